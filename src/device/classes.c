@@ -43,40 +43,57 @@ spry_status device_row_lengths(const device_matrix *A, device_memory *sizes)
 void device_classes_free(device_classes *c)
 {
     device_free(c->rows);
+    device_free(c->sums);
     *c = (device_classes){0};
+}
+
+spry_status device_classes_begin(spry_device *d, int64_t rows, const device_memory *sizes,
+                                 int classes, device_classes *out)
+{
+    const int64_t groups = (rows + GROUP - 1) / GROUP;
+    const int64_t bytes = 2 * DEVICE_MOST_CLASSES * (int64_t)sizeof(int32_t);
+    const int32_t row_count = (int32_t)rows, class_count = classes;
+    device_classes made = {.classes = classes};
+    device_program *p = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    *out = (device_classes){0};
+    SPRY_GO(d->ctx, build(d, &p));
+    SPRY_GO(d->ctx, device_alloc(d, bytes, &made.sums));
+    SPRY_GO(d->ctx, device_alloc(d, rows * (int64_t)sizeof(int32_t), &made.rows));
+    SPRY_GO(d->ctx, device_clear(made.sums, 0, bytes));
+    const device_arg args[] = {DEVICE_VALUE(row_count), DEVICE_VALUE(class_count),
+                               device_arg_memory(sizes), device_arg_memory(made.sums),
+                               device_arg_memory(made.rows)};
+    SPRY_GO(d->ctx, device_launch(p, "classes_count", NULL, groups, GROUP, args, 4));
+    SPRY_GO(d->ctx, device_launch(p, "classes_list", NULL, groups, GROUP, args, 5));
+    *out = made;
+    made = (device_classes){0};
+done:
+    device_classes_free(&made);
+    return status;
+}
+
+spry_status device_classes_end(spry_device *d, device_classes *c, const device_piece *other)
+{
+    int32_t counts[DEVICE_MOST_CLASSES];
+    device_piece pieces[2] = {{c->sums, 0, counts, sizeof counts}};
+    if (other)
+        pieces[1] = *other;
+    const spry_status status = device_get_pieces(d, pieces, other ? 2 : 1);
+    for (int k = 0; k < DEVICE_MOST_CLASSES && status == SPRY_STATUS_OK; k++)
+        c->first[k + 1] = c->first[k] + counts[k];
+    return status;
 }
 
 spry_status device_classes_make(spry_device *d, int64_t rows, const device_memory *sizes,
                                 int classes, device_classes *out)
 {
-    const int64_t groups = (rows + GROUP - 1) / GROUP;
-    const int32_t row_count = (int32_t)rows, class_count = classes;
-    int32_t counts[DEVICE_MOST_CLASSES], begin[DEVICE_MOST_CLASSES];
-    device_classes made = {.classes = classes};
-    device_memory *next = NULL;
-    device_program *p = NULL;
     spry_status status = SPRY_STATUS_OK;
-    *out = (device_classes){0};
-    SPRY_GO(d->ctx, build(d, &p));
-    SPRY_GO(d->ctx, device_alloc(d, sizeof counts, &next));
-    SPRY_GO(d->ctx, device_alloc(d, rows * (int64_t)sizeof(int32_t), &made.rows));
-    SPRY_GO(d->ctx, device_clear(next, 0, sizeof counts));
-    const device_arg args[] = {DEVICE_VALUE(row_count), DEVICE_VALUE(class_count),
-                               device_arg_memory(sizes), device_arg_memory(next),
-                               device_arg_memory(made.rows)};
-    SPRY_GO(d->ctx, device_launch(p, "classes_count", NULL, groups, GROUP, args, 4));
-    SPRY_GO(d->ctx, device_get(next, 0, counts, sizeof counts));
-    for (int c = 0; c < DEVICE_MOST_CLASSES; c++) {
-        begin[c] = (int32_t)made.first[c];
-        made.first[c + 1] = made.first[c] + counts[c];
-    }
-    SPRY_GO(d->ctx, device_put(next, 0, begin, sizeof begin));
-    SPRY_GO(d->ctx, device_launch(p, "classes_list", NULL, groups, GROUP, args, 5));
-    *out = made;
-    made = (device_classes){0};
+    SPRY_GO(d->ctx, device_classes_begin(d, rows, sizes, classes, out));
+    SPRY_GO(d->ctx, device_classes_end(d, out, NULL));
 done:
-    device_free(next);
-    device_classes_free(&made);
+    if (status != SPRY_STATUS_OK)
+        device_classes_free(out);
     return status;
 }
 

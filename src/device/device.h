@@ -106,6 +106,14 @@ spry_status device_put(device_memory *to, int64_t at, const void *from, int64_t 
 spry_status device_get(const device_memory *from, int64_t at, void *to, int64_t bytes);
 spry_status device_copy(const device_memory *from, int64_t from_at, device_memory *to,
                         int64_t to_at, int64_t bytes);
+/* Some small pieces, whole 4 bytes each, for which the host waits once. */
+typedef struct device_piece {
+    const device_memory *from;
+    int64_t at;
+    void *to;
+    int64_t bytes;
+} device_piece;
+spry_status device_get_pieces(spry_device *d, const device_piece *pieces, int count);
 spry_status device_clear(device_memory *m, int64_t at, int64_t bytes); /* zeros */
 
 /* Streams beside the device's own, for copies that overlap with work. Pinned memory is the host's

@@ -99,8 +99,10 @@ static spry_status find_widths(device_maker *m, make_slices *s)
                                device_arg_memory(any),           {0}};
     SPRY_GO(ctx, make_launch(p, "widths", s->count, args));
     SPRY_GO(ctx, device_sum_up(m->d, s->offsets, s->count + 1));
-    SPRY_GO(ctx, make_look(s->offsets, s->count, &s->stored));
-    SPRY_GO(ctx, make_look32(any, 0, &any_mixed));
+    const device_piece found[] = {
+        {s->offsets, s->count * (int64_t)sizeof s->stored, &s->stored, sizeof s->stored},
+        {any, 0, &any_mixed, sizeof any_mixed}};
+    SPRY_GO(ctx, device_get_pieces(m->d, found, 2));
     s->any_mixed = any_mixed != 0;
 done:
     device_free(any);

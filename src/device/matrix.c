@@ -37,8 +37,8 @@ done:
     return status;
 }
 
-/* Room for nnz entries; A is none after a failure. */
-static spry_status allocate_entries(device_matrix *A)
+/* A is none after a failure. */
+spry_status device_matrix_allocate_known(device_matrix *A)
 {
     spry_device *d = A->d;
     spry_status status = SPRY_STATUS_OK;
@@ -57,7 +57,7 @@ spry_status device_matrix_allocate(device_matrix *A)
     SPRY_GO(d->ctx, device_sum_up(d, A->offsets, A->rows + 1));
     SPRY_GO(d->ctx,
             device_get(A->offsets, A->rows * (int64_t)sizeof A->nnz, &A->nnz, sizeof A->nnz));
-    return allocate_entries(A);
+    return device_matrix_allocate_known(A);
 done:
     device_matrix_free(A);
     return status;
@@ -88,7 +88,7 @@ spry_status device_matrix_put_csr(spry_device *d, const matrix_arrays *csr, devi
     *out = (device_matrix){0};
     SPRY_GO(d->ctx, device_matrix_new(d, csr->type, csr->rows, csr->cols, &to));
     to.nnz = csr->nnz;
-    SPRY_GO(d->ctx, allocate_entries(&to));
+    SPRY_GO(d->ctx, device_matrix_allocate_known(&to));
     pair_up(&to, csr, pairs);
     for (int i = 0; i < 3; i++)
         SPRY_GO(d->ctx, device_put_large(pairs[i].there, pairs[i].here, pairs[i].bytes));
@@ -107,7 +107,7 @@ spry_status device_matrix_copy(const device_matrix *A, device_matrix *out)
     *out = to;
     SPRY_GO(ctx, device_matrix_new(A->d, A->type, A->rows, A->cols, &to));
     to.nnz = A->nnz;
-    SPRY_GO(ctx, allocate_entries(&to));
+    SPRY_GO(ctx, device_matrix_allocate_known(&to));
     SPRY_GO(ctx,
             device_copy(A->offsets, 0, to.offsets, 0, (A->rows + 1) * (int64_t)sizeof(int64_t)));
     if (A->nnz > 0) {

@@ -69,6 +69,9 @@ spry_status device_matrix_new(spry_device *d, spry_type type, int64_t rows, int6
 /* Room for entries, as many as the last offset says: offsets hold the lengths of rows, after a 0,
  * and are summed up first. */
 spry_status device_matrix_allocate(device_matrix *A);
+/* The same where A->nnz says how many there are: nothing is waited for. Lengths are summed up
+ * before or after it by device_sum_up(). */
+spry_status device_matrix_allocate_known(device_matrix *A);
 /* A program of texts of src/device/kernels, whose names have blanks between them, for a type, with
  * groups of so many work-items; other constants are in `options`. */
 spry_status device_matrix_build(spry_device *d, spry_type type, int group, const char *names,
@@ -92,11 +95,17 @@ typedef struct device_classes {
     int classes;
     int64_t first[DEVICE_MOST_CLASSES + 1]; /* place in rows where each class begins */
     device_memory *rows;                    /* int32_t */
+    device_memory *sums;                    /* how many rows of each, int32_t */
 } device_classes;
 int device_class_size(const spry_device *d, int class);
 /* sizes: int32_t, one per row. */
 spry_status device_classes_make(spry_device *d, int64_t rows, const device_memory *sizes,
                                 int classes, device_classes *out);
+/* The same in two parts: the host waits at the end of the second alone, which brings another number
+ * along unless that is NULL. */
+spry_status device_classes_begin(spry_device *d, int64_t rows, const device_memory *sizes,
+                                 int classes, device_classes *out);
+spry_status device_classes_end(spry_device *d, device_classes *c, const device_piece *other);
 void device_classes_free(device_classes *c);
 /* The lengths of A's rows as such sizes. */
 spry_status device_row_lengths(const device_matrix *A, device_memory *sizes);

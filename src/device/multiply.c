@@ -20,6 +20,8 @@ typedef struct product {
     const device_matrix *A, *B;
     device_matrix C;
     device_memory *sizes; /* of rows: bounds, then lengths */
+    device_memory *flag;  /* int32_t: rows of A are to be cut into pieces */
+    device_classes rows;  /* by their sizes */
     device_memory *marks, *before;
     int64_t words; /* of marks, for one group */
 } product;
@@ -33,7 +35,8 @@ static int64_t slots_of(const spry_device *d, int class)
 static int64_t fill_bytes(const spry_device *d, spry_type type, int class)
 {
     const device_team t = device_team_for(d, class);
-    const int64_t size = (int64_t)spry_type_size(type), stage = t.team < 32 ? t.team : 32;
+    const int64_t size = (int64_t)spry_type_size(type);
+    const int64_t stage = t.team < 8 ? 8 : t.team < 32 ? t.team : 32;
     return t.group / t.team * (slots_of(d, class) * (size + 6) + stage * (size + 12) + 4);
 }
 
@@ -47,11 +50,19 @@ static int fill_tables(const spry_device *d, spry_type type)
     return tables;
 }
 
+/* Local memory of product_count's groups. */
+static int64_t count_bytes(const spry_device *d, int class)
+{
+    const device_team t = device_team_for(d, class);
+    const int64_t stage = t.team < 8 ? 8 : t.team;
+    return t.group / t.team * (slots_of(d, class) * 4 + stage * 12 + 4);
+}
+
 static int count_tables(const spry_device *d)
 {
     int tables = 0;
     while (device_class_size(d, tables) <= MOST_COUNTED &&
-           slots_of(d, tables) * 4 + 4 <= d->facts.local_bytes)
+           count_bytes(d, tables) <= d->facts.local_bytes)
         tables++;
     return tables;
 }
@@ -127,30 +138,39 @@ done:
 /* --- the two phases ------------------------------------------------------------------------------
  */
 
-/* *any: whether rows of A are to be cut into pieces. */
-static spry_status find_bounds(const product *p, bool *any)
+/* `counts`: rows of C are going to be counted. */
+static spry_status find_bounds(product *p, int32_t counts)
 {
     const int32_t rows = (int32_t)p->A->rows;
     device_program *program = NULL;
-    device_memory *flag = NULL;
-    int32_t has_long = 0;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(p->d->ctx, build_rows(p->d, SPRY_TYPE_S, rows_text, &program));
-    SPRY_GO(p->d->ctx, device_alloc(p->d, sizeof has_long, &flag));
-    SPRY_GO(p->d->ctx, device_clear(flag, 0, sizeof has_long));
+    SPRY_GO(p->d->ctx, device_alloc(p->d, p->A->rows * (int64_t)sizeof(int32_t), &p->sizes));
+    SPRY_GO(p->d->ctx, device_alloc(p->d, sizeof(int32_t), &p->flag));
+    SPRY_GO(p->d->ctx, device_clear(p->flag, 0, sizeof(int32_t)));
     const device_arg args[] = {DEVICE_VALUE(rows),
                                DEVICE_VALUE(p->B->cols),
                                device_arg_memory(p->A->offsets),
                                device_arg_memory(p->A->columns),
                                device_arg_memory(p->B->offsets),
                                device_arg_memory(p->sizes),
-                               device_arg_memory(flag)};
+                               device_arg_memory(p->flag),
+                               DEVICE_VALUE(counts),
+                               device_arg_memory(p->C.offsets)};
     SPRY_GO(p->d->ctx, device_launch(program, "product_bounds", NULL,
-                                     (p->A->rows * LANES + GROUP - 1) / GROUP, GROUP, args, 7));
-    SPRY_GO(p->d->ctx, device_get(flag, 0, &has_long, sizeof has_long));
-    *any = has_long != 0;
+                                     (p->A->rows * LANES + GROUP - 1) / GROUP, GROUP, args, 9));
 done:
-    device_free(flag);
+    return status;
+}
+
+/* Puts rows together by their sizes; another number comes along. */
+static spry_status sort_out(product *p, int tables, const device_piece *other)
+{
+    spry_status status = SPRY_STATUS_OK;
+    device_classes_free(&p->rows);
+    SPRY_GO(p->d->ctx, device_classes_begin(p->d, p->A->rows, p->sizes, tables + 1, &p->rows));
+    SPRY_GO(p->d->ctx, device_classes_end(p->d, &p->rows, other));
+done:
     return status;
 }
 
@@ -174,40 +194,43 @@ static spry_status count_class(product *p, int class, bool is_long, const row_li
     const int32_t part = part_of(p->B);
     device_program *program = NULL;
     spry_status status = SPRY_STATUS_OK;
-    device_arg args[12] = {DEVICE_VALUE(list->begin),        DEVICE_VALUE(list->count),
+    device_arg args[13] = {DEVICE_VALUE(list->begin),        DEVICE_VALUE(list->count),
                            device_arg_memory(list->rows),    device_arg_memory(p->A->offsets),
                            device_arg_memory(p->A->columns), device_arg_memory(p->B->offsets),
                            device_arg_memory(p->B->columns), DEVICE_VALUE(part),
-                           device_arg_memory(p->C.offsets)};
+                           device_arg_memory(p->C.offsets),  device_arg_memory(p->sizes)};
     if (is_long)
-        return run_long(p, false, list->count, args, 9);
+        return run_long(p, false, list->count, args, 10);
     const device_team t = device_team_for(p->d, class);
     const int teams = t.group / t.team;
     SPRY_GO(p->d->ctx, build_table(p->d, SPRY_TYPE_S, class, count_text, &program));
-    SPRY_GO(p->d->ctx, device_launch(program, "product_count", NULL,
-                                     ((int64_t)list->count + teams - 1) / teams, t.group, args, 9));
+    SPRY_GO(p->d->ctx,
+            device_launch(program, "product_count", NULL,
+                          ((int64_t)list->count + teams - 1) / teams, t.group, args, 10));
 done:
     return status;
 }
 
 static spry_status fill_class(product *p, int class, bool is_long, const row_list *list)
 {
+    const int32_t part = part_of(p->B);
     device_program *program = NULL;
     spry_status status = SPRY_STATUS_OK;
-    device_arg args[15] = {DEVICE_VALUE(list->begin),        DEVICE_VALUE(list->count),
+    device_arg args[16] = {DEVICE_VALUE(list->begin),        DEVICE_VALUE(list->count),
                            device_arg_memory(list->rows),    device_arg_memory(p->A->offsets),
                            device_arg_memory(p->A->columns), device_arg_memory(p->A->values),
                            device_arg_memory(p->B->offsets), device_arg_memory(p->B->columns),
-                           device_arg_memory(p->B->values),  device_arg_memory(p->C.offsets),
-                           device_arg_memory(p->C.columns),  device_arg_memory(p->C.values)};
+                           device_arg_memory(p->B->values),  DEVICE_VALUE(part),
+                           device_arg_memory(p->C.offsets),  device_arg_memory(p->C.columns),
+                           device_arg_memory(p->C.values)};
     if (is_long)
-        return run_long(p, true, list->count, args, 12);
+        return run_long(p, true, list->count, args, 13);
     const device_team t = device_team_for(p->d, class);
     const int teams = t.group / t.team;
     SPRY_GO(p->d->ctx, build_table(p->d, p->A->type, class, fill_text, &program));
     SPRY_GO(p->d->ctx,
             device_launch(program, "product_fill", NULL, ((int64_t)list->count + teams - 1) / teams,
-                          t.group, args, 12));
+                          t.group, args, 13));
 done:
     return status;
 }
@@ -217,38 +240,27 @@ typedef spry_status (*phase)(product *p, int class, bool is_long, const row_list
 /* Runs a phase for each class that has rows. */
 static spry_status for_classes(product *p, int tables, phase run)
 {
-    device_classes rows = {0};
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(p->d->ctx, device_classes_make(p->d, p->A->rows, p->sizes, tables + 1, &rows));
     for (int c = 0; c <= tables; c++) {
-        const row_list list = {(int32_t)rows.first[c], (int32_t)(rows.first[c + 1] - rows.first[c]),
-                               rows.rows};
+        const int64_t *first = p->rows.first + c;
+        const row_list list = {(int32_t)first[0], (int32_t)(first[1] - first[0]), p->rows.rows};
         if (list.count > 0)
             SPRY_GO(p->d->ctx, run(p, c, c == tables, &list));
     }
 done:
-    device_classes_free(&rows);
     return status;
 }
 
-/* Offsets of C and room for its entries, after the bounds. */
+/* Offsets of C and room for its entries, from the bounds; rows are sorted out by their lengths. */
 static spry_status count_rows(product *p)
 {
-    const int64_t bytes = (p->A->rows + 1) * (int64_t)sizeof(int64_t);
+    device_matrix *C = &p->C;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(p->d->ctx, device_matrix_new(p->d, p->A->type, p->A->rows, p->B->cols, &p->C));
-    SPRY_GO(p->d->ctx, device_clear(p->C.offsets, 0, bytes));
     SPRY_GO(p->d->ctx, for_classes(p, count_tables(p->d), count_class));
-    SPRY_GO(p->d->ctx, device_matrix_allocate(&p->C));
-done:
-    return status;
-}
-
-static spry_status fill_rows(product *p)
-{
-    spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(p->d->ctx, device_row_lengths(&p->C, p->sizes));
-    SPRY_GO(p->d->ctx, for_classes(p, fill_tables(p->d, p->A->type), fill_class));
+    SPRY_GO(p->d->ctx, device_sum_up(p->d, C->offsets, C->rows + 1));
+    const device_piece nnz = {C->offsets, C->rows * (int64_t)sizeof C->nnz, &C->nnz, sizeof C->nnz};
+    SPRY_GO(p->d->ctx, sort_out(p, fill_tables(p->d, p->A->type), &nnz));
+    SPRY_GO(p->d->ctx, device_matrix_allocate_known(C));
 done:
     return status;
 }
@@ -323,26 +335,36 @@ static spry_status check_pair(const device_matrix *A, const device_matrix *B)
                      spry_type_name(B->type));
 }
 
+static void product_clear(product *p)
+{
+    device_free(p->sizes);
+    device_free(p->flag);
+    device_classes_free(&p->rows);
+}
+
 spry_status device_matrix_multiply(const device_matrix *A, const device_matrix *B, device_matrix *C)
 {
     spry_context *ctx = A->d->ctx;
     product p = {.d = A->d, .A = A, .B = B};
-    bool any_long = false;
+    int32_t any_long = 0;
     spry_status status = SPRY_STATUS_OK;
     *C = (device_matrix){0};
     SPRY_GO(ctx, check_pair(A, B));
-    SPRY_GO(ctx, device_alloc(p.d, A->rows * (int64_t)sizeof(int32_t), &p.sizes));
-    SPRY_GO(ctx, find_bounds(&p, &any_long));
+    SPRY_GO(ctx, device_matrix_new(p.d, A->type, A->rows, B->cols, &p.C));
+    SPRY_GO(ctx, device_clear(p.C.offsets, 0, sizeof(int64_t)));
+    SPRY_GO(ctx, find_bounds(&p, true));
+    const device_piece flag = {p.flag, 0, &any_long, sizeof any_long};
+    SPRY_GO(ctx, sort_out(&p, count_tables(p.d), &flag));
     if (any_long) {
         SPRY_GO(ctx, multiply_pieces(&p, false, C));
         goto done;
     }
     SPRY_GO(ctx, count_rows(&p));
-    SPRY_GO(ctx, fill_rows(&p));
+    SPRY_GO(ctx, for_classes(&p, fill_tables(p.d, A->type), fill_class));
     *C = p.C;
     p.C = (device_matrix){0};
 done:
-    device_free(p.sizes);
+    product_clear(&p);
     device_matrix_free(&p.C);
     return status;
 }
@@ -352,13 +374,16 @@ spry_status device_matrix_multiply_again(const device_matrix *A, const device_ma
 {
     spry_context *ctx = A->d->ctx;
     product p = {.d = A->d, .A = A, .B = B, .C = *C};
-    bool any_long = false;
+    const int tables = fill_tables(p.d, A->type);
+    int32_t any_long = 0;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, check_pair(A, B));
-    SPRY_GO(ctx, device_alloc(p.d, A->rows * (int64_t)sizeof(int32_t), &p.sizes));
-    SPRY_GO(ctx, find_bounds(&p, &any_long));
-    SPRY_GO(ctx, any_long ? multiply_pieces(&p, true, C) : fill_rows(&p));
+    SPRY_GO(ctx, find_bounds(&p, false));
+    SPRY_GO(ctx, device_row_lengths(C, p.sizes));
+    const device_piece flag = {p.flag, 0, &any_long, sizeof any_long};
+    SPRY_GO(ctx, sort_out(&p, tables, &flag));
+    SPRY_GO(ctx, any_long ? multiply_pieces(&p, true, C) : for_classes(&p, tables, fill_class));
 done:
-    device_free(p.sizes);
+    product_clear(&p);
     return status;
 }

@@ -10,6 +10,8 @@ enum {
     OPTIONS_SIZE = 64,
     MOST_CUT = 64,     /* entries that rows are cut to, at most */
     MOST_LOCAL = 2048, /* columns of tables in local memory */
+    FIRST_ROUNDS = 4,
+    MORE_ROUNDS = 2,
     MOST_ROUNDS = 1000
 };
 
@@ -137,13 +139,13 @@ static spry_status choose(const rounds *r, const device_memory *lengths)
     spry_context *ctx = r->A->d->ctx;
     int32_t left = 1;
     spry_status status = SPRY_STATUS_OK;
-    for (int32_t round = 1, asks = 4; left && round <= MOST_ROUNDS; round++) {
+    for (int32_t round = 1, asks = FIRST_ROUNDS; left && round <= MOST_ROUNDS; round++) {
         if (round == asks)
             SPRY_GO(ctx, device_clear(r->left, 0, sizeof left));
         SPRY_GO(ctx, run_round(r, round, lengths));
         if (round == asks) {
             SPRY_GO(ctx, device_get(r->left, 0, &left, sizeof left));
-            asks += 2;
+            asks += MORE_ROUNDS;
         }
     }
     if (left)

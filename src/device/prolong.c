@@ -10,9 +10,10 @@ static int64_t groups_for(int64_t count)
     return (count + GROUP - 1) / GROUP;
 }
 
-/* Entries for rows of nodes, `vectors` each, in the columns of their aggregate. */
+/* Entries for rows of nodes, `vectors` each, in the columns of their aggregate; as many as `nnz`
+ * says, unless that is negative. */
 static spry_status make_tentative(spry_device *d, device_program *p, spry_type type,
-                                  const device_nodes *n, device_matrix *T)
+                                  const device_nodes *n, int64_t nnz, device_matrix *T)
 {
     const int32_t rows = (int32_t)(n->count * n->block), has_vectors = n->near_null != NULL;
     const int32_t given = n->aggregate != NULL;
@@ -23,7 +24,13 @@ static spry_status make_tentative(spry_device *d, device_program *p, spry_type t
                                   device_arg_memory(aggregate), device_arg_memory(T->offsets)};
     SPRY_GO(d->ctx, device_launch(p, "tentative_lengths", NULL, groups_for((int64_t)rows + 1),
                                   GROUP, lengths, 4));
-    SPRY_GO(d->ctx, device_matrix_allocate(T));
+    if (nnz >= 0) {
+        T->nnz = nnz;
+        SPRY_GO(d->ctx, device_sum_up(d, T->offsets, (int64_t)rows + 1));
+        SPRY_GO(d->ctx, device_matrix_allocate_known(T));
+    } else {
+        SPRY_GO(d->ctx, device_matrix_allocate(T));
+    }
     const device_arg fill[] = {DEVICE_VALUE(rows),
                                DEVICE_VALUE(given),
                                device_arg_memory(aggregate),
@@ -54,15 +61,16 @@ void device_prolong_foresee(spry_device *d, spry_type type, int block, int vecto
     (void)build(d, SPRY_TYPE_S, 1, 1, NULL);
 }
 
-/* The nodes of each aggregate, as the columns of a matrix. */
-static spry_status list_nodes(spry_device *d, const device_nodes *n, device_matrix *members)
+/* The nodes of each aggregate, `count` in all, as the columns of a matrix. */
+static spry_status list_nodes(spry_device *d, const device_nodes *n, int64_t count,
+                              device_matrix *members)
 {
     const device_nodes single = {n->count, n->aggregates, n->aggregate, 1, 1, NULL};
     device_program *p = NULL;
     device_matrix M = {0};
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(d->ctx, build(d, SPRY_TYPE_S, 1, 1, &p));
-    SPRY_GO(d->ctx, make_tentative(d, p, SPRY_TYPE_S, &single, &M));
+    SPRY_GO(d->ctx, make_tentative(d, p, SPRY_TYPE_S, &single, count, &M));
     SPRY_GO(d->ctx, device_matrix_transpose(&M, false, members));
 done:
     device_matrix_free(&M);
@@ -78,7 +86,7 @@ static spry_status orthonormalise(device_program *p, const device_nodes *n, devi
     device_memory *counter = NULL;
     int32_t zeros = 0;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(d->ctx, list_nodes(d, n, &members));
+    SPRY_GO(d->ctx, list_nodes(d, n, T->nnz / n->vectors / n->block, &members));
     SPRY_GO(d->ctx, device_alloc(d, sizeof zeros, &counter));
     SPRY_GO(d->ctx, device_clear(counter, 0, sizeof zeros));
     const device_arg args[] = {
@@ -88,7 +96,8 @@ static spry_status orthonormalise(device_program *p, const device_nodes *n, devi
         device_arg_memory(counter)};
     SPRY_GO(d->ctx, device_launch(p, "orthonormalise", NULL, groups_for(n->aggregates), GROUP, args,
                                   sizeof args / sizeof *args));
-    SPRY_GO(d->ctx, device_get(counter, 0, &zeros, sizeof zeros));
+    if (n->near_null) /* ones do not vanish */
+        SPRY_GO(d->ctx, device_get(counter, 0, &zeros, sizeof zeros));
     *vanished = zeros;
 done:
     device_matrix_free(&members);
@@ -105,7 +114,7 @@ spry_status device_tentative(spry_device *d, spry_type type, const device_nodes 
     *T = (device_matrix){0};
     *coarse = NULL;
     SPRY_GO(d->ctx, build(d, type, nodes->block, nodes->vectors, &p));
-    SPRY_GO(d->ctx, make_tentative(d, p, type, nodes, T));
+    SPRY_GO(d->ctx, make_tentative(d, p, type, nodes, -1, T));
     SPRY_GO(d->ctx, device_alloc(d, numbers * (int64_t)spry_type_size(type), coarse));
     SPRY_GO(d->ctx, orthonormalise(p, nodes, T, *coarse, vanished));
 done:
@@ -162,7 +171,7 @@ spry_status device_matrix_condense(const device_matrix *A, int block, device_mat
                          "%" PRId64 " x %" PRId64 " is not a square of blocks of %d", A->rows,
                          A->cols, block);
     SPRY_GO(d->ctx, build(d, A->type, block, 1, &p));
-    SPRY_GO(d->ctx, make_tentative(d, p, A->type, &nodes, &E));
+    SPRY_GO(d->ctx, make_tentative(d, p, A->type, &nodes, A->rows, &E));
     SPRY_GO(d->ctx, device_alloc(d, A->nnz * (int64_t)spry_type_size(A->type), &squares));
     SPRY_GO(d->ctx, square(A, 0, A->values, squares));
     B.values = squares;

@@ -105,6 +105,35 @@ spry_status device_copy(const device_memory *from, int64_t from_at, device_memor
         d, d->engine->copy(d, d->stream->handle, from->block, from_at, to->block, to_at, bytes));
 }
 
+spry_status device_get_pieces(spry_device *d, const device_piece *pieces, int count)
+{
+    enum { ROOM = 256 };
+    char here[ROOM];
+    device_memory *together = NULL;
+    int64_t bytes = 0;
+    spry_status status = SPRY_STATUS_OK;
+    for (int k = 0; k < count; k++)
+        bytes += pieces[k].bytes;
+    if (count == 1 || bytes > ROOM) { /* which nobody asks for */
+        for (int k = 0; k < count; k++)
+            SPRY_GO(d->ctx,
+                    device_get(pieces[k].from, pieces[k].at, pieces[k].to, pieces[k].bytes));
+        goto done;
+    }
+    SPRY_GO(d->ctx, device_alloc(d, bytes, &together));
+    bytes = 0;
+    for (int k = 0; k < count; bytes += pieces[k++].bytes)
+        SPRY_GO(d->ctx,
+                device_copy(pieces[k].from, pieces[k].at, together, bytes, pieces[k].bytes));
+    SPRY_GO(d->ctx, device_get(together, 0, here, bytes));
+    bytes = 0;
+    for (int k = 0; k < count; bytes += pieces[k++].bytes)
+        memcpy(pieces[k].to, here + bytes, (size_t)pieces[k].bytes);
+done:
+    device_free(together);
+    return status;
+}
+
 spry_status device_clear(device_memory *m, int64_t at, int64_t bytes)
 {
     spry_device *d = m->d;

@@ -109,7 +109,9 @@ static spry_status count_columns(device_program *p, const device_matrix *A, devi
             device_launch(p, "transpose_count", NULL, groups_for(A->nnz), GROUP, count_args, 3));
     SPRY_GO(ctx, device_launch(p, "transpose_lengths", NULL, groups_for(T->rows + 1), GROUP,
                                length_args, 3));
-    SPRY_GO(ctx, device_matrix_allocate(T));
+    SPRY_GO(ctx, device_sum_up(T->d, T->offsets, T->rows + 1));
+    T->nnz = A->nnz;
+    SPRY_GO(ctx, device_matrix_allocate_known(T));
 done:
     return status;
 }

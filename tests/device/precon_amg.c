@@ -263,11 +263,35 @@ static void test_no_memory(spry_context *ctx, spry_device *d)
     spry_matrix_free(A);
 }
 
+/* The host hears of sizes, and of little else: for each product of matrices twice, for each
+ * operator once, for some rounds of the aggregates or points, and for what smoothers need to know.
+ */
+static void test_waits(spry_context *ctx, spry_device *d)
+{
+    enum { EACH = 36 };
+    static const char *const specs[] = {"amg:coarse-size=20", "amg-classical:coarse-size=20"},
+                             *const kinds[] = {"poisson3d", "convection-diffusion"},
+                             *const sizes[] = {"size=16", "size=16 nz=16 peclet=200"};
+    for (int k = 0; k < 4; k++) {
+        spry_matrix *A = matrix(ctx, kinds[k % 2], sizes[k % 2], SPRY_TYPE_D);
+        spry_operator *M = NULL;
+        const int64_t before = d->waits;
+        assert_ok(ctx, spry_precon_new(A, d, specs[k / 2], &M));
+        const amg *h = M->state;
+        const int64_t waits = d->waits - before;
+        if (waits > (int64_t)EACH * (h->count - 1))
+            fail_msg("%s of %s: the host waited %d times for %d levels", specs[k / 2], kinds[k % 2],
+                     (int)waits, h->count);
+        spry_operator_free(M);
+        spry_matrix_free(A);
+    }
+}
+
 int main(void)
 {
     static const devices_test tests[] = {
         DEVICES_TEST(test_poisson),     DEVICES_TEST(test_hermitian), DEVICES_TEST(test_elasticity),
         DEVICES_TEST(test_flow),        DEVICES_TEST(test_smoothers), DEVICES_TEST(test_classical),
-        DEVICES_TEST(test_strong_flow), DEVICES_TEST(test_no_memory)};
+        DEVICES_TEST(test_strong_flow), DEVICES_TEST(test_no_memory), DEVICES_TEST(test_waits)};
     return DEVICES_RUN(tests);
 }

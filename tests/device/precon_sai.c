@@ -71,11 +71,12 @@ static void check_alike(const spry_matrix *A, spry_device *d, const char *spec, 
 
 static void alike(spry_context *ctx, spry_device *d)
 {
-    static const char *const specs[] = {"sai",  "sai:tau=0.7",         "sai:side=left,power=2",
-                                        "isai", "sai:power=2,most=12", "spai"};
+    static const char *const specs[] = {
+        "sai",  "sai:tau=0.7",       "sai:side=left,power=2", "isai", "sai:power=2,most=12",
+        "spai", "sai:tau=0.9,most=4"};
     for (int t = 0; t < 4; t++) {
         spry_matrix *A = random_matrix(ctx, support_types[t], 80, 5);
-        for (int k = 0; k < 6; k++)
+        for (size_t k = 0; k < sizeof specs / sizeof *specs; k++)
             check_alike(A, d, specs[k], 200);
         spry_matrix_free(A);
     }

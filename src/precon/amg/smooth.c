@@ -90,7 +90,8 @@ done:
 /*
  * The largest eigenvalue of F A where the bound by sums of rows is not known to be near: what a few
  * steps of the power method find from a random start, and a tenth more. Where that is not a
- * number that makes sense, the bound stays.
+ * number that makes sense, the bound stays. Norms, for which a device is waited for, are taken at
+ * the end alone where numbers cannot overflow before.
  */
 static spry_status estimate(const amg *h, const precon_job *job, amg_level *level, double *largest)
 {
@@ -103,18 +104,23 @@ static spry_status estimate(const amg *h, const precon_job *job, amg_level *leve
     SPRY_GO(ctx, precon_vector(job, level->rows, NULL, &x));
     SPRY_GO(ctx, vector_random(x, 5));
     SPRY_GO(ctx, spry_vector_like(x, x->n, &y));
-    for (int k = 0; k <= POWER_STEPS; k++) {
+    /* Steps grow by at most the bound. */
+    const bool rests = POWER_STEPS * log10(*largest) < (type_is_single(h->type) ? 30 : 200);
+    for (int k = 0; k < POWER_STEPS; k++) {
         spry_vector *swap = x;
-        SPRY_GO(ctx, spry_vector_norm(x, &norm));
-        if (!(norm > 0) || !isfinite(norm))
-            goto done;
-        if (k == POWER_STEPS)
-            break;
-        SPRY_GO(ctx, spry_vector_scale((spry_scalar){1 / norm, 0}, x));
+        if (!rests || k == POWER_STEPS - 1) {
+            SPRY_GO(ctx, spry_vector_norm(x, &norm));
+            if (!(norm > 0) || !isfinite(norm))
+                goto done;
+            SPRY_GO(ctx, spry_vector_scale((spry_scalar){1 / norm, 0}, x));
+        }
         SPRY_GO(ctx, step_run(step, (host_step){1, 0, 0, 0}, level->smoother.factor, NULL, x, y));
         x = y;
         y = swap;
     }
+    SPRY_GO(ctx, spry_vector_norm(x, &norm));
+    if (!(norm > 0) || !isfinite(norm))
+        goto done;
     if (1.1 * norm < *largest)
         *largest = 1.1 * norm;
 done:
