@@ -11,37 +11,40 @@
 
 #include <spry/solver.h>
 
-#define SOLVER_OPTIONS(item)                                                                      \
-    item(REAL, tol, "1e-8", 0, 1, NULL,                                                           \
-         "relative true residual |b - A x| / |b| to reach; 1e-4 in single precision unless said") \
-    item(INT, max_iter, "10000", 0, 9e18, NULL, "iterations at most")                             \
-    item(TEXT, method, "auto", 0, 0, NULL,                                                        \
-         "method, with its options after a colon: gmres:restart=50,side=left; `spry "             \
-         "explain` lists them")                                                                   \
-    item(TEXT, method_file, "", 0, 0, NULL, "file with a method of yours, see docs/notation.md")  \
-    item(TEXT, precon, "auto", 0, 0, NULL,                                                        \
-         "preconditioner, with its options after a colon: ssor:omega=1.2; one within another in " \
-         "brackets: schwarz:overlap=2,sub=[ilu:level=1]")                                         \
-    item(INT, restart, "0", 0, 10000, NULL,                                                       \
-         "steps between restarts, for methods that restart; 0: the method's own number")          \
-    item(TEXT, format, "csr", 0, 0, NULL,                                                         \
-         "storage format of A, with its options after a colon: sell:C=8,sigma=256; auto lets "    \
-         "the tuner choose by timing, so that the last bits may differ from run to run")          \
-    item(TEXT, device, "auto", 0, 0, NULL,                                                        \
-         "where to compute: auto, cpu, cuda, cuda:1, opencl, opencl:1; auto takes a CUDA device " \
-         "for matrices that are large enough, or what the variable SPRY_DEVICE names")            \
-    item(BOOL, fuse, "yes", 0, 0, NULL, "fuse the method's statements into few sweeps")           \
-    item(INT, stall, "1000", 0, 9e18, NULL,                                                       \
-         "iterations over which the mean residual must fall, else stagnation; 0: never")          \
-    item(REAL, divergence, "1e20", 1, 1e300, NULL,                                                \
-         "growth over the first residual that counts as divergence")                              \
-    item(WORD, keep, "best", 0, 0, "best last",                                                   \
-         "the x of a solve that has not converged: the one with the smallest true residual, or "  \
-         "the last")                                                                              \
-    item(WORD, nullspace, "none", 0, 0, "none constant",                                          \
-         "of a matrix that is singular on purpose: constant vectors, as with pure Neumann "       \
-         "conditions; removed from b and x, so that x is the solution of least norm")             \
-    item(BOOL, memory, "no", 0, 0, NULL,                                                          \
+#define SOLVER_OPTIONS(item)                                                                       \
+    item(REAL, tol, "1e-8", 0, 1, NULL,                                                            \
+         "relative true residual |b - A x| / |b| to reach; 1e-4 in single precision unless said")  \
+    item(                                                                                          \
+        REAL, atol, "0", 0, 1e300, NULL,                                                           \
+        "absolute residual |b - A x| that is enough: converged at the larger of tol |b| and this") \
+    item(INT, max_iter, "10000", 0, 9e18, NULL, "iterations at most")                              \
+    item(TEXT, method, "auto", 0, 0, NULL,                                                         \
+         "method, with its options after a colon: gmres:restart=50,side=left; `spry "              \
+         "explain` lists them")                                                                    \
+    item(TEXT, method_file, "", 0, 0, NULL, "file with a method of yours, see docs/notation.md")   \
+    item(TEXT, precon, "auto", 0, 0, NULL,                                                         \
+         "preconditioner, with its options after a colon: ssor:omega=1.2; one within another in "  \
+         "brackets: schwarz:overlap=2,sub=[ilu:level=1]")                                          \
+    item(INT, restart, "0", 0, 10000, NULL,                                                        \
+         "steps between restarts, for methods that restart; 0: the method's own number")           \
+    item(TEXT, format, "csr", 0, 0, NULL,                                                          \
+         "storage format of A, with its options after a colon: sell:C=8,sigma=256; auto lets "     \
+         "the tuner choose by timing, so that the last bits may differ from run to run")           \
+    item(TEXT, device, "auto", 0, 0, NULL,                                                         \
+         "where to compute: auto, cpu, cuda, cuda:1, opencl, opencl:1; auto takes a CUDA device "  \
+         "for matrices that are large enough, or what the variable SPRY_DEVICE names")             \
+    item(BOOL, fuse, "yes", 0, 0, NULL, "fuse the method's statements into few sweeps")            \
+    item(INT, stall, "1000", 0, 9e18, NULL,                                                        \
+         "iterations over which the mean residual must fall, else stagnation; 0: never")           \
+    item(REAL, divergence, "1e20", 1, 1e300, NULL,                                                 \
+         "growth over the first residual that counts as divergence")                               \
+    item(WORD, keep, "best", 0, 0, "best last",                                                    \
+         "the x of a solve that has not converged: the one with the smallest true residual, or "   \
+         "the last")                                                                               \
+    item(WORD, nullspace, "none", 0, 0, "none constant",                                           \
+         "of a matrix that is singular on purpose: constant vectors, as with pure Neumann "        \
+         "conditions; removed from b and x, so that x is the solution of least norm")              \
+    item(BOOL, memory, "no", 0, 0, NULL,                                                           \
          "remember what solved a matrix where something else did not, and begin with it")
 enum { NULLSPACE_NONE, NULLSPACE_CONSTANT };
 enum { KEEP_BEST, KEEP_LAST };
@@ -80,6 +83,7 @@ typedef struct iteration {
     const spry_vector *b;
     spry_vector *x;
     double b_norm;
+    double tol;    /* relative: the larger of the options tol and atol / |b| */
     double a_norm; /* of A, for least squares; 0: not known yet */
     spry_monitor_fn monitor;
     void *monitor_data;

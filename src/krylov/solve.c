@@ -56,7 +56,7 @@ static spry_status start(spry_solver *solver, iteration *it, int index)
     spry_status status = SPRY_STATUS_OK;
     it->saved_residual = it->gradient = INFINITY;
     it->truth = NAN;
-    it->goal = it->options->tol;
+    it->tol = it->goal = it->options->tol;
     it->least_tol = solver->least_tol > 0 ? solver->least_tol : it->options->tol;
     it->gradient_goal = it->least_tol;
     it->replay_to = it->stays_until = NONE;
@@ -105,6 +105,13 @@ static spry_status scale_system(iteration *it, double *first)
     SPRY_GO(ctx, iteration_first_norms(it, first));
 done:
     return status;
+}
+
+/* The tolerance relative to |b|, also of a scaled system. A norm that is not finite is refused. */
+static void settle_tol(iteration *it)
+{
+    const double least = ldexp(it->options->atol, -it->exponent) / it->b_norm;
+    it->tol = it->goal = fmax(it->options->tol, isfinite(it->b_norm) ? least : 0);
 }
 
 static void finish(iteration *it)
@@ -167,6 +174,7 @@ static spry_status fill_result(const spry_solver *solver, iteration *it, double 
         .setup_seconds = solver->setup_seconds,
         .solve_seconds = seconds,
         .bytes_per_iteration = bytes,
+        .tolerance = it->tol,
     };
     snprintf(result->method, sizeof result->method, "%s", solver->attempts.method);
     snprintf(result->precon, sizeof result->precon, "%s", solver->attempts.precon);
@@ -221,6 +229,7 @@ static spry_status begin(spry_solver *solver, iteration *it, int index)
         goto done;
     }
     SPRY_GO(ctx, scale_system(it, &first));
+    settle_tol(it);
     first = isfinite(it->b_norm) ? first / it->b_norm : NAN;
     it->residual = it->initial = it->history[0] = isfinite(first) ? first : NAN;
     it->before = it->initial;
@@ -366,7 +375,7 @@ static spry_status next_attempt(spry_solver *solver, iteration *its, int count, 
         if (may_go_on(solver, &its[k])) {
             its[k].ended = its[k].begun = its[k].drifted = its[k].from_zero = false;
             its[k].before = its[k].gradient = INFINITY;
-            its[k].goal = its[k].options->tol;
+            its[k].goal = its[k].tol;
             its[k].saved_at = its[k].count;
         }
     *stands = true;
@@ -572,7 +581,7 @@ static void tell_stopped(const spry_solver *solver, const spry_vector *b, const 
     spry_result found = SPRY_RESULT_INIT;
     const spry_matrix *A = solver->matrix;
     const spry_operator *op = solver_operator(solver);
-    double norm, relative = NAN;
+    double norm = NAN, relative = NAN;
     found.reason = SPRY_REASON_STOPPED;
     if (A) {
         found.type = A->a.type;
@@ -585,6 +594,9 @@ static void tell_stopped(const spry_solver *solver, const spry_vector *b, const 
         polish_measure(A, b, x, &relative) == SPRY_STATUS_OK)
         relative /= norm; /* where it cannot be measured, the stop is told all the same */
     found.residual = found.true_residual = found.initial_residual = relative;
+    found.tolerance = solver->options.tol;
+    if (!isnan(relative))
+        found.tolerance = fmax(found.tolerance, solver->options.atol / norm);
     snprintf(found.detail, sizeof found.detail, "while it was set up: x is the first guess");
     if (op)
         name_format(op, found.format, sizeof found.format);

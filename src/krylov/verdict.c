@@ -27,7 +27,7 @@ static spry_status judge_least_squares(iteration *it)
     double gradient;
     /* It was still falling, as far as was seen. */
     const bool cut = it->reason == SPRY_REASON_ITERATIONS || it->reason == SPRY_REASON_STOPPED;
-    if (!(it->gradient <= near * it->least_tol) || it->truth <= it->options->tol ||
+    if (!(it->gradient <= near * it->least_tol) || it->truth <= it->tol ||
         (cut && !it->least_squares))
         return SPRY_STATUS_OK;
     const spry_status status = iteration_true_gradient(it, &gradient);
@@ -66,7 +66,7 @@ static spry_status run_again(iteration *it)
     solver_warn(it->ctx, it->warnings, text);
     const spry_status status = iteration_keep(it, it->truth);
     it->before = it->truth;
-    it->goal = margin * it->options->tol;
+    it->goal = margin * it->tol;
     it->saved_at = it->count; /* the run at hand begins with what is saved */
     it->ended = it->begun = it->from_zero = false;
     return status;
@@ -127,7 +127,7 @@ spry_status verdict_of_run(iteration *it)
     it->ended = true;
     /* Another attempt does more for x than what this one has had on its way. */
     const int64_t better = replayed || it->more ? NONE : iteration_find_better(it, drifted);
-    if (it->truth <= it->options->tol) { /* whatever else happened */
+    if (it->truth <= it->tol) { /* whatever else happened */
         it->reason = SPRY_REASON_CONVERGED;
         it->detail[0] = '\0';
     } else if (drifted && !it->stop && it->count < it->options->max_iter &&
@@ -179,7 +179,7 @@ spry_status verdict_hand_back(iteration *it)
 {
     spry_context *ctx = it->ctx;
     const spry_scalar up = {ldexp(1, it->exponent), 0}, down = {ldexp(1, -it->exponent), 0};
-    const double tol = it->options->tol, before = it->truth;
+    const double tol = it->tol, before = it->truth;
     spry_vector *x = it->x;
     double norm;
     bool beyond;
