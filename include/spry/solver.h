@@ -17,9 +17,10 @@ SPRY_BEGIN
  */
 typedef struct spry_solver spry_solver;
 
-/** Sees each iteration; x is the current iterate, or for methods that tell estimates (gmres and its
- * kin) that of the last restart. It is of the host where the caller's x is, wherever the solve
- * runs; then numbers come from the device at the first look at it. Return false to stop. */
+/** Sees each iteration, and with the option tell-start=yes the first guess as iteration 0; x is the
+ * current iterate, or for methods that tell estimates (gmres and its kin) that of the last restart.
+ * It is of the host where the caller's x is, wherever the solve runs; then numbers come from the
+ * device at the first look at it. Return false to stop. */
 typedef bool (*spry_monitor_fn)(void *data, int64_t iteration, double residual,
                                 const spry_vector *x);
 
@@ -107,6 +108,17 @@ SPRY_API void spry_solver_set_monitor(spry_solver *solver, spry_monitor_fn monit
 typedef bool (*spry_watch_fn)(void *data, int64_t iteration, double residual);
 /** The function that hears of each iteration; NULL: none. */
 SPRY_API void spry_solver_set_watch(spry_solver *solver, spry_watch_fn watch, void *data);
+/**
+ * The x of this iteration is good enough: to be called by a monitor or a watch, whose solve of this
+ * system ends with it, whatever they return. The reason is SPRY_REASON_ACCEPTED, unless x is within
+ * the tolerance, too: `converged` is said of the true residual alone. x is that of the iteration,
+ * not the best; after a watch on a device it may be some iterations further. Elsewhere it is
+ * SPRY_STATUS_BAD_USAGE.
+ */
+SPRY_API spry_status spry_solver_accept(spry_solver *solver);
+/** Which of the right-hand sides of spry_solve_many() a monitor or watch hears of, from 0; -1
+ * elsewhere. */
+SPRY_API int spry_solver_system(const spry_solver *solver);
 
 /**
  * Solves A x = b.

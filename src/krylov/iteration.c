@@ -186,6 +186,22 @@ static bool stop_for(iteration *it, bool going_on, const char *who)
     return going_on ? end_with(it, SPRY_REASON_STOPPED, who) : false;
 }
 
+/* Whether the caller lets it go on. */
+static bool ask(iteration *it, const spry_vector *x, bool monitor, double residual)
+{
+    *it->telling = it;
+    const bool fine = monitor ? it->monitor(it->monitor_data, it->count, residual, x)
+                              : it->watch(it->watch_data, it->count, residual);
+    *it->telling = NULL;
+    return fine && !it->accepted;
+}
+
+static void ask_watch(iteration *it, bool *go_on)
+{
+    if (it->watch && !ask(it, NULL, false, it->residual))
+        *go_on = stop_for(it, *go_on, "the caller asked to stop");
+}
+
 /* The x that the monitor sees: the caller's, also while the system is scaled; of the host where the
  * caller's is, and then copied from a device when the monitor looks at it. */
 static spry_status show(iteration *it, const spry_vector **x)
@@ -222,8 +238,29 @@ static spry_status ask_monitor(iteration *it, bool settled, bool *go_on)
     if (settled)
         SPRY_GO(ctx, runner_settle(it->runner, it->track));
     SPRY_GO(ctx, show(it, &x));
-    if (!it->monitor(it->monitor_data, it->count, it->residual, x))
+    if (!ask(it, x, true, it->residual))
         *go_on = stop_for(it, *go_on, "the monitor asked to stop");
+done:
+    return status;
+}
+
+spry_status iteration_tell_start(iteration *it)
+{
+    bool go_on = true;
+    spry_status status = SPRY_STATUS_OK;
+    if (it->ended || !it->options->tell_start)
+        return SPRY_STATUS_OK;
+    SPRY_GO(it->ctx, ask_monitor(it, false, &go_on));
+    ask_watch(it, &go_on);
+    if (!go_on) {
+        it->ended = true;
+        it->truth = it->initial;
+        it->reason = it->truth <= it->tol ? SPRY_REASON_CONVERGED
+                     : it->accepted       ? SPRY_REASON_ACCEPTED
+                                          : it->reason;
+        if (it->reason != SPRY_REASON_STOPPED)
+            it->detail[0] = '\0';
+    }
 done:
     return status;
 }
@@ -291,8 +328,8 @@ static void report_again(iteration *it, bool counts, double value, bool *go_on)
     it->count += counts;
     *go_on = it->count < it->replay_to && isfinite(value);
     it->interrupted = spry_context_interrupted(it->ctx, false);
-    it->stop = it->interrupted ||
-               (counts && it->watch && !it->watch(it->watch_data, it->count, value / it->b_norm));
+    it->stop =
+        it->interrupted || (counts && it->watch && !ask(it, NULL, false, value / it->b_norm));
     *go_on = *go_on && !it->stop;
 }
 
@@ -328,8 +365,8 @@ spry_status iteration_report(void *data, report_kind kind, bool loop, double val
     }
     if (counts)
         SPRY_GO(ctx, ask_monitor(it, kind == REPORT_RESIDUAL, go_on));
-    if (counts && it->watch && !it->watch(it->watch_data, it->count, it->residual))
-        *go_on = stop_for(it, *go_on, "the caller asked to stop");
+    if (counts)
+        ask_watch(it, go_on);
     if (spry_context_interrupted(it->ctx, false)) {
         it->interrupted = true;
         *go_on = stop_for(it, *go_on, "");

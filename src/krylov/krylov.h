@@ -41,6 +41,8 @@
     item(WORD, keep, "best", 0, 0, "best last",                                                    \
          "the x of a solve that has not converged: the one with the smallest true residual, or "   \
          "the last")                                                                               \
+    item(BOOL, tell_start, "no", 0, 0, NULL,                                                       \
+         "monitors and watches hear of the first guess, too, as iteration 0")                      \
     item(WORD, nullspace, "none", 0, 0, "none constant",                                           \
          "of a matrix that is singular on purpose: constant vectors, as with pure Neumann "        \
          "conditions; removed from b and x, so that x is the solution of least norm")              \
@@ -73,7 +75,8 @@ typedef struct iteration_end {
 } iteration_end;
 
 /* A solve in progress. */
-typedef struct iteration {
+typedef struct iteration iteration;
+struct iteration {
     spry_context *ctx;
     const solver_options *options;
     const spry_operator *A;
@@ -89,7 +92,10 @@ typedef struct iteration {
     void *monitor_data;
     spry_watch_fn watch;
     void *watch_data;
-    runner *runner; /* and the track in it, to bring x up to date */
+    int system;          /* its place among those of the call */
+    iteration **telling; /* points to it while its monitor or watch is called */
+    bool accepted;       /* one of them took x as it is */
+    runner *runner;      /* and the track in it, to bring x up to date */
     track *track;
     bool estimates; /* iterations are counted at estimates, not at residuals */
 
@@ -144,7 +150,7 @@ typedef struct iteration {
     bool beyond;          /* the solution is beyond the range of the type, and x is 0 */
     bool ended;           /* for good */
     char warnings[WARNINGS_SIZE];
-} iteration;
+};
 
 /* The iteration's side of a track: hears what the method tells. */
 spry_status iteration_report(void *it, report_kind kind, bool loop, double value, bool *go_on);
@@ -154,6 +160,8 @@ void iteration_breakdown(void *it, const char *text, bool finite);
  * the next one is forecast to, which is so many iterations (0: there is none), and will not arrive
  * for as much again. */
 void iteration_attempt(iteration *it, bool more, int64_t patience);
+/* Tells monitor and watch of the first guess, where that is wanted; they may end the solve. */
+spry_status iteration_tell_start(iteration *it);
 /* Takes the residual of this iteration into the history. */
 spry_status iteration_note(iteration *it);
 /* |b|, and |b - A x| by a product of its own. */

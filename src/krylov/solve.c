@@ -302,7 +302,8 @@ done:
 static bool any_failed(const iteration *its, int count)
 {
     for (int k = 0; k < count; k++)
-        if (its[k].reason != SPRY_REASON_CONVERGED && its[k].reason != SPRY_REASON_STOPPED)
+        if (its[k].reason != SPRY_REASON_CONVERGED && its[k].reason != SPRY_REASON_STOPPED &&
+            its[k].reason != SPRY_REASON_ACCEPTED)
             return true;
     return false;
 }
@@ -420,6 +421,8 @@ static spry_status run(spry_solver *solver, iteration *its, int count, int64_t *
     spry_context *ctx = solver->ctx;
     spry_status status = SPRY_STATUS_OK;
     double begin = 0;
+    for (int k = 0; k < count; k++)
+        SPRY_GO(ctx, iteration_tell_start(&its[k]));
     for (bool stands = true; stands;) {
         begin = base_seconds();
         SPRY_GO(ctx, run_attempt(solver, its, count, bytes));
@@ -488,8 +491,9 @@ static void note_device(const spry_device *d, int64_t counts[6])
 }
 
 /* At most as many systems as share one reading of the matrix. */
-static spry_status solve_some(spry_solver *solver, int count, const spry_vector *const *b,
-                              spry_vector *const *x, spry_result *results)
+static spry_status solve_some(spry_solver *solver, int first_system, int count,
+                              const spry_vector *const *b, spry_vector *const *x,
+                              spry_result *results)
 {
     spry_context *ctx = solver->ctx;
     iteration its[SOLVED_TOGETHER];
@@ -515,6 +519,8 @@ static spry_status solve_some(spry_solver *solver, int count, const spry_vector 
                              .monitor_data = solver->monitor_data,
                              .watch = solver->watch,
                              .watch_data = solver->watch_data,
+                             .system = first_system + k,
+                             .telling = &solver->telling,
                              .residual = NAN,
                              .initial = NAN,
                              .truth = NAN};
@@ -624,8 +630,8 @@ again:
             solver_begin_attempts(solver);
             SPRY_GO(ctx, solver_set_up(solver, b[0]->device));
         }
-        status =
-            solve_some(solver, some, b + done, x + done, results ? result_at(results, done) : NULL);
+        status = solve_some(solver, done, some, b + done, x + done,
+                            results ? result_at(results, done) : NULL);
         if (done == 0 && solver_stay(solver, status, b[0])) {
             for (int k = 0; results && k < some; k++)
                 spry_result_clear(ctx, result_at(results, k));

@@ -7,7 +7,8 @@
 /* Puts an earlier x in the place of the last where it was better, and is wanted. */
 static spry_status take_best(iteration *it)
 {
-    const bool last = it->options->keep == KEEP_LAST && isfinite(it->truth);
+    const bool wanted = it->options->keep == KEEP_LAST || it->accepted;
+    const bool last = wanted && isfinite(it->truth);
     if (it->truth <= it->saved_residual || last)
         return SPRY_STATUS_OK;
     it->truth = it->saved_residual;
@@ -27,7 +28,7 @@ static spry_status judge_least_squares(iteration *it)
     double gradient;
     /* It was still falling, as far as was seen. */
     const bool cut = it->reason == SPRY_REASON_ITERATIONS || it->reason == SPRY_REASON_STOPPED;
-    if (!(it->gradient <= near * it->least_tol) || it->truth <= it->tol ||
+    if (it->accepted || !(it->gradient <= near * it->least_tol) || it->truth <= it->tol ||
         (cut && !it->least_squares))
         return SPRY_STATUS_OK;
     const spry_status status = iteration_true_gradient(it, &gradient);
@@ -96,7 +97,10 @@ static spry_status stagnate(iteration *it)
 /* The end of a run that has neither converged nor can be started again. */
 static spry_status end_badly(iteration *it, bool drifted)
 {
-    if (drifted && it->stop) {
+    if (it->accepted) {
+        it->reason = SPRY_REASON_ACCEPTED;
+        it->detail[0] = '\0';
+    } else if (drifted && it->stop) {
         it->reason = SPRY_REASON_STOPPED;
         it->detail[0] = '\0';
     } else if (drifted && it->count < it->options->max_iter) {

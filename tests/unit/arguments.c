@@ -260,6 +260,8 @@ CALL(spry_solver_set_operator, 2, "1", spry_solver_set_operator(P(0, t->solver),
 CALL(spry_solver_set_precon, 2, "1", spry_solver_set_precon(P(0, t->solver), P(1, NULL)))            \
 CALL(spry_solver_set_method_text, 2, "1", spry_solver_set_method_text(P(0, t->solver), P(1, NULL)))  \
 LOOK(spry_solver_set_monitor, 1, spry_solver_set_monitor(P(0, t->solver), NULL, NULL))               \
+ONLY(spry_solver_accept, 1, "", spry_solver_accept(P(0, t->solver)))                                   \
+LOOK(spry_solver_system, 1, spry_solver_system(P(0, t->solver)))                                     \
 LOOK(spry_solver_set_watch, 1, spry_solver_set_watch(P(0, t->solver), NULL, NULL))                   \
 CALL(spry_solve, 4, "3", spry_solve(P(0, t->solver), P(1, t->x), P(2, t->y), P(3, &t->result)))      \
 CALL(spry_solve_many, 4, "3", spry_solve_many(P(0, t->solver), 1, P(1, t->b_list), P(2, t->x_list), P(3, &t->result))) \
