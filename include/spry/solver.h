@@ -18,9 +18,10 @@ SPRY_BEGIN
 typedef struct spry_solver spry_solver;
 
 /** Sees each iteration, and with the option tell-start=yes the first guess as iteration 0; x is the
- * current iterate, or for methods that tell estimates (gmres and its kin) that of the last restart.
- * It is of the host where the caller's x is, wherever the solve runs; then numbers come from the
- * device at the first look at it. Return false to stop. */
+ * current iterate, of all methods: where it is made at the end of a cycle alone (gmres and its kin,
+ * bicgstabl), that is done at the first look at it, and costs what the end of the solve would. It
+ * is of the host where the caller's x is, wherever the solve runs; then numbers come from the
+ * device at the first look. It is not to be used after the function. Return false to stop. */
 typedef bool (*spry_monitor_fn)(void *data, int64_t iteration, double residual,
                                 const spry_vector *x);
 

@@ -202,45 +202,63 @@ static void ask_watch(iteration *it, bool *go_on)
         *go_on = stop_for(it, *go_on, "the caller asked to stop");
 }
 
-/* The x that the monitor sees: the caller's, also while the system is scaled; of the host where the
- * caller's is, and then copied from a device when the monitor looks at it. */
-static spry_status show(iteration *it, const spry_vector **x)
+/* The x that the monitor sees, when it looks at it. */
+static spry_status bring_x(void *data, spry_vector *v)
+{
+    iteration *it = data;
+    runner_view view;
+    spry_status status = SPRY_STATUS_OK;
+    if (it->unmade)
+        status = runner_view_begin(it->runner, it->track, &view);
+    if (status == SPRY_STATUS_OK)
+        status = spry_vector_copy(it->x, v);
+    if (it->unmade) {
+        const spry_status back = runner_view_end(it->runner, it->track, &view);
+        status = status == SPRY_STATUS_OK ? back : status;
+    }
+    if (status == SPRY_STATUS_OK && it->exponent != 0)
+        status = spry_vector_scale((spry_scalar){ldexp(1, it->exponent), 0}, v);
+    return status;
+}
+
+/* That x: the caller's, also while the system is scaled, or x is made at the end alone (`made`: it
+ * is there); of the host where the caller's is, and then copied from a device. */
+static spry_status show(iteration *it, bool made, const spry_vector **x)
 {
     spry_context *ctx = it->ctx;
     const bool moved = it->here && it->x->device;
     spry_status status = SPRY_STATUS_OK;
     *x = it->x;
-    if (it->exponent == 0 && !moved)
+    it->unmade = !made && runner_makes_x_last(it->runner);
+    if (it->exponent == 0 && !moved && !it->unmade)
         return SPRY_STATUS_OK;
     if (!it->shown && moved)
         SPRY_GO(ctx, spry_vector_new(ctx, it->x->type, it->x->n, NULL, SPRY_OWN_COPY, &it->shown));
     else if (!it->shown)
         SPRY_GO(ctx, spry_vector_like(it->x, it->x->n, &it->shown));
     *x = it->shown;
-    if (it->exponent == 0) {
-        it->shown->behind = it->x;
-        return SPRY_STATUS_OK;
-    }
-    SPRY_GO(ctx, spry_vector_copy(it->x, it->shown));
-    SPRY_GO(ctx, spry_vector_scale((spry_scalar){ldexp(1, it->exponent), 0}, it->shown));
+    it->shown->from = it;
+    it->shown->bring = bring_x;
 done:
     return status;
 }
 
-/* A method that tells estimates shows the x of its last restart. */
-static spry_status ask_monitor(iteration *it, bool settled, bool *go_on)
+/* `first`: of the first guess. A residual is that of x, an estimate of an x that is to be made. */
+static spry_status ask_monitor(iteration *it, bool first, bool settled, bool *go_on)
 {
     spry_context *ctx = it->ctx;
     const spry_vector *x;
     spry_status status = SPRY_STATUS_OK;
     if (!it->monitor)
         return SPRY_STATUS_OK;
-    if (settled)
+    if (settled && !first)
         SPRY_GO(ctx, runner_settle(it->runner, it->track));
-    SPRY_GO(ctx, show(it, &x));
+    SPRY_GO(ctx, show(it, settled, &x));
     if (!ask(it, x, true, it->residual))
         *go_on = stop_for(it, *go_on, "the monitor asked to stop");
 done:
+    if (it->shown)
+        it->shown->bring = NULL; /* x goes on */
     return status;
 }
 
@@ -250,7 +268,7 @@ spry_status iteration_tell_start(iteration *it)
     spry_status status = SPRY_STATUS_OK;
     if (it->ended || !it->options->tell_start)
         return SPRY_STATUS_OK;
-    SPRY_GO(it->ctx, ask_monitor(it, false, &go_on));
+    SPRY_GO(it->ctx, ask_monitor(it, true, true, &go_on));
     ask_watch(it, &go_on);
     if (!go_on) {
         it->ended = true;
@@ -364,7 +382,7 @@ spry_status iteration_report(void *data, report_kind kind, bool loop, double val
         *go_on = !it->drifted;
     }
     if (counts)
-        SPRY_GO(ctx, ask_monitor(it, kind == REPORT_RESIDUAL, go_on));
+        SPRY_GO(ctx, ask_monitor(it, false, kind == REPORT_RESIDUAL, go_on));
     if (counts)
         ask_watch(it, go_on);
     if (spry_context_interrupted(it->ctx, false)) {

@@ -103,7 +103,8 @@ struct iteration {
     spry_vector *own_b;     /* b points here when it is scaled, or was freed of a null space */
     const null_basis *null; /* what is removed from x; NULL: nothing */
     spry_vector *spare;     /* for true residuals, as long as b; the solver's, as is saved */
-    spry_vector *shown;     /* for the monitor of a scaled system or one on a device */
+    spry_vector *shown;     /* for the monitor, where x is not what it sees */
+    bool unmade;            /* and x is to be made first: the method does so at the end */
     bool here;              /* the caller's x is the host's, whatever x is */
 
     int64_t count;              /* iterations done */

@@ -54,8 +54,9 @@ struct spry_vector {
     const vector_class *class; /* NULL: in the host's memory */
     spry_device *device;
     struct device_memory *memory;
-    /* The numbers are still there, and are copied here when somebody looks; NULL: they are here. */
-    const spry_vector *behind;
+    /* Brings the numbers when somebody looks; NULL: they are here. */
+    spry_status (*bring)(void *from, spry_vector *v);
+    void *from;
     /* Told once, when the vector is freed, that its memory is no longer used; NULL: nobody. */
     void (*release)(void *owner);
     void *owner;
@@ -71,7 +72,7 @@ static inline bool vector_same(const spry_vector *x, const spry_vector *y)
 {
     return x->data == y->data && (x->data || x->memory == y->memory) && x->n > 0 && y->n > 0;
 }
-/* Brings what is behind a vector; to be called before numbers are looked at. */
+/* Brings numbers that come when they are looked at; to be called before numbers are looked at. */
 spry_status vector_fetch(const spry_vector *v);
 /* The numbers of a vector on the host: of v itself where they are there (*here is v then), else of
  * a copy in *copy, which is the caller's to free. */
@@ -84,7 +85,7 @@ enum { VECTOR_MOST_NORMS = 4 };
 spry_status vector_norms(int count, const spry_vector *const *x, double *norms);
 /* Fails where a caller's word on who owns arrays, of vectors and matrices, is none of the three. */
 spry_status vector_check_own(spry_context *ctx, spry_own own);
-/* Fails where vectors of other contexts or lengths are given, and brings what is behind them. */
+/* Fails where vectors of other contexts or lengths are given, and brings their numbers. */
 spry_status vector_check_lengths(const spry_vector *x, const spry_vector *y);
 
 /* The arrays of a matrix as all code inside has them: spry_arrays of one width and base. */

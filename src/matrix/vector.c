@@ -129,13 +129,13 @@ spry_status vector_new_at(spry_context *ctx, spry_device *device, spry_type type
 
 spry_status vector_fetch(const spry_vector *v)
 {
-    if (!v->behind)
+    if (!v->bring)
         return SPRY_STATUS_OK;
     /* Who looks at a vector does not change it; that its numbers came later is ours to know. */
     spry_vector *late = (spry_vector *)(uintptr_t)v;
-    const spry_vector *from = v->behind;
-    late->behind = NULL;
-    return spry_vector_copy(from, late);
+    spry_status (*const bring)(void *, spry_vector *) = v->bring;
+    late->bring = NULL;
+    return bring(v->from, late);
 }
 
 spry_status vector_here(const spry_vector *v, const spry_vector **here, spry_vector **copy)
@@ -143,8 +143,9 @@ spry_status vector_here(const spry_vector *v, const spry_vector **here, spry_vec
     spry_status status = SPRY_STATUS_OK;
     *copy = NULL;
     *here = v;
+    SPRY_GO(v->ctx, vector_fetch(v));
     if (!v->class)
-        return vector_fetch(v);
+        return SPRY_STATUS_OK;
     SPRY_GO(v->ctx, spry_vector_new(v->ctx, v->type, v->n, NULL, SPRY_OWN_COPY, copy));
     SPRY_GO(v->ctx, v->class->get(v, (*copy)->data));
     *here = *copy;

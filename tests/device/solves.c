@@ -180,9 +180,9 @@ static bool look(void *data, int64_t iteration, double residual, const spry_vect
 }
 
 /* Ended by the caller, with an x that is as good as told. */
-static void check_stopped(problem *p, const char *place, bool looks, spry_result *result)
+static void check_stopped(problem *p, const char *options, const char *place, bool looks,
+                          spry_result *result)
 {
-    const char *const options = "method=cg precon=jacobi tol=1e-10";
     caller c = {.p = p};
     spry_solver *solver = solver_for(p, place, options);
     if (looks) {
@@ -199,20 +199,21 @@ static void check_stopped(problem *p, const char *place, bool looks, spry_result
     assert_int_equal(c.calls, STOP);
     assert_true(result->true_residual < result->initial_residual);
     assert_string_equal(result->device, place);
+    /* Restarts tell a residual in the place of the last estimate. */
     for (int k = 1; k <= STOP; k++)
-        assert_true(c.heard[k] == result->history[k]);
+        assert_true(fabs(c.heard[k] - result->history[k]) <= alike * result->history[k]);
     spry_solver_free(solver);
 }
 
 /* A monitor makes every iteration wait for it; a watch hears of them while the device goes on. */
-static void callers(spry_context *ctx, spry_device *d)
+static void callers_of(spry_context *ctx, spry_device *d, const char *options)
 {
     problem p;
     problem_make(ctx, PROBLEM_DEFINITE, SPRY_TYPE_D, 100, &p);
     for (int looks = 0; looks < 2; looks++) {
         spry_result there = SPRY_RESULT_INIT, host = SPRY_RESULT_INIT;
-        check_stopped(&p, spry_device_name(d), looks, &there);
-        check_stopped(&p, "cpu", looks, &host);
+        check_stopped(&p, options, spry_device_name(d), looks, &there);
+        check_stopped(&p, options, "cpu", looks, &host);
         same_beginning(&there, &host);
         assert_int_equal(host.iterations, STOP);
         if (looks) {
@@ -228,14 +229,29 @@ static void callers(spry_context *ctx, spry_device *d)
     problem_free(&p);
 }
 
+/* x at each step, or at the end of a cycle: then it is made for who looks. */
+static void callers(spry_context *ctx, spry_device *d)
+{
+    static const char *const options[] = {"method=cg precon=jacobi tol=1e-10",
+                                          "method=gmres:restart=4 precon=jacobi tol=1e-10",
+                                          "method=gmres precon=ssor tol=1e-13",
+                                          "method=fgmres:restart=3 precon=jacobi tol=1e-10",
+                                          "method=lgmres:restart=4 precon=none tol=1e-10",
+                                          "method=bicgstabl precon=none tol=1e-13",
+                                          "method=gpbicg precon=none tol=1e-13"};
+    for (size_t k = 0; k < sizeof options / sizeof *options; k++)
+        callers_of(ctx, d, options[k]);
+}
+
 /* --- preconditioners that are called -------------------------------------------------------------
  */
 
 static bool count_calls(void *data, int64_t iteration, double residual, const spry_vector *x)
 {
-    (void)iteration;
+    double norm;
     (void)residual;
-    (void)x;
+    if (iteration % 2 == 0) /* a look changes nothing */
+        assert_ok(x->ctx, spry_vector_norm(x, &norm));
     ++*(int64_t *)data;
     return true;
 }

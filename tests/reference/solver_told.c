@@ -4,6 +4,7 @@
 #include <spry/spry.h>
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { SYSTEMS = 11 }; /* more than are solved side by side */
@@ -217,6 +218,140 @@ static void the_first_guess_is_told(void **state)
     close_fixture(&f);
 }
 
+enum { LOOKS = 9 };
+
+/* x of each system in each iteration, as a monitor saw it. */
+typedef struct looks {
+    spry_solver *solver;
+    double *seen[3][LOOKS + 1];
+    int64_t n;
+    int every; /* iterations */
+} looks;
+
+static bool look(void *data, int64_t iteration, double residual, const spry_vector *x)
+{
+    looks *l = data;
+    (void)residual;
+    if (iteration % l->every == 0 && iteration <= LOOKS)
+        memcpy(l->seen[spry_solver_system(l->solver)][iteration], spry_vector_data_const(x),
+               (size_t)l->n * sizeof(double));
+    return true;
+}
+
+/* Monitors see the x that would be handed back there, also where a method makes it at its end, and
+ * looking at it changes nothing. */
+static void monitors_see_the_x_of_the_moment(void **state)
+{
+    (void)state;
+    enum { COUNT = 3 };
+    static const char *const precons[] = {"none", "jacobi", "ilu"};
+    static const double sizes[] = {1, 0x1p600};
+    fixture f;
+    looks l = {0};
+    open_fixture(&f);
+    l.solver = f.solver;
+    l.n = spry_vector_size(f.b[0]);
+    const size_t bytes = (size_t)l.n * sizeof(double);
+    double *plain[COUNT];
+    for (int k = 0; k < COUNT; k++) {
+        plain[k] = malloc(bytes);
+        for (int i = 0; i <= LOOKS; i++)
+            l.seen[k][i] = malloc(bytes);
+    }
+    for (int m = 0; m < METHODS * 6; m++) {
+        const char *method = methods[m / 6];
+        const double size = sizes[m % 2];
+        if (m / 2 % 3 != 0 && (strncmp(method, "ls", 2) == 0 || strcmp(method, "qmr") == 0))
+            continue;
+        l.every = 1 + m % 3;
+        for (int k = 0; k < COUNT; k++)
+            assert_ok(f.ctx, spry_vector_scale((spry_scalar){size, 0}, f.b[k]));
+        spry_solver_set_monitor(f.solver, NULL, NULL);
+        assert_ok(f.ctx, spry_solver_set(f.solver, "tol=1e-8 keep=last max-iter=1000"));
+        assert_ok(f.ctx, spry_solver_set_text(f.solver, "method", method));
+        assert_ok(f.ctx, spry_solver_set_text(f.solver, "precon", precons[m / 2 % 3]));
+        solve(&f, COUNT);
+        int64_t iterations[COUNT];
+        for (int k = 0; k < COUNT; k++) {
+            iterations[k] = f.results[k].iterations;
+            memcpy(plain[k], spry_vector_data(f.x[k]), bytes);
+        }
+        spry_solver_set_monitor(f.solver, look, &l);
+        solve(&f, COUNT);
+        for (int k = 0; k < COUNT; k++) {
+            assert_int_equal(f.results[k].iterations, iterations[k]);
+            assert_memory_equal(spry_vector_data(f.x[k]), plain[k], bytes);
+        }
+        spry_solver_set_monitor(f.solver, NULL, NULL);
+        for (int64_t i = l.every; i <= LOOKS; i += l.every) {
+            assert_ok(f.ctx, spry_solver_set_int(f.solver, "max-iter", i));
+            solve(&f, COUNT);
+            for (int k = 0; k < COUNT; k++)
+                if (i <= iterations[k] &&
+                    memcmp(spry_vector_data(f.x[k]), l.seen[k][i], bytes) != 0)
+                    fail_msg("%s %s: x %d of iteration %d differs", method, precons[m / 2 % 3], k,
+                             (int)i);
+        }
+        for (int k = 0; k < COUNT; k++)
+            assert_ok(f.ctx, spry_vector_scale((spry_scalar){1 / size, 0}, f.b[k]));
+    }
+    for (int k = 0; k < COUNT; k++) {
+        free(plain[k]);
+        for (int i = 0; i <= LOOKS; i++)
+            free(l.seen[k][i]);
+    }
+    close_fixture(&f);
+}
+
+static bool glance(void *data, int64_t iteration, double residual, const spry_vector *x)
+{
+    double norm;
+    (void)data;
+    (void)iteration;
+    (void)residual;
+    return spry_vector_norm(x, &norm) != SPRY_STATUS_OK || norm >= 0;
+}
+
+/* A look may fail for want of memory; then the solve goes on, or fails, and nothing is lost. */
+static void looks_may_fail(void **state)
+{
+    (void)state;
+    fixture f;
+    int64_t before, after;
+    bool whole = false;
+    open_fixture(&f);
+    spry_solver_free(f.solver);
+    f.solver = NULL;
+    spry_context_memory(f.ctx, &before, NULL);
+    for (int64_t nth = 1; !whole; nth++) {
+        spry_solver *solver = NULL;
+        assert_in_range(nth, 1, 2000);
+        spry_context_fail_allocation(f.ctx, nth, false);
+        spry_status status = spry_solver_new(f.ctx, &solver);
+        if (status == SPRY_STATUS_OK)
+            status = spry_solver_set(solver, "method=gmres:restart=3 precon=jacobi max-iter=5");
+        if (status == SPRY_STATUS_OK)
+            status = spry_solver_set_matrix(solver, f.A);
+        if (solver)
+            spry_solver_set_monitor(solver, glance, NULL);
+        assert_ok(f.ctx, spry_vector_fill(f.x[0], (spry_scalar){0, 0}));
+        if (status == SPRY_STATUS_OK)
+            status = spry_solve(solver, f.b[0], f.x[0], f.results);
+        assert_true(status == SPRY_STATUS_OK || status == SPRY_STATUS_NO_MEMORY);
+        spry_result_clear(f.ctx, f.results);
+        spry_solver_free(solver);
+        /* Whether there was an nth: else the next allocation fails. */
+        void *one = spry_alloc(f.ctx, 1);
+        whole = !one;
+        spry_free(f.ctx, one);
+        spry_context_fail_allocation(f.ctx, 0, false);
+        spry_context_memory(f.ctx, &after, NULL);
+        assert_true(after == before);
+        whole = whole && nth > 10;
+    }
+    close_fixture(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -224,6 +359,8 @@ int main(void)
         cmocka_unit_test(one_of_several_is_accepted),
         cmocka_unit_test(accepted_within_the_tolerance),
         cmocka_unit_test(the_first_guess_is_told),
+        cmocka_unit_test(monitors_see_the_x_of_the_moment),
+        cmocka_unit_test(looks_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
