@@ -72,7 +72,33 @@ static spry_status look_at_truth(iteration *it)
         status = iteration_true_residual(it, &truth);
     if (status == SPRY_STATUS_OK)
         status = iteration_keep(it, truth);
-    it->drifted = status == SPRY_STATUS_OK && truth > parted * it->residual;
+    it->drifted = status == SPRY_STATUS_OK && !it->left && truth > parted * it->residual;
+    return status;
+}
+
+/*
+ * With a preconditioner on the left the method's residual may be at the tolerance when the true one
+ * is far from it: up to the condition of M. Then the method goes on to less, as long as there is
+ * less. `made`: x is there; else it is made for the look.
+ */
+static spry_status look_beyond(iteration *it, bool made)
+{
+    const double margin = 0.5, least = 1e-3, lowest = measure_unit(it->A->type);
+    const bool unmade = !made && runner_makes_x_last(it->runner);
+    double truth = NAN;
+    runner_view view;
+    spry_status status = unmade ? runner_view_begin(it->runner, it->track, &view)
+                                : runner_settle(it->runner, it->track);
+    if (status == SPRY_STATUS_OK)
+        status = iteration_true_residual(it, &truth);
+    if (status == SPRY_STATUS_OK)
+        status = iteration_keep(it, truth);
+    if (unmade) {
+        const spry_status back = runner_view_end(it->runner, it->track, &view);
+        status = status == SPRY_STATUS_OK ? back : status;
+    }
+    if (truth > it->tol && it->residual > lowest)
+        it->goal = it->residual * fmin(fmax(margin * it->tol / truth, least), margin);
     return status;
 }
 
@@ -374,6 +400,13 @@ spry_status iteration_report(void *data, report_kind kind, bool loop, double val
     it->count += counts;
     it->idle = counts ? 0 : it->idle + loop;
     SPRY_GO(ctx, iteration_note(it));
+    if (it->left) {
+        /* That of b - A x itself, which cycles begin with. */
+        const bool true_one = !loop || (it->estimates && kind == REPORT_RESIDUAL);
+        it->goal = true_one ? it->tol : it->goal;
+        if (!true_one && it->residual <= it->goal)
+            SPRY_GO(ctx, look_beyond(it, kind == REPORT_RESIDUAL));
+    }
     if (may_be_least(it))
         SPRY_GO(ctx, look_at_gradient(it));
     *go_on = judge(it);

@@ -98,6 +98,7 @@ struct iteration {
     runner *runner;      /* and the track in it, to bring x up to date */
     track *track;
     bool estimates; /* iterations are counted at estimates, not at residuals */
+    bool left;      /* the method's residual is that of M r: another norm's, with a factor */
 
     int exponent;           /* b and x are scaled by 2^-exponent; mostly 0 */
     spry_vector *own_b;     /* b points here when it is scaled, or was freed of a null space */

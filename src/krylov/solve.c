@@ -280,6 +280,7 @@ static spry_status run_attempt(spry_solver *solver, iteration *its, int count, i
         its[k].runner = r;
         its[k].track = l;
         its[k].estimates = solver->plan->estimates;
+        its[k].left = solver->plan->setup.use[OPERATOR_L] != USE_NOTHING;
         iteration_attempt(&its[k], solver_has_next(solver), patience);
     }
     while (!all_ended(its, count)) {

@@ -143,12 +143,96 @@ static void each_right_hand_side_has_its_own(void **state)
     close_fixture(&f);
 }
 
+/* Numbers in -1..1 that are the same everywhere. */
+static double next_number(uint64_t *state)
+{
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return (double)(*state >> 11) * 0x1p-52 - 1;
+}
+
+enum { LARGEST = 30 };
+
+/* B B^T + I / 10, or B itself. */
+static void make_random(uint64_t *state, int n, bool definite, double *out)
+{
+    double B[LARGEST * LARGEST];
+    for (int k = 0; k < n * n; k++)
+        B[k] = next_number(state);
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+            double sum = i == j ? 0.1 : 0;
+            for (int k = 0; k < n; k++)
+                sum += B[i * n + k] * B[j * n + k];
+            out[i * n + j] = definite ? sum : B[i * n + j];
+        }
+}
+
+/* One random system with a random M. Its spaces are whole after n steps, and no cycle is shorter:
+ * what converges from the right does so from the left. */
+static void solve_random(spry_context *ctx, spry_type type, uint64_t seed, const char *method,
+                         double tol)
+{
+    double entries[LARGEST * LARGEST];
+    const int n = 5 + (int)(seed % (LARGEST - 4));
+    uint64_t state = seed + 1;
+    spry_operator *M;
+    spry_vector *b, *x;
+    spry_solver *solver;
+    spry_result result = SPRY_RESULT_INIT;
+    make_random(&state, n, true, entries);
+    spry_matrix *A = support_from_rows(ctx, type, n, n, entries);
+    make_random(&state, n, seed % 2 == 0, entries);
+    spry_matrix *P = support_from_rows(ctx, type, n, n, entries);
+    assert_ok(ctx, spry_operator_from_matrix(P, &M));
+    assert_ok(ctx, spry_vector_ones(ctx, A, &b));
+    assert_ok(ctx, spry_vector_zeros(ctx, A, &x));
+    assert_ok(ctx, spry_solver_new(ctx, &solver));
+    assert_ok(ctx, spry_solver_set_text(solver, "method", method));
+    assert_ok(ctx, spry_solver_set_real(solver, "tol", tol));
+    assert_ok(ctx, spry_solver_set_matrix(solver, A));
+    assert_ok(ctx, spry_solver_set_precon(solver, M));
+    assert_ok(ctx, spry_solve(solver, b, x, &result));
+    if (!result.converged || !(result.true_residual <= tol))
+        fail_msg("%s, type %s, system %d (n = %d), tol %g: %s after %d at %g, %s", method,
+                 spry_type_name(type), (int)seed, n, tol, spry_reason_name(result.reason),
+                 (int)result.iterations, result.true_residual, result.detail);
+    spry_result_clear(ctx, &result);
+    spry_solver_free(solver);
+    spry_operator_free(M);
+    spry_matrix_free(A);
+    spry_matrix_free(P);
+    spry_vector_free(b);
+    spry_vector_free(x);
+}
+
+/* A preconditioner on the left changes what methods see of the residual, by its condition, which
+ * here is as bad as can be: they go on until the true one is at the tolerance. */
+static void the_true_residual_is_reached_from_the_left(void **state)
+{
+    (void)state;
+    static const char *const methods[] = {
+        "gmres:side=left", "lgmres:side=left",    "gcr:side=left",
+        "idr:side=left",   "bicgstabl:side=left", "gpbicg:side=left",
+        "cgs:side=left",   "tfqmr:side=left",     "bicgstab:side=left"};
+    static const double tolerances[] = {0.1, 1e-3};
+    spry_context *ctx;
+    assert_int_equal(spry_context_new(NULL, &ctx), SPRY_STATUS_OK);
+    for (size_t m = 0; m < sizeof methods / sizeof *methods; m++)
+        for (uint64_t seed = 0; seed < 60; seed++)
+            for (size_t t = 0; t < sizeof tolerances / sizeof *tolerances; t++) {
+                solve_random(ctx, SPRY_TYPE_D, seed, methods[m], tolerances[t]);
+                solve_random(ctx, SPRY_TYPE_Z, seed, methods[m], tolerances[t]);
+            }
+    spry_context_free(ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_larger_tolerance_holds),
         cmocka_unit_test(absolute_tolerance_alone),
         cmocka_unit_test(each_right_hand_side_has_its_own),
+        cmocka_unit_test(the_true_residual_is_reached_from_the_left),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
