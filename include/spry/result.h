@@ -16,7 +16,7 @@ SPRY_BEGIN
     item(NONFINITE, "nan", "a NaN or infinite number appeared")                     \
     item(STOPPED, "interrupted", "the caller asked to stop")                        \
     item(SINGULAR, "singular", "the matrix is singular as far as its numbers tell") \
-    item(ACCEPTED, "accepted", "the caller took x as it was")
+    item(ACCEPTED, "accepted", "x was taken as it is, by the caller or by a rule of the method")
 
 #define SPRY_REASON_ENUM(name, word, text) SPRY_REASON_##name,
 /** Why a solve ended; a cleared result says FAILED. */

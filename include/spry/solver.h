@@ -54,7 +54,9 @@ SPRY_API spry_status spry_solver_set_text(spry_solver *solver, const char *name,
 /**
  * Reads one back, as spry_options_get_real() and its kin. "method:NAME" is the option NAME of the
  * method itself as it is in effect ("method:restart"), whatever has set it; for this the solver is
- * set up as for a solve, so that it must have a matrix or operator.
+ * set up as for a solve, so that it must have a matrix or operator. spry_solver_get_real() also
+ * reads the numbers of the method's text as the last solve has left them, the first of several:
+ * "method:fnorm" of lsqr and lsmr is their estimate of |A|, "method:acond" that of its condition.
  */
 SPRY_API spry_status spry_solver_get_real(spry_solver *solver, const char *name, double *value);
 /** The same for an integer. */

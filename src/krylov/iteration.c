@@ -472,6 +472,13 @@ void iteration_breakdown(void *data, const char *text, bool finite)
     end_with(data, finite ? SPRY_REASON_BREAKDOWN : SPRY_REASON_NONFINITE, text);
 }
 
+void iteration_accept(void *data, const char *text)
+{
+    iteration *it = data;
+    it->accepted = it->stop = true;
+    end_with(it, SPRY_REASON_ACCEPTED, text);
+}
+
 int64_t iteration_find_better(const iteration *it, bool drifted)
 {
     const double gain = 0.5;

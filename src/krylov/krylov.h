@@ -158,6 +158,7 @@ struct iteration {
 spry_status iteration_report(void *it, report_kind kind, bool loop, double value, bool *go_on);
 void iteration_limits(void *it, run_limits *limits);
 void iteration_breakdown(void *it, const char *text, bool finite);
+void iteration_accept(void *it, const char *text);
 /* From here on an attempt, after which `more` can follow: it gives up once it has cost half of what
  * the next one is forecast to, which is so many iterations (0: there is none), and will not arrive
  * for as much again. */

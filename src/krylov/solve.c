@@ -277,6 +277,7 @@ static spry_status run_attempt(spry_solver *solver, iteration *its, int count, i
         l->report = iteration_report;
         l->limits = iteration_limits;
         l->breakdown = iteration_breakdown;
+        l->accept = iteration_accept;
         its[k].runner = r;
         its[k].track = l;
         its[k].estimates = solver->plan->estimates;

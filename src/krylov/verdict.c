@@ -97,7 +97,9 @@ static spry_status stagnate(iteration *it)
 /* The end of a run that has neither converged nor can be started again. */
 static spry_status end_badly(iteration *it, bool drifted)
 {
-    if (it->accepted) {
+    if (it->accepted && it->reason == SPRY_REASON_ACCEPTED) { /* the method says why */
+        return SPRY_STATUS_OK;
+    } else if (it->accepted) {
         it->reason = SPRY_REASON_ACCEPTED;
         it->detail[0] = '\0';
     } else if (drifted && it->stop) {

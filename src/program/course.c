@@ -126,7 +126,10 @@ void course_break(track *l, const plan_op *o)
     char text[160];
     if (o->kind == OP_BREAKDOWN) {
         write_message(l, &l->scalars.program->stmts[o->stmt], text, sizeof text);
-        l->breakdown(l->data, text, is_finite(l, o->expr));
+        if (l->accept && l->scalars.program->stmts[o->stmt].accepts && is_finite(l, o->expr))
+            l->accept(l->data, text);
+        else
+            l->breakdown(l->data, text, is_finite(l, o->expr));
     } else if (l->reports == l->reports_at_restart) {
         l->breakdown(l->data, "a restart was needed twice without progress between", true);
     } else {

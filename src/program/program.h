@@ -108,6 +108,7 @@ typedef struct stmt {
     int name, from, to;
     bool down;
     int message, message_size; /* in the text, without its quotes */
+    bool accepts;              /* a breakdown that is none: `accept if` */
     int body, other, next;     /* statements: first of the inner ones, and the one after this */
 } stmt;
 

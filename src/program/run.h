@@ -38,6 +38,8 @@ typedef struct track {
     void (*limits)(void *data, run_limits *limits);
     /* Hears of a breakdown; finite: all numbers in its condition and text are. */
     void (*breakdown)(void *data, const char *text, bool finite);
+    /* Hears that the text takes x as it is; NULL: that is a breakdown. */
+    void (*accept)(void *data, const char *text);
 
     /* The runner's own. */
     scalars scalars;

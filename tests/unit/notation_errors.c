@@ -104,6 +104,8 @@ static const struct {
     {"method m \"s\"\n" LOOP "finish: gradient 1",
      "t:4:9: gradient can only stand in start and loop"},
     {"method m \"s\"\n" LOOP "finish: restart if 1", "t:4:9: restart can only stand in loop"},
+    {"method m \"s\"\n" LOOP "finish: accept if 1 \"t\"",
+     "t:4:9: accept can only stand in start and loop"},
     {"method m \"s\"\n" LOOP "finish: breakdown if 1 \"t\"",
      "t:4:9: breakdown can only stand in start and loop"},
     {"method m \"s\"\n" LOOP "end\n", "t:4:1: a statement is needed here, not end"},
