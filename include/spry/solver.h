@@ -163,6 +163,19 @@ SPRY_API spry_status spry_solver_errors(spry_solver *solver, const spry_vector *
 SPRY_API spry_status spry_solve_many(spry_solver *solver, int count, const spry_vector *const *b,
                                      spry_vector *const *x, spry_result *results);
 
+/**
+ * The same for the columns of dense blocks of A's type, each of them on the host or a device.
+ * Columns whose numbers stand one after the other (not by_rows) are used in place, others are
+ * copied; so are those of a cl_mem.
+ *
+ * @param solver   with a matrix or operator set
+ * @param B        right-hand sides
+ * @param X        in: first guesses; out: solutions
+ * @param results  as many as there are columns, as for spry_solve_many(); may be NULL
+ */
+SPRY_API spry_status spry_solve_dense(spry_solver *solver, const spry_dense *B, const spry_dense *X,
+                                      spry_result *results);
+
 /** All of the above in one call. */
 SPRY_API spry_status spry_quick_solve(spry_context *ctx, const spry_matrix *A, const spry_vector *b,
                                       spry_vector *x, const char *options, spry_result *result);

@@ -147,6 +147,66 @@ static void scaled(spry_context *ctx, spry_device *d)
     problem_free(&p);
 }
 
+/* --- dense blocks --------------------------------------------------------------------------------
+ */
+
+/* Columns of blocks on the device, stored either way, are solved as those of the host. */
+static void blocks(spry_context *ctx, spry_device *d)
+{
+    enum { COUNT = 3, SIZE = 100 };
+    problem p;
+    problem_make(ctx, PROBLEM_DEFINITE, SPRY_TYPE_D, SIZE, &p);
+    const int64_t n = spry_matrix_rows(p.A), all = n * COUNT;
+    double *numbers = malloc((size_t)all * sizeof *numbers);
+    for (int order = 0; order < 4; order++) {
+        spry_dense at[2] = {SPRY_DENSE_INIT, SPRY_DENSE_INIT};
+        spry_vector *there[2], *here[2], *host;
+        spry_result results[COUNT] = {{0}};
+        for (int64_t k = 0; k < all; k++)
+            numbers[k] = cos((double)k);
+        assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, all, numbers, SPRY_OWN_BORROW, &host));
+        for (int v = 0; v < 2; v++) {
+            assert_ok(ctx, spry_vector_on(d, SPRY_TYPE_D, all, NULL, &there[v]));
+            assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, n, NULL, SPRY_OWN_COPY, &here[v]));
+            at[v].rows = n;
+            at[v].cols = COUNT;
+            at[v].by_rows = (order >> v) & 1;
+            at[v].ld = at[v].by_rows ? COUNT : n;
+            at[v].data = spry_vector_handle(there[v]);
+            at[v].device = d;
+        }
+        assert_ok(ctx, spry_vector_copy(host, there[0]));
+        spry_solver *solver = solver_for(&p, spry_device_name(d), "method=cg precon=jacobi");
+        assert_ok(ctx, spry_solve_dense(solver, &at[0], &at[1], results));
+        spry_vector_free(host);
+        double *solved = malloc((size_t)all * sizeof *solved);
+        assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, all, solved, SPRY_OWN_BORROW, &host));
+        assert_ok(ctx, spry_vector_copy(there[1], host));
+        for (int j = 0; j < COUNT; j++) {
+            assert_true(results[j].converged);
+            double *b = spry_vector_data(here[0]), *x = spry_vector_data(here[1]);
+            for (int64_t i = 0; i < n; i++) {
+                b[i] = numbers[at[0].by_rows ? i * COUNT + j : j * n + i];
+                x[i] = solved[at[1].by_rows ? i * COUNT + j : j * n + i];
+            }
+            problem seen = p;
+            seen.b = here[0];
+            seen.x = here[1];
+            assert_true(fabs(problem_residual(&seen, NULL) - results[j].true_residual) <= 1e-12);
+            spry_result_clear(ctx, &results[j]);
+        }
+        for (int v = 0; v < 2; v++) {
+            spry_vector_free(there[v]);
+            spry_vector_free(here[v]);
+        }
+        spry_vector_free(host);
+        free(solved);
+        spry_solver_free(solver);
+    }
+    free(numbers);
+    problem_free(&p);
+}
+
 /* --- callers that look and stop -----------------------------------------------------------------
  */
 
@@ -343,8 +403,8 @@ static void drifting(spry_context *ctx, spry_device *d)
 int main(void)
 {
     static const devices_test tests[] = {
-        DEVICES_TEST(many),  DEVICES_TEST(scaled),   DEVICES_TEST(callers),
-        DEVICES_TEST(ahead), DEVICES_TEST(drifting),
+        DEVICES_TEST(many),    DEVICES_TEST(blocks), DEVICES_TEST(scaled),
+        DEVICES_TEST(callers), DEVICES_TEST(ahead),  DEVICES_TEST(drifting),
     };
     return DEVICES_RUN(tests);
 }
