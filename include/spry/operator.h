@@ -107,6 +107,10 @@ SPRY_API bool spry_operator_is_current(const spry_operator *op);
  * given values again
  */
 SPRY_API spry_status spry_operator_update(spry_operator *op, const spry_matrix *A);
+/** Who hears, once, when the operator is gone, that a function's data are no longer used; NULL
+ * takes it back. */
+SPRY_API spry_status spry_operator_set_release(spry_operator *op, spry_release_fn release,
+                                               void *data);
 /** Frees an operator; NULL is allowed. */
 SPRY_API void spry_operator_free(spry_operator *op);
 

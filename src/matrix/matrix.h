@@ -58,8 +58,9 @@ struct spry_vector {
     spry_status (*bring)(void *from, spry_vector *v);
     void *from;
     /* Told once, when the vector is freed, that its memory is no longer used; NULL: nobody. */
-    void (*release)(void *owner);
+    spry_release_fn release;
     void *owner;
+    bool told_by_caller; /* the caller has said whom, and may say so again */
 };
 
 /* A vector of the host's over an array. */
@@ -125,6 +126,8 @@ struct spry_matrix {
     const spry_matrix *origin;        /* whose arrays, near-null vectors and facts these are */
     atomic_uint holds;                /* of those who read it for long, and MATRIX_FREED */
     int64_t seen;                     /* its version that the arrays are of */
+    spry_release_fn release;          /* told when it is gone; NULL: nobody */
+    void *owner;
 };
 
 /* --- facts (facts.c) -----------------------------------------------------------------------------
@@ -370,6 +373,8 @@ struct spry_operator {
     const spry_matrix *source;   /* the caller's matrix it was made from; NULL: none, or within */
     int64_t version;             /* of that matrix, when it was */
     spry_matrix *view;           /* of a source in another context; freed with it; may be NULL */
+    spry_release_fn release;     /* told when it is gone; NULL: nobody */
+    void *owner;
 };
 
 spry_status operator_new(spry_context *ctx, const operator_class *class, spry_type type,

@@ -65,6 +65,18 @@ spry_status spry_vector_zeros(spry_context *ctx, const spry_matrix *A, spry_vect
     return spry_vector_new(ctx, A->a.type, A->a.cols, NULL, SPRY_OWN_COPY, x);
 }
 
+spry_status spry_vector_set_release(spry_vector *v, spry_release_fn release, void *data)
+{
+    SPRY_NEED(CTX_OF(v), v);
+    if (v->release && !v->told_by_caller)
+        return SPRY_FAIL(v->ctx, SPRY_STATUS_BAD_USAGE,
+                         "the vector has an owner, who is told when it is gone");
+    v->release = release;
+    v->owner = data;
+    v->told_by_caller = release != NULL;
+    return SPRY_STATUS_OK;
+}
+
 void spry_vector_free(spry_vector *v)
 {
     if (!v)
@@ -73,9 +85,11 @@ void spry_vector_free(spry_vector *v)
         v->class->destroy(v);
     else if (v->owned)
         base_free(v->ctx, v->data);
-    if (v->release)
-        v->release(v->owner);
+    const spry_release_fn release = v->release;
+    void *owner = v->owner;
     base_object_free(v->ctx, v);
+    if (release)
+        release(owner);
 }
 
 int64_t spry_vector_size(const spry_vector *v)
