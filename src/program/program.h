@@ -125,6 +125,7 @@ typedef struct program_name {
     name_kind kind;
     int place;     /* where it first appears */
     int extent[2]; /* of arrays: expressions of options and numbers; NONE where there is none */
+    bool kept;     /* of arrays: their values stay from run to run, else these begin with zeros */
     bool counter;  /* a scalar whose values follow from options and numbers alone */
     /* Of options: value, at first the default, and bounds; with words it is the index of one. */
     double value, low, high;

@@ -41,6 +41,8 @@ static const struct {
     {"method m \"s\"\nneeds definite\nneeds definite\n", "t:3:7: this was said before"},
     {"method m \"s\"\nneeds hermitian symmetric\n",
      "t:2:17: a method needs hermitian or symmetric, not both"},
+    {"method m \"s\"\nkeeps V\n", "t:2:7: V is no array that was declared"},
+    {"method m \"s\"\nvectors V[2], w\nkeeps V, w\n", "t:3:10: w is no array that was declared"},
     {"method m \"s\"\nflexible\nflexible\n", "t:3:1: this was said before"},
     {"method m \"s\"\nflexible yes\n", "t:2:10: the end of the line is needed here, not yes"},
     {"method m \"s\nt\"", "t:1:10: the text has no closing quote in its line"},
