@@ -269,7 +269,7 @@ const cli_command command_explain = {
         "A method of your own is shown by --method-file; docs/notation.md describes the language.",
     .groups =
         (const cli_group[]){{"Options", own_options, NULL},
-                            {"Solver", spry_solver_options, "tol max_iter stall divergence keep"},
+                            {"Solver", spry_solver_options, "tol atol max_iter stall divergence keep"},
                             {"Reading", spry_read_options, "expand"},
                             {"Machine", spry_context_options, NULL},
                             {0}},

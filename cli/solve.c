@@ -221,6 +221,8 @@ static spry_status solve_columns(solve_job *job)
     spry_vector **b = cli_alloc(count * sizeof *b), **x = cli_alloc(count * sizeof *x);
     job->results = cli_alloc(count * sizeof *job->results);
     job->errors = cli_alloc(count * sizeof *job->errors);
+    for (size_t k = 0; k < count; k++)
+        job->results[k] = (spry_result)SPRY_RESULT_INIT;
     spry_status status = split(job, job->b, b);
     if (status == SPRY_STATUS_OK)
         status = split(job, job->x, x);

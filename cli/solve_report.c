@@ -11,7 +11,7 @@ enum { FINDINGS_SHOWN = 3 };
 typedef struct totals {
     int converged;
     int64_t least, most, sum;
-    double residual, initial;
+    double residual, initial, tolerance;
 } totals;
 
 /* A NaN is larger than any number. */
@@ -31,6 +31,7 @@ static totals add_up(const solve_job *job)
         t.sum += r->iterations;
         t.residual = larger(t.residual, r->true_residual);
         t.initial = larger(t.initial, r->initial_residual);
+        t.tolerance = larger(t.tolerance, r->tolerance);
     }
     return t;
 }
@@ -202,12 +203,15 @@ void solve_report(const solve_job *job, FILE *out)
         report_tried(r->tried, out);
         report_place(job, out);
     }
-    const bool inconsistent = r->converged && r->true_residual > tol && job->count == 1;
+    const bool inconsistent = r->converged && r->true_residual > r->tolerance && job->count == 1;
     const double *said = cli_field(a, spry_solver_options, "tol");
     fprintf(out, "residual   %.2e%s, the true |b - A x| / |b|%s; asked for %g%s, at first %.2e\n",
             t.residual, job->count > 1 ? " at most" : "",
-            inconsistent ? ", about the least there is" : "", tol,
-            said && *said != tol ? " as A is in single precision" : "", t.initial);
+            inconsistent ? ", about the least there is" : "", t.tolerance,
+            t.tolerance > tol      ? " by --atol"
+            : said && *said != tol ? " as A is in single precision"
+                                   : "",
+            t.initial);
     report_errors(job, out);
     report_times(job, &t, out);
     report_bandwidth(job, &t, out);
@@ -251,6 +255,7 @@ static void json_result(json *j, const solve_job *job, int k, const spry_diagnos
     json_real(j, "residual", r->residual);
     json_real(j, "true_residual", r->true_residual);
     json_real(j, "initial_residual", r->initial_residual);
+    json_real(j, "tolerance", r->tolerance);
     json_text(j, "method", r->method);
     json_text(j, "precon", r->precon);
     json_text(j, "format", r->format);

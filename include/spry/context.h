@@ -13,7 +13,8 @@ SPRY_BEGIN
  */
 typedef struct spry_context spry_context;
 
-/** Where memory comes from; NULL members take the default. Called from one thread at a time. */
+/** Where memory comes from; NULL members take the default. Called from one thread at a time, but
+ * for release where objects are freed by other threads. */
 typedef struct spry_allocator {
     size_t size;                                                   /**< SPRY_ALLOCATOR_INIT */
     void *(*allocate)(void *data, size_t bytes, size_t alignment); /**< NULL when there is none */

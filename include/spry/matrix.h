@@ -108,6 +108,9 @@ SPRY_API spry_status spry_matrix_set_values_from(spry_matrix *A, const spry_vect
  */
 SPRY_API spry_status spry_matrix_set_near_null(spry_matrix *A, int count,
                                                const spry_vector *const *v);
+/** Who hears, once, when the matrix is gone, that borrowed arrays are no longer used; NULL takes it
+ * back. One that is freed while a solver runs with it goes after that. */
+SPRY_API spry_status spry_matrix_set_release(spry_matrix *A, spry_release_fn release, void *data);
 /** Frees a matrix; NULL is allowed, as for all that is freed. Called while a solver runs with it,
  * as in its monitor, it frees when that has ended. */
 SPRY_API void spry_matrix_free(spry_matrix *A);

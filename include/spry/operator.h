@@ -76,6 +76,14 @@ SPRY_API spry_status spry_operator_from_product(spry_context *ctx, spry_device *
                                                 spry_type type, int64_t rows, int64_t cols,
                                                 bool has_transpose, spry_product_fn product,
                                                 void *data, spry_operator **op);
+/**
+ * One operator after another: y = outer (inner x), without their product being made. Both must stay
+ * alive, in one place. It is A = B C where only B and C are there, and preconditioners that are
+ * given in two parts: z = M2^-1 (M1^-1 r) for spry_solver_set_precon() is outer = M2^-1, inner =
+ * M1^-1. Transposed products are there where both have them.
+ */
+SPRY_API spry_status spry_operator_compose(const spry_operator *outer, const spry_operator *inner,
+                                           spry_operator **op);
 /** Tells how many bytes a product of a caller's function moves through memory, x and y included:
  * what spry_operator_bytes() and the figures of a solve then go by. */
 SPRY_API spry_status spry_operator_set_bytes(spry_operator *op, int64_t bytes);
@@ -99,6 +107,10 @@ SPRY_API bool spry_operator_is_current(const spry_operator *op);
  * given values again
  */
 SPRY_API spry_status spry_operator_update(spry_operator *op, const spry_matrix *A);
+/** Who hears, once, when the operator is gone, that a function's data are no longer used; NULL
+ * takes it back. */
+SPRY_API spry_status spry_operator_set_release(spry_operator *op, spry_release_fn release,
+                                               void *data);
 /** Frees an operator; NULL is allowed. */
 SPRY_API void spry_operator_free(spry_operator *op);
 

@@ -6,16 +6,17 @@
 
 SPRY_BEGIN
 
-#define SPRY_REASON_LIST(item)                                                     \
-    item(FAILED, "failed", "the call failed; the message says why")                \
-    item(CONVERGED, "converged", "the true residual is at or below the tolerance") \
-    item(ITERATIONS, "iterations", "the limit on iterations was reached")          \
-    item(BREAKDOWN, "breakdown", "the method met a division it cannot do")         \
-    item(STAGNATED, "stagnated", "the residual no longer falls")                   \
-    item(DIVERGED, "diverged", "the residual grew beyond bounds")                  \
-    item(NONFINITE, "nan", "a NaN or infinite number appeared")                    \
-    item(STOPPED, "interrupted", "the caller asked to stop")                       \
-    item(SINGULAR, "singular", "the matrix is singular as far as its numbers tell")
+#define SPRY_REASON_LIST(item)                                                      \
+    item(FAILED, "failed", "the call failed; the message says why")                 \
+    item(CONVERGED, "converged", "the true residual is at or below the tolerance")  \
+    item(ITERATIONS, "iterations", "the limit on iterations was reached")           \
+    item(BREAKDOWN, "breakdown", "the method met a division it cannot do")          \
+    item(STAGNATED, "stagnated", "the residual no longer falls")                    \
+    item(DIVERGED, "diverged", "the residual grew beyond bounds")                   \
+    item(NONFINITE, "nan", "a NaN or infinite number appeared")                     \
+    item(STOPPED, "interrupted", "the caller asked to stop")                        \
+    item(SINGULAR, "singular", "the matrix is singular as far as its numbers tell") \
+    item(ACCEPTED, "accepted", "x was taken as it is, by the caller or by a rule of the method")
 
 #define SPRY_REASON_ENUM(name, word, text) SPRY_REASON_##name,
 /** Why a solve ended; a cleared result says FAILED. */
@@ -29,8 +30,8 @@ SPRY_API const char *spry_reason_text(spry_reason reason);
 /** What a solve came to. Residuals are 2-norms relative to the right-hand side. */
 typedef struct spry_result {
     size_t size; /**< SPRY_RESULT_INIT */
-    /** true_residual <= tol, nothing less. The methods for least squares also end here when x is
-     * the best there is: A^H r of the true r is that small in every column, as detail says. */
+    /** true_residual <= tolerance, nothing less. The methods for least squares also end here when x
+     * is the best there is: A^H r of the true r is that small in every column, as detail says. */
     bool converged;
     spry_reason reason; /**< why it ended */
     int64_t iterations; /**< as the method counts them */
@@ -52,6 +53,8 @@ typedef struct spry_result {
     char *warnings;       /**< one per line, or NULL; from the context's allocator */
     char detail[320]; /**< more about the reason: which breakdown, where the NaN was; may be "" */
     char *tried; /**< what was tried before and did not do, one per line, or NULL; as warnings */
+    /** What true_residual was compared with: tol, or atol / |b| where that is larger. */
+    double tolerance;
 } spry_result;
 #define SPRY_RESULT_INIT SPRY_SIZED(spry_result)
 

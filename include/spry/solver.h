@@ -17,9 +17,11 @@ SPRY_BEGIN
  */
 typedef struct spry_solver spry_solver;
 
-/** Sees each iteration; x is the current iterate, or for methods that tell estimates (gmres and its
- * kin) that of the last restart. It is of the host where the caller's x is, wherever the solve
- * runs; then numbers come from the device at the first look at it. Return false to stop. */
+/** Sees each iteration, and with the option tell-start=yes the first guess as iteration 0; x is the
+ * current iterate, of all methods: where it is made at the end of a cycle alone (gmres and its kin,
+ * bicgstabl), that is done at the first look at it, and costs what the end of the solve would. It
+ * is of the host where the caller's x is, wherever the solve runs; then numbers come from the
+ * device at the first look. It is not to be used after the function. Return false to stop. */
 typedef bool (*spry_monitor_fn)(void *data, int64_t iteration, double residual,
                                 const spry_vector *x);
 
@@ -52,7 +54,9 @@ SPRY_API spry_status spry_solver_set_text(spry_solver *solver, const char *name,
 /**
  * Reads one back, as spry_options_get_real() and its kin. "method:NAME" is the option NAME of the
  * method itself as it is in effect ("method:restart"), whatever has set it; for this the solver is
- * set up as for a solve, so that it must have a matrix or operator.
+ * set up as for a solve, so that it must have a matrix or operator. spry_solver_get_real() also
+ * reads the numbers of the method's text as the last solve has left them, the first of several:
+ * "method:fnorm" of lsqr and lsmr is their estimate of |A|, "method:acond" that of its condition.
  */
 SPRY_API spry_status spry_solver_get_real(spry_solver *solver, const char *name, double *value);
 /** The same for an integer. */
@@ -107,6 +111,17 @@ SPRY_API void spry_solver_set_monitor(spry_solver *solver, spry_monitor_fn monit
 typedef bool (*spry_watch_fn)(void *data, int64_t iteration, double residual);
 /** The function that hears of each iteration; NULL: none. */
 SPRY_API void spry_solver_set_watch(spry_solver *solver, spry_watch_fn watch, void *data);
+/**
+ * The x of this iteration is good enough: to be called by a monitor or a watch, whose solve of this
+ * system ends with it, whatever they return. The reason is SPRY_REASON_ACCEPTED, unless x is within
+ * the tolerance, too: `converged` is said of the true residual alone. x is that of the iteration,
+ * not the best; after a watch on a device it may be some iterations further. Elsewhere it is
+ * SPRY_STATUS_BAD_USAGE.
+ */
+SPRY_API spry_status spry_solver_accept(spry_solver *solver);
+/** Which of the right-hand sides of spry_solve_many() a monitor or watch hears of, from 0; -1
+ * elsewhere. */
+SPRY_API int spry_solver_system(const spry_solver *solver);
 
 /**
  * Solves A x = b.
@@ -147,6 +162,19 @@ SPRY_API spry_status spry_solver_errors(spry_solver *solver, const spry_vector *
  */
 SPRY_API spry_status spry_solve_many(spry_solver *solver, int count, const spry_vector *const *b,
                                      spry_vector *const *x, spry_result *results);
+
+/**
+ * The same for the columns of dense blocks of A's type, each of them on the host or a device.
+ * Columns whose numbers stand one after the other (not by_rows) are used in place, others are
+ * copied; so are those of a cl_mem.
+ *
+ * @param solver   with a matrix or operator set
+ * @param B        right-hand sides
+ * @param X        in: first guesses; out: solutions
+ * @param results  as many as there are columns, as for spry_solve_many(); may be NULL
+ */
+SPRY_API spry_status spry_solve_dense(spry_solver *solver, const spry_dense *B, const spry_dense *X,
+                                      spry_result *results);
 
 /** All of the above in one call. */
 SPRY_API spry_status spry_quick_solve(spry_context *ctx, const spry_matrix *A, const spry_vector *b,

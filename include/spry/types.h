@@ -105,6 +105,9 @@ typedef enum spry_status { SPRY_STATUS_LIST(SPRY_STATUS_ENUM) SPRY_STATUS_COUNT 
 /** The status in words; never NULL. */
 SPRY_API const char *spry_status_text(spry_status status);
 
+/** Hears that what was lent to the library is no longer used: arrays, or a function's data. */
+typedef void (*spry_release_fn)(void *data);
+
 /** Who owns arrays handed to a constructor. */
 typedef enum spry_own {
     SPRY_OWN_BORROW, /**< the caller keeps them until the object is freed or given others, and

@@ -36,6 +36,9 @@ SPRY_API spry_status spry_vector_on(spry_device *device, spry_type type, int64_t
                                     spry_vector **v);
 /** Zeros of v's type where v is. */
 SPRY_API spry_status spry_vector_like(const spry_vector *v, int64_t n, spry_vector **w);
+/** Who hears, once, when the vector is gone, that borrowed memory is no longer used; NULL takes it
+ * back. SPRY_STATUS_BAD_USAGE where it has an owner already (a tensor of DLPack). */
+SPRY_API spry_status spry_vector_set_release(spry_vector *v, spry_release_fn release, void *data);
 /** Frees a vector; NULL is allowed. Memory that was borrowed stays as it is. */
 SPRY_API void spry_vector_free(spry_vector *v);
 

@@ -36,7 +36,8 @@ struct spry_context {
     char message[MESSAGE_SIZE];
     atomic_bool interrupted;
     int calls; /* that a request to stop is for, one within the other: see base_stopped() */
-    int64_t memory_now, memory_most;
+    _Atomic int64_t memory_now; /* objects may be freed by any thread */
+    int64_t memory_most;
     const char *meminfo; /* where the system tells what memory is free; NULL: not asked */
     size_t large;        /* blocks allocated so far, of the large ones */
     int64_t fail_in;     /* allocations until one fails; 0: none */

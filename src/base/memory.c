@@ -81,7 +81,7 @@ static void exceed(spry_context *ctx, size_t bytes)
     SPRY_FAIL(ctx, SPRY_STATUS_NO_MEMORY,
               "%zu bytes on top of %" PRId64 " in use exceed %s of %" PRId64
               ": take less at once, or allow more, memory_limit=%" PRId64,
-              bytes, ctx->memory_now,
+              bytes, (int64_t)ctx->memory_now,
               ctx->meminfo ? "four fifths of the machine's memory, the limit" : "the memory limit",
               ctx->options.memory_limit,
               ctx->memory_now + (int64_t)bytes + ((ctx->memory_now + (int64_t)bytes) >> 2));
@@ -110,7 +110,8 @@ void *spry_alloc(spry_context *ctx, size_t bytes)
         block = ctx->allocator.allocate(ctx->allocator.data, whole, ALIGNMENT);
     if (!block) {
         SPRY_FAIL(ctx, SPRY_STATUS_NO_MEMORY,
-                  "no memory for %zu bytes on top of %" PRId64 " in use", bytes, ctx->memory_now);
+                  "no memory for %zu bytes on top of %" PRId64 " in use", bytes,
+                  (int64_t)ctx->memory_now);
         return NULL;
     }
     memory = block + before;

@@ -300,8 +300,10 @@ static spry_status set_vector(spry_kernel *k, const char *name, const spry_vecto
                          "kernel %s: vector %s is on %s, the kernel on %s; spry_vector_copy() "
                          "brings vectors to another place",
                          k->name, name, place_name(v->device), k->d->facts.name);
-    take(k, place, device_vector_memory(v), NULL);
-    return SPRY_STATUS_OK;
+    const spry_status fetched = vector_fetch(v);
+    if (fetched == SPRY_STATUS_OK)
+        take(k, place, device_vector_memory(v), NULL);
+    return fetched;
 }
 
 spry_status spry_kernel_set_input(spry_kernel *kernel, const char *name, const spry_vector *v)

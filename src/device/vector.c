@@ -7,6 +7,8 @@ enum { GROUP = 256 };
 
 void *spry_vector_handle(const spry_vector *v)
 {
+    if (v && vector_fetch(v) != SPRY_STATUS_OK)
+        return NULL;
     return !v ? NULL : v->memory ? device_address(v->memory) : v->data;
 }
 

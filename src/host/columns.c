@@ -4,6 +4,7 @@
  * place; others are packed, one tile at a time, so that the room this takes does not grow with the
  * number of columns. The operator keeps it: fresh memory would cost as much as packing does.
  */
+#include "host/apply.h"
 #include "host/host.h"
 #include "matrix/matrix.h"
 
@@ -200,19 +201,18 @@ static spry_status check_dense(const spry_operator *op, const char *name, const 
     return SPRY_STATUS_OK;
 }
 
-/* Whether what lies between the first and the last number of each has something in common. */
-static bool overlap(const job *j)
+bool host_dense_overlap(const spry_dense *B, const spry_dense *C, int64_t size)
 {
-    if (j->B->device && j->B->data != j->C->data)
+    if (B->device != C->device || (B->device && B->data != C->data))
         return false; /* addresses of a cl_mem tell nothing; of others the caller knows */
-    const spry_dense *M[2] = {j->B, j->C};
+    const spry_dense *M[2] = {B, C};
     const char *end[2];
     for (int i = 0; i < 2; i++) {
         const int64_t lines = M[i]->by_rows ? M[i]->rows : M[i]->cols;
         const int64_t line = M[i]->by_rows ? M[i]->cols : M[i]->rows;
         if (lines == 0 || line == 0)
             return false;
-        end[i] = (const char *)M[i]->data + ((lines - 1) * M[i]->ld + line) * j->size;
+        end[i] = (const char *)M[i]->data + ((lines - 1) * M[i]->ld + line) * size;
     }
     return (const char *)M[0]->data < end[1] && (const char *)M[1]->data < end[0];
 }
@@ -244,7 +244,7 @@ static spry_status multiply_dense(const spry_operator *op, spry_transpose transp
                          "B and C are on %s; operator %s stores no matrix, and takes blocks of the "
                          "host, or vectors one by one",
                          place_name(B->device), spry_operator_name(op));
-    if (overlap(&j))
+    if (host_dense_overlap(B, C, j.size))
         return SPRY_FAIL(op->ctx, SPRY_STATUS_BAD_USAGE, "B and C of a product share memory");
     if (op->class->multiply_dense)
         return op->class->multiply_dense(op, transpose, alpha, B, beta, C);

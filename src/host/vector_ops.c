@@ -85,7 +85,7 @@ spry_status spry_vector_fill(spry_vector *v, spry_scalar value)
         return status;
     if (v->class)
         return v->class->fill(v, value);
-    v->behind = NULL;
+    v->bring = NULL;
     element_job job = job_for(v);
     job.factor = value;
     run(v->ctx, &job, fill_chunk);
@@ -103,7 +103,7 @@ spry_status vector_random(spry_vector *v, uint64_t seed)
         return v->class->random(v, seed);
     element_job job = job_for(v);
     job.seed = seed;
-    v->behind = NULL;
+    v->bring = NULL;
     run(v->ctx, &job, random_chunk);
     return SPRY_STATUS_OK;
 }

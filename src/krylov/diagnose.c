@@ -259,6 +259,7 @@ static void judge_rest(doctor *d, const spry_result *r)
                     d->options->seconds > 0 ? 10 * d->options->seconds : 10);
     }
     if (explained || !r || r->converged || r->reason == SPRY_REASON_STOPPED ||
+        r->reason == SPRY_REASON_ACCEPTED ||
         r->reason == SPRY_REASON_FAILED) /* which is an error, with a message of its own */
         return;
     spry_finding *f =

@@ -72,7 +72,33 @@ static spry_status look_at_truth(iteration *it)
         status = iteration_true_residual(it, &truth);
     if (status == SPRY_STATUS_OK)
         status = iteration_keep(it, truth);
-    it->drifted = status == SPRY_STATUS_OK && truth > parted * it->residual;
+    it->drifted = status == SPRY_STATUS_OK && !it->left && truth > parted * it->residual;
+    return status;
+}
+
+/*
+ * With a preconditioner on the left the method's residual may be at the tolerance when the true one
+ * is far from it: up to the condition of M. Then the method goes on to less, as long as there is
+ * less. `made`: x is there; else it is made for the look.
+ */
+static spry_status look_beyond(iteration *it, bool made)
+{
+    const double margin = 0.5, least = 1e-3, lowest = measure_unit(it->A->type);
+    const bool unmade = !made && runner_makes_x_last(it->runner);
+    double truth = NAN;
+    runner_view view;
+    spry_status status = unmade ? runner_view_begin(it->runner, it->track, &view)
+                                : runner_settle(it->runner, it->track);
+    if (status == SPRY_STATUS_OK)
+        status = iteration_true_residual(it, &truth);
+    if (status == SPRY_STATUS_OK)
+        status = iteration_keep(it, truth);
+    if (unmade) {
+        const spry_status back = runner_view_end(it->runner, it->track, &view);
+        status = status == SPRY_STATUS_OK ? back : status;
+    }
+    if (truth > it->tol && it->residual > lowest)
+        it->goal = it->residual * fmin(fmax(margin * it->tol / truth, least), margin);
     return status;
 }
 
@@ -186,44 +212,99 @@ static bool stop_for(iteration *it, bool going_on, const char *who)
     return going_on ? end_with(it, SPRY_REASON_STOPPED, who) : false;
 }
 
-/* The x that the monitor sees: the caller's, also while the system is scaled; of the host where the
- * caller's is, and then copied from a device when the monitor looks at it. */
-static spry_status show(iteration *it, const spry_vector **x)
+/* Whether the caller lets it go on. */
+static bool ask(iteration *it, const spry_vector *x, bool monitor, double residual)
+{
+    *it->telling = it;
+    const bool fine = monitor ? it->monitor(it->monitor_data, it->count, residual, x)
+                              : it->watch(it->watch_data, it->count, residual);
+    *it->telling = NULL;
+    return fine && !it->accepted;
+}
+
+static void ask_watch(iteration *it, bool *go_on)
+{
+    if (it->watch && !ask(it, NULL, false, it->residual))
+        *go_on = stop_for(it, *go_on, "the caller asked to stop");
+}
+
+/* The x that the monitor sees, when it looks at it. */
+static spry_status bring_x(void *data, spry_vector *v)
+{
+    iteration *it = data;
+    runner_view view;
+    spry_status status = SPRY_STATUS_OK;
+    if (it->unmade)
+        status = runner_view_begin(it->runner, it->track, &view);
+    if (status == SPRY_STATUS_OK)
+        status = spry_vector_copy(it->x, v);
+    if (it->unmade) {
+        const spry_status back = runner_view_end(it->runner, it->track, &view);
+        status = status == SPRY_STATUS_OK ? back : status;
+    }
+    if (status == SPRY_STATUS_OK && it->exponent != 0)
+        status = spry_vector_scale((spry_scalar){ldexp(1, it->exponent), 0}, v);
+    return status;
+}
+
+/* That x: the caller's, also while the system is scaled, or x is made at the end alone (`made`: it
+ * is there); of the host where the caller's is, and then copied from a device. */
+static spry_status show(iteration *it, bool made, const spry_vector **x)
 {
     spry_context *ctx = it->ctx;
     const bool moved = it->here && it->x->device;
     spry_status status = SPRY_STATUS_OK;
     *x = it->x;
-    if (it->exponent == 0 && !moved)
+    it->unmade = !made && runner_makes_x_last(it->runner);
+    if (it->exponent == 0 && !moved && !it->unmade)
         return SPRY_STATUS_OK;
     if (!it->shown && moved)
         SPRY_GO(ctx, spry_vector_new(ctx, it->x->type, it->x->n, NULL, SPRY_OWN_COPY, &it->shown));
     else if (!it->shown)
         SPRY_GO(ctx, spry_vector_like(it->x, it->x->n, &it->shown));
     *x = it->shown;
-    if (it->exponent == 0) {
-        it->shown->behind = it->x;
-        return SPRY_STATUS_OK;
-    }
-    SPRY_GO(ctx, spry_vector_copy(it->x, it->shown));
-    SPRY_GO(ctx, spry_vector_scale((spry_scalar){ldexp(1, it->exponent), 0}, it->shown));
+    it->shown->from = it;
+    it->shown->bring = bring_x;
 done:
     return status;
 }
 
-/* A method that tells estimates shows the x of its last restart. */
-static spry_status ask_monitor(iteration *it, bool settled, bool *go_on)
+/* `first`: of the first guess. A residual is that of x, an estimate of an x that is to be made. */
+static spry_status ask_monitor(iteration *it, bool first, bool settled, bool *go_on)
 {
     spry_context *ctx = it->ctx;
     const spry_vector *x;
     spry_status status = SPRY_STATUS_OK;
     if (!it->monitor)
         return SPRY_STATUS_OK;
-    if (settled)
+    if (settled && !first)
         SPRY_GO(ctx, runner_settle(it->runner, it->track));
-    SPRY_GO(ctx, show(it, &x));
-    if (!it->monitor(it->monitor_data, it->count, it->residual, x))
+    SPRY_GO(ctx, show(it, settled, &x));
+    if (!ask(it, x, true, it->residual))
         *go_on = stop_for(it, *go_on, "the monitor asked to stop");
+done:
+    if (it->shown)
+        it->shown->bring = NULL; /* x goes on */
+    return status;
+}
+
+spry_status iteration_tell_start(iteration *it)
+{
+    bool go_on = true;
+    spry_status status = SPRY_STATUS_OK;
+    if (it->ended || !it->options->tell_start)
+        return SPRY_STATUS_OK;
+    SPRY_GO(it->ctx, ask_monitor(it, true, true, &go_on));
+    ask_watch(it, &go_on);
+    if (!go_on) {
+        it->ended = true;
+        it->truth = it->initial;
+        it->reason = it->truth <= it->tol ? SPRY_REASON_CONVERGED
+                     : it->accepted       ? SPRY_REASON_ACCEPTED
+                                          : it->reason;
+        if (it->reason != SPRY_REASON_STOPPED)
+            it->detail[0] = '\0';
+    }
 done:
     return status;
 }
@@ -291,8 +372,8 @@ static void report_again(iteration *it, bool counts, double value, bool *go_on)
     it->count += counts;
     *go_on = it->count < it->replay_to && isfinite(value);
     it->interrupted = spry_context_interrupted(it->ctx, false);
-    it->stop = it->interrupted ||
-               (counts && it->watch && !it->watch(it->watch_data, it->count, value / it->b_norm));
+    it->stop =
+        it->interrupted || (counts && it->watch && !ask(it, NULL, false, value / it->b_norm));
     *go_on = *go_on && !it->stop;
 }
 
@@ -319,6 +400,13 @@ spry_status iteration_report(void *data, report_kind kind, bool loop, double val
     it->count += counts;
     it->idle = counts ? 0 : it->idle + loop;
     SPRY_GO(ctx, iteration_note(it));
+    if (it->left) {
+        /* That of b - A x itself, which cycles begin with. */
+        const bool true_one = !loop || (it->estimates && kind == REPORT_RESIDUAL);
+        it->goal = true_one ? it->tol : it->goal;
+        if (!true_one && it->residual <= it->goal)
+            SPRY_GO(ctx, look_beyond(it, kind == REPORT_RESIDUAL));
+    }
     if (may_be_least(it))
         SPRY_GO(ctx, look_at_gradient(it));
     *go_on = judge(it);
@@ -327,9 +415,9 @@ spry_status iteration_report(void *data, report_kind kind, bool loop, double val
         *go_on = !it->drifted;
     }
     if (counts)
-        SPRY_GO(ctx, ask_monitor(it, kind == REPORT_RESIDUAL, go_on));
-    if (counts && it->watch && !it->watch(it->watch_data, it->count, it->residual))
-        *go_on = stop_for(it, *go_on, "the caller asked to stop");
+        SPRY_GO(ctx, ask_monitor(it, false, kind == REPORT_RESIDUAL, go_on));
+    if (counts)
+        ask_watch(it, go_on);
     if (spry_context_interrupted(it->ctx, false)) {
         it->interrupted = true;
         *go_on = stop_for(it, *go_on, "");
@@ -382,6 +470,13 @@ void iteration_limits(void *data, run_limits *limits)
 void iteration_breakdown(void *data, const char *text, bool finite)
 {
     end_with(data, finite ? SPRY_REASON_BREAKDOWN : SPRY_REASON_NONFINITE, text);
+}
+
+void iteration_accept(void *data, const char *text)
+{
+    iteration *it = data;
+    it->accepted = it->stop = true;
+    end_with(it, SPRY_REASON_ACCEPTED, text);
 }
 
 int64_t iteration_find_better(const iteration *it, bool drifted)

@@ -11,37 +11,42 @@
 
 #include <spry/solver.h>
 
-#define SOLVER_OPTIONS(item)                                                                      \
-    item(REAL, tol, "1e-8", 0, 1, NULL,                                                           \
-         "relative true residual |b - A x| / |b| to reach; 1e-4 in single precision unless said") \
-    item(INT, max_iter, "10000", 0, 9e18, NULL, "iterations at most")                             \
-    item(TEXT, method, "auto", 0, 0, NULL,                                                        \
-         "method, with its options after a colon: gmres:restart=50,side=left; `spry "             \
-         "explain` lists them")                                                                   \
-    item(TEXT, method_file, "", 0, 0, NULL, "file with a method of yours, see docs/notation.md")  \
-    item(TEXT, precon, "auto", 0, 0, NULL,                                                        \
-         "preconditioner, with its options after a colon: ssor:omega=1.2; one within another in " \
-         "brackets: schwarz:overlap=2,sub=[ilu:level=1]")                                         \
-    item(INT, restart, "0", 0, 10000, NULL,                                                       \
-         "steps between restarts, for methods that restart; 0: the method's own number")          \
-    item(TEXT, format, "csr", 0, 0, NULL,                                                         \
-         "storage format of A, with its options after a colon: sell:C=8,sigma=256; auto lets "    \
-         "the tuner choose by timing, so that the last bits may differ from run to run")          \
-    item(TEXT, device, "auto", 0, 0, NULL,                                                        \
-         "where to compute: auto, cpu, cuda, cuda:1, opencl, opencl:1; auto takes a CUDA device " \
-         "for matrices that are large enough, or what the variable SPRY_DEVICE names")            \
-    item(BOOL, fuse, "yes", 0, 0, NULL, "fuse the method's statements into few sweeps")           \
-    item(INT, stall, "1000", 0, 9e18, NULL,                                                       \
-         "iterations over which the mean residual must fall, else stagnation; 0: never")          \
-    item(REAL, divergence, "1e20", 1, 1e300, NULL,                                                \
-         "growth over the first residual that counts as divergence")                              \
-    item(WORD, keep, "best", 0, 0, "best last",                                                   \
-         "the x of a solve that has not converged: the one with the smallest true residual, or "  \
-         "the last")                                                                              \
-    item(WORD, nullspace, "none", 0, 0, "none constant",                                          \
-         "of a matrix that is singular on purpose: constant vectors, as with pure Neumann "       \
-         "conditions; removed from b and x, so that x is the solution of least norm")             \
-    item(BOOL, memory, "no", 0, 0, NULL,                                                          \
+#define SOLVER_OPTIONS(item)                                                                       \
+    item(REAL, tol, "1e-8", 0, 1, NULL,                                                            \
+         "relative true residual |b - A x| / |b| to reach; 1e-4 in single precision unless said")  \
+    item(                                                                                          \
+        REAL, atol, "0", 0, 1e300, NULL,                                                           \
+        "absolute residual |b - A x| that is enough: converged at the larger of tol |b| and this") \
+    item(INT, max_iter, "10000", 0, 9e18, NULL, "iterations at most")                              \
+    item(TEXT, method, "auto", 0, 0, NULL,                                                         \
+         "method, with its options after a colon: gmres:restart=50,side=left; `spry "              \
+         "explain` lists them")                                                                    \
+    item(TEXT, method_file, "", 0, 0, NULL, "file with a method of yours, see docs/notation.md")   \
+    item(TEXT, precon, "auto", 0, 0, NULL,                                                         \
+         "preconditioner, with its options after a colon: ssor:omega=1.2; one within another in "  \
+         "brackets: schwarz:overlap=2,sub=[ilu:level=1]")                                          \
+    item(INT, restart, "0", 0, 10000, NULL,                                                        \
+         "steps between restarts, for methods that restart; 0: the method's own number")           \
+    item(TEXT, format, "csr", 0, 0, NULL,                                                          \
+         "storage format of A, with its options after a colon: sell:C=8,sigma=256; auto lets "     \
+         "the tuner choose by timing, so that the last bits may differ from run to run")           \
+    item(TEXT, device, "auto", 0, 0, NULL,                                                         \
+         "where to compute: auto, cpu, cuda, cuda:1, opencl, opencl:1; auto takes a CUDA device "  \
+         "for matrices that are large enough, or what the variable SPRY_DEVICE names")             \
+    item(BOOL, fuse, "yes", 0, 0, NULL, "fuse the method's statements into few sweeps")            \
+    item(INT, stall, "1000", 0, 9e18, NULL,                                                        \
+         "iterations over which the mean residual must fall, else stagnation; 0: never")           \
+    item(REAL, divergence, "1e20", 1, 1e300, NULL,                                                 \
+         "growth over the first residual that counts as divergence")                               \
+    item(WORD, keep, "best", 0, 0, "best last",                                                    \
+         "the x of a solve that has not converged: the one with the smallest true residual, or "   \
+         "the last")                                                                               \
+    item(BOOL, tell_start, "no", 0, 0, NULL,                                                       \
+         "monitors and watches hear of the first guess, too, as iteration 0")                      \
+    item(WORD, nullspace, "none", 0, 0, "none constant",                                           \
+         "of a matrix that is singular on purpose: constant vectors, as with pure Neumann "        \
+         "conditions; removed from b and x, so that x is the solution of least norm")              \
+    item(BOOL, memory, "no", 0, 0, NULL,                                                           \
          "remember what solved a matrix where something else did not, and begin with it")
 enum { NULLSPACE_NONE, NULLSPACE_CONSTANT };
 enum { KEEP_BEST, KEEP_LAST };
@@ -70,7 +75,8 @@ typedef struct iteration_end {
 } iteration_end;
 
 /* A solve in progress. */
-typedef struct iteration {
+typedef struct iteration iteration;
+struct iteration {
     spry_context *ctx;
     const solver_options *options;
     const spry_operator *A;
@@ -80,20 +86,26 @@ typedef struct iteration {
     const spry_vector *b;
     spry_vector *x;
     double b_norm;
+    double tol;    /* relative: the larger of the options tol and atol / |b| */
     double a_norm; /* of A, for least squares; 0: not known yet */
     spry_monitor_fn monitor;
     void *monitor_data;
     spry_watch_fn watch;
     void *watch_data;
-    runner *runner; /* and the track in it, to bring x up to date */
+    int system;          /* its place among those of the call */
+    iteration **telling; /* points to it while its monitor or watch is called */
+    bool accepted;       /* one of them took x as it is */
+    runner *runner;      /* and the track in it, to bring x up to date */
     track *track;
     bool estimates; /* iterations are counted at estimates, not at residuals */
+    bool left;      /* the method's residual is that of M r: another norm's, with a factor */
 
     int exponent;           /* b and x are scaled by 2^-exponent; mostly 0 */
     spry_vector *own_b;     /* b points here when it is scaled, or was freed of a null space */
     const null_basis *null; /* what is removed from x; NULL: nothing */
     spry_vector *spare;     /* for true residuals, as long as b; the solver's, as is saved */
-    spry_vector *shown;     /* for the monitor of a scaled system or one on a device */
+    spry_vector *shown;     /* for the monitor, where x is not what it sees */
+    bool unmade;            /* and x is to be made first: the method does so at the end */
     bool here;              /* the caller's x is the host's, whatever x is */
 
     int64_t count;              /* iterations done */
@@ -140,16 +152,19 @@ typedef struct iteration {
     bool beyond;          /* the solution is beyond the range of the type, and x is 0 */
     bool ended;           /* for good */
     char warnings[WARNINGS_SIZE];
-} iteration;
+};
 
 /* The iteration's side of a track: hears what the method tells. */
 spry_status iteration_report(void *it, report_kind kind, bool loop, double value, bool *go_on);
 void iteration_limits(void *it, run_limits *limits);
 void iteration_breakdown(void *it, const char *text, bool finite);
+void iteration_accept(void *it, const char *text);
 /* From here on an attempt, after which `more` can follow: it gives up once it has cost half of what
  * the next one is forecast to, which is so many iterations (0: there is none), and will not arrive
  * for as much again. */
 void iteration_attempt(iteration *it, bool more, int64_t patience);
+/* Tells monitor and watch of the first guess, where that is wanted; they may end the solve. */
+spry_status iteration_tell_start(iteration *it);
 /* Takes the residual of this iteration into the history. */
 spry_status iteration_note(iteration *it);
 /* |b|, and |b - A x| by a product of its own. */

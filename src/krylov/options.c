@@ -133,8 +133,9 @@ static const char *of_method(const char *name)
     return name && strncmp(name, prefix, sizeof prefix - 1) == 0 ? name + sizeof prefix - 1 : NULL;
 }
 
-/* An option of the method's own as the plan has it. */
-static spry_status find_own(spry_solver *solver, const char *name, const program_name **option)
+/* An option of the method's own as the plan has it, or where asked for a number of its text. */
+static spry_status find_own(spry_solver *solver, const char *name, bool numbers,
+                            const program_name **option)
 {
     char names[512] = "";
     *option = NULL;
@@ -152,9 +153,10 @@ static spry_status find_own(spry_solver *solver, const char *name, const program
     const plan *p = solver->plan;
     for (int k = 0; k < p->names; k++) {
         const program_name *own = &p->program->names[k];
-        if (own->kind != NAME_OPTION)
+        if (own->kind != NAME_OPTION && !(numbers && own->kind == NAME_SCALAR))
             continue;
-        base_add_word(names, sizeof names, own->text);
+        if (own->kind == NAME_OPTION)
+            base_add_word(names, sizeof names, own->text);
         if (base_find_word(own->text, name) == 0) {
             *option = own;
             return SPRY_STATUS_OK;
@@ -166,13 +168,29 @@ static spry_status find_own(spry_solver *solver, const char *name, const program
     return base_unknown_word(solver->ctx, "the method's option", name, names);
 }
 
+/* A number of the text as the last solve has left it, that of the first right-hand side. */
+static spry_status last_number(const spry_solver *solver, const program_name *name, double *value)
+{
+    const plan *p = solver->plan;
+    if (!solver->work.runner)
+        return SPRY_FAIL(
+            solver->ctx, SPRY_STATUS_BAD_USAGE,
+            "method:%s is a number that the method computes: it is known after a solve",
+            name->text);
+    const scalars *s = &runner_track(solver->work.runner, 0)->scalars;
+    *value = s->values[p->offset[name - p->program->names]].re;
+    return SPRY_STATUS_OK;
+}
+
 /* The same as a number. */
 static spry_status own_number(spry_solver *solver, const char *name, bool whole, double *value)
 {
     const program_name *option;
-    const spry_status status = find_own(solver, name, &option);
+    const spry_status status = find_own(solver, name, !whole, &option);
     if (status != SPRY_STATUS_OK)
         return status;
+    if (option->kind == NAME_SCALAR)
+        return last_number(solver, option, value);
     if (option->words[0] || (whole && !option->whole))
         return SPRY_FAIL(solver->ctx, SPRY_STATUS_BAD_USAGE, "method:%s holds a %s, not a %snumber",
                          option->text, option->words[0] ? "word" : "number", whole ? "whole " : "");
@@ -215,7 +233,7 @@ spry_status spry_solver_get_text(spry_solver *solver, const char *name, char *te
     if (!of_method(name))
         return spry_options_get_text(solver->ctx, spry_solver_options(), &solver->options, name,
                                      text, size);
-    const spry_status status = find_own(solver, of_method(name), &own);
+    const spry_status status = find_own(solver, of_method(name), false, &own);
     if (status != SPRY_STATUS_OK)
         return status;
     program_option_text(own, shown, sizeof shown);

@@ -159,7 +159,7 @@ double polish_bound(const spry_matrix *A)
 
 spry_status iteration_confirm(iteration *it)
 {
-    const double share = 0.01, tol = it->options->tol;
+    const double share = 0.01, tol = it->tol;
     double norm;
     if (!it->matrix || !isfinite(it->truth))
         return SPRY_STATUS_OK;
@@ -198,7 +198,7 @@ static spry_status refine(iteration *it, const spry_matrix *A, const spry_operat
     for (int k = 0; k < steps && isfinite(it->truth); k++) {
         SPRY_GO(ctx, iteration_keep(it, it->truth));
         SPRY_GO(ctx, precon_go_on(ctx, "refinement"));
-        if (it->truth <= it->options->tol || !(it->truth <= worth * before) ||
+        if (it->truth <= it->tol || !(it->truth <= worth * before) ||
             it->count >= it->options->max_iter)
             break;
         before = it->truth;
@@ -219,7 +219,7 @@ done:
 static spry_status choose_digits(iteration *it, const spry_matrix *A)
 {
     spry_context *ctx = it->ctx;
-    const double tol = it->options->tol, reach = 1e5, margin = 0.9;
+    const double tol = it->tol, reach = 1e5, margin = 0.9;
     const double before = it->truth;
     spry_status status = SPRY_STATUS_OK;
     /* Below the last digits of b there is nothing to be found. */
@@ -246,7 +246,7 @@ static void tell_rounding(iteration *it, const spry_operator *M, double level)
         "%.2g is out of reach of %s precision for this A and b: with %s factors the true "
         "residual stays at %.2g, rounding makes as much (%.1g for each rounding), and no better "
         "last digits of x were found",
-        it->options->tol, type_is_single(it->A->type) ? "single" : "double",
+        it->tol, type_is_single(it->A->type) ? "single" : "double",
         M->single ? "single-precision" : "exact", it->truth, level);
 }
 
@@ -263,7 +263,7 @@ static spry_status judge(iteration *it, const spry_matrix *A, const spry_operato
         tell_rounding(it, M, level);
         return SPRY_STATUS_OK;
     }
-    SPRY_GO(ctx, singular_solve(A, M, it->b, it->x, it->options->tol, seconds, &found));
+    SPRY_GO(ctx, singular_solve(A, M, it->b, it->x, it->tol, seconds, &found));
     if (found.singular) {
         SPRY_GO(ctx, wide_residual(it, A, it->b, it->x, it->spare, &it->truth));
         it->reason = SPRY_REASON_SINGULAR;
@@ -346,11 +346,11 @@ static spry_status polish(iteration *it, const spry_matrix *A, const spry_operat
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, refine(it, A, M));
     SPRY_GO(ctx, choose_digits(it, A));
-    if (!(it->truth <= it->options->tol)) {
+    if (!(it->truth <= it->tol)) {
         SPRY_GO(ctx, precon_go_on(ctx, "digits of x"));
         SPRY_GO(ctx, judge(it, A, M));
     }
-    if (it->truth <= it->options->tol) {
+    if (it->truth <= it->tol) {
         it->reason = SPRY_REASON_CONVERGED;
         it->detail[0] = '\0';
     }

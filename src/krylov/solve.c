@@ -56,7 +56,7 @@ static spry_status start(spry_solver *solver, iteration *it, int index)
     spry_status status = SPRY_STATUS_OK;
     it->saved_residual = it->gradient = INFINITY;
     it->truth = NAN;
-    it->goal = it->options->tol;
+    it->tol = it->goal = it->options->tol;
     it->least_tol = solver->least_tol > 0 ? solver->least_tol : it->options->tol;
     it->gradient_goal = it->least_tol;
     it->replay_to = it->stays_until = NONE;
@@ -105,6 +105,13 @@ static spry_status scale_system(iteration *it, double *first)
     SPRY_GO(ctx, iteration_first_norms(it, first));
 done:
     return status;
+}
+
+/* The tolerance relative to |b|, also of a scaled system. A norm that is not finite is refused. */
+static void settle_tol(iteration *it)
+{
+    const double least = ldexp(it->options->atol, -it->exponent) / it->b_norm;
+    it->tol = it->goal = fmax(it->options->tol, isfinite(it->b_norm) ? least : 0);
 }
 
 static void finish(iteration *it)
@@ -167,6 +174,7 @@ static spry_status fill_result(const spry_solver *solver, iteration *it, double 
         .setup_seconds = solver->setup_seconds,
         .solve_seconds = seconds,
         .bytes_per_iteration = bytes,
+        .tolerance = it->tol,
     };
     snprintf(result->method, sizeof result->method, "%s", solver->attempts.method);
     snprintf(result->precon, sizeof result->precon, "%s", solver->attempts.precon);
@@ -221,6 +229,7 @@ static spry_status begin(spry_solver *solver, iteration *it, int index)
         goto done;
     }
     SPRY_GO(ctx, scale_system(it, &first));
+    settle_tol(it);
     first = isfinite(it->b_norm) ? first / it->b_norm : NAN;
     it->residual = it->initial = it->history[0] = isfinite(first) ? first : NAN;
     it->before = it->initial;
@@ -268,9 +277,11 @@ static spry_status run_attempt(spry_solver *solver, iteration *its, int count, i
         l->report = iteration_report;
         l->limits = iteration_limits;
         l->breakdown = iteration_breakdown;
+        l->accept = iteration_accept;
         its[k].runner = r;
         its[k].track = l;
         its[k].estimates = solver->plan->estimates;
+        its[k].left = solver->plan->setup.use[OPERATOR_L] != USE_NOTHING;
         iteration_attempt(&its[k], solver_has_next(solver), patience);
     }
     while (!all_ended(its, count)) {
@@ -293,7 +304,8 @@ done:
 static bool any_failed(const iteration *its, int count)
 {
     for (int k = 0; k < count; k++)
-        if (its[k].reason != SPRY_REASON_CONVERGED && its[k].reason != SPRY_REASON_STOPPED)
+        if (its[k].reason != SPRY_REASON_CONVERGED && its[k].reason != SPRY_REASON_STOPPED &&
+            its[k].reason != SPRY_REASON_ACCEPTED)
             return true;
     return false;
 }
@@ -366,7 +378,7 @@ static spry_status next_attempt(spry_solver *solver, iteration *its, int count, 
         if (may_go_on(solver, &its[k])) {
             its[k].ended = its[k].begun = its[k].drifted = its[k].from_zero = false;
             its[k].before = its[k].gradient = INFINITY;
-            its[k].goal = its[k].options->tol;
+            its[k].goal = its[k].tol;
             its[k].saved_at = its[k].count;
         }
     *stands = true;
@@ -411,6 +423,8 @@ static spry_status run(spry_solver *solver, iteration *its, int count, int64_t *
     spry_context *ctx = solver->ctx;
     spry_status status = SPRY_STATUS_OK;
     double begin = 0;
+    for (int k = 0; k < count; k++)
+        SPRY_GO(ctx, iteration_tell_start(&its[k]));
     for (bool stands = true; stands;) {
         begin = base_seconds();
         SPRY_GO(ctx, run_attempt(solver, its, count, bytes));
@@ -479,8 +493,9 @@ static void note_device(const spry_device *d, int64_t counts[6])
 }
 
 /* At most as many systems as share one reading of the matrix. */
-static spry_status solve_some(spry_solver *solver, int count, const spry_vector *const *b,
-                              spry_vector *const *x, spry_result *results)
+static spry_status solve_some(spry_solver *solver, int first_system, int count,
+                              const spry_vector *const *b, spry_vector *const *x,
+                              spry_result *results)
 {
     spry_context *ctx = solver->ctx;
     iteration its[SOLVED_TOGETHER];
@@ -506,6 +521,8 @@ static spry_status solve_some(spry_solver *solver, int count, const spry_vector 
                              .monitor_data = solver->monitor_data,
                              .watch = solver->watch,
                              .watch_data = solver->watch_data,
+                             .system = first_system + k,
+                             .telling = &solver->telling,
                              .residual = NAN,
                              .initial = NAN,
                              .truth = NAN};
@@ -572,7 +589,7 @@ static void tell_stopped(const spry_solver *solver, const spry_vector *b, const 
     spry_result found = SPRY_RESULT_INIT;
     const spry_matrix *A = solver->matrix;
     const spry_operator *op = solver_operator(solver);
-    double norm, relative = NAN;
+    double norm = NAN, relative = NAN;
     found.reason = SPRY_REASON_STOPPED;
     if (A) {
         found.type = A->a.type;
@@ -585,6 +602,9 @@ static void tell_stopped(const spry_solver *solver, const spry_vector *b, const 
         polish_measure(A, b, x, &relative) == SPRY_STATUS_OK)
         relative /= norm; /* where it cannot be measured, the stop is told all the same */
     found.residual = found.true_residual = found.initial_residual = relative;
+    found.tolerance = solver->options.tol;
+    if (!isnan(relative))
+        found.tolerance = fmax(found.tolerance, solver->options.atol / norm);
     snprintf(found.detail, sizeof found.detail, "while it was set up: x is the first guess");
     if (op)
         name_format(op, found.format, sizeof found.format);
@@ -612,8 +632,8 @@ again:
             solver_begin_attempts(solver);
             SPRY_GO(ctx, solver_set_up(solver, b[0]->device));
         }
-        status =
-            solve_some(solver, some, b + done, x + done, results ? result_at(results, done) : NULL);
+        status = solve_some(solver, done, some, b + done, x + done,
+                            results ? result_at(results, done) : NULL);
         if (done == 0 && solver_stay(solver, status, b[0])) {
             for (int k = 0; results && k < some; k++)
                 spry_result_clear(ctx, result_at(results, k));

@@ -185,6 +185,21 @@ void spry_solver_set_monitor(spry_solver *solver, spry_monitor_fn monitor, void 
     }
 }
 
+spry_status spry_solver_accept(spry_solver *solver)
+{
+    SPRY_NEED(CTX_OF(solver), solver);
+    if (!solver->telling)
+        return SPRY_FAIL(solver->ctx, SPRY_STATUS_BAD_USAGE,
+                         "there is no x to accept: a monitor or a watch of a solve says this");
+    solver->telling->accepted = true;
+    return SPRY_STATUS_OK;
+}
+
+int spry_solver_system(const spry_solver *solver)
+{
+    return solver && solver->telling ? solver->telling->system : -1;
+}
+
 void spry_solver_set_watch(spry_solver *solver, spry_watch_fn watch, void *data)
 {
     if (solver) {

@@ -61,7 +61,8 @@ struct spry_solver {
     void *monitor_data;
     spry_watch_fn watch;
     void *watch_data;
-    char *text; /* a method of the caller's; NULL: by name or file */
+    iteration *telling; /* whose monitor or watch is called now; NULL: none */
+    char *text;         /* a method of the caller's; NULL: by name or file */
     null_basis null_given[2];
     bool within;                /* another solver's work on its x: it has none of its own */
     double least_tol;           /* what the gradient of least squares must reach; 0: tol */

@@ -7,7 +7,8 @@
 /* Puts an earlier x in the place of the last where it was better, and is wanted. */
 static spry_status take_best(iteration *it)
 {
-    const bool last = it->options->keep == KEEP_LAST && isfinite(it->truth);
+    const bool wanted = it->options->keep == KEEP_LAST || it->accepted;
+    const bool last = wanted && isfinite(it->truth);
     if (it->truth <= it->saved_residual || last)
         return SPRY_STATUS_OK;
     it->truth = it->saved_residual;
@@ -27,7 +28,7 @@ static spry_status judge_least_squares(iteration *it)
     double gradient;
     /* It was still falling, as far as was seen. */
     const bool cut = it->reason == SPRY_REASON_ITERATIONS || it->reason == SPRY_REASON_STOPPED;
-    if (!(it->gradient <= near * it->least_tol) || it->truth <= it->options->tol ||
+    if (it->accepted || !(it->gradient <= near * it->least_tol) || it->truth <= it->tol ||
         (cut && !it->least_squares))
         return SPRY_STATUS_OK;
     const spry_status status = iteration_true_gradient(it, &gradient);
@@ -66,7 +67,7 @@ static spry_status run_again(iteration *it)
     solver_warn(it->ctx, it->warnings, text);
     const spry_status status = iteration_keep(it, it->truth);
     it->before = it->truth;
-    it->goal = margin * it->options->tol;
+    it->goal = margin * it->tol;
     it->saved_at = it->count; /* the run at hand begins with what is saved */
     it->ended = it->begun = it->from_zero = false;
     return status;
@@ -96,7 +97,12 @@ static spry_status stagnate(iteration *it)
 /* The end of a run that has neither converged nor can be started again. */
 static spry_status end_badly(iteration *it, bool drifted)
 {
-    if (drifted && it->stop) {
+    if (it->accepted && it->reason == SPRY_REASON_ACCEPTED) { /* the method says why */
+        return SPRY_STATUS_OK;
+    } else if (it->accepted) {
+        it->reason = SPRY_REASON_ACCEPTED;
+        it->detail[0] = '\0';
+    } else if (drifted && it->stop) {
         it->reason = SPRY_REASON_STOPPED;
         it->detail[0] = '\0';
     } else if (drifted && it->count < it->options->max_iter) {
@@ -127,7 +133,7 @@ spry_status verdict_of_run(iteration *it)
     it->ended = true;
     /* Another attempt does more for x than what this one has had on its way. */
     const int64_t better = replayed || it->more ? NONE : iteration_find_better(it, drifted);
-    if (it->truth <= it->options->tol) { /* whatever else happened */
+    if (it->truth <= it->tol) { /* whatever else happened */
         it->reason = SPRY_REASON_CONVERGED;
         it->detail[0] = '\0';
     } else if (drifted && !it->stop && it->count < it->options->max_iter &&
@@ -179,7 +185,7 @@ spry_status verdict_hand_back(iteration *it)
 {
     spry_context *ctx = it->ctx;
     const spry_scalar up = {ldexp(1, it->exponent), 0}, down = {ldexp(1, -it->exponent), 0};
-    const double tol = it->options->tol, before = it->truth;
+    const double tol = it->tol, before = it->truth;
     spry_vector *x = it->x;
     double norm;
     bool beyond;

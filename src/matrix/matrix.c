@@ -268,7 +268,19 @@ void matrix_destroy(spry_matrix *A)
     free_near_null(A);
     A->origin = NULL;
     matrix_replace(A, &none);
+    const spry_release_fn release = A->release;
+    void *owner = A->owner;
     base_object_free(A->ctx, A);
+    if (release)
+        release(owner);
+}
+
+spry_status spry_matrix_set_release(spry_matrix *A, spry_release_fn release, void *data)
+{
+    SPRY_NEED(CTX_OF(A), A);
+    A->release = release;
+    A->owner = data;
+    return SPRY_STATUS_OK;
 }
 
 spry_type spry_matrix_type(const spry_matrix *A)

@@ -54,11 +54,13 @@ struct spry_vector {
     const vector_class *class; /* NULL: in the host's memory */
     spry_device *device;
     struct device_memory *memory;
-    /* The numbers are still there, and are copied here when somebody looks; NULL: they are here. */
-    const spry_vector *behind;
+    /* Brings the numbers when somebody looks; NULL: they are here. */
+    spry_status (*bring)(void *from, spry_vector *v);
+    void *from;
     /* Told once, when the vector is freed, that its memory is no longer used; NULL: nobody. */
-    void (*release)(void *owner);
+    spry_release_fn release;
     void *owner;
+    bool told_by_caller; /* the caller has said whom, and may say so again */
 };
 
 /* A vector of the host's over an array. */
@@ -71,7 +73,7 @@ static inline bool vector_same(const spry_vector *x, const spry_vector *y)
 {
     return x->data == y->data && (x->data || x->memory == y->memory) && x->n > 0 && y->n > 0;
 }
-/* Brings what is behind a vector; to be called before numbers are looked at. */
+/* Brings numbers that come when they are looked at; to be called before numbers are looked at. */
 spry_status vector_fetch(const spry_vector *v);
 /* The numbers of a vector on the host: of v itself where they are there (*here is v then), else of
  * a copy in *copy, which is the caller's to free. */
@@ -84,7 +86,7 @@ enum { VECTOR_MOST_NORMS = 4 };
 spry_status vector_norms(int count, const spry_vector *const *x, double *norms);
 /* Fails where a caller's word on who owns arrays, of vectors and matrices, is none of the three. */
 spry_status vector_check_own(spry_context *ctx, spry_own own);
-/* Fails where vectors of other contexts or lengths are given, and brings what is behind them. */
+/* Fails where vectors of other contexts or lengths are given, and brings their numbers. */
 spry_status vector_check_lengths(const spry_vector *x, const spry_vector *y);
 
 /* The arrays of a matrix as all code inside has them: spry_arrays of one width and base. */
@@ -124,6 +126,8 @@ struct spry_matrix {
     const spry_matrix *origin;        /* whose arrays, near-null vectors and facts these are */
     atomic_uint holds;                /* of those who read it for long, and MATRIX_FREED */
     int64_t seen;                     /* its version that the arrays are of */
+    spry_release_fn release;          /* told when it is gone; NULL: nobody */
+    void *owner;
 };
 
 /* --- facts (facts.c) -----------------------------------------------------------------------------
@@ -369,6 +373,8 @@ struct spry_operator {
     const spry_matrix *source;   /* the caller's matrix it was made from; NULL: none, or within */
     int64_t version;             /* of that matrix, when it was */
     spry_matrix *view;           /* of a source in another context; freed with it; may be NULL */
+    spry_release_fn release;     /* told when it is gone; NULL: nobody */
+    void *owner;
 };
 
 spry_status operator_new(spry_context *ctx, const operator_class *class, spry_type type,

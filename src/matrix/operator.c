@@ -47,7 +47,19 @@ void spry_operator_free(spry_operator *op)
     spry_matrix_free(op->kept);
     spry_matrix_free(op->view);
     base_free(op->ctx, op->room->data);
+    const spry_release_fn release = op->release;
+    void *owner = op->owner;
     base_object_free(op->ctx, op);
+    if (release)
+        release(owner);
+}
+
+spry_status spry_operator_set_release(spry_operator *op, spry_release_fn release, void *data)
+{
+    SPRY_NEED(CTX_OF(op), op);
+    op->release = release;
+    op->owner = data;
+    return SPRY_STATUS_OK;
 }
 
 static spry_status check_vector(const spry_operator *op, const char *name, const spry_vector *v,

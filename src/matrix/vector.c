@@ -65,6 +65,18 @@ spry_status spry_vector_zeros(spry_context *ctx, const spry_matrix *A, spry_vect
     return spry_vector_new(ctx, A->a.type, A->a.cols, NULL, SPRY_OWN_COPY, x);
 }
 
+spry_status spry_vector_set_release(spry_vector *v, spry_release_fn release, void *data)
+{
+    SPRY_NEED(CTX_OF(v), v);
+    if (v->release && !v->told_by_caller)
+        return SPRY_FAIL(v->ctx, SPRY_STATUS_BAD_USAGE,
+                         "the vector has an owner, who is told when it is gone");
+    v->release = release;
+    v->owner = data;
+    v->told_by_caller = release != NULL;
+    return SPRY_STATUS_OK;
+}
+
 void spry_vector_free(spry_vector *v)
 {
     if (!v)
@@ -73,9 +85,11 @@ void spry_vector_free(spry_vector *v)
         v->class->destroy(v);
     else if (v->owned)
         base_free(v->ctx, v->data);
-    if (v->release)
-        v->release(v->owner);
+    const spry_release_fn release = v->release;
+    void *owner = v->owner;
     base_object_free(v->ctx, v);
+    if (release)
+        release(owner);
 }
 
 int64_t spry_vector_size(const spry_vector *v)
@@ -129,13 +143,13 @@ spry_status vector_new_at(spry_context *ctx, spry_device *device, spry_type type
 
 spry_status vector_fetch(const spry_vector *v)
 {
-    if (!v->behind)
+    if (!v->bring)
         return SPRY_STATUS_OK;
     /* Who looks at a vector does not change it; that its numbers came later is ours to know. */
     spry_vector *late = (spry_vector *)(uintptr_t)v;
-    const spry_vector *from = v->behind;
-    late->behind = NULL;
-    return spry_vector_copy(from, late);
+    spry_status (*const bring)(void *, spry_vector *) = v->bring;
+    late->bring = NULL;
+    return bring(v->from, late);
 }
 
 spry_status vector_here(const spry_vector *v, const spry_vector **here, spry_vector **copy)
@@ -143,8 +157,9 @@ spry_status vector_here(const spry_vector *v, const spry_vector **here, spry_vec
     spry_status status = SPRY_STATUS_OK;
     *copy = NULL;
     *here = v;
+    SPRY_GO(v->ctx, vector_fetch(v));
     if (!v->class)
-        return vector_fetch(v);
+        return SPRY_STATUS_OK;
     SPRY_GO(v->ctx, spry_vector_new(v->ctx, v->type, v->n, NULL, SPRY_OWN_COPY, copy));
     SPRY_GO(v->ctx, v->class->get(v, (*copy)->data));
     *here = *copy;

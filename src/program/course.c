@@ -126,7 +126,10 @@ void course_break(track *l, const plan_op *o)
     char text[160];
     if (o->kind == OP_BREAKDOWN) {
         write_message(l, &l->scalars.program->stmts[o->stmt], text, sizeof text);
-        l->breakdown(l->data, text, is_finite(l, o->expr));
+        if (l->accept && l->scalars.program->stmts[o->stmt].accepts && is_finite(l, o->expr))
+            l->accept(l->data, text);
+        else
+            l->breakdown(l->data, text, is_finite(l, o->expr));
     } else if (l->reports == l->reports_at_restart) {
         l->breakdown(l->data, "a restart was needed twice without progress between", true);
     } else {
@@ -184,12 +187,23 @@ int64_t course_operator_bytes(const runner *r, const phase *f, int tracks)
 /* --- the run ------------------------------------------------------------------------------------
  */
 
-/* A run begins with zeros but for the options, whatever the one before has left. */
+static void zero_scalars(track *l, int64_t from, int64_t to)
+{
+    memset(l->scalars.values + from, 0, (size_t)(to - from) * sizeof *l->scalars.values);
+}
+
+/* A run begins with zeros but for the options and what the text keeps, whatever the one before has
+ * left. Names have places in their order. */
 static spry_status clear_track(runner *r, track *l)
 {
     const plan *p = r->p;
-    memset(l->scalars.values + p->option_count, 0,
-           (size_t)(p->scalar_count - p->option_count) * sizeof *l->scalars.values);
+    int64_t at = p->option_count;
+    for (int name = 0; name < p->names; name++)
+        if (p->program->names[name].kept && p->program->names[name].kind == NAME_SCALARS) {
+            zero_scalars(l, at, p->offset[name]);
+            at = p->offset[name] + p->extent[name][0] * p->extent[name][1];
+        }
+    zero_scalars(l, at, p->scalar_count);
     l->reports = 0;
     l->reports_at_restart = -1;
     l->fault = l->scalars.fault = NONE;

@@ -139,7 +139,8 @@ static void print_scalar_op(const plan *p, const plan_op *o, char *text, size_t 
         print_var(p, o->in[0].var, value, sizeof value);
         snprintf(text, size, "%s takes the place of %s", value, target);
     } else {
-        snprintf(text, size, "%s %s", words[o->kind - OP_RESIDUAL], value);
+        const bool accepts = o->kind == OP_BREAKDOWN && p->program->stmts[o->stmt].accepts;
+        snprintf(text, size, "%s %s", accepts ? "accept if" : words[o->kind - OP_RESIDUAL], value);
     }
     tidy_norms(text);
 }

@@ -251,7 +251,7 @@ spry_status host_side_clear(runner *r, track *l)
     for (int v = 0; r->used && v < p->var_count; v++) {
         const plan_var *var = &p->vars[v];
         const size_t bytes = (size_t)(r->n[var->space] * r->size);
-        if (!var->seen_before)
+        if (!var->seen_before || plan_keeps(p, v))
             continue;
         for (int64_t i = 0; var->array && i < var->extent; i++)
             memset(h->arrays[v][i], 0, bytes);

@@ -83,6 +83,56 @@ static spry_status finish(runner *r, track *l)
     return r->status;
 }
 
+/* What a view of x keeps: which vector has which memory, and what is in it. */
+typedef struct host_view {
+    char **slots, *copy;
+} host_view;
+
+static void view_free(spry_context *ctx, host_view *h)
+{
+    if (h) {
+        base_free(ctx, h->slots);
+        base_free(ctx, h->copy);
+        base_free(ctx, h);
+    }
+}
+
+static char *view_memory(runner *r, track *l, const view_vector *v)
+{
+    return sweep_vector(r, l, &(vref){.var = v->var, .first = NONE, .last = NONE}, v->index);
+}
+
+static spry_status keep(runner *r, track *l, runner_view *v)
+{
+    spry_context *ctx = r->ctx;
+    const size_t size = (size_t)r->p->slots * sizeof(char *);
+    host_view *h = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *h, &h));
+    SPRY_GO(ctx, base_alloc(ctx, r->p->slots, sizeof *h->slots, &h->slots));
+    SPRY_GO(ctx, base_alloc(ctx, v->bytes, 1, &h->copy));
+    memcpy(h->slots, host_track_of(r, l)->slots, size);
+    for (int64_t k = 0; k < v->count; k++)
+        memcpy(h->copy + v->vectors[k].at, view_memory(r, l, &v->vectors[k]),
+               (size_t)v->vectors[k].bytes);
+    v->place = h;
+    h = NULL;
+done:
+    view_free(ctx, h);
+    return status;
+}
+
+static spry_status restore(runner *r, track *l, runner_view *v)
+{
+    host_view *h = v->place;
+    memcpy(host_track_of(r, l)->slots, h->slots, (size_t)r->p->slots * sizeof(char *));
+    for (int64_t k = 0; k < v->count; k++)
+        memcpy(view_memory(r, l, &v->vectors[k]), h->copy + v->vectors[k].at,
+               (size_t)v->vectors[k].bytes);
+    view_free(r->ctx, h);
+    return SPRY_STATUS_OK;
+}
+
 static void finish_track(runner *r, track *l)
 {
     course_finish(r, l); /* which leaves a failure in r->status */
@@ -342,4 +392,6 @@ const runner_class runner_host = {.together = MOST_TRACKS,
                                   .clear = host_side_clear,
                                   .run = run,
                                   .settle = settle,
-                                  .finish = finish};
+                                  .finish = finish,
+                                  .keep = keep,
+                                  .restore = restore};

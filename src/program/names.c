@@ -64,7 +64,7 @@ int program_find_name(const program *p, const char *name)
 
 /* `restart` is not among them: it is the name of an option of many methods. */
 static const char keywords[] =
-    "and or not if else end for down residual estimate gradient breakdown "
+    "and or not if else end for down residual estimate gradient breakdown accept "
     "start loop finish method reference precon option vectors scalars";
 static const char operands[] = "A M L R random sqrt abs conj real imag sign max min mod where "
                                "positive finite eps inf";

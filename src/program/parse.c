@@ -133,11 +133,14 @@ static void check_message(parser *ps, const stmt *s)
     }
 }
 
-static int breakdown(parser *ps)
+/* `breakdown if` and `accept if`. */
+static int breakdown(parser *ps, bool accepts)
 {
     stmt s = blank(STMT_BREAKDOWN, ps->now.begin);
+    s.accepts = accepts;
     if (ps->section == SECTION_FINISH)
-        return parser_fail(ps, s.place, "breakdown can only stand in start and loop");
+        return parser_fail(ps, s.place, "%s can only stand in start and loop",
+                           accepts ? "accept" : "breakdown");
     parser_advance(ps);
     parser_expect_word(ps, "if");
     s.value = parser_scalar(ps);
@@ -217,7 +220,9 @@ static int statement(parser *ps)
     if (parser_at_word(ps, "gradient"))
         return report(ps, STMT_GRADIENT);
     if (parser_at_word(ps, "breakdown"))
-        return breakdown(ps);
+        return breakdown(ps, false);
+    if (parser_at_word(ps, "accept"))
+        return breakdown(ps, true);
     if (parser_at_word(ps, "restart"))
         return restart(ps);
     if (parser_at_word(ps, "for"))

@@ -193,6 +193,24 @@ static void flexible_line(parser *ps)
     parser_advance(ps);
 }
 
+/* Arrays, declared before, whose values stay from one run to the next. */
+static void keeps_line(parser *ps)
+{
+    parser_advance(ps);
+    do {
+        const token t = ps->now;
+        if (!parser_expect(ps, TOKEN_NAME, "a name"))
+            return;
+        const int name = program_find_name(ps->p, parser_text(ps, t).text);
+        if (name == NONE ||
+            (ps->p->names[name].kind != NAME_VECTORS && ps->p->names[name].kind != NAME_SCALARS)) {
+            parser_fail(ps, t.begin, "%s is no array that was declared", parser_text(ps, t).text);
+            return;
+        }
+        ps->p->names[name].kept = true;
+    } while (parser_take(ps, ','));
+}
+
 static bool head_line(parser *ps)
 {
     if (parser_at_word(ps, "for"))
@@ -209,6 +227,8 @@ static bool head_line(parser *ps)
         option_line(ps);
     else if (parser_at_word(ps, "vectors") || parser_at_word(ps, "scalars"))
         declarations(ps, parser_at_word(ps, "vectors"));
+    else if (parser_at_word(ps, "keeps"))
+        keeps_line(ps);
     else
         return false;
     return true;

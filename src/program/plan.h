@@ -158,6 +158,11 @@ static inline bool op_exits(const plan_op *o)
 {
     return o->kind >= OP_RESIDUAL;
 }
+/* Whether the values of a vector variable stay from run to run. */
+static inline bool plan_keeps(const plan *p, int var)
+{
+    return p->vars[var].name != NONE && p->program->names[p->vars[var].name].kept;
+}
 /* Whether it is a product that can only be called, outside of sweeps. */
 bool plan_calls(const plan *p, const plan_op *o);
 

@@ -108,6 +108,7 @@ typedef struct stmt {
     int name, from, to;
     bool down;
     int message, message_size; /* in the text, without its quotes */
+    bool accepts;              /* a breakdown that is none: `accept if` */
     int body, other, next;     /* statements: first of the inner ones, and the one after this */
 } stmt;
 
@@ -124,6 +125,7 @@ typedef struct program_name {
     name_kind kind;
     int place;     /* where it first appears */
     int extent[2]; /* of arrays: expressions of options and numbers; NONE where there is none */
+    bool kept;     /* of arrays: their values stay from run to run, else these begin with zeros */
     bool counter;  /* a scalar whose values follow from options and numbers alone */
     /* Of options: value, at first the default, and bounds; with words it is the index of one. */
     double value, low, high;

@@ -458,7 +458,7 @@ spry_status resident_clear(runner *r, track *l)
         const plan_var *var = &p->vars[v];
         const bool plain = !var->array && !var->in_pieces && var->number != NONE;
         const int64_t bytes = s->stride[var->space] * r->size;
-        if (!var->seen_before || !(plain || var->array))
+        if (!var->seen_before || !(plain || var->array) || (r->used && plan_keeps(p, v)))
             continue;
         const int64_t at = mirror[ST_SLOTS + (var->array ? p->slots + v : var->number)].whole;
         SPRY_GO(ctx,

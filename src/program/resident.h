@@ -9,7 +9,7 @@
  *
  * The text: emit_sweep.c, emit_tail.c, emit_whole.c. Memory, programs and launches: resident.c. Its
  * course: resident_course.c (legs), resident_advance.c (launching them), resident_look.c (judging
- * what came of it), resident_run.c (batches of turns).
+ * what came of it), resident_view.c (x of the moment), resident_run.c (batches of turns).
  */
 #ifndef SPRY_RESIDENT_H
 #define SPRY_RESIDENT_H
@@ -218,6 +218,8 @@ spry_status resident_let_go(resident *s, bool judged);
 spry_status resident_look(resident *s);
 spry_status resident_settle(runner *r, track *l);
 spry_status resident_finish(runner *r, track *l);
+spry_status resident_keep(runner *r, track *l, runner_view *v);
+spry_status resident_restore(runner *r, track *l, runner_view *v);
 /* Launches a kernel of the program for phase f (NONE: one without matrix), with `more` arguments
  * behind the common ones. */
 spry_status resident_launch(resident *s, const char *kernel, int number, const phase *f,

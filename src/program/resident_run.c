@@ -257,4 +257,6 @@ const runner_class runner_device = {.together = 1,
                                     .clear = resident_clear,
                                     .run = run,
                                     .settle = resident_settle,
-                                    .finish = resident_finish};
+                                    .finish = resident_finish,
+                                    .keep = resident_keep,
+                                    .restore = resident_restore};

@@ -38,6 +38,8 @@ typedef struct track {
     void (*limits)(void *data, run_limits *limits);
     /* Hears of a breakdown; finite: all numbers in its condition and text are. */
     void (*breakdown)(void *data, const char *text, bool finite);
+    /* Hears that the text takes x as it is; NULL: that is a breakdown. */
+    void (*accept)(void *data, const char *text);
 
     /* The runner's own. */
     scalars scalars;
@@ -69,6 +71,27 @@ track *runner_track(runner *r, int index);
 spry_status runner_run(runner *r);
 /* Brings a track's x up to date: only inside report(). */
 spry_status runner_settle(runner *r, track *l);
+/* What a view of x has to put back. */
+typedef struct view_vector {
+    int var;
+    int64_t index;     /* of an array */
+    int64_t at, bytes; /* of its copy */
+} view_vector;
+typedef struct runner_view {
+    view_vector *vectors; /* those that finish writes */
+    int64_t count, bytes;
+    spry_scalar *scalars;
+    track kept;
+    const node *block;
+    int64_t turns;
+    bool counting, begun;
+    void *place; /* of the kind of runner */
+} runner_view;
+/* Whether x is made in section finish. Then between these two, inside report(), x is what it would
+ * be if the run ended here; the end is also needed after a begin that failed. */
+bool runner_makes_x_last(const runner *r);
+spry_status runner_view_begin(runner *r, track *l, runner_view *v);
+spry_status runner_view_end(runner *r, track *l, runner_view *v);
 /* Bytes moved by sections loop so far, as counted by the plan. */
 int64_t runner_bytes(const runner *r);
 

@@ -24,6 +24,10 @@ typedef struct runner_class {
     spry_status (*settle)(runner *r, track *l);
     /* Those, and section finish. */
     spry_status (*finish)(runner *r, track *l);
+    /* Before finish is run for a view alone: keeps the vectors of the view and where it is, in
+     * v->place; and after it puts them back. A failed keep leaves nothing. */
+    spry_status (*keep)(runner *r, track *l, runner_view *v);
+    spry_status (*restore)(runner *r, track *l, runner_view *v);
 } runner_class;
 
 extern const runner_class runner_host, runner_device;

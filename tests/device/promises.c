@@ -76,6 +76,7 @@ static void best_and_last(spry_context *ctx, spry_device *d)
     for (int m = 0; m < 2; m++) {
         same_verdict(d, A, 4, "precon=none max-iter=13 keep=best", methods[m]);
         same_verdict(d, A, 4, "precon=none max-iter=13 keep=last", methods[m]);
+        same_verdict(d, A, 4, "precon=none max-iter=13 tol=0 atol=0.1", methods[m]);
         outcome o = solve(A, 4, spry_device_name(d), "precon=none max-iter=13", methods[m]);
         assert_true(fabs(o.result.true_residual - ldexp(1, -10)) <= 1e-14);
         spry_result_clear(ctx, &o.result);

@@ -186,7 +186,7 @@ static bool watching(void *data, int64_t iteration, double residual, const spry_
     return w->interrupt || iteration != w->stop;
 }
 
-/* The monitor sees each iteration with its x (of the last restart, for methods that estimate), and
+/* The monitor sees each iteration with its x (that would be handed back), and
  * can stop it; so can an interrupt. x is up to date then as well. */
 static void monitors_see_all_and_may_stop(void **state)
 {

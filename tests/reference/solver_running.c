@@ -317,6 +317,36 @@ static void requests_end_all_of_a_call(void **state)
     close_fixture(&f);
 }
 
+/* Asks for a stop when the solve has ended but for its last look. */
+static bool ask_late(void *data, int64_t iteration, double residual)
+{
+    fixture *f = data;
+    (void)iteration;
+    if (residual <= 1e-8)
+        spry_context_interrupt(f->ctx);
+    return true;
+}
+
+/* Who takes back what was asked for before, as a program does that stays after Ctrl-C, is not
+ * stopped by it: whether it came between solves, or too late for one. */
+static void requests_between_solves_are_taken_back(void **state)
+{
+    fixture f;
+    open_fixture(&f, *state);
+    f.calls = 100;
+    assert_ok(f.ctx, spry_solver_set(f.solver, "method=cg precon=jacobi tol=1e-8"));
+    for (int round = 0; round < 3; round++) {
+        spry_context_interrupt(f.ctx);
+        assert_true(spry_context_interrupted(f.ctx, true));
+        spry_solver_set_watch(f.solver, round == 1 ? ask_late : NULL, &f);
+        solve_is(&f, "converged", -1);
+        if (round == 1)
+            assert_true(spry_context_interrupted(f.ctx, true));
+        assert_false(spry_context_interrupted(f.ctx, true));
+    }
+    close_fixture(&f);
+}
+
 /* A request that comes while factors and hierarchies are made ends the solve as one that comes
  * while it iterates: there is a result, x is the guess, and the truth is told of it. */
 static void requests_end_set_ups(void **state)
@@ -366,6 +396,7 @@ int main(void)
         TEST(requests_end_solves_around),
         TEST(requests_are_left_to_the_call_around),
         TEST(requests_end_all_of_a_call),
+        TEST(requests_between_solves_are_taken_back),
         TEST(requests_end_set_ups),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

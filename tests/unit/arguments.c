@@ -260,9 +260,16 @@ CALL(spry_solver_set_operator, 2, "1", spry_solver_set_operator(P(0, t->solver),
 CALL(spry_solver_set_precon, 2, "1", spry_solver_set_precon(P(0, t->solver), P(1, NULL)))            \
 CALL(spry_solver_set_method_text, 2, "1", spry_solver_set_method_text(P(0, t->solver), P(1, NULL)))  \
 LOOK(spry_solver_set_monitor, 1, spry_solver_set_monitor(P(0, t->solver), NULL, NULL))               \
+ONLY(spry_solver_accept, 1, "", spry_solver_accept(P(0, t->solver)))                                   \
+LOOK(spry_solver_system, 1, spry_solver_system(P(0, t->solver)))                                     \
 LOOK(spry_solver_set_watch, 1, spry_solver_set_watch(P(0, t->solver), NULL, NULL))                   \
 CALL(spry_solve, 4, "3", spry_solve(P(0, t->solver), P(1, t->x), P(2, t->y), P(3, &t->result)))      \
 CALL(spry_solve_many, 4, "3", spry_solve_many(P(0, t->solver), 1, P(1, t->b_list), P(2, t->x_list), P(3, &t->result))) \
+CALL(spry_vector_set_release, 3, "12", spry_vector_set_release(P(0, t->x), NULL, NULL)) \
+CALL(spry_matrix_set_release, 3, "12", spry_matrix_set_release(P(0, t->A), NULL, NULL)) \
+CALL(spry_operator_set_release, 3, "12", spry_operator_set_release(P(0, t->op), NULL, NULL)) \
+CALL(spry_solve_dense, 4, "3", spry_solve_dense(P(0, t->solver), P(1, &t->dense), P(2, &t->other), P(3, &t->result))) \
+CALL(spry_operator_compose, 3, "", spry_operator_compose(P(0, t->op), P(1, t->op), P(2, &t->made_operator))) \
 CALL(spry_quick_solve, 6, "45", spry_quick_solve(P(0, t->ctx), P(1, t->A), P(2, t->x), P(3, t->y), P(4, ""), P(5, &t->result))) \
 CALL(spry_method_cost, 3, "", spry_method_cost(P(0, t->ctx), P(1, "cg"), P(2, &t->cost)))            \
 CALL(spry_solver_explain, 2, "", spry_solver_explain(P(0, t->solver), P(1, &t->text)))               \

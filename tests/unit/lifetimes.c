@@ -1,6 +1,9 @@
 /* Objects are freed in any order: the context before them, or between. What is left works on. */
 #include "support/kept.h"
 
+#include <pthread.h>
+#include <string.h>
+
 static kept make(support_counts *counts)
 {
     kept k = kept_begin(counts, "threads=2");
@@ -87,12 +90,131 @@ static void test_failures_hold_nothing(void **state)
     assert_int_equal(counts.blocks, 0);
 }
 
+/* --- those who lend -----------------------------------------------------------------------------
+ */
+
+static void note(void *data)
+{
+    ++*(int *)data;
+}
+
+static spry_status nothing(void *data, spry_transpose op, const void *x, void *y)
+{
+    (void)data;
+    (void)op;
+    memcpy(y, x, 3 * sizeof(double));
+    return SPRY_STATUS_OK;
+}
+
+/* Whoever lends something hears once that it is no longer used, and not before. */
+static void test_those_who_lend_are_told(void **state)
+{
+    (void)state;
+    static int64_t offsets[] = {0, 1, 2, 3};
+    static int32_t columns[] = {0, 1, 2};
+    static double values[] = {1, 2, 3}, numbers[3];
+    int told[4] = {0};
+    spry_context *ctx;
+    spry_matrix *A;
+    spry_vector *v, *w;
+    spry_operator *op;
+    assert_int_equal(spry_context_new(NULL, &ctx), SPRY_STATUS_OK);
+    spry_arrays arrays = SPRY_ARRAYS_INIT;
+    arrays.type = SPRY_TYPE_D;
+    arrays.format = SPRY_FORMAT_CSR;
+    arrays.rows = arrays.cols = arrays.nnz = 3;
+    arrays.offsets = offsets;
+    arrays.col_index = columns;
+    arrays.values = values;
+    assert_ok(ctx, spry_matrix_new(ctx, &arrays, SPRY_OWN_BORROW, &A));
+    assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, 3, numbers, SPRY_OWN_BORROW, &v));
+    assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, 3, numbers, SPRY_OWN_BORROW, &w));
+    assert_ok(ctx, spry_operator_from_function(ctx, SPRY_TYPE_D, 3, 3, false, nothing, &told, &op));
+    assert_ok(ctx, spry_matrix_set_release(A, note, &told[0]));
+    assert_ok(ctx, spry_vector_set_release(v, note, &told[1]));
+    assert_ok(ctx, spry_operator_set_release(op, note, &told[2]));
+    assert_ok(ctx, spry_vector_set_release(w, note, &told[3]));
+    assert_ok(ctx, spry_vector_set_release(w, NULL, NULL)); /* taken back */
+    spry_context_free(ctx);                                 /* which they keep */
+    for (int k = 0; k < 4; k++)
+        assert_int_equal(told[k], 0);
+    spry_vector_free(v);
+    assert_int_equal(told[1], 1);
+    spry_operator_free(op);
+    assert_int_equal(told[2], 1);
+    spry_vector_free(w);
+    spry_matrix_free(A);
+    assert_int_equal(told[0], 1);
+    assert_true(told[1] == 1 && told[2] == 1 && told[3] == 0);
+}
+
+/* --- finalizers in other threads -----------------------------------------------------------------
+ */
+
+enum { THINGS = 400 };
+
+typedef struct bin {
+    spry_vector *v[THINGS];
+    spry_matrix *A[THINGS];
+    spry_operator *op[THINGS];
+    spry_solver *solver[THINGS];
+} bin;
+
+static void *empty(void *data)
+{
+    bin *b = data;
+    for (int k = 0; k < THINGS; k++) {
+        spry_matrix_free(b->A[k]); /* before what was made from it */
+        spry_solver_free(b->solver[k]);
+        spry_vector_free(b->v[k]);
+        spry_operator_free(b->op[k]);
+    }
+    return NULL;
+}
+
+/* What nobody uses is freed by another thread while this one works in the same context. */
+static void test_other_threads_may_free(void **state)
+{
+    (void)state;
+    static bin b;
+    spry_context *ctx;
+    pthread_t thread;
+    int64_t before, after;
+    assert_int_equal(spry_context_new("threads=1", &ctx), SPRY_STATUS_OK);
+    spry_context_memory(ctx, &before, NULL);
+    for (int k = 0; k < THINGS; k++) {
+        assert_ok(ctx, spry_generate(ctx, "tridiagonal", "size=40", &b.A[k]));
+        assert_ok(ctx, spry_operator_from_format(b.A[k], "ell", &b.op[k]));
+        assert_ok(ctx, spry_vector_ones(ctx, b.A[k], &b.v[k]));
+        assert_ok(ctx, spry_solver_new(ctx, &b.solver[k]));
+        assert_ok(ctx, spry_solver_set_matrix(b.solver[k], b.A[k]));
+    }
+    assert_int_equal(pthread_create(&thread, NULL, empty, &b), 0);
+    for (int k = 0; k < 50; k++) {
+        spry_matrix *A;
+        spry_vector *x, *y;
+        assert_ok(ctx, spry_generate(ctx, "tridiagonal", "size=30", &A));
+        assert_ok(ctx, spry_vector_ones(ctx, A, &y));
+        assert_ok(ctx, spry_vector_zeros(ctx, A, &x));
+        assert_ok(ctx, spry_quick_solve(ctx, A, y, x, "method=cg precon=jacobi", NULL));
+        spry_vector_free(x);
+        spry_vector_free(y);
+        spry_matrix_free(A);
+    }
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    spry_context_memory(ctx, &after, NULL);
+    assert_int_equal(after, before);
+    spry_context_free(ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_any_order),
         cmocka_unit_test(test_works_on),
         cmocka_unit_test(test_failures_hold_nothing),
+        cmocka_unit_test(test_those_who_lend_are_told),
+        cmocka_unit_test(test_other_threads_may_free),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

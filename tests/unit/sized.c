@@ -377,7 +377,7 @@ static void test_layouts(void **state)
         LAYOUT(spry_entry, flexible, 88, 96),
         LAYOUT(spry_option, help, 56, 64),
         LAYOUT(spry_option_list, row_size, 16, 24),
-        LAYOUT(spry_result, tried, 704, 712),
+        LAYOUT(spry_result, tolerance, 712, 720),
         LAYOUT(spry_scalar, im, 8, 16),
         LAYOUT(spry_stats, norm_frobenius, 520, 528),
         LAYOUT(spry_storage, exact, 184, 192),
