@@ -50,19 +50,11 @@ static int fill_tables(const spry_device *d, spry_type type)
     return tables;
 }
 
-/* Local memory of product_count's groups. */
-static int64_t count_bytes(const spry_device *d, int class)
-{
-    const device_team t = device_team_for(d, class);
-    const int64_t stage = t.team < 8 ? 8 : t.team;
-    return t.group / t.team * (slots_of(d, class) * 4 + stage * 12 + 4);
-}
-
 static int count_tables(const spry_device *d)
 {
     int tables = 0;
     while (device_class_size(d, tables) <= MOST_COUNTED &&
-           count_bytes(d, tables) <= d->facts.local_bytes)
+           slots_of(d, tables) * 4 + 4 <= d->facts.local_bytes)
         tables++;
     return tables;
 }
