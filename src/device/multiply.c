@@ -35,8 +35,7 @@ static int64_t slots_of(const spry_device *d, int class)
 static int64_t fill_bytes(const spry_device *d, spry_type type, int class)
 {
     const device_team t = device_team_for(d, class);
-    const int64_t size = (int64_t)spry_type_size(type);
-    const int64_t stage = t.team < 8 ? 8 : t.team < 32 ? t.team : 32;
+    const int64_t size = (int64_t)spry_type_size(type), stage = t.team < 32 ? t.team : 32;
     return t.group / t.team * (slots_of(d, class) * (size + 6) + stage * (size + 12) + 4);
 }
 
@@ -130,8 +129,7 @@ done:
 /* --- the two phases ------------------------------------------------------------------------------
  */
 
-/* `counts`: rows of C are going to be counted. */
-static spry_status find_bounds(product *p, int32_t counts)
+static spry_status find_bounds(product *p)
 {
     const int32_t rows = (int32_t)p->A->rows;
     device_program *program = NULL;
@@ -146,11 +144,9 @@ static spry_status find_bounds(product *p, int32_t counts)
                                device_arg_memory(p->A->columns),
                                device_arg_memory(p->B->offsets),
                                device_arg_memory(p->sizes),
-                               device_arg_memory(p->flag),
-                               DEVICE_VALUE(counts),
-                               device_arg_memory(p->C.offsets)};
+                               device_arg_memory(p->flag)};
     SPRY_GO(p->d->ctx, device_launch(program, "product_bounds", NULL,
-                                     (p->A->rows * LANES + GROUP - 1) / GROUP, GROUP, args, 9));
+                                     (p->A->rows * LANES + GROUP - 1) / GROUP, GROUP, args, 7));
 done:
     return status;
 }
@@ -186,43 +182,40 @@ static spry_status count_class(product *p, int class, bool is_long, const row_li
     const int32_t part = part_of(p->B);
     device_program *program = NULL;
     spry_status status = SPRY_STATUS_OK;
-    device_arg args[13] = {DEVICE_VALUE(list->begin),        DEVICE_VALUE(list->count),
+    device_arg args[12] = {DEVICE_VALUE(list->begin),        DEVICE_VALUE(list->count),
                            device_arg_memory(list->rows),    device_arg_memory(p->A->offsets),
                            device_arg_memory(p->A->columns), device_arg_memory(p->B->offsets),
                            device_arg_memory(p->B->columns), DEVICE_VALUE(part),
-                           device_arg_memory(p->C.offsets),  device_arg_memory(p->sizes)};
+                           device_arg_memory(p->C.offsets)};
     if (is_long)
-        return run_long(p, false, list->count, args, 10);
+        return run_long(p, false, list->count, args, 9);
     const device_team t = device_team_for(p->d, class);
     const int teams = t.group / t.team;
     SPRY_GO(p->d->ctx, build_table(p->d, SPRY_TYPE_S, class, count_text, &program));
-    SPRY_GO(p->d->ctx,
-            device_launch(program, "product_count", NULL,
-                          ((int64_t)list->count + teams - 1) / teams, t.group, args, 10));
+    SPRY_GO(p->d->ctx, device_launch(program, "product_count", NULL,
+                                     ((int64_t)list->count + teams - 1) / teams, t.group, args, 9));
 done:
     return status;
 }
 
 static spry_status fill_class(product *p, int class, bool is_long, const row_list *list)
 {
-    const int32_t part = part_of(p->B);
     device_program *program = NULL;
     spry_status status = SPRY_STATUS_OK;
-    device_arg args[16] = {DEVICE_VALUE(list->begin),        DEVICE_VALUE(list->count),
+    device_arg args[15] = {DEVICE_VALUE(list->begin),        DEVICE_VALUE(list->count),
                            device_arg_memory(list->rows),    device_arg_memory(p->A->offsets),
                            device_arg_memory(p->A->columns), device_arg_memory(p->A->values),
                            device_arg_memory(p->B->offsets), device_arg_memory(p->B->columns),
-                           device_arg_memory(p->B->values),  DEVICE_VALUE(part),
-                           device_arg_memory(p->C.offsets),  device_arg_memory(p->C.columns),
-                           device_arg_memory(p->C.values)};
+                           device_arg_memory(p->B->values),  device_arg_memory(p->C.offsets),
+                           device_arg_memory(p->C.columns),  device_arg_memory(p->C.values)};
     if (is_long)
-        return run_long(p, true, list->count, args, 13);
+        return run_long(p, true, list->count, args, 12);
     const device_team t = device_team_for(p->d, class);
     const int teams = t.group / t.team;
     SPRY_GO(p->d->ctx, build_table(p->d, p->A->type, class, fill_text, &program));
     SPRY_GO(p->d->ctx,
             device_launch(program, "product_fill", NULL, ((int64_t)list->count + teams - 1) / teams,
-                          t.group, args, 13));
+                          t.group, args, 12));
 done:
     return status;
 }
@@ -246,11 +239,15 @@ done:
 /* Offsets of C and room for its entries, from the bounds; rows are sorted out by their lengths. */
 static spry_status count_rows(product *p)
 {
+    const int64_t bytes = (p->A->rows + 1) * (int64_t)sizeof(int64_t);
     device_matrix *C = &p->C;
     spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(p->d->ctx, device_matrix_new(p->d, p->A->type, p->A->rows, p->B->cols, C));
+    SPRY_GO(p->d->ctx, device_clear(C->offsets, 0, bytes));
     SPRY_GO(p->d->ctx, for_classes(p, count_tables(p->d), count_class));
     SPRY_GO(p->d->ctx, device_sum_up(p->d, C->offsets, C->rows + 1));
-    const device_piece nnz = {C->offsets, C->rows * (int64_t)sizeof C->nnz, &C->nnz, sizeof C->nnz};
+    SPRY_GO(p->d->ctx, device_row_lengths(C, p->sizes));
+    const device_piece nnz = {C->offsets, bytes - (int64_t)sizeof C->nnz, &C->nnz, sizeof C->nnz};
     SPRY_GO(p->d->ctx, sort_out(p, fill_tables(p->d, p->A->type), &nnz));
     SPRY_GO(p->d->ctx, device_matrix_allocate_known(C));
 done:
@@ -342,9 +339,7 @@ spry_status device_matrix_multiply(const device_matrix *A, const device_matrix *
     spry_status status = SPRY_STATUS_OK;
     *C = (device_matrix){0};
     SPRY_GO(ctx, check_pair(A, B));
-    SPRY_GO(ctx, device_matrix_new(p.d, A->type, A->rows, B->cols, &p.C));
-    SPRY_GO(ctx, device_clear(p.C.offsets, 0, sizeof(int64_t)));
-    SPRY_GO(ctx, find_bounds(&p, true));
+    SPRY_GO(ctx, find_bounds(&p));
     const device_piece flag = {p.flag, 0, &any_long, sizeof any_long};
     SPRY_GO(ctx, sort_out(&p, count_tables(p.d), &flag));
     if (any_long) {
@@ -370,7 +365,7 @@ spry_status device_matrix_multiply_again(const device_matrix *A, const device_ma
     int32_t any_long = 0;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, check_pair(A, B));
-    SPRY_GO(ctx, find_bounds(&p, false));
+    SPRY_GO(ctx, find_bounds(&p));
     SPRY_GO(ctx, device_row_lengths(C, p.sizes));
     const device_piece flag = {p.flag, 0, &any_long, sizeof any_long};
     SPRY_GO(ctx, sort_out(&p, tables, &flag));
