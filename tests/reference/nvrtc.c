@@ -224,6 +224,7 @@ static void test_making(void **state)
                  {"make make_strands", "-DHEIGHT=512 -DTH=1 -DTHW=32 -DCOMPACT=1 -DBARE=0"},
                  {"make make_columnwise", "-DUNIT=64"},
                  {"make make_jds", ""},
+                 {"make make_crf", "-DUNIT=1024 -DCHUNK=32 -DSAME=16"},
                  {"make make_scoo", "-DCHUNK=1024"},
                  {"make make_dia", "-DBLOCK=128 -DSTRIP=16 -DSLOTS=64"},
                  {"make make_dia", "-DBLOCK=1024 -DSTRIP=16 -DSLOTS=2048"},

@@ -1,43 +1,31 @@
 /* Constant diagonals on devices: see kernels/formats/crf.knl. */
-#include "matrix/formats/crf.h"
+#include "device/formats/crf.h"
 
-#include "device/formats.h"
+#include "matrix/entries.h"
 
 #include <math.h>
 
-/* Rows that are told of together, a bit each. */
-enum { CHUNK = 32 };
+enum { CHUNK = DEVICE_CRF_CHUNK };
 /* Rows of a brick of a grid: those of a group. */
 enum { BRICK = 512 };
-/* In a row's code: it has no entry on the main diagonal. */
-#define BARE 0x80000000u
-
-/* The kernel reads it as it is. */
-typedef struct device_chunk {
-    uint32_t place; /* of the value before those of its rows */
-    uint32_t steps; /* rows with a value that the row before has not */
-    uint32_t odd;   /* rows whose code is not the common one */
-    uint32_t first; /* of their codes */
-} device_chunk;
 
 static int term_count(const layout *L)
 {
-    const int32_t *places = L->array[CRF_PLACES].data;
-    int32_t terms = 0;
-    for (int64_t i = 0; i < L->array[CRF_PLACES].count; i++)
-        terms = places[i] >= terms ? places[i] + 1 : terms;
-    return terms;
+    return (int)L->array[CRF_TERMS].count;
 }
 
-/* Whether terms become part of the program, which takes a compilation for each matrix: not worth
- * its time for small ones, and for few enough terms, of numbers that can be written down. */
-static bool terms_known(const layout *L)
+static spry_scalar term_value(const layout *L, int t)
+{
+    return value_get(L->type, L->array[CRF_TERMS].data, t);
+}
+
+bool device_crf_known(const layout *L)
 {
     enum { LEAST_ROWS = 1 << 15, MOST = 31 };
     const int terms = term_count(L);
     bool finite = true;
     for (int t = 0; t < terms; t++) {
-        const spry_scalar a = layout_load(L, t);
+        const spry_scalar a = term_value(L, t);
         finite = finite && isfinite(a.re) && isfinite(a.im);
     }
     return L->rows >= LEAST_ROWS && terms <= MOST && finite;
@@ -53,15 +41,14 @@ static uint32_t shape_bits(const layout *L, int shape)
     return bits;
 }
 
-/* What is told of a row: a bit for each of its terms, or its shape where terms are not known. */
-static uint32_t code_of(const layout *L, bool known, int shape, bool bare)
+uint32_t device_crf_code(const layout *L, bool known, int shape, bool bare)
 {
-    return (known ? shape_bits(L, shape) : (uint32_t)shape) | (bare ? BARE : 0);
+    return (known ? shape_bits(L, shape) : (uint32_t)shape) | (bare ? DEVICE_CRF_BARE : 0);
 }
 
-static uint32_t common_code(const layout *L, bool known)
+uint32_t device_crf_common(const layout *L, bool known)
 {
-    return code_of(L, known, (int)L->number[CRF_COMMON], L->number[CRF_COMMON_BARE] != 0);
+    return device_crf_code(L, known, (int)L->number[CRF_COMMON], L->number[CRF_COMMON_BARE] != 0);
 }
 
 /* Whether x is read for all terms before anything else is known: where registers last for it, and
@@ -86,10 +73,10 @@ static void write_terms(const layout *L, device_form *form)
     size_t used = strlen(form->defines);
     used += (size_t)snprintf(
         form->defines + used, sizeof form->defines - used,
-        " COMMON=%d BEGIN=%d END=%d COLS=%d%s TERMS=", (int)common_code(L, true), (int)-least,
+        " COMMON=%d BEGIN=%d END=%d COLS=%d%s TERMS=", (int)device_crf_common(L, true), (int)-least,
         (int)(L->cols - most), (int)L->cols, form->at_once ? " AT_ONCE=1" : "");
     for (int t = 0; t < terms; t++) {
-        const spry_scalar a = layout_load(L, t);
+        const spry_scalar a = term_value(L, t);
         int64_t i = 0;
         while (i < listed - 1 && places[i] != t)
             i++;
@@ -164,8 +151,8 @@ static spry_status open(const spry_device *d, const layout *L, int columns, devi
     form->positions = L->rows;
     snprintf(form->defines, sizeof form->defines, "CHUNK=%d REAL=%d%s", CHUNK,
              (int)L->number[CRF_REAL], L->number[CRF_BARE] ? " BARE=0x80000000u" : "");
-    if (!terms_known(L)) {
-        form->number[0] = (device_number){"common", (int32_t)common_code(L, false)};
+    if (!device_crf_known(L)) {
+        form->number[0] = (device_number){"common", (int32_t)device_crf_common(L, false)};
     } else {
         form->at_once = columns == 1 && reads_at_once(L);
         write_terms(L, form);
@@ -209,11 +196,11 @@ static void tell_run(const crf_run *run, int64_t first, const uint32_t *code, de
 static int64_t tell(const layout *L, bool known, device_chunk *chunks, uint32_t *odd)
 {
     const crf_run *runs = L->array[CRF_RUNS].data;
-    const uint32_t common = common_code(L, known);
+    const uint32_t common = device_crf_common(L, known);
     const int64_t all = (L->rows + CHUNK - 1) / CHUNK;
     int64_t codes = 0;
     for (int64_t r = 0, row = 0, chunk = 0; r < L->array[CRF_RUNS].count; row += runs[r++].rows) {
-        const uint32_t code = code_of(L, known, runs[r].shape, runs[r].main == CRF_NONE);
+        const uint32_t code = device_crf_code(L, known, runs[r].shape, runs[r].main == CRF_NONE);
         const bool is_odd = code != common;
         for (; chunks && chunk < all && chunk * CHUNK < row + runs[r].rows; chunk++) {
             const int64_t before = chunk * CHUNK > row ? chunk * CHUNK - row : 0;
@@ -232,7 +219,7 @@ static int64_t tell(const layout *L, bool known, device_chunk *chunks, uint32_t 
 static spry_status arrays(const layout *L, layout_array *array)
 {
     const int64_t chunks = (L->rows + CHUNK - 1) / CHUNK;
-    const bool known = terms_known(L);
+    const bool known = device_crf_known(L);
     const int64_t codes = tell(L, known, NULL, NULL);
     device_chunk *chunk = NULL;
     uint32_t *odd = NULL;
@@ -252,4 +239,8 @@ done:
     return status;
 }
 
-const device_format device_format_crf = {.name = "crf", .open = open, .arrays = arrays};
+const device_format device_format_crf = {.name = "crf",
+                                         .open = open,
+                                         .arrays = arrays,
+                                         .make = device_make_crf,
+                                         .foresee = device_make_crf_foresee};

@@ -2,12 +2,8 @@
 #include "matrix/formats/crf.h"
 
 #include "matrix/entries.h"
-#include "matrix/layout.h"
 
 #include <stdlib.h>
-
-/* From so many rows on, one number on the main diagonal is worth a run of its own. */
-enum { LEAST_SAME = 16 };
 
 typedef struct term {
     int32_t offset;
@@ -204,7 +200,7 @@ static void cut_rows(writer *w, const matrix_arrays *A, range rows, const shape 
         int64_t end = row + 1;
         while (end < rows.end && same_main(A, place, row, end))
             end++;
-        if (end - row >= LEAST_SAME) {
+        if (end - row >= CRF_LEAST_SAME) {
             put_run(w, first, row - begin, s, CRF_EACH);
             put_run(w, first, end - row, s, CRF_SAME);
             begin = end;
@@ -342,12 +338,22 @@ done:
 }
 
 /* The shapes' lists, and the values of terms. */
-static void write_shapes(layout *L, const findings *f)
+static spry_status write_shapes(layout *L, const findings *f)
 {
+    const size_t size = spry_type_size(L->type);
+    int64_t listed = 0;
+    spry_status status = SPRY_STATUS_OK;
+    for (int i = 0; i < f->shapes; i++)
+        listed += __builtin_popcountll(f->shape[i].terms);
+    SPRY_GO(L->ctx, layout_add(L, CRF_STARTS, "starts", f->shapes + 1, sizeof(int32_t)));
+    SPRY_GO(L->ctx, layout_add(L, CRF_OFFSETS, "offsets", listed, sizeof(int32_t)));
+    SPRY_GO(L->ctx, layout_add(L, CRF_PLACES, "places", listed, sizeof(int32_t)));
+    SPRY_GO(L->ctx, layout_add(L, CRF_TERMS, "terms", f->terms, size));
+    L->array[CRF_TERMS].aside = true;
     int32_t *starts = L->array[CRF_STARTS].data, *offsets = L->array[CRF_OFFSETS].data;
     int32_t *places = L->array[CRF_PLACES].data, at = 0;
     for (int i = 0; i < f->terms; i++)
-        layout_store(L, i, f->term[i].value, 0);
+        memcpy((char *)L->array[CRF_TERMS].data + (size_t)i * size, f->term[i].value, size);
     L->number[CRF_REAL] = 1;
     for (int i = 0; i < f->terms; i++)
         L->number[CRF_REAL] =
@@ -361,16 +367,14 @@ static void write_shapes(layout *L, const findings *f)
             }
     }
     starts[f->shapes] = at;
+done:
+    return status;
 }
 
-/* What most rows have, and whether any lacks a main entry. */
-static void find_common(layout *L, const findings *f)
+/* What most rows have, given how many have each shape, and whether any lacks a main entry. */
+static void find_common(layout *L, const findings *f, const int64_t *rows)
 {
-    const crf_run *runs = L->array[CRF_RUNS].data;
-    int64_t rows[CRF_MOST_SHAPES] = {0};
     int common = 0;
-    for (int64_t r = 0; r < L->array[CRF_RUNS].count; r++)
-        rows[runs[r].shape] += runs[r].rows;
     for (int s = 0; s < f->shapes; s++) {
         common = rows[s] > rows[common] ? s : common;
         L->number[CRF_BARE] = L->number[CRF_BARE] || !f->shape[s].main;
@@ -393,23 +397,58 @@ static void write_main(layout *L, const matrix_arrays *A, int64_t u)
     }
 }
 
+static void set_units(layout *L)
+{
+    L->units = (L->rows + CRF_UNIT_ROWS - 1) / CRF_UNIT_ROWS;
+    L->unit_rows = CRF_UNIT_ROWS;
+}
+
+spry_status crf_describe(layout *L, const matrix_arrays *some, const int64_t *weight,
+                         uint16_t *shape_at, bool *bare)
+{
+    survey p = {.parts = 1};
+    int64_t rows[CRF_MOST_SHAPES] = {0};
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(L->ctx, base_calloc(L->ctx, 1, sizeof *p.found, &p.found));
+    SPRY_GO(L->ctx, find_terms(L->ctx, some, &p));
+    findings *f = p.found;
+    for (int64_t i = 0; i < some->rows; i++) {
+        const shape now = shape_of(f, some, i);
+        note_shape(f, &now);
+    }
+    if (f->many_shapes)
+        SPRY_GO(L->ctx, refuse_shapes(L->ctx));
+    qsort(f->shape, (size_t)f->shapes, sizeof *f->shape, compare_shapes);
+    for (int64_t i = 0; i < some->rows; i++) {
+        const shape now = shape_of(f, some, i);
+        shape_at[i] = (uint16_t)shape_number(f, &now);
+        bare[i] = !now.main;
+        rows[shape_at[i]] += weight[i];
+    }
+    set_units(L);
+    SPRY_GO(L->ctx, write_shapes(L, f));
+    find_common(L, f, rows);
+done:
+    survey_free(L->ctx, &p);
+    return status;
+}
+
 static spry_status build(layout *L, const matrix_arrays *A, const void *given)
 {
     (void)given;
     survey p = {0};
+    int64_t rows[CRF_MOST_SHAPES] = {0};
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(L->ctx, survey_make(L->ctx, A, &p));
     const findings *f = p.found;
-    L->units = p.units;
-    L->unit_rows = CRF_UNIT_ROWS;
+    set_units(L);
     L->stored = f->terms + p.numbers[p.units];
     SPRY_GO(L->ctx, layout_add_values(L, false));
     SPRY_GO(L->ctx, layout_add(L, CRF_UNIT_RUNS, "unit_runs", p.units + 1, sizeof(int64_t)));
     SPRY_GO(L->ctx, layout_add(L, CRF_RUNS, "runs", p.runs[p.units], sizeof(crf_run)));
-    SPRY_GO(L->ctx, layout_add(L, CRF_STARTS, "starts", f->shapes + 1, sizeof(int32_t)));
-    SPRY_GO(L->ctx, layout_add(L, CRF_OFFSETS, "offsets", p.listed, sizeof(int32_t)));
-    SPRY_GO(L->ctx, layout_add(L, CRF_PLACES, "places", p.listed, sizeof(int32_t)));
-    write_shapes(L, f);
+    SPRY_GO(L->ctx, write_shapes(L, f));
+    for (int i = 0; i < f->terms; i++)
+        layout_store(L, i, f->term[i].value, 0);
     memcpy(L->array[CRF_UNIT_RUNS].data, p.runs, (size_t)(p.units + 1) * sizeof *p.runs);
 #pragma omp parallel for num_threads(p.parts) schedule(static, 1)
     for (int part = 0; part < p.parts; part++) {
@@ -420,7 +459,10 @@ static spry_status build(layout *L, const matrix_arrays *A, const void *given)
             write_main(L, A, u);
         }
     }
-    find_common(L, f);
+    const crf_run *runs = L->array[CRF_RUNS].data;
+    for (int64_t r = 0; r < L->array[CRF_RUNS].count; r++)
+        rows[runs[r].shape] += runs[r].rows;
+    find_common(L, f, rows);
 done:
     survey_free(L->ctx, &p);
     return status;
