@@ -326,7 +326,7 @@ static const char *hopeless_there(const tune_list *list, const matrix_arrays *so
                                   int64_t products, const tune_candidate *c)
 {
     if (products < TUNE_MANY && !tune_made_there(c))
-        return "made on the host: for 50000 products or more";
+        return "long to make or compile: for 50000 products or more";
     if (list->uneven && c->class == &format_sell16) /* much fill, which takes long to look at */
         return "some rows are much longer than others";
     if (c->class == &format_bsr && !has_blocks(some))

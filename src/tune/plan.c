@@ -19,8 +19,10 @@ static const double near_by = 1.1; /* times the forecast of a format's best opti
 static const double near_uneven = 1.25; /* where bytes tell less, and all are faster than CSR */
 
 /* Time a byte over that of CSR; the same where some rows are much longer than others; and products
- * that making it takes. Formats that are not here are made on the host. Those that were never the
- * best by more than a hair where they were timed (docs/figures.md) come after those that were. */
+ * that making it takes. Formats that are not here are for many products, as tune_made_there() says:
+ * they take long to make, or to compile for each matrix, or are made on the host. Those that were
+ * never the best by more than a hair where they were timed (docs/figures.md) come after those that
+ * were. */
 static const struct {
     const char *format;
     double factor, uneven, making;
