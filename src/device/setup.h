@@ -92,6 +92,10 @@ spry_status device_matrix_pick(const device_matrix *A, const device_points *poin
                                device_matrix *out);
 
 void device_points_foresee(spry_device *d, spry_type type);
+/* The program of kernels/points.knl, and a launch of it with a work-item per row. */
+spry_status device_points_build(spry_device *d, spry_type type, device_program **p);
+spry_status device_points_launch(device_program *p, const char *kernel, int64_t rows,
+                                 const device_arg *args, int count);
 
 /* --- prolongators --------------------------------------------------------------------------------
  */

@@ -150,10 +150,11 @@ static double entries_of(const amg *h)
     return entries;
 }
 
-/* Beside the host's hierarchy with the same smoother: levels that the device made alone, about as
- * many rows (`rows` of them more or less on each) and entries, cycles that fall as fast. */
+/* Beside the host's hierarchy with the same smoother: levels that the device made alone, at most as
+ * many rows and entries and a share more, where `same` about as many, and cycles that fall as fast.
+ */
 static void check_beside(spry_context *ctx, spry_device *d, const spry_matrix *A, const char *spec,
-                         double rows)
+                         double share, bool same)
 {
     spry_operator *M = NULL, *N = NULL, *op = NULL;
     char on_host[128];
@@ -166,13 +167,14 @@ static void check_beside(spry_context *ctx, spry_device *d, const spry_matrix *A
     assert_true(h->count >= 3);
     for (int l = 0; l < h->count && l < host->count; l++) {
         const double want = (double)host->levels[l].rows;
-        if (!(fabs((double)h->levels[l].rows - want) <= 4 + rows * want))
+        const double more = (double)h->levels[l].rows - want;
+        if (!(more <= 4 + share * want && (!same || more >= -4 - share * want)))
             fail_msg("%s: level %d has %d rows, the host's %d", spec, l, (int)h->levels[l].rows,
                      (int)host->levels[l].rows);
     }
     for (int l = 0; l + 1 < h->count; l++) /* the first matrix may be looked at */
         assert_true(l == 0 || !h->levels[l].A);
-    assert_true(entries_of(h) < (1 + rows) * entries_of(host));
+    assert_true(entries_of(h) < (1 + share) * entries_of(host));
     const double left = shorten(d, op, M), hosts = shorten(d, op, N);
     if (!(left < 0.04 && left < 4 * hosts))
         fail_msg("%s: 8 cycles leave %g of the residual, the host's %g", spec, left, hosts);
@@ -183,13 +185,13 @@ static void check_beside(spry_context *ctx, spry_device *d, const spry_matrix *A
 }
 
 /* Where A is not hermitian the smoother must not blow up what turns instead of falling; aggregates
- * are others than the host's. */
+ * are of neighbours either way, and larger than the host's. */
 static void test_flow(spry_context *ctx, spry_device *d)
 {
     for (int t = 0; t < 4; t++) {
         spry_matrix *A =
             matrix(ctx, "convection-diffusion", "size=16 nz=16 peclet=200", support_types[t]);
-        check_beside(ctx, d, A, "amg:coarse-size=20", 0.3);
+        check_beside(ctx, d, A, "amg:coarse-size=20", 0.1, false);
         spry_matrix_free(A);
     }
 }
@@ -221,11 +223,11 @@ static void test_classical(spry_context *ctx, spry_device *d)
 {
     for (int t = 0; t < 4; t++) {
         spry_matrix *A = matrix(ctx, "poisson3d", "size=11", support_types[t]);
-        check_beside(ctx, d, A, "amg-classical:coarse-size=20,aggressive=0", 0.1);
+        check_beside(ctx, d, A, "amg-classical:coarse-size=20,aggressive=0", 0.1, true);
         spry_matrix_free(A);
     }
     spry_matrix *A = matrix(ctx, "anisotropic", "size=30", SPRY_TYPE_D);
-    check_beside(ctx, d, A, "amg-classical:coarse-size=20", 0.1);
+    check_beside(ctx, d, A, "amg-classical:coarse-size=20", 0.1, true);
     spry_matrix_free(A);
 }
 
@@ -235,7 +237,7 @@ static void test_strong_flow(spry_context *ctx, spry_device *d)
 {
     spry_matrix *A = matrix(ctx, "convection-diffusion", "size=16 nz=16 peclet=1e5", SPRY_TYPE_D);
     spry_operator *M = NULL;
-    check_beside(ctx, d, A, "amg-classical:theta=0.5,aggressive=40", 0.1);
+    check_beside(ctx, d, A, "amg-classical:theta=0.5,aggressive=40", 0.1, true);
     assert_status(ctx, SPRY_STATUS_BAD_USAGE,
                   spry_precon_new(A, d, "amg-classical:smoother=hybrid-gs", &M));
     spry_matrix_free(A);

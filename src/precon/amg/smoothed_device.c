@@ -27,6 +27,26 @@ done:
     return status;
 }
 
+/* Sets are independent in symmetric patterns only: of others, neighbours either way are neighbours.
+ * Flows have half as many aggregates then. */
+static spry_status aggregate(const amg_there *w, const device_matrix *strong, device_memory *map,
+                             int64_t *count)
+{
+    spry_context *ctx = w->h->ctx;
+    device_matrix turned = {0}, both = {0};
+    spry_status status = SPRY_STATUS_OK;
+    if (!w->h->hermitian) {
+        SPRY_GO(ctx, device_matrix_transpose(strong, true, &turned));
+        SPRY_GO(ctx, device_matrix_add((spry_scalar){1, 0}, strong, (spry_scalar){1, 0}, NULL,
+                                       &turned, &both));
+    }
+    SPRY_GO(ctx, device_aggregate(both.offsets ? &both : strong, false, map, count));
+done:
+    device_matrix_free(&turned);
+    device_matrix_free(&both);
+    return status;
+}
+
 /* P = (I - omega D^-1 A_F) T. */
 static spry_status smooth(const amg_there *w, const amg_level *level, double smoothing,
                           const device_matrix *F, const device_matrix *T, device_matrix *P)
@@ -60,7 +80,7 @@ spry_status amg_smoothed_coarsen_there(amg_there *w, int l, double smoothing, de
     *vanished = 0;
     SPRY_GO(ctx, filter(w, ldexp(w->theta, -l), &S, &F));
     SPRY_GO(ctx, device_alloc(w->d, nodes * (int64_t)sizeof(int32_t), &map));
-    SPRY_GO(ctx, device_aggregate(w->block == 1 ? &F : &S, false, map, &level->coarse));
+    SPRY_GO(ctx, aggregate(w, w->block == 1 ? &F : &S, map, &level->coarse));
     if (level->coarse == 0 || (double)level->coarse * w->vectors > 0.85 * (double)level->rows)
         goto done;
     const device_nodes all = {.count = nodes,
