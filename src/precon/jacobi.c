@@ -116,7 +116,7 @@ static spry_scalar l1_sum(const matrix_arrays *a, int64_t i)
         if (a->col_index[k] == i)
             diagonal = v;
     }
-    const double size = hypot(diagonal.re, diagonal.im);
+    const double size = diagonal.im == 0 ? fabs(diagonal.re) : hypot(diagonal.re, diagonal.im);
     return size > 0 ? (spry_scalar){diagonal.re / size * sum, diagonal.im / size * sum}
                     : (spry_scalar){sum, 0};
 }

@@ -63,18 +63,19 @@ int program_find_name(const program *p, const char *name)
 }
 
 /* `restart` is not among them: it is the name of an option of many methods. */
-static const char keywords[] =
-    "and or not if else end for down residual estimate gradient breakdown accept "
-    "start loop finish method reference precon option vectors scalars";
-static const char operands[] = "A M L R random sqrt abs conj real imag sign max min mod where "
-                               "positive finite eps inf";
+static const char *const keywords[] = {
+    "and",      "or",        "not",      "if",        "else",    "end",     "for",  "down",
+    "residual", "estimate",  "gradient", "breakdown", "accept",  "start",   "loop", "finish",
+    "method",   "reference", "precon",   "option",    "vectors", "scalars", NULL};
+static const char *const operands[] = {
+    "A",    "M",   "L",   "R",   "random", "sqrt",     "abs",    "conj", "real", "imag",
+    "sign", "max", "min", "mod", "where",  "positive", "finite", "eps",  "inf",  NULL};
 
 /* Whether a list holds the word; here, unlike in options, upper and lower case differ. */
-static bool holds(const char *list, const char *word)
+static bool holds(const char *const *list, const char *word)
 {
-    const size_t size = strlen(word);
-    for (const char *p = list; *p; p += strcspn(p, " "), p += *p == ' ')
-        if (strcspn(p, " ") == size && memcmp(p, word, size) == 0)
+    for (; *list; list++)
+        if (**list == *word && strcmp(*list, word) == 0)
             return true;
     return false;
 }
@@ -120,7 +121,8 @@ int parser_unknown(parser *ps, token t)
     char words[2048] = "";
     char nearest[64];
     const parser_word word = parser_text(ps, t);
-    base_add_word(words, sizeof words, operands);
+    for (const char *const *known = operands; *known; known++)
+        base_add_word(words, sizeof words, *known);
     for (int i = 0; i < ps->p->name_count; i++)
         base_add_word(words, sizeof words, ps->p->names[i].text);
     /* Of names of one or two letters all are near. */

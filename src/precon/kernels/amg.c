@@ -24,6 +24,11 @@ void X(amg_sizes)(const host_csr *A, int block, int64_t begin, int64_t end, doub
     const scalar *values = A->values;
     for (int64_t node = begin; node < end; node++) {
         double sum = 0;
+        const int64_t first = A->offsets[node], length = A->offsets[node + 1] - first;
+        if (block == 1 && length > 0 && A->columns[first + length / 2] == node) {
+            sizes[node] = size(values[first + length / 2]); /* in the middle of most rows */
+            continue;
+        }
         for (int64_t row = node * block; row < (node + 1) * block; row++)
             for (int64_t k = A->offsets[row]; k < A->offsets[row + 1]; k++)
                 if (A->columns[k] >= node * block && A->columns[k] < (node + 1) * block)
