@@ -267,12 +267,12 @@ const cli_command command_explain = {
         "the preconditioners alone, `spry explain precon NAME` the options of one, `spry explain "
         "formats` and `spry explain FORMAT` the same of storage formats.\n"
         "A method of your own is shown by --method-file; docs/notation.md describes the language.",
-    .groups =
-        (const cli_group[]){{"Options", own_options, NULL},
-                            {"Solver", spry_solver_options, "tol atol max_iter stall divergence keep"},
-                            {"Reading", spry_read_options, "expand"},
-                            {"Machine", spry_context_options, NULL},
-                            {0}},
+    .groups = (const cli_group[]){{"Options", own_options, NULL},
+                                  {"Solver", spry_solver_options,
+                                   "tol atol max_iter stall divergence keep"},
+                                  {"Reading", spry_read_options, "expand"},
+                                  {"Machine", spry_context_options, NULL},
+                                  {0}},
     .examples =
         (const cli_example[]){
             {"spry explain", "All methods, a line each."},

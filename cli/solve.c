@@ -375,7 +375,9 @@ static int solve(solve_job *job)
     if (exit_status == EXIT_DONE)
         exit_status = reported;
     for (int k = 0; k < job->count && exit_status == EXIT_DONE; k++)
-        exit_status = job->results[k].converged ? EXIT_DONE : EXIT_UNCONVERGED;
+        exit_status = job->results[k].converged || job->results[k].reason == SPRY_REASON_ACCEPTED
+                          ? EXIT_DONE
+                          : EXIT_UNCONVERGED;
     return exit_status;
 }
 
@@ -423,7 +425,8 @@ const cli_command command_solve = {
         "Ctrl-C stops it wherever it is, and still writes the best x so far to -o; a second Ctrl-C "
         "ends at once. Files are written aside and renamed, so that one with the name is always "
         "whole.\n"
-        "Exit status: 0 converged, 1 not converged, or singular (the best x is still written), 2 "
+        "Exit status: 0 converged, or accepted by a rule of the method, 1 not converged, or "
+        "singular (the best x is still written), 2 "
         "bad usage or input, 3 out of memory or disk space.",
     .groups = (const cli_group[]){{"Options", own_options, NULL},
                                   {"Solver", spry_solver_options, "format memory"},

@@ -10,7 +10,10 @@ static int first_failed(const solve_job *job)
 {
     for (int k = 0; k < job->count; k++)
         if (!job->results[k].converged)
-            return job->results[k].reason == SPRY_REASON_STOPPED ? -1 : k;
+            return job->results[k].reason == SPRY_REASON_STOPPED ||
+                           job->results[k].reason == SPRY_REASON_ACCEPTED
+                       ? -1
+                       : k;
     return -1;
 }
 

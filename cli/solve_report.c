@@ -48,11 +48,17 @@ static void report_end(const solve_job *job, const totals *t, FILE *out)
                 t->most > t->least ? " to " : "", t->most > t->least ? text_count(t->most) : "");
         return;
     }
-    fprintf(out, "%s after %s iteration%s", r->converged ? "converged" : "not converged",
+    const bool accepted = r->reason == SPRY_REASON_ACCEPTED;
+    fprintf(out, "%s after %s iteration%s",
+            r->converged ? "converged"
+            : accepted   ? "accepted"
+                         : "not converged",
             text_count(r->iterations), r->iterations == 1 ? "" : "s");
     const char *detail = cli_spell(r->detail);
     if (r->converged && *detail)
         fprintf(out, " %s\n", detail);
+    else if (accepted && *detail)
+        fprintf(out, ": %s\n", detail);
     else
         fprintf(out, ": %s%s%s\n", spry_reason_text(r->reason), *detail ? "; " : "", detail);
 }
@@ -286,7 +292,7 @@ static void json_result(json *j, const solve_job *job, int k, const spry_diagnos
     json_close(j, ']');
     json_real(j, "backward_error", job->errors[k].backward);
     json_real(j, "error_bound", job->errors[k].bound);
-    if (found || r->converged)
+    if (found || r->converged || r->reason == SPRY_REASON_ACCEPTED)
         findings_json(j, "findings", found);
     else
         json_text(j, "findings", NULL);
