@@ -103,6 +103,23 @@ SPRY_API spry_status spry_solver_set_null_space(spry_solver *solver, int count,
  * method-file does the same with a file, which is read at the next solve, and again when the option
  * is set again. */
 SPRY_API spry_status spry_solver_set_method_text(spry_solver *solver, const char *text);
+/**
+ * Vectors that a method keeps from one solve to the next: of an array that its text `keeps`, such
+ * as U, the corrections, and C = A U of gcrot:recycle=yes. For solves of one right-hand side.
+ *
+ * @param solver  after a solve
+ * @param name    of the array in the method's text
+ * @param count   how many, from the first on; those that are 0 are not there yet
+ * @param v       where they are copied to: as long as x or b, of A's type, on the host or where the
+ *                solve runs
+ */
+SPRY_API spry_status spry_solver_get_space(spry_solver *solver, const char *name, int count,
+                                           spry_vector *const *v);
+/** Puts vectors into such an array, those that are to be replaced first before others; what else it
+ * had is forgotten. gcrot makes C from U where it is not A U: also for an A that has changed, U of
+ * the solve before is a space for the next. */
+SPRY_API spry_status spry_solver_set_space(spry_solver *solver, const char *name, int count,
+                                           const spry_vector *const *v);
 /** The function that sees each iteration; NULL: none. */
 SPRY_API void spry_solver_set_monitor(spry_solver *solver, spry_monitor_fn monitor, void *data);
 /** Hears of each iteration, but on a device of many at a time, while the solve goes on: a monitor

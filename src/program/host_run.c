@@ -133,6 +133,12 @@ static spry_status restore(runner *r, track *l, runner_view *v)
     return SPRY_STATUS_OK;
 }
 
+static spry_status transfer(runner *r, track *l, const view_vector *at, spry_vector *v, bool put)
+{
+    spry_vector own = vector_over(r->ctx, r->type, v->n, view_memory(r, l, at));
+    return put ? spry_vector_copy(v, &own) : spry_vector_copy(&own, v);
+}
+
 static void finish_track(runner *r, track *l)
 {
     course_finish(r, l); /* which leaves a failure in r->status */
@@ -394,4 +400,5 @@ const runner_class runner_host = {.together = MOST_TRACKS,
                                   .settle = settle,
                                   .finish = finish,
                                   .keep = keep,
-                                  .restore = restore};
+                                  .restore = restore,
+                                  .transfer = transfer};

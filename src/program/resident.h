@@ -220,6 +220,7 @@ spry_status resident_settle(runner *r, track *l);
 spry_status resident_finish(runner *r, track *l);
 spry_status resident_keep(runner *r, track *l, runner_view *v);
 spry_status resident_restore(runner *r, track *l, runner_view *v);
+spry_status resident_transfer(runner *r, track *l, const view_vector *at, spry_vector *v, bool put);
 /* Launches a kernel of the program for phase f (NONE: one without matrix), with `more` arguments
  * behind the common ones. */
 spry_status resident_launch(resident *s, const char *kernel, int number, const phase *f,

@@ -259,4 +259,5 @@ const runner_class runner_device = {.together = 1,
                                     .settle = resident_settle,
                                     .finish = resident_finish,
                                     .keep = resident_keep,
-                                    .restore = resident_restore};
+                                    .restore = resident_restore,
+                                    .transfer = resident_transfer};

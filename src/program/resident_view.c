@@ -1,4 +1,5 @@
 /* The x of the moment on a device: what finish changes there and in the host's picture of it. */
+#include "device/vector.h"
 #include "program/resident.h"
 
 typedef struct resident_view {
@@ -84,4 +85,20 @@ spry_status resident_restore(runner *r, track *l, runner_view *v)
     }
     view_free(ctx, w);
     return status;
+}
+
+spry_status resident_transfer(runner *r, track *l, const view_vector *at, spry_vector *v, bool put)
+{
+    const resident *s = r->resident;
+    int64_t begin;
+    device_memory *own = view_memory(s, l, at, &begin);
+    if (!v->device)
+        return put ? device_put(own, begin, v->data, at->bytes)
+                   : device_get(own, begin, v->data, at->bytes);
+    if (v->device != s->d)
+        return SPRY_FAIL(r->ctx, SPRY_STATUS_BAD_USAGE, "the vector is on %s, the solve on %s",
+                         place_name(v->device), place_name(s->d));
+    device_memory *other = device_vector_memory(v);
+    return put ? device_copy(other, 0, own, begin, at->bytes)
+               : device_copy(own, begin, other, 0, at->bytes);
 }

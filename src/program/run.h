@@ -92,6 +92,10 @@ typedef struct runner_view {
 bool runner_makes_x_last(const runner *r);
 spry_status runner_view_begin(runner *r, track *l, runner_view *v);
 spry_status runner_view_end(runner *r, track *l, runner_view *v);
+/* A vector of an array that the text keeps from run to run, copied to v or from it (`put`); between
+ * runs. */
+spry_status runner_space(runner *r, int track_index, int var, int64_t index, spry_vector *v,
+                         bool put);
 /* Bytes moved by sections loop so far, as counted by the plan. */
 int64_t runner_bytes(const runner *r);
 

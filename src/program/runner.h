@@ -28,6 +28,8 @@ typedef struct runner_class {
      * v->place; and after it puts them back. A failed keep leaves nothing. */
     spry_status (*keep)(runner *r, track *l, runner_view *v);
     spry_status (*restore)(runner *r, track *l, runner_view *v);
+    /* Copies a vector of an array to v, wherever that is, or back. */
+    spry_status (*transfer)(runner *r, track *l, const view_vector *at, spry_vector *v, bool put);
 } runner_class;
 
 extern const runner_class runner_host, runner_device;

@@ -1,6 +1,6 @@
 /*
  * The x of the moment of a method that makes x at its end: section finish is run ahead of time, and
- * then everything that it has changed is put back.
+ * then everything that it has changed is put back. And the vectors that a text keeps.
  */
 #include "program/runner.h"
 
@@ -96,5 +96,22 @@ spry_status runner_view_end(runner *r, track *l, runner_view *v)
     base_free(r->ctx, v->scalars);
     if (status != SPRY_STATUS_OK)
         r->status = status;
+    return status;
+}
+
+spry_status runner_space(runner *r, int track_index, int var, int64_t index, spry_vector *v,
+                         bool put)
+{
+    track *l = &r->tracks[track_index];
+    const view_vector at = {
+        .var = var, .index = index, .bytes = r->n[r->p->vars[var].space] * r->size};
+    spry_status status = SPRY_STATUS_OK;
+    if (!r->used) { /* memory may hold anything so far */
+        SPRY_GO(r->ctx, r->class->clear(r, l));
+        r->used = true;
+    }
+    SPRY_GO(r->ctx, vector_fetch(v));
+    SPRY_GO(r->ctx, r->class->transfer(r, l, &at, v, put));
+done:
     return status;
 }

@@ -97,36 +97,109 @@ static void spaces_are_handed_on(void **state)
                  (int)later[0], (int)again);
 }
 
-/* Where A is another one by now the space is forgotten, and the answer is right. */
-static void spaces_of_other_matrices_are_forgotten(void **state)
+/* Gives A values that differ by a share of 1%. */
+static void change_values(fixture *f)
+{
+    spry_vector *values;
+    spry_arrays arrays = SPRY_ARRAYS_INIT;
+    assert_ok(f->ctx, spry_matrix_arrays(f->A, &arrays));
+    assert_ok(f->ctx,
+              spry_vector_new(f->ctx, SPRY_TYPE_D, arrays.nnz, NULL, SPRY_OWN_COPY, &values));
+    for (int64_t i = 0; i < arrays.nnz; i++)
+        ((double *)spry_vector_data(values))[i] =
+            ((const double *)arrays.values)[i] * (1 + 0.01 * sin((double)i));
+    assert_ok(f->ctx, spry_matrix_set_values_from(f->A, values));
+    spry_vector_free(values);
+}
+
+enum { KEEP = 30 };
+static const char recycling[] = "gcrot:restart=20,keep=30,recycle=yes";
+
+/* Where A has other values by now the answer is right, and no later than from nothing. */
+static void spaces_of_other_matrices_do_no_harm(void **state)
 {
     (void)state;
     fixture f, fresh;
-    open_fixture(&f, "gcrot:restart=10,keep=6,recycle=yes");
-    open_fixture(&fresh, "gcrot:restart=10,keep=6,recycle=yes");
+    open_fixture(&f, recycling);
+    open_fixture(&fresh, recycling);
     solve(&f, 0);
-    for (int round = 1; round < 3; round++) {
-        fixture *const both[] = {&f, &fresh};
-        int64_t iterations[2];
-        for (int k = 0; k < 2; k++) {
-            spry_vector *values;
-            const spry_matrix *A = both[k]->A;
-            spry_arrays arrays = SPRY_ARRAYS_INIT;
-            assert_ok(both[k]->ctx, spry_matrix_arrays(A, &arrays));
-            assert_ok(both[k]->ctx, spry_vector_new(both[k]->ctx, SPRY_TYPE_D, arrays.nnz, NULL,
-                                                    SPRY_OWN_COPY, &values));
-            for (int64_t i = 0; i < arrays.nnz; i++)
-                ((double *)spry_vector_data(values))[i] =
-                    ((const double *)arrays.values)[i] * (1 + 0.1 * sin((double)i));
-            assert_ok(both[k]->ctx, spry_matrix_set_values_from(both[k]->A, values));
-            spry_vector_free(values);
-            iterations[k] = solve(both[k], 0);
-        }
-        if (round == 1) /* as one that knew nothing */
-            assert_int_equal(iterations[0], iterations[1]);
-    }
+    change_values(&f);
+    change_values(&fresh);
+    assert_true(solve(&f, 0) <= solve(&fresh, 0));
+    /* nor does one that was lost to a NaN */
+    spry_result result = SPRY_RESULT_INIT;
+    ((double *)spry_vector_data(f.b))[0] = NAN;
+    assert_int_equal(spry_solve(f.solver, f.b, f.x, &result), SPRY_STATUS_BAD_INPUT);
+    spry_result_clear(f.ctx, &result);
+    solve(&f, 0);
     close_fixture(&f);
     close_fixture(&fresh);
+}
+
+/* A space goes from one solver to another, also to one whose A is a little different. */
+static void spaces_go_out_and_in(void **state)
+{
+    (void)state;
+    fixture f;
+    spry_vector *U[KEEP], *none[1] = {NULL};
+    open_fixture(&f, recycling);
+    for (int k = 0; k < KEEP; k++)
+        assert_ok(f.ctx, spry_vector_zeros(f.ctx, f.A, &U[k]));
+    assert_int_equal(spry_solver_get_space(f.solver, "U", 1, U), SPRY_STATUS_BAD_USAGE);
+    support_message_has(f.ctx, "there is no space before a solve");
+    const int64_t first = solve(&f, 0);
+    assert_ok(f.ctx, spry_solver_get_space(f.solver, "U", KEEP, U));
+    int there = 0;
+    double size;
+    for (; there < KEEP; there++) {
+        assert_ok(f.ctx, spry_vector_norm(U[there], &size));
+        if (size == 0)
+            break;
+    }
+    assert_int_equal(there, (first + 19) / 20); /* one for each cycle */
+    for (int changed = 0; changed < 2; changed++) {
+        fixture other;
+        spry_vector *copies[KEEP];
+        int64_t plain = first;
+        if (changed) {
+            open_fixture(&other, recycling);
+            change_values(&other);
+            plain = solve(&other, 0);
+            close_fixture(&other);
+        }
+        open_fixture(&other, recycling);
+        if (changed)
+            change_values(&other);
+        for (int k = 0; k < there; k++)
+            assert_ok(other.ctx,
+                      spry_vector_new(other.ctx, SPRY_TYPE_D, spry_vector_size(U[k]),
+                                      spry_vector_data(U[k]), SPRY_OWN_COPY, &copies[k]));
+        assert_ok(other.ctx, spry_solver_set_space(other.solver, "U", there,
+                                                   (const spry_vector *const *)copies));
+        const int64_t steps = solve(&other, 0);
+        if (!(changed ? steps < plain : steps <= 20))
+            fail_msg("%d steps with the space of another solver, %d without", (int)steps,
+                     (int)plain);
+        for (int k = 0; k < there; k++)
+            spry_vector_free(copies[k]);
+        close_fixture(&other);
+    }
+    assert_int_equal(spry_solver_get_space(f.solver, "V", 1, U), SPRY_STATUS_BAD_USAGE);
+    support_message_has(f.ctx, "method gcrot keeps no vectors V");
+    assert_int_equal(spry_solver_get_space(f.solver, "U", KEEP + 1, U), SPRY_STATUS_BAD_USAGE);
+    support_message_has(f.ctx, "31 vectors U, of which the method keeps 30");
+    assert_int_equal(spry_solver_get_space(f.solver, "U", 1, none), SPRY_STATUS_BAD_USAGE);
+    assert_int_equal(spry_solver_set_space(f.solver, "U", -1, NULL), SPRY_STATUS_BAD_USAGE);
+    spry_vector_free(U[0]);
+    assert_ok(f.ctx, spry_vector_new(f.ctx, SPRY_TYPE_D, 3, NULL, SPRY_OWN_COPY, &U[0]));
+    assert_int_equal(spry_solver_set_space(f.solver, "U", 1, (const spry_vector *const *)U),
+                     SPRY_STATUS_BAD_USAGE);
+    support_message_has(f.ctx, "vector 0 has 3 elements of type d, U has 900 of type d");
+    assert_ok(f.ctx, spry_solver_set_space(f.solver, "U", 0, NULL)); /* forgets it */
+    assert_int_equal(solve(&f, 0), first);
+    for (int k = 0; k < KEEP; k++)
+        spry_vector_free(U[k]);
+    close_fixture(&f);
 }
 
 int main(void)
@@ -134,7 +207,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kept_directions_save_steps),
         cmocka_unit_test(spaces_are_handed_on),
-        cmocka_unit_test(spaces_of_other_matrices_are_forgotten),
+        cmocka_unit_test(spaces_of_other_matrices_do_no_harm),
+        cmocka_unit_test(spaces_go_out_and_in),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

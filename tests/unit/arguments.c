@@ -261,6 +261,8 @@ CALL(spry_solver_set_precon, 2, "1", spry_solver_set_precon(P(0, t->solver), P(1
 CALL(spry_solver_set_method_text, 2, "1", spry_solver_set_method_text(P(0, t->solver), P(1, NULL)))  \
 LOOK(spry_solver_set_monitor, 1, spry_solver_set_monitor(P(0, t->solver), NULL, NULL))               \
 ONLY(spry_solver_accept, 1, "", spry_solver_accept(P(0, t->solver)))                                   \
+ONLY(spry_solver_get_space, 3, "", spry_solver_get_space(P(0, t->solver), P(1, "U"), 1, P(2, t->x_list))) \
+ONLY(spry_solver_set_space, 3, "", spry_solver_set_space(P(0, t->solver), P(1, "U"), 1, P(2, t->b_list))) \
 LOOK(spry_solver_system, 1, spry_solver_system(P(0, t->solver)))                                     \
 LOOK(spry_solver_set_watch, 1, spry_solver_set_watch(P(0, t->solver), NULL, NULL))                   \
 CALL(spry_solve, 4, "3", spry_solve(P(0, t->solver), P(1, t->x), P(2, t->y), P(3, &t->result)))      \
