@@ -58,8 +58,8 @@ static spry_status count_places(spry_context *ctx, int64_t rows, int64_t nnz, co
 {
     enum { MOST = 64 };
     const int64_t stride = sizes->width > 0 ? columnwise_stride(rows, sizes->T) : 0;
-    const double filled = sizes->pad > 0 ? (double)sizes->places
-                                         : (double)stride * (double)sizes->width;
+    const double filled =
+        sizes->pad > 0 ? (double)sizes->places : (double)stride * (double)sizes->width;
     if (filled > MOST * ((double)nnz + (double)rows + 16))
         return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
                          "format %s would fill up %" PRId64 " rows of %.1f entries on average to "

@@ -45,58 +45,6 @@ static bool in_sweep(const plan *p, const plan_op *o)
     return op_sweeps(o) && !plan_calls(p, o);
 }
 
-/* Sums that an operation makes at most. */
-static int64_t sums_of(const plan *p, const plan_op *o)
-{
-    if (o->kind != OP_DOT)
-        return 0;
-    return emit_is_slice(&o->in[0]) ? p->vars[o->in[0].var].extent : 1;
-}
-
-int64_t emit_slots(const plan *p, const phase *f)
-{
-    int64_t slots = 0;
-    for (int i = f->first; i < f->first + f->sweep_count; i++)
-        slots += sums_of(p, &p->ops[i]);
-    return slots;
-}
-
-int64_t emit_slot(const plan *p, const phase *f, int op)
-{
-    int64_t slot = 0;
-    for (int i = f->first; i < op; i++)
-        slot += sums_of(p, &p->ops[i]);
-    return slot;
-}
-
-bool emit_has_tail(const plan *p, const phase *f)
-{
-    return f->count > f->sweep_count || emit_slots(p, f) > 0;
-}
-
-int emit_skip_bit(const plan *p, int op)
-{
-    int bit = 0;
-    for (int n = 0; n < p->node_count; n++) {
-        const node *block = &p->nodes[n];
-        if (block->kind != NODE_BLOCK)
-            continue;
-        for (int i = block->first; i < block->first + block->count; i++) {
-            const plan_op *o = &p->ops[i];
-            bool late = false;
-            if (o->kind != OP_COMBINE || o->out.var != p->var_of_name[NAME_X])
-                continue;
-            for (int k = block->first; k < block->first + block->count; k++)
-                late = late || (op_exits(&p->ops[k]) && p->ops[k].order >= o->order &&
-                                p->ops[k].phase < o->phase);
-            if (i == op)
-                return late && bit < 62 ? bit : -1;
-            bit += late;
-        }
-    }
-    return -1;
-}
-
 static bool ref_may_fault(const emitter *m, const vref *v)
 {
     int64_t index;
@@ -580,31 +528,6 @@ static void put_loop(sweep_text *t)
 /* --- the kernels ---------------------------------------------------------------------------------
  */
 
-bool emit_has_product(const plan *p, const phase *f, int turned)
-{
-    for (int i = f->first; i < f->first + f->sweep_count; i++)
-        if (p->ops[i].kind == OP_APPLY && !plan_calls(p, &p->ops[i]) &&
-            (int)p->ops[i].transpose == turned)
-            return true;
-    return false;
-}
-
-int emit_turned(const plan *p, const phase *f)
-{
-    for (int turned = 0; turned < 3; turned++)
-        if (emit_has_product(p, f, turned))
-            return turned;
-    return NONE;
-}
-
-const char *emit_prefix(int turned)
-{
-    static const char *const prefixes[] = {[SPRY_TRANSPOSE_NO] = "A_",
-                                           [SPRY_TRANSPOSE_YES] = "AT_",
-                                           [SPRY_TRANSPOSE_CONJUGATE] = "AH_"};
-    return prefixes[turned];
-}
-
 int emit_width(const emit_job *w, const phase *f)
 {
     if (emit_turned(w->p, f) != NONE)
@@ -733,8 +656,7 @@ static void put_end(const sweep_text *t, const phase *f, int phase_index)
         "0, ",
         phase_index, (int)emit_slots(p, f));
     if (slices == 1)
-        PUT(t, "(int)(SLOT%d + n%d_0), %d", slice, slice,
-            (int)(emit_slot(p, f, slice) + sums_of(p, &p->ops[slice])));
+        PUT(t, "(int)(SLOT%d + n%d_0), %d", slice, slice, (int)(emit_slot(p, f, slice + 1)));
     else
         put(t, "0, 0");
     put(t, ");\n#endif\n");
