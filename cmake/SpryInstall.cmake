@@ -3,7 +3,8 @@
 include(CMakePackageConfigHelpers)
 
 install(TARGETS spry spry_shared spry_static EXPORT spry-targets)
-install(DIRECTORY include/spry DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
+install(DIRECTORY include/spry DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+install(FILES bindings/cpp/spry/spry.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/spry)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/spry)
 install(EXPORT spry-targets NAMESPACE spry:: DESTINATION ${package_dir})

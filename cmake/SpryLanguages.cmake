@@ -1,4 +1,4 @@
-# Fortran and C++: what is installed for them is source (bindings/fortran, include/spry/spry.hpp), so that a build needs
+# Fortran and C++: what is installed for them is source (bindings/fortran, bindings/cpp), so that a build needs
 # neither compiler. Where there is one the tests compile and run it. A sanitizer's run-time is of one family of compilers: with
 # another C compiler than gcc's they are left out of AUTO there.
 include(CheckLanguage)
@@ -32,3 +32,4 @@ foreach(language Fortran CXX)
         target_link_options(spry_flags_${language} INTERFACE -fsanitize=${SPRY_SANITIZE})
     endif()
 endforeach()
+target_include_directories(spry_flags_CXX INTERFACE ${PROJECT_SOURCE_DIR}/bindings/cpp)
