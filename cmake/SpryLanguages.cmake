@@ -26,6 +26,9 @@ set(spry_warnings_CXX -Wall -Wextra -Wpedantic -Wshadow -Wconversion)
 foreach(language Fortran CXX)
     add_library(spry_flags_${language} INTERFACE)
     target_compile_options(spry_flags_${language} INTERFACE "${spry_warnings_${language}}" $<$<BOOL:${SPRY_WERROR}>:-Werror>)
+    if(CMAKE_C_FLAGS MATCHES "--coverage") # of the library that is linked
+        target_link_options(spry_flags_${language} INTERFACE --coverage)
+    endif()
     if(SPRY_SANITIZE)
         target_compile_options(spry_flags_${language} INTERFACE -fsanitize=${SPRY_SANITIZE} -fno-omit-frame-pointer
             -fno-sanitize-recover=all)

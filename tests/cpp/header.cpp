@@ -192,6 +192,14 @@ static void exceptions()
     auto stopped = solver.solve(b, x);
     CHECK(!stopped && stopped->iterations <= 4 && stopped->reason == SPRY_REASON_STOPPED);
     CHECK(solver.solve(b, x));
+    CHECK(status_of([&] { solver.accept(); }) == SPRY_STATUS_BAD_USAGE);
+    solver.set_monitor([&](std::int64_t iteration, double) {
+        if (iteration == 3)
+            solver.accept();
+    });
+    x.assign(100, 0);
+    auto taken = solver.solve(b, x);
+    CHECK(taken->reason == SPRY_REASON_ACCEPTED && taken->iterations == 3);
     // and one that ends the solver's life
     auto *mine = new spry::solver(A, "method=cg tol=1e-8");
     mine->set_monitor([&](std::int64_t, double) {

@@ -243,8 +243,8 @@ contains
 
     subroutine monitors()
         type(spry_matrix) :: A
-        type(spry_result) :: result
-        real(dp) :: b(400), x(400)
+        type(spry_result) :: result, results(2)
+        real(dp) :: b(400), x(400), b2(400, 2), x2(400, 2)
 
         b = 1
         x = 0
@@ -263,7 +263,22 @@ contains
         heard = 0
         call spry_solve(A, b, x, 'method=cg precon=none', result, monitor=inner)
         call check(result%converged .and. heard == result%iterations, 'an internal procedure')
+        ! One that takes the second of two as it is.
+        b2(:, 1) = b
+        b2(:, 2) = 2*b
+        x2 = 0
+        call spry_solve(A, b2, x2, 'method=cg precon=none', results, monitor=taking)
+        call check(results(1)%converged .and. results(2)%reason == SPRY_REASON_ACCEPTED, 'accepted')
+        call check(results(2)%iterations == 2 .and. results(1)%tolerance > 0, 'accepted at once')
     contains
+        function taking(now) result(go_on)
+            type(spry_iteration), intent(in) :: now
+            logical :: go_on
+
+            if (now%system == 2 .and. now%number == 2) call now%accept()
+            go_on = .true.
+        end function taking
+
         function inner(now) result(go_on)
             type(spry_iteration), intent(in) :: now
             logical :: go_on

@@ -361,7 +361,6 @@ public:
     }
     const spry_result *operator->() const noexcept { return &raw_; }
     spry_result *get() noexcept { return &raw_; }
-    /// Whether it converged.
     explicit operator bool() const noexcept { return raw_.converged; }
     const char *reason() const noexcept { return spry_reason_name(raw_.reason); }
     /// Residuals of iteration 0, 1, ...
@@ -449,6 +448,8 @@ public:
         };
         spry_solver_set_monitor(get(), hear, it_->hear.get());
     }
+    /// In a monitor: the x of this iteration is good enough, and the solve ends with it.
+    void accept() { check(spry_solver_accept(get())); }
 
     /// Solves A x = b for vectors.
     result solve(const vector &b, vector &x) {
