@@ -4,10 +4,12 @@ include(CMakePackageConfigHelpers)
 
 install(TARGETS spry spry_shared spry_static EXPORT spry-targets)
 install(DIRECTORY include/spry DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+install(FILES bindings/cpp/spry/spry.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/spry)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/spry)
 install(EXPORT spry-targets NAMESPACE spry:: DESTINATION ${package_dir})
-configure_package_config_file(cmake/spry-config.cmake.in spry-config.cmake INSTALL_DESTINATION ${package_dir})
+configure_package_config_file(cmake/spry-config.cmake.in spry-config.cmake INSTALL_DESTINATION ${package_dir}
+    PATH_VARS CMAKE_INSTALL_DATADIR)
 write_basic_package_version_file(spry-config-version.cmake COMPATIBILITY SameMajorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/spry-config.cmake ${PROJECT_BINARY_DIR}/spry-config-version.cmake
         DESTINATION ${package_dir})
@@ -20,7 +22,7 @@ else()
     string(REGEX REPLACE "[^/]+" ".." up ${pc_dir})
     set(pc_prefix "\${pcfiledir}/${up}")
 endif()
-foreach(name LIBDIR INCLUDEDIR)
+foreach(name LIBDIR INCLUDEDIR DATADIR)
     string(TOLOWER pc_${name} dir)
     cmake_path(APPEND ${dir} "\${prefix}" ${CMAKE_INSTALL_${name}}) # an absolute one stands for itself
 endforeach()
@@ -54,7 +56,7 @@ if(NOT CMAKE_CROSSCOMPILING AND NOT SPRY_SANITIZE)
 endif()
 install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs examples DESTINATION ${CMAKE_INSTALL_DOCDIR}
-        FILES_MATCHING PATTERN "*.md" PATTERN "*.c" PATTERN "*.krylov" PATTERN "*.svg")
+        FILES_MATCHING PATTERN "*.md" PATTERN "*.c" PATTERN "*.krylov" PATTERN "*.svg" PATTERN "*.f90" PATTERN "*.cpp")
 
 set(CPACK_PACKAGE_NAME spry)
 set(CPACK_PACKAGE_CONTACT "The spry developers <spry@example.org>")
