@@ -3,43 +3,50 @@
 
 #include <string.h>
 
-/* A dense array of a file, as a full one of doubles. */
-static bool read_columns(const char *path, mxArray **out)
+/* A matrix that has every entry, as dense arrays of files have: as a full array of doubles. */
+static bool as_full(const spry_matrix *A, mxArray **out)
 {
-    spry_vector *v = NULL;
-    int64_t cols = 0;
-    if (!gate_check(spry_columns_read(gate_context(), path, NULL, &v, &cols)))
-        return false;
-    const spry_type type = spry_type_is_complex(spry_vector_type(v)) ? SPRY_TYPE_Z : SPRY_TYPE_D;
-    const int64_t n = spry_vector_size(v);
-    *out = arrays_full(type, cols > 0 ? n / cols : 0, cols);
-    spry_vector *to = NULL;
-    const bool good =
-        n == 0 || (gate_check(spry_vector_new(gate_context(), type, n, mxGetData(*out),
-                                              SPRY_OWN_BORROW, &to)) &&
-                   gate_check(spry_vector_copy(v, to)));
-    spry_vector_free(to);
-    spry_vector_free(v);
+    const spry_type type = spry_type_is_complex(spry_matrix_type(A)) ? SPRY_TYPE_Z : SPRY_TYPE_D;
+    spry_matrix *cast = NULL, *columns = NULL;
+    spry_arrays arrays = SPRY_ARRAYS_INIT;
+    const bool good = gate_check(spry_matrix_cast(A, type, &cast)) &&
+                      gate_check(spry_matrix_convert(cast, SPRY_FORMAT_CSC, &columns)) &&
+                      gate_check(spry_matrix_sort(columns)) &&
+                      gate_check(spry_matrix_arrays(columns, &arrays));
+    if (good) {
+        *out = arrays_full(type, arrays.rows, arrays.cols);
+        void *room = arrays_room(*out, type);
+        if (arrays.nnz > 0)
+            memcpy(room, arrays.values, (size_t)arrays.nnz * spry_type_size(type));
+        arrays_set(*out, type, room);
+    }
+    spry_matrix_free(columns);
+    spry_matrix_free(cast);
     return good;
 }
 
-/* A = spry_mex('read', FILE, OPTIONS, DENSE) */
+static bool has_every_entry(const spry_matrix *A)
+{
+    spry_truth unique = SPRY_TRUTH_NO;
+    return spry_matrix_rows(A) * spry_matrix_cols(A) == spry_matrix_nnz(A) &&
+           spry_matrix_find_fact(A, SPRY_FACT_UNIQUE, &unique) == SPRY_STATUS_OK &&
+           unique == SPRY_TRUTH_YES;
+}
+
+/* A = spry_mex('read', FILE, OPTIONS) */
 bool command_read(gate_call *call)
 {
-    if (!gate_count(call, 1, 3) || !gate_context())
+    if (!gate_count(call, 1, 2) || !gate_context())
         return false;
     char *path = gate_text(call->in[0], "the file's name");
     char *options = call->in_count > 1 ? options_text(call->in[1]) : NULL;
     if (!path || (call->in_count > 1 && !options))
         return false;
     spry_matrix *A = NULL;
-    bool good;
     gate_listen();
-    if (call->in_count > 2 && mxGetScalar(call->in[2]) != 0)
-        good = read_columns(path, &call->out[0]);
-    else
-        good = gate_check(spry_matrix_read_with(gate_context(), path, options, &A)) &&
-               arrays_sparse(A, &call->out[0]);
+    bool good = gate_check(spry_matrix_read_with(gate_context(), path, options, &A));
+    if (good)
+        good = has_every_entry(A) ? as_full(A, &call->out[0]) : arrays_sparse(A, &call->out[0]);
     if (gate_listen_end())
         good = gate_fail("interrupted", "interrupted");
     spry_matrix_free(A);
