@@ -63,11 +63,7 @@ classdef spry_matrix < handle
     end
 
     function y = mtimes(s, x)
-      if isobject(s)
-        y = spry_mex('multiply', s.id, x);
-      else
-        y = mtimes(transpose(x), s.').';   % x is the matrix here: y = s*x
-      end
+      y = spry_mex('multiply', s, x);
     end
 
     function t = ctranspose(s)

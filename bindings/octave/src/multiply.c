@@ -71,13 +71,52 @@ static bool multiply(const kept *k, spry_transpose op, const mxArray *array, mxA
     return good;
 }
 
-/* y = spry_mex('multiply', ID, x) */
+static bool with_id(const mxArray *id, spry_transpose op, const mxArray *x, mxArray **out)
+{
+    kept *k = kept_enter(id);
+    const bool good = k && multiply(k, op, x, out);
+    kept_leave(k);
+    return good;
+}
+
+/* X A is (A.' X.').', X A.' is (A X.').', and X A' is (A X')'. */
+static bool from_the_left(const mxArray *id, const mxArray *x, mxArray **out)
+{
+    const spry_transpose op = kept_transpose(id);
+    const char *turn = op == SPRY_TRANSPOSE_CONJUGATE ? "ctranspose" : "transpose";
+    mxArray *turned = NULL, *result = NULL, *in = (mxArray *)x;
+    spry_type type;
+    if (!arrays_type(x, "x", &type))
+        return false;
+    mexCallMATLAB(1, &turned, 1, &in, turn);
+    if (!with_id(id, op == SPRY_TRANSPOSE_NO ? SPRY_TRANSPOSE_YES : SPRY_TRANSPOSE_NO, turned,
+                 &result))
+        return false;
+    mexCallMATLAB(1, out, 1, &result, turn);
+    return true;
+}
+
+static bool is_object(const mxArray *array)
+{
+    return mxIsClass(array, "spry_matrix");
+}
+
+/* y = spry_mex('multiply', ID or S, x), or (x, S): what S*x and x*S come to. Objects come as they
+ * are: to read a property and to ask for a class takes the interpreter longer than a product. */
 bool command_multiply(gate_call *call)
 {
-    kept *k = gate_count(call, 2, 2) ? kept_enter(call->in[0]) : NULL;
-    if (!k)
+    if (!gate_count(call, 2, 2))
         return false;
-    const bool good = multiply(k, kept_transpose(call->in[0]), call->in[1], call->out);
-    kept_leave(k);
+    const bool left = !is_object(call->in[0]) && is_object(call->in[1]);
+    const mxArray *named = call->in[left ? 1 : 0], *x = call->in[left ? 0 : 1];
+    mxArray *property = is_object(named) ? mxGetProperty(named, 0, "id") : NULL;
+    const mxArray *id = property ? property : named;
+    if (!kept_is_id(id))
+        return gate_fail("badType", "a kept matrix is named by its id, not by a %s",
+                         mxGetClassName(id));
+    const bool good =
+        left ? from_the_left(id, x, call->out) : with_id(id, kept_transpose(id), x, call->out);
+    if (property)
+        mxDestroyArray(property);
     return good;
 }

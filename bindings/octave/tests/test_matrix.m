@@ -57,7 +57,13 @@ function from_the_left()
   A = matrix_of(20, 20);
   x = randn(3, 20);
   near(x * spry_matrix(A), x * A, 100 * eps);
-  near((x * 1i) * spry_matrix(A * 1i), -x * A, 100 * eps);
+  C = A + 1i * matrix_of(20, 20);
+  S = spry_matrix(C);
+  z = x + 1i * randn(3, 20);
+  near(z * S, z * C, 100 * eps);
+  near(z * S', z * C', 100 * eps);
+  near(z * S.', z * C.', 100 * eps);
+  fails('spry:badType', 'class spry_matrix', @() S * S);
 end
 
 function solves()
