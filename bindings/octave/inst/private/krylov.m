@@ -90,8 +90,8 @@ end
 
 % MATLAB's: 0 converged, 1 maxit, 2 a bad preconditioner, 3 stagnated, 4 numbers out of bounds.
 function flag = flag_of(reason)
-  reasons = {'converged', 'iterations', 'singular', 'stagnated', 'breakdown', 'diverged', 'nan'};
-  flags = [0, 1, 2, 3, 4, 4, 4];
+  reasons = {'converged', 'accepted', 'iterations', 'singular', 'stagnated', 'breakdown', 'diverged', 'nan'};
+  flags = [0, 0, 1, 2, 3, 4, 4, 4];
   k = find(strcmp(reason, reasons));
   if isempty(k)
     flag = 1;
