@@ -6,12 +6,12 @@
 static spry_context *context;
 /* How many calls listen to requests to stop: a function of the caller's may call us again. */
 static int listening;
-static spry_log_level loudest = SPRY_LOG_WARNING;
 
+/* What a solve has to tell is in its result, and a warning where nobody asks for that. */
 static void log_line(void *data, spry_log_level level, const char *text)
 {
     (void)data;
-    if (level <= loudest)
+    if (level == SPRY_LOG_WARNING && listening == 0)
         mexPrintf("spry: %s\n", text);
 }
 
