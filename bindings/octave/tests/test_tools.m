@@ -1,6 +1,6 @@
 function tests = test_tools()
 %TEST_TOOLS  Information, tuning, files, lists and the guided menu.
-  tests = {@information, @tuning, @files, @dense_files, @complex_files, @bad_files, @lists, ...
+  tests = {@information, @tuning, @files, @octaves_files, @dense_files, @complex_files, @bad_files, @lists, ...
            @generated, @threads, @the_menu, @the_menu_goes_on_after_errors, @help_texts};
 end
 
@@ -38,9 +38,28 @@ end
 
 function files()
   A = sprandn(20, 15, 0.3);
-  for ending = {'.mtx', '.mtx.gz', '.npz', '.spry', '.rb'}
+  for ending = {'.mtx', '.mtx.gz', '.npz', '.spry', '.rb', '.mat'}
     file_of(ending{1}, @(name) there_and_back(name, A));
   end
+end
+
+% Octave's own files, and ours for Octave.
+function octaves_files()
+  A = sprandn(20, 15, 0.3);
+  for level = {'-v6', '-v7'}
+    file_of('.mat', @(name) by_octave(name, A, level{1}));
+    file_of('.mat', @(name) by_octave(name, A + 1i * A, level{1}));
+    file_of('.mat', @(name) by_octave(name, randn(6, 5), level{1}));
+  end
+end
+
+function by_octave(name, A, level)
+  save(level, name, 'A');
+  assert(spry_read(name), A);
+  delete(name);
+  spry_write(name, A);
+  given = struct2cell(load(name));
+  assert(given{1}, A);
 end
 
 function there_and_back(name, A)
