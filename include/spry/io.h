@@ -1,6 +1,6 @@
 /*
- * Files. The format follows from the name's ending: .mtx .mtx.gz .rb .rua (etc.) .npz .npy .spry
- * (SPRY_LIST_FILES has them all).
+ * Files. The format follows from the name's ending: .mtx .mtx.gz .rb .rua (etc.) .npz .npy .mat
+ * .spry (SPRY_LIST_FILES has them all).
  *
  * Files are mapped while they are read, .spry for the life of the matrix: one that someone else
  * cuts short meanwhile ends the program by SIGBUS. Replacing it by a rename, as writing here does,

@@ -106,6 +106,34 @@ def check_boeing():
     same(B.astype("f8"), sp.load_npz(convert("i.rua", "b.npz")), "integers")
 
 
+def check_mat():
+    """MATLAB's files: sparse or full, packed or not, alone, among others and in structs."""
+    for kind in ("f8", "c16"):
+        A = matrix(kind)
+        for packed in (False, True):
+            scipy.io.savemat("a.mat", {"name": "text", "full": np.ones((3, 3)), "A": A.tocsc()}, do_compression=packed)
+            same(A, sp.load_npz(convert("a.mat", "b.npz")), (kind, packed))
+            problem = {"title": "one of a collection", "A": A.tocsc(), "b": np.ones(40)}
+            scipy.io.savemat("p.mat", {"Problem": problem}, do_compression=packed)
+            same(A, sp.load_npz(convert("p.mat", "c.npz")), (kind, packed))
+        same(A, scipy.io.loadmat(convert("b.npz", "d.mat"))["A"], kind)
+        for name in "d.mat", "a.mat":
+            convert(name, "e.spry")
+            same(A, sp.load_npz(convert("e.spry", "e.npz")), name)
+    for kind in TYPES:
+        B = numbers(kind, (7, 3))
+        scipy.io.savemat("f.mat", {"B": B}, do_compression=True)
+        assert np.array_equal(B, np.load(convert("f.mat", "f.npy"))), kind
+        x = numbers(kind, 9)
+        np.save("x.npy", x)
+        y = scipy.io.loadmat(convert("x.npy", "x.mat"))["x"]
+        assert y.dtype == x.dtype and np.array_equal(x, y[:, 0]), kind
+    # whole numbers are kept in the smallest type that holds them
+    W = sp.csc_matrix(np.array([[1.0, 0, 300], [0, -7, 0], [70000, 0, 0]]))
+    scipy.io.savemat("w.mat", {"W": W})
+    same(W, sp.load_npz(convert("w.mat", "w.npz")), "whole numbers")
+
+
 def check_matrix_market():
     for kind in ("f8", "c16"):
         A = matrix(kind)
@@ -116,7 +144,7 @@ def check_matrix_market():
 
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
-    for check in (check_sparse, check_dense, check_boeing, check_matrix_market):
+    for check in (check_sparse, check_dense, check_boeing, check_mat, check_matrix_market):
         check()
         print(check.__name__, "ok")
     os.chdir("/")

@@ -1,0 +1,11 @@
+function A = spry_generate(kind, varargin)
+%SPRY_GENERATE  A sparse matrix made to order.
+%   A = spry_generate(kind, name, value, ...): kinds are those of
+%   spry_list('generators').
+%
+%   Example
+%     A = spry_generate('poisson3d', 'size', 40);
+%
+%   See also spry_list, spry_read.
+  A = spry_mex('generate', kind, spry_options(varargin));
+end

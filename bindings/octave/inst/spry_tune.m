@@ -1,0 +1,39 @@
+function report = spry_tune(A, varargin)
+%SPRY_TUNE  Finds the storage format in which products with A are fastest here.
+%   spry_tune(A) prints what was tried, and the choice.
+%   report = spry_tune(A, name, value, ...) gives a struct with the choice
+%   (report.format, as spry_matrix takes it) and a row for each format.
+%
+%     products  how many products the choice is for (1000)
+%     budget    as long as so many products timing may take (20)
+%     again     true: times anew what is remembered
+%     remember  false: keeps nothing
+%     always    true: times formats also where the matrix is too small for it to pay
+%     device    'cpu', 'cuda', 'opencl:0'
+%
+%   See also spry_matrix, spry_info, spry_list.
+  options = spry_options(varargin);
+  device = 'cpu';
+  if isfield(options, 'device')
+    device = options.device;
+    options = rmfield(options, 'device');
+  end
+  if isa(A, 'spry_matrix')
+    A = A.id;
+  end
+  report = spry_mex('tune', A, options, device);
+  if nargout == 0
+    show(report);
+    clear report
+  end
+end
+
+function show(report)
+  from = {'timed', 'remembered'};
+  fprintf('  format %s, %s, for %d products\n', report.format, from{1 + report.remembered}, report.products);
+  fprintf('  %-28s %12s %12s %12s  %s\n', 'format', 'MB', 'ms forecast', 'ms timed', '');
+  for r = report.rows
+    fprintf('  %-28s %12.4g %12.4g %12.4g  %s\n', r.format, r.bytes / 1e6, 1e3 * r.model_seconds, ...
+            1e3 * r.seconds, r.note);
+  end
+end
