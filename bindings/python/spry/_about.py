@@ -51,7 +51,7 @@ def explain(what: Any = None) -> str:
 
     >>> import spry
     >>> print(spry.explain("sell").splitlines()[0])
-    sell (formats): slices of C rows with a common length
+    sell (formats): slices of rows, as wide as their longest
     >>> "conjugate gradients" in spry.explain("cg")
     True
     """

@@ -293,7 +293,7 @@ class Matrix:
         """A SciPy array with copies of its entries, the implied triangle written out.
 
         >>> import spry
-        >>> spry.generate("poisson1d", size=3).to_scipy().toarray()
+        >>> spry.generate("tridiagonal", size=3).to_scipy().toarray()
         array([[ 2., -1.,  0.],
                [-1.,  2., -1.],
                [ 0., -1.,  2.]])

@@ -92,18 +92,18 @@ class Function:
         _arrays.view(y, rows, self.dtype)[:] = answer.reshape(rows)
 
 
-@ffi.callback("spry_apply_fn")
+def note_error(_kind: Any, error: BaseException, traceback: Any) -> None:
+    """Keeps the exception of a callback until the library has come back; KeyboardInterrupt may
+    come before the callback's first line."""
+    source = ffi.from_handle(traceback.tb_frame.f_locals["data"])
+    if source.error is None:
+        source.error = error
+
+
+@ffi.callback("spry_apply_fn", error=lib.SPRY_STATUS_BAD_INPUT, onerror=note_error)
 def _apply(data: Any, op: int, x: Any, y: Any) -> int:
-    function = ffi.from_handle(data)
-    try:
-        function.run(op, x, y)
-        return int(lib.SPRY_STATUS_OK)
-    except BaseException as error:  # KeyboardInterrupt, too
-        if function.error is None:
-            function.error = error
-        message = f"{type(error).__name__} in the operator: {error}"
-        lib.spry_context_set_message(function.context.pointer, message.encode("utf-8", "replace"))
-        return int(lib.SPRY_STATUS_BAD_INPUT)
+    ffi.from_handle(data).run(op, x, y)
+    return int(lib.SPRY_STATUS_OK)
 
 
 def is_operator(A: Any) -> bool:

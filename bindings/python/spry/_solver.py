@@ -12,7 +12,8 @@ from ._context import current
 from ._errors import ReleasedError, UsageError, failure
 from ._library import ffi, lib
 from ._matrix import Matrix
-from ._operator import Function, Preconditioner, from_python, is_operator, type_of
+from ._operator import (Function, Preconditioner, from_python, is_operator, note_error,
+                        type_of)
 from ._result import Result, Results
 
 
@@ -63,32 +64,29 @@ class Method:
 class Listener:
     """What hears of iterations while a solve runs: the callback, and the first exception."""
 
-    def __init__(self, callback: Callable[..., Any] | None, see_x: bool = True) -> None:
-        self.callback, self.see_x = callback, see_x
+    def __init__(self, callback: Callable[..., Any] | None) -> None:
+        self.callback = callback
         self.error: BaseException | None = None
         self.handle = ffi.new_handle(self)
 
     def hear(self, iteration: int, residual: float, x: Any) -> bool:
-        try:
-            if x is None:
-                answer = self.callback(iteration, residual)  # type: ignore[misc]
-            else:
-                dtype = _arrays.DTYPES[lib.spry_vector_type(x)]
-                place = lib.spry_vector_data_const(x)
-                seen = _arrays.view(place, lib.spry_vector_size(x), dtype).copy()
-                answer = self.callback(iteration, residual, seen)  # type: ignore[misc]
-            return answer is not False
-        except BaseException as error:
-            self.error = error
-            return False
+        """Whether to go on."""
+        if x is None:
+            answer = self.callback(iteration, residual)  # type: ignore[misc]
+        else:
+            dtype = _arrays.DTYPES[lib.spry_vector_type(x)]
+            place = lib.spry_vector_data_const(x)
+            seen = _arrays.view(place, lib.spry_vector_size(x), dtype).copy()
+            answer = self.callback(iteration, residual, seen)  # type: ignore[misc]
+        return answer is not False
 
 
-@ffi.callback("spry_monitor_fn")
+@ffi.callback("spry_monitor_fn", error=False, onerror=note_error)
 def _monitor(data: Any, iteration: int, residual: float, x: Any) -> bool:
     return ffi.from_handle(data).hear(iteration, residual, x)
 
 
-@ffi.callback("spry_watch_fn")
+@ffi.callback("spry_watch_fn", error=False, onerror=note_error)
 def _watch(data: Any, iteration: int, residual: float) -> bool:
     return ffi.from_handle(data).hear(iteration, residual, None)
 
