@@ -32,6 +32,8 @@ def kind(char: str) -> str:
 
 def common(*chars: str) -> str:
     """The type that holds them all, as SciPy's solvers choose it."""
+    if len(chars) == 2 and chars[0] == chars[1] and chars[0] in TYPES:
+        return chars[0]
     kinds = {kind(char) for char in chars}
     single = kinds <= {"f", "F"}
     if kinds & {"F", "D"}:

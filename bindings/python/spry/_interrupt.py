@@ -65,7 +65,7 @@ if hasattr(os, "register_at_fork"):
 def begin(context: Any) -> bool:
     """Called before long work in the library; whether `end` has something to do."""
     global _previous
-    if threading.current_thread() is not threading.main_thread():
+    if threading.get_ident() != threading.main_thread().ident:
         return False
     lib.spry_context_interrupted(context, True)  # a request from before is none for this call
     if not _running:

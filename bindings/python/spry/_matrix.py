@@ -376,8 +376,23 @@ class Matrix:
         return Matrix, (self.to_scipy(),)
 
 
+def _is_common(arrays: Arrays, symmetry: int) -> bool:
+    """SciPy's CSR with 32 bits; its last offset is what the library takes for the number of entries."""
+    return (arrays.format == "csr" and symmetry == lib.SPRY_SYMMETRY_GENERAL
+            and arrays.offsets.dtype == np.int32 and arrays.cols.dtype == np.int32
+            and arrays.offsets[-1] == arrays.values.size)
+
+
 def _made(context: Context, arrays: Arrays, symmetry: int, copy: bool) -> Any:
     """A matrix of the library's from arrays."""
+    if _is_common(arrays, symmetry):  # the shortest way
+        made = ffi.new("spry_matrix **")
+        held = [_arrays.pointer(part) for part in (arrays.offsets, arrays.cols, arrays.values)]
+        with context:
+            context.check(lib.spry_matrix_from_csr32(
+                context.pointer, _arrays.TYPES[arrays.values.dtype.char], *arrays.shape, *held,
+                lib.SPRY_OWN_COPY if copy else lib.SPRY_OWN_BORROW, made))
+        return made[0]
     record = sized("spry_arrays")
     record.type = _arrays.TYPES[arrays.values.dtype.char]
     record.format = getattr(lib, "SPRY_FORMAT_" + arrays.format.upper())

@@ -153,6 +153,9 @@ class Results(list):
 
 def record() -> Any:
     """A cleared record for the library to fill."""
-    made = ffi.new("spry_result *")
-    made.size = ffi.sizeof("spry_result")
+    made = ffi.new(_RECORD)
+    made.size = _SIZE
     return made
+
+
+_RECORD, _SIZE = ffi.typeof("spry_result *"), ffi.sizeof("spry_result")

@@ -40,7 +40,7 @@ class _Least:
         self.A, self.b, self.damp, self.x0 = A, system.b[:rows], damp, system.x.copy()
         self.itn, self.istop = 0, 0
         if norm(self._back(system, system.residual())) > 0 and limit > 0:
-            with system.context:
+            with system:
                 system.prepare(method)
                 tol = min(max(min(atol, btol), 0.0), 1.0)
                 outcome = system.run(tol, limit)

@@ -40,7 +40,7 @@ def gmres(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0
     if limit <= 0:
         return system.x, limit
     heard = _Heard(system, callback, steps) if callback is not None and kind != "x" else None
-    with system.context:
+    with system:
         system.prepare(f"gmres:restart={steps},side=left")
         if callback is not None and kind == "x":
             outcome = _cycle_by_cycle(system, tol, limit, steps, callback)
@@ -149,7 +149,7 @@ def _outer(system: System, text: str, tol: float, limit: int, inner: int, keep: 
 
     if callback is not None and limit > 0:
         callback(system.x.copy())
-    with system.context:
+    with system:
         try:
             system.prepare(text)
             outcome = system.run(tol, max(cap, 1), monitor if callback is not None else None)

@@ -47,7 +47,7 @@ class Outcome:
         self.reason = int(record.reason)
         self.iterations = int(record.iterations)
         self.true_residual = float(record.true_residual)
-        self.detail = ffi.string(record.detail).decode()
+        self.detail = "" if self.converged else ffi.string(record.detail).decode()
 
     def info(self, maxiter: int) -> int:
         """SciPy's word for it: 0, the limit of iterations, or a negative number for a breakdown."""
@@ -85,6 +85,8 @@ class System:
         self.x = self._guess(x0)
         self.held: list[Any] = []
         self.solver: Any = None
+        self._made: list[Any] = []
+        self._pair: Any = None
 
     def _guess(self, x0: Any) -> np.ndarray:
         if x0 is None:
@@ -102,36 +104,59 @@ class System:
             guess = guess.real
         return guess.reshape(-1).astype(self.char)
 
-    def _pointer_of_matrix(self) -> Any:
-        context = self.context
-        if isinstance(self.A, Matrix) and self.A.dtype.char == self.char:
-            self.A.check()
-            return self.A.pointer
-        A = self.A.to_scipy() if isinstance(self.A, Matrix) else self.A
+    # The library's objects live from __enter__ to __exit__: freed in order, without finalizers.
+
+    def __enter__(self) -> "System":
+        self.context.__enter__()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        while self._made:
+            free, pointer = self._made.pop()
+            free(pointer)
+        self.held.clear()
+        self.context.__exit__()
+
+    def _matrix(self) -> Any:
+        A = self.A
+        if isinstance(A, Matrix):
+            if A.dtype.char == self.char:
+                A.check()
+                return A.pointer
+            A = A.to_scipy()
         arrays = arrays_of(A, self.char)
-        made = _made(context, arrays, lib.SPRY_SYMMETRY_GENERAL, False)
         self.held.append(arrays)
-        return context.owned(made, lib.spry_matrix_free)
+        made = _made(self.context, arrays, lib.SPRY_SYMMETRY_GENERAL, False)
+        self._made.append((lib.spry_matrix_free, made))
+        return made
 
     def prepare(self, method: str, options: str = "") -> None:
         """A solver with the matrix or operator, the method, and the preconditioner."""
         context, made = self.context, ffi.new("spry_solver **")
+        pointer = None if self.operator else self._matrix()
         context.check(lib.spry_solver_new(context.pointer, made))
-        self.solver = solver = context.owned(made[0], lib.spry_solver_free)
+        self.solver = solver = made[0]
+        self._made.append((lib.spry_solver_free, solver))
         text = f"{_PLAIN} method={method} {options}"
         context.check(lib.spry_solver_set(solver, text.encode()))
-        if self.operator:
+        if pointer is None:
             function = from_python(context, self.A, self.char)
             self.held.append(function)
             context.check(lib.spry_solver_set_operator(solver, function.pointer))
         else:
-            pointer = self._pointer_of_matrix()
-            self.held.append(pointer)
             context.check(lib.spry_solver_set_matrix(solver, pointer))
         if self.M is not None:
             precon = as_precon(context, self.M, self.shape, self.char)
             self.held.append(precon)
             context.check(lib.spry_solver_set_precon(solver, precon.pointer))
+
+    def _vector(self, values: np.ndarray) -> Any:
+        made = ffi.new("spry_vector **")
+        place = _arrays.pointer(values)
+        self.context.check(lib.spry_vector_new(self.context.pointer, _arrays.TYPES[self.char],
+                                               values.size, place, lib.SPRY_OWN_BORROW, made))
+        self._made.append((lib.spry_vector_free, made[0]))
+        return made[0]
 
     def run(self, tol: float, limit: int, monitor: Callable[..., Any] | None = None,
             watch: Callable[..., Any] | None = None) -> Outcome:
@@ -148,9 +173,10 @@ class System:
             hearing = Listener(watch)
             lib.spry_solver_set_watch(solver, _watch, hearing.handle)
             sources.append(hearing)
+        if self._pair is None:
+            self._pair = self._vector(self.b), self._vector(self.x)
         record = _result.record()
-        b, x = _arrays.vector(context, self.b), _arrays.vector(context, self.x)
-        perform(context, sources, lib.spry_solve, solver, b, x, record)
+        perform(context, sources, lib.spry_solve, solver, *self._pair, record)
         outcome = Outcome(record)
         lib.spry_result_clear(context.pointer, record)
         return outcome
@@ -170,7 +196,7 @@ def solve(method: str, name: str, A: Any, b: Any, x0: Any, rtol: float, atol: An
     limit = 10 * system.shape[0] if maxiter is None else int(maxiter)
     if limit <= 0:
         return system.x, limit
-    with system.context:
+    with system:
         system.prepare(method, options)
         outcome = system.run(tol, limit, told(callback))
     return system.x, outcome.info(limit)
