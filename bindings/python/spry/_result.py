@@ -34,18 +34,18 @@ class Result:
     True
 
     Attributes: `converged`, `reason` (a word: "converged", "iterations", "breakdown", "stagnated",
-    "diverged", "nan", "interrupted", "singular"), `detail` (more about it), `iterations`,
+    "diverged", "nan", "interrupted", "singular", "accepted"), `detail` (more about it), `iterations`,
     `residual` (as the method's recurrence has it), `true_residual` (|b - A x| / |b| of this x),
-    `initial_residual`, `history` (residuals of iteration 0, 1, ...), `method`, `precon`, `format`,
+    `tolerance` (what it was to fall to), `initial_residual`, `history` (residuals of iteration 0, 1, ...), `method`, `precon`, `format`,
     `device`, `shape`, `nnz`, `dtype`, `setup_seconds`, `solve_seconds`, `memory_bytes`,
     `bytes_per_iteration`, `warnings` and `tried` (lists of lines).
     """
 
     x: Any
 
-    def __init__(self, context: Context, record: Any, x: Any, tol: float) -> None:
+    def __init__(self, context: Context, record: Any, x: Any) -> None:
         self.x = x
-        self.tol = tol
+        self.tolerance = float(record.tolerance)
         self.converged = bool(record.converged)
         self.reason = text(lib.spry_reason_name(record.reason))
         self.detail = text(record.detail)
@@ -121,8 +121,8 @@ class Result:
             ax = plt.subplots(figsize=(6, 3.5))[1]
         style.setdefault("label", self.method if self.precon == "none" else f"{self.method} + {self.precon}")
         ax.semilogy(np.arange(self.history.size), np.maximum(self.history, 1e-300), **style)
-        if self.tol > 0 and not any(line.get_gid() == "tol" for line in ax.lines):
-            ax.axhline(self.tol, color="0.6", linewidth=0.8, linestyle="--", gid="tol")
+        if self.tolerance > 0 and not any(line.get_gid() == "tol" for line in ax.lines):
+            ax.axhline(self.tolerance, color="0.6", linewidth=0.8, linestyle="--", gid="tol")
         ax.set_xlabel("iteration")
         ax.set_ylabel("relative residual")
         ax.legend()

@@ -64,8 +64,8 @@ class Method:
 class Listener:
     """What hears of iterations while a solve runs: the callback, and the first exception."""
 
-    def __init__(self, callback: Callable[..., Any] | None) -> None:
-        self.callback = callback
+    def __init__(self, callback: Callable[..., Any] | None, solver: Any = None) -> None:
+        self.callback, self.solver = callback, solver
         self.error: BaseException | None = None
         self.handle = ffi.new_handle(self)
 
@@ -78,6 +78,8 @@ class Listener:
             place = lib.spry_vector_data_const(x)
             seen = _arrays.view(place, lib.spry_vector_size(x), dtype).copy()
             answer = self.callback(iteration, residual, seen)  # type: ignore[misc]
+        if isinstance(answer, str) and answer == "accept":
+            lib.spry_solver_accept(self.solver)
         return answer is not False
 
 
@@ -224,7 +226,8 @@ class Solver:
         of results, whose `x` has the solutions as columns.
 
         `callback(iteration, residual, x)` sees each iteration, and `watch(iteration, residual)`
-        hears of it without x, which is cheaper on devices; False from either stops the solve.
+        hears of it without x, which is cheaper on devices. What they return counts: False stops
+        the solve, and "accept" takes this x as good enough.
         """
         if self._matrix is not None:
             self._matrix.check()
@@ -242,17 +245,12 @@ class Solver:
             held = _arrays.vector(context, right), _arrays.vector(context, x)
             self.run(callback, watch, lib.spry_solve, held[0], held[1], record)
             shaped = x.reshape((-1, *given.shape[1:]))
-            return Result(context, record, _arrays.like(b, shaped), self._tol())
+            return Result(context, record, _arrays.like(b, shaped))
 
     def _char(self, b: np.ndarray) -> str:
         if b.dtype.kind == "c" and self.dtype.kind == "f" and np.any(b.imag):
             raise UsageError("b is complex and the matrix is real: give Solver dtype=complex")
         return self.dtype.char
-
-    def _tol(self) -> float:
-        value = ffi.new("double *")
-        self._context.check(lib.spry_solver_get_real(self.pointer, b"tol", value))
-        return float(value[0])
 
     def _guess(self, x0: Any, columns: int | None = None) -> np.ndarray:
         shape = (self.shape[1],) if columns is None else (self.shape[1], columns)
@@ -283,8 +281,7 @@ class Solver:
             cols = [_arrays.vector(context, x[:, k]) for k in range(count)]
             self.run(callback, watch, lib.spry_solve_many, count, ffi.new("spry_vector *[]", rows),
                      ffi.new("spry_vector *[]", cols), records)
-            tol = self._tol()
-            done = [Result(context, records + k, x[:, k], tol) for k in range(count)]
+            done = [Result(context, records + k, x[:, k]) for k in range(count)]
             return Results(done, x)
 
     def _solve_there(self, b: Any, x0: Any, callback: Any, watch: Any) -> Result:
@@ -298,12 +295,12 @@ class Solver:
             self.set(device=device)
             left = _arrays.device_vector(context, x)[0]
             self.run(callback, watch, lib.spry_solve, right, left, record)
-            return Result(context, record, x, self._tol())
+            return Result(context, record, x)
 
     def run(self, callback: Any, watch: Any, call: Callable[..., int], *arguments: Any) -> None:
         """A solve with its listeners; exceptions of Python functions within it are raised here."""
-        listeners = [Listener(callback), Listener(watch)]
         pointer = self.pointer
+        listeners = [Listener(callback, pointer), Listener(watch, pointer)]
         if callback is not None:
             lib.spry_solver_set_monitor(pointer, _monitor, listeners[0].handle)
         if watch is not None:

@@ -194,6 +194,15 @@ def test_callback_and_watch(laplace, right):
     stopped = spry.solve(laplace, right, method="cg", precon="none",
                          callback=lambda k, residual, x: k < 5)
     assert stopped.reason == "interrupted" and stopped.iterations == 5
+    taken = spry.solve(laplace, right, method="gmres", precon="none",
+                       callback=lambda k, residual, x: "accept" if k == 7 else None)
+    assert taken.reason == "accepted" and taken.iterations == 7 and not taken.converged
+
+
+def test_absolute_tolerance(laplace, right):
+    result = spry.solve(laplace, right, method="cg", precon="none", atol=1e-3)
+    assert result.converged and np.isclose(result.tolerance, 1e-3 / np.linalg.norm(right))
+    assert np.linalg.norm(right - laplace @ result.x) <= 1e-3 * (1 + 1e-9)
 
 
 def test_not_converged_says_so(laplace, right):

@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.sparse.linalg import LinearOperator
 
-from .. import _arrays
-from .._library import lib
+from .._library import ffi, lib
 from .._matrix import Matrix
 from .._operator import is_operator
 from ._system import System, norm
@@ -21,81 +19,70 @@ _STOPS = ("the exact solution is x = 0, or x0 where it was given",
           "the least-squares solution is good enough for this machine",
           "cond(A) seems to be too large for this machine",
           "the iteration limit has been reached")
+# What the rules of the methods' texts say when they accept an x.
+_RULES = (("least-squares", 2), ("x is a solution", 1), ("condition", 3), ("first guess", 0))
 
 
 class _Least:
-    """One solve, and the norms that SciPy tells of it; r and A^H r are those of the x returned."""
+    """One solve, and the norms that SciPy tells of it: r and A^H r of the x that is returned, the
+    norm and the condition number of A as the method has estimated them."""
 
     def __init__(self, method: str, A: Any, b: Any, damp: float, atol: float, btol: float,
-                 limit: int | None, x0: Any, show: bool) -> None:
-        A, b = (A if hasattr(A, "shape") else np.asarray(A)), np.atleast_1d(np.asarray(b))
-        b = b.squeeze() if b.ndim > 1 else b
-        b = np.atleast_1d(b)
-        rows, self.cols = A.shape
-        limit = limit if limit is not None else (2 * self.cols if method == "lsqr" else min(A.shape))
-        if damp:
-            system = System(*_damped(A, b, damp, x0), square=False)
-        else:
-            system = System(A, None, x0, b, square=False)
-        self.A, self.b, self.damp, self.x0 = A, system.b[:rows], damp, system.x.copy()
-        self.itn, self.istop = 0, 0
-        if norm(self._back(system, system.residual())) > 0 and limit > 0:
-            with system:
-                system.prepare(method)
-                tol = min(max(min(atol, btol), 0.0), 1.0)
-                outcome = system.run(tol, limit)
-            self.itn = outcome.iterations
-            at_limit = outcome.reason == lib.SPRY_REASON_ITERATIONS
-            small = outcome.true_residual <= max(btol, atol)
-            self.istop = 7 if at_limit else 1 if small else 2
-        self.x = system.x
-        r = system.residual()
-        self.r2norm, self.arnorm = norm(r), norm(self._back(system, r))
-        self.r1norm = norm(r[:rows])
+                 conlim: float, limit: int | None, x0: Any, show: bool) -> None:
+        A = A if hasattr(A, "shape") else np.asarray(A)
+        right = np.atleast_1d(np.atleast_1d(np.asarray(b)).squeeze())
+        x0 = None if x0 is None else np.atleast_1d(x0)
+        if limit is None:
+            limit = 2 * A.shape[1] if method == "lsqr" else min(A.shape)
+        self.damp, self.itn, self.istop = float(damp), 0, 0
+        self.anorm = self.acond = 0.0
+        with System(A, None, x0, right, square=False) as system:
+            self.start = system.x.copy()
+            gradient = self._gradient(system, system.residual())
+            if norm(gradient) > 0 and system.size > 0 and limit > 0:
+                rules = f"damp={self.damp!r},atol={atol!r},btol={btol!r},conlim={conlim!r}"
+                self._run(system, f"{method}:{rules}", limit)
+            elif system.size == 0:
+                system.x[:] = 0
+            self.x = system.x
+            r = system.residual()
+            self.r1norm = norm(r)
+            self.r2norm = float(np.hypot(self.r1norm, self.damp * norm(self.x - self.start)))
+            self.arnorm = norm(self._gradient(system, r))
         self.xnorm = norm(self.x)
-        self.anorm, self.acond = _sizes(A, damp)
+        if self.istop in (2, 4, 5) and self.r2norm <= btol * norm(right) + atol * self.anorm * self.xnorm:
+            self.istop = 1  # both hold: SciPy names this one
         if show:
-            print(f"{method}: {_STOPS[self.istop]}\n"
-                  f"  itn {self.itn}, |r| {self.r2norm:.3e}, |A^H r| {self.arnorm:.3e}, |x| {self.xnorm:.3e}")
+            print(f"{method}: {_STOPS[self.istop]}\n  itn {self.itn}, |r| {self.r2norm:.3e}, "
+                  f"|A^H r| {self.arnorm:.3e}, |x| {self.xnorm:.3e}")
+
+    def _run(self, system: System, text: str, limit: int) -> None:
+        system.prepare(text)
+        outcome = system.run(0.0, limit)
+        self.itn = outcome.iterations
+        if outcome.reason == lib.SPRY_REASON_ITERATIONS:
+            self.istop = 7
+        elif outcome.reason == lib.SPRY_REASON_ACCEPTED:
+            self.istop = next((stop for word, stop in _RULES if word in outcome.detail), 2)
+        else:  # as far as this arithmetic goes
+            self.istop = 4 if outcome.true_residual < 1e-8 else 5
+        self.anorm = self._scalar(system, b"method:fnorm")
+        self.acond = self._scalar(system, b"method:acond")
 
     @staticmethod
-    def _back(system: System, r: np.ndarray) -> np.ndarray:
+    def _scalar(system: System, name: bytes) -> float:
+        value = ffi.new("double *")
+        status = lib.spry_solver_get_real(system.solver, name, value)
+        return float("nan") if status else float(value[0])
+
+    def _gradient(self, system: System, r: np.ndarray) -> np.ndarray:
+        """A^H r - damp^2 (x - x0)"""
         A = system.A
-        if is_operator(A):
-            return np.asarray(A.rmatvec(r)).reshape(-1)
-        if isinstance(A, Matrix):
-            return A.rmatvec(r)
-        return np.asarray(A.conj().T @ r).reshape(-1)
-
-
-def _damped(A: Any, b: np.ndarray, damp: float, x0: Any) -> tuple[Any, None, Any, np.ndarray]:
-    """[A; damp I] x = [b; damp x0]."""
-    rows, cols = A.shape
-    dtype = np.result_type(A.dtype, b.dtype, "f")
-
-    def matvec(v: np.ndarray) -> np.ndarray:
-        return np.concatenate([np.asarray(A @ v).reshape(-1), damp * v.reshape(-1)])
-
-    def rmatvec(u: np.ndarray) -> np.ndarray:
-        top = u[:rows]
-        back = A.rmatvec(top) if hasattr(A, "rmatvec") else A.conj().T @ top
-        return np.asarray(back).reshape(-1) + damp * u[rows:]
-
-    below = np.zeros(cols, dtype) if x0 is None else damp * np.asarray(x0).reshape(-1)
-    tall = LinearOperator((rows + cols, cols), matvec=matvec, rmatvec=rmatvec, dtype=dtype)
-    return tall, None, x0, np.concatenate([b, below])
-
-
-def _sizes(A: Any, damp: float) -> tuple[float, float]:
-    """The Frobenius norm of [A; damp I] and the condition number, where they are cheap."""
-    if is_operator(A):
-        return float("nan"), float("nan")
-    if isinstance(A, Matrix):
-        size = A.stats()["norm_frobenius"]
-    else:
-        values = A.data if hasattr(A, "nnz") and hasattr(A, "data") else np.asarray(A)
-        size = norm(_arrays.ready(np.asarray(values).reshape(-1), _arrays.kind(values.dtype.char)))
-    return float(np.hypot(size, damp * np.sqrt(A.shape[1]))), float("nan")
+        if is_operator(A) or isinstance(A, Matrix):
+            back = A.rmatvec(r)
+        else:
+            back = A.conj().T @ r
+        return np.asarray(back).reshape(-1) - self.damp**2 * (system.x - self.start)
 
 
 def lsqr(A: Any, b: Any, damp: float = 0.0, atol: float = 1e-6, btol: float = 1e-6,
@@ -111,9 +98,9 @@ def lsqr(A: Any, b: Any, damp: float = 0.0, atol: float = 1e-6, btol: float = 1e
     """
     if calc_var:
         raise NotImplementedError("spry.lsqr does not estimate variances (calc_var)")
-    made = _Least("lsqr", A, b, damp, atol, btol, iter_lim, x0, show)
+    made = _Least("lsqr", A, b, damp, atol, btol, conlim, iter_lim, x0, show)
     return (made.x, made.istop, made.itn, made.r1norm, made.r2norm, made.anorm, made.acond,
-            made.arnorm, made.xnorm, np.zeros(made.cols))
+            made.arnorm, made.xnorm, np.zeros(A.shape[1] if hasattr(A, "shape") else made.x.size))
 
 
 def lsmr(A: Any, b: Any, damp: float = 0.0, atol: float = 1e-6, btol: float = 1e-6,
@@ -121,5 +108,5 @@ def lsmr(A: Any, b: Any, damp: float = 0.0, atol: float = 1e-6, btol: float = 1e
          x0: Any = None) -> tuple[Any, ...]:
     """The least-squares solution of A x = b, as `scipy.sparse.linalg.lsmr` gives it: x, istop, itn,
     normr, normar, norma, conda, normx."""
-    made = _Least("lsmr", A, b, damp, atol, btol, maxiter, x0, show)
+    made = _Least("lsmr", A, b, damp, atol, btol, conlim, maxiter, x0, show)
     return (made.x, made.istop, made.itn, made.r2norm, made.arnorm, made.anorm, made.acond, made.xnorm)
