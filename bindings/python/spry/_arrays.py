@@ -76,7 +76,7 @@ def ready(values: np.ndarray, char: str, copy: bool = False) -> np.ndarray:
         values = values.real
     if copy:
         return np.array(values, dtype=char, order="C")
-    return np.require(values, dtype=char, requirements="CA")
+    return np.require(values, dtype=char, requirements=["C", "A"])
 
 
 def pointer(values: np.ndarray) -> Any:

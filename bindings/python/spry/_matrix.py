@@ -48,7 +48,7 @@ def _index(part: Any) -> np.ndarray:
     if part.dtype.kind not in "iu":
         raise UsageError(f"indices must be integers, not {part.dtype}")
     return np.require(part, dtype=np.int32 if part.dtype.itemsize <= 4 and part.dtype.kind == "i"
-                      else np.int64, requirements="CA")
+                      else np.int64, requirements=["C", "A"])
 
 
 def arrays_of(A: Any, char: str | None = None) -> Arrays:
@@ -122,6 +122,9 @@ class Matrix:
     array([6., 7.])
     """
 
+    _arrays: Arrays | None
+    _mark: Any
+
     def __init__(self, A: Any, *, dtype: Any = None, symmetry: str = "general", copy: bool = False,
                  near_null: Any = None) -> None:
         context = current()
@@ -142,8 +145,7 @@ class Matrix:
         self._context = context
         self._pointer: Any = context.owned(pointer, lib.spry_matrix_free)
         self._operator: Any = None
-        self._arrays: Arrays | None = None
-        self._mark: Any = None
+        self._arrays = self._mark = None
         self.shape = (int(lib.spry_matrix_rows(pointer)), int(lib.spry_matrix_cols(pointer)))
         self.dtype = _arrays.DTYPES[lib.spry_matrix_type(pointer)]
 

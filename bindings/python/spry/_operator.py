@@ -40,13 +40,13 @@ def product(context: Context, operator: Any, shape: tuple[int, int], dtype: np.d
 
 
 def dense(block: np.ndarray) -> Any:
-    """A two-dimensional array, C-contiguous, as the library's record of one."""
+    """A two-dimensional array, contiguous by rows or by columns, as the library's record of one."""
     record = ffi.new("spry_dense *")
     record.size = ffi.sizeof("spry_dense")
     record.rows, record.cols = block.shape
-    record.ld = max(block.shape[1], 1)
-    record.by_rows = True
-    place = _arrays.pointer(block)
+    record.by_rows = block.flags.c_contiguous
+    record.ld = max(block.shape[1 if record.by_rows else 0], 1)
+    place = _arrays.pointer(block if record.by_rows else block.T)
     record.data = place
     _held[record] = place
     return record

@@ -12,7 +12,7 @@ from ._context import current
 from ._errors import ReleasedError, UsageError, failure
 from ._library import ffi, lib
 from ._matrix import Matrix
-from ._operator import (Function, Preconditioner, from_python, is_operator, note_error,
+from ._operator import (Function, Preconditioner, dense, from_python, is_operator, note_error,
                         type_of)
 from ._result import Result, Results
 
@@ -277,10 +277,8 @@ class Solver:
         for k in range(count):
             records[k].size = ffi.sizeof("spry_result")
         with self._context as context:
-            rows = [_arrays.vector(context, right[:, k]) for k in range(count)]
-            cols = [_arrays.vector(context, x[:, k]) for k in range(count)]
-            self.run(callback, watch, lib.spry_solve_many, count, ffi.new("spry_vector *[]", rows),
-                     ffi.new("spry_vector *[]", cols), records)
+            blocks = dense(right), dense(x)
+            self.run(callback, watch, lib.spry_solve_dense, blocks[0], blocks[1], records)
             done = [Result(context, records + k, x[:, k]) for k in range(count)]
             return Results(done, x)
 
@@ -306,8 +304,7 @@ class Solver:
         if watch is not None:
             lib.spry_solver_set_watch(pointer, _watch, listeners[1].handle)
         sources: list[Any] = [*listeners]
-        sources += [f for f in (self._function, self._precon and self._precon[1])
-                    if isinstance(f, Function)]
+        sources += functions([self._function, self._precon and self._precon[1]])
         try:
             perform(self._context, sources, call, pointer, *arguments)
         finally:
@@ -353,8 +350,10 @@ def perform(context: Any, sources: list[Any], call: Callable[..., int], *argumen
 
 def as_precon(context: Any, M: Any, shape: tuple[int, int], char: str) -> Any:
     """A preconditioner of any kind; what comes has a `pointer` to the library's operator."""
-    if isinstance(M, Preconditioner) and M.dtype.char == char:
-        operator: Any = M
+    if isinstance(M, InTwoParts):
+        operator: Any = M.made(context, shape, char)
+    elif isinstance(M, Preconditioner) and M.dtype.char == char:
+        operator = M
     elif callable(M) and not hasattr(M, "shape"):
         return Function(context, (shape[1], shape[0]), np.dtype(char), M, M)
     elif is_operator(M):
@@ -366,6 +365,36 @@ def as_precon(context: Any, M: Any, shape: tuple[int, int], char: str) -> Any:
         raise UsageError(f"the preconditioner is {M.shape[0]} x {M.shape[1]}, the matrix "
                          f"{shape[0]} x {shape[1]}")
     return operator
+
+
+class InTwoParts:
+    """A preconditioner of a left part and a right one: z = M2 (M1 r)."""
+
+    def __init__(self, M1: Any, M2: Any) -> None:
+        self.M1, self.M2, self.shape = M1, M2, tuple(M1.shape)
+        self.parts: list[Any] = []
+
+    def made(self, context: Any, shape: tuple[int, int], char: str) -> "InTwoParts":
+        """With the library's operator for it."""
+        self.parts = [as_precon(context, M, shape, char) for M in (self.M1, self.M2)]
+        pointer = ffi.new("spry_operator **")
+        context.check(lib.spry_operator_compose(self.parts[1].pointer, self.parts[0].pointer, pointer))
+        self.pointer = context.owned(pointer[0], lib.spry_operator_free)
+        return self
+
+    def __matmul__(self, r: Any) -> Any:
+        return self.M2 @ (self.M1 @ r)
+
+
+def functions(parts: list[Any]) -> list[Any]:
+    """The products of Python's among operators: where exceptions may wait."""
+    found = []
+    for part in parts:
+        if isinstance(part, Function):
+            found.append(part)
+        elif isinstance(part, InTwoParts):
+            found += functions(part.parts)
+    return found
 
 
 class Explicit:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.sparse.linalg import LinearOperator, aslinearoperator
+from scipy.sparse.linalg import LinearOperator
 
 from .._library import lib
 from .._matrix import Matrix
 from .._operator import is_operator
+from .._solver import InTwoParts
 from ._system import System, solve, told, tolerance
 
 
@@ -64,12 +65,9 @@ def _two_sided(A: Any, M1: Any, M2: Any) -> tuple[Any, str]:
         M1, M2 = along("left"), along("right")
     if M1 is None or M2 is None:
         return (M2, "right") if M1 is None else (M1, "left")
-    left, right = aslinearoperator(M1), aslinearoperator(M2)
-    if left.shape != tuple(A.shape) or right.shape != tuple(A.shape):
+    if tuple(M1.shape) != tuple(A.shape) or tuple(M2.shape) != tuple(A.shape):
         raise ValueError("matrix and preconditioner have different shapes")
-    return LinearOperator(left.shape, matvec=lambda v: right.matvec(left.matvec(v)),
-                          rmatvec=lambda v: left.rmatvec(right.rmatvec(v)),
-                          dtype=np.result_type(left.dtype or "d", right.dtype or "d")), "right"
+    return InTwoParts(M1, M2), "right"
 
 
 def tfqmr(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0,

@@ -10,11 +10,10 @@ from scipy.sparse.linalg import LinearOperator
 
 from .. import _arrays, _result
 from .._context import current
-from .._errors import UsageError
 from .._library import ffi, lib
 from .._matrix import Matrix, _made, arrays_of
-from .._operator import Function, Preconditioner, from_python, is_operator, type_of
-from .._solver import Listener, _monitor, _watch, as_precon, perform
+from .._operator import from_python, is_operator, type_of
+from .._solver import Listener, _monitor, _watch, as_precon, functions, perform
 
 # Nothing is chosen by itself that SciPy does not choose, and nothing gives up before maxiter.
 _PLAIN = "precon=none device=cpu keep=last stall=0 divergence=1e300"
@@ -164,7 +163,7 @@ class System:
         context, solver = self.context, self.solver
         context.check(lib.spry_solver_set_real(solver, b"tol", tol))
         context.check(lib.spry_solver_set_int(solver, b"max-iter", limit))
-        sources = [part for part in self.held if isinstance(part, Function)]
+        sources: list[Any] = functions(self.held)
         if monitor is not None:
             listener = Listener(monitor)
             lib.spry_solver_set_monitor(solver, _monitor, listener.handle)
@@ -182,7 +181,9 @@ class System:
         return outcome
 
     def residual(self) -> np.ndarray:
-        """b - A x, by one product."""
+        """b - A x, by one product unless x is 0."""
+        if not self.x.any():
+            return self.b.copy()
         return self.b - np.asarray(self.A @ self.x).reshape(-1)
 
 
@@ -211,9 +212,3 @@ def told(callback: Any) -> Any:
         callback(x)
 
     return monitor
-
-
-def usable(M: Any, name: str) -> None:
-    """Refuses what is no preconditioner."""
-    if M is not None and not isinstance(M, Preconditioner) and not hasattr(M, "shape"):
-        raise UsageError(f"{name} must be a matrix or a LinearOperator, not {type(M).__name__}")
