@@ -6,9 +6,25 @@ The names are replaced before the test modules are imported; the tests themselve
 With SPRY_DROP_IN=none they run with SciPy's own solvers, for comparison.
 """
 
+import functools
 import os
 
 import pytest
+
+
+def _as_before(function):
+    """For the tests of SciPy before 1.12, which say tol, and "legacy" for no absolute tolerance."""
+
+    @functools.wraps(function)
+    def wrapped(A, b, x0=None, tol=1e-5, **options):
+        options["rtol"] = options.pop("rtol", tol)
+        if options.get("atol") in (None, "legacy"):
+            options.pop("atol", None)
+        if "restrt" in options:
+            options["restart"] = options.pop("restrt")
+        return function(A, b, x0, **options)
+
+    return wrapped
 
 
 def pytest_configure(config):
@@ -20,9 +36,13 @@ def pytest_configure(config):
 
     import spry.scipy_like
 
+    old = tuple(int(part) for part in scipy.__version__.split(".")[:2]) < (1, 12)
     for name in spry.scipy_like.__all__:
-        setattr(isolve, name, getattr(spry.scipy_like, name))
-        setattr(scipy.sparse.linalg, name, getattr(spry.scipy_like, name))
+        function = getattr(spry.scipy_like, name)
+        if old and name not in ("lsqr", "lsmr"):
+            function = _as_before(function)
+        setattr(isolve, name, function)
+        setattr(scipy.sparse.linalg, name, function)
 
 
 def _known():
