@@ -36,7 +36,7 @@ def pytest_configure(config):
 
     import spry.scipy_like
 
-    old = tuple(int(part) for part in scipy.__version__.split(".")[:2]) < (1, 12)
+    old = _is_old(scipy)
     for name in spry.scipy_like.__all__:
         function = getattr(spry.scipy_like, name)
         if old and name not in ("lsqr", "lsmr"):
@@ -46,15 +46,24 @@ def pytest_configure(config):
 
 
 def _known():
-    """Tests that are known to fail, with the reason of each."""
-    reasons = {}
+    """Tests that are known to fail with this SciPy, with the reason of each."""
+    import scipy
+
+    wanted = "before 1.12" if _is_old(scipy) else "since 1.12"
+    reasons, section = {}, ""
     with open(os.path.join(os.path.dirname(__file__), "scipy_known.txt")) as lines:
         for line in lines:
             line = line.strip()
-            if line and not line.startswith("#"):
+            if line.startswith("["):
+                section = line.strip("[]")
+            elif line and not line.startswith("#") and section == wanted:
                 name, reason = line.split(None, 1)
                 reasons[name] = reason
     return reasons
+
+
+def _is_old(scipy):
+    return tuple(int(part) for part in scipy.__version__.split(".")[:2]) < (1, 12)
 
 
 def pytest_collection_modifyitems(items):

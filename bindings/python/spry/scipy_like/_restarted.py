@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import bisect
+import itertools
 import warnings
 from typing import Any
 
@@ -102,7 +104,8 @@ def lgmres(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 
     steps = min(inner_m + keep, 10000)
     text = (f"lgmres:restart={steps},augment={keep},side=left" if keep
             else f"gmres:restart={steps},side=left")
-    outcome, info = _outer(system, text, tol, int(maxiter), inner_m, keep, callback)
+    lengths = [inner_m + min(i, keep) for i in range(int(maxiter))]
+    outcome, info = _outer(system, text, tol, lengths, callback)
     if outer_v is not None and outcome.iterations:
         _remember(system, start, outer_v, outer_k, store_outer_Av)
     return system.x, info
@@ -113,7 +116,8 @@ def gcrotmk(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float =
             k: int | None = None, CU: list | None = None, discard_C: bool = False,
             truncate: str = "oldest") -> tuple[np.ndarray, int]:
     """Solves A x = b by GCROT(m, k), flexible, as `scipy.sparse.linalg.gcrotmk` does. `CU` hands a
-    space from one solve to the next: x is first improved within it."""
+    space from one solve to the next: x is first improved within it. The oldest correction goes first,
+    whatever `truncate` says."""
     system = System(A, M, x0, b)
     _finite(system)
     if truncate not in ("oldest", "smallest"):
@@ -125,7 +129,9 @@ def gcrotmk(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float =
     if CU:
         _project(system, [u for _, u in CU], [None if discard_C else c for c, _ in CU])
     keep = m if k is None else k
-    outcome, info = _outer(system, f"fgmres:restart={m + keep}", tol, int(maxiter), m, keep, callback)
+    text = f"gcrot:restart={m},keep={min(keep, 1000)}" if keep > 0 else f"fgmres:restart={m}"
+    lengths = [m + max(keep - i, 0) for i in range(int(maxiter))]
+    info = _outer(system, text, tol, lengths, callback)[1]
     if CU is not None:
         pairs = [(u, c) for c, u in CU]
         _remember(system, start, pairs, max(keep, 1), not discard_C)
@@ -133,34 +139,33 @@ def gcrotmk(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float =
     return system.x, info
 
 
-def _outer(system: System, text: str, tol: float, limit: int, inner: int, keep: int,
+def _outer(system: System, text: str, tol: float, lengths: list[int],
            callback: Any) -> tuple[Outcome, int]:
-    """SciPy's outer iterations: x is judged, and the callback called, before each; so a solve that
-    arrives in the last of them is told as not converged."""
-    steps = inner + keep
-    cap = inner * limit + sum(min(i, keep) for i in range(min(limit, keep + 1)))
-    cap += keep * max(limit - keep - 1, 0)
-    seen = [0]
+    """SciPy's outer iterations, of so many steps each: x is judged, and the callback called, before
+    each of them; so a solve that arrives in the last one is told as not converged."""
+    ends, limit = list(itertools.accumulate(lengths)), len(lengths)
+    if not limit:
+        return Outcome(record()), 0
 
     def monitor(iteration: int, _residual: float, x: np.ndarray) -> None:
-        if (iteration - 1) // steps > seen[0]:
-            seen[0] += 1
+        if iteration in inner_ends:
             callback(x)
 
-    if callback is not None and limit > 0:
+    inner_ends = set(ends[:-1])
+    if callback is not None:
         callback(system.x.copy())
     with system:
         try:
             system.prepare(text)
-            outcome = system.run(tol, max(cap, 1), monitor if callback is not None else None)
+            outcome = system.run(tol, ends[-1], monitor if callback is not None else None)
         except InputError:
             if _is_finite(system.A):
                 raise
             return Outcome(record()), 1  # SciPy's word for a NaN on the way
-    cycles = 0 if not outcome.iterations else 1 + (outcome.iterations - 1) // steps
     if not outcome.converged:
         return outcome, limit if np.isfinite(outcome.true_residual) else 1
-    if cycles and callback is not None and cycles < limit:
+    cycles = bisect.bisect_left(ends, outcome.iterations) + 1 if outcome.iterations else 0
+    if cycles and callback is not None and cycles < limit and outcome.iterations not in inner_ends:
         callback(system.x.copy())
     return outcome, 0 if cycles < limit else limit
 
