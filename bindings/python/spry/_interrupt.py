@@ -18,6 +18,7 @@ from ._library import lib
 
 _guard = threading.Lock()
 _running: list[Any] = []  # contexts that the main thread is inside of
+_asked: list[Any] = []  # those that were asked to stop
 _pipe: tuple[int, int] | None = None
 _previous = -1  # whoever had the wake-up descriptor before: asyncio
 
@@ -34,6 +35,7 @@ def _listen(reading: int) -> None:
             with _guard:
                 for context in _running:
                     lib.spry_context_interrupt(context)
+                _asked.extend(_running)
         if _previous != -1:
             try:
                 os.write(_previous, signals)
@@ -67,7 +69,6 @@ def begin(context: Any) -> bool:
     global _previous
     if threading.get_ident() != threading.main_thread().ident:
         return False
-    lib.spry_context_interrupted(context, True)  # a request from before is none for this call
     if not _running:
         pipe = _pipe or _start()
         try:
@@ -80,8 +81,10 @@ def begin(context: Any) -> bool:
 
 
 def end() -> None:
-    """Called after it."""
+    """Called after it. A request that came too late for this call is none for the next."""
     with _guard:
         _running.pop()
+        while _asked:
+            lib.spry_context_interrupted(_asked.pop(), True)
     if not _running:
         signal.set_wakeup_fd(_previous)

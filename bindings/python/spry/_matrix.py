@@ -43,8 +43,8 @@ def _bits(part: np.ndarray) -> np.ndarray:
 def _index(part: Any) -> np.ndarray:
     """Indices of 32 or 64 bits, in place where they are that."""
     part = np.asarray(part)
-    if part.dtype == np.int32 and part.flags.c_contiguous:
-        return part
+    if part.dtype.char == "i" and part.dtype.isnative and part.flags.c_contiguous:
+        return part  # np.int32, by the quickest question
     if part.dtype.kind not in "iu":
         raise UsageError(f"indices must be integers, not {part.dtype}")
     return np.require(part, dtype=np.int32 if part.dtype.itemsize <= 4 and part.dtype.kind == "i"
@@ -381,7 +381,7 @@ class Matrix:
 def _is_common(arrays: Arrays, symmetry: int) -> bool:
     """SciPy's CSR with 32 bits; its last offset is what the library takes for the number of entries."""
     return (arrays.format == "csr" and symmetry == lib.SPRY_SYMMETRY_GENERAL
-            and arrays.offsets.dtype == np.int32 and arrays.cols.dtype == np.int32
+            and arrays.offsets.dtype.char == "i" and arrays.cols.dtype.char == "i"
             and arrays.offsets[-1] == arrays.values.size)
 
 

@@ -332,9 +332,11 @@ class Solver:
                 f"for {self.shape[0]} x {self.shape[1]}, {self.dtype}>")
 
 
-def perform(context: Any, sources: list[Any], call: Callable[..., int], *arguments: Any) -> None:
-    """A solve that Ctrl-C ends; the first exception of the sources is raised again."""
-    listening = _interrupt.begin(context.pointer)
+def perform(context: Any, sources: list[Any], call: Callable[..., int], *arguments: Any,
+            short: bool = False) -> None:
+    """A solve that Ctrl-C ends, unless it is over at once anyway; the first exception of the
+    sources is raised again."""
+    listening = False if short else _interrupt.begin(context.pointer)
     try:
         status = call(*arguments)
     finally:

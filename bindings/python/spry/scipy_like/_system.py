@@ -85,6 +85,7 @@ class System:
         self.held: list[Any] = []
         self.solver: Any = None
         self._made: list[Any] = []
+        self.work: float = math.inf  # numbers that an iteration reads, about
         self._pair: Any = None
 
     def _guess(self, x0: Any) -> np.ndarray:
@@ -124,6 +125,7 @@ class System:
                 return A.pointer
             A = A.to_scipy()
         arrays = arrays_of(A, self.char)
+        self.work = arrays.values.size + 10 * self.shape[0]
         self.held.append(arrays)
         made = _made(self.context, arrays, lib.SPRY_SYMMETRY_GENERAL, False)
         self._made.append((lib.spry_matrix_free, made))
@@ -175,7 +177,8 @@ class System:
         if self._pair is None:
             self._pair = self._vector(self.b), self._vector(self.x)
         record = _result.record()
-        perform(context, sources, lib.spry_solve, solver, *self._pair, record)
+        short = not sources and self.work * limit < 1e6
+        perform(context, sources, lib.spry_solve, solver, *self._pair, record, short=short)
         outcome = Outcome(record)
         lib.spry_result_clear(context.pointer, record)
         return outcome
