@@ -1,11 +1,15 @@
 """Tensors of PyTorch, on the host, where it is installed."""
 
+import os
+
 import numpy as np
 import pytest
 
 import spry
 from conftest import small_enough
 
+if os.environ.get("SPRY_TEST_SANITIZED"):
+    pytest.skip("PyTorch itself does not run under the address sanitizer", allow_module_level=True)
 torch = pytest.importorskip("torch")
 
 
