@@ -1,0 +1,138 @@
+"""Arrays of others for the library: NumPy, PyTorch, CuPy; types, places, pointers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ._context import Context
+from ._errors import Unsupported, UsageError
+from ._library import ffi, lib
+
+TYPES = {
+    "f": lib.SPRY_TYPE_S, "d": lib.SPRY_TYPE_D, "F": lib.SPRY_TYPE_C, "D": lib.SPRY_TYPE_Z,
+}
+DTYPES = {value: np.dtype(char) for char, value in TYPES.items()}
+_POINTERS = {"f": "float[]", "d": "double[]", "F": "float[]", "D": "double[]",
+             "i": "int32_t[]", "l": "int64_t[]", "q": "int64_t[]"}
+
+
+def kind(char: str) -> str:
+    """The type that numbers of any NumPy type are computed in: one of f, d, F, D."""
+    if char in TYPES:
+        return char
+    if char == "G":
+        return "D"
+    if char in "?bBhHiIlLqQeg":
+        return "d"
+    raise UsageError(f"numbers of type {np.dtype(char)} cannot be solved with: "
+                     "real, complex, integer or bool is needed")
+
+
+def common(*chars: str) -> str:
+    """The type that holds them all, as SciPy's solvers choose it."""
+    if len(chars) == 2 and chars[0] == chars[1] and chars[0] in TYPES:
+        return chars[0]
+    kinds = {kind(char) for char in chars}
+    single = kinds <= {"f", "F"}
+    if kinds & {"F", "D"}:
+        return "F" if single else "D"
+    return "f" if single else "d"
+
+
+def array(values: Any, name: str) -> np.ndarray:
+    """Any array of the host's as NumPy's."""
+    if isinstance(values, np.ndarray):
+        return values if type(values) is np.ndarray else np.asarray(values)
+    if hasattr(values, "detach") and hasattr(values, "__dlpack__"):  # PyTorch
+        values = values.detach()
+        if values.device.type != "cpu":
+            values = values.cpu()
+        return values.resolve_conj().resolve_neg().numpy()
+    if hasattr(values, "__cuda_array_interface__") and hasattr(values, "get"):  # CuPy
+        return values.get()
+    try:
+        made = np.asarray(values)
+    except ValueError as cause:
+        raise UsageError(f"{name} is not an array of numbers: {cause}") from None
+    if made.dtype.char == "O":
+        if hasattr(values, "__dlpack__"):
+            return np.from_dlpack(values)
+        raise UsageError(f"{name} is not an array of numbers but {type(values).__name__}")
+    return made
+
+
+def ready(values: np.ndarray, char: str, copy: bool = False) -> np.ndarray:
+    """As the library takes it: of the type, contiguous, aligned, native; a copy only if needed."""
+    dtype = values.dtype
+    if dtype.char == char and dtype.isnative and not copy:
+        flags = values.flags
+        if flags.c_contiguous and flags.aligned:
+            return values
+    if char in "fd" and values.dtype.char in "FDG":
+        if np.any(values.imag):
+            raise UsageError("complex numbers where real ones are needed")
+        values = values.real
+    if copy:
+        return np.array(values, dtype=char, order="C")
+    return np.require(values, dtype=char, requirements=["C", "A"])
+
+
+def pointer(values: np.ndarray) -> Any:
+    """Where the numbers are; the pointer keeps the array alive."""
+    return ffi.from_buffer(_POINTERS[values.dtype.char], values)
+
+
+def vector(context: Context, values: np.ndarray) -> Any:
+    """A vector of the library's over the numbers of an array, in place."""
+    made = ffi.new("spry_vector **")
+    data = pointer(values)
+    context.check(lib.spry_vector_new(context.pointer, TYPES[values.dtype.char], values.size, data,
+                                      lib.SPRY_OWN_BORROW, made))
+    return context.owned(made[0], lib.spry_vector_free)
+
+
+def view(place: Any, size: int, dtype: np.dtype) -> np.ndarray:
+    """Numbers of the library's as an array, in place: valid for the length of a call."""
+    return np.frombuffer(ffi.buffer(place, size * dtype.itemsize), dtype=dtype)
+
+
+def on_device(values: Any) -> bool:
+    """Whether an array is in a CUDA device's memory."""
+    return getattr(values, "__cuda_array_interface__", None) is not None
+
+
+def device_vector(context: Context, values: Any) -> tuple[Any, Any, str]:
+    """A vector over an array on a CUDA device, its device's name, its type's character."""
+    facts = values.__cuda_array_interface__
+    shape, strides = facts["shape"], facts.get("strides")
+    long = [side for side in shape if side != 1]
+    if len(long) > 1 or strides is not None and len(shape) > 1:
+        raise Unsupported("an array on a device must have one dimension, or columns of its own")
+    number = getattr(getattr(values, "device", None), "index", None)
+    number = getattr(getattr(values, "device", None), "id", number) or 0
+    device = ffi.new("spry_device **")
+    context.check(lib.spry_device_open(context.pointer, f"cuda:{number}".encode(), device))
+    record = ffi.new("spry_array_interface *")
+    record.size = ffi.sizeof("spry_array_interface")
+    record.shape = int(np.prod(shape))
+    record.strides = strides[0] if strides is not None else 0
+    record.typestr = facts["typestr"].encode()
+    record.data = ffi.cast("void *", facts["data"][0])
+    record.read_only = facts["data"][1]
+    record.version = 3
+    record.stream = facts.get("stream") or 0
+    made = ffi.new("spry_vector **")
+    context.check(lib.spry_vector_from_array_interface(device[0], record, made))
+    char = np.dtype(facts["typestr"]).char
+    return context.owned(made[0], lib.spry_vector_free), f"cuda:{number}", char
+
+
+def like(values: Any, made: np.ndarray) -> Any:
+    """A result in the kind of array that was given: PyTorch for PyTorch."""
+    if hasattr(values, "detach") and hasattr(values, "new_tensor"):
+        import torch
+
+        return torch.from_numpy(made).to(values.device)
+    return made

@@ -1,0 +1,141 @@
+"""Contexts: each Python thread has one, made when it is first needed."""
+
+from __future__ import annotations
+
+import os
+import threading
+import weakref
+from collections import deque
+from typing import Any, Callable
+
+from . import _interrupt
+from ._errors import failure
+from ._library import ffi, lib, text
+
+
+class Context:
+    """The library's memory, messages and threads, with a lock: one thread at a time is inside.
+
+    Use it as `with context:` around calls of the library. Objects that Python drops are freed when
+    nobody is inside, so that finalizers may come at any time and from any thread.
+    """
+
+    def __init__(self, options: str | None = None) -> None:
+        made = ffi.new("spry_context **")
+        status = lib.spry_context_new(options.encode() if options else ffi.NULL, made)
+        self.pointer = ffi.gc(made[0], lib.spry_context_free)
+        if status:
+            raise failure(status, self.pointer)
+        self._lock = threading.RLock()
+        self._depth = 0
+        self._dropped: deque[tuple[Callable[[Any], None], Any]] = deque()
+        _all.add(self)
+
+    def __enter__(self) -> "Context":
+        self._lock.acquire()
+        self._depth += 1
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._depth -= 1
+        if self._dropped and not self._depth:
+            self._sweep()
+        self._lock.release()
+
+    def _sweep(self) -> None:
+        while self._dropped:
+            free, pointer = self._dropped.popleft()
+            free(pointer)
+
+    def owned(self, pointer: Any, free: Callable[[Any], None]) -> Any:
+        """The pointer, freed when Python drops it; the context lives as long."""
+
+        def drop(dead: Any) -> None:
+            if self._lock.acquire(blocking=False):
+                try:
+                    if self._depth:
+                        self._dropped.append((free, dead))
+                    else:
+                        free(dead)
+                finally:
+                    self._lock.release()
+            else:
+                self._dropped.append((free, dead))
+
+        return ffi.gc(pointer, drop)
+
+    def check(self, status: int) -> None:
+        """Raises what a status says."""
+        if status:
+            raise failure(status, self.pointer)
+
+    def patiently(self, call: Callable[..., int], *arguments: Any) -> None:
+        """A call that may take long: Ctrl-C ends it."""
+        listening = _interrupt.begin(self.pointer)
+        try:
+            status = call(*arguments)
+        finally:
+            if listening:
+                _interrupt.end()
+        if status:
+            raise failure(status, self.pointer)
+
+    def given(self, pointer: Any) -> str:
+        """A text that the library allocated: taken over and freed."""
+        try:
+            return text(pointer)
+        finally:
+            lib.spry_free(self.pointer, pointer)
+
+    @property
+    def threads(self) -> int:
+        """Threads in use by products and vector work."""
+        return int(lib.spry_context_threads(self.pointer))
+
+
+class _Mine(threading.local):
+    context: Context | None = None
+
+
+_mine = _Mine()
+_all: Any = weakref.WeakSet()
+_threads = int(os.environ.get("SPRY_THREADS", "0") or 0)
+
+
+def current() -> Context:
+    """The context of this thread."""
+    context = _mine.context
+    if context is None:
+        context = _mine.context = Context(f"threads={_threads}" if _threads else None)
+    return context
+
+
+def set_threads(count: int) -> None:
+    """How many threads the library uses from now on, for what this thread makes; 0: all cores.
+
+    >>> import spry
+    >>> spry.set_threads(1)
+    >>> spry.threads()
+    1
+    >>> spry.set_threads(0)
+    """
+    global _threads
+    context = Context(f"threads={int(count)}")
+    _threads = int(count)
+    _mine.context = context
+
+
+def threads() -> int:
+    """How many threads the library uses for what this thread makes."""
+    return current().threads
+
+
+def _after_fork() -> None:
+    """Locks that another thread of the parent held would never be opened here."""
+    for context in list(_all):
+        context._lock = threading.RLock()
+        context._depth = 0
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

@@ -1,0 +1,215 @@
+"""Operators of others for the library, and preconditioners of the library's for others."""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any, Callable
+
+import numpy as np
+from scipy.sparse.linalg import LinearOperator
+
+from . import _arrays
+from ._context import Context
+from ._errors import ReleasedError, UsageError
+from ._library import ffi, lib, text
+from ._matrix import Matrix
+
+
+def product(context: Context, operator: Any, shape: tuple[int, int], dtype: np.dtype, x: Any,
+            transpose: int) -> Any:
+    """op(A) x for a vector, or for the columns of a two-dimensional array."""
+    given = _arrays.array(x, "x")
+    if given.ndim not in (1, 2) or given.shape[0] != shape[1]:
+        raise UsageError(f"a {shape[0]} x {shape[1]} matrix cannot be multiplied by an array "
+                         f"of shape {given.shape}")
+    if given.dtype.char in "FDG" and dtype.char in "fd":
+        real = product(context, operator, shape, dtype, np.ascontiguousarray(given.real), transpose)
+        return real + 1j * product(context, operator, shape, dtype,
+                                   np.ascontiguousarray(given.imag), transpose)
+    ready = _arrays.ready(given, dtype.char)
+    y = np.zeros((shape[0], *given.shape[1:]), dtype)
+    one, zero = ffi.new("spry_scalar *", (1.0, 0.0))[0], ffi.new("spry_scalar *")[0]
+    if given.ndim == 1:
+        status = lib.spry_operator_multiply(operator, transpose, one, _arrays.vector(context, ready),
+                                            zero, _arrays.vector(context, y))
+    else:
+        status = lib.spry_operator_multiply_dense(operator, transpose, one, dense(ready), zero,
+                                                  dense(y))
+    context.check(status)
+    return _arrays.like(x, y)
+
+
+def dense(block: np.ndarray) -> Any:
+    """A two-dimensional array, contiguous by rows or by columns, as the library's record of one."""
+    record = ffi.new("spry_dense *")
+    record.size = ffi.sizeof("spry_dense")
+    record.rows, record.cols = block.shape
+    record.by_rows = block.flags.c_contiguous
+    record.ld = max(block.shape[1 if record.by_rows else 0], 1)
+    place = _arrays.pointer(block if record.by_rows else block.T)
+    record.data = place
+    _held[record] = place
+    return record
+
+
+_held: Any = weakref.WeakKeyDictionary()
+
+
+class Function:
+    """A product of Python's as an operator of the library's. The first exception that it raises
+    ends the solve, and is raised again there."""
+
+    def __init__(self, context: Context, shape: tuple[int, int], dtype: np.dtype,
+                 matvec: Callable[[np.ndarray], Any],
+                 rmatvec: Callable[[np.ndarray], Any] | None) -> None:
+        self.context, self.shape, self.dtype = context, shape, dtype
+        self.matvec, self.rmatvec = matvec, rmatvec
+        self.error: BaseException | None = None
+        self._handle = ffi.new_handle(self)
+        made = ffi.new("spry_operator **")
+        context.check(lib.spry_operator_from_function(
+            context.pointer, _arrays.TYPES[dtype.char], shape[0], shape[1], rmatvec is not None,
+            _apply, self._handle, made))
+        self.pointer = context.owned(made[0], lib.spry_operator_free)
+
+    def run(self, op: int, x: Any, y: Any) -> None:
+        """y = op(A) x"""
+        rows, cols = self.shape if op == lib.SPRY_TRANSPOSE_NO else self.shape[::-1]
+        given = _arrays.view(x, cols, self.dtype).copy()  # whoever keeps it may do so
+        if op == lib.SPRY_TRANSPOSE_NO:
+            answer = self.matvec(given)
+        elif self.rmatvec is None:
+            raise UsageError("the operator has no product with its transpose")
+        elif op == lib.SPRY_TRANSPOSE_CONJUGATE:
+            answer = self.rmatvec(given)
+        else:
+            answer = np.conj(self.rmatvec(np.conj(given)))
+        answer = np.asarray(answer)
+        if answer.size != rows:
+            raise UsageError(f"the operator gave {answer.size} numbers where {rows} are needed")
+        if self.dtype.kind == "f" and answer.dtype.kind == "c":
+            raise UsageError("the operator gave complex numbers; say so by its dtype")
+        _arrays.view(y, rows, self.dtype)[:] = answer.reshape(rows)
+
+
+def note_error(_kind: Any, error: BaseException, traceback: Any) -> None:
+    """Keeps the exception of a callback until the library has come back; KeyboardInterrupt may
+    come before the callback's first line."""
+    source = ffi.from_handle(traceback.tb_frame.f_locals["data"])
+    if source.error is None:
+        source.error = error
+
+
+@ffi.callback("spry_apply_fn", error=lib.SPRY_STATUS_BAD_INPUT, onerror=note_error)
+def _apply(data: Any, op: int, x: Any, y: Any) -> int:
+    ffi.from_handle(data).run(op, x, y)
+    return int(lib.SPRY_STATUS_OK)
+
+
+def is_operator(A: Any) -> bool:
+    """Whether something is known by its products alone."""
+    return isinstance(A, LinearOperator) or (
+        hasattr(A, "shape") and hasattr(A, "matvec") and not hasattr(A, "nnz")
+        and not isinstance(A, (np.ndarray, Matrix)))
+
+
+def type_of(A: Any) -> str:
+    """The character of the type of a matrix's or operator's numbers."""
+    dtype = getattr(A, "dtype", None)
+    if dtype is None:
+        if is_operator(A):
+            return np.asarray(A.matvec(np.zeros(A.shape[1]))).dtype.char
+        return _arrays.array(A, "the matrix").dtype.char
+    if not isinstance(dtype, np.dtype):
+        dtype = np.dtype(str(dtype).replace("torch.", ""))
+    return dtype.char
+
+
+def _can_transpose(A: Any) -> bool:
+    """SciPy's LinearOperator has rmatvec always; it tells by an exception that it has none."""
+    if isinstance(A, LinearOperator):
+        inner = getattr(A, "_CustomLinearOperator__rmatvec_impl", False)
+        if inner is not False:
+            return inner is not None
+        return type(A)._rmatvec is not LinearOperator._rmatvec or type(A)._adjoint is not LinearOperator._adjoint
+    return hasattr(A, "rmatvec")
+
+
+def from_python(context: Context, A: Any, char: str) -> Function:
+    """An operator from a LinearOperator or whatever has shape and matvec."""
+    rmatvec = A.rmatvec if _can_transpose(A) else None
+    shape = (int(A.shape[0]), int(A.shape[1]))
+    return Function(context, shape, np.dtype(char), A.matvec, rmatvec)
+
+
+class Preconditioner(LinearOperator):
+    """A preconditioner of spry's for `A`, by name and options: M is about A^-1.
+
+    It is a LinearOperator: `scipy.sparse.linalg.cg(A, b, M=spry.Preconditioner(A, "amg"))`, and so
+    are pyamg's and everybody's solvers. spry's own take it as `M=` or `precon=`, and then do not
+    come back to Python for it. `spec` is what the command line takes as --precon.
+
+    >>> import spry, numpy as np, scipy.sparse.linalg as sla
+    >>> A = spry.generate("poisson2d", size=20).to_scipy()
+    >>> M = spry.Preconditioner(A, "ilu:level=1")
+    >>> x, info = sla.cg(A, np.ones(400), M=M)
+    >>> info
+    0
+    """
+
+    def __init__(self, A: Any, spec: str = "auto") -> None:
+        matrix = A if isinstance(A, Matrix) else Matrix(A)
+        super().__init__(matrix.dtype, matrix.shape)
+        self._context = matrix._context
+        self._matrix = matrix
+        self.spec = spec
+        made = ffi.new("spry_operator **")
+        with self._context:
+            self._context.patiently(lib.spry_precon_new, matrix.pointer, ffi.NULL, spec.encode(), made)
+        if made[0] == ffi.NULL:
+            raise UsageError(f"{spec!r} is no preconditioner")
+        self._pointer: Any = self._context.owned(made[0], lib.spry_operator_free)
+
+    @property
+    def pointer(self) -> Any:
+        """The library's own object."""
+        if self._pointer is None:
+            raise ReleasedError("the preconditioner was closed")
+        return self._pointer
+
+    @property
+    def name(self) -> str:
+        """What it came to: "amg", "ilu"."""
+        return text(lib.spry_operator_name(self.pointer))
+
+    def update(self, values: Any = None) -> None:
+        """Takes new values of the matrix (`Matrix.update`), without being made anew."""
+        if values is not None:
+            self._matrix.update(values)
+        with self._context:
+            self._context.patiently(lib.spry_operator_update, self.pointer, self._matrix.pointer)
+
+    def _product(self, x: Any, transpose: int) -> Any:
+        with self._context as context:
+            return product(context, self.pointer, self.shape, self.dtype, x, transpose)
+
+    def _matvec(self, x: Any) -> Any:
+        return self._product(np.asarray(x).reshape(self.shape[1]), lib.SPRY_TRANSPOSE_NO)
+
+    def _matmat(self, X: Any) -> Any:
+        columns = [self._matvec(column) for column in np.asarray(X).T]
+        return np.stack(columns, axis=1) if columns else np.zeros((self.shape[0], 0), self.dtype)
+
+    def _rmatvec(self, x: Any) -> Any:
+        return self._product(np.asarray(x).reshape(self.shape[0]), lib.SPRY_TRANSPOSE_CONJUGATE)
+
+    def __repr__(self) -> str:
+        if self._pointer is None:
+            return "<spry.Preconditioner, closed>"
+        return f"<spry.Preconditioner {self.name} for {self.shape[0]} x {self.shape[1]}, {self.dtype}>"
+
+    def close(self) -> None:
+        """Frees it now."""
+        if self._pointer is not None:
+            ffi.release(self._pointer)
+        self._pointer = None

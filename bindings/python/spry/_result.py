@@ -1,0 +1,161 @@
+"""Result: what a solve came to, as an object that prints, and plots its convergence."""
+
+from __future__ import annotations
+
+import html
+from typing import Any
+
+import numpy as np
+
+from . import _arrays
+from ._context import Context
+from ._errors import NotConverged
+from ._library import ffi, lib, text
+
+
+def _time(seconds: float) -> str:
+    for unit, factor in (("s", 1.0), ("ms", 1e3), ("us", 1e6)):
+        if seconds * factor >= 1:
+            return f"{seconds * factor:.3g} {unit}"
+    return f"{seconds * 1e6:.2g} us"
+
+
+class Result:
+    """What a solve came to. `x` is the solution; residuals are 2-norms relative to b.
+
+    >>> import spry, numpy as np
+    >>> A = spry.generate("poisson2d", size=10)
+    >>> result = spry.solve(A, np.ones(100), method="cg", precon="none")
+    >>> result.converged, result.reason, result.method
+    (True, 'converged', 'cg')
+    >>> bool(result.true_residual <= 1e-8)
+    True
+    >>> len(result.history) == result.iterations + 1
+    True
+
+    Attributes: `converged`, `reason` (a word: "converged", "iterations", "breakdown", "stagnated",
+    "diverged", "nan", "interrupted", "singular", "accepted"), `detail` (more about it), `iterations`,
+    `residual` (as the method's recurrence has it), `true_residual` (|b - A x| / |b| of this x),
+    `tolerance` (what it was to fall to), `initial_residual`, `history` (residuals of iteration 0, 1, ...), `method`, `precon`, `format`,
+    `device`, `shape`, `nnz`, `dtype`, `setup_seconds`, `solve_seconds`, `memory_bytes`,
+    `bytes_per_iteration`, `warnings` and `tried` (lists of lines).
+    """
+
+    x: Any
+
+    def __init__(self, context: Context, record: Any, x: Any) -> None:
+        self.x = x
+        self.tolerance = float(record.tolerance)
+        self.converged = bool(record.converged)
+        self.reason = text(lib.spry_reason_name(record.reason))
+        self.detail = text(record.detail)
+        self.iterations = int(record.iterations)
+        self.residual = float(record.residual)
+        self.true_residual = float(record.true_residual)
+        self.initial_residual = float(record.initial_residual)
+        self.method, self.precon = text(record.method), text(record.precon)
+        self.format, self.device = text(record.format), text(record.device)
+        self.dtype = _arrays.DTYPES[record.type]
+        self.shape = (int(record.rows), int(record.cols))
+        self.nnz = int(record.nnz)
+        self.setup_seconds = float(record.setup_seconds)
+        self.solve_seconds = float(record.solve_seconds)
+        self.memory_bytes = int(record.memory_bytes)
+        self.bytes_per_iteration = int(record.bytes_per_iteration)
+        self.history = np.empty(0)
+        if record.history_size:
+            self.history = _arrays.view(record.history, record.history_size,
+                                        np.dtype("d")).copy()
+        self.warnings = text(record.warnings).splitlines() if record.warnings else []
+        self.tried = text(record.tried).splitlines() if record.tried else []
+        lib.spry_result_clear(context.pointer, record)
+
+    def check(self) -> "Result":
+        """Itself where the solve has converged, else raises `NotConverged`:
+        `x = spry.solve(A, b).check().x`."""
+        if not self.converged:
+            raise NotConverged(self)
+        return self
+
+    def headline(self) -> str:
+        """One line."""
+        steps = f"{self.iterations} iteration{'' if self.iterations == 1 else 's'}"
+        arrived = f"converged after {steps}" if self.converged else f"not converged ({self.reason}) after {steps}"
+        line = f"{arrived}: |b - A x| / |b| = {self.true_residual:.3g}"
+        if not self.converged and self.detail:
+            line += f"; {self.detail}"
+        return line
+
+    def _rows(self) -> list[tuple[str, str]]:
+        rows = [
+            ("method", self.method),
+            ("preconditioner", self.precon),
+            ("matrix", f"{self.shape[0]} x {self.shape[1]}, {self.nnz} entries, {self.dtype}, {self.format}"),
+            ("device", self.device),
+            ("time", f"{_time(self.setup_seconds)} set-up, {_time(self.solve_seconds)} solve"),
+        ]
+        rows += [("warning", line) for line in self.warnings]
+        rows += [("tried", line) for line in self.tried]
+        return rows
+
+    def __str__(self) -> str:
+        lines = [f"  {name:<15}{value}" for name, value in self._rows()]
+        return "\n".join([self.headline(), *lines])
+
+    def __repr__(self) -> str:
+        return f"<spry.Result: {self.headline()}, {self.method} with {self.precon}>"
+
+    def _repr_html_(self) -> str:
+        colour = "#1a7f37" if self.converged else "#b35900"
+        rows = "".join(f"<tr><th style='text-align:left'>{html.escape(name)}</th>"
+                       f"<td style='text-align:left'>{html.escape(value)}</td></tr>"
+                       for name, value in self._rows())
+        return (f"<div><b style='color:{colour}'>{html.escape(self.headline())}</b>"
+                f"<table>{rows}</table></div>")
+
+    def plot(self, ax: Any = None, **style: Any) -> Any:
+        """Draws the residuals over the iterations with matplotlib, and returns the axes."""
+        import matplotlib.pyplot as plt
+
+        if ax is None:
+            ax = plt.subplots(figsize=(6, 3.5))[1]
+        style.setdefault("label", self.method if self.precon == "none" else f"{self.method} + {self.precon}")
+        ax.semilogy(np.arange(self.history.size), np.maximum(self.history, 1e-300), **style)
+        if self.tolerance > 0 and not any(line.get_gid() == "tol" for line in ax.lines):
+            ax.axhline(self.tolerance, color="0.6", linewidth=0.8, linestyle="--", gid="tol")
+        ax.set_xlabel("iteration")
+        ax.set_ylabel("relative residual")
+        ax.legend()
+        return ax
+
+
+class Results(list):
+    """The results of several right-hand sides: a list of `Result`, with x of all as columns."""
+
+    def __init__(self, results: list[Result], x: Any) -> None:
+        super().__init__(results)
+        self.x = x
+
+    @property
+    def converged(self) -> bool:
+        """Whether all have."""
+        return all(result.converged for result in self)
+
+    def check(self) -> "Results":
+        """Itself, or `NotConverged` for the first that has not."""
+        for result in self:
+            result.check()
+        return self
+
+    def __str__(self) -> str:
+        return "\n".join(f"{k}: {result.headline()}" for k, result in enumerate(self))
+
+
+def record() -> Any:
+    """A cleared record for the library to fill."""
+    made = ffi.new(_RECORD)
+    made.size = _SIZE
+    return made
+
+
+_RECORD, _SIZE = ffi.typeof("spry_result *"), ffi.sizeof("spry_result")

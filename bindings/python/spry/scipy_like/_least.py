@@ -1,0 +1,112 @@
+"""lsqr and lsmr with SciPy's signatures."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._library import ffi, lib
+from .._matrix import Matrix
+from .._operator import is_operator
+from ._system import System, norm
+
+_STOPS = ("the exact solution is x = 0, or x0 where it was given",
+          "A x - b is small enough, given atol and btol",
+          "the least-squares solution is good enough, given atol",
+          "the estimate of cond(A) has exceeded conlim",
+          "A x - b is small enough for this machine",
+          "the least-squares solution is good enough for this machine",
+          "cond(A) seems to be too large for this machine",
+          "the iteration limit has been reached")
+# What the rules of the methods' texts say when they accept an x.
+_RULES = (("least-squares", 2), ("x is a solution", 1), ("condition", 3), ("first guess", 0))
+
+
+class _Least:
+    """One solve, and the norms that SciPy tells of it: r and A^H r of the x that is returned, the
+    norm and the condition number of A as the method has estimated them."""
+
+    def __init__(self, method: str, A: Any, b: Any, damp: float, atol: float, btol: float,
+                 conlim: float, limit: int | None, x0: Any, show: bool) -> None:
+        A = A if hasattr(A, "shape") else np.asarray(A)
+        right = np.atleast_1d(np.atleast_1d(np.asarray(b)).squeeze())
+        x0 = None if x0 is None else np.atleast_1d(x0)
+        if limit is None:
+            limit = 2 * A.shape[1] if method == "lsqr" else min(A.shape)
+        self.damp, self.itn, self.istop = float(damp), 0, 0
+        self.anorm = self.acond = 0.0
+        with System(A, None, x0, right, square=False) as system:
+            self.start = system.x.copy()
+            gradient = self._gradient(system, system.residual())
+            if norm(gradient) > 0 and system.size > 0 and limit > 0:
+                rules = f"damp={self.damp!r},atol={atol!r},btol={btol!r},conlim={conlim!r}"
+                self._run(system, f"{method}:{rules}", limit)
+            elif system.size == 0:
+                system.x[:] = 0
+            self.x = system.x
+            r = system.residual()
+            self.r1norm = norm(r)
+            self.r2norm = float(np.hypot(self.r1norm, self.damp * norm(self.x - self.start)))
+            self.arnorm = norm(self._gradient(system, r))
+        self.xnorm = norm(self.x)
+        if self.istop in (2, 4, 5) and self.r2norm <= btol * norm(right) + atol * self.anorm * self.xnorm:
+            self.istop = 1  # both hold: SciPy names this one
+        if show:
+            print(f"{method}: {_STOPS[self.istop]}\n  itn {self.itn}, |r| {self.r2norm:.3e}, "
+                  f"|A^H r| {self.arnorm:.3e}, |x| {self.xnorm:.3e}")
+
+    def _run(self, system: System, text: str, limit: int) -> None:
+        system.prepare(text)
+        outcome = system.run(0.0, limit)
+        self.itn = outcome.iterations
+        if outcome.reason == lib.SPRY_REASON_ITERATIONS:
+            self.istop = 7
+        elif outcome.reason == lib.SPRY_REASON_ACCEPTED:
+            self.istop = next((stop for word, stop in _RULES if word in outcome.detail), 2)
+        else:  # as far as this arithmetic goes
+            self.istop = 4 if outcome.true_residual < 1e-8 else 5
+        self.anorm = self._scalar(system, b"method:fnorm")
+        self.acond = self._scalar(system, b"method:acond")
+
+    @staticmethod
+    def _scalar(system: System, name: bytes) -> float:
+        value = ffi.new("double *")
+        status = lib.spry_solver_get_real(system.solver, name, value)
+        return float("nan") if status else float(value[0])
+
+    def _gradient(self, system: System, r: np.ndarray) -> np.ndarray:
+        """A^H r - damp^2 (x - x0)"""
+        A = system.A
+        if is_operator(A) or isinstance(A, Matrix):
+            back = A.rmatvec(r)
+        else:
+            back = A.conj().T @ r
+        return np.asarray(back).reshape(-1) - self.damp**2 * (system.x - self.start)
+
+
+def lsqr(A: Any, b: Any, damp: float = 0.0, atol: float = 1e-6, btol: float = 1e-6,
+         conlim: float = 1e8, iter_lim: int | None = None, show: bool = False,
+         calc_var: bool = False, x0: Any = None) -> tuple[Any, ...]:
+    """The least-squares solution of A x = b, as `scipy.sparse.linalg.lsqr` gives it: x, istop, itn,
+    r1norm, r2norm, anorm, acond, arnorm, xnorm, var.
+
+    >>> import spry, numpy as np
+    >>> x, istop, itn, r1norm = spry.lsqr(np.array([[1.0], [1.0]]), [1.0, 3.0])[:4]
+    >>> x.round(6), istop, round(float(r1norm), 6)
+    (array([2.]), 2, 1.414214)
+    """
+    if calc_var:
+        raise NotImplementedError("spry.lsqr does not estimate variances (calc_var)")
+    made = _Least("lsqr", A, b, damp, atol, btol, conlim, iter_lim, x0, show)
+    return (made.x, made.istop, made.itn, made.r1norm, made.r2norm, made.anorm, made.acond,
+            made.arnorm, made.xnorm, np.zeros(A.shape[1] if hasattr(A, "shape") else made.x.size))
+
+
+def lsmr(A: Any, b: Any, damp: float = 0.0, atol: float = 1e-6, btol: float = 1e-6,
+         conlim: float = 1e8, maxiter: int | None = None, show: bool = False,
+         x0: Any = None) -> tuple[Any, ...]:
+    """The least-squares solution of A x = b, as `scipy.sparse.linalg.lsmr` gives it: x, istop, itn,
+    normr, normar, norma, conda, normx."""
+    made = _Least("lsmr", A, b, damp, atol, btol, conlim, maxiter, x0, show)
+    return (made.x, made.istop, made.itn, made.r2norm, made.arnorm, made.anorm, made.acond, made.xnorm)

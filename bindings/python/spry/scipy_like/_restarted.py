@@ -1,0 +1,201 @@
+"""gmres, lgmres, gcrotmk with SciPy's signatures."""
+
+from __future__ import annotations
+
+import bisect
+import itertools
+import warnings
+from typing import Any
+
+import numpy as np
+from scipy.sparse.linalg import LinearOperator
+
+from .._errors import InputError
+from .._matrix import arrays_of
+from .._operator import is_operator
+from .._result import record
+from ._system import Outcome, System, norm, tolerance
+
+_UNSAID = ("scipy.sparse.linalg.gmres called without specifying `callback_type`. The default value "
+           "will be changed in a future release. For compatibility, specify a value for "
+           "`callback_type` explicitly, e.g., ``gmres(..., callback_type='pr_norm')``, or to retain "
+           "the old behavior ``gmres(..., callback_type='legacy')``")
+
+
+def gmres(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0,
+          restart: int | None = None, maxiter: int | None = None, M: Any = None,
+          callback: Any = None, callback_type: str | None = None) -> tuple[np.ndarray, int]:
+    """Solves A x = b by restarted GMRES, preconditioned from the left, as
+    `scipy.sparse.linalg.gmres` does: maxiter counts cycles, unless callback_type is "legacy"."""
+    if callback is not None and callback_type is None:
+        warnings.warn(_UNSAID, DeprecationWarning, stacklevel=2)
+    kind = callback_type or "legacy"
+    if kind not in ("x", "pr_norm", "legacy"):
+        raise ValueError(f"Unknown callback_type: {callback_type!r}")
+    system = System(A, M, x0, b)
+    tol = tolerance("gmres", system.size, atol, rtol)
+    if system.size == 0:
+        return np.zeros_like(system.b), 0
+    n = system.shape[0]
+    limit = 10 * n if maxiter is None else int(maxiter)
+    steps = min(20 if restart is None else int(restart), n)
+    if limit <= 0:
+        return system.x, limit
+    heard = _Heard(system, callback, steps) if callback is not None and kind != "x" else None
+    with system:
+        system.prepare(f"gmres:restart={steps},side=left")
+        if callback is not None and kind == "x":
+            outcome = _cycle_by_cycle(system, tol, limit, steps, callback)
+        else:
+            legacy = callback is not None and kind == "legacy"
+            outcome = system.run(tol, limit if legacy else limit * steps, watch=heard)
+    return system.x, 0 if outcome.converged else limit
+
+
+def _cycle_by_cycle(system: System, tol: float, limit: int, steps: int, callback: Any) -> Outcome:
+    """The callback sees x after each cycle: a cycle is a solve that goes on from there."""
+    for _ in range(limit):
+        outcome = system.run(tol, steps)
+        if outcome.iterations:
+            callback(system.x.copy())
+        if outcome.converged:
+            break
+    return outcome
+
+
+class _Heard:
+    """SciPy tells the norm of the preconditioned residual M r over |b|, the library that of r as
+    it follows from it: |r| / |M r| of a cycle's beginning apart. So M is watched there."""
+
+    def __init__(self, system: System, callback: Any, steps: int) -> None:
+        self.callback, self.steps, self.ratio, self.fresh = callback, steps, 1.0, True
+        if system.M is not None:
+            inner = system.M
+
+            def apply(v: np.ndarray) -> np.ndarray:
+                z = np.asarray(inner @ v).reshape(-1)
+                if self.fresh:
+                    self.ratio, self.fresh = norm(z) / norm(v), False
+                return z
+
+            system.M = LinearOperator(inner.shape, matvec=apply, dtype=system.char)
+
+    def __call__(self, iteration: int, residual: float) -> None:
+        self.fresh = iteration % self.steps == 0
+        self.callback(np.float64(residual * self.ratio))
+
+
+def lgmres(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0,
+           maxiter: int = 1000, M: Any = None, callback: Any = None, inner_m: int = 30,
+           outer_k: int = 3, outer_v: list | None = None, store_outer_Av: bool = True,
+           prepend_outer_v: bool = False) -> tuple[np.ndarray, int]:
+    """Solves A x = b by GMRES whose cycles also use the corrections of those before, as
+    `scipy.sparse.linalg.lgmres` does. `outer_v` hands corrections from one solve to the next: x is
+    first improved within their span, and the correction of this solve is added to them."""
+    system = System(A, M, x0, b)
+    _finite(system)
+    tol = tolerance("lgmres", system.size, atol, rtol)
+    if system.size == 0:
+        return np.zeros_like(system.b), 0
+    start = system.x.copy()
+    if outer_v:
+        _project(system, [v for v, _ in outer_v], [Av for _, Av in outer_v])
+    keep = max(min(outer_k, 100), 0)
+    steps = min(inner_m + keep, 10000)
+    text = (f"lgmres:restart={steps},augment={keep},side=left" if keep
+            else f"gmres:restart={steps},side=left")
+    lengths = [inner_m + min(i, keep) for i in range(int(maxiter))]
+    outcome, info = _outer(system, text, tol, lengths, callback)
+    if outer_v is not None and outcome.iterations:
+        _remember(system, start, outer_v, outer_k, store_outer_Av)
+    return system.x, info
+
+
+def gcrotmk(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0,
+            maxiter: int = 1000, M: Any = None, callback: Any = None, m: int = 20,
+            k: int | None = None, CU: list | None = None, discard_C: bool = False,
+            truncate: str = "oldest") -> tuple[np.ndarray, int]:
+    """Solves A x = b by GCROT(m, k), flexible, as `scipy.sparse.linalg.gcrotmk` does. `CU` hands a
+    space from one solve to the next: x is first improved within it. The oldest correction goes first,
+    whatever `truncate` says."""
+    system = System(A, M, x0, b)
+    _finite(system)
+    if truncate not in ("oldest", "smallest"):
+        raise ValueError(f"Invalid value for 'truncate': {truncate!r}")
+    tol = tolerance("gcrotmk", system.size, atol, rtol)
+    if system.size == 0:
+        return np.zeros_like(system.b), 0
+    start = system.x.copy()
+    if CU:
+        _project(system, [u for _, u in CU], [None if discard_C else c for c, _ in CU])
+    keep = m if k is None else k
+    text = f"gcrot:restart={m},keep={min(keep, 1000)}" if keep > 0 else f"fgmres:restart={m}"
+    lengths = [m + max(keep - i, 0) for i in range(int(maxiter))]
+    info = _outer(system, text, tol, lengths, callback)[1]
+    if CU is not None:
+        pairs = [(u, c) for c, u in CU]
+        _remember(system, start, pairs, max(keep, 1), not discard_C)
+        CU[:] = [(c, u) for u, c in pairs]
+    return system.x, info
+
+
+def _outer(system: System, text: str, tol: float, lengths: list[int],
+           callback: Any) -> tuple[Outcome, int]:
+    """SciPy's outer iterations, of so many steps each: x is judged, and the callback called, before
+    each of them; so a solve that arrives in the last one is told as not converged."""
+    ends, limit = list(itertools.accumulate(lengths)), len(lengths)
+    if not limit:
+        return Outcome(record()), 0
+
+    def monitor(iteration: int, _residual: float, x: np.ndarray) -> None:
+        if iteration in inner_ends:
+            callback(x)
+
+    inner_ends = set(ends[:-1])
+    if callback is not None:
+        callback(system.x.copy())
+    with system:
+        try:
+            system.prepare(text)
+            outcome = system.run(tol, ends[-1], monitor if callback is not None else None)
+        except InputError:
+            if _is_finite(system.A):
+                raise
+            return Outcome(record()), 1  # SciPy's word for a NaN on the way
+    if not outcome.converged:
+        return outcome, limit if np.isfinite(outcome.true_residual) else 1
+    cycles = bisect.bisect_left(ends, outcome.iterations) + 1 if outcome.iterations else 0
+    if cycles and callback is not None and cycles < limit and outcome.iterations not in inner_ends:
+        callback(system.x.copy())
+    return outcome, 0 if cycles < limit else limit
+
+
+def _is_finite(A: Any) -> bool:
+    return is_operator(A) or bool(np.isfinite(arrays_of(A).values).all())
+
+
+def _finite(system: System) -> None:
+    if not np.isfinite(system.b).all():
+        raise ValueError("RHS must contain only finite numbers")
+
+
+def _project(system: System, directions: list[Any], products: list[Any]) -> None:
+    """x + V y with the least residual: V are the directions, A V their products where known."""
+    V = np.stack([np.asarray(v, system.char).reshape(-1) for v in directions], axis=1)
+    known = [np.asarray(system.A @ v if Av is None else Av).reshape(-1)
+             for v, Av in zip(V.T, products)]
+    AV = np.stack(known, axis=1)
+    y = np.linalg.lstsq(AV, system.residual(), rcond=1e-12)[0]
+    if np.isfinite(y).all():
+        system.x += (V @ y).astype(system.char)
+
+
+def _remember(system: System, start: np.ndarray, pairs: list[Any], room: int, product: bool) -> None:
+    """Adds the correction of this solve, of length 1, to those of the solves before."""
+    step = system.x - start
+    size = norm(step)
+    if size > 0 and np.isfinite(size):
+        v = step / size
+        pairs.append((v, np.asarray(system.A @ v).reshape(-1) if product else None))
+    while len(pairs) > room:
+        del pairs[0]

@@ -1,0 +1,262 @@
+"""What is wrong gets Python's own kind of exception with a text that helps, and never a crash."""
+
+import gc
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import scipy.sparse.linalg as sla
+
+import spry
+from conftest import small_enough
+
+DROP_INS = [spry.cg, spry.cgs, spry.bicg, spry.bicgstab, spry.gmres, spry.lgmres, spry.gcrotmk,
+            spry.minres, spry.qmr, spry.tfqmr]
+
+
+@pytest.mark.parametrize("solver", DROP_INS)
+def test_shapes(laplace, right, solver):
+    with pytest.raises(ValueError, match="shape"):
+        solver(laplace, right[:-1])
+    with pytest.raises(ValueError, match="square"):
+        solver(laplace[:, :-1], right)
+    with pytest.raises(ValueError, match="shape"):
+        solver(laplace, right, x0=right[:5])
+    with pytest.raises(ValueError, match="shape"):
+        solver(laplace, np.ones((400, 2)))
+    if solver is not spry.qmr:
+        with pytest.raises(ValueError, match="shape"):
+            solver(laplace, right, M=np.eye(3))
+
+
+def test_shapes_of_solve(laplace, right):
+    for b in (right[:-1], np.ones((399, 2)), np.ones((20, 20, 1)), 1.0):
+        with pytest.raises(ValueError, match="shape"):
+            spry.solve(laplace, b)
+    with pytest.raises(ValueError, match="x0"):
+        spry.solve(laplace, right, right[:-1])
+    with pytest.raises(ValueError, match="dimension"):
+        spry.Matrix(np.ones(4))
+    with pytest.raises(ValueError, match="400 x 400"):
+        spry.Matrix(laplace) @ np.ones(3)
+    with pytest.raises(ValueError, match="preconditioner"):
+        spry.solve(laplace, right, method="cg", precon=np.eye(3))
+
+
+def test_nan_and_infinity(laplace, right):
+    for bad in (np.nan, np.inf):
+        A = laplace.copy()
+        A.data[7] = bad
+        with pytest.raises(ValueError, match="row"):
+            spry.solve(A, right)
+        b = right.copy()
+        b[3] = bad
+        with pytest.raises(ValueError, match="right-hand side is not finite at row 3"):
+            spry.solve(laplace, b, method="cg", precon="none")
+
+
+@pytest.mark.parametrize("dtype", [bool, np.int8, np.int64, np.uint32, np.float16, np.longdouble])
+def test_other_types_are_converted(dtype):
+    A = sp.identity(5, format="csr").astype(dtype) if dtype is not np.float16 else np.eye(5, dtype=dtype)
+    x = spry.solve(A, np.arange(5, dtype=dtype if dtype is not bool else int)).x
+    assert x.dtype == float and np.allclose(x, np.arange(5))
+    x, info = spry.cg(A, np.arange(5))
+    assert info == 0 and np.allclose(x, np.arange(5))
+
+
+def test_objects_and_texts_are_not():
+    for A in (np.array([["a", "b"], ["c", "d"]]), np.array([[None, 1], [2, 3]]), object(), "A.mtx"):
+        with pytest.raises((ValueError, TypeError)):
+            spry.solve(A, [1.0, 2.0])
+    with pytest.raises(ValueError):
+        spry.solve(np.eye(2), ["a", "b"])
+    with pytest.raises(ValueError):
+        spry.solve(np.eye(2), [[1.0], [2.0, 3.0]])
+
+
+def test_unsorted_duplicate_and_64_bit_indices(laplace, right):
+    rng = np.random.default_rng(0)
+    A = laplace.copy()
+    for row in range(400):
+        part = slice(A.indptr[row], A.indptr[row + 1])
+        order = rng.permutation(part.stop - part.start)
+        A.indices[part], A.data[part] = A.indices[part][order], A.data[part][order]
+    A.has_sorted_indices = False
+    assert small_enough(laplace, spry.solve(A, right).x, right, 1e-8)
+    wide = sp.csr_matrix((400, 400))
+    wide.data, wide.indices, wide.indptr = laplace.data, laplace.indices.astype(np.int64), laplace.indptr.astype(np.int64)
+    assert small_enough(laplace, spry.solve(wide, right).x, right, 1e-8)
+    coo = laplace.tocoo()
+    twice = sp.coo_matrix((np.r_[coo.data / 2, coo.data / 2], (np.r_[coo.row, coo.row], np.r_[coo.col, coo.col])))
+    assert small_enough(laplace, spry.solve(twice, right).x, right, 1e-8)
+
+
+def test_indices_out_of_range(laplace, right):
+    for part, value in (("indices", 400), ("indices", -1), ("indptr", 10**6)):
+        A = laplace.copy()
+        getattr(A, part)[-1 if part == "indptr" else 3] = value
+        with pytest.raises(ValueError):
+            spry.solve(A, right)
+        with pytest.raises(ValueError):
+            spry.cg(A, right)
+    A = laplace.copy()
+    A.indptr[5], A.indptr[6] = A.indptr[6], A.indptr[5]
+    with pytest.raises(ValueError, match="row"):
+        spry.solve(A, right)
+    A = laplace.copy()
+    A.indices = A.indices[:-4]
+    with pytest.raises(ValueError):
+        spry.solve(A, right)
+
+
+def test_arrays_with_steps_and_of_other_byte_order(laplace, right):
+    spread = np.zeros(800)
+    spread[::2] = right
+    assert small_enough(laplace, spry.solve(laplace, spread[::2], spread[::2]).x, right, 1e-8)
+    assert small_enough(laplace, spry.cg(laplace, spread[::2], x0=spread[1::2])[0], right, 1e-5)
+    assert small_enough(laplace, spry.solve(laplace, right[::-1][::-1].astype(">f8")).x, right, 1e-8)
+    dense = np.asfortranarray(laplace.toarray())
+    assert small_enough(laplace, spry.solve(dense[::1, ::1], right).x, right, 1e-8)
+    frozen = right.copy()
+    frozen.flags.writeable = False
+    assert small_enough(laplace, spry.solve(laplace, frozen, frozen).x, right, 1e-8)
+    B = np.random.default_rng(0).standard_normal((4, 400)).T
+    assert spry.solve(laplace, B[:, ::2]).converged
+
+
+def test_arrays_outlive_their_owner(laplace, right):
+    A = laplace.copy()
+    solver = spry.Solver(A, method="cg", precon="none")
+    expected = solver.solve(right).x
+    del A
+    gc.collect()
+    churn = [np.full(2000, 7.0) for _ in range(50)]
+    assert np.array_equal(solver.solve(right).x, expected) and len(churn) == 50
+
+
+def test_matrix_changed_behind_our_back(laplace, right):
+    for change in ("data", "indices", "resize"):
+        A = laplace.copy()
+        A.data = A.data.copy()  # its own memory
+        solver = spry.Solver(A, method="cg", precon="jacobi")
+        solver.solve(right)
+        if change == "data":
+            A.data[3] += 1e-3
+        elif change == "indices":
+            A.indices[3] = 10**9
+        else:
+            A.data.resize(10**6, refcheck=False)
+        with pytest.raises(spry.ChangedError, match="update"):
+            solver.solve(right)
+        with pytest.raises(ValueError):
+            solver._matrix @ right
+    A = laplace.copy()
+    held = spry.Matrix(A, copy=True)
+    A.indices[:] = 10**9
+    assert small_enough(laplace, spry.solve(held, right).x, right, 1e-8)
+
+
+def test_update_with_another_pattern(laplace, right):
+    solver = spry.Solver(laplace, method="cg", precon="jacobi")
+    with pytest.raises(ValueError, match="other places"):
+        solver.update(sp.csr_matrix(sp.diags([np.ones(400), np.ones(397)], [0, 3])))
+    with pytest.raises(ValueError, match="values are needed"):
+        solver.update(np.ones(3))
+    with pytest.raises(ValueError, match="operator"):
+        spry.Solver(sla.aslinearoperator(laplace), method="cg", precon=None).update(np.ones(3))
+
+
+def test_use_after_close(laplace, right):
+    A = spry.Matrix(laplace)
+    solver = spry.Solver(A)
+    M = spry.Preconditioner(A, "jacobi")
+    for thing in (solver, M, A):
+        thing.close()
+        thing.close()
+        assert "closed" in repr(thing)
+    for use in (lambda: solver.solve(right), lambda: M @ right, lambda: A @ right, lambda: A.nnz,
+                lambda: spry.solve(A, right), lambda: spry.cg(A, right), lambda: solver.set(tol=1.0)):
+        with pytest.raises(spry.ReleasedError, match="closed"):
+            use()
+
+
+def test_options_that_do_not_exist(laplace, right):
+    with pytest.raises(spry.UsageError, match="tol"):
+        spry.solve(laplace, right, tool=1)
+    with pytest.raises(ValueError, match="cg"):
+        spry.solve(laplace, right, method="cgg")
+    with pytest.raises(ValueError):
+        spry.solve(laplace, right, tol=-1.0)
+    with pytest.raises(ValueError):
+        spry.solve(laplace, right, tol="small")
+    with pytest.raises(ValueError):
+        spry.Preconditioner(laplace, "nonsense")
+    with pytest.raises(OSError, match="nowhere"):
+        spry.read("/nowhere/at/all.mtx")
+    with pytest.raises(ValueError, match="symmetry"):
+        spry.Matrix(laplace, symmetry="round")
+
+
+def test_memory_that_is_not_there():
+    context = spry._context.current()
+    A = spry.generate("poisson2d", size=50)
+    with pytest.raises(MemoryError):
+        spry.lib.spry_context_fail_allocation(context.pointer, 3, True)
+        try:
+            spry.solve(A, np.ones(2500), method="gmres", precon="ilu")
+        finally:
+            spry.lib.spry_context_fail_allocation(context.pointer, 0, False)
+    assert spry.solve(A, np.ones(2500)).converged
+
+
+class Wrong(Exception):
+    pass
+
+
+def test_exceptions_in_callbacks(laplace, right):
+    def fail(*_):
+        raise Wrong("in the callback")
+
+    for solver in DROP_INS:
+        extra = {"callback_type": "pr_norm"} if solver is spry.gmres else {}
+        with pytest.raises(Wrong, match="in the callback"):
+            solver(laplace, right, callback=fail, **extra)
+    for name in ("callback", "watch"):
+        with pytest.raises(Wrong):
+            spry.solve(laplace, right, method="cg", precon="none", **{name: fail})
+    A = sla.LinearOperator(laplace.shape, matvec=fail, dtype=float)
+    with pytest.raises(Wrong):
+        spry.cg(A, right)
+    M = sla.LinearOperator(laplace.shape, matvec=fail, rmatvec=fail, dtype=float)
+    with pytest.raises(Wrong):
+        spry.solve(laplace, right, method="cg", precon=M)
+    assert spry.solve(laplace, right).converged
+
+
+def test_operators_that_answer_nonsense(laplace, right):
+    for answer, text in ((lambda v: v[:-1], "399 numbers"), (lambda v: 1j * v, "complex"),
+                         (lambda v: None, "1 numbers|NoneType")):
+        A = type("Odd", (), {"shape": (400, 400), "dtype": np.dtype(float), "matvec": staticmethod(answer)})()
+        with pytest.raises((ValueError, TypeError), match=text):
+            spry.solve(A, right, method="cg", precon="none")
+
+
+def test_solving_within_a_callback(laplace, right):
+    inner = []
+
+    def callback(k, residual, x):
+        if k == 2:
+            inner.append(spry.solve(laplace, x).converged)
+
+    assert spry.solve(laplace, right, method="cg", precon="none", callback=callback).converged
+    assert inner == [True]
+    solver = spry.Solver(laplace, method="cg", precon="none")
+    with pytest.raises(spry.UsageError):
+        solver.solve(right, callback=lambda k, residual, x: solver.solve(right))
+
+
+def test_empty_systems():
+    A = sp.csr_matrix((0, 0))
+    x, info = spry.cg(A, np.zeros(0))
+    assert x.shape == (0,) and info == 0
+    assert spry.Matrix(A).shape == (0, 0)
