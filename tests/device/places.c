@@ -453,6 +453,48 @@ static void check_values(spry_device *d, spry_type type)
     spry_matrix_free(B);
 }
 
+/* Operators one after another, and who hears that they and borrowed numbers are gone. */
+static void count_release(void *data)
+{
+    ++*(int *)data;
+}
+
+static void check_composed(spry_device *d, spry_type type)
+{
+    spry_context *ctx = d->ctx;
+    spry_matrix *A = grid(ctx, type);
+    spry_operator *here = NULL, *away = NULL, *twice = NULL, *mixed = NULL;
+    const int64_t n = spry_matrix_rows(A);
+    int released = 0;
+    spry_vector *x = numbers(ctx, type, n, 16), *y = NULL, *z = NULL;
+    spry_vector *dx = there(d, x), *dz = NULL, *borrowed = NULL;
+    assert_ok(ctx, spry_vector_like(x, n, &y));
+    assert_ok(ctx, spry_vector_like(x, n, &z));
+    assert_ok(ctx, spry_vector_like(dx, n, &dz));
+    assert_ok(ctx, spry_operator_from_matrix(A, &here));
+    assert_ok(ctx, spry_operator_on(d, A, "csr", &away));
+    assert_ok(ctx, spry_operator_apply(here, x, y));
+    assert_ok(ctx, spry_operator_apply(here, y, z));
+    assert_ok(ctx, spry_operator_compose(away, away, &twice));
+    assert_ok(ctx, spry_operator_set_release(twice, count_release, &released));
+    assert_ok(ctx, spry_operator_apply(twice, dx, dz));
+    same(z, dz);
+    refused(d, spry_operator_compose(here, away, &mixed));
+    assert_null(mixed);
+    spry_operator_free(twice);
+    assert_int_equal(released, 1);
+    assert_ok(ctx, spry_vector_on(d, type, n, spry_vector_handle(dx), &borrowed));
+    assert_ok(ctx, spry_vector_set_release(borrowed, count_release, &released));
+    same(x, borrowed);
+    spry_vector_free(borrowed);
+    assert_int_equal(released, 2);
+    same(x, dx);
+    spry_operator_free(here);
+    spry_operator_free(away);
+    FREE_ALL(x, y, z, dx, dz);
+    spry_matrix_free(A);
+}
+
 /* C = A B, with blocks of each place. */
 static void check_dense(spry_device *d, spry_type type)
 {
@@ -649,6 +691,95 @@ static void check_null_space(spry_device *d, spry_type type)
     spry_matrix_free(A);
 }
 
+/* Right-hand sides and solutions as blocks of each place, columns together. */
+static void check_blocks(spry_device *d, spry_type type)
+{
+    enum { COLS = 2 };
+    spry_context *ctx = d->ctx;
+    const double tol = type == SPRY_TYPE_D ? 1e-10 : 1e-4;
+    spry_matrix *A = grid(ctx, type);
+    const int64_t n = spry_matrix_rows(A), bytes = n * (int64_t)spry_type_size(type);
+    spry_vector *b = numbers(ctx, type, n * COLS, 17), *db = there(d, b);
+    for (int k = 0; k < 4; k++) {
+        const spry_vector *from = k & 1 ? db : b;
+        spry_solver *solver = NULL;
+        spry_vector *x = NULL, *back = NULL;
+        assert_ok(ctx, spry_vector_like(k & 1 ? db : b, b->n, &x));
+        assert_ok(ctx, spry_vector_like(b, b->n, &back));
+        spry_dense B = SPRY_DENSE_INIT, X = SPRY_DENSE_INIT;
+        B.rows = X.rows = B.ld = X.ld = n;
+        B.cols = X.cols = COLS;
+        B.device = X.device = k & 1 ? d : NULL;
+        B.data = k & 1 ? spry_vector_handle(db) : spry_vector_data(b);
+        X.data = k & 1 ? spry_vector_handle(x) : spry_vector_data(x);
+        assert_ok(ctx, spry_solver_new(ctx, &solver));
+        assert_ok(ctx, spry_solver_set(solver, "method=cg"));
+        assert_ok(ctx, spry_solver_set_real(solver, "tol", tol));
+        assert_ok(ctx,
+                  spry_solver_set_text(solver, "device", k >> 1 ? spry_device_name(d) : "cpu"));
+        assert_ok(ctx, spry_solver_set_matrix(solver, A));
+        assert_ok(ctx, spry_solve_dense(solver, &B, &X, NULL));
+        assert_ok(ctx, spry_vector_copy(x, back));
+        same(b, from);
+        for (int c = 0; c < COLS; c++) {
+            spry_vector *column = NULL, *solution = NULL;
+            assert_ok(ctx, spry_vector_new(ctx, type, n, (char *)spry_vector_data(b) + c * bytes,
+                                           SPRY_OWN_BORROW, &column));
+            assert_ok(ctx, spry_vector_new(ctx, type, n, (char *)spry_vector_data(back) + c * bytes,
+                                           SPRY_OWN_BORROW, &solution));
+            check_solution(A, column, solution, tol);
+            FREE_ALL(column, solution);
+        }
+        spry_solver_free(solver);
+        FREE_ALL(x, back);
+    }
+    FREE_ALL(b, db);
+    spry_matrix_free(A);
+}
+
+/* What gcrot keeps goes out to vectors of each place and in again: the next solve needs fewer
+ * iterations with it. */
+static void check_space(spry_device *d, bool on_device)
+{
+    enum { KEPT = 2 };
+    spry_context *ctx = d->ctx;
+    spry_matrix *A = grid(ctx, SPRY_TYPE_D);
+    const int64_t n = spry_matrix_rows(A);
+    spry_vector *b = numbers(ctx, SPRY_TYPE_D, n, 18), *x = NULL, *u[KEPT], *du[KEPT];
+    spry_solver *solver = NULL;
+    spry_result result = SPRY_RESULT_INIT;
+    assert_ok(ctx, spry_vector_like(b, n, &x));
+    assert_ok(ctx, spry_solver_new(ctx, &solver));
+    assert_ok(ctx, spry_solver_set(solver, "method=gcrot:restart=4,keep=2,recycle=yes tol=1e-8"));
+    assert_ok(ctx, spry_solver_set_text(solver, "device", on_device ? spry_device_name(d) : "cpu"));
+    assert_ok(ctx, spry_solver_set_matrix(solver, A));
+    assert_ok(ctx, spry_solve(solver, b, x, &result));
+    check_solution(A, b, x, 1e-8);
+    const int64_t first = result.iterations;
+    for (int k = 0; k < KEPT; k++) {
+        assert_ok(ctx, spry_vector_like(b, n, &u[k]));
+        du[k] = there(d, u[k]);
+    }
+    assert_ok(ctx, spry_solver_get_space(solver, "U", KEPT, u));
+    assert_ok(ctx, spry_solver_get_space(solver, "U", KEPT, du));
+    for (int k = 0; k < KEPT; k++)
+        same(u[k], du[k]);
+    assert_true(numeric_norm(u[0]) > 0);
+    assert_ok(ctx, spry_solver_set_space(solver, "U", KEPT,
+                                         (const spry_vector *const *)(on_device ? du : u)));
+    assert_ok(ctx, spry_vector_fill(x, zero));
+    spry_result_clear(ctx, &result);
+    assert_ok(ctx, spry_solve(solver, b, x, &result));
+    check_solution(A, b, x, 1e-8);
+    assert_true(result.iterations <= first);
+    spry_result_clear(ctx, &result);
+    spry_solver_free(solver);
+    free_all(u, KEPT);
+    free_all(du, KEPT);
+    FREE_ALL(b, x);
+    spry_matrix_free(A);
+}
+
 /* --- the headers --------------------------------------------------------------------------------
  */
 
@@ -766,6 +897,7 @@ static void operators(spry_context *ctx, spry_device *d)
     for (int t = 0; t < TYPES; t++) {
         check_operators(d, types[t]);
         check_values(d, types[t]);
+        check_composed(d, types[t]);
         check_dense(d, types[t]);
     }
 }
@@ -775,11 +907,14 @@ static void solves(spry_context *ctx, spry_device *d)
     (void)ctx;
     for (int t = 0; t < TYPES; t++) {
         check_null_space(d, types[t]);
+        check_blocks(d, types[t]);
         for (int kind = 0; kind < SOLVE_KINDS; kind++) {
             check_solves(d, types[t], (solve_kind)kind, false);
             check_solves(d, types[t], (solve_kind)kind, true);
         }
     }
+    check_space(d, false);
+    check_space(d, true);
 }
 
 int main(void)
