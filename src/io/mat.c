@@ -22,10 +22,11 @@ typedef struct span {
     size_t size;
 } span;
 
-/* An element: its type and its bytes. */
+/* An element: its type, its bytes, and how many numbers they are, where that was looked at. */
 typedef struct element {
     uint32_t type;
     span bytes;
+    size_t count;
 } element;
 
 /* An array as it lies in the file, up to its numbers. */
@@ -67,11 +68,11 @@ static spry_status next(const reading *m, span *from, element *e)
     const uint32_t first = word_at(from->data);
     size_t used = MAT_TAG;
     if (first >> 16) {
-        *e = (element){first & 0xffff, {from->data + 4, first >> 16}};
+        *e = (element){first & 0xffff, {from->data + 4, first >> 16}, 0};
         if (e->bytes.size > 4)
             return broken(m, "a small element has more than four bytes");
     } else {
-        *e = (element){first, {from->data + MAT_TAG, word_at(from->data + 4)}};
+        *e = (element){first, {from->data + MAT_TAG, word_at(from->data + 4)}, 0};
         if (e->bytes.size > from->size - MAT_TAG)
             return broken(m, "an element is longer than what it is in");
         used += e->bytes.size;
@@ -150,7 +151,8 @@ static spry_status numbers(const reading *m, span *from, size_t count, element *
     if (status != SPRY_STATUS_OK)
         return status;
     const size_t size = number_size(e->type);
-    if (size == 0 || e->bytes.size / size < count)
+    e->count = size > 0 ? e->bytes.size / size : 0;
+    if (size == 0 || e->count < count)
         return broken(m, "an array has fewer numbers than its shape says");
     return SPRY_STATUS_OK;
 }
@@ -224,7 +226,7 @@ static spry_status read_sparse(reading *m, const array *given)
     SPRY_GO(m->ctx, numbers(m, &from, 0, &rows));
     SPRY_GO(m->ctx, numbers(m, &from, (size_t)a.cols + 1, &offsets));
     const double nnz = number_at(&offsets, (size_t)a.cols);
-    if (!(nnz >= 0 && nnz <= (double)(rows.bytes.size / number_size(rows.type))))
+    if (!(nnz >= 0 && nnz <= (double)rows.count))
         SPRY_GO(m->ctx, broken(m, "a matrix has fewer rows of entries than entries"));
     a.nnz = (int64_t)nnz;
     SPRY_GO(m->ctx, matrix_allocate(m->ctx, &a));
