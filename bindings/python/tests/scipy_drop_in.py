@@ -73,4 +73,5 @@ def pytest_collection_modifyitems(items):
     for item in items:
         name = item.nodeid.rsplit("/", 1)[-1]
         if name in known:
-            item.add_marker(pytest.mark.xfail(reason=known[name], strict=True))
+            strict = not known[name].startswith("by rounding")
+            item.add_marker(pytest.mark.xfail(reason=known[name], strict=strict))
