@@ -1,0 +1,253 @@
+/* Solves with vectors, blocks and operators of each place: see places.c. */
+#include "support/places.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* x, wherever it is, solves A x = b to the tolerance. */
+static void check_solution(const spry_matrix *A, const spry_vector *b, const spry_vector *x,
+                           double tol)
+{
+    spry_context *ctx = b->ctx;
+    spry_operator *op = NULL;
+    spry_vector *here = NULL, *r = NULL;
+    assert_ok(ctx, spry_operator_from_matrix(A, &op));
+    assert_ok(ctx, spry_vector_like(b, b->n, &here));
+    assert_ok(ctx, spry_vector_like(b, b->n, &r));
+    assert_ok(ctx, spry_vector_copy(x, here));
+    assert_ok(ctx, spry_vector_copy(b, r));
+    assert_ok(ctx,
+              spry_operator_multiply(op, SPRY_TRANSPOSE_NO, (spry_scalar){-1, 0}, here, one, r));
+    /* The solver's residual may have been rounded otherwise: by a few units for every |A| |x|. */
+    const double rounding = 64 * numeric_unit(b->type) * 8 * numeric_norm(here);
+    assert_true(numeric_norm(r) <= tol * numeric_norm(b) + rounding);
+    FREE_ALL(here, r);
+    spry_operator_free(op);
+}
+
+/* What the solver works with: a matrix, by itself or with operators of the caller's. */
+typedef enum solve_kind {
+    BY_MATRIX,
+    BY_OPERATOR,
+    WITH_JACOBI, /* of the other place */
+    WITH_ROWS,
+    SOLVE_KINDS
+} solve_kind;
+
+static void check_solves(spry_device *d, spry_type type, solve_kind kind, bool on_device)
+{
+    spry_context *ctx = d->ctx;
+    const double tol = type == SPRY_TYPE_D ? 1e-10 : 1e-4;
+    char options[64];
+    spry_matrix *A = grid(ctx, type);
+    spry_operator *op = NULL, *M = NULL;
+    spry_solver *solver = NULL;
+    spry_vector *b = numbers(ctx, type, spry_matrix_rows(A), 14), *db = there(d, b), *x[4];
+    snprintf(options, sizeof options, "tol=%g method=cg device=%s", tol,
+             on_device ? spry_device_name(d) : "cpu");
+    assert_ok(ctx, spry_solver_new(ctx, &solver));
+    assert_ok(ctx, spry_solver_set(solver, options));
+    assert_ok(ctx, spry_operator_on(on_device ? d : NULL, A, "csr", &op));
+    assert_ok(ctx, kind == WITH_JACOBI
+                       ? spry_precon_new(A, on_device ? NULL : d, "jacobi", &M)
+                       : spry_operator_on(on_device ? NULL : d, A, "csr", &M)); /* it is definite */
+    assert_ok(ctx, kind == BY_OPERATOR ? spry_solver_set_operator(solver, op)
+                                       : spry_solver_set_matrix(solver, A));
+    if (kind >= WITH_JACOBI)
+        assert_ok(ctx, spry_solver_set_precon(solver, M));
+    const spry_vector *const bs[] = {b, db, b, db};
+    for (int k = 0; k < 4; k++) {
+        assert_ok(ctx, spry_vector_like(k >> 1 ? db : b, b->n, &x[k]));
+        assert_ok(ctx, spry_solve(solver, bs[k], x[k], NULL));
+        check_solution(A, b, x[k], tol);
+        if (kind != BY_OPERATOR) { /* as on the host, where copies are looked at */
+            double backward, bound, also;
+            spry_vector *here = NULL;
+            assert_ok(ctx, spry_vector_like(b, b->n, &here));
+            assert_ok(ctx, spry_vector_copy(x[k], here));
+            assert_ok(ctx, spry_solver_errors(solver, bs[k], x[k], &backward, &bound));
+            assert_ok(ctx, spry_solver_errors(solver, b, here, &also, &bound));
+            assert_true(backward == also && backward > 0 && backward < 1 && isnan(bound));
+            spry_vector_free(here);
+        }
+        assert_ok(ctx, spry_vector_fill(x[k], zero));
+    }
+    assert_ok(ctx, spry_solve_many(solver, 4, bs, x, NULL)); /* of all places at once */
+    for (int k = 0; k < 4; k++) {
+        check_solution(A, b, x[k], tol);
+        assert_ok(ctx, spry_vector_fill(x[k], zero));
+        assert_ok(ctx, spry_quick_solve(ctx, A, bs[k], x[k], options, NULL));
+        check_solution(A, b, x[k], tol);
+    }
+    spry_solver_free(solver);
+    spry_operator_free(op);
+    spry_operator_free(M);
+    free_all(x, 4);
+    FREE_ALL(b, db);
+    spry_matrix_free(A);
+}
+
+/* The differences around a ring, which the constant vector has none of. */
+static spry_matrix *ring(spry_context *ctx, spry_type type, int32_t n)
+{
+    int64_t *offsets = calloc((size_t)n + 1, sizeof *offsets);
+    int32_t *columns = calloc((size_t)n, 3 * sizeof *columns);
+    void *values = calloc((size_t)n, 3 * spry_type_size(type));
+    assert_true(offsets && columns && values);
+    for (int32_t i = 0; i < n; i++)
+        for (int32_t k = 0; k < 3; k++) {
+            offsets[i + 1] = 3 * (i + 1);
+            columns[3 * i + k] = (i + n + k - 1) % n;
+            value_set(type, values, 3 * i + k, (spry_scalar){k == 1 ? 2 : -1, 0});
+        }
+    return support_from_csr(ctx, type, n, n, offsets, columns, values);
+}
+
+/* Null vectors of each place, for solves in each place. */
+static void check_null_space(spry_device *d, spry_type type)
+{
+    enum { N = 60 };
+    spry_context *ctx = d->ctx;
+    const double tol = type == SPRY_TYPE_D ? 1e-10 : 1e-4;
+    spry_matrix *A = ring(ctx, type, N);
+    spry_vector *ones = NULL, *w = numbers(ctx, type, N, 15), *b = NULL, *x = NULL;
+    spry_operator *op = NULL;
+    assert_ok(ctx, spry_vector_ones(ctx, A, &ones));
+    spry_vector *away = there(d, ones);
+    assert_ok(ctx, spry_operator_from_matrix(A, &op));
+    assert_ok(ctx, spry_vector_like(w, N, &b));
+    assert_ok(ctx, spry_operator_apply(op, w, b));
+    for (int k = 0; k < 4; k++) {
+        spry_solver *solver = NULL;
+        spry_scalar mean;
+        const spry_vector *const null[] = {k & 1 ? away : ones};
+        assert_ok(ctx, spry_vector_zeros(ctx, A, &x));
+        assert_ok(ctx, spry_solver_new(ctx, &solver));
+        assert_ok(ctx, spry_solver_set(solver, k >> 1 ? "method=cg" : "method=cg device=cpu"));
+        assert_ok(ctx, spry_solver_set_real(solver, "tol", tol));
+        if (k >> 1)
+            assert_ok(ctx, spry_solver_set_text(solver, "device", spry_device_name(d)));
+        assert_ok(ctx, spry_solver_set_matrix(solver, A));
+        assert_ok(ctx, spry_solver_set_null_space(solver, 1, null, NULL));
+        assert_ok(ctx, spry_solve(solver, b, x, NULL));
+        check_solution(A, b, x, tol);
+        assert_ok(ctx, spry_vector_dot(ones, x, &mean)); /* which is removed from x: the shortest */
+        assert_true(hypot(mean.re, mean.im) <= N * 64 * numeric_unit(type) * numeric_norm(x));
+        spry_solver_free(solver);
+        FREE_ALL(x);
+    }
+    spry_operator_free(op);
+    FREE_ALL(ones, away, w, b);
+    spry_matrix_free(A);
+}
+
+/* Right-hand sides and solutions as blocks of each place, columns together. */
+static void check_blocks(spry_device *d, spry_type type)
+{
+    enum { COLS = 2 };
+    spry_context *ctx = d->ctx;
+    const double tol = type == SPRY_TYPE_D ? 1e-10 : 1e-4;
+    spry_matrix *A = grid(ctx, type);
+    const int64_t n = spry_matrix_rows(A), bytes = n * (int64_t)spry_type_size(type);
+    spry_vector *b = numbers(ctx, type, n * COLS, 17), *db = there(d, b);
+    for (int k = 0; k < 4; k++) {
+        const spry_vector *from = k & 1 ? db : b;
+        spry_solver *solver = NULL;
+        spry_vector *x = NULL, *back = NULL;
+        assert_ok(ctx, spry_vector_like(k & 1 ? db : b, b->n, &x));
+        assert_ok(ctx, spry_vector_like(b, b->n, &back));
+        spry_dense B = SPRY_DENSE_INIT, X = SPRY_DENSE_INIT;
+        B.rows = X.rows = B.ld = X.ld = n;
+        B.cols = X.cols = COLS;
+        B.device = X.device = k & 1 ? d : NULL;
+        B.data = k & 1 ? spry_vector_handle(db) : spry_vector_data(b);
+        X.data = k & 1 ? spry_vector_handle(x) : spry_vector_data(x);
+        assert_ok(ctx, spry_solver_new(ctx, &solver));
+        assert_ok(ctx, spry_solver_set(solver, "method=cg"));
+        assert_ok(ctx, spry_solver_set_real(solver, "tol", tol));
+        assert_ok(ctx,
+                  spry_solver_set_text(solver, "device", k >> 1 ? spry_device_name(d) : "cpu"));
+        assert_ok(ctx, spry_solver_set_matrix(solver, A));
+        assert_ok(ctx, spry_solve_dense(solver, &B, &X, NULL));
+        assert_ok(ctx, spry_vector_copy(x, back));
+        same(b, from);
+        for (int c = 0; c < COLS; c++) {
+            spry_vector *column = NULL, *solution = NULL;
+            assert_ok(ctx, spry_vector_new(ctx, type, n, (char *)spry_vector_data(b) + c * bytes,
+                                           SPRY_OWN_BORROW, &column));
+            assert_ok(ctx, spry_vector_new(ctx, type, n, (char *)spry_vector_data(back) + c * bytes,
+                                           SPRY_OWN_BORROW, &solution));
+            check_solution(A, column, solution, tol);
+            FREE_ALL(column, solution);
+        }
+        spry_solver_free(solver);
+        FREE_ALL(x, back);
+    }
+    FREE_ALL(b, db);
+    spry_matrix_free(A);
+}
+
+/* What gcrot keeps goes out to vectors of each place and in again: the next solve needs fewer
+ * iterations with it. */
+static void check_space(spry_device *d, bool on_device)
+{
+    enum { KEPT = 2 };
+    spry_context *ctx = d->ctx;
+    spry_matrix *A = grid(ctx, SPRY_TYPE_D);
+    const int64_t n = spry_matrix_rows(A);
+    spry_vector *b = numbers(ctx, SPRY_TYPE_D, n, 18), *x = NULL, *u[KEPT], *du[KEPT];
+    spry_solver *solver = NULL;
+    spry_result result = SPRY_RESULT_INIT;
+    assert_ok(ctx, spry_vector_like(b, n, &x));
+    assert_ok(ctx, spry_solver_new(ctx, &solver));
+    assert_ok(ctx, spry_solver_set(solver, "method=gcrot:restart=4,keep=2,recycle=yes tol=1e-8"));
+    assert_ok(ctx, spry_solver_set_text(solver, "device", on_device ? spry_device_name(d) : "cpu"));
+    assert_ok(ctx, spry_solver_set_matrix(solver, A));
+    assert_ok(ctx, spry_solve(solver, b, x, &result));
+    check_solution(A, b, x, 1e-8);
+    const int64_t first = result.iterations;
+    for (int k = 0; k < KEPT; k++) {
+        assert_ok(ctx, spry_vector_like(b, n, &u[k]));
+        du[k] = there(d, u[k]);
+    }
+    assert_ok(ctx, spry_solver_get_space(solver, "U", KEPT, u));
+    assert_ok(ctx, spry_solver_get_space(solver, "U", KEPT, du));
+    for (int k = 0; k < KEPT; k++)
+        same(u[k], du[k]);
+    assert_true(numeric_norm(u[0]) > 0);
+    assert_ok(ctx, spry_solver_set_space(solver, "U", KEPT,
+                                         (const spry_vector *const *)(on_device ? du : u)));
+    assert_ok(ctx, spry_vector_fill(x, zero));
+    spry_result_clear(ctx, &result);
+    assert_ok(ctx, spry_solve(solver, b, x, &result));
+    check_solution(A, b, x, 1e-8);
+    assert_true(result.iterations <= first);
+    spry_result_clear(ctx, &result);
+    spry_solver_free(solver);
+    free_all(u, KEPT);
+    free_all(du, KEPT);
+    FREE_ALL(b, x);
+    spry_matrix_free(A);
+}
+
+static void solves(spry_context *ctx, spry_device *d)
+{
+    (void)ctx;
+    for (int t = 0; t < TYPES; t++) {
+        check_null_space(d, types[t]);
+        check_blocks(d, types[t]);
+        for (int kind = 0; kind < SOLVE_KINDS; kind++) {
+            check_solves(d, types[t], (solve_kind)kind, false);
+            check_solves(d, types[t], (solve_kind)kind, true);
+        }
+    }
+    check_space(d, false);
+    check_space(d, true);
+}
+
+int main(void)
+{
+    static const devices_test tests[] = {DEVICES_TEST(solves)};
+    return DEVICES_RUN(tests);
+}
