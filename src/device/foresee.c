@@ -32,11 +32,8 @@ void device_foresee_format(spry_device *d, const spry_matrix *small, int64_t row
     if (!device_foresees(d) || device_was_told(d, key_of(small, rows, nnz, spec)))
         return;
     memcpy(before, d->ctx->message, sizeof before);
-    if (layout_build(small, spec, &L) == SPRY_STATUS_OK) {
-        L->rows = rows; /* lanes of rows follow from their mean length */
-        L->nnz = nnz;
-        device_layout_make_foresee(d, L, spec);
-    }
+    if (layout_build(small, spec, &L) == SPRY_STATUS_OK)
+        device_layout_make_foresee(d, L, rows, nnz, spec);
     layout_free(L);
     memcpy(d->ctx->message, before, sizeof before); /* nothing failed for the caller */
 }

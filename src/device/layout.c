@@ -425,18 +425,16 @@ done:
     return status;
 }
 
-void device_layout_foresee(spry_device *d, layout *L)
+void device_layout_foresee(spry_device *d, layout *L, const device_arrays *arrays)
 {
-    device_layout D = {.d = d, .L = L, .carries = {.any = L->carry_at != NULL}};
+    device_layout D = {.d = d, .L = L, .arrays = *arrays, .carries = {.any = L->carry_at != NULL}};
     device_rows rows = {0};
     instance *in = NULL;
-    if (device_arrays_open(L, &D.arrays) == SPRY_STATUS_OK &&
-        find_instance(&D, false, true, 1, &in) == SPRY_STATUS_OK) {
+    if (find_instance(&D, false, true, 1, &in) == SPRY_STATUS_OK) {
         (void)build(&D, false, 1, in, NULL);
         if (device_layout_rows(&D, false, STEP_PREFIX, &rows) == SPRY_STATUS_OK)
             step_foresee(d, L->type, &rows);
     }
     base_free(L->ctx, rows.text);
     base_free(L->ctx, in);
-    device_arrays_close(&D.arrays);
 }

@@ -48,10 +48,6 @@ spry_status device_layout_prepare(device_layout *D, const device_product *p);
 spry_status device_layout_rows(device_layout *D, bool conjugate, const char *prefix,
                                device_rows *rows);
 
-/* What products A x and steps with such a layout will need, as device_build() with no place for a
- * program does it; only sizes and numbers of L matter, but not its arrays. */
-void device_layout_foresee(spry_device *d, layout *L);
-
 /* The options to compile a program for products with. */
 void device_layout_options(const layout *L, const device_form *form,
                            char options[DEVICE_OPTIONS_SIZE]);

@@ -137,9 +137,10 @@ void make_slices_foresee(const device_maker *m);
  */
 spry_status device_layout_make(device_matrix *A, bool keep, const char *spec, bool *made,
                                device_layout **D);
-/* What making and products of such a layout, which the host has made, will need, as device_build()
- * with no place for a program does it. */
-void device_layout_make_foresee(spry_device *d, layout *L, const char *spec);
+/* What making and products of a matrix of `rows` and `nnz` in such a layout will need: see
+ * device_layout_foresee(). L is of no further use. */
+void device_layout_make_foresee(spry_device *d, layout *L, int64_t rows, int64_t nnz,
+                                const char *spec);
 /* Entries of the longest row of a matrix that is there: eight bytes per row are read. */
 spry_status device_longest_row(device_matrix *A, int64_t *longest);
 void device_longest_row_foresee(spry_device *d);

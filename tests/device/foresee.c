@@ -5,9 +5,11 @@
  */
 #include "support/devices.h"
 #include "support/generated.h"
+#include "support/layouts.h"
 #include "support/opened.h"
 
 #include "device/cache.h"
+#include "device/foresee.h"
 
 #include <string.h>
 
@@ -86,6 +88,29 @@ static void test_factors(spry_context *ctx, spry_device *d)
           "method=cg precon=ilu:order=multicolour,precision=single format=csr", 0);
 }
 
+/* All formats: what is made for their texts is smaller than the matrix that it speaks for. */
+static void foresee_one(const char *spec, void *data)
+{
+    spry_device *d = data;
+    device_foresee_named(d, SPRY_TYPE_D, 1, 0, spec);
+    device_foresee_named(d, SPRY_TYPE_D, 1000, 300, spec);
+    device_foresee_named(d, SPRY_TYPE_D, 1000, 90000, spec);
+    device_foresee_named(d, SPRY_TYPE_Z, (int64_t)1 << 32, (int64_t)1 << 40, spec);
+}
+
+static void test_formats(spry_context *named_by, spry_device *named)
+{
+    spry_context *ctx = support_context(NULL);
+    spry_device *d = NULL;
+    (void)named_by;
+    assert_ok(ctx, spry_device_open(ctx, named->facts.name, &d));
+    device_listen(d);
+    layouts_each(foresee_one, d);
+    assert_non_null(d->cache->ahead);
+    spry_device_close_all(ctx);
+    support_context_free(ctx);
+}
+
 static void stop(void *data, int done, int all)
 {
     (void)all;
@@ -107,8 +132,8 @@ static void test_prepare(spry_context *ctx, spry_device *d)
 
 int main(void)
 {
-    static const devices_test tests[] = {DEVICES_TEST(test_amg), DEVICES_TEST(test_classical),
-                                         DEVICES_TEST(test_amg_single), DEVICES_TEST(test_factors),
-                                         DEVICES_TEST(test_prepare)};
+    static const devices_test tests[] = {
+        DEVICES_TEST(test_amg),     DEVICES_TEST(test_classical), DEVICES_TEST(test_amg_single),
+        DEVICES_TEST(test_factors), DEVICES_TEST(test_formats),   DEVICES_TEST(test_prepare)};
     return DEVICES_RUN(tests);
 }
