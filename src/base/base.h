@@ -46,6 +46,7 @@ struct spry_context {
     spry_bandwidth bandwidth; /* 0 until measured */
     spry_device *devices;     /* that are open, and what closes them */
     void (*close_devices)(spry_context *ctx);
+    struct spry_team *team;   /* the ranks that solve together (team.h); NULL: there is one */
     struct {
         const spry_option *list; /* its rows */
         const void *fields;      /* the caller's */

@@ -1,5 +1,6 @@
 /* The context's life and its small questions. */
 #include "base/base.h"
+#include "base/team.h"
 
 #include <omp.h>
 
@@ -165,6 +166,8 @@ static void leave(spry_context *ctx)
         return;
     if (ctx->close_devices)
         ctx->close_devices(ctx);
+    if (ctx->team)
+        ctx->team->class->destroy(ctx->team);
     const spry_allocator allocator = ctx->allocator;
     allocator.release(allocator.data, ctx, sizeof *ctx);
 }

@@ -94,6 +94,9 @@ CALL(spry_matrix_gram, 2, "", spry_matrix_gram(P(0, t->A), false, P(1, &t->made_
 CALL(spry_matrix_triple, 4, "0", spry_matrix_triple(P(0, t->A), P(1, t->A), P(2, t->A), P(3, &t->made_matrix))) \
 CALL(spry_context_new, 2, "0", spry_context_new(P(0, ""), P(1, &t->made_context)))                   \
 CALL(spry_context_new_with, 3, "01", spry_context_new_with(P(0, &(spry_allocator){0}), P(1, ""), P(2, &t->made_context))) \
+ONLY(spry_context_new_ranked, 2, "", spry_context_new_ranked(P(0, (spry_team *)t->word), NULL, P(1, &t->made_context))) \
+LOOK(spry_context_rank, 1, spry_context_rank(P(0, t->ctx)))                                          \
+LOOK(spry_context_ranks, 1, spry_context_ranks(P(0, t->ctx)))                                        \
 LOOK(spry_context_free, 1, spry_context_free(P(0, NULL)))                                            \
 LOOK(spry_message, 1, spry_message(P(0, t->ctx)))                                                    \
 LOOK(spry_context_set_log, 1, spry_context_set_log(P(0, t->ctx), NULL, NULL))                        \
