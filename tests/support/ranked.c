@@ -47,6 +47,7 @@ static hall *hall_of(team *t)
 
 static void destroy(team *t)
 {
+    free(t->room);
     free(t->state);
     free(t);
 }
@@ -113,7 +114,7 @@ static spry_status swap(team *t, const int64_t *send_bytes, const void *send,
     if (!fits)
         snprintf(t->message, sizeof t->message, "rank %d is sent other lengths than it waits for",
                  t->rank);
-    return fits ? SPRY_STATUS_OK : SPRY_STATUS_INTERNAL;
+    return fits ? SPRY_STATUS_OK : SPRY_STATUS_UNSUPPORTED;
 }
 
 /* --- between two ranks ---------------------------------------------------------------------------
@@ -258,7 +259,11 @@ static spry_context *join_hall(hall *all, int rank)
     seat *s = calloc(1, sizeof *s);
     spry_context *ctx = NULL;
     s->all = all;
-    *t = (team){.class = &threads_class, .rank = rank, .ranks = all->ranks, .state = s};
+    *t = (team){.class = &threads_class,
+                .rank = rank,
+                .ranks = all->ranks,
+                .room = calloc((size_t)all->ranks, TEAM_ROOM),
+                .state = s};
     return spry_context_new_ranked(t, "threads=1", &ctx) == SPRY_STATUS_OK ? ctx : NULL;
 }
 
