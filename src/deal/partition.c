@@ -1,5 +1,5 @@
 /* Contiguous partitions by work, and the numbering that every partition ends in. */
-#include "spread/partition.h"
+#include "deal/partition.h"
 
 spry_status partition_check_shares(spry_context *ctx, int ranks, const double *shares)
 {

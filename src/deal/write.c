@@ -3,7 +3,7 @@
  * to put them where those before it end. The first rank makes the file under another name and gives
  * it its own when everybody has written.
  */
-#include "spread/files.h"
+#include "deal/files.h"
 
 #include "io/mtx.h"
 
@@ -143,8 +143,8 @@ done:
     return status;
 }
 
-spry_status spread_write_vector(spry_context *ctx, const char *path, spry_type type,
-                                const int64_t *first, const void *values)
+spry_status deal_write_vector(spry_context *ctx, const char *path, spry_type type,
+                              const int64_t *first, const void *values)
 {
     const int ranks = team_ranks(ctx), me = team_rank(ctx);
     const numbers n = {type, first[me + 1] - first[me], values};

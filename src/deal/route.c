@@ -1,5 +1,5 @@
 /* Routes: a counting sort by rank, then one message to each. */
-#include "spread/route.h"
+#include "deal/route.h"
 
 void route_clear(spry_context *ctx, route *r)
 {

@@ -3,26 +3,26 @@
  * each rank looks after a block of the rows, whoever has them before and after: it knows how many
  * entries they have, or the new numbers of them.
  */
-#include "spread/deal.h"
+#include "deal/deal.h"
 
-#include "spread/pattern.h"
+#include "deal/pattern.h"
 
-void spread_dealt_clear(spry_context *ctx, spread_dealt *dealt)
+void dealt_matrix_clear(spry_context *ctx, dealt_matrix *dealt)
 {
-    spread_rows_clear(ctx, &dealt->rows);
-    spread_move_clear(ctx, &dealt->move);
+    deal_rows_clear(ctx, &dealt->rows);
+    deal_move_clear(ctx, &dealt->move);
     base_free(ctx, dealt->first);
-    *dealt = (spread_dealt){0};
+    *dealt = (dealt_matrix){0};
 }
 
 /* Fails where what this rank gives cannot be. */
-static spry_status check_given(spry_context *ctx, const spread_given *g, const spread_wish *wish)
+static spry_status check_given(spry_context *ctx, const deal_given *g, const deal_wish *wish)
 {
     if (g->rows < 0 || g->all_rows < 0 || g->all_cols < 0)
         return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
                          "%" PRId64 " rows of %" PRId64 " x %" PRId64 " are given", g->rows,
                          g->all_rows, g->all_cols);
-    if (wish->kind == SPREAD_BY_GRAPH && g->all_rows != g->all_cols)
+    if (wish->kind == DEAL_BY_GRAPH && g->all_rows != g->all_cols)
         return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
                          "a partition by the graph is for square matrices, this one is %" PRId64
                          " x %" PRId64,
@@ -41,7 +41,7 @@ static spry_status check_given(spry_context *ctx, const spread_given *g, const s
 }
 
 /* The numbers of the rows given, in memory of their own. */
-static spry_status number_given(spry_context *ctx, const spread_given *g, int64_t **numbers)
+static spry_status number_given(spry_context *ctx, const deal_given *g, int64_t **numbers)
 {
     int64_t *offsets = NULL;
     spry_status status = SPRY_STATUS_OK;
@@ -63,12 +63,12 @@ done:
 
 /* What is known on the way. */
 typedef struct dealing {
-    const spread_given *given;
-    const spread_wish *wish;
+    const deal_given *given;
+    const deal_wish *wish;
     int64_t *numbers; /* of the rows given: old ones, then new ones */
     int64_t *blocks;
-    spread_move known; /* rows given to the blocks that they are in */
-    int64_t *block;    /* a number of each row of this rank's block: entries, or its new number */
+    deal_move known; /* rows given to the blocks that they are in */
+    int64_t *block;  /* a number of each row of this rank's block: entries, or its new number */
     bool renumbered;
     int64_t *columns; /* renumbered */
 } dealing;
@@ -79,19 +79,19 @@ static void dealing_clear(spry_context *ctx, dealing *d)
     base_free(ctx, d->blocks);
     base_free(ctx, d->block);
     base_free(ctx, d->columns);
-    spread_move_clear(ctx, &d->known);
+    deal_move_clear(ctx, &d->known);
 }
 
 static spry_status cut_by_work(spry_context *ctx, dealing *d, int64_t *first)
 {
-    const spread_given *g = d->given;
+    const deal_given *g = d->given;
     int64_t *entries = NULL;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, team_agree(ctx, base_alloc(ctx, g->rows, sizeof *entries, &entries)));
     for (int64_t i = 0; i < g->rows; i++)
         entries[i] = g->offsets[i + 1] - g->offsets[i];
-    SPRY_GO(ctx, spread_move_in(ctx, &d->known, sizeof *entries, entries, d->block));
-    SPRY_GO(ctx, spread_cut(ctx, d->blocks, d->block, d->wish, first));
+    SPRY_GO(ctx, deal_move_in(ctx, &d->known, sizeof *entries, entries, d->block));
+    SPRY_GO(ctx, deal_cut(ctx, d->blocks, d->block, d->wish, first));
 done:
     base_free(ctx, entries);
     return status;
@@ -109,7 +109,7 @@ static spry_status number_as_given(spry_context *ctx, dealing *d, int64_t *first
     SPRY_GO(ctx, team_agree(ctx, base_alloc(ctx, d->given->rows, sizeof *fresh, &fresh)));
     for (int64_t k = 0; k < d->given->rows; k++)
         fresh[k] = offsets[team_rank(ctx)] + k;
-    SPRY_GO(ctx, spread_move_in(ctx, &d->known, sizeof *fresh, fresh, d->block));
+    SPRY_GO(ctx, deal_move_in(ctx, &d->known, sizeof *fresh, fresh, d->block));
     d->renumbered = true;
 done:
     base_free(ctx, offsets);
@@ -120,12 +120,11 @@ done:
 static spry_status choose(spry_context *ctx, dealing *d, int64_t *first)
 {
     switch (d->wish->kind) {
-    case SPREAD_AS_GIVEN:
+    case DEAL_AS_GIVEN:
         return number_as_given(ctx, d, first);
-    case SPREAD_BY_GRAPH:
+    case DEAL_BY_GRAPH:
         d->renumbered = true;
-        return spread_number_by_graph(ctx, d->given, d->numbers, d->wish, d->blocks, first,
-                                      d->block);
+        return deal_number_by_graph(ctx, d->given, d->numbers, d->wish, d->blocks, first, d->block);
     default:
         return cut_by_work(ctx, d, first);
     }
@@ -134,62 +133,62 @@ static spry_status choose(spry_context *ctx, dealing *d, int64_t *first)
 /* Rows and, of square matrices, columns get their new numbers. */
 static spry_status renumber(spry_context *ctx, dealing *d)
 {
-    const spread_given *g = d->given;
+    const deal_given *g = d->given;
     const int64_t entries = g->rows > 0 ? g->offsets[g->rows] : 0;
-    const spread_numbers numbers = {d->blocks, d->block};
+    const deal_numbers numbers = {d->blocks, d->block};
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, spread_renumber(ctx, &numbers, g->rows, d->numbers));
+    SPRY_GO(ctx, deal_renumber(ctx, &numbers, g->rows, d->numbers));
     if (g->all_rows != g->all_cols)
         goto done;
     SPRY_GO(ctx, team_agree(ctx, base_alloc(ctx, entries, sizeof *d->columns, &d->columns)));
     if (entries > 0)
         memcpy(d->columns, g->columns, (size_t)entries * sizeof *d->columns);
-    SPRY_GO(ctx, spread_renumber(ctx, &numbers, entries, d->columns));
+    SPRY_GO(ctx, deal_renumber(ctx, &numbers, entries, d->columns));
 done:
     return status;
 }
 
 /* The entries given, with the numbers of their rows. */
-static spry_status send(spry_context *ctx, const dealing *d, spread_dealt *dealt)
+static spry_status send(spry_context *ctx, const dealing *d, dealt_matrix *dealt)
 {
-    const spread_given *g = d->given;
-    spread_entries e = {.type = g->type,
-                        .count = g->rows > 0 ? g->offsets[g->rows] : 0,
-                        .col = d->columns ? d->columns : (int64_t *)g->columns,
-                        .values = (void *)g->values};
+    const deal_given *g = d->given;
+    deal_entries e = {.type = g->type,
+                      .count = g->rows > 0 ? g->offsets[g->rows] : 0,
+                      .col = d->columns ? d->columns : (int64_t *)g->columns,
+                      .values = (void *)g->values};
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, team_agree(ctx, base_alloc(ctx, e.count, sizeof *e.row, &e.row)));
     for (int64_t i = 0; i < g->rows; i++)
         for (int64_t k = g->offsets[i]; k < g->offsets[i + 1]; k++)
             e.row[k] = d->numbers[i];
-    SPRY_GO(ctx, spread_gather_rows(ctx, &e, dealt->first, g->all_cols, &dealt->rows));
-    SPRY_GO(ctx, spread_move_make(ctx, g->rows, d->numbers, dealt->first, &dealt->move));
+    SPRY_GO(ctx, deal_gather_rows(ctx, &e, dealt->first, g->all_cols, &dealt->rows));
+    SPRY_GO(ctx, deal_move_make(ctx, g->rows, d->numbers, dealt->first, &dealt->move));
 done:
     base_free(ctx, e.row);
     return status;
 }
 
-static spry_status allocate(spry_context *ctx, dealing *d, spread_dealt *dealt)
+static spry_status allocate(spry_context *ctx, dealing *d, dealt_matrix *dealt)
 {
     const int me = team_rank(ctx);
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, spread_blocks(ctx, d->given->all_rows, &d->blocks));
+    SPRY_GO(ctx, deal_blocks(ctx, d->given->all_rows, &d->blocks));
     SPRY_GO(ctx, base_alloc(ctx, d->blocks[me + 1] - d->blocks[me], sizeof *d->block, &d->block));
     SPRY_GO(ctx, base_alloc(ctx, team_ranks(ctx) + 1, sizeof *dealt->first, &dealt->first));
 done:
     return status;
 }
 
-spry_status spread_deal(spry_context *ctx, const spread_given *given, const spread_wish *wish,
-                        spread_dealt *dealt)
+spry_status deal_matrix(spry_context *ctx, const deal_given *given, const deal_wish *wish,
+                        dealt_matrix *dealt)
 {
     dealing d = {.given = given, .wish = wish};
     spry_status status = SPRY_STATUS_OK;
-    *dealt = (spread_dealt){0};
+    *dealt = (dealt_matrix){0};
     SPRY_GO(ctx, team_agree(ctx, check_given(ctx, given, wish)));
     SPRY_GO(ctx, team_agree(ctx, allocate(ctx, &d, dealt)));
     SPRY_GO(ctx, number_given(ctx, given, &d.numbers));
-    SPRY_GO(ctx, spread_move_make(ctx, given->rows, d.numbers, d.blocks, &d.known));
+    SPRY_GO(ctx, deal_move_make(ctx, given->rows, d.numbers, d.blocks, &d.known));
     SPRY_GO(ctx, choose(ctx, &d, dealt->first));
     if (d.renumbered)
         SPRY_GO(ctx, renumber(ctx, &d));
@@ -197,6 +196,6 @@ spry_status spread_deal(spry_context *ctx, const spread_given *given, const spre
 done:
     dealing_clear(ctx, &d);
     if (status != SPRY_STATUS_OK)
-        spread_dealt_clear(ctx, dealt);
+        dealt_matrix_clear(ctx, dealt);
     return status;
 }

@@ -2,11 +2,11 @@
  * Matrix Market files by all ranks: each takes the lines that begin in its share of the bytes. The
  * first rank reads the header; places in messages are those in the whole file.
  */
-#include "spread/files.h"
+#include "deal/files.h"
 
 #include "io/mtx.h"
 
-const char *spread_line_of(const char *begin, const char *end, int ranks, int rank)
+const char *deal_line_of(const char *begin, const char *end, int ranks, int rank)
 {
     if (rank <= 0)
         return begin;
@@ -37,8 +37,8 @@ static spry_status count(spry_context *ctx, const io_bytes *bytes, const mtx_hea
 {
     const int ranks = team_ranks(ctx), me = team_rank(ctx);
     const char *body = bytes->data + h->body, *end = bytes->data + bytes->size;
-    const char *from = spread_line_of(body, end, ranks, me),
-               *to = spread_line_of(body, end, ranks, me + 1);
+    const char *from = deal_line_of(body, end, ranks, me),
+               *to = deal_line_of(body, end, ranks, me + 1);
     int64_t *offsets = NULL;
     spry_status status = io_mtx_cut(ctx, from, to, part);
     if (status == SPRY_STATUS_OK)
@@ -75,26 +75,26 @@ static spry_status finish_values(spry_context *ctx, const io_bytes *bytes, const
                                  void **values)
 {
     const bool keep = o->nonfinite != 0;
-    char why[SPREAD_WHY];
+    char why[DEAL_WHY];
     int64_t bad = -1;
     for (int64_t k = 0; k < part->count && !keep; k++)
         if (!value_finite(value_get(*type, *values, k)))
             return fault_of(ctx, bytes, part, h, k,
                             "is not a finite number; nonfinite=keep would let it pass");
     const spry_type wanted = o->type == 0 ? *type : (spry_type)(o->type - 1);
-    const spry_status status = spread_cast(ctx, *type, part->count, values, wanted, &bad, why);
+    const spry_status status = deal_cast(ctx, *type, part->count, values, wanted, &bad, why);
     if (status == SPRY_STATUS_OK && bad >= 0)
         return fault_of(ctx, bytes, part, h, bad, why);
     *type = wanted;
     return status;
 }
 
-spry_status spread_parse_mtx(spry_context *ctx, const io_bytes *bytes, const read_options *options,
-                             spread_found *found)
+spry_status deal_parse_mtx(spry_context *ctx, const io_bytes *bytes, const read_options *options,
+                           deal_found *found)
 {
     mtx_header h;
     mtx_part part = {0};
-    spread_entries *e = &found->entries;
+    deal_entries *e = &found->entries;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, read_header(ctx, bytes, &h));
     if (h.array)
@@ -103,8 +103,8 @@ spry_status spread_parse_mtx(spry_context *ctx, const io_bytes *bytes, const rea
     found->symmetry = h.symmetry;
     found->rows = h.rows;
     found->cols = h.cols;
-    status = spread_entries_allocate(ctx, h.field == MTX_COMPLEX ? SPRY_TYPE_Z : SPRY_TYPE_D,
-                                     part.count, e);
+    status = deal_entries_allocate(ctx, h.field == MTX_COMPLEX ? SPRY_TYPE_Z : SPRY_TYPE_D,
+                                   part.count, e);
     if (status == SPRY_STATUS_OK) {
         const mtx_target target = {.row = e->row, .col = e->col, .values = e->values};
         status = io_mtx_parse_part(ctx, bytes, &h, &part, &target);
@@ -117,9 +117,9 @@ done:
     return status;
 }
 
-spry_status spread_parse_numbers(spry_context *ctx, const io_bytes *bytes,
-                                 const read_options *options, spry_type *type, int64_t *count_out,
-                                 void **values)
+spry_status deal_parse_numbers(spry_context *ctx, const io_bytes *bytes,
+                               const read_options *options, spry_type *type, int64_t *count_out,
+                               void **values)
 {
     mtx_header h;
     mtx_part part = {0};

@@ -1,8 +1,8 @@
 /* A matrix read by all ranks: their parts of the file, mirrored, sent to where the rows belong. */
-#include "spread/files.h"
+#include "deal/files.h"
 
 /* The other half of a triangle, after the entries that are there. */
-static spry_status mirror(spry_context *ctx, spry_symmetry symmetry, spread_entries *e)
+static spry_status mirror(spry_context *ctx, spry_symmetry symmetry, deal_entries *e)
 {
     const int64_t count = e->count;
     int64_t more = 0;
@@ -28,11 +28,11 @@ done:
 
 /* Of a file's own entries, also where this is a mirrored one's row. */
 static spry_status refuse_duplicate(spry_context *ctx, const io_bytes *bytes,
-                                    const io_format *format, const spread_found *found,
-                                    const spread_rows *rows)
+                                    const io_format *format, const deal_found *found,
+                                    const deal_rows *rows)
 {
     int64_t row = 0;
-    const int64_t k = spread_find_duplicate(rows, &row);
+    const int64_t k = deal_find_duplicate(rows, &row);
     if (k == rows->offsets[rows->rows])
         return SPRY_STATUS_OK;
     const int64_t col = rows->columns[k];
@@ -52,21 +52,21 @@ static spry_status refuse_duplicate(spry_context *ctx, const io_bytes *bytes,
 
 static spry_status settle_duplicates(spry_context *ctx, const io_bytes *bytes,
                                      const io_format *format, const read_options *options,
-                                     const spread_found *found, spread_rows *rows)
+                                     const deal_found *found, deal_rows *rows)
 {
     enum { REFUSE, ADD, KEEP };
     if (options->duplicates == ADD)
-        spread_sum_duplicates(rows);
+        deal_sum_duplicates(rows);
     return options->duplicates == REFUSE ? refuse_duplicate(ctx, bytes, format, found, rows)
                                          : SPRY_STATUS_OK;
 }
 
 /* Files that cannot be cut: the first rank reads and has all entries. */
 static spry_status read_alone(spry_context *ctx, io_bytes *bytes, const io_format *format,
-                              const char *options, spread_found *found)
+                              const char *options, deal_found *found)
 {
     spry_matrix *A = NULL;
-    spread_entries *e = &found->entries;
+    deal_entries *e = &found->entries;
     spry_status status = SPRY_STATUS_OK;
     struct {
         int64_t rows, cols;
@@ -75,7 +75,7 @@ static spry_status read_alone(spry_context *ctx, io_bytes *bytes, const io_forma
     if (team_rank(ctx) == 0)
         status = io_read_bytes(ctx, bytes, format, options, &A);
     if (A)
-        status = spread_entries_allocate(ctx, A->a.type, A->a.nnz, e);
+        status = deal_entries_allocate(ctx, A->a.type, A->a.nnz, e);
     if (A && status == SPRY_STATUS_OK) {
         for (int64_t i = 0; i < A->a.rows; i++)
             for (int64_t k = A->a.offsets[i]; k < A->a.offsets[i + 1]; k++) {
@@ -93,46 +93,45 @@ static spry_status read_alone(spry_context *ctx, io_bytes *bytes, const io_forma
     found->rows = told.rows;
     found->cols = told.cols;
     if (team_rank(ctx) != 0)
-        SPRY_GO(ctx, spread_entries_allocate(ctx, told.type, 0, e));
+        SPRY_GO(ctx, deal_entries_allocate(ctx, told.type, 0, e));
 done:
     return status;
 }
 
 static spry_status find_entries(spry_context *ctx, io_bytes *bytes, const io_format *format,
-                                const read_options *parsed, const char *options,
-                                spread_found *found)
+                                const read_options *parsed, const char *options, deal_found *found)
 {
     if (format == &io_mtx)
-        return spread_parse_mtx(ctx, bytes, parsed, found);
+        return deal_parse_mtx(ctx, bytes, parsed, found);
     if (format == &io_native)
-        return spread_take_native(ctx, bytes, parsed, found);
+        return deal_take_native(ctx, bytes, parsed, found);
     return read_alone(ctx, bytes, format, options, found);
 }
 
-spry_status spread_read(spry_context *ctx, const char *path, const char *options, spread_rows *rows)
+spry_status deal_read(spry_context *ctx, const char *path, const char *options, deal_rows *rows)
 {
     io_bytes bytes = {0};
     const io_format *format = NULL;
     read_options parsed;
-    spread_found found = {0};
+    deal_found found = {0};
     int64_t *blocks = NULL;
     spry_status status = SPRY_STATUS_OK;
-    *rows = (spread_rows){0};
+    *rows = (deal_rows){0};
     SPRY_GO(ctx, team_agree(ctx, options_take(ctx, spry_read_options(), &parsed, options)));
-    SPRY_GO(ctx, spread_open(ctx, path, &bytes));
+    SPRY_GO(ctx, deal_open(ctx, path, &bytes));
     SPRY_GO(ctx, team_agree(ctx, io_choose(ctx, &bytes, &format)));
     SPRY_GO(ctx, find_entries(ctx, &bytes, format, &parsed, options, &found));
     if (found.symmetry != SPRY_SYMMETRY_GENERAL)
         SPRY_GO(ctx, team_agree(ctx, mirror(ctx, found.symmetry, &found.entries)));
-    SPRY_GO(ctx, team_agree(ctx, spread_blocks(ctx, found.rows, &blocks)));
-    SPRY_GO(ctx, spread_gather_rows(ctx, &found.entries, blocks, found.cols, rows));
+    SPRY_GO(ctx, team_agree(ctx, deal_blocks(ctx, found.rows, &blocks)));
+    SPRY_GO(ctx, deal_gather_rows(ctx, &found.entries, blocks, found.cols, rows));
     status = settle_duplicates(ctx, &bytes, format, &parsed, &found, rows);
     SPRY_GO(ctx, team_agree(ctx, status));
 done:
     io_close(ctx, &bytes);
-    spread_entries_clear(ctx, &found.entries);
+    deal_entries_clear(ctx, &found.entries);
     base_free(ctx, blocks);
     if (status != SPRY_STATUS_OK)
-        spread_rows_clear(ctx, rows);
+        deal_rows_clear(ctx, rows);
     return status;
 }

@@ -1,41 +1,40 @@
 /* Entries sent to the ranks that have their rows, grouped by row and sorted there. */
-#include "spread/rows.h"
+#include "deal/rows.h"
 
+#include "deal/partition.h"
 #include "matrix/entries.h"
-#include "spread/partition.h"
 
-void spread_rows_clear(spry_context *ctx, spread_rows *rows)
+void deal_rows_clear(spry_context *ctx, deal_rows *rows)
 {
     base_free(ctx, rows->offsets);
     base_free(ctx, rows->columns);
     base_free(ctx, rows->values);
-    *rows = (spread_rows){0};
+    *rows = (deal_rows){0};
 }
 
-spry_status spread_entries_allocate(spry_context *ctx, spry_type type, int64_t count,
-                                    spread_entries *e)
+spry_status deal_entries_allocate(spry_context *ctx, spry_type type, int64_t count, deal_entries *e)
 {
     spry_status status = SPRY_STATUS_OK;
-    *e = (spread_entries){.type = type, .count = count};
+    *e = (deal_entries){.type = type, .count = count};
     SPRY_GO(ctx, base_alloc(ctx, count, sizeof *e->row, &e->row));
     SPRY_GO(ctx, base_alloc(ctx, count, sizeof *e->col, &e->col));
     SPRY_GO(ctx, base_alloc(ctx, count, spry_type_size(type), &e->values));
 done:
     if (status != SPRY_STATUS_OK)
-        spread_entries_clear(ctx, e);
+        deal_entries_clear(ctx, e);
     return status;
 }
 
-void spread_entries_clear(spry_context *ctx, spread_entries *e)
+void deal_entries_clear(spry_context *ctx, deal_entries *e)
 {
     base_free(ctx, e->row);
     base_free(ctx, e->col);
     base_free(ctx, e->values);
-    *e = (spread_entries){0};
+    *e = (deal_entries){0};
 }
 
 /* The rank of each entry's row; entries of one row follow one another, mostly. */
-static void find_owners(const spread_entries *e, int ranks, const int64_t *first, int32_t *to)
+static void find_owners(const deal_entries *e, int ranks, const int64_t *first, int32_t *to)
 {
     int last = 0;
     for (int64_t k = 0; k < e->count; k++) {
@@ -45,8 +44,8 @@ static void find_owners(const spread_entries *e, int ranks, const int64_t *first
     }
 }
 
-static spry_status send_entries(spry_context *ctx, const spread_entries *given,
-                                const int64_t *first, spread_entries *received)
+static spry_status send_entries(spry_context *ctx, const deal_entries *given, const int64_t *first,
+                                deal_entries *received)
 {
     int32_t *to = NULL;
     route r = {0};
@@ -54,7 +53,7 @@ static spry_status send_entries(spry_context *ctx, const spread_entries *given,
     SPRY_GO(ctx, team_agree(ctx, base_alloc(ctx, given->count, sizeof *to, &to)));
     find_owners(given, team_ranks(ctx), first, to);
     SPRY_GO(ctx, route_make(ctx, given->count, to, &r));
-    SPRY_GO(ctx, team_agree(ctx, spread_entries_allocate(ctx, given->type, r.receives, received)));
+    SPRY_GO(ctx, team_agree(ctx, deal_entries_allocate(ctx, given->type, r.receives, received)));
     SPRY_GO(ctx, route_send(ctx, &r, sizeof *given->row, given->row, received->row));
     SPRY_GO(ctx, route_send(ctx, &r, sizeof *given->col, given->col, received->col));
     SPRY_GO(ctx, route_send(ctx, &r, spry_type_size(given->type), given->values, received->values));
@@ -101,7 +100,7 @@ static void sort_row(placed *p, placed *room, int64_t n)
     }
 }
 
-static spry_status count_rows(spry_context *ctx, const spread_entries *e, spread_rows *rows,
+static spry_status count_rows(spry_context *ctx, const deal_entries *e, deal_rows *rows,
                               int64_t *longest)
 {
     spry_status status = base_calloc(ctx, rows->rows + 1, sizeof *rows->offsets, &rows->offsets);
@@ -115,7 +114,7 @@ static spry_status count_rows(spry_context *ctx, const spread_entries *e, spread
     return base_prefix_sum(ctx, rows->offsets, rows->rows);
 }
 
-static spry_status group(spry_context *ctx, const spread_entries *e, spread_rows *rows)
+static spry_status group(spry_context *ctx, const deal_entries *e, deal_rows *rows)
 {
     const size_t size = spry_type_size(e->type);
     placed *all = NULL, *room = NULL;
@@ -143,27 +142,27 @@ done:
     return status;
 }
 
-spry_status spread_gather_rows(spry_context *ctx, const spread_entries *given, const int64_t *first,
-                               int64_t all_cols, spread_rows *rows)
+spry_status deal_gather_rows(spry_context *ctx, const deal_entries *given, const int64_t *first,
+                             int64_t all_cols, deal_rows *rows)
 {
     const int ranks = team_ranks(ctx), me = team_rank(ctx);
-    spread_entries mine = {0};
+    deal_entries mine = {0};
     spry_status status = SPRY_STATUS_OK;
-    *rows = (spread_rows){.type = given->type,
-                          .begin = first[me],
-                          .rows = first[me + 1] - first[me],
-                          .all_rows = first[ranks],
-                          .all_cols = all_cols};
+    *rows = (deal_rows){.type = given->type,
+                        .begin = first[me],
+                        .rows = first[me + 1] - first[me],
+                        .all_rows = first[ranks],
+                        .all_cols = all_cols};
     SPRY_GO(ctx, send_entries(ctx, given, first, &mine));
     SPRY_GO(ctx, team_agree(ctx, group(ctx, &mine, rows)));
 done:
-    spread_entries_clear(ctx, &mine);
+    deal_entries_clear(ctx, &mine);
     if (status != SPRY_STATUS_OK)
-        spread_rows_clear(ctx, rows);
+        deal_rows_clear(ctx, rows);
     return status;
 }
 
-int64_t spread_find_duplicate(const spread_rows *rows, int64_t *row)
+int64_t deal_find_duplicate(const deal_rows *rows, int64_t *row)
 {
     for (int64_t i = 0; i < rows->rows; i++)
         for (int64_t k = rows->offsets[i] + 1; k < rows->offsets[i + 1]; k++)
@@ -174,7 +173,7 @@ int64_t spread_find_duplicate(const spread_rows *rows, int64_t *row)
     return rows->offsets[rows->rows];
 }
 
-void spread_sum_duplicates(spread_rows *rows)
+void deal_sum_duplicates(deal_rows *rows)
 {
     int64_t to = 0;
     for (int64_t i = 0; i < rows->rows; i++) {

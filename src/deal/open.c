@@ -1,5 +1,5 @@
 /* A file on all ranks. */
-#include "spread/files.h"
+#include "deal/files.h"
 
 #include "matrix/entries.h"
 
@@ -29,7 +29,7 @@ static spry_status receive(spry_context *ctx, const char *path, const opened *fi
     return status;
 }
 
-spry_status spread_open(spry_context *ctx, const char *path, io_bytes *bytes)
+spry_status deal_open(spry_context *ctx, const char *path, io_bytes *bytes)
 {
     const bool leads = team_rank(ctx) == 0;
     opened first = {0};
@@ -52,8 +52,8 @@ done:
     return status;
 }
 
-spry_status spread_cast(spry_context *ctx, spry_type from, int64_t count, void **values,
-                        spry_type to, int64_t *bad, char why[SPREAD_WHY])
+spry_status deal_cast(spry_context *ctx, spry_type from, int64_t count, void **values, spry_type to,
+                      int64_t *bad, char why[DEAL_WHY])
 {
     char *cast = NULL;
     *bad = -1;
@@ -69,7 +69,7 @@ spry_status spread_cast(spry_context *ctx, spry_type from, int64_t count, void *
         if (lost && *bad < 0) {
             char text[VALUE_TEXT];
             *bad = k;
-            snprintf(why, SPREAD_WHY, "is %s, beyond the range of type %s; type=%s holds it",
+            snprintf(why, DEAL_WHY, "is %s, beyond the range of type %s; type=%s holds it",
                      value_text(from, v, text), spry_type_name(to), spry_type_name(from));
         }
         value_set(to, cast, k, v);

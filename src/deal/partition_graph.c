@@ -1,5 +1,5 @@
 /* Partitions of the graph of a matrix, and how good partitions are. */
-#include "spread/partition.h"
+#include "deal/partition.h"
 
 #include "algebra/graph.h"
 #include "matrix/entries.h"
