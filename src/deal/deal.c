@@ -11,6 +11,8 @@ void dealt_matrix_clear(spry_context *ctx, dealt_matrix *dealt)
 {
     deal_rows_clear(ctx, &dealt->rows);
     deal_move_clear(ctx, &dealt->move);
+    deal_move_clear(ctx, &dealt->known);
+    base_free(ctx, dealt->blocks);
     base_free(ctx, dealt->first);
     *dealt = (dealt_matrix){0};
 }
@@ -66,9 +68,9 @@ typedef struct dealing {
     const deal_given *given;
     const deal_wish *wish;
     int64_t *numbers; /* of the rows given: old ones, then new ones */
-    int64_t *blocks;
-    deal_move known; /* rows given to the blocks that they are in */
-    int64_t *block;  /* a number of each row of this rank's block: entries, or its new number */
+    const int64_t *blocks;
+    const deal_move *known; /* rows given to the blocks that they are in */
+    int64_t *block; /* a number of each row of this rank's block: entries, or its new number */
     bool renumbered;
     int64_t *columns; /* renumbered */
 } dealing;
@@ -76,10 +78,8 @@ typedef struct dealing {
 static void dealing_clear(spry_context *ctx, dealing *d)
 {
     base_free(ctx, d->numbers);
-    base_free(ctx, d->blocks);
     base_free(ctx, d->block);
     base_free(ctx, d->columns);
-    deal_move_clear(ctx, &d->known);
 }
 
 static spry_status cut_by_work(spry_context *ctx, dealing *d, int64_t *first)
@@ -90,7 +90,7 @@ static spry_status cut_by_work(spry_context *ctx, dealing *d, int64_t *first)
     SPRY_GO(ctx, team_agree(ctx, base_alloc(ctx, g->rows, sizeof *entries, &entries)));
     for (int64_t i = 0; i < g->rows; i++)
         entries[i] = g->offsets[i + 1] - g->offsets[i];
-    SPRY_GO(ctx, deal_move_in(ctx, &d->known, sizeof *entries, entries, d->block));
+    SPRY_GO(ctx, deal_move_in(ctx, d->known, sizeof *entries, entries, d->block));
     SPRY_GO(ctx, deal_cut(ctx, d->blocks, d->block, d->wish, first));
 done:
     base_free(ctx, entries);
@@ -109,7 +109,7 @@ static spry_status number_as_given(spry_context *ctx, dealing *d, int64_t *first
     SPRY_GO(ctx, team_agree(ctx, base_alloc(ctx, d->given->rows, sizeof *fresh, &fresh)));
     for (int64_t k = 0; k < d->given->rows; k++)
         fresh[k] = offsets[team_rank(ctx)] + k;
-    SPRY_GO(ctx, deal_move_in(ctx, &d->known, sizeof *fresh, fresh, d->block));
+    SPRY_GO(ctx, deal_move_in(ctx, d->known, sizeof *fresh, fresh, d->block));
     d->renumbered = true;
 done:
     base_free(ctx, offsets);
@@ -172,7 +172,8 @@ static spry_status allocate(spry_context *ctx, dealing *d, dealt_matrix *dealt)
 {
     const int me = team_rank(ctx);
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, deal_blocks(ctx, d->given->all_rows, &d->blocks));
+    SPRY_GO(ctx, deal_blocks(ctx, d->given->all_rows, &dealt->blocks));
+    d->blocks = dealt->blocks;
     SPRY_GO(ctx, base_alloc(ctx, d->blocks[me + 1] - d->blocks[me], sizeof *d->block, &d->block));
     SPRY_GO(ctx, base_alloc(ctx, team_ranks(ctx) + 1, sizeof *dealt->first, &dealt->first));
 done:
@@ -182,13 +183,13 @@ done:
 spry_status deal_matrix(spry_context *ctx, const deal_given *given, const deal_wish *wish,
                         dealt_matrix *dealt)
 {
-    dealing d = {.given = given, .wish = wish};
+    dealing d = {.given = given, .wish = wish, .known = &dealt->known};
     spry_status status = SPRY_STATUS_OK;
     *dealt = (dealt_matrix){0};
     SPRY_GO(ctx, team_agree(ctx, check_given(ctx, given, wish)));
     SPRY_GO(ctx, team_agree(ctx, allocate(ctx, &d, dealt)));
     SPRY_GO(ctx, number_given(ctx, given, &d.numbers));
-    SPRY_GO(ctx, deal_move_make(ctx, given->rows, d.numbers, d.blocks, &d.known));
+    SPRY_GO(ctx, deal_move_make(ctx, given->rows, d.numbers, d.blocks, &dealt->known));
     SPRY_GO(ctx, choose(ctx, &d, dealt->first));
     if (d.renumbered)
         SPRY_GO(ctx, renumber(ctx, &d));

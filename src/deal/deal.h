@@ -35,8 +35,10 @@ typedef struct deal_wish {
  * rows that were given with numbers, and after a partition by the graph. */
 typedef struct dealt_matrix {
     deal_rows rows;
-    int64_t *first; /* ranks + 1: rank r has rows first[r]..first[r+1]-1 by new numbers */
-    deal_move move; /* vectors from those who gave the rows, and back */
+    int64_t *first;  /* ranks + 1: rank r has rows first[r]..first[r+1]-1 by new numbers */
+    deal_move move;  /* vectors from those who gave the rows, and back */
+    int64_t *blocks; /* ranks + 1: of the old numbers, rows in equal blocks */
+    deal_move known; /* vectors from those who gave the rows to the blocks, by old numbers */
 } dealt_matrix;
 
 /* Collective. */
