@@ -11,20 +11,10 @@
  * M_p being any preconditioner for R_p A R_p^T. Without overlap both are block Jacobi. How many
  * parts there are depends on the matrix and not on the threads, so that the result does not either.
  */
+#include "precon/schwarz.h"
 #include "precon/kernels.h"
 #include "precon/parts.h"
 
-#define SCHWARZ_OPTIONS(item)                                                                   \
-    PRECON_COMMON(item)                                                                         \
-    item(WORD, kind, "ras", 0, 0, "ras as",                                                     \
-         "restricted additive, or additive, which is symmetric where A is")                     \
-    item(INT, parts, "0", 0, 1e6, NULL, "parts of the rows; 0: one for every 2000 rows")        \
-    item(INT, overlap, "1", 0, 100, NULL, "layers of neighbours that parts are made larger by") \
-    item(TEXT, sub, "ilu", 0, 0, NULL, "what solves a part: any preconditioner of the host")
-enum { SCHWARZ_RAS, SCHWARZ_AS };
-typedef struct schwarz_options {
-    SCHWARZ_OPTIONS(SPRY_OPTION_FIELD)
-} schwarz_options;
 #define OPTION_OWNER schwarz_options
 static const spry_option table[] = {SCHWARZ_OPTIONS(SPRY_OPTION_ROW)};
 #undef OPTION_OWNER
@@ -257,6 +247,8 @@ static spry_status make(const precon_job *job, spry_operator **M)
     schwarz *state = NULL;
     spry_status status = SPRY_STATUS_OK;
     *M = NULL;
+    if (job->A->spread)
+        return schwarz_make_ranks(job, M);
     SPRY_GO(ctx, operator_new(ctx, &schwarz_class, job->A->a.type, n, n, &op));
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *state, &state));
     op->state = state;
