@@ -247,8 +247,6 @@ static spry_status make(const precon_job *job, spry_operator **M)
     schwarz *state = NULL;
     spry_status status = SPRY_STATUS_OK;
     *M = NULL;
-    if (job->A->spread)
-        return schwarz_make_ranks(job, M);
     SPRY_GO(ctx, operator_new(ctx, &schwarz_class, job->A->a.type, n, n, &op));
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *state, &state));
     op->state = state;
@@ -278,4 +276,5 @@ const precon_kind precon_kind_schwarz = {
     .summary = "parts of the rows, each solved by itself, with overlap",
     .options = SPRY_OPTION_LIST(table),
     .make = make,
+    .make_ranks = schwarz_make_ranks,
 };

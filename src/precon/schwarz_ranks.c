@@ -128,7 +128,6 @@ spry_status schwarz_make_ranks(const precon_job *job, spry_operator **M)
     if (op)
         op->state = s;
     SPRY_GO(ctx, team_agree(ctx, status));
-    op->rows_part = op->cols_part = spread_rows_here(job->A);
     s->restricted = o->kind == SCHWARZ_RAS;
     SPRY_GO(ctx, deal_reach_make(job->A, o->overlap, 1, &s->part));
     SPRY_GO(ctx, deal_halo_make(ctx, op->type, job->A->spread->row_starts, s->part.count,
