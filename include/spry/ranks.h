@@ -3,6 +3,7 @@
 #define SPRY_RANKS_H
 
 #include <spry/context.h>
+#include <spry/matrix.h>
 
 SPRY_BEGIN
 
@@ -25,6 +26,38 @@ SPRY_API spry_status spry_context_new_ranked(spry_team *team, const char *option
 SPRY_API int spry_context_rank(const spry_context *ctx);
 /** How many ranks there are; 1 without. */
 SPRY_API int spry_context_ranks(const spry_context *ctx);
+
+/**
+ * Makes a matrix that is spread over the ranks of a context, from the rows that each of them has:
+ * those of rank 0 come first, then those of rank 1, and so on. Collective; with one rank the matrix
+ * is one as any other. Vectors for it are as long as the rows (columns) here: spry_vector_ones()
+ * and spry_vector_zeros() make them, and norms and inner products of these are those of all ranks.
+ *
+ * @param rows     rows of this rank; 0 is allowed
+ * @param cols     elements of x that this rank has; -1: as many as rows
+ * @param offsets  rows + 1 places in columns and values, from 0
+ * @param columns  of the entries, counted over all ranks from 0
+ * @param values   of the type; the arrays are copied
+ * @param A        out: the matrix; NULL after a failure
+ * @return the same on all ranks: what is wrong with one rank's rows is everybody's failure
+ */
+SPRY_API spry_status spry_matrix_new_ranked(spry_context *ctx, spry_type type, int64_t rows,
+                                            int64_t cols, const int64_t *offsets,
+                                            const int64_t *columns, const void *values,
+                                            spry_matrix **A);
+
+/** What all ranks have of a matrix, and where this rank's share of it is. */
+typedef struct spry_ranked {
+    size_t size;                  /**< SPRY_RANKED_INIT */
+    int64_t first_row, first_col; /**< of this rank, counted over all of them */
+    int64_t rows, cols, nnz;      /**< of all ranks */
+    int64_t received, sent;       /**< elements of x in a product, from other ranks and to them */
+    int64_t neighbours;           /**< ranks that elements come from */
+} spry_ranked;
+#define SPRY_RANKED_INIT SPRY_SIZED(spry_ranked)
+
+/** Tells where this rank's rows stand in a matrix; also of one that is not spread. */
+SPRY_API spry_status spry_matrix_ranked(const spry_matrix *A, spry_ranked *found);
 
 SPRY_END
 

@@ -1,6 +1,7 @@
 /* The course of a solve: history, the best iterate, and every reason to stop. */
 #include "krylov/krylov.h"
 
+#include "base/team.h"
 #include "host/apply.h"
 
 #include <math.h>
@@ -17,7 +18,7 @@ spry_status iteration_first_norms(iteration *it, double *residual)
     it->from_zero = it->product_known = norms[1] == 0;
     if (it->from_zero) {
         SPRY_GO(ctx, spry_vector_fill(it->spare, zero));
-    } else if (it->A->rows == it->A->cols) {
+    } else if (it->A->square) {
         it->product_known = true;
         SPRY_GO(ctx, spry_operator_apply(it->A, it->x, it->spare));
         SPRY_GO(ctx, spry_vector_copy(it->b, it->saved));
@@ -212,6 +213,14 @@ static bool stop_for(iteration *it, bool going_on, const char *who)
     return going_on ? end_with(it, SPRY_REASON_STOPPED, who) : false;
 }
 
+/* Whether it is so on any rank; a failure to find out ends it, too. */
+static void on_any(const iteration *it, bool *yes)
+{
+    bool any = true;
+    (void)team_any(it->ctx, *yes, &any);
+    *yes = any;
+}
+
 /* Whether the caller lets it go on. */
 static bool ask(iteration *it, const spry_vector *x, bool monitor, double residual)
 {
@@ -219,7 +228,13 @@ static bool ask(iteration *it, const spry_vector *x, bool monitor, double residu
     const bool fine = monitor ? it->monitor(it->monitor_data, it->count, residual, x)
                               : it->watch(it->watch_data, it->count, residual);
     *it->telling = NULL;
-    return fine && !it->accepted;
+    if (!it->x->part.is)
+        return fine && !it->accepted;
+    bool stop = !fine, accepted = it->accepted; /* one rank's word is for all */
+    on_any(it, &stop);
+    on_any(it, &accepted);
+    it->accepted = accepted;
+    return !stop && !accepted;
 }
 
 static void ask_watch(iteration *it, bool *go_on)
@@ -371,7 +386,7 @@ static void report_again(iteration *it, bool counts, double value, bool *go_on)
 {
     it->count += counts;
     *go_on = it->count < it->replay_to && isfinite(value);
-    it->interrupted = spry_context_interrupted(it->ctx, false);
+    it->interrupted = runner_interrupted(it->runner);
     it->stop =
         it->interrupted || (counts && it->watch && !ask(it, NULL, false, value / it->b_norm));
     *go_on = *go_on && !it->stop;
@@ -418,7 +433,7 @@ spry_status iteration_report(void *data, report_kind kind, bool loop, double val
         SPRY_GO(ctx, ask_monitor(it, false, kind == REPORT_RESIDUAL, go_on));
     if (counts)
         ask_watch(it, go_on);
-    if (spry_context_interrupted(it->ctx, false)) {
+    if (runner_interrupted(it->runner)) {
         it->interrupted = true;
         *go_on = stop_for(it, *go_on, "");
     }

@@ -3,6 +3,7 @@
 #define SPRY_SOLVER_INTERNAL_H
 
 #include "krylov/krylov.h"
+#include "matrix/spread.h"
 #include "precon/precon.h"
 
 enum { SOLVED_TOGETHER = 8 }; /* systems that share one reading of the matrix */
@@ -102,6 +103,11 @@ struct spry_solver {
 spry_status solver_begin(spry_solver *solver);
 void solver_end(spry_solver *solver, spry_status status);
 spry_status solver_check_idle(const spry_solver *solver);
+/* Whether the system is spread over ranks; one status for all of them then, to be asked for between
+ * what each does by itself and what they do together; and whether any was asked to stop. */
+bool solver_ranked(const spry_solver *solver);
+spry_status solver_agree(const spry_solver *solver, spry_status status);
+bool solver_interrupted(const spry_solver *solver);
 /* Makes operator, preconditioner and the rest when something has changed since the last solve;
  * `near` is the device that vectors are on, which is taken unless the options name another. */
 spry_status solver_set_up(spry_solver *solver, spry_device *near);

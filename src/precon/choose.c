@@ -166,6 +166,8 @@ static double skew_share(const spry_matrix *A)
 static spry_status random_vector(const spry_operator *A, uint64_t seed, spry_vector **v)
 {
     const spry_status status = vector_new_at(A->ctx, A->device, A->type, A->rows, v);
+    if (status == SPRY_STATUS_OK)
+        (*v)->part = A->rows_part;
     return status == SPRY_STATUS_OK ? vector_random(*v, seed) : status;
 }
 
@@ -194,7 +196,7 @@ spry_status precon_probe(const spry_operator *A, precon_symmetry *probe)
     double norm_u, norm_v, norm_Au, norm_Av;
     spry_status status = SPRY_STATUS_OK;
     *probe = (precon_symmetry){0};
-    if (A->rows != A->cols)
+    if (!A->square)
         return SPRY_STATUS_OK;
     SPRY_GO(ctx, random_vector(A, 1, &u));
     SPRY_GO(ctx, spry_vector_like(u, A->rows, &Au));

@@ -102,6 +102,9 @@ spry_status runner_new(plan *p, const runner_operators *operators, int tracks, r
     r->size = (int64_t)spry_type_size(A->type);
     r->n[0] = A->rows;
     r->n[1] = A->cols;
+    r->ranked = A->rows_part.is;
+    r->parts[0] = A->rows_part;
+    r->parts[1] = A->cols_part;
     for (int k = 0; k < OPERATOR_COUNT; k++) {
         r->operators[k] = k == OPERATOR_A ? A : operators->M;
         r->changes[k] = r->operators[k] ? r->operators[k]->changes : 0;
@@ -128,6 +131,8 @@ bool runner_reuse(runner *r, int tracks)
             return false;
     r->track_count = tracks;
     r->bytes = 0;
+    r->late = SPRY_STATUS_OK;
+    r->stopped = false;
     for (int k = 0; k < tracks; k++)
         r->tracks[k].done = false;
     return true;

@@ -55,6 +55,7 @@ typedef struct things {
     spry_tune_report report;
     spry_diagnosis diagnosis;
     spry_array_interface array;
+    spry_ranked ranked;
 } things;
 
 static spry_status apply(void *data, spry_transpose op, const void *x, void *y)
@@ -95,6 +96,8 @@ CALL(spry_matrix_triple, 4, "0", spry_matrix_triple(P(0, t->A), P(1, t->A), P(2,
 CALL(spry_context_new, 2, "0", spry_context_new(P(0, ""), P(1, &t->made_context)))                   \
 CALL(spry_context_new_with, 3, "01", spry_context_new_with(P(0, &(spry_allocator){0}), P(1, ""), P(2, &t->made_context))) \
 ONLY(spry_context_new_ranked, 2, "", spry_context_new_ranked(P(0, (spry_team *)t->word), NULL, P(1, &t->made_context))) \
+CALL(spry_matrix_new_ranked, 5, "", spry_matrix_new_ranked(P(0, t->ctx), SPRY_TYPE_D, 2, -1, P(1, csr_offsets), P(2, csr_offsets), P(3, csr_values), P(4, &t->made_matrix))) \
+CALL(spry_matrix_ranked, 2, "", spry_matrix_ranked(P(0, t->A), P(1, &t->ranked)))                    \
 LOOK(spry_context_rank, 1, spry_context_rank(P(0, t->ctx)))                                          \
 LOOK(spry_context_ranks, 1, spry_context_ranks(P(0, t->ctx)))                                        \
 LOOK(spry_context_free, 1, spry_context_free(P(0, NULL)))                                            \
