@@ -107,7 +107,7 @@ static void schwarz(void **state)
     compare((job){"poisson2d", "size=40", "tol=1e-10 method=bicgstab precon=schwarz:overlap=3", 7,
                   .more = 1});
     compare((job){"poisson2d", "size=40", "tol=1e-10 method=gmres precon=schwarz:sub=direct", 1,
-                  .more = 1, .empty = true});
+                  .more = 30, .empty = true}); /* by one process it is exact */
     compare((job){"poisson2d", "size=30", "tol=1e-10 method=qmr precon=schwarz:overlap=0", 1,
                   .more = 1});
 }
@@ -115,10 +115,11 @@ static void schwarz(void **state)
 static void multigrid(void **state)
 {
     (void)state;
-    compare((job){"poisson3d", "size=32", "tol=1e-10 method=cg precon=amg", 1, .more = 0.2});
-    compare((job){"poisson2d", "size=150", "tol=1e-10 method=cg precon=amg", 1, .more = 0.2,
+    compare((job){"poisson3d", "size=24", "tol=1e-10 method=cg precon=amg", 1, .more = 0.2});
+    compare((job){"poisson2d", "size=110", "tol=1e-10 method=cg precon=amg", 1, .more = 0.2,
                   .empty = true});
-    compare((job){"elasticity", "size=16", "tol=1e-10 method=cg precon=amg", 3, .more = 0.2});
+    /* Few layers of nodes on each rank: aggregates that end at cuts are a good part of all. */
+    compare((job){"elasticity", "size=15", "tol=1e-10 method=cg precon=amg", 3, .more = 0.5});
 }
 
 int main(void)

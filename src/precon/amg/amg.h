@@ -209,6 +209,8 @@ spry_status amg_aggregate(spry_context *ctx, const amg_graph *g, int32_t *map, i
  * which it was made of, also when it fails. Collective. */
 spry_status amg_gathered(const spry_matrix *A, spry_matrix *whole, spry_operator *M,
                          spry_operator **op);
+/* The hierarchy that such an operator has within; NULL of others. */
+const amg *amg_gathered_levels(const spry_operator *op);
 /* All rows of a matrix that is spread over ranks, on each of them. */
 spry_status amg_gather(const spry_matrix *A, spry_matrix **whole);
 

@@ -58,6 +58,11 @@ static const operator_class gathered_class = {.name = "gathered",
                                               .apply = apply,
                                               .destroy = destroy};
 
+const amg *amg_gathered_levels(const spry_operator *op)
+{
+    return op->class == &gathered_class ? ((const gathered *)op->state)->M->state : NULL;
+}
+
 static spry_status allocate(const spry_matrix *A, gathered *g)
 {
     spry_context *ctx = A->ctx;

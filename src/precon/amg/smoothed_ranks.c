@@ -48,13 +48,14 @@ spry_status amg_smoothed_begin_ranks(amg *h, const precon_job *job)
     SPRY_GO(ctx, same_of_all(ctx, own->a.rows > 0, level->block, 1, &block));
     if (!starts_fit(job->A, block))
         block = 1;
-    if (block == level->block && own->a.rows > 0)
-        return SPRY_STATUS_OK;
-    /* The vectors of other nodes, or of none. */
-    base_free(ctx, h->near.values);
-    h->near.values = NULL;
-    level->block = block;
-    SPRY_GO(ctx, team_agree(ctx, amg_first_vectors(h, &here, block)));
+    if (block != level->block || own->a.rows == 0) {
+        /* The vectors of other nodes, or of none. */
+        base_free(ctx, h->near.values);
+        h->near.values = NULL;
+        level->block = block;
+        status = amg_first_vectors(h, &here, block);
+    }
+    SPRY_GO(ctx, team_agree(ctx, status));
 done:
     return status;
 }
