@@ -17,9 +17,9 @@ spry_status deal_read(spry_context *ctx, const char *path, const char *options, 
 spry_status deal_read_vector(spry_context *ctx, const char *path, const char *options,
                              const int64_t *first, spry_type *type, void **values);
 /* Writes one: to .mtx each rank its lines, to others the first rank. The file takes its name when
- * all of it is there. */
-spry_status deal_write_vector(spry_context *ctx, const char *path, spry_type type,
-                              const int64_t *first, const void *values);
+ * all of it is there. `comment`, a line that begins with %, follows the first one; NULL: none. */
+spry_status deal_write_vector(spry_context *ctx, const char *path, const char *comment,
+                              spry_type type, const int64_t *first, const void *values);
 
 /* --- inside --------------------------------------------------------------------------------------
  */

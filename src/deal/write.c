@@ -17,6 +17,7 @@ typedef struct numbers {
     spry_type type;
     int64_t count;
     const void *values;
+    const char *comment;
 } numbers;
 
 /* Writes all bytes at a place; 0 or errno. */
@@ -70,13 +71,13 @@ static spry_status put_into(spry_context *ctx, const char *path, const char *nam
 static spry_status begin(spry_context *ctx, const char *path, const numbers *n, int64_t all,
                          io_writer **w, char name[NAME], int64_t *length)
 {
-    char head[128];
+    char head[512];
     const spry_status status = io_create_named(ctx, path, w);
     if (status != SPRY_STATUS_OK)
         return status;
     *length =
-        snprintf(head, sizeof head, "%%%%MatrixMarket matrix array %s general\n%" PRId64 " 1\n",
-                 io_mtx_field(n->type), all);
+        snprintf(head, sizeof head, "%%%%MatrixMarket matrix array %s general\n%s%" PRId64 " 1\n",
+                 io_mtx_field(n->type), n->comment ? n->comment : "", all);
     io_write(*w, head, (size_t)*length);
     if (snprintf(name, NAME, "%s", io_temporary_name(*w)) >= NAME)
         return io_system_fault(ctx, path, ENAMETOOLONG);
@@ -143,12 +144,12 @@ done:
     return status;
 }
 
-spry_status deal_write_vector(spry_context *ctx, const char *path, spry_type type,
-                              const int64_t *first, const void *values)
+spry_status deal_write_vector(spry_context *ctx, const char *path, const char *comment,
+                              spry_type type, const int64_t *first, const void *values)
 {
     const int ranks = team_ranks(ctx), me = team_rank(ctx);
-    const numbers n = {type, first[me + 1] - first[me], values};
-    bool together = ranks > 1 && io_ends_with(path, strlen(path), ".mtx");
+    const numbers n = {type, first[me + 1] - first[me], values, comment};
+    bool together = (ranks > 1 || comment) && io_ends_with(path, strlen(path), ".mtx");
     spry_status status = SPRY_STATUS_OK;
     if (me == 0)
         status = spry_file_check_name(ctx, path, true);

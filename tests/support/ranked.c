@@ -247,13 +247,14 @@ static const team_class threads_class = {
 
 typedef struct job {
     hall *all;
+    const char *options;
     int rank;
     ranked_work *work;
     void *data;
     const char *wrong;
 } job;
 
-static spry_context *join_hall(hall *all, int rank)
+static spry_context *join_hall(hall *all, const char *options, int rank)
 {
     team *t = calloc(1, sizeof *t);
     seat *s = calloc(1, sizeof *s);
@@ -264,13 +265,13 @@ static spry_context *join_hall(hall *all, int rank)
                 .ranks = all->ranks,
                 .room = calloc((size_t)all->ranks, TEAM_ROOM),
                 .state = s};
-    return spry_context_new_ranked(t, "threads=1", &ctx) == SPRY_STATUS_OK ? ctx : NULL;
+    return spry_context_new_ranked(t, options, &ctx) == SPRY_STATUS_OK ? ctx : NULL;
 }
 
 static void *run_rank(void *argument)
 {
     job *j = argument;
-    spry_context *ctx = join_hall(j->all, j->rank);
+    spry_context *ctx = join_hall(j->all, j->options, j->rank);
     if (!ctx) {
         j->wrong = "no context";
         return NULL;
@@ -284,6 +285,11 @@ static void *run_rank(void *argument)
 
 void ranked_run(int ranks, ranked_work *work, void *data)
 {
+    ranked_run_with("threads=1", ranks, work, data);
+}
+
+void ranked_run_with(const char *options, int ranks, ranked_work *work, void *data)
+{
     pthread_t threads[MOST_RANKS];
     job jobs[MOST_RANKS];
     hall all = {.ranks = ranks};
@@ -292,7 +298,7 @@ void ranked_run(int ranks, ranked_work *work, void *data)
     pthread_mutex_init(&all.lock, NULL);
     pthread_cond_init(&all.arrived, NULL);
     for (int r = 0; r < ranks; r++) {
-        jobs[r] = (job){&all, r, work, data, NULL};
+        jobs[r] = (job){&all, options, r, work, data, NULL};
         assert_int_equal(pthread_create(&threads[r], NULL, run_rank, &jobs[r]), 0);
     }
     for (int r = 0; r < ranks; r++)

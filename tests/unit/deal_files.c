@@ -250,7 +250,7 @@ static const char *write_work(spry_context *ctx, void *data)
     const int me = team_rank(ctx);
     const size_t size = spry_type_size(c->v->type);
     const char *own = (const char *)c->v->data + (size_t)first[me] * size;
-    CHECK_STATUS(ctx, c->status, deal_write_vector(ctx, c->path, c->v->type, first, own));
+    CHECK_STATUS(ctx, c->status, deal_write_vector(ctx, c->path, NULL, c->v->type, first, own));
     if (c->status != SPRY_STATUS_OK)
         return NULL;
     spry_type type;
@@ -322,7 +322,7 @@ static spry_status torture_call(spry_context *ctx, void *data)
     spry_status status = deal_read(ctx, c->path, NULL, &rows);
     deal_rows_clear(ctx, &rows);
     if (status == SPRY_STATUS_OK)
-        status = deal_write_vector(ctx, (const char *)c->written, SPRY_TYPE_D, first,
+        status = deal_write_vector(ctx, (const char *)c->written, NULL, SPRY_TYPE_D, first,
                                    (const double *)c->v->data + first[team_rank(ctx)]);
     if (status == SPRY_STATUS_OK)
         status = deal_read_vector(ctx, (const char *)c->written, "type=s", first, &type, &values);
