@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static spry_matrix *spread(spry_context *ctx, const char *kind, const char *options)
+static spry_matrix *make(spry_context *ctx, const char *kind, const char *options)
 {
     spry_matrix *W = NULL, *A = NULL;
     assert_ok(ctx, spry_generate(ctx, kind, options, &W));
@@ -78,7 +78,7 @@ static void not_finite(void **state)
     spry_context *ctx = ranks_context(NULL);
     const int last = spry_context_ranks(ctx) - 1;
     const bool bad = spry_context_rank(ctx) == last;
-    spry_matrix *A = spread(ctx, "poisson2d", "size=8");
+    spry_matrix *A = make(ctx, "poisson2d", "size=8");
     spry_vector *b, *x;
     char text[64];
     assert_ok(ctx, spry_vector_ones(ctx, A, &b));
@@ -139,7 +139,7 @@ static void stops(void **state)
 {
     (void)state;
     spry_context *ctx = ranks_context(NULL);
-    spry_matrix *A = spread(ctx, "poisson2d", "size=30");
+    spry_matrix *A = make(ctx, "poisson2d", "size=30");
     spry_vector *b, *x;
     spry_solver *solver = NULL;
     assert_ok(ctx, spry_vector_ones(ctx, A, &b));
