@@ -113,6 +113,35 @@ static void check_orders(spry_device *d, spry_type type)
     FREE_ALL(x, y, dx, dy);
 }
 
+/* Rows that ranks give, of which there is one. */
+static void check_dealt(spry_device *d, spry_type type)
+{
+    enum { N = 20 };
+    spry_context *ctx = d->ctx;
+    spry_vector *x = numbers(ctx, type, N, 4), *dx = there(d, x), *back = NULL;
+    spry_matrix *A = NULL;
+    int64_t rows[N + 1], iterations = 0;
+    double got[2 * N];
+    for (int i = 0; i <= N; i++)
+        rows[i] = i;
+    assert_ok(ctx,
+              spry_matrix_new_dealt(ctx, type, N, N, N, rows, rows, rows, spry_vector_data(x), &A));
+    assert_ok(ctx, spry_vector_get_dealt(A, dx, got));
+    assert_ok(ctx, spry_vector_new_dealt(A, got, &back));
+    same(x, back);
+    FREE_ALL(back);
+    assert_ok(ctx, spry_checkpoint_write(A, dx, dx, 7, files_path("places.mtx")));
+    assert_ok(ctx, spry_checkpoint_read(A, dx, files_path("places.mtx"), &back, &iterations));
+    assert_int_equal(iterations, 7);
+    same(x, back);
+    FREE_ALL(back);
+    assert_ok(ctx, spry_vector_write_ranked(A, dx, files_path("places.npy")));
+    assert_ok(ctx, spry_vector_read_ranked(A, files_path("places.npy"), NULL, &back));
+    same(x, back);
+    FREE_ALL(x, dx, back);
+    spry_matrix_free(A);
+}
+
 static void check_files(spry_device *d, spry_type type)
 {
     static const char *const names[] = {"places.mtx", "places.npy"};
@@ -587,6 +616,7 @@ static void vectors(spry_context *ctx, spry_device *d)
         check_kernels(d, types[t]);
         check_orders(d, types[t]);
         check_files(d, types[t]);
+        check_dealt(d, types[t]);
         check_sharing(d, types[t]);
     }
 }

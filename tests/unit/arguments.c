@@ -101,6 +101,14 @@ CALL(spry_matrix_new_ranked, 5, "", spry_matrix_new_ranked(P(0, t->ctx), SPRY_TY
 CALL(spry_matrix_ranked, 2, "", spry_matrix_ranked(P(0, t->A), P(1, &t->ranked)))                    \
 CALL(spry_context_agree, 1, "", spry_context_agree(P(0, t->ctx), SPRY_STATUS_OK))                    \
 CALL(spry_matrix_spread, 2, "", spry_matrix_spread(P(0, t->A), P(1, &t->made_matrix)))               \
+CALL(spry_matrix_new_dealt, 6, "1", spry_matrix_new_dealt(P(0, t->ctx), SPRY_TYPE_D, 2, 2, 2, P(1, csr_offsets), P(2, csr_offsets), P(3, csr_offsets), P(4, csr_values), P(5, &t->made_matrix))) \
+CALL(spry_vector_new_dealt, 3, "", spry_vector_new_dealt(P(0, t->A), P(1, t->fields), P(2, &t->made_vector))) \
+CALL(spry_vector_get_dealt, 3, "", spry_vector_get_dealt(P(0, t->A), P(1, t->x), P(2, t->fields)))   \
+CALL(spry_matrix_read_ranked, 4, "2", spry_matrix_read_ranked(P(0, t->ctx), P(1, t->path), P(2, ""), P(3, &t->made_matrix))) \
+CALL(spry_vector_read_ranked, 4, "2", spry_vector_read_ranked(P(0, t->A), P(1, t->path), P(2, ""), P(3, &t->made_vector))) \
+CALL(spry_vector_write_ranked, 3, "", spry_vector_write_ranked(P(0, t->A), P(1, t->x), P(2, "/dev/null"))) \
+CALL(spry_checkpoint_write, 4, "", spry_checkpoint_write(P(0, t->A), P(1, t->x), P(2, t->x), 3, P(3, t->path))) \
+CALL(spry_checkpoint_read, 5, "", spry_checkpoint_read(P(0, t->A), P(1, t->x), P(2, t->path), P(3, &t->made_vector), P(4, &t->count))) \
 CALL(spry_vector_collect, 2, "", spry_vector_collect(P(0, t->x), P(1, &t->made_vector)))             \
 ONLY(spry_solver_rank, 2, "", spry_solver_rank(P(0, t->solver), 0, P(1, &t->rank)))                  \
 LOOK(spry_context_rank, 1, spry_context_rank(P(0, t->ctx)))                                          \
