@@ -60,7 +60,7 @@ spry_status spry_checkpoint_write(const spry_matrix *A, const spry_vector *b, co
 done:
     base_free(ctx, blocks);
     base_free(ctx, values);
-    return status;
+    return deal_about_file(ctx, path, status);
 }
 
 /* By the first rank, which tells the others. */
@@ -120,5 +120,5 @@ done:
         spry_vector_free(*x);
         *x = NULL;
     }
-    return status;
+    return deal_about_file(ctx, path, status);
 }

@@ -21,6 +21,9 @@ spry_status deal_read_vector(spry_context *ctx, const char *path, const char *op
 spry_status deal_write_vector(spry_context *ctx, const char *path, const char *comment,
                               spry_type type, const int64_t *first, const void *values);
 
+/* What is wrong with a file is not the rank's that found it: its name goes from the message. */
+spry_status deal_about_file(spry_context *ctx, const char *path, spry_status status);
+
 /* --- inside --------------------------------------------------------------------------------------
  */
 

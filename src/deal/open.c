@@ -78,3 +78,14 @@ spry_status deal_cast(spry_context *ctx, spry_type from, int64_t count, void **v
     *values = cast;
     return SPRY_STATUS_OK;
 }
+
+spry_status deal_about_file(spry_context *ctx, const char *path, spry_status status)
+{
+    int named = 0;
+    if (status == SPRY_STATUS_OK)
+        return status;
+    (void)sscanf(ctx->message, "rank %*d: %n", &named);
+    if (named > 0 && strncmp(ctx->message + named, path, strlen(path)) == 0)
+        memmove(ctx->message, ctx->message + named, strlen(ctx->message + named) + 1);
+    return status;
+}

@@ -89,7 +89,7 @@ done:
     deal_rows_clear(ctx, &rows);
     if (status == SPRY_STATUS_INTERRUPTED)
         base_stopped(ctx);
-    return status;
+    return deal_about_file(ctx, path, status);
 }
 
 spry_status spry_vector_new_dealt(const spry_matrix *A, const void *values, spry_vector **v)
@@ -165,7 +165,7 @@ done:
     base_free(ctx, values);
     if (status == SPRY_STATUS_INTERRUPTED)
         base_stopped(ctx);
-    return status;
+    return deal_about_file(ctx, path, status);
 }
 
 spry_status spry_vector_write_ranked(const spry_matrix *A, const spry_vector *v, const char *path)
@@ -180,5 +180,5 @@ spry_status spry_vector_write_ranked(const spry_matrix *A, const spry_vector *v,
 done:
     base_free(ctx, blocks);
     base_free(ctx, values);
-    return status;
+    return deal_about_file(ctx, path, status);
 }

@@ -29,6 +29,21 @@ done
 grep -q '^precon *block-jacobi:inner=ilu' said
 grep -q '^ranks *2, imbalance' said
 
+# Rows dealt out by METIS, and a checkpoint that another number of ranks goes on from, until it is damaged.
+"$run" "$flag" 3 "$spry" solve A.mtx b.mtx --precon amg --method cg --partition graph --max-iter 3 --checkpoint c.mtx -q || true
+grep -q '^% spry checkpoint 1 iterations 3 ' c.mtx
+"$spry" solve A.mtx b.mtx --precon amg --method cg --resume c.mtx -o x1.mtx -q
+"$run" "$flag" 2 "$spry" solve A.mtx b.mtx --precon schwarz:kind=as,sub=ic --method cg --resume c.mtx -o x.mtx -q
+status=0
+"$run" "$flag" 2 "$spry" solve A.mtx --resume c.mtx 2>complaint || status=$?
+[ $status = 2 ]
+grep -q '^spry: c.mtx: the checkpoint is of another right-hand side' complaint
+sed '9s/$/1/' c.mtx >d.mtx
+status=0
+"$run" "$flag" 2 "$spry" solve A.mtx b.mtx --resume d.mtx 2>complaint || status=$?
+[ $status = 2 ]
+grep -q '^spry: d.mtx: the checkpoint is damaged' complaint
+
 # What is wrong is told once, and all end alike.
 status=0
 "$run" "$flag" 2 "$spry" solve no.mtx >said 2>complaint || status=$?
