@@ -382,8 +382,9 @@ spry_status spread_make(spry_context *ctx, const spread_rows *mine, spry_matrix 
     }
     SPRY_GO(ctx, find_neighbours(ctx, s));
     SPRY_GO(ctx, team_sum(ctx, mine->offsets[mine->rows], &s->nnz));
-    SPRY_GO(ctx, team_agree(ctx, wrap(ctx, s, A)));
-    s = NULL;
+    status = wrap(ctx, s, A);
+    s = *A ? NULL : s; /* which goes with it then */
+    SPRY_GO(ctx, team_agree(ctx, status));
 done:
     spread_free(ctx, s);
     if (status != SPRY_STATUS_OK) {
