@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
+from .. import _arrays
 from .._errors import InputError
 from .._matrix import arrays_of
 from .._operator import is_operator
 from .._result import record
-from ._system import Outcome, System, norm, tolerance
+from ._system import Outcome, System, norm, solve_there, tolerance
 
 _UNSAID = ("scipy.sparse.linalg.gmres called without specifying `callback_type`. The default value "
            "will be changed in a future release. For compatibility, specify a value for "
@@ -32,6 +33,11 @@ def gmres(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0
     kind = callback_type or "legacy"
     if kind not in ("x", "pr_norm", "legacy"):
         raise ValueError(f"Unknown callback_type: {callback_type!r}")
+    if _arrays.on_device(b) and callback is None:
+        steps = min(20 if restart is None else int(restart), b.shape[0])
+        x, info = solve_there(f"gmres:restart={steps},side=left", A, b, x0, rtol, atol,
+                              (10 * b.shape[0] if maxiter is None else int(maxiter)) * steps, M, None)
+        return x, info and max(info // steps, 1)
     system = System(A, M, x0, b)
     tol = tolerance("gmres", system.size, atol, rtol)
     if system.size == 0:
