@@ -39,7 +39,7 @@ end
 
 function files()
   A = sprandn(20, 15, 0.3);
-  for ending = {'.mtx', '.mtx.gz', '.npz', '.spry', '.rb', '.mat'}
+  for ending = {'.mtx', '.mtx.gz', '.npz', '.spry', '.rb', '.mat', '.v73.mat'}
     file_of(ending{1}, @(name) there_and_back(name, A));
   end
 end
@@ -47,6 +47,9 @@ end
 % Octave's own files, and ours for Octave.
 function octaves_files()
   A = sprandn(20, 15, 0.3);
+  for kind = {A, A + 1i * A, randn(6, 5)}
+    file_of('.mat', @(name) by_hdf5(name, kind{1}));
+  end
   for level = {'-v6', '-v7'}
     file_of('.mat', @(name) by_octave(name, A, level{1}));
     file_of('.mat', @(name) by_octave(name, A + 1i * A, level{1}));
@@ -63,6 +66,12 @@ function by_octave(name, A, level)
   assert(given{1}, A);
 end
 
+% Octave reads no .mat of level 7.3, but its own HDF5.
+function by_hdf5(name, A)
+  save('-hdf5', name, 'A');
+  assert(spry_read(name), A);
+end
+
 function there_and_back(name, A)
   spry_write(name, A);
   B = spry_read(name);
@@ -74,6 +83,7 @@ function dense_files()
   file_of('.mtx', @(name) there_and_back(name, randn(7, 3)));
   file_of('.npy', @(name) there_and_back(name, randn(7, 1)));
   file_of('.mtx', @(name) there_and_back(name, randn(5, 2) + 1i));
+  file_of('.v73.mat', @(name) there_and_back(name, randn(5, 2) + 1i));
 end
 
 function complex_files()
