@@ -147,6 +147,7 @@ static spry_status read_filters(const hdf5_file *f, hdf5_span body, hdf5_object 
         return hdf5_broken(f, "filters of an unknown version");
     const bool first = p[0] == 1;
     const int count = (unsigned char)p[1];
+    o->filters = 0; /* a second list counts, not both */
     for (int k = 0; k < count && o->filters >= 0; k++) {
         const char *id = hdf5_take(&body, 2);
         const bool named = id && (first || hdf5_number(id, 2) >= 256);
@@ -159,7 +160,7 @@ static spry_status read_filters(const hdf5_file *f, hdf5_span body, hdf5_object 
             !hdf5_take(&body, 4 * (values + (first ? values % 2 : 0))))
             return hdf5_broken(f, "a filter is cut short");
         const int number = (int)hdf5_number(id, 2);
-        if (k >= HDF5_FILTERS || number < HDF5_DEFLATE || number > HDF5_CHECKSUM)
+        if (o->filters >= HDF5_FILTERS || number < HDF5_DEFLATE || number > HDF5_CHECKSUM)
             o->filters = -1;
         else
             o->filter[o->filters++] = number;

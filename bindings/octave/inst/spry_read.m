@@ -10,5 +10,5 @@ function A = spry_read(file, varargin)
 %     nonfinite   'error', 'keep': NaN and infinite values
 %
 %   See also spry_write, spry_info.
-  A = spry_mex('read', file, spry_options(varargin));
+  A = spry_mex('read', plain_text(file), spry_options(varargin));
 end
