@@ -109,7 +109,7 @@ typedef struct io_format {
 /* For SPRY_LIST_FILES: fills a cleared entry; false past the last. */
 bool io_entry_at(int index, spry_entry *entry);
 
-extern const io_format io_mtx, io_rutherford_boeing, io_npz, io_npy, io_mat, io_native;
+extern const io_format io_mtx, io_rutherford_boeing, io_npz, io_npy, io_mat73, io_mat, io_native;
 
 /* The sizes of a native file's matrix and its arrays, where they lie in the bytes; offsets and
  * columns are not looked at. */

@@ -462,7 +462,8 @@ static spry_status make_plan(spry_solver *solver, program *p)
         .fuse = solver->options.fuse, .square = A->square, .apart = device_of(A) != NULL};
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, find_use(p, A, true, device_of(A), &setup.use[OPERATOR_A]));
-    SPRY_GO(ctx, find_use(p, M, false, device_of(A), &setup.use[OPERATOR_M]));
+    status = find_use(p, M, false, device_of(A), &setup.use[OPERATOR_M]);
+    SPRY_GO(ctx, solver_agree(solver, status));
     SPRY_GO(ctx, agree_on_use(solver, &setup.use[OPERATOR_M]));
     program *handed = p;
     p = NULL;
@@ -638,6 +639,17 @@ spry_status solver_set_up(spry_solver *solver, spry_device *near)
     return SPRY_STATUS_OK;
 }
 
+static spry_status make_quick(spry_context *ctx, const spry_matrix *A, const char *options,
+                              spry_solver **solver)
+{
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, spry_solver_new(ctx, solver));
+    SPRY_GO(ctx, spry_solver_set(*solver, options));
+    SPRY_GO(ctx, spry_solver_set_matrix(*solver, A));
+done:
+    return status;
+}
+
 spry_status spry_quick_solve(spry_context *ctx, const spry_matrix *A, const spry_vector *b,
                              spry_vector *x, const char *options, spry_result *result)
 {
@@ -646,9 +658,8 @@ spry_status spry_quick_solve(spry_context *ctx, const spry_matrix *A, const spry
     spry_status status = SPRY_STATUS_OK;
     if (result)
         SPRY_GO(ctx, base_blank(ctx, result, &krylov_result_sized));
-    SPRY_GO(ctx, spry_solver_new(ctx, &solver));
-    SPRY_GO(ctx, spry_solver_set(solver, options));
-    SPRY_GO(ctx, spry_solver_set_matrix(solver, A));
+    status = make_quick(ctx, A, options, &solver);
+    SPRY_GO(ctx, A->spread ? team_agree(A->ctx, status) : status);
     SPRY_GO(ctx, spry_solve(solver, b, x, result));
 done:
     spry_solver_free(solver);
