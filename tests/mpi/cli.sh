@@ -38,7 +38,7 @@ status=0
 "$run" "$flag" 2 "$spry" solve A.mtx --resume c.mtx 2>complaint || status=$?
 [ $status = 2 ]
 grep -q '^spry: c.mtx: the checkpoint is of another right-hand side' complaint
-sed '9s/$/1/' c.mtx >d.mtx
+sed '9s/[0-9]/7/' c.mtx >d.mtx
 status=0
 "$run" "$flag" 2 "$spry" solve A.mtx b.mtx --resume d.mtx 2>complaint || status=$?
 [ $status = 2 ]
