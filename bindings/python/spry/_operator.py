@@ -6,6 +6,7 @@ import weakref
 from typing import Any, Callable
 
 import numpy as np
+from scipy.sparse import issparse
 from scipy.sparse.linalg import LinearOperator
 
 from . import _arrays
@@ -108,6 +109,8 @@ def _apply(data: Any, op: int, x: Any, y: Any) -> int:
 
 def is_operator(A: Any) -> bool:
     """Whether something is known by its products alone."""
+    if issparse(A):  # these take long to say that they lack an attribute
+        return False
     return isinstance(A, LinearOperator) or (
         hasattr(A, "shape") and hasattr(A, "matvec") and not hasattr(A, "nnz")
         and not isinstance(A, (np.ndarray, Matrix)))

@@ -6,6 +6,7 @@ import math
 from typing import Any, Callable
 
 import numpy as np
+from scipy.sparse import issparse
 from scipy.sparse.linalg import LinearOperator
 
 from .. import _arrays, _result, _there
@@ -75,7 +76,7 @@ class System:
         self.shape, self.A, self.M = (int(n), int(shape[1])), A, M
         self.char = _arrays.common(type_of(A), b.dtype.char)
         self.b = _arrays.ready(b.reshape(-1), self.char)
-        if M is None and hasattr(A, "psolve"):
+        if M is None and not issparse(A) and hasattr(A, "psolve"):
             back = getattr(A, "rpsolve", None)
             self.M = LinearOperator(shape, matvec=A.psolve, rmatvec=back, dtype=self.char)
         if self.M is not None and tuple(self.M.shape) != tuple(shape):
@@ -177,7 +178,7 @@ class System:
         if self._pair is None:
             self._pair = self._vector(self.b), self._vector(self.x)
         record = _result.record()
-        short = not sources and self.work * limit < 1e6
+        short = not sources and self.work * limit < 1e8  # a tenth of a second: Ctrl-C can wait
         perform(context, sources, lib.spry_solve, solver, *self._pair, record, short=short)
         outcome = Outcome(record)
         lib.spry_result_clear(context.pointer, record)
