@@ -39,9 +39,11 @@ static spry_status count_elements(const hdf5_file *f, const hdf5_object *o, size
             return too_large(f);
         bytes *= o->sides[k];
     }
+    *count = (size_t)(bytes / o->type.size);
+    if (o->type.size < sizeof(double)) /* what it becomes */
+        bytes = *count * sizeof(double);
     if (bytes > (uint64_t)1 << 30 && bytes / BOMB_RATIO > f->all.size)
         return too_large(f);
-    *count = (size_t)(bytes / o->type.size);
     return SPRY_STATUS_OK;
 }
 
@@ -123,7 +125,7 @@ static spry_status read_chunk(gathering *g, const char *key, uint64_t address)
     const int rank = g->o->rank;
     uint64_t at[HDF5_RANK] = {0};
     hdf5_span stored;
-    const char *chunk;
+    const char *chunk = NULL;
     if (g->chunks == 0)
         return hdf5_broken(g->f, "a data set has more chunks than it has room for");
     g->chunks--;
