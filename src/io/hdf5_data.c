@@ -39,9 +39,11 @@ static spry_status count_elements(const hdf5_file *f, const hdf5_object *o, size
             return too_large(f);
         bytes *= o->sides[k];
     }
+    *count = (size_t)(bytes / o->type.size);
+    if (o->type.size < sizeof(double)) /* what it becomes */
+        bytes = *count * sizeof(double);
     if (bytes > (uint64_t)1 << 30 && bytes / BOMB_RATIO > f->all.size)
         return too_large(f);
-    *count = (size_t)(bytes / o->type.size);
     return SPRY_STATUS_OK;
 }
 

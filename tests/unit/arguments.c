@@ -236,6 +236,7 @@ CALL(spry_options_default, 2, "0", spry_options_default(P(0, t->ctx), spry_solve
 CALL(spry_options_set, 4, "0", spry_options_set(P(0, t->ctx), spry_solver_options(), P(1, t->fields), P(2, "tol"), P(3, "0.1"))) \
 CALL(spry_options_parse, 3, "02", spry_options_parse(P(0, t->ctx), spry_solver_options(), P(1, t->fields), P(2, "tol=0.1"))) \
 LOOK(spry_options_find, 1, spry_options_find(spry_solver_options(), P(0, "tol")))                    \
+LOOK(spry_fingerprint, 1, spry_fingerprint(P(0, csr_values), sizeof csr_values, 1))                  \
 LOOK(spry_nearest, 3, spry_nearest(P(0, "a"), P(1, "a b"), P(2, t->word), sizeof t->word))           \
 LOOK(spry_context_options, 0, spry_context_options())                                                \
 LOOK(spry_solver_options, 0, spry_solver_options())                                                  \
