@@ -15,6 +15,7 @@
 #include <spry/operator.h>
 #include <spry/options.h>
 #include <spry/precon.h>
+#include <spry/ranks.h>
 #include <spry/reorder.h>
 #include <spry/result.h>
 #include <spry/scale.h>

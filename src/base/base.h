@@ -21,11 +21,18 @@ enum { MESSAGE_SIZE = 1024, ALIGNMENT = 64, MOST_LISTS = 8 };
         INT, memory_limit, "0", 0, 9e18, NULL,                                                     \
         "bytes the library may allocate; 0 takes four fifths of the memory this process may use, " \
         "and no block that is larger than what is free")                                           \
+    item(WORD, repeat, "ranks", 0, 0, "ranks strict",                                              \
+         "what gives the same bits again: as many ranks; strict: any number of them, which begin " \
+         "at multiples of 4,096 rows then, with format=csr")                                       \
+    item(TEXT, delays, "", 0, 0, NULL,                                                             \
+         "what messages between ranks take at least, in seconds, to see what a slow network "      \
+         "does: halo=0.01,gather=0.001")                                                           \
     item(WORD, log, "warning", 0, 0, "quiet warning info debug", "what is told beside the result")
 
 typedef struct context_options {
     CONTEXT_OPTIONS(SPRY_OPTION_FIELD)
 } context_options;
+enum { REPEAT_RANKS, REPEAT_STRICT };
 
 struct spry_context {
     atomic_int users; /* its objects, and the caller until it is freed */
@@ -46,11 +53,16 @@ struct spry_context {
     spry_bandwidth bandwidth; /* 0 until measured */
     spry_device *devices;     /* that are open, and what closes them */
     void (*close_devices)(spry_context *ctx);
+    struct spry_team *team; /* the ranks that solve together (team.h); NULL: there is one */
     struct {
         const spry_option *list; /* its rows */
         const void *fields;      /* the caller's */
     } given[MOST_LISTS];         /* by spry_context_set_options() */
 };
+
+/* A context for a rank of a team, or for no team (NULL). */
+spry_status context_new(struct spry_team *t, const spry_allocator *allocator, const char *options,
+                        spry_context **out);
 
 /*
  * Failing. SPRY_FAIL notes a message and is the status; SPRY_GO passes a failure on to the label

@@ -7,6 +7,7 @@
  * already.
  */
 #include "host/csr_shares.h"
+#include "host/spread_operator.h"
 #include "matrix/entries.h"
 
 typedef struct csr_state {
@@ -175,8 +176,11 @@ static spry_status csr_open_rows(const spry_operator *op, spry_transpose transpo
     const csr_shares *shares;
     const spry_status status = find_shares(op, transpose, &shares);
     if (status == SPRY_STATUS_OK && shares->long_count == 0)
-        *rows = (operator_rows){shares, transpose == SPRY_TRANSPOSE_CONJUGATE, run_rows, run_packed,
-                                work_before};
+        *rows = (operator_rows){.state = shares,
+                                .conjugate = transpose == SPRY_TRANSPOSE_CONJUGATE,
+                                .run = run_rows,
+                                .run_packed = run_packed,
+                                .work = work_before};
     return status;
 }
 
@@ -250,6 +254,8 @@ spry_status spry_operator_from_matrix(const spry_matrix *A, spry_operator **out)
     spry_operator *op = NULL;
     csr_state *state = NULL;
     spry_status status = SPRY_STATUS_OK;
+    if (A->spread)
+        return spread_operator(A, spry_operator_from_matrix(A->spread->own, &op), op, out);
     SPRY_GO(ctx, operator_new(ctx, &csr_class, A->a.type, A->a.rows, A->a.cols, &op));
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *state, &state));
     op->state = state;

@@ -294,7 +294,11 @@ static spry_status layout_open_rows(const spry_operator *op, spry_transpose tran
     const spry_status status = find_shares(op, transpose, &shares, &conjugate);
     if (status == SPRY_STATUS_OK && shares->L->unit_rows > 0 &&
         OPERATOR_GRAIN % shares->L->unit_rows == 0)
-        *rows = (operator_rows){shares, conjugate, run_rows, run_packed, row_work};
+        *rows = (operator_rows){.state = shares,
+                                .conjugate = conjugate,
+                                .run = run_rows,
+                                .run_packed = run_packed,
+                                .work = row_work};
     return status;
 }
 

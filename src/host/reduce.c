@@ -4,6 +4,7 @@
  * the order of additions, and with it every bit, is the same for any number of threads, and nothing
  * needs to be allocated.
  */
+#include "base/team.h"
 #include "host/host.h"
 #include "matrix/matrix.h"
 
@@ -58,19 +59,116 @@ static void reduce_blocks(void *argument, int share, int shares)
                                     base_share(all->r->n, all->count, (int)b, VECTOR_CHUNK));
 }
 
-static spry_scalar reduce(const spry_context *ctx, const reduction *r, reduction_work work,
-                          reduction_join join)
+static int64_t chunks_of(int64_t n)
 {
-    spry_scalar part[BLOCKS];
-    const int64_t chunks = r->n / VECTOR_CHUNK + (r->n % VECTOR_CHUNK != 0);
-    const int count = chunks < 1 ? 1 : chunks < BLOCKS ? (int)chunks : BLOCKS;
-    blocks all = {r, work, join, count, part};
-    base_share_out(ctx, host_threads(ctx, r->n), reduce_blocks, &all);
+    return n / VECTOR_CHUNK + (n % VECTOR_CHUNK != 0);
+}
+
+static int blocks_of(int64_t n)
+{
+    const int64_t chunks = chunks_of(n);
+    return chunks < 1 ? 1 : chunks < BLOCKS ? (int)chunks : BLOCKS;
+}
+
+static spry_scalar join_all(spry_scalar *part, int count, reduction_join join)
+{
     for (int width = 1; width < count; width *= 2) {
         for (int b = 0; b + width < count; b += 2 * width)
             part[b] = join(part[b], part[b + width]);
     }
     return part[0];
+}
+
+/* Of this rank's elements. */
+static spry_scalar reduce_here(const spry_context *ctx, const reduction *r, reduction_work work,
+                               reduction_join join)
+{
+    spry_scalar part[BLOCKS];
+    blocks all = {r, work, join, blocks_of(r->n), part};
+    base_share_out(ctx, host_threads(ctx, r->n), reduce_blocks, &all);
+    return join_all(part, all.count, join);
+}
+
+/* --- over ranks ----------------------------------------------------------------------------------
+ */
+
+/* Chunks one by one, from all ranks, joined as without ranks: these begin at multiples of a chunk.
+ */
+static spry_status reduce_strictly(spry_context *ctx, const reduction *r, const vector_part *part,
+                                   reduction_work work, reduction_join join, spry_scalar *result)
+{
+    const int ranks = team_ranks(ctx);
+    const int64_t all_chunks = chunks_of(part->all);
+    spry_scalar *all = NULL, *mine, parts[BLOCKS];
+    int64_t most, sum = 0;
+    double least, longest;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, team_bounds(ctx, (double)chunks_of(r->n), &least, &longest));
+    most = (int64_t)longest;
+    SPRY_GO(ctx, team_agree(ctx, base_calloc(ctx, (ranks + 1) * (most + 1), sizeof *all, &all)));
+    mine = all + ranks * (most + 1);
+    mine[0].re = (double)chunks_of(r->n);
+    for (int64_t i = 0; i * VECTOR_CHUNK < r->n; i++) {
+        const int64_t at = i * VECTOR_CHUNK;
+        mine[i + 1] = work(r, at, r->n - at < VECTOR_CHUNK ? r->n - at : VECTOR_CHUNK);
+    }
+    SPRY_GO(ctx, team_gather(ctx, mine, (most + 1) * (int64_t)sizeof *mine, all));
+    for (int k = 0; k < ranks; k++) { /* one after the other */
+        const int64_t count = (int64_t)all[k * (most + 1)].re;
+        memmove(all + sum, all + k * (most + 1) + 1, (size_t)count * sizeof *all);
+        sum += count;
+    }
+    const int count = blocks_of(part->all);
+    for (int b = 0; b < count; b++) {
+        const range rows = base_share(part->all, count, b, VECTOR_CHUNK);
+        parts[b] = (spry_scalar){0, 0};
+        for (int64_t i = rows.begin / VECTOR_CHUNK; i * VECTOR_CHUNK < rows.end && i < all_chunks;
+             i++)
+            parts[b] = join(parts[b], all[i]);
+    }
+    *result = join_all(parts, count, join);
+done:
+    base_free(ctx, all);
+    return status;
+}
+
+/* Joins what each rank has, in the order of ranks; several at once, up to VECTOR_MOST_NORMS. */
+static spry_status join_ranks(spry_context *ctx, int count, spry_scalar *sums, reduction_join join)
+{
+    const int ranks = team_ranks(ctx);
+    spry_scalar few[64], *all = few;
+    spry_status status = SPRY_STATUS_OK;
+    if (ranks * count > 64)
+        SPRY_GO(ctx, team_agree(ctx, base_alloc(ctx, ranks * count, sizeof *all, &all)));
+    SPRY_GO(ctx, team_gather(ctx, sums, count * (int64_t)sizeof *sums, all));
+    for (int k = 0; k < count; k++) {
+        sums[k] = all[k];
+        for (int r = 1; r < ranks; r++)
+            sums[k] = join(sums[k], all[r * count + k]);
+    }
+done:
+    if (all != few)
+        base_free(ctx, all);
+    return status;
+}
+
+/* One for each of several vectors, which are all parts or none. */
+static spry_status reduce(int count, const spry_vector *const *x, const reduction *r,
+                          reduction_work work, reduction_join join, spry_scalar *results)
+{
+    spry_context *ctx = x[0]->ctx;
+    spry_status status = SPRY_STATUS_OK;
+    const bool strict = x[0]->part.is && ctx->options.repeat == REPEAT_STRICT;
+    for (int k = 0; k < count; k++) {
+        if (strict)
+            SPRY_GO(ctx, reduce_strictly(ctx, &r[k], &x[k]->part, work, join, &results[k]));
+        else
+            results[k] = reduce_here(ctx, &r[k], work, join);
+    }
+    if (x[0]->part.is && !strict)
+        SPRY_GO(ctx, join_ranks(ctx, count, results, join));
+done:
+    return status;
 }
 
 static reduction reduction_of(const spry_vector *x)
@@ -118,20 +216,23 @@ spry_status spry_vector_dot(const spry_vector *x, const spry_vector *y, spry_sca
         return status != SPRY_STATUS_OK ? status : x->class->dot(x, y, result);
     reduction r = reduction_of(x);
     r.y = y->data;
-    *result = reduce(x->ctx, &r, dot_chunk, join_sum);
-    return SPRY_STATUS_OK;
+    return reduce(1, x->part.is ? &x : &y, &r, dot_chunk, join_sum, result);
 }
 
 static spry_status sum_squares(int count, const spry_vector *const *x, double scale, double *sums)
 {
     if (x[0]->class)
         return x[0]->class->squares(count, x, scale, sums);
+    reduction r[VECTOR_MOST_NORMS];
+    spry_scalar results[VECTOR_MOST_NORMS];
     for (int k = 0; k < count; k++) {
-        reduction r = reduction_of(x[k]);
-        r.scale = scale;
-        sums[k] = reduce(x[k]->ctx, &r, squares_chunk, join_sum).re;
+        r[k] = reduction_of(x[k]);
+        r[k].scale = scale;
     }
-    return SPRY_STATUS_OK;
+    const spry_status status = reduce(count, x, r, squares_chunk, join_sum, results);
+    for (int k = 0; k < count; k++)
+        sums[k] = results[k].re;
+    return status;
 }
 
 static spry_status find_largest(const spry_vector *x, double *most)
@@ -139,8 +240,10 @@ static spry_status find_largest(const spry_vector *x, double *most)
     if (x->class)
         return x->class->largest(x, most);
     const reduction r = reduction_of(x);
-    *most = reduce(x->ctx, &r, largest_chunk, join_most).re;
-    return SPRY_STATUS_OK;
+    spry_scalar found = {NAN, 0};
+    const spry_status status = reduce(1, &x, &r, largest_chunk, join_most, &found);
+    *most = found.re;
+    return status;
 }
 
 /* The norm where the sum of squares may have left the range of numbers. */

@@ -5,7 +5,7 @@
  */
 #include "host/apply.h"
 #include "host/host.h"
-#include "matrix/matrix.h"
+#include "matrix/spread.h"
 
 #include <math.h>
 
@@ -14,6 +14,7 @@ typedef struct element_job {
     const host_kernels *kernels;
     int64_t n, size; /* elements and bytes of one */
     uint64_t seed;
+    int64_t first; /* the first element's place among those of all ranks */
     spry_scalar factor, other;
     const char *x, *y;
     char *out;
@@ -94,7 +95,7 @@ spry_status spry_vector_fill(spry_vector *v, spry_scalar value)
 
 static void random_chunk(const element_job *job, int64_t begin, int64_t n)
 {
-    job->kernels->random(n, job->seed, begin, job->out + begin * job->size);
+    job->kernels->random(n, job->seed, job->first + begin, job->out + begin * job->size);
 }
 
 spry_status vector_random(spry_vector *v, uint64_t seed)
@@ -103,6 +104,7 @@ spry_status vector_random(spry_vector *v, uint64_t seed)
         return v->class->random(v, seed);
     element_job job = job_for(v);
     job.seed = seed;
+    job.first = v->part.first;
     v->bring = NULL;
     run(v->ctx, &job, random_chunk);
     return SPRY_STATUS_OK;
@@ -112,6 +114,8 @@ spry_status spry_vector_ones(spry_context *ctx, const spry_matrix *A, spry_vecto
 {
     SPRY_NEED(ctx, ctx, A, b);
     const spry_status status = spry_vector_new(ctx, A->a.type, A->a.rows, NULL, SPRY_OWN_COPY, b);
+    if (status == SPRY_STATUS_OK)
+        (*b)->part = spread_rows_here(A);
     return status == SPRY_STATUS_OK ? spry_vector_fill(*b, (spry_scalar){1, 0}) : status;
 }
 

@@ -39,6 +39,24 @@ static const char *method_for(const char *precon)
     return precon_is(precon, "direct") ? precon : any ? "fgmres" : "";
 }
 
+/* On ranks: what suits the block of the rank that has most rows is tried by all of them. */
+static spry_status choose_together(spry_solver *solver, precon_choice *choice)
+{
+    spry_context *ctx = solver->ctx;
+    const spread *s = solver->matrix->spread;
+    int most = 0;
+    for (int r = 1; r < team_ranks(ctx); r++)
+        if (s->row_starts[r + 1] - s->row_starts[r] > s->row_starts[most + 1] - s->row_starts[most])
+            most = r;
+    spry_status status = SPRY_STATUS_OK;
+    if (team_rank(ctx) == most)
+        status = precon_choose(ctx, s->own, solver->systems, false, choice);
+    SPRY_GO(ctx, team_agree(ctx, status));
+    SPRY_GO(ctx, team_share(ctx, most, choice, sizeof *choice));
+done:
+    return status;
+}
+
 /* Preconditioners that suit A, each with the method that suits both. */
 static spry_status list_precons(spry_solver *solver)
 {
@@ -47,7 +65,7 @@ static spry_status list_precons(spry_solver *solver)
     bool finite = false;
     spry_status status = SPRY_STATUS_OK;
     const spry_matrix *A = solver->matrix;
-    if (A && A->a.rows == A->a.cols)
+    if (A && matrix_is_square(A))
         SPRY_GO(solver->ctx, matrix_find_out(solver->ctx, A, SPRY_FACT_FINITE, &finite));
     if (!finite) {
         base_log(solver->ctx, SPRY_LOG_INFO,
@@ -55,15 +73,18 @@ static spry_status list_precons(spry_solver *solver)
         add(all, "", "none", NAN);
         return SPRY_STATUS_OK;
     }
-    SPRY_GO(solver->ctx,
-            precon_choose(solver->ctx, A, solver->systems, solver->device != NULL, &choice));
+    if (solver_ranked(solver))
+        SPRY_GO(solver->ctx, choose_together(solver, &choice));
+    else
+        SPRY_GO(solver->ctx,
+                precon_choose(solver->ctx, A, solver->systems, solver->device != NULL, &choice));
     /* A method that was asked for is to do the work: exact factors come in when all else fails. */
     const bool chooses = solver_chooses_method(solver), singular = solver_has_null_space(solver);
     for (int k = 0; k < choice.count; k++)
         if ((chooses || strncmp(choice.list[k].spec, "direct:", 7) != 0) &&
             !(singular && precon_is(choice.list[k].spec, "direct")))
-            add(all, chooses ? method_for(choice.list[k].spec) : "", choice.list[k].spec,
-                choice.list[k].seconds);
+            add(all, chooses && !solver_ranked(solver) ? method_for(choice.list[k].spec) : "",
+                choice.list[k].spec, choice.list[k].seconds);
 done:
     return status;
 }
@@ -81,11 +102,11 @@ spry_status solver_list_attempts(spry_solver *solver)
     /* Where A or M is not what the first method is for, one that asks for nothing. */
     const spry_matrix *A = solver->matrix;
     const spry_operator *op = solver->given_operator;
-    const bool square = A ? A->a.rows == A->a.cols : op->rows == op->cols;
+    const bool square = A ? matrix_is_square(A) : op->square;
     if (status == SPRY_STATUS_OK && solver_chooses_method(solver) && !chooses_precon(solver) &&
         square)
         add(all, "fgmres", solver->options.precon, NAN);
-    if (status == SPRY_STATUS_OK)
+    if (status == SPRY_STATUS_OK && !solver_ranked(solver)) /* ranks' folders may differ */
         solver_recall(solver);
     return status;
 }

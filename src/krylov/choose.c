@@ -189,7 +189,7 @@ spry_status solver_choose_method(spry_solver *solver, const char **name)
     bool bad = false;
     int choice = FOR_ANY;
     spry_status status = SPRY_STATUS_OK;
-    if (A->rows == A->cols) {
+    if (A->square) {
         SPRY_GO(ctx, solver_symmetry(solver, &probe));
         if (probe.hermitian)
             SPRY_GO(ctx, is_indefinite(ctx, solver->matrix, &bad));

@@ -55,7 +55,9 @@ double solver_guess_products(const spry_solver *solver)
     const char *method = a && a->method[0] ? a->method : solver->options.method;
     const char *precon = a ? a->precon : solver->options.precon;
     const double tried = 30; /* iterations, at most twice as many, as a trial has told */
-    double once = solver_guess(method, precon, solver->matrix->a.rows, solver->options.max_iter);
+    const vector_part rows = spread_rows_here(solver->matrix);
+    double once = solver_guess(method, precon, rows.is ? rows.all : solver->matrix->a.rows,
+                               solver->options.max_iter);
     if (a && precon_is(a->precon, "jacobi") && a->seconds > 0 && tried < once)
         once = tried;
     return once * (double)((solver->systems + TOGETHER - 1) / TOGETHER > 1

@@ -1,9 +1,15 @@
 /* The course of a solve: history, the best iterate, and every reason to stop. */
 #include "krylov/krylov.h"
 
+#include "base/team.h"
 #include "host/apply.h"
 
 #include <math.h>
+
+spry_status iteration_agree(const iteration *it, spry_status status)
+{
+    return it->x->part.is ? team_agree(it->ctx, status) : status;
+}
 
 spry_status iteration_first_norms(iteration *it, double *residual)
 {
@@ -17,7 +23,7 @@ spry_status iteration_first_norms(iteration *it, double *residual)
     it->from_zero = it->product_known = norms[1] == 0;
     if (it->from_zero) {
         SPRY_GO(ctx, spry_vector_fill(it->spare, zero));
-    } else if (it->A->rows == it->A->cols) {
+    } else if (it->A->square) {
         it->product_known = true;
         SPRY_GO(ctx, spry_operator_apply(it->A, it->x, it->spare));
         SPRY_GO(ctx, spry_vector_copy(it->b, it->saved));
@@ -106,7 +112,8 @@ spry_status iteration_note(iteration *it)
 {
     if (it->count >= it->history_room) {
         int64_t room = it->history_room * 2;
-        spry_status status = base_grow(it->ctx, it->count, room, sizeof *it->history, &it->history);
+        const spry_status status = iteration_agree(
+            it, base_grow(it->ctx, it->count, room, sizeof *it->history, &it->history));
         if (status != SPRY_STATUS_OK)
             return status;
         it->history_room = room;
@@ -212,6 +219,14 @@ static bool stop_for(iteration *it, bool going_on, const char *who)
     return going_on ? end_with(it, SPRY_REASON_STOPPED, who) : false;
 }
 
+/* Whether it is so on any rank; a failure to find out ends it, too. */
+static void on_any(const iteration *it, bool *yes)
+{
+    bool any = true;
+    (void)team_any(it->ctx, *yes, &any);
+    *yes = any;
+}
+
 /* Whether the caller lets it go on. */
 static bool ask(iteration *it, const spry_vector *x, bool monitor, double residual)
 {
@@ -219,7 +234,13 @@ static bool ask(iteration *it, const spry_vector *x, bool monitor, double residu
     const bool fine = monitor ? it->monitor(it->monitor_data, it->count, residual, x)
                               : it->watch(it->watch_data, it->count, residual);
     *it->telling = NULL;
-    return fine && !it->accepted;
+    if (!it->x->part.is)
+        return fine && !it->accepted;
+    bool stop = !fine, accepted = it->accepted; /* one rank's word is for all */
+    on_any(it, &stop);
+    on_any(it, &accepted);
+    it->accepted = accepted;
+    return !stop && !accepted;
 }
 
 static void ask_watch(iteration *it, bool *go_on)
@@ -261,7 +282,7 @@ static spry_status show(iteration *it, bool made, const spry_vector **x)
     if (!it->shown && moved)
         SPRY_GO(ctx, spry_vector_new(ctx, it->x->type, it->x->n, NULL, SPRY_OWN_COPY, &it->shown));
     else if (!it->shown)
-        SPRY_GO(ctx, spry_vector_like(it->x, it->x->n, &it->shown));
+        SPRY_GO(ctx, iteration_agree(it, spry_vector_like(it->x, it->x->n, &it->shown)));
     *x = it->shown;
     it->shown->from = it;
     it->shown->bring = bring_x;
@@ -371,7 +392,7 @@ static void report_again(iteration *it, bool counts, double value, bool *go_on)
 {
     it->count += counts;
     *go_on = it->count < it->replay_to && isfinite(value);
-    it->interrupted = spry_context_interrupted(it->ctx, false);
+    it->interrupted = runner_interrupted(it->runner);
     it->stop =
         it->interrupted || (counts && it->watch && !ask(it, NULL, false, value / it->b_norm));
     *go_on = *go_on && !it->stop;
@@ -418,7 +439,7 @@ spry_status iteration_report(void *data, report_kind kind, bool loop, double val
         SPRY_GO(ctx, ask_monitor(it, false, kind == REPORT_RESIDUAL, go_on));
     if (counts)
         ask_watch(it, go_on);
-    if (spry_context_interrupted(it->ctx, false)) {
+    if (runner_interrupted(it->runner)) {
         it->interrupted = true;
         *go_on = stop_for(it, *go_on, "");
     }
@@ -510,7 +531,7 @@ spry_status iteration_begin_replay(iteration *it, int64_t to, bool drifted)
         SPRY_GO(ctx, iteration_keep(it, it->truth));
         SPRY_GO(ctx, spry_vector_fill(it->x, (spry_scalar){0, 0}));
     } else {
-        SPRY_GO(ctx, spry_vector_like(it->x, it->x->n, &first));
+        SPRY_GO(ctx, iteration_agree(it, spry_vector_like(it->x, it->x->n, &first)));
         SPRY_GO(ctx, spry_vector_copy(it->saved, first));
         SPRY_GO(ctx, iteration_keep(it, it->truth));
         SPRY_GO(ctx, spry_vector_copy(first, it->x));
@@ -566,8 +587,8 @@ spry_status iteration_true_gradient(iteration *it, double *relative)
     double norm, r_norm, worst;
     spry_status status = SPRY_STATUS_OK;
     *relative = INFINITY;
-    SPRY_GO(ctx, spry_vector_like(it->x, it->x->n, &g));
-    SPRY_GO(ctx, spry_vector_like(it->b, it->b->n, &Av));
+    SPRY_GO(ctx, iteration_agree(it, spry_vector_like(it->x, it->x->n, &g)));
+    SPRY_GO(ctx, iteration_agree(it, spry_vector_like(it->b, it->b->n, &Av)));
     if (it->a_norm == 0)
         SPRY_GO(ctx, estimate_norm(it, g, Av));
     SPRY_GO(ctx, iteration_residual(it, it->x, it->spare));

@@ -119,7 +119,7 @@ done:
 
 /* The same vectors where the solver works, of A's type. */
 static spry_status basis_bring(const spry_solver *solver, const null_basis *from, int64_t n,
-                               null_basis *to)
+                               vector_part part, null_basis *to)
 {
     const spry_operator *A = solver_operator(solver);
     spry_context *ctx = solver->ctx;
@@ -132,6 +132,7 @@ static spry_status basis_bring(const spry_solver *solver, const null_basis *from
                                    "%" PRId64,
                                    from->v[k]->n, n));
         SPRY_GO(ctx, vector_new_at(ctx, solver->device, A->type, n, &to->v[k]));
+        to->v[k]->part = part;
         to->count++;
         SPRY_GO(ctx, spry_vector_copy(from->v[k], to->v[k]));
     }
@@ -139,13 +140,15 @@ done:
     return status;
 }
 
-static spry_status basis_constant(const spry_solver *solver, int64_t n, null_basis *basis)
+static spry_status basis_constant(const spry_solver *solver, int64_t n, vector_part part,
+                                  null_basis *basis)
 {
     spry_context *ctx = solver->ctx;
     spry_vector *ones = NULL;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof(spry_vector *), &basis->v));
     SPRY_GO(ctx, vector_new_at(ctx, solver->device, solver_operator(solver)->type, n, &ones));
+    ones->part = part;
     SPRY_GO(ctx, spry_vector_fill(ones, (spry_scalar){1, 0}));
     spry_vector *handed = ones;
     ones = NULL;
@@ -164,13 +167,21 @@ typedef struct probe {
     double norm; /* of A, from below: |w| / |u| */
 } probe;
 
+/* One status for all ranks that have a part of A. */
+static spry_status agree(const spry_operator *A, spry_status status)
+{
+    return A->rows_part.is ? team_agree(A->ctx, status) : status;
+}
+
 static spry_status probe_make(const spry_operator *A, spry_device *device, uint64_t seed, probe *p)
 {
     spry_context *ctx = A->ctx;
     double u_norm, w_norm;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, vector_new_at(ctx, device, A->type, A->cols, &p->u));
-    SPRY_GO(ctx, vector_new_at(ctx, device, A->type, A->rows, &p->w));
+    SPRY_GO(ctx, agree(A, vector_new_at(ctx, device, A->type, A->cols, &p->u)));
+    SPRY_GO(ctx, agree(A, vector_new_at(ctx, device, A->type, A->rows, &p->w)));
+    p->u->part = A->cols_part;
+    p->w->part = A->rows_part;
     SPRY_GO(ctx, vector_random(p->u, seed));
     SPRY_GO(ctx, spry_vector_norm(p->u, &u_norm));
     SPRY_GO(ctx, spry_vector_scale((spry_scalar){u_norm > 0 ? 1 / u_norm : 1, 0}, p->u));
@@ -197,7 +208,7 @@ static spry_status measure_right(const spry_operator *A, const probe *p, const n
     spry_status status = SPRY_STATUS_OK;
     *most = 0;
     *which = 0;
-    SPRY_GO(ctx, spry_vector_like(p->w, A->rows, &Av));
+    SPRY_GO(ctx, agree(A, spry_vector_like(p->w, A->rows, &Av)));
     for (int k = 0; k < basis->count; k++) {
         SPRY_GO(ctx, spry_operator_apply(A, basis->v[k], Av));
         SPRY_GO(ctx, spry_vector_norm(Av, &norm));
@@ -222,7 +233,7 @@ static spry_status measure_left(const spry_operator *A, const probe *p, const nu
     spry_status status = SPRY_STATUS_OK;
     for (int k = 0; k < basis->count; k++) {
         SPRY_GO(ctx, spry_vector_dot(basis->v[k], p->w, &c));
-        const double size = hypot(c.re, c.im) * sqrt((double)A->cols);
+        const double size = hypot(c.re, c.im) * sqrt((double)operator_all_cols(A));
         *most = fmax(*most, p->norm > 0 ? size / p->norm : size);
     }
 done:
@@ -266,11 +277,11 @@ static spry_status find_left(spry_solver *solver, const probe *probes)
     double most = 0;
     spry_status status = SPRY_STATUS_OK;
     if (given[NULL_LEFT].count > 0)
-        SPRY_GO(ctx, basis_bring(solver, &given[NULL_LEFT], A->rows, left));
+        SPRY_GO(ctx, basis_bring(solver, &given[NULL_LEFT], A->rows, A->rows_part, left));
     else if (given[NULL_RIGHT].count == 0)
-        SPRY_GO(ctx, basis_constant(solver, A->rows, left));
-    else if (A->rows == A->cols)
-        SPRY_GO(ctx, basis_bring(solver, &solver->null[NULL_RIGHT], A->rows, left));
+        SPRY_GO(ctx, basis_constant(solver, A->rows, A->rows_part, left));
+    else if (A->square)
+        SPRY_GO(ctx, basis_bring(solver, &solver->null[NULL_RIGHT], A->rows, A->rows_part, left));
     for (int k = 0; k < 2; k++)
         SPRY_GO(ctx, measure_left(A, &probes[k], left, &most));
     if (most <= least_wrong)
@@ -314,13 +325,13 @@ spry_status solver_make_null_space(spry_solver *solver)
     spry_context *ctx = solver->ctx;
     probe probes[2] = {{0}, {0}};
     spry_status status = SPRY_STATUS_OK;
-    if (!solver_has_null_space(solver) || A->rows == 0 || A->cols == 0)
+    if (!solver_has_null_space(solver) || operator_all_rows(A) == 0 || operator_all_cols(A) == 0)
         return SPRY_STATUS_OK;
     if (solver->null_given[NULL_RIGHT].count > 0)
-        SPRY_GO(ctx, basis_bring(solver, &solver->null_given[NULL_RIGHT], A->cols,
+        SPRY_GO(ctx, basis_bring(solver, &solver->null_given[NULL_RIGHT], A->cols, A->cols_part,
                                  &solver->null[NULL_RIGHT]));
     else
-        SPRY_GO(ctx, basis_constant(solver, A->cols, &solver->null[NULL_RIGHT]));
+        SPRY_GO(ctx, basis_constant(solver, A->cols, A->cols_part, &solver->null[NULL_RIGHT]));
     for (int k = 0; k < 2; k++)
         SPRY_GO(ctx, probe_make(A, solver->device, (uint64_t)(5 + k), &probes[k]));
     SPRY_GO(ctx, check_right(solver, &probes[0]));

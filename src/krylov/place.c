@@ -127,6 +127,11 @@ spry_status solver_choose_device(spry_solver *solver, spry_device *near)
     const char *name = solver->options.device;
     solver->device = NULL;
     solver->near = near;
+    if (solver_ranked(solver)) {
+        if (strcmp(name, "auto") != 0 && strcmp(name, "cpu") != 0)
+            return stay_here(solver, "ranks work on processors", SPRY_STATUS_UNSUPPORTED);
+        return SPRY_STATUS_OK;
+    }
     if (solver->given_operator) {
         solver->device = device_of(solver->given_operator);
         if (strcmp(name, "auto") != 0 && strcmp(name, "cpu") != 0 && !solver->device)

@@ -68,7 +68,7 @@ spry_status solver_project_precon(spry_solver *solver, const spry_operator *M)
     op->varies = M->varies;
     state->M = M;
     state->after = right;
-    state->before = A->rows == A->cols ? left : &nothing;
+    state->before = A->square ? left : &nothing;
     /* a copy, and for each null vector: it twice, and what it is removed from read and written */
     op->own_bytes = M->own_bytes + (2 + 5 * (right->count + state->before->count)) * vector;
     op->bytes = M->bytes ? M->bytes + op->own_bytes - M->own_bytes : 0;

@@ -18,7 +18,8 @@ static bool find_nonfinite(const spry_vector *v, const char *what, char detail[D
     for (int64_t i = 0; seen && i < v->n && !found; i++) {
         found = !value_finite(value_get(v->type, here->data, i));
         if (found)
-            snprintf(detail, DETAIL_SIZE, "%s is not finite at row %" PRId64 " (from 0)", what, i);
+            snprintf(detail, DETAIL_SIZE, "%s is not finite at row %" PRId64 " (from 0)", what,
+                     v->part.first + i);
     }
     spry_vector_free(copy);
     return found;
@@ -67,6 +68,8 @@ static spry_status start(spry_solver *solver, iteration *it, int index)
     SPRY_GO(ctx, solver_vector(solver, A->rows, &solver->work.tracks[index].spare));
     it->saved = solver->work.tracks[index].saved;
     it->spare = solver->work.tracks[index].spare;
+    it->saved->part = A->cols_part;
+    it->spare->part = A->rows_part;
 done:
     return status;
 }
@@ -95,7 +98,7 @@ static spry_status scale_system(iteration *it, double *first)
     if (!(x_norm <= largest / fmax(factor.re, 1))) /* the first guess would not fit */
         return SPRY_STATUS_OK;
     if (!it->own_b) {
-        SPRY_GO(ctx, spry_vector_like(it->b, it->b->n, &it->own_b));
+        SPRY_GO(ctx, iteration_agree(it, spry_vector_like(it->b, it->b->n, &it->own_b)));
         SPRY_GO(ctx, spry_vector_copy(it->b, it->own_b));
     }
     SPRY_GO(ctx, spry_vector_scale(factor, it->own_b));
@@ -126,10 +129,15 @@ static spry_status refuse_nonfinite(const spry_solver *solver, iteration *it)
 {
     spry_context *ctx = solver->ctx;
     it->reason = SPRY_REASON_NONFINITE;
+    spry_status found = SPRY_STATUS_OK;
     if (find_nonfinite(it->b, "the right-hand side", it->detail) ||
         find_nonfinite(it->x, "the first guess", it->detail))
-        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT, "%s", it->detail);
-    if (solver->matrix && spry_matrix_check_values(solver->matrix) != SPRY_STATUS_OK) {
+        found = SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT, "%s", it->detail);
+    if (solver_agree(solver, found) != SPRY_STATUS_OK) { /* who has it names it */
+        snprintf(it->detail, sizeof it->detail, "%.150s", spry_message(ctx));
+        return SPRY_STATUS_BAD_INPUT;
+    }
+    if (solver->matrix && spread_check_values(solver->matrix) != SPRY_STATUS_OK) {
         snprintf(it->detail, sizeof it->detail, "%.150s", spry_message(ctx));
         return SPRY_STATUS_BAD_INPUT;
     }
@@ -152,6 +160,12 @@ static void name_format(const spry_operator *A, char *text, size_t size)
                  storage.options);
 }
 
+/* Of all ranks. */
+static int64_t entries_of(const spry_matrix *A)
+{
+    return !A ? 0 : A->spread ? A->spread->nnz : A->a.nnz;
+}
+
 /* `all`: iterations of all systems that were solved side by side in these seconds. */
 static spry_status fill_result(const spry_solver *solver, iteration *it, double seconds,
                                int64_t all, int64_t bytes, spry_result *result)
@@ -168,9 +182,9 @@ static spry_status fill_result(const spry_solver *solver, iteration *it, double 
         .true_residual = it->truth,
         .initial_residual = it->initial,
         .type = A->type,
-        .rows = A->rows,
-        .cols = A->cols,
-        .nnz = solver->matrix ? solver->matrix->a.nnz : 0,
+        .rows = operator_all_rows(A),
+        .cols = operator_all_cols(A),
+        .nnz = entries_of(solver->matrix),
         .setup_seconds = solver->setup_seconds,
         .solve_seconds = seconds,
         .bytes_per_iteration = bytes,
@@ -211,7 +225,7 @@ static spry_status begin(spry_solver *solver, iteration *it, int index)
     spry_context *ctx = it->ctx;
     spry_status status = SPRY_STATUS_OK;
     double first;
-    SPRY_GO(ctx, start(solver, it, index));
+    SPRY_GO(ctx, solver_agree(solver, start(solver, it, index)));
     SPRY_GO(ctx, null_space_begin(solver, it));
     SPRY_GO(ctx, iteration_first_norms(it, &first));
     if (it->b_norm == 0) { /* the answer is 0, and no relative residual exists */
@@ -221,7 +235,7 @@ static spry_status begin(spry_solver *solver, iteration *it, int index)
         it->ended = true;
         goto done;
     }
-    if (it->x->n == 0 && isfinite(it->b_norm)) { /* the only x is the best */
+    if (vector_all(it->x) == 0 && isfinite(it->b_norm)) { /* the only x is the best */
         it->reason = SPRY_REASON_CONVERGED;
         it->history[0] = it->residual = it->initial = it->truth = 1;
         it->least_squares = it->ended = true;
@@ -255,6 +269,16 @@ static void *track_memory(const spry_vector *v)
     return v->device ? (void *)device_vector_memory(v) : v->data;
 }
 
+/* The smallest of all ranks': what it is made of depends on their rows. */
+static int64_t agreed_patience(spry_solver *solver)
+{
+    const int64_t mine = solver_patience(solver);
+    double least = (double)mine, most;
+    if (solver_ranked(solver) && team_bounds(solver->ctx, (double)mine, &least, &most) != 0)
+        return 0;
+    return (int64_t)least;
+}
+
 /* Runs the attempt at hand, all systems side by side, until every one has ended with it. */
 static spry_status run_attempt(spry_solver *solver, iteration *its, int count, int64_t *bytes)
 {
@@ -265,8 +289,8 @@ static spry_status run_attempt(spry_solver *solver, iteration *its, int count, i
     *bytes = 0;
     if (all_ended(its, count))
         return SPRY_STATUS_OK;
-    SPRY_GO(ctx, solver_runner(solver, count, &r));
-    const int64_t patience = solver_patience(solver);
+    SPRY_GO(ctx, solver_agree(solver, solver_runner(solver, count, &r)));
+    const int64_t patience = agreed_patience(solver);
     for (int k = 0; k < count; k++) {
         track *l = runner_track(r, k);
         l->b = track_memory(its[k].b);
@@ -287,7 +311,7 @@ static spry_status run_attempt(spry_solver *solver, iteration *its, int count, i
     while (!all_ended(its, count)) {
         for (int k = 0; k < count; k++)
             its[k].track->done = its[k].ended;
-        SPRY_GO(ctx, runner_run(r));
+        SPRY_GO(ctx, solver_agree(solver, runner_run(r)));
         for (int k = 0; k < count; k++)
             if (!its[k].ended)
                 SPRY_GO(ctx, verdict_of_run(&its[k]));
@@ -356,7 +380,7 @@ static spry_status next_attempt(spry_solver *solver, iteration *its, int count, 
 {
     const iteration *late = NULL;
     *stands = false;
-    if (spry_context_interrupted(solver->ctx, false))
+    if (solver_interrupted(solver))
         return stop_all(solver, its, count);
     for (int k = 0; k < count; k++)
         if (may_go_on(solver, &its[k])) {
@@ -412,7 +436,7 @@ static spry_status check_finite(const spry_solver *solver, iteration *its, int c
 {
     for (int k = 0; k < count; k++)
         if (its[k].from_zero && its[k].reason != SPRY_REASON_CONVERGED && solver->matrix &&
-            spry_matrix_check_values(solver->matrix) != SPRY_STATUS_OK)
+            spread_check_values(solver->matrix) != SPRY_STATUS_OK)
             return refuse_nonfinite(solver, &its[k]);
     return SPRY_STATUS_OK;
 }
@@ -436,7 +460,7 @@ static spry_status run(spry_solver *solver, iteration *its, int count, int64_t *
     const bool arrived = all_converged(its, count);
     if (any_failed(its, count))
         SPRY_GO(ctx, warn_late(solver, its, count));
-    if (arrived && count == 1 && solver->attempts.setup_seconds > 0) {
+    if (arrived && count == 1 && solver->attempts.setup_seconds > 0 && !solver_ranked(solver)) {
         solver_remember(solver, solver->attempts.setup_seconds + base_seconds() - begin);
         solver->attempts.setup_seconds = 0; /* later solves have none */
     }
@@ -492,6 +516,21 @@ static void note_device(const spry_device *d, int64_t counts[6])
     counts[4] = d->waits;
 }
 
+/* The caller's vectors, over the same arrays, as the parts of all ranks' that they are. */
+typedef struct ranked_vectors {
+    spry_vector b, x;
+} ranked_vectors;
+
+static void take_parts(iteration *it, ranked_vectors *v)
+{
+    v->b = *it->b;
+    v->b.part = it->A->rows_part;
+    v->x = *it->x;
+    v->x.part = it->A->cols_part;
+    it->b = &v->b;
+    it->x = &v->x;
+}
+
 /* At most as many systems as share one reading of the matrix. */
 static spry_status solve_some(spry_solver *solver, int first_system, int count,
                               const spry_vector *const *b, spry_vector *const *x,
@@ -499,20 +538,23 @@ static spry_status solve_some(spry_solver *solver, int first_system, int count,
 {
     spry_context *ctx = solver->ctx;
     iteration its[SOLVED_TOGETHER];
+    ranked_vectors parts[SOLVED_TOGETHER];
     spry_status status = SPRY_STATUS_OK;
     const double first = base_seconds();
     double at[3] = {first, first, first};
     int64_t bytes = 0, before[6] = {0};
     if (solver->device)
         note_device(solver->device, before);
-    if (solver->matrix && isnan(solver->bound))
-        solver->bound = polish_bound(solver->matrix);
+    const spry_matrix *known =
+        solver->given_operator || solver_ranked(solver) ? NULL : solver->matrix;
+    if (known && isnan(solver->bound))
+        solver->bound = polish_bound(known);
     for (int k = 0; k < count; k++) {
         its[k] = (iteration){.ctx = ctx,
                              .options = &solver->options,
                              .A = solver_operator(solver),
                              .M = solver_bare_precon(solver),
-                             .matrix = solver->given_operator ? NULL : solver->matrix,
+                             .matrix = known,
                              .bound = solver->bound,
                              .b = b[k],
                              .x = x[k],
@@ -533,6 +575,8 @@ static spry_status solve_some(spry_solver *solver, int first_system, int count,
         SPRY_GO(ctx, solver_bring(solver, b[k], &solver->work.tracks[k].b, &its[k].b));
         SPRY_GO(ctx, solver_bring(solver, x[k], &solver->work.tracks[k].x, &there));
         its[k].x = there == x[k] ? x[k] : solver->work.tracks[k].x;
+        if (solver_ranked(solver))
+            take_parts(&its[k], &parts[k]);
     }
     solver_note_used(solver); /* of what is refused before it begins, too */
     for (int k = 0; k < count; k++)
@@ -552,7 +596,7 @@ done:
         if (its[k].interrupted && its[k].reason == SPRY_REASON_STOPPED)
             solver->interrupted = true;
         spry_status restored = verdict_hand_back(&its[k]);
-        if (its[k].x != x[k] && restored == SPRY_STATUS_OK)
+        if (its[k].x->device != x[k]->device && restored == SPRY_STATUS_OK)
             restored = spry_vector_copy(its[k].x, x[k]);
         if (status != SPRY_STATUS_OK && its[k].reason == SPRY_REASON_CONVERGED)
             its[k].reason = SPRY_REASON_FAILED; /* what would have confirmed it was not done */
@@ -593,11 +637,12 @@ static void tell_stopped(const spry_solver *solver, const spry_vector *b, const 
     found.reason = SPRY_REASON_STOPPED;
     if (A) {
         found.type = A->a.type;
-        found.rows = A->a.rows;
-        found.cols = A->a.cols;
-        found.nnz = A->a.nnz;
+        const vector_part rows = spread_rows_here(A), cols = spread_cols_here(A);
+        found.rows = rows.is ? rows.all : A->a.rows;
+        found.cols = cols.is ? cols.all : A->a.cols;
+        found.nnz = entries_of(A);
     }
-    if (A && b->n == A->a.rows && x->n == A->a.cols && b->type == A->a.type &&
+    if (A && !A->spread && b->n == A->a.rows && x->n == A->a.cols && b->type == A->a.type &&
         x->type == A->a.type && spry_vector_norm(b, &norm) == SPRY_STATUS_OK && norm > 0 &&
         polish_measure(A, b, x, &relative) == SPRY_STATUS_OK)
         relative /= norm; /* where it cannot be measured, the stop is told all the same */
@@ -613,6 +658,15 @@ static void tell_stopped(const spry_solver *solver, const spry_vector *b, const 
     base_give(result, &found, &krylov_result_sized);
 }
 
+static spry_status check_all_vectors(const spry_solver *solver, int count,
+                                     const spry_vector *const *b, spry_vector *const *x)
+{
+    spry_status status = SPRY_STATUS_OK;
+    for (int k = 0; k < count && status == SPRY_STATUS_OK; k++)
+        status = check_vectors(solver, b[k], x[k]);
+    return status == SPRY_STATUS_OK ? check_different(solver->ctx, count, b, x) : status;
+}
+
 static spry_status solve_all(spry_solver *solver, int count, const spry_vector *const *b,
                              spry_vector *const *x, spry_result *results)
 {
@@ -623,9 +677,7 @@ static spry_status solve_all(spry_solver *solver, int count, const spry_vector *
 again:
     status = solver_set_up(solver, count > 0 ? b[0]->device : NULL);
     SPRY_GO(ctx, status);
-    for (int k = 0; k < count; k++)
-        SPRY_GO(ctx, check_vectors(solver, b[k], x[k]));
-    SPRY_GO(ctx, check_different(ctx, count, b, x));
+    SPRY_GO(ctx, solver_agree(solver, check_all_vectors(solver, count, b, x)));
     for (; done < count; done += SOLVED_TOGETHER) {
         const int some = count - done < SOLVED_TOGETHER ? count - done : SOLVED_TOGETHER;
         if (done > 0) { /* what stands, unless those before have used up all that can be tried */
@@ -670,7 +722,11 @@ spry_status spry_solve_many(spry_solver *solver, int count, const spry_vector *c
     if (status != SPRY_STATUS_OK)
         return status;
     solver_expect(solver, count);
-    status = solve_all(solver, count, b, x, results);
+    const team_counts before = solver->ctx->team ? solver->ctx->team->counts : (team_counts){0};
+    const double begun = base_seconds();
+    status = solver_agree(solver, solve_all(solver, count, b, x, results));
+    if (status == SPRY_STATUS_OK)
+        status = solver_tell_ranks(solver, &before, base_seconds() - begun);
     solver_end(solver, status);
     return status;
 }

@@ -126,6 +126,7 @@ void spry_solver_free(spry_solver *solver)
         solver_forget_null_space(solver);
         spry_matrix_free(solver->view);
         base_free(solver->ctx, solver->text);
+        base_free(solver->ctx, solver->ranks);
         base_object_free(solver->ctx, solver);
     }
 }
@@ -150,6 +151,11 @@ spry_status spry_solver_set_matrix(spry_solver *solver, const spry_matrix *A)
     spry_matrix *view = NULL;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, solver_check_idle(solver));
+    if (A && A->ctx != ctx && A->spread) {
+        status = SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
+                           "the matrix is spread over the ranks of another context");
+        goto done;
+    }
     if (A && A->ctx != ctx)
         SPRY_GO(ctx, matrix_view(ctx, A, &view));
     replace_system(solver, A, view, NULL);
@@ -338,6 +344,24 @@ static void wanted_precon(const spry_solver *solver, const program *p,
         take_singular(spec);
 }
 
+/* On ranks: each makes one of its own block, unless the kind knows better. */
+static spry_status make_ranked_precon(spry_solver *solver, const char *spec)
+{
+    spry_context *ctx = solver->ctx;
+    spry_operator **M = &solver->own_precon;
+    if (!solver->matrix && !precon_is(spec, "none"))
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "precon=%.64s needs a matrix, not an operator",
+                         spec);
+    if (!solver->matrix || !precon_is(spec, "inner"))
+        return precon_make_ranked(ctx, solver->matrix, spec, M, solver->precon_name);
+    snprintf(solver->precon_name, sizeof solver->precon_name, "block-jacobi:inner=inner");
+    return precon_spread(solver->matrix,
+                         krylov_inner(solver->matrix->spread->own,
+                                      is_auto(solver->options.format) ? "auto" : "csr",
+                                      spec[5] ? spec + 6 : "", M),
+                         M);
+}
+
 /* The preconditioner where the solver works; the one that stands is kept where it is the one that
  * the method wants. */
 static spry_status make_precon(spry_solver *solver, const program *p)
@@ -353,6 +377,8 @@ static spry_status make_precon(spry_solver *solver, const program *p)
     if (solver->given_precon && p->uses_precon) {
         snprintf(solver->precon_name, sizeof solver->precon_name, "%s",
                  spry_operator_name(solver->given_precon));
+    } else if (solver_ranked(solver)) {
+        SPRY_GO(ctx, make_ranked_precon(solver, spec));
     } else if (!precon_is(spec, "inner")) {
         SPRY_GO(ctx, precon_make_beside(ctx, solver->matrix, solver_operator(solver), spec,
                                         &solver->own_precon, solver->precon_name));
@@ -415,24 +441,38 @@ static spry_status find_use(const program *p, const spry_operator *op, bool of_A
     return status;
 }
 
+/* Plans are the same on all ranks: what not all can do otherwise is called. */
+static spry_status agree_on_use(const spry_solver *solver, operator_use *use)
+{
+    double least = 0, most = 0;
+    if (!solver_ranked(solver))
+        return SPRY_STATUS_OK;
+    const spry_status status = team_bounds(solver->ctx, (double)*use, &least, &most);
+    if (least != most)
+        *use = USE_CALL;
+    return status;
+}
+
 /* Fuses the method for the operators at hand. */
 static spry_status make_plan(spry_solver *solver, program *p)
 {
     spry_context *ctx = solver->ctx;
     const spry_operator *A = solver_operator(solver), *M = solver_precon(solver);
     plan_setup setup = {
-        .fuse = solver->options.fuse, .square = A->rows == A->cols, .apart = device_of(A) != NULL};
+        .fuse = solver->options.fuse, .square = A->square, .apart = device_of(A) != NULL};
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, find_use(p, A, true, device_of(A), &setup.use[OPERATOR_A]));
-    SPRY_GO(ctx, find_use(p, M, false, device_of(A), &setup.use[OPERATOR_M]));
+    status = find_use(p, M, false, device_of(A), &setup.use[OPERATOR_M]);
+    SPRY_GO(ctx, solver_agree(solver, status));
+    SPRY_GO(ctx, agree_on_use(solver, &setup.use[OPERATOR_M]));
     program *handed = p;
     p = NULL;
     SPRY_GO(ctx, plan_make(handed, &setup, &solver->plan));
     if (!setup.square && solver->plan->square_only)
-        status = SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
-                           "%s needs a square matrix, not %" PRId64 " x %" PRId64
-                           "; lsmr, lsqr and cgls do not",
-                           solver->plan->program->method, A->rows, A->cols);
+        status = SPRY_FAIL(
+            ctx, SPRY_STATUS_BAD_USAGE,
+            "%s needs a square matrix, not %" PRId64 " x %" PRId64 "; lsmr, lsqr and cgls do not",
+            solver->plan->program->method, operator_all_rows(A), operator_all_cols(A));
 done:
     program_free(p);
     return status;
@@ -485,16 +525,22 @@ static spry_status make_attempt(spry_solver *solver)
     spry_status status = SPRY_STATUS_OK;
     program *p = NULL;
     SPRY_GO(ctx, solver_suit_operator(solver));
-    SPRY_GO(ctx, parse_method(solver, &p));
+    SPRY_GO(ctx, solver_agree(solver, parse_method(solver, &p)));
+    if (solver_ranked(solver) && strcmp(p->method, "direct") == 0) {
+        status = SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
+                           "method direct works on one rank; on several, precon=direct has each "
+                           "factorize its own block");
+        goto done;
+    }
     solver->attempts.alone = (p->precon[0] || !p->uses_precon) && !solver_chooses_method(solver);
     foresee_plan(solver);
-    SPRY_GO(ctx, make_precon(solver, p));
-    SPRY_GO(ctx, suit_method(solver, &p));
-    SPRY_GO(ctx, solver_make_null_space(solver));
+    SPRY_GO(ctx, solver_agree(solver, make_precon(solver, p)));
+    SPRY_GO(ctx, solver_agree(solver, suit_method(solver, &p)));
+    SPRY_GO(ctx, solver_agree(solver, solver_make_null_space(solver)));
     program *handed = p;
     p = NULL;
-    SPRY_GO(ctx, make_plan(solver, handed));
-    SPRY_GO(ctx, warn_of_plan(solver));
+    SPRY_GO(ctx, solver_agree(solver, make_plan(solver, handed)));
+    SPRY_GO(ctx, solver_agree(solver, warn_of_plan(solver)));
     pass(solver, STAGE_PLAN);
 done:
     program_free(p);
@@ -593,6 +639,17 @@ spry_status solver_set_up(spry_solver *solver, spry_device *near)
     return SPRY_STATUS_OK;
 }
 
+static spry_status make_quick(spry_context *ctx, const spry_matrix *A, const char *options,
+                              spry_solver **solver)
+{
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, spry_solver_new(ctx, solver));
+    SPRY_GO(ctx, spry_solver_set(*solver, options));
+    SPRY_GO(ctx, spry_solver_set_matrix(*solver, A));
+done:
+    return status;
+}
+
 spry_status spry_quick_solve(spry_context *ctx, const spry_matrix *A, const spry_vector *b,
                              spry_vector *x, const char *options, spry_result *result)
 {
@@ -601,9 +658,8 @@ spry_status spry_quick_solve(spry_context *ctx, const spry_matrix *A, const spry
     spry_status status = SPRY_STATUS_OK;
     if (result)
         SPRY_GO(ctx, base_blank(ctx, result, &krylov_result_sized));
-    SPRY_GO(ctx, spry_solver_new(ctx, &solver));
-    SPRY_GO(ctx, spry_solver_set(solver, options));
-    SPRY_GO(ctx, spry_solver_set_matrix(solver, A));
+    status = make_quick(ctx, A, options, &solver);
+    SPRY_GO(ctx, A->spread ? team_agree(A->ctx, status) : status);
     SPRY_GO(ctx, spry_solve(solver, b, x, result));
 done:
     spry_solver_free(solver);

@@ -276,7 +276,7 @@ static void find_next(const spry_solver *solver, char *text, size_t size)
     if (solver->given_precon ||
         solver->attempts.tried[0]) /* which may be to blame: only the caller knows another */
         return;
-    if (A->rows != A->cols)
+    if (!A->square)
         snprintf(text, size, "try method=%s", strcmp(method, "lsmr") == 0 ? "lsqr" : "lsmr");
     else if (direct || !solver->matrix)
         snprintf(text, size, "try %s",
@@ -302,8 +302,7 @@ void verdict_tell(const spry_solver *solver, iteration *it)
         (it->reason != SPRY_REASON_BREAKDOWN && !nan && it->reason != SPRY_REASON_STAGNATED &&
          it->reason != SPRY_REASON_DIVERGED))
         return;
-    const bool factors =
-        it->A->rows == it->A->cols && strcmp(solver->attempts.precon, "direct") != 0;
+    const bool factors = it->A->square && strcmp(solver->attempts.precon, "direct") != 0;
     const double entry = it->truth == it->initial ? extreme_entry(it->matrix) : 0;
     if (entry > 0) {
         snprintf(it->detail, sizeof it->detail,

@@ -1,5 +1,6 @@
 /* Matrices as objects: making them from arrays, who owns those, looking at them, freeing. */
 #include "matrix/entries.h"
+#include "matrix/spread.h"
 
 #include <sys/mman.h>
 
@@ -267,6 +268,7 @@ void matrix_destroy(spry_matrix *A)
     const matrix_arrays none = {0};
     free_near_null(A);
     A->origin = NULL;
+    spread_free(A->ctx, A->spread);
     matrix_replace(A, &none);
     const spry_release_fn release = A->release;
     void *owner = A->owner;

@@ -45,11 +45,18 @@ typedef struct vector_home {
 /* "cpu" for NULL, "cuda:0" */
 const char *place_name(const spry_device *device);
 
+/* Where a vector's elements stand among those of all ranks (team.h). */
+typedef struct vector_part {
+    bool is; /* else it is a vector of this rank alone */
+    int64_t first, all;
+} vector_part;
+
 struct spry_vector {
     spry_context *ctx;
     spry_type type;
     int64_t n;
-    void *data; /* of a device: its address there, NULL where it has none */
+    vector_part part; /* sums over it are those of all ranks */
+    void *data;       /* of a device: its address there, NULL where it has none */
     bool owned;
     const vector_class *class; /* NULL: in the host's memory */
     spry_device *device;
@@ -67,6 +74,11 @@ struct spry_vector {
 static inline spry_vector vector_over(spry_context *ctx, spry_type type, int64_t n, void *data)
 {
     return (spry_vector){.ctx = ctx, .type = type, .n = n, .data = data};
+}
+/* Elements of all ranks, or of the only one. */
+static inline int64_t vector_all(const spry_vector *v)
+{
+    return v->part.is ? v->part.all : v->n;
 }
 /* Whether both are the same array. */
 static inline bool vector_same(const spry_vector *x, const spry_vector *y)
@@ -128,6 +140,7 @@ struct spry_matrix {
     int64_t seen;                     /* its version that the arrays are of */
     spry_release_fn release;          /* told when it is gone; NULL: nobody */
     void *owner;
+    struct spread *spread; /* of one that is spread over ranks (spread.h); arrays: its own block */
 };
 
 /* --- facts (facts.c) -----------------------------------------------------------------------------
@@ -287,6 +300,12 @@ typedef struct operator_rows {
                        const void *x, int count, void *const *y);
     /* work before a row (0..rows of op(A)), for dealing rows out to threads */
     int64_t (*work)(const struct operator_rows *rows, int64_t row);
+    /* Of operators that are spread over ranks, NULL for others: sends what other ranks need of some
+     * x; tells whether rows need something of theirs, which they may not be run without; brings
+     * that. Rows are run for these x alone until the next begin. */
+    spry_status (*begin)(const struct operator_rows *rows, int count, const void *const *x);
+    bool (*waits)(const struct operator_rows *rows, int64_t begin, int64_t end);
+    spry_status (*finish)(const struct operator_rows *rows);
 } operator_rows;
 
 /* What an operator kind does; of the members after destroy any may be NULL. */
@@ -357,10 +376,12 @@ struct spry_operator {
     const operator_class *class;
     spry_type type;
     int64_t rows, cols;
-    int64_t bytes;     /* least traffic of a plain product; 0: unknown */
-    int64_t own_bytes; /* the same without x and y: what the operator itself reads */
-    double forecast;   /* seconds that its making was forecast to take; 0: it was not */
-    const char *name;  /* NULL: the class's */
+    vector_part rows_part, cols_part; /* of one that is spread over ranks */
+    bool square;                      /* as a whole, and every rank has the same rows and columns */
+    int64_t bytes;                    /* least traffic of a plain product; 0: unknown */
+    int64_t own_bytes;                /* the same without x and y: what the operator itself reads */
+    double forecast;  /* seconds that its making was forecast to take; 0: it was not */
+    const char *name; /* NULL: the class's */
     void *state;
     spry_device *device;   /* where it lives; NULL: the host */
     operator_memory *room; /* for columns, packed; products take the operator as it is */
@@ -380,6 +401,15 @@ struct spry_operator {
     void *owner;
 };
 
+/* Rows and columns of all ranks. */
+static inline int64_t operator_all_rows(const spry_operator *op)
+{
+    return op->rows_part.is ? op->rows_part.all : op->rows;
+}
+static inline int64_t operator_all_cols(const spry_operator *op)
+{
+    return op->cols_part.is ? op->cols_part.all : op->cols;
+}
 spry_status operator_new(spry_context *ctx, const operator_class *class, spry_type type,
                          int64_t rows, int64_t cols, spry_operator **op);
 /* Remembers what it was made from: A, or a view of A, which it takes. */

@@ -18,6 +18,7 @@ spry_status operator_new(spry_context *ctx, const operator_class *class, spry_ty
                                     .type = type,
                                     .rows = rows,
                                     .cols = cols,
+                                    .square = rows == cols,
                                     .room = &block->room};
         *op = &block->op;
     }
@@ -284,7 +285,8 @@ spry_status spry_operator_multiply(const spry_operator *op, spry_transpose trans
     SPRY_GO(op->ctx, check_vectors(op, transpose, x, y));
     if (op->view)
         matrix_follow(op->view);
-    if (op->class->multiply_vectors)
+    if (op->class->multiply_vectors &&
+        !op->rows_part.is) /* what a rank does by itself sees arrays */
         SPRY_GO(op->ctx, op->class->multiply_vectors(op, transpose, alpha, x, beta, y));
     else if (x->class || y->class)
         SPRY_GO(op->ctx, multiply_copies(op, transpose, alpha, x, beta, y));

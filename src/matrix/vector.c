@@ -1,5 +1,5 @@
 /* Vectors as objects: making them, who owns the numbers, looking at them, copies, freeing. */
-#include "matrix/matrix.h"
+#include "matrix/spread.h"
 
 #include <omp.h>
 
@@ -62,7 +62,10 @@ done:
 spry_status spry_vector_zeros(spry_context *ctx, const spry_matrix *A, spry_vector **x)
 {
     SPRY_NEED(ctx, ctx, A, x);
-    return spry_vector_new(ctx, A->a.type, A->a.cols, NULL, SPRY_OWN_COPY, x);
+    const spry_status status = spry_vector_new(ctx, A->a.type, A->a.cols, NULL, SPRY_OWN_COPY, x);
+    if (status == SPRY_STATUS_OK)
+        (*x)->part = spread_cols_here(A);
+    return status;
 }
 
 spry_status spry_vector_set_release(spry_vector *v, spry_release_fn release, void *data)
@@ -121,8 +124,12 @@ spry_status spry_vector_like(const spry_vector *v, int64_t n, spry_vector **w)
 {
     SPRY_NEED(CTX_OF(v), v, w);
     *w = NULL;
-    if (!v->class)
-        return spry_vector_new(v->ctx, v->type, n, NULL, SPRY_OWN_COPY, w);
+    if (!v->class) {
+        const spry_status status = spry_vector_new(v->ctx, v->type, n, NULL, SPRY_OWN_COPY, w);
+        if (status == SPRY_STATUS_OK && n == v->n)
+            (*w)->part = v->part;
+        return status;
+    }
     if (n < 0)
         return SPRY_FAIL(v->ctx, SPRY_STATUS_BAD_USAGE, "a vector cannot have %" PRId64 " elements",
                          n);

@@ -87,6 +87,15 @@ bool precon_entry_at(int index, spry_entry *entry);
  * when only an operator is known; it must stay alive. */
 spry_status precon_make_beside(spry_context *ctx, const spry_matrix *A, const spry_operator *op,
                                const char *spec, spry_operator **M, char name[32]);
+/*
+ * On ranks (ranked.c), collective, all fail or none. The first makes what `spec` names for a matrix
+ * that is spread over them: jacobi as it is, anything else as block Jacobi, one of it for the own
+ * block of each rank, and its name says so. The second takes one that was made of the own block,
+ * with the status of that, as one that all ranks have.
+ */
+spry_status precon_make_ranked(spry_context *ctx, const spry_matrix *A, const char *spec,
+                               spry_operator **M, char name[32]);
+spry_status precon_spread(const spry_matrix *A, spry_status made, spry_operator **M);
 /* Tells a device what programs making what `spec` names for A and applying it will take; never
  * fails. */
 void precon_foresee(spry_device *d, const spry_matrix *A, const char *spec);
@@ -198,6 +207,7 @@ spry_status precon_probe(const spry_operator *A, precon_symmetry *probe);
 /* The kinds; a kind's file defines precon_kind_NAME, and registry.c lists it. */
 #define PRECON_KINDS(item) \
     item(jacobi)           \
+    item(block_jacobi)     \
     item(l1)               \
     item(bjacobi)          \
     item(poly)             \

@@ -4,6 +4,25 @@
  */
 #include "program/runner.h"
 
+#include "base/team.h"
+
+void course_note(runner *r, spry_status status)
+{
+    spry_status *to = r->ranked ? &r->late : &r->status;
+    if (status != SPRY_STATUS_OK && *to == SPRY_STATUS_OK)
+        *to = status;
+}
+
+spry_status course_agree(const runner *r, spry_status status)
+{
+    return r->ranked ? team_agree(r->ctx, status) : status;
+}
+
+bool runner_interrupted(const runner *r)
+{
+    return r->ranked ? r->stopped : spry_context_interrupted(r->ctx, false);
+}
+
 /* --- faults -------------------------------------------------------------------------------------
  */
 
@@ -54,8 +73,7 @@ bool course_take_turn(runner *r, int place)
         return false;
     if (--r->turns < 0)
         r->status = course_fail_turns(r, place);
-    else if (!r->finishing && r->turns < r->most_turns - long_ago &&
-             spry_context_interrupted(r->ctx, false))
+    else if (!r->finishing && r->turns < r->most_turns - long_ago && runner_interrupted(r))
         r->status = SPRY_FAIL(r->ctx, SPRY_STATUS_INTERRUPTED, "%s: interrupted in a loop",
                               r->p->program->source);
     return r->status == SPRY_STATUS_OK;
@@ -74,7 +92,9 @@ bool course_tell(runner *r, track *l, const plan_op *o, bool loop, double value)
     l->reports += loop && o->kind != OP_GRADIENT;
     const spry_status status =
         l->report(l->data, kinds[o->kind - OP_RESIDUAL], loop, value, &go_on);
-    if (status != SPRY_STATUS_OK)
+    if (r->ranked)
+        course_note(r, status);
+    else if (status != SPRY_STATUS_OK)
         r->status = status;
     return go_on;
 }
@@ -242,7 +262,8 @@ done:
 spry_status runner_run(runner *r)
 {
     const int together = r->class->together;
-    r->status = SPRY_STATUS_OK;
+    r->status = r->late = SPRY_STATUS_OK;
+    r->stopped = false;
     r->turns = r->most_turns;
     for (int k = 0; k < r->track_count && r->status == SPRY_STATUS_OK; k += together) {
         const int count = r->track_count - k < together ? r->track_count - k : together;
@@ -251,6 +272,8 @@ spry_status runner_run(runner *r)
             r->status = status;
     }
     r->used = true;
+    if (r->status == SPRY_STATUS_OK) /* what no sum came after */
+        r->status = r->late;
     return r->status;
 }
 

@@ -115,6 +115,7 @@ static spry_status allocate_sweep(runner *r)
             base_alloc(ctx, operands * r->track_room, sizeof *r->host->factors, &r->host->factors));
     SPRY_GO(ctx,
             base_alloc(ctx, most * slots * r->track_room, sizeof *r->host->sums, &r->host->sums));
+    r->host->most_slots = slots * r->track_room;
     SPRY_GO(ctx, place_pieces(r));
     SPRY_GO(ctx, base_alloc(ctx, r->host->threads * r->host->pieces_bytes, 1, &r->host->pieces));
     SPRY_GO(ctx, base_alloc(ctx, r->host->threads * terms, sizeof *r->host->pointers,
@@ -222,7 +223,8 @@ int host_side_threads(const runner *r)
                                     r->operators[OPERATOR_A]->own_bytes / 48);
 }
 
-spry_status host_side_open(runner *r)
+/* The parts of the vectors that are here. */
+static spry_status open_parts(runner *r)
 {
     spry_context *ctx = r->ctx;
     spry_status status = SPRY_STATUS_OK;
@@ -232,13 +234,33 @@ spry_status host_side_open(runner *r)
     for (int space = 0; space < 2; space++) {
         const int64_t chunks = (r->n[space] + CHUNK - 1) / CHUNK;
         r->host->parts[space] = chunks < 1 ? 1 : chunks < MOST_PARTS ? (int)chunks : MOST_PARTS;
+        if (sweep_is_strict(r)) /* parts of all ranks are made of their chunks */
+            r->host->parts[space] = chunks < 1 ? 1 : (int)chunks;
     }
     SPRY_GO(ctx, base_calloc(ctx, r->track_room, sizeof *r->host->tracks, &r->host->tracks));
     SPRY_GO(ctx, base_calloc(ctx, r->track_room, sizeof *r->host->active, &r->host->active));
-    SPRY_GO(ctx, open_operators(r));
-    SPRY_GO(ctx, allocate_sweep(r));
-    for (int k = 0; k < r->track_room; k++)
-        SPRY_GO(ctx, open_track(r, &r->host->tracks[k]));
+done:
+    return status;
+}
+
+static spry_status open_tracks(runner *r)
+{
+    spry_status status = SPRY_STATUS_OK;
+    for (int k = 0; k < r->track_room && status == SPRY_STATUS_OK; k++)
+        status = open_track(r, &r->host->tracks[k]);
+    return status;
+}
+
+/* What each rank does by itself is agreed upon before they do the next thing together. */
+spry_status host_side_open(runner *r)
+{
+    spry_context *ctx = r->ctx;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, course_agree(r, open_parts(r)));
+    SPRY_GO(ctx, course_agree(r, open_operators(r)));
+    SPRY_GO(ctx, course_agree(r, allocate_sweep(r)));
+    SPRY_GO(ctx, sweep_open_ranks(r, r->host->most_slots));
+    SPRY_GO(ctx, course_agree(r, open_tracks(r)));
 done:
     return status;
 }
@@ -281,6 +303,7 @@ void host_side_close(runner *r)
     for (int k = 0; k < OPERATOR_COUNT; k++)
         for (int t = 0; t < 3; t++)
             base_free(r->ctx, h->cuts[k][t]);
+    sweep_close_ranks(r);
     void *const arrays[] = {h->tracks, h->active, h->bound,    h->operands, h->factors,
                             h->sums,   h->pieces, h->pointers, h->packed,   h->piece_at};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)

@@ -243,12 +243,12 @@ static void run_calls(runner *r, const phase *f)
             in[count] = sweep_vector(r, l, &o->in[0], from);
             out[count++] = sweep_vector(r, l, &o->out, to);
             if (count == TOGETHER) {
-                r->status = call(called, o->transpose, count, in, out);
+                course_note(r, call(called, o->transpose, count, in, out));
                 count = 0;
             }
         }
         if (r->status == SPRY_STATUS_OK)
-            r->status = call(called, o->transpose, count, in, out);
+            course_note(r, call(called, o->transpose, count, in, out));
     }
 }
 

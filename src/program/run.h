@@ -69,6 +69,8 @@ track *runner_track(runner *r, int index);
  * the others. Failures of operators and of the program (an index outside its array) are failures of
  * the call. */
 spry_status runner_run(runner *r);
+/* Whether somebody asked to stop: alike on all ranks. */
+bool runner_interrupted(const runner *r);
 /* Brings a track's x up to date: only inside report(). */
 spry_status runner_settle(runner *r, track *l);
 /* What a view of x has to put back. */

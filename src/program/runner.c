@@ -1,5 +1,6 @@
 /* Making runners: of the kind that suits where A lives, to be used again and again. */
 #include "program/runner.h"
+#include "base/team.h"
 #include "device/formats.h"
 
 #include <float.h>
@@ -94,21 +95,28 @@ spry_status runner_new(plan *p, const runner_operators *operators, int tracks, r
     spry_status status = SPRY_STATUS_OK;
     runner *r = NULL;
     *out = NULL;
-    SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *r, &r));
+    status = base_calloc(ctx, 1, sizeof *r, &r);
+    if (status == SPRY_STATUS_OK)
+        status = base_calloc(ctx, tracks, sizeof *r->tracks, &r->tracks);
+    if (r) { /* what closes it */
+        r->ctx = ctx;
+        r->class = device_of(A) ? &runner_device : &runner_host;
+    }
+    SPRY_GO(ctx, A->rows_part.is ? team_agree(ctx, status) : status);
     r->p = p;
-    r->ctx = ctx;
-    r->class = device_of(A) ? &runner_device : &runner_host;
     r->type = A->type;
     r->size = (int64_t)spry_type_size(A->type);
     r->n[0] = A->rows;
     r->n[1] = A->cols;
+    r->ranked = A->rows_part.is;
+    r->parts[0] = A->rows_part;
+    r->parts[1] = A->cols_part;
     for (int k = 0; k < OPERATOR_COUNT; k++) {
         r->operators[k] = k == OPERATOR_A ? A : operators->M;
         r->changes[k] = r->operators[k] ? r->operators[k]->changes : 0;
     }
     r->track_room = r->track_count = tracks;
     r->most_turns = (int64_t)1 << 28; /* seconds; GMRES(10000) needs 2^26 in finish */
-    SPRY_GO(ctx, base_calloc(ctx, tracks, sizeof *r->tracks, &r->tracks));
     SPRY_GO(ctx, r->class->open(r));
     for (int k = 0; k < tracks; k++)
         SPRY_GO(ctx, open_track(r, &r->tracks[k]));

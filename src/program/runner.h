@@ -56,7 +56,19 @@ struct runner {
     int64_t turns, most_turns; /* of loops that are left until the next report, and then */
     int64_t bytes;
     spry_status status; /* of a failure inside a parallel region or a nested run */
+
+    /* On ranks (team.h). What fails on one of them alone is told with the next sums, and the run
+     * goes on until then: the others wait for these. */
+    bool ranked;
+    vector_part parts[2]; /* of vectors, by space */
+    spry_status late;
+    bool stopped; /* somebody has asked for it */
 };
+
+/* Notes a failure that other ranks may not have. */
+void course_note(runner *r, spry_status status);
+/* One status for all ranks that run this; a runner of one rank alone has its own. */
+spry_status course_agree(const runner *r, spry_status status);
 
 /* --- what happens in a course, wherever it runs; `loop`: in section loop -------------------------
  */

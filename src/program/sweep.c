@@ -121,7 +121,8 @@ static void run_bound(const place *at, const bound_op *s)
                                    address(at, s, &s->in[0]), out);
         break;
     case OP_RANDOM:
-        r->host->kernels->random(at->n, s->seed, at->begin, address(at, s, &s->out));
+        r->host->kernels->random(at->n, s->seed, r->parts[s->space].first + at->begin,
+                                 address(at, s, &s->out));
         break;
     default:
         break;
@@ -176,6 +177,43 @@ static void run_rows_of(runner *r, int space, range rows, int share)
     }
 }
 
+/* Whether a part needs what other ranks send: all of it waits then, as its sums are made in order.
+ */
+static bool part_waits(const runner *r, int space, int64_t part)
+{
+    const range rows = base_share(r->n[space], r->host->parts[space], (int)part, CHUNK);
+    for (int i = 0; i < r->host->bound_count && r->host->bound[i].o->kind == OP_APPLY; i++) {
+        const bound_op *s = &r->host->bound[i];
+        if (s->space == space && s->rows && s->rows->waits &&
+            s->rows->waits(s->rows, rows.begin, rows.end))
+            return true;
+    }
+    return false;
+}
+
+/* Parts of one space, of one share: those at hand. */
+static void run_parts(runner *r, int space, range mine, int share)
+{
+    const int parts = r->host->parts[space];
+    const bool waiting = r->host->rows_at_hand == ROWS_WAITING;
+    while (mine.begin < mine.end) {
+        int64_t end = mine.end;
+        bool run = true;
+        if (r->host->rows_at_hand != ROWS_ALL) {
+            run = part_waits(r, space, mine.begin) == waiting;
+            for (end = mine.begin + 1; end < mine.end; end++)
+                if ((part_waits(r, space, end) == waiting) != run)
+                    break;
+        }
+        if (run)
+            run_rows_of(r, space,
+                        (range){base_share(r->n[space], parts, (int)mine.begin, CHUNK).begin,
+                                base_share(r->n[space], parts, (int)end - 1, CHUNK).end},
+                        share);
+        mine.begin = end;
+    }
+}
+
 static void run_share(void *argument, int share, int shares)
 {
     runner *r = argument;
@@ -185,16 +223,34 @@ static void run_share(void *argument, int share, int shares)
             any = r->host->bound[i].space == space;
         if (!any)
             continue;
-        const int parts = r->host->parts[space];
-        range mine = base_share(parts, shares, share, 1);
+        range mine = base_share(r->host->parts[space], shares, share, 1);
         if (r->host->shares && r->host->share_space == space)
             mine = (range){r->host->shares[share], r->host->shares[share + 1]};
-        if (mine.begin < mine.end)
-            run_rows_of(r, space,
-                        (range){base_share(r->n[space], parts, (int)mine.begin, CHUNK).begin,
-                                base_share(r->n[space], parts, (int)mine.end - 1, CHUNK).end},
-                        share);
+        run_parts(r, space, mine, share);
     }
+}
+
+/* Begins or finishes the messages of the sweep's products: one for all x of an operator. */
+static bool exchange(runner *r, bool begin)
+{
+    const void *x[MOST_TRACKS];
+    const int products = r->host->bound_count;
+    const bound_op *bound = r->host->bound;
+    bool any = false;
+    for (int i = 0; i < products && bound[i].o->kind == OP_APPLY; i++) {
+        const operator_rows *rows = bound[i].rows;
+        int count = 0;
+        bool first = rows && rows->begin;
+        for (int k = 0; k < i && first; k++)
+            first = bound[k].rows != rows;
+        for (int k = i; first && k < products && bound[k].o->kind == OP_APPLY; k++)
+            if (bound[k].rows == rows && count < MOST_TRACKS)
+                x[count++] = bound[k].in[0].base;
+        if (first)
+            course_note(r, begin ? rows->begin(rows, count, x) : rows->finish(rows));
+        any = any || first;
+    }
+    return any;
 }
 
 void sweep_run(runner *r)
@@ -203,10 +259,17 @@ void sweep_run(runner *r)
         return;
     if (r->host->packs)
         base_share_out(r->ctx, r->host->threads, pack, r);
+    const bool waits = r->ranked && exchange(r, true);
+    r->host->rows_at_hand = waits ? ROWS_FREE : ROWS_ALL;
+    base_share_out(r->ctx, r->host->threads, run_share, r);
+    if (!waits)
+        return;
+    exchange(r, false);
+    r->host->rows_at_hand = ROWS_WAITING;
     base_share_out(r->ctx, r->host->threads, run_share, r);
 }
 
-static spry_scalar add_parts(spry_scalar *sums, int parts, int64_t apart)
+spry_scalar sweep_add_parts(spry_scalar *sums, int parts, int64_t apart)
 {
     for (int width = 1; width < parts; width *= 2)
         for (int k = 0; k + width < parts; k += 2 * width) {
@@ -249,6 +312,8 @@ static void check_lengths(track *l, const bound_op *s)
 
 void sweep_reduce(runner *r)
 {
+    if (r->ranked && r->host->slot_count > 0)
+        sweep_join_ranks(r);
     for (int i = 0; i < r->host->bound_count; i++) {
         const bound_op *s = &r->host->bound[i];
         if (s->o->kind != OP_DOT)
@@ -258,8 +323,9 @@ void sweep_reduce(runner *r)
         for (int k = 0; k < s->count && l->scalars.fault == NONE; k++) {
             spry_scalar *to = target_of(l, s, k);
             if (to)
-                *to = add_parts(&r->host->sums[s->slot + k], r->host->parts[s->space],
-                                r->host->slot_count);
+                *to = r->ranked ? r->host->told[s->slot + k]
+                                : sweep_add_parts(&r->host->sums[s->slot + k],
+                                                  r->host->parts[s->space], r->host->slot_count);
         }
         course_check(l, s->o);
     }

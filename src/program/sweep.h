@@ -49,14 +49,18 @@ typedef struct host_side {
     /* The sweep at hand. */
     bound_op *bound;
     int bound_count, slot_count;
+    int64_t most_slots;
     const int *shares; /* cuts that fit it, or NULL */
     int share_space;
     operand *operands;
     spry_scalar *factors;
     int operand_count;
     spry_scalar *sums; /* parts x slots */
-    char *packed;      /* room for packed vectors */
-    bool packs;        /* this sweep has some */
+    spry_scalar *told; /* on ranks: the slots' sums over all of them */
+    struct ranks_room *ranks;
+    enum { ROWS_ALL, ROWS_FREE, ROWS_WAITING } rows_at_hand; /* by what other ranks send */
+    char *packed;                                            /* room for packed vectors */
+    bool packs;                                              /* this sweep has some */
     /* A thread's own. */
     char *pieces;
     int64_t *piece_at; /* where a piece begins in a track's; the last is their length */
@@ -86,6 +90,15 @@ void sweep_bind(runner *r, const plan_op *ops, int count);
 void sweep_run(runner *r);
 /* Adds up the inner products and stores them. */
 void sweep_reduce(runner *r);
+/* Sums of parts that are so far apart, as a tree. */
+spry_scalar sweep_add_parts(spry_scalar *sums, int parts, int64_t apart);
+/* On ranks (sweep_ranks.c): whether sums are to be those of one rank, bit by bit; room for so many
+ * slots, without ranks nothing; and all sums of the sweep at hand over all ranks, by one message.
+ */
+bool sweep_is_strict(const runner *r);
+spry_status sweep_open_ranks(runner *r, int64_t slots);
+void sweep_close_ranks(runner *r);
+void sweep_join_ranks(runner *r);
 char *sweep_vector(runner *r, track *l, const vref *v, int64_t index);
 /* The product that an operation is to make, where it is known; else NULL. */
 const void *sweep_known(const runner *r, const track *l, const plan_op *o);

@@ -1,5 +1,6 @@
 /* An operator in the format a caller names, or in the one that suits best. */
 #include "device/operator.h"
+#include "host/spread_operator.h"
 #include "host/walk.h"
 #include "tune/tune.h"
 
@@ -14,6 +15,10 @@ spry_status spry_operator_from_format(const spry_matrix *A, const char *format, 
     *op = NULL;
     if (strcmp(format, "csr") == 0)
         return spry_operator_from_matrix(A, op);
+    if (A->spread) {
+        spry_operator *own = NULL;
+        return spread_operator(A, spry_operator_from_format(A->spread->own, format, &own), own, op);
+    }
     if (strcmp(format, "auto") == 0)
         return tune_decide(NULL, A, NULL, NULL, op);
     if (strncmp(format, "auto:", 5) == 0)

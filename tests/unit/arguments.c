@@ -55,6 +55,8 @@ typedef struct things {
     spry_tune_report report;
     spry_diagnosis diagnosis;
     spry_array_interface array;
+    spry_ranked ranked;
+    spry_rank_report rank;
 } things;
 
 static spry_status apply(void *data, spry_transpose op, const void *x, void *y)
@@ -94,6 +96,15 @@ CALL(spry_matrix_gram, 2, "", spry_matrix_gram(P(0, t->A), false, P(1, &t->made_
 CALL(spry_matrix_triple, 4, "0", spry_matrix_triple(P(0, t->A), P(1, t->A), P(2, t->A), P(3, &t->made_matrix))) \
 CALL(spry_context_new, 2, "0", spry_context_new(P(0, ""), P(1, &t->made_context)))                   \
 CALL(spry_context_new_with, 3, "01", spry_context_new_with(P(0, &(spry_allocator){0}), P(1, ""), P(2, &t->made_context))) \
+ONLY(spry_context_new_ranked, 2, "", spry_context_new_ranked(P(0, (spry_team *)t->word), NULL, P(1, &t->made_context))) \
+CALL(spry_matrix_new_ranked, 5, "", spry_matrix_new_ranked(P(0, t->ctx), SPRY_TYPE_D, 2, -1, P(1, csr_offsets), P(2, csr_offsets), P(3, csr_values), P(4, &t->made_matrix))) \
+CALL(spry_matrix_ranked, 2, "", spry_matrix_ranked(P(0, t->A), P(1, &t->ranked)))                    \
+CALL(spry_context_agree, 1, "", spry_context_agree(P(0, t->ctx), SPRY_STATUS_OK))                    \
+CALL(spry_matrix_spread, 2, "", spry_matrix_spread(P(0, t->A), P(1, &t->made_matrix)))               \
+CALL(spry_vector_collect, 2, "", spry_vector_collect(P(0, t->x), P(1, &t->made_vector)))             \
+ONLY(spry_solver_rank, 2, "", spry_solver_rank(P(0, t->solver), 0, P(1, &t->rank)))                  \
+LOOK(spry_context_rank, 1, spry_context_rank(P(0, t->ctx)))                                          \
+LOOK(spry_context_ranks, 1, spry_context_ranks(P(0, t->ctx)))                                        \
 LOOK(spry_context_free, 1, spry_context_free(P(0, NULL)))                                            \
 LOOK(spry_message, 1, spry_message(P(0, t->ctx)))                                                    \
 LOOK(spry_context_set_log, 1, spry_context_set_log(P(0, t->ctx), NULL, NULL))                        \

@@ -1,0 +1,123 @@
+/*
+ * The team: the ranks that solve together, and how they talk. A class knows one way to send
+ * messages (MPI in src/dist; `delaying`, around any other; threads of one process in tests) and
+ * nothing else: all else is made of these few operations. A class calls no function of the library.
+ */
+#ifndef SPRY_TEAM_H
+#define SPRY_TEAM_H
+
+#include <spry/ranks.h>
+
+typedef struct spry_team team;
+
+/* A message to or from a neighbour: its place in this rank's memory. */
+typedef struct team_message {
+    int rank;
+    int64_t bytes;
+    void *data; /* not written where it is sent from */
+} team_message;
+
+/* A class's own: messages that are sent again and again, and a gather that is under way. */
+typedef struct team_halo team_halo;
+typedef struct team_request team_request;
+
+/*
+ * All but post, poll and the halo's start and finish are collective: each rank calls them in the
+ * same order. Lengths are in bytes and may exceed 2^31. A failure leaves its text in t->message.
+ */
+typedef struct team_class {
+    const char *name;
+    void (*destroy)(team *t);
+    /* So many bytes of each rank to all, in the order of ranks. */
+    spry_status (*gather)(team *t, const void *mine, int64_t bytes, void *all);
+    /* The same begun, and waited for later; both places stay as they are until then. At most one
+     * is under way. */
+    spry_status (*gather_begin)(team *t, const void *mine, int64_t bytes, void *all,
+                                team_request **request);
+    spry_status (*gather_end)(team *t, team_request *request);
+    /* What rank `from` has to all others. */
+    spry_status (*share)(team *t, int from, void *data, int64_t bytes);
+    /* From each to each: `send` has what goes to rank 0, rank 1, ..., one after the other, so many
+     * bytes each; `receive` alike. Every rank knows what it is sent. */
+    spry_status (*swap)(team *t, const int64_t *send_bytes, const void *send,
+                        const int64_t *receive_bytes, void *receive);
+    /* Messages between neighbours. What one rank sends to another and that one receives from it are
+     * as long, and at most one each way. Between start and finish what is sent stays as it is. */
+    spry_status (*halo_new)(team *t, int sends, const team_message *send, int receives,
+                            const team_message *receive, team_halo **halo);
+    spry_status (*halo_start)(team *t, team_halo *halo);
+    /* Helps messages along, without waiting. */
+    spry_status (*halo_push)(team *t, team_halo *halo);
+    spry_status (*halo_finish)(team *t, team_halo *halo);
+    void (*halo_free)(team *t, team_halo *halo);
+    /* Sends a copy of a message, without waiting. Messages of a rank to another come in their
+     * order.
+     */
+    spry_status (*post)(team *t, int to, const void *data, int64_t bytes);
+    /* The next of the messages that have been posted to this rank and are here: whose, and its
+     * bytes, of which as many are kept as there is room for; *from = -1 where there is none. */
+    spry_status (*poll)(team *t, int *from, void *data, int64_t room, int64_t *bytes);
+} team_class;
+
+/* What went over the wires, as this rank sees it. */
+typedef struct team_counts {
+    int64_t gathers;                     /* with a result that is waited for */
+    int64_t halo_messages, halo_bytes;   /* sent */
+    double gather_seconds, halo_seconds; /* waited for them */
+} team_counts;
+
+enum { TEAM_ROOM = 16 };
+
+struct spry_team {
+    const team_class *class;
+    int rank, ranks;
+    int here; /* ranks on this machine */
+    char message[256];
+    void *room; /* TEAM_ROOM bytes for each rank, so that what is small needs no memory that might
+                   not be there */
+    team_counts counts;
+    void *state; /* the class's */
+};
+
+/*
+ * What the library calls (ranks.c). Without a team (ctx->team is NULL) there is one rank. Failures
+ * have their message in the context.
+ */
+int team_rank(const spry_context *ctx);
+int team_ranks(const spry_context *ctx);
+spry_status team_gather(spry_context *ctx, const void *mine, int64_t bytes, void *all);
+spry_status team_gather_begin(spry_context *ctx, const void *mine, int64_t bytes, void *all,
+                              team_request **request);
+spry_status team_gather_end(spry_context *ctx, team_request *request);
+spry_status team_share(spry_context *ctx, int from, void *data, int64_t bytes);
+spry_status team_swap(spry_context *ctx, const int64_t *send_bytes, const void *send,
+                      const int64_t *receive_bytes, void *receive);
+spry_status team_halo_new(spry_context *ctx, int sends, const team_message *send, int receives,
+                          const team_message *receive, team_halo **halo);
+spry_status team_halo_start(spry_context *ctx, team_halo *halo);
+spry_status team_halo_push(spry_context *ctx, team_halo *halo);
+spry_status team_halo_finish(spry_context *ctx, team_halo *halo);
+void team_halo_free(spry_context *ctx, team_halo *halo);
+spry_status team_post(spry_context *ctx, int to, const void *data, int64_t bytes);
+spry_status team_poll(spry_context *ctx, int *from, void *data, int64_t room, int64_t *bytes);
+
+/* Puts a slower team around the context's (delay.c), by options "halo=0.01,gather=0.001": before
+ * anything was made of it. */
+spry_status team_delay(spry_context *ctx, const char *options);
+
+/*
+ * One status for all: SPRY_STATUS_OK where it is everybody's, else that of the first rank that has
+ * another, with its message, which names the rank unless all have failed. To be called at the same
+ * places by all ranks, also by those that failed: what may fail on one rank alone (memory, files,
+ * values, clocks, requests to stop) is agreed upon before the next message.
+ */
+spry_status team_agree(spry_context *ctx, spry_status status);
+/* The same of a number: the smallest and the largest of all ranks'; the sum. */
+spry_status team_bounds(spry_context *ctx, double mine, double *least, double *most);
+spry_status team_sum(spry_context *ctx, int64_t mine, int64_t *sum);
+/* Whether it is so on any rank. */
+spry_status team_any(spry_context *ctx, bool mine, bool *any);
+/* Starts (`n` of every rank in turn) as offsets: ranks + 1 numbers; a call of base_alloc(). */
+spry_status team_offsets(spry_context *ctx, int64_t n, int64_t **offsets);
+
+#endif

@@ -1,0 +1,449 @@
+/*
+ * The product with a matrix that is spread over ranks: what others need of x is sent, the rows of
+ * the own block are multiplied meanwhile, and when what others have sent is there, the edge rows,
+ * which need it, are made anew as a whole (spread.h). So every row is summed up in the order of its
+ * entries, as without ranks.
+ *
+ * Products with A^T and A^H are those with the rows of these, which are made and spread at the
+ * first one.
+ */
+#include "host/spread_operator.h"
+
+#include "host/host.h"
+
+enum { MOST_TOGETHER = 64 }; /* x whose elements travel in one message */
+
+/* Room for the messages of so many x at once. */
+typedef struct post {
+    team_halo *messages;
+    char *send, *receive; /* by neighbour, and then by x */
+} post;
+
+/* A, A^T or A^H, by rows. */
+typedef struct side {
+    const spry_matrix *A;
+    spry_matrix *made; /* what A is, where it is freed with it */
+    spry_operator *own, *edge;
+    operator_rows own_rows, edge_rows;
+    bool by_rows; /* on all ranks */
+    int room;     /* of x in what follows */
+    char *compact, *sums;
+    post posts[MOST_TOGETHER]; /* by the number of x, less 1 */
+    int count;                 /* of x in the messages at hand */
+    const void *x[MOST_TOGETHER];
+} side;
+
+typedef struct spread_state {
+    side *sides[3]; /* by transpose */
+} spread_state;
+
+static void side_free(spry_context *ctx, side *s)
+{
+    if (!s)
+        return;
+    for (int k = 0; k < MOST_TOGETHER; k++) {
+        team_halo_free(ctx, s->posts[k].messages);
+        base_free(ctx, s->posts[k].send);
+        base_free(ctx, s->posts[k].receive);
+    }
+    spry_operator_free(s->own);
+    spry_operator_free(s->edge);
+    base_free(ctx, s->compact);
+    base_free(ctx, s->sums);
+    spry_matrix_free(s->made);
+    base_free(ctx, s);
+}
+
+/* --- messages ------------------------------------------------------------------------------------
+ */
+
+static int64_t size_of(const side *s)
+{
+    return (int64_t)spry_type_size(s->A->a.type);
+}
+
+/* The compact vector of one of the x at hand, and the sums of its edge rows. */
+static char *compact_at(const side *s, int k)
+{
+    const spread *p = s->A->spread;
+    return s->compact + k * (p->kept + p->ghosts) * size_of(s);
+}
+
+static char *sums_at(const side *s, int k)
+{
+    return s->sums + k * s->A->spread->edges * size_of(s);
+}
+
+/* Memory for so many x at once. One x alone is received where it is used. */
+static spry_status make_room(side *s, int count)
+{
+    spry_context *ctx = s->A->ctx;
+    const spread *p = s->A->spread;
+    const size_t size = (size_t)size_of(s);
+    post *to = &s->posts[count - 1];
+    spry_status status = SPRY_STATUS_OK;
+    if (count > s->room) {
+        char *compact = NULL, *sums = NULL;
+        status = base_alloc(ctx, count * (p->kept + p->ghosts), size, &compact);
+        if (status == SPRY_STATUS_OK)
+            status = base_alloc(ctx, count * p->edges, size, &sums);
+        base_free(ctx, status == SPRY_STATUS_OK ? s->compact : compact);
+        base_free(ctx, status == SPRY_STATUS_OK ? s->sums : sums);
+        if (status != SPRY_STATUS_OK)
+            return status;
+        s->compact = compact;
+        s->sums = sums;
+        s->room = count;
+    }
+    SPRY_GO(ctx, base_alloc(ctx, count * p->sent_count, size, &to->send));
+    if (count > 1)
+        SPRY_GO(ctx, base_alloc(ctx, count * p->ghosts, size, &to->receive));
+done:
+    return status;
+}
+
+static spry_status list_messages(side *s, int count, team_message **send, team_message **receive)
+{
+    spry_context *ctx = s->A->ctx;
+    const spread *p = s->A->spread;
+    const post *to = &s->posts[count - 1];
+    char *place = count > 1 ? to->receive : s->compact + p->kept * size_of(s);
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, base_alloc(ctx, p->sends, sizeof **send, send));
+    SPRY_GO(ctx, base_alloc(ctx, p->receives, sizeof **receive, receive));
+    for (int k = 0; k < p->sends; k++)
+        (*send)[k] = (team_message){p->send[k].rank, count * p->send[k].count * size_of(s),
+                                    to->send + count * p->send[k].first * size_of(s)};
+    for (int k = 0; k < p->receives; k++)
+        (*receive)[k] = (team_message){p->receive[k].rank, count * p->receive[k].count * size_of(s),
+                                       place + count * p->receive[k].first * size_of(s)};
+done:
+    return status;
+}
+
+/* One x is received into the compact vector: where that has moved its messages are made anew. */
+static void forget_moved(side *s, const char *before)
+{
+    if (s->compact == before)
+        return;
+    team_halo_free(s->A->ctx, s->posts[0].messages);
+    base_free(s->A->ctx, s->posts[0].send);
+    s->posts[0] = (post){0};
+}
+
+static spry_status open_post(side *s, int count)
+{
+    spry_context *ctx = s->A->ctx;
+    const spread *p = s->A->spread;
+    const char *before = s->compact;
+    team_message *send = NULL, *receive = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    if (s->posts[count - 1].messages)
+        return SPRY_STATUS_OK;
+    status = make_room(s, count);
+    if (count > 1)
+        forget_moved(s, before);
+    if (status == SPRY_STATUS_OK)
+        status = list_messages(s, count, &send, &receive);
+    SPRY_GO(ctx, team_agree(ctx, status));
+    SPRY_GO(ctx, team_halo_new(ctx, p->sends, send, p->receives, receive,
+                               &s->posts[count - 1].messages));
+done:
+    base_free(ctx, send);
+    base_free(ctx, receive);
+    return status;
+}
+
+static void gather(size_t size, int64_t n, const int32_t *index, const void *from, void *to)
+{
+    switch (size) { /* moves of a known size */
+    case 4:
+        for (int64_t k = 0; k < n; k++)
+            memcpy((char *)to + k * 4, (const char *)from + (int64_t)index[k] * 4, 4);
+        break;
+    case 8:
+        for (int64_t k = 0; k < n; k++)
+            memcpy((char *)to + k * 8, (const char *)from + (int64_t)index[k] * 8, 8);
+        break;
+    default:
+        for (int64_t k = 0; k < n; k++)
+            memcpy((char *)to + k * 16, (const char *)from + (int64_t)index[k] * 16, 16);
+    }
+}
+
+/* Sends what others need of some x. */
+static spry_status begin(side *s, int count, const void *const *x)
+{
+    spry_context *ctx = s->A->ctx;
+    const spread *p = s->A->spread;
+    const int64_t size = size_of(s);
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, open_post(s, count));
+    const post *to = &s->posts[count - 1];
+    for (int i = 0; i < p->sends; i++)
+        for (int k = 0; k < count; k++)
+            gather((size_t)size, p->send[i].count, p->sent + p->send[i].first, x[k],
+                   to->send + (count * p->send[i].first + k * p->send[i].count) * size);
+    SPRY_GO(ctx, team_halo_start(ctx, to->messages));
+    ctx->team->counts.halo_messages += p->sends;
+    ctx->team->counts.halo_bytes += count * p->sent_count * size;
+    s->count = count;
+    for (int k = 0; k < count; k++) {
+        s->x[k] = x[k];
+        gather((size_t)size, p->kept, p->kept_index, x[k], compact_at(s, k));
+    }
+done:
+    return status;
+}
+
+/* What others have sent is in its place. */
+static spry_status finish(side *s)
+{
+    spry_context *ctx = s->A->ctx;
+    const spread *p = s->A->spread;
+    const post *from = &s->posts[s->count - 1];
+    const int64_t size = size_of(s);
+    const spry_status status = team_halo_finish(ctx, from->messages);
+    for (int i = 0; s->count > 1 && i < p->receives; i++)
+        for (int k = 0; k < s->count; k++)
+            memcpy(compact_at(s, k) + (p->kept + p->receive[i].first) * size,
+                   from->receive +
+                       (s->count * p->receive[i].first + k * p->receive[i].count) * size,
+                   (size_t)(p->receive[i].count * size));
+    return status;
+}
+
+/* --- by rows -------------------------------------------------------------------------------------
+ */
+
+/* Edge rows before an own row. */
+static int64_t edges_before(const spread *p, int64_t row)
+{
+    int64_t low = 0, high = p->edges;
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (p->edge_rows[middle] < row)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void scatter(size_t size, const spread *p, range edges, int64_t first, const char *sums,
+                    char *y)
+{
+    for (int64_t e = edges.begin; e < edges.end; e++)
+        memcpy(y + (size_t)(p->edge_rows[e] - first) * size, sums + (size_t)e * size, size);
+}
+
+static void run_rows(const operator_rows *rows, int64_t first, int64_t end, const void *x, void *y)
+{
+    const side *s = rows->state;
+    const spread *p = s->A->spread;
+    const range edges = {edges_before(p, first), edges_before(p, end)};
+    int k = 0;
+    s->own_rows.run(&s->own_rows, first, end, x, y);
+    if (edges.begin == edges.end)
+        return;
+    while (k < s->count - 1 && s->x[k] != x)
+        k++;
+    char *sums = sums_at(s, k);
+    s->edge_rows.run(&s->edge_rows, edges.begin, edges.end, compact_at(s, k),
+                     sums + edges.begin * size_of(s));
+    scatter((size_t)size_of(s), p, edges, first, sums, y);
+}
+
+static int64_t work_before(const operator_rows *rows, int64_t row)
+{
+    const side *s = rows->state;
+    return s->own_rows.work(&s->own_rows, row);
+}
+
+static bool waits(const operator_rows *rows, int64_t first, int64_t end)
+{
+    const side *s = rows->state;
+    return edges_before(s->A->spread, first) < edges_before(s->A->spread, end);
+}
+
+/* The messages at hand are no part of the operator's value. */
+static side *messages_of(const operator_rows *rows)
+{
+    return (side *)(uintptr_t)rows->state;
+}
+
+static spry_status begin_rows(const operator_rows *rows, int count, const void *const *x)
+{
+    return begin(messages_of(rows), count, x);
+}
+
+static spry_status finish_rows(const operator_rows *rows)
+{
+    return finish(messages_of(rows));
+}
+
+/* --- the operator --------------------------------------------------------------------------------
+ */
+
+/* Whether rows can be run by themselves, on all ranks. */
+static spry_status find_rows(side *s)
+{
+    spry_context *ctx = s->A->ctx;
+    bool lacking = false;
+    spry_status status = operator_open_rows(s->own, SPRY_TRANSPOSE_NO, &s->own_rows);
+    if (status == SPRY_STATUS_OK)
+        status = operator_open_rows(s->edge, SPRY_TRANSPOSE_NO, &s->edge_rows);
+    SPRY_GO(ctx, team_agree(ctx, status));
+    SPRY_GO(ctx, team_any(ctx, !s->own_rows.run || !s->edge_rows.run, &lacking));
+    s->by_rows = !lacking;
+done:
+    return status;
+}
+
+static spry_status side_new(const spry_matrix *A, spry_status made, spry_operator *own, side **out)
+{
+    spry_context *ctx = A->ctx;
+    side *s = NULL;
+    spry_status status = made == SPRY_STATUS_OK ? base_calloc(ctx, 1, sizeof *s, &s) : made;
+    *out = NULL;
+    if (s) {
+        s->A = A;
+        s->own = own;
+        own = NULL;
+        status = spry_operator_from_matrix(A->spread->edge, &s->edge);
+    }
+    SPRY_GO(ctx, team_agree(ctx, status));
+    SPRY_GO(ctx, find_rows(s));
+    SPRY_GO(ctx, open_post(s, 1));
+    *out = s;
+    s = NULL;
+done:
+    spry_operator_free(own);
+    side_free(ctx, s);
+    return status;
+}
+
+/* The rows of A^T or A^H, made at the first use. */
+static spry_status find_side(const spry_operator *op, spry_transpose transpose, side **out)
+{
+    spread_state *state = op->state;
+    const spry_matrix *A = state->sides[SPRY_TRANSPOSE_NO]->A;
+    const bool conjugate = transpose == SPRY_TRANSPOSE_CONJUGATE && spry_type_is_complex(op->type);
+    const spry_transpose kind =
+        transpose != SPRY_TRANSPOSE_NO && !conjugate ? SPRY_TRANSPOSE_YES : transpose;
+    spry_matrix *T = NULL;
+    spry_operator *own = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    if (!state->sides[kind]) {
+        SPRY_GO(op->ctx, spread_transpose(A, conjugate, &T));
+        const spry_status made = spry_operator_from_matrix(T->spread->own, &own);
+        SPRY_GO(op->ctx, side_new(T, made, own, &state->sides[kind]));
+        state->sides[kind]->made = T;
+        T = NULL;
+    }
+    *out = state->sides[kind];
+done:
+    spry_matrix_free(T);
+    return status;
+}
+
+/* y = alpha op(A) x + beta y; edge rows' old y are kept for that. */
+static spry_status spread_multiply(const spry_operator *op, spry_transpose transpose,
+                                   spry_scalar alpha, const void *x, spry_scalar beta, void *y)
+{
+    spry_context *ctx = op->ctx;
+    side *s = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, find_side(op, transpose, &s));
+    const spread *p = s->A->spread;
+    const size_t size = (size_t)size_of(s);
+    SPRY_GO(ctx, begin(s, 1, &x));
+    if (beta.re != 0 || beta.im != 0)
+        gather(size, p->edges, p->edge_rows, y, s->sums);
+    const spry_status own = s->own->class->multiply(s->own, SPRY_TRANSPOSE_NO, alpha, x, beta, y);
+    SPRY_GO(ctx, finish(s));
+    SPRY_GO(ctx, own);
+    SPRY_GO(ctx,
+            s->edge->class->multiply(s->edge, SPRY_TRANSPOSE_NO, alpha, s->compact, beta, s->sums));
+    scatter(size, p, (range){0, p->edges}, 0, s->sums, y);
+done:
+    return status;
+}
+
+static spry_status spread_open_rows(const spry_operator *op, spry_transpose transpose,
+                                    operator_rows *rows)
+{
+    side *s = NULL;
+    const spry_status status = find_side(op, transpose, &s);
+    if (status == SPRY_STATUS_OK && s->by_rows)
+        *rows = (operator_rows){.state = s,
+                                .run = run_rows,
+                                .work = work_before,
+                                .begin = begin_rows,
+                                .waits = waits,
+                                .finish = finish_rows};
+    return status;
+}
+
+static spry_status spread_storage(const spry_operator *op, spry_storage *storage)
+{
+    const spread_state *state = op->state;
+    const spry_operator *own = state->sides[SPRY_TRANSPOSE_NO]->own;
+    return own->class->storage(own, storage);
+}
+
+static spry_status spread_diagonal(const spry_operator *op, spry_vector **d)
+{
+    const spread_state *state = op->state;
+    const spry_operator *own = state->sides[SPRY_TRANSPOSE_NO]->own;
+    const spry_status status = own->class->matrix_diagonal(own, d);
+    if (status == SPRY_STATUS_OK)
+        (*d)->part = op->rows_part;
+    return status;
+}
+
+static void spread_destroy(spry_operator *op)
+{
+    spread_state *state = op->state;
+    for (int k = 0; state && k < 3; k++)
+        side_free(op->ctx, state->sides[k]);
+    base_free(op->ctx, state);
+}
+
+static const operator_class spread_class = {.name = "spread",
+                                            .has_transpose = true,
+                                            .multiply = spread_multiply,
+                                            .destroy = spread_destroy,
+                                            .open_rows = spread_open_rows,
+                                            .storage = spread_storage,
+                                            .matrix_diagonal = spread_diagonal};
+
+spry_status spread_operator(const spry_matrix *A, spry_status made, spry_operator *own,
+                            spry_operator **out)
+{
+    spry_context *ctx = A->ctx;
+    spry_operator *op = NULL;
+    spread_state *state = NULL;
+    spry_status status = operator_new(ctx, &spread_class, A->a.type, A->a.rows, A->a.cols, &op);
+    *out = NULL;
+    if (status == SPRY_STATUS_OK)
+        status = base_calloc(ctx, 1, sizeof *state, &state);
+    if (op)
+        op->state = state;
+    side *s = NULL;
+    const spry_status sided = side_new(A, made != SPRY_STATUS_OK ? made : status, own, &s);
+    if (state)
+        state->sides[SPRY_TRANSPOSE_NO] = s;
+    SPRY_GO(ctx, sided);
+    op->rows_part = spread_rows_here(A);
+    op->cols_part = spread_cols_here(A);
+    op->square = A->spread->square;
+    operator_made_from(op, A, NULL);
+    op->own_bytes = s->own->own_bytes + s->edge->own_bytes;
+    op->bytes = s->own->bytes + s->edge->bytes;
+    *out = op;
+    op = NULL;
+done:
+    spry_operator_free(op);
+    return status;
+}

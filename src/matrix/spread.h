@@ -1,0 +1,76 @@
+/*
+ * Matrices that are spread over ranks. Each has some rows, one after the other in the order of
+ * ranks, and of every vector the elements of its rows (or columns). A rank's rows are stored in two
+ * ways: `own`, the square block of its own columns, is an ordinary matrix that everything local is
+ * made from; `edge` has the rows that need elements of other ranks, whole and in their entries'
+ * order, so that their sums are made as without ranks.
+ *
+ * Columns of `edge` are places in a compact vector: the own elements that these rows need, then the
+ * ghosts, elements of other ranks, in the order of ranks: as they are received.
+ */
+#ifndef SPRY_SPREAD_H
+#define SPRY_SPREAD_H
+
+#include "base/team.h"
+#include "matrix/matrix.h"
+
+/* The messages with one other rank. */
+typedef struct spread_neighbour {
+    int rank;
+    int64_t first, count; /* places among the ghosts, or in `sent` */
+} spread_neighbour;
+
+typedef struct spread {
+    int64_t *row_starts, *col_starts; /* first row and column of each rank, and the end */
+    int64_t nnz;                      /* of all ranks */
+    bool square;                      /* every rank has the same rows and columns */
+    spry_matrix *own, *edge;
+    int64_t edges;
+    int32_t *edge_rows; /* own rows of `edge`, rising */
+    int64_t kept;
+    int32_t *kept_index; /* own columns that begin the compact vector */
+    int64_t ghosts;
+    int64_t *ghost_cols; /* columns over all ranks, rising */
+    int64_t sent_count;
+    int32_t *sent; /* own columns that others need, by neighbour */
+    int receives, sends;
+    spread_neighbour *receive, *send;
+} spread;
+
+/* This rank's rows, with columns counted over all ranks; arrays of the caller's, which are copied.
+ */
+typedef struct spread_rows {
+    spry_type type;
+    int64_t rows, cols; /* rows here, and elements of x here */
+    const int64_t *offsets, *columns;
+    const void *values;
+} spread_rows;
+
+/*
+ * Makes a matrix of all ranks' rows; with one rank an ordinary one. Collective: each rank calls it,
+ * and all fail or none.
+ */
+spry_status spread_make(spry_context *ctx, const spread_rows *mine, spry_matrix **A);
+/* The rows of a matrix that all ranks have whole (any format), from starts[rank] on; columns
+ * likewise, by `col_starts` (NULL: as rows). Collective. */
+spry_status spread_from_whole(const spry_matrix *whole, const int64_t *row_starts,
+                              const int64_t *col_starts, spry_matrix **A);
+/* A^T, or A^H, spread by A's columns. Collective. */
+spry_status spread_transpose(const spry_matrix *A, bool conjugate, spry_matrix **T);
+/* Finds a fact that has to do with entries of all ranks, and notes it: alike on all of them. */
+spry_status spread_find_out(spry_context *ctx, const spry_matrix *A, spry_fact fact);
+void spread_free(spry_context *ctx, spread *s);
+
+/* Whether A is square, and spread alike both ways. */
+static inline bool matrix_is_square(const spry_matrix *A)
+{
+    return A->spread ? A->spread->square : A->a.rows == A->a.cols;
+}
+/* Names the first number that is not finite, on all ranks alike; without ranks, too. */
+spry_status spread_check_values(const spry_matrix *A);
+
+/* The part of an operator's rows or columns that is here. */
+vector_part spread_rows_here(const spry_matrix *A);
+vector_part spread_cols_here(const spry_matrix *A);
+
+#endif

@@ -1,0 +1,100 @@
+/*
+ * Preconditioners on ranks. Block Jacobi: each rank has one of its own block of A, the square of
+ * its own rows and columns, and applies it without a message. With one rank, or none, block-jacobi
+ * is what it has inside.
+ */
+#include "matrix/spread.h"
+#include "precon/precon.h"
+
+#define BLOCK_JACOBI_OPTIONS(item) \
+    PRECON_COMMON(item)            \
+    item(TEXT, inner, "auto", 0, 0, NULL, "the preconditioner of each rank's own block")
+typedef struct block_jacobi_options {
+    BLOCK_JACOBI_OPTIONS(SPRY_OPTION_FIELD)
+} block_jacobi_options;
+#define OPTION_OWNER block_jacobi_options
+static const spry_option rows[] = {BLOCK_JACOBI_OPTIONS(SPRY_OPTION_ROW)};
+#undef OPTION_OWNER
+
+static spry_status make(const precon_job *job, spry_operator **M)
+{
+    const block_jacobi_options *o = job->options;
+    return precon_make_inner(job, job->A, o->inner, M);
+}
+
+const precon_kind precon_kind_block_jacobi = {.name = "block-jacobi",
+                                              .summary = "on ranks, one for the own block of each",
+                                              .options = SPRY_OPTION_LIST(rows),
+                                              .make = make,
+                                              .on_devices = true};
+
+/* A property that all have to have. */
+static spry_status all_have(spry_context *ctx, bool *yes)
+{
+    bool not = false;
+    const spry_status status = team_any(ctx, !*yes, &not );
+    *yes = !not ;
+    return status;
+}
+
+spry_status precon_spread(const spry_matrix *A, spry_status made, spry_operator **M)
+{
+    spry_context *ctx = A->ctx;
+    bool has = *M != NULL, fixed, both_ways;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, team_agree(ctx, made));
+    SPRY_GO(ctx, all_have(ctx, &has));
+    if (!has) /* none, or that of a rank without rows */
+        goto done;
+    fixed = !(*M)->varies;
+    both_ways = spry_operator_has_transpose(*M);
+    SPRY_GO(ctx, all_have(ctx, &(*M)->hermitian));
+    SPRY_GO(ctx, all_have(ctx, &(*M)->definite));
+    SPRY_GO(ctx, all_have(ctx, &fixed));
+    SPRY_GO(ctx, all_have(ctx, &both_ways));
+    (*M)->varies = !fixed;
+    (*M)->one_way = !both_ways;
+    (*M)->rows_part = (*M)->cols_part = spread_cols_here(A);
+done:
+    if (status != SPRY_STATUS_OK || !has) {
+        spry_operator_free(*M);
+        *M = NULL;
+    }
+    return status;
+}
+
+/* What a spec has inside, if it is block-jacobi's; else itself. */
+static void name_inside(const char *spec, char name[32])
+{
+    const char *inner = precon_is(spec, "block-jacobi") ? strstr(spec, "inner=") : NULL;
+    const char *from = inner ? inner + strlen("inner=") : spec;
+    from += *from == '[';
+    snprintf(name, 32, "block-jacobi:inner=%.*s", (int)strcspn(from, ":],"), from);
+}
+
+spry_status precon_make_ranked(spry_context *ctx, const spry_matrix *A, const char *spec,
+                               spry_operator **M, char name[32])
+{
+    char local[32]; /* its name here, which block Jacobi's has within */
+    *M = NULL;
+    snprintf(name, 32, "none");
+    if (precon_is(spec, "none"))
+        return SPRY_STATUS_OK;
+    const spry_matrix *own = A->spread->own;
+    /* There is nothing to make of no rows, and something of its kind to be called. */
+    const char *here = own->a.rows == 0 ? "jacobi" : spec;
+    spry_status status = SPRY_STATUS_OK;
+    if (!A->spread->square)
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
+                         "precon %.64s needs a square matrix, with the same rows and columns on "
+                         "each rank",
+                         spec);
+    status = precon_make_beside(ctx, own, NULL, here, M, local);
+    SPRY_GO(ctx, precon_spread(A, status, M));
+    if (precon_is(spec, "jacobi"))
+        snprintf(name, 32, "jacobi");
+    else
+        name_inside(spec, name);
+done:
+    return status;
+}

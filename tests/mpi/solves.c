@@ -1,0 +1,205 @@
+/*
+ * Every method on ranks: with repeat=strict bit by bit what it is without ranks, for any number of
+ * them and odd partitions; else within what rounding allows.
+ */
+#include "mpi/ranks.h"
+
+#include <spry/spry.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { GRAIN = 4096 }; /* 16,900 rows of size=130 are five, so that four ranks have some */
+
+typedef struct system {
+    spry_context *ctx, *alone;
+    spry_matrix *whole, *A; /* without ranks and with */
+    spry_vector *B, *b;
+    vector_part rows, cols;
+} system_t;
+
+static void system_open(system_t *s, const char *options, const char *kind, const char *matrix,
+                        ranks_way way, int64_t grain)
+{
+    int64_t starts[16];
+    spry_matrix *W = NULL;
+    s->ctx = ranks_context(options);
+    s->alone = support_context(options);
+    assert_ok(s->ctx, spry_generate(s->ctx, kind, matrix, &W));
+    assert_ok(s->alone, spry_generate(s->alone, kind, matrix, &s->whole));
+    ranks_starts(s->ctx, way, W->a.rows, grain, starts);
+    assert_ok(s->ctx, spread_from_whole(W, starts, NULL, &s->A));
+    s->rows = s->cols = (vector_part){true, starts[spry_context_rank(s->ctx)], W->a.rows};
+    assert_ok(s->ctx, spry_vector_ones(s->ctx, s->A, &s->b));
+    assert_ok(s->alone, spry_vector_ones(s->alone, s->whole, &s->B));
+    for (int64_t i = 0; i < s->B->n; i++) /* something that no symmetry helps with */
+        value_set(s->B->type, s->B->data, i, support_number(s->B->type, 5, (uint64_t)i));
+    memcpy(s->b->data, (char *)s->B->data + (size_t)s->rows.first * spry_type_size(s->b->type),
+           (size_t)s->b->n * spry_type_size(s->b->type));
+    spry_matrix_free(W);
+}
+
+static void system_close(system_t *s)
+{
+    spry_vector_free(s->b);
+    spry_vector_free(s->B);
+    spry_matrix_free(s->A);
+    spry_matrix_free(s->whole);
+    support_context_free(s->ctx);
+    support_context_free(s->alone);
+}
+
+/* Solves with ranks and without; results are the caller's to clear. */
+static void solve_both(system_t *s, const char *options, spry_result *here, spry_result *there,
+                       spry_vector **x, spry_vector **X)
+{
+    assert_ok(s->ctx, spry_vector_zeros(s->ctx, s->A, x));
+    assert_ok(s->alone, spry_vector_zeros(s->alone, s->whole, X));
+    assert_ok(s->ctx, spry_quick_solve(s->ctx, s->A, s->b, *x, options, here));
+    assert_ok(s->alone, spry_quick_solve(s->alone, s->whole, s->B, *X, options, there));
+}
+
+static void free_both(system_t *s, spry_result *here, spry_result *there, spry_vector *x,
+                      spry_vector *X)
+{
+    spry_vector_free(x);
+    spry_vector_free(X);
+    spry_result_clear(s->ctx, here);
+    spry_result_clear(s->alone, there);
+}
+
+/* The same course and the same x, to the bit. */
+static void same_bits(system_t *s, const char *options)
+{
+    spry_result here = SPRY_RESULT_INIT, there = SPRY_RESULT_INIT;
+    spry_vector *x, *X;
+    solve_both(s, options, &here, &there, &x, &X);
+    if (here.iterations != there.iterations || here.reason != there.reason)
+        fail_msg("%s: %s after %lld iterations (%s), without ranks %s after %lld", options,
+                 spry_reason_name(here.reason), (long long)here.iterations, here.detail,
+                 spry_reason_name(there.reason), (long long)there.iterations);
+    for (int64_t k = 0; k <= here.iterations; k++)
+        if (memcmp(&here.history[k], &there.history[k], sizeof *here.history) != 0)
+            fail_msg("%s: residual %lld is %.17g, without ranks %.17g", options, (long long)k,
+                     here.history[k], there.history[k]);
+    const size_t size = spry_type_size(x->type);
+    if (memcmp(x->data, (char *)X->data + (size_t)s->cols.first * size, (size_t)x->n * size) != 0)
+        fail_msg("%s: x differs", options);
+    assert_int_equal(here.rows, there.rows);
+    assert_int_equal(here.nnz, there.nnz);
+    assert_string_equal(here.method, there.method);
+    assert_string_equal(here.precon, there.precon);
+    if (!(fabs(here.true_residual - there.true_residual) <= 1e-6 * there.true_residual + 1e-15) &&
+        !(isnan(here.true_residual) && isnan(there.true_residual)))
+        fail_msg("%s: true residual %.17g, without ranks %.17g", options, here.true_residual,
+                 there.true_residual);
+    free_both(s, &here, &there, x, X);
+}
+
+/* Every method there is; few iterations show as much as many. */
+static void all_methods(ranks_way way, const char *kind, const char *matrix, const char *precon)
+{
+    char options[160];
+    system_t s;
+    system_open(&s, "repeat=strict", kind, matrix, way, GRAIN);
+    spry_entry method = SPRY_ENTRY_INIT;
+    for (int k = 0; spry_list_at(SPRY_LIST_METHODS, k, &method); k++) {
+        if (strcmp(method.name, "direct") == 0 || strcmp(method.name, "refine") == 0)
+            continue;
+        snprintf(options, sizeof options,
+                 "method=%s precon=%s max-iter=11 tol=1e-12 keep=last restart=4", method.name,
+                 precon);
+        same_bits(&s, options);
+    }
+    system_close(&s);
+}
+
+static void methods_even(void **state)
+{
+    (void)state;
+    all_methods(RANKS_EVEN, "poisson2d", "size=130", "jacobi");
+    all_methods(RANKS_EVEN, "convection-diffusion", "size=130", "none");
+    all_methods(RANKS_EVEN, "helmholtz", "nx=130 ny=130 nz=1", "jacobi");
+}
+
+static void methods_odd(void **state)
+{
+    (void)state;
+    all_methods(RANKS_FIRST_EMPTY, "convection-diffusion", "size=130", "jacobi");
+    all_methods(RANKS_ALL_ON_LAST, "poisson2d", "size=130", "none");
+    all_methods(RANKS_FIRST_SMALL, "helmholtz", "nx=130 ny=130 nz=1", "none");
+}
+
+/* Without strict: the answer is one by its own measure, and iterations are about as many. */
+static void methods_converge(void **state)
+{
+    (void)state;
+    static const char *const options[] = {
+        "method=cg precon=jacobi",      "method=cg precon=none format=sell", "method=pipecg",
+        "method=minres precon=none",    "method=gmres precon=jacobi",        "method=idr",
+        "method=bicgstabl precon=none", "method=lsqr precon=none",           "method=cgls",
+        "method=qmr precon=jacobi",     "method=cg fuse=no precon=jacobi"};
+    for (int way = 0; way < RANKS_WAYS; way++) {
+        system_t s;
+        system_open(&s, "threads=2", "poisson2d", "size=37", (ranks_way)way, 1);
+        for (size_t k = 0; k < sizeof options / sizeof *options; k++) {
+            spry_result here = SPRY_RESULT_INIT, there = SPRY_RESULT_INIT;
+            spry_vector *x, *X;
+            solve_both(&s, options[k], &here, &there, &x, &X);
+            if (!here.converged || !(here.true_residual <= here.tolerance))
+                fail_msg("%s: %s %g %s", options[k], spry_reason_name(here.reason),
+                         here.true_residual, here.detail);
+            assert_in_range(here.iterations, there.iterations * 8 / 10,
+                            there.iterations * 12 / 10 + 2);
+            free_both(&s, &here, &there, x, X);
+        }
+        system_close(&s);
+    }
+}
+
+/* Several right-hand sides at once, with their halos in one message. */
+static void side_by_side(void **state)
+{
+    (void)state;
+    enum { COUNT = 5 };
+    system_t s;
+    system_open(&s, "repeat=strict", "poisson2d", "size=130", RANKS_EVEN, GRAIN);
+    spry_solver *one = NULL, *many = NULL;
+    spry_vector *b[COUNT], *x[COUNT], *y;
+    const spry_vector *given[COUNT];
+    assert_ok(s.ctx, spry_solver_new(s.ctx, &one));
+    assert_ok(s.ctx, spry_solver_new(s.ctx, &many));
+    assert_ok(s.ctx, spry_solver_set(one, "method=bicg precon=jacobi max-iter=20 keep=last"));
+    assert_ok(s.ctx, spry_solver_set(many, "method=bicg precon=jacobi max-iter=20 keep=last"));
+    assert_ok(s.ctx, spry_solver_set_matrix(one, s.A));
+    assert_ok(s.ctx, spry_solver_set_matrix(many, s.A));
+    for (int k = 0; k < COUNT; k++) {
+        assert_ok(s.ctx, spry_vector_like(s.b, s.b->n, &b[k]));
+        assert_ok(s.ctx, spry_vector_like(s.b, s.b->n, &x[k]));
+        assert_ok(s.ctx, spry_vector_copy(s.b, b[k]));
+        if (b[k]->n > k)
+            value_set(b[k]->type, b[k]->data, k, (spry_scalar){7 + k, 0});
+        given[k] = b[k];
+    }
+    assert_ok(s.ctx, spry_solve_many(many, COUNT, given, x, NULL));
+    assert_ok(s.ctx, spry_vector_like(s.b, s.b->n, &y));
+    for (int k = 0; k < COUNT; k++) {
+        assert_ok(s.ctx, spry_vector_fill(y, (spry_scalar){0, 0}));
+        assert_ok(s.ctx, spry_solve(one, b[k], y, NULL));
+        assert_memory_equal(x[k]->data, y->data, (size_t)y->n * 8);
+        spry_vector_free(b[k]);
+        spry_vector_free(x[k]);
+    }
+    spry_vector_free(y);
+    spry_solver_free(one);
+    spry_solver_free(many);
+    system_close(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(methods_even), cmocka_unit_test(methods_odd),
+        cmocka_unit_test(methods_converge), cmocka_unit_test(side_by_side)};
+    MPI_Init(NULL, NULL);
+    return ranks_run(cmocka_run_group_tests(tests, NULL, NULL));
+}
