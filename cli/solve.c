@@ -22,6 +22,8 @@ static int check_outputs(const solve_job *job)
     const solve_options *o = job->options;
     if (o->output && file_is_stdout(o->output) && o->json && file_is_stdout(o->json))
         return cli_fail(EXIT_INPUT, "x and the JSON cannot both go to the standard output");
+    if (o->guess && o->resume)
+        return cli_fail(EXIT_INPUT, "--guess and --resume both say where to begin; take one");
     const char *const outputs[] = {o->output, o->checkpoint, o->json};
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < job->arguments->count; k++)
@@ -160,9 +162,9 @@ static void compare_bandwidth(const solve_job *job)
 }
 
 /* One that fails while the solve goes on is told; the next may do better. */
-static void write_checkpoint(solve_job *job, const spry_vector *x)
+static void write_checkpoint(solve_job *job, const spry_vector *x, int64_t iteration)
 {
-    spry_status status = spry_vector_write(x, job->options->checkpoint);
+    spry_status status = solve_put_checkpoint(job, x, iteration);
     if (status != SPRY_STATUS_OK &&
         status != SPRY_STATUS_INTERRUPTED) { /* the last one follows a stop */
         progress_clear(&job->line);
@@ -182,9 +184,9 @@ static bool watch(void *data, int64_t iteration, double residual)
 static bool keep(void *data, int64_t iteration, double residual, const spry_vector *x)
 {
     solve_job *job = data;
-    (void)iteration, (void)residual;
-    if (cli_clock() - job->last_checkpoint >= job->options->checkpoint_every)
-        write_checkpoint(job, x);
+    (void)residual;
+    if (solve_checkpoint_due(job, iteration))
+        write_checkpoint(job, x, iteration);
     return true;
 }
 
@@ -309,12 +311,16 @@ static int write_x(solve_job *job)
     int exit_status = EXIT_DONE;
     spry_context_interrupted(job->ctx, true);
     if (o->checkpoint) {
-        const spry_status status = spry_vector_write(job->x, o->checkpoint);
+        const spry_status status =
+            spry_context_ranks(job->ctx) == 1 || job->dealt
+                ? solve_put_checkpoint(job, job->x, job->results[0].iterations)
+                : spry_vector_write(job->x, o->checkpoint);
         if (status != SPRY_STATUS_OK)
             exit_status = cli_failed(job->ctx, status);
     }
     if (o->output) {
-        const spry_status status = file_write_vector(job->x, job->count, o->output);
+        const spry_status status = job->dealt ? spry_vector_write_ranked(job->A, job->x, o->output)
+                                              : file_write_vector(job->x, job->count, o->output);
         job->x_written = status == SPRY_STATUS_OK;
         if (status != SPRY_STATUS_OK)
             exit_status = cli_failed(job->ctx, status);
@@ -349,10 +355,16 @@ static int solve(solve_job *job)
     progress_start(&job->line, job->options->quiet || ranks_silent(), tol ? *tol : 0);
     progress_note(&job->line, "reading the system");
     driver_begin(job, &start);
-    exit_status = ranks_agree(job->ctx, solve_read(job));
+    exit_status = solve_read_parts(job);
+    if (exit_status == EXIT_DONE && !job->dealt)
+        exit_status = ranks_agree(job->ctx, solve_read(job));
     driver_wait(&start);
     if (exit_status == EXIT_DONE)
         exit_status = solve_spread(job);
+    if (exit_status == EXIT_DONE) {
+        const spry_status resumed = solve_resume(job);
+        exit_status = resumed == SPRY_STATUS_OK ? EXIT_DONE : cli_failed(job->ctx, resumed);
+    }
     if (exit_status == EXIT_DONE) {
         progress_note(&job->line, "measuring the memory, setting up");
         measure_bandwidth(job);
@@ -374,7 +386,8 @@ static int solve(solve_job *job)
     if (!job->refused && !job->unread)
         exit_status = solve_collect(job);
     if (!job->refused && !job->unread && exit_status == EXIT_DONE)
-        exit_status = ranks_agree(job->ctx, ranks_silent() ? EXIT_DONE : write_x(job));
+        exit_status =
+            ranks_agree(job->ctx, ranks_silent() && !job->dealt ? EXIT_DONE : write_x(job));
     if (!signals_came() && spry_context_ranks(job->ctx) == 1) {
         signals_tell(job->ctx);
         solve_diagnose(job);

@@ -7,10 +7,14 @@
 #define SOLVE_OPTIONS(item)                                                                     \
     item(PATH, output, NULL, 0, 0, NULL, "file for x")                                          \
     item(PATH, guess, NULL, 0, 0, NULL, "file with a first guess of x; zeros otherwise")        \
+    item(PATH, resume, NULL, 0, 0, NULL,                                                        \
+         "file of a checkpoint (.mtx) to go on from; one of another system is refused")         \
     item(PATH, near_null, NULL, 0, 0, NULL,                                                     \
          "file with vectors, one per column, that A makes nearly 0, for multigrid: rigid body " \
          "modes of elasticity")                                                                 \
-    item(PATH, checkpoint, NULL, 0, 0, NULL, "file that gets x now and then, and at the end")   \
+    item(PATH, checkpoint, NULL, 0, 0, NULL,                                                    \
+         "file that gets x now and then, and at the end; "                                      \
+         "a .mtx can be gone on from by --resume")                                              \
     item(REAL, checkpoint_every, "60", 0.01, 1e9, NULL, "seconds between two checkpoints")      \
     CLI_JSON(item, "print the result record")                                                   \
     item(TEXT, format, "auto", 0, 0, NULL,                                                      \
@@ -40,6 +44,8 @@ typedef struct solve_job {
     spry_matrix *A;
     spry_vector *b, *x; /* all columns, one after the other */
     int count;          /* of systems: columns of b */
+    bool dealt;         /* ranks have read their parts of the system */
+    int64_t resumed;    /* iterations before the checkpoint that was gone on from */
     bool x_written;     /* to the file that -o names */
     progress line;
     char warnings[CLI_WORDS]; /* of reading, one per line */
@@ -59,6 +65,14 @@ typedef struct solve_job {
 /* On ranks (solve_ranks.c), without them nothing: each keeps its rows of the system that all have
  * read; x as a whole, on all of them; the record of what each has done. */
 int solve_spread(solve_job *job);
+/* Reads by parts instead, each rank its own, and sets job->dealt; nothing where that does not go.
+ */
+int solve_read_parts(solve_job *job);
+/* solve_checkpoint.c: writes one (collective on ranks); whether it is time; reads that of --resume.
+ */
+spry_status solve_put_checkpoint(const solve_job *job, const spry_vector *x, int64_t iterations);
+bool solve_checkpoint_due(const solve_job *job, int64_t iteration);
+spry_status solve_resume(solve_job *job);
 int solve_collect(solve_job *job);
 void solve_report_ranks(const solve_job *job, FILE *out);
 void solve_json_ranks(json *j, const solve_job *job);

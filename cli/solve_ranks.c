@@ -28,11 +28,69 @@ static spry_status keep_part(const solve_job *job, int64_t first, int64_t n, int
     return SPRY_STATUS_OK;
 }
 
+/* A vector of A's rows, in A's type. */
+static spry_status read_part(const solve_job *job, const char *path, spry_vector **v)
+{
+    char options[16];
+    snprintf(options, sizeof options, "type=%s", spry_type_name(spry_matrix_type(job->A)));
+    return spry_vector_read_ranked(job->A, path, options, v);
+}
+
+/* b and the first guess; where one of them is no vector for A (several columns, complex numbers,
+ * too few) all ranks read all, and find out. */
+static spry_status read_vectors(solve_job *job, bool *whole)
+{
+    const solve_options *o = job->options;
+    spry_status status = SPRY_STATUS_OK;
+    if (job->arguments->count > 1)
+        status = read_part(job, job->arguments->operands[1], &job->b);
+    if (status == SPRY_STATUS_OK && o->guess)
+        status = read_part(job, o->guess, &job->x);
+    *whole = status == SPRY_STATUS_BAD_INPUT;
+    if (status != SPRY_STATUS_OK)
+        return *whole ? SPRY_STATUS_OK : status;
+    if (!job->b)
+        status = spry_vector_ones(job->ctx, job->A, &job->b);
+    if (status == SPRY_STATUS_OK && !job->x)
+        status = spry_vector_zeros(job->ctx, job->A, &job->x);
+    return spry_context_agree(job->ctx, status);
+}
+
+int solve_read_parts(solve_job *job)
+{
+    const double begin = cli_clock();
+    spry_ranked place = SPRY_RANKED_INIT;
+    bool whole = false;
+    if (!on_ranks(job) || job->options->near_null)
+        return EXIT_DONE;
+    spry_status status =
+        spry_matrix_read_ranked(job->ctx, job->arguments->operands[0], NULL, &job->A);
+    if (status == SPRY_STATUS_OK)
+        status = spry_matrix_ranked(job->A, &place);
+    if (status == SPRY_STATUS_OK && place.rows != place.cols)
+        whole = true;
+    else if (status == SPRY_STATUS_OK)
+        status = read_vectors(job, &whole);
+    job->read_seconds = cli_clock() - begin;
+    if (status != SPRY_STATUS_OK)
+        return cli_failed(job->ctx, status);
+    job->dealt = !whole;
+    job->count = 1;
+    if (whole) {
+        spry_vector_free(job->b);
+        spry_vector_free(job->x);
+        spry_matrix_free(job->A);
+        job->b = job->x = NULL;
+        job->A = NULL;
+    }
+    return EXIT_DONE;
+}
+
 int solve_spread(solve_job *job)
 {
     spry_matrix *A = NULL;
     spry_ranked place = SPRY_RANKED_INIT;
-    if (!on_ranks(job))
+    if (!on_ranks(job) || job->dealt)
         return EXIT_DONE;
     spry_status status = spry_matrix_spread(job->A, &A);
     if (status == SPRY_STATUS_OK)
@@ -55,7 +113,7 @@ int solve_collect(solve_job *job)
     const int64_t n = spry_vector_size(job->x) / (job->count > 0 ? job->count : 1);
     spry_vector *whole = NULL;
     spry_status status = SPRY_STATUS_OK;
-    if (!on_ranks(job))
+    if (!on_ranks(job) || job->dealt)
         return EXIT_DONE;
     for (int k = 0; k < job->count && status == SPRY_STATUS_OK; k++) {
         spry_vector *mine = NULL, *all = NULL;

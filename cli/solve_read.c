@@ -68,8 +68,9 @@ static spry_status read_b(solve_job *job, int *exit_status)
                               &job->b, &cols, exit_status);
     job->count = (int)cols;
     if (status == SPRY_STATUS_OK && *exit_status == EXIT_DONE && cols > 1 &&
-        job->options->checkpoint)
-        *exit_status = cli_fail(EXIT_INPUT, "--checkpoint is for one right-hand side; %s has %s",
+        (job->options->checkpoint || job->options->resume))
+        *exit_status = cli_fail(EXIT_INPUT, "--%s is for one right-hand side; %s has %s",
+                                job->options->checkpoint ? "checkpoint" : "resume",
                                 job->arguments->operands[1], text_count(cols));
     return status;
 }

@@ -58,6 +58,63 @@ SPRY_API spry_status spry_matrix_spread(const spry_matrix *whole, spry_matrix **
 /** The elements of all ranks, one after the other, on every one of them. Collective. */
 SPRY_API spry_status spry_vector_collect(const spry_vector *mine, spry_vector **all);
 
+/**
+ * Makes a matrix of rows that ranks give in any way, and deals them out: by the work they are, or
+ * so that little is to be sent, as the context's option `partition` says. Collective.
+ *
+ * @param all_rows  rows and columns of all ranks together, alike on all of them
+ * @param rows      given by this rank; one rank may give all, others none
+ * @param numbers   of these rows, from 0, in any order; NULL: they follow those of the ranks before
+ * @param offsets   rows + 1 places in columns and values, from 0
+ * @param columns   of the entries, from 0
+ * @param values    of the type; the arrays are copied
+ * @param A         out: the matrix; its rows are other ones than this rank has given
+ * @return the same on all ranks; SPRY_STATUS_BAD_INPUT where a row is given twice, or by nobody
+ */
+SPRY_API spry_status spry_matrix_new_dealt(spry_context *ctx, spry_type type, int64_t all_rows,
+                                           int64_t all_cols, int64_t rows, const int64_t *numbers,
+                                           const int64_t *offsets, const int64_t *columns,
+                                           const void *values, spry_matrix **A);
+/** A vector for such a matrix, from a number of A's type for each row that this rank has given, in
+ * the order it gave them. Collective. */
+SPRY_API spry_status spry_vector_new_dealt(const spry_matrix *A, const void *values,
+                                           spry_vector **v);
+/** The same back: the numbers of a vector of A's rows, to those who gave them. Collective. */
+SPRY_API spry_status spry_vector_get_dealt(const spry_matrix *A, const spry_vector *v,
+                                           void *values);
+
+/**
+ * Reads a matrix, every rank its part of the file (of .mtx and .spry; the first rank reads others),
+ * and deals the rows out as spry_matrix_new_dealt() does. Collective. With one rank it is
+ * spry_matrix_read_with().
+ */
+SPRY_API spry_status spry_matrix_read_ranked(spry_context *ctx, const char *path,
+                                             const char *options, spry_matrix **A);
+/** Reads a vector of one column for A's rows, every rank its part of the file. Collective. */
+SPRY_API spry_status spry_vector_read_ranked(const spry_matrix *A, const char *path,
+                                             const char *options, spry_vector **v);
+/** Writes a vector of A's rows in the order of the file A was read from, or of the numbers it was
+ * given with; to .mtx every rank its lines. The name never stands for half a file. Collective. */
+SPRY_API spry_status spry_vector_write_ranked(const spry_matrix *A, const spry_vector *v,
+                                              const char *path);
+
+/**
+ * Writes a checkpoint of a solve: x, how many iterations it took, and what A, b and x are told by.
+ * The file is a .mtx vector. Collective; without ranks, too.
+ */
+SPRY_API spry_status spry_checkpoint_write(const spry_matrix *A, const spry_vector *b,
+                                           const spry_vector *x, int64_t iterations,
+                                           const char *path);
+/**
+ * Reads one back, with any number of ranks.
+ *
+ * @param x           out: a vector to go on from
+ * @param iterations  out: as many as were told
+ * @return SPRY_STATUS_BAD_INPUT where it is of another system, or damaged
+ */
+SPRY_API spry_status spry_checkpoint_read(const spry_matrix *A, const spry_vector *b,
+                                          const char *path, spry_vector **x, int64_t *iterations);
+
 /** What all ranks have of a matrix, and where this rank's share of it is. */
 typedef struct spry_ranked {
     size_t size;                  /**< SPRY_RANKED_INIT */

@@ -30,23 +30,41 @@ static spry_status narrow(spry_context *ctx, const graph *g, const char *who, in
 #endif
 
 /* Pieces of the order rcm, one after the other. */
-static spry_status partition_band(spry_context *ctx, const graph *g, int32_t parts, int32_t *part)
+static spry_status partition_band(spry_context *ctx, const graph *g, const int64_t *weight,
+                                  int32_t parts, const double *share, int32_t *part)
 {
     int32_t *perm = NULL;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, base_alloc(ctx, g->n, sizeof *perm, &perm));
     SPRY_GO(ctx, graph_rcm(ctx, g, perm));
+    double all = 0, before = 0;
     for (int64_t i = 0; i < g->n; i++)
-        part[perm[i]] = (int32_t)(i * parts / g->n);
+        all += weight ? (double)weight[i] : 1;
+    int32_t k = 0;
+    double limit = all * (share ? share[0] : 1.0 / parts);
+    for (int64_t i = 0; i < g->n; i++) {
+        const double own = weight ? (double)weight[perm[i]] : 1;
+        /* A row belongs where its middle lies. */
+        while (k + 1 < parts && before + own / 2 > limit)
+            limit += all * (share ? share[++k] : (++k, 1.0 / parts));
+        part[perm[i]] = k;
+        before += own;
+    }
 done:
     base_free(ctx, perm);
     return status;
 }
 
-#ifndef SPRY_HAVE_METIS
 spry_status graph_partition(spry_context *ctx, const graph *g, int32_t parts, int32_t *part)
 {
-    return partition_band(ctx, g, parts, part);
+    return graph_partition_weighted(ctx, g, NULL, parts, NULL, part);
+}
+
+#ifndef SPRY_HAVE_METIS
+spry_status graph_partition_weighted(spry_context *ctx, const graph *g, const int64_t *weight,
+                                     int32_t parts, const double *share, int32_t *part)
+{
+    return partition_band(ctx, g, weight, parts, share, part);
 }
 
 spry_status graph_nd(spry_context *ctx, const graph *g, int32_t *perm)
@@ -155,27 +173,65 @@ done:
     return status;
 }
 
-spry_status graph_partition(spry_context *ctx, const graph *g, int32_t parts, int32_t *part)
+/* METIS adds weights up in 32 bits: they are made smaller together until their sum fits. */
+static spry_status narrow_weights(spry_context *ctx, const int64_t *weight, int32_t n,
+                                  int32_t **narrowed)
 {
-    int32_t *offsets = NULL;
+    double all = 0;
+    *narrowed = NULL;
+    if (!weight)
+        return SPRY_STATUS_OK;
+    for (int32_t i = 0; i < n; i++)
+        all += (double)weight[i];
+    const double most = INT32_MAX / 4.0, scale = all > most ? most / all : 1;
+    const spry_status status = base_alloc(ctx, n, sizeof **narrowed, narrowed);
+    for (int32_t i = 0; status == SPRY_STATUS_OK && i < n; i++) {
+        const double own = scale * (double)weight[i];
+        (*narrowed)[i] = own < 1 ? 1 : (int32_t)own;
+    }
+    return status;
+}
+
+static spry_status narrow_shares(spry_context *ctx, const double *share, int32_t parts,
+                                 real_t **narrowed)
+{
+    *narrowed = NULL;
+    if (!share)
+        return SPRY_STATUS_OK;
+    const spry_status status = base_alloc(ctx, parts, sizeof **narrowed, narrowed);
+    for (int32_t k = 0; status == SPRY_STATUS_OK && k < parts; k++)
+        (*narrowed)[k] = (real_t)share[k];
+    return status;
+}
+
+spry_status graph_partition_weighted(spry_context *ctx, const graph *g, const int64_t *weight,
+                                     int32_t parts, const double *share, int32_t *part)
+{
+    int32_t *offsets = NULL, *weights = NULL;
+    real_t *shares = NULL;
     idx_t n = g->n, constraints = 1, count = parts, cut = 0, options[METIS_NOPTIONS];
     spry_status status = SPRY_STATUS_OK;
-    if (parts == 1 || g->offsets[g->n] == 0) /* METIS wants parts, and edges */
-        return partition_band(ctx, g, parts, part);
+    /* METIS wants parts, edges, and more rows than parts */
+    if (parts == 1 || g->offsets[g->n] == 0 || (weight && parts > g->n / 2))
+        return partition_band(ctx, g, weight, parts, share, part);
     SPRY_GO(ctx, narrow(ctx, g, "nd", &offsets));
+    SPRY_GO(ctx, narrow_weights(ctx, weight, g->n, &weights));
+    SPRY_GO(ctx, narrow_shares(ctx, share, parts, &shares));
     METIS_SetDefaultOptions(options);
     options[METIS_OPTION_SEED] = 1;
     held_signals held;
     hold_signals(&held);
-    const int result = METIS_PartGraphKway(&n, &constraints, offsets, g->neighbours, NULL, NULL,
-                                           NULL, &count, NULL, NULL, options, &cut, part);
+    const int result = METIS_PartGraphKway(&n, &constraints, offsets, g->neighbours, weights, NULL,
+                                           NULL, &count, shares, NULL, options, &cut, part);
     let_signals(&held);
     if (result == METIS_ERROR_MEMORY)
         status = SPRY_FAIL(ctx, SPRY_STATUS_NO_MEMORY, "parts of a matrix: METIS found no memory");
     else if (result != METIS_OK)
-        status = partition_band(ctx, g, parts, part);
+        status = partition_band(ctx, g, weight, parts, share, part);
 done:
     base_free(ctx, offsets);
+    base_free(ctx, weights);
+    base_free(ctx, shares);
     return status;
 }
 #endif

@@ -204,11 +204,15 @@ spry_status step_open(const spry_operator *op, spry_transpose transpose, operato
         SPRY_GO(ctx, build(op->device, op->type, &s->there, &s->program));
     } else {
         SPRY_GO(ctx, operator_open_rows(op, transpose, &s->rows));
+        if (s->rows.begin) /* its rows wait for other ranks' elements */
+            s->rows.run = NULL;
         if (s->rows.run)
             SPRY_GO(ctx, cut(s));
     }
-    if (!s->rows.run && !s->there.text)
+    if (!s->rows.run && !s->there.text) {
         SPRY_GO(ctx, vector_new_at(ctx, op->device, op->type, rows_of(s), &s->sum));
+        s->sum->part = transpose == SPRY_TRANSPOSE_NO ? op->rows_part : op->cols_part;
+    }
     *step = s;
     s = NULL;
 done:

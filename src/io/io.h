@@ -62,6 +62,10 @@ bool io_ends_with(const char *path, size_t length, const char *ending);
  * come out of commit; nothing is written after one. */
 typedef struct io_writer io_writer;
 spry_status io_create(spry_context *ctx, const char *path, io_writer **writer);
+/* The same with a file that has a name until then, so that other processes can write to it, too,
+ * behind what this one writes; not packed. */
+spry_status io_create_named(spry_context *ctx, const char *path, io_writer **writer);
+const char *io_temporary_name(const io_writer *writer);
 /* Whether that would succeed, as far as the file system tells now. */
 spry_status io_check_place(spry_context *ctx, const char *path);
 void io_write(io_writer *writer, const void *data, size_t size);
@@ -106,6 +110,12 @@ typedef struct io_format {
 bool io_entry_at(int index, spry_entry *entry);
 
 extern const io_format io_mtx, io_rutherford_boeing, io_npz, io_npy, io_mat73, io_mat, io_native;
+
+/* The sizes of a native file's matrix and its arrays, where they lie in the bytes; offsets and
+ * columns are not looked at. */
+spry_status io_native_arrays(spry_context *ctx, const io_bytes *bytes, matrix_arrays *a);
+/* The format of some bytes, by what they look like, or by their name. */
+spry_status io_choose(spry_context *ctx, const io_bytes *bytes, const io_format **format);
 
 /* Reads a matrix from bytes with one format, through to the checks all formats share. */
 spry_status io_read_bytes(spry_context *ctx, io_bytes *bytes, const io_format *format,

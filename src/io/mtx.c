@@ -6,86 +6,92 @@
 
 enum { PIECES = 64, PIECE_MIN = 64, PIECE_MAX = 1 << 20 };
 
-typedef struct pieces {
-    mtx_lines *lines;
-    int64_t count;
-} pieces;
-
 static bool matches(const io_bytes *bytes)
 {
     return base_starts_with(bytes->data, bytes->data + bytes->size, "%%matrixmarket");
 }
 
-/* Cuts the body at the first line starts after equal steps. */
-static spry_status cut(spry_context *ctx, const io_bytes *bytes, const mtx_header *h, pieces *out)
+/* Cuts at the first line starts after equal steps. */
+spry_status io_mtx_cut(spry_context *ctx, const char *begin, const char *end, mtx_part *part)
 {
     spry_status status = SPRY_STATUS_OK;
-    const int64_t size = (int64_t)(bytes->size - h->body);
+    const int64_t size = end - begin;
     int64_t step = size / PIECES;
     step = step < PIECE_MIN ? PIECE_MIN : step > PIECE_MAX ? PIECE_MAX : step;
-    out->count = size / step + 1;
-    SPRY_GO(ctx, base_alloc(ctx, out->count, sizeof *out->lines, &out->lines));
-    const char *body = bytes->data + h->body, *end = bytes->data + bytes->size, *p = body;
-    for (int64_t i = 0; i < out->count; i++) {
-        const char *begin = p;
+    part->pieces = size / step + 1;
+    SPRY_GO(ctx, base_alloc(ctx, part->pieces, sizeof *part->lines, &part->lines));
+    const char *p = begin;
+    for (int64_t i = 0; i < part->pieces; i++) {
+        const char *from = p;
         /* A line longer than a step leaves empty pieces behind it. */
-        if (i + 1 == out->count)
+        if (i + 1 == part->pieces)
             p = end;
-        else if (p - body < (i + 1) * step)
-            p = mtx_next_line(body + (i + 1) * step - 1, end);
-        out->lines[i] = (mtx_lines){.begin = begin, .end = p};
+        else if (p - begin < (i + 1) * step)
+            p = mtx_next_line(begin + (i + 1) * step - 1, end);
+        part->lines[i] = (mtx_lines){.begin = from, .end = p};
     }
 done:
     return status;
 }
 
-/* Counts every piece's entries and compares their sum with the header's. */
-static spry_status count(spry_context *ctx, const io_bytes *bytes, const mtx_header *h, pieces *in)
+spry_status io_mtx_count_part(spry_context *ctx, const char *path, mtx_part *part)
 {
 #pragma omp parallel for schedule(dynamic) num_threads(spry_context_threads(ctx))
-    for (int64_t i = 0; i < in->count; i++)
+    for (int64_t i = 0; i < part->pieces; i++)
         if (!spry_context_interrupted(ctx, false))
-            in->lines[i].count = io_mtx_count(in->lines[i].begin, in->lines[i].end);
-    int64_t total = 0;
-    const spry_status status = io_go_on(ctx, bytes->path);
+            part->lines[i].count = io_mtx_count(part->lines[i].begin, part->lines[i].end);
+    const spry_status status = io_go_on(ctx, path);
     if (status != SPRY_STATUS_OK)
         return status;
-    for (int64_t i = 0; i < in->count; i++) {
-        in->lines[i].first = total;
-        total += in->lines[i].count;
-    }
-    if (total < h->entries)
-        return io_fault(ctx, bytes, bytes->size,
-                        "the file ends after %" PRId64 " of the %" PRId64
-                        " entries its header promises",
-                        total, h->entries);
-    if (total > h->entries) {
-        const char *end = bytes->data + bytes->size;
-        const char *extra = io_mtx_find(bytes->data + h->body, end, h->entries);
-        return io_fault(ctx, bytes, (size_t)(extra - bytes->data),
-                        "more than the %" PRId64 " entries the header promises", h->entries);
+    part->count = 0;
+    for (int64_t i = 0; i < part->pieces; i++) {
+        part->lines[i].first = part->count;
+        part->count += part->lines[i].count;
     }
     return SPRY_STATUS_OK;
 }
 
-static spry_status parse(spry_context *ctx, const io_bytes *bytes, const mtx_header *h, pieces *in,
-                         const mtx_target *target)
+spry_status io_mtx_miscounted(spry_context *ctx, const io_bytes *bytes, const mtx_header *h,
+                              int64_t found, const char *extra)
+{
+    if (found < h->entries)
+        return io_fault(ctx, bytes, bytes->size,
+                        "the file ends after %" PRId64 " of the %" PRId64
+                        " entries its header promises",
+                        found, h->entries);
+    return io_fault(ctx, bytes, (size_t)(extra - bytes->data),
+                    "more than the %" PRId64 " entries the header promises", h->entries);
+}
+
+/* Counts the body's entries and compares their number with the header's. */
+static spry_status count(spry_context *ctx, const io_bytes *bytes, const mtx_header *h,
+                         mtx_part *in)
+{
+    const char *body = bytes->data + h->body, *end = bytes->data + bytes->size;
+    const spry_status status = io_mtx_count_part(ctx, bytes->path, in);
+    if (status != SPRY_STATUS_OK || in->count == h->entries)
+        return status;
+    return io_mtx_miscounted(ctx, bytes, h, in->count, io_mtx_find(body, end, h->entries));
+}
+
+spry_status io_mtx_parse_part(spry_context *ctx, const io_bytes *bytes, const mtx_header *h,
+                              mtx_part *in, const mtx_target *target)
 {
 #pragma omp parallel for schedule(dynamic) num_threads(spry_context_threads(ctx))
-    for (int64_t i = 0; i < in->count; i++)
+    for (int64_t i = 0; i < in->pieces; i++)
         if (!spry_context_interrupted(ctx, false))
             io_mtx_parse(h, &in->lines[i], target);
     const spry_status status = io_go_on(ctx, bytes->path);
     if (status != SPRY_STATUS_OK)
         return status;
-    for (int64_t i = 0; i < in->count; i++)
+    for (int64_t i = 0; i < in->pieces; i++)
         if (in->lines[i].fault != MTX_FINE)
             return io_mtx_explain(ctx, bytes, h, &in->lines[i]);
     return SPRY_STATUS_OK;
 }
 
 static spry_status read_coordinate(spry_context *ctx, const io_bytes *bytes, const mtx_header *h,
-                                   pieces *in, spry_matrix **A)
+                                   mtx_part *in, spry_matrix **A)
 {
     spry_status status = SPRY_STATUS_OK;
     matrix_arrays a = {.type = h->field == MTX_COMPLEX ? SPRY_TYPE_Z : SPRY_TYPE_D,
@@ -95,8 +101,9 @@ static spry_status read_coordinate(spry_context *ctx, const io_bytes *bytes, con
                        .cols = h->cols,
                        .nnz = h->entries};
     SPRY_GO(ctx, matrix_allocate(ctx, &a));
-    const mtx_target target = {a.row_index, a.col_index, a.values};
-    SPRY_GO(ctx, parse(ctx, bytes, h, in, &target));
+    const mtx_target target = {
+        .row_index = a.row_index, .col_index = a.col_index, .values = a.values};
+    SPRY_GO(ctx, io_mtx_parse_part(ctx, bytes, h, in, &target));
     status = matrix_wrap(ctx, &a, A);
     a = (matrix_arrays){0}; /* the matrix's, or freed */
 done:
@@ -155,14 +162,14 @@ static void unfold(const mtx_header *h, const double *packed, double *full)
 }
 
 static spry_status read_array(spry_context *ctx, const io_bytes *bytes, const mtx_header *h,
-                              pieces *in, io_dense *dense)
+                              mtx_part *in, io_dense *dense)
 {
     spry_status status = SPRY_STATUS_OK;
     const spry_type type = h->field == MTX_COMPLEX ? SPRY_TYPE_Z : SPRY_TYPE_D;
     double *values = NULL, *full = NULL;
     SPRY_GO(ctx, base_alloc(ctx, h->entries, spry_type_size(type), &values));
     const mtx_target target = {.values = values};
-    SPRY_GO(ctx, parse(ctx, bytes, h, in, &target));
+    SPRY_GO(ctx, io_mtx_parse_part(ctx, bytes, h, in, &target));
     SPRY_GO(ctx, check_diagonal(ctx, bytes, h, values));
     if (h->symmetry != SPRY_SYMMETRY_GENERAL) {
         SPRY_GO(ctx, base_alloc(ctx, h->rows * h->cols, spry_type_size(type), &full));
@@ -181,11 +188,11 @@ static spry_status read_mtx(spry_context *ctx, io_bytes *bytes, io_content *cont
 {
     spry_status status = SPRY_STATUS_OK;
     mtx_header header;
-    pieces in = {0};
+    mtx_part in = {0};
     mtx_problem problem;
-    if (!io_mtx_read_header(bytes, &header, &problem))
+    if (!io_mtx_read_header(bytes, &header, &problem) || !io_mtx_check_sizes(&header, &problem))
         return io_fault(ctx, bytes, problem.position, "%s", problem.text);
-    SPRY_GO(ctx, cut(ctx, bytes, &header, &in));
+    SPRY_GO(ctx, io_mtx_cut(ctx, bytes->data + header.body, bytes->data + bytes->size, &in));
     SPRY_GO(ctx, count(ctx, bytes, &header, &in));
     if (header.array)
         SPRY_GO(ctx, read_array(ctx, bytes, &header, &in, &content->dense));

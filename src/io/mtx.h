@@ -28,10 +28,12 @@ typedef struct mtx_problem {
 /* Reads up to the line of sizes, and sees that the rest of the file is long enough for the entries.
  */
 bool io_mtx_read_header(const io_bytes *bytes, mtx_header *header, mtx_problem *problem);
+/* Whether one process can number its rows and columns. */
+bool io_mtx_check_sizes(const mtx_header *header, mtx_problem *problem);
 
 /* One line that holds an entry. */
 typedef struct mtx_entry {
-    int32_t row, col; /* from 0; not set for arrays */
+    int64_t row, col; /* from 0; not set for arrays */
     double re, im;
 } mtx_entry;
 
@@ -64,9 +66,10 @@ int64_t io_mtx_count(const char *begin, const char *end);
  * none. */
 const char *io_mtx_find(const char *begin, const char *end, int64_t k);
 
-/* Where coordinate entries go; row_index is NULL when only values are wanted (arrays). */
+/* Where entries go; the places of coordinate entries to indices of one width or the other. */
 typedef struct mtx_target {
     int32_t *row_index, *col_index;
+    int64_t *row, *col;
     double *values; /* pairs when complex */
 } mtx_target;
 
@@ -75,6 +78,30 @@ void io_mtx_parse(const mtx_header *header, mtx_lines *lines, const mtx_target *
 /* The message for a fault that io_mtx_parse found. */
 spry_status io_mtx_explain(spry_context *ctx, const io_bytes *bytes, const mtx_header *header,
                            const mtx_lines *lines);
+
+/* A stretch of the body, cut into pieces that threads take. */
+typedef struct mtx_part {
+    mtx_lines *lines;
+    int64_t pieces;
+    int64_t count; /* lines that hold an entry */
+} mtx_part;
+/* Cuts what lies between two line starts, or the end; lines are the caller's to free. */
+spry_status io_mtx_cut(spry_context *ctx, const char *begin, const char *end, mtx_part *part);
+/* Counts the entries. */
+spry_status io_mtx_count_part(spry_context *ctx, const char *path, mtx_part *part);
+/* Parses them, the first one to target[0]; the message is that of the first fault. */
+spry_status io_mtx_parse_part(spry_context *ctx, const io_bytes *bytes, const mtx_header *header,
+                              mtx_part *part, const mtx_target *target);
+/* What is wrong where the number of entries is another one than the header promises; `extra` is the
+ * place of the first too many. */
+spry_status io_mtx_miscounted(spry_context *ctx, const io_bytes *bytes, const mtx_header *header,
+                              int64_t found, const char *extra);
+
+/* Numbers as lines of an array, begin to end - 1; returns the characters, at most MTX_LINE each. */
+enum { MTX_LINE = 80 }; /* two indices of 10 digits, two numbers of 25 characters */
+size_t io_mtx_format_numbers(spry_type type, const void *values, range entries, char *out);
+/* The words before the sizes of an array of a type. */
+const char *io_mtx_field(spry_type type);
 
 /* The word at p for a message: quoted, cut off, without what a terminal should not get. */
 enum { MTX_WORD_SIZE = 40 };

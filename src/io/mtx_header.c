@@ -4,6 +4,10 @@
 #include <ctype.h>
 #include <stdarg.h>
 
+/* Rows and columns that a file may have: indices are parsed up to there, whoever can number them.
+ */
+#define MOST_LINES (INT64_C(1) << 55)
+
 static const char banner[] = "%%matrixmarket";
 
 static const char *const format_words[] = {"coordinate", "array", NULL};
@@ -107,6 +111,19 @@ static bool read_banner(const io_bytes *bytes, mtx_header *h, mtx_problem *probl
     return check_kind(h, problem);
 }
 
+static bool too_many(const mtx_header *h, mtx_problem *problem, int64_t size, const char *name)
+{
+    return refuse(problem, h->size_line, "%" PRId64 " %s are more than the %d spry can index", size,
+                  name, INT32_MAX);
+}
+
+bool io_mtx_check_sizes(const mtx_header *h, mtx_problem *problem)
+{
+    if (h->rows > INT32_MAX)
+        return too_many(h, problem, h->rows, "rows");
+    return h->cols <= INT32_MAX || too_many(h, problem, h->cols, "columns");
+}
+
 /* Reads the line of sizes: rows, columns, and for coordinate files entries. */
 static bool read_sizes(const io_bytes *bytes, mtx_header *h, mtx_problem *problem)
 {
@@ -120,10 +137,8 @@ static bool read_sizes(const io_bytes *bytes, mtx_header *h, mtx_problem *proble
         if (!after || sizes[i] < 0)
             return refuse(problem, h->size_line, "expected the number of %s, found %s", names[i],
                           io_mtx_quote(p, end, word));
-        if (i < 2 && sizes[i] > INT32_MAX)
-            return refuse(problem, h->size_line,
-                          "%" PRId64 " %s are more than the %d spry can index", sizes[i], names[i],
-                          INT32_MAX);
+        if (i < 2 && sizes[i] > MOST_LINES)
+            return too_many(h, problem, sizes[i], names[i]);
         p = after;
     }
     p = mtx_skip_blanks(p, end);
@@ -134,6 +149,10 @@ static bool read_sizes(const io_bytes *bytes, mtx_header *h, mtx_problem *proble
     h->cols = sizes[1];
     h->entries = sizes[2];
     h->body = (size_t)(mtx_next_line(p, end) - bytes->data);
+    /* Rows times columns must not overflow: an array has many rows in one column alone. */
+    if (h->array && (h->cols != 1 || h->symmetry != SPRY_SYMMETRY_GENERAL) &&
+        !io_mtx_check_sizes(h, problem))
+        return false;
     if (h->symmetry != SPRY_SYMMETRY_GENERAL && h->rows != h->cols)
         return refuse(problem, h->size_line,
                       "a %s matrix must be square, this one is %" PRId64 " x %" PRId64,

@@ -62,7 +62,7 @@ int64_t io_mtx_count(const char *begin, const char *end)
 }
 
 /* An index from 1 to limit as one from 0; *p moves past it. */
-static inline bool parse_index(const char **p, const char *end, int64_t limit, int32_t *index)
+static inline bool parse_index(const char **p, const char *end, int64_t limit, int64_t *index)
 {
     uint64_t value = 0;
     const char *q = *p;
@@ -71,7 +71,7 @@ static inline bool parse_index(const char **p, const char *end, int64_t limit, i
     if (value - 1 >= (uint64_t)limit)
         return false;
     *p = q;
-    *index = (int32_t)(value - 1);
+    *index = (int64_t)(value - 1);
     return true;
 }
 
@@ -163,9 +163,12 @@ static inline void parse_lines(const mtx_header *h, bool array, mtx_field field,
             lines->place = p;
             return;
         }
-        if (!array) {
-            target->row_index[k] = e.row;
-            target->col_index[k] = e.col;
+        if (!array && target->row_index) {
+            target->row_index[k] = (int32_t)e.row;
+            target->col_index[k] = (int32_t)e.col;
+        } else if (!array) {
+            target->row[k] = e.row;
+            target->col[k] = e.col;
         }
         if (field == MTX_COMPLEX) {
             target->values[2 * k] = e.re;
@@ -240,6 +243,6 @@ spry_status io_mtx_explain(spry_context *ctx, const io_bytes *bytes, const mtx_h
     const char *reason = lines->fault == MTX_ABOVE_DIAGONAL  ? "lies above the diagonal"
                          : lines->fault == MTX_SKEW_DIAGONAL ? "is on the diagonal and not 0"
                                                              : "is on the diagonal and not real";
-    return io_fault(ctx, bytes, position, "entry (%d, %d) of a %s matrix %s", e.row + 1, e.col + 1,
-                    symmetry, reason);
+    return io_fault(ctx, bytes, position, "entry (%" PRId64 ", %" PRId64 ") of a %s matrix %s",
+                    e.row + 1, e.col + 1, symmetry, reason);
 }

@@ -1,7 +1,7 @@
 /* Writing Matrix Market files: blocks of lines are formatted in parallel and written in order. */
 #include "io/mtx.h"
 
-enum { BLOCK = 1 << 13, LINE = 80 }; /* two indices of 10 digits, two numbers of 25 characters */
+enum { BLOCK = 1 << 13, LINE = MTX_LINE };
 
 /* Formats entries begin to end - 1, a line each; returns the number of characters. */
 typedef size_t format_lines(const void *data, range entries, char *out);
@@ -59,13 +59,18 @@ static size_t format_entries(const void *data, range entries, char *out)
     return (size_t)(p - out);
 }
 
+size_t io_mtx_format_numbers(spry_type type, const void *values, range entries, char *out)
+{
+    char *p = out;
+    for (int64_t k = entries.begin; k < entries.end; k++)
+        p += print_value(type, values, k, p);
+    return (size_t)(p - out);
+}
+
 static size_t format_numbers(const void *data, range entries, char *out)
 {
     const spry_vector *v = data;
-    char *p = out;
-    for (int64_t k = entries.begin; k < entries.end; k++)
-        p += print_value(v->type, v->data, k, p);
-    return (size_t)(p - out);
+    return io_mtx_format_numbers(v->type, v->data, entries, out);
 }
 
 /* Formats count lines, as many blocks at a time as there are threads for. */
@@ -111,7 +116,7 @@ done:
     return status;
 }
 
-static const char *field_of(spry_type type)
+const char *io_mtx_field(spry_type type)
 {
     return spry_type_is_complex(type) ? "complex" : "real";
 }
@@ -126,14 +131,14 @@ spry_status io_mtx_write_matrix(const spry_matrix *A, const char *path)
         real && a->symmetry == SPRY_SYMMETRY_HERMITIAN ? SPRY_SYMMETRY_SYMMETRIC : a->symmetry;
     char head[128];
     snprintf(head, sizeof head, "coordinate %s %s\n%" PRId64 " %" PRId64 " %" PRId64 "\n",
-             field_of(a->type), words[kind], a->rows, a->cols, a->nnz);
+             io_mtx_field(a->type), words[kind], a->rows, a->cols, a->nnz);
     return write_file(A->ctx, path, head, format_entries, a, a->nnz);
 }
 
 spry_status io_mtx_write_vector(const spry_vector *v, int64_t cols, const char *path)
 {
     char head[128];
-    snprintf(head, sizeof head, "array %s general\n%" PRId64 " %" PRId64 "\n", field_of(v->type),
-             v->n / cols, cols);
+    snprintf(head, sizeof head, "array %s general\n%" PRId64 " %" PRId64 "\n",
+             io_mtx_field(v->type), v->n / cols, cols);
     return write_file(v->ctx, path, head, format_numbers, v, v->n);
 }

@@ -126,26 +126,42 @@ done:
     return status;
 }
 
+/* The sizes of a matrix, and where its arrays are; what they hold is not looked at. */
+static spry_status find_arrays(spry_context *ctx, const io_bytes *bytes, const native_header *h,
+                               matrix_arrays *a)
+{
+    spry_status status = SPRY_STATUS_OK;
+    *a = (matrix_arrays){.type = (spry_type)h->type,
+                         .format = SPRY_FORMAT_CSR,
+                         .symmetry = (spry_symmetry)h->symmetry,
+                         .rows = (int64_t)h->rows,
+                         .cols = (int64_t)h->cols,
+                         .nnz = (int64_t)h->nnz};
+    SPRY_GO(ctx, check_section(ctx, bytes, h, OFFSETS, h->rows + 1, sizeof *a->offsets));
+    SPRY_GO(ctx, check_section(ctx, bytes, h, COLUMNS, h->nnz, sizeof *a->col_index));
+    SPRY_GO(ctx, check_section(ctx, bytes, h, VALUES, h->nnz, spry_type_size(a->type)));
+    char *first = (char *)bytes->data;
+    a->offsets = (void *)(first + h->section[OFFSETS]);
+    a->col_index = (void *)(first + h->section[COLUMNS]);
+    a->values = first + h->section[VALUES];
+done:
+    return status;
+}
+
 /* The arrays of a mapped file are its pages, which the matrix then keeps; others are copied. */
 static spry_status read_matrix(spry_context *ctx, io_bytes *bytes, const native_header *h,
                                spry_matrix **A)
 {
     spry_status status = SPRY_STATUS_OK;
-    matrix_arrays a = {.type = (spry_type)h->type,
-                       .format = SPRY_FORMAT_CSR,
-                       .symmetry = (spry_symmetry)h->symmetry,
-                       .rows = (int64_t)h->rows,
-                       .cols = (int64_t)h->cols,
-                       .nnz = (int64_t)h->nnz};
+    matrix_arrays a = {0};
     char *pages = bytes->data == bytes->mapping ? bytes->mapping : NULL;
-    SPRY_GO(ctx, check_section(ctx, bytes, h, OFFSETS, h->rows + 1, sizeof *a.offsets));
-    SPRY_GO(ctx, check_section(ctx, bytes, h, COLUMNS, h->nnz, sizeof *a.col_index));
-    SPRY_GO(ctx, check_section(ctx, bytes, h, VALUES, h->nnz, spry_type_size(a.type)));
-    if (pages) {
-        a.offsets = (void *)(pages + h->section[OFFSETS]);
-        a.col_index = (void *)(pages + h->section[COLUMNS]);
-        a.values = pages + h->section[VALUES];
-    } else {
+    status = find_arrays(ctx, bytes, h, &a);
+    if (status != SPRY_STATUS_OK)
+        return status;
+    if (!pages) {
+        a.offsets = NULL;
+        a.col_index = NULL;
+        a.values = NULL;
         SPRY_GO(ctx, copy_arrays(ctx, bytes, h->section, &a));
     }
     SPRY_GO(ctx, SPRY_CAUSE(ctx, matrix_check_arrays(ctx, &a), "%s", bytes->path));
@@ -162,15 +178,31 @@ done:
     return status;
 }
 
+static spry_status read_header(spry_context *ctx, const io_bytes *bytes, native_header *h)
+{
+    if (!matches(bytes))
+        return fault(ctx, bytes, "does not begin as a native file (.spry) does");
+    if (bytes->size < sizeof *h)
+        return fault(ctx, bytes, "ends within its header");
+    memcpy(h, bytes->data, sizeof *h);
+    return check_header(ctx, bytes, h);
+}
+
+spry_status io_native_arrays(spry_context *ctx, const io_bytes *bytes, matrix_arrays *a)
+{
+    native_header h;
+    const spry_status status = read_header(ctx, bytes, &h);
+    if (status != SPRY_STATUS_OK)
+        return status;
+    if (h.kind == KIND_DENSE)
+        return fault(ctx, bytes, "is a dense array; ranks read sparse matrices");
+    return find_arrays(ctx, bytes, &h, a);
+}
+
 static spry_status read_file(spry_context *ctx, io_bytes *bytes, io_content *content)
 {
     native_header h;
-    if (!matches(bytes))
-        return fault(ctx, bytes, "does not begin as a native file (.spry) does");
-    if (bytes->size < sizeof h)
-        return fault(ctx, bytes, "ends within its header");
-    memcpy(&h, bytes->data, sizeof h);
-    const spry_status status = check_header(ctx, bytes, &h);
+    const spry_status status = read_header(ctx, bytes, &h);
     if (status != SPRY_STATUS_OK)
         return status;
     if (h.kind == KIND_DENSE)

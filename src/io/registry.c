@@ -45,7 +45,7 @@ static int by_name(const char *path, bool reading)
 }
 
 /* What the bytes look like decides; the name only when they look like nothing known. */
-static spry_status choose(spry_context *ctx, const io_bytes *bytes, const io_format **format)
+spry_status io_choose(spry_context *ctx, const io_bytes *bytes, const io_format **format)
 {
     for (int f = 0; f < FORMATS; f++) {
         if (formats[f]->matches(bytes)) {
@@ -143,7 +143,7 @@ static spry_status read_file(spry_context *ctx, const char *path, const char *op
     if (status != SPRY_STATUS_OK)
         return status;
     SPRY_GO(ctx, io_open(ctx, path, &bytes));
-    SPRY_GO(ctx, choose(ctx, &bytes, &format));
+    SPRY_GO(ctx, io_choose(ctx, &bytes, &format));
     SPRY_GO(ctx, io_go_on(ctx, path));
     SPRY_GO(ctx, A ? io_read_bytes(ctx, &bytes, format, options, A)
                    : read_vector_bytes(ctx, &bytes, format, options, v, cols));

@@ -41,6 +41,7 @@ struct io_writer {
     place to;
     char temporary[PATH_MAX + NAME_SIZE]; /* what the file is called until then; "": nothing */
     bool nameless;                        /* it will get that name before it is renamed */
+    bool named;                           /* it is to have one at once */
     int fd;
     int error; /* errno of the first failure; ECANCELED: the caller asked to stop */
     bool packed;
@@ -187,7 +188,7 @@ static int name_it(const io_writer *w)
 
 static int create_beside(io_writer *w)
 {
-    int fd = create_nameless(w);
+    int fd = w->named ? -1 : create_nameless(w);
     w->nameless = fd >= 0;
     if (fd < 0)
         fd = take_name(w, create_named);
@@ -294,7 +295,7 @@ static void free_writer(spry_context *ctx, io_writer *w)
     base_free(ctx, w);
 }
 
-spry_status io_create(spry_context *ctx, const char *path, io_writer **writer)
+static spry_status create(spry_context *ctx, const char *path, bool named, io_writer **writer)
 {
     spry_status status = SPRY_STATUS_OK;
     io_writer *w = NULL;
@@ -304,11 +305,12 @@ spry_status io_create(spry_context *ctx, const char *path, io_writer **writer)
     memset(w, 0, offsetof(io_writer, buffer));
     w->ctx = ctx;
     w->fd = -1;
+    w->named = named;
     w->path = base_copy_text(ctx, path);
     if (!w->path)
         SPRY_GO(ctx, SPRY_STATUS_NO_MEMORY);
     SPRY_GO(ctx, open_target(ctx, w));
-    if (io_ends_with(path, strlen(path), ".gz")) {
+    if (!named && io_ends_with(path, strlen(path), ".gz")) {
         w->stream = io_zlib_stream(ctx);
         if (deflateInit2(&w->stream, LEVEL, Z_DEFLATED, GZIP_WINDOW, 8, Z_DEFAULT_STRATEGY) != Z_OK)
             SPRY_GO(ctx, SPRY_STATUS_NO_MEMORY);
@@ -319,6 +321,21 @@ done:
     if (status != SPRY_STATUS_OK)
         io_abort(ctx, w);
     return status;
+}
+
+spry_status io_create(spry_context *ctx, const char *path, io_writer **writer)
+{
+    return create(ctx, path, false, writer);
+}
+
+spry_status io_create_named(spry_context *ctx, const char *path, io_writer **writer)
+{
+    return create(ctx, path, true, writer);
+}
+
+const char *io_temporary_name(const io_writer *w)
+{
+    return w->temporary;
 }
 
 spry_status io_commit(spry_context *ctx, io_writer *w)

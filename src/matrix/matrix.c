@@ -269,6 +269,8 @@ void matrix_destroy(spry_matrix *A)
     free_near_null(A);
     A->origin = NULL;
     spread_free(A->ctx, A->spread);
+    if (A->dealt)
+        A->free_dealt(A->ctx, A->dealt);
     matrix_replace(A, &none);
     const spry_release_fn release = A->release;
     void *owner = A->owner;

@@ -140,6 +140,8 @@ struct spry_matrix {
     int64_t seen;                     /* its version that the arrays are of */
     spry_release_fn release;          /* told when it is gone; NULL: nobody */
     void *owner;
+    void *dealt; /* how its rows were dealt out to ranks (src/deal), and what frees that; or NULL */
+    void (*free_dealt)(spry_context *ctx, void *dealt);
     struct spread *spread; /* of one that is spread over ranks (spread.h); arrays: its own block */
 };
 

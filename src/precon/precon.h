@@ -51,6 +51,9 @@ typedef struct precon_kind {
     /* *M answers z = M r with M about A^-1. On a device, where the kind can be there, else on the
      * host; the caller sees which. A failure's message says why and what to try. */
     spry_status (*make)(const precon_job *job, spry_operator **M);
+    /* The same of a matrix that is spread over ranks, together. NULL: each of them has one of its
+     * own block. */
+    spry_status (*make_ranks)(const precon_job *job, spry_operator **M);
     /* The same on the job's device from a matrix that is there, without the job's A; *made is false
      * where that does not go. NULL: never. */
     spry_status (*make_there)(const precon_job *job, const struct device_matrix *A, bool *made,
@@ -96,6 +99,9 @@ spry_status precon_make_beside(spry_context *ctx, const spry_matrix *A, const sp
 spry_status precon_make_ranked(spry_context *ctx, const spry_matrix *A, const char *spec,
                                spry_operator **M, char name[32]);
 spry_status precon_spread(const spry_matrix *A, spry_status made, spry_operator **M);
+/* Of kinds that work across ranks, *made is false of others. */
+spry_status precon_make_across(const spry_matrix *A, const char *spec, bool *made,
+                               spry_operator **M, char name[32]);
 /* Tells a device what programs making what `spec` names for A and applying it will take; never
  * fails. */
 void precon_foresee(spry_device *d, const spry_matrix *A, const char *spec);

@@ -89,6 +89,10 @@ spry_status precon_make_ranked(spry_context *ctx, const spry_matrix *A, const ch
                          "precon %.64s needs a square matrix, with the same rows and columns on "
                          "each rank",
                          spec);
+    bool made = false;
+    SPRY_GO(ctx, precon_make_across(A, spec, &made, M, name));
+    if (made)
+        return SPRY_STATUS_OK;
     status = precon_make_beside(ctx, own, NULL, here, M, local);
     SPRY_GO(ctx, precon_spread(A, status, M));
     if (precon_is(spec, "jacobi"))

@@ -3,6 +3,7 @@
 
 #include "device/operator.h"
 #include "device/step.h"
+#include "matrix/spread.h"
 
 static const precon_kind kind_none = {.name = "none", .summary = "no preconditioner"};
 /* made by the solver itself, which is named here so that it can be found */
@@ -279,6 +280,34 @@ spry_status precon_make_inner(const precon_job *outer, const spry_matrix *A, con
     if (status != SPRY_STATUS_OK)
         return status;
     return strcmp(spec, "auto") == 0 ? make_auto(&job, M, name) : make_named(&job, spec, M, name);
+}
+
+spry_status precon_make_across(const spry_matrix *A, const char *spec, bool *made,
+                               spry_operator **M, char name[32])
+{
+    spry_context *ctx = A->ctx;
+    request q;
+    spry_status status = SPRY_STATUS_OK;
+    *made = false;
+    *M = NULL;
+    if (strcmp(spec, "auto") == 0)
+        return SPRY_STATUS_OK;
+    SPRY_GO(ctx, read_spec(ctx, spec, &q));
+    if (!q.kind->make_ranks)
+        return SPRY_STATUS_OK;
+    if (precision_of(&q) != PRECON_SAME)
+        return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
+                         "precon %s across ranks is of the precision of the matrix; take it "
+                         "without precision=",
+                         q.kind->name);
+    snprintf(name, 32, "%s", q.kind->name);
+    SPRY_GO(ctx, team_agree(ctx, matrix_check_finite(A->spread->own, "precon", q.kind->name)));
+    const precon_job job = {.A = A, .options = q.fields, .values = "own", .near = A};
+    *made = true;
+    SPRY_GO(ctx, q.kind->make_ranks(&job, M));
+    (*M)->rows_part = (*M)->cols_part = spread_cols_here(A);
+done:
+    return status;
 }
 
 /* The matrix as kinds want it, what `spec` names for it, and the matrix kept where it is another.

@@ -11,20 +11,10 @@
  * M_p being any preconditioner for R_p A R_p^T. Without overlap both are block Jacobi. How many
  * parts there are depends on the matrix and not on the threads, so that the result does not either.
  */
+#include "precon/schwarz.h"
 #include "precon/kernels.h"
 #include "precon/parts.h"
 
-#define SCHWARZ_OPTIONS(item)                                                                   \
-    PRECON_COMMON(item)                                                                         \
-    item(WORD, kind, "ras", 0, 0, "ras as",                                                     \
-         "restricted additive, or additive, which is symmetric where A is")                     \
-    item(INT, parts, "0", 0, 1e6, NULL, "parts of the rows; 0: one for every 2000 rows")        \
-    item(INT, overlap, "1", 0, 100, NULL, "layers of neighbours that parts are made larger by") \
-    item(TEXT, sub, "ilu", 0, 0, NULL, "what solves a part: any preconditioner of the host")
-enum { SCHWARZ_RAS, SCHWARZ_AS };
-typedef struct schwarz_options {
-    SCHWARZ_OPTIONS(SPRY_OPTION_FIELD)
-} schwarz_options;
 #define OPTION_OWNER schwarz_options
 static const spry_option table[] = {SCHWARZ_OPTIONS(SPRY_OPTION_ROW)};
 #undef OPTION_OWNER
@@ -286,4 +276,5 @@ const precon_kind precon_kind_schwarz = {
     .summary = "parts of the rows, each solved by itself, with overlap",
     .options = SPRY_OPTION_LIST(table),
     .make = make,
+    .make_ranks = schwarz_make_ranks,
 };

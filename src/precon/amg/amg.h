@@ -6,6 +6,7 @@
 #ifndef SPRY_PRECON_AMG_H
 #define SPRY_PRECON_AMG_H
 
+#include "deal/reach.h"
 #include "device/matrix.h"
 #include "device/step.h"
 #include "precon/kernels.h"
@@ -60,9 +61,10 @@ typedef struct amg_smoother {
 } amg_smoother;
 
 typedef struct amg_level {
-    const spry_matrix *A; /* on the host; NULL where the set-up was the device's alone */
-    spry_matrix *own;     /* the same, where nobody else keeps it */
-    int64_t rows, nnz;
+    const spry_matrix *A;    /* on the host; NULL where the set-up was the device's alone */
+    spry_matrix *own;        /* the same, where nobody else keeps it */
+    int64_t rows, nnz;       /* rows here, entries of all ranks */
+    deal_reach *reach;       /* of a level that is spread over ranks, while it is coarsened */
     bool twice;              /* visited so for each visit of the level above */
     spry_operator *op;       /* the product with it */
     operator_step *steps[3]; /* by spry_transpose; NULL: not needed so far */
@@ -111,6 +113,14 @@ typedef struct amg_kind {
     spry_status (*begin_there)(amg_there *w);
     /* P of level l, or none; *vanished of its columns are zeros. */
     spry_status (*coarsen_there)(amg_there *w, int l, device_matrix *P, int64_t *vanished);
+    /* The same across ranks; NULL: each has multigrid of its own block. First the unknowns of a
+     * node of the first level, then P of level l, whose columns' ranks *first tells,
+     * base_alloc()'s; and what solves a level that all ranks have whole. */
+    spry_status (*begin_ranks)(struct amg *h, const precon_job *job);
+    spry_status (*coarsen_ranks)(struct amg *h, const precon_job *job, int l, deal_rows *P,
+                                 int64_t **first);
+    spry_status (*finish_whole)(struct amg *h, const precon_job *job, int l, spry_matrix *whole,
+                                spry_operator **M);
 } amg_kind;
 
 typedef struct amg {
@@ -138,7 +148,13 @@ void amg_clear(amg *h);
 /* hierarchy_device.c: all levels by the device that the preconditioner lives on; *made is false,
  * and h without levels, where that is left to the host. */
 spry_status amg_build_there(amg *h, const precon_job *job, bool *made);
+/* ranks.c: all levels of a matrix that is spread over ranks, down to one that all of them have
+ * whole. Collective. */
+spry_status amg_build_ranks(amg *h, const precon_job *job, const amg *old);
 /* For those who build levels by themselves. */
+spry_status amg_open_level(amg *h, const precon_job *job, spry_matrix *own, amg_level **out);
+spry_status amg_copy_maps(const amg *h, const amg_level *from, amg_level *to);
+void amg_finish_levels(amg *h, const precon_job *job);
 spry_status amg_make_vectors(const amg *h, const precon_job *job, amg_level *level);
 spry_status amg_make_bottom(amg *h, const precon_job *job, const amg_level *level);
 void amg_mend(const spry_matrix *A);
@@ -189,8 +205,37 @@ void amg_graph_clear(spry_context *ctx, amg_graph *g);
 /* aggregate.c: map[i] is the aggregate of node i, -1 for nodes without strong neighbours. */
 spry_status amg_aggregate(spry_context *ctx, const amg_graph *g, int32_t *map, int64_t *count);
 
+/* gathered.c: z = M r for what all ranks have whole, from their parts of r; takes M and `whole`,
+ * which it was made of, also when it fails. Collective. */
+spry_status amg_gathered(const spry_matrix *A, spry_matrix *whole, spry_operator *M,
+                         spry_operator **op);
+/* The hierarchy that such an operator has within; NULL of others. */
+const amg *amg_gathered_levels(const spry_operator *op);
+/* All rows of a matrix that is spread over ranks, on each of them. */
+spry_status amg_gather(const spry_matrix *A, spry_matrix **whole);
+
+/* What P of smoothed aggregation is made of: rows with columns of others behind the own, which
+ * aggregates all these belong to, and the tentative P of all. */
+typedef struct amg_prolong_from {
+    const matrix_arrays *a;
+    int64_t rows;
+    const int32_t *map;
+    int64_t coarse;
+    const void *tentative;
+    double largest; /* as amg_graph's */
+} amg_prolong_from;
+/* smoothed_ranks.c */
+spry_status amg_smoothed_begin_ranks(amg *h, const precon_job *job);
+spry_status amg_smoothed_coarsen_ranks(amg *h, const precon_job *job, int l, deal_rows *P,
+                                       int64_t **first);
+/* smoothed.c */
+spry_status amg_make_tentative(amg *h, const amg_level *level, void **tentative);
+spry_status amg_make_prolongation(const amg *h, const amg_level *level, const amg_graph *g,
+                                  const amg_prolong_from *from, spry_matrix **P);
 /* smoothed.c: the first level's nodes and near-null vectors, which go to h->near. */
 spry_status amg_smoothed_begin(amg *h, const precon_job *job, amg_level *level);
+/* The near-null vectors alone, for nodes of so many unknowns. */
+spry_status amg_first_vectors(amg *h, const precon_job *job, int block);
 /* theta of the first level, whose nodes have so many unknowns. */
 double amg_smoothed_theta(const amg *h, const spry_matrix *A, int block);
 /* smoothed_device.c: the kind's on a device; smoothing is that of its options. */

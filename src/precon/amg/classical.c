@@ -320,8 +320,10 @@ static spry_status coarsen_there(amg_there *w, int l, device_matrix *P, int64_t 
 
 static spry_status make(const precon_job *job, spry_operator **M)
 {
-    static const amg_kind kind = {"amg-classical", sizeof(classical_options), coarsen, NULL,
-                                  coarsen_there};
+    static const amg_kind kind = {.name = "amg-classical",
+                                  .options = sizeof(classical_options),
+                                  .coarsen = coarsen,
+                                  .coarsen_there = coarsen_there};
     return amg_make(job, &kind, M);
 }
 

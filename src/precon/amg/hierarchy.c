@@ -20,6 +20,9 @@ void amg_clear(amg *h)
         spry_vector_free(level->t);
         spry_vector_free(level->x);
         spry_vector_free(level->b);
+        if (level->reach)
+            deal_reach_clear(h->ctx, level->reach);
+        base_free(h->ctx, level->reach);
         for (int k = 0; k < 4; k++)
             spry_vector_free(level->extra[k]);
         *level = (amg_level){0};
@@ -32,7 +35,7 @@ void amg_clear(amg *h)
 }
 
 /* The first level uses the matrix in place on the host. */
-static spry_status open_level(amg *h, const precon_job *job, spry_matrix *own, amg_level **out)
+spry_status amg_open_level(amg *h, const precon_job *job, spry_matrix *own, amg_level **out)
 {
     spry_context *ctx = h->ctx;
     amg_level *level = &h->levels[h->count];
@@ -54,7 +57,7 @@ static spry_status open_level(amg *h, const precon_job *job, spry_matrix *own, a
         }
     }
     level->rows = level->A->a.rows;
-    level->nnz = level->A->a.nnz;
+    level->nnz = level->A->spread ? level->A->spread->nnz : level->A->a.nnz;
 done:
     return status;
 }
@@ -63,14 +66,14 @@ spry_status amg_make_vectors(const amg *h, const precon_job *job, amg_level *lev
 {
     const int64_t n = level->rows;
     const bool first = level == h->levels;
+    const int extra = first ? 0 : h->common.cycle == AMG_K ? 4 : h->common.cycle == AMG_V ? 0 : 2;
+    spry_vector **const all[] = {&level->t,        &level->x,        &level->b,       level->extra,
+                                 level->extra + 1, level->extra + 2, level->extra + 3};
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(h->ctx, precon_vector(job, n, NULL, &level->t));
-    if (first)
-        return SPRY_STATUS_OK;
-    SPRY_GO(h->ctx, precon_vector(job, n, NULL, &level->x));
-    SPRY_GO(h->ctx, precon_vector(job, n, NULL, &level->b));
-    for (int k = 0; k < (h->common.cycle == AMG_K ? 4 : h->common.cycle == AMG_V ? 0 : 2); k++)
-        SPRY_GO(h->ctx, precon_vector(job, n, NULL, &level->extra[k]));
+    for (int k = 0; k < (first ? 1 : 3 + extra); k++) {
+        SPRY_GO(h->ctx, precon_vector(job, n, NULL, all[k]));
+        (*all[k])->part = level->op->rows_part;
+    }
 done:
     return status;
 }
@@ -151,7 +154,7 @@ static spry_status copy_numbers(spry_context *ctx, const int32_t *from, int64_t 
 }
 
 /* What an old hierarchy knows of coarsening. */
-static spry_status copy_maps(const amg *h, const amg_level *from, amg_level *to)
+spry_status amg_copy_maps(const amg *h, const amg_level *from, amg_level *to)
 {
     spry_status status = SPRY_STATUS_OK;
     to->block = from->block;
@@ -169,13 +172,22 @@ done:
 static void set_visits(amg *h, const spry_device *d)
 {
     const double least = d && !d->facts.processor ? 4e6 : 0;
-    for (int l = 1; l + 1 < h->count; l++) {
+    /* Levels of a bottom that all ranks have whole go on from the last one. */
+    const amg *rest = h->bottom ? amg_gathered_levels(h->bottom) : NULL;
+    const bool goes_on = rest && rest->count > 1;
+    for (int l = 1; l + (goes_on ? 0 : 1) < h->count; l++) {
         const double above = (double)h->levels[l - 1].nnz, here = (double)h->levels[l].nnz,
-                     below = (double)h->levels[l + 1].nnz;
+                     below = (double)(l + 1 < h->count ? h->levels[l + 1] : rest->levels[1]).nnz;
         h->levels[l].twice =
             h->common.cycle == AMG_W || (h->common.cycle == AMG_AUTO && here <= 0.7 * above &&
                                          below <= 0.25 * here && here >= least);
     }
+}
+
+void amg_finish_levels(amg *h, const precon_job *job)
+{
+    set_visits(h, job->device);
+    tell(h);
 }
 
 spry_status amg_build(amg *h, const precon_job *job, const amg *old)
@@ -186,11 +198,12 @@ spry_status amg_build(amg *h, const precon_job *job, const amg *old)
     bool made = false;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, amg_smoother_choose(h, job));
+    if (job->A->spread)
+        return amg_build_ranks(h, job, old);
     if (job->device && h->kind->coarsen_there)
         SPRY_GO(ctx, amg_build_there(h, job, &made));
     if (made) {
-        set_visits(h, job->device);
-        tell(h);
+        amg_finish_levels(h, job);
         goto done;
     }
     for (;;) {
@@ -198,7 +211,7 @@ spry_status amg_build(amg *h, const precon_job *job, const amg *old)
         spry_matrix *handed = coarse;
         const int l = h->count;
         coarse = NULL;
-        SPRY_GO(ctx, open_level(h, job, handed, &level));
+        SPRY_GO(ctx, amg_open_level(h, job, handed, &level));
         SPRY_GO(ctx, amg_make_vectors(h, job, level));
         const bool small = level->A->a.rows <= h->common.coarse_size;
         if (!small || strcmp(h->common.coarse, "smoother") == 0)
@@ -206,7 +219,7 @@ spry_status amg_build(amg *h, const precon_job *job, const amg *old)
         if (small || h->count >= h->common.levels || (old && h->count >= old->count))
             break;
         if (old && old->levels[l].map)
-            SPRY_GO(ctx, copy_maps(h, &old->levels[l], level));
+            SPRY_GO(ctx, amg_copy_maps(h, &old->levels[l], level));
         SPRY_GO(ctx, h->kind->coarsen(h, job, l, &P));
         if (!P || P->a.cols == 0 || (double)P->a.cols > 0.85 * (double)P->a.rows) {
             spry_matrix_free(P);
@@ -221,8 +234,7 @@ spry_status amg_build(amg *h, const precon_job *job, const amg *old)
     SPRY_GO(ctx, amg_make_bottom(h, job, level));
     if (!h->bottom && !level->smoother.factor && !level->smoother.inside)
         SPRY_GO(ctx, amg_smoother_make(h, job, level, NULL));
-    set_visits(h, job->device);
-    tell(h);
+    amg_finish_levels(h, job);
 done:
     base_free(ctx, h->near.values);
     h->near = (amg_near){0};

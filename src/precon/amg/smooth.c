@@ -87,6 +87,12 @@ done:
     return status;
 }
 
+/* What may fail on one rank alone, before they work together. */
+static spry_status together(const amg_level *level, spry_status status)
+{
+    return level->reach ? team_agree(level->op->ctx, status) : status;
+}
+
 /*
  * The largest eigenvalue of F A where the bound by sums of rows is not known to be near: what a few
  * steps of the power method find from a random start, and a tenth more. Where that is not a
@@ -99,11 +105,15 @@ static spry_status estimate(const amg *h, const precon_job *job, amg_level *leve
     const operator_step *step;
     spry_vector *x = NULL, *y = NULL;
     double norm = 0;
-    spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, amg_step(level, SPRY_TRANSPOSE_NO, &step));
-    SPRY_GO(ctx, precon_vector(job, level->rows, NULL, &x));
+    spry_status status = amg_step(level, SPRY_TRANSPOSE_NO, &step);
+    if (status == SPRY_STATUS_OK)
+        status = precon_vector(job, level->rows, NULL, &x);
+    if (status == SPRY_STATUS_OK) {
+        x->part = level->op->rows_part;
+        status = spry_vector_like(x, x->n, &y);
+    }
+    SPRY_GO(ctx, together(level, status));
     SPRY_GO(ctx, vector_random(x, 5));
-    SPRY_GO(ctx, spry_vector_like(x, x->n, &y));
     /* Steps grow by at most the bound. */
     const bool rests = POWER_STEPS * log10(*largest) < (type_is_single(h->type) ? 30 : 200);
     for (int k = 0; k < POWER_STEPS; k++) {
@@ -157,6 +167,9 @@ static const char *smoother_name(const amg_common *common, const precon_job *job
 {
     if (strcmp(common->smoother, "auto") != 0)
         return common->smoother;
+    /* Ranks sweep over their own rows, with the numbers that others had before. */
+    if (job->A->spread && !hermitian)
+        return "gs";
     /* Sweeps wait for each other, which devices do not like; the inverse smooths as well. */
     return hermitian ? "chebyshev" : job->device ? "sai:tau=0.9,most=32" : hybrid;
 }
@@ -253,9 +266,12 @@ static spry_status factors_here(const amg *h, const precon_job *job, amg_level *
     void *f = NULL;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, base_alloc(ctx, n, spry_type_size(h->type), &f));
-    SPRY_GO(ctx, make_factors(h, level->A, l1, f, &s->largest, &bad));
+    /* Of ranks: the rows with all their columns. */
+    spry_matrix rows = {.ctx = ctx, .a = level->reach ? level->reach->A->a : level->A->a};
+    rows.a.rows = n;
+    SPRY_GO(ctx, make_factors(h, &rows, l1, f, &s->largest, &bad));
     if (bad < n && level == h->levels)
-        SPRY_GO(ctx, no_inverse(h, bad));
+        SPRY_GO(ctx, no_inverse(h, level->op->rows_part.first + bad));
     SPRY_GO(ctx, precon_vector(job, n, f, &s->factor));
     SPRY_GO(ctx, make_conjugate(h, job, f, s));
 done:
@@ -268,6 +284,10 @@ static spry_status make_diagonal(const amg *h, const precon_job *job, amg_level 
 {
     const bool l1 = strcmp(name, "l1-jacobi") == 0;
     spry_status status = SPRY_STATUS_OK;
+    if (level->reach && strcmp(name, hybrid) == 0)
+        return SPRY_FAIL(h->ctx, SPRY_STATUS_BAD_USAGE,
+                         "precon %s: smoother %s is for one rank; across ranks take gs", h->name,
+                         name);
     if (job->device && strcmp(name, hybrid) == 0)
         return SPRY_FAIL(h->ctx, SPRY_STATUS_BAD_USAGE,
                          "precon %s: smoother %s is for the host; on devices take sai, gs or "
@@ -277,7 +297,12 @@ static spry_status make_diagonal(const amg *h, const precon_job *job, amg_level 
         SPRY_GO(h->ctx, factors_there(h, level, there));
     } else {
         SPRY_GO(h->ctx, bring(h, job, level, there));
-        SPRY_GO(h->ctx, factors_here(h, job, level, l1));
+        SPRY_GO(h->ctx, together(level, factors_here(h, job, level, l1)));
+    }
+    if (level->reach) {
+        double least;
+        SPRY_GO(h->ctx,
+                team_bounds(h->ctx, level->smoother.largest, &least, &level->smoother.largest));
     }
     SPRY_GO(h->ctx, finish(h, job, level, name));
 done:
@@ -299,6 +324,10 @@ static spry_status make_inside(const amg *h, const precon_job *job, amg_level *l
         return status;
     memcpy(h->ctx->message, before, sizeof before); /* the host has more memory */
     SPRY_GO(h->ctx, bring(h, job, level, there));
+    if (level->reach) {
+        status = precon_make_inner(job, level->A->spread->own, name, inside);
+        return precon_spread(level->A, status, inside);
+    }
     status = precon_make_inner(job, level->A, name, inside);
 done:
     return status;

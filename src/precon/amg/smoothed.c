@@ -39,6 +39,8 @@ enum { NODES = 2048, MOST_BLOCK = 16 };
 /* --- the first level -----------------------------------------------------------------------------
  */
 
+static spry_status make(const precon_job *job, spry_operator **M);
+
 /* A sample begins where blocks of all sizes do. */
 int amg_find_block(const spry_matrix *A)
 {
@@ -59,7 +61,7 @@ int amg_find_block(const spry_matrix *A)
 }
 
 /* Near-null vectors: the matrix's own, or a constant for each kind of unknown. */
-static spry_status first_vectors(amg *h, const precon_job *job, int block)
+spry_status amg_first_vectors(amg *h, const precon_job *job, int block)
 {
     spry_context *ctx = h->ctx;
     const int64_t n = job->A->a.rows;
@@ -94,7 +96,7 @@ spry_status amg_smoothed_begin(amg *h, const precon_job *job, amg_level *level)
         return SPRY_FAIL(h->ctx, SPRY_STATUS_UNSUPPORTED,
                          "precon amg: %d near-null vectors; at most %d can be used",
                          job->near->near_count, MOST_BLOCK);
-    return first_vectors(h, job, level->block);
+    return amg_first_vectors(h, job, level->block);
 }
 
 /* --- the tentative prolongation ------------------------------------------------------------------
@@ -126,7 +128,7 @@ done:
 }
 
 /* T, a row of h->near.count numbers for each row; h->near becomes the next level's. */
-static spry_status make_tentative(amg *h, const amg_level *level, void **tentative)
+spry_status amg_make_tentative(amg *h, const amg_level *level, void **tentative)
 {
     spry_context *ctx = h->ctx;
     const precon_kernels *kernels = precon_kernels_for(ctx, h->type);
@@ -181,42 +183,43 @@ static void run_prolong(const amg *h, const amg_prolong_job *job, int64_t nodes,
                              marks + room * omp_get_thread_num());
 }
 
-static spry_status make_prolongation(const amg *h, const amg_level *level, const amg_graph *g,
-                                     const void *tentative, spry_matrix **P)
+spry_status amg_make_prolongation(const amg *h, const amg_level *level, const amg_graph *g,
+                                  const amg_prolong_from *from, spry_matrix **P)
 {
     spry_context *ctx = h->ctx;
     const smoothed_options *options = h->options;
-    const matrix_arrays *a = &level->A->a;
+    const matrix_arrays *a = from->a;
     const int count = h->near.count, threads = host_threads(ctx, a->nnz);
+    const int64_t coarse = from->coarse, nodes = from->rows / level->block;
     matrix_arrays p = {
-        .type = h->type, .format = SPRY_FORMAT_CSR, .rows = a->rows, .cols = level->coarse * count};
+        .type = h->type, .format = SPRY_FORMAT_CSR, .rows = from->rows, .cols = coarse * count};
     /* The bound by rows where it is sharp, else what was found out for the smoother. */
-    double largest = g->largest;
+    double largest = from->largest;
     if (largest > 2.1 && level->smoother.largest > 0 && level->smoother.largest < largest)
         largest = level->smoother.largest;
     int32_t *marks = NULL;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, base_alloc(ctx, level->coarse * threads, sizeof *marks, &marks));
-    memset(marks, 0xff, (size_t)(level->coarse * threads) * sizeof *marks);
-    SPRY_GO(ctx, base_alloc(ctx, a->rows + 1, sizeof *p.offsets, &p.offsets));
+    SPRY_GO(ctx, base_alloc(ctx, coarse * threads, sizeof *marks, &marks));
+    memset(marks, 0xff, (size_t)(coarse * threads) * sizeof *marks);
+    SPRY_GO(ctx, base_alloc(ctx, p.rows + 1, sizeof *p.offsets, &p.offsets));
     p.offsets[0] = 0;
     amg_prolong_job job = {.A = {a->offsets, a->col_index, a->values},
                            .block = level->block,
                            .count = count,
                            .lengths = g->lengths,
                            .strong = g->columns,
-                           .map = level->map,
-                           .tentative = tentative,
+                           .map = from->map,
+                           .tentative = from->tentative,
                            .inverse = g->inverse,
                            .omega = largest > 0 ? options->smoothing / largest : 0,
                            .offsets = p.offsets};
-    run_prolong(h, &job, g->nodes, level->coarse, threads, marks);
+    run_prolong(h, &job, nodes, coarse, threads, marks);
     SPRY_GO(ctx, base_prefix_sum(ctx, p.offsets, p.rows));
     p.nnz = p.offsets[p.rows];
     SPRY_GO(ctx, matrix_allocate_entries(ctx, &p));
     job.columns = p.col_index;
     job.values = p.values;
-    run_prolong(h, &job, g->nodes, level->coarse, threads, marks);
+    run_prolong(h, &job, nodes, coarse, threads, marks);
 done:
     base_free(ctx, marks);
     return matrix_finish(ctx, status, &p, P);
@@ -286,8 +289,14 @@ static spry_status coarsen(amg *h, const precon_job *job, int l, spry_matrix **P
     }
     if (level->coarse == 0 || level->coarse * h->near.count > INT32_MAX)
         goto done;
-    SPRY_GO(ctx, make_tentative(h, level, &tentative));
-    SPRY_GO(ctx, make_prolongation(h, level, &g, tentative, P));
+    SPRY_GO(ctx, amg_make_tentative(h, level, &tentative));
+    const amg_prolong_from from = {.a = &level->A->a,
+                                   .rows = level->A->a.rows,
+                                   .map = level->map,
+                                   .coarse = level->coarse,
+                                   .tentative = tentative,
+                                   .largest = g.largest};
+    SPRY_GO(ctx, amg_make_prolongation(h, level, &g, &from, P));
 done:
     base_free(ctx, tentative);
     amg_graph_clear(ctx, &g);
@@ -300,11 +309,35 @@ static spry_status coarsen_there(amg_there *w, int l, device_matrix *P, int64_t 
     return amg_smoothed_coarsen_there(w, l, options->smoothing, P, vanished);
 }
 
+/* --- ranks ---------------------------------------------------------------------------------------
+ */
+
+/* A level that all ranks have whole: multigrid goes on in each of them. */
+static spry_status finish_whole(amg *h, const precon_job *job, int l, spry_matrix *whole,
+                                spry_operator **M)
+{
+    smoothed_options options = *(const smoothed_options *)h->options;
+    precon_job here = *job;
+    options.theta = ldexp(h->theta, -l);
+    options.block = h->near.count;
+    options.levels = options.levels > l ? options.levels - l : 1;
+    here.A = here.near = whole;
+    here.options = &options;
+    return make(&here, M);
+}
+
+static const amg_kind kind_smoothed = {.name = "amg",
+                                       .options = sizeof(smoothed_options),
+                                       .coarsen = coarsen,
+                                       .begin_there = amg_smoothed_begin_there,
+                                       .coarsen_there = coarsen_there,
+                                       .begin_ranks = amg_smoothed_begin_ranks,
+                                       .coarsen_ranks = amg_smoothed_coarsen_ranks,
+                                       .finish_whole = finish_whole};
+
 static spry_status make(const precon_job *job, spry_operator **M)
 {
-    static const amg_kind kind = {"amg", sizeof(smoothed_options), coarsen,
-                                  amg_smoothed_begin_there, coarsen_there};
-    return amg_make(job, &kind, M);
+    return amg_make(job, &kind_smoothed, M);
 }
 
 /* As amg_build_there() does it, with the coarsest level's inverse. */
@@ -323,6 +356,7 @@ const precon_kind precon_kind_amg = {
     .summary = "algebraic multigrid by smoothed aggregation",
     .options = SPRY_OPTION_LIST(table),
     .make = make,
+    .make_ranks = make,
     .foresee = foresee,
     .on_devices = true,
     .half = true,
