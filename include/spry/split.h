@@ -18,9 +18,9 @@ typedef struct spry_split_stats {
     int64_t most_age;      /**< the most of them */
     double idle_seconds;   /**< spent waiting */
     double seconds;        /**< of all */
+    bool was_asynchronous; /**< when it ended */
     int64_t checks;        /**< of the residual of all ranks, with elements of the moment */
     int64_t switches;      /**< from synchronous to asynchronous, and back */
-    bool was_asynchronous; /**< when it ended */
 } spry_split_stats;
 #define SPRY_SPLIT_STATS_INIT SPRY_SIZED(spry_split_stats)
 

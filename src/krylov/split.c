@@ -261,7 +261,7 @@ static void tell(const split *p, const spry_matrix *A, const standing *all, spry
 spry_status spry_solve_split(const spry_matrix *A, const spry_vector *b, spry_vector *x,
                              const char *options, spry_result *result, spry_split_stats *stats)
 {
-    static const base_sized stats_sized = BASE_SIZED(spry_split_stats, was_asynchronous);
+    static const base_sized stats_sized = BASE_SIZED(spry_split_stats, switches);
     SPRY_NEED(CTX_OF(A), A, b, x);
     spry_context *ctx = A->ctx;
     split p = {.ctx = ctx,
