@@ -135,6 +135,14 @@ void cli_log(void *data, spry_log_level level, const char *text);
 /* Seconds of a steady clock. */
 double cli_clock(void);
 
+/* Ranks of MPI (ranks.c), where the program was started by mpirun, or --mpi was said: the team for
+ * a context, or NULL. An exit status. */
+int ranks_open(const cli_arguments *arguments, spry_team **team);
+/* Whether another rank does the talking. */
+bool ranks_silent(void);
+/* One exit status for all ranks; the first one tells what others have failed with. */
+int ranks_agree(spry_context *ctx, int exit_status);
+
 /* Calls it on a stack that is large enough, whatever `ulimit -s` says; gives what it gives. */
 int stack_run(int (*body)(int argc, char **argv), int argc, char **argv);
 

@@ -46,6 +46,8 @@ int cli_fail(int exit_status, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
+    if (ranks_silent())
+        return exit_status;
     fputs("spry: ", stderr);
     text_put(stderr, cli_spell(text));
     fputc('\n', stderr);
@@ -102,6 +104,8 @@ void cli_log(void *data, spry_log_level level, const char *text)
 {
     static const char *const names[] = {"warning: ", "", "debug: "};
     (void)data;
+    if (ranks_silent())
+        return;
     fprintf(stderr, "spry: %s", names[level]);
     text_put(stderr, cli_spell(text));
     fputc('\n', stderr);
@@ -112,10 +116,14 @@ void cli_log(void *data, spry_log_level level, const char *text)
 static int run(const cli_arguments *arguments)
 {
     spry_context *ctx = NULL;
-    spry_status status = spry_context_new(NULL, &ctx);
+    spry_team *team = NULL;
+    int exit_status = ranks_open(arguments, &team);
+    if (exit_status != EXIT_DONE)
+        return exit_status;
+    spry_status status =
+        team ? spry_context_new_ranked(team, NULL, &ctx) : spry_context_new(NULL, &ctx);
     if (status == SPRY_STATUS_OK)
         status = cli_set_options(arguments, ctx);
-    int exit_status;
     if (status != SPRY_STATUS_OK) {
         exit_status = cli_failed(ctx, status);
     } else {

@@ -134,6 +134,8 @@ static void measure_bandwidth(solve_job *job)
         return;
     }
     int64_t entry = (int64_t)(sizeof(int32_t) + spry_type_size(spry_matrix_type(job->A)));
+    if (spry_context_ranks(job->ctx) > 1) /* several would measure what they share */
+        return;
     int64_t bytes = spry_matrix_nnz(job->A) * entry + spry_matrix_rows(job->A) * 8;
     bool known = spry_device_describe(job->ctx, 0, &device) && device.cache_bytes > 0;
     if (known && bytes <= device.cache_bytes)
@@ -326,6 +328,8 @@ static int report(const solve_job *job)
     const solve_options *o = job->options;
     bool x_on_stdout = o->output && file_is_stdout(o->output);
     bool json_on_stdout = o->json && file_is_stdout(o->json);
+    if (ranks_silent())
+        return EXIT_DONE;
     if (!o->quiet && !json_on_stdout)
         (job->refused ? solve_findings : solve_report)(job, x_on_stdout ? stderr : stdout);
     return o->json ? file_write_text(job->ctx, o->json, solve_json, job) : EXIT_DONE;
@@ -338,14 +342,17 @@ static int solve(solve_job *job)
     int exit_status = check_outputs(job);
     if (exit_status == EXIT_DONE)
         exit_status = make_solver(job);
+    exit_status = ranks_agree(job->ctx, exit_status);
     if (exit_status != EXIT_DONE)
         return exit_status;
     signals_watch(job->ctx);
-    progress_start(&job->line, job->options->quiet, tol ? *tol : 0);
+    progress_start(&job->line, job->options->quiet || ranks_silent(), tol ? *tol : 0);
     progress_note(&job->line, "reading the system");
     driver_begin(job, &start);
-    exit_status = solve_read(job);
+    exit_status = ranks_agree(job->ctx, solve_read(job));
     driver_wait(&start);
+    if (exit_status == EXIT_DONE)
+        exit_status = solve_spread(job);
     if (exit_status == EXIT_DONE) {
         progress_note(&job->line, "measuring the memory, setting up");
         measure_bandwidth(job);
@@ -365,13 +372,15 @@ static int solve(solve_job *job)
         return exit_status;
     signals_tell(NULL); /* the second still ends the program */
     if (!job->refused && !job->unread)
-        exit_status = write_x(job);
-    if (!signals_came()) {
+        exit_status = solve_collect(job);
+    if (!job->refused && !job->unread && exit_status == EXIT_DONE)
+        exit_status = ranks_agree(job->ctx, ranks_silent() ? EXIT_DONE : write_x(job));
+    if (!signals_came() && spry_context_ranks(job->ctx) == 1) {
         signals_tell(job->ctx);
         solve_diagnose(job);
         signals_tell(NULL);
     }
-    int reported = report(job);
+    int reported = ranks_agree(job->ctx, report(job));
     if (exit_status == EXIT_DONE)
         exit_status = reported;
     for (int k = 0; k < job->count && exit_status == EXIT_DONE; k++)
@@ -436,6 +445,8 @@ const cli_command command_solve = {
     .examples =
         (const cli_example[]){
             {"spry solve A.mtx b.mtx -o x.mtx", "Solves A x = b and writes x."},
+            {"mpirun -n 4 spry solve A.mtx --method cg --precon ilu",
+             "On four ranks of MPI, each with some of the rows."},
             {"spry solve A.mtx --tol 1e-10 --max-iter 500",
              "To ten digits with b = ones, giving up after 500 iterations."},
             {"spry solve A.mtx --method direct",

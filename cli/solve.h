@@ -19,6 +19,8 @@
     item(BOOL, memory, "yes", 0, 0, NULL,                                                       \
          "remember in the tuner's folder what solved a matrix where something else did not, "   \
          "and begin with it")                                                                   \
+    item(BOOL, mpi, "no", 0, 0, NULL,                                                           \
+         "solve on the ranks of MPI; by itself where mpirun has started several")               \
     item(BOOL, quiet, "no", 0, 0, NULL, "print nothing but errors and what --json asks for")
 
 typedef struct solve_options {
@@ -54,6 +56,12 @@ typedef struct solve_job {
     int found_in;         /* the system they are about: the first that failed */
 } solve_job;
 
+/* On ranks (solve_ranks.c), without them nothing: each keeps its rows of the system that all have
+ * read; x as a whole, on all of them; the record of what each has done. */
+int solve_spread(solve_job *job);
+int solve_collect(solve_job *job);
+void solve_report_ranks(const solve_job *job, FILE *out);
+void solve_json_ranks(json *j, const solve_job *job);
 /* Reads A, b and the guess; b is ones and x zeros where no file is given. An exit status. */
 int solve_read(solve_job *job);
 /* After a solve that did not converge: has the doctor look at the first system that did not. */

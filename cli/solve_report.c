@@ -221,6 +221,7 @@ void solve_report(const solve_job *job, FILE *out)
     report_errors(job, out);
     report_times(job, &t, out);
     report_bandwidth(job, &t, out);
+    solve_report_ranks(job, out);
     if (job->x_written)
         fprintf(out, "x          %s\n", text_name(job->options->output));
     if (job->count > 1)
@@ -290,6 +291,7 @@ static void json_result(json *j, const solve_job *job, int k, const spry_diagnos
     json_open(j, "tried", '[');
     json_lines(j, r->tried);
     json_close(j, ']');
+    solve_json_ranks(j, job);
     json_real(j, "backward_error", job->errors[k].backward);
     json_real(j, "error_bound", job->errors[k].bound);
     if (found || r->converged || r->reason == SPRY_REASON_ACCEPTED)

@@ -8,6 +8,10 @@ install(FILES bindings/cpp/spry/spry.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/spry)
 install(EXPORT spry-targets NAMESPACE spry:: DESTINATION ${package_dir})
+if(TARGET spry_mpi)
+    install(TARGETS spry_mpi EXPORT spry-mpi-targets)
+    install(EXPORT spry-mpi-targets NAMESPACE spry:: DESTINATION ${package_dir})
+endif()
 configure_package_config_file(cmake/spry-config.cmake.in spry-config.cmake INSTALL_DESTINATION ${package_dir}
     PATH_VARS CMAKE_INSTALL_DATADIR)
 write_basic_package_version_file(spry-config-version.cmake COMPATIBILITY SameMajorVersion)

@@ -13,7 +13,6 @@ if(MPI_C_FOUND)
     set_target_properties(spry_mpi PROPERTIES VERSION ${spry_abi}.${PROJECT_VERSION} SOVERSION ${spry_abi}
                           EXPORT_NAME mpi)
     add_library(spry::mpi ALIAS spry_mpi)
-    install(TARGETS spry_mpi EXPORT spry-mpi-targets)
 else()
     message(STATUS "Ranks: MPI was not found, libspry_mpi is left out")
 endif()

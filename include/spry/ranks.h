@@ -22,6 +22,12 @@ typedef struct spry_team spry_team;
  */
 SPRY_API spry_status spry_context_new_ranked(spry_team *team, const char *options,
                                              spry_context **ctx);
+/**
+ * One status for all ranks: SPRY_STATUS_OK where all say so, else that of the first that does not,
+ * with its message. Collective. For what a program does by itself on each rank, so that all go on
+ * or none; calls of the library that are collective do this on their own.
+ */
+SPRY_API spry_status spry_context_agree(spry_context *ctx, spry_status status);
 /** Which rank this is, from 0; 0 without ranks. */
 SPRY_API int spry_context_rank(const spry_context *ctx);
 /** How many ranks there are; 1 without. */
@@ -46,6 +52,12 @@ SPRY_API spry_status spry_matrix_new_ranked(spry_context *ctx, spry_type type, i
                                             const int64_t *columns, const void *values,
                                             spry_matrix **A);
 
+/** The same from a matrix that every rank has whole: each keeps some rows, about as many entries as
+ * the others. Collective. */
+SPRY_API spry_status spry_matrix_spread(const spry_matrix *whole, spry_matrix **A);
+/** The elements of all ranks, one after the other, on every one of them. Collective. */
+SPRY_API spry_status spry_vector_collect(const spry_vector *mine, spry_vector **all);
+
 /** What all ranks have of a matrix, and where this rank's share of it is. */
 typedef struct spry_ranked {
     size_t size;                  /**< SPRY_RANKED_INIT */
@@ -58,6 +70,23 @@ typedef struct spry_ranked {
 
 /** Tells where this rank's rows stand in a matrix; also of one that is not spread. */
 SPRY_API spry_status spry_matrix_ranked(const spry_matrix *A, spry_ranked *found);
+
+/** What one of the ranks did in a solve. */
+typedef struct spry_rank_report {
+    size_t size;             /**< SPRY_RANK_REPORT_INIT */
+    int64_t rows, nnz;       /**< it has */
+    int64_t received;        /**< elements of others that it needs for a product */
+    int64_t neighbours;      /**< ranks that these come from */
+    int64_t messages, bytes; /**< it has sent to neighbours */
+    int64_t gathers;         /**< sums over all ranks */
+    double setup_seconds;    /**< for set-up */
+    double solve_seconds;    /**< for the solve */
+    double message_seconds;  /**< it waited for neighbours in the solve */
+    double gather_seconds;   /**< it waited for sums */
+    int64_t memory_bytes;    /**< at most so far */
+    int64_t threads;         /**< in use */
+} spry_rank_report;
+#define SPRY_RANK_REPORT_INIT SPRY_SIZED(spry_rank_report)
 
 SPRY_END
 

@@ -4,6 +4,7 @@
 
 #include <spry/list.h>
 #include <spry/precon.h>
+#include <spry/ranks.h>
 #include <spry/result.h>
 
 SPRY_BEGIN
@@ -217,6 +218,11 @@ SPRY_API spry_status spry_method_cost(spry_context *ctx, const char *method, spr
  * @param text  to be given back to spry_free()
  */
 SPRY_API spry_status spry_solver_explain(spry_solver *solver, char **text);
+
+/** What a rank did in the last solve of a matrix that is spread over ranks; every rank can ask for
+ * each. SPRY_STATUS_BAD_USAGE where there was no such solve, or is no such rank. */
+SPRY_API spry_status spry_solver_rank(const spry_solver *solver, int rank,
+                                      spry_rank_report *report);
 
 SPRY_END
 

@@ -24,6 +24,9 @@ enum { MESSAGE_SIZE = 1024, ALIGNMENT = 64, MOST_LISTS = 8 };
     item(WORD, repeat, "ranks", 0, 0, "ranks strict",                                              \
          "what gives the same bits again: as many ranks; strict: any number of them, which begin " \
          "at multiples of 4,096 rows then, with format=csr")                                       \
+    item(TEXT, delays, "", 0, 0, NULL,                                                             \
+         "what messages between ranks take at least, in seconds, to see what a slow network "      \
+         "does: halo=0.01,gather=0.001")                                                           \
     item(WORD, log, "warning", 0, 0, "quiet warning info debug", "what is told beside the result")
 
 typedef struct context_options {
@@ -56,6 +59,10 @@ struct spry_context {
         const void *fields;      /* the caller's */
     } given[MOST_LISTS];         /* by spry_context_set_options() */
 };
+
+/* A context for a rank of a team, or for no team (NULL). */
+spry_status context_new(struct spry_team *t, const spry_allocator *allocator, const char *options,
+                        spry_context **out);
 
 /*
  * Failing. SPRY_FAIL notes a message and is the status; SPRY_GO passes a failure on to the label

@@ -3,6 +3,7 @@
 #include "base/team.h"
 
 #include <omp.h>
+#include <unistd.h>
 
 #define OPTION_OWNER context_options
 static const spry_option rows[] = {CONTEXT_OPTIONS(SPRY_OPTION_ROW)};
@@ -74,8 +75,13 @@ static spry_status choose_threads(spry_context *ctx)
         return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
                          "threads=%" PRId64 " is outside 0..%d, the most for %d cores",
                          ctx->options.threads, most, omp_get_num_procs());
-    if (ctx->options.threads == 0)
-        ctx->options.threads = initial < most ? initial : most;
+    if (ctx->options.threads == 0) {
+        /* Ranks that were given cores of their own see these alone; others share all of them. */
+        const int here = ctx->team ? ctx->team->here : 1;
+        const bool shared = here > 1 && omp_get_num_procs() == sysconf(_SC_NPROCESSORS_ONLN);
+        const int mine = shared ? initial / here : initial;
+        ctx->options.threads = mine > most ? most : mine < 1 ? 1 : mine;
+    }
     return SPRY_STATUS_OK;
 }
 
@@ -90,6 +96,8 @@ static spry_status settle(spry_context *ctx)
     if (ctx->options.memory_limit == 0)
         ctx->options.memory_limit = base_machine_memory() / 5 * 4;
     SPRY_GO(ctx, choose_isa(ctx));
+    if (ctx->team && ctx->options.delays[0])
+        SPRY_GO(ctx, team_delay(ctx, ctx->options.delays));
 done:
     return status;
 }
@@ -128,12 +136,11 @@ spry_status context_set_options(spry_context *ctx, spry_option_list list, const 
     return SPRY_STATUS_OK;
 }
 
-spry_status spry_context_new_with(const spry_allocator *allocator, const char *options,
-                                  spry_context **out)
+spry_status context_new(struct spry_team *t, const spry_allocator *allocator, const char *options,
+                        spry_context **out)
 {
     static const base_sized sized = BASE_SIZED(spry_allocator, data);
     spry_allocator use = base_default_allocator();
-    SPRY_NEED(NULL, out);
     *out = NULL;
     if (allocator && allocator->allocate && allocator->release &&
         base_take(NULL, allocator, &use, &sized) != SPRY_STATUS_OK)
@@ -143,6 +150,7 @@ spry_status spry_context_new_with(const spry_allocator *allocator, const char *o
         return SPRY_STATUS_NO_MEMORY;
     memset(ctx, 0, sizeof *ctx);
     ctx->allocator = use;
+    ctx->team = t;
     atomic_init(&ctx->interrupted, false);
     atomic_init(&ctx->users, 1);
     *out = ctx;
@@ -152,6 +160,13 @@ spry_status spry_context_new_with(const spry_allocator *allocator, const char *o
     SPRY_GO(ctx, settle(ctx));
 done:
     return status;
+}
+
+spry_status spry_context_new_with(const spry_allocator *allocator, const char *options,
+                                  spry_context **ctx)
+{
+    SPRY_NEED(NULL, ctx);
+    return context_new(NULL, allocator, options, ctx);
 }
 
 spry_status spry_context_new(const char *options, spry_context **ctx)

@@ -2,6 +2,12 @@
 #include "base/base.h"
 #include "base/team.h"
 
+spry_status spry_context_agree(spry_context *ctx, spry_status status)
+{
+    SPRY_NEED(ctx, ctx);
+    return team_agree(ctx, status);
+}
+
 int team_rank(const spry_context *ctx)
 {
     return ctx && ctx->team ? ctx->team->rank : 0;
@@ -179,13 +185,12 @@ spry_status spry_context_new_ranked(spry_team *t, const char *options, spry_cont
     SPRY_NEED(NULL, t, out);
     int first, failed;
     /* A rank without memory for a context cannot hear a message; the others can. */
-    const spry_status status = spry_context_new(options, out);
+    const spry_status status = context_new(t, NULL, options, out);
     const spry_status made = gather_status(t, *out ? SPRY_STATUS_OK : status, &first, &failed);
     if (!*out) {
         t->class->destroy(t);
         return status;
     }
-    (*out)->team = t;
     if (made != SPRY_STATUS_OK)
         return first < 0 ? told(*out, made)
                          : SPRY_FAIL(*out, made, "rank %d: no memory for a context", first);

@@ -71,6 +71,7 @@ enum { TEAM_ROOM = 16 };
 struct spry_team {
     const team_class *class;
     int rank, ranks;
+    int here; /* ranks on this machine */
     char message[256];
     void *room; /* TEAM_ROOM bytes for each rank, so that what is small needs no memory that might
                    not be there */
@@ -99,6 +100,10 @@ spry_status team_halo_finish(spry_context *ctx, team_halo *halo);
 void team_halo_free(spry_context *ctx, team_halo *halo);
 spry_status team_post(spry_context *ctx, int to, const void *data, int64_t bytes);
 spry_status team_poll(spry_context *ctx, int *from, void *data, int64_t room, int64_t *bytes);
+
+/* Puts a slower team around the context's (delay.c), by options "halo=0.01,gather=0.001": before
+ * anything was made of it. */
+spry_status team_delay(spry_context *ctx, const char *options);
 
 /*
  * One status for all: SPRY_STATUS_OK where it is everybody's, else that of the first rank that has

@@ -118,6 +118,13 @@ static spry_team *team_over(MPI_Comm comm, bool ours)
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &ranks);
     void *room = calloc((size_t)ranks, TEAM_ROOM);
+    int here = 1;
+    MPI_Comm machine;
+    if (MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &machine) ==
+        MPI_SUCCESS) {
+        MPI_Comm_size(machine, &here);
+        MPI_Comm_free(&machine);
+    }
     /* A rank that has none ends all, before anybody waits for it. */
     int mine = t && m && room, all = 0;
     const int error = MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, comm);
@@ -129,7 +136,8 @@ static spry_team *team_over(MPI_Comm comm, bool ours)
         return NULL;
     }
     *m = (mpi_state){.comm = comm, .ours = ours};
-    *t = (team){.class = &class_mpi, .rank = rank, .ranks = ranks, .room = room, .state = m};
+    *t = (team){
+        .class = &class_mpi, .rank = rank, .ranks = ranks, .here = here, .room = room, .state = m};
     return t;
 }
 

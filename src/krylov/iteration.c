@@ -6,6 +6,11 @@
 
 #include <math.h>
 
+spry_status iteration_agree(const iteration *it, spry_status status)
+{
+    return it->x->part.is ? team_agree(it->ctx, status) : status;
+}
+
 spry_status iteration_first_norms(iteration *it, double *residual)
 {
     spry_context *ctx = it->ctx;
@@ -107,7 +112,8 @@ spry_status iteration_note(iteration *it)
 {
     if (it->count >= it->history_room) {
         int64_t room = it->history_room * 2;
-        spry_status status = base_grow(it->ctx, it->count, room, sizeof *it->history, &it->history);
+        const spry_status status = iteration_agree(
+            it, base_grow(it->ctx, it->count, room, sizeof *it->history, &it->history));
         if (status != SPRY_STATUS_OK)
             return status;
         it->history_room = room;
@@ -276,7 +282,7 @@ static spry_status show(iteration *it, bool made, const spry_vector **x)
     if (!it->shown && moved)
         SPRY_GO(ctx, spry_vector_new(ctx, it->x->type, it->x->n, NULL, SPRY_OWN_COPY, &it->shown));
     else if (!it->shown)
-        SPRY_GO(ctx, spry_vector_like(it->x, it->x->n, &it->shown));
+        SPRY_GO(ctx, iteration_agree(it, spry_vector_like(it->x, it->x->n, &it->shown)));
     *x = it->shown;
     it->shown->from = it;
     it->shown->bring = bring_x;
@@ -525,7 +531,7 @@ spry_status iteration_begin_replay(iteration *it, int64_t to, bool drifted)
         SPRY_GO(ctx, iteration_keep(it, it->truth));
         SPRY_GO(ctx, spry_vector_fill(it->x, (spry_scalar){0, 0}));
     } else {
-        SPRY_GO(ctx, spry_vector_like(it->x, it->x->n, &first));
+        SPRY_GO(ctx, iteration_agree(it, spry_vector_like(it->x, it->x->n, &first)));
         SPRY_GO(ctx, spry_vector_copy(it->saved, first));
         SPRY_GO(ctx, iteration_keep(it, it->truth));
         SPRY_GO(ctx, spry_vector_copy(first, it->x));
@@ -581,8 +587,8 @@ spry_status iteration_true_gradient(iteration *it, double *relative)
     double norm, r_norm, worst;
     spry_status status = SPRY_STATUS_OK;
     *relative = INFINITY;
-    SPRY_GO(ctx, spry_vector_like(it->x, it->x->n, &g));
-    SPRY_GO(ctx, spry_vector_like(it->b, it->b->n, &Av));
+    SPRY_GO(ctx, iteration_agree(it, spry_vector_like(it->x, it->x->n, &g)));
+    SPRY_GO(ctx, iteration_agree(it, spry_vector_like(it->b, it->b->n, &Av)));
     if (it->a_norm == 0)
         SPRY_GO(ctx, estimate_norm(it, g, Av));
     SPRY_GO(ctx, iteration_residual(it, it->x, it->spare));

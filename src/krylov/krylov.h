@@ -154,6 +154,8 @@ struct iteration {
     char warnings[WARNINGS_SIZE];
 };
 
+/* One status for all ranks that solve this system. */
+spry_status iteration_agree(const iteration *it, spry_status status);
 /* The iteration's side of a track: hears what the method tells. */
 spry_status iteration_report(void *it, report_kind kind, bool loop, double value, bool *go_on);
 void iteration_limits(void *it, run_limits *limits);

@@ -98,7 +98,7 @@ static spry_status scale_system(iteration *it, double *first)
     if (!(x_norm <= largest / fmax(factor.re, 1))) /* the first guess would not fit */
         return SPRY_STATUS_OK;
     if (!it->own_b) {
-        SPRY_GO(ctx, spry_vector_like(it->b, it->b->n, &it->own_b));
+        SPRY_GO(ctx, iteration_agree(it, spry_vector_like(it->b, it->b->n, &it->own_b)));
         SPRY_GO(ctx, spry_vector_copy(it->b, it->own_b));
     }
     SPRY_GO(ctx, spry_vector_scale(factor, it->own_b));
@@ -722,7 +722,11 @@ spry_status spry_solve_many(spry_solver *solver, int count, const spry_vector *c
     if (status != SPRY_STATUS_OK)
         return status;
     solver_expect(solver, count);
+    const team_counts before = solver->ctx->team ? solver->ctx->team->counts : (team_counts){0};
+    const double begun = base_seconds();
     status = solver_agree(solver, solve_all(solver, count, b, x, results));
+    if (status == SPRY_STATUS_OK)
+        status = solver_tell_ranks(solver, &before, base_seconds() - begun);
     solver_end(solver, status);
     return status;
 }

@@ -60,25 +60,6 @@ void solver_forget(spry_solver *solver)
     solver_forget_attempts(solver);
 }
 
-bool solver_ranked(const spry_solver *solver)
-{
-    return solver->given_operator ? solver->given_operator->rows_part.is
-                                  : solver->matrix && solver->matrix->spread;
-}
-
-spry_status solver_agree(const spry_solver *solver, spry_status status)
-{
-    return solver_ranked(solver) ? team_agree(solver->ctx, status) : status;
-}
-
-bool solver_interrupted(const spry_solver *solver)
-{
-    bool any = spry_context_interrupted(solver->ctx, false);
-    if (solver_ranked(solver) && team_any(solver->ctx, any, &any) == SPRY_STATUS_OK && any)
-        spry_context_interrupt(solver->ctx);
-    return any;
-}
-
 /* A stage stands, with its warnings. */
 static void pass(spry_solver *solver, solver_stage stage)
 {
@@ -145,6 +126,7 @@ void spry_solver_free(spry_solver *solver)
         solver_forget_null_space(solver);
         spry_matrix_free(solver->view);
         base_free(solver->ctx, solver->text);
+        base_free(solver->ctx, solver->ranks);
         base_object_free(solver->ctx, solver);
     }
 }

@@ -94,7 +94,8 @@ struct spry_solver {
     enum { UNSEEN_NOTHING, UNSEEN_PRECON, UNSEEN_MATRIX } unseen; /* by solver_check_purpose() */
     const char *chosen; /* the method that suits A; NULL: not looked for */
     double setup_seconds;
-    double updated_seconds; /* of spry_solver_update() since the last solve */
+    double updated_seconds;  /* of spry_solver_update() since the last solve */
+    spry_rank_report *ranks; /* of the last solve, one for each; NULL: there were none */
 };
 
 /* Around all that runs a caller's functions or goes on for long: fails while the solver runs
@@ -108,6 +109,8 @@ spry_status solver_check_idle(const spry_solver *solver);
 bool solver_ranked(const spry_solver *solver);
 spry_status solver_agree(const spry_solver *solver, spry_status status);
 bool solver_interrupted(const spry_solver *solver);
+/* What was sent and waited for before a solve, and after it what all ranks have of it. */
+spry_status solver_tell_ranks(spry_solver *solver, const team_counts *before, double seconds);
 /* Makes operator, preconditioner and the rest when something has changed since the last solve;
  * `near` is the device that vectors are on, which is taken unless the options name another. */
 spry_status solver_set_up(spry_solver *solver, spry_device *near);

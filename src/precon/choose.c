@@ -2,6 +2,7 @@
  * Which preconditioner "auto" takes: a few facts that two passes over A and a dozen products tell,
  * and a list of what suits them, best first. One that cannot be made makes room for the next.
  */
+#include "base/team.h"
 #include "precon/trial.h"
 
 #include "host/host.h"
@@ -182,10 +183,25 @@ static spry_status plain_dot(const spry_vector *x, const spry_vector *y, spry_sc
     SPRY_GO(x->ctx, vector_here(x, &a, &copy_a));
     SPRY_GO(x->ctx, vector_here(y, &b, &copy_b));
     *result = host_kernels_for(x->ctx, x->type)->dot_plain(x->n, a->data, b->data);
+    if (x->part.is) {
+        const spry_scalar mine = *result, *all = x->ctx->team->room;
+        SPRY_GO(x->ctx, team_gather(x->ctx, &mine, sizeof mine, x->ctx->team->room));
+        *result = (spry_scalar){0, 0};
+        for (int r = 0; r < team_ranks(x->ctx); r++) {
+            result->re += all[r].re;
+            result->im += all[r].im;
+        }
+    }
 done:
     spry_vector_free(copy_a);
     spry_vector_free(copy_b);
     return status;
+}
+
+/* One status for all ranks that have a part of the operator. */
+static spry_status agree(const spry_operator *A, spry_status status)
+{
+    return A->rows_part.is ? team_agree(A->ctx, status) : status;
 }
 
 spry_status precon_probe(const spry_operator *A, precon_symmetry *probe)
@@ -198,9 +214,9 @@ spry_status precon_probe(const spry_operator *A, precon_symmetry *probe)
     *probe = (precon_symmetry){0};
     if (!A->square)
         return SPRY_STATUS_OK;
-    SPRY_GO(ctx, random_vector(A, 1, &u));
-    SPRY_GO(ctx, spry_vector_like(u, A->rows, &Au));
-    SPRY_GO(ctx, spry_operator_apply(A, u, Au));
+    SPRY_GO(ctx, agree(A, random_vector(A, 1, &u)));
+    SPRY_GO(ctx, agree(A, spry_vector_like(u, A->rows, &Au)));
+    SPRY_GO(ctx, agree(A, spry_operator_apply(A, u, Au)));
     SPRY_GO(ctx, spry_vector_dot(u, Au, &left));
     probe->positive = left.re > 0;
     if (A->hermitian) {
@@ -208,9 +224,9 @@ spry_status precon_probe(const spry_operator *A, precon_symmetry *probe)
         probe->symmetric = !spry_type_is_complex(A->type);
         goto done;
     }
-    SPRY_GO(ctx, random_vector(A, 2, &v));
-    SPRY_GO(ctx, spry_vector_like(u, A->rows, &Av));
-    SPRY_GO(ctx, spry_operator_apply(A, v, Av));
+    SPRY_GO(ctx, agree(A, random_vector(A, 2, &v)));
+    SPRY_GO(ctx, agree(A, spry_vector_like(u, A->rows, &Av)));
+    SPRY_GO(ctx, agree(A, spry_operator_apply(A, v, Av)));
     SPRY_GO(ctx, spry_vector_norm(Au, &norm_Au));
     SPRY_GO(ctx, spry_vector_norm(Av, &norm_Av));
     SPRY_GO(ctx, spry_vector_norm(u, &norm_u));
@@ -228,6 +244,11 @@ spry_status precon_probe(const spry_operator *A, precon_symmetry *probe)
     const void *diagonal = operator_diagonal(A, SPRY_TRANSPOSE_NO);
     for (int64_t i = 0; diagonal && i < A->rows && probe->positive; i++)
         probe->positive = value_get(A->type, diagonal, i).re > 0;
+    if (diagonal && A->rows_part.is) {
+        bool negative = false;
+        SPRY_GO(ctx, team_any(ctx, !probe->positive, &negative));
+        probe->positive = !negative;
+    }
 done:
     spry_vector_free(u);
     spry_vector_free(v);

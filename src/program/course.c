@@ -262,7 +262,8 @@ done:
 spry_status runner_run(runner *r)
 {
     const int together = r->class->together;
-    r->status = SPRY_STATUS_OK;
+    r->status = r->late = SPRY_STATUS_OK;
+    r->stopped = false;
     r->turns = r->most_turns;
     for (int k = 0; k < r->track_count && r->status == SPRY_STATUS_OK; k += together) {
         const int count = r->track_count - k < together ? r->track_count - k : together;
@@ -271,6 +272,8 @@ spry_status runner_run(runner *r)
             r->status = status;
     }
     r->used = true;
+    if (r->status == SPRY_STATUS_OK) /* what no sum came after */
+        r->status = r->late;
     return r->status;
 }
 

@@ -131,8 +131,6 @@ bool runner_reuse(runner *r, int tracks)
             return false;
     r->track_count = tracks;
     r->bytes = 0;
-    r->late = SPRY_STATUS_OK;
-    r->stopped = false;
     for (int k = 0; k < tracks; k++)
         r->tracks[k].done = false;
     return true;

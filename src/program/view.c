@@ -61,20 +61,30 @@ bool runner_makes_x_last(const runner *r)
     return r->p->section[SECTION_FINISH] != NONE;
 }
 
-spry_status runner_view_begin(runner *r, track *l, runner_view *v)
+/* All that has to be put back. */
+static spry_status keep_all(runner *r, track *l, runner_view *v)
 {
     spry_context *ctx = r->ctx;
     const plan *p = r->p;
     const size_t size = (size_t)p->scalar_count * sizeof *v->scalars;
     spry_status status = SPRY_STATUS_OK;
-    *v = (runner_view){.block = r->block, .turns = r->turns, .counting = r->counting};
-    SPRY_GO(ctx, r->class->settle(r, l));
-    v->kept = *l;
     SPRY_GO(ctx, list_vectors(r, v));
     SPRY_GO(ctx, base_alloc(ctx, p->scalar_count, sizeof *v->scalars, &v->scalars));
     memcpy(v->scalars, l->scalars.values, size);
     SPRY_GO(ctx, r->class->keep(r, l, v));
     v->begun = true;
+done:
+    return status;
+}
+
+spry_status runner_view_begin(runner *r, track *l, runner_view *v)
+{
+    spry_context *ctx = r->ctx;
+    spry_status status = SPRY_STATUS_OK;
+    *v = (runner_view){.block = r->block, .turns = r->turns, .counting = r->counting};
+    SPRY_GO(ctx, r->class->settle(r, l));
+    v->kept = *l;
+    SPRY_GO(ctx, course_agree(r, keep_all(r, l, v)));
     SPRY_GO(ctx, course_finish(r, l));
 done:
     return status;

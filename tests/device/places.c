@@ -49,6 +49,9 @@ static void check_elements(spry_device *d, spry_type type)
     assert_ok(ctx, spry_vector_fill(dz, half));
     assert_ok(ctx, spry_vector_fill(z, half));
     same(z, dz);
+    spry_vector_free(dz);
+    assert_ok(ctx, spry_vector_collect(dy, &dz)); /* of the only rank */
+    same(y, dz);
     refused(d, spry_vector_axpy(one, x, dy));
     refused(d, spry_vector_xpay(dx, one, y));
     refused(d, spry_vector_multiply(dx, dy, z));

@@ -57,6 +57,7 @@ typedef struct things {
     spry_array_interface array;
     spry_ranked ranked;
     spry_split_stats split;
+    spry_rank_report rank;
 } things;
 
 static spry_status apply(void *data, spry_transpose op, const void *x, void *y)
@@ -99,6 +100,10 @@ CALL(spry_context_new_with, 3, "01", spry_context_new_with(P(0, &(spry_allocator
 ONLY(spry_context_new_ranked, 2, "", spry_context_new_ranked(P(0, (spry_team *)t->word), NULL, P(1, &t->made_context))) \
 CALL(spry_matrix_new_ranked, 5, "", spry_matrix_new_ranked(P(0, t->ctx), SPRY_TYPE_D, 2, -1, P(1, csr_offsets), P(2, csr_offsets), P(3, csr_values), P(4, &t->made_matrix))) \
 CALL(spry_matrix_ranked, 2, "", spry_matrix_ranked(P(0, t->A), P(1, &t->ranked)))                    \
+CALL(spry_context_agree, 1, "", spry_context_agree(P(0, t->ctx), SPRY_STATUS_OK))                    \
+CALL(spry_matrix_spread, 2, "", spry_matrix_spread(P(0, t->A), P(1, &t->made_matrix)))               \
+CALL(spry_vector_collect, 2, "", spry_vector_collect(P(0, t->x), P(1, &t->made_vector)))             \
+ONLY(spry_solver_rank, 2, "", spry_solver_rank(P(0, t->solver), 0, P(1, &t->rank)))                  \
 LOOK(spry_context_rank, 1, spry_context_rank(P(0, t->ctx)))                                          \
 LOOK(spry_context_ranks, 1, spry_context_ranks(P(0, t->ctx)))                                        \
 LOOK(spry_context_free, 1, spry_context_free(P(0, NULL)))                                            \

@@ -34,6 +34,11 @@ static spry_status call_stats(const bench *t, void *caller)
     return spry_matrix_stats(t->A, caller);
 }
 
+static spry_status call_ranked(const bench *t, void *caller)
+{
+    return spry_matrix_ranked(t->A, caller);
+}
+
 static spry_status call_storage(const bench *t, void *caller)
 {
     return spry_operator_storage(t->op, caller);
@@ -172,6 +177,7 @@ static spry_status call_split(const bench *t, void *caller)
 
 static const sized_case cases[] = {
     {"stats", sizeof(spry_stats), call_stats, offsetof(spry_stats, rows)},
+    {"ranked", sizeof(spry_ranked), call_ranked, offsetof(spry_ranked, rows)},
     {"storage", sizeof(spry_storage), call_storage, offsetof(spry_storage, format)},
     {"device_info", sizeof(spry_device_info), call_device_info, offsetof(spry_device_info, name)},
     {"bandwidth", sizeof(spry_bandwidth), call_bandwidth, offsetof(spry_bandwidth, read)},

@@ -1,0 +1,155 @@
+/* A solve on ranks: each keeps its rows of what all have read, and the first one tells of all. */
+#include "solve.h"
+
+#include <string.h>
+
+static bool on_ranks(const solve_job *job)
+{
+    return spry_context_ranks(job->ctx) > 1;
+}
+
+/* This rank's elements of each of some columns, in the place of all. */
+static spry_status keep_part(const solve_job *job, int64_t first, int64_t n, int64_t all,
+                             spry_vector **v)
+{
+    const spry_type type = spry_vector_type(*v);
+    const size_t size = spry_type_size(type);
+    spry_vector *part = NULL;
+    const spry_status status =
+        spry_vector_new(job->ctx, type, n * job->count, NULL, SPRY_OWN_COPY, &part);
+    if (status != SPRY_STATUS_OK)
+        return status;
+    for (int k = 0; k < job->count && n > 0; k++)
+        memcpy((char *)spry_vector_data(part) + (size_t)(k * n) * size,
+               (const char *)spry_vector_data(*v) + (size_t)(k * all + first) * size,
+               (size_t)n * size);
+    spry_vector_free(*v);
+    *v = part;
+    return SPRY_STATUS_OK;
+}
+
+int solve_spread(solve_job *job)
+{
+    spry_matrix *A = NULL;
+    spry_ranked place = SPRY_RANKED_INIT;
+    if (!on_ranks(job))
+        return EXIT_DONE;
+    spry_status status = spry_matrix_spread(job->A, &A);
+    if (status == SPRY_STATUS_OK)
+        status = spry_matrix_ranked(A, &place);
+    if (status == SPRY_STATUS_OK) {
+        spry_matrix_free(job->A);
+        job->A = A;
+        status = keep_part(job, place.first_row, spry_matrix_rows(A), place.rows, &job->b);
+    }
+    if (status == SPRY_STATUS_OK)
+        status = keep_part(job, place.first_col, spry_matrix_cols(A), place.cols, &job->x);
+    return ranks_agree(job->ctx,
+                       status == SPRY_STATUS_OK ? EXIT_DONE : cli_failed(job->ctx, status));
+}
+
+int solve_collect(solve_job *job)
+{
+    const spry_type type = spry_vector_type(job->x);
+    const size_t size = spry_type_size(type);
+    const int64_t n = spry_vector_size(job->x) / (job->count > 0 ? job->count : 1);
+    spry_vector *whole = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    if (!on_ranks(job))
+        return EXIT_DONE;
+    for (int k = 0; k < job->count && status == SPRY_STATUS_OK; k++) {
+        spry_vector *mine = NULL, *all = NULL;
+        status = spry_vector_new(job->ctx, type, n,
+                                 (char *)spry_vector_data(job->x) + (size_t)(k * n) * size,
+                                 SPRY_OWN_BORROW, &mine);
+        status = spry_context_agree(job->ctx, status);
+        if (status == SPRY_STATUS_OK)
+            status = spry_vector_collect(mine, &all);
+        if (status == SPRY_STATUS_OK && !whole)
+            status = spry_vector_new(job->ctx, type, spry_vector_size(all) * job->count, NULL,
+                                     SPRY_OWN_COPY, &whole);
+        status = spry_context_agree(job->ctx, status);
+        if (status == SPRY_STATUS_OK)
+            memcpy((char *)spry_vector_data(whole) + (size_t)(k * spry_vector_size(all)) * size,
+                   spry_vector_data(all), (size_t)spry_vector_size(all) * size);
+        spry_vector_free(mine);
+        spry_vector_free(all);
+    }
+    if (status != SPRY_STATUS_OK) {
+        spry_vector_free(whole);
+        return cli_failed(job->ctx, status);
+    }
+    spry_vector_free(job->x);
+    job->x = whole;
+    return EXIT_DONE;
+}
+
+/* How much more the busiest has than the mean. */
+static double imbalance(const solve_job *job)
+{
+    const int ranks = spry_context_ranks(job->ctx);
+    double most = 0, sum = 0;
+    for (int r = 0; r < ranks; r++) {
+        spry_rank_report p = SPRY_RANK_REPORT_INIT;
+        if (spry_solver_rank(job->solver, r, &p) != SPRY_STATUS_OK)
+            return 0;
+        most = (double)p.nnz > most ? (double)p.nnz : most;
+        sum += (double)p.nnz;
+    }
+    return sum > 0 ? most * ranks / sum - 1 : 0;
+}
+
+void solve_report_ranks(const solve_job *job, FILE *out)
+{
+    spry_rank_report p = SPRY_RANK_REPORT_INIT;
+    if (!on_ranks(job) || spry_solver_rank(job->solver, 0, &p) != SPRY_STATUS_OK)
+        return;
+    fprintf(out, "ranks      %d, imbalance %.0f%% of entries\n", spry_context_ranks(job->ctx),
+            100 * imbalance(job));
+    table *t = table_new(">rank|>rows|>entries|>halo|>neighbours|>messages|>sent|>waited|>for "
+                         "sums|>solving");
+    for (int r = 0; r < spry_context_ranks(job->ctx); r++) {
+        if (spry_solver_rank(job->solver, r, &p) != SPRY_STATUS_OK)
+            continue;
+        table_cell(t, "%d", r);
+        table_cell(t, "%s", text_count(p.rows));
+        table_cell(t, "%s", text_count(p.nnz));
+        table_cell(t, "%s", text_count(p.received));
+        table_cell(t, "%s", text_count(p.neighbours));
+        table_cell(t, "%s", text_count(p.messages));
+        table_cell(t, "%s", text_bytes((double)p.bytes));
+        table_cell(t, "%s", text_seconds(p.message_seconds));
+        table_cell(t, "%s", text_seconds(p.gather_seconds));
+        table_cell(t, "%s", text_seconds(p.solve_seconds));
+    }
+    table_print(t, out);
+}
+
+void solve_json_ranks(json *j, const solve_job *job)
+{
+    spry_rank_report p = SPRY_RANK_REPORT_INIT;
+    if (!on_ranks(job) || spry_solver_rank(job->solver, 0, &p) != SPRY_STATUS_OK)
+        return;
+    json_real(j, "imbalance", imbalance(job));
+    json_open(j, "ranks", '[');
+    for (int r = 0; r < spry_context_ranks(job->ctx); r++) {
+        if (spry_solver_rank(job->solver, r, &p) != SPRY_STATUS_OK)
+            continue;
+        json_open(j, NULL, '{');
+        json_int(j, "rows", p.rows);
+        json_int(j, "nnz", p.nnz);
+        json_int(j, "received", p.received);
+        json_int(j, "neighbours", p.neighbours);
+        json_int(j, "messages", p.messages);
+        json_int(j, "bytes", p.bytes);
+        json_int(j, "gathers", p.gathers);
+        json_int(j, "threads", p.threads);
+        json_int(j, "memory_bytes", p.memory_bytes);
+        json_real(j, "setup_seconds", p.setup_seconds);
+        json_real(j, "solve_seconds", p.solve_seconds);
+        json_real(j, "message_seconds", p.message_seconds);
+        json_real(j, "gather_seconds", p.gather_seconds);
+        json_close(j, '}');
+    }
+    json_close(j, ']');
+}

@@ -1,0 +1,70 @@
+/* A solver on ranks: what they agree upon, and what each of them did. */
+#include "krylov/solver.h"
+
+bool solver_ranked(const spry_solver *solver)
+{
+    return solver->given_operator ? solver->given_operator->rows_part.is
+                                  : solver->matrix && solver->matrix->spread;
+}
+
+spry_status solver_agree(const spry_solver *solver, spry_status status)
+{
+    return solver_ranked(solver) ? team_agree(solver->ctx, status) : status;
+}
+
+bool solver_interrupted(const spry_solver *solver)
+{
+    bool any = spry_context_interrupted(solver->ctx, false);
+    if (solver_ranked(solver) && team_any(solver->ctx, any, &any) == SPRY_STATUS_OK && any)
+        spry_context_interrupt(solver->ctx);
+    return any;
+}
+
+spry_status solver_tell_ranks(spry_solver *solver, const team_counts *before, double seconds)
+{
+    spry_context *ctx = solver->ctx;
+    const spread *s = solver->matrix ? solver->matrix->spread : NULL;
+    spry_status status = SPRY_STATUS_OK;
+    base_free(ctx, solver->ranks);
+    solver->ranks = NULL;
+    if (!solver_ranked(solver))
+        return SPRY_STATUS_OK;
+    const team_counts *now = &ctx->team->counts;
+    spry_rank_report mine = {.size = sizeof mine,
+                             .rows = solver_operator(solver) ? solver_operator(solver)->rows : 0,
+                             .messages = now->halo_messages - before->halo_messages,
+                             .bytes = now->halo_bytes - before->halo_bytes,
+                             .gathers = now->gathers - before->gathers,
+                             .setup_seconds = solver->setup_seconds,
+                             .solve_seconds = seconds - solver->setup_seconds,
+                             .message_seconds = now->halo_seconds - before->halo_seconds,
+                             .gather_seconds = now->gather_seconds - before->gather_seconds,
+                             .threads = spry_context_threads(ctx)};
+    if (s) {
+        mine.nnz = s->own->a.nnz;
+        for (int64_t k = 0; k < s->edge->a.nnz; k++) /* own entries of edge rows are there twice */
+            mine.nnz += s->edge->a.col_index[k] >= s->kept;
+        mine.received = s->ghosts;
+        mine.neighbours = s->receives;
+    }
+    spry_context_memory(ctx, NULL, &mine.memory_bytes);
+    status = base_alloc(ctx, team_ranks(ctx), sizeof mine, &solver->ranks);
+    SPRY_GO(ctx, team_agree(ctx, status));
+    SPRY_GO(ctx, team_gather(ctx, &mine, sizeof mine, solver->ranks));
+done:
+    return status;
+}
+
+spry_status spry_solver_rank(const spry_solver *solver, int rank, spry_rank_report *report)
+{
+    static const base_sized sized = BASE_SIZED(spry_rank_report, threads);
+    SPRY_NEED(CTX_OF(solver), solver, report);
+    const spry_status status = base_blank(solver->ctx, report, &sized);
+    if (status != SPRY_STATUS_OK)
+        return status;
+    if (!solver->ranks || rank < 0 || rank >= team_ranks(solver->ctx))
+        return SPRY_FAIL(solver->ctx, SPRY_STATUS_BAD_USAGE, "rank %d of a solve %s: there is none",
+                         rank, solver->ranks ? "on fewer ranks" : "without ranks");
+    base_give(report, &solver->ranks[rank], &sized);
+    return SPRY_STATUS_OK;
+}

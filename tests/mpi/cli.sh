@@ -1,0 +1,45 @@
+#!/bin/sh
+# usage: cli.sh SPRY MPIEXEC NUMPROC_FLAG
+# `mpirun -n P spry solve` is the serial command: it prints once, with the same numbers, and ends alike.
+set -eu
+spry=$1 run=$2 flag=$3
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+"$spry" gen poisson2d --size 60 -o A.mtx --rhs b.mtx -q
+options="--method cg --precon jacobi --format csr --repeat strict"
+
+# shellcheck disable=SC2086 # words are meant
+"$spry" solve A.mtx b.mtx $options -o x1.mtx --json one.json -q
+for ranks in 2 3; do
+    # shellcheck disable=SC2086
+    "$run" "$flag" $ranks "$spry" solve A.mtx b.mtx $options -o x.mtx --json >r.json
+    cmp x1.mtx x.mtx # bit by bit
+    for key in iterations residual rows nnz; do
+        grep "\"$key\":" one.json | head -1 >expected
+        grep "\"$key\":" r.json | head -1 >found
+        cmp expected found
+    done
+    [ "$(grep -c '"halo\|"received"' r.json)" = $ranks ]
+done
+
+# For people, once.
+"$run" "$flag" 2 "$spry" solve A.mtx --precon ilu >said
+[ "$(grep -c '^converged' said)" = 1 ]
+grep -q '^precon *block-jacobi:inner=ilu' said
+grep -q '^ranks *2, imbalance' said
+
+# What is wrong is told once, and all end alike.
+status=0
+"$run" "$flag" 2 "$spry" solve no.mtx >said 2>complaint || status=$?
+[ $status = 2 ]
+[ "$(grep -c '^spry: no.mtx' complaint)" = 1 ]
+status=0
+"$run" "$flag" 2 "$spry" solve A.mtx --max-iter 3 --method cg --precon none >said || status=$?
+[ $status = 1 ]
+[ "$(grep -c '^not converged' said)" = 1 ]
+
+# Without the library.
+status=0
+OMPI_COMM_WORLD_SIZE=2 SPRY_MPI_LIBRARY=./none.so "$spry" solve A.mtx 2>complaint || status=$?
+[ $status = 0 ] || grep -q 'ranks need libspry_mpi' complaint
