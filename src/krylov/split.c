@@ -203,16 +203,21 @@ done:
     return status;
 }
 
-static spry_status open_all(split *p, const spry_matrix *A, const spry_vector *b, spry_vector *x)
+static spry_status open_all(split *p, const spry_matrix *A, const spry_vector *b, spry_vector *x,
+                            standing *all)
 {
-    double norm = 0;
+    standing mine = {0};
+    double sum = 0;
     spry_status status = split_open(p, A, b, x);
     if (status == SPRY_STATUS_OK)
         status = split_talk_open(p);
     SPRY_GO(p->ctx, team_agree(p->ctx, status));
     SPRY_GO(p->ctx, split_talk_ready(p));
-    SPRY_GO(p->ctx, spry_vector_norm(b, &norm)); /* of all ranks */
-    p->scale = norm > 0 ? norm : 1;
+    SPRY_GO(p->ctx, spry_vector_norm(p->b, &mine.square));
+    SPRY_GO(p->ctx, team_gather(p->ctx, &mine, sizeof mine, all));
+    for (int r = 0; r < team_ranks(p->ctx); r++)
+        sum = hypot(sum, all[r].square);
+    p->scale = sum > 0 ? sum : 1;
 done:
     return status;
 }
@@ -288,7 +293,7 @@ spry_status spry_solve_split(const spry_matrix *A, const spry_vector *b, spry_ve
     SPRY_GO(ctx, team_agree(ctx, status));
     p.mode = p.o.mode == SPLIT_ASYNC ? SPLIT_ASYNC : SPLIT_SYNC;
     p.stats.seconds = begin;
-    SPRY_GO(ctx, open_all(&p, A, b, x));
+    SPRY_GO(ctx, open_all(&p, A, b, x, all));
     const double ready = base_seconds();
     SPRY_GO(ctx, run(&p, all, &found.true_residual, &found.initial_residual, &end));
     p.stats.was_asynchronous = p.mode == SPLIT_ASYNC;
