@@ -247,8 +247,8 @@ const cli_command command_convert = {
     .description =
         "What IN is shows in its first bytes, what OUT becomes in its ending: .mtx and .mtx.gz "
         "(Matrix Market), .rb (Rutherford-Boeing; Harwell-Boeing is read, too), .npz (SciPy "
-        "sparse), .npy (NumPy, dense), .mat (MATLAB, level 5), .spry (binary, loads without "
-        "parsing). A - is the "
+        "sparse), .npy (NumPy, dense), .mat (MATLAB, level 5), .v73.mat (MATLAB, level 7.3, "
+        "which is HDF5), .spry (binary, loads without parsing). A - is the "
         "standard input or, as Matrix Market, the standard output.\n"
         "A matrix A can be scaled and put into another order on the way, in this order: B = P Q (L "
         "A "

@@ -53,6 +53,17 @@ SPRY_API spry_status spry_operator_from_format(const spry_matrix *A, const char 
  */
 SPRY_API spry_status spry_operator_on(spry_device *device, const spry_matrix *A, const char *format,
                                       spry_operator **op);
+/**
+ * The same of a matrix whose arrays are in the device's memory already: general CSR that counts
+ * from 0, with pointers of CUDA, or cl_mem, in `arrays`. It is copied there, and the arrays stay
+ * the caller's; work that makes them must be done. Rows that are not sorted, or have duplicates,
+ * go by way of the host, which names the place of a fault.
+ *
+ * @param format  "auto", csr or sell with their options: formats that the device makes of any
+ *                matrix and takes back; "auto" is sell, or csr where that would have much fill
+ */
+SPRY_API spry_status spry_operator_from_arrays(spry_device *device, const spry_arrays *arrays,
+                                               const char *format, spry_operator **op);
 /** A caller's function; has_transpose says whether it answers more than SPRY_TRANSPOSE_NO. */
 SPRY_API spry_status spry_operator_from_function(spry_context *ctx, spry_type type, int64_t rows,
                                                  int64_t cols, bool has_transpose,

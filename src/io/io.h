@@ -105,7 +105,7 @@ typedef struct io_format {
 /* For SPRY_LIST_FILES: fills a cleared entry; false past the last. */
 bool io_entry_at(int index, spry_entry *entry);
 
-extern const io_format io_mtx, io_rutherford_boeing, io_npz, io_npy, io_mat, io_native;
+extern const io_format io_mtx, io_rutherford_boeing, io_npz, io_npy, io_mat73, io_mat, io_native;
 
 /* Reads a matrix from bytes with one format, through to the checks all formats share. */
 spry_status io_read_bytes(spry_context *ctx, io_bytes *bytes, const io_format *format,

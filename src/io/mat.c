@@ -1,7 +1,7 @@
 /*
  * MATLAB's files of level 5 (save -v6, -v7): the first sparse matrix of a file, within structs, too
  * (Problem.A of the SuiteSparse collection); where there is none, the first full array of numbers.
- * Variables may be packed by zlib. Files of level 7.3 are HDF5's, and are not read.
+ * Variables may be packed by zlib. Files of level 7.3 are HDF5's: mat73.c.
  *
  * Reference: "MAT-File Format", The MathWorks.
  */
@@ -85,72 +85,13 @@ static spry_status next(const reading *m, span *from, element *e)
     return SPRY_STATUS_OK;
 }
 
-/* Bytes of one number of an element; 0: it has none. */
-static size_t number_size(uint32_t type)
-{
-    switch (type) {
-    case MI_INT8:
-    case MI_UINT8:
-        return 1;
-    case MI_INT16:
-    case MI_UINT16:
-        return 2;
-    case MI_INT32:
-    case MI_UINT32:
-    case MI_SINGLE:
-        return 4;
-    case MI_DOUBLE:
-    case MI_INT64:
-    case MI_UINT64:
-        return 8;
-    default:
-        return 0;
-    }
-}
-
-#define LOAD(kind)                                 \
-    do {                                           \
-        kind v;                                    \
-        memcpy(&v, data + k * sizeof v, sizeof v); \
-        return (double)v;                          \
-    } while (0)
-
-/* Number k: whole numbers are stored in the smallest type that holds them all. */
-static double number_at(const element *e, size_t k)
-{
-    const char *data = e->bytes.data;
-    switch (e->type) {
-    case MI_INT8:
-        LOAD(int8_t);
-    case MI_UINT8:
-        LOAD(uint8_t);
-    case MI_INT16:
-        LOAD(int16_t);
-    case MI_UINT16:
-        LOAD(uint16_t);
-    case MI_INT32:
-        LOAD(int32_t);
-    case MI_UINT32:
-        LOAD(uint32_t);
-    case MI_SINGLE:
-        LOAD(float);
-    case MI_INT64:
-        LOAD(int64_t);
-    case MI_UINT64:
-        LOAD(uint64_t);
-    default:
-        LOAD(double);
-    }
-}
-#undef LOAD
-
 /* The next element, which must have `count` numbers or more. */
 static spry_status numbers(const reading *m, span *from, size_t count, element *e)
 {
     const spry_status status = next(m, from, e);
     if (status != SPRY_STATUS_OK)
         return status;
-    const size_t size = number_size(e->type);
+    const size_t size = io_mat_number_size(e->type);
     e->count = size > 0 ? e->bytes.size / size : 0;
     if (size == 0 || e->count < count)
         return broken(m, "an array has fewer numbers than its shape says");
@@ -180,86 +121,48 @@ done:
     return status;
 }
 
-/* Copies `count` numbers with their imaginary parts, which follow. */
-static spry_status copy_numbers(const reading *m, span *from, spry_type type, size_t count,
-                                void *values)
+/* The next element as numbers, `count` or more of them. */
+static spry_status take_numbers(const reading *m, span *from, size_t count, mat_numbers *n)
 {
-    spry_status status = SPRY_STATUS_OK;
-    element re, im = {0};
-    SPRY_GO(m->ctx, numbers(m, from, count, &re));
-    if (spry_type_is_complex(type))
-        SPRY_GO(m->ctx, numbers(m, from, count, &im));
-    for (size_t k = 0; k < count; k++) {
-        const spry_scalar value = {number_at(&re, k), im.bytes.data ? number_at(&im, k) : 0};
-        value_set(type, values, (int64_t)k, value);
-    }
-done:
+    element e;
+    const spry_status status = numbers(m, from, count, &e);
+    if (status == SPRY_STATUS_OK)
+        *n = (mat_numbers){e.type, e.bytes.data, e.count, io_mat_number_size(e.type)};
     return status;
-}
-
-/* Copies offsets or rows, each a whole number from 0 to `most`. */
-static spry_status copy_whole(const reading *m, const element *e, size_t count, double most,
-                              int64_t *wide, int32_t *narrow)
-{
-    for (size_t k = 0; k < count; k++) {
-        const double value = number_at(e, k);
-        if (!(value >= 0 && value <= most) || value != (double)(int64_t)value)
-            return broken(m, "an index is out of range");
-        if (wide)
-            wide[k] = (int64_t)value;
-        else
-            narrow[k] = (int32_t)value;
-    }
-    return SPRY_STATUS_OK;
 }
 
 /* Rows, offsets of columns, numbers. There may be more rows than entries: room for more. */
 static spry_status read_sparse(reading *m, const array *given)
 {
     spry_status status = SPRY_STATUS_OK;
-    matrix_arrays a = {.type = given->flags & MX_COMPLEX ? SPRY_TYPE_Z : SPRY_TYPE_D,
-                       .format = SPRY_FORMAT_CSC,
-                       .rows = given->rows,
-                       .cols = given->cols};
+    mat_sparse s = {.rows = given->rows, .cols = given->cols};
     span from = given->rest;
-    element rows, offsets;
-    SPRY_GO(m->ctx, numbers(m, &from, 0, &rows));
-    SPRY_GO(m->ctx, numbers(m, &from, (size_t)a.cols + 1, &offsets));
-    const double nnz = number_at(&offsets, (size_t)a.cols);
-    if (!(nnz >= 0 && nnz <= (double)rows.count))
-        SPRY_GO(m->ctx, broken(m, "a matrix has fewer rows of entries than entries"));
-    a.nnz = (int64_t)nnz;
-    SPRY_GO(m->ctx, matrix_allocate(m->ctx, &a));
-    SPRY_GO(m->ctx, copy_whole(m, &offsets, (size_t)a.cols + 1, nnz, a.offsets, NULL));
-    SPRY_GO(m->ctx, copy_whole(m, &rows, (size_t)a.nnz, (double)a.rows - 1, NULL, a.row_index));
-    SPRY_GO(m->ctx, copy_numbers(m, &from, a.type, (size_t)a.nnz, a.values));
-    SPRY_GO(m->ctx, SPRY_CAUSE(m->ctx, matrix_check_arrays(m->ctx, &a), "%s", m->path));
+    SPRY_GO(m->ctx, take_numbers(m, &from, 0, &s.row_index));
+    SPRY_GO(m->ctx, take_numbers(m, &from, (size_t)s.cols + 1, &s.offsets));
+    SPRY_GO(m->ctx, take_numbers(m, &from, 0, &s.re));
+    if (given->flags & MX_COMPLEX)
+        SPRY_GO(m->ctx, take_numbers(m, &from, 0, &s.im));
+    SPRY_GO(m->ctx, io_mat_take_sparse(m->ctx, m->path, &s, m->content));
     m->found = true;
-    return matrix_wrap(m->ctx, &a, &m->content->matrix);
 done:
-    matrix_free_arrays(m->ctx, &a);
     return status;
 }
 
 static spry_status read_dense(reading *m, const array *given)
 {
     spry_status status = SPRY_STATUS_OK;
-    const bool single = (given->flags & 0xff) == MX_SINGLE, complex = given->flags & MX_COMPLEX;
-    io_dense d = {.rows = given->rows, .cols = given->cols};
-    span from = given->rest, look = from;
-    element e;
-    d.type = single ? (complex ? SPRY_TYPE_C : SPRY_TYPE_S) : (complex ? SPRY_TYPE_Z : SPRY_TYPE_D);
-    const size_t count = (size_t)d.rows * (size_t)d.cols;
+    span from = given->rest;
+    mat_numbers re, im = {0};
+    const size_t count = (size_t)given->rows * (size_t)given->cols;
     if (count == 0)
-        return SPRY_STATUS_OK;                     /* nothing to take */
-    SPRY_GO(m->ctx, numbers(m, &look, count, &e)); /* before memory is asked for */
-    SPRY_GO(m->ctx, base_alloc(m->ctx, (int64_t)count, spry_type_size(d.type), &d.values));
-    SPRY_GO(m->ctx, copy_numbers(m, &from, d.type, count, d.values));
-    m->content->dense = d;
+        return SPRY_STATUS_OK; /* nothing to take */
+    SPRY_GO(m->ctx, take_numbers(m, &from, count, &re));
+    if (given->flags & MX_COMPLEX)
+        SPRY_GO(m->ctx, take_numbers(m, &from, count, &im));
+    SPRY_GO(m->ctx, io_mat_take_dense(m->ctx, given->rows, given->cols,
+                                      (given->flags & 0xff) == MX_SINGLE, &re, &im, m->content));
     m->found = true;
-    return status;
 done:
-    base_free(m->ctx, d.values);
     return status;
 }
 
@@ -365,9 +268,7 @@ static spry_status read_file(spry_context *ctx, io_bytes *bytes, io_content *con
         return broken(&m, "it is shorter than a header");
     const char *version = bytes->data + MAT_HEADER - 4;
     if (memcmp(version, "\x00\x02IM", 4) == 0)
-        return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
-                         "%s: a .mat file of level 7.3 (HDF5) is not read; save it by save -v7",
-                         bytes->path);
+        return broken(&m, "the header says 7.3, and there is no HDF5 behind it");
     if (memcmp(version, "\x01\x00MI", 4) == 0)
         return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
                          "%s: a .mat file whose numbers begin with their high bytes is not read",
@@ -396,7 +297,8 @@ static bool matches(const io_bytes *bytes)
 const io_format io_mat = {
     .name = "mat",
     .endings = ".mat",
-    .summary = "MATLAB's file, level 5 (save -v7), the first matrix in it",
+    .summary =
+        "MATLAB's file, level 5 (save -v7), the first matrix in it; 7.3 where that has no room",
     .matches = matches,
     .read = read_file,
     .write_matrix = io_mat_write_matrix,

@@ -69,14 +69,10 @@ static void put_numbers(io_writer *w, spry_type type, const void *values, int64_
         put_part(w, type, values, count, true, single);
 }
 
-/* An element has at most 2^32 - 1 bytes. */
-static spry_status check_size(spry_context *ctx, const char *path, uint64_t bytes)
+/* An element has at most 2^32 - 1 bytes; what has more becomes a file of level 7.3. */
+static bool too_large(uint64_t bytes)
 {
-    if (bytes + 2 * MAT_HEADER < UINT32_MAX)
-        return SPRY_STATUS_OK;
-    return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
-                     "%s: %" PRIu64 " bytes, and a variable of such a file has less than 4 GiB",
-                     path, bytes);
+    return bytes + 2 * MAT_HEADER >= UINT32_MAX;
 }
 
 static void put_offsets(io_writer *w, const matrix_arrays *a)
@@ -88,8 +84,7 @@ static void put_offsets(io_writer *w, const matrix_arrays *a)
     put_padding(w, bytes);
 }
 
-/* CSC with rows that rise, each place once: what MATLAB takes for granted. */
-static spry_status by_columns(const spry_matrix *A, spry_matrix **B)
+spry_status io_mat_by_columns(const spry_matrix *A, spry_matrix **B)
 {
     spry_context *ctx = A->ctx;
     spry_status status = SPRY_STATUS_OK;
@@ -108,7 +103,7 @@ spry_status io_mat_write_matrix(const spry_matrix *A, const char *path)
     spry_status status = SPRY_STATUS_OK;
     spry_matrix *B = NULL;
     io_writer *w = NULL;
-    SPRY_GO(ctx, by_columns(A, &B));
+    SPRY_GO(ctx, io_mat_by_columns(A, &B));
     const matrix_arrays *a = &B->a;
     const bool complex = spry_type_is_complex(a->type);
     const uint64_t nnz = (uint64_t)a->nnz, parts = complex ? 2 : 1;
@@ -116,7 +111,10 @@ spry_status io_mat_write_matrix(const spry_matrix *A, const char *path)
     const uint64_t room = nnz > 0 ? nnz : 1;
     const uint64_t bytes = (2 + parts) * MAT_TAG + padded(4 * room) +
                            padded(4 * (uint64_t)(a->cols + 1)) + parts * 8 * nnz;
-    SPRY_GO(ctx, check_size(ctx, path, bytes));
+    if (too_large(bytes)) {
+        SPRY_GO(ctx, io_mat73_write_matrix(B, path));
+        goto done;
+    }
     SPRY_GO(ctx, io_create(ctx, path, &w));
     begin_array(w, MX_SPARSE | (complex ? MX_COMPLEX : 0), (int64_t)room, a->rows, a->cols, 'A',
                 bytes);
@@ -139,7 +137,8 @@ spry_status io_mat_write_vector(const spry_vector *v, int64_t cols, const char *
     const bool complex = spry_type_is_complex(v->type);
     const bool single = v->type == SPRY_TYPE_S || v->type == SPRY_TYPE_C;
     const uint64_t part = MAT_TAG + padded((uint64_t)v->n * (single ? 4 : 8));
-    SPRY_GO(ctx, check_size(ctx, path, 2 * part));
+    if (too_large(2 * part))
+        return io_mat73_write_vector(v, cols, path);
     SPRY_GO(ctx, io_create(ctx, path, &w));
     begin_array(w, (single ? MX_SINGLE : MX_DOUBLE) | (complex ? MX_COMPLEX : 0), 0,
                 cols > 0 ? v->n / cols : v->n, cols, 'x', complex ? 2 * part : part);

@@ -2,7 +2,7 @@
 #include "io/finish.h"
 
 static const io_format *const formats[] = {
-    &io_mtx, &io_rutherford_boeing, &io_npz, &io_npy, &io_mat, &io_native};
+    &io_mtx, &io_rutherford_boeing, &io_npz, &io_npy, &io_mat73, &io_mat, &io_native};
 enum { FORMATS = sizeof formats / sizeof formats[0], ENDING_SIZE = 32 };
 
 #define OPTION_OWNER read_options

@@ -8,7 +8,7 @@
 static const base_sized sized = BASE_SIZED(spry_arrays, spare);
 
 /* Reads what the caller's struct has, and writes out widths that were left at 0. */
-static spry_status read_given(spry_context *ctx, const spry_arrays *arrays, spry_arrays *given)
+spry_status matrix_read_arrays(spry_context *ctx, const spry_arrays *arrays, spry_arrays *given)
 {
     const spry_status status = base_take(ctx, arrays, given, &sized);
     if (status != SPRY_STATUS_OK)
@@ -120,7 +120,7 @@ spry_status spry_matrix_new(spry_context *ctx, const spry_arrays *arrays, spry_o
     spry_status status = SPRY_STATUS_OK;
     *A = NULL;
     SPRY_GO(ctx, vector_check_own(ctx, own));
-    SPRY_GO(ctx, read_given(ctx, arrays, &given));
+    SPRY_GO(ctx, matrix_read_arrays(ctx, arrays, &given));
     SPRY_GO(ctx, base_object_new(ctx, sizeof *matrix, &matrix));
     matrix->ctx = ctx;
     SPRY_GO(ctx, take_in(ctx, &given, &matrix->a, &matrix->owns));

@@ -194,6 +194,9 @@ typedef struct matrix_mirror {
 spry_status matrix_compare_mirror(spry_context *ctx, const spry_matrix *A, bool pattern,
                                   matrix_mirror *found);
 
+/* What a caller gives, with all that has a meaning when it is 0 spelled out; arrays are not looked
+ * at. */
+spry_status matrix_read_arrays(spry_context *ctx, const spry_arrays *arrays, spry_arrays *given);
 /* Makes a matrix of arrays known to be sound and owned, without checking them again. Takes them
  * also when it fails. Missing arrays of 0 entries are fine. */
 spry_status matrix_wrap(spry_context *ctx, const matrix_arrays *arrays, spry_matrix **A);

@@ -214,12 +214,50 @@ static void conditions_are_told(void **state)
     }
 }
 
+/* diag(1, 2, 3) in three steps, which is all of the space: the diagonal of (A^H A + damp^2 I)^-1,
+ * up to the rounding of a few steps times the condition of A^H A, 9. */
+static void variances_are_summed_up(void **state)
+{
+    (void)state;
+    const double rows[4 * 3] = {1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0};
+    for (int type = SPRY_TYPE_D; type <= SPRY_TYPE_Z; type += SPRY_TYPE_Z - SPRY_TYPE_D) {
+        for (int damp = 0; damp < 2; damp++) {
+            fixture f = {.result = SPRY_RESULT_INIT};
+            spry_vector *var = NULL;
+            assert_int_equal(spry_context_new(NULL, &f.ctx), SPRY_STATUS_OK);
+            f.A = support_from_rows(f.ctx, (spry_type)type, 4, 3, rows);
+            assert_ok(f.ctx, spry_vector_new(f.ctx, (spry_type)type, 4, NULL, SPRY_OWN_COPY, &f.b));
+            assert_ok(f.ctx, spry_vector_fill(f.b, (spry_scalar){1, 0}));
+            assert_ok(f.ctx, spry_vector_zeros(f.ctx, f.A, &f.x));
+            assert_ok(f.ctx, spry_vector_zeros(f.ctx, f.A, &var));
+            assert_ok(f.ctx, spry_solver_new(f.ctx, &f.solver));
+            assert_ok(f.ctx, spry_solver_set_matrix(f.solver, f.A));
+            assert_ok(f.ctx, spry_solver_set(f.solver, "max-iter=3 tol=0"));
+            solve(&f, "lsqr", damp ? "variances=1,damp=1" : "variances=1");
+            assert_int_equal(f.result.iterations, 3);
+            assert_ok(f.ctx, spry_solver_get_space(f.solver, "var", 1, &var));
+            const int parts = spry_type_is_complex((spry_type)type) ? 2 : 1;
+            for (int j = 0; j < 3; j++) {
+                const double exact = 1.0 / ((j + 1) * (j + 1) + damp);
+                const double made = ((const double *)spry_vector_data(var))[j * parts];
+                assert_true(fabs(made - exact) <= 1e-12 * exact);
+            }
+            solve(&f, "lsqr", "");
+            assert_int_equal(spry_solver_get_space(f.solver, "var", 1, &var),
+                             SPRY_STATUS_BAD_USAGE);
+            spry_vector_free(var);
+            close_fixture(&f);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(damping_moves_x_to_the_first_guess),
         cmocka_unit_test(rules_end_solves),
         cmocka_unit_test(conditions_are_told),
+        cmocka_unit_test(variances_are_summed_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

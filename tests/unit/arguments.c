@@ -181,6 +181,7 @@ CALL(spry_matrix_stats, 2, "", spry_matrix_stats(P(0, t->A), P(1, &t->stats)))  
 CALL(spry_operator_from_matrix, 2, "", spry_operator_from_matrix(P(0, t->A), P(1, &t->made_operator))) \
 CALL(spry_operator_from_format, 3, "", spry_operator_from_format(P(0, t->A), P(1, "sell"), P(2, &t->made_operator))) \
 CALL(spry_operator_on, 4, "0", spry_operator_on(P(0, t->device), P(1, t->A), P(2, "csr"), P(3, &t->made_operator))) \
+ONLY(spry_operator_from_arrays, 4, "", spry_operator_from_arrays(P(0, t->device), P(1, &t->arrays), P(2, "csr"), P(3, &t->made_operator))) \
 CALL(spry_operator_from_function, 4, "2", spry_operator_from_function(P(0, t->ctx), SPRY_TYPE_D, 4, 4, false, P(1, apply), P(2, t), P(3, &t->made_operator))) \
 CALL(spry_operator_jacobi, 2, "", spry_operator_jacobi(P(0, t->A), P(1, &t->made_operator)))         \
 CALL(spry_operator_update, 2, "", spry_operator_update(P(0, t->op), P(1, t->A)))                     \

@@ -713,7 +713,7 @@ static void unknown_endings_are_named(void **state)
         assert_true(format.text[0] == '.' && format.summary[0] != '\0');
         count++;
     }
-    assert_int_equal(count, 6);
+    assert_int_equal(count, 7);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, support_setup, support_teardown)

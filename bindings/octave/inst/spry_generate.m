@@ -7,5 +7,5 @@ function A = spry_generate(kind, varargin)
 %     A = spry_generate('poisson3d', 'size', 40);
 %
 %   See also spry_list, spry_read.
-  A = spry_mex('generate', kind, spry_options(varargin));
+  A = spry_mex('generate', plain_text(kind), spry_options(varargin));
 end

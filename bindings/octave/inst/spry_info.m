@@ -19,6 +19,7 @@ function info = spry_info(A)
     end
     return
   end
+  A = plain_text(A);
   if ischar(A)
     A = spry_read(A);
   elseif isa(A, 'spry_matrix')

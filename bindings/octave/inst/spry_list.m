@@ -8,6 +8,7 @@ function entries = spry_list(name)
   if nargin < 1
     name = 'methods';
   end
+  name = plain_text(name);
   if strcmp(name, 'devices')
     entries = spry_mex('devices');
     [entries.summary] = entries.description;

@@ -19,7 +19,7 @@ function spry_make(library, sources)
   if exist('OCTAVE_VERSION', 'builtin')
     mex(include, files{:}, ['-L', library], '-lspry', ['-Wl,-rpath,', library], '-o', [output, '.mex']);
   else
-    mex('-R2017b', include, files{:}, ['-L', library], '-lspry', '-lut', ...
+    mex('-R2017b', '-D_POSIX_C_SOURCE=200809L', include, files{:}, ['-L', library], '-lspry', '-lut', ...
         ['LDFLAGS=$LDFLAGS -Wl,-rpath,', library], '-output', output);
   end
 end

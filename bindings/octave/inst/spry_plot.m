@@ -18,6 +18,8 @@ function spry_plot(what, varargin)
     histogram(spry_info(what));
   else
     spy(what);
+    axis image
+    xlabel('');   % spy counts the entries there
     title(sprintf('%d x %d, %d entries', size(what, 1), size(what, 2), nnz(what)));
   end
 end
@@ -38,9 +40,14 @@ end
 
 function histogram(info)
   last = max([find(info.row_histogram, 1, 'last'), 1]);
-  bar(1:last, info.row_histogram(1:last));
+  counts = info.row_histogram(1:last);
+  barh(1:last, counts);   % lying, so that the names of bins have room
+  for k = find(counts(:)')   % a few long rows are too few to see
+    text(counts(k), k, sprintf(' %d', counts(k)));
+  end
   names = arrayfun(@bin_name, 1:last, 'UniformOutput', false);
-  set(gca, 'xtick', 1:last, 'xticklabel', names);
-  xlabel('entries per row');
-  ylabel('rows');
+  set(gca, 'ytick', 1:last, 'yticklabel', names, 'ydir', 'reverse', 'ylim', [0.4, last + 0.6], ...
+      'xlim', [0, 1.15 * max(counts)]);
+  ylabel('entries per row');
+  xlabel('rows');
 end

@@ -1,6 +1,6 @@
 function report = spry_tune(A, varargin)
 %SPRY_TUNE  Finds the storage format in which products with A are fastest here.
-%   spry_tune(A) prints what was tried, and the choice.
+%   spry_tune(A) prints what was timed, and the choice.
 %   report = spry_tune(A, name, value, ...) gives a struct with the choice
 %   (report.format, as spry_matrix takes it) and a row for each format.
 %
@@ -32,8 +32,12 @@ function show(report)
   from = {'timed', 'remembered'};
   fprintf('  format %s, %s, for %d products\n', report.format, from{1 + report.remembered}, report.products);
   fprintf('  %-28s %12s %12s %12s  %s\n', 'format', 'MB', 'ms forecast', 'ms timed', '');
-  for r = report.rows
+  timed = report.rows([report.rows.seconds] > 0);
+  for r = timed(:)'
     fprintf('  %-28s %12.4g %12.4g %12.4g  %s\n', r.format, r.bytes / 1e6, 1e3 * r.model_seconds, ...
             1e3 * r.seconds, r.note);
+  end
+  if numel(timed) < numel(report.rows)
+    fprintf('  and %d not timed\n', numel(report.rows) - numel(timed));
   end
 end

@@ -10,6 +10,8 @@
 #ifndef SPRY_GATE_H
 #define SPRY_GATE_H
 
+#include <stdbool.h> /* before MATLAB's headers, which have a bool of their own otherwise */
+
 #include <mex.h>
 #include <spry/spry.h>
 

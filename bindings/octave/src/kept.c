@@ -2,6 +2,7 @@
 #include "gate.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 

@@ -1,6 +1,7 @@
 /* Solves: with a sparse array, a kept matrix or a function. */
 #include "gate.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct solving {

@@ -1,11 +1,16 @@
 #!/bin/sh
-# Makes the package, installs it into a folder of its own with the library of a build, and solves with it:
-# package.sh BUILD_FOLDER
+# Makes the package, installs it by `pkg install` into a folder of its own, and solves with it: package.sh [LIBRARY_FOLDER].
+# Without the folder of a libspry that is built already, installing builds the library from the package's own sources.
 set -eu
-build=${1:?build folder}
 here=$(cd "$(dirname "$0")/../../.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+export HOME="$work" # nothing of what the user has installed
+if [ $# -gt 0 ]; then
+    export SPRY_LIBRARY="$1"
+else
+    unset SPRY_LIBRARY
+fi
 "$here/tools/octave-package" "$work" >/dev/null
 cat >"$work/install.m" <<END
 pkg prefix $work/packages $work/packages
@@ -20,9 +25,11 @@ assert(norm(spry_solve(A, ones(100, 1)) - x) <= 1e-6 * norm(x));
 S = spry_matrix(A);
 assert(norm(S * x - 1) <= 1e-10);
 assert(~isempty(strfind(get_help_text('spry_pcg'), 'SPRY_PCG')));
+assert(isempty(strfind(which('spry_solve'), 'bindings')));   % the one that was installed
 disp('ok: package');
 END
-SPRY_LIBRARY=$build octave-cli --norc --no-history "$work/install.m" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+octave-cli --norc --no-history "$work/install.m" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+rm -f "$work"/spry-*.tar.gz # what is installed must do without
 octave-cli --norc --no-history --eval "pkg prefix $work/packages $work/packages; pkg local_list $work/list; source $work/use.m" || {
     cat "$work/log"
     exit 1

@@ -1,7 +1,8 @@
 function tests = test_tools()
 %TEST_TOOLS  Information, tuning, files, lists and the guided menu.
   tests = {@information, @tuning, @files, @octaves_files, @dense_files, @complex_files, @bad_files, @lists, ...
-           @generated, @threads, @the_menu, @the_menu_goes_on_after_errors, @help_texts};
+           @generated, @threads, @the_menu, @every_entry_of_the_menu, ...
+           @the_menu_goes_on_after_errors, @plots, @help_texts};
 end
 
 function information()
@@ -38,7 +39,7 @@ end
 
 function files()
   A = sprandn(20, 15, 0.3);
-  for ending = {'.mtx', '.mtx.gz', '.npz', '.spry', '.rb', '.mat'}
+  for ending = {'.mtx', '.mtx.gz', '.npz', '.spry', '.rb', '.mat', '.v73.mat'}
     file_of(ending{1}, @(name) there_and_back(name, A));
   end
 end
@@ -46,6 +47,9 @@ end
 % Octave's own files, and ours for Octave.
 function octaves_files()
   A = sprandn(20, 15, 0.3);
+  for kind = {A, A + 1i * A, randn(6, 5)}
+    file_of('.mat', @(name) by_hdf5(name, kind{1}));
+  end
   for level = {'-v6', '-v7'}
     file_of('.mat', @(name) by_octave(name, A, level{1}));
     file_of('.mat', @(name) by_octave(name, A + 1i * A, level{1}));
@@ -62,6 +66,12 @@ function by_octave(name, A, level)
   assert(given{1}, A);
 end
 
+% Octave reads no .mat of level 7.3, but its own HDF5.
+function by_hdf5(name, A)
+  save('-hdf5', name, 'A');
+  assert(spry_read(name), A);
+end
+
 function there_and_back(name, A)
   spry_write(name, A);
   B = spry_read(name);
@@ -73,6 +83,7 @@ function dense_files()
   file_of('.mtx', @(name) there_and_back(name, randn(7, 3)));
   file_of('.npy', @(name) there_and_back(name, randn(7, 1)));
   file_of('.mtx', @(name) there_and_back(name, randn(5, 2) + 1i));
+  file_of('.v73.mat', @(name) there_and_back(name, randn(5, 2) + 1i));
 end
 
 function complex_files()
@@ -127,6 +138,71 @@ function the_menu()
   assert(evalin('base', 'result.converged'));
   assert(isempty(strfind(text, 'did not work')), text);
   evalin('base', 'clear A S b x y result seconds k');
+end
+
+% Each entry, as often as its questions ask; entries are counted in the code, so that a new one is missed here.
+function every_entry_of_the_menu()
+  answers = {{'poisson2d', '8'}, {'', 'sell', 'single'}, {}, {}, {'', '3'}, {'', 'cg', 'jacobi', '1e-5'}, ...
+             {'', '', '', '1e-5'}, {}, {}};
+  if ~can_draw()
+    fprintf('plots of the menu need fonts-freefont-otf\n');
+    answers(8) = [];
+  end
+  given = {};
+  for k = 1:numel(answers)
+    number = k + (numel(answers) < 9 && k > 7);
+    given = [given, {sprintf('%d', number)}, answers{k}];
+  end
+  hidden = get(0, 'defaultfigurevisible');
+  guard = onCleanup(@() set(0, 'defaultfigurevisible', hidden));
+  set(0, 'defaultfigurevisible', 'off');
+  text = evalc('spry_start(given)');
+  close all
+  assert(numel(regexp(text, '^  \d  ', 'lineanchors')), 9 * numel(answers), text);
+  assert(numel(strfind(text, 'what next [9]: ')), numel(answers));
+  assert(isempty(strfind(text, 'did not work')), text);
+  assert(isempty(strfind(text, 'please')), text);
+  assert(numel(strfind(text, 'converged: ')), 2);
+  evalin('base', 'clear A S b x y result seconds k');
+end
+
+function yes = can_draw()
+  yes = true;
+  try
+    figure('visible', 'off');
+    axes();
+  catch
+    yes = false;
+  end
+  close all
+end
+
+% What is drawn, by the numbers in the picture.
+function plots()
+  if ~can_draw()
+    fprintf('plots need fonts-freefont-otf\n');
+    return
+  end
+  figure('visible', 'off');
+  A = sparse([4 1 0; 1 4 0; 0 0 0]);
+  spry_plot(A);
+  points = findobj(gca, 'type', 'line');
+  assert(numel(get(points(end), 'xdata')), 4);
+  clf
+  spry_plot(A, 'rows');
+  assert(get(gca, 'yticklabel')(:)', {'0', '1', '2-3'});
+  bars = findobj(gca, 'type', 'hggroup');
+  assert(get(bars(1), 'ydata')(:)', [1 0 2]);
+  clf
+  [~, result] = spry_solve(spry_generate('poisson2d', 'size', 8), ones(64, 1), 'method', 'cg', 'precon', 'none');
+  spry_plot(result);
+  curve = findobj(gca, 'type', 'line');
+  assert(get(curve(1), 'ydata')(:), result.history(:));
+  clf
+  spry_plot([4 2 1]);
+  curve = findobj(gca, 'type', 'line');
+  assert(get(curve(1), 'ydata')(:)', [1 0.5 0.25]);
+  close all
 end
 
 function the_menu_goes_on_after_errors()

@@ -103,6 +103,13 @@ def on_device(values: Any) -> bool:
     return getattr(values, "__cuda_array_interface__", None) is not None
 
 
+def device_name(values: Any) -> str:
+    """The library's name of the device that an array is on."""
+    device = getattr(values, "device", None)
+    number = getattr(device, "id", getattr(device, "index", None))
+    return f"cuda:{number or 0}"
+
+
 def device_vector(context: Context, values: Any) -> tuple[Any, Any, str]:
     """A vector over an array on a CUDA device, its device's name, its type's character."""
     facts = values.__cuda_array_interface__
@@ -110,10 +117,9 @@ def device_vector(context: Context, values: Any) -> tuple[Any, Any, str]:
     long = [side for side in shape if side != 1]
     if len(long) > 1 or strides is not None and len(shape) > 1:
         raise Unsupported("an array on a device must have one dimension, or columns of its own")
-    number = getattr(getattr(values, "device", None), "index", None)
-    number = getattr(getattr(values, "device", None), "id", number) or 0
+    name = device_name(values)
     device = ffi.new("spry_device **")
-    context.check(lib.spry_device_open(context.pointer, f"cuda:{number}".encode(), device))
+    context.check(lib.spry_device_open(context.pointer, name.encode(), device))
     record = ffi.new("spry_array_interface *")
     record.size = ffi.sizeof("spry_array_interface")
     record.shape = int(np.prod(shape))
@@ -126,13 +132,17 @@ def device_vector(context: Context, values: Any) -> tuple[Any, Any, str]:
     made = ffi.new("spry_vector **")
     context.check(lib.spry_vector_from_array_interface(device[0], record, made))
     char = np.dtype(facts["typestr"]).char
-    return context.owned(made[0], lib.spry_vector_free), f"cuda:{number}", char
+    return context.owned(made[0], lib.spry_vector_free), name, char
 
 
 def like(values: Any, made: np.ndarray) -> Any:
-    """A result in the kind of array that was given: PyTorch for PyTorch."""
+    """A result in the kind of array that was given: PyTorch for PyTorch, CuPy for CuPy."""
     if hasattr(values, "detach") and hasattr(values, "new_tensor"):
         import torch
 
         return torch.from_numpy(made).to(values.device)
+    if on_device(values) and hasattr(values, "get"):
+        import cupy
+
+        return cupy.asarray(made)
     return made

@@ -7,7 +7,7 @@ from typing import Any, Callable, Iterator
 
 import numpy as np
 
-from . import _arrays, _interrupt, _result
+from . import _arrays, _interrupt, _result, _there
 from ._context import current
 from ._errors import ReleasedError, UsageError, failure
 from ._library import ffi, lib
@@ -74,9 +74,12 @@ class Listener:
         if x is None:
             answer = self.callback(iteration, residual)  # type: ignore[misc]
         else:
-            dtype = _arrays.DTYPES[lib.spry_vector_type(x)]
-            place = lib.spry_vector_data_const(x)
-            seen = _arrays.view(place, lib.spry_vector_size(x), dtype).copy()
+            seen = np.empty(lib.spry_vector_size(x), _arrays.DTYPES[lib.spry_vector_type(x)])
+            if lib.spry_vector_device(x) == ffi.NULL:
+                seen[:] = _arrays.view(lib.spry_vector_data_const(x), seen.size, seen.dtype)
+            else:
+                context = current()
+                context.check(lib.spry_vector_copy(x, _arrays.vector(context, seen)))
             answer = self.callback(iteration, residual, seen)  # type: ignore[misc]
         if isinstance(answer, str) and answer == "accept":
             lib.spry_solver_accept(self.solver)
@@ -118,6 +121,7 @@ class Solver:
         self._function: Function | None = None
         self._matrix: Matrix | None = None
         self._precon: Any = None
+        self._there: _there.Operator | None = None
         made = ffi.new("spry_solver **")
         with self._context as context:
             context.check(lib.spry_solver_new(context.pointer, made))
@@ -126,7 +130,11 @@ class Solver:
                 options["max_iter"] = maxiter
             self.set(**options)
             self._set_method(method)
-            self._set_system(A, None if dtype is None else np.dtype(dtype).char, near_null)
+            char = None if dtype is None else np.dtype(dtype).char
+            if _there.is_there(A) and near_null is None and _needs_no_matrix(precon):
+                self._set_there(A, char)
+            else:
+                self._set_system(A, char, near_null)
             self._set_precon(precon)
             if null_space is not None:
                 self._set_null_space(null_space)
@@ -185,6 +193,12 @@ class Solver:
                 A.set_near_null(near_null)
             status = lib.spry_solver_set_matrix(self.pointer, A.pointer)
         self._context.check(status)
+
+    def _set_there(self, A: Any, char: str | None) -> None:
+        """A matrix on a CUDA device, of which the host sees nothing."""
+        self._there = _there.Operator(self._context, A, char)
+        self.shape, self.dtype = self._there.shape, self._there.dtype
+        self._context.check(lib.spry_solver_set_operator(self.pointer, self._there.pointer))
 
     def _set_precon(self, M: Any) -> None:
         if M is None or isinstance(M, str):
@@ -282,9 +296,17 @@ class Solver:
             done = [Result(context, records + k, x[:, k]) for k in range(count)]
             return Results(done, x)
 
-    def _solve_there(self, b: Any, x0: Any, callback: Any, watch: Any) -> Result:
+    def _solve_there(self, b: Any, x0: Any, callback: Any, watch: Any) -> Any:
         """b, and so x, on a CUDA device: nothing leaves it but the record."""
-        x = b * 0 if x0 is None else x0 + b * 0
+        if len(b.shape) == 2 and b.shape[1] != 1:
+            columns = [self._solve_there(_there.column(b, k),
+                                         None if x0 is None else _there.column(x0, k), callback, watch)
+                       for k in range(b.shape[1])]
+            return Results(columns, _there.stacked([one.x for one in columns]))
+        if b.shape[0] != self.shape[0]:
+            raise UsageError(f"the matrix is {self.shape[0]} x {self.shape[1]}, b has shape {tuple(b.shape)}")
+        x = _there.zeros(b) if x0 is None else _there.copied(x0, b)
+        _there.settle(b)
         record = _result.record()
         with self._context as context:
             right, device, char = _arrays.device_vector(context, b)
@@ -317,7 +339,7 @@ class Solver:
         """Frees it now rather than when Python drops it."""
         if self._pointer is not None:
             ffi.release(self._pointer)
-        self._pointer = self._matrix = self._function = self._precon = None
+        self._pointer = self._matrix = self._function = self._precon = self._there = None
 
     def __enter__(self) -> "Solver":
         return self
@@ -348,6 +370,11 @@ def perform(context: Any, sources: list[Any], call: Callable[..., int], *argumen
             raise error
     if status:
         raise failure(status, context.pointer)
+
+
+def _needs_no_matrix(M: Any) -> bool:
+    """Whether a preconditioner can do without the entries of A."""
+    return M is None or M == "none" if isinstance(M, str) or M is None else True
 
 
 def as_precon(context: Any, M: Any, shape: tuple[int, int], char: str) -> Any:

@@ -240,3 +240,48 @@ def test_about(laplace):
     assert report.format in str(report) and report.rows[0]["format"] == "csr"
     with pytest.raises(ValueError, match="nothing called"):
         spry.explain("nonsense")
+
+
+@pytest.mark.parametrize("char", ["d", "D"])
+@pytest.mark.parametrize("damp", [0.0, 0.5])
+def test_lsqr_sums_up_variances(char, damp):
+    A = sp.random(30, 12, 0.4, random_state=3, format="csr").astype(char) + sp.eye(30, 12, format="csr")
+    if char == "D":
+        A = A + 1j * sp.random(30, 12, 0.4, random_state=5, format="csr")
+    b = np.random.default_rng(0).standard_normal(30)
+    # the same recurrence in as many steps, while rounding has not yet grown: to half the digits
+    ours = spry.lsqr(A, b, damp=damp, iter_lim=8, atol=0, btol=0, calc_var=True)
+    theirs = sla.lsqr(A, b, damp=damp, iter_lim=8, atol=0, btol=0, calc_var=True)
+    assert ours[2] == theirs[2] == 8
+    assert np.allclose(ours[9], theirs[9], rtol=1e-8, atol=1e-8 * abs(theirs[9]).max())
+    assert not spry.lsqr(A, b)[9].any()
+
+
+@pytest.mark.parametrize("discard", [False, True])
+def test_gcrotmk_hands_its_space_on(discard):
+    A = spry.generate("convection-diffusion", size=20).to_scipy()
+    n = A.shape[0]
+    counts = {True: [], False: []}
+    for hand_on, steps in counts.items():
+        CU = [] if hand_on else None
+        for k in range(4):
+            b = 1 + 0.1 * k * np.sin(0.01 * (k + 1) * np.arange(n))
+            products = []
+            op = sla.LinearOperator(A.shape, matvec=lambda v: products.append(1) or A @ v, dtype=A.dtype)
+            x, info = spry.gcrotmk(op, b, rtol=1e-8, m=10, k=10, CU=CU, discard_C=discard)
+            assert info == 0 and small_enough(A, x, b, 1e-8)
+            steps.append(len(products))
+            if hand_on:
+                assert 0 < len(CU) <= 11 and all((c is None) == discard for c, _ in CU[:-1])
+    assert sum(counts[True][1:]) < sum(counts[False][1:])
+    # b again: x is in the span
+    assert spry.gcrotmk(op, b, rtol=1e-8, m=10, k=10, CU=CU, discard_C=discard)[1] == 0
+
+
+def test_a_space_of_the_callers_own(laplace, right):
+    exact = sla.spsolve(laplace.tocsc(), right)
+    CU = [(None, exact), (None, exact), (None, np.ones(400))]  # twice the same does no harm
+    x, info = spry.gcrotmk(laplace, right, rtol=1e-10, CU=CU)
+    assert info == 0 and small_enough(laplace, x, right, 1e-10)
+    with pytest.raises(Exception):
+        spry.gcrotmk(laplace, right, CU=[(None, np.ones(3))])

@@ -18,6 +18,7 @@ function [x, flag, relres, iter, resvec] = krylov(method, transposed, silent, A,
   if ~isempty(x0)
     options.x0 = full(x0(:));
   end
+  M1 = plain_text(M1);
   if ischar(M1)
     options.precon = M1;   % one of the library's: 'ilu', 'amg'
   elseif ~isempty(M1) || ~isempty(M2)

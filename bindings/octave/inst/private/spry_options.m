@@ -1,12 +1,13 @@
 function options = spry_options(given)
 %SPRY_OPTIONS  The struct that names and values, or structs, stand for.
   options = struct();
+  given = cellfun(@plain_text, given, 'UniformOutput', false);
   k = 1;
   while k <= numel(given)
     if isstruct(given{k}) && isscalar(given{k})
       names = fieldnames(given{k});
       for i = 1:numel(names)
-        options.(names{i}) = given{k}.(names{i});
+        options.(names{i}) = plain_text(given{k}.(names{i}));
       end
       k = k + 1;
     elseif ischar(given{k}) && k < numel(given)

@@ -28,7 +28,8 @@ class _Least:
     norm and the condition number of A as the method has estimated them."""
 
     def __init__(self, method: str, A: Any, b: Any, damp: float, atol: float, btol: float,
-                 conlim: float, limit: int | None, x0: Any, show: bool) -> None:
+                 conlim: float, limit: int | None, x0: Any, show: bool,
+                 variances: bool = False) -> None:
         A = A if hasattr(A, "shape") else np.asarray(A)
         right = np.atleast_1d(np.atleast_1d(np.asarray(b)).squeeze())
         x0 = None if x0 is None else np.atleast_1d(x0)
@@ -36,11 +37,14 @@ class _Least:
             limit = 2 * A.shape[1] if method == "lsqr" else min(A.shape)
         self.damp, self.itn, self.istop = float(damp), 0, 0
         self.anorm = self.acond = 0.0
+        self.variances = variances
         with System(A, None, x0, right, square=False) as system:
             self.start = system.x.copy()
+            self.var = np.zeros_like(system.x)
             gradient = self._gradient(system, system.residual())
             if norm(gradient) > 0 and system.size > 0 and limit > 0:
                 rules = f"damp={self.damp!r},atol={atol!r},btol={btol!r},conlim={conlim!r}"
+                rules += ",variances=1" if variances else ""
                 self._run(system, f"{method}:{rules}", limit)
             elif system.size == 0:
                 system.x[:] = 0
@@ -68,6 +72,9 @@ class _Least:
             self.istop = 4 if outcome.true_residual < 1e-8 else 5
         self.anorm = self._scalar(system, b"method:fnorm")
         self.acond = self._scalar(system, b"method:acond")
+        if self.variances:
+            place = ffi.new("spry_vector *[]", [system._vector(self.var)])
+            system.context.check(lib.spry_solver_get_space(system.solver, b"var", 1, place))
 
     @staticmethod
     def _scalar(system: System, name: bytes) -> float:
@@ -96,11 +103,9 @@ def lsqr(A: Any, b: Any, damp: float = 0.0, atol: float = 1e-6, btol: float = 1e
     >>> x.round(6), istop, round(float(r1norm), 6)
     (array([2.]), 2, 1.414214)
     """
-    if calc_var:
-        raise NotImplementedError("spry.lsqr does not estimate variances (calc_var)")
-    made = _Least("lsqr", A, b, damp, atol, btol, conlim, iter_lim, x0, show)
+    made = _Least("lsqr", A, b, damp, atol, btol, conlim, iter_lim, x0, show, calc_var)
     return (made.x, made.istop, made.itn, made.r1norm, made.r2norm, made.anorm, made.acond,
-            made.arnorm, made.xnorm, np.zeros(A.shape[1] if hasattr(A, "shape") else made.x.size))
+            made.arnorm, made.xnorm, made.var)
 
 
 def lsmr(A: Any, b: Any, damp: float = 0.0, atol: float = 1e-6, btol: float = 1e-6,

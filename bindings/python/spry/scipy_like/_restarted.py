@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
+from .. import _arrays
 from .._errors import InputError
+from .._library import ffi, lib
 from .._matrix import arrays_of
 from .._operator import is_operator
 from .._result import record
-from ._system import Outcome, System, norm, tolerance
+from ._system import Outcome, System, norm, solve_there, tolerance
 
 _UNSAID = ("scipy.sparse.linalg.gmres called without specifying `callback_type`. The default value "
            "will be changed in a future release. For compatibility, specify a value for "
@@ -32,6 +34,11 @@ def gmres(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0
     kind = callback_type or "legacy"
     if kind not in ("x", "pr_norm", "legacy"):
         raise ValueError(f"Unknown callback_type: {callback_type!r}")
+    if _arrays.on_device(b) and callback is None:
+        steps = min(20 if restart is None else int(restart), b.shape[0])
+        x, info = solve_there(f"gmres:restart={steps},side=left", A, b, x0, rtol, atol,
+                              (10 * b.shape[0] if maxiter is None else int(maxiter)) * steps, M, None)
+        return x, info and max(info // steps, 1)
     system = System(A, M, x0, b)
     tol = tolerance("gmres", system.size, atol, rtol)
     if system.size == 0:
@@ -116,8 +123,7 @@ def gcrotmk(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float =
             k: int | None = None, CU: list | None = None, discard_C: bool = False,
             truncate: str = "oldest") -> tuple[np.ndarray, int]:
     """Solves A x = b by GCROT(m, k), flexible, as `scipy.sparse.linalg.gcrotmk` does. `CU` hands a
-    space from one solve to the next: x is first improved within it. The oldest correction goes first,
-    whatever `truncate` says."""
+    space from one solve to the next. The oldest correction goes first, whatever `truncate` says."""
     system = System(A, M, x0, b)
     _finite(system)
     if truncate not in ("oldest", "smallest"):
@@ -125,22 +131,60 @@ def gcrotmk(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float =
     tol = tolerance("gcrotmk", system.size, atol, rtol)
     if system.size == 0:
         return np.zeros_like(system.b), 0
-    start = system.x.copy()
-    if CU:
-        _project(system, [u for _, u in CU], [None if discard_C else c for c, _ in CU])
     keep = m if k is None else k
+    space = None
     text = f"gcrot:restart={m},keep={min(keep, 1000)}" if keep > 0 else f"fgmres:restart={m}"
+    if CU is not None and keep > 0:
+        keep = min(keep, 999)
+        space = _Space(system, CU, keep, m, discard_C)
+        text = f"gcrot:restart={m},keep={space.room},recycle=yes"
     lengths = [m + max(keep - i, 0) for i in range(int(maxiter))]
-    info = _outer(system, text, tol, lengths, callback)[1]
-    if CU is not None:
-        pairs = [(u, c) for c, u in CU]
-        _remember(system, start, pairs, max(keep, 1), not discard_C)
-        CU[:] = [(c, u) for u, c in pairs]
-    return system.x, info
+    return system.x, _outer(system, text, tol, lengths, callback, space)[1]
+
+
+class _Space:
+    """The pairs (c, u) of gcrotmk, with c = A u orthonormal, as the library's arrays C and U: into
+    the solver before a solve, and out of it afterwards."""
+
+    def __init__(self, system: System, pairs: list[Any], keep: int, m: int, discard: bool) -> None:
+        self.system, self.pairs, self.keep, self.m, self.discard = system, pairs, keep, m, discard
+        self.room = min(max(keep, len(pairs)), keep + 1)  # with x, which is added below
+
+    def put(self) -> None:
+        made: list[tuple[np.ndarray, np.ndarray]] = []
+        for c, u in self.pairs:
+            u = np.array(u, self.system.char).reshape(-1)
+            known = c is not None and not self.discard
+            c = np.array(c if known else self.system.A @ u, self.system.char).reshape(-1)
+            size = norm(c)
+            for _ in range(2):  # Gram and Schmidt; pairs that come from here pass unchanged
+                for other, direction in made:
+                    share = np.vdot(other, c)
+                    c, u = c - share * other, u - share * direction
+            left = norm(c)
+            if left > 1e-10 * size and np.isfinite(left):
+                made.append((c / left, u / left))
+        made = made[-self.room:]
+        if made:
+            self._move(lib.spry_solver_set_space, *zip(*made))
+
+    def take(self, steps: int) -> None:
+        C, U = ([np.zeros_like(self.system.x) for _ in range(self.room)] for _ in "CU")
+        self._move(lib.spry_solver_get_space, C, U)
+        oldest = -(-steps // self.m) % self.room  # the next place to be written to
+        pairs = list(zip(C, U))
+        pairs = [(c, u) for c, u in pairs[oldest:] + pairs[:oldest] if norm(c) > 0.5]
+        self.pairs[:] = [(None if self.discard else c, u) for c, u in pairs[-self.keep:]]
+        self.pairs.append((None, self.system.x.copy()))
+
+    def _move(self, call: Any, C: Any, U: Any) -> None:
+        for name, vectors in ((b"C", C), (b"U", U)):
+            handles = ffi.new("spry_vector *[]", [self.system._vector(v) for v in vectors])
+            self.system.context.check(call(self.system.solver, name, len(handles), handles))
 
 
 def _outer(system: System, text: str, tol: float, lengths: list[int],
-           callback: Any) -> tuple[Outcome, int]:
+           callback: Any, space: _Space | None = None) -> tuple[Outcome, int]:
     """SciPy's outer iterations, of so many steps each: x is judged, and the callback called, before
     each of them; so a solve that arrives in the last one is told as not converged."""
     ends, limit = list(itertools.accumulate(lengths)), len(lengths)
@@ -157,7 +201,11 @@ def _outer(system: System, text: str, tol: float, lengths: list[int],
     with system:
         try:
             system.prepare(text)
+            if space is not None:
+                space.put()
             outcome = system.run(tol, ends[-1], monitor if callback is not None else None)
+            if space is not None:
+                space.take(outcome.iterations)
         except InputError:
             if _is_finite(system.A):
                 raise

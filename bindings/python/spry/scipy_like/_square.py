@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
+from .. import _arrays
 from .._library import lib
 from .._matrix import Matrix
 from .._operator import is_operator
 from .._solver import InTwoParts
-from ._system import System, solve, told, tolerance
+from ._system import System, solve, solve_there, told, tolerance
 
 
 def cg(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0,
@@ -97,6 +98,9 @@ def minres(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, shift: float =
            check: bool = False) -> tuple[np.ndarray, int]:
     """Solves A x = b, or (A - shift I) x = b, by minimal residuals for a symmetric or hermitian A,
     as `scipy.sparse.linalg.minres` does."""
+    if _arrays.on_device(b) and not shift and not check:
+        return solve_there("minres", A, b, x0, rtol, 0.0,
+                           5 * b.shape[0] if maxiter is None else maxiter, M, callback)
     if shift:
         A = _shifted(A, shift)
     system = System(A, M, x0, b)

@@ -8,12 +8,12 @@ from typing import Any, Callable
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
-from .. import _arrays, _result
+from .. import _arrays, _result, _there
 from .._context import current
 from .._library import ffi, lib
 from .._matrix import Matrix, _made, arrays_of
 from .._operator import from_python, is_operator, type_of
-from .._solver import Listener, _monitor, _watch, as_precon, functions, perform
+from .._solver import Listener, Solver, _monitor, _watch, as_precon, functions, perform
 
 # Nothing is chosen by itself that SciPy does not choose, and nothing gives up before maxiter.
 _PLAIN = "precon=none device=cpu keep=last stall=0 divergence=1e300"
@@ -193,6 +193,8 @@ class System:
 def solve(method: str, name: str, A: Any, b: Any, x0: Any, rtol: float, atol: Any,
           maxiter: int | None, M: Any, callback: Any, options: str = "") -> tuple[np.ndarray, int]:
     """What cg, bicg and the like have in common."""
+    if _arrays.on_device(b):
+        return solve_there(method, A, b, x0, rtol, atol, maxiter, M, callback, options)
     system = System(A, M, x0, b)
     tol = tolerance(name, system.size, atol, rtol)
     if system.size == 0:
@@ -204,6 +206,20 @@ def solve(method: str, name: str, A: Any, b: Any, x0: Any, rtol: float, atol: An
         system.prepare(method, options)
         outcome = system.run(tol, limit, told(callback))
     return system.x, outcome.info(limit)
+
+
+def solve_there(method: str, A: Any, b: Any, x0: Any, rtol: float, atol: Any, maxiter: int | None,
+                M: Any, callback: Any, options: str = "") -> tuple[Any, int]:
+    """The same for arrays of CuPy and PyTorch: x is of their kind, and beside b."""
+    limit = 10 * b.shape[0] if maxiter is None else int(maxiter)
+    if limit <= 0:
+        return (_there.zeros(b) if x0 is None else _there.copied(x0, b)), limit
+    more = dict(option.split("=", 1) for option in options.split())
+    with Solver(A, method=method, precon=M, tol=float(rtol), atol=float(atol), maxiter=limit,
+                keep="last", stall=0, divergence=1e300, **more) as solver:
+        result = solver.solve(b, x0, callback=told(
+            callback and (lambda x: callback(_arrays.like(b, x)))))
+    return result.x, 0 if result.converged else limit
 
 
 def told(callback: Any) -> Any:

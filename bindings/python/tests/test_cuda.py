@@ -1,0 +1,114 @@
+"""Systems on a CUDA device: CuPy's and PyTorch's arrays, which nothing leaves."""
+
+import numpy as np
+import pytest
+
+import spry
+
+
+def _cupy():
+    cupy = pytest.importorskip("cupy")
+    try:
+        cupy.zeros(1).sum().get()
+    except Exception as cause:  # noqa: BLE001: whatever a machine without a device says
+        pytest.skip(f"no CUDA device: {cause}")
+    return cupy, pytest.importorskip("cupyx.scipy.sparse")
+
+
+def _torch():
+    torch = pytest.importorskip("torch")
+    if not torch.cuda.is_available():
+        pytest.skip("no CUDA device")
+    return torch
+
+
+def _system(kind, char="d"):
+    A = spry.generate("poisson2d", size=30).to_scipy().tocsr().astype(char)
+    b = np.linspace(1, 2, 900).astype(char)
+    if kind == "cupy":
+        cupy, sparse = _cupy()
+        return A, b, sparse.csr_matrix(A), cupy.asarray(b)
+    torch = _torch()
+    there = torch.sparse_csr_tensor(*(torch.from_numpy(part).cuda() for part in (A.indptr, A.indices, A.data)),
+                                    A.shape)
+    return A, b, there, torch.from_numpy(b).cuda()
+
+
+def _host(x):
+    return x.get() if hasattr(x, "get") else x.cpu().numpy()
+
+
+def _close(A, x, b, tol):
+    r = b - A @ _host(x)
+    assert np.linalg.norm(r) <= 1.5 * tol * np.linalg.norm(b)
+
+
+@pytest.mark.parametrize("kind", ["cupy", "torch"])
+@pytest.mark.parametrize("char", ["f", "d", "F", "D"])
+def test_drop_ins(kind, char):
+    A, b, A_there, b_there = _system(kind, char)
+    tol = 1e-4 if char in "fF" else 1e-9
+    for method in (spry.cg, spry.bicgstab, spry.gmres, spry.minres, spry.cgs, spry.bicg, spry.tfqmr):
+        x, info = method(A_there, b_there, rtol=tol)
+        assert info == 0, method
+        assert type(x) is type(b_there) and x.dtype == b_there.dtype
+        _close(A, x, b, tol)
+
+
+@pytest.mark.parametrize("kind", ["cupy", "torch"])
+def test_solve(kind):
+    A, b, A_there, b_there = _system(kind)
+    for options in ({}, {"method": "cg", "precon": None}, {"method": "cg", "precon": "amg"},
+                    {"method": "cg", "precon": "jacobi"}):
+        result = spry.solve(A_there, b_there, tol=1e-8, **options)
+        assert result.converged and type(result.x) is type(b_there)
+        _close(A, result.x, b, 1e-8)
+    again = spry.solve(A, b_there, tol=1e-8)  # the matrix on the host, b on the device
+    _close(A, again.x, b, 1e-8)
+
+
+@pytest.mark.parametrize("kind", ["cupy", "torch"])
+def test_solver_is_kept(kind):
+    A, b, A_there, b_there = _system(kind)
+    with spry.Solver(A_there, method="cg", precon=None, tol=1e-8) as solver:
+        first, second = solver.solve(b_there), solver.solve(2 * b_there)
+    _close(A, first.x, b, 1e-8)
+    _close(A, second.x, 2 * b, 1e-8)
+    third = spry.solve(A_there, b_there, first.x, tol=1e-8, method="cg", precon=None)
+    assert third.iterations <= 1
+
+
+def test_columns():
+    cupy, _ = _cupy()
+    A, b, A_there, b_there = _system("cupy")
+    block = cupy.stack([b_there, b_there[::-1]], axis=1)
+    results = spry.solve(A_there, block, tol=1e-8, method="cg", precon=None)
+    assert results.x.shape == (900, 2) and results.converged
+    _close(A, results.x[:, 1], b[::-1], 1e-8)
+
+
+def test_unsorted_and_wrong():
+    cupy, sparse = _cupy()
+    A, b, _, b_there = _system("cupy")
+    back = A[:, ::-1].tocsr()
+    mirrored = sparse.csr_matrix((cupy.asarray(back.data), cupy.asarray(back.indices),
+                                  cupy.asarray(back.indptr)), shape=A.shape)
+    x, info = spry.gmres(mirrored, b_there, rtol=1e-6, restart=200)
+    assert info == 0
+    _close(back, x, b, 1e-6)
+    wrong = sparse.csr_matrix((cupy.asarray(A.data), cupy.asarray(A.indices + 900),
+                               cupy.asarray(A.indptr)), shape=A.shape)
+    with pytest.raises(spry.Error, match="column"):
+        spry.cg(wrong, b_there)
+    with pytest.raises(ValueError):
+        spry.cg(mirrored, b_there[:10])
+    with pytest.raises(ValueError):
+        spry.cg(mirrored, b_there.astype("f"))
+
+
+def test_callback_sees_x():
+    A, b, A_there, b_there = _system("cupy")
+    seen = []
+    x, info = spry.cg(A_there, b_there, rtol=1e-6, callback=lambda x: seen.append(x))
+    assert info == 0 and len(seen) > 3 and type(seen[-1]) is type(b_there)
+    _close(A, seen[-1], b, 1e-5)
