@@ -56,6 +56,7 @@ typedef struct things {
     spry_diagnosis diagnosis;
     spry_array_interface array;
     spry_ranked ranked;
+    spry_split_stats split;
     spry_rank_report rank;
 } things;
 
@@ -286,6 +287,7 @@ CALL(spry_operator_set_release, 3, "12", spry_operator_set_release(P(0, t->op), 
 CALL(spry_solve_dense, 4, "3", spry_solve_dense(P(0, t->solver), P(1, &t->dense), P(2, &t->other), P(3, &t->result))) \
 CALL(spry_operator_compose, 3, "", spry_operator_compose(P(0, t->op), P(1, t->op), P(2, &t->made_operator))) \
 CALL(spry_quick_solve, 6, "45", spry_quick_solve(P(0, t->ctx), P(1, t->A), P(2, t->x), P(3, t->y), P(4, ""), P(5, &t->result))) \
+CALL(spry_solve_split, 6, "345", spry_solve_split(P(0, t->A), P(1, t->x), P(2, t->y), P(3, ""), P(4, &t->result), P(5, &t->split))) \
 CALL(spry_method_cost, 3, "", spry_method_cost(P(0, t->ctx), P(1, "cg"), P(2, &t->cost)))            \
 CALL(spry_solver_explain, 2, "", spry_solver_explain(P(0, t->solver), P(1, &t->text)))               \
 LOOK(spry_tune_row_at, 1, spry_tune_row_at(P(0, &t->report), 0))                                     \

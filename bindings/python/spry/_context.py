@@ -23,9 +23,12 @@ class Context:
     def __init__(self, options: str | None = None) -> None:
         made = ffi.new("spry_context **")
         status = lib.spry_context_new(options.encode() if options else ffi.NULL, made)
-        self.pointer = ffi.gc(made[0], lib.spry_context_free)
+        self._adopt(made[0])
         if status:
             raise failure(status, self.pointer)
+
+    def _adopt(self, pointer: Any) -> None:
+        self.pointer = ffi.gc(pointer, lib.spry_context_free)
         self._lock = threading.RLock()
         self._depth = 0
         self._dropped: deque[tuple[Callable[[Any], None], Any, Any]] = deque()
@@ -117,6 +120,17 @@ def current() -> Context:
     if context is None:
         context = _mine.context = Context(f"threads={_threads}" if _threads else None)
     return context
+
+
+def use(context: Context | None) -> Context | None:
+    """Makes a context this thread's; gives the one before."""
+    before, _mine.context = _mine.context, context
+    return before
+
+
+def wanted_threads() -> int:
+    """What set_threads() was told; 0: all cores."""
+    return _threads
 
 
 def set_threads(count: int) -> None:
