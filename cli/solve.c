@@ -219,6 +219,19 @@ static bool is_told(const solve_job *job)
     return !job->options->quiet || job->options->json;
 }
 
+/* By splitting, one system after the other. */
+static spry_status solve_split(solve_job *job, spry_vector *const *b, spry_vector *const *x)
+{
+    const double *tol = cli_field(job->arguments, spry_solver_options, "tol");
+    char options[SPRY_OPTION_TEXT_SIZE + 32];
+    spry_status status = SPRY_STATUS_OK;
+    job->split = (spry_split_stats)SPRY_SPLIT_STATS_INIT;
+    snprintf(options, sizeof options, "tol=%.17g %s", tol ? *tol : 1e-6, job->options->split);
+    for (int k = 0; k < job->count && status == SPRY_STATUS_OK; k++)
+        status = spry_solve_split(job->A, b[k], x[k], options, &job->results[k], &job->split);
+    return status;
+}
+
 static spry_status solve_columns(solve_job *job)
 {
     const size_t count = (size_t)job->count;
@@ -233,8 +246,10 @@ static spry_status solve_columns(solve_job *job)
     if (status == SPRY_STATUS_OK) {
         job->last_checkpoint = cli_clock();
         double begin = cli_clock();
-        status = spry_solve_many(job->solver, job->count, (const spry_vector *const *)b, x,
-                                 job->results);
+        status = job->options->split[0]
+                     ? solve_split(job, b, x)
+                     : spry_solve_many(job->solver, job->count, (const spry_vector *const *)b, x,
+                                       job->results);
         job->solve_seconds = cli_clock() - begin - job->results[0].setup_seconds;
     }
     for (int k = 0; k < job->count; k++) {

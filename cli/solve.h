@@ -25,6 +25,9 @@
          "and begin with it")                                                                   \
     item(BOOL, mpi, "no", 0, 0, NULL,                                                           \
          "solve on the ranks of MPI; by itself where mpirun has started several")               \
+    item(TEXT, split, "", 0, 0, NULL,                                                           \
+         "solve by splitting A at the limits of ranks, which go on without waiting for each "   \
+         "other: mode=async,inner=ilu (docs/clusters.md)")                                      \
     item(BOOL, quiet, "no", 0, 0, NULL, "print nothing but errors and what --json asks for")
 
 typedef struct solve_options {
@@ -42,11 +45,12 @@ typedef struct solve_job {
     const solve_options *options;
     spry_solver *solver;
     spry_matrix *A;
-    spry_vector *b, *x; /* all columns, one after the other */
-    int count;          /* of systems: columns of b */
-    bool dealt;         /* ranks have read their parts of the system */
-    int64_t resumed;    /* iterations before the checkpoint that was gone on from */
-    bool x_written;     /* to the file that -o names */
+    spry_split_stats split; /* of --split, on this rank */
+    spry_vector *b, *x;     /* all columns, one after the other */
+    int count;              /* of systems: columns of b */
+    bool dealt;             /* ranks have read their parts of the system */
+    int64_t resumed;        /* iterations before the checkpoint that was gone on from */
+    bool x_written;         /* to the file that -o names */
     progress line;
     char warnings[CLI_WORDS]; /* of reading, one per line */
     double last_checkpoint;   /* when, in seconds */

@@ -157,9 +157,25 @@ static double imbalance(const solve_job *job)
     return sum > 0 ? most * ranks / sum - 1 : 0;
 }
 
+/* What the first rank has seen of a solve by splitting. */
+static void report_split(const spry_split_stats *s, FILE *out)
+{
+    fprintf(out,
+            "splitting  %s at the end, %s iterations here with elements of others %.1f iterations "
+            "old, %s at most; idle %.0f%% of the time, checked %s times, mode changed %s times\n",
+            s->was_asynchronous ? "asynchronous" : "synchronous", text_count(s->iterations),
+            s->mean_age, text_count(s->most_age),
+            s->seconds > 0 ? 100 * s->idle_seconds / s->seconds : 0, text_count(s->checks),
+            text_count(s->switches));
+}
+
 void solve_report_ranks(const solve_job *job, FILE *out)
 {
     spry_rank_report p = SPRY_RANK_REPORT_INIT;
+    if (job->split.size > 0) {
+        report_split(&job->split, out);
+        return;
+    }
     if (!on_ranks(job) || spry_solver_rank(job->solver, 0, &p) != SPRY_STATUS_OK)
         return;
     fprintf(out, "ranks      %d, imbalance %.0f%% of entries\n", spry_context_ranks(job->ctx),
@@ -186,7 +202,8 @@ void solve_report_ranks(const solve_job *job, FILE *out)
 void solve_json_ranks(json *j, const solve_job *job)
 {
     spry_rank_report p = SPRY_RANK_REPORT_INIT;
-    if (!on_ranks(job) || spry_solver_rank(job->solver, 0, &p) != SPRY_STATUS_OK)
+    if (job->split.size > 0 || !on_ranks(job) ||
+        spry_solver_rank(job->solver, 0, &p) != SPRY_STATUS_OK)
         return;
     json_real(j, "imbalance", imbalance(job));
     json_open(j, "ranks", '[');

@@ -10,6 +10,16 @@
 
 SPRY_BEGIN
 
+/**
+ * What tells whether an array that was borrowed is still what it was: a number that depends on
+ * every byte and its place, as fast as memory is read. Not for adversaries.
+ *
+ * @param memory  any array; NULL where bytes is 0
+ * @param bytes   of it
+ * @param seed    what is given for an array before this one, or any number
+ */
+SPRY_API int64_t spry_fingerprint(const void *memory, int64_t bytes, int64_t seed);
+
 /** DLPack's structs, as dlpack/dlpack.h declares them; that header is not needed here. */
 struct DLManagedTensor;
 struct DLManagedTensorVersioned;

@@ -157,6 +157,11 @@ spry_status device_open(spry_context *ctx, const char *name, spry_device **d)
     *d = NULL;
     const size_t length = strcspn(name, ":");
     const engine_class *engine = find_engine(name, length);
+    if (strcmp(name, "cpu") == 0)
+        return SPRY_FAIL(
+            ctx, SPRY_STATUS_BAD_USAGE,
+            "cpu is the host, which needs no device: vectors and operators without one "
+            "are there");
     if (!engine) {
         snprintf(word, sizeof word, "%.*s", (int)(length < 60 ? length : 60), name);
         for (int i = 0; i < ENGINES; i++)

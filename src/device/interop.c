@@ -1,8 +1,29 @@
-/* Streams of the caller's, and the __cuda_array_interface__. */
+/* Arrays and streams of the caller's, and the __cuda_array_interface__. */
 #include "device/engine.h"
 #include "device/vector.h"
 
 #include <spry/interop.h>
+
+/* Four sums side by side, so that the multiplications do not wait for each other. */
+int64_t spry_fingerprint(const void *memory, int64_t bytes, int64_t seed)
+{
+    const uint64_t prime = UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t hash = (uint64_t)seed ^ (uint64_t)bytes;
+    uint64_t sums[4] = {hash, hash + 1, hash + 2, hash + 3}, words[4] = {0};
+    const unsigned char *from = memory;
+    for (; memory && bytes >= (int64_t)sizeof words; bytes -= (int64_t)sizeof words) {
+        memcpy(words, from, sizeof words);
+        from += sizeof words;
+        for (int k = 0; k < 4; k++)
+            sums[k] = ((sums[k] ^ words[k]) * prime) ^ (sums[k] >> 29);
+    }
+    memset(words, 0, sizeof words);
+    if (memory && bytes > 0)
+        memcpy(words, from, (size_t)bytes);
+    for (int k = 0; k < 4; k++)
+        hash = ((hash ^ sums[k] ^ words[k]) * prime) ^ (hash >> 31);
+    return (int64_t)hash;
+}
 
 spry_status spry_device_use_stream(spry_device *device, void *stream)
 {

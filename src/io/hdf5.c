@@ -84,7 +84,7 @@ spry_status hdf5_open(spry_context *ctx, const io_bytes *bytes, hdf5_file *f)
     if (!find_signature(bytes, &place))
         return hdf5_broken(f, "it has no superblock");
     f->all = (hdf5_span){bytes->data + place, bytes->size - place};
-    f->steps = f->all.size / 8 + 64;
+    f->steps = 2 * (uint64_t)f->all.size + 64;
     const int version = f->all.data[8];
     const bool old = version == 0 || version == 1;
     if (!old && version != 2 && version != 3)
@@ -130,6 +130,7 @@ static spry_status walk_block(walk *w, hdf5_span from)
     spry_status status = SPRY_STATUS_OK;
     while (from.size >= w->prefix) {
         hdf5_message m;
+        SPRY_GO(w->f->ctx, hdf5_step(w->f)); /* headers may lie upon each other */
         SPRY_GO(w->f->ctx, take_message(w, &from, &m));
         if (m.type == CONTINUED && m.body.size >= 16) {
             if (w->blocks == BLOCKS)

@@ -25,7 +25,8 @@ typedef struct hdf5_file {
     const char *path;
     hdf5_span all;  /* from the superblock on: addresses count from there */
     uint64_t root;  /* address of the root group's header */
-    uint64_t steps; /* headers, nodes and links that may still be looked at */
+    uint64_t steps; /* headers, messages, nodes and links that may still be looked at: each has
+                     * some bytes, and is looked at a few times */
 } hdf5_file;
 
 /* What numbers a data set has. */

@@ -39,9 +39,11 @@ static spry_status count_elements(const hdf5_file *f, const hdf5_object *o, size
             return too_large(f);
         bytes *= o->sides[k];
     }
+    *count = (size_t)(bytes / o->type.size);
+    if (o->type.size < sizeof(double)) /* what it becomes */
+        bytes = *count * sizeof(double);
     if (bytes > (uint64_t)1 << 30 && bytes / BOMB_RATIO > f->all.size)
         return too_large(f);
-    *count = (size_t)(bytes / o->type.size);
     return SPRY_STATUS_OK;
 }
 
@@ -70,12 +72,12 @@ static bool unpack(const char *from, size_t bytes, char *to, size_t room, size_t
     return code == Z_STREAM_END;
 }
 
-/* Undoes the filters, the last one first; those of the mask were left out. */
-static spry_status undo_filters(gathering *g, hdf5_span stored, uint32_t mask, const char **chunk)
+/* Undoes the filters, the last one first; those of the mask were left out. `chunk`: in as it is
+ * stored, out as it was. */
+static spry_status undo_filters(gathering *g, size_t bytes, uint32_t mask, const char **chunk)
 {
     const hdf5_object *o = g->o;
-    const char *from = stored.data;
-    size_t bytes = stored.size;
+    const char *from = *chunk;
     int into = 0;
     for (int k = o->filters; k-- > 0;) {
         if (mask >> k & 1)
@@ -122,15 +124,16 @@ static spry_status read_chunk(gathering *g, const char *key, uint64_t address)
     spry_status status = SPRY_STATUS_OK;
     const int rank = g->o->rank;
     uint64_t at[HDF5_RANK] = {0};
-    hdf5_span stored;
-    const char *chunk;
+    hdf5_span stored = {0};
+    const char *chunk = NULL;
     if (g->chunks == 0)
         return hdf5_broken(g->f, "a data set has more chunks than it has room for");
     g->chunks--;
     for (int k = 0; k < rank; k++)
         at[HDF5_RANK - rank + k] = hdf5_number(key + 8 + 8 * k, 8);
     SPRY_GO(g->f->ctx, hdf5_piece(g->f, address, hdf5_number(key, 4), &stored));
-    SPRY_GO(g->f->ctx, undo_filters(g, stored, (uint32_t)hdf5_number(key + 4, 4), &chunk));
+    chunk = stored.data;
+    SPRY_GO(g->f->ctx, undo_filters(g, stored.size, (uint32_t)hdf5_number(key + 4, 4), &chunk));
     SPRY_GO(g->f->ctx, place_chunk(g, chunk, at));
 done:
     return status;

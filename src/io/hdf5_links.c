@@ -1,7 +1,7 @@
 /* HDF5: the links of a group, in a symbol table (III.A to III.D) or in its header (IV.A.2.g). */
 #include "io/hdf5.h"
 
-enum { NODE = 24, ENTRY = 40, LEAF = 8, LINK = 0x06, DEEPEST = 16 };
+enum { NODE = 24, ENTRY = 40, LEAF = 8, LINK = 0x06, DEEPEST = 16, LONGEST = 4096 };
 
 typedef struct listing {
     hdf5_file *f;
@@ -38,8 +38,9 @@ static spry_status read_leaf(listing *l, uint64_t address)
         const char *entry = p.data + k * ENTRY;
         const uint64_t name = hdf5_number(entry, 8);
         SPRY_GO(l->f->ctx, hdf5_step(l->f));
-        if (name >= l->names.size ||
-            !memchr(l->names.data + name, '\0', l->names.size - (size_t)name))
+        const uint64_t room = name < l->names.size ? l->names.size - name : 0;
+        if (room == 0 ||
+            !memchr(l->names.data + name, '\0', room < LONGEST ? (size_t)room : LONGEST))
             return hdf5_broken(l->f, "a name lies outside the names");
         SPRY_GO(l->f->ctx,
                 l->each(l->data, l->names.data + name, hdf5_number(entry + 8, 8), &l->done));

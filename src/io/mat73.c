@@ -42,8 +42,8 @@ static spry_status read_side(hdf5_file *f, const hdf5_object *group, const char 
     hdf5_numbers n = {0};
     *side = -1;
     SPRY_GO(f->ctx, hdf5_find(f, group, name, &o));
-    if (!o.is_data || o.rank < 0 || o.type.part == 0)
-        goto done;
+    if (!o.is_data || o.rank < 0 || o.type.part == 0 || o.layout == HDF5_CHUNKS)
+        goto done; /* nobody cuts one number into chunks, but they could be of a gigabyte each */
     for (int k = 0; k < o.rank; k++)
         if (o.sides[k] != 1)
             goto done;

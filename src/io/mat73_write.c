@@ -275,13 +275,14 @@ static void begin_file(io_writer *w, const image *m)
 }
 
 /* Whole numbers as 64 bits. */
-static void put_whole(io_writer *w, const int64_t *wide, const int32_t *narrow, int64_t count)
+static void put_whole(io_writer *w, const void *numbers, bool wide, int64_t count)
 {
     for (int64_t first = 0; first < count && !io_write_failed(w); first += PIECE) {
         uint64_t values[PIECE];
         int used = 0;
         for (; used < PIECE && first + used < count; used++)
-            values[used] = (uint64_t)(wide ? wide[first + used] : narrow[first + used]);
+            values[used] = wide ? (uint64_t)((const int64_t *)numbers)[first + used]
+                                : (uint64_t)((const int32_t *)numbers)[first + used];
         io_write(w, values, (size_t)used * sizeof *values);
     }
 }
@@ -329,8 +330,8 @@ spry_status io_mat73_write_matrix(const spry_matrix *A, const char *path)
     SPRY_GO(ctx, io_create(ctx, path, &w));
     begin_file(w, &m);
     put_doubles(w, a->type, a->values, a->nnz);
-    put_whole(w, NULL, a->row_index, a->nnz);
-    put_whole(w, a->offsets, NULL, a->cols + 1);
+    put_whole(w, a->row_index, false, a->nnz);
+    put_whole(w, a->offsets, true, a->cols + 1);
     SPRY_GO(ctx, io_commit(ctx, w));
 done:
     spry_matrix_free(B);
@@ -359,7 +360,7 @@ spry_status io_mat73_write_vector(const spry_vector *v, int64_t cols, const char
     SPRY_GO(ctx, io_create(ctx, path, &w));
     begin_file(w, &m);
     if (empty)
-        put_whole(w, sides, NULL, 2);
+        put_whole(w, sides, true, 2);
     else
         io_write(w, v->data, (size_t)v->n * spry_type_size(v->type));
     SPRY_GO(ctx, io_commit(ctx, w));

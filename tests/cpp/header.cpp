@@ -91,6 +91,10 @@ static void errors()
     spry::vector v(ctx, SPRY_TYPE_D, 2);
     CHECK(status_of([&] { v.data<float>(); }) == SPRY_STATUS_BAD_USAGE);
     CHECK(status_of([&] { spry::vector(ctx, "nosuch", SPRY_TYPE_D, 2); }) != SPRY_STATUS_OK);
+    spry::solver first(A), second = std::move(first);
+    CHECK(status_of([&] { first.solve(std::vector<double>(2), x); }) == SPRY_STATUS_BAD_USAGE);
+    CHECK(status_of([&] { first.set("tol", 1e-3); }) == SPRY_STATUS_BAD_USAGE);
+    CHECK(status_of([&] { first.set_monitor([](auto, auto) {}); }) == SPRY_STATUS_BAD_USAGE);
     spry::matrix gone = std::move(A);
     CHECK(!A.get() && gone.get()); // NOLINT(bugprone-use-after-move)
     CHECK(status_of([&] { spry::solve(A, b, x); }) != SPRY_STATUS_OK);

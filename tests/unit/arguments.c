@@ -56,6 +56,7 @@ typedef struct things {
     spry_diagnosis diagnosis;
     spry_array_interface array;
     spry_ranked ranked;
+    spry_split_stats split;
     spry_rank_report rank;
 } things;
 
@@ -255,6 +256,7 @@ CALL(spry_options_default, 2, "0", spry_options_default(P(0, t->ctx), spry_solve
 CALL(spry_options_set, 4, "0", spry_options_set(P(0, t->ctx), spry_solver_options(), P(1, t->fields), P(2, "tol"), P(3, "0.1"))) \
 CALL(spry_options_parse, 3, "02", spry_options_parse(P(0, t->ctx), spry_solver_options(), P(1, t->fields), P(2, "tol=0.1"))) \
 LOOK(spry_options_find, 1, spry_options_find(spry_solver_options(), P(0, "tol")))                    \
+LOOK(spry_fingerprint, 1, spry_fingerprint(P(0, csr_values), sizeof csr_values, 1))                  \
 LOOK(spry_nearest, 3, spry_nearest(P(0, "a"), P(1, "a b"), P(2, t->word), sizeof t->word))           \
 LOOK(spry_context_options, 0, spry_context_options())                                                \
 LOOK(spry_solver_options, 0, spry_solver_options())                                                  \
@@ -293,6 +295,7 @@ CALL(spry_operator_set_release, 3, "12", spry_operator_set_release(P(0, t->op), 
 CALL(spry_solve_dense, 4, "3", spry_solve_dense(P(0, t->solver), P(1, &t->dense), P(2, &t->other), P(3, &t->result))) \
 CALL(spry_operator_compose, 3, "", spry_operator_compose(P(0, t->op), P(1, t->op), P(2, &t->made_operator))) \
 CALL(spry_quick_solve, 6, "45", spry_quick_solve(P(0, t->ctx), P(1, t->A), P(2, t->x), P(3, t->y), P(4, ""), P(5, &t->result))) \
+CALL(spry_solve_split, 6, "345", spry_solve_split(P(0, t->A), P(1, t->x), P(2, t->y), P(3, ""), P(4, &t->result), P(5, &t->split))) \
 CALL(spry_method_cost, 3, "", spry_method_cost(P(0, t->ctx), P(1, "cg"), P(2, &t->cost)))            \
 CALL(spry_solver_explain, 2, "", spry_solver_explain(P(0, t->solver), P(1, &t->text)))               \
 LOOK(spry_tune_row_at, 1, spry_tune_row_at(P(0, &t->report), 0))                                     \

@@ -72,6 +72,14 @@ static void test_describe_devices(void **state)
     assert_string_equal(spry_message(ctx), "");
 }
 
+static void test_host_is_no_device(void **state)
+{
+    spry_context *ctx = *state;
+    spry_device *d = NULL;
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_device_open(ctx, "cpu", &d));
+    support_message_has(ctx, "the host, which needs no device");
+}
+
 /* Without drivers there is an entry an engine. */
 static void test_no_drivers(void **state)
 {
@@ -132,8 +140,13 @@ static void test_no_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(test_names),      CASE(test_describe),  CASE(test_describe_devices),
-        CASE(test_no_drivers), CASE(test_bandwidth), CASE(test_no_memory),
+        CASE(test_names),
+        CASE(test_describe),
+        CASE(test_describe_devices),
+        CASE(test_host_is_no_device),
+        CASE(test_no_drivers),
+        CASE(test_bandwidth),
+        CASE(test_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

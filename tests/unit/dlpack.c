@@ -234,9 +234,36 @@ static void test_array_interface_of_host(void **state)
     spry_vector_free(v);
 }
 
+/* Every byte and its place count: what sums of bits do not see is seen. */
+static void test_fingerprint(void **state)
+{
+    (void)state;
+    double numbers[65];
+    for (int k = 0; k < 65; k++)
+        numbers[k] = k + 1;
+    const int64_t bytes = sizeof numbers, before = spry_fingerprint(numbers, bytes, 0);
+    assert_true(spry_fingerprint(numbers, bytes, 0) == before);
+    assert_true(spry_fingerprint(numbers, bytes, 1) != before);
+    for (int k = 0; k < 64; k++) { /* two change places */
+        const double first = numbers[k];
+        numbers[k] = numbers[k + 1];
+        numbers[k + 1] = first;
+        assert_true(spry_fingerprint(numbers, bytes, 0) != before);
+        numbers[k + 1] = numbers[k];
+        numbers[k] = first;
+    }
+    for (int64_t size = 0; size < bytes; size++)
+        assert_true(spry_fingerprint(numbers, size, 0) != before);
+    for (int k = 0; k < 64; k++)
+        numbers[k] = -numbers[k];
+    assert_true(spry_fingerprint(numbers, bytes, 0) != before);
+    assert_true(spry_fingerprint(NULL, 0, 3) == spry_fingerprint(numbers, 0, 3));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_fingerprint),
         cmocka_unit_test(test_layout),
         cmocka_unit_test_setup_teardown(test_there_and_back, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_shared, support_setup, support_teardown),

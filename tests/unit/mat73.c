@@ -129,6 +129,50 @@ static void survives_broken_files(void **state)
     }
 }
 
+static void put(char *place, uint64_t number)
+{
+    for (int k = 0; k < 8; k++)
+        place[k] = (char)(number >> 8 * k);
+}
+
+/* A group whose thousand links lead to one header of thousands of messages: what is looked at is
+ * bounded by the size of the file, not by its square. */
+static void counts_what_it_looks_at(void **state)
+{
+    enum { SIZE = 1 << 16, ROOT = 128, HEAP = 512, NAMES = 600, TREE = 1024, LEAF = 2048 };
+    enum { LINKS = 1000, HEADER = 43008, PREFIX = 16 };
+    spry_context *ctx = *state;
+    char *file = calloc(SIZE, 1);
+    assert_non_null(file);
+    memcpy(file, "\x89HDF\r\n\x1a\n", 8);
+    file[13] = file[14] = 8;
+    put(file + 64, ROOT);
+    file[ROOT] = file[HEADER] = 1;
+    put(file + ROOT + 8, 24);
+    file[ROOT + PREFIX] = 0x11; /* a symbol table */
+    file[ROOT + PREFIX + 2] = 16;
+    put(file + ROOT + PREFIX + 8, TREE);
+    put(file + ROOT + PREFIX + 16, HEAP);
+    memcpy(file + HEAP, "HEAP", 4);
+    put(file + HEAP + 8, 8);
+    put(file + HEAP + 24, NAMES);
+    file[NAMES] = 'a';
+    memcpy(file + TREE, "TREE", 4);
+    file[TREE + 6] = 1;
+    put(file + TREE + 32, LEAF);
+    memcpy(file + LEAF, "SNOD", 4);
+    put(file + LEAF + 6, LINKS);
+    for (int k = 0; k < LINKS; k++)
+        put(file + LEAF + 8 + 40 * k + 8, HEADER);
+    put(file + HEADER + 8, SIZE - HEADER - PREFIX);
+    io_content content = {0};
+    assert_status(ctx, SPRY_STATUS_BAD_INPUT,
+                  files_read_memory(ctx, &io_mat73, file, SIZE, &content));
+    support_message_has(ctx, "lead in a circle");
+    files_free(ctx, &content);
+    free(file);
+}
+
 static spry_status read_again(spry_context *ctx, void *data)
 {
     spry_matrix *A = NULL;
@@ -162,7 +206,7 @@ int main(void)
         TEST(reads_what_others_wrote),    TEST(reads_a_matrix_without_entries),
         TEST(says_what_it_does_not_read), TEST(comes_back_bit_by_bit),
         TEST(vectors_come_back),          TEST(survives_broken_files),
-        TEST(survives_lack_of_memory),
+        TEST(survives_lack_of_memory),    TEST(counts_what_it_looks_at),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

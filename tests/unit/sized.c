@@ -170,6 +170,11 @@ static spry_status call_allocator(const bench *t, void *caller)
     return status;
 }
 
+static spry_status call_split(const bench *t, void *caller)
+{
+    return spry_solve_split(t->A, t->b, t->x, "inner=jacobi max-iter=3", NULL, caller);
+}
+
 static const sized_case cases[] = {
     {"stats", sizeof(spry_stats), call_stats, offsetof(spry_stats, rows)},
     {"ranked", sizeof(spry_ranked), call_ranked, offsetof(spry_ranked, rows)},
@@ -183,6 +188,7 @@ static const sized_case cases[] = {
     {"diagnosed result", sizeof(spry_result), call_diagnose_result, 0},
     {"result", sizeof(spry_result), call_result, offsetof(spry_result, detail)},
     {"quick result", sizeof(spry_result), call_quick, offsetof(spry_result, detail)},
+    {"split stats", sizeof(spry_split_stats), call_split, offsetof(spry_split_stats, iterations)},
     {"dense", sizeof(spry_dense), call_dense, 0},
     {"arrays", sizeof(spry_arrays), call_arrays, offsetof(spry_arrays, rows)},
     {"new", sizeof(spry_arrays), call_new, 0},
@@ -373,21 +379,14 @@ static void test_layouts(void **state)
         const char *name;
         size_t place, size, first_place, first_size;
     } layouts[] = {
-        LAYOUT(spry_allocator, data, 24, 32),
-        LAYOUT(spry_array_interface, stream, 48, 56),
-        LAYOUT(spry_arrays, spare, 92, 96),
-        LAYOUT(spry_bandwidth, triad, 16, 24),
-        LAYOUT(spry_cost, transpose, 36, 40),
-        LAYOUT(spry_dense, device, 48, 56),
-        LAYOUT(spry_device_info, why, 473, 736),
-        LAYOUT(spry_entry, flexible, 88, 96),
-        LAYOUT(spry_option, help, 56, 64),
-        LAYOUT(spry_option_list, row_size, 16, 24),
-        LAYOUT(spry_result, tolerance, 712, 720),
-        LAYOUT(spry_scalar, im, 8, 16),
-        LAYOUT(spry_stats, norm_frobenius, 520, 528),
-        LAYOUT(spry_storage, exact, 184, 192),
-        LAYOUT(spry_tune_report, row_size, 432, 440),
+        LAYOUT(spry_allocator, data, 24, 32),       LAYOUT(spry_array_interface, stream, 48, 56),
+        LAYOUT(spry_arrays, spare, 92, 96),         LAYOUT(spry_bandwidth, triad, 16, 24),
+        LAYOUT(spry_cost, transpose, 36, 40),       LAYOUT(spry_dense, device, 48, 56),
+        LAYOUT(spry_device_info, why, 473, 736),    LAYOUT(spry_entry, flexible, 88, 96),
+        LAYOUT(spry_option, help, 56, 64),          LAYOUT(spry_option_list, row_size, 16, 24),
+        LAYOUT(spry_result, tolerance, 712, 720),   LAYOUT(spry_scalar, im, 8, 16),
+        LAYOUT(spry_split_stats, switches, 72, 80), LAYOUT(spry_stats, norm_frobenius, 520, 528),
+        LAYOUT(spry_storage, exact, 184, 192),      LAYOUT(spry_tune_report, row_size, 432, 440),
         LAYOUT(spry_tune_row, note, 168, 264),
     };
     (void)state;

@@ -439,7 +439,7 @@ public:
             } else
                 return static_cast<bool>(ask());
         };
-        it_->hear = std::make_shared<monitor>(std::move(call));
+        here().hear = std::make_shared<monitor>(std::move(call));
         const spry_monitor_fn hear = [](void *data, std::int64_t iteration, double residual,
                                         const spry_vector *x) {
             return detail::guard(false, [&] {
@@ -460,7 +460,7 @@ public:
     /// The same for numbers of the host's: std::vector, std::array, spans, arrays.
     template <class B, class X, class = decltype(span(std::declval<X &>()))>
     result solve(const B &b, X &&x) {
-        const detail::home &ctx = it_->ctx;
+        const detail::home ctx = here().ctx;
         const holder right{detail::borrow(ctx, span(b)), spry_vector_free};
         const holder left{detail::borrow(ctx, span(x)), spry_vector_free};
         return run([&](inner &it, result &r) {
@@ -477,8 +477,15 @@ private:
         check(spry_solver_new(it_->ctx.get(), &raw));
         it_->raw.reset(raw);
     }
-    void check(spry_status status) const { detail::check(it_->ctx, status); }
+    /// What it has; one that was moved from has nothing.
+    inner &here() const {
+        if (!it_)
+            throw error(SPRY_STATUS_BAD_USAGE, "the solver was moved from");
+        return *it_;
+    }
+    void check(spry_status status) const { detail::check(here().ctx, status); }
     template <class F> result run(F &&call) {
+        here();
         const std::shared_ptr<inner> held = it_; // a monitor may end the life of this,
         const auto monitor_held = held->hear;    // and set another for the next solve
         result r(held->ctx);

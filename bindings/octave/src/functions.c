@@ -109,14 +109,17 @@ bool function_watch(void *data, int64_t iteration, double residual)
 {
     if (gate_stop_asked())
         return false;
-    if (!data)
+    watching *w = data;
+    if (!w->handle)
         return true;
-    mxArray *in[] = {data, mxCreateDoubleScalar((double)iteration), mxCreateDoubleScalar(residual)};
+    mxArray *in[] = {(mxArray *)(uintptr_t)w->handle, mxCreateDoubleScalar((double)iteration),
+                     mxCreateDoubleScalar(residual)};
     mxArray *out = NULL;
     bool go_on = call_handle(3, in, &out);
-    if (!go_on)
-        mexWarnMsgIdAndTxt("spry:monitor", "the monitor failed, and the solve ends: %s",
-                           spry_message(gate_context()));
+    if (!go_on) {
+        w->failed = true;
+        gate_fail("badInput", "the monitor failed: %s", spry_message(gate_context()));
+    }
     if (out && (mxIsLogical(out) || mxIsNumeric(out)) && mxGetNumberOfElements(out) == 1)
         go_on = go_on && mxGetScalar(out) != 0;
     mxDestroyArray(in[1]);

@@ -79,7 +79,7 @@ bool arrays_columns(const mxArray *array, const char *what, int64_t rows, int64_
 /** A matrix that is kept between calls, with what was made from it. */
 typedef struct kept {
     uint64_t id;
-    uint64_t pattern, values; /**< fingerprints of the arrays it was made from */
+    int64_t pattern, values; /**< fingerprints of the arrays it was made from */
     spry_type type;
     spry_matrix *A;
     spry_operator *op;
@@ -119,7 +119,11 @@ bool function_open(function *f, const mxArray *handle, spry_type type, int64_t r
                    bool flags);
 void function_close(function *f);
 /** Functions come wrapped, so that errors do not pass through the library: [y, message] = f(x).
- * A monitor of the caller's: go_on = f(iteration, residual); data: the handle. */
+ * A monitor of the caller's: go_on = f(iteration, residual); data is one of these. */
+typedef struct watching {
+    const mxArray *handle; /**< NULL: none, Ctrl-C is looked for alone */
+    bool failed;           /**< gate_fail() was told why */
+} watching;
 bool function_watch(void *data, int64_t iteration, double residual);
 
 /* options.c */

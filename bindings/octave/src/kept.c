@@ -85,33 +85,15 @@ void kept_free_all(void)
         take_out(first);
 }
 
-/* Four sums side by side, so that the multiplications do not wait for each other. */
-static uint64_t fingerprint(const void *memory, size_t bytes, uint64_t seed)
-{
-    const uint64_t prime = UINT64_C(0x9e3779b97f4a7c15);
-    uint64_t sums[4] = {seed, seed + 1, seed + 2, seed + 3}, words[4] = {0};
-    const unsigned char *from = memory;
-    for (; bytes >= sizeof words; bytes -= sizeof words, from += sizeof words) {
-        memcpy(words, from, sizeof words);
-        for (int k = 0; k < 4; k++)
-            sums[k] = ((sums[k] ^ words[k]) * prime) ^ (sums[k] >> 29);
-    }
-    memset(words, 0, sizeof words);
-    if (bytes > 0)
-        memcpy(words, from, bytes);
-    for (int k = 0; k < 4; k++)
-        seed = ((seed ^ sums[k] ^ words[k]) * prime) ^ (seed >> 31);
-    return seed;
-}
-
-static void fingerprints(const mxArray *A, uint64_t *pattern, uint64_t *values)
+static void fingerprints(const mxArray *A, int64_t *pattern, int64_t *values)
 {
     const size_t m = mxGetM(A), n = mxGetN(A), nnz = (size_t)mxGetJc(A)[n];
-    *pattern = fingerprint(mxGetJc(A), (n + 1) * sizeof(mwIndex), m);
-    *pattern = fingerprint(mxGetIr(A), nnz * sizeof(mwIndex), *pattern);
-    *values = fingerprint(mxGetData(A), nnz * sizeof(double), mxIsComplex(A));
+    const int64_t bytes = (int64_t)(nnz * sizeof(double));
+    *pattern = spry_fingerprint(mxGetJc(A), (int64_t)((n + 1) * sizeof(mwIndex)), (int64_t)m);
+    *pattern = spry_fingerprint(mxGetIr(A), (int64_t)(nnz * sizeof(mwIndex)), *pattern);
+    *values = spry_fingerprint(mxGetData(A), bytes, mxIsComplex(A));
     if (mxIsComplex(A))
-        *values = fingerprint(mxGetImagData(A), nnz * sizeof(double), *values);
+        *values = spry_fingerprint(mxGetImagData(A), bytes, *values);
 }
 
 /* A copy by rows, of its own memory. */
@@ -209,7 +191,7 @@ bool command_free(gate_call *call)
 /* Whether A is what is kept: 2 all of it, 1 its pattern alone, 0 neither. */
 static int compare(const kept *k, const mxArray *A)
 {
-    uint64_t pattern, values;
+    int64_t pattern, values;
     if ((int64_t)mxGetM(A) != spry_matrix_rows(k->A) ||
         (int64_t)mxGetN(A) != spry_matrix_cols(k->A))
         return 0;

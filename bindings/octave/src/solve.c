@@ -12,6 +12,7 @@ typedef struct solving {
     kept *kept;
     spry_matrix *A;
     function product, precon;
+    watching watch;
     spry_solver *solver;
     bool own_solver;
     spry_vector **b, **x; /**< count of each */
@@ -109,7 +110,8 @@ static bool make_solver(solving *s)
     if (!(s->kept ? kept_solver(s) : own_solver(s)))
         return false;
     if (s->picked.monitor || gate_can_ask())
-        spry_solver_set_watch(s->solver, function_watch, (void *)s->picked.monitor);
+        spry_solver_set_watch(s->solver, function_watch, &s->watch);
+    s->watch.handle = s->picked.monitor;
     if (!s->picked.precon)
         return true;
     return function_open(&s->precon, s->picked.precon, s->type, s->cols, s->cols,
@@ -167,7 +169,7 @@ static bool run(solving *s)
         s->count == 1 ? spry_solve(s->solver, s->b[0], s->x[0], s->results)
                       : spry_solve_many(s->solver, (int)s->count, (const spry_vector *const *)s->b,
                                         s->x, s->results);
-    const bool good = gate_check(status);
+    const bool good = !s->watch.failed && gate_check(status);
     if (gate_listen_end())
         return gate_fail("interrupted", "interrupted");
     return good;

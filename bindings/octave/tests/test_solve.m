@@ -95,9 +95,8 @@ function a_monitor_stops()
   [~, result] = spry_solve(A, b, 'method', 'cg', 'precon', 'none', 'monitor', @(k, r) k < 5);
   assert(result.reason, 'interrupted');
   assert(result.iterations, 5);
-  warning('off', 'spry:monitor', 'local');
-  [~, result] = spry_solve(A, b, 'method', 'cg', 'precon', 'none', 'monitor', @(k, r) error('no'));
-  assert(result.reason, 'interrupted');
+  fails('spry:badInput', 'the monitor failed: no', @() spry_solve(A, b, 'method', 'cg', 'precon', 'none', ...
+                                                                 'monitor', @(k, r) error('no')));
   fails('spry:badType', 'monitor', @() spry_solve(A, b, 'monitor', 3));
 end
 

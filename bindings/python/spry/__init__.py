@@ -20,6 +20,7 @@ from ._files import generate, read, write
 from ._library import ffi, lib, version as __version__
 from ._matrix import Matrix
 from ._operator import Preconditioner
+from ._ranks import Ranks
 from ._result import Result, Results
 from ._solver import Method, Solver, solve
 from .scipy_like import (bicg, bicgstab, cg, cgs, gcrotmk, gmres, lgmres, lsmr, lsqr, minres, qmr,
@@ -27,7 +28,7 @@ from .scipy_like import (bicg, bicgstab, cg, cgs, gcrotmk, gmres, lgmres, lsmr, 
 
 __all__ = [
     "ChangedError", "DeviceError", "Diagnosis", "Error", "FileError", "InputError", "Matrix",
-    "MemoryShortage", "Method", "NotConverged", "Preconditioner", "ReleasedError", "Result",
+    "MemoryShortage", "Method", "NotConverged", "Preconditioner", "Ranks", "ReleasedError", "Result",
     "Results", "Solver", "TuneReport", "Unsupported", "UsageError", "bicg", "bicgstab", "cg", "cgs",
     "choices", "doctor", "explain", "ffi", "gcrotmk", "generate", "gmres", "info", "lgmres", "lib",
     "lsmr", "lsqr", "minres", "qmr", "read", "set_threads", "solve", "tfqmr", "threads", "tune",

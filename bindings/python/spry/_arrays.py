@@ -41,10 +41,22 @@ def common(*chars: str) -> str:
     return "f" if single else "d"
 
 
+def wanted(dtype: Any) -> str:
+    """The type that somebody asks for, as its character."""
+    try:
+        return kind(np.dtype(dtype).char)
+    except TypeError as cause:
+        raise UsageError(f"dtype={dtype!r}: {cause}") from None
+
+
 def array(values: Any, name: str) -> np.ndarray:
     """Any array of the host's as NumPy's."""
     if isinstance(values, np.ndarray):
-        return values if type(values) is np.ndarray else np.asarray(values)
+        if type(values) is np.ndarray:
+            return values
+        if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+            raise UsageError(f"{name} has masked numbers: fill them, as by .filled(0)")
+        return np.asarray(values)
     if hasattr(values, "detach") and hasattr(values, "__dlpack__"):  # PyTorch
         values = values.detach()
         if values.device.type != "cpu":
@@ -90,7 +102,7 @@ def vector(context: Context, values: np.ndarray) -> Any:
     data = pointer(values)
     context.check(lib.spry_vector_new(context.pointer, TYPES[values.dtype.char], values.size, data,
                                       lib.SPRY_OWN_BORROW, made))
-    return context.owned(made[0], lib.spry_vector_free)
+    return context.owned(made[0], lib.spry_vector_free, data)
 
 
 def view(place: Any, size: int, dtype: np.dtype) -> np.ndarray:
@@ -100,6 +112,8 @@ def view(place: Any, size: int, dtype: np.dtype) -> np.ndarray:
 
 def on_device(values: Any) -> bool:
     """Whether an array is in a CUDA device's memory."""
+    if hasattr(values, "detach") and hasattr(values, "is_cuda"):  # PyTorch asks for detach() first
+        return bool(values.is_cuda) and str(values.layout) == "torch.strided"
     return getattr(values, "__cuda_array_interface__", None) is not None
 
 

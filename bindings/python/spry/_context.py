@@ -9,7 +9,7 @@ from collections import deque
 from typing import Any, Callable
 
 from . import _interrupt
-from ._errors import failure
+from ._errors import UsageError, failure
 from ._library import ffi, lib, text
 
 
@@ -23,12 +23,15 @@ class Context:
     def __init__(self, options: str | None = None) -> None:
         made = ffi.new("spry_context **")
         status = lib.spry_context_new(options.encode() if options else ffi.NULL, made)
-        self.pointer = ffi.gc(made[0], lib.spry_context_free)
+        self._adopt(made[0])
         if status:
             raise failure(status, self.pointer)
+
+    def _adopt(self, pointer: Any) -> None:
+        self.pointer = ffi.gc(pointer, lib.spry_context_free)
         self._lock = threading.RLock()
         self._depth = 0
-        self._dropped: deque[tuple[Callable[[Any], None], Any]] = deque()
+        self._dropped: deque[tuple[Callable[[Any], None], Any, Any]] = deque()
         _all.add(self)
 
     def __enter__(self) -> "Context":
@@ -44,23 +47,23 @@ class Context:
 
     def _sweep(self) -> None:
         while self._dropped:
-            free, pointer = self._dropped.popleft()
+            free, pointer, _kept = self._dropped.popleft()
             free(pointer)
 
-    def owned(self, pointer: Any, free: Callable[[Any], None]) -> Any:
-        """The pointer, freed when Python drops it; the context lives as long."""
+    def owned(self, pointer: Any, free: Callable[[Any], None], keep: Any = None) -> Any:
+        """The pointer, freed when Python drops it; the context, and `keep`, live as long."""
 
         def drop(dead: Any) -> None:
             if self._lock.acquire(blocking=False):
                 try:
                     if self._depth:
-                        self._dropped.append((free, dead))
+                        self._dropped.append((free, dead, keep))
                     else:
                         free(dead)
                 finally:
                     self._lock.release()
             else:
-                self._dropped.append((free, dead))
+                self._dropped.append((free, dead, keep))
 
         return ffi.gc(pointer, drop)
 
@@ -99,7 +102,16 @@ class _Mine(threading.local):
 
 _mine = _Mine()
 _all: Any = weakref.WeakSet()
-_threads = int(os.environ.get("SPRY_THREADS", "0") or 0)
+
+
+def _threads_wanted() -> int:
+    named = os.environ.get("SPRY_THREADS", "") or "0"
+    if not named.isdecimal():
+        raise UsageError(f"SPRY_THREADS={named}: a whole number is needed, 0 for all cores")
+    return int(named)
+
+
+_threads = _threads_wanted()
 
 
 def current() -> Context:
@@ -108,6 +120,17 @@ def current() -> Context:
     if context is None:
         context = _mine.context = Context(f"threads={_threads}" if _threads else None)
     return context
+
+
+def use(context: Context | None) -> Context | None:
+    """Makes a context this thread's; gives the one before."""
+    before, _mine.context = _mine.context, context
+    return before
+
+
+def wanted_threads() -> int:
+    """What set_threads() was told; 0: all cores."""
+    return _threads
 
 
 def set_threads(count: int) -> None:
@@ -131,10 +154,12 @@ def threads() -> int:
 
 
 def _after_fork() -> None:
-    """Locks that another thread of the parent held would never be opened here."""
+    """Locks that another thread of the parent held would never be opened here; those of this one,
+    which has forked in a callback, will be."""
     for context in list(_all):
-        context._lock = threading.RLock()
-        context._depth = 0
+        if not context._lock._is_owned():
+            context._lock = threading.RLock()
+            context._depth = 0
 
 
 if hasattr(os, "register_at_fork"):

@@ -45,6 +45,9 @@ class NotConverged(Error, ArithmeticError):
         super().__init__(result.headline())
         self.result = result
 
+    def __reduce__(self) -> tuple[Any, ...]:  # pools send exceptions from process to process
+        return NotConverged, (self.result,)
+
 
 class ReleasedError(Error, ValueError):
     """An object was used after its close()."""

@@ -10,6 +10,7 @@ import numpy as np
 from . import _arrays
 from ._about import _word
 from ._context import current
+from ._errors import UsageError
 from ._library import ffi, lib
 from ._matrix import Matrix
 
@@ -61,6 +62,8 @@ def write(path: str | os.PathLike[str], what: Any) -> None:
             context.patiently(lib.spry_matrix_write, matrix.pointer, name)
         return
     block = _arrays.array(what, "the array")
+    if block.ndim > 2:
+        raise UsageError(f"one column or several can be written, not an array of shape {block.shape}")
     columns = block.shape[1] if block.ndim == 2 else 1
     flat = _arrays.ready(block.ravel(order="F"), _arrays.kind(block.dtype.char))
     with current() as context:

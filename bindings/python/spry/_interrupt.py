@@ -57,6 +57,7 @@ def _after_fork() -> None:
     global _pipe, _guard
     _guard = threading.Lock()
     _running.clear()
+    _asked.clear()
     _pipe = None
 
 
@@ -72,9 +73,11 @@ def begin(context: Any) -> bool:
     if not _running:
         pipe = _pipe or _start()
         try:
-            _previous = signal.set_wakeup_fd(pipe[1], warn_on_full_buffer=False)
+            before = signal.set_wakeup_fd(pipe[1], warn_on_full_buffer=False)
         except ValueError:  # a second interpreter
             return False
+        if before != pipe[1]:  # else a second Ctrl-C has kept `end` from its end
+            _previous = before
     with _guard:
         _running.append(context)
     return True
@@ -83,7 +86,8 @@ def begin(context: Any) -> bool:
 def end() -> None:
     """Called after it. A request that came too late for this call is none for the next."""
     with _guard:
-        _running.pop()
+        if _running:  # not in a child of this call's callback
+            _running.pop()
         while _asked:
             lib.spry_context_interrupted(_asked.pop(), True)
     if not _running:

@@ -32,18 +32,16 @@ class Arrays:
                 if part is not None]
 
     def mark(self) -> tuple[tuple[int, int], ...]:
-        """What changes when a number in them does: place and sum of the bits of each."""
-        return tuple((part.ctypes.data, int(_bits(part).sum())) for part in self.parts())
-
-
-def _bits(part: np.ndarray) -> np.ndarray:
-    return part.view(np.uint64 if part.itemsize % 8 == 0 else np.uint32)
+        """What changes when a number in them does; that of the values is the last."""
+        return tuple((part.ctypes.data, lib.spry_fingerprint(ffi.from_buffer(part), part.nbytes, 0))
+                     for part in self.parts())
 
 
 def _index(part: Any) -> np.ndarray:
     """Indices of 32 or 64 bits, in place where they are that."""
     part = np.asarray(part)
-    if part.dtype.char == "i" and part.dtype.isnative and part.flags.c_contiguous:
+    if part.dtype.char == "i" and part.dtype.isnative and part.flags.c_contiguous \
+            and part.flags.aligned:
         return part  # np.int32, by the quickest question
     if part.dtype.kind not in "iu":
         raise UsageError(f"indices must be integers, not {part.dtype}")
@@ -64,14 +62,22 @@ def arrays_of(A: Any, char: str | None = None) -> Arrays:
     if form not in ("csr", "csc", "coo"):
         A, form = A.tocsr(), "csr"
     values = _arrays.ready(A.data, char or _arrays.kind(A.dtype.char))
-    borrowed = values is A.data
     shape = (int(A.shape[0]), int(A.shape[1]))
     if form == "coo":
-        return Arrays(form, shape, None, _index(A.row), _index(A.col), values, borrowed)
+        rows, cols = _index(A.row), _index(A.col)
+        borrowed = values is A.data or rows is A.row or cols is A.col
+        return Arrays(form, shape, None, rows, cols, values, borrowed)
     offsets, indices = _index(A.indptr), _index(A.indices)
+    borrowed = values is A.data or offsets is A.indptr or indices is A.indices
     stored = int(offsets[-1]) if offsets.size else 0
     if 0 <= stored < min(values.size, indices.size):  # SciPy allows arrays that are too long
         values, indices = values[:stored], indices[:stored]
+    return _compressed(form, shape, offsets, indices, values, borrowed)
+
+
+def _compressed(form: str, shape: tuple[int, int], offsets: np.ndarray, indices: np.ndarray,
+                values: np.ndarray, borrowed: bool) -> Arrays:
+    """CSR or CSC, of arrays whose lengths the library cannot see."""
     if indices.size != values.size:
         raise UsageError(f"{indices.size} indices, but {values.size} values")
     major = shape[0] if form == "csr" else shape[1]
@@ -86,7 +92,6 @@ def _dense_arrays(A: Any, char: str | None) -> Arrays:
     if dense.ndim != 2:
         raise UsageError(f"a matrix has two dimensions, this array has {dense.ndim}")
     char = char or _arrays.kind(dense.dtype.char)
-    dense = dense.astype(char, copy=False) if dense.dtype.char != char else dense
     stored = dense != 0
     cols = np.nonzero(stored)[1].astype(np.int32)
     offsets = np.zeros(dense.shape[0] + 1, np.int64)
@@ -95,13 +100,15 @@ def _dense_arrays(A: Any, char: str | None) -> Arrays:
 
 
 def _torch_arrays(A: Any, char: str | None) -> Arrays:
+    if len(A.shape) != 2:
+        raise UsageError(f"a matrix has two dimensions, this tensor has {len(A.shape)}")
     A = A.detach().cpu()
     if str(A.layout) != "torch.sparse_csr":
         A = A.to_sparse_csr()
     values = A.values().numpy()
     made = _arrays.ready(values, char or _arrays.kind(values.dtype.char))
-    return Arrays("csr", (int(A.shape[0]), int(A.shape[1])), _index(A.crow_indices().numpy()), None,
-                  _index(A.col_indices().numpy()), made, True)
+    return _compressed("csr", (int(A.shape[0]), int(A.shape[1])), _index(A.crow_indices().numpy()),
+                       _index(A.col_indices().numpy()), made, True)
 
 
 class Matrix:
@@ -109,8 +116,8 @@ class Matrix:
 
     `A` is a SciPy sparse array or matrix, a NumPy array, a PyTorch tensor (dense or sparse), or
     anything NumPy makes an array of. CSR with indices of 32 bits is used in place: change its
-    numbers only with `update`. Every solve compares a sum over the arrays with that of before, and
-    raises `ChangedError` where they differ; `copy=True` makes the matrix independent of them.
+    numbers only with `update`. Every solve compares a fingerprint of the arrays with that of
+    before, and raises `ChangedError` where they differ; `copy=True` makes the matrix independent of them.
 
     `symmetry` says what entries stand for: "general", or "symmetric", "hermitian", "skew" where
     `A` holds the lower triangle alone.
@@ -131,10 +138,10 @@ class Matrix:
         context = current()
         if isinstance(A, Matrix):
             A = A.to_scipy()
-        arrays = arrays_of(A, np.dtype(dtype).char if dtype is not None else None)
+        arrays = arrays_of(A, _arrays.wanted(dtype) if dtype is not None else None)
         if symmetry not in _SYMMETRIES:
             raise UsageError(f"symmetry is one of {', '.join(_SYMMETRIES)}, not {symmetry!r}")
-        self._adopt(context, _made(context, arrays, _SYMMETRIES[symmetry], copy))
+        self._adopt(context, _made(context, arrays, _SYMMETRIES[symmetry], copy), arrays)
         if not copy:
             self._arrays = arrays
             if arrays.borrowed:
@@ -142,9 +149,9 @@ class Matrix:
         if near_null is not None:
             self.set_near_null(near_null)
 
-    def _adopt(self, context: Context, pointer: Any) -> None:
+    def _adopt(self, context: Context, pointer: Any, lent: Any = None) -> None:
         self._context = context
-        self._pointer: Any = context.owned(pointer, lib.spry_matrix_free)
+        self._pointer: Any = context.owned(pointer, lib.spry_matrix_free, lent)
         self._operator: Any = None
         self._arrays = self._mark = None
         self.shape = (int(lib.spry_matrix_rows(pointer)), int(lib.spry_matrix_cols(pointer)))
@@ -178,8 +185,7 @@ class Matrix:
     @property
     def pointer(self) -> Any:
         """The library's own object, for calls through `spry.lib`."""
-        if self._pointer is None:
-            raise ReleasedError("the matrix was closed")
+        self.lent()
         return self._pointer
 
     def __repr__(self) -> str:
@@ -190,10 +196,18 @@ class Matrix:
                 f"{self.dtype}, {self.format}{kind}>")
 
     def check(self) -> None:
-        """Raises `ChangedError` where arrays that are borrowed were changed."""
-        if self._mark is not None and self._arrays is not None and self._arrays.mark() != self._mark:
-            raise ChangedError("the arrays of the matrix were changed: give the new values to "
-                               "update(), or make the matrix with copy=True")
+        """Raises `ChangedError` where arrays that are borrowed were changed, and `ReleasedError`
+        where it was closed."""
+        with self._context:
+            if self.lent() is not None and self._mark not in (None, self._arrays.mark()):
+                raise ChangedError("the arrays of the matrix were changed: give the new values to "
+                                   "update(), or make the matrix with copy=True")
+
+    def lent(self) -> Any:
+        """The arrays that the library uses, to be held during a call; `ReleasedError` once closed."""
+        if self._pointer is None:
+            raise ReleasedError("the matrix was closed")
+        return self._arrays
 
     def fact(self, name: str, find: bool = True) -> bool | None:
         """Whether something holds of it: "symmetric", "hermitian", "definite", "finite", ...
@@ -220,6 +234,8 @@ class Matrix:
         if name not in _FACTS:
             raise UsageError(f"facts are {', '.join(_FACTS)}, not {name!r}")
         value = {True: lib.SPRY_TRUTH_YES, False: lib.SPRY_TRUTH_NO, None: lib.SPRY_TRUTH_UNKNOWN}
+        if truth not in (True, False, None):
+            raise UsageError(f"a truth is True, False or None, not {truth!r}")
         with self._context:
             self._context.check(lib.spry_matrix_set_fact(self.pointer, _FACTS[name], value[truth]))
 
@@ -255,12 +271,15 @@ class Matrix:
         borrow = self._arrays is not None
         own = lib.SPRY_OWN_BORROW if borrow else lib.SPRY_OWN_COPY
         with self._context:
+            if self.lent() is not None and self._mark is not None \
+                    and self._arrays.mark()[:-1] != self._mark[:-1]:
+                raise ChangedError("the places of the entries were changed: make a new Matrix")
             self._context.check(
                 lib.spry_matrix_set_values(self.pointer, _arrays.pointer(made), own))
-        if self._arrays is not None:
-            self._arrays.values = made
-            if self._mark is not None or made is values:
-                self._mark = self._arrays.mark()
+            if self._arrays is not None:
+                self._arrays.values = made
+                if self._mark is not None or made is fresh:
+                    self._mark = self._arrays.mark()
 
     def _values_of(self, other: Any) -> np.ndarray:
         if isinstance(other, Matrix):
@@ -322,7 +341,7 @@ class Matrix:
         """Vectors that it makes nearly zero, as columns: multigrid carries them to coarse levels.
         For elasticity these are the rigid body modes."""
         block = np.atleast_2d(_arrays.array(vectors, "near_null").T).T
-        if block.shape[0] != self.shape[1]:
+        if block.ndim != 2 or block.shape[0] != self.shape[1]:
             raise UsageError(f"near_null has {block.shape[0]} rows, the matrix {self.shape[1]} columns")
         columns = [_arrays.ready(block[:, i], self.dtype.char) for i in range(block.shape[1])]
         with self._context:
@@ -363,11 +382,11 @@ class Matrix:
 
     def close(self) -> None:
         """Frees it now rather than when Python drops it."""
-        if self._operator is not None:
-            ffi.release(self._operator)
-        if self._pointer is not None:
-            ffi.release(self._pointer)
+        dead = self._operator, self._pointer
         self._pointer = self._operator = self._arrays = self._mark = None
+        for pointer in dead:
+            if pointer is not None:
+                ffi.release(pointer)
 
     def __enter__(self) -> "Matrix":
         return self

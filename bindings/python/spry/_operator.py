@@ -6,6 +6,7 @@ import weakref
 from typing import Any, Callable
 
 import numpy as np
+from scipy.sparse import issparse
 from scipy.sparse.linalg import LinearOperator
 
 from . import _arrays
@@ -108,20 +109,26 @@ def _apply(data: Any, op: int, x: Any, y: Any) -> int:
 
 def is_operator(A: Any) -> bool:
     """Whether something is known by its products alone."""
+    if issparse(A):  # these take long to say that they lack an attribute
+        return False
     return isinstance(A, LinearOperator) or (
         hasattr(A, "shape") and hasattr(A, "matvec") and not hasattr(A, "nnz")
         and not isinstance(A, (np.ndarray, Matrix)))
 
 
-def type_of(A: Any) -> str:
+def type_of(A: Any, name: str = "the matrix") -> str:
     """The character of the type of a matrix's or operator's numbers."""
     dtype = getattr(A, "dtype", None)
     if dtype is None:
         if is_operator(A):
             return np.asarray(A.matvec(np.zeros(A.shape[1]))).dtype.char
-        return _arrays.array(A, "the matrix").dtype.char
+        return _arrays.array(A, name).dtype.char
     if not isinstance(dtype, np.dtype):
-        dtype = np.dtype(str(dtype).replace("torch.", ""))
+        try:
+            dtype = np.dtype(str(dtype).replace("torch.", ""))
+        except TypeError:
+            raise UsageError(f"numbers of type {dtype} cannot be solved with: real, complex, integer "
+                             "or bool is needed") from None
     return dtype.char
 
 
@@ -138,6 +145,8 @@ def _can_transpose(A: Any) -> bool:
 def from_python(context: Context, A: Any, char: str) -> Function:
     """An operator from a LinearOperator or whatever has shape and matvec."""
     rmatvec = A.rmatvec if _can_transpose(A) else None
+    if len(A.shape) != 2:
+        raise UsageError(f"an operator has two dimensions, this one has shape {tuple(A.shape)}")
     shape = (int(A.shape[0]), int(A.shape[1]))
     return Function(context, shape, np.dtype(char), A.matvec, rmatvec)
 
@@ -169,6 +178,11 @@ class Preconditioner(LinearOperator):
         if made[0] == ffi.NULL:
             raise UsageError(f"{spec!r} is no preconditioner")
         self._pointer: Any = self._context.owned(made[0], lib.spry_operator_free)
+        # these multiply by the matrix where it is; all others have what they need of their own
+        self._uses_matrix = any(word in self.name + spec for word in ("poly", "amg"))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Preconditioner, (self._matrix, self.spec)
 
     @property
     def pointer(self) -> Any:
@@ -176,6 +190,18 @@ class Preconditioner(LinearOperator):
         if self._pointer is None:
             raise ReleasedError("the preconditioner was closed")
         return self._pointer
+
+    def check(self) -> None:
+        """Raises `ChangedError` where it goes on using arrays that were changed, and `ReleasedError`
+        where the matrix was closed."""
+        if self._uses_matrix:
+            self._matrix.check()
+        else:
+            self._matrix.lent()
+
+    def lent(self) -> Any:
+        """See `Matrix.lent`."""
+        return self._matrix.lent()
 
     @property
     def name(self) -> str:
@@ -191,6 +217,7 @@ class Preconditioner(LinearOperator):
 
     def _product(self, x: Any, transpose: int) -> Any:
         with self._context as context:
+            self.check()
             return product(context, self.pointer, self.shape, self.dtype, x, transpose)
 
     def _matvec(self, x: Any) -> Any:
@@ -210,6 +237,6 @@ class Preconditioner(LinearOperator):
 
     def close(self) -> None:
         """Frees it now."""
-        if self._pointer is not None:
-            ffi.release(self._pointer)
-        self._pointer = None
+        dead, self._pointer = self._pointer, None
+        if dead is not None:
+            ffi.release(dead)

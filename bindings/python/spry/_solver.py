@@ -83,7 +83,7 @@ class Listener:
             answer = self.callback(iteration, residual, seen)  # type: ignore[misc]
         if isinstance(answer, str) and answer == "accept":
             lib.spry_solver_accept(self.solver)
-        return answer is not False
+        return not (isinstance(answer, (bool, np.bool_)) and not answer)
 
 
 @ffi.callback("spry_monitor_fn", error=False, onerror=note_error)
@@ -130,7 +130,7 @@ class Solver:
                 options["max_iter"] = maxiter
             self.set(**options)
             self._set_method(method)
-            char = None if dtype is None else np.dtype(dtype).char
+            char = None if dtype is None else _arrays.wanted(dtype)
             if _there.is_there(A) and near_null is None and _needs_no_matrix(precon):
                 self._set_there(A, char)
             else:
@@ -138,6 +138,10 @@ class Solver:
             self._set_precon(precon)
             if null_space is not None:
                 self._set_null_space(null_space)
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a Solver cannot be copied or sent to another process: send the matrix and the "
+                        "options, and make it there")
 
     # Setting it up
 
@@ -151,6 +155,10 @@ class Solver:
     def set(self, **options: Any) -> None:
         """Sets options: `solver.set(tol=1e-10, max_iter=500)`. What is built stays unless an
         option touches it."""
+        with self._context:
+            self._set(options)
+
+    def _set(self, options: dict[str, Any]) -> None:
         for name, value in options.items():
             word = {"maxiter": "max-iter", "rtol": "tol"}.get(name, name).encode()
             if isinstance(value, (bool, np.bool_)):
@@ -210,6 +218,8 @@ class Solver:
 
     def _set_null_space(self, vectors: Any) -> None:
         block = np.atleast_2d(_arrays.array(vectors, "null_space").T).T
+        if block.ndim != 2 or block.shape[0] != self.shape[1]:
+            raise UsageError(f"null_space has shape {block.shape}, the matrix {self.shape[1]} columns")
         columns = [_arrays.ready(column, self.dtype.char) for column in block.T]
         held = ffi.new("spry_vector *[]", [_arrays.vector(self._context, c) for c in columns])
         self._context.check(
@@ -218,7 +228,7 @@ class Solver:
     def update(self, values: Any) -> None:
         """New values for the matrix, see `Matrix.update`; the pattern, and what was made from it
         alone, stays."""
-        if self._matrix is None:
+        if self.pointer and self._matrix is None:
             raise UsageError("an operator has no values: it is asked for each product anew")
         self._matrix.update(values)
         with self._context as context:
@@ -243,13 +253,21 @@ class Solver:
         hears of it without x, which is cheaper on devices. What they return counts: False stops
         the solve, and "accept" takes this x as good enough.
         """
-        if self._matrix is not None:
-            self._matrix.check()
+        parts = [part for part in (self._matrix, self._precon and self._precon[1])
+                 if isinstance(part, (Matrix, Explicit, Preconditioner))]
+        for part in parts:  # each under the lock of its own context, before ours
+            part.check()
+        with self._context:
+            held = [self._function, self._precon, *parts, *(part.lent() for part in parts)]
+            return self._solve(held, b, x0, callback, watch)
+
+    def _solve(self, _held: Any, b: Any, x0: Any, callback: Any, watch: Any) -> Any:
+        """The same; what it works with lives as long, also when somebody closes it meanwhile."""
         if _arrays.on_device(b):
             return self._solve_there(b, x0, callback, watch)
         given = _arrays.array(b, "b")
         if given.ndim == 2 and given.shape[1] != 1:
-            return self._solve_columns(given, x0, callback, watch)
+            return self._solve_columns(b, given, x0, callback, watch)
         if given.ndim not in (1, 2) or given.shape[0] != self.shape[0]:
             raise UsageError(f"the matrix is {self.shape[0]} x {self.shape[1]}, b has shape {given.shape}")
         right = _arrays.ready(given.reshape(-1), self._char(given))
@@ -279,7 +297,8 @@ class Solver:
             guess = guess.real
         return np.array(guess.reshape(shape), self.dtype, order="F")
 
-    def _solve_columns(self, b: np.ndarray, x0: Any, callback: Any, watch: Any) -> Results:
+    def _solve_columns(self, given: Any, b: np.ndarray, x0: Any, callback: Any,
+                       watch: Any) -> Results:
         count = b.shape[1]
         if b.ndim != 2 or b.shape[0] != self.shape[0]:
             raise UsageError(f"the matrix is {self.shape[0]} x {self.shape[1]}, b has shape {b.shape}")
@@ -293,11 +312,12 @@ class Solver:
         with self._context as context:
             blocks = dense(right), dense(x)
             self.run(callback, watch, lib.spry_solve_dense, blocks[0], blocks[1], records)
-            done = [Result(context, records + k, x[:, k]) for k in range(count)]
-            return Results(done, x)
+            done = [Result(context, records + k, _arrays.like(given, x[:, k])) for k in range(count)]
+            return Results(done, _arrays.like(given, x))
 
     def _solve_there(self, b: Any, x0: Any, callback: Any, watch: Any) -> Any:
         """b, and so x, on a CUDA device: nothing leaves it but the record."""
+        b = _there.plain(b)
         if len(b.shape) == 2 and b.shape[1] != 1:
             columns = [self._solve_there(_there.column(b, k),
                                          None if x0 is None else _there.column(x0, k), callback, watch)
@@ -337,9 +357,10 @@ class Solver:
 
     def close(self) -> None:
         """Frees it now rather than when Python drops it."""
-        if self._pointer is not None:
-            ffi.release(self._pointer)
-        self._pointer = self._matrix = self._function = self._precon = self._there = None
+        dead, self._pointer = self._pointer, None
+        self._matrix = self._function = self._precon = self._there = None
+        if dead is not None:
+            ffi.release(dead)
 
     def __enter__(self) -> "Solver":
         return self
@@ -433,6 +454,7 @@ class Explicit:
         self.matrix = matrix
         with matrix._context:
             self.pointer = matrix.operator()
+        self.check, self.lent = matrix.check, matrix.lent
 
 
 @contextlib.contextmanager
@@ -457,7 +479,7 @@ def solve(A: Any, b: Any, x0: Any = None, *, callback: Any = None, watch: Any = 
     array([0.0909, 0.6364])
     """
     if "dtype" not in options and not _arrays.on_device(b):
-        char = _arrays.common(type_of(A), type_of(b))
+        char = _arrays.common(type_of(A), type_of(b, "b"))
         if char != type_of(A):
             options["dtype"] = char
     with _temporary(A, **options) as solver:

@@ -8,7 +8,7 @@ import numpy as np
 
 from . import _arrays
 from ._context import Context
-from ._errors import UsageError
+from ._errors import UsageError, Unsupported
 from ._library import ffi, lib, sized
 
 
@@ -16,13 +16,26 @@ def _is_torch(values: Any) -> bool:
     return hasattr(values, "detach") and hasattr(values, "new_zeros")
 
 
+def _cupy(values: Any) -> Any:
+    """CuPy, of whose kind an array on a device is when it is not PyTorch's."""
+    if type(values).__module__.split(".")[0] != "cupy":
+        raise Unsupported(f"arrays on a device are CuPy's or PyTorch's, not {type(values).__name__}: "
+                          "make one over it with cupy.asarray()")
+    import cupy
+
+    return cupy
+
+
+def plain(values: Any) -> Any:
+    """Without what PyTorch has noted beside the numbers: gradients, conjugation, a sign."""
+    return values.detach().resolve_conj().resolve_neg() if _is_torch(values) else values
+
+
 def zeros(values: Any) -> Any:
     """Zeros beside an array, of its shape and kind."""
     if _is_torch(values):
         return values.new_zeros(values.shape)
-    import cupy
-
-    return cupy.zeros_like(values)
+    return _cupy(values).zeros_like(values)
 
 
 def copied(values: Any, like: Any) -> Any:
@@ -30,10 +43,12 @@ def copied(values: Any, like: Any) -> Any:
     if _is_torch(like):
         import torch
 
-        return torch.as_tensor(values, dtype=like.dtype, device=like.device).clone().reshape(like.shape)
-    import cupy
-
-    return cupy.array(values, dtype=like.dtype).reshape(like.shape)
+        made = plain(torch.as_tensor(values, dtype=like.dtype, device=like.device)).clone()
+    else:
+        made = _cupy(like).array(values, dtype=like.dtype)
+    if tuple(made.shape) not in (tuple(like.shape), (*like.shape, 1), tuple(like.shape[:1])):
+        raise UsageError(f"x0 has shape {tuple(made.shape)}, {tuple(like.shape)} is needed")
+    return made.reshape(like.shape)
 
 
 def column(block: Any, k: int) -> Any:
@@ -48,9 +63,7 @@ def stacked(columns: list[Any]) -> Any:
         import torch
 
         return torch.stack(columns, dim=1)
-    import cupy
-
-    return cupy.stack(columns, axis=1)
+    return _cupy(columns[0]).stack(columns, axis=1)
 
 
 def settle(values: Any) -> None:
@@ -59,10 +72,8 @@ def settle(values: Any) -> None:
         import torch
 
         torch.cuda.current_stream(values.device).synchronize()
-    elif type(values).__module__.split(".")[0] == "cupy":
-        import cupy
-
-        cupy.cuda.get_current_stream().synchronize()
+    else:
+        _cupy(values).cuda.get_current_stream().synchronize()
 
 
 def _parts(A: Any) -> tuple[Any, Any, Any] | None:
@@ -71,7 +82,7 @@ def _parts(A: Any) -> tuple[Any, Any, Any] | None:
         if str(getattr(A, "layout", "")) != "torch.sparse_csr" or not A.is_cuda:
             return None
         A = A.detach()
-        return A.crow_indices(), A.col_indices(), A.values()
+        return A.crow_indices(), A.col_indices(), plain(A.values())
     if getattr(A, "format", None) is not None and hasattr(A, "tocsr") \
             and _arrays.on_device(getattr(A, "data", None)):  # CuPy
         A = A.tocsr()

@@ -1,6 +1,10 @@
 """What is wrong gets Python's own kind of exception with a text that helps, and never a crash."""
 
 import gc
+import os
+import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -260,3 +264,118 @@ def test_empty_systems():
     x, info = spry.cg(A, np.zeros(0))
     assert x.shape == (0,) and info == 0
     assert spry.Matrix(A).shape == (0, 0)
+
+
+def test_masked_numbers(laplace, right):
+    for masked in (np.ma.masked_array(right, mask=right > 0), np.ma.masked_array(np.eye(3), mask=np.eye(3))):
+        A, b = (laplace, masked) if masked.ndim == 1 else (masked, np.ones(3))
+        for solver in (spry.solve, spry.cg, lambda A, b: spry.solve(A, b, np.zeros(b.shape))):
+            with pytest.raises(ValueError, match="masked"):
+                solver(A, b)
+    assert spry.solve(laplace, np.ma.masked_array(right, mask=False)).converged
+
+
+def test_types_asked_for(laplace, right):
+    assert spry.Matrix(laplace, dtype=int).dtype == float
+    assert spry.solve(laplace, right, dtype=np.float16).x.dtype == float
+    with pytest.raises(ValueError):
+        spry.Matrix(laplace, dtype="S5")
+    with pytest.raises(ValueError):
+        spry.Matrix(laplace, dtype="nonsense")
+    with pytest.raises(ValueError, match="complex"):
+        spry.Matrix(np.eye(3) * (1 + 2j), dtype=float)
+
+
+@pytest.mark.parametrize("solver", [s for s in DROP_INS if s is not spry.qmr])
+def test_kinds_of_preconditioners(laplace, right, solver):
+    for M in (lambda v: v / 4, (np.eye(400) / 4).tolist(), spry.Matrix(sp.identity(400, format="csr"))):
+        assert small_enough(laplace, solver(laplace, right, M=M)[0], right, 1e-5)
+    with pytest.raises(ValueError, match="Preconditioner"):
+        solver(laplace, right, M="ilu")
+    with pytest.raises(ValueError, match="shape"):
+        solver(laplace, right, M=3)
+
+
+def test_limits_of_iterations_without_bounds(laplace, right):
+    for solver in DROP_INS:
+        assert small_enough(laplace, solver(laplace, right, maxiter=10**19)[0], right, 1e-5)
+    assert spry.lsqr(laplace, right, iter_lim=10**19)[1] in (1, 2)
+    assert spry.gcrotmk(laplace, right, m=10**9)[1] == 0
+    for call in (lambda: spry.gmres(laplace, right, restart=-1), lambda: spry.gcrotmk(laplace, right, m=0)):
+        with pytest.raises(ValueError, match="at least 1"):
+            call()
+
+
+def test_least_squares(laplace, right):
+    assert spry.lsqr(laplace, right, np.float64(0.1), np.float64(1e-9), np.float32(1e-6))[1] in (1, 2)
+    bad = laplace.copy()
+    bad.data[3] = np.nan
+    for solver in (spry.lsqr, spry.lsmr):
+        with pytest.raises(ValueError, match="finite|nan"):
+            solver(bad, right)
+        with pytest.raises(ValueError, match="not finite at row 2"):
+            solver(laplace, np.where(np.arange(400) == 2, np.inf, right))
+        with pytest.raises(ValueError, match="damp"):
+            solver(laplace, right, damp=np.nan)
+
+
+def test_tolerances(laplace, right):
+    for atol in (np.nan, -1.0, "small", None):
+        with pytest.raises(ValueError, match="atol"):
+            spry.cg(laplace, right, atol=atol)
+
+
+def test_callbacks_may_answer_as_numpy_does(laplace, right):
+    result = spry.solve(laplace, right, method="cg", precon="none", callback=lambda k, r, x: np.bool_(k < 3))
+    assert result.reason == "interrupted" and result.iterations == 3
+
+
+def test_what_is_sent_to_other_processes(laplace, right):
+    with pytest.raises(spry.NotConverged) as caught:
+        spry.solve(laplace, right, method="cg", precon="none", max_iter=2).check()
+    back = pickle.loads(pickle.dumps(caught.value))
+    assert str(back) == str(caught.value) and back.result.iterations == 2
+    with pytest.raises(TypeError, match="Solver"):
+        pickle.dumps(spry.Solver(laplace))
+
+
+def test_vectors_beside_the_matrix(laplace, right):
+    for name in ("near_null", "null_space"):
+        for vectors in (np.ones(3), np.ones((3, 1)), np.ones((400, 2, 2))):
+            with pytest.raises(ValueError, match=name):
+                spry.solve(laplace, right, method="cg", precon="none", **{name: vectors})
+
+
+def test_texts_name_what_is_wrong(laplace, tmp_path):
+    for b in (None, [object()], (k for k in "ab")):
+        with pytest.raises(ValueError, match="^b is not"):
+            spry.solve(laplace, b)
+    with pytest.raises(ValueError, match="shape"):
+        spry.write(tmp_path / "x.mtx", np.ones((2, 3, 4)))
+    with pytest.raises(ValueError, match="truth"):
+        spry.Matrix(laplace).declare("definite", "maybe")
+    flat = type("Flat", (), {"shape": (4,), "dtype": np.dtype(float), "matvec": staticmethod(lambda v: v)})()
+    with pytest.raises(ValueError, match="dimensions"):
+        spry.solve(flat, np.ones(4), method="cg", precon=None)
+    run = subprocess.run([sys.executable, "-c", "import spry"], env=dict(os.environ, SPRY_THREADS="two"),
+                         stderr=subprocess.PIPE, universal_newlines=True)
+    assert run.returncode != 0 and "SPRY_THREADS=two" in run.stderr
+
+
+class There:
+    """An array that says that it is on a device, of nobody's library."""
+
+    def __init__(self, size, typestr="<f8"):
+        self.shape, self.dtype = (size,), np.dtype(typestr)
+        self.__cuda_array_interface__ = {"shape": (size,), "typestr": typestr, "data": (4096, False),
+                                         "strides": None, "version": 3}
+
+
+def test_arrays_on_devices_of_unknown_kinds(laplace):
+    for call in (lambda b: spry.solve(laplace, b), lambda b: spry.solve(laplace, b, np.zeros(400)),
+                 lambda b: spry.cg(laplace, b), lambda b: spry.gmres(laplace, b)):
+        with pytest.raises(spry.Unsupported, match="CuPy's or PyTorch's"):
+            call(There(400))
+    for call in (lambda b: spry.lsqr(laplace, b), lambda b: spry.lgmres(laplace, b), lambda b: spry.Matrix(laplace) @ b):
+        with pytest.raises(ValueError, match="not an array"):
+            call(There(400))

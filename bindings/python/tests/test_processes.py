@@ -128,3 +128,29 @@ def test_objects_freed_by_other_threads(laplace):
     for _ in range(20):
         assert spry.solve(laplace, np.ones(400)).converged
     worker.join()
+
+
+def test_fork_in_a_callback(laplace):
+    ends = []
+
+    def fork(iteration, _residual, _x):
+        if iteration == 2:
+            ends.append(os.fork())
+
+    result = spry.solve(laplace, np.ones(400), method="cg", precon="none", callback=fork)
+    if ends == [0]:  # the child: it goes on with the solve, and solves again
+        os._exit(0 if result.converged and spry.solve(laplace, np.ones(400)).converged else 1)
+    assert result.converged and os.waitpid(ends[0], 0)[1] == 0
+
+
+def test_second_ctrl_c_at_the_end_of_a_call():
+    """It strikes in `end` before the wake-up descriptor is put back: ours must not follow ours."""
+    from spry import _interrupt
+
+    context = spry._context.current().pointer
+    assert _interrupt.begin(context)
+    _interrupt._running.clear()
+    assert _interrupt.begin(context)
+    assert _interrupt._previous != _interrupt._pipe[1]
+    _interrupt.end()
+    assert signal.set_wakeup_fd(-1) == -1

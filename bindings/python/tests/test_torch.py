@@ -39,3 +39,21 @@ def test_other_types_and_views(laplace, right):
     assert spry.solve(laplace, block).converged
     x, info = spry.cg(laplace, torch.from_numpy(right))
     assert info == 0 and small_enough(laplace, x, right, 1e-5)
+
+
+@pytest.mark.filterwarnings("ignore:Sparse")
+def test_what_comes_back_and_what_is_refused(laplace, right):
+    block = torch.from_numpy(np.stack([right, right[::-1].copy()], axis=1))
+    results = spry.solve(laplace, block)
+    assert isinstance(results.x, torch.Tensor) and isinstance(results[0].x, torch.Tensor)
+    A = (2 * torch.eye(4).double()).to_sparse_csr()
+    for solver in (spry.lsqr, spry.lsmr, spry.lgmres):
+        assert np.allclose(solver(A, torch.ones(4).double())[0], 0.5)
+    with pytest.raises(ValueError, match="bfloat16"):
+        spry.solve(torch.eye(4).to(torch.bfloat16), np.ones(4))
+    with pytest.raises(ValueError, match="dimensions"):
+        spry.Matrix(torch.stack([torch.eye(3)] * 2).to_sparse_csr())
+    short = torch.sparse_csr_tensor(torch.tensor([0, 1]), torch.tensor([0]), torch.tensor([1.0]), (200, 200),
+                                    check_invariants=False)
+    with pytest.raises(ValueError, match="2 offsets"):
+        spry.Matrix(short)

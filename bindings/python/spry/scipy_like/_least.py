@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
+from .. import _arrays
 from .._library import ffi, lib
 from .._matrix import Matrix
 from .._operator import is_operator
-from ._system import System, norm
+from ._system import System, norm, whole
 
 _STOPS = ("the exact solution is x = 0, or x0 where it was given",
           "A x - b is small enough, given atol and btol",
@@ -31,18 +33,22 @@ class _Least:
                  conlim: float, limit: int | None, x0: Any, show: bool,
                  variances: bool = False) -> None:
         A = A if hasattr(A, "shape") else np.asarray(A)
-        right = np.atleast_1d(np.atleast_1d(np.asarray(b)).squeeze())
+        right = np.atleast_1d(np.atleast_1d(_arrays.array(b, "b")).squeeze())
         x0 = None if x0 is None else np.atleast_1d(x0)
         if limit is None:
             limit = 2 * A.shape[1] if method == "lsqr" else min(A.shape)
-        self.damp, self.itn, self.istop = float(damp), 0, 0
+        limit = whole(limit)
+        damp, atol, btol, conlim = float(damp), float(atol), float(btol), float(conlim)
+        if not math.isfinite(damp):
+            raise ValueError(f"damp={damp} is not a finite number")
+        self.damp, self.itn, self.istop = damp, 0, 0
         self.anorm = self.acond = 0.0
         self.variances = variances
         with System(A, None, x0, right, square=False) as system:
             self.start = system.x.copy()
             self.var = np.zeros_like(system.x)
             gradient = self._gradient(system, system.residual())
-            if norm(gradient) > 0 and system.size > 0 and limit > 0:
+            if norm(gradient) != 0 and system.size != 0 and limit > 0:  # a NaN is told by the run
                 rules = f"damp={self.damp!r},atol={atol!r},btol={btol!r},conlim={conlim!r}"
                 rules += ",variances=1" if variances else ""
                 self._run(system, f"{method}:{rules}", limit)

@@ -16,7 +16,7 @@ from .._library import ffi, lib
 from .._matrix import arrays_of
 from .._operator import is_operator
 from .._result import record
-from ._system import Outcome, System, norm, solve_there, tolerance
+from ._system import Outcome, System, norm, solve_there, tolerance, whole
 
 _UNSAID = ("scipy.sparse.linalg.gmres called without specifying `callback_type`. The default value "
            "will be changed in a future release. For compatibility, specify a value for "
@@ -35,7 +35,7 @@ def gmres(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0
     if kind not in ("x", "pr_norm", "legacy"):
         raise ValueError(f"Unknown callback_type: {callback_type!r}")
     if _arrays.on_device(b) and callback is None:
-        steps = min(20 if restart is None else int(restart), b.shape[0])
+        steps = _cycle("restart", min(20 if restart is None else int(restart), b.shape[0]))
         x, info = solve_there(f"gmres:restart={steps},side=left", A, b, x0, rtol, atol,
                               (10 * b.shape[0] if maxiter is None else int(maxiter)) * steps, M, None)
         return x, info and max(info // steps, 1)
@@ -44,8 +44,8 @@ def gmres(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0
     if system.size == 0:
         return np.zeros_like(system.b), 0
     n = system.shape[0]
-    limit = 10 * n if maxiter is None else int(maxiter)
-    steps = min(20 if restart is None else int(restart), n)
+    limit = 10 * n if maxiter is None else whole(maxiter)
+    steps = _cycle("restart", min(20 if restart is None else int(restart), n))
     if limit <= 0:
         return system.x, limit
     heard = _Heard(system, callback, steps) if callback is not None and kind != "x" else None
@@ -55,8 +55,15 @@ def gmres(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0
             outcome = _cycle_by_cycle(system, tol, limit, steps, callback)
         else:
             legacy = callback is not None and kind == "legacy"
-            outcome = system.run(tol, limit if legacy else limit * steps, watch=heard)
+            outcome = system.run(tol, limit if legacy else whole(limit * steps), watch=heard)
     return system.x, 0 if outcome.converged else limit
+
+
+def _cycle(name: str, steps: int) -> int:
+    """The length of a cycle; those longer than the library's need no restart in any system of ours."""
+    if steps < 1:
+        raise ValueError(f"{name}={steps}: at least 1 is needed")
+    return min(steps, 10000)
 
 
 def _cycle_by_cycle(system: System, tol: float, limit: int, steps: int, callback: Any) -> Outcome:
@@ -108,11 +115,11 @@ def lgmres(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 
     if outer_v:
         _project(system, [v for v, _ in outer_v], [Av for _, Av in outer_v])
     keep = max(min(outer_k, 100), 0)
-    steps = min(inner_m + keep, 10000)
+    steps = _cycle("inner_m", inner_m + keep)
     text = (f"lgmres:restart={steps},augment={keep},side=left" if keep
             else f"gmres:restart={steps},side=left")
-    lengths = [inner_m + min(i, keep) for i in range(int(maxiter))]
-    outcome, info = _outer(system, text, tol, lengths, callback)
+    cycles = _Cycles(maxiter, [inner_m + i for i in range(keep)], inner_m + keep)
+    outcome, info = _outer(system, text, tol, cycles, callback)
     if outer_v is not None and outcome.iterations:
         _remember(system, start, outer_v, outer_k, store_outer_Av)
     return system.x, info
@@ -131,15 +138,16 @@ def gcrotmk(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float =
     tol = tolerance("gcrotmk", system.size, atol, rtol)
     if system.size == 0:
         return np.zeros_like(system.b), 0
-    keep = m if k is None else k
+    m = _cycle("m", m)
+    keep = min(m if k is None else k, 1000)
     space = None
-    text = f"gcrot:restart={m},keep={min(keep, 1000)}" if keep > 0 else f"fgmres:restart={m}"
+    text = f"gcrot:restart={m},keep={keep}" if keep > 0 else f"fgmres:restart={m}"
     if CU is not None and keep > 0:
         keep = min(keep, 999)
         space = _Space(system, CU, keep, m, discard_C)
         text = f"gcrot:restart={m},keep={space.room},recycle=yes"
-    lengths = [m + max(keep - i, 0) for i in range(int(maxiter))]
-    return system.x, _outer(system, text, tol, lengths, callback, space)[1]
+    cycles = _Cycles(maxiter, [m + keep - i for i in range(keep)], m)
+    return system.x, _outer(system, text, tol, cycles, callback, space)[1]
 
 
 class _Space:
@@ -183,19 +191,42 @@ class _Space:
             self.system.context.check(call(self.system.solver, name, len(handles), handles))
 
 
-def _outer(system: System, text: str, tol: float, lengths: list[int],
+class _Cycles:
+    """So many outer iterations, of so many steps each: the first ones, and all that follow."""
+
+    def __init__(self, count: Any, first: list[int], rest: int) -> None:
+        self.count, self.rest = whole(count), rest
+        self.ends = [0, *itertools.accumulate(first[:max(self.count, 0)])]
+
+    def end(self, cycle: int) -> int:
+        """Steps up to the end of that many cycles."""
+        known = len(self.ends) - 1
+        return self.ends[min(cycle, known)] + max(cycle - known, 0) * self.rest
+
+    def of(self, steps: int) -> int:
+        """How many cycles these steps make, the last one perhaps not whole."""
+        if steps <= self.ends[-1]:
+            return bisect.bisect_left(self.ends, steps)
+        return len(self.ends) - 1 - (self.ends[-1] - steps) // self.rest
+
+    def ended(self, steps: int) -> bool:
+        """Whether a cycle that is not the last ends here."""
+        cycle = self.of(steps)
+        return 0 < cycle < self.count and self.end(cycle) == steps
+
+
+def _outer(system: System, text: str, tol: float, cycles: _Cycles,
            callback: Any, space: _Space | None = None) -> tuple[Outcome, int]:
     """SciPy's outer iterations, of so many steps each: x is judged, and the callback called, before
     each of them; so a solve that arrives in the last one is told as not converged."""
-    ends, limit = list(itertools.accumulate(lengths)), len(lengths)
-    if not limit:
+    limit = cycles.count
+    if limit <= 0:
         return Outcome(record()), 0
 
     def monitor(iteration: int, _residual: float, x: np.ndarray) -> None:
-        if iteration in inner_ends:
+        if cycles.ended(iteration):
             callback(x)
 
-    inner_ends = set(ends[:-1])
     if callback is not None:
         callback(system.x.copy())
     with system:
@@ -203,7 +234,7 @@ def _outer(system: System, text: str, tol: float, lengths: list[int],
             system.prepare(text)
             if space is not None:
                 space.put()
-            outcome = system.run(tol, ends[-1], monitor if callback is not None else None)
+            outcome = system.run(tol, whole(cycles.end(limit)), monitor if callback is not None else None)
             if space is not None:
                 space.take(outcome.iterations)
         except InputError:
@@ -212,10 +243,10 @@ def _outer(system: System, text: str, tol: float, lengths: list[int],
             return Outcome(record()), 1  # SciPy's word for a NaN on the way
     if not outcome.converged:
         return outcome, limit if np.isfinite(outcome.true_residual) else 1
-    cycles = bisect.bisect_left(ends, outcome.iterations) + 1 if outcome.iterations else 0
-    if cycles and callback is not None and cycles < limit and outcome.iterations not in inner_ends:
+    used = cycles.of(outcome.iterations)
+    if used and callback is not None and used < limit and not cycles.ended(outcome.iterations):
         callback(system.x.copy())
-    return outcome, 0 if cycles < limit else limit
+    return outcome, 0 if used < limit else limit
 
 
 def _is_finite(A: Any) -> bool:

@@ -12,7 +12,7 @@ from .._library import lib
 from .._matrix import Matrix
 from .._operator import is_operator
 from .._solver import InTwoParts
-from ._system import System, solve, solve_there, told, tolerance
+from ._system import System, solve, solve_there, told, tolerance, whole
 
 
 def cg(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0,
@@ -108,7 +108,7 @@ def minres(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, shift: float =
         return np.zeros_like(system.b), 0
     if check:
         _check_symmetry(system)
-    limit = 5 * system.shape[0] if maxiter is None else int(maxiter)
+    limit = 5 * system.shape[0] if maxiter is None else whole(maxiter)
     if limit <= 0:
         return system.x, limit
     with system:

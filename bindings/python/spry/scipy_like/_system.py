@@ -6,13 +6,14 @@ import math
 from typing import Any, Callable
 
 import numpy as np
+from scipy.sparse import issparse
 from scipy.sparse.linalg import LinearOperator
 
 from .. import _arrays, _result, _there
 from .._context import current
 from .._library import ffi, lib
 from .._matrix import Matrix, _made, arrays_of
-from .._operator import from_python, is_operator, type_of
+from .._operator import Preconditioner, from_python, is_operator, type_of
 from .._solver import Listener, Solver, _monitor, _watch, as_precon, functions, perform
 
 # Nothing is chosen by itself that SciPy does not choose, and nothing gives up before maxiter.
@@ -29,7 +30,7 @@ def norm(values: np.ndarray) -> float:
 
 def tolerance(name: str, size: float, atol: Any, rtol: float) -> float:
     """|b - A x| / |b| to reach, from SciPy's two tolerances."""
-    if atol == "legacy" or atol is None or atol < 0:
+    if atol == "legacy" or atol is None or isinstance(atol, str) or not atol >= 0:
         raise ValueError(f"'scipy.sparse.linalg.{name}' called with invalid `atol`={atol!r}; "
                          "if set, `atol` must be a real, non-negative number.")
     bound = max(float(atol), float(rtol) * size)
@@ -57,6 +58,26 @@ class Outcome:
         return max(maxiter, 1)
 
 
+def _shaped(M: Any, shape: Any, char: str) -> Any:
+    """A preconditioner that has a shape, and that of the matrix; functions and lists get one."""
+    if M is None:
+        return None
+    if isinstance(M, str):
+        raise ValueError(f"M is a matrix, an operator or a function; for one of spry's by name, "
+                         f"M=spry.Preconditioner(A, {M!r})")
+    if not hasattr(M, "shape"):
+        M = LinearOperator(shape, matvec=M, rmatvec=M, dtype=char) if callable(M) else np.asarray(M)
+    if tuple(M.shape) != tuple(shape):
+        raise ValueError(f"matrix and preconditioner have different shapes: {tuple(shape)} and "
+                         f"{tuple(M.shape)}")
+    return M
+
+
+def whole(limit: Any) -> int:
+    """A limit of iterations, as large as the library counts."""
+    return min(int(limit), 10**18)
+
+
 class System:
     """A x = b with a first guess and a preconditioner; the arrays are checked as SciPy does."""
 
@@ -66,6 +87,8 @@ class System:
         self.operator = is_operator(A)
         if not self.operator and not hasattr(A, "shape"):
             A = np.asarray(A)
+        elif hasattr(A, "crow_indices"):  # PyTorch's tensors do not multiply NumPy's arrays
+            A = Matrix(A)
         shape = A.shape
         if square and (len(shape) != 2 or shape[0] != shape[1]):
             raise ValueError(f"expected square matrix, but got shape={shape}")
@@ -75,11 +98,13 @@ class System:
         self.shape, self.A, self.M = (int(n), int(shape[1])), A, M
         self.char = _arrays.common(type_of(A), b.dtype.char)
         self.b = _arrays.ready(b.reshape(-1), self.char)
-        if M is None and hasattr(A, "psolve"):
+        if M is None and not issparse(A) and hasattr(A, "psolve"):
             back = getattr(A, "rpsolve", None)
             self.M = LinearOperator(shape, matvec=A.psolve, rmatvec=back, dtype=self.char)
-        if self.M is not None and tuple(self.M.shape) != tuple(shape):
-            raise ValueError("matrix and preconditioner have different shapes")
+        self.M = _shaped(self.M, shape, self.char)
+        for part in (A, self.M):
+            if isinstance(part, (Matrix, Preconditioner)):
+                part.check()
         self.size = norm(self.b)
         self.x = self._guess(x0)
         self.held: list[Any] = []
@@ -121,7 +146,6 @@ class System:
         A = self.A
         if isinstance(A, Matrix):
             if A.dtype.char == self.char:
-                A.check()
                 return A.pointer
             A = A.to_scipy()
         arrays = arrays_of(A, self.char)
@@ -177,7 +201,7 @@ class System:
         if self._pair is None:
             self._pair = self._vector(self.b), self._vector(self.x)
         record = _result.record()
-        short = not sources and self.work * limit < 1e6
+        short = not sources and self.work * limit < 1e8  # a tenth of a second: Ctrl-C can wait
         perform(context, sources, lib.spry_solve, solver, *self._pair, record, short=short)
         outcome = Outcome(record)
         lib.spry_result_clear(context.pointer, record)
@@ -199,7 +223,7 @@ def solve(method: str, name: str, A: Any, b: Any, x0: Any, rtol: float, atol: An
     tol = tolerance(name, system.size, atol, rtol)
     if system.size == 0:
         return np.zeros_like(system.b), 0
-    limit = 10 * system.shape[0] if maxiter is None else int(maxiter)
+    limit = 10 * system.shape[0] if maxiter is None else whole(maxiter)
     if limit <= 0:
         return system.x, limit
     with system:
@@ -211,7 +235,7 @@ def solve(method: str, name: str, A: Any, b: Any, x0: Any, rtol: float, atol: An
 def solve_there(method: str, A: Any, b: Any, x0: Any, rtol: float, atol: Any, maxiter: int | None,
                 M: Any, callback: Any, options: str = "") -> tuple[Any, int]:
     """The same for arrays of CuPy and PyTorch: x is of their kind, and beside b."""
-    limit = 10 * b.shape[0] if maxiter is None else int(maxiter)
+    limit = 10 * b.shape[0] if maxiter is None else whole(maxiter)
     if limit <= 0:
         return (_there.zeros(b) if x0 is None else _there.copied(x0, b)), limit
     more = dict(option.split("=", 1) for option in options.split())

@@ -1,0 +1,314 @@
+/* The course of a solve by splitting: see split.h. */
+#include "krylov/split.h"
+
+#include "krylov/krylov.h"
+
+#include <math.h>
+#include <sched.h>
+
+#define OPTION_OWNER split_options
+static const spry_option rows[] = {SPLIT_OPTIONS(SPRY_OPTION_ROW)};
+#undef OPTION_OWNER
+static const spry_option_list list = SPRY_OPTION_LIST(rows);
+
+spry_option_list spry_split_options(void)
+{
+    return list;
+}
+
+/* What all know of each other after a check. */
+typedef struct standing {
+    double square, idle, seconds;
+    int64_t iterations;
+    int32_t end, spare;
+} standing;
+
+static bool is_over(const split *p)
+{
+    return p->end != SPRY_REASON_COUNT;
+}
+
+/* Reasons to stop that a rank sees by itself. */
+static void watch(split *p)
+{
+    if (is_over(p))
+        return;
+    if (p->failed != SPRY_STATUS_OK)
+        p->end = SPRY_REASON_FAILED;
+    else if (!isfinite(p->square))
+        p->end = SPRY_REASON_NONFINITE;
+    else if (p->square > 1e20 * p->scale * p->scale)
+        p->end = SPRY_REASON_DIVERGED;
+    else if (atomic_load(&p->ctx->interrupted))
+        p->end = SPRY_REASON_STOPPED;
+    else if (p->stats.iterations >= p->o.max_iter)
+        p->end = SPRY_REASON_ITERATIONS;
+}
+
+/* Fails for the others, too, at the next check. */
+static void note_failure(split *p, spry_status status)
+{
+    if (p->failed == SPRY_STATUS_OK)
+        p->failed = status;
+    watch(p);
+}
+
+/* --- without waiting -----------------------------------------------------------------------------
+ */
+
+static spry_status go_freely(split *p)
+{
+    spry_status status = SPRY_STATUS_OK;
+    while (!p->frozen) {
+        SPRY_GO(p->ctx, split_listen(p));
+        const double begin = base_seconds();
+        if (!is_over(p) && (p->fresh || !p->small)) {
+            spry_status own = split_look(p);
+            watch(p);
+            if (own == SPRY_STATUS_OK && !p->small && !is_over(p))
+                own = split_improve(p);
+            if (own != SPRY_STATUS_OK)
+                note_failure(p, own);
+        } else { /* there is nothing to do before somebody says something */
+            sched_yield();
+            p->stats.idle_seconds += base_seconds() - begin;
+        }
+        SPRY_GO(p->ctx, split_send(p));
+        if (team_rank(p->ctx) == 0 && p->o.switch_every > 0 &&
+            p->stats.iterations >= p->since_switch + p->o.switch_every &&
+            !is_over(p)) { /* all come to a check */
+            SPRY_GO(p->ctx, split_freeze(p));
+            break;
+        }
+        SPRY_GO(p->ctx, split_coordinate(p));
+    }
+done:
+    return status;
+}
+
+/* --- with waiting --------------------------------------------------------------------------------
+ */
+
+/* Elements of the moment for all. */
+static spry_status exchange(split *p)
+{
+    spry_status status = SPRY_STATUS_OK;
+    const double begin = base_seconds();
+    if (!p->halo)
+        return status;
+    for (int k = 0; k < p->s->sends; k++)
+        (void)split_pack(p, k);
+    SPRY_GO(p->ctx, team_halo_start(p->ctx, p->halo));
+    SPRY_GO(p->ctx, team_halo_finish(p->ctx, p->halo));
+    for (int k = 0; k < p->s->receives; k++)
+        p->age[k] = 0;
+    p->stats.received += p->s->receives;
+    p->fresh = true;
+    p->stats.idle_seconds += base_seconds() - begin;
+done:
+    return status;
+}
+
+/* The residual of all ranks, and whether any of them has a reason to stop: alike on all of them. */
+static spry_status check(split *p, standing *all, double *residual, spry_reason *end)
+{
+    const int ranks = team_ranks(p->ctx);
+    spry_status status = SPRY_STATUS_OK;
+    double sum = 0;
+    SPRY_GO(p->ctx, exchange(p));
+    const spry_status own = split_look(p);
+    if (own != SPRY_STATUS_OK)
+        p->failed = own;
+    watch(p);
+    const standing mine = {p->square,
+                           p->stats.idle_seconds,
+                           base_seconds() - p->stats.seconds,
+                           p->stats.iterations,
+                           p->end,
+                           0};
+    const double begin = base_seconds();
+    SPRY_GO(p->ctx, team_gather(p->ctx, &mine, sizeof mine, all));
+    p->stats.idle_seconds += base_seconds() - begin;
+    p->stats.checks++;
+    *end = SPRY_REASON_COUNT;
+    for (int r = 0; r < ranks; r++) {
+        sum += all[r].square;
+        if (*end == SPRY_REASON_COUNT)
+            *end = (spry_reason)all[r].end;
+    }
+    *residual = sqrt(sum) / p->scale;
+done:
+    return status;
+}
+
+static bool waiting_costs(const split *p, const standing *all)
+{
+    const double share = 0.25;
+    for (int r = 0; r < team_ranks(p->ctx); r++)
+        if (all[r].idle > share * all[r].seconds)
+            return true;
+    return false;
+}
+
+/* Whether the mode changes here: decided by what all know. */
+static void choose_mode(split *p, const standing *all)
+{
+    enum { TRIAL = 16 };
+    bool change = false;
+    if (p->o.switch_every > 0)
+        change = all[0].iterations >= p->since_switch + p->o.switch_every;
+    else if (p->o.mode == SPLIT_AUTO && p->mode == SPLIT_SYNC && all[0].iterations >= TRIAL &&
+             p->stats.switches == 0)
+        change = waiting_costs(p, all);
+    if (!change)
+        return;
+    p->mode = p->mode == SPLIT_SYNC ? SPLIT_ASYNC : SPLIT_SYNC;
+    p->since_switch = all[0].iterations;
+    p->stats.switches++;
+}
+
+/* Goes on until all agree that it is over. */
+static spry_status run(split *p, standing *all, double *residual, double *initial, spry_reason *end)
+{
+    spry_context *ctx = p->ctx;
+    spry_status status = SPRY_STATUS_OK;
+    *initial = NAN;
+    for (;;) {
+        SPRY_GO(ctx, check(p, all, residual, end));
+        if (isnan(*initial))
+            *initial = *residual;
+        if (*residual <= p->o.tol) {
+            *end = SPRY_REASON_CONVERGED;
+            break;
+        }
+        if (*end != SPRY_REASON_COUNT)
+            break;
+        choose_mode(p, all);
+        if (p->mode == SPLIT_SYNC) {
+            const spry_status own = split_improve(p);
+            if (own != SPRY_STATUS_OK)
+                note_failure(p, own);
+        } else {
+            if (p->small) { /* and all together were not */
+                p->tight *= 0.5;
+                p->fresh = true;
+            }
+            SPRY_GO(ctx, go_freely(p));
+            SPRY_GO(ctx, split_settle(p));
+        }
+    }
+    if (*end == SPRY_REASON_FAILED)
+        status = team_agree(ctx, p->failed);
+done:
+    return status;
+}
+
+static spry_status open_all(split *p, const spry_matrix *A, const spry_vector *b, spry_vector *x,
+                            standing *all)
+{
+    standing mine = {0};
+    double sum = 0;
+    spry_status status = split_open(p, A, b, x);
+    if (status == SPRY_STATUS_OK)
+        status = split_talk_open(p);
+    SPRY_GO(p->ctx, team_agree(p->ctx, status));
+    SPRY_GO(p->ctx, split_talk_ready(p));
+    SPRY_GO(p->ctx, spry_vector_norm(p->b, &mine.square));
+    SPRY_GO(p->ctx, team_gather(p->ctx, &mine, sizeof mine, all));
+    for (int r = 0; r < team_ranks(p->ctx); r++)
+        sum = hypot(sum, all[r].square);
+    p->scale = sum > 0 ? sum : 1;
+done:
+    return status;
+}
+
+static spry_status check_arguments(spry_context *ctx, const spry_matrix *A, const spry_vector *b,
+                                   const spry_vector *x)
+{
+    if (b->ctx != ctx || x->ctx != ctx || b->device || x->device)
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
+                         "A, b and x must be of one context, and b and x on the host");
+    if (!matrix_is_square(A) || b->type != A->a.type || x->type != A->a.type || b->n != A->a.rows ||
+        x->n != A->a.rows)
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
+                         "a square A, and b and x of its type and %" PRId64 " rows here are needed",
+                         A->a.rows);
+    return SPRY_STATUS_OK;
+}
+
+static void tell(const split *p, const spry_matrix *A, const standing *all, spry_reason end,
+                 spry_result *result)
+{
+    spry_split_stats *s = (spry_split_stats *)&p->stats;
+    *result =
+        (spry_result){.size = sizeof *result,
+                      .converged = end == SPRY_REASON_CONVERGED,
+                      .reason = end,
+                      .true_residual = result->true_residual,
+                      .initial_residual = result->initial_residual,
+                      .residual = result->true_residual,
+                      .type = A->a.type,
+                      .rows = A->spread ? A->spread->row_starts[team_ranks(p->ctx)] : A->a.rows,
+                      .nnz = A->spread ? A->spread->nnz : A->a.nnz,
+                      .tolerance = p->o.tol};
+    result->cols = result->rows;
+    for (int r = 0; r < team_ranks(p->ctx); r++)
+        if (all[r].iterations > result->iterations)
+            result->iterations = all[r].iterations;
+    snprintf(result->method, sizeof result->method, "split:%s",
+             p->stats.was_asynchronous ? "async" : "sync");
+    snprintf(result->precon, sizeof result->precon, "%.31s", p->o.inner);
+    snprintf(result->device, sizeof result->device, "cpu");
+    snprintf(result->format, sizeof result->format, "csr");
+    s->mean_age = p->age_count > 0 ? (double)p->age_sum / (double)p->age_count : 0;
+}
+
+spry_status spry_solve_split(const spry_matrix *A, const spry_vector *b, spry_vector *x,
+                             const char *options, spry_result *result, spry_split_stats *stats)
+{
+    static const base_sized stats_sized = BASE_SIZED(spry_split_stats, switches);
+    SPRY_NEED(CTX_OF(A), A, b, x);
+    spry_context *ctx = A->ctx;
+    split p = {.ctx = ctx,
+               .s = A->spread,
+               .type = A->a.type,
+               .element = spry_type_size(A->a.type),
+               .tight = 1,
+               .end = SPRY_REASON_COUNT};
+    spry_result found = SPRY_RESULT_INIT;
+    spry_reason end = SPRY_REASON_FAILED;
+    standing *all = NULL;
+    const double begin = base_seconds();
+    spry_status status = check_arguments(ctx, A, b, x);
+    if (result && status == SPRY_STATUS_OK)
+        status = base_blank(ctx, result, &krylov_result_sized);
+    if (stats && status == SPRY_STATUS_OK)
+        status = base_blank(ctx, stats, &stats_sized);
+    if (status == SPRY_STATUS_OK)
+        status = spry_options_default(ctx, list, &p.o);
+    if (status == SPRY_STATUS_OK)
+        status = spry_options_parse(ctx, list, &p.o, options);
+    if (status == SPRY_STATUS_OK)
+        status = base_calloc(ctx, team_ranks(ctx), sizeof *all, &all);
+    SPRY_GO(ctx, team_agree(ctx, status));
+    p.mode = p.o.mode == SPLIT_ASYNC ? SPLIT_ASYNC : SPLIT_SYNC;
+    p.stats.seconds = begin;
+    SPRY_GO(ctx, open_all(&p, A, b, x, all));
+    const double ready = base_seconds();
+    SPRY_GO(ctx, run(&p, all, &found.true_residual, &found.initial_residual, &end));
+    p.stats.was_asynchronous = p.mode == SPLIT_ASYNC;
+    p.stats.seconds = base_seconds() - begin;
+    tell(&p, A, all, end, &found);
+    found.setup_seconds = ready - begin;
+    found.solve_seconds = base_seconds() - ready;
+    if (result)
+        base_give(result, &found, &krylov_result_sized);
+    p.stats.size = sizeof p.stats;
+    if (stats)
+        base_give(stats, &p.stats, &stats_sized);
+done:
+    split_talk_close(&p);
+    split_close(&p);
+    base_free(ctx, all);
+    return status;
+}

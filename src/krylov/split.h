@@ -1,0 +1,99 @@
+/*
+ * Splittings of a matrix at the limits of ranks (<spry/split.h>). split_local.c has what a rank
+ * does by itself, split_talk.c what ranks say to each other without waiting, split.c the course of
+ * a solve.
+ */
+#ifndef SPRY_KRYLOV_SPLIT_H
+#define SPRY_KRYLOV_SPLIT_H
+
+#include "matrix/spread.h"
+
+#include <spry/spry.h>
+
+typedef enum split_mode { SPLIT_ASYNC, SPLIT_SYNC, SPLIT_AUTO } split_mode;
+#define SPLIT_OPTIONS(item)                                                                 \
+    item(TEXT, inner, "ilu", 0, 0, NULL,                                                    \
+         "preconditioner of a rank's own block, applied once an iteration; or solve")       \
+    item(TEXT, solver, "method=auto tol=1e-2 max-iter=50", 0, 0, NULL,                      \
+         "with inner=solve: options of the solver of the own block")                        \
+    item(WORD, mode, "async", 0, 0, "async sync auto", "whether ranks wait for each other") \
+    item(INT, switch_every, "0", 0, 1e15, NULL,                                             \
+         "change the mode after so many iterations of the first rank; 0: never")            \
+    item(REAL, tol, "1e-6", 0, 1, NULL, "relative residual |b - A x| / |b| to reach")       \
+    item(INT, max_iter, "10000", 0, 1e15, NULL, "iterations of a rank at most")
+typedef struct split_options {
+    SPLIT_OPTIONS(SPRY_OPTION_FIELD)
+} split_options;
+
+typedef struct split {
+    spry_context *ctx;
+    const spread *s; /* NULL: the matrix is whole */
+    split_options o;
+    split_mode mode;
+    spry_type type;
+    size_t element;
+    double scale; /* |b| of all ranks, or 1 */
+    double tight; /* the own residual has to be so much below its share of the tolerance */
+
+    /* What is done here: objects of a context without ranks. */
+    spry_context *alone;
+    spry_matrix *own, *edge; /* views */
+    spry_operator *own_product, *edge_product, *M;
+    spry_solver *inner;
+    spry_vector *b, *x, *c, *r, *z; /* c: b without what others' elements take from it */
+    spry_vector *compact, *edge_sums;
+    char *ghosts;  /* in `compact` */
+    char *out;     /* elements that are sent, by neighbour */
+    bool fresh;    /* ghosts are newer than c */
+    double square; /* |r|^2 of own rows */
+    bool small;    /* and it is small enough */
+
+    /* What is said. */
+    team_halo *halo;
+    char *letter; /* room for a message */
+    int64_t letter_room;
+    int64_t *posted, *taken; /* messages to and from each rank */
+    int64_t *bytes, *due;    /* of each rank, for the end */
+    int64_t *age;            /* by neighbour that elements come from */
+    bool *waits, *changed;   /* by neighbour that elements go to: for its answer; x is newer */
+    bool settling, frozen;
+
+    /* Whether all are at the end: kept by rank 0. */
+    bool *agrees, *answered; /* of each rank */
+    bool told;               /* what this rank last said */
+    bool asking;
+    int64_t round;
+    int agreed; /* rounds in turn in which all agreed */
+
+    spry_reason end; /* COUNT: go on */
+    spry_status failed;
+    spry_split_stats stats;
+    int64_t age_sum, age_count;
+    int64_t since_switch; /* iterations of rank 0 at the last change of the mode */
+} split;
+
+spry_status split_open(split *p, const spry_matrix *A, const spry_vector *b, spry_vector *x);
+void split_close(split *p);
+/* The own residual with the ghosts as they are. */
+spry_status split_look(split *p);
+/* One iteration. */
+spry_status split_improve(split *p);
+/* Elements for neighbour k, in p->out. */
+const void *split_pack(split *p, int k);
+
+spry_status split_talk_open(split *p);
+/* What takes all ranks. Collective. */
+spry_status split_talk_ready(split *p);
+void split_talk_close(split *p);
+/* Takes all messages that are here. */
+spry_status split_listen(split *p);
+/* Sends elements to all who have answered to the last ones. */
+spry_status split_send(split *p);
+/* Tells what is new of this rank, and asks the others where it is for this rank to ask. */
+spry_status split_coordinate(split *p);
+/* Rank 0 has all stop. */
+spry_status split_freeze(split *p);
+/* Takes every message that is still under way. Collective. */
+spry_status split_settle(split *p);
+
+#endif

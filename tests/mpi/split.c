@@ -1,0 +1,154 @@
+/*
+ * Solves by splitting, with and without waiting: the answer is judged by a product of its own, and
+ * a method that needs all ranks in step runs after each, so that no message of before is left.
+ */
+#include "mpi/ranks.h"
+
+#include <math.h>
+#include <spry/spry.h>
+#include <stdio.h>
+#include <string.h>
+
+static spry_matrix *spread_of(spry_context *ctx, const char *kind, const char *options,
+                              ranks_way way)
+{
+    int64_t starts[16];
+    spry_matrix *whole = NULL, *A = NULL;
+    assert_ok(ctx, spry_generate(ctx, kind, options, &whole));
+    ranks_starts(ctx, way, whole->a.rows, 1, starts);
+    assert_ok(ctx, spread_from_whole(whole, starts, NULL, &A));
+    spry_matrix_free(whole);
+    return A;
+}
+
+static double residual(const spry_matrix *A, const spry_vector *b, const spry_vector *x)
+{
+    spry_context *ctx = A->ctx;
+    spry_operator *op = NULL;
+    spry_vector *r = NULL;
+    double size = 0, left = 0;
+    assert_ok(ctx, spry_operator_from_matrix(A, &op));
+    assert_ok(ctx, spry_vector_ones(ctx, A, &r));
+    assert_ok(ctx, spry_vector_copy(b, r));
+    assert_ok(ctx, spry_operator_multiply(op, SPRY_TRANSPOSE_NO, (spry_scalar){-1, 0}, x,
+                                          (spry_scalar){1, 0}, r));
+    assert_ok(ctx, spry_vector_norm(r, &left));
+    assert_ok(ctx, spry_vector_norm(b, &size));
+    spry_vector_free(r);
+    spry_operator_free(op);
+    return left / size;
+}
+
+static void in_step(const spry_matrix *A, const spry_vector *b)
+{
+    spry_context *ctx = A->ctx;
+    spry_vector *x = NULL;
+    spry_result result = SPRY_RESULT_INIT;
+    assert_ok(ctx, spry_vector_zeros(ctx, A, &x));
+    assert_ok(ctx, spry_quick_solve(ctx, A, b, x, "method=bicgstab precon=jacobi", &result));
+    assert_true(result.converged);
+    spry_result_clear(ctx, &result);
+    spry_vector_free(x);
+}
+
+static void check(spry_context *ctx, const char *kind, const char *size, ranks_way way,
+                  const char *options)
+{
+    spry_matrix *A = spread_of(ctx, kind, size, way);
+    spry_vector *b = NULL, *x = NULL;
+    spry_result result = SPRY_RESULT_INIT;
+    spry_split_stats stats = SPRY_SPLIT_STATS_INIT;
+    assert_ok(ctx, spry_vector_ones(ctx, A, &b));
+    assert_ok(ctx, spry_vector_zeros(ctx, A, &x));
+    assert_ok(ctx, spry_solve_split(A, b, x, options, &result, &stats));
+    const double left = residual(A, b, x);
+    if (!result.converged || result.reason != SPRY_REASON_CONVERGED)
+        fail_msg("%s %s: %s after %ld", kind, options, spry_reason_name(result.reason),
+                 (long)result.iterations);
+    assert_true(left <= 1.01 * result.tolerance);
+    assert_true(fabs(left - result.true_residual) <= 1e-3 * result.tolerance + 1e-12);
+    assert_true(stats.checks >= 1 && stats.iterations <= result.iterations);
+    assert_true(stats.mean_age <= (double)stats.most_age);
+    if (strstr(options, "switch-every") && spry_context_ranks(ctx) > 1)
+        assert_true(stats.switches > 0);
+    in_step(A, b);
+    spry_result_clear(ctx, &result);
+    spry_vector_free(b);
+    spry_vector_free(x);
+    spry_matrix_free(A);
+}
+
+static void test_modes(void **state)
+{
+    static const char *const modes[] = {"async", "sync", "auto"};
+    spry_context *ctx = ranks_context(NULL);
+    char options[160];
+    (void)state;
+    for (int way = 0; way < RANKS_WAYS; way++) {
+        for (int m = 0; m < 3; m++) {
+            snprintf(options, sizeof options, "mode=%s inner=jacobi", modes[m]);
+            check(ctx, "poisson2d", "size=12", (ranks_way)way, options);
+            snprintf(options, sizeof options, "mode=%s inner=ilu tol=1e-8", modes[m]);
+            check(ctx, "convection-diffusion", "size=8", (ranks_way)way, options);
+            snprintf(options, sizeof options,
+                     "mode=%s inner=solve solver=[method=cg precon=ic tol=1e-3]", modes[m]);
+            check(ctx, "poisson3d", "size=9", (ranks_way)way, options);
+        }
+        check(ctx, "poisson2d", "size=20", (ranks_way)way, "mode=sync switch-every=7 inner=ic");
+    }
+    support_context_free(ctx);
+}
+
+static void ends(spry_context *ctx, const spry_matrix *A, spry_vector *b, const char *options,
+                 spry_reason reason)
+{
+    spry_vector *x = NULL;
+    spry_result result = SPRY_RESULT_INIT;
+    assert_ok(ctx, spry_vector_zeros(ctx, A, &x));
+    assert_ok(ctx, spry_solve_split(A, b, x, options, &result, NULL));
+    if (result.reason != reason)
+        fail_msg("%s: %s, not %s", options, spry_reason_name(result.reason),
+                 spry_reason_name(reason));
+    assert_false(result.converged);
+    spry_result_clear(ctx, &result);
+    spry_vector_free(x);
+}
+
+/* What ends a rank's work ends that of all, with the same word. */
+static void test_ends(void **state)
+{
+    static const char *const modes[] = {"mode=async inner=jacobi", "mode=sync inner=jacobi"};
+    spry_context *ctx = ranks_context(NULL);
+    const bool last = spry_context_rank(ctx) == spry_context_ranks(ctx) - 1;
+    spry_matrix *A = spread_of(ctx, "poisson2d", "size=30", RANKS_EVEN);
+    spry_vector *b = NULL, *x = NULL;
+    char options[160];
+    (void)state;
+    for (int m = 0; m < 2; m++) {
+        assert_ok(ctx, spry_vector_ones(ctx, A, &b));
+        snprintf(options, sizeof options, "%s max-iter=5", modes[m]);
+        ends(ctx, A, b, options, SPRY_REASON_ITERATIONS);
+        in_step(A, b);
+        if (last)
+            ((double *)spry_vector_data(b))[0] = NAN;
+        ends(ctx, A, b, modes[m], SPRY_REASON_NONFINITE);
+        spry_vector_free(b);
+    }
+    assert_ok(ctx, spry_vector_ones(ctx, A, &b));
+    assert_ok(ctx, spry_vector_zeros(ctx, A, &x));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE,
+                  spry_solve_split(A, b, x, "inner=nothing", NULL, NULL));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_solve_split(A, b, x, "inne=ilu", NULL, NULL));
+    in_step(A, b);
+    spry_vector_free(x);
+    spry_vector_free(b);
+    spry_matrix_free(A);
+    support_context_free(ctx);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_modes), cmocka_unit_test(test_ends)};
+    MPI_Init(&argc, &argv);
+    return ranks_run(cmocka_run_group_tests(tests, NULL, NULL));
+}
