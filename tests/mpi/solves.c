@@ -158,7 +158,8 @@ static void methods_converge(void **state)
     }
 }
 
-/* Others than none and jacobi are block Jacobi's inside, and say so; also what is chosen. */
+/* Others than none, jacobi and those that work across ranks are block Jacobi's inside, and say so;
+ * also what is chosen. */
 static void blocks(void **state)
 {
     (void)state;
@@ -166,7 +167,9 @@ static void blocks(void **state)
         const char *options, *name;
     } cases[] = {{"method=cg precon=ic", "block-jacobi:inner=ic"},
                  {"method=gmres precon=block-jacobi:inner=[ilu:level=1]", "block-jacobi:inner=ilu"},
-                 {"method=cg precon=amg", "block-jacobi:inner=amg"},
+                 {"method=cg precon=block-jacobi:inner=amg", "block-jacobi:inner=amg"},
+                 {"method=cg precon=amg", "amg"},
+                 {"method=gmres precon=schwarz:overlap=2", "schwarz"},
                  {"method=fgmres precon=inner", "block-jacobi:inner=inner"},
                  {"method=bicgstabl precon=direct", "block-jacobi:inner=direct"},
                  {"method=minres precon=ssor nullspace=none", "block-jacobi:inner=ssor"},
