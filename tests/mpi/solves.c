@@ -237,5 +237,6 @@ int main(void)
                                        cmocka_unit_test(methods_converge), cmocka_unit_test(blocks),
                                        cmocka_unit_test(side_by_side)};
     MPI_Init(NULL, NULL);
+    cmocka_set_test_filter(getenv("SPRY_TEST")); /* NULL: all */
     return ranks_run(cmocka_run_group_tests(tests, NULL, NULL));
 }
