@@ -69,13 +69,15 @@ static void report_choice(const solve_job *job, FILE *out, const char *option, c
 {
     const char *asked = cli_field(job->arguments, spry_solver_options, option);
     size_t length = strcspn(asked, ":");
-    bool granted = length == strlen(name) && strncmp(asked, name, length) == 0;
+    const char *inner = strstr(name, "inner="), *is = inner ? inner + 6 : name; /* on ranks */
+    bool granted = length == strlen(is) && strncmp(asked, is, length) == 0;
+    granted = granted || (inner && strncmp(asked, name, length) == 0 && name[length] == ':');
     const char *how = granted                      ? "as asked"
                       : strcmp(asked, "auto") == 0 ? "chosen"
                                                    : "not as asked"; /* a warning tells why */
     spry_entry entry = SPRY_ENTRY_INIT;
     const bool known = spry_list_find(list, name, &entry);
-    fprintf(out, "%-11s%s%s, %s%s%s\n", option, name, granted ? asked + length : "", how,
+    fprintf(out, "%-11s%s%s, %s%s%s\n", option, name, granted && !inner ? asked + length : "", how,
             known ? ": " : "", known ? entry.summary : "");
 }
 

@@ -79,7 +79,9 @@ static spry_status list_precons(spry_solver *solver)
         SPRY_GO(solver->ctx,
                 precon_choose(solver->ctx, A, solver->systems, solver->device != NULL, &choice));
     /* A method that was asked for is to do the work: exact factors come in when all else fails. */
-    const bool chooses = solver_chooses_method(solver), singular = solver_has_null_space(solver);
+    const bool chooses = solver_chooses_method(solver);
+    /* Factors of blocks are not exact, as the forecasts take them for. */
+    const bool singular = solver_has_null_space(solver) || solver_ranked(solver);
     for (int k = 0; k < choice.count; k++)
         if ((chooses || strncmp(choice.list[k].spec, "direct:", 7) != 0) &&
             !(singular && precon_is(choice.list[k].spec, "direct")))
