@@ -244,7 +244,7 @@ spry_status precon_probe(const spry_operator *A, precon_symmetry *probe)
     const void *diagonal = operator_diagonal(A, SPRY_TRANSPOSE_NO);
     for (int64_t i = 0; diagonal && i < A->rows && probe->positive; i++)
         probe->positive = value_get(A->type, diagonal, i).re > 0;
-    if (diagonal && A->rows_part.is) {
+    if (A->rows_part.is) {
         bool negative = false;
         SPRY_GO(ctx, team_any(ctx, !probe->positive, &negative));
         probe->positive = !negative;

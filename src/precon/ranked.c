@@ -40,18 +40,21 @@ static spry_status all_have(spry_context *ctx, bool *yes)
 spry_status precon_spread(const spry_matrix *A, spry_status made, spry_operator **M)
 {
     spry_context *ctx = A->ctx;
-    bool has = *M != NULL, fixed, both_ways;
+    bool has = *M != NULL, fixed, both_ways, full;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, team_agree(ctx, made));
     SPRY_GO(ctx, all_have(ctx, &has));
     if (!has) /* none, or that of a rank without rows */
         goto done;
     fixed = !(*M)->varies;
+    full = !(*M)->single;
     both_ways = spry_operator_has_transpose(*M);
     SPRY_GO(ctx, all_have(ctx, &(*M)->hermitian));
     SPRY_GO(ctx, all_have(ctx, &(*M)->definite));
     SPRY_GO(ctx, all_have(ctx, &fixed));
     SPRY_GO(ctx, all_have(ctx, &both_ways));
+    SPRY_GO(ctx, all_have(ctx, &full));
+    (*M)->single = !full;
     (*M)->varies = !fixed;
     (*M)->one_way = !both_ways;
     (*M)->rows_part = (*M)->cols_part = spread_cols_here(A);
@@ -60,6 +63,25 @@ done:
         spry_operator_free(*M);
         *M = NULL;
     }
+    return status;
+}
+
+/* For a rank without rows, which can make nothing of them: it agrees to what the others have. */
+static spry_status do_nothing(const spry_operator *op, spry_transpose transpose, spry_scalar alpha,
+                              const void *x, spry_scalar beta, void *y)
+{
+    (void)op, (void)transpose, (void)alpha, (void)x, (void)beta, (void)y;
+    return SPRY_STATUS_OK;
+}
+
+static const operator_class nothing_class = {
+    .name = "nothing", .has_transpose = true, .multiply = do_nothing};
+
+static spry_status make_nothing(const spry_matrix *own, spry_operator **M)
+{
+    const spry_status status = operator_new(own->ctx, &nothing_class, own->a.type, 0, 0, M);
+    if (status == SPRY_STATUS_OK)
+        (*M)->hermitian = (*M)->definite = true;
     return status;
 }
 
@@ -81,8 +103,6 @@ spry_status precon_make_ranked(spry_context *ctx, const spry_matrix *A, const ch
     if (precon_is(spec, "none"))
         return SPRY_STATUS_OK;
     const spry_matrix *own = A->spread->own;
-    /* There is nothing to make of no rows, and something of its kind to be called. */
-    const char *here = own->a.rows == 0 ? "jacobi" : spec;
     spry_status status = SPRY_STATUS_OK;
     if (!A->spread->square)
         return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
@@ -93,7 +113,10 @@ spry_status precon_make_ranked(spry_context *ctx, const spry_matrix *A, const ch
     SPRY_GO(ctx, precon_make_across(A, spec, &made, M, name));
     if (made)
         return SPRY_STATUS_OK;
-    status = precon_make_beside(ctx, own, NULL, here, M, local);
+    if (own->a.rows == 0 && !precon_is(spec, "jacobi"))
+        status = make_nothing(own, M);
+    else
+        status = precon_make_beside(ctx, own, NULL, spec, M, local);
     SPRY_GO(ctx, precon_spread(A, status, M));
     if (precon_is(spec, "jacobi"))
         snprintf(name, 32, "jacobi");

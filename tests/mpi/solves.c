@@ -142,7 +142,7 @@ static void methods_converge(void **state)
         "method=cg fuse=no precon=jacobi"};
     for (int way = 0; way < RANKS_WAYS; way++) {
         system_t s;
-        system_open(&s, "threads=2", "poisson2d", "size=37", (ranks_way)way, 1);
+        system_open(&s, "threads=2", "poisson2d", "size=21", (ranks_way)way, 1);
         for (size_t k = 0; k < sizeof options / sizeof *options; k++) {
             spry_result here = SPRY_RESULT_INIT, there = SPRY_RESULT_INIT;
             spry_vector *x, *X;
@@ -176,7 +176,7 @@ static void blocks(void **state)
                  {"", ""}};
     for (int way = 0; way < RANKS_WAYS; way++) {
         system_t s;
-        system_open(&s, NULL, "poisson2d", "size=37", (ranks_way)way, 1);
+        system_open(&s, NULL, "poisson2d", "size=25", (ranks_way)way, 1);
         for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
             spry_result result = SPRY_RESULT_INIT;
             spry_vector *x;
@@ -240,5 +240,6 @@ int main(void)
                                        cmocka_unit_test(methods_converge), cmocka_unit_test(blocks),
                                        cmocka_unit_test(side_by_side)};
     MPI_Init(NULL, NULL);
+    cmocka_set_test_filter(getenv("SPRY_TEST")); /* NULL: all */
     return ranks_run(cmocka_run_group_tests(tests, NULL, NULL));
 }
