@@ -61,7 +61,7 @@ int ranks_open(const cli_arguments *arguments, spry_team **team)
         return EXIT_DONE;
     hush();
     /* MPI's own parts are loaded by it, and look for its names. */
-    for (int k = 0; k < 2 && !library; k++)
+    for (int k = 0; k < (named ? 1 : 2) && !library; k++)
         library = dlopen(names[k], RTLD_NOW | RTLD_GLOBAL);
     if (!library)
         return cli_fail(EXIT_INPUT, "ranks need libspry_mpi, which cannot be loaded: %s",
