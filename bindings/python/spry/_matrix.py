@@ -342,7 +342,7 @@ class Matrix:
         For elasticity these are the rigid body modes."""
         block = np.atleast_2d(_arrays.array(vectors, "near_null").T).T
         if block.ndim != 2 or block.shape[0] != self.shape[1]:
-            raise UsageError(f"near_null has {block.shape[0]} rows, the matrix {self.shape[1]} columns")
+            raise UsageError(f"near_null has shape {block.shape}, the matrix {self.shape[1]} columns")
         columns = [_arrays.ready(block[:, i], self.dtype.char) for i in range(block.shape[1])]
         with self._context:
             held = [_arrays.vector(self._context, column) for column in columns]
