@@ -199,11 +199,12 @@ class Matrix:
         """Raises `ChangedError` where arrays that are borrowed were changed, and `ReleasedError`
         where it was closed."""
         with self._context:
-            if self.lent() is not None and self._mark not in (None, self._arrays.mark()):
+            lent = self.lent()
+            if lent is not None and self._mark not in (None, lent.mark()):
                 raise ChangedError("the arrays of the matrix were changed: give the new values to "
                                    "update(), or make the matrix with copy=True")
 
-    def lent(self) -> Any:
+    def lent(self) -> Arrays | None:
         """The arrays that the library uses, to be held during a call; `ReleasedError` once closed."""
         if self._pointer is None:
             raise ReleasedError("the matrix was closed")
@@ -271,15 +272,15 @@ class Matrix:
         borrow = self._arrays is not None
         own = lib.SPRY_OWN_BORROW if borrow else lib.SPRY_OWN_COPY
         with self._context:
-            if self.lent() is not None and self._mark is not None \
-                    and self._arrays.mark()[:-1] != self._mark[:-1]:
+            lent = self.lent()
+            if lent is not None and self._mark is not None and lent.mark()[:-1] != self._mark[:-1]:
                 raise ChangedError("the places of the entries were changed: make a new Matrix")
             self._context.check(
                 lib.spry_matrix_set_values(self.pointer, _arrays.pointer(made), own))
-            if self._arrays is not None:
-                self._arrays.values = made
+            if lent is not None:
+                lent.values = made
                 if self._mark is not None or made is fresh:
-                    self._mark = self._arrays.mark()
+                    self._mark = lent.mark()
 
     def _values_of(self, other: Any) -> np.ndarray:
         if isinstance(other, Matrix):

@@ -228,9 +228,10 @@ class Solver:
     def update(self, values: Any) -> None:
         """New values for the matrix, see `Matrix.update`; the pattern, and what was made from it
         alone, stays."""
-        if self.pointer and self._matrix is None:
+        matrix = self.pointer and self._matrix
+        if matrix is None:
             raise UsageError("an operator has no values: it is asked for each product anew")
-        self._matrix.update(values)
+        matrix.update(values)
         with self._context as context:
             context.patiently(lib.spry_solver_update, self.pointer)
 

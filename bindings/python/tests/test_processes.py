@@ -154,3 +154,13 @@ def test_second_ctrl_c_at_the_end_of_a_call():
     assert _interrupt._previous != _interrupt._pipe[1]
     _interrupt.end()
     assert signal.set_wakeup_fd(-1) == -1
+
+
+def test_ctrl_c_between_calls_does_not_end_the_next():
+    """As when it struck in `begin` or `end`: the listener asks a context that nobody is inside of."""
+    from spry import _interrupt
+
+    context = spry._context.current().pointer
+    spry.lib.spry_context_interrupt(context)
+    _interrupt._asked.append(context)
+    assert _solve(40)
