@@ -17,6 +17,7 @@ SPRY_BEGIN
  * @param memory  any array; NULL where bytes is 0
  * @param bytes   of it
  * @param seed    what is given for an array before this one, or any number
+ * @return a number that depends on every byte and its place, as fast as memory is read
  */
 SPRY_API int64_t spry_fingerprint(const void *memory, int64_t bytes, int64_t seed);
 

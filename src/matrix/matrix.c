@@ -218,6 +218,17 @@ static void free_near_null(spry_matrix *A)
     A->near_count = 0;
 }
 
+/* Multigrid would drop what is not finite without a word. */
+static spry_status check_near_null(const spry_matrix *A, int k)
+{
+    const spry_vector *v = A->near_null[k];
+    for (int64_t i = 0; i < v->n; i++)
+        if (!value_finite(value_get(v->type, v->data, i)))
+            return SPRY_FAIL(A->ctx, SPRY_STATUS_BAD_INPUT,
+                             "near-null vector %d is not finite at row %" PRId64 " (from 0)", k, i);
+    return SPRY_STATUS_OK;
+}
+
 spry_status spry_matrix_set_near_null(spry_matrix *A, int count, const spry_vector *const *v)
 {
     SPRY_NEED(CTX_OF(A), A);
@@ -250,6 +261,7 @@ spry_status spry_matrix_set_near_null(spry_matrix *A, int count, const spry_vect
                 spry_vector_new(ctx, A->a.type, v[k]->n, NULL, SPRY_OWN_COPY, &A->near_null[k]));
         A->near_count = k + 1;
         SPRY_GO(ctx, spry_vector_copy(v[k], A->near_null[k]));
+        SPRY_GO(ctx, check_near_null(A, k));
     }
 done:
     if (status != SPRY_STATUS_OK)

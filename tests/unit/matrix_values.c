@@ -229,12 +229,31 @@ static void without_memory(void **state)
 }
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, support_setup, support_teardown)
+static void near_null_is_finite(void **state)
+{
+    spry_context *ctx = *state;
+    spry_matrix *A = support_sorted(ctx, SPRY_TYPE_D, SUPPORT_UNIFORM, 5, 3, 6, 1);
+    spry_vector *v = NULL;
+    assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, 3, (double[]){1, NAN, 1}, SPRY_OWN_COPY, &v));
+    assert_status(ctx, SPRY_STATUS_BAD_INPUT,
+                  spry_matrix_set_near_null(A, 1, (const spry_vector *const *)&v));
+    support_message_has(ctx, "near-null vector 0 is not finite at row 1");
+    assert_int_equal(A->near_count, 0);
+    spry_vector_free(v);
+    spry_matrix_free(A);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(owners),         TEST(refusals),       TEST(order_after_sorting),
-        TEST(shared),         TEST(made_elsewhere), TEST(facts_of_values_are_forgotten),
+        TEST(owners),
+        TEST(refusals),
+        TEST(order_after_sorting),
+        TEST(shared),
+        TEST(made_elsewhere),
+        TEST(facts_of_values_are_forgotten),
         TEST(without_memory),
+        TEST(near_null_is_finite),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -80,7 +80,8 @@ def explain(what: Any = None) -> str:
 
 def _explain_method(name: str) -> str:
     solver, explained = ffi.new("spry_solver **"), ffi.new("char **")
-    with current() as context:
+    context = current()
+    with context.lock:
         context.check(lib.spry_solver_new(context.pointer, solver))
         try:
             context.check(lib.spry_solver_set_text(solver[0], b"method", name.encode()))
@@ -110,7 +111,8 @@ def info(A: Any = None) -> Facts:
     if A is not None:
         matrix = A if isinstance(A, Matrix) else Matrix(A)
         return Facts(matrix.stats())
-    with current() as context:
+    context = current()
+    with context.lock:
         facts = Facts(version=version, threads=context.threads,
                       isa=text(lib.spry_context_isa(context.pointer)))
         record = sized("spry_device_info")
@@ -164,7 +166,8 @@ def tune(A: Any, *, device: str | None = None, **options: Any) -> TuneReport:
     matrix = A if isinstance(A, Matrix) else Matrix(A)
     words = " ".join(f"{name.replace('_', '-')}={_word(value)}" for name, value in options.items())
     record = sized("spry_tune_report")
-    with matrix._context as context:
+    context = matrix._context
+    with context.lock:
         place = ffi.new("spry_device **")
         if device not in (None, "cpu"):
             context.check(lib.spry_device_open(context.pointer, str(device).encode(), place))
@@ -200,7 +203,8 @@ def doctor(A: Any, b: Any = None, **options: Any) -> Diagnosis:
     matrix = A if isinstance(A, Matrix) else Matrix(A)
     words = " ".join(f"{name.replace('_', '-')}={_word(value)}" for name, value in options.items())
     record = sized("spry_diagnosis")
-    with matrix._context as context:
+    context = matrix._context
+    with context.lock:
         right = ffi.NULL
         if b is not None:
             right = _arrays.vector(context, _arrays.ready(_arrays.array(b, "b"), matrix.dtype.char))

@@ -16,8 +16,9 @@ from ._library import ffi, lib, text
 class Context:
     """The library's memory, messages and threads, with a lock: one thread at a time is inside.
 
-    Use it as `with context:` around calls of the library. Objects that Python drops are freed when
-    nobody is inside, so that finalizers may come at any time and from any thread.
+    `with context.lock:` stands around calls of the library. Entering and leaving are the lock's own,
+    in C: Ctrl-C comes before or after, and leaves no lock closed. Objects that Python drops are
+    freed when nobody is inside, so that finalizers may come at any time and from any thread.
     """
 
     def __init__(self, options: str | None = None) -> None:
@@ -29,41 +30,29 @@ class Context:
 
     def _adopt(self, pointer: Any) -> None:
         self.pointer = ffi.gc(pointer, lib.spry_context_free)
-        self._lock = threading.RLock()
-        self._depth = 0
+        self.lock: Any = threading.RLock()
         self._dropped: deque[tuple[Callable[[Any], None], Any, Any]] = deque()
         _all.add(self)
 
-    def __enter__(self) -> "Context":
-        self._lock.acquire()
-        self._depth += 1
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._depth -= 1
-        if self._dropped and not self._depth:
-            self._sweep()
-        self._lock.release()
-
-    def _sweep(self) -> None:
-        while self._dropped:
-            free, pointer, _kept = self._dropped.popleft()
-            free(pointer)
+    def sweep(self) -> None:
+        """Frees what Python has dropped, unless somebody is inside."""
+        if not self._dropped or self.lock._is_owned():
+            return
+        try:
+            if self.lock.acquire(False):
+                while self._dropped:
+                    free, pointer, _kept = self._dropped.popleft()
+                    free(pointer)
+        finally:
+            if self.lock._is_owned():
+                self.lock.release()
 
     def owned(self, pointer: Any, free: Callable[[Any], None], keep: Any = None) -> Any:
         """The pointer, freed when Python drops it; the context, and `keep`, live as long."""
 
         def drop(dead: Any) -> None:
-            if self._lock.acquire(blocking=False):
-                try:
-                    if self._depth:
-                        self._dropped.append((free, dead, keep))
-                    else:
-                        free(dead)
-                finally:
-                    self._lock.release()
-            else:
-                self._dropped.append((free, dead, keep))
+            self._dropped.append((free, dead, keep))
+            self.sweep()
 
         return ffi.gc(pointer, drop)
 
@@ -119,6 +108,7 @@ def current() -> Context:
     context = _mine.context
     if context is None:
         context = _mine.context = Context(f"threads={_threads}" if _threads else None)
+    context.sweep()
     return context
 
 
@@ -157,9 +147,8 @@ def _after_fork() -> None:
     """Locks that another thread of the parent held would never be opened here; those of this one,
     which has forked in a callback, will be."""
     for context in list(_all):
-        if not context._lock._is_owned():
-            context._lock = threading.RLock()
-            context._depth = 0
+        if not context.lock._is_owned():
+            context.lock = threading.RLock()
 
 
 if hasattr(os, "register_at_fork"):

@@ -28,7 +28,8 @@ def read(path: str | os.PathLike[str], *, vector: bool = False, **options: Any) 
     `spry.choices("files")`.
     """
     name = os.fsencode(path)
-    with current() as context:
+    context = current()
+    with context.lock:
         if not vector:
             made = ffi.new("spry_matrix **")
             context.patiently(lib.spry_matrix_read_with, context.pointer, name, _text(options), made)
@@ -58,7 +59,8 @@ def write(path: str | os.PathLike[str], what: Any) -> None:
     name = os.fsencode(path)
     if isinstance(what, Matrix) or hasattr(what, "nnz") or hasattr(what, "crow_indices"):
         matrix = what if isinstance(what, Matrix) else Matrix(what)
-        with matrix._context as context:
+        context = matrix._context
+        with context.lock:
             context.patiently(lib.spry_matrix_write, matrix.pointer, name)
         return
     block = _arrays.array(what, "the array")
@@ -66,7 +68,8 @@ def write(path: str | os.PathLike[str], what: Any) -> None:
         raise UsageError(f"one column or several can be written, not an array of shape {block.shape}")
     columns = block.shape[1] if block.ndim == 2 else 1
     flat = _arrays.ready(block.ravel(order="F"), _arrays.kind(block.dtype.char))
-    with current() as context:
+    context = current()
+    with context.lock:
         held = _arrays.vector(context, flat)
         context.patiently(lib.spry_columns_write, held, columns, name)
 
@@ -81,6 +84,7 @@ def generate(kind: str, **options: Any) -> Matrix:
     <spry.Matrix 9 x 9, 33 entries, float64, csr>
     """
     made = ffi.new("spry_matrix **")
-    with current() as context:
+    context = current()
+    with context.lock:
         context.patiently(lib.spry_generate, context.pointer, kind.encode(), _text(options), made)
     return Matrix._from(context, made[0])

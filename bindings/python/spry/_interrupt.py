@@ -79,16 +79,23 @@ def begin(context: Any) -> bool:
         if before != pipe[1]:  # else a second Ctrl-C has kept `end` from its end
             _previous = before
     with _guard:
+        _forget()
         _running.append(context)
     return True
 
 
+def _forget() -> None:
+    """A request that came too late for the call before is none for the next; Python has raised
+    KeyboardInterrupt for it, or will."""
+    while _asked:
+        lib.spry_context_interrupted(_asked.pop(), True)
+
+
 def end() -> None:
-    """Called after it. A request that came too late for this call is none for the next."""
+    """Called after it."""
     with _guard:
         if _running:  # not in a child of this call's callback
             _running.pop()
-        while _asked:
-            lib.spry_context_interrupted(_asked.pop(), True)
+        _forget()
     if not _running:
         signal.set_wakeup_fd(_previous)

@@ -198,12 +198,14 @@ class Matrix:
     def check(self) -> None:
         """Raises `ChangedError` where arrays that are borrowed were changed, and `ReleasedError`
         where it was closed."""
-        with self._context:
-            if self.lent() is not None and self._mark not in (None, self._arrays.mark()):
+        self._context.sweep()
+        with self._context.lock:
+            lent = self.lent()
+            if lent is not None and self._mark not in (None, lent.mark()):
                 raise ChangedError("the arrays of the matrix were changed: give the new values to "
                                    "update(), or make the matrix with copy=True")
 
-    def lent(self) -> Any:
+    def lent(self) -> Arrays | None:
         """The arrays that the library uses, to be held during a call; `ReleasedError` once closed."""
         if self._pointer is None:
             raise ReleasedError("the matrix was closed")
@@ -224,7 +226,7 @@ class Matrix:
             truth = lib.spry_matrix_fact(self.pointer, _FACTS[name])
         else:
             found = ffi.new("spry_truth *")
-            with self._context:
+            with self._context.lock:
                 self._context.check(lib.spry_matrix_find_fact(self.pointer, _FACTS[name], found))
             truth = found[0]
         return {lib.SPRY_TRUTH_YES: True, lib.SPRY_TRUTH_NO: False}.get(truth)
@@ -236,7 +238,7 @@ class Matrix:
         value = {True: lib.SPRY_TRUTH_YES, False: lib.SPRY_TRUTH_NO, None: lib.SPRY_TRUTH_UNKNOWN}
         if truth not in (True, False, None):
             raise UsageError(f"a truth is True, False or None, not {truth!r}")
-        with self._context:
+        with self._context.lock:
             self._context.check(lib.spry_matrix_set_fact(self.pointer, _FACTS[name], value[truth]))
 
     def stats(self) -> dict[str, Any]:
@@ -247,7 +249,7 @@ class Matrix:
         5
         """
         record = sized("spry_stats")
-        with self._context:
+        with self._context.lock:
             self._context.check(lib.spry_matrix_stats(self.pointer, record))
         found = {}
         for name, field in ffi.typeof("spry_stats").fields:
@@ -270,16 +272,16 @@ class Matrix:
         made = _arrays.ready(fresh, self.dtype.char)
         borrow = self._arrays is not None
         own = lib.SPRY_OWN_BORROW if borrow else lib.SPRY_OWN_COPY
-        with self._context:
-            if self.lent() is not None and self._mark is not None \
-                    and self._arrays.mark()[:-1] != self._mark[:-1]:
+        with self._context.lock:
+            lent = self.lent()
+            if lent is not None and self._mark is not None and lent.mark()[:-1] != self._mark[:-1]:
                 raise ChangedError("the places of the entries were changed: make a new Matrix")
             self._context.check(
                 lib.spry_matrix_set_values(self.pointer, _arrays.pointer(made), own))
-            if self._arrays is not None:
-                self._arrays.values = made
+            if lent is not None:
+                lent.values = made
                 if self._mark is not None or made is fresh:
-                    self._mark = self._arrays.mark()
+                    self._mark = lent.mark()
 
     def _values_of(self, other: Any) -> np.ndarray:
         if isinstance(other, Matrix):
@@ -296,7 +298,7 @@ class Matrix:
     def arrays(self) -> Arrays:
         """The library's arrays, in place: not to be changed, valid while the matrix is."""
         record = sized("spry_arrays")
-        with self._context:
+        with self._context.lock:
             self._context.check(lib.spry_matrix_arrays(self.pointer, record))
         count = record.nnz
         major = {"csr": record.rows, "csc": record.cols}.get(self.format, 0)
@@ -324,7 +326,7 @@ class Matrix:
 
         if self.symmetry != "general":
             full = ffi.new("spry_matrix **")
-            with self._context:
+            with self._context.lock:
                 self._context.check(lib.spry_matrix_expand(self.pointer, full))
             return Matrix._from(self._context, full[0]).to_scipy()
         held = self.arrays()
@@ -342,9 +344,9 @@ class Matrix:
         For elasticity these are the rigid body modes."""
         block = np.atleast_2d(_arrays.array(vectors, "near_null").T).T
         if block.ndim != 2 or block.shape[0] != self.shape[1]:
-            raise UsageError(f"near_null has {block.shape[0]} rows, the matrix {self.shape[1]} columns")
+            raise UsageError(f"near_null has shape {block.shape}, the matrix {self.shape[1]} columns")
         columns = [_arrays.ready(block[:, i], self.dtype.char) for i in range(block.shape[1])]
-        with self._context:
+        with self._context.lock:
             held = [_arrays.vector(self._context, column) for column in columns]
             self._context.check(
                 lib.spry_matrix_set_near_null(self.pointer, len(held), ffi.new("spry_vector *[]", held)))
@@ -363,7 +365,7 @@ class Matrix:
         self.check()
         from ._operator import product
 
-        with self._context:
+        with self._context.lock:
             return product(self._context, self.operator(), self.shape, self.dtype, x,
                            lib.SPRY_TRANSPOSE_NO)
 
@@ -372,7 +374,7 @@ class Matrix:
         self.check()
         from ._operator import product
 
-        with self._context:
+        with self._context.lock:
             return product(self._context, self.operator(), self.shape[::-1], self.dtype, x,
                            lib.SPRY_TRANSPOSE_CONJUGATE)
 
@@ -410,7 +412,7 @@ def _made(context: Context, arrays: Arrays, symmetry: int, copy: bool) -> Any:
     if _is_common(arrays, symmetry):  # the shortest way
         made = ffi.new("spry_matrix **")
         held = [_arrays.pointer(part) for part in (arrays.offsets, arrays.cols, arrays.values)]
-        with context:
+        with context.lock:
             context.check(lib.spry_matrix_from_csr32(
                 context.pointer, _arrays.TYPES[arrays.values.dtype.char], *arrays.shape, *held,
                 lib.SPRY_OWN_COPY if copy else lib.SPRY_OWN_BORROW, made))
@@ -436,6 +438,6 @@ def _made(context: Context, arrays: Arrays, symmetry: int, copy: bool) -> Any:
     record.index_bits = 8 * index.itemsize
     made = ffi.new("spry_matrix **")
     own = lib.SPRY_OWN_COPY if copy else lib.SPRY_OWN_BORROW
-    with context:
+    with context.lock:
         context.check(lib.spry_matrix_new(context.pointer, record, own, made))
     return made[0]

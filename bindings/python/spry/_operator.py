@@ -173,7 +173,7 @@ class Preconditioner(LinearOperator):
         self._matrix = matrix
         self.spec = spec
         made = ffi.new("spry_operator **")
-        with self._context:
+        with self._context.lock:
             self._context.patiently(lib.spry_precon_new, matrix.pointer, ffi.NULL, spec.encode(), made)
         if made[0] == ffi.NULL:
             raise UsageError(f"{spec!r} is no preconditioner")
@@ -194,6 +194,7 @@ class Preconditioner(LinearOperator):
     def check(self) -> None:
         """Raises `ChangedError` where it goes on using arrays that were changed, and `ReleasedError`
         where the matrix was closed."""
+        self._context.sweep()
         if self._uses_matrix:
             self._matrix.check()
         else:
@@ -212,12 +213,13 @@ class Preconditioner(LinearOperator):
         """Takes new values of the matrix (`Matrix.update`), without being made anew."""
         if values is not None:
             self._matrix.update(values)
-        with self._context:
+        with self._context.lock:
             self._context.patiently(lib.spry_operator_update, self.pointer, self._matrix.pointer)
 
     def _product(self, x: Any, transpose: int) -> Any:
-        with self._context as context:
-            self.check()
+        self.check()
+        context = self._context
+        with context.lock:
             return product(context, self.pointer, self.shape, self.dtype, x, transpose)
 
     def _matvec(self, x: Any) -> Any:

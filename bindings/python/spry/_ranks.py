@@ -59,15 +59,11 @@ class Ranks(_context.Context):
         self._before: list[Any] = []
 
     def __enter__(self) -> "Ranks":
-        if not self._depth:
-            self._before.append(_context.use(self))
-        super().__enter__()
+        self._before.append(_context.use(self))
         return self
 
-    def __exit__(self, *details: object) -> None:
-        super().__exit__(*details)
-        if not self._depth and self._before:
-            _context.use(self._before.pop())
+    def __exit__(self, *_: object) -> None:
+        _context.use(self._before.pop())
 
     def matrix(self, rows: Any, columns: int | None = None) -> Matrix:
         """A matrix of the rows that each rank gives, rank 0's first. `columns` are the elements of x
@@ -78,7 +74,7 @@ class Ranks(_context.Context):
         offsets = np.require(rows.indptr, np.int64, ["C", "A"])
         indices = np.require(rows.indices, np.int64, ["C", "A"])
         made = ffi.new("spry_matrix **")
-        with self:
+        with self.lock:
             self.check(lib.spry_matrix_new_ranked(
                 self.pointer, _arrays.TYPES[values.dtype.char], rows.shape[0], -1 if columns is None else columns,
                 _arrays.pointer(offsets), _arrays.pointer(indices), _arrays.pointer(values), made))

@@ -41,7 +41,8 @@ class Method:
     def __init__(self, text: str) -> None:
         self.text = text
         solver = ffi.new("spry_solver **")
-        with current() as context:
+        context = current()
+        with context.lock:
             context.check(lib.spry_solver_new(context.pointer, solver))
             try:
                 explained = ffi.new("char **")
@@ -123,7 +124,8 @@ class Solver:
         self._precon: Any = None
         self._there: _there.Operator | None = None
         made = ffi.new("spry_solver **")
-        with self._context as context:
+        context = self._context
+        with context.lock:
             context.check(lib.spry_solver_new(context.pointer, made))
             self._pointer: Any = context.owned(made[0], lib.spry_solver_free)
             if maxiter is not None:
@@ -155,7 +157,7 @@ class Solver:
     def set(self, **options: Any) -> None:
         """Sets options: `solver.set(tol=1e-10, max_iter=500)`. What is built stays unless an
         option touches it."""
-        with self._context:
+        with self._context.lock:
             self._set(options)
 
     def _set(self, options: dict[str, Any]) -> None:
@@ -176,7 +178,8 @@ class Solver:
     def get(self, name: str) -> str:
         """An option as text; "method:restart" is an option of the method as it is in effect."""
         room = ffi.new("char[]", lib.SPRY_OPTION_TEXT_SIZE)
-        with self._context as context:
+        context = self._context
+        with context.lock:
             context.check(lib.spry_solver_get_text(self.pointer, name.encode(), room, len(room)))
         return ffi.string(room).decode()
 
@@ -228,16 +231,19 @@ class Solver:
     def update(self, values: Any) -> None:
         """New values for the matrix, see `Matrix.update`; the pattern, and what was made from it
         alone, stays."""
-        if self.pointer and self._matrix is None:
+        matrix = self.pointer and self._matrix
+        if matrix is None:
             raise UsageError("an operator has no values: it is asked for each product anew")
-        self._matrix.update(values)
-        with self._context as context:
+        matrix.update(values)
+        context = self._context
+        with context.lock:
             context.patiently(lib.spry_solver_update, self.pointer)
 
     def explain(self) -> str:
         """What the solver does: notation, options, traffic of an iteration."""
         explained = ffi.new("char **")
-        with self._context as context:
+        context = self._context
+        with context.lock:
             context.check(lib.spry_solver_explain(self.pointer, explained))
             return context.given(explained[0])
 
@@ -257,9 +263,12 @@ class Solver:
                  if isinstance(part, (Matrix, Explicit, Preconditioner))]
         for part in parts:  # each under the lock of its own context, before ours
             part.check()
-        with self._context:
-            held = [self._function, self._precon, *parts, *(part.lent() for part in parts)]
-            return self._solve(held, b, x0, callback, watch)
+        try:
+            with self._context.lock:
+                held = [self._function, self._precon, *parts, *(part.lent() for part in parts)]
+                return self._solve(held, b, x0, callback, watch)
+        finally:
+            self._context.sweep()
 
     def _solve(self, _held: Any, b: Any, x0: Any, callback: Any, watch: Any) -> Any:
         """The same; what it works with lives as long, also when somebody closes it meanwhile."""
@@ -273,7 +282,8 @@ class Solver:
         right = _arrays.ready(given.reshape(-1), self._char(given))
         x = self._guess(x0)
         record = _result.record()
-        with self._context as context:
+        context = self._context
+        with context.lock:
             held = _arrays.vector(context, right), _arrays.vector(context, x)
             self.run(callback, watch, lib.spry_solve, held[0], held[1], record)
             shaped = x.reshape((-1, *given.shape[1:]))
@@ -309,7 +319,8 @@ class Solver:
         records = ffi.new("spry_result[]", count)
         for k in range(count):
             records[k].size = ffi.sizeof("spry_result")
-        with self._context as context:
+        context = self._context
+        with context.lock:
             blocks = dense(right), dense(x)
             self.run(callback, watch, lib.spry_solve_dense, blocks[0], blocks[1], records)
             done = [Result(context, records + k, _arrays.like(given, x[:, k])) for k in range(count)]
@@ -328,7 +339,8 @@ class Solver:
         x = _there.zeros(b) if x0 is None else _there.copied(x0, b)
         _there.settle(b)
         record = _result.record()
-        with self._context as context:
+        context = self._context
+        with context.lock:
             right, device, char = _arrays.device_vector(context, b)
             if char != self.dtype.char:
                 raise UsageError(f"b is {np.dtype(char)}, the matrix {self.dtype}")
@@ -452,7 +464,7 @@ class Explicit:
 
     def __init__(self, matrix: Matrix) -> None:
         self.matrix = matrix
-        with matrix._context:
+        with matrix._context.lock:
             self.pointer = matrix.operator()
         self.check, self.lent = matrix.check, matrix.lent
 

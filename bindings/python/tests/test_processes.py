@@ -154,3 +154,42 @@ def test_second_ctrl_c_at_the_end_of_a_call():
     assert _interrupt._previous != _interrupt._pipe[1]
     _interrupt.end()
     assert signal.set_wakeup_fd(-1) == -1
+
+
+def test_ctrl_c_between_calls_does_not_end_the_next():
+    """As when it struck in `begin` or `end`: the listener asks a context that nobody is inside of."""
+    from spry import _interrupt
+
+    context = spry._context.current().pointer
+    spry.lib.spry_context_interrupt(context)
+    _interrupt._asked.append(context)
+    assert _solve(40)
+
+
+@pytest.mark.skipif(SANITIZED, reason="what it strikes in a finalizer is lost, as Python says")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_exceptions_of_signals_at_any_moment(laplace):
+    """Wherever the handler's exception strikes, no lock stays closed and nothing that was dropped is kept."""
+    solver = spry.Solver(laplace, method="cg", precon="jacobi")
+    b, struck = np.ones(400), 0
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    try:
+        for k in range(600):
+            try:
+                signal.setitimer(signal.ITIMER_REAL, 1e-5 + k * 1e-6)
+                for _ in range(20):
+                    solver.solve(b)
+                    spry.cg(laplace, b, maxiter=2)
+            except KeyboardInterrupt:
+                struck += 1
+            finally:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert struck > 0
+    assert not solver._context.lock._is_owned()
+    answers = []
+    worker = threading.Thread(target=lambda: answers.append(solver.solve(b).converged))
+    worker.start()
+    worker.join()
+    assert answers == [True] and not solver._context._dropped

@@ -44,7 +44,8 @@ class _Least:
         self.damp, self.itn, self.istop = damp, 0, 0
         self.anorm = self.acond = 0.0
         self.variances = variances
-        with System(A, None, x0, right, square=False) as system:
+        system = System(A, None, x0, right, square=False)
+        with system.context.lock, system:
             self.start = system.x.copy()
             self.var = np.zeros_like(system.x)
             gradient = self._gradient(system, system.residual())

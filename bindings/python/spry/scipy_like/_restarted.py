@@ -49,7 +49,7 @@ def gmres(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0
     if limit <= 0:
         return system.x, limit
     heard = _Heard(system, callback, steps) if callback is not None and kind != "x" else None
-    with system:
+    with system.context.lock, system:
         system.prepare(f"gmres:restart={steps},side=left")
         if callback is not None and kind == "x":
             outcome = _cycle_by_cycle(system, tol, limit, steps, callback)
@@ -229,7 +229,7 @@ def _outer(system: System, text: str, tol: float, cycles: _Cycles,
 
     if callback is not None:
         callback(system.x.copy())
-    with system:
+    with system.context.lock, system:
         try:
             system.prepare(text)
             if space is not None:

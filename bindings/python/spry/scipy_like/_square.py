@@ -111,7 +111,7 @@ def minres(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, shift: float =
     limit = 5 * system.shape[0] if maxiter is None else whole(maxiter)
     if limit <= 0:
         return system.x, limit
-    with system:
+    with system.context.lock, system:
         system.prepare("minres")
         outcome = system.run(tolerance("minres", system.size, 0.0, rtol), limit, told(callback))
     if outcome.reason == lib.SPRY_REASON_BREAKDOWN and "preconditioner" in outcome.detail:

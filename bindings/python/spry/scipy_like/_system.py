@@ -132,7 +132,6 @@ class System:
     # The library's objects live from __enter__ to __exit__: freed in order, without finalizers.
 
     def __enter__(self) -> "System":
-        self.context.__enter__()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -140,7 +139,6 @@ class System:
             free, pointer = self._made.pop()
             free(pointer)
         self.held.clear()
-        self.context.__exit__()
 
     def _matrix(self) -> Any:
         A = self.A
@@ -226,7 +224,7 @@ def solve(method: str, name: str, A: Any, b: Any, x0: Any, rtol: float, atol: An
     limit = 10 * system.shape[0] if maxiter is None else whole(maxiter)
     if limit <= 0:
         return system.x, limit
-    with system:
+    with system.context.lock, system:
         system.prepare(method, options)
         outcome = system.run(tol, limit, told(callback))
     return system.x, outcome.info(limit)
