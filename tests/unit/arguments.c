@@ -260,6 +260,7 @@ LOOK(spry_fingerprint, 1, spry_fingerprint(P(0, csr_values), sizeof csr_values, 
 LOOK(spry_nearest, 3, spry_nearest(P(0, "a"), P(1, "a b"), P(2, t->word), sizeof t->word))           \
 LOOK(spry_context_options, 0, spry_context_options())                                                \
 LOOK(spry_solver_options, 0, spry_solver_options())                                                  \
+LOOK(spry_split_options, 0, spry_split_options())                                                    \
 LOOK(spry_read_options, 0, spry_read_options())                                                      \
 LOOK(spry_generate_options, 0, spry_generate_options())                                              \
 CALL(spry_precon_new, 4, "1", spry_precon_new(P(0, t->A), P(1, t->device), P(2, "jacobi"), P(3, &t->made_operator))) \
