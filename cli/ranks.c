@@ -7,6 +7,7 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static bool silent;
 
@@ -49,23 +50,42 @@ static void hush(void)
     silent = number_in(names) > 0;
 }
 
+/* The library: the one that is named, or where the system looks, or beside this program. */
+static void *load(void)
+{
+    static const char *const places[] = {"", "/../lib"};
+    const char *named = getenv("SPRY_MPI_LIBRARY");
+    char folder[1024], path[1100];
+    /* MPI's own parts are loaded by it, and look for its names. */
+    const int how = RTLD_NOW | RTLD_GLOBAL;
+    void *library = dlopen(named ? named : "libspry_mpi.so.1", how);
+    const ssize_t length = readlink("/proc/self/exe", folder, sizeof folder - 1);
+    if (named || library || length < 1)
+        return library;
+    folder[length] = '\0';
+    *strrchr(folder, '/') = '\0';
+    for (size_t k = 0; k < sizeof places / sizeof *places && !library; k++) {
+        snprintf(path, sizeof path, "%s%s/libspry_mpi.so.1", folder, places[k]);
+        if (access(path, R_OK) == 0)
+            library = dlopen(path, how);
+    }
+    return library;
+}
+
 int ranks_open(const cli_arguments *arguments, spry_team **team)
 {
-    const char *named = getenv("SPRY_MPI_LIBRARY");
-    const char *const names[] = {named ? named : "libspry_mpi.so.1", "libspry_mpi.so"};
     spry_team *(*make)(const void *comm) = NULL;
-    void *library = NULL;
     const int processes = started();
     *team = NULL;
     if (strcmp(arguments->command->name, "solve") != 0 || (processes < 2 && !is_asked(arguments)))
         return EXIT_DONE;
     hush();
-    /* MPI's own parts are loaded by it, and look for its names. */
-    for (int k = 0; k < (named ? 1 : 2) && !library; k++)
-        library = dlopen(names[k], RTLD_NOW | RTLD_GLOBAL);
+    void *library = load();
     if (!library)
-        return cli_fail(EXIT_INPUT, "ranks need libspry_mpi, which cannot be loaded: %s",
-                        dlerror());
+        return cli_fail(EXIT_INPUT,
+                        "ranks need libspry_mpi, which cannot be loaded (SPRY_MPI_LIBRARY names it "
+                        "where it is elsewhere); it is built where MPI is installed, see "
+                        "docs/clusters.md");
     void *found = dlsym(library, "spry_mpi_team_new");
     memcpy(&make, &found, sizeof make); /* an object's pointer is none to a function in C */
     *team = make ? make(NULL) : NULL;
