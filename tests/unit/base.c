@@ -42,7 +42,7 @@ static void context_options_are_checked(void **state)
 
     static const char *const bad[][2] = {
         {"thread=3", "option thread is unknown; did you mean threads? There are: threads isa "
-                     "memory-limit log"},
+                     "memory-limit repeat delays partition log"},
         {"threads=-1", "threads=-1 is outside 0..1e+09"},
         {"threads=two", "threads=two is not a whole number"},
         {"threads", "\"threads\" is not name=value"},

@@ -188,7 +188,7 @@ static const sized_case cases[] = {
     {"diagnosed result", sizeof(spry_result), call_diagnose_result, 0},
     {"result", sizeof(spry_result), call_result, offsetof(spry_result, detail)},
     {"quick result", sizeof(spry_result), call_quick, offsetof(spry_result, detail)},
-    {"split stats", sizeof(spry_split_stats), call_split, offsetof(spry_split_stats, iterations)},
+    {"split stats", sizeof(spry_split_stats), call_split, offsetof(spry_split_stats, checks)},
     {"dense", sizeof(spry_dense), call_dense, 0},
     {"arrays", sizeof(spry_arrays), call_arrays, offsetof(spry_arrays, rows)},
     {"new", sizeof(spry_arrays), call_new, 0},
