@@ -225,15 +225,26 @@ done:
 static spry_status check_arguments(spry_context *ctx, const spry_matrix *A, const spry_vector *b,
                                    const spry_vector *x)
 {
-    if (b->ctx != ctx || x->ctx != ctx || b->device || x->device)
-        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
-                         "A, b and x must be of one context, and b and x on the host");
+    if (b->ctx != ctx || x->ctx != ctx)
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "A, b and x must be of one context");
     if (!matrix_is_square(A) || b->type != A->a.type || x->type != A->a.type || b->n != A->a.rows ||
         x->n != A->a.rows)
         return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
                          "a square A, and b and x of its type and %" PRId64 " rows here are needed",
                          A->a.rows);
     return SPRY_STATUS_OK;
+}
+
+/* A vector of a device on the host, where the work is done; NULL: it is there. */
+static spry_status bring(const spry_vector *v, spry_vector **here)
+{
+    spry_status status = SPRY_STATUS_OK;
+    if (!v->device)
+        return vector_fetch(v);
+    SPRY_GO(v->ctx, spry_vector_new(v->ctx, v->type, v->n, NULL, SPRY_OWN_COPY, here));
+    SPRY_GO(v->ctx, spry_vector_copy(v, *here));
+done:
+    return status;
 }
 
 static void tell(const split *p, const spry_matrix *A, const standing *all, spry_reason end,
@@ -278,6 +289,7 @@ spry_status spry_solve_split(const spry_matrix *A, const spry_vector *b, spry_ve
     spry_result found = SPRY_RESULT_INIT;
     spry_reason end = SPRY_REASON_FAILED;
     standing *all = NULL;
+    spry_vector *b_here = NULL, *x_here = NULL;
     const double begin = base_seconds();
     spry_status status = check_arguments(ctx, A, b, x);
     if (result && status == SPRY_STATUS_OK)
@@ -290,12 +302,18 @@ spry_status spry_solve_split(const spry_matrix *A, const spry_vector *b, spry_ve
         status = spry_options_parse(ctx, list, &p.o, options);
     if (status == SPRY_STATUS_OK)
         status = base_calloc(ctx, team_ranks(ctx), sizeof *all, &all);
+    if (status == SPRY_STATUS_OK)
+        status = bring(b, &b_here);
+    if (status == SPRY_STATUS_OK)
+        status = bring(x, &x_here);
     SPRY_GO(ctx, team_agree(ctx, status));
     p.mode = p.o.mode == SPLIT_ASYNC ? SPLIT_ASYNC : SPLIT_SYNC;
     p.stats.seconds = begin;
-    SPRY_GO(ctx, open_all(&p, A, b, x, all));
+    SPRY_GO(ctx, open_all(&p, A, b_here ? b_here : b, x_here ? x_here : x, all));
     const double ready = base_seconds();
     SPRY_GO(ctx, run(&p, all, &found.true_residual, &found.initial_residual, &end));
+    if (x_here)
+        SPRY_GO(ctx, spry_vector_copy(x_here, x));
     p.stats.was_asynchronous = p.mode == SPLIT_ASYNC;
     p.stats.seconds = base_seconds() - begin;
     tell(&p, A, all, end, &found);
@@ -309,6 +327,8 @@ spry_status spry_solve_split(const spry_matrix *A, const spry_vector *b, spry_ve
 done:
     split_talk_close(&p);
     split_close(&p);
+    spry_vector_free(b_here);
+    spry_vector_free(x_here);
     base_free(ctx, all);
     return status;
 }

@@ -1,6 +1,8 @@
 /* Solves with vectors, blocks and operators of each place: see places.c. */
 #include "support/places.h"
 
+#include "device/engine.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +26,54 @@ static void check_solution(const spry_matrix *A, const spry_vector *b, const spr
     assert_true(numeric_norm(r) <= tol * numeric_norm(b) + rounding);
     FREE_ALL(here, r);
     spry_operator_free(op);
+}
+
+/* By splitting, whose work is the host's. */
+static void check_split(spry_device *d, spry_type type)
+{
+    spry_context *ctx = d->ctx;
+    spry_matrix *A = grid(ctx, type);
+    spry_vector *b = numbers(ctx, type, spry_matrix_rows(A), 14), *db = there(d, b),
+                *x = there(d, b);
+    spry_result result = SPRY_RESULT_INIT;
+    assert_ok(ctx, spry_vector_fill(x, zero));
+    assert_ok(ctx, spry_solve_split(A, db, x, "inner=ilu tol=1e-4", &result, NULL));
+    assert_true(result.converged);
+    check_solution(A, b, x, 1e-4);
+    spry_result_clear(ctx, &result);
+    FREE_ALL(b, db, x);
+    spry_matrix_free(A);
+}
+
+/* A diagonal whose arrays are there: offsets and columns of 64 bits as vectors of type d. */
+static void check_arrays(spry_device *d, spry_type type)
+{
+    enum { N = 7 };
+    spry_context *ctx = d->ctx;
+    int64_t count[N + 1];
+    for (int i = 0; i <= N; i++)
+        count[i] = i;
+    spry_vector *index = NULL;
+    assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, N + 1, count, SPRY_OWN_BORROW, &index));
+    spry_vector *x = numbers(ctx, type, N, 3), *values = there(d, x), *places = there(d, index);
+    spry_vector *ones = NULL, *y = NULL;
+    spry_operator *op = NULL;
+    spry_arrays a = SPRY_ARRAYS_INIT;
+    a.type = type;
+    a.format = SPRY_FORMAT_CSR;
+    a.rows = a.cols = a.nnz = N;
+    a.offsets = a.col_index = (void *)places->memory->block;
+    a.values = (void *)values->memory->block;
+    a.index_bits = 64;
+    assert_ok(ctx, spry_device_finish(d));
+    assert_ok(ctx, spry_operator_from_arrays(d, &a, "auto", &op));
+    assert_ok(ctx, spry_vector_like(values, N, &ones));
+    assert_ok(ctx, spry_vector_like(values, N, &y));
+    assert_ok(ctx, spry_vector_fill(ones, one));
+    assert_ok(ctx, spry_operator_apply(op, ones, y));
+    same(x, y);
+    spry_operator_free(op);
+    FREE_ALL(index, x, values, places, ones, y);
 }
 
 /* What the solver works with: a matrix, by itself or with operators of the caller's. */
@@ -237,6 +287,8 @@ static void solves(spry_context *ctx, spry_device *d)
     for (int t = 0; t < TYPES; t++) {
         check_null_space(d, types[t]);
         check_blocks(d, types[t]);
+        check_split(d, types[t]);
+        check_arrays(d, types[t]);
         for (int kind = 0; kind < SOLVE_KINDS; kind++) {
             check_solves(d, types[t], (solve_kind)kind, false);
             check_solves(d, types[t], (solve_kind)kind, true);
