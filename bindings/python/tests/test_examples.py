@@ -9,7 +9,7 @@ import pytest
 
 import spry
 
-MODULES = ["spry"] + [name for _, name, _ in pkgutil.walk_packages(spry.__path__, "spry.") if name not in ("spry._ffi", "spry.libspry")]
+MODULES = ["spry"] + [name for _, name, _ in pkgutil.walk_packages(spry.__path__, "spry.") if name not in ("spry._ffi", "spry.libspry", "spry.libspry_mpi")]
 
 
 @pytest.mark.parametrize("name", MODULES)
