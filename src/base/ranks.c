@@ -169,7 +169,7 @@ static spry_status gather_status(team *t, spry_status status, int *first, int *f
     return *first >= 0 ? (spry_status)all[*first] : agreed;
 }
 
-spry_status team_agree(spry_context *ctx, spry_status status)
+spry_status team_agree_on(spry_context *ctx, spry_status status)
 {
     if (!ctx->team)
         return status;

@@ -105,13 +105,19 @@ spry_status team_poll(spry_context *ctx, int *from, void *data, int64_t room, in
  * anything was made of it. */
 spry_status team_delay(spry_context *ctx, const char *options);
 
+/* team_agree() without its last word, for itself alone. */
+spry_status team_agree_on(spry_context *ctx, spry_status status);
 /*
  * One status for all: SPRY_STATUS_OK where it is everybody's, else that of the first rank that has
  * another, with its message, which names the rank unless all have failed. To be called at the same
  * places by all ranks, also by those that failed: what may fail on one rank alone (memory, files,
  * values, clocks, requests to stop) is agreed upon before the next message.
  */
-spry_status team_agree(spry_context *ctx, spry_status status);
+static inline spry_status team_agree(spry_context *ctx, spry_status status)
+{
+    const spry_status all = team_agree_on(ctx, status);
+    return all == SPRY_STATUS_OK ? status : all; /* what failed here has failed: analysers see it */
+}
 /* The same of a number: the smallest and the largest of all ranks'; the sum. */
 spry_status team_bounds(spry_context *ctx, double mine, double *least, double *most);
 spry_status team_sum(spry_context *ctx, int64_t mine, int64_t *sum);

@@ -19,15 +19,16 @@ void deal_halo_clear(deal_halo *h)
 }
 
 /* Messages of the ranks that have any elements; each as long as those are. */
-static int list_messages(int ranks, const int64_t *each, size_t size, char *data,
+static int list_messages(int ranks, const int64_t *each, size_t size, void *data,
                          team_message *list)
 {
     int count = 0;
+    int64_t at = 0;
     for (int r = 0; r < ranks; r++) {
         const int64_t bytes = each[r] * (int64_t)size;
         if (bytes > 0)
-            list[count++] = (team_message){r, bytes, data};
-        data += bytes;
+            list[count++] = (team_message){r, bytes, (char *)data + at};
+        at += bytes;
     }
     return count;
 }
