@@ -120,12 +120,9 @@ static spry_status check(split *p, standing *all, double *residual, spry_reason 
     if (own != SPRY_STATUS_OK)
         p->failed = own;
     watch(p);
-    const standing mine = {p->square,
-                           p->stats.idle_seconds,
-                           base_seconds() - p->stats.seconds,
-                           p->stats.iterations,
-                           p->end,
-                           0};
+    const standing mine = {
+        p->square,           p->stats.idle_seconds, base_seconds() - p->stats.seconds,
+        p->stats.iterations, (int32_t)p->end,       0};
     const double begin = base_seconds();
     SPRY_GO(p->ctx, team_gather(p->ctx, &mine, sizeof mine, all));
     p->stats.idle_seconds += base_seconds() - begin;

@@ -19,7 +19,7 @@ static spry_status post(split *p, int to, const void *data, int64_t bytes)
 
 static spry_status post_note(split *p, int to, kind what, bool flag)
 {
-    const note n = {what, flag, p->round};
+    const note n = {(int32_t)what, flag, p->round};
     return post(p, to, &n, sizeof n);
 }
 

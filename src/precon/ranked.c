@@ -44,7 +44,7 @@ spry_status precon_spread(const spry_matrix *A, spry_status made, spry_operator 
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, team_agree(ctx, made));
     SPRY_GO(ctx, all_have(ctx, &has));
-    if (!has) /* none, or that of a rank without rows */
+    if (!has || !*M) /* none, or that of a rank without rows */
         goto done;
     fixed = !(*M)->varies;
     full = !(*M)->single;
