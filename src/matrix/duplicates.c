@@ -1,5 +1,6 @@
 /* Entries at one place added into one, in stored order and in double arithmetic. */
 #include "matrix/entries.h"
+#include "matrix/spread.h"
 
 /* Places of a sorted row. */
 static int64_t count_places(const int32_t *index, int64_t begin, int64_t end)
@@ -68,7 +69,7 @@ spry_status spry_matrix_sum_duplicates(spry_matrix *A)
     spry_status status = SPRY_STATUS_OK;
     if (matrix_is_sorted(A->ctx, A, true))
         return SPRY_STATUS_OK;
-    SPRY_GO(A->ctx, matrix_check_changeable(A));
+    SPRY_GO(A->ctx, spread_check_editable(A));
     if (A->a.format == SPRY_FORMAT_COO)
         return matrix_do_as_csr(A, spry_matrix_sum_duplicates);
     SPRY_GO(A->ctx, spry_matrix_sort(A));

@@ -3,6 +3,7 @@
  * sorted stably: runs by insertion, then merged. A stable order is unique, whoever sorts which row.
  */
 #include "matrix/entries.h"
+#include "matrix/spread.h"
 
 enum { RUN = 16, VALUE_MOST = 16 };
 
@@ -174,7 +175,7 @@ spry_status spry_matrix_sort(spry_matrix *A)
     spry_status status = SPRY_STATUS_OK;
     if (matrix_is_sorted(A->ctx, A, false))
         return SPRY_STATUS_OK;
-    SPRY_GO(A->ctx, matrix_check_changeable(A));
+    SPRY_GO(A->ctx, spread_check_editable(A));
     if (A->a.format == SPRY_FORMAT_COO)
         return matrix_do_as_csr(A, spry_matrix_sort);
     SPRY_GO(A->ctx, matrix_make_own(A));

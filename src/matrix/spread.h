@@ -60,6 +60,8 @@ spry_status spread_transpose(const spry_matrix *A, bool conjugate, spry_matrix *
 /* Finds a fact that has to do with entries of all ranks, and notes it: alike on all of them. */
 spry_status spread_find_out(spry_context *ctx, const spry_matrix *A, spry_fact fact);
 void spread_free(spry_context *ctx, spread *s);
+/* matrix_check_changeable() for who changes entries: those of a spread matrix stay. */
+spry_status spread_check_editable(const spry_matrix *A);
 
 /* Whether A is square, and spread alike both ways. */
 static inline bool matrix_is_square(const spry_matrix *A)

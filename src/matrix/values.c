@@ -3,6 +3,7 @@
  * change is counted.
  */
 #include "matrix/entries.h"
+#include "matrix/spread.h"
 
 int64_t matrix_version(const spry_matrix *A)
 {
@@ -103,6 +104,14 @@ spry_status matrix_check_changeable(const spry_matrix *A)
                            "has ended");
 }
 
+spry_status spread_check_editable(const spry_matrix *A)
+{
+    if (A->spread) /* the parts of it that products use would stay as they are */
+        return SPRY_FAIL(A->ctx, SPRY_STATUS_UNSUPPORTED,
+                         "a matrix that is spread over ranks cannot be changed: make it anew");
+    return matrix_check_changeable(A);
+}
+
 /* --- new values ----------------------------------------------------------------------------------
  */
 
@@ -150,7 +159,7 @@ spry_status spry_matrix_set_values(spry_matrix *A, const void *values, spry_own 
     matrix_follow(A);
     spry_context *ctx = A->ctx;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, matrix_check_changeable(A));
+    SPRY_GO(ctx, spread_check_editable(A));
     SPRY_GO(ctx, vector_check_own(ctx, own));
     if (!values && A->a.nnz > 0)
         return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,

@@ -169,10 +169,24 @@ static void stops(void **state)
     support_context_free(ctx);
 }
 
+/* What would change a part of it alone is refused. */
+static void not_changed(void **state)
+{
+    (void)state;
+    spry_context *ctx = ranks_context(NULL);
+    spry_matrix *A = make(ctx, "poisson2d", "size=30");
+    const spry_status expected =
+        spry_context_ranks(ctx) > 1 ? SPRY_STATUS_UNSUPPORTED : SPRY_STATUS_OK;
+    assert_int_equal(spry_matrix_set_values(A, A->a.values, SPRY_OWN_COPY), expected);
+    assert_ok(ctx, spry_matrix_sort(A)); /* it is */
+    spry_matrix_free(A);
+    support_context_free(ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(not_finite), cmocka_unit_test(stops),
-                                       cmocka_unit_test(memory)};
+                                       cmocka_unit_test(memory), cmocka_unit_test(not_changed)};
     MPI_Init(NULL, NULL);
     return ranks_run(cmocka_run_group_tests(tests, NULL, NULL));
 }
