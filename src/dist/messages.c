@@ -58,7 +58,7 @@ spry_status mpi_halo_new(team *t, int sends, const team_message *send, int recei
     int mine = h != NULL, all = 0;
     *out = NULL;
     int error = MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, m->comm);
-    if (error || !all) {
+    if (error || !all || !h) {
         free(h);
         return error ? mpi_failed(t, "MPI_Allreduce", error) : mpi_no_memory(t, (int64_t)sizeof *h);
     }
