@@ -224,7 +224,7 @@ static spry_status sum_squares(int count, const spry_vector *const *x, double sc
     if (x[0]->class)
         return x[0]->class->squares(count, x, scale, sums);
     reduction r[VECTOR_MOST_NORMS] = {0};
-    spry_scalar results[VECTOR_MOST_NORMS];
+    spry_scalar results[VECTOR_MOST_NORMS] = {{0, 0}};
     for (int k = 0; k < count; k++) {
         r[k] = reduction_of(x[k]);
         r[k].scale = scale;

@@ -288,6 +288,7 @@ static spry_status finish_rows(const operator_rows *rows)
 /* Whether rows can be run by themselves, on all ranks. */
 static spry_status find_rows(side *s)
 {
+    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): all have agreed that it is there */
     spry_context *ctx = s->A->ctx;
     bool lacking = false;
     spry_status status = operator_open_rows(s->own, SPRY_TRANSPOSE_NO, &s->own_rows);
@@ -435,6 +436,7 @@ spry_status spread_operator(const spry_matrix *A, spry_status made, spry_operato
     if (state)
         state->sides[SPRY_TRANSPOSE_NO] = s;
     SPRY_GO(ctx, sided);
+    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): all have agreed that it is there */
     op->rows_part = spread_rows_here(A);
     op->cols_part = spread_cols_here(A);
     op->square = A->spread->square;

@@ -526,12 +526,14 @@ static spry_status make_attempt(spry_solver *solver)
     program *p = NULL;
     SPRY_GO(ctx, solver_suit_operator(solver));
     SPRY_GO(ctx, solver_agree(solver, parse_method(solver, &p)));
+    /* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): all have agreed that it is there */
     if (solver_ranked(solver) && strcmp(p->method, "direct") == 0) {
         status = SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
                            "method direct works on one rank; on several, precon=direct has each "
                            "factorize its own block");
         goto done;
     }
+    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): all have agreed that it is there */
     solver->attempts.alone = (p->precon[0] || !p->uses_precon) && !solver_chooses_method(solver);
     foresee_plan(solver);
     SPRY_GO(ctx, solver_agree(solver, make_precon(solver, p)));
