@@ -103,6 +103,7 @@ spry_status runner_new(plan *p, const runner_operators *operators, int tracks, r
         r->class = device_of(A) ? &runner_device : &runner_host;
     }
     SPRY_GO(ctx, A->rows_part.is ? team_agree(ctx, status) : status);
+    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): all have agreed that it is there */
     r->p = p;
     r->type = A->type;
     r->size = (int64_t)spry_type_size(A->type);
