@@ -232,22 +232,9 @@ static spry_status check_arguments(spry_context *ctx, const spry_matrix *A, cons
     return SPRY_STATUS_OK;
 }
 
-/* A vector of a device on the host, where the work is done; NULL: it is there. */
-static spry_status bring(const spry_vector *v, spry_vector **here)
-{
-    spry_status status = SPRY_STATUS_OK;
-    if (!v->device)
-        return vector_fetch(v);
-    SPRY_GO(v->ctx, spry_vector_new(v->ctx, v->type, v->n, NULL, SPRY_OWN_COPY, here));
-    SPRY_GO(v->ctx, spry_vector_copy(v, *here));
-done:
-    return status;
-}
-
-static void tell(const split *p, const spry_matrix *A, const standing *all, spry_reason end,
+static void tell(split *p, const spry_matrix *A, const standing *all, spry_reason end,
                  spry_result *result)
 {
-    spry_split_stats *s = (spry_split_stats *)&p->stats;
     *result =
         (spry_result){.size = sizeof *result,
                       .converged = end == SPRY_REASON_CONVERGED,
@@ -268,7 +255,7 @@ static void tell(const split *p, const spry_matrix *A, const standing *all, spry
     snprintf(result->precon, sizeof result->precon, "%.31s", p->o.inner);
     snprintf(result->device, sizeof result->device, "cpu");
     snprintf(result->format, sizeof result->format, "csr");
-    s->mean_age = p->age_count > 0 ? (double)p->age_sum / (double)p->age_count : 0;
+    p->stats.mean_age = p->age_count > 0 ? (double)p->age_sum / (double)p->age_count : 0;
 }
 
 spry_status spry_solve_split(const spry_matrix *A, const spry_vector *b, spry_vector *x,
@@ -286,7 +273,8 @@ spry_status spry_solve_split(const spry_matrix *A, const spry_vector *b, spry_ve
     spry_result found = SPRY_RESULT_INIT;
     spry_reason end = SPRY_REASON_FAILED;
     standing *all = NULL;
-    spry_vector *b_here = NULL, *x_here = NULL;
+    const spry_vector *b_here = NULL, *x_here = NULL;
+    spry_vector *b_copy = NULL, *x_copy = NULL; /* of vectors of a device */
     const double begin = base_seconds();
     spry_status status = check_arguments(ctx, A, b, x);
     if (result && status == SPRY_STATUS_OK)
@@ -300,17 +288,17 @@ spry_status spry_solve_split(const spry_matrix *A, const spry_vector *b, spry_ve
     if (status == SPRY_STATUS_OK)
         status = base_calloc(ctx, team_ranks(ctx), sizeof *all, &all);
     if (status == SPRY_STATUS_OK)
-        status = bring(b, &b_here);
+        status = vector_here(b, &b_here, &b_copy);
     if (status == SPRY_STATUS_OK)
-        status = bring(x, &x_here);
+        status = vector_here(x, &x_here, &x_copy);
     SPRY_GO(ctx, team_agree(ctx, status));
     p.mode = p.o.mode == SPLIT_ASYNC ? SPLIT_ASYNC : SPLIT_SYNC;
     p.stats.seconds = begin;
-    SPRY_GO(ctx, open_all(&p, A, b_here ? b_here : b, x_here ? x_here : x, all));
+    SPRY_GO(ctx, open_all(&p, A, b_here, x_copy ? x_copy : x, all));
     const double ready = base_seconds();
     SPRY_GO(ctx, run(&p, all, &found.true_residual, &found.initial_residual, &end));
-    if (x_here)
-        SPRY_GO(ctx, spry_vector_copy(x_here, x));
+    if (x_copy)
+        SPRY_GO(ctx, spry_vector_copy(x_copy, x));
     p.stats.was_asynchronous = p.mode == SPLIT_ASYNC;
     p.stats.seconds = base_seconds() - begin;
     tell(&p, A, all, end, &found);
@@ -324,8 +312,8 @@ spry_status spry_solve_split(const spry_matrix *A, const spry_vector *b, spry_ve
 done:
     split_talk_close(&p);
     split_close(&p);
-    spry_vector_free(b_here);
-    spry_vector_free(x_here);
+    spry_vector_free(b_copy);
+    spry_vector_free(x_copy);
     base_free(ctx, all);
     return status;
 }

@@ -23,7 +23,7 @@ static spry_status post_note(split *p, int to, kind what, bool flag)
     return post(p, to, &n, sizeof n);
 }
 
-static spry_status make_halo(split *p)
+spry_status split_talk_ready(split *p)
 {
     const spread *s = p->s;
     spry_context *ctx = p->ctx;
@@ -40,9 +40,8 @@ static spry_status make_halo(split *p)
         all[s->sends + k] = (team_message){s->receive[k].rank, s->receive[k].count * size,
                                            p->ghosts + s->receive[k].first * size};
 done:
-    if (team_agree(ctx, status) != SPRY_STATUS_OK)
-        status = status != SPRY_STATUS_OK ? status : SPRY_STATUS_NO_MEMORY;
-    else
+    status = team_agree(ctx, status);
+    if (status == SPRY_STATUS_OK)
         status = team_halo_new(ctx, s->sends, all, s->receives, all + s->sends, &p->halo);
     base_free(ctx, all);
     return status;
@@ -72,11 +71,6 @@ spry_status split_talk_open(split *p)
     SPRY_GO(ctx, base_calloc(ctx, ranks, sizeof *p->answered, &p->answered));
 done:
     return status;
-}
-
-spry_status split_talk_ready(split *p)
-{
-    return make_halo(p);
 }
 
 void split_talk_close(split *p)
