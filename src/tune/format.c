@@ -17,7 +17,9 @@ spry_status spry_operator_from_format(const spry_matrix *A, const char *format, 
         return spry_operator_from_matrix(A, op);
     if (A->spread) {
         spry_operator *own = NULL;
-        return spread_operator(A, spry_operator_from_format(A->spread->own, format, &own), own, op);
+        /* in two statements: arguments are evaluated in any order */
+        const spry_status made = spry_operator_from_format(A->spread->own, format, &own);
+        return spread_operator(A, made, own, op);
     }
     if (strcmp(format, "auto") == 0)
         return tune_decide(NULL, A, NULL, NULL, op);
