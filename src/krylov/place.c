@@ -3,7 +3,9 @@
 
 #include "device/forecast.h"
 #include "device/operator.h"
+#include "device/spread.h"
 #include "device/vector.h"
+#include "host/spread_operator.h"
 #include "tune/tune.h"
 
 #include <math.h>
@@ -122,15 +124,44 @@ static spry_status open_auto(spry_solver *solver, spry_device *near)
     return SPRY_STATUS_OK;
 }
 
+/*
+ * On ranks: names by the rank's place on its machine, "cuda:0,cuda:1,cpu", the last for all further
+ * ones; an engine alone, "cuda", is dealt out, one device after the other. Without being asked a
+ * rank works where SPRY_DEVICE says, and else on the host.
+ */
+static spry_status open_ranked(spry_solver *solver)
+{
+    const spry_context *ctx = solver->ctx;
+    const char *at = solver->options.device, *named = getenv("SPRY_DEVICE");
+    char name[32], numbered[48], why[256];
+    if (solver->given_operator)
+        return SPRY_STATUS_OK;
+    if (strcmp(at, "auto") == 0)
+        at = named && *named ? named : "cpu";
+    for (int k = ctx->team->place; k > 0 && strchr(at, ','); k--)
+        at = strchr(at, ',') + 1;
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(at, ","), at);
+    if (strcmp(name, "cpu") == 0 || strcmp(name, "auto") == 0)
+        return SPRY_STATUS_OK;
+    if (ctx->options.repeat == REPEAT_STRICT)
+        return stay_here(solver, "with repeat=strict ranks work on processors",
+                         SPRY_STATUS_UNSUPPORTED);
+    const int count = strchr(name, ':') ? 0 : device_count(solver->ctx, name, why, sizeof why);
+    snprintf(numbered, sizeof numbered, count > 0 ? "%s:%d" : "%s", name,
+             count > 0 ? ctx->team->place % count : 0);
+    return open_named(solver, numbered);
+}
+
 spry_status solver_choose_device(spry_solver *solver, spry_device *near)
 {
     const char *name = solver->options.device;
     solver->device = NULL;
     solver->near = near;
     if (solver_ranked(solver)) {
-        if (strcmp(name, "auto") != 0 && strcmp(name, "cpu") != 0)
-            return stay_here(solver, "ranks work on processors", SPRY_STATUS_UNSUPPORTED);
-        return SPRY_STATUS_OK;
+        const spry_status status = open_ranked(solver);
+        if (solver->given_operator)
+            solver->device = device_of(solver->given_operator);
+        return solver_agree(solver, status);
     }
     if (solver->given_operator) {
         solver->device = device_of(solver->given_operator);
@@ -157,7 +188,7 @@ void solver_foresee(const spry_solver *solver)
 
 bool solver_stay(spry_solver *solver, spry_status status, const spry_vector *b)
 {
-    if (status != SPRY_STATUS_NO_MEMORY || !solver->device || b->device ||
+    if (status != SPRY_STATUS_NO_MEMORY || !solver->device || b->device || solver_ranked(solver) ||
         strcmp(solver->options.device, "auto") != 0)
         return false;
     base_log(solver->ctx, SPRY_LOG_INFO, "%s", spry_message(solver->ctx));
@@ -200,6 +231,26 @@ static const char *suited_format(const spry_solver *solver, char *room, size_t s
     return room;
 }
 
+/* The own block's product where this rank works, or on the host where it cannot be there: that is
+ * decided before all ranks make theirs one. */
+static spry_status make_ranked_operator(spry_solver *solver, const char *format)
+{
+    const spry_matrix *own_rows = solver->matrix->spread->own;
+    spry_operator *own = NULL;
+    spry_status made = SPRY_STATUS_OK;
+    if (solver->device) {
+        made = spry_operator_on(solver->device, own_rows, format, &own);
+        if (made != SPRY_STATUS_OK)
+            made = stay_here(solver, spry_message(solver->ctx), made);
+    }
+    if (solver->device)
+        return device_spread_operator(solver->device, solver->matrix, made, own,
+                                      &solver->own_operator);
+    if (made == SPRY_STATUS_OK)
+        made = spry_operator_from_format(own_rows, format, &own);
+    return spread_operator(solver->matrix, made, own, &solver->own_operator);
+}
+
 spry_status solver_make_operator(spry_solver *solver)
 {
     char room[SPRY_OPTION_TEXT_SIZE + 32];
@@ -208,6 +259,8 @@ spry_status solver_make_operator(spry_solver *solver)
     solver->plain = strcmp(solver->options.format, "auto") == 0 && multiplies_little(solver);
     if (solver->plain && !solver->device) /* there the tuner knows what is plain */
         format = "csr";
+    if (solver_ranked(solver))
+        return make_ranked_operator(solver, format);
     if (solver->device) {
         status = spry_operator_on(solver->device, solver->matrix, format, &solver->own_operator);
         if (status == SPRY_STATUS_OK)
