@@ -77,6 +77,7 @@ struct spry_team {
     void *room; /* TEAM_ROOM bytes for each rank, so that what is small needs no memory that might
                    not be there */
     team_counts counts;
+    double *shares;   /* of the work, by rank; NULL: equal; a call of base_alloc() */
     spry_status late; /* see team_note() */
     char late_message[1024];
     void *state; /* the class's */

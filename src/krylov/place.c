@@ -124,32 +124,16 @@ static spry_status open_auto(spry_solver *solver, spry_device *near)
     return SPRY_STATUS_OK;
 }
 
-/*
- * On ranks: names by the rank's place on its machine, "cuda:0,cuda:1,cpu", the last for all further
- * ones; an engine alone, "cuda", is dealt out, one device after the other. Without being asked a
- * rank works where SPRY_DEVICE says, and else on the host.
- */
 static spry_status open_ranked(spry_solver *solver)
 {
-    const spry_context *ctx = solver->ctx;
-    const char *at = solver->options.device, *named = getenv("SPRY_DEVICE");
-    char name[32], numbered[48], why[256];
+    char name[RANKS_NAME];
     if (solver->given_operator)
         return SPRY_STATUS_OK;
-    if (strcmp(at, "auto") == 0)
-        at = named && *named ? named : "cpu";
-    for (int k = ctx->team->place; k > 0 && strchr(at, ','); k--)
-        at = strchr(at, ',') + 1;
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(at, ","), at);
-    if (strcmp(name, "cpu") == 0 || strcmp(name, "auto") == 0)
-        return SPRY_STATUS_OK;
-    if (ctx->options.repeat == REPEAT_STRICT)
+    ranks_device(solver->ctx, solver->options.device, name);
+    if (strcmp(name, "cpu") != 0 && solver->ctx->options.repeat == REPEAT_STRICT)
         return stay_here(solver, "with repeat=strict ranks work on processors",
                          SPRY_STATUS_UNSUPPORTED);
-    const int count = strchr(name, ':') ? 0 : device_count(solver->ctx, name, why, sizeof why);
-    snprintf(numbered, sizeof numbered, count > 0 ? "%s:%d" : "%s", name,
-             count > 0 ? ctx->team->place % count : 0);
-    return open_named(solver, numbered);
+    return open_named(solver, name);
 }
 
 spry_status solver_choose_device(spry_solver *solver, spry_device *near)
