@@ -120,7 +120,7 @@ static bool has_exact_word(const char *words, const char *word)
 }
 
 /* Whether a value is one of the option's words, up to a colon that options of its own follow. */
-static int check_word(const spry_option *option, const char *value)
+static int check_name(const spry_option *option, const char *value)
 {
     char words[CLI_WORDS], name[CLI_NAME], nearest[CLI_NAME];
     cli_option_choices(option, words);
@@ -135,6 +135,21 @@ static int check_word(const spry_option *option, const char *value)
         return cli_fail(EXIT_INPUT, "--%s %s: did you mean %s? There are: %s", option->name, value,
                         nearest, words);
     return cli_fail(EXIT_INPUT, "--%s %s is not one of: %s", option->name, value, words);
+}
+
+/* The same of devices, of which ranks have one each: cuda:0,cuda:1,cpu. */
+static int check_word(const spry_option *option, const char *value)
+{
+    if (strcmp(option->name, "device") != 0)
+        return check_name(option, value);
+    for (const char *at = value; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
+        char one[CLI_NAME];
+        snprintf(one, sizeof one, "%.*s", (int)strcspn(at, ","), at);
+        const int status = check_name(option, one);
+        if (status != EXIT_DONE)
+            return status;
+    }
+    return EXIT_DONE;
 }
 
 /* The same for what may be several words with blanks between: texts that name words of their own.

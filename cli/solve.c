@@ -77,11 +77,13 @@ static int make_solver(solve_job *job)
     return status == SPRY_STATUS_OK ? EXIT_DONE : cli_failed(job->ctx, status);
 }
 
-/* The device that was asked for; NULL: none was. */
+/* The device that was asked for; NULL: none was, or ranks have one each. */
 static const char *named_device(const solve_job *job)
 {
     const char *place = cli_field(job->arguments, spry_solver_options, "device");
-    return place && strcmp(place, "auto") != 0 && strcmp(place, "cpu") != 0 ? place : NULL;
+    return place && strcmp(place, "auto") != 0 && strcmp(place, "cpu") != 0 && !strchr(place, ',')
+               ? place
+               : NULL;
 }
 
 /* A device's driver, which takes tenths of a second to start, starts while files are read. */

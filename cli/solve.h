@@ -25,6 +25,9 @@
          "and begin with it")                                                                   \
     item(BOOL, mpi, "no", 0, 0, NULL,                                                           \
          "solve on the ranks of MPI; by itself where mpirun has started several")               \
+    item(TEXT, shares, "auto", 0, 0, NULL,                                                      \
+         "what each rank has of the work: equal, numbers (14,1,1), or auto, measured where "    \
+         "some work on devices")                                                                \
     item(TEXT, split, "", 0, 0, NULL,                                                           \
          "solve by splitting A at the limits of ranks, which go on without waiting for each "   \
          "other: mode=async,inner=ilu (docs/clusters.md)")                                      \

@@ -64,7 +64,10 @@ int solve_read_parts(solve_job *job)
     if (!on_ranks(job) || job->options->near_null)
         return EXIT_DONE;
     spry_status status =
-        spry_matrix_read_ranked(job->ctx, job->arguments->operands[0], NULL, &job->A);
+        spry_context_set_shares(job->ctx, job->options->shares,
+                                cli_field(job->arguments, spry_solver_options, "device"));
+    if (status == SPRY_STATUS_OK)
+        status = spry_matrix_read_ranked(job->ctx, job->arguments->operands[0], NULL, &job->A);
     if (status == SPRY_STATUS_OK)
         status = spry_matrix_ranked(job->A, &place);
     if (status == SPRY_STATUS_OK && place.rows != place.cols)
@@ -180,12 +183,15 @@ void solve_report_ranks(const solve_job *job, FILE *out)
         return;
     fprintf(out, "ranks      %d, imbalance %.0f%% of entries\n", spry_context_ranks(job->ctx),
             100 * imbalance(job));
-    table *t = table_new(">rank|>rows|>entries|>halo|>neighbours|>messages|>sent|>waited|>for "
+    table *t = table_new(">rank|on|halos|>share|>rows|>entries|>halo|>neighbours|>messages|>sent|>waited|>for "
                          "sums|>solving");
     for (int r = 0; r < spry_context_ranks(job->ctx); r++) {
         if (spry_solver_rank(job->solver, r, &p) != SPRY_STATUS_OK)
             continue;
         table_cell(t, "%d", r);
+        table_cell(t, "%s", p.device);
+        table_cell(t, "%s", p.transport);
+        table_cell(t, "%.3g%%", 100 * p.share);
         table_cell(t, "%s", text_count(p.rows));
         table_cell(t, "%s", text_count(p.nnz));
         table_cell(t, "%s", text_count(p.received));
@@ -211,6 +217,9 @@ void solve_json_ranks(json *j, const solve_job *job)
         if (spry_solver_rank(job->solver, r, &p) != SPRY_STATUS_OK)
             continue;
         json_open(j, NULL, '{');
+        json_text(j, "device", p.device);
+        json_text(j, "transport", p.transport);
+        json_real(j, "share", p.share);
         json_int(j, "rows", p.rows);
         json_int(j, "nnz", p.nnz);
         json_int(j, "received", p.received);

@@ -32,6 +32,18 @@ SPRY_API spry_status spry_context_agree(spry_context *ctx, spry_status status);
 SPRY_API int spry_context_rank(const spry_context *ctx);
 /** How many ranks there are; 1 without. */
 SPRY_API int spry_context_ranks(const spry_context *ctx);
+/**
+ * Says what each rank is to have of the work of matrices that are dealt out from here on: by
+ * spry_matrix_read_ranked() and spry_matrix_new_dealt(). Collective.
+ *
+ * @param shares  "equal" (as it is at first); numbers, "14,1,1", of rank 0, 1, ..., the last for
+ *                all further ones; or "auto": measured with products of a generated matrix, which
+ *                all ranks make at once where they are going to work. Where no rank is on a device
+ *                auto is equal.
+ * @param device  where ranks are going to work, as the solver's option; NULL: "auto"
+ */
+SPRY_API spry_status spry_context_set_shares(spry_context *ctx, const char *shares,
+                                             const char *device);
 
 /**
  * Makes a matrix that is spread over the ranks of a context, from the rows that each of them has:
@@ -142,6 +154,10 @@ typedef struct spry_rank_report {
     double gather_seconds;   /**< it waited for sums */
     int64_t memory_bytes;    /**< at most so far */
     int64_t threads;         /**< in use */
+    double share;            /**< of the work that it was to have: its part of 1 */
+    char device[32];         /**< where it worked: "cpu", "cuda:0" */
+    char transport[32];      /**< how halos came and went: "memory", "staged" through pinned memory
+                                of the host, "direct" from the device's */
 } spry_rank_report;
 #define SPRY_RANK_REPORT_INIT SPRY_SIZED(spry_rank_report)
 

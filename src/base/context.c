@@ -181,8 +181,10 @@ static void leave(spry_context *ctx)
         return;
     if (ctx->close_devices)
         ctx->close_devices(ctx);
-    if (ctx->team)
+    if (ctx->team) {
+        base_free(ctx, ctx->team->shares);
         ctx->team->class->destroy(ctx->team);
+    }
     const spry_allocator allocator = ctx->allocator;
     allocator.release(allocator.data, ctx, sizeof *ctx);
 }

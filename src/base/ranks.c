@@ -169,12 +169,35 @@ static spry_status gather_status(team *t, spry_status status, int *first, int *f
     return *first >= 0 ? (spry_status)all[*first] : agreed;
 }
 
+spry_status team_note(spry_context *ctx, spry_status status)
+{
+    team *t = ctx->team;
+    if (!t)
+        return status;
+    if (status != SPRY_STATUS_OK && t->late == SPRY_STATUS_OK) {
+        t->late = status;
+        memcpy(t->late_message, ctx->message, sizeof t->late_message);
+    }
+    return SPRY_STATUS_OK;
+}
+
+spry_status team_late(spry_context *ctx, spry_status status)
+{
+    const team *t = ctx->team;
+    if (!t || status != SPRY_STATUS_OK || t->late == SPRY_STATUS_OK)
+        return status;
+    memcpy(ctx->message, t->late_message, sizeof ctx->message);
+    return t->late;
+}
+
 spry_status team_agree_on(spry_context *ctx, spry_status status)
 {
     if (!ctx->team)
         return status;
     int first, failed;
-    const spry_status agreed = gather_status(ctx->team, status, &first, &failed);
+    const spry_status agreed =
+        gather_status(ctx->team, team_late(ctx, status), &first, &failed);
+    ctx->team->late = SPRY_STATUS_OK;
     if (first < 0)
         return told(ctx, agreed);
     return take_message(ctx, first, failed < ctx->team->ranks, agreed);

@@ -71,11 +71,15 @@ enum { TEAM_ROOM = 16 };
 struct spry_team {
     const team_class *class;
     int rank, ranks;
-    int here; /* ranks on this machine */
+    int here;  /* ranks on this machine */
+    int place; /* and which of them this is */
     char message[256];
     void *room; /* TEAM_ROOM bytes for each rank, so that what is small needs no memory that might
                    not be there */
     team_counts counts;
+    double *shares;   /* of the work, by rank; NULL: equal; a call of base_alloc() */
+    spry_status late; /* see team_note() */
+    char late_message[1024];
     void *state; /* the class's */
 };
 
@@ -104,6 +108,14 @@ spry_status team_poll(spry_context *ctx, int *from, void *data, int64_t room, in
 /* Puts a slower team around the context's (delay.c), by options "halo=0.01,gather=0.001": before
  * anything was made of it. */
 spry_status team_delay(spry_context *ctx, const char *options);
+
+/*
+ * What has failed on this rank's device alone, while others go on: they wait for the next message,
+ * and hear of it with that. Its message is kept, and SPRY_STATUS_OK returned. team_late() is the
+ * status to be told: the one given, or else what was noted since ranks have last agreed.
+ */
+spry_status team_note(spry_context *ctx, spry_status status);
+spry_status team_late(spry_context *ctx, spry_status status);
 
 /* team_agree() without its last word, for itself alone. */
 spry_status team_agree_on(spry_context *ctx, spry_status status);

@@ -15,7 +15,7 @@ static deal_wish wish_of(const spry_context *ctx, int64_t rows, partition_limits
     *limits = (partition_limits){parts <= INT32_MAX ? (int)parts : 0, grain};
     const bool many = rows / team_ranks(ctx) >= 8 * NODES;
     return (deal_wish){ctx->options.partition == PARTITION_GRAPH ? DEAL_BY_GRAPH : DEAL_BY_WORK,
-                       NULL, strict || many ? limits : NULL};
+                       ctx->team ? ctx->team->shares : NULL, strict || many ? limits : NULL};
 }
 
 static uint64_t mark_given(const deal_given *g, int64_t begin)

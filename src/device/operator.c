@@ -7,6 +7,7 @@
 
 #include "device/convert.h"
 #include "device/foresee.h"
+#include "device/spread.h"
 #include "device/stored.h"
 #include "device/vector.h"
 #include "host/apply.h"
@@ -133,6 +134,8 @@ spry_status device_multiply(const spry_operator *op, spry_transpose transpose, s
     if (device_diagonal(op, SPRY_TRANSPOSE_NO))
         return device_multiply_elements(op->device, op->type, op->rows, alpha,
                                         device_diagonal(op, transpose), false, x, beta, y);
+    if (device_is_spread(op))
+        return device_spread_multiply(op, transpose, alpha, x, beta, y);
     const device_product p = {
         .columns = 1, .alpha = alpha, .beta = beta, .x = x, .x_stride = 1, .y = y, .y_stride = 1};
     return device_multiply_block(op, transpose, &p);

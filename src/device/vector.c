@@ -146,6 +146,14 @@ static spry_status multiply(const spry_vector *x, const spry_vector *y, spry_vec
                                     y->memory, (spry_scalar){0, 0}, z->memory);
 }
 
+spry_status device_pick(spry_device *d, spry_type type, int64_t n, const device_memory *places,
+                        bool back, const device_memory *x, device_memory *y)
+{
+    const device_arg args[] = {DEVICE_VALUE(n), device_arg_memory(places), device_arg_memory(x),
+                               device_arg_memory(y)};
+    return LAUNCH(d, type, back ? "vector_scatter" : "vector_gather", n, args);
+}
+
 static spry_status gather(const spry_vector *x, const int32_t *from, spry_vector *y)
 {
     const int64_t bytes = x->n * (int64_t)sizeof *from;
@@ -153,9 +161,7 @@ static spry_status gather(const spry_vector *x, const int32_t *from, spry_vector
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(x->ctx, device_alloc(x->device, bytes, &places));
     SPRY_GO(x->ctx, device_put(places, 0, from, bytes));
-    const device_arg args[] = {DEVICE_VALUE(x->n), device_arg_memory(places),
-                               device_arg_memory(x->memory), device_arg_memory(y->memory)};
-    SPRY_GO(x->ctx, LAUNCH(x->device, x->type, "vector_gather", x->n, args));
+    SPRY_GO(x->ctx, device_pick(x->device, x->type, x->n, places, false, x->memory, y->memory));
 done:
     device_free(places);
     return status;

@@ -20,6 +20,11 @@ spry_status device_multiply_elements(spry_device *dev, spry_type type, int64_t n
                                      const device_memory *d, bool conjugate, const device_memory *x,
                                      spry_scalar b, device_memory *z);
 
+/* y[i] = x[places[i]], or y[places[i]] = x[i] where it is `back`, for n numbers of 32 bits in the
+ * device's memory. */
+spry_status device_pick(spry_device *d, spry_type type, int64_t n, const device_memory *places,
+                        bool back, const device_memory *x, device_memory *y);
+
 /* Element (i, c) of a block is at at + i row + c col. */
 typedef struct device_block {
     const device_memory *memory;

@@ -118,11 +118,12 @@ static spry_team *team_over(MPI_Comm comm, bool ours)
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &ranks);
     void *room = calloc((size_t)ranks, TEAM_ROOM);
-    int here = 1;
+    int here = 1, place = 0;
     MPI_Comm machine;
     if (MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &machine) ==
         MPI_SUCCESS) {
         MPI_Comm_size(machine, &here);
+        MPI_Comm_rank(machine, &place);
         MPI_Comm_free(&machine);
     }
     /* A rank that has none ends all, before anybody waits for it. */
@@ -137,7 +138,7 @@ static spry_team *team_over(MPI_Comm comm, bool ours)
     }
     *m = (mpi_state){.comm = comm, .ours = ours};
     *t = (team){
-        .class = &class_mpi, .rank = rank, .ranks = ranks, .here = here, .room = room, .state = m};
+        .class = &class_mpi, .rank = rank, .ranks = ranks, .here = here, .place = place, .room = room, .state = m};
     return t;
 }
 

@@ -132,19 +132,28 @@ done:
     return status;
 }
 
-/* Joins what each rank has, in the order of ranks; several at once, up to VECTOR_MOST_NORMS. */
-static spry_status join_ranks(spry_context *ctx, int count, spry_scalar *sums, reduction_join join)
+/* Joins what each rank has, in the order of ranks; several at once, up to VECTOR_MOST_NORMS. With
+ * them goes whether a rank has failed to make its own, or had failed before: then all fail. */
+static spry_status join_ranks(spry_context *ctx, spry_status own, int count, spry_scalar *sums,
+                              reduction_join join)
 {
     const int ranks = team_ranks(ctx);
-    spry_scalar few[64], *all = few;
+    spry_scalar few[64], mine[VECTOR_MOST_NORMS + 1], *all = few;
     spry_status status = SPRY_STATUS_OK;
-    if (ranks * count > 64)
-        SPRY_GO(ctx, team_agree(ctx, base_alloc(ctx, ranks * count, sizeof *all, &all)));
-    SPRY_GO(ctx, team_gather(ctx, sums, count * (int64_t)sizeof *sums, all));
+    bool failed = false;
+    if (ranks * (count + 1) > 64)
+        SPRY_GO(ctx, team_agree(ctx, base_alloc(ctx, ranks * (count + 1), sizeof *all, &all)));
+    memcpy(mine, sums, (size_t)count * sizeof *sums);
+    mine[count] = (spry_scalar){team_late(ctx, own), 0};
+    SPRY_GO(ctx, team_gather(ctx, mine, (count + 1) * (int64_t)sizeof *mine, all));
+    for (int r = 0; r < ranks; r++)
+        failed = failed || all[r * (count + 1) + count].re != 0;
+    if (failed)
+        SPRY_GO(ctx, team_agree(ctx, own));
     for (int k = 0; k < count; k++) {
         sums[k] = all[k];
         for (int r = 1; r < ranks; r++)
-            sums[k] = join(sums[k], all[r * count + k]);
+            sums[k] = join(sums[k], all[r * (count + 1) + k]);
     }
 done:
     if (all != few)
@@ -166,7 +175,7 @@ static spry_status reduce(int count, const spry_vector *const *x, const reductio
             results[k] = reduce_here(ctx, &r[k], work, join);
     }
     if (x[0]->part.is && !strict)
-        SPRY_GO(ctx, join_ranks(ctx, count, results, join));
+        SPRY_GO(ctx, join_ranks(ctx, SPRY_STATUS_OK, count, results, join));
 done:
     return status;
 }
@@ -212,8 +221,12 @@ spry_status spry_vector_dot(const spry_vector *x, const spry_vector *y, spry_sca
     spry_status status = vector_fetch(x);
     if (status == SPRY_STATUS_OK)
         status = vector_fetch(y);
-    if (status != SPRY_STATUS_OK || x->class)
-        return status != SPRY_STATUS_OK ? status : x->class->dot(x, y, result);
+    if (status != SPRY_STATUS_OK)
+        return status;
+    if (x->class) {
+        status = x->class->dot(x, y, result);
+        return x->part.is || y->part.is ? join_ranks(x->ctx, status, 1, result, join_sum) : status;
+    }
     reduction r = reduction_of(x);
     r.y = y->data;
     return reduce(1, x->part.is ? &x : &y, &r, dot_chunk, join_sum, result);
@@ -221,15 +234,23 @@ spry_status spry_vector_dot(const spry_vector *x, const spry_vector *y, spry_sca
 
 static spry_status sum_squares(int count, const spry_vector *const *x, double scale, double *sums)
 {
-    if (x[0]->class)
-        return x[0]->class->squares(count, x, scale, sums);
     reduction r[VECTOR_MOST_NORMS] = {0};
     spry_scalar results[VECTOR_MOST_NORMS] = {{0, 0}};
-    for (int k = 0; k < count; k++) {
-        r[k] = reduction_of(x[k]);
-        r[k].scale = scale;
+    spry_status status = SPRY_STATUS_OK;
+    if (x[0]->class) {
+        status = x[0]->class->squares(count, x, scale, sums);
+        if (!x[0]->part.is)
+            return status;
+        for (int k = 0; k < count; k++)
+            results[k].re = sums[k];
+        status = join_ranks(x[0]->ctx, status, count, results, join_sum);
+    } else {
+        for (int k = 0; k < count; k++) {
+            r[k] = reduction_of(x[k]);
+            r[k].scale = scale;
+        }
+        status = reduce(count, x, r, squares_chunk, join_sum, results);
     }
-    const spry_status status = reduce(count, x, r, squares_chunk, join_sum, results);
     for (int k = 0; k < count; k++)
         sums[k] = results[k].re;
     return status;
@@ -237,11 +258,16 @@ static spry_status sum_squares(int count, const spry_vector *const *x, double sc
 
 static spry_status find_largest(const spry_vector *x, double *most)
 {
-    if (x->class)
-        return x->class->largest(x, most);
-    const reduction r = reduction_of(x);
     spry_scalar found = {NAN, 0};
-    const spry_status status = reduce(1, &x, &r, largest_chunk, join_most, &found);
+    spry_status status = SPRY_STATUS_OK;
+    if (x->class) {
+        status = x->class->largest(x, &found.re);
+        if (x->part.is)
+            status = join_ranks(x->ctx, status, 1, &found, join_most);
+    } else {
+        const reduction r = reduction_of(x);
+        status = reduce(1, &x, &r, largest_chunk, join_most, &found);
+    }
     *most = found.re;
     return status;
 }

@@ -85,7 +85,7 @@ spry_status spry_vector_fill(spry_vector *v, spry_scalar value)
     if (status != SPRY_STATUS_OK)
         return status;
     if (v->class)
-        return v->class->fill(v, value);
+        return vector_note(v, v->class->fill(v, value));
     v->bring = NULL;
     element_job job = job_for(v);
     job.factor = value;
@@ -141,7 +141,7 @@ static spry_status update(spry_scalar a, const spry_vector *x, spry_scalar b, sp
     if (status != SPRY_STATUS_OK)
         return status;
     if (y->class)
-        return y->class->blend(a, x, b, y);
+        return vector_note(y, y->class->blend(a, x, b, y));
     element_job job = job_for(y);
     job.x = x->data;
     job.factor = factor;
@@ -208,7 +208,7 @@ spry_status spry_vector_multiply(const spry_vector *x, const spry_vector *y, spr
     if (status != SPRY_STATUS_OK)
         return status;
     if (x->class)
-        return x->class->multiply(x, y, z);
+        return vector_note(z, x->class->multiply(x, y, z));
     element_job job = job_for(z);
     job.x = x->data;
     job.y = y->data;

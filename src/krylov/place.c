@@ -3,7 +3,9 @@
 
 #include "device/forecast.h"
 #include "device/operator.h"
+#include "device/spread.h"
 #include "device/vector.h"
+#include "host/spread_operator.h"
 #include "tune/tune.h"
 
 #include <math.h>
@@ -122,15 +124,28 @@ static spry_status open_auto(spry_solver *solver, spry_device *near)
     return SPRY_STATUS_OK;
 }
 
+static spry_status open_ranked(spry_solver *solver)
+{
+    char name[RANKS_NAME];
+    if (solver->given_operator)
+        return SPRY_STATUS_OK;
+    ranks_device(solver->ctx, solver->options.device, name);
+    if (strcmp(name, "cpu") != 0 && solver->ctx->options.repeat == REPEAT_STRICT)
+        return stay_here(solver, "with repeat=strict ranks work on processors",
+                         SPRY_STATUS_UNSUPPORTED);
+    return open_named(solver, name);
+}
+
 spry_status solver_choose_device(spry_solver *solver, spry_device *near)
 {
     const char *name = solver->options.device;
     solver->device = NULL;
     solver->near = near;
     if (solver_ranked(solver)) {
-        if (strcmp(name, "auto") != 0 && strcmp(name, "cpu") != 0)
-            return stay_here(solver, "ranks work on processors", SPRY_STATUS_UNSUPPORTED);
-        return SPRY_STATUS_OK;
+        const spry_status status = open_ranked(solver);
+        if (solver->given_operator)
+            solver->device = device_of(solver->given_operator);
+        return solver_agree(solver, status);
     }
     if (solver->given_operator) {
         solver->device = device_of(solver->given_operator);
@@ -157,7 +172,7 @@ void solver_foresee(const spry_solver *solver)
 
 bool solver_stay(spry_solver *solver, spry_status status, const spry_vector *b)
 {
-    if (status != SPRY_STATUS_NO_MEMORY || !solver->device || b->device ||
+    if (status != SPRY_STATUS_NO_MEMORY || !solver->device || b->device || solver_ranked(solver) ||
         strcmp(solver->options.device, "auto") != 0)
         return false;
     base_log(solver->ctx, SPRY_LOG_INFO, "%s", spry_message(solver->ctx));
@@ -200,6 +215,26 @@ static const char *suited_format(const spry_solver *solver, char *room, size_t s
     return room;
 }
 
+/* The own block's product where this rank works, or on the host where it cannot be there: that is
+ * decided before all ranks make theirs one. */
+static spry_status make_ranked_operator(spry_solver *solver, const char *format)
+{
+    const spry_matrix *own_rows = solver->matrix->spread->own;
+    spry_operator *own = NULL;
+    spry_status made = SPRY_STATUS_OK;
+    if (solver->device) {
+        made = spry_operator_on(solver->device, own_rows, format, &own);
+        if (made != SPRY_STATUS_OK)
+            made = stay_here(solver, spry_message(solver->ctx), made);
+    }
+    if (solver->device)
+        return device_spread_operator(solver->device, solver->matrix, made, own,
+                                      &solver->own_operator);
+    if (made == SPRY_STATUS_OK)
+        made = spry_operator_from_format(own_rows, format, &own);
+    return spread_operator(solver->matrix, made, own, &solver->own_operator);
+}
+
 spry_status solver_make_operator(spry_solver *solver)
 {
     char room[SPRY_OPTION_TEXT_SIZE + 32];
@@ -208,6 +243,8 @@ spry_status solver_make_operator(spry_solver *solver)
     solver->plain = strcmp(solver->options.format, "auto") == 0 && multiplies_little(solver);
     if (solver->plain && !solver->device) /* there the tuner knows what is plain */
         format = "csr";
+    if (solver_ranked(solver))
+        return make_ranked_operator(solver, format);
     if (solver->device) {
         status = spry_operator_on(solver->device, solver->matrix, format, &solver->own_operator);
         if (status == SPRY_STATUS_OK)

@@ -295,7 +295,7 @@ static spry_status run_attempt(spry_solver *solver, iteration *its, int count, i
         track *l = runner_track(r, k);
         l->b = track_memory(its[k].b);
         l->x = track_memory(its[k].x);
-        l->product = its[k].product_known && !its[k].x->device ? its[k].spare->data : NULL;
+        l->product = its[k].product_known && !solver->plan->setup.apart ? its[k].spare->data : NULL;
         its[k].product_known = false;
         l->data = &its[k];
         l->report = iteration_report;
@@ -531,6 +531,19 @@ static void take_parts(iteration *it, ranked_vectors *v)
     it->x = &v->x;
 }
 
+/* b and x where the solver works. */
+static spry_status bring(spry_solver *solver, int index, const spry_vector *b, spry_vector *x,
+                         iteration *it)
+{
+    const spry_vector *there;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(solver->ctx, solver_bring(solver, b, &solver->work.tracks[index].b, &it->b));
+    SPRY_GO(solver->ctx, solver_bring(solver, x, &solver->work.tracks[index].x, &there));
+    it->x = there == x ? x : solver->work.tracks[index].x;
+done:
+    return status;
+}
+
 /* At most as many systems as share one reading of the matrix. */
 static spry_status solve_some(spry_solver *solver, int first_system, int count,
                               const spry_vector *const *b, spry_vector *const *x,
@@ -570,14 +583,11 @@ static spry_status solve_some(spry_solver *solver, int first_system, int count,
                              .truth = NAN};
         memcpy(its[k].warnings, solver->warnings, sizeof its[k].warnings);
     }
-    for (int k = 0; k < count; k++) {
-        const spry_vector *there;
-        SPRY_GO(ctx, solver_bring(solver, b[k], &solver->work.tracks[k].b, &its[k].b));
-        SPRY_GO(ctx, solver_bring(solver, x[k], &solver->work.tracks[k].x, &there));
-        its[k].x = there == x[k] ? x[k] : solver->work.tracks[k].x;
-        if (solver_ranked(solver))
-            take_parts(&its[k], &parts[k]);
-    }
+    for (int k = 0; k < count && status == SPRY_STATUS_OK; k++)
+        status = bring(solver, k, b[k], x[k], &its[k]);
+    SPRY_GO(ctx, solver_agree(solver, status));
+    for (int k = 0; k < count && solver_ranked(solver); k++)
+        take_parts(&its[k], &parts[k]);
     solver_note_used(solver); /* of what is refused before it begins, too */
     for (int k = 0; k < count; k++)
         SPRY_GO(ctx, begin(solver, &its[k], k));

@@ -1,5 +1,6 @@
 /* The solver as an object: options, what it solves with, set-up. */
 #include "krylov/solver.h"
+#include "device/spread.h"
 #include "device/formats.h"
 #include "precon/precon.h"
 
@@ -353,7 +354,9 @@ static spry_status make_ranked_precon(spry_solver *solver, const char *spec)
         return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "precon=%.64s needs a matrix, not an operator",
                          spec);
     if (!solver->matrix || !precon_is(spec, "inner"))
-        return precon_make_ranked(ctx, solver->matrix, spec, M, solver->precon_name);
+        return precon_make_ranked(ctx, solver->matrix,
+                                  solver->device ? device_spread_own(solver->own_operator) : NULL,
+                                  spec, M, solver->precon_name);
     snprintf(solver->precon_name, sizeof solver->precon_name, "block-jacobi:inner=inner");
     return precon_spread(solver->matrix,
                          krylov_inner(solver->matrix->spread->own,
@@ -461,7 +464,10 @@ static spry_status make_plan(spry_solver *solver, program *p)
     plan_setup setup = {
         .fuse = solver->options.fuse, .square = A->square, .apart = device_of(A) != NULL};
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, find_use(p, A, true, device_of(A), &setup.use[OPERATOR_A]));
+    if (solver_ranked(solver)) /* one plan for all, wherever they work */
+        SPRY_GO(ctx, team_any(ctx, setup.apart, &setup.apart));
+    status = find_use(p, A, true, device_of(A), &setup.use[OPERATOR_A]);
+    SPRY_GO(ctx, solver_agree(solver, status));
     status = find_use(p, M, false, device_of(A), &setup.use[OPERATOR_M]);
     SPRY_GO(ctx, solver_agree(solver, status));
     SPRY_GO(ctx, agree_on_use(solver, &setup.use[OPERATOR_M]));
@@ -499,7 +505,7 @@ static void foresee_plan(spry_solver *solver)
     plan *made = NULL;
     plan_setup setup = {.fuse = solver->options.fuse, .square = A->rows == A->cols, .apart = true};
     setup.use[OPERATOR_M] = USE_CALL;
-    if (!device_of(A) || !device_foresees(device_of(A)) || solver->made > STAGE_PRECON ||
+    if (!device_of(A) || solver_ranked(solver) || !device_foresees(device_of(A)) || solver->made > STAGE_PRECON ||
         A->rows != A->cols || solver->given_precon || precon_is(precon, "jacobi") ||
         precon_is(precon, "none"))
         return;
@@ -597,10 +603,16 @@ done:
  * was made with vectors there and came to be elsewhere has had its reasons. */
 static void leave_device(spry_solver *solver, const spry_device *near)
 {
+    bool lost = solver->device && solver->device->lost;
     const bool nearer = near && near != solver->device && near != solver->near &&
                         !solver->given_operator && strcmp(solver->options.device, "auto") == 0;
-    if (solver->made > STAGE_OPERATOR && (nearer || (solver->device && solver->device->lost)))
+    if (solver_ranked(solver)) { /* what all have made together is left together */
+        (void)team_any(solver->ctx, lost, &lost);
+        if (lost)
+            solver_forget(solver);
+    } else if (solver->made > STAGE_OPERATOR && (nearer || lost)) {
         solver_forget(solver);
+    }
 }
 
 /* A tolerance that was not said is one that the precision can reach. */

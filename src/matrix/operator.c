@@ -1,4 +1,5 @@
 /* Operators as objects: what all kinds share, and the checks before a product. */
+#include "base/team.h"
 #include "matrix/entries.h"
 
 typedef struct operator_block {
@@ -285,8 +286,12 @@ spry_status spry_operator_multiply(const spry_operator *op, spry_transpose trans
     SPRY_GO(op->ctx, check_vectors(op, transpose, x, y));
     if (op->view)
         matrix_follow(op->view);
-    if (op->class->multiply_vectors &&
-        !op->rows_part.is) /* what a rank does by itself sees arrays */
+    if (op->class->multiply_vectors && op->rows_part.is && op->device && x->class && y->class) {
+        spry_vector from = *x, to = *y; /* what a rank does by itself sees no parts */
+        from.part = to.part = (vector_part){0};
+        SPRY_GO(op->ctx, team_note(op->ctx, op->class->multiply_vectors(op, transpose, alpha, &from,
+                                                                        beta, &to)));
+    } else if (op->class->multiply_vectors && !op->rows_part.is)
         SPRY_GO(op->ctx, op->class->multiply_vectors(op, transpose, alpha, x, beta, y));
     else if (x->class || y->class)
         SPRY_GO(op->ctx, multiply_copies(op, transpose, alpha, x, beta, y));

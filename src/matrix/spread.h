@@ -71,6 +71,13 @@ static inline bool matrix_is_square(const spry_matrix *A)
 /* Names the first number that is not finite, on all ranks alike; without ranks, too. */
 spry_status spread_check_values(const spry_matrix *A);
 
+/* The status of an operation that has made v on a device: one that others may not have, where v is
+ * a part of all ranks', is told with the next message (team_note()). */
+static inline spry_status vector_note(const spry_vector *v, spry_status status)
+{
+    return v->part.is ? team_note(v->ctx, status) : status;
+}
+
 /* The part of an operator's rows or columns that is here. */
 vector_part spread_rows_here(const spry_matrix *A);
 vector_part spread_cols_here(const spry_matrix *A);

@@ -224,7 +224,7 @@ static spry_status copy_between(const spry_vector *x, spry_vector *y)
     spry_vector *from = NULL, *to = NULL;
     spry_status status = SPRY_STATUS_OK;
     if (same && x->class && x->device == y->device)
-        return x->class->copy(x, y);
+        return vector_note(y, x->class->copy(x, y));
     if (same && x->class && !y->class)
         return x->class->get(x, y->data);
     if (same && y->class && !x->class)

@@ -92,11 +92,13 @@ spry_status precon_make_beside(spry_context *ctx, const spry_matrix *A, const sp
                                const char *spec, spry_operator **M, char name[32]);
 /*
  * On ranks (ranked.c), collective, all fail or none. The first makes what `spec` names for a matrix
- * that is spread over them: jacobi as it is, anything else as block Jacobi, one of it for the own
+ * that is spread over them, near the product with the own block where that is on a device (NULL:
+ * it is not): jacobi as it is, anything else as block Jacobi, one of it for the own
  * block of each rank, and its name says so. The second takes one that was made of the own block,
  * with the status of that, as one that all ranks have.
  */
-spry_status precon_make_ranked(spry_context *ctx, const spry_matrix *A, const char *spec,
+spry_status precon_make_ranked(spry_context *ctx, const spry_matrix *A, const spry_operator *near,
+                               const char *spec,
                                spry_operator **M, char name[32]);
 spry_status precon_spread(const spry_matrix *A, spry_status made, spry_operator **M);
 /* Of kinds that work across ranks, *made is false of others. */

@@ -94,8 +94,8 @@ static void name_inside(const char *spec, char name[32])
     snprintf(name, 32, "block-jacobi:inner=%.*s", (int)strcspn(from, ":],"), from);
 }
 
-spry_status precon_make_ranked(spry_context *ctx, const spry_matrix *A, const char *spec,
-                               spry_operator **M, char name[32])
+spry_status precon_make_ranked(spry_context *ctx, const spry_matrix *A, const spry_operator *near,
+                               const char *spec, spry_operator **M, char name[32])
 {
     char local[32]; /* its name here, which block Jacobi's has within */
     *M = NULL;
@@ -116,7 +116,7 @@ spry_status precon_make_ranked(spry_context *ctx, const spry_matrix *A, const ch
     if (own->a.rows == 0 && !precon_is(spec, "jacobi"))
         status = make_nothing(own, M);
     else
-        status = precon_make_beside(ctx, own, NULL, spec, M, local);
+        status = precon_make_beside(ctx, own, near, spec, M, local);
     SPRY_GO(ctx, precon_spread(A, status, M));
     if (precon_is(spec, "jacobi"))
         snprintf(name, 32, "jacobi");

@@ -394,7 +394,8 @@ static void put_operation(sweep_text *t, int op)
         put(t, ");\n");
         break;
     case OP_RANDOM:
-        PUT(t, "            " EACH "t[u] = sp_random(seed%d, i[u]);\n", t->width, op);
+        PUT(t, "            " EACH "t[u] = sp_random(seed%d, st[ST_FIRST%d] + i[u]);\n", t->width,
+            op, t->space);
         break;
     default: /* OP_APPLY: the row's sum */
         PUT(t, "            t[0] = s%d[0];\n", op);
@@ -646,6 +647,16 @@ static void put_end(const sweep_text *t, const phase *f, int phase_index)
     int slices = 0, slice = NONE;
     if (!emit_has_tail(p, f))
         return;
+    if (t->w->joined) {
+        const int slots = (int)emit_slots(p, f);
+        if (slots > 0)
+            PUT(t,
+                "#ifdef SP_TICKETS\n    if (sp_last(st, &sp_flag))\n"
+                "        sp_total(%d, SP_GROUPS, 0, 0, part, tail_room, tail_pieces, "
+                "SP_TOTALS_AT(%d, SP_GROUPS));\n#endif\n",
+                slots, slots);
+        return;
+    }
     for (int i = f->first; i < f->first + f->sweep_count; i++)
         if (p->ops[i].kind == OP_DOT && emit_is_slice(&p->ops[i].in[0])) {
             slices++;

@@ -186,6 +186,17 @@ void emit_tail(emit_job *w, int phase_index)
 {
     const plan *p = w->p;
     const phase *f = &p->phases[phase_index];
+    if (w->joined) {
+        const int slots = (int)emit_slots(p, f);
+        if (slots > 0 && !w->tickets)
+            PUT(w,
+                "\nSP_KERNEL sums_%d(SP_COMMON SP_COUNTERS, const int groups)\n{\n    "
+                "SP_TAIL_ROOM;\n"
+                "    sp_total(%d, groups, 0, 0, part, tail_room, tail_pieces, SP_TOTALS_AT(%d, "
+                "groups));\n}\n",
+                phase_index, slots, slots);
+        return;
+    }
     if (!emit_has_tail(p, f))
         return;
     PUT(w,
@@ -226,13 +237,13 @@ static void put_defines(const emit_job *w)
     PUT(w, "#define REP_GRADIENT %d\n#define REP_FIRST %d\n#define MOST_REPORTS %d\n", REP_GRADIENT,
         REP_FIRST, MOST_REPORTS);
     PUT(w, "#define SCALARS %" PRId64 "\n", w->p->scalar_count + 1);
-    if ((w->p->scalar_count + 1) * size <= LOCAL_NUMBERS_BYTES)
+    if ((w->p->scalar_count + 1) * size <= LOCAL_NUMBERS_BYTES && !w->joined)
         PUT(w, "#define SP_LOCAL_NUMBERS 1\n");
     int64_t slots = 1;
     for (int f = 0; f < w->p->phase_count; f++)
         slots =
             emit_slots(w->p, &w->p->phases[f]) > slots ? emit_slots(w->p, &w->p->phases[f]) : slots;
-    if (slots * size <= LOCAL_TOTALS_BYTES)
+    if (slots * size <= LOCAL_TOTALS_BYTES && !w->joined)
         PUT(w, "#define SP_LOCAL_TOTALS %d\n", (int)slots);
     if (w->tickets)
         PUT(w, "#define SP_TICKETS 1\n");

@@ -1,6 +1,8 @@
 /* The host's side of a runner: memory for vectors, shares of the work. */
 #include "program/sweep.h"
 
+#include "device/formats.h"
+
 /* Shares of parts with about the same work each. */
 static spry_status cut(runner *r, const operator_rows *rows, int space, int **out)
 {
@@ -21,7 +23,7 @@ static spry_status cut(runner *r, const operator_rows *rows, int space, int **ou
     return SPRY_STATUS_OK;
 }
 
-static spry_status open_operators(runner *r)
+spry_status host_side_open_operators(runner *r)
 {
     spry_context *ctx = r->ctx;
     const plan *p = r->p;
@@ -203,12 +205,12 @@ done:
     return status;
 }
 
-static spry_status open_track(runner *r, host_track *l)
+spry_status host_side_open_track(runner *r, int index)
 {
     spry_context *ctx = r->ctx;
     const plan *p = r->p;
+    host_track *l = &r->host->tracks[index];
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, base_calloc(ctx, p->op_count + 1, sizeof *l->skip, &l->skip));
     SPRY_GO(ctx, base_calloc(ctx, p->slots + 1, sizeof *l->slots, &l->slots));
     SPRY_GO(ctx, base_calloc(ctx, p->var_count, sizeof *l->arrays, &l->arrays));
     SPRY_GO(ctx, allocate_vectors(r, l));
@@ -229,6 +231,10 @@ static spry_status open_parts(runner *r)
     spry_context *ctx = r->ctx;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *r->host, &r->host));
+    const spry_device *d = device_of(r->operators[OPERATOR_A]);
+    r->host->place = d ? &sweep_device : &sweep_host;
+    if (d)
+        SPRY_GO(ctx, base_calloc(ctx, r->track_room, sizeof(void *), &r->host->there));
     r->host->kernels = host_kernels_for(ctx, r->type);
     r->host->threads = host_side_threads(r);
     for (int space = 0; space < 2; space++) {
@@ -236,6 +242,8 @@ static spry_status open_parts(runner *r)
         r->host->parts[space] = chunks < 1 ? 1 : chunks < MOST_PARTS ? (int)chunks : MOST_PARTS;
         if (sweep_is_strict(r)) /* parts of all ranks are made of their chunks */
             r->host->parts[space] = chunks < 1 ? 1 : (int)chunks;
+        if (d)
+            r->host->parts[space] = 1;
     }
     SPRY_GO(ctx, base_calloc(ctx, r->track_room, sizeof *r->host->tracks, &r->host->tracks));
     SPRY_GO(ctx, base_calloc(ctx, r->track_room, sizeof *r->host->active, &r->host->active));
@@ -246,8 +254,12 @@ done:
 static spry_status open_tracks(runner *r)
 {
     spry_status status = SPRY_STATUS_OK;
-    for (int k = 0; k < r->track_room && status == SPRY_STATUS_OK; k++)
-        status = open_track(r, &r->host->tracks[k]);
+    for (int k = 0; k < r->track_room && status == SPRY_STATUS_OK; k++) {
+        bool **skip = &r->host->tracks[k].skip;
+        status = base_calloc(r->ctx, r->p->op_count + 1, sizeof **skip, skip);
+        if (status == SPRY_STATUS_OK)
+            status = r->host->place->open_track(r, k);
+    }
     return status;
 }
 
@@ -257,7 +269,8 @@ spry_status host_side_open(runner *r)
     spry_context *ctx = r->ctx;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, course_agree(r, open_parts(r)));
-    SPRY_GO(ctx, course_agree(r, open_operators(r)));
+    const sweep_place *place = r->host->place;
+    SPRY_GO(ctx, course_agree(r, place->open ? place->open(r) : SPRY_STATUS_OK));
     SPRY_GO(ctx, course_agree(r, allocate_sweep(r)));
     SPRY_GO(ctx, sweep_open_ranks(r, r->host->most_slots));
     SPRY_GO(ctx, course_agree(r, open_tracks(r)));
@@ -283,14 +296,14 @@ spry_status host_side_clear(runner *r, track *l)
     return SPRY_STATUS_OK;
 }
 
-static void close_track(const runner *r, host_track *l)
+void host_side_close_track(runner *r, int index)
 {
+    const host_track *l = &r->host->tracks[index];
     for (int v = 0; l->arrays && v < r->p->var_count; v++)
         base_free(r->ctx, l->arrays[v]);
     base_free(r->ctx, l->memory);
     base_free(r->ctx, l->slots);
     base_free(r->ctx, l->arrays);
-    base_free(r->ctx, l->skip);
 }
 
 void host_side_close(runner *r)
@@ -298,14 +311,17 @@ void host_side_close(runner *r)
     host_side *h = r->host;
     if (!h)
         return;
-    for (int k = 0; h->tracks && k < r->track_room; k++)
-        close_track(r, &h->tracks[k]);
+    for (int k = 0; h->tracks && k < r->track_room; k++) {
+        h->place->close_track(r, k);
+        base_free(r->ctx, h->tracks[k].skip);
+    }
     for (int k = 0; k < OPERATOR_COUNT; k++)
         for (int t = 0; t < 3; t++)
             base_free(r->ctx, h->cuts[k][t]);
     sweep_close_ranks(r);
     void *const arrays[] = {h->tracks, h->active, h->bound,    h->operands, h->factors,
-                            h->sums,   h->pieces, h->pointers, h->packed,   h->piece_at};
+                            h->sums,   h->pieces, h->pointers, h->packed,   h->piece_at,
+                            h->there};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         base_free(r->ctx, arrays[k]);
     base_free(r->ctx, h);

@@ -39,7 +39,7 @@ static void run_statements(runner *r, track *l, int first, bool single)
     }
 }
 
-static spry_status settle(runner *r, track *l)
+spry_status host_side_settle(runner *r, track *l)
 {
     const plan *p = r->p;
     const plan_op *exit = r->host->exit;
@@ -58,7 +58,7 @@ static spry_status settle(runner *r, track *l)
         sweep_bind(r, o, 1);
         if (l->fault != NONE && l->fault_order < exit->order)
             course_fail_index(r, l, l->fault);
-        sweep_run(r);
+        r->host->place->run(r, NULL, o);
         r->host->active = all;
         skip[i] = true;
     }
@@ -66,13 +66,13 @@ static spry_status settle(runner *r, track *l)
 }
 
 /* The others go on from where they are. */
-static spry_status finish(runner *r, track *l)
+spry_status host_side_finish(runner *r, track *l)
 {
     bool only[MOST_TRACKS] = {false}, *all = r->host->active;
     const node *block = r->block;
     const plan_op *exit = r->host->exit;
     const int next = r->host->next;
-    settle(r, l);
+    host_side_settle(r, l);
     only[l - r->tracks] = true;
     r->host->active = only;
     run_nodes(r, r->p->section[SECTION_FINISH]);
@@ -176,9 +176,7 @@ static void run_scalar(runner *r, track *l, const plan_op *o)
         run_statements(r, l, o->stmt, true);
     } else if (o->kind == OP_MOVE) {
         const plan_var *to = &r->p->vars[o->out.var], *from = &r->p->vars[o->in[0].var];
-        char **slots = host_track_of(r, l)->slots, *kept = slots[to->number];
-        slots[to->number] = slots[from->number];
-        slots[from->number] = kept;
+        r->host->place->swap(r, l, to->number, from->number);
     } else {
         run_exit(r, l, o);
     }
@@ -198,59 +196,78 @@ static void scalar_time(runner *r, const phase *f)
 enum { TOGETHER = 8 };
 
 /* One call for all tracks where the operator takes them together, else one after the other. */
-static spry_status call(const spry_operator *called, spry_transpose transpose, int count,
-                        const void *const *in, void *const *out)
+static spry_status call(runner *r, const plan_op *o, int count, const sweep_call *calls)
 {
+    const spry_operator *called = r->operators[o->op];
     const spry_scalar one = {1, 0}, zero = {0, 0};
+    const void *in[TOGETHER];
+    void *out[TOGETHER];
     spry_status status = SPRY_STATUS_OK;
+    for (int k = 0; k < count; k++) {
+        in[k] = sweep_vector(r, calls[k].l, &o->in[0], calls[k].from);
+        out[k] = sweep_vector(r, calls[k].l, &o->out, calls[k].to);
+    }
     if (count > 1 && called->class->apply_many)
-        return called->class->apply_many(called, transpose, count, in, out);
+        return called->class->apply_many(called, o->transpose, count, in, out);
     for (int k = 0; k < count && status == SPRY_STATUS_OK; k++)
-        status = called->class->multiply(called, transpose, one, in[k], zero, out[k]);
+        status = called->class->multiply(called, o->transpose, one, in[k], zero, out[k]);
     return status;
+}
+
+static int64_t call_index(runner *r, track *l, const vref *v)
+{
+    return v->first == NONE
+               ? 0
+               : program_eval_index(&l->scalars, v->first, r->p->vars[v->var].extent);
 }
 
 /* Operators that can only be called. */
 static void run_calls(runner *r, const phase *f)
 {
+    const sweep_place *place = r->host->place;
     for (int i = f->first; i < f->first + f->sweep_count; i++) {
         const plan_op *o = &r->p->ops[i];
+        sweep_call calls[TOGETHER];
+        int count = 0;
         if (!plan_calls(r->p, o))
             continue;
-        const spry_operator *called = r->operators[o->op];
-        const void *in[TOGETHER];
-        void *out[TOGETHER];
-        int count = 0;
         for (int k = 0; k < r->track_count && r->status == SPRY_STATUS_OK; k++) {
             track *l = &r->tracks[k];
             if (!r->host->active[k])
                 continue;
-            const int64_t from = o->in[0].first == NONE
-                                     ? 0
-                                     : program_eval_index(&l->scalars, o->in[0].first,
-                                                          r->p->vars[o->in[0].var].extent);
-            const int64_t to =
-                o->out.first == NONE
-                    ? 0
-                    : program_eval_index(&l->scalars, o->out.first, r->p->vars[o->out.var].extent);
+            const int64_t from = call_index(r, l, &o->in[0]), to = call_index(r, l, &o->out);
             const void *known = sweep_known(r, l, o);
             if (course_check(l, o))
                 continue;
             if (known) {
-                memcpy(sweep_vector(r, l, &o->out, to), known, (size_t)(called->rows * r->size));
+                memcpy(sweep_vector(r, l, &o->out, to), known,
+                       (size_t)(r->operators[o->op]->rows * r->size));
                 continue;
             }
-            in[count] = sweep_vector(r, l, &o->in[0], from);
-            out[count++] = sweep_vector(r, l, &o->out, to);
+            calls[count++] = (sweep_call){l, from, to};
             if (count == TOGETHER) {
-                course_note(r, call(called, o->transpose, count, in, out));
+                course_note(r, place->call(r, o, count, calls));
                 count = 0;
             }
         }
-        if (r->status == SPRY_STATUS_OK)
-            course_note(r, call(called, o->transpose, count, in, out));
+        if (r->status == SPRY_STATUS_OK && count > 0)
+            course_note(r, place->call(r, o, count, calls));
     }
 }
+
+static void swap(runner *r, track *l, int one, int other)
+{
+    char **slots = host_track_of(r, l)->slots, *kept = slots[one];
+    slots[one] = slots[other];
+    slots[other] = kept;
+}
+
+const sweep_place sweep_host = {.open = host_side_open_operators,
+                                .open_track = host_side_open_track,
+                                .close_track = host_side_close_track,
+                                .run = sweep_run,
+                                .call = call,
+                                .swap = swap};
 
 /* What the phase moves, by its plan. */
 static void count_bytes(runner *r, const phase *f)
@@ -272,7 +289,7 @@ static void run_phase(runner *r, const phase *f)
     sweep_bind(r, &r->p->ops[f->first], f->sweep_count);
     count_bytes(r, f);
     r->host->next = f->first + f->sweep_count;
-    sweep_run(r);
+    r->host->place->run(r, f, NULL);
     /* What was known of the first x may not hold for the next. */
     for (int k = 0; k < r->track_count; k++)
         r->tracks[k].product = NULL;
@@ -374,7 +391,7 @@ static spry_status run_loop(runner *r)
     return r->status;
 }
 
-static spry_status run(runner *r, int first, int count)
+spry_status host_side_run(runner *r, int first, int count)
 {
     memset(r->host->active, 0, (size_t)r->track_room * sizeof *r->host->active);
     for (int k = first; k < first + count; k++) {
@@ -396,9 +413,9 @@ const runner_class runner_host = {.together = MOST_TRACKS,
                                   .close = host_side_close,
                                   .fits = fits,
                                   .clear = host_side_clear,
-                                  .run = run,
-                                  .settle = settle,
-                                  .finish = finish,
+                                  .run = host_side_run,
+                                  .settle = host_side_settle,
+                                  .finish = host_side_finish,
                                   .keep = keep,
                                   .restore = restore,
                                   .transfer = transfer};

@@ -197,6 +197,7 @@ static spry_status write_text(resident *s, text_writer *write, int part, residen
                   .group = group,
                   .type = s->r->type,
                   .tickets = s->d->facts.has_tickets,
+                  .joined = s->joined,
                   .rows = s->rows,
                   .counters = s->counters,
                   .counter = s->counter,
@@ -403,18 +404,27 @@ spry_status resident_launch(resident *s, const char *kernel, int number, const p
 
 spry_status resident_open(runner *r)
 {
+    return resident_make(r, false, &r->resident);
+}
+
+spry_status resident_make(runner *r, bool joined, resident **out)
+{
     spry_context *ctx = r->ctx;
     resident *s = NULL;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *s, &s));
-    r->resident = s;
+    *out = s;
     s->r = r;
     s->p = r->p;
+    s->joined = joined;
     s->d = device_of(r->operators[OPERATOR_A]);
     SPRY_GO(ctx, find_counters(s));
     SPRY_GO(ctx, open_operators(s));
     SPRY_GO(ctx, open_memory(s));
-    SPRY_GO(ctx, resident_open_course(s));
+    if (joined)
+        s->held = false;
+    else
+        SPRY_GO(ctx, resident_open_course(s));
     SPRY_GO(ctx, build_programs(s));
     if (!r->foresees)
         SPRY_GO(ctx, find_groups(s));
@@ -424,7 +434,12 @@ done:
 
 void resident_close(runner *r)
 {
-    resident *s = r->resident;
+    resident_free(r, r->resident);
+    r->resident = NULL;
+}
+
+void resident_free(runner *r, resident *s)
+{
     if (!s)
         return;
     if (s->control && !s->d->lost) /* what was sent without waiting is the mirror's */
@@ -441,13 +456,17 @@ void resident_close(runner *r)
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         base_free(r->ctx, arrays[k]);
     base_free(r->ctx, s);
-    r->resident = NULL;
 }
 
 /* The track has the device's memory now. */
 spry_status resident_clear(runner *r, track *l)
 {
-    resident *s = r->resident;
+    return resident_prepare(r->resident, l);
+}
+
+spry_status resident_prepare(resident *s, track *l)
+{
+    const runner *r = s->r;
     const plan *p = s->p;
     spry_context *ctx = r->ctx;
     control_word *mirror = s->mirror;
@@ -468,6 +487,7 @@ spry_status resident_clear(runner *r, track *l)
     for (int space = 0; space < 2; space++) {
         mirror[ST_STRIDE0 + space].whole = s->stride[space];
         mirror[ST_N0 + space].whole = r->n[space];
+        mirror[ST_FIRST0 + space].whole = r->parts[space].is ? r->parts[space].first : 0;
     }
     for (int turned = 0; turned < 3; turned++)
         mirror[ST_POSITIONS + turned].whole = s->rows[turned].positions;

@@ -38,6 +38,8 @@
     word(STRIDE1)                                                                     \
     word(N0)            /* elements of vectors, by space */                           \
     word(N1)                                                                          \
+    word(FIRST0)        /* elements of other ranks before those here, by space */     \
+    word(FIRST1)                                                                      \
     word(POSITIONS)     /* of the rows of A, A^T and A^H */                           \
     word(POSITIONS_T)                                                                 \
     word(POSITIONS_H)                                                                 \
@@ -67,6 +69,7 @@ typedef struct emit_job {
     const plan *p;
     spry_type type;
     bool tickets;
+    bool joined;             /* sums of all groups are for the host, which does the scalar work */
     int group;               /* work-items of a group */
     int width, slice_width;  /* elements per work-item has at a time */
     const device_rows *rows; /* of A, A^T and A^H; those with a text are in the program */
@@ -134,6 +137,8 @@ typedef struct resident {
     runner *r;
     spry_device *d;
     const plan *p;
+    bool joined; /* see emit_job */
+    bool sent;   /* on ranks: the mirror is on its way */
     device_rows rows[3]; /* of A, A^T and A^H, where sweeps have products with them */
     device_program *programs[RESIDENT_MOST_PARTS]; /* phase f is in f % parts */
     int parts;
@@ -203,6 +208,18 @@ typedef struct resident {
 } resident;
 
 spry_status resident_open(runner *r);
+/* The same of a track of a runner on ranks, without a course; and frees what there is of it. */
+spry_status resident_make(runner *r, bool joined, resident **out);
+void resident_free(runner *r, resident *s);
+/* Zeros in the track's vectors and the control block as the run begins, in the mirror. */
+spry_status resident_prepare(resident *s, track *l);
+/* An operator that can only be called, with vectors at these indices of arrays. */
+spry_status resident_call(resident *s, const plan_op *o, int64_t from_index, int64_t to_index);
+/* A vector that a view keeps: its memory, and where in it, in bytes. */
+device_memory *resident_view_memory(const resident *s, const track *l, const view_vector *v,
+                                    int64_t *at);
+spry_status resident_transfer_of(resident *s, track *l, const view_vector *at, spry_vector *v,
+                                 bool put);
 void resident_close(runner *r);
 spry_status resident_clear(runner *r, track *l);
 spry_status resident_open_course(resident *s);

@@ -36,8 +36,11 @@ static spry_status call_host(resident *s, const plan_op *o, int64_t in_bytes, in
         SPRY_GO(ctx, base_alloc(ctx, most, 1, &s->host_in));
     if (!s->host_out)
         SPRY_GO(ctx, base_alloc(ctx, most, 1, &s->host_out));
-    SPRY_GO(ctx, device_get(s->call_in, 0, s->host_in, in_bytes));
-    SPRY_GO(ctx, called->class->multiply(called, o->transpose, one, s->host_in, zero, s->host_out));
+    const spry_status got = device_get(s->call_in, 0, s->host_in, in_bytes);
+    if (got == SPRY_STATUS_OK || s->joined) /* other ranks may wait for what it sends */
+        status = called->class->multiply(called, o->transpose, one, s->host_in, zero, s->host_out);
+    SPRY_GO(ctx, got);
+    SPRY_GO(ctx, status);
     SPRY_GO(ctx, device_put(s->call_out, 0, s->host_out, out_bytes));
 done:
     return status;
@@ -110,7 +113,7 @@ done:
     return status;
 }
 
-static spry_status call(resident *s, const plan_op *o, int64_t from_index, int64_t to_index)
+spry_status resident_call(resident *s, const plan_op *o, int64_t from_index, int64_t to_index)
 {
     operands v = {.in_bytes = s->r->n[s->p->vars[o->in[0].var].space] * s->r->size,
                   .out_bytes = s->r->n[s->p->vars[o->out.var].space] * s->r->size,
@@ -137,7 +140,7 @@ spry_status resident_calls(resident *s, const phase *f)
             to = program_eval_index(&s->l->scalars, o->out.first, p->vars[o->out.var].extent);
         if (course_check(s->l, o))
             continue;
-        const spry_status status = call(s, o, from, to);
+        const spry_status status = resident_call(s, o, from, to);
         if (status != SPRY_STATUS_OK)
             return status;
     }

@@ -23,16 +23,15 @@ static void view_free(spry_context *ctx, resident_view *w)
 }
 
 /* The memory of a vector, and where in it, in bytes. */
-static device_memory *view_memory(const resident *s, const track *l, const view_vector *v,
-                                  int64_t *at)
+device_memory *resident_view_memory(const resident *s, const track *l, const view_vector *v,
+                                    int64_t *at)
 {
     const plan *p = s->p;
     const plan_var *var = &p->vars[v->var];
     *at = 0;
     if (v->var == p->var_of_name[NAME_X])
         return l->x;
-    const int64_t base = var->array ? s->mirror[ST_SLOTS + p->slots + v->var].whole
-                                    : s->mirror[ST_SLOTS + var->number].whole;
+    const int64_t base = s->mirror[ST_SLOTS + (var->array ? p->slots + v->var : var->number)].whole;
     *at = (base + v->index * s->stride[var->space]) * s->r->size;
     return s->memory;
 }
@@ -50,7 +49,7 @@ spry_status resident_keep(runner *r, track *l, runner_view *v)
     SPRY_GO(ctx, device_alloc(s->d, v->bytes, &w->copy));
     for (int64_t k = 0; k < v->count; k++) {
         int64_t at;
-        const device_memory *from = view_memory(s, l, &v->vectors[k], &at);
+        const device_memory *from = resident_view_memory(s, l, &v->vectors[k], &at);
         SPRY_GO(ctx, device_copy(from, at, w->copy, v->vectors[k].at, v->vectors[k].bytes));
     }
     memcpy(w->mirror, s->mirror, (size_t)s->words * sizeof *w->mirror);
@@ -80,7 +79,7 @@ spry_status resident_restore(runner *r, track *l, runner_view *v)
     s->look_first = w->look_first;
     for (int64_t k = 0; k < v->count && status == SPRY_STATUS_OK; k++) {
         int64_t at;
-        device_memory *to = view_memory(s, l, &v->vectors[k], &at);
+        device_memory *to = resident_view_memory(s, l, &v->vectors[k], &at);
         status = device_copy(w->copy, v->vectors[k].at, to, at, v->vectors[k].bytes);
     }
     view_free(ctx, w);
@@ -89,14 +88,19 @@ spry_status resident_restore(runner *r, track *l, runner_view *v)
 
 spry_status resident_transfer(runner *r, track *l, const view_vector *at, spry_vector *v, bool put)
 {
-    const resident *s = r->resident;
+    return resident_transfer_of(r->resident, l, at, v, put);
+}
+
+spry_status resident_transfer_of(resident *s, track *l, const view_vector *at, spry_vector *v,
+                                 bool put)
+{
     int64_t begin;
-    device_memory *own = view_memory(s, l, at, &begin);
+    device_memory *own = resident_view_memory(s, l, at, &begin);
     if (!v->device)
         return put ? device_put(own, begin, v->data, at->bytes)
                    : device_get(own, begin, v->data, at->bytes);
     if (v->device != s->d)
-        return SPRY_FAIL(r->ctx, SPRY_STATUS_BAD_USAGE, "the vector is on %s, the solve on %s",
+        return SPRY_FAIL(s->r->ctx, SPRY_STATUS_BAD_USAGE, "the vector is on %s, the solve on %s",
                          place_name(v->device), place_name(s->d));
     device_memory *other = device_vector_memory(v);
     return put ? device_copy(other, 0, own, begin, at->bytes)

@@ -100,7 +100,9 @@ spry_status runner_new(plan *p, const runner_operators *operators, int tracks, r
         status = base_calloc(ctx, tracks, sizeof *r->tracks, &r->tracks);
     if (r) { /* what closes it */
         r->ctx = ctx;
-        r->class = device_of(A) ? &runner_device : &runner_host;
+        r->class = !device_of(A)      ? &runner_host
+                   : A->rows_part.is ? &runner_device_ranks
+                                     : &runner_device;
     }
     SPRY_GO(ctx, A->rows_part.is ? team_agree(ctx, status) : status);
     /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): all have agreed that it is there */

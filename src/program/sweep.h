@@ -1,5 +1,5 @@
 /* The host's side of a runner, shared by its making (host.c), its control (host_run.c) and its
- * sweeps (sweep.c, bind.c). */
+ * sweeps (sweep.c, bind.c; on ranks' devices: resident_ranks.c). */
 #ifndef SPRY_SWEEP_H
 #define SPRY_SWEEP_H
 
@@ -37,7 +37,32 @@ typedef struct host_track {
     bool *skip;     /* by operation: an update of x that was made early */
 } host_track;
 
+/* Where an operator is called, for a track: indices of its operands, where they are of arrays. */
+typedef struct sweep_call {
+    track *l;
+    int64_t from, to;
+} sweep_call;
+
+/* Who has the tracks' vectors and does the sweeps: the host, or the device of a rank. */
+typedef struct sweep_place {
+    /* What sweeps need of operators; may be NULL. */
+    spry_status (*open)(runner *r);
+    /* Vectors of a track; and frees them, also after a failure. */
+    spry_status (*open_track)(runner *r, int index);
+    void (*close_track)(runner *r, int index);
+    /* Does the bound operations: those of a phase, or of the one operation (an update of x) alone.
+     */
+    void (*run)(runner *r, const phase *f, const plan_op *alone);
+    spry_status (*call)(runner *r, const plan_op *o, int count, const sweep_call *calls);
+    /* Vectors change places. */
+    void (*swap)(runner *r, track *l, int one, int other);
+} sweep_place;
+
+extern const sweep_place sweep_host, sweep_device;
+
 typedef struct host_side {
+    const sweep_place *place;
+    struct resident **there; /* by track, of a device */
     const host_kernels *kernels;
     operator_rows rows[OPERATOR_COUNT][3]; /* by transpose */
     const char *diagonal[OPERATOR_COUNT][3];
@@ -80,14 +105,23 @@ static inline host_track *host_track_of(const runner *r, const track *l)
 
 /* Threads that a runner of this size takes. */
 int host_side_threads(const runner *r);
+/* Collective, with the same messages wherever sweeps are done. */
 spry_status host_side_open(runner *r);
 void host_side_close(runner *r);
 spry_status host_side_clear(runner *r, track *l);
+/* The course, by the place's sweeps: members of a runner's class. */
+spry_status host_side_run(runner *r, int first, int count);
+spry_status host_side_settle(runner *r, track *l);
+spry_status host_side_finish(runner *r, track *l);
+/* Members of sweep_host. */
+spry_status host_side_open_operators(runner *r);
+spry_status host_side_open_track(runner *r, int index);
+void host_side_close_track(runner *r, int index);
 /* Looks up the operations of the active tracks; those to be skipped are left out. Failures are kept
  * in r->status. */
 void sweep_bind(runner *r, const plan_op *ops, int count);
-/* Does the bound operations, with all threads. */
-void sweep_run(runner *r);
+/* Does the bound operations on the host, with all threads. */
+void sweep_run(runner *r, const phase *f, const plan_op *alone);
 /* Adds up the inner products and stores them. */
 void sweep_reduce(runner *r);
 /* Sums of parts that are so far apart, as a tree. */

@@ -1,5 +1,6 @@
 /* An operator in the format a caller names, or in the one that suits best. */
 #include "device/operator.h"
+#include "device/spread.h"
 #include "host/spread_operator.h"
 #include "host/walk.h"
 #include "tune/tune.h"
@@ -48,6 +49,11 @@ spry_status spry_operator_on(spry_device *device, const spry_matrix *A, const ch
     *op = NULL;
     if (!device)
         return spry_operator_from_format(A, format, op);
+    if (A->spread) {
+        spry_operator *own = NULL;
+        return device_spread_operator(
+            device, A, spry_operator_on(device, A->spread->own, format, &own), own, op);
+    }
     if (A->ctx != device->ctx)
         SPRY_GO(device->ctx, matrix_view(device->ctx, A, &view));
     SPRY_GO(device->ctx, build_on(device, view ? view : A, format, op));

@@ -1,0 +1,346 @@
+/*
+ * The product with a matrix that is spread over ranks, on a device. What others need of x is packed
+ * there and copied to pinned memory beside the product with the own block, which the device is busy
+ * with while messages travel; what others have sent is copied behind the own elements that edge
+ * rows need, and these rows are made anew as a whole (spread.h).
+ *
+ * Ranks on processors do the same in host/spread_operator.c, and send the same messages: what is
+ * collective comes in the same order in both.
+ */
+#include "device/spread.h"
+
+#include "device/operator.h"
+#include "device/vector.h"
+#include "host/apply.h"
+
+/* A, A^T or A^H, by rows. */
+typedef struct side {
+    const spry_matrix *A;
+    spry_matrix *made; /* what A is, where it is freed with it */
+    spry_operator *own, *edge;
+    device_memory *sent_index, *kept_index, *edge_rows; /* places in x and y */
+    device_memory *send, *compact, *sums;
+    char *pinned_send, *pinned_receive;
+    device_stream *copies;
+    team_halo *messages;
+} side;
+
+typedef struct spread_state {
+    spry_device *d;
+    side *sides[3]; /* by transpose */
+} spread_state;
+
+static void side_free(spry_device *d, side *s)
+{
+    if (!s)
+        return;
+    if (s->copies && !d->lost) /* which may still read pinned memory */
+        (void)device_stream_finish(s->copies);
+    team_halo_free(d->ctx, s->messages);
+    device_stream_free(s->copies);
+    spry_operator_free(s->own);
+    spry_operator_free(s->edge);
+    device_memory *const blocks[] = {s->sent_index, s->kept_index, s->edge_rows,
+                                     s->send,       s->compact,    s->sums};
+    for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++)
+        device_free(blocks[k]);
+    device_pinned_free(d, s->pinned_send);
+    device_pinned_free(d, s->pinned_receive);
+    spry_matrix_free(s->made);
+    base_free(d->ctx, s);
+}
+
+static int64_t size_of(const side *s)
+{
+    return (int64_t)spry_type_size(s->A->a.type);
+}
+
+/* --- making --------------------------------------------------------------------------------------
+ */
+
+static spry_status put_index(spry_device *d, int64_t n, const int32_t *from, device_memory **to)
+{
+    const int64_t bytes = n * (int64_t)sizeof *from;
+    const spry_status status = device_alloc(d, bytes, to);
+    return status == SPRY_STATUS_OK && n > 0 ? device_put(*to, 0, from, bytes) : status;
+}
+
+static spry_status make_room(spry_device *d, side *s)
+{
+    spry_context *ctx = d->ctx;
+    const spread *p = s->A->spread;
+    const int64_t size = size_of(s);
+    void *pinned = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, put_index(d, p->sent_count, p->sent, &s->sent_index));
+    SPRY_GO(ctx, put_index(d, p->kept, p->kept_index, &s->kept_index));
+    SPRY_GO(ctx, put_index(d, p->edges, p->edge_rows, &s->edge_rows));
+    SPRY_GO(ctx, device_alloc(d, p->sent_count * size, &s->send));
+    SPRY_GO(ctx, device_alloc(d, (p->kept + p->ghosts) * size, &s->compact));
+    SPRY_GO(ctx, device_alloc(d, p->edges * size, &s->sums));
+    SPRY_GO(ctx, device_pinned_alloc(d, (p->sent_count + 1) * size, &pinned));
+    s->pinned_send = pinned;
+    SPRY_GO(ctx, device_pinned_alloc(d, (p->ghosts + 1) * size, &pinned));
+    s->pinned_receive = pinned;
+    SPRY_GO(ctx, device_stream_new(d, &s->copies));
+done:
+    return status;
+}
+
+static spry_status list_messages(const side *s, int count, const spread_neighbour *with,
+                                 char *place, team_message **list)
+{
+    const spry_status status = base_alloc(s->A->ctx, count, sizeof **list, list);
+    for (int k = 0; status == SPRY_STATUS_OK && k < count; k++)
+        (*list)[k] = (team_message){with[k].rank, with[k].count * size_of(s),
+                                    place + with[k].first * size_of(s)};
+    return status;
+}
+
+static spry_status open_messages(spry_device *d, side *s)
+{
+    spry_context *ctx = d->ctx;
+    const spread *p = s->A->spread;
+    team_message *send = NULL, *receive = NULL;
+    spry_status status = make_room(d, s);
+    if (status == SPRY_STATUS_OK)
+        status = list_messages(s, p->sends, p->send, s->pinned_send, &send);
+    if (status == SPRY_STATUS_OK)
+        status = list_messages(s, p->receives, p->receive, s->pinned_receive, &receive);
+    SPRY_GO(ctx, team_agree(ctx, status));
+    SPRY_GO(ctx, team_halo_new(ctx, p->sends, send, p->receives, receive, &s->messages));
+done:
+    base_free(ctx, send);
+    base_free(ctx, receive);
+    return status;
+}
+
+static spry_status side_new(spry_device *d, const spry_matrix *A, spry_status made,
+                            spry_operator *own, side **out)
+{
+    spry_context *ctx = A->ctx;
+    side *s = NULL;
+    bool lacking = true; /* rows of sweeps: on no rank then */
+    spry_status status = made == SPRY_STATUS_OK ? base_calloc(ctx, 1, sizeof *s, &s) : made;
+    *out = NULL;
+    if (s) {
+        s->A = A;
+        s->own = own;
+        own = NULL;
+        if (A->spread->edges > 0)
+            status = device_operator(d, A->spread->edge, "csr", &s->edge);
+    }
+    SPRY_GO(ctx, team_agree(ctx, status));
+    SPRY_GO(ctx, team_agree(ctx, SPRY_STATUS_OK));
+    SPRY_GO(ctx, team_any(ctx, lacking, &lacking));
+    SPRY_GO(ctx, open_messages(d, s));
+    *out = s;
+    s = NULL;
+done:
+    spry_operator_free(own);
+    side_free(d, s);
+    return status;
+}
+
+/* The rows of A^T or A^H, made at the first use. */
+static spry_status find_side(const spry_operator *op, spry_transpose transpose, side **out)
+{
+    spread_state *state = op->state;
+    const spry_matrix *A = state->sides[SPRY_TRANSPOSE_NO]->A;
+    const bool conjugate = transpose == SPRY_TRANSPOSE_CONJUGATE && spry_type_is_complex(op->type);
+    const spry_transpose kind =
+        transpose != SPRY_TRANSPOSE_NO && !conjugate ? SPRY_TRANSPOSE_YES : transpose;
+    spry_matrix *T = NULL;
+    spry_operator *own = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    if (!state->sides[kind]) {
+        SPRY_GO(op->ctx, spread_transpose(A, conjugate, &T));
+        const spry_status made = device_operator(state->d, T->spread->own, "csr", &own);
+        SPRY_GO(op->ctx, side_new(state->d, T, made, own, &state->sides[kind]));
+        state->sides[kind]->made = T;
+        T = NULL;
+    }
+    *out = state->sides[kind];
+done:
+    spry_matrix_free(T);
+    return status;
+}
+
+/* --- products ------------------------------------------------------------------------------------
+ */
+
+/* What others need of x is on its way to the host, and the own elements that edge rows need are in
+ * their place. */
+static spry_status pack(spry_device *d, side *s, const device_memory *x)
+{
+    spry_context *ctx = d->ctx;
+    const spread *p = s->A->spread;
+    const spry_type type = s->A->a.type;
+    spry_status status = SPRY_STATUS_OK;
+    if (p->sent_count > 0) {
+        SPRY_GO(ctx, device_pick(d, type, p->sent_count, s->sent_index, false, x, s->send));
+        SPRY_GO(ctx, device_stream_wait(s->copies, d->stream));
+        SPRY_GO(ctx,
+                device_get_on(s->copies, s->send, 0, s->pinned_send, p->sent_count * size_of(s)));
+    }
+    if (p->kept > 0)
+        SPRY_GO(ctx, device_pick(d, type, p->kept, s->kept_index, false, x, s->compact));
+done:
+    return status;
+}
+
+static spry_status multiply_own(spry_device *d, const side *s, spry_scalar alpha,
+                                const device_memory *x, spry_scalar beta, device_memory *y)
+{
+    spry_context *ctx = d->ctx;
+    const spread *p = s->A->spread;
+    const bool adds = beta.re != 0 || beta.im != 0;
+    spry_status status = SPRY_STATUS_OK;
+    if (adds && p->edges > 0) /* edge rows' old y */
+        SPRY_GO(ctx, device_pick(d, s->A->a.type, p->edges, s->edge_rows, false, y, s->sums));
+    if (s->own)
+        SPRY_GO(ctx, device_multiply(s->own, SPRY_TRANSPOSE_NO, alpha, x, beta, y));
+done:
+    return status;
+}
+
+/* The edge rows, once what others have sent is in pinned memory. */
+static spry_status multiply_edge(spry_device *d, side *s, spry_scalar alpha, spry_scalar beta,
+                                 device_memory *y)
+{
+    spry_context *ctx = d->ctx;
+    const spread *p = s->A->spread;
+    const int64_t size = size_of(s);
+    spry_status status = SPRY_STATUS_OK;
+    if (p->edges == 0)
+        return SPRY_STATUS_OK;
+    if (p->ghosts > 0) {
+        SPRY_GO(ctx, device_put_on(s->copies, s->compact, p->kept * size, s->pinned_receive,
+                                   p->ghosts * size));
+        SPRY_GO(ctx, device_stream_wait(d->stream, s->copies));
+    }
+    SPRY_GO(ctx, device_multiply(s->edge, SPRY_TRANSPOSE_NO, alpha, s->compact, beta, s->sums));
+    SPRY_GO(ctx, device_pick(d, s->A->a.type, p->edges, s->edge_rows, true, s->sums, y));
+done:
+    return status;
+}
+
+/* Sends, and waits for what others send, which they do whether this rank has failed or not. */
+static spry_status exchange(spry_context *ctx, const side *s)
+{
+    const spread *p = s->A->spread;
+    const spry_status status = team_halo_start(ctx, s->messages);
+    if (status != SPRY_STATUS_OK)
+        return status;
+    ctx->team->counts.halo_messages += p->sends;
+    ctx->team->counts.halo_bytes += p->sent_count * size_of(s);
+    return team_halo_finish(ctx, s->messages);
+}
+
+spry_status device_spread_multiply(const spry_operator *op, spry_transpose transpose,
+                                   spry_scalar alpha, const device_memory *x, spry_scalar beta,
+                                   device_memory *y)
+{
+    const spread_state *state = op->state;
+    spry_context *ctx = op->ctx;
+    spry_device *d = state->d;
+    side *s = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, find_side(op, transpose, &s));
+    status = pack(d, s, x);
+    if (status == SPRY_STATUS_OK)
+        status = multiply_own(d, s, alpha, x, beta, y);
+    if (s->A->spread->sent_count + s->A->spread->ghosts > 0) {
+        const spry_status copied = device_stream_finish(s->copies);
+        status = status == SPRY_STATUS_OK ? copied : status;
+    }
+    const spry_status sent = exchange(ctx, s);
+    SPRY_GO(ctx, status);
+    SPRY_GO(ctx, sent);
+    SPRY_GO(ctx, multiply_edge(d, s, alpha, beta, y));
+done:
+    return status;
+}
+
+/* --- the operator --------------------------------------------------------------------------------
+ */
+
+const spry_operator *device_spread_own(const spry_operator *op)
+{
+    const spread_state *state = op->state;
+    return state->sides[SPRY_TRANSPOSE_NO]->own;
+}
+
+static spry_status spread_storage(const spry_operator *op, spry_storage *storage)
+{
+    const spry_operator *own = device_spread_own(op);
+    return own->class->storage(own, storage);
+}
+
+static spry_status spread_diagonal(const spry_operator *op, spry_vector **diagonal)
+{
+    const spread_state *state = op->state;
+    const spry_status status =
+        spry_matrix_diagonal(state->sides[SPRY_TRANSPOSE_NO]->A->spread->own, diagonal);
+    if (status == SPRY_STATUS_OK)
+        (*diagonal)->part = op->rows_part;
+    return status;
+}
+
+static void spread_destroy(spry_operator *op)
+{
+    spread_state *state = op->state;
+    for (int k = 0; state && k < 3; k++)
+        side_free(state->d, state->sides[k]);
+    if (op->device)
+        op->device->users--;
+    base_free(op->ctx, state);
+}
+
+static const operator_class spread_class = {.name = "spread",
+                                            .has_transpose = true,
+                                            .multiply = operator_apply_arrays,
+                                            .multiply_vectors = device_multiply_vectors,
+                                            .destroy = spread_destroy,
+                                            .storage = spread_storage,
+                                            .matrix_diagonal = spread_diagonal};
+
+bool device_is_spread(const spry_operator *op)
+{
+    return op->class == &spread_class;
+}
+
+spry_status device_spread_operator(spry_device *d, const spry_matrix *A, spry_status made,
+                                   spry_operator *own, spry_operator **out)
+{
+    spry_context *ctx = A->ctx;
+    spry_operator *op = NULL;
+    spread_state *state = NULL;
+    side *s = NULL;
+    spry_status status = operator_new(ctx, &spread_class, A->a.type, A->a.rows, A->a.cols, &op);
+    *out = NULL;
+    if (status == SPRY_STATUS_OK)
+        status = base_calloc(ctx, 1, sizeof *state, &state);
+    if (op)
+        op->state = state;
+    if (state)
+        state->d = d;
+    const spry_status sided = side_new(d, A, made != SPRY_STATUS_OK ? made : status, own, &s);
+    if (state)
+        state->sides[SPRY_TRANSPOSE_NO] = s;
+    SPRY_GO(ctx, sided);
+    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): all have agreed that it is there */
+    op->device = d;
+    d->users++;
+    op->rows_part = spread_rows_here(A);
+    op->cols_part = spread_cols_here(A);
+    op->square = A->spread->square;
+    operator_made_from(op, A, NULL);
+    op->own_bytes = s->own->own_bytes + (s->edge ? s->edge->own_bytes : 0);
+    op->bytes = s->own->bytes + (s->edge ? s->edge->bytes : 0);
+    *out = op;
+    op = NULL;
+done:
+    spry_operator_free(op);
+    return status;
+}

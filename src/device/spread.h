@@ -1,0 +1,20 @@
+/* The product with a matrix that is spread over ranks, of a rank that works on a device. */
+#ifndef SPRY_DEVICE_SPREAD_H
+#define SPRY_DEVICE_SPREAD_H
+
+#include "device/device.h"
+#include "matrix/spread.h"
+
+/* As spread_operator() (host/spread_operator.h), with the own block's product on the device: ranks
+ * on devices and ranks on processors make one operator together. Collective. */
+spry_status device_spread_operator(spry_device *d, const spry_matrix *A, spry_status made,
+                                   spry_operator *own, spry_operator **op);
+/* y = alpha op(A) x + beta y; a failure here is told after the messages that others wait for. */
+spry_status device_spread_multiply(const spry_operator *op, spry_transpose transpose,
+                                   spry_scalar alpha, const device_memory *x, spry_scalar beta,
+                                   device_memory *y);
+bool device_is_spread(const spry_operator *op);
+/* The product with the own block alone. */
+const spry_operator *device_spread_own(const spry_operator *op);
+
+#endif

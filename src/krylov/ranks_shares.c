@@ -1,0 +1,164 @@
+/* Where ranks work, and what each of them is to have of the work: measured, or as it is said. */
+#include "krylov/solver.h"
+
+#include "device/device.h"
+
+#include <spry/generate.h>
+#include <spry/ranks.h>
+#include <stdlib.h>
+
+/*
+ * Names by the rank's place on its machine, "cuda:0,cuda:1,cpu", the last for all further ones; an
+ * engine alone, "cuda", is dealt out, one device after the other. Without being asked a rank works
+ * where SPRY_DEVICE says, and else on the host.
+ */
+void ranks_device(spry_context *ctx, const char *wanted, char name[RANKS_NAME])
+{
+    const char *named = getenv("SPRY_DEVICE"), *at = wanted;
+    const int place = ctx->team ? ctx->team->place : 0;
+    char one[20], why[256];
+    if (strcmp(at, "auto") == 0)
+        at = named && *named && strcmp(named, "auto") != 0 ? named : "cpu";
+    for (int k = place; k > 0 && strchr(at, ','); k--)
+        at = strchr(at, ',') + 1;
+    snprintf(one, sizeof one, "%.*s", (int)strcspn(at, ","), at);
+    if (strcmp(one, "auto") == 0)
+        snprintf(one, sizeof one, "cpu");
+    const bool whole = strcmp(one, "cpu") != 0 && !strchr(one, ':');
+    const int count = whole ? device_count(ctx, one, why, sizeof why) : 0;
+    if (count > 0)
+        snprintf(name, RANKS_NAME, "%s:%d", one, place % count);
+    else
+        snprintf(name, RANKS_NAME, "%s", one);
+}
+
+double ranks_share(const spry_context *ctx)
+{
+    const int ranks = team_ranks(ctx);
+    const double *shares = ctx->team ? ctx->team->shares : NULL;
+    double sum = 0;
+    for (int r = 0; shares && r < ranks; r++)
+        sum += shares[r];
+    return shares ? shares[team_rank(ctx)] / sum : 1.0 / ranks;
+}
+
+/* --- measuring -----------------------------------------------------------------------------------
+ */
+
+enum { SIDE = 100, PRODUCTS = 10 };
+
+/* Products per second of a matrix that no cache holds, which all ranks make at the same time. */
+static spry_status measure(spry_context *ctx, spry_device *d, double *rate)
+{
+    char options[32];
+    spry_matrix *A = NULL;
+    spry_operator *op = NULL;
+    spry_vector *x = NULL, *y = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    snprintf(options, sizeof options, "size=%d", SIDE);
+    spry_status made = spry_generate(ctx, "poisson3d", options, &A);
+    if (made == SPRY_STATUS_OK)
+        made = spry_operator_on(d, A, "csr", &op);
+    if (made == SPRY_STATUS_OK)
+        made = vector_new_at(ctx, d, SPRY_TYPE_D, A->a.rows, &x);
+    if (made == SPRY_STATUS_OK)
+        made = vector_new_at(ctx, d, SPRY_TYPE_D, A->a.rows, &y);
+    if (made == SPRY_STATUS_OK)
+        made = spry_operator_apply(op, x, y);
+    if (made == SPRY_STATUS_OK && d)
+        made = device_finish(d);
+    SPRY_GO(ctx, team_agree(ctx, made));
+    const double begun = base_seconds();
+    for (int k = 0; k < PRODUCTS && made == SPRY_STATUS_OK; k++)
+        made = spry_operator_apply(op, x, y);
+    if (made == SPRY_STATUS_OK && d)
+        made = device_finish(d);
+    *rate = PRODUCTS / (base_seconds() - begun);
+    SPRY_GO(ctx, team_agree(ctx, made));
+done:
+    spry_operator_free(op);
+    spry_vector_free(x);
+    spry_vector_free(y);
+    spry_matrix_free(A);
+    return status;
+}
+
+/* --- as it is said -------------------------------------------------------------------------------
+ */
+
+/* This rank's number of a list. */
+static spry_status read_share(spry_context *ctx, const char *text, double *share)
+{
+    const char *at = text;
+    char *end = NULL;
+    for (int k = team_rank(ctx); k > 0 && strchr(at, ','); k--)
+        at = strchr(at, ',') + 1;
+    *share = strtod(at, &end);
+    if (end == at || (*end != ',' && *end != '\0') || !(*share >= 0) || !isfinite(*share))
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
+                         "shares=%.64s: equal, auto, or numbers from 0 on with commas between them",
+                         text);
+    return SPRY_STATUS_OK;
+}
+
+static spry_status keep_shares(spry_context *ctx, double mine)
+{
+    double *all = NULL, sum = 0;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, team_agree(ctx, base_alloc(ctx, team_ranks(ctx), sizeof *all, &all)));
+    SPRY_GO(ctx, team_gather(ctx, &mine, sizeof mine, all));
+    for (int r = 0; r < team_ranks(ctx); r++)
+        sum += all[r];
+    if (!(sum > 0 && isfinite(sum))) {
+        status = SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "the shares of %d ranks add up to %g",
+                           team_ranks(ctx), sum);
+        goto done;
+    }
+    base_free(ctx, ctx->team->shares);
+    ctx->team->shares = all;
+    all = NULL;
+done:
+    base_free(ctx, all);
+    return status;
+}
+
+/* The device of a rank; one that cannot be opened is none, as in a solve. */
+static spry_device *open_device(spry_context *ctx, const char *device)
+{
+    char name[RANKS_NAME], before[MESSAGE_SIZE];
+    spry_device *d = NULL;
+    ranks_device(ctx, device, name);
+    if (strcmp(name, "cpu") == 0)
+        return NULL;
+    memcpy(before, ctx->message, sizeof before);
+    if (device_open(ctx, name, &d) != SPRY_STATUS_OK) {
+        memcpy(ctx->message, before, sizeof before); /* nothing failed for the caller */
+        return NULL;
+    }
+    return d;
+}
+
+spry_status spry_context_set_shares(spry_context *ctx, const char *shares, const char *device)
+{
+    SPRY_NEED(ctx, ctx, shares);
+    spry_status status = SPRY_STATUS_OK;
+    double mine = 1;
+    bool any = false;
+    if (!ctx->team)
+        return SPRY_STATUS_OK;
+    if (strcmp(shares, "auto") == 0) {
+        spry_device *d = open_device(ctx, device ? device : "auto");
+        SPRY_GO(ctx, team_any(ctx, d != NULL, &any));
+        if (any)
+            SPRY_GO(ctx, measure(ctx, d, &mine));
+    } else if (strcmp(shares, "equal") != 0) {
+        SPRY_GO(ctx, team_agree(ctx, read_share(ctx, shares, &mine)));
+        any = true;
+    }
+    if (any)
+        return keep_shares(ctx, mine);
+    base_free(ctx, ctx->team->shares);
+    ctx->team->shares = NULL;
+done:
+    return status;
+}

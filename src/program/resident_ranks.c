@@ -1,0 +1,288 @@
+/*
+ * Plans on the device of a rank. The course is the host's (host_run.c): scalar work and exits are
+ * done there, with the same numbers on all ranks, whether these work on devices or on processors.
+ * The device has the vectors and does the sweeps: before each it is given the numbers and the
+ * places of vectors, and after it the sums of all its groups come back, to be joined with those of
+ * the other ranks in one message (sweep_ranks.c).
+ */
+#include "program/resident.h"
+#include "program/sweep.h"
+
+static resident *side_of(const runner *r, const track *l)
+{
+    return r->host->there[l - r->tracks];
+}
+
+static spry_status open_track(runner *r, int index)
+{
+    return resident_make(r, true, &r->host->there[index]);
+}
+
+static void close_track(runner *r, int index)
+{
+    if (r->host->there)
+        resident_free(r, r->host->there[index]);
+}
+
+/* The mirror may be changed: it is not on its way any more. */
+static spry_status wait_sent(resident *s)
+{
+    const spry_status status = s->sent ? device_stream_finish(s->d->stream) : SPRY_STATUS_OK;
+    s->sent = false;
+    return status;
+}
+
+/* Numbers, places of vectors, and updates of x that were made early, to the device. */
+static spry_status send(resident *s, int64_t skip)
+{
+    spry_context *ctx = s->r->ctx;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, wait_sent(s));
+    s->mirror[ST_SKIP].whole = skip;
+    s->mirror[ST_STOP].whole = STOP_NOT;
+    s->mirror[ST_TICKET].whole = 0;
+    for (int k = 0; k < s->p->slots; k++)
+        s->mirror[ST_SLOTS + k].whole = s->slots[k];
+    resident_give(s);
+    SPRY_GO(ctx, resident_send(s));
+    s->sent = true;
+done:
+    return status;
+}
+
+/* Updates of x in a phase that are not among the track's bound operations: they were made early. */
+static int64_t skipped(const runner *r, int track_index, const phase *f)
+{
+    int64_t skip = 0;
+    for (int i = f->first; i < f->first + f->sweep_count; i++) {
+        const int bit = emit_skip_bit(r->p, i);
+        skip |= bit >= 0 ? (int64_t)1 << bit : 0;
+    }
+    for (int i = 0; i < r->host->bound_count; i++) {
+        const bound_op *b = &r->host->bound[i];
+        const int bit = b->track == track_index ? emit_skip_bit(r->p, (int)(b->o - r->p->ops)) : -1;
+        skip &= bit >= 0 ? ~((int64_t)1 << bit) : -1;
+    }
+    return skip;
+}
+
+static bool has_bound(const runner *r, int track_index)
+{
+    for (int i = 0; i < r->host->bound_count; i++)
+        if (r->host->bound[i].track == track_index)
+            return true;
+    return false;
+}
+
+static spry_status launch(resident *s, const phase *f, int64_t skip)
+{
+    spry_context *ctx = s->r->ctx;
+    const int index = (int)(f - s->p->phases), groups = (int)s->groups[index];
+    const device_arg more[] = {DEVICE_VALUE(groups)};
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, send(s, skip));
+    SPRY_GO(ctx, resident_launch(s, "phase", index, f, groups, NULL, 0));
+    if (emit_slots(s->p, f) > 0 && !s->d->facts.has_tickets)
+        SPRY_GO(ctx, resident_launch(s, "sums", index, NULL, 1, more, 1));
+done:
+    return status;
+}
+
+static spry_status launch_alone(resident *s, const plan_op *o)
+{
+    spry_context *ctx = s->r->ctx;
+    const int op = (int)(o - s->p->ops);
+    const phase alone = {.first = op, .sweep_count = 1, .count = 1};
+    const int64_t groups = s->groups[s->r->block->phase + o->phase];
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, send(s, 0));
+    SPRY_GO(ctx, resident_launch(s, "settle", op, &alone, groups, NULL, 0));
+done:
+    return status;
+}
+
+/* The device's sums of a phase's slots become those of the bound operations of a track. */
+static void take_sums(runner *r, int track_index, const phase *f, const double *sums)
+{
+    const int width = spry_type_is_complex(r->type) ? 2 : 1;
+    for (int i = 0; i < r->host->bound_count; i++) {
+        const bound_op *b = &r->host->bound[i];
+        if (b->track != track_index || b->o->kind != OP_DOT)
+            continue;
+        const int64_t first = emit_slot(r->p, f, (int)(b->o - r->p->ops));
+        for (int k = 0; k < b->count; k++) {
+            const double *at = sums + (first + k) * width;
+            r->host->sums[b->slot + k] = (spry_scalar){at[0], width == 2 ? at[1] : 0};
+        }
+    }
+}
+
+static spry_status fetch_sums(runner *r, const phase *f)
+{
+    spry_context *ctx = r->ctx;
+    const int64_t slots = emit_slots(r->p, f), index = f - r->p->phases;
+    const int64_t bytes = slots * (spry_type_is_complex(r->type) ? 16 : 8);
+    device_piece pieces[MOST_TRACKS];
+    int tracks[MOST_TRACKS], count = 0;
+    char *room = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    if (slots == 0)
+        return SPRY_STATUS_OK;
+    SPRY_GO(ctx, base_alloc(ctx, r->track_count * bytes, 1, &room));
+    for (int k = 0; k < r->track_count; k++) {
+        const resident *s = r->host->there[k];
+        if (!has_bound(r, k))
+            continue;
+        pieces[count] =
+            (device_piece){s->partials, s->groups[index] * bytes, room + count * bytes, bytes};
+        tracks[count++] = k;
+    }
+    if (count > 0)
+        SPRY_GO(ctx, device_get_pieces(r->host->there[0]->d, pieces, count));
+    for (int k = 0; k < count; k++) {
+        r->host->there[tracks[k]]->sent = false;
+        take_sums(r, tracks[k], f, (const double *)(const void *)(room + k * bytes));
+    }
+done:
+    base_free(ctx, room);
+    return status;
+}
+
+static void run_sweep(runner *r, const phase *f, const plan_op *alone)
+{
+    spry_status status = SPRY_STATUS_OK;
+    for (int k = 0; k < r->track_count && status == SPRY_STATUS_OK; k++) {
+        resident *s = r->host->there[k];
+        if (!r->host->active[k] || !has_bound(r, k))
+            continue;
+        s->l = &r->tracks[k];
+        status = alone ? launch_alone(s, alone) : launch(s, f, skipped(r, k, f));
+    }
+    if (status == SPRY_STATUS_OK && !alone)
+        status = fetch_sums(r, f);
+    course_note(r, status);
+}
+
+/* What one rank's device fails to do is told with the next sums: calls are made all the same, as
+ * other ranks may wait for what they send. */
+static spry_status call(runner *r, const plan_op *o, int count, const sweep_call *calls)
+{
+    spry_status status = SPRY_STATUS_OK;
+    for (int k = 0; k < count; k++) {
+        resident *s = side_of(r, calls[k].l);
+        s->l = calls[k].l;
+        const spry_status called = resident_call(s, o, calls[k].from, calls[k].to);
+        status = status == SPRY_STATUS_OK ? called : status;
+    }
+    return status;
+}
+
+static void swap(runner *r, track *l, int one, int other)
+{
+    int64_t *slots = side_of(r, l)->slots, kept = slots[one];
+    slots[one] = slots[other];
+    slots[other] = kept;
+}
+
+const sweep_place sweep_device = {.open_track = open_track,
+                                  .close_track = close_track,
+                                  .run = run_sweep,
+                                  .call = call,
+                                  .swap = swap};
+
+/* --- the runner ----------------------------------------------------------------------------------
+ */
+
+static spry_status clear(runner *r, track *l)
+{
+    resident *s = side_of(r, l);
+    course_note(r, wait_sent(s));
+    course_note(r, resident_prepare(s, l));
+    return SPRY_STATUS_OK;
+}
+
+/* What a view of x keeps: which vector has which memory, and what is in it. */
+typedef struct ranks_view {
+    device_memory *copy;
+    int64_t *slots;
+} ranks_view;
+
+static void view_free(spry_context *ctx, ranks_view *w)
+{
+    if (!w)
+        return;
+    device_free(w->copy);
+    base_free(ctx, w->slots);
+    base_free(ctx, w);
+}
+
+/* Copies what a view keeps, or puts it back. */
+static spry_status copy_view(resident *s, const track *l, const runner_view *v,
+                             const ranks_view *w, bool back)
+{
+    spry_status status = SPRY_STATUS_OK;
+    for (int k = 0; k < s->p->slots; k++)
+        s->mirror[ST_SLOTS + k].whole = s->slots[k];
+    for (int64_t k = 0; k < v->count && status == SPRY_STATUS_OK; k++) {
+        const view_vector *at = &v->vectors[k];
+        int64_t place;
+        device_memory *memory = resident_view_memory(s, l, at, &place);
+        status = back ? device_copy(w->copy, at->at, memory, place, at->bytes)
+                      : device_copy(memory, place, w->copy, at->at, at->bytes);
+    }
+    return status;
+}
+
+static spry_status keep(runner *r, track *l, runner_view *v)
+{
+    resident *s = side_of(r, l);
+    spry_context *ctx = r->ctx;
+    ranks_view *w = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *w, &w));
+    SPRY_GO(ctx, base_alloc(ctx, s->p->slots, sizeof *w->slots, &w->slots));
+    SPRY_GO(ctx, device_alloc(s->d, v->bytes, &w->copy));
+    SPRY_GO(ctx, wait_sent(s));
+    SPRY_GO(ctx, copy_view(s, l, v, w, false));
+    memcpy(w->slots, s->slots, (size_t)s->p->slots * sizeof *w->slots);
+    v->place = w;
+    w = NULL;
+done:
+    view_free(ctx, w);
+    return status;
+}
+
+static spry_status restore(runner *r, track *l, runner_view *v)
+{
+    resident *s = side_of(r, l);
+    ranks_view *w = v->place;
+    spry_status status = wait_sent(s);
+    memcpy(s->slots, w->slots, (size_t)s->p->slots * sizeof *w->slots);
+    if (status == SPRY_STATUS_OK)
+        status = copy_view(s, l, v, w, true);
+    view_free(r->ctx, w);
+    course_note(r, status);
+    return SPRY_STATUS_OK;
+}
+
+static spry_status transfer(runner *r, track *l, const view_vector *at, spry_vector *v, bool put)
+{
+    return resident_transfer_of(side_of(r, l), l, at, v, put);
+}
+
+static bool fits(const runner *r)
+{
+    return !r->host->there[0]->d->lost;
+}
+
+const runner_class runner_device_ranks = {.together = MOST_TRACKS,
+                                          .open = host_side_open,
+                                          .close = host_side_close,
+                                          .fits = fits,
+                                          .clear = clear,
+                                          .run = host_side_run,
+                                          .settle = host_side_settle,
+                                          .finish = host_side_finish,
+                                          .keep = keep,
+                                          .restore = restore,
+                                          .transfer = transfer};
