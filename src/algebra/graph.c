@@ -11,11 +11,12 @@ void graph_clear(spry_context *ctx, graph *g)
     *g = (graph){0};
 }
 
-/* The columns of row i of both, without i; counts only where `to` is NULL. */
+/* The columns of row i of both, without i; counts only where `to` is NULL. Of a symmetric pattern
+ * both are the same. */
 static int64_t merge_row(const matrix_arrays *a, const matrix_arrays *t, int64_t i, int32_t *to)
 {
     int64_t k = a->offsets[i], l = t->offsets[i], count = 0;
-    const int64_t k_end = a->offsets[i + 1], l_end = t->offsets[i + 1];
+    const int64_t k_end = a->offsets[i + 1], l_end = a == t ? l : t->offsets[i + 1];
     while (k < k_end || l < l_end) {
         const int32_t p = k < k_end ? a->col_index[k] : INT32_MAX;
         const int32_t q = l < l_end ? t->col_index[l] : INT32_MAX;
@@ -58,8 +59,9 @@ spry_status graph_make(const spry_matrix *A, graph *g)
     spry_matrix *owned = NULL, *transposed = NULL;
     *g = (graph){.n = (int32_t)A->a.rows};
     SPRY_GO(ctx, matrix_as_sorted_csr(A, &csr, &owned));
-    SPRY_GO(ctx, spry_matrix_transpose(csr, false, &transposed));
-    SPRY_GO(ctx, merge(ctx, &csr->a, &transposed->a, g));
+    if (matrix_known(A, SPRY_FACT_PATTERN_SYMMETRIC) != SPRY_TRUTH_YES)
+        SPRY_GO(ctx, spry_matrix_transpose(csr, false, &transposed));
+    SPRY_GO(ctx, merge(ctx, &csr->a, transposed ? &transposed->a : &csr->a, g));
 done:
     spry_matrix_free(transposed);
     spry_matrix_free(owned);

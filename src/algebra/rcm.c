@@ -18,6 +18,24 @@ typedef struct search {
     int32_t round;
 } search;
 
+/* What a search will look at soon: in a matrix without order each of these is a line of memory by
+ * itself. */
+static void look_ahead(const search *s, const int32_t *queue, int32_t head, int32_t tail)
+{
+    enum { NEAR = 4, FAR = 2 * NEAR, FARTHEST = 2 * FAR };
+    const int64_t *offsets = s->g->offsets;
+    if (head + FARTHEST < tail)
+        __builtin_prefetch(&offsets[queue[head + FARTHEST]]);
+    if (head + FAR < tail)
+        __builtin_prefetch(&s->sorted[offsets[queue[head + FAR]]]);
+    if (head + NEAR < tail) {
+        const int32_t v = queue[head + NEAR];
+        const int64_t most = offsets[v] + FARTHEST, end = offsets[v + 1];
+        for (int64_t k = offsets[v]; k < end && k < most; k++)
+            __builtin_prefetch(&s->seen[s->sorted[k]]);
+    }
+}
+
 /* A breadth-first search: fills the queue, returns how many it met. *depth counts levels, *last is
  * where the last one begins in the queue. */
 static int32_t spread(search *s, int32_t start, int32_t *queue, int32_t *depth, int32_t *last)
@@ -35,6 +53,7 @@ static int32_t spread(search *s, int32_t start, int32_t *queue, int32_t *depth, 
             level_end = tail;
         }
         const int32_t v = queue[head];
+        look_ahead(s, queue, head, tail);
         for (int64_t k = s->g->offsets[v]; k < s->g->offsets[v + 1]; k++) {
             const int32_t w = s->sorted[k];
             if (s->seen[w] == s->round || s->seen[w] < 0)
@@ -46,13 +65,13 @@ static int32_t spread(search *s, int32_t start, int32_t *queue, int32_t *depth, 
     return tail;
 }
 
-/* A row at one end of its component: of the last level of a search the row with the fewest
- * neighbours begins the next, as long as there are more levels each time. */
-static int32_t find_end(search *s, int32_t start, int32_t *queue)
+/* A search from one end of its component: of the last level of a search the row with the fewest
+ * neighbours begins the next, as long as there are more levels each time. Fills the queue, returns
+ * how many rows there are. */
+static int32_t search_from_end(search *s, int32_t start, int32_t *queue)
 {
     enum { MOST = 16 }; /* searches; two to four are usual */
-    int32_t depth, last;
-    int32_t count = spread(s, start, queue, &depth, &last);
+    int32_t depth, last, count = spread(s, start, queue, &depth, &last);
     for (int k = 0; k < MOST; k++) {
         int32_t deeper;
         start = queue[last];
@@ -64,7 +83,7 @@ static int32_t find_end(search *s, int32_t start, int32_t *queue)
             break;
         depth = deeper;
     }
-    return start;
+    return count;
 }
 
 static void sort_neighbours(const search *s, const int32_t *by_degree, int64_t *next)
@@ -82,13 +101,12 @@ static void sort_neighbours(const search *s, const int32_t *by_degree, int64_t *
 static void number_all(search *s, const int32_t *by_degree, int32_t *perm)
 {
     const int32_t n = s->g->n;
-    int32_t done = 0, depth, last;
+    int32_t done = 0;
     for (int32_t i = 0; i < n; i++) {
         if (s->seen[by_degree[i]] < 0)
             continue;
         s->round = 0; /* no search has come here yet */
-        const int32_t end = find_end(s, by_degree[i], s->queue + done);
-        const int32_t count = spread(s, end, s->queue + done, &depth, &last);
+        const int32_t count = search_from_end(s, by_degree[i], s->queue + done);
         for (int32_t k = done; k < done + count; k++)
             s->seen[s->queue[k]] = -1; /* numbered */
         done += count;

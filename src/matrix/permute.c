@@ -40,6 +40,52 @@ static void renumber(const spry_context *ctx, const matrix_arrays *a, const int3
     matrix_copy_bytes(ctx, to->values, a->values, (size_t)a->nnz * spry_type_size(a->type));
 }
 
+/* What is read soon: rows that stand all over memory. */
+ALWAYS_INLINE void look_ahead(const matrix_arrays *a, const int32_t *row_perm,
+                              const int32_t *new_col, size_t size, int64_t i)
+{
+    enum { NEAR = 8, FAR = 2 * NEAR, FARTHEST = 2 * FAR };
+    if (i + FARTHEST >= a->rows)
+        return;
+    __builtin_prefetch(&a->offsets[row_perm[i + FARTHEST]]);
+    const int64_t far = a->offsets[row_perm[i + FAR]];
+    __builtin_prefetch(&a->col_index[far]);
+    __builtin_prefetch((const char *)a->values + (size_t)far * size);
+    const int32_t row = row_perm[i + NEAR];
+    const int64_t most = a->offsets[row] + FAR, end = a->offsets[row + 1];
+    for (int64_t k = a->offsets[row]; new_col && k < end && k < most; k++)
+        __builtin_prefetch(&new_col[a->col_index[k]]);
+}
+
+/* Rows of general CSR, each as it was with its new columns. */
+static spry_status move_rows(spry_context *ctx, const matrix_arrays *a, const int32_t *row_perm,
+                             const int32_t *new_col, matrix_arrays *to)
+{
+    const size_t size = spry_type_size(a->type);
+    const int parts = matrix_parts(ctx, a->nnz + a->rows);
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, matrix_allocate(ctx, to));
+    to->offsets[0] = 0;
+    for (int64_t i = 0; i < a->rows; i++) {
+        const int64_t old = row_perm ? row_perm[i] : i;
+        to->offsets[i + 1] = to->offsets[i] + a->offsets[old + 1] - a->offsets[old];
+    }
+#pragma omp parallel for num_threads(parts) schedule(static)
+    for (int64_t i = 0; i < a->rows; i++) {
+        if (row_perm)
+            look_ahead(a, row_perm, new_col, size, i);
+        const int64_t from = a->offsets[row_perm ? row_perm[i] : i], at = to->offsets[i];
+        const int64_t count = to->offsets[i + 1] - at;
+        for (int64_t k = 0; k < count; k++)
+            to->col_index[at + k] =
+                new_col ? new_col[a->col_index[from + k]] : a->col_index[from + k];
+        memcpy((char *)to->values + (size_t)at * size,
+               (const char *)a->values + (size_t)from * size, (size_t)count * size);
+    }
+done:
+    return status;
+}
+
 /* Entries of a symmetric kind that came above the diagonal change place with their mirror image. */
 static void mirror_down(const spry_context *ctx, const matrix_arrays *a)
 {
@@ -89,12 +135,17 @@ spry_status spry_matrix_permute(const spry_matrix *A, const int32_t *row_perm,
         SPRY_GO(ctx, spry_matrix_expand(A, &full));
         A = full;
     }
-    matrix_arrays coo = matrix_like(&A->a, SPRY_FORMAT_COO);
-    SPRY_GO(ctx, matrix_allocate(ctx, &coo));
-    renumber(ctx, &A->a, new_row, new_col, &coo);
-    if (coo.symmetry != SPRY_SYMMETRY_GENERAL)
-        mirror_down(ctx, &coo);
-    SPRY_GO(ctx, matrix_wrap(ctx, &coo, B));
+    const bool by_rows = A->a.format == SPRY_FORMAT_CSR && A->a.symmetry == SPRY_SYMMETRY_GENERAL;
+    matrix_arrays to = matrix_like(&A->a, by_rows ? SPRY_FORMAT_CSR : SPRY_FORMAT_COO);
+    if (by_rows) {
+        SPRY_GO(ctx, move_rows(ctx, &A->a, row_perm, new_col, &to));
+    } else {
+        SPRY_GO(ctx, matrix_allocate(ctx, &to));
+        renumber(ctx, &A->a, new_row, new_col, &to);
+    }
+    if (to.symmetry != SPRY_SYMMETRY_GENERAL)
+        mirror_down(ctx, &to);
+    SPRY_GO(ctx, matrix_wrap(ctx, &to, B));
     SPRY_GO(ctx, matrix_become(*B, A->a.format));
     SPRY_GO(ctx, spry_matrix_sort(*B));
     matrix_carry(A, *B,
