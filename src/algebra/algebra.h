@@ -6,6 +6,7 @@
 
 #include <spry/algebra.h>
 #include <spry/list.h>
+#include <spry/reorder.h>
 
 /* Fails unless both matrices are of one type and context; `what` says what was asked for. */
 spry_status algebra_check_pair(const char *what, const spry_matrix *A, const spry_matrix *B);
@@ -76,6 +77,22 @@ double algebra_settle(double factor, bool exact, spry_type type);
  * to be freed by base_free(). Can be interrupted. */
 spry_status algebra_amd(spry_context *ctx, int64_t n, const int64_t *offsets,
                         const int32_t *columns, int32_t **perm);
+
+/*
+ * How an order suits the caches (locality.c). Lines of memory that a product fetches of x, for each
+ * row, as far as rows near each other do not share them: with row from[i] as row i and columns at
+ * to[j], or as they stand (NULL). And how many elements of x a thousand rows need that were
+ * gathered around one, over their number, in whatever order: near 1 for meshes, near the entries
+ * per row where no order can help. For general CSR; from samples.
+ */
+spry_status algebra_lines(spry_context *ctx, const matrix_arrays *a, const int32_t *from,
+                          const int32_t *to, double *per_row);
+spry_status algebra_expansion(spry_context *ctx, const matrix_arrays *a, double *ratio);
+/* As spry_reorder(), for general CSR, keeping so many rows each together. */
+spry_status algebra_order_blocks(const spry_matrix *A, const char *order, int block,
+                                 int32_t **perm);
+/* y_i = x[from[i]], of vectors of one type, length and place, which are not the same. */
+spry_status algebra_gather(const spry_vector *x, const int32_t *from, spry_vector *y);
 
 /* f v; a real factor leaves signs of zeros and what is not finite to the part they are in. */
 static inline __attribute__((always_inline)) spry_scalar algebra_times(spry_scalar f, spry_scalar v)

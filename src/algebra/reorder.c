@@ -222,6 +222,27 @@ ALWAYS_INLINE void gather(size_t size, const spry_vector *x, const int32_t *from
         element_move(size, y->data, i, x->data, from[i]);
 }
 
+spry_status algebra_gather(const spry_vector *x, const int32_t *from, spry_vector *y)
+{
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(x->ctx, vector_fetch(x));
+    SPRY_GO(x->ctx, vector_fetch(y));
+    if (x->class)
+        return x->class->gather(x, from, y);
+    switch (spry_type_size(x->type)) {
+    case 4:
+        gather(4, x, from, y);
+        break;
+    case 8:
+        gather(8, x, from, y);
+        break;
+    default:
+        gather(16, x, from, y);
+    }
+done:
+    return status;
+}
+
 static spry_status move_elements(const spry_vector *x, const int32_t *perm, bool back,
                                  spry_vector *y)
 {
@@ -243,23 +264,7 @@ static spry_status move_elements(const spry_vector *x, const int32_t *perm, bool
         return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
                          "permutation: both vectors have the same numbers");
     SPRY_GO(ctx, matrix_invert(ctx, "perm", perm, x->n, &inverse)); /* which also checks it */
-    const int32_t *from = back ? inverse : perm;
-    SPRY_GO(ctx, vector_fetch(x));
-    SPRY_GO(ctx, vector_fetch(y));
-    if (x->class) {
-        SPRY_GO(ctx, x->class->gather(x, from, y));
-        goto done;
-    }
-    switch (spry_type_size(x->type)) {
-    case 4:
-        gather(4, x, from, y);
-        break;
-    case 8:
-        gather(8, x, from, y);
-        break;
-    default:
-        gather(16, x, from, y);
-    }
+    SPRY_GO(ctx, algebra_gather(x, back ? inverse : perm, y));
 done:
     base_free(ctx, inverse);
     return status;

@@ -226,6 +226,23 @@ done:
     return status;
 }
 
+/* v in the solver's order, a copy then. */
+static spry_status in_order(const spry_solver *solver, const spry_vector **v, spry_vector **own)
+{
+    spry_vector *moved = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    if (!solver->order.matrix)
+        return SPRY_STATUS_OK;
+    SPRY_GO(solver->ctx, vector_new_at(solver->ctx, NULL, (*v)->type, (*v)->n, &moved));
+    SPRY_GO(solver->ctx, order_put(&solver->order, *v, moved));
+    spry_vector_free(*own);
+    *v = *own = moved;
+    moved = NULL;
+done:
+    spry_vector_free(moved);
+    return status;
+}
+
 spry_status spry_solver_errors(spry_solver *solver, const spry_vector *b, const spry_vector *x,
                                double *backward, double *bound)
 {
@@ -239,6 +256,8 @@ spry_status spry_solver_errors(spry_solver *solver, const spry_vector *b, const 
     SPRY_GO(ctx, check_pair(solver, b, x));
     SPRY_GO(ctx, vector_here(b, &b_here, &own_b));
     SPRY_GO(ctx, vector_here(x, &x_here, &own_x));
+    SPRY_GO(ctx, in_order(solver, &b_here, &own_b));
+    SPRY_GO(ctx, in_order(solver, &x_here, &own_x));
     SPRY_GO(ctx, bound_errors(solver, b_here, x_here, backward, bound));
 done:
     spry_vector_free(own_b);

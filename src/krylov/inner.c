@@ -85,7 +85,7 @@ spry_status krylov_inner(const spry_matrix *A, const char *format, const char *o
     SPRY_GO(ctx, spry_solver_new(ctx, &state->solver));
     /* Options of the context are for the outer one, whose preconditioner this is. */
     SPRY_GO(ctx, spry_options_default(ctx, spry_solver_options(), &state->solver->options));
-    SPRY_GO(ctx, spry_solver_set(state->solver, "tol=1e-3 max-iter=500 stall=100"));
+    SPRY_GO(ctx, spry_solver_set(state->solver, "tol=1e-3 max-iter=500 stall=100 reorder=none"));
     SPRY_GO(ctx, spry_solver_set_text(state->solver, "format", format));
     SPRY_GO(ctx, spry_solver_set(state->solver, options));
     SPRY_GO(ctx, spry_solver_set_matrix(state->solver, state->cast));

@@ -3,6 +3,7 @@
 
 #include "base/team.h"
 #include "host/apply.h"
+#include "krylov/reorder.h"
 
 #include <math.h>
 
@@ -258,7 +259,7 @@ static spry_status bring_x(void *data, spry_vector *v)
     if (it->unmade)
         status = runner_view_begin(it->runner, it->track, &view);
     if (status == SPRY_STATUS_OK)
-        status = spry_vector_copy(it->x, v);
+        status = order_get(it->order, it->x, v);
     if (it->unmade) {
         const spry_status back = runner_view_end(it->runner, it->track, &view);
         status = status == SPRY_STATUS_OK ? back : status;
@@ -277,7 +278,7 @@ static spry_status show(iteration *it, bool made, const spry_vector **x)
     spry_status status = SPRY_STATUS_OK;
     *x = it->x;
     it->unmade = !made && runner_makes_x_last(it->runner);
-    if (it->exponent == 0 && !moved && !it->unmade)
+    if (it->exponent == 0 && !moved && !it->unmade && !it->order)
         return SPRY_STATUS_OK;
     if (!it->shown && moved)
         SPRY_GO(ctx, spry_vector_new(ctx, it->x->type, it->x->n, NULL, SPRY_OWN_COPY, &it->shown));

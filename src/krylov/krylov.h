@@ -33,6 +33,9 @@
     item(TEXT, device, "auto", 0, 0, NULL,                                                         \
          "where to compute: auto, cpu, cuda, cuda:1, opencl, opencl:1; auto takes a CUDA device "  \
          "for matrices that are large enough, or what the variable SPRY_DEVICE names")             \
+    item(WORD, reorder, "auto", 0, 0, "auto none rcm",                                             \
+         "solve with rows and columns in another order, by reverse Cuthill-McKee: auto where "     \
+         "that is forecast to pay; b and x stay as they are")                                      \
     item(BOOL, fuse, "yes", 0, 0, NULL, "fuse the method's statements into few sweeps")            \
     item(INT, stall, "1000", 0, 9e18, NULL,                                                        \
          "iterations over which the mean residual must fall, else stagnation; 0: never")           \
@@ -50,6 +53,8 @@
          "remember what solved a matrix where something else did not, and begin with it")
 enum { NULLSPACE_NONE, NULLSPACE_CONSTANT };
 enum { KEEP_BEST, KEEP_LAST };
+enum { REORDER_AUTO, REORDER_NONE, REORDER_RCM };
+struct solver_order;
 
 typedef struct solver_options {
     SOLVER_OPTIONS(SPRY_OPTION_FIELD)
@@ -104,9 +109,10 @@ struct iteration {
     spry_vector *own_b;     /* b points here when it is scaled, or was freed of a null space */
     const null_basis *null; /* what is removed from x; NULL: nothing */
     spry_vector *spare;     /* for true residuals, as long as b; the solver's, as is saved */
-    spry_vector *shown;     /* for the monitor, where x is not what it sees */
-    bool unmade;            /* and x is to be made first: the method does so at the end */
-    bool here;              /* the caller's x is the host's, whatever x is */
+    const struct solver_order *order; /* of b and x, which is not the caller's; NULL: it is */
+    spry_vector *shown;               /* for the monitor, where x is not what it sees */
+    bool unmade;                      /* and x is to be made first: the method does so at the end */
+    bool here;                        /* the caller's x is the host's, whatever x is */
 
     int64_t count;              /* iterations done */
     int64_t began_at, patience; /* of this attempt; see iteration_attempt() */

@@ -117,9 +117,10 @@ done:
     return status;
 }
 
-/* The same vectors where the solver works, of A's type. */
-static spry_status basis_bring(const spry_solver *solver, const null_basis *from, int64_t n,
-                               vector_part part, null_basis *to)
+/* The same vectors where the solver works, of A's type; from an order to that of A. */
+static spry_status basis_bring(const spry_solver *solver, const null_basis *from,
+                               const solver_order *order, int64_t n, vector_part part,
+                               null_basis *to)
 {
     const spry_operator *A = solver_operator(solver);
     spry_context *ctx = solver->ctx;
@@ -134,7 +135,7 @@ static spry_status basis_bring(const spry_solver *solver, const null_basis *from
         SPRY_GO(ctx, vector_new_at(ctx, solver->device, A->type, n, &to->v[k]));
         to->v[k]->part = part;
         to->count++;
-        SPRY_GO(ctx, spry_vector_copy(from->v[k], to->v[k]));
+        SPRY_GO(ctx, order_put(order, from->v[k], to->v[k]));
     }
 done:
     return status;
@@ -277,11 +278,13 @@ static spry_status find_left(spry_solver *solver, const probe *probes)
     double most = 0;
     spry_status status = SPRY_STATUS_OK;
     if (given[NULL_LEFT].count > 0)
-        SPRY_GO(ctx, basis_bring(solver, &given[NULL_LEFT], A->rows, A->rows_part, left));
+        SPRY_GO(ctx, basis_bring(solver, &given[NULL_LEFT], &solver->order, A->rows, A->rows_part,
+                                 left));
     else if (given[NULL_RIGHT].count == 0)
         SPRY_GO(ctx, basis_constant(solver, A->rows, A->rows_part, left));
     else if (A->square)
-        SPRY_GO(ctx, basis_bring(solver, &solver->null[NULL_RIGHT], A->rows, A->rows_part, left));
+        SPRY_GO(ctx,
+                basis_bring(solver, &solver->null[NULL_RIGHT], NULL, A->rows, A->rows_part, left));
     for (int k = 0; k < 2; k++)
         SPRY_GO(ctx, measure_left(A, &probes[k], left, &most));
     if (most <= least_wrong)
@@ -328,8 +331,8 @@ spry_status solver_make_null_space(spry_solver *solver)
     if (!solver_has_null_space(solver) || operator_all_rows(A) == 0 || operator_all_cols(A) == 0)
         return SPRY_STATUS_OK;
     if (solver->null_given[NULL_RIGHT].count > 0)
-        SPRY_GO(ctx, basis_bring(solver, &solver->null_given[NULL_RIGHT], A->cols, A->cols_part,
-                                 &solver->null[NULL_RIGHT]));
+        SPRY_GO(ctx, basis_bring(solver, &solver->null_given[NULL_RIGHT], &solver->order, A->cols,
+                                 A->cols_part, &solver->null[NULL_RIGHT]));
     else
         SPRY_GO(ctx, basis_constant(solver, A->cols, A->cols_part, &solver->null[NULL_RIGHT]));
     for (int k = 0; k < 2; k++)

@@ -18,6 +18,7 @@ static const struct {
 } touched[] = {
     {offsetof(solver_options, device), STAGE_OPERATOR},
     {offsetof(solver_options, format), STAGE_OPERATOR},
+    {offsetof(solver_options, reorder), STAGE_OPERATOR},
     {offsetof(solver_options, precon), STAGE_PRECON},
     {offsetof(solver_options, method), STAGE_PLAN}, /* and a preconditioner that it does not want */
     {offsetof(solver_options, method_file), STAGE_PLAN},
@@ -76,6 +77,8 @@ static spry_status adopt(spry_solver *solver, solver_options *changed, spry_stat
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
         if (differs(&rows[k], &solver->options, changed) && stage_of(&rows[k]) < from)
             from = stage_of(&rows[k]);
+    if (from == STAGE_PRECON && solver_may_reorder(solver))
+        from = STAGE_OPERATOR; /* the order was one that suited the old preconditioner */
     solver->options = *changed;
     if (from == STAGE_OPERATOR)
         solver->stays = false;

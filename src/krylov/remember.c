@@ -11,10 +11,10 @@
 static bool open_memory(const spry_solver *solver, tune_memory **m)
 {
     *m = NULL;
-    if (!solver->options.memory || !solver->matrix ||
+    if (!solver->options.memory || !solver->given_matrix ||
         base_calloc(solver->ctx, 1, sizeof **m, m) != SPRY_STATUS_OK)
         return false;
-    tune_memory_open(solver->device, solver->matrix, TUNE_SOLVES, true, *m);
+    tune_memory_open(solver->device, solver->given_matrix, TUNE_SOLVES, true, *m);
     return (*m)->usable;
 }
 

@@ -8,7 +8,8 @@
 #include <math.h>
 
 /* Names the first number of v that is not finite; true when there is one. */
-static bool find_nonfinite(const spry_vector *v, const char *what, char detail[DETAIL_SIZE])
+static bool find_nonfinite(const solver_order *order, const spry_vector *v, const char *what,
+                           char detail[DETAIL_SIZE])
 {
     const spry_vector *here = NULL;
     spry_vector *copy = NULL;
@@ -16,7 +17,7 @@ static bool find_nonfinite(const spry_vector *v, const char *what, char detail[D
     /* Where it cannot be copied, what is not finite has no name. */
     const bool seen = vector_here(v, &here, &copy) == SPRY_STATUS_OK;
     for (int64_t i = 0; seen && i < v->n && !found; i++) {
-        found = !value_finite(value_get(v->type, here->data, i));
+        found = !value_finite(value_get(v->type, here->data, order ? order->to[i] : i));
         if (found)
             snprintf(detail, DETAIL_SIZE, "%s is not finite at row %" PRId64 " (from 0)", what,
                      v->part.first + i);
@@ -130,14 +131,14 @@ static spry_status refuse_nonfinite(const spry_solver *solver, iteration *it)
     spry_context *ctx = solver->ctx;
     it->reason = SPRY_REASON_NONFINITE;
     spry_status found = SPRY_STATUS_OK;
-    if (find_nonfinite(it->b, "the right-hand side", it->detail) ||
-        find_nonfinite(it->x, "the first guess", it->detail))
+    if (find_nonfinite(it->order, it->b, "the right-hand side", it->detail) ||
+        find_nonfinite(it->order, it->x, "the first guess", it->detail))
         found = SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT, "%s", it->detail);
     if (solver_agree(solver, found) != SPRY_STATUS_OK) { /* who has it names it */
         snprintf(it->detail, sizeof it->detail, "%.150s", spry_message(ctx));
         return SPRY_STATUS_BAD_INPUT;
     }
-    if (solver->matrix && spread_check_values(solver->matrix) != SPRY_STATUS_OK) {
+    if (solver->given_matrix && spread_check_values(solver->given_matrix) != SPRY_STATUS_OK) {
         snprintf(it->detail, sizeof it->detail, "%.150s", spry_message(ctx));
         return SPRY_STATUS_BAD_INPUT;
     }
@@ -571,6 +572,7 @@ static spry_status solve_some(spry_solver *solver, int first_system, int count,
                              .bound = solver->bound,
                              .b = b[k],
                              .x = x[k],
+                             .order = solver->order.matrix ? &solver->order : NULL,
                              .here = !x[k]->device,
                              .monitor = solver->monitor,
                              .monitor_data = solver->monitor_data,
@@ -606,8 +608,9 @@ done:
         if (its[k].interrupted && its[k].reason == SPRY_REASON_STOPPED)
             solver->interrupted = true;
         spry_status restored = verdict_hand_back(&its[k]);
-        if (its[k].x->device != x[k]->device && restored == SPRY_STATUS_OK)
-            restored = spry_vector_copy(its[k].x, x[k]);
+        const bool brought = its[k].x == solver->work.tracks[k].x;
+        if (brought && restored == SPRY_STATUS_OK)
+            restored = order_get(its[k].order, its[k].x, x[k]);
         if (status != SPRY_STATUS_OK && its[k].reason == SPRY_REASON_CONVERGED)
             its[k].reason = SPRY_REASON_FAILED; /* what would have confirmed it was not done */
         const spry_status filled =
@@ -641,7 +644,7 @@ static void tell_stopped(const spry_solver *solver, const spry_vector *b, const 
                          spry_result *result)
 {
     spry_result found = SPRY_RESULT_INIT;
-    const spry_matrix *A = solver->matrix;
+    const spry_matrix *A = solver->given_matrix;
     const spry_operator *op = solver_operator(solver);
     double norm = NAN, relative = NAN;
     found.reason = SPRY_REASON_STOPPED;

@@ -47,6 +47,7 @@ void solver_drop(spry_solver *solver, solver_stage from)
         solver_drop_vectors(solver);
         spry_operator_free(solver->own_operator);
         solver->own_operator = NULL;
+        solver_drop_order(solver);
         solver->multiplied = 0;
         solver->chosen = NULL;
     }
@@ -87,7 +88,7 @@ static const spry_matrix *read_by(const spry_operator *op)
  * pointers into their arrays around it. */
 static void hold_matrices(spry_solver *solver)
 {
-    solver->held[0] = solver->matrix;
+    solver->held[0] = solver->given_matrix;
     solver->held[1] = read_by(solver->given_operator);
     solver->held[2] = read_by(solver->given_precon);
     for (int k = 0; k < 3; k++)
@@ -140,7 +141,7 @@ static void replace_system(spry_solver *solver, const spry_matrix *A, spry_matri
     solver_forget(solver);
     spry_matrix_free(solver->view);
     solver->view = view;
-    solver->matrix = view ? view : A;
+    solver->matrix = solver->given_matrix = view ? view : A;
     solver->given_operator = op;
     solver->stays = false;
 }
@@ -178,7 +179,7 @@ spry_status spry_solver_set_precon(spry_solver *solver, const spry_operator *M)
     SPRY_NEED(CTX_OF(solver), solver);
     if (solver_check_idle(solver) != SPRY_STATUS_OK)
         return SPRY_STATUS_BAD_USAGE;
-    solver_drop(solver, STAGE_PRECON);
+    solver_drop(solver, solver_may_reorder(solver) ? STAGE_OPERATOR : STAGE_PRECON);
     solver_forget_attempts(solver);
     solver->given_precon = M;
     return SPRY_STATUS_OK;
@@ -551,6 +552,8 @@ static spry_status make_attempt(spry_solver *solver)
     SPRY_GO(ctx, solver_agree(solver, warn_of_plan(solver)));
     pass(solver, STAGE_PLAN);
 done:
+    if (status != SPRY_STATUS_OK)
+        order_name_rows(&solver->order, ctx->message, sizeof ctx->message);
     program_free(p);
     return status;
 }
@@ -588,6 +591,7 @@ static spry_status make_all(spry_solver *solver, spry_device *near)
         solver_note_version(solver);
         SPRY_GO(ctx, solver_choose_device(solver, near));
         SPRY_GO(ctx, solver_list_attempts(solver)); /* which tell what the operator is for */
+        SPRY_GO(ctx, solver_reorder(solver));
         solver_foresee(solver);
         if (solver->matrix)
             SPRY_GO(ctx, solver_make_operator(solver));

@@ -3,6 +3,7 @@
 #define SPRY_SOLVER_INTERNAL_H
 
 #include "krylov/krylov.h"
+#include "krylov/reorder.h"
 #include "matrix/spread.h"
 #include "precon/precon.h"
 
@@ -51,10 +52,12 @@ typedef struct attempts {
 struct spry_solver {
     spry_context *ctx;
     solver_options options;
-    bool tol_said; /* else it follows from the precision of A */
-    const spry_matrix *matrix;
-    spry_matrix *view;        /* which matrix is, where the caller's is of another context */
-    int64_t version, pattern; /* of the matrix, whose values stand in what was made */
+    bool tol_said;                   /* else it follows from the precision of A */
+    const spry_matrix *matrix;       /* what is solved with: the caller's, or that in order */
+    const spry_matrix *given_matrix; /* the caller's */
+    spry_matrix *view;               /* which that is, where the caller's is of another context */
+    solver_order order;              /* made with the operator */
+    int64_t version, pattern; /* of the caller's matrix, whose values stand in what was made */
     double bound;             /* polish_bound() of these values; NAN: not asked for yet */
     double condition;         /* of these values, for spry_solver_errors(); NAN: likewise */
     const spry_operator *given_operator, *given_precon;
@@ -138,6 +141,16 @@ spry_status solver_choose_device(spry_solver *solver, spry_device *near);
 /* Has the device's programs compiled that the attempt at hand is known to need. */
 void solver_foresee(const spry_solver *solver);
 spry_status solver_make_operator(spry_solver *solver);
+/* Puts rows and columns into another order where that pays, or is asked for; takes new values of
+ * the caller's matrix into it; goes back to that. */
+spry_status solver_reorder(spry_solver *solver);
+spry_status solver_renew_order(spry_solver *solver);
+void solver_drop_order(spry_solver *solver);
+/* Whether what was asked for, or what was done, hangs on the preconditioner. */
+static inline bool solver_may_reorder(const spry_solver *solver)
+{
+    return solver->order.matrix || solver->options.reorder == REORDER_RCM;
+}
 /* Products with A that a method is likely to take with a preconditioner, `most` iterations at most;
  * and those of the attempt at hand, for all right-hand sides of the solve (guess.c). */
 double solver_guess(const char *method, const char *precon, int64_t rows, int64_t most);
@@ -181,7 +194,7 @@ spry_status verdict_stop(iteration *it);
 bool verdict_name_culprit(iteration *it);
 /* Adds to a failure what to try next, or what has caused it. */
 void verdict_tell(const spry_solver *solver, iteration *it);
-/* v where the solver works: v itself, or *kept, a copy. */
+/* v where the solver works, and in its order: v itself, or *kept, a copy. */
 spry_status solver_bring(const spry_solver *solver, const spry_vector *v, spry_vector **kept,
                          const spry_vector **there);
 /* The runner of so many systems, and a vector of n elements where the solver works: those of the

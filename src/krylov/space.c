@@ -51,7 +51,7 @@ static spry_status put_space(spry_solver *solver, const char *name, int count,
                              const spry_vector *const *v)
 {
     spry_context *ctx = solver->ctx;
-    spry_vector *zero = NULL;
+    spry_vector *zero = NULL, *ordered = NULL;
     runner *r = NULL;
     int var = NONE;
     spry_status status = SPRY_STATUS_OK;
@@ -60,17 +60,25 @@ static spry_status put_space(spry_solver *solver, const char *name, int count,
     SPRY_GO(ctx, check_vectors(solver, name, var, count, v));
     const spry_operator *A = solver_operator(solver);
     const plan_var *array = &solver->plan->vars[var];
+    const int64_t n = array->space == 0 ? A->rows : A->cols;
     SPRY_GO(ctx, solver_runner(solver, 1, &r));
-    SPRY_GO(ctx, vector_new_at(ctx, NULL, A->type, array->space == 0 ? A->rows : A->cols, &zero));
+    SPRY_GO(ctx, vector_new_at(ctx, NULL, A->type, n, &zero));
+    if (solver->order.matrix)
+        SPRY_GO(ctx, vector_new_at(ctx, NULL, A->type, n, &ordered));
     forget_numbers(solver, r);
     for (int64_t k = 0; k < array->extent; k++) {
         const int64_t from = k - (array->extent - count);
         /* It is not written to where it is put. */
         spry_vector *source = from < 0 ? zero : (spry_vector *)(uintptr_t)v[from];
+        if (ordered && from >= 0) {
+            SPRY_GO(ctx, order_put(&solver->order, v[from], ordered));
+            source = ordered;
+        }
         SPRY_GO(ctx, runner_space(r, 0, var, k, source, true));
     }
 done:
     spry_vector_free(zero);
+    spry_vector_free(ordered);
     return status;
 }
 
@@ -96,6 +104,7 @@ spry_status spry_solver_get_space(spry_solver *solver, const char *name, int cou
     if (count > 0)
         SPRY_NEED(solver->ctx, v);
     spry_context *ctx = solver->ctx;
+    spry_vector *ordered = NULL;
     int var = NONE;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, solver_check_idle(solver));
@@ -103,8 +112,14 @@ spry_status spry_solver_get_space(spry_solver *solver, const char *name, int cou
         return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "there is no space before a solve");
     SPRY_GO(ctx, find_array(solver, name, &var));
     SPRY_GO(ctx, check_vectors(solver, name, var, count, (const spry_vector *const *)v));
-    for (int k = 0; k < count; k++)
-        SPRY_GO(ctx, runner_space(solver->work.runner, 0, var, k, v[k], false));
+    for (int k = 0; k < count; k++) {
+        if (solver->order.matrix && !ordered)
+            SPRY_GO(ctx, vector_new_at(ctx, NULL, v[k]->type, v[k]->n, &ordered));
+        SPRY_GO(ctx, runner_space(solver->work.runner, 0, var, k, ordered ? ordered : v[k], false));
+        if (ordered)
+            SPRY_GO(ctx, order_get(&solver->order, ordered, v[k]));
+    }
 done:
+    spry_vector_free(ordered);
     return status;
 }

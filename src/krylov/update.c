@@ -3,11 +3,12 @@
 
 void solver_note_version(spry_solver *solver)
 {
-    if (!solver->matrix)
+    const spry_matrix *A = solver->given_matrix;
+    if (!A)
         return;
-    matrix_follow(solver->matrix);
-    solver->version = matrix_version(solver->matrix);
-    solver->pattern = matrix_pattern_version(solver->matrix);
+    matrix_follow(A);
+    solver->version = matrix_version(A);
+    solver->pattern = matrix_pattern_version(A);
     solver->bound = solver->condition = NAN;
 }
 
@@ -82,11 +83,12 @@ static spry_status update(spry_solver *solver)
     spry_context *ctx = solver->ctx;
     const double begin = base_seconds();
     spry_status status = SPRY_STATUS_OK;
-    if (matrix_version(solver->matrix) == solver->version)
+    if (matrix_version(solver->given_matrix) == solver->version)
         return SPRY_STATUS_OK;
-    if (matrix_pattern_version(solver->matrix) != solver->pattern)
+    if (matrix_pattern_version(solver->given_matrix) != solver->pattern)
         solver_forget(solver);
     solver_note_version(solver);
+    SPRY_GO(ctx, solver_renew_order(solver));
     if (solver->made > STAGE_OPERATOR)
         SPRY_GO(ctx, update_operator(solver));
     if (solver->made > STAGE_OPERATOR)
@@ -97,8 +99,10 @@ static spry_status update(spry_solver *solver)
         SPRY_GO(ctx, update_plan(solver));
     solver->updated_seconds += base_seconds() - begin;
 done:
-    if (status != SPRY_STATUS_OK)
+    if (status != SPRY_STATUS_OK) {
+        order_name_rows(&solver->order, ctx->message, sizeof ctx->message);
         solver_forget(solver);
+    }
     return status;
 }
 

@@ -47,10 +47,10 @@ spry_status solver_bring(const spry_solver *solver, const spry_vector *v, spry_v
     spry_context *ctx = solver->ctx;
     spry_status status = SPRY_STATUS_OK;
     *there = v;
-    if (v->device == solver->device)
+    if (v->device == solver->device && !solver->order.matrix)
         return vector_fetch(v);
     SPRY_GO(ctx, solver_vector(solver, v->n, kept));
-    SPRY_GO(ctx, spry_vector_copy(v, *kept));
+    SPRY_GO(ctx, order_put(&solver->order, v, *kept));
     *there = *kept;
 done:
     return status;

@@ -35,5 +35,7 @@ void stats_symmetry(spry_context *ctx, const matrix_arrays *a, const matrix_arra
                     spry_stats *stats);
 /* The largest size of blocks that are mostly full. */
 void stats_blocks(spry_context *ctx, const matrix_arrays *a, spry_stats *stats);
+/* That of general CSR by a sample: unknowns of a node; 1: there are no blocks. */
+int stats_find_block(const spry_matrix *A);
 
 #endif

@@ -99,3 +99,22 @@ void stats_blocks(spry_context *ctx, const matrix_arrays *a, spry_stats *stats)
         return;
     }
 }
+
+/* A sample begins where blocks of all sizes do. */
+int stats_find_block(const spry_matrix *A)
+{
+    enum { STEP = 840, SAMPLE = 4 * STEP };
+    const int64_t n = A->a.rows;
+    int block = 0;
+    for (int k = 0; k < 2; k++) {
+        const int64_t first = k == 0 ? 0 : n / 2 / STEP * STEP;
+        matrix_arrays part = A->a;
+        spry_stats stats = SPRY_STATS_INIT;
+        part.rows = n - first < SAMPLE ? n - first : SAMPLE;
+        part.offsets += first;
+        part.nnz = part.offsets[part.rows] - part.offsets[0];
+        stats_blocks(A->ctx, &part, &stats);
+        block = k == 0 || block == stats.block_size ? stats.block_size : 1;
+    }
+    return n % block == 0 ? block : 1;
+}

@@ -3,6 +3,7 @@
  * and a list of what suits them, best first. One that cannot be made makes room for the next.
  */
 #include "base/team.h"
+#include "matrix/stats.h"
 #include "precon/trial.h"
 
 #include "host/host.h"
@@ -357,7 +358,7 @@ static void add_multigrid(const spry_matrix *A, const traits *t, precon_choice *
     const bool diffusion = t->negative >= like_diffusion;
     if (A->a.rows < LARGE || !t->positive || t->longest > even || t->indefinite)
         return;
-    if (t->hermitian ? !diffusion && amg_find_block(A) <= 1 /* elasticity */
+    if (t->hermitian ? !diffusion && stats_find_block(A) <= 1 /* elasticity */
                      : !diffusion || t->dominance < balanced)
         return;
     if (t->skew * side <= calm)

@@ -183,9 +183,6 @@ spry_status amg_sweep(amg_level *level, spry_transpose transpose, bool backward,
 spry_status amg_sweep_rest(amg_level *level, spry_transpose transpose, const spry_vector *b,
                            const spry_vector *x, spry_vector *r);
 
-/* Unknowns of a node, by how full blocks are in a sample of rows; 1: none are seen. */
-int amg_find_block(const spry_matrix *A);
-
 /* cycle.c: plain, or the adjoint (SPRY_TRANSPOSE_CONJUGATE) */
 spry_status amg_cycle(const amg *h, int l, spry_transpose transpose, const spry_vector *b,
                       spry_vector *x);

@@ -41,25 +41,6 @@ enum { NODES = 2048, MOST_BLOCK = 16 };
 
 static spry_status make(const precon_job *job, spry_operator **M);
 
-/* A sample begins where blocks of all sizes do. */
-int amg_find_block(const spry_matrix *A)
-{
-    enum { STEP = 840, SAMPLE = 4 * STEP };
-    const int64_t n = A->a.rows;
-    int block = 0;
-    for (int k = 0; k < 2; k++) {
-        const int64_t first = k == 0 ? 0 : n / 2 / STEP * STEP;
-        matrix_arrays part = A->a;
-        spry_stats stats = SPRY_STATS_INIT;
-        part.rows = n - first < SAMPLE ? n - first : SAMPLE;
-        part.offsets += first;
-        part.nnz = part.offsets[part.rows] - part.offsets[0];
-        stats_blocks(A->ctx, &part, &stats);
-        block = k == 0 || block == stats.block_size ? stats.block_size : 1;
-    }
-    return n % block == 0 ? block : 1;
-}
-
 /* Near-null vectors: the matrix's own, or a constant for each kind of unknown. */
 spry_status amg_first_vectors(amg *h, const precon_job *job, int block)
 {
@@ -86,7 +67,7 @@ spry_status amg_smoothed_begin(amg *h, const precon_job *job, amg_level *level)
 {
     const smoothed_options *options = h->options;
     const int64_t n = level->rows;
-    level->block = options->block > 0 ? (int)options->block : amg_find_block(job->A);
+    level->block = options->block > 0 ? (int)options->block : stats_find_block(job->A);
     if (n % level->block != 0)
         return SPRY_FAIL(h->ctx, SPRY_STATUS_BAD_USAGE,
                          "precon amg: block=%d, but the matrix has %" PRId64

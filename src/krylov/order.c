@@ -1,0 +1,150 @@
+/*
+ * Whether another order of rows and columns pays, and the order: by what products fetch of x
+ * (algebra/locality.c) in samples, and rules for the time that takes. No clock is asked, and not
+ * how many threads there are: the choice, and with it the bits of x, depends on the matrix and on
+ * the machine alone.
+ */
+#include "krylov/reorder.h"
+
+#include "algebra/algebra.h"
+
+#include <stdlib.h>
+
+/* Seconds for a line of x that is not near: measured at 1.8e-9 and more (docs/figures.md). Seconds
+ * per entry to find an order of rows without one, and to bring a matrix into it. */
+static const double line_seconds = 1.8e-9, search_seconds = 5e-8, move_seconds = 2.5e-8;
+/* How much more than its cost an order must promise. */
+static const double margin = 1.25;
+/* Elements of x for each row above which no order helps; lines for each row that are hoped for. */
+static const double most_expansion = 3, lines_hoped = 0.6;
+/* The part of the lines that an order must save to be taken. */
+static const double least_saving = 0.4;
+
+double order_gain(const order_forecast *f, const matrix_arrays *a, double lines_fewer)
+{
+    const double bytes = (double)spry_type_size(a->type) * (double)a->cols;
+    const double away = bytes > f->cache ? 1 - f->cache / bytes : 0;
+    return f->products * (double)a->rows * lines_fewer * away * line_seconds / f->workers;
+}
+
+double order_search_cost(const matrix_arrays *a)
+{
+    return search_seconds * (double)a->nnz;
+}
+
+double order_move_cost(const matrix_arrays *a)
+{
+    return move_seconds * (double)a->nnz;
+}
+
+/* Whether it is worth to look for an order: by what one would save at most, then by whether there
+ * can be one. */
+static spry_status looks_worth(const spry_matrix *csr, const order_forecast *f, double *lines,
+                               bool *worth)
+{
+    spry_context *ctx = csr->ctx;
+    const matrix_arrays *a = &csr->a;
+    const double cost = order_search_cost(a) + order_move_cost(a);
+    const double mean = (double)a->nnz / (double)(a->rows > 0 ? a->rows : 1);
+    double expansion = 1;
+    spry_status status = SPRY_STATUS_OK;
+    *worth = false;
+    if (order_gain(f, a, mean) <= margin * cost) /* each entry its own line */
+        return SPRY_STATUS_OK;
+    SPRY_GO(ctx, algebra_lines(ctx, a, NULL, NULL, lines));
+    if (order_gain(f, a, *lines - lines_hoped) <= margin * cost)
+        return SPRY_STATUS_OK;
+    SPRY_GO(ctx, algebra_expansion(ctx, a, &expansion));
+    *worth = expansion <= most_expansion;
+    base_log(ctx, SPRY_LOG_DEBUG,
+             "order: %.2f lines of x per row, %.2f elements of x for a row of a group: %s", *lines,
+             expansion, *worth ? "looking for a better one" : "none would be better");
+done:
+    return status;
+}
+
+spry_status order_find(const spry_matrix *csr, const order_forecast *f, bool asked, int block,
+                       int32_t **from)
+{
+    spry_context *ctx = csr->ctx;
+    const matrix_arrays *a = &csr->a;
+    int32_t *to = NULL;
+    double before = 0, after = 0;
+    bool worth = asked;
+    spry_status status = SPRY_STATUS_OK;
+    *from = NULL;
+    if (!asked)
+        SPRY_GO(ctx, looks_worth(csr, f, &before, &worth));
+    if (!worth)
+        return SPRY_STATUS_OK;
+    SPRY_GO(ctx, algebra_order_blocks(csr, "rcm", block, from));
+    if (asked)
+        return SPRY_STATUS_OK;
+    SPRY_GO(ctx, matrix_invert(ctx, "order", *from, a->rows, &to));
+    SPRY_GO(ctx, algebra_lines(ctx, a, *from, to, &after));
+    base_log(ctx, SPRY_LOG_DEBUG, "order: %.2f lines of x per row by rcm", after);
+    if (after > (1 - least_saving) * before ||
+        order_gain(f, a, before - after) <= order_move_cost(a)) {
+        base_free(ctx, *from);
+        *from = NULL;
+    }
+done:
+    base_free(ctx, to);
+    if (status != SPRY_STATUS_OK) {
+        base_free(ctx, *from);
+        *from = NULL;
+    }
+    return status;
+}
+
+/* --- vectors -------------------------------------------------------------------------------------
+ */
+
+static spry_status move(const int32_t *from, const spry_vector *x, spry_vector *y)
+{
+    spry_vector *moved = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    if (!from)
+        return spry_vector_copy(x, y);
+    if (x->device == y->device && x->type == y->type)
+        return algebra_gather(x, from, y);
+    SPRY_GO(y->ctx, spry_vector_like(x, x->n, &moved));
+    SPRY_GO(y->ctx, algebra_gather(x, from, moved));
+    SPRY_GO(y->ctx, spry_vector_copy(moved, y));
+done:
+    spry_vector_free(moved);
+    return status;
+}
+
+spry_status order_put(const solver_order *order, const spry_vector *v, spry_vector *inside)
+{
+    return move(order ? order->from : NULL, v, inside);
+}
+
+spry_status order_get(const solver_order *order, const spry_vector *inside, spry_vector *v)
+{
+    return move(order ? order->to : NULL, inside, v);
+}
+
+/* --- messages ------------------------------------------------------------------------------------
+ */
+
+/* Messages are made by rooms that do not know of orders, from rows as they see them; all of them
+ * name rows, and columns, alike. */
+void order_name_rows(const solver_order *order, char *text, size_t size)
+{
+    static const char *const words[] = {"row ", "column "};
+    for (int w = 0; w < 2 && order->matrix; w++) {
+        char *at = strstr(text, words[w]);
+        char *end = NULL;
+        if (!at || !strstr(at, "(from 0)"))
+            continue;
+        at += strlen(words[w]);
+        const long long row = strtoll(at, &end, 10);
+        if (end == at || row < 0 || row >= order->matrix->a.rows)
+            continue;
+        char rest[MESSAGE_SIZE];
+        snprintf(rest, sizeof rest, "%s", end);
+        snprintf(at, size - (size_t)(at - text), "%d%s", order->from[row], rest);
+    }
+}

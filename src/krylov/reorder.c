@@ -1,0 +1,211 @@
+/* The solver's part of another order: when it may be, and the matrix in it. */
+#include "krylov/solver.h"
+
+#include "matrix/entries.h"
+#include "matrix/stats.h"
+#include "tune/tune.h"
+
+#include <omp.h>
+#include <stdlib.h>
+
+/* What waits for x in an iteration, and in the preconditioner's set-up, counted in products with A.
+ * Half of what is guessed for methods that depend on the size is meant to be certain: grids in
+ * three dimensions take less than a guess that is for two as well. */
+static const double half = 0.5;
+static const struct {
+    const char *precon;
+    double sweeps;
+} also[] = {
+    {"amg", 8}, {"amg-classical", 8}, {"ilu", 1}, {"ic", 1}, {"ilut", 1},
+    {"ict", 1}, {"ssor", 1},          {"sor", 1}, {"gs", 1}, {"mlilu", 1},
+};
+
+static double sweeps_of(const char *precon)
+{
+    for (size_t k = 0; k < sizeof also / sizeof *also; k++)
+        if (precon_is(precon, also[k].precon))
+            return also[k].sweeps;
+    return half;
+}
+
+/*
+ * Iterations at most where the diagonal outweighs the rest of every row of a sample: with rows
+ * divided by it eigenvalues are within t of 1, and conjugate gradients take about
+ * sqrt(k) log(2 / tol) / 2 for k = (1 + t) / (1 - t) (G. H. Golub, C. F. Van Loan, Matrix
+ * Computations, 2013, section 11.3). Others take no more, as a rule of thumb, than twice that.
+ */
+static double most_iterations(const matrix_arrays *a, double tol)
+{
+    enum { SAMPLES = 1024, MOST = 1000 };
+    const int64_t stride = a->rows / SAMPLES + 1;
+    double worst = 0;
+    for (int64_t i = 0; i < a->rows; i += stride) {
+        double diagonal = 0, others = 0;
+        for (int64_t k = a->offsets[i]; k < a->offsets[i + 1] && k < a->offsets[i] + MOST; k++) {
+            const spry_scalar v = value_get(a->type, a->values, k);
+            *(a->col_index[k] == i ? &diagonal : &others) += hypot(v.re, v.im);
+        }
+        worst = others < worst * diagonal ? worst : diagonal > 0 ? others / diagonal : INFINITY;
+    }
+    return worst < 1 ? sqrt((1 + worst) / (1 - worst)) * log(2 / fmax(tol, 1e-16)) : INFINITY;
+}
+
+/* What keeps the solver from another order; NULL: nothing. */
+static const char *obstacle(const spry_solver *solver)
+{
+    const spry_matrix *A = solver->given_matrix;
+    if (!A)
+        return "a matrix, and there is an operator alone";
+    if (solver->given_precon)
+        return "a preconditioner of its own, and one is given";
+    if (A->spread)
+        return "a matrix that is not spread over ranks";
+    if (!matrix_is_square(A))
+        return "a square matrix";
+    if (strstr(solver->options.precon, "rows="))
+        return "a preconditioner that is told no rows by their numbers";
+    return NULL;
+}
+
+/* Rows that stay together; 0: blocks of several sizes would be torn. */
+static int block_of(const spry_solver *solver, const spry_matrix *csr)
+{
+    const int found = stats_find_block(csr);
+    const char *said = strstr(solver->options.precon, "block=");
+    const int64_t block = said ? strtoll(said + strlen("block="), NULL, 10) : 0;
+    if (block > 1)
+        return csr->a.rows % block == 0 && block < 1000 ? (int)block : 0;
+    bool by_pattern = false;
+    for (int k = 0; k < solver->attempts.count; k++)
+        by_pattern = by_pattern || strstr(solver->attempts.list[k].precon, "block-jacobi");
+    return found == 1 && by_pattern ? 0 : found;
+}
+
+static order_forecast forecast(const spry_solver *solver, const spry_matrix *csr)
+{
+    const double guess = solver_guess_products(solver);
+    const double most = most_iterations(&csr->a, solver->options.tol);
+    const int workers = omp_get_num_procs();
+    return (order_forecast){.cache = (double)tune_second_cache(),
+                            .products =
+                                sweeps_of(solver_attempt(solver)->precon) * fmin(guess, most),
+                            .workers = workers > 1 ? workers : 1};
+}
+
+static spry_status carry_near_null(const spry_matrix *A, const solver_order *order)
+{
+    spry_context *ctx = order->matrix->ctx;
+    spry_vector **v = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    if (A->near_count == 0)
+        return SPRY_STATUS_OK;
+    SPRY_GO(ctx, base_calloc(ctx, A->near_count, sizeof *v, &v));
+    for (int k = 0; k < A->near_count; k++) {
+        SPRY_GO(ctx, vector_new_at(ctx, NULL, A->a.type, A->a.rows, &v[k]));
+        SPRY_GO(ctx, order_put(order, A->near_null[k], v[k]));
+    }
+    status = spry_matrix_set_near_null(order->matrix, A->near_count, (const spry_vector *const *)v);
+done:
+    for (int k = 0; v && k < A->near_count; k++)
+        spry_vector_free(v[k]);
+    base_free(ctx, v);
+    return status;
+}
+
+/* The order in from, and the matrix in it. */
+static spry_status take_order(spry_solver *solver, const spry_matrix *csr)
+{
+    spry_context *ctx = solver->ctx;
+    solver_order *order = &solver->order;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, matrix_invert(ctx, "order", order->from, csr->a.rows, &order->to));
+    SPRY_GO(ctx, spry_matrix_permute(csr, order->from, order->from, &order->matrix));
+    matrix_carry(solver->given_matrix, order->matrix, FACTS_BUT_ORDER);
+    SPRY_GO(ctx, carry_near_null(solver->given_matrix, order));
+    solver->matrix = order->matrix;
+done:
+    return status;
+}
+
+static spry_status find_and_take(spry_solver *solver, bool asked)
+{
+    spry_context *ctx = solver->ctx;
+    const spry_matrix *csr = NULL;
+    spry_matrix *owned = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    const double begin = base_seconds();
+    SPRY_GO(ctx, matrix_as_csr(solver->given_matrix, &csr, &owned));
+    const int block = block_of(solver, csr);
+    if (block == 0 && asked)
+        status = SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
+                           "reorder=rcm would tear the blocks that precon=%.64s is made of",
+                           solver->options.precon);
+    if (block == 0)
+        goto done;
+    const order_forecast f = forecast(solver, csr);
+    SPRY_GO(ctx, order_find(csr, &f, asked, block, &solver->order.from));
+    if (!solver->order.from)
+        goto done;
+    SPRY_GO(ctx, take_order(solver, csr));
+    base_log(ctx, SPRY_LOG_INFO, "rows and columns reordered by rcm in %.2g s",
+             base_seconds() - begin);
+done:
+    spry_matrix_free(owned);
+    return status;
+}
+
+/* Whether x is so small that nothing is looked at. */
+static bool is_near(const spry_matrix *A)
+{
+    return (int64_t)spry_type_size(A->a.type) * A->a.cols <= tune_second_cache();
+}
+
+spry_status solver_reorder(spry_solver *solver)
+{
+    const bool asked = solver->options.reorder == REORDER_RCM && !solver->within;
+    const char *needs = obstacle(solver);
+    char before[MESSAGE_SIZE];
+    if (needs && asked)
+        return SPRY_FAIL(solver->ctx, SPRY_STATUS_BAD_USAGE, "reorder=rcm needs %s", needs);
+    /* On a device a product is over too soon for what the host would do for it. */
+    if (needs || solver->options.reorder == REORDER_NONE || solver->within ||
+        (!asked && (solver->device || is_near(solver->given_matrix))))
+        return SPRY_STATUS_OK;
+    memcpy(before, solver->ctx->message, sizeof before);
+    const spry_status status = find_and_take(solver, asked);
+    if (status != SPRY_STATUS_OK)
+        solver_drop_order(solver);
+    if (asked || status != SPRY_STATUS_NO_MEMORY)
+        return status;
+    memcpy(solver->ctx->message, before, sizeof before); /* it can be done without */
+    return SPRY_STATUS_OK;
+}
+
+void solver_drop_order(spry_solver *solver)
+{
+    spry_matrix_free(solver->order.matrix);
+    base_free(solver->ctx, solver->order.from);
+    base_free(solver->ctx, solver->order.to);
+    solver->order = (solver_order){0};
+    solver->matrix = solver->given_matrix;
+}
+
+spry_status solver_renew_order(spry_solver *solver)
+{
+    spry_context *ctx = solver->ctx;
+    spry_matrix *A = solver->order.matrix, *fresh = NULL, *owned = NULL;
+    const spry_matrix *csr = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    if (!A)
+        return SPRY_STATUS_OK;
+    SPRY_GO(ctx, matrix_as_csr(solver->given_matrix, &csr, &owned));
+    SPRY_GO(ctx, spry_matrix_permute(csr, solver->order.from, solver->order.from, &fresh));
+    matrix_copy_bytes(ctx, A->a.values, fresh->a.values,
+                      (size_t)A->a.nnz * spry_type_size(A->a.type));
+    matrix_changed(A);
+    matrix_carry(solver->given_matrix, A, FACTS_BUT_ORDER);
+done:
+    spry_matrix_free(fresh);
+    spry_matrix_free(owned);
+    return status;
+}

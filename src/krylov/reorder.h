@@ -1,0 +1,41 @@
+/*
+ * Solving with P A P^T in the place of A, where rows stand in an order that does not suit the
+ * caches. All that the solver makes, runs and measures is of that matrix; the caller's vectors are
+ * put into its order where they come in, and back where they go out.
+ */
+#ifndef SPRY_REORDER_INTERNAL_H
+#define SPRY_REORDER_INTERNAL_H
+
+#include "matrix/matrix.h"
+
+typedef struct solver_order {
+    int32_t *from, *to;  /* row from[i] of A is row i here, row i of A is row to[i] here */
+    spry_matrix *matrix; /* P A P^T; NULL: all stays as it is */
+} solver_order;
+
+/* What a decision hangs on, for one product that takes from x what `lines` say, and for all of
+ * them. */
+typedef struct order_forecast {
+    double cache;    /* bytes of x that a core has near */
+    double products; /* that wait for x as those with A do */
+    double workers;  /* that share them; the order is one thread's work */
+} order_forecast;
+
+/* The seconds that an order saves which fetches fewer lines of x per row, and those it costs: to be
+ * found, and to be applied to a matrix. */
+double order_gain(const order_forecast *f, const matrix_arrays *a, double lines_fewer);
+double order_search_cost(const matrix_arrays *a);
+double order_move_cost(const matrix_arrays *a);
+/* Finds the order that pays, for general CSR; *from stays NULL where there is none. `asked`: any.
+ * Rows stay together in blocks of so many. */
+spry_status order_find(const spry_matrix *csr, const order_forecast *f, bool asked, int block,
+                       int32_t **from);
+
+/* A vector of the caller's in the solver's order, and back; where they are does not matter. With
+ * NULL, or where there is no order, it is a copy. */
+spry_status order_put(const solver_order *order, const spry_vector *v, spry_vector *inside);
+spry_status order_get(const solver_order *order, const spry_vector *inside, spry_vector *v);
+/* Rows that a text names, as "row 5 (from 0)", become those of the caller's matrix. */
+void order_name_rows(const solver_order *order, char *text, size_t size);
+
+#endif
