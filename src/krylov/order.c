@@ -11,8 +11,10 @@
 #include <stdlib.h>
 
 /* Seconds for a line of x that is not near: measured at 1.8e-9 and more (docs/figures.md). Seconds
- * per entry to find an order of rows without one, and to bring a matrix into it. */
-static const double line_seconds = 1.8e-9, search_seconds = 5e-8, move_seconds = 2.5e-8;
+ * to find an order of rows without one, for an entry of the matrix that is looked at, and to bring
+ * the matrix into it, for a row and for an entry. */
+static const double line_seconds = 1.8e-9, search_seconds = 5e-8;
+static const double row_seconds = 6e-8, entry_seconds = 1.2e-8;
 /* How much more than its cost an order must promise. */
 static const double margin = 1.25;
 /* Elements of x for each row above which no order helps; lines for each row that are hoped for. */
@@ -20,39 +22,41 @@ static const double most_expansion = 3, lines_hoped = 0.6;
 /* The part of the lines that an order must save to be taken. */
 static const double least_saving = 0.4;
 
-double order_gain(const order_forecast *f, const matrix_arrays *a, double lines_fewer)
+/* The seconds that an order saves which fetches so many lines of x fewer for a row. */
+static double gain(const order_forecast *f, const matrix_arrays *a, double lines_fewer)
 {
     const double bytes = (double)spry_type_size(a->type) * (double)a->cols;
     const double away = bytes > f->cache ? 1 - f->cache / bytes : 0;
     return f->products * (double)a->rows * lines_fewer * away * line_seconds / f->workers;
 }
 
-double order_search_cost(const matrix_arrays *a)
+/* With blocks, one entry of each is looked at. */
+static double search_cost(const matrix_arrays *a, int block)
 {
-    return search_seconds * (double)a->nnz;
+    return (double)a->nnz * (search_seconds / (block * block) + (block > 1 ? entry_seconds : 0));
 }
 
-double order_move_cost(const matrix_arrays *a)
+static double move_cost(const matrix_arrays *a)
 {
-    return move_seconds * (double)a->nnz;
+    return entry_seconds * (double)a->nnz + row_seconds * (double)a->rows;
 }
 
 /* Whether it is worth to look for an order: by what one would save at most, then by whether there
  * can be one. */
-static spry_status looks_worth(const spry_matrix *csr, const order_forecast *f, double *lines,
-                               bool *worth)
+static spry_status looks_worth(const spry_matrix *csr, const order_forecast *f, int block,
+                               double *lines, bool *worth)
 {
     spry_context *ctx = csr->ctx;
     const matrix_arrays *a = &csr->a;
-    const double cost = order_search_cost(a) + order_move_cost(a);
+    const double cost = search_cost(a, block) + move_cost(a);
     const double mean = (double)a->nnz / (double)(a->rows > 0 ? a->rows : 1);
     double expansion = 1;
     spry_status status = SPRY_STATUS_OK;
     *worth = false;
-    if (order_gain(f, a, mean) <= margin * cost) /* each entry its own line */
+    if (gain(f, a, mean) <= margin * cost) /* each entry its own line */
         return SPRY_STATUS_OK;
     SPRY_GO(ctx, algebra_lines(ctx, a, NULL, NULL, lines));
-    if (order_gain(f, a, *lines - lines_hoped) <= margin * cost)
+    if (gain(f, a, *lines - lines_hoped) <= margin * cost)
         return SPRY_STATUS_OK;
     SPRY_GO(ctx, algebra_expansion(ctx, a, &expansion));
     *worth = expansion <= most_expansion;
@@ -74,7 +78,7 @@ spry_status order_find(const spry_matrix *csr, const order_forecast *f, bool ask
     spry_status status = SPRY_STATUS_OK;
     *from = NULL;
     if (!asked)
-        SPRY_GO(ctx, looks_worth(csr, f, &before, &worth));
+        SPRY_GO(ctx, looks_worth(csr, f, block, &before, &worth));
     if (!worth)
         return SPRY_STATUS_OK;
     SPRY_GO(ctx, algebra_order_blocks(csr, "rcm", block, from));
@@ -83,8 +87,7 @@ spry_status order_find(const spry_matrix *csr, const order_forecast *f, bool ask
     SPRY_GO(ctx, matrix_invert(ctx, "order", *from, a->rows, &to));
     SPRY_GO(ctx, algebra_lines(ctx, a, *from, to, &after));
     base_log(ctx, SPRY_LOG_DEBUG, "order: %.2f lines of x per row by rcm", after);
-    if (after > (1 - least_saving) * before ||
-        order_gain(f, a, before - after) <= order_move_cost(a)) {
+    if (after > (1 - least_saving) * before || gain(f, a, before - after) <= move_cost(a)) {
         base_free(ctx, *from);
         *from = NULL;
     }

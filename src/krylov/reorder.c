@@ -16,8 +16,8 @@ static const struct {
     const char *precon;
     double sweeps;
 } also[] = {
-    {"amg", 8}, {"amg-classical", 8}, {"ilu", 1}, {"ic", 1}, {"ilut", 1},
-    {"ict", 1}, {"ssor", 1},          {"sor", 1}, {"gs", 1}, {"mlilu", 1},
+    {"amg", 12}, {"amg-classical", 12}, {"ilu", 1}, {"ic", 1}, {"ilut", 1},
+    {"ict", 1},  {"ssor", 1},           {"sor", 1}, {"gs", 1}, {"mlilu", 1},
 };
 
 static double sweeps_of(const char *precon)

@@ -13,19 +13,13 @@ typedef struct solver_order {
     spry_matrix *matrix; /* P A P^T; NULL: all stays as it is */
 } solver_order;
 
-/* What a decision hangs on, for one product that takes from x what `lines` say, and for all of
- * them. */
+/* What a decision hangs on, beside the matrix. */
 typedef struct order_forecast {
     double cache;    /* bytes of x that a core has near */
     double products; /* that wait for x as those with A do */
     double workers;  /* that share them; the order is one thread's work */
 } order_forecast;
 
-/* The seconds that an order saves which fetches fewer lines of x per row, and those it costs: to be
- * found, and to be applied to a matrix. */
-double order_gain(const order_forecast *f, const matrix_arrays *a, double lines_fewer);
-double order_search_cost(const matrix_arrays *a);
-double order_move_cost(const matrix_arrays *a);
 /* Finds the order that pays, for general CSR; *from stays NULL where there is none. `asked`: any.
  * Rows stay together in blocks of so many. */
 spry_status order_find(const spry_matrix *csr, const order_forecast *f, bool asked, int block,
