@@ -154,10 +154,18 @@ done:
     return status;
 }
 
-/* Whether x is so small that nothing is looked at. */
+/* Whether x is so small that nothing is looked at; and whether memory is so short that a second
+ * matrix could take it from what is made next. */
 static bool is_near(const spry_matrix *A)
 {
     return (int64_t)spry_type_size(A->a.type) * A->a.cols <= tune_second_cache();
+}
+
+static bool is_cramped(const spry_matrix *A)
+{
+    const double times = 4, bytes = (double)A->a.nnz * (double)(spry_type_size(A->a.type) + 4);
+    const double limit = (double)A->ctx->options.memory_limit;
+    return limit > 0 && times * bytes > limit - (double)A->ctx->memory_now;
 }
 
 spry_status solver_reorder(spry_solver *solver)
@@ -169,7 +177,8 @@ spry_status solver_reorder(spry_solver *solver)
         return SPRY_FAIL(solver->ctx, SPRY_STATUS_BAD_USAGE, "reorder=rcm needs %s", needs);
     /* On a device a product is over too soon for what the host would do for it. */
     if (needs || solver->options.reorder == REORDER_NONE || solver->within ||
-        (!asked && (solver->device || is_near(solver->given_matrix))))
+        (!asked &&
+         (solver->device || is_near(solver->given_matrix) || is_cramped(solver->given_matrix))))
         return SPRY_STATUS_OK;
     memcpy(before, solver->ctx->message, sizeof before);
     const spry_status status = find_and_take(solver, asked);

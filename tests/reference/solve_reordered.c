@@ -90,8 +90,8 @@ static void open_fixture(fixture *f, spry_context *ctx, spry_matrix *A, const ch
     assert_ok(ctx, spry_matrix_permute(f->A, from, from, &f->B));
     f->by_hand = make_solver(ctx, f->B, "none", options);
     for (int k = 0; k < SIDES; k++) {
-        f->b[k] = random_vector(ctx, A, (uint64_t)(2 * k + 1));
-        f->x[k] = random_vector(ctx, A, (uint64_t)(2 * k + 2));
+        f->b[k] = random_vector(ctx, A, 2 * (uint64_t)k + 1);
+        f->x[k] = random_vector(ctx, A, 2 * (uint64_t)k + 2);
         f->hand_b[k] = in_order(f, f->b[k]);
         f->hand_x[k] = in_order(f, f->x[k]);
     }
