@@ -262,6 +262,13 @@ done:
     return status;
 }
 
+spry_status device_spread_skip(const spry_operator *op, spry_transpose transpose)
+{
+    side *s = NULL;
+    const spry_status status = find_side(op, transpose, &s);
+    return status == SPRY_STATUS_OK ? exchange(op->ctx, s) : status;
+}
+
 /* --- the operator --------------------------------------------------------------------------------
  */
 
