@@ -200,8 +200,9 @@ void solve_report_ranks(const solve_job *job, FILE *out)
         return;
     fprintf(out, "ranks      %d, imbalance %.0f%% of entries\n", spry_context_ranks(job->ctx),
             100 * imbalance(job));
-    table *t = table_new(">rank|on|halos|>share|>rows|>entries|>halo|>neighbours|>messages|>sent|>waited|>for "
-                         "sums|>solving");
+    table *t = table_new(
+        ">rank|on|halos|>share|>rows|>entries|>halo|>neighbours|>messages|>sent|>waited|>for "
+        "sums|>solving");
     for (int r = 0; r < spry_context_ranks(job->ctx); r++) {
         if (spry_solver_rank(job->solver, r, &p) != SPRY_STATUS_OK)
             continue;

@@ -210,11 +210,10 @@ spry_status spry_context_correct_shares(const spry_matrix *A, const char *device
     const double mean = 1e-9 * (double)all / team_ranks(ctx);
     *changed = fewest < 1 || (longest > tolerated * mean && longest > least);
     if (*changed) /* what took no time had nothing to do */
-        SPRY_GO(ctx, keep_shares(ctx, room < 1      ? ranks_share(ctx) * room
-                                      : fewest < 1 ? ranks_share(ctx)
-                                      : seconds > 0 && work > 0
-                                          ? (double)work / seconds
-                                          : ranks_share(ctx)));
+        SPRY_GO(ctx, keep_shares(ctx, room < 1                  ? ranks_share(ctx) * room
+                                      : fewest < 1              ? ranks_share(ctx)
+                                      : seconds > 0 && work > 0 ? (double)work / seconds
+                                                                : ranks_share(ctx)));
 done:
     return status;
 }

@@ -234,8 +234,8 @@ static void view_free(spry_context *ctx, ranks_view *w)
 }
 
 /* Copies what a view keeps, or puts it back. */
-static spry_status copy_view(resident *s, const track *l, const runner_view *v,
-                             const ranks_view *w, bool back)
+static spry_status copy_view(resident *s, const track *l, const runner_view *v, const ranks_view *w,
+                             bool back)
 {
     spry_status status = SPRY_STATUS_OK;
     for (int k = 0; k < s->p->slots; k++)

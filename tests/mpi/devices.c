@@ -32,8 +32,7 @@ static void system_open(system_t *s, const char *kind, const char *matrix, ranks
     assert_ok(s->ctx, spry_vector_zeros(s->ctx, s->A, &s->x));
     const int64_t first = s->A->spread ? starts[spry_context_rank(s->ctx)] : 0;
     for (int64_t i = 0; i < s->b->n; i++) /* something that no symmetry helps with */
-        value_set(s->b->type, s->b->data, i,
-                  support_number(s->b->type, 5, (uint64_t)(first + i)));
+        value_set(s->b->type, s->b->data, i, support_number(s->b->type, 5, (uint64_t)(first + i)));
     spry_matrix_free(W);
 }
 
@@ -85,12 +84,15 @@ static void arrive(const char *kind, const char *matrix, ranks_way way, const ch
 
 static void methods(void **state)
 {
-    static const char *const options[] = {
-        "method=cg precon=jacobi",         "method=pipecg precon=none",
-        "method=gmres precon=ilu",         "method=bicg precon=jacobi",
-        "method=lsqr precon=none",         "method=cg precon=amg",
-        "method=cg precon=none fuse=no",   "method=idr precon=none",
-        "method=gmres precon=schwarz:overlap=1"};
+    static const char *const options[] = {"method=cg precon=jacobi",
+                                          "method=pipecg precon=none",
+                                          "method=gmres precon=ilu",
+                                          "method=bicg precon=jacobi",
+                                          "method=lsqr precon=none",
+                                          "method=cg precon=amg",
+                                          "method=cg precon=none fuse=no",
+                                          "method=idr precon=none",
+                                          "method=gmres precon=schwarz:overlap=1"};
     (void)state;
     for (size_t k = 0; k < sizeof options / sizeof *options; k++)
         arrive("convection-diffusion", "size=12 peclet=0", RANKS_EVEN, options[k]);
@@ -185,8 +187,7 @@ static void failures(void **state)
             assert_ok(s.ctx, spry_vector_fill(s.x, (spry_scalar){0, 0}));
             if (spry_context_rank(s.ctx) == nth % ranks)
                 device_fail_next(d, (device_work)work, nth);
-            const spry_status status =
-                spry_quick_solve(s.ctx, s.A, s.b, s.x, text, &result);
+            const spry_status status = spry_quick_solve(s.ctx, s.A, s.b, s.x, text, &result);
             device_fail_next(d, (device_work)work, 0);
             alike(s.ctx, status);
             failed += status != SPRY_STATUS_OK;
