@@ -84,28 +84,21 @@ static void arrive(const char *kind, const char *matrix, ranks_way way, const ch
 
 static void methods(void **state)
 {
-    static const char *const options[] = {"method=cg precon=jacobi",
-                                          "method=pipecg precon=none",
-                                          "method=gmres precon=ilu",
-                                          "method=bicg precon=jacobi",
-                                          "method=lsqr precon=none",
-                                          "method=cg precon=amg",
-                                          "method=cg precon=none fuse=no",
-                                          "method=idr precon=none",
-                                          "method=gmres precon=schwarz:overlap=1"};
+    static const char *const options[] = {"method=cg precon=jacobi", "method=gmres precon=ilu",
+                                          "method=bicg precon=jacobi", "method=lsqr precon=none",
+                                          "method=cg precon=amg fuse=no"};
     (void)state;
     for (size_t k = 0; k < sizeof options / sizeof *options; k++)
-        arrive("convection-diffusion", "size=12 peclet=0", RANKS_EVEN, options[k]);
+        arrive("convection-diffusion", "size=10 peclet=0", RANKS_EVEN, options[k]);
     arrive("helmholtz", "nx=9 ny=9 nz=1 wavelength=20", RANKS_EVEN, "method=gmres precon=jacobi");
 }
 
 static void odd(void **state)
 {
     (void)state;
-    for (int way = 0; way < RANKS_WAYS; way++) {
+    for (int way = RANKS_FIRST_EMPTY; way < RANKS_WAYS; way++)
         arrive("poisson2d", "size=9", (ranks_way)way, "method=cg precon=jacobi");
-        arrive("poisson2d", "size=9", (ranks_way)way, "method=gmres precon=ilu restart=5");
-    }
+    arrive("poisson2d", "size=9", RANKS_FIRST_EMPTY, "method=gmres precon=ilu");
     arrive("tridiagonal", "size=3", RANKS_EVEN, "method=cg precon=none"); /* all halo */
     arrive("dense", "size=12", RANKS_EVEN, "method=gmres precon=jacobi");
 }
@@ -182,7 +175,7 @@ static void failures(void **state)
     solve(&s, "method=cg precon=jacobi", "cpu");
     for (int work = WORK_ALLOC; work <= WORK_LAUNCH; work++) {
         int failed = 0;
-        for (int nth = 1; nth < 90; nth += 1 + nth / 12) {
+        for (int nth = 1; nth < 70; nth += 1 + nth / 6) {
             spry_result result = SPRY_RESULT_INIT;
             assert_ok(s.ctx, spry_vector_fill(s.x, (spry_scalar){0, 0}));
             if (spry_context_rank(s.ctx) == nth % ranks)
