@@ -112,7 +112,7 @@ static void many(void **state)
     spry_vector *x[COUNT];
     const spry_vector *b[COUNT];
     spry_result results[COUNT] = {SPRY_RESULT_INIT, SPRY_RESULT_INIT, SPRY_RESULT_INIT};
-    char text[96];
+    char text[160];
     (void)state;
     system_open(&s, "poisson2d", "size=11", RANKS_EVEN);
     snprintf(text, sizeof text, "method=bicgstab precon=jacobi device=%s", place_of(1));
