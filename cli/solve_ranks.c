@@ -56,6 +56,26 @@ static spry_status read_vectors(solve_job *job, bool *whole)
     return spry_context_agree(job->ctx, status);
 }
 
+/* A, by the shares that were asked for; those that were measured are looked at once more with A
+ * itself, and it is dealt out again where they do not suit. */
+static spry_status read_shares(solve_job *job)
+{
+    const char *device = cli_field(job->arguments, spry_solver_options, "device");
+    const char *path = job->arguments->operands[0], *shares = job->options->shares;
+    bool changed = false;
+    spry_status status = spry_context_set_shares(job->ctx, shares, device);
+    if (status == SPRY_STATUS_OK)
+        status = spry_matrix_read_ranked(job->ctx, path, NULL, &job->A);
+    if (status == SPRY_STATUS_OK && strcmp(shares, "auto") == 0)
+        status = spry_context_correct_shares(job->A, device, &changed);
+    if (status == SPRY_STATUS_OK && changed) {
+        spry_matrix_free(job->A);
+        job->A = NULL;
+        status = spry_matrix_read_ranked(job->ctx, path, NULL, &job->A);
+    }
+    return status;
+}
+
 int solve_read_parts(solve_job *job)
 {
     const double begin = cli_clock();
@@ -63,11 +83,7 @@ int solve_read_parts(solve_job *job)
     bool whole = false;
     if (!on_ranks(job) || job->options->near_null)
         return EXIT_DONE;
-    spry_status status =
-        spry_context_set_shares(job->ctx, job->options->shares,
-                                cli_field(job->arguments, spry_solver_options, "device"));
-    if (status == SPRY_STATUS_OK)
-        status = spry_matrix_read_ranked(job->ctx, job->arguments->operands[0], NULL, &job->A);
+    spry_status status = read_shares(job);
     if (status == SPRY_STATUS_OK)
         status = spry_matrix_ranked(job->A, &place);
     if (status == SPRY_STATUS_OK && place.rows != place.cols)
@@ -145,7 +161,7 @@ int solve_collect(solve_job *job)
     return EXIT_DONE;
 }
 
-/* How much more the busiest has than the mean. */
+/* How much more the busiest has than its share. */
 static double imbalance(const solve_job *job)
 {
     const int ranks = spry_context_ranks(job->ctx);
@@ -154,7 +170,8 @@ static double imbalance(const solve_job *job)
         spry_rank_report p = SPRY_RANK_REPORT_INIT;
         if (spry_solver_rank(job->solver, r, &p) != SPRY_STATUS_OK)
             return 0;
-        most = (double)p.nnz > most ? (double)p.nnz : most;
+        const double part = p.share > 0 ? (double)p.nnz / (p.share * ranks) : 0;
+        most = part > most ? part : most;
         sum += (double)p.nnz;
     }
     return sum > 0 ? most * ranks / sum - 1 : 0;
@@ -183,8 +200,9 @@ void solve_report_ranks(const solve_job *job, FILE *out)
         return;
     fprintf(out, "ranks      %d, imbalance %.0f%% of entries\n", spry_context_ranks(job->ctx),
             100 * imbalance(job));
-    table *t = table_new(">rank|on|halos|>share|>rows|>entries|>halo|>neighbours|>messages|>sent|>waited|>for "
-                         "sums|>solving");
+    table *t = table_new(
+        ">rank|on|halos|>share|>rows|>entries|>halo|>neighbours|>messages|>sent|>waited|>for "
+        "sums|>solving");
     for (int r = 0; r < spry_context_ranks(job->ctx); r++) {
         if (spry_solver_rank(job->solver, r, &p) != SPRY_STATUS_OK)
             continue;

@@ -44,6 +44,18 @@ SPRY_API int spry_context_ranks(const spry_context *ctx);
  */
 SPRY_API spry_status spry_context_set_shares(spry_context *ctx, const char *shares,
                                              const char *device);
+/**
+ * Looks whether shares suit: all ranks at once make some products with their own blocks of a
+ * matrix. Where the slowest takes more than 10% longer than the mean, or a block does not fit into
+ * its device's memory, shares are set anew, for a matrix to be dealt out again; once is enough.
+ * Collective.
+ *
+ * @param A        spread over ranks; any other is well as it is, and so are equal shares
+ * @param device   where ranks work, as the solver's option; NULL: "auto"
+ * @param changed  out: shares are others than A was dealt out by
+ */
+SPRY_API spry_status spry_context_correct_shares(const spry_matrix *A, const char *device,
+                                                 bool *changed);
 
 /**
  * Makes a matrix that is spread over the ranks of a context, from the rows that each of them has:

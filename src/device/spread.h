@@ -13,6 +13,8 @@ spry_status device_spread_operator(spry_device *d, const spry_matrix *A, spry_st
 spry_status device_spread_multiply(const spry_operator *op, spry_transpose transpose,
                                    spry_scalar alpha, const device_memory *x, spry_scalar beta,
                                    device_memory *y);
+/* The messages of such a product alone, of a rank that cannot make its own part. */
+spry_status device_spread_skip(const spry_operator *op, spry_transpose transpose);
 bool device_is_spread(const spry_operator *op);
 /* The product with the own block alone. */
 const spry_operator *device_spread_own(const spry_operator *op);

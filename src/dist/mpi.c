@@ -137,8 +137,13 @@ static spry_team *team_over(MPI_Comm comm, bool ours)
         return NULL;
     }
     *m = (mpi_state){.comm = comm, .ours = ours};
-    *t = (team){
-        .class = &class_mpi, .rank = rank, .ranks = ranks, .here = here, .place = place, .room = room, .state = m};
+    *t = (team){.class = &class_mpi,
+                .rank = rank,
+                .ranks = ranks,
+                .here = here,
+                .place = place,
+                .room = room,
+                .state = m};
     return t;
 }
 

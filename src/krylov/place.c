@@ -153,6 +153,11 @@ spry_status solver_choose_device(spry_solver *solver, spry_device *near)
             return stay_here(solver, "the operator lives on the host", SPRY_STATUS_UNSUPPORTED);
         return SPRY_STATUS_OK;
     }
+    if (strchr(name, ',')) { /* of ranks, of which this is the only one */
+        char first[RANKS_NAME];
+        ranks_device(solver->ctx, name, first);
+        return open_named(solver, first);
+    }
     return strcmp(name, "auto") == 0 ? open_auto(solver, near) : open_named(solver, name);
 }
 

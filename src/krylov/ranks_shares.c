@@ -47,38 +47,46 @@ double ranks_share(const spry_context *ctx)
 
 enum { SIDE = 100, PRODUCTS = 10 };
 
-/* Products per second of a matrix that no cache holds, which all ranks make at the same time. */
-static spry_status measure(spry_context *ctx, spry_device *d, double *rate)
+/* Seconds of a product with A on a device (NULL: the host), which all ranks make at the same time.
+ */
+static spry_status time_products(const spry_matrix *A, spry_device *d, double *seconds)
 {
-    char options[32];
-    spry_matrix *A = NULL;
+    spry_context *ctx = A->ctx;
     spry_operator *op = NULL;
     spry_vector *x = NULL, *y = NULL;
-    spry_status status = SPRY_STATUS_OK;
-    snprintf(options, sizeof options, "size=%d", SIDE);
-    spry_status made = spry_generate(ctx, "poisson3d", options, &A);
+    spry_status made = spry_operator_on(d, A, "csr", &op);
     if (made == SPRY_STATUS_OK)
-        made = spry_operator_on(d, A, "csr", &op);
+        made = vector_new_at(ctx, d, A->a.type, A->a.cols, &x);
     if (made == SPRY_STATUS_OK)
-        made = vector_new_at(ctx, d, SPRY_TYPE_D, A->a.rows, &x);
-    if (made == SPRY_STATUS_OK)
-        made = vector_new_at(ctx, d, SPRY_TYPE_D, A->a.rows, &y);
+        made = vector_new_at(ctx, d, A->a.type, A->a.rows, &y);
     if (made == SPRY_STATUS_OK)
         made = spry_operator_apply(op, x, y);
     if (made == SPRY_STATUS_OK && d)
         made = device_finish(d);
-    SPRY_GO(ctx, team_agree(ctx, made));
+    (void)team_any(ctx, false, &(bool){false}); /* begin together */
     const double begun = base_seconds();
     for (int k = 0; k < PRODUCTS && made == SPRY_STATUS_OK; k++)
         made = spry_operator_apply(op, x, y);
     if (made == SPRY_STATUS_OK && d)
         made = device_finish(d);
-    *rate = PRODUCTS / (base_seconds() - begun);
-    SPRY_GO(ctx, team_agree(ctx, made));
-done:
+    *seconds = (base_seconds() - begun) / PRODUCTS;
     spry_operator_free(op);
     spry_vector_free(x);
     spry_vector_free(y);
+    return made;
+}
+
+/* Products per second of a matrix that no cache holds. */
+static spry_status measure(spry_context *ctx, spry_device *d, double *rate)
+{
+    char options[32];
+    spry_matrix *A = NULL;
+    double seconds = 1;
+    snprintf(options, sizeof options, "size=%d", SIDE);
+    spry_status status = team_agree(ctx, spry_generate(ctx, "poisson3d", options, &A));
+    if (status == SPRY_STATUS_OK)
+        status = team_agree(ctx, time_products(A, d, &seconds));
+    *rate = 1 / seconds;
     spry_matrix_free(A);
     return status;
 }
@@ -159,6 +167,53 @@ spry_status spry_context_set_shares(spry_context *ctx, const char *shares, const
         return keep_shares(ctx, mine);
     base_free(ctx, ctx->team->shares);
     ctx->team->shares = NULL;
+done:
+    return status;
+}
+
+/* The part of its share that a rank's device has room for: 1 where it has room for all, with
+ * vectors and a preconditioner beside the block. */
+static double room_for(spry_device *d, const spry_matrix *own)
+{
+    static const double beside = 2.5; /* of the block's bytes */
+    int64_t used, most, left = 0;
+    if (!d)
+        return 1;
+    device_memory_now(d, &used, &most, &left);
+    const double bytes = (double)own->a.nnz * (4 + (double)spry_type_size(own->a.type));
+    return left > 0 && beside * bytes > (double)left ? (double)left / (beside * bytes) : 1;
+}
+
+spry_status spry_context_correct_shares(const spry_matrix *A, const char *device, bool *changed)
+{
+    SPRY_NEED(CTX_OF(A), A, changed);
+    static const double tolerated = 1.1, least = 20e-6; /* seconds: nothing to be gained below */
+    spry_context *ctx = A->ctx;
+    double seconds = 0, shortest, longest, fewest, most;
+    int64_t all = 0;
+    spry_status status = SPRY_STATUS_OK;
+    *changed = false;
+    if (!A->spread || !ctx->team->shares)
+        return SPRY_STATUS_OK;
+    const spry_matrix *own = A->spread->own;
+    spry_device *d = open_device(ctx, device ? device : "auto");
+    const double room = room_for(d, own);
+    const int64_t work = own->a.rows + own->a.nnz;
+    if (room < 1) /* it cannot be tried: as if it took as much longer */
+        (void)team_any(ctx, false, &(bool){false});
+    else
+        status = time_products(own, d, &seconds);
+    SPRY_GO(ctx, team_agree(ctx, status));
+    SPRY_GO(ctx, team_bounds(ctx, seconds, &shortest, &longest));
+    SPRY_GO(ctx, team_bounds(ctx, room, &fewest, &most));
+    SPRY_GO(ctx, team_sum(ctx, (int64_t)(seconds * 1e9), &all));
+    const double mean = 1e-9 * (double)all / team_ranks(ctx);
+    *changed = fewest < 1 || (longest > tolerated * mean && longest > least);
+    if (*changed) /* what took no time had nothing to do */
+        SPRY_GO(ctx, keep_shares(ctx, room < 1                  ? ranks_share(ctx) * room
+                                      : fewest < 1              ? ranks_share(ctx)
+                                      : seconds > 0 && work > 0 ? (double)work / seconds
+                                                                : ranks_share(ctx)));
 done:
     return status;
 }

@@ -1,7 +1,7 @@
 /* The solver as an object: options, what it solves with, set-up. */
 #include "krylov/solver.h"
-#include "device/spread.h"
 #include "device/formats.h"
+#include "device/spread.h"
 #include "precon/precon.h"
 
 /* In double and in single precision, where x alone has roundings of 6e-8 |A| |x|. */
@@ -506,9 +506,9 @@ static void foresee_plan(spry_solver *solver)
     plan *made = NULL;
     plan_setup setup = {.fuse = solver->options.fuse, .square = A->rows == A->cols, .apart = true};
     setup.use[OPERATOR_M] = USE_CALL;
-    if (!device_of(A) || solver_ranked(solver) || !device_foresees(device_of(A)) || solver->made > STAGE_PRECON ||
-        A->rows != A->cols || solver->given_precon || precon_is(precon, "jacobi") ||
-        precon_is(precon, "none"))
+    if (!device_of(A) || solver_ranked(solver) || !device_foresees(device_of(A)) ||
+        solver->made > STAGE_PRECON || A->rows != A->cols || solver->given_precon ||
+        precon_is(precon, "jacobi") || precon_is(precon, "none"))
         return;
     memcpy(before, ctx->message, sizeof before);
     if (parse_method(solver, &p) == SPRY_STATUS_OK && p->uses_precon &&

@@ -98,8 +98,7 @@ spry_status precon_make_beside(spry_context *ctx, const spry_matrix *A, const sp
  * with the status of that, as one that all ranks have.
  */
 spry_status precon_make_ranked(spry_context *ctx, const spry_matrix *A, const spry_operator *near,
-                               const char *spec,
-                               spry_operator **M, char name[32]);
+                               const char *spec, spry_operator **M, char name[32]);
 spry_status precon_spread(const spry_matrix *A, spry_status made, spry_operator **M);
 /* Of kinds that work across ranks, *made is false of others. */
 spry_status precon_make_across(const spry_matrix *A, const char *spec, bool *made,

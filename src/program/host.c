@@ -319,9 +319,8 @@ void host_side_close(runner *r)
         for (int t = 0; t < 3; t++)
             base_free(r->ctx, h->cuts[k][t]);
     sweep_close_ranks(r);
-    void *const arrays[] = {h->tracks, h->active, h->bound,    h->operands, h->factors,
-                            h->sums,   h->pieces, h->pointers, h->packed,   h->piece_at,
-                            h->there};
+    void *const arrays[] = {h->tracks, h->active,   h->bound,  h->operands, h->factors, h->sums,
+                            h->pieces, h->pointers, h->packed, h->piece_at, h->there};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         base_free(r->ctx, arrays[k]);
     base_free(r->ctx, h);

@@ -216,9 +216,8 @@ static spry_status call(runner *r, const plan_op *o, int count, const sweep_call
 
 static int64_t call_index(runner *r, track *l, const vref *v)
 {
-    return v->first == NONE
-               ? 0
-               : program_eval_index(&l->scalars, v->first, r->p->vars[v->var].extent);
+    return v->first == NONE ? 0
+                            : program_eval_index(&l->scalars, v->first, r->p->vars[v->var].extent);
 }
 
 /* Operators that can only be called. */

@@ -137,8 +137,9 @@ typedef struct resident {
     runner *r;
     spry_device *d;
     const plan *p;
-    bool joined; /* see emit_job */
-    bool sent;   /* on ranks: the mirror is on its way */
+    bool joined;         /* see emit_job */
+    bool sent;           /* on ranks: the mirror is on its way */
+    bool called;         /* on ranks: the operator, which may have sent messages */
     device_rows rows[3]; /* of A, A^T and A^H, where sweeps have products with them */
     device_program *programs[RESIDENT_MOST_PARTS]; /* phase f is in f % parts */
     int parts;
@@ -213,6 +214,8 @@ spry_status resident_make(runner *r, bool joined, resident **out);
 void resident_free(runner *r, resident *s);
 /* Zeros in the track's vectors and the control block as the run begins, in the mirror. */
 spry_status resident_prepare(resident *s, track *l);
+/* Room for calls on ranks, where no call may fail for want of it. */
+spry_status resident_open_calls(resident *s);
 /* An operator that can only be called, with vectors at these indices of arrays. */
 spry_status resident_call(resident *s, const plan_op *o, int64_t from_index, int64_t to_index);
 /* A vector that a view keeps: its memory, and where in it, in bytes. */

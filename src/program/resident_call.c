@@ -37,6 +37,7 @@ static spry_status call_host(resident *s, const plan_op *o, int64_t in_bytes, in
     if (!s->host_out)
         SPRY_GO(ctx, base_alloc(ctx, most, 1, &s->host_out));
     const spry_status got = device_get(s->call_in, 0, s->host_in, in_bytes);
+    s->called = true;
     if (got == SPRY_STATUS_OK || s->joined) /* other ranks may wait for what it sends */
         status = called->class->multiply(called, o->transpose, one, s->host_in, zero, s->host_out);
     SPRY_GO(ctx, got);
@@ -75,16 +76,36 @@ static spry_status call_in_place(resident *s, const plan_op *o, const operands *
     if (v->aside) {
         if (!s->call_out)
             SPRY_GO(ctx, device_alloc(s->d, longest(s), &s->call_out));
+        s->called = true;
         SPRY_GO(ctx,
                 device_multiply(s->r->operators[o->op], o->transpose, one, in, zero, s->call_out));
         SPRY_GO(ctx, accept(s, v));
         goto done;
     }
     SPRY_GO(ctx, device_borrow(s->d, (char *)device_address(v->to) + v->to_at, v->out_bytes, &out));
+    s->called = true;
     SPRY_GO(ctx, device_multiply(s->r->operators[o->op], o->transpose, one, in, zero, out));
 done:
     device_free(in);
     device_free(out);
+    return status;
+}
+
+spry_status resident_open_calls(resident *s)
+{
+    spry_context *ctx = s->r->ctx;
+    const int64_t most = longest(s);
+    spry_status status = SPRY_STATUS_OK;
+    for (int k = 0; k < OPERATOR_COUNT; k++) {
+        const spry_operator *op = s->r->operators[k];
+        if (!op || device_of(op) == s->d || s->host_in)
+            continue;
+        SPRY_GO(ctx, base_calloc(ctx, most, 1, &s->host_in));
+        SPRY_GO(ctx, base_calloc(ctx, most, 1, &s->host_out));
+    }
+    SPRY_GO(ctx, device_alloc(s->d, most, &s->call_in));
+    SPRY_GO(ctx, device_alloc(s->d, most, &s->call_out));
+done:
     return status;
 }
 
@@ -100,7 +121,8 @@ static spry_status call_copies(resident *s, const plan_op *o, const operands *v)
     if (!s->call_out)
         SPRY_GO(ctx, device_alloc(s->d, most, &s->call_out));
     SPRY_GO(ctx, device_copy(v->from, v->from_at, s->call_in, 0, v->in_bytes));
-    if (device_of(called) == s->d)
+    s->called = device_of(called) == s->d;
+    if (s->called)
         SPRY_GO(ctx, device_multiply(called, o->transpose, one, s->call_in, zero, s->call_out));
     else
         SPRY_GO(ctx, call_host(s, o, v->in_bytes, v->out_bytes));

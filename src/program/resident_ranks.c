@@ -8,6 +8,8 @@
 #include "program/resident.h"
 #include "program/sweep.h"
 
+#include "device/spread.h"
+
 static resident *side_of(const runner *r, const track *l)
 {
     return r->host->there[l - r->tracks];
@@ -15,7 +17,8 @@ static resident *side_of(const runner *r, const track *l)
 
 static spry_status open_track(runner *r, int index)
 {
-    return resident_make(r, true, &r->host->there[index]);
+    const spry_status status = resident_make(r, true, &r->host->there[index]);
+    return status == SPRY_STATUS_OK ? resident_open_calls(r->host->there[index]) : status;
 }
 
 static void close_track(runner *r, int index)
@@ -163,15 +166,29 @@ static void run_sweep(runner *r, const phase *f, const plan_op *alone)
     course_note(r, status);
 }
 
-/* What one rank's device fails to do is told with the next sums: calls are made all the same, as
- * other ranks may wait for what they send. */
+/* The messages of an operator that was not called, as what it is called with could not be brought
+ * to it: other ranks wait for them. */
+static void call_in_vain(resident *s, const plan_op *o)
+{
+    const spry_operator *op = s->r->operators[o->op];
+    const spry_scalar one = {1, 0}, zero = {0, 0};
+    if (device_is_spread(op))
+        (void)device_spread_skip(op, o->transpose);
+    else if (device_of(op) != s->d)
+        (void)op->class->multiply(op, o->transpose, one, s->host_in, zero, s->host_out);
+}
+
+/* What one rank's device fails to do is told with the next sums. */
 static spry_status call(runner *r, const plan_op *o, int count, const sweep_call *calls)
 {
     spry_status status = SPRY_STATUS_OK;
     for (int k = 0; k < count; k++) {
         resident *s = side_of(r, calls[k].l);
         s->l = calls[k].l;
+        s->called = false;
         const spry_status called = resident_call(s, o, calls[k].from, calls[k].to);
+        if (called != SPRY_STATUS_OK && !s->called)
+            call_in_vain(s, o);
         status = status == SPRY_STATUS_OK ? called : status;
     }
     return status;
@@ -217,8 +234,8 @@ static void view_free(spry_context *ctx, ranks_view *w)
 }
 
 /* Copies what a view keeps, or puts it back. */
-static spry_status copy_view(resident *s, const track *l, const runner_view *v,
-                             const ranks_view *w, bool back)
+static spry_status copy_view(resident *s, const track *l, const runner_view *v, const ranks_view *w,
+                             bool back)
 {
     spry_status status = SPRY_STATUS_OK;
     for (int k = 0; k < s->p->slots; k++)

@@ -29,6 +29,15 @@ done
 grep -q '^precon *block-jacobi:inner=ilu' said
 grep -q '^ranks *2, imbalance' said
 
+# Shares of the work as they are said; a device that is not there is done without.
+"$run" "$flag" 2 "$spry" solve A.mtx --method cg --precon none --device cuda:77,cpu --shares 3,1 --json >r.json 2>/dev/null
+[ "$(grep -c '"share": 0.75\|"share": 0.25' r.json)" = 2 ]
+grep -q '"device": "cpu"' r.json
+status=0
+"$run" "$flag" 2 "$spry" solve A.mtx --shares 3,much 2>complaint || status=$?
+[ $status = 2 ]
+grep -q 'shares=3,much: equal, auto, or numbers' complaint
+
 # Rows dealt out by METIS, and a checkpoint that another number of ranks goes on from, until it is damaged.
 "$run" "$flag" 3 "$spry" solve A.mtx b.mtx --precon amg --method cg --partition graph --max-iter 3 --checkpoint c.mtx -q || true
 grep -q '^% spry checkpoint 1 iterations 3 ' c.mtx

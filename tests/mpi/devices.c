@@ -1,0 +1,268 @@
+/*
+ * Ranks on devices, and ranks on devices and on processors together: solves arrive where they do
+ * without devices, for odd partitions too; and what fails on one rank's device fails on all.
+ */
+#include "mpi/ranks.h"
+
+#include "device/device.h"
+
+#include <math.h>
+#include <spry/spry.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const char *engine; /* "opencl" or "cuda" */
+
+typedef struct system {
+    spry_context *ctx;
+    spry_matrix *A;
+    spry_vector *b, *x;
+} system_t;
+
+static void system_open(system_t *s, const char *kind, const char *matrix, ranks_way way)
+{
+    int64_t starts[16];
+    spry_matrix *W = NULL;
+    s->ctx = ranks_context(NULL);
+    assert_ok(s->ctx, spry_generate(s->ctx, kind, matrix, &W));
+    ranks_starts(s->ctx, way, W->a.rows, 1, starts);
+    assert_ok(s->ctx, spread_from_whole(W, starts, NULL, &s->A));
+    assert_ok(s->ctx, spry_vector_ones(s->ctx, s->A, &s->b));
+    assert_ok(s->ctx, spry_vector_zeros(s->ctx, s->A, &s->x));
+    const int64_t first = s->A->spread ? starts[spry_context_rank(s->ctx)] : 0;
+    for (int64_t i = 0; i < s->b->n; i++) /* something that no symmetry helps with */
+        value_set(s->b->type, s->b->data, i, support_number(s->b->type, 5, (uint64_t)(first + i)));
+    spry_matrix_free(W);
+}
+
+static void system_close(system_t *s)
+{
+    spry_vector_free(s->b);
+    spry_vector_free(s->x);
+    spry_matrix_free(s->A);
+    spry_context_free(s->ctx); /* which has devices open */
+}
+
+static int64_t solve(system_t *s, const char *options, const char *device)
+{
+    char text[256];
+    spry_result result = SPRY_RESULT_INIT;
+    snprintf(text, sizeof text, "%s device=%s", options, device);
+    assert_ok(s->ctx, spry_vector_fill(s->x, (spry_scalar){0, 0}));
+    assert_ok(s->ctx, spry_quick_solve(s->ctx, s->A, s->b, s->x, text, &result));
+    if (!result.converged || !(result.true_residual <= result.tolerance))
+        fail_msg("%s: %s %g %s", text, spry_reason_name(result.reason), result.true_residual,
+                 result.detail);
+    const int64_t iterations = result.iterations;
+    spry_result_clear(s->ctx, &result);
+    return iterations;
+}
+
+/* Names by the rank's place: all there, the first, all but the first. */
+static const char *place_of(int kind)
+{
+    static char text[64];
+    snprintf(text, sizeof text, kind == 0 ? "%s" : kind == 1 ? "[%s,cpu]" : "[cpu,%s]", engine);
+    return text;
+}
+
+/* The same answers, by their own measure, after about as many iterations as on processors. */
+static void arrive(const char *kind, const char *matrix, ranks_way way, const char *options)
+{
+    system_t s;
+    system_open(&s, kind, matrix, way);
+    const int64_t expected = solve(&s, options, "cpu");
+    for (int k = 0; k < 3; k++) {
+        const int64_t found = solve(&s, options, place_of(k));
+        if (found < expected * 8 / 10 || found > expected * 12 / 10 + 2)
+            fail_msg("%s on %s: %lld iterations, on processors %lld", options, place_of(k),
+                     (long long)found, (long long)expected);
+    }
+    system_close(&s);
+}
+
+static void methods(void **state)
+{
+    static const char *const options[] = {"method=cg precon=jacobi", "method=gmres precon=ilu",
+                                          "method=bicg precon=jacobi", "method=lsqr precon=none",
+                                          "method=cg precon=amg fuse=no"};
+    (void)state;
+    for (size_t k = 0; k < sizeof options / sizeof *options; k++)
+        arrive("convection-diffusion", "size=10 peclet=0", RANKS_EVEN, options[k]);
+    arrive("helmholtz", "nx=9 ny=9 nz=1 wavelength=20", RANKS_EVEN, "method=gmres precon=jacobi");
+}
+
+static void odd(void **state)
+{
+    (void)state;
+    for (int way = RANKS_FIRST_EMPTY; way < RANKS_WAYS; way++)
+        arrive("poisson2d", "size=9", (ranks_way)way, "method=cg precon=jacobi");
+    arrive("poisson2d", "size=9", RANKS_FIRST_EMPTY, "method=gmres precon=ilu");
+    arrive("tridiagonal", "size=3", RANKS_EVEN, "method=cg precon=none"); /* all halo */
+    arrive("dense", "size=12", RANKS_EVEN, "method=gmres precon=jacobi");
+}
+
+/* Several right-hand sides are solved side by side. */
+static void many(void **state)
+{
+    enum { COUNT = 3 };
+    system_t s;
+    spry_solver *solver = NULL;
+    spry_vector *x[COUNT];
+    const spry_vector *b[COUNT];
+    spry_result results[COUNT] = {SPRY_RESULT_INIT, SPRY_RESULT_INIT, SPRY_RESULT_INIT};
+    char text[160];
+    (void)state;
+    system_open(&s, "poisson2d", "size=11", RANKS_EVEN);
+    snprintf(text, sizeof text, "method=bicgstab precon=jacobi device=%s", place_of(1));
+    assert_ok(s.ctx, spry_solver_new(s.ctx, &solver));
+    assert_ok(s.ctx, spry_solver_set(solver, text));
+    assert_ok(s.ctx, spry_solver_set_matrix(solver, s.A));
+    for (int k = 0; k < COUNT; k++) {
+        assert_ok(s.ctx, spry_vector_zeros(s.ctx, s.A, &x[k]));
+        b[k] = s.b;
+    }
+    for (int again = 0; again < 2; again++) {
+        assert_ok(s.ctx, spry_solve_many(solver, COUNT, b, x, results));
+        for (int k = 0; k < COUNT; k++) {
+            assert_true(results[k].converged);
+            assert_ok(s.ctx, spry_vector_fill(x[k], (spry_scalar){0, 0}));
+            spry_result_clear(s.ctx, &results[k]);
+            results[k] = (spry_result)SPRY_RESULT_INIT;
+        }
+    }
+    for (int k = 0; k < COUNT; k++)
+        spry_vector_free(x[k]);
+    spry_solver_free(solver);
+    system_close(&s);
+}
+
+/* --- failures ------------------------------------------------------------------------------------
+ */
+
+/* Status and message are the same everywhere. */
+static void alike(spry_context *ctx, spry_status status)
+{
+    char all[16][1024];
+    int32_t mine = (int32_t)status, other[16];
+    assert_ok(ctx, team_gather(ctx, &mine, sizeof mine, other));
+    assert_ok(ctx, team_gather(ctx, ctx->message, sizeof all[0], all));
+    for (int r = 0; r < spry_context_ranks(ctx); r++) {
+        assert_int_equal(other[r], other[0]);
+        if (status != SPRY_STATUS_OK)
+            assert_string_equal(all[r], all[0]);
+    }
+}
+
+static spry_device *device_here(system_t *s)
+{
+    spry_device *d = NULL;
+    assert_ok(s->ctx, device_open(s->ctx, engine, &d));
+    return d;
+}
+
+/* The nth call of the device of one rank fails. */
+static void failures(void **state)
+{
+    system_t s;
+    char text[96];
+    (void)state;
+    system_open(&s, "poisson2d", "size=7", RANKS_EVEN);
+    const int ranks = spry_context_ranks(s.ctx);
+    spry_device *d = device_here(&s);
+    snprintf(text, sizeof text, "method=cg precon=jacobi device=%s:0", engine);
+    solve(&s, "method=cg precon=jacobi", "cpu");
+    for (int work = WORK_ALLOC; work <= WORK_LAUNCH; work++) {
+        int failed = 0;
+        for (int nth = 1; nth < 70; nth += 1 + nth / 6) {
+            spry_result result = SPRY_RESULT_INIT;
+            assert_ok(s.ctx, spry_vector_fill(s.x, (spry_scalar){0, 0}));
+            if (spry_context_rank(s.ctx) == nth % ranks)
+                device_fail_next(d, (device_work)work, nth);
+            const spry_status status = spry_quick_solve(s.ctx, s.A, s.b, s.x, text, &result);
+            device_fail_next(d, (device_work)work, 0);
+            alike(s.ctx, status);
+            failed += status != SPRY_STATUS_OK;
+            spry_result_clear(s.ctx, &result);
+        }
+        assert_true(failed > 0);
+        assert_true(solve(&s, "method=cg precon=jacobi", engine) > 0);
+    }
+    system_close(&s);
+}
+
+static bool lose(void *data, int64_t iteration, double residual, const spry_vector *x)
+{
+    spry_device *d = data;
+    (void)residual, (void)x;
+    if (iteration == 3 && d) {
+        d->lost = true;
+        snprintf(d->why_lost, sizeof d->why_lost, "it is gone");
+    }
+    return true;
+}
+
+/* A device that is lost in the middle of a solve. */
+static void lost(void **state)
+{
+    system_t s;
+    spry_solver *solver = NULL;
+    char text[96];
+    (void)state;
+    system_open(&s, "poisson2d", "size=9", RANKS_EVEN);
+    spry_device *d = device_here(&s);
+    const bool bad = spry_context_rank(s.ctx) == spry_context_ranks(s.ctx) - 1;
+    snprintf(text, sizeof text, "method=cg precon=jacobi device=%s:0", engine);
+    assert_ok(s.ctx, spry_solver_new(s.ctx, &solver));
+    assert_ok(s.ctx, spry_solver_set(solver, text));
+    assert_ok(s.ctx, spry_solver_set_matrix(solver, s.A));
+    spry_solver_set_monitor(solver, lose, bad ? d : NULL);
+    const spry_status status = spry_solve(solver, s.b, s.x, NULL);
+    assert_status(s.ctx, SPRY_STATUS_DEVICE_LOST, status);
+    alike(s.ctx, status);
+    spry_solver_free(solver);
+    system_close(&s);
+}
+
+/* The engine to test with: as SPRY_TEST_DEVICE says, or any that is there. */
+static bool find_engine(void)
+{
+    static const char *const engines[] = {"cuda", "opencl"};
+    const char *wanted = getenv("SPRY_TEST_DEVICE");
+    spry_context *ctx = support_context(NULL);
+    char why[256];
+    for (int k = 0; k < 2 && !engine; k++)
+        if ((!wanted || strcmp(wanted, engines[k]) == 0) &&
+            device_count(ctx, engines[k], why, sizeof why) > 0)
+            engine = engines[k];
+    spry_context_free(ctx);
+    return engine != NULL;
+}
+
+/* PoCL's cache is not for several processes at once while it is filled. */
+static void part_caches(void)
+{
+    const char *folder = getenv("SPRY_CACHE");
+    char path[1024];
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    snprintf(path, sizeof path, "%s/pocl-%d", folder && *folder ? folder : "/tmp", rank);
+    (void)mkdir(path, 0700);
+    (void)setenv("POCL_CACHE_DIR", path, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(methods), cmocka_unit_test(odd),
+                                       cmocka_unit_test(many), cmocka_unit_test(failures),
+                                       cmocka_unit_test(lost)};
+    MPI_Init(NULL, NULL);
+    part_caches();
+    if (!find_engine()) {
+        MPI_Finalize();
+        return 77;
+    }
+    cmocka_set_test_filter(getenv("SPRY_TEST")); /* NULL: all */
+    return ranks_run(cmocka_run_group_tests(tests, NULL, NULL));
+}
