@@ -182,8 +182,9 @@ static spry_status check_rhs(const spry_operator *A, const spry_vector *v, const
         return vector_fetch(v);
     return SPRY_FAIL(A->ctx, SPRY_STATUS_BAD_USAGE,
                      "%s has to be a vector of the operator's context on the host, of type %s and "
-                     "with %" PRId64 " elements",
-                     name, spry_type_name(A->type), A->rows);
+                     "with %" PRId64 " elements; it is on %s, of type %s and with %" PRId64,
+                     name, spry_type_name(A->type), A->rows, place_name(v->device),
+                     spry_type_name(v->type), v->n);
 }
 
 spry_status spry_stencil_rhs(const spry_operator *A, const spry_vector *f,
