@@ -148,8 +148,9 @@ static inline int64_t axis_class(int64_t rows, int64_t low, int64_t high, int64_
 /* A term as tensor product of its tables: y_i = c f1_i sum f2_mid (...) f3_col u_col. */
 typedef struct stencil_part {
     spry_scalar c;
-    int field[3];                /* at the row, at mid, at the column; -1: none */
-    bool has[GRID_AXES];         /* else it does nothing along the axis */
+    int field[3];        /* at the row, at mid, at the column; -1: none */
+    bool has[GRID_AXES]; /* else it does nothing along the axis */
+    axis_work work[GRID_AXES];
     axis_table table[GRID_AXES]; /* plain */
     axis_table transposed[GRID_AXES];
 } stencil_part;
@@ -174,6 +175,19 @@ typedef struct stencil {
     stencil_form plain, transposed;
     const host_kernels *kernels;
 } stencil;
+
+/* y = alpha op(A) x + beta z; z may be y. */
+spry_status stencil_run(const spry_operator *op, spry_transpose transpose, spry_scalar alpha,
+                        const void *x, spry_scalar beta, const void *z, void *y);
+/* A line of x as kernels want it. */
+host_line stencil_line(const stencil *s, const stencil_form *form, bool conjugate, int64_t size,
+                       int64_t line, const char *x);
+/* The same terms with differences of another order on a grid with half the intervals along each
+ * axis, whose shape is given, or (halved is false) on the same; fields are taken from points that
+ * both have. */
+spry_status stencil_coarser(const spry_operator *fine, const grid_shape *shape, bool halved,
+                            int order, spry_operator **coarse);
+spry_status gmg_make(const spry_operator *A, const void *options, spry_operator **M);
 
 /* Makes the rows of all classes. */
 spry_status stencil_form_make(const spry_operator *op, bool transposed, stencil_form *form);

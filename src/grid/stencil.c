@@ -1,5 +1,6 @@
 /* Operators of differences: products by lines of points, and the object. */
 #include "grid/grid.h"
+
 #include "grid/terms.h"
 
 /* --- products ------------------------------------------------------------------------------------
@@ -21,13 +22,13 @@ typedef struct stencil_job {
     const stencil_form *form;
     bool conjugate;
     spry_scalar alpha, beta;
-    const char *x;
+    const char *x, *z;
     char *y;
     int64_t block; /* lines of a plane that are done in all planes before the next ones */
 } stencil_job;
 
-static host_line line_at(const stencil *s, const stencil_form *form, bool conjugate, int64_t size,
-                         int64_t line, const char *x)
+host_line stencil_line(const stencil *s, const stencil_form *form, bool conjugate, int64_t size,
+                       int64_t line, const char *x)
 {
     const grid_axis *a = s->shape.axis;
     const int64_t y = line % a[1].unknowns, z = line / a[1].unknowns;
@@ -55,15 +56,15 @@ static void multiply_share(void *argument, int part, int parts)
             int64_t to = plane + (first + j->block < ny ? first + j->block : ny);
             to = to < lines.end ? to : lines.end;
             for (int64_t line = from; line < to; line++) {
-                const host_line at = line_at(s, j->form, j->conjugate, size, line, j->x);
+                const host_line at = stencil_line(s, j->form, j->conjugate, size, line, j->x);
                 s->kernels->stencil(&j->form->host, &at, 0, nx, j->alpha, j->beta,
-                                    j->y + line * nx * size);
+                                    j->z + line * nx * size, j->y + line * nx * size);
             }
         }
 }
 
-static spry_status stencil_multiply(const spry_operator *op, spry_transpose transpose,
-                                    spry_scalar alpha, const void *x, spry_scalar beta, void *y)
+spry_status stencil_run(const spry_operator *op, spry_transpose transpose, spry_scalar alpha,
+                        const void *x, spry_scalar beta, const void *z, void *y)
 {
     enum { CACHE = 512 << 10, LEAST = 4 }; /* half of a second cache */
     const stencil *s = op->state;
@@ -72,6 +73,7 @@ static spry_status stencil_multiply(const spry_operator *op, spry_transpose tran
                        .alpha = alpha,
                        .beta = beta,
                        .x = x,
+                       .z = z,
                        .y = y};
     const spry_status status = find_form(op, transpose, &job.form);
     if (status != SPRY_STATUS_OK)
@@ -83,6 +85,12 @@ static spry_status stencil_multiply(const spry_operator *op, spry_transpose tran
     return SPRY_STATUS_OK;
 }
 
+static spry_status stencil_multiply(const spry_operator *op, spry_transpose transpose,
+                                    spry_scalar alpha, const void *x, spry_scalar beta, void *y)
+{
+    return stencil_run(op, transpose, alpha, x, beta, y, y);
+}
+
 static void run_rows(const operator_rows *rows, int64_t begin, int64_t end, const void *x, void *y)
 {
     const spry_operator *op = rows->state;
@@ -92,9 +100,9 @@ static void run_rows(const operator_rows *rows, int64_t begin, int64_t end, cons
     for (int64_t row = begin; row < end;) {
         const int64_t line = row / nx, from = row - line * nx;
         const int64_t to = end - line * nx < nx ? end - line * nx : nx;
-        const host_line at = line_at(s, form, false, size, line, x);
+        const host_line at = stencil_line(s, form, false, size, line, x);
         s->kernels->stencil(&form->host, &at, from, to, (spry_scalar){1, 0}, (spry_scalar){0, 0},
-                            (char *)y + (row - begin) * size);
+                            NULL, (char *)y + (row - begin) * size);
         row += to - from;
     }
 }
@@ -137,6 +145,7 @@ static const operator_class stencil_class = {.name = "stencil",
                                              .multiply = stencil_multiply,
                                              .destroy = stencil_destroy,
                                              .open_rows = stencil_open_rows,
+                                             .multigrid = gmg_make,
                                              .to_matrix = stencil_to_matrix,
                                              .matrix_diagonal = stencil_diagonal};
 
@@ -203,6 +212,77 @@ spry_status spry_operator_stencil(const spry_grid *grid, const char *text, const
     op->own_bytes = s->field_count * s->shape.points * size;
     op->bytes = op->own_bytes + 2 * n * size;
     *A = op;
+    op = NULL;
+done:
+    spry_operator_free(op);
+    return status;
+}
+
+/* Numbers of a field at the points that the coarser grid has. */
+static void take_points(const stencil *fine, const grid_shape *shape, bool halved, size_t size,
+                        const char *from, char *to)
+{
+    const grid_axis *f = fine->shape.axis;
+    for (int64_t i = 0; i < shape->points; i++) {
+        int64_t at[GRID_AXES];
+        grid_split(shape, true, i, at);
+        for (int a = 0; a < GRID_AXES; a++)
+            at[a] *= 1 + halved;
+        const int64_t k = at[0] + f[0].points * (at[1] + f[1].points * at[2]);
+        memcpy(to + (size_t)i * size, from + (size_t)k * size, size);
+    }
+}
+
+static spry_status copy_parts(spry_context *ctx, const stencil *fine, stencil *s)
+{
+    for (int p = 0; p < fine->parts_count; p++) {
+        const stencil_part *from = &fine->parts[p];
+        stencil_part *part = &s->parts[s->parts_count++];
+        part->c = from->c;
+        memcpy(part->field, from->field, sizeof part->field);
+        for (int a = 0; a < s->shape.dimensions; a++) {
+            if (!from->has[a])
+                continue;
+            spry_status status = axis_table_make(ctx, &s->shape.axis[a], "xyz"[a], s -> order,
+                                                 &from -> work[a], &part -> table[a]);
+            if (status == SPRY_STATUS_OK)
+                status = axis_table_transpose(ctx, &part->table[a], &part->transposed[a]);
+            if (status != SPRY_STATUS_OK)
+                return status;
+            part->work[a] = from->work[a];
+            part->has[a] = true;
+        }
+    }
+    return SPRY_STATUS_OK;
+}
+
+spry_status stencil_coarser(const spry_operator *fine, const grid_shape *shape, bool halved,
+                            int order, spry_operator **coarse)
+{
+    spry_context *ctx = fine->ctx;
+    const stencil *from = fine->state;
+    const size_t size = spry_type_size(fine->type);
+    spry_operator *op = NULL;
+    stencil *s = NULL;
+    const stencil_form *form;
+    spry_status status = SPRY_STATUS_OK;
+    *coarse = NULL;
+    SPRY_GO(ctx,
+            operator_new(ctx, &stencil_class, fine->type, shape->unknowns, shape->unknowns, &op));
+    SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *s, &s));
+    op->state = s;
+    s->shape = *shape;
+    s->order = order;
+    s->kernels = from->kernels;
+    SPRY_GO(ctx, base_calloc(ctx, from->field_count, sizeof *s->fields, &s->fields));
+    for (int f = 0; f < from->field_count; f++) {
+        SPRY_GO(ctx, base_alloc(ctx, shape->points, size, &s->fields[f]));
+        s->field_count++;
+        take_points(from, shape, halved, size, from->fields[f], s->fields[f]);
+    }
+    SPRY_GO(ctx, copy_parts(ctx, from, s));
+    SPRY_GO(ctx, find_form(op, SPRY_TRANSPOSE_NO, &form));
+    *coarse = op;
     op = NULL;
 done:
     spry_operator_free(op);

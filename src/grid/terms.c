@@ -186,6 +186,7 @@ static spry_status make_part(terms_maker *m, const stencil_term *term)
                                         &part -> table[a]));
         SPRY_GO(m->ctx, axis_table_transpose(m->ctx, &part->table[a], &part->transposed[a]));
         part->has[a] = true;
+        part->work[a] = *w;
     }
 done:
     return status;

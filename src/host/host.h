@@ -103,7 +103,14 @@ struct product_table;
  * step           y_i = f_i (alpha s_i + beta b_i) + gamma x_i + delta y_i; what has a factor of 0,
  *                or is NULL (f: ones), is not read; y may be b or s
  * csr_product    rows begin..end-1 of a product of matrices, whose offsets are known: see product.h
- * stencil        y = a (A u) + b y for rows begin..end-1 of a line of a stencil, y_0 being row begin
+ * stencil        y = a (A u) + b z for rows begin..end-1 of a line of a stencil, y_0 and z_0 being
+ *                row begin; b = 0 does not read z, which may be y
+ * relax          every other row of a line from row `first` on: u += omega (b - A u) / a_ii; `begins`:
+ *                for u = 0, and all other rows of the line become 0
+ * coarsen        coarse_j = fine_(k-1) / 4 + fine_k / 2 + fine_(k+1) / 4 with k = 2 j + first, for n
+ *                of them
+ * refine         fine_k += coarse_j with 2 j = k + first, and between them the mean of two, for n fine
+ *                ones; first is 0 or 1
  */
 #define HOST_KERNELS(item) \
     item(void,           fill,             (int64_t n, spry_scalar a, void *x)) \
@@ -142,7 +149,14 @@ struct product_table;
                                            int64_t end, const struct product_table *t)) \
     item(void,           stencil,          (const host_stencil *s, const host_line *line, \
                                            int64_t begin, int64_t end, spry_scalar a, \
-                                           spry_scalar b, void *y))
+                                           spry_scalar b, const void *z, void *y)) \
+    item(void,           relax,            (const host_stencil *s, const host_line *line, \
+                                           int64_t first, bool begins, double omega, \
+                                           const void *b, void *u)) \
+    item(void,           coarsen,          (int64_t n, int64_t first, const void *fine, \
+                                           void *coarse)) \
+    item(void,           refine,           (int64_t n, int64_t first, const void *coarse, \
+                                           void *fine))
 /* clang-format on */
 
 #define HOST_KERNEL_MEMBER(result, name, arguments) result(*name) arguments;

@@ -91,7 +91,7 @@ static void multiply_fields(const host_stencil *s, const host_stencil_group *g, 
 
 /* n rows of one class, of which the first is row i of the line. */
 static void rows_of_class(const host_stencil *s, const host_line *line, int64_t class, int64_t i,
-                          int64_t n, factors f, scalar *y)
+                          int64_t n, factors f, const scalar *z, scalar *y)
 {
     const host_stencil_group *g = s->groups + s->start[class],
                              *end = s->groups + s->start[class + 1];
@@ -114,24 +114,29 @@ static void rows_of_class(const host_stencil *s, const host_line *line, int64_t 
                 sum[k] = add(sum[k], group[k]);
         }
         for (int64_t k = 0; k < length; k++)
-            put(f, sum[k], y + t + k);
+            y[t + k] =
+                !f.reads ? mul(f.alpha, sum[k]) : muladd(f.beta, z[t + k], mul(f.alpha, sum[k]));
     }
 }
 
+/* z where it is read, else something to count from. */
 void X(stencil)(const host_stencil *s, const host_line *line, int64_t begin, int64_t end,
-                spry_scalar a, spry_scalar b, void *y)
+                spry_scalar a, spry_scalar b, const void *z, void *y)
 {
     const factors f = factors_of(a, b);
     const int64_t last = s->columns - s->high;
+    const scalar *from = f.reads ? z : y;
+    scalar *to = y;
     int64_t i = begin;
-    for (; i < end && i < s->low; i++)
-        rows_of_class(s, line, line->class + i, i, 1, f, (scalar *)y + (i - begin));
+    for (; i < end && i < s->low; i++, from++, to++)
+        rows_of_class(s, line, line->class + i, i, 1, f, from, to);
     if (i < end && i < last) {
         const int64_t n = (end < last ? end : last) - i;
-        rows_of_class(s, line, line->class + s->low, i, n, f, (scalar *)y + (i - begin));
+        rows_of_class(s, line, line->class + s->low, i, n, f, from, to);
         i += n;
+        from += n;
+        to += n;
     }
-    for (; i < end; i++)
-        rows_of_class(s, line, line->class + s->low + 1 + i - last, i, 1, f,
-                      (scalar *)y + (i - begin));
+    for (; i < end; i++, from++, to++)
+        rows_of_class(s, line, line->class + s->low + 1 + i - last, i, 1, f, from, to);
 }
