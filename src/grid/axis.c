@@ -401,6 +401,10 @@ spry_status axis_table_make(spry_context *ctx, const grid_axis *axis, char name,
     *table = (axis_table){0};
     SPRY_GO(ctx, base_calloc(ctx, list.rows + 1, sizeof *start, &start));
     SPRY_GO(ctx, work->flux ? list_flux(&list, start) : list_derivatives(&list, start));
+    if (!list.entries) { /* of a derivative all numbers are never 0 */
+        status = SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT, "a term has no numbers along %c", name);
+        goto done;
+    }
     if (periodic)
         SPRY_GO(ctx, table_wrap(ctx, axis->unknowns, list.entries, start[1], table));
     else

@@ -120,7 +120,8 @@ static void join_numbers(row_numbers *n)
         }
     }
     n->count = kept;
-    qsort(n->list, (size_t)n->count, sizeof *n->list, compare_numbers);
+    if (n->list)
+        qsort(n->list, (size_t)n->count, sizeof *n->list, compare_numbers);
 }
 
 /* --- the tables ----------------------------------------------------------------------------------

@@ -107,10 +107,9 @@ static void rows_of_class(const host_stencil *s, const host_line *line, int64_t 
         for (int64_t k = 0; k < length; k++)
             sum[k] = number(0);
         for (const host_stencil_group *at = g; at < end; at++) {
-            scalar *to = at == g ? sum : group;
-            add_group(s, at, conjugated, length, u + t, to);
-            multiply_fields(s, at, conjugated, length, line->place + i + t, to);
-            for (int64_t k = 0; at != g && k < length; k++)
+            add_group(s, at, conjugated, length, u + t, group);
+            multiply_fields(s, at, conjugated, length, line->place + i + t, group);
+            for (int64_t k = 0; k < length; k++)
                 sum[k] = add(sum[k], group[k]);
         }
         for (int64_t k = 0; k < length; k++)
