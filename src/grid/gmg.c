@@ -41,18 +41,29 @@ static void colour_share(void *argument, int share, int shares)
     }
 }
 
-/* x += omega D^-1 (b - A x): all points of one colour, then those of the other, from x as it was.
- */
+/* x += omega D^-1 r, or x = omega D^-1 b where x is 0 */
+static void step_share(void *argument, int share, int shares)
+{
+    const smooth_job *j = argument;
+    const gmg_level *l = j->l;
+    const int64_t size = (int64_t)spry_type_size(j->m->type);
+    const range part = base_share(l->A->rows, shares, share, VECTOR_CHUNK);
+    const host_step step = {.alpha = j->omega, .gamma = j->begins ? 0 : 1};
+    const char *from = j->begins ? l->b : l->r, *inverse = l->diagonal->data;
+    char *x = (char *)l->x + part.begin * size;
+    l->s->kernels->step(part.end - part.begin, &step, from + part.begin * size,
+                        inverse + part.begin * size, NULL, x, x);
+}
+
 static spry_status jacobi_sweep(const gmg *m, const gmg_level *l, bool zero)
 {
-    const double omega = m->options.omega > 0 ? m->options.omega : 0.8;
-    const int64_t n = l->A->rows;
     const spry_scalar one = {1, 0}, minus = {-1, 0};
-    const host_step step = {.alpha = omega, .gamma = zero ? 0 : 1};
+    smooth_job job = {
+        .m = m, .l = l, .begins = zero, .omega = m->options.omega > 0 ? m->options.omega : 0.8};
     const spry_status status =
         zero ? SPRY_STATUS_OK : stencil_run(l->A, SPRY_TRANSPOSE_NO, minus, l->x, one, l->b, l->r);
     if (status == SPRY_STATUS_OK)
-        l->s->kernels->step(n, &step, zero ? l->b : l->r, l->inverse, NULL, l->x, l->x);
+        base_share_out(m->ctx, host_threads(m->ctx, l->A->rows), step_share, &job);
     return status;
 }
 
@@ -228,7 +239,6 @@ static spry_status add_diagonals(gmg *m)
                                  "precon gmg: the diagonal of level %d is 0 in row %" PRId64, k, i);
             value_set(m->type, l->diagonal->data, i, (spry_scalar){d.re / square, -d.im / square});
         }
-        l->inverse = l->diagonal->data;
     }
 done:
     return status;

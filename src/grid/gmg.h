@@ -13,8 +13,7 @@ typedef struct gmg_level {
     const stencil *s;
     void *x, *b, *r;
     spry_vector *diagonal; /* inverse; NULL for smoothers that do not need it */
-    const void *inverse;
-    void *tiles; /* a line for each thread, with an element before and behind */
+    void *tiles;           /* a line for each thread, with an element before and behind */
 } gmg_level;
 
 typedef struct gmg {

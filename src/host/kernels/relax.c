@@ -4,9 +4,9 @@
  */
 #include "host/kernels/arithmetic.h"
 
-/* (A u)_i without a_ii u_i, and a_ii, of a row of one class. */
+/* (A u)_i without a_ii u_i, where u is not 0 (begins), and a_ii, of a row of one class. */
 ALWAYS_INLINE void split_row(const host_stencil *s, const host_line *line, int64_t class, int64_t i,
-                             scalar *rest, scalar *diagonal)
+                             bool begins, scalar *rest, scalar *diagonal)
 {
     const scalar *u = (const scalar *)line->u + i;
     *rest = *diagonal = number(0);
@@ -18,7 +18,7 @@ ALWAYS_INLINE void split_row(const host_stencil *s, const host_line *line, int64
         for (int64_t k = 0; k < group->count; k++) {
             if (offset[k] == 0)
                 own = add(own, c[k]);
-            else
+            else if (!begins)
                 sum = muladd(c[k], u[offset[k]], sum);
         }
         for (int f = 0; f < 3; f++)
@@ -37,7 +37,7 @@ ALWAYS_INLINE void relax_row(const host_stencil *s, const host_line *line, int64
                              bool begins, real omega, const scalar *b, scalar *u)
 {
     scalar rest = number(0), diagonal;
-    split_row(s, line, class, i, &rest, &diagonal);
+    split_row(s, line, class, i, begins, &rest, &diagonal);
     if (begins)
         u[i] = times(omega, mul(inverse(diagonal), b[i]));
     else
