@@ -7,6 +7,7 @@
 #include <spry/device.h>
 #include <spry/doctor.h>
 #include <spry/generate.h>
+#include <spry/grid.h>
 #include <spry/interop.h>
 #include <spry/io.h>
 #include <spry/kernel.h>

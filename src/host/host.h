@@ -48,6 +48,32 @@ typedef struct host_step {
     double alpha, beta, gamma, delta;
 } host_step;
 
+/*
+ * Rows of a stencil by classes of points: rows of a class are sums of the same numbers around them.
+ * A group is c_0 u[o_0] + c_1 u[o_1] + ... times up to three fields, each at a place counted from
+ * the row's. A line has low + 1 + high classes: one for each row at its ends, one for all between.
+ */
+typedef struct host_stencil_group {
+    int32_t field[3]; /* -1: none */
+    bool is_real;     /* all of its coefficients are */
+    int64_t at[3];
+    int64_t first, count; /* of offsets and coefficients */
+} host_stencil_group;
+typedef struct host_stencil {
+    const int64_t *start; /* of the groups of each class, and their end */
+    const host_stencil_group *groups;
+    const int64_t *offsets;
+    const void *coefficients;
+    const void *const *fields;
+    int64_t columns, low, high; /* rows of a line, and those at its ends */
+} host_stencil;
+/* A line: its first class, where its row 0 is in fields, and u at its row 0. */
+typedef struct host_line {
+    int64_t class, place;
+    const void *u;
+    bool conjugate;
+} host_line;
+
 struct product_job;
 struct product_table;
 
@@ -77,6 +103,14 @@ struct product_table;
  * step           y_i = f_i (alpha s_i + beta b_i) + gamma x_i + delta y_i; what has a factor of 0,
  *                or is NULL (f: ones), is not read; y may be b or s
  * csr_product    rows begin..end-1 of a product of matrices, whose offsets are known: see product.h
+ * stencil        y = a (A u) + b z for rows begin..end-1 of a line of a stencil, y_0 and z_0 being
+ *                row begin; b = 0 does not read z, which may be y
+ * relax          every other row of a line from row `first` on: u += omega (b - A u) / a_ii; `begins`:
+ *                for u = 0, and all other rows of the line become 0
+ * coarsen        coarse_j = fine_(k-1) / 4 + fine_k / 2 + fine_(k+1) / 4 with k = 2 j + first, for n
+ *                of them
+ * refine         fine_k += coarse_j with 2 j = k + first, and between them the mean of two, for n fine
+ *                ones; first is 0 or 1
  */
 #define HOST_KERNELS(item) \
     item(void,           fill,             (int64_t n, spry_scalar a, void *x)) \
@@ -112,7 +146,17 @@ struct product_table;
     item(void,           step,             (int64_t n, const host_step *factors, const void *s, \
                                            const void *f, const void *b, const void *x, void *y)) \
     item(void,           csr_product,      (const struct product_job *p, int64_t begin, \
-                                           int64_t end, const struct product_table *t))
+                                           int64_t end, const struct product_table *t)) \
+    item(void,           stencil,          (const host_stencil *s, const host_line *line, \
+                                           int64_t begin, int64_t end, spry_scalar a, \
+                                           spry_scalar b, const void *z, void *y)) \
+    item(void,           relax,            (const host_stencil *s, const host_line *line, \
+                                           int64_t first, bool begins, double omega, \
+                                           const void *b, void *u)) \
+    item(void,           coarsen,          (int64_t n, int64_t first, const void *fine, \
+                                           void *coarse)) \
+    item(void,           refine,           (int64_t n, int64_t first, const void *coarse, \
+                                           void *fine))
 /* clang-format on */
 
 #define HOST_KERNEL_MEMBER(result, name, arguments) result(*name) arguments;

@@ -31,7 +31,7 @@ bool io_npy_int(const npy_array *a, int64_t k, int64_t *value);
 /* All elements in the order of the file, as numbers of a->kind's type. */
 void io_npy_copy(spry_context *ctx, const npy_array *a, spry_type type, void *out);
 
-/* Writes the header of an array of 0, 1 or 2 dimensions to out (NPY_HEADER bytes); its length.
+/* Writes the header of an array of 0 to 3 dimensions to out (NPY_HEADER bytes); its length.
  * The numbers follow row by row, or column by column as Fortran has them. */
 size_t io_npy_header(char *out, const char *descr, int dims, const int64_t *shape, bool fortran);
 /* NumPy's name of the type on this machine: "<f8". */

@@ -336,11 +336,14 @@ void io_npy_copy(spry_context *ctx, const npy_array *a, spry_type type, void *ou
 
 size_t io_npy_header(char *out, const char *descr, int dims, const int64_t *shape, bool fortran)
 {
-    char sides[64] = "";
+    char sides[80] = "";
     if (dims == 1)
         snprintf(sides, sizeof sides, "%" PRId64 ",", shape[0]);
     else if (dims == 2)
         snprintf(sides, sizeof sides, "%" PRId64 ", %" PRId64, shape[0], shape[1]);
+    else if (dims == 3)
+        snprintf(sides, sizeof sides, "%" PRId64 ", %" PRId64 ", %" PRId64, shape[0], shape[1],
+                 shape[2]);
     memset(out, ' ', NPY_HEADER);
     memcpy(out, "\x93NUMPY\x01", MAGIC_SIZE + 1);
     out[MAGIC_SIZE + 1] = 0;

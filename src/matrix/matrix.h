@@ -355,6 +355,8 @@ typedef struct operator_class {
     spry_status (*storage)(const spry_operator *op, spry_storage *storage);
     spry_status (*to_matrix)(const spry_operator *op, spry_matrix **A);
     spry_status (*matrix_diagonal)(const spry_operator *op, spry_vector **d);
+    /* Of operators on grids: geometric multigrid for it, with options of precon/gmg.h. */
+    spry_status (*multigrid)(const spry_operator *op, const void *options, spry_operator **M);
     /* Of functions of a caller's: the row of the first number, infinite or none, that was made of
      * finite ones since this was last asked; -1: there is none. */
     int64_t (*gave_nonfinite)(const spry_operator *op);

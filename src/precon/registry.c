@@ -370,6 +370,11 @@ static spry_status make_any(spry_context *ctx, const precon_job *given, const ch
     snprintf(name, 32, "%s", q.kind->name);
     if (!q.kind->make)
         return SPRY_STATUS_OK;
+    if (!A && q.kind->make_of && given->op) {
+        precon_job job = *given;
+        job.options = q.fields;
+        return q.kind->make_of(&job, M);
+    }
     if (!A)
         return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "precon=%s needs a matrix, not an operator",
                          q.kind->name);

@@ -633,6 +633,43 @@ static void matrices(spry_context *ctx, spry_device *d)
     check_scale(d, SPRY_TYPE_C, SPRY_SYMMETRY_HERMITIAN);
 }
 
+/* Fields are the host's; files and coefficients take those of devices. */
+static void fields(spry_context *ctx, spry_device *d)
+{
+    static const char *const names[] = {"k"};
+    spry_grid *grid;
+    spry_vector *k, *f;
+    spry_operator *A, *B;
+    assert_ok(ctx, spry_grid_new(ctx, "6x5 boundary=neumann", &grid));
+    assert_ok(ctx, spry_field_new(grid, SPRY_TYPE_D, true, NULL, NULL, &f));
+    assert_ok(ctx, spry_vector_fill(f, (spry_scalar){2, 0}));
+    k = there(d, f);
+    assert_ok(ctx,
+              spry_operator_stencil(grid, "k", NULL, 1, names, (const spry_vector *[]){f}, &A));
+    assert_ok(ctx,
+              spry_operator_stencil(grid, "k", NULL, 1, names, (const spry_vector *[]){k}, &B));
+    spry_vector *x = numbers(ctx, SPRY_TYPE_D, 42, 1), *y, *z;
+    assert_ok(ctx, spry_vector_like(x, 42, &y));
+    assert_ok(ctx, spry_vector_like(x, 42, &z));
+    assert_ok(ctx, spry_operator_apply(A, x, y));
+    assert_ok(ctx, spry_operator_apply(B, x, z));
+    assert_memory_equal(spry_vector_data(y), spry_vector_data(z), 42 * sizeof(double));
+    refused(d, spry_stencil_rhs(A, NULL, NULL, NULL, k));
+    const char *path = files_path("field.npy");
+    assert_ok(ctx, spry_field_write(grid, k, path, NULL));
+    spry_vector *w;
+    int64_t cols;
+    assert_ok(ctx, spry_columns_read(ctx, path, NULL, &w, &cols));
+    assert_int_equal(cols, 7);
+    spry_vector_free(w);
+    spry_vector *all[] = {k, f, x, y, z};
+    for (int i = 0; i < 5; i++)
+        spry_vector_free(all[i]);
+    spry_operator_free(A);
+    spry_operator_free(B);
+    spry_grid_free(grid);
+}
+
 static void operators(spry_context *ctx, spry_device *d)
 {
     (void)ctx;
@@ -647,6 +684,7 @@ static void operators(spry_context *ctx, spry_device *d)
 int main(void)
 {
     static const devices_test tests[] = {DEVICES_TEST(vectors), DEVICES_TEST(matrices),
-                                         DEVICES_TEST(operators), DEVICES_TEST(all_are_called)};
+                                         DEVICES_TEST(operators), DEVICES_TEST(fields),
+                                         DEVICES_TEST(all_are_called)};
     return DEVICES_RUN(tests);
 }

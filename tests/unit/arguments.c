@@ -32,6 +32,11 @@ typedef struct things {
     spry_vector *made_vector, *made_second;
     spry_operator *made_operator;
     spry_solver *made_solver;
+    spry_grid *grid, *made_grid;
+    spry_operator *stencil;
+    spry_vector *field;
+    spry_grid_info grid_info;
+    double place[3];
     spry_kernel *kernel, *made_kernel;
     const char *name;
     spry_device *made_device;
@@ -297,6 +302,17 @@ CALL(spry_matrix_set_release, 3, "12", spry_matrix_set_release(P(0, t->A), NULL,
 CALL(spry_operator_set_release, 3, "12", spry_operator_set_release(P(0, t->op), NULL, NULL)) \
 CALL(spry_solve_dense, 4, "3", spry_solve_dense(P(0, t->solver), P(1, &t->dense), P(2, &t->other), P(3, &t->result))) \
 CALL(spry_operator_compose, 3, "", spry_operator_compose(P(0, t->op), P(1, t->op), P(2, &t->made_operator))) \
+CALL(spry_grid_new, 3, "", spry_grid_new(P(0, t->ctx), P(1, "5"), P(2, &t->made_grid))) \
+LOOK(spry_grid_options, 0, spry_grid_options()) \
+LOOK(spry_grid_free, 1, spry_grid_free(P(0, NULL))) \
+CALL(spry_grid_describe, 2, "", spry_grid_describe(P(0, t->grid), P(1, &t->grid_info))) \
+CALL(spry_grid_place, 2, "", spry_grid_place(P(0, t->grid), true, 0, P(1, t->place))) \
+CALL(spry_field_new, 4, "12", spry_field_new(P(0, t->grid), SPRY_TYPE_D, false, P(1, NULL), P(2, NULL), P(3, &t->made_vector))) \
+CALL(spry_field_write, 4, "3", spry_field_write(P(0, t->grid), P(1, t->field), P(2, "/tmp/spry-arguments.npy"), P(3, "at=0.5"))) \
+LOOK(spry_field_options, 0, spry_field_options()) \
+CALL(spry_operator_stencil, 6, "234", spry_operator_stencil(P(0, t->grid), P(1, "dx"), P(2, "order=2"), 0, P(3, NULL), P(4, NULL), P(5, &t->made_operator))) \
+LOOK(spry_stencil_options, 0, spry_stencil_options()) \
+CALL(spry_stencil_rhs, 5, "123", spry_stencil_rhs(P(0, t->stencil), P(1, NULL), P(2, NULL), P(3, NULL), P(4, t->field))) \
 CALL(spry_quick_solve, 6, "45", spry_quick_solve(P(0, t->ctx), P(1, t->A), P(2, t->x), P(3, t->y), P(4, ""), P(5, &t->result))) \
 CALL(spry_solve_split, 6, "345", spry_solve_split(P(0, t->A), P(1, t->x), P(2, t->y), P(3, ""), P(4, &t->result), P(5, &t->split))) \
 CALL(spry_method_cost, 3, "", spry_method_cost(P(0, t->ctx), P(1, "cg"), P(2, &t->cost)))            \
@@ -379,6 +395,9 @@ static void make(things *t, spry_context *ctx)
     assert_ok(ctx, spry_vector_zeros(ctx, t->A, &t->y));
     assert_ok(ctx, spry_vector_ones(ctx, t->A, &t->z));
     assert_ok(ctx, spry_solver_new(ctx, &t->solver));
+    assert_ok(ctx, spry_grid_new(ctx, "5", &t->grid));
+    assert_ok(ctx, spry_field_new(t->grid, SPRY_TYPE_D, false, NULL, NULL, &t->field));
+    assert_ok(ctx, spry_operator_stencil(t->grid, "dx", NULL, 0, NULL, NULL, &t->stencil));
     assert_ok(ctx, spry_solver_set_matrix(t->solver, t->A));
     assert_ok(ctx, spry_matrix_arrays(t->A, &t->arrays));
     assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, t->arrays.nnz, t->arrays.values, SPRY_OWN_COPY,
@@ -405,6 +424,7 @@ static void drop(things *t)
     spry_vector_free(t->made_second);
     spry_operator_free(t->made_operator);
     spry_solver_free(t->made_solver);
+    spry_grid_free(t->made_grid);
     spry_kernel_free(t->made_kernel);
     t->made_kernel = NULL;
     spry_context_free(t->made_context);
@@ -418,6 +438,7 @@ static void drop(things *t)
     t->made_vector = t->made_second = NULL;
     t->made_operator = NULL;
     t->made_solver = NULL;
+    t->made_grid = NULL;
     t->made_context = NULL;
     t->memory = t->text = NULL;
     t->order = NULL;
@@ -431,6 +452,10 @@ static void drop(things *t)
 static void unmake(things *t)
 {
     drop(t);
+    unlink("/tmp/spry-arguments.npy");
+    spry_operator_free(t->stencil);
+    spry_vector_free(t->field);
+    spry_grid_free(t->grid);
     unlink(t->path);
     spry_kernel_free(t->kernel);
     spry_solver_free(t->solver);

@@ -44,6 +44,16 @@ static spry_status call_storage(const bench *t, void *caller)
     return spry_operator_storage(t->op, caller);
 }
 
+static spry_status call_grid(const bench *t, void *caller)
+{
+    spry_grid *grid = NULL;
+    spry_status status = spry_grid_new(t->ctx, "8", &grid);
+    if (status == SPRY_STATUS_OK)
+        status = spry_grid_describe(grid, caller);
+    spry_grid_free(grid);
+    return status;
+}
+
 static spry_status call_device_info(const bench *t, void *caller)
 {
     return spry_device_describe(t->ctx, 0, caller) ? SPRY_STATUS_OK : SPRY_STATUS_BAD_USAGE;
@@ -179,6 +189,7 @@ static const sized_case cases[] = {
     {"stats", sizeof(spry_stats), call_stats, offsetof(spry_stats, rows)},
     {"ranked", sizeof(spry_ranked), call_ranked, offsetof(spry_ranked, rows)},
     {"storage", sizeof(spry_storage), call_storage, offsetof(spry_storage, format)},
+    {"grid_info", sizeof(spry_grid_info), call_grid, offsetof(spry_grid_info, unknowns)},
     {"device_info", sizeof(spry_device_info), call_device_info, offsetof(spry_device_info, name)},
     {"bandwidth", sizeof(spry_bandwidth), call_bandwidth, offsetof(spry_bandwidth, read)},
     {"cost", sizeof(spry_cost), call_cost, offsetof(spry_cost, memory)},
@@ -379,14 +390,23 @@ static void test_layouts(void **state)
         const char *name;
         size_t place, size, first_place, first_size;
     } layouts[] = {
-        LAYOUT(spry_allocator, data, 24, 32),       LAYOUT(spry_array_interface, stream, 48, 56),
-        LAYOUT(spry_arrays, spare, 92, 96),         LAYOUT(spry_bandwidth, triad, 16, 24),
-        LAYOUT(spry_cost, transpose, 36, 40),       LAYOUT(spry_dense, device, 48, 56),
-        LAYOUT(spry_device_info, why, 473, 736),    LAYOUT(spry_entry, flexible, 88, 96),
-        LAYOUT(spry_option, help, 56, 64),          LAYOUT(spry_option_list, row_size, 16, 24),
-        LAYOUT(spry_result, tolerance, 712, 720),   LAYOUT(spry_scalar, im, 8, 16),
-        LAYOUT(spry_split_stats, switches, 72, 80), LAYOUT(spry_stats, norm_frobenius, 520, 528),
-        LAYOUT(spry_storage, exact, 184, 192),      LAYOUT(spry_tune_report, row_size, 432, 440),
+        LAYOUT(spry_allocator, data, 24, 32),
+        LAYOUT(spry_array_interface, stream, 48, 56),
+        LAYOUT(spry_arrays, spare, 92, 96),
+        LAYOUT(spry_bandwidth, triad, 16, 24),
+        LAYOUT(spry_cost, transpose, 36, 40),
+        LAYOUT(spry_dense, device, 48, 56),
+        LAYOUT(spry_device_info, why, 473, 736),
+        LAYOUT(spry_entry, flexible, 88, 96),
+        LAYOUT(spry_grid_info, spacing, 152, 176),
+        LAYOUT(spry_option, help, 56, 64),
+        LAYOUT(spry_option_list, row_size, 16, 24),
+        LAYOUT(spry_result, tolerance, 712, 720),
+        LAYOUT(spry_scalar, im, 8, 16),
+        LAYOUT(spry_split_stats, switches, 72, 80),
+        LAYOUT(spry_stats, norm_frobenius, 520, 528),
+        LAYOUT(spry_storage, exact, 184, 192),
+        LAYOUT(spry_tune_report, row_size, 432, 440),
         LAYOUT(spry_tune_row, note, 168, 264),
     };
     (void)state;

@@ -1,0 +1,259 @@
+/*
+ * The rows of a stencil by classes of points. Along each axis a few rows at both ends are classes
+ * of their own; a point's class is that of all its axes together, and all rows of a class have the
+ * same numbers at the same distances. Their tables are plain arrays, which a device can copy.
+ */
+#include "grid/grid.h"
+
+#include <stdlib.h>
+
+void stencil_visit_row(const stencil_part *part, bool transposed, const int64_t at[GRID_AXES],
+                       stencil_visit visit, void *data)
+{
+    static const axis_entry self = {.c = 1};
+    const axis_entry *list[GRID_AXES];
+    int64_t count[GRID_AXES];
+    for (int a = 0; a < GRID_AXES; a++) {
+        const axis_table *t = transposed ? &part->transposed[a] : &part->table[a];
+        list[a] = &self;
+        count[a] = 1;
+        if (part->has[a]) {
+            const int64_t c = axis_class(t->rows, t->low, t->high, at[a]);
+            list[a] = t->entries + t->start[c];
+            count[a] = t->start[c + 1] - t->start[c];
+        }
+    }
+    for (int64_t k = 0; k < count[2]; k++)
+        for (int64_t j = 0; j < count[1]; j++)
+            for (int64_t i = 0; i < count[0]; i++) {
+                const axis_entry *x = list[0] + i, *y = list[1] + j, *z = list[2] + k;
+                const stencil_entry e = {{x->mid, y->mid, z->mid},
+                                         {x->col, y->col, z->col},
+                                         {x->kind, y->kind, z->kind},
+                                         x->c * y->c * z->c};
+                visit(data, part, &e);
+            }
+}
+
+/* A number of a row: what it is multiplied with. */
+typedef struct row_number {
+    int32_t field[3];
+    int64_t at[3], offset;
+    spry_scalar c;
+} row_number;
+
+typedef struct row_numbers {
+    const stencil *s;
+    bool transposed;
+    spry_context *ctx;
+    int64_t count, room;
+    row_number *list;
+    spry_status status;
+} row_numbers;
+
+static int64_t linear(const grid_shape *shape, bool points, const int64_t at[GRID_AXES])
+{
+    const grid_axis *a = shape->axis;
+    return points ? at[0] + a[0].points * (at[1] + a[1].points * at[2])
+                  : at[0] + a[0].unknowns * (at[1] + a[1].unknowns * at[2]);
+}
+
+static void note_number(void *data, const stencil_part *part, const stencil_entry *e)
+{
+    row_numbers *n = data;
+    const grid_shape *shape = &n->s->shape;
+    if (e->kind[0] != KNOWN_NOT || e->kind[1] != KNOWN_NOT || e->kind[2] != KNOWN_NOT ||
+        n->status != SPRY_STATUS_OK)
+        return;
+    if (n->count == n->room) {
+        n->status = base_grow(n->ctx, n->count, 2 * n->room + 64, sizeof *n->list, &n->list);
+        if (n->status != SPRY_STATUS_OK)
+            return;
+        n->room = 2 * n->room + 64;
+    }
+    row_number *to = &n->list[n->count++];
+    *to = (row_number){.field = {-1, -1, -1},
+                       .offset = linear(shape, false, e->col),
+                       .c = {part->c.re * e->c, part->c.im * e->c}};
+    const int64_t at[3] = {0, linear(shape, true, e->mid), linear(shape, true, e->col)};
+    for (int f = 0; f < 3; f++) { /* rows of A^T are columns of A */
+        const int from = n->transposed ? 2 - f : f;
+        if (part->field[from] >= 0) {
+            to->field[f] = part->field[from];
+            to->at[f] = at[f];
+        }
+    }
+}
+
+static int compare_groups(const row_number *a, const row_number *b)
+{
+    for (int f = 0; f < 3; f++) {
+        if (a->field[f] != b->field[f])
+            return a->field[f] < b->field[f] ? -1 : 1;
+        if (a->at[f] != b->at[f])
+            return a->at[f] < b->at[f] ? -1 : 1;
+    }
+    return 0;
+}
+
+static int compare_numbers(const void *first, const void *second)
+{
+    const row_number *a = first, *b = second;
+    const int order = compare_groups(a, b);
+    return order != 0 ? order : (a->offset > b->offset) - (a->offset < b->offset);
+}
+
+/* Sorts by groups and offsets, and adds up what is there twice. Terms of a point come in the order
+ * of the text, whatever sorting does with equals. */
+static void join_numbers(row_numbers *n)
+{
+    int64_t kept = 0;
+    for (int64_t k = 0; k < n->count; k++) {
+        int64_t same = 0;
+        while (same < kept && compare_numbers(&n->list[same], &n->list[k]) != 0)
+            same++;
+        if (same < kept) {
+            n->list[same].c.re += n->list[k].c.re;
+            n->list[same].c.im += n->list[k].c.im;
+        } else {
+            n->list[kept++] = n->list[k];
+        }
+    }
+    n->count = kept;
+    if (n->list)
+        qsort(n->list, (size_t)n->count, sizeof *n->list, compare_numbers);
+}
+
+/* --- the tables ----------------------------------------------------------------------------------
+ */
+
+typedef struct maker {
+    const spry_operator *op;
+    const stencil *s;
+    stencil_form *form;
+    row_numbers numbers;
+    int64_t groups, group_room, streams, stream_room;
+} maker;
+
+static spry_status make_room(maker *m)
+{
+    enum { STREAMS_MOST = 1 << 22 };
+    spry_context *ctx = m->op->ctx;
+    spry_status status = SPRY_STATUS_OK;
+    const int64_t more = m->numbers.count;
+    if (m->streams + more > STREAMS_MOST)
+        return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
+                         "the stencil has more than %d numbers near boundaries; take a lower order",
+                         STREAMS_MOST);
+    if (m->groups + more > m->group_room) {
+        const int64_t room = 2 * m->group_room + more + 64;
+        SPRY_GO(ctx, base_grow(ctx, m->groups, room, sizeof *m->form->groups, &m->form->groups));
+        m->group_room = room;
+    }
+    if (m->streams + more > m->stream_room) {
+        const int64_t room = 2 * m->stream_room + more + 64;
+        SPRY_GO(ctx, base_grow(ctx, m->streams, room, sizeof *m->form->offsets, &m->form->offsets));
+        SPRY_GO(ctx, base_grow(ctx, m->streams, room, spry_type_size(m->op->type),
+                               &m->form->coefficients));
+        m->stream_room = room;
+    }
+done:
+    return status;
+}
+
+static spry_status put_class(maker *m, const int64_t at[GRID_AXES])
+{
+    row_numbers *n = &m->numbers;
+    n->count = 0;
+    for (int p = 0; p < m->s->parts_count; p++)
+        stencil_visit_row(&m->s->parts[p], n->transposed, at, note_number, n);
+    if (n->status != SPRY_STATUS_OK)
+        return n->status;
+    join_numbers(n);
+    const spry_status status = make_room(m);
+    for (int64_t k = 0; k < n->count && status == SPRY_STATUS_OK; k++) {
+        const row_number *r = &n->list[k];
+        if (k == 0 || compare_groups(r, r - 1) != 0) {
+            host_stencil_group *g = &m->form->groups[m->groups++];
+            *g = (host_stencil_group){.is_real = true, .first = m->streams};
+            memcpy(g->field, r->field, sizeof g->field);
+            memcpy(g->at, r->at, sizeof g->at);
+        }
+        host_stencil_group *g = &m->form->groups[m->groups - 1];
+        g->count++;
+        g->is_real = g->is_real && r->c.im == 0;
+        m->form->offsets[m->streams] = r->offset;
+        value_set(m->op->type, m->form->coefficients, m->streams++, r->c);
+    }
+    return status;
+}
+
+/* How many rows at each end are classes of their own. */
+static void find_classes(const stencil *s, stencil_form *form)
+{
+    for (int a = 0; a < GRID_AXES; a++) {
+        const int64_t rows = s->shape.axis[a].unknowns;
+        for (int p = 0; p < s->parts_count; p++) {
+            const stencil_part *part = &s->parts[p];
+            const axis_table *t = form->transposed ? &part->transposed[a] : &part->table[a];
+            if (part->has[a]) {
+                form->low[a] = t->low > form->low[a] ? t->low : form->low[a];
+                form->high[a] = t->high > form->high[a] ? t->high : form->high[a];
+            }
+        }
+        if (form->low[a] + form->high[a] >= rows) {
+            form->low[a] = rows;
+            form->high[a] = 0;
+        }
+        form->classes[a] = form->low[a] + 1 + form->high[a];
+    }
+}
+
+spry_status stencil_form_make(const spry_operator *op, bool transposed, stencil_form *form)
+{
+    spry_context *ctx = op->ctx;
+    const stencil *s = op->state;
+    maker m = {
+        .op = op, .s = s, .form = form, .numbers = {.s = s, .transposed = transposed, .ctx = ctx}};
+    spry_status status = SPRY_STATUS_OK;
+    *form = (stencil_form){.transposed = transposed};
+    find_classes(s, form);
+    const int64_t classes = form->classes[0] * form->classes[1] * form->classes[2];
+    SPRY_GO(ctx, base_calloc(ctx, classes + 1, sizeof *form->start, &form->start));
+    for (int64_t c = 0; c < classes; c++) {
+        int64_t rest = c, at[GRID_AXES];
+        bool there = true;
+        for (int a = 0; a < GRID_AXES; a++) {
+            const int64_t k = rest % form->classes[a], rows = s->shape.axis[a].unknowns;
+            at[a] = k <= form->low[a] ? k : rows - form->high[a] + k - form->low[a] - 1;
+            there = there && at[a] < rows;
+            rest /= form->classes[a];
+        }
+        if (there)
+            SPRY_GO(ctx, put_class(&m, at));
+        form->start[c + 1] = m.groups;
+    }
+    form->host = (host_stencil){.start = form->start,
+                                .groups = form->groups,
+                                .offsets = form->offsets,
+                                .coefficients = form->coefficients,
+                                .fields = (const void *const *)s->fields,
+                                .columns = s->shape.axis[0].unknowns,
+                                .low = form->low[0],
+                                .high = form->high[0]};
+    form->made = true;
+done:
+    base_free(ctx, m.numbers.list);
+    if (status != SPRY_STATUS_OK)
+        stencil_form_clear(ctx, form);
+    return status;
+}
+
+void stencil_form_clear(spry_context *ctx, stencil_form *form)
+{
+    base_free(ctx, form->start);
+    base_free(ctx, form->groups);
+    base_free(ctx, form->offsets);
+    base_free(ctx, form->coefficients);
+    *form = (stencil_form){0};
+}

@@ -1,0 +1,322 @@
+/*
+ * Geometric multigrid (U. Trottenberg, C. Oosterlee, A. Schueller, Multigrid, Academic Press,
+ * 2001). The levels have the same terms with differences of order 2 on grids with half as many
+ * intervals each; the first one, too, where the operator is of a higher order: then it is a
+ * preconditioner for defect correction. The last one is solved by factors.
+ *
+ * Gauss-Seidel goes through the points of one colour, then of the other (red: the sum of the
+ * indices is even). With stencils of neighbours along the axes alone points of one colour do not
+ * need each other, and bits do not depend on threads. After coming up the colours take turns the
+ * other way, so that a V-cycle with as many sweeps before as after is symmetric where the operator
+ * is.
+ */
+#include "grid/gmg.h"
+
+#include "host/apply.h"
+
+/* --- smoothing -----------------------------------------------------------------------------------
+ */
+
+typedef struct smooth_job {
+    const gmg *m;
+    const gmg_level *l;
+    int colour;
+    bool begins;
+    double omega;
+} smooth_job;
+
+static void colour_share(void *argument, int share, int shares)
+{
+    const smooth_job *j = argument;
+    const stencil *s = j->l->s;
+    const grid_axis *a = s->shape.axis;
+    const int64_t size = (int64_t)spry_type_size(j->m->type), n = a[0].unknowns;
+    const range lines = base_share(a[1].unknowns * a[2].unknowns, shares, share, 1);
+    for (int64_t line = lines.begin; line < lines.end; line++) {
+        const host_line at = stencil_line(s, &s->plain, false, size, line, j->l->x);
+        const int64_t first = (line % a[1].unknowns + line / a[1].unknowns + j->colour) % 2;
+        s->kernels->relax(&s->plain.host, &at, first, j->begins, j->omega,
+                          (const char *)j->l->b + line * n * size,
+                          (char *)j->l->x + line * n * size);
+    }
+}
+
+/* x += omega D^-1 r, or x = omega D^-1 b where x is 0 */
+static void step_share(void *argument, int share, int shares)
+{
+    const smooth_job *j = argument;
+    const gmg_level *l = j->l;
+    const int64_t size = (int64_t)spry_type_size(j->m->type);
+    const range part = base_share(l->A->rows, shares, share, VECTOR_CHUNK);
+    const host_step step = {.alpha = j->omega, .gamma = j->begins ? 0 : 1};
+    const char *from = j->begins ? l->b : l->r, *inverse = l->diagonal->data;
+    char *x = (char *)l->x + part.begin * size;
+    l->s->kernels->step(part.end - part.begin, &step, from + part.begin * size,
+                        inverse + part.begin * size, NULL, x, x);
+}
+
+static spry_status jacobi_sweep(const gmg *m, const gmg_level *l, bool zero)
+{
+    const spry_scalar one = {1, 0}, minus = {-1, 0};
+    smooth_job job = {
+        .m = m, .l = l, .begins = zero, .omega = m->options.omega > 0 ? m->options.omega : 0.8};
+    const spry_status status =
+        zero ? SPRY_STATUS_OK : stencil_run(l->A, SPRY_TRANSPOSE_NO, minus, l->x, one, l->b, l->r);
+    if (status == SPRY_STATUS_OK)
+        base_share_out(m->ctx, host_threads(m->ctx, l->A->rows), step_share, &job);
+    return status;
+}
+
+spry_status gmg_smooth(const gmg *m, int level, int sweeps, bool back, bool zero)
+{
+    const gmg_level *l = &m->level[level];
+    spry_status status = SPRY_STATUS_OK;
+    if (sweeps == 0 && zero)
+        memset(l->x, 0, (size_t)l->A->rows * spry_type_size(m->type));
+    for (int k = 0; k < sweeps && status == SPRY_STATUS_OK; k++, zero = false) {
+        if (!m->redblack) {
+            status = jacobi_sweep(m, l, zero);
+            continue;
+        }
+        for (int colour = 0; colour < 2; colour++) {
+            smooth_job job = {m, l, back ? 1 - colour : colour, zero && colour == 0,
+                              m->options.omega > 0 ? m->options.omega : 1};
+            base_share_out(m->ctx, host_threads(m->ctx, l->A->rows), colour_share, &job);
+        }
+    }
+    return status;
+}
+
+/* --- cycles --------------------------------------------------------------------------------------
+ */
+
+static spry_status cycle(const gmg *m, int level, int kind, bool zero)
+{
+    const gmg_level *l = &m->level[level];
+    spry_status status = SPRY_STATUS_OK;
+    if (level == m->count - 1) {
+        spry_vector b = vector_over(m->ctx, m->type, l->A->rows, l->b),
+                    x = vector_over(m->ctx, m->type, l->A->rows, l->x);
+        return spry_operator_apply(m->coarsest, &b, &x);
+    }
+    SPRY_GO(m->ctx, gmg_smooth(m, level, (int)m->options.pre, false, zero));
+    SPRY_GO(m->ctx, gmg_down(m, level, false));
+    SPRY_GO(m->ctx, cycle(m, level + 1, kind, true));
+    if (kind != GMG_V && level + 2 < m->count)
+        SPRY_GO(m->ctx, cycle(m, level + 1, kind == GMG_F ? GMG_V : kind, false));
+    gmg_up(m, level);
+    SPRY_GO(m->ctx, gmg_smooth(m, level, (int)m->options.post, m->options.symmetric, false));
+done:
+    return status;
+}
+
+/* From the coarsest level up, each begun with what the one below has found. */
+static spry_status full_cycle(const gmg *m)
+{
+    spry_status status = SPRY_STATUS_OK;
+    for (int k = 0; k + 1 < m->count; k++)
+        SPRY_GO(m->ctx, gmg_down(m, k, true));
+    SPRY_GO(m->ctx, cycle(m, m->count - 1, GMG_V, true));
+    for (int k = m->count - 2; k >= 0; k--) {
+        memset(m->level[k].x, 0, (size_t)m->level[k].A->rows * spry_type_size(m->type));
+        gmg_up(m, k);
+        SPRY_GO(m->ctx, cycle(m, k, GMG_V, false));
+    }
+done:
+    return status;
+}
+
+static spry_status gmg_apply(const spry_operator *op, spry_transpose transpose,
+                             const spry_vector *r, spry_vector *z)
+{
+    gmg *m = op->state;
+    (void)transpose;
+    m->level[0].b = r->data;
+    m->level[0].x = z->data;
+    return m->options.cycle == GMG_FULL ? full_cycle(m) : cycle(m, 0, m->options.cycle, true);
+}
+
+static void gmg_destroy(spry_operator *op)
+{
+    gmg *m = op->state;
+    if (!m)
+        return;
+    for (int k = 0; k < m->count; k++) {
+        gmg_level *l = &m->level[k];
+        if (k > 0) {
+            base_free(m->ctx, l->x);
+            base_free(m->ctx, l->b);
+        }
+        base_free(m->ctx, l->r);
+        base_free(m->ctx, l->tiles);
+        spry_vector_free(l->diagonal);
+        if (k > 0 || m->owns_first)
+            spry_operator_free(l->A);
+    }
+    spry_operator_free(m->coarsest);
+    base_free(m->ctx, m);
+}
+
+static const operator_class gmg_class = {.name = "gmg",
+                                         .multiply = operator_apply_arrays,
+                                         .multiply_vectors = operator_apply_vectors,
+                                         .destroy = gmg_destroy,
+                                         .apply = gmg_apply};
+
+/* --- set-up --------------------------------------------------------------------------------------
+ */
+
+/* Whether a grid can be halved: every axis has an even number of intervals, four or more. */
+static bool halves(const grid_shape *shape)
+{
+    for (int a = 0; a < shape->dimensions; a++)
+        if (shape->axis[a].intervals % 2 != 0 || shape->axis[a].intervals < 4)
+            return false;
+    return true;
+}
+
+static spry_status halved(spry_context *ctx, const grid_shape *fine, grid_shape *coarse)
+{
+    *coarse = *fine;
+    for (int a = 0; a < fine->dimensions; a++)
+        coarse->axis[a].intervals /= 2;
+    return grid_complete(ctx, coarse);
+}
+
+/* Whether neighbours have the other colour: they lie along one axis, next to the row, and periodic
+ * axes have an even number of points. */
+static bool two_colours(const stencil *s)
+{
+    for (int p = 0; p < s->parts_count; p++) {
+        int axes = 0;
+        for (int a = 0; a < GRID_AXES; a++) {
+            const axis_table *t = &s->parts[p].table[a];
+            axes += s->parts[p].has[a];
+            for (int64_t k = 0; s->parts[p].has[a] && k < t->start[t->low + t->high + 1]; k++) {
+                const int64_t col = t->entries[k].col;
+                if (t->entries[k].kind == KNOWN_NOT && col != 0 && col % 2 == 0)
+                    return false;
+            }
+        }
+        if (axes > 1)
+            return false;
+    }
+    return true;
+}
+
+static spry_status add_level(gmg *m, spry_operator *A)
+{
+    gmg_level *l = &m->level[m->count++];
+    const int64_t n = A->rows;
+    const size_t size = spry_type_size(m->type);
+    spry_status status = SPRY_STATUS_OK;
+    l->A = A;
+    l->s = A->state;
+    if (m->count > 1) {
+        SPRY_GO(m->ctx, base_calloc(m->ctx, n, size, &l->x));
+        SPRY_GO(m->ctx, base_calloc(m->ctx, n, size, &l->b));
+    }
+    SPRY_GO(m->ctx, base_calloc(m->ctx, n, size, &l->r));
+    const int64_t line = l->s->shape.axis[0].unknowns + 2;
+    SPRY_GO(m->ctx, base_calloc(m->ctx, line * spry_context_threads(m->ctx), size, &l->tiles));
+    m->redblack = m->redblack && two_colours(l->s);
+done:
+    return status;
+}
+
+/* Inverse diagonals, for Jacobi's sweeps. */
+static spry_status add_diagonals(gmg *m)
+{
+    spry_status status = SPRY_STATUS_OK;
+    for (int k = 0; k + 1 < m->count && !m->redblack; k++) {
+        gmg_level *l = &m->level[k];
+        SPRY_GO(m->ctx, spry_operator_diagonal(l->A, &l->diagonal));
+        for (int64_t i = 0; i < l->A->rows; i++) {
+            const spry_scalar d = value_get(m->type, l->diagonal->data, i);
+            const double square = d.re * d.re + d.im * d.im;
+            if (square == 0)
+                return SPRY_FAIL(m->ctx, SPRY_STATUS_BAD_INPUT,
+                                 "precon gmg: the diagonal of level %d is 0 in row %" PRId64, k, i);
+            value_set(m->type, l->diagonal->data, i, (spry_scalar){d.re / square, -d.im / square});
+        }
+    }
+done:
+    return status;
+}
+
+static spry_status add_coarsest(gmg *m)
+{
+    const gmg_level *l = &m->level[m->count - 1];
+    spry_matrix *A = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    if (l->A->rows > m->options.coarsest)
+        base_log(m->ctx, SPRY_LOG_WARNING,
+                 "precon gmg: the grid can be halved %d times only, which leaves %" PRId64
+                 " unknowns to factors; intervals that are powers of two times a small number "
+                 "coarsen further",
+                 m->count - 1, l->A->rows);
+    SPRY_GO(m->ctx, spry_operator_to_matrix(l->A, &A));
+    SPRY_GO(m->ctx, spry_precon_new(A, NULL, "direct", &m->coarsest));
+    m->coarsest->kept = m->coarsest->kept ? m->coarsest->kept : A;
+    A = m->coarsest->kept == A ? NULL : A;
+done:
+    spry_matrix_free(A);
+    return status;
+}
+
+static spry_status make_levels(gmg *m, const spry_operator *A)
+{
+    const stencil *s = stencil_of(A);
+    spry_operator *op = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    if (s->order > 2) {
+        SPRY_GO(m->ctx, stencil_coarser(A, &s->shape, false, 2, &op));
+        m->owns_first = true;
+    }
+    SPRY_GO(m->ctx, add_level(m, op ? op : (spry_operator *)(uintptr_t)A));
+    while (m->count < GMG_LEVELS) {
+        const gmg_level *fine = &m->level[m->count - 1];
+        grid_shape shape;
+        if (fine->A->rows <= m->options.coarsest || !halves(&fine->s->shape))
+            break;
+        SPRY_GO(m->ctx, halved(m->ctx, &fine->s->shape, &shape));
+        SPRY_GO(m->ctx, stencil_coarser(fine->A, &shape, true, 2, &op));
+        SPRY_GO(m->ctx, add_level(m, op));
+    }
+    if (m->options.smoother == GMG_REDBLACK && !m->redblack) {
+        status = SPRY_FAIL(m->ctx, SPRY_STATUS_BAD_USAGE,
+                           "precon gmg: smoother=redblack needs neighbours along the axes alone; "
+                           "take jacobi");
+        goto done;
+    }
+    SPRY_GO(m->ctx, add_diagonals(m));
+    SPRY_GO(m->ctx, add_coarsest(m));
+done:
+    return status;
+}
+
+spry_status gmg_make(const spry_operator *A, const void *options, spry_operator **M)
+{
+    spry_context *ctx = A->ctx;
+    spry_operator *op = NULL;
+    gmg *m = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    *M = NULL;
+    if (((const precon_common *)options)->precision != PRECON_SAME)
+        return SPRY_FAIL(
+            ctx, SPRY_STATUS_UNSUPPORTED,
+            "precon gmg has the precision of its operator; take it without precision=");
+    SPRY_GO(ctx, operator_new(ctx, &gmg_class, A->type, A->rows, A->cols, &op));
+    SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *m, &m));
+    op->state = m;
+    m->ctx = ctx;
+    m->type = A->type;
+    m->options = *(const gmg_options *)options;
+    m->redblack = m->options.smoother != GMG_JACOBI;
+    SPRY_GO(ctx, make_levels(m, A));
+    *M = op;
+    op = NULL;
+done:
+    spry_operator_free(op);
+    return status;
+}

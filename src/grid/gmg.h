@@ -1,0 +1,37 @@
+/* Geometric multigrid over stencils. */
+#ifndef SPRY_GRID_GMG_H
+#define SPRY_GRID_GMG_H
+
+#include "grid/terms.h"
+#include "precon/gmg.h"
+
+enum { GMG_LEVELS = 32 };
+
+/* A level; of the first one x and b are the caller's. */
+typedef struct gmg_level {
+    spry_operator *A; /* of order 2; owned but for one that is the caller's */
+    const stencil *s;
+    void *x, *b, *r;
+    spry_vector *diagonal; /* inverse; NULL for smoothers that do not need it */
+    void *tiles;           /* a line for each thread, with an element before and behind */
+} gmg_level;
+
+typedef struct gmg {
+    spry_context *ctx;
+    spry_type type;
+    gmg_options options;
+    bool redblack, owns_first;
+    int count;
+    gmg_level level[GMG_LEVELS];
+    spry_operator *coarsest;
+} gmg;
+
+/* x = smoothed x, in the order of colours or (back) the other one; zero: x is 0, whatever it holds.
+ */
+spry_status gmg_smooth(const gmg *m, int level, int sweeps, bool back, bool zero);
+/* b of the next level = restricted b - A x, or (plain) b */
+spry_status gmg_down(const gmg *m, int level, bool plain);
+/* x += interpolated x of the next level */
+void gmg_up(const gmg *m, int level);
+
+#endif

@@ -1,0 +1,242 @@
+/* Grids as objects, and fields over them. */
+#include "grid/grid.h"
+
+#define GRID_OPTIONS(item)                                                                   \
+    item(TEXT, box, "0:1", 0, 0, NULL,                                                       \
+         "where each axis begins and ends: 0:1,0:1,0:2; axes that are not named are as the " \
+         "last")                                                                             \
+    item(WORD, boundary, "dirichlet", 0, 0, GRID_FACES, "what is known at all faces")        \
+    item(TEXT, x, "", 0, 0, NULL,                                                            \
+         "what is known at the two faces of x: one word, or two with a colon, "              \
+         "neumann:dirichlet")                                                                \
+    item(TEXT, y, "", 0, 0, NULL, "the same for y")                                          \
+    item(TEXT, z, "", 0, 0, NULL, "the same for z")
+
+typedef struct grid_options {
+    GRID_OPTIONS(SPRY_OPTION_FIELD)
+} grid_options;
+
+#define OPTION_OWNER grid_options
+static const spry_option option_rows[] = {GRID_OPTIONS(SPRY_OPTION_ROW)};
+#undef OPTION_OWNER
+static const spry_option_list option_list = SPRY_OPTION_LIST(option_rows);
+
+spry_option_list spry_grid_options(void)
+{
+    return option_list;
+}
+
+/* "128x128" up to a blank; *rest is what follows. */
+static spry_status read_sizes(spry_context *ctx, const char *text, grid_shape *shape,
+                              const char **rest)
+{
+    const char *p = text + strspn(text, " \t\n"), *end = p + strcspn(p, " \t\n");
+    *rest = end;
+    for (;; p++) {
+        int64_t n;
+        const char *after = base_parse_int(p, end, &n);
+        if (!after || (after < end && *after != 'x'))
+            return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
+                             "a grid begins with its intervals along each axis, as in 64x64; "
+                             "\"%.32s\" does not",
+                             text);
+        if (shape->dimensions == GRID_AXES)
+            return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "a grid has three axes at most: \"%.64s\"",
+                             text);
+        if (n < 1 || n > INT32_MAX)
+            return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
+                             "%" PRId64 " intervals along %c, expected 1 to %d", n,
+                             "xyz"[shape->dimensions], INT32_MAX);
+        shape->axis[shape->dimensions++].intervals = n;
+        p = after;
+        if (p == end)
+            return SPRY_STATUS_OK;
+    }
+}
+
+static spry_status read_box(spry_context *ctx, const char *text, grid_shape *shape)
+{
+    const char *p = text, *end = text + strlen(text);
+    for (int a = 0; a < shape->dimensions; a++) {
+        grid_axis *axis = &shape->axis[a];
+        if (p == end && a > 0) {
+            axis->low = shape->axis[a - 1].low;
+            axis->high = shape->axis[a - 1].high;
+            continue;
+        }
+        const char *colon = base_parse_double(p, end, &axis->low);
+        const char *after = colon && colon < end && *colon == ':'
+                                ? base_parse_double(colon + 1, end, &axis->high)
+                                : NULL;
+        if (!after || (after < end && *after != ','))
+            return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
+                             "box=%s: expected LOW:HIGH of each axis, with commas between", text);
+        if (!(axis->low < axis->high) || !isfinite(axis->high - axis->low))
+            return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
+                             "box=%s: axis %c has to end after it begins", text, "xyz"[a]);
+        p = after < end ? after + 1 : end;
+    }
+    return p == end ? SPRY_STATUS_OK
+                    : SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
+                                "box=%s has more axes than the grid, %d", text, shape->dimensions);
+}
+
+static spry_status read_face(spry_context *ctx, int axis, const char *word, grid_face *face)
+{
+    const int found = base_find_word(GRID_FACES, word);
+    char what[] = "boundary of x";
+    what[sizeof what - 2] = "xyz"[axis];
+    if (found < 0)
+        return base_unknown_word(ctx, what, word, GRID_FACES);
+    *face = (grid_face)found;
+    return SPRY_STATUS_OK;
+}
+
+static spry_status read_faces(spry_context *ctx, const char *text, int a, grid_shape *shape)
+{
+    grid_axis *axis = &shape->axis[a];
+    char first[SPRY_OPTION_TEXT_SIZE];
+    const size_t length = strcspn(text, ":");
+    spry_status status = SPRY_STATUS_OK;
+    if (!text[0])
+        return SPRY_STATUS_OK;
+    if (a >= shape->dimensions)
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "%c=%s: the grid has no such axis", "xyz"[a],
+                         text);
+    snprintf(first, sizeof first, "%.*s", (int)length, text);
+    SPRY_GO(ctx, read_face(ctx, a, first, &axis->face[0]));
+    axis->face[1] = axis->face[0];
+    if (text[length])
+        SPRY_GO(ctx, read_face(ctx, a, text + length + 1, &axis->face[1]));
+    if ((axis->face[0] == GRID_PERIODIC) != (axis->face[1] == GRID_PERIODIC))
+        status = SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
+                           "%c=%s: both faces of an axis are periodic, or none", "xyz"[a], text);
+done:
+    return status;
+}
+
+spry_status grid_complete(spry_context *ctx, grid_shape *shape)
+{
+    shape->unknowns = shape->points = 1;
+    for (int a = 0; a < GRID_AXES; a++) {
+        grid_axis *axis = &shape->axis[a];
+        const bool periodic = axis->face[0] == GRID_PERIODIC, there = a < shape->dimensions;
+        axis->points = axis->intervals + !(there && periodic);
+        axis->first = there && axis->face[0] == GRID_DIRICHLET;
+        axis->unknowns = axis->points - axis->first - (there && axis->face[1] == GRID_DIRICHLET);
+        axis->spacing = there ? (axis->high - axis->low) / (double)axis->intervals : 1;
+        if (axis->unknowns < 1)
+            return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
+                             "%" PRId64 " intervals along %c leave no unknown between two faces "
+                             "with known values",
+                             axis->intervals, "xyz"[a]);
+        shape->unknowns *= axis->unknowns;
+        shape->points *= axis->points;
+        if (shape->points > INT64_MAX >> 34)
+            return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
+                             "the grid has more than %" PRId64 " points", INT64_MAX >> 34);
+    }
+    return SPRY_STATUS_OK;
+}
+
+spry_status spry_grid_new(spry_context *ctx, const char *text, spry_grid **out)
+{
+    SPRY_NEED(ctx, ctx, text, out);
+    grid_options options;
+    grid_shape shape = {0};
+    const char *rest = text;
+    spry_status status = SPRY_STATUS_OK;
+    *out = NULL;
+    SPRY_GO(ctx, read_sizes(ctx, text, &shape, &rest));
+    SPRY_GO(ctx, options_take(ctx, option_list, &options, rest));
+    SPRY_GO(ctx, read_box(ctx, options.box, &shape));
+    const char *faces[] = {options.x, options.y, options.z};
+    for (int a = 0; a < GRID_AXES; a++) {
+        shape.axis[a].face[0] = shape.axis[a].face[1] = (grid_face)options.boundary;
+        SPRY_GO(ctx, read_faces(ctx, faces[a], a, &shape));
+    }
+    SPRY_GO(ctx, grid_complete(ctx, &shape));
+    SPRY_GO(ctx, base_object_new(ctx, sizeof **out, out));
+    **out = (spry_grid){ctx, shape};
+done:
+    return status;
+}
+
+void spry_grid_free(spry_grid *grid)
+{
+    if (grid)
+        base_object_free(grid->ctx, grid);
+}
+
+spry_status spry_grid_describe(const spry_grid *grid, spry_grid_info *info)
+{
+    SPRY_NEED(CTX_OF(grid), grid, info);
+    static const base_sized sized = BASE_SIZED(spry_grid_info, spacing);
+    const grid_shape *s = &grid->shape;
+    spry_grid_info found = {
+        .dimensions = s->dimensions, .unknowns = s->unknowns, .points = s->points};
+    for (int a = 0; a < GRID_AXES; a++) {
+        found.axis_unknowns[a] = s->axis[a].unknowns;
+        found.axis_points[a] = s->axis[a].points;
+        found.intervals[a] = s->axis[a].intervals;
+        found.low[a] = s->axis[a].low;
+        found.high[a] = s->axis[a].high;
+        found.spacing[a] = s->axis[a].spacing;
+    }
+    const spry_status status = base_blank(grid->ctx, info, &sized);
+    if (status == SPRY_STATUS_OK)
+        base_give(info, &found, &sized);
+    return status;
+}
+
+void grid_split(const grid_shape *shape, bool all_points, int64_t i, int64_t at[GRID_AXES])
+{
+    for (int a = 0; a < GRID_AXES; a++) {
+        const int64_t n = all_points ? shape->axis[a].points : shape->axis[a].unknowns;
+        at[a] = i % n;
+        i /= n;
+    }
+}
+
+static void place_of(const grid_shape *shape, bool all_points, int64_t i, double place[GRID_AXES])
+{
+    int64_t at[GRID_AXES];
+    grid_split(shape, all_points, i, at);
+    for (int a = 0; a < GRID_AXES; a++)
+        place[a] =
+            a < shape->dimensions
+                ? grid_coordinate(&shape->axis[a], at[a] + (all_points ? 0 : shape->axis[a].first))
+                : 0;
+}
+
+spry_status spry_grid_place(const spry_grid *grid, bool all_points, int64_t index, double *place)
+{
+    SPRY_NEED(CTX_OF(grid), grid, place);
+    const int64_t count = all_points ? grid->shape.points : grid->shape.unknowns;
+    if (index < 0 || index >= count)
+        return SPRY_FAIL(grid->ctx, SPRY_STATUS_BAD_USAGE,
+                         "index %" PRId64 " is outside 0..%" PRId64, index, count - 1);
+    place_of(&grid->shape, all_points, index, place);
+    return SPRY_STATUS_OK;
+}
+
+spry_status spry_field_new(const spry_grid *grid, spry_type type, bool all_points,
+                           spry_place_fn function, void *data, spry_vector **field)
+{
+    SPRY_NEED(CTX_OF(grid), grid, field);
+    const int64_t count = all_points ? grid->shape.points : grid->shape.unknowns;
+    *field = NULL;
+    spry_status status = base_check_type(grid->ctx, type);
+    if (status == SPRY_STATUS_OK)
+        status = vector_new_at(grid->ctx, NULL, type, count, field);
+    if (status != SPRY_STATUS_OK || !function)
+        return status;
+    for (int64_t i = 0; i < count; i++) {
+        double place[GRID_AXES];
+        spry_scalar value = {0, 0};
+        place_of(&grid->shape, all_points, i, place);
+        function(data, place, &value);
+        value_set(type, (*field)->data, i, value);
+    }
+    return SPRY_STATUS_OK;
+}

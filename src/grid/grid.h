@@ -1,0 +1,212 @@
+/*
+ * Grids and operators of differences. A text becomes terms (parse.c), a term a table of 1-D rows
+ * for each axis (axis.c, from exact weights, weights.c), the tables of all terms the rows of each
+ * class of points (classes.c), which a kernel of the host's goes through (stencil.c).
+ */
+#ifndef SPRY_GRID_INTERNAL_H
+#define SPRY_GRID_INTERNAL_H
+
+#include "host/host.h"
+#include "matrix/matrix.h"
+
+#include <spry/grid.h>
+
+enum { GRID_AXES = 3 };
+/* What is known at a face. An absorbing layer will be a fourth kind, of Helmholtz's equation. */
+typedef enum grid_face { GRID_DIRICHLET, GRID_NEUMANN, GRID_PERIODIC } grid_face;
+#define GRID_FACES "dirichlet neumann periodic"
+
+typedef struct grid_axis {
+    int64_t intervals; /* 0: the grid has no such axis, but one point in its place */
+    double low, high, spacing;
+    grid_face face[2]; /* at its beginning and end */
+    int64_t points, unknowns;
+    int64_t first; /* the point that is unknown 0 */
+} grid_axis;
+
+/* Plain numbers: who needs a grid for long keeps a copy. */
+typedef struct grid_shape {
+    int dimensions;
+    grid_axis axis[GRID_AXES];
+    int64_t unknowns, points;
+} grid_shape;
+
+struct spry_grid {
+    spry_context *ctx;
+    grid_shape shape;
+};
+
+/* Fills in what follows from intervals, box and faces; fails where there is no unknown. */
+spry_status grid_complete(spry_context *ctx, grid_shape *shape);
+/* The coordinate of point i of an axis. */
+static inline double grid_coordinate(const grid_axis *axis, int64_t i)
+{
+    /* From the nearer end, so that both ends are exact. */
+    const int64_t left = axis->intervals - i;
+    return i <= left ? axis->low + axis->spacing * (double)i
+                     : axis->high - axis->spacing * (double)left;
+}
+/* Indices along the axes of element i of unknowns, or of points. */
+void grid_split(const grid_shape *shape, bool all_points, int64_t i, int64_t at[GRID_AXES]);
+
+/* --- weights (weights.c) -------------------------------------------------------------------------
+ */
+
+enum { WEIGHTS_MOST = 14 };
+/* num / den in lowest terms, den > 0 */
+typedef struct weight {
+    int64_t num, den;
+} weight;
+/*
+ * Weights w so that sum w_j f(node_j) is the derivative number q of f at a place, for unit spacing
+ * and polynomials of less than `count` coefficients. Places are counted in halves of the spacing.
+ * slope >= 0: the derivative at that node is known besides, its weight is w[count], and polynomials
+ * have a coefficient more.
+ */
+void grid_weights(int q, int place, int count, const int *nodes, int slope, weight *w);
+/* The nearest double. */
+double grid_weight_value(weight w);
+
+/* --- terms (parse.c) -----------------------------------------------------------------------------
+ */
+
+enum { TERMS_MOST = 32, ATOMS_MOST = 12, POWER_MOST = 4 };
+typedef enum atom_kind { ATOM_FIELD, ATOM_DERIVATIVE, ATOM_FLUX } atom_kind;
+typedef struct term_atom {
+    atom_kind kind;
+    int axis, power; /* of a derivative; a flux has an axis */
+    int field;       /* a coefficient */
+    int place;       /* in the text, for messages */
+} term_atom;
+/* A factor times a product of atoms, which act on what is to their right. A flux along an axis,
+ * d (fields d), is followed by its fields and another ATOM_FLUX that closes it. */
+typedef struct stencil_term {
+    spry_scalar factor;
+    int count;
+    term_atom atoms[ATOMS_MOST];
+} stencil_term;
+typedef struct stencil_terms {
+    int count;
+    stencil_term list[TERMS_MOST];
+} stencil_terms;
+
+/* Names that may stand in a text; constants have their value. */
+typedef struct coefficient_name {
+    const char *name;
+    bool constant;
+    spry_scalar value;
+} coefficient_name;
+spry_status stencil_parse(spry_context *ctx, const char *text, int dimensions, int names,
+                          const coefficient_name *name, stencil_terms *terms);
+/* A fault at a place of the text. */
+spry_status stencil_fault(spry_context *ctx, const char *text, int place, const char *format, ...)
+    SPRY_PRINTF(4, 5);
+
+/* --- tables (axis.c) -----------------------------------------------------------------------------
+ */
+
+/* What a 1-D row refers to: an unknown; a known value at the face; a known derivative there, times
+ * the spacing, in the axis's direction. */
+typedef enum known_kind { KNOWN_NOT, KNOWN_VALUE, KNOWN_SLOPE } known_kind;
+/* c times the number at `col`, taken by way of the intermediate point `mid`, at which a field may
+ * stand; both counted from the row's point. */
+typedef struct axis_entry {
+    int64_t mid, col;
+    double c;
+    known_kind kind;
+} axis_entry;
+/* The rows of a table: `low` at the beginning of the axis, one for all between, `high` at its end.
+ * Rows are those of unknowns. */
+typedef struct axis_table {
+    int64_t rows, low, high;
+    int64_t *start; /* low + 1 + high + 1 */
+    axis_entry *entries;
+    bool periodic;
+} axis_table;
+
+/* What a term does along one axis: derivatives, outer ones from the left, then across a field (mid)
+ * the inner ones; or a flux. */
+typedef struct axis_work {
+    int outer_count, inner_count;
+    int outer[ATOMS_MOST], inner[ATOMS_MOST]; /* powers */
+    bool mid, flux;
+    bool slopes; /* derivatives that are known at faces are those of what it acts on */
+} axis_work;
+spry_status axis_table_make(spry_context *ctx, const grid_axis *axis, char name, int order,
+                            const axis_work *work, axis_table *table);
+spry_status axis_table_transpose(spry_context *ctx, const axis_table *from, axis_table *table);
+void axis_table_clear(spry_context *ctx, axis_table *table);
+/* The number of a row's class: 0..low-1, low, low+1..low+high. */
+static inline int64_t axis_class(int64_t rows, int64_t low, int64_t high, int64_t row)
+{
+    return row < low ? row : row >= rows - high ? row - (rows - high) + low + 1 : low;
+}
+
+/* --- stencils (stencil.c, classes.c, rows.c) -----------------------------------------------------
+ */
+
+/* A term as tensor product of its tables: y_i = c f1_i sum f2_mid (...) f3_col u_col. */
+typedef struct stencil_part {
+    spry_scalar c;
+    int field[3];        /* at the row, at mid, at the column; -1: none */
+    bool has[GRID_AXES]; /* else it does nothing along the axis */
+    axis_work work[GRID_AXES];
+    axis_table table[GRID_AXES]; /* plain */
+    axis_table transposed[GRID_AXES];
+} stencil_part;
+
+/* All rows of A, or of A^T, by classes of points. */
+typedef struct stencil_form {
+    bool made, transposed;
+    int64_t low[GRID_AXES], high[GRID_AXES], classes[GRID_AXES];
+    host_stencil host; /* points to the arrays below */
+    int64_t *start;
+    host_stencil_group *groups;
+    int64_t *offsets;
+    void *coefficients;
+} stencil_form;
+
+typedef struct stencil {
+    grid_shape shape;
+    int order, parts_count, field_count;
+    char *text;
+    stencil_part parts[TERMS_MOST];
+    void **fields; /* of the operator's type, for all points */
+    stencil_form plain, transposed;
+    const host_kernels *kernels;
+} stencil;
+
+/* y = alpha op(A) x + beta z; z may be y. */
+spry_status stencil_run(const spry_operator *op, spry_transpose transpose, spry_scalar alpha,
+                        const void *x, spry_scalar beta, const void *z, void *y);
+/* A line of x as kernels want it. */
+host_line stencil_line(const stencil *s, const stencil_form *form, bool conjugate, int64_t size,
+                       int64_t line, const char *x);
+/* The same terms with differences of another order on a grid with half the intervals along each
+ * axis, whose shape is given, or (halved is false) on the same; fields are taken from points that
+ * both have. */
+spry_status stencil_coarser(const spry_operator *fine, const grid_shape *shape, bool halved,
+                            int order, spry_operator **coarse);
+spry_status gmg_make(const spry_operator *A, const void *options, spry_operator **M);
+
+/* Makes the rows of all classes. */
+spry_status stencil_form_make(const spry_operator *op, bool transposed, stencil_form *form);
+void stencil_form_clear(spry_context *ctx, stencil_form *form);
+
+/* An entry of a row: what it refers to along each axis, counted from the row, and its number. */
+typedef struct stencil_entry {
+    int64_t mid[GRID_AXES], col[GRID_AXES];
+    known_kind kind[GRID_AXES];
+    double c; /* without the term's factor and fields */
+} stencil_entry;
+/* Calls visit for each entry of a row of one part of A, or A^T. */
+typedef void (*stencil_visit)(void *data, const stencil_part *part, const stencil_entry *entry);
+void stencil_visit_row(const stencil_part *part, bool transposed, const int64_t at[GRID_AXES],
+                       stencil_visit visit, void *data);
+/* The stencil of an operator; NULL where it is none. */
+const stencil *stencil_of(const spry_operator *op);
+/* The matrix and its diagonal. */
+spry_status stencil_to_matrix(const spry_operator *op, spry_matrix **A);
+spry_status stencil_diagonal(const spry_operator *op, spry_vector **d);
+
+#endif

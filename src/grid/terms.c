@@ -1,0 +1,233 @@
+/*
+ * Terms as parts of a stencil: fields, derivatives, fields, derivatives, fields, from the left.
+ * Fields that stand together are multiplied once, and kept for all points.
+ */
+#include "grid/terms.h"
+
+/* Coefficients that stand together, by number, rising. */
+typedef struct field_list {
+    int count, field[ATOMS_MOST];
+} field_list;
+
+/* A term with its atoms sorted by what they do. */
+typedef struct sorted_term {
+    field_list fields[3];
+    axis_work work[GRID_AXES];
+} sorted_term;
+
+static void add_field(field_list *list, int field)
+{
+    int k = list->count++;
+    for (; k > 0 && list->field[k - 1] > field; k--)
+        list->field[k] = list->field[k - 1];
+    list->field[k] = field;
+}
+
+/* A single block of derivatives is the inner one, and fields behind it are those of the column. */
+static void settle(sorted_term *t, int stage, bool flux)
+{
+    if (flux || stage >= 3)
+        return;
+    for (int a = 0; a < GRID_AXES; a++) {
+        axis_work *w = &t->work[a];
+        memcpy(w->inner, w->outer, sizeof w->inner);
+        w->inner_count = w->outer_count;
+        w->outer_count = 0;
+    }
+    t->fields[2] = t->fields[1];
+    t->fields[1] = (field_list){0};
+}
+
+/* Stages: 0 fields, 1 derivatives, 2 fields, 3 derivatives, 4 fields. */
+static spry_status sort_term(spry_context *ctx, const char *text, const stencil_term *term,
+                             sorted_term *t)
+{
+    int stage = 0;
+    bool flux = false, open = false;
+    *t = (sorted_term){0};
+    for (int k = 0; k < term->count; k++) {
+        const term_atom *atom = &term->atoms[k];
+        if (atom->kind == ATOM_FIELD) {
+            stage += stage % 2;
+            add_field(&t->fields[open ? 1 : stage / 2], atom->field);
+            continue;
+        }
+        if (atom->kind == ATOM_FLUX) {
+            if (!open && stage > 0)
+                return stencil_fault(ctx, text, atom->place,
+                                     "div( *grad) stands behind no derivative");
+            t->work[atom->axis].flux = t->work[atom->axis].mid = flux = true;
+            open = !open;
+            stage = open ? 0 : 4;
+            continue;
+        }
+        stage += stage % 2 == 0;
+        if (stage > 3)
+            return stencil_fault(ctx, text, atom->place,
+                                 "a term has at most one field or product of fields between "
+                                 "derivatives, and none before a third one");
+        axis_work *w = &t->work[atom->axis];
+        if (stage == 1)
+            w->outer[w->outer_count++] = atom->power;
+        else
+            w->inner[w->inner_count++] = atom->power;
+    }
+    settle(t, stage, flux);
+    for (int a = 0; a < GRID_AXES; a++) {
+        t->work[a].mid = t->work[a].flux || t->fields[1].count > 0;
+        t->work[a].slopes = t->fields[2].count == 0;
+    }
+    return SPRY_STATUS_OK;
+}
+
+/* --- fields --------------------------------------------------------------------------------------
+ */
+
+typedef struct terms_maker {
+    spry_context *ctx;
+    spry_type type;
+    const terms_given *given;
+    stencil *s;
+    field_list made[3 * TERMS_MOST]; /* what each field of the stencil is the product of */
+} terms_maker;
+
+static spry_status fill_field(const terms_maker *m, const field_list *list, void *to)
+{
+    const int64_t points = m->s->shape.points;
+    for (int k = 0; k < list->count; k++) {
+        const spry_vector *v = m->given->values[list->field[k]], *here = NULL;
+        spry_vector *copy = NULL;
+        const spry_status status = vector_here(v, &here, &copy);
+        for (int64_t i = 0; i < points && status == SPRY_STATUS_OK; i++) {
+            spry_scalar value = value_get(here->type, here->data, i);
+            if (k > 0) {
+                const spry_scalar a = value_get(m->type, to, i);
+                value = (spry_scalar){a.re * value.re - a.im * value.im,
+                                      a.re * value.im + a.im * value.re};
+            }
+            value_set(m->type, to, i, value);
+        }
+        spry_vector_free(copy);
+        if (status != SPRY_STATUS_OK)
+            return status;
+    }
+    return SPRY_STATUS_OK;
+}
+
+/* The field of a product, made where it is a new one; -1 for none. */
+static spry_status find_field(terms_maker *m, const field_list *list, int *field)
+{
+    stencil *s = m->s;
+    *field = -1;
+    if (list->count == 0)
+        return SPRY_STATUS_OK;
+    for (int f = 0; f < s->field_count; f++)
+        if (m->made[f].count == list->count &&
+            memcmp(m->made[f].field, list->field, (size_t)list->count * sizeof(int)) == 0) {
+            *field = f;
+            return SPRY_STATUS_OK;
+        }
+    *field = s->field_count;
+    const spry_status status =
+        base_alloc(m->ctx, s->shape.points, spry_type_size(m->type), &s->fields[*field]);
+    if (status != SPRY_STATUS_OK)
+        return status;
+    m->made[s->field_count++] = *list;
+    return fill_field(m, list, s->fields[*field]);
+}
+
+static spry_status check_values(const terms_maker *m, coefficient_name *names)
+{
+    const terms_given *g = m->given;
+    for (int i = 0; i < g->count; i++) {
+        const spry_vector *v = g->values[i];
+        if (!g->names[i] || !v)
+            return SPRY_FAIL(m->ctx, SPRY_STATUS_BAD_USAGE,
+                             "coefficient %d has no name or no vector", i);
+        if (v->n != 1 && v->n != m->s->shape.points)
+            return SPRY_FAIL(m->ctx, SPRY_STATUS_BAD_USAGE,
+                             "coefficient %s has %" PRId64
+                             " elements, expected 1, or one for each of the %" PRId64 " points",
+                             g->names[i], v->n, m->s->shape.points);
+        if (spry_type_is_complex(v->type) && !spry_type_is_complex(m->type))
+            return SPRY_FAIL(m->ctx, SPRY_STATUS_BAD_USAGE,
+                             "coefficient %s is complex, the operator of type %s", g->names[i],
+                             spry_type_name(m->type));
+        names[i] = (coefficient_name){.name = g->names[i], .constant = v->n == 1};
+        if (v->n == 1) {
+            const spry_vector *here = NULL;
+            spry_vector *copy = NULL;
+            const spry_status status = vector_here(v, &here, &copy);
+            if (status == SPRY_STATUS_OK)
+                names[i].value = value_get(here->type, here->data, 0);
+            spry_vector_free(copy);
+            if (status != SPRY_STATUS_OK)
+                return status;
+        }
+    }
+    return SPRY_STATUS_OK;
+}
+
+static spry_status make_part(terms_maker *m, const stencil_term *term)
+{
+    stencil *s = m->s;
+    stencil_part *part = &s->parts[s->parts_count++];
+    sorted_term sorted;
+    spry_status status = SPRY_STATUS_OK;
+    part->c = term->factor;
+    SPRY_GO(m->ctx, sort_term(m->ctx, m->given->text, term, &sorted));
+    for (int f = 0; f < 3; f++)
+        SPRY_GO(m->ctx, find_field(m, &sorted.fields[f], &part->field[f]));
+    for (int a = 0; a < s->shape.dimensions; a++) {
+        const axis_work *w = &sorted.work[a];
+        if (w->outer_count + w->inner_count == 0 && !w->flux)
+            continue;
+        SPRY_GO(m->ctx, axis_table_make(m->ctx, &s->shape.axis[a], "xyz"[a], s -> order, w,
+                                        &part -> table[a]));
+        SPRY_GO(m->ctx, axis_table_transpose(m->ctx, &part->table[a], &part->transposed[a]));
+        part->has[a] = true;
+        part->work[a] = *w;
+    }
+done:
+    return status;
+}
+
+spry_status terms_make(spry_context *ctx, spry_type type, const terms_given *given, stencil *s)
+{
+    terms_maker *m = NULL;
+    stencil_terms *terms = NULL;
+    coefficient_name *names = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *m, &m));
+    *m = (terms_maker){.ctx = ctx, .type = type, .given = given, .s = s};
+    SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *terms, &terms));
+    SPRY_GO(ctx, base_calloc(ctx, given->count, sizeof *names, &names));
+    SPRY_GO(ctx, base_calloc(ctx, 3 * (int64_t)TERMS_MOST, sizeof *s->fields, &s->fields));
+    s->text = base_copy_text(ctx, given->text);
+    if (!s->text) {
+        status = SPRY_STATUS_NO_MEMORY;
+        goto done;
+    }
+    SPRY_GO(ctx, check_values(m, names));
+    SPRY_GO(ctx, stencil_parse(ctx, given->text, s->shape.dimensions, given->count, names, terms));
+    for (int k = 0; k < terms->count; k++)
+        SPRY_GO(ctx, make_part(m, &terms->list[k]));
+done:
+    base_free(ctx, names);
+    base_free(ctx, terms);
+    base_free(ctx, m);
+    return status;
+}
+
+void terms_clear(spry_context *ctx, stencil *s)
+{
+    for (int p = 0; p < s->parts_count; p++)
+        for (int a = 0; a < GRID_AXES; a++) {
+            axis_table_clear(ctx, &s->parts[p].table[a]);
+            axis_table_clear(ctx, &s->parts[p].transposed[a]);
+        }
+    for (int f = 0; f < s->field_count; f++)
+        base_free(ctx, s->fields[f]);
+    base_free(ctx, s->fields);
+    base_free(ctx, s->text);
+}

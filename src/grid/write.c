@@ -1,0 +1,238 @@
+/*
+ * Fields as files. A field of unknowns is written where its points are: the box begins at the first
+ * of them.
+ *
+ * .vti is VTK's XML format for regular grids with its numbers behind the text, as they are in
+ * memory (VTK file formats, "appended raw"): before each array the number of its bytes in 64 bits.
+ */
+#include "grid/grid.h"
+
+#include "io/npy.h"
+#include "io/png.h"
+
+#define FIELD_OPTIONS(item)                                                                       \
+    item(WORD, across, "auto", 0, 0, "auto x y z",                                                \
+         "axis that the plane of a picture stands across; auto is z, or what a plane grid lacks") \
+    item(REAL, at, "0.5", 0, 1, NULL, "where the plane lies, as a part of the axis")              \
+    item(REAL, low, "0", 0, 0, NULL,                                                              \
+         "number of the darkest colour; low = high takes the least and the largest of the plane") \
+    item(REAL, high, "0", 0, 0, NULL, "number of the brightest colour")
+
+typedef struct field_options {
+    FIELD_OPTIONS(SPRY_OPTION_FIELD)
+} field_options;
+#define OPTION_OWNER field_options
+static const spry_option option_rows[] = {FIELD_OPTIONS(SPRY_OPTION_ROW)};
+#undef OPTION_OWNER
+static const spry_option_list option_list = SPRY_OPTION_LIST(option_rows);
+
+spry_option_list spry_field_options(void)
+{
+    return option_list;
+}
+
+/* A field of the host's with its sizes. */
+typedef struct shown {
+    const grid_shape *shape;
+    const spry_vector *v;
+    bool all_points;
+    int64_t n[GRID_AXES];
+} shown;
+
+/* --- .vti ----------------------------------------------------------------------------------------
+ */
+
+/* The real or imaginary parts, as they are in the vector. */
+static void write_part(io_writer *w, const spry_vector *v, int part)
+{
+    enum { PIECE = 512 };
+    const uint64_t parts = spry_type_is_complex(v->type) ? 2 : 1;
+    const uint64_t size = spry_type_size(v->type) / parts, bytes = (uint64_t)v->n * size;
+    char piece[PIECE * sizeof(double)];
+    io_write(w, &bytes, sizeof bytes);
+    if (parts == 1) {
+        io_write(w, v->data, bytes);
+        return;
+    }
+    for (int64_t i = 0; i < v->n && !io_write_failed(w); i += PIECE) {
+        const int64_t n = v->n - i < PIECE ? v->n - i : PIECE;
+        for (int64_t k = 0; k < n; k++)
+            memcpy(piece + (size_t)k * size,
+                   (const char *)v->data + ((uint64_t)(i + k) * 2 + (uint64_t)part) * size, size);
+        io_write(w, piece, (size_t)n * size);
+    }
+}
+
+static spry_status write_vti(const shown *f, const char *path)
+{
+    const spry_vector *v = f->v;
+    const grid_axis *a = f->shape->axis;
+    const int parts = spry_type_is_complex(v->type) ? 2 : 1;
+    const uint16_t order = 1;
+    const bool little = *(const unsigned char *)&order == 1;
+    char origin[GRID_AXES][32], spacing[GRID_AXES][32], extent[96];
+    io_writer *w = NULL;
+    const spry_status status = io_create(v->ctx, path, &w);
+    if (status != SPRY_STATUS_OK)
+        return status;
+    for (int k = 0; k < GRID_AXES; k++) {
+        const int64_t first = f->all_points ? 0 : a[k].first;
+        base_print_double(k < f->shape->dimensions ? grid_coordinate(&a[k], first) : 0, origin[k]);
+        base_print_double(a[k].spacing, spacing[k]);
+    }
+    snprintf(extent, sizeof extent, "0 %" PRId64 " 0 %" PRId64 " 0 %" PRId64, f->n[0] - 1,
+             f->n[1] - 1, f->n[2] - 1);
+    io_printf(w,
+              "<?xml version=\"1.0\"?>\n<VTKFile type=\"ImageData\" version=\"1.0\" "
+              "byte_order=\"%s\" header_type=\"UInt64\">\n<ImageData WholeExtent=\"%s\" "
+              "Origin=\"%s %s %s\" Spacing=\"%s %s %s\">\n<Piece Extent=\"%s\">\n<PointData "
+              "Scalars=\"%s\">\n",
+              little ? "LittleEndian" : "BigEndian", extent, origin[0], origin[1], origin[2],
+              spacing[0], spacing[1], spacing[2], extent, parts == 1 ? "u" : "re");
+    const uint64_t bytes = (uint64_t)v->n * spry_type_size(v->type) / (uint64_t)parts + 8;
+    for (int k = 0; k < parts; k++)
+        io_printf(
+            w, "<DataArray type=\"%s\" Name=\"%s\" format=\"appended\" offset=\"%" PRIu64 "\"/>\n",
+            type_is_single(v->type) ? "Float32" : "Float64",
+            parts == 1 ? "u"
+            : k == 0   ? "re"
+                       : "im",
+            bytes * (uint64_t)k);
+    io_printf(w, "</PointData>\n</Piece>\n</ImageData>\n<AppendedData encoding=\"raw\">\n_");
+    for (int k = 0; k < parts; k++)
+        write_part(w, v, k);
+    io_printf(w, "\n</AppendedData>\n</VTKFile>\n");
+    return io_commit(v->ctx, w);
+}
+
+/* --- .npy ----------------------------------------------------------------------------------------
+ */
+
+static spry_status write_npy(const shown *f, const char *path)
+{
+    const spry_vector *v = f->v;
+    char header[NPY_HEADER];
+    int64_t shape[GRID_AXES];
+    const int dims = f->shape->dimensions;
+    io_writer *w = NULL;
+    const spry_status status = io_create(v->ctx, path, &w);
+    if (status != SPRY_STATUS_OK)
+        return status;
+    for (int a = 0; a < dims; a++)
+        shape[a] = f->n[dims - 1 - a];
+    io_write(w, header, io_npy_header(header, io_npy_descr(v->type), dims, shape, false));
+    io_write(w, v->data, (size_t)v->n * spry_type_size(v->type));
+    return io_commit(v->ctx, w);
+}
+
+/* --- .png ----------------------------------------------------------------------------------------
+ */
+
+/* A plane of a field: steps from a pixel to the next, and from a row to the next one above. */
+typedef struct plane {
+    int64_t width, height, first, right, up;
+} plane;
+
+static spry_status find_plane(const shown *f, const field_options *o, plane *p)
+{
+    const int dims = f->shape->dimensions, across = o->across > 0 ? o->across - 1 : 2;
+    const int64_t steps[] = {1, f->n[0], f->n[0] * f->n[1]};
+    if (dims < 3 && o->across > 0 && across < dims)
+        return SPRY_FAIL(f->v->ctx, SPRY_STATUS_BAD_USAGE,
+                         "across=%c: a plane of a grid with %d dimensions is the whole grid",
+                         "xyz"[across], dims);
+    const int a = across == 0 ? 1 : 0, b = across == 2 ? 1 : 2;
+    const int64_t last = f->n[across] - 1;
+    *p = (plane){f->n[a], f->n[b], (int64_t)((double)last * o->at + 0.5) * steps[across], steps[a],
+                 steps[b]};
+    return SPRY_STATUS_OK;
+}
+
+static double number_at(const shown *f, const plane *p, int64_t x, int64_t y)
+{
+    return value_get(f->v->type, f->v->data, p->first + x * p->right + y * p->up).re;
+}
+
+/* Colours whose lightness rises evenly, from dark blue over red to light yellow; what is no number
+ * is grey. */
+static void put_colour(double t, unsigned char *pixel)
+{
+    static const double colours[][3] = {{8, 8, 40},    {66, 20, 110},  {150, 40, 110},
+                                        {222, 80, 70}, {250, 160, 50}, {252, 252, 190}};
+    enum { LAST = sizeof colours / sizeof *colours - 1 };
+    if (!(t == t)) {
+        memset(pixel, 128, 3);
+        return;
+    }
+    t = t < 0 ? 0 : t > 1 ? 1 : t;
+    const int k = t < 1 ? (int)(t * LAST) : LAST - 1;
+    const double rest = t * LAST - k;
+    for (int c = 0; c < 3; c++)
+        pixel[c] =
+            (unsigned char)(colours[k][c] + rest * (colours[k + 1][c] - colours[k][c]) + 0.5);
+}
+
+static spry_status write_png(const shown *f, const field_options *o, const char *path)
+{
+    spry_context *ctx = f->v->ctx;
+    plane p;
+    unsigned char *pixels = NULL;
+    double low = o->low, high = o->high, least = INFINITY, most = -INFINITY;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, find_plane(f, o, &p));
+    SPRY_GO(ctx, base_alloc(ctx, p.width * p.height, 3, &pixels));
+    for (int64_t y = 0; y < p.height; y++)
+        for (int64_t x = 0; x < p.width; x++) {
+            const double value = number_at(f, &p, x, y);
+            least = value < least ? value : least;
+            most = value > most ? value : most;
+        }
+    if (low == high) {
+        low = least;
+        high = most;
+    }
+    for (int64_t y = 0; y < p.height; y++)
+        for (int64_t x = 0; x < p.width; x++)
+            put_colour(high > low ? (number_at(f, &p, x, y) - low) / (high - low) : 0.5,
+                       pixels + 3 * ((p.height - 1 - y) * p.width + x));
+    SPRY_GO(ctx, io_png_write(ctx, path, p.width, p.height, pixels));
+done:
+    base_free(ctx, pixels);
+    return status;
+}
+
+/* --- all of them ---------------------------------------------------------------------------------
+ */
+
+spry_status spry_field_write(const spry_grid *grid, const spry_vector *field, const char *path,
+                             const char *options)
+{
+    SPRY_NEED(CTX_OF_ANY(grid, field), grid, field, path);
+    spry_context *ctx = grid->ctx;
+    shown f = {.shape = &grid->shape, .all_points = field->n == grid->shape.points};
+    spry_vector *copy = NULL;
+    field_options o;
+    const size_t length = strlen(path);
+    spry_status status = SPRY_STATUS_OK;
+    if (!f.all_points && field->n != grid->shape.unknowns)
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
+                         "the field has %" PRId64 " elements, the grid %" PRId64
+                         " unknowns and %" PRId64 " points",
+                         field->n, grid->shape.unknowns, grid->shape.points);
+    SPRY_GO(ctx, options_take(ctx, option_list, &o, options));
+    SPRY_GO(ctx, vector_here(field, &f.v, &copy));
+    for (int a = 0; a < GRID_AXES; a++)
+        f.n[a] = f.all_points ? grid->shape.axis[a].points : grid->shape.axis[a].unknowns;
+    if (io_ends_with(path, length, ".vti"))
+        status = write_vti(&f, path);
+    else if (io_ends_with(path, length, ".npy"))
+        status = write_npy(&f, path);
+    else if (io_ends_with(path, length, ".png"))
+        status = write_png(&f, &o, path);
+    else
+        status = SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
+                           "%s: fields are written as .vti, .npy or .png", path);
+done:
+    spry_vector_free(copy);
+    return status;
+}

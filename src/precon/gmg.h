@@ -1,0 +1,30 @@
+/* The options of precon gmg, which src/grid makes. */
+#ifndef SPRY_PRECON_GMG_H
+#define SPRY_PRECON_GMG_H
+
+#include "precon/precon.h"
+
+#define GMG_OPTIONS(item)                                                                      \
+    PRECON_COMMON(item)                                                                        \
+    item(WORD, cycle, "v", 0, 0, "v w f full",                                                 \
+         "how levels are gone through; full begins on the coarsest one, and has a V-cycle on " \
+         "each level on the way up")                                                           \
+    item(INT, pre, "1", 0, 64, NULL, "sweeps of the smoother before going down")               \
+    item(INT, post, "1", 0, 64, NULL, "sweeps after coming up")                                \
+    item(WORD, smoother, "auto", 0, 0, "auto redblack jacobi",                                 \
+         "red-black Gauss-Seidel, where points have neighbours of the other colour alone, or " \
+         "damped Jacobi; auto takes the first where it can")                                   \
+    item(REAL, omega, "0", 0, 2, NULL, "relaxation; 0 takes 1 for redblack, 0.8 for jacobi")   \
+    item(BOOL, symmetric, "yes", 0, 0, NULL,                                                   \
+         "colours take turns the other way after coming up, as methods for symmetric systems " \
+         "need it; no converges faster by itself")                                             \
+    item(INT, coarsest, "200", 1, 1e6, NULL,                                                   \
+         "unknowns that are few enough to be solved for by factors")
+
+typedef struct gmg_options {
+    GMG_OPTIONS(SPRY_OPTION_FIELD)
+} gmg_options;
+enum { GMG_V, GMG_W, GMG_F, GMG_FULL };
+enum { GMG_AUTO, GMG_REDBLACK, GMG_JACOBI };
+
+#endif

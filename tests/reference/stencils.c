@@ -1,0 +1,618 @@
+/*
+ * Operators of differences: orders of what they leave of exact derivatives, products against those
+ * with their matrices, transposes, threads, fused sweeps, solves.
+ */
+#include "matrix/matrix.h"
+#include "support/support.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+/* --- functions with known derivatives ------------------------------------------------------------
+ */
+
+/* u = prod sin(w_a x_a + s_a), k = 2 + cos(w x) and so on: all periodic on the box 0:1 where w is
+ * 2 pi. */
+typedef struct problem {
+    double w[3], s[3];
+    int power[3]; /* of derivatives; flux: div(k grad) */
+    bool flux;
+    int dimensions;
+} problem;
+
+static double factor(const problem *p, int a, int power, const double *x)
+{
+    const double angle = p->w[a] * x[a] + p->s[a];
+    return a >= p->dimensions ? power == 0 : pow(p->w[a], power) * sin(angle + power * acos(0));
+}
+
+static double product(const problem *p, const int *power, const double *x)
+{
+    return factor(p, 0, power[0], x) * factor(p, 1, power[1], x) * factor(p, 2, power[2], x);
+}
+
+static double conductivity(const problem *p, int power, int axis, const double *x)
+{
+    const double angle = p->w[axis] * x[axis];
+    double rest = 2;
+    for (int a = 0; a < p->dimensions; a++)
+        rest += power == 0 ? cos(p->w[a] * x[a]) / 4 : 0;
+    return power == 0 ? rest : -p->w[axis] * sin(angle) / 4;
+}
+
+static void value_of(void *data, const double *place, spry_scalar *value)
+{
+    static const int none[3] = {0};
+    *value = (spry_scalar){product(data, none, place), 0};
+}
+
+static void field_of(void *data, const double *place, spry_scalar *value)
+{
+    *value = (spry_scalar){conductivity(data, 0, 0, place), 0};
+}
+
+/* What the operator should make of u. */
+static void result_of(void *data, const double *place, spry_scalar *value)
+{
+    const problem *p = data;
+    *value = (spry_scalar){0, 0};
+    if (!p->flux)
+        value->re = product(p, p->power, place);
+    for (int a = 0; p->flux && a < p->dimensions; a++) {
+        int power[3] = {0};
+        power[a] = 1;
+        value->re += conductivity(p, 1, a, place) * product(p, power, place);
+        power[a] = 2;
+        value->re += conductivity(p, 0, a, place) * product(p, power, place);
+    }
+}
+
+static void boundary_of(void *data, int axis, const double *place, spry_scalar *value)
+{
+    int power[3] = {0};
+    if (axis >= 0)
+        power[axis] = 1;
+    const double d = product(data, power, place);
+    *value = (spry_scalar){axis >= 0 && place[axis] < 0.5 ? -d : d, 0};
+}
+
+/* --- orders --------------------------------------------------------------------------------------
+ */
+
+/* max |A u - (f - known)| over max |f| on a grid with n intervals along each axis. */
+static double defect(spry_context *ctx, problem *p, const char *text, const char *faces, int order,
+                     int n)
+{
+    char grid_text[128], options[32];
+    spry_grid *grid;
+    spry_vector *u, *f, *k, *r;
+    spry_operator *A;
+    double worst = 0, largest = 0;
+    snprintf(grid_text, sizeof grid_text, "%dx%dx%d %s", n, n, n, faces);
+    if (p->dimensions == 1)
+        snprintf(grid_text, sizeof grid_text, "%d %s", n, faces);
+    else if (p->dimensions == 2)
+        snprintf(grid_text, sizeof grid_text, "%dx%d %s", n, n, faces);
+    snprintf(options, sizeof options, "order=%d", order);
+    assert_ok(ctx, spry_grid_new(ctx, grid_text, &grid));
+    assert_ok(ctx, spry_field_new(grid, SPRY_TYPE_D, false, value_of, p, &u));
+    assert_ok(ctx, spry_field_new(grid, SPRY_TYPE_D, false, result_of, p, &f));
+    assert_ok(ctx, spry_field_new(grid, SPRY_TYPE_D, true, field_of, p, &k));
+    assert_ok(ctx, spry_field_new(grid, SPRY_TYPE_D, false, NULL, NULL, &r));
+    const char *names[] = {"k"};
+    const spry_vector *values[] = {k};
+    assert_ok(ctx, spry_operator_stencil(grid, text, options, 1, names, values, &A));
+    assert_ok(ctx, spry_stencil_rhs(A, f, boundary_of, p, r));
+    assert_ok(ctx, spry_operator_multiply(A, SPRY_TRANSPOSE_NO, (spry_scalar){1, 0}, u,
+                                          (spry_scalar){-1, 0}, r));
+    for (int64_t i = 0; i < u->n; i++) {
+        worst = fmax(worst, fabs(((double *)r->data)[i]));
+        largest = fmax(largest, fabs(((double *)f->data)[i]));
+    }
+    spry_operator_free(A);
+    spry_vector_free(u);
+    spry_vector_free(f);
+    spry_vector_free(k);
+    spry_vector_free(r);
+    spry_grid_free(grid);
+    return worst / largest;
+}
+
+/* Halving the spacing has to gain a factor of 2^order, but for terms of higher order, which are not
+ * small where one-sided stencils span half of the grid: nearer to that than to one order less.
+ * Where a solution is of the order, and what is left at faces of one less (see axis.c), one less is
+ * expected. */
+static void check_order(spry_context *ctx, problem *p, const char *text, const char *faces,
+                        int order, int least, int n)
+{
+    const double coarse = defect(ctx, p, text, faces, order, n),
+                 fine = defect(ctx, p, text, faces, order, 2 * n);
+    /* roundings of numbers as large as n^q times the weights of stencils, which add up to about
+     * 2^order */
+    const double rounding = DBL_EPSILON *
+                            pow(2 * n, p->flux ? 2 : p->power[0] + p->power[1] + p->power[2]) *
+                            ldexp(1, order);
+    if (!(fine < rounding) && !(log2(coarse / fine) > least - 0.6))
+        fail_msg("%s, %s, order %d: %.3g with %d intervals, %.3g with twice as many", text, faces,
+                 order, coarse, n, fine);
+}
+
+static problem sines(int dimensions, bool periodic)
+{
+    const double w = periodic ? 2 * acos(-1) : 1.5;
+    return (problem){.w = {w, w, w}, .s = {0.4, 0.7, 0.2}, .dimensions = dimensions};
+}
+
+static const char *const faces_of[] = {"boundary=dirichlet", "boundary=neumann",
+                                       "boundary=periodic", "x=neumann:dirichlet"};
+
+static void orders_in_one_dimension(void **state)
+{
+    static const char *const texts[] = {"dx", "dx^2", "dx^3", "dx^4", "dx*dx", "dx^2*dx"};
+    static const int powers[] = {1, 2, 3, 4, 2, 3};
+    for (size_t f = 0; f < COUNT(faces_of); f++)
+        for (size_t t = 0; t < COUNT(texts); t++)
+            for (int order = 2; order <= 8; order += 2) {
+                problem p = sines(1, f == 2);
+                p.power[0] = powers[t];
+                const bool mirror = order == 2 && powers[t] == 2 && (f == 1 || f == 3);
+                /* a product of derivatives that are one-sided: errors of the inner one are not
+                 * smooth there, and lose a power for each further derivative */
+                int lost = f == 2 ? 0 : t == 4 ? 1 : t == 5 ? 2 : 0;
+                /* few intervals, as roundings grow by n^q, and stencils span most of them */
+                lost += f != 2 && powers[t] >= 3 && order >= 6;
+                check_order(*state, &p, texts[t], faces_of[f], order, order - mirror - lost,
+                            order < 4 || f == 2 ? 48
+                            : order < 6         ? 24
+                                                : 16);
+            }
+}
+
+static void orders_of_fluxes(void **state)
+{
+    for (int dimensions = 1; dimensions <= 2; dimensions++)
+        for (size_t f = 0; f < COUNT(faces_of); f++)
+            for (int order = 2; order <= 8; order += 2) {
+                problem p = sines(dimensions, f == 2);
+                p.flux = true;
+                /* the flux's error at the face is not smooth either */
+                check_order(*state, &p, "div(k*grad)", faces_of[f], order,
+                            f == 2 ? order : order - 1, f == 2 ? 40 : 24);
+            }
+}
+
+static void orders_in_more_dimensions(void **state)
+{
+    static const struct {
+        const char *text;
+        int dimensions, power[3];
+    } cases[] = {{"dy", 2, {0, 1, 0}},   {"dy^2", 2, {0, 2, 0}},  {"dx*dy", 2, {1, 1, 0}},
+                 {"dz^2", 3, {0, 0, 2}}, {"dx*dz", 3, {1, 0, 1}}, {"dx*dy*dz", 3, {1, 1, 1}}};
+    for (size_t f = 0; f < 3; f++)
+        for (size_t c = 0; c < COUNT(cases); c++)
+            for (int order = 2; order <= 6; order += 2) {
+                problem p = sines(cases[c].dimensions, f == 2);
+                memcpy(p.power, cases[c].power, sizeof p.power);
+                const bool mixed =
+                    p.power[0] + p.power[1] + p.power[2] != (p.power[0] > 0   ? p.power[0]
+                                                             : p.power[1] > 0 ? p.power[1]
+                                                                              : p.power[2]);
+                if (f == 1 && mixed)
+                    continue; /* derivatives of what is known are not told at edges */
+                const bool mirror = order == 2 && f == 1 && (p.power[1] == 2 || p.power[2] == 2);
+                check_order(*state, &p, cases[c].text, faces_of[f], order, order - mirror, 12);
+            }
+}
+
+/* --- against the matrix --------------------------------------------------------------------------
+ */
+
+static void noise(void *data, const double *place, spry_scalar *value)
+{
+    uint64_t *seed = data;
+    (void)place;
+    *value = (spry_scalar){base_uniform(*seed, 0) + 0.5, base_uniform(*seed, 1) - 0.5};
+    *seed += 1;
+}
+
+static spry_vector *random_field(const spry_grid *grid, spry_type type, bool all, uint64_t seed)
+{
+    spry_vector *v;
+    assert_int_equal(spry_field_new(grid, type, all, noise, &seed, &v), SPRY_STATUS_OK);
+    return v;
+}
+
+static const char *const some_grids[] = {"23",
+                                         "12 x=neumann",
+                                         "40 x=periodic",
+                                         "9x11",
+                                         "14x9 x=periodic y=neumann:dirichlet",
+                                         "9x10x11 boundary=neumann",
+                                         "40x9x9 z=periodic",
+                                         "11x3000 y=periodic"};
+static const char *const some_texts[] = {"-laplace",
+                                         "-div(k*grad) + k",
+                                         "k*dx^2 + 3*dx - m",
+                                         "dx*k*dx",
+                                         "dx*k + m*dx*k^2*dx*m",
+                                         "-(dx + m)*(dx - 2)/4",
+                                         "-div(k*m*grad)*m + 2*k*laplace",
+                                         "0.5"};
+
+/* max |x - y| over what roundings of sums of |A| |u| allow. */
+static void assert_near(const spry_vector *x, const spry_vector *y, const spry_vector *size,
+                        double terms)
+{
+    const double unit = type_is_single(x->type) ? FLT_EPSILON : DBL_EPSILON;
+    for (int64_t i = 0; i < x->n; i++) {
+        const spry_scalar a = value_get(x->type, x->data, i), b = value_get(y->type, y->data, i);
+        const double bound = terms * unit * value_get(size->type, size->data, i).re;
+        if (!(hypot(a.re - b.re, a.im - b.im) <= bound))
+            fail_msg("element %d: %.17g %.17g, bound %.3g", (int)i, a.re, b.re, bound);
+    }
+}
+
+/* |A| |u|, in double, from the matrix in double's place of A or A^T */
+static spry_vector *sizes(spry_context *ctx, const spry_matrix *A, const spry_vector *u,
+                          bool turned)
+{
+    spry_vector *s;
+    assert_ok(ctx, vector_new_at(ctx, NULL, SPRY_TYPE_D, u->n, &s));
+    for (int64_t i = 0; i < A->a.rows; i++)
+        for (int64_t k = A->a.offsets[i]; k < A->a.offsets[i + 1]; k++) {
+            const int64_t j = A->a.col_index[k];
+            const spry_scalar a = value_get(A->a.type, A->a.values, k),
+                              x = value_get(u->type, u->data, turned ? i : j);
+            ((double *)s->data)[turned ? j : i] += hypot(a.re, a.im) * hypot(x.re, x.im);
+        }
+    /* numbers of an entry may cancel, fields among them: the diagonal of derivatives of order 8 */
+    double most = 0;
+    for (int64_t i = 0; i < s->n; i++)
+        most = fmax(most, ((double *)s->data)[i]);
+    for (int64_t i = 0; i < s->n; i++)
+        ((double *)s->data)[i] += most;
+    return s;
+}
+
+static void check_products(spry_context *ctx, const char *grid_text, const char *text, int order,
+                           spry_type type)
+{
+    char options[32];
+    spry_grid *grid;
+    spry_operator *A, *B;
+    spry_matrix *M;
+    const char *names[] = {"k", "m"};
+    snprintf(options, sizeof options, "order=%d type=%s", order, spry_type_name(type));
+    assert_ok(ctx, spry_grid_new(ctx, grid_text, &grid));
+    spry_vector *k = random_field(grid, type, true, 3), *m = random_field(grid, type, true, 99);
+    const spry_vector *values[] = {k, m};
+    assert_ok(ctx, spry_operator_stencil(grid, text, options, 2, names, values, &A));
+    spry_vector *u = random_field(grid, type, false, 7), *y = random_field(grid, type, false, 8),
+                *z = random_field(grid, type, false, 8);
+    assert_ok(ctx, spry_operator_to_matrix(A, &M));
+    assert_ok(ctx, spry_operator_from_matrix(M, &B));
+    const spry_transpose all[] = {SPRY_TRANSPOSE_NO, SPRY_TRANSPOSE_YES, SPRY_TRANSPOSE_CONJUGATE};
+    for (int t = 0; t < 3; t++) {
+        const spry_scalar alpha = {t == 1 ? 2 : 1, 0}, beta = {t == 1 ? -1 : 0, 0};
+        assert_ok(ctx, spry_operator_multiply(A, all[t], alpha, u, beta, y));
+        assert_ok(ctx, spry_operator_multiply(B, all[t], alpha, u, beta, z));
+        spry_vector *s = sizes(ctx, M, u, t > 0);
+        assert_near(y, z, s, 200);
+        spry_vector_free(s);
+    }
+    spry_vector *d, *e;
+    assert_ok(ctx, spry_operator_diagonal(A, &d));
+    assert_ok(ctx, spry_matrix_diagonal(M, &e));
+    for (int64_t i = 0; i < d->n; i++) {
+        const spry_scalar a = value_get(type, d->data, i), b = value_get(type, e->data, i);
+        assert_true(a.re == b.re && a.im == b.im);
+    }
+    spry_vector_free(d);
+    spry_vector_free(e);
+    spry_vector_free(u);
+    spry_vector_free(y);
+    spry_vector_free(z);
+    spry_vector_free(k);
+    spry_vector_free(m);
+    spry_operator_free(A);
+    spry_operator_free(B);
+    spry_matrix_free(M);
+    spry_grid_free(grid);
+}
+
+static void products(void **state)
+{
+    for (size_t g = 0; g < COUNT(some_grids); g++)
+        for (size_t t = 0; t < COUNT(some_texts); t++)
+            check_products(*state, some_grids[g], some_texts[t], 2 + 2 * (int)((g + t) % 3),
+                           support_types[(g + t) % 4]);
+}
+
+/* The laplacian of order 2 is the matrix of the books, and symmetric; so is a flux. */
+static void symmetric(void **state)
+{
+    spry_context *ctx = *state;
+    spry_grid *grid;
+    spry_operator *A;
+    spry_matrix *M;
+    bool yes;
+    static const char *const texts[] = {"-laplace", "-div(k*grad)"};
+    for (int t = 0; t < 2; t++) {
+        assert_ok(ctx, spry_grid_new(ctx, "6x6 box=0:6 y=periodic", &grid));
+        spry_vector *k = random_field(grid, SPRY_TYPE_D, true, 5);
+        const char *names[] = {"k"};
+        const spry_vector *values[] = {k};
+        assert_ok(ctx, spry_operator_stencil(grid, texts[t], NULL, 1, names, values, &A));
+        assert_ok(ctx, spry_operator_to_matrix(A, &M));
+        assert_ok(ctx, matrix_find_out(ctx, M, SPRY_FACT_SYMMETRIC, &yes));
+        assert_true(yes);
+        if (t == 0)
+            for (int64_t i = 0; i < M->a.nnz; i++) {
+                const double v = ((double *)M->a.values)[i];
+                assert_true(v == 4 || v == -1);
+            }
+        spry_vector_free(k);
+        spry_matrix_free(M);
+        spry_operator_free(A);
+        spry_grid_free(grid);
+    }
+}
+
+/* The same bits for every number of threads, and by pieces of rows. */
+static void same_bits(void **state)
+{
+    double *first = NULL;
+    (void)state;
+    for (int t = 0; t < 4; t++) {
+        char options[32];
+        snprintf(options, sizeof options, "threads=%d", support_threads[t]);
+        spry_context *ctx = support_context(options);
+        base_use_all_threads(true);
+        spry_grid *grid;
+        spry_operator *A;
+        operator_rows rows = {0};
+        assert_ok(ctx, spry_grid_new(ctx, "70x35x21 x=neumann y=periodic", &grid));
+        spry_vector *k = random_field(grid, SPRY_TYPE_D, true, 5),
+                    *u = random_field(grid, SPRY_TYPE_D, false, 1),
+                    *y = random_field(grid, SPRY_TYPE_D, false, 2),
+                    *z = random_field(grid, SPRY_TYPE_D, false, 2);
+        const char *names[] = {"k"};
+        const spry_vector *values[] = {k};
+        assert_ok(ctx,
+                  spry_operator_stencil(grid, "-laplace + k*dx", "order=4", 1, names, values, &A));
+        assert_ok(ctx, spry_operator_apply(A, u, y));
+        assert_ok(ctx, operator_open_rows(A, SPRY_TRANSPOSE_NO, &rows));
+        assert_non_null(rows.run);
+        for (int64_t i = 0; i < u->n; i += OPERATOR_GRAIN)
+            rows.run(&rows, i, i + OPERATOR_GRAIN < u->n ? i + OPERATOR_GRAIN : u->n, u->data,
+                     (double *)z->data + i);
+        assert_memory_equal(y->data, z->data, (size_t)u->n * sizeof(double));
+        if (!first) {
+            first = malloc((size_t)u->n * sizeof(double));
+            memcpy(first, y->data, (size_t)u->n * sizeof(double));
+        }
+        assert_memory_equal(first, y->data, (size_t)u->n * sizeof(double));
+        spry_vector_free(k);
+        spry_vector_free(u);
+        spry_vector_free(y);
+        spry_vector_free(z);
+        spry_operator_free(A);
+        spry_grid_free(grid);
+        base_use_all_threads(false);
+        support_context_free(ctx);
+    }
+    free(first);
+}
+
+/* --- solves --------------------------------------------------------------------------------------
+ */
+
+/* The error of Poisson's equation falls by 2^order. */
+static double solved(spry_context *ctx, const char *method, const char *faces, int order, int n)
+{
+    char text[64], options[64];
+    problem p = sines(2, false);
+    spry_grid *grid;
+    spry_operator *A;
+    spry_solver *solver;
+    spry_vector *f, *b, *x, *u;
+    spry_result result = SPRY_RESULT_INIT;
+    p.power[0] = p.power[1] = 0;
+    snprintf(text, sizeof text, "%dx%d %s", n, n, faces);
+    snprintf(options, sizeof options, "order=%d", order);
+    assert_ok(ctx, spry_grid_new(ctx, text, &grid));
+    assert_ok(ctx, spry_operator_stencil(grid, "-laplace", options, 0, NULL, NULL, &A));
+    assert_ok(ctx, spry_field_new(grid, SPRY_TYPE_D, false, value_of, &p, &u));
+    assert_ok(ctx, spry_field_new(grid, SPRY_TYPE_D, false, value_of, &p, &f));
+    assert_ok(ctx,
+              spry_vector_scale((spry_scalar){2 * 1.5 * 1.5, 0}, f)); /* -laplace u = 2 w^2 u */
+    assert_ok(ctx, spry_field_new(grid, SPRY_TYPE_D, false, NULL, NULL, &b));
+    assert_ok(ctx, spry_field_new(grid, SPRY_TYPE_D, false, NULL, NULL, &x));
+    assert_ok(ctx, spry_stencil_rhs(A, f, boundary_of, &p, b));
+    assert_ok(ctx, spry_solver_new(ctx, &solver));
+    snprintf(options, sizeof options, "method=%s tol=1e-10", method);
+    assert_ok(ctx, spry_solver_set(solver, options));
+    assert_ok(ctx, spry_solver_set_operator(solver, A));
+    assert_ok(ctx, spry_solve(solver, b, x, &result));
+    if (!result.converged)
+        fail_msg("%s, %s, order %d: %s", method, faces, order, result.detail);
+    double worst = 0;
+    for (int64_t i = 0; i < x->n; i++)
+        worst = fmax(worst, fabs(((double *)x->data)[i] - ((double *)u->data)[i]));
+    spry_result_clear(ctx, &result);
+    spry_solver_free(solver);
+    spry_operator_free(A);
+    spry_vector_free(f);
+    spry_vector_free(b);
+    spry_vector_free(x);
+    spry_vector_free(u);
+    spry_grid_free(grid);
+    return worst;
+}
+
+static void solutions(void **state)
+{
+    static const char *const faces[] = {"boundary=dirichlet", "x=neumann:dirichlet",
+                                        "x=neumann y=dirichlet:neumann"};
+    static const char *const methods[] = {"idr", "bicgstab", "bicgstab"};
+    for (int f = 0; f < 3; f++)
+        for (int order = 2; order <= 4; order += 2) {
+            const double coarse = solved(*state, methods[f], faces[f], order, 20),
+                         fine = solved(*state, methods[f], faces[f], order, 40);
+            if (!(log2(coarse / fine) > order - 0.6))
+                fail_msg("%s, order %d: %.3g, then %.3g", faces[f], order, coarse, fine);
+        }
+    assert_true(solved(*state, "cg", "boundary=dirichlet", 2, 16) < 1e-3);
+}
+
+/* --- faults --------------------------------------------------------------------------------------
+ */
+
+static void faults(void **state)
+{
+    static const struct {
+        const char *text, *options, *message;
+    } cases[] = {{"", NULL, "1:1: expected a number"},
+                 {"dx +", NULL, "1:5: expected"},
+                 {"dx\n + q", NULL, "2:4: q is no coefficient"},
+                 {"dz", NULL, "the grid has 2 dimensions"},
+                 {"laplac", NULL, "is laplace meant"},
+                 {"dx^5", NULL, "1:4: expected a power of 1 to 4"},
+                 {"(((((((((dx)))))))))", NULL, "8 deep"},
+                 {"dx/dy", NULL, "divided by constants"},
+                 {"dx/0", NULL, "divided by constants"},
+                 {"grad", NULL, "grad stands in"},
+                 {"div(dx*grad)", NULL, "coefficients alone"},
+                 {"div(k*grad", NULL, "expected ), found the end"},
+                 {"dx*div(k*grad)", NULL, "1:4: div( *grad) stands behind no derivative"},
+                 {"dx*k*dx*k*dx", NULL, "1:11: a term has at most one field"},
+                 {"(1+dx+dy+dx^2)^8", NULL, "more than 32 terms"},
+                 {"dx # dy", NULL, "found #"},
+                 {"dx^2", "order=8",
+                  "order=8: a derivative of power 2 along x needs 10 points, the grid has 9"},
+                 {"dx", "order=3", "expected 2, 4, 6 or 8"},
+                 {"dx", "odrer=2", "order"}};
+    spry_context *ctx = *state;
+    spry_grid *grid;
+    spry_operator *A;
+    assert_ok(ctx, spry_grid_new(ctx, "8x8", &grid));
+    spry_vector *k = random_field(grid, SPRY_TYPE_D, true, 1);
+    const char *names[] = {"k"};
+    const spry_vector *values[] = {k};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        assert_int_not_equal(
+            spry_operator_stencil(grid, cases[i].text, cases[i].options, 1, names, values, &A),
+            SPRY_STATUS_OK);
+        assert_null(A);
+        support_message_has(ctx, cases[i].message);
+    }
+    spry_vector_free(k);
+    k = random_field(grid, SPRY_TYPE_D, false, 1);
+    values[0] = k;
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE,
+                  spry_operator_stencil(grid, "k", NULL, 1, names, values, &A));
+    support_message_has(ctx, "one for each of the 81 points");
+    spry_vector_free(k);
+    spry_grid_free(grid);
+}
+
+static void grids(void **state)
+{
+    static const char *const bad[] = {"",
+                                      "x",
+                                      "8x",
+                                      "8x8x8x8",
+                                      "0",
+                                      "8 box=1:0",
+                                      "8 box=0",
+                                      "8 box=0:1,0:1",
+                                      "8 y=neumann",
+                                      "8 x=periodic:neumann",
+                                      "1",
+                                      "8 x=nuemann",
+                                      "99999999999"};
+    spry_context *ctx = *state;
+    spry_grid *grid;
+    spry_grid_info info = SPRY_GRID_INFO_INIT;
+    double place[3];
+    for (size_t i = 0; i < COUNT(bad); i++) {
+        assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_grid_new(ctx, bad[i], &grid));
+        assert_null(grid);
+    }
+    assert_ok(ctx, spry_grid_new(ctx, "8x4x2 box=0:1,0:2 y=neumann:dirichlet z=periodic", &grid));
+    assert_ok(ctx, spry_grid_describe(grid, &info));
+    assert_int_equal(info.axis_unknowns[0], 7);
+    assert_int_equal(info.axis_unknowns[1], 4);
+    assert_int_equal(info.axis_unknowns[2], 2);
+    assert_int_equal(info.points, 9 * 5 * 2);
+    assert_int_equal(info.unknowns, 7 * 4 * 2);
+    assert_ok(ctx, spry_grid_place(grid, false, 7 + 1, place));
+    assert_true(place[0] == 0.25 && place[1] == 0.5 && place[2] == 0);
+    assert_ok(ctx, spry_grid_place(grid, true, 89, place));
+    assert_true(place[0] == 1 && place[1] == 2 && place[2] == 1);
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_grid_place(grid, true, 90, place));
+    spry_grid_free(grid);
+}
+
+/* --- memory --------------------------------------------------------------------------------------
+ */
+
+static spry_status whole_life(spry_context *ctx, void *data)
+{
+    const spry_vector *const *values = data;
+    const char *names[] = {"k"};
+    spry_grid *grid = NULL;
+    spry_operator *A = NULL;
+    spry_matrix *M = NULL;
+    spry_vector *u = NULL, *y = NULL;
+    spry_status status = spry_grid_new(ctx, "6x7 x=periodic", &grid);
+    if (status == SPRY_STATUS_OK)
+        status = spry_operator_stencil(grid, "-div(k*grad) + k*dx", NULL, 1, names, values, &A);
+    if (status == SPRY_STATUS_OK)
+        status = spry_field_new(grid, SPRY_TYPE_D, false, NULL, NULL, &u);
+    if (status == SPRY_STATUS_OK)
+        status = spry_field_new(grid, SPRY_TYPE_D, false, NULL, NULL, &y);
+    if (status == SPRY_STATUS_OK)
+        status = spry_operator_multiply(A, SPRY_TRANSPOSE_YES, (spry_scalar){1, 0}, u,
+                                        (spry_scalar){0, 0}, y);
+    if (status == SPRY_STATUS_OK)
+        status = spry_operator_to_matrix(A, &M);
+    spry_matrix_free(M);
+    spry_vector_free(u);
+    spry_vector_free(y);
+    spry_operator_free(A);
+    spry_grid_free(grid);
+    return status;
+}
+
+static void torture(void **state)
+{
+    spry_context *ctx = *state;
+    spry_grid *grid;
+    assert_ok(ctx, spry_grid_new(ctx, "6x7 x=periodic", &grid));
+    spry_vector *k = random_field(grid, SPRY_TYPE_D, true, 1);
+    const spry_vector *values[] = {k};
+    support_torture(ctx, whole_life, values);
+    spry_vector_free(k);
+    spry_grid_free(grid);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(orders_in_one_dimension, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(orders_of_fluxes, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(orders_in_more_dimensions, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(products, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(symmetric, support_setup, support_teardown),
+        cmocka_unit_test(same_bits),
+        cmocka_unit_test_setup_teardown(solutions, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(faults, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(grids, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(torture, support_setup, support_teardown)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
