@@ -36,15 +36,11 @@ typedef struct delaying {
     delay_options options;
     letter *first, *last; /* in the order of posting */
     uint64_t posted;
+    double due; /* the gather that is under way comes no sooner */
 } delaying;
 
 struct team_halo {
     team_halo *inner;
-    double due;
-};
-
-struct team_request {
-    team_request *inner;
     double due;
 };
 
@@ -91,22 +87,16 @@ static spry_status gather(team *t, const void *mine, int64_t bytes, void *all)
 static spry_status gather_begin(team *t, const void *mine, int64_t bytes, void *all,
                                 team_request **out)
 {
-    const delaying *d = t->state;
-    *out = malloc(sizeof **out);
-    if (!*out)
-        return SPRY_STATUS_NO_MEMORY;
-    (*out)->due = base_seconds() + d->options.gather;
-    return told(t, d->inner->class->gather_begin(d->inner, mine, bytes, all, &(*out)->inner));
+    delaying *d = t->state;
+    d->due = base_seconds() + d->options.gather;
+    return told(t, d->inner->class->gather_begin(d->inner, mine, bytes, all, out));
 }
 
 static spry_status gather_end(team *t, team_request *request)
 {
     const delaying *d = t->state;
-    if (!request)
-        return SPRY_STATUS_OK;
-    const spry_status status = d->inner->class->gather_end(d->inner, request->inner);
-    wait_until(request->due);
-    free(request);
+    const spry_status status = d->inner->class->gather_end(d->inner, request);
+    wait_until(d->due);
     return told(t, status);
 }
 

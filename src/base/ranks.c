@@ -66,6 +66,7 @@ spry_status team_gather_end(spry_context *ctx, team_request *request)
     const double begun = base_seconds();
     const spry_status status = t->class->gather_end(t, request);
     t->counts.gathers++;
+    t->counts.begun++;
     t->counts.gather_seconds += base_seconds() - begun;
     return told(ctx, status);
 }

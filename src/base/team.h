@@ -62,6 +62,7 @@ typedef struct team_class {
 /* What went over the wires, as this rank sees it. */
 typedef struct team_counts {
     int64_t gathers;                     /* with a result that is waited for */
+    int64_t begun;                       /* of these, early: something was done meanwhile */
     int64_t halo_messages, halo_bytes;   /* sent */
     double gather_seconds, halo_seconds; /* waited for them */
 } team_counts;

@@ -462,8 +462,10 @@ static spry_status make_plan(spry_solver *solver, program *p)
 {
     spry_context *ctx = solver->ctx;
     const spry_operator *A = solver_operator(solver), *M = solver_precon(solver);
-    plan_setup setup = {
-        .fuse = solver->options.fuse, .square = A->square, .apart = device_of(A) != NULL};
+    plan_setup setup = {.fuse = solver->options.fuse,
+                        .square = A->square,
+                        .apart = device_of(A) != NULL,
+                        .ranked = solver_ranked(solver)};
     spry_status status = SPRY_STATUS_OK;
     if (solver_ranked(solver)) /* one plan for all, wherever they work */
         SPRY_GO(ctx, team_any(ctx, setup.apart, &setup.apart));

@@ -43,8 +43,7 @@ done:
     return status;
 }
 
-/* Vectors an operand stands for at most. */
-static int64_t most_vectors(const plan *p, const vref *v)
+int64_t host_most_vectors(const plan *p, const vref *v)
 {
     return v->first == v->last ? 1 : p->vars[v->var].extent;
 }
@@ -94,10 +93,10 @@ static spry_status allocate_sweep(runner *r)
         int64_t in_phase = 0, dots = 0, here_products = 0;
         for (int i = p->phases[f].first; i < p->phases[f].first + p->phases[f].sweep_count; i++) {
             const plan_op *o = &p->ops[i];
-            int64_t here = o->kind == OP_DOT ? most_vectors(p, &o->in[0]) : 0;
+            int64_t here = o->kind == OP_DOT ? host_most_vectors(p, &o->in[0]) : 0;
             dots += here;
             for (int k = 0; o->kind == OP_COMBINE && k < o->terms; k++)
-                here += most_vectors(p, &p->terms[o->term + k].v);
+                here += host_most_vectors(p, &p->terms[o->term + k].v);
             terms = here > terms ? here : terms;
             in_phase += here;
             here_products += o->kind == OP_APPLY && !plan_calls(p, o);
@@ -117,7 +116,6 @@ static spry_status allocate_sweep(runner *r)
             base_alloc(ctx, operands * r->track_room, sizeof *r->host->factors, &r->host->factors));
     SPRY_GO(ctx,
             base_alloc(ctx, most * slots * r->track_room, sizeof *r->host->sums, &r->host->sums));
-    r->host->most_slots = slots * r->track_room;
     SPRY_GO(ctx, place_pieces(r));
     SPRY_GO(ctx, base_alloc(ctx, r->host->threads * r->host->pieces_bytes, 1, &r->host->pieces));
     SPRY_GO(ctx, base_alloc(ctx, r->host->threads * terms, sizeof *r->host->pointers,
@@ -272,7 +270,7 @@ spry_status host_side_open(runner *r)
     const sweep_place *place = r->host->place;
     SPRY_GO(ctx, course_agree(r, place->open ? place->open(r) : SPRY_STATUS_OK));
     SPRY_GO(ctx, course_agree(r, allocate_sweep(r)));
-    SPRY_GO(ctx, sweep_open_ranks(r, r->host->most_slots));
+    SPRY_GO(ctx, sweep_open_ranks(r));
     SPRY_GO(ctx, course_agree(r, open_tracks(r)));
 done:
     return status;

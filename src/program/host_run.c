@@ -292,7 +292,9 @@ static void run_phase(runner *r, const phase *f)
     /* What was known of the first x may not hold for the next. */
     for (int k = 0; k < r->track_count; k++)
         r->tracks[k].product = NULL;
-    sweep_reduce(r);
+    sweep_reduce(r, f);
+    if (f->waits_after)
+        sweep_take_sums(r);
     scalar_time(r, f);
 }
 
@@ -302,11 +304,14 @@ static void run_block(runner *r, const node *block)
     for (int f = 0; f < block->phases && r->status == SPRY_STATUS_OK && any_active(r); f++) {
         r->block = block;
         r->host->exit = NULL;
-        run_calls(r, &phases[f]);
-        if (r->status != SPRY_STATUS_OK)
-            return;
-        run_phase(r, &phases[f]);
+        if (phases[f].waits_before)
+            sweep_take_sums(r);
+        if (r->status == SPRY_STATUS_OK)
+            run_calls(r, &phases[f]);
+        if (r->status == SPRY_STATUS_OK)
+            run_phase(r, &phases[f]);
     }
+    sweep_take_sums(r); /* of a run that has failed */
     for (int k = 0; k < r->track_count; k++)
         if (r->host->active[k] && r->tracks[k].fault != NONE)
             course_fail_index(r, &r->tracks[k], r->tracks[k].fault);

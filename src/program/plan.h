@@ -91,6 +91,9 @@ typedef struct traffic {
 typedef struct phase {
     int first, sweep_count, count; /* operations: in the sweep, and all */
     int traffic, traffic_count;    /* in plan->traffics */
+    /* On ranks (overlap.c): its sums go with those of the next phase that has some; and sums that
+     * are under way must be there before its sweep, or before its scalar work. */
+    bool joins, waits_before, waits_after;
 } phase;
 
 typedef enum node_kind { NODE_BLOCK, NODE_FOR, NODE_IF } node_kind;
@@ -109,8 +112,9 @@ typedef struct plan_setup {
     operator_use use[OPERATOR_COUNT]; /* L and R are found from M and the option `side` */
     bool fuse;                        /* false: every operation is a sweep of its own */
     bool square;                      /* both spaces have the same length */
-    bool apart; /* on a device, where rows go by lanes: products share no sweep with slices, nor
-                   those with A one with those with A^H */
+    bool apart;  /* on a device, where rows go by lanes: products share no sweep with slices, nor
+                    those with A one with those with A^H */
+    bool ranked; /* sums are those of ranks: products that do not need them hide them */
 } plan_setup;
 
 typedef struct plan {
@@ -193,6 +197,12 @@ static inline bool access_meets(const access *a, const access *b)
 {
     return a->vector == b->vector && a->id == b->id && a->low <= b->high && b->low <= a->high;
 }
+/* Sums that are under way (overlap.c). Whether an operation needs an inner product, or changes what
+ * tells where that goes; which phases of a block must wait for sums; and distances, as schedule.c
+ * has them, that keep what needs sums out of the sweeps of products before it that do not. */
+bool plan_needs_sum(const plan *p, const plan_op *dot, const plan_op *o);
+void plan_find_waits(plan *p, const node *block);
+spry_status plan_part_products(const plan *p, const plan_op *ops, int n, signed char *distance);
 /* Room for one more element; *count is raised by the caller. */
 spry_status plan_room(plan *p, int count, int *room, size_t size, void *array);
 spry_status plan_new_scalar(plan *p, const char *prefix, int *expr_index); /* an EXPR_NAME of it */

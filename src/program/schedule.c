@@ -264,6 +264,55 @@ static void put_off(scheduling *s)
     }
 }
 
+/* Whether operation j needs an inner product of a phase. */
+static bool needs_sums(const scheduling *s, int j, int when)
+{
+    for (int i = 0; i < j; i++)
+        if (s->ops[i].kind == OP_DOT && s->phase[i] == when &&
+            plan_needs_sum(s->p, &s->ops[i], &s->ops[j]))
+            return true;
+    return false;
+}
+
+/* Whether a phase begins with a product, and its sweep does without the sums of the one before. */
+static bool can_hide(const scheduling *s, int when)
+{
+    bool product = false, sums = false;
+    for (int j = 0; j < s->n; j++) {
+        const bool here = s->phase[j] == when && op_sweeps(&s->ops[j]);
+        if (here && needs_sums(s, j, when - 1))
+            return false;
+        product = product || (here && s->ops[j].kind == OP_APPLY);
+        sums = sums || (s->phase[j] == when - 1 && s->ops[j].kind == OP_DOT);
+    }
+    return product && sums;
+}
+
+/*
+ * On ranks, where exits alone need the sums of a phase at once, they are put off past a product
+ * that follows: one product in vain at the end is less than to wait for sums in each iteration.
+ */
+static void hide_sums(scheduling *s)
+{
+    const size_t bytes = (size_t)s->n * sizeof *s->phase;
+    int last = 0;
+    for (int i = 0; i < s->n; i++)
+        last = s->phase[i] > last ? s->phase[i] : last;
+    for (int f = 0; f < last; f++) {
+        bool can = can_hide(s, f + 1);
+        memcpy(s->best, s->phase, bytes);
+        for (int i = s->n - 1; i >= 0 && can; i--) {
+            if (s->phase[i] != f || op_sweeps(&s->ops[i]) || s->ops[i].kind == OP_NONE ||
+                (!op_exits(&s->ops[i]) && !needs_sums(s, i, f)))
+                continue;
+            can = op_exits(&s->ops[i]) && latest(s, i, last) > f;
+            s->phase[i] = f + 1;
+        }
+        if (!can)
+            memcpy(s->phase, s->best, bytes);
+    }
+}
+
 /* Every operation of a sweep gets a phase of its own. */
 static void separate(scheduling *s)
 {
@@ -370,6 +419,8 @@ static spry_status schedule_block(plan *p, node *block)
     for (int i = 0; i < s.n; i++)
         s.sequence[i] = i;
     find_distances(&s);
+    if (p->setup.ranked)
+        SPRY_GO(ctx, plan_part_products(p, s.ops, s.n, s.distance));
     if (p->setup.fuse) {
         int updates = 0;
         for (int i = 0; i < s.n; i++)
@@ -377,10 +428,13 @@ static spry_status schedule_block(plan *p, node *block)
         s.patience = MOST_TRIED / ((int64_t)s.n * (8 + updates));
         fuse(&s);
         put_off(&s);
+        if (p->setup.ranked)
+            hide_sums(&s);
     } else {
         separate(&s);
     }
     SPRY_GO(ctx, settle(&s));
+    plan_find_waits(p, block);
 done:
     if (s.traffic.p)
         traffic_close(&s.traffic);

@@ -311,23 +311,31 @@ static void check_lengths(track *l, const bound_op *s)
         l->scalars.fault = target->place;
 }
 
-void sweep_reduce(runner *r)
+void sweep_store(runner *r, const bound_op *s, const spry_scalar *sums)
 {
-    if (r->ranked && r->host->slot_count > 0)
-        sweep_join_ranks(r);
+    track *l = &r->tracks[s->track];
+    check_lengths(l, s);
+    for (int k = 0; k < s->count && l->scalars.fault == NONE; k++) {
+        spry_scalar *to = target_of(l, s, k);
+        if (to)
+            *to = sums[k];
+    }
+    course_check(l, s->o);
+}
+
+void sweep_reduce(runner *r, const phase *f)
+{
+    if (r->ranked) {
+        sweep_send_sums(r, f);
+        return;
+    }
     for (int i = 0; i < r->host->bound_count; i++) {
         const bound_op *s = &r->host->bound[i];
         if (s->o->kind != OP_DOT)
             continue;
-        track *l = &r->tracks[s->track];
-        check_lengths(l, s);
-        for (int k = 0; k < s->count && l->scalars.fault == NONE; k++) {
-            spry_scalar *to = target_of(l, s, k);
-            if (to)
-                *to = r->ranked ? r->host->told[s->slot + k]
-                                : sweep_add_parts(&r->host->sums[s->slot + k],
-                                                  r->host->parts[s->space], r->host->slot_count);
-        }
-        course_check(l, s->o);
+        spry_scalar *sums = &r->host->sums[s->slot];
+        for (int k = 0; k < s->count; k++)
+            sweep_add_parts(&sums[k], r->host->parts[s->space], r->host->slot_count);
+        sweep_store(r, s, sums);
     }
 }

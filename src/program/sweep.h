@@ -74,14 +74,12 @@ typedef struct host_side {
     /* The sweep at hand. */
     bound_op *bound;
     int bound_count, slot_count;
-    int64_t most_slots;
     const int *shares; /* cuts that fit it, or NULL */
     int share_space;
     operand *operands;
     spry_scalar *factors;
     int operand_count;
     spry_scalar *sums; /* parts x slots */
-    spry_scalar *told; /* on ranks: the slots' sums over all of them */
     struct ranks_room *ranks;
     enum { ROWS_ALL, ROWS_FREE, ROWS_WAITING } rows_at_hand; /* by what other ranks send */
     char *packed;                                            /* room for packed vectors */
@@ -103,6 +101,8 @@ static inline host_track *host_track_of(const runner *r, const track *l)
     return &r->host->tracks[l - r->tracks];
 }
 
+/* Vectors an operand stands for at most. */
+int64_t host_most_vectors(const plan *p, const vref *v);
 /* Threads that a runner of this size takes. */
 int host_side_threads(const runner *r);
 /* Collective, with the same messages wherever sweeps are done. */
@@ -122,17 +122,20 @@ void host_side_close_track(runner *r, int index);
 void sweep_bind(runner *r, const plan_op *ops, int count);
 /* Does the bound operations on the host, with all threads. */
 void sweep_run(runner *r, const phase *f, const plan_op *alone);
-/* Adds up the inner products and stores them. */
-void sweep_reduce(runner *r);
+/* Adds up the inner products of a phase and stores them; on ranks they are sent, and are there
+ * after sweep_take_sums(), which does nothing where nothing was sent. */
+void sweep_reduce(runner *r, const phase *f);
+void sweep_take_sums(runner *r);
+/* Stores the inner products of a bound operation. */
+void sweep_store(runner *r, const bound_op *s, const spry_scalar *sums);
 /* Sums of parts that are so far apart, as a tree. */
 spry_scalar sweep_add_parts(spry_scalar *sums, int parts, int64_t apart);
-/* On ranks (sweep_ranks.c): whether sums are to be those of one rank, bit by bit; room for so many
- * slots, without ranks nothing; and all sums of the sweep at hand over all ranks, by one message.
- */
+/* On ranks (sweep_ranks.c): whether sums are to be those of one rank, bit by bit; room for
+ * messages, without ranks nothing; and one with the sums of the sweep at hand. */
 bool sweep_is_strict(const runner *r);
-spry_status sweep_open_ranks(runner *r, int64_t slots);
+spry_status sweep_open_ranks(runner *r);
 void sweep_close_ranks(runner *r);
-void sweep_join_ranks(runner *r);
+void sweep_send_sums(runner *r, const phase *f);
 char *sweep_vector(runner *r, track *l, const vref *v, int64_t index);
 /* The product that an operation is to make, where it is known; else NULL. */
 const void *sweep_known(const runner *r, const track *l, const plan_op *o);

@@ -2,7 +2,8 @@
  * Inner products over ranks: all of a sweep in one message, with what else has to be known
  * everywhere before the next. Each rank gives its sums, and all of them add these in the order of
  * ranks. With repeat=strict each gives the sums of its chunks instead, which are then added up as
- * they are without ranks: chunks to parts, and parts as a tree.
+ * they are without ranks: chunks to parts, and parts as a tree. Where the next sweep does not need
+ * them (overlap.c), it runs while the message is under way.
  */
 #include "base/team.h"
 #include "program/sweep.h"
@@ -11,6 +12,13 @@ typedef struct ranks_room {
     int64_t *chunks[2]; /* strict: of each rank, by space */
     int64_t most[2];    /* the largest of these */
     spry_scalar *mine, *all, parts[MOST_PARTS];
+    /* The message at hand: its inner products, and room for the sums of one operation. */
+    bound_op *dots;
+    spry_scalar *told;
+    int dot_count;
+    int64_t length; /* of what a rank sends */
+    enum { MESSAGE_WAITS, MESSAGE_UNDER_WAY, MESSAGE_HERE } message;
+    team_request *request;
 } ranks_room;
 
 bool sweep_is_strict(const runner *r)
@@ -26,13 +34,14 @@ static int64_t chunks_of(int64_t n)
 void sweep_close_ranks(runner *r)
 {
     ranks_room *w = r->host->ranks;
-    base_free(r->ctx, r->host->told);
     if (!w)
         return;
     base_free(r->ctx, w->chunks[0]);
     base_free(r->ctx, w->chunks[1]);
     base_free(r->ctx, w->mine);
     base_free(r->ctx, w->all);
+    base_free(r->ctx, w->dots);
+    base_free(r->ctx, w->told);
     base_free(r->ctx, w);
 }
 
@@ -53,16 +62,31 @@ done:
     return status;
 }
 
-spry_status sweep_open_ranks(runner *r, int64_t slots)
+/* The inner products that go in one message at most: of phases that join, and the next. */
+static int64_t count_joined(const runner *r)
+{
+    const plan *p = r->p;
+    int64_t most = 1, sum = 0;
+    for (const phase *f = p->phases; f < p->phases + p->phase_count; f++) {
+        sum = f->waits_before ? 0 : sum;
+        for (int i = f->first; i < f->first + f->sweep_count; i++)
+            if (p->ops[i].kind == OP_DOT)
+                sum += host_most_vectors(p, &p->ops[i].in[0]);
+        most = sum > most ? sum : most;
+        sum = f->waits_after ? 0 : sum;
+    }
+    return most * r->track_room;
+}
+
+spry_status sweep_open_ranks(runner *r)
 {
     spry_context *ctx = r->ctx;
     ranks_room *w = NULL;
+    const int64_t slots = r->ranked ? count_joined(r) : 0;
     int64_t room = slots + 1;
     if (!r->ranked)
         return SPRY_STATUS_OK;
     spry_status status = base_calloc(ctx, 1, sizeof *w, &r->host->ranks);
-    if (status == SPRY_STATUS_OK)
-        status = base_alloc(ctx, slots, sizeof *r->host->told, &r->host->told);
     SPRY_GO(ctx, team_agree(ctx, status));
     w = r->host->ranks;
     if (sweep_is_strict(r)) {
@@ -72,6 +96,10 @@ spry_status sweep_open_ranks(runner *r, int64_t slots)
     status = base_alloc(ctx, room, sizeof *w->mine, &w->mine);
     if (status == SPRY_STATUS_OK)
         status = base_alloc(ctx, room * team_ranks(ctx), sizeof *w->all, &w->all);
+    if (status == SPRY_STATUS_OK)
+        status = base_alloc(ctx, slots, sizeof *w->dots, &w->dots);
+    if (status == SPRY_STATUS_OK)
+        status = base_alloc(ctx, slots, sizeof *w->told, &w->told);
     SPRY_GO(ctx, team_agree(ctx, status));
 done:
     return status;
@@ -139,29 +167,65 @@ static void heed(runner *r, const spry_scalar *from, int64_t apart)
         spry_context_interrupt(r->ctx);
 }
 
-void sweep_join_ranks(runner *r)
+/* Puts the sums of the sweep at hand into the message. */
+static void put_sums(runner *r, ranks_room *w)
+{
+    for (int i = 0; i < r->host->bound_count; i++) {
+        const bound_op *s = &r->host->bound[i];
+        if (s->o->kind != OP_DOT)
+            continue;
+        w->dots[w->dot_count++] = *s;
+        for (int k = 0; k < s->count; k++)
+            w->length += put_slot(r, s, k, w->mine + w->length);
+    }
+}
+
+void sweep_send_sums(runner *r, const phase *f)
 {
     ranks_room *w = r->host->ranks;
-    int64_t count = 0, at = 0;
-    for (int i = 0; i < r->host->bound_count; i++) {
-        const bound_op *s = &r->host->bound[i];
-        for (int k = 0; s->o->kind == OP_DOT && k < s->count; k++)
-            count += put_slot(r, s, k, w->mine + count);
-    }
-    w->mine[count] = (spry_scalar){r->late, spry_context_interrupted(r->ctx, false) ? 1 : 0};
-    const int64_t apart = count + 1;
-    const spry_status status =
-        team_gather(r->ctx, w->mine, apart * (int64_t)sizeof *w->mine, w->all);
-    if (status != SPRY_STATUS_OK) {
-        r->status = status;
+    if (w->message == MESSAGE_UNDER_WAY) /* then the sweep at hand has none */
         return;
-    }
-    for (int i = 0; i < r->host->bound_count; i++) {
-        const bound_op *s = &r->host->bound[i];
-        for (int k = 0; s->o->kind == OP_DOT && k < s->count; k++) {
-            r->host->told[s->slot + k] = join_slot(r, s, w->all + at, apart);
+    put_sums(r, w);
+    if (f->joins || w->length == 0)
+        return;
+    w->mine[w->length++] = (spry_scalar){r->late, spry_context_interrupted(r->ctx, false) ? 1 : 0};
+    const int64_t bytes = w->length * (int64_t)sizeof *w->mine;
+    r->status = f->waits_after ? team_gather(r->ctx, w->mine, bytes, w->all)
+                               : team_gather_begin(r->ctx, w->mine, bytes, w->all, &w->request);
+    if (r->status == SPRY_STATUS_OK)
+        w->message = f->waits_after ? MESSAGE_HERE : MESSAGE_UNDER_WAY;
+}
+
+/* The sums of all ranks, and what came with them. */
+static void open_message(runner *r, ranks_room *w)
+{
+    int64_t at = 0;
+    for (int i = 0; i < w->dot_count; i++) {
+        const bound_op *s = &w->dots[i];
+        for (int k = 0; k < s->count; k++) {
+            w->told[k] = join_slot(r, s, w->all + at, w->length);
             at += sweep_is_strict(r) ? w->most[s->space] : 1;
         }
+        sweep_store(r, s, w->told);
     }
-    heed(r, w->all + count, apart);
+    heed(r, w->all + at, w->length);
+}
+
+void sweep_take_sums(runner *r)
+{
+    ranks_room *w = r->host->ranks;
+    if (!w)
+        return;
+    if (w->message == MESSAGE_UNDER_WAY) {
+        const spry_status status = team_gather_end(r->ctx, w->request);
+        if (status == SPRY_STATUS_OK)
+            w->message = MESSAGE_HERE;
+        else
+            r->status = status;
+    }
+    if (w->message == MESSAGE_HERE)
+        open_message(r, w);
+    w->message = MESSAGE_WAITS;
+    w->dot_count = 0;
+    w->length = 0;
 }

@@ -2,6 +2,7 @@
  * Every method on ranks: with repeat=strict bit by bit what it is without ranks, for any number of
  * them and odd partitions; else within what rounding allows.
  */
+#include "base/team.h"
 #include "mpi/ranks.h"
 
 #include <spry/spry.h>
@@ -233,12 +234,46 @@ static void side_by_side(void **state)
     system_close(&s);
 }
 
+/* What the text does not need at once is summed up while the next product runs: of so many
+ * messages, however late they come, and with the same bits. */
+static void sums_under_way(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *method;
+        int sent, begun; /* per iteration */
+    } cases[] = {{"cg", 2, 0},
+                 {"cg-cg", 1, 0},
+                 {"pipecg", 1, 1},
+                 {"bicgstab", 3, 0},
+                 {"pipebicgstab", 2, 2}};
+    system_t s;
+    system_open(&s, "repeat=strict delays=[gather=0.001]", "poisson2d", "size=130", RANKS_EVEN,
+                GRAIN);
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        team_counts used[2]; /* by 5 iterations, and by 15 */
+        for (int i = 0; i < 2; i++) {
+            const team_counts before = s.ctx->team->counts;
+            char options[100];
+            snprintf(options, sizeof options,
+                     "method=%s precon=jacobi max-iter=%d tol=1e-12 keep=last", cases[k].method,
+                     5 + 10 * i);
+            same_bits(&s, options);
+            used[i].gathers = s.ctx->team->counts.gathers - before.gathers;
+            used[i].begun = s.ctx->team->counts.begun - before.begun;
+        }
+        assert_int_equal(used[1].gathers - used[0].gathers, 10 * cases[k].sent);
+        assert_int_equal(used[1].begun - used[0].begun, 10 * cases[k].begun);
+    }
+    system_close(&s);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(methods_even),
-                                       cmocka_unit_test(methods_odd),
-                                       cmocka_unit_test(methods_converge), cmocka_unit_test(blocks),
-                                       cmocka_unit_test(side_by_side)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(methods_even),     cmocka_unit_test(methods_odd),
+        cmocka_unit_test(methods_converge), cmocka_unit_test(blocks),
+        cmocka_unit_test(side_by_side),     cmocka_unit_test(sums_under_way)};
     MPI_Init(NULL, NULL);
     cmocka_set_test_filter(getenv("SPRY_TEST")); /* NULL: all */
     return ranks_run(cmocka_run_group_tests(tests, NULL, NULL));

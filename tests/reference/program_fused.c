@@ -92,11 +92,16 @@ static bool runs_alike(const fused_case *c, const course_system *system, const c
         course_of_text(system, text, &expected[k]);
         all_ok = all_ok && expected[k].status == SPRY_STATUS_OK;
     }
+    course_system ranked = *system;
+    ranked.ranked = true;
     return run_alike(system, text, false, 1, ~0u, expected, what) &&
            run_alike(system, text, true, 1, ~0u, expected, what) &&
            run_alike(system, text, true, 1, 0, expected, what) &&
            run_alike(system, text, true, 1, c->look, expected, what) &&
+           run_alike(&ranked, text, true, 1, c->look, expected, what) &&
+           run_alike(&ranked, text, false, 1, 0, expected, what) &&
            (!all_ok || run_alike(system, text, true, LANES, c->look, expected, what)) &&
+           (!all_ok || run_alike(&ranked, text, true, LANES, c->look, expected, what)) &&
            (!all_ok || run_alike(system, text, false, LANES, 0, expected, what));
 }
 

@@ -14,7 +14,8 @@ typedef struct plan_input {
 static spry_status make_plan(spry_context *ctx, void *data)
 {
     const plan_input *input = data;
-    const plan_setup setup = {.use = {USE_ROWS, USE_CALL}, .fuse = input->fuse, .square = true};
+    const plan_setup setup = {
+        .use = {USE_ROWS, USE_CALL}, .fuse = input->fuse, .square = true, .ranked = input->fuse};
     program *g = NULL;
     plan *p = NULL;
     spry_status status = program_parse(ctx, "torture", input->text, strlen(input->text), &g);

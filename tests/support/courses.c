@@ -211,7 +211,8 @@ static spry_status make_plan(const course_system *system, const char *text, bool
 {
     spry_context *ctx = system->ctx;
     program *g = NULL;
-    plan_setup setup = {.fuse = fuse, .square = system->rows == system->cols};
+    plan_setup setup = {
+        .fuse = fuse, .square = system->rows == system->cols, .ranked = system->ranked};
     spry_status status = SPRY_STATUS_OK;
     *p = NULL;
     SPRY_GO(ctx, program_parse(ctx, "plan", text, strlen(text), &g));
@@ -240,6 +241,8 @@ void course_of_plan(const course_system *system, const char *text, bool fuse, in
     for (int k = 0; k < count; k++)
         forget(&courses[k]);
     SPRY_GO(ctx, make_plan(system, text, fuse, &p));
+    system->A->rows_part = (vector_part){system->ranked, 0, system->rows};
+    system->A->cols_part = (vector_part){system->ranked, 0, system->cols};
     SPRY_GO(ctx, runner_new(p, &operators, count, &r));
     for (int k = 0; k < count; k++) {
         track *l = runner_track(r, k);

@@ -17,6 +17,7 @@ typedef struct course_system {
     spry_matrix *matrix, *square; /* the second, cols x cols, is what M is made of */
     spry_operator *A, *M;         /* M may be NULL */
     spry_operator *inner;         /* what a caller's function calls */
+    bool ranked; /* plans run as on ranks, with this one alone: sums are sent, and come later */
 } course_system;
 
 /* How A and M answer: by rows, as a diagonal, as a caller's function, by sweeps over rows. */
