@@ -290,9 +290,19 @@ static void note_refusal(solve_job *job)
     }
 }
 
+/* Ranks agree after every iteration that is watched, which takes a message: they are watched where
+ * there is something to show. */
+static bool is_watched(const solve_job *job)
+{
+    return spry_context_ranks(job->ctx) == 1 ||
+           spry_context_agree(job->ctx, job->line.shown ? SPRY_STATUS_INTERRUPTED
+                                                        : SPRY_STATUS_OK) != SPRY_STATUS_OK;
+}
+
 static int iterate(solve_job *job)
 {
-    spry_solver_set_watch(job->solver, watch, job);
+    if (is_watched(job))
+        spry_solver_set_watch(job->solver, watch, job);
     if (job->options->checkpoint)
         spry_solver_set_monitor(job->solver, keep, job);
     spry_status status = spry_solver_set_matrix(job->solver, job->A);

@@ -220,12 +220,15 @@ static bool stop_for(iteration *it, bool going_on, const char *who)
     return going_on ? end_with(it, SPRY_REASON_STOPPED, who) : false;
 }
 
-/* Whether it is so on any rank; a failure to find out ends it, too. */
-static void on_any(const iteration *it, bool *yes)
+/* Whether a rank asks to stop, or accepts x: its word is for all, in one message for both. A
+ * failure to find out ends it, too. */
+static void on_any(const iteration *it, bool *stop, bool *accepted)
 {
-    bool any = true;
-    (void)team_any(it->ctx, *yes, &any);
-    *yes = any;
+    const int64_t unit = INT64_C(1) << 32; /* more than there are ranks */
+    int64_t sum = 0;
+    const spry_status status = team_sum(it->ctx, *stop + *accepted * unit, &sum);
+    *stop = status != SPRY_STATUS_OK || sum % unit != 0;
+    *accepted = status == SPRY_STATUS_OK && sum / unit != 0;
 }
 
 /* Whether the caller lets it go on. */
@@ -237,11 +240,9 @@ static bool ask(iteration *it, const spry_vector *x, bool monitor, double residu
     *it->telling = NULL;
     if (!it->x->part.is)
         return fine && !it->accepted;
-    bool stop = !fine, accepted = it->accepted; /* one rank's word is for all */
-    on_any(it, &stop);
-    on_any(it, &accepted);
-    it->accepted = accepted;
-    return !stop && !accepted;
+    bool stop = !fine;
+    on_any(it, &stop, &it->accepted);
+    return !stop && !it->accepted;
 }
 
 static void ask_watch(iteration *it, bool *go_on)
