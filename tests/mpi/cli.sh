@@ -22,7 +22,7 @@ for ranks in $counts; do
         grep "\"$key\":" r.json | head -1 >found
         cmp expected found
     done
-    [ "$(grep -c '"halo\|"received"' r.json)" = $ranks ]
+    [ "$(grep -c '"halo\|"received"' r.json)" = "$ranks" ]
 done
 
 # For people, once.
