@@ -87,9 +87,11 @@ SPRY_API spry_status spry_matrix_share(spry_context *ctx, const spry_matrix *A, 
  * that by itself at its next solve. Nobody may use A meanwhile: while a solver runs with A, as in
  * its monitor, this and all that changes A is SPRY_STATUS_BAD_USAGE.
  *
- * @param A       any matrix
+ * @param A       any matrix; of one that is spread over ranks (spry/ranks.h) it is collective, and
+ *                SPRY_STATUS_UNSUPPORTED where its rows were dealt out
  * @param values  numbers of A's type in the order of its entries: that of the arrays it was made
- *                from, or since spry_matrix_sort() and its like, of spry_matrix_arrays()
+ *                from, or since spry_matrix_sort() and its like, of spry_matrix_arrays(); on ranks
+ *                those of this rank's rows, which are copied
  * @param own     SPRY_OWN_BORROW: used where they are until A is freed or given others; this may be
  *                the array that A has borrowed, with new numbers in it. SPRY_OWN_COPY: copied into
  *                memory of A's own. SPRY_OWN_TAKE: as for spry_matrix_new()

@@ -411,13 +411,26 @@ static void spread_destroy(spry_operator *op)
     base_free(op->ctx, state);
 }
 
+/* New values: the own block in the format that it has. */
+static spry_status spread_remake(const spry_operator *op, const spry_matrix *A,
+                                 spry_operator **fresh)
+{
+    const spread_state *state = op->state;
+    const spry_operator *old = state->sides[SPRY_TRANSPOSE_NO]->own;
+    spry_operator *own = NULL;
+    const spry_status made = old->class->remake ? old->class->remake(old, A->spread->own, &own)
+                                                : spry_operator_from_matrix(A->spread->own, &own);
+    return spread_operator(A, made, own, fresh);
+}
+
 static const operator_class spread_class = {.name = "spread",
                                             .has_transpose = true,
                                             .multiply = spread_multiply,
                                             .destroy = spread_destroy,
                                             .open_rows = spread_open_rows,
                                             .storage = spread_storage,
-                                            .matrix_diagonal = spread_diagonal};
+                                            .matrix_diagonal = spread_diagonal,
+                                            .remake = spread_remake};
 
 spry_status spread_operator(const spry_matrix *A, spry_status made, spry_operator *own,
                             spry_operator **out)

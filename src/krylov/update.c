@@ -1,6 +1,8 @@
 /* New values of the matrix: what a solver has made takes them, or is forgotten and made anew. */
 #include "krylov/solver.h"
 
+#include "base/team.h"
+
 void solver_note_version(spry_solver *solver)
 {
     const spry_matrix *A = solver->given_matrix;
@@ -14,12 +16,19 @@ void solver_note_version(spry_solver *solver)
 
 static spry_status update_operator(spry_solver *solver)
 {
+    bool cannot = !operator_takes_values(solver->own_operator);
+    spry_status status = SPRY_STATUS_OK;
     solver_drop_runner(solver); /* it knows the operators by their insides */
-    const spry_status status = spry_operator_update(solver->own_operator, solver->matrix);
-    if (status != SPRY_STATUS_UNSUPPORTED)
-        return status;
-    solver_forget(solver); /* a format that does not hold them */
-    return SPRY_STATUS_OK;
+    if (solver_ranked(solver))  /* some may be on devices */
+        SPRY_GO(solver->ctx, team_any(solver->ctx, cannot, &cannot));
+    if (!cannot)
+        status = spry_operator_update(solver->own_operator, solver->matrix);
+    if (cannot || status == SPRY_STATUS_UNSUPPORTED) { /* a format that does not hold them */
+        solver_forget(solver);
+        status = SPRY_STATUS_OK;
+    }
+done:
+    return status;
 }
 
 /* What suited the old values need not suit these. */
@@ -47,7 +56,7 @@ static spry_status update_precon(spry_solver *solver)
     spry_operator *M = solver->own_precon;
     if (!M)
         return SPRY_STATUS_OK;
-    if (!operator_has_update(M)) {
+    if (!operator_has_update(M) || solver_ranked(solver)) {
         solver_drop(solver, STAGE_PRECON);
         return SPRY_STATUS_OK;
     }

@@ -426,6 +426,8 @@ spry_status operator_check_transpose(const spry_operator *op, const spry_matrix 
                                      int64_t version);
 /* Whether it takes new values. */
 bool operator_has_update(const spry_operator *op);
+/* Whether spry_operator_update() is for it, either way. */
+bool operator_takes_values(const spry_operator *op);
 /* Gives it a matrix that it may point to after an update, in place of the one before; where it
  * stores one of its maker's, that stays, and A is freed. */
 void operator_keep(spry_operator *op, spry_matrix *A);

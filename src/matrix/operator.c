@@ -180,6 +180,17 @@ bool operator_has_update(const spry_operator *op)
     return op->maker || op->class->update;
 }
 
+/* Whether it stores values in a way of its own, which are made anew as a whole. */
+static bool stores(const spry_operator *op)
+{
+    return !op->maker && op->class->remake && op->source;
+}
+
+bool operator_takes_values(const spry_operator *op)
+{
+    return stores(op) || operator_has_update(op);
+}
+
 void operator_keep(spry_operator *op, spry_matrix *A)
 {
     if (op->maker) {
@@ -251,10 +262,9 @@ spry_status spry_operator_update(spry_operator *op, const spry_matrix *A)
 {
     SPRY_NEED(CTX_OF_ANY(op, A), op, A);
     matrix_follow(A);
-    const bool stores = !op->maker && op->class->remake && op->source;
     spry_matrix *view = NULL;
     spry_status status = SPRY_STATUS_OK;
-    if (!stores && !operator_has_update(op))
+    if (!operator_takes_values(op))
         return SPRY_FAIL(op->ctx, SPRY_STATUS_UNSUPPORTED,
                          "operator %s cannot take new values: make it anew",
                          spry_operator_name(op));
@@ -266,7 +276,7 @@ spry_status spry_operator_update(spry_operator *op, const spry_matrix *A)
     if (A->ctx != op->ctx)
         SPRY_GO(op->ctx, matrix_view(op->ctx, A, &view));
     const spry_matrix *from = view ? view : A;
-    SPRY_GO(op->ctx, stores ? remake(op, from) : take_values(op, from));
+    SPRY_GO(op->ctx, stores(op) ? remake(op, from) : take_values(op, from));
     if (op->source) {
         operator_made_from(op, A, view);
         view = NULL;

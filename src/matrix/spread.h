@@ -60,7 +60,11 @@ spry_status spread_transpose(const spry_matrix *A, bool conjugate, spry_matrix *
 /* Finds a fact that has to do with entries of all ranks, and notes it: alike on all of them. */
 spry_status spread_find_out(spry_context *ctx, const spry_matrix *A, spry_fact fact);
 void spread_free(spry_context *ctx, spread *s);
-/* matrix_check_changeable() for who changes entries: those of a spread matrix stay. */
+/* New values of this rank's rows, in the order of the entries it gave, and how many these are.
+ * Collective. */
+spry_status spread_set_values(spry_matrix *A, const void *values);
+int64_t spread_entries(const spry_matrix *A);
+/* matrix_check_changeable() for who changes the pattern: that of a spread matrix stays. */
 spry_status spread_check_editable(const spry_matrix *A);
 
 /* Whether A is square, and spread alike both ways. */

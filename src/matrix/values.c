@@ -159,8 +159,14 @@ spry_status spry_matrix_set_values(spry_matrix *A, const void *values, spry_own 
     matrix_follow(A);
     spry_context *ctx = A->ctx;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, spread_check_editable(A));
     SPRY_GO(ctx, vector_check_own(ctx, own));
+    if (A->spread) {
+        SPRY_GO(ctx, spread_set_values(A, values));
+        if (own == SPRY_OWN_TAKE)
+            spry_free(ctx, (void *)(uintptr_t)values);
+        return status;
+    }
+    SPRY_GO(ctx, matrix_check_changeable(A));
     if (!values && A->a.nnz > 0)
         return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
                          "values is NULL, expected %" PRId64 " numbers of type %s", A->a.nnz,
@@ -184,11 +190,12 @@ static spry_status check_vector(const spry_matrix *A, const spry_vector *v)
     if (v->ctx != A->ctx)
         return SPRY_FAIL(A->ctx, SPRY_STATUS_BAD_USAGE,
                          "the matrix and its new values are of different contexts");
-    if (v->type != A->a.type || v->n != A->a.nnz)
+    const int64_t entries = spread_entries(A);
+    if (v->type != A->a.type || v->n != entries)
         return SPRY_FAIL(A->ctx, SPRY_STATUS_BAD_USAGE,
                          "new values are %" PRId64 " numbers of type %s, the matrix has %" PRId64
                          " entries of type %s",
-                         v->n, spry_type_name(v->type), A->a.nnz, spry_type_name(A->a.type));
+                         v->n, spry_type_name(v->type), entries, spry_type_name(A->a.type));
     return SPRY_STATUS_OK;
 }
 

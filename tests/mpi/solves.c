@@ -269,12 +269,66 @@ static void sums_under_way(void **state)
     system_close(&s);
 }
 
+/* New values: a solver that is kept solves with them as a new one does with a new matrix, to the
+ * bit; and what is no set of values fails on all ranks. */
+static void new_values(void **state)
+{
+    (void)state;
+    static const char *const options[] = {
+        "method=gmres precon=jacobi format=sell", "method=bicg precon=none",
+        "method=gmres precon=ilu format=csr", "method=cg precon=amg"};
+    for (int way = 0; way < RANKS_WAYS; way++)
+        for (size_t k = 0; k < sizeof options / sizeof *options; k++) {
+            spry_context *ctx = ranks_context(NULL);
+            spry_matrix *whole = NULL, *A = NULL, *fresh = NULL;
+            spry_solver *kept = NULL;
+            spry_vector *b = NULL, *x = NULL, *y = NULL;
+            int64_t starts[16];
+            assert_ok(ctx, spry_generate(ctx, "poisson2d", "size=17", &whole));
+            ranks_starts(ctx, (ranks_way)way, whole->a.rows, 1, starts);
+            assert_ok(ctx, spread_from_whole(whole, starts, NULL, &A));
+            assert_ok(ctx, spry_vector_ones(ctx, A, &b));
+            assert_ok(ctx, spry_vector_zeros(ctx, A, &x));
+            assert_ok(ctx, spry_vector_zeros(ctx, A, &y));
+            assert_ok(ctx, spry_solver_new(ctx, &kept));
+            assert_ok(ctx, spry_solver_set(kept, options[k]));
+            assert_ok(ctx, spry_solver_set_matrix(kept, A));
+            assert_ok(ctx, spry_solve(kept, b, x, NULL));
+            double *values = whole->a.values;
+            for (int64_t i = 0; i < whole->a.rows; i++) /* more on the diagonal */
+                for (int64_t e = whole->a.offsets[i]; e < whole->a.offsets[i + 1]; e++)
+                    values[e] += whole->a.col_index[e] == i ? 0.25 * (double)(i % 5) : 0;
+            matrix_changed(whole);
+            const int64_t first = whole->a.offsets[starts[spry_context_rank(ctx)]];
+            const bool bad = spry_context_rank(ctx) == 0;
+            if (spry_context_ranks(ctx) > 1 && way == RANKS_EVEN)
+                assert_status(
+                    ctx, SPRY_STATUS_BAD_USAGE,
+                    spry_matrix_set_values(A, bad ? NULL : values + first, SPRY_OWN_COPY));
+            assert_ok(ctx, spry_matrix_set_values(A, values + first, SPRY_OWN_COPY));
+            assert_ok(ctx, spry_vector_fill(x, (spry_scalar){0, 0}));
+            assert_ok(ctx, spry_solve(kept, b, x, NULL));
+            assert_ok(ctx, spread_from_whole(whole, starts, NULL, &fresh));
+            assert_ok(ctx, spry_quick_solve(ctx, fresh, b, y, options[k], NULL));
+            assert_memory_equal(x->data, y->data, (size_t)x->n * sizeof(double));
+            spry_solver_free(kept);
+            spry_vector_free(b);
+            spry_vector_free(x);
+            spry_vector_free(y);
+            spry_matrix_free(A);
+            spry_matrix_free(fresh);
+            spry_matrix_free(whole);
+            support_context_free(ctx);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(methods_even),     cmocka_unit_test(methods_odd),
         cmocka_unit_test(methods_converge), cmocka_unit_test(blocks),
-        cmocka_unit_test(side_by_side),     cmocka_unit_test(sums_under_way)};
+        cmocka_unit_test(side_by_side),     cmocka_unit_test(sums_under_way),
+        cmocka_unit_test(new_values)};
     MPI_Init(NULL, NULL);
     cmocka_set_test_filter(getenv("SPRY_TEST")); /* NULL: all */
     return ranks_run(cmocka_run_group_tests(tests, NULL, NULL));
