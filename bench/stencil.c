@@ -25,12 +25,12 @@ static void need(spry_context *ctx, spry_status status)
     exit(2);
 }
 
-/* The best of several products. */
+/* The best of many products. */
 static double product_seconds(spry_context *ctx, const spry_operator *A, const spry_vector *x,
                               spry_vector *y)
 {
     double best = 1e30;
-    for (int k = 0; k < 12; k++) {
+    for (int k = 0; k < 60; k++) {
         const double begin = now();
         need(ctx, spry_operator_apply(A, x, y));
         const double seconds = now() - begin;
