@@ -76,7 +76,7 @@ static int64_t iterations(spry_context *ctx, const char *grid, const char *text,
 /* The factor by which x -> x - M A x shrinks x in the end: M A x by products. */
 static double factor(spry_context *ctx, const char *grid, const char *precon)
 {
-    char solver[128];
+    char solver[192];
     snprintf(solver, sizeof solver, "method=richardson precon=%s tol=1e-30 max-iter=1", precon);
     spry_result result = SPRY_RESULT_INIT;
     system_of s = make(ctx, grid, "-laplace", NULL, solver);
