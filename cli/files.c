@@ -66,6 +66,10 @@ int file_finish_stdout(int exit_status)
 {
     errno = 0;
     bool bad = fflush(stdout) != 0 || ferror(stdout);
+    /* What failed earlier has left no reason: one more byte of what is spoilt anyway finds it out.
+     */
+    if (bad && errno == 0 && putchar('\n') != EOF)
+        fflush(stdout);
     int error = errno ? errno : EIO;
     struct pollfd reader = {STDOUT_FILENO, POLLOUT, 0};
     bool gone = error == EPIPE || (poll(&reader, 1, 0) == 1 && reader.revents & POLLERR);
