@@ -155,6 +155,33 @@ static void alike(spry_context *ctx, spry_status status)
     }
 }
 
+/* What is looked at where a solve did not arrive is looked at by all ranks, wherever they work: all
+ * are in step after it. */
+static void not_arrived(void **state)
+{
+    static const char *const options[] = {"method=cg precon=jacobi max-iter=3",
+                                          "method=cg precon=ilu max-iter=3",
+                                          "method=cocg precon=jacobi max-iter=3"};
+    system_t s;
+    char text[160];
+    int64_t in_step = 0;
+    (void)state;
+    system_open(&s, "poisson2d", "size=9", RANKS_EVEN);
+    for (int k = 0; k < 9; k++) {
+        spry_result result = SPRY_RESULT_INIT;
+        snprintf(text, sizeof text, "%s device=%s", options[k / 3], place_of(k % 3));
+        assert_ok(s.ctx, spry_vector_fill(s.x, (spry_scalar){0, 0}));
+        const spry_status status = spry_quick_solve(s.ctx, s.A, s.b, s.x, text, &result);
+        alike(s.ctx, status);
+        assert_ok(s.ctx, status);
+        assert_int_equal(result.reason, SPRY_REASON_ITERATIONS);
+        assert_ok(s.ctx, team_sum(s.ctx, k, &in_step));
+        assert_int_equal(in_step, k * spry_context_ranks(s.ctx));
+        spry_result_clear(s.ctx, &result);
+    }
+    system_close(&s);
+}
+
 static spry_device *device_here(system_t *s)
 {
     spry_device *d = NULL;
@@ -254,9 +281,9 @@ static void part_caches(void)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(methods), cmocka_unit_test(odd),
-                                       cmocka_unit_test(many), cmocka_unit_test(failures),
-                                       cmocka_unit_test(lost)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(methods),  cmocka_unit_test(odd),
+                                       cmocka_unit_test(many),     cmocka_unit_test(not_arrived),
+                                       cmocka_unit_test(failures), cmocka_unit_test(lost)};
     MPI_Init(NULL, NULL);
     part_caches();
     if (!find_engine()) {
