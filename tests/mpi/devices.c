@@ -189,6 +189,45 @@ static spry_device *device_here(system_t *s)
     return d;
 }
 
+/* Bytes over the bus, and waits of the host, in a solve of so many iterations. */
+static void count_moved(system_t *s, spry_device *d, int iterations, int64_t *bytes, int64_t *waits)
+{
+    char text[160];
+    spry_result result = SPRY_RESULT_INIT;
+    const int64_t moved = d->moved, waited = d->waits;
+    snprintf(text, sizeof text, "method=cg precon=jacobi tol=0 max-iter=%d device=%s:0", iterations,
+             engine);
+    assert_ok(s->ctx, spry_vector_fill(s->x, (spry_scalar){0, 0}));
+    assert_ok(s->ctx, spry_quick_solve(s->ctx, s->A, s->b, s->x, text, &result));
+    assert_int_equal(result.iterations, iterations);
+    spry_result_clear(s->ctx, &result);
+    *bytes = d->moved - moved;
+    *waits = d->waits - waited;
+}
+
+/* In an iteration halos and scalars go over the bus, and no vectors; the host waits once for halos
+ * and once at each of the two points with inner products. One rank alone has none of that: what it
+ * reports comes with a look at times. */
+static void traffic(void **state)
+{
+    enum { FEW = 10, MORE = 10, SCALARS = 4096 };
+    int64_t bytes[2], waits[2];
+    system_t s;
+    (void)state;
+    system_open(&s, "poisson2d", "size=80", RANKS_EVEN);
+    spry_device *d = device_here(&s);
+    count_moved(&s, d, FEW, &bytes[0], &waits[0]);
+    count_moved(&s, d, FEW, &bytes[0], &waits[0]); /* nothing is new to it */
+    count_moved(&s, d, FEW + MORE, &bytes[1], &waits[1]);
+    const spread *p = s.A->spread;
+    const int64_t halo = p ? (p->sent_count + p->ghosts) * (int64_t)sizeof(double) : 0;
+    const int64_t per = (bytes[1] - bytes[0]) / MORE;
+    assert_true(SCALARS < s.b->n * (int64_t)sizeof(double));
+    assert_true(per <= halo + SCALARS);
+    assert_true(waits[1] - waits[0] <= (p ? 3 * MORE : MORE / 2));
+    system_close(&s);
+}
+
 /* The nth call of the device of one rank fails. */
 static void failures(void **state)
 {
@@ -281,9 +320,10 @@ static void part_caches(void)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(methods),  cmocka_unit_test(odd),
-                                       cmocka_unit_test(many),     cmocka_unit_test(not_arrived),
-                                       cmocka_unit_test(failures), cmocka_unit_test(lost)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(methods), cmocka_unit_test(odd),
+                                       cmocka_unit_test(many),    cmocka_unit_test(not_arrived),
+                                       cmocka_unit_test(traffic), cmocka_unit_test(failures),
+                                       cmocka_unit_test(lost)};
     MPI_Init(NULL, NULL);
     part_caches();
     if (!find_engine()) {
