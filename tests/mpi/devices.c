@@ -228,6 +228,38 @@ static void traffic(void **state)
     system_close(&s);
 }
 
+/* Ranks that share a device have the same shares, whatever else there is; they add up, and all hear
+ * the same. */
+static void shares(void **state)
+{
+    system_t s;
+    double all[16];
+    (void)state;
+    system_open(&s, "poisson2d", "size=60", RANKS_EVEN);
+    const int ranks = spry_context_ranks(s.ctx);
+    for (int kind = 0; kind < 3 && ranks > 1; kind++) {
+        bool changed = true;
+        int64_t told = 0;
+        double sum = 0;
+        char list[64];
+        snprintf(list, sizeof list, kind == 2 ? "%s,%s,cpu" : "%s", engine, engine);
+        if (kind == 0) /* a sample */
+            assert_ok(s.ctx, spry_context_set_shares(s.ctx, "auto", list));
+        else
+            assert_ok(s.ctx, spry_context_correct_shares(s.A, list, &changed));
+        assert_ok(s.ctx, team_sum(s.ctx, changed, &told));
+        assert_true(told == 0 || told == ranks);
+        memcpy(all, s.ctx->team->shares, (size_t)ranks * sizeof *all);
+        for (int r = 0; r < ranks; r++)
+            sum += all[r];
+        for (int r = 0; r < ranks; r++)
+            if (kind != 2 || r < 2)
+                assert_true(fabs(all[r] - all[0]) <= 1e-12 * sum);
+        assert_true(all[0] > 0);
+    }
+    system_close(&s);
+}
+
 /* The nth call of the device of one rank fails. */
 static void failures(void **state)
 {
@@ -320,10 +352,10 @@ static void part_caches(void)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(methods), cmocka_unit_test(odd),
-                                       cmocka_unit_test(many),    cmocka_unit_test(not_arrived),
-                                       cmocka_unit_test(traffic), cmocka_unit_test(failures),
-                                       cmocka_unit_test(lost)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(methods),  cmocka_unit_test(odd),
+                                       cmocka_unit_test(many),     cmocka_unit_test(not_arrived),
+                                       cmocka_unit_test(traffic),  cmocka_unit_test(shares),
+                                       cmocka_unit_test(failures), cmocka_unit_test(lost)};
     MPI_Init(NULL, NULL);
     part_caches();
     if (!find_engine()) {
