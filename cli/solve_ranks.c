@@ -2,6 +2,7 @@
 #include "solve.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 static bool on_ranks(const solve_job *job)
 {
@@ -56,6 +57,8 @@ static spry_status read_vectors(solve_job *job, bool *whole)
     return spry_context_agree(job->ctx, status);
 }
 
+enum { SMALL_FILE = 16 << 20 };
+
 /* A, by the shares that were asked for; those that were measured are looked at once more with A
  * itself, and it is dealt out again where they do not suit. */
 static spry_status read_shares(solve_job *job)
@@ -63,7 +66,14 @@ static spry_status read_shares(solve_job *job)
     const char *device = cli_field(job->arguments, spry_solver_options, "device");
     const char *path = job->arguments->operands[0], *shares = job->options->shares;
     bool changed = false;
-    spry_status status = spry_context_set_shares(job->ctx, shares, device);
+    struct stat file;
+    /* A small one is measured with itself, which takes less than to make another. */
+    const bool small = stat(path, &file) == 0 && file.st_size < SMALL_FILE;
+    const bool by_itself =
+        strcmp(shares, "auto") == 0 &&
+        spry_context_agree(job->ctx, small ? SPRY_STATUS_OK : SPRY_STATUS_UNSUPPORTED) ==
+            SPRY_STATUS_OK; /* small to all */
+    spry_status status = spry_context_set_shares(job->ctx, by_itself ? "equal" : shares, device);
     if (status == SPRY_STATUS_OK)
         status = spry_matrix_read_ranked(job->ctx, path, NULL, &job->A);
     if (status == SPRY_STATUS_OK && strcmp(shares, "auto") == 0)

@@ -38,8 +38,9 @@ SPRY_API int spry_context_ranks(const spry_context *ctx);
  *
  * @param shares  "equal" (as it is at first); numbers, "14,1,1", of rank 0, 1, ..., the last for
  *                all further ones; or "auto": measured with products of a generated matrix, which
- *                all ranks make at once where they are going to work. Where no rank is on a device
- *                auto is equal.
+ *                all ranks make at once where they are going to work. Ranks that share a device
+ *                have the same then, and ranks on processors nothing where they would make it less
+ *                than 10% faster. Where no rank is on a device auto is equal.
  * @param device  where ranks are going to work, as the solver's option; NULL: "auto"
  */
 SPRY_API spry_status spry_context_set_shares(spry_context *ctx, const char *shares,
@@ -47,10 +48,11 @@ SPRY_API spry_status spry_context_set_shares(spry_context *ctx, const char *shar
 /**
  * Looks whether shares suit: all ranks at once make some products with their own blocks of a
  * matrix. Where the slowest takes more than 10% longer than the mean, or a block does not fit into
- * its device's memory, shares are set anew, for a matrix to be dealt out again; once is enough.
- * Collective.
+ * its device's memory, or ranks on processors cost more than they do, shares are set anew, for a
+ * matrix to be dealt out again; once is enough. Collective.
  *
- * @param A        spread over ranks; any other is well as it is, and so are equal shares
+ * @param A        spread over ranks; any other is well as it is, and so are equal shares of
+ *                 ranks that are all on processors
  * @param device   where ranks work, as the solver's option; NULL: "auto"
  * @param changed  out: shares are others than A was dealt out by
  */

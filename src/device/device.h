@@ -60,6 +60,7 @@ struct spry_device {
     int64_t done[4];                /* calls so far, by device_work */
     double building;                /* seconds that went into programs so far */
     int64_t waits;                  /* times that the host has waited for the device */
+    int64_t moved;                  /* bytes copied from the host and to it so far */
     bool recording;                 /* launches are kept for later, not done */
     bool lost;
     char why_lost[512];

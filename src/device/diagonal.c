@@ -88,6 +88,10 @@ spry_status device_diagonal_operator(spry_device *d, const spry_operator *of,
     op->device = d;
     d->users++;
     op->name = of->name ? of->name : of->class->name;
+    op->hermitian = of->hermitian;
+    op->definite = of->definite;
+    op->rows_part = of->rows_part;
+    op->cols_part = of->cols_part;
     op->own_bytes = of->own_bytes;
     op->bytes = of->bytes;
     state->make = make;

@@ -40,6 +40,7 @@ static spry_status put_by(device_stream *s, device_memory *to, int64_t at, const
     if (status != SPRY_STATUS_OK || bytes == 0)
         return status;
     d->waits += wait;
+    d->moved += bytes;
     return device_end(d, d->engine->put(d, s->handle, to->block, at, from, bytes, wait));
 }
 
@@ -53,6 +54,7 @@ static spry_status get_by(device_stream *s, const device_memory *from, int64_t a
     if (status != SPRY_STATUS_OK || bytes == 0)
         return status;
     d->waits += wait;
+    d->moved += bytes;
     return device_end(d, d->engine->get(d, s->handle, from->block, at, to, bytes, wait));
 }
 

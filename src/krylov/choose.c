@@ -94,16 +94,22 @@ done:
     return status;
 }
 
-/* Whether M is symmetric, where that is not plain. */
+/* Whether M is symmetric, where that is not plain: to all ranks, as what is made on a device does
+ * not show all that it is. */
 static spry_status check_precon(spry_solver *solver)
 {
     const program *p = solver->plan->program;
     const spry_operator *M = solver_bare_precon(solver);
     precon_symmetry probe;
-    if (!M || M->varies || !(p->needs[NEED_HERMITIAN] || p->needs[NEED_SYMMETRIC]) ||
-        (p->needs[NEED_HERMITIAN] && M->hermitian) || operator_diagonal(M, SPRY_TRANSPOSE_NO))
-        return SPRY_STATUS_OK;
-    const spry_status status = precon_probe(M, &probe);
+    spry_status status = SPRY_STATUS_OK;
+    bool open = M && !M->varies && (p->needs[NEED_HERMITIAN] || p->needs[NEED_SYMMETRIC]) &&
+                !(p->needs[NEED_HERMITIAN] && M->hermitian) &&
+                !operator_diagonal(M, SPRY_TRANSPOSE_NO);
+    if (M && solver_ranked(solver))
+        status = team_any(solver->ctx, open, &open);
+    if (!open || status != SPRY_STATUS_OK)
+        return status;
+    status = precon_probe(M, &probe);
     if (status == SPRY_STATUS_OK && lacks(p->needs, &probe))
         warn(solver,
              "preconditioner %.32s is not symmetric: %.32s is not made for it; try bicgstabl or "

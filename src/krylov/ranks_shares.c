@@ -6,6 +6,7 @@
 #include <spry/generate.h>
 #include <spry/ranks.h>
 #include <stdlib.h>
+#include <sys/utsname.h>
 
 /*
  * Names by the rank's place on its machine, "cuda:0,cuda:1,cpu", the last for all further ones; an
@@ -76,17 +77,88 @@ static spry_status time_products(const spry_matrix *A, spry_device *d, double *s
     return made;
 }
 
+/* What a rank has been seen to do. */
+typedef struct rank_speed {
+    double seconds, work; /* of a product; 0: it has nothing to do */
+    double room;          /* the part of its share that its device has room for */
+    double share;
+    char on[RANKS_NAME + 72]; /* machine and device; "": the host */
+} rank_speed;
+
+static spry_status gather_speeds(spry_context *ctx, const spry_device *d, rank_speed mine,
+                                 rank_speed **all)
+{
+    struct utsname machine = {0};
+    spry_status status = SPRY_STATUS_OK;
+    (void)uname(&machine);
+    memset(mine.on, 0, sizeof mine.on);
+    if (d)
+        snprintf(mine.on, sizeof mine.on, "%.64s %.32s", machine.nodename, d->facts.name);
+    mine.share = ranks_share(ctx);
+    SPRY_GO(ctx, team_agree(ctx, base_alloc(ctx, team_ranks(ctx), sizeof **all, all)));
+    SPRY_GO(ctx, team_gather(ctx, &mine, sizeof mine, *all));
+done:
+    return status;
+}
+
+/* Those who share a device are as fast as each other, however they took turns. */
+static void even_out(rank_speed *all, int ranks)
+{
+    for (int r = 0; r < ranks; r++) {
+        double work = 0, seconds = 0;
+        for (int k = r; k < ranks && all[r].on[0]; k++)
+            if (strcmp(all[k].on, all[r].on) == 0) {
+                work += all[k].work;
+                seconds += all[k].seconds;
+            }
+        for (int k = r; k < ranks && work > 0; k++)
+            if (strcmp(all[k].on, all[r].on) == 0)
+                all[k].seconds = seconds * all[k].work / work;
+    }
+}
+
+/*
+ * Shares by speed. Ranks on processors have none where the devices alone would be about as fast:
+ * with what it takes to send halos (`wire`, seconds; `work`: all there is) they would only cost.
+ * Several devices send halos anyway. True where a rank that has rows is to have none.
+ */
+static bool weigh(rank_speed *all, int ranks, double work, double wire)
+{
+    static const double gain = 0.9; /* what takes longer than so much of it is not worth it */
+    double devices = 0, hosts = 0;
+    int count = 0;
+    bool left_out = false;
+    for (int r = 0; r < ranks; r++) {
+        all[r].share = all[r].work > 0 && all[r].seconds > 0 ? all[r].work / all[r].seconds : 0;
+        devices += all[r].on[0] ? all[r].share : 0;
+        hosts += all[r].on[0] ? 0 : all[r].share;
+        count += all[r].on[0] && all[r].share > 0;
+    }
+    const double together = work / (devices + hosts) + (count > 1 ? 0 : wire);
+    for (int r = 0; r < ranks && devices > 0 && together > gain * work / devices; r++)
+        if (!all[r].on[0]) {
+            left_out = left_out || all[r].work > 0;
+            all[r].share = 0;
+        }
+    return left_out;
+}
+
 /* Products per second of a matrix that no cache holds. */
-static spry_status measure(spry_context *ctx, spry_device *d, double *rate)
+static spry_status measure(spry_context *ctx, spry_device *d, double *share)
 {
     char options[32];
     spry_matrix *A = NULL;
-    double seconds = 1;
+    rank_speed mine = {.work = 1, .seconds = 1, .room = 1}, *all = NULL;
+    spry_status status = SPRY_STATUS_OK;
     snprintf(options, sizeof options, "size=%d", SIDE);
-    spry_status status = team_agree(ctx, spry_generate(ctx, "poisson3d", options, &A));
-    if (status == SPRY_STATUS_OK)
-        status = team_agree(ctx, time_products(A, d, &seconds));
-    *rate = 1 / seconds;
+    SPRY_GO(ctx, team_agree(ctx, spry_generate(ctx, "poisson3d", options, &A)));
+    SPRY_GO(ctx, team_agree(ctx, time_products(A, d, &mine.seconds)));
+    SPRY_GO(ctx, gather_speeds(ctx, d, mine, &all));
+    even_out(all, team_ranks(ctx));
+    (void)weigh(all, team_ranks(ctx), 1, 0);
+    *share = all[team_rank(ctx)].share;
+done:
+    base_free(ctx, all);
     spry_matrix_free(A);
     return status;
 }
@@ -184,36 +256,89 @@ static double room_for(spry_device *d, const spry_matrix *own)
     return left > 0 && beside * bytes > (double)left ? (double)left / (beside * bytes) : 1;
 }
 
+/* What some have no room for goes to those who have. */
+static void make_room(rank_speed *all, int ranks)
+{
+    double left = 0;
+    int others = 0;
+    for (int r = 0; r < ranks; r++) {
+        left += all[r].room < 1 ? all[r].share * (1 - all[r].room) : 0;
+        others += all[r].room >= 1;
+    }
+    for (int r = 0; r < ranks; r++)
+        all[r].share = all[r].room < 1 ? all[r].share * all[r].room : all[r].share + left / others;
+}
+
+/* Seconds that a halo takes a device at least: a small message, the longest of all ranks', and
+ * copies that the host waits for. */
+static spry_status time_halo(spry_context *ctx, double *seconds)
+{
+    enum { TIMES = 8 };
+    static const double copies = 30e-6;
+    double least;
+    spry_status status = SPRY_STATUS_OK;
+    bool any = false;
+    const double begun = base_seconds();
+    for (int k = 0; k < TIMES && status == SPRY_STATUS_OK; k++)
+        status = team_any(ctx, false, &any);
+    if (status == SPRY_STATUS_OK)
+        status = team_bounds(ctx, (base_seconds() - begun) / TIMES, &least, seconds);
+    *seconds += copies;
+    return status;
+}
+
+/* Whether other shares, which are in `all` then, are better by more than a tenth. */
+static bool find_better(rank_speed *all, int ranks, double wire)
+{
+    static const double tolerated = 1.1, least = 20e-6; /* seconds: nothing to be gained below */
+    double longest = 0, sum = 0, work = 0, fullest = 1;
+    int busy = 0;
+    for (int r = 0; r < ranks; r++)
+        fullest = fmin(fullest, all[r].room);
+    if (fullest < 1) { /* those were not tried */
+        make_room(all, ranks);
+        return true;
+    }
+    even_out(all, ranks);
+    for (int r = 0; r < ranks; r++) {
+        longest = fmax(longest, all[r].seconds);
+        sum += all[r].work > 0 ? all[r].seconds : 0;
+        busy += all[r].work > 0;
+        work += all[r].work;
+    }
+    const bool left_out = weigh(all, ranks, work, wire);
+    return left_out || (longest > tolerated * sum / busy && longest > least);
+}
+
 spry_status spry_context_correct_shares(const spry_matrix *A, const char *device, bool *changed)
 {
     SPRY_NEED(CTX_OF(A), A, changed);
-    static const double tolerated = 1.1, least = 20e-6; /* seconds: nothing to be gained below */
     spry_context *ctx = A->ctx;
-    double seconds = 0, shortest, longest, fewest, most;
-    int64_t all = 0;
+    rank_speed mine = {0}, *all = NULL;
+    double wire = 0;
+    bool any = false;
     spry_status status = SPRY_STATUS_OK;
     *changed = false;
-    if (!A->spread || !ctx->team->shares)
+    if (!A->spread)
         return SPRY_STATUS_OK;
     const spry_matrix *own = A->spread->own;
     spry_device *d = open_device(ctx, device ? device : "auto");
-    const double room = room_for(d, own);
-    const int64_t work = own->a.rows + own->a.nnz;
-    if (room < 1) /* it cannot be tried: as if it took as much longer */
+    SPRY_GO(ctx, team_any(ctx, d != NULL, &any));
+    if (!any && !ctx->team->shares)
+        return SPRY_STATUS_OK;
+    mine.room = room_for(d, own);
+    mine.work = own->a.rows > 0 ? (double)(own->a.rows + own->a.nnz) : 0;
+    if (mine.room < 1) /* it cannot be tried */
         (void)team_any(ctx, false, &(bool){false});
     else
-        status = time_products(own, d, &seconds);
+        status = time_products(own, d, &mine.seconds);
     SPRY_GO(ctx, team_agree(ctx, status));
-    SPRY_GO(ctx, team_bounds(ctx, seconds, &shortest, &longest));
-    SPRY_GO(ctx, team_bounds(ctx, room, &fewest, &most));
-    SPRY_GO(ctx, team_sum(ctx, (int64_t)(seconds * 1e9), &all));
-    const double mean = 1e-9 * (double)all / team_ranks(ctx);
-    *changed = fewest < 1 || (longest > tolerated * mean && longest > least);
-    if (*changed) /* what took no time had nothing to do */
-        SPRY_GO(ctx, keep_shares(ctx, room < 1                  ? ranks_share(ctx) * room
-                                      : fewest < 1              ? ranks_share(ctx)
-                                      : seconds > 0 && work > 0 ? (double)work / seconds
-                                                                : ranks_share(ctx)));
+    SPRY_GO(ctx, time_halo(ctx, &wire));
+    SPRY_GO(ctx, gather_speeds(ctx, d, mine, &all));
+    *changed = find_better(all, team_ranks(ctx), wire);
+    if (*changed)
+        SPRY_GO(ctx, keep_shares(ctx, all[team_rank(ctx)].share));
 done:
+    base_free(ctx, all);
     return status;
 }

@@ -124,16 +124,15 @@ spry_status spry_vector_like(const spry_vector *v, int64_t n, spry_vector **w)
 {
     SPRY_NEED(CTX_OF(v), v, w);
     *w = NULL;
-    if (!v->class) {
-        const spry_status status = spry_vector_new(v->ctx, v->type, n, NULL, SPRY_OWN_COPY, w);
-        if (status == SPRY_STATUS_OK && n == v->n)
-            (*w)->part = v->part;
-        return status;
-    }
-    if (n < 0)
+    if (v->class && n < 0)
         return SPRY_FAIL(v->ctx, SPRY_STATUS_BAD_USAGE, "a vector cannot have %" PRId64 " elements",
                          n);
-    return v->class->make(v->device, v->type, n, w);
+    const spry_status status =
+        v->class ? v->class->make(v->device, v->type, n, w)
+                 : spry_vector_new(v->ctx, v->type, n, NULL, SPRY_OWN_COPY, w);
+    if (status == SPRY_STATUS_OK && n == v->n)
+        (*w)->part = v->part;
+    return status;
 }
 
 static const vector_home *home_of(const spry_device *device)

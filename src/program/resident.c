@@ -452,7 +452,7 @@ void resident_free(runner *r, resident *s)
     void *const arrays[] = {
         s->rows[0].text,  s->rows[1].text, s->rows[2].text, s->mirror,      s->slots,    s->counter,
         s->counter_names, s->groups,       s->legs,         s->leg_of,      s->loop_end, s->bytes,
-        s->turn_bytes,    s->host_in,      s->host_out,     s->graph_slots, s->loose};
+        s->turn_bytes,    s->host_in,      s->host_out,     s->graph_slots, s->loose,    s->copies};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         base_free(r->ctx, arrays[k]);
     base_free(r->ctx, s);

@@ -137,10 +137,11 @@ typedef struct resident {
     runner *r;
     spry_device *d;
     const plan *p;
-    bool joined;         /* see emit_job */
-    bool sent;           /* on ranks: the mirror is on its way */
-    bool called;         /* on ranks: the operator, which may have sent messages */
-    device_rows rows[3]; /* of A, A^T and A^H, where sweeps have products with them */
+    bool joined;          /* see emit_job */
+    control_word *copies; /* on ranks: copies of the mirror that are on their way, */
+    int sent;             /* so many of them */
+    bool called;          /* on ranks: the operator, which may have sent messages */
+    device_rows rows[3];  /* of A, A^T and A^H, where sweeps have products with them */
     device_program *programs[RESIDENT_MOST_PARTS]; /* phase f is in f % parts */
     int parts;
     device_memory *control, *memory, *partials;

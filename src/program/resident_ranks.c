@@ -15,10 +15,24 @@ static resident *side_of(const runner *r, const track *l)
     return r->host->there[l - r->tracks];
 }
 
+/* Sweeps that the device is given before the host waits for it: those without sums ask nobody. */
+enum { MOST_AHEAD = 8 };
+
+static int64_t sent_words(const resident *s)
+{
+    return s->rep_at + REP_FIRST; /* all but the reports */
+}
+
 static spry_status open_track(runner *r, int index)
 {
-    const spry_status status = resident_make(r, true, &r->host->there[index]);
-    return status == SPRY_STATUS_OK ? resident_open_calls(r->host->there[index]) : status;
+    resident **s = &r->host->there[index];
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(r->ctx, resident_make(r, true, s));
+    SPRY_GO(r->ctx,
+            base_alloc(r->ctx, MOST_AHEAD * sent_words(*s), sizeof *(*s)->copies, &(*s)->copies));
+    SPRY_GO(r->ctx, resident_open_calls(*s));
+done:
+    return status;
 }
 
 static void close_track(runner *r, int index)
@@ -27,11 +41,11 @@ static void close_track(runner *r, int index)
         resident_free(r, r->host->there[index]);
 }
 
-/* The mirror may be changed: it is not on its way any more. */
+/* Nothing of the mirror is on its way any more. */
 static spry_status wait_sent(resident *s)
 {
-    const spry_status status = s->sent ? device_stream_finish(s->d->stream) : SPRY_STATUS_OK;
-    s->sent = false;
+    const spry_status status = s->sent > 0 ? device_stream_finish(s->d->stream) : SPRY_STATUS_OK;
+    s->sent = 0;
     return status;
 }
 
@@ -39,16 +53,20 @@ static spry_status wait_sent(resident *s)
 static spry_status send(resident *s, int64_t skip)
 {
     spry_context *ctx = s->r->ctx;
+    const int64_t words = sent_words(s);
+    control_word *copy;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, wait_sent(s));
+    if (s->sent == MOST_AHEAD)
+        SPRY_GO(ctx, wait_sent(s));
     s->mirror[ST_SKIP].whole = skip;
     s->mirror[ST_STOP].whole = STOP_NOT;
     s->mirror[ST_TICKET].whole = 0;
     for (int k = 0; k < s->p->slots; k++)
         s->mirror[ST_SLOTS + k].whole = s->slots[k];
     resident_give(s);
-    SPRY_GO(ctx, resident_send(s));
-    s->sent = true;
+    copy = s->copies + s->sent++ * words;
+    memcpy(copy, s->mirror, (size_t)words * sizeof *copy);
+    SPRY_GO(ctx, device_put_on(s->d->stream, s->control, 0, copy, words * (int64_t)sizeof *copy));
 done:
     return status;
 }
@@ -143,7 +161,7 @@ static spry_status fetch_sums(runner *r, const phase *f)
     if (count > 0)
         SPRY_GO(ctx, device_get_pieces(r->host->there[0]->d, pieces, count));
     for (int k = 0; k < count; k++) {
-        r->host->there[tracks[k]]->sent = false;
+        r->host->there[tracks[k]]->sent = 0;
         take_sums(r, tracks[k], f, (const double *)(const void *)(room + k * bytes));
     }
 done:

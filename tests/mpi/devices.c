@@ -155,11 +155,109 @@ static void alike(spry_context *ctx, spry_status status)
     }
 }
 
+/* What is looked at where a solve did not arrive is looked at by all ranks, wherever they work: all
+ * are in step after it. */
+static void not_arrived(void **state)
+{
+    static const char *const options[] = {"method=cg precon=jacobi max-iter=3",
+                                          "method=cg precon=ilu max-iter=3",
+                                          "method=cocg precon=jacobi max-iter=3"};
+    system_t s;
+    char text[160];
+    int64_t in_step = 0;
+    (void)state;
+    system_open(&s, "poisson2d", "size=9", RANKS_EVEN);
+    for (int k = 0; k < 9; k++) {
+        spry_result result = SPRY_RESULT_INIT;
+        snprintf(text, sizeof text, "%s device=%s", options[k / 3], place_of(k % 3));
+        assert_ok(s.ctx, spry_vector_fill(s.x, (spry_scalar){0, 0}));
+        const spry_status status = spry_quick_solve(s.ctx, s.A, s.b, s.x, text, &result);
+        alike(s.ctx, status);
+        assert_ok(s.ctx, status);
+        assert_int_equal(result.reason, SPRY_REASON_ITERATIONS);
+        assert_ok(s.ctx, team_sum(s.ctx, k, &in_step));
+        assert_int_equal(in_step, k * spry_context_ranks(s.ctx));
+        spry_result_clear(s.ctx, &result);
+    }
+    system_close(&s);
+}
+
 static spry_device *device_here(system_t *s)
 {
     spry_device *d = NULL;
     assert_ok(s->ctx, device_open(s->ctx, engine, &d));
     return d;
+}
+
+/* Bytes over the bus, and waits of the host, in a solve of so many iterations. */
+static void count_moved(system_t *s, spry_device *d, int iterations, int64_t *bytes, int64_t *waits)
+{
+    char text[160];
+    spry_result result = SPRY_RESULT_INIT;
+    const int64_t moved = d->moved, waited = d->waits;
+    snprintf(text, sizeof text, "method=cg precon=jacobi tol=0 max-iter=%d device=%s:0", iterations,
+             engine);
+    assert_ok(s->ctx, spry_vector_fill(s->x, (spry_scalar){0, 0}));
+    assert_ok(s->ctx, spry_quick_solve(s->ctx, s->A, s->b, s->x, text, &result));
+    assert_int_equal(result.iterations, iterations);
+    spry_result_clear(s->ctx, &result);
+    *bytes = d->moved - moved;
+    *waits = d->waits - waited;
+}
+
+/* In an iteration halos and scalars go over the bus, and no vectors; the host waits once for halos
+ * and once at each of the two points with inner products. One rank alone has none of that: what it
+ * reports comes with a look at times. */
+static void traffic(void **state)
+{
+    enum { FEW = 10, MORE = 10, SCALARS = 4096 };
+    int64_t bytes[2], waits[2];
+    system_t s;
+    (void)state;
+    system_open(&s, "poisson2d", "size=80", RANKS_EVEN);
+    spry_device *d = device_here(&s);
+    count_moved(&s, d, FEW, &bytes[0], &waits[0]);
+    count_moved(&s, d, FEW, &bytes[0], &waits[0]); /* nothing is new to it */
+    count_moved(&s, d, FEW + MORE, &bytes[1], &waits[1]);
+    const spread *p = s.A->spread;
+    const int64_t halo = p ? (p->sent_count + p->ghosts) * (int64_t)sizeof(double) : 0;
+    const int64_t per = (bytes[1] - bytes[0]) / MORE;
+    assert_true(SCALARS < s.b->n * (int64_t)sizeof(double));
+    assert_true(per <= halo + SCALARS);
+    assert_true(waits[1] - waits[0] <= (p ? 3 * MORE : MORE / 2));
+    system_close(&s);
+}
+
+/* Ranks that share a device have the same shares, whatever else there is; they add up, and all hear
+ * the same. */
+static void shares(void **state)
+{
+    system_t s;
+    double all[16];
+    (void)state;
+    system_open(&s, "poisson2d", "size=60", RANKS_EVEN);
+    const int ranks = spry_context_ranks(s.ctx);
+    for (int kind = 0; kind < 3 && ranks > 1; kind++) {
+        bool changed = true;
+        int64_t told = 0;
+        double sum = 0;
+        char list[64];
+        snprintf(list, sizeof list, kind == 2 ? "%s,%s,cpu" : "%s", engine, engine);
+        if (kind == 0) /* a sample */
+            assert_ok(s.ctx, spry_context_set_shares(s.ctx, "auto", list));
+        else
+            assert_ok(s.ctx, spry_context_correct_shares(s.A, list, &changed));
+        assert_ok(s.ctx, team_sum(s.ctx, changed, &told));
+        assert_true(told == 0 || told == ranks);
+        memcpy(all, s.ctx->team->shares, (size_t)ranks * sizeof *all);
+        for (int r = 0; r < ranks; r++)
+            sum += all[r];
+        for (int r = 0; r < ranks; r++)
+            if (kind != 2 || r < 2)
+                assert_true(fabs(all[r] - all[0]) <= 1e-12 * sum);
+        assert_true(all[0] > 0);
+    }
+    system_close(&s);
 }
 
 /* The nth call of the device of one rank fails. */
@@ -254,9 +352,10 @@ static void part_caches(void)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(methods), cmocka_unit_test(odd),
-                                       cmocka_unit_test(many), cmocka_unit_test(failures),
-                                       cmocka_unit_test(lost)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(methods),  cmocka_unit_test(odd),
+                                       cmocka_unit_test(many),     cmocka_unit_test(not_arrived),
+                                       cmocka_unit_test(traffic),  cmocka_unit_test(shares),
+                                       cmocka_unit_test(failures), cmocka_unit_test(lost)};
     MPI_Init(NULL, NULL);
     part_caches();
     if (!find_engine()) {
