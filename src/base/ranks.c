@@ -51,9 +51,15 @@ spry_status team_gather(spry_context *ctx, const void *mine, int64_t bytes, void
 spry_status team_gather_begin(spry_context *ctx, const void *mine, int64_t bytes, void *all,
                               team_request **request)
 {
+    team *t = ctx->team;
     *request = NULL;
-    if (ctx->team)
-        return told(ctx, ctx->team->class->gather_begin(ctx->team, mine, bytes, all, request));
+    if (t && t->under_way) /* of a solve that this one is within */
+        return told(ctx, t->class->gather(t, mine, bytes, all));
+    if (t) {
+        const spry_status status = t->class->gather_begin(t, mine, bytes, all, request);
+        t->under_way = *request != NULL;
+        return told(ctx, status);
+    }
     memcpy(all, mine, (size_t)bytes);
     return SPRY_STATUS_OK;
 }
@@ -65,6 +71,7 @@ spry_status team_gather_end(spry_context *ctx, team_request *request)
         return SPRY_STATUS_OK;
     const double begun = base_seconds();
     const spry_status status = t->class->gather_end(t, request);
+    t->under_way = t->under_way && !request;
     t->counts.gathers++;
     t->counts.begun++;
     t->counts.gather_seconds += base_seconds() - begun;

@@ -79,6 +79,7 @@ struct spry_team {
                    not be there */
     team_counts counts;
     double *shares;   /* of the work, by rank; NULL: equal; a call of base_alloc() */
+    bool under_way;   /* a gather that was begun */
     spry_status late; /* see team_note() */
     char late_message[1024];
     void *state; /* the class's */

@@ -178,12 +178,15 @@ static spry_status pack(spry_device *d, side *s, const device_memory *x)
     const spread *p = s->A->spread;
     const spry_type type = s->A->a.type;
     spry_status status = SPRY_STATUS_OK;
-    if (p->sent_count > 0) {
+    if (p->sent_count > 0)
         SPRY_GO(ctx, device_pick(d, type, p->sent_count, s->sent_index, false, x, s->send));
+    /* Also of a rank that sends nothing: edge rows of the product before may still read the
+     * elements of others that are copied next. */
+    if (p->sent_count + p->ghosts > 0)
         SPRY_GO(ctx, device_stream_wait(s->copies, d->stream));
+    if (p->sent_count > 0)
         SPRY_GO(ctx,
                 device_get_on(s->copies, s->send, 0, s->pinned_send, p->sent_count * size_of(s)));
-    }
     if (p->kept > 0)
         SPRY_GO(ctx, device_pick(d, type, p->kept, s->kept_index, false, x, s->compact));
 done:

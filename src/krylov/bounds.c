@@ -253,6 +253,10 @@ spry_status spry_solver_errors(spry_solver *solver, const spry_vector *b, const 
     spry_status status = SPRY_STATUS_OK;
     *backward = *bound = NAN;
     SPRY_GO(ctx, solver_check_idle(solver));
+    if (solver->order.matrix && matrix_pattern_version(solver->given_matrix) != solver->pattern)
+        solver_forget(solver);
+    else if (solver->order.matrix && matrix_version(solver->given_matrix) != solver->version)
+        SPRY_GO(ctx, solver_renew_order(solver)); /* errors are those of A as it is */
     SPRY_GO(ctx, check_pair(solver, b, x));
     SPRY_GO(ctx, vector_here(b, &b_here, &own_b));
     SPRY_GO(ctx, vector_here(x, &x_here, &own_x));

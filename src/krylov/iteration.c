@@ -279,12 +279,15 @@ static spry_status show(iteration *it, bool made, const spry_vector **x)
     spry_status status = SPRY_STATUS_OK;
     *x = it->x;
     it->unmade = !made && runner_makes_x_last(it->runner);
-    if (it->exponent == 0 && !moved && !it->unmade && !it->order)
+    const bool alike = it->exponent != 0 || it->unmade || it->order; /* on all ranks or none */
+    if (!alike && !moved)
         return SPRY_STATUS_OK;
-    if (!it->shown && moved)
-        SPRY_GO(ctx, spry_vector_new(ctx, it->x->type, it->x->n, NULL, SPRY_OWN_COPY, &it->shown));
-    else if (!it->shown)
-        SPRY_GO(ctx, iteration_agree(it, spry_vector_like(it->x, it->x->n, &it->shown)));
+    if (alike && !it->shows) {
+        if (!it->shown)
+            status = spry_vector_like(it->x, it->x->n, &it->shown);
+        SPRY_GO(ctx, iteration_agree(it, status));
+        it->shows = true;
+    }
     *x = it->shown;
     it->shown->from = it;
     it->shown->bring = bring_x;

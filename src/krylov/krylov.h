@@ -111,6 +111,7 @@ struct iteration {
     spry_vector *spare;     /* for true residuals, as long as b; the solver's, as is saved */
     const struct solver_order *order; /* of b and x, which is not the caller's; NULL: it is */
     spry_vector *shown;               /* for the monitor, where x is not what it sees */
+    bool shows;                       /* all ranks have agreed that it is there */
     bool unmade;                      /* and x is to be made first: the method does so at the end */
     bool here;                        /* the caller's x is the host's, whatever x is */
 

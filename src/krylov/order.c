@@ -132,22 +132,44 @@ spry_status order_get(const solver_order *order, const spry_vector *inside, spry
 /* --- messages ------------------------------------------------------------------------------------
  */
 
+/* Whether what comes before a row says that it is one of a part of A, which counts for itself. */
+static bool is_of_part(const char *text, const char *at)
+{
+    static const char *const parts[] = {"schwarz: part ", "kkt: the ", "mlilu: the last"};
+    for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
+        const char *part = strstr(text, parts[k]);
+        if (part && part < at)
+            return true;
+    }
+    return false;
+}
+
+/* The number at `at` becomes the caller's; where what follows it begins. NULL: it is none. */
+static char *name_row(const solver_order *order, char *text, size_t size, char *at)
+{
+    char *end = NULL, rest[MESSAGE_SIZE];
+    const long long row = strtoll(at, &end, 10);
+    const size_t room = size - (size_t)(at - text);
+    if (end == at || row < 0 || row >= order->matrix->a.rows)
+        return NULL;
+    snprintf(rest, sizeof rest, "%s", end);
+    const int used = snprintf(at, room, "%d%s", order->from[row], rest) - (int)strlen(rest);
+    return (size_t)used < room ? at + used : NULL;
+}
+
 /* Messages are made by rooms that do not know of orders, from rows as they see them; all of them
- * name rows, and columns, alike. */
+ * name rows, and columns, alike: "row 5 (from 0)", "row 5, column 7 (from 0)", "rows 4..5 (from
+ * 0)", "rows 4, 7 and 2 more (from 0)". */
 void order_name_rows(const solver_order *order, char *text, size_t size)
 {
-    static const char *const words[] = {"row ", "column "};
-    for (int w = 0; w < 2 && order->matrix; w++) {
+    static const char *const words[] = {"row ", "column ", "rows "};
+    for (int w = 0; w < 3 && order && order->matrix; w++) {
         char *at = strstr(text, words[w]);
-        char *end = NULL;
-        if (!at || !strstr(at, "(from 0)"))
+        if (!at || (!strstr(at, "(from 0)") && !strstr(at, "does not fit type")) ||
+            is_of_part(text, at))
             continue;
-        at += strlen(words[w]);
-        const long long row = strtoll(at, &end, 10);
-        if (end == at || row < 0 || row >= order->matrix->a.rows)
-            continue;
-        char rest[MESSAGE_SIZE];
-        snprintf(rest, sizeof rest, "%s", end);
-        snprintf(at, size - (size_t)(at - text), "%d%s", order->from[row], rest);
+        at = name_row(order, text, size, at + strlen(words[w]));
+        while (w == 2 && at && (strncmp(at, "..", 2) == 0 || strncmp(at, ", ", 2) == 0))
+            at = name_row(order, text, size, at + 2);
     }
 }

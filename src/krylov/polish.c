@@ -268,6 +268,7 @@ static spry_status judge(iteration *it, const spry_matrix *A, const spry_operato
         SPRY_GO(ctx, wide_residual(it, A, it->b, it->x, it->spare, &it->truth));
         it->reason = SPRY_REASON_SINGULAR;
         snprintf(it->detail, sizeof it->detail, "%s", found.text);
+        order_name_rows(it->order, it->detail, sizeof it->detail);
     } else if (it->truth <= near * level) {
         tell_rounding(it, M, level);
     }

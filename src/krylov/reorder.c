@@ -7,6 +7,7 @@
 
 #include <omp.h>
 #include <stdlib.h>
+#include <strings.h>
 
 /* What waits for x in an iteration, and in the preconditioner's set-up, counted in products with A.
  * Half of what is guessed for methods that depend on the size is meant to be certain: grids in
@@ -50,6 +51,16 @@ static double most_iterations(const matrix_arrays *a, double tol)
     return worst < 1 ? sqrt((1 + worst) / (1 - worst)) * log(2 / fmax(tol, 1e-16)) : INFINITY;
 }
 
+/* Where a spec says an option, as options are read: in letters of either size; NULL: nowhere. */
+static const char *find_option(const char *spec, const char *option)
+{
+    const size_t length = strlen(option);
+    for (; *spec; spec++)
+        if (strncasecmp(spec, option, length) == 0)
+            return spec;
+    return NULL;
+}
+
 /* What keeps the solver from another order; NULL: nothing. */
 static const char *obstacle(const spry_solver *solver)
 {
@@ -62,7 +73,7 @@ static const char *obstacle(const spry_solver *solver)
         return "a matrix that is not spread over ranks";
     if (!matrix_is_square(A))
         return "a square matrix";
-    if (strstr(solver->options.precon, "rows="))
+    if (find_option(solver->options.precon, "rows="))
         return "a preconditioner that is told no rows by their numbers";
     return NULL;
 }
@@ -71,13 +82,13 @@ static const char *obstacle(const spry_solver *solver)
 static int block_of(const spry_solver *solver, const spry_matrix *csr)
 {
     const int found = stats_find_block(csr);
-    const char *said = strstr(solver->options.precon, "block=");
+    const char *said = find_option(solver->options.precon, "block=");
     const int64_t block = said ? strtoll(said + strlen("block="), NULL, 10) : 0;
     if (block > 1)
         return csr->a.rows % block == 0 && block < 1000 ? (int)block : 0;
     bool by_pattern = false;
     for (int k = 0; k < solver->attempts.count; k++)
-        by_pattern = by_pattern || strstr(solver->attempts.list[k].precon, "block-jacobi");
+        by_pattern = by_pattern || find_option(solver->attempts.list[k].precon, "bjacobi");
     return found == 1 && by_pattern ? 0 : found;
 }
 
@@ -197,6 +208,13 @@ void solver_drop_order(spry_solver *solver)
     base_free(solver->ctx, solver->order.to);
     solver->order = (solver_order){0};
     solver->matrix = solver->given_matrix;
+}
+
+void solver_share_facts(const spry_solver *solver, bool in)
+{
+    const spry_matrix *A = solver->given_matrix, *B = solver->order.matrix;
+    if (B)
+        matrix_carry(in ? A : B, in ? B : A, FACTS_BUT_ORDER);
 }
 
 spry_status solver_renew_order(spry_solver *solver)

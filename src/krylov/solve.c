@@ -541,6 +541,10 @@ static spry_status bring(spry_solver *solver, int index, const spry_vector *b, s
     SPRY_GO(solver->ctx, solver_bring(solver, b, &solver->work.tracks[index].b, &it->b));
     SPRY_GO(solver->ctx, solver_bring(solver, x, &solver->work.tracks[index].x, &there));
     it->x = there == x ? x : solver->work.tracks[index].x;
+    /* Here, where all ranks agree that it is there: others may work on processors and need none. */
+    if (it->monitor && it->here && it->x->device)
+        SPRY_GO(solver->ctx, spry_vector_new(solver->ctx, it->x->type, it->x->n, NULL,
+                                             SPRY_OWN_COPY, &it->shown));
 done:
     return status;
 }
@@ -553,6 +557,7 @@ static spry_status solve_some(spry_solver *solver, int first_system, int count,
     spry_context *ctx = solver->ctx;
     iteration its[SOLVED_TOGETHER];
     ranked_vectors parts[SOLVED_TOGETHER];
+    bool brought[SOLVED_TOGETHER] = {false};
     spry_status status = SPRY_STATUS_OK;
     const double first = base_seconds();
     double at[3] = {first, first, first};
@@ -588,8 +593,13 @@ static spry_status solve_some(spry_solver *solver, int first_system, int count,
     for (int k = 0; k < count && status == SPRY_STATUS_OK; k++)
         status = bring(solver, k, b[k], x[k], &its[k]);
     SPRY_GO(ctx, solver_agree(solver, status));
-    for (int k = 0; k < count && solver_ranked(solver); k++)
-        take_parts(&its[k], &parts[k]);
+    for (int k = 0; k < count; k++) {
+        brought[k] = its[k].x != x[k];
+        if (solver_ranked(solver))
+            take_parts(&its[k], &parts[k]);
+        if (its[k].shown) /* which the monitor takes norms of as of x */
+            its[k].shown->part = its[k].x->part;
+    }
     solver_note_used(solver); /* of what is refused before it begins, too */
     for (int k = 0; k < count; k++)
         SPRY_GO(ctx, begin(solver, &its[k], k));
@@ -608,8 +618,7 @@ done:
         if (its[k].interrupted && its[k].reason == SPRY_REASON_STOPPED)
             solver->interrupted = true;
         spry_status restored = verdict_hand_back(&its[k]);
-        const bool brought = its[k].x == solver->work.tracks[k].x;
-        if (brought && restored == SPRY_STATUS_OK)
+        if (brought[k] && restored == SPRY_STATUS_OK)
             restored = order_get(its[k].order, its[k].x, x[k]);
         if (status != SPRY_STATUS_OK && its[k].reason == SPRY_REASON_CONVERGED)
             its[k].reason = SPRY_REASON_FAILED; /* what would have confirmed it was not done */

@@ -596,7 +596,10 @@ static spry_status make_all(spry_solver *solver, spry_device *near)
         SPRY_GO(ctx, solver_reorder(solver));
         solver_foresee(solver);
         if (solver->matrix)
-            SPRY_GO(ctx, solver_make_operator(solver));
+            status = solver_make_operator(solver);
+        if (status != SPRY_STATUS_OK)
+            order_name_rows(&solver->order, ctx->message, sizeof ctx->message);
+        SPRY_GO(ctx, status);
         pass(solver, STAGE_OPERATOR);
     }
     SPRY_GO(ctx, solver_list_attempts(solver));
@@ -639,6 +642,7 @@ spry_status solver_set_up(spry_solver *solver, spry_device *near)
     spry_status status = solver_catch_up(solver);
     if (status != SPRY_STATUS_OK)
         return status;
+    solver_share_facts(solver, true);
     solver->setup_seconds = 0;
     if (solver_outgrows(solver))
         solver_drop(solver, STAGE_PLAN);
@@ -656,6 +660,7 @@ spry_status solver_set_up(spry_solver *solver, spry_device *near)
     }
     solver->setup_seconds += solver->updated_seconds;
     solver->updated_seconds = 0;
+    solver_share_facts(solver, false);
     return SPRY_STATUS_OK;
 }
 

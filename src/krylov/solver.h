@@ -146,6 +146,8 @@ spry_status solver_make_operator(spry_solver *solver);
 spry_status solver_reorder(spry_solver *solver);
 spry_status solver_renew_order(spry_solver *solver);
 void solver_drop_order(spry_solver *solver);
+/* What is known of the caller's matrix is known of that in order, or the other way round. */
+void solver_share_facts(const spry_solver *solver, bool in);
 /* Whether what was asked for, or what was done, hangs on the preconditioner. */
 static inline bool solver_may_reorder(const spry_solver *solver)
 {

@@ -85,6 +85,19 @@ done:
     return status;
 }
 
+/* An order that nobody has asked for goes where there is no room for it. */
+static spry_status renew_order(spry_solver *solver)
+{
+    char before[MESSAGE_SIZE];
+    memcpy(before, solver->ctx->message, sizeof before);
+    const spry_status status = solver_renew_order(solver);
+    if (status != SPRY_STATUS_NO_MEMORY || solver->options.reorder == REORDER_RCM)
+        return status;
+    memcpy(solver->ctx->message, before, sizeof before);
+    solver_forget(solver);
+    return SPRY_STATUS_OK;
+}
+
 /* Takes the matrix's values as they are now. What cannot take them is dropped, to be made anew, and
  * what is made from it. */
 static spry_status update(spry_solver *solver)
@@ -97,7 +110,7 @@ static spry_status update(spry_solver *solver)
     if (matrix_pattern_version(solver->given_matrix) != solver->pattern)
         solver_forget(solver);
     solver_note_version(solver);
-    SPRY_GO(ctx, solver_renew_order(solver));
+    SPRY_GO(ctx, renew_order(solver));
     if (solver->made > STAGE_OPERATOR)
         SPRY_GO(ctx, update_operator(solver));
     if (solver->made > STAGE_OPERATOR)

@@ -23,8 +23,11 @@ spry_status solver_runner(spry_solver *solver, int count, runner **r)
 {
     const runner_operators operators = {solver_operator(solver), solver_precon(solver)};
     solver_work *work = &solver->work;
+    bool fresh = !work->runner || !runner_reuse(work->runner, count);
     spry_status status = SPRY_STATUS_OK;
-    if (!work->runner || !runner_reuse(work->runner, count)) {
+    if (solver_ranked(solver)) /* making one is collective; threads and devices are a rank's own */
+        status = team_any(solver->ctx, fresh, &fresh);
+    if (status == SPRY_STATUS_OK && fresh) {
         runner_free(work->runner);
         status = runner_new(solver->plan, &operators, count, &work->runner);
     }

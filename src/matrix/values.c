@@ -159,7 +159,8 @@ spry_status spry_matrix_set_values(spry_matrix *A, const void *values, spry_own 
     matrix_follow(A);
     spry_context *ctx = A->ctx;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, vector_check_own(ctx, own));
+    status = vector_check_own(ctx, own);
+    SPRY_GO(ctx, A->spread ? team_agree(ctx, status) : status);
     if (A->spread) {
         SPRY_GO(ctx, spread_set_values(A, values));
         if (own == SPRY_OWN_TAKE)
@@ -206,8 +207,10 @@ spry_status spry_matrix_set_values_from(spry_matrix *A, const spry_vector *value
     const spry_vector *here = NULL;
     spry_vector *copy = NULL;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, check_vector(A, values));
-    SPRY_GO(ctx, vector_here(values, &here, &copy));
+    status = check_vector(A, values);
+    if (status == SPRY_STATUS_OK)
+        status = vector_here(values, &here, &copy);
+    SPRY_GO(ctx, A->spread ? team_agree(ctx, status) : status);
     SPRY_GO(ctx, spry_matrix_set_values(A, here->data, SPRY_OWN_COPY));
 done:
     spry_vector_free(copy);

@@ -230,6 +230,12 @@ static void run_share(void *argument, int share, int shares)
     }
 }
 
+/* Whether messages of two products go together: A^T and A^H of real types are the same rows. */
+static bool shares_messages(const operator_rows *a, const operator_rows *b)
+{
+    return a && b && a->begin == b->begin && a->state == b->state;
+}
+
 /* Begins or finishes the messages of the sweep's products: one for all x of an operator. */
 static bool exchange(runner *r, bool begin)
 {
@@ -240,12 +246,20 @@ static bool exchange(runner *r, bool begin)
     for (int i = 0; i < products && bound[i].o->kind == OP_APPLY; i++) {
         const operator_rows *rows = bound[i].rows;
         int count = 0;
-        bool first = rows && rows->begin;
+        bool first = rows && rows->begin, many = false;
         for (int k = 0; k < i && first; k++)
-            first = bound[k].rows != rows;
+            first = !shares_messages(bound[k].rows, rows);
         for (int k = i; first && k < products && bound[k].o->kind == OP_APPLY; k++)
-            if (bound[k].rows == rows && count < MOST_TRACKS)
-                x[count++] = bound[k].in[0].base;
+            if (shares_messages(bound[k].rows, rows)) {
+                many = many || count == MOST_TRACKS;
+                if (!many)
+                    x[count++] = bound[k].in[0].base;
+            }
+        if (many && begin) /* alike on all ranks */
+            course_note(r, SPRY_FAIL(r->ctx, SPRY_STATUS_UNSUPPORTED,
+                                     "more than %d products with A in one sweep on ranks: fuse=no "
+                                     "keeps them apart",
+                                     MOST_TRACKS));
         if (first)
             course_note(r, begin ? rows->begin(rows, count, x) : rows->finish(rows));
         any = any || first;

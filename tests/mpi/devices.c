@@ -44,6 +44,25 @@ static void system_close(system_t *s)
     spry_context_free(s->ctx); /* which has devices open */
 }
 
+/* x itself, whatever the solve says of it: |b - A x| / |b| by products on processors. */
+static void check_x(const system_t *s, const spry_vector *x, double tolerance, const char *text)
+{
+    spry_operator *op = NULL;
+    spry_vector *r = NULL;
+    double above = 0, below = 0;
+    assert_ok(s->ctx, spry_operator_from_matrix(s->A, &op));
+    assert_ok(s->ctx, spry_vector_like(s->b, s->b->n, &r));
+    assert_ok(s->ctx, spry_vector_copy(s->b, r));
+    assert_ok(s->ctx, spry_operator_multiply(op, SPRY_TRANSPOSE_NO, (spry_scalar){-1, 0}, x,
+                                             (spry_scalar){1, 0}, r));
+    assert_ok(s->ctx, spry_vector_norm(r, &above));
+    assert_ok(s->ctx, spry_vector_norm(s->b, &below));
+    if (!(above <= (1 + 1e-6) * tolerance * below)) /* of the same product, added up otherwise */
+        fail_msg("%s: x has a residual of %g", text, above / below);
+    spry_vector_free(r);
+    spry_operator_free(op);
+}
+
 static int64_t solve(system_t *s, const char *options, const char *device)
 {
     char text[256];
@@ -54,6 +73,7 @@ static int64_t solve(system_t *s, const char *options, const char *device)
     if (!result.converged || !(result.true_residual <= result.tolerance))
         fail_msg("%s: %s %g %s", text, spry_reason_name(result.reason), result.true_residual,
                  result.detail);
+    check_x(s, s->x, result.tolerance, text);
     const int64_t iterations = result.iterations;
     spry_result_clear(s->ctx, &result);
     return iterations;
@@ -127,6 +147,7 @@ static void many(void **state)
         assert_ok(s.ctx, spry_solve_many(solver, COUNT, b, x, results));
         for (int k = 0; k < COUNT; k++) {
             assert_true(results[k].converged);
+            check_x(&s, x[k], results[k].tolerance, text);
             assert_ok(s.ctx, spry_vector_fill(x[k], (spry_scalar){0, 0}));
             spry_result_clear(s.ctx, &results[k]);
             results[k] = (spry_result)SPRY_RESULT_INIT;

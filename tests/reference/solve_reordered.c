@@ -387,7 +387,7 @@ static void says_where_it_cannot(void **state)
     refuse(ctx, &f, "reorder=rcm needs a preconditioner of its own");
     assert_ok(ctx, spry_solver_set_precon(f.inside, NULL));
     solve_both(&f, 1);
-    assert_ok(ctx, spry_solver_set(f.inside, "precon=block-jacobi"));
+    assert_ok(ctx, spry_solver_set(f.inside, "precon=bjacobi"));
     refuse(ctx, &f, "would tear the blocks");
     assert_ok(ctx, spry_solver_set(f.inside, "precon=jacobi reorder=auto"));
     assert_ok(ctx, spry_solve(f.inside, f.b[0], f.x[0], NULL)); /* and x is near all the time */
