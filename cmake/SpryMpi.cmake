@@ -12,7 +12,9 @@ if(MPI_C_FOUND)
     target_link_libraries(spry_mpi PUBLIC MPI::MPI_C PRIVATE $<BUILD_INTERFACE:spry_flags>)
     # MPICH's MPI_STATUSES_IGNORE is the address 1, which gcc takes for an array without room.
     set(spry_mpi_warnings $<$<C_COMPILER_ID:GNU>:-Wno-stringop-overflow>)
-    target_compile_options(spry_mpi PRIVATE ${spry_mpi_warnings})
+    if(MPI_C_LIBRARIES MATCHES mpich)
+        target_compile_options(spry_mpi PRIVATE ${spry_mpi_warnings})
+    endif()
     set_target_properties(spry_mpi PROPERTIES VERSION ${spry_abi}.${PROJECT_VERSION} SOVERSION ${spry_abi}
                           EXPORT_NAME mpi)
     add_library(spry::mpi ALIAS spry_mpi)

@@ -51,7 +51,8 @@ typedef struct precon_kind {
     /* *M answers z = M r with M about A^-1. On a device, where the kind can be there, else on the
      * host; the caller sees which. A failure's message says why and what to try. */
     spry_status (*make)(const precon_job *job, spry_operator **M);
-    /* The same of the job's operator, where there is no matrix (job->A is NULL). NULL: it needs one. */
+    /* The same of the job's operator, where there is no matrix (job->A is NULL). NULL: it needs
+     * one. */
     spry_status (*make_of)(const precon_job *job, spry_operator **M);
     /* The same of a matrix that is spread over ranks, together. NULL: each of them has one of its
      * own block. */

@@ -100,7 +100,7 @@ spry_status runner_new(plan *p, const runner_operators *operators, int tracks, r
         status = base_calloc(ctx, tracks, sizeof *r->tracks, &r->tracks);
     if (r) { /* what closes it */
         r->ctx = ctx;
-        r->class = !device_of(A)      ? &runner_host
+        r->class = !device_of(A)     ? &runner_host
                    : A->rows_part.is ? &runner_device_ranks
                                      : &runner_device;
     }
