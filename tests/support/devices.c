@@ -121,3 +121,9 @@ int devices_run(const devices_test *tests, size_t count)
     }
     return _cmocka_run_group_tests("devices", all, total, NULL, close_devices);
 }
+
+bool devices_few(const spry_device *d)
+{
+    const char *full = getenv("SPRY_TEST_FULL");
+    return d->facts.processor && !(full && full[0] == '1');
+}

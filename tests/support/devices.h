@@ -24,4 +24,8 @@ typedef struct devices_test {
 int devices_run(const devices_test *tests, size_t count);
 #define DEVICES_RUN(tests) devices_run(tests, sizeof(tests) / sizeof *(tests))
 
+/* Whether a test is to compile few programs: a processor takes seconds for each. SPRY_TEST_FULL=1
+ * has all of them there, too. */
+bool devices_few(const spry_device *d);
+
 #endif
