@@ -145,7 +145,7 @@ static bool is_of_part(const char *text, const char *at)
 }
 
 /* The number at `at` becomes the caller's; where what follows it begins. NULL: it is none. */
-static char *name_row(const solver_order *order, char *text, size_t size, char *at)
+static char *name_row(const solver_order *order, const char *text, size_t size, char *at)
 {
     char *end = NULL, rest[MESSAGE_SIZE];
     const long long row = strtoll(at, &end, 10);
