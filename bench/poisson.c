@@ -4,26 +4,10 @@
  * conjugate gradients, and amg on the matrix; seconds, iterations, and the most memory at a time in
  * vectors.
  */
-#include <spry/spry.h>
+#include "peers/peer.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static void need(spry_context *ctx, spry_status status)
-{
-    if (status == SPRY_STATUS_OK)
-        return;
-    fprintf(stderr, "%s\n", spry_message(ctx));
-    exit(2);
-}
 
 static void one(void *data, const double *place, spry_scalar *value)
 {
@@ -41,25 +25,25 @@ static void solve(const char *grid_text, const char *options, bool as_matrix)
     spry_solver *solver = NULL;
     spry_result result = SPRY_RESULT_INIT;
     int64_t most = 0;
-    need(ctx, spry_context_new(NULL, &ctx));
-    need(ctx, spry_grid_new(ctx, grid_text, &grid));
-    need(ctx, spry_field_new(grid, SPRY_TYPE_D, false, one, NULL, &b));
-    need(ctx, spry_field_new(grid, SPRY_TYPE_D, false, NULL, NULL, &x));
-    const double begin = now();
-    need(ctx, spry_operator_stencil(grid, "-laplace", NULL, 0, NULL, NULL, &A));
-    need(ctx, spry_solver_new(ctx, &solver));
-    need(ctx, spry_solver_set(solver, options));
+    peer_need(ctx, spry_context_new(NULL, &ctx));
+    peer_need(ctx, spry_grid_new(ctx, grid_text, &grid));
+    peer_need(ctx, spry_field_new(grid, SPRY_TYPE_D, false, one, NULL, &b));
+    peer_need(ctx, spry_field_new(grid, SPRY_TYPE_D, false, NULL, NULL, &x));
+    const double begin = peer_seconds();
+    peer_need(ctx, spry_operator_stencil(grid, "-laplace", NULL, 0, NULL, NULL, &A));
+    peer_need(ctx, spry_solver_new(ctx, &solver));
+    peer_need(ctx, spry_solver_set(solver, options));
     double made = 0;
     if (as_matrix) {
-        const double first = now();
-        need(ctx, spry_operator_to_matrix(A, &M));
-        made = now() - first;
-        need(ctx, spry_solver_set_matrix(solver, M));
+        const double first = peer_seconds();
+        peer_need(ctx, spry_operator_to_matrix(A, &M));
+        made = peer_seconds() - first;
+        peer_need(ctx, spry_solver_set_matrix(solver, M));
     } else {
-        need(ctx, spry_solver_set_operator(solver, A));
+        peer_need(ctx, spry_solver_set_operator(solver, A));
     }
-    need(ctx, spry_solve(solver, b, x, &result));
-    const double seconds = now() - begin - made;
+    peer_need(ctx, spry_solve(solver, b, x, &result));
+    const double seconds = peer_seconds() - begin - made;
     spry_context_memory(ctx, NULL, &most);
     printf("%-50s %8.3f s (set-up %.3f), %3d iterations, residual %.1e, %.1f vectors\n", options,
            seconds, result.setup_seconds, (int)result.iterations, result.true_residual,

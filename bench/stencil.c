@@ -4,26 +4,10 @@
  * move (u once, y once, and y once more where stores fetch what they write to) over the bytes that
  * plain reading moves in that time, as measured in the same run. The matrix's product beside it.
  */
-#include <spry/spry.h>
+#include "peers/peer.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static void need(spry_context *ctx, spry_status status)
-{
-    if (status == SPRY_STATUS_OK)
-        return;
-    fprintf(stderr, "%s\n", spry_message(ctx));
-    exit(2);
-}
 
 /* The best of many products. */
 static double product_seconds(spry_context *ctx, const spry_operator *A, const spry_vector *x,
@@ -31,9 +15,9 @@ static double product_seconds(spry_context *ctx, const spry_operator *A, const s
 {
     double best = 1e30;
     for (int k = 0; k < 60; k++) {
-        const double begin = now();
-        need(ctx, spry_operator_apply(A, x, y));
-        const double seconds = now() - begin;
+        const double begin = peer_seconds();
+        peer_need(ctx, spry_operator_apply(A, x, y));
+        const double seconds = peer_seconds() - begin;
         best = seconds < best ? seconds : best;
     }
     return best;
@@ -47,18 +31,18 @@ int main(int argc, char **argv)
     spry_context *ctx = NULL;
     spry_grid *grid = NULL;
     spry_vector *x = NULL, *y = NULL;
-    need(ctx, spry_context_new(NULL, &ctx));
+    peer_need(ctx, spry_context_new(NULL, &ctx));
     snprintf(text, sizeof text, "%dx%dx%d", n, n, n);
-    need(ctx, spry_grid_new(ctx, text, &grid));
+    peer_need(ctx, spry_grid_new(ctx, text, &grid));
     for (int order = 2; order <= 8; order += 2) {
         spry_operator *A = NULL;
         spry_bandwidth bandwidth = SPRY_SIZED(spry_bandwidth);
         snprintf(options, sizeof options, "order=%d type=%s", order, type);
-        need(ctx, spry_operator_stencil(grid, "-laplace", options, 0, NULL, NULL, &A));
-        need(ctx, spry_field_new(grid, spry_operator_type(A), false, NULL, NULL, &x));
-        need(ctx, spry_field_new(grid, spry_operator_type(A), false, NULL, NULL, &y));
-        need(ctx, spry_vector_fill(x, (spry_scalar){1, 0}));
-        need(ctx, spry_device_bandwidth(ctx, NULL, true, &bandwidth));
+        peer_need(ctx, spry_operator_stencil(grid, "-laplace", options, 0, NULL, NULL, &A));
+        peer_need(ctx, spry_field_new(grid, spry_operator_type(A), false, NULL, NULL, &x));
+        peer_need(ctx, spry_field_new(grid, spry_operator_type(A), false, NULL, NULL, &y));
+        peer_need(ctx, spry_vector_fill(x, (spry_scalar){1, 0}));
+        peer_need(ctx, spry_device_bandwidth(ctx, NULL, true, &bandwidth));
         const double seconds = product_seconds(ctx, A, x, y);
         const double bytes = 1.5 * (double)spry_operator_bytes(A);
         printf("order %d: %.4f s, %.1f GB/s of %.1f GB/s read: %.2f", order, seconds,
@@ -66,8 +50,8 @@ int main(int argc, char **argv)
         if (order == 2 && n <= 256) {
             spry_matrix *M = NULL;
             spry_operator *B = NULL;
-            need(ctx, spry_operator_to_matrix(A, &M));
-            need(ctx, spry_operator_from_matrix(M, &B));
+            peer_need(ctx, spry_operator_to_matrix(A, &M));
+            peer_need(ctx, spry_operator_from_matrix(M, &B));
             printf("; csr %.4f s", product_seconds(ctx, B, x, y));
             spry_operator_free(B);
             spry_matrix_free(M);

@@ -87,16 +87,6 @@ done:
     return status;
 }
 
-static spry_status list_messages(const side *s, int count, const spread_neighbour *with,
-                                 void *place, team_message **list)
-{
-    const spry_status status = base_alloc(s->A->ctx, count, sizeof **list, list);
-    for (int k = 0; status == SPRY_STATUS_OK && k < count; k++)
-        (*list)[k] = (team_message){with[k].rank, with[k].count * size_of(s),
-                                    (char *)place + with[k].first * size_of(s)};
-    return status;
-}
-
 static spry_status open_messages(spry_device *d, side *s)
 {
     spry_context *ctx = d->ctx;
@@ -105,9 +95,10 @@ static spry_status open_messages(spry_device *d, side *s)
     team_message *send = NULL, *receive = NULL;
     spry_status status = make_room(d, s);
     if (status == SPRY_STATUS_OK)
-        status = list_messages(s, p->sends, p->send, s->pinned_send, &send);
+        status = spread_list_messages(ctx, p->sends, p->send, size_of(s), s->pinned_send, &send);
     if (status == SPRY_STATUS_OK)
-        status = list_messages(s, p->receives, p->receive, s->pinned_receive, &receive);
+        status = spread_list_messages(ctx, p->receives, p->receive, size_of(s), s->pinned_receive,
+                                      &receive);
     SPRY_GO(ctx, team_agree(ctx, status));
     SPRY_GO(ctx, team_halo_new(ctx, p->sends, send, p->receives, receive, &s->messages));
 done:
@@ -121,7 +112,7 @@ static spry_status side_new(spry_device *d, const spry_matrix *A, spry_status ma
 {
     spry_context *ctx = A->ctx;
     side *s = NULL;
-    bool lacking = true; /* rows of sweeps: on no rank then */
+    bool by_rows; /* in sweeps: on no rank then */
     spry_status status = made == SPRY_STATUS_OK ? base_calloc(ctx, 1, sizeof *s, &s) : made;
     *out = NULL;
     if (s) {
@@ -132,8 +123,7 @@ static spry_status side_new(spry_device *d, const spry_matrix *A, spry_status ma
             status = device_operator(d, A->spread->edge, "csr", &s->edge);
     }
     SPRY_GO(ctx, team_agree(ctx, status));
-    SPRY_GO(ctx, team_agree(ctx, SPRY_STATUS_OK));
-    SPRY_GO(ctx, team_any(ctx, lacking, &lacking));
+    SPRY_GO(ctx, spread_agree_by_rows(ctx, SPRY_STATUS_OK, false, &by_rows));
     SPRY_GO(ctx, open_messages(d, s));
     *out = s;
     s = NULL;
@@ -148,14 +138,12 @@ static spry_status find_side(const spry_operator *op, spry_transpose transpose, 
 {
     spread_state *state = op->state;
     const spry_matrix *A = state->sides[SPRY_TRANSPOSE_NO]->A;
-    const bool conjugate = transpose == SPRY_TRANSPOSE_CONJUGATE && spry_type_is_complex(op->type);
-    const spry_transpose kind =
-        transpose != SPRY_TRANSPOSE_NO && !conjugate ? SPRY_TRANSPOSE_YES : transpose;
+    const spry_transpose kind = spread_side(op->type, transpose);
     spry_matrix *T = NULL;
     spry_operator *own = NULL;
     spry_status status = SPRY_STATUS_OK;
     if (!state->sides[kind]) {
-        SPRY_GO(op->ctx, spread_transpose(A, conjugate, &T));
+        SPRY_GO(op->ctx, spread_transpose(A, kind == SPRY_TRANSPOSE_CONJUGATE, &T));
         const spry_status made = device_operator(state->d, T->spread->own, "csr", &own);
         SPRY_GO(op->ctx, side_new(state->d, T, made, own, &state->sides[kind]));
         state->sides[kind]->made = T;
@@ -343,12 +331,7 @@ spry_status device_spread_operator(spry_device *d, const spry_matrix *A, spry_st
     /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): all have agreed that it is there */
     op->device = d;
     d->users++;
-    op->rows_part = spread_rows_here(A);
-    op->cols_part = spread_cols_here(A);
-    op->square = A->spread->square;
-    operator_made_from(op, A, NULL);
-    op->own_bytes = s->own->own_bytes + (s->edge ? s->edge->own_bytes : 0);
-    op->bytes = s->own->bytes + (s->edge ? s->edge->bytes : 0);
+    spread_note_operator(op, A, s->own, s->edge);
     *out = op;
     op = NULL;
 done:

@@ -107,16 +107,11 @@ static spry_status list_messages(side *s, int count, team_message **send, team_m
     spry_context *ctx = s->A->ctx;
     const spread *p = s->A->spread;
     const post *to = &s->posts[count - 1];
+    const int64_t size = count * size_of(s);
     char *place = count > 1 ? to->receive : s->compact + p->kept * size_of(s);
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, base_alloc(ctx, p->sends, sizeof **send, send));
-    SPRY_GO(ctx, base_alloc(ctx, p->receives, sizeof **receive, receive));
-    for (int k = 0; k < p->sends; k++)
-        (*send)[k] = (team_message){p->send[k].rank, count * p->send[k].count * size_of(s),
-                                    to->send + count * p->send[k].first * size_of(s)};
-    for (int k = 0; k < p->receives; k++)
-        (*receive)[k] = (team_message){p->receive[k].rank, count * p->receive[k].count * size_of(s),
-                                       place + count * p->receive[k].first * size_of(s)};
+    SPRY_GO(ctx, spread_list_messages(ctx, p->sends, p->send, size, to->send, send));
+    SPRY_GO(ctx, spread_list_messages(ctx, p->receives, p->receive, size, place, receive));
 done:
     return status;
 }
@@ -290,15 +285,10 @@ static spry_status find_rows(side *s)
 {
     /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): all have agreed that it is there */
     spry_context *ctx = s->A->ctx;
-    bool lacking = false;
     spry_status status = operator_open_rows(s->own, SPRY_TRANSPOSE_NO, &s->own_rows);
     if (status == SPRY_STATUS_OK)
         status = operator_open_rows(s->edge, SPRY_TRANSPOSE_NO, &s->edge_rows);
-    SPRY_GO(ctx, team_agree(ctx, status));
-    SPRY_GO(ctx, team_any(ctx, !s->own_rows.run || !s->edge_rows.run, &lacking));
-    s->by_rows = !lacking;
-done:
-    return status;
+    return spread_agree_by_rows(ctx, status, s->own_rows.run && s->edge_rows.run, &s->by_rows);
 }
 
 static spry_status side_new(const spry_matrix *A, spry_status made, spry_operator *own, side **out)
@@ -329,14 +319,12 @@ static spry_status find_side(const spry_operator *op, spry_transpose transpose, 
 {
     spread_state *state = op->state;
     const spry_matrix *A = state->sides[SPRY_TRANSPOSE_NO]->A;
-    const bool conjugate = transpose == SPRY_TRANSPOSE_CONJUGATE && spry_type_is_complex(op->type);
-    const spry_transpose kind =
-        transpose != SPRY_TRANSPOSE_NO && !conjugate ? SPRY_TRANSPOSE_YES : transpose;
+    const spry_transpose kind = spread_side(op->type, transpose);
     spry_matrix *T = NULL;
     spry_operator *own = NULL;
     spry_status status = SPRY_STATUS_OK;
     if (!state->sides[kind]) {
-        SPRY_GO(op->ctx, spread_transpose(A, conjugate, &T));
+        SPRY_GO(op->ctx, spread_transpose(A, kind == SPRY_TRANSPOSE_CONJUGATE, &T));
         const spry_status made = spry_operator_from_matrix(T->spread->own, &own);
         SPRY_GO(op->ctx, side_new(T, made, own, &state->sides[kind]));
         state->sides[kind]->made = T;
@@ -450,12 +438,7 @@ spry_status spread_operator(const spry_matrix *A, spry_status made, spry_operato
         state->sides[SPRY_TRANSPOSE_NO] = s;
     SPRY_GO(ctx, sided);
     /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): all have agreed that it is there */
-    op->rows_part = spread_rows_here(A);
-    op->cols_part = spread_cols_here(A);
-    op->square = A->spread->square;
-    operator_made_from(op, A, NULL);
-    op->own_bytes = s->own->own_bytes + s->edge->own_bytes;
-    op->bytes = s->own->bytes + s->edge->bytes;
+    spread_note_operator(op, A, s->own, s->edge);
     *out = op;
     op = NULL;
 done:

@@ -27,23 +27,19 @@ spry_status split_talk_ready(split *p)
 {
     const spread *s = p->s;
     spry_context *ctx = p->ctx;
-    team_message *all = NULL;
+    team_message *send = NULL, *receive = NULL;
     spry_status status = SPRY_STATUS_OK;
     const int64_t size = (int64_t)p->element;
     if (!s)
         return status;
-    SPRY_GO(ctx, base_calloc(ctx, s->sends + s->receives + 1, sizeof *all, &all));
-    for (int k = 0; k < s->sends; k++)
-        all[k] = (team_message){s->send[k].rank, s->send[k].count * size,
-                                p->out + s->send[k].first * size};
-    for (int k = 0; k < s->receives; k++)
-        all[s->sends + k] = (team_message){s->receive[k].rank, s->receive[k].count * size,
-                                           p->ghosts + s->receive[k].first * size};
-done:
+    status = spread_list_messages(ctx, s->sends, s->send, size, p->out, &send);
+    if (status == SPRY_STATUS_OK)
+        status = spread_list_messages(ctx, s->receives, s->receive, size, p->ghosts, &receive);
     status = team_agree(ctx, status);
     if (status == SPRY_STATUS_OK)
-        status = team_halo_new(ctx, s->sends, all, s->receives, all + s->sends, &p->halo);
-    base_free(ctx, all);
+        status = team_halo_new(ctx, s->sends, send, s->receives, receive, &p->halo);
+    base_free(ctx, send);
+    base_free(ctx, receive);
     return status;
 }
 

@@ -444,3 +444,34 @@ done:
     spry_matrix_free(owned);
     return status;
 }
+
+spry_status spread_list_messages(spry_context *ctx, int count, const spread_neighbour *with,
+                                 int64_t size, void *place, team_message **list)
+{
+    const spry_status status = base_alloc(ctx, count, sizeof **list, list);
+    for (int k = 0; status == SPRY_STATUS_OK && k < count; k++)
+        (*list)[k] = (team_message){with[k].rank, with[k].count * size,
+                                    (char *)place + with[k].first * size};
+    return status;
+}
+
+spry_status spread_agree_by_rows(spry_context *ctx, spry_status status, bool mine, bool *by_rows)
+{
+    bool lacking = true;
+    SPRY_GO(ctx, team_agree(ctx, status));
+    SPRY_GO(ctx, team_any(ctx, !mine, &lacking));
+done:
+    *by_rows = !lacking;
+    return status;
+}
+
+void spread_note_operator(spry_operator *op, const spry_matrix *A, const spry_operator *own,
+                          const spry_operator *edge)
+{
+    op->rows_part = spread_rows_here(A);
+    op->cols_part = spread_cols_here(A);
+    op->square = A->spread->square;
+    operator_made_from(op, A, NULL);
+    op->own_bytes = own->own_bytes + (edge ? edge->own_bytes : 0);
+    op->bytes = own->bytes + (edge ? edge->bytes : 0);
+}

@@ -60,6 +60,22 @@ spry_status spread_transpose(const spry_matrix *A, bool conjugate, spry_matrix *
 /* Finds a fact that has to do with entries of all ranks, and notes it: alike on all of them. */
 spry_status spread_find_out(spry_context *ctx, const spry_matrix *A, spry_fact fact);
 void spread_free(spry_context *ctx, spread *s);
+/* The messages with some neighbours, so many bytes for each of their elements, which lie one after
+ * the other from `place` on. To be freed. */
+spry_status spread_list_messages(spry_context *ctx, int count, const spread_neighbour *with,
+                                 int64_t size, void *place, team_message **list);
+/* Whether products can be run by rows: on all ranks or on none. Every operator of a spread matrix
+ * asks, on processors or on devices, so that messages match. Collective. */
+spry_status spread_agree_by_rows(spry_context *ctx, spry_status status, bool mine, bool *by_rows);
+/* What an operator of A is, made of the own block's and of that of the edge rows (NULL: none). */
+void spread_note_operator(spry_operator *op, const spry_matrix *A, const spry_operator *own,
+                          const spry_operator *edge);
+/* Which of the three products a transpose is: of real numbers two are the same. */
+static inline spry_transpose spread_side(spry_type type, spry_transpose transpose)
+{
+    return transpose == SPRY_TRANSPOSE_CONJUGATE && !spry_type_is_complex(type) ? SPRY_TRANSPOSE_YES
+                                                                                : transpose;
+}
 /* New values of this rank's rows, in the order of the entries it gave, and how many these are.
  * Collective. */
 spry_status spread_set_values(spry_matrix *A, const void *values);

@@ -14,12 +14,6 @@
 
 #include <stdlib.h>
 
-static bool is_full(void)
-{
-    const char *full = getenv("SPRY_TEST_FULL");
-    return full && full[0] == '1';
-}
-
 /* One format with one matrix. */
 typedef struct check {
     spry_device *d;
@@ -51,7 +45,7 @@ static void check_spec(const char *spec, void *data)
         for (int which = 0; which < 3; which++) {
             const spry_transpose transpose = (spry_transpose)t;
             layouts_check_product(ctx, exact, op, spec, transpose, which, terms);
-            if (c->columns[which] > 0 && (t == SPRY_TRANSPOSE_NO || is_full()))
+            if (c->columns[which] > 0 && (t == SPRY_TRANSPOSE_NO || support_full()))
                 layouts_check_columns(ctx, exact, op, spec, transpose, which, c->columns[which],
                                       which != 1, terms);
         }
@@ -91,9 +85,9 @@ static void types(spry_context *ctx, spry_device *d)
         const spry_type type = support_types[t];
         spry_matrix *A = support_sorted(ctx, type, SUPPORT_UNIFORM, 301, 301, 2500, 11);
         check c = {.d = d, .A = A, .transposed = true, .columns = {8, 3, 0}};
-        if (type == SPRY_TYPE_S && !is_full())
+        if (type == SPRY_TYPE_S && !support_full())
             c.columns[1] = 0;
-        if (type == SPRY_TYPE_C && !is_full())
+        if (type == SPRY_TYPE_C && !support_full())
             c.columns[0] = 0;
         check_formats(&c, true, false, false);
         assert_true(c.held > 0 || getenv("SPRY_TEST_FORMAT"));
@@ -106,10 +100,10 @@ static void options(spry_context *ctx, spry_device *d)
 {
     for (int t = 0; t < 4; t++) {
         const spry_type type = support_types[t];
-        if (!is_full() && type != SPRY_TYPE_D)
+        if (!support_full() && type != SPRY_TYPE_D)
             continue;
         spry_matrix *A = support_sorted(ctx, type, SUPPORT_UNIFORM, 301, 301, 2500, 11);
-        check c = {.d = d, .A = A, .columns = {is_full() ? 8 : 0, 0, 0}};
+        check c = {.d = d, .A = A, .columns = {support_full() ? 8 : 0, 0, 0}};
         check_formats(&c, false, true, true);
         spry_matrix_free(A);
     }
@@ -150,7 +144,7 @@ static void odd_shapes(spry_context *ctx, spry_device *d)
         spry_matrix *A = support_sorted(ctx, SPRY_TYPE_D, shapes[i].shape, shapes[i].rows,
                                         shapes[i].cols, shapes[i].nnz, 11);
         check c = {.d = d, .A = A, .transposed = true};
-        c.columns[0] = is_full() || shapes[i].nnz == 5000 ? 8 : 0;
+        c.columns[0] = support_full() || shapes[i].nnz == 5000 ? 8 : 0;
         check_formats(&c, true, false, false);
         spry_matrix_free(A);
     }

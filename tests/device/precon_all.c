@@ -76,12 +76,12 @@ static void check_spec(const subject *s, const spry_matrix *A, const spry_matrix
 static void check_kind(const precons_case *c, void *data)
 {
     const subject *s = data;
-    const char *full = getenv("SPRY_TEST_FULL"), *spec = precons_spec(c);
+    const char *spec = precons_spec(c);
     if (!precon_on_devices(c->kind) || c->host)
         return;
     for (int t = 0; t < 4; t++) {
         const spry_type type = support_types[t];
-        if (type != SPRY_TYPE_D && type != SPRY_TYPE_C && !(full && full[0] == '1'))
+        if (type != SPRY_TYPE_D && type != SPRY_TYPE_C && !support_full())
             continue;
         spry_matrix *A = precons_matrix(s->ctx, type, c->definite, SIZE),
                     *B = precons_matrix(s->ctx, type, c->definite, SIZE);

@@ -304,11 +304,10 @@ static void bounds_there(spry_context *ctx, spry_device *d)
 /* Of one type, since processors take long to compile: SPRY_TEST_FULL=1 takes all. */
 static void every_part(spry_context *ctx, spry_device *d)
 {
-    const char *full = getenv("SPRY_TEST_FULL");
     for (int t = 0; t < 4; t++) {
         const spry_type type = support_types[t];
         problem p;
-        if (type != SPRY_TYPE_D && !(full && full[0] == '1'))
+        if (type != SPRY_TYPE_D && !support_full())
             continue;
         make(ctx, saddle(ctx, type), &p);
         for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)

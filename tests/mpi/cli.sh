@@ -3,6 +3,8 @@
 # `mpirun -n P spry solve` is the serial command: it prints once, with the same numbers, and ends alike.
 set -eu
 spry=$1 run=$2 flag=$3
+# shellcheck source=tests/mpi/term.sh
+. "$(dirname "$0")/term.sh"
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
@@ -64,16 +66,7 @@ echo $$ >pid
 exec "$@" --delays gather=0.01 --checkpoint t.mtx --checkpoint-every 0.05
 end
 "$run" "$flag" 3 sh rank.sh "$spry" solve A.mtx b.mtx --precon jacobi --method cg >said 2>complaint &
-job=$!
-tries=0
-while [ ! -s t.mtx ] && [ $tries -lt 300 ]; do
-    sleep 0.1
-    tries=$((tries + 1))
-done
-kill -TERM "$(cat pid)"
-status=0
-wait $job || status=$?
-[ $status = 1 ]
+term_after t.mtx $!
 grep -q '^not converged after .*asked to stop' said
 iterations=$(sed -n 's/^not converged after \([0-9]*\) .*/\1/p' said)
 grep -q "^% spry checkpoint 1 iterations $iterations " t.mtx

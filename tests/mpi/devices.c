@@ -162,20 +162,6 @@ static void many(void **state)
 /* --- failures ------------------------------------------------------------------------------------
  */
 
-/* Status and message are the same everywhere. */
-static void alike(spry_context *ctx, spry_status status)
-{
-    char all[16][1024];
-    int32_t mine = (int32_t)status, other[16];
-    assert_ok(ctx, team_gather(ctx, &mine, sizeof mine, other));
-    assert_ok(ctx, team_gather(ctx, ctx->message, sizeof all[0], all));
-    for (int r = 0; r < spry_context_ranks(ctx); r++) {
-        assert_int_equal(other[r], other[0]);
-        if (status != SPRY_STATUS_OK)
-            assert_string_equal(all[r], all[0]);
-    }
-}
-
 /* What is looked at where a solve did not arrive is looked at by all ranks, wherever they work: all
  * are in step after it. */
 static void not_arrived(void **state)
@@ -193,7 +179,7 @@ static void not_arrived(void **state)
         snprintf(text, sizeof text, "%s device=%s", options[k / 3], place_of(k % 3));
         assert_ok(s.ctx, spry_vector_fill(s.x, (spry_scalar){0, 0}));
         const spry_status status = spry_quick_solve(s.ctx, s.A, s.b, s.x, text, &result);
-        alike(s.ctx, status);
+        ranks_alike(s.ctx, status);
         assert_ok(s.ctx, status);
         assert_int_equal(result.reason, SPRY_REASON_ITERATIONS);
         assert_ok(s.ctx, team_sum(s.ctx, k, &in_step));
@@ -301,7 +287,7 @@ static void failures(void **state)
                 device_fail_next(d, (device_work)work, nth);
             const spry_status status = spry_quick_solve(s.ctx, s.A, s.b, s.x, text, &result);
             device_fail_next(d, (device_work)work, 0);
-            alike(s.ctx, status);
+            ranks_alike(s.ctx, status);
             failed += status != SPRY_STATUS_OK;
             spry_result_clear(s.ctx, &result);
         }
@@ -339,7 +325,7 @@ static void lost(void **state)
     spry_solver_set_monitor(solver, lose, bad ? d : NULL);
     const spry_status status = spry_solve(solver, s.b, s.x, NULL);
     assert_status(s.ctx, SPRY_STATUS_DEVICE_LOST, status);
-    alike(s.ctx, status);
+    ranks_alike(s.ctx, status);
     spry_solver_free(solver);
     system_close(&s);
 }

@@ -14,20 +14,6 @@ static spry_matrix *make(spry_context *ctx, const char *kind, const char *option
     return A;
 }
 
-/* Status and message are the same everywhere. */
-static void alike(spry_context *ctx, spry_status status)
-{
-    char all[16][1024];
-    int32_t mine = (int32_t)status, other[16];
-    assert_ok(ctx, team_gather(ctx, &mine, sizeof mine, other));
-    assert_ok(ctx, team_gather(ctx, ctx->message, sizeof all[0], all));
-    for (int r = 0; r < spry_context_ranks(ctx); r++) {
-        assert_int_equal(other[r], other[0]);
-        if (status != SPRY_STATUS_OK)
-            assert_string_equal(all[r], all[0]);
-    }
-}
-
 /* The nth allocation of one rank fails, at every place of making a matrix and solving. */
 static void memory(void **state)
 {
@@ -55,7 +41,7 @@ static void memory(void **state)
             if (status == SPRY_STATUS_OK)
                 status = spry_quick_solve(ctx, A, b, x, options[k], NULL);
             spry_context_fail_allocation(ctx, 0, false);
-            alike(ctx, status);
+            ranks_alike(ctx, status);
             if (status != SPRY_STATUS_OK)
                 assert_int_equal(status, SPRY_STATUS_NO_MEMORY);
             spry_vector_free(b);
@@ -87,7 +73,7 @@ static void not_finite(void **state)
         value_set(b->type, b->data, b->n - 1, (spry_scalar){NAN, 0});
     spry_status status = spry_quick_solve(ctx, A, b, x, "method=cg precon=none", NULL);
     assert_status(ctx, SPRY_STATUS_BAD_INPUT, status);
-    alike(ctx, status);
+    ranks_alike(ctx, status);
     support_message_has(ctx, "the right-hand side is not finite at row 63");
     snprintf(text, sizeof text, "rank %d", last);
     if (last > 0)
@@ -100,7 +86,7 @@ static void not_finite(void **state)
     }
     status = spry_quick_solve(ctx, A, b, x, "method=cg precon=none", NULL);
     assert_status(ctx, SPRY_STATUS_BAD_INPUT, status);
-    alike(ctx, status);
+    ranks_alike(ctx, status);
     /* A preconditioner that one rank cannot make. */
     if (bad) {
         spry_matrix *own = A->spread ? A->spread->own : A;
@@ -110,7 +96,7 @@ static void not_finite(void **state)
     matrix_forget(A, FACTS_ALL);
     status = spry_quick_solve(ctx, A, b, x, "method=cg precon=jacobi", NULL);
     assert_status(ctx, SPRY_STATUS_BAD_INPUT, status);
-    alike(ctx, status);
+    ranks_alike(ctx, status);
     support_message_has(ctx, "has no inverse");
     spry_vector_free(b);
     spry_vector_free(x);

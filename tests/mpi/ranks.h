@@ -44,6 +44,20 @@ static inline spry_context *ranks_context(const char *options)
     return ctx;
 }
 
+/* Status and message are the same everywhere. */
+static inline void ranks_alike(spry_context *ctx, spry_status status)
+{
+    char all[16][1024];
+    int32_t mine = (int32_t)status, other[16];
+    assert_ok(ctx, team_gather(ctx, &mine, sizeof mine, other));
+    assert_ok(ctx, team_gather(ctx, ctx->message, sizeof all[0], all));
+    for (int r = 0; r < spry_context_ranks(ctx); r++) {
+        assert_int_equal(other[r], other[0]);
+        if (status != SPRY_STATUS_OK)
+            assert_string_equal(all[r], all[0]);
+    }
+}
+
 /* All ranks end together, with a failure where one has. */
 static inline int ranks_run(int failed)
 {

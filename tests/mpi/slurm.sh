@@ -4,6 +4,8 @@
 # with checkpoints is asked to stop as Slurm asks, is put into the queue again, and comes to the end.
 set -eu
 spry=$1 run=$2 flag=$3 examples=$4
+# shellcheck source=tests/mpi/term.sh
+. "$(dirname "$0")/term.sh"
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
@@ -30,16 +32,7 @@ grep -q '^converged' said
 MORE="--delays gather=0.01 --checkpoint-every 0.05"
 export MORE
 sh "$examples/checkpoint.sh" A.mtx b.mtx >said 2>complaint &
-job=$!
-tries=0
-while [ ! -s state.mtx ] && [ $tries -lt 300 ]; do
-    sleep 0.1
-    tries=$((tries + 1))
-done
-kill -TERM "$(cat pid)"
-status=0
-wait $job || status=$?
-[ $status = 1 ]
+term_after state.mtx $!
 grep -qx 'requeue 7' queue
 rm queue
 MORE='' sh "$examples/checkpoint.sh" A.mtx b.mtx >said

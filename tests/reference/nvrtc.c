@@ -17,17 +17,11 @@ enum { ARCH = 90, SKIPPED = 77 };
 
 static nvrtc_library nvrtc;
 
-static bool is_full(void)
-{
-    const char *full = getenv("SPRY_TEST_FULL");
-    return full && full[0] == '1';
-}
-
 /* Whether the k-th of some texts is compiled in a type: all in double precision, and each in one of
  * the other types. */
 static bool is_taken(int type, int k)
 {
-    return is_full() || support_types[type] == SPRY_TYPE_D || type == (k % 3 + (k % 3 > 0));
+    return support_full() || support_types[type] == SPRY_TYPE_D || type == (k % 3 + (k % 3 > 0));
 }
 
 /* Compiles a text with the dialect before it. */
@@ -243,7 +237,7 @@ static void test_making(void **state)
     for (int size = 2; size <= 16; size *= 2)
         for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) {
             static const int other[] = {2, 4, 16};
-            if (!is_full() && size != 8 && size != other[k % 3])
+            if (!support_full() && size != 8 && size != other[k % 3])
                 continue;
             snprintf(options, sizeof options, "-DSP_TYPE=0 -DSP_GROUP=256 -DELEMENT=%d %s", size,
                      texts[k].options);
@@ -411,18 +405,18 @@ static void test_formats(void **state)
             const device_format *format = device_format_for(class);
             if (!format || (only ? strcmp(only, class->name) != 0 : !is_taken(t, i)))
                 continue;
-            subject s = {ctx, &d, A, is_full() ? some : type == SPRY_TYPE_D ? few : one, 0};
+            subject s = {ctx, &d, A, support_full() ? some : type == SPRY_TYPE_D ? few : one, 0};
             compile_spec(class->name, &s);
             if (s.compiled == 0)
                 fail_msg("%s: no text in type %s", class->name, spry_type_name(type));
             const char *grid = format->grid ? format->grid : class->grid;
             s.columns = one;
-            if (is_full() && grid)
+            if (support_full() && grid)
                 layouts_each_choice(class->name, grid, compile_spec, &s);
             for (int k = 0; k < 3 && spry_options_find(class->options, "values"); k++) {
                 char spec[64];
                 snprintf(spec, sizeof spec, "%s:values=%s", class->name, kinds[k]);
-                if ((is_full() || (type == SPRY_TYPE_D && k == 1)) &&
+                if ((support_full() || (type == SPRY_TYPE_D && k == 1)) &&
                     !layouts_too_short(type, spec))
                     compile_spec(spec, &s);
             }

@@ -51,10 +51,10 @@ static void compile_method(opened *s, const char *method, const spry_operator *A
 /* Whether a method is to be compiled now. */
 static bool wanted(const char *method)
 {
-    const char *only = getenv("SPRY_TEST_METHOD"), *full = getenv("SPRY_TEST_FULL");
+    const char *only = getenv("SPRY_TEST_METHOD");
     if (only)
         return strcmp(only, method) == 0;
-    return (full && full[0] == '1') || base_find_word("cg bicgstab minres gmres lsqr", method) >= 0;
+    return support_full() || base_find_word("cg bicgstab minres gmres lsqr", method) >= 0;
 }
 
 static void test_methods(void **state)

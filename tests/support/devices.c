@@ -124,6 +124,5 @@ int devices_run(const devices_test *tests, size_t count)
 
 bool devices_few(const spry_device *d)
 {
-    const char *full = getenv("SPRY_TEST_FULL");
-    return d->facts.processor && !(full && full[0] == '1');
+    return d->facts.processor && !support_full();
 }

@@ -95,3 +95,9 @@ void support_torture(spry_context *ctx, support_call call, void *data)
         }
     }
 }
+
+bool support_full(void)
+{
+    const char *full = getenv("SPRY_TEST_FULL");
+    return full && full[0] == '1';
+}

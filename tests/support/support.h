@@ -31,6 +31,9 @@ void support_status(const spry_context *ctx, spry_status expected, spry_status f
 /* The message must hold the text. */
 void support_message_has(const spry_context *ctx, const char *text);
 
+/* Whether all is to be tried that takes long: SPRY_TEST_FULL=1. */
+bool support_full(void);
+
 /* s, d, c, z */
 extern const spry_type support_types[4];
 /* Numbers of threads that results must not depend on. */
