@@ -256,7 +256,7 @@ static spry_status sum_squares(int count, const spry_vector *const *x, double sc
     return status;
 }
 
-static spry_status find_largest(const spry_vector *x, double *most)
+spry_status vector_largest(const spry_vector *x, double *most)
 {
     spry_scalar found = {NAN, 0};
     spry_status status = SPRY_STATUS_OK;
@@ -277,7 +277,7 @@ static spry_status norm_by_scaling(const spry_vector *x, double *result)
 {
     double sum = NAN, most = NAN;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(x->ctx, find_largest(x, &most));
+    SPRY_GO(x->ctx, vector_largest(x, &most));
     *result = most;
     if (most == 0 || isinf(most))
         return SPRY_STATUS_OK;

@@ -566,15 +566,13 @@ static spry_status solve_some(spry_solver *solver, int first_system, int count,
         note_device(solver->device, before);
     const spry_matrix *known =
         solver->given_operator || solver_ranked(solver) ? NULL : solver->matrix;
-    if (known && isnan(solver->bound))
-        solver->bound = polish_bound(known);
     for (int k = 0; k < count; k++) {
         its[k] = (iteration){.ctx = ctx,
                              .options = &solver->options,
                              .A = solver_operator(solver),
                              .M = solver_bare_precon(solver),
                              .matrix = known,
-                             .bound = solver->bound,
+                             .bounds = &solver->bounds,
                              .b = b[k],
                              .x = x[k],
                              .order = solver->order.matrix ? &solver->order : NULL,

@@ -96,6 +96,8 @@ spry_status vector_new_at(spry_context *ctx, spry_device *device, spry_type type
 /* Norms of up to VECTOR_MOST_NORMS vectors of one type and place; a device is waited for once. */
 enum { VECTOR_MOST_NORMS = 4 };
 spry_status vector_norms(int count, const spry_vector *const *x, double *norms);
+/* The largest |x_i|, of complex numbers the largest |re| or |im|, without regard to NaN. */
+spry_status vector_largest(const spry_vector *x, double *most);
 /* Fails where a caller's word on who owns arrays, of vectors and matrices, is none of the three. */
 spry_status vector_check_own(spry_context *ctx, spry_own own);
 /* Fails where vectors of other contexts or lengths are given, and brings their numbers. */
