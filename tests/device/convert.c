@@ -225,6 +225,7 @@ static int run_grid(spry_device *d, const spry_matrix *A, const char *name, cons
                     const char *kind, const pattern *p)
 {
     int at[8] = {0}, made = 0;
+    bool first = true;
     for (;;) {
         char spec[128];
         int used = snprintf(spec, sizeof spec, "%s", name), axis = 0;
@@ -241,7 +242,8 @@ static int run_grid(spry_device *d, const spry_matrix *A, const char *name, cons
         }
         if (*kind)
             snprintf(spec + used, sizeof spec - (size_t)used, "%cvalues=%s", separator, kind);
-        made += check_spec(d, A, spec, p->products);
+        made += check_spec(d, A, spec, p->products && (first || !devices_few(d)));
+        first = false;
         axis = 0;
         for (const char *word = grid; word && *word && !more; axis++) {
             int choices = 1;
