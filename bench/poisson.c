@@ -18,12 +18,12 @@ static void one(void *data, const double *place, spry_scalar *value)
     *value = (spry_scalar){1 + place[0] * place[1] - place[2], 0};
 }
 
-/* Bytes of a V-cycle with a red-black sweep before and behind and of the step around it: b and x
- * where x is 0 (5 vectors: b to x, then x and b to x), residual and restriction 2, interpolation 2,
- * two colours 6, all 8/7 times for coarser levels; then r = b - A x and x += z, 6. */
+/* Bytes of a V-cycle with a red-black sweep before and behind, as a device makes it, and of the
+ * step around it, in vectors: the first sweep 2 (b, x), residual and restriction 2, interpolation
+ * 2, two colours 6, all 8/7 times for coarser levels; then r = b - A x and x += z, 6. */
 static double cycle_bytes(int64_t n)
 {
-    return 8.0 * (double)n * (8.0 / 7 * (5 + 2 + 2 + 6) + 6);
+    return 8.0 * (double)n * (8.0 / 7 * (2 + 2 + 2 + 6) + 6);
 }
 
 static void tell_again(spry_context *ctx, const char *place, spry_solver *solver,
@@ -41,10 +41,10 @@ static void tell_again(spry_context *ctx, const char *place, spry_solver *solver
         peer_need(ctx, spry_solve(solver, b, x, &result));
         const double bytes = cycle_bytes(spry_vector_size(b)) * (double)result.iterations;
         if (k > 0)
-            printf("    again: %.4f s, %.5f s per iteration; V-cycles' bytes at %.0f GB/s: %.4f s\n",
-                   peer_seconds() - begin,
-                   (peer_seconds() - begin) / (double)result.iterations, bandwidth.read * 1e-9,
-                   bytes / bandwidth.read);
+            printf(
+                "    again: %.4f s, %.5f s per iteration; V-cycles' bytes at %.0f GB/s: %.4f s\n",
+                peer_seconds() - begin, (peer_seconds() - begin) / (double)result.iterations,
+                bandwidth.read * 1e-9, bytes / bandwidth.read);
     }
     spry_result_clear(ctx, &result);
 }
@@ -79,7 +79,8 @@ static void solve(const char *grid_text, const char *place, const char *options,
     }
     snprintf(stencil, sizeof stencil, "device=%s", place);
     const double begin = peer_seconds();
-    peer_need(ctx, spry_operator_stencil(grid, "-laplace", as_matrix ? NULL : stencil, 0, NULL, NULL, &A));
+    peer_need(ctx, spry_operator_stencil(grid, "-laplace", as_matrix ? NULL : stencil, 0, NULL,
+                                         NULL, &A));
     peer_need(ctx, spry_solver_new(ctx, &solver));
     peer_need(ctx, spry_solver_set(solver, options));
     double made = 0;

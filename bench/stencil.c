@@ -99,8 +99,7 @@ int main(int argc, char **argv)
         make_vectors(ctx, d, A, &x, &y);
         peer_need(ctx, spry_vector_fill(x, (spry_scalar){1, 0}));
         peer_need(ctx, spry_device_bandwidth(ctx, d ? place : NULL, true, &bandwidth));
-        const double seconds =
-            d ? device_seconds(ctx, d, A, x, y) : product_seconds(ctx, A, x, y);
+        const double seconds = d ? device_seconds(ctx, d, A, x, y) : product_seconds(ctx, A, x, y);
         const double bytes = (d ? 1 : 1.5) * (double)spry_operator_bytes(A);
         printf("order %d: %.6f s, %.1f GB/s of %.1f GB/s read: %.2f", order, seconds,
                bytes / seconds * 1e-9, bandwidth.read * 1e-9, bytes / seconds / bandwidth.read);

@@ -1,8 +1,8 @@
 /*
- * The steps of geometric multigrid on a device. Levels with one pattern share a program: their sizes
- * and numbers are arguments. Least traffic of a step: smoothing a colour reads x and b and writes x;
- * going down reads x and b of the fine grid and writes b of the coarse one, the residual stays in
- * local memory; coming up reads and writes x.
+ * The steps of geometric multigrid on a device. Levels with one pattern share a program: their
+ * sizes and numbers are arguments. Least traffic of a step: smoothing a colour reads x and b and
+ * writes x, the first sweep reads b and writes x; going down reads x and b of the fine grid and
+ * writes b of the coarse one, the residual stays in local memory; coming up reads and writes x.
  */
 #include "grid/gmg_device.h"
 
@@ -28,7 +28,8 @@ struct gmg_device {
 /* Coarse points of a group that goes down. */
 static void coarse_points(int dimensions, int points[GRID_AXES])
 {
-    const int shapes[][GRID_AXES] = {{STENCIL_GROUP, 1, 1}, {64, STENCIL_GROUP / 64, 1}, {16, 4, 4}};
+    const int shapes[][GRID_AXES] = {
+        {STENCIL_GROUP, 1, 1}, {64, STENCIL_GROUP / 64, 1}, {16, 4, 4}};
     memcpy(points, shapes[dimensions - 1], sizeof shapes[0]);
 }
 
@@ -37,11 +38,17 @@ static bool is_written(const level_device *l)
     return !stencil_takes_weights(&l->copy);
 }
 
+/* Whether a whole sweep from x = 0 is made from b alone: x at a point's neighbours is b there over
+ * the diagonal, the same in all rows. */
+static bool begins_at_once(const stencil_copy *c)
+{
+    return c->regular && c->lines > 0;
+}
+
 static spry_status build(const level_device *l, device_program **p)
 {
     const stencil_copy *c = &l->copy;
-    const stencil_writing w = {
-        .written = is_written(l), .group = STENCIL_GROUP, .prefix = "a_"};
+    const stencil_writing w = {.written = is_written(l), .group = STENCIL_GROUP, .prefix = "a_"};
     spry_context *ctx = c->d->ctx;
     base_text t = {.ctx = ctx};
     char *text = NULL, options[64];
@@ -52,6 +59,11 @@ static spry_status build(const level_device *l, device_program **p)
     for (int a = 0; a < GRID_AXES; a++)
         base_text_put(&t, "#define COARSE_%d %d\n", a, points[a]);
     stencil_put_text(&t, "gmg");
+    if (begins_at_once(c))
+        stencil_put_march(&t, "begin_both",
+                          "SP_GLOBAL scalar *to, const int colour, const double omega", "1",
+                          "to[row] = gmg_first((i + j + k + colour) & 1, (real)omega, here, sum, "
+                          "own);");
     if (c->lines > 0)
         stencil_put_march(
             &t, "relax",
@@ -106,14 +118,24 @@ static spry_status begin(const level_device *l, int32_t colour, double omega, de
 static spry_status relax(const level_device *l, int32_t colour, double omega, device_memory *to)
 {
     const device_arg after[] = {device_arg_memory(l->x), device_arg_memory(to),
-                                device_arg_memory(l->b), DEVICE_VALUE(colour),
-                                DEVICE_VALUE(omega)};
+                                device_arg_memory(l->b), DEVICE_VALUE(colour), DEVICE_VALUE(omega)};
     if (l->copy.lines == 0)
         return launch_points(l, "a_relax", after, 5);
     int32_t depth;
     const int64_t groups = stencil_march_groups(&l->copy, &depth);
     const device_arg before = DEVICE_VALUE(depth);
     return launch(l, "a_relax", groups, &before, after, 5);
+}
+
+/* Both colours of the first sweep. */
+static spry_status begin_both(const level_device *l, int32_t colour, double omega)
+{
+    int32_t depth;
+    const int64_t groups = stencil_march_groups(&l->copy, &depth);
+    const device_arg before = DEVICE_VALUE(depth);
+    const device_arg after[] = {device_arg_memory(l->b), device_arg_memory(l->x),
+                                DEVICE_VALUE(colour), DEVICE_VALUE(omega)};
+    return launch(l, "a_begin_both", groups, &before, after, 4);
 }
 
 /* All points at once; x and the other array change places. */
@@ -138,6 +160,10 @@ spry_status gmg_device_smooth(const gmg *m, int level, int sweeps, bool back, bo
     for (int k = 0; k < sweeps && status == SPRY_STATUS_OK; k++, zero = false) {
         if (!m->redblack) {
             status = jacobi_sweep(l, omega, zero);
+            continue;
+        }
+        if (zero && begins_at_once(&l->copy)) {
+            status = begin_both(l, back, omega);
             continue;
         }
         status = zero ? begin(l, back, omega, l->x) : relax(l, back, omega, l->x);
@@ -167,9 +193,9 @@ spry_status gmg_device_down(const gmg *m, int level, bool plain)
     coarse_points(l->copy.shape->dimensions, points);
     for (int a = 0; a < GRID_AXES; a++)
         groups *= (n[a] + points[a] - 1) / points[a];
-    const device_arg after[] = {DEVICE_VALUE(n[0]),      DEVICE_VALUE(n[1]),
-                                DEVICE_VALUE(n[2]),      DEVICE_VALUE(as_it_is),
-                                device_arg_memory(l->x), device_arg_memory(l->b),
+    const device_arg after[] = {DEVICE_VALUE(n[0]),       DEVICE_VALUE(n[1]),
+                                DEVICE_VALUE(n[2]),       DEVICE_VALUE(as_it_is),
+                                device_arg_memory(l->x),  device_arg_memory(l->b),
                                 device_arg_memory(l[1].b)};
     return launch(l, "a_down", groups, NULL, after, 7);
 }
@@ -180,8 +206,8 @@ spry_status gmg_device_up(const gmg *m, int level, bool zero)
     const int32_t fresh = zero;
     int32_t n[GRID_AXES];
     coarse_sizes(m, level, n);
-    const device_arg after[] = {DEVICE_VALUE(n[0]),  DEVICE_VALUE(n[1]),
-                                DEVICE_VALUE(n[2]),  DEVICE_VALUE(fresh),
+    const device_arg after[] = {DEVICE_VALUE(n[0]),        DEVICE_VALUE(n[1]),
+                                DEVICE_VALUE(n[2]),        DEVICE_VALUE(fresh),
                                 device_arg_memory(l[1].x), device_arg_memory(l->x)};
     return launch_points(l, "a_up", after, 6);
 }

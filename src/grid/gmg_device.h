@@ -4,7 +4,8 @@
 
 #include "grid/gmg.h"
 
-/* Makes what all levels have on a device; to be freed by gmg_device_free(), also after a failure. */
+/* Makes what all levels have on a device; to be freed by gmg_device_free(), also after a failure.
+ */
 spry_status gmg_device_make(gmg *m, spry_device *d);
 void gmg_device_free(gmg *m);
 /* z = M r by whatever cycle the caller makes of the steps between these two. */

@@ -177,7 +177,6 @@ typedef struct stencil {
     struct stencil_device *device; /* its part on a device; NULL: it lives on the host */
 } stencil;
 
-
 /* The rows of op(A), made if they have to be. */
 spry_status stencil_find_form(const spry_operator *op, spry_transpose transpose,
                               const stencil_form **form);

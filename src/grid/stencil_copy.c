@@ -47,7 +47,8 @@ static void note_inside(const spry_operator *op, stencil_copy *c)
     c->is_real = true;
     if (!row_of_class(c->shape, f, class, row) || f->start[class] == f->start[class + 1])
         return;
-    const host_stencil_group *g = f->groups + f->start[class], *end = f->groups + f->start[class + 1];
+    const host_stencil_group *g = f->groups + f->start[class],
+                             *end = f->groups + f->start[class + 1];
     if (end[-1].first + end[-1].count - g->first > STENCIL_TERMS)
         return;
     for (; g < end; g++) {
@@ -128,8 +129,7 @@ static bool class_is_regular(const spry_operator *op, const stencil_copy *c, int
         const stencil_group *from = &c->group[k];
         host_stencil_group like = {.field = {from->field[0], from->field[1], from->field[2]}};
         for (int i = 0; i < 3; i++)
-            if (from->field[i] >= 0 &&
-                !distance_of(c->shape, true, row, from->at[i], &like.at[i]))
+            if (from->field[i] >= 0 && !distance_of(c->shape, true, row, from->at[i], &like.at[i]))
                 return false;
         const host_stencil_group *g = find_group(f, class, &like);
         for (int t = from->first; t < from->first + from->count; t++) {
@@ -157,8 +157,9 @@ static bool is_regular(const spry_operator *op, const stencil_copy *c)
  * for each work-item as registers last for. */
 static void choose_march(stencil_copy *c)
 {
-    enum { BYTES = 256, MOST_LINES = 4, MOST_REACH = 6 };
+    enum { MOST_LINES = 4, MOST_REACH = 6 };
     const int size = (int)spry_type_size(c->type);
+    const int bytes = spry_type_is_complex(c->type) ? 128 : 256;
     bool marches = c->inside && c->shape->dimensions == 3;
     for (int k = 0; k < c->groups; k++)
         for (int i = 0; i < 3; i++)
@@ -171,7 +172,7 @@ static void choose_march(stencil_copy *c)
     if (!marches || c->reach > MOST_REACH)
         return;
     c->lines = MOST_LINES;
-    while (c->lines > 1 && c->lines * size * (2 * c->reach + 2) > BYTES)
+    while (c->lines > 1 && c->lines * size * (2 * c->reach + 2) > bytes)
         c->lines /= 2;
 }
 
@@ -266,11 +267,8 @@ done:
 spry_status stencil_copy_make(spry_device *d, const spry_operator *op, const stencil_form *form,
                               const device_memory *fields, stencil_copy *c)
 {
-    *c = (stencil_copy){.d = d,
-                        .type = op->type,
-                        .shape = &stencil_of(op)->shape,
-                        .form = form,
-                        .fields = fields};
+    *c = (stencil_copy){
+        .d = d, .type = op->type, .shape = &stencil_of(op)->shape, .form = form, .fields = fields};
     note_inside(op, c);
     c->regular = is_regular(op, c);
     choose_march(c);

@@ -121,7 +121,8 @@ static spry_status open_rows(const spry_operator *op, spry_transpose transpose, 
                           .positions = positions,
                           .lanes = 1,
                           .group = group,
-                          .at_once = c->regular && c->terms * (int)spry_type_size(c->type) <= MOST_BYTES};
+                          .at_once =
+                              c->regular && c->terms * (int)spry_type_size(c->type) <= MOST_BYTES};
     stencil_put_words(&t, c, &w);
     stencil_put_text(&t, "stencil_rows");
     stencil_end_words(&t);

@@ -1,6 +1,6 @@
 /*
- * Stencils on devices. A form (grid.h) is copied there: the numbers of all rows at the ends by their
- * classes, those of all rows between as constants of a program, which has the pattern of the
+ * Stencils on devices. A form (grid.h) is copied there: the numbers of all rows at the ends by
+ * their classes, those of all rows between as constants of a program, which has the pattern of the
  * stencil written out (device/kernels/stencil.knl).
  */
 #ifndef SPRY_GRID_STENCIL_DEVICE_H
@@ -14,10 +14,26 @@ enum { STENCIL_TERMS = 128, STENCIL_WEIGHTS = 32, STENCIL_GROUP = 256 };
 
 /* What a text names FORM_N0, FORM_F0 and so on, and kernels are given as one argument where they
  * serve several grids. */
-#define STENCIL_SIZES(item)                                                                      \
-    item(N0) item(N1) item(N2) item(M0) item(M1) item(F0) item(F1) item(F2) item(POINTS)         \
-    item(LOW0) item(LOW1) item(LOW2) item(HIGH0) item(HIGH1) item(HIGH2) item(KINDS0)            \
-    item(KINDS1) item(GROUPS) item(OFFSETS)
+#define STENCIL_SIZES(item) \
+    item(N0)                \
+    item(N1)                \
+    item(N2)                \
+    item(M0)                \
+    item(M1)                \
+    item(F0)                \
+    item(F1)                \
+    item(F2)                \
+    item(POINTS)            \
+    item(LOW0)              \
+    item(LOW1)              \
+    item(LOW2)              \
+    item(HIGH0)             \
+    item(HIGH1)             \
+    item(HIGH2)             \
+    item(KINDS0)            \
+    item(KINDS1)            \
+    item(GROUPS)            \
+    item(OFFSETS)
 #define STENCIL_SIZE_FIELD(name) int32_t name;
 typedef struct stencil_sizes {
     STENCIL_SIZES(STENCIL_SIZE_FIELD)

@@ -78,8 +78,9 @@ static void put_sizes(base_text *t, const stencil_copy *c, bool written)
         base_text_put(t, "%s", "typedef struct {\n    int ");
         for (int k = 0; k < count; k++)
             base_text_put(t, "%s%s", k > 0 ? ", " : "", sizes[k].name);
-        base_text_put(t, ";\n} stencil_sizes;\ntypedef struct {\n    scalar c[%d];\n} "
-                         "stencil_weights;\n",
+        base_text_put(t,
+                      ";\n} stencil_sizes;\ntypedef struct {\n    scalar c[%d];\n} "
+                      "stencil_weights;\n",
                       c->terms > 0 ? c->terms : 1);
     }
     for (int k = 0; k < count; k++)
@@ -89,8 +90,8 @@ static void put_sizes(base_text *t, const stencil_copy *c, bool written)
             base_text_put(t, "#define FORM_%s sizes.%s\n", sizes[k].name, sizes[k].name);
 }
 
-#define ARRAYS                                                                                 \
-    "SP_GLOBAL const scalar *%snumbers, SP_GLOBAL const offset *%stables, SP_GLOBAL const "    \
+#define ARRAYS                                                                              \
+    "SP_GLOBAL const scalar *%snumbers, SP_GLOBAL const offset *%stables, SP_GLOBAL const " \
     "scalar *%sfields"
 
 void stencil_put_text(base_text *t, const char *name)
@@ -136,15 +137,16 @@ void stencil_put_march(base_text *t, const char *kernel, const char *args, const
                   "#define MARCH_ON(i, j, k) (%s)\n#define MARCH_END %s\n",
                   kernel, args, on, end);
     stencil_put_text(t, "stencil_march");
-    base_text_put(t, "%s", "#undef MARCH_KERNEL\n#undef MARCH_ARGS\n#undef MARCH_ON\n"
-                           "#undef MARCH_END\n");
+    base_text_put(t, "%s",
+                  "#undef MARCH_KERNEL\n#undef MARCH_ARGS\n#undef MARCH_ON\n"
+                  "#undef MARCH_END\n");
 }
 
 void stencil_end_words(base_text *t)
 {
-    static const char *const words[] = {
-        "SP_F",  "ARGS",   "PASS",  "CONJ",  "INSIDE", "REGULAR", "REAL",  "PERIODIC_0",
-        "PERIODIC_1", "PERIODIC_2", "SUM", "STEP", "PLACE", "FIELD"};
+    static const char *const words[] = {"SP_F",    "ARGS", "PASS",       "CONJ",       "INSIDE",
+                                        "REGULAR", "REAL", "PERIODIC_0", "PERIODIC_1", "PERIODIC_2",
+                                        "SUM",     "STEP", "PLACE",      "FIELD"};
     static const char *const sizes[] = {"WIDTH", "HEIGHT", "DEPTH", "REACH", "LINES", "DIMENSIONS"};
 #define STENCIL_SIZE_NAME(name) base_text_put(t, "#undef FORM_" #name "\n");
     STENCIL_SIZES(STENCIL_SIZE_NAME)

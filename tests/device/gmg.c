@@ -1,4 +1,5 @@
-/* Geometric multigrid on devices: a cycle gives what it gives on the host, and solves stay there. */
+/* Geometric multigrid on devices: a cycle gives what it gives on the host, and solves stay there.
+ */
 #include "support/devices.h"
 #include "support/numeric.h"
 
@@ -28,7 +29,8 @@ static spry_operator *stencil_on(spry_context *ctx, const spry_device *d, const 
     assert_ok(ctx, spry_grid_new(ctx, size, &grid));
     assert_ok(ctx, spry_field_new(grid, SPRY_TYPE_D, true, bumpy, NULL, &k));
     snprintf(all, sizeof all, "%s device=%s", options, d ? d->facts.name : "cpu");
-    assert_ok(ctx, spry_operator_stencil(grid, text, all, 1, names, (const spry_vector *[]){k}, &A));
+    assert_ok(ctx,
+              spry_operator_stencil(grid, text, all, 1, names, (const spry_vector *[]){k}, &A));
     spry_vector_free(k);
     spry_grid_free(grid);
     return A;
@@ -102,8 +104,8 @@ static void test_cycles(spry_context *ctx, spry_device *d)
 /* All vectors stay on the device, and the count of iterations is the host's. */
 static void test_solve(spry_context *ctx, spry_device *d)
 {
-    static const char *const options[] = {
-        "method=cg precon=gmg tol=1e-8", "method=richardson precon=gmg:symmetric=no tol=1e-8"};
+    static const char *const options[] = {"method=cg precon=gmg tol=1e-8",
+                                          "method=richardson precon=gmg:symmetric=no tol=1e-8"};
     int64_t counts[2][2];
     for (int there = 0; there < 2; there++)
         for (int k = 0; k < 2; k++) {

@@ -55,8 +55,8 @@ static void add_entry(void *data, const stencil_part *part, const stencil_entry 
     r->count++;
 }
 
-/* Each number of a row is rounded, multiplied by up to three fields and by x, and added: 6 roundings
- * for each term and those of the sum, twice as many with complex numbers. */
+/* Each number of a row is rounded, multiplied by up to three fields and by x, and added: 6
+ * roundings for each term and those of the sum, twice as many with complex numbers. */
 static void check_product(const spry_operator *A, spry_transpose transpose, const spry_vector *x,
                           const spry_vector *y, const char *what)
 {
@@ -88,12 +88,13 @@ static spry_operator *stencil_on(spry_device *d, const char *size, const char *t
     spry_grid *grid;
     spry_vector *k;
     spry_operator *A;
-    const spry_type type = strstr(options, "type=c") || strstr(options, "type=z") ? SPRY_TYPE_Z
-                                                                                  : SPRY_TYPE_D;
+    const spry_type type =
+        strstr(options, "type=c") || strstr(options, "type=z") ? SPRY_TYPE_Z : SPRY_TYPE_D;
     assert_ok(ctx, spry_grid_new(ctx, size, &grid));
     assert_ok(ctx, spry_field_new(grid, type, true, wavy, NULL, &k));
     snprintf(all, sizeof all, "%s device=%s", options, d->facts.name);
-    assert_ok(ctx, spry_operator_stencil(grid, text, all, 1, names, (const spry_vector *[]){k}, &A));
+    assert_ok(ctx,
+              spry_operator_stencil(grid, text, all, 1, names, (const spry_vector *[]){k}, &A));
     assert_ptr_equal(spry_operator_device(A), d);
     spry_vector_free(k);
     spry_grid_free(grid);
@@ -135,7 +136,7 @@ static void check(spry_device *d, const char *size, const char *text, const char
 static void test_marches(spry_context *ctx, spry_device *d)
 {
     (void)ctx;
-    check(d, "37x20x19", "-laplace", "", false);                     /* regular rows at faces */
+    check(d, "37x20x19", "-laplace", "", false);                  /* regular rows at faces */
     check(d, "34x21x18 z=periodic", "-laplace", "order=6", true); /* others */
     if (devices_few(d))
         return;
