@@ -273,6 +273,7 @@ spry_status gmg_device_make(gmg *m, spry_device *d)
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *m->device, &m->device));
     m->device->d = d;
+    precon_foresee_dense(d, m->type);
     for (int k = 0; k < m->count; k++)
         SPRY_GO(ctx, make_level(m, k, &m->device->level[k]));
     for (int k = 0; k < m->count - 1; k++)

@@ -182,8 +182,10 @@ spry_status stencil_move(spry_operator *op, spry_device *d)
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *s->device, &s->device));
     SPRY_GO(ctx, stencil_put_fields(d, op, &s->device->fields));
     SPRY_GO(ctx, find_product(op, SPRY_TRANSPOSE_NO, &p));
-    if (device_foresees(d))
+    if (device_foresees(d)) {
         (void)build(&p->copy, false, NULL);
+        device_vectors_foresee(d, op->type);
+    }
 done:
     return status;
 }
