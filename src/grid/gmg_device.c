@@ -150,10 +150,15 @@ static spry_status jacobi_sweep(level_device *l, double omega, bool zero)
     return status;
 }
 
+static double relaxation(const gmg *m)
+{
+    return m->options.omega > 0 ? m->options.omega : m->redblack ? 1 : 0.8;
+}
+
 spry_status gmg_device_smooth(const gmg *m, int level, int sweeps, bool back, bool zero)
 {
     level_device *l = &m->device->level[level];
-    const double omega = m->options.omega > 0 ? m->options.omega : m->redblack ? 1 : 0.8;
+    const double omega = relaxation(m);
     spry_status status = SPRY_STATUS_OK;
     if (sweeps == 0 && zero)
         return device_clear(l->x, 0, m->level[level].A->rows * (int64_t)spry_type_size(m->type));
@@ -186,6 +191,7 @@ spry_status gmg_device_down(const gmg *m, int level, bool plain)
 {
     const level_device *l = &m->device->level[level];
     const int32_t as_it_is = plain;
+    const int32_t red = !plain && m->redblack && relaxation(m) == 1 && m->options.pre > 0;
     int32_t n[GRID_AXES];
     int points[GRID_AXES];
     int64_t groups = 1;
@@ -193,11 +199,11 @@ spry_status gmg_device_down(const gmg *m, int level, bool plain)
     coarse_points(l->copy.shape->dimensions, points);
     for (int a = 0; a < GRID_AXES; a++)
         groups *= (n[a] + points[a] - 1) / points[a];
-    const device_arg after[] = {DEVICE_VALUE(n[0]),       DEVICE_VALUE(n[1]),
-                                DEVICE_VALUE(n[2]),       DEVICE_VALUE(as_it_is),
-                                device_arg_memory(l->x),  device_arg_memory(l->b),
-                                device_arg_memory(l[1].b)};
-    return launch(l, "a_down", groups, NULL, after, 7);
+    const device_arg after[] = {DEVICE_VALUE(n[0]),      DEVICE_VALUE(n[1]),
+                                DEVICE_VALUE(n[2]),      DEVICE_VALUE(as_it_is),
+                                DEVICE_VALUE(red),       device_arg_memory(l->x),
+                                device_arg_memory(l->b), device_arg_memory(l[1].b)};
+    return launch(l, "a_down", groups, NULL, after, 8);
 }
 
 spry_status gmg_device_up(const gmg *m, int level, bool zero)
