@@ -303,7 +303,7 @@ int stencil_args(const stencil_copy *c, bool written, device_arg args[STENCIL_AR
  * show. */
 int64_t stencil_march_groups(const stencil_copy *c, int32_t *depth)
 {
-    enum { WIDTH = 32, HEIGHT = 8, LEAST = 8, MOST = 64, EACH = 16 };
+    enum { WIDTH = 32, HEIGHT = 8, LEAST = 8, MOST = 64, EACH = 6 };
     const grid_axis *a = c->shape->axis;
     const int64_t across = (a[0].unknowns + WIDTH - 1) / WIDTH;
     const int64_t down = (a[1].unknowns + HEIGHT * c->lines - 1) / (HEIGHT * c->lines);
