@@ -250,6 +250,20 @@ spry_status gmg_device_end(gmg *m, spry_vector *z)
     return status;
 }
 
+/* Smoothers divide by the diagonal: where fields are none it is known between the ends. */
+static bool diagonal_is_zero(const stencil_copy *c)
+{
+    double re = 0, im = 0;
+    if (!c->inside || c->fields)
+        return false;
+    for (int t = 0; t < c->terms; t++)
+        if (c->step[t][0] == 0 && c->step[t][1] == 0 && c->step[t][2] == 0) {
+            re += c->number[t].re;
+            im += c->number[t].im;
+        }
+    return re == 0 && im == 0;
+}
+
 static spry_status make_level(const gmg *m, int k, level_device *l)
 {
     spry_context *ctx = m->ctx;
@@ -267,6 +281,9 @@ static spry_status make_level(const gmg *m, int k, level_device *l)
         SPRY_GO(ctx, device_alloc(d, bytes, &l->other));
     SPRY_GO(ctx, stencil_put_fields(d, A, &l->fields));
     SPRY_GO(ctx, stencil_copy_make(d, A, &m->level[k].s->plain, l->fields, &l->copy));
+    if (diagonal_is_zero(&l->copy))
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT, "precon gmg: the diagonal of level %d is 0",
+                         k);
     if (device_foresees(d))
         (void)build(l, NULL);
 done:

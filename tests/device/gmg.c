@@ -192,9 +192,20 @@ static void test_failures(spry_context *ctx, spry_device *d)
     spry_grid_free(grid);
 }
 
+static void test_faults(spry_context *ctx, spry_device *d)
+{
+    char name[32];
+    spry_operator *A = stencil_on(ctx, d, "32x32", "dx + dy", ""), *M = NULL;
+    assert_status(ctx, SPRY_STATUS_BAD_INPUT,
+                  precon_make_beside(ctx, NULL, A, "gmg:coarsest=30", &M, name));
+    support_message_has(ctx, "the diagonal of level 0 is 0");
+    assert_null(M);
+    spry_operator_free(A);
+}
+
 int main(void)
 {
     static const devices_test tests[] = {DEVICES_TEST(test_cycles), DEVICES_TEST(test_solve),
-                                         DEVICES_TEST(test_failures)};
+                                         DEVICES_TEST(test_failures), DEVICES_TEST(test_faults)};
     return DEVICES_RUN(tests);
 }
