@@ -10,7 +10,8 @@
  * other way, so that a V-cycle with as many sweeps before as after is symmetric where the operator
  * is.
  */
-#include "grid/gmg.h"
+#include "grid/gmg_device.h"
+#include "grid/stencil_device.h"
 
 #include "host/apply.h"
 
@@ -90,22 +91,51 @@ spry_status gmg_smooth(const gmg *m, int level, int sweeps, bool back, bool zero
 /* --- cycles --------------------------------------------------------------------------------------
  */
 
-static spry_status cycle(const gmg *m, int level, int kind, bool zero)
+static spry_status smooth(const gmg *m, int level, int sweeps, bool back, bool zero)
+{
+    return m->device ? gmg_device_smooth(m, level, sweeps, back, zero)
+                     : gmg_smooth(m, level, sweeps, back, zero);
+}
+
+static spry_status down(const gmg *m, int level, bool plain)
+{
+    return m->device ? gmg_device_down(m, level, plain) : gmg_down(m, level, plain);
+}
+
+/* zero: x is 0, whatever it holds */
+static spry_status up(const gmg *m, int level, bool zero)
 {
     const gmg_level *l = &m->level[level];
+    if (m->device)
+        return gmg_device_up(m, level, zero);
+    if (zero)
+        memset(l->x, 0, (size_t)l->A->rows * spry_type_size(m->type));
+    gmg_up(m, level);
+    return SPRY_STATUS_OK;
+}
+
+static spry_status solve_coarsest(const gmg *m)
+{
+    const gmg_level *l = &m->level[m->count - 1];
+    if (m->device)
+        return gmg_device_solve(m);
+    const spry_vector b = vector_over(m->ctx, m->type, l->A->rows, l->b);
+    spry_vector x = vector_over(m->ctx, m->type, l->A->rows, l->x);
+    return spry_operator_apply(m->coarsest, &b, &x);
+}
+
+static spry_status cycle(const gmg *m, int level, int kind, bool zero)
+{
     spry_status status = SPRY_STATUS_OK;
-    if (level == m->count - 1) {
-        spry_vector b = vector_over(m->ctx, m->type, l->A->rows, l->b),
-                    x = vector_over(m->ctx, m->type, l->A->rows, l->x);
-        return spry_operator_apply(m->coarsest, &b, &x);
-    }
-    SPRY_GO(m->ctx, gmg_smooth(m, level, (int)m->options.pre, false, zero));
-    SPRY_GO(m->ctx, gmg_down(m, level, false));
+    if (level == m->count - 1)
+        return solve_coarsest(m);
+    SPRY_GO(m->ctx, smooth(m, level, (int)m->options.pre, false, zero));
+    SPRY_GO(m->ctx, down(m, level, false));
     SPRY_GO(m->ctx, cycle(m, level + 1, kind, true));
     if (kind != GMG_V && level + 2 < m->count)
         SPRY_GO(m->ctx, cycle(m, level + 1, kind == GMG_F ? GMG_V : kind, false));
-    gmg_up(m, level);
-    SPRY_GO(m->ctx, gmg_smooth(m, level, (int)m->options.post, m->options.symmetric, false));
+    SPRY_GO(m->ctx, up(m, level, false));
+    SPRY_GO(m->ctx, smooth(m, level, (int)m->options.post, m->options.symmetric, false));
 done:
     return status;
 }
@@ -115,11 +145,10 @@ static spry_status full_cycle(const gmg *m)
 {
     spry_status status = SPRY_STATUS_OK;
     for (int k = 0; k + 1 < m->count; k++)
-        SPRY_GO(m->ctx, gmg_down(m, k, true));
+        SPRY_GO(m->ctx, down(m, k, true));
     SPRY_GO(m->ctx, cycle(m, m->count - 1, GMG_V, true));
     for (int k = m->count - 2; k >= 0; k--) {
-        memset(m->level[k].x, 0, (size_t)m->level[k].A->rows * spry_type_size(m->type));
-        gmg_up(m, k);
+        SPRY_GO(m->ctx, up(m, k, true));
         SPRY_GO(m->ctx, cycle(m, k, GMG_V, false));
     }
 done:
@@ -133,7 +162,12 @@ static spry_status gmg_apply(const spry_operator *op, spry_transpose transpose,
     (void)transpose;
     m->level[0].b = r->data;
     m->level[0].x = z->data;
-    return m->options.cycle == GMG_FULL ? full_cycle(m) : cycle(m, 0, m->options.cycle, true);
+    if (m->device)
+        gmg_device_begin(m, r, z);
+    const spry_status status =
+        m->options.cycle == GMG_FULL ? full_cycle(m) : cycle(m, 0, m->options.cycle, true);
+    const spry_status ended = m->device ? gmg_device_end(m, z) : SPRY_STATUS_OK;
+    return status != SPRY_STATUS_OK ? status : ended;
 }
 
 static void gmg_destroy(spry_operator *op)
@@ -141,6 +175,7 @@ static void gmg_destroy(spry_operator *op)
     gmg *m = op->state;
     if (!m)
         return;
+    gmg_device_free(m);
     for (int k = 0; k < m->count; k++) {
         gmg_level *l = &m->level[k];
         if (k > 0) {
@@ -154,6 +189,8 @@ static void gmg_destroy(spry_operator *op)
             spry_operator_free(l->A);
     }
     spry_operator_free(m->coarsest);
+    if (op->device)
+        op->device->users--;
     base_free(m->ctx, m);
 }
 
@@ -212,6 +249,9 @@ static spry_status add_level(gmg *m, spry_operator *A)
     spry_status status = SPRY_STATUS_OK;
     l->A = A;
     l->s = A->state;
+    m->redblack = m->redblack && two_colours(l->s);
+    if (m->place) /* which has vectors of its own */
+        return status;
     if (m->count > 1) {
         SPRY_GO(m->ctx, base_calloc(m->ctx, n, size, &l->x));
         SPRY_GO(m->ctx, base_calloc(m->ctx, n, size, &l->b));
@@ -219,7 +259,6 @@ static spry_status add_level(gmg *m, spry_operator *A)
     SPRY_GO(m->ctx, base_calloc(m->ctx, n, size, &l->r));
     const int64_t line = l->s->shape.axis[0].unknowns + 2;
     SPRY_GO(m->ctx, base_calloc(m->ctx, line * spry_context_threads(m->ctx), size, &l->tiles));
-    m->redblack = m->redblack && two_colours(l->s);
 done:
     return status;
 }
@@ -228,7 +267,7 @@ done:
 static spry_status add_diagonals(gmg *m)
 {
     spry_status status = SPRY_STATUS_OK;
-    for (int k = 0; k + 1 < m->count && !m->redblack; k++) {
+    for (int k = 0; k + 1 < m->count && !m->redblack && !m->place; k++) {
         gmg_level *l = &m->level[k];
         SPRY_GO(m->ctx, spry_operator_diagonal(l->A, &l->diagonal));
         for (int64_t i = 0; i < l->A->rows; i++) {
@@ -246,6 +285,7 @@ done:
 
 static spry_status add_coarsest(gmg *m)
 {
+    enum { MOST_DENSE = 1500 }; /* an inverse that is written out for a device */
     const gmg_level *l = &m->level[m->count - 1];
     spry_matrix *A = NULL;
     spry_status status = SPRY_STATUS_OK;
@@ -256,7 +296,8 @@ static spry_status add_coarsest(gmg *m)
                  "coarsen further",
                  m->count - 1, l->A->rows);
     SPRY_GO(m->ctx, spry_operator_to_matrix(l->A, &A));
-    SPRY_GO(m->ctx, spry_precon_new(A, NULL, "direct", &m->coarsest));
+    const char *kind = m->place && l->A->rows <= MOST_DENSE ? "direct:kind=dense" : "direct";
+    SPRY_GO(m->ctx, spry_precon_new(A, m->place, kind, &m->coarsest));
     m->coarsest->kept = m->coarsest->kept ? m->coarsest->kept : A;
     A = m->coarsest->kept == A ? NULL : A;
 done:
@@ -290,6 +331,8 @@ static spry_status make_levels(gmg *m, const spry_operator *A)
         goto done;
     }
     SPRY_GO(m->ctx, add_diagonals(m));
+    if (m->place)
+        SPRY_GO(m->ctx, gmg_device_make(m, m->place));
     SPRY_GO(m->ctx, add_coarsest(m));
 done:
     return status;
@@ -311,6 +354,9 @@ spry_status gmg_make(const spry_operator *A, const void *options, spry_operator 
     op->state = m;
     m->ctx = ctx;
     m->type = A->type;
+    m->place = op->device = A->device;
+    if (op->device)
+        op->device->users++;
     m->options = *(const gmg_options *)options;
     m->redblack = m->options.smoother != GMG_JACOBI;
     SPRY_GO(ctx, make_levels(m, A));

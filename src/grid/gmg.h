@@ -24,6 +24,8 @@ typedef struct gmg {
     int count;
     gmg_level level[GMG_LEVELS];
     spry_operator *coarsest;
+    spry_device *place;        /* where it lives; NULL: the host */
+    struct gmg_device *device; /* its part there (gmg_device.h) */
 } gmg;
 
 /* x = smoothed x, in the order of colours or (back) the other one; zero: x is 0, whatever it holds.

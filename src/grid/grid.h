@@ -174,8 +174,12 @@ typedef struct stencil {
     void **fields; /* of the operator's type, for all points */
     stencil_form plain, transposed;
     const host_kernels *kernels;
+    struct stencil_device *device; /* its part on a device; NULL: it lives on the host */
 } stencil;
 
+/* The rows of op(A), made if they have to be. */
+spry_status stencil_find_form(const spry_operator *op, spry_transpose transpose,
+                              const stencil_form **form);
 /* y = alpha op(A) x + beta z; z may be y. */
 spry_status stencil_run(const spry_operator *op, spry_transpose transpose, spry_scalar alpha,
                         const void *x, spry_scalar beta, const void *z, void *y);

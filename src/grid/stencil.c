@@ -1,14 +1,15 @@
 /* Operators of differences: products by lines of points, and the object. */
 #include "grid/grid.h"
 
+#include "grid/stencil_device.h"
 #include "grid/terms.h"
 
 /* --- products ------------------------------------------------------------------------------------
  */
 
 /* The rows of op(A), made if they have to be. */
-static spry_status find_form(const spry_operator *op, spry_transpose transpose,
-                             const stencil_form **form)
+spry_status stencil_find_form(const spry_operator *op, spry_transpose transpose,
+                              const stencil_form **form)
 {
     stencil *s = op->state;
     stencil_form *f = transpose == SPRY_TRANSPOSE_NO ? &s->plain : &s->transposed;
@@ -75,7 +76,7 @@ spry_status stencil_run(const spry_operator *op, spry_transpose transpose, spry_
                        .x = x,
                        .z = z,
                        .y = y};
-    const spry_status status = find_form(op, transpose, &job.form);
+    const spry_status status = stencil_find_form(op, transpose, &job.form);
     if (status != SPRY_STATUS_OK)
         return status;
     const int64_t line = s->shape.axis[0].unknowns * (int64_t)spry_type_size(op->type);
@@ -120,7 +121,7 @@ static spry_status stencil_open_rows(const spry_operator *op, spry_transpose tra
     const stencil_form *form;
     if (transpose != SPRY_TRANSPOSE_NO)
         return SPRY_STATUS_OK;
-    const spry_status status = find_form(op, transpose, &form);
+    const spry_status status = stencil_find_form(op, transpose, &form);
     if (status == SPRY_STATUS_OK)
         *rows = (operator_rows){.state = op, .run = run_rows, .work = row_work};
     return status;
@@ -129,7 +130,7 @@ static spry_status stencil_open_rows(const spry_operator *op, spry_transpose tra
 /* --- the object ----------------------------------------------------------------------------------
  */
 
-static void stencil_destroy(spry_operator *op)
+void stencil_destroy(spry_operator *op)
 {
     stencil *s = op->state;
     if (!s)
@@ -151,12 +152,13 @@ static const operator_class stencil_class = {.name = "stencil",
 
 const stencil *stencil_of(const spry_operator *op)
 {
-    return op->class == &stencil_class ? op->state : NULL;
+    return op->class == &stencil_class || op->class == &stencil_on_device ? op->state : NULL;
 }
 
 #define STENCIL_OPTIONS(item)                                                   \
     item(INT, order, "2", 2, 8, NULL, "order of the differences: 2, 4, 6 or 8") \
-    item(WORD, type, "d", 0, 0, "s d c z", "type of the numbers")
+    item(WORD, type, "d", 0, 0, "s d c z", "type of the numbers")               \
+    item(TEXT, device, "cpu", 0, 0, NULL, "where it lives: cpu, cuda, opencl:1")
 
 typedef struct stencil_options {
     STENCIL_OPTIONS(SPRY_OPTION_FIELD)
@@ -191,6 +193,7 @@ spry_status spry_operator_stencil(const spry_grid *grid, const char *text, const
     stencil_options chosen;
     spry_operator *op = NULL;
     stencil *s = NULL;
+    spry_device *device = NULL;
     const stencil_form *form;
     spry_status status = SPRY_STATUS_OK;
     *A = NULL;
@@ -207,10 +210,14 @@ spry_status spry_operator_stencil(const spry_grid *grid, const char *text, const
     s->kernels = host_kernels_for(ctx, type);
     const terms_given given = {text, count, names, values};
     SPRY_GO(ctx, terms_make(ctx, type, &given, s));
-    SPRY_GO(ctx, find_form(op, SPRY_TRANSPOSE_NO, &form));
+    SPRY_GO(ctx, stencil_find_form(op, SPRY_TRANSPOSE_NO, &form));
     const int64_t size = (int64_t)spry_type_size(type);
     op->own_bytes = s->field_count * s->shape.points * size;
     op->bytes = op->own_bytes + 2 * n * size;
+    if (strcmp(chosen.device, "cpu") != 0) {
+        SPRY_GO(ctx, device_open(ctx, chosen.device, &device));
+        SPRY_GO(ctx, stencil_move(op, device));
+    }
     *A = op;
     op = NULL;
 done:
@@ -281,7 +288,7 @@ spry_status stencil_coarser(const spry_operator *fine, const grid_shape *shape, 
         take_points(from, shape, halved, size, from->fields[f], s->fields[f]);
     }
     SPRY_GO(ctx, copy_parts(ctx, from, s));
-    SPRY_GO(ctx, find_form(op, SPRY_TRANSPOSE_NO, &form));
+    SPRY_GO(ctx, stencil_find_form(op, SPRY_TRANSPOSE_NO, &form));
     *coarse = op;
     op = NULL;
 done:

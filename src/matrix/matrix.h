@@ -13,6 +13,7 @@
 enum { VECTOR_CHUNK = 4096 };
 
 struct device_memory;
+struct device_rows;
 
 /* What is done with vectors in a device's memory; every member is there. Sizes, types and places
  * were found to fit. */
@@ -324,6 +325,13 @@ typedef struct operator_class {
     spry_status (*multiply_vectors)(const spry_operator *op, spry_transpose transpose,
                                     spry_scalar alpha, const spry_vector *x, spry_scalar beta,
                                     spry_vector *y);
+    /* The same on memory of the device that it lives on; and its rows as a text for sweeps there
+     * (device/formats.h). Of operators of devices that store no matrix and have no `apply`. */
+    spry_status (*multiply_memory)(const spry_operator *op, spry_transpose transpose,
+                                   spry_scalar alpha, const struct device_memory *x,
+                                   spry_scalar beta, struct device_memory *y);
+    spry_status (*open_device_rows)(const spry_operator *op, spry_transpose transpose,
+                                    const char *prefix, struct device_rows *rows);
     /* Prepares products by rows; rows->run stays NULL where they are not possible or not wise. */
     spry_status (*open_rows)(const spry_operator *op, spry_transpose transpose,
                              operator_rows *rows);
