@@ -4,7 +4,7 @@
 #include "matrix/entries.h"
 #include "matrix/formats/merge.h"
 
-#define PB_OPTIONS(item)                       \
+#define PB_OPTIONS(item)                         \
     item(INT, room, "40", 1, PB_MOST_ROOM, NULL, \
          "kilobytes of near memory, for the products of a bin and for the part of x of a chunk")
 
@@ -23,9 +23,8 @@ spry_status pb_find_shape(spry_context *ctx, const matrix_arrays *A, int64_t roo
 {
     const int64_t width = room * 1024 / (int64_t)spry_type_size(A->type);
     /* devices leave a place free after each 16 products */
-    *s = (pb_shape){.items = width / 17 * 16,
-                    .width = width,
-                    .chunks = (A->cols + width - 1) / width};
+    *s = (pb_shape){
+        .items = width / 17 * 16, .width = width, .chunks = (A->cols + width - 1) / width};
     s->units = merge_units(A, s->items);
     if (A->nnz > UINT32_MAX || s->units >= INT32_MAX)
         return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,

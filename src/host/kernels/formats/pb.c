@@ -69,8 +69,7 @@ void W(pb_multiply)(const layout *A, int64_t begin, int64_t end, const host_prod
             for (int64_t i = 0; i < q.count; i++) {
                 const scalar value = value_of(values[q.run + i]);
                 scalar *sum = sums + b.row_of[b.slots[q.place + i]];
-                *sum =
-                    muladd(p->conjugate ? conjugate(value) : value, x[columns[q.run + i]], *sum);
+                *sum = muladd(p->conjugate ? conjugate(value) : value, x[columns[q.run + i]], *sum);
             }
         }
         for (int64_t i = 0; i < b.rows; i++)
