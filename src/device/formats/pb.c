@@ -40,7 +40,8 @@ static int64_t clip(int64_t value, int64_t low, int64_t high)
 static spry_status open(const spry_device *d, const layout *L, int columns, device_form *form)
 {
     const device_facts *f = &d->facts;
-    const bool wide = spry_type_size(L->type) > 8;
+    /* entries that are on their way at once; a processor has other means */
+    const int ahead = f->processor ? 1 : spry_type_size(L->type) > 8 ? 2 : 4;
     form->group = f->processor ? GROUP_OF_PROCESSOR : GROUP;
     pb_local local = local_of(d, L, form->group);
     if (local.all > f->most_local)
@@ -65,7 +66,7 @@ static spry_status open(const spry_device *d, const layout *L, int columns, devi
     snprintf(form->defines, sizeof form->defines,
              "ITEMS=%d WIDTH=%d PIECE=%d LANES=%d RESIDENT=%d NEAR=%d BATCH=%d AHEAD=%d",
              (int)L->number[PB_ITEMS], (int)L->number[PB_WIDTH], PB_PIECE, lanes_for(L),
-             (int)resident, columns == 1, wide ? 4 : 8, wide ? 2 : 4);
+             (int)resident, columns == 1, f->processor ? 1 : 2 * ahead, ahead);
     return SPRY_STATUS_OK;
 }
 
