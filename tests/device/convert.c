@@ -293,7 +293,8 @@ static void slices(spry_context *ctx, spry_device *d)
                                         "scoo:h=512,columns=16,order=row,bits=4",
                                         "scoo:h=1000,columns=16,order=row,bits=11",
                                         "scoo:h=65536,columns=32,order=row",
-                                        "scoo:h=600,columns=16,bits=3"};
+                                        "scoo:h=600,columns=16,bits=3",
+                                        "pb:room=1"};
     for (size_t k = 0; k < sizeof patterns / sizeof *patterns; k++) {
         const pattern *p = &patterns[k];
         if (!d->facts.has_double && !type_is_single(p->type))
