@@ -63,13 +63,15 @@ static spry_status build(const level_device *l, device_program **p)
         stencil_put_march(&t, "begin_both",
                           "SP_GLOBAL scalar *to, const int colour, const double omega", "1",
                           "to[row] = gmg_first((i + j + k + colour) & 1, (real)omega, here, sum, "
-                          "own);");
+                          "own);",
+                          true);
     if (c->lines > 0)
         stencil_put_march(
             &t, "relax",
             "SP_GLOBAL scalar *to, SP_GLOBAL const scalar *b, const int colour, const double omega",
             "colour < 0 || ((i + j + k + colour) & 1) == 0",
-            "to[row] = sp_add(here, sp_scale((real)omega, gmg_over(sp_sub(b[row], sum), own)));");
+            "to[row] = sp_add(here, sp_scale((real)omega, gmg_over(sp_sub(b[row], sum), own)));",
+            true);
     SPRY_GO(ctx, base_text_take(&t, &text));
     /* x is read where other work-items write it: SP_RESIDENT keeps such loads plain. */
     snprintf(options, sizeof options, "-DSP_TYPE=%d -DSP_GROUP=%d -DSP_RESIDENT=1", (int)c->type,

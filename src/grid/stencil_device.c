@@ -24,6 +24,20 @@ typedef struct stencil_device {
 /* --- programs ------------------------------------------------------------------------------------
  */
 
+/* Whether rows at the ends are left to a kernel of their own. */
+static bool ends_apart(const stencil_copy *c)
+{
+    return c->lines > 0 && !c->regular;
+}
+
+static int64_t count_ends(const stencil_copy *c)
+{
+    const stencil_sizes *s = &c->sizes;
+    const int64_t between = (int64_t)(s->N0 - s->LOW0 - s->HIGH0) * (s->N1 - s->LOW1 - s->HIGH1) *
+                            (s->N2 - s->LOW2 - s->HIGH2);
+    return (int64_t)s->N0 * s->N1 * s->N2 - between;
+}
+
 static spry_status build(const stencil_copy *c, bool conjugate, device_program **p)
 {
     const stencil_writing w = {
@@ -37,9 +51,11 @@ static spry_status build(const stencil_copy *c, bool conjugate, device_program *
     if (c->lines > 0)
         stencil_put_march(&t, "march",
                           "SP_GLOBAL scalar *SP_RESTRICT y, const number alpha, const number beta",
-                          "1", "sp_put(y + row, sum, alpha, beta);");
+                          "1", "sp_put(y + row, sum, alpha, beta);", false);
     else
         stencil_put_text(&t, "stencil_product");
+    if (ends_apart(c))
+        stencil_put_text(&t, "stencil_ends");
     SPRY_GO(ctx, base_text_take(&t, &text));
     snprintf(options, sizeof options, "-DSP_TYPE=%d -DSP_GROUP=%d", (int)c->type, STENCIL_GROUP);
     SPRY_GO(ctx, device_build(c->d, text, options, p));
@@ -93,6 +109,13 @@ static spry_status multiply_memory(const spry_operator *op, spry_transpose trans
     args[count++] = (device_arg){NULL, &beta, size};
     SPRY_GO(op->ctx, device_launch(p->program[conjugate], marches ? "a_march" : "a_product", NULL,
                                    groups, STENCIL_GROUP, args, count));
+    if (ends_apart(&p->copy)) {
+        const int64_t ends = count_ends(&p->copy);
+        args[0] = DEVICE_VALUE(ends);
+        SPRY_GO(op->ctx, device_launch(p->program[conjugate], "a_ends", NULL,
+                                       (ends + STENCIL_GROUP - 1) / STENCIL_GROUP, STENCIL_GROUP,
+                                       args, count));
+    }
 done:
     return status;
 }

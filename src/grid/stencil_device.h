@@ -89,7 +89,7 @@ static inline bool stencil_takes_weights(const stencil_copy *c)
 void stencil_put_words(base_text *t, const stencil_copy *c, const stencil_writing *w);
 void stencil_put_text(base_text *t, const char *name);
 void stencil_put_march(base_text *t, const char *kernel, const char *args, const char *on,
-                       const char *end);
+                       const char *end, bool ends);
 void stencil_end_words(base_text *t);
 int64_t stencil_positions(const stencil_copy *c, int group);
 /* The arguments that FORM_ARGS are, as many as it says. */
