@@ -298,8 +298,8 @@ spry_status precon_make_across(const spry_matrix *A, const char *spec, bool *mad
     if (precision_of(&q) != PRECON_SAME)
         return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
                          "precon %s across ranks is of the precision of the matrix; take it "
-                         "without precision=",
-                         q.kind->name);
+                         "without precision=, or block-jacobi:inner=[%s]",
+                         q.kind->name, spec);
     snprintf(name, 32, "%s", q.kind->name);
     SPRY_GO(ctx, team_agree(ctx, matrix_check_finite(A->spread->own, "precon", q.kind->name)));
     const precon_job job = {.A = A, .options = q.fields, .values = "own", .near = A};
