@@ -318,5 +318,6 @@ const precon_kind precon_kind_fsai = {
     .make = make,
     .make_ranks = make,
     .on_devices = true,
+    .ranks_on_devices = true,
     .half = true,
 };

@@ -81,6 +81,7 @@ const precon_kind precon_kind_sai = {
     .make_ranks = make_sai,
     .make_there = make_sai_there,
     .on_devices = true,
+    .ranks_on_devices = true,
     .half = true,
 };
 const precon_kind precon_kind_isai = {
@@ -91,5 +92,6 @@ const precon_kind precon_kind_isai = {
     .make_ranks = make_isai,
     .make_there = make_isai_there,
     .on_devices = true,
+    .ranks_on_devices = true,
     .half = true,
 };
