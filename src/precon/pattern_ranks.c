@@ -59,7 +59,9 @@ static spry_status raise(spry_context *ctx, const int64_t *first, const deal_row
     SPRY_GO(ctx, team_agree(ctx, multiply(ctx, &met, from, S, &theirs, &product)));
     deal_rows_clear(ctx, W);
     *W = product;
+    product = (deal_rows){0};
 done:
+    deal_rows_clear(ctx, &product);
     deal_frame_clear(ctx, &met);
     deal_rows_clear(ctx, &theirs);
     return status;

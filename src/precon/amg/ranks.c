@@ -1,7 +1,8 @@
 /*
  * Multigrid across ranks. Levels are spread as the first one is; A_c = R A P is made of each rank's
  * rows of A, with the rows of P that they reach: what falls into rows of other ranks is sent there
- * and added up in the order of ranks. A level that is small is gathered: all ranks have it whole.
+ * and added up in the order of ranks. A level with few rows per rank goes to fewer ranks (what
+ * coarsens says to which), and one that is small is gathered: all ranks have it whole.
  */
 #include "precon/amg/amg.h"
 
