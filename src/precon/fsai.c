@@ -131,7 +131,7 @@ static spry_status make_spread(const fsai *state, const spry_matrix *A, spry_mat
     SPRY_GO(ctx, local_values_ranks(A, &state->rows, LOCAL_FACTOR, state->shift, &X, &outcome));
     status = outcome.bad >= 0 ? not_definite(ctx, outcome.bad) : SPRY_STATUS_OK;
     SPRY_GO(ctx, team_agree(ctx, status));
-    SPRY_GO(ctx, local_spread(ctx, &X, G));
+    SPRY_GO(ctx, deal_spread(ctx, &X, X.rows, G));
 done:
     deal_rows_clear(ctx, &X);
     return status;

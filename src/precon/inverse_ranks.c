@@ -157,17 +157,6 @@ done:
     return status;
 }
 
-spry_status local_spread(spry_context *ctx, const deal_rows *rows, spry_matrix **A)
-{
-    const spread_rows mine = {.type = rows->type,
-                              .rows = rows->rows,
-                              .cols = rows->rows,
-                              .offsets = rows->offsets,
-                              .columns = rows->columns,
-                              .values = rows->values};
-    return spread_make(ctx, &mine, A);
-}
-
 /* --- operators -----------------------------------------------------------------------------------
  */
 
@@ -204,7 +193,7 @@ static spry_status compute(const inverse *state, const spry_matrix *A, const spr
                                     &outcome));
     SPRY_GO(ctx, team_agree(ctx, judge(ctx, state, X.type, &outcome)));
     SPRY_GO(ctx, team_sum(ctx, outcome.deficient, &deficient));
-    SPRY_GO(ctx, local_spread(ctx, &X, &M));
+    SPRY_GO(ctx, deal_spread(ctx, &X, X.rows, &M));
     deal_rows_clear(ctx, &X);
     if (state->right) {
         SPRY_GO(ctx, spread_transpose(M, false, &turned));

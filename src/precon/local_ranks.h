@@ -15,8 +15,6 @@ spry_status local_grow_ranks(const spry_matrix *B, const local_growth *how, deal
 /* As local_values(): X has the rows of P with values; outcome->bad is a row of all ranks'. */
 spry_status local_values_ranks(const spry_matrix *B, const deal_rows *P, local_kind kind,
                                double shift, deal_rows *X, local_outcome *outcome);
-/* A spread matrix of all ranks' rows of a square one. */
-spry_status local_spread(spry_context *ctx, const deal_rows *rows, spry_matrix **A);
 /* As local_inverse_from(), of a spread matrix. */
 spry_status local_inverse_ranks(const precon_job *job, const char *name, local_kind kind,
                                 const local_pattern *how, spry_operator **M);

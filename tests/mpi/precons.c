@@ -5,7 +5,7 @@
  */
 #include "mpi/systems.h"
 
-#include "precon/precon.h"
+#include "precon/amg/amg.h"
 
 typedef struct kase {
     const char *method, *precon;
@@ -196,10 +196,54 @@ static void refused(void **state)
     support_context_free(ctx);
 }
 
+/* Levels that are moved to fewer ranks, by twos or to one, are the same levels: all rows are there,
+ * and iterations are about as many. */
+static void fewer_ranks(void **state)
+{
+    (void)state;
+    enum { ROWS = 330 * 330 };
+    static const char *const specs[] = {"amg", "amg:rank-rows=5000", "amg:rank-rows=1000000"};
+    static const int64_t least[] = {1000, 5000, 1000000};
+    system_t s;
+    system_open(&s, NULL, "poisson2d", "size=330", RANKS_FIRST_EMPTY, 1);
+    const int ranks = spry_context_ranks(s.ctx), busy = ranks > 1 ? ranks - 1 : 1;
+    int64_t iterations[3];
+    for (int k = 0; k < 3; k++) {
+        spry_operator *M = NULL;
+        spry_result result = SPRY_RESULT_INIT;
+        spry_vector *x;
+        char name[32], options[64];
+        bool made;
+        if (s.A->spread) {
+            int64_t all, with_rows;
+            assert_ok(s.ctx, precon_make_across(s.A, specs[k], NULL, &made, &M, name));
+            const amg *h = M->state;
+            assert_true(h->count > 1);
+            const int64_t here = h->levels[1].rows;
+            assert_ok(s.ctx, team_sum(s.ctx, here, &all));
+            assert_ok(s.ctx, team_sum(s.ctx, here > 0, &with_rows));
+            assert_in_range(all, 10001, ROWS / 4); /* else it would be gathered */
+            const int64_t wanted = all / least[k] > 1 ? all / least[k] : 1;
+            assert_int_equal(with_rows, wanted < busy ? wanted : busy);
+            spry_operator_free(M);
+        }
+        snprintf(options, sizeof options, "method=cg precon=%s", specs[k]);
+        assert_ok(s.ctx, spry_vector_zeros(s.ctx, s.A, &x));
+        assert_ok(s.ctx, spry_quick_solve(s.ctx, s.A, s.b, x, options, &result));
+        assert_true(result.converged);
+        iterations[k] = result.iterations;
+        assert_in_range(result.iterations, iterations[0] - 1, iterations[0] + 1);
+        spry_result_clear(s.ctx, &result);
+        spry_vector_free(x);
+    }
+    system_close(&s);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(memory), cmocka_unit_test(same_even), cmocka_unit_test(same_odd),
-                                       cmocka_unit_test(products), cmocka_unit_test(refused)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(memory),   cmocka_unit_test(same_even),
+                                       cmocka_unit_test(same_odd), cmocka_unit_test(products),
+                                       cmocka_unit_test(refused),  cmocka_unit_test(fewer_ranks)};
     MPI_Init(NULL, NULL);
     return ranks_run(cmocka_run_group_tests(tests, NULL, NULL));
 }

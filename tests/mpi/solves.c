@@ -5,10 +5,6 @@
 #include "base/team.h"
 #include "mpi/systems.h"
 
-#include <spry/spry.h>
-#include <stdio.h>
-#include <string.h>
-
 /* Every method there is; few iterations show as much as many. */
 static void all_methods(ranks_way way, const char *kind, const char *matrix, const char *precon)
 {
@@ -187,9 +183,12 @@ static void sums_under_way(void **state)
 static void new_values(void **state)
 {
     (void)state;
-    static const char *const options[] = {
-        "method=gmres precon=jacobi format=sell", "method=bicg precon=none",
-        "method=gmres precon=ilu format=csr", "method=cg precon=amg"};
+    static const char *const options[] = {"method=gmres precon=jacobi format=sell",
+                                          "method=bicg precon=none",
+                                          "method=gmres precon=ilu format=csr",
+                                          "method=cg precon=amg",
+                                          "method=gmres precon=sai",
+                                          "method=cg precon=fsai:growth=2"};
     for (int way = 0; way < RANKS_WAYS; way++)
         for (size_t k = 0; k < sizeof options / sizeof *options; k++) {
             spry_context *ctx = ranks_context(NULL);
