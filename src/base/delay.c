@@ -197,6 +197,12 @@ static spry_status poll_delayed(team *t, int *from, void *data, int64_t room, in
                : told(t, d->inner->class->poll(d->inner, from, data, room, bytes));
 }
 
+static bool takes_devices(team *t, const char *engine)
+{
+    const delaying *d = t->state;
+    return d->inner->class->takes_devices && d->inner->class->takes_devices(d->inner, engine);
+}
+
 static spry_status partition(team *t, const team_graph *g, int32_t *part)
 {
     delaying *d = t->state;
@@ -220,6 +226,7 @@ static const team_class class_delaying = {
     .halo_finish = halo_finish,
     .halo_free = halo_free,
     .post = post,
+    .takes_devices = takes_devices,
     .partition = partition,
     .poll = poll_delayed,
 };

@@ -143,6 +143,12 @@ spry_status team_poll(spry_context *ctx, int *from, void *data, int64_t room, in
                      : SPRY_STATUS_OK;
 }
 
+bool team_takes_devices(const spry_context *ctx, const char *engine)
+{
+    team *t = ctx->team;
+    return t && t->class->takes_devices && t->class->takes_devices(t, engine);
+}
+
 spry_status team_partition(spry_context *ctx, const team_graph *g, int32_t *part)
 {
     if (!ctx->team) {
