@@ -149,7 +149,7 @@ static void by_shares(void **state)
         solve(ctx, A, &g);
         spry_matrix_free(A);
     }
-    support_context_free(ctx);
+    spry_context_free(ctx); /* which has the shares */
 }
 
 /* The nth allocation of one rank fails. */
