@@ -97,6 +97,10 @@ void device_free(
     device_memory *m); /* takes NULL; back to the pool once work that uses it is done */
 /* The address (CUDA) or the cl_mem. */
 void *device_address(const device_memory *m);
+/* For other libraries that are given such addresses: the device is this thread's current one, until
+ * it is left. Whether it has to be left. */
+bool device_enter(const spry_device *d);
+void device_leave(const spry_device *d);
 /* Bytes in use now, in use at most so far, and free: on the device as its driver says, together
  * with what the pool keeps. The driver takes its time: NULL for `free` does not ask it. */
 void device_memory_now(spry_device *d, int64_t *used, int64_t *most, int64_t *free);

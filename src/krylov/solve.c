@@ -706,6 +706,8 @@ again:
         }
         status = solve_some(solver, done, some, b + done, x + done,
                             results ? result_at(results, done) : NULL);
+        if (done + some < count) /* what fails at the end of these, on one rank, ends it on all */
+            status = solver_agree(solver, status);
         if (done == 0 && solver_stay(solver, status, b[0])) {
             for (int k = 0; results && k < some; k++)
                 spry_result_clear(ctx, result_at(results, k));
