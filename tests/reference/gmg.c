@@ -1,5 +1,5 @@
-/* Geometric multigrid: factors of convergence against those of the textbook, levels, kinds of
- * cycles. */
+/* Geometric multigrid: kinds of cycles, boundaries and operators, levels. gmg_factors.c has factors
+ * of convergence. */
 #include "matrix/matrix.h"
 #include "support/support.h"
 
@@ -71,63 +71,6 @@ static int64_t iterations(spry_context *ctx, const char *grid, const char *text,
     spry_result_clear(ctx, &result);
     unmake(&s);
     return count;
-}
-
-/* The factor by which x -> x - M A x shrinks x in the end: M A x by products. */
-static double factor(spry_context *ctx, const char *grid, const char *precon)
-{
-    char solver[192];
-    snprintf(solver, sizeof solver, "method=richardson precon=%s tol=1e-30 max-iter=1", precon);
-    spry_result result = SPRY_RESULT_INIT;
-    system_of s = make(ctx, grid, "-laplace", NULL, solver);
-    spry_vector *zero;
-    double before = 1, product = 1;
-    int counted = 0;
-    assert_ok(ctx, spry_vector_like(s.x, s.x->n, &zero));
-    assert_ok(ctx, spry_vector_fill(zero, (spry_scalar){0, 0}));
-    /* b = A e, x begins with 0: x is M A e, and e - x the next error */
-    spry_vector *e = s.b, *r;
-    assert_ok(ctx, spry_vector_like(s.x, s.x->n, &r));
-    for (int k = 0; k < 40; k++) {
-        double norm;
-        assert_ok(ctx, spry_vector_norm(e, &norm));
-        assert_ok(ctx, spry_vector_scale((spry_scalar){1 / norm, 0}, e));
-        if (k >= 30) {
-            product *= norm / before;
-            counted++;
-        }
-        before = 1;
-        assert_ok(ctx, spry_operator_apply(s.A, e, r));
-        assert_ok(ctx, spry_vector_fill(s.x, (spry_scalar){0, 0}));
-        assert_ok(ctx, spry_solve(s.solver, r, s.x, &result));
-        spry_result_clear(ctx, &result);
-        result = (spry_result)SPRY_RESULT_INIT;
-        assert_ok(ctx, spry_vector_axpy((spry_scalar){-1, 0}, s.x, e));
-    }
-    spry_vector_free(zero);
-    spry_vector_free(r);
-    unmake(&s);
-    return pow(product, 1.0 / counted);
-}
-
-/* Table 3.3 and section 4.5 of Trottenberg et al.: two grids, red-black, full weighting, linear
- * interpolation: 0.25, 0.074, 0.053, 0.041 for 1 to 4 sweeps. Those are bounds for all frequencies,
- * which a grid of 64 intervals comes near to. */
-static void two_grids(void **state)
-{
-    static const struct {
-        int pre, post;
-        double factor;
-    } cases[] = {{1, 0, 0.25}, {1, 1, 0.074}, {2, 1, 0.053}, {2, 2, 0.041}};
-    for (size_t k = 0; k < COUNT(cases); k++) {
-        char precon[96];
-        snprintf(precon, sizeof precon, "gmg:pre=%d,post=%d,symmetric=no,coarsest=2000",
-                 cases[k].pre, cases[k].post);
-        const double found = factor(*state, "64x64", precon);
-        print_message("%d + %d sweeps: %.4f, the book has %.3f\n", cases[k].pre, cases[k].post,
-                      found, cases[k].factor);
-        assert_true(found < 1.1 * cases[k].factor && found > 0.9 * cases[k].factor);
-    }
 }
 
 static void cycles(void **state)
@@ -251,7 +194,6 @@ static void torture(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(two_grids, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(cycles, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(kinds, support_setup, support_teardown),
         cmocka_unit_test(same_bits),
