@@ -166,23 +166,6 @@ static const operator_class gmg_class = {.name = "gmg",
 /* --- set-up --------------------------------------------------------------------------------------
  */
 
-/* Whether a grid can be halved: every axis has an even number of intervals, four or more. */
-static bool halves(const grid_shape *shape)
-{
-    for (int a = 0; a < shape->dimensions; a++)
-        if (shape->axis[a].intervals % 2 != 0 || shape->axis[a].intervals < 4)
-            return false;
-    return true;
-}
-
-static spry_status halved(spry_context *ctx, const grid_shape *fine, grid_shape *coarse)
-{
-    *coarse = *fine;
-    for (int a = 0; a < fine->dimensions; a++)
-        coarse->axis[a].intervals /= 2;
-    return grid_complete(ctx, coarse);
-}
-
 /* Whether neighbours have the other colour: they lie along one axis, next to the row, and periodic
  * axes have an even number of points. */
 static bool two_colours(const stencil *s)
@@ -270,17 +253,18 @@ static spry_status make_levels(gmg *m, const spry_operator *A)
     spry_operator *op = NULL;
     spry_status status = SPRY_STATUS_OK;
     if (s->order > 2) {
-        SPRY_GO(m->ctx, stencil_coarser(A, &s->shape, false, 2, &op));
+        SPRY_GO(m->ctx, stencil_coarser(A, &s->shape, 2, &op));
         m->owns_first = true;
     }
     SPRY_GO(m->ctx, add_level(m, op ? op : (spry_operator *)(uintptr_t)A));
     while (m->count < GMG_LEVELS) {
         const gmg_level *fine = &m->level[m->count - 1];
         grid_shape shape;
-        if (fine->A->rows <= m->options.coarsest || !halves(&fine->s->shape))
+        if (fine->A->rows <= m->options.coarsest ||
+            !gmg_halve(fine->A, m->options.coarsening == GMG_FULLY, &shape))
             break;
-        SPRY_GO(m->ctx, halved(m->ctx, &fine->s->shape, &shape));
-        SPRY_GO(m->ctx, stencil_coarser(fine->A, &shape, true, 2, &op));
+        SPRY_GO(m->ctx, grid_complete(m->ctx, &shape));
+        SPRY_GO(m->ctx, stencil_coarser(fine->A, &shape, 2, &op));
         SPRY_GO(m->ctx, add_level(m, op));
     }
     if (m->options.smoother == GMG_REDBLACK && !m->redblack) {

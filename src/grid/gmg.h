@@ -31,6 +31,9 @@ typedef struct gmg {
 spry_status gmg_smooth(const gmg *m, int level, int sweeps, bool back, bool zero);
 /* b of the next level = restricted b - A x, or (plain) b */
 spry_status gmg_down(const gmg *m, int level, bool plain);
+/* The intervals of the next level, of an operator's shape: half of those along all axes, or (fully
+ * is false) along those with strong couplings; false where none can be halved. */
+bool gmg_halve(const spry_operator *A, bool fully, grid_shape *shape);
 /* x += interpolated x of the next level */
 void gmg_up(const gmg *m, int level);
 

@@ -18,6 +18,9 @@
     item(BOOL, symmetric, "yes", 0, 0, NULL,                                                   \
          "colours take turns the other way after coming up, as methods for symmetric systems " \
          "need it; no converges faster by itself")                                             \
+    item(WORD, coarsening, "auto", 0, 0, "auto full semi",                                     \
+         "axes that are halved from level to level: full takes all of them, semi those with "  \
+         "strong couplings alone; auto is semi")                                               \
     item(INT, coarsest, "200", 1, 1e6, NULL,                                                   \
          "unknowns that are few enough to be solved for by factors")
 
@@ -26,5 +29,6 @@ typedef struct gmg_options {
 } gmg_options;
 enum { GMG_V, GMG_W, GMG_F, GMG_FULL };
 enum { GMG_AUTO, GMG_REDBLACK, GMG_JACOBI };
+enum { GMG_COARSENING_AUTO, GMG_FULLY, GMG_SEMI };
 
 #endif

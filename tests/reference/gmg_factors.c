@@ -112,6 +112,9 @@ static double computed(int dimensions, int intervals, int sweeps)
     return most;
 }
 
+#define PLANE_MOST 0.2
+#define SPACE_MOST 0.35
+
 /* --- measured ------------------------------------------------------------------------------------
  */
 
@@ -190,9 +193,33 @@ static void two_grids(void **state)
                       computed(2, 128, sweeps), computed(3, 32, sweeps));
 }
 
+/* Couplings that differ by up to 10^6: halving the axes of strong ones alone keeps V-cycles with
+ * two sweeps fast, where halving all of them does not smooth what oscillates along the weak axis.
+ */
+static void anisotropy(void **state)
+{
+    static const double sizes[] = {1e-3, 1e-2, 0.1, 0.5, 0.75, 1, 1.6, 3, 10, 100, 1e3};
+    char text[96];
+    for (size_t k = 0; k < COUNT(sizes); k++) {
+        snprintf(text, sizeof text, "-%g*dx^2 - dy^2", sizes[k]);
+        const double plane = measured(*state, "64x64", text, "symmetric=no", 24);
+        snprintf(text, sizeof text, "-%g*dx^2 - dy^2 - dz^2", sizes[k]);
+        const double one_axis = measured(*state, "16x16x16", text, "symmetric=no", 24);
+        snprintf(text, sizeof text, "-%g*dx^2 - dy^2 - %g*dz^2", sizes[k], sqrt(sizes[k]));
+        const double all = measured(*state, "16x16x16", text, "symmetric=no", 24);
+        print_message("%g: %.3f in two dimensions, %.3f and %.3f in three\n", sizes[k], plane,
+                      one_axis, all);
+        assert_true(plane < PLANE_MOST && one_axis < SPACE_MOST && all < SPACE_MOST);
+    }
+    const double fully = measured(*state, "64x64", "-0.01*dx^2 - dy^2", "coarsening=full", 24);
+    print_message("halving both axes: %.3f\n", fully);
+    assert_true(fully > 0.7);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(two_grids, support_setup, support_teardown)};
+        cmocka_unit_test_setup_teardown(two_grids, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(anisotropy, support_setup, support_teardown)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
