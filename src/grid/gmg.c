@@ -239,6 +239,10 @@ static spry_status add_coarsest(gmg *m)
                  "coarsen further",
                  m->count - 1, l->A->rows);
     SPRY_GO(m->ctx, spry_operator_to_matrix(l->A, &A));
+    if (gmg_pin(A))
+        base_log(m->ctx, SPRY_LOG_INFO,
+                 "precon gmg: no value is known, so that solutions differ by a constant; "
+                 "nullspace=constant makes the solver take that out of b and x");
     SPRY_GO(m->ctx, spry_precon_new(A, NULL, "direct", &m->coarsest));
     m->coarsest->kept = m->coarsest->kept ? m->coarsest->kept : A;
     A = m->coarsest->kept == A ? NULL : A;
