@@ -118,8 +118,12 @@ static spry_status full_cycle(const gmg *m)
         SPRY_GO(m->ctx, gmg_down(m, k, true));
     SPRY_GO(m->ctx, cycle(m, m->count - 1, GMG_V, true));
     for (int k = m->count - 2; k >= 0; k--) {
-        memset(m->level[k].x, 0, (size_t)m->level[k].A->rows * spry_type_size(m->type));
-        gmg_up(m, k);
+        if (m->options.interpolation == GMG_CUBIC) {
+            gmg_guess(m, k);
+        } else {
+            memset(m->level[k].x, 0, (size_t)m->level[k].A->rows * spry_type_size(m->type));
+            gmg_up(m, k);
+        }
         SPRY_GO(m->ctx, cycle(m, k, GMG_V, false));
     }
 done:

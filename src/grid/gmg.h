@@ -34,6 +34,8 @@ spry_status gmg_down(const gmg *m, int level, bool plain);
 /* The intervals of the next level, of an operator's shape: half of those along all axes, or (fully
  * is false) along those with strong couplings; false where none can be halved. */
 bool gmg_halve(const spry_operator *A, bool fully, grid_shape *shape);
+/* x = x of the next level by cubic interpolation */
+void gmg_guess(const gmg *m, int level);
 /* Makes the matrix of the last level regular where it takes constants to 0; whether it did. */
 bool gmg_pin(spry_matrix *A);
 /* x += interpolated x of the next level */

@@ -21,6 +21,9 @@
     item(WORD, coarsening, "auto", 0, 0, "auto full semi",                                     \
          "axes that are halved from level to level: full takes all of them, semi those with "  \
          "strong couplings alone; auto is semi")                                               \
+    item(WORD, interpolation, "linear", 0, 0, "linear cubic",                                  \
+         "of first guesses in cycle=full, where cubic leaves the error of the differences "    \
+         "after one cycle; corrections are linear always")                                     \
     item(INT, coarsest, "200", 1, 1e6, NULL,                                                   \
          "unknowns that are few enough to be solved for by factors")
 
@@ -30,5 +33,6 @@ typedef struct gmg_options {
 enum { GMG_V, GMG_W, GMG_F, GMG_FULL };
 enum { GMG_AUTO, GMG_REDBLACK, GMG_JACOBI };
 enum { GMG_COARSENING_AUTO, GMG_FULLY, GMG_SEMI };
+enum { GMG_LINEAR, GMG_CUBIC };
 
 #endif
