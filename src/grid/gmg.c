@@ -73,6 +73,8 @@ spry_status gmg_smooth(const gmg *m, int level, int sweeps, bool back, bool zero
     spry_status status = SPRY_STATUS_OK;
     if (sweeps == 0 && zero)
         memset(l->x, 0, (size_t)l->A->rows * spry_type_size(m->type));
+    if (m->options.smoother == GMG_CHEBYSHEV)
+        return gmg_chebyshev(m, level, sweeps, zero);
     for (int k = 0; k < sweeps && status == SPRY_STATUS_OK; k++, zero = false) {
         if (!m->redblack) {
             status = jacobi_sweep(m, l, zero);
@@ -152,6 +154,7 @@ static void gmg_destroy(spry_operator *op)
             base_free(m->ctx, l->b);
         }
         base_free(m->ctx, l->r);
+        base_free(m->ctx, l->p);
         base_free(m->ctx, l->tiles);
         spry_vector_free(l->diagonal);
         if (k > 0 || m->owns_first)
@@ -211,7 +214,7 @@ done:
     return status;
 }
 
-/* Inverse diagonals, for Jacobi's sweeps. */
+/* Inverse diagonals, for Jacobi's and Chebyshev's sweeps. */
 static spry_status add_diagonals(gmg *m)
 {
     spry_status status = SPRY_STATUS_OK;
@@ -282,6 +285,8 @@ static spry_status make_levels(gmg *m, const spry_operator *A)
         goto done;
     }
     SPRY_GO(m->ctx, add_diagonals(m));
+    for (int k = 0; k + 1 < m->count && m->options.smoother == GMG_CHEBYSHEV; k++)
+        SPRY_GO(m->ctx, gmg_chebyshev_make(m, k));
     SPRY_GO(m->ctx, add_coarsest(m));
 done:
     return status;
@@ -304,7 +309,7 @@ spry_status gmg_make(const spry_operator *A, const void *options, spry_operator 
     m->ctx = ctx;
     m->type = A->type;
     m->options = *(const gmg_options *)options;
-    m->redblack = m->options.smoother != GMG_JACOBI;
+    m->redblack = m->options.smoother == GMG_AUTO || m->options.smoother == GMG_REDBLACK;
     SPRY_GO(ctx, make_levels(m, A));
     *M = op;
     op = NULL;

@@ -80,7 +80,8 @@ static void cycles(void **state)
                                         "gmg:cycle=f",
                                         "gmg:cycle=full",
                                         "gmg:symmetric=no",
-                                        "gmg:smoother=jacobi,pre=2,post=2"};
+                                        "gmg:smoother=jacobi,pre=2,post=2",
+                                        "gmg:smoother=chebyshev,pre=2,post=2"};
     for (size_t k = 0; k < COUNT(kinds); k++) {
         char solver[128];
         snprintf(solver, sizeof solver, "method=richardson precon=%s tol=1e-8", kinds[k]);
@@ -94,6 +95,18 @@ static void cycles(void **state)
             assert_true(count <= 14 + 6 * (k == 5) && count <= first + 3);
         }
     }
+}
+
+/* Chebyshev's polynomials make a symmetric preconditioner, and take neighbours across corners. */
+static void polynomials(void **state)
+{
+    const char *cg = "method=cg precon=gmg:smoother=chebyshev,pre=2,post=2 tol=1e-8",
+               *gmres = "method=gmres precon=gmg:smoother=chebyshev,pre=2,post=2 tol=1e-8";
+    const int64_t space = iterations(*state, "16x16x16", "-laplace", NULL, cg),
+                  mixed = iterations(*state, "32x32", "-laplace + dx*dy/2", "type=z", gmres);
+    print_message("chebyshev: %d in three dimensions, %d with a mixed derivative\n", (int)space,
+                  (int)mixed);
+    assert_true(space <= 10 && mixed <= 12);
 }
 
 /* Boundaries, dimensions, coefficients, higher order by defect correction, all types. */
@@ -208,13 +221,19 @@ static void faults(void **state)
     spry_matrix_free(A);
 }
 
+typedef struct life_of {
+    system_of system;
+    const char *options;
+} life_of;
+
 static spry_status life(spry_context *ctx, void *data)
 {
-    const system_of *s = data;
+    const life_of *l = data;
+    const system_of *s = &l->system;
     spry_solver *solver = NULL;
     spry_status status = spry_solver_new(ctx, &solver);
     if (status == SPRY_STATUS_OK)
-        status = spry_solver_set(solver, "method=richardson precon=gmg max-iter=2");
+        status = spry_solver_set(solver, l->options);
     if (status == SPRY_STATUS_OK)
         status = spry_solver_set_operator(solver, s->A);
     if (status == SPRY_STATUS_OK)
@@ -225,15 +244,20 @@ static spry_status life(spry_context *ctx, void *data)
 
 static void torture(void **state)
 {
-    system_of s = make(*state, "32x16", "-laplace", NULL, "method=richardson");
-    support_torture(*state, life, &s);
-    unmake(&s);
+    life_of l = {make(*state, "32x16", "-laplace", NULL, "method=richardson"),
+                 "method=richardson precon=gmg max-iter=2"};
+    support_torture(*state, life, &l);
+    l.options = "method=richardson "
+                "precon=gmg:cycle=full,interpolation=cubic,smoother=chebyshev max-iter=2";
+    support_torture(*state, life, &l);
+    unmake(&l.system);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(cycles, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(polynomials, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(kinds, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(singular, support_setup, support_teardown),
         cmocka_unit_test(same_bits),
