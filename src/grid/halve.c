@@ -59,6 +59,7 @@ static int highest_power(const stencil *s, int a)
     int most = 0;
     for (int p = 0; p < s->parts_count; p++) {
         const axis_work *w = &s->parts[p].work[a];
+        most = w->flux && most < 2 ? 2 : most;
         for (int k = 0; k < w->outer_count; k++)
             most = w->outer[k] > most ? w->outer[k] : most;
         for (int k = 0; k < w->inner_count; k++)

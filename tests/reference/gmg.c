@@ -126,6 +126,8 @@ static void kinds(void **state)
                  {"32x32", "-laplace", "order=6", "gmres", 18},
                  {"32x32", "-laplace + 3*dx", "type=z", "gmres", 11},
                  {"32x32", "-laplace + dx*dy/2", NULL, "gmres", 25},
+                 {"256x8 box=0:1,0:0.01 y=periodic", "-div(k*grad)", NULL, "cg", 9},
+                 {"33x64", "-laplace", "type=d", "cg", 12},
                  {"48x32", "-laplace", "type=d", "cg", 12},
                  {"20x20", "-laplace", "type=d", "cg", 12}};
     for (size_t k = 0; k < COUNT(cases); k++) {
