@@ -1,8 +1,9 @@
 /*
  * Geometric multigrid (U. Trottenberg, C. Oosterlee, A. Schueller, Multigrid, Academic Press,
  * 2001). The levels have the same terms with differences of order 2 on grids with half as many
- * intervals each; the first one, too, where the operator is of a higher order: then it is a
- * preconditioner for defect correction. The last one is solved by factors.
+ * intervals along some axes (halve.c); the first one has order 2, too, where the operator is of a
+ * higher order: then it is a preconditioner for defect correction. The last one is solved by
+ * factors.
  *
  * Gauss-Seidel goes through the points of one colour, then of the other (red: the sum of the
  * indices is even). With stencils of neighbours along the axes alone points of one colour do not
