@@ -1,8 +1,9 @@
 /*
  * Geometric multigrid (U. Trottenberg, C. Oosterlee, A. Schueller, Multigrid, Academic Press,
  * 2001). The levels have the same terms with differences of order 2 on grids with half as many
- * intervals each; the first one, too, where the operator is of a higher order: then it is a
- * preconditioner for defect correction. The last one is solved by factors.
+ * intervals along some axes (halve.c); the first one has order 2, too, where the operator is of a
+ * higher order: then it is a preconditioner for defect correction. The last one is solved by
+ * factors.
  *
  * Gauss-Seidel goes through the points of one colour, then of the other (red: the sum of the
  * indices is even). With stencils of neighbours along the axes alone points of one colour do not
@@ -74,6 +75,8 @@ spry_status gmg_smooth(const gmg *m, int level, int sweeps, bool back, bool zero
     spry_status status = SPRY_STATUS_OK;
     if (sweeps == 0 && zero)
         memset(l->x, 0, (size_t)l->A->rows * spry_type_size(m->type));
+    if (m->options.smoother == GMG_CHEBYSHEV)
+        return gmg_chebyshev(m, level, sweeps, zero);
     for (int k = 0; k < sweeps && status == SPRY_STATUS_OK; k++, zero = false) {
         if (!m->redblack) {
             status = jacobi_sweep(m, l, zero);
@@ -148,7 +151,10 @@ static spry_status full_cycle(const gmg *m)
         SPRY_GO(m->ctx, down(m, k, true));
     SPRY_GO(m->ctx, cycle(m, m->count - 1, GMG_V, true));
     for (int k = m->count - 2; k >= 0; k--) {
-        SPRY_GO(m->ctx, up(m, k, true));
+        if (m->options.interpolation == GMG_CUBIC)
+            gmg_guess(m, k);
+        else
+            SPRY_GO(m->ctx, up(m, k, true));
         SPRY_GO(m->ctx, cycle(m, k, GMG_V, false));
     }
 done:
@@ -183,6 +189,7 @@ static void gmg_destroy(spry_operator *op)
             base_free(m->ctx, l->b);
         }
         base_free(m->ctx, l->r);
+        base_free(m->ctx, l->p);
         base_free(m->ctx, l->tiles);
         spry_vector_free(l->diagonal);
         if (k > 0 || m->owns_first)
@@ -202,23 +209,6 @@ static const operator_class gmg_class = {.name = "gmg",
 
 /* --- set-up --------------------------------------------------------------------------------------
  */
-
-/* Whether a grid can be halved: every axis has an even number of intervals, four or more. */
-static bool halves(const grid_shape *shape)
-{
-    for (int a = 0; a < shape->dimensions; a++)
-        if (shape->axis[a].intervals % 2 != 0 || shape->axis[a].intervals < 4)
-            return false;
-    return true;
-}
-
-static spry_status halved(spry_context *ctx, const grid_shape *fine, grid_shape *coarse)
-{
-    *coarse = *fine;
-    for (int a = 0; a < fine->dimensions; a++)
-        coarse->axis[a].intervals /= 2;
-    return grid_complete(ctx, coarse);
-}
 
 /* Whether neighbours have the other colour: they lie along one axis, next to the row, and periodic
  * axes have an even number of points. */
@@ -263,7 +253,7 @@ done:
     return status;
 }
 
-/* Inverse diagonals, for Jacobi's sweeps. */
+/* Inverse diagonals, for Jacobi's and Chebyshev's sweeps. */
 static spry_status add_diagonals(gmg *m)
 {
     spry_status status = SPRY_STATUS_OK;
@@ -296,6 +286,10 @@ static spry_status add_coarsest(gmg *m)
                  "coarsen further",
                  m->count - 1, l->A->rows);
     SPRY_GO(m->ctx, spry_operator_to_matrix(l->A, &A));
+    if (gmg_pin(A))
+        base_log(m->ctx, SPRY_LOG_INFO,
+                 "precon gmg: no value is known, so that solutions differ by a constant; "
+                 "nullspace=constant makes the solver take that out of b and x");
     const char *kind = m->place && l->A->rows <= MOST_DENSE ? "direct:kind=dense" : "direct";
     SPRY_GO(m->ctx, spry_precon_new(A, m->place, kind, &m->coarsest));
     m->coarsest->kept = m->coarsest->kept ? m->coarsest->kept : A;
@@ -308,20 +302,21 @@ done:
 static spry_status make_levels(gmg *m, const spry_operator *A)
 {
     const stencil *s = stencil_of(A);
+    const bool fully = m->options.coarsening == GMG_FULLY || m->place;
     spry_operator *op = NULL;
     spry_status status = SPRY_STATUS_OK;
     if (s->order > 2) {
-        SPRY_GO(m->ctx, stencil_coarser(A, &s->shape, false, 2, &op));
+        SPRY_GO(m->ctx, stencil_coarser(A, &s->shape, 2, &op));
         m->owns_first = true;
     }
     SPRY_GO(m->ctx, add_level(m, op ? op : (spry_operator *)(uintptr_t)A));
     while (m->count < GMG_LEVELS) {
         const gmg_level *fine = &m->level[m->count - 1];
         grid_shape shape;
-        if (fine->A->rows <= m->options.coarsest || !halves(&fine->s->shape))
+        if (fine->A->rows <= m->options.coarsest || !gmg_halve(fine->A, fully, &shape))
             break;
-        SPRY_GO(m->ctx, halved(m->ctx, &fine->s->shape, &shape));
-        SPRY_GO(m->ctx, stencil_coarser(fine->A, &shape, true, 2, &op));
+        SPRY_GO(m->ctx, grid_complete(m->ctx, &shape));
+        SPRY_GO(m->ctx, stencil_coarser(fine->A, &shape, 2, &op));
         SPRY_GO(m->ctx, add_level(m, op));
     }
     if (m->options.smoother == GMG_REDBLACK && !m->redblack) {
@@ -331,11 +326,28 @@ static spry_status make_levels(gmg *m, const spry_operator *A)
         goto done;
     }
     SPRY_GO(m->ctx, add_diagonals(m));
+    for (int k = 0; k + 1 < m->count && m->options.smoother == GMG_CHEBYSHEV; k++)
+        SPRY_GO(m->ctx, gmg_chebyshev_make(m, k));
     if (m->place)
         SPRY_GO(m->ctx, gmg_device_make(m, m->place));
     SPRY_GO(m->ctx, add_coarsest(m));
 done:
     return status;
+}
+
+/* What devices do not do. */
+static spry_status check_place(const spry_operator *A, const gmg_options *o)
+{
+    const char *said = o->smoother == GMG_CHEBYSHEV    ? "smoother=chebyshev"
+                       : o->coarsening == GMG_SEMI     ? "coarsening=semi"
+                       : o->interpolation == GMG_CUBIC ? "interpolation=cubic"
+                                                       : NULL;
+    if (!A->device || !said)
+        return SPRY_STATUS_OK;
+    return SPRY_FAIL(A->ctx, SPRY_STATUS_UNSUPPORTED,
+                     "precon gmg on a device has no %s; leave it out, or have the operator on the "
+                     "host",
+                     said);
 }
 
 spry_status gmg_make(const spry_operator *A, const void *options, spry_operator **M)
@@ -349,6 +361,7 @@ spry_status gmg_make(const spry_operator *A, const void *options, spry_operator 
         return SPRY_FAIL(
             ctx, SPRY_STATUS_UNSUPPORTED,
             "precon gmg has the precision of its operator; take it without precision=");
+    SPRY_GO(ctx, check_place(A, options));
     SPRY_GO(ctx, operator_new(ctx, &gmg_class, A->type, A->rows, A->cols, &op));
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *m, &m));
     op->state = m;
@@ -358,7 +371,7 @@ spry_status gmg_make(const spry_operator *A, const void *options, spry_operator 
     if (op->device)
         op->device->users++;
     m->options = *(const gmg_options *)options;
-    m->redblack = m->options.smoother != GMG_JACOBI;
+    m->redblack = m->options.smoother == GMG_AUTO || m->options.smoother == GMG_REDBLACK;
     SPRY_GO(ctx, make_levels(m, A));
     *M = op;
     op = NULL;

@@ -12,6 +12,8 @@ typedef struct gmg_level {
     spry_operator *A; /* of order 2; owned but for one that is the caller's */
     const stencil *s;
     void *x, *b, *r;
+    void *p;               /* Chebyshev's direction */
+    double lambda;         /* its largest eigenvalue of D^-1 A */
     spry_vector *diagonal; /* inverse; NULL for smoothers that do not need it */
     void *tiles;           /* a line for each thread, with an element before and behind */
 } gmg_level;
@@ -31,8 +33,18 @@ typedef struct gmg {
 /* x = smoothed x, in the order of colours or (back) the other one; zero: x is 0, whatever it holds.
  */
 spry_status gmg_smooth(const gmg *m, int level, int sweeps, bool back, bool zero);
+/* The same by Chebyshev's polynomials, and what they need of a level with a diagonal. */
+spry_status gmg_chebyshev(const gmg *m, int level, int sweeps, bool zero);
+spry_status gmg_chebyshev_make(gmg *m, int level);
 /* b of the next level = restricted b - A x, or (plain) b */
 spry_status gmg_down(const gmg *m, int level, bool plain);
+/* The intervals of the next level, of an operator's shape: half of those along all axes, or (fully
+ * is false) along those with strong couplings; false where none can be halved. */
+bool gmg_halve(const spry_operator *A, bool fully, grid_shape *shape);
+/* x = x of the next level by cubic interpolation */
+void gmg_guess(const gmg *m, int level);
+/* Makes the matrix of the last level regular where it takes constants to 0; whether it did. */
+bool gmg_pin(spry_matrix *A);
 /* x += interpolated x of the next level */
 void gmg_up(const gmg *m, int level);
 

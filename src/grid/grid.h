@@ -186,11 +186,10 @@ spry_status stencil_run(const spry_operator *op, spry_transpose transpose, spry_
 /* A line of x as kernels want it. */
 host_line stencil_line(const stencil *s, const stencil_form *form, bool conjugate, int64_t size,
                        int64_t line, const char *x);
-/* The same terms with differences of another order on a grid with half the intervals along each
- * axis, whose shape is given, or (halved is false) on the same; fields are taken from points that
- * both have. */
-spry_status stencil_coarser(const spry_operator *fine, const grid_shape *shape, bool halved,
-                            int order, spry_operator **coarse);
+/* The same terms with differences of another order on the same grid, or one with half the intervals
+ * along some axes, whose shape is given; fields are taken from points that both have. */
+spry_status stencil_coarser(const spry_operator *fine, const grid_shape *shape, int order,
+                            spry_operator **coarse);
 spry_status gmg_make(const spry_operator *A, const void *options, spry_operator **M);
 
 /* Makes the rows of all classes. */
@@ -207,6 +206,9 @@ typedef struct stencil_entry {
 typedef void (*stencil_visit)(void *data, const stencil_part *part, const stencil_entry *entry);
 void stencil_visit_row(const stencil_part *part, bool transposed, const int64_t at[GRID_AXES],
                        stencil_visit visit, void *data);
+/* An entry's number, with its term's factor and fields, in the row of an unknown. */
+spry_scalar stencil_entry_value(const spry_operator *op, const int64_t at[GRID_AXES],
+                                const stencil_part *part, const stencil_entry *e);
 /* The stencil of an operator; NULL where it is none. */
 const stencil *stencil_of(const spry_operator *op);
 /* The matrix and its diagonal. */

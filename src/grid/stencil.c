@@ -226,15 +226,16 @@ done:
 }
 
 /* Numbers of a field at the points that the coarser grid has. */
-static void take_points(const stencil *fine, const grid_shape *shape, bool halved, size_t size,
-                        const char *from, char *to)
+static void take_points(const stencil *fine, const grid_shape *shape, size_t size, const char *from,
+                        char *to)
 {
     const grid_axis *f = fine->shape.axis;
     for (int64_t i = 0; i < shape->points; i++) {
         int64_t at[GRID_AXES];
         grid_split(shape, true, i, at);
         for (int a = 0; a < GRID_AXES; a++)
-            at[a] *= 1 + halved;
+            if (shape->axis[a].intervals > 0)
+                at[a] *= f[a].intervals / shape->axis[a].intervals;
         const int64_t k = at[0] + f[0].points * (at[1] + f[1].points * at[2]);
         memcpy(to + (size_t)i * size, from + (size_t)k * size, size);
     }
@@ -263,8 +264,8 @@ static spry_status copy_parts(spry_context *ctx, const stencil *fine, stencil *s
     return SPRY_STATUS_OK;
 }
 
-spry_status stencil_coarser(const spry_operator *fine, const grid_shape *shape, bool halved,
-                            int order, spry_operator **coarse)
+spry_status stencil_coarser(const spry_operator *fine, const grid_shape *shape, int order,
+                            spry_operator **coarse)
 {
     spry_context *ctx = fine->ctx;
     const stencil *from = fine->state;
@@ -285,7 +286,7 @@ spry_status stencil_coarser(const spry_operator *fine, const grid_shape *shape, 
     for (int f = 0; f < from->field_count; f++) {
         SPRY_GO(ctx, base_alloc(ctx, shape->points, size, &s->fields[f]));
         s->field_count++;
-        take_points(from, shape, halved, size, from->fields[f], s->fields[f]);
+        take_points(from, shape, size, from->fields[f], s->fields[f]);
     }
     SPRY_GO(ctx, copy_parts(ctx, from, s));
     SPRY_GO(ctx, stencil_find_form(op, SPRY_TRANSPOSE_NO, &form));

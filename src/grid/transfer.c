@@ -1,23 +1,31 @@
 /*
- * Going from a level to the next coarser one and back. Interpolation is linear along each axis;
- * restriction is full weighting, its adjoint but for the factor 2 of each axis that makes it a
- * mean. At a face with Neumann's condition the point beyond it is the mirror image of the one
- * before.
+ * Going from a level to the next coarser one and back. Interpolation is linear along each axis that
+ * is halved; restriction is full weighting, its adjoint but for the factor 2 of each such axis that
+ * makes it a mean. At a face with Neumann's condition the point beyond it is the mirror image of
+ * the one before.
  */
 #include "grid/gmg.h"
 
-/* The fine unknown that coarse unknown j of an axis lies on. */
-static int64_t fine_of(const grid_axis *fine, int64_t j)
+/* Whether an axis has half as many intervals on the next level; an axis that is not there has 0. */
+static bool is_halved(const grid_axis *fine, const grid_axis *coarse)
 {
-    return fine->intervals == 0 ? 0 : 2 * (j + fine->first) - fine->first;
+    return coarse->intervals != fine->intervals;
 }
 
-/* The unknowns around k and their weights along one axis, of restriction. */
-static int around(const grid_axis *fine, int64_t k, int64_t at[3], double part[3])
+/* The fine unknown that coarse unknown j of an axis lies on. */
+static int64_t fine_of(const grid_axis *fine, const grid_axis *coarse, int64_t j)
 {
+    return is_halved(fine, coarse) ? 2 * (j + fine->first) - fine->first : j;
+}
+
+/* The unknowns around coarse unknown j and their weights along one axis, of restriction. */
+static int around(const grid_axis *fine, const grid_axis *coarse, int64_t j, int64_t at[3],
+                  double part[3])
+{
+    const int64_t k = fine_of(fine, coarse, j);
     int count = 0;
-    if (fine->intervals == 0) {
-        at[0] = 0;
+    if (!is_halved(fine, coarse)) {
+        at[0] = k;
         part[0] = 1;
         return 1;
     }
@@ -57,8 +65,8 @@ static void down_share(void *argument, int share, int shares)
     for (int64_t line = lines.begin; line < lines.end; line++) {
         int64_t y[3], z[3];
         double wy[3], wz[3];
-        const int ny = around(&f[1], fine_of(&f[1], line % c[1].unknowns), y, wy);
-        const int nz = around(&f[2], fine_of(&f[2], line / c[1].unknowns), z, wz);
+        const int ny = around(&f[1], &c[1], line % c[1].unknowns, y, wy);
+        const int nz = around(&f[2], &c[2], line / c[1].unknowns, z, wz);
         spry_scalar weights[9];
         const void *from[9];
         int count = 0;
@@ -67,13 +75,15 @@ static void down_share(void *argument, int share, int shares)
                 weights[count] = (spry_scalar){wy[j] * wz[k], 0};
                 from[count++] = (const char *)t->from + (y[j] + f[1].unknowns * z[k]) * n * size;
             }
-        kernels->combine(n, count, weights, from, tile);
-        const int64_t first = fine_of(&f[0], 0);
+        char *to = (char *)t->coarse->b + line * c[0].unknowns * size;
+        kernels->combine(n, count, weights, from, is_halved(&f[0], &c[0]) ? tile : to);
+        if (!is_halved(&f[0], &c[0]))
+            continue;
+        const int64_t first = fine_of(&f[0], &c[0], 0);
         const bool periodic = f[0].face[0] == GRID_PERIODIC;
         memcpy(tile - size, tile + (periodic ? n - 1 : 1) * size, (size_t)size);
         memcpy(tile + n * size, tile + (periodic ? 0 : n - 2) * size, (size_t)size);
-        kernels->coarsen(c[0].unknowns, first, tile,
-                         (char *)t->coarse->b + line * c[0].unknowns * size);
+        kernels->coarsen(c[0].unknowns, first, tile, to);
     }
 }
 
@@ -95,8 +105,8 @@ spry_status gmg_down(const gmg *m, int level, bool plain)
 /* The coarse unknowns that a fine one lies on or between; those with known values are left out. */
 static int between(const grid_axis *fine, const grid_axis *coarse, int64_t k, int64_t at[2])
 {
-    if (fine->intervals == 0) {
-        at[0] = 0;
+    if (!is_halved(fine, coarse)) {
+        at[0] = k;
         return 1;
     }
     const int64_t point = k + fine->first;
@@ -124,26 +134,30 @@ static void up_share(void *argument, int share, int shares)
         int64_t y[2], z[2];
         const int64_t ky = line % f[1].unknowns, kz = line / f[1].unknowns;
         const int ny = between(&f[1], &c[1], ky, y), nz = between(&f[2], &c[2], kz, z);
-        const bool half_y = (ky + f[1].first) % 2 && f[1].intervals > 0;
-        const bool half_z = (kz + f[2].first) % 2 && f[2].intervals > 0;
+        const bool half_y = (ky + f[1].first) % 2 && is_halved(&f[1], &c[1]);
+        const bool half_z = (kz + f[2].first) % 2 && is_halved(&f[2], &c[2]);
         const double share_of = (half_y ? 0.5 : 1) * (half_z ? 0.5 : 1);
-        spry_scalar weights[4];
-        const void *from[4];
-        int count = 0;
+        char *to = (char *)t->fine->x + line * f[0].unknowns * size;
+        spry_scalar weights[5] = {{1, 0}};
+        const void *from[5] = {to};
+        int count = 1; /* what stands there is the first */
         for (int k = 0; k < nz; k++)
             for (int j = 0; j < ny; j++) {
                 weights[count] = (spry_scalar){share_of, 0};
                 from[count++] =
                     (const char *)t->coarse->x + (y[j] + c[1].unknowns * z[k]) * n * size;
             }
+        if (!is_halved(&f[0], &c[0])) {
+            kernels->combine(n, count, weights, from, to);
+            continue;
+        }
         /* known values, 0, at the ends; at a periodic one the first again */
         memset(tile - size, 0, (size_t)size);
         memset(tile + n * size, 0, (size_t)size);
-        kernels->combine(n, count, weights, from, tile);
+        kernels->combine(n, count - 1, weights + 1, from + 1, tile);
         if (periodic)
             memcpy(tile + n * size, tile, (size_t)size);
-        kernels->refine(f[0].unknowns, f[0].first, tile - f[0].first * size,
-                        (char *)t->fine->x + line * f[0].unknowns * size);
+        kernels->refine(f[0].unknowns, f[0].first, tile - f[0].first * size, to);
     }
 }
 
