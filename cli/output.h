@@ -24,7 +24,7 @@ int file_finish_stdout(int exit_status);
 int file_write_text(spry_context *ctx, const char *path, void (*write)(FILE *out, const void *data),
                     const void *data);
 
-/* devices.c. The device that an option names; NULL for cpu and auto. */
+/* program.c. The device that an option names; NULL for cpu and auto. */
 spry_status cli_open_device(spry_context *ctx, const char *name, spry_device **device);
 
 /* text.c. As wide as text gets. */
