@@ -187,6 +187,8 @@ host_line stencil_line(const stencil *s, const stencil_form *form, bool conjugat
  * both have. */
 spry_status stencil_coarser(const spry_operator *fine, const grid_shape *shape, bool halved,
                             int order, spry_operator **coarse);
+spry_status stencil_shifted(const spry_operator *A, spry_scalar alpha, spry_scalar beta,
+                            spry_operator **shifted);
 spry_status gmg_make(const spry_operator *A, const void *options, spry_operator **M);
 
 /* Makes the rows of all classes. */
