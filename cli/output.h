@@ -78,6 +78,8 @@ typedef struct progress {
 void progress_start(progress *p, bool quiet, double tol);
 void progress_note(progress *p, const char *text);
 void progress_step(progress *p, int64_t iteration, double residual);
+/* So much of the whole (0 to 1) is done, and a few words on it; seldom enough to cost nothing. */
+void progress_part(progress *p, double part, const char *text);
 void progress_clear(progress *p);
 
 #endif
