@@ -13,12 +13,24 @@ static const struct {
     const char *name, *base;
     double factor;
 } units[] = {
-    {"m", "m", 1},          {"km", "m", 1e3},        {"cm", "m", 1e-2},
-    {"mm", "m", 1e-3},      {"s", "s", 1},           {"ms", "s", 1e-3},
-    {"min", "s", 60},       {"h", "s", 3600},        {"Hz", "Hz", 1},
-    {"m/s", "m/s", 1},      {"km/h", "m/s", 1 / 3.6}, {"kn", "m/s", 1852.0 / 3600},
-    {"m/s^2", "m/s^2", 1},  {"m^2/s", "m^2/s", 1},   {"mm^2/s", "m^2/s", 1e-6},
-    {"kg/m^3", "kg/m^3", 1}, {"rad", "rad", 1},      {"deg", "rad", 0.017453292519943295},
+    {"m", "m", 1},
+    {"km", "m", 1e3},
+    {"cm", "m", 1e-2},
+    {"mm", "m", 1e-3},
+    {"s", "s", 1},
+    {"ms", "s", 1e-3},
+    {"min", "s", 60},
+    {"h", "s", 3600},
+    {"Hz", "Hz", 1},
+    {"m/s", "m/s", 1},
+    {"km/h", "m/s", 1 / 3.6},
+    {"kn", "m/s", 1852.0 / 3600},
+    {"m/s^2", "m/s^2", 1},
+    {"m^2/s", "m^2/s", 1},
+    {"mm^2/s", "m^2/s", 1e-6},
+    {"kg/m^3", "kg/m^3", 1},
+    {"rad", "rad", 1},
+    {"deg", "rad", 0.017453292519943295},
 };
 enum { UNITS = sizeof units / sizeof *units };
 
@@ -80,8 +92,7 @@ static int set_number(const config *c, const char *text, char *value, const spry
         return fault(c, text, value, "expected a number");
     char *unit = after + strspn(after, " \t");
     if (*unit) {
-        const double factor =
-            convert(unit, unit_of(c, option->name), message, sizeof message);
+        const double factor = convert(unit, unit_of(c, option->name), message, sizeof message);
         if (factor == 0)
             return fault(c, text, unit, message);
         found *= factor;

@@ -75,7 +75,8 @@ spry_status app_checkpoint_write(spry_context *ctx, const char *path, const char
     }
     memset(file, ' ', HEAD);
     file[HEAD - 1] = '\n';
-    const int used = snprintf(file, HEAD - 1, "spry checkpoint: %s\nstep %" PRId64 "\nt %.17g\nsum %" PRIu64 "\n",
+    const int used = snprintf(file, HEAD - 1,
+                              "spry checkpoint: %s\nstep %" PRId64 "\nt %.17g\nsum %" PRIu64 "\n",
                               what, step, t, sum_of(file + HEAD, size - HEAD));
     if (used < HEAD - 1)
         file[used] = ' ';
@@ -109,8 +110,7 @@ spry_status app_checkpoint_read(spry_context *ctx, const char *path, const char 
         return SPRY_STATUS_NO_MEMORY;
     spry_status status = read_all(ctx, path, file, size);
     const int begins = snprintf(head, sizeof head, "spry checkpoint: %s\n", what);
-    if (status == SPRY_STATUS_OK &&
-        (begins >= HEAD || strncmp(file, head, (size_t)begins) != 0))
+    if (status == SPRY_STATUS_OK && (begins >= HEAD || strncmp(file, head, (size_t)begins) != 0))
         status = fail(ctx, SPRY_STATUS_BAD_INPUT, path, "is a checkpoint of another problem");
     if (status == SPRY_STATUS_OK) {
         memcpy(head, file, HEAD);
