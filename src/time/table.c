@@ -114,10 +114,12 @@ double time_table_growth(const time_table *table, spry_scalar lambda, double dt,
 /* Goes up by small factors to the first step that is too large, and halves between. */
 double time_table_limit(const time_table *table, spry_scalar lambda, double span)
 {
-    const double size = hypot(lambda.re, lambda.im), least = 1e-6, most = 1e3;
+    enum { TRIED = 1050 }; /* up to 1e3 / |lambda| */
+    const double size = hypot(lambda.re, lambda.im), least = 1e-6;
+    double at = least;
     if (!(size > 0))
         return INFINITY;
-    for (double at = least; at < most; at *= 1.02) {
+    for (int i = 0; i < TRIED; i++, at *= 1.02) {
         if (time_table_growth(table, lambda, at / size, span) < TIME_GROWTH)
             continue;
         double good = at == least ? 0 : at / 1.02, bad = at;
