@@ -190,6 +190,8 @@ host_line stencil_line(const stencil *s, const stencil_form *form, bool conjugat
  * along some axes, whose shape is given; fields are taken from points that both have. */
 spry_status stencil_coarser(const spry_operator *fine, const grid_shape *shape, int order,
                             spry_operator **coarse);
+spry_status stencil_shifted(const spry_operator *A, spry_scalar alpha, spry_scalar beta,
+                            spry_operator **shifted);
 spry_status gmg_make(const spry_operator *A, const void *options, spry_operator **M);
 
 /* Makes the rows of all classes. */

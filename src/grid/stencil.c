@@ -147,6 +147,7 @@ static const operator_class stencil_class = {.name = "stencil",
                                              .destroy = stencil_destroy,
                                              .open_rows = stencil_open_rows,
                                              .multigrid = gmg_make,
+                                             .shifted = stencil_shifted,
                                              .to_matrix = stencil_to_matrix,
                                              .matrix_diagonal = stencil_diagonal};
 

@@ -367,6 +367,9 @@ typedef struct operator_class {
     spry_status (*matrix_diagonal)(const spry_operator *op, spry_vector **d);
     /* Of operators on grids: geometric multigrid for it, with options of precon/gmg.h. */
     spry_status (*multigrid)(const spry_operator *op, const void *options, spry_operator **M);
+    /* alpha A + beta I as an operator of the same kind, for those that make it without entries. */
+    spry_status (*shifted)(const spry_operator *A, spry_scalar alpha, spry_scalar beta,
+                           spry_operator **shifted);
     /* Of functions of a caller's: the row of the first number, infinite or none, that was made of
      * finite ones since this was last asked; -1: there is none. */
     int64_t (*gave_nonfinite)(const spry_operator *op);
