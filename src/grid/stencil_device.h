@@ -95,7 +95,13 @@ int64_t stencil_positions(const stencil_copy *c, int group);
 /* The arguments that FORM_ARGS are, as many as it says. */
 enum { STENCIL_ARGS = 5 };
 int stencil_args(const stencil_copy *c, bool written, device_arg args[STENCIL_ARGS]);
-/* Groups of a march, and the planes that each goes through. */
+/*
+ * Planes that a group of a march goes through, where `across` groups are in each. Few where groups
+ * are few: below one for each unit a march takes as long as its planes one after the other. Many,
+ * at most `most`, where the planes that two of them read would show.
+ */
+int32_t stencil_march_depth(const spry_device *d, int64_t across, int64_t planes, int32_t most);
+/* Groups of a march through all points, and the planes of each. */
 int64_t stencil_march_groups(const stencil_copy *c, int32_t *depth);
 
 /* Puts an operator of the host's on a device: it lives there from then on. */
