@@ -146,7 +146,7 @@ void stencil_end_words(base_text *t)
 {
     static const char *const words[] = {"SP_F",    "ARGS", "PASS",       "CONJ",       "INSIDE",
                                         "REGULAR", "REAL", "PERIODIC_0", "PERIODIC_1", "PERIODIC_2",
-                                        "SUM",     "STEP", "PLACE",      "FIELD"};
+                                        "SUM",     "STEP", "PLACE",      "FIELD",      "AT_ONCE"};
     static const char *const sizes[] = {"WIDTH", "HEIGHT", "DEPTH", "REACH", "LINES", "DIMENSIONS"};
 #define STENCIL_SIZE_NAME(name) base_text_put(t, "#undef FORM_" #name "\n");
     STENCIL_SIZES(STENCIL_SIZE_NAME)
