@@ -47,6 +47,15 @@ static bool begins_at_once(const stencil_copy *c)
     return c->regular && c->lines > 0;
 }
 
+static const stencil_march begin_march = {
+    "begin_both", "SP_GLOBAL scalar *to, const int colour, const double omega", "1",
+    "gmg_first((i + j + k + colour) & 1, (real)omega, here, sum, own)", "to[row] = value;"};
+static const stencil_march relax_march = {
+    "relax",
+    "SP_GLOBAL scalar *to, SP_GLOBAL const scalar *b, const int colour, const double omega",
+    "colour < 0 || ((i + j + k + colour) & 1) == 0",
+    "sp_fma(gmg_share((real)omega, own), sp_sub(b[row], sum), here)", "to[row] = value;"};
+
 static spry_status build(const level_device *l, device_program **p)
 {
     const stencil_copy *c = &l->copy;
@@ -64,16 +73,9 @@ static spry_status build(const level_device *l, device_program **p)
     if (c->lines > 0)
         stencil_put_text(&t, "gmg_down");
     if (begins_at_once(c))
-        stencil_put_march(&t, "begin_both",
-                          "SP_GLOBAL scalar *to, const int colour, const double omega", "1",
-                          "to[row] = gmg_first((i + j + k + colour) & 1, (real)omega, here, sum, "
-                          "own);");
+        stencil_put_march(&t, &begin_march);
     if (c->lines > 0)
-        stencil_put_march(
-            &t, "relax",
-            "SP_GLOBAL scalar *to, SP_GLOBAL const scalar *b, const int colour, const double omega",
-            "colour < 0 || ((i + j + k + colour) & 1) == 0",
-            "to[row] = sp_fma(gmg_share((real)omega, own), sp_sub(b[row], sum), here);");
+        stencil_put_march(&t, &relax_march);
     SPRY_GO(ctx, base_text_take(&t, &text));
     /* x is read where other work-items write it: SP_RESIDENT keeps such loads plain. */
     snprintf(options, sizeof options, "-DSP_TYPE=%d -DSP_GROUP=%d -DSP_RESIDENT=1", (int)c->type,

@@ -24,6 +24,10 @@ typedef struct stencil_device {
 /* --- programs ------------------------------------------------------------------------------------
  */
 
+static const stencil_march product_march = {
+    "march", "SP_GLOBAL scalar *SP_RESTRICT y, const number alpha, const number beta", "1", "sum",
+    "sp_put(y + row, value, alpha, beta);"};
+
 static spry_status build(const stencil_copy *c, bool conjugate, device_program **p)
 {
     const stencil_writing w = {
@@ -35,9 +39,7 @@ static spry_status build(const stencil_copy *c, bool conjugate, device_program *
     stencil_put_text(&t, "put");
     stencil_put_words(&t, c, &w);
     if (c->lines > 0)
-        stencil_put_march(&t, "march",
-                          "SP_GLOBAL scalar *SP_RESTRICT y, const number alpha, const number beta",
-                          "1", "sp_put(y + row, sum, alpha, beta);");
+        stencil_put_march(&t, &product_march);
     else
         stencil_put_text(&t, "stencil_product");
     SPRY_GO(ctx, base_text_take(&t, &text));

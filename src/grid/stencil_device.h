@@ -88,8 +88,11 @@ static inline bool stencil_takes_weights(const stencil_copy *c)
  * such a writing: points with those that bricks have beyond the faces. */
 void stencil_put_words(base_text *t, const stencil_copy *c, const stencil_writing *w);
 void stencil_put_text(base_text *t, const char *name);
-void stencil_put_march(base_text *t, const char *kernel, const char *args, const char *on,
-                       const char *end);
+/* What the text of a march is promised: see stencil_march.knl. */
+typedef struct stencil_march {
+    const char *kernel, *args, *on, *value, *put;
+} stencil_march;
+void stencil_put_march(base_text *t, const stencil_march *m);
 void stencil_end_words(base_text *t);
 int64_t stencil_positions(const stencil_copy *c, int group);
 /* The arguments that FORM_ARGS are, as many as it says. */

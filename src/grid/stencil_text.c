@@ -129,17 +129,17 @@ void stencil_put_words(base_text *t, const stencil_copy *c, const stencil_writin
     stencil_put_text(t, "stencil");
 }
 
-void stencil_put_march(base_text *t, const char *kernel, const char *args, const char *on,
-                       const char *end)
+void stencil_put_march(base_text *t, const stencil_march *m)
 {
     base_text_put(t,
                   "#define MARCH_KERNEL SP_F(%s)\n#define MARCH_ARGS %s\n"
-                  "#define MARCH_ON(i, j, k) (%s)\n#define MARCH_END %s\n",
-                  kernel, args, on, end);
+                  "#define MARCH_ON(i, j, k) (%s)\n#define MARCH_VALUE %s\n"
+                  "#define MARCH_PUT %s\n",
+                  m->kernel, m->args, m->on, m->value, m->put);
     stencil_put_text(t, "stencil_march");
     base_text_put(t, "%s",
                   "#undef MARCH_KERNEL\n#undef MARCH_ARGS\n#undef MARCH_ON\n"
-                  "#undef MARCH_END\n");
+                  "#undef MARCH_VALUE\n#undef MARCH_PUT\n");
 }
 
 void stencil_end_words(base_text *t)
