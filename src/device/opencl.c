@@ -17,6 +17,7 @@ static int count(spry_context *ctx, char *why, size_t size)
 
 static void fill_facts(spry_device *d)
 {
+    enum { USUAL_LOCAL = 48 << 10 };
     opencl_state *s = d->state;
     const opencl_api *cl = &s->cl;
     const cl_device_id device = s->place.device;
@@ -38,7 +39,9 @@ static void fill_facts(spry_device *d)
     f->cache_bytes = opencl_device_number(cl, device, CL_DEVICE_GLOBAL_MEM_CACHE_SIZE);
     f->most_alloc = opencl_device_number(cl, device, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
     f->local_bytes = opencl_device_number(cl, device, CL_DEVICE_LOCAL_MEM_SIZE);
-    f->most_local = f->unit_local = f->local_bytes;
+    f->unit_local = f->local_bytes;
+    /* NVIDIA's tells what a multiprocessor has; arrays of a kernel's own get this much of it */
+    f->most_local = s->nvidia && f->local_bytes > USUAL_LOCAL ? USUAL_LOCAL : f->local_bytes;
     f->units = (int)opencl_device_number(cl, device, CL_DEVICE_MAX_COMPUTE_UNITS);
     f->most_group = (int)opencl_device_number(cl, device, CL_DEVICE_MAX_WORK_GROUP_SIZE);
     f->processor =
