@@ -11,9 +11,10 @@ enum { GMG_LEVELS = 32 };
 typedef struct gmg_level {
     spry_operator *A; /* of order 2; owned but for one that is the caller's */
     const stencil *s;
-    void *x, *b, *r;
-    spry_vector *diagonal; /* inverse; NULL for smoothers that do not need it */
-    void *tiles;           /* a line for each thread, with an element before and behind */
+    void *x, *b;
+    void *r;               /* for Jacobi's sweeps, as is the next */
+    spry_vector *diagonal; /* inverse */
+    void *tiles;           /* two lines for each thread, each with an element before and behind */
 } gmg_level;
 
 typedef struct gmg {
@@ -26,12 +27,17 @@ typedef struct gmg {
     spry_operator *coarsest;
 } gmg;
 
-/* x = smoothed x, in the order of colours or (back) the other one; zero: x is 0, whatever it holds.
- */
-spry_status gmg_smooth(const gmg *m, int level, int sweeps, bool back, bool zero);
+/* What a pass of smoothing begins with: x as it is; 0, whatever x holds; x with what the next level
+ * has found. */
+typedef enum gmg_start { GMG_GIVEN, GMG_ZERO, GMG_FROM_BELOW } gmg_start;
+/* x = smoothed x, in the order of colours or (back) the other one. */
+spry_status gmg_smooth(const gmg *m, int level, int sweeps, bool back, gmg_start start);
+/* The same for colours, in one pass over memory (wave.c). */
+void gmg_wave(const gmg *m, int level, int sweeps, bool back, gmg_start start);
 /* b of the next level = restricted b - A x, or (plain) b */
 spry_status gmg_down(const gmg *m, int level, bool plain);
-/* x += interpolated x of the next level */
+/* x += interpolated x of the next level, of all lines or of some */
 void gmg_up(const gmg *m, int level);
+void gmg_up_lines(const gmg *m, int level, range lines, int share);
 
 #endif

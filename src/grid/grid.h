@@ -182,11 +182,11 @@ spry_status stencil_run(const spry_operator *op, spry_transpose transpose, spry_
 /* A line of x as kernels want it. */
 host_line stencil_line(const stencil *s, const stencil_form *form, bool conjugate, int64_t size,
                        int64_t line, const char *x);
-/* The same terms with differences of another order on a grid with half the intervals along each
- * axis, whose shape is given, or (halved is false) on the same; fields are taken from points that
- * both have. */
+/* The same terms with differences of another order, and numbers of another type, on a grid with
+ * half the intervals along each axis, whose shape is given, or (halved is false) on the same;
+ * fields are taken from points that both have. */
 spry_status stencil_coarser(const spry_operator *fine, const grid_shape *shape, bool halved,
-                            int order, spry_operator **coarse);
+                            int order, spry_type type, spry_operator **coarse);
 spry_status gmg_make(const spry_operator *A, const void *options, spry_operator **M);
 
 /* Makes the rows of all classes. */

@@ -37,8 +37,16 @@ host_line stencil_line(const stencil *s, const stencil_form *form, bool conjugat
     return (host_line){.class = form->classes[0] * (class_y + form->classes[1] * class_z),
                        .place = a[0].first +
                                 a[0].points * (y + a[1].first + a[1].points * (z + a[2].first)),
+                       .next = a[0].points,
                        .u = x + line * a[0].unknowns * size,
+                       .lines = 1,
                        .conjugate = conjugate};
+}
+
+/* Whether a line of a plane and the next one are of the class of most. */
+static bool inside(const stencil *s, const stencil_form *form, int64_t y)
+{
+    return y >= form->low[1] && y + 1 < s->shape.axis[1].unknowns - form->high[1];
 }
 
 /* A share of lines. Blocks of lines go through all planes, so that the planes around are still in
@@ -55,8 +63,9 @@ static void multiply_share(void *argument, int part, int parts)
             const int64_t from = plane + first > lines.begin ? plane + first : lines.begin;
             int64_t to = plane + (first + j->block < ny ? first + j->block : ny);
             to = to < lines.end ? to : lines.end;
-            for (int64_t line = from; line < to; line++) {
-                const host_line at = stencil_line(s, j->form, j->conjugate, size, line, j->x);
+            for (int64_t line = from, n; line < to; line += n) {
+                host_line at = stencil_line(s, j->form, j->conjugate, size, line, j->x);
+                n = at.lines = line + 1 < to && inside(s, j->form, line - plane) ? 2 : 1;
                 s->kernels->stencil(&j->form->host, &at, 0, nx, j->alpha, j->beta,
                                     j->z + line * nx * size, j->y + line * nx * size);
             }
@@ -219,17 +228,17 @@ done:
 }
 
 /* Numbers of a field at the points that the coarser grid has. */
-static void take_points(const stencil *fine, const grid_shape *shape, bool halved, size_t size,
-                        const char *from, char *to)
+static void take_points(const spry_operator *fine, const grid_shape *shape, bool halved,
+                        spry_type type, const void *from, void *to)
 {
-    const grid_axis *f = fine->shape.axis;
+    const grid_axis *f = ((const stencil *)fine->state)->shape.axis;
     for (int64_t i = 0; i < shape->points; i++) {
         int64_t at[GRID_AXES];
         grid_split(shape, true, i, at);
         for (int a = 0; a < GRID_AXES; a++)
             at[a] *= 1 + halved;
         const int64_t k = at[0] + f[0].points * (at[1] + f[1].points * at[2]);
-        memcpy(to + (size_t)i * size, from + (size_t)k * size, size);
+        value_set(type, to, i, value_get(fine->type, from, k));
     }
 }
 
@@ -257,28 +266,26 @@ static spry_status copy_parts(spry_context *ctx, const stencil *fine, stencil *s
 }
 
 spry_status stencil_coarser(const spry_operator *fine, const grid_shape *shape, bool halved,
-                            int order, spry_operator **coarse)
+                            int order, spry_type type, spry_operator **coarse)
 {
     spry_context *ctx = fine->ctx;
     const stencil *from = fine->state;
-    const size_t size = spry_type_size(fine->type);
     spry_operator *op = NULL;
     stencil *s = NULL;
     const stencil_form *form;
     spry_status status = SPRY_STATUS_OK;
     *coarse = NULL;
-    SPRY_GO(ctx,
-            operator_new(ctx, &stencil_class, fine->type, shape->unknowns, shape->unknowns, &op));
+    SPRY_GO(ctx, operator_new(ctx, &stencil_class, type, shape->unknowns, shape->unknowns, &op));
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *s, &s));
     op->state = s;
     s->shape = *shape;
     s->order = order;
-    s->kernels = from->kernels;
+    s->kernels = host_kernels_for(ctx, type);
     SPRY_GO(ctx, base_calloc(ctx, from->field_count, sizeof *s->fields, &s->fields));
     for (int f = 0; f < from->field_count; f++) {
-        SPRY_GO(ctx, base_alloc(ctx, shape->points, size, &s->fields[f]));
+        SPRY_GO(ctx, base_alloc(ctx, shape->points, spry_type_size(type), &s->fields[f]));
         s->field_count++;
-        take_points(from, shape, halved, size, from->fields[f], s->fields[f]);
+        take_points(fine, shape, halved, type, from->fields[f], s->fields[f]);
     }
     SPRY_GO(ctx, copy_parts(ctx, from, s));
     SPRY_GO(ctx, find_form(op, SPRY_TRANSPOSE_NO, &form));
