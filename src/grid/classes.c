@@ -161,26 +161,6 @@ done:
     return status;
 }
 
-/* Notes whether the numbers of a group, whose offsets are sorted, are those of a star: as many
- * neighbours to both sides along x, y (and z). */
-static void note_star(const stencil *s, const int64_t *offset, host_stencil_group *g)
-{
-    const int64_t line = s->shape.axis[0].unknowns, plane = line * s->shape.axis[1].unknowns;
-    for (int axes = 2; axes <= 3; axes++) {
-        const int64_t reach = (g->count - 1) / (2 * axes), middle = g->count / 2;
-        const int64_t step[3] = {1, line, plane};
-        bool star = g->count == 2 * axes * reach + 1 && reach >= 1 && reach <= HOST_STAR_REACH;
-        for (int64_t k = 1; star && k <= axes * reach; k++) {
-            const int64_t far = ((k - 1) % reach + 1) * step[(k - 1) / reach];
-            star = offset[middle + k] == far && offset[middle - k] == -far;
-        }
-        if (star && offset[middle] == 0) {
-            g->star_axes = axes;
-            g->star_reach = (int32_t)reach;
-        }
-    }
-}
-
 static spry_status put_class(maker *m, const int64_t at[GRID_AXES])
 {
     row_numbers *n = &m->numbers;
@@ -204,8 +184,6 @@ static spry_status put_class(maker *m, const int64_t at[GRID_AXES])
         g->is_real = g->is_real && r->c.im == 0;
         m->form->offsets[m->streams] = r->offset;
         value_set(m->op->type, m->form->coefficients, m->streams++, r->c);
-        if (g->is_real && (k + 1 == n->count || compare_groups(r, r + 1) != 0))
-            note_star(m->s, m->form->offsets + g->first, g);
     }
     return status;
 }

@@ -37,16 +37,8 @@ host_line stencil_line(const stencil *s, const stencil_form *form, bool conjugat
     return (host_line){.class = form->classes[0] * (class_y + form->classes[1] * class_z),
                        .place = a[0].first +
                                 a[0].points * (y + a[1].first + a[1].points * (z + a[2].first)),
-                       .next = a[0].points,
                        .u = x + line * a[0].unknowns * size,
-                       .lines = 1,
                        .conjugate = conjugate};
-}
-
-/* Whether a line of a plane and the next one are of the class of most. */
-static bool inside(const stencil *s, const stencil_form *form, int64_t y)
-{
-    return y >= form->low[1] && y + 1 < s->shape.axis[1].unknowns - form->high[1];
 }
 
 /* A share of lines. Blocks of lines go through all planes, so that the planes around are still in
@@ -63,9 +55,8 @@ static void multiply_share(void *argument, int part, int parts)
             const int64_t from = plane + first > lines.begin ? plane + first : lines.begin;
             int64_t to = plane + (first + j->block < ny ? first + j->block : ny);
             to = to < lines.end ? to : lines.end;
-            for (int64_t line = from, n; line < to; line += n) {
-                host_line at = stencil_line(s, j->form, j->conjugate, size, line, j->x);
-                n = at.lines = line + 1 < to && inside(s, j->form, line - plane) ? 2 : 1;
+            for (int64_t line = from; line < to; line++) {
+                const host_line at = stencil_line(s, j->form, j->conjugate, size, line, j->x);
                 s->kernels->stencil(&j->form->host, &at, 0, nx, j->alpha, j->beta,
                                     j->z + line * nx * size, j->y + line * nx * size);
             }

@@ -112,7 +112,7 @@ static void down_share(void *argument, int share, int shares)
     kernels->fill((ry.end - ry.begin) * (rz.end - rz.begin) * n, (spry_scalar){0, 0},
                   b + (ry.begin + c[1].unknowns * rz.begin) * n * size);
     for (int64_t z = 0; z < f[2].unknowns; z++) {
-        int64_t at_y[3], at_z[3];
+        int64_t at_y[3] = {0}, at_z[3] = {0};
         double wy[3], wz[3];
         const int nz = onto(&f[2], &c[2], z, at_z, wz);
         bool own = false;

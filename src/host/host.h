@@ -58,10 +58,7 @@ typedef struct host_stencil_group {
     bool is_real;     /* all of its coefficients are */
     int64_t at[3];
     int64_t first, count; /* of offsets and coefficients */
-    /* Not 0: neighbours along `star_axes` axes, 2 or 3, as many as this to each side of the row. */
-    int32_t star_reach, star_axes;
 } host_stencil_group;
-enum { HOST_STAR_REACH = 4 };
 typedef struct host_stencil {
     const int64_t *start; /* of the groups of each class, and their end */
     const host_stencil_group *groups;
@@ -70,13 +67,10 @@ typedef struct host_stencil {
     const void *const *fields;
     int64_t columns, low, high; /* rows of a line, and those at its ends */
 } host_stencil;
-/* A line: its first class, where its row 0 is in fields, and u at its row 0. Two lines, if they are
- * of the same classes and the second one is the next one in all arrays, `next` places on in fields.
- */
+/* A line: its first class, where its row 0 is in fields, and u at its row 0. */
 typedef struct host_line {
-    int64_t class, place, next;
+    int64_t class, place;
     const void *u;
-    int lines;
     bool conjugate;
 } host_line;
 
@@ -110,8 +104,7 @@ struct product_table;
  *                or is NULL (f: ones), is not read; y may be b or s
  * csr_product    rows begin..end-1 of a product of matrices, whose offsets are known: see product.h
  * stencil        y = a (A u) + b z for rows begin..end-1 of a line of a stencil, y_0 and z_0 being
- *                row begin; b = 0 does not read z, which may be y; of two lines begin is 0 and end
- *                the number of rows
+ *                row begin; b = 0 does not read z, which may be y
  * relax          every other row of a line from row `first` on: u += omega (b - A u) / a_ii; `begins`:
  *                for u = 0, and all other rows of the line become 0
  * coarsen        coarse_j = fine_(k-1) / 4 + fine_k / 2 + fine_(k+1) / 4 with k = 2 j + first, for n

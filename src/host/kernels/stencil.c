@@ -5,22 +5,18 @@
  * of its terms in their order, however lines are cut.
  *
  * Most rows are those of a star, neighbours along the axes alone, with constant factors. For these
- * the numbers of terms are constants, so that nothing is left of loops over them, and strips may be
- * of two lines side by side: what one has beside it along y the other one needs, too, and each of
- * the numbers is loaded once.
+ * the numbers of terms are constants, so that nothing is left of loops over them.
  */
 #include "host/kernels/arithmetic.h"
 
 enum { PARTS = 1 + KERNEL_COMPLEX, TILE = 256, UNROLL = 8 };
 
-/* PAIR: vectors of each line of a strip of two; with more registers more sums that do not wait for
- * each other. */
 #if defined(__AVX512F__)
-enum { VEC_BYTES = 64, PAIR = 6 };
+enum { VEC_BYTES = 64 };
 #elif defined(__AVX__)
-enum { VEC_BYTES = 32, PAIR = 4 };
+enum { VEC_BYTES = 32 };
 #else
-enum { VEC_BYTES = 16, PAIR = 6 };
+enum { VEC_BYTES = 16 };
 #endif
 enum { WIDTH = VEC_BYTES / sizeof(real) };
 typedef real vec __attribute__((vector_size(VEC_BYTES)));
@@ -31,7 +27,7 @@ typedef struct rows {
     const host_stencil *s;
     const host_stencil_group *g, *end;
     factors f;
-    int64_t place, next; /* in fields, and how far the next line is there */
+    int64_t place; /* in fields */
     const real *u, *z;
     real *y;
 } rows;
@@ -53,13 +49,14 @@ ALWAYS_INLINE void add_stream(int vecs, bool begins, real c, const real *from, v
 ALWAYS_INLINE void put_strip(int vecs, const rows *r, int64_t i, vec *sum)
 {
 #if !KERNEL_COMPLEX
-    if (!r->f.plain)
+    if (!r->f.plain) {
 #pragma GCC unroll 8
         for (int v = 0; v < vecs; v++) {
             sum[v] *= r->f.alpha;
             if (r->f.reads)
                 sum[v] += r->f.beta * *(const vec_at *)(r->z + i + v * WIDTH);
         }
+    }
 #endif
 #pragma GCC unroll 8
     for (int v = 0; v < vecs; v++)
@@ -69,81 +66,55 @@ ALWAYS_INLINE void put_strip(int vecs, const rows *r, int64_t i, vec *sum)
 /* --- stars ---------------------------------------------------------------------------------------
  */
 
-/* A strip of `lines` lines of a star of some axes. All arguments but r and i are constants where
- * this is called. */
-ALWAYS_INLINE void star_strip(int lines, int axes, int reach, const rows *r, int64_t i)
+/* A strip of a star of `count` terms, a constant where this is called. */
+ALWAYS_INLINE void star_strip(int count, const rows *r, int64_t i)
 {
-    enum { MOST = 2 };
-    const int vecs = lines == 2 ? PAIR : UNROLL, along_y = reach, along_z = axes > 2 ? reach : 0;
-    const int64_t *offset = r->s->offsets + r->g->first, next = r->s->columns * PARTS;
+    const int64_t *offset = r->s->offsets + r->g->first;
     const real *c = (const real *)r->s->coefficients + r->g->first * PARTS, *u = r->u + i;
-    const real *x = c + (along_z + along_y) * PARTS, *middle = x + reach * PARTS;
-    const int total = 2 * (along_z + along_y + reach) + 1;
-    vec sum[MOST][UNROLL];
-#pragma GCC unroll 8
-    for (int k = 0; k < along_z; k++)
-#pragma GCC unroll 2
-        for (int l = 0; l < lines; l++)
-            add_stream(vecs, k == 0, c[k * PARTS], u + l * next + offset[k] * PARTS, sum[l]);
-            /* Lines of the plane from the lowest one on; each is added to those of the strip that
-             * it is a neighbour of, and where it is one of the strip its numbers along x are. */
-#pragma GCC unroll 16
-    for (int j = -along_y; j < along_y + lines; j++) {
-        const real *line = u + j * next;
-#pragma GCC unroll 2
-        for (int l = 0; l < lines; l++) {
-            const int d = j - l; /* from the line of the sum to this one */
-            const bool begins = along_z == 0 && (d == -along_y);
-            if (d == 0) {
-#pragma GCC unroll 16
-                for (int k = -reach; k <= reach; k++)
-                    add_stream(vecs, begins && k == -reach, middle[k * PARTS], line + k * PARTS,
-                               sum[l]);
-            } else if (d >= -along_y && d <= along_y) {
-                const real *factor = d < 0 ? x + d * PARTS : middle + (reach + d) * PARTS;
-                add_stream(vecs, begins, *factor, line, sum[l]);
-            }
-        }
-    }
-#pragma GCC unroll 8
-    for (int k = total - along_z; k < total; k++)
-#pragma GCC unroll 2
-        for (int l = 0; l < lines; l++)
-            add_stream(vecs, false, c[k * PARTS], u + l * next + offset[k] * PARTS, sum[l]);
-#pragma GCC unroll 2
-    for (int l = 0; l < lines; l++)
-        put_strip(vecs, r, i + l * next, sum[l]);
+    vec sum[UNROLL];
+#pragma GCC unroll 32
+    for (int k = 0; k < count; k++)
+        add_stream(UNROLL, k == 0, c[k * PARTS], u + offset[k] * PARTS, sum);
+    put_strip(UNROLL, r, i, sum);
 }
 
-/* n numbers of each line, or less: how many were done. A last strip may begin before the end of the
- * one before, unless what it has written is read again. */
-ALWAYS_INLINE int64_t star_rows(int lines, int axes, int reach, const rows *r, int64_t n)
+/* Of n numbers the first so many: how many were done. A last strip may begin before the end of the
+ * one before, unless what that has written is read again. */
+ALWAYS_INLINE int64_t star_rows(int count, const rows *all, int64_t n)
 {
-    const int64_t step = (lines == 2 ? PAIR : UNROLL) * WIDTH;
+    const rows copy = *all, *r = &copy; /* in registers, which no store can change */
+    const int64_t step = UNROLL * WIDTH;
     int64_t i = 0;
     for (; i + step <= n; i += step)
-        star_strip(lines, axes, reach, r, i);
+        star_strip(count, r, i);
     if (i < n && n >= step && !r->f.reads) {
-        star_strip(lines, axes, reach, r, n - step);
+        star_strip(count, r, n - step);
         i = n;
     }
     return i;
 }
 
-#define STAR(axes, reach)                                                                      \
-    static int64_t star_##axes##_##reach(int lines, const rows *r, int64_t n)                  \
-    {                                                                                          \
-        return lines == 2 ? star_rows(2, axes, reach, r, n) : star_rows(1, axes, reach, r, n); \
-    }
-STAR(2, 1)
-STAR(2, 2) STAR(2, 3) STAR(2, 4) STAR(3, 1) STAR(3, 2) STAR(3, 3) STAR(3, 4)
-
-    static int64_t add_star(int lines, const rows *r, int64_t n)
+/* Stars of two and three axes that reach 1 to 4 points far; 0 for other numbers of terms. */
+static int64_t add_star(const rows *r, int64_t n)
 {
-    static int64_t (*const stars[2][HOST_STAR_REACH])(int, const rows *, int64_t) = {
-        {star_2_1, star_2_2, star_2_3, star_2_4}, {star_3_1, star_3_2, star_3_3, star_3_4}};
-    const host_stencil_group *g = r->g;
-    return stars[g->star_axes - 2][g->star_reach - 1](lines, r, n);
+    switch (r->g->count) {
+    case 5:
+        return star_rows(5, r, n);
+    case 7:
+        return star_rows(7, r, n);
+    case 9:
+        return star_rows(9, r, n);
+    case 13:
+        return star_rows(13, r, n);
+    case 17:
+        return star_rows(17, r, n);
+    case 19:
+        return star_rows(19, r, n);
+    case 25:
+        return star_rows(25, r, n);
+    default:
+        return 0;
+    }
 }
 
 /* --- any terms -----------------------------------------------------------------------------------
@@ -193,15 +164,30 @@ ALWAYS_INLINE void strip(int vecs, const rows *r, int64_t i)
     put_strip(vecs, r, i, sum);
 }
 
-static void one_row(const rows *r, int64_t i)
+/* The sum of a group's terms for one number, in their order or (apart) in four sums, which do not
+ * wait for each other. */
+ALWAYS_INLINE real group_of(const rows *r, const host_stencil_group *g, int64_t i, bool apart)
+{
+    const int64_t *offset = r->s->offsets + g->first;
+    const real *c = (const real *)r->s->coefficients + g->first * PARTS, *u = r->u + i;
+    real sum = c[0] * u[offset[0] * PARTS], part[3] = {0};
+    int64_t k = 1;
+    for (; apart && k + 4 <= g->count; k += 4) {
+        part[0] += c[k * PARTS] * u[offset[k] * PARTS];
+        part[1] += c[(k + 1) * PARTS] * u[offset[k + 1] * PARTS];
+        part[2] += c[(k + 2) * PARTS] * u[offset[k + 2] * PARTS];
+        sum += c[(k + 3) * PARTS] * u[offset[k + 3] * PARTS];
+    }
+    for (; k < g->count; k++)
+        sum += c[k * PARTS] * u[offset[k] * PARTS];
+    return apart ? (sum + part[0]) + (part[1] + part[2]) : sum;
+}
+
+ALWAYS_INLINE void one_row(const rows *r, int64_t i, bool apart)
 {
     real sum = 0;
     for (const host_stencil_group *g = r->g; g < r->end; g++) {
-        const int64_t *offset = r->s->offsets + g->first;
-        const real *c = (const real *)r->s->coefficients + g->first * PARTS, *u = r->u + i;
-        real part = c[0] * u[offset[0] * PARTS];
-        for (int64_t k = 1; k < g->count; k++)
-            part += c[k * PARTS] * u[offset[k] * PARTS];
+        real part = group_of(r, g, i, apart);
 #if !KERNEL_COMPLEX
         for (int f = 0; f < 3; f++)
             if (g->field[f] >= 0)
@@ -216,15 +202,25 @@ static void one_row(const rows *r, int64_t i)
     r->y[i] = sum;
 }
 
-/* Numbers i..n-1 of a line. */
-static void add_any(const rows *r, int64_t i, int64_t n)
+/* A row at an end of a line, which is always by itself. */
+static void end_row(const rows *all)
 {
+    const rows copy = *all;
+    one_row(&copy, 0, true);
+}
+
+/* Numbers i..n-1 of a line. */
+static void add_any(const rows *all, int64_t i, int64_t n)
+{
+    const rows copy = *all, *r = &copy;
+    for (; r->g == r->end && i < n; i++)
+        one_row(r, i, false); /* without terms */
     for (; i + UNROLL * WIDTH <= n; i += UNROLL * WIDTH)
         strip(UNROLL, r, i);
     for (; i + 2 * WIDTH <= n; i += 2 * WIDTH)
         strip(2, r, i);
     for (; i < n; i++)
-        one_row(r, i);
+        one_row(r, i, false);
 }
 
 static bool has_fields(const host_stencil_group *g)
@@ -287,39 +283,25 @@ static void add_tiles(const rows *r, bool conjugated, int64_t n)
 /* --- lines ---------------------------------------------------------------------------------------
  */
 
-/* n rows of one class of one line, or of two. */
-static void add_rows(const rows *r, bool conjugated, int lines, int64_t n)
+/* n rows of one class. */
+static void add_rows(const rows *r, bool conjugated, int64_t n)
 {
-    const int64_t next = r->s->columns;
-    rows line = *r;
-    int64_t done = 0;
     const bool single = r->g + 1 == r->end && !has_fields(r->g);
-    const bool strips = !KERNEL_COMPLEX || (single && r->g->is_real && r->f.plain);
-    if (strips && single && r->g->star_reach > 0)
-        done = add_star(lines, r, n * PARTS);
-    for (int l = 0; l < lines; l++) {
-        if (r->g == r->end)
-            for (int64_t i = 0; i < n * PARTS; i++)
-                line.y[i] = 0; /* a row without entries */
-        else if (strips)
-            add_any(&line, done, n * PARTS);
-#if KERNEL_COMPLEX
-        else
-            add_tiles(&line, conjugated, n);
-#endif
-        line.u += next * PARTS;
-        line.z += next * PARTS;
-        line.y += next * PARTS;
-        line.place += line.next;
-    }
     (void)conjugated;
+#if KERNEL_COMPLEX
+    if (!single || !r->g->is_real || !r->f.plain) {
+        add_tiles(r, conjugated, n);
+        return;
+    }
+#endif
+    add_any(r, single ? add_star(r, n * PARTS) : 0, n * PARTS);
 }
 
 void X(stencil)(const host_stencil *s, const host_line *line, int64_t begin, int64_t end,
                 spry_scalar a, spry_scalar b, const void *z, void *y)
 {
     const int64_t last = s->columns - s->high;
-    rows r = {.s = s, .f = factors_of(a, b), .next = line->next};
+    rows r = {.s = s, .f = factors_of(a, b)};
     const real *from = r.f.reads ? z : y; /* z where it is read, else something to count from */
     for (int64_t i = begin, n = 1; i < end; i += n) {
         const bool inside = i >= s->low && i < last;
@@ -333,6 +315,9 @@ void X(stencil)(const host_stencil *s, const host_line *line, int64_t begin, int
         r.u = (const real *)line->u + i * PARTS;
         r.z = from + (i - begin) * PARTS;
         r.y = (real *)y + (i - begin) * PARTS;
-        add_rows(&r, line->conjugate, line->lines > 1 ? 2 : 1, n);
+        if (inside || KERNEL_COMPLEX || r.g == r.end)
+            add_rows(&r, line->conjugate, n);
+        else
+            end_row(&r);
     }
 }
