@@ -461,9 +461,14 @@ static void judge(stage *s, const char *text)
 }
 
 /* Formats that only the host makes, which the tuner looks at for long runs alone. */
-static const char *const of_host[] = {"jds:pad=32", "scoo:h=1024", "scoo:h=4096",
+static const char *const of_host[] = {"jds:pad=32",
+                                      "scoo:h=1024",
+                                      "scoo:h=4096",
                                       "scoo:h=2048,order=row,bits=12",
-                                      "scoo:h=4096,order=row,bits=12"};
+                                      "scoo:h=4096,order=row,bits=12",
+                                      "pb:room=104",
+                                      "pb:room=68",
+                                      "pb:room=40"};
 
 static void run_pattern(stage *s, const char *text)
 {

@@ -252,7 +252,7 @@ int main(int argc, char **argv)
     static stage s;
     options o = {"cuda:0",
                  "csr+csr16+merge+sell+sell16+ell+ellr+ellr-t+hyb+dia+crf+bsr+"
-                 "pcsr+scoo+axc+axt+auto",
+                 "pcsr+scoo+pb+axc+axt+auto",
                  "d", "own", 7};
     const peer_option list[] = {
         {.name = "device", .text = &o.device},  {.name = "formats", .text = &o.formats},

@@ -1,7 +1,7 @@
 /*
- * The mechanism of the command-line program. A command is one table entry: its words, options and
- * examples feed the parser, --help, the manual pages and the completion scripts. Only spry's public
- * headers are used in this folder.
+ * The mechanism of the command-line programs: of spry, and of its applications (apps/). A command
+ * is one table entry: its words, options and examples feed the parser, --help, the manual pages and
+ * the completion scripts. Only spry's public headers are used in this folder.
  */
 #ifndef SPRY_CLI_H
 #define SPRY_CLI_H
@@ -67,6 +67,7 @@ struct cli_command {
     const cli_example *examples; /* until a NULL command */
     int least, most;             /* operands */
     bool hidden;                 /* from the overview, the manual and the completion */
+    bool ranks;                  /* it knows what to do with the ranks of MPI */
     /* Words the first operand can be ("" when it is a file), for the completion; NULL: files only.
      */
     void (*choices)(char words[CLI_WORDS]);
@@ -76,10 +77,24 @@ struct cli_command {
 extern const cli_command command_solve, command_info, command_doctor, command_gen, command_convert,
     command_bench, command_devices, command_tune, command_explain, command_help, command_version,
     command_completion, command_manual;
-/* The commands in the order of the overview; NULL past the last. */
+/* The commands of the program in the order of the overview; NULL past the last. */
 const cli_command *cli_command_at(int index);
 /* By name; NULL after a message that suggests the nearest. */
 const cli_command *cli_command_find(const char *name);
+
+/* A whole program: prepares streams, signals and the stack, and calls body, whose exit status it
+ * gives. */
+int cli_start(int (*body)(int argc, char **argv), int argc, char **argv);
+/* Runs a command with the arguments after its name. */
+int cli_run(const cli_command *command, int argc, char **argv);
+
+/*
+ * Applications (apps.c): programs spry-NAME beside this one, in libexec/spry, or in PATH.
+ * apps_start becomes the one of a name, with the arguments that follow it, or with --help; it comes
+ * back where there is none. apps_names adds the names of all, to be told.
+ */
+void apps_start(const char *name, bool asks, char **argv);
+void apps_names(char words[CLI_WORDS]);
 
 /* Own options that several commands have. */
 #define CLI_JSON(item, what) \
@@ -119,7 +134,7 @@ bool cli_option_is_file(const spry_option *option);
 bool cli_has_word(const char *words, const char *word);
 void cli_add_word(char words[CLI_WORDS], const char *word);
 
-/* Prints the help of a command, or the overview for NULL; the manual page likewise. */
+/* Prints the help of a command; its manual page, or that of the program for NULL. */
 void cli_help(FILE *out, const cli_command *command);
 void cli_manual(FILE *out, const cli_command *command);
 /* Sentences from the table that help and manual share: "default 1e-6, from 0 to 1". */

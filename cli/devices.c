@@ -32,14 +32,6 @@ static spry_option_list own_options(void)
     return CLI_LIST(rows);
 }
 
-spry_status cli_open_device(spry_context *ctx, const char *name, spry_device **device)
-{
-    *device = NULL;
-    if (strcmp(name, "auto") == 0 || strcmp(name, "cpu") == 0)
-        return SPRY_STATUS_OK;
-    return spry_device_open(ctx, name, device);
-}
-
 enum { DEVICES_MOST = 64 };
 
 /* What is shown. */

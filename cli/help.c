@@ -65,31 +65,8 @@ static void print_groups(FILE *out, const cli_command *command)
     }
 }
 
-static void print_overview(FILE *out)
-{
-    fputs("spry solves large sparse linear systems A x = b at the speed of memory.\n\n"
-          "Usage: spry COMMAND [ARGUMENTS] [OPTIONS]\n\n"
-          "Begin with:\n"
-          "  spry gen poisson3d --size 64 -o p.mtx    make a system\n"
-          "  spry info p.mtx                          look at it\n"
-          "  spry solve p.mtx -o x.mtx                solve it for b = ones\n\n"
-          "Commands:\n",
-          out);
-    const cli_command *command;
-    for (int i = 0; (command = cli_command_at(i)); i++)
-        if (!command->hidden)
-            fprintf(out, "  %-12s%s\n", command->name, command->summary);
-    fputs("\n`spry help COMMAND` shows examples and every option. Exit status:\n", out);
-    for (int i = 0; i < EXIT_COUNT; i++)
-        fprintf(out, "  %d  %s\n", i, cli_exit_texts[i]);
-}
-
 void cli_help(FILE *out, const cli_command *command)
 {
-    if (!command) {
-        print_overview(out);
-        return;
-    }
     fprintf(out, "spry %s: %s\n\nUsage: spry %s%s%s%s\n", command->name, command->summary,
             command->name, *command->synopsis ? " " : "", command->synopsis,
             command->groups[0].title ? " [OPTIONS]" : "");
@@ -103,55 +80,3 @@ void cli_help(FILE *out, const cli_command *command)
     text_wrap(out, 0, 0, command->description);
     print_groups(out, command);
 }
-
-static const cli_group no_groups[] = {{0}};
-
-static int run_help(spry_context *ctx, const cli_arguments *arguments)
-{
-    (void)ctx;
-    const cli_command *command = NULL;
-    if (arguments->count > 0 && !(command = cli_command_find(arguments->operands[0])))
-        return EXIT_INPUT;
-    cli_help(stdout, command);
-    return EXIT_DONE;
-}
-
-static void command_names(char words[CLI_WORDS])
-{
-    const cli_command *command;
-    for (int i = 0; (command = cli_command_at(i)); i++)
-        if (!command->hidden)
-            cli_add_word(words, command->name);
-}
-
-const cli_command command_help = {
-    .name = "help",
-    .summary = "show examples and every option of a command",
-    .synopsis = "[COMMAND]",
-    .description = "Without a command: the overview. The same as `spry COMMAND --help`.",
-    .groups = no_groups,
-    .examples = (const cli_example[]){{"spry help solve", "Everything about solving."},
-                                      {"spry help gen", "The generators' options."},
-                                      {0}},
-    .most = 1,
-    .choices = command_names,
-    .run = run_help,
-};
-
-static int run_version(spry_context *ctx, const cli_arguments *arguments)
-{
-    (void)ctx;
-    (void)arguments;
-    printf("spry %s\n", spry_version());
-    return EXIT_DONE;
-}
-
-const cli_command command_version = {
-    .name = "version",
-    .summary = "print the version",
-    .synopsis = "",
-    .description = "The same as `spry --version`.",
-    .groups = no_groups,
-    .examples = (const cli_example[]){{"spry version", "Prints the name and the version."}, {0}},
-    .run = run_version,
-};

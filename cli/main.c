@@ -1,16 +1,7 @@
-/* Where the program begins: finds the command, parses, runs, and sees that all output got out. */
+/* Where the program begins: finds the command, or the application that a name stands for. */
 #include "cli.h"
-#include "output.h"
 
-#include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
-
-const char *const cli_exit_texts[EXIT_COUNT] = {
-    "success; a solve converged", "a solve did not converge, the best x is still written",
-    "bad usage or input", "out of memory or disk space"};
 
 static const cli_command *const commands[] = {
     &command_solve,   &command_info,       &command_doctor, &command_gen,     &command_convert,
@@ -32,136 +23,12 @@ const cli_command *cli_command_find(const char *name)
         if (!commands[i]->hidden)
             cli_add_word(names, commands[i]->name);
     }
+    apps_names(names);
     if (spry_nearest(name, names, nearest, sizeof nearest))
         cli_fail(EXIT_INPUT, "unknown command %s; did you mean %s?", name, nearest);
     else
         cli_fail(EXIT_INPUT, "unknown command %s; there are: %s", name, names);
     return NULL;
-}
-
-int cli_fail(int exit_status, const char *format, ...)
-{
-    char text[4 * CLI_WORDS];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    if (ranks_silent())
-        return exit_status;
-    fputs("spry: ", stderr);
-    text_put(stderr, cli_spell(text));
-    fputc('\n', stderr);
-    return exit_status;
-}
-
-int cli_failed(spry_context *ctx, spry_status status)
-{
-    const char *message = spry_message(ctx);
-    cli_fail(EXIT_INPUT, "%s", *message ? message : spry_status_text(status));
-    switch (status) {
-    case SPRY_STATUS_NO_MEMORY:
-    case SPRY_STATUS_DEVICE:
-    case SPRY_STATUS_DEVICE_LOST:
-        return EXIT_RESOURCES;
-    case SPRY_STATUS_INTERRUPTED:
-        return EXIT_STOPPED;
-    default:
-        return EXIT_INPUT;
-    }
-}
-
-static bool leaving; /* by our own will */
-
-void *cli_alloc(size_t bytes)
-{
-    void *memory = calloc(1, bytes);
-    if (!memory) {
-        leaving = true;
-        exit(cli_fail(EXIT_RESOURCES, "no memory for %zu bytes", bytes));
-    }
-    return memory;
-}
-
-/* OpenMP's run-times, and other libraries, end the program where they are refused a thread or
- * memory, with a message and an exit status that means something else here. */
-static void ended_by_others(void)
-{
-    static const char text[] = "spry: ended by a library that could not go on\n";
-    if (!leaving) {
-        (void)!write(STDERR_FILENO, text, sizeof text - 1);
-        _exit(EXIT_RESOURCES);
-    }
-}
-
-double cli_clock(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-void cli_log(void *data, spry_log_level level, const char *text)
-{
-    static const char *const names[] = {"warning: ", "", "debug: "};
-    (void)data;
-    if (ranks_silent())
-        return;
-    fprintf(stderr, "spry: %s", names[level]);
-    text_put(stderr, cli_spell(text));
-    fputc('\n', stderr);
-}
-
-/* Runs a command with a context of the options given; SPRY_FAIL_ALLOC=n lets tests see the nth
- * allocation fail, SPRY_CHECK_MEMORY=1 that all memory was freed. */
-static int run(const cli_arguments *arguments)
-{
-    spry_context *ctx = NULL;
-    spry_team *team = NULL;
-    int exit_status = ranks_open(arguments, &team);
-    if (exit_status != EXIT_DONE)
-        return exit_status;
-    spry_status status =
-        team ? spry_context_new_ranked(team, NULL, &ctx) : spry_context_new(NULL, &ctx);
-    if (status == SPRY_STATUS_OK)
-        status = cli_set_options(arguments, ctx);
-    if (status != SPRY_STATUS_OK) {
-        exit_status = cli_failed(ctx, status);
-    } else {
-        const char *fail = getenv("SPRY_FAIL_ALLOC");
-        spry_context_set_log(ctx, cli_log, NULL);
-        if (fail)
-            spry_context_fail_allocation(ctx, strtoll(fail, NULL, 10), false);
-        exit_status = arguments->command->run(ctx, arguments);
-        int64_t left;
-        spry_device_close_all(ctx);
-        spry_context_memory(ctx, &left, NULL);
-        if (left != 0 && getenv("SPRY_CHECK_MEMORY"))
-            exit_status = cli_fail(EXIT_LEAK, "%lld bytes were not freed", (long long)left);
-    }
-    spry_context_free(ctx);
-    return exit_status;
-}
-
-/* Options are checked with a context of their own, since those of the command's context are among
- * them. */
-static int parse_and_run(const cli_command *command, int argc, char **argv)
-{
-    spry_context *ctx = NULL;
-    cli_arguments arguments = {0};
-    int exit_status = EXIT_RESOURCES;
-    spry_status status = spry_context_new(NULL, &ctx);
-    cli_spell_for(command);
-    if (status != SPRY_STATUS_OK)
-        cli_failed(ctx, status);
-    else
-        exit_status = cli_parse(ctx, command, argc, argv, &arguments);
-    if (exit_status == EXIT_DONE && arguments.help)
-        cli_help(stdout, command);
-    else if (exit_status == EXIT_DONE)
-        exit_status = run(&arguments);
-    cli_arguments_free(&arguments);
-    spry_context_free(ctx);
-    return exit_status;
 }
 
 static int find_and_run(int argc, char **argv)
@@ -175,15 +42,22 @@ static int find_and_run(int argc, char **argv)
     if (!command)
         return EXIT_INPUT;
     int used = argc > 1 ? 2 : argc;
-    return file_finish_stdout(parse_and_run(command, argc - used, argv + used));
+    return cli_run(command, argc - used, argv + used);
+}
+
+static bool is_command(const char *name)
+{
+    for (int i = 0; i < COMMANDS; i++)
+        if (strcmp(commands[i]->name, name) == 0)
+            return true;
+    return false;
 }
 
 int main(int argc, char **argv)
 {
-    file_prepare();
-    signals_prepare();
-    (void)atexit(ended_by_others);
-    const int exit_status = stack_run(find_and_run, argc, argv);
-    leaving = true;
-    return exit_status;
+    const bool asks = argc > 2 && strcmp(argv[1], "help") == 0;
+    const char *name = argc > 1 ? argv[1 + asks] : "";
+    if (!is_command(name))
+        apps_start(name, asks, argv); /* comes back where there is no such application */
+    return cli_start(find_and_run, argc, argv);
 }

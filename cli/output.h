@@ -24,7 +24,7 @@ int file_finish_stdout(int exit_status);
 int file_write_text(spry_context *ctx, const char *path, void (*write)(FILE *out, const void *data),
                     const void *data);
 
-/* devices.c. The device that an option names; NULL for cpu and auto. */
+/* program.c. The device that an option names; NULL for cpu and auto. */
 spry_status cli_open_device(spry_context *ctx, const char *name, spry_device **device);
 
 /* text.c. As wide as text gets. */
@@ -78,6 +78,8 @@ typedef struct progress {
 void progress_start(progress *p, bool quiet, double tol);
 void progress_note(progress *p, const char *text);
 void progress_step(progress *p, int64_t iteration, double residual);
+/* So much of the whole (0 to 1) is done, and a few words on it; seldom enough to cost nothing. */
+void progress_part(progress *p, double part, const char *text);
 void progress_clear(progress *p);
 
 #endif

@@ -67,6 +67,19 @@ void progress_step(progress *p, int64_t iteration, double residual)
     p->last = now;
 }
 
+void progress_part(progress *p, double part, const char *text)
+{
+    const double now = cli_clock(), spent = now - p->start;
+    if (!p->shown || now - p->last < interval)
+        return;
+    char line[200], left[64] = "";
+    if (part > 0 && part < 1)
+        snprintf(left, sizeof left, ", about %s to go", text_seconds(spent * (1 - part) / part));
+    snprintf(line, sizeof line, "%s  %.0f%%  %s%s", text, 100 * part, text_seconds(spent), left);
+    draw(p, line);
+    p->last = now;
+}
+
 void progress_clear(progress *p)
 {
     if (p->drawn) {

@@ -39,7 +39,7 @@ static bool is_asked(const cli_arguments *arguments)
 {
     for (int k = 0; k < arguments->given_count; k++)
         if (strcmp(arguments->given[k].option->name, "mpi") == 0)
-            return strcmp(arguments->command->name, "solve") == 0;
+            return true;
     return false;
 }
 
@@ -77,7 +77,7 @@ int ranks_open(const cli_arguments *arguments, spry_team **team)
     spry_team *(*make)(const void *comm) = NULL;
     const int processes = started();
     *team = NULL;
-    if (strcmp(arguments->command->name, "solve") != 0 || (processes < 2 && !is_asked(arguments)))
+    if (!arguments->command->ranks || (processes < 2 && !is_asked(arguments)))
         return EXIT_DONE;
     hush();
     void *library = load();

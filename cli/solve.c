@@ -505,5 +505,6 @@ const cli_command command_solve = {
             {0}},
     .least = 1,
     .most = 2,
+    .ranks = true,
     .run = run,
 };

@@ -3,6 +3,9 @@
 include(CMakePackageConfigHelpers)
 
 install(TARGETS spry spry_shared spry_static EXPORT spry-targets)
+foreach(app ${spry_apps})
+    install(TARGETS spry-${app} DESTINATION ${apps_folder})
+endforeach()
 install(DIRECTORY include/spry DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 install(FILES bindings/cpp/spry/spry.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/spry)
 
@@ -47,6 +50,12 @@ if(NOT CMAKE_CROSSCOMPILING AND NOT SPRY_SANITIZE)
                            DEPENDS spry VERBATIM)
         list(APPEND text_files ${texts}/${name})
         install(FILES ${texts}/${name} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+    endforeach()
+    foreach(app ${spry_apps})
+        add_custom_command(OUTPUT ${texts}/spry-${app}.1 COMMAND spry-${app} --manual > ${texts}/spry-${app}.1
+                           DEPENDS spry-${app} VERBATIM)
+        list(APPEND text_files ${texts}/spry-${app}.1)
+        install(FILES ${texts}/spry-${app}.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
     endforeach()
     foreach(shell bash zsh fish)
         add_custom_command(OUTPUT ${texts}/${shell} COMMAND spry completion ${shell} > ${texts}/${shell}

@@ -90,7 +90,8 @@ SPRY_API spry_option_list spry_field_options(void);
  *
  * @param grid     on whose unknowns it acts
  * @param text     "-dx^2 - dy^2 + 3*dx + k"; faults are SPRY_STATUS_BAD_INPUT with line and column
- * @param options  see spry_stencil_options(): "order=4 type=d"; NULL: order 2, type d
+ * @param options  see spry_stencil_options(): "order=4 type=d device=cuda"; NULL: order 2, type d,
+ *                 on the host
  * @param count    of coefficients
  * @param names    theirs
  * @param values   a vector of all points for each name, or of one element: a constant

@@ -22,6 +22,7 @@
 #include <spry/scale.h>
 #include <spry/solver.h>
 #include <spry/split.h>
+#include <spry/time.h>
 #include <spry/tune.h>
 #include <spry/types.h>
 #include <spry/vector.h>

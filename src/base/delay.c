@@ -197,6 +197,21 @@ static spry_status poll_delayed(team *t, int *from, void *data, int64_t room, in
                : told(t, d->inner->class->poll(d->inner, from, data, room, bytes));
 }
 
+static bool takes_devices(team *t, const char *engine)
+{
+    const delaying *d = t->state;
+    return d->inner->class->takes_devices && d->inner->class->takes_devices(d->inner, engine);
+}
+
+static spry_status partition(team *t, const team_graph *g, int32_t *part)
+{
+    delaying *d = t->state;
+    if (d->inner->class->partition)
+        return told(t, d->inner->class->partition(d->inner, g, part));
+    snprintf(t->message, sizeof t->message, "the ranks have no library for partitions");
+    return SPRY_STATUS_UNSUPPORTED;
+}
+
 static const team_class class_delaying = {
     .name = "delaying",
     .destroy = destroy,
@@ -211,6 +226,8 @@ static const team_class class_delaying = {
     .halo_finish = halo_finish,
     .halo_free = halo_free,
     .post = post,
+    .takes_devices = takes_devices,
+    .partition = partition,
     .poll = poll_delayed,
 };
 

@@ -143,6 +143,26 @@ spry_status team_poll(spry_context *ctx, int *from, void *data, int64_t room, in
                      : SPRY_STATUS_OK;
 }
 
+bool team_takes_devices(const spry_context *ctx, const char *engine)
+{
+    team *t = ctx->team;
+    return t && t->class->takes_devices && t->class->takes_devices(t, engine);
+}
+
+spry_status team_partition(spry_context *ctx, const team_graph *g, int32_t *part)
+{
+    if (!ctx->team) {
+        memset(part, 0, (size_t)g->vertices * sizeof *part);
+        return SPRY_STATUS_OK;
+    }
+    if (!ctx->team->class->partition)
+        return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
+                         "partition=ptscotch needs a libspry_mpi that was built with PT-Scotch "
+                         "(libptscotch-dev), for the MPI that PT-Scotch is of; partition=graph and "
+                         "partition=rows do not");
+    return told(ctx, ctx->team->class->partition(ctx->team, g, part));
+}
+
 /* --- made of these -------------------------------------------------------------------------------
  */
 

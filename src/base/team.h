@@ -17,6 +17,17 @@ typedef struct team_message {
     void *data; /* not written where it is sent from */
 } team_message;
 
+/* A graph of which each rank has some vertices: those that follow the ones of the ranks before it.
+ */
+typedef struct team_graph {
+    int64_t vertices;          /* here */
+    const int64_t *offsets;    /* vertices + 1, from 0 */
+    const int64_t *neighbours; /* of each, by number over all ranks: both ways, never itself */
+    const int64_t *weights;    /* work of each */
+    int parts;
+    const double *shares; /* of the work that each part is to have; above 0 */
+} team_graph;
+
 /* A class's own: messages that are sent again and again, and a gather that is under way. */
 typedef struct team_halo team_halo;
 typedef struct team_request team_request;
@@ -57,6 +68,12 @@ typedef struct team_class {
     /* The next of the messages that have been posted to this rank and are here: whose, and its
      * bytes, of which as many are kept as there is room for; *from = -1 where there is none. */
     spry_status (*poll)(team *t, int *from, void *data, int64_t room, int64_t *bytes);
+    /* Whether messages may be in memory of a device of this engine, as far as the library that
+     * sends them says; not collective. NULL: they may not. */
+    bool (*takes_devices)(team *t, const char *engine);
+    /* The part of each vertex here, so that few neighbours are in different parts; no rank has the
+     * whole graph. NULL: there is no library for it. */
+    spry_status (*partition)(team *t, const team_graph *g, int32_t *part);
 } team_class;
 
 /* What went over the wires, as this rank sees it. */
@@ -80,6 +97,7 @@ struct spry_team {
     team_counts counts;
     double *shares;   /* of the work, by rank; NULL: equal; a call of base_alloc() */
     bool under_way;   /* a gather that was begun */
+    bool on_devices;  /* halos are sent from devices' memory: tried, and the same on all ranks */
     spry_status late; /* see team_note() */
     char late_message[1024];
     void *state; /* the class's */
@@ -106,6 +124,11 @@ spry_status team_halo_finish(spry_context *ctx, team_halo *halo);
 void team_halo_free(spry_context *ctx, team_halo *halo);
 spry_status team_post(spry_context *ctx, int to, const void *data, int64_t bytes);
 spry_status team_poll(spry_context *ctx, int *from, void *data, int64_t room, int64_t *bytes);
+
+/* Also where the team's class has no such member. */
+bool team_takes_devices(const spry_context *ctx, const char *engine);
+/* Fails where the team has no library for it. */
+spry_status team_partition(spry_context *ctx, const team_graph *g, int32_t *part);
 
 /* Puts a slower team around the context's (delay.c), by options "halo=0.01,gather=0.001": before
  * anything was made of it. */

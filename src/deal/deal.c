@@ -24,7 +24,7 @@ static spry_status check_given(spry_context *ctx, const deal_given *g, const dea
         return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
                          "%" PRId64 " rows of %" PRId64 " x %" PRId64 " are given", g->rows,
                          g->all_rows, g->all_cols);
-    if (wish->kind == DEAL_BY_GRAPH && g->all_rows != g->all_cols)
+    if ((wish->kind == DEAL_BY_GRAPH || wish->kind == DEAL_TOGETHER) && g->all_rows != g->all_cols)
         return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
                          "a partition by the graph is for square matrices, this one is %" PRId64
                          " x %" PRId64,
@@ -82,7 +82,8 @@ static void dealing_clear(spry_context *ctx, dealing *d)
     base_free(ctx, d->columns);
 }
 
-static spry_status cut_by_work(spry_context *ctx, dealing *d, int64_t *first)
+/* The entries of each row of the block. */
+static spry_status count_entries(spry_context *ctx, dealing *d)
 {
     const deal_given *g = d->given;
     int64_t *entries = NULL;
@@ -91,10 +92,24 @@ static spry_status cut_by_work(spry_context *ctx, dealing *d, int64_t *first)
     for (int64_t i = 0; i < g->rows; i++)
         entries[i] = g->offsets[i + 1] - g->offsets[i];
     SPRY_GO(ctx, deal_move_in(ctx, d->known, sizeof *entries, entries, d->block));
-    SPRY_GO(ctx, deal_cut(ctx, d->blocks, d->block, d->wish, first));
 done:
     base_free(ctx, entries);
     return status;
+}
+
+static spry_status cut_by_work(spry_context *ctx, dealing *d, int64_t *first)
+{
+    const spry_status status = count_entries(ctx, d);
+    return status == SPRY_STATUS_OK ? deal_cut(ctx, d->blocks, d->block, d->wish, first) : status;
+}
+
+static spry_status number_together(spry_context *ctx, dealing *d, int64_t *first)
+{
+    const spry_status status = count_entries(ctx, d);
+    d->renumbered = true;
+    return status == SPRY_STATUS_OK ? deal_number_together(ctx, d->given, d->numbers, d->wish,
+                                                           d->blocks, first, d->block)
+                                    : status;
 }
 
 /* New numbers for rows that stay where they are given. */
@@ -125,6 +140,8 @@ static spry_status choose(spry_context *ctx, dealing *d, int64_t *first)
     case DEAL_BY_GRAPH:
         d->renumbered = true;
         return deal_number_by_graph(ctx, d->given, d->numbers, d->wish, d->blocks, first, d->block);
+    case DEAL_TOGETHER:
+        return number_together(ctx, d, first);
     default:
         return cut_by_work(ctx, d, first);
     }

@@ -21,7 +21,8 @@ typedef struct deal_given {
 typedef enum deal_kind {
     DEAL_AS_GIVEN, /* every rank keeps what it gives */
     DEAL_BY_WORK,  /* contiguous rows, cut by work */
-    DEAL_BY_GRAPH  /* METIS; square matrices whose pattern one rank can hold */
+    DEAL_BY_GRAPH, /* METIS; square matrices whose pattern one rank can hold */
+    DEAL_TOGETHER  /* PT-Scotch; square matrices, of which no rank has the whole pattern */
 } deal_kind;
 
 /* How it is to be dealt out, alike on all ranks. */

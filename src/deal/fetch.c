@@ -86,6 +86,17 @@ spry_status deal_rows_of(const spry_matrix *A, deal_rows *rows)
     return status;
 }
 
+spry_status deal_spread(spry_context *ctx, const deal_rows *rows, int64_t cols, spry_matrix **A)
+{
+    const spread_rows mine = {.type = rows->type,
+                              .rows = rows->rows,
+                              .cols = cols,
+                              .offsets = rows->offsets,
+                              .columns = rows->columns,
+                              .values = rows->values};
+    return spread_make(ctx, &mine, A);
+}
+
 /* --- fetching ------------------------------------------------------------------------------------
  */
 

@@ -9,6 +9,8 @@
 /* A copy of this rank's rows of a spread matrix (or of any other), with columns of all ranks, which
  * rise in each row. */
 spry_status deal_rows_of(const spry_matrix *A, deal_rows *rows);
+/* The matrix of all ranks' rows, of which this rank has `cols` elements of x. */
+spry_status deal_spread(spry_context *ctx, const deal_rows *rows, int64_t cols, spry_matrix **A);
 /* Rows by their numbers, in that order: mine are this rank's, rank r has first[r]..first[r+1]-1. */
 spry_status deal_fetch_rows(spry_context *ctx, const deal_rows *mine, const int64_t *first,
                             int64_t count, const int64_t *numbers, deal_rows *fetched);

@@ -46,6 +46,9 @@ spry_status partition_contiguous(spry_context *ctx, int64_t rows, const int64_t 
 /* The rank of each row of a square matrix, so that there is little to be sent: METIS k-way on the
  * pattern of A + A^T, each row weighing as much as its work. */
 spry_status partition_graph(const spry_matrix *A, int ranks, const double *shares, int32_t *owner);
+/* The ranks that have a share at all, which are listed, and what of the work they are to have: the
+ * number of them. */
+int partition_sharers(int ranks, const double *shares, int *ranked, double *share);
 /* Numbers rows by rank, those of one rank in their old order: number[old] = new, first as above. */
 void partition_number(int64_t rows, const int32_t *owner, int ranks, int64_t *first,
                       int64_t *number);

@@ -4,8 +4,8 @@
 #include "algebra/graph.h"
 #include "matrix/entries.h"
 
-/* The ranks that have a share at all: METIS wants no empty parts. */
-static int ranks_with_share(int ranks, const double *shares, int *ranked, double *share)
+/* No library wants empty parts. */
+int partition_sharers(int ranks, const double *shares, int *ranked, double *share)
 {
     double sum = 0;
     int count = 0;
@@ -50,7 +50,7 @@ spry_status partition_graph(const spry_matrix *A, int ranks, const double *share
     SPRY_GO(ctx, base_alloc(ctx, ranks, sizeof *ranked, &ranked));
     SPRY_GO(ctx, base_alloc(ctx, ranks, sizeof *share, &share));
     SPRY_GO(ctx, graph_make(csr, &g));
-    const int count = ranks_with_share(ranks, shares, ranked, share);
+    const int count = partition_sharers(ranks, shares, ranked, share);
     SPRY_GO(ctx, graph_partition_weighted(ctx, &g, weight, count, shares ? share : NULL, owner));
     for (int64_t i = 0; i < A->a.rows; i++)
         owner[i] = ranked[owner[i]];

@@ -14,8 +14,11 @@ static deal_wish wish_of(const spry_context *ctx, int64_t rows, partition_limits
     const int64_t grain = strict ? VECTOR_CHUNK : NODES, parts = rows / grain + (rows % grain != 0);
     *limits = (partition_limits){parts <= INT32_MAX ? (int)parts : 0, grain};
     const bool many = rows / team_ranks(ctx) >= 8 * NODES;
-    return (deal_wish){ctx->options.partition == PARTITION_GRAPH ? DEAL_BY_GRAPH : DEAL_BY_WORK,
-                       ctx->team ? ctx->team->shares : NULL, strict || many ? limits : NULL};
+    static const deal_kind kinds[] = {[PARTITION_ROWS] = DEAL_BY_WORK,
+                                      [PARTITION_GRAPH] = DEAL_BY_GRAPH,
+                                      [PARTITION_PTSCOTCH] = DEAL_TOGETHER};
+    return (deal_wish){kinds[ctx->options.partition], ctx->team ? ctx->team->shares : NULL,
+                       strict || many ? limits : NULL};
 }
 
 static uint64_t mark_given(const deal_given *g, int64_t begin)

@@ -62,7 +62,7 @@ static spry_status read_facts(spry_device *d)
     cuda_state *state = cuda_of(d);
     device_facts *f = &d->facts;
     size_t bytes = 0;
-    int major = 0, minor = 0, cache = 0, local = 0, cooperation = 0;
+    int major = 0, minor = 0, cache = 0, local = 0, most = 0, all = 0, cooperation = 0;
     const struct {
         int attribute;
         int *value;
@@ -70,6 +70,8 @@ static spry_status read_facts(spry_device *d)
                   {CUDA_COMPUTE_CAPABILITY_MINOR, &minor},
                   {CUDA_L2_CACHE_SIZE, &cache},
                   {CUDA_MAX_SHARED_MEMORY_PER_BLOCK, &local},
+                  {CUDA_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, &most},
+                  {CUDA_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, &all},
                   {CUDA_COOPERATIVE_LAUNCH, &cooperation},
                   {CUDA_MULTIPROCESSOR_COUNT, &f->units},
                   {CUDA_MAX_THREADS_PER_BLOCK, &f->most_group},
@@ -82,6 +84,8 @@ static spry_status read_facts(spry_device *d)
     f->memory_bytes = f->most_alloc = (int64_t)bytes;
     f->cache_bytes = cache;
     f->local_bytes = local;
+    f->most_local = most;
+    f->unit_local = all;
     f->has_double = f->has_graphs = f->has_tickets = f->has_pointers = true;
     f->has_cooperation = cooperation != 0;
     f->has_compilers = true;
@@ -337,6 +341,8 @@ const engine_class engine_cuda = {
     .open = open_device,
     .close = close_device,
     .describe = describe,
+    .enter = cuda_enter,
+    .leave = cuda_leave,
     .allocate = allocate,
     .release = release,
     .memory = memory,

@@ -48,7 +48,9 @@ enum {
     CUDA_L2_CACHE_SIZE = 38,
     CUDA_COMPUTE_CAPABILITY_MAJOR = 75,
     CUDA_COMPUTE_CAPABILITY_MINOR = 76,
-    CUDA_COOPERATIVE_LAUNCH = 95
+    CUDA_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR = 81,
+    CUDA_COOPERATIVE_LAUNCH = 95,
+    CUDA_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = 97
 };
 
 /* Flags and options, each of its own call. */
@@ -58,6 +60,8 @@ enum {
     CUDA_EVENT_DISABLE_TIMING = 2,
     CUDA_MEMHOSTALLOC_PORTABLE = 1,
     CUDA_CAPTURE_THREAD_LOCAL = 1,
+    CUDA_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8,
+    CUDA_PREFERRED_SHARED_MEMORY_CARVEOUT = 9,
     CUDA_JIT_ERROR_LOG_BUFFER = 5,
     CUDA_JIT_ERROR_LOG_BUFFER_SIZE = 6
 };
@@ -100,6 +104,7 @@ enum {
          (cuda_handle *, const void *, unsigned, const int *, void **))                            \
     item(cuModuleUnload, "cuModuleUnload", (cuda_handle))                                          \
     item(cuModuleGetFunction, "cuModuleGetFunction", (cuda_handle *, cuda_handle, const char *))   \
+    item(cuFuncSetAttribute, "cuFuncSetAttribute", (cuda_handle, int, int))                        \
     item(cuLaunchKernel, "cuLaunchKernel",                                                         \
          (cuda_handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,       \
           cuda_handle, void **, void **))                                                          \

@@ -203,6 +203,17 @@ void cuda_kernel_free(spry_device *d, void *kernel)
     (void)kernel;
 }
 
+/* What is beyond the usual a kernel must be allowed once, and the cache beside it makes room. */
+static spry_status allow_local(spry_device *d, void *kernel, int64_t bytes)
+{
+    enum { ALL = 100 }; /* percent of what cache and local memory share */
+    spry_status status = SPRY_STATUS_OK;
+    CUDA_GO(d, cuFuncSetAttribute, kernel, CUDA_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)bytes);
+    CUDA_GO(d, cuFuncSetAttribute, kernel, CUDA_PREFERRED_SHARED_MEMORY_CARVEOUT, ALL);
+done:
+    return status;
+}
+
 spry_status cuda_launch(spry_device *d, engine_stream s, void *kernel, const device_range *over,
                         const device_arg *args, int count, bool whole)
 {
@@ -230,12 +241,14 @@ spry_status cuda_launch(spry_device *d, engine_stream s, void *kernel, const dev
         memcpy(&values[i], &value, sizeof value); /* the driver's signature forgets const */
     }
     const bool entered = cuda_enter(d);
+    if (over->local > 0)
+        SPRY_GO(d->ctx, allow_local(d, kernel, over->local));
     if (whole)
         CUDA_GO(d, cuLaunchCooperativeKernel, kernel, groups[0], groups[1], groups[2], group[0],
-                group[1], group[2], 0, s, values);
+                group[1], group[2], (unsigned)over->local, s, values);
     else
         CUDA_GO(d, cuLaunchKernel, kernel, groups[0], groups[1], groups[2], group[0], group[1],
-                group[2], 0, s, values, NULL);
+                group[2], (unsigned)over->local, s, values, NULL);
 done:
     cuda_leave(d, entered);
     return status;

@@ -30,7 +30,9 @@ typedef struct device_facts {
     char target[64];       /* what texts are compiled for: "sm_90" */
     int64_t memory_bytes, cache_bytes;
     int64_t most_alloc;  /* bytes of one block */
-    int64_t local_bytes; /* local memory of a work-group without special asking */
+    int64_t local_bytes; /* local memory of a work-group without special asking, */
+    int64_t most_local;  /* with it (device_launch_local()), */
+    int64_t unit_local;  /* and of all groups that a unit runs at once */
     int units;           /* multiprocessors, compute units */
     int most_group;      /* work-items of a group at most */
     int lanes;           /* work-items that run in step (a warp); 1: none */
@@ -95,6 +97,10 @@ void device_free(
     device_memory *m); /* takes NULL; back to the pool once work that uses it is done */
 /* The address (CUDA) or the cl_mem. */
 void *device_address(const device_memory *m);
+/* For other libraries that are given such addresses: the device is this thread's current one, until
+ * it is left. Whether it has to be left. */
+bool device_enter(const spry_device *d);
+void device_leave(const spry_device *d);
 /* Bytes in use now, in use at most so far, and free: on the device as its driver says, together
  * with what the pool keeps. The driver takes its time: NULL for `free` does not ask it. */
 void device_memory_now(spry_device *d, int64_t *used, int64_t *most, int64_t *free);
@@ -197,10 +203,15 @@ spry_status device_launch(device_program *p, const char *name, device_stream *s,
 typedef struct device_range {
     int64_t groups[3];
     int group[3];
+    int64_t
+        local; /* bytes of SP_ROOM(), the dialect's large local memory; 0: the kernel has none */
 } device_range;
 /* The same for a program that was built with the group's shape (see dialect.h). */
 spry_status device_launch_range(device_program *p, const char *name, const device_range *over,
                                 const device_arg *args, int count);
+/* The same as device_launch() for a kernel with SP_ROOM() of so many bytes. */
+spry_status device_launch_local(device_program *p, const char *name, int64_t groups, int group,
+                                int64_t local, const device_arg *args, int count);
 /* The same with all groups running at once, so that they may wait for each other; groups are at
  * most device_whole_groups(). */
 spry_status device_launch_whole(device_program *p, const char *name, int64_t groups, int group,

@@ -42,6 +42,11 @@ typedef unsigned char sp_u8;
 #define SP_GLOBAL
 #define SP_LOCAL             /* of pointers to local memory */
 #define SP_SHARED __shared__ /* where local memory is declared, in a kernel's outermost scope */
+/* Local memory that may be larger than SP_SHARED, one piece a kernel: as many bytes come with the
+ * launch. */
+#define SP_ROOM(type, name, count)                 \
+    extern __shared__ double2 sp_room_of_launch[]; \
+    type *const name = (type *)sp_room_of_launch
 #define SP_RESTRICT __restrict__
 #define SP_INLINE static __device__ __forceinline__
 #define SP_BARRIER() __syncthreads()
@@ -187,6 +192,7 @@ typedef uchar sp_u8;
 #define SP_GLOBAL __global
 #define SP_LOCAL __local
 #define SP_SHARED __local
+#define SP_ROOM(type, name, count) __local type name[count]
 #define SP_RESTRICT restrict
 #define SP_INLINE static inline
 #define SP_BARRIER() barrier(CLK_LOCAL_MEM_FENCE)

@@ -25,6 +25,10 @@ struct engine_class {
      */
     spry_status (*describe)(spry_device *d, int index);
 
+    /* See device_enter(); NULL where nothing is current. */
+    bool (*enter)(const spry_device *d);
+    void (*leave)(const spry_device *d, bool entered);
+
     /* Out of memory is SPRY_STATUS_NO_MEMORY, without a message of its own. */
     spry_status (*allocate)(spry_device *d, int64_t bytes, engine_block *block);
     void (*release)(spry_device *d, engine_block block);

@@ -36,7 +36,7 @@
  *         for the k-th of all carries (layout carry_at), not yet multiplied by alpha
  *
  * Where the form has `before`, so many groups of another kernel run first and leave the products of
- * all entries in a room of their own, which `units` finds in the place of carries:
+ * all entries in a room of their own, which `units` has as one more argument, the last:
  *
  *     SP_KERNEL SP_F(before)(const int units, FORMAT_ARGS, SP_X, SP_GLOBAL scalar *products)
  *         sets products[k * COLUMNS + c] for each place k of the values
@@ -64,10 +64,12 @@ typedef struct device_form {
     const char *text;  /* "formats/sell" */
     bool by_units;     /* a unit format */
     int64_t positions; /* row formats: positions; unit formats: groups to launch */
-    int64_t before;    /* unit formats without carries: groups of a kernel that runs first */
-    int lanes;         /* row formats: lanes of a row, a power of two, at most 32 */
-    int group;         /* work-items of a group, a power of two; 0: any will do */
-    bool at_once;      /* row formats: a row reads x without waiting for arrays of its own */
+    int64_t before;    /* unit formats: groups of a kernel that runs first */
+    /* Unit formats: bytes of SP_ROOM() in `before` and in `units`. */
+    int64_t before_local, local;
+    int lanes;    /* row formats: lanes of a row, a power of two, at most 32 */
+    int group;    /* work-items of a group, a power of two; 0: any will do */
+    bool at_once; /* row formats: a row reads x without waiting for arrays of its own */
     /* Set by common code: work-items that share the columns of a row format, each with COLUMNS of
      * them; and whether their parts of rows of x are read 16 bytes at a time. */
     int spread;

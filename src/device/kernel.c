@@ -340,7 +340,7 @@ spry_status spry_kernel_launch(spry_kernel *kernel, int dimensions, const int64_
     if (!kernel)
         return SPRY_STATUS_BAD_USAGE;
     spry_context *ctx = kernel->d->ctx;
-    device_range all = {{1, 1, 1}, {1, 1, 1}};
+    device_range all = {{1, 1, 1}, {1, 1, 1}, 0};
     if (!sides || dimensions < 1 || dimensions > kernel->dimensions)
         return SPRY_FAIL(
             ctx, SPRY_STATUS_BAD_USAGE,

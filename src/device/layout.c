@@ -355,7 +355,7 @@ spry_status device_layout_prepare(device_layout *D, const device_product *p)
 spry_status device_layout_multiply(device_layout *D, const device_product *p)
 {
     const layout *L = D->L;
-    device_arg args[DEVICE_MOST_ARRAYS + DEVICE_MOST_NUMBERS + 8];
+    device_arg args[DEVICE_MOST_ARRAYS + DEVICE_MOST_NUMBERS + 9];
     instance *in;
     spry_status status = SPRY_STATUS_OK;
     int count = 0;
@@ -368,17 +368,19 @@ spry_status device_layout_multiply(device_layout *D, const device_product *p)
     args[count++] = DEVICE_VALUE(p->x_stride);
     if (form->before > 0) {
         args[count] = device_arg_memory(D->products);
-        SPRY_GO(L->ctx, device_launch(in->program, DEVICE_BEFORE_KERNEL, NULL, form->before,
-                                      form->group, args, count + 1));
+        SPRY_GO(L->ctx, device_launch_local(in->program, DEVICE_BEFORE_KERNEL, form->before,
+                                            form->group, form->before_local, args, count + 1));
     }
     args[count++] = device_arg_memory(p->y);
     args[count++] = DEVICE_VALUE(p->y_stride);
     args[count++] = factor_arg(L->type, &p->alpha);
     args[count++] = factor_arg(L->type, &p->beta);
     if (form->by_units) {
-        args[count++] = device_arg_memory(form->before > 0 ? D->products : D->carries.sums);
-        SPRY_GO(L->ctx, device_launch(in->program, DEVICE_UNITS_KERNEL, NULL, form->positions,
-                                      form->group, args, count));
+        args[count++] = device_arg_memory(D->carries.sums);
+        if (form->before > 0)
+            args[count++] = device_arg_memory(D->products);
+        SPRY_GO(L->ctx, device_launch_local(in->program, DEVICE_UNITS_KERNEL, form->positions,
+                                            form->group, form->local, args, count));
     } else {
         const int64_t per_group = form->group / (form->lanes * form->spread);
         SPRY_GO(L->ctx, device_launch(in->program, DEVICE_ROWS_KERNEL, NULL,

@@ -93,13 +93,19 @@ spry_status make_build(const device_maker *m, const char *name, const char *opti
     return device_matrix_build(m->d, SPRY_TYPE_S, MAKE_GROUP, names, all, p);
 }
 
-spry_status make_launch(device_program *p, const char *kernel, int64_t items,
-                        const device_arg *args)
+spry_status make_launch_local(device_program *p, const char *kernel, int64_t groups, int64_t local,
+                              const device_arg *args)
 {
     int count = 0;
     while (args[count].memory || args[count].value)
         count++;
-    return device_launch(p, kernel, NULL, make_groups(items), MAKE_GROUP, args, count);
+    return device_launch_local(p, kernel, groups, MAKE_GROUP, local, args, count);
+}
+
+spry_status make_launch(device_program *p, const char *kernel, int64_t items,
+                        const device_arg *args)
+{
+    return make_launch_local(p, kernel, make_groups(items), 0, args);
 }
 
 spry_status make_cleared(spry_device *d, int64_t count, size_t size, device_memory **memory)

@@ -55,6 +55,9 @@ spry_status make_build(const device_maker *m, const char *name, const char *opti
 /* Launches a kernel with a work-item for each of `items`; args end with one that is all zeros. */
 spry_status make_launch(device_program *p, const char *kernel, int64_t items,
                         const device_arg *args);
+/* The same with `groups` groups whose SP_ROOM() has so many bytes. */
+spry_status make_launch_local(device_program *p, const char *kernel, int64_t groups, int64_t local,
+                              const device_arg *args);
 /* Memory of so many elements that is cleared. */
 spry_status make_cleared(spry_device *d, int64_t count, size_t size, device_memory **memory);
 /* The number of 64 bits, or of 32, at a place of such numbers. */
@@ -76,6 +79,19 @@ typedef struct make_carried {
 spry_status make_list_carries(device_maker *m, const make_carried *to, device_memory *carries,
                               device_memory *firsts);
 void make_list_carries_foresee(const device_maker *m);
+
+/* --- what formats of merge's units share (formats/merge.c) --------------------------------------
+ */
+
+/* Places of arrays in the layout. */
+typedef struct make_merge {
+    int starts, ends, carry_at;
+} make_merge;
+
+/* Cuts L->units of so many items: adds `starts`, `ends` and `carry_at`, and lists the carries. */
+spry_status make_merge_cut(device_maker *m, int64_t items, const make_merge *at,
+                           device_memory **starts);
+void make_merge_cut_foresee(const device_maker *m);
 
 /* --- what formats of strands share (make_strands.c) ----------------------------------------------
  */

@@ -38,6 +38,7 @@ static void fill_facts(spry_device *d)
     f->cache_bytes = opencl_device_number(cl, device, CL_DEVICE_GLOBAL_MEM_CACHE_SIZE);
     f->most_alloc = opencl_device_number(cl, device, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
     f->local_bytes = opencl_device_number(cl, device, CL_DEVICE_LOCAL_MEM_SIZE);
+    f->most_local = f->unit_local = f->local_bytes;
     f->units = (int)opencl_device_number(cl, device, CL_DEVICE_MAX_COMPUTE_UNITS);
     f->most_group = (int)opencl_device_number(cl, device, CL_DEVICE_MAX_WORK_GROUP_SIZE);
     f->processor =

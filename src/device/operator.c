@@ -131,6 +131,8 @@ spry_status device_multiply(const spry_operator *op, spry_transpose transpose, s
         spry_vector to = device_vector_over(op->device, op->type, plain ? op->rows : op->cols, y);
         return operator_apply_vectors(op, transpose, alpha, &from, beta, &to);
     }
+    if (op->class->multiply_memory)
+        return op->class->multiply_memory(op, transpose, alpha, x, beta, y);
     if (device_diagonal(op, SPRY_TRANSPOSE_NO))
         return device_multiply_elements(op->device, op->type, op->rows, alpha,
                                         device_diagonal(op, transpose), false, x, beta, y);
@@ -303,6 +305,8 @@ spry_status device_open_rows(const spry_operator *op, spry_transpose transpose, 
     const device_stored *stored;
     bool conjugate;
     *rows = (device_rows){0};
+    if (op->class->open_device_rows)
+        return op->class->open_device_rows(op, transpose, prefix, rows);
     if (op->class != &device_class)
         return SPRY_STATUS_OK;
     const spry_status status = find_stored(op, transpose, &stored, &conjugate);

@@ -444,6 +444,12 @@ static spry_status launch(device_program *p, const char *name, device_stream *s,
     SPRY_GO(d->ctx, device_begin(d, WORK_LAUNCH));
     SPRY_GO(d->ctx, find_kernel(p, name, &kernel));
     SPRY_GO(d->ctx, check_range(d, name, over));
+    if (over->local > d->facts.most_local) {
+        status = SPRY_FAIL(d->ctx, SPRY_STATUS_UNSUPPORTED,
+                           "kernel %s: %" PRId64 " bytes of local memory; %s has %" PRId64, name,
+                           over->local, d->facts.name, d->facts.most_local);
+        goto done;
+    }
     const int64_t groups = over->groups[0] * over->groups[1] * over->groups[2];
     if (groups == 0)
         goto done;
@@ -464,7 +470,7 @@ done:
 
 static device_range line(int64_t groups, int group)
 {
-    return (device_range){{groups, 1, 1}, {group, 1, 1}};
+    return (device_range){{groups, 1, 1}, {group, 1, 1}, 0};
 }
 
 spry_status device_launch(device_program *p, const char *name, device_stream *s, int64_t groups,
@@ -478,6 +484,14 @@ spry_status device_launch_range(device_program *p, const char *name, const devic
                                 const device_arg *args, int count)
 {
     return launch(p, name, NULL, over, args, count, false);
+}
+
+spry_status device_launch_local(device_program *p, const char *name, int64_t groups, int group,
+                                int64_t local, const device_arg *args, int count)
+{
+    device_range over = line(groups, group);
+    over.local = local;
+    return launch(p, name, NULL, &over, args, count, false);
 }
 
 spry_status device_launch_whole(device_program *p, const char *name, int64_t groups, int group,

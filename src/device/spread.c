@@ -2,16 +2,20 @@
  * The product with a matrix that is spread over ranks, on a device. What others need of x is packed
  * there and copied to pinned memory beside the product with the own block, which the device is busy
  * with while messages travel; what others have sent is copied behind the own elements that edge
- * rows need, and these rows are made anew as a whole (spread.h).
+ * rows need, and these rows are made anew as a whole (spread.h). Where MPI takes addresses of the
+ * device's memory there are no copies.
  *
  * Ranks on processors do the same in host/spread_operator.c, and send the same messages: what is
  * collective comes in the same order in both.
  */
 #include "device/spread.h"
 
+#include "device/engine.h"
 #include "device/operator.h"
 #include "device/vector.h"
 #include "host/apply.h"
+
+#include <stdlib.h>
 
 /* A, A^T or A^H, by rows. */
 typedef struct side {
@@ -20,7 +24,8 @@ typedef struct side {
     spry_operator *own, *edge;
     device_memory *sent_index, *kept_index, *edge_rows; /* places in x and y */
     device_memory *send, *compact, *sums;
-    char *pinned_send, *pinned_receive;
+    bool on_device; /* messages are in `send`, and behind the own elements of `compact` */
+    char *pinned_send, *pinned_receive; /* else here */
     device_stream *copies;
     team_halo *messages;
 } side;
@@ -78,13 +83,27 @@ static spry_status make_room(spry_device *d, side *s)
     SPRY_GO(ctx, device_alloc(d, p->sent_count * size, &s->send));
     SPRY_GO(ctx, device_alloc(d, (p->kept + p->ghosts) * size, &s->compact));
     SPRY_GO(ctx, device_alloc(d, p->edges * size, &s->sums));
+    SPRY_GO(ctx, device_stream_new(d, &s->copies));
+    s->on_device = ctx->team->on_devices && d->facts.has_pointers;
+    if (s->on_device)
+        goto done;
     SPRY_GO(ctx, device_pinned_alloc(d, (p->sent_count + 1) * size, &pinned));
     s->pinned_send = pinned;
     SPRY_GO(ctx, device_pinned_alloc(d, (p->ghosts + 1) * size, &pinned));
     s->pinned_receive = pinned;
-    SPRY_GO(ctx, device_stream_new(d, &s->copies));
 done:
     return status;
+}
+
+static char *send_place(const side *s)
+{
+    return s->on_device ? device_address(s->send) : s->pinned_send;
+}
+
+static char *receive_place(const side *s)
+{
+    return s->on_device ? (char *)device_address(s->compact) + s->A->spread->kept * size_of(s)
+                        : s->pinned_receive;
 }
 
 static spry_status open_messages(spry_device *d, side *s)
@@ -95,12 +114,15 @@ static spry_status open_messages(spry_device *d, side *s)
     team_message *send = NULL, *receive = NULL;
     spry_status status = make_room(d, s);
     if (status == SPRY_STATUS_OK)
-        status = spread_list_messages(ctx, p->sends, p->send, size_of(s), s->pinned_send, &send);
+        status = spread_list_messages(ctx, p->sends, p->send, size_of(s), send_place(s), &send);
     if (status == SPRY_STATUS_OK)
-        status = spread_list_messages(ctx, p->receives, p->receive, size_of(s), s->pinned_receive,
+        status = spread_list_messages(ctx, p->receives, p->receive, size_of(s), receive_place(s),
                                       &receive);
     SPRY_GO(ctx, team_agree(ctx, status));
-    SPRY_GO(ctx, team_halo_new(ctx, p->sends, send, p->receives, receive, &s->messages));
+    const bool entered = s->on_device && device_enter(d);
+    status = team_halo_new(ctx, p->sends, send, p->receives, receive, &s->messages);
+    if (entered)
+        device_leave(d);
 done:
     base_free(ctx, send);
     base_free(ctx, receive);
@@ -158,8 +180,8 @@ done:
 /* --- products ------------------------------------------------------------------------------------
  */
 
-/* What others need of x is on its way to the host, and the own elements that edge rows need are in
- * their place. */
+/* What others need of x is on its way to where it is sent from, and the own elements that edge rows
+ * need are in their place. */
 static spry_status pack(spry_device *d, side *s, const device_memory *x)
 {
     spry_context *ctx = d->ctx;
@@ -172,7 +194,7 @@ static spry_status pack(spry_device *d, side *s, const device_memory *x)
      * elements of others that are copied next. */
     if (p->sent_count + p->ghosts > 0)
         SPRY_GO(ctx, device_stream_wait(s->copies, d->stream));
-    if (p->sent_count > 0)
+    if (p->sent_count > 0 && !s->on_device)
         SPRY_GO(ctx,
                 device_get_on(s->copies, s->send, 0, s->pinned_send, p->sent_count * size_of(s)));
     if (p->kept > 0)
@@ -196,7 +218,7 @@ done:
     return status;
 }
 
-/* The edge rows, once what others have sent is in pinned memory. */
+/* The edge rows, once what others have sent is here. */
 static spry_status multiply_edge(spry_device *d, side *s, spry_scalar alpha, spry_scalar beta,
                                  device_memory *y)
 {
@@ -206,7 +228,7 @@ static spry_status multiply_edge(spry_device *d, side *s, spry_scalar alpha, spr
     spry_status status = SPRY_STATUS_OK;
     if (p->edges == 0)
         return SPRY_STATUS_OK;
-    if (p->ghosts > 0) {
+    if (p->ghosts > 0 && !s->on_device) {
         SPRY_GO(ctx, device_put_on(s->copies, s->compact, p->kept * size, s->pinned_receive,
                                    p->ghosts * size));
         SPRY_GO(ctx, device_stream_wait(d->stream, s->copies));
@@ -218,15 +240,20 @@ done:
 }
 
 /* Sends, and waits for what others send, which they do whether this rank has failed or not. */
-static spry_status exchange(spry_context *ctx, const side *s)
+static spry_status exchange(const spry_device *d, const side *s)
 {
+    spry_context *ctx = d->ctx;
     const spread *p = s->A->spread;
-    const spry_status status = team_halo_start(ctx, s->messages);
-    if (status != SPRY_STATUS_OK)
-        return status;
-    ctx->team->counts.halo_messages += p->sends;
-    ctx->team->counts.halo_bytes += p->sent_count * size_of(s);
-    return team_halo_finish(ctx, s->messages);
+    const bool entered = s->on_device && device_enter(d); /* MPI copies from it */
+    spry_status status = team_halo_start(ctx, s->messages);
+    if (status == SPRY_STATUS_OK) {
+        ctx->team->counts.halo_messages += p->sends;
+        ctx->team->counts.halo_bytes += p->sent_count * size_of(s);
+        status = team_halo_finish(ctx, s->messages);
+    }
+    if (entered)
+        device_leave(d);
+    return status;
 }
 
 spry_status device_spread_multiply(const spry_operator *op, spry_transpose transpose,
@@ -246,7 +273,7 @@ spry_status device_spread_multiply(const spry_operator *op, spry_transpose trans
         const spry_status copied = device_stream_finish(s->copies);
         status = status == SPRY_STATUS_OK ? copied : status;
     }
-    const spry_status sent = exchange(ctx, s);
+    const spry_status sent = exchange(d, s);
     SPRY_GO(ctx, status);
     SPRY_GO(ctx, sent);
     SPRY_GO(ctx, multiply_edge(d, s, alpha, beta, y));
@@ -256,9 +283,105 @@ done:
 
 spry_status device_spread_skip(const spry_operator *op, spry_transpose transpose)
 {
+    const spread_state *state = op->state;
     side *s = NULL;
     const spry_status status = find_side(op, transpose, &s);
-    return status == SPRY_STATUS_OK ? exchange(op->ctx, s) : status;
+    return status == SPRY_STATUS_OK ? exchange(state->d, s) : status;
+}
+
+/* --- how halos travel ----------------------------------------------------------------------------
+ */
+
+enum { TRIED = 64 }; /* bytes */
+
+static void fill(unsigned char bytes[TRIED], int rank)
+{
+    for (int k = 0; k < TRIED; k++)
+        bytes[k] = (unsigned char)(37 * rank + 3 * k + 1);
+}
+
+/* What is sent, and behind it room for what comes: on the device, where this rank has one. */
+static spry_status prepare_trial(spry_device *d, int rank, unsigned char here[2 * TRIED],
+                                 device_memory **there)
+{
+    spry_status status = SPRY_STATUS_OK;
+    memset(here, 0, 2 * TRIED);
+    fill(here, rank);
+    if (!d)
+        return SPRY_STATUS_OK;
+    SPRY_GO(d->ctx, device_alloc(d, (int64_t)2 * TRIED, there));
+    SPRY_GO(d->ctx, device_put(*there, 0, here, (int64_t)2 * TRIED));
+    SPRY_GO(d->ctx, device_finish(d));
+done:
+    return status;
+}
+
+/* Sends a few bytes `step` ranks on; fine: those of the rank so far before have come. What fails is
+ * no failure of the caller's. */
+static spry_status try_messages(spry_context *ctx, spry_device *d, int step, bool *fine)
+{
+    const int ranks = team_ranks(ctx), me = team_rank(ctx);
+    const int from = (me + ranks - step) % ranks;
+    unsigned char here[2 * TRIED], expected[TRIED];
+    device_memory *there = NULL;
+    team_halo *halo = NULL;
+    bool bad = prepare_trial(d, me, here, &there) != SPRY_STATUS_OK;
+    spry_status status = team_any(ctx, bad, &bad);
+    *fine = false;
+    if (bad || status != SPRY_STATUS_OK)
+        goto done;
+    unsigned char *place = d ? device_address(there) : here;
+    const team_message send = {(me + step) % ranks, TRIED, place};
+    const team_message receive = {from, TRIED, place + TRIED};
+    const bool entered = d && device_enter(d);
+    status = team_halo_new(ctx, 1, &send, 1, &receive, &halo);
+    if (status == SPRY_STATUS_OK)
+        status = team_halo_start(ctx, halo);
+    if (status == SPRY_STATUS_OK)
+        status = team_halo_finish(ctx, halo);
+    if (entered)
+        device_leave(d);
+    if (status == SPRY_STATUS_OK && d)
+        status = device_get(there, TRIED, here + TRIED, TRIED);
+    fill(expected, from);
+    bad = status != SPRY_STATUS_OK || memcmp(here + TRIED, expected, TRIED) != 0;
+    status = team_any(ctx, bad, &bad);
+    *fine = status == SPRY_STATUS_OK && !bad;
+done:
+    team_halo_free(ctx, halo);
+    device_free(there);
+    return status;
+}
+
+/* Whether nothing on this rank speaks against it. */
+static bool may_send_from(const spry_context *ctx, const spry_device *d)
+{
+    const char *wanted = getenv("SPRY_TRANSPORT");
+    if (wanted && strcmp(wanted, "staged") == 0)
+        return false;
+    if (!d)
+        return true;
+    return d->facts.has_pointers && team_takes_devices(ctx, d->engine->name);
+}
+
+spry_status device_spread_choose_transport(spry_context *ctx, spry_device *d)
+{
+    const int64_t unit = INT64_C(1) << 32; /* more than there are ranks */
+    char before[MESSAGE_SIZE];
+    int64_t sum = 0;
+    bool fine;
+    spry_status status = SPRY_STATUS_OK;
+    ctx->team->on_devices = false;
+    /* How many ranks have devices, and how many are against it. */
+    SPRY_GO(ctx, team_sum(ctx, (d != NULL) + (may_send_from(ctx, d) ? 0 : unit), &sum));
+    fine = sum > 0 && sum < unit;
+    memcpy(before, ctx->message, sizeof before);
+    for (int step = 0; step < 2 && fine; step++)
+        SPRY_GO(ctx, try_messages(ctx, d, step, &fine));
+    memcpy(ctx->message, before, sizeof before); /* nothing failed for the caller */
+    ctx->team->on_devices = fine;
+done:
+    return status;
 }
 
 /* --- the operator --------------------------------------------------------------------------------

@@ -15,6 +15,13 @@ spry_status device_spread_multiply(const spry_operator *op, spry_transpose trans
                                    device_memory *y);
 /* The messages of such a product alone, of a rank that cannot make its own part. */
 spry_status device_spread_skip(const spry_operator *op, spry_transpose transpose);
+/*
+ * Finds out whether halos can be sent from and to devices' memory: where MPI says so on all ranks
+ * that work on devices, a few bytes are sent and compared, by each to itself and then to the next.
+ * Else, and with SPRY_TRANSPORT=staged, they go through pinned memory. For operators that are made
+ * from now on. Collective; d is NULL on ranks that work on processors.
+ */
+spry_status device_spread_choose_transport(spry_context *ctx, spry_device *d);
 bool device_is_spread(const spry_operator *op);
 /* The product with the own block alone. */
 const spry_operator *device_spread_own(const spry_operator *op);

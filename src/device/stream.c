@@ -184,6 +184,16 @@ spry_status device_stream_finish(device_stream *s)
     return device_end(s->d, s->d->engine->stream_finish(s->d, s->handle));
 }
 
+bool device_enter(const spry_device *d)
+{
+    return d->engine->enter && d->engine->enter(d);
+}
+
+void device_leave(const spry_device *d)
+{
+    d->engine->leave(d, true);
+}
+
 spry_status device_finish(spry_device *d)
 {
     return device_stream_finish(d->stream);

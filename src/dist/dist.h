@@ -46,5 +46,9 @@ void mpi_halo_free(team *t, team_halo *halo);
 spry_status mpi_post(team *t, int to, const void *data, int64_t bytes);
 spry_status mpi_poll(team *t, int *from, void *data, int64_t room, int64_t *bytes);
 void mpi_posts_free(mpi_state *m);
+bool mpi_takes_devices(team *t, const char *engine);
+#ifdef SPRY_HAVE_PTSCOTCH
+spry_status mpi_partition(team *t, const team_graph *g, int32_t *part);
+#endif
 
 #endif

@@ -107,6 +107,10 @@ static const team_class class_mpi = {
     .halo_free = mpi_halo_free,
     .post = mpi_post,
     .poll = mpi_poll,
+    .takes_devices = mpi_takes_devices,
+#ifdef SPRY_HAVE_PTSCOTCH
+    .partition = mpi_partition,
+#endif
 };
 
 /* A team over a communicator that it takes. */

@@ -91,12 +91,21 @@ static spry_status check_size(const model *m, const char *what, int q, int neede
                      what, q, m->name, needed, there);
 }
 
+/* Whether rows of unknowns are centred all: one derivative that reaches no further than the faces,
+ * with known values. */
+static bool only_centred(const model *m, int half)
+{
+    const grid_face *face = m->axis->face;
+    return half == 1 && m->work->outer_count + m->work->inner_count == 1 &&
+           face[0] == GRID_DIRICHLET && face[1] == GRID_DIRICHLET;
+}
+
 /* Derivative q at all points, of points; bound: of what has the face's conditions. */
 static spry_status derivative(const model *m, int q, bool bound, dense *d)
 {
     const int n = m->intervals, half = (q + 1) / 2 - 1 + m->order / 2;
-    spry_status status =
-        check_size(m, "a derivative", q, m->periodic ? 2 * half + 1 : q + m->order);
+    const bool centred = m->periodic || only_centred(m, half);
+    spry_status status = check_size(m, "a derivative", q, centred ? 2 * half + 1 : q + m->order);
     if (status == SPRY_STATUS_OK)
         status = dense_new(m->ctx, m->points, m->points + 2, d);
     for (int i = 0; i < m->points && status == SPRY_STATUS_OK; i++) {
@@ -107,6 +116,8 @@ static spry_status derivative(const model *m, int q, bool bound, dense *d)
             s.count = q + m->order - slope - (slope && q == 2 && m->order == 2);
             s.first = low ? 0 : n + 1 - s.count;
             s.slope = !slope ? -1 : low ? 0 : s.count - 1;
+            if (centred) /* a row on a face with a known value is nobody's */
+                continue;
         }
         put_weights(m, q, 2 * i, &s, row_of(d, i));
     }

@@ -1,8 +1,9 @@
 /*
  * Geometric multigrid (U. Trottenberg, C. Oosterlee, A. Schueller, Multigrid, Academic Press,
  * 2001). The levels have the same terms with differences of order 2 on grids with half as many
- * intervals each; the first one, too, where the operator is of a higher order: then it is a
- * preconditioner for defect correction. The last one is solved by factors.
+ * intervals along some axes (halve.c); the first one has order 2, too, where the operator is of a
+ * higher order: then it is a preconditioner for defect correction. The last one is solved by
+ * factors.
  *
  * Gauss-Seidel goes through the points of one colour, then of the other (red: the sum of the
  * indices is even). With stencils of neighbours along the axes alone points of one colour do not
@@ -10,7 +11,8 @@
  * other way, so that a V-cycle with as many sweeps before as after is symmetric where the operator
  * is.
  */
-#include "grid/gmg.h"
+#include "grid/gmg_device.h"
+#include "grid/stencil_device.h"
 
 #include "host/apply.h"
 
@@ -62,6 +64,8 @@ spry_status gmg_smooth(const gmg *m, int level, int sweeps, bool back, gmg_start
         gmg_up(m, level);
     if (sweeps == 0 && start == GMG_ZERO)
         memset(l->x, 0, (size_t)l->A->rows * spry_type_size(m->type));
+    if (m->options.smoother == GMG_CHEBYSHEV)
+        return gmg_chebyshev(m, level, sweeps, start == GMG_ZERO);
     for (int k = 0; k < sweeps && status == SPRY_STATUS_OK; k++)
         status = jacobi_sweep(m, l, k == 0 && start == GMG_ZERO);
     return status;
@@ -70,22 +74,64 @@ spry_status gmg_smooth(const gmg *m, int level, int sweeps, bool back, gmg_start
 /* --- cycles --------------------------------------------------------------------------------------
  */
 
-static spry_status cycle(const gmg *m, int level, int kind, gmg_start start)
+static spry_status smooth(const gmg *m, int level, int sweeps, bool back, gmg_start start)
+{
+    spry_status status = SPRY_STATUS_OK;
+    if (!m->device)
+        return gmg_smooth(m, level, sweeps, back, start);
+    if (start == GMG_FROM_BELOW)
+        status = gmg_device_up(m, level, false);
+    if (status == SPRY_STATUS_OK)
+        status = gmg_device_smooth(m, level, sweeps, back, start == GMG_ZERO);
+    return status;
+}
+
+static spry_status down(const gmg *m, int level, bool plain)
+{
+    if (m->device)
+        return gmg_device_down(m, level, plain);
+    gmg_down(m, level, plain);
+    return SPRY_STATUS_OK;
+}
+
+/* Makes x of a level what the next one has found, or leaves that to the cycle that begins with
+ * `start`. */
+static spry_status guess(const gmg *m, int level, gmg_start *start)
 {
     const gmg_level *l = &m->level[level];
-    spry_status status = SPRY_STATUS_OK;
-    if (level == m->count - 1) {
-        spry_vector b = vector_over(m->ctx, m->type, l->A->rows, l->b),
-                    x = vector_over(m->ctx, m->type, l->A->rows, l->x);
-        return spry_operator_apply(m->coarsest, &b, &x);
+    *start = GMG_GIVEN;
+    if (m->device)
+        return gmg_device_up(m, level, true);
+    if (m->options.interpolation == GMG_CUBIC) {
+        gmg_guess(m, level);
+    } else {
+        memset(l->x, 0, (size_t)l->A->rows * spry_type_size(m->type));
+        *start = GMG_FROM_BELOW;
     }
-    SPRY_GO(m->ctx, gmg_smooth(m, level, (int)m->options.pre, false, start));
-    SPRY_GO(m->ctx, gmg_down(m, level, false));
+    return SPRY_STATUS_OK;
+}
+
+static spry_status solve_coarsest(const gmg *m)
+{
+    const gmg_level *l = &m->level[m->count - 1];
+    if (m->device)
+        return gmg_device_solve(m);
+    const spry_vector b = vector_over(m->ctx, m->type, l->A->rows, l->b);
+    spry_vector x = vector_over(m->ctx, m->type, l->A->rows, l->x);
+    return spry_operator_apply(m->coarsest, &b, &x);
+}
+
+static spry_status cycle(const gmg *m, int level, int kind, gmg_start start)
+{
+    spry_status status = SPRY_STATUS_OK;
+    if (level == m->count - 1)
+        return solve_coarsest(m);
+    SPRY_GO(m->ctx, smooth(m, level, (int)m->options.pre, false, start));
+    SPRY_GO(m->ctx, down(m, level, false));
     SPRY_GO(m->ctx, cycle(m, level + 1, kind, GMG_ZERO));
     if (kind != GMG_V && level + 2 < m->count)
         SPRY_GO(m->ctx, cycle(m, level + 1, kind == GMG_F ? GMG_V : kind, GMG_GIVEN));
-    SPRY_GO(m->ctx,
-            gmg_smooth(m, level, (int)m->options.post, m->options.symmetric, GMG_FROM_BELOW));
+    SPRY_GO(m->ctx, smooth(m, level, (int)m->options.post, m->options.symmetric, GMG_FROM_BELOW));
 done:
     return status;
 }
@@ -95,11 +141,12 @@ static spry_status full_cycle(const gmg *m)
 {
     spry_status status = SPRY_STATUS_OK;
     for (int k = 0; k + 1 < m->count; k++)
-        SPRY_GO(m->ctx, gmg_down(m, k, true));
+        SPRY_GO(m->ctx, down(m, k, true));
     SPRY_GO(m->ctx, cycle(m, m->count - 1, GMG_V, GMG_ZERO));
     for (int k = m->count - 2; k >= 0; k--) {
-        memset(m->level[k].x, 0, (size_t)m->level[k].A->rows * spry_type_size(m->type));
-        SPRY_GO(m->ctx, cycle(m, k, GMG_V, GMG_FROM_BELOW));
+        gmg_start start;
+        SPRY_GO(m->ctx, guess(m, k, &start));
+        SPRY_GO(m->ctx, cycle(m, k, GMG_V, start));
     }
 done:
     return status;
@@ -112,7 +159,12 @@ static spry_status gmg_apply(const spry_operator *op, spry_transpose transpose,
     (void)transpose;
     m->level[0].b = r->data;
     m->level[0].x = z->data;
-    return m->options.cycle == GMG_FULL ? full_cycle(m) : cycle(m, 0, m->options.cycle, GMG_ZERO);
+    if (m->device)
+        gmg_device_begin(m, r, z);
+    const spry_status status =
+        m->options.cycle == GMG_FULL ? full_cycle(m) : cycle(m, 0, m->options.cycle, GMG_ZERO);
+    const spry_status ended = m->device ? gmg_device_end(m, z) : SPRY_STATUS_OK;
+    return status != SPRY_STATUS_OK ? status : ended;
 }
 
 static void gmg_destroy(spry_operator *op)
@@ -120,6 +172,7 @@ static void gmg_destroy(spry_operator *op)
     gmg *m = op->state;
     if (!m)
         return;
+    gmg_device_free(m);
     for (int k = 0; k < m->count; k++) {
         gmg_level *l = &m->level[k];
         if (k > 0) {
@@ -127,12 +180,15 @@ static void gmg_destroy(spry_operator *op)
             base_free(m->ctx, l->b);
         }
         base_free(m->ctx, l->r);
+        base_free(m->ctx, l->p);
         base_free(m->ctx, l->tiles);
         spry_vector_free(l->diagonal);
         if (k > 0 || m->owns_first)
             spry_operator_free(l->A);
     }
     spry_operator_free(m->coarsest);
+    if (op->device)
+        op->device->users--;
     base_free(m->ctx, m);
 }
 
@@ -144,23 +200,6 @@ static const operator_class gmg_class = {.name = "gmg",
 
 /* --- set-up --------------------------------------------------------------------------------------
  */
-
-/* Whether a grid can be halved: every axis has an even number of intervals, four or more. */
-static bool halves(const grid_shape *shape)
-{
-    for (int a = 0; a < shape->dimensions; a++)
-        if (shape->axis[a].intervals % 2 != 0 || shape->axis[a].intervals < 4)
-            return false;
-    return true;
-}
-
-static spry_status halved(spry_context *ctx, const grid_shape *fine, grid_shape *coarse)
-{
-    *coarse = *fine;
-    for (int a = 0; a < fine->dimensions; a++)
-        coarse->axis[a].intervals /= 2;
-    return grid_complete(ctx, coarse);
-}
 
 /* Whether neighbours have the other colour: they lie along one axis, next to the row, and periodic
  * axes have an even number of points. */
@@ -191,22 +230,24 @@ static spry_status add_level(gmg *m, spry_operator *A)
     spry_status status = SPRY_STATUS_OK;
     l->A = A;
     l->s = A->state;
+    m->redblack = m->redblack && two_colours(l->s);
+    if (m->place) /* which has vectors of its own */
+        return status;
     if (m->count > 1) {
         SPRY_GO(m->ctx, base_calloc(m->ctx, n, size, &l->x));
         SPRY_GO(m->ctx, base_calloc(m->ctx, n, size, &l->b));
     }
     const int64_t lines = 2 * (l->s->shape.axis[0].unknowns + 2);
     SPRY_GO(m->ctx, base_calloc(m->ctx, lines * spry_context_threads(m->ctx), size, &l->tiles));
-    m->redblack = m->redblack && two_colours(l->s);
 done:
     return status;
 }
 
-/* Inverse diagonals and room for residuals, for Jacobi's sweeps. */
+/* Inverse diagonals and room for residuals, for Jacobi's and Chebyshev's sweeps. */
 static spry_status add_diagonals(gmg *m)
 {
     spry_status status = SPRY_STATUS_OK;
-    for (int k = 0; k + 1 < m->count && !m->redblack; k++) {
+    for (int k = 0; k + 1 < m->count && !m->redblack && !m->place; k++) {
         gmg_level *l = &m->level[k];
         SPRY_GO(m->ctx, base_alloc(m->ctx, l->A->rows, spry_type_size(m->type), &l->r));
         SPRY_GO(m->ctx, spry_operator_diagonal(l->A, &l->diagonal));
@@ -225,6 +266,7 @@ done:
 
 static spry_status add_coarsest(gmg *m)
 {
+    enum { MOST_DENSE = 1500 }; /* an inverse that is written out for a device */
     const gmg_level *l = &m->level[m->count - 1];
     spry_matrix *A = NULL;
     spry_status status = SPRY_STATUS_OK;
@@ -235,7 +277,12 @@ static spry_status add_coarsest(gmg *m)
                  "coarsen further",
                  m->count - 1, l->A->rows);
     SPRY_GO(m->ctx, spry_operator_to_matrix(l->A, &A));
-    SPRY_GO(m->ctx, spry_precon_new(A, NULL, "direct", &m->coarsest));
+    if (gmg_pin(A))
+        base_log(m->ctx, SPRY_LOG_INFO,
+                 "precon gmg: no value is known, so that solutions differ by a constant; "
+                 "nullspace=constant makes the solver take that out of b and x");
+    const char *kind = m->place && l->A->rows <= MOST_DENSE ? "direct:kind=dense" : "direct";
+    SPRY_GO(m->ctx, spry_precon_new(A, m->place, kind, &m->coarsest));
     m->coarsest->kept = m->coarsest->kept ? m->coarsest->kept : A;
     A = m->coarsest->kept == A ? NULL : A;
 done:
@@ -246,20 +293,21 @@ done:
 static spry_status make_levels(gmg *m, const spry_operator *A)
 {
     const stencil *s = stencil_of(A);
+    const bool fully = m->options.coarsening == GMG_FULLY || m->place;
     spry_operator *op = NULL;
     spry_status status = SPRY_STATUS_OK;
     if (s->order > 2 || m->type != A->type) {
-        SPRY_GO(m->ctx, stencil_coarser(A, &s->shape, false, 2, m->type, &op));
+        SPRY_GO(m->ctx, stencil_coarser(A, &s->shape, 2, m->type, &op));
         m->owns_first = true;
     }
     SPRY_GO(m->ctx, add_level(m, op ? op : (spry_operator *)(uintptr_t)A));
     while (m->count < GMG_LEVELS) {
         const gmg_level *fine = &m->level[m->count - 1];
         grid_shape shape;
-        if (fine->A->rows <= m->options.coarsest || !halves(&fine->s->shape))
+        if (fine->A->rows <= m->options.coarsest || !gmg_halve(fine->A, fully, &shape))
             break;
-        SPRY_GO(m->ctx, halved(m->ctx, &fine->s->shape, &shape));
-        SPRY_GO(m->ctx, stencil_coarser(fine->A, &shape, true, 2, m->type, &op));
+        SPRY_GO(m->ctx, grid_complete(m->ctx, &shape));
+        SPRY_GO(m->ctx, stencil_coarser(fine->A, &shape, 2, m->type, &op));
         SPRY_GO(m->ctx, add_level(m, op));
     }
     if (m->options.smoother == GMG_REDBLACK && !m->redblack) {
@@ -269,9 +317,28 @@ static spry_status make_levels(gmg *m, const spry_operator *A)
         goto done;
     }
     SPRY_GO(m->ctx, add_diagonals(m));
+    for (int k = 0; k + 1 < m->count && m->options.smoother == GMG_CHEBYSHEV; k++)
+        SPRY_GO(m->ctx, gmg_chebyshev_make(m, k));
+    if (m->place)
+        SPRY_GO(m->ctx, gmg_device_make(m, m->place));
     SPRY_GO(m->ctx, add_coarsest(m));
 done:
     return status;
+}
+
+/* What devices do not do. */
+static spry_status check_place(const spry_operator *A, const gmg_options *o)
+{
+    const char *said = o->smoother == GMG_CHEBYSHEV    ? "smoother=chebyshev"
+                       : o->coarsening == GMG_SEMI     ? "coarsening=semi"
+                       : o->interpolation == GMG_CUBIC ? "interpolation=cubic"
+                                                       : NULL;
+    if (!A->device || !said)
+        return SPRY_STATUS_OK;
+    return SPRY_FAIL(A->ctx, SPRY_STATUS_UNSUPPORTED,
+                     "precon gmg on a device has no %s; leave it out, or have the operator on the "
+                     "host",
+                     said);
 }
 
 spry_status gmg_make(const spry_operator *A, const void *options, spry_operator **M)
@@ -289,13 +356,17 @@ spry_status gmg_make(const spry_operator *A, const void *options, spry_operator 
         return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
                          "precon gmg has numbers of the operator's precision, or of single "
                          "precision; take precision=single");
+    SPRY_GO(ctx, check_place(A, options));
     SPRY_GO(ctx, operator_new(ctx, &gmg_class, type, A->rows, A->cols, &op));
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *m, &m));
     op->state = m;
     m->ctx = ctx;
     m->type = type;
+    m->place = op->device = A->device;
+    if (op->device)
+        op->device->users++;
     m->options = *(const gmg_options *)options;
-    m->redblack = m->options.smoother != GMG_JACOBI;
+    m->redblack = m->options.smoother == GMG_AUTO || m->options.smoother == GMG_REDBLACK;
     SPRY_GO(ctx, make_levels(m, A));
     if (type == A->type) {
         *M = op;

@@ -12,7 +12,9 @@ typedef struct gmg_level {
     spry_operator *A; /* of order 2; owned but for one that is the caller's */
     const stencil *s;
     void *x, *b;
-    void *r;               /* for Jacobi's sweeps, as is the next */
+    void *r;               /* for Jacobi's and Chebyshev's sweeps, as is `diagonal` */
+    void *p;               /* Chebyshev's direction */
+    double lambda;         /* its largest eigenvalue of D^-1 A */
     spry_vector *diagonal; /* inverse */
     void *tiles;           /* two lines for each thread, each with an element before and behind */
 } gmg_level;
@@ -25,6 +27,8 @@ typedef struct gmg {
     int count;
     gmg_level level[GMG_LEVELS];
     spry_operator *coarsest;
+    spry_device *place;        /* where it lives; NULL: the host */
+    struct gmg_device *device; /* its part there (gmg_device.h) */
 } gmg;
 
 /* What a pass of smoothing begins with: x as it is; 0, whatever x holds; x with what the next level
@@ -34,8 +38,19 @@ typedef enum gmg_start { GMG_GIVEN, GMG_ZERO, GMG_FROM_BELOW } gmg_start;
 spry_status gmg_smooth(const gmg *m, int level, int sweeps, bool back, gmg_start start);
 /* The same for colours, in one pass over memory (wave.c). */
 void gmg_wave(const gmg *m, int level, int sweeps, bool back, gmg_start start);
+/* The same by Chebyshev's polynomials, and what they need of a level with a diagonal; zero: x is 0,
+ * whatever it holds. */
+spry_status gmg_chebyshev(const gmg *m, int level, int sweeps, bool zero);
+spry_status gmg_chebyshev_make(gmg *m, int level);
 /* b of the next level = restricted b - A x, or (plain) b */
-spry_status gmg_down(const gmg *m, int level, bool plain);
+void gmg_down(const gmg *m, int level, bool plain);
+/* The intervals of the next level, of an operator's shape: half of those along all axes, or (fully
+ * is false) along those with strong couplings; false where none can be halved. */
+bool gmg_halve(const spry_operator *A, bool fully, grid_shape *shape);
+/* x = x of the next level by cubic interpolation */
+void gmg_guess(const gmg *m, int level);
+/* Makes the matrix of the last level regular where it takes constants to 0; whether it did. */
+bool gmg_pin(spry_matrix *A);
 /* x += interpolated x of the next level, of all lines or of some */
 void gmg_up(const gmg *m, int level);
 void gmg_up_lines(const gmg *m, int level, range lines, int share);

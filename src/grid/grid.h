@@ -174,19 +174,25 @@ typedef struct stencil {
     void **fields; /* of the operator's type, for all points */
     stencil_form plain, transposed;
     const host_kernels *kernels;
+    struct stencil_device *device; /* its part on a device; NULL: it lives on the host */
 } stencil;
 
+/* The rows of op(A), made if they have to be. */
+spry_status stencil_find_form(const spry_operator *op, spry_transpose transpose,
+                              const stencil_form **form);
 /* y = alpha op(A) x + beta z; z may be y. */
 spry_status stencil_run(const spry_operator *op, spry_transpose transpose, spry_scalar alpha,
                         const void *x, spry_scalar beta, const void *z, void *y);
 /* A line of x as kernels want it. */
 host_line stencil_line(const stencil *s, const stencil_form *form, bool conjugate, int64_t size,
                        int64_t line, const char *x);
-/* The same terms with differences of another order, and numbers of another type, on a grid with
- * half the intervals along each axis, whose shape is given, or (halved is false) on the same;
- * fields are taken from points that both have. */
-spry_status stencil_coarser(const spry_operator *fine, const grid_shape *shape, bool halved,
-                            int order, spry_type type, spry_operator **coarse);
+/* The same terms with differences of another order, and numbers of another type, on the same grid,
+ * or one with half the intervals along some axes, whose shape is given; fields are taken from
+ * points that both have. */
+spry_status stencil_coarser(const spry_operator *fine, const grid_shape *shape, int order,
+                            spry_type type, spry_operator **coarse);
+spry_status stencil_shifted(const spry_operator *A, spry_scalar alpha, spry_scalar beta,
+                            spry_operator **shifted);
 spry_status gmg_make(const spry_operator *A, const void *options, spry_operator **M);
 
 /* Makes the rows of all classes. */
@@ -203,6 +209,9 @@ typedef struct stencil_entry {
 typedef void (*stencil_visit)(void *data, const stencil_part *part, const stencil_entry *entry);
 void stencil_visit_row(const stencil_part *part, bool transposed, const int64_t at[GRID_AXES],
                        stencil_visit visit, void *data);
+/* An entry's number, with its term's factor and fields, in the row of an unknown. */
+spry_scalar stencil_entry_value(const spry_operator *op, const int64_t at[GRID_AXES],
+                                const stencil_part *part, const stencil_entry *e);
 /* The stencil of an operator; NULL where it is none. */
 const stencil *stencil_of(const spry_operator *op);
 /* The matrix and its diagonal. */

@@ -37,6 +37,13 @@ static spry_scalar entry_value(const row_job *j, const stencil_part *part, const
     return value;
 }
 
+spry_scalar stencil_entry_value(const spry_operator *op, const int64_t at[GRID_AXES],
+                                const stencil_part *part, const stencil_entry *e)
+{
+    const row_job job = {.op = op, .s = op->state, .at = {at[0], at[1], at[2]}};
+    return entry_value(&job, part, e);
+}
+
 static bool is_known(const stencil_entry *e)
 {
     return e->kind[0] != KNOWN_NOT || e->kind[1] != KNOWN_NOT || e->kind[2] != KNOWN_NOT;

@@ -1,14 +1,15 @@
 /* Operators of differences: products by lines of points, and the object. */
 #include "grid/grid.h"
 
+#include "grid/stencil_device.h"
 #include "grid/terms.h"
 
 /* --- products ------------------------------------------------------------------------------------
  */
 
 /* The rows of op(A), made if they have to be. */
-static spry_status find_form(const spry_operator *op, spry_transpose transpose,
-                             const stencil_form **form)
+spry_status stencil_find_form(const spry_operator *op, spry_transpose transpose,
+                              const stencil_form **form)
 {
     stencil *s = op->state;
     stencil_form *f = transpose == SPRY_TRANSPOSE_NO ? &s->plain : &s->transposed;
@@ -75,7 +76,7 @@ spry_status stencil_run(const spry_operator *op, spry_transpose transpose, spry_
                        .x = x,
                        .z = z,
                        .y = y};
-    const spry_status status = find_form(op, transpose, &job.form);
+    const spry_status status = stencil_find_form(op, transpose, &job.form);
     if (status != SPRY_STATUS_OK)
         return status;
     const int64_t line = s->shape.axis[0].unknowns * (int64_t)spry_type_size(op->type);
@@ -120,7 +121,7 @@ static spry_status stencil_open_rows(const spry_operator *op, spry_transpose tra
     const stencil_form *form;
     if (transpose != SPRY_TRANSPOSE_NO)
         return SPRY_STATUS_OK;
-    const spry_status status = find_form(op, transpose, &form);
+    const spry_status status = stencil_find_form(op, transpose, &form);
     if (status == SPRY_STATUS_OK)
         *rows = (operator_rows){.state = op, .run = run_rows, .work = row_work};
     return status;
@@ -129,7 +130,7 @@ static spry_status stencil_open_rows(const spry_operator *op, spry_transpose tra
 /* --- the object ----------------------------------------------------------------------------------
  */
 
-static void stencil_destroy(spry_operator *op)
+void stencil_destroy(spry_operator *op)
 {
     stencil *s = op->state;
     if (!s)
@@ -146,17 +147,19 @@ static const operator_class stencil_class = {.name = "stencil",
                                              .destroy = stencil_destroy,
                                              .open_rows = stencil_open_rows,
                                              .multigrid = gmg_make,
+                                             .shifted = stencil_shifted,
                                              .to_matrix = stencil_to_matrix,
                                              .matrix_diagonal = stencil_diagonal};
 
 const stencil *stencil_of(const spry_operator *op)
 {
-    return op->class == &stencil_class ? op->state : NULL;
+    return op->class == &stencil_class || op->class == &stencil_on_device ? op->state : NULL;
 }
 
 #define STENCIL_OPTIONS(item)                                                   \
     item(INT, order, "2", 2, 8, NULL, "order of the differences: 2, 4, 6 or 8") \
-    item(WORD, type, "d", 0, 0, "s d c z", "type of the numbers")
+    item(WORD, type, "d", 0, 0, "s d c z", "type of the numbers")               \
+    item(TEXT, device, "cpu", 0, 0, NULL, "where it lives: cpu, cuda, opencl:1")
 
 typedef struct stencil_options {
     STENCIL_OPTIONS(SPRY_OPTION_FIELD)
@@ -191,6 +194,7 @@ spry_status spry_operator_stencil(const spry_grid *grid, const char *text, const
     stencil_options chosen;
     spry_operator *op = NULL;
     stencil *s = NULL;
+    spry_device *device = NULL;
     const stencil_form *form;
     spry_status status = SPRY_STATUS_OK;
     *A = NULL;
@@ -207,10 +211,14 @@ spry_status spry_operator_stencil(const spry_grid *grid, const char *text, const
     s->kernels = host_kernels_for(ctx, type);
     const terms_given given = {text, count, names, values};
     SPRY_GO(ctx, terms_make(ctx, type, &given, s));
-    SPRY_GO(ctx, find_form(op, SPRY_TRANSPOSE_NO, &form));
+    SPRY_GO(ctx, stencil_find_form(op, SPRY_TRANSPOSE_NO, &form));
     const int64_t size = (int64_t)spry_type_size(type);
     op->own_bytes = s->field_count * s->shape.points * size;
     op->bytes = op->own_bytes + 2 * n * size;
+    if (strcmp(chosen.device, "cpu") != 0) {
+        SPRY_GO(ctx, device_open(ctx, chosen.device, &device));
+        SPRY_GO(ctx, stencil_move(op, device));
+    }
     *A = op;
     op = NULL;
 done:
@@ -219,15 +227,16 @@ done:
 }
 
 /* Numbers of a field at the points that the coarser grid has. */
-static void take_points(const spry_operator *fine, const grid_shape *shape, bool halved,
-                        spry_type type, const void *from, void *to)
+static void take_points(const spry_operator *fine, const grid_shape *shape, spry_type type,
+                        const void *from, void *to)
 {
     const grid_axis *f = ((const stencil *)fine->state)->shape.axis;
     for (int64_t i = 0; i < shape->points; i++) {
         int64_t at[GRID_AXES];
         grid_split(shape, true, i, at);
         for (int a = 0; a < GRID_AXES; a++)
-            at[a] *= 1 + halved;
+            if (shape->axis[a].intervals > 0)
+                at[a] *= f[a].intervals / shape->axis[a].intervals;
         const int64_t k = at[0] + f[0].points * (at[1] + f[1].points * at[2]);
         value_set(type, to, i, value_get(fine->type, from, k));
     }
@@ -256,8 +265,8 @@ static spry_status copy_parts(spry_context *ctx, const stencil *fine, stencil *s
     return SPRY_STATUS_OK;
 }
 
-spry_status stencil_coarser(const spry_operator *fine, const grid_shape *shape, bool halved,
-                            int order, spry_type type, spry_operator **coarse)
+spry_status stencil_coarser(const spry_operator *fine, const grid_shape *shape, int order,
+                            spry_type type, spry_operator **coarse)
 {
     spry_context *ctx = fine->ctx;
     const stencil *from = fine->state;
@@ -276,10 +285,10 @@ spry_status stencil_coarser(const spry_operator *fine, const grid_shape *shape, 
     for (int f = 0; f < from->field_count; f++) {
         SPRY_GO(ctx, base_alloc(ctx, shape->points, spry_type_size(type), &s->fields[f]));
         s->field_count++;
-        take_points(fine, shape, halved, type, from->fields[f], s->fields[f]);
+        take_points(fine, shape, type, from->fields[f], s->fields[f]);
     }
     SPRY_GO(ctx, copy_parts(ctx, from, s));
-    SPRY_GO(ctx, find_form(op, SPRY_TRANSPOSE_NO, &form));
+    SPRY_GO(ctx, stencil_find_form(op, SPRY_TRANSPOSE_NO, &form));
     *coarse = op;
     op = NULL;
 done:

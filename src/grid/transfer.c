@@ -1,23 +1,31 @@
 /*
- * Going from a level to the next coarser one and back. Interpolation is linear along each axis;
- * restriction is full weighting, its adjoint but for the factor 2 of each axis that makes it a
- * mean. At a face with Neumann's condition the point beyond it is the mirror image of the one
- * before.
+ * Going from a level to the next coarser one and back. Interpolation is linear along each axis that
+ * is halved; restriction is full weighting, its adjoint but for the factor 2 of each such axis that
+ * makes it a mean. At a face with Neumann's condition the point beyond it is the mirror image of
+ * the one before.
  */
 #include "grid/gmg.h"
 
-/* The fine unknown that coarse unknown j of an axis lies on. */
-static int64_t fine_of(const grid_axis *fine, int64_t j)
+/* Whether an axis has half as many intervals on the next level; an axis that is not there has 0. */
+static bool is_halved(const grid_axis *fine, const grid_axis *coarse)
 {
-    return fine->intervals == 0 ? 0 : 2 * (j + fine->first) - fine->first;
+    return coarse->intervals != fine->intervals;
 }
 
-/* The unknowns around k and their weights along one axis, of restriction. */
-static int around(const grid_axis *fine, int64_t k, int64_t at[3], double part[3])
+/* The fine unknown that coarse unknown j of an axis lies on. */
+static int64_t fine_of(const grid_axis *fine, const grid_axis *coarse, int64_t j)
 {
+    return is_halved(fine, coarse) ? 2 * (j + fine->first) - fine->first : j;
+}
+
+/* The unknowns around coarse unknown j and their weights along one axis, of restriction. */
+static int around(const grid_axis *fine, const grid_axis *coarse, int64_t j, int64_t at[3],
+                  double part[3])
+{
+    const int64_t k = fine_of(fine, coarse, j);
     int count = 0;
-    if (fine->intervals == 0) {
-        at[0] = 0;
+    if (!is_halved(fine, coarse)) {
+        at[0] = k;
         part[0] = 1;
         return 1;
     }
@@ -48,7 +56,7 @@ static int onto(const grid_axis *fine, const grid_axis *coarse, int64_t k, int64
             j = (j + few) % few;
         if (j < 0 || j >= few)
             continue;
-        const int around_j = around(fine, fine_of(fine, j), at, w);
+        const int around_j = around(fine, coarse, j, at, w);
         for (int i = 0; i < around_j; i++)
             sum += at[i] == k ? w[i] : 0;
         to[count] = j;
@@ -71,25 +79,28 @@ static char *tile_of(const gmg *m, const gmg_level *l, int share, int which)
     return (char *)l->tiles + ((2 * share + which) * (l->s->shape.axis[0].unknowns + 2) + 1) * size;
 }
 
-/* A line of b - A x, or (plain) of b, thinned out along x into `to`. */
+/* A line of b - A x, or (plain) of b, thinned out along x, where that is halved, into `to`. */
 static void thin_line(const transfer *t, int64_t line, char *tile, char *to)
 {
     const gmg_level *l = t->fine;
     const grid_axis *f = l->s->shape.axis, *c = t->coarse->s->shape.axis;
     const host_kernels *kernels = l->s->kernels;
     const int64_t size = (int64_t)spry_type_size(t->m->type), n = f[0].unknowns;
+    const bool thins = is_halved(&f[0], &c[0]), periodic = f[0].face[0] == GRID_PERIODIC;
     const char *b = (const char *)l->b + line * n * size;
+    char *made = thins ? tile : to;
     if (t->plain) {
-        memcpy(tile, b, (size_t)(n * size));
+        memcpy(made, b, (size_t)(n * size));
     } else {
         const host_line at = stencil_line(l->s, &l->s->plain, false, size, line, l->x);
         kernels->stencil(&l->s->plain.host, &at, 0, n, (spry_scalar){-1, 0}, (spry_scalar){1, 0}, b,
-                         tile);
+                         made);
     }
-    const bool periodic = f[0].face[0] == GRID_PERIODIC;
+    if (!thins)
+        return;
     memcpy(tile - size, tile + (periodic ? n - 1 : 1) * size, (size_t)size);
     memcpy(tile + n * size, tile + (periodic ? 0 : n - 2) * size, (size_t)size);
-    kernels->coarsen(c[0].unknowns, fine_of(&f[0], 0), tile, to);
+    kernels->coarsen(c[0].unknowns, fine_of(&f[0], &c[0], 0), tile, to);
 }
 
 /*
@@ -135,19 +146,18 @@ static void down_share(void *argument, int share, int shares)
     }
 }
 
-spry_status gmg_down(const gmg *m, int level, bool plain)
+void gmg_down(const gmg *m, int level, bool plain)
 {
     const gmg_level *l = &m->level[level];
     transfer t = {m, l, l + 1, plain};
     base_share_out(m->ctx, host_threads(m->ctx, l->A->rows), down_share, &t);
-    return SPRY_STATUS_OK;
 }
 
 /* The coarse unknowns that a fine one lies on or between; those with known values are left out. */
 static int between(const grid_axis *fine, const grid_axis *coarse, int64_t k, int64_t at[2])
 {
-    if (fine->intervals == 0) {
-        at[0] = 0;
+    if (!is_halved(fine, coarse)) {
+        at[0] = k;
         return 1;
     }
     const int64_t point = k + fine->first;
@@ -174,25 +184,29 @@ void gmg_up_lines(const gmg *m, int level, range lines, int share)
         int64_t y[2], z[2];
         const int64_t ky = line % f[1].unknowns, kz = line / f[1].unknowns;
         const int ny = between(&f[1], &c[1], ky, y), nz = between(&f[2], &c[2], kz, z);
-        const bool half_y = (ky + f[1].first) % 2 && f[1].intervals > 0;
-        const bool half_z = (kz + f[2].first) % 2 && f[2].intervals > 0;
+        const bool half_y = (ky + f[1].first) % 2 && is_halved(&f[1], &c[1]);
+        const bool half_z = (kz + f[2].first) % 2 && is_halved(&f[2], &c[2]);
         const double share_of = (half_y ? 0.5 : 1) * (half_z ? 0.5 : 1);
-        spry_scalar weights[4];
-        const void *from[4];
-        int count = 0;
+        char *to = (char *)fine->x + line * f[0].unknowns * size;
+        spry_scalar weights[5] = {{1, 0}};
+        const void *from[5] = {to};
+        int count = 1; /* what stands there is the first */
         for (int k = 0; k < nz; k++)
             for (int j = 0; j < ny; j++) {
                 weights[count] = (spry_scalar){share_of, 0};
                 from[count++] = (const char *)coarse->x + (y[j] + c[1].unknowns * z[k]) * n * size;
             }
+        if (!is_halved(&f[0], &c[0])) {
+            kernels->combine(n, count, weights, from, to);
+            continue;
+        }
         /* known values, 0, at the ends; at a periodic one the first again */
         memset(tile - size, 0, (size_t)size);
         memset(tile + n * size, 0, (size_t)size);
-        kernels->combine(n, count, weights, from, tile);
+        kernels->combine(n, count - 1, weights + 1, from + 1, tile);
         if (periodic)
             memcpy(tile + n * size, tile, (size_t)size);
-        kernels->refine(f[0].unknowns, f[0].first, tile - f[0].first * size,
-                        (char *)fine->x + line * f[0].unknowns * size);
+        kernels->refine(f[0].unknowns, f[0].first, tile - f[0].first * size, to);
     }
 }
 

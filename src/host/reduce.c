@@ -94,8 +94,9 @@ static spry_scalar reduce_here(const spry_context *ctx, const reduction *r, redu
 
 /* Chunks one by one, from all ranks, joined as without ranks: these begin at multiples of a chunk.
  */
-static spry_status reduce_strictly(spry_context *ctx, const reduction *r, const vector_part *part,
-                                   reduction_work work, reduction_join join, spry_scalar *result)
+static spry_status reduce_strictly(spry_context *ctx, spry_status own, const reduction *r,
+                                   const vector_part *part, reduction_work work,
+                                   reduction_join join, spry_scalar *result)
 {
     const int ranks = team_ranks(ctx);
     const int64_t all_chunks = chunks_of(part->all);
@@ -105,7 +106,9 @@ static spry_status reduce_strictly(spry_context *ctx, const reduction *r, const 
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, team_bounds(ctx, (double)chunks_of(r->n), &least, &longest));
     most = (int64_t)longest;
-    SPRY_GO(ctx, team_agree(ctx, base_calloc(ctx, (ranks + 1) * (most + 1), sizeof *all, &all)));
+    if (own == SPRY_STATUS_OK)
+        own = base_calloc(ctx, (ranks + 1) * (most + 1), sizeof *all, &all);
+    SPRY_GO(ctx, team_agree(ctx, own));
     mine = all + ranks * (most + 1);
     mine[0].re = (double)chunks_of(r->n);
     for (int64_t i = 0; i * VECTOR_CHUNK < r->n; i++) {
@@ -161,21 +164,22 @@ done:
     return status;
 }
 
-/* One for each of several vectors, which are all parts or none. */
-static spry_status reduce(int count, const spry_vector *const *x, const reduction *r,
-                          reduction_work work, reduction_join join, spry_scalar *results)
+/* One for each of several vectors, which are all parts or none. `own`: whether they are here. */
+static spry_status reduce(spry_status own, int count, const spry_vector *const *x,
+                          const reduction *r, reduction_work work, reduction_join join,
+                          spry_scalar *results)
 {
     spry_context *ctx = x[0]->ctx;
     spry_status status = SPRY_STATUS_OK;
     const bool strict = x[0]->part.is && ctx->options.repeat == REPEAT_STRICT;
     for (int k = 0; k < count; k++) {
         if (strict)
-            SPRY_GO(ctx, reduce_strictly(ctx, &r[k], &x[k]->part, work, join, &results[k]));
-        else
+            SPRY_GO(ctx, reduce_strictly(ctx, own, &r[k], &x[k]->part, work, join, &results[k]));
+        else if (own == SPRY_STATUS_OK)
             results[k] = reduce_here(ctx, &r[k], work, join);
     }
-    if (x[0]->part.is && !strict)
-        SPRY_GO(ctx, join_ranks(ctx, SPRY_STATUS_OK, count, results, join));
+    if (!strict)
+        SPRY_GO(ctx, x[0]->part.is ? join_ranks(ctx, own, count, results, join) : own);
 done:
     return status;
 }
@@ -221,24 +225,26 @@ spry_status spry_vector_dot(const spry_vector *x, const spry_vector *y, spry_sca
     spry_status status = vector_fetch(x);
     if (status == SPRY_STATUS_OK)
         status = vector_fetch(y);
-    if (status != SPRY_STATUS_OK)
-        return status;
     if (x->class) {
-        status = x->class->dot(x, y, result);
+        if (status == SPRY_STATUS_OK)
+            status = x->class->dot(x, y, result);
         return x->part.is || y->part.is ? join_ranks(x->ctx, status, 1, result, join_sum) : status;
     }
     reduction r = reduction_of(x);
     r.y = y->data;
-    return reduce(1, x->part.is ? &x : &y, &r, dot_chunk, join_sum, result);
+    return reduce(status, 1, x->part.is ? &x : &y, &r, dot_chunk, join_sum, result);
 }
 
-static spry_status sum_squares(int count, const spry_vector *const *x, double scale, double *sums)
+/* `own`: whether they are here, on this rank. */
+static spry_status sum_squares(spry_status own, int count, const spry_vector *const *x,
+                               double scale, double *sums)
 {
     reduction r[VECTOR_MOST_NORMS] = {0};
     spry_scalar results[VECTOR_MOST_NORMS] = {{0, 0}};
-    spry_status status = SPRY_STATUS_OK;
+    spry_status status = own;
     if (x[0]->class) {
-        status = x[0]->class->squares(count, x, scale, sums);
+        if (status == SPRY_STATUS_OK)
+            status = x[0]->class->squares(count, x, scale, sums);
         if (!x[0]->part.is)
             return status;
         for (int k = 0; k < count; k++)
@@ -249,14 +255,14 @@ static spry_status sum_squares(int count, const spry_vector *const *x, double sc
             r[k] = reduction_of(x[k]);
             r[k].scale = scale;
         }
-        status = reduce(count, x, r, squares_chunk, join_sum, results);
+        status = reduce(own, count, x, r, squares_chunk, join_sum, results);
     }
     for (int k = 0; k < count; k++)
         sums[k] = results[k].re;
     return status;
 }
 
-static spry_status find_largest(const spry_vector *x, double *most)
+spry_status vector_largest(const spry_vector *x, double *most)
 {
     spry_scalar found = {NAN, 0};
     spry_status status = SPRY_STATUS_OK;
@@ -266,7 +272,7 @@ static spry_status find_largest(const spry_vector *x, double *most)
             status = join_ranks(x->ctx, status, 1, &found, join_most);
     } else {
         const reduction r = reduction_of(x);
-        status = reduce(1, &x, &r, largest_chunk, join_most, &found);
+        status = reduce(SPRY_STATUS_OK, 1, &x, &r, largest_chunk, join_most, &found);
     }
     *most = found.re;
     return status;
@@ -277,7 +283,7 @@ static spry_status norm_by_scaling(const spry_vector *x, double *result)
 {
     double sum = NAN, most = NAN;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(x->ctx, find_largest(x, &most));
+    SPRY_GO(x->ctx, vector_largest(x, &most));
     *result = most;
     if (most == 0 || isinf(most))
         return SPRY_STATUS_OK;
@@ -285,7 +291,7 @@ static spry_status norm_by_scaling(const spry_vector *x, double *result)
     int exponent;
     frexp(most, &exponent);
     exponent = exponent < -1000 ? -1000 : exponent;
-    SPRY_GO(x->ctx, sum_squares(1, &x, ldexp(1, -exponent), &sum));
+    SPRY_GO(x->ctx, sum_squares(SPRY_STATUS_OK, 1, &x, ldexp(1, -exponent), &sum));
     *result = ldexp(sqrt(sum), exponent);
 done:
     return status;
@@ -298,12 +304,12 @@ spry_status vector_norms(int count, const spry_vector *const *x, double *norms)
     const double small = 0x1p-950;
     spry_context *ctx = x[0]->ctx;
     double sums[VECTOR_MOST_NORMS];
-    spry_status status = SPRY_STATUS_OK;
+    spry_status status = SPRY_STATUS_OK, own = SPRY_STATUS_OK;
     for (int k = 0; k < count; k++) {
         norms[k] = sums[k] = NAN;
-        SPRY_GO(ctx, vector_fetch(x[k]));
+        own = own == SPRY_STATUS_OK ? vector_fetch(x[k]) : own; /* told with the sums */
     }
-    SPRY_GO(ctx, sum_squares(count, x, 1, sums));
+    SPRY_GO(ctx, sum_squares(own, count, x, 1, sums));
     for (int k = 0; k < count; k++) {
         norms[k] = sqrt(sums[k]);
         if (!isnan(sums[k]) && !(sums[k] >= small && isfinite(sums[k])))

@@ -37,15 +37,20 @@ typedef struct spread_state {
     side *sides[3]; /* by transpose */
 } spread_state;
 
+static void post_clear(spry_context *ctx, post *p)
+{
+    team_halo_free(ctx, p->messages);
+    base_free(ctx, p->send);
+    base_free(ctx, p->receive);
+    *p = (post){0};
+}
+
 static void side_free(spry_context *ctx, side *s)
 {
     if (!s)
         return;
-    for (int k = 0; k < MOST_TOGETHER; k++) {
-        team_halo_free(ctx, s->posts[k].messages);
-        base_free(ctx, s->posts[k].send);
-        base_free(ctx, s->posts[k].receive);
-    }
+    for (int k = 0; k < MOST_TOGETHER; k++)
+        post_clear(ctx, &s->posts[k]);
     spry_operator_free(s->own);
     spry_operator_free(s->edge);
     base_free(ctx, s->compact);
@@ -74,76 +79,83 @@ static char *sums_at(const side *s, int k)
     return s->sums + k * s->A->spread->edges * size_of(s);
 }
 
-/* Memory for so many x at once. One x alone is received where it is used. */
-static spry_status make_room(side *s, int count)
+/* Memory for so many x at once, and their messages: made aside, and taken when all ranks have it.
+ */
+typedef struct room {
+    char *compact, *sums; /* NULL: what is there is large enough */
+    post p;
+} room;
+
+static spry_status make_room(const side *s, int count, room *r)
 {
     spry_context *ctx = s->A->ctx;
     const spread *p = s->A->spread;
     const size_t size = (size_t)size_of(s);
-    post *to = &s->posts[count - 1];
     spry_status status = SPRY_STATUS_OK;
     if (count > s->room) {
-        char *compact = NULL, *sums = NULL;
-        status = base_alloc(ctx, count * (p->kept + p->ghosts), size, &compact);
-        if (status == SPRY_STATUS_OK)
-            status = base_alloc(ctx, count * p->edges, size, &sums);
-        base_free(ctx, status == SPRY_STATUS_OK ? s->compact : compact);
-        base_free(ctx, status == SPRY_STATUS_OK ? s->sums : sums);
-        if (status != SPRY_STATUS_OK)
-            return status;
-        s->compact = compact;
-        s->sums = sums;
-        s->room = count;
+        SPRY_GO(ctx, base_alloc(ctx, count * (p->kept + p->ghosts), size, &r->compact));
+        SPRY_GO(ctx, base_alloc(ctx, count * p->edges, size, &r->sums));
     }
-    SPRY_GO(ctx, base_alloc(ctx, count * p->sent_count, size, &to->send));
+    SPRY_GO(ctx, base_alloc(ctx, count * p->sent_count, size, &r->p.send));
     if (count > 1)
-        SPRY_GO(ctx, base_alloc(ctx, count * p->ghosts, size, &to->receive));
+        SPRY_GO(ctx, base_alloc(ctx, count * p->ghosts, size, &r->p.receive));
 done:
     return status;
 }
 
-static spry_status list_messages(side *s, int count, team_message **send, team_message **receive)
+/* One x alone is received where it is used. */
+static spry_status list_messages(const side *s, int count, const room *r, team_message **send,
+                                 team_message **receive)
 {
     spry_context *ctx = s->A->ctx;
     const spread *p = s->A->spread;
-    const post *to = &s->posts[count - 1];
     const int64_t size = count * size_of(s);
-    char *place = count > 1 ? to->receive : s->compact + p->kept * size_of(s);
+    char *compact = r->compact ? r->compact : s->compact;
+    char *place = count > 1 ? r->p.receive : compact + p->kept * size_of(s);
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, spread_list_messages(ctx, p->sends, p->send, size, to->send, send));
+    SPRY_GO(ctx, spread_list_messages(ctx, p->sends, p->send, size, r->p.send, send));
     SPRY_GO(ctx, spread_list_messages(ctx, p->receives, p->receive, size, place, receive));
 done:
     return status;
 }
 
-/* One x is received into the compact vector: where that has moved its messages are made anew. */
-static void forget_moved(side *s, const char *before)
+/* Where the compact vectors move, the messages of one x, which they receive, are made anew when
+ * they are next needed. */
+static void take_room(side *s, int count, room *r)
 {
-    if (s->compact == before)
-        return;
-    team_halo_free(s->A->ctx, s->posts[0].messages);
-    base_free(s->A->ctx, s->posts[0].send);
-    s->posts[0] = (post){0};
+    spry_context *ctx = s->A->ctx;
+    if (r->compact) {
+        post_clear(ctx, &s->posts[0]);
+        base_free(ctx, s->compact);
+        base_free(ctx, s->sums);
+        s->compact = r->compact;
+        s->sums = r->sums;
+        s->room = count;
+    }
+    s->posts[count - 1] = r->p;
+    *r = (room){0};
 }
 
+/* Whatever fails, on whichever rank, all have the same messages open afterwards: who has them does
+ * not ask the others. */
 static spry_status open_post(side *s, int count)
 {
     spry_context *ctx = s->A->ctx;
     const spread *p = s->A->spread;
-    const char *before = s->compact;
     team_message *send = NULL, *receive = NULL;
-    spry_status status = SPRY_STATUS_OK;
+    room r = {0};
     if (s->posts[count - 1].messages)
         return SPRY_STATUS_OK;
-    status = make_room(s, count);
-    if (count > 1)
-        forget_moved(s, before);
+    spry_status status = make_room(s, count, &r);
     if (status == SPRY_STATUS_OK)
-        status = list_messages(s, count, &send, &receive);
+        status = list_messages(s, count, &r, &send, &receive);
     SPRY_GO(ctx, team_agree(ctx, status));
-    SPRY_GO(ctx, team_halo_new(ctx, p->sends, send, p->receives, receive,
-                               &s->posts[count - 1].messages));
+    SPRY_GO(ctx, team_halo_new(ctx, p->sends, send, p->receives, receive, &r.p.messages));
+    take_room(s, count, &r);
 done:
+    post_clear(ctx, &r.p);
+    base_free(ctx, r.compact);
+    base_free(ctx, r.sums);
     base_free(ctx, send);
     base_free(ctx, receive);
     return status;
@@ -173,6 +185,7 @@ static spry_status begin(side *s, int count, const void *const *x)
     const spread *p = s->A->spread;
     const int64_t size = size_of(s);
     spry_status status = SPRY_STATUS_OK;
+    s->count = 0; /* nothing is under way, where it fails */
     SPRY_GO(ctx, open_post(s, count));
     const post *to = &s->posts[count - 1];
     for (int i = 0; i < p->sends; i++)
@@ -196,6 +209,8 @@ static spry_status finish(side *s)
 {
     spry_context *ctx = s->A->ctx;
     const spread *p = s->A->spread;
+    if (s->count == 0)
+        return SPRY_STATUS_OK; /* they could not be begun, which was told */
     const post *from = &s->posts[s->count - 1];
     const int64_t size = size_of(s);
     const spry_status status = team_halo_finish(ctx, from->messages);

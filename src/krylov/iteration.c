@@ -291,6 +291,8 @@ static spry_status show(iteration *it, bool made, const spry_vector **x)
     *x = it->shown;
     it->shown->from = it;
     it->shown->bring = bring_x;
+    if (it->unmade && it->x->part.is) /* by all ranks together, also where few will look at it */
+        SPRY_GO(ctx, iteration_agree(it, vector_fetch(*x)));
 done:
     return status;
 }

@@ -79,6 +79,16 @@ typedef struct iteration_end {
     bool drifted; /* its residual said nothing in the end */
 } iteration_end;
 
+/*
+ * What rounding makes of a product A x at most: each row of it is off by u (longest row + 2) times
+ * the sum of its |a_ij x_j| (N. J. Higham, Accuracy and Stability of Numerical Algorithms, SIAM
+ * (2002), section 3.5). NAN: not asked for yet, infinite: not known.
+ */
+typedef struct polish_bounds {
+    double rows; /* over sqrt(n) max |x_j|: u (longest row + 2) |A|_inf */
+    double both; /* over |x|: u (longest row + 2) sqrt(|A|_1 |A|_inf) */
+} polish_bounds;
+
 /* A solve in progress. */
 typedef struct iteration iteration;
 struct iteration {
@@ -87,7 +97,7 @@ struct iteration {
     const spry_operator *A;
     const spry_operator *M;    /* as it was given or made; NULL: none */
     const spry_matrix *matrix; /* A's entries; NULL: not known */
-    double bound;              /* rounding changes computed residuals by bound |x| at most */
+    polish_bounds *bounds;     /* of its rounding */
     const spry_vector *b;
     spry_vector *x;
     double b_norm;
@@ -186,10 +196,6 @@ spry_status iteration_confirm(iteration *it);
 /* |b - A x| in twice the precision. */
 spry_status polish_measure(const spry_matrix *A, const spry_vector *b, const spry_vector *x,
                            double *norm);
-/* What rounding makes of a product A x at most, over |x|: u (longest row + 2) sqrt(|A|_1 |A|_inf),
- * N. J. Higham, Accuracy and Stability of Numerical Algorithms, SIAM (2002), section 3.5. Infinite
- * where it is not known. */
-double polish_bound(const spry_matrix *A);
 /* Remembers x when it is the best so far. */
 spry_status iteration_keep(iteration *it, double relative);
 /* Where x may be the least-squares solution of a system that has none: |A^H r| / (|A| |r|) of the

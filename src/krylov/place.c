@@ -145,7 +145,10 @@ spry_status solver_choose_device(spry_solver *solver, spry_device *near)
         const spry_status status = open_ranked(solver);
         if (solver->given_operator)
             solver->device = device_of(solver->given_operator);
-        return solver_agree(solver, status);
+        const spry_status agreed = solver_agree(solver, status);
+        return agreed == SPRY_STATUS_OK && !solver->given_operator
+                   ? device_spread_choose_transport(solver->ctx, solver->device)
+                   : agreed;
     }
     if (solver->given_operator) {
         solver->device = device_of(solver->given_operator);

@@ -133,44 +133,69 @@ static double largest_row(const spry_matrix *A, const host_kernels *kernels, con
     return most;
 }
 
-double polish_bound(const spry_matrix *A)
+/* The largest sum of absolute values of a column. */
+static double largest_column(const spry_matrix *A, const host_kernels *kernels, const host_csr *csr)
+{
+    double *columns = NULL, most = 0;
+    if (base_calloc(A->ctx, A->a.cols, sizeof *columns, &columns) != SPRY_STATUS_OK)
+        return INFINITY;
+    kernels->csr_sizes(csr, 0, A->a.rows, columns);
+    for (int64_t j = 0; j < A->a.cols; j++)
+        most = fmax(most, columns[j]);
+    base_free(A->ctx, columns);
+    return most;
+}
+
+/* Of rows first, by all threads: columns are asked for where that does not do. */
+static void find_bounds(const spry_matrix *A, bool columns, polish_bounds *bounds)
 {
     const matrix_arrays *a = &A->a;
     const host_kernels *kernels = host_kernels_for(A->ctx, a->type);
     const host_csr csr = {a->offsets, a->col_index, a->values};
     const bool alike = matrix_known(A, SPRY_FACT_HERMITIAN) == SPRY_TRUTH_YES ||
                        matrix_known(A, SPRY_FACT_SYMMETRIC) == SPRY_TRUTH_YES;
-    double *columns = NULL, rows, most = 0;
-    if (a->format != SPRY_FORMAT_CSR || a->symmetry != SPRY_SYMMETRY_GENERAL)
-        return INFINITY;
-    if (alike) {
-        rows = most = largest_row(A, kernels, &csr);
-    } else {
-        if (base_calloc(A->ctx, a->cols, sizeof *columns, &columns) != SPRY_STATUS_OK)
-            return INFINITY;
-        rows = kernels->csr_sizes(&csr, 0, a->rows, columns);
-        for (int64_t j = 0; j < a->cols; j++)
-            most = fmax(most, columns[j]);
-        base_free(A->ctx, columns);
-    }
-    return (double)(matrix_longest_row(A->ctx, a) + 2) * measure_unit(a->type) * sqrt(rows) *
-           sqrt(most);
+    const bool unknown = a->format != SPRY_FORMAT_CSR || a->symmetry != SPRY_SYMMETRY_GENERAL;
+    const double unit = measure_unit(a->type);
+    if (isnan(bounds->rows))
+        bounds->rows = unknown ? INFINITY
+                               : (double)(matrix_longest_row(A->ctx, a) + 2) * unit *
+                                     largest_row(A, kernels, &csr);
+    if (!columns || !isnan(bounds->both))
+        return;
+    const double other = unknown || alike ? bounds->rows
+                                          : (double)(matrix_longest_row(A->ctx, a) + 2) * unit *
+                                                largest_column(A, kernels, &csr);
+    bounds->both = sqrt(bounds->rows) * sqrt(other);
+}
+
+/* Whether such rounding of the residual has no say. */
+static bool is_settled(const iteration *it, double rounding)
+{
+    const double share = 0.01;
+    return rounding <= share * it->truth && rounding < fabs(it->truth - it->tol);
 }
 
 spry_status iteration_confirm(iteration *it)
 {
-    const double share = 0.01, tol = it->tol;
-    double norm;
+    spry_context *ctx = it->ctx;
+    double size, norm;
+    spry_status status = SPRY_STATUS_OK;
     if (!it->matrix || !isfinite(it->truth))
         return SPRY_STATUS_OK;
-    spry_status status = spry_vector_norm(it->x, &norm);
-    const double rounding = norm > 0 ? it->bound * (norm / it->b_norm) : 0;
-    if (status != SPRY_STATUS_OK ||
-        (rounding <= share * it->truth && rounding < fabs(it->truth - tol)) || rounding == 0)
-        return status;
-    status = polish_measure(it->matrix, it->b, it->x, &norm);
-    if (status == SPRY_STATUS_OK)
-        it->truth = norm / it->b_norm;
+    SPRY_GO(ctx, vector_largest(it->x, &size));
+    if (spry_type_is_complex(it->x->type)) /* of its parts */
+        size *= sqrt(2);
+    find_bounds(it->matrix, false, it->bounds);
+    if (size == 0 ||
+        is_settled(it, it->bounds->rows * sqrt((double)it->A->rows) * (size / it->b_norm)))
+        return SPRY_STATUS_OK;
+    SPRY_GO(ctx, spry_vector_norm(it->x, &norm));
+    find_bounds(it->matrix, true, it->bounds);
+    if (is_settled(it, it->bounds->both * (norm / it->b_norm)))
+        return SPRY_STATUS_OK;
+    SPRY_GO(ctx, polish_measure(it->matrix, it->b, it->x, &norm));
+    it->truth = norm / it->b_norm;
+done:
     return status;
 }
 

@@ -42,7 +42,10 @@ spry_status solver_tell_ranks(spry_solver *solver, const team_counts *before, do
                              .threads = spry_context_threads(ctx),
                              .share = ranks_share(ctx)};
     snprintf(mine.device, sizeof mine.device, "%s", place_name(solver->device));
-    snprintf(mine.transport, sizeof mine.transport, "%s", solver->device ? "staged" : "memory");
+    snprintf(mine.transport, sizeof mine.transport, "%s",
+             !solver->device         ? "memory"
+             : ctx->team->on_devices ? "direct"
+                                     : "staged");
     if (s) {
         mine.nnz = s->own->a.nnz;
         for (int64_t k = 0; k < s->edge->a.nnz; k++) /* own entries of edge rows are there twice */

@@ -566,15 +566,13 @@ static spry_status solve_some(spry_solver *solver, int first_system, int count,
         note_device(solver->device, before);
     const spry_matrix *known =
         solver->given_operator || solver_ranked(solver) ? NULL : solver->matrix;
-    if (known && isnan(solver->bound))
-        solver->bound = polish_bound(known);
     for (int k = 0; k < count; k++) {
         its[k] = (iteration){.ctx = ctx,
                              .options = &solver->options,
                              .A = solver_operator(solver),
                              .M = solver_bare_precon(solver),
                              .matrix = known,
-                             .bound = solver->bound,
+                             .bounds = &solver->bounds,
                              .b = b[k],
                              .x = x[k],
                              .order = solver->order.matrix ? &solver->order : NULL,
@@ -708,6 +706,8 @@ again:
         }
         status = solve_some(solver, done, some, b + done, x + done,
                             results ? result_at(results, done) : NULL);
+        if (done + some < count) /* what fails at the end of these, on one rank, ends it on all */
+            status = solver_agree(solver, status);
         if (done == 0 && solver_stay(solver, status, b[0])) {
             for (int k = 0; results && k < some; k++)
                 spry_result_clear(ctx, result_at(results, k));

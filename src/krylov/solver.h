@@ -58,7 +58,7 @@ struct spry_solver {
     spry_matrix *view;               /* which that is, where the caller's is of another context */
     solver_order order;              /* made with the operator */
     int64_t version, pattern; /* of the caller's matrix, whose values stand in what was made */
-    double bound;             /* polish_bound() of these values; NAN: not asked for yet */
+    polish_bounds bounds;     /* of these values */
     double condition;         /* of these values, for spry_solver_errors(); NAN: likewise */
     const spry_operator *given_operator, *given_precon;
     spry_monitor_fn monitor;

@@ -92,7 +92,7 @@ spry_status spry_solver_set_space(spry_solver *solver, const char *name, int cou
     if (status != SPRY_STATUS_OK)
         return status;
     solver_begin_attempts(solver);
-    status = put_space(solver, name, count, v);
+    status = solver_agree(solver, put_space(solver, name, count, v));
     solver_end(solver, status);
     return status;
 }

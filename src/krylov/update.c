@@ -11,7 +11,8 @@ void solver_note_version(spry_solver *solver)
     matrix_follow(A);
     solver->version = matrix_version(A);
     solver->pattern = matrix_pattern_version(A);
-    solver->bound = solver->condition = NAN;
+    solver->bounds = (polish_bounds){NAN, NAN};
+    solver->condition = NAN;
 }
 
 static spry_status update_operator(spry_solver *solver)

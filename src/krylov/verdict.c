@@ -162,9 +162,10 @@ spry_status verdict_stop(iteration *it)
     return take_best(it);
 }
 
-/* Whether a number of x is beyond the range: a norm may be where no number is. */
-static spry_status has_overflowed(const spry_vector *x, bool *yes)
+/* Whether a number of x, of any rank, is beyond the range: a norm may be where no number is. */
+static spry_status has_overflowed(const iteration *it, bool *yes)
 {
+    const spry_vector *x = it->x;
     const spry_vector *here = NULL;
     spry_vector *copy = NULL;
     double norm;
@@ -176,7 +177,8 @@ static spry_status has_overflowed(const spry_vector *x, bool *yes)
     for (int64_t i = 0; status == SPRY_STATUS_OK && i < x->n && !*yes; i++)
         *yes = !value_finite(value_get(x->type, here->data, i));
     spry_vector_free(copy);
-    return status;
+    status = iteration_agree(it, status);
+    return status == SPRY_STATUS_OK && x->part.is ? team_any(it->ctx, *yes, yes) : status;
 }
 
 /* The system was solved for x / 2^exponent: the verdict is of the x that is stored, which may have
@@ -196,7 +198,7 @@ spry_status verdict_hand_back(iteration *it)
     SPRY_GO(ctx, spry_vector_scale(up, it->x));
     if (!isfinite(before)) /* nothing was said of it */
         return SPRY_STATUS_OK;
-    SPRY_GO(ctx, has_overflowed(it->x, &beyond));
+    SPRY_GO(ctx, has_overflowed(it, &beyond));
     if (beyond) {
         SPRY_GO(ctx, spry_vector_fill(it->x, (spry_scalar){0, 0}));
         it->truth = 1;

@@ -13,6 +13,7 @@
 enum { VECTOR_CHUNK = 4096 };
 
 struct device_memory;
+struct device_rows;
 
 /* What is done with vectors in a device's memory; every member is there. Sizes, types and places
  * were found to fit. */
@@ -96,6 +97,8 @@ spry_status vector_new_at(spry_context *ctx, spry_device *device, spry_type type
 /* Norms of up to VECTOR_MOST_NORMS vectors of one type and place; a device is waited for once. */
 enum { VECTOR_MOST_NORMS = 4 };
 spry_status vector_norms(int count, const spry_vector *const *x, double *norms);
+/* The largest |x_i|, of complex numbers the largest |re| or |im|, without regard to NaN. */
+spry_status vector_largest(const spry_vector *x, double *most);
 /* Fails where a caller's word on who owns arrays, of vectors and matrices, is none of the three. */
 spry_status vector_check_own(spry_context *ctx, spry_own own);
 /* Fails where vectors of other contexts or lengths are given, and brings their numbers. */
@@ -322,6 +325,13 @@ typedef struct operator_class {
     spry_status (*multiply_vectors)(const spry_operator *op, spry_transpose transpose,
                                     spry_scalar alpha, const spry_vector *x, spry_scalar beta,
                                     spry_vector *y);
+    /* The same on memory of the device that it lives on; and its rows as a text for sweeps there
+     * (device/formats.h). Of operators of devices that store no matrix and have no `apply`. */
+    spry_status (*multiply_memory)(const spry_operator *op, spry_transpose transpose,
+                                   spry_scalar alpha, const struct device_memory *x,
+                                   spry_scalar beta, struct device_memory *y);
+    spry_status (*open_device_rows)(const spry_operator *op, spry_transpose transpose,
+                                    const char *prefix, struct device_rows *rows);
     /* Prepares products by rows; rows->run stays NULL where they are not possible or not wise. */
     spry_status (*open_rows)(const spry_operator *op, spry_transpose transpose,
                              operator_rows *rows);
@@ -357,6 +367,9 @@ typedef struct operator_class {
     spry_status (*matrix_diagonal)(const spry_operator *op, spry_vector **d);
     /* Of operators on grids: geometric multigrid for it, with options of precon/gmg.h. */
     spry_status (*multigrid)(const spry_operator *op, const void *options, spry_operator **M);
+    /* alpha A + beta I as an operator of the same kind, for those that make it without entries. */
+    spry_status (*shifted)(const spry_operator *A, spry_scalar alpha, spry_scalar beta,
+                           spry_operator **shifted);
     /* Of functions of a caller's: the row of the first number, infinite or none, that was made of
      * finite ones since this was last asked; -1: there is none. */
     int64_t (*gave_nonfinite)(const spry_operator *op);

@@ -6,10 +6,12 @@
  * positive definite, as conjugate gradients needs it. The pattern comes from A's lower triangle, or
  * grows from that: see grow.h.
  *
- * A product is two with sparse matrices, G and G^H, both stored.
+ * A product is two with sparse matrices, G and G^H, both stored. Across ranks each computes its
+ * rows of G, and both are spread.
  */
 #include "device/operator.h"
 #include "precon/local_device.h"
+#include "precon/local_ranks.h"
 
 #define FSAI_OPTIONS(item)                                                                         \
     item(INT, growth, "0", 0, 1000, NULL, "how often rows grow, by what gains most")               \
@@ -32,6 +34,7 @@ typedef struct fsai {
     precon_job job; /* what is kept of it */
     double shift;
     spry_matrix *pattern;     /* of G */
+    deal_rows rows;           /* the same across ranks: this one's */
     spry_operator *G, *other; /* G^H */
     spry_vector *between;
 } fsai;
@@ -78,6 +81,7 @@ static void fsai_destroy(spry_operator *op)
     spry_operator_free(state->other);
     spry_vector_free(state->between);
     spry_matrix_free(state->pattern);
+    deal_rows_clear(op->ctx, &state->rows);
     base_free(op->ctx, state);
 }
 
@@ -110,17 +114,40 @@ done:
     return status;
 }
 
+/* G of the host. */
+static spry_status make_matrix(const fsai *state, const spry_matrix *A, spry_matrix **G)
+{
+    matrix_arrays arrays = {0};
+    return matrix_finish(A->ctx, compute(state, A, &arrays), &arrays, G);
+}
+
+/* The same across ranks. */
+static spry_status make_spread(const fsai *state, const spry_matrix *A, spry_matrix **G)
+{
+    spry_context *ctx = A->ctx;
+    deal_rows X = {0};
+    local_outcome outcome;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, local_values_ranks(A, &state->rows, LOCAL_FACTOR, state->shift, &X, &outcome));
+    status = outcome.bad >= 0 ? not_definite(ctx, outcome.bad) : SPRY_STATUS_OK;
+    SPRY_GO(ctx, team_agree(ctx, status));
+    SPRY_GO(ctx, deal_spread(ctx, &X, X.rows, G));
+done:
+    deal_rows_clear(ctx, &X);
+    return status;
+}
+
 /* G and G^H as operators, from G of the host. */
 static spry_status store_here(const fsai *state, const spry_matrix *A, spry_operator *pair[2])
 {
     spry_context *ctx = A->ctx;
-    matrix_arrays arrays = {0};
     spry_matrix *G = NULL, *other = NULL, *taken;
     spry_status status = SPRY_STATUS_OK;
     precon_job job = state->job;
     job.A = A;
-    SPRY_GO(ctx, matrix_finish(ctx, compute(state, A, &arrays), &arrays, &G));
-    SPRY_GO(ctx, spry_matrix_transpose(G, true, &other));
+    SPRY_GO(ctx, A->spread ? make_spread(state, A, &G) : make_matrix(state, A, &G));
+    SPRY_GO(ctx,
+            A->spread ? spread_transpose(G, true, &other) : spry_matrix_transpose(G, true, &other));
     taken = G;
     G = NULL;
     SPRY_GO(ctx, precon_store(&job, taken, &pair[0]));
@@ -173,7 +200,7 @@ static spry_status fill(spry_operator *op, const spry_matrix *A)
     char before[MESSAGE_SIZE];
     spry_status status = SPRY_STATUS_NO_MEMORY;
     memcpy(before, op->ctx->message, sizeof before);
-    if (local_is_there(&state->job, op->type))
+    if (!A->spread && local_is_there(&state->job, op->type))
         status = store_there(state, A, pair);
     if (status == SPRY_STATUS_NO_MEMORY) {
         spry_operator_free(pair[0]);
@@ -209,6 +236,23 @@ static const operator_class fsai_class = {.name = "fsai",
                                           .update = fsai_update,
                                           .destroy = fsai_destroy};
 
+/* This rank's rows of it. */
+static spry_status find_rows(const precon_job *job, fsai *state)
+{
+    const fsai_options *options = job->options;
+    const local_pattern how = pattern_of(options);
+    const local_growth growth = growth_of(options);
+    spry_context *ctx = job->A->ctx;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, local_pattern_ranks(job->A, NULL, &how, &state->rows));
+    if (options->growth > 0)
+        SPRY_GO(ctx, local_grow_ranks(job->A, &growth, &state->rows));
+    base_log(ctx, SPRY_LOG_INFO, "precon fsai: %" PRId64 " entries in this rank's rows of G",
+             state->rows.offsets[state->rows.rows]);
+done:
+    return status;
+}
+
 static spry_status find_pattern(const precon_job *job, fsai *state)
 {
     const fsai_options *options = job->options;
@@ -226,26 +270,39 @@ done:
     return status;
 }
 
-static spry_status make(const precon_job *job, spry_operator **M)
+/* Without a pattern. */
+static spry_status new_operator(const precon_job *job, spry_operator **op)
 {
     const fsai_options *options = job->options;
     const spry_matrix *A = job->A;
     spry_context *ctx = A->ctx;
-    spry_operator *op = NULL;
     fsai *state = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, operator_new(ctx, &fsai_class, A->a.type, A->a.rows, A->a.cols, op));
+    SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *state, &state));
+    (*op)->state = state;
+    (*op)->device = job->device;
+    (*op)->hermitian = (*op)->definite = true;
+    state->job = precon_kept(job);
+    state->shift = options->shift;
+    SPRY_GO(ctx, precon_vector(job, A->a.rows, NULL, &state->between));
+    state->between->part = spread_rows_here(A);
+done:
+    return status;
+}
+
+static spry_status make(const precon_job *job, spry_operator **M)
+{
+    const spry_matrix *A = job->A;
+    spry_context *ctx = A->ctx;
+    spry_operator *op = NULL;
     bool symmetric;
     spry_status status = SPRY_STATUS_OK;
     *M = NULL;
     SPRY_GO(ctx, precon_check_hermitian(A, "fsai", "sai or isai", &symmetric));
-    SPRY_GO(ctx, operator_new(ctx, &fsai_class, A->a.type, A->a.rows, A->a.cols, &op));
-    SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *state, &state));
-    op->state = state;
-    op->device = job->device;
-    op->hermitian = op->definite = true;
-    state->job = precon_kept(job);
-    state->shift = options->shift;
-    SPRY_GO(ctx, precon_vector(job, A->a.rows, NULL, &state->between));
-    SPRY_GO(ctx, find_pattern(job, state));
+    status = new_operator(job, &op);
+    SPRY_GO(ctx, A->spread ? team_agree(ctx, status) : status);
+    SPRY_GO(ctx, A->spread ? find_rows(job, op->state) : find_pattern(job, op->state));
     SPRY_GO(ctx, fill(op, A));
     *M = op;
     op = NULL;
@@ -259,6 +316,8 @@ const precon_kind precon_kind_fsai = {
     .summary = "a factorised sparse approximate inverse, for positive definite matrices",
     .options = SPRY_OPTION_LIST(table),
     .make = make,
+    .make_ranks = make,
     .on_devices = true,
+    .ranks_on_devices = true,
     .half = true,
 };

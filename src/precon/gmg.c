@@ -27,4 +27,5 @@ const precon_kind precon_kind_gmg = {.name = "gmg",
                                      .summary = "geometric multigrid, of operators on grids",
                                      .options = SPRY_OPTION_LIST(rows),
                                      .make = make_of_matrix,
-                                     .make_of = make_of_operator};
+                                     .make_of = make_of_operator,
+                                     .on_devices = true};

@@ -11,13 +11,20 @@
          "each level on the way up")                                                           \
     item(INT, pre, "1", 0, 64, NULL, "sweeps of the smoother before going down")               \
     item(INT, post, "1", 0, 64, NULL, "sweeps after coming up")                                \
-    item(WORD, smoother, "auto", 0, 0, "auto redblack jacobi",                                 \
+    item(WORD, smoother, "auto", 0, 0, "auto redblack jacobi chebyshev",                       \
          "red-black Gauss-Seidel, where points have neighbours of the other colour alone, or " \
-         "damped Jacobi; auto takes the first where it can")                                   \
+         "damped Jacobi, or Chebyshev's polynomials of as high a degree as there are sweeps; " \
+         "auto takes the first where it can, else jacobi")                                     \
     item(REAL, omega, "0", 0, 2, NULL, "relaxation; 0 takes 1 for redblack, 0.8 for jacobi")   \
     item(BOOL, symmetric, "yes", 0, 0, NULL,                                                   \
          "colours take turns the other way after coming up, as methods for symmetric systems " \
          "need it; no converges faster by itself")                                             \
+    item(WORD, coarsening, "auto", 0, 0, "auto full semi",                                     \
+         "axes that are halved from level to level: full takes all of them, semi those with "  \
+         "strong couplings alone; auto is semi")                                               \
+    item(WORD, interpolation, "linear", 0, 0, "linear cubic",                                  \
+         "of first guesses in cycle=full, where cubic leaves the error of the differences "    \
+         "after one cycle; corrections are linear always")                                     \
     item(INT, coarsest, "200", 1, 1e6, NULL,                                                   \
          "unknowns that are few enough to be solved for by factors")
 
@@ -25,6 +32,8 @@ typedef struct gmg_options {
     GMG_OPTIONS(SPRY_OPTION_FIELD)
 } gmg_options;
 enum { GMG_V, GMG_W, GMG_F, GMG_FULL };
-enum { GMG_AUTO, GMG_REDBLACK, GMG_JACOBI };
+enum { GMG_AUTO, GMG_REDBLACK, GMG_JACOBI, GMG_CHEBYSHEV };
+enum { GMG_COARSENING_AUTO, GMG_FULLY, GMG_SEMI };
+enum { GMG_LINEAR, GMG_CUBIC };
 
 #endif

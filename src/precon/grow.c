@@ -20,6 +20,8 @@ static int64_t row_room(const local_problems *p, const local_growth *how, int64_
     const int64_t grown = begin + how->steps * how->add;
     const int64_t most = how->most > begin ? how->most : begin;
     const int64_t columns = p->kind == LOCAL_FACTOR ? k + 1 : p->n;
+    if (begin == 0)
+        return 0;
     return grown < most ? (grown < columns ? grown : columns) : most < columns ? most : columns;
 }
 

@@ -17,6 +17,15 @@ local_problems local_problems_of(const spry_matrix *B, const spry_matrix *P, loc
                             .pattern = P->a.col_index};
 }
 
+spry_status local_not_positive(spry_context *ctx, int64_t row)
+{
+    return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
+                     "row %" PRId64
+                     " (from 0): the diagonal entry is not positive, so the matrix is not positive "
+                     "definite; try precon sai or isai",
+                     row);
+}
+
 spry_status local_scales(const spry_matrix *B, local_kind kind, void **scale)
 {
     spry_context *ctx = B->ctx;
@@ -42,11 +51,7 @@ spry_status local_scales(const spry_matrix *B, local_kind kind, void **scale)
         return SPRY_STATUS_OK;
     base_free(ctx, *scale);
     *scale = NULL;
-    return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
-                     "row %" PRId64
-                     " (from 0): the diagonal entry is not positive, so the matrix is not positive "
-                     "definite; try precon sai or isai",
-                     bad);
+    return local_not_positive(ctx, bad);
 }
 
 spry_status local_values(const spry_matrix *B, const spry_matrix *P, local_kind kind, double shift,
@@ -58,6 +63,7 @@ spry_status local_values(const spry_matrix *B, const spry_matrix *P, local_kind 
     spry_status status = SPRY_STATUS_OK;
     *X = P->a;
     X->type = B->a.type;
+    X->values = NULL;
     SPRY_GO(ctx, local_scales(B, kind, &scale));
     SPRY_GO(ctx, base_alloc(ctx, X->nnz, spry_type_size(X->type), &X->values));
     p.shift = shift;
@@ -99,6 +105,16 @@ typedef struct inverse {
     device_matrix there;  /* the same where it was made on a device, and pattern is NULL */
 } inverse;
 
+spry_status local_beyond(spry_context *ctx, const char *name, bool right, int64_t row,
+                         spry_type type)
+{
+    return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
+                     "precon %s: %s %" PRId64
+                     " (from 0) of the inverse is beyond what type %s can hold; scale the matrix "
+                     "first",
+                     name, right ? "column" : "row", row, spry_type_name(type));
+}
+
 static spry_status judge(spry_context *ctx, const inverse *state, spry_type type,
                          const local_outcome *outcome)
 {
@@ -106,11 +122,7 @@ static spry_status judge(spry_context *ctx, const inverse *state, spry_type type
     const int64_t rows = state->pattern ? state->pattern->a.rows : state->there.rows;
     const int64_t nnz = state->pattern ? state->pattern->a.nnz : state->there.nnz;
     if (outcome->bad >= 0)
-        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
-                         "precon %s: %s %" PRId64
-                         " (from 0) of the inverse is beyond what type %s can hold; scale the "
-                         "matrix first",
-                         state->name, what, outcome->bad, spry_type_name(type));
+        return local_beyond(ctx, state->name, state->right, outcome->bad, type);
     base_log(ctx, SPRY_LOG_INFO,
              "precon %s: %" PRId64 " entries, %.1f a %s; %" PRId64
              " local problems of less than full rank",

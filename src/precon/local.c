@@ -60,12 +60,12 @@ static spry_status deal(spry_context *ctx, const local_problems *p, int64_t most
     SPRY_GO(ctx, base_alloc(ctx, p->n / CHUNK + most + 2, sizeof *d->cuts, &d->cuts));
     for (int64_t i = 0; i < p->n; i++)
         first[most - (p->pattern_at[i + 1] - p->pattern_at[i]) + 1]++;
-    for (int64_t k = 0; k <= most; k++) {
+    for (int64_t k = 0; k < most; k++) {
         for (int64_t at = first[k]; at < first[k] + first[k + 1]; at += CHUNK)
             d->cuts[d->chunks++] = at;
         first[k + 1] += first[k];
     }
-    d->cuts[d->chunks] = p->n;
+    d->cuts[d->chunks] = first[most]; /* what follows has no vectors */
     for (int64_t i = 0; i < p->n; i++)
         d->list[first[most - (p->pattern_at[i + 1] - p->pattern_at[i])]++] = (int32_t)i;
 done:

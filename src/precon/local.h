@@ -1,5 +1,5 @@
 /* Local problems solved for whole preconditioners, and the patterns that they come from: see
- * problems.h. */
+ * problems.h. Across ranks each rank has its rows of all of these: see local_ranks.h. */
 #ifndef SPRY_PRECON_LOCAL_H
 #define SPRY_PRECON_LOCAL_H
 
@@ -27,6 +27,11 @@ typedef struct local_pattern {
     bool lower;      /* entries on and below the diagonal alone */
 } local_pattern;
 
+/* What tau leaves of A, and the diagonal, with weights if these are wanted. */
+spry_status local_thin(const spry_matrix *A, double tau, bool weigh, spry_matrix **S);
+/* Cuts rows in place to what is on and below the diagonal, where that is asked for, and to the
+ * `most` heaviest entries, the diagonal among them. */
+spry_status local_cut(spry_matrix *P, bool lower, int64_t most);
 /* The pattern as a matrix of A's size, sorted, without values; T is A^T where that is known, or
  * NULL. */
 spry_status local_pattern_make(const spry_matrix *A, const spry_matrix *T, const local_pattern *how,
@@ -37,6 +42,11 @@ spry_status local_pattern_make(const spry_matrix *A, const spry_matrix *T, const
 
 /* The problems of B with a pattern; x and scale are set later. */
 local_problems local_problems_of(const spry_matrix *B, const spry_matrix *P, local_kind kind);
+/* What is said of a row whose diagonal entry is not positive, for factors; and of a row or (right)
+ * column of the inverse that is not finite. */
+spry_status local_not_positive(spry_context *ctx, int64_t row);
+spry_status local_beyond(spry_context *ctx, const char *name, bool right, int64_t row,
+                         spry_type type);
 /* Their scales; fails for factors where a diagonal entry is not positive. */
 spry_status local_scales(const spry_matrix *B, local_kind kind, void **scale);
 /* Solves them: *X has new values, freed by the caller, and the pattern's own arrays. */

@@ -57,7 +57,7 @@ static int64_t thin_row(const matrix_arrays *a, int64_t row, double tau, int32_t
     return count;
 }
 
-static spry_status thin(const spry_matrix *A, double tau, bool weigh, spry_matrix **S)
+spry_status local_thin(const spry_matrix *A, double tau, bool weigh, spry_matrix **S)
 {
     spry_context *ctx = A->ctx;
     const matrix_arrays *a = &A->a;
@@ -117,9 +117,8 @@ static int64_t shorten(int64_t row, int64_t count, int64_t most, int32_t *column
     return most;
 }
 
-/* Cuts rows in place to what is on and below the diagonal, where that is asked for, and to so many
- * entries; what is behind them moves up. */
-static spry_status cut(spry_matrix *P, bool lower, int64_t most)
+/* What is behind the entries that go moves up. */
+spry_status local_cut(spry_matrix *P, bool lower, int64_t most)
 {
     spry_context *ctx = P->ctx;
     matrix_arrays *a = &P->a;
@@ -134,7 +133,7 @@ static spry_status cut(spry_matrix *P, bool lower, int64_t most)
         const int64_t begin = a->offsets[i];
         int64_t count = a->offsets[i + 1] - begin;
         int32_t *columns = a->col_index + begin;
-        while (lower && columns[count - 1] > i)
+        while (lower && count > 0 && columns[count - 1] > i)
             count--;
         if (count > most)
             count = shorten(i, count, most, columns, (const float *)a->values + begin, room);
@@ -167,7 +166,7 @@ static spry_status raise(const spry_matrix *from, const local_pattern *how, bool
     spry_matrix *S = NULL, *W = NULL, *next = NULL;
     spry_status status = SPRY_STATUS_OK;
     *P = NULL;
-    SPRY_GO(ctx, thin(from, how->tau, weigh, &S));
+    SPRY_GO(ctx, local_thin(from, how->tau, weigh, &S));
     for (int64_t k = 1; k < how->power; k++) {
         SPRY_GO(ctx, algebra_multiply(W ? W : S, S, false, false, &next));
         replace(&W, next);
@@ -210,7 +209,7 @@ spry_status local_pattern_make(const spry_matrix *A, const spry_matrix *T, const
         SPRY_GO(ctx, spry_matrix_transpose(S, false, &next));
         replace(&S, next);
     }
-    SPRY_GO(ctx, cut(S, how->lower, how->most));
+    SPRY_GO(ctx, local_cut(S, how->lower, how->most));
     base_free(ctx, S->a.values);
     S->a.values = NULL;
     *P = S;

@@ -67,8 +67,9 @@ typedef struct precon_kind {
     /* Whether what was made shows that no row or column of A is all zeros. NULL: A is looked
      * through for those. */
     bool (*sound)(const spry_operator *M);
-    bool on_devices; /* it can live on a device */
-    bool half;       /* it can store 16 bits: all its matrices go through precon_store() */
+    bool on_devices;       /* it can live on a device */
+    bool ranks_on_devices; /* also across ranks, some of which may work on processors */
+    bool half;             /* it can store 16 bits: all its matrices go through precon_store() */
 } precon_kind;
 
 /* Whether a spec names a kind: "inner", or "inner:" and options. */
@@ -103,9 +104,9 @@ spry_status precon_make_beside(spry_context *ctx, const spry_matrix *A, const sp
 spry_status precon_make_ranked(spry_context *ctx, const spry_matrix *A, const spry_operator *near,
                                const char *spec, spry_operator **M, char name[32]);
 spry_status precon_spread(const spry_matrix *A, spry_status made, spry_operator **M);
-/* Of kinds that work across ranks, *made is false of others. */
-spry_status precon_make_across(const spry_matrix *A, const char *spec, bool *made,
-                               spry_operator **M, char name[32]);
+/* Of kinds that work across ranks, on this rank's device if they can; *made is false of others. */
+spry_status precon_make_across(const spry_matrix *A, const char *spec, spry_device *device,
+                               bool *made, spry_operator **M, char name[32]);
 /* Tells a device what programs making what `spec` names for A and applying it will take; never
  * fails. */
 void precon_foresee(spry_device *d, const spry_matrix *A, const char *spec);
@@ -132,7 +133,7 @@ spry_status precon_make_there(const precon_job *outer, const struct device_matri
                               const char *spec, bool *made, spry_operator **M);
 
 /* The product with a matrix of the preconditioner's own making, which it takes (also when it
- * fails), where the job says and with values as it says. */
+ * fails), where the job says and with values as it says. Collective where that is spread. */
 spry_status precon_store(const precon_job *job, spry_matrix *A, spry_operator **op);
 /* The job's matrix in the memory of its device, as CSR: from what is there, or by a copy. */
 spry_status precon_device_matrix(const precon_job *job, struct device_matrix *A);

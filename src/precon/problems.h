@@ -25,7 +25,8 @@ typedef struct local_problems {
     const void *scale; /* real: powers of two that bring the rows of B (factor: rows and columns,
                           by its diagonal) to about 1 */
     double shift;      /* factor: diagonals are multiplied by 1 + shift */
-    const int64_t *pattern_at; /* of X, sorted; a row holds its diagonal */
+    const int64_t *pattern_at; /* of X, sorted; a row holds its diagonal, or nothing: it is left
+                                  out */
     const int32_t *pattern;
     void *x; /* values of X */
 } local_problems;

@@ -110,7 +110,7 @@ spry_status precon_make_ranked(spry_context *ctx, const spry_matrix *A, const sp
                          "each rank",
                          spec);
     bool made = false;
-    SPRY_GO(ctx, precon_make_across(A, spec, &made, M, name));
+    SPRY_GO(ctx, precon_make_across(A, spec, near ? near->device : NULL, &made, M, name));
     if (made)
         return SPRY_STATUS_OK;
     if (own->a.rows == 0 && !precon_is(spec, "jacobi"))

@@ -282,8 +282,8 @@ spry_status precon_make_inner(const precon_job *outer, const spry_matrix *A, con
     return strcmp(spec, "auto") == 0 ? make_auto(&job, M, name) : make_named(&job, spec, M, name);
 }
 
-spry_status precon_make_across(const spry_matrix *A, const char *spec, bool *made,
-                               spry_operator **M, char name[32])
+spry_status precon_make_across(const spry_matrix *A, const char *spec, spry_device *device,
+                               bool *made, spry_operator **M, char name[32])
 {
     spry_context *ctx = A->ctx;
     request q;
@@ -298,11 +298,15 @@ spry_status precon_make_across(const spry_matrix *A, const char *spec, bool *mad
     if (precision_of(&q) != PRECON_SAME)
         return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
                          "precon %s across ranks is of the precision of the matrix; take it "
-                         "without precision=",
-                         q.kind->name);
+                         "without precision=, or block-jacobi:inner=[%s]",
+                         q.kind->name, spec);
     snprintf(name, 32, "%s", q.kind->name);
     SPRY_GO(ctx, team_agree(ctx, matrix_check_finite(A->spread->own, "precon", q.kind->name)));
-    const precon_job job = {.A = A, .options = q.fields, .values = "own", .near = A};
+    const precon_job job = {.A = A,
+                            .device = q.kind->ranks_on_devices ? device : NULL,
+                            .options = q.fields,
+                            .values = "own",
+                            .near = A};
     *made = true;
     SPRY_GO(ctx, q.kind->make_ranks(&job, M));
     (*M)->rows_part = (*M)->cols_part = spread_cols_here(A);

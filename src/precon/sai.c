@@ -13,7 +13,7 @@
  * Each column is a dense problem of its own: see problems.h. Products with M are those with a
  * sparse matrix.
  */
-#include "precon/local.h"
+#include "precon/local_ranks.h"
 
 #define SAI_SIDE(item)                            \
     item(WORD, side, "right", 0, 0, "right left", \
@@ -40,7 +40,8 @@ static local_pattern pattern_of(const sai_options *options)
 static spry_status make(const precon_job *job, const char *name, local_kind kind, spry_operator **M)
 {
     const local_pattern how = pattern_of(job->options);
-    return local_inverse_from(job, name, kind, &how, M);
+    return job->A->spread ? local_inverse_ranks(job, name, kind, &how, M)
+                          : local_inverse_from(job, name, kind, &how, M);
 }
 
 static spry_status make_there(const precon_job *job, const struct device_matrix *A,
@@ -77,8 +78,10 @@ const precon_kind precon_kind_sai = {
     .summary = "a sparse approximate inverse by least squares, with a pattern from A",
     .options = SPRY_OPTION_LIST(table),
     .make = make_sai,
+    .make_ranks = make_sai,
     .make_there = make_sai_there,
     .on_devices = true,
+    .ranks_on_devices = true,
     .half = true,
 };
 const precon_kind precon_kind_isai = {
@@ -86,7 +89,9 @@ const precon_kind precon_kind_isai = {
     .summary = "a sparse matrix whose product with A is I where it has entries",
     .options = SPRY_OPTION_LIST(table),
     .make = make_isai,
+    .make_ranks = make_isai,
     .make_there = make_isai_there,
     .on_devices = true,
+    .ranks_on_devices = true,
     .half = true,
 };

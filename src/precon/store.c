@@ -3,31 +3,50 @@
 
 #include "device/matrix.h"
 #include "device/operator.h"
+#include "device/spread.h"
 #include "host/host.h"
+
+/* The product with a matrix, or the own block of one that is spread, on the job's device. */
+static spry_status store_block(spry_device *d, const spry_matrix *A, const char *options,
+                               spry_operator **op)
+{
+    char before[MESSAGE_SIZE], format[64];
+    memcpy(before, A->ctx->message, sizeof before);
+    snprintf(format, sizeof format, "sell%s", options);
+    spry_status status = device_operator(d, A, format, op);
+    if (status == SPRY_STATUS_UNSUPPORTED) { /* rows that are too different for slices */
+        memcpy(A->ctx->message, before, sizeof before);
+        snprintf(format, sizeof format, "csr%s", options);
+        status = device_operator(d, A, format, op);
+    }
+    return status;
+}
+
+static spry_status store_there(spry_device *d, const spry_matrix *A, const char *options,
+                               spry_operator **op)
+{
+    spry_operator *own = NULL;
+    if (!A->spread)
+        return store_block(d, A, options, op);
+    const spry_status made = store_block(d, A->spread->own, options, &own);
+    return device_spread_operator(d, A, made, own, op);
+}
 
 spry_status precon_store(const precon_job *job, spry_matrix *A, spry_operator **op)
 {
     const bool own = !job->values || strcmp(job->values, "own") == 0;
-    char format[64];
+    char options[32] = "", format[64];
     spry_status status = SPRY_STATUS_OK;
     *op = NULL;
-    snprintf(format, sizeof format, "%s%s%s", job->device ? "sell" : "csr",
-             own ? "" : ":values=", own ? "" : job->values);
-    if (job->device) {
-        char before[MESSAGE_SIZE];
-        memcpy(before, A->ctx->message, sizeof before);
-        status = device_operator(job->device, A, format, op);
-        if (status == SPRY_STATUS_UNSUPPORTED) { /* rows that are too different for slices */
-            memcpy(A->ctx->message, before, sizeof before);
-            memcpy(format, "csr ", 4);
-            memmove(format + 3, format + 4, strlen(format + 4) + 1);
-            status = device_operator(job->device, A, format, op);
-        }
-    } else if (own) {
+    if (!own)
+        snprintf(options, sizeof options, ":values=%s", job->values);
+    snprintf(format, sizeof format, "csr%s", options);
+    if (job->device)
+        status = store_there(job->device, A, options, op);
+    else if (own)
         status = spry_operator_from_matrix(A, op);
-    } else {
+    else
         status = spry_operator_from_format(A, format, op);
-    }
     if (status != SPRY_STATUS_OK) {
         spry_context *ctx = A->ctx;
         spry_matrix_free(A);

@@ -473,16 +473,6 @@ spry_status resident_prepare(resident *s, track *l)
     spry_status status = SPRY_STATUS_OK;
     s->l = l;
     (void)place_vectors(s); /* where they were at first: a recording may know addresses */
-    for (int v = 0; v < p->var_count; v++) {
-        const plan_var *var = &p->vars[v];
-        const bool plain = !var->array && !var->in_pieces && var->number != NONE;
-        const int64_t bytes = s->stride[var->space] * r->size;
-        if (!var->seen_before || !(plain || var->array) || (r->used && plan_keeps(p, v)))
-            continue;
-        const int64_t at = mirror[ST_SLOTS + (var->array ? p->slots + v : var->number)].whole;
-        SPRY_GO(ctx,
-                device_clear(s->memory, at * r->size, var->array ? var->extent * bytes : bytes));
-    }
     mirror[ST_FAULT].whole = NONE;
     for (int space = 0; space < 2; space++) {
         mirror[ST_STRIDE0 + space].whole = s->stride[space];
@@ -498,6 +488,17 @@ spry_status resident_prepare(resident *s, track *l)
     for (int k = 0; k < p->slots; k++)
         s->slots[k] = mirror[ST_SLOTS + k].whole;
     resident_give(s);
+    /* Last: a rank that fails here goes on for the sake of the others, with what is in place. */
+    for (int v = 0; v < p->var_count; v++) {
+        const plan_var *var = &p->vars[v];
+        const bool plain = !var->array && !var->in_pieces && var->number != NONE;
+        const int64_t bytes = s->stride[var->space] * r->size;
+        if (!var->seen_before || !(plain || var->array) || (r->used && plan_keeps(p, v)))
+            continue;
+        const int64_t at = mirror[ST_SLOTS + (var->array ? p->slots + v : var->number)].whole;
+        SPRY_GO(ctx,
+                device_clear(s->memory, at * r->size, var->array ? var->extent * bytes : bytes));
+    }
 done:
     return status;
 }

@@ -117,7 +117,9 @@ spry_status runner_space(runner *r, int track_index, int var, int64_t index, spr
         .var = var, .index = index, .bytes = r->n[r->p->vars[var].space] * r->size};
     spry_status status = SPRY_STATUS_OK;
     if (!r->used) { /* memory may hold anything so far */
+        r->late = SPRY_STATUS_OK;
         SPRY_GO(r->ctx, r->class->clear(r, l));
+        SPRY_GO(r->ctx, r->late); /* of a rank's device: a run would begin without it */
         r->used = true;
     }
     SPRY_GO(r->ctx, vector_fetch(v));

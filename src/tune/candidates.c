@@ -1,5 +1,6 @@
 /* All formats with all options worth trying, and what a product in each will read. */
 #include "device/formats.h"
+#include "host/host.h"
 #include "matrix/entries.h"
 #include "matrix/formats/bsr.h"
 #include "tune/tune.h"
@@ -321,6 +322,15 @@ static void name_blocks(spry_context *ctx, const matrix_arrays *a, tune_candidat
     snprintf(c->row.format, sizeof c->row.format, "bsr:r=%d,c=%d", (int)rows, (int)columns);
 }
 
+/* Whether a device meets x all over the place: no cache of a multiprocessor's holds it, and rows do
+ * not share what was brought near for the one before. */
+static bool gathers_far(const matrix_arrays *a)
+{
+    enum { NEAR_CACHE = 1 << 20 };
+    return (int64_t)spry_type_size(a->type) * a->cols > NEAR_CACHE &&
+           host_scattered(a->rows, a->cols, a->offsets, a->col_index);
+}
+
 /* Why a candidate is not looked at on a device; NULL: it is. */
 static const char *hopeless_there(const tune_list *list, const matrix_arrays *some,
                                   int64_t products, const tune_candidate *c)
@@ -331,6 +341,8 @@ static const char *hopeless_there(const tune_list *list, const matrix_arrays *so
         return "some rows are much longer than others";
     if (c->class == &format_bsr && !has_blocks(some))
         return "neighbouring rows have other columns";
+    if (c->class == &format_pb && !list->without_order)
+        return "x is short, or neighbouring rows have columns near each other";
     return NULL;
 }
 
@@ -406,9 +418,10 @@ spry_status tune_list_make(const spry_matrix *A, spry_device *d, int64_t product
         SPRY_GO(ctx, add_class(list, layout_class_at(i), kinds));
     SPRY_GO(ctx, tune_sample(A, d != NULL, &sample));
     const int64_t known = sample || d ? matrix_longest_row(ctx, sample ? &sample->a : &A->a) : 0;
-    if (d) /* the device looks at all of them later */
+    if (d) { /* the device looks at all of them later */
         tune_note_longest(list, &A->a, known);
-    else
+        list->without_order = gathers_far(&A->a);
+    } else
         list->doubtful = sample && matrix_longest_row(ctx, &A->a) > 2 * known;
     for (int i = 1; i < list->count; i++)
         forecast(A, sample, products, list, &list->all[i]);

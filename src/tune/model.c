@@ -19,7 +19,7 @@ static const struct {
     {"ell", 1.15, 10},  {"ellr", 1.4, 10},   {"ellr-t", 1.2, 12}, {"jds", 1.5, 15},
     {"hyb", 1.1, 15},   {"dia", 0.95, 10},   {"crf", 1.6, 20},    {"bsr", 1.15, 15},
     {"merge", 1.05, 8}, {"pcsr", 1.2, 12},   {"sym", 1.25, 15},   {"scoo", 1.4, 15},
-    {"axc", 1.0, 12},   {"axt", 1.05, 15},
+    {"axc", 1.0, 12},   {"axt", 1.05, 15},   {"pb", 3.0, 20},
 };
 enum { GUESSES = sizeof first_guess / sizeof *first_guess };
 static const double other_factor = 1.15, other_conversion = 15;

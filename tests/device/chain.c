@@ -25,7 +25,8 @@ static void saddle_points(spry_context *ctx, spry_device *d)
 
 static void nothing_on_the_diagonal(spry_context *ctx, spry_device *d)
 {
-    walk(ctx, d, CHAIN_NO_DIAGONAL, SPRY_TYPE_S);
+    if (!devices_few(d)) /* the host's test has it, too */
+        walk(ctx, d, CHAIN_NO_DIAGONAL, SPRY_TYPE_S);
 }
 
 int main(void)

@@ -225,6 +225,7 @@ static int run_grid(spry_device *d, const spry_matrix *A, const char *name, cons
                     const char *kind, const pattern *p)
 {
     int at[8] = {0}, made = 0;
+    bool first = true;
     for (;;) {
         char spec[128];
         int used = snprintf(spec, sizeof spec, "%s", name), axis = 0;
@@ -241,7 +242,8 @@ static int run_grid(spry_device *d, const spry_matrix *A, const char *name, cons
         }
         if (*kind)
             snprintf(spec + used, sizeof spec - (size_t)used, "%cvalues=%s", separator, kind);
-        made += check_spec(d, A, spec, p->products);
+        made += check_spec(d, A, spec, p->products && (first || !devices_few(d)));
+        first = false;
         axis = 0;
         for (const char *word = grid; word && *word && !more; axis++) {
             int choices = 1;
@@ -291,7 +293,8 @@ static void slices(spry_context *ctx, spry_device *d)
                                         "scoo:h=512,columns=16,order=row,bits=4",
                                         "scoo:h=1000,columns=16,order=row,bits=11",
                                         "scoo:h=65536,columns=32,order=row",
-                                        "scoo:h=600,columns=16,bits=3"};
+                                        "scoo:h=600,columns=16,bits=3",
+                                        "pb:room=1"};
     for (size_t k = 0; k < sizeof patterns / sizeof *patterns; k++) {
         const pattern *p = &patterns[k];
         if (!d->facts.has_double && !type_is_single(p->type))

@@ -88,6 +88,47 @@ static void test_factors(spry_context *ctx, spry_device *d)
           "method=cg precon=ilu:order=multicolour,precision=single format=csr", 0);
 }
 
+/* A stencil tells of its product when it is made, multigrid of its levels before they are needed.
+ */
+static void test_grids(spry_context *named_by, spry_device *named)
+{
+    spry_context *ctx = support_context("log=debug");
+    spry_device *d = NULL;
+    spry_grid *grid = NULL;
+    spry_operator *A = NULL;
+    spry_vector *b = NULL, *x = NULL;
+    spry_solver *solver = NULL;
+    spry_result result = SPRY_RESULT_INIT;
+    heard h = {0};
+    char options[64];
+    (void)named_by;
+    spry_context_set_log(ctx, hear, &h);
+    assert_ok(ctx, spry_device_open(ctx, named->facts.name, &d));
+    device_listen(d);
+    snprintf(options, sizeof options, "device=%s", named->facts.name);
+    assert_ok(ctx, spry_grid_new(ctx, "32x16x24", &grid));
+    assert_ok(ctx, spry_operator_stencil(grid, "-laplace", options, 0, NULL, NULL, &A));
+    assert_ok(ctx, spry_vector_on(d, SPRY_TYPE_D, spry_operator_rows(A), NULL, &b));
+    assert_ok(ctx, spry_vector_on(d, SPRY_TYPE_D, spry_operator_rows(A), NULL, &x));
+    assert_ok(ctx, spry_vector_fill(b, (spry_scalar){1, 0}));
+    assert_ok(ctx, spry_vector_fill(x, (spry_scalar){0, 0}));
+    assert_ok(ctx, spry_solver_new(ctx, &solver));
+    assert_ok(ctx, spry_solver_set(solver, "method=cg precon=gmg tol=1e-8"));
+    assert_ok(ctx, spry_solver_set_operator(solver, A));
+    assert_ok(ctx, spry_solve(solver, b, x, &result));
+    assert_true(result.converged);
+    if (d->cache->unforeseen > 0)
+        fail_msg("%d programs were not foreseen:\n%s", (int)d->cache->unforeseen, h.names);
+    spry_result_clear(ctx, &result);
+    spry_solver_free(solver);
+    spry_vector_free(b);
+    spry_vector_free(x);
+    spry_operator_free(A);
+    spry_grid_free(grid);
+    spry_device_close_all(ctx);
+    support_context_free(ctx);
+}
+
 /* All formats: what is made for their texts is smaller than the matrix that it speaks for. */
 static void foresee_one(const char *spec, void *data)
 {
@@ -134,6 +175,7 @@ int main(void)
 {
     static const devices_test tests[] = {
         DEVICES_TEST(test_amg),     DEVICES_TEST(test_classical), DEVICES_TEST(test_amg_single),
-        DEVICES_TEST(test_factors), DEVICES_TEST(test_formats),   DEVICES_TEST(test_prepare)};
+        DEVICES_TEST(test_factors), DEVICES_TEST(test_grids),     DEVICES_TEST(test_formats),
+        DEVICES_TEST(test_prepare)};
     return DEVICES_RUN(tests);
 }

@@ -201,6 +201,7 @@ static void odd_options(spry_context *ctx, spry_device *d)
                  {"scoo:h=1024,columns=16,order=row", 0},
                  {"scoo:h=512,columns=16,order=row,bits=10", 0},
                  {"scoo:h=1024,columns=16,order=row,bits=11", 3},
+                 {"pb:room=2", 3},
                  {"hyb:K=1", 3},
                  {"bsr:r=8,c=5", 3},
                  {"ellr-t:T=32,BS=64", 0},

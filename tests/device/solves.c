@@ -299,7 +299,7 @@ static void callers(spry_context *ctx, spry_device *d)
                                           "method=lgmres:restart=4 precon=none tol=1e-10",
                                           "method=bicgstabl precon=none tol=1e-13",
                                           "method=gpbicg precon=none tol=1e-13"};
-    for (size_t k = 0; k < sizeof options / sizeof *options; k++)
+    for (size_t k = 0; k < sizeof options / sizeof *options; k += devices_few(d) ? 3 : 1)
         callers_of(ctx, d, options[k]);
 }
 
@@ -371,7 +371,8 @@ static void ahead(spry_context *ctx, spry_device *d)
                                           "method=cg precon=amg:coarse_size=20,cycle=k tol=1e-10"};
     problem p;
     problem_make(ctx, PROBLEM_DOMINANT, SPRY_TYPE_D, 300, &p);
-    for (size_t k = 0; k < sizeof options / sizeof *options; k++)
+    for (size_t k = devices_few(d); k < sizeof options / sizeof *options;
+         k += devices_few(d) ? 2 : 1)
         check_ahead(&p, options[k], spry_device_name(d));
     problem_free(&p);
 }

@@ -123,6 +123,65 @@ static void odd(void **state)
     arrive("dense", "size=12", RANKS_EVEN, "method=gmres precon=jacobi");
 }
 
+static bool always(team *t, const char *name)
+{
+    (void)t, (void)name;
+    return true;
+}
+
+/* Whatever way halos travel, x has the bits that it has where they go through pinned memory; that
+ * MPI says it takes devices' memory is not enough where that has no addresses. */
+static void transport(void **state)
+{
+    system_t s;
+    spry_vector *staged = NULL;
+    (void)state;
+    for (int said = 0; said < 2; said++) {
+        system_open(&s, "poisson2d", "size=30", RANKS_EVEN);
+        const team_class *real = s.ctx->team->class;
+        team_class saying = *real;
+        saying.takes_devices = said ? always : real->takes_devices;
+        assert_ok(s.ctx, spry_vector_like(s.x, s.x->n, &staged));
+        for (int way = 0; way < 2; way++) {
+            spry_solver *solver = NULL;
+            spry_rank_report mine = SPRY_RANK_REPORT_INIT;
+            char text[96];
+            if (way == 0)
+                assert_int_equal(setenv("SPRY_TRANSPORT", "staged", 1), 0);
+            else
+                assert_int_equal(unsetenv("SPRY_TRANSPORT"), 0);
+            spry_device *d = NULL;
+            assert_ok(s.ctx, device_open(s.ctx, engine, &d));
+            /* A class that says yes is believed only where that can be so. */
+            if (!d->facts.has_pointers)
+                s.ctx->team->class = &saying;
+            snprintf(text, sizeof text, "method=cg precon=jacobi device=%s", engine);
+            assert_ok(s.ctx, spry_solver_new(s.ctx, &solver));
+            assert_ok(s.ctx, spry_solver_set(solver, text));
+            assert_ok(s.ctx, spry_solver_set_matrix(solver, s.A));
+            assert_ok(s.ctx, spry_vector_fill(s.x, (spry_scalar){0, 0}));
+            assert_ok(s.ctx, spry_solve(solver, s.b, s.x, NULL));
+            s.ctx->team->class = real;
+            if (s.A->spread) {
+                assert_ok(s.ctx, spry_solver_rank(solver, spry_context_rank(s.ctx), &mine));
+                const bool direct = strcmp(mine.transport, "direct") == 0;
+                assert_true(direct || strcmp(mine.transport, "staged") == 0);
+                assert_true(!direct || (way == 1 && d->facts.has_pointers));
+                assert_int_equal(direct, s.ctx->team->on_devices);
+                if (spry_context_rank(s.ctx) == 0 && way == 1)
+                    print_message("halos: %s\n", mine.transport);
+            }
+            if (way == 0)
+                assert_ok(s.ctx, spry_vector_copy(s.x, staged));
+            else
+                assert_memory_equal(s.x->data, staged->data, (size_t)s.x->n * sizeof(double));
+            spry_solver_free(solver);
+        }
+        spry_vector_free(staged);
+        system_close(&s);
+    }
+}
+
 /* Several right-hand sides are solved side by side. */
 static void many(void **state)
 {
@@ -359,10 +418,10 @@ static void part_caches(void)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(methods),  cmocka_unit_test(odd),
-                                       cmocka_unit_test(many),     cmocka_unit_test(not_arrived),
-                                       cmocka_unit_test(traffic),  cmocka_unit_test(shares),
-                                       cmocka_unit_test(failures), cmocka_unit_test(lost)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(methods), cmocka_unit_test(odd),         cmocka_unit_test(transport),
+        cmocka_unit_test(many),    cmocka_unit_test(not_arrived), cmocka_unit_test(traffic),
+        cmocka_unit_test(shares),  cmocka_unit_test(failures),    cmocka_unit_test(lost)};
     MPI_Init(NULL, NULL);
     part_caches();
     if (!find_engine()) {

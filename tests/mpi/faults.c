@@ -1,6 +1,7 @@
 /* What fails on one rank fails on all, within the call and with the same words. */
 #include "mpi/ranks.h"
 
+#include <math.h>
 #include <spry/spry.h>
 #include <stdio.h>
 #include <string.h>
@@ -54,6 +55,110 @@ static void memory(void **state)
                 break;
         }
     spry_matrix_free(W);
+    support_context_free(ctx);
+}
+
+typedef struct waster {
+    spry_context *ctx;
+    bool me;
+} waster;
+
+/* From here on the next allocation fails. */
+static bool waste(void *data, int64_t iteration, double residual)
+{
+    const waster *w = data;
+    (void)iteration, (void)residual;
+    if (w->me)
+        spry_context_fail_allocation(w->ctx, 1, false);
+    return true;
+}
+
+/* More right-hand sides than are solved side by side: at the end of the first of them, where
+ * results are filled in, one rank has no memory for a warning. None goes on with the rest. */
+static void batches(void **state)
+{
+    enum { COUNT = 9 };
+    (void)state;
+    spry_context *ctx = ranks_context(NULL);
+    spry_matrix *A = make(ctx, "poisson2d", "size=5");
+    spry_vector *b = NULL, *x[COUNT];
+    const spry_vector *all[COUNT];
+    spry_solver *solver = NULL;
+    assert_ok(ctx, spry_vector_ones(ctx, A, &b));
+    assert_ok(ctx, spry_solver_new(ctx, &solver));
+    /* A device that is not there is warned of. */
+    assert_ok(ctx, spry_solver_set(solver, "method=cg precon=jacobi device=opencl:99"));
+    assert_ok(ctx, spry_solver_set_matrix(solver, A));
+    for (int k = 0; k < COUNT; k++) {
+        assert_ok(ctx, spry_vector_zeros(ctx, A, &x[k]));
+        all[k] = b;
+    }
+    for (int way = 0; way < 3; way++) {
+        spry_result results[COUNT];
+        waster w = {ctx, way == 1 && spry_context_rank(ctx) == spry_context_ranks(ctx) - 1};
+        for (int k = 0; k < COUNT; k++) {
+            results[k] = (spry_result)SPRY_RESULT_INIT;
+            assert_ok(ctx, spry_vector_fill(x[k], (spry_scalar){0, 0}));
+        }
+        spry_solver_set_watch(solver, waste, &w);
+        const spry_status status = spry_solve_many(solver, COUNT, all, x, results);
+        spry_context_fail_allocation(ctx, 0, false);
+        ranks_alike(ctx, status);
+        assert_status(ctx, way == 1 ? SPRY_STATUS_NO_MEMORY : SPRY_STATUS_OK, status);
+        if (way == 1) /* the rest has not begun */
+            assert_int_equal(results[COUNT - 1].iterations, 0);
+        else
+            assert_non_null(results[0].warnings);
+        for (int k = 0; k < COUNT; k++)
+            spry_result_clear(ctx, &results[k]);
+    }
+    for (int k = 0; k < COUNT; k++)
+        spry_vector_free(x[k]);
+    spry_solver_free(solver);
+    spry_vector_free(b);
+    spry_matrix_free(A);
+    support_context_free(ctx);
+}
+
+/* Products with several x, of which one rank has no room for some: one alone is multiplied after
+ * each. */
+static void together(void **state)
+{
+    enum { COUNT = 3 };
+    (void)state;
+    spry_context *ctx = ranks_context(NULL);
+    spry_matrix *A = make(ctx, "poisson2d", "size=5");
+    spry_operator *op = NULL;
+    operator_rows rows = {0};
+    spry_vector *x = NULL, *y = NULL;
+    const void *several[COUNT];
+    assert_ok(ctx, spry_vector_ones(ctx, A, &x));
+    assert_ok(ctx, spry_vector_zeros(ctx, A, &y));
+    for (int nth = 1; nth <= 8; nth++) {
+        int64_t before, after;
+        spry_context_memory(ctx, &before, NULL);
+        assert_ok(ctx, spry_operator_from_matrix(A, &op));
+        assert_ok(ctx, operator_open_rows(op, SPRY_TRANSPOSE_NO, &rows));
+        for (int k = 0; k < COUNT; k++)
+            several[k] = x->data;
+        for (int tried = 0; tried < 2 && rows.begin; tried++) {
+            const bool bad = tried == 0 && spry_context_rank(ctx) == nth % spry_context_ranks(ctx);
+            spry_context_fail_allocation(ctx, bad ? nth : 0, false);
+            const spry_status status = rows.begin(&rows, COUNT, several);
+            spry_context_fail_allocation(ctx, 0, false);
+            ranks_alike(ctx, status);
+            if (status == SPRY_STATUS_OK)
+                assert_ok(ctx, rows.finish(&rows));
+            assert_true(status == SPRY_STATUS_OK || bad || tried == 0);
+            assert_ok(ctx, spry_operator_apply(op, x, y));
+        }
+        spry_operator_free(op);
+        spry_context_memory(ctx, &after, NULL);
+        assert_int_equal(after, before);
+    }
+    spry_vector_free(x);
+    spry_vector_free(y);
+    spry_matrix_free(A);
     support_context_free(ctx);
 }
 
@@ -155,6 +260,156 @@ static void stops(void **state)
     support_context_free(ctx);
 }
 
+typedef struct looker {
+    bool me;
+    double last; /* the first element of x, when it was last looked at */
+    int looks;
+} looker;
+
+static bool look(void *data, int64_t iteration, double residual, const spry_vector *x)
+{
+    looker *l = data;
+    (void)iteration, (void)residual;
+    if (l->me) {
+        const void *numbers = spry_vector_data_const(x);
+        assert_non_null(numbers);
+        l->last = x->n > 0 ? value_get(x->type, numbers, 0).re : 0;
+        l->looks++;
+    }
+    return true;
+}
+
+/* One rank alone looks at an x that is made of the basis: the others do not wait for it, nor it for
+ * them. */
+static void looks(void **state)
+{
+    static const char *const methods[] = {"method=gmres precon=ilu", "method=cg precon=none"};
+    (void)state;
+    spry_context *ctx = ranks_context(NULL);
+    spry_matrix *A = make(ctx, "poisson2d", "size=12");
+    spry_vector *b, *x;
+    assert_ok(ctx, spry_vector_ones(ctx, A, &b));
+    assert_ok(ctx, spry_vector_zeros(ctx, A, &x));
+    for (int k = 0; k < 2; k++) {
+        spry_solver *solver = NULL;
+        spry_result result = SPRY_RESULT_INIT;
+        looker l = {.me = spry_context_rank(ctx) == spry_context_ranks(ctx) - 1};
+        assert_ok(ctx, spry_vector_fill(x, (spry_scalar){0, 0}));
+        assert_ok(ctx, spry_solver_new(ctx, &solver));
+        assert_ok(ctx, spry_solver_set(solver, methods[k]));
+        assert_ok(ctx, spry_solver_set_matrix(solver, A));
+        spry_solver_set_monitor(solver, look, &l);
+        const spry_status status = spry_solve(solver, b, x, &result);
+        ranks_alike(ctx, status);
+        assert_ok(ctx, status);
+        assert_true(result.converged);
+        if (l.me) { /* the last x that was seen is the one that was found */
+            assert_int_equal(l.looks, result.iterations);
+            assert_true(fabs(l.last - value_get(x->type, x->data, 0).re) <= 1e-12 * fabs(l.last));
+        }
+        spry_result_clear(ctx, &result);
+        spry_solver_free(solver);
+    }
+    spry_vector_free(b);
+    spry_vector_free(x);
+    spry_matrix_free(A);
+    support_context_free(ctx);
+}
+
+static spry_status bring_none(void *from, spry_vector *v)
+{
+    (void)from;
+    return SPRY_FAIL(v->ctx, SPRY_STATUS_DEVICE, "its numbers are gone");
+}
+
+/* Numbers that one rank cannot bring: sums fail on all. */
+static void not_brought(void **state)
+{
+    static const char *const repeats[] = {NULL, "repeat=strict"};
+    (void)state;
+    for (int k = 0; k < 4; k++) {
+        spry_context *ctx = ranks_context(repeats[k % 2]);
+        spry_matrix *A = make(ctx, "poisson2d", "size=5");
+        spry_vector *x, *y;
+        spry_scalar dot;
+        double norm;
+        assert_ok(ctx, spry_vector_ones(ctx, A, &x));
+        assert_ok(ctx, spry_vector_ones(ctx, A, &y));
+        if (spry_context_rank(ctx) == spry_context_ranks(ctx) - 1)
+            y->bring = bring_none;
+        const spry_status status = k < 2 ? spry_vector_norm(y, &norm) : spry_vector_dot(x, y, &dot);
+        assert_status(ctx, SPRY_STATUS_DEVICE, status);
+        ranks_alike(ctx, status);
+        y->bring = NULL;
+        assert_ok(ctx, spry_vector_dot(x, y, &dot)); /* in step */
+        assert_true(dot.re == 25);
+        spry_vector_free(x);
+        spry_vector_free(y);
+        spry_matrix_free(A);
+        support_context_free(ctx);
+    }
+}
+
+/* A solution that is beyond the range of the type in the rows of one rank. */
+static void beyond(void **state)
+{
+    enum { ROWS = 2 };
+    (void)state;
+    spry_context *ctx = ranks_context(NULL);
+    const bool last = spry_context_rank(ctx) == spry_context_ranks(ctx) - 1;
+    const int64_t first = (int64_t)spry_context_rank(ctx) * ROWS, offsets[] = {0, 1, 2};
+    const int64_t columns[ROWS] = {first, first + 1};
+    const float values[ROWS] = {1e20F, last ? 1e-10F : 1e20F};
+    spry_matrix *A = NULL;
+    spry_vector *b, *x;
+    spry_result result = SPRY_RESULT_INIT;
+    assert_ok(ctx,
+              spry_matrix_new_ranked(ctx, SPRY_TYPE_S, ROWS, -1, offsets, columns, values, &A));
+    assert_ok(ctx, spry_vector_ones(ctx, A, &b));
+    assert_ok(ctx, spry_vector_zeros(ctx, A, &x));
+    assert_ok(ctx, spry_vector_fill(b, (spry_scalar){1e30, 0}));
+    const spry_status status =
+        spry_quick_solve(ctx, A, b, x, "method=richardson precon=jacobi", &result);
+    ranks_alike(ctx, status);
+    assert_ok(ctx, status);
+    assert_int_equal(result.reason, SPRY_REASON_NONFINITE);
+    assert_non_null(strstr(result.detail, "beyond the range"));
+    assert_true(value_get(x->type, x->data, 0).re == 0); /* on all */
+    spry_result_clear(ctx, &result);
+    spry_vector_free(b);
+    spry_vector_free(x);
+    spry_matrix_free(A);
+    support_context_free(ctx);
+}
+
+/* Vectors that a method keeps, given to it by ranks of which one has no memory. */
+static void kept(void **state)
+{
+    (void)state;
+    spry_context *ctx = ranks_context(NULL);
+    spry_matrix *A = make(ctx, "poisson2d", "size=5");
+    spry_vector *v;
+    assert_ok(ctx, spry_vector_ones(ctx, A, &v));
+    for (int nth = 1, got_over = 0; got_over < 3; nth += 1 + nth / 8) {
+        spry_solver *solver = NULL;
+        assert_ok(ctx, spry_solver_new(ctx, &solver));
+        assert_ok(ctx, spry_solver_set(solver, "method=gcrot precon=none"));
+        assert_ok(ctx, spry_solver_set_matrix(solver, A));
+        const bool bad = spry_context_rank(ctx) == nth % spry_context_ranks(ctx);
+        spry_context_fail_allocation(ctx, bad ? nth : 0, false);
+        const spry_status status =
+            spry_solver_set_space(solver, "U", 1, (const spry_vector *const *)&v);
+        spry_context_fail_allocation(ctx, 0, false);
+        ranks_alike(ctx, status);
+        assert_true(status == SPRY_STATUS_OK || status == SPRY_STATUS_NO_MEMORY);
+        got_over = status == SPRY_STATUS_OK ? got_over + 1 : 0;
+        spry_solver_free(solver);
+    }
+    spry_vector_free(v);
+    spry_matrix_free(A);
+    support_context_free(ctx);
+}
+
 /* What would change a part of it alone is refused. */
 static void not_changed(void **state)
 {
@@ -172,7 +427,11 @@ static void not_changed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(not_finite), cmocka_unit_test(stops),
-                                       cmocka_unit_test(memory), cmocka_unit_test(not_changed)};
+                                       cmocka_unit_test(memory),     cmocka_unit_test(batches),
+                                       cmocka_unit_test(together),   cmocka_unit_test(looks),
+                                       cmocka_unit_test(beyond),     cmocka_unit_test(not_brought),
+                                       cmocka_unit_test(kept),       cmocka_unit_test(not_changed)};
     MPI_Init(NULL, NULL);
+    cmocka_set_test_filter(getenv("SPRY_TEST")); /* NULL: all */
     return ranks_run(cmocka_run_group_tests(tests, NULL, NULL));
 }

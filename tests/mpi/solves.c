@@ -3,98 +3,7 @@
  * them and odd partitions; else within what rounding allows.
  */
 #include "base/team.h"
-#include "mpi/ranks.h"
-
-#include <spry/spry.h>
-#include <stdio.h>
-#include <string.h>
-
-enum { GRAIN = 4096 }; /* 16,900 rows of size=130 are five, so that four ranks have some */
-
-typedef struct system {
-    spry_context *ctx, *alone;
-    spry_matrix *whole, *A; /* without ranks and with */
-    spry_vector *B, *b;
-    vector_part rows, cols;
-} system_t;
-
-static void system_open(system_t *s, const char *options, const char *kind, const char *matrix,
-                        ranks_way way, int64_t grain)
-{
-    int64_t starts[16];
-    spry_matrix *W = NULL;
-    s->ctx = ranks_context(options);
-    s->alone = support_context(options);
-    assert_ok(s->ctx, spry_generate(s->ctx, kind, matrix, &W));
-    assert_ok(s->alone, spry_generate(s->alone, kind, matrix, &s->whole));
-    ranks_starts(s->ctx, way, W->a.rows, grain, starts);
-    assert_ok(s->ctx, spread_from_whole(W, starts, NULL, &s->A));
-    s->rows = s->cols = (vector_part){true, starts[spry_context_rank(s->ctx)], W->a.rows};
-    assert_ok(s->ctx, spry_vector_ones(s->ctx, s->A, &s->b));
-    assert_ok(s->alone, spry_vector_ones(s->alone, s->whole, &s->B));
-    for (int64_t i = 0; i < s->B->n; i++) /* something that no symmetry helps with */
-        value_set(s->B->type, s->B->data, i, support_number(s->B->type, 5, (uint64_t)i));
-    memcpy(s->b->data, (char *)s->B->data + (size_t)s->rows.first * spry_type_size(s->b->type),
-           (size_t)s->b->n * spry_type_size(s->b->type));
-    spry_matrix_free(W);
-}
-
-static void system_close(system_t *s)
-{
-    spry_vector_free(s->b);
-    spry_vector_free(s->B);
-    spry_matrix_free(s->A);
-    spry_matrix_free(s->whole);
-    support_context_free(s->ctx);
-    support_context_free(s->alone);
-}
-
-/* Solves with ranks and without; results are the caller's to clear. */
-static void solve_both(system_t *s, const char *options, spry_result *here, spry_result *there,
-                       spry_vector **x, spry_vector **X)
-{
-    assert_ok(s->ctx, spry_vector_zeros(s->ctx, s->A, x));
-    assert_ok(s->alone, spry_vector_zeros(s->alone, s->whole, X));
-    assert_ok(s->ctx, spry_quick_solve(s->ctx, s->A, s->b, *x, options, here));
-    assert_ok(s->alone, spry_quick_solve(s->alone, s->whole, s->B, *X, options, there));
-}
-
-static void free_both(system_t *s, spry_result *here, spry_result *there, spry_vector *x,
-                      spry_vector *X)
-{
-    spry_vector_free(x);
-    spry_vector_free(X);
-    spry_result_clear(s->ctx, here);
-    spry_result_clear(s->alone, there);
-}
-
-/* The same course and the same x, to the bit. */
-static void same_bits(system_t *s, const char *options)
-{
-    spry_result here = SPRY_RESULT_INIT, there = SPRY_RESULT_INIT;
-    spry_vector *x, *X;
-    solve_both(s, options, &here, &there, &x, &X);
-    if (here.iterations != there.iterations || here.reason != there.reason)
-        fail_msg("%s: %s after %lld iterations (%s), without ranks %s after %lld", options,
-                 spry_reason_name(here.reason), (long long)here.iterations, here.detail,
-                 spry_reason_name(there.reason), (long long)there.iterations);
-    for (int64_t k = 0; k <= here.iterations; k++)
-        if (memcmp(&here.history[k], &there.history[k], sizeof *here.history) != 0)
-            fail_msg("%s: residual %lld is %.17g, without ranks %.17g", options, (long long)k,
-                     here.history[k], there.history[k]);
-    const size_t size = spry_type_size(x->type);
-    if (memcmp(x->data, (char *)X->data + (size_t)s->cols.first * size, (size_t)x->n * size) != 0)
-        fail_msg("%s: x differs", options);
-    assert_int_equal(here.rows, there.rows);
-    assert_int_equal(here.nnz, there.nnz);
-    assert_string_equal(here.method, there.method);
-    assert_string_equal(here.precon, there.precon);
-    if (!(fabs(here.true_residual - there.true_residual) <= 1e-6 * there.true_residual + 1e-15) &&
-        !(isnan(here.true_residual) && isnan(there.true_residual)))
-        fail_msg("%s: true residual %.17g, without ranks %.17g", options, here.true_residual,
-                 there.true_residual);
-    free_both(s, &here, &there, x, X);
-}
+#include "mpi/systems.h"
 
 /* Every method there is; few iterations show as much as many. */
 static void all_methods(ranks_way way, const char *kind, const char *matrix, const char *precon)
@@ -274,9 +183,12 @@ static void sums_under_way(void **state)
 static void new_values(void **state)
 {
     (void)state;
-    static const char *const options[] = {
-        "method=gmres precon=jacobi format=sell", "method=bicg precon=none",
-        "method=gmres precon=ilu format=csr", "method=cg precon=amg"};
+    static const char *const options[] = {"method=gmres precon=jacobi format=sell",
+                                          "method=bicg precon=none",
+                                          "method=gmres precon=ilu format=csr",
+                                          "method=cg precon=amg",
+                                          "method=gmres precon=sai",
+                                          "method=cg precon=fsai:growth=2"};
     for (int way = 0; way < RANKS_WAYS; way++)
         for (size_t k = 0; k < sizeof options / sizeof *options; k++) {
             spry_context *ctx = ranks_context(NULL);

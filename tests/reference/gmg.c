@@ -1,5 +1,5 @@
-/* Geometric multigrid: factors of convergence against those of the textbook, levels, kinds of
- * cycles. */
+/* Geometric multigrid: kinds of cycles, boundaries and operators, levels. gmg_factors.c has factors
+ * of convergence. */
 #include "matrix/matrix.h"
 #include "support/support.h"
 
@@ -73,63 +73,6 @@ static int64_t iterations(spry_context *ctx, const char *grid, const char *text,
     return count;
 }
 
-/* The factor by which x -> x - M A x shrinks x in the end: M A x by products. */
-static double factor(spry_context *ctx, const char *grid, const char *precon)
-{
-    char solver[192];
-    snprintf(solver, sizeof solver, "method=richardson precon=%s tol=1e-30 max-iter=1", precon);
-    spry_result result = SPRY_RESULT_INIT;
-    system_of s = make(ctx, grid, "-laplace", NULL, solver);
-    spry_vector *zero;
-    double before = 1, product = 1;
-    int counted = 0;
-    assert_ok(ctx, spry_vector_like(s.x, s.x->n, &zero));
-    assert_ok(ctx, spry_vector_fill(zero, (spry_scalar){0, 0}));
-    /* b = A e, x begins with 0: x is M A e, and e - x the next error */
-    spry_vector *e = s.b, *r;
-    assert_ok(ctx, spry_vector_like(s.x, s.x->n, &r));
-    for (int k = 0; k < 40; k++) {
-        double norm;
-        assert_ok(ctx, spry_vector_norm(e, &norm));
-        assert_ok(ctx, spry_vector_scale((spry_scalar){1 / norm, 0}, e));
-        if (k >= 30) {
-            product *= norm / before;
-            counted++;
-        }
-        before = 1;
-        assert_ok(ctx, spry_operator_apply(s.A, e, r));
-        assert_ok(ctx, spry_vector_fill(s.x, (spry_scalar){0, 0}));
-        assert_ok(ctx, spry_solve(s.solver, r, s.x, &result));
-        spry_result_clear(ctx, &result);
-        result = (spry_result)SPRY_RESULT_INIT;
-        assert_ok(ctx, spry_vector_axpy((spry_scalar){-1, 0}, s.x, e));
-    }
-    spry_vector_free(zero);
-    spry_vector_free(r);
-    unmake(&s);
-    return pow(product, 1.0 / counted);
-}
-
-/* Table 3.3 and section 4.5 of Trottenberg et al.: two grids, red-black, full weighting, linear
- * interpolation: 0.25, 0.074, 0.053, 0.041 for 1 to 4 sweeps. Those are bounds for all frequencies,
- * which a grid of 64 intervals comes near to. */
-static void two_grids(void **state)
-{
-    static const struct {
-        int pre, post;
-        double factor;
-    } cases[] = {{1, 0, 0.25}, {1, 1, 0.074}, {2, 1, 0.053}, {2, 2, 0.041}};
-    for (size_t k = 0; k < COUNT(cases); k++) {
-        char precon[96];
-        snprintf(precon, sizeof precon, "gmg:pre=%d,post=%d,symmetric=no,coarsest=2000",
-                 cases[k].pre, cases[k].post);
-        const double found = factor(*state, "64x64", precon);
-        print_message("%d + %d sweeps: %.4f, the book has %.3f\n", cases[k].pre, cases[k].post,
-                      found, cases[k].factor);
-        assert_true(found < 1.1 * cases[k].factor && found > 0.9 * cases[k].factor);
-    }
-}
-
 static void cycles(void **state)
 {
     static const char *const kinds[] = {"gmg",
@@ -138,6 +81,9 @@ static void cycles(void **state)
                                         "gmg:cycle=full",
                                         "gmg:symmetric=no",
                                         "gmg:precision=single",
+                                        "gmg:precision=single,cycle=full,interpolation=cubic",
+                                        "gmg:precision=single,smoother=chebyshev,pre=2,post=2",
+                                        "gmg:smoother=chebyshev,pre=2,post=2",
                                         "gmg:smoother=jacobi,pre=2,post=2"};
     for (size_t k = 0; k < COUNT(kinds); k++) {
         char solver[128];
@@ -149,9 +95,22 @@ static void cycles(void **state)
             const int64_t count = iterations(*state, grid, "-laplace", NULL, solver);
             print_message("%s, %s: %d\n", kinds[k], grid, (int)count);
             first = n == 16 ? count : first;
-            assert_true(count <= 14 + 6 * (k == 6) && count <= first + 3);
+            const bool jacobi = strstr(kinds[k], "jacobi") != NULL;
+            assert_true(count <= (jacobi ? 20 : 14) && count <= first + 3);
         }
     }
+}
+
+/* Chebyshev's polynomials make a symmetric preconditioner, and take neighbours across corners. */
+static void polynomials(void **state)
+{
+    const char *cg = "method=cg precon=gmg:smoother=chebyshev,pre=2,post=2 tol=1e-8",
+               *gmres = "method=gmres precon=gmg:smoother=chebyshev,pre=2,post=2 tol=1e-8";
+    const int64_t space = iterations(*state, "16x16x16", "-laplace", NULL, cg),
+                  mixed = iterations(*state, "32x32", "-laplace + dx*dy/2", "type=z", gmres);
+    print_message("chebyshev: %d in three dimensions, %d with a mixed derivative\n", (int)space,
+                  (int)mixed);
+    assert_true(space <= 10 && mixed <= 12);
 }
 
 /* Boundaries, dimensions, coefficients, higher order by defect correction, all types. */
@@ -171,6 +130,8 @@ static void kinds(void **state)
                  {"32x32", "-laplace", "order=6", "gmres", 18},
                  {"32x32", "-laplace + 3*dx", "type=z", "gmres", 11},
                  {"32x32", "-laplace + dx*dy/2", NULL, "gmres", 25},
+                 {"256x8 box=0:1,0:0.01 y=periodic", "-div(k*grad)", NULL, "cg", 9},
+                 {"33x64", "-laplace", "type=d", "cg", 12},
                  {"48x32", "-laplace", "type=d", "cg", 12},
                  {"20x20", "-laplace", "type=d", "cg", 12}};
     for (size_t k = 0; k < COUNT(cases); k++) {
@@ -192,6 +153,7 @@ static void waves(void **state)
         const char *grid, *text;
     } cases[] = {{"64x16x20", "-laplace"},
                  {"64x16x20 z=periodic", "-laplace"},
+                 {"16x64x40 y=neumann", "-laplace"}, /* y is halved, then z, x at the end */
                  {"256x80 x=periodic y=neumann:dirichlet", "-div(k*grad)"}};
     (void)state;
     for (size_t c = 0; c < COUNT(cases); c++)
@@ -218,6 +180,45 @@ static void waves(void **state)
             }
             test_free(first);
         }
+}
+
+/* No known value anywhere. Rows at Neumann faces are twice what a symmetric matrix would have, so
+ * that the left null vector is 1 inside and halves for each face. */
+static void face_weights(void *data, const double *place, spry_scalar *value)
+{
+    (void)data;
+    *value = (spry_scalar){1, 0};
+    for (int a = 0; a < 2; a++)
+        if (place[a] == 0 || place[a] == 1)
+            value->re /= 2;
+}
+
+static void singular(void **state)
+{
+    spry_context *ctx = *state;
+    static const char *const periodic[] = {"64x64 boundary=periodic", "16x16x16 boundary=periodic"};
+    for (size_t k = 0; k < COUNT(periodic); k++) {
+        const int64_t count = iterations(ctx, periodic[k], "-laplace", NULL,
+                                         "method=cg precon=gmg nullspace=constant tol=1e-8");
+        print_message("%s: %d\n", periodic[k], (int)count);
+        assert_true(count <= 10);
+    }
+    spry_result result = SPRY_RESULT_INIT;
+    spry_vector *left, *right;
+    system_of s =
+        make(ctx, "64x64 boundary=neumann", "-laplace", NULL, "method=gmres precon=gmg tol=1e-8");
+    assert_ok(ctx, spry_field_new(s.grid, SPRY_TYPE_D, false, face_weights, NULL, &left));
+    assert_ok(ctx, spry_field_new(s.grid, SPRY_TYPE_D, false, NULL, NULL, &right));
+    assert_ok(ctx, spry_vector_fill(right, (spry_scalar){1, 0}));
+    assert_ok(ctx, spry_solver_set_null_space(s.solver, 1, (const spry_vector *[]){right},
+                                              (const spry_vector *[]){left}));
+    assert_ok(ctx, spry_solve(s.solver, s.b, s.x, &result));
+    print_message("neumann: %d\n", (int)result.iterations);
+    assert_true(result.converged && result.iterations <= 12);
+    spry_result_clear(ctx, &result);
+    spry_vector_free(left);
+    spry_vector_free(right);
+    unmake(&s);
 }
 
 static void same_bits(void **state)
@@ -270,14 +271,19 @@ static void faults(void **state)
     spry_matrix_free(A);
 }
 
+typedef struct life_of {
+    system_of system;
+    const char *options;
+} life_of;
+
 static spry_status life(spry_context *ctx, void *data)
 {
-    const system_of *s = data;
+    const life_of *l = data;
+    const system_of *s = &l->system;
     spry_solver *solver = NULL;
     spry_status status = spry_solver_new(ctx, &solver);
     if (status == SPRY_STATUS_OK)
-        status =
-            spry_solver_set(solver, "method=richardson precon=gmg:precision=single max-iter=2");
+        status = spry_solver_set(solver, l->options);
     if (status == SPRY_STATUS_OK)
         status = spry_solver_set_operator(solver, s->A);
     if (status == SPRY_STATUS_OK)
@@ -288,18 +294,23 @@ static spry_status life(spry_context *ctx, void *data)
 
 static void torture(void **state)
 {
-    system_of s = make(*state, "32x16", "-laplace", NULL, "method=richardson");
-    support_torture(*state, life, &s);
-    unmake(&s);
+    life_of l = {make(*state, "32x16", "-laplace", NULL, "method=richardson"),
+                 "method=richardson precon=gmg:precision=single max-iter=2"};
+    support_torture(*state, life, &l);
+    l.options = "method=richardson "
+                "precon=gmg:cycle=full,interpolation=cubic,smoother=chebyshev max-iter=2";
+    support_torture(*state, life, &l);
+    unmake(&l.system);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(two_grids, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(cycles, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(polynomials, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(kinds, support_setup, support_teardown),
         cmocka_unit_test(waves),
+        cmocka_unit_test_setup_teardown(singular, support_setup, support_teardown),
         cmocka_unit_test(same_bits),
         cmocka_unit_test_setup_teardown(faults, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(torture, support_setup, support_teardown)};

@@ -35,6 +35,9 @@ typedef struct things {
     spry_grid *grid, *made_grid;
     spry_operator *stencil;
     spry_vector *field;
+    spry_stepper *stepper, *made_stepper;
+    spry_step_stats steps;
+    spry_parareal_stats parareal;
     spry_grid_info grid_info;
     double place[3];
     spry_kernel *kernel, *made_kernel;
@@ -87,6 +90,13 @@ static const spry_scalar one = {1, 0};
 static const int64_t csr_offsets[] = {0, 1, 2};
 static const int32_t csr_columns[] = {0, 1};
 static const double csr_values[] = {1, 2};
+static const double zero = 0;
+static spry_status rate(void *data, double t, const spry_vector *u, spry_vector *change)
+{
+    (void)data;
+    (void)t;
+    return spry_vector_copy(u, change);
+}
 
 /*
  * The rows. CALL(function, places, free places, call): `places` pointers, of which those in the
@@ -313,6 +323,19 @@ LOOK(spry_field_options, 0, spry_field_options()) \
 CALL(spry_operator_stencil, 6, "234", spry_operator_stencil(P(0, t->grid), P(1, "dx"), P(2, "order=2"), 0, P(3, NULL), P(4, NULL), P(5, &t->made_operator))) \
 LOOK(spry_stencil_options, 0, spry_stencil_options()) \
 CALL(spry_stencil_rhs, 5, "123", spry_stencil_rhs(P(0, t->stencil), P(1, NULL), P(2, NULL), P(3, NULL), P(4, t->field))) \
+CALL(spry_stepper_new, 3, "1", spry_stepper_new(P(0, t->ctx), P(1, "dt=1"), P(2, &t->made_stepper))) \
+LOOK(spry_stepper_free, 1, spry_stepper_free(P(0, NULL))) \
+LOOK(spry_stepper_options, 0, spry_stepper_options()) \
+CALL(spry_stepper_set, 2, "1", spry_stepper_set(P(0, t->stepper), P(1, "dt=0.01"))) \
+CALL(spry_stepper_set_real, 2, "", spry_stepper_set_real(P(0, t->stepper), P(1, "dt"), 0.01)) \
+CALL(spry_stepper_set_table, 4, "3", spry_stepper_set_table(P(0, t->stepper), 1, P(1, &zero), P(2, csr_values), P(3, &zero))) \
+CALL(spry_stepper_set_function, 3, "2", spry_stepper_set_function(P(0, t->stepper), P(1, rate), P(2, t))) \
+CALL(spry_stepper_set_operator, 5, "234", spry_stepper_set_operator(P(0, t->stepper), P(1, t->op), P(2, NULL), P(3, NULL), P(4, NULL))) \
+LOOK(spry_stepper_set_watch, 1, spry_stepper_set_watch(P(0, t->stepper), NULL, NULL)) \
+CALL(spry_stepper_limit, 3, "", spry_stepper_limit(P(0, t->stepper), P(1, t->y), P(2, &t->number))) \
+CALL(spry_stepper_run, 3, "2", spry_stepper_run(P(0, t->stepper), 0, 0.01, P(1, t->y), P(2, &t->steps))) \
+CALL(spry_parareal, 5, "34", spry_parareal(1, P(0, &t->stepper), P(1, &t->stepper), 0, 0.01, P(2, t->y), P(3, ""), P(4, &t->parareal))) \
+LOOK(spry_parareal_options, 0, spry_parareal_options()) \
 CALL(spry_quick_solve, 6, "45", spry_quick_solve(P(0, t->ctx), P(1, t->A), P(2, t->x), P(3, t->y), P(4, ""), P(5, &t->result))) \
 CALL(spry_solve_split, 6, "345", spry_solve_split(P(0, t->A), P(1, t->x), P(2, t->y), P(3, ""), P(4, &t->result), P(5, &t->split))) \
 CALL(spry_method_cost, 3, "", spry_method_cost(P(0, t->ctx), P(1, "cg"), P(2, &t->cost)))            \
@@ -398,6 +421,8 @@ static void make(things *t, spry_context *ctx)
     assert_ok(ctx, spry_grid_new(ctx, "5", &t->grid));
     assert_ok(ctx, spry_field_new(t->grid, SPRY_TYPE_D, false, NULL, NULL, &t->field));
     assert_ok(ctx, spry_operator_stencil(t->grid, "dx", NULL, 0, NULL, NULL, &t->stencil));
+    assert_ok(ctx, spry_stepper_new(ctx, "dt=0.01", &t->stepper));
+    assert_ok(ctx, spry_stepper_set_operator(t->stepper, t->op, NULL, NULL, NULL));
     assert_ok(ctx, spry_solver_set_matrix(t->solver, t->A));
     assert_ok(ctx, spry_matrix_arrays(t->A, &t->arrays));
     assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, t->arrays.nnz, t->arrays.values, SPRY_OWN_COPY,
@@ -425,6 +450,8 @@ static void drop(things *t)
     spry_operator_free(t->made_operator);
     spry_solver_free(t->made_solver);
     spry_grid_free(t->made_grid);
+    spry_stepper_free(t->made_stepper);
+    t->made_stepper = NULL;
     spry_kernel_free(t->made_kernel);
     t->made_kernel = NULL;
     spry_context_free(t->made_context);
@@ -447,12 +474,14 @@ static void drop(things *t)
     spry_solver_set_matrix(t->solver, t->A);
     spry_solver_set_precon(t->solver, NULL);
     spry_solver_set_null_space(t->solver, 0, NULL, NULL);
+    assert_ok(t->ctx, spry_stepper_set_operator(t->stepper, t->op, NULL, NULL, NULL));
 }
 
 static void unmake(things *t)
 {
     drop(t);
     unlink("/tmp/spry-arguments.npy");
+    spry_stepper_free(t->stepper);
     spry_operator_free(t->stencil);
     spry_vector_free(t->field);
     spry_grid_free(t->grid);

@@ -164,11 +164,29 @@ static void test_lost(void **state)
     check_lost(&s, m, p);
 }
 
+/* Local memory comes with the launch, as much as the device has; the fake lets a kernel have what
+ * it was allowed. */
+static void test_local(void **state)
+{
+    opened s;
+    device_memory *m = NULL;
+    device_program *p = NULL;
+    (void)state;
+    start_work(&s, "", &m, &p);
+    assert_ok(s.ctx, device_launch_local(p, "triple", 1, 64, s.d->facts.most_local, NULL, 0));
+    assert_status(s.ctx, SPRY_STATUS_UNSUPPORTED,
+                  device_launch_local(p, "triple", 1, 64, s.d->facts.most_local + 1, NULL, 0));
+    support_message_has(s.ctx, "bytes of local memory");
+    device_free(m);
+    opened_close(&s);
+}
+
 static void test_shapes(void **state)
 {
-    const device_range fits = {{3, 2, 1}, {8, 4, 2}}, other = {{3, 1, 2}, {8, 4, 2}};
-    const device_range none = {{3, 0, 1}, {8, 4, 2}}, wide = {{1, 65536, 1}, {8, 1, 1}};
-    const device_range many = {{1 << 20, 1 << 12, 1}, {8, 1, 1}}, thick = {{1, 1, 1}, {64, 64, 1}};
+    const device_range fits = {{3, 2, 1}, {8, 4, 2}, 0}, other = {{3, 1, 2}, {8, 4, 2}, 0};
+    const device_range none = {{3, 0, 1}, {8, 4, 2}, 0}, wide = {{1, 65536, 1}, {8, 1, 1}, 0};
+    const device_range many = {{1 << 20, 1 << 12, 1}, {8, 1, 1}, 0};
+    const device_range thick = {{1, 1, 1}, {64, 64, 1}, 0};
     opened s;
     device_memory *m = NULL;
     device_program *p = NULL;
@@ -342,10 +360,10 @@ int main(void)
 {
 #define TEST(function) FAKE_TEST(function, &fake)
     const struct CMUnitTest tests[] = {
-        TEST(test_no_driver),     TEST(test_old_driver), TEST(test_no_device), TEST(test_facts),
-        TEST(test_neighbours),    TEST(test_no_memory),  TEST(test_lost),      TEST(test_shapes),
-        TEST(test_passing_error), TEST(test_recording),  TEST(test_no_nvrtc),  TEST(test_versions),
-        TEST(test_targets),       TEST(test_complaint),
+        TEST(test_no_driver),  TEST(test_old_driver),    TEST(test_no_device), TEST(test_facts),
+        TEST(test_neighbours), TEST(test_no_memory),     TEST(test_lost),      TEST(test_shapes),
+        TEST(test_local),      TEST(test_passing_error), TEST(test_recording), TEST(test_no_nvrtc),
+        TEST(test_versions),   TEST(test_targets),       TEST(test_complaint),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

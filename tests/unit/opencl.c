@@ -197,8 +197,8 @@ static void test_binary(void **state)
 /* Dimensions that have one work-item are not told. */
 static void test_shapes(void **state)
 {
-    const device_range solid = {{3, 2, 1}, {8, 4, 2}}, flat = {{3, 2, 1}, {8, 4, 1}},
-                       line = {{3, 1, 1}, {8, 1, 1}};
+    const device_range solid = {{3, 2, 1}, {8, 4, 2}, 0}, flat = {{3, 2, 1}, {8, 4, 1}, 0},
+                       line = {{3, 1, 1}, {8, 1, 1}, 0};
     (void)state;
     opened s;
     device_program *p = NULL;

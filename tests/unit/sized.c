@@ -185,6 +185,31 @@ static spry_status call_split(const bench *t, void *caller)
     return spry_solve_split(t->A, t->b, t->x, "inner=jacobi max-iter=3", NULL, caller);
 }
 
+/* One step with the matrix. */
+static spry_status call_steps(const bench *t, void *caller)
+{
+    spry_stepper *s = NULL;
+    spry_status status = spry_stepper_new(t->ctx, "dt=0.01", &s);
+    if (status == SPRY_STATUS_OK)
+        status = spry_stepper_set_operator(s, t->op, NULL, NULL, NULL);
+    if (status == SPRY_STATUS_OK)
+        status = spry_stepper_run(s, 0, 0.01, t->x, caller);
+    spry_stepper_free(s);
+    return status;
+}
+
+static spry_status call_parareal(const bench *t, void *caller)
+{
+    spry_stepper *s = NULL;
+    spry_status status = spry_stepper_new(t->ctx, "dt=0.01", &s);
+    if (status == SPRY_STATUS_OK)
+        status = spry_stepper_set_operator(s, t->op, NULL, NULL, NULL);
+    if (status == SPRY_STATUS_OK)
+        status = spry_parareal(1, &s, &s, 0, 0.01, t->x, NULL, caller);
+    spry_stepper_free(s);
+    return status;
+}
+
 static const sized_case cases[] = {
     {"stats", sizeof(spry_stats), call_stats, offsetof(spry_stats, rows)},
     {"ranked", sizeof(spry_ranked), call_ranked, offsetof(spry_ranked, rows)},
@@ -200,6 +225,9 @@ static const sized_case cases[] = {
     {"result", sizeof(spry_result), call_result, offsetof(spry_result, detail)},
     {"quick result", sizeof(spry_result), call_quick, offsetof(spry_result, detail)},
     {"split stats", sizeof(spry_split_stats), call_split, offsetof(spry_split_stats, checks)},
+    {"step stats", sizeof(spry_step_stats), call_steps, offsetof(spry_step_stats, steps)},
+    {"parareal stats", sizeof(spry_parareal_stats), call_parareal,
+     offsetof(spry_parareal_stats, slices)},
     {"dense", sizeof(spry_dense), call_dense, 0},
     {"arrays", sizeof(spry_arrays), call_arrays, offsetof(spry_arrays, rows)},
     {"new", sizeof(spry_arrays), call_new, 0},
@@ -401,10 +429,12 @@ static void test_layouts(void **state)
         LAYOUT(spry_grid_info, spacing, 152, 176),
         LAYOUT(spry_option, help, 56, 64),
         LAYOUT(spry_option_list, row_size, 16, 24),
+        LAYOUT(spry_parareal_stats, difference, 88, 96),
         LAYOUT(spry_result, tolerance, 712, 720),
         LAYOUT(spry_scalar, im, 8, 16),
         LAYOUT(spry_split_stats, switches, 72, 80),
         LAYOUT(spry_stats, norm_frobenius, 520, 528),
+        LAYOUT(spry_step_stats, stopped, 88, 96),
         LAYOUT(spry_storage, exact, 184, 192),
         LAYOUT(spry_tune_report, row_size, 432, 440),
         LAYOUT(spry_tune_row, note, 168, 264),

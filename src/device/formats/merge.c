@@ -63,50 +63,63 @@ done:
     return status;
 }
 
-static spry_status make(device_maker *m)
+spry_status make_merge_cut(device_maker *m, int64_t items, const make_merge *at,
+                           device_memory **starts)
 {
     spry_context *ctx = m->d->ctx;
     const device_matrix *A = m->A;
+    const int64_t units = m->L->units;
+    device_program *p = NULL;
+    device_memory *ends = NULL, *carry_at = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, make_build(m, "make_merge", "", &p));
+    SPRY_GO(ctx, make_add(m, at->starts, "starts", 2 * (units + 1), sizeof(int64_t), starts));
+    SPRY_GO(ctx, make_add(m, at->ends, "ends", A->rows, sizeof(uint16_t), &ends));
+    SPRY_GO(ctx, make_cleared(m->d, units + 1, sizeof(int64_t), &carry_at));
+    make_adopt(m, at->carry_at, "carry_at", units + 1, sizeof(int64_t), carry_at);
+    const device_arg cut[] = {DEVICE_VALUE(A->rows),
+                              DEVICE_VALUE(A->nnz),
+                              DEVICE_VALUE(units),
+                              DEVICE_VALUE(items),
+                              device_arg_memory(A->offsets),
+                              device_arg_memory(*starts),
+                              {0}};
+    SPRY_GO(ctx, make_launch(p, "merge_starts", units + 1, cut));
+    const device_arg rows[] = {DEVICE_VALUE(A->rows),         DEVICE_VALUE(items),
+                               device_arg_memory(A->offsets), device_arg_memory(*starts),
+                               device_arg_memory(ends),       {0}};
+    SPRY_GO(ctx, make_launch(p, "merge_ends", A->rows, rows));
+    SPRY_GO(ctx, list_carries(m, p, *starts, carry_at));
+done:
+    return status;
+}
+
+void make_merge_cut_foresee(const device_maker *m)
+{
+    (void)make_build(m, "make_merge", "", NULL);
+    make_list_carries_foresee(m);
+}
+
+static spry_status make(device_maker *m)
+{
+    spry_context *ctx = m->d->ctx;
+    const make_merge at = {MERGE_STARTS, MERGE_ENDS, MERGE_ENDS + 1};
     layout *L = m->L;
     const int64_t items = make_option(m, "items");
-    device_program *p = NULL;
-    device_memory *starts = NULL, *ends = NULL, *carry_at = NULL;
+    device_memory *starts = NULL;
     spry_status status = SPRY_STATUS_OK;
-    L->units = (A->rows + A->nnz + items - 1) / items;
-    L->stored = A->nnz;
+    L->units = (m->A->rows + m->A->nnz + items - 1) / items;
+    L->stored = m->A->nnz;
     L->number[MERGE_ITEMS] = items;
     layout_note(L, "items", items);
     if (L->units >= INT32_MAX) {
         m->elsewhere = true; /* which tells it */
         return SPRY_STATUS_OK;
     }
-    SPRY_GO(ctx, make_build(m, "make_merge", "", &p));
     SPRY_GO(ctx, make_add_entries(m, MERGE_VALUES, MERGE_COLUMNS));
-    SPRY_GO(ctx, make_add(m, MERGE_STARTS, "starts", 2 * (L->units + 1), sizeof(int64_t), &starts));
-    SPRY_GO(ctx, make_add(m, MERGE_ENDS, "ends", A->rows, sizeof(uint16_t), &ends));
-    SPRY_GO(ctx, make_cleared(m->d, L->units + 1, sizeof(int64_t), &carry_at));
-    make_adopt(m, MERGE_ENDS + 1, "carry_at", L->units + 1, sizeof(int64_t), carry_at);
-    const device_arg cut[] = {DEVICE_VALUE(A->rows),
-                              DEVICE_VALUE(A->nnz),
-                              DEVICE_VALUE(L->units),
-                              DEVICE_VALUE(items),
-                              device_arg_memory(A->offsets),
-                              device_arg_memory(starts),
-                              {0}};
-    SPRY_GO(ctx, make_launch(p, "merge_starts", L->units + 1, cut));
-    const device_arg rows[] = {DEVICE_VALUE(A->rows),         DEVICE_VALUE(items),
-                               device_arg_memory(A->offsets), device_arg_memory(starts),
-                               device_arg_memory(ends),       {0}};
-    SPRY_GO(ctx, make_launch(p, "merge_ends", A->rows, rows));
-    SPRY_GO(ctx, list_carries(m, p, starts, carry_at));
+    SPRY_GO(ctx, make_merge_cut(m, items, &at, &starts));
 done:
     return status;
-}
-
-static void foresee(const device_maker *m)
-{
-    (void)make_build(m, "make_merge", "", NULL);
-    make_list_carries_foresee(m);
 }
 
 const device_format device_format_merge = {.name = "merge",
@@ -115,4 +128,4 @@ const device_format device_format_merge = {.name = "merge",
                                            .defaults = "items=2048",
                                            .arrays = arrays,
                                            .make = make,
-                                           .foresee = foresee};
+                                           .foresee = make_merge_cut_foresee};

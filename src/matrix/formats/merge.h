@@ -11,10 +11,20 @@
 #ifndef SPRY_FORMAT_MERGE_H
 #define SPRY_FORMAT_MERGE_H
 
+#include "matrix/layout.h"
+
 /* Arrays: values, columns (int32_t), starts (int64_t, two a unit), the end of each row (uint16_t,
  * counted from the first entry of the unit that sets it). */
 enum { MERGE_VALUES, MERGE_COLUMNS, MERGE_STARTS, MERGE_ENDS };
 /* Numbers. */
 enum { MERGE_ITEMS };
+
+/* Units of so many items: their number, their arrays at `starts` and `ends`, and what they carry.
+ * For other formats that are cut so, too. */
+int64_t merge_units(const matrix_arrays *A, int64_t items);
+int64_t merge_entries_before(const matrix_arrays *A, int64_t items, int64_t unit);
+spry_status merge_cut(layout *L, const matrix_arrays *A, int64_t items, int starts, int ends);
+/* Work before a unit. */
+int64_t merge_work(const layout *L, int64_t items, int64_t unit);
 
 #endif

@@ -111,19 +111,18 @@ static const operator_class amg_class = {.name = "amg",
                                          .update = update,
                                          .destroy = destroy};
 
-spry_status amg_make(const precon_job *job, const amg_kind *kind, spry_operator **out)
+/* Without levels. */
+static spry_status new_operator(const precon_job *job, const amg_kind *kind, spry_operator **out)
 {
     spry_context *ctx = job->A->ctx;
     const int64_t n = job->A->a.rows;
-    spry_operator *op = NULL;
     amg *h = NULL;
     spry_status status = SPRY_STATUS_OK;
-    *out = NULL;
-    SPRY_GO(ctx, operator_new(ctx, &amg_class, job->A->a.type, n, n, &op));
+    SPRY_GO(ctx, operator_new(ctx, &amg_class, job->A->a.type, n, n, out));
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *h, &h));
-    op->state = h;
-    op->name = kind->name;
-    op->device = job->device;
+    (*out)->state = h;
+    (*out)->name = kind->name;
+    (*out)->device = job->device;
     h->ctx = ctx;
     h->type = job->A->a.type;
     h->name = kind->name;
@@ -132,6 +131,19 @@ spry_status amg_make(const precon_job *job, const amg_kind *kind, spry_operator 
     memcpy(h->options, job->options, kind->options);
     h->common = *(const amg_common *)job->options;
     h->job = precon_kept(job);
+done:
+    return status;
+}
+
+spry_status amg_make(const precon_job *job, const amg_kind *kind, spry_operator **out)
+{
+    spry_context *ctx = job->A->ctx;
+    spry_operator *op = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    *out = NULL;
+    status = new_operator(job, kind, &op);
+    SPRY_GO(ctx, job->A->spread ? team_agree(ctx, status) : status);
+    amg *h = op->state;
     SPRY_GO(ctx, amg_build(h, job, NULL));
     note_traits(op, h);
     count_bytes(op, h);

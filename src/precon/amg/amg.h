@@ -233,6 +233,8 @@ spry_status amg_make_prolongation(const amg *h, const amg_level *level, const am
 spry_status amg_smoothed_begin(amg *h, const precon_job *job, amg_level *level);
 /* The near-null vectors alone, for nodes of so many unknowns. */
 spry_status amg_first_vectors(amg *h, const precon_job *job, int block);
+/* What a rank is to have of a coarse level at least. */
+int64_t amg_smoothed_rank_rows(const amg *h);
 /* theta of the first level, whose nodes have so many unknowns. */
 double amg_smoothed_theta(const amg *h, const spry_matrix *A, int block);
 /* smoothed_device.c: the kind's on a device; smoothing is that of its options. */

@@ -1,8 +1,10 @@
 /*
  * Multigrid across ranks. Levels are spread as the first one is; A_c = R A P is made of each rank's
  * rows of A, with the rows of P that they reach: what falls into rows of other ranks is sent there
- * and added up in the order of ranks. A level that is small is gathered: all ranks have it whole.
+ * and added up in the order of ranks. A level with few rows per rank goes to fewer ranks (what
+ * coarsens says to which), and one that is small is gathered: all ranks have it whole.
  */
+#include "deal/frame.h"
 #include "precon/amg/amg.h"
 
 enum { GATHERED = 10000 }; /* rows of a level that all ranks have */
@@ -10,71 +12,27 @@ enum { GATHERED = 10000 }; /* rows of a level that all ranks have */
 /* --- A_c -----------------------------------------------------------------------------------------
  */
 
-/* The columns of the next level that a rank meets: its own, and others' behind them. */
-typedef struct columns {
-    int64_t begin, own, count;
-    int64_t *others;
-} columns;
-
-static int64_t place_of(const columns *c, int64_t column)
-{
-    return column >= c->begin && column < c->begin + c->own
-               ? column - c->begin
-               : c->own + deal_find(c->others, c->count, column);
-}
-
-static int64_t number_of(const columns *c, int64_t place)
-{
-    return place < c->own ? c->begin + place : c->others[place - c->own];
-}
-
-/* Rows one after the other with columns as places. */
-static spry_status place_rows(spry_context *ctx, const columns *c, int count,
-                              const deal_rows *const *rows, spry_matrix **out)
-{
-    const size_t size = spry_type_size(rows[0]->type);
-    matrix_arrays a = {.type = rows[0]->type, .format = SPRY_FORMAT_CSR, .cols = c->own + c->count};
-    spry_status status = SPRY_STATUS_OK;
-    for (int r = 0; r < count; r++) {
-        a.rows += rows[r]->rows;
-        a.nnz += rows[r]->offsets[rows[r]->rows];
-    }
-    SPRY_GO(ctx, matrix_allocate(ctx, &a));
-    int64_t at = 0, row = 0;
-    a.offsets[0] = 0;
-    for (int r = 0; r < count; r++)
-        for (int64_t i = 0; i < rows[r]->rows; i++) {
-            for (int64_t k = rows[r]->offsets[i]; k < rows[r]->offsets[i + 1]; k++, at++) {
-                a.col_index[at] = (int32_t)place_of(c, rows[r]->columns[k]);
-                element_move(size, a.values, at, rows[r]->values, k);
-            }
-            a.offsets[++row] = at;
-        }
-done:
-    status = matrix_finish(ctx, status, &a, out);
-    return status == SPRY_STATUS_OK ? spry_matrix_sort(*out) : status;
-}
-
-/* R A P of own rows: what it adds to rows of all ranks. */
-static spry_status multiply(const amg_level *level, const columns *c, const deal_rows *P,
+/* R A P of own rows, in the next level's columns that these meet: what it adds to rows of all
+ * ranks. */
+static spry_status multiply(const amg_level *level, const deal_frame *c, const deal_rows *P,
                             const deal_rows *theirs, deal_entries *e)
 {
     spry_context *ctx = level->op->ctx;
-    const deal_rows *both[] = {P, theirs};
+    const deal_part both[] = {{.rows = P}, {.rows = theirs, .first = P->rows}};
     spry_matrix *own = NULL, *all = NULL, *R = NULL, *C = NULL;
     spry_matrix rows = {.ctx = ctx, .a = level->reach->A->a};
     spry_status status = SPRY_STATUS_OK;
     rows.a.rows = level->rows;
     rows.a.nnz = rows.a.offsets[level->rows];
-    SPRY_GO(ctx, place_rows(ctx, c, 1, both, &own));
-    SPRY_GO(ctx, place_rows(ctx, c, 2, both, &all));
+    SPRY_GO(ctx, deal_frame_matrix(ctx, c, P->rows, 1, both, &own));
+    SPRY_GO(ctx, deal_frame_matrix(ctx, c, P->rows + theirs->rows, 2, both, &all));
     SPRY_GO(ctx, spry_matrix_transpose(own, true, &R));
     SPRY_GO(ctx, amg_galerkin(R, &rows, all, &C));
     SPRY_GO(ctx, deal_entries_allocate(ctx, C->a.type, C->a.nnz, e));
     for (int64_t i = 0; i < C->a.rows; i++)
         for (int64_t k = C->a.offsets[i]; k < C->a.offsets[i + 1]; k++) {
-            e->row[k] = number_of(c, i);
-            e->col[k] = number_of(c, C->a.col_index[k]);
+            e->row[k] = deal_frame_number(c, i);
+            e->col[k] = deal_frame_number(c, C->a.col_index[k]);
         }
     if (C->a.nnz > 0)
         memcpy(e->values, C->a.values, (size_t)C->a.nnz * spry_type_size(C->a.type));
@@ -107,15 +65,15 @@ static spry_status make_rows(const amg_level *level, const deal_rows *P, const i
 {
     spry_context *ctx = level->op->ctx;
     const int me = team_rank(ctx);
-    columns c = {.begin = first[me], .own = first[me + 1] - first[me]};
+    deal_frame c = {.begin = first[me], .own = first[me + 1] - first[me]};
     deal_rows theirs = {0};
     deal_entries e = {0};
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, deal_fetch_rows(ctx, P, level->A->spread->row_starts, level->reach->count,
                                  level->reach->others, &theirs));
-    status = deal_list_outside(ctx, P, c.begin, c.begin + c.own, &c.count, &c.others);
+    status = deal_frame_add(ctx, &c, P);
     if (status == SPRY_STATUS_OK)
-        status = deal_list_outside(ctx, &theirs, c.begin, c.begin + c.own, &c.count, &c.others);
+        status = deal_frame_add(ctx, &c, &theirs);
     if (status == SPRY_STATUS_OK)
         status = multiply(level, &c, P, &theirs, &e);
     SPRY_GO(ctx, team_agree(ctx, status));
@@ -125,21 +83,8 @@ static spry_status make_rows(const amg_level *level, const deal_rows *P, const i
 done:
     deal_rows_clear(ctx, &theirs);
     deal_entries_clear(ctx, &e);
-    base_free(ctx, c.others);
+    deal_frame_clear(ctx, &c);
     return status;
-}
-
-/* A matrix of rows of which this rank has `cols` elements of x. */
-static spry_status spread_of(spry_context *ctx, const deal_rows *rows, int64_t cols,
-                             spry_matrix **A)
-{
-    const spread_rows mine = {.type = rows->type,
-                              .rows = rows->rows,
-                              .cols = cols,
-                              .offsets = rows->offsets,
-                              .columns = rows->columns,
-                              .values = rows->values};
-    return spread_make(ctx, &mine, A);
 }
 
 /* P, R = P^H and A_c, all of them stored. */
@@ -153,9 +98,9 @@ static spry_status make_coarse(const precon_job *job, amg_level *level, const de
     spry_matrix *made = NULL, *turned = NULL, *handed;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, make_rows(level, P, first, &rows));
-    SPRY_GO(ctx, spread_of(ctx, P, own, &made));
+    SPRY_GO(ctx, deal_spread(ctx, P, own, &made));
     SPRY_GO(ctx, spread_transpose(made, true, &turned));
-    SPRY_GO(ctx, spread_of(ctx, &rows, own, coarse));
+    SPRY_GO(ctx, deal_spread(ctx, &rows, own, coarse));
     handed = made;
     made = NULL;
     SPRY_GO(ctx, precon_store(job, handed, &level->P));

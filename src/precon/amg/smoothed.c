@@ -22,7 +22,11 @@
          "-1: 0.08, less where rows have many neighbours; 0.02 where nodes have several unknowns") \
     item(INT, block, "0", 0, 16, NULL, "unknowns of a node; 0: as the pattern looks")              \
     item(REAL, smoothing, "1.33333", 0, 2, NULL,                                                   \
-         "of the prolongation, over the largest eigenvalue; 0: none")
+         "of the prolongation, over the largest eigenvalue; 0: none")                              \
+    item(                                                                                          \
+        INT, rank_rows, "1000", 1, 2147483647, NULL,                                               \
+        "across ranks: rows of a coarse level that a rank is to have; a level with fewer goes to " \
+        "fewer ranks")
 
 typedef struct smoothed_options {
     PRECON_COMMON(SPRY_OPTION_FIELD)
@@ -235,6 +239,11 @@ static double largest_share(const spry_matrix *A)
         }
     }
     return counted > seen / 2 ? shares / (double)counted : 1;
+}
+
+int64_t amg_smoothed_rank_rows(const amg *h)
+{
+    return ((const smoothed_options *)h->options)->rank_rows;
 }
 
 double amg_smoothed_theta(const amg *h, const spry_matrix *A, int block)

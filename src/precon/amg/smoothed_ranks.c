@@ -241,6 +241,81 @@ done:
     return status;
 }
 
+/* --- fewer ranks ---------------------------------------------------------------------------------
+ */
+
+/*
+ * Where a level has few rows per rank, messages take longer than its products: rows of neighbours
+ * in the order of ranks go to the first of them, the others have none. Gives whether rows move.
+ */
+static bool join_ranks(int ranks, int64_t least, int64_t *first)
+{
+    const int64_t all = first[ranks], before = first[0];
+    int with_rows = 0;
+    for (int r = 0; r < ranks; r++)
+        with_rows += first[r + 1] > first[r];
+    const int64_t wanted = all / least > 1 ? all / least : 1;
+    if (wanted >= with_rows)
+        return false;
+    int64_t group = -1, start = before; /* of the rows at hand; what rank r began with */
+    for (int r = 0; r < ranks; r++) {
+        const int64_t end = first[r + 1], middle = start + (end - start) / 2;
+        const int64_t mine = end > start ? middle * wanted / all : group;
+        /* A rank that goes on with a group has nothing: it begins where the next one does. */
+        first[r] = mine > group ? start : -1;
+        group = mine;
+        start = end;
+    }
+    for (int r = ranks - 1; r >= 0; r--)
+        first[r] = first[r] < 0 ? first[r + 1] : first[r];
+    first[0] = before;
+    return true;
+}
+
+/* Near-null vectors of the next level go to the ranks that are to have its rows. */
+static spry_status move_near(amg *h, const int64_t *from, const int64_t *to)
+{
+    spry_context *ctx = h->ctx;
+    const int me = team_rank(ctx);
+    const size_t row = (size_t)h->near.count * spry_type_size(h->type);
+    const int64_t n = to[me + 1] - to[me];
+    int64_t *numbers = NULL;
+    char *values = NULL;
+    spry_status status = base_alloc(ctx, n, sizeof *numbers, &numbers);
+    if (status == SPRY_STATUS_OK)
+        status = base_alloc(ctx, n, row, &values);
+    SPRY_GO(ctx, team_agree(ctx, status));
+    for (int64_t i = 0; i < n; i++)
+        numbers[i] = to[me] + i;
+    SPRY_GO(ctx, deal_fetch(ctx, from, row, h->near.values, n, numbers, values));
+    base_free(ctx, h->near.values);
+    h->near.values = values;
+    values = NULL;
+done:
+    base_free(ctx, numbers);
+    base_free(ctx, values);
+    return status;
+}
+
+/* Which rows of the next level each rank has, from its aggregates. */
+static spry_status place_rows(amg *h, int64_t *starts, int64_t **first)
+{
+    spry_context *ctx = h->ctx;
+    const int ranks = team_ranks(ctx);
+    int64_t *joined = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, team_agree(ctx, base_alloc(ctx, ranks + 1, sizeof *joined, &joined)));
+    for (int r = 0; r <= ranks; r++)
+        joined[r] = starts[r] *= h->near.count;
+    if (join_ranks(ranks, amg_smoothed_rank_rows(h), joined))
+        SPRY_GO(ctx, move_near(h, starts, joined));
+    *first = joined;
+    joined = NULL;
+done:
+    base_free(ctx, joined);
+    return status;
+}
+
 /* theta where it is left to us: the least of all ranks', of rows with all their columns. */
 static spry_status choose_theta(amg *h, const amg_level *level)
 {
@@ -274,10 +349,7 @@ spry_status amg_smoothed_coarsen_ranks(amg *h, const precon_job *job, int l, dea
     SPRY_GO(ctx, extend(h, level, tentative, &x));
     SPRY_GO(ctx, team_bounds(ctx, g.largest, &least, &largest));
     SPRY_GO(ctx, team_agree(ctx, make_rows(h, level, &g, &x, largest, P)));
-    for (int r = 0; r <= team_ranks(ctx); r++)
-        x.starts[r] *= h->near.count;
-    *first = x.starts;
-    x.starts = NULL;
+    SPRY_GO(ctx, place_rows(h, x.starts, first));
 done:
     extended_clear(ctx, &x);
     base_free(ctx, tentative);

@@ -319,9 +319,9 @@ void X(grow_rows)(const grow_problems *p, int64_t begin, int64_t end, void *room
         const int64_t most = p->room_at[k + 1] - p->room_at[k];
         int32_t *out = p->out + p->room_at[k];
         g.cols = 0;
-        if (p->p.kind == LOCAL_FACTOR)
+        if (most > 0 && p->p.kind == LOCAL_FACTOR)
             grow_factor(p, k, most, &g);
-        else
+        else if (most > 0)
             grow_least(p, k, most, &g);
         memcpy(out, g.J, (size_t)g.cols * sizeof *out);
         qsort(out, (size_t)g.cols, sizeof *out, by_index);

@@ -1,0 +1,175 @@
+/* Configuration files: options by lines, numbers with units. */
+#include "common/app.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LINE_SIZE = 1024 };
+
+/* Units, each with the one that options are kept in. */
+static const struct {
+    const char *name, *base;
+    double factor;
+} units[] = {
+    {"m", "m", 1},
+    {"km", "m", 1e3},
+    {"cm", "m", 1e-2},
+    {"mm", "m", 1e-3},
+    {"s", "s", 1},
+    {"ms", "s", 1e-3},
+    {"min", "s", 60},
+    {"h", "s", 3600},
+    {"Hz", "Hz", 1},
+    {"m/s", "m/s", 1},
+    {"km/h", "m/s", 1 / 3.6},
+    {"kn", "m/s", 1852.0 / 3600},
+    {"m/s^2", "m/s^2", 1},
+    {"m^2/s", "m^2/s", 1},
+    {"mm^2/s", "m^2/s", 1e-6},
+    {"kg/m^3", "kg/m^3", 1},
+    {"rad", "rad", 1},
+    {"deg", "rad", 0.017453292519943295},
+};
+enum { UNITS = sizeof units / sizeof *units };
+
+/* Where the reader stands. */
+typedef struct config {
+    spry_context *ctx;
+    const char *path;
+    int line;
+    const cli_arguments *arguments;
+    const app_unit *kept;
+} config;
+
+static int fault(const config *c, const char *text, const char *at, const char *what)
+{
+    return cli_fail(EXIT_INPUT, "%s:%d:%d: %s", c->path, c->line, (int)(at - text) + 1, what);
+}
+
+static bool was_given(const config *c, const spry_option *option)
+{
+    for (int i = 0; i < c->arguments->given_count; i++)
+        if (c->arguments->given[i].option == option)
+            return true;
+    return false;
+}
+
+static const char *unit_of(const config *c, const char *option)
+{
+    for (const app_unit *u = c->kept; u && u->option; u++)
+        if (strcmp(u->option, option) == 0)
+            return u->unit;
+    return NULL;
+}
+
+/* The factor of a unit in the place of another one; 0, and a message, where it is none. */
+static double convert(const char *name, const char *base, char *message, size_t size)
+{
+    char words[CLI_WORDS] = "";
+    for (int i = 0; base && i < UNITS; i++) {
+        if (strcmp(units[i].base, base) != 0)
+            continue;
+        if (strcmp(units[i].name, name) == 0)
+            return units[i].factor;
+        cli_add_word(words, units[i].name);
+    }
+    if (base)
+        snprintf(message, size, "%s is no unit of this option; there are: %s", name, words);
+    else
+        snprintf(message, size, "this option has no unit, \"%s\" is too much", name);
+    return 0;
+}
+
+/* A number and its unit. */
+static int set_number(const config *c, const char *text, char *value, const spry_option *option,
+                      spry_option_list list)
+{
+    char message[2 * CLI_WORDS], number[64], *after = NULL;
+    double found = strtod(value, &after);
+    if (after == value)
+        return fault(c, text, value, "expected a number");
+    char *unit = after + strspn(after, " \t");
+    if (*unit) {
+        const double factor = convert(unit, unit_of(c, option->name), message, sizeof message);
+        if (factor == 0)
+            return fault(c, text, unit, message);
+        found *= factor;
+    }
+    snprintf(number, sizeof number, "%.17g", found);
+    if (spry_options_set(c->ctx, list, c->arguments->fields[0], option->name, number) !=
+        SPRY_STATUS_OK)
+        return fault(c, text, value, spry_message(c->ctx));
+    return EXIT_DONE;
+}
+
+/* Ends a text where blanks at its end begin. */
+static void trim(char *text)
+{
+    size_t length = strlen(text);
+    while (length > 0 && isspace((unsigned char)text[length - 1]))
+        text[--length] = '\0';
+}
+
+/* name = value */
+static int read_line(const config *c, char *text)
+{
+    const spry_option_list list = c->arguments->command->groups[0].list();
+    char message[2 * CLI_WORDS], name[CLI_NAME], words[CLI_WORDS] = "", nearest[CLI_NAME];
+    text[strcspn(text, "#\n")] = '\0';
+    trim(text);
+    char *first = text + strspn(text, " \t"), *equals = strchr(first, '=');
+    if (!*first)
+        return EXIT_DONE;
+    if (!equals)
+        return fault(c, text, first + strlen(first), "expected NAME = VALUE");
+    snprintf(name, sizeof name, "%.*s", (int)(equals - first), first);
+    trim(name);
+    char *value = equals + 1 + strspn(equals + 1, " \t");
+    const spry_option *option = spry_options_find(list, name);
+    for (int i = 0; !option && i < list.count; i++)
+        cli_add_word(words, spry_options_at(list, i)->name);
+    if (!option) {
+        const bool near = spry_nearest(name, words, nearest, sizeof nearest);
+        snprintf(message, sizeof message, "unknown name %s; %s %s", name,
+                 near ? "did you mean" : "there are:", near ? nearest : words);
+        return fault(c, text, first, message);
+    }
+    if (!*value)
+        return fault(c, text, value, "a value is missing");
+    if (was_given(c, option))
+        return EXIT_DONE;
+    if (option->kind == SPRY_OPTION_PATH)
+        return fault(c, text, first, "files are named on the command line alone");
+    if (option->kind == SPRY_OPTION_REAL || option->kind == SPRY_OPTION_INT)
+        return set_number(c, text, value, option, list);
+    if (spry_options_set(c->ctx, list, c->arguments->fields[0], option->name, value) !=
+        SPRY_STATUS_OK)
+        return fault(c, text, value, spry_message(c->ctx));
+    return EXIT_DONE;
+}
+
+int app_configure(spry_context *ctx, const char *path, const cli_arguments *arguments,
+                  const app_unit *kept)
+{
+    char text[LINE_SIZE];
+    config c = {ctx, path, 0, arguments, kept};
+    int exit_status = EXIT_DONE;
+    if (!path)
+        return EXIT_DONE;
+    FILE *file = fopen(path, "r");
+    if (!file)
+        return cli_fail(EXIT_INPUT, "%s: %s", path, strerror(errno));
+    while (exit_status == EXIT_DONE && fgets(text, sizeof text, file)) {
+        c.line++;
+        if (strlen(text) + 1 == sizeof text)
+            exit_status = fault(&c, text, text, "the line is too long");
+        else
+            exit_status = read_line(&c, text);
+    }
+    if (exit_status == EXIT_DONE && ferror(file))
+        exit_status = cli_fail(EXIT_INPUT, "%s: %s", path, strerror(errno));
+    fclose(file);
+    return exit_status;
+}

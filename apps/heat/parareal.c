@@ -1,0 +1,91 @@
+/* Heat by slices of time side by side: implicit Euler is coarse, Crank and Nicolson's method fine.
+ */
+#include "heat/heat.h"
+
+#include <math.h>
+
+enum { MOST_WORKERS = 64, FINE_STEPS = 64 };
+
+/* All that the workers have: each a context with its own plate. */
+typedef struct crew {
+    int count;
+    spry_context *ctx[MOST_WORKERS];
+    heat_plate plate[MOST_WORKERS];
+    spry_stepper *coarse[MOST_WORKERS], *fine[MOST_WORKERS];
+} crew;
+
+static spry_status hire(crew *c, int w, spry_context *ctx, const heat_options *o)
+{
+    const double slice = o->end / (double)o->slices;
+    heat_plate *p = &c->plate[w];
+    spry_status status = w == 0 ? SPRY_STATUS_OK : spry_context_new("threads=1", &c->ctx[w]);
+    c->count = w + 1;
+    if (w == 0)
+        c->ctx[w] = ctx;
+    if (status == SPRY_STATUS_OK)
+        status = heat_plate_make(c->ctx[w], o, o->size, p);
+    if (status == SPRY_STATUS_OK)
+        status = spry_stepper_new(p->ctx, "method=implicit-euler", &c->coarse[w]);
+    if (status == SPRY_STATUS_OK)
+        status = spry_stepper_set_operator(c->coarse[w], p->A, NULL, NULL, NULL);
+    if (status == SPRY_STATUS_OK)
+        status = spry_stepper_set_real(c->coarse[w], "dt", slice);
+    if (status == SPRY_STATUS_OK)
+        status = spry_stepper_new(p->ctx, "method=crank-nicolson", &c->fine[w]);
+    if (status == SPRY_STATUS_OK)
+        status = spry_stepper_set_operator(c->fine[w], p->A, NULL, NULL, NULL);
+    if (status == SPRY_STATUS_OK)
+        status = spry_stepper_set_real(c->fine[w], "dt", o->dt > 0 ? o->dt : slice / FINE_STEPS);
+    return status;
+}
+
+static void dismiss(crew *c)
+{
+    for (int w = 0; w < c->count; w++) {
+        spry_stepper_free(c->coarse[w]);
+        spry_stepper_free(c->fine[w]);
+        heat_plate_free(&c->plate[w]);
+        if (w > 0)
+            spry_context_free(c->ctx[w]);
+    }
+}
+
+static void print(const heat_options *o, const spry_parareal_stats *s, double error)
+{
+    printf("slices        %d on %d worker%s\n", s->slices, s->workers, s->workers > 1 ? "s" : "");
+    printf("iterations    %d, last change %.2e%s\n", s->iterations, s->change,
+           s->iterations == s->slices ? " (the fine run itself)" : "");
+    printf("error         %.2e of the exact solution, %lld intervals\n", error, (long long)o->size);
+    printf("difference    %.2e from the fine run\n", s->difference);
+    printf("a slice       fine %s, coarse %s: ratio %.1f\n", text_seconds(s->fine_seconds),
+           text_seconds(s->coarse_seconds), s->ratio);
+    printf("time          %s, fine run %s\n", text_seconds(s->seconds),
+           text_seconds(s->serial_seconds));
+    printf("speed-up      %.2f, by the cost model %.2f\n", s->speedup, s->model_speedup);
+}
+
+int heat_parareal(spry_context *ctx, const heat_options *o)
+{
+    crew c = {0};
+    char options[96];
+    spry_parareal_stats stats = SPRY_PARAREAL_STATS_INIT;
+    spry_status status = SPRY_STATUS_OK;
+    snprintf(options, sizeof options, "slices=%lld tol=%.17g compare=yes", (long long)o->slices,
+             o->change);
+    for (int w = 0; w < o->workers && status == SPRY_STATUS_OK; w++)
+        status = hire(&c, w, ctx, o);
+    status = spry_context_agree(ctx, status);
+    if (status == SPRY_STATUS_OK)
+        status = spry_parareal(c.count, c.coarse, c.fine, 0, o->end, c.plate[0].u, options, &stats);
+    int exit_status = status == SPRY_STATUS_OK ? EXIT_DONE : cli_failed(ctx, status);
+    if (exit_status == EXIT_DONE) {
+        const double error = heat_error(&c.plate[0], exp(-heat_rate(o) * o->diffusivity * o->end));
+        if (!ranks_silent())
+            print(o, &stats, error);
+        status = spry_context_agree(ctx, heat_write(&c.plate[0]));
+        if (status != SPRY_STATUS_OK)
+            exit_status = cli_failed(ctx, status);
+    }
+    dismiss(&c);
+    return exit_status;
+}

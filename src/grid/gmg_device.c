@@ -1,0 +1,324 @@
+/*
+ * The steps of geometric multigrid on a device. Levels with one pattern share a program: their
+ * sizes and numbers are arguments. Least traffic of a step: smoothing a colour reads x and b and
+ * writes x, the first sweep reads b and writes x; going down reads x and b of the fine grid and
+ * writes b of the coarse one, the residual stays in local memory; coming up reads and writes x.
+ */
+#include "grid/gmg_device.h"
+
+#include "device/vector.h"
+#include "grid/stencil_device.h"
+
+typedef struct level_device {
+    device_memory *fields;
+    stencil_copy copy;
+    device_program *program; /* NULL of the last one, which is not smoothed */
+    device_memory *x, *b;    /* of the first one the caller's */
+    device_memory *other;    /* for sweeps that do not work in place; NULL: none */
+} level_device;
+
+struct gmg_device {
+    spry_device *d;
+    level_device level[GMG_LEVELS];
+};
+
+/* --- launches ------------------------------------------------------------------------------------
+ */
+
+/* Coarse points of a group that goes down. */
+static void coarse_points(int dimensions, int points[GRID_AXES])
+{
+    const int shapes[][GRID_AXES] = {
+        {STENCIL_GROUP, 1, 1}, {64, STENCIL_GROUP / 64, 1}, {16, 4, 4}};
+    memcpy(points, shapes[dimensions - 1], sizeof shapes[0]);
+}
+
+static bool is_written(const level_device *l)
+{
+    return !stencil_takes_weights(&l->copy);
+}
+
+/* Whether a whole sweep from x = 0 is made from b alone: x at a point's neighbours is b there over
+ * the diagonal, the same in all rows. */
+static bool begins_at_once(const stencil_copy *c)
+{
+    return c->regular && c->lines > 0;
+}
+
+static spry_status build(const level_device *l, device_program **p)
+{
+    const stencil_copy *c = &l->copy;
+    const stencil_writing w = {.written = is_written(l), .group = STENCIL_GROUP, .prefix = "a_"};
+    spry_context *ctx = c->d->ctx;
+    base_text t = {.ctx = ctx};
+    char *text = NULL, options[64];
+    int points[GRID_AXES];
+    spry_status status = SPRY_STATUS_OK;
+    coarse_points(c->shape->dimensions, points);
+    stencil_put_words(&t, c, &w);
+    for (int a = 0; a < GRID_AXES; a++)
+        base_text_put(&t, "#define COARSE_%d %d\n", a, points[a]);
+    stencil_put_text(&t, "gmg");
+    if (begins_at_once(c))
+        stencil_put_march(&t, "begin_both",
+                          "SP_GLOBAL scalar *to, const int colour, const double omega", "1",
+                          "to[row] = gmg_first((i + j + k + colour) & 1, (real)omega, here, sum, "
+                          "own);",
+                          true);
+    if (c->lines > 0)
+        stencil_put_march(
+            &t, "relax",
+            "SP_GLOBAL scalar *to, SP_GLOBAL const scalar *b, const int colour, const double omega",
+            "colour < 0 || ((i + j + k + colour) & 1) == 0",
+            "to[row] = sp_add(here, sp_scale((real)omega, gmg_over(sp_sub(b[row], sum), own)));",
+            true);
+    SPRY_GO(ctx, base_text_take(&t, &text));
+    /* x is read where other work-items write it: SP_RESIDENT keeps such loads plain. */
+    snprintf(options, sizeof options, "-DSP_TYPE=%d -DSP_GROUP=%d -DSP_RESIDENT=1", (int)c->type,
+             STENCIL_GROUP);
+    SPRY_GO(ctx, device_build(c->d, text, options, p));
+done:
+    base_free(ctx, text);
+    return status;
+}
+
+/* Arguments of a kernel: the form's, behind `before`, and `after`. */
+static spry_status launch(const level_device *l, const char *kernel, int64_t groups,
+                          const device_arg *before, const device_arg *after, int count)
+{
+    device_arg args[STENCIL_ARGS + 10];
+    int used = 0;
+    if (before)
+        args[used++] = *before;
+    used += stencil_args(&l->copy, is_written(l), args + used);
+    for (int k = 0; k < count; k++)
+        args[used++] = after[k];
+    return device_launch(l->program, kernel, NULL, groups, STENCIL_GROUP, args, used);
+}
+
+/* The same with a point per work-item. */
+static spry_status launch_points(const level_device *l, const char *kernel, const device_arg *after,
+                                 int count)
+{
+    const int64_t positions = stencil_positions(&l->copy, STENCIL_GROUP);
+    const device_arg before = DEVICE_VALUE(positions);
+    return launch(l, kernel, positions / STENCIL_GROUP, &before, after, count);
+}
+
+/* --- smoothing -----------------------------------------------------------------------------------
+ */
+
+/* x of the first sweep, which begins with 0. */
+static spry_status begin(const level_device *l, int32_t colour, double omega, device_memory *x)
+{
+    const device_arg after[] = {DEVICE_VALUE(colour), DEVICE_VALUE(omega), device_arg_memory(l->b),
+                                device_arg_memory(x)};
+    return launch_points(l, "a_begin", after, 4);
+}
+
+/* The points of a colour in place; all points (colour < 0) from x to another array. */
+static spry_status relax(const level_device *l, int32_t colour, double omega, device_memory *to)
+{
+    const device_arg after[] = {device_arg_memory(l->x), device_arg_memory(to),
+                                device_arg_memory(l->b), DEVICE_VALUE(colour), DEVICE_VALUE(omega)};
+    if (l->copy.lines == 0)
+        return launch_points(l, "a_relax", after, 5);
+    int32_t depth;
+    const int64_t groups = stencil_march_groups(&l->copy, &depth);
+    const device_arg before = DEVICE_VALUE(depth);
+    return launch(l, "a_relax", groups, &before, after, 5);
+}
+
+/* Both colours of the first sweep. */
+static spry_status begin_both(const level_device *l, int32_t colour, double omega)
+{
+    int32_t depth;
+    const int64_t groups = stencil_march_groups(&l->copy, &depth);
+    const device_arg before = DEVICE_VALUE(depth);
+    const device_arg after[] = {device_arg_memory(l->b), device_arg_memory(l->x),
+                                DEVICE_VALUE(colour), DEVICE_VALUE(omega)};
+    return launch(l, "a_begin_both", groups, &before, after, 4);
+}
+
+/* All points at once; x and the other array change places. */
+static spry_status jacobi_sweep(level_device *l, double omega, bool zero)
+{
+    const spry_status status = zero ? begin(l, -1, omega, l->x) : relax(l, -1, omega, l->other);
+    if (status == SPRY_STATUS_OK && !zero) {
+        device_memory *x = l->other;
+        l->other = l->x;
+        l->x = x;
+    }
+    return status;
+}
+
+static double relaxation(const gmg *m)
+{
+    return m->options.omega > 0 ? m->options.omega : m->redblack ? 1 : 0.8;
+}
+
+spry_status gmg_device_smooth(const gmg *m, int level, int sweeps, bool back, bool zero)
+{
+    level_device *l = &m->device->level[level];
+    const double omega = relaxation(m);
+    spry_status status = SPRY_STATUS_OK;
+    if (sweeps == 0 && zero)
+        return device_clear(l->x, 0, m->level[level].A->rows * (int64_t)spry_type_size(m->type));
+    for (int k = 0; k < sweeps && status == SPRY_STATUS_OK; k++, zero = false) {
+        if (!m->redblack) {
+            status = jacobi_sweep(l, omega, zero);
+            continue;
+        }
+        if (zero && begins_at_once(&l->copy)) {
+            status = begin_both(l, back, omega);
+            continue;
+        }
+        status = zero ? begin(l, back, omega, l->x) : relax(l, back, omega, l->x);
+        if (status == SPRY_STATUS_OK)
+            status = relax(l, !back, omega, l->x);
+    }
+    return status;
+}
+
+/* --- between levels ------------------------------------------------------------------------------
+ */
+
+static void coarse_sizes(const gmg *m, int level, int32_t n[GRID_AXES])
+{
+    for (int a = 0; a < GRID_AXES; a++)
+        n[a] = (int32_t)m->level[level + 1].s->shape.axis[a].unknowns;
+}
+
+spry_status gmg_device_down(const gmg *m, int level, bool plain)
+{
+    const level_device *l = &m->device->level[level];
+    const int32_t as_it_is = plain;
+    const int32_t red = !plain && m->redblack && relaxation(m) == 1 && m->options.pre > 0;
+    int32_t n[GRID_AXES];
+    int points[GRID_AXES];
+    int64_t groups = 1;
+    coarse_sizes(m, level, n);
+    coarse_points(l->copy.shape->dimensions, points);
+    for (int a = 0; a < GRID_AXES; a++)
+        groups *= (n[a] + points[a] - 1) / points[a];
+    const device_arg after[] = {DEVICE_VALUE(n[0]),      DEVICE_VALUE(n[1]),
+                                DEVICE_VALUE(n[2]),      DEVICE_VALUE(as_it_is),
+                                DEVICE_VALUE(red),       device_arg_memory(l->x),
+                                device_arg_memory(l->b), device_arg_memory(l[1].b)};
+    return launch(l, "a_down", groups, NULL, after, 8);
+}
+
+spry_status gmg_device_up(const gmg *m, int level, bool zero)
+{
+    const level_device *l = &m->device->level[level];
+    const int32_t fresh = zero;
+    int32_t n[GRID_AXES];
+    coarse_sizes(m, level, n);
+    const device_arg after[] = {DEVICE_VALUE(n[0]),        DEVICE_VALUE(n[1]),
+                                DEVICE_VALUE(n[2]),        DEVICE_VALUE(fresh),
+                                device_arg_memory(l[1].x), device_arg_memory(l->x)};
+    return launch_points(l, "a_up", after, 6);
+}
+
+spry_status gmg_device_solve(const gmg *m)
+{
+    const level_device *l = &m->device->level[m->count - 1];
+    const int64_t n = m->level[m->count - 1].A->rows;
+    const spry_vector b = device_vector_over(m->device->d, m->type, n, l->b);
+    spry_vector x = device_vector_over(m->device->d, m->type, n, l->x);
+    return spry_operator_apply(m->coarsest, &b, &x);
+}
+
+/* --- set-up --------------------------------------------------------------------------------------
+ */
+
+void gmg_device_begin(gmg *m, const spry_vector *r, spry_vector *z)
+{
+    level_device *first = &m->device->level[0];
+    first->b = device_vector_memory(r);
+    first->x = device_vector_memory(z);
+}
+
+spry_status gmg_device_end(gmg *m, spry_vector *z)
+{
+    level_device *first = &m->device->level[0];
+    device_memory *to = device_vector_memory(z);
+    spry_status status = SPRY_STATUS_OK;
+    if (first->x != to) { /* an odd number of sweeps that do not work in place */
+        status = device_copy(first->x, 0, to, 0, z->n * (int64_t)spry_type_size(z->type));
+        first->other = first->x;
+    }
+    first->x = first->b = NULL;
+    return status;
+}
+
+/* Smoothers divide by the diagonal: where fields are none it is known between the ends. */
+static bool diagonal_is_zero(const stencil_copy *c)
+{
+    double re = 0, im = 0;
+    if (!c->inside || c->fields)
+        return false;
+    for (int t = 0; t < c->terms; t++)
+        if (c->step[t][0] == 0 && c->step[t][1] == 0 && c->step[t][2] == 0) {
+            re += c->number[t].re;
+            im += c->number[t].im;
+        }
+    return re == 0 && im == 0;
+}
+
+static spry_status make_level(const gmg *m, int k, level_device *l)
+{
+    spry_context *ctx = m->ctx;
+    spry_device *d = m->device->d;
+    const spry_operator *A = m->level[k].A;
+    const int64_t bytes = A->rows * (int64_t)spry_type_size(m->type);
+    spry_status status = SPRY_STATUS_OK;
+    if (k > 0) {
+        SPRY_GO(ctx, device_alloc(d, bytes, &l->x));
+        SPRY_GO(ctx, device_alloc(d, bytes, &l->b));
+    }
+    if (k == m->count - 1)
+        goto done;
+    if (!m->redblack)
+        SPRY_GO(ctx, device_alloc(d, bytes, &l->other));
+    SPRY_GO(ctx, stencil_put_fields(d, A, &l->fields));
+    SPRY_GO(ctx, stencil_copy_make(d, A, &m->level[k].s->plain, l->fields, &l->copy));
+    if (diagonal_is_zero(&l->copy))
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT, "precon gmg: the diagonal of level %d is 0",
+                         k);
+    if (device_foresees(d))
+        (void)build(l, NULL);
+done:
+    return status;
+}
+
+spry_status gmg_device_make(gmg *m, spry_device *d)
+{
+    spry_context *ctx = m->ctx;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *m->device, &m->device));
+    m->device->d = d;
+    precon_foresee_dense(d, m->type);
+    for (int k = 0; k < m->count; k++)
+        SPRY_GO(ctx, make_level(m, k, &m->device->level[k]));
+    for (int k = 0; k < m->count - 1; k++)
+        SPRY_GO(ctx, build(&m->device->level[k], &m->device->level[k].program));
+done:
+    return status;
+}
+
+void gmg_device_free(gmg *m)
+{
+    for (int k = 0; m->device && k < m->count; k++) {
+        level_device *l = &m->device->level[k];
+        stencil_copy_clear(&l->copy);
+        device_free(l->fields);
+        device_free(l->other);
+        if (k > 0) {
+            device_free(l->x);
+            device_free(l->b);
+        }
+    }
+    base_free(m->ctx, m->device);
+    m->device = NULL;
+}

@@ -1,0 +1,31 @@
+/* alpha A + beta I of a stencil: a stencil, with its multigrid. */
+#include "grid/grid.h"
+
+spry_status stencil_shifted(const spry_operator *A, spry_scalar alpha, spry_scalar beta,
+                            spry_operator **shifted)
+{
+    const stencil *from = A->state;
+    spry_operator *op = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    *shifted = NULL;
+    if (from->parts_count == TERMS_MOST)
+        return SPRY_FAIL(A->ctx, SPRY_STATUS_UNSUPPORTED,
+                         "an operator of %d terms has no room for another", TERMS_MOST);
+    SPRY_GO(A->ctx, stencil_coarser(A, &from->shape, from->order, A->type, &op));
+    stencil *s = op->state;
+    for (int p = 0; p < s->parts_count; p++) {
+        const spry_scalar c = s->parts[p].c;
+        s->parts[p].c =
+            (spry_scalar){alpha.re * c.re - alpha.im * c.im, alpha.re * c.im + alpha.im * c.re};
+    }
+    s->parts[s->parts_count++] = (stencil_part){.c = beta, .field = {-1, -1, -1}};
+    stencil_form_clear(op->ctx, &s->plain);
+    SPRY_GO(A->ctx, stencil_form_make(op, false, &s->plain));
+    op->own_bytes = A->own_bytes;
+    op->bytes = A->bytes;
+    *shifted = op;
+    op = NULL;
+done:
+    spry_operator_free(op);
+    return status;
+}

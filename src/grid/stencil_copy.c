@@ -1,0 +1,315 @@
+/* A form of a stencil in a device's memory, and what its programs have to know of it. */
+#include "grid/stencil_device.h"
+
+#include <stdlib.h>
+
+/* The row of a class that stands for all of them; whether there is one. */
+static bool row_of_class(const grid_shape *shape, const stencil_form *f, int64_t class,
+                         int64_t at[GRID_AXES])
+{
+    bool there = true;
+    for (int a = 0; a < GRID_AXES; a++) {
+        const int64_t k = class % f->classes[a], rows = shape->axis[a].unknowns;
+        at[a] = k <= f->low[a] ? k : rows - f->high[a] + k - f->low[a] - 1;
+        there = there && at[a] < rows;
+        class /= f->classes[a];
+    }
+    return there;
+}
+
+static int64_t linear(const grid_shape *shape, bool points, const int64_t at[GRID_AXES])
+{
+    const grid_axis *a = shape->axis;
+    return points ? at[0] + a[0].points * (at[1] + a[1].points * at[2])
+                  : at[0] + a[0].unknowns * (at[1] + a[1].unknowns * at[2]);
+}
+
+/* A distance of a row by axes: it leads to a point of the grid, which has one place only. */
+static void by_axes(const grid_shape *shape, bool points, const int64_t row[GRID_AXES],
+                    int64_t distance, int step[GRID_AXES])
+{
+    int64_t from[GRID_AXES], to[GRID_AXES];
+    for (int a = 0; a < GRID_AXES; a++)
+        from[a] = row[a] + (points ? shape->axis[a].first : 0);
+    grid_split(shape, points, linear(shape, points, from) + distance, to);
+    for (int a = 0; a < GRID_AXES; a++)
+        step[a] = (int)(to[a] - from[a]);
+}
+
+/* --- rows between the ends -----------------------------------------------------------------------
+ */
+
+static void note_inside(const spry_operator *op, stencil_copy *c)
+{
+    const stencil_form *f = c->form;
+    const int64_t class = f->low[0] + f->classes[0] * (f->low[1] + f->classes[1] * f->low[2]);
+    int64_t row[GRID_AXES];
+    c->is_real = true;
+    if (!row_of_class(c->shape, f, class, row) || f->start[class] == f->start[class + 1])
+        return;
+    const host_stencil_group *g = f->groups + f->start[class],
+                             *end = f->groups + f->start[class + 1];
+    if (end[-1].first + end[-1].count - g->first > STENCIL_TERMS)
+        return;
+    for (; g < end; g++) {
+        stencil_group *to = &c->group[c->groups++];
+        *to = (stencil_group){.first = c->terms, .count = (int)g->count};
+        for (int k = 0; k < 3; k++) {
+            to->field[k] = g->field[k];
+            if (g->field[k] >= 0)
+                by_axes(c->shape, true, row, g->at[k], to->at[k]);
+        }
+        for (int64_t t = g->first; t < g->first + g->count; t++, c->terms++) {
+            by_axes(c->shape, false, row, f->offsets[t], c->step[c->terms]);
+            c->number[c->terms] = value_get(op->type, f->coefficients, t);
+            c->is_real = c->is_real && c->number[c->terms].im == 0;
+        }
+    }
+    c->inside = true;
+}
+
+/* Where a step from a row leads along one axis; false: beyond a face. */
+static bool lead(const grid_axis *axis, bool point, int64_t row, int step, int64_t *to)
+{
+    const int64_t n = point ? axis->points : axis->unknowns;
+    *to = row + (point ? axis->first : 0) + step;
+    if (axis->intervals > 0 && axis->face[0] == GRID_PERIODIC)
+        *to = (*to + n) % n;
+    return *to >= 0 && *to < n;
+}
+
+/* The distance of a step from a row; false: it leads beyond a face. */
+static bool distance_of(const grid_shape *shape, bool points, const int64_t row[GRID_AXES],
+                        const int step[GRID_AXES], int64_t *distance)
+{
+    int64_t from[GRID_AXES], to[GRID_AXES];
+    for (int a = 0; a < GRID_AXES; a++) {
+        from[a] = row[a] + (points ? shape->axis[a].first : 0);
+        if (!lead(&shape->axis[a], points, row[a], step[a], &to[a]))
+            return false;
+    }
+    *distance = linear(shape, points, to) - linear(shape, points, from);
+    return true;
+}
+
+/* The group of a class that has such fields at such places; NULL: there is none. */
+static const host_stencil_group *find_group(const stencil_form *f, int64_t class,
+                                            const host_stencil_group *like)
+{
+    for (int64_t g = f->start[class]; g < f->start[class + 1]; g++) {
+        const host_stencil_group *it = &f->groups[g];
+        if (memcmp(it->field, like->field, sizeof it->field) == 0 &&
+            memcmp(it->at, like->at, sizeof it->at) == 0)
+            return it;
+    }
+    return NULL;
+}
+
+static bool has_term(const spry_operator *op, const stencil_form *f, const host_stencil_group *g,
+                     int64_t distance, spry_scalar number)
+{
+    for (int64_t t = g ? g->first : 0; g && t < g->first + g->count; t++) {
+        const spry_scalar c = value_get(op->type, f->coefficients, t);
+        if (f->offsets[t] == distance && c.re == number.re && c.im == number.im)
+            return true;
+    }
+    return false;
+}
+
+/* Whether the rows of a class are those between the ends without what lies beyond faces. */
+static bool class_is_regular(const spry_operator *op, const stencil_copy *c, int64_t class)
+{
+    const stencil_form *f = c->form;
+    int64_t row[GRID_AXES], found = 0, there = 0, distance;
+    if (!row_of_class(c->shape, f, class, row))
+        return true;
+    for (int64_t g = f->start[class]; g < f->start[class + 1]; g++)
+        there += f->groups[g].count;
+    for (int k = 0; k < c->groups; k++) {
+        const stencil_group *from = &c->group[k];
+        host_stencil_group like = {.field = {from->field[0], from->field[1], from->field[2]}};
+        for (int i = 0; i < 3; i++)
+            if (from->field[i] >= 0 && !distance_of(c->shape, true, row, from->at[i], &like.at[i]))
+                return false;
+        const host_stencil_group *g = find_group(f, class, &like);
+        for (int t = from->first; t < from->first + from->count; t++) {
+            if (!distance_of(c->shape, false, row, c->step[t], &distance))
+                continue;
+            if (!has_term(op, f, g, distance, c->number[t]))
+                return false;
+            found++;
+        }
+    }
+    return found == there;
+}
+
+static bool is_regular(const spry_operator *op, const stencil_copy *c)
+{
+    const stencil_form *f = c->form;
+    const int64_t classes = f->classes[0] * f->classes[1] * f->classes[2];
+    for (int64_t k = 0; c->inside && k < classes; k++)
+        if (!class_is_regular(op, c, k))
+            return false;
+    return c->inside;
+}
+
+/* Marches are for stencils without fields that reach other planes along z alone. As many columns
+ * for each work-item as registers last for. */
+static void choose_march(stencil_copy *c)
+{
+    enum { MOST_LINES = 4, MOST_REACH = 6 };
+    const int size = (int)spry_type_size(c->type);
+    const int bytes = spry_type_is_complex(c->type) ? 128 : 256;
+    bool marches = c->inside && c->shape->dimensions == 3;
+    for (int k = 0; k < c->groups; k++)
+        for (int i = 0; i < 3; i++)
+            marches = marches && c->group[k].field[i] < 0;
+    for (int t = 0; t < c->terms; t++) {
+        const int *s = c->step[t];
+        marches = marches && (s[2] == 0 || (s[0] == 0 && s[1] == 0));
+        c->reach = abs(s[2]) > c->reach ? abs(s[2]) : c->reach;
+    }
+    if (!marches || c->reach > MOST_REACH)
+        return;
+    c->lines = MOST_LINES;
+    while (c->lines > 1 && c->lines * size * (2 * c->reach + 2) > bytes)
+        c->lines /= 2;
+}
+
+/* --- what kernels are given ----------------------------------------------------------------------
+ */
+
+static void set_sizes(stencil_copy *c)
+{
+    const grid_axis *a = c->shape->axis;
+    const stencil_form *f = c->form;
+    const int64_t classes = f->classes[0] * f->classes[1] * f->classes[2];
+    c->sizes = (stencil_sizes){.N0 = (int32_t)a[0].unknowns,
+                               .N1 = (int32_t)a[1].unknowns,
+                               .N2 = (int32_t)a[2].unknowns,
+                               .M0 = (int32_t)a[0].points,
+                               .M1 = (int32_t)a[1].points,
+                               .F0 = (int32_t)a[0].first,
+                               .F1 = (int32_t)a[1].first,
+                               .F2 = (int32_t)a[2].first,
+                               .POINTS = (int32_t)c->shape->points,
+                               .LOW0 = (int32_t)f->low[0],
+                               .LOW1 = (int32_t)f->low[1],
+                               .LOW2 = (int32_t)f->low[2],
+                               .HIGH0 = (int32_t)f->high[0],
+                               .HIGH1 = (int32_t)f->high[1],
+                               .HIGH2 = (int32_t)f->high[2],
+                               .KINDS0 = (int32_t)f->classes[0],
+                               .KINDS1 = (int32_t)f->classes[1],
+                               .GROUPS = (int32_t)(classes + 1),
+                               .OFFSETS = (int32_t)(classes + 1 + 8 * f->start[classes])};
+    for (int t = 0; t < c->terms && t < STENCIL_WEIGHTS; t++)
+        value_set(c->type, c->weights, t, c->number[t]);
+}
+
+/* Terms of all classes. */
+static int64_t count_terms(const stencil_form *f, int64_t groups)
+{
+    return groups > 0 ? f->groups[groups - 1].first + f->groups[groups - 1].count : 0;
+}
+
+static spry_status put_tables(stencil_copy *c)
+{
+    spry_context *ctx = c->d->ctx;
+    const stencil_form *f = c->form;
+    const int64_t classes = f->classes[0] * f->classes[1] * f->classes[2];
+    const int64_t groups = f->start[classes], terms = count_terms(f, groups);
+    const int64_t count = c->sizes.OFFSETS + terms;
+    const int64_t bytes = terms * (int64_t)spry_type_size(c->type);
+    int64_t *tables = NULL, *to;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, base_alloc(ctx, count, sizeof *tables, &tables));
+    memcpy(tables, f->start, (size_t)(classes + 1) * sizeof *tables);
+    to = tables + c->sizes.GROUPS;
+    for (const host_stencil_group *g = f->groups; g < f->groups + groups; g++, to += 8) {
+        for (int k = 0; k < 3; k++) {
+            to[k] = g->field[k];
+            to[3 + k] = g->at[k];
+        }
+        to[6] = g->first;
+        to[7] = g->count;
+    }
+    if (terms > 0)
+        memcpy(to, f->offsets, (size_t)terms * sizeof *tables);
+    SPRY_GO(ctx, device_alloc(c->d, count * (int64_t)sizeof *tables, &c->tables));
+    SPRY_GO(ctx, device_put(c->tables, 0, tables, count * (int64_t)sizeof *tables));
+    SPRY_GO(ctx, device_alloc(c->d, bytes, &c->numbers));
+    SPRY_GO(ctx, device_put(c->numbers, 0, f->coefficients, bytes));
+done:
+    base_free(ctx, tables);
+    return status;
+}
+
+spry_status stencil_put_fields(spry_device *d, const spry_operator *op, device_memory **fields)
+{
+    const stencil *s = stencil_of(op);
+    const int64_t bytes = s->shape.points * (int64_t)spry_type_size(op->type);
+    spry_status status = SPRY_STATUS_OK;
+    *fields = NULL;
+    if (s->field_count == 0)
+        return status;
+    SPRY_GO(d->ctx, device_alloc(d, s->field_count * bytes, fields));
+    for (int f = 0; f < s->field_count; f++)
+        SPRY_GO(d->ctx, device_put(*fields, f * bytes, s->fields[f], bytes));
+done:
+    if (status != SPRY_STATUS_OK) {
+        device_free(*fields);
+        *fields = NULL;
+    }
+    return status;
+}
+
+spry_status stencil_copy_make(spry_device *d, const spry_operator *op, const stencil_form *form,
+                              const device_memory *fields, stencil_copy *c)
+{
+    *c = (stencil_copy){
+        .d = d, .type = op->type, .shape = &stencil_of(op)->shape, .form = form, .fields = fields};
+    note_inside(op, c);
+    c->regular = is_regular(op, c);
+    choose_march(c);
+    set_sizes(c);
+    const spry_status status = c->regular ? SPRY_STATUS_OK : put_tables(c);
+    if (status != SPRY_STATUS_OK)
+        stencil_copy_clear(c);
+    return status;
+}
+
+void stencil_copy_clear(stencil_copy *c)
+{
+    device_free(c->numbers);
+    device_free(c->tables);
+    c->numbers = c->tables = NULL;
+}
+
+int stencil_args(const stencil_copy *c, bool written, device_arg args[STENCIL_ARGS])
+{
+    args[0] = device_arg_memory(c->numbers);
+    args[1] = device_arg_memory(c->tables);
+    args[2] = device_arg_memory(c->fields);
+    if (written)
+        return 3;
+    args[3] = DEVICE_VALUE(c->sizes);
+    args[4] = (device_arg){NULL, c->weights,
+                           (size_t)(c->terms > 0 ? c->terms : 1) * spry_type_size(c->type)};
+    return STENCIL_ARGS;
+}
+
+/* Few planes for each group where groups are few, many where the planes that two of them read would
+ * show. */
+int64_t stencil_march_groups(const stencil_copy *c, int32_t *depth)
+{
+    enum { WIDTH = 32, HEIGHT = 8, LEAST = 8, MOST = 64, EACH = 6 };
+    const grid_axis *a = c->shape->axis;
+    const int64_t across = (a[0].unknowns + WIDTH - 1) / WIDTH;
+    const int64_t down = (a[1].unknowns + HEIGHT * c->lines - 1) / (HEIGHT * c->lines);
+    *depth = MOST;
+    while (*depth > LEAST &&
+           across * down * ((a[2].unknowns + *depth - 1) / *depth) < EACH * c->d->facts.units)
+        *depth /= 2;
+    return across * down * ((a[2].unknowns + *depth - 1) / *depth);
+}

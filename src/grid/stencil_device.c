@@ -1,0 +1,214 @@
+/*
+ * Stencils as operators on devices. Products go through the grid by marches along z where the
+ * stencil allows it, else a point per work-item; least traffic: x once, y once, each field once.
+ * Methods have the rows in their sweeps.
+ */
+#include "grid/stencil_device.h"
+
+#include "device/operator.h"
+#include "device/vector.h"
+#include "host/apply.h"
+
+/* op(A) as it is used: its form on the device, and the program of its product. */
+typedef struct product {
+    bool made;
+    stencil_copy copy;
+    device_program *program[2]; /* of A or A^T, and of its conjugate; NULL until used */
+} product;
+
+typedef struct stencil_device {
+    device_memory *fields;
+    product plain, transposed;
+} stencil_device;
+
+/* --- programs ------------------------------------------------------------------------------------
+ */
+
+/* Whether rows at the ends are left to a kernel of their own. */
+static bool ends_apart(const stencil_copy *c)
+{
+    return c->lines > 0 && !c->regular;
+}
+
+static int64_t count_ends(const stencil_copy *c)
+{
+    const stencil_sizes *s = &c->sizes;
+    const int64_t between = (int64_t)(s->N0 - s->LOW0 - s->HIGH0) * (s->N1 - s->LOW1 - s->HIGH1) *
+                            (s->N2 - s->LOW2 - s->HIGH2);
+    return (int64_t)s->N0 * s->N1 * s->N2 - between;
+}
+
+static spry_status build(const stencil_copy *c, bool conjugate, device_program **p)
+{
+    const stencil_writing w = {
+        .written = true, .conjugate = conjugate, .group = STENCIL_GROUP, .prefix = "a_"};
+    spry_context *ctx = c->d->ctx;
+    base_text t = {.ctx = ctx};
+    char *text = NULL, options[64];
+    spry_status status = SPRY_STATUS_OK;
+    stencil_put_text(&t, "put");
+    stencil_put_words(&t, c, &w);
+    if (c->lines > 0)
+        stencil_put_march(&t, "march",
+                          "SP_GLOBAL scalar *SP_RESTRICT y, const number alpha, const number beta",
+                          "1", "sp_put(y + row, sum, alpha, beta);", false);
+    else
+        stencil_put_text(&t, "stencil_product");
+    if (ends_apart(c))
+        stencil_put_text(&t, "stencil_ends");
+    SPRY_GO(ctx, base_text_take(&t, &text));
+    snprintf(options, sizeof options, "-DSP_TYPE=%d -DSP_GROUP=%d", (int)c->type, STENCIL_GROUP);
+    SPRY_GO(ctx, device_build(c->d, text, options, p));
+done:
+    base_free(ctx, text);
+    return status;
+}
+
+/* op(A), made if it has to be, and whether its conjugate is meant. */
+static spry_status find_product(const spry_operator *op, spry_transpose transpose, product **found)
+{
+    stencil *s = op->state;
+    const bool turned = transpose != SPRY_TRANSPOSE_NO;
+    product *p = turned ? &s->device->transposed : &s->device->plain;
+    const stencil_form *form;
+    spry_status status = SPRY_STATUS_OK;
+    *found = p;
+    if (p->made)
+        return status;
+    SPRY_GO(op->ctx, stencil_find_form(op, transpose, &form));
+    SPRY_GO(op->ctx, stencil_copy_make(op->device, op, form, s->device->fields, &p->copy));
+    p->made = true;
+done:
+    return status;
+}
+
+static spry_status multiply_memory(const spry_operator *op, spry_transpose transpose,
+                                   spry_scalar alpha, const device_memory *x, spry_scalar beta,
+                                   device_memory *y)
+{
+    const int conjugate =
+        transpose == SPRY_TRANSPOSE_CONJUGATE && spry_type_is_complex(op->type) ? 1 : 0;
+    const size_t size = spry_type_is_complex(op->type) ? sizeof alpha : sizeof alpha.re;
+    device_arg args[STENCIL_ARGS + 5];
+    int count = 1;
+    int32_t depth = 0;
+    product *p;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(op->ctx, find_product(op, transpose, &p));
+    if (!p->program[conjugate])
+        SPRY_GO(op->ctx, build(&p->copy, conjugate, &p->program[conjugate]));
+    const bool marches = p->copy.lines > 0;
+    const int64_t positions = stencil_positions(&p->copy, STENCIL_GROUP);
+    const int64_t groups =
+        marches ? stencil_march_groups(&p->copy, &depth) : positions / STENCIL_GROUP;
+    args[0] = marches ? DEVICE_VALUE(depth) : DEVICE_VALUE(positions);
+    count += stencil_args(&p->copy, true, args + count);
+    args[count++] = device_arg_memory(x);
+    args[count++] = device_arg_memory(y);
+    args[count++] = (device_arg){NULL, &alpha, size};
+    args[count++] = (device_arg){NULL, &beta, size};
+    SPRY_GO(op->ctx, device_launch(p->program[conjugate], marches ? "a_march" : "a_product", NULL,
+                                   groups, STENCIL_GROUP, args, count));
+    if (ends_apart(&p->copy)) {
+        const int64_t ends = count_ends(&p->copy);
+        args[0] = DEVICE_VALUE(ends);
+        SPRY_GO(op->ctx, device_launch(p->program[conjugate], "a_ends", NULL,
+                                       (ends + STENCIL_GROUP - 1) / STENCIL_GROUP, STENCIL_GROUP,
+                                       args, count));
+    }
+done:
+    return status;
+}
+
+/* --- rows of sweeps ------------------------------------------------------------------------------
+ */
+
+static spry_status open_rows(const spry_operator *op, spry_transpose transpose, const char *prefix,
+                             device_rows *rows)
+{
+    enum { WIDE = 512, MOST_BYTES = 128 };
+    const int group = op->device->facts.most_group >= WIDE ? WIDE : STENCIL_GROUP;
+    const stencil_writing w = {.written = true,
+                               .conjugate = transpose == SPRY_TRANSPOSE_CONJUGATE,
+                               .group = group,
+                               .prefix = prefix};
+    base_text t = {.ctx = op->ctx};
+    product *p;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(op->ctx, find_product(op, transpose, &p));
+    const stencil_copy *c = &p->copy;
+    const int64_t positions = stencil_positions(c, group);
+    if (positions > INT32_MAX)
+        return status; /* applied whole */
+    *rows = (device_rows){.rows = op->rows,
+                          .positions = positions,
+                          .lanes = 1,
+                          .group = group,
+                          .at_once =
+                              c->regular && c->terms * (int)spry_type_size(c->type) <= MOST_BYTES};
+    stencil_put_words(&t, c, &w);
+    stencil_put_text(&t, "stencil_rows");
+    stencil_end_words(&t);
+    SPRY_GO(op->ctx, base_text_take(&t, &rows->text));
+    snprintf(rows->args_text, sizeof rows->args_text,
+             "SP_GLOBAL const scalar *%snumbers, SP_GLOBAL const offset *%stables, "
+             "SP_GLOBAL const scalar *%sfields",
+             prefix, prefix, prefix);
+    snprintf(rows->pass_text, sizeof rows->pass_text, "%snumbers, %stables, %sfields", prefix,
+             prefix, prefix);
+    rows->arg_count = stencil_args(c, true, rows->args);
+done:
+    return status;
+}
+
+/* --- the object ----------------------------------------------------------------------------------
+ */
+
+static void destroy(spry_operator *op)
+{
+    stencil *s = op->state;
+    if (s->device) {
+        stencil_copy_clear(&s->device->plain.copy);
+        stencil_copy_clear(&s->device->transposed.copy);
+        device_free(s->device->fields);
+        base_free(op->ctx, s->device);
+    }
+    op->device->users--;
+    stencil_destroy(op);
+}
+
+const operator_class stencil_on_device = {.name = "stencil",
+                                          .has_transpose = true,
+                                          .multiply = operator_apply_arrays,
+                                          .multiply_vectors = device_multiply_vectors,
+                                          .multiply_memory = multiply_memory,
+                                          .open_device_rows = open_rows,
+                                          .destroy = destroy,
+                                          .multigrid = gmg_make,
+                                          .to_matrix = stencil_to_matrix,
+                                          .matrix_diagonal = stencil_diagonal};
+
+spry_status stencil_move(spry_operator *op, spry_device *d)
+{
+    spry_context *ctx = op->ctx;
+    stencil *s = op->state;
+    product *p;
+    spry_status status = SPRY_STATUS_OK;
+    if (s->shape.points > INT32_MAX)
+        return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
+                         "a grid of %" PRId64 " points; devices take %d", s->shape.points,
+                         INT32_MAX);
+    SPRY_GO(ctx, device_check_type(d, op->type));
+    op->class = &stencil_on_device;
+    op->device = d;
+    d->users++;
+    SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *s->device, &s->device));
+    SPRY_GO(ctx, stencil_put_fields(d, op, &s->device->fields));
+    SPRY_GO(ctx, find_product(op, SPRY_TRANSPOSE_NO, &p));
+    if (device_foresees(d)) {
+        (void)build(&p->copy, false, NULL);
+        device_vectors_foresee(d, op->type);
+    }
+done:
+    return status;
+}

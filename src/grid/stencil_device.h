@@ -1,0 +1,107 @@
+/*
+ * Stencils on devices. A form (grid.h) is copied there: the numbers of all rows at the ends by
+ * their classes, those of all rows between as constants of a program, which has the pattern of the
+ * stencil written out (device/kernels/stencil.knl).
+ */
+#ifndef SPRY_GRID_STENCIL_DEVICE_H
+#define SPRY_GRID_STENCIL_DEVICE_H
+
+#include "device/device.h"
+#include "device/formats.h"
+#include "grid/grid.h"
+
+enum { STENCIL_TERMS = 128, STENCIL_WEIGHTS = 32, STENCIL_GROUP = 256 };
+
+/* What a text names FORM_N0, FORM_F0 and so on, and kernels are given as one argument where they
+ * serve several grids. */
+#define STENCIL_SIZES(item) \
+    item(N0)                \
+    item(N1)                \
+    item(N2)                \
+    item(M0)                \
+    item(M1)                \
+    item(F0)                \
+    item(F1)                \
+    item(F2)                \
+    item(POINTS)            \
+    item(LOW0)              \
+    item(LOW1)              \
+    item(LOW2)              \
+    item(HIGH0)             \
+    item(HIGH1)             \
+    item(HIGH2)             \
+    item(KINDS0)            \
+    item(KINDS1)            \
+    item(GROUPS)            \
+    item(OFFSETS)
+#define STENCIL_SIZE_FIELD(name) int32_t name;
+typedef struct stencil_sizes {
+    STENCIL_SIZES(STENCIL_SIZE_FIELD)
+} stencil_sizes;
+
+/* A group of terms of the rows between the ends: host_stencil_group with distances by axes. */
+typedef struct stencil_group {
+    int field[3], at[3][GRID_AXES];
+    int first, count;
+} stencil_group;
+
+/* A form of a stencil on a device; both must stay alive. */
+typedef struct stencil_copy {
+    spry_device *d;
+    spry_type type;
+    const grid_shape *shape;
+    const stencil_form *form;
+    stencil_sizes sizes;
+    bool inside;  /* there are rows between the ends, and terms are few enough to be written out */
+    bool regular; /* rows at the ends need no tables: see stencil.knl */
+    bool is_real;
+    int terms, groups;
+    int step[STENCIL_TERMS][GRID_AXES];
+    spry_scalar number[STENCIL_TERMS];
+    stencil_group group[STENCIL_TERMS];
+    int reach, lines; /* of marches along z; lines is 0 where there are none */
+    _Alignas(16) unsigned char weights[STENCIL_WEIGHTS * 16]; /* the first of `number`, as kernels
+                                                                 have them */
+    device_memory *numbers, *tables;                          /* NULL where it is regular */
+    const device_memory *fields;                              /* of the stencil; NULL: none */
+} stencil_copy;
+
+/* The fields of a stencil one after the other in a device's memory; NULL: it has none. */
+spry_status stencil_put_fields(spry_device *d, const spry_operator *op, device_memory **fields);
+spry_status stencil_copy_make(spry_device *d, const spry_operator *op, const stencil_form *form,
+                              const device_memory *fields, stencil_copy *copy);
+void stencil_copy_clear(stencil_copy *copy);
+
+/* How a text is to be: numbers and sizes written out, or arguments of kernels; conjugated; for
+ * groups of so many work-items; names with a prefix. */
+typedef struct stencil_writing {
+    bool written, conjugate;
+    int group;
+    const char *prefix;
+} stencil_writing;
+/* Whether numbers and sizes can be arguments. */
+static inline bool stencil_takes_weights(const stencil_copy *c)
+{
+    return c->terms <= STENCIL_WEIGHTS;
+}
+/* The text of rows, and the texts of kernels behind it; then the end of all words. Positions of
+ * such a writing: points with those that bricks have beyond the faces. */
+void stencil_put_words(base_text *t, const stencil_copy *c, const stencil_writing *w);
+void stencil_put_text(base_text *t, const char *name);
+void stencil_put_march(base_text *t, const char *kernel, const char *args, const char *on,
+                       const char *end, bool ends);
+void stencil_end_words(base_text *t);
+int64_t stencil_positions(const stencil_copy *c, int group);
+/* The arguments that FORM_ARGS are, as many as it says. */
+enum { STENCIL_ARGS = 5 };
+int stencil_args(const stencil_copy *c, bool written, device_arg args[STENCIL_ARGS]);
+/* Groups of a march, and the planes that each goes through. */
+int64_t stencil_march_groups(const stencil_copy *c, int32_t *depth);
+
+/* Puts an operator of the host's on a device: it lives there from then on. */
+spry_status stencil_move(spry_operator *op, spry_device *d);
+/* What is left of a stencil; of its class. */
+void stencil_destroy(spry_operator *op);
+extern const operator_class stencil_on_device;
+
+#endif

@@ -1,0 +1,217 @@
+/* Geometric multigrid on devices: a cycle gives what it gives on the host, and solves stay there.
+ */
+#include "support/devices.h"
+#include "support/numeric.h"
+
+#include "grid/grid.h"
+#include "precon/precon.h"
+
+#include <spry/spry.h>
+
+#include <math.h>
+#include <stdlib.h>
+
+static void bumpy(void *data, const double *place, spry_scalar *value)
+{
+    (void)data;
+    *value = (spry_scalar){1.5 + sin(7 * place[0]) * cos(5 * place[1]), 0};
+}
+
+/* A stencil on a device, or (NULL) on the host. */
+static spry_operator *stencil_on(spry_context *ctx, const spry_device *d, const char *size,
+                                 const char *text, const char *options)
+{
+    static const char *const names[] = {"k"};
+    char all[96];
+    spry_grid *grid;
+    spry_vector *k;
+    spry_operator *A;
+    assert_ok(ctx, spry_grid_new(ctx, size, &grid));
+    assert_ok(ctx, spry_field_new(grid, SPRY_TYPE_D, true, bumpy, NULL, &k));
+    snprintf(all, sizeof all, "%s device=%s", options, d ? d->facts.name : "cpu");
+    assert_ok(ctx,
+              spry_operator_stencil(grid, text, all, 1, names, (const spry_vector *[]){k}, &A));
+    spry_vector_free(k);
+    spry_grid_free(grid);
+    return A;
+}
+
+/*
+ * One application of M beside the host's. Sweeps, restriction and interpolation have norms of about
+ * 1, so each of a few dozen steps adds a few roundings of the largest number there is; the solve
+ * on the coarsest level loses its condition besides, which is below 1000 for grids of up to 40
+ * points along an axis: 64 steps of 4 roundings and 1000.
+ */
+static void check_cycle(spry_context *ctx, spry_device *d, const char *size, const char *text,
+                        const char *options, const char *precon)
+{
+    spry_operator *A = stencil_on(ctx, NULL, size, text, options),
+                  *B = stencil_on(ctx, d, size, text, options), *M, *N;
+    spry_vector *r = numeric_random(ctx, NULL, A->type, A->rows, 9),
+                *z = numeric_random(ctx, NULL, A->type, A->rows, 0),
+                *got = numeric_random(ctx, NULL, A->type, A->rows, 0), *dr, *dz;
+    double largest = 0, worst = 0;
+    char name[32];
+    assert_ok(ctx, precon_make_beside(ctx, NULL, A, precon, &M, name));
+    assert_ok(ctx, precon_make_beside(ctx, NULL, B, precon, &N, name));
+    assert_ptr_equal(spry_operator_device(N), d);
+    assert_ok(ctx, spry_vector_on(d, A->type, A->rows, NULL, &dr));
+    assert_ok(ctx, spry_vector_on(d, A->type, A->rows, NULL, &dz));
+    assert_ok(ctx, spry_vector_copy(r, dr));
+    assert_ok(ctx, spry_operator_apply(M, r, z));
+    for (int time = 0; time < 2; time++) { /* nothing is left behind by the first */
+        worst = largest = 0;
+        assert_ok(ctx, spry_vector_fill(dz, (spry_scalar){7, 0}));
+        assert_ok(ctx, spry_operator_apply(N, dr, dz));
+        assert_ok(ctx, spry_vector_copy(dz, got));
+        for (int64_t i = 0; i < A->rows; i++) {
+            const spry_scalar a = value_get(A->type, z->data, i),
+                              b = value_get(A->type, got->data, i);
+            largest = fmax(largest, hypot(a.re, a.im));
+            worst = fmax(worst, hypot(a.re - b.re, a.im - b.im));
+        }
+        if (!(worst <= (64 * 4 + 1000) * numeric_unit(A->type) * largest))
+            fail_msg("%s, %s, %s: %.3g beside %.3g", size, text, precon, worst, largest);
+    }
+    assert_true(largest > 0);
+    spry_vector_free(r);
+    spry_vector_free(z);
+    spry_vector_free(got);
+    spry_vector_free(dr);
+    spry_vector_free(dz);
+    spry_operator_free(M);
+    spry_operator_free(N);
+    spry_operator_free(A);
+    spry_operator_free(B);
+}
+
+static void test_cycles(spry_context *ctx, spry_device *d)
+{
+    check_cycle(ctx, d, "32x16x24", "-laplace", "", "gmg");
+    check_cycle(ctx, d, "32x16x24", "-laplace", "", "gmg:cycle=full,symmetric=no,pre=2");
+    check_cycle(ctx, d, "24x16x16 x=neumann:dirichlet z=periodic", "-laplace", "",
+                "gmg:cycle=w,smoother=jacobi,pre=2,post=1,coarsest=100");
+    check_cycle(ctx, d, "32x32 x=periodic y=neumann:dirichlet", "-div(k*grad) + k", "type=z",
+                "gmg:cycle=f,coarsest=20");
+    if (devices_few(d))
+        return;
+    check_cycle(ctx, d, "64", "-laplace", "type=s", "gmg:coarsest=4");
+    check_cycle(ctx, d, "32x32", "-laplace", "order=4", "gmg:coarsest=30");
+    check_cycle(ctx, d, "32x32", "-laplace + dx*dy/2", "type=c", "gmg:coarsest=30,pre=0");
+    check_cycle(ctx, d, "32x32x16", "-div(k*grad)", "", "gmg:omega=1.1");
+}
+
+/* All vectors stay on the device, and the count of iterations is the host's. */
+static void test_solve(spry_context *ctx, spry_device *d)
+{
+    static const char *const options[] = {"method=cg precon=gmg tol=1e-8",
+                                          "method=richardson precon=gmg:symmetric=no tol=1e-8"};
+    int64_t counts[2][2];
+    for (int there = 0; there < 2; there++)
+        for (int k = 0; k < 2; k++) {
+            spry_operator *A = stencil_on(ctx, there ? d : NULL, "32x16x24", "-laplace", "");
+            spry_vector *b = numeric_random(ctx, there ? d : NULL, A->type, A->rows, 4),
+                        *x = numeric_random(ctx, there ? d : NULL, A->type, A->rows, 0);
+            spry_solver *solver;
+            spry_result result = SPRY_RESULT_INIT;
+            assert_ok(ctx, spry_solver_new(ctx, &solver));
+            assert_ok(ctx, spry_solver_set(solver, options[k]));
+            assert_ok(ctx, spry_solver_set_operator(solver, A));
+            assert_ok(ctx, spry_solve(solver, b, x, &result));
+            assert_true(result.converged);
+            assert_string_equal(result.device, there ? d->facts.name : "cpu");
+            assert_string_equal(result.warnings ? result.warnings : "", "");
+            counts[there][k] = result.iterations;
+            spry_result_clear(ctx, &result);
+            if (there) { /* what the host makes would cross the bus twice in each iteration */
+                const int64_t before = d->moved, bytes = A->rows * (int64_t)sizeof(double);
+                assert_ok(ctx, spry_vector_fill(x, (spry_scalar){0, 0}));
+                assert_ok(ctx, spry_solve(solver, b, x, NULL));
+                assert_true(d->moved - before < counts[there][k] * bytes / 2);
+            }
+            spry_solver_free(solver);
+            spry_vector_free(b);
+            spry_vector_free(x);
+            spry_operator_free(A);
+        }
+    for (int k = 0; k < 2; k++)
+        assert_true(llabs(counts[0][k] - counts[1][k]) <= 1);
+}
+
+/* A stencil with a field, multigrid for it, and a cycle of sweeps that do not work in place. */
+static spry_status life(spry_context *ctx, const spry_device *d, const spry_grid *grid,
+                        const spry_vector *k, const spry_vector *r, spry_vector *z)
+{
+    static const char *const names[] = {"k"};
+    char options[64], name[32];
+    spry_operator *A = NULL, *M = NULL;
+    snprintf(options, sizeof options, "device=%s", d->facts.name);
+    spry_status status = spry_operator_stencil(grid, "-div(k*grad) + k", options, 1, names, &k, &A);
+    if (status == SPRY_STATUS_OK)
+        status =
+            precon_make_beside(ctx, NULL, A, "gmg:smoother=jacobi,pre=2,coarsest=20", &M, name);
+    if (status == SPRY_STATUS_OK)
+        status = spry_operator_apply(M, r, z);
+    spry_operator_free(M);
+    spry_operator_free(A);
+    return status;
+}
+
+/* Failures one after the other, of the device and of the host's memory: nothing is left behind. */
+static void test_failures(spry_context *ctx, spry_device *d)
+{
+    static const device_work works[] = {WORK_ALLOC, WORK_COPY, WORK_LAUNCH};
+    spry_grid *grid;
+    spry_vector *k, *r = numeric_random(ctx, d, SPRY_TYPE_D, 225, 3),
+                    *z = numeric_random(ctx, d, SPRY_TYPE_D, 225, 0);
+    int64_t used, now, settled, most;
+    assert_ok(ctx, spry_grid_new(ctx, "16x16", &grid));
+    assert_ok(ctx, spry_field_new(grid, SPRY_TYPE_D, true, bumpy, NULL, &k));
+    assert_ok(ctx, life(ctx, d, grid, k, r, z));
+    device_memory_now(d, &used, &most, NULL);
+    for (int w = 0; w < 3; w++) {
+        int64_t n = 0;
+        spry_status status = SPRY_STATUS_BAD_USAGE;
+        while (status != SPRY_STATUS_OK) {
+            device_fail_next(d, works[w], ++n);
+            status = life(ctx, d, grid, k, r, z);
+            device_fail_next(d, works[w], 0);
+            device_memory_now(d, &now, &most, NULL);
+            assert_int_equal(now, used);
+        }
+        assert_true(n > 3);
+    }
+    spry_context_memory(ctx, &settled, &most);
+    for (int64_t n = 1;; n++) {
+        spry_context_fail_allocation(ctx, n, false);
+        const spry_status status = life(ctx, d, grid, k, r, z);
+        spry_context_fail_allocation(ctx, 0, false);
+        spry_context_memory(ctx, &now, &most);
+        assert_int_equal(now, settled);
+        if (status == SPRY_STATUS_OK)
+            break;
+        assert_int_equal(status, SPRY_STATUS_NO_MEMORY);
+    }
+    spry_vector_free(k);
+    spry_vector_free(r);
+    spry_vector_free(z);
+    spry_grid_free(grid);
+}
+
+static void test_faults(spry_context *ctx, spry_device *d)
+{
+    char name[32];
+    spry_operator *A = stencil_on(ctx, d, "32x32", "dx + dy", ""), *M = NULL;
+    assert_status(ctx, SPRY_STATUS_BAD_INPUT,
+                  precon_make_beside(ctx, NULL, A, "gmg:coarsest=30", &M, name));
+    support_message_has(ctx, "the diagonal of level 0 is 0");
+    assert_null(M);
+    spry_operator_free(A);
+}
+
+int main(void)
+{
+    static const devices_test tests[] = {DEVICES_TEST(test_cycles), DEVICES_TEST(test_solve),
+                                         DEVICES_TEST(test_failures), DEVICES_TEST(test_faults)};
+    return DEVICES_RUN(tests);
+}

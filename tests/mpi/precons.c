@@ -1,0 +1,254 @@
+/*
+ * Preconditioners that are made of the whole matrix across ranks: with repeat=strict they have the
+ * bits that they have without ranks, for any number of them and odd partitions. What one rank
+ * cannot do fails on all of them.
+ */
+#include "mpi/systems.h"
+
+#include "precon/amg/amg.h"
+
+#include <float.h>
+
+typedef struct kase {
+    const char *method, *precon;
+} kase;
+
+static void same_of(ranks_way way, const char *kind, const char *matrix, int count,
+                    const kase *cases)
+{
+    system_t s;
+    char options[160];
+    system_open(&s, "repeat=strict", kind, matrix, way, GRAIN);
+    for (int k = 0; k < count; k++) {
+        snprintf(options, sizeof options,
+                 "method=%s precon=%s max-iter=9 tol=1e-12 keep=last restart=4 format=csr",
+                 cases[k].method, cases[k].precon);
+        same_bits(&s, options);
+    }
+    system_close(&s);
+}
+
+/* Every way to a pattern: all of A, what is large, powers, rows that are cut, growth. */
+static void same_even(void **state)
+{
+    (void)state;
+    static const kase general[] = {{"bicgstab", "sai"},
+                                   {"gmres", "sai:side=left"},
+                                   {"gmres", "sai:tau=0.7,power=2"},
+                                   {"gmres", "sai:power=3,most=9"},
+                                   {"gmres", "sai:most=3"},
+                                   {"bicg", "isai"}};
+    static const kase definite[] = {{"cg", "fsai"},
+                                    {"cg", "fsai:power=2,most=5"},
+                                    {"pipecg", "fsai:growth=3,add=2"},
+                                    {"minres", "fsai:tau=0.5,shift=0.1"}};
+    static const kase indefinite[] = {{"gmres", "sai:power=2"}, {"bicg", "sai:side=left"}};
+    same_of(RANKS_EVEN, "convection-diffusion", "size=130", 6, general);
+    same_of(RANKS_EVEN, "poisson2d", "size=130", 4, definite);
+    same_of(RANKS_EVEN, "helmholtz", "nx=130 ny=130 nz=1", 2, indefinite);
+}
+
+static void same_odd(void **state)
+{
+    (void)state;
+    static const kase general[] = {{"gmres", "sai"}, {"gmres", "isai:power=2"}};
+    static const kase definite[] = {{"cg", "fsai:growth=2"}};
+    same_of(RANKS_FIRST_EMPTY, "convection-diffusion", "size=130", 2, general);
+    same_of(RANKS_ALL_ON_LAST, "convection-diffusion", "size=130", 2, general);
+    same_of(RANKS_FIRST_SMALL, "poisson2d", "size=130", 1, definite);
+}
+
+/* M r on ranks and without: of plain products the bits, of transposed ones, which are summed up in
+ * another order, as many digits as sums of so few numbers have. */
+static void compare(system_t *s, const char *spec, const spry_operator *here,
+                    const spry_operator *there, spry_transpose transpose)
+{
+    const spry_scalar one = {1, 0}, zero = {0, 0};
+    const double unit = type_is_single(s->b->type) ? FLT_EPSILON : DBL_EPSILON;
+    spry_vector *z, *Z;
+    assert_ok(s->ctx, spry_vector_zeros(s->ctx, s->A, &z));
+    assert_ok(s->alone, spry_vector_zeros(s->alone, s->whole, &Z));
+    assert_ok(s->ctx, spry_operator_multiply(here, transpose, one, s->b, zero, z));
+    assert_ok(s->alone, spry_operator_multiply(there, transpose, one, s->B, zero, Z));
+    const double least = transpose == SPRY_TRANSPOSE_NO ? 0 : 256 * unit;
+    for (int64_t i = 0; i < z->n; i++) {
+        const spry_scalar a = value_get(z->type, z->data, i),
+                          b = value_get(Z->type, Z->data, s->cols.first + i);
+        if (!(fabs(a.re - b.re) + fabs(a.im - b.im) <= least * (1 + fabs(b.re) + fabs(b.im))))
+            fail_msg("%s, transpose %d: row %lld is %.17g %.17g, without ranks %.17g %.17g", spec,
+                     (int)transpose, (long long)(s->cols.first + i), a.re, a.im, b.re, b.im);
+    }
+    spry_vector_free(z);
+    spry_vector_free(Z);
+}
+
+/* Cuts anywhere, of every type. */
+static void check_products(system_t *s, const char *spec)
+{
+    spry_operator *here = NULL, *there = NULL;
+    char name[32];
+    bool made = true;
+    if (s->A->spread)
+        assert_ok(s->ctx, precon_make_across(s->A, spec, NULL, &made, &here, name));
+    else
+        assert_ok(s->ctx, spry_precon_new(s->A, NULL, spec, &here));
+    assert_true(made);
+    assert_ok(s->alone, spry_precon_new(s->whole, NULL, spec, &there));
+    for (int t = 0; t < 3; t++)
+        compare(s, spec, here, there, (spry_transpose)t);
+    spry_operator_free(here);
+    spry_operator_free(there);
+}
+
+static void products(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *kind, *matrix, *spec;
+    } cases[] = {{"helmholtz", "nx=13 ny=11 nz=3", "sai:power=2"},
+                 {"helmholtz", "nx=13 ny=11 nz=3", "isai:side=left"},
+                 {"circuit", "size=300", "sai:power=2,most=40"},
+                 {"circuit", "size=300", "sai:tau=0.8,side=left,power=2"},
+                 {"elasticity", "size=4", "fsai:growth=9,add=3"},
+                 {"elasticity", "size=4", "fsai:power=2,tau=0.9"},
+                 {"poisson3d", "size=6 type=s", "fsai:power=2"},
+                 {"tridiagonal", "size=5", "sai:power=8"},
+                 {"tridiagonal", "size=3 type=c", "fsai:growth=20"}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
+        for (int way = 0; way < RANKS_WAYS; way++) {
+            system_t s;
+            system_open(&s, NULL, cases[k].kind, cases[k].matrix, (ranks_way)way, 1);
+            check_products(&s, cases[k].spec);
+            system_close(&s);
+        }
+}
+
+/* The nth allocation of one rank of three fails, at every place of making them. */
+static void memory(void **state)
+{
+    (void)state;
+    static const char *const specs[] = {"sai:power=2", "fsai:growth=2", "amg"};
+    spry_context *ctx = ranks_context(NULL);
+    const int ranks = spry_context_ranks(ctx);
+    spry_matrix *W = NULL, *A = NULL;
+    assert_ok(ctx, spry_generate(ctx, "poisson2d", "size=6", &W));
+    assert_ok(ctx, spry_matrix_spread(W, &A));
+    spry_matrix_free(W);
+    for (size_t k = 0; ranks == 3 && k < sizeof specs / sizeof *specs; k++) {
+        /* Until there are no more allocations, on any rank; some failures are got over. */
+        for (int nth = 1, fine = 0; fine < 2 * ranks; nth++) {
+            spry_operator *M = NULL;
+            char name[32];
+            bool made;
+            int64_t before, after;
+            spry_context_memory(ctx, &before, NULL);
+            spry_context_fail_allocation(ctx, spry_context_rank(ctx) == nth % ranks ? nth : 0,
+                                         false);
+            const spry_status status = precon_make_across(A, specs[k], NULL, &made, &M, name);
+            spry_context_fail_allocation(ctx, 0, false);
+            ranks_alike(ctx, status);
+            fine = status == SPRY_STATUS_OK ? fine + 1 : 0;
+            if (status != SPRY_STATUS_OK)
+                assert_int_equal(status, SPRY_STATUS_NO_MEMORY);
+            spry_operator_free(M);
+            spry_context_memory(ctx, &after, NULL);
+            if (after != before)
+                fail_msg("%s, allocation %d: %lld bytes stay", specs[k], nth,
+                         (long long)(after - before));
+        }
+    }
+    spry_matrix_free(A);
+    support_context_free(ctx);
+}
+
+/* A matrix that a kind is not for, in rows of one rank alone. */
+static void refused(void **state)
+{
+    (void)state;
+    spry_context *ctx = ranks_context(NULL);
+    const int ranks = spry_context_ranks(ctx);
+    spry_matrix *W = NULL, *A = NULL;
+    spry_vector *b, *x;
+    assert_ok(ctx, spry_generate(ctx, "poisson2d", "size=8", &W));
+    double *values = W->a.values;
+    values[W->a.nnz - 1] = -4; /* the last diagonal entry */
+    matrix_changed(W);
+    assert_ok(ctx, spry_matrix_spread(W, &A));
+    assert_ok(ctx, spry_vector_ones(ctx, A, &b));
+    assert_ok(ctx, spry_vector_zeros(ctx, A, &x));
+    spry_status status = spry_quick_solve(ctx, A, b, x, "method=cg precon=fsai", NULL);
+    assert_status(ctx, SPRY_STATUS_BAD_INPUT, status);
+    ranks_alike(ctx, status);
+    support_message_has(ctx, "row 63 (from 0): the diagonal entry is not positive");
+    if (ranks > 1) {
+        status = spry_quick_solve(ctx, A, b, x, "method=cg precon=sai:precision=single", NULL);
+        assert_status(ctx, SPRY_STATUS_UNSUPPORTED, status);
+        support_message_has(ctx, "block-jacobi:inner=[sai:precision=single]");
+    }
+    spry_matrix_free(A);
+    values[W->a.nnz - 1] = 4;
+    values[W->a.nnz - 2] = -2; /* not what its mirror is */
+    matrix_changed(W);
+    assert_ok(ctx, spry_matrix_spread(W, &A));
+    status = spry_quick_solve(ctx, A, b, x, "method=gmres precon=fsai", NULL);
+    assert_status(ctx, SPRY_STATUS_BAD_INPUT, status);
+    ranks_alike(ctx, status);
+    support_message_has(ctx, "take sai or isai");
+    spry_vector_free(b);
+    spry_vector_free(x);
+    spry_matrix_free(A);
+    spry_matrix_free(W);
+    support_context_free(ctx);
+}
+
+/* Levels that are moved to fewer ranks, by twos or to one, are the same levels: all rows are there,
+ * and iterations are about as many. */
+static void fewer_ranks(void **state)
+{
+    (void)state;
+    enum { ROWS = 330 * 330 };
+    static const char *const specs[] = {"amg", "amg:rank-rows=5000", "amg:rank-rows=1000000"};
+    static const int64_t least[] = {1000, 5000, 1000000};
+    system_t s;
+    system_open(&s, NULL, "poisson2d", "size=330", RANKS_FIRST_EMPTY, 1);
+    const int ranks = spry_context_ranks(s.ctx), busy = ranks > 1 ? ranks - 1 : 1;
+    int64_t iterations[3];
+    for (int k = 0; k < 3; k++) {
+        spry_operator *M = NULL;
+        spry_result result = SPRY_RESULT_INIT;
+        spry_vector *x;
+        char name[32], options[64];
+        bool made;
+        if (s.A->spread) {
+            int64_t all, with_rows;
+            assert_ok(s.ctx, precon_make_across(s.A, specs[k], NULL, &made, &M, name));
+            const amg *h = M->state;
+            assert_true(h->count > 1);
+            const int64_t here = h->levels[1].rows;
+            assert_ok(s.ctx, team_sum(s.ctx, here, &all));
+            assert_ok(s.ctx, team_sum(s.ctx, here > 0, &with_rows));
+            assert_in_range(all, 10001, ROWS / 4); /* else it would be gathered */
+            const int64_t wanted = all / least[k] > 1 ? all / least[k] : 1;
+            assert_int_equal(with_rows, wanted < busy ? wanted : busy);
+            spry_operator_free(M);
+        }
+        snprintf(options, sizeof options, "method=cg precon=%s", specs[k]);
+        assert_ok(s.ctx, spry_vector_zeros(s.ctx, s.A, &x));
+        assert_ok(s.ctx, spry_quick_solve(s.ctx, s.A, s.b, x, options, &result));
+        assert_true(result.converged);
+        iterations[k] = result.iterations;
+        assert_in_range(result.iterations, iterations[0] - 1, iterations[0] + 1);
+        spry_result_clear(s.ctx, &result);
+        spry_vector_free(x);
+    }
+    system_close(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(memory),   cmocka_unit_test(same_even),
+                                       cmocka_unit_test(same_odd), cmocka_unit_test(products),
+                                       cmocka_unit_test(refused),  cmocka_unit_test(fewer_ranks)};
+    MPI_Init(NULL, NULL);
+    return ranks_run(cmocka_run_group_tests(tests, NULL, NULL));
+}

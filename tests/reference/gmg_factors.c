@@ -1,0 +1,320 @@
+/*
+ * Factors of convergence of geometric multigrid. On two grids they are computed besides, by local
+ * Fourier analysis (U. Trottenberg, C. Oosterlee, A. Schueller, Multigrid, 2001, chapter 4): a
+ * frequency and those that look like it on the coarse grid, 2^d in all, go into each other alone.
+ * Between faces with known values that is no model but exact: sines of k pi / n are differences of
+ * such waves.
+ */
+#include "matrix/matrix.h"
+#include "support/support.h"
+
+#include <math.h>
+#include <string.h>
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+/* --- local Fourier analysis ----------------------------------------------------------------------
+ */
+
+enum { HARMONICS = 8 };
+typedef struct symbol {
+    int n;
+    double a[HARMONICS][HARMONICS];
+} symbol;
+
+static symbol times(const symbol *x, const symbol *y)
+{
+    symbol z = {.n = x->n};
+    for (int i = 0; i < x->n; i++)
+        for (int j = 0; j < x->n; j++)
+            for (int k = 0; k < x->n; k++)
+                z.a[i][j] += x->a[i][k] * y->a[k][j];
+    return z;
+}
+
+/* The spectral radius: |M^(2^k)|^(1 / 2^k), with the size taken out at each squaring. What the norm
+ * is off by is less than (n^2)^(1 / 2^k), and times k where a Jordan block stands. */
+static double radius(symbol m)
+{
+    double log_size = 0, weight = 1;
+    for (int k = 0; k <= 12; k++, weight /= 2) {
+        double size = 0;
+        for (int i = 0; i < m.n; i++)
+            for (int j = 0; j < m.n; j++)
+                size = fmax(size, fabs(m.a[i][j]));
+        if (size == 0)
+            return 0;
+        log_size += weight * log(size);
+        for (int i = 0; i < m.n; i++)
+            for (int j = 0; j < m.n; j++)
+                m.a[i][j] /= size;
+        m = times(&m, &m);
+    }
+    return exp(log_size);
+}
+
+/* A half-sweep of Gauss-Seidel, on points whose indices add up to an even number or an odd one: the
+ * factor (-1)^sum takes a frequency to the one that has pi more along all axes. */
+static symbol half_sweep(int n, const double *jacobi, int sign)
+{
+    symbol s = {.n = n};
+    for (int i = 0; i < n; i++) {
+        const int other = n - 1 - i;
+        s.a[i][i] = (jacobi[i] + 1) / 2;
+        s.a[i][other] = sign * (jacobi[other] - 1) / 2;
+    }
+    return s;
+}
+
+/* The factor of sweeps and a correction on the coarse grid, for -laplace, full weighting and linear
+ * interpolation, at a frequency of -pi/2..pi/2 along each axis. */
+static double two_grid_factor(int dimensions, const double *frequency, int sweeps)
+{
+    const int n = 1 << dimensions;
+    double fine[HARMONICS], jacobi[HARMONICS], weight[HARMONICS], coarse = 0;
+    for (int a = 0; a < dimensions; a++)
+        coarse += 2 * (1 - cos(2 * frequency[a])) / 4;
+    for (int i = 0; i < n; i++) {
+        fine[i] = 0;
+        weight[i] = 1;
+        for (int a = 0; a < dimensions; a++) {
+            const double c = cos(frequency[a]) * (i >> a & 1 ? -1 : 1);
+            fine[i] += 2 * (1 - c);
+            weight[i] *= (1 + c) / 2;
+        }
+        jacobi[i] = 1 - fine[i] / (2 * dimensions);
+    }
+    symbol m = {.n = n};
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            m.a[i][j] = (i == j) - weight[i] * weight[j] * fine[j] / coarse;
+    const symbol red = half_sweep(n, jacobi, 1), black = half_sweep(n, jacobi, -1);
+    for (int k = 0; k < sweeps; k++) {
+        m = times(&red, &m);
+        m = times(&black, &m);
+    }
+    return radius(m);
+}
+
+/* The largest factor over the frequencies of a grid with so many intervals along each axis. */
+static double computed(int dimensions, int intervals, int sweeps)
+{
+    double most = 0;
+    int k[3] = {1, 1, 1};
+    for (k[0] = 1; 2 * k[0] < intervals; k[0]++)
+        for (k[1] = 1; k[1] <= k[0]; k[1]++)
+            for (k[2] = 1; k[2] <= (dimensions > 2 ? k[1] : 1); k[2]++) {
+                double frequency[3];
+                for (int a = 0; a < 3; a++)
+                    frequency[a] = acos(-1) * k[a] / intervals;
+                most = fmax(most, two_grid_factor(dimensions, frequency, sweeps));
+            }
+    return most;
+}
+
+#define PLANE_MOST 0.2
+#define SPACE_MOST 0.35
+
+/* --- measured ------------------------------------------------------------------------------------
+ */
+
+static void noise(void *data, const double *place, spry_scalar *value)
+{
+    uint64_t *seed = data;
+    (void)place;
+    *value = (spry_scalar){base_uniform(*seed, 0) - 0.5, 0};
+    *seed += 1;
+}
+
+/* The factor by which e -> e - M A e shrinks e in the end: a step of richardson from 0 with A e on
+ * the right is M A e. */
+static double measured(spry_context *ctx, const char *grid_text, const char *text,
+                       const char *precon, int steps)
+{
+    char options[192];
+    uint64_t seed = 5;
+    spry_grid *grid;
+    spry_operator *A;
+    spry_vector *e, *r, *x;
+    spry_solver *solver;
+    double logs = 0;
+    const int counted = steps / 3;
+    snprintf(options, sizeof options, "method=richardson precon=gmg:%s tol=1e-30 max-iter=1",
+             precon);
+    assert_ok(ctx, spry_grid_new(ctx, grid_text, &grid));
+    assert_ok(ctx, spry_operator_stencil(grid, text, NULL, 0, NULL, NULL, &A));
+    assert_ok(ctx, spry_field_new(grid, SPRY_TYPE_D, false, noise, &seed, &e));
+    assert_ok(ctx, spry_field_new(grid, SPRY_TYPE_D, false, NULL, NULL, &x));
+    assert_ok(ctx, spry_field_new(grid, SPRY_TYPE_D, false, NULL, NULL, &r));
+    assert_ok(ctx, spry_solver_new(ctx, &solver));
+    assert_ok(ctx, spry_solver_set(solver, options));
+    assert_ok(ctx, spry_solver_set_operator(solver, A));
+    for (int k = 0; k < steps; k++) {
+        double norm;
+        spry_result result = SPRY_RESULT_INIT;
+        assert_ok(ctx, spry_vector_norm(e, &norm));
+        assert_ok(ctx, spry_vector_scale((spry_scalar){1 / norm, 0}, e));
+        if (k >= steps - counted)
+            logs += log(norm);
+        assert_ok(ctx, spry_operator_apply(A, e, r));
+        assert_ok(ctx, spry_vector_fill(x, (spry_scalar){0, 0}));
+        assert_ok(ctx, spry_solve(solver, r, x, &result));
+        assert_ok(ctx, spry_vector_axpy((spry_scalar){-1, 0}, x, e));
+        spry_result_clear(ctx, &result);
+    }
+    spry_solver_free(solver);
+    spry_vector_free(e);
+    spry_vector_free(r);
+    spry_vector_free(x);
+    spry_operator_free(A);
+    spry_grid_free(grid);
+    return exp(logs / counted);
+}
+
+static void two_grids(void **state)
+{
+    static const struct {
+        const char *grid;
+        int dimensions, intervals, coarsest;
+    } grids[] = {{"64x64", 2, 64, 1000}, {"16x16x16", 3, 16, 400}};
+    for (size_t g = 0; g < COUNT(grids); g++)
+        for (int sweeps = 1; sweeps <= 4; sweeps++) {
+            char precon[96];
+            snprintf(precon, sizeof precon, "pre=%d,post=%d,symmetric=no,coarsest=%d",
+                     (sweeps + 1) / 2, sweeps / 2, grids[g].coarsest);
+            const double found = measured(*state, grids[g].grid, "-laplace", precon, 45),
+                         exact = computed(grids[g].dimensions, grids[g].intervals, sweeps);
+            print_message("%s, %d sweeps: %.4f, computed %.4f\n", grids[g].grid, sweeps, found,
+                          exact);
+            assert_true(fabs(found - exact) < 0.1 * exact);
+        }
+    for (int sweeps = 1; sweeps <= 4; sweeps++)
+        print_message("fine grids, %d sweeps: %.4f in two dimensions, %.4f in three\n", sweeps,
+                      computed(2, 128, sweeps), computed(3, 32, sweeps));
+}
+
+/* Couplings that differ by up to 10^6: halving the axes of strong ones alone keeps V-cycles with
+ * two sweeps fast, where halving all of them does not smooth what oscillates along the weak axis.
+ */
+static void anisotropy(void **state)
+{
+    static const double sizes[] = {1e-3, 1e-2, 0.1, 0.5, 0.75, 1, 1.6, 3, 10, 100, 1e3};
+    char text[96];
+    for (size_t k = 0; k < COUNT(sizes); k++) {
+        snprintf(text, sizeof text, "-%g*dx^2 - dy^2", sizes[k]);
+        const double plane = measured(*state, "64x64", text, "symmetric=no", 24);
+        snprintf(text, sizeof text, "-%g*dx^2 - dy^2 - dz^2", sizes[k]);
+        const double one_axis = measured(*state, "16x16x16", text, "symmetric=no", 24);
+        snprintf(text, sizeof text, "-%g*dx^2 - dy^2 - %g*dz^2", sizes[k], sqrt(sizes[k]));
+        const double all = measured(*state, "16x16x16", text, "symmetric=no", 24);
+        print_message("%g: %.3f in two dimensions, %.3f and %.3f in three\n", sizes[k], plane,
+                      one_axis, all);
+        assert_true(plane < PLANE_MOST && one_axis < SPACE_MOST && all < SPACE_MOST);
+    }
+    const double fully = measured(*state, "64x64", "-0.01*dx^2 - dy^2", "coarsening=full", 24);
+    print_message("halving both axes: %.3f\n", fully);
+    assert_true(fully > 0.7);
+}
+
+/* --- full multigrid ------------------------------------------------------------------------------
+ */
+
+/* Waves that differences of order 2 take to multiples of themselves, by the numbers k. */
+typedef struct waves {
+    int dimensions;
+    bool cosine[3];
+    double k[3];
+} waves;
+
+static void wave(void *data, const double *place, spry_scalar *value)
+{
+    const waves *w = data;
+    *value = (spry_scalar){1, 0};
+    for (int a = 0; a < w->dimensions; a++) {
+        const double angle = w->k[a] * acos(-1) * place[a];
+        value->re *= w->cosine[a] ? cos(angle) : sin(angle);
+    }
+}
+
+/* What one cycle from nothing leaves of the system's error, over that of the system's solution. Of
+ * -laplace u = sum (k pi)^2 u the solution is known, and so is that of the system: -dx^2 takes u to
+ * 2 (1 - cos(k pi h)) / h^2 u. */
+static double left_over(spry_context *ctx, const char *faces, waves *w, const char *precon, int n)
+{
+    char text[160];
+    spry_grid *grid;
+    spry_operator *A;
+    spry_vector *b, *x, *u;
+    spry_solver *solver;
+    double exact = 0, discrete = 0, worst = 0, largest = 0;
+    for (int a = 0; a < w->dimensions; a++) {
+        exact += pow(w->k[a] * acos(-1), 2);
+        discrete += 2 * (1 - cos(w->k[a] * acos(-1) / n)) * n * n;
+    }
+    snprintf(text, sizeof text, "%dx%d%s%.0d %s", n, n, w->dimensions > 2 ? "x" : "",
+             w->dimensions > 2 ? n : 0, faces);
+    assert_ok(ctx, spry_grid_new(ctx, text, &grid));
+    assert_ok(ctx, spry_operator_stencil(grid, "-laplace", NULL, 0, NULL, NULL, &A));
+    assert_ok(ctx, spry_field_new(grid, SPRY_TYPE_D, false, wave, w, &u));
+    assert_ok(ctx, spry_field_new(grid, SPRY_TYPE_D, false, wave, w, &b));
+    assert_ok(ctx, spry_field_new(grid, SPRY_TYPE_D, false, NULL, NULL, &x));
+    assert_ok(ctx, spry_vector_scale((spry_scalar){exact, 0}, b));
+    assert_ok(ctx, spry_solver_new(ctx, &solver));
+    snprintf(text, sizeof text, "method=richardson precon=gmg:cycle=full,%s max-iter=1", precon);
+    assert_ok(ctx, spry_solver_set(solver, text));
+    assert_ok(ctx, spry_solver_set_operator(solver, A));
+    assert_ok(ctx, spry_solve(solver, b, x, NULL));
+    for (int64_t i = 0; i < x->n; i++) {
+        const double value = ((double *)u->data)[i];
+        worst = fmax(worst, fabs(((double *)x->data)[i] - exact / discrete * value));
+        largest = fmax(largest, fabs(value));
+    }
+    spry_solver_free(solver);
+    spry_vector_free(b);
+    spry_vector_free(x);
+    spry_vector_free(u);
+    spry_operator_free(A);
+    spry_grid_free(grid);
+    return worst / ((exact / discrete - 1) * largest);
+}
+
+/* One cycle is enough where what it leaves is less than the error of the differences, so that the
+ * whole is less than twice that. If a V-cycle leaves eta of an error, and solutions of a level and
+ * the next coarser one differ by 3 errors of the finer one (4 - 1 with order 2), a cycle on each
+ * level leaves e with e = eta (4 e + 3): 0.6 with the 0.11 of two dimensions and 1 + 1 sweeps, 0.5
+ * in three with 2 + 2. Interpolation adds to that, a linear one as much as the differences. */
+static void full_multigrid(void **state)
+{
+    static struct {
+        const char *faces;
+        waves w;
+        int n, sweeps;
+    } cases[] = {{"", {2, {false, false}, {1, 2}}, 128, 1},
+                 {"x=neumann", {2, {true, false}, {1, 2}}, 128, 1},
+                 {"x=neumann:dirichlet", {2, {true, false}, {1.5, 2}}, 128, 1},
+                 {"x=periodic", {2, {true, false}, {2, 3}}, 128, 1},
+                 {"z=periodic", {3, {false, false, true}, {1, 1, 2}}, 32, 2}};
+    for (size_t k = 0; k < COUNT(cases); k++) {
+        char sweeps[48], linear[96], cubic[96];
+        snprintf(sweeps, sizeof sweeps, "pre=%d,post=%d,symmetric=no", cases[k].sweeps,
+                 cases[k].sweeps);
+        snprintf(linear, sizeof linear, "interpolation=linear,%s", sweeps);
+        snprintf(cubic, sizeof cubic, "interpolation=cubic,%s", sweeps);
+        for (int n = 32; n <= cases[k].n; n *= 2) {
+            const double by_lines = left_over(*state, cases[k].faces, &cases[k].w, linear, n),
+                         by_cubics = left_over(*state, cases[k].faces, &cases[k].w, cubic, n);
+            print_message("%dD %s, %d: %.3f, linear %.3f\n", cases[k].w.dimensions, cases[k].faces,
+                          n, by_cubics, by_lines);
+            assert_true(by_cubics < 1 && by_cubics < by_lines / 2);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(two_grids, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(anisotropy, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(full_multigrid, support_setup, support_teardown)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
