@@ -467,8 +467,7 @@ static const char *const of_host[] = {"jds:pad=32",
                                       "scoo:h=2048,order=row,bits=12",
                                       "scoo:h=4096,order=row,bits=12",
                                       "pb:room=104",
-                                      "pb:room=68",
-                                      "pb:room=40"};
+                                      "pb:room=32"};
 
 static void run_pattern(stage *s, const char *text)
 {

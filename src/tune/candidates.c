@@ -322,12 +322,11 @@ static void name_blocks(spry_context *ctx, const matrix_arrays *a, tune_candidat
     snprintf(c->row.format, sizeof c->row.format, "bsr:r=%d,c=%d", (int)rows, (int)columns);
 }
 
-/* Whether a device meets x all over the place: no cache of a multiprocessor's holds it, and rows do
+/* Whether a device meets x all over the place: its cache does not hold it, and rows do
  * not share what was brought near for the one before. */
-static bool gathers_far(const matrix_arrays *a)
+static bool gathers_far(const spry_device *d, const matrix_arrays *a)
 {
-    enum { NEAR_CACHE = 1 << 20 };
-    return (int64_t)spry_type_size(a->type) * a->cols > NEAR_CACHE &&
+    return (int64_t)spry_type_size(a->type) * a->cols > d->facts.cache_bytes &&
            host_scattered(a->rows, a->cols, a->offsets, a->col_index);
 }
 
@@ -420,7 +419,7 @@ spry_status tune_list_make(const spry_matrix *A, spry_device *d, int64_t product
     const int64_t known = sample || d ? matrix_longest_row(ctx, sample ? &sample->a : &A->a) : 0;
     if (d) { /* the device looks at all of them later */
         tune_note_longest(list, &A->a, known);
-        list->without_order = gathers_far(&A->a);
+        list->without_order = gathers_far(d, &A->a);
     } else
         list->doubtful = sample && matrix_longest_row(ctx, &A->a) > 2 * known;
     for (int i = 1; i < list->count; i++)

@@ -228,7 +228,7 @@ static void foresee(const device_maker *m)
 
 const device_format device_format_pb = {.name = "pb",
                                         .open = open,
-                                        .grid = "room=104|68|40",
+                                        .grid = "room=104|32",
                                         .arrays = arrays,
                                         .make = make,
                                         .foresee = foresee};

@@ -5,7 +5,7 @@
 #include "matrix/formats/merge.h"
 
 #define PB_OPTIONS(item)                         \
-    item(INT, room, "40", 1, PB_MOST_ROOM, NULL, \
+    item(INT, room, "32", 1, PB_MOST_ROOM, NULL, \
          "kilobytes of near memory, for the products of a bin and for the part of x of a chunk")
 
 typedef struct pb_options {
@@ -272,7 +272,7 @@ static int64_t work(const layout *L, int64_t unit)
 const layout_class format_pb = {.name = "pb",
                                 .summary = "chunks of columns and bins of rows, in two passes",
                                 .options = SPRY_OPTION_LIST(options_table),
-                                .grid = "room=40|1",
+                                .grid = "room=32|1",
                                 .walk = WALK_pb,
                                 .build = build,
                                 .forecast = forecast,
