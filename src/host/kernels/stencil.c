@@ -22,6 +22,16 @@ enum { WIDTH = VEC_BYTES / sizeof(real) };
 typedef real vec __attribute__((vector_size(VEC_BYTES)));
 typedef real vec_at __attribute__((vector_size(VEC_BYTES), aligned(sizeof(real)), may_alias));
 
+/* Rounds a product before something is added to it. Of a b + c d compilers make either product part
+ * of a multiply-add, not the same one everywhere, and bits would tell where a line was cut. */
+#if defined(__aarch64__)
+#define ROUND(product) __asm__("" : "+w"(product))
+#elif defined(__x86_64__)
+#define ROUND(product) __asm__("" : "+x"(product))
+#else
+#define ROUND(product) __asm__("" : "+m"(product))
+#endif
+
 /* Rows of one class: their terms, and where they are. Numbers are counted in `real`. */
 typedef struct rows {
     const host_stencil *s;
@@ -42,6 +52,8 @@ ALWAYS_INLINE void add_stream(int vecs, bool begins, real c, const real *from, v
     for (int v = 0; v < vecs; v++) {
         const vec next = *(const vec_at *)(from + v * WIDTH);
         sum[v] = begins ? c * next : sum[v] + c * next;
+        if (begins)
+            ROUND(sum[v]);
     }
 }
 
@@ -53,6 +65,7 @@ ALWAYS_INLINE void put_strip(int vecs, const rows *r, int64_t i, vec *sum)
 #pragma GCC unroll 8
         for (int v = 0; v < vecs; v++) {
             sum[v] *= r->f.alpha;
+            ROUND(sum[v]);
             if (r->f.reads)
                 sum[v] += r->f.beta * *(const vec_at *)(r->z + i + v * WIDTH);
         }
@@ -140,8 +153,10 @@ ALWAYS_INLINE void multiply_fields(int vecs, const rows *r, const host_stencil_g
             continue;
         const real *field = (const real *)r->s->fields[g->field[f]] + r->place + g->at[f] + i;
 #pragma GCC unroll 8
-        for (int v = 0; v < vecs; v++)
+        for (int v = 0; v < vecs; v++) {
             sum[v] *= *(const vec_at *)(field + v * WIDTH);
+            ROUND(sum[v]);
+        }
     }
 }
 #endif
@@ -172,6 +187,7 @@ ALWAYS_INLINE real group_of(const rows *r, const host_stencil_group *g, int64_t 
     const real *c = (const real *)r->s->coefficients + g->first * PARTS, *u = r->u + i;
     real sum = c[0] * u[offset[0] * PARTS], part[3] = {0};
     int64_t k = 1;
+    ROUND(sum);
     for (; apart && k + 4 <= g->count; k += 4) {
         part[0] += c[k * PARTS] * u[offset[k] * PARTS];
         part[1] += c[(k + 1) * PARTS] * u[offset[k + 1] * PARTS];
@@ -190,14 +206,19 @@ ALWAYS_INLINE void one_row(const rows *r, int64_t i, bool apart)
         real part = group_of(r, g, i, apart);
 #if !KERNEL_COMPLEX
         for (int f = 0; f < 3; f++)
-            if (g->field[f] >= 0)
+            if (g->field[f] >= 0) {
                 part *= ((const real *)r->s->fields[g->field[f]])[r->place + g->at[f] + i];
+                ROUND(part);
+            }
 #endif
         sum = g == r->g ? part : sum + part;
     }
 #if !KERNEL_COMPLEX
-    if (!r->f.plain)
-        sum = r->f.reads ? r->f.beta * r->z[i] + r->f.alpha * sum : r->f.alpha * sum;
+    if (!r->f.plain) {
+        sum *= r->f.alpha;
+        ROUND(sum);
+        sum = r->f.reads ? sum + r->f.beta * r->z[i] : sum;
+    }
 #endif
     r->y[i] = sum;
 }
