@@ -25,12 +25,14 @@ struct gmg_device {
 /* --- launches ------------------------------------------------------------------------------------
  */
 
-/* Coarse points of a group that goes down. */
-static void coarse_points(int dimensions, int points[GRID_AXES])
+/* Coarse points of a group that goes down; where it marches, of one of its planes: those between 32
+ * x 8 lines columns of fine ones. */
+static void coarse_points(const stencil_copy *c, int points[GRID_AXES])
 {
     const int shapes[][GRID_AXES] = {
         {STENCIL_GROUP, 1, 1}, {64, STENCIL_GROUP / 64, 1}, {16, 4, 4}};
-    memcpy(points, shapes[dimensions - 1], sizeof shapes[0]);
+    const int marched[GRID_AXES] = {(32 - 1) / 2, (8 * c->lines - 1) / 2, 1};
+    memcpy(points, c->lines > 0 ? marched : shapes[c->shape->dimensions - 1], sizeof marched);
 }
 
 static bool is_written(const level_device *l)
@@ -45,6 +47,15 @@ static bool begins_at_once(const stencil_copy *c)
     return c->regular && c->lines > 0;
 }
 
+static const stencil_march begin_march = {
+    "begin_both", "SP_GLOBAL scalar *to, const int colour, const double omega", "1",
+    "gmg_first((i + j + k + colour) & 1, (real)omega, here, sum, own)", "to[row] = value;"};
+static const stencil_march relax_march = {
+    "relax",
+    "SP_GLOBAL scalar *to, SP_GLOBAL const scalar *b, const int colour, const double omega",
+    "colour < 0 || ((i + j + k + colour) & 1) == 0",
+    "sp_fma(gmg_share((real)omega, own), sp_sub(b[row], sum), here)", "to[row] = value;"};
+
 static spry_status build(const level_device *l, device_program **p)
 {
     const stencil_copy *c = &l->copy;
@@ -54,24 +65,17 @@ static spry_status build(const level_device *l, device_program **p)
     char *text = NULL, options[64];
     int points[GRID_AXES];
     spry_status status = SPRY_STATUS_OK;
-    coarse_points(c->shape->dimensions, points);
+    coarse_points(c, points);
     stencil_put_words(&t, c, &w);
     for (int a = 0; a < GRID_AXES; a++)
         base_text_put(&t, "#define COARSE_%d %d\n", a, points[a]);
     stencil_put_text(&t, "gmg");
-    if (begins_at_once(c))
-        stencil_put_march(&t, "begin_both",
-                          "SP_GLOBAL scalar *to, const int colour, const double omega", "1",
-                          "to[row] = gmg_first((i + j + k + colour) & 1, (real)omega, here, sum, "
-                          "own);",
-                          true);
     if (c->lines > 0)
-        stencil_put_march(
-            &t, "relax",
-            "SP_GLOBAL scalar *to, SP_GLOBAL const scalar *b, const int colour, const double omega",
-            "colour < 0 || ((i + j + k + colour) & 1) == 0",
-            "to[row] = sp_add(here, sp_scale((real)omega, gmg_over(sp_sub(b[row], sum), own)));",
-            true);
+        stencil_put_text(&t, "gmg_down");
+    if (begins_at_once(c))
+        stencil_put_march(&t, &begin_march);
+    if (c->lines > 0)
+        stencil_put_march(&t, &relax_march);
     SPRY_GO(ctx, base_text_take(&t, &text));
     /* x is read where other work-items write it: SP_RESIDENT keeps such loads plain. */
     snprintf(options, sizeof options, "-DSP_TYPE=%d -DSP_GROUP=%d -DSP_RESIDENT=1", (int)c->type,
@@ -191,21 +195,26 @@ static void coarse_sizes(const gmg *m, int level, int32_t n[GRID_AXES])
 
 spry_status gmg_device_down(const gmg *m, int level, bool plain)
 {
+    enum { MOST_DEPTH = 16 };
     const level_device *l = &m->device->level[level];
     const int32_t as_it_is = plain;
     const int32_t red = !plain && m->redblack && relaxation(m) == 1 && m->options.pre > 0;
-    int32_t n[GRID_AXES];
+    const bool marches = l->copy.lines > 0;
+    int32_t n[GRID_AXES], depth = 0;
     int points[GRID_AXES];
-    int64_t groups = 1;
     coarse_sizes(m, level, n);
-    coarse_points(l->copy.shape->dimensions, points);
-    for (int a = 0; a < GRID_AXES; a++)
-        groups *= (n[a] + points[a] - 1) / points[a];
+    coarse_points(&l->copy, points);
+    int64_t groups =
+        (int64_t)((n[0] + points[0] - 1) / points[0]) * ((n[1] + points[1] - 1) / points[1]);
+    if (marches)
+        points[2] = depth = stencil_march_depth(m->device->d, groups, n[2], MOST_DEPTH);
+    groups *= (n[2] + points[2] - 1) / points[2];
+    const device_arg before = DEVICE_VALUE(depth);
     const device_arg after[] = {DEVICE_VALUE(n[0]),      DEVICE_VALUE(n[1]),
                                 DEVICE_VALUE(n[2]),      DEVICE_VALUE(as_it_is),
                                 DEVICE_VALUE(red),       device_arg_memory(l->x),
                                 device_arg_memory(l->b), device_arg_memory(l[1].b)};
-    return launch(l, "a_down", groups, NULL, after, 8);
+    return launch(l, "a_down", groups, marches ? &before : NULL, after, 8);
 }
 
 spry_status gmg_device_up(const gmg *m, int level, bool zero)

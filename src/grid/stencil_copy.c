@@ -299,17 +299,24 @@ int stencil_args(const stencil_copy *c, bool written, device_arg args[STENCIL_AR
     return STENCIL_ARGS;
 }
 
-/* Few planes for each group where groups are few, many where the planes that two of them read would
- * show. */
+int32_t stencil_march_depth(const spry_device *d, int64_t across, int64_t planes, int32_t most)
+{
+    enum { SHORT = 8, EACH = 6 };
+    int32_t depth = most;
+    int64_t groups = across * ((planes + depth - 1) / depth);
+    while (depth > 1 && groups < (depth > SHORT ? EACH : 1) * (int64_t)d->facts.units) {
+        depth /= 2;
+        groups = across * ((planes + depth - 1) / depth);
+    }
+    return depth;
+}
+
 int64_t stencil_march_groups(const stencil_copy *c, int32_t *depth)
 {
-    enum { WIDTH = 32, HEIGHT = 8, LEAST = 8, MOST = 64, EACH = 6 };
+    enum { WIDTH = 32, HEIGHT = 8, MOST = 64 };
     const grid_axis *a = c->shape->axis;
-    const int64_t across = (a[0].unknowns + WIDTH - 1) / WIDTH;
-    const int64_t down = (a[1].unknowns + HEIGHT * c->lines - 1) / (HEIGHT * c->lines);
-    *depth = MOST;
-    while (*depth > LEAST &&
-           across * down * ((a[2].unknowns + *depth - 1) / *depth) < EACH * c->d->facts.units)
-        *depth /= 2;
-    return across * down * ((a[2].unknowns + *depth - 1) / *depth);
+    const int64_t across = (a[0].unknowns + WIDTH - 1) / WIDTH *
+                           ((a[1].unknowns + HEIGHT * c->lines - 1) / (HEIGHT * c->lines));
+    *depth = stencil_march_depth(c->d, across, a[2].unknowns, MOST);
+    return across * ((a[2].unknowns + *depth - 1) / *depth);
 }

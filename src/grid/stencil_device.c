@@ -24,7 +24,13 @@ typedef struct stencil_device {
 /* --- programs ------------------------------------------------------------------------------------
  */
 
-/* Whether rows at the ends are left to a kernel of their own. */
+/* Rows at the ends whose numbers are in tables are left to a kernel of their own: warps would wait
+ * for their loops in each plane. */
+static const stencil_march product_march = {
+    "march", "SP_GLOBAL scalar *SP_RESTRICT y, const number alpha, const number beta",
+    "FORM_REGULAR || SP_F(is_inside)(FORM_PASS, i, j, k)", "sum",
+    "sp_put(y + row, value, alpha, beta);"};
+
 static bool ends_apart(const stencil_copy *c)
 {
     return c->lines > 0 && !c->regular;
@@ -49,9 +55,7 @@ static spry_status build(const stencil_copy *c, bool conjugate, device_program *
     stencil_put_text(&t, "put");
     stencil_put_words(&t, c, &w);
     if (c->lines > 0)
-        stencil_put_march(&t, "march",
-                          "SP_GLOBAL scalar *SP_RESTRICT y, const number alpha, const number beta",
-                          "1", "sp_put(y + row, sum, alpha, beta);", false);
+        stencil_put_march(&t, &product_march);
     else
         stencil_put_text(&t, "stencil_product");
     if (ends_apart(c))

@@ -88,14 +88,23 @@ static inline bool stencil_takes_weights(const stencil_copy *c)
  * such a writing: points with those that bricks have beyond the faces. */
 void stencil_put_words(base_text *t, const stencil_copy *c, const stencil_writing *w);
 void stencil_put_text(base_text *t, const char *name);
-void stencil_put_march(base_text *t, const char *kernel, const char *args, const char *on,
-                       const char *end, bool ends);
+/* What the text of a march is promised: see stencil_march.knl. */
+typedef struct stencil_march {
+    const char *kernel, *args, *on, *value, *put;
+} stencil_march;
+void stencil_put_march(base_text *t, const stencil_march *m);
 void stencil_end_words(base_text *t);
 int64_t stencil_positions(const stencil_copy *c, int group);
 /* The arguments that FORM_ARGS are, as many as it says. */
 enum { STENCIL_ARGS = 5 };
 int stencil_args(const stencil_copy *c, bool written, device_arg args[STENCIL_ARGS]);
-/* Groups of a march, and the planes that each goes through. */
+/*
+ * Planes that a group of a march goes through, where `across` groups are in each. Few where groups
+ * are few: below one for each unit a march takes as long as its planes one after the other. Many,
+ * at most `most`, where the planes that two of them read would show.
+ */
+int32_t stencil_march_depth(const spry_device *d, int64_t across, int64_t planes, int32_t most);
+/* Groups of a march through all points, and the planes of each. */
 int64_t stencil_march_groups(const stencil_copy *c, int32_t *depth);
 
 /* Puts an operator of the host's on a device: it lives there from then on. */

@@ -129,24 +129,24 @@ void stencil_put_words(base_text *t, const stencil_copy *c, const stencil_writin
     stencil_put_text(t, "stencil");
 }
 
-void stencil_put_march(base_text *t, const char *kernel, const char *args, const char *on,
-                       const char *end, bool ends)
+void stencil_put_march(base_text *t, const stencil_march *m)
 {
     base_text_put(t,
                   "#define MARCH_KERNEL SP_F(%s)\n#define MARCH_ARGS %s\n"
-                  "#define MARCH_ON(i, j, k) (%s)\n#define MARCH_END %s\n#define MARCH_ENDS %d\n",
-                  kernel, args, on, end, (int)ends);
+                  "#define MARCH_ON(i, j, k) (%s)\n#define MARCH_VALUE %s\n"
+                  "#define MARCH_PUT %s\n",
+                  m->kernel, m->args, m->on, m->value, m->put);
     stencil_put_text(t, "stencil_march");
     base_text_put(t, "%s",
                   "#undef MARCH_KERNEL\n#undef MARCH_ARGS\n#undef MARCH_ON\n"
-                  "#undef MARCH_END\n#undef MARCH_ENDS\n");
+                  "#undef MARCH_VALUE\n#undef MARCH_PUT\n");
 }
 
 void stencil_end_words(base_text *t)
 {
     static const char *const words[] = {"SP_F",    "ARGS", "PASS",       "CONJ",       "INSIDE",
                                         "REGULAR", "REAL", "PERIODIC_0", "PERIODIC_1", "PERIODIC_2",
-                                        "SUM",     "STEP", "PLACE",      "FIELD"};
+                                        "SUM",     "STEP", "PLACE",      "FIELD",      "AT_ONCE"};
     static const char *const sizes[] = {"WIDTH", "HEIGHT", "DEPTH", "REACH", "LINES", "DIMENSIONS"};
 #define STENCIL_SIZE_NAME(name) base_text_put(t, "#undef FORM_" #name "\n");
     STENCIL_SIZES(STENCIL_SIZE_NAME)
