@@ -22,26 +22,9 @@
 typedef struct smooth_job {
     const gmg *m;
     const gmg_level *l;
-    int colour;
     bool begins;
     double omega;
 } smooth_job;
-
-static void colour_share(void *argument, int share, int shares)
-{
-    const smooth_job *j = argument;
-    const stencil *s = j->l->s;
-    const grid_axis *a = s->shape.axis;
-    const int64_t size = (int64_t)spry_type_size(j->m->type), n = a[0].unknowns;
-    const range lines = base_share(a[1].unknowns * a[2].unknowns, shares, share, 1);
-    for (int64_t line = lines.begin; line < lines.end; line++) {
-        const host_line at = stencil_line(s, &s->plain, false, size, line, j->l->x);
-        const int64_t first = (line % a[1].unknowns + line / a[1].unknowns + j->colour) % 2;
-        s->kernels->relax(&s->plain.host, &at, first, j->begins, j->omega,
-                          (const char *)j->l->b + line * n * size,
-                          (char *)j->l->x + line * n * size);
-    }
-}
 
 /* x += omega D^-1 r, or x = omega D^-1 b where x is 0 */
 static void step_share(void *argument, int share, int shares)
@@ -69,51 +52,62 @@ static spry_status jacobi_sweep(const gmg *m, const gmg_level *l, bool zero)
     return status;
 }
 
-spry_status gmg_smooth(const gmg *m, int level, int sweeps, bool back, bool zero)
+spry_status gmg_smooth(const gmg *m, int level, int sweeps, bool back, gmg_start start)
 {
     const gmg_level *l = &m->level[level];
     spry_status status = SPRY_STATUS_OK;
-    if (sweeps == 0 && zero)
+    if (m->redblack) {
+        gmg_wave(m, level, sweeps, back, start);
+        return status;
+    }
+    if (start == GMG_FROM_BELOW)
+        gmg_up(m, level);
+    if (sweeps == 0 && start == GMG_ZERO)
         memset(l->x, 0, (size_t)l->A->rows * spry_type_size(m->type));
     if (m->options.smoother == GMG_CHEBYSHEV)
-        return gmg_chebyshev(m, level, sweeps, zero);
-    for (int k = 0; k < sweeps && status == SPRY_STATUS_OK; k++, zero = false) {
-        if (!m->redblack) {
-            status = jacobi_sweep(m, l, zero);
-            continue;
-        }
-        for (int colour = 0; colour < 2; colour++) {
-            smooth_job job = {m, l, back ? 1 - colour : colour, zero && colour == 0,
-                              m->options.omega > 0 ? m->options.omega : 1};
-            base_share_out(m->ctx, host_threads(m->ctx, l->A->rows), colour_share, &job);
-        }
-    }
+        return gmg_chebyshev(m, level, sweeps, start == GMG_ZERO);
+    for (int k = 0; k < sweeps && status == SPRY_STATUS_OK; k++)
+        status = jacobi_sweep(m, l, k == 0 && start == GMG_ZERO);
     return status;
 }
 
 /* --- cycles --------------------------------------------------------------------------------------
  */
 
-static spry_status smooth(const gmg *m, int level, int sweeps, bool back, bool zero)
+static spry_status smooth(const gmg *m, int level, int sweeps, bool back, gmg_start start)
 {
-    return m->device ? gmg_device_smooth(m, level, sweeps, back, zero)
-                     : gmg_smooth(m, level, sweeps, back, zero);
+    spry_status status = SPRY_STATUS_OK;
+    if (!m->device)
+        return gmg_smooth(m, level, sweeps, back, start);
+    if (start == GMG_FROM_BELOW)
+        status = gmg_device_up(m, level, false);
+    if (status == SPRY_STATUS_OK)
+        status = gmg_device_smooth(m, level, sweeps, back, start == GMG_ZERO);
+    return status;
 }
 
 static spry_status down(const gmg *m, int level, bool plain)
 {
-    return m->device ? gmg_device_down(m, level, plain) : gmg_down(m, level, plain);
+    if (m->device)
+        return gmg_device_down(m, level, plain);
+    gmg_down(m, level, plain);
+    return SPRY_STATUS_OK;
 }
 
-/* zero: x is 0, whatever it holds */
-static spry_status up(const gmg *m, int level, bool zero)
+/* Makes x of a level what the next one has found, or leaves that to the cycle that begins with
+ * `start`. */
+static spry_status guess(const gmg *m, int level, gmg_start *start)
 {
     const gmg_level *l = &m->level[level];
+    *start = GMG_GIVEN;
     if (m->device)
-        return gmg_device_up(m, level, zero);
-    if (zero)
+        return gmg_device_up(m, level, true);
+    if (m->options.interpolation == GMG_CUBIC) {
+        gmg_guess(m, level);
+    } else {
         memset(l->x, 0, (size_t)l->A->rows * spry_type_size(m->type));
-    gmg_up(m, level);
+        *start = GMG_FROM_BELOW;
+    }
     return SPRY_STATUS_OK;
 }
 
@@ -127,18 +121,17 @@ static spry_status solve_coarsest(const gmg *m)
     return spry_operator_apply(m->coarsest, &b, &x);
 }
 
-static spry_status cycle(const gmg *m, int level, int kind, bool zero)
+static spry_status cycle(const gmg *m, int level, int kind, gmg_start start)
 {
     spry_status status = SPRY_STATUS_OK;
     if (level == m->count - 1)
         return solve_coarsest(m);
-    SPRY_GO(m->ctx, smooth(m, level, (int)m->options.pre, false, zero));
+    SPRY_GO(m->ctx, smooth(m, level, (int)m->options.pre, false, start));
     SPRY_GO(m->ctx, down(m, level, false));
-    SPRY_GO(m->ctx, cycle(m, level + 1, kind, true));
+    SPRY_GO(m->ctx, cycle(m, level + 1, kind, GMG_ZERO));
     if (kind != GMG_V && level + 2 < m->count)
-        SPRY_GO(m->ctx, cycle(m, level + 1, kind == GMG_F ? GMG_V : kind, false));
-    SPRY_GO(m->ctx, up(m, level, false));
-    SPRY_GO(m->ctx, smooth(m, level, (int)m->options.post, m->options.symmetric, false));
+        SPRY_GO(m->ctx, cycle(m, level + 1, kind == GMG_F ? GMG_V : kind, GMG_GIVEN));
+    SPRY_GO(m->ctx, smooth(m, level, (int)m->options.post, m->options.symmetric, GMG_FROM_BELOW));
 done:
     return status;
 }
@@ -149,13 +142,11 @@ static spry_status full_cycle(const gmg *m)
     spry_status status = SPRY_STATUS_OK;
     for (int k = 0; k + 1 < m->count; k++)
         SPRY_GO(m->ctx, down(m, k, true));
-    SPRY_GO(m->ctx, cycle(m, m->count - 1, GMG_V, true));
+    SPRY_GO(m->ctx, cycle(m, m->count - 1, GMG_V, GMG_ZERO));
     for (int k = m->count - 2; k >= 0; k--) {
-        if (m->options.interpolation == GMG_CUBIC)
-            gmg_guess(m, k);
-        else
-            SPRY_GO(m->ctx, up(m, k, true));
-        SPRY_GO(m->ctx, cycle(m, k, GMG_V, false));
+        gmg_start start;
+        SPRY_GO(m->ctx, guess(m, k, &start));
+        SPRY_GO(m->ctx, cycle(m, k, GMG_V, start));
     }
 done:
     return status;
@@ -171,7 +162,7 @@ static spry_status gmg_apply(const spry_operator *op, spry_transpose transpose,
     if (m->device)
         gmg_device_begin(m, r, z);
     const spry_status status =
-        m->options.cycle == GMG_FULL ? full_cycle(m) : cycle(m, 0, m->options.cycle, true);
+        m->options.cycle == GMG_FULL ? full_cycle(m) : cycle(m, 0, m->options.cycle, GMG_ZERO);
     const spry_status ended = m->device ? gmg_device_end(m, z) : SPRY_STATUS_OK;
     return status != SPRY_STATUS_OK ? status : ended;
 }
@@ -246,19 +237,19 @@ static spry_status add_level(gmg *m, spry_operator *A)
         SPRY_GO(m->ctx, base_calloc(m->ctx, n, size, &l->x));
         SPRY_GO(m->ctx, base_calloc(m->ctx, n, size, &l->b));
     }
-    SPRY_GO(m->ctx, base_calloc(m->ctx, n, size, &l->r));
-    const int64_t line = l->s->shape.axis[0].unknowns + 2;
-    SPRY_GO(m->ctx, base_calloc(m->ctx, line * spry_context_threads(m->ctx), size, &l->tiles));
+    const int64_t lines = 2 * (l->s->shape.axis[0].unknowns + 2);
+    SPRY_GO(m->ctx, base_calloc(m->ctx, lines * spry_context_threads(m->ctx), size, &l->tiles));
 done:
     return status;
 }
 
-/* Inverse diagonals, for Jacobi's and Chebyshev's sweeps. */
+/* Inverse diagonals and room for residuals, for Jacobi's and Chebyshev's sweeps. */
 static spry_status add_diagonals(gmg *m)
 {
     spry_status status = SPRY_STATUS_OK;
     for (int k = 0; k + 1 < m->count && !m->redblack && !m->place; k++) {
         gmg_level *l = &m->level[k];
+        SPRY_GO(m->ctx, base_alloc(m->ctx, l->A->rows, spry_type_size(m->type), &l->r));
         SPRY_GO(m->ctx, spry_operator_diagonal(l->A, &l->diagonal));
         for (int64_t i = 0; i < l->A->rows; i++) {
             const spry_scalar d = value_get(m->type, l->diagonal->data, i);
@@ -305,8 +296,8 @@ static spry_status make_levels(gmg *m, const spry_operator *A)
     const bool fully = m->options.coarsening == GMG_FULLY || m->place;
     spry_operator *op = NULL;
     spry_status status = SPRY_STATUS_OK;
-    if (s->order > 2) {
-        SPRY_GO(m->ctx, stencil_coarser(A, &s->shape, 2, &op));
+    if (s->order > 2 || m->type != A->type) {
+        SPRY_GO(m->ctx, stencil_coarser(A, &s->shape, 2, m->type, &op));
         m->owns_first = true;
     }
     SPRY_GO(m->ctx, add_level(m, op ? op : (spry_operator *)(uintptr_t)A));
@@ -316,7 +307,7 @@ static spry_status make_levels(gmg *m, const spry_operator *A)
         if (fine->A->rows <= m->options.coarsest || !gmg_halve(fine->A, fully, &shape))
             break;
         SPRY_GO(m->ctx, grid_complete(m->ctx, &shape));
-        SPRY_GO(m->ctx, stencil_coarser(fine->A, &shape, 2, &op));
+        SPRY_GO(m->ctx, stencil_coarser(fine->A, &shape, 2, m->type, &op));
         SPRY_GO(m->ctx, add_level(m, op));
     }
     if (m->options.smoother == GMG_REDBLACK && !m->redblack) {
@@ -355,26 +346,36 @@ spry_status gmg_make(const spry_operator *A, const void *options, spry_operator 
     spry_context *ctx = A->ctx;
     spry_operator *op = NULL;
     gmg *m = NULL;
+    const int64_t precision = ((const precon_common *)options)->precision;
+    const spry_type type = precision == PRECON_SAME        ? A->type
+                           : spry_type_is_complex(A->type) ? SPRY_TYPE_C
+                                                           : SPRY_TYPE_S;
     spry_status status = SPRY_STATUS_OK;
     *M = NULL;
-    if (((const precon_common *)options)->precision != PRECON_SAME)
-        return SPRY_FAIL(
-            ctx, SPRY_STATUS_UNSUPPORTED,
-            "precon gmg has the precision of its operator; take it without precision=");
+    if (precision == PRECON_HALF)
+        return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
+                         "precon gmg has numbers of the operator's precision, or of single "
+                         "precision; take precision=single");
     SPRY_GO(ctx, check_place(A, options));
-    SPRY_GO(ctx, operator_new(ctx, &gmg_class, A->type, A->rows, A->cols, &op));
+    SPRY_GO(ctx, operator_new(ctx, &gmg_class, type, A->rows, A->cols, &op));
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *m, &m));
     op->state = m;
     m->ctx = ctx;
-    m->type = A->type;
+    m->type = type;
     m->place = op->device = A->device;
     if (op->device)
         op->device->users++;
     m->options = *(const gmg_options *)options;
     m->redblack = m->options.smoother == GMG_AUTO || m->options.smoother == GMG_REDBLACK;
     SPRY_GO(ctx, make_levels(m, A));
-    *M = op;
-    op = NULL;
+    if (type == A->type) {
+        *M = op;
+        op = NULL;
+    } else {
+        spry_operator *inside = op;
+        op = NULL; /* taken, also when that fails */
+        SPRY_GO(ctx, precon_lower(A->type, inside, M));
+    }
 done:
     spry_operator_free(op);
     return status;

@@ -11,11 +11,12 @@ enum { GMG_LEVELS = 32 };
 typedef struct gmg_level {
     spry_operator *A; /* of order 2; owned but for one that is the caller's */
     const stencil *s;
-    void *x, *b, *r;
+    void *x, *b;
+    void *r;               /* for Jacobi's and Chebyshev's sweeps, as is `diagonal` */
     void *p;               /* Chebyshev's direction */
     double lambda;         /* its largest eigenvalue of D^-1 A */
-    spry_vector *diagonal; /* inverse; NULL for smoothers that do not need it */
-    void *tiles;           /* a line for each thread, with an element before and behind */
+    spry_vector *diagonal; /* inverse */
+    void *tiles;           /* two lines for each thread, each with an element before and behind */
 } gmg_level;
 
 typedef struct gmg {
@@ -30,14 +31,19 @@ typedef struct gmg {
     struct gmg_device *device; /* its part there (gmg_device.h) */
 } gmg;
 
-/* x = smoothed x, in the order of colours or (back) the other one; zero: x is 0, whatever it holds.
- */
-spry_status gmg_smooth(const gmg *m, int level, int sweeps, bool back, bool zero);
-/* The same by Chebyshev's polynomials, and what they need of a level with a diagonal. */
+/* What a pass of smoothing begins with: x as it is; 0, whatever x holds; x with what the next level
+ * has found. */
+typedef enum gmg_start { GMG_GIVEN, GMG_ZERO, GMG_FROM_BELOW } gmg_start;
+/* x = smoothed x, in the order of colours or (back) the other one. */
+spry_status gmg_smooth(const gmg *m, int level, int sweeps, bool back, gmg_start start);
+/* The same for colours, in one pass over memory (wave.c). */
+void gmg_wave(const gmg *m, int level, int sweeps, bool back, gmg_start start);
+/* The same by Chebyshev's polynomials, and what they need of a level with a diagonal; zero: x is 0,
+ * whatever it holds. */
 spry_status gmg_chebyshev(const gmg *m, int level, int sweeps, bool zero);
 spry_status gmg_chebyshev_make(gmg *m, int level);
 /* b of the next level = restricted b - A x, or (plain) b */
-spry_status gmg_down(const gmg *m, int level, bool plain);
+void gmg_down(const gmg *m, int level, bool plain);
 /* The intervals of the next level, of an operator's shape: half of those along all axes, or (fully
  * is false) along those with strong couplings; false where none can be halved. */
 bool gmg_halve(const spry_operator *A, bool fully, grid_shape *shape);
@@ -45,7 +51,8 @@ bool gmg_halve(const spry_operator *A, bool fully, grid_shape *shape);
 void gmg_guess(const gmg *m, int level);
 /* Makes the matrix of the last level regular where it takes constants to 0; whether it did. */
 bool gmg_pin(spry_matrix *A);
-/* x += interpolated x of the next level */
+/* x += interpolated x of the next level, of all lines or of some */
 void gmg_up(const gmg *m, int level);
+void gmg_up_lines(const gmg *m, int level, range lines, int share);
 
 #endif

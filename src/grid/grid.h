@@ -186,10 +186,11 @@ spry_status stencil_run(const spry_operator *op, spry_transpose transpose, spry_
 /* A line of x as kernels want it. */
 host_line stencil_line(const stencil *s, const stencil_form *form, bool conjugate, int64_t size,
                        int64_t line, const char *x);
-/* The same terms with differences of another order on the same grid, or one with half the intervals
- * along some axes, whose shape is given; fields are taken from points that both have. */
+/* The same terms with differences of another order, and numbers of another type, on the same grid,
+ * or one with half the intervals along some axes, whose shape is given; fields are taken from
+ * points that both have. */
 spry_status stencil_coarser(const spry_operator *fine, const grid_shape *shape, int order,
-                            spry_operator **coarse);
+                            spry_type type, spry_operator **coarse);
 spry_status stencil_shifted(const spry_operator *A, spry_scalar alpha, spry_scalar beta,
                             spry_operator **shifted);
 spry_status gmg_make(const spry_operator *A, const void *options, spry_operator **M);

@@ -11,7 +11,7 @@ spry_status stencil_shifted(const spry_operator *A, spry_scalar alpha, spry_scal
     if (from->parts_count == TERMS_MOST)
         return SPRY_FAIL(A->ctx, SPRY_STATUS_UNSUPPORTED,
                          "an operator of %d terms has no room for another", TERMS_MOST);
-    SPRY_GO(A->ctx, stencil_coarser(A, &from->shape, from->order, &op));
+    SPRY_GO(A->ctx, stencil_coarser(A, &from->shape, from->order, A->type, &op));
     stencil *s = op->state;
     for (int p = 0; p < s->parts_count; p++) {
         const spry_scalar c = s->parts[p].c;

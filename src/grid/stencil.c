@@ -227,10 +227,10 @@ done:
 }
 
 /* Numbers of a field at the points that the coarser grid has. */
-static void take_points(const stencil *fine, const grid_shape *shape, size_t size, const char *from,
-                        char *to)
+static void take_points(const spry_operator *fine, const grid_shape *shape, spry_type type,
+                        const void *from, void *to)
 {
-    const grid_axis *f = fine->shape.axis;
+    const grid_axis *f = ((const stencil *)fine->state)->shape.axis;
     for (int64_t i = 0; i < shape->points; i++) {
         int64_t at[GRID_AXES];
         grid_split(shape, true, i, at);
@@ -238,7 +238,7 @@ static void take_points(const stencil *fine, const grid_shape *shape, size_t siz
             if (shape->axis[a].intervals > 0)
                 at[a] *= f[a].intervals / shape->axis[a].intervals;
         const int64_t k = at[0] + f[0].points * (at[1] + f[1].points * at[2]);
-        memcpy(to + (size_t)i * size, from + (size_t)k * size, size);
+        value_set(type, to, i, value_get(fine->type, from, k));
     }
 }
 
@@ -266,28 +266,26 @@ static spry_status copy_parts(spry_context *ctx, const stencil *fine, stencil *s
 }
 
 spry_status stencil_coarser(const spry_operator *fine, const grid_shape *shape, int order,
-                            spry_operator **coarse)
+                            spry_type type, spry_operator **coarse)
 {
     spry_context *ctx = fine->ctx;
     const stencil *from = fine->state;
-    const size_t size = spry_type_size(fine->type);
     spry_operator *op = NULL;
     stencil *s = NULL;
     const stencil_form *form;
     spry_status status = SPRY_STATUS_OK;
     *coarse = NULL;
-    SPRY_GO(ctx,
-            operator_new(ctx, &stencil_class, fine->type, shape->unknowns, shape->unknowns, &op));
+    SPRY_GO(ctx, operator_new(ctx, &stencil_class, type, shape->unknowns, shape->unknowns, &op));
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *s, &s));
     op->state = s;
     s->shape = *shape;
     s->order = order;
-    s->kernels = from->kernels;
+    s->kernels = host_kernels_for(ctx, type);
     SPRY_GO(ctx, base_calloc(ctx, from->field_count, sizeof *s->fields, &s->fields));
     for (int f = 0; f < from->field_count; f++) {
-        SPRY_GO(ctx, base_alloc(ctx, shape->points, size, &s->fields[f]));
+        SPRY_GO(ctx, base_alloc(ctx, shape->points, spry_type_size(type), &s->fields[f]));
         s->field_count++;
-        take_points(from, shape, size, from->fields[f], s->fields[f]);
+        take_points(fine, shape, type, from->fields[f], s->fields[f]);
     }
     SPRY_GO(ctx, copy_parts(ctx, from, s));
     SPRY_GO(ctx, stencil_find_form(op, SPRY_TRANSPOSE_NO, &form));

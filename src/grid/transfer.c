@@ -41,65 +41,116 @@ static int around(const grid_axis *fine, const grid_axis *coarse, int64_t j, int
     return count;
 }
 
+/* The coarse unknowns that a fine one is restricted to, and its weights. */
+static int onto(const grid_axis *fine, const grid_axis *coarse, int64_t k, int64_t to[3],
+                double part[3])
+{
+    const int64_t near = k * coarse->unknowns / fine->unknowns, few = coarse->unknowns;
+    const bool periodic = fine->face[0] == GRID_PERIODIC;
+    int count = 0;
+    /* Two to each side are enough; all of them where there are not that many. */
+    for (int64_t d = 0; d < (few < 5 ? few : 5) && count < 3; d++) {
+        int64_t j = few < 5 ? d : near + d - 2, at[3];
+        double w[3], sum = 0;
+        if (periodic)
+            j = (j + few) % few;
+        if (j < 0 || j >= few)
+            continue;
+        const int around_j = around(fine, coarse, j, at, w);
+        for (int i = 0; i < around_j; i++)
+            sum += at[i] == k ? w[i] : 0;
+        to[count] = j;
+        part[count] = sum;
+        count += sum != 0;
+    }
+    return count;
+}
+
 typedef struct transfer {
     const gmg *m;
     const gmg_level *fine, *coarse;
-    const void *from;
+    bool plain;
 } transfer;
 
-static char *tile_of(const gmg *m, const gmg_level *l, int share)
+/* Tile 0 or 1 of a share. */
+static char *tile_of(const gmg *m, const gmg_level *l, int share, int which)
 {
     const int64_t size = (int64_t)spry_type_size(m->type);
-    return (char *)l->tiles + (share * (l->s->shape.axis[0].unknowns + 2) + 1) * size;
+    return (char *)l->tiles + ((2 * share + which) * (l->s->shape.axis[0].unknowns + 2) + 1) * size;
 }
 
-/* Coarse lines of a share: the lines around each added up, then thinned out. */
+/* A line of b - A x, or (plain) of b, thinned out along x, where that is halved, into `to`. */
+static void thin_line(const transfer *t, int64_t line, char *tile, char *to)
+{
+    const gmg_level *l = t->fine;
+    const grid_axis *f = l->s->shape.axis, *c = t->coarse->s->shape.axis;
+    const host_kernels *kernels = l->s->kernels;
+    const int64_t size = (int64_t)spry_type_size(t->m->type), n = f[0].unknowns;
+    const bool thins = is_halved(&f[0], &c[0]), periodic = f[0].face[0] == GRID_PERIODIC;
+    const char *b = (const char *)l->b + line * n * size;
+    char *made = thins ? tile : to;
+    if (t->plain) {
+        memcpy(made, b, (size_t)(n * size));
+    } else {
+        const host_line at = stencil_line(l->s, &l->s->plain, false, size, line, l->x);
+        kernels->stencil(&l->s->plain.host, &at, 0, n, (spry_scalar){-1, 0}, (spry_scalar){1, 0}, b,
+                         made);
+    }
+    if (!thins)
+        return;
+    memcpy(tile - size, tile + (periodic ? n - 1 : 1) * size, (size_t)size);
+    memcpy(tile + n * size, tile + (periodic ? 0 : n - 2) * size, (size_t)size);
+    kernels->coarsen(c[0].unknowns, fine_of(&f[0], &c[0], 0), tile, to);
+}
+
+/*
+ * A share of coarse planes, or in two dimensions lines. Each line of the fine grid is made once,
+ * thinned out and added to the coarse lines around it; those between two shares are made by both,
+ * so that each coarse line gets its parts in the same order however many shares there are.
+ */
 static void down_share(void *argument, int share, int shares)
 {
     const transfer *t = argument;
     const grid_axis *f = t->fine->s->shape.axis, *c = t->coarse->s->shape.axis;
     const host_kernels *kernels = t->fine->s->kernels;
-    const int64_t size = (int64_t)spry_type_size(t->m->type), n = f[0].unknowns;
-    const range lines = base_share(c[1].unknowns * c[2].unknowns, shares, share, 1);
-    char *tile = tile_of(t->m, t->fine, share);
-    for (int64_t line = lines.begin; line < lines.end; line++) {
-        int64_t y[3], z[3];
+    const int64_t size = (int64_t)spry_type_size(t->m->type), n = c[0].unknowns;
+    const bool planes = c[2].unknowns > 1;
+    const range part = base_share(c[1 + planes].unknowns, shares, share, 1);
+    const range ry = planes ? (range){0, c[1].unknowns} : part;
+    const range rz = planes ? part : (range){0, 1};
+    char *tile = tile_of(t->m, t->fine, share, 0), *thin = tile_of(t->m, t->fine, share, 1);
+    char *b = t->coarse->b;
+    kernels->fill((ry.end - ry.begin) * (rz.end - rz.begin) * n, (spry_scalar){0, 0},
+                  b + (ry.begin + c[1].unknowns * rz.begin) * n * size);
+    for (int64_t z = 0; z < f[2].unknowns; z++) {
+        int64_t at_y[3] = {0}, at_z[3] = {0};
         double wy[3], wz[3];
-        const int ny = around(&f[1], &c[1], line % c[1].unknowns, y, wy);
-        const int nz = around(&f[2], &c[2], line / c[1].unknowns, z, wz);
-        spry_scalar weights[9];
-        const void *from[9];
-        int count = 0;
+        const int nz = onto(&f[2], &c[2], z, at_z, wz);
+        bool own = false;
         for (int k = 0; k < nz; k++)
-            for (int j = 0; j < ny; j++) {
-                weights[count] = (spry_scalar){wy[j] * wz[k], 0};
-                from[count++] = (const char *)t->from + (y[j] + f[1].unknowns * z[k]) * n * size;
+            own = own || (at_z[k] >= rz.begin && at_z[k] < rz.end);
+        for (int64_t y = 0; own && y < f[1].unknowns; y++) {
+            const int ny = onto(&f[1], &c[1], y, at_y, wy);
+            bool made = false;
+            for (int k = 0; k < nz * ny; k++) {
+                const int64_t cy = at_y[k % ny], cz = at_z[k / ny];
+                if (cy < ry.begin || cy >= ry.end || cz < rz.begin || cz >= rz.end)
+                    continue;
+                if (!made)
+                    thin_line(t, y + f[1].unknowns * z, tile, thin);
+                made = true;
+                kernels->axpy(n, (spry_scalar){wy[k % ny] * wz[k / ny], 0}, thin,
+                              b + (cy + c[1].unknowns * cz) * n * size);
             }
-        char *to = (char *)t->coarse->b + line * c[0].unknowns * size;
-        kernels->combine(n, count, weights, from, is_halved(&f[0], &c[0]) ? tile : to);
-        if (!is_halved(&f[0], &c[0]))
-            continue;
-        const int64_t first = fine_of(&f[0], &c[0], 0);
-        const bool periodic = f[0].face[0] == GRID_PERIODIC;
-        memcpy(tile - size, tile + (periodic ? n - 1 : 1) * size, (size_t)size);
-        memcpy(tile + n * size, tile + (periodic ? 0 : n - 2) * size, (size_t)size);
-        kernels->coarsen(c[0].unknowns, first, tile, to);
+        }
     }
 }
 
-spry_status gmg_down(const gmg *m, int level, bool plain)
+void gmg_down(const gmg *m, int level, bool plain)
 {
     const gmg_level *l = &m->level[level];
-    const spry_scalar one = {1, 0}, minus = {-1, 0};
-    if (!plain) {
-        const spry_status status =
-            stencil_run(l->A, SPRY_TRANSPOSE_NO, minus, l->x, one, l->b, l->r);
-        if (status != SPRY_STATUS_OK)
-            return status;
-    }
-    transfer t = {m, l, l + 1, plain ? l->b : l->r};
+    transfer t = {m, l, l + 1, plain};
     base_share_out(m->ctx, host_threads(m->ctx, l->A->rows), down_share, &t);
-    return SPRY_STATUS_OK;
 }
 
 /* The coarse unknowns that a fine one lies on or between; those with known values are left out. */
@@ -121,15 +172,14 @@ static int between(const grid_axis *fine, const grid_axis *coarse, int64_t k, in
     return count;
 }
 
-static void up_share(void *argument, int share, int shares)
+void gmg_up_lines(const gmg *m, int level, range lines, int share)
 {
-    const transfer *t = argument;
-    const grid_axis *f = t->fine->s->shape.axis, *c = t->coarse->s->shape.axis;
-    const host_kernels *kernels = t->fine->s->kernels;
-    const int64_t size = (int64_t)spry_type_size(t->m->type), n = c[0].unknowns;
-    const range lines = base_share(f[1].unknowns * f[2].unknowns, shares, share, 1);
+    const gmg_level *fine = &m->level[level], *coarse = fine + 1;
+    const grid_axis *f = fine->s->shape.axis, *c = coarse->s->shape.axis;
+    const host_kernels *kernels = fine->s->kernels;
+    const int64_t size = (int64_t)spry_type_size(m->type), n = c[0].unknowns;
     const bool periodic = f[0].face[0] == GRID_PERIODIC;
-    char *tile = tile_of(t->m, t->fine, share);
+    char *tile = tile_of(m, fine, share, 0);
     for (int64_t line = lines.begin; line < lines.end; line++) {
         int64_t y[2], z[2];
         const int64_t ky = line % f[1].unknowns, kz = line / f[1].unknowns;
@@ -137,15 +187,14 @@ static void up_share(void *argument, int share, int shares)
         const bool half_y = (ky + f[1].first) % 2 && is_halved(&f[1], &c[1]);
         const bool half_z = (kz + f[2].first) % 2 && is_halved(&f[2], &c[2]);
         const double share_of = (half_y ? 0.5 : 1) * (half_z ? 0.5 : 1);
-        char *to = (char *)t->fine->x + line * f[0].unknowns * size;
+        char *to = (char *)fine->x + line * f[0].unknowns * size;
         spry_scalar weights[5] = {{1, 0}};
         const void *from[5] = {to};
         int count = 1; /* what stands there is the first */
         for (int k = 0; k < nz; k++)
             for (int j = 0; j < ny; j++) {
                 weights[count] = (spry_scalar){share_of, 0};
-                from[count++] =
-                    (const char *)t->coarse->x + (y[j] + c[1].unknowns * z[k]) * n * size;
+                from[count++] = (const char *)coarse->x + (y[j] + c[1].unknowns * z[k]) * n * size;
             }
         if (!is_halved(&f[0], &c[0])) {
             kernels->combine(n, count, weights, from, to);
@@ -161,8 +210,16 @@ static void up_share(void *argument, int share, int shares)
     }
 }
 
+static void up_share(void *argument, int share, int shares)
+{
+    const transfer *t = argument;
+    const grid_axis *f = t->fine->s->shape.axis;
+    const range lines = base_share(f[1].unknowns * f[2].unknowns, shares, share, 1);
+    gmg_up_lines(t->m, (int)(t->fine - t->m->level), lines, share);
+}
+
 void gmg_up(const gmg *m, int level)
 {
-    transfer t = {m, &m->level[level], &m->level[level + 1], NULL};
+    transfer t = {m, &m->level[level], &m->level[level + 1], false};
     base_share_out(m->ctx, host_threads(m->ctx, m->level[level].A->rows), up_share, &t);
 }

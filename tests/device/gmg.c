@@ -119,10 +119,12 @@ static void test_solve(spry_context *ctx, spry_device *d)
 {
     static const char *const options[] = {
         "method=cg precon=gmg:coarsening=full tol=1e-8",
-        "method=richardson precon=gmg:coarsening=full,symmetric=no tol=1e-8"};
-    int64_t counts[2][2];
+        "method=richardson precon=gmg:coarsening=full,symmetric=no tol=1e-8",
+        "method=richardson precon=gmg:coarsening=full,precision=single tol=1e-8"};
+    enum { SOLVES = sizeof options / sizeof *options };
+    int64_t counts[2][SOLVES];
     for (int there = 0; there < 2; there++)
-        for (int k = 0; k < 2; k++) {
+        for (int k = 0; k < SOLVES; k++) {
             spry_operator *A = stencil_on(ctx, there ? d : NULL, "32x16x24", "-laplace", "");
             spry_vector *b = numeric_random(ctx, there ? d : NULL, A->type, A->rows, 4),
                         *x = numeric_random(ctx, there ? d : NULL, A->type, A->rows, 0);
@@ -148,7 +150,7 @@ static void test_solve(spry_context *ctx, spry_device *d)
             spry_vector_free(x);
             spry_operator_free(A);
         }
-    for (int k = 0; k < 2; k++)
+    for (int k = 0; k < SOLVES; k++)
         assert_true(llabs(counts[0][k] - counts[1][k]) <= 1);
 }
 

@@ -45,8 +45,8 @@ ALWAYS_INLINE void relax_row(const host_stencil *s, const host_line *line, int64
 }
 
 /* Rows of a class without fields, of which a_ii has no own loop: the usual one. */
-static void relax_plain(const host_stencil *s, const host_stencil_group *g, int64_t first,
-                        int64_t last, real omega, const scalar *b, scalar *u)
+static void relax_plain(const host_stencil *s, const host_stencil_group *g, bool begins,
+                        int64_t first, int64_t last, real omega, const scalar *b, scalar *u)
 {
     enum { MOST = 16 };
     const scalar *c = (const scalar *)s->coefficients + g->first;
@@ -62,6 +62,11 @@ static void relax_plain(const host_stencil *s, const host_stencil_group *g, int6
         }
     }
     const scalar scale = times(omega, inverse(own));
+    if (begins) {
+        for (int64_t i = first; i < last; i += 2)
+            u[i] = mul(scale, b[i]);
+        return;
+    }
     for (int64_t k = 0; k < count; k++)
         factor[k] = mul(factor[k], sub(number(0), scale));
     if (count == 6) {
@@ -95,14 +100,14 @@ void X(relax)(const host_stencil *s, const host_line *line, int64_t first, bool 
     const int64_t class = line->class + s->low;
     const host_stencil_group *g = s->groups + s->start[class];
     const bool plain = s->start[class + 1] == s->start[class] + 1 && g->count <= MOST &&
-                       g->field[0] < 0 && g->field[1] < 0 && g->field[2] < 0 && !begins;
+                       g->field[0] < 0 && g->field[1] < 0 && g->field[2] < 0;
     int64_t i = first;
     for (int64_t k = 1 - first; begins && k < n; k += 2)
         u[k] = number(0);
     for (; i < s->low && i < n; i += 2)
         relax_row(s, line, line->class + i, i, begins, (real)omega, b, u);
     if (plain && i < last) {
-        relax_plain(s, g, i, last, (real)omega, b, u);
+        relax_plain(s, g, begins, i, last, (real)omega, b, u);
         i += (last - i + 1) / 2 * 2;
     }
     for (; i < n; i += 2)
