@@ -47,6 +47,9 @@ void device_layout_drop(device_layout *D)
         device_free(D->memory[i]);
         D->memory[i] = NULL;
     }
+    device_free(D->products);
+    D->products = NULL;
+    D->products_columns = 0;
 }
 
 void device_layout_free(device_layout *D)
@@ -57,7 +60,6 @@ void device_layout_free(device_layout *D)
     device_layout_drop(D);
     free_away(D);
     device_carries_free(&D->carries);
-    device_free(D->products);
     for (int c = 0; c <= DEVICE_MOST_COLUMNS; c++) {
         for (int k = 0; k < 4; k++)
             base_free(ctx, D->instances[k / 2][k % 2][c]);
@@ -184,8 +186,10 @@ static spry_status new_layout(spry_device *d, layout *L, bool away, device_layou
 {
     spry_context *ctx = L->ctx;
     device_layout *D = NULL;
+    device_form form;
     spry_status status = SPRY_STATUS_OK;
     *out = NULL;
+    SPRY_GO(ctx, device_form_open(d, L, 1, false, &form)); /* what it cannot use is refused now */
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *D, &D));
     D->d = d;
     D->L = L;

@@ -105,6 +105,25 @@ static int map(SCOTCH_Dgraph *graph, const team_graph *g, const numbers *a, int 
     return failed;
 }
 
+/* By one thread a rank: its threads send messages, which MPI may not allow them, and wait for ever.
+ */
+static int map_alone(SCOTCH_Dgraph *graph, const team_graph *g, const numbers *a, int ranks)
+{
+    SCOTCH_Context alone;
+    SCOTCH_Dgraph bound;
+    int failed = SCOTCH_contextInit(&alone);
+    if (failed)
+        return failed;
+    failed = SCOTCH_contextThreadSpawn(&alone, 1, NULL) ||
+             SCOTCH_contextBindDgraph(&alone, graph, &bound);
+    if (!failed) {
+        failed = map(&bound, g, a, ranks);
+        SCOTCH_dgraphExit(&bound);
+    }
+    SCOTCH_contextExit(&alone);
+    return failed;
+}
+
 static spry_status partition(team *t, const team_graph *g, const numbers *a)
 {
     mpi_state *m = t->state;
@@ -115,7 +134,7 @@ static spry_status partition(team *t, const team_graph *g, const numbers *a)
         failed = SCOTCH_dgraphBuild(&graph, 0, (SCOTCH_Num)g->vertices, (SCOTCH_Num)g->vertices,
                                     a->offsets, a->offsets + 1, a->weights, NULL, edges, edges,
                                     a->neighbours, NULL, NULL);
-        failed = failed || map(&graph, g, a, t->ranks);
+        failed = failed || map_alone(&graph, g, a, t->ranks);
         SCOTCH_dgraphExit(&graph);
     }
     if (failed)

@@ -188,7 +188,7 @@ static void new_values(void **state)
                                           "method=gmres precon=ilu format=csr",
                                           "method=cg precon=amg",
                                           "method=gmres precon=sai",
-                                          "method=cg precon=fsai:growth=2"};
+                                          "method=cg precon=fsai:power=2"};
     for (int way = 0; way < RANKS_WAYS; way++)
         for (size_t k = 0; k < sizeof options / sizeof *options; k++) {
             spry_context *ctx = ranks_context(NULL);

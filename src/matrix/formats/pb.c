@@ -272,7 +272,7 @@ static int64_t work(const layout *L, int64_t unit)
 const layout_class format_pb = {.name = "pb",
                                 .summary = "chunks of columns and bins of rows, in two passes",
                                 .options = SPRY_OPTION_LIST(options_table),
-                                .grid = "room=32|1",
+                                .grid = "room=32",
                                 .walk = WALK_pb,
                                 .build = build,
                                 .forecast = forecast,
