@@ -164,6 +164,9 @@ spry_status device_streamed_new(spry_device *d, const spry_matrix *A, const char
     spry_context *ctx = A->ctx;
     device_streamed *S = NULL;
     spry_status status = SPRY_STATUS_OK;
+    /* Products of all entries would take the room of blocks, and the bus is what is waited for. */
+    if (strncmp(spec, "pb", 2) == 0 && (spec[2] == '\0' || spec[2] == ':'))
+        spec = "csr";
     /* What the format makes of CSR's bytes is about the same everywhere. */
     const double growth = (double)foresee(A, spec) / (double)rows_bytes(&A->a, 0, A->a.rows);
     const double limit = (double)block_bytes / (growth > 0.25 ? growth : 0.25);

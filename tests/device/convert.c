@@ -321,7 +321,7 @@ static void grids(spry_context *ctx, spry_device *d)
                  {"poisson3d", "nx=64 ny=26 nz=21"},
                  {"poisson3d", "nx=40 ny=3 nz=3 points=27"},
                  {"helmholtz", "nx=32 ny=32 nz=33"}};
-    for (int t = 0; t < 4; t++) {
+    for (int t = devices_few(d); t < 4; t += devices_few(d) ? 2 : 1) {
         if (!d->facts.has_double && !type_is_single(support_types[t]))
             continue;
         for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
