@@ -1,6 +1,7 @@
 /* Matrices larger than a device's memory: blocks of rows, brought there for every product. */
 #include "device/streamed.h"
 
+#include "device/layout_text.h"
 #include "device/operator.h"
 #include "device/staging.h"
 #include "device/vector.h"
@@ -113,13 +114,20 @@ static int64_t count_blocks(const matrix_arrays *a, int64_t bytes, int64_t *firs
     return count;
 }
 
+/* Whether products of all entries are kept: they would take the room of blocks. */
+static bool keeps_products(const spry_device *d, const layout *L)
+{
+    device_form form;
+    return device_form_open(d, L, 1, false, &form) == SPRY_STATUS_OK && form.before > 0;
+}
+
 /* A block in a format; it may come out larger than foreseen, as where rows of a slice differ. */
 static spry_status store_block(device_streamed *S, const spry_matrix *block, const char *spec,
                                int64_t most, device_layout **out)
 {
     layout *L = NULL;
     spry_status status = layout_build(block, spec, &L);
-    if (status == SPRY_STATUS_OK && layout_read_bytes(L) > most) {
+    if (status == SPRY_STATUS_OK && (layout_read_bytes(L) > most || keeps_products(S->d, L))) {
         layout_free(L);
         return SPRY_STATUS_UNSUPPORTED;
     }
@@ -164,9 +172,6 @@ spry_status device_streamed_new(spry_device *d, const spry_matrix *A, const char
     spry_context *ctx = A->ctx;
     device_streamed *S = NULL;
     spry_status status = SPRY_STATUS_OK;
-    /* Products of all entries would take the room of blocks, and the bus is what is waited for. */
-    if (strncmp(spec, "pb", 2) == 0 && (spec[2] == '\0' || spec[2] == ':'))
-        spec = "csr";
     /* What the format makes of CSR's bytes is about the same everywhere. */
     const double growth = (double)foresee(A, spec) / (double)rows_bytes(&A->a, 0, A->a.rows);
     const double limit = (double)block_bytes / (growth > 0.25 ? growth : 0.25);

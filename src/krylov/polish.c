@@ -146,6 +146,12 @@ static double largest_column(const spry_matrix *A, const host_kernels *kernels, 
     return most;
 }
 
+/* What rounding makes of a sum of a row, over that of its absolute values. */
+static double rounding_of(const spry_matrix *A)
+{
+    return (double)(matrix_longest_row(A->ctx, &A->a) + 2) * measure_unit(A->a.type);
+}
+
 /* Of rows first, by all threads: columns are asked for where that does not do. */
 static void find_bounds(const spry_matrix *A, bool columns, polish_bounds *bounds)
 {
@@ -155,16 +161,12 @@ static void find_bounds(const spry_matrix *A, bool columns, polish_bounds *bound
     const bool alike = matrix_known(A, SPRY_FACT_HERMITIAN) == SPRY_TRUTH_YES ||
                        matrix_known(A, SPRY_FACT_SYMMETRIC) == SPRY_TRUTH_YES;
     const bool unknown = a->format != SPRY_FORMAT_CSR || a->symmetry != SPRY_SYMMETRY_GENERAL;
-    const double unit = measure_unit(a->type);
     if (isnan(bounds->rows))
-        bounds->rows = unknown ? INFINITY
-                               : (double)(matrix_longest_row(A->ctx, a) + 2) * unit *
-                                     largest_row(A, kernels, &csr);
+        bounds->rows = unknown ? INFINITY : rounding_of(A) * largest_row(A, kernels, &csr);
     if (!columns || !isnan(bounds->both))
         return;
-    const double other = unknown || alike ? bounds->rows
-                                          : (double)(matrix_longest_row(A->ctx, a) + 2) * unit *
-                                                largest_column(A, kernels, &csr);
+    const double other =
+        unknown || alike ? bounds->rows : rounding_of(A) * largest_column(A, kernels, &csr);
     bounds->both = sqrt(bounds->rows) * sqrt(other);
 }
 
