@@ -203,13 +203,16 @@ void cuda_kernel_free(spry_device *d, void *kernel)
     (void)kernel;
 }
 
-/* What is beyond the usual a kernel must be allowed once, and the cache beside it makes room. */
+/* What is beyond the usual a kernel must be allowed once. The driver divides what cache and local
+ * memory share; where two groups need nearly all of it, it is told so. (Kernels with less are much
+ * faster with the cache that is left: stencils in double 0.59 ms instead of 0.69 on an H200.) */
 static spry_status allow_local(spry_device *d, void *kernel, int64_t bytes)
 {
-    enum { ALL = 100 }; /* percent of what cache and local memory share */
+    enum { ALL = 100 }; /* percent */
     spry_status status = SPRY_STATUS_OK;
     CUDA_GO(d, cuFuncSetAttribute, kernel, CUDA_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)bytes);
-    CUDA_GO(d, cuFuncSetAttribute, kernel, CUDA_PREFERRED_SHARED_MEMORY_CARVEOUT, ALL);
+    if (2.0 * (double)bytes > 0.85 * (double)d->facts.unit_local)
+        CUDA_GO(d, cuFuncSetAttribute, kernel, CUDA_PREFERRED_SHARED_MEMORY_CARVEOUT, ALL);
 done:
     return status;
 }

@@ -179,6 +179,19 @@ SP_INLINE void sp_tell64(sp_u64 *p, sp_u64 value)
 #define SP_BARRIER_ALL() __syncthreads()
 /* The same for neighbours within a warp, 32 work-items, whose bits are in the mask. */
 #define SP_WARP_BARRIER(mask) __syncwarp(mask)
+#if __CUDA_ARCH__ >= 800
+#define SP_BRINGS 1
+template <typename type> SP_INLINE void sp_bring(type *to, const type *from, int there)
+{
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(
+                     (sp_u32)__cvta_generic_to_shared(to)),
+                 "l"(from), "n"(sizeof(type)), "r"(there ? (int)sizeof(type) : 0)
+                 : "memory");
+}
+#define SP_BRING(to, from, there) sp_bring(to, from, there)
+#define SP_BROUGHT() asm volatile("cp.async.commit_group;" ::: "memory")
+#define SP_AWAIT(left) asm volatile("cp.async.wait_group %0;" ::"n"(left) : "memory")
+#endif
 #else
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 typedef long offset;
@@ -240,6 +253,17 @@ SP_INLINE float sp_half_float(sp_u16 bits)
 #ifdef SP_NVIDIA
 #define SP_WARP_BARRIER(mask) asm volatile("bar.warp.sync %0;" ::"r"(mask) : "memory")
 #endif
+#endif
+
+/*
+ * Copies from global to local memory, a number each, that go on while the group computes where the
+ * device can do that. SP_BRING: *to = there ? *from : 0; SP_BROUGHT ends a set of them; SP_AWAIT
+ * waits for all sets of this work-item but so many, after which a barrier shows them to all.
+ */
+#ifndef SP_BRINGS
+#define SP_BRING(to, from, there) (*(to) = (there) ? *(from) : SP_ZERO)
+#define SP_BROUGHT()
+#define SP_AWAIT(left)
 #endif
 
 /* For loops whose length is known when they run: so many turns at a time. */

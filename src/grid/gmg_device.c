@@ -31,7 +31,8 @@ static void coarse_points(const stencil_copy *c, int points[GRID_AXES])
 {
     const int shapes[][GRID_AXES] = {
         {STENCIL_GROUP, 1, 1}, {64, STENCIL_GROUP / 64, 1}, {16, 4, 4}};
-    const int marched[GRID_AXES] = {(32 - 1) / 2, (8 * c->lines - 1) / 2, 1};
+    const int marched[GRID_AXES] = {(STENCIL_COLUMNS - 1) / 2, (STENCIL_ROWS * c->lines - 1) / 2,
+                                    1};
     memcpy(points, c->lines > 0 ? marched : shapes[c->shape->dimensions - 1], sizeof marched);
 }
 
@@ -48,13 +49,18 @@ static bool begins_at_once(const stencil_copy *c)
 }
 
 static const stencil_march begin_march = {
-    "begin_both", "SP_GLOBAL scalar *to, const int colour, const double omega", "1",
-    "gmg_first((i + j + k + colour) & 1, (real)omega, here, sum, own)", "to[row] = value;"};
+    .kernel = "begin_both",
+    .args = "SP_GLOBAL scalar *to, const int colour, const double omega",
+    .on = "1",
+    .value = "gmg_first((i + j + k + colour) & 1, (real)omega, here, sum, own)",
+    .put = "to[row] = value;"};
 static const stencil_march relax_march = {
-    "relax",
-    "SP_GLOBAL scalar *to, SP_GLOBAL const scalar *b, const int colour, const double omega",
-    "colour < 0 || ((i + j + k + colour) & 1) == 0",
-    "sp_fma(gmg_share((real)omega, own), sp_sub(b[row], sum), here)", "to[row] = value;"};
+    .kernel = "relax",
+    .args = "SP_GLOBAL scalar *to, SP_GLOBAL const scalar *b, const int colour, const double omega",
+    .on = "colour < 0 || ((i + j + k + colour) & 1) == 0",
+    .ends = true,
+    .value = "sp_fma(gmg_share((real)omega, own), sp_sub(b[row], sum), here)",
+    .put = "to[row] = value;"};
 
 static spry_status build(const level_device *l, device_program **p)
 {
@@ -87,7 +93,7 @@ done:
 }
 
 /* Arguments of a kernel: the form's, behind `before`, and `after`. */
-static spry_status launch(const level_device *l, const char *kernel, int64_t groups,
+static spry_status launch(const level_device *l, const char *kernel, int64_t groups, int64_t room,
                           const device_arg *before, const device_arg *after, int count)
 {
     device_arg args[STENCIL_ARGS + 10];
@@ -97,7 +103,7 @@ static spry_status launch(const level_device *l, const char *kernel, int64_t gro
     used += stencil_args(&l->copy, is_written(l), args + used);
     for (int k = 0; k < count; k++)
         args[used++] = after[k];
-    return device_launch(l->program, kernel, NULL, groups, STENCIL_GROUP, args, used);
+    return device_launch_local(l->program, kernel, groups, STENCIL_GROUP, room, args, used);
 }
 
 /* The same with a point per work-item. */
@@ -106,7 +112,7 @@ static spry_status launch_points(const level_device *l, const char *kernel, cons
 {
     const int64_t positions = stencil_positions(&l->copy, STENCIL_GROUP);
     const device_arg before = DEVICE_VALUE(positions);
-    return launch(l, kernel, positions / STENCIL_GROUP, &before, after, count);
+    return launch(l, kernel, positions / STENCIL_GROUP, 0, &before, after, count);
 }
 
 /* --- smoothing -----------------------------------------------------------------------------------
@@ -130,7 +136,7 @@ static spry_status relax(const level_device *l, int32_t colour, double omega, de
     int32_t depth;
     const int64_t groups = stencil_march_groups(&l->copy, &depth);
     const device_arg before = DEVICE_VALUE(depth);
-    return launch(l, "a_relax", groups, &before, after, 5);
+    return launch(l, "a_relax", groups, l->copy.room, &before, after, 5);
 }
 
 /* Both colours of the first sweep. */
@@ -141,7 +147,7 @@ static spry_status begin_both(const level_device *l, int32_t colour, double omeg
     const device_arg before = DEVICE_VALUE(depth);
     const device_arg after[] = {device_arg_memory(l->b), device_arg_memory(l->x),
                                 DEVICE_VALUE(colour), DEVICE_VALUE(omega)};
-    return launch(l, "a_begin_both", groups, &before, after, 4);
+    return launch(l, "a_begin_both", groups, l->copy.room, &before, after, 4);
 }
 
 /* All points at once; x and the other array change places. */
@@ -214,19 +220,27 @@ spry_status gmg_device_down(const gmg *m, int level, bool plain)
                                 DEVICE_VALUE(n[2]),      DEVICE_VALUE(as_it_is),
                                 DEVICE_VALUE(red),       device_arg_memory(l->x),
                                 device_arg_memory(l->b), device_arg_memory(l[1].b)};
-    return launch(l, "a_down", groups, marches ? &before : NULL, after, 8);
+    return launch(l, "a_down", groups, marches ? l->copy.room : 0, marches ? &before : NULL, after,
+                  8);
 }
 
 spry_status gmg_device_up(const gmg *m, int level, bool zero)
 {
+    enum { MOST_DEPTH = 32 };
     const level_device *l = &m->device->level[level];
+    const grid_axis *fine = l->copy.shape->axis;
     const int32_t fresh = zero;
+    const int64_t across = (fine[0].unknowns + STENCIL_COLUMNS - 1) / STENCIL_COLUMNS *
+                           ((fine[1].unknowns + STENCIL_ROWS - 1) / STENCIL_ROWS);
+    const int32_t depth = stencil_march_depth(m->device->d, across, fine[2].unknowns, MOST_DEPTH);
+    const device_arg before = DEVICE_VALUE(depth);
     int32_t n[GRID_AXES];
     coarse_sizes(m, level, n);
     const device_arg after[] = {DEVICE_VALUE(n[0]),        DEVICE_VALUE(n[1]),
                                 DEVICE_VALUE(n[2]),        DEVICE_VALUE(fresh),
                                 device_arg_memory(l[1].x), device_arg_memory(l->x)};
-    return launch_points(l, "a_up", after, 6);
+    return launch(l, "a_up", across * ((fine[2].unknowns + depth - 1) / depth), 0, &before, after,
+                  6);
 }
 
 spry_status gmg_device_solve(const gmg *m)

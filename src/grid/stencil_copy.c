@@ -153,8 +153,19 @@ static bool is_regular(const spry_operator *op, const stencil_copy *c)
     return c->inside;
 }
 
+/* Local memory of a march, in scalars: planes around a group's columns, and what going down has
+ * beside them (gmg_down.knl). */
+static int64_t march_room(const stencil_copy *c, bool down)
+{
+    enum { DOWN_LINE = 72 };
+    const int64_t tile =
+        (int64_t)(STENCIL_COLUMNS + 2 * c->reach[0]) * (STENCIL_ROWS * c->lines + 2 * c->reach[1]);
+    return tile * (c->reach[2] + 1 + c->ahead) +
+           (down ? 2 * DOWN_LINE * STENCIL_ROWS * c->lines : 0);
+}
+
 /* Marches are for stencils without fields that reach other planes along z alone. As many columns
- * for each work-item as registers last for. */
+ * for each work-item as registers and local memory last for. */
 static void choose_march(stencil_copy *c)
 {
     enum { MOST_LINES = 4, MOST_REACH = 6 };
@@ -167,13 +178,18 @@ static void choose_march(stencil_copy *c)
     for (int t = 0; t < c->terms; t++) {
         const int *s = c->step[t];
         marches = marches && (s[2] == 0 || (s[0] == 0 && s[1] == 0));
-        c->reach = abs(s[2]) > c->reach ? abs(s[2]) : c->reach;
+        for (int a = 0; a < GRID_AXES; a++)
+            c->reach[a] = abs(s[a]) > c->reach[a] ? abs(s[a]) : c->reach[a];
     }
-    if (!marches || c->reach > MOST_REACH)
-        return;
-    c->lines = MOST_LINES;
-    while (c->lines > 1 && c->lines * size * (2 * c->reach + 2) > bytes)
+    for (int a = 0; a < GRID_AXES; a++)
+        marches = marches && c->reach[a] <= MOST_REACH;
+    c->lines = marches ? MOST_LINES : 0;
+    c->ahead = c->reach[2] > 1 ? 2 : 1; /* groups that a unit has at once are fewer then */
+    while (c->lines > 1 && c->lines * size * (2 * c->reach[2] + 2) > bytes)
         c->lines /= 2;
+    while (c->lines > 0 && march_room(c, true) * size > c->d->facts.most_local)
+        c->lines /= 2;
+    c->room = march_room(c, false) * size;
 }
 
 /* --- what kernels are given ----------------------------------------------------------------------
@@ -313,10 +329,11 @@ int32_t stencil_march_depth(const spry_device *d, int64_t across, int64_t planes
 
 int64_t stencil_march_groups(const stencil_copy *c, int32_t *depth)
 {
-    enum { WIDTH = 32, HEIGHT = 8, MOST = 64 };
+    enum { MOST = 64 };
     const grid_axis *a = c->shape->axis;
-    const int64_t across = (a[0].unknowns + WIDTH - 1) / WIDTH *
-                           ((a[1].unknowns + HEIGHT * c->lines - 1) / (HEIGHT * c->lines));
+    const int64_t height = (int64_t)STENCIL_ROWS * c->lines;
+    const int64_t across = (a[0].unknowns + STENCIL_COLUMNS - 1) / STENCIL_COLUMNS *
+                           ((a[1].unknowns + height - 1) / height);
     *depth = stencil_march_depth(c->d, across, a[2].unknowns, MOST);
     return across * ((a[2].unknowns + *depth - 1) / *depth);
 }

@@ -27,9 +27,11 @@ typedef struct stencil_device {
 /* Rows at the ends whose numbers are in tables are left to a kernel of their own: warps would wait
  * for their loops in each plane. */
 static const stencil_march product_march = {
-    "march", "SP_GLOBAL scalar *SP_RESTRICT y, const number alpha, const number beta",
-    "FORM_REGULAR || SP_F(is_inside)(FORM_PASS, i, j, k)", "sum",
-    "sp_put(y + row, value, alpha, beta);"};
+    .kernel = "march",
+    .args = "SP_GLOBAL scalar *SP_RESTRICT y, const number alpha, const number beta",
+    .on = "FORM_REGULAR || SP_F(is_inside)(FORM_PASS, i, j, k)",
+    .value = "sum",
+    .put = "sp_put(y + row, value, alpha, beta);"};
 
 static bool ends_apart(const stencil_copy *c)
 {
@@ -111,8 +113,9 @@ static spry_status multiply_memory(const spry_operator *op, spry_transpose trans
     args[count++] = device_arg_memory(y);
     args[count++] = (device_arg){NULL, &alpha, size};
     args[count++] = (device_arg){NULL, &beta, size};
-    SPRY_GO(op->ctx, device_launch(p->program[conjugate], marches ? "a_march" : "a_product", NULL,
-                                   groups, STENCIL_GROUP, args, count));
+    SPRY_GO(op->ctx,
+            device_launch_local(p->program[conjugate], marches ? "a_march" : "a_product", groups,
+                                STENCIL_GROUP, marches ? p->copy.room : 0, args, count));
     if (ends_apart(&p->copy)) {
         const int64_t ends = count_ends(&p->copy);
         args[0] = DEVICE_VALUE(ends);

@@ -11,6 +11,9 @@
 #include "grid/grid.h"
 
 enum { STENCIL_TERMS = 128, STENCIL_WEIGHTS = 32, STENCIL_GROUP = 256 };
+/* Of marches along z: columns along x, and along y for each line of a work-item. Lines are often of
+ * odd lengths and begin within what memory moves at a time: wide groups have fewer such ends. */
+enum { STENCIL_COLUMNS = 64, STENCIL_ROWS = STENCIL_GROUP / STENCIL_COLUMNS };
 
 /* What a text names FORM_N0, FORM_F0 and so on, and kernels are given as one argument where they
  * serve several grids. */
@@ -59,7 +62,9 @@ typedef struct stencil_copy {
     int step[STENCIL_TERMS][GRID_AXES];
     spry_scalar number[STENCIL_TERMS];
     stencil_group group[STENCIL_TERMS];
-    int reach, lines; /* of marches along z; lines is 0 where there are none */
+    int reach[GRID_AXES], lines; /* of marches along z; lines is 0 where there are none, */
+    int ahead;                   /* planes on their way, */
+    int64_t room;                /* and the local memory of a group */
     _Alignas(16) unsigned char weights[STENCIL_WEIGHTS * 16]; /* the first of `number`, as kernels
                                                                  have them */
     device_memory *numbers, *tables;                          /* NULL where it is regular */
@@ -91,6 +96,7 @@ void stencil_put_text(base_text *t, const char *name);
 /* What the text of a march is promised: see stencil_march.knl. */
 typedef struct stencil_march {
     const char *kernel, *args, *on, *value, *put;
+    bool ends;
 } stencil_march;
 void stencil_put_march(base_text *t, const stencil_march *m);
 void stencil_end_words(base_text *t);

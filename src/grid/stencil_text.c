@@ -121,8 +121,12 @@ void stencil_put_words(base_text *t, const stencil_copy *c, const stencil_writin
                           c->shape->axis[a].face[0] == GRID_PERIODIC);
     base_text_put(t, "#define WIDTH %d\n#define HEIGHT %d\n#define DEPTH %d\n", b.width, b.height,
                   b.depth);
-    base_text_put(t, "#define REACH %d\n#define LINES %d\n#define DIMENSIONS %d\n", c->reach,
-                  c->lines, c->shape->dimensions);
+    base_text_put(t, "#define REACH %d\n#define REACH_0 %d\n#define REACH_1 %d\n", c->reach[2],
+                  c->reach[0], c->reach[1]);
+    base_text_put(t, "#define COLUMNS_0 %d\n#define COLUMNS_1 %d\n", STENCIL_COLUMNS,
+                  STENCIL_ROWS * c->lines);
+    base_text_put(t, "#define LINES %d\n#define AHEAD %d\n#define DIMENSIONS %d\n", c->lines,
+                  c->ahead, c->shape->dimensions);
     put_sizes(t, c, w->written);
     if (c->inside)
         put_sum(t, c, w);
@@ -133,13 +137,13 @@ void stencil_put_march(base_text *t, const stencil_march *m)
 {
     base_text_put(t,
                   "#define MARCH_KERNEL SP_F(%s)\n#define MARCH_ARGS %s\n"
-                  "#define MARCH_ON(i, j, k) (%s)\n#define MARCH_VALUE %s\n"
-                  "#define MARCH_PUT %s\n",
-                  m->kernel, m->args, m->on, m->value, m->put);
+                  "#define MARCH_ON(i, j, k) (%s)\n#define MARCH_ENDS %d\n"
+                  "#define MARCH_VALUE(sum, own) %s\n#define MARCH_PUT %s\n",
+                  m->kernel, m->args, m->on, (int)m->ends, m->value, m->put);
     stencil_put_text(t, "stencil_march");
     base_text_put(t, "%s",
                   "#undef MARCH_KERNEL\n#undef MARCH_ARGS\n#undef MARCH_ON\n"
-                  "#undef MARCH_VALUE\n#undef MARCH_PUT\n");
+                  "#undef MARCH_ENDS\n#undef MARCH_VALUE\n#undef MARCH_PUT\n");
 }
 
 void stencil_end_words(base_text *t)
@@ -147,7 +151,10 @@ void stencil_end_words(base_text *t)
     static const char *const words[] = {"SP_F",    "ARGS", "PASS",       "CONJ",       "INSIDE",
                                         "REGULAR", "REAL", "PERIODIC_0", "PERIODIC_1", "PERIODIC_2",
                                         "SUM",     "STEP", "PLACE",      "FIELD",      "AT_ONCE"};
-    static const char *const sizes[] = {"WIDTH", "HEIGHT", "DEPTH", "REACH", "LINES", "DIMENSIONS"};
+    static const char *const sizes[] = {"WIDTH",     "HEIGHT",     "DEPTH",     "REACH",
+                                        "REACH_0",   "REACH_1",    "LINES",     "AHEAD",
+                                        "COLUMNS_0", "COLUMNS_1",  "TILE_LINE", "TILE_SIZE",
+                                        "TILES",     "TILE_SHARE", "DIMENSIONS"};
 #define STENCIL_SIZE_NAME(name) base_text_put(t, "#undef FORM_" #name "\n");
     STENCIL_SIZES(STENCIL_SIZE_NAME)
     for (size_t k = 0; k < sizeof words / sizeof *words; k++)
