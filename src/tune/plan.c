@@ -31,7 +31,7 @@ static const struct {
     {"sell16", 1.0, 1.1, 5},  {"ell", 1.05, 1.5, 3},      {"ellr", 1.1, 1.2, 3},
     {"ellr-t", 1.15, 1.1, 3}, {"hyb", 1.05, 0.8, 4},      {"dia", 1.0, 1.0, 4},
     {"bsr", 1.1, 1.1, 4},     {"merge", 1.15, 0.55, 2.5}, {"axt", 1.15, 0.55, 3.5},
-    {"axc", 1.15, 1.0, 3},    {"pcsr", 1.2, 0.7, 3.5},    {"pb", 0.85, 0.5, 8},
+    {"axc", 1.15, 1.0, 3},    {"pcsr", 1.2, 0.7, 3.5},    {"pb", 0.72, 0.5, 8},
 };
 enum { KNOWN = sizeof known / sizeof *known };
 static const double other_factor = 1.2, other_uneven = 0.7;
