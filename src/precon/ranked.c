@@ -85,15 +85,6 @@ static spry_status make_nothing(const spry_matrix *own, spry_operator **M)
     return status;
 }
 
-spry_status precon_make_own(const precon_job *outer, const spry_matrix *A, const char *spec,
-                            spry_operator **M)
-{
-    const spry_matrix *own = A->spread->own;
-    const spry_status status =
-        own->a.rows == 0 ? make_nothing(own, M) : precon_make_inner(outer, own, spec, M);
-    return precon_spread(A, status, M);
-}
-
 spry_status precon_warm(spry_context *ctx, bool *warmed, spry_status status)
 {
     if (*warmed)

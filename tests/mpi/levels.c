@@ -81,11 +81,12 @@ static void fewer_ranks(void **state)
 static void ranks_without_rows(void **state)
 {
     (void)state;
-    for (int way = 0; way < RANKS_WAYS; way++) {
+    static const ranks_way ways[] = {RANKS_FIRST_EMPTY, RANKS_ALL_ON_LAST};
+    for (int k = 0; k < 2; k++) {
         system_t s;
         spry_result result = SPRY_RESULT_INIT;
         spry_vector *x;
-        system_open(&s, NULL, "convection-diffusion", small, (ranks_way)way, 1);
+        system_open(&s, NULL, "convection-diffusion", small, ways[k], 1);
         assert_ok(s.ctx, spry_vector_zeros(s.ctx, s.A, &x));
         assert_ok(s.ctx, spry_quick_solve(s.ctx, s.A, s.b, x, "method=gmres precon=amg", &result));
         assert_true(result.converged);

@@ -332,8 +332,11 @@ static spry_status make_inside(const amg *h, const precon_job *job, amg_level *l
         return status;
     memcpy(h->ctx->message, before, sizeof before); /* the host has more memory */
     SPRY_GO(h->ctx, bring(h, job, level, there));
-    status = level->reach ? precon_make_own(job, level->A, name, inside)
-                          : precon_make_inner(job, level->A, name, inside);
+    if (level->reach) {
+        status = precon_make_inner(job, level->A->spread->own, name, inside);
+        return precon_spread(level->A, status, inside);
+    }
+    status = precon_make_inner(job, level->A, name, inside);
 done:
     return status;
 }
