@@ -384,8 +384,8 @@ static spry_status apply_inside(amg_level *level, spry_transpose side, const spr
                                 double beta, spry_vector *y)
 {
     amg_smoother *s = &level->smoother;
-    const spry_status status = spry_operator_multiply(s->inside, side, (spry_scalar){1, 0}, x,
-                                                      (spry_scalar){beta, 0}, y);
+    const spry_status status =
+        spry_operator_multiply(s->inside, side, (spry_scalar){1, 0}, x, (spry_scalar){beta, 0}, y);
     return level->op->rows_part.is
                ? precon_warm(level->op->ctx, &s->warmed[side][beta != 0], status)
                : status;
