@@ -254,7 +254,9 @@ spry_status team_bounds(spry_context *ctx, double mine, double *least, double *m
         return SPRY_STATUS_OK;
     const double *all = ctx->team->room;
     const spry_status status = team_gather(ctx, &mine, sizeof mine, ctx->team->room);
-    for (int r = 0; status == SPRY_STATUS_OK && r < ctx->team->ranks; r++) {
+    if (status == SPRY_STATUS_OK)
+        *least = *most = all[0]; /* alike on all ranks also where some have no number */
+    for (int r = 1; status == SPRY_STATUS_OK && r < ctx->team->ranks; r++) {
         *least = all[r] < *least ? all[r] : *least;
         *most = all[r] > *most ? all[r] : *most;
     }

@@ -80,6 +80,8 @@ spry_status deal_rows_of(const spry_matrix *A, deal_rows *rows)
 {
     *rows = (deal_rows){0};
     spry_status status = A->spread ? copy_spread(A, rows) : copy_plain(A, rows);
+    if (status == SPRY_STATUS_OK) /* callers give entries in any order */
+        status = deal_sort_rows(A->ctx, rows);
     status = team_agree(A->ctx, status);
     if (status != SPRY_STATUS_OK)
         deal_rows_clear(A->ctx, rows);

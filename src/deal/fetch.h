@@ -7,7 +7,7 @@
 #include "matrix/spread.h"
 
 /* A copy of this rank's rows of a spread matrix (or of any other), with columns of all ranks, which
- * rise in each row. */
+ * rise in each row: entries of one place are added up. */
 spry_status deal_rows_of(const spry_matrix *A, deal_rows *rows);
 /* The matrix of all ranks' rows, of which this rank has `cols` elements of x. */
 spry_status deal_spread(spry_context *ctx, const deal_rows *rows, int64_t cols, spry_matrix **A);

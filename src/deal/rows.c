@@ -162,6 +162,42 @@ done:
     return status;
 }
 
+static bool rise(const deal_rows *rows)
+{
+    for (int64_t i = 0; i < rows->rows; i++)
+        for (int64_t k = rows->offsets[i] + 1; k < rows->offsets[i + 1]; k++)
+            if (rows->columns[k] <= rows->columns[k - 1])
+                return false;
+    return true;
+}
+
+spry_status deal_sort_rows(spry_context *ctx, deal_rows *rows)
+{
+    deal_entries e = {.type = rows->type,
+                      .count = rows->offsets[rows->rows],
+                      .col = rows->columns,
+                      .values = rows->values};
+    deal_rows sorted = *rows;
+    spry_status status = SPRY_STATUS_OK;
+    sorted.offsets = sorted.columns = NULL;
+    sorted.values = NULL;
+    if (rise(rows))
+        return SPRY_STATUS_OK;
+    SPRY_GO(ctx, base_alloc(ctx, e.count, sizeof *e.row, &e.row));
+    for (int64_t i = 0; i < rows->rows; i++)
+        for (int64_t k = rows->offsets[i]; k < rows->offsets[i + 1]; k++)
+            e.row[k] = rows->begin + i;
+    SPRY_GO(ctx, group(ctx, &e, &sorted));
+    deal_sum_duplicates(&sorted);
+    deal_rows_clear(ctx, rows);
+    *rows = sorted;
+    sorted = (deal_rows){0};
+done:
+    base_free(ctx, e.row);
+    deal_rows_clear(ctx, &sorted);
+    return status;
+}
+
 int64_t deal_find_duplicate(const deal_rows *rows, int64_t *row)
 {
     for (int64_t i = 0; i < rows->rows; i++)

@@ -38,6 +38,8 @@ spry_status deal_gather_rows(spry_context *ctx, const deal_entries *given, const
                              int64_t all_cols, deal_rows *rows);
 /* Adds entries of one place up, in their order. */
 void deal_sum_duplicates(deal_rows *rows);
+/* Sorts rows of any order, and adds up entries of one place. */
+spry_status deal_sort_rows(spry_context *ctx, deal_rows *rows);
 /* The first entry that has the place of the one before it; offsets[rows] where there is none. */
 int64_t deal_find_duplicate(const deal_rows *rows, int64_t *row);
 

@@ -1,6 +1,7 @@
 /* Steps by rows on the host, by a kernel of the format on a device, or by a product and a pass. */
 #include "device/step.h"
 
+#include "base/team.h"
 #include "device/device.h"
 #include "device/formats.h"
 #include "device/vector.h"
@@ -195,7 +196,9 @@ spry_status step_open(const spry_operator *op, spry_transpose transpose, operato
     operator_step *s = NULL;
     spry_status status = SPRY_STATUS_OK;
     *step = NULL;
-    SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *s, &s));
+    status = base_calloc(ctx, 1, sizeof *s, &s);
+    /* Rows of A^T are made by all ranks together. */
+    SPRY_GO(ctx, op->rows_part.is ? team_agree(ctx, status) : status);
     s->op = op;
     s->transpose = transpose;
     if (op->device) {

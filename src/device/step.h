@@ -17,6 +17,7 @@
 /* An operator made ready for steps, which must stay alive. */
 typedef struct operator_step operator_step;
 
+/* Collective where the operator is a part of all ranks'. */
 spry_status step_open(const spry_operator *op, spry_transpose transpose, operator_step **step);
 void step_free(operator_step *step); /* takes NULL */
 /* What an operator with such rows, opened with STEP_PREFIX, will need, as device_build() with no

@@ -2,6 +2,8 @@
  */
 #include "matrix/entries.h"
 
+#include "matrix/spread.h"
+
 int matrix_parts(const spry_context *ctx, int64_t n)
 {
     enum { LEAST = 1 << 13 }; /* units that are worth waking a thread for */
@@ -168,6 +170,8 @@ spry_status matrix_check_finite(const spry_matrix *A, const char *what, const ch
     const spry_status status = matrix_find_out(A->ctx, A, SPRY_FACT_FINITE, &finite);
     if (status != SPRY_STATUS_OK || finite)
         return status;
+    if (A->spread) /* the rank that has it says where */
+        return spread_check_values(A);
     const int64_t bad = matrix_first_bad(A);
     int64_t row, col;
     matrix_place(&A->a, bad, &row, &col);

@@ -241,11 +241,15 @@ static spry_status find_mirror(spry_context *ctx, const spry_matrix *A)
     matrix_mirror found = {0};
     traffic in = {0};
     double *root = NULL;
+    const spry_matrix *own = NULL;
+    spry_matrix *sorted = NULL; /* where callers gave entries in another order */
     spry_status status = SPRY_STATUS_OK;
     if (s->square) {
-        status = matrix_diagonal_roots(ctx, &s->own->a, &root);
+        status = matrix_as_sorted_csr(s->own, &own, &sorted);
         if (status == SPRY_STATUS_OK)
-            status = matrix_compare_mirror(ctx, s->own, true, &found);
+            status = matrix_diagonal_roots(ctx, &own->a, &root);
+        if (status == SPRY_STATUS_OK)
+            status = matrix_compare_mirror(ctx, own, true, &found);
         SPRY_GO(ctx, team_agree(ctx, status));
         SPRY_GO(ctx, send_entries(A, root, &in));
         compare(A, &in, root, &found);
@@ -259,6 +263,7 @@ static spry_status find_mirror(spry_context *ctx, const spry_matrix *A)
 done:
     traffic_free(ctx, &in);
     base_free(ctx, root);
+    spry_matrix_free(sorted);
     return status;
 }
 

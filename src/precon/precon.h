@@ -104,6 +104,9 @@ spry_status precon_make_beside(spry_context *ctx, const spry_matrix *A, const sp
 spry_status precon_make_ranked(spry_context *ctx, const spry_matrix *A, const spry_operator *near,
                                const char *spec, spry_operator **M, char name[32]);
 spry_status precon_spread(const spry_matrix *A, spry_status made, spry_operator **M);
+/* The status of a product that a rank makes by itself, between messages of all: the first one may
+ * find no memory, on one rank alone, so that they agree upon it; *warmed is whether it was made. */
+spry_status precon_warm(spry_context *ctx, bool *warmed, spry_status status);
 /* Of kinds that work across ranks, on this rank's device if they can; *made is false of others. */
 spry_status precon_make_across(const spry_matrix *A, const char *spec, spry_device *device,
                                bool *made, spry_operator **M, char name[32]);

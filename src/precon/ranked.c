@@ -85,6 +85,15 @@ static spry_status make_nothing(const spry_matrix *own, spry_operator **M)
     return status;
 }
 
+spry_status precon_warm(spry_context *ctx, bool *warmed, spry_status status)
+{
+    if (*warmed)
+        return status;
+    const spry_status agreed = team_agree(ctx, status);
+    *warmed = agreed == SPRY_STATUS_OK;
+    return agreed;
+}
+
 /* What a spec has inside, if it is block-jacobi's; else itself. */
 static void name_inside(const char *spec, char name[32])
 {

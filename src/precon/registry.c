@@ -301,7 +301,7 @@ spry_status precon_make_across(const spry_matrix *A, const char *spec, spry_devi
                          "without precision=, or block-jacobi:inner=[%s]",
                          q.kind->name, spec);
     snprintf(name, 32, "%s", q.kind->name);
-    SPRY_GO(ctx, team_agree(ctx, matrix_check_finite(A->spread->own, "precon", q.kind->name)));
+    SPRY_GO(ctx, matrix_check_finite(A, "precon", q.kind->name));
     const precon_job job = {.A = A,
                             .device = q.kind->ranks_on_devices ? device : NULL,
                             .options = q.fields,

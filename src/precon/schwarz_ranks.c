@@ -42,10 +42,7 @@ static spry_status solve_part(schwarz_ranks *s, spry_context *ctx, spry_transpos
 {
     const spry_scalar one = {1, 0}, zero = {0, 0};
     const spry_status status = spry_operator_multiply(s->M, transpose, one, s->r, zero, s->z);
-    /* The first one may find no memory, on one rank alone. */
-    const bool first = !s->warmed[transpose];
-    s->warmed[transpose] = true;
-    return first ? team_agree(ctx, status) : status;
+    return precon_warm(ctx, &s->warmed[transpose], status);
 }
 
 /* ras takes the rows of others before it solves, its transpose gives them away after it. */

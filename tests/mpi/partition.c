@@ -152,6 +152,39 @@ static void by_shares(void **state)
     spry_context_free(ctx); /* which has the shares */
 }
 
+/* Fewer rows than ranks may be, all given by the last one, and a pattern that is not symmetric. */
+static void few_rows(void **state)
+{
+    enum { N = 3 };
+    static const int64_t offsets[] = {0, 2, 3, 5}, columns[] = {0, 2, 1, 1, 2};
+    static const double values[] = {2, 1, 3, -1, 4}, b[] = {5, 6, 10}, expected[] = {1, 2, 3};
+    static const char *const ways[] = {"partition=ptscotch", "partition=graph", "partition=rows"};
+    (void)state;
+    for (int k = 0; k < 3; k++) {
+        spry_context *ctx = ranks_context(ways[k]);
+        const bool mine = spry_context_rank(ctx) == spry_context_ranks(ctx) - 1;
+        spry_matrix *A = NULL;
+        spry_vector *v = NULL, *x = NULL;
+        double found[N];
+        if (k > 0 || ctx->team->class->partition) {
+            assert_ok(ctx, spry_matrix_new_dealt(ctx, SPRY_TYPE_D, N, N, mine ? N : 0, NULL,
+                                                 offsets, columns, values, &A));
+            assert_ok(ctx, spry_vector_new_dealt(A, b, &v));
+            assert_ok(ctx, spry_vector_zeros(ctx, A, &x));
+            /* A has integers, and three steps of gmres are all there are. */
+            assert_ok(ctx,
+                      spry_quick_solve(ctx, A, v, x, "method=gmres precon=none tol=1e-12", NULL));
+            assert_ok(ctx, spry_vector_get_dealt(A, x, found));
+            for (int i = 0; mine && i < N; i++) /* of a condition below 4 */
+                assert_true(fabs(found[i] - expected[i]) <= 4e-12 * 3.8);
+            spry_vector_free(v);
+            spry_vector_free(x);
+            spry_matrix_free(A);
+        }
+        support_context_free(ctx);
+    }
+}
+
 /* The nth allocation of one rank fails. */
 static void memory(void **state)
 {
@@ -180,7 +213,7 @@ static void memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(less_to_send), cmocka_unit_test(by_shares),
-                                       cmocka_unit_test(memory)};
+                                       cmocka_unit_test(few_rows), cmocka_unit_test(memory)};
     MPI_Init(NULL, NULL);
     return ranks_run(cmocka_run_group_tests(tests, NULL, NULL));
 }

@@ -8,6 +8,8 @@
 #include <spry/mpi.h>
 #include <stdlib.h>
 
+enum { RANKS_MOST = 16 };
+
 /* Ways to spread n rows, all of whose cuts are multiples of a grain. */
 typedef enum ranks_way {
     RANKS_EVEN,
@@ -47,8 +49,9 @@ static inline spry_context *ranks_context(const char *options)
 /* Status and message are the same everywhere. */
 static inline void ranks_alike(spry_context *ctx, spry_status status)
 {
-    char all[16][1024];
-    int32_t mine = (int32_t)status, other[16];
+    char all[RANKS_MOST][1024];
+    int32_t mine = (int32_t)status, other[RANKS_MOST];
+    assert_true(spry_context_ranks(ctx) <= RANKS_MOST);
     assert_ok(ctx, team_gather(ctx, &mine, sizeof mine, other));
     assert_ok(ctx, team_gather(ctx, ctx->message, sizeof all[0], all));
     for (int r = 0; r < spry_context_ranks(ctx); r++) {

@@ -20,7 +20,7 @@ typedef struct system {
 static inline void system_open(system_t *s, const char *options, const char *kind,
                                const char *matrix, ranks_way way, int64_t grain)
 {
-    int64_t starts[16];
+    int64_t starts[RANKS_MOST + 1];
     spry_matrix *W = NULL;
     s->ctx = ranks_context(options);
     s->alone = support_context(options);

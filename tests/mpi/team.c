@@ -3,6 +3,7 @@
 #include "base/base.h"
 #include "support/support.h"
 
+#include <math.h>
 #include <spry/mpi.h>
 #include <stdlib.h>
 
@@ -147,6 +148,14 @@ static void they_agree(void **state)
     }
     assert_ok(ctx, team_bounds(ctx, rank - 1.5, &least, &most));
     assert_true(least == -1.5 && most == ranks - 2.5);
+    /* What is no number on some ranks is the same on all, so that they decide alike. */
+    double bounds[2], all[2 * 32];
+    for (int bad = 0; bad < ranks; bad++) {
+        assert_ok(ctx, team_bounds(ctx, rank == bad ? (double)NAN : rank, &bounds[0], &bounds[1]));
+        assert_ok(ctx, team_gather(ctx, bounds, sizeof bounds, all));
+        for (int r = 0; r < ranks; r++)
+            assert_memory_equal(all + (ptrdiff_t)2 * r, bounds, sizeof bounds);
+    }
     assert_ok(ctx, team_sum(ctx, rank + 1, &sum));
     assert_int_equal(sum, ranks * (ranks + 1) / 2);
     assert_ok(ctx, team_any(ctx, rank == ranks - 1, &any));

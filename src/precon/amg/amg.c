@@ -1,17 +1,14 @@
 /* Multigrid as an operator, whatever it was coarsened by. */
 #include "precon/amg/amg.h"
 
-/* y = conj(x), by way of the host. */
-static spry_status conjugate(const amg *h, const spry_vector *x, spry_vector *y)
+/* y = conj(x), by way of room on the host. */
+static spry_status conjugate(const amg *h, const spry_vector *x, spry_vector *here, spry_vector *y)
 {
-    spry_vector *here = NULL;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(h->ctx, spry_vector_new(h->ctx, h->type, x->n, NULL, SPRY_OWN_COPY, &here));
     SPRY_GO(h->ctx, spry_vector_copy(x, here));
     precon_kernels_for(h->ctx, h->type)->amg_conjugate(here->n, here->data, here->data);
     SPRY_GO(h->ctx, spry_vector_copy(here, y));
 done:
-    spry_vector_free(here);
     return status;
 }
 
@@ -20,18 +17,22 @@ static spry_status apply(const spry_operator *op, spry_transpose transpose, cons
                          spry_vector *z)
 {
     const amg *h = op->state;
-    spry_vector *turned = NULL;
+    spry_vector *turned = NULL, *here = NULL;
     spry_status status = SPRY_STATUS_OK;
     if (transpose != SPRY_TRANSPOSE_YES)
         return amg_cycle(h, 0, transpose, r, z);
     if (!spry_type_is_complex(h->type))
         return amg_cycle(h, 0, SPRY_TRANSPOSE_CONJUGATE, r, z);
-    SPRY_GO(h->ctx, spry_vector_like(r, r->n, &turned));
-    SPRY_GO(h->ctx, conjugate(h, r, turned));
+    status = spry_vector_like(r, r->n, &turned);
+    if (status == SPRY_STATUS_OK)
+        status = spry_vector_new(h->ctx, h->type, r->n, NULL, SPRY_OWN_COPY, &here);
+    SPRY_GO(h->ctx, op->rows_part.is ? team_agree(h->ctx, status) : status);
+    SPRY_GO(h->ctx, conjugate(h, r, here, turned));
     SPRY_GO(h->ctx, amg_cycle(h, 0, SPRY_TRANSPOSE_CONJUGATE, turned, z));
-    SPRY_GO(h->ctx, conjugate(h, z, z));
+    SPRY_GO(h->ctx, conjugate(h, z, here, z));
 done:
     spry_vector_free(turned);
+    spry_vector_free(here);
     return status;
 }
 
@@ -83,7 +84,8 @@ static spry_status update(spry_operator *op, const spry_matrix *A)
     spry_context *ctx = op->ctx;
     amg *old = op->state, *h = NULL;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *h, &h));
+    status = base_calloc(ctx, 1, sizeof *h, &h);
+    SPRY_GO(ctx, A->spread ? team_agree(ctx, status) : status);
     *h = *old;
     h->count = 0;
     h->bottom = NULL;

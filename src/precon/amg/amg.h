@@ -54,6 +54,7 @@ typedef struct amg_smoother {
     spry_vector *factor, *conjugate; /* F and conj(F), which may be the same vector */
     double largest;        /* about the largest eigenvalue of F A; an upper bound mostly */
     spry_operator *inside; /* the preconditioner */
+    bool warmed[3][2];     /* its products, by transpose and whether added, on ranks */
     bool sweeps;           /* of hybrid-gs, with F the inverse of the diagonal */
     spry_matrix *turned;   /* A^H for those of the adjoint, when it was first needed */
     int32_t *before[2];    /* entries of each row before the diagonal's, of A and of A^H */

@@ -7,10 +7,11 @@
 typedef struct gathered {
     spry_matrix *whole;
     spry_operator *M;
-    int64_t *first; /* row of each rank, and the end */
-    int64_t most;   /* rows of a rank */
-    char *mine, *parts;
+    int64_t *first;     /* row of each rank, and the end */
+    int64_t most;       /* rows of a rank */
+    char *mine, *parts; /* NULL: few ranks have any, and tell the others one by one */
     spry_vector *r, *z; /* whole */
+    bool warmed[3];     /* products that all ranks have done once */
 } gathered;
 
 static void destroy(spry_operator *op)
@@ -28,22 +29,40 @@ static void destroy(spry_operator *op)
     base_free(op->ctx, g);
 }
 
+/* All parts of r, in their order. */
+static spry_status bring(spry_context *ctx, const gathered *g, const spry_vector *r)
+{
+    const size_t size = spry_type_size(r->type);
+    const int me = team_rank(ctx), ranks = team_ranks(ctx);
+    char *all = g->r->data, *own = g->parts ? g->mine : all + (size_t)g->first[me] * size;
+    spry_status status = SPRY_STATUS_OK;
+    if (r->n > 0)
+        memcpy(own, r->data, (size_t)r->n * size);
+    if (g->parts)
+        SPRY_GO(ctx, team_gather(ctx, own, g->most * (int64_t)size, g->parts));
+    for (int k = 0; k < ranks; k++) {
+        const int64_t bytes = (g->first[k + 1] - g->first[k]) * (int64_t)size;
+        char *to = all + (size_t)g->first[k] * size;
+        if (g->parts)
+            memcpy(to, g->parts + (size_t)(k * g->most) * size, (size_t)bytes);
+        else if (bytes > 0)
+            SPRY_GO(ctx, team_share(ctx, k, to, bytes));
+    }
+done:
+    return status;
+}
+
 static spry_status apply(const spry_operator *op, spry_transpose transpose, const spry_vector *r,
                          spry_vector *z)
 {
-    const gathered *g = op->state;
+    gathered *g = op->state;
     const size_t size = spry_type_size(op->type);
-    const int me = team_rank(op->ctx), ranks = team_ranks(op->ctx);
+    const int me = team_rank(op->ctx);
     spry_status status = SPRY_STATUS_OK;
-    if (r->n > 0)
-        memcpy(g->mine, r->data, (size_t)r->n * size);
-    SPRY_GO(op->ctx, team_gather(op->ctx, g->mine, g->most * (int64_t)size, g->parts));
-    for (int k = 0; k < ranks; k++)
-        memcpy((char *)g->r->data + (size_t)g->first[k] * size,
-               g->parts + (size_t)(k * g->most) * size,
-               (size_t)(g->first[k + 1] - g->first[k]) * size);
-    SPRY_GO(op->ctx, spry_operator_multiply(g->M, transpose, (spry_scalar){1, 0}, g->r,
-                                            (spry_scalar){0, 0}, g->z));
+    SPRY_GO(op->ctx, bring(op->ctx, g, r));
+    status = spry_operator_multiply(g->M, transpose, (spry_scalar){1, 0}, g->r, (spry_scalar){0, 0},
+                                    g->z);
+    SPRY_GO(op->ctx, precon_warm(op->ctx, &g->warmed[transpose], status));
     if (z->n > 0)
         memcpy(z->data, (const char *)g->z->data + (size_t)g->first[me] * size,
                (size_t)z->n * size);
@@ -63,19 +82,28 @@ const amg *amg_gathered_levels(const spry_operator *op)
     return op->class == &gathered_class ? ((const gathered *)op->state)->M->state : NULL;
 }
 
+/* A gather takes as much of every rank as the one with most rows has: that is in vain where a level
+ * has moved to few of them. */
+enum { FEW = 4 }; /* ranks for each that has rows */
+
 static spry_status allocate(const spry_matrix *A, gathered *g)
 {
     spry_context *ctx = A->ctx;
     const int ranks = team_ranks(ctx);
     const int64_t *starts = A->spread->row_starts;
     const size_t size = spry_type_size(A->a.type);
+    int with_rows = 0;
     spry_status status = SPRY_STATUS_OK;
-    for (int k = 0; k < ranks; k++)
+    for (int k = 0; k < ranks; k++) {
         g->most = starts[k + 1] - starts[k] > g->most ? starts[k + 1] - starts[k] : g->most;
+        with_rows += starts[k + 1] > starts[k];
+    }
     SPRY_GO(ctx, base_alloc(ctx, ranks + 1, sizeof *g->first, &g->first));
     memcpy(g->first, starts, (size_t)(ranks + 1) * sizeof *g->first);
-    SPRY_GO(ctx, base_calloc(ctx, g->most, size, &g->mine));
-    SPRY_GO(ctx, base_alloc(ctx, ranks * g->most, size, &g->parts));
+    if (FEW * with_rows > ranks) {
+        SPRY_GO(ctx, base_calloc(ctx, g->most, size, &g->mine));
+        SPRY_GO(ctx, base_alloc(ctx, ranks * g->most, size, &g->parts));
+    }
     SPRY_GO(ctx, spry_vector_new(ctx, A->a.type, starts[ranks], NULL, SPRY_OWN_COPY, &g->r));
     SPRY_GO(ctx, spry_vector_new(ctx, A->a.type, starts[ranks], NULL, SPRY_OWN_COPY, &g->z));
 done:

@@ -159,7 +159,8 @@ static spry_status finish(amg *h, const precon_job *job, const amg_level *level)
     spry_operator *M = NULL, *made;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, amg_gather(level->A, &whole));
-    SPRY_GO(ctx, give_near(h, level, whole));
+    if (l > 0 || job->near->near_count > 0) /* else it finds nodes and vectors by itself */
+        SPRY_GO(ctx, give_near(h, level, whole));
     status = h->kind->finish_whole(h, job, l, whole, &M);
     SPRY_GO(ctx, team_agree(ctx, status));
     handed = whole;

@@ -29,10 +29,18 @@ void amg_smoother_clear(spry_context *ctx, amg_smoother *s)
 
 spry_status amg_step(amg_level *level, spry_transpose transpose, const operator_step **step)
 {
+    operator_step **kept = &level->steps[transpose];
     spry_status status = SPRY_STATUS_OK;
-    if (!level->steps[transpose])
-        status = step_open(level->op, transpose, &level->steps[transpose]);
-    *step = level->steps[transpose];
+    if (!*kept) {
+        status = step_open(level->op, transpose, kept);
+        if (level->op->rows_part.is) /* all ranks have it, or none */
+            status = team_agree(level->op->ctx, status);
+        if (status != SPRY_STATUS_OK) {
+            step_free(*kept);
+            *kept = NULL;
+        }
+    }
+    *step = *kept;
     return status;
 }
 
@@ -371,23 +379,33 @@ static spry_transpose smoother_side(const amg_smoother *s, spry_transpose transp
     return transpose == SPRY_TRANSPOSE_NO ? SPRY_TRANSPOSE_CONJUGATE : SPRY_TRANSPOSE_NO;
 }
 
+/* y = S x + beta y. */
+static spry_status apply_inside(amg_level *level, spry_transpose side, const spry_vector *x,
+                                double beta, spry_vector *y)
+{
+    amg_smoother *s = &level->smoother;
+    const spry_status status =
+        spry_operator_multiply(s->inside, side, (spry_scalar){1, 0}, x, (spry_scalar){beta, 0}, y);
+    return level->op->rows_part.is
+               ? precon_warm(level->op->ctx, &s->warmed[side][beta != 0], status)
+               : status;
+}
+
 static spry_status smooth_inside(amg_level *level, spry_transpose transpose, bool after, int sweeps,
                                  bool from_zero, const spry_vector *b, spry_vector *x,
                                  spry_vector *r)
 {
-    const amg_smoother *s = &level->smoother;
-    const spry_scalar one = {1, 0}, zero = {0, 0};
-    const spry_transpose side = smoother_side(s, transpose, after);
+    const spry_transpose side = smoother_side(&level->smoother, transpose, after);
     const operator_step *step;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(level->op->ctx, amg_step(level, transpose, &step));
     for (int k = 0; k < sweeps; k++) {
         if (k == 0 && from_zero) {
-            SPRY_GO(level->op->ctx, spry_operator_multiply(s->inside, side, one, b, zero, x));
+            SPRY_GO(level->op->ctx, apply_inside(level, side, b, 0, x));
             continue;
         }
         SPRY_GO(level->op->ctx, step_run(step, (host_step){-1, 1, 0, 0}, NULL, b, x, r));
-        SPRY_GO(level->op->ctx, spry_operator_multiply(s->inside, side, one, r, one, x));
+        SPRY_GO(level->op->ctx, apply_inside(level, side, r, 1, x));
     }
 done:
     return status;

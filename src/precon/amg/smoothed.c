@@ -308,8 +308,10 @@ static spry_status finish_whole(amg *h, const precon_job *job, int l, spry_matri
 {
     smoothed_options options = *(const smoothed_options *)h->options;
     precon_job here = *job;
-    options.theta = ldexp(h->theta, -l);
-    options.block = h->near.count;
+    if (l > 0) { /* the first level is looked at as without ranks */
+        options.theta = ldexp(h->theta, -l);
+        options.block = h->near.count;
+    }
     options.levels = options.levels > l ? options.levels - l : 1;
     here.A = here.near = whole;
     here.options = &options;

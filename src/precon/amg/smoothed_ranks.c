@@ -31,6 +31,19 @@ static bool starts_fit(const spry_matrix *A, int block)
     return true;
 }
 
+/* Near-null vectors are set by each rank for itself. */
+static spry_status check_vectors(spry_context *ctx, const spry_matrix *A)
+{
+    double least, most;
+    const spry_status status = team_bounds(ctx, A->near_count, &least, &most);
+    if (status != SPRY_STATUS_OK || least == most)
+        return status;
+    return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
+                     "precon amg: a rank has %g near-null vectors and another one %g; all ranks "
+                     "set as many",
+                     least, most);
+}
+
 spry_status amg_smoothed_begin_ranks(amg *h, const precon_job *job)
 {
     spry_context *ctx = h->ctx;
@@ -42,6 +55,7 @@ spry_status amg_smoothed_begin_ranks(amg *h, const precon_job *job)
     here.A = own;
     level->rows = own->a.rows;
     level->block = 1;
+    SPRY_GO(ctx, check_vectors(ctx, job->near));
     if (own->a.rows > 0)
         status = amg_smoothed_begin(h, &here, level);
     SPRY_GO(ctx, team_agree(ctx, status));
