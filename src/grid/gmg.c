@@ -76,14 +76,10 @@ spry_status gmg_smooth(const gmg *m, int level, int sweeps, bool back, gmg_start
 
 static spry_status smooth(const gmg *m, int level, int sweeps, bool back, gmg_start start)
 {
-    spry_status status = SPRY_STATUS_OK;
     if (!m->device)
         return gmg_smooth(m, level, sweeps, back, start);
-    if (start == GMG_FROM_BELOW)
-        status = gmg_device_up(m, level, false);
-    if (status == SPRY_STATUS_OK)
-        status = gmg_device_smooth(m, level, sweeps, back, start == GMG_ZERO);
-    return status;
+    return start == GMG_FROM_BELOW ? gmg_device_rise(m, level, sweeps, back)
+                                   : gmg_device_smooth(m, level, sweeps, back, start == GMG_ZERO);
 }
 
 static spry_status down(const gmg *m, int level, bool plain)

@@ -9,12 +9,16 @@
 #include "device/vector.h"
 #include "grid/stencil_device.h"
 
+#include <stdlib.h>
+
 typedef struct level_device {
     device_memory *fields;
     stencil_copy copy;
     device_program *program; /* NULL of the last one, which is not smoothed */
+    bool finishes;           /* coming up and a sweep are one march */
     device_memory *x, *b;    /* of the first one the caller's */
     device_memory *other;    /* for sweeps that do not work in place; NULL: none */
+    device_memory *spare;    /* of the first one what `other` is before and after */
 } level_device;
 
 struct gmg_device {
@@ -48,6 +52,17 @@ static bool begins_at_once(const stencil_copy *c)
     return c->regular && c->lines > 0;
 }
 
+/* Whether coming up and a sweep over both colours are one march: gmg_finish.knl. */
+static bool finishes(const stencil_copy *c)
+{
+    bool fits = c->regular && c->lines > 0;
+    for (int a = 0; a < GRID_AXES; a++)
+        fits = fits && c->reach[a] <= 1 && c->shape->axis[a].face[0] != GRID_PERIODIC;
+    for (int t = 0; t < c->terms; t++)
+        fits = fits && abs(c->step[t][0]) + abs(c->step[t][1]) + abs(c->step[t][2]) <= 1;
+    return fits && stencil_finish_room(c) <= c->d->facts.most_local;
+}
+
 static const stencil_march begin_march = {
     .kernel = "begin_both",
     .args = "SP_GLOBAL scalar *to, const int colour, const double omega",
@@ -78,6 +93,8 @@ static spry_status build(const level_device *l, device_program **p)
     stencil_put_text(&t, "gmg");
     if (c->lines > 0)
         stencil_put_text(&t, "gmg_down");
+    if (finishes(c))
+        stencil_put_text(&t, "gmg_finish");
     if (begins_at_once(c))
         stencil_put_march(&t, &begin_march);
     if (c->lines > 0)
@@ -150,15 +167,20 @@ static spry_status begin_both(const level_device *l, int32_t colour, double omeg
     return launch(l, "a_begin_both", groups, l->copy.room, &before, after, 4);
 }
 
+/* What was written to the other array is x. */
+static void exchange(level_device *l)
+{
+    device_memory *x = l->other;
+    l->other = l->x;
+    l->x = x;
+}
+
 /* All points at once; x and the other array change places. */
 static spry_status jacobi_sweep(level_device *l, double omega, bool zero)
 {
     const spry_status status = zero ? begin(l, -1, omega, l->x) : relax(l, -1, omega, l->other);
-    if (status == SPRY_STATUS_OK && !zero) {
-        device_memory *x = l->other;
-        l->other = l->x;
-        l->x = x;
-    }
+    if (status == SPRY_STATUS_OK && !zero)
+        exchange(l);
     return status;
 }
 
@@ -243,6 +265,36 @@ spry_status gmg_device_up(const gmg *m, int level, bool zero)
                   6);
 }
 
+/* x = x with what the next level has found, and both colours relaxed, in the other array: they
+ * change places. */
+static spry_status finish(const gmg *m, int level, int32_t colour, double omega)
+{
+    level_device *l = &m->device->level[level];
+    int32_t depth, n[GRID_AXES];
+    const int64_t groups = stencil_march_groups(&l->copy, &depth);
+    const device_arg before = DEVICE_VALUE(depth);
+    coarse_sizes(m, level, n);
+    const device_arg after[] = {
+        DEVICE_VALUE(n[0]),      DEVICE_VALUE(n[1]),      DEVICE_VALUE(n[2]),
+        DEVICE_VALUE(colour),    DEVICE_VALUE(omega),     device_arg_memory(l[1].x),
+        device_arg_memory(l->x), device_arg_memory(l->b), device_arg_memory(l->other)};
+    const spry_status status =
+        launch(l, "a_finish", groups, stencil_finish_room(&l->copy), &before, after, 9);
+    if (status == SPRY_STATUS_OK)
+        exchange(l);
+    return status;
+}
+
+spry_status gmg_device_rise(const gmg *m, int level, int sweeps, bool back)
+{
+    const bool whole = sweeps > 0 && m->device->level[level].finishes;
+    spry_status status =
+        whole ? finish(m, level, back, relaxation(m)) : gmg_device_up(m, level, false);
+    if (status == SPRY_STATUS_OK)
+        status = gmg_device_smooth(m, level, whole ? sweeps - 1 : sweeps, back, false);
+    return status;
+}
+
 spry_status gmg_device_solve(const gmg *m)
 {
     const level_device *l = &m->device->level[m->count - 1];
@@ -255,11 +307,17 @@ spry_status gmg_device_solve(const gmg *m)
 /* --- set-up --------------------------------------------------------------------------------------
  */
 
+/* Where coming up is a march, x and the other array of the first level change places once: it
+ * begins with the other, so that it ends with z. */
 void gmg_device_begin(gmg *m, const spry_vector *r, spry_vector *z)
 {
     level_device *first = &m->device->level[0];
+    const bool turned = first->finishes && m->options.post > 0;
+    device_memory *to = device_vector_memory(z);
+    first->spare = first->other;
     first->b = device_vector_memory(r);
-    first->x = device_vector_memory(z);
+    first->x = turned ? first->spare : to;
+    first->other = turned ? to : first->spare;
 }
 
 spry_status gmg_device_end(gmg *m, spry_vector *z)
@@ -267,11 +325,10 @@ spry_status gmg_device_end(gmg *m, spry_vector *z)
     level_device *first = &m->device->level[0];
     device_memory *to = device_vector_memory(z);
     spry_status status = SPRY_STATUS_OK;
-    if (first->x != to) { /* an odd number of sweeps that do not work in place */
+    if (first->x != to) /* an odd number of sweeps that do not work in place */
         status = device_copy(first->x, 0, to, 0, z->n * (int64_t)spry_type_size(z->type));
-        first->other = first->x;
-    }
-    first->x = first->b = NULL;
+    first->other = first->spare;
+    first->x = first->b = first->spare = NULL;
     return status;
 }
 
@@ -302,10 +359,11 @@ static spry_status make_level(const gmg *m, int k, level_device *l)
     }
     if (k == m->count - 1)
         goto done;
-    if (!m->redblack)
-        SPRY_GO(ctx, device_alloc(d, bytes, &l->other));
     SPRY_GO(ctx, stencil_put_fields(d, A, &l->fields));
     SPRY_GO(ctx, stencil_copy_make(d, A, &m->level[k].s->plain, l->fields, &l->copy));
+    l->finishes = m->redblack && finishes(&l->copy);
+    if (!m->redblack || l->finishes)
+        SPRY_GO(ctx, device_alloc(d, bytes, &l->other));
     if (diagonal_is_zero(&l->copy))
         return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT, "precon gmg: the diagonal of level %d is 0",
                          k);

@@ -16,6 +16,8 @@ spry_status gmg_device_smooth(const gmg *m, int level, int sweeps, bool back, bo
 spry_status gmg_device_down(const gmg *m, int level, bool plain);
 /* zero: x is 0, whatever it holds */
 spry_status gmg_device_up(const gmg *m, int level, bool zero);
+/* The same and sweeps after it, in one pass over memory where that is possible. */
+spry_status gmg_device_rise(const gmg *m, int level, int sweeps, bool back);
 spry_status gmg_device_solve(const gmg *m);
 
 #endif

@@ -164,6 +164,12 @@ static int64_t march_room(const stencil_copy *c, bool down)
            (down ? 2 * DOWN_LINE * STENCIL_ROWS * c->lines : 0);
 }
 
+int64_t stencil_finish_room(const stencil_copy *c)
+{
+    const int64_t tile = (int64_t)(STENCIL_COLUMNS + 4) * (STENCIL_ROWS * c->lines + 4);
+    return tile * (4 + c->ahead) * (int64_t)spry_type_size(c->type);
+}
+
 /* Marches are for stencils without fields that reach other planes along z alone. As many columns
  * for each work-item as registers and local memory last for. */
 static void choose_march(stencil_copy *c)

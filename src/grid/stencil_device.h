@@ -113,6 +113,9 @@ int32_t stencil_march_depth(const spry_device *d, int64_t across, int64_t planes
 /* Groups of a march through all points, and the planes of each. */
 int64_t stencil_march_groups(const stencil_copy *c, int32_t *depth);
 
+/* Local memory of a march that comes up and relaxes, in bytes: gmg_finish.knl. */
+int64_t stencil_finish_room(const stencil_copy *c);
+
 /* Puts an operator of the host's on a device: it lives there from then on. */
 spry_status stencil_move(spry_operator *op, spry_device *d);
 /* What is left of a stencil; of its class. */
