@@ -26,7 +26,10 @@ enum { METHOD_EULER, METHOD_HEUN, METHOD_RK4, METHOD_IMPLICIT_EULER, METHOD_CRAN
     item(INT, slices, "8", 1, 4096, NULL, "parareal: of time")                                     \
     item(REAL, change, "1e-6", 0, 1, NULL, "parareal: of the ends of slices, to stop at")          \
     item(INT, workers, "1", 1, 64, NULL, "parareal: threads of each process")                      \
-    item(PATH, output, NULL, 0, 0, NULL, "write the last u: .png, .vti or .npy")                   \
+    item(PATH, map, NULL, 0, 0, NULL,                                                              \
+         "parareal: picture of what slices (across) lack of the fine run after iterations (up), "  \
+         "from 1e-12, dark, to 1")                                                                 \
+    item(PATH, output, NULL, 0, 0, NULL, "write the last u: .png, .vti, .h5 or .npy")              \
     item(PATH, frames, NULL, 0, 0, NULL, "write pictures FILE-0001.png and so on of heat")         \
     item(INT, every, "100", 1, 1e15, NULL, "steps between two frames, or two checkpoints")         \
     item(PATH, checkpoint, NULL, 0, 0, NULL, "write where heat stands, to go on from")             \

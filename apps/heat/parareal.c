@@ -50,6 +50,73 @@ static void dismiss(crew *c)
     }
 }
 
+/* --- the map -------------------------------------------------------------------------------------
+ */
+
+enum { MOST_MAPPED = 64, CELL = 16 };
+
+/* Differences from the fine run, by slices and iterations, as their logarithms. */
+typedef struct error_map {
+    int slices;
+    double log[MOST_MAPPED][MOST_MAPPED];
+} error_map;
+
+/* The box is as wide as there are slices, and has CELL x CELL points for each. */
+static void colour(void *data, const double *place, spry_scalar *value)
+{
+    const error_map *m = data;
+    const int last = m->slices - 1;
+    const int n = place[0] < last ? (int)place[0] : last,
+              k = place[1] < last ? (int)place[1] : last;
+    *value = (spry_scalar){m->log[n][k], 0};
+}
+
+/* What a slice ends with depends on those before it alone: parareal of n slices, stopped after k
+ * iterations, has the end of slice n as that of all slices has it. After n it is exact. */
+static spry_status fill_map(const crew *c, const heat_options *o, error_map *m)
+{
+    const heat_plate *p = &c->plate[0];
+    spry_vector *u = NULL;
+    spry_status status = spry_vector_like(p->u, spry_vector_size(p->u), &u);
+    for (int n = 1; n <= m->slices; n++)
+        for (int k = 1; k <= m->slices && status == SPRY_STATUS_OK; k++) {
+            char options[96];
+            spry_parareal_stats stats = SPRY_PARAREAL_STATS_INIT;
+            snprintf(options, sizeof options, "slices=%d max-iter=%d tol=0 compare=yes", n, k);
+            if (k < n)
+                status = spry_vector_copy(p->u, u);
+            if (k < n && status == SPRY_STATUS_OK)
+                status = spry_parareal(c->count, c->coarse, c->fine, 0,
+                                       o->end * n / (double)m->slices, u, options, &stats);
+            m->log[n - 1][k - 1] = log10(fmax(stats.difference, 1e-300));
+        }
+    spry_vector_free(u);
+    return status;
+}
+
+static spry_status write_map(const crew *c, const heat_options *o)
+{
+    error_map m = {.slices = (int)o->slices};
+    char text[96];
+    spry_grid *grid = NULL;
+    spry_vector *field = NULL;
+    snprintf(text, sizeof text, "%dx%d box=0:%d", CELL * m.slices - 1, CELL * m.slices - 1,
+             m.slices);
+    spry_status status = fill_map(c, o, &m);
+    if (status == SPRY_STATUS_OK)
+        status = spry_grid_new(c->ctx[0], text, &grid);
+    if (status == SPRY_STATUS_OK)
+        status = spry_field_new(grid, SPRY_TYPE_D, true, colour, &m, &field);
+    if (status == SPRY_STATUS_OK && !ranks_silent())
+        status = spry_field_write(grid, field, o->map, "low=-12 high=0");
+    spry_vector_free(field);
+    spry_grid_free(grid);
+    return spry_context_agree(c->ctx[0], status);
+}
+
+/* --- the run -------------------------------------------------------------------------------------
+ */
+
 static void print(const heat_options *o, const spry_parareal_stats *s, double error)
 {
     printf("slices        %d on %d worker%s\n", s->slices, s->workers, s->workers > 1 ? "s" : "");
@@ -70,11 +137,16 @@ int heat_parareal(spry_context *ctx, const heat_options *o)
     char options[96];
     spry_parareal_stats stats = SPRY_PARAREAL_STATS_INIT;
     spry_status status = SPRY_STATUS_OK;
+    if (o->map && o->slices > MOST_MAPPED)
+        return cli_fail(EXIT_INPUT, "--map has room for %d slices, not for %lld", MOST_MAPPED,
+                        (long long)o->slices);
     snprintf(options, sizeof options, "slices=%lld tol=%.17g compare=yes", (long long)o->slices,
              o->change);
     for (int w = 0; w < o->workers && status == SPRY_STATUS_OK; w++)
         status = hire(&c, w, ctx, o);
     status = spry_context_agree(ctx, status);
+    if (status == SPRY_STATUS_OK && o->map)
+        status = write_map(&c, o);
     if (status == SPRY_STATUS_OK)
         status = spry_parareal(c.count, c.coarse, c.fine, 0, o->end, c.plate[0].u, options, &stats);
     int exit_status = status == SPRY_STATUS_OK ? EXIT_DONE : cli_failed(ctx, status);

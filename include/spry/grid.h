@@ -68,8 +68,9 @@ SPRY_API spry_status spry_field_new(const spry_grid *grid, spry_type type, bool 
                                     spry_place_fn function, void *data, spry_vector **field);
 /**
  * Writes a field, of unknowns or of all points, by the ending of the path: .vti for ParaView, .png
- * a picture of a plane, .npy an array whose last index is x. Complex fields are two arrays in .vti,
- * a picture has their real parts.
+ * a picture of a plane, .npy an array whose last index is x, .h5 the same as the data set `field`
+ * of an HDF5 file, with its place in attributes. Complex fields are two arrays in .vti, a picture
+ * has their real parts.
  *
  * @param grid     whose field it is
  * @param field    on the host or on a device

@@ -1,5 +1,5 @@
-/* alpha A + beta I of a stencil: a stencil, with its multigrid. */
-#include "grid/grid.h"
+/* alpha A + beta I of a stencil: a stencil, where A is, with its multigrid. */
+#include "grid/stencil_device.h"
 
 spry_status stencil_shifted(const spry_operator *A, spry_scalar alpha, spry_scalar beta,
                             spry_operator **shifted)
@@ -23,6 +23,8 @@ spry_status stencil_shifted(const spry_operator *A, spry_scalar alpha, spry_scal
     SPRY_GO(A->ctx, stencil_form_make(op, false, &s->plain));
     op->own_bytes = A->own_bytes;
     op->bytes = A->bytes;
+    if (A->device)
+        SPRY_GO(A->ctx, stencil_move(op, A->device));
     *shifted = op;
     op = NULL;
 done:

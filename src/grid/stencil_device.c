@@ -192,6 +192,7 @@ const operator_class stencil_on_device = {.name = "stencil",
                                           .open_device_rows = open_rows,
                                           .destroy = destroy,
                                           .multigrid = gmg_make,
+                                          .shifted = stencil_shifted,
                                           .to_matrix = stencil_to_matrix,
                                           .matrix_diagonal = stencil_diagonal};
 

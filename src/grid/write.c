@@ -4,9 +4,12 @@
  *
  * .vti is VTK's XML format for regular grids with its numbers behind the text, as they are in
  * memory (VTK file formats, "appended raw"): before each array the number of its bytes in 64 bits.
+ *
+ * .h5 is HDF5 by our own writer (io/hdf5_write.h), the one of MATLAB's files: one data set.
  */
 #include "grid/grid.h"
 
+#include "io/hdf5_write.h"
 #include "io/npy.h"
 #include "io/png.h"
 
@@ -38,6 +41,13 @@ typedef struct shown {
     bool all_points;
     int64_t n[GRID_AXES];
 } shown;
+
+/* The coordinate of its first number along an axis. */
+static double origin_of(const shown *f, int axis)
+{
+    const grid_axis *a = &f->shape->axis[axis];
+    return axis < f->shape->dimensions ? grid_coordinate(a, f->all_points ? 0 : a->first) : 0;
+}
 
 /* --- .vti ----------------------------------------------------------------------------------------
  */
@@ -76,8 +86,7 @@ static spry_status write_vti(const shown *f, const char *path)
     if (status != SPRY_STATUS_OK)
         return status;
     for (int k = 0; k < GRID_AXES; k++) {
-        const int64_t first = f->all_points ? 0 : a[k].first;
-        base_print_double(k < f->shape->dimensions ? grid_coordinate(&a[k], first) : 0, origin[k]);
+        base_print_double(origin_of(f, k), origin[k]);
         base_print_double(a[k].spacing, spacing[k]);
     }
     snprintf(extent, sizeof extent, "0 %" PRId64 " 0 %" PRId64 " 0 %" PRId64, f->n[0] - 1,
@@ -121,6 +130,46 @@ static spry_status write_npy(const shown *f, const char *path)
     for (int a = 0; a < dims; a++)
         shape[a] = f->n[dims - 1 - a];
     io_write(w, header, io_npy_header(header, io_npy_descr(v->type), dims, shape, false));
+    io_write(w, v->data, (size_t)v->n * spry_type_size(v->type));
+    return io_commit(v->ctx, w);
+}
+
+/* --- .h5 -----------------------------------------------------------------------------------------
+ */
+
+/* Parts of complex numbers have the names that h5py and HDF5.jl look for. Attributes go along with
+ * the dimensions, the first of which varies slowest. */
+static spry_status write_h5(const shown *f, const char *path)
+{
+    static const char *const name[] = {"field"};
+    const spry_vector *v = f->v;
+    const int dims = f->shape->dimensions;
+    double origin[GRID_AXES], spacing[GRID_AXES];
+    char names[GRID_AXES][2] = {{0}};
+    hdf5_piece p = {.type = v->type, .parts = {"r", "i"}, .rank = dims};
+    hdf5_image m = {.user_block = 0};
+    size_t target;
+    io_writer *w = NULL;
+    for (int k = 0; k < dims; k++) {
+        const int a = dims - 1 - k;
+        p.sides[k] = (uint64_t)f->n[a];
+        origin[k] = origin_of(f, a);
+        spacing[k] = f->shape->axis[a].spacing;
+        names[k][0] = "xyz"[a];
+    }
+    const hdf5_attribute attributes[] = {{"names", HDF5_TEXT, sizeof *names, dims, names},
+                                         {"origin", HDF5_REAL, sizeof *origin, dims, origin},
+                                         {"spacing", HDF5_REAL, sizeof *spacing, dims, spacing}};
+    p.attributes = 3;
+    p.attribute = attributes;
+    hdf5_begin(&m);
+    hdf5_set_root(&m, hdf5_put_group(&m, 1, name, 0, NULL, &target));
+    hdf5_set_target(&m, target, hdf5_put_data(&m, &p));
+    hdf5_settle(&m, 1, &p);
+    const spry_status status = io_create(v->ctx, path, &w);
+    if (status != SPRY_STATUS_OK)
+        return status;
+    io_write(w, m.bytes, m.used);
     io_write(w, v->data, (size_t)v->n * spry_type_size(v->type));
     return io_commit(v->ctx, w);
 }
@@ -227,11 +276,13 @@ spry_status spry_field_write(const spry_grid *grid, const spry_vector *field, co
         status = write_vti(&f, path);
     else if (io_ends_with(path, length, ".npy"))
         status = write_npy(&f, path);
+    else if (io_ends_with(path, length, ".h5"))
+        status = write_h5(&f, path);
     else if (io_ends_with(path, length, ".png"))
         status = write_png(&f, &o, path);
     else
         status = SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
-                           "%s: fields are written as .vti, .npy or .png", path);
+                           "%s: fields are written as .vti, .npy, .h5 or .png", path);
 done:
     spry_vector_free(copy);
     return status;

@@ -147,24 +147,6 @@ static void set_conjugate(const spry_operator *op)
     }
 }
 
-static spry_status jacobi_fill(spry_operator *op, const spry_matrix *A)
-{
-    spry_context *ctx = op->ctx;
-    jacobi *state = op->state;
-    spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, state->invert(A, &state->inverse));
-    SPRY_GO(ctx, spry_vector_new(ctx, op->type, op->rows, NULL, SPRY_OWN_COPY, &state->work));
-    state->conjugate = state->inverse;
-    if (spry_type_is_complex(op->type)) {
-        state->conjugate = NULL;
-        SPRY_GO(ctx,
-                spry_vector_new(ctx, op->type, op->rows, NULL, SPRY_OWN_COPY, &state->conjugate));
-        set_conjugate(op);
-    }
-done:
-    return status;
-}
-
 static spry_status jacobi_update(spry_operator *op, const spry_matrix *A)
 {
     jacobi *state = op->state;
@@ -178,28 +160,48 @@ static spry_status jacobi_update(spry_operator *op, const spry_matrix *A)
     return status;
 }
 
-static spry_status new_operator(const spry_matrix *A, const char *name,
+/* The operator of an inverse, which it takes. */
+static spry_status wrap_inverse(spry_vector *inverse, const char *name,
                                 spry_status (*invert)(const spry_matrix *A, spry_vector **d),
                                 spry_operator **out)
 {
-    spry_context *ctx = A->ctx;
+    spry_context *ctx = inverse->ctx;
+    const spry_type type = inverse->type;
+    const int64_t n = inverse->n;
     spry_operator *op = NULL;
     jacobi *state = NULL;
     spry_status status = SPRY_STATUS_OK;
     *out = NULL;
-    SPRY_GO(ctx, operator_new(ctx, &jacobi_class, A->a.type, A->a.rows, A->a.cols, &op));
+    SPRY_GO(ctx, operator_new(ctx, &jacobi_class, type, n, n, &op));
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *state, &state));
     op->state = state;
     op->name = name;
-    op->own_bytes = A->a.rows * (int64_t)spry_type_size(A->a.type);
+    op->own_bytes = n * (int64_t)spry_type_size(type);
     op->bytes = 3 * op->own_bytes;
-    state->invert = invert;
-    SPRY_GO(ctx, jacobi_fill(op, A));
+    *state = (jacobi){.invert = invert, .inverse = inverse, .conjugate = inverse};
+    inverse = NULL;
+    SPRY_GO(ctx, spry_vector_new(ctx, type, n, NULL, SPRY_OWN_COPY, &state->work));
+    if (spry_type_is_complex(type)) {
+        state->conjugate = NULL;
+        SPRY_GO(ctx, spry_vector_new(ctx, type, n, NULL, SPRY_OWN_COPY, &state->conjugate));
+        set_conjugate(op);
+    }
     *out = op;
     op = NULL;
 done:
+    spry_vector_free(inverse);
     spry_operator_free(op);
     return status;
+}
+
+static spry_status new_operator(const spry_matrix *A, const char *name,
+                                spry_status (*invert)(const spry_matrix *A, spry_vector **d),
+                                spry_operator **out)
+{
+    spry_vector *inverse = NULL;
+    *out = NULL;
+    const spry_status status = invert(A, &inverse);
+    return status == SPRY_STATUS_OK ? wrap_inverse(inverse, name, invert, out) : status;
 }
 
 static spry_status jacobi_operator(const spry_matrix *A, spry_operator **op)
@@ -232,24 +234,55 @@ typedef struct jacobi_options {
 static const spry_option table[] = {PRECON_COMMON(SPRY_OPTION_ROW)};
 #undef OPTION_OWNER
 
+/* `here`, which it takes, where the job wants it. */
+static spry_status move(const precon_job *job, spry_operator *here,
+                        spry_status (*here_by)(const spry_matrix *A, spry_operator **op),
+                        spry_operator **M)
+{
+    if (!job->device) {
+        *M = here;
+        return SPRY_STATUS_OK;
+    }
+    const spry_status status = device_diagonal_operator(job->device, here, here_by, M);
+    spry_operator_free(here);
+    return status;
+}
+
 static spry_status make_by(const precon_job *job,
                            spry_status (*here_by)(const spry_matrix *A, spry_operator **op),
                            spry_operator **M)
 {
     spry_operator *here = NULL;
-    spry_status status = here_by(job->A, &here);
-    if (status != SPRY_STATUS_OK || !job->device) {
-        *M = here;
-        return status;
-    }
-    status = device_diagonal_operator(job->device, here, here_by, M);
-    spry_operator_free(here);
-    return status;
+    const spry_status status = here_by(job->A, &here);
+    return status == SPRY_STATUS_OK ? move(job, here, here_by, M) : status;
 }
 
 static spry_status make(const precon_job *job, spry_operator **M)
 {
     return make_by(job, jacobi_operator, M);
+}
+
+/* Of an operator that knows its diagonal: no matrix is made for it. */
+static spry_status make_of(const precon_job *job, spry_operator **M)
+{
+    spry_context *ctx = job->op->ctx;
+    const jacobi_options *o = job->options;
+    spry_vector *diagonal = NULL, *inverse = NULL;
+    spry_operator *here = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    *M = NULL;
+    if (!job->op->class->matrix_diagonal || !job->op->square)
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
+                         "precon=jacobi needs a matrix, or an operator that knows its diagonal");
+    if (o->precision != PRECON_SAME)
+        return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
+                         "precon jacobi of an operator has its precision; expected precision=same");
+    SPRY_GO(ctx, spry_operator_diagonal(job->op, &diagonal));
+    SPRY_GO(ctx, invert_all(ctx, diagonal, "Jacobi's preconditioner", &inverse));
+    SPRY_GO(ctx, wrap_inverse(inverse, NULL, invert_diagonal, &here));
+    SPRY_GO(ctx, move(job, here, jacobi_operator, M));
+done:
+    return status;
 }
 
 static spry_status make_l1(const precon_job *job, spry_operator **M)
@@ -262,6 +295,7 @@ const precon_kind precon_kind_jacobi = {
     .summary = "the inverse of the diagonal",
     .options = SPRY_OPTION_LIST(table),
     .make = make,
+    .make_of = make_of,
     .on_devices = true,
 };
 const precon_kind precon_kind_l1 = {

@@ -302,6 +302,9 @@ done:
 
 static spry_status check_steppers(const parareal *p)
 {
+    if (p->workers < 1)
+        return SPRY_FAIL(p->ctx, SPRY_STATUS_BAD_USAGE, "%d workers, expected 1 or more",
+                         p->workers);
     for (int w = 0; w < p->workers; w++) {
         if (!p->coarse[w] || !p->fine[w] || p->coarse[w]->ctx != p->fine[w]->ctx)
             return SPRY_FAIL(p->ctx, SPRY_STATUS_BAD_USAGE,
@@ -463,20 +466,42 @@ done:
     return status;
 }
 
-/* Options, and what all ranks must have alike. */
+/* What ranks decide by: where it differed they would wait for each other. */
+static spry_status check_alike(const parareal *p)
+{
+    const struct {
+        const char *name;
+        double mine;
+    } facts[] = {{"workers", p->workers},
+                 {"slices", (double)p->o.slices},
+                 {"tol", p->o.tol},
+                 {"max-iter", (double)p->o.max_iter},
+                 {"compare", p->o.compare},
+                 {"the beginning", p->t},
+                 {"the end", p->end},
+                 {"elements of u", (double)p->u->n},
+                 {"bytes of an element", (double)spry_type_size(p->u->type)}};
+    spry_status status = SPRY_STATUS_OK;
+    for (size_t k = 0; k < sizeof facts / sizeof *facts; k++) {
+        double least = 0, most = 0;
+        SPRY_GO(p->ctx, team_bounds(p->ctx, facts[k].mine, &least, &most));
+        if (least != most)
+            return SPRY_FAIL(p->ctx, SPRY_STATUS_BAD_USAGE,
+                             "%s: ranks have %g to %g; expected the same of all", facts[k].name,
+                             least, most);
+    }
+done:
+    return status;
+}
+
 static spry_status set_up(parareal *p, const char *options, spry_parareal_stats *stats)
 {
     const int ranks = team_ranks(p->ctx);
-    double least = 0, most = 0;
     spry_status status = options_take(p->ctx, list, &p->o, options);
     if (status == SPRY_STATUS_OK)
         status = check_steppers(p);
     SPRY_GO(p->ctx, team_agree(p->ctx, status));
-    SPRY_GO(p->ctx, team_bounds(p->ctx, p->workers, &least, &most));
-    if (least != most)
-        SPRY_GO(p->ctx,
-                SPRY_FAIL(p->ctx, SPRY_STATUS_BAD_USAGE,
-                          "ranks have %g to %g workers; expected the same of all", least, most));
+    SPRY_GO(p->ctx, check_alike(p));
     stats->workers = p->workers * ranks;
     p->count = p->o.slices > 0 ? (int)p->o.slices : stats->workers;
     p->mine = base_share(p->count, ranks, team_rank(p->ctx), 1);
@@ -503,9 +528,6 @@ spry_status spry_parareal(int workers, spry_stepper *const *coarse, spry_stepper
     spry_parareal_stats found = {0};
     spry_vector *before = NULL;
     spry_status status = stats ? base_blank(u->ctx, stats, &sized) : SPRY_STATUS_OK;
-    if (status == SPRY_STATUS_OK && workers < 1)
-        status =
-            SPRY_FAIL(u->ctx, SPRY_STATUS_BAD_USAGE, "%d workers, expected 1 or more", workers);
     if (status != SPRY_STATUS_OK)
         return status;
     SPRY_GO(p.ctx, set_up(&p, options, &found));

@@ -3,6 +3,7 @@
  * sweeps, solves. stencil_orders.c has their orders.
  */
 #include "matrix/matrix.h"
+#include "precon/precon.h"
 #include "support/support.h"
 
 #include <float.h>
@@ -403,6 +404,56 @@ static void solutions_of_fluxes(void **state)
 /* --- faults --------------------------------------------------------------------------------------
  */
 
+/* Jacobi's preconditioner of the operator, without its matrix: r / d, with the roundings of an
+ * inverse and a product, each of a few units with complex numbers. */
+static void point_precons(void **state)
+{
+    spry_context *ctx = *state;
+    static const char *const names[] = {"k"};
+    for (int t = 0; t < 4; t++) {
+        const spry_type type = support_types[t];
+        const double unit = type_is_single(type) ? FLT_EPSILON : DBL_EPSILON;
+        spry_grid *grid;
+        spry_operator *A, *M;
+        spry_vector *d, *r, *z;
+        char options[16], name[32];
+        snprintf(options, sizeof options, "type=%s", spry_type_name(type));
+        assert_ok(ctx, spry_grid_new(ctx, "9x12 x=neumann:dirichlet", &grid));
+        spry_vector *k = random_field(grid, type, true, 5);
+        assert_ok(ctx, spry_operator_stencil(grid, "-div(k*grad) + k", options, 1, names,
+                                             (const spry_vector *[]){k}, &A));
+        r = random_field(grid, type, false, 8);
+        assert_ok(ctx, spry_vector_like(r, r->n, &z));
+        assert_ok(ctx, spry_operator_diagonal(A, &d));
+        assert_ok(ctx, precon_make_beside(ctx, NULL, A, "jacobi", &M, name));
+        assert_string_equal(name, "jacobi");
+        assert_ok(ctx, spry_operator_apply(M, r, z));
+        for (int64_t i = 0; i < z->n; i++) {
+            const spry_scalar a = value_get(type, d->data, i), b = value_get(type, r->data, i),
+                              c = value_get(type, z->data, i);
+            const double re = c.re * a.re - c.im * a.im - b.re;
+            const double im = c.re * a.im + c.im * a.re - b.im;
+            assert_true(hypot(re, im) <= 16 * unit * hypot(b.re, b.im));
+        }
+        assert_status(
+            ctx, SPRY_STATUS_UNSUPPORTED,
+            precon_make_beside(ctx, NULL, A, "jacobi:precision=half", &(spry_operator *){0}, name));
+        assert_status(ctx, SPRY_STATUS_BAD_USAGE,
+                      precon_make_beside(ctx, NULL, A, "ilu", &(spry_operator *){0}, name));
+        support_message_has(ctx, "spry_operator_to_matrix() makes one");
+        assert_status(ctx, SPRY_STATUS_BAD_USAGE,
+                      precon_make_beside(ctx, NULL, M, "jacobi", &(spry_operator *){0}, name));
+        support_message_has(ctx, "an operator that knows its diagonal");
+        spry_operator_free(M);
+        spry_operator_free(A);
+        spry_vector_free(d);
+        spry_vector_free(r);
+        spry_vector_free(z);
+        spry_vector_free(k);
+        spry_grid_free(grid);
+    }
+}
+
 static void faults(void **state)
 {
     static const struct {
@@ -541,6 +592,7 @@ int main(void)
         cmocka_unit_test(same_bits),
         cmocka_unit_test_setup_teardown(solutions, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(solutions_of_fluxes, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(point_precons, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(faults, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(grids, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(torture, support_setup, support_teardown)};

@@ -6,6 +6,8 @@
 #include <complex.h>
 #include <float.h>
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 static spry_stepper *make(spry_context *ctx, const char *options)
 {
@@ -162,19 +164,27 @@ static double eigenvalue(int halves)
     return -8 * n * n * s * s;
 }
 
+enum { METHODS = 5 };
+static const char *const methods[METHODS] = {"euler", "heun", "rk4", "implicit-euler",
+                                             "crank-nicolson"};
+
+/* What a step of each method makes of sin sin, with z = dt times its eigenvalue. */
+static double step_factor(int method, double z)
+{
+    const double factors[] = {1 + z, 1 + z + z * z / 2,
+                              1 + z + z * z / 2 + z * z * z / 6 + z * z * z * z / 24, 1 / (1 - z),
+                              (1 + z / 2) / (1 - z / 2)};
+    return factors[method];
+}
+
 /* sin sin is an eigenvector of the differences: a step multiplies it by R(dt lambda), known for
  * each method. What a step errs by is the rounding of dt A u, of terms of 8 n^2 dt |u| in all, and
  * of a few sums, and the residual of its solve, dt |A u| times tol. */
 static void heat_decays(void **state)
 {
     spry_context *ctx = *state;
-    static const char *const methods[] = {"euler", "heun", "rk4", "implicit-euler",
-                                          "crank-nicolson"};
     enum { STEPS = 40 };
     const double dt = 0.9 * 2 / -eigenvalue(INTERVALS - 1), z = dt * eigenvalue(1);
-    const double factors[] = {1 + z, 1 + z + z * z / 2,
-                              1 + z + z * z / 2 + z * z * z / 6 + z * z * z * z / 24, 1 / (1 - z),
-                              (1 + z / 2) / (1 - z / 2)};
     for (int t = 0; t < 4; t++)
         for (int m = 0; m < 5; m++) {
             const bool single = type_is_single(support_types[t]);
@@ -193,7 +203,7 @@ static void heat_decays(void **state)
             assert_int_equal(stats.setups, m > 2);
             for (int64_t i = 0; i < p.u->n; i++) {
                 const double exact =
-                    pow(factors[m], STEPS) * value_get(SPRY_TYPE_Z, start.u->data, i).re;
+                    pow(step_factor(m, z), STEPS) * value_get(SPRY_TYPE_Z, start.u->data, i).re;
                 const spry_scalar found = value_get(p.u->type, p.u->data, i);
                 assert_true(hypot(found.re - exact, found.im) <= bound);
             }
@@ -243,6 +253,40 @@ static void last_step(void **state)
     spry_stepper_free(s);
 }
 
+/* Three steps and two fifths of one: each is what its own length makes of an eigenvector, to the
+ * bounds of heat_decays(). The end is that of the caller's, to the bit. */
+static void clipped_step(void **state)
+{
+    spry_context *ctx = *state;
+    const double dt = 0.9 * 2 / -eigenvalue(INTERVALS - 1), z = dt * eigenvalue(1);
+    const double span = 3.4 * dt;
+    for (int m = 0; m < METHODS; m++) {
+        const double bound = 4 * (32 * DBL_EPSILON + (m > 2 ? -z * 1e-10 * INTERVALS : 0));
+        plate p = make_plate(ctx, SPRY_TYPE_D), start = make_plate(ctx, SPRY_TYPE_D);
+        spry_stepper *s = make(ctx, NULL);
+        spry_step_stats stats = SPRY_STEP_STATS_INIT;
+        char text[64];
+        snprintf(text, sizeof text, "method=%s", methods[m]);
+        assert_ok(ctx, spry_stepper_set(s, text));
+        assert_ok(ctx, spry_stepper_set_real(s, "dt", dt));
+        assert_ok(ctx, spry_stepper_set_operator(s, p.A, NULL, NULL, NULL));
+        assert_ok(ctx, spry_stepper_run(s, 0.25, 0.25 + span, p.u, &stats));
+        assert_int_equal(stats.steps, 4);
+        assert_true(stats.dt == dt && stats.t == 0.25 + span);
+        /* times near 0.25 are rounded: that is what the rest of the run is known to */
+        assert_true(fabs(stats.last_dt - 0.4 * dt) <= 8 * DBL_EPSILON);
+        assert_int_equal(stats.setups, m > 2 ? 2 : 0);
+        const double factor =
+            pow(step_factor(m, z), 3) * step_factor(m, stats.last_dt * eigenvalue(1));
+        for (int64_t i = 0; i < p.u->n; i++)
+            assert_true(fabs(((double *)p.u->data)[i] - factor * ((double *)start.u->data)[i]) <=
+                        bound);
+        spry_stepper_free(s);
+        free_plate(&p);
+        free_plate(&start);
+    }
+}
+
 /* A set-up for steps of dt, one for the last, none when all is run again; new ones for another dt.
  */
 static void solvers_are_kept(void **state)
@@ -282,6 +326,11 @@ static void largest_step(void **state)
     assert_status(ctx, SPRY_STATUS_BAD_INPUT, spry_stepper_run(s, 0, 1, p.u, &stats));
     support_message_has(ctx, "the largest stable one is about");
     assert_int_equal(stats.steps, 0);
+    /* the number that is told is that of the run, to its three digits */
+    const char *told = strstr(spry_message(ctx), "is about ");
+    assert_non_null(told);
+    assert_true(fabs(strtod(told + 9, NULL) / stats.limit - 1) <= 5e-3);
+    assert_true(stats.limit >= limit && stats.limit < 1.2 * exact);
     /* a few steps do no harm; so it is not refused */
     assert_ok(ctx, spry_stepper_run(s, 0, 2 * exact, p.u, &stats));
     assert_int_equal(stats.steps, 2);
@@ -299,6 +348,48 @@ static void largest_step(void **state)
     spry_stepper_free(own);
     free_plate(&q);
     spry_stepper_free(s);
+    free_plate(&p);
+}
+
+/* Limits of methods, in units of 2 / |lambda|: the zeros of R(z) + 1 or R(z) - 1 on the negative
+ * axis, known to more digits than the bisection finds; lambda is the same estimate for all.
+ * Implicit methods have none. With M = 2 I eigenvalues are half as large; 60 products err by 1e-10
+ * each. */
+static void limits(void **state)
+{
+    spry_context *ctx = *state;
+    static const struct {
+        const char *options;
+        double expected;
+    } cases[] = {{"method=euler", 1},
+                 {"method=heun", 1},
+                 {NULL, 2.5127453266183 / 2},
+                 {"method=rk4", 2.7852935634052818 / 2},
+                 {"method=implicit-euler", INFINITY},
+                 {"method=crank-nicolson", INFINITY}};
+    plate p = make_plate(ctx, SPRY_TYPE_D);
+    double first = 0, limit = 0;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        spry_stepper *s = make(ctx, cases[i].options);
+        if (!cases[i].options)
+            assert_ok(ctx, spry_stepper_set_table(s, 3, kutta_a, kutta_b, NULL));
+        assert_ok(ctx, spry_stepper_set_operator(s, p.A, NULL, NULL, NULL));
+        assert_ok(ctx, spry_stepper_limit(s, p.u, &limit));
+        first = i == 0 ? limit : first;
+        if (isinf(cases[i].expected))
+            assert_true(isinf(limit));
+        else
+            assert_true(fabs(limit / first - cases[i].expected) <= 1e-12);
+        spry_stepper_free(s);
+    }
+    spry_operator *M = NULL;
+    assert_ok(ctx, spry_operator_stencil(p.grid, "2", NULL, 0, NULL, NULL, &M));
+    spry_stepper *s = make(ctx, "method=euler");
+    assert_ok(ctx, spry_stepper_set_operator(s, p.A, M, NULL, NULL));
+    assert_ok(ctx, spry_stepper_limit(s, p.u, &limit));
+    assert_true(fabs(limit / first - 2) <= 60 * 1e-10 * 2);
+    spry_stepper_free(s);
+    spry_operator_free(M);
     free_plate(&p);
 }
 
@@ -453,6 +544,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(orders_of_operators, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(heat_decays, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(last_step, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(clipped_step, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(limits, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(solvers_are_kept, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(largest_step, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(waves, support_setup, support_teardown),

@@ -1,4 +1,5 @@
 /* Fields as files: what is written is looked at byte by byte. */
+#include "io/hdf5.h"
 #include "matrix/matrix.h"
 #include "support/files.h"
 #include "support/support.h"
@@ -127,15 +128,108 @@ static void array(void **state)
     spry_grid_free(grid);
 }
 
+/* What the header of the data set says: sides, and attributes by their names. */
+typedef struct described {
+    int rank;
+    uint64_t sides[3];
+    char names[3][2];
+    double origin[3], spacing[3];
+    int attributes;
+} described;
+
+static size_t padded(size_t bytes)
+{
+    return (bytes + 7) / 8 * 8;
+}
+
+static spry_status take_message(void *data, const hdf5_message *m)
+{
+    enum { SPACE = 1, ATTRIBUTE = 12 };
+    described *d = data;
+    const char *body = m->body.data;
+    if (m->type == SPACE) {
+        d->rank = body[1];
+        memcpy(d->sides, body + 8, 8 * (size_t)d->rank);
+    }
+    if (m->type != ATTRIBUTE)
+        return SPRY_STATUS_OK;
+    const char *name = body + 8, *type = name + padded(hdf5_number(body + 2, 2));
+    const char *space = type + padded(hdf5_number(body + 4, 2));
+    const char *value = space + padded(hdf5_number(body + 6, 2));
+    const size_t bytes = hdf5_number(type + 4, 4) * hdf5_number(space + 8, 8);
+    assert_int_equal(space[1], 1);
+    assert_true(value + bytes <= body + m->body.size);
+    void *to = strcmp(name, "names") == 0     ? (void *)d->names
+               : strcmp(name, "origin") == 0  ? (void *)d->origin
+               : strcmp(name, "spacing") == 0 ? (void *)d->spacing
+                                              : NULL;
+    assert_non_null(to);
+    assert_int_equal(bytes, (to == d->names ? 2 : 8) * (size_t)d->rank);
+    memcpy(to, value, bytes);
+    d->attributes++;
+    return SPRY_STATUS_OK;
+}
+
+/* By our own reader. Where it takes the numbers for a matrix, they come back that way, too. */
+static void hdf5(void **state)
+{
+    static const struct {
+        const char *text;
+        bool all;
+        described d;
+    } cases[] = {
+        {"6 box=-1:2", false, {1, {5}, {"x"}, {-0.5}, {0.5}, 3}},
+        {"4x4 box=0:1,2:4 x=neumann", false, {2, {3, 5}, {"y", "x"}, {2.5, 0}, {0.5, 0.25}, 3}},
+        {"6x4x2", true, {3, {3, 5, 7}, {"z", "y", "x"}, {0, 0, 0}, {0.5, 0.25, 1.0 / 6}, 3}}};
+    spry_context *ctx = *state;
+    const char *path = files_path("field.h5");
+    for (int k = 0; k < 12; k++) {
+        const described *expected = &cases[k / 4].d;
+        const spry_type type = support_types[k % 4];
+        const size_t size = spry_type_size(type);
+        described d = {0};
+        spry_grid *grid;
+        spry_vector *back = NULL;
+        int64_t columns = 0;
+        io_bytes bytes = {.path = path};
+        hdf5_file f;
+        hdf5_object root, object;
+        assert_ok(ctx, spry_grid_new(ctx, cases[k / 4].text, &grid));
+        spry_vector *v = counted(grid, type, cases[k / 4].all);
+        assert_ok(ctx, spry_field_write(grid, v, path, NULL));
+        bytes.data = files_load(path, &bytes.size);
+        assert_ok(ctx, hdf5_open(ctx, &bytes, &f));
+        assert_ok(ctx, hdf5_describe(&f, f.root, &root));
+        assert_ok(ctx, hdf5_find(&f, &root, "field", &object));
+        assert_ok(ctx, hdf5_messages(&f, object.address, take_message, &d));
+        assert_memory_equal(&d, expected, sizeof d);
+        assert_int_equal(object.type.part, type_is_single(type) ? MI_SINGLE : MI_DOUBLE);
+        assert_int_equal(object.type.complex, spry_type_is_complex(type));
+        assert_int_equal(object.start + (size_t)v->n * size, bytes.size);
+        assert_memory_equal(bytes.data + object.start, v->data, (size_t)v->n * size);
+        if (d.rank < 3) {
+            assert_ok(ctx, spry_columns_read(ctx, path, NULL, &back, &columns));
+            assert_int_equal(columns, d.rank == 1 ? 1 : d.sides[0]);
+            assert_memory_equal(back->data, v->data, (size_t)v->n * size);
+        }
+        spry_vector_free(back);
+        free((char *)bytes.data);
+        spry_vector_free(v);
+        spry_grid_free(grid);
+    }
+    unlink(path);
+}
+
 static spry_status write_all(spry_context *ctx, void *data)
 {
-    const char *const paths[] = {files_path("t.png"), files_path("t.vti"), files_path("t.npy")};
+    const char *const paths[] = {files_path("t.png"), files_path("t.vti"), files_path("t.npy"),
+                                 files_path("t.h5")};
     const spry_vector *v = data;
     spry_grid *grid = NULL;
     spry_status status = spry_grid_new(ctx, "6x4", &grid);
-    for (int k = 0; k < 3 && status == SPRY_STATUS_OK; k++)
+    for (int k = 0; k < 4 && status == SPRY_STATUS_OK; k++)
         status = spry_field_write(grid, v, paths[k], NULL);
-    for (int k = 0; k < 3; k++)
+    for (int k = 0; k < 4; k++)
         unlink(paths[k]);
     spry_grid_free(grid);
     return status;
@@ -155,6 +249,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(picture, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(paraview, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(array, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(hdf5, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(torture, support_setup, support_teardown)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
