@@ -72,7 +72,7 @@ static int check(const ocean_options *o)
 
 static spry_status make_flow(ocean_run *r)
 {
-    static const char *const methods[] = {"gmres", "bicgstab", "richardson"};
+    static const char *const methods[] = {"gmres", "bicgstab", "richardson:omega=0.55"};
     const ocean_options *o = r->o;
     const double length = o->length > 0 ? o->length : 2 * PI / r->wave.k;
     double *depths = NULL;
