@@ -4,7 +4,6 @@
 #include "ocean_points.h" /* made by the build: the text of points.knl */
 
 #include <stdio.h>
-#include <string.h>
 
 /* Planes that a sweep goes through. */
 static int planes_of(const ocean_sizes *s, ocean_sweep which)
@@ -65,8 +64,13 @@ static void run_lines(const ocean_points *p, ocean_sweep which, double t, int mo
 /* --- a device ------------------------------------------------------------------------------------
  */
 
-/* A kernel for a sweep: the text, and what calls its point. */
-static spry_status make_kernel(ocean_points *p, const char *name, spry_kernel **kernel)
+static const char *const names[] = {
+#define SWEEP_TEXT(name) #name,
+    OCEAN_SWEEPS(SWEEP_TEXT)};
+
+/* The kernels of all sweeps are one text, so that it is compiled once: what is done at points, and
+ * a kernel for each that calls it. */
+static spry_status make_kernels(ocean_points *p)
 {
     static const char call[] =
         "SP_KERNEL %s(const double t, const int mode, const int lines,\n"
@@ -81,16 +85,20 @@ static spry_status make_kernel(ocean_points *p, const char *name, spry_kernel **
         "                 a, b, c, e, tables, forcing, y);\n"
         "}\n";
     const ocean_sizes *s = &p->sizes;
-    const size_t size = sizeof ocean_points_text + sizeof call + 256;
+    const size_t size = sizeof ocean_points_text + SWEEP_COUNT * (sizeof call + 64) + 64;
     char options[256], *text = spry_alloc(p->ctx, size);
+    spry_status status = text ? SPRY_STATUS_OK : SPRY_STATUS_NO_MEMORY;
+    size_t length = 0;
     if (!text)
-        return SPRY_STATUS_NO_MEMORY;
+        return status;
     snprintf(options, sizeof options,
              "type=d group=64x4 define=[NX=%d NY=%d NZ=%d ALPHA=%d ROUND_X=%d ROUND_Y=%d]", s->nx,
              s->ny, s->nz, s->alpha, s->round_x, s->round_y);
-    const int head = snprintf(text, size, "#define SIZES\n#define PASS\n%s", ocean_points_text);
-    snprintf(text + head, size - (size_t)head, call, name, name);
-    const spry_status status = spry_kernel_new(p->device, text, name, options, kernel);
+    length = (size_t)snprintf(text, size, "#define SIZES\n#define PASS\n%s", ocean_points_text);
+    for (int i = 0; i < SWEEP_COUNT; i++)
+        length += (size_t)snprintf(text + length, size - length, call, names[i], names[i]);
+    for (int i = 0; i < SWEEP_COUNT && status == SPRY_STATUS_OK; i++)
+        status = spry_kernel_new(p->device, text, names[i], options, &p->kernel[i]);
     spry_free(p->ctx, text);
     return status;
 }
@@ -126,13 +134,8 @@ static spry_status launch(ocean_points *p, ocean_sweep which, double t, int mode
 spry_status ocean_points_make(spry_context *ctx, spry_device *device, const ocean_sizes *sizes,
                               ocean_points *points)
 {
-#define SWEEP_TEXT(name) #name,
-    static const char *const names[] = {OCEAN_SWEEPS(SWEEP_TEXT)};
-    spry_status status = SPRY_STATUS_OK;
     *points = (ocean_points){.ctx = ctx, .device = device, .sizes = *sizes};
-    for (int i = 0; device && i < SWEEP_COUNT && status == SPRY_STATUS_OK; i++)
-        status = make_kernel(points, names[i], &points->kernel[i]);
-    return status;
+    return device ? make_kernels(points) : SPRY_STATUS_OK;
 }
 
 void ocean_points_free(ocean_points *points)

@@ -106,7 +106,8 @@ static spry_status make_mode(ocean_flow *f, int m)
     spry_vector *k = NULL;
     spry_status status = SPRY_STATUS_OK;
     snprintf(options, sizeof options, "order=2 device=%s", f->setup.device);
-    if (f->setup.depths)
+    /* one number is a constant of a device's programs, which all modes are to share */
+    if (f->setup.depths || f->device)
         OCEAN_GO(spry_field_new(f->surface, SPRY_TYPE_D, true, stiffness, &z, &k));
     else {
         const double place[3] = {0, 0, 0};
