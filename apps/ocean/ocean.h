@@ -67,6 +67,7 @@ enum { WAVE_NONE, WAVE_LINEAR, WAVE_STREAM };
     item(PATH, output, NULL, 0, 0, NULL, "write the last surface: .png, .vti or .npy")             \
     item(PATH, volume, NULL, 0, 0, NULL, "write the last potential below it: .vti or .npy")        \
     item(PATH, frames, NULL, 0, 0, NULL, "write pictures FILE-0001.png and so on")                 \
+    item(INT, zoom, "1", 1, 64, NULL, "pixels of pictures per interval")                           \
     item(INT, every, "100", 1, 1e15, NULL, "steps between two frames, or two checkpoints")         \
     item(PATH, checkpoint, NULL, 0, 0, NULL, "write where the run stands, to go on from")          \
     item(BOOL, resume, "no", 0, 0, NULL, "go on from the checkpoint")                              \
@@ -93,13 +94,15 @@ typedef struct ocean_run {
     spry_vector *u;
     /* What is recorded, on the host: u as it was last looked at, sums for harmonics. */
     spry_vector *seen, *harmonics;
-    int gauges, line; /* line: of points, whose harmonics are told */
+    spry_grid *picture; /* of pixels */
+    int gauges, line;   /* line: of points, whose harmonics are told */
     double gauge[OCEAN_GAUGES][2];
     ocean_text series;
     bool fresh; /* the next rate is that of a step's beginning */
     double first_energy, first_water, energy, water;
     bool has_first;
     int64_t frames;
+    double seconds; /* of the steps */
     progress progress;
     char what[96];
 } ocean_run;

@@ -222,15 +222,41 @@ static const char *colours(const ocean_run *r, char text[96])
     return text;
 }
 
+static void pixel(void *data, const double *place, spry_scalar *value)
+{
+    const ocean_run *r = data;
+    *value = (spry_scalar){surface_at(r, spry_vector_data_const(r->seen), place[0],
+                                      r->flow.setup.ny > 0 ? place[1] : 0),
+                           0};
+}
+
+/* The surface as a field of the host's with so many points per interval. Waves along x alone are a
+ * stripe. */
+static spry_status picture_field(ocean_run *r, spry_vector **field)
+{
+    enum { STRIPE = 16 };
+    const ocean_setup *s = &r->flow.setup;
+    const long long zoom = (long long)r->o->zoom;
+    char text[192];
+    spry_status status = spry_vector_copy(r->u, r->seen);
+    snprintf(text, sizeof text, "%lldx%lld box=0:%.17g,0:%.17g boundary=neumann", zoom * s->nx,
+             s->ny > 0 ? zoom * s->ny : STRIPE, s->length, s->ny > 0 ? s->width : 1.0);
+    if (status == SPRY_STATUS_OK && !r->picture)
+        status = spry_grid_new(r->ctx, text, &r->picture);
+    if (status == SPRY_STATUS_OK)
+        status = spry_field_new(r->picture, SPRY_TYPE_D, false, pixel, r, field);
+    return status;
+}
+
 spry_status record_frame(ocean_run *r)
 {
     char text[96];
     spry_vector *eta = NULL;
     if (!r->o->frames)
         return SPRY_STATUS_OK;
-    spry_status status = surface_field(r, &eta);
+    spry_status status = picture_field(r, &eta);
     if (status == SPRY_STATUS_OK)
-        status = app_frame(r->flow.surface, eta, r->o->frames, ++r->frames, colours(r, text));
+        status = app_frame(r->picture, eta, r->o->frames, ++r->frames, colours(r, text));
     spry_vector_free(eta);
     return status;
 }
@@ -302,6 +328,12 @@ static spry_status write_volume(ocean_run *r)
     return status;
 }
 
+static bool is_picture(const char *path)
+{
+    const size_t length = strlen(path);
+    return length > 4 && strcmp(path + length - 4, ".png") == 0;
+}
+
 spry_status record_end(ocean_run *r)
 {
     char text[96];
@@ -314,9 +346,11 @@ spry_status record_end(ocean_run *r)
     if (status == SPRY_STATUS_OK)
         status = write_volume(r);
     if (status == SPRY_STATUS_OK && r->o->output) {
-        status = surface_field(r, &eta);
+        const bool picture = is_picture(r->o->output);
+        status = picture ? picture_field(r, &eta) : surface_field(r, &eta);
         if (status == SPRY_STATUS_OK)
-            status = spry_field_write(r->flow.surface, eta, r->o->output, colours(r, text));
+            status = spry_field_write(picture ? r->picture : r->flow.surface, eta, r->o->output,
+                                      picture ? colours(r, text) : NULL);
         spry_vector_free(eta);
     }
     return status;
@@ -326,5 +360,6 @@ void record_free(ocean_run *r)
 {
     spry_vector_free(r->seen);
     spry_vector_free(r->harmonics);
+    spry_grid_free(r->picture);
     spry_free(r->ctx, r->series.text);
 }
