@@ -329,6 +329,82 @@ static void test_bottom(void **state)
     check_bottom(*state, 4, true);
 }
 
+/* --- devices -------------------------------------------------------------------------------------
+ */
+
+/* A wave over hills, with zones, filtered: u and its rate, on the host. */
+static void run_hills(spry_context *ctx, const char *device, double *u, double *rate)
+{
+    enum { NX = 16, NY = 17 };
+    double depths[NX * NY], zone[NX * NY];
+    ocean_wave w;
+    fixture x;
+    spry_vector *there = NULL;
+    ocean_wave_linear(G, 0.3, 0.01, 1, 0, &w);
+    for (int p = 0; p < NX * NY; p++) {
+        depths[p] = 0.3 + 0.05 * cos(2 * PI * (p % NX) / NX) * cos(PI * (p / NX) / (NY - 1.0));
+        zone[p] = p % 3;
+    }
+    const ocean_setup s = {.nx = NX,
+                           .ny = NY - 1,
+                           .nz = 6,
+                           .order = 4,
+                           .round_x = true,
+                           .length = 1,
+                           .width = 1,
+                           .gravity = G,
+                           .depths = depths,
+                           .method = "gmres",
+                           .tol = 1e-10,
+                           .device = device};
+    x.ctx = ctx;
+    assert_ok(ctx, ocean_flow_make(ctx, &s, &x.flow));
+    assert_ok(ctx, ocean_flow_vector(&x.flow, 2 * x.flow.plane, NULL, &x.u));
+    assert_ok(ctx, ocean_flow_vector(&x.flow, 2 * x.flow.plane, NULL, &x.rate));
+    for (int p = 0; p < NX * NY; p++)
+        ocean_wave_at(&w, 2 * PI * (p % NX) / NX, &u[p], &u[NX * NY + p]);
+    assert_ok(ctx, ocean_flow_copy(&x.flow, u, x.u));
+    assert_ok(ctx, ocean_flow_set_wave(&x.flow, &w, 0, 0.5));
+    assert_ok(ctx, ocean_flow_set_spot(
+                       &x.flow, &(ocean_spot){.pressure = 0.1, .x = 0.5, .y = 0.5, .radius = 0.2}));
+    assert_ok(ctx, ocean_flow_set_zones(&x.flow, zone, zone));
+    assert_ok(ctx, ocean_flow_filter(&x.flow, x.u));
+    assert_ok(ctx, ocean_flow_rate(&x.flow, 0.25, x.u, x.rate));
+    const struct {
+        double *to;
+        spry_vector *from;
+    } both[] = {{u, x.u}, {rate, x.rate}};
+    for (int i = 0; i < 2; i++) {
+        assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, (int64_t)2 * NX * NY, both[i].to,
+                                       SPRY_OWN_BORROW, &there));
+        assert_ok(ctx, spry_vector_copy(both[i].from, there));
+        spry_vector_free(there);
+    }
+    clear_flow(&x);
+}
+
+/* The same text runs there. Both solves have residuals of 1e-10, which the differences that make a
+ * rate of the potential, 1/0.03 per level, may enlarge by some hundreds. */
+static void test_device(void **state)
+{
+    enum { SIZE = 2 * 16 * 17 };
+    spry_context *ctx = *state;
+    static double u[2][SIZE], rate[2][SIZE];
+    spry_device *device = NULL;
+    double top = 0;
+    if (spry_device_open(ctx, "opencl", &device) != SPRY_STATUS_OK)
+        skip();
+    run_hills(ctx, "cpu", u[0], rate[0]);
+    run_hills(ctx, "opencl", u[1], rate[1]);
+    for (int i = 0; i < SIZE; i++)
+        top = fmax(top, fabs(rate[0][i]));
+    for (int i = 0; i < SIZE; i++) {
+        assert_true(fabs(u[1][i] - u[0][i]) < 1e-13);
+        assert_true(fabs(rate[1][i] - rate[0][i]) < 1e-7 * top);
+    }
+    spry_device_close_all(ctx);
+}
+
 /* --- the rest ------------------------------------------------------------------------------------
  */
 
@@ -383,6 +459,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_small_wave, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_long_run, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_bottom, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_device, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_filter, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_wrong, support_setup, support_teardown),
     };
