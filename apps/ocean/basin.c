@@ -51,8 +51,9 @@ spry_status basin_depths(spry_context *ctx, const ocean_options *o, double lengt
     if (o->depths)
         return read_depths(ctx, o->depths, nx * ny, d);
     for (int64_t i = 0; i < nx * ny; i++) {
-        const double x = length / (double)o->nx * (double)(i % nx) - o->shift;
-        const double y = o->ny > 0 ? o->width / (double)o->ny * (double)(i / nx) : 3.048;
+        const int64_t line = i / nx;
+        const double x = length / (double)o->nx * (double)(i - line * nx) - o->shift;
+        const double y = o->ny > 0 ? o->width / (double)o->ny * (double)line : 3.048;
         d[i] = o->bottom == BOTTOM_WHALIN ? whalin(x, y) : ramp(o, x);
     }
     return SPRY_STATUS_OK;

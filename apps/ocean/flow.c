@@ -33,8 +33,9 @@ spry_status ocean_flow_vector(const ocean_flow *f, int64_t n, const double *valu
 
 void ocean_flow_place(const ocean_flow *f, int64_t point, double *x, double *y)
 {
-    *x = f->dx * (double)(point % f->points.sizes.nx);
-    *y = f->dy * (double)(point / f->points.sizes.nx);
+    const int64_t line = point / f->points.sizes.nx;
+    *x = f->dx * (double)(point - line * f->points.sizes.nx);
+    *y = f->dy * (double)line;
 }
 
 /* --- Laplace's equation --------------------------------------------------------------------------

@@ -6,8 +6,9 @@
 #include "ocean/ocean.h"
 
 #include <math.h>
-#include <time.h>
+#include <string.h>
 
+enum { LOG_SIZE = 512 };
 static const double PI = 3.14159265358979323846;
 
 #define OPTION_OWNER ocean_options
@@ -224,18 +225,22 @@ done:
     return status;
 }
 
-static double seconds_now(void)
+/* What is told of each mode alike is told once. */
+static void log_once(void *data, spry_log_level level, const char *text)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+    char *last = data;
+    if (strcmp(last, text) == 0)
+        return;
+    snprintf(last, LOG_SIZE, "%s", text);
+    cli_log(NULL, level, text);
 }
 
 static int run(spry_context *ctx, const cli_arguments *arguments)
 {
     ocean_options *o = arguments->fields[0];
     ocean_run r = {.ctx = ctx, .o = o};
-    const double begun = seconds_now();
+    const double begun = cli_clock();
+    char last[LOG_SIZE] = "";
     spry_status status = SPRY_STATUS_OK;
     int exit_status = app_configure(ctx, arguments->operands[0], arguments, kept_units);
     if (exit_status == EXIT_DONE)
@@ -243,6 +248,7 @@ static int run(spry_context *ctx, const cli_arguments *arguments)
     if (exit_status != EXIT_DONE)
         return exit_status;
     signals_watch(ctx);
+    spry_context_set_log(ctx, log_once, last);
     status = prepare(&r);
     if (status == SPRY_STATUS_OK)
         exit_status = record_prepare(&r);
@@ -250,10 +256,10 @@ static int run(spry_context *ctx, const cli_arguments *arguments)
         if (o->resume)
             status = record_resume(&r);
         progress_start(&r.progress, o->quiet, 1);
-        const double steps_begun = seconds_now();
+        const double steps_begun = cli_clock();
         if (status == SPRY_STATUS_OK)
             status = take_steps(&r);
-        r.seconds = seconds_now() - steps_begun;
+        r.seconds = cli_clock() - steps_begun;
         progress_clear(&r.progress);
         if (status == SPRY_STATUS_OK)
             status = record_end(&r);
@@ -261,10 +267,11 @@ static int run(spry_context *ctx, const cli_arguments *arguments)
     if (status != SPRY_STATUS_OK)
         exit_status = cli_failed(ctx, status);
     else if (exit_status == EXIT_DONE)
-        tell(&r, seconds_now() - begun);
+        tell(&r, cli_clock() - begun);
     record_free(&r);
     spry_vector_free(r.u);
     ocean_flow_free(&r.flow);
+    spry_context_set_log(ctx, cli_log, NULL);
     signals_unwatch();
     return exit_status;
 }

@@ -111,8 +111,9 @@ double ocean_vertical_response(const ocean_vertical *v, double depth, double squ
 double ocean_shortest(int order, double spacing)
 {
     double node[WIDTH_MOST] = {0}, w[WIDTH_MOST + 1], sum = 0;
+    const int middle = order / 2;
     for (int j = 0; j <= order; j++)
-        node[j] = j - order / 2;
+        node[j] = j - middle;
     difference(2, 0, order + 1, node, false, w);
     for (int j = 0; j <= order; j++)
         sum += fabs(w[j]); /* signs alternate */

@@ -426,6 +426,34 @@ static void test_filter(void **state)
     assert_true(fabs(saw) < 0.5);
 }
 
+/* A small flow and one rate, with memory that runs out anywhere. */
+static spry_status small_flow(spry_context *ctx, void *data)
+{
+    ocean_flow f;
+    spry_vector *u = NULL, *rate = NULL;
+    spry_status status = ocean_flow_make(ctx, data, &f);
+    if (status == SPRY_STATUS_OK)
+        status = ocean_flow_vector(&f, 2 * f.plane, NULL, &u);
+    if (status == SPRY_STATUS_OK)
+        status = spry_vector_like(u, 2 * f.plane, &rate);
+    if (status == SPRY_STATUS_OK)
+        status = ocean_flow_rate(&f, 0, u, rate);
+    if (status == SPRY_STATUS_OK)
+        status = ocean_flow_filter(&f, u);
+    spry_vector_free(u);
+    spry_vector_free(rate);
+    ocean_flow_free(&f);
+    return status;
+}
+
+static void test_memory(void **state)
+{
+    ocean_wave w;
+    ocean_wave_linear(G, 0.3, 1e-7, 1, 0, &w);
+    ocean_setup s = one_wave(&w, 8, 2, 2, false);
+    support_torture(*state, small_flow, &s);
+}
+
 static void test_wrong(void **state)
 {
     spry_context *ctx = *state;
@@ -460,6 +488,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_long_run, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_bottom, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_device, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_memory, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_filter, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_wrong, support_setup, support_teardown),
     };
