@@ -38,6 +38,9 @@ typedef struct ocean_flow {
     double dx, dy, shallow, deep;
     spry_grid *surface; /* of plane numbers */
     spry_vector *still, *shape, *tables, *forcing, *zones, *nothing, *phi, *rhs, *part, *ones;
+    /* For first guesses: the solution before phi, and, on the host, how many there are, the time of
+     * phi and that of `past`. */
+    spry_vector *past, *times;
     /* Of each mode: the Helmholtz operator, its multigrid; and a plane before and behind. */
     spry_operator *mode[LEVELS_MOST], *cycle[LEVELS_MOST];
     spry_vector *before, *behind;
@@ -85,7 +88,7 @@ spry_status ocean_flow_precon(void *flow, spry_transpose op, const spry_vector *
 
 /* rate = F(t, u): a spry_rate_fn with the flow as its data. */
 spry_status ocean_flow_rate(void *flow, double t, const spry_vector *u, spry_vector *rate);
-/* Solves Laplace's equation below a surface: f->phi, and f->shape with its slopes. */
+/* Solves Laplace's equation below a surface, from the first guess in f->phi: f->phi, and f->shape with its slopes. */
 spry_status ocean_flow_solve(ocean_flow *f, const spry_vector *u);
 /* u, filtered along both axes. */
 spry_status ocean_flow_filter(ocean_flow *f, spry_vector *u);

@@ -275,8 +275,9 @@ spry_status record_checkpoint(ocean_run *r)
     const spry_status status = write_series(r);
     if (status != SPRY_STATUS_OK)
         return status;
-    return app_checkpoint_write(r->ctx, r->o->checkpoint, r->what, r->step, r->t, 3,
-                                (const spry_vector *const[]){r->u, r->flow.phi, r->harmonics});
+    return app_checkpoint_write(
+        r->ctx, r->o->checkpoint, r->what, r->step, r->t, 5,
+        (const spry_vector *const[]){r->u, r->flow.phi, r->flow.past, r->flow.times, r->harmonics});
 }
 
 /* Rows of the run before, as far as the checkpoint's. */
@@ -298,9 +299,9 @@ static spry_status keep_series(ocean_run *r)
 
 spry_status record_resume(ocean_run *r)
 {
-    const spry_status status =
-        app_checkpoint_read(r->ctx, r->o->checkpoint, r->what, &r->step, &r->t, 3,
-                            (spry_vector *const[]){r->u, r->flow.phi, r->harmonics});
+    const spry_status status = app_checkpoint_read(
+        r->ctx, r->o->checkpoint, r->what, &r->step, &r->t, 5,
+        (spry_vector *const[]){r->u, r->flow.phi, r->flow.past, r->flow.times, r->harmonics});
     r->frames = r->step / r->o->every;
     return status == SPRY_STATUS_OK ? keep_series(r) : status;
 }
