@@ -267,6 +267,38 @@ static void test_long_run(void **state)
     clear_flow(&x);
 }
 
+/* The shortest wave has the highest frequency, a: rk4 multiplies its energy by 1 - y^6/72 + y^8/576
+ * in a step, y = a dt, which is 1 at y = 2 sqrt 2: the longest stable step. */
+static void test_stability(void **state)
+{
+    enum { NX = 16, STEPS = 10 };
+    spry_context *ctx = *state;
+    for (int i = 0; i < 3; i++) {
+        const double part = 0.9 + 0.1 * i, y = part * sqrt(8);
+        ocean_wave w;
+        fixture x;
+        double water, before, after;
+        spry_stepper *stepper = NULL;
+        ocean_wave_linear(G, 0.3, 1e-9, 1, 0, &w);
+        const ocean_setup s = one_wave(&w, NX, 8, 6, false);
+        setup_flow(&x, ctx, &s);
+        for (int p = 0; p < NX; p++)
+            x.eta[p] = p % 2 == 0 ? 1e-9 : -1e-9;
+        assert_ok(ctx, ocean_flow_sums(&x.flow, x.u, x.rate, &water, &before));
+        assert_ok(ctx, spry_stepper_new(ctx, "method=rk4", &stepper));
+        assert_ok(ctx, spry_stepper_set_function(stepper, ocean_flow_rate, &x.flow));
+        const double dt = part * ocean_flow_limit(&x.flow);
+        assert_ok(ctx, spry_stepper_set_real(stepper, "dt", dt));
+        assert_ok(ctx, spry_stepper_run(stepper, 0, STEPS * dt, x.u, NULL));
+        assert_ok(ctx, ocean_flow_rate(&x.flow, 0, x.u, x.rate));
+        assert_ok(ctx, ocean_flow_sums(&x.flow, x.u, x.rate, &water, &after));
+        const double expected = pow(1 - pow(y, 6) / 72 + pow(y, 8) / 576, STEPS);
+        assert_true(fabs(after / before / expected - 1) < 1e-4);
+        spry_stepper_free(stepper);
+        clear_flow(&x);
+    }
+}
+
 /* --- bottoms -------------------------------------------------------------------------------------
  */
 
@@ -486,6 +518,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_dispersion, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_small_wave, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_long_run, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_stability, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_bottom, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_device, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_memory, support_setup, support_teardown),
