@@ -88,7 +88,8 @@ spry_status ocean_flow_precon(void *flow, spry_transpose op, const spry_vector *
 
 /* rate = F(t, u): a spry_rate_fn with the flow as its data. */
 spry_status ocean_flow_rate(void *flow, double t, const spry_vector *u, spry_vector *rate);
-/* Solves Laplace's equation below a surface, from the first guess in f->phi: f->phi, and f->shape with its slopes. */
+/* Solves Laplace's equation below a surface, from the first guess in f->phi: f->phi, and f->shape
+ * with its slopes. */
 spry_status ocean_flow_solve(ocean_flow *f, const spry_vector *u);
 /* u, filtered along both axes. */
 spry_status ocean_flow_filter(ocean_flow *f, spry_vector *u);
