@@ -97,8 +97,7 @@ spry_status ocean_flow_solve(ocean_flow *f, const spry_vector *u)
         &f->points, SWEEP_metric, 0, 0,
         &(ocean_arrays){.a = u, .b = f->still, .tables = f->tables, .y = f->shape}));
     /* what is known at the surface, brought over */
-    OCEAN_GO(spry_vector_fill(f->part, (spry_scalar){0, 0}));
-    OCEAN_GO(multiply(f, f->part, u, true, f->rhs));
+    OCEAN_GO(multiply(f, f->nothing, u, true, f->rhs));
     OCEAN_GO(spry_solve(f->solver, f->rhs, f->phi, &result));
     f->solves++;
     f->iterations += result.iterations;

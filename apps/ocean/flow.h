@@ -37,7 +37,8 @@ typedef struct ocean_flow {
     int64_t plane; /* points of the surface */
     double dx, dy, shallow, deep;
     spry_grid *surface; /* of plane numbers */
-    spry_vector *still, *shape, *tables, *forcing, *zones, *nothing, *phi, *rhs, *part, *ones;
+    spry_vector *still, *shape, *tables, *forcing, *zones, *phi, *rhs, *ones;
+    spry_vector *nothing; /* zeros, as a surface or below it */
     /* For first guesses: the solution before phi, and, on the host, how many there are, the time of
      * phi and that of `past`. */
     spry_vector *past, *times;

@@ -175,9 +175,9 @@ static spry_status make_vectors(ocean_flow *f)
     const struct {
         spry_vector **v;
         int planes;
-    } list[] = {{&f->still, 4}, {&f->shape, 5 + nz}, {&f->zones, 2}, {&f->nothing, 2},
-                {&f->phi, nz},  {&f->past, nz},      {&f->rhs, nz},  {&f->part, nz},
-                {&f->ones, 1},  {&f->before, 1},     {&f->behind, 1}};
+    } list[] = {{&f->still, 4},  {&f->shape, 5 + nz}, {&f->zones, 2}, {&f->nothing, nz},
+                {&f->phi, nz},   {&f->past, nz},      {&f->rhs, nz},  {&f->ones, 1},
+                {&f->before, 1}, {&f->behind, 1}};
     spry_status status = SPRY_STATUS_OK;
     for (size_t i = 0; i < sizeof list / sizeof *list; i++)
         OCEAN_GO(ocean_flow_vector(f, list[i].planes * f->plane, NULL, list[i].v));
@@ -239,9 +239,9 @@ done:
 
 void ocean_flow_free(ocean_flow *f)
 {
-    spry_vector *const list[] = {f->still,   f->shape,  f->tables, f->forcing, f->zones,
-                                 f->nothing, f->phi,    f->rhs,    f->part,    f->ones,
-                                 f->before,  f->behind, f->past,   f->times};
+    spry_vector *const list[] = {f->still,   f->shape, f->tables, f->forcing, f->zones,
+                                 f->nothing, f->phi,   f->rhs,    f->ones,    f->before,
+                                 f->behind,  f->past,  f->times};
     spry_solver_free(f->solver);
     spry_operator_free(f->laplace);
     spry_operator_free(f->precon);
