@@ -21,8 +21,8 @@ SPRY_BEGIN
  */
 SPRY_API spry_status spry_precon_new(const spry_matrix *A, spry_device *device, const char *spec,
                                      spry_operator **M);
-/** The same for a matrix that has an operator on a device already: M is made there, from what is
- * there where that will do. A and op must stay alive. */
+/** The same where an operator of A is already: M is made there, from what is there where that will
+ * do; A is NULL for operators on grids, which have no matrix but gmg. Both must stay alive. */
 SPRY_API spry_status spry_precon_beside(const spry_operator *op, const spry_matrix *A,
                                         const char *spec, spry_operator **M);
 

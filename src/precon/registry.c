@@ -446,9 +446,15 @@ spry_status spry_precon_new(const spry_matrix *A, spry_device *device, const cha
 spry_status spry_precon_beside(const spry_operator *op, const spry_matrix *A, const char *spec,
                                spry_operator **M)
 {
-    SPRY_NEED(CTX_OF_ANY(op, A), op, A, spec, M);
+    SPRY_NEED(CTX_OF_ANY(op, A), op, spec, M);
     const precon_job place = {.device = op->device, .op = op};
+    char name[32];
     *M = NULL;
+    if (!A) {
+        const spry_status refused = refuse_inner(op->ctx, spec);
+        return refused != SPRY_STATUS_OK ? refused
+                                         : ended(op->ctx, make_any(op->ctx, &place, spec, M, name));
+    }
     if (op->type != A->a.type || op->rows != A->a.rows || op->cols != A->a.cols)
         return SPRY_FAIL(op->ctx, SPRY_STATUS_BAD_USAGE, "the operator is not one of the matrix");
     return make_public(op->ctx, A, &place, spec, M);

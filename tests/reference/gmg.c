@@ -295,6 +295,28 @@ static spry_status life(spry_context *ctx, void *data)
     return status;
 }
 
+/* A cycle by itself, of an operator without a matrix: what the first iteration of a solve adds. */
+static void by_itself(void **state)
+{
+    spry_context *ctx = *state;
+    system_of s = make(ctx, "32x16", "-laplace + k", "order=4",
+                       "method=richardson precon=gmg max-iter=1 stall=0");
+    spry_operator *M = NULL;
+    spry_vector *z = NULL;
+    assert_ok(ctx, spry_vector_like(s.b, spry_vector_size(s.b), &z));
+    assert_ok(ctx, spry_precon_beside(s.A, NULL, "gmg", &M));
+    assert_ok(ctx, spry_operator_apply(M, s.b, z));
+    assert_ok(ctx, spry_solve(s.solver, s.b, s.x, NULL));
+    assert_memory_equal(spry_vector_data(z), spry_vector_data(s.x),
+                        (size_t)spry_vector_size(z) * sizeof(double));
+    spry_operator_free(M);
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_precon_beside(s.A, NULL, "jacobi", &M));
+    support_message_has(ctx, "needs a matrix");
+    assert_null(M);
+    spry_vector_free(z);
+    unmake(&s);
+}
+
 static void torture(void **state)
 {
     life_of l = {make(*state, "32x16", "-laplace", NULL, "method=richardson"),
@@ -315,6 +337,7 @@ int main(void)
         cmocka_unit_test(waves),
         cmocka_unit_test_setup_teardown(singular, support_setup, support_teardown),
         cmocka_unit_test(same_bits),
+        cmocka_unit_test_setup_teardown(by_itself, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(faults, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(torture, support_setup, support_teardown)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,200 @@
+/* The flow below a surface: see flow.h. */
+#include "ocean/flow.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+spry_status ocean_fail(spry_context *ctx, const char *text)
+{
+    spry_context_set_message(ctx, text);
+    return SPRY_STATUS_BAD_INPUT;
+}
+
+spry_status ocean_flow_copy(const ocean_flow *f, const double *values, spry_vector *v)
+{
+    spry_vector *host = NULL;
+    /* only to be copied from */
+    spry_status status = spry_vector_new(f->ctx, SPRY_TYPE_D, spry_vector_size(v),
+                                         (void *)(uintptr_t)values, SPRY_OWN_BORROW, &host);
+    if (status == SPRY_STATUS_OK)
+        status = spry_vector_copy(host, v);
+    spry_vector_free(host);
+    return status;
+}
+
+spry_status ocean_flow_vector(const ocean_flow *f, int64_t n, const double *values, spry_vector **v)
+{
+    const spry_status status =
+        f->device ? spry_vector_on(f->device, SPRY_TYPE_D, n, NULL, v)
+                  : spry_vector_new(f->ctx, SPRY_TYPE_D, n, NULL, SPRY_OWN_TAKE, v);
+    return status == SPRY_STATUS_OK && values ? ocean_flow_copy(f, values, *v) : status;
+}
+
+void ocean_flow_place(const ocean_flow *f, int64_t point, double *x, double *y)
+{
+    const int64_t line = point / f->points.sizes.nx;
+    *x = f->dx * (double)(point - line * f->points.sizes.nx);
+    *y = f->dy * (double)line;
+}
+
+/* --- Laplace's equation --------------------------------------------------------------------------
+ */
+
+static spry_status multiply(ocean_flow *f, const spry_vector *x, const spry_vector *surface,
+                            bool minus, spry_vector *y)
+{
+    spry_status status = ocean_sweep_run(&f->points, SWEEP_slopes, 0, 0,
+                                         &(ocean_arrays){.a = x,
+                                                         .b = surface,
+                                                         .c = f->shape,
+                                                         .e = f->still,
+                                                         .tables = f->tables,
+                                                         .y = f->shape});
+    if (status == SPRY_STATUS_OK && y)
+        status = ocean_sweep_run(
+            &f->points, SWEEP_product, 0, minus,
+            &(ocean_arrays){
+                .a = x, .b = surface, .c = f->shape, .e = f->still, .tables = f->tables, .y = y});
+    return status;
+}
+
+spry_status ocean_flow_laplace(void *data, spry_transpose op, const spry_vector *x, spry_vector *y,
+                               void *stream)
+{
+    ocean_flow *f = data;
+    (void)op;
+    (void)stream;
+    return multiply(f, x, f->nothing, false, y);
+}
+
+/* All modes in turn: into the mode, a cycle of its multigrid, and back. */
+spry_status ocean_flow_precon(void *data, spry_transpose op, const spry_vector *x, spry_vector *y,
+                              void *stream)
+{
+    ocean_flow *f = data;
+    spry_status status = SPRY_STATUS_OK;
+    (void)op;
+    (void)stream;
+    for (int m = 0; m < f->points.sizes.nz && status == SPRY_STATUS_OK; m++) {
+        status = ocean_sweep_run(&f->points, SWEEP_into, 0, m,
+                                 &(ocean_arrays){.a = x, .tables = f->tables, .y = f->before});
+        if (status == SPRY_STATUS_OK)
+            status = spry_operator_apply(f->cycle[m], f->before, f->behind);
+        if (status == SPRY_STATUS_OK)
+            status = ocean_sweep_run(&f->points, SWEEP_back, 0, m,
+                                     &(ocean_arrays){.a = f->behind, .tables = f->tables, .y = y});
+    }
+    return status;
+}
+
+spry_status ocean_flow_solve(ocean_flow *f, const spry_vector *u)
+{
+    char text[192];
+    spry_result result = SPRY_RESULT_INIT;
+    spry_status status = SPRY_STATUS_OK;
+    OCEAN_GO(ocean_sweep_run(
+        &f->points, SWEEP_metric, 0, 0,
+        &(ocean_arrays){.a = u, .b = f->still, .tables = f->tables, .y = f->shape}));
+    /* what is known at the surface, brought over */
+    OCEAN_GO(multiply(f, f->nothing, u, true, f->rhs));
+    OCEAN_GO(spry_solve(f->solver, f->rhs, f->phi, &result));
+    f->solves++;
+    f->iterations += result.iterations;
+    f->worst = result.iterations > f->worst ? result.iterations : f->worst;
+    if (!result.converged && result.reason != SPRY_REASON_STOPPED) {
+        snprintf(
+            text, sizeof text,
+            "Laplace's equation was not solved to %g (%s after %lld iterations, residual %.1e): "
+            "waves may be too steep for the grid; filter = 1 or a finer grid may help",
+            f->setup.tol, spry_reason_name(result.reason), (long long)result.iterations,
+            result.true_residual);
+        status = ocean_fail(f->ctx, text);
+        goto done;
+    }
+    OCEAN_GO(multiply(f, f->phi, u, false, NULL));
+done:
+    spry_result_clear(f->ctx, &result);
+    return status;
+}
+
+/* A first guess at a time, on the line through the last two solutions. Stages at one time have one
+ * place there, and the later of them counts. */
+static spry_status guess(ocean_flow *f, double t)
+{
+    enum { COUNT, LAST, BEFORE };
+    double *time = spry_vector_data(f->times);
+    const double apart = time[LAST] - time[BEFORE];
+    const double part = time[COUNT] > 1 ? (t - time[LAST]) / apart : 0;
+    if (time[COUNT] > 0 && fabs(t - time[LAST]) <= 1e-3 * fabs(apart))
+        return SPRY_STATUS_OK;
+    spry_status status = spry_vector_scale((spry_scalar){-part, 0}, f->past);
+    if (status == SPRY_STATUS_OK)
+        status = spry_vector_axpy((spry_scalar){1 + part, 0}, f->phi, f->past);
+    spry_vector *const guessed = f->past;
+    f->past = f->phi;
+    f->phi = guessed;
+    time[BEFORE] = time[LAST];
+    time[LAST] = t;
+    time[COUNT] = fmin(time[COUNT] + 1, 2);
+    return status;
+}
+
+spry_status ocean_flow_rate(void *flow, double t, const spry_vector *u, spry_vector *rate)
+{
+    ocean_flow *f = flow;
+    spry_status status = guess(f, t);
+    if (status == SPRY_STATUS_OK)
+        status = ocean_flow_solve(f, u);
+    if (status != SPRY_STATUS_OK)
+        return status;
+    return ocean_sweep_run(&f->points, SWEEP_rates, t, 0,
+                           &(ocean_arrays){.a = u,
+                                           .c = f->shape,
+                                           .e = f->zones,
+                                           .tables = f->tables,
+                                           .forcing = f->forcing,
+                                           .y = rate});
+}
+
+spry_status ocean_flow_filter(ocean_flow *f, spry_vector *u)
+{
+    spry_vector *other = NULL;
+    spry_status status = spry_vector_like(u, spry_vector_size(u), &other);
+    for (int axis = 0; axis < (f->setup.ny > 0 ? 2 : 1) && status == SPRY_STATUS_OK; axis++) {
+        status = ocean_sweep_run(&f->points, SWEEP_filter, 0, axis,
+                                 &(ocean_arrays){.a = u, .tables = f->tables, .y = other});
+        if (status == SPRY_STATUS_OK)
+            status = spry_vector_copy(other, u);
+    }
+    spry_vector_free(other);
+    return status;
+}
+
+spry_status ocean_flow_sums(ocean_flow *f, const spry_vector *u, const spry_vector *rate,
+                            double *water, double *energy)
+{
+    double *const sums[] = {water, energy};
+    spry_status status = SPRY_STATUS_OK;
+    for (int i = 0; i < 2 && status == SPRY_STATUS_OK; i++) {
+        spry_scalar sum = {0, 0};
+        status = ocean_sweep_run(
+            &f->points, SWEEP_sums, 0, i,
+            &(ocean_arrays){.a = u, .b = rate, .tables = f->tables, .y = f->before});
+        if (status == SPRY_STATUS_OK)
+            status = spry_vector_dot(f->ones, f->before, &sum);
+        *sums[i] = sum.re;
+    }
+    return status;
+}
+
+double ocean_flow_limit(const ocean_flow *f)
+{
+    double square = ocean_shortest(f->setup.order, f->dx), worst = 0;
+    if (f->setup.ny > 0)
+        square += ocean_shortest(f->setup.order, f->dy);
+    const double depths[] = {f->shallow, f->deep};
+    for (int i = 0; i < 2; i++)
+        worst = fmax(worst, ocean_vertical_response(&f->vertical, depths[i], square));
+    return 2 * sqrt(2) / sqrt(f->setup.gravity * worst);
+}

@@ -1,0 +1,302 @@
+/*
+ * spry ocean: waves on water by potential flow without small parameters (A. P. Engsig-Karup et al.
+ * in R. Couturier, ed., Designing Scientific Applications on GPUs, 2013, chapter 11): basins with
+ * any bottom, zones that make and absorb waves, pressure on the surface.
+ */
+#include "ocean/ocean.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { LOG_SIZE = 512 };
+static const double PI = 3.14159265358979323846;
+
+#define OPTION_OWNER ocean_options
+static const spry_option rows[] = {OCEAN_OPTIONS(SPRY_OPTION_ROW)};
+#undef OPTION_OWNER
+
+static spry_option_list own_options(void)
+{
+    return CLI_LIST(rows);
+}
+
+static const app_unit kept_units[] = {
+    {"length", "m"},     {"width", "m"},        {"depth", "m"},          {"shore", "m"},
+    {"ramp_from", "m"},  {"ramp_to", "m"},      {"shift", "m"},          {"gravity", "m/s^2"},
+    {"height", "m"},     {"period", "s"},       {"wavelength", "m"},     {"direction", "rad"},
+    {"generation", "m"}, {"absorption", "m"},   {"ramp", "s"},           {"spot_x", "m"},
+    {"spot_y", "m"},     {"spot_speed", "m/s"}, {"spot_heading", "rad"}, {"spot_radius", "m"},
+    {"end", "s"},        {"dt", "s"},           {"harmonics_y", "m"},    {NULL, NULL}};
+
+/* --- what is asked -------------------------------------------------------------------------------
+ */
+
+static spry_status make_wave(ocean_run *r)
+{
+    const ocean_options *o = r->o;
+    /* zones that make waves are over the depth of x = 0 */
+    const double depth = o->bottom == BOTTOM_WHALIN ? 0.4572 : o->depth;
+    if (o->wave == WAVE_NONE)
+        return SPRY_STATUS_OK;
+    if (o->wave == WAVE_STREAM) {
+        const spry_status status =
+            ocean_wave_stream(r->ctx, o->gravity, depth, o->height, o->wavelength, o->period,
+                              (int)o->terms, &r->wave);
+        if (status != SPRY_STATUS_OK)
+            return status;
+    } else {
+        ocean_wave_linear(o->gravity, depth, o->height, o->wavelength, o->period, &r->wave);
+    }
+    r->period = 2 * PI / r->wave.omega;
+    return SPRY_STATUS_OK;
+}
+
+/* What makes no sense together. */
+static int check(const ocean_options *o)
+{
+    if (o->wave != WAVE_NONE && !(o->height > 0 && (o->period > 0) != (o->wavelength > 0)))
+        return cli_fail(EXIT_INPUT, "a wave needs a height, and a period or a wavelength");
+    if (o->wave == WAVE_NONE && (o->start != 0 || o->generation > 0))
+        return cli_fail(EXIT_INPUT, "start = wave and generation need a wave: wave = linear or "
+                                    "stream, height, period");
+    if (!(o->length > 0) && o->wave == WAVE_NONE)
+        return cli_fail(EXIT_INPUT, "length is missing");
+    if ((o->ny > 0) != (o->width > 0))
+        return cli_fail(EXIT_INPUT, "width and ny belong together: %s is missing",
+                        o->ny > 0 ? "width" : "ny");
+    if (o->bottom == BOTTOM_RAMP && !(o->shore > 0 && o->ramp_to > o->ramp_from))
+        return cli_fail(EXIT_INPUT, "bottom = ramp needs shore, ramp_from and a larger ramp_to");
+    if (o->resume && !o->checkpoint)
+        return cli_fail(EXIT_INPUT, "--resume needs the --checkpoint to begin with");
+    return EXIT_DONE;
+}
+
+static spry_status make_flow(ocean_run *r)
+{
+    static const char *const methods[] = {"gmres", "bicgstab", "richardson:omega=0.55"};
+    const ocean_options *o = r->o;
+    const double length = o->length > 0 ? o->length : 2 * PI / r->wave.k;
+    double *depths = NULL;
+    spry_status status = basin_depths(r->ctx, o, length, &depths);
+    if (status == SPRY_STATUS_OK)
+        status = ocean_flow_make(r->ctx,
+                                 &(ocean_setup){.nx = (int)o->nx,
+                                                .ny = (int)o->ny,
+                                                .nz = (int)o->nz,
+                                                .order = (int)o->order,
+                                                .clustered = o->clustered,
+                                                .round_x = o->ends == 1,
+                                                .round_y = o->sides == 1,
+                                                .length = length,
+                                                .width = o->width,
+                                                .gravity = o->gravity,
+                                                .depth = o->depth,
+                                                .depths = depths,
+                                                .method = methods[o->solver],
+                                                .tol = o->tol,
+                                                .device = o->device,
+                                                .single = o->precision == 1},
+                                 &r->flow);
+    spry_free(r->ctx, depths);
+    return status;
+}
+
+/* Steps by courant, as many to a period as make it whole; within what is stable. */
+static spry_status choose_step(ocean_run *r)
+{
+    const ocean_options *o = r->o;
+    const double limit = ocean_flow_limit(&r->flow);
+    const double speed =
+        r->wave.count > 0 ? r->wave.omega / r->wave.k : sqrt(o->gravity * r->flow.deep);
+    char text[160];
+    r->dt = o->dt > 0 ? o->dt : fmin(o->courant * r->flow.dx / speed, 0.9 * limit);
+    if (o->dt == 0 && r->period > 0)
+        r->dt = r->period / ceil(r->period / r->dt - 1e-9);
+    if (r->dt <= limit)
+        return SPRY_STATUS_OK;
+    snprintf(text, sizeof text,
+             "steps of %g s are not stable: the longest stable one is %.3g s for small waves; "
+             "fewer or not clustered levels allow longer ones",
+             r->dt, limit);
+    return ocean_fail(r->ctx, text);
+}
+
+/* --- the run -------------------------------------------------------------------------------------
+ */
+
+/* The first rate of a step is that of the state before it, which is recorded. */
+static spry_status rate(void *data, double t, const spry_vector *u, spry_vector *result)
+{
+    ocean_run *r = data;
+    spry_status status = ocean_flow_rate(&r->flow, t, u, result);
+    if (status == SPRY_STATUS_OK && r->fresh)
+        status = record_state(r, t, u, result);
+    r->fresh = false;
+    return status;
+}
+
+static spry_status take_step(ocean_run *r, spry_stepper *stepper)
+{
+    const ocean_options *o = r->o;
+    const double next = fmin((double)(r->step + 1) * r->dt, o->end);
+    char text[96];
+    spry_step_stats stats = SPRY_STEP_STATS_INIT;
+    r->fresh = true;
+    spry_status status = spry_stepper_run(stepper, r->t, next, r->u, &stats);
+    if (status == SPRY_STATUS_OK && stats.stopped)
+        status = SPRY_STATUS_INTERRUPTED;
+    if (status != SPRY_STATUS_OK)
+        return status;
+    r->t = next;
+    r->step++;
+    if (o->filter > 0 && r->step % o->filter == 0)
+        status = ocean_flow_filter(&r->flow, r->u);
+    if (status == SPRY_STATUS_OK && r->step % o->every == 0) {
+        status = record_frame(r);
+        if (status == SPRY_STATUS_OK)
+            status = record_checkpoint(r);
+    }
+    snprintf(text, sizeof text, "t %.4g s  step %s", r->t, text_count(r->step));
+    progress_part(&r->progress, r->t / o->end, text);
+    return status;
+}
+
+/* All steps, and the state at their end. */
+static spry_status take_steps(ocean_run *r)
+{
+    spry_stepper *stepper = NULL;
+    spry_vector *last = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    OCEAN_GO(spry_stepper_new(r->ctx, "method=rk4", &stepper));
+    OCEAN_GO(spry_stepper_set_function(stepper, rate, r));
+    /* each run is one step, as long as its end wants it, whatever rounding makes of the times */
+    OCEAN_GO(spry_stepper_set_real(stepper, "dt", r->dt * (1 + 1e-9)));
+    while (r->t < r->o->end * (1 - 1e-12))
+        OCEAN_GO(take_step(r, stepper));
+    OCEAN_GO(spry_vector_like(r->u, spry_vector_size(r->u), &last));
+    r->fresh = true;
+    OCEAN_GO(rate(r, r->t, r->u, last));
+done:
+    spry_vector_free(last);
+    spry_stepper_free(stepper);
+    return status;
+}
+
+static void tell(const ocean_run *r, double seconds)
+{
+    const ocean_flow *f = &r->flow;
+    const double solves = f->solves > 0 ? (double)f->solves : 1;
+    printf("grid          %d x %d x %d points, order %d, %s\n", f->points.sizes.nx,
+           f->points.sizes.ny, f->points.sizes.nz + 1, f->setup.order,
+           f->device ? f->setup.device : "cpu");
+    if (r->wave.count > 0)
+        printf("wave          period %.6g s, length %.6g m, height %.4g m, kh %.4g\n", r->period,
+               2 * PI / r->wave.k, r->wave.height, r->wave.k * r->wave.depth);
+    printf("steps         %lld of %.4g s to %.6g s; stable below %.3g s\n", (long long)r->step,
+           r->dt, r->t, ocean_flow_limit(f));
+    printf("solves        %lld, %.1f iterations each, %lld at most\n", (long long)f->solves,
+           (double)f->iterations / solves, (long long)f->worst);
+    printf("water         %+.3e m%s above the still one, %+.1e in the run\n", r->water,
+           f->setup.ny > 0 ? "^3" : "^2", r->water - r->first_water);
+    printf("energy        %.6e over the density, %+.2e of it in the run\n", r->energy,
+           r->first_energy > 0 ? r->energy / r->first_energy - 1 : 0);
+    printf("time          %s; %s per solve, with all of its step\n", text_seconds(seconds),
+           text_seconds(r->seconds / solves));
+}
+
+static spry_status prepare(ocean_run *r)
+{
+    const ocean_options *o = r->o;
+    const ocean_spot spot = {o->pressure,   o->spot_x,       o->spot_y,
+                             o->spot_speed, o->spot_heading, o->spot_radius};
+    spry_status status = SPRY_STATUS_OK;
+    OCEAN_GO(make_wave(r));
+    OCEAN_GO(make_flow(r));
+    OCEAN_GO(choose_step(r));
+    const double ramp = o->ramp >= 0 ? o->ramp : 2 * r->period;
+    OCEAN_GO(ocean_flow_set_wave(&r->flow, &r->wave, o->direction, o->start ? 0 : ramp));
+    OCEAN_GO(ocean_flow_set_spot(&r->flow, &spot));
+    OCEAN_GO(basin_zones(r));
+    OCEAN_GO(ocean_flow_vector(&r->flow, 2 * r->flow.plane, NULL, &r->u));
+    OCEAN_GO(basin_start(r));
+    snprintf(r->what, sizeof r->what, "ocean %dx%dx%d dt %.12g", r->flow.points.sizes.nx,
+             r->flow.points.sizes.ny, r->flow.points.sizes.nz, r->dt);
+done:
+    return status;
+}
+
+/* What is told of each mode alike is told once. */
+static void log_once(void *data, spry_log_level level, const char *text)
+{
+    char *last = data;
+    if (strcmp(last, text) == 0)
+        return;
+    snprintf(last, LOG_SIZE, "%s", text);
+    cli_log(NULL, level, text);
+}
+
+static int run(spry_context *ctx, const cli_arguments *arguments)
+{
+    ocean_options *o = arguments->fields[0];
+    ocean_run r = {.ctx = ctx, .o = o};
+    const double begun = cli_clock();
+    char last[LOG_SIZE] = "";
+    spry_status status = SPRY_STATUS_OK;
+    int exit_status = app_configure(ctx, arguments->operands[0], arguments, kept_units);
+    if (exit_status == EXIT_DONE)
+        exit_status = check(o);
+    if (exit_status != EXIT_DONE)
+        return exit_status;
+    signals_watch(ctx);
+    spry_context_set_log(ctx, log_once, last);
+    status = prepare(&r);
+    if (status == SPRY_STATUS_OK)
+        exit_status = record_prepare(&r);
+    if (status == SPRY_STATUS_OK && exit_status == EXIT_DONE) {
+        if (o->resume)
+            status = record_resume(&r);
+        progress_start(&r.progress, o->quiet, 1);
+        const double steps_begun = cli_clock();
+        if (status == SPRY_STATUS_OK)
+            status = take_steps(&r);
+        r.seconds = cli_clock() - steps_begun;
+        progress_clear(&r.progress);
+        if (status == SPRY_STATUS_OK)
+            status = record_end(&r);
+    }
+    if (status != SPRY_STATUS_OK)
+        exit_status = cli_failed(ctx, status);
+    else if (exit_status == EXIT_DONE)
+        tell(&r, cli_clock() - begun);
+    record_free(&r);
+    spry_vector_free(r.u);
+    ocean_flow_free(&r.flow);
+    spry_context_set_log(ctx, cli_log, NULL);
+    signals_unwatch();
+    return exit_status;
+}
+
+const cli_command app_command = {
+    .name = "ocean",
+    .summary = "waves on water, by potential flow without small parameters",
+    .synopsis = "CONFIG",
+    .description =
+        "Waves in a basin, along x alone or along x and y, over a bottom of any shape: the surface "
+        "and the potential there go on in time by Runge-Kutta's method of fourth order, and "
+        "Laplace's equation below the surface is solved at each of its stages, by differences of "
+        "high order with multigrid of second order as preconditioner. CONFIG has lines NAME = "
+        "VALUE "
+        "UNIT; names are those of the options below, which come first. Files are named on the "
+        "command line. docs/ocean.md has the equations and examples.",
+    .groups = (const cli_group[]){{"Options", own_options, NULL},
+                                  {"All commands", spry_context_options, NULL},
+                                  {0}},
+    .examples = (const cli_example[]){{"spry ocean wave.txt --series gauges.csv",
+                                       "A run, with a table of what gauges saw."},
+                                      {"spry ocean shoal.txt --frames film --every 20",
+                                       "Pictures of the surface, each 20 steps."},
+                                      {0}},
+    .least = 1,
+    .most = 1,
+    .run = run,
+};

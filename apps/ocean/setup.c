@@ -1,0 +1,310 @@
+/* Making a flow: grid, depths, tables, the modes' multigrid, the solver; and what drives it. */
+#include "ocean/flow.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* --- what is asked -------------------------------------------------------------------------------
+ */
+
+static spry_status check_axis(spry_context *ctx, const char *name, int intervals, int least)
+{
+    char text[160];
+    if (intervals >= least)
+        return SPRY_STATUS_OK;
+    snprintf(text, sizeof text,
+             "%s = %d: differences of this order, and the filter, need %d or more", name, intervals,
+             least);
+    return ocean_fail(ctx, text);
+}
+
+static spry_status check_setup(spry_context *ctx, const ocean_setup *s)
+{
+    char text[160];
+    spry_status status = check_axis(ctx, "nx", s->nx, 8);
+    if (status == SPRY_STATUS_OK && s->ny != 0)
+        status = check_axis(ctx, "ny", s->ny, 8);
+    if (status == SPRY_STATUS_OK && (s->order % 2 != 0 || s->order < 2 || s->order > 8)) {
+        snprintf(text, sizeof text, "order = %d, expected 2, 4, 6 or 8", s->order);
+        return ocean_fail(ctx, text);
+    }
+    if (status == SPRY_STATUS_OK && s->nz > LEVELS_MOST) {
+        snprintf(text, sizeof text, "nz = %d, expected %d or less", s->nz, LEVELS_MOST);
+        return ocean_fail(ctx, text);
+    }
+    return status == SPRY_STATUS_OK ? check_axis(ctx, "nz", s->nz, s->order) : status;
+}
+
+/* --- depths --------------------------------------------------------------------------------------
+ */
+
+/* The same sweep that makes slopes of the surface makes those of the bottom. */
+static spry_status make_still(ocean_flow *f)
+{
+    char text[192];
+    const ocean_setup *s = &f->setup;
+    spry_vector *u = NULL, *zeros = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    double *depth = spry_alloc(f->ctx, (size_t)f->plane * sizeof *depth);
+    if (!depth)
+        return SPRY_STATUS_NO_MEMORY;
+    f->shallow = INFINITY;
+    for (int64_t i = 0; i < f->plane; i++) {
+        depth[i] = s->depths ? s->depths[i] : s->depth;
+        if (!(depth[i] > 0)) {
+            double x, y;
+            ocean_flow_place(f, i, &x, &y);
+            snprintf(
+                text, sizeof text,
+                "the depth at x = %g m, y = %g m is %g m: water must be everywhere, as waves do "
+                "not run up shores here",
+                x, y, depth[i]);
+            status = ocean_fail(f->ctx, text);
+            goto done;
+        }
+        f->shallow = fmin(f->shallow, depth[i]);
+        f->deep = fmax(f->deep, depth[i]);
+    }
+    OCEAN_GO(ocean_flow_vector(f, f->plane, depth, &u));
+    OCEAN_GO(ocean_flow_vector(f, f->plane, NULL, &zeros));
+    OCEAN_GO(
+        ocean_sweep_run(&f->points, SWEEP_metric, 0, 0,
+                        &(ocean_arrays){.a = u, .b = zeros, .tables = f->tables, .y = f->still}));
+done:
+    spry_vector_free(u);
+    spry_vector_free(zeros);
+    spry_free(f->ctx, depth);
+    return status;
+}
+
+/* --- modes ---------------------------------------------------------------------------------------
+ */
+
+typedef struct helmholtz {
+    const ocean_flow *f;
+    double mu;
+} helmholtz;
+
+/* mu / h^2 */
+static void stiffness(void *data, const double *place, spry_scalar *value)
+{
+    const helmholtz *z = data;
+    const ocean_flow *f = z->f;
+    const ocean_sizes *s = &f->points.sizes;
+    const int64_t i = llround(place[0] / f->dx) % s->nx;
+    const int64_t j = f->setup.ny > 0 ? llround(place[1] / f->dy) % s->ny : 0;
+    const double h = f->setup.depths ? f->setup.depths[j * s->nx + i] : f->setup.depth;
+    *value = (spry_scalar){z->mu / (h * h), 0};
+}
+
+static spry_status make_mode(ocean_flow *f, int m)
+{
+    static const char *const names[] = {"k"};
+    char options[64];
+    helmholtz z = {f, f->vertical.mu[m]};
+    spry_vector *k = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    snprintf(options, sizeof options, "order=2 device=%s", f->setup.device);
+    /* one number is a constant of a device's programs, which all modes are to share */
+    if (f->setup.depths || f->device)
+        OCEAN_GO(spry_field_new(f->surface, SPRY_TYPE_D, true, stiffness, &z, &k));
+    else {
+        const double place[3] = {0, 0, 0};
+        spry_scalar value;
+        stiffness(&z, place, &value);
+        OCEAN_GO(spry_vector_new(f->ctx, SPRY_TYPE_D, 1, NULL, SPRY_OWN_TAKE, &k));
+        OCEAN_GO(spry_vector_fill(k, value));
+    }
+    OCEAN_GO(spry_operator_stencil(f->surface, "laplace - k", options, 1, names,
+                                   (const spry_vector *const[]){k}, &f->mode[m]));
+    OCEAN_GO(spry_precon_beside(
+        f->mode[m], NULL,
+        f->setup.single ? "gmg:symmetric=no,precision=single" : "gmg:symmetric=no", &f->cycle[m]));
+done:
+    spry_vector_free(k);
+    return status;
+}
+
+static spry_status make_surface(ocean_flow *f)
+{
+    const ocean_setup *s = &f->setup;
+    char text[256];
+    if (s->ny > 0)
+        snprintf(text, sizeof text, "%dx%d box=0:%.17g,0:%.17g x=%s y=%s", s->nx, s->ny, s->length,
+                 s->width, s->round_x ? "periodic" : "neumann",
+                 s->round_y ? "periodic" : "neumann");
+    else
+        snprintf(text, sizeof text, "%d box=0:%.17g x=%s", s->nx, s->length,
+                 s->round_x ? "periodic" : "neumann");
+    return spry_grid_new(f->ctx, text, &f->surface);
+}
+
+/* --- all -----------------------------------------------------------------------------------------
+ */
+
+static spry_status make_tables(ocean_flow *f)
+{
+    const ocean_sizes *s = &f->points.sizes;
+    const ocean_vertical *v = &f->vertical;
+    const ocean_tables at = ocean_tables_of(s);
+    const size_t rows = (size_t)(s->nz + 1) * (size_t)v->width,
+                 square = (size_t)s->nz * (size_t)s->nz;
+    double *t = spry_alloc(f->ctx, (size_t)at.size * sizeof *t);
+    if (!t)
+        return SPRY_STATUS_NO_MEMORY;
+    memset(t, 0, TABLE_HEAD * sizeof *t);
+    t[TABLE_X] = 1 / f->dx;
+    t[TABLE_Y] = s->ny > 1 ? 1 / f->dy : 0;
+    t[TABLE_G] = f->setup.gravity;
+    t[TABLE_SLOPE] = v->slope;
+    ocean_filter_weights(t + TABLE_FILTER);
+    memcpy(t + at.sigma, v->sigma, (size_t)(s->nz + 1) * sizeof *t);
+    memcpy(t + at.d1, v->d1, rows * sizeof *t);
+    memcpy(t + at.d2, v->d2, rows * sizeof *t);
+    memcpy(t + at.into, v->into, square * sizeof *t);
+    memcpy(t + at.back, v->back, square * sizeof *t);
+    const spry_status status = ocean_flow_vector(f, at.size, t, &f->tables);
+    spry_free(f->ctx, t);
+    return status;
+}
+
+static spry_status make_vectors(ocean_flow *f)
+{
+    const int nz = f->points.sizes.nz;
+    const struct {
+        spry_vector **v;
+        int planes;
+    } list[] = {{&f->still, 4},  {&f->shape, 5 + nz}, {&f->zones, 2}, {&f->nothing, nz},
+                {&f->phi, nz},   {&f->past, nz},      {&f->rhs, nz},  {&f->ones, 1},
+                {&f->before, 1}, {&f->behind, 1}};
+    spry_status status = SPRY_STATUS_OK;
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
+        OCEAN_GO(ocean_flow_vector(f, list[i].planes * f->plane, NULL, list[i].v));
+    OCEAN_GO(spry_vector_new(f->ctx, SPRY_TYPE_D, 3, NULL, SPRY_OWN_TAKE, &f->times));
+    OCEAN_GO(ocean_flow_vector(f, DRIVE_SIZE, f->drive, &f->forcing));
+    OCEAN_GO(spry_vector_fill(f->ones, (spry_scalar){1, 0}));
+done:
+    return status;
+}
+
+static spry_status make_solver(ocean_flow *f)
+{
+    char options[160];
+    const int64_t n = f->plane * f->points.sizes.nz;
+    spry_status status = SPRY_STATUS_OK;
+    OCEAN_GO(spry_operator_from_product(f->ctx, f->device, SPRY_TYPE_D, n, n, false,
+                                        ocean_flow_laplace, f, &f->laplace));
+    OCEAN_GO(spry_operator_from_product(f->ctx, f->device, SPRY_TYPE_D, n, n, false,
+                                        ocean_flow_precon, f, &f->precon));
+    OCEAN_GO(spry_solver_new(f->ctx, &f->solver));
+    snprintf(options, sizeof options, "method=%s tol=%.17g max-iter=200", f->setup.method,
+             f->setup.tol);
+    OCEAN_GO(spry_solver_set(f->solver, options));
+    OCEAN_GO(spry_solver_set_operator(f->solver, f->laplace));
+    OCEAN_GO(spry_solver_set_precon(f->solver, f->precon));
+done:
+    return status;
+}
+
+spry_status ocean_flow_make(spry_context *ctx, const ocean_setup *setup, ocean_flow *f)
+{
+    spry_status status = SPRY_STATUS_OK;
+    *f = (ocean_flow){.ctx = ctx, .setup = *setup};
+    OCEAN_GO(check_setup(ctx, setup));
+    const ocean_sizes sizes = {.nx = setup->nx + !setup->round_x,
+                               .ny = setup->ny == 0 ? 1 : setup->ny + !setup->round_y,
+                               .nz = setup->nz,
+                               .alpha = setup->order / 2,
+                               .round_x = setup->round_x,
+                               .round_y = setup->round_y};
+    f->plane = (int64_t)sizes.nx * sizes.ny;
+    f->dx = setup->length / setup->nx;
+    f->dy = setup->ny > 0 ? setup->width / setup->ny : 0;
+    if (strcmp(setup->device, "cpu") != 0)
+        OCEAN_GO(spry_device_open(ctx, setup->device, &f->device));
+    ocean_vertical_make(setup->nz, setup->order, setup->clustered, &f->vertical);
+    OCEAN_GO(ocean_points_make(ctx, f->device, &sizes, &f->points));
+    OCEAN_GO(make_tables(f));
+    OCEAN_GO(make_vectors(f));
+    OCEAN_GO(make_still(f));
+    OCEAN_GO(make_surface(f));
+    for (int m = 0; m < setup->nz; m++)
+        OCEAN_GO(make_mode(f, m));
+    OCEAN_GO(make_solver(f));
+done:
+    f->setup.depths = NULL; /* the caller's */
+    return status;
+}
+
+void ocean_flow_free(ocean_flow *f)
+{
+    spry_vector *const list[] = {f->still,   f->shape, f->tables, f->forcing, f->zones,
+                                 f->nothing, f->phi,   f->rhs,    f->ones,    f->before,
+                                 f->behind,  f->past,  f->times};
+    spry_solver_free(f->solver);
+    spry_operator_free(f->laplace);
+    spry_operator_free(f->precon);
+    for (int m = 0; m < LEVELS_MOST; m++) {
+        spry_operator_free(f->cycle[m]);
+        spry_operator_free(f->mode[m]);
+    }
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
+        spry_vector_free(list[i]);
+    spry_grid_free(f->surface);
+    ocean_points_free(&f->points);
+}
+
+/* --- what drives it ------------------------------------------------------------------------------
+ */
+
+static spry_status set_forcing(ocean_flow *f)
+{
+    return ocean_flow_copy(f, f->drive, f->forcing);
+}
+
+spry_status ocean_flow_set_wave(ocean_flow *f, const ocean_wave *w, double direction, double ramp)
+{
+    double *d = f->drive, *terms = d + FORCING_TERMS;
+    d[FORCING_COUNT] = w->count;
+    d[FORCING_K] = w->k;
+    d[FORCING_KX] = w->k * cos(direction) * f->dx;
+    d[FORCING_KY] = w->k * sin(direction) * f->dy;
+    d[FORCING_OMEGA] = w->omega;
+    d[FORCING_RAMP] = ramp;
+    d[FORCING_HEAD] = w->head;
+    for (int j = 1; j <= w->count; j++) {
+        *terms = w->E[j];
+        terms[w->count] = w->B[j];
+        terms[2 * w->count] = tanh(j * w->k * w->depth);
+        terms++;
+    }
+    return set_forcing(f);
+}
+
+spry_status ocean_flow_set_spot(ocean_flow *f, const ocean_spot *spot)
+{
+    const double dy = f->dy > 0 ? f->dy : 1;
+    double *d = f->drive;
+    d[FORCING_PRESSURE] = spot->pressure;
+    d[FORCING_FROM_X] = spot->x / f->dx;
+    d[FORCING_FROM_Y] = f->dy > 0 ? spot->y / dy : 0;
+    d[FORCING_SPEED_X] = spot->speed * cos(spot->heading) / f->dx;
+    d[FORCING_SPEED_Y] = f->dy > 0 ? spot->speed * sin(spot->heading) / dy : 0;
+    d[FORCING_RADIUS_X] = spot->radius / f->dx;
+    d[FORCING_RADIUS_Y] = spot->radius / dy;
+    return set_forcing(f);
+}
+
+spry_status ocean_flow_set_zones(ocean_flow *f, const double *wave, const double *rest)
+{
+    const size_t size = (size_t)f->plane * sizeof(double);
+    double *both = spry_alloc(f->ctx, 2 * size);
+    if (!both)
+        return SPRY_STATUS_NO_MEMORY;
+    memcpy(both, wave, size);
+    memcpy(both + f->plane, rest, size);
+    const spry_status status = ocean_flow_copy(f, both, f->zones);
+    spry_free(f->ctx, both);
+    return status;
+}
