@@ -169,8 +169,7 @@ static spry_status take_steps(ocean_run *r)
     spry_status status = SPRY_STATUS_OK;
     OCEAN_GO(spry_stepper_new(r->ctx, "method=rk4", &stepper));
     OCEAN_GO(spry_stepper_set_function(stepper, rate, r));
-    /* each run is one step, as long as its end wants it, whatever rounding makes of the times */
-    OCEAN_GO(spry_stepper_set_real(stepper, "dt", r->dt * (1 + 1e-9)));
+    OCEAN_GO(spry_stepper_set_real(stepper, "dt", r->dt));
     while (r->t < r->o->end * (1 - 1e-12))
         OCEAN_GO(take_step(r, stepper));
     OCEAN_GO(spry_vector_like(r->u, spry_vector_size(r->u), &last));

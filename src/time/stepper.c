@@ -346,12 +346,18 @@ static spry_status choose_dt(spry_stepper *s, double span, const spry_vector *u)
     return SPRY_STATUS_OK;
 }
 
-/* Steps until the end. One that is left over from rounding of the times is none. */
-static int64_t count_steps(double span, double dt)
+/* What times may be off by: they come from sums. */
+static double time_rounding(double t, double end)
 {
-    if (span == 0)
+    return 4 * DBL_EPSILON * fmax(fabs(t), fabs(end));
+}
+
+/* Steps until the end. One that is left over from rounding of the times is none. */
+static int64_t count_steps(double t, double end, double dt)
+{
+    if (end == t)
         return 0;
-    const double whole = ceil(span / dt * (1 - 8 * DBL_EPSILON));
+    const double whole = ceil((end - t - time_rounding(t, end)) / dt * (1 - 8 * DBL_EPSILON));
     return whole < 1 ? 1 : whole < 9e18 ? (int64_t)whole : INT64_MAX;
 }
 
@@ -378,12 +384,11 @@ static bool is_asked_to_stop(spry_stepper *s, const spry_vector *u)
 static spry_status take_steps(spry_stepper *s, double t, double end, spry_vector *u)
 {
     enum { LOOK_EVERY = 64 }; /* a look reads u once more */
-    const double dt = s->stats.dt, span = end - t;
-    const int64_t count = count_steps(span, dt);
+    const double dt = s->stats.dt, rounding = time_rounding(t, end);
+    const int64_t count = count_steps(t, end, dt);
     spry_status status = SPRY_STATUS_OK;
     for (int64_t k = 0; k < count && !s->stats.stopped; k++) {
         const double now = t + (double)k * dt, left = end - now;
-        const double rounding = 4 * DBL_EPSILON * fmax(fabs(t), fabs(end));
         const bool last = k + 1 == count && fabs(left - dt) > rounding;
         s->stats.last_dt = last ? left : dt;
         SPRY_GO(s->ctx, take_step(s, last, now, s->stats.last_dt, u));

@@ -249,6 +249,14 @@ static void last_step(void **state)
     assert_true(fabs(*(double *)u->data - 3) <= 16 * DBL_EPSILON);
     assert_ok(ctx, spry_stepper_run(s, 3, 3, u, &stats));
     assert_int_equal(stats.steps, 0);
+    /* a run for each step is a step, however far from 0 the times are */
+    assert_ok(ctx, spry_stepper_set_real(s, "dt", 0.007));
+    for (int k = 0; k < 2000; k++) {
+        const double t = 700 + k * 0.007;
+        assert_ok(ctx, spry_stepper_run(s, t, t + 0.007, u, &stats));
+        assert_int_equal(stats.steps, 1);
+        assert_true(stats.last_dt == 0.007);
+    }
     spry_vector_free(u);
     spry_stepper_free(s);
 }
