@@ -153,6 +153,11 @@ double cli_clock(void);
 /* Ranks of MPI (ranks.c), where the program was started by mpirun, or --mpi was said: the team for
  * a context, or NULL. An exit status. */
 int ranks_open(const cli_arguments *arguments, spry_team **team);
+/* After it, with a team: fails on all ranks where one has failed, where they do not find each
+ * other, or were told different things. An exit status. */
+int ranks_begin(spry_context *ctx, const cli_arguments *arguments, int exit_status);
+/* Before a command line is read: what is wrong with it the first process tells. */
+void ranks_hush(const cli_command *command);
 /* Whether another rank does the talking. */
 bool ranks_silent(void);
 /* One exit status for all ranks; the first one tells what others have failed with. */

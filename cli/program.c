@@ -96,11 +96,13 @@ static int run(const cli_arguments *arguments)
         return exit_status;
     spry_status status =
         team ? spry_context_new_ranked(team, NULL, &ctx) : spry_context_new(NULL, &ctx);
-    if (status == SPRY_STATUS_OK)
+    const bool made = status == SPRY_STATUS_OK; /* or on no rank */
+    if (made)
         status = cli_set_options(arguments, ctx);
-    if (status != SPRY_STATUS_OK) {
-        exit_status = cli_failed(ctx, status);
-    } else {
+    exit_status = status == SPRY_STATUS_OK ? EXIT_DONE : cli_failed(ctx, status);
+    if (team && made)
+        exit_status = ranks_begin(ctx, arguments, exit_status);
+    if (exit_status == EXIT_DONE) {
         const char *fail = getenv("SPRY_FAIL_ALLOC");
         spry_context_set_log(ctx, cli_log, NULL);
         if (fail)
@@ -125,6 +127,7 @@ int cli_run(const cli_command *command, int argc, char **argv)
     int exit_status = EXIT_RESOURCES;
     spry_status status = spry_context_new(NULL, &ctx);
     cli_spell_for(command);
+    ranks_hush(command);
     if (status != SPRY_STATUS_OK)
         cli_failed(ctx, status);
     else

@@ -27,27 +27,34 @@ static int number_in(const char *const *names)
     return -1;
 }
 
-/* How many processes mpirun, mpiexec or srun has started; -1: none of them did. */
+/* How many processes mpirun, mpiexec or srun has started; -1: none of them did. PMIx, by which srun
+ * starts Open MPI's, tells a process its rank; of how many, the step of Slurm does. */
 static int started(void)
 {
     static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS",
-                                        "PMIX_SIZE", NULL};
-    return number_in(names);
+                                        NULL};
+    static const char *const steps[] = {"SLURM_STEP_NUM_TASKS", NULL};
+    const int count = number_in(names);
+    return count < 0 && getenv("PMIX_RANK") ? number_in(steps) : count;
 }
 
-static bool is_asked(const cli_arguments *arguments)
+/* What --mpi or --no-mpi says; `otherwise` where neither is there. */
+static bool is_asked(const cli_arguments *arguments, bool otherwise)
 {
-    for (int k = 0; k < arguments->given_count; k++)
-        if (strcmp(arguments->given[k].option->name, "mpi") == 0)
-            return true;
-    return false;
+    for (int k = arguments->given_count - 1; k >= 0; k--) {
+        const cli_given *g = &arguments->given[k];
+        if (strcmp(g->option->name, "mpi") == 0)
+            return *(const bool *)((const char *)arguments->fields[g->group] + g->option->offset);
+    }
+    return otherwise;
 }
 
-/* The other processes are silent from the start: they would all say that MPI is not there. */
-static void hush(void)
+/* Where several programs were started, each may have a complaint of its own. */
+void ranks_hush(const cli_command *command)
 {
     static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", NULL};
-    silent = number_in(names) > 0;
+    static const char *const programs[] = {"OMPI_NUM_APP_CTX", NULL};
+    silent = command->ranks && started() > 1 && number_in(programs) < 2 && number_in(names) > 0;
 }
 
 /* The library: the one that is named, or where the system looks, or beside this program. */
@@ -75,11 +82,11 @@ static void *load(void)
 int ranks_open(const cli_arguments *arguments, spry_team **team)
 {
     spry_team *(*make)(const void *comm) = NULL;
-    const int processes = started();
     *team = NULL;
-    if (!arguments->command->ranks || (processes < 2 && !is_asked(arguments)))
+    if (!arguments->command->ranks || !is_asked(arguments, started() > 1)) {
+        silent = false; /* each for itself */
         return EXIT_DONE;
-    hush();
+    }
     void *library = load();
     if (!library)
         return cli_fail(EXIT_INPUT,
@@ -92,12 +99,6 @@ int ranks_open(const cli_arguments *arguments, spry_team **team)
     if (!*team)
         return cli_fail(EXIT_INPUT, "MPI could not be started");
     return EXIT_DONE;
-}
-
-/* mpirun of another MPI starts processes that do not find each other. */
-static bool is_alone(const spry_context *ctx)
-{
-    return started() > 1 && spry_context_ranks(ctx) == 1;
 }
 
 static int exit_of(spry_status status)
@@ -114,11 +115,6 @@ int ranks_agree(spry_context *ctx, int exit_status)
                              : exit_status == EXIT_RESOURCES ? SPRY_STATUS_NO_MEMORY
                              : exit_status == EXIT_STOPPED   ? SPRY_STATUS_INTERRUPTED
                                                              : SPRY_STATUS_BAD_INPUT;
-    if (is_alone(ctx))
-        return cli_fail(EXIT_INPUT,
-                        "%d processes were started, but each is alone: mpirun is of another MPI "
-                        "than libspry_mpi was built with",
-                        started());
     if (spry_context_ranks(ctx) == 1)
         return exit_status;
     silent = spry_context_rank(ctx) > 0;
@@ -126,4 +122,62 @@ int ranks_agree(spry_context *ctx, int exit_status)
     if (all != SPRY_STATUS_OK && exit_status == EXIT_DONE)
         cli_fail(EXIT_INPUT, "%s", spry_message(ctx)); /* who has failed is silent */
     return exit_of(all);
+}
+
+/* What ranks were told, but for what may be each rank's own. */
+static double mark_words(const cli_arguments *arguments)
+{
+    static const char own[] = "threads isa memory-limit delays log device json quiet mpi";
+    uint64_t mark = UINT64_C(0xcbf29ce484222325); /* FNV-1a (Fowler, Noll and Vo) */
+    for (int k = 0; k < arguments->count + 2 * arguments->given_count; k++) {
+        const int at = k - arguments->count;
+        const cli_given *g = at < 0 ? NULL : &arguments->given[at / 2];
+        const char *word = !g ? arguments->operands[k] : at % 2 == 0 ? g->option->name : g->value;
+        if (g && cli_has_word(own, g->option->name))
+            continue;
+        for (const char *c = word ? word : ""; c; c = *c ? c + 1 : NULL) /* its end, too */
+            mark = (mark ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
+    }
+    return (double)(mark >> 12);
+}
+
+/* The first rank that was told something else than the first of all; 0: none. */
+static spry_status find_other(spry_context *ctx, const cli_arguments *arguments, int *other)
+{
+    double mark = mark_words(arguments);
+    spry_vector *mine = NULL, *all = NULL;
+    spry_status status =
+        spry_context_agree(ctx, spry_vector_new(ctx, SPRY_TYPE_D, 1, &mark, SPRY_OWN_COPY, &mine));
+    if (status == SPRY_STATUS_OK)
+        status = spry_vector_collect(mine, &all);
+    const double *marks = status == SPRY_STATUS_OK ? spry_vector_data(all) : &mark;
+    *other = 0;
+    for (int r = spry_context_ranks(ctx) - 1; status == SPRY_STATUS_OK && r > 0; r--)
+        if (marks[r] != marks[0])
+            *other = r;
+    spry_vector_free(mine);
+    spry_vector_free(all);
+    return status;
+}
+
+int ranks_begin(spry_context *ctx, const cli_arguments *arguments, int exit_status)
+{
+    int other = 0;
+    if (started() > 1 && spry_context_ranks(ctx) == 1)
+        return cli_fail(EXIT_INPUT,
+                        "%d processes were started, but each is alone: mpirun is of another MPI "
+                        "than libspry_mpi was built with",
+                        started());
+    exit_status = ranks_agree(ctx, exit_status);
+    if (exit_status != EXIT_DONE)
+        return exit_status;
+    const spry_status status = find_other(ctx, arguments, &other);
+    if (status != SPRY_STATUS_OK)
+        return cli_failed(ctx, status);
+    if (other > 0)
+        return cli_fail(EXIT_INPUT,
+                        "rank %d was started with other words than rank 0: all ranks solve one "
+                        "system in one way",
+                        other);
+    return EXIT_DONE;
 }

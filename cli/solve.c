@@ -330,21 +330,21 @@ static void note_unread(solve_job *job)
     snprintf(job->results->detail, sizeof job->results->detail, "while the system was read");
 }
 
-/* A stop that was asked for was for the iteration: what it came to is written. Where one of the two
- * files cannot be, the other still is. */
+/* A stop that was asked for was for the iteration: what it came to is written. On ranks while each
+ * has its part of x. */
+static int write_last_checkpoint(solve_job *job)
+{
+    spry_context_interrupted(job->ctx, true);
+    if (!job->options->checkpoint)
+        return EXIT_DONE;
+    const spry_status status = solve_put_checkpoint(job, job->x, job->results[0].iterations);
+    return status == SPRY_STATUS_OK ? EXIT_DONE : cli_failed(job->ctx, status);
+}
+
 static int write_x(solve_job *job)
 {
     const solve_options *o = job->options;
     int exit_status = EXIT_DONE;
-    spry_context_interrupted(job->ctx, true);
-    if (o->checkpoint) {
-        const spry_status status =
-            spry_context_ranks(job->ctx) == 1 || job->dealt
-                ? solve_put_checkpoint(job, job->x, job->results[0].iterations)
-                : spry_vector_write(job->x, o->checkpoint);
-        if (status != SPRY_STATUS_OK)
-            exit_status = cli_failed(job->ctx, status);
-    }
     if (o->output) {
         const spry_status status = job->dealt ? spry_vector_write_ranked(job->A, job->x, o->output)
                                               : file_write_vector(job->x, job->count, o->output);
@@ -353,6 +353,17 @@ static int write_x(solve_job *job)
             exit_status = cli_failed(job->ctx, status);
     }
     return exit_status;
+}
+
+/* Where one of the two files cannot be written, the other still is. */
+static int write_all(solve_job *job)
+{
+    const int kept = write_last_checkpoint(job), collected = solve_collect(job);
+    if (collected != EXIT_DONE)
+        return collected;
+    const int written =
+        ranks_agree(job->ctx, ranks_silent() && !job->dealt ? EXIT_DONE : write_x(job));
+    return kept == EXIT_DONE ? written : kept;
 }
 
 /* The record goes out also when x could not be written. */
@@ -411,10 +422,7 @@ static int solve(solve_job *job)
         return exit_status;
     signals_tell(NULL); /* the second still ends the program */
     if (!job->refused && !job->unread)
-        exit_status = solve_collect(job);
-    if (!job->refused && !job->unread && exit_status == EXIT_DONE)
-        exit_status =
-            ranks_agree(job->ctx, ranks_silent() && !job->dealt ? EXIT_DONE : write_x(job));
+        exit_status = write_all(job);
     if (!signals_came() && spry_context_ranks(job->ctx) == 1) {
         signals_tell(job->ctx);
         solve_diagnose(job);

@@ -86,13 +86,27 @@ static spry_status read_shares(solve_job *job)
     return status;
 }
 
+/* What all ranks read whole, one after the other, is no stream. */
+static int check_streams(const solve_job *job)
+{
+    const char *const files[] = {job->arguments->operands[0],
+                                 job->arguments->count > 1 ? job->arguments->operands[1] : NULL,
+                                 job->options->guess, job->options->near_null};
+    for (size_t k = 0; k < sizeof files / sizeof *files; k++)
+        if (files[k] && strcmp(files[k], "-") == 0)
+            return cli_fail(EXIT_INPUT,
+                            "-: on ranks the standard input can be a square matrix or one "
+                            "right-hand side of its type; write others to a file first");
+    return EXIT_DONE;
+}
+
 int solve_read_parts(solve_job *job)
 {
     const double begin = cli_clock();
     spry_ranked place = SPRY_RANKED_INIT;
     bool whole = false;
     if (!on_ranks(job) || job->options->near_null)
-        return EXIT_DONE;
+        return on_ranks(job) ? check_streams(job) : EXIT_DONE;
     spry_status status = read_shares(job);
     if (status == SPRY_STATUS_OK)
         status = spry_matrix_ranked(job->A, &place);
@@ -105,6 +119,8 @@ int solve_read_parts(solve_job *job)
         return cli_failed(job->ctx, status);
     job->dealt = !whole;
     job->count = 1;
+    if (whole && check_streams(job) != EXIT_DONE)
+        return EXIT_INPUT;
     if (whole) {
         spry_vector_free(job->b);
         spry_vector_free(job->x);

@@ -1,8 +1,8 @@
 /*
  * A team around another one that is slower, for tests and measurements on one machine of what slow
  * networks do: messages of neighbours and sums over all ranks arrive no sooner than so many seconds
- * after they were begun, and messages that nobody waits for come late, one after the other, or not
- * at all.
+ * after they were begun, and messages that nobody waits for come late, one after the other. One
+ * that is lost is sent again, as wires below MPI do, and those behind it wait.
  */
 #include "base/base.h"
 #include "base/team.h"
@@ -14,7 +14,7 @@
     item(REAL, halo, "0", 0, 10, NULL, "seconds that messages between neighbours take")    \
     item(REAL, gather, "0", 0, 10, NULL, "seconds that sums over all ranks take")          \
     item(REAL, post, "0", 0, 10, NULL, "seconds that messages take that nobody waits for") \
-    item(REAL, drop, "0", 0, 1, NULL, "share of these that is lost")                       \
+    item(REAL, drop, "0", 0, 1, NULL, "share of these that is lost and sent again")        \
     item(INT, seed, "1", 0, 9e18, NULL, "of which are lost")
 typedef struct delay_options {
     DELAY_OPTIONS(SPRY_OPTION_FIELD)
@@ -22,6 +22,8 @@ typedef struct delay_options {
 #define OPTION_OWNER delay_options
 static const spry_option rows[] = {DELAY_OPTIONS(SPRY_OPTION_ROW)};
 #undef OPTION_OWNER
+
+static const double resent = 0.02; /* seconds after which a message that was lost is sent again */
 
 /* A message on its way. */
 typedef struct letter {
@@ -106,11 +108,43 @@ static spry_status share(team *t, int from, void *data, int64_t bytes)
     return told(t, d->inner->class->share(d->inner, from, data, bytes));
 }
 
+/* Sends on what is due. */
+static spry_status deliver(team *t)
+{
+    delaying *d = t->state;
+    spry_status status = SPRY_STATUS_OK;
+    while (d->first && d->first->due <= base_seconds() && status == SPRY_STATUS_OK) {
+        letter *l = d->first;
+        status = d->inner->class->post(d->inner, l->to, l + 1, l->bytes);
+        d->first = l->next;
+        d->last = d->first ? d->last : NULL;
+        free(l);
+    }
+    return told(t, status);
+}
+
+/* And all the rest, as soon as it is. */
+static spry_status deliver_all(team *t)
+{
+    const delaying *d = t->state;
+    spry_status status = SPRY_STATUS_OK;
+    while (d->first && status == SPRY_STATUS_OK) {
+        wait_until(d->first->due);
+        status = deliver(t);
+    }
+    return status;
+}
+
 static spry_status swap(team *t, const int64_t *send_bytes, const void *send,
                         const int64_t *receive_bytes, void *receive)
 {
     const delaying *d = t->state;
-    return told(t, d->inner->class->swap(d->inner, send_bytes, send, receive_bytes, receive));
+    /* Wires go on by themselves, and this rank's letters only when it calls: whoever counts them
+     * after this would wait for those that it has kept. */
+    const spry_status status = deliver_all(t);
+    return status != SPRY_STATUS_OK
+               ? status
+               : told(t, d->inner->class->swap(d->inner, send_bytes, send, receive_bytes, receive));
 }
 
 static spry_status halo_new(team *t, int sends, const team_message *send, int receives,
@@ -153,32 +187,19 @@ static void halo_free(team *t, team_halo *h)
     free(h);
 }
 
-/* Sends on what is due. */
-static spry_status deliver(team *t)
-{
-    delaying *d = t->state;
-    spry_status status = SPRY_STATUS_OK;
-    while (d->first && d->first->due <= base_seconds() && status == SPRY_STATUS_OK) {
-        letter *l = d->first;
-        status = d->inner->class->post(d->inner, l->to, l + 1, l->bytes);
-        d->first = l->next;
-        d->last = d->first ? d->last : NULL;
-        free(l);
-    }
-    return told(t, status);
-}
-
 static spry_status post(team *t, int to, const void *data, int64_t bytes)
 {
     delaying *d = t->state;
     const spry_status status = deliver(t);
-    if (status != SPRY_STATUS_OK ||
-        base_uniform((uint64_t)d->options.seed + (uint64_t)t->rank, d->posted++) < d->options.drop)
+    if (status != SPRY_STATUS_OK)
         return status;
     letter *l = malloc(sizeof *l + (size_t)bytes);
     if (!l)
         return SPRY_STATUS_NO_MEMORY;
-    *l = (letter){.to = to, .bytes = bytes, .due = base_seconds() + d->options.post};
+    const bool lost =
+        base_uniform((uint64_t)d->options.seed + (uint64_t)t->rank, d->posted++) < d->options.drop;
+    *l = (letter){
+        .to = to, .bytes = bytes, .due = base_seconds() + d->options.post + (lost ? resent : 0)};
     memcpy(l + 1, data, (size_t)bytes);
     if (d->last)
         d->last->next = l;

@@ -230,6 +230,13 @@ spry_status team_agree_on(spry_context *ctx, spry_status status)
     return take_message(ctx, first, failed < ctx->team->ranks, agreed);
 }
 
+/* What decides how ranks talk; threads, memory and delays are each rank's own. */
+static spry_status context_alike(spry_context *ctx)
+{
+    return team_alike_options(ctx, spry_context_options(), &ctx->options,
+                              "threads isa memory_limit delays log", "options", 0);
+}
+
 spry_status spry_context_new_ranked(spry_team *t, const char *options, spry_context **out)
 {
     SPRY_NEED(NULL, t, out);
@@ -244,7 +251,8 @@ spry_status spry_context_new_ranked(spry_team *t, const char *options, spry_cont
     if (made != SPRY_STATUS_OK)
         return first < 0 ? told(*out, made)
                          : SPRY_FAIL(*out, made, "rank %d: no memory for a context", first);
-    return team_agree(*out, status);
+    const spry_status agreed = team_agree(*out, status);
+    return agreed == SPRY_STATUS_OK ? context_alike(*out) : agreed;
 }
 
 spry_status team_bounds(spry_context *ctx, double mine, double *least, double *most)
@@ -274,6 +282,64 @@ spry_status team_sum(spry_context *ctx, int64_t mine, int64_t *sum)
     for (int r = 0; status == SPRY_STATUS_OK && r < ctx->team->ranks; r++)
         *sum += all[r];
     return status;
+}
+
+spry_status team_alike(spry_context *ctx, const char *what, int64_t mine)
+{
+    if (!ctx->team)
+        return SPRY_STATUS_OK;
+    const int64_t *all = ctx->team->room;
+    const spry_status status = team_gather(ctx, &mine, sizeof mine, ctx->team->room);
+    for (int r = 1; status == SPRY_STATUS_OK && r < ctx->team->ranks; r++)
+        if (all[r] != all[0])
+            return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
+                             "%s: rank %d has another than rank 0, expected the same on all ranks",
+                             what, r);
+    return status;
+}
+
+/* FNV-1a (Fowler, Noll and Vo). */
+int64_t team_mark(const void *bytes, size_t size)
+{
+    uint64_t mark = UINT64_C(0xcbf29ce484222325);
+    for (size_t k = 0; k < size; k++)
+        mark = (mark ^ ((const unsigned char *)bytes)[k]) * UINT64_C(0x100000001b3);
+    return (int64_t)mark;
+}
+
+static int64_t mark_option(const spry_option *option, const void *fields)
+{
+    const char *field = (const char *)fields + option->offset;
+    if (option->kind == SPRY_OPTION_PATH)
+        field = *(const char *const *)field ? *(const char *const *)field : "";
+    const bool text = option->kind == SPRY_OPTION_TEXT || option->kind == SPRY_OPTION_PATH;
+    return team_mark(field, text ? strlen(field) : options_field_size(option->kind));
+}
+
+spry_status team_alike_options(spry_context *ctx, spry_option_list list, const void *fields,
+                               const char *but, const char *what, int64_t number)
+{
+    const spry_option *option;
+    int64_t marks[2] = {number, 0};
+    if (!ctx->team)
+        return SPRY_STATUS_OK;
+    for (int i = 0; (option = spry_options_at(list, i)); i++) {
+        if (base_find_word(but, option->name) >= 0)
+            continue;
+        marks[1] = mark_option(option, fields);
+        marks[0] = team_mark(marks, sizeof marks);
+    }
+    const spry_status status = team_alike(ctx, what, marks[0]);
+    if (status != SPRY_STATUS_BAD_USAGE)
+        return status;
+    for (int i = 0; (option = spry_options_at(list, i)); i++) {
+        const int64_t mine =
+            base_find_word(but, option->name) >= 0 ? 0 : mark_option(option, fields);
+        const spry_status found = team_alike(ctx, option->name, mine);
+        if (found != SPRY_STATUS_OK)
+            return found;
+    }
+    return SPRY_FAIL(ctx, status, "%s: not the same on all ranks", what);
 }
 
 spry_status team_any(spry_context *ctx, bool mine, bool *any)

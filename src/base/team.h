@@ -6,6 +6,7 @@
 #ifndef SPRY_TEAM_H
 #define SPRY_TEAM_H
 
+#include <spry/options.h>
 #include <spry/ranks.h>
 
 typedef struct spry_team team;
@@ -158,6 +159,14 @@ static inline spry_status team_agree(spry_context *ctx, spry_status status)
 /* The same of a number: the smallest and the largest of all ranks'; the sum. */
 spry_status team_bounds(spry_context *ctx, double mine, double *least, double *most);
 spry_status team_sum(spry_context *ctx, int64_t mine, int64_t *sum);
+/* Fails, on all ranks, where a number is not the same on all of them; `what` it is. */
+spry_status team_alike(spry_context *ctx, const char *what, int64_t mine);
+/* The same of options, but for those named in `but`, and of one number more; the message names the
+ * option. One message where all are alike. */
+spry_status team_alike_options(spry_context *ctx, spry_option_list list, const void *fields,
+                               const char *but, const char *what, int64_t number);
+/* A number that tells some bytes from others. */
+int64_t team_mark(const void *bytes, size_t size);
 /* Whether it is so on any rank. */
 spry_status team_any(spry_context *ctx, bool mine, bool *any);
 /* Starts (`n` of every rank in turn) as offsets: ranks + 1 numbers; a call of base_alloc(). */

@@ -36,6 +36,7 @@ typedef struct deal_found {
     deal_entries entries;
     spry_symmetry symmetry;
     int64_t rows, cols;
+    bool whole; /* a kind of file that is not cut: nothing was found */
 } deal_found;
 spry_status deal_parse_mtx(spry_context *ctx, const io_bytes *bytes, const read_options *options,
                            deal_found *found);

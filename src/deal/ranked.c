@@ -65,6 +65,9 @@ spry_status spry_matrix_new_dealt(spry_context *ctx, spry_type type, int64_t all
         status = SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
                            "offsets, columns or values of %" PRId64 " rows are NULL", rows);
     SPRY_GO(ctx, team_agree(ctx, status));
+    SPRY_GO(ctx, team_alike(ctx, "the type of a matrix", type));
+    SPRY_GO(ctx, team_alike(ctx, "rows of all ranks", all_rows));
+    SPRY_GO(ctx, team_alike(ctx, "columns of all ranks", all_cols));
     SPRY_GO(ctx, deal_out(ctx, &given, A));
 done:
     return status;

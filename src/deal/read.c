@@ -101,10 +101,15 @@ done:
 static spry_status find_entries(spry_context *ctx, io_bytes *bytes, const io_format *format,
                                 const read_options *parsed, const char *options, deal_found *found)
 {
+    spry_status status = SPRY_STATUS_OK;
     if (format == &io_mtx)
-        return deal_parse_mtx(ctx, bytes, parsed, found);
-    if (format == &io_native)
-        return deal_take_native(ctx, bytes, parsed, found);
+        status = deal_parse_mtx(ctx, bytes, parsed, found);
+    else if (format == &io_native)
+        status = deal_take_native(ctx, bytes, parsed, found);
+    else
+        found->whole = true;
+    if (status != SPRY_STATUS_OK || !found->whole)
+        return status;
     return read_alone(ctx, bytes, format, options, found);
 }
 

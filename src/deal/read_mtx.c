@@ -97,8 +97,9 @@ spry_status deal_parse_mtx(spry_context *ctx, const io_bytes *bytes, const read_
     deal_entries *e = &found->entries;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, read_header(ctx, bytes, &h));
-    if (h.array)
-        SPRY_GO(ctx, io_fault(ctx, bytes, 0, "is a dense array; ranks read sparse matrices"));
+    found->whole = h.array;
+    if (found->whole)
+        goto done;
     SPRY_GO(ctx, count(ctx, bytes, &h, &part));
     found->symmetry = h.symmetry;
     found->rows = h.rows;

@@ -84,7 +84,9 @@ spry_status deal_take_native(spry_context *ctx, const io_bytes *bytes, const rea
     const int ranks = team_ranks(ctx), me = team_rank(ctx);
     matrix_arrays a = {0};
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, team_agree(ctx, io_native_arrays(ctx, bytes, &a)));
+    SPRY_GO(ctx, team_agree(ctx, io_native_arrays(ctx, bytes, &a, &found->whole)));
+    if (found->whole)
+        goto done;
     found->symmetry = a.symmetry;
     found->rows = a.rows;
     found->cols = a.cols;

@@ -2,14 +2,14 @@
 #include "deal/files.h"
 
 /* A vector that the first rank has read. */
-static spry_status read_alone(spry_context *ctx, const char *path, const char *options,
-                              spry_type *type, int64_t *count, void **values)
+static spry_status read_alone(spry_context *ctx, io_bytes *bytes, const io_format *format,
+                              const char *options, spry_type *type, int64_t *count, void **values)
 {
     spry_vector *v = NULL;
     spry_status status = SPRY_STATUS_OK;
     *count = 0;
     if (team_rank(ctx) == 0)
-        status = spry_vector_read_with(ctx, path, options, &v);
+        status = io_read_vector_bytes(ctx, bytes, format, options, &v, NULL);
     if (v) {
         *type = v->type;
         *count = v->n;
@@ -38,7 +38,7 @@ static spry_status read_numbers(spry_context *ctx, const char *path, const char 
     if (format == &io_mtx)
         SPRY_GO(ctx, deal_parse_numbers(ctx, &bytes, &parsed, type, count, values));
     if (*count < 0)
-        SPRY_GO(ctx, read_alone(ctx, path, options, type, count, values));
+        SPRY_GO(ctx, read_alone(ctx, &bytes, format, options, type, count, values));
 done:
     io_close(ctx, &bytes);
     return status;

@@ -112,13 +112,17 @@ bool io_entry_at(int index, spry_entry *entry);
 extern const io_format io_mtx, io_rutherford_boeing, io_npz, io_npy, io_mat73, io_mat, io_native;
 
 /* The sizes of a native file's matrix and its arrays, where they lie in the bytes; offsets and
- * columns are not looked at. */
-spry_status io_native_arrays(spry_context *ctx, const io_bytes *bytes, matrix_arrays *a);
+ * columns are not looked at. A dense array has none. */
+spry_status io_native_arrays(spry_context *ctx, const io_bytes *bytes, matrix_arrays *a,
+                             bool *dense);
 /* The format of some bytes, by what they look like, or by their name. */
 spry_status io_choose(spry_context *ctx, const io_bytes *bytes, const io_format **format);
 
 /* Reads a matrix from bytes with one format, through to the checks all formats share. */
 spry_status io_read_bytes(spry_context *ctx, io_bytes *bytes, const io_format *format,
                           const char *options, spry_matrix **A);
+/* A vector; of one column where cols is NULL. */
+spry_status io_read_vector_bytes(spry_context *ctx, io_bytes *bytes, const io_format *format,
+                                 const char *options, spry_vector **v, int64_t *cols);
 
 #endif

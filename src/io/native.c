@@ -188,15 +188,13 @@ static spry_status read_header(spry_context *ctx, const io_bytes *bytes, native_
     return check_header(ctx, bytes, h);
 }
 
-spry_status io_native_arrays(spry_context *ctx, const io_bytes *bytes, matrix_arrays *a)
+spry_status io_native_arrays(spry_context *ctx, const io_bytes *bytes, matrix_arrays *a,
+                             bool *dense)
 {
     native_header h;
     const spry_status status = read_header(ctx, bytes, &h);
-    if (status != SPRY_STATUS_OK)
-        return status;
-    if (h.kind == KIND_DENSE)
-        return fault(ctx, bytes, "is a dense array; ranks read sparse matrices");
-    return find_arrays(ctx, bytes, &h, a);
+    *dense = status == SPRY_STATUS_OK && h.kind == KIND_DENSE;
+    return status != SPRY_STATUS_OK || *dense ? status : find_arrays(ctx, bytes, &h, a);
 }
 
 static spry_status read_file(spry_context *ctx, io_bytes *bytes, io_content *content)

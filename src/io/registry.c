@@ -100,8 +100,8 @@ done:
     return name_file(ctx, bytes, status);
 }
 
-static spry_status read_vector_bytes(spry_context *ctx, io_bytes *bytes, const io_format *format,
-                                     const char *options, spry_vector **v, int64_t *cols)
+spry_status io_read_vector_bytes(spry_context *ctx, io_bytes *bytes, const io_format *format,
+                                 const char *options, spry_vector **v, int64_t *cols)
 {
     spry_status status = SPRY_STATUS_OK;
     read_options parsed;
@@ -146,7 +146,7 @@ static spry_status read_file(spry_context *ctx, const char *path, const char *op
     SPRY_GO(ctx, io_choose(ctx, &bytes, &format));
     SPRY_GO(ctx, io_go_on(ctx, path));
     SPRY_GO(ctx, A ? io_read_bytes(ctx, &bytes, format, options, A)
-                   : read_vector_bytes(ctx, &bytes, format, options, v, cols));
+                   : io_read_vector_bytes(ctx, &bytes, format, options, v, cols));
 done:
     io_close(ctx, &bytes);
     if (status == SPRY_STATUS_INTERRUPTED)

@@ -34,6 +34,8 @@ static spry_status check_vectors(const spry_solver *solver, const spry_vector *b
     const int64_t lengths[] = {A->rows, A->cols};
     if (vector_same(b, x))
         return SPRY_FAIL(solver->ctx, SPRY_STATUS_BAD_USAGE, "b and x are the same array");
+    if (b->ctx != x->ctx)
+        return SPRY_FAIL(solver->ctx, SPRY_STATUS_BAD_USAGE, "b and x are of different contexts");
     static const char *const names[] = {"b", "x"};
     for (int k = 0; k < 2; k++)
         if (vectors[k]->n != lengths[k] || vectors[k]->type != A->type)
@@ -744,9 +746,11 @@ spry_status spry_solve_many(spry_solver *solver, int count, const spry_vector *c
     if (status != SPRY_STATUS_OK)
         return status;
     solver_expect(solver, count);
+    status = solver_check_alike(solver, count);
     const team_counts before = solver->ctx->team ? solver->ctx->team->counts : (team_counts){0};
     const double begun = base_seconds();
-    status = solver_agree(solver, solve_all(solver, count, b, x, results));
+    if (status == SPRY_STATUS_OK)
+        status = solver_agree(solver, solve_all(solver, count, b, x, results));
     if (status == SPRY_STATUS_OK)
         status = solver_tell_ranks(solver, &before, base_seconds() - begun);
     solver_end(solver, status);

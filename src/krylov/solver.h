@@ -116,6 +116,9 @@ double ranks_share(const spry_context *ctx);
  * what each does by itself and what they do together; and whether any was asked to stop. */
 bool solver_ranked(const spry_solver *solver);
 spry_status solver_agree(const spry_solver *solver, spry_status status);
+/* Fails on all of them where they were told to solve in different ways, or so many systems: they
+ * would wait for each other without end. Devices may differ. */
+spry_status solver_check_alike(const spry_solver *solver, int count);
 bool solver_interrupted(const spry_solver *solver);
 /* What was sent and waited for before a solve, and after it what all ranks have of it. */
 spry_status solver_tell_ranks(spry_solver *solver, const team_counts *before, double seconds);

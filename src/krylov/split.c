@@ -62,6 +62,7 @@ static spry_status go_freely(split *p)
     while (!p->frozen) {
         SPRY_GO(p->ctx, split_listen(p));
         const double begin = base_seconds();
+        watch(p); /* a request to stop comes at any time */
         if (!is_over(p) && (p->fresh || !p->small)) {
             spry_status own = split_look(p);
             watch(p);
@@ -292,6 +293,7 @@ spry_status spry_solve_split(const spry_matrix *A, const spry_vector *b, spry_ve
     if (status == SPRY_STATUS_OK)
         status = vector_here(x, &x_here, &x_copy);
     SPRY_GO(ctx, team_agree(ctx, status));
+    SPRY_GO(ctx, team_alike_options(ctx, list, &p.o, "", "the options of a splitting", 0));
     p.mode = p.o.mode == SPLIT_ASYNC ? SPLIT_ASYNC : SPLIT_SYNC;
     p.stats.seconds = begin;
     SPRY_GO(ctx, open_all(&p, A, b_here, x_copy ? x_copy : x, all));
@@ -309,6 +311,8 @@ spry_status spry_solve_split(const spry_matrix *A, const spry_vector *b, spry_ve
     p.stats.size = sizeof p.stats;
     if (stats)
         base_give(stats, &p.stats, &stats_sized);
+    if (end == SPRY_REASON_STOPPED)
+        base_stopped(ctx);
 done:
     split_talk_close(&p);
     split_close(&p);

@@ -25,6 +25,9 @@ typedef struct split_options {
     SPLIT_OPTIONS(SPRY_OPTION_FIELD)
 } split_options;
 
+/* What a rank says of itself: it goes on; it would end where all do; all are to end. */
+enum { SPLIT_WORKS, SPLIT_RESTS, SPLIT_STOPS };
+
 typedef struct split {
     spry_context *ctx;
     const spread *s; /* NULL: the matrix is whole */
@@ -60,7 +63,8 @@ typedef struct split {
 
     /* Whether all are at the end: kept by rank 0. */
     bool *agrees, *answered; /* of each rank */
-    bool told;               /* what this rank last said */
+    int told;                /* what this rank last said: SPLIT_WORKS, ... */
+    bool stops;              /* some rank has to, and rank 0 has heard of it */
     bool asking;
     int64_t round;
     int agreed; /* rounds in turn in which all agreed */

@@ -1,7 +1,8 @@
 /*
  * Messages of ranks that do not wait. Elements go to a neighbour when it has answered to the last
  * ones, so that at most one message is under way each way, and a slow rank hears of the newest
- * alone. Rank 0 asks whether all residuals are small, twice in turn; then all stop.
+ * alone. Rank 0 asks whether all residuals are small, twice in turn; then all stop, or as soon as
+ * one has to.
  */
 #include "krylov/split.h"
 
@@ -17,10 +18,20 @@ static spry_status post(split *p, int to, const void *data, int64_t bytes)
     return team_post(p->ctx, to, data, bytes);
 }
 
-static spry_status post_note(split *p, int to, kind what, bool flag)
+static spry_status post_note(split *p, int to, kind what, int flag)
 {
     const note n = {(int32_t)what, flag, p->round};
     return post(p, to, &n, sizeof n);
+}
+
+/* What a rank says of itself. One that has done all its iterations waits for the others; one that
+ * was asked to stop, or has failed, does not. */
+static int word_of(const split *p)
+{
+    const bool over = p->end != SPRY_REASON_COUNT;
+    if (over && p->end != SPRY_REASON_ITERATIONS)
+        return SPLIT_STOPS;
+    return p->small || over ? SPLIT_RESTS : SPLIT_WORKS;
 }
 
 spry_status split_talk_ready(split *p)
@@ -98,7 +109,7 @@ static spry_status take_elements(split *p, int from)
     p->fresh = true;
     p->stats.received++;
     p->age[k] = 0;
-    return p->settling ? SPRY_STATUS_OK : post_note(p, from, ANSWER, false);
+    return p->settling ? SPRY_STATUS_OK : post_note(p, from, ANSWER, 0);
 }
 
 static spry_status take_one(split *p, int from)
@@ -116,12 +127,13 @@ static spry_status take_one(split *p, int from)
         return SPRY_STATUS_OK;
     }
     case STATE:
-        p->agrees[from] = n.flag != 0;
+        p->agrees[from] = n.flag != SPLIT_WORKS;
+        p->stops = p->stops || n.flag == SPLIT_STOPS;
         p->answered[from] |= n.round == p->round;
         return SPRY_STATUS_OK;
     case ASK:
         p->round = n.round;
-        p->told = p->small || p->end != SPRY_REASON_COUNT;
+        p->told = word_of(p);
         return p->settling ? SPRY_STATUS_OK : post_note(p, 0, STATE, p->told);
     case FREEZE:
         p->frozen = true;
@@ -179,7 +191,7 @@ spry_status split_freeze(split *p)
     spry_status status = SPRY_STATUS_OK;
     p->frozen = true;
     for (int r = 1; r < team_ranks(p->ctx); r++)
-        SPRY_GO(p->ctx, post_note(p, r, FREEZE, true));
+        SPRY_GO(p->ctx, post_note(p, r, FREEZE, 0));
 done:
     return status;
 }
@@ -189,8 +201,10 @@ static spry_status lead(split *p)
 {
     const int ranks = team_ranks(p->ctx);
     spry_status status = SPRY_STATUS_OK;
-    p->agrees[0] = p->told;
+    p->agrees[0] = p->told != SPLIT_WORKS;
     p->answered[0] = true;
+    if (p->stops || p->told == SPLIT_STOPS)
+        return split_freeze(p);
     if (p->asking && !all_of(p->answered, ranks))
         return SPRY_STATUS_OK;
     const bool all = all_of(p->agrees, ranks);
@@ -203,7 +217,7 @@ static spry_status lead(split *p)
         p->round++;
         for (int r = 1; r < ranks; r++) {
             p->answered[r] = false;
-            SPRY_GO(p->ctx, post_note(p, r, ASK, false));
+            SPRY_GO(p->ctx, post_note(p, r, ASK, 0));
         }
     }
 done:
@@ -212,7 +226,7 @@ done:
 
 spry_status split_coordinate(split *p)
 {
-    const bool now = p->small || p->end != SPRY_REASON_COUNT;
+    const int now = word_of(p);
     if (team_rank(p->ctx) == 0) {
         p->told = now;
         return lead(p);
@@ -247,7 +261,8 @@ spry_status split_settle(split *p)
     }
     for (int r = 0; r < ranks; r++)
         p->agrees[r] = false;
-    p->settling = p->frozen = p->asking = p->told = false;
+    p->settling = p->frozen = p->asking = p->stops = false;
+    p->told = SPLIT_WORKS;
     p->agreed = 0;
     return status;
 }

@@ -22,6 +22,7 @@ spry_status spry_matrix_new_ranked(spry_context *ctx, spry_type type, int64_t ro
         status = SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
                            "offsets, columns or values of %" PRId64 " rows are NULL", rows);
     SPRY_GO(ctx, team_agree(ctx, status));
+    SPRY_GO(ctx, team_alike(ctx, "the type of a matrix", type));
     SPRY_GO(ctx, spread_make(ctx, &mine, A));
 done:
     return status;

@@ -55,7 +55,7 @@ static spry_status check_rows(spry_context *ctx, const spread_rows *m, const int
         return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT, "offsets begin with %" PRId64 ", expected 0",
                          m->offsets[0]);
     for (int64_t i = 0; i < m->rows; i++) {
-        if (m->offsets[i + 1] < m->offsets[i])
+        if (m->offsets[i + 1] < m->offsets[i] || m->offsets[i + 1] > m->offsets[m->rows])
             return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
                              "row %" PRId64 " (of this rank, from 0): offsets fall", i);
         for (int64_t k = m->offsets[i]; k < m->offsets[i + 1]; k++)

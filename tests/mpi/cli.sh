@@ -33,7 +33,37 @@ done
 grep -q '^precon *block-jacobi:inner=ilu' said
 grep -q '^ranks *2, imbalance' said
 
+# A word that is wrong is told once.
+status=0
+"$run" "$flag" 2 "$spry" solve A.mtx --metod cg 2>complaint || status=$?
+[ $status = 2 ]
+[ "$(grep -c '^spry: unknown option --metod' complaint)" = 1 ]
+
 [ -z "${SPRY_TEST_SHORT:-}" ] || exit 0
+
+# Ranks that were told different things do not begin: they would wait for each other. Processes that are to be alone are.
+status=0
+"$run" "$flag" 1 "$spry" solve A.mtx --method cg --threads 2 : "$flag" 1 "$spry" solve A.mtx --method gmres 2>complaint || status=$?
+[ $status = 2 ]
+[ "$(grep -c '^spry: rank 1 was started with other words than rank 0' complaint)" = 1 ]
+"$run" "$flag" 2 "$spry" solve A.mtx --no-mpi --precon jacobi --method cg >said
+[ "$(grep -c '^converged' said)" = 2 ]
+
+# Files that are not cut: dense ones, and streams, which are read once.
+printf '%%%%MatrixMarket matrix array real general\n2 2\n2\n1\n1\n3\n' >dense.mtx
+"$spry" convert dense.mtx dense.spry
+"$spry" gen poisson2d --size 60 -o B.mtx --rhs b.npy -q
+for dense in dense.mtx dense.spry; do
+    "$run" "$flag" 2 "$spry" solve $dense --method gmres --precon none -q
+done
+# shellcheck disable=SC2086
+"$run" "$flag" 2 "$spry" solve A.mtx - $options -o x.mtx -q <b.npy
+cmp x1.mtx x.mtx
+printf '%%%%MatrixMarket matrix coordinate real general\n2 1 1\n1 1 2\n' >tall.mtx
+status=0
+"$run" "$flag" 2 "$spry" solve - 2>complaint <tall.mtx || status=$?
+[ $status = 2 ]
+grep -q '^spry: -: on ranks the standard input can be a square matrix' complaint
 
 # Shares of the work as they are said; a device that is not there is done without.
 "$run" "$flag" 2 "$spry" solve A.mtx --method cg --precon none --device cuda:77,cpu --shares 3,1 --json >r.json 2>/dev/null
@@ -58,6 +88,21 @@ status=0
 "$run" "$flag" 2 "$spry" solve A.mtx b.mtx --resume d.mtx 2>complaint || status=$?
 [ $status = 2 ]
 grep -q '^spry: d.mtx: the checkpoint is damaged' complaint
+
+# Also of a system that ranks read whole: a complex right-hand side. One that is not square has x alone, from any iteration.
+{
+    echo '%%MatrixMarket matrix array complex general'
+    echo '3600 1'
+    yes '1 -1' | head -n 3600
+} >bz.mtx
+"$run" "$flag" 2 "$spry" solve A.mtx bz.mtx --precon jacobi --method cg --max-iter 3 --checkpoint cz.mtx -q || true
+"$run" "$flag" 3 "$spry" solve A.mtx bz.mtx --precon jacobi --method cg --resume cz.mtx -o x.mtx -q
+awk 'BEGIN { print "%%MatrixMarket matrix coordinate real general\n60 30 120"
+    for (i = 0; i < 60; i++) print i + 1, i % 30 + 1, 1 + i % 7 "\n" i + 1, (i + 7 + i % 11) % 30 + 1, 1 }' >least.mtx
+"$run" "$flag" 2 "$spry" solve least.mtx --method lsqr --precon none --tol 0 --max-iter 40 --delays gather=0.005 --checkpoint c.spry \
+    --checkpoint-every 0.01 -o x.spry 2>complaint || true
+cmp c.spry x.spry
+grep -q warning complaint && exit 1
 
 # SIGTERM, as batch systems send it before a job's time is over, though to one rank alone: all stop together and write the
 # checkpoint, which another number of ranks goes on from. Sums are slow, so that it comes in time: after the first checkpoint.

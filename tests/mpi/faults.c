@@ -424,13 +424,107 @@ static void not_changed(void **state)
     support_context_free(ctx);
 }
 
+/* Fails alike, and the message has a text; one rank has nobody to differ from. */
+static void differ(spry_context *ctx, spry_status status, const char *text)
+{
+    ranks_alike(ctx, status);
+    if (spry_context_ranks(ctx) == 1)
+        return;
+    assert_int_equal(status, SPRY_STATUS_BAD_USAGE);
+    support_message_has(ctx, text);
+    support_message_has(ctx, "rank 1 has another than rank 0");
+}
+
+/* A solve of another kind on one rank: they would wait for each other. */
+static void solves_alike(void **state)
+{
+    (void)state;
+    spry_context *ctx = ranks_context(NULL);
+    const int odd = spry_context_rank(ctx) == 1;
+    spry_matrix *A = make(ctx, "poisson2d", "size=6");
+    spry_vector *b, *x;
+    assert_ok(ctx, spry_vector_ones(ctx, A, &b));
+    assert_ok(ctx, spry_vector_zeros(ctx, A, &x));
+    static const struct {
+        const char *options[2], *text;
+    } cases[] = {{{"method=cg precon=none", "method=gmres precon=none"}, "method"},
+                 {{"method=cg precon=none", "method=cg precon=ilu"}, "precon"},
+                 {{"method=cg precon=none", "method=cg precon=none tol=1e-6"}, "tol"}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
+        differ(ctx, spry_quick_solve(ctx, A, b, x, cases[k].options[odd], NULL), cases[k].text);
+    const spry_status split = spry_solve_split(
+        A, b, x, odd ? "mode=async inner=jacobi" : "mode=sync inner=jacobi", NULL, NULL);
+    if (spry_context_ranks(ctx) > 1)
+        differ(ctx, split, "mode");
+    spry_solver *solver = NULL;
+    const spry_vector *const several[] = {b, b};
+    spry_vector *const results[] = {x, x};
+    assert_ok(ctx, spry_solver_new(ctx, &solver));
+    assert_ok(ctx, spry_solver_set(solver, "method=cg precon=none"));
+    assert_ok(ctx, spry_solver_set_matrix(solver, A));
+    const spry_status many = spry_solve_many(solver, 1 + odd, several, results, NULL);
+    ranks_alike(ctx, many);
+    if (spry_context_ranks(ctx) > 1)
+        support_message_has(ctx, "the number of right-hand sides");
+    assert_ok(ctx, spry_solve(solver, b, x, NULL)); /* it is as good as before */
+    spry_solver_free(solver);
+    spry_vector_free(b);
+    spry_vector_free(x);
+    spry_matrix_free(A);
+    support_context_free(ctx);
+}
+
+/* Rows of one rank that cannot be, or are of another matrix than those of the others. */
+static void rows_alike(void **state)
+{
+    (void)state;
+    spry_context *ctx = ranks_context(NULL);
+    const int rank = spry_context_rank(ctx), ranks = spry_context_ranks(ctx), odd = rank == 1;
+    const int64_t offsets[] = {0, 1}, columns[] = {rank};
+    const double values[] = {1, 1}; /* of any type */
+    const spry_type type = odd ? SPRY_TYPE_S : SPRY_TYPE_D;
+    spry_matrix *A = NULL;
+    differ(ctx, spry_matrix_new_ranked(ctx, type, 1, -1, offsets, columns, values, &A), "type");
+    spry_matrix_free(A);
+    differ(ctx,
+           spry_matrix_new_dealt(ctx, type, ranks, ranks, 1, NULL, offsets, columns, values, &A),
+           "type");
+    spry_matrix_free(A);
+    differ(ctx,
+           spry_matrix_new_dealt(ctx, SPRY_TYPE_D, ranks + odd, ranks + odd, 1, NULL, offsets,
+                                 columns, values, &A),
+           "rows of all");
+    spry_matrix_free(A);
+    differ(ctx,
+           spry_matrix_new_dealt(ctx, SPRY_TYPE_D, ranks, ranks + odd, 1, NULL, offsets, columns,
+                                 values, &A),
+           "columns of all");
+    spry_matrix_free(A);
+    /* Offsets that rise beyond the last: what they promise is not looked at. */
+    const int64_t falling[] = {0, 1000000, 1};
+    const spry_status status = spry_matrix_new_ranked(ctx, SPRY_TYPE_D, rank == ranks - 1 ? 2 : 0,
+                                                      -1, falling, columns, values, &A);
+    ranks_alike(ctx, status);
+    assert_int_equal(status, SPRY_STATUS_BAD_INPUT);
+    support_message_has(ctx, "offsets fall");
+    support_context_free(ctx);
+    /* And contexts. */
+    spry_context *other = NULL;
+    const spry_status made =
+        spry_mpi_context_new(MPI_COMM_WORLD, odd ? "repeat=strict threads=1" : "threads=2", &other);
+    differ(other, made, "repeat");
+    spry_context_free(other);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(not_finite), cmocka_unit_test(stops),
-                                       cmocka_unit_test(memory),     cmocka_unit_test(batches),
-                                       cmocka_unit_test(together),   cmocka_unit_test(looks),
-                                       cmocka_unit_test(beyond),     cmocka_unit_test(not_brought),
-                                       cmocka_unit_test(kept),       cmocka_unit_test(not_changed)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(not_finite),   cmocka_unit_test(stops),
+        cmocka_unit_test(memory),       cmocka_unit_test(batches),
+        cmocka_unit_test(together),     cmocka_unit_test(looks),
+        cmocka_unit_test(beyond),       cmocka_unit_test(not_brought),
+        cmocka_unit_test(kept),         cmocka_unit_test(not_changed),
+        cmocka_unit_test(solves_alike), cmocka_unit_test(rows_alike)};
     MPI_Init(NULL, NULL);
     cmocka_set_test_filter(getenv("SPRY_TEST")); /* NULL: all */
     return ranks_run(cmocka_run_group_tests(tests, NULL, NULL));

@@ -13,7 +13,7 @@ mkdir bin
 cat >bin/srun <<end
 #!/bin/sh
 while case \$1 in -*) true ;; *) false ;; esac; do shift; done
-exec "$run" "$flag" 2 sh -c 'echo \$\$ >pid; exec "\$@" \$MORE' sh "\$@"
+exec "$run" "$flag" 2 sh -c 'echo \$\$ >pid; unset OMPI_COMM_WORLD_SIZE OMPI_COMM_WORLD_RANK; exec "\$@" \$MORE' sh "\$@"
 end
 cat >bin/scontrol <<'end'
 #!/bin/sh
@@ -22,11 +22,13 @@ end
 ln -s "$spry" bin/spry
 chmod +x bin/*
 PATH=$folder/bin:$PATH
-export PATH SLURM_CPUS_PER_TASK=1 SLURM_JOB_ID=7
+# Of how many a process is one, srun's tell by this alone where they are started through PMIx.
+export PATH SLURM_CPUS_PER_TASK=1 SLURM_JOB_ID=7 SLURM_STEP_NUM_TASKS=2
 "$spry" gen poisson2d --size 40 -o A.mtx --rhs b.mtx -q
 
 MORE='' sh "$examples/cpu.sh" A.mtx b.mtx >said
 grep -q '^converged' said
+grep -q '^ranks *2,' said
 # Ranks whose card is not there work on their cores.
 MORE='' sh "$examples/hybrid.sh" A.mtx b.mtx >said
 grep -q '^converged' said

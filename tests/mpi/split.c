@@ -5,9 +5,11 @@
 #include "mpi/ranks.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <spry/spry.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 static spry_matrix *spread_of(spry_context *ctx, const char *kind, const char *options,
                               ranks_way way)
@@ -146,9 +148,50 @@ static void test_ends(void **state)
     support_context_free(ctx);
 }
 
+static void *ask_to_stop(void *ctx)
+{
+    const struct timespec while_at_work = {0, 100000000};
+    nanosleep(&while_at_work, NULL);
+    spry_context_interrupt(ctx);
+    return NULL;
+}
+
+/* One rank is asked to stop while nobody waits for anybody: the others hear of it, and do not go on
+ * to the last iteration, of which there are seconds. The request is taken back. */
+static void test_stops(void **state)
+{
+    spry_context *ctx = ranks_context(NULL);
+    const bool asked = spry_context_rank(ctx) == spry_context_ranks(ctx) - 1;
+    spry_matrix *A = spread_of(ctx, "poisson2d", "size=60", RANKS_EVEN);
+    spry_vector *b = NULL;
+    pthread_t thread;
+    (void)state;
+    assert_ok(ctx, spry_vector_ones(ctx, A, &b));
+    if (asked)
+        assert_int_equal(pthread_create(&thread, NULL, ask_to_stop, ctx), 0);
+    ends(ctx, A, b, "mode=async inner=jacobi tol=0 max-iter=300000", SPRY_REASON_STOPPED);
+    if (asked)
+        pthread_join(thread, NULL);
+    in_step(A, b);
+    spry_vector_free(b);
+    spry_matrix_free(A);
+    support_context_free(ctx);
+}
+
+/* Messages that are lost on the way come late, and those behind them. */
+static void test_lost(void **state)
+{
+    spry_context *ctx = ranks_context("delays=[post=0.0001,drop=0.2]");
+    (void)state;
+    check(ctx, "poisson2d", "size=12", RANKS_EVEN, "mode=async inner=ilu");
+    support_context_free(ctx);
+}
+
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_modes), cmocka_unit_test(test_ends)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_modes), cmocka_unit_test(test_ends),
+                                       cmocka_unit_test(test_stops), cmocka_unit_test(test_lost)};
     MPI_Init(&argc, &argv);
+    cmocka_set_test_filter(getenv("SPRY_TEST")); /* NULL: all */
     return ranks_run(cmocka_run_group_tests(tests, NULL, NULL));
 }

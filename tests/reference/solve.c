@@ -644,6 +644,14 @@ static void wrong_use_is_explained(void **state)
     assert_int_equal(result.reason, SPRY_REASON_FAILED);
     assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_quick_solve(ctx, A, b, single, "", NULL));
     support_message_has(ctx, "x has 4 elements of type s, the matrix needs 4 of type d");
+    spry_context *other = support_context(NULL);
+    spry_vector *foreign = NULL;
+    assert_ok(other, spry_vector_new(other, SPRY_TYPE_D, 4, NULL, SPRY_OWN_COPY, &foreign));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE,
+                  spry_quick_solve(ctx, A, foreign, x, "method=cg precon=none", NULL));
+    support_message_has(ctx, "b and x are of different contexts");
+    spry_vector_free(foreign);
+    support_context_free(other);
     assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_quick_solve(ctx, wide, b, x, "method=cg", NULL));
     support_message_has(ctx, "cg needs a square matrix, not 2 x 3; lsmr, lsqr and cgls do not");
     assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_operator_jacobi(wide, &op));
