@@ -51,6 +51,11 @@ struct bounded_place {
     /* max |min(A x - b, x - lower)|, and how many x are at their bounds. */
     spry_status (*measure)(spry_bounded *s, double *residual, int64_t *contacts);
 };
+/* The larger of two residuals; a NaN stays. */
+static inline double bounded_larger(double a, double b)
+{
+    return b > a || b != b ? b : a;
+}
 extern const bounded_place bounded_on_host, bounded_on_device;
 
 #endif

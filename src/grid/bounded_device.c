@@ -172,8 +172,7 @@ static spry_status measure(spry_bounded *s, double *residual, int64_t *contacts)
     *residual = 0;
     *contacts = 0;
     for (int64_t g = 0; g < groups; g++) {
-        const double worst = there->numbers[2 * g];
-        *residual = worst <= *residual ? *residual : worst;
+        *residual = bounded_larger(*residual, there->numbers[2 * g]);
         *contacts += (int64_t)there->numbers[2 * g + 1];
     }
 done:

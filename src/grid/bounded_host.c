@@ -92,7 +92,7 @@ static void measure_share(void *argument, int share, int shares)
         const double v = p->s->m.bounds->complement(
             n, (const char *)l->lower + line * n * size, (const char *)l->x + line * n * size,
             rest_of(p->s, line, share), &p->contacts[share]);
-        p->worst[share] = v <= p->worst[share] ? p->worst[share] : v;
+        p->worst[share] = bounded_larger(p->worst[share], v);
     }
 }
 
@@ -164,7 +164,7 @@ static spry_status measure(spry_bounded *s, double *residual, int64_t *contacts)
     *residual = 0;
     *contacts = 0;
     for (int k = 0; k < MOST_SHARES; k++) {
-        *residual = p.worst[k] <= *residual ? *residual : p.worst[k];
+        *residual = bounded_larger(*residual, p.worst[k]);
         *contacts += p.contacts[k];
     }
     return SPRY_STATUS_OK;

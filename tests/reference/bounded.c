@@ -167,9 +167,9 @@ static void methods(void **state)
         {"32x32", "-laplace", nothing, hill, 1.125, 20},
         {"32x32 y=periodic", "-laplace + 8*dx - 4*dy", weight, noise, 1.125, 40},
         {"32x24", "-div(k*grad) + k", waves, hill, 1, 20},
-        {"64", "-laplace", nothing, hill, 1.125, 20},
+        {"64", "-laplace", nothing, waves, 1.125, 30},
         {"15x15x15", "-laplace", weight, noise, 1.125, 40},
-        {"64x8 box=0:1,0:0.01 y=periodic", "-laplace", weight, noise, 1.125, 40},
+        {"64x8 box=0:1,0:0.01 y=periodic", "-laplace", weight, waves, 1.125, 20},
         {"16x16x16", "-laplace", waves, nowhere, 1.125, 10},
     };
     static const char *const list[] = {"method=multigrid tol=1e-10", "method=redblack tol=1e-10",
@@ -273,18 +273,15 @@ static void ball(void **state)
 /* --- other promises ------------------------------------------------------------------------------
  */
 
-/* Cycles do not become more on finer grids; the source's data (figures.md has its sizes). */
+/* Cycles do not become more on finer grids (a time step of docs/obstacle.md). */
 static void sizes(void **state)
 {
-    int64_t before = 0;
     for (int n = 16; n <= 64; n *= 2) {
         char grid[32];
         snprintf(grid, sizeof grid, "%dx%dx%d", n, n, n);
         problem p = make(*state, grid, "-0.2*laplace + 152.6151515", NULL, waves, nothing);
         const spry_bounded_stats stats = solve(*state, &p, NULL);
-        assert_true(stats.converged && stats.careful == 0);
-        assert_true(before == 0 || stats.iterations <= before + 2);
-        before = stats.iterations;
+        assert_true(stats.converged && stats.careful == 0 && stats.iterations <= 8);
         unmake(&p);
     }
 }

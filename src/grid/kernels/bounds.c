@@ -90,9 +90,8 @@ double X(complement)(int64_t n, const void *bounds, const void *numbers, const v
     int64_t count = 0;
     for (int64_t i = 0; i < n; i++) {
         const real above = x[i] - lower[i], left = -r[i];
-        const double v = fabs((double)(left < above ? left : above));
-        worst = v <= worst ? worst : v; /* a NaN stays */
-        worst = left == left ? worst : NAN;
+        const double v = left != left ? (double)left : fabs((double)(left < above ? left : above));
+        worst = v > worst || v != v ? v : worst; /* a NaN stays */
         count += x[i] <= lower[i];
     }
     *contacts += count;
