@@ -169,8 +169,8 @@ static void methods(void **state)
         {"32x24", "-div(k*grad) + k", waves, hill, 1, 20},
         {"64", "-laplace", nothing, waves, 1.125, 30},
         {"15x15x15", "-laplace", weight, noise, 1.125, 40},
-        {"64x8 box=0:1,0:0.01 y=periodic", "-laplace", weight, waves, 1.125, 20},
-        {"16x16x16", "-laplace", waves, nowhere, 1.125, 10},
+        {"64x8 box=0:1,0:0.01", "-laplace", weight, noise, 1.125, 20},
+        {"16x16x16", "-laplace", waves, nowhere, 1.125, 16},
     };
     static const char *const list[] = {"method=multigrid tol=1e-10", "method=redblack tol=1e-10",
                                        "method=richardson tol=1e-10 look-every=7"};
