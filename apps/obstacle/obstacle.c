@@ -136,7 +136,6 @@ static void write_json(FILE *out, const void *data)
     json_real(&j, "setup_seconds", r->setup_seconds);
     json_real(&j, "seconds", r->seconds);
     json_close(&j, '}');
-    fputc('\n', out);
 }
 
 /* u, and where it is on the obstacle. */

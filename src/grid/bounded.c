@@ -296,8 +296,11 @@ static spry_status check_vectors(const spry_bounded *s, const spry_vector *const
                              spry_type_name(s->m.type));
         if (v[k]->device != s->m.place)
             return SPRY_FAIL(s->ctx, SPRY_STATUS_BAD_USAGE,
-                             "%s has to be where the operator is: spry_vector_new_on()", names[k]);
+                             "%s is on %s, the operator on %s: they have to be in one place",
+                             names[k], place_name(v[k]->device), place_name(s->m.place));
     }
+    if (vector_same(v[2], v[0]) || vector_same(v[2], v[1]))
+        return SPRY_FAIL(s->ctx, SPRY_STATUS_BAD_USAGE, "x must not be b or lower");
     return SPRY_STATUS_OK;
 }
 
