@@ -44,6 +44,7 @@ struct bounded_place {
     spry_status (*begin)(spry_bounded *s, const spry_vector *b, const spry_vector *lower,
                          spry_vector *x);
     spry_status (*end)(spry_bounded *s, spry_vector *x);
+    /* Relaxations by colours, the other one first after coming up. */
     spry_status (*smooth)(spry_bounded *s, int level, int sweeps, gmg_start start);
     /* The right-hand side and the bounds of the next level. */
     spry_status (*down)(spry_bounded *s, int level);

@@ -132,6 +132,7 @@ static spry_status down(spry_bounded *s, int level)
 static spry_status smooth(spry_bounded *s, int level, int sweeps, gmg_start start)
 {
     const bounded_level *l = &s->device->level[level];
+    const int back = start == GMG_FROM_BELOW;
     spry_status status = SPRY_STATUS_OK;
     if (start == GMG_ZERO)
         SPRY_GO(
@@ -140,7 +141,7 @@ static spry_status smooth(spry_bounded *s, int level, int sweeps, gmg_start star
     if (start == GMG_FROM_BELOW)
         SPRY_GO(s->ctx, up(s, level));
     for (int k = 0; k < 2 * sweeps; k++)
-        SPRY_GO(s->ctx, relax(l, k % 2, 0, l->x));
+        SPRY_GO(s->ctx, relax(l, (k + back) % 2, 0, l->x));
 done:
     return status;
 }
