@@ -299,6 +299,8 @@ static spry_status solve(const spry_matrix *A, const spry_vector *b, const spry_
         status = base_blank(ctx, stats, &stats_sized);
     if (status == SPRY_STATUS_OK)
         status = spry_options_default(ctx, list, &p.o);
+    if (lower && status == SPRY_STATUS_OK) /* unless it is said */
+        status = spry_options_set(ctx, list, &p.o, "inner", "gs");
     if (status == SPRY_STATUS_OK)
         status = spry_options_parse(ctx, list, &p.o, options);
     if (status == SPRY_STATUS_OK)
