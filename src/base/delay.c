@@ -75,11 +75,42 @@ static void destroy(team *t)
     free(t);
 }
 
+/* Sends on what is due. */
+static spry_status deliver(team *t)
+{
+    delaying *d = t->state;
+    spry_status status = SPRY_STATUS_OK;
+    while (d->first && d->first->due <= base_seconds() && status == SPRY_STATUS_OK) {
+        letter *l = d->first;
+        status = d->inner->class->post(d->inner, l->to, l + 1, l->bytes);
+        d->first = l->next;
+        d->last = d->first ? d->last : NULL;
+        free(l);
+    }
+    return told(t, status);
+}
+
+/* The same with all that was posted, as late as it is due: before this rank waits for others, who
+ * may be waiting for it. */
+static spry_status hand_over(team *t)
+{
+    delaying *d = t->state;
+    spry_status status = SPRY_STATUS_OK;
+    while (d->first && status == SPRY_STATUS_OK) {
+        wait_until(d->first->due);
+        status = deliver(t);
+    }
+    return status;
+}
+
 static spry_status gather(team *t, const void *mine, int64_t bytes, void *all)
 {
     const delaying *d = t->state;
+    spry_status status = hand_over(t);
+    if (status != SPRY_STATUS_OK)
+        return status;
     const double due = base_seconds() + d->options.gather;
-    const spry_status status = d->inner->class->gather(d->inner, mine, bytes, all);
+    status = d->inner->class->gather(d->inner, mine, bytes, all);
     wait_until(due);
     return told(t, status);
 }
@@ -88,6 +119,9 @@ static spry_status gather_begin(team *t, const void *mine, int64_t bytes, void *
                                 team_request **out)
 {
     delaying *d = t->state;
+    const spry_status status = hand_over(t);
+    if (status != SPRY_STATUS_OK)
+        return status;
     d->due = base_seconds() + d->options.gather;
     return told(t, d->inner->class->gather_begin(d->inner, mine, bytes, all, out));
 }
@@ -103,14 +137,19 @@ static spry_status gather_end(team *t, team_request *request)
 static spry_status share(team *t, int from, void *data, int64_t bytes)
 {
     const delaying *d = t->state;
-    return told(t, d->inner->class->share(d->inner, from, data, bytes));
+    const spry_status status = hand_over(t);
+    return status != SPRY_STATUS_OK ? status
+                                    : told(t, d->inner->class->share(d->inner, from, data, bytes));
 }
 
 static spry_status swap(team *t, const int64_t *send_bytes, const void *send,
                         const int64_t *receive_bytes, void *receive)
 {
     const delaying *d = t->state;
-    return told(t, d->inner->class->swap(d->inner, send_bytes, send, receive_bytes, receive));
+    const spry_status status = hand_over(t);
+    return status != SPRY_STATUS_OK
+               ? status
+               : told(t, d->inner->class->swap(d->inner, send_bytes, send, receive_bytes, receive));
 }
 
 static spry_status halo_new(team *t, int sends, const team_message *send, int receives,
@@ -127,6 +166,9 @@ static spry_status halo_new(team *t, int sends, const team_message *send, int re
 static spry_status halo_start(team *t, team_halo *h)
 {
     const delaying *d = t->state;
+    const spry_status status = hand_over(t);
+    if (status != SPRY_STATUS_OK)
+        return status;
     h->due = base_seconds() + d->options.halo;
     return told(t, d->inner->class->halo_start(d->inner, h->inner));
 }
@@ -151,21 +193,6 @@ static void halo_free(team *t, team_halo *h)
     if (h->inner)
         d->inner->class->halo_free(d->inner, h->inner);
     free(h);
-}
-
-/* Sends on what is due. */
-static spry_status deliver(team *t)
-{
-    delaying *d = t->state;
-    spry_status status = SPRY_STATUS_OK;
-    while (d->first && d->first->due <= base_seconds() && status == SPRY_STATUS_OK) {
-        letter *l = d->first;
-        status = d->inner->class->post(d->inner, l->to, l + 1, l->bytes);
-        d->first = l->next;
-        d->last = d->first ? d->last : NULL;
-        free(l);
-    }
-    return told(t, status);
 }
 
 static spry_status post(team *t, int to, const void *data, int64_t bytes)

@@ -232,10 +232,21 @@ static void test_bounds(void **state)
     support_context_free(ctx);
 }
 
+/* Over a slow network, where the word that it is over comes late, too. */
+static void test_delays(void **state)
+{
+    spry_context *ctx = ranks_context("delays=[halo=0.001 gather=0.001 post=0.002]");
+    (void)state;
+    check(ctx, "poisson2d", "size=8", RANKS_EVEN, "mode=async inner=ilu");
+    check(ctx, "poisson2d", "size=8", RANKS_EVEN, "mode=sync inner=ilu switch-every=3");
+    support_context_free(ctx);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_modes), cmocka_unit_test(test_ends),
-                                       cmocka_unit_test(test_bounds)};
+                                       cmocka_unit_test(test_bounds),
+                                       cmocka_unit_test(test_delays)};
     MPI_Init(&argc, &argv);
     return ranks_run(cmocka_run_group_tests(tests, NULL, NULL));
 }
