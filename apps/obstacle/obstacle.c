@@ -221,6 +221,35 @@ static int check_ranks(const obstacle_run *r)
     return EXIT_DONE;
 }
 
+/*
+ * Vectors as long as the unknowns on the host: in one process f, g, bounds, u and what is written,
+ * with multigrid 3/7 of another three, with richardson one more; of those on a device one is left
+ * here. On ranks, all together, the rows take 16 numbers before they are a matrix, the matrix 12,
+ * and vectors 8; then every rank has u twice.
+ */
+static double bytes_needed(const obstacle_run *r)
+{
+    const int ranks = spry_context_ranks(r->ctx);
+    const double vector = unknowns(r) * (double)spry_type_size(obstacle_type(r->o));
+    if (ranks > 1)
+        return (36 + 2 * ranks) * vector;
+    return strcmp(r->o->device, "cpu") == 0 ? 6 * vector : vector;
+}
+
+/* Memory that is not there is told before it is asked for: systems give it, and end whoever uses
+ * it. */
+static int check_memory(const obstacle_run *r)
+{
+    spry_device_info info = SPRY_DEVICE_INFO_INIT;
+    const double needed = bytes_needed(r);
+    if (!spry_device_describe(r->ctx, 0, &info) || info.memory_bytes == 0 ||
+        needed <= (double)info.memory_bytes)
+        return EXIT_DONE;
+    return cli_fail(
+        EXIT_RESOURCES, "--size %lld needs about %s, this machine has %s; take a smaller --size",
+        (long long)r->o->size, text_bytes(needed), text_bytes((double)info.memory_bytes));
+}
+
 static int prepare(obstacle_run *r)
 {
     const obstacle_options *o = r->o;
@@ -240,6 +269,8 @@ static int prepare(obstacle_run *r)
     int exit_status = check_wind(r);
     if (exit_status == EXIT_DONE)
         exit_status = check_ranks(r);
+    if (exit_status == EXIT_DONE)
+        exit_status = check_memory(r);
     if (exit_status == EXIT_DONE && o->json)
         exit_status = file_check_text(r->ctx, o->json);
     return exit_status;

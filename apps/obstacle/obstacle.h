@@ -10,7 +10,7 @@ enum { MODE_ASYNC, MODE_SYNC };
 enum { MOST_STEPS = 100000 };
 
 #define OBSTACLE_OPTIONS(item)                                                                    \
-    item(INT, size, "64", 4, 2048, NULL, "intervals along each side of the unit cube")            \
+    item(INT, size, "64", 4, 65536, NULL, "intervals along each side of the unit cube")           \
     item(WORD, method, "auto", 0, 0, OBSTACLE_METHODS,                                            \
          "truncated monotone multigrid, or relaxations: projected Gauss-Seidel by colours, the "  \
          "projected method of Richardson; auto: multigrid, on several ranks redblack")            \
