@@ -8,6 +8,7 @@
 #define SPRY_GRID_H
 
 #include <spry/operator.h>
+#include <spry/result.h>
 #include <spry/vector.h>
 
 SPRY_BEGIN
@@ -115,6 +116,55 @@ SPRY_API spry_option_list spry_stencil_options(void);
  */
 SPRY_API spry_status spry_stencil_rhs(const spry_operator *A, const spry_vector *f,
                                       spry_boundary_fn boundary, void *data, spry_vector *b);
+
+/** Solves with a lower bound at each point of a grid: obstacle problems. */
+typedef struct spry_bounded spry_bounded;
+
+/** How a solve with bounds went. */
+typedef struct spry_bounded_stats {
+    size_t size;             /**< SPRY_BOUNDED_STATS_INIT */
+    bool converged;          /**< residual <= tolerance */
+    spry_reason reason;      /**< why it ended */
+    int64_t iterations;      /**< cycles of multigrid, or relaxations */
+    int64_t careful;         /**< cycles without truncation: see docs/obstacle.md */
+    int64_t contacts;        /**< points at their bounds */
+    int levels;              /**< grids of multigrid */
+    double initial_residual; /**< of the first guess, where it was below bounds set to them */
+    double residual;         /**< max |min(A x - b, x - lower)| of the x that is returned */
+    double tolerance;        /**< what it was compared with: tol max |b|, or tol where b is 0 */
+    double seconds;          /**< of all */
+} spry_bounded_stats;
+#define SPRY_BOUNDED_STATS_INIT SPRY_SIZED(spry_bounded_stats)
+
+/**
+ * Makes a solver of problems x >= lower, A x >= b, and at each point one of them an equality. Where
+ * A is an M-matrix, as those of -laplace, with dx and a coefficient that is not negative, such a
+ * problem has one solution.
+ *
+ * @param A        made by spry_operator_stencil(), of order 2, real, with neighbours along the axes
+ *                 alone; it stays the caller's and has to live longer
+ * @param options  see spry_bounded_options(): "method=multigrid tol=1e-8"; NULL: these
+ * @param solver   out: works where A is, used by one thread at a time
+ */
+SPRY_API spry_status spry_bounded_new(const spry_operator *A, const char *options,
+                                      spry_bounded **solver);
+/** The options of spry_bounded_new(). */
+SPRY_API spry_option_list spry_bounded_options(void);
+/** Frees a solver; NULL is allowed. */
+SPRY_API void spry_bounded_free(spry_bounded *solver);
+/**
+ * Solves with a right-hand side and bounds.
+ *
+ * @param solver  made by spry_bounded_new()
+ * @param b       a field of unknowns where A is, as the following ones
+ * @param lower   bounds; below -1e37 there is none at a point
+ * @param x       in: the first guess; out: what was reached, at or above its bounds everywhere
+ * @param stats   out; NULL: not wanted
+ * @return SPRY_STATUS_OK whenever it ran: what it came to is in stats
+ */
+SPRY_API spry_status spry_bounded_solve(spry_bounded *solver, const spry_vector *b,
+                                        const spry_vector *lower, spry_vector *x,
+                                        spry_bounded_stats *stats);
 
 SPRY_END
 

@@ -44,6 +44,24 @@ typedef struct spry_split_stats {
 SPRY_API spry_status spry_solve_split(const spry_matrix *A, const spry_vector *b, spry_vector *x,
                                       const char *options, spry_result *result,
                                       spry_split_stats *stats);
+/**
+ * The same with a lower bound for each element of x: x >= lower, A x >= b, and in each row one of
+ * them an equality; each rank relaxes its own rows and keeps to their bounds. Converges for
+ * M-matrices, also without waiting (M. Chau et al., 2011). Collective.
+ *
+ * Residuals are max |min(A x - b, x - lower)| over max |b| of all ranks, or by themselves where b
+ * is 0.
+ *
+ * @param lower    bounds of this rank's elements, as long as b
+ * @param x        in: the first guess; out: at or above its bounds
+ * @param options  of spry_split_options(): inner=jacobi takes the rows all at once (the projected
+ *                 method of Richardson), inner=gs (here the default) one after the other, in the
+ *                 order they have; there are no others
+ */
+SPRY_API spry_status spry_solve_split_above(const spry_matrix *A, const spry_vector *b,
+                                            const spry_vector *lower, spry_vector *x,
+                                            const char *options, spry_result *result,
+                                            spry_split_stats *stats);
 /** The options of spry_solve_split(). */
 SPRY_API spry_option_list spry_split_options(void);
 

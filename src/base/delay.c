@@ -77,37 +77,6 @@ static void destroy(team *t)
     free(t);
 }
 
-static spry_status gather(team *t, const void *mine, int64_t bytes, void *all)
-{
-    const delaying *d = t->state;
-    const double due = base_seconds() + d->options.gather;
-    const spry_status status = d->inner->class->gather(d->inner, mine, bytes, all);
-    wait_until(due);
-    return told(t, status);
-}
-
-static spry_status gather_begin(team *t, const void *mine, int64_t bytes, void *all,
-                                team_request **out)
-{
-    delaying *d = t->state;
-    d->due = base_seconds() + d->options.gather;
-    return told(t, d->inner->class->gather_begin(d->inner, mine, bytes, all, out));
-}
-
-static spry_status gather_end(team *t, team_request *request)
-{
-    const delaying *d = t->state;
-    const spry_status status = d->inner->class->gather_end(d->inner, request);
-    wait_until(d->due);
-    return told(t, status);
-}
-
-static spry_status share(team *t, int from, void *data, int64_t bytes)
-{
-    const delaying *d = t->state;
-    return told(t, d->inner->class->share(d->inner, from, data, bytes));
-}
-
 /* Sends on what is due. */
 static spry_status deliver(team *t)
 {
@@ -123,10 +92,11 @@ static spry_status deliver(team *t)
     return told(t, status);
 }
 
-/* And all the rest, as soon as it is. */
-static spry_status deliver_all(team *t)
+/* The same with all that was posted, as late as it is due: before this rank waits for others, who
+ * may be waiting for it. */
+static spry_status hand_over(team *t)
 {
-    const delaying *d = t->state;
+    delaying *d = t->state;
     spry_status status = SPRY_STATUS_OK;
     while (d->first && status == SPRY_STATUS_OK) {
         wait_until(d->first->due);
@@ -135,13 +105,50 @@ static spry_status deliver_all(team *t)
     return status;
 }
 
+static spry_status gather(team *t, const void *mine, int64_t bytes, void *all)
+{
+    const delaying *d = t->state;
+    spry_status status = hand_over(t);
+    if (status != SPRY_STATUS_OK)
+        return status;
+    const double due = base_seconds() + d->options.gather;
+    status = d->inner->class->gather(d->inner, mine, bytes, all);
+    wait_until(due);
+    return told(t, status);
+}
+
+static spry_status gather_begin(team *t, const void *mine, int64_t bytes, void *all,
+                                team_request **out)
+{
+    delaying *d = t->state;
+    const spry_status status = hand_over(t);
+    if (status != SPRY_STATUS_OK)
+        return status;
+    d->due = base_seconds() + d->options.gather;
+    return told(t, d->inner->class->gather_begin(d->inner, mine, bytes, all, out));
+}
+
+static spry_status gather_end(team *t, team_request *request)
+{
+    const delaying *d = t->state;
+    const spry_status status = d->inner->class->gather_end(d->inner, request);
+    wait_until(d->due);
+    return told(t, status);
+}
+
+static spry_status share(team *t, int from, void *data, int64_t bytes)
+{
+    const delaying *d = t->state;
+    const spry_status status = hand_over(t);
+    return status != SPRY_STATUS_OK ? status
+                                    : told(t, d->inner->class->share(d->inner, from, data, bytes));
+}
+
 static spry_status swap(team *t, const int64_t *send_bytes, const void *send,
                         const int64_t *receive_bytes, void *receive)
 {
     const delaying *d = t->state;
-    /* Wires go on by themselves, and this rank's letters only when it calls: whoever counts them
-     * after this would wait for those that it has kept. */
-    const spry_status status = deliver_all(t);
+    const spry_status status = hand_over(t);
     return status != SPRY_STATUS_OK
                ? status
                : told(t, d->inner->class->swap(d->inner, send_bytes, send, receive_bytes, receive));
@@ -161,6 +168,9 @@ static spry_status halo_new(team *t, int sends, const team_message *send, int re
 static spry_status halo_start(team *t, team_halo *h)
 {
     const delaying *d = t->state;
+    const spry_status status = hand_over(t);
+    if (status != SPRY_STATUS_OK)
+        return status;
     h->due = base_seconds() + d->options.halo;
     return told(t, d->inner->class->halo_start(d->inner, h->inner));
 }

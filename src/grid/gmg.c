@@ -197,9 +197,7 @@ static const operator_class gmg_class = {.name = "gmg",
 /* --- set-up --------------------------------------------------------------------------------------
  */
 
-/* Whether neighbours have the other colour: they lie along one axis, next to the row, and periodic
- * axes have an even number of points. */
-static bool two_colours(const stencil *s)
+bool gmg_two_colours(const stencil *s)
 {
     for (int p = 0; p < s->parts_count; p++) {
         int axes = 0;
@@ -226,7 +224,7 @@ static spry_status add_level(gmg *m, spry_operator *A)
     spry_status status = SPRY_STATUS_OK;
     l->A = A;
     l->s = A->state;
-    m->redblack = m->redblack && two_colours(l->s);
+    m->redblack = m->redblack && gmg_two_colours(l->s);
     if (m->place) /* which has vectors of its own */
         return status;
     if (m->count > 1) {

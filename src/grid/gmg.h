@@ -2,6 +2,7 @@
 #ifndef SPRY_GRID_GMG_H
 #define SPRY_GRID_GMG_H
 
+#include "grid/bounds.h"
 #include "grid/terms.h"
 #include "precon/gmg.h"
 
@@ -16,6 +17,7 @@ typedef struct gmg_level {
     void *p;               /* Chebyshev's direction */
     double lambda;         /* its largest eigenvalue of D^-1 A */
     spry_vector *diagonal; /* inverse */
+    void *lower;           /* bounds of x, see bounded.h; NULL: there are none */
     void *tiles;           /* two lines for each thread, each with an element before and behind */
 } gmg_level;
 
@@ -24,6 +26,8 @@ typedef struct gmg {
     spry_type type;
     gmg_options options;
     bool redblack, owns_first;
+    const bound_kernels *bounds; /* for levels with bounds */
+    bool truncates;              /* with bounds: what is at them is left out of corrections */
     int count;
     gmg_level level[GMG_LEVELS];
     spry_operator *coarsest;
@@ -44,6 +48,11 @@ spry_status gmg_chebyshev(const gmg *m, int level, int sweeps, bool zero);
 spry_status gmg_chebyshev_make(gmg *m, int level);
 /* b of the next level = restricted b - A x, or (plain) b */
 void gmg_down(const gmg *m, int level, bool plain);
+/* Bounds of the next level: no correction within them takes x below its own. */
+void gmg_bounds_down(const gmg *m, int level);
+/* Whether neighbours have the other colour: they lie along one axis, next to the row, and periodic
+ * axes have an even number of points. */
+bool gmg_two_colours(const stencil *s);
 /* The intervals of the next level, of an operator's shape: half of those along all axes, or (fully
  * is false) along those with strong couplings; false where none can be halved. */
 bool gmg_halve(const spry_operator *A, bool fully, grid_shape *shape);

@@ -40,11 +40,6 @@ static void coarse_points(const stencil_copy *c, int points[GRID_AXES])
     memcpy(points, c->lines > 0 ? marched : shapes[c->shape->dimensions - 1], sizeof marched);
 }
 
-static bool is_written(const level_device *l)
-{
-    return !stencil_takes_weights(&l->copy);
-}
-
 /* Whether a whole sweep from x = 0 is made from b alone: x at a point's neighbours is b there over
  * the diagonal, the same in all rows. */
 static bool begins_at_once(const stencil_copy *c)
@@ -80,7 +75,8 @@ static const stencil_march relax_march = {
 static spry_status build(const level_device *l, device_program **p)
 {
     const stencil_copy *c = &l->copy;
-    const stencil_writing w = {.written = is_written(l), .group = STENCIL_GROUP, .prefix = "a_"};
+    const stencil_writing w = {
+        .written = stencil_is_written(c), .group = STENCIL_GROUP, .prefix = "a_"};
     spry_context *ctx = c->d->ctx;
     base_text t = {.ctx = ctx};
     char *text = NULL, options[64];
@@ -109,18 +105,10 @@ done:
     return status;
 }
 
-/* Arguments of a kernel: the form's, behind `before`, and `after`. */
 static spry_status launch(const level_device *l, const char *kernel, int64_t groups, int64_t room,
                           const device_arg *before, const device_arg *after, int count)
 {
-    device_arg args[STENCIL_ARGS + 10];
-    int used = 0;
-    if (before)
-        args[used++] = *before;
-    used += stencil_args(&l->copy, is_written(l), args + used);
-    for (int k = 0; k < count; k++)
-        args[used++] = after[k];
-    return device_launch_local(l->program, kernel, groups, STENCIL_GROUP, room, args, used);
+    return stencil_launch(&l->copy, l->program, kernel, groups, room, before, after, count);
 }
 
 /* The same with a point per work-item. */

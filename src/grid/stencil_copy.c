@@ -321,6 +321,20 @@ int stencil_args(const stencil_copy *c, bool written, device_arg args[STENCIL_AR
     return STENCIL_ARGS;
 }
 
+spry_status stencil_launch(const stencil_copy *c, device_program *p, const char *kernel,
+                           int64_t groups, int64_t room, const device_arg *before,
+                           const device_arg *after, int count)
+{
+    device_arg args[STENCIL_ARGS + 1 + STENCIL_AFTER];
+    int used = 0;
+    if (before)
+        args[used++] = *before;
+    used += stencil_args(c, stencil_is_written(c), args + used);
+    for (int k = 0; k < count && k < STENCIL_AFTER; k++)
+        args[used++] = after[k];
+    return device_launch_local(p, kernel, groups, STENCIL_GROUP, room, args, used);
+}
+
 int32_t stencil_march_depth(const spry_device *d, int64_t across, int64_t planes, int32_t most)
 {
     enum { SHORT = 8, EACH = 6 };

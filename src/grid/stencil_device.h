@@ -84,10 +84,10 @@ typedef struct stencil_writing {
     int group;
     const char *prefix;
 } stencil_writing;
-/* Whether numbers and sizes can be arguments. */
-static inline bool stencil_takes_weights(const stencil_copy *c)
+/* Whether numbers and sizes are to be written out, being too many for arguments. */
+static inline bool stencil_is_written(const stencil_copy *c)
 {
-    return c->terms <= STENCIL_WEIGHTS;
+    return c->terms > STENCIL_WEIGHTS;
 }
 /* The text of rows, and the texts of kernels behind it; then the end of all words. Positions of
  * such a writing: points with those that bricks have beyond the faces. */
@@ -104,6 +104,12 @@ int64_t stencil_positions(const stencil_copy *c, int group);
 /* The arguments that FORM_ARGS are, as many as it says. */
 enum { STENCIL_ARGS = 5 };
 int stencil_args(const stencil_copy *c, bool written, device_arg args[STENCIL_ARGS]);
+/* Launches a kernel of a program that levels share: FORM_ARGS behind `before` (NULL: nothing), then
+ * `after`; `room` bytes of local memory. */
+enum { STENCIL_AFTER = 12 };
+spry_status stencil_launch(const stencil_copy *c, device_program *p, const char *kernel,
+                           int64_t groups, int64_t room, const device_arg *before,
+                           const device_arg *after, int count);
 /*
  * Planes that a group of a march goes through, where `across` groups are in each. Few where groups
  * are few: below one for each unit a march takes as long as its planes one after the other. Many,

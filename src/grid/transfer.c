@@ -95,6 +95,9 @@ static void thin_line(const transfer *t, int64_t line, char *tile, char *to)
         const host_line at = stencil_line(l->s, &l->s->plain, false, size, line, l->x);
         kernels->stencil(&l->s->plain.host, &at, 0, n, (spry_scalar){-1, 0}, (spry_scalar){1, 0}, b,
                          made);
+        if (l->lower)
+            t->m->bounds->hold(n, t->m->truncates, (const char *)l->lower + line * n * size,
+                               (const char *)l->x + line * n * size, made);
     }
     if (!thins)
         return;
@@ -187,7 +190,8 @@ void gmg_up_lines(const gmg *m, int level, range lines, int share)
         const bool half_y = (ky + f[1].first) % 2 && is_halved(&f[1], &c[1]);
         const bool half_z = (kz + f[2].first) % 2 && is_halved(&f[2], &c[2]);
         const double share_of = (half_y ? 0.5 : 1) * (half_z ? 0.5 : 1);
-        char *to = (char *)fine->x + line * f[0].unknowns * size;
+        char *x = (char *)fine->x + line * f[0].unknowns * size;
+        char *to = fine->lower ? tile_of(m, fine, share, 1) : x; /* x itself, or the correction */
         spry_scalar weights[5] = {{1, 0}};
         const void *from[5] = {to};
         int count = 1; /* what stands there is the first */
@@ -196,17 +200,22 @@ void gmg_up_lines(const gmg *m, int level, range lines, int share)
                 weights[count] = (spry_scalar){share_of, 0};
                 from[count++] = (const char *)coarse->x + (y[j] + c[1].unknowns * z[k]) * n * size;
             }
+        if (fine->lower)
+            memset(to, 0, (size_t)(f[0].unknowns * size));
         if (!is_halved(&f[0], &c[0])) {
             kernels->combine(n, count, weights, from, to);
-            continue;
+        } else {
+            /* known values, 0, at the ends; at a periodic one the first again */
+            memset(tile - size, 0, (size_t)size);
+            memset(tile + n * size, 0, (size_t)size);
+            kernels->combine(n, count - 1, weights + 1, from + 1, tile);
+            if (periodic)
+                memcpy(tile + n * size, tile, (size_t)size);
+            kernels->refine(f[0].unknowns, f[0].first, tile - f[0].first * size, to);
         }
-        /* known values, 0, at the ends; at a periodic one the first again */
-        memset(tile - size, 0, (size_t)size);
-        memset(tile + n * size, 0, (size_t)size);
-        kernels->combine(n, count - 1, weights + 1, from + 1, tile);
-        if (periodic)
-            memcpy(tile + n * size, tile, (size_t)size);
-        kernels->refine(f[0].unknowns, f[0].first, tile - f[0].first * size, to);
+        if (fine->lower)
+            m->bounds->admit(f[0].unknowns, m->truncates,
+                             (const char *)fine->lower + line * f[0].unknowns * size, to, x);
     }
 }
 
@@ -222,4 +231,58 @@ void gmg_up(const gmg *m, int level)
 {
     transfer t = {m, &m->level[level], &m->level[level + 1], false};
     base_share_out(m->ctx, host_threads(m->ctx, m->level[level].A->rows), up_share, &t);
+}
+
+/* --- bounds --------------------------------------------------------------------------------------
+ */
+
+/* Adds how far below x a line may go to what is in a tile. */
+static void add_slack(const transfer *t, int64_t line, char *tile)
+{
+    const gmg_level *l = t->fine;
+    const int64_t size = (int64_t)spry_type_size(t->m->type), n = l->s->shape.axis[0].unknowns;
+    t->m->bounds->slack(n, t->m->truncates, (const char *)l->lower + line * n * size,
+                        (const char *)l->x + line * n * size, tile);
+}
+
+/*
+ * A correction is a mean of the coarse numbers around a point with weights whose sum is at most 1:
+ * where each of these is at least the largest (of negative numbers) of what its points have left,
+ * no point goes below its bound. A coarse number whose own point is at its bound is held at 0.
+ */
+static void bounds_share(void *argument, int share, int shares)
+{
+    const transfer *t = argument;
+    const grid_axis *f = t->fine->s->shape.axis, *c = t->coarse->s->shape.axis;
+    const host_kernels *kernels = t->fine->s->kernels;
+    const int64_t size = (int64_t)spry_type_size(t->m->type), n = f[0].unknowns;
+    const int64_t step = is_halved(&f[0], &c[0]) ? 2 : 1;
+    const range lines = base_share(c[1].unknowns * c[2].unknowns, shares, share, 1);
+    char *around_it = tile_of(t->m, t->fine, share, 0), *own = tile_of(t->m, t->fine, share, 1);
+    const bool periodic = f[0].face[0] == GRID_PERIODIC;
+    for (int64_t line = lines.begin; line < lines.end; line++) {
+        const int64_t y = line % c[1].unknowns, z = line / c[1].unknowns;
+        int64_t at_y[3], at_z[3];
+        double unused[3];
+        const int ny = around(&f[1], &c[1], y, at_y, unused);
+        const int nz = around(&f[2], &c[2], z, at_z, unused);
+        kernels->fill(n + 2, (spry_scalar){-BOUND_HELD, 0}, around_it - size);
+        kernels->fill(n, (spry_scalar){-BOUND_HELD, 0}, own);
+        for (int k = 0; k < ny * nz; k++)
+            add_slack(t, at_y[k % ny] + f[1].unknowns * at_z[k / ny], around_it);
+        add_slack(t, fine_of(&f[1], &c[1], y) + f[1].unknowns * fine_of(&f[2], &c[2], z), own);
+        if (periodic) {
+            memcpy(around_it - size, around_it + (n - 1) * size, (size_t)size);
+            memcpy(around_it + n * size, around_it, (size_t)size);
+        }
+        t->m->bounds->tighten(c[0].unknowns, fine_of(&f[0], &c[0], 0), step, around_it, own,
+                              (char *)t->coarse->lower + line * c[0].unknowns * size);
+    }
+}
+
+void gmg_bounds_down(const gmg *m, int level)
+{
+    const gmg_level *l = &m->level[level];
+    transfer t = {m, l, l + 1, false};
+    base_share_out(m->ctx, host_threads(m->ctx, l->A->rows), bounds_share, &t);
 }

@@ -32,6 +32,9 @@ static void relax_slab(const wave *w, int half, int64_t slab)
         const int64_t first = (line % a[1].unknowns + line / a[1].unknowns + colour) % 2;
         s->kernels->relax(&s->plain.host, &at, first, half == 0 && w->start == GMG_ZERO, w->omega,
                           (const char *)l->b + line * n * size, (char *)l->x + line * n * size);
+        if (l->lower) /* points of a colour do not see each other: now is as good as one by one */
+            w->m->bounds->project(n, (const char *)l->lower + line * n * size,
+                                  (char *)l->x + line * n * size);
     }
 }
 

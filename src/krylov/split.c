@@ -130,7 +130,8 @@ static spry_status check(split *p, standing *all, double *residual, spry_reason 
     p->stats.checks++;
     *end = SPRY_REASON_COUNT;
     for (int r = 0; r < ranks; r++) {
-        sum += all[r].square;
+        const double square = all[r].square;
+        sum = !p->lower ? sum + square : square > sum || isnan(square) ? square : sum;
         if (*end == SPRY_REASON_COUNT)
             *end = (spry_reason)all[r].end;
     }
@@ -201,20 +202,21 @@ done:
     return status;
 }
 
-static spry_status open_all(split *p, const spry_matrix *A, const spry_vector *b, spry_vector *x,
-                            standing *all)
+static spry_status open_all(split *p, const spry_matrix *A, const spry_vector *b,
+                            const spry_vector *lower, spry_vector *x, standing *all)
 {
     standing mine = {0};
     double sum = 0;
-    spry_status status = split_open(p, A, b, x);
+    spry_status status = split_open(p, A, b, lower, x);
     if (status == SPRY_STATUS_OK)
         status = split_talk_open(p);
     SPRY_GO(p->ctx, team_agree(p->ctx, status));
     SPRY_GO(p->ctx, split_talk_ready(p));
-    SPRY_GO(p->ctx, spry_vector_norm(p->b, &mine.square));
+    SPRY_GO(p->ctx,
+            p->lower ? vector_largest(p->b, &mine.square) : spry_vector_norm(p->b, &mine.square));
     SPRY_GO(p->ctx, team_gather(p->ctx, &mine, sizeof mine, all));
     for (int r = 0; r < team_ranks(p->ctx); r++)
-        sum = hypot(sum, all[r].square);
+        sum = p->lower ? fmax(sum, all[r].square) : hypot(sum, all[r].square);
     p->scale = sum > 0 ? sum : 1;
 done:
     return status;
@@ -230,6 +232,17 @@ static spry_status check_arguments(spry_context *ctx, const spry_matrix *A, cons
         return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
                          "a square A, and b and x of its type and %" PRId64 " rows here are needed",
                          A->a.rows);
+    return SPRY_STATUS_OK;
+}
+
+static spry_status check_bounds(const spry_vector *b, const spry_vector *lower)
+{
+    if (lower->ctx != b->ctx || lower->n != b->n || lower->type != b->type ||
+        spry_type_is_complex(b->type))
+        return SPRY_FAIL(b->ctx, SPRY_STATUS_BAD_USAGE,
+                         "bounds of b's context, length and real type are needed: %" PRId64
+                         " elements of type %s here, b has %" PRId64 " of type %s",
+                         lower->n, spry_type_name(lower->type), b->n, spry_type_name(b->type));
     return SPRY_STATUS_OK;
 }
 
@@ -259,11 +272,12 @@ static void tell(split *p, const spry_matrix *A, const standing *all, spry_reaso
     p->stats.mean_age = p->age_count > 0 ? (double)p->age_sum / (double)p->age_count : 0;
 }
 
-spry_status spry_solve_split(const spry_matrix *A, const spry_vector *b, spry_vector *x,
-                             const char *options, spry_result *result, spry_split_stats *stats)
+/* lower: NULL where there are no bounds */
+static spry_status solve(const spry_matrix *A, const spry_vector *b, const spry_vector *lower,
+                         spry_vector *x, const char *options, spry_result *result,
+                         spry_split_stats *stats)
 {
     static const base_sized stats_sized = BASE_SIZED(spry_split_stats, switches);
-    SPRY_NEED(CTX_OF(A), A, b, x);
     spry_context *ctx = A->ctx;
     split p = {.ctx = ctx,
                .s = A->spread,
@@ -274,16 +288,20 @@ spry_status spry_solve_split(const spry_matrix *A, const spry_vector *b, spry_ve
     spry_result found = SPRY_RESULT_INIT;
     spry_reason end = SPRY_REASON_FAILED;
     standing *all = NULL;
-    const spry_vector *b_here = NULL, *x_here = NULL;
-    spry_vector *b_copy = NULL, *x_copy = NULL; /* of vectors of a device */
+    const spry_vector *b_here = NULL, *x_here = NULL, *lower_here = NULL;
+    spry_vector *b_copy = NULL, *x_copy = NULL, *lower_copy = NULL; /* of vectors of a device */
     const double begin = base_seconds();
     spry_status status = check_arguments(ctx, A, b, x);
+    if (lower && status == SPRY_STATUS_OK)
+        status = check_bounds(b, lower);
     if (result && status == SPRY_STATUS_OK)
         status = base_blank(ctx, result, &krylov_result_sized);
     if (stats && status == SPRY_STATUS_OK)
         status = base_blank(ctx, stats, &stats_sized);
     if (status == SPRY_STATUS_OK)
         status = spry_options_default(ctx, list, &p.o);
+    if (lower && status == SPRY_STATUS_OK) /* unless it is said */
+        status = spry_options_set(ctx, list, &p.o, "inner", "gs");
     if (status == SPRY_STATUS_OK)
         status = spry_options_parse(ctx, list, &p.o, options);
     if (status == SPRY_STATUS_OK)
@@ -292,11 +310,13 @@ spry_status spry_solve_split(const spry_matrix *A, const spry_vector *b, spry_ve
         status = vector_here(b, &b_here, &b_copy);
     if (status == SPRY_STATUS_OK)
         status = vector_here(x, &x_here, &x_copy);
+    if (lower && status == SPRY_STATUS_OK)
+        status = vector_here(lower, &lower_here, &lower_copy);
     SPRY_GO(ctx, team_agree(ctx, status));
     SPRY_GO(ctx, team_alike_options(ctx, list, &p.o, "", "the options of a splitting", 0));
     p.mode = p.o.mode == SPLIT_ASYNC ? SPLIT_ASYNC : SPLIT_SYNC;
     p.stats.seconds = begin;
-    SPRY_GO(ctx, open_all(&p, A, b_here, x_copy ? x_copy : x, all));
+    SPRY_GO(ctx, open_all(&p, A, b_here, lower_here, x_copy ? x_copy : x, all));
     const double ready = base_seconds();
     SPRY_GO(ctx, run(&p, all, &found.true_residual, &found.initial_residual, &end));
     if (x_copy)
@@ -318,6 +338,22 @@ done:
     split_close(&p);
     spry_vector_free(b_copy);
     spry_vector_free(x_copy);
+    spry_vector_free(lower_copy);
     base_free(ctx, all);
     return status;
+}
+
+spry_status spry_solve_split(const spry_matrix *A, const spry_vector *b, spry_vector *x,
+                             const char *options, spry_result *result, spry_split_stats *stats)
+{
+    SPRY_NEED(CTX_OF(A), A, b, x);
+    return solve(A, b, NULL, x, options, result, stats);
+}
+
+spry_status spry_solve_split_above(const spry_matrix *A, const spry_vector *b,
+                                   const spry_vector *lower, spry_vector *x, const char *options,
+                                   spry_result *result, spry_split_stats *stats)
+{
+    SPRY_NEED(CTX_OF(A), A, b, lower, x);
+    return solve(A, b, lower, x, options, result, stats);
 }

@@ -1,7 +1,7 @@
 /*
  * Splittings of a matrix at the limits of ranks (<spry/split.h>). split_local.c has what a rank
- * does by itself, split_talk.c what ranks say to each other without waiting, split.c the course of
- * a solve.
+ * does by itself, split_above.c that with lower bounds, split_talk.c what ranks say to each other
+ * without waiting, split.c the course of a solve.
  */
 #ifndef SPRY_KRYLOV_SPLIT_H
 #define SPRY_KRYLOV_SPLIT_H
@@ -48,8 +48,14 @@ typedef struct split {
     char *ghosts;  /* in `compact` */
     char *out;     /* elements that are sent, by neighbour */
     bool fresh;    /* ghosts are newer than c */
-    double square; /* |r|^2 of own rows */
+    double square; /* |r|^2 of own rows; with bounds the square of the largest */
     bool small;    /* and it is small enough */
+
+    /* Lower bounds (split_above.c). */
+    spry_vector *lower, *diagonal; /* diagonal: inverse; NULL: there are no bounds */
+    const spry_matrix *rows;       /* the own block as CSR */
+    spry_matrix *rows_made;        /* it, where it had to be made */
+    bool in_turn;                  /* rows one after the other */
 
     /* What is said. */
     team_halo *halo;
@@ -76,12 +82,19 @@ typedef struct split {
     int64_t since_switch; /* iterations of rank 0 at the last change of the mode */
 } split;
 
-spry_status split_open(split *p, const spry_matrix *A, const spry_vector *b, spry_vector *x);
+/* lower: NULL where there are no bounds */
+spry_status split_open(split *p, const spry_matrix *A, const spry_vector *b,
+                       const spry_vector *lower, spry_vector *x);
 void split_close(split *p);
 /* The own residual with the ghosts as they are. */
 spry_status split_look(split *p);
 /* One iteration. */
 spry_status split_improve(split *p);
+/* The same with bounds; to be closed, also after a failure. */
+spry_status split_above_open(split *p, const spry_vector *lower);
+void split_above_close(split *p);
+void split_above_look(split *p);
+void split_above_improve(split *p);
 /* Elements for neighbour k, in p->out. */
 const void *split_pack(split *p, int k);
 

@@ -23,7 +23,8 @@ done:
     return status;
 }
 
-static spry_status make_parts(split *p, const spry_matrix *A, const spry_vector *b, spry_vector *x)
+static spry_status make_parts(split *p, const spry_matrix *A, const spry_vector *b,
+                              const spry_vector *lower, spry_vector *x)
 {
     spry_context *ctx = p->alone;
     const spread *s = p->s;
@@ -43,13 +44,14 @@ static spry_status make_parts(split *p, const spry_matrix *A, const spry_vector 
         SPRY_GO(ctx, base_calloc(p->ctx, s->sent_count + 1, p->element, &p->out));
         p->ghosts = (char *)p->compact->data + (size_t)s->kept * p->element;
     }
-    SPRY_GO(ctx, make_inner(p));
+    SPRY_GO(ctx, lower ? split_above_open(p, lower) : make_inner(p));
     p->fresh = true;
 done:
     return status;
 }
 
-spry_status split_open(split *p, const spry_matrix *A, const spry_vector *b, spry_vector *x)
+spry_status split_open(split *p, const spry_matrix *A, const spry_vector *b,
+                       const spry_vector *lower, spry_vector *x)
 {
     spry_context *ctx = p->ctx;
     char options[64];
@@ -57,7 +59,7 @@ spry_status split_open(split *p, const spry_matrix *A, const spry_vector *b, spr
     spry_status status = spry_context_new(options, &p->alone);
     if (status != SPRY_STATUS_OK)
         return SPRY_FAIL(ctx, status, "no context for the rows of rank %d", team_rank(ctx));
-    status = make_parts(p, A, b, x);
+    status = make_parts(p, A, b, lower, x);
     if (status != SPRY_STATUS_OK)
         return SPRY_FAIL(ctx, status, "%s", spry_message(p->alone));
     return status;
@@ -68,6 +70,7 @@ void split_close(split *p)
     spry_vector *const vectors[] = {p->b, p->x, p->c, p->r, p->z, p->compact, p->edge_sums};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
         spry_vector_free(vectors[i]);
+    split_above_close(p);
     spry_solver_free(p->inner);
     spry_operator_free(p->M);
     spry_operator_free(p->edge_product);
@@ -107,6 +110,10 @@ spry_status split_look(split *p)
     SPRY_GO(p->alone, spry_vector_copy(p->c, p->r));
     SPRY_GO(p->alone,
             spry_operator_multiply(p->own_product, SPRY_TRANSPOSE_NO, minus_one, p->x, one, p->r));
+    if (p->lower) {
+        split_above_look(p);
+        return status;
+    }
     SPRY_GO(p->alone, spry_vector_norm(p->r, &norm));
     p->square = norm * norm;
     p->small = p->square * team_ranks(p->ctx) <=
@@ -130,13 +137,16 @@ spry_status split_improve(split *p)
     }
     if (p->own->a.rows == 0)
         return SPRY_STATUS_OK;
-    if (p->inner) { /* however far it comes: what is left is seen in the next look */
+    if (p->lower) {
+        split_above_improve(p);
+    } else if (p->inner) { /* however far it comes: what is left is seen in the next look */
         SPRY_GO(p->alone, spry_vector_fill(p->z, (spry_scalar){0, 0}));
         SPRY_GO(p->alone, spry_solve(p->inner, p->r, p->z, &result));
     } else if (p->M) {
         SPRY_GO(p->alone, spry_operator_apply(p->M, p->r, p->z));
     }
-    SPRY_GO(p->alone, spry_vector_axpy(one, p->M || p->inner ? p->z : p->r, p->x));
+    if (!p->lower)
+        SPRY_GO(p->alone, spry_vector_axpy(one, p->M || p->inner ? p->z : p->r, p->x));
     for (int k = 0; p->s && k < p->s->sends; k++)
         p->changed[k] = true;
 done:

@@ -655,6 +655,10 @@ static void fields(spry_context *ctx, spry_device *d)
     assert_ok(ctx, spry_operator_apply(B, x, z));
     assert_memory_equal(spry_vector_data(y), spry_vector_data(z), 42 * sizeof(double));
     refused(d, spry_stencil_rhs(A, NULL, NULL, NULL, k));
+    spry_bounded *bounded;
+    assert_ok(ctx, spry_bounded_new(A, NULL, &bounded));
+    refused(d, spry_bounded_solve(bounded, k, y, z, NULL));
+    spry_bounded_free(bounded);
     const char *path = files_path("field.npy");
     assert_ok(ctx, spry_field_write(grid, k, path, NULL));
     spry_vector *w;

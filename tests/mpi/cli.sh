@@ -128,6 +128,18 @@ status=0
 [ $status = 1 ]
 [ "$(grep -c '^not converged' said)" = 1 ]
 
+# An application: ranks with and without waiting find the contact set that one process finds.
+"$spry" obstacle --size 12 --tol 1e-9 --json one.json >said
+grep '"contacts"' one.json >one
+for mode in sync async; do
+    "$run" "$flag" 3 "$spry" obstacle --size 12 --tol 1e-9 --mode $mode --json ranks.json >said
+    grep '"contacts"' ranks.json | cmp - one
+done
+status=0
+"$run" "$flag" 2 "$spry" obstacle --size 12 --method multigrid 2>complaint || status=$?
+[ $status = 2 ]
+[ "$(grep -c 'multigrid works in one process' complaint)" = 1 ]
+
 # Without the library.
 status=0
 OMPI_COMM_WORLD_SIZE=2 SPRY_MPI_LIBRARY=./none.so "$spry" solve A.mtx 2>complaint || status=$?

@@ -187,10 +187,107 @@ static void test_lost(void **state)
     support_context_free(ctx);
 }
 
+/* max |min(A x - b, x - lower)| over max |b| of all ranks. */
+static double complement(const spry_matrix *A, const spry_vector *b, const spry_vector *lower,
+                         const spry_vector *x)
+{
+    spry_context *ctx = A->ctx;
+    spry_operator *op = NULL;
+    spry_vector *r = NULL, *mine = NULL, *all = NULL;
+    double most[2] = {0};
+    assert_ok(ctx, spry_operator_from_matrix(A, &op));
+    assert_ok(ctx, spry_vector_ones(ctx, A, &r));
+    assert_ok(ctx, spry_vector_copy(b, r));
+    assert_ok(ctx, spry_operator_multiply(op, SPRY_TRANSPOSE_NO, (spry_scalar){1, 0}, x,
+                                          (spry_scalar){-1, 0}, r));
+    for (int64_t i = 0; i < spry_vector_size(r); i++) {
+        const double left = ((const double *)spry_vector_data_const(r))[i],
+                     at = ((const double *)spry_vector_data_const(x))[i],
+                     least = ((const double *)spry_vector_data_const(lower))[i];
+        assert_true(at >= least);
+        most[0] = fmax(most[0], fabs(fmin(left, at - least)));
+        most[1] = fmax(most[1], fabs(((const double *)spry_vector_data_const(b))[i]));
+    }
+    assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, 2, most, SPRY_OWN_BORROW, &mine));
+    assert_ok(ctx, spry_vector_collect(mine, &all));
+    const double *found = spry_vector_data_const(all);
+    for (int k = 0; k < spry_context_ranks(ctx); k++)
+        for (int i = 0; i < 2; i++)
+            most[i] = fmax(most[i], found[2 * k + i]);
+    spry_vector_free(all);
+    spry_vector_free(mine);
+    spry_vector_free(r);
+    spry_operator_free(op);
+    return most[0] / most[1];
+}
+
+/*
+ * With lower bounds: 1 and -1 on the right in turns of rows, bounds of 0. All find the same x: two
+ * of them differ by less than the sum of their residuals times 1 + max w, where A w >= 1: for
+ * poisson2d of 12 x 12 points, 4 on the diagonal, w is at most 13^2 / 8.
+ */
+static void test_bounds(void **state)
+{
+    static const char *const options[] = {"mode=sync inner=jacobi", "mode=sync inner=gs",
+                                          "mode=async inner=jacobi", "mode=async inner=gs",
+                                          "mode=auto inner=gs switch-every=5"};
+    spry_context *ctx = ranks_context(NULL);
+    (void)state;
+    for (int way = 0; way < RANKS_WAYS; way++) {
+        spry_matrix *A = spread_of(ctx, "poisson2d", "size=12", (ranks_way)way);
+        spry_vector *b = NULL, *lower = NULL, *x = NULL, *first = NULL;
+        spry_ranked place = SPRY_RANKED_INIT;
+        assert_ok(ctx, spry_matrix_ranked(A, &place));
+        assert_ok(ctx, spry_vector_ones(ctx, A, &b));
+        assert_ok(ctx, spry_vector_zeros(ctx, A, &lower));
+        for (int64_t i = 0; i < spry_vector_size(b); i++)
+            ((double *)spry_vector_data(b))[i] = (place.first_row + i) / 30 % 2 ? 1 : -1;
+        for (int k = 0; k < 5; k++) {
+            char all[160];
+            spry_result result = SPRY_RESULT_INIT;
+            snprintf(all, sizeof all, "%s tol=1e-8", options[k]);
+            assert_ok(ctx, spry_vector_zeros(ctx, A, &x));
+            assert_ok(ctx, spry_solve_split_above(A, b, lower, x, all, &result, NULL));
+            const double left = complement(A, b, lower, x);
+            if (!result.converged)
+                fail_msg("%s: %s after %ld", all, spry_reason_name(result.reason),
+                         (long)result.iterations);
+            assert_true(left <= 1e-8 && fabs(left - result.true_residual) <= 1e-13);
+            for (int64_t i = 0; first && i < spry_vector_size(x); i++)
+                assert_true(fabs(((double *)spry_vector_data(x))[i] -
+                                 ((double *)spry_vector_data(first))[i]) <= 2e-8 * (1 + 169. / 8));
+            if (!first)
+                first = x;
+            else
+                spry_vector_free(x);
+            spry_result_clear(ctx, &result);
+            in_step(A, b);
+        }
+        assert_status(ctx, SPRY_STATUS_BAD_USAGE,
+                      spry_solve_split_above(A, b, lower, first, "inner=ilu", NULL, NULL));
+        spry_vector_free(first);
+        spry_vector_free(b);
+        spry_vector_free(lower);
+        spry_matrix_free(A);
+    }
+    support_context_free(ctx);
+}
+
+/* Over a slow network, where the word that it is over comes late, too. */
+static void test_delays(void **state)
+{
+    spry_context *ctx = ranks_context("delays=[halo=0.001 gather=0.001 post=0.002]");
+    (void)state;
+    check(ctx, "poisson2d", "size=8", RANKS_EVEN, "mode=async inner=ilu");
+    check(ctx, "poisson2d", "size=8", RANKS_EVEN, "mode=sync inner=ilu switch-every=3");
+    support_context_free(ctx);
+}
+
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_modes), cmocka_unit_test(test_ends),
-                                       cmocka_unit_test(test_stops), cmocka_unit_test(test_lost)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_modes), cmocka_unit_test(test_ends),   cmocka_unit_test(test_stops),
+        cmocka_unit_test(test_lost),  cmocka_unit_test(test_bounds), cmocka_unit_test(test_delays)};
     MPI_Init(&argc, &argv);
     cmocka_set_test_filter(getenv("SPRY_TEST")); /* NULL: all */
     return ranks_run(cmocka_run_group_tests(tests, NULL, NULL));

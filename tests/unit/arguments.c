@@ -36,6 +36,8 @@ typedef struct things {
     spry_operator *stencil;
     spry_vector *field;
     spry_stepper *stepper, *made_stepper;
+    spry_bounded *bounded, *made_bounded;
+    spry_bounded_stats bounds;
     spry_step_stats steps;
     spry_parareal_stats parareal;
     spry_grid_info grid_info;
@@ -323,6 +325,10 @@ LOOK(spry_field_options, 0, spry_field_options()) \
 CALL(spry_operator_stencil, 6, "234", spry_operator_stencil(P(0, t->grid), P(1, "dx"), P(2, "order=2"), 0, P(3, NULL), P(4, NULL), P(5, &t->made_operator))) \
 LOOK(spry_stencil_options, 0, spry_stencil_options()) \
 CALL(spry_stencil_rhs, 5, "123", spry_stencil_rhs(P(0, t->stencil), P(1, NULL), P(2, NULL), P(3, NULL), P(4, t->field))) \
+CALL(spry_bounded_new, 3, "1", spry_bounded_new(P(0, t->stencil), P(1, "tol=1e-4"), P(2, &t->made_bounded))) \
+LOOK(spry_bounded_free, 1, spry_bounded_free(P(0, NULL))) \
+LOOK(spry_bounded_options, 0, spry_bounded_options()) \
+CALL(spry_bounded_solve, 5, "4", spry_bounded_solve(P(0, t->bounded), P(1, t->x), P(2, t->z), P(3, t->y), P(4, &t->bounds))) \
 CALL(spry_stepper_new, 3, "1", spry_stepper_new(P(0, t->ctx), P(1, "dt=1"), P(2, &t->made_stepper))) \
 LOOK(spry_stepper_free, 1, spry_stepper_free(P(0, NULL))) \
 LOOK(spry_stepper_options, 0, spry_stepper_options()) \
@@ -338,6 +344,7 @@ CALL(spry_parareal, 5, "34", spry_parareal(1, P(0, &t->stepper), P(1, &t->steppe
 LOOK(spry_parareal_options, 0, spry_parareal_options()) \
 CALL(spry_quick_solve, 6, "45", spry_quick_solve(P(0, t->ctx), P(1, t->A), P(2, t->x), P(3, t->y), P(4, ""), P(5, &t->result))) \
 CALL(spry_solve_split, 6, "345", spry_solve_split(P(0, t->A), P(1, t->x), P(2, t->y), P(3, ""), P(4, &t->result), P(5, &t->split))) \
+CALL(spry_solve_split_above, 7, "456", spry_solve_split_above(P(0, t->A), P(1, t->x), P(2, t->z), P(3, t->y), P(4, "inner=gs"), P(5, &t->result), P(6, &t->split))) \
 CALL(spry_method_cost, 3, "", spry_method_cost(P(0, t->ctx), P(1, "cg"), P(2, &t->cost)))            \
 CALL(spry_solver_explain, 2, "", spry_solver_explain(P(0, t->solver), P(1, &t->text)))               \
 LOOK(spry_tune_row_at, 1, spry_tune_row_at(P(0, &t->report), 0))                                     \
@@ -421,6 +428,7 @@ static void make(things *t, spry_context *ctx)
     assert_ok(ctx, spry_grid_new(ctx, "5", &t->grid));
     assert_ok(ctx, spry_field_new(t->grid, SPRY_TYPE_D, false, NULL, NULL, &t->field));
     assert_ok(ctx, spry_operator_stencil(t->grid, "dx", NULL, 0, NULL, NULL, &t->stencil));
+    assert_ok(ctx, spry_bounded_new(t->stencil, NULL, &t->bounded));
     assert_ok(ctx, spry_stepper_new(ctx, "dt=0.01", &t->stepper));
     assert_ok(ctx, spry_stepper_set_operator(t->stepper, t->op, NULL, NULL, NULL));
     assert_ok(ctx, spry_solver_set_matrix(t->solver, t->A));
@@ -452,6 +460,8 @@ static void drop(things *t)
     spry_grid_free(t->made_grid);
     spry_stepper_free(t->made_stepper);
     t->made_stepper = NULL;
+    spry_bounded_free(t->made_bounded);
+    t->made_bounded = NULL;
     spry_kernel_free(t->made_kernel);
     t->made_kernel = NULL;
     spry_context_free(t->made_context);
@@ -482,6 +492,7 @@ static void unmake(things *t)
     drop(t);
     unlink("/tmp/spry-arguments.npy");
     spry_stepper_free(t->stepper);
+    spry_bounded_free(t->bounded);
     spry_operator_free(t->stencil);
     spry_vector_free(t->field);
     spry_grid_free(t->grid);

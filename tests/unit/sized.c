@@ -210,6 +210,30 @@ static spry_status call_parareal(const bench *t, void *caller)
     return status;
 }
 
+/* A line of four points. */
+static spry_status call_bounded(const bench *t, void *caller)
+{
+    spry_grid *grid = NULL;
+    spry_operator *A = NULL;
+    spry_bounded *s = NULL;
+    spry_vector *v[3] = {NULL};
+    spry_status status = spry_grid_new(t->ctx, "5", &grid);
+    if (status == SPRY_STATUS_OK)
+        status = spry_operator_stencil(grid, "-laplace", NULL, 0, NULL, NULL, &A);
+    if (status == SPRY_STATUS_OK)
+        status = spry_bounded_new(A, NULL, &s);
+    for (int k = 0; k < 3 && status == SPRY_STATUS_OK; k++)
+        status = spry_field_new(grid, SPRY_TYPE_D, false, NULL, NULL, &v[k]);
+    if (status == SPRY_STATUS_OK)
+        status = spry_bounded_solve(s, v[0], v[1], v[2], caller);
+    for (int k = 0; k < 3; k++)
+        spry_vector_free(v[k]);
+    spry_bounded_free(s);
+    spry_operator_free(A);
+    spry_grid_free(grid);
+    return status;
+}
+
 static const sized_case cases[] = {
     {"stats", sizeof(spry_stats), call_stats, offsetof(spry_stats, rows)},
     {"ranked", sizeof(spry_ranked), call_ranked, offsetof(spry_ranked, rows)},
@@ -225,6 +249,8 @@ static const sized_case cases[] = {
     {"result", sizeof(spry_result), call_result, offsetof(spry_result, detail)},
     {"quick result", sizeof(spry_result), call_quick, offsetof(spry_result, detail)},
     {"split stats", sizeof(spry_split_stats), call_split, offsetof(spry_split_stats, checks)},
+    {"bounded stats", sizeof(spry_bounded_stats), call_bounded,
+     offsetof(spry_bounded_stats, contacts)},
     {"step stats", sizeof(spry_step_stats), call_steps, offsetof(spry_step_stats, steps)},
     {"parareal stats", sizeof(spry_parareal_stats), call_parareal,
      offsetof(spry_parareal_stats, slices)},
@@ -422,6 +448,7 @@ static void test_layouts(void **state)
         LAYOUT(spry_array_interface, stream, 48, 56),
         LAYOUT(spry_arrays, spare, 92, 96),
         LAYOUT(spry_bandwidth, triad, 16, 24),
+        LAYOUT(spry_bounded_stats, seconds, 72, 80),
         LAYOUT(spry_cost, transpose, 36, 40),
         LAYOUT(spry_dense, device, 48, 56),
         LAYOUT(spry_device_info, why, 473, 736),

@@ -1,0 +1,352 @@
+/*
+ * spry obstacle: a time-dependent obstacle problem in the unit cube, by projected relaxations on
+ * one process, ranks or a device, with and without waiting, and by multigrid. docs/obstacle.md has
+ * the problem, the methods and what they take.
+ */
+#include "obstacle/obstacle.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define OPTION_OWNER obstacle_options
+static const spry_option rows[] = {OBSTACLE_OPTIONS(SPRY_OPTION_ROW)};
+#undef OPTION_OWNER
+
+static spry_option_list own_options(void)
+{
+    return CLI_LIST(rows);
+}
+
+static const app_unit kept_units[] = {{"dt", "s"},   {"eta", "m^2/s"}, {"bx", "m/s"}, {"by", "m/s"},
+                                      {"bz", "m/s"}, {"c", "Hz"},      {NULL, NULL}};
+
+static const char *const method_names[] = {"auto", "multigrid", "redblack", "richardson"};
+
+spry_type obstacle_type(const obstacle_options *o)
+{
+    return o->type ? SPRY_TYPE_D : SPRY_TYPE_S;
+}
+
+double *obstacle_force(const obstacle_run *r)
+{
+    double *force = spry_alloc(r->ctx, 3 * (size_t)r->n * sizeof *force);
+    for (int64_t k = 0; force && k < 3 * r->n; k++)
+        force[k] = r->p->force((int)(k / r->n), (double)(k % r->n + 1) * r->h);
+    return force;
+}
+
+void obstacle_note(obstacle_run *r, const obstacle_step *step)
+{
+    char text[96];
+    r->step[r->done++] = *step;
+    snprintf(text, sizeof text, "step %s of %s", text_count(r->done), text_count(r->steps));
+    progress_part(&r->line, (double)r->done / (double)r->steps, text);
+    if (!step->converged)
+        r->steps = r->done; /* no more of them */
+}
+
+/* --- what was found ------------------------------------------------------------------------------
+ */
+
+static double number_at(const spry_vector *v, int64_t i)
+{
+    const void *data = spry_vector_data_const(v);
+    return spry_vector_type(v) == SPRY_TYPE_D ? ((const double *)data)[i]
+                                              : (double)((const float *)data)[i];
+}
+
+/* Where the solution is known, the largest error; else NaN. */
+static double error_of(const obstacle_run *r)
+{
+    double worst = 0;
+    if (!r->p->exact || !r->u)
+        return NAN;
+    for (int64_t i = 0; i < spry_vector_size(r->u); i++) {
+        double place[3];
+        spry_grid_place(r->grid, false, i, place);
+        worst = fmax(worst, fabs(number_at(r->u, i) - r->p->known(place)));
+    }
+    return worst;
+}
+
+static double unknowns(const obstacle_run *r)
+{
+    return (double)r->n * (double)r->n * (double)r->n;
+}
+
+static void print_table(const obstacle_run *r)
+{
+    const bool ranks = spry_context_ranks(r->ctx) > 1;
+    const double error = error_of(r);
+    int64_t iterations = 0;
+    table *t = table_new(ranks ? ">step|>relaxations|>of all ranks|>residual|>contact|>seconds"
+                               : ">step|>iterations|>residual|>contact|>seconds");
+    for (int64_t k = 0; k < r->done; k++) {
+        const obstacle_step *s = &r->step[k];
+        table_cell(t, "%lld", (long long)k + 1);
+        table_cell(t, "%s", text_count(s->iterations));
+        if (ranks)
+            table_cell(t, "%s", text_count(s->all));
+        table_cell(t, "%.2e", s->residual);
+        table_cell(t, "%.2f%%", 100 * (double)s->contacts / unknowns(r));
+        table_cell(t, "%.3g", s->seconds);
+        iterations += s->all;
+    }
+    table_print(t, stdout);
+    printf("all           %s %s in %s, set-up %s\n", text_count(iterations),
+           r->method == METHOD_MULTIGRID ? "cycles" : "relaxations", text_seconds(r->seconds),
+           text_seconds(r->setup_seconds));
+    if (!isnan(error))
+        printf("error         %.2e of the exact solution\n", error);
+}
+
+static void write_json(FILE *out, const void *data)
+{
+    const obstacle_run *r = data;
+    json j = {.out = out};
+    json_open(&j, NULL, '{');
+    json_text(&j, "problem", r->p->name);
+    json_text(&j, "method", method_names[r->method]);
+    json_text(&j, "mode",
+              spry_context_ranks(r->ctx) == 1 ? NULL
+              : r->o->mode == MODE_SYNC       ? "sync"
+                                              : "async");
+    json_int(&j, "ranks", spry_context_ranks(r->ctx));
+    json_text(&j, "device", r->o->device);
+    json_text(&j, "type", spry_type_name(obstacle_type(r->o)));
+    json_int(&j, "unknowns", r->n * r->n * r->n);
+    json_int(&j, "levels", r->levels);
+    json_open(&j, "steps", '[');
+    for (int64_t k = 0; k < r->done; k++) {
+        const obstacle_step *s = &r->step[k];
+        json_open(&j, NULL, '{');
+        json_bool(&j, "converged", s->converged);
+        json_text(&j, "reason", spry_reason_name(s->reason));
+        json_int(&j, "iterations", s->iterations);
+        json_int(&j, "iterations_of_all", s->all);
+        json_real(&j, "residual", s->residual);
+        json_real(&j, "tolerance", s->tolerance);
+        json_int(&j, "contacts", s->contacts);
+        json_real(&j, "seconds", s->seconds);
+        json_close(&j, '}');
+    }
+    json_close(&j, ']');
+    json_real(&j, "error", error_of(r));
+    json_real(&j, "setup_seconds", r->setup_seconds);
+    json_real(&j, "seconds", r->seconds);
+    json_close(&j, '}');
+}
+
+/* u, and where it is on the obstacle. */
+static spry_status write_fields(const obstacle_run *r)
+{
+    char options[64];
+    spry_vector *on = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    snprintf(options, sizeof options, "across=%c at=%.17g", "xyz"[r->o->across], r -> o -> at);
+    if (r->o->output)
+        status = spry_field_write(r->grid, r->u, r->o->output, options);
+    if (status != SPRY_STATUS_OK || !r->o->contact)
+        return status;
+    status = spry_vector_new(r->ctx, SPRY_TYPE_D, spry_vector_size(r->u), NULL, SPRY_OWN_COPY, &on);
+    for (int64_t i = 0; status == SPRY_STATUS_OK && i < spry_vector_size(r->u); i++)
+        ((double *)spry_vector_data(on))[i] = number_at(r->u, i) <= 0;
+    if (status == SPRY_STATUS_OK)
+        status = spry_field_write(r->grid, on, r->o->contact, options);
+    spry_vector_free(on);
+    return status;
+}
+
+/* What the last step came to, as an exit status. */
+static int verdict(obstacle_run *r)
+{
+    const obstacle_step *last = &r->step[r->done - 1];
+    if (last->converged)
+        return EXIT_DONE;
+    if (last->reason == SPRY_REASON_STOPPED)
+        return cli_failed(r->ctx, SPRY_STATUS_INTERRUPTED);
+    return cli_fail(EXIT_UNCONVERGED,
+                    "step %lld: %s after %lld iterations, residual %.2e where %.2e was asked for",
+                    (long long)r->done, spry_reason_text(last->reason), (long long)last->iterations,
+                    last->residual, last->tolerance);
+}
+
+static int tell(obstacle_run *r)
+{
+    int exit_status = EXIT_DONE;
+    if (r->o->json)
+        exit_status = file_write_text(r->ctx, r->o->json, write_json, r);
+    if (!r->o->json || !file_is_stdout(r->o->json))
+        print_table(r);
+    if (exit_status == EXIT_DONE) {
+        const spry_status status = write_fields(r);
+        if (status != SPRY_STATUS_OK)
+            exit_status = cli_failed(r->ctx, status);
+    }
+    return exit_status;
+}
+
+/* --- a run ---------------------------------------------------------------------------------------
+ */
+
+/* Differences of b.grad take from neighbours more than diffusion gives where intervals are long:
+ * there is no M-matrix then, and perhaps no solution. */
+static int check_wind(const obstacle_run *r)
+{
+    for (int a = 0; a < 3; a++)
+        if (fabs(r->wind[a]) * r->h > 2 * r->eta)
+            return cli_fail(EXIT_INPUT,
+                            "--b%c %g is too much for intervals of %g with --eta %g: at least "
+                            "--size %.0f is needed",
+                            "xyz"[a], r -> wind[a], r -> h, r -> eta,
+                            ceil(fabs(r->wind[a]) / (2 * r->eta)));
+    return EXIT_DONE;
+}
+
+static int check_ranks(const obstacle_run *r)
+{
+    const int ranks = spry_context_ranks(r->ctx);
+    if (ranks == 1)
+        return EXIT_DONE;
+    if (r->method == METHOD_MULTIGRID)
+        return cli_fail(EXIT_INPUT, "multigrid works in one process; on ranks take --method "
+                                    "redblack or richardson");
+    if (strcmp(r->o->device, "cpu") != 0 || obstacle_type(r->o) != SPRY_TYPE_D)
+        return cli_fail(EXIT_INPUT, "ranks work on processors, in double precision; leave out "
+                                    "--device and --type");
+    if (ranks > r->n)
+        return cli_fail(EXIT_INPUT, "%d ranks for %lld planes; take a larger --size", ranks,
+                        (long long)r->n);
+    return EXIT_DONE;
+}
+
+/*
+ * Vectors as long as the unknowns on the host: in one process f, g, bounds, u and what is written,
+ * with multigrid 3/7 of another three, with richardson one more; of those on a device one is left
+ * here. On ranks, all together, the rows take 16 numbers before they are a matrix, the matrix 12,
+ * and vectors 8; then every rank has u twice.
+ */
+static double bytes_needed(const obstacle_run *r)
+{
+    const int ranks = spry_context_ranks(r->ctx);
+    const double vector = unknowns(r) * (double)spry_type_size(obstacle_type(r->o));
+    if (ranks > 1)
+        return (36 + 2 * ranks) * vector;
+    return strcmp(r->o->device, "cpu") == 0 ? 6 * vector : vector;
+}
+
+/* Memory that is not there is told before it is asked for: systems give it, and end whoever uses
+ * it. */
+static int check_memory(const obstacle_run *r)
+{
+    spry_device_info info = SPRY_DEVICE_INFO_INIT;
+    const double needed = bytes_needed(r);
+    if (!spry_device_describe(r->ctx, 0, &info) || info.memory_bytes == 0 ||
+        needed <= (double)info.memory_bytes)
+        return EXIT_DONE;
+    return cli_fail(
+        EXIT_RESOURCES, "--size %lld needs about %s, this machine has %s; take a smaller --size",
+        (long long)r->o->size, text_bytes(needed), text_bytes((double)info.memory_bytes));
+}
+
+static int prepare(obstacle_run *r)
+{
+    const obstacle_options *o = r->o;
+    const bool steady = r->p->steady;
+    r->h = 1 / (double)o->size;
+    r->n = o->size - 1;
+    r->eta = steady ? 1 : o->eta;
+    r->dt = steady ? 0 : o->dt;
+    r->shift = steady ? 0 : o->c + 1 / o->dt;
+    r->steps = steady ? 1 : o->steps;
+    r->wind[0] = steady ? 0 : o->bx;
+    r->wind[1] = steady ? 0 : o->by;
+    r->wind[2] = steady ? 0 : o->bz;
+    r->method = o->method != METHOD_AUTO         ? (int)o->method
+                : spry_context_ranks(r->ctx) > 1 ? METHOD_REDBLACK
+                                                 : METHOD_MULTIGRID;
+    int exit_status = check_wind(r);
+    if (exit_status == EXIT_DONE)
+        exit_status = check_ranks(r);
+    if (exit_status == EXIT_DONE)
+        exit_status = check_memory(r);
+    if (exit_status == EXIT_DONE && o->json)
+        exit_status = file_check_text(r->ctx, o->json);
+    return exit_status;
+}
+
+static int run_steps(obstacle_run *r)
+{
+    char text[96];
+    snprintf(text, sizeof text, "%lldx%lldx%lld", (long long)r->o->size, (long long)r->o->size,
+             (long long)r->o->size);
+    r->step = cli_alloc((size_t)r->steps * sizeof *r->step);
+    spry_status status = spry_grid_new(r->ctx, text, &r->grid);
+    if (status == SPRY_STATUS_OK) {
+        progress_start(&r->line, r->o->quiet || ranks_silent(), 1);
+        status = spry_context_ranks(r->ctx) > 1 ? obstacle_ranks(r) : obstacle_serial(r);
+        progress_clear(&r->line);
+    }
+    int exit_status = status == SPRY_STATUS_OK ? EXIT_DONE : cli_failed(r->ctx, status);
+    if (exit_status == EXIT_DONE) {
+        exit_status = ranks_silent() ? EXIT_DONE : tell(r);
+        exit_status = ranks_agree(r->ctx, exit_status);
+    }
+    if (exit_status == EXIT_DONE)
+        exit_status = verdict(r);
+    spry_vector_free(r->u);
+    spry_grid_free(r->grid);
+    free(r->step);
+    return exit_status;
+}
+
+static int run(spry_context *ctx, const cli_arguments *arguments)
+{
+    const obstacle_options *o = arguments->fields[0];
+    obstacle_run r = {.ctx = ctx, .o = o};
+    r.p = obstacle_find(arguments->count > 0 ? arguments->operands[0] : "source");
+    int exit_status = r.p ? app_configure(ctx, o->config, arguments, kept_units) : EXIT_INPUT;
+    if (exit_status == EXIT_DONE)
+        exit_status = prepare(&r);
+    if (exit_status != EXIT_DONE)
+        return exit_status;
+    signals_watch(ctx);
+    exit_status = run_steps(&r);
+    signals_unwatch();
+    return exit_status;
+}
+
+static void problem_names(char words[CLI_WORDS])
+{
+    snprintf(words, CLI_WORDS, OBSTACLE_PROBLEMS);
+}
+
+const cli_command app_command = {
+    .name = "obstacle",
+    .summary = "a time-dependent obstacle problem in the unit cube",
+    .synopsis = "[source|ball]",
+    .description =
+        "Solves u_t + b.grad u - eta laplace u + c u >= f, u >= 0, and at each point and time one "
+        "of them an equality, with u = 0 on the faces and at the beginning, by implicit steps in "
+        "time. source has f = cos 2 pi x cos 4 pi y cos 6 pi z; ball is a steady problem whose "
+        "solution is known: a membrane under a weight, which lies on the floor in a ball.\n"
+        "Each step is solved until the largest |min(A u - g, u)| is small, which is computed from "
+        "the u that is kept. Multigrid works in one process, on processors or a device; "
+        "relaxations on ranks, too, each with a slab of the cube, waiting for each other or not.",
+    .groups = (const cli_group[]){{"Options", own_options, NULL},
+                                  {"All commands", spry_context_options, NULL},
+                                  {0}},
+    .examples =
+        (const cli_example[]){
+            {"spry obstacle --size 128", "Three steps by multigrid."},
+            {"spry obstacle --size 256 --device cuda --json run.json", "On a GPU."},
+            {"spry obstacle ball -o u.png --contact c.png",
+             "Where the membrane lies on the floor."},
+            {"mpirun -n 4 spry obstacle --mode sync", "On ranks, in step."},
+            {0}},
+    .most = 1,
+    .choices = problem_names,
+    .ranks = true,
+    .run = run,
+};

@@ -1,0 +1,94 @@
+/* What the parts of the application share. */
+#ifndef SPRY_OBSTACLE_H
+#define SPRY_OBSTACLE_H
+
+#include "common/app.h"
+
+#define OBSTACLE_METHODS "auto multigrid redblack richardson"
+enum { METHOD_AUTO, METHOD_MULTIGRID, METHOD_REDBLACK, METHOD_RICHARDSON };
+enum { MODE_ASYNC, MODE_SYNC };
+enum { MOST_STEPS = 100000 };
+
+#define OBSTACLE_OPTIONS(item)                                                                    \
+    item(INT, size, "64", 4, 65536, NULL, "intervals along each side of the unit cube")           \
+    item(WORD, method, "auto", 0, 0, OBSTACLE_METHODS,                                            \
+         "truncated monotone multigrid, or relaxations: projected Gauss-Seidel by colours, the "  \
+         "projected method of Richardson; auto: multigrid, on several ranks redblack")            \
+    item(WORD, mode, "async", 0, 0, "async sync", "whether ranks wait for each other")            \
+    item(INT, steps, "3", 1, MOST_STEPS, NULL, "of time")                                         \
+    item(REAL, dt, "0.0066", 1e-12, 1e12, NULL, "length of steps, in s")                          \
+    item(REAL, eta, "0.2", 1e-12, 1e12, NULL, "diffusion, in m^2/s")                              \
+    item(REAL, bx, "0", -1e12, 1e12, NULL, "wind along x, in m/s")                                \
+    item(REAL, by, "0", -1e12, 1e12, NULL, "wind along y, in m/s")                                \
+    item(REAL, bz, "0", -1e12, 1e12, NULL, "wind along z, in m/s")                                \
+    item(REAL, c, "1.1", 0, 1e12, NULL, "decay, in Hz")                                           \
+    item(REAL, tol, "1e-6", 0, 1, NULL,                                                           \
+         "largest |min(A u - g, u - phi)| to reach in each step, relative to the largest |g|")    \
+    item(INT, max_iter, "0", 0, 1e15, NULL,                                                       \
+         "cycles or relaxations of a step at most; 0: 200 or 1000000")                            \
+    item(TEXT, device, "cpu", 0, 0, NULL, "cpu, cuda or opencl, with :N for number N")            \
+    item(WORD, type, "d", 0, 0, "s d", "single or double precision")                              \
+    item(PATH, output, NULL, 0, 0, NULL, "write the last u: .png, .vti or .npy")                  \
+    item(PATH, contact, NULL, 0, 0, NULL, "write where it lies on the obstacle: 1 there, else 0") \
+    item(WORD, across, "z", 0, 0, "x y z", "axis that the plane of pictures stands across")       \
+    item(REAL, at, "0.5", 0, 1, NULL, "where that plane is")                                      \
+    item(PATH, config, NULL, 0, 0, NULL, "read options from lines NAME = VALUE UNIT")             \
+    CLI_JSON(item, "the table")                                                                   \
+    item(BOOL, quiet, "no", 0, 0, NULL, "show no progress")
+
+typedef struct obstacle_options {
+    OBSTACLE_OPTIONS(SPRY_OPTION_FIELD)
+} obstacle_options;
+
+/*
+ * A problem on the unit cube: u_t + b.grad u - eta laplace u + c u >= f, u >= 0, one of them an
+ * equality; what is known on the faces; and the solution, where that is known.
+ */
+typedef struct obstacle_problem {
+    const char *name;
+    bool steady;                          /* no u_t, eta 1, nothing else: one step */
+    double (*force)(int axis, double x);  /* f is a product of these */
+    double (*known)(const double *place); /* u on the faces, and (exact) everywhere */
+    bool exact;
+} obstacle_problem;
+/* NULL after a message. */
+const obstacle_problem *obstacle_find(const char *name);
+#define OBSTACLE_PROBLEMS "source ball"
+
+/* A step as it is told. */
+typedef struct obstacle_step {
+    spry_reason reason;
+    bool converged;
+    double residual, tolerance, seconds;
+    int64_t iterations; /* cycles, or relaxations of the rank that made most */
+    int64_t all;        /* the same of all ranks together */
+    int64_t contacts;
+} obstacle_step;
+
+/* A run; what is made is freed by its owner. */
+typedef struct obstacle_run {
+    spry_context *ctx;
+    const obstacle_options *o;
+    const obstacle_problem *p;
+    int method;
+    int64_t n; /* unknowns along a side */
+    double h, shift, eta, wind[3], dt;
+    int64_t steps, done;
+    obstacle_step *step;
+    double setup_seconds, seconds;
+    int levels; /* of multigrid */
+    spry_grid *grid;
+    spry_vector *u; /* all of it, on the host; of the first rank */
+    progress line;
+} obstacle_run;
+
+/* The factors of f along the axes at the unknowns, 3 n of them; to be freed. */
+double *obstacle_force(const obstacle_run *r);
+spry_type obstacle_type(const obstacle_options *o);
+/* Keeps a step, and shows that it is done. */
+void obstacle_note(obstacle_run *r, const obstacle_step *step);
+/* Steps in one process, on the host or a device; on ranks, each with a slab. */
+spry_status obstacle_serial(obstacle_run *r);
+spry_status obstacle_ranks(obstacle_run *r);
+
+#endif

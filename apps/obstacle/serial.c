@@ -1,0 +1,133 @@
+/* Steps in one process: the library's solver with bounds, where its operator is. */
+#include "obstacle/obstacle.h"
+
+typedef struct parts {
+    spry_device *device; /* NULL: the host */
+    spry_operator *A;
+    spry_vector *f, *g, *lower, *u;
+    spry_bounded *solver;
+} parts;
+
+/* f at all unknowns. */
+static spry_status fill(const obstacle_run *r, spry_vector *v)
+{
+    const bool wide = spry_vector_type(v) == SPRY_TYPE_D;
+    void *data = spry_vector_data(v);
+    const int64_t n = r->n;
+    double *force = obstacle_force(r);
+    if (!force)
+        return SPRY_STATUS_NO_MEMORY;
+    for (int64_t line = 0; line < n * n; line++) {
+        const double across = force[n + line % n] * force[2 * n + line / n];
+        for (int64_t i = 0; i < n; i++) {
+            if (wide)
+                ((double *)data)[line * n + i] = across * force[i];
+            else
+                ((float *)data)[line * n + i] = (float)(across * force[i]);
+        }
+    }
+    spry_free(r->ctx, force);
+    return SPRY_STATUS_OK;
+}
+
+static void at_faces(void *data, int axis, const double *place, spry_scalar *value)
+{
+    const obstacle_run *r = data;
+    (void)axis;
+    *value = (spry_scalar){r->p->known(place), 0};
+}
+
+static spry_status make_operator(const obstacle_run *r, parts *p)
+{
+    char text[256], options[96];
+    snprintf(text, sizeof text, "%.17g*laplace %+.17g*dx %+.17g*dy %+.17g*dz %+.17g", -r->eta,
+             r->wind[0], r->wind[1], r->wind[2], r->shift);
+    snprintf(options, sizeof options, "order=2 type=%s device=%.60s",
+             spry_type_name(obstacle_type(r->o)), r->o->device);
+    return spry_operator_stencil(r->grid, text, options, 0, NULL, NULL, &p->A);
+}
+
+/* A vector where the operator is; of the caller's on the host where that is given. */
+static spry_status make_vector(const obstacle_run *r, const parts *p, spry_vector **v)
+{
+    const int64_t n = r->n * r->n * r->n;
+    const spry_type type = obstacle_type(r->o);
+    return p->device ? spry_vector_on(p->device, type, n, NULL, v)
+                     : spry_vector_new(r->ctx, type, n, NULL, SPRY_OWN_COPY, v);
+}
+
+static spry_status make(obstacle_run *r, parts *p)
+{
+    static const char *const names[] = {"multigrid", "multigrid", "redblack", "richardson"};
+    char options[128];
+    spry_vector *here = NULL;
+    spry_status status = make_operator(r, p);
+    if (status == SPRY_STATUS_OK) {
+        p->device = spry_operator_device(p->A);
+        snprintf(options, sizeof options, "method=%s tol=%.17g max-iter=%lld", names[r->method],
+                 r->o->tol, (long long)r->o->max_iter);
+        status = spry_bounded_new(p->A, options, &p->solver);
+    }
+    if (status == SPRY_STATUS_OK)
+        status = spry_vector_new(r->ctx, obstacle_type(r->o), r->n * r->n * r->n, NULL,
+                                 SPRY_OWN_COPY, &here);
+    if (status == SPRY_STATUS_OK)
+        status = fill(r, here);
+    if (status == SPRY_STATUS_OK && r->p->exact) /* else 0 is known */
+        status = spry_stencil_rhs(p->A, here, at_faces, r, here);
+    spry_vector **const vectors[] = {&p->f, &p->g, &p->lower, &p->u};
+    for (int k = 0; k < 4 && status == SPRY_STATUS_OK; k++)
+        status = make_vector(r, p, vectors[k]);
+    if (status == SPRY_STATUS_OK)
+        status = spry_vector_copy(here, p->f);
+    r->u = here; /* where the last u goes */
+    return status;
+}
+
+static void unmake(parts *p)
+{
+    spry_bounded_free(p->solver);
+    spry_vector_free(p->f);
+    spry_vector_free(p->g);
+    spry_vector_free(p->lower);
+    spry_vector_free(p->u);
+    spry_operator_free(p->A);
+}
+
+static spry_status take_step(obstacle_run *r, parts *p)
+{
+    const double begin = cli_clock();
+    spry_bounded_stats stats = SPRY_BOUNDED_STATS_INIT;
+    spry_status status = spry_vector_copy(p->f, p->g);
+    if (status == SPRY_STATUS_OK && r->dt > 0)
+        status = spry_vector_axpy((spry_scalar){1 / r->dt, 0}, p->u, p->g);
+    if (status == SPRY_STATUS_OK)
+        status = spry_bounded_solve(p->solver, p->g, p->lower, p->u, &stats);
+    if (status == SPRY_STATUS_OK)
+        obstacle_note(r, &(obstacle_step){.reason = stats.reason,
+                                          .converged = stats.converged,
+                                          .residual = stats.residual,
+                                          .tolerance = stats.tolerance,
+                                          .seconds = cli_clock() - begin,
+                                          .iterations = stats.iterations,
+                                          .all = stats.iterations,
+                                          .contacts = stats.contacts});
+    r->levels = stats.levels;
+    return status;
+}
+
+spry_status obstacle_serial(obstacle_run *r)
+{
+    parts p = {0};
+    const double begin = cli_clock();
+    spry_status status = make(r, &p);
+    const double ready = cli_clock();
+    while (status == SPRY_STATUS_OK && r->done < r->steps)
+        status = take_step(r, &p);
+    if (status == SPRY_STATUS_OK)
+        status = spry_vector_copy(p.u, r->u);
+    r->setup_seconds = ready - begin;
+    r->seconds = cli_clock() - ready;
+    unmake(&p);
+    return status;
+}

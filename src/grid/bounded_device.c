@@ -1,0 +1,270 @@
+/*
+ * Steps with lower bounds on a device. Least traffic: relaxing a colour reads x, b and bounds and
+ * writes x; going down reads them and writes an eighth of two vectors; coming up reads bounds and
+ * x and writes x. Levels share a program, as those of gmg do.
+ */
+#include "grid/bounded.h"
+
+#include "device/vector.h"
+#include "grid/stencil_device.h"
+
+typedef struct bounded_level {
+    device_memory *fields;
+    stencil_copy copy;
+    device_program *program;
+    device_memory *x, *b, *lower; /* of the first one the caller's */
+} bounded_level;
+
+enum { MOST_GROUPS = 1024 };
+typedef struct bounded_device {
+    spry_device *d;
+    bounded_level level[GMG_LEVELS];
+    device_memory *other; /* where Richardson's method puts the next x */
+    device_memory *found; /* two numbers of each group */
+    double *numbers;      /* the same here */
+} bounded_device;
+
+/* --- launches ------------------------------------------------------------------------------------
+ */
+
+static const stencil_march relax_march = {
+    .kernel = "relax",
+    .args = "SP_GLOBAL scalar *to, SP_GLOBAL const scalar *b, SP_GLOBAL const scalar *lower, "
+            "const int colour, const double gamma",
+    .on = "colour < 0 || ((i + j + k + colour) & 1) == 0",
+    .ends = true,
+    .value =
+        "bound_project(lower[row], fma(gamma > 0 ? (real)gamma : 1 / own, b[row] - sum, here))",
+    .put = "to[row] = value;"};
+
+static spry_status build(const bounded_level *l, device_program **p)
+{
+    const stencil_copy *c = &l->copy;
+    const stencil_writing w = {
+        .written = stencil_is_written(c), .group = STENCIL_GROUP, .prefix = "a_"};
+    spry_context *ctx = c->d->ctx;
+    base_text t = {.ctx = ctx};
+    char *text = NULL, options[64];
+    spry_status status = SPRY_STATUS_OK;
+    stencil_put_words(&t, c, &w);
+    stencil_put_text(&t, "bounded");
+    if (c->lines > 0)
+        stencil_put_march(&t, &relax_march);
+    SPRY_GO(ctx, base_text_take(&t, &text));
+    /* x is read where other work-items write it: SP_RESIDENT keeps such loads plain. */
+    snprintf(options, sizeof options, "-DSP_TYPE=%d -DSP_GROUP=%d -DSP_RESIDENT=1", (int)c->type,
+             STENCIL_GROUP);
+    SPRY_GO(ctx, device_build(c->d, text, options, p));
+done:
+    base_free(ctx, text);
+    return status;
+}
+
+static spry_status launch(const bounded_level *l, const char *kernel, int64_t groups,
+                          const device_arg *before, const device_arg *after, int count)
+{
+    return stencil_launch(&l->copy, l->program, kernel, groups, 0, before, after, count);
+}
+
+/* --- steps ---------------------------------------------------------------------------------------
+ */
+
+/* The points of a colour in place; all points (colour < 0) to another array. gamma 0: 1 / a_ii. */
+static spry_status relax(const bounded_level *l, int32_t colour, double gamma, device_memory *to)
+{
+    const bool marches = l->copy.lines > 0;
+    const int64_t positions = stencil_positions(&l->copy, STENCIL_GROUP);
+    int32_t depth = 0;
+    const int64_t groups =
+        marches ? stencil_march_groups(&l->copy, &depth) : positions / STENCIL_GROUP;
+    const device_arg before = marches ? DEVICE_VALUE(depth) : DEVICE_VALUE(positions);
+    const device_arg after[] = {device_arg_memory(l->x), device_arg_memory(to),
+                                device_arg_memory(l->b), device_arg_memory(l->lower),
+                                DEVICE_VALUE(colour),    DEVICE_VALUE(gamma)};
+    return stencil_launch(&l->copy, l->program, "a_relax", groups, marches ? l->copy.room : 0,
+                          &before, after, 6);
+}
+
+static void coarse_sizes(const spry_bounded *s, int level, int32_t n[GRID_AXES])
+{
+    for (int a = 0; a < GRID_AXES; a++)
+        n[a] = (int32_t)s->m.level[level + 1].s->shape.axis[a].unknowns;
+}
+
+static spry_status up(const spry_bounded *s, int level)
+{
+    const bounded_level *l = &s->device->level[level];
+    const int64_t positions = stencil_positions(&l->copy, STENCIL_GROUP);
+    const int32_t truncates = s->m.truncates;
+    int32_t n[GRID_AXES];
+    coarse_sizes(s, level, n);
+    const device_arg before = DEVICE_VALUE(positions);
+    const device_arg after[] = {DEVICE_VALUE(n[0]),        DEVICE_VALUE(n[1]),
+                                DEVICE_VALUE(n[2]),        DEVICE_VALUE(truncates),
+                                device_arg_memory(l[1].x), device_arg_memory(l->lower),
+                                device_arg_memory(l->x)};
+    return launch(l, "a_up", positions / STENCIL_GROUP, &before, after, 7);
+}
+
+static spry_status down(spry_bounded *s, int level)
+{
+    const bounded_level *l = &s->device->level[level];
+    const int32_t truncates = s->m.truncates;
+    int32_t n[GRID_AXES];
+    coarse_sizes(s, level, n);
+    const int64_t groups = ((int64_t)n[0] * n[1] * n[2] + STENCIL_GROUP - 1) / STENCIL_GROUP;
+    const device_arg after[] = {
+        DEVICE_VALUE(n[0]),          DEVICE_VALUE(n[1]),        DEVICE_VALUE(n[2]),
+        DEVICE_VALUE(truncates),     device_arg_memory(l->x),   device_arg_memory(l->b),
+        device_arg_memory(l->lower), device_arg_memory(l[1].b), device_arg_memory(l[1].lower)};
+    return launch(l, "a_down", groups, NULL, after, 9);
+}
+
+static spry_status smooth(spry_bounded *s, int level, int sweeps, gmg_start start)
+{
+    const bounded_level *l = &s->device->level[level];
+    const int back = start == GMG_FROM_BELOW;
+    spry_status status = SPRY_STATUS_OK;
+    if (start == GMG_ZERO)
+        SPRY_GO(
+            s->ctx,
+            device_clear(l->x, 0, s->m.level[level].A->rows * (int64_t)spry_type_size(s->m.type)));
+    if (start == GMG_FROM_BELOW)
+        SPRY_GO(s->ctx, up(s, level));
+    for (int k = 0; k < 2 * sweeps; k++)
+        SPRY_GO(s->ctx, relax(l, (k + back) % 2, 0, l->x));
+done:
+    return status;
+}
+
+static spry_status richardson(spry_bounded *s)
+{
+    bounded_level *l = &s->device->level[0];
+    device_memory *to = s->device->other;
+    const spry_status status = relax(l, -1, s->gamma, to);
+    s->device->other = l->x;
+    l->x = to;
+    return status;
+}
+
+static spry_status measure(spry_bounded *s, double *residual, int64_t *contacts)
+{
+    const bounded_device *there = s->device;
+    const bounded_level *l = &there->level[0];
+    const int64_t positions = stencil_positions(&l->copy, STENCIL_GROUP);
+    const int64_t all = positions / STENCIL_GROUP;
+    const int64_t groups = all < MOST_GROUPS ? all : MOST_GROUPS;
+    const device_arg before = DEVICE_VALUE(positions);
+    const device_arg after[] = {device_arg_memory(l->x), device_arg_memory(l->b),
+                                device_arg_memory(l->lower), device_arg_memory(there->found)};
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(s->ctx, launch(l, "a_complement", groups, &before, after, 4));
+    SPRY_GO(s->ctx, device_get(there->found, 0, there->numbers,
+                               2 * groups * (int64_t)sizeof *there->numbers));
+    *residual = 0;
+    *contacts = 0;
+    for (int64_t g = 0; g < groups; g++) {
+        *residual = bounded_larger(*residual, there->numbers[2 * g]);
+        *contacts += (int64_t)there->numbers[2 * g + 1];
+    }
+done:
+    return status;
+}
+
+/* --- set-up --------------------------------------------------------------------------------------
+ */
+
+static spry_status make_level(const spry_bounded *s, int k, bounded_level *l)
+{
+    spry_device *d = s->device->d;
+    const spry_operator *A = s->m.level[k].A;
+    const int64_t bytes = A->rows * (int64_t)spry_type_size(s->m.type);
+    spry_status status = SPRY_STATUS_OK;
+    if (k > 0) {
+        SPRY_GO(s->ctx, device_alloc(d, bytes, &l->x));
+        SPRY_GO(s->ctx, device_alloc(d, bytes, &l->b));
+        SPRY_GO(s->ctx, device_alloc(d, bytes, &l->lower));
+    }
+    SPRY_GO(s->ctx, stencil_put_fields(d, A, &l->fields));
+    SPRY_GO(s->ctx, stencil_copy_make(d, A, &s->m.level[k].s->plain, l->fields, &l->copy));
+    if (device_foresees(d))
+        (void)build(l, NULL);
+done:
+    return status;
+}
+
+static spry_status open(spry_bounded *s)
+{
+    spry_context *ctx = s->ctx;
+    spry_device *d = s->m.place;
+    const int64_t numbers = 2 * (int64_t)MOST_GROUPS;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *s->device, &s->device));
+    s->device->d = d;
+    for (int k = 0; k < s->m.count; k++)
+        SPRY_GO(ctx, make_level(s, k, &s->device->level[k]));
+    for (int k = 0; k < s->m.count; k++)
+        SPRY_GO(ctx, build(&s->device->level[k], &s->device->level[k].program));
+    if (s->o.method == BOUNDED_RICHARDSON)
+        SPRY_GO(ctx, device_alloc(d, s->m.level[0].A->rows * (int64_t)spry_type_size(s->m.type),
+                                  &s->device->other));
+    SPRY_GO(ctx, device_alloc(d, numbers * (int64_t)sizeof *s->device->numbers, &s->device->found));
+    SPRY_GO(ctx, base_calloc(ctx, numbers, sizeof *s->device->numbers, &s->device->numbers));
+done:
+    return status;
+}
+
+static void close(spry_bounded *s)
+{
+    if (!s->device)
+        return;
+    for (int k = 0; k < s->m.count; k++) {
+        bounded_level *l = &s->device->level[k];
+        stencil_copy_clear(&l->copy);
+        device_free(l->fields);
+        if (k > 0) {
+            device_free(l->x);
+            device_free(l->b);
+            device_free(l->lower);
+        }
+    }
+    device_free(s->device->other);
+    device_free(s->device->found);
+    base_free(s->ctx, s->device->numbers);
+    base_free(s->ctx, s->device);
+}
+
+static spry_status begin(spry_bounded *s, const spry_vector *b, const spry_vector *lower,
+                         spry_vector *x)
+{
+    bounded_level *first = &s->device->level[0];
+    first->b = device_vector_memory(b);
+    first->lower = device_vector_memory(lower);
+    first->x = device_vector_memory(x);
+    const device_arg args[] = {DEVICE_VALUE(x->n), device_arg_memory(first->lower),
+                               device_arg_memory(first->x)};
+    return device_launch(first->program, "a_project", NULL,
+                         (x->n + STENCIL_GROUP - 1) / STENCIL_GROUP, STENCIL_GROUP, args, 3);
+}
+
+static spry_status end(spry_bounded *s, spry_vector *x)
+{
+    bounded_level *first = &s->device->level[0];
+    device_memory *to = device_vector_memory(x);
+    spry_status status = SPRY_STATUS_OK;
+    if (first->x != to) { /* an odd number of Richardson's iterations */
+        status = device_copy(first->x, 0, to, 0, x->n * (int64_t)spry_type_size(x->type));
+        s->device->other = first->x;
+    }
+    first->x = first->b = first->lower = NULL;
+    return status;
+}
+
+const bounded_place bounded_on_device = {.open = open,
+                                         .close = close,
+                                         .begin = begin,
+                                         .end = end,
+                                         .smooth = smooth,
+                                         .down = down,
+                                         .richardson = richardson,
+                                         .measure = measure};

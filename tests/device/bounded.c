@@ -1,0 +1,194 @@
+/* Lower bounds on devices: every method finds what it finds on the host, with vectors of the
+ * device. */
+#include "support/devices.h"
+#include "support/numeric.h"
+
+#include "device/device.h"
+#include "grid/grid.h"
+
+#include <spry/spry.h>
+
+#include <math.h>
+#include <stdlib.h>
+
+static void bumpy(void *data, const double *place, spry_scalar *value)
+{
+    (void)data;
+    *value = (spry_scalar){1.5 + sin(7 * place[0]) * cos(5 * place[1]), 0};
+}
+
+static void rough(void *data, const double *place, spry_scalar *value)
+{
+    (void)data;
+    *value = (spry_scalar){0.1 * sin(60 * place[0] + 70 * place[1] + 80 * place[2]), 0};
+}
+
+typedef struct problem {
+    const char *grid, *text, *options;
+} problem;
+
+typedef struct place_of {
+    spry_grid *grid;
+    spry_operator *A;
+    spry_vector *b, *lower, *x;
+} place_of;
+
+/* A vector on the device, or (NULL) as it is. */
+static spry_vector *brought(spry_context *ctx, spry_device *d, spry_vector *v)
+{
+    spry_vector *there = v;
+    if (d) {
+        assert_ok(ctx, spry_vector_on(d, spry_vector_type(v), spry_vector_size(v), NULL, &there));
+        assert_ok(ctx, spry_vector_copy(v, there));
+        spry_vector_free(v);
+    }
+    return there;
+}
+
+/* A problem on a device, or (NULL) on the host: -10 or so on the right, rough bounds. */
+static place_of make(spry_context *ctx, spry_device *d, const problem *p)
+{
+    static const char *const names[] = {"k"};
+    char all[96];
+    place_of s = {0};
+    spry_vector *k;
+    assert_ok(ctx, spry_grid_new(ctx, p->grid, &s.grid));
+    assert_ok(ctx, spry_field_new(s.grid, SPRY_TYPE_D, true, bumpy, NULL, &k));
+    snprintf(all, sizeof all, "device=%s", d ? d->facts.name : "cpu");
+    assert_ok(ctx, spry_operator_stencil(s.grid, p->text, all, 1, names, (const spry_vector *[]){k},
+                                         &s.A));
+    assert_ok(ctx, spry_field_new(s.grid, SPRY_TYPE_D, false, bumpy, NULL, &s.b));
+    assert_ok(ctx, spry_vector_scale((spry_scalar){-7, 0}, s.b));
+    assert_ok(ctx, spry_field_new(s.grid, SPRY_TYPE_D, false, rough, NULL, &s.lower));
+    assert_ok(ctx, spry_field_new(s.grid, SPRY_TYPE_D, false, NULL, NULL, &s.x));
+    s.b = brought(ctx, d, s.b);
+    s.lower = brought(ctx, d, s.lower);
+    s.x = brought(ctx, d, s.x);
+    spry_vector_free(k);
+    return s;
+}
+
+static void unmake(place_of *s)
+{
+    spry_vector_free(s->b);
+    spry_vector_free(s->lower);
+    spry_vector_free(s->x);
+    spry_operator_free(s->A);
+    spry_grid_free(s->grid);
+}
+
+static spry_bounded_stats solve(spry_context *ctx, place_of *s, const char *options)
+{
+    spry_bounded *solver;
+    spry_bounded_stats stats = SPRY_BOUNDED_STATS_INIT;
+    assert_ok(ctx, spry_bounded_new(s->A, options, &solver));
+    assert_ok(ctx, spry_bounded_solve(solver, s->b, s->lower, s->x, &stats));
+    print_message("%s: %s, %d iterations (%d careful), residual %.2e, %d contacts\n", options,
+                  spry_reason_name(stats.reason), (int)stats.iterations, (int)stats.careful,
+                  stats.residual, (int)stats.contacts);
+    spry_bounded_free(solver);
+    return stats;
+}
+
+/* Two solutions differ by the sum of their residuals, times 1 + 1/8 (tests/reference/bounded.c says
+ * why); as many points are in contact, since bounds are kept to the bit, and no multiplier is near
+ * 0 with these numbers. Devices halve all axes together, which may take other cycles. */
+static void check(spry_context *ctx, spry_device *d, const problem *p)
+{
+    place_of here = make(ctx, NULL, p), there = make(ctx, d, p);
+    const spry_bounded_stats a = solve(ctx, &here, p->options), b = solve(ctx, &there, p->options);
+    assert_true(a.converged && b.converged);
+    assert_int_equal(a.contacts, b.contacts);
+    spry_vector *got;
+    assert_ok(ctx, spry_vector_like(here.x, spry_vector_size(here.x), &got));
+    assert_ok(ctx, spry_vector_copy(there.x, got));
+    const double *x = spry_vector_data_const(here.x), *y = spry_vector_data_const(got);
+    for (int64_t i = 0; i < spry_vector_size(got); i++)
+        assert_true(fabs(x[i] - y[i]) <= 1.125 * (a.residual + b.residual));
+    spry_vector_free(got);
+    unmake(&here);
+    unmake(&there);
+}
+
+static void test_methods(spry_context *ctx, spry_device *d)
+{
+    static const problem problems[] = {
+        {"24x16x20", "-laplace", "tol=1e-9"},
+        {"24x16x20", "-laplace", "method=redblack tol=1e-9"},
+        {"24x16x20", "-laplace", "method=richardson tol=1e-9 look-every=9"},
+        {"32x24 y=periodic x=neumann:dirichlet", "-div(k*grad) + 1", "tol=1e-9"},
+    };
+    for (size_t k = 0; k < sizeof problems / sizeof *problems; k++)
+        check(ctx, d, &problems[k]);
+}
+
+static void test_faults(spry_context *ctx, spry_device *d)
+{
+    const problem p = {"32x24 y=periodic x=neumann:dirichlet", "-div(k*grad) + 1", "max-iter=1"};
+    place_of here = make(ctx, NULL, &p), there = make(ctx, d, &p);
+    spry_bounded *solver;
+    assert_ok(ctx, spry_bounded_new(there.A, NULL, &solver));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE,
+                  spry_bounded_solve(solver, there.b, here.lower, there.x, NULL));
+    support_message_has(ctx, "lower is on cpu, the operator on");
+    spry_bounded_free(solver);
+    /* a NaN is seen */
+    spry_bounded_stats stats;
+    assert_ok(ctx, spry_vector_fill(there.b, (spry_scalar){NAN, 0}));
+    stats = solve(ctx, &there, "tol=1e-9");
+    assert_int_equal(stats.reason, SPRY_REASON_NONFINITE);
+    unmake(&here);
+    unmake(&there);
+}
+
+static spry_status life(const place_of *s)
+{
+    spry_bounded *solver = NULL;
+    spry_status status = spry_bounded_new(s->A, "max-iter=1", &solver);
+    if (status == SPRY_STATUS_OK)
+        status = spry_bounded_solve(solver, s->b, s->lower, s->x, NULL);
+    spry_bounded_free(solver);
+    return status;
+}
+
+/* Failures one after the other, of the device and of the host's memory: nothing is left behind. */
+static void test_failures(spry_context *ctx, spry_device *d)
+{
+    static const device_work works[] = {WORK_ALLOC, WORK_COPY, WORK_LAUNCH};
+    const problem p = {"32x24 y=periodic x=neumann:dirichlet", "-div(k*grad) + 1", ""};
+    place_of s = make(ctx, d, &p);
+    int64_t used, now, settled, most;
+    assert_ok(ctx, life(&s));
+    device_memory_now(d, &used, &most, NULL);
+    for (int w = 0; w < 3; w++) {
+        int64_t n = 0;
+        spry_status status = SPRY_STATUS_BAD_USAGE;
+        while (status != SPRY_STATUS_OK) {
+            device_fail_next(d, works[w], ++n);
+            status = life(&s);
+            device_fail_next(d, works[w], 0);
+            device_memory_now(d, &now, &most, NULL);
+            assert_int_equal(now, used);
+        }
+        assert_true(n > 1);
+    }
+    spry_context_memory(ctx, &settled, &most);
+    for (int64_t n = 1;; n++) {
+        spry_context_fail_allocation(ctx, n, false);
+        const spry_status status = life(&s);
+        spry_context_fail_allocation(ctx, 0, false);
+        spry_context_memory(ctx, &now, &most);
+        assert_int_equal(now, settled);
+        if (status == SPRY_STATUS_OK)
+            break;
+        assert_int_equal(status, SPRY_STATUS_NO_MEMORY);
+    }
+    unmake(&s);
+}
+
+int main(void)
+{
+    static const devices_test tests[] = {DEVICES_TEST(test_methods), DEVICES_TEST(test_faults),
+                                         DEVICES_TEST(test_failures)};
+    return DEVICES_RUN(tests);
+}
