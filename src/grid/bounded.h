@@ -7,6 +7,7 @@
 #define SPRY_GRID_BOUNDED_H
 
 #include "grid/gmg.h"
+#include "grid/stencil_device.h"
 
 #define BOUNDED_OPTIONS(item)                                                                   \
     item(WORD, method, "multigrid", 0, 0, "multigrid redblack richardson",                      \
@@ -58,5 +59,7 @@ static inline double bounded_larger(double a, double b)
     return b > a || b != b ? b : a;
 }
 extern const bounded_place bounded_on_host, bounded_on_device;
+/* The text of the programs that levels on a device have. */
+void bounded_device_put(base_text *t, const stencil_copy *c);
 
 #endif

@@ -37,27 +37,19 @@ static const stencil_march relax_march = {
         "bound_project(lower[row], fma(gamma > 0 ? (real)gamma : 1 / own, b[row] - sum, here))",
     .put = "to[row] = value;"};
 
-static spry_status build(const bounded_level *l, device_program **p)
+void bounded_device_put(base_text *t, const stencil_copy *c)
 {
-    const stencil_copy *c = &l->copy;
     const stencil_writing w = {
         .written = stencil_is_written(c), .group = STENCIL_GROUP, .prefix = "a_"};
-    spry_context *ctx = c->d->ctx;
-    base_text t = {.ctx = ctx};
-    char *text = NULL, options[64];
-    spry_status status = SPRY_STATUS_OK;
-    stencil_put_words(&t, c, &w);
-    stencil_put_text(&t, "bounded");
+    stencil_put_words(t, c, &w);
+    stencil_put_text(t, "bounded");
     if (c->lines > 0)
-        stencil_put_march(&t, &relax_march);
-    SPRY_GO(ctx, base_text_take(&t, &text));
-    /* x is read where other work-items write it: SP_RESIDENT keeps such loads plain. */
-    snprintf(options, sizeof options, "-DSP_TYPE=%d -DSP_GROUP=%d -DSP_RESIDENT=1", (int)c->type,
-             STENCIL_GROUP);
-    SPRY_GO(ctx, device_build(c->d, text, options, p));
-done:
-    base_free(ctx, text);
-    return status;
+        stencil_put_march(t, &relax_march);
+}
+
+static spry_status build(const bounded_level *l, device_program **p)
+{
+    return stencil_build(&l->copy, bounded_device_put, true, p);
 }
 
 static spry_status launch(const bounded_level *l, const char *kernel, int64_t groups,

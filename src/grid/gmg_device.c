@@ -72,37 +72,29 @@ static const stencil_march relax_march = {
     .value = "sp_fma(gmg_share((real)omega, own), sp_sub(b[row], sum), here)",
     .put = "to[row] = value;"};
 
-static spry_status build(const level_device *l, device_program **p)
+void gmg_device_put(base_text *t, const stencil_copy *c)
 {
-    const stencil_copy *c = &l->copy;
     const stencil_writing w = {
         .written = stencil_is_written(c), .group = STENCIL_GROUP, .prefix = "a_"};
-    spry_context *ctx = c->d->ctx;
-    base_text t = {.ctx = ctx};
-    char *text = NULL, options[64];
     int points[GRID_AXES];
-    spry_status status = SPRY_STATUS_OK;
     coarse_points(c, points);
-    stencil_put_words(&t, c, &w);
+    stencil_put_words(t, c, &w);
     for (int a = 0; a < GRID_AXES; a++)
-        base_text_put(&t, "#define COARSE_%d %d\n", a, points[a]);
-    stencil_put_text(&t, "gmg");
+        base_text_put(t, "#define COARSE_%d %d\n", a, points[a]);
+    stencil_put_text(t, "gmg");
     if (c->lines > 0)
-        stencil_put_text(&t, "gmg_down");
+        stencil_put_text(t, "gmg_down");
     if (finishes(c))
-        stencil_put_text(&t, "gmg_finish");
+        stencil_put_text(t, "gmg_finish");
     if (begins_at_once(c))
-        stencil_put_march(&t, &begin_march);
+        stencil_put_march(t, &begin_march);
     if (c->lines > 0)
-        stencil_put_march(&t, &relax_march);
-    SPRY_GO(ctx, base_text_take(&t, &text));
-    /* x is read where other work-items write it: SP_RESIDENT keeps such loads plain. */
-    snprintf(options, sizeof options, "-DSP_TYPE=%d -DSP_GROUP=%d -DSP_RESIDENT=1", (int)c->type,
-             STENCIL_GROUP);
-    SPRY_GO(ctx, device_build(c->d, text, options, p));
-done:
-    base_free(ctx, text);
-    return status;
+        stencil_put_march(t, &relax_march);
+}
+
+static spry_status build(const level_device *l, device_program **p)
+{
+    return stencil_build(&l->copy, gmg_device_put, true, p);
 }
 
 static spry_status launch(const level_device *l, const char *kernel, int64_t groups, int64_t room,

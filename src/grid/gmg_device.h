@@ -3,6 +3,7 @@
 #define SPRY_GRID_GMG_DEVICE_H
 
 #include "grid/gmg.h"
+#include "grid/stencil_device.h"
 
 /* Makes what all levels have on a device; to be freed by gmg_device_free(), also after a failure.
  */
@@ -19,5 +20,8 @@ spry_status gmg_device_up(const gmg *m, int level, bool zero);
 /* The same and sweeps after it, in one pass over memory where that is possible. */
 spry_status gmg_device_rise(const gmg *m, int level, int sweeps, bool back);
 spry_status gmg_device_solve(const gmg *m);
+
+/* The text of the programs that levels have. */
+void gmg_device_put(base_text *t, const stencil_copy *c);
 
 #endif

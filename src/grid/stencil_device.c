@@ -46,28 +46,33 @@ static int64_t count_ends(const stencil_copy *c)
     return (int64_t)s->N0 * s->N1 * s->N2 - between;
 }
 
-static spry_status build(const stencil_copy *c, bool conjugate, device_program **p)
+static void put_product(base_text *t, const stencil_copy *c, bool conjugate)
 {
     const stencil_writing w = {
         .written = true, .conjugate = conjugate, .group = STENCIL_GROUP, .prefix = "a_"};
-    spry_context *ctx = c->d->ctx;
-    base_text t = {.ctx = ctx};
-    char *text = NULL, options[64];
-    spry_status status = SPRY_STATUS_OK;
-    stencil_put_text(&t, "put");
-    stencil_put_words(&t, c, &w);
+    stencil_put_text(t, "put");
+    stencil_put_words(t, c, &w);
     if (c->lines > 0)
-        stencil_put_march(&t, &product_march);
+        stencil_put_march(t, &product_march);
     else
-        stencil_put_text(&t, "stencil_product");
+        stencil_put_text(t, "stencil_product");
     if (ends_apart(c))
-        stencil_put_text(&t, "stencil_ends");
-    SPRY_GO(ctx, base_text_take(&t, &text));
-    snprintf(options, sizeof options, "-DSP_TYPE=%d -DSP_GROUP=%d", (int)c->type, STENCIL_GROUP);
-    SPRY_GO(ctx, device_build(c->d, text, options, p));
-done:
-    base_free(ctx, text);
-    return status;
+        stencil_put_text(t, "stencil_ends");
+}
+
+void stencil_put_plain(base_text *t, const stencil_copy *c)
+{
+    put_product(t, c, false);
+}
+
+static void put_conjugate(base_text *t, const stencil_copy *c)
+{
+    put_product(t, c, true);
+}
+
+static spry_status build(const stencil_copy *c, bool conjugate, device_program **p)
+{
+    return stencil_build(c, conjugate ? put_conjugate : stencil_put_plain, false, p);
 }
 
 /* op(A), made if it has to be, and whether its conjugate is meant. */

@@ -100,6 +100,15 @@ typedef struct stencil_march {
 } stencil_march;
 void stencil_put_march(base_text *t, const stencil_march *m);
 void stencil_end_words(base_text *t);
+/* The program of a text that is made of a form; in_place: x is read where other work-items write
+ * it, so that such loads must be plain. The options that it is compiled with. */
+typedef void stencil_put(base_text *t, const stencil_copy *c);
+spry_status stencil_build(const stencil_copy *c, stencil_put *put, bool in_place,
+                          device_program **p);
+enum { STENCIL_OPTIONS = 64 };
+void stencil_compile_options(const stencil_copy *c, bool in_place, char options[STENCIL_OPTIONS]);
+/* The text of a product's program. */
+void stencil_put_plain(base_text *t, const stencil_copy *c);
 int64_t stencil_positions(const stencil_copy *c, int group);
 /* The arguments that FORM_ARGS are, as many as it says. */
 enum { STENCIL_ARGS = 5 };

@@ -162,3 +162,25 @@ void stencil_end_words(base_text *t)
     for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
         base_text_put(t, "#undef %s\n", sizes[k]);
 }
+
+void stencil_compile_options(const stencil_copy *c, bool in_place, char options[STENCIL_OPTIONS])
+{
+    snprintf(options, STENCIL_OPTIONS, "-DSP_TYPE=%d -DSP_GROUP=%d%s", (int)c->type, STENCIL_GROUP,
+             in_place ? " -DSP_RESIDENT=1" : "");
+}
+
+spry_status stencil_build(const stencil_copy *c, stencil_put *put, bool in_place,
+                          device_program **p)
+{
+    spry_context *ctx = c->d->ctx;
+    base_text t = {.ctx = ctx};
+    char *text = NULL, options[STENCIL_OPTIONS];
+    spry_status status = SPRY_STATUS_OK;
+    put(&t, c);
+    SPRY_GO(ctx, base_text_take(&t, &text));
+    stencil_compile_options(c, in_place, options);
+    SPRY_GO(ctx, device_build(c->d, text, options, p));
+done:
+    base_free(ctx, text);
+    return status;
+}

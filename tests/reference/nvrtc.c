@@ -8,6 +8,8 @@
 
 #include "device/cuda.h"
 #include "device/layout_text.h"
+#include "grid/bounded.h"
+#include "grid/gmg_device.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -393,6 +395,47 @@ static void test_grids(void **state)
     }
 }
 
+/* Stencils that march and that do not: products, multigrid, multigrid with bounds. */
+static void test_stencils(void **state)
+{
+    static const struct {
+        const char *grid, *text;
+        bool bounded;
+    } list[] = {{"130x70x40", "-laplace", true},
+                {"40x40x40 x=periodic", "-laplace - dx/3", false},
+                {"90x50", "-laplace", false}};
+    spry_context *ctx = *state;
+    spry_device d = card(ctx);
+    for (int t = 0; t < 4; t++)
+        for (int k = 0; k < 3; k++) {
+            static stencil_put *const puts[] = {stencil_put_plain, gmg_device_put,
+                                                bounded_device_put};
+            spry_grid *grid = NULL;
+            spry_operator *A = NULL;
+            stencil_copy copy;
+            char options[STENCIL_OPTIONS];
+            if (!is_taken(t, k))
+                continue;
+            snprintf(options, sizeof options, "type=%s", spry_type_name(support_types[t]));
+            assert_ok(ctx, spry_grid_new(ctx, list[k].grid, &grid));
+            assert_ok(ctx, spry_operator_stencil(grid, list[k].text, options, 0, NULL, NULL, &A));
+            assert_ok(ctx, stencil_copy_make(&d, A, &stencil_of(A)->plain, NULL, &copy));
+            assert_true(copy.regular && (copy.lines > 0) == (k < 2));
+            for (int p = 0; p < (list[k].bounded && !spry_type_is_complex(A->type) ? 3 : 2); p++) {
+                base_text text = {.ctx = ctx};
+                char *whole = NULL;
+                puts[p](&text, &copy);
+                assert_ok(ctx, base_text_take(&text, &whole));
+                stencil_compile_options(&copy, p > 0, options);
+                compile(ctx, list[k].text, whole, options);
+                spry_free(ctx, whole);
+            }
+            stencil_copy_clear(&copy);
+            spry_operator_free(A);
+            spry_grid_free(grid);
+        }
+}
+
 static void test_formats(void **state)
 {
     spry_context *ctx = *state;
@@ -448,6 +491,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_inverses, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_formats, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_grids, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_stencils, support_setup, support_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
