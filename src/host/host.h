@@ -66,10 +66,12 @@ typedef struct host_stencil {
     const void *coefficients;
     const void *const *fields;
     int64_t columns, low, high; /* rows of a line, and those at its ends */
+    int64_t points;             /* of a line, in fields */
 } host_stencil;
-/* A line: its first class, where its row 0 is in fields, and u at its row 0. */
+/* A line: its first class, where its row 0 is in fields, and u at its row 0. The products of
+ * `count` lines can be made together, where each has these classes and follows the one before. */
 typedef struct host_line {
-    int64_t class, place;
+    int64_t class, place, count;
     const void *u;
     bool conjugate;
 } host_line;
