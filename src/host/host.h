@@ -106,7 +106,8 @@ struct product_table;
  *                or is NULL (f: ones), is not read; y may be b or s
  * csr_product    rows begin..end-1 of a product of matrices, whose offsets are known: see product.h
  * stencil        y = a (A u) + b z for rows begin..end-1 of a line of a stencil, y_0 and z_0 being
- *                row begin; b = 0 does not read z, which may be y
+ *                row begin; b = 0 does not read z, which may be y; all rows where the line is
+ *                several together, whose y and z follow each other, too
  * relax          every other row of a line from row `first` on: u += omega (b - A u) / a_ii; `begins`:
  *                for u = 0, and all other rows of the line become 0
  * coarsen        coarse_j = fine_(k-1) / 4 + fine_k / 2 + fine_(k+1) / 4 with k = 2 j + first, for n

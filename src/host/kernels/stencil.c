@@ -202,8 +202,10 @@ ALWAYS_INLINE void one_number(int lines, const rows *r, int64_t i)
             }
             if (g == r->g)
                 sum[l] = part[l];
+            else if (fields == 0)
+                sum[l] += part[l];
             else
-                sum[l] += fields > 0 ? part[l] * field[last][at] : part[l];
+                sum[l] += part[l] * field[last][at];
         }
     }
     for (int l = 0; l < lines; l++) {
@@ -391,20 +393,20 @@ static void add_rows(const rows *all, bool conjugated, int64_t n, int64_t lines)
             one_number(1, &r, i);
 }
 
-/* Rows begin..end-1 of lines, which are all of one class along x. */
-static void add_part(const host_line *line, int64_t class, int64_t begin, int64_t end, rows r)
+/* n rows of lines from row i on, of one class along x, which are `done` rows behind z and y. */
+static void add_part(const host_line *line, int64_t class, int64_t i, int64_t done, int64_t n,
+                     rows r)
 {
-    const bool inside = class == r.s->low;
     r.g = r.s->groups + r.s->start[line->class + class];
     r.end = r.s->groups + r.s->start[line->class + class + 1];
-    r.place = line->place + begin;
-    r.u = (const real *)line->u + begin * PARTS;
-    r.z += begin * PARTS;
-    r.y += begin * PARTS;
-    if (!inside && !KERNEL_COMPLEX && r.g < r.end)
+    r.place = line->place + i;
+    r.u = (const real *)line->u + i * PARTS;
+    r.z += done * PARTS;
+    r.y += done * PARTS;
+    if (class != r.s->low && !KERNEL_COMPLEX && r.g < r.end)
         end_rows(&r, line->count);
     else
-        add_rows(&r, line->conjugate, end - begin, line->count);
+        add_rows(&r, line->conjugate, n, line->count);
 }
 
 /* The rows between the ends first: they go through memory in its order, so that what the ends need
@@ -418,12 +420,12 @@ void X(stencil)(const host_stencil *s, const host_line *line, int64_t begin, int
               .offsets = s->offsets,
               .coefficients = s->coefficients,
               .f = factors_of(a, b),
-              .y = (real *)y - begin * PARTS};
-    r.z = r.f.reads ? (const real *)z - begin * PARTS : r.y; /* or something to count from */
+              .y = y};
+    r.z = r.f.reads ? z : y; /* z where it is read, else something to count from */
     if (from < to)
-        add_part(line, s->low, from, to, r);
+        add_part(line, s->low, from, from - begin, to - from, r);
     for (int64_t i = begin; i < s->low && i < end; i++)
-        add_part(line, i, i, i + 1, r);
+        add_part(line, i, i, i - begin, 1, r);
     for (int64_t i = begin > last ? begin : last; i < end; i++)
-        add_part(line, s->low + 1 + i - last, i, i + 1, r);
+        add_part(line, s->low + 1 + i - last, i, i - begin, 1, r);
 }
