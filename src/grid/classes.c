@@ -240,7 +240,8 @@ spry_status stencil_form_make(const spry_operator *op, bool transposed, stencil_
                                 .fields = (const void *const *)s->fields,
                                 .columns = s->shape.axis[0].unknowns,
                                 .low = form->low[0],
-                                .high = form->high[0]};
+                                .high = form->high[0],
+                                .points = s->shape.axis[0].points};
     form->made = true;
 done:
     base_free(ctx, m.numbers.list);

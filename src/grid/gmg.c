@@ -241,6 +241,8 @@ done:
 static spry_status add_diagonals(gmg *m)
 {
     spry_status status = SPRY_STATUS_OK;
+    for (int k = 0; k + 1 < m->count && m->redblack && !m->place; k++)
+        SPRY_GO(m->ctx, gmg_check_diagonal(m, k));
     for (int k = 0; k + 1 < m->count && !m->redblack && !m->place; k++) {
         gmg_level *l = &m->level[k];
         SPRY_GO(m->ctx, base_alloc(m->ctx, l->A->rows, spry_type_size(m->type), &l->r));

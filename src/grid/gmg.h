@@ -42,6 +42,8 @@ typedef enum gmg_start { GMG_GIVEN, GMG_ZERO, GMG_FROM_BELOW } gmg_start;
 spry_status gmg_smooth(const gmg *m, int level, int sweeps, bool back, gmg_start start);
 /* The same for colours, in one pass over memory (wave.c). */
 void gmg_wave(const gmg *m, int level, int sweeps, bool back, gmg_start start);
+/* Whether such sweeps can divide by the diagonal. */
+spry_status gmg_check_diagonal(const gmg *m, int level);
 /* The same by Chebyshev's polynomials, and what they need of a level with a diagonal; zero: x is 0,
  * whatever it holds. */
 spry_status gmg_chebyshev(const gmg *m, int level, int sweeps, bool zero);

@@ -17,6 +17,8 @@ spry_status stencil_find_form(const spry_operator *op, spry_transpose transpose,
     return f->made ? SPRY_STATUS_OK : stencil_form_make(op, transpose != SPRY_TRANSPOSE_NO, f);
 }
 
+enum { TOGETHER = 8 }; /* lines */
+
 /* One product: all that its threads have in common. */
 typedef struct stencil_job {
     const spry_operator *op;
@@ -38,8 +40,21 @@ host_line stencil_line(const stencil *s, const stencil_form *form, bool conjugat
     return (host_line){.class = form->classes[0] * (class_y + form->classes[1] * class_z),
                        .place = a[0].first +
                                 a[0].points * (y + a[1].first + a[1].points * (z + a[2].first)),
+                       .count = 1,
                        .u = x + line * a[0].unknowns * size,
                        .conjugate = conjugate};
+}
+
+/* The same for up to `most` lines of its class that follow each other. */
+static host_line stencil_lines(const stencil *s, const stencil_form *form, bool conjugate,
+                               int64_t size, int64_t line, int64_t most, const char *x)
+{
+    const int64_t ny = s->shape.axis[1].unknowns, y = line % ny;
+    const int64_t last = ny - form->high[1];
+    host_line at = stencil_line(s, form, conjugate, size, line, x);
+    if (y >= form->low[1] && y < last)
+        at.count = most < last - y ? most : last - y;
+    return at;
 }
 
 /* A share of lines. Blocks of lines go through all planes, so that the planes around are still in
@@ -56,8 +71,11 @@ static void multiply_share(void *argument, int part, int parts)
             const int64_t from = plane + first > lines.begin ? plane + first : lines.begin;
             int64_t to = plane + (first + j->block < ny ? first + j->block : ny);
             to = to < lines.end ? to : lines.end;
-            for (int64_t line = from; line < to; line++) {
-                const host_line at = stencil_line(s, j->form, j->conjugate, size, line, j->x);
+            for (int64_t line = from, count; line < to; line += count) {
+                const int64_t most = to - line < TOGETHER ? to - line : TOGETHER;
+                const host_line at =
+                    stencil_lines(s, j->form, j->conjugate, size, line, most, j->x);
+                count = at.count;
                 s->kernels->stencil(&j->form->host, &at, 0, nx, j->alpha, j->beta,
                                     j->z + line * nx * size, j->y + line * nx * size);
             }
@@ -101,10 +119,11 @@ static void run_rows(const operator_rows *rows, int64_t begin, int64_t end, cons
     for (int64_t row = begin; row < end;) {
         const int64_t line = row / nx, from = row - line * nx;
         const int64_t to = end - line * nx < nx ? end - line * nx : nx;
-        const host_line at = stencil_line(s, form, false, size, line, x);
+        const int64_t whole = from == 0 && to == nx ? (end - row) / nx : 1;
+        const host_line at = stencil_lines(s, form, false, size, line, whole, x);
         s->kernels->stencil(&form->host, &at, from, to, (spry_scalar){1, 0}, (spry_scalar){0, 0},
                             NULL, (char *)y + (row - begin) * size);
-        row += to - from;
+        row += (at.count - 1) * nx + to - from;
     }
 }
 

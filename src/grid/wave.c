@@ -79,3 +79,33 @@ void gmg_wave(const gmg *m, int level, int sweeps, bool back, gmg_start start)
     for (; w.turn < w.stages; w.turn++)
         base_share_out(m->ctx, host_threads(m->ctx, l->A->rows), wave_share, &w);
 }
+
+/* A sweep from x = 0 makes omega b over the diagonal of a colour: one of ones tells where that is
+ * not to be divided by. Lines of a class are alike where there are no fields. */
+spry_status gmg_check_diagonal(const gmg *m, int level)
+{
+    const gmg_level *l = &m->level[level];
+    const stencil *s = l->s;
+    const int64_t size = (int64_t)spry_type_size(m->type), n = s->shape.axis[0].unknowns;
+    char *ones = l->tiles, *made = ones + n * size;
+    int64_t before = -1;
+    s->kernels->fill(n, (spry_scalar){1, 0}, ones);
+    for (int64_t line = 0; line < l->A->rows / n; line++) {
+        const host_line at = stencil_line(s, &s->plain, false, size, line, l->x);
+        if (s->field_count == 0 && at.class == before)
+            continue;
+        before = at.class;
+        for (int64_t first = 0; first < 2; first++) {
+            s->kernels->relax(&s->plain.host, &at, first, true, 1, ones, made);
+            for (int64_t i = first; i < n; i += 2) {
+                const spry_scalar inverse = value_get(m->type, made, i);
+                if (!isfinite(inverse.re) || !isfinite(inverse.im))
+                    return SPRY_FAIL(m->ctx, SPRY_STATUS_BAD_INPUT,
+                                     "precon gmg: the diagonal of level %d is 0, or not to be "
+                                     "divided by, in row %" PRId64 ", and smoothers divide by it",
+                                     level, line * n + i);
+            }
+        }
+    }
+    return SPRY_STATUS_OK;
+}

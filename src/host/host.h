@@ -66,10 +66,12 @@ typedef struct host_stencil {
     const void *coefficients;
     const void *const *fields;
     int64_t columns, low, high; /* rows of a line, and those at its ends */
+    int64_t points;             /* of a line, in fields */
 } host_stencil;
-/* A line: its first class, where its row 0 is in fields, and u at its row 0. */
+/* A line: its first class, where its row 0 is in fields, and u at its row 0. The products of
+ * `count` lines can be made together, where each has these classes and follows the one before. */
 typedef struct host_line {
-    int64_t class, place;
+    int64_t class, place, count;
     const void *u;
     bool conjugate;
 } host_line;
@@ -104,7 +106,8 @@ struct product_table;
  *                or is NULL (f: ones), is not read; y may be b or s
  * csr_product    rows begin..end-1 of a product of matrices, whose offsets are known: see product.h
  * stencil        y = a (A u) + b z for rows begin..end-1 of a line of a stencil, y_0 and z_0 being
- *                row begin; b = 0 does not read z, which may be y
+ *                row begin; b = 0 does not read z, which may be y; all rows where the line is
+ *                several together, whose y and z follow each other, too
  * relax          every other row of a line from row `first` on: u += omega (b - A u) / a_ii; `begins`:
  *                for u = 0, and all other rows of the line become 0
  * coarsen        coarse_j = fine_(k-1) / 4 + fine_k / 2 + fine_(k+1) / 4 with k = 2 j + first, for n

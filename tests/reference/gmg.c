@@ -267,6 +267,19 @@ static void faults(void **state)
     support_message_has(ctx, "take precision=single");
     spry_result_clear(ctx, &result);
     unmake(&s);
+    /* of first derivatives the diagonal is 0 between the ends, with a field or without */
+    static const char *const zero[] = {"dx", "k*dx + dy"};
+    for (int k = 0; k < 4; k++) {
+        char options[64];
+        snprintf(options, sizeof options, "method=gmres precon=gmg:smoother=%s,coarsest=10",
+                 k % 2 ? "jacobi" : "redblack");
+        s = make(ctx, "16x16", zero[k / 2], "order=2", options);
+        result = (spry_result)SPRY_RESULT_INIT;
+        assert_status(ctx, SPRY_STATUS_BAD_INPUT, spry_solve(s.solver, s.b, s.x, &result));
+        support_message_has(ctx, "the diagonal of level 0 is 0");
+        spry_result_clear(ctx, &result);
+        unmake(&s);
+    }
     spry_matrix *A;
     spry_operator *M;
     assert_ok(ctx, spry_generate(ctx, "poisson2d", "size=8", &A));

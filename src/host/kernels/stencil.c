@@ -9,7 +9,7 @@
  */
 #include "host/kernels/arithmetic.h"
 
-enum { PARTS = 1 + KERNEL_COMPLEX, TILE = 256, UNROLL = 8 };
+enum { PARTS = 1 + KERNEL_COMPLEX, TILE = 256, UNROLL = 8, LINES = 8 };
 
 #if defined(__AVX512F__)
 enum { VEC_BYTES = 64 };
@@ -36,11 +36,23 @@ typedef real vec_at __attribute__((vector_size(VEC_BYTES), aligned(sizeof(real))
 typedef struct rows {
     const host_stencil *s;
     const host_stencil_group *g, *end;
+    const int64_t *offsets; /* those of s */
+    const real *coefficients;
     factors f;
     int64_t place; /* in fields */
     const real *u, *z;
     real *y;
 } rows;
+
+/* The same rows so many lines on. */
+static void next_lines(rows *r, int64_t lines)
+{
+    const int64_t line = lines * r->s->columns * PARTS;
+    r->place += lines * r->s->points;
+    r->u += line;
+    r->z += line;
+    r->y += line;
+}
 
 /* --- words of strips -----------------------------------------------------------------------------
  */
@@ -76,177 +88,226 @@ ALWAYS_INLINE void put_strip(int vecs, const rows *r, int64_t i, vec *sum)
         *(vec_at *)(r->y + i + v * WIDTH) = sum[v];
 }
 
-/* --- stars ---------------------------------------------------------------------------------------
+/* --- strips --------------------------------------------------------------------------------------
  */
 
-/* A strip of a star of `count` terms, a constant where this is called. */
-ALWAYS_INLINE void star_strip(int count, const rows *r, int64_t i)
+/* The sums of a group, without its fields; count is a constant where all are known, else 0. */
+ALWAYS_INLINE void add_group(int vecs, int count, const rows *r, const host_stencil_group *g,
+                             int64_t i, vec *sum)
 {
-    const int64_t *offset = r->s->offsets + r->g->first;
-    const real *c = (const real *)r->s->coefficients + r->g->first * PARTS, *u = r->u + i;
-    vec sum[UNROLL];
+    const int64_t *offset = r->offsets + g->first;
+    const real *c = r->coefficients + g->first * PARTS, *u = r->u + i;
+    add_stream(vecs, true, c[0], u + offset[0] * PARTS, sum);
+    if (count == 0) {
+        for (int64_t k = 1; k < g->count; k++)
+            add_stream(vecs, false, c[k * PARTS], u + offset[k] * PARTS, sum);
+    } else {
 #pragma GCC unroll 32
-    for (int k = 0; k < count; k++)
-        add_stream(UNROLL, k == 0, c[k * PARTS], u + offset[k] * PARTS, sum);
-    put_strip(UNROLL, r, i, sum);
+        for (int k = 1; k < count; k++)
+            add_stream(vecs, false, c[k * PARTS], u + offset[k] * PARTS, sum);
+    }
 }
 
-/* Of n numbers the first so many: how many were done. A last strip may begin before the end of the
- * one before, unless what that has written is read again. */
-ALWAYS_INLINE int64_t star_rows(int count, const rows *all, int64_t n)
+/* The fields of a group, counted from r->u: how many there are. */
+ALWAYS_INLINE int find_fields(const rows *r, const host_stencil_group *g, const real *field[3])
+{
+    int count = 0;
+    for (int f = 0; f < 3 && !KERNEL_COMPLEX; f++)
+        if (g->field[f] >= 0)
+            field[count++] = (const real *)r->s->fields[g->field[f]] + r->place + g->at[f];
+    return count;
+}
+
+ALWAYS_INLINE void multiply_field(int vecs, const real *field, vec *part)
+{
+#pragma GCC unroll 8
+    for (int v = 0; v < vecs; v++) {
+        part[v] *= *(const vec_at *)(field + v * WIDTH);
+        ROUND(part[v]);
+    }
+}
+
+/* One more group; its last field is part of a multiply-add. */
+ALWAYS_INLINE void add_other(int vecs, const rows *r, const host_stencil_group *g, int64_t i,
+                             vec *sum)
+{
+    const real *field[3];
+    const int fields = find_fields(r, g, field);
+    vec part[UNROLL];
+    add_group(vecs, 0, r, g, i, part);
+    for (int f = 0; f + 1 < fields; f++)
+        multiply_field(vecs, field[f] + i, part);
+    if (fields == 0) {
+#pragma GCC unroll 8
+        for (int v = 0; v < vecs; v++)
+            sum[v] += part[v];
+    } else {
+#pragma GCC unroll 8
+        for (int v = 0; v < vecs; v++)
+            sum[v] += part[v] * *(const vec_at *)(field[fields - 1] + i + v * WIDTH);
+    }
+}
+
+/* A strip of rows of one group of `count` terms without fields, or (0) of any rows. */
+ALWAYS_INLINE void strip(int vecs, int count, const rows *r, const host_stencil_group *first,
+                         int64_t i)
+{
+    vec sum[UNROLL];
+    add_group(vecs, count, r, first, i, sum);
+    if (count == 0) {
+        const real *field[3];
+        const int fields = find_fields(r, r->g, field);
+        for (int f = 0; f < fields; f++)
+            multiply_field(vecs, field[f] + i, sum);
+        for (const host_stencil_group *g = r->g + 1; g < r->end; g++)
+            add_other(vecs, r, g, i, sum);
+    }
+    put_strip(vecs, r, i, sum);
+}
+
+/* --- single numbers ------------------------------------------------------------------------------
+ */
+
+/* The sums of a group's terms for number i of some lines, in the order of strips. */
+ALWAYS_INLINE void add_numbers(int lines, const rows *r, const host_stencil_group *g, int64_t i,
+                               real *sum)
+{
+    const int64_t *offset = r->offsets + g->first, line = r->s->columns * PARTS;
+    const real *c = r->coefficients + g->first * PARTS, *u = r->u + i;
+    for (int l = 0; l < lines; l++) {
+        sum[l] = c[0] * u[offset[0] * PARTS + l * line];
+        ROUND(sum[l]);
+    }
+    for (int64_t k = 1; k < g->count; k++)
+#pragma GCC unroll 8
+        for (int l = 0; l < lines; l++)
+            sum[l] += c[k * PARTS] * u[offset[k] * PARTS + l * line];
+}
+
+/* Number i of so many lines, which do not wait for each other; `lines` is a constant. */
+ALWAYS_INLINE void one_number(int lines, const rows *r, int64_t i)
+{
+    const int64_t line = r->s->columns * PARTS;
+    real sum[LINES] = {0};
+    for (const host_stencil_group *g = r->g; g < r->end; g++) {
+        const real *field[3];
+        const int fields = find_fields(r, g, field), last = g == r->g ? fields : fields - 1;
+        real part[LINES];
+        add_numbers(lines, r, g, i, part);
+        for (int l = 0; l < lines; l++) {
+            const int64_t at = i + l * r->s->points;
+            for (int f = 0; f < last; f++) {
+                part[l] *= field[f][at];
+                ROUND(part[l]);
+            }
+            if (g == r->g)
+                sum[l] = part[l];
+            else if (fields == 0)
+                sum[l] += part[l];
+            else
+                sum[l] += part[l] * field[last][at];
+        }
+    }
+    for (int l = 0; l < lines; l++) {
+#if !KERNEL_COMPLEX
+        if (!r->f.plain) {
+            sum[l] *= r->f.alpha;
+            ROUND(sum[l]);
+            sum[l] = r->f.reads ? sum[l] + r->f.beta * r->z[i + l * line] : sum[l];
+        }
+#endif
+        r->y[i + l * line] = sum[l];
+    }
+}
+
+/* A row at an end of so many lines. */
+static void end_rows(const rows *all, int64_t lines)
+{
+    rows r = *all;
+    for (; lines >= LINES; lines -= LINES, next_lines(&r, LINES))
+        one_number(LINES, &r, 0);
+    for (; lines > 0; lines--, next_lines(&r, 1))
+        one_number(1, &r, 0);
+}
+
+/* --- rows of one class ---------------------------------------------------------------------------
+ */
+
+static bool has_fields(const host_stencil_group *g)
+{
+    return g->field[0] >= 0 || g->field[1] >= 0 || g->field[2] >= 0;
+}
+
+/* Of n numbers of a line all that strips of full width can do: how many. A last strip may begin
+ * before the end of the one before, unless what that has written is read again. */
+ALWAYS_INLINE int64_t run_strips(int count, const rows *all, int64_t n)
 {
     const rows copy = *all, *r = &copy; /* in registers, which no store can change */
+    const host_stencil_group first = *r->g;
     const int64_t step = UNROLL * WIDTH;
     int64_t i = 0;
     for (; i + step <= n; i += step)
-        star_strip(count, r, i);
-    if (i < n && n >= step && !r->f.reads) {
-        star_strip(count, r, n - step);
+        strip(UNROLL, count, r, &first, i);
+    if (i < n && n >= step && !(r->f.reads && r->z == r->y)) {
+        strip(UNROLL, count, r, &first, n - step);
         i = n;
     }
     return i;
 }
 
-/* Stars of two and three axes that reach 1 to 4 points far; 0 for other numbers of terms. */
-static int64_t add_star(const rows *r, int64_t n)
+/* Functions of their own, as compilers have better registers for one loop than for many. */
+#define STAR(count)                                       \
+    static int64_t star_##count(const rows *r, int64_t n) \
+    {                                                     \
+        return run_strips(count, r, n);                   \
+    }
+STAR(5)
+STAR(7)
+STAR(9)
+STAR(13)
+STAR(17)
+STAR(19)
+STAR(25)
+STAR(0)
+#undef STAR
+
+/* Stars of two and three axes that reach 1 to 4 points far; other rows. */
+static int64_t (*strips_for(const rows *r))(const rows *, int64_t)
 {
+    if (r->g + 1 < r->end || has_fields(r->g))
+        return star_0;
     switch (r->g->count) {
     case 5:
-        return star_rows(5, r, n);
+        return star_5;
     case 7:
-        return star_rows(7, r, n);
+        return star_7;
     case 9:
-        return star_rows(9, r, n);
+        return star_9;
     case 13:
-        return star_rows(13, r, n);
+        return star_13;
     case 17:
-        return star_rows(17, r, n);
+        return star_17;
     case 19:
-        return star_rows(19, r, n);
+        return star_19;
     case 25:
-        return star_rows(25, r, n);
+        return star_25;
     default:
-        return 0;
+        return star_0;
     }
 }
 
-/* --- any terms -----------------------------------------------------------------------------------
- */
-
-/* The sums of a group, without its fields. */
-ALWAYS_INLINE void add_group(int vecs, const rows *r, const host_stencil_group *g, int64_t i,
-                             vec *sum)
+/* n numbers of each of so many lines. */
+static void add_lines(const rows *all, int64_t n, int64_t lines)
 {
-    const int64_t *offset = r->s->offsets + g->first;
-    const real *c = (const real *)r->s->coefficients + g->first * PARTS;
-    add_stream(vecs, true, c[0], r->u + i + offset[0] * PARTS, sum);
-    for (int64_t k = 1; k < g->count; k++)
-        add_stream(vecs, false, c[k * PARTS], r->u + i + offset[k] * PARTS, sum);
-}
-
-#if !KERNEL_COMPLEX
-ALWAYS_INLINE void multiply_fields(int vecs, const rows *r, const host_stencil_group *g, int64_t i,
-                                   vec *sum)
-{
-    for (int f = 0; f < 3; f++) {
-        if (g->field[f] < 0)
-            continue;
-        const real *field = (const real *)r->s->fields[g->field[f]] + r->place + g->at[f] + i;
-#pragma GCC unroll 8
-        for (int v = 0; v < vecs; v++) {
-            sum[v] *= *(const vec_at *)(field + v * WIDTH);
-            ROUND(sum[v]);
-        }
+    int64_t (*const run)(const rows *, int64_t) = strips_for(all);
+    rows r = *all;
+    for (; lines > 0; lines--, next_lines(&r, 1)) {
+        int64_t i = run(&r, n);
+        for (; i + 2 * WIDTH <= n; i += 2 * WIDTH)
+            strip(2, 0, &r, r.g, i);
+        for (; i < n; i++)
+            one_number(1, &r, i);
     }
-}
-#endif
-
-ALWAYS_INLINE void strip(int vecs, const rows *r, int64_t i)
-{
-    vec sum[UNROLL];
-    add_group(vecs, r, r->g, i, sum);
-#if !KERNEL_COMPLEX
-    multiply_fields(vecs, r, r->g, i, sum);
-    for (const host_stencil_group *g = r->g + 1; g < r->end; g++) {
-        vec part[UNROLL];
-        add_group(vecs, r, g, i, part);
-        multiply_fields(vecs, r, g, i, part);
-#pragma GCC unroll 8
-        for (int v = 0; v < vecs; v++)
-            sum[v] += part[v];
-    }
-#endif
-    put_strip(vecs, r, i, sum);
-}
-
-/* The sum of a group's terms for one number, in their order or (apart) in four sums, which do not
- * wait for each other. */
-ALWAYS_INLINE real group_of(const rows *r, const host_stencil_group *g, int64_t i, bool apart)
-{
-    const int64_t *offset = r->s->offsets + g->first;
-    const real *c = (const real *)r->s->coefficients + g->first * PARTS, *u = r->u + i;
-    real sum = c[0] * u[offset[0] * PARTS], part[3] = {0};
-    int64_t k = 1;
-    ROUND(sum);
-    for (; apart && k + 4 <= g->count; k += 4) {
-        part[0] += c[k * PARTS] * u[offset[k] * PARTS];
-        part[1] += c[(k + 1) * PARTS] * u[offset[k + 1] * PARTS];
-        part[2] += c[(k + 2) * PARTS] * u[offset[k + 2] * PARTS];
-        sum += c[(k + 3) * PARTS] * u[offset[k + 3] * PARTS];
-    }
-    for (; k < g->count; k++)
-        sum += c[k * PARTS] * u[offset[k] * PARTS];
-    return apart ? (sum + part[0]) + (part[1] + part[2]) : sum;
-}
-
-ALWAYS_INLINE void one_row(const rows *r, int64_t i, bool apart)
-{
-    real sum = 0;
-    for (const host_stencil_group *g = r->g; g < r->end; g++) {
-        real part = group_of(r, g, i, apart);
-#if !KERNEL_COMPLEX
-        for (int f = 0; f < 3; f++)
-            if (g->field[f] >= 0) {
-                part *= ((const real *)r->s->fields[g->field[f]])[r->place + g->at[f] + i];
-                ROUND(part);
-            }
-#endif
-        sum = g == r->g ? part : sum + part;
-    }
-#if !KERNEL_COMPLEX
-    if (!r->f.plain) {
-        sum *= r->f.alpha;
-        ROUND(sum);
-        sum = r->f.reads ? sum + r->f.beta * r->z[i] : sum;
-    }
-#endif
-    r->y[i] = sum;
-}
-
-/* A row at an end of a line, which is always by itself. */
-static void end_row(const rows *all)
-{
-    const rows copy = *all;
-    one_row(&copy, 0, true);
-}
-
-/* Numbers i..n-1 of a line. */
-static void add_any(const rows *all, int64_t i, int64_t n)
-{
-    const rows copy = *all, *r = &copy;
-    for (; r->g == r->end && i < n; i++)
-        one_row(r, i, false); /* without terms */
-    for (; i + UNROLL * WIDTH <= n; i += UNROLL * WIDTH)
-        strip(UNROLL, r, i);
-    for (; i + 2 * WIDTH <= n; i += 2 * WIDTH)
-        strip(2, r, i);
-    for (; i < n; i++)
-        one_row(r, i, false);
-}
-
-static bool has_fields(const host_stencil_group *g)
-{
-    return g->field[0] >= 0 || g->field[1] >= 0 || g->field[2] >= 0;
 }
 
 #if KERNEL_COMPLEX
@@ -258,9 +319,15 @@ static void make_group(const rows *r, const host_stencil_group *g, bool conjugat
     const scalar *c = (const scalar *)r->s->coefficients + g->first;
     const scalar *u = (const scalar *)r->u + t;
     if (g->is_real) {
-        const rows plain = {
-            .s = r->s, .g = g, .end = g + 1, .u = (const real *)u, .y = (real *)out};
-        add_any(&plain, 0, length * PARTS);
+        const rows plain = {.s = r->s,
+                            .g = g,
+                            .end = g + 1,
+                            .offsets = r->offsets,
+                            .coefficients = r->coefficients,
+                            .f = {.plain = true},
+                            .u = (const real *)u,
+                            .y = (real *)out};
+        add_lines(&plain, length * PARTS, 1);
     } else {
         for (int64_t i = 0; i < length; i++) {
             scalar sum = number(0);
@@ -304,41 +371,61 @@ static void add_tiles(const rows *r, bool conjugated, int64_t n)
 /* --- lines ---------------------------------------------------------------------------------------
  */
 
-/* n rows of one class. */
-static void add_rows(const rows *r, bool conjugated, int64_t n)
+/* n rows of one class of so many lines. */
+static void add_rows(const rows *all, bool conjugated, int64_t n, int64_t lines)
 {
-    const bool single = r->g + 1 == r->end && !has_fields(r->g);
+    rows r = *all;
     (void)conjugated;
 #if KERNEL_COMPLEX
-    if (!single || !r->g->is_real || !r->f.plain) {
-        add_tiles(r, conjugated, n);
+    const bool single = r.g + 1 == r.end && !has_fields(r.g);
+    if (!single || !r.g->is_real || !r.f.plain) {
+        for (; lines > 0; lines--, next_lines(&r, 1))
+            add_tiles(&r, conjugated, n);
         return;
     }
 #endif
-    add_any(r, single ? add_star(r, n * PARTS) : 0, n * PARTS);
+    if (r.g < r.end) {
+        add_lines(&r, n * PARTS, lines);
+        return;
+    }
+    for (; lines > 0; lines--, next_lines(&r, 1)) /* without terms */
+        for (int64_t i = 0; i < n * PARTS; i++)
+            one_number(1, &r, i);
 }
 
+/* n rows of lines from row i on, of one class along x, which are `done` rows behind z and y. */
+static void add_part(const host_line *line, int64_t class, int64_t i, int64_t done, int64_t n,
+                     rows r)
+{
+    r.g = r.s->groups + r.s->start[line->class + class];
+    r.end = r.s->groups + r.s->start[line->class + class + 1];
+    r.place = line->place + i;
+    r.u = (const real *)line->u + i * PARTS;
+    r.z += done * PARTS;
+    r.y += done * PARTS;
+    if (class != r.s->low && !KERNEL_COMPLEX && r.g < r.end)
+        end_rows(&r, line->count);
+    else
+        add_rows(&r, line->conjugate, n, line->count);
+}
+
+/* The rows between the ends first: they go through memory in its order, so that what the ends need
+ * has come when it is their turn. */
 void X(stencil)(const host_stencil *s, const host_line *line, int64_t begin, int64_t end,
                 spry_scalar a, spry_scalar b, const void *z, void *y)
 {
     const int64_t last = s->columns - s->high;
-    rows r = {.s = s, .f = factors_of(a, b)};
-    const real *from = r.f.reads ? z : y; /* z where it is read, else something to count from */
-    for (int64_t i = begin, n = 1; i < end; i += n) {
-        const bool inside = i >= s->low && i < last;
-        const int64_t class = line->class + (i < s->low ? i
-                                             : inside   ? s->low
-                                                        : s->low + 1 + i - last);
-        n = inside ? (end < last ? end : last) - i : 1;
-        r.g = s->groups + s->start[class];
-        r.end = s->groups + s->start[class + 1];
-        r.place = line->place + i;
-        r.u = (const real *)line->u + i * PARTS;
-        r.z = from + (i - begin) * PARTS;
-        r.y = (real *)y + (i - begin) * PARTS;
-        if (inside || KERNEL_COMPLEX || r.g == r.end)
-            add_rows(&r, line->conjugate, n);
-        else
-            end_row(&r);
-    }
+    const int64_t from = begin > s->low ? begin : s->low, to = end < last ? end : last;
+    rows r = {.s = s,
+              .offsets = s->offsets,
+              .coefficients = s->coefficients,
+              .f = factors_of(a, b),
+              .y = y};
+    r.z = r.f.reads ? z : y; /* z where it is read, else something to count from */
+    if (from < to)
+        add_part(line, s->low, from, from - begin, to - from, r);
+    for (int64_t i = begin; i < s->low && i < end; i++)
+        add_part(line, i, i, i - begin, 1, r);
+    for (int64_t i = begin > last ? begin : last; i < end; i++)
+        add_part(line, s->low + 1 + i - last, i, i - begin, 1, r);
 }
