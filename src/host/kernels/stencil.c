@@ -38,6 +38,7 @@ typedef struct rows {
     const host_stencil_group *g, *end;
     factors f;
     int64_t place; /* in fields */
+    int64_t first; /* in numbers along the line */
     const real *u, *z;
     real *y;
 } rows;
@@ -145,19 +146,24 @@ ALWAYS_INLINE void add_group(int vecs, const rows *r, const host_stencil_group *
 }
 
 #if !KERNEL_COMPLEX
+ALWAYS_INLINE void multiply_strip(int vecs, const real *by, vec *sum)
+{
+#pragma GCC unroll 8
+    for (int v = 0; v < vecs; v++) {
+        sum[v] *= *(const vec_at *)(by + v * WIDTH);
+        ROUND(sum[v]);
+    }
+}
+
 ALWAYS_INLINE void multiply_fields(int vecs, const rows *r, const host_stencil_group *g, int64_t i,
                                    vec *sum)
 {
-    for (int f = 0; f < 3; f++) {
-        if (g->field[f] < 0)
-            continue;
-        const real *field = (const real *)r->s->fields[g->field[f]] + r->place + g->at[f] + i;
-#pragma GCC unroll 8
-        for (int v = 0; v < vecs; v++) {
-            sum[v] *= *(const vec_at *)(field + v * WIDTH);
-            ROUND(sum[v]);
-        }
-    }
+    for (int f = 0; f < 3; f++)
+        if (g->field[f] >= 0)
+            multiply_strip(vecs, (const real *)r->s->fields[g->field[f]] + r->place + g->at[f] + i,
+                           sum);
+    if (g->along >= 0)
+        multiply_strip(vecs, (const real *)r->s->along[g->along] + r->first + i, sum);
 }
 #endif
 
@@ -210,6 +216,10 @@ ALWAYS_INLINE void one_row(const rows *r, int64_t i, bool apart)
                 part *= ((const real *)r->s->fields[g->field[f]])[r->place + g->at[f] + i];
                 ROUND(part);
             }
+        if (g->along >= 0) {
+            part *= ((const real *)r->s->along[g->along])[r->first + i];
+            ROUND(part);
+        }
 #endif
         sum = g == r->g ? part : sum + part;
     }
@@ -246,7 +256,7 @@ static void add_any(const rows *all, int64_t i, int64_t n)
 
 static bool has_fields(const host_stencil_group *g)
 {
-    return g->field[0] >= 0 || g->field[1] >= 0 || g->field[2] >= 0;
+    return g->field[0] >= 0 || g->field[1] >= 0 || g->field[2] >= 0 || g->along >= 0;
 }
 
 #if KERNEL_COMPLEX
@@ -278,6 +288,8 @@ static void make_group(const rows *r, const host_stencil_group *g, bool conjugat
         else
             X(multiply)(length, field, out, out);
     }
+    if (g->along >= 0)
+        X(multiply)(length, (const scalar *)r->s->along[g->along] + r->first + t, out, out);
 }
 
 /* n rows by tiles, which groups go through one after the other. */
@@ -333,6 +345,7 @@ void X(stencil)(const host_stencil *s, const host_line *line, int64_t begin, int
         r.g = s->groups + s->start[class];
         r.end = s->groups + s->start[class + 1];
         r.place = line->place + i;
+        r.first = i;
         r.u = (const real *)line->u + i * PARTS;
         r.z = from + (i - begin) * PARTS;
         r.y = (real *)y + (i - begin) * PARTS;
