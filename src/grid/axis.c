@@ -610,7 +610,7 @@ spry_status axis_table_pattern(spry_context *ctx, const axis_table *t, int64_t b
                 break;
             room = 2 * room + 16;
         }
-        (*pattern)[(*count)++] = (axis_entry){.mid = e->mid, .col = e->col};
+        (*pattern)[(*count)++] = (axis_entry){.mid = e->mid, .col = e->col, .c = 1};
     }
     return status;
 }

@@ -163,7 +163,7 @@ spry_status axis_table_make(spry_context *ctx, const grid_axis *axis, char name,
 spry_status axis_table_transpose(spry_context *ctx, const axis_table *from, axis_table *table);
 void axis_table_clear(spry_context *ctx, axis_table *table);
 /* Of points that were given: the distances of entries in rows begin..end-1, each once, with
- * numbers of 0. */
+ * numbers of 1. */
 spry_status axis_table_pattern(spry_context *ctx, const axis_table *table, int64_t begin,
                                int64_t end, int *count, axis_entry **pattern);
 /* The number of a row's class: 0..low-1, low, low+1..low+high. */

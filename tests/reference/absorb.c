@@ -87,7 +87,7 @@ static void waves(void **state)
     const double coarse = ripple(*state, 300, "x=absorb"), fine = ripple(*state, 600, "x=absorb"),
                  bare = ripple(*state, 300, "x=dirichlet");
     print_message("ripples: %.3g, %.3g, without layers %.3g\n", coarse, fine, bare);
-    assert_true(coarse < 0.02 && coarse / fine > 3);
+    assert_true(coarse < 0.001 && coarse / fine > 3);
     assert_true(bare > 1);
 }
 

@@ -421,7 +421,7 @@ static spry_status life(spry_context *ctx, void *data)
 {
     spry_grid *grid = NULL;
     spry_operator *A = NULL;
-    spry_vector *x = NULL;
+    spry_vector *x = NULL, *y = NULL;
     (void)data;
     spry_status status = spry_grid_new(ctx, "20x6 x=periodic stretch=x:ratio:1.1,y:cosine", &grid);
     if (status == SPRY_STATUS_OK)
@@ -429,8 +429,11 @@ static spry_status life(spry_context *ctx, void *data)
     if (status == SPRY_STATUS_OK)
         status = spry_field_new(grid, SPRY_TYPE_D, false, NULL, NULL, &x);
     if (status == SPRY_STATUS_OK)
-        status = spry_operator_multiply(A, SPRY_TRANSPOSE_YES, one, x, one, x);
+        status = spry_field_new(grid, SPRY_TYPE_D, false, NULL, NULL, &y);
+    if (status == SPRY_STATUS_OK)
+        status = spry_operator_multiply(A, SPRY_TRANSPOSE_YES, one, x, one, y);
     spry_vector_free(x);
+    spry_vector_free(y);
     spry_operator_free(A);
     spry_grid_free(grid);
     return status;
