@@ -15,7 +15,7 @@
 #include "grid/gmg.h"
 
 #define RATIO_LEAST 0.7 /* of a coupling to the strongest one, for an axis to be halved */
-#define ROW_LEAST 0.3   /* the same in a single row */
+#define ROW_LEAST 0.5   /* the same in a single row */
 enum {
     SAMPLES = 6,
     ROWS = SAMPLES * SAMPLES * SAMPLES
