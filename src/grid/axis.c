@@ -558,7 +558,7 @@ static spry_status make_given(spry_context *ctx, const grid_axis *axis, char nam
     for (int64_t begin = 0; begin < rows; begin += PIECE)
         SPRY_GO(ctx, list_piece(&m, begin, begin + PIECE < rows ? begin + PIECE : rows, &list,
                                 t->start));
-    if (!within_margin(&list)) {
+    if (!list.entries || !within_margin(&list)) {
         status = SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
                            "a product of derivatives along %c reaches too far", name);
         goto done;

@@ -108,7 +108,7 @@ static spry_status read_faces(spry_context *ctx, const char *text, int a, int64_
                               grid_shape *shape)
 {
     grid_axis *axis = &shape->axis[a];
-    int64_t words[2];
+    int64_t words[2] = {0};
     char first[SPRY_OPTION_TEXT_SIZE];
     const size_t length = strcspn(text, ":");
     spry_status status = SPRY_STATUS_OK;

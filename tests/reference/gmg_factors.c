@@ -266,15 +266,15 @@ static void lines(void **state)
     static const struct {
         const char *grid, *text;
         double most;
-    } cases[] = {{"64x64 stretch=y:cosine", "-laplace", PLANE_MOST},
-                 {"64x64 stretch=x:ratio:1.08", "-laplace", PLANE_MOST},
-                 {"64x64 stretch=x:cosine,y:cosine", "-laplace", PLANE_MOST},
-                 {"64x64 stretch=x:ratio:1.05,y:ratio:0.92", "-laplace", PLANE_MOST},
-                 {"64x64 box=0:1,0:0.2 x=periodic y=neumann:dirichlet stretch=y:ratio:1.03",
-                  "-laplace", PLANE_MOST},
-                 {"63x64", "-laplace", PLANE_MOST},
-                 {"15x16x16", "-laplace", SPACE_MOST},
-                 {"16x16x16 stretch=z:ratio:1.3", "-laplace", SPACE_MOST}};
+    } cases[] = {
+        {"64x64 stretch=y:cosine", "-laplace", PLANE_MOST},
+        {"64x64 stretch=x:ratio:1.08", "-laplace", PLANE_MOST},
+        {"64x64 stretch=x:cosine,y:cosine", "-laplace", PLANE_MOST},
+        {"64x64 stretch=x:ratio:1.05,y:ratio:0.92", "-laplace", PLANE_MOST},
+        {"64x64 x=neumann y=neumann:dirichlet stretch=y:ratio:1.1", "-laplace", PLANE_MOST},
+        {"63x64", "-laplace", PLANE_MOST},
+        {"15x16x16", "-laplace", SPACE_MOST},
+        {"16x16x16 stretch=z:ratio:1.15", "-laplace", SPACE_MOST}};
     char text[96];
     for (size_t k = 0; k < COUNT(sizes); k++) {
         snprintf(text, sizeof text, "-%g*dx^2 - dy^2", sizes[k]);
