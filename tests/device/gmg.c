@@ -106,6 +106,8 @@ static void test_cycles(spry_context *ctx, spry_device *d)
                 "gmg:coarsening=semi,smoother=redblack,cycle=full,coarsest=100");
     check_cycle(ctx, d, "64x9 x=neumann", "-div(k*grad) + k", "type=z",
                 "gmg:coarsening=semi,smoother=jacobi,pre=2,coarsest=30");
+    check_cycle(ctx, d, "16x32 stretch=y:ratio:1.05", "-laplace", "",
+                "gmg:smoother=redblack,coarsest=30");
     const int units = d->facts.units; /* marches of one plane, as grids that are small have them */
     d->facts.units = 1 << 20;
     check_cycle(ctx, d, "40x40x24 x=periodic z=neumann", "-laplace", "",
