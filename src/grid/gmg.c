@@ -336,9 +336,9 @@ static spry_status make_levels(gmg *m, const spry_operator *A)
     }
     if (m->options.smoother == GMG_LINE && m->count > 1 && !m->level[0].lines) {
         status = SPRY_FAIL(m->ctx, SPRY_STATUS_BAD_USAGE,
-                           "precon gmg: smoother=line needs an axis that is not periodic with "
-                           "neighbours next to each point, and neighbours along the axes alone; "
-                           "take another line= or jacobi");
+                           "precon gmg: smoother=line needs lines whose points have neighbours "
+                           "next to them alone, and other neighbours along the axes alone; take "
+                           "another line= or jacobi");
         goto done;
     }
     SPRY_GO(m->ctx, add_diagonals(m));

@@ -5,7 +5,7 @@
 #include "grid/terms.h"
 #include "precon/gmg.h"
 
-enum { GMG_LEVELS = 32 };
+enum { GMG_LEVELS = 32, GMG_FACTORS = 4 };
 
 /* A level; of the first one x and b are the caller's. */
 typedef struct gmg_level {
@@ -18,8 +18,9 @@ typedef struct gmg_level {
     spry_vector *diagonal; /* inverse */
     void *tiles;           /* two lines for each thread, each with an element before and behind */
     unsigned lines;        /* axes whose lines are solved, a bit for each; 0: points are relaxed */
-    void *factors[GRID_AXES][3]; /* of such lines: lower, inverse pivots, upper */
-    void *room;                  /* for their residuals, room_size bytes for each thread */
+    void *factors[GRID_AXES][GMG_FACTORS]; /* of such lines: lower, inverse pivots, upper, and
+                                              around where ends meet */
+    void *room; /* for their residuals, room_size bytes for each thread */
     int64_t room_size;
 } gmg_level;
 

@@ -90,7 +90,8 @@ static void solve_unit(const line_job *j, const line_unit *u, char *room)
                               .step = along_x ? 1 : 2,
                               .lower = factors[0] + first,
                               .inverse = factors[1] + first,
-                              .upper = factors[2] + first};
+                              .upper = factors[2] + first,
+                              .round = factors[3] ? factors[3] + first : NULL};
     s->kernels->lines(&lines, j->omega, room, (char *)j->l->x + first);
 }
 
@@ -138,10 +139,17 @@ void gmg_lines(const gmg *m, int level, int sweeps, bool back, gmg_start start)
 /* --- factors -------------------------------------------------------------------------------------
  */
 
+/* Whether the ends of lines along an axis meet. */
+static bool meets(const grid_axis *axis)
+{
+    return axis->intervals > 0 && axis->face[0] == GRID_PERIODIC;
+}
+
 bool gmg_has_lines(const stencil *s, int axis)
 {
     const grid_axis *along = &s->shape.axis[axis];
-    if (along->intervals == 0 || along->unknowns < 2 || along->face[0] == GRID_PERIODIC)
+    const bool round = meets(along);
+    if (along->intervals == 0 || along->unknowns < (round ? 4 : 2))
         return false;
     for (int p = 0; p < s->parts_count; p++) {
         int axes = 0;
@@ -151,7 +159,7 @@ bool gmg_has_lines(const stencil *s, int axis)
             for (int64_t k = 0; s->parts[p].has[a] && k < t->start[t->low + t->high + 1]; k++) {
                 const int64_t col = llabs(t->entries[k].col);
                 if (t->entries[k].kind == KNOWN_NOT && col != 0 &&
-                    (a == axis ? col != 1 : col % 2 == 0))
+                    (a == axis ? col != 1 && !(round && col == along->unknowns - 1) : col % 2 == 0))
                     return false;
             }
         }
@@ -176,7 +184,9 @@ static void add_number(void *data, const stencil_part *part, const stencil_entry
         if (e->kind[a] != KNOWN_NOT || (a != row->axis && e->col[a] != 0))
             return;
     const spry_scalar value = stencil_entry_value(row->A, row->at, part, e);
-    spry_scalar *sum = &row->number[e->col[row->axis] + 1];
+    const int64_t col = e->col[row->axis];
+    const int side = col == 0 ? 1 : col == -1 || col > 1 ? 0 : 2; /* far ones go round */
+    spry_scalar *sum = &row->number[side];
     *sum = (spry_scalar){sum->re + value.re, sum->im + value.im};
 }
 
@@ -185,26 +195,64 @@ static spry_scalar times(spry_scalar a, spry_scalar b)
     return (spry_scalar){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
 }
 
-/* The factors at a point, from those of the point before on its line. */
+static spry_scalar minus(spry_scalar a, spry_scalar b)
+{
+    return (spry_scalar){a.re - b.re, a.im - b.im};
+}
+
+static spry_scalar inverse_of(line_job *j, spry_scalar a)
+{
+    const double square = a.re * a.re + a.im * a.im;
+    if (!(square > 0) || !isfinite(square))
+        atomic_store(&j->singular, true);
+    return (spry_scalar){a.re / square, -a.im / square};
+}
+
+/* The factors at a point, from those of the point before on its line. Where ends meet the last
+ * point keeps its row, and the column of it is solved for besides. */
 static void factor_point(line_job *j, const int64_t at[GRID_AXES], int64_t i)
 {
     const spry_type type = j->m->type;
     void *const *to = j->l->factors[j->axis];
+    const int64_t k = at[j->axis], before = i - j->stride;
     line_row row = {.A = j->l->A, .axis = j->axis, .at = {at[0], at[1], at[2]}};
+    const spry_scalar *number = row.number;
     for (int p = 0; p < j->l->s->parts_count; p++)
         stencil_visit_row(&j->l->s->parts[p], false, at, add_number, &row);
-    spry_scalar pivot = row.number[1];
-    if (at[j->axis] > 0) {
-        const spry_scalar part = times(row.number[0], value_get(type, to[2], i - j->stride));
-        pivot = (spry_scalar){pivot.re - part.re, pivot.im - part.im};
+    value_set(type, to[0], i, number[0]);
+    if (to[3] && k == j->length - 1) {
+        value_set(type, to[1], i, number[1]);
+        value_set(type, to[2], i, number[2]);
+        return;
     }
-    const double square = pivot.re * pivot.re + pivot.im * pivot.im;
-    if (!(square > 0) || !isfinite(square))
-        atomic_store(&j->singular, true);
-    const spry_scalar inverse = {pivot.re / square, -pivot.im / square};
-    value_set(type, to[0], i, row.number[0]);
+    spry_scalar pivot = number[1];
+    if (k > 0)
+        pivot = minus(pivot, times(number[0], value_get(type, to[2], before)));
+    const spry_scalar inverse = inverse_of(j, pivot);
     value_set(type, to[1], i, inverse);
-    value_set(type, to[2], i, times(inverse, row.number[2]));
+    value_set(type, to[2], i, times(inverse, number[2]));
+    if (!to[3])
+        return;
+    spry_scalar around = k == 0 ? number[0] : k == j->length - 2 ? number[2] : (spry_scalar){0, 0};
+    if (k > 0)
+        around = minus(around, times(number[0], value_get(type, to[3], before)));
+    value_set(type, to[3], i, times(inverse, around));
+}
+
+/* What is left where ends meet, of the line whose first point is i: up, and the last pivot. */
+static void close_line(line_job *j, int64_t i)
+{
+    const spry_type type = j->m->type;
+    void *const *to = j->l->factors[j->axis];
+    const int64_t end = i + (j->length - 1) * j->stride, before = end - j->stride;
+    for (int64_t k = before - j->stride; k >= i; k -= j->stride)
+        value_set(type, to[3], k,
+                  minus(value_get(type, to[3], k),
+                        times(value_get(type, to[2], k), value_get(type, to[3], k + j->stride))));
+    const spry_scalar first = times(value_get(type, to[2], end), value_get(type, to[3], i)),
+                      last = times(value_get(type, to[0], end), value_get(type, to[3], before));
+    value_set(type, to[3], end,
+              inverse_of(j, minus(minus(value_get(type, to[1], end), first), last)));
 }
 
 /* Where nothing differs from column to column, between the ends of x, factors of one do for all. */
@@ -232,11 +280,15 @@ static void factor_share(void *argument, int share, int shares)
                     factor_point(j, at, i);
                     continue;
                 }
-                for (int f = 0; f < 3; f++)
+                for (int f = 0; f < GMG_FACTORS && j->l->factors[j->axis][f]; f++)
                     value_set(j->m->type, j->l->factors[j->axis][f], i,
                               value_get(j->m->type, j->l->factors[j->axis][f], i - 1));
             }
         }
+        const int64_t first = line_of(j, &u, 0) * a[0].unknowns;
+        for (int64_t x = u.begin; j->l->factors[j->axis][3] && x < u.end; x++)
+            if (j->axis != 0 || x == 0)
+                close_line(j, first + x);
     }
 }
 
@@ -250,7 +302,7 @@ spry_status gmg_lines_make(gmg *m, int level)
         if (!(l->lines >> axis & 1))
             continue;
         describe(m, l, axis, &j);
-        for (int f = 0; f < 3; f++)
+        for (int f = 0; f < (meets(&l->s->shape.axis[axis]) ? 4 : 3); f++)
             SPRY_GO(m->ctx, base_alloc(m->ctx, l->A->rows, size, &l->factors[axis][f]));
         base_share_out(m->ctx, host_threads(m->ctx, l->A->rows), factor_share, &j);
         if (atomic_load(&j.singular)) {
@@ -271,7 +323,7 @@ done:
 void gmg_lines_clear(const gmg *m, gmg_level *l)
 {
     for (int axis = 0; axis < GRID_AXES; axis++)
-        for (int f = 0; f < 3; f++)
+        for (int f = 0; f < GMG_FACTORS; f++)
             base_free(m->ctx, l->factors[axis][f]);
     base_free(m->ctx, l->room);
 }

@@ -272,6 +272,8 @@ static void lines(void **state)
         {"64x64 stretch=x:cosine,y:cosine", "-laplace", PLANE_MOST},
         {"64x64 stretch=x:ratio:1.05,y:ratio:0.92", "-laplace", PLANE_MOST},
         {"64x64 x=neumann y=neumann:dirichlet stretch=y:ratio:1.1", "-laplace", PLANE_MOST},
+        {"64x64 x=periodic y=neumann:dirichlet stretch=y:ratio:1.1", "-laplace", PLANE_MOST},
+        {"64x64 x=neumann:dirichlet y=periodic stretch=x:ratio:1.1", "-laplace", PLANE_MOST},
         {"63x64", "-laplace", PLANE_MOST},
         {"15x16x16", "-laplace", SPACE_MOST},
         {"16x16x16 stretch=z:ratio:1.15", "-laplace", SPACE_MOST}};
