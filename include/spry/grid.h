@@ -1,8 +1,7 @@
 /*
- * Grids: problems on a regular grid of points without a matrix. A grid is a box cut into equal
- * intervals, a field is a vector with a number for each point, an operator is made of a text such
- * as
- * "-laplace + 3*dx + k". docs/grid.md is the tutorial.
+ * Grids: problems on a grid of points without a matrix. A grid is a box cut into intervals along
+ * each axis, equal ones unless points are given, a field is a vector with a number for each point,
+ * an operator is made of a text such as "-laplace + 3*dx + k". docs/grid.md is the tutorial.
  */
 #ifndef SPRY_GRID_H
 #define SPRY_GRID_H
@@ -13,7 +12,7 @@
 
 SPRY_BEGIN
 
-/** A regular grid of one to three dimensions. */
+/** A grid of one to three dimensions, whose points are those of its axes. */
 typedef struct spry_grid spry_grid;
 
 /** What a grid is; axes that it does not have are of one point. */
@@ -27,7 +26,7 @@ typedef struct spry_grid_info {
     int64_t intervals[3];     /**< that the box is cut into along each axis */
     double low[3];            /**< where the box begins */
     double high[3];           /**< where it ends */
-    double spacing[3];        /**< from a point to the next */
+    double spacing[3];        /**< from a point to the next; the mean where they differ */
 } spry_grid_info;
 #define SPRY_GRID_INFO_INIT SPRY_SIZED(spry_grid_info)
 
@@ -47,9 +46,23 @@ typedef void (*spry_boundary_fn)(void *data, int axis, const double *place, spry
  * The points are the ends of intervals, so n intervals have n + 1 points. Points of a face with
  * Dirichlet's condition have known values and are no unknowns; those of one with Neumann's are. On
  * a periodic axis the last point is the first one. So an axis of 128 intervals has 127, 128 or 129
- * unknowns, and one of 64 has every other of its points.
+ * unknowns, and one of 64 has every other of its points. "x=absorb layer=10" is a face with known
+ * values behind an absorbing layer of 10 intervals: see spry_field_absorb().
  */
 SPRY_API spry_status spry_grid_new(spry_context *ctx, const char *text, spry_grid **grid);
+/**
+ * Gives an axis points of its own: every field and operator that is made of the grid from then on
+ * has them. The box begins and ends where they do. Rules for common cases are an option of
+ * spry_grid_new(): "64x64 stretch=y:cosine".
+ *
+ * @param grid    whose axis it is; not while another thread uses it
+ * @param axis    0 to 2 for x to z
+ * @param count   intervals of the axis + 1, also where it is periodic: the last one is the first
+ *                of the next period
+ * @param points  rising; copied
+ */
+SPRY_API spry_status spry_grid_set_points(spry_grid *grid, int axis, int64_t count,
+                                          const double *points);
 /** The options of spry_grid_new(). */
 SPRY_API spry_option_list spry_grid_options(void);
 /** Frees a grid; NULL is allowed. Fields and operators stay. */
@@ -68,9 +81,24 @@ SPRY_API spry_status spry_grid_place(const spry_grid *grid, bool all_points, int
 SPRY_API spry_status spry_field_new(const spry_grid *grid, spry_type type, bool all_points,
                                     spry_place_fn function, void *data, spry_vector **field);
 /**
- * Writes a field, of unknowns or of all points, by the ending of the path: .vti for ParaView, .png
- * a picture of a plane, .npy an array whose last index is x, .h5 the same as the data set `field`
- * of an HDF5 file, with its place in attributes. Complex fields are two arrays in .vti, a picture
+ * What absorbs in the layers before faces that are named absorb: a coefficient of operators, 0
+ * (kind=rate) or 1 (kind=stretch) outside of layers. A rate a damps u by -a*u; a stretch a = 1 / s
+ * makes waves decay where a*dx*(a*dx) stands for dx*dx, with a for each axis by itself (axis=x).
+ *
+ * @param grid     whose layers they are: "100x100 x=absorb layer=10"
+ * @param type     of the field; a stretch is complex
+ * @param options  see spry_absorb_options(): "kind=rate axis=x strength=40 power=2"; or NULL
+ * @param field    out: a vector of all points
+ */
+SPRY_API spry_status spry_field_absorb(const spry_grid *grid, spry_type type, const char *options,
+                                       spry_vector **field);
+/** The options of spry_field_absorb(). */
+SPRY_API spry_option_list spry_absorb_options(void);
+/**
+ * Writes a field, of unknowns or of all points, by the ending of the path: .vti for ParaView, .vtr
+ * with all coordinates for points that were given, .png a picture of a plane, a pixel for a point,
+ * .npy an array whose last index is x, .h5 the same as the data set `field` of an HDF5 file, with
+ * its place in attributes. Complex fields are two arrays in .vti and .vtr, a picture
  * has their real parts.
  *
  * @param grid     whose field it is

@@ -22,7 +22,8 @@ SPRY_BEGIN
 SPRY_API spry_status spry_precon_new(const spry_matrix *A, spry_device *device, const char *spec,
                                      spry_operator **M);
 /** The same where an operator of A is already: M is made there, from what is there where that will
- * do; A is NULL for operators on grids, which have no matrix but gmg. Both must stay alive. */
+ * do; A is NULL for operators that have no matrix: gmg of those on grids, jacobi of those that know
+ * their diagonal. Both must stay alive. */
 SPRY_API spry_status spry_precon_beside(const spry_operator *op, const spry_matrix *A,
                                         const char *spec, spry_operator **M);
 

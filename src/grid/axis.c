@@ -13,20 +13,29 @@
  * A flux d (k d) has derivatives at the middles of intervals, k interpolated there, and differences
  * of what is in the middles: for order 2 the conservative form, a symmetric matrix. The flux
  * through a face with Neumann's condition is known.
+ *
+ * Where points were given each row has numbers of its own. They are made on models that are pieces
+ * of the axis, with ends beyond the rows that are taken from them; a periodic axis goes on beyond
+ * its ends there. Nodes are the same ones, by number.
  */
 #include "grid/grid.h"
 
 #include <stdlib.h>
 
-enum { MODEL_MOST = 128 };
+enum { MODEL_MOST = 128, MARGIN = 32 };
+/* An end of a model that is none of the axis: nothing is known there. */
+#define FREE_END GRID_PERIODIC
 
 typedef struct model {
     spry_context *ctx;
     const grid_axis *axis;
     char name;
     int order, intervals, points;
-    bool periodic;
+    bool periodic; /* goes round, as no model of given points does */
     const axis_work *work;
+    grid_face face[2];
+    int first;                /* the point that is its row 0 */
+    const long double *place; /* of its points; NULL: intervals are equal */
 } model;
 
 /* Rows and columns; columns of points are followed by the slopes at both ends. */
@@ -61,34 +70,59 @@ static int wrapped(const model *m, int index)
     return m->periodic ? ((index % m->intervals) + m->intervals) % m->intervals : index;
 }
 
+/* The place of a point, or middle, that is counted in halves. */
+static long double half_place(const model *m, int half)
+{
+    return half % 2 == 0 ? m->place[half / 2] : (m->place[half / 2] + m->place[half / 2 + 1]) / 2;
+}
+
+/* Weights of derivative q at a place, of nodes that are counted in halves, too; that of a slope is
+ * for one times the axis's spacing. */
+static void find_weights(const model *m, int q, int place, int count, const int *nodes, int slope,
+                         double *w)
+{
+    weight exact[WEIGHTS_MOST + 1];
+    long double at[WEIGHTS_MOST];
+    const double scale = pow(m->axis->spacing, -q);
+    if (!m->place) {
+        grid_weights(q, place, count, nodes, slope, exact);
+        for (int k = 0; k < count + (slope >= 0); k++)
+            w[k] = grid_weight_value(exact[k]) * scale;
+        return;
+    }
+    for (int k = 0; k < count; k++)
+        at[k] = half_place(m, nodes[k]);
+    grid_weights_at(q, half_place(m, place), count, at, slope, w);
+    if (slope >= 0)
+        w[count] /= m->axis->spacing;
+}
+
 /* Adds the weights of derivative q at a place, in halves, to a row. */
 static void put_weights(const model *m, int q, int place, const node_set *s, double *row)
 {
     int nodes[WEIGHTS_MOST];
-    weight w[WEIGHTS_MOST + 1];
-    const double scale = pow(m->axis->spacing, -q);
+    double w[WEIGHTS_MOST + 1];
     const int count = s->count + (s->end >= 0), at_end = s->end > 0;
     for (int k = 0; k < s->count; k++)
         nodes[k] = 2 * (s->first + k) + s->middles;
     if (s->end >= 0)
         nodes[s->count] = 2 * s->end;
-    grid_weights(q, place, count, nodes, s->slope, w);
+    find_weights(m, q, place, count, nodes, s->slope, w);
     for (int k = 0; k < s->count; k++)
-        row[wrapped(m, s->first + k)] += grid_weight_value(w[k]) * scale;
+        row[wrapped(m, s->first + k)] += w[k];
     if (s->slope >= 0)
-        row[m->points + (s->slope > 0)] += grid_weight_value(w[count]) * scale;
+        row[m->points + (s->slope > 0)] += w[count];
     if (s->end >= 0) /* behind the middles stand the two fluxes through the ends */
-        row[m->intervals + at_end] += grid_weight_value(w[s->count]) * scale;
+        row[m->intervals + at_end] += w[s->count];
 }
 
 static spry_status check_size(const model *m, const char *what, int q, int needed)
 {
-    const int there = m->periodic ? m->intervals : m->intervals + 1;
-    if (there >= needed)
+    if (m->axis->points >= needed)
         return SPRY_STATUS_OK;
     return SPRY_FAIL(m->ctx, SPRY_STATUS_BAD_INPUT,
-                     "order=%d: %s of power %d along %c needs %d points, the grid has %d", m->order,
-                     what, q, m->name, needed, there);
+                     "order=%d: %s of power %d along %c needs %d points, the grid has %" PRId64,
+                     m->order, what, q, m->name, needed, m->axis->points);
 }
 
 /* Whether rows of unknowns are centred all: one derivative that reaches no further than the faces,
@@ -104,7 +138,7 @@ static bool only_centred(const model *m, int half)
 static spry_status derivative(const model *m, int q, bool bound, dense *d)
 {
     const int n = m->intervals, half = (q + 1) / 2 - 1 + m->order / 2;
-    const bool centred = m->periodic || only_centred(m, half);
+    const bool centred = m->axis->face[0] == GRID_PERIODIC || only_centred(m, half);
     spry_status status = check_size(m, "a derivative", q, centred ? 2 * half + 1 : q + m->order);
     if (status == SPRY_STATUS_OK)
         status = dense_new(m->ctx, m->points, m->points + 2, d);
@@ -112,7 +146,7 @@ static spry_status derivative(const model *m, int q, bool bound, dense *d)
         node_set s = {.first = i - half, .count = 2 * half + 1, .slope = -1, .end = -1};
         if (!m->periodic && (i < half || i + half > n)) {
             const bool low = i <= n - i;
-            const bool slope = bound && m->axis->face[!low] == GRID_NEUMANN;
+            const bool slope = bound && m->face[!low] == GRID_NEUMANN;
             s.count = q + m->order - slope - (slope && q == 2 && m->order == 2);
             s.first = low ? 0 : n + 1 - s.count;
             s.slope = !slope ? -1 : low ? 0 : s.count - 1;
@@ -133,7 +167,7 @@ static spry_status at_middles(const model *m, int q, bool bound, dense *d)
         node_set s = {.first = i - half + 1, .count = 2 * half, .slope = -1, .end = -1};
         if (!m->periodic && (i < half - 1 || i + half > n)) {
             const bool low = i <= n - 1 - i;
-            const bool slope = q > 0 && bound && m->axis->face[!low] == GRID_NEUMANN;
+            const bool slope = q > 0 && bound && m->face[!low] == GRID_NEUMANN;
             s.count = q + m->order - slope;
             s.first = low ? 0 : n + 1 - s.count;
             s.slope = !slope ? -1 : low ? 0 : s.count - 1;
@@ -153,7 +187,7 @@ static spry_status of_middles(const model *m, dense *d)
             .middles = true, .first = i - half, .count = 2 * half, .slope = -1, .end = -1};
         if (!m->periodic && (i < half || i + half > n)) {
             const bool low = i <= n - i;
-            const bool end = m->axis->face[!low] == GRID_NEUMANN;
+            const bool end = m->face[!low] == GRID_NEUMANN;
             s.count = m->order + 1 - end - (end && m->order == 2);
             s.first = low ? 0 : n - s.count;
             s.end = !end ? -1 : low ? 0 : n;
@@ -199,7 +233,7 @@ done:
 
 typedef struct row_list {
     const model *m;
-    int64_t rows; /* of unknowns of the model */
+    int64_t rows; /* of the model that are wanted */
     int64_t count, room, row_begin;
     axis_entry *entries;
     spry_status status;
@@ -219,7 +253,7 @@ static int64_t steps(const model *m, int64_t i, int64_t j)
 static void emit(row_list *l, int i, int mid, int col, double c)
 {
     const model *m = l->m;
-    const grid_face *face = m->axis->face;
+    const grid_face *face = m->face;
     axis_entry e = {.mid = steps(m, i, mid), .c = c};
     if (c == 0 || l->status != SPRY_STATUS_OK)
         return;
@@ -255,7 +289,7 @@ static spry_status list_derivatives(row_list *l, int64_t *start)
     SPRY_GO(m->ctx, chain(m, w->outer_count, w->outer, false, &outer));
     SPRY_GO(m->ctx, chain(m, w->inner_count, w->inner, w->slopes, &inner));
     for (int64_t r = 0; r < l->rows; r++) {
-        const int i = (int)(r + m->axis->first);
+        const int i = (int)r + m->first;
         l->row_begin = l->count;
         for (int j = 0; j < m->points; j++)
             for (int c = 0; row_of(&outer, i)[j] != 0 && c < inner.cols; c++)
@@ -286,7 +320,7 @@ static spry_status list_flux(row_list *l, int64_t *start)
     SPRY_GO(m->ctx, at_middles(m, 0, false, &value));
     SPRY_GO(m->ctx, of_middles(m, &of));
     for (int64_t r = 0; r < l->rows; r++) {
-        const int i = (int)(r + m->axis->first);
+        const int i = (int)r + m->first;
         l->row_begin = l->count;
         for (int k = 0; k < m->intervals; k++) {
             const double d = row_of(&of, i)[k];
@@ -400,18 +434,32 @@ static spry_status table_cut(const model *m, int64_t rows, const row_list *l, co
     return status;
 }
 
-spry_status axis_table_make(spry_context *ctx, const grid_axis *axis, char name, int order,
-                            const axis_work *work, axis_table *table)
+static spry_status list_rows(row_list *l, int64_t *start)
+{
+    return l->m->work->flux ? list_flux(l, start) : list_derivatives(l, start);
+}
+
+static spry_status make_equal(spry_context *ctx, const grid_axis *axis, char name, int order,
+                              const axis_work *work, axis_table *table)
 {
     const int64_t cut = axis->intervals < MODEL_MOST ? axis->intervals : MODEL_MOST;
     const bool periodic = axis->face[0] == GRID_PERIODIC;
-    const model m = {ctx, axis, name, order, (int)cut, (int)cut + !periodic, periodic, work};
+    const model m = {.ctx = ctx,
+                     .axis = axis,
+                     .name = name,
+                     .order = order,
+                     .intervals = (int)cut,
+                     .points = (int)cut + !periodic,
+                     .periodic = periodic,
+                     .work = work,
+                     .face = {axis->face[0], axis->face[1]},
+                     .first = (int)axis->first};
     row_list list = {.m = &m, .rows = m.points - (axis->points - axis->unknowns)};
     int64_t *start = NULL;
     spry_status status = SPRY_STATUS_OK;
     *table = (axis_table){0};
     SPRY_GO(ctx, base_calloc(ctx, list.rows + 1, sizeof *start, &start));
-    SPRY_GO(ctx, work->flux ? list_flux(&list, start) : list_derivatives(&list, start));
+    SPRY_GO(ctx, list_rows(&list, start));
     if (!list.entries) { /* of a derivative all numbers are never 0 */
         status = SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT, "a term has no numbers along %c", name);
         goto done;
@@ -425,6 +473,145 @@ done:
     base_free(ctx, list.entries);
     if (status != SPRY_STATUS_OK)
         axis_table_clear(ctx, table);
+    return status;
+}
+
+/* --- points that were given ----------------------------------------------------------------------
+ */
+
+/* Rows begin..end-1 of an axis, on the piece of it around them. */
+static spry_status list_piece(model *m, int64_t begin, int64_t end, row_list *l, int64_t *start)
+{
+    const grid_axis *axis = m->axis;
+    const int64_t n = axis->intervals, from = begin + axis->first, to = end - 1 + axis->first;
+    const bool periodic = axis->face[0] == GRID_PERIODIC;
+    const int64_t first = periodic || from > MARGIN ? from - MARGIN : 0;
+    const int64_t last = periodic || to + MARGIN < n ? to + MARGIN : n;
+    const long double period = (long double)axis->high - axis->low;
+    long double place[MODEL_MOST + 1];
+    for (int64_t i = first; i <= last; i++) {
+        const int64_t turns = periodic ? (i < 0 ? -((n - 1 - i) / n) : i / n) : 0;
+        place[i - first] = grid_coordinate(axis, i - turns * n) + (long double)turns * period;
+    }
+    m->intervals = (int)(last - first);
+    m->points = m->intervals + 1;
+    m->face[0] = periodic || first > 0 ? FREE_END : axis->face[0];
+    m->face[1] = periodic || last < n ? FREE_END : axis->face[1];
+    m->first = (int)(from - first);
+    m->place = place;
+    l->m = m;
+    l->rows = end - begin;
+    const spry_status status = list_rows(l, start + begin);
+    m->place = NULL;
+    return status;
+}
+
+/* Whether rows reach no further than differences that the ends of pieces have no part in. */
+static bool within_margin(const row_list *l)
+{
+    enum { WIDEST = 8 }; /* of a difference, to one side */
+    for (int64_t k = 0; k < l->count; k++)
+        if (llabs(l->entries[k].col) >= MARGIN - WIDEST ||
+            llabs(l->entries[k].mid) >= MARGIN - WIDEST)
+            return false;
+    return true;
+}
+
+/* Rows that have entries where all rows between the ends may have them. */
+static void find_alike(axis_table *t)
+{
+    bool changed = true;
+    while (changed && t->begin < t->end) {
+        int64_t below = 0, above = 0;
+        for (int64_t k = t->start[t->begin]; k < t->start[t->end]; k++) {
+            const axis_entry *e = &t->entries[k];
+            below = e->col < below ? e->col : below;
+            below = e->mid < below ? e->mid : below;
+            above = e->col > above ? e->col : above;
+            above = e->mid > above ? e->mid : above;
+        }
+        changed = t->begin + below < 0 || t->end + above > t->rows;
+        t->begin = t->begin + below < 0 ? -below : t->begin;
+        t->end = t->end + above > t->rows ? t->rows - above : t->end;
+    }
+    if (t->begin >= t->end)
+        t->begin = t->end = t->rows;
+}
+
+static spry_status make_given(spry_context *ctx, const grid_axis *axis, char name, int order,
+                              const axis_work *work, axis_table *t)
+{
+    enum { PIECE = MODEL_MOST - 2 * MARGIN };
+    const int64_t rows = axis->unknowns;
+    const bool periodic = axis->face[0] == GRID_PERIODIC;
+    grid_axis equal = *axis;
+    axis_table plain;
+    model m = {.ctx = ctx, .axis = axis, .name = name, .order = order, .work = work};
+    row_list list = {.m = &m};
+    spry_status status = SPRY_STATUS_OK;
+    equal.given = NULL;
+    *t = (axis_table){0};
+    SPRY_GO(ctx, make_equal(ctx, &equal, name, order, work, &plain));
+    const int64_t low = plain.low, high = plain.high;
+    axis_table_clear(ctx, &plain);
+    SPRY_GO(ctx, table_new(ctx, rows, rows, 0, 0, t));
+    for (int64_t begin = 0; begin < rows; begin += PIECE)
+        SPRY_GO(ctx, list_piece(&m, begin, begin + PIECE < rows ? begin + PIECE : rows, &list,
+                                t->start));
+    if (!list.entries || !within_margin(&list)) {
+        status = SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
+                           "a product of derivatives along %c reaches too far", name);
+        goto done;
+    }
+    base_free(ctx, t->entries);
+    t->entries = list.entries;
+    list.entries = NULL;
+    t->start[rows + 1] = t->start[rows]; /* no row is between the ends */
+    t->given = true;
+    t->begin = low;
+    t->end = rows - high;
+    find_alike(t);
+    for (int64_t r = 0; r < rows && periodic; r++)
+        for (int64_t k = t->start[r]; k < t->start[r + 1]; k++) {
+            axis_entry *e = &t->entries[k];
+            e->col = (((r + e->col) % rows) + rows) % rows - r;
+            e->mid = (((r + e->mid) % rows) + rows) % rows - r;
+        }
+done:
+    base_free(ctx, list.entries);
+    if (status != SPRY_STATUS_OK)
+        axis_table_clear(ctx, t);
+    return status;
+}
+
+spry_status axis_table_make(spry_context *ctx, const grid_axis *axis, char name, int order,
+                            const axis_work *work, axis_table *table)
+{
+    return (axis->given ? make_given : make_equal)(ctx, axis, name, order, work, table);
+}
+
+spry_status axis_table_pattern(spry_context *ctx, const axis_table *t, int64_t begin, int64_t end,
+                               int *count, axis_entry **pattern)
+{
+    int room = 0;
+    spry_status status = SPRY_STATUS_OK;
+    *count = 0;
+    *pattern = NULL;
+    for (int64_t k = t->start[begin]; k < t->start[end] && status == SPRY_STATUS_OK; k++) {
+        const axis_entry *e = &t->entries[k];
+        int same = 0;
+        while (same < *count && ((*pattern)[same].mid != e->mid || (*pattern)[same].col != e->col))
+            same++;
+        if (same < *count || e->kind != KNOWN_NOT)
+            continue;
+        if (*count == room) {
+            status = base_grow(ctx, *count, 2 * room + 16, sizeof **pattern, pattern);
+            if (status != SPRY_STATUS_OK)
+                break;
+            room = 2 * room + 16;
+        }
+        (*pattern)[(*count)++] = (axis_entry){.mid = e->mid, .col = e->col, .c = 1};
+    }
     return status;
 }
 
@@ -469,12 +656,48 @@ static spry_status transpose_wrapped(spry_context *ctx, const axis_table *from, 
     return status;
 }
 
+/* Entries by columns, in the order of rows. */
+static spry_status transpose_given(spry_context *ctx, const axis_table *from, axis_table *t)
+{
+    const int64_t rows = from->rows;
+    int64_t reach = 0;
+    const spry_status status = table_new(ctx, rows, rows, 0, from->start[rows], t);
+    if (status != SPRY_STATUS_OK) {
+        axis_table_clear(ctx, t);
+        return status;
+    }
+    for (int turn = 0; turn < 2; turn++) {
+        for (int64_t r = 0; r < rows; r++)
+            for (int64_t k = from->start[r]; k < from->start[r + 1]; k++) {
+                const axis_entry *e = &from->entries[k];
+                if (e->kind != KNOWN_NOT)
+                    continue;
+                if (turn == 0)
+                    t->start[r + e->col + 2]++; /* counts, then places: one behind its own */
+                else
+                    t->entries[t->start[r + e->col + 1]++] = turned(e);
+                if (llabs(e->col) < MARGIN && llabs(e->col) > reach) /* none that goes round */
+                    reach = llabs(e->col);
+            }
+        for (int64_t s = 0; s < rows && turn == 0; s++)
+            t->start[s + 2] += t->start[s + 1];
+    }
+    t->start[rows + 1] = t->start[rows];
+    t->given = true;
+    t->begin = from->begin + reach;
+    t->end = from->end - reach;
+    find_alike(t);
+    return status;
+}
+
 spry_status axis_table_transpose(spry_context *ctx, const axis_table *from, axis_table *t)
 {
     int64_t reach = 0, low, high, entries = 0;
     *t = (axis_table){0};
     if (from->periodic)
         return transpose_wrapped(ctx, from, t);
+    if (from->given)
+        return transpose_given(ctx, from, t);
     for (int64_t k = 0; k < from->start[from->low + from->high + 1]; k++)
         if (from->entries[k].kind == KNOWN_NOT && llabs(from->entries[k].col) > reach)
             reach = llabs(from->entries[k].col);

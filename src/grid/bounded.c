@@ -89,12 +89,14 @@ static spry_status make_levels(spry_bounded *s, const spry_operator *A)
     enum { MANY = 1000, MOST_SWEEPS = 64 };
     gmg *m = &s->m;
     spry_operator *op = NULL;
+    const gmg_freedom free = {.fully = A->device != NULL};
     grid_shape shape;
+    unsigned lines;
     int64_t longest = 1;
     spry_status status = SPRY_STATUS_OK;
     add_level(m, (spry_operator *)(uintptr_t)A);
     while (s->o.method == BOUNDED_MULTIGRID && m->count < GMG_LEVELS &&
-           gmg_halve(m->level[m->count - 1].A, A->device != NULL, &shape)) {
+           gmg_halve(m->level[m->count - 1].A, &free, &lines, &shape)) {
         SPRY_GO(s->ctx, grid_complete(s->ctx, &shape));
         SPRY_GO(s->ctx, stencil_coarser(m->level[m->count - 1].A, &shape, 2, m->type, &op));
         add_level(m, op);

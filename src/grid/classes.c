@@ -7,26 +7,36 @@
 
 #include <stdlib.h>
 
-void stencil_visit_row(const stencil_part *part, bool transposed, const int64_t at[GRID_AXES],
-                       stencil_visit visit, void *data)
-{
-    static const axis_entry self = {.c = 1};
+/* Entries of a row along each axis. */
+typedef struct entry_lists {
     const axis_entry *list[GRID_AXES];
     int64_t count[GRID_AXES];
+} entry_lists;
+
+static entry_lists lists_of(const stencil_part *part, bool transposed, const int64_t at[GRID_AXES])
+{
+    static const axis_entry self = {.c = 1};
+    entry_lists l;
     for (int a = 0; a < GRID_AXES; a++) {
         const axis_table *t = transposed ? &part->transposed[a] : &part->table[a];
-        list[a] = &self;
-        count[a] = 1;
+        l.list[a] = &self;
+        l.count[a] = 1;
         if (part->has[a]) {
             const int64_t c = axis_class(t->rows, t->low, t->high, at[a]);
-            list[a] = t->entries + t->start[c];
-            count[a] = t->start[c + 1] - t->start[c];
+            l.list[a] = t->entries + t->start[c];
+            l.count[a] = t->start[c + 1] - t->start[c];
         }
     }
-    for (int64_t k = 0; k < count[2]; k++)
-        for (int64_t j = 0; j < count[1]; j++)
-            for (int64_t i = 0; i < count[0]; i++) {
-                const axis_entry *x = list[0] + i, *y = list[1] + j, *z = list[2] + k;
+    return l;
+}
+
+static void visit_lists(const stencil_part *part, const entry_lists *l, stencil_visit visit,
+                        void *data)
+{
+    for (int64_t k = 0; k < l->count[2]; k++)
+        for (int64_t j = 0; j < l->count[1]; j++)
+            for (int64_t i = 0; i < l->count[0]; i++) {
+                const axis_entry *x = l->list[0] + i, *y = l->list[1] + j, *z = l->list[2] + k;
                 const stencil_entry e = {{x->mid, y->mid, z->mid},
                                          {x->col, y->col, z->col},
                                          {x->kind, y->kind, z->kind},
@@ -35,9 +45,16 @@ void stencil_visit_row(const stencil_part *part, bool transposed, const int64_t 
             }
 }
 
+void stencil_visit_row(const stencil_part *part, bool transposed, const int64_t at[GRID_AXES],
+                       stencil_visit visit, void *data)
+{
+    const entry_lists lists = lists_of(part, transposed, at);
+    visit_lists(part, &lists, visit, data);
+}
+
 /* A number of a row: what it is multiplied with. */
 typedef struct row_number {
-    int32_t field[3];
+    int32_t field[3], along;
     int64_t at[3], offset;
     spry_scalar c;
 } row_number;
@@ -46,6 +63,7 @@ typedef struct row_numbers {
     const stencil *s;
     bool transposed;
     spry_context *ctx;
+    int32_t along; /* of the numbers that are noted; -1: none */
     int64_t count, room;
     row_number *list;
     spry_status status;
@@ -73,6 +91,7 @@ static void note_number(void *data, const stencil_part *part, const stencil_entr
     }
     row_number *to = &n->list[n->count++];
     *to = (row_number){.field = {-1, -1, -1},
+                       .along = n->along,
                        .offset = linear(shape, false, e->col),
                        .c = {part->c.re * e->c, part->c.im * e->c}};
     const int64_t at[3] = {0, linear(shape, true, e->mid), linear(shape, true, e->col)};
@@ -93,7 +112,7 @@ static int compare_groups(const row_number *a, const row_number *b)
         if (a->at[f] != b->at[f])
             return a->at[f] < b->at[f] ? -1 : 1;
     }
-    return 0;
+    return (a->along > b->along) - (a->along < b->along);
 }
 
 static int compare_numbers(const void *first, const void *second)
@@ -127,12 +146,21 @@ static void join_numbers(row_numbers *n)
 /* --- the tables ----------------------------------------------------------------------------------
  */
 
+/* Where points were given along x: the distances of a part's entries between the ends of lines, and
+ * the first of the arrays with their numbers. */
+typedef struct line_pattern {
+    int count;
+    int32_t first;
+    axis_entry *list;
+} line_pattern;
+
 typedef struct maker {
     const spry_operator *op;
     const stencil *s;
     stencil_form *form;
     row_numbers numbers;
     int64_t groups, group_room, streams, stream_room;
+    line_pattern pattern[TERMS_MOST];
 } maker;
 
 static spry_status make_room(maker *m)
@@ -140,11 +168,13 @@ static spry_status make_room(maker *m)
     enum { STREAMS_MOST = 1 << 22 };
     spry_context *ctx = m->op->ctx;
     spry_status status = SPRY_STATUS_OK;
-    const int64_t more = m->numbers.count;
-    if (m->streams + more > STREAMS_MOST)
+    const int64_t more = m->numbers.count, most = STREAMS_MOST + m->op->rows;
+    if (m->streams + more > most)
         return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
-                         "the stencil has more than %d numbers near boundaries; take a lower order",
-                         STREAMS_MOST);
+                         "the stencil has more than %" PRId64
+                         " numbers near boundaries, or of points that were given along y and z; "
+                         "take a lower order",
+                         most);
     if (m->groups + more > m->group_room) {
         const int64_t room = 2 * m->group_room + more + 64;
         SPRY_GO(ctx, base_grow(ctx, m->groups, room, sizeof *m->form->groups, &m->form->groups));
@@ -164,9 +194,22 @@ done:
 static spry_status put_class(maker *m, const int64_t at[GRID_AXES])
 {
     row_numbers *n = &m->numbers;
+    const int64_t end = m->s->shape.axis[0].unknowns - m->form->high[0];
+    const bool between = at[0] >= m->form->low[0] && at[0] < end;
     n->count = 0;
-    for (int p = 0; p < m->s->parts_count; p++)
-        stencil_visit_row(&m->s->parts[p], n->transposed, at, note_number, n);
+    for (int p = 0; p < m->s->parts_count; p++) {
+        const line_pattern *pattern = &m->pattern[p];
+        entry_lists lists = lists_of(&m->s->parts[p], n->transposed, at);
+        n->along = -1;
+        if (!between || !pattern->list)
+            visit_lists(&m->s->parts[p], &lists, note_number, n);
+        for (int k = 0; between && k < pattern->count; k++) {
+            lists.list[0] = &pattern->list[k];
+            lists.count[0] = 1;
+            n->along = pattern->first + k;
+            visit_lists(&m->s->parts[p], &lists, note_number, n);
+        }
+    }
     if (n->status != SPRY_STATUS_OK)
         return n->status;
     join_numbers(n);
@@ -175,7 +218,7 @@ static spry_status put_class(maker *m, const int64_t at[GRID_AXES])
         const row_number *r = &n->list[k];
         if (k == 0 || compare_groups(r, r - 1) != 0) {
             host_stencil_group *g = &m->form->groups[m->groups++];
-            *g = (host_stencil_group){.is_real = true, .first = m->streams};
+            *g = (host_stencil_group){.is_real = true, .along = r->along, .first = m->streams};
             memcpy(g->field, r->field, sizeof g->field);
             memcpy(g->at, r->at, sizeof g->at);
         }
@@ -188,17 +231,24 @@ static spry_status put_class(maker *m, const int64_t at[GRID_AXES])
     return status;
 }
 
+static const axis_table *table_of(const stencil_form *form, const stencil_part *part, int a)
+{
+    return form->transposed ? &part->transposed[a] : &part->table[a];
+}
+
 /* How many rows at each end are classes of their own. */
 static void find_classes(const stencil *s, stencil_form *form)
 {
     for (int a = 0; a < GRID_AXES; a++) {
         const int64_t rows = s->shape.axis[a].unknowns;
         for (int p = 0; p < s->parts_count; p++) {
-            const stencil_part *part = &s->parts[p];
-            const axis_table *t = form->transposed ? &part->transposed[a] : &part->table[a];
-            if (part->has[a]) {
-                form->low[a] = t->low > form->low[a] ? t->low : form->low[a];
-                form->high[a] = t->high > form->high[a] ? t->high : form->high[a];
+            const axis_table *t = table_of(form, &s->parts[p], a);
+            if (s->parts[p].has[a]) {
+                const bool along = a == 0 && t->given;
+                const int64_t low = along ? t->begin : t->low;
+                const int64_t high = along ? rows - t->end : t->high;
+                form->low[a] = low > form->low[a] ? low : form->low[a];
+                form->high[a] = high > form->high[a] ? high : form->high[a];
             }
         }
         if (form->low[a] + form->high[a] >= rows) {
@@ -207,6 +257,43 @@ static void find_classes(const stencil *s, stencil_form *form)
         }
         form->classes[a] = form->low[a] + 1 + form->high[a];
     }
+}
+
+/* The numbers of a pattern's entry in all rows between the ends of a line. */
+static void fill_along(const maker *m, const axis_table *t, const axis_entry *entry, void *to)
+{
+    for (int64_t r = m->form->low[0]; r < t->rows - m->form->high[0]; r++)
+        for (int64_t k = t->start[r]; k < t->start[r + 1]; k++)
+            if (t->entries[k].mid == entry->mid && t->entries[k].col == entry->col)
+                value_set(m->op->type, to, r, (spry_scalar){t->entries[k].c, 0});
+}
+
+/* Arrays of numbers along x, where its points were given. */
+static spry_status make_along(maker *m)
+{
+    spry_context *ctx = m->op->ctx;
+    stencil_form *form = m->form;
+    const int64_t rows = m->s->shape.axis[0].unknowns, end = rows - form->high[0];
+    spry_status status = SPRY_STATUS_OK;
+    for (int p = 0; p < m->s->parts_count && form->low[0] < end; p++) {
+        const axis_table *t = table_of(form, &m->s->parts[p], 0);
+        line_pattern *to = &m->pattern[p];
+        if (!m->s->parts[p].has[0] || !t->given)
+            continue;
+        SPRY_GO(ctx, axis_table_pattern(ctx, t, form->low[0], end, &to->count, &to->list));
+        to->first = form->along_count;
+        SPRY_GO(ctx, base_grow(ctx, to->first, to->first + to->count, sizeof *form->along,
+                               &form->along));
+        for (int k = 0; k < to->count; k++) {
+            void **array = &form->along[form->along_count];
+            *array = NULL;
+            SPRY_GO(ctx, base_calloc(ctx, rows, spry_type_size(m->op->type), array));
+            form->along_count++;
+            fill_along(m, t, &to->list[k], *array);
+        }
+    }
+done:
+    return status;
 }
 
 spry_status stencil_form_make(const spry_operator *op, bool transposed, stencil_form *form)
@@ -218,6 +305,7 @@ spry_status stencil_form_make(const spry_operator *op, bool transposed, stencil_
     spry_status status = SPRY_STATUS_OK;
     *form = (stencil_form){.transposed = transposed};
     find_classes(s, form);
+    SPRY_GO(ctx, make_along(&m));
     const int64_t classes = form->classes[0] * form->classes[1] * form->classes[2];
     SPRY_GO(ctx, base_calloc(ctx, classes + 1, sizeof *form->start, &form->start));
     for (int64_t c = 0; c < classes; c++) {
@@ -238,6 +326,7 @@ spry_status stencil_form_make(const spry_operator *op, bool transposed, stencil_
                                 .offsets = form->offsets,
                                 .coefficients = form->coefficients,
                                 .fields = (const void *const *)s->fields,
+                                .along = (const void *const *)form->along,
                                 .columns = s->shape.axis[0].unknowns,
                                 .low = form->low[0],
                                 .high = form->high[0],
@@ -245,6 +334,8 @@ spry_status stencil_form_make(const spry_operator *op, bool transposed, stencil_
     form->made = true;
 done:
     base_free(ctx, m.numbers.list);
+    for (int p = 0; p < s->parts_count; p++)
+        base_free(ctx, m.pattern[p].list);
     if (status != SPRY_STATUS_OK)
         stencil_form_clear(ctx, form);
     return status;
@@ -256,5 +347,8 @@ void stencil_form_clear(spry_context *ctx, stencil_form *form)
     base_free(ctx, form->groups);
     base_free(ctx, form->offsets);
     base_free(ctx, form->coefficients);
+    for (int k = 0; k < form->along_count; k++)
+        base_free(ctx, form->along[k]);
+    base_free(ctx, form->along);
     *form = (stencil_form){0};
 }

@@ -9,7 +9,7 @@
  * indices is even). With stencils of neighbours along the axes alone points of one colour do not
  * need each other, and bits do not depend on threads. After coming up the colours take turns the
  * other way, so that a V-cycle with as many sweeps before as after is symmetric where the operator
- * is.
+ * is. lines.c has Gauss-Seidel by lines.
  */
 #include "grid/gmg_device.h"
 #include "grid/stencil_device.h"
@@ -56,6 +56,10 @@ spry_status gmg_smooth(const gmg *m, int level, int sweeps, bool back, gmg_start
 {
     const gmg_level *l = &m->level[level];
     spry_status status = SPRY_STATUS_OK;
+    if (l->lines) {
+        gmg_lines(m, level, sweeps, back, start);
+        return status;
+    }
     if (m->redblack) {
         gmg_wave(m, level, sweeps, back, start);
         return status;
@@ -179,6 +183,7 @@ static void gmg_destroy(spry_operator *op)
         base_free(m->ctx, l->p);
         base_free(m->ctx, l->tiles);
         spry_vector_free(l->diagonal);
+        gmg_lines_clear(m, l);
         if (k > 0 || m->owns_first)
             spry_operator_free(l->A);
     }
@@ -286,10 +291,21 @@ done:
     return status;
 }
 
+static gmg_freedom freedom_of(const gmg *m)
+{
+    const gmg_options *o = &m->options;
+    gmg_freedom free = {.fully = o->coarsening == GMG_FULLY, .line = (int)o->line - 1};
+    if (o->smoother == GMG_LINE)
+        free.lines = GMG_LINES;
+    else if (o->smoother == GMG_AUTO && !free.fully && !m->place)
+        free.lines = GMG_SOME_LINES;
+    return free;
+}
+
 static spry_status make_levels(gmg *m, const spry_operator *A)
 {
     const stencil *s = stencil_of(A);
-    const bool fully = m->options.coarsening == GMG_FULLY || m->place;
+    const gmg_freedom free = freedom_of(m);
     spry_operator *op = NULL;
     spry_status status = SPRY_STATUS_OK;
     if (s->order > 2 || m->type != A->type) {
@@ -298,10 +314,12 @@ static spry_status make_levels(gmg *m, const spry_operator *A)
     }
     SPRY_GO(m->ctx, add_level(m, op ? op : (spry_operator *)(uintptr_t)A));
     while (m->count < GMG_LEVELS) {
-        const gmg_level *fine = &m->level[m->count - 1];
+        gmg_level *fine = &m->level[m->count - 1];
         grid_shape shape;
-        if (fine->A->rows <= m->options.coarsest || !gmg_halve(fine->A, fully, &shape))
+        unsigned lines;
+        if (fine->A->rows <= m->options.coarsest || !gmg_halve(fine->A, &free, &lines, &shape))
             break;
+        fine->lines = lines;
         SPRY_GO(m->ctx, grid_complete(m->ctx, &shape));
         SPRY_GO(m->ctx, stencil_coarser(fine->A, &shape, 2, m->type, &op));
         SPRY_GO(m->ctx, add_level(m, op));
@@ -312,7 +330,17 @@ static spry_status make_levels(gmg *m, const spry_operator *A)
                            "take jacobi");
         goto done;
     }
+    if (m->options.smoother == GMG_LINE && m->count > 1 && !m->level[0].lines) {
+        status = SPRY_FAIL(m->ctx, SPRY_STATUS_BAD_USAGE,
+                           "precon gmg: smoother=line needs lines whose points have neighbours "
+                           "next to them alone, and other neighbours along the axes alone; take "
+                           "another line= or jacobi");
+        goto done;
+    }
     SPRY_GO(m->ctx, add_diagonals(m));
+    for (int k = 0; k + 1 < m->count; k++)
+        if (m->level[k].lines)
+            SPRY_GO(m->ctx, gmg_lines_make(m, k));
     for (int k = 0; k + 1 < m->count && m->options.smoother == GMG_CHEBYSHEV; k++)
         SPRY_GO(m->ctx, gmg_chebyshev_make(m, k));
     if (m->place)
@@ -326,7 +354,7 @@ done:
 static spry_status check_place(const spry_operator *A, const gmg_options *o)
 {
     const char *said = o->smoother == GMG_CHEBYSHEV    ? "smoother=chebyshev"
-                       : o->coarsening == GMG_SEMI     ? "coarsening=semi"
+                       : o->smoother == GMG_LINE       ? "smoother=line"
                        : o->interpolation == GMG_CUBIC ? "interpolation=cubic"
                                                        : NULL;
     if (!A->device || !said)
@@ -362,7 +390,8 @@ spry_status gmg_make(const spry_operator *A, const void *options, spry_operator 
     if (op->device)
         op->device->users++;
     m->options = *(const gmg_options *)options;
-    m->redblack = m->options.smoother == GMG_AUTO || m->options.smoother == GMG_REDBLACK;
+    m->redblack = m->options.smoother == GMG_AUTO || m->options.smoother == GMG_REDBLACK ||
+                  m->options.smoother == GMG_LINE;
     SPRY_GO(ctx, make_levels(m, A));
     if (type == A->type) {
         *M = op;

@@ -6,7 +6,7 @@
 #include "grid/terms.h"
 #include "precon/gmg.h"
 
-enum { GMG_LEVELS = 32 };
+enum { GMG_LEVELS = 32, GMG_FACTORS = 4 };
 
 /* A level; of the first one x and b are the caller's. */
 typedef struct gmg_level {
@@ -19,6 +19,11 @@ typedef struct gmg_level {
     spry_vector *diagonal; /* inverse */
     void *lower;           /* bounds of x, see bounded.h; NULL: there are none */
     void *tiles;           /* two lines for each thread, each with an element before and behind */
+    unsigned lines;        /* axes whose lines are solved, a bit for each; 0: points are relaxed */
+    void *factors[GRID_AXES][GMG_FACTORS]; /* of such lines: lower, inverse pivots, upper, and
+                                              around where ends meet */
+    void *room; /* for their residuals, room_size bytes for each thread */
+    int64_t room_size;
 } gmg_level;
 
 typedef struct gmg {
@@ -48,6 +53,12 @@ spry_status gmg_check_diagonal(const gmg *m, int level);
  * whatever it holds. */
 spry_status gmg_chebyshev(const gmg *m, int level, int sweeps, bool zero);
 spry_status gmg_chebyshev_make(gmg *m, int level);
+/* The same by lines along axes, and what they need of a level (lines.c). */
+void gmg_lines(const gmg *m, int level, int sweeps, bool back, gmg_start start);
+spry_status gmg_lines_make(gmg *m, int level);
+void gmg_lines_clear(const gmg *m, gmg_level *l);
+/* Whether lines along an axis are tridiagonal, and neighbours of theirs of the other colour. */
+bool gmg_has_lines(const stencil *s, int axis);
 /* b of the next level = restricted b - A x, or (plain) b */
 void gmg_down(const gmg *m, int level, bool plain);
 /* Bounds of the next level: no correction within them takes x below its own. */
@@ -55,9 +66,17 @@ void gmg_bounds_down(const gmg *m, int level);
 /* Whether neighbours have the other colour: they lie along one axis, next to the row, and periodic
  * axes have an even number of points. */
 bool gmg_two_colours(const stencil *s);
-/* The intervals of the next level, of an operator's shape: half of those along all axes, or (fully
- * is false) along those with strong couplings; false where none can be halved. */
-bool gmg_halve(const spry_operator *A, bool fully, grid_shape *shape);
+/* What is free to be chosen for a level: axes that are halved, all or those with strong couplings;
+ * lines, none, some where points do not do, or those along one axis (line is its number) or along
+ * what is strongest (-1). */
+typedef struct gmg_freedom {
+    bool fully;
+    enum { GMG_NO_LINES, GMG_SOME_LINES, GMG_LINES } lines;
+    int line;
+} gmg_freedom;
+/* The intervals of the next level, of an operator's shape, and axes for lines on this one, a bit
+ * each; false where none can be halved. */
+bool gmg_halve(const spry_operator *A, const gmg_freedom *free, unsigned *lines, grid_shape *shape);
 /* x = x of the next level by cubic interpolation */
 void gmg_guess(const gmg *m, int level);
 /* Makes the matrix of the last level regular where it takes constants to 0; whether it did. */

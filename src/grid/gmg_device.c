@@ -201,12 +201,45 @@ static void coarse_sizes(const gmg *m, int level, int32_t n[GRID_AXES])
         n[a] = (int32_t)m->level[level + 1].s->shape.axis[a].unknowns;
 }
 
+/* Axes that are halved, a bit each; whether that is all of them. */
+static int32_t halved_axes(const gmg *m, int level, bool *all)
+{
+    const grid_axis *fine = m->level[level].s->shape.axis,
+                    *coarse = m->level[level + 1].s->shape.axis;
+    const int dimensions = m->level[level].s->shape.dimensions;
+    int32_t axes = 0;
+    for (int a = 0; a < dimensions; a++)
+        axes |= (fine[a].intervals != coarse[a].intervals) << a;
+    *all = axes == (1 << dimensions) - 1;
+    return axes;
+}
+
+/* The same along some axes: a coarse point per work-item. */
+static spry_status thin_out(const gmg *m, int level, int32_t plain, int32_t red, int32_t halved)
+{
+    const level_device *l = &m->device->level[level];
+    const int64_t positions = m->level[level + 1].A->rows;
+    int32_t n[GRID_AXES];
+    coarse_sizes(m, level, n);
+    const device_arg before = DEVICE_VALUE(positions);
+    const device_arg after[] = {
+        DEVICE_VALUE(n[0]),      DEVICE_VALUE(n[1]),      DEVICE_VALUE(n[2]),
+        DEVICE_VALUE(plain),     DEVICE_VALUE(red),       DEVICE_VALUE(halved),
+        device_arg_memory(l->x), device_arg_memory(l->b), device_arg_memory(l[1].b)};
+    return launch(l, "a_thin", (positions + STENCIL_GROUP - 1) / STENCIL_GROUP, 0, &before, after,
+                  9);
+}
+
 spry_status gmg_device_down(const gmg *m, int level, bool plain)
 {
     enum { MOST_DEPTH = 16 };
     const level_device *l = &m->device->level[level];
     const int32_t as_it_is = plain;
     const int32_t red = !plain && m->redblack && relaxation(m) == 1 && m->options.pre > 0;
+    bool all;
+    const int32_t halved = halved_axes(m, level, &all);
+    if (!all)
+        return thin_out(m, level, as_it_is, red, halved);
     const bool marches = l->copy.lines > 0;
     int32_t n[GRID_AXES], depth = 0;
     int points[GRID_AXES];
@@ -237,12 +270,15 @@ spry_status gmg_device_up(const gmg *m, int level, bool zero)
     const int32_t depth = stencil_march_depth(m->device->d, across, fine[2].unknowns, MOST_DEPTH);
     const device_arg before = DEVICE_VALUE(depth);
     int32_t n[GRID_AXES];
+    bool all;
+    const int32_t halved = halved_axes(m, level, &all);
     coarse_sizes(m, level, n);
-    const device_arg after[] = {DEVICE_VALUE(n[0]),        DEVICE_VALUE(n[1]),
-                                DEVICE_VALUE(n[2]),        DEVICE_VALUE(fresh),
-                                device_arg_memory(l[1].x), device_arg_memory(l->x)};
+    const device_arg after[] = {DEVICE_VALUE(n[0]),     DEVICE_VALUE(n[1]),
+                                DEVICE_VALUE(n[2]),     DEVICE_VALUE(fresh),
+                                DEVICE_VALUE(halved),   device_arg_memory(l[1].x),
+                                device_arg_memory(l->x)};
     return launch(l, "a_up", across * ((fine[2].unknowns + depth - 1) / depth), 0, &before, after,
-                  6);
+                  7);
 }
 
 /* x = x with what the next level has found, and both colours relaxed, in the other array: they
@@ -341,7 +377,9 @@ static spry_status make_level(const gmg *m, int k, level_device *l)
         goto done;
     SPRY_GO(ctx, stencil_put_fields(d, A, &l->fields));
     SPRY_GO(ctx, stencil_copy_make(d, A, &m->level[k].s->plain, l->fields, &l->copy));
-    l->finishes = m->redblack && finishes(&l->copy);
+    bool all;
+    (void)halved_axes(m, k, &all);
+    l->finishes = m->redblack && all && finishes(&l->copy);
     if (!m->redblack || l->finishes)
         SPRY_GO(ctx, device_alloc(d, bytes, &l->other));
     if (diagonal_is_zero(&l->copy))

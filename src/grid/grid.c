@@ -10,7 +10,12 @@
          "what is known at the two faces of x: one word, or two with a colon, "              \
          "neumann:dirichlet")                                                                \
     item(TEXT, y, "", 0, 0, NULL, "the same for y")                                          \
-    item(TEXT, z, "", 0, 0, NULL, "the same for z")
+    item(TEXT, z, "", 0, 0, NULL, "the same for z")                                          \
+    item(INT, layer, "8", 1, 1e9, NULL,                                                      \
+         "intervals of an absorbing layer before a face that is named absorb")               \
+    item(TEXT, stretch, "", 0, 0, NULL,                                                      \
+         "axes whose intervals differ: x:cosine has them short at both ends, z:ratio:1.1 "   \
+         "each 1.1 times the one before; with commas between")
 
 typedef struct grid_options {
     GRID_OPTIONS(SPRY_OPTION_FIELD)
@@ -81,20 +86,29 @@ static spry_status read_box(spry_context *ctx, const char *text, grid_shape *sha
                                 "box=%s has more axes than the grid, %d", text, shape->dimensions);
 }
 
-static spry_status read_face(spry_context *ctx, int axis, const char *word, grid_face *face)
+/* The face at an end, by the number of its word. */
+static void set_face(grid_axis *axis, int side, int64_t word, int64_t layer)
+{
+    axis->face[side] = word == GRID_ABSORB ? GRID_DIRICHLET : (grid_face)word;
+    axis->layer[side] = word == GRID_ABSORB ? layer : 0;
+}
+
+static spry_status read_face(spry_context *ctx, int axis, const char *word, int64_t *face)
 {
     const int found = base_find_word(GRID_FACES, word);
     char what[] = "boundary of x";
     what[sizeof what - 2] = "xyz"[axis];
     if (found < 0)
         return base_unknown_word(ctx, what, word, GRID_FACES);
-    *face = (grid_face)found;
+    *face = found;
     return SPRY_STATUS_OK;
 }
 
-static spry_status read_faces(spry_context *ctx, const char *text, int a, grid_shape *shape)
+static spry_status read_faces(spry_context *ctx, const char *text, int a, int64_t layer,
+                              grid_shape *shape)
 {
     grid_axis *axis = &shape->axis[a];
+    int64_t words[2] = {0};
     char first[SPRY_OPTION_TEXT_SIZE];
     const size_t length = strcspn(text, ":");
     spry_status status = SPRY_STATUS_OK;
@@ -104,15 +118,29 @@ static spry_status read_faces(spry_context *ctx, const char *text, int a, grid_s
         return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "%c=%s: the grid has no such axis", "xyz"[a],
                          text);
     snprintf(first, sizeof first, "%.*s", (int)length, text);
-    SPRY_GO(ctx, read_face(ctx, a, first, &axis->face[0]));
-    axis->face[1] = axis->face[0];
+    SPRY_GO(ctx, read_face(ctx, a, first, &words[0]));
+    words[1] = words[0];
     if (text[length])
-        SPRY_GO(ctx, read_face(ctx, a, text + length + 1, &axis->face[1]));
+        SPRY_GO(ctx, read_face(ctx, a, text + length + 1, &words[1]));
+    for (int side = 0; side < 2; side++)
+        set_face(axis, side, words[side], layer);
     if ((axis->face[0] == GRID_PERIODIC) != (axis->face[1] == GRID_PERIODIC))
         status = SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
                            "%c=%s: both faces of an axis are periodic, or none", "xyz"[a], text);
 done:
     return status;
+}
+
+static spry_status check_layers(spry_context *ctx, int a, const grid_shape *shape)
+{
+    const grid_axis *axis = &shape->axis[a];
+    if (a >= shape->dimensions || axis->layer[0] + axis->layer[1] == 0 ||
+        axis->layer[0] + axis->layer[1] < axis->intervals)
+        return SPRY_STATUS_OK;
+    return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
+                     "absorbing layers of %" PRId64 " intervals along %c, which has %" PRId64
+                     ", leave nothing between them; take a smaller layer=",
+                     axis->layer[0] + axis->layer[1], "xyz"[a], axis -> intervals);
 }
 
 spry_status grid_complete(spry_context *ctx, grid_shape *shape)
@@ -152,20 +180,27 @@ spry_status spry_grid_new(spry_context *ctx, const char *text, spry_grid **out)
     SPRY_GO(ctx, read_box(ctx, options.box, &shape));
     const char *faces[] = {options.x, options.y, options.z};
     for (int a = 0; a < GRID_AXES; a++) {
-        shape.axis[a].face[0] = shape.axis[a].face[1] = (grid_face)options.boundary;
-        SPRY_GO(ctx, read_faces(ctx, faces[a], a, &shape));
+        for (int side = 0; side < 2; side++)
+            set_face(&shape.axis[a], side, options.boundary, options.layer);
+        SPRY_GO(ctx, read_faces(ctx, faces[a], a, options.layer, &shape));
+        SPRY_GO(ctx, check_layers(ctx, a, &shape));
     }
     SPRY_GO(ctx, grid_complete(ctx, &shape));
+    SPRY_GO(ctx, grid_stretch(ctx, options.stretch, &shape));
     SPRY_GO(ctx, base_object_new(ctx, sizeof **out, out));
     **out = (spry_grid){ctx, shape};
 done:
+    if (status != SPRY_STATUS_OK)
+        grid_drop(ctx, &shape);
     return status;
 }
 
 void spry_grid_free(spry_grid *grid)
 {
-    if (grid)
+    if (grid) {
+        grid_drop(grid->ctx, &grid->shape);
         base_object_free(grid->ctx, grid);
+    }
 }
 
 spry_status spry_grid_describe(const spry_grid *grid, spry_grid_info *info)
@@ -198,7 +233,7 @@ void grid_split(const grid_shape *shape, bool all_points, int64_t i, int64_t at[
     }
 }
 
-static void place_of(const grid_shape *shape, bool all_points, int64_t i, double place[GRID_AXES])
+void grid_place(const grid_shape *shape, bool all_points, int64_t i, double place[GRID_AXES])
 {
     int64_t at[GRID_AXES];
     grid_split(shape, all_points, i, at);
@@ -216,7 +251,7 @@ spry_status spry_grid_place(const spry_grid *grid, bool all_points, int64_t inde
     if (index < 0 || index >= count)
         return SPRY_FAIL(grid->ctx, SPRY_STATUS_BAD_USAGE,
                          "index %" PRId64 " is outside 0..%" PRId64, index, count - 1);
-    place_of(&grid->shape, all_points, index, place);
+    grid_place(&grid->shape, all_points, index, place);
     return SPRY_STATUS_OK;
 }
 
@@ -234,7 +269,7 @@ spry_status spry_field_new(const spry_grid *grid, spry_type type, bool all_point
     for (int64_t i = 0; i < count; i++) {
         double place[GRID_AXES];
         spry_scalar value = {0, 0};
-        place_of(&grid->shape, all_points, i, place);
+        grid_place(&grid->shape, all_points, i, place);
         function(data, place, &value);
         value_set(type, (*field)->data, i, value);
     }

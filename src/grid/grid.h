@@ -12,14 +12,25 @@
 #include <spry/grid.h>
 
 enum { GRID_AXES = 3 };
-/* What is known at a face. An absorbing layer will be a fourth kind, of Helmholtz's equation. */
+/* What is known at a face. An absorbing layer is one before a face with a known value. */
 typedef enum grid_face { GRID_DIRICHLET, GRID_NEUMANN, GRID_PERIODIC } grid_face;
-#define GRID_FACES "dirichlet neumann periodic"
+#define GRID_FACES "dirichlet neumann periodic absorb"
+enum { GRID_ABSORB = GRID_PERIODIC + 1 }; /* the word */
+
+/* Coordinates that were given, from the beginning of an axis to its end; shared by all shapes that
+ * have them, those of coarser grids among them. */
+typedef struct grid_points {
+    atomic_int users;
+    double at[];
+} grid_points;
 
 typedef struct grid_axis {
-    int64_t intervals; /* 0: the grid has no such axis, but one point in its place */
-    double low, high, spacing;
-    grid_face face[2]; /* at its beginning and end */
+    int64_t intervals;         /* 0: the grid has no such axis, but one point in its place */
+    double low, high, spacing; /* the mean one where points were given */
+    grid_points *given;        /* NULL: intervals are equal */
+    int64_t stride;            /* from a point to the next among those given */
+    grid_face face[2];         /* at its beginning and end */
+    int64_t layer[2];          /* intervals of an absorbing layer there; 0: none */
     int64_t points, unknowns;
     int64_t first; /* the point that is unknown 0 */
 } grid_axis;
@@ -38,14 +49,23 @@ struct spry_grid {
 
 /* Fills in what follows from intervals, box and faces; fails where there is no unknown. */
 spry_status grid_complete(spry_context *ctx, grid_shape *shape);
+/* A copy of a shape that is kept holds the points that were given, until it drops them. */
+void grid_hold(const grid_shape *shape);
+void grid_drop(spry_context *ctx, const grid_shape *shape);
+/* The points of `stretch=`, for a shape that is complete. */
+spry_status grid_stretch(spry_context *ctx, const char *text, grid_shape *shape);
 /* The coordinate of point i of an axis. */
 static inline double grid_coordinate(const grid_axis *axis, int64_t i)
 {
+    if (axis->given)
+        return axis->given->at[i * axis->stride];
     /* From the nearer end, so that both ends are exact. */
     const int64_t left = axis->intervals - i;
     return i <= left ? axis->low + axis->spacing * (double)i
                      : axis->high - axis->spacing * (double)left;
 }
+/* The place of element i of unknowns, or of points. */
+void grid_place(const grid_shape *shape, bool all_points, int64_t i, double place[GRID_AXES]);
 /* Indices along the axes of element i of unknowns, or of points. */
 void grid_split(const grid_shape *shape, bool all_points, int64_t i, int64_t at[GRID_AXES]);
 
@@ -66,6 +86,9 @@ typedef struct weight {
 void grid_weights(int q, int place, int count, const int *nodes, int slope, weight *w);
 /* The nearest double. */
 double grid_weight_value(weight w);
+/* The same for nodes anywhere, with derivatives in the units of their places. */
+void grid_weights_at(int q, long double place, int count, const long double *nodes, int slope,
+                     double *w);
 
 /* --- terms (parse.c) -----------------------------------------------------------------------------
  */
@@ -116,12 +139,15 @@ typedef struct axis_entry {
     known_kind kind;
 } axis_entry;
 /* The rows of a table: `low` at the beginning of the axis, one for all between, `high` at its end.
- * Rows are those of unknowns. */
+ * Rows are those of unknowns. Where points were given `low` is all rows. */
 typedef struct axis_table {
     int64_t rows, low, high;
     int64_t *start; /* low + 1 + high + 1 */
     axis_entry *entries;
     bool periodic;
+    bool given;
+    int64_t begin, end; /* given: rows from `begin` on, before `end`, have entries at distances
+                           that all of these can have */
 } axis_table;
 
 /* What a term does along one axis: derivatives, outer ones from the left, then across a field (mid)
@@ -136,6 +162,10 @@ spry_status axis_table_make(spry_context *ctx, const grid_axis *axis, char name,
                             const axis_work *work, axis_table *table);
 spry_status axis_table_transpose(spry_context *ctx, const axis_table *from, axis_table *table);
 void axis_table_clear(spry_context *ctx, axis_table *table);
+/* Of points that were given: the distances of entries in rows begin..end-1, each once, with
+ * numbers of 1. */
+spry_status axis_table_pattern(spry_context *ctx, const axis_table *table, int64_t begin,
+                               int64_t end, int *count, axis_entry **pattern);
 /* The number of a row's class: 0..low-1, low, low+1..low+high. */
 static inline int64_t axis_class(int64_t rows, int64_t low, int64_t high, int64_t row)
 {
@@ -164,6 +194,8 @@ typedef struct stencil_form {
     host_stencil_group *groups;
     int64_t *offsets;
     void *coefficients;
+    void **along; /* numbers along x, where its points were given */
+    int along_count;
 } stencil_form;
 
 typedef struct stencil {

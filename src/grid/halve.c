@@ -7,11 +7,20 @@
  * A smooth error along other axes is no trouble: a red-black sweep damps what oscillates along axis
  * a of couplings c by about (1 - c_a / sum c)^2 or better. With the least ratio below that is 0.35
  * in two dimensions and 0.55 in three, where equal couplings have 0.25 and 0.44.
+ *
+ * Lines along an axis (lines.c) take its couplings out of this: what is strongest of the others is
+ * smoothed then. They are for grids whose strong axis is another one from place to place, and for a
+ * strong axis that cannot be halved.
  */
 #include "grid/gmg.h"
 
 #define RATIO_LEAST 0.7 /* of a coupling to the strongest one, for an axis to be halved */
-enum { SAMPLES = 6 };   /* rows along each axis that are looked at */
+#define ROW_LEAST 0.5   /* the same in a single row */
+enum {
+    SAMPLES = 6,
+    ROWS = SAMPLES * SAMPLES * SAMPLES
+}; /* rows that are looked at, along each axis
+      and in all */
 
 /* A row's numbers for its neighbours, below and above, along each axis. */
 typedef struct row_couplings {
@@ -36,20 +45,28 @@ static void add_coupling(void *data, const stencil_part *part, const stencil_ent
     *sum = (spry_scalar){sum->re + value.re, sum->im + value.im};
 }
 
-/* The mean size of couplings along each axis, over rows spread over the grid. */
-static void find_couplings(const spry_operator *A, double size[GRID_AXES])
+/* Couplings along each axis: their mean size over rows spread over the grid, and those of each. */
+typedef struct couplings {
+    double mean[GRID_AXES];
+    double row[ROWS][GRID_AXES];
+} couplings;
+
+static void find_couplings(const spry_operator *A, couplings *c)
 {
     const stencil *s = A->state;
     const grid_axis *axis = s->shape.axis;
-    for (int k = 0; k < SAMPLES * SAMPLES * SAMPLES; k++) {
+    *c = (couplings){0};
+    for (int k = 0; k < ROWS; k++) {
         row_couplings row = {.A = A};
         for (int a = 0, rest = k; a < GRID_AXES; a++, rest /= SAMPLES)
             row.at[a] = (2 * (rest % SAMPLES) + 1) * axis[a].unknowns / (2 * SAMPLES);
         for (int p = 0; p < s->parts_count; p++)
             stencil_visit_row(&s->parts[p], false, row.at, add_coupling, &row);
-        for (int a = 0; a < GRID_AXES; a++)
+        for (int a = 0; a < GRID_AXES; a++) {
             for (int side = 0; side < 2; side++)
-                size[a] += hypot(row.side[a][side].re, row.side[a][side].im);
+                c->row[k][a] += hypot(row.side[a][side].re, row.side[a][side].im);
+            c->mean[a] += c->row[k][a];
+        }
     }
 }
 
@@ -78,23 +95,83 @@ static bool can_be_halved(const stencil *s, int a)
     return axis->intervals % 2 == 0 && axis->intervals / 2 >= least;
 }
 
-bool gmg_halve(const spry_operator *A, bool fully, grid_shape *shape)
+static double largest(const double size[GRID_AXES], int without)
+{
+    double most = 0;
+    for (int a = 0; a < GRID_AXES; a++)
+        most = a != without && size[a] > most ? size[a] : most;
+    return most;
+}
+
+/* Whether sweeps smooth what oscillates along an axis: its coupling is strong beside all others, or
+ * all but that along some lines. */
+static bool is_smoothed(const double size[GRID_AXES], unsigned lines, int axis, double least)
+{
+    bool yes = lines == 0 && size[axis] >= least * largest(size, -1);
+    for (int l = 0; l < GRID_AXES; l++)
+        yes = yes || ((lines >> l & 1) && size[axis] >= least * largest(size, l));
+    return yes;
+}
+
+/* The axes that sweeps smooth and that can be halved. */
+static unsigned find_halved(const stencil *s, const couplings *c, unsigned lines)
+{
+    unsigned halved = 0;
+    for (int a = 0; a < s->shape.dimensions; a++)
+        if (is_smoothed(c->mean, lines, a, RATIO_LEAST) && can_be_halved(s, a))
+            halved |= 1u << a;
+    return halved;
+}
+
+/* The axis with the largest coupling, or those, as far as lines can run along them. */
+static unsigned strongest(const stencil *s, const double size[GRID_AXES])
+{
+    unsigned axes = 0;
+    for (int a = 0; a < s->shape.dimensions; a++)
+        if (size[a] == largest(size, -1) && gmg_has_lines(s, a))
+            axes |= 1u << a;
+    return axes;
+}
+
+/* Lines where points do not do: some row has other strong couplings than what is halved for all,
+ * or nothing can be halved. */
+static unsigned find_lines(const stencil *s, const couplings *c)
+{
+    const unsigned halved = find_halved(s, c, 0);
+    unsigned lines = halved ? 0 : strongest(s, c->mean);
+    for (int k = 0; k < ROWS && halved; k++)
+        for (int a = 0; a < s->shape.dimensions; a++)
+            if ((halved >> a & 1) && !is_smoothed(c->row[k], 0, a, ROW_LEAST))
+                lines |= strongest(s, c->row[k]) | strongest(s, c->mean);
+    return lines;
+}
+
+bool gmg_halve(const spry_operator *A, const gmg_freedom *free, unsigned *lines, grid_shape *shape)
 {
     const stencil *s = A->state;
-    double size[GRID_AXES] = {0}, most = 0;
-    bool any = false;
+    couplings c;
+    unsigned halved = 0;
     *shape = s->shape;
-    if (!fully)
-        find_couplings(A, size);
-    for (int a = 0; a < shape->dimensions; a++) {
-        if (fully && !can_be_halved(s, a))
+    *lines = 0;
+    if (!free->fully || free->lines != GMG_NO_LINES)
+        find_couplings(A, &c);
+    if (free->lines == GMG_LINES && free->line >= 0 && gmg_has_lines(s, free->line))
+        *lines = 1u << free->line;
+    else if (free->lines != GMG_NO_LINES)
+        *lines = find_lines(s, &c);
+    if (free->lines == GMG_LINES && *lines == 0)
+        *lines = strongest(s, c.mean);
+    for (int a = 0; a < shape->dimensions && free->fully; a++) {
+        if (!can_be_halved(s, a))
             return false;
-        most = size[a] > most ? size[a] : most;
+        halved |= 1u << a;
     }
+    if (!free->fully)
+        halved = find_halved(s, &c, *lines);
     for (int a = 0; a < shape->dimensions; a++)
-        if (size[a] >= RATIO_LEAST * most && can_be_halved(s, a)) {
+        if (halved >> a & 1) {
             shape->axis[a].intervals /= 2;
-            any = true;
+            shape->axis[a].stride *= 2;
         }
-    return any;
+    return halved != 0;
 }

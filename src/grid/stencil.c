@@ -157,6 +157,7 @@ void stencil_destroy(spry_operator *op)
     stencil_form_clear(op->ctx, &s->plain);
     stencil_form_clear(op->ctx, &s->transposed);
     terms_clear(op->ctx, s);
+    grid_drop(op->ctx, &s->shape);
     base_free(op->ctx, s);
 }
 
@@ -226,6 +227,7 @@ spry_status spry_operator_stencil(const spry_grid *grid, const char *text, const
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *s, &s));
     op->state = s;
     s->shape = grid->shape;
+    grid_hold(&s->shape);
     s->order = (int)chosen.order;
     s->kernels = host_kernels_for(ctx, type);
     const terms_given given = {text, count, names, values};
@@ -298,6 +300,7 @@ spry_status stencil_coarser(const spry_operator *fine, const grid_shape *shape, 
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *s, &s));
     op->state = s;
     s->shape = *shape;
+    grid_hold(&s->shape);
     s->order = order;
     s->kernels = host_kernels_for(ctx, type);
     SPRY_GO(ctx, base_calloc(ctx, from->field_count, sizeof *s->fields, &s->fields));

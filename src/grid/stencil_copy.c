@@ -291,6 +291,11 @@ spry_status stencil_copy_make(spry_device *d, const spry_operator *op, const ste
 {
     *c = (stencil_copy){
         .d = d, .type = op->type, .shape = &stencil_of(op)->shape, .form = form, .fields = fields};
+    const int64_t classes = form->classes[0] * form->classes[1] * form->classes[2];
+    if (form->along_count > 0 || 9 * form->start[classes] + classes > INT32_MAX / 2)
+        return SPRY_FAIL(d->ctx, SPRY_STATUS_UNSUPPORTED,
+                         "operators on grids whose points were given along x, or so many of them "
+                         "along y and z, live on the host alone; take device=cpu");
     note_inside(op, c);
     c->regular = is_regular(op, c);
     choose_march(c);

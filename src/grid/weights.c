@@ -4,6 +4,7 @@
  * coefficient of prod (t + place - s_m), an integer where places and nodes are. A node with a known
  * derivative counts twice (Hermite). B. Fornberg, Calculation of weights in finite difference
  * formulas, SIAM Rev. 40 (1998), 685-691, has the same numbers by a recursion in floating point.
+ * Between points that were given the same products are in long double, and rounded once.
  */
 #include "base/number.h"
 #include "grid/grid.h"
@@ -96,4 +97,28 @@ double grid_weight_value(weight w)
     /* The last bit stands for all that were cut off: rounding of 62 bits to 53 sees them. */
     const double size = ldexp((double)((uint64_t)quotient | rest), exponent);
     return w.num < 0 ? -size : size;
+}
+
+void grid_weights_at(int q, long double place, int count, const long double *nodes, int slope,
+                     double *w)
+{
+    long double rest = q == 0;
+    for (int j = 0; j < count; j++) {
+        long double c[POWER_MOST + 1] = {1}, den = 1; /* of t^0 .. t^q */
+        for (int m = 0; m < count + (slope >= 0); m++) {
+            const long double node = nodes[m < count ? m : slope];
+            if (m == j)
+                continue;
+            for (int k = q; k > 0; k--)
+                c[k] = c[k] * (place - node) + c[k - 1];
+            c[0] *= place - node;
+            den *= m == count && j == slope ? 1 : nodes[j] - node;
+        }
+        for (int k = 1; k <= q; k++)
+            c[q] *= k;
+        w[j == slope ? count : j] = (double)(c[q] / den);
+        rest -= j == slope ? 0 : c[q] / den;
+    }
+    if (slope >= 0)
+        w[slope] = (double)rest;
 }

@@ -6,6 +6,7 @@
  * memory (VTK file formats, "appended raw"): before each array the number of its bytes in 64 bits.
  *
  * .h5 is HDF5 by our own writer (io/hdf5_write.h), the one of MATLAB's files: one data set.
+ * .vtr is the one for grids with coordinates along each axis, which are arrays behind the others.
  */
 #include "grid/grid.h"
 
@@ -38,7 +39,7 @@ spry_option_list spry_field_options(void)
 typedef struct shown {
     const grid_shape *shape;
     const spry_vector *v;
-    bool all_points;
+    bool all_points, by_arrays; /* by_arrays: coordinates are written one by one */
     int64_t n[GRID_AXES];
 } shown;
 
@@ -49,7 +50,7 @@ static double origin_of(const shown *f, int axis)
     return axis < f->shape->dimensions ? grid_coordinate(a, f->all_points ? 0 : a->first) : 0;
 }
 
-/* --- .vti ----------------------------------------------------------------------------------------
+/* --- .vti and .vtr -------------------------------------------------------------------------------
  */
 
 /* The real or imaginary parts, as they are in the vector. */
@@ -73,43 +74,85 @@ static void write_part(io_writer *w, const spry_vector *v, int part)
     }
 }
 
-static spry_status write_vti(const shown *f, const char *path)
+/* Coordinate k of an axis of what is shown; an axis that is not there has 0. */
+static double shown_coordinate(const shown *f, int axis, int64_t k)
 {
+    const grid_axis *a = &f->shape->axis[axis];
+    return axis < f->shape->dimensions ? grid_coordinate(a, k + (f->all_points ? 0 : a->first)) : 0;
+}
+
+/* The whole grid's tag: where points are, unless coordinates come as arrays. */
+static void write_grid_tag(io_writer *w, const shown *f, const char *kind, const char *extent)
+{
+    char origin[GRID_AXES][32], spacing[GRID_AXES][32];
+    io_printf(w, "<%s WholeExtent=\"%s\"", kind, extent);
+    for (int k = 0; k < GRID_AXES; k++) {
+        base_print_double(shown_coordinate(f, k, 0), origin[k]);
+        base_print_double(f->shape->axis[k].spacing, spacing[k]);
+    }
+    if (!f->by_arrays)
+        io_printf(w, " Origin=\"%s %s %s\" Spacing=\"%s %s %s\"", origin[0], origin[1], origin[2],
+                  spacing[0], spacing[1], spacing[2]);
+    io_printf(w, ">\n<Piece Extent=\"%s\">\n", extent);
+}
+
+/* The tag of an array whose numbers are `offset` bytes behind the text. */
+static void write_array_tag(io_writer *w, bool single, const char *name, uint64_t offset)
+{
+    io_printf(w,
+              "<DataArray type=\"%s\" Name=\"%s\" format=\"appended\" offset=\"%" PRIu64 "\"/>\n",
+              single ? "Float32" : "Float64", name, offset);
+}
+
+static void write_coordinates(io_writer *w, const shown *f)
+{
+    for (int a = 0; a < GRID_AXES; a++) {
+        const uint64_t bytes = (uint64_t)f->n[a] * sizeof(double);
+        io_write(w, &bytes, sizeof bytes);
+        for (int64_t k = 0; k < f->n[a] && !io_write_failed(w); k++) {
+            const double at = shown_coordinate(f, a, k);
+            io_write(w, &at, sizeof at);
+        }
+    }
+}
+
+static spry_status write_vtk(const shown *f, const char *path)
+{
+    static const char *const names[] = {"re", "im"}, *const axes[] = {"x", "y", "z"};
+    const char *kind = f->by_arrays ? "RectilinearGrid" : "ImageData";
     const spry_vector *v = f->v;
-    const grid_axis *a = f->shape->axis;
     const int parts = spry_type_is_complex(v->type) ? 2 : 1;
     const uint16_t order = 1;
-    const bool little = *(const unsigned char *)&order == 1;
-    char origin[GRID_AXES][32], spacing[GRID_AXES][32], extent[96];
+    const bool little = *(const unsigned char *)&order == 1, single = type_is_single(v->type);
+    char extent[96];
     io_writer *w = NULL;
     const spry_status status = io_create(v->ctx, path, &w);
     if (status != SPRY_STATUS_OK)
         return status;
-    for (int k = 0; k < GRID_AXES; k++) {
-        base_print_double(origin_of(f, k), origin[k]);
-        base_print_double(a[k].spacing, spacing[k]);
-    }
     snprintf(extent, sizeof extent, "0 %" PRId64 " 0 %" PRId64 " 0 %" PRId64, f->n[0] - 1,
              f->n[1] - 1, f->n[2] - 1);
     io_printf(w,
-              "<?xml version=\"1.0\"?>\n<VTKFile type=\"ImageData\" version=\"1.0\" "
-              "byte_order=\"%s\" header_type=\"UInt64\">\n<ImageData WholeExtent=\"%s\" "
-              "Origin=\"%s %s %s\" Spacing=\"%s %s %s\">\n<Piece Extent=\"%s\">\n<PointData "
-              "Scalars=\"%s\">\n",
-              little ? "LittleEndian" : "BigEndian", extent, origin[0], origin[1], origin[2],
-              spacing[0], spacing[1], spacing[2], extent, parts == 1 ? "u" : "re");
+              "<?xml version=\"1.0\"?>\n<VTKFile type=\"%s\" version=\"1.0\" "
+              "byte_order=\"%s\" header_type=\"UInt64\">\n",
+              kind, little ? "LittleEndian" : "BigEndian");
+    write_grid_tag(w, f, kind, extent);
+    io_printf(w, "<PointData Scalars=\"%s\">\n", parts == 1 ? "u" : names[0]);
     const uint64_t bytes = (uint64_t)v->n * spry_type_size(v->type) / (uint64_t)parts + 8;
-    for (int k = 0; k < parts; k++)
-        io_printf(
-            w, "<DataArray type=\"%s\" Name=\"%s\" format=\"appended\" offset=\"%" PRIu64 "\"/>\n",
-            type_is_single(v->type) ? "Float32" : "Float64",
-            parts == 1 ? "u"
-            : k == 0   ? "re"
-                       : "im",
-            bytes * (uint64_t)k);
-    io_printf(w, "</PointData>\n</Piece>\n</ImageData>\n<AppendedData encoding=\"raw\">\n_");
+    uint64_t offset = 0;
+    for (int k = 0; k < parts; k++, offset += bytes)
+        write_array_tag(w, single, parts == 1 ? "u" : names[k], offset);
+    io_printf(w, "</PointData>\n");
+    for (int a = 0; a < GRID_AXES && f->by_arrays; a++) {
+        io_printf(w, "%s", a == 0 ? "<Coordinates>\n" : "");
+        write_array_tag(w, false, axes[a], offset);
+        io_printf(w, "%s", a == 2 ? "</Coordinates>\n" : "");
+        offset += (uint64_t)f->n[a] * sizeof(double) + 8;
+    }
+    io_printf(w, "</Piece>\n</%s>\n<AppendedData encoding=\"raw\">\n_", kind);
     for (int k = 0; k < parts; k++)
         write_part(w, v, k);
+    if (f->by_arrays)
+        write_coordinates(w, f);
     io_printf(w, "\n</AppendedData>\n</VTKFile>\n");
     return io_commit(v->ctx, w);
 }
@@ -272,8 +315,17 @@ spry_status spry_field_write(const spry_grid *grid, const spry_vector *field, co
     SPRY_GO(ctx, vector_here(field, &f.v, &copy));
     for (int a = 0; a < GRID_AXES; a++)
         f.n[a] = f.all_points ? grid->shape.axis[a].points : grid->shape.axis[a].unknowns;
-    if (io_ends_with(path, length, ".vti"))
-        status = write_vti(&f, path);
+    bool given = false;
+    for (int a = 0; a < GRID_AXES; a++)
+        given = given || grid->shape.axis[a].given;
+    f.by_arrays = io_ends_with(path, length, ".vtr");
+    if (given && io_ends_with(path, length, ".vti"))
+        status = SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
+                           "%s: .vti has equal intervals alone, and the grid has points that were "
+                           "given; take .vtr",
+                           path);
+    else if (f.by_arrays || io_ends_with(path, length, ".vti"))
+        status = write_vtk(&f, path);
     else if (io_ends_with(path, length, ".npy"))
         status = write_npy(&f, path);
     else if (io_ends_with(path, length, ".h5"))
@@ -282,7 +334,7 @@ spry_status spry_field_write(const spry_grid *grid, const spry_vector *field, co
         status = write_png(&f, &o, path);
     else
         status = SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
-                           "%s: fields are written as .vti, .npy, .h5 or .png", path);
+                           "%s: fields are written as .vti, .vtr, .npy, .h5 or .png", path);
 done:
     spry_vector_free(copy);
     return status;

@@ -51,10 +51,12 @@ typedef struct host_step {
 /*
  * Rows of a stencil by classes of points: rows of a class are sums of the same numbers around them.
  * A group is c_0 u[o_0] + c_1 u[o_1] + ... times up to three fields, each at a place counted from
- * the row's. A line has low + 1 + high classes: one for each row at its ends, one for all between.
+ * the row's, and a number of the row's place along the line. A line has low + 1 + high classes: one
+ * for each row at its ends, one for all between.
  */
 typedef struct host_stencil_group {
     int32_t field[3]; /* -1: none */
+    int32_t along;    /* the array of numbers along a line; -1: none */
     bool is_real;     /* all of its coefficients are */
     int64_t at[3];
     int64_t first, count; /* of offsets and coefficients */
@@ -65,6 +67,7 @@ typedef struct host_stencil {
     const int64_t *offsets;
     const void *coefficients;
     const void *const *fields;
+    const void *const *along;   /* of `columns` numbers each */
     int64_t columns, low, high; /* rows of a line, and those at its ends */
     int64_t points;             /* of a line, in fields */
 } host_stencil;
@@ -75,6 +78,16 @@ typedef struct host_line {
     const void *u;
     bool conjugate;
 } host_line;
+/*
+ * Factors of tridiagonal systems side by side, `width` of them with `count` rows each. Row j of all
+ * systems is at j stride. Of every `step`th from `first` on the solution is wanted. Where the ends
+ * of systems meet, the last number is solved for apart: `round` is what it does to the others, and
+ * behind that its inverse pivot.
+ */
+typedef struct host_lines {
+    int64_t count, width, stride, first, step;
+    const void *lower, *inverse, *upper, *round; /* round: NULL where ends do not meet */
+} host_lines;
 
 struct product_job;
 struct product_table;
@@ -114,6 +127,8 @@ struct product_table;
  *                of them
  * refine         fine_k += coarse_j with 2 j = k + first, and between them the mean of two, for n fine
  *                ones; first is 0 or 1
+ * lines          x += omega T^-1 r for tridiagonal systems side by side, whose row j of r is at
+ *                j width: r_j = inverse_j (r_j - lower_j r_(j-1)), then r_j -= upper_j r_(j+1)
  */
 #define HOST_KERNELS(item) \
     item(void,           fill,             (int64_t n, spry_scalar a, void *x)) \
@@ -159,7 +174,8 @@ struct product_table;
     item(void,           coarsen,          (int64_t n, int64_t first, const void *fine, \
                                            void *coarse)) \
     item(void,           refine,           (int64_t n, int64_t first, const void *coarse, \
-                                           void *fine))
+                                           void *fine)) \
+    item(void,           lines,            (const host_lines *l, double omega, void *r, void *x))
 /* clang-format on */
 
 #define HOST_KERNEL_MEMBER(result, name, arguments) result(*name) arguments;

@@ -11,11 +11,14 @@
          "each level on the way up")                                                           \
     item(INT, pre, "1", 0, 64, NULL, "sweeps of the smoother before going down")               \
     item(INT, post, "1", 0, 64, NULL, "sweeps after coming up")                                \
-    item(WORD, smoother, "auto", 0, 0, "auto redblack jacobi chebyshev",                       \
+    item(WORD, smoother, "auto", 0, 0, "auto redblack jacobi chebyshev line",                  \
          "red-black Gauss-Seidel, where points have neighbours of the other colour alone, or " \
-         "damped Jacobi, or Chebyshev's polynomials of as high a degree as there are sweeps; " \
-         "auto takes the first where it can, else jacobi")                                     \
-    item(REAL, omega, "0", 0, 2, NULL, "relaxation; 0 takes 1 for redblack, 0.8 for jacobi")   \
+         "damped Jacobi, or Chebyshev's polynomials of as high a degree as there are sweeps, " \
+         "or lines of points together, every other one first; auto takes the first where it "  \
+         "can, lines where couplings ask for it, else jacobi")                                 \
+    item(WORD, line, "auto", 0, 0, "auto x y z",                                               \
+         "axis of lines; auto takes those with the strongest couplings somewhere, in turns")   \
+    item(REAL, omega, "0", 0, 2, NULL, "relaxation; 0 takes 0.8 for jacobi, else 1")           \
     item(BOOL, symmetric, "yes", 0, 0, NULL,                                                   \
          "colours take turns the other way after coming up, as methods for symmetric systems " \
          "need it; no converges faster by itself")                                             \
@@ -32,7 +35,7 @@ typedef struct gmg_options {
     GMG_OPTIONS(SPRY_OPTION_FIELD)
 } gmg_options;
 enum { GMG_V, GMG_W, GMG_F, GMG_FULL };
-enum { GMG_AUTO, GMG_REDBLACK, GMG_JACOBI, GMG_CHEBYSHEV };
+enum { GMG_AUTO, GMG_REDBLACK, GMG_JACOBI, GMG_CHEBYSHEV, GMG_LINE };
 enum { GMG_COARSENING_AUTO, GMG_FULLY, GMG_SEMI };
 enum { GMG_LINEAR, GMG_CUBIC };
 

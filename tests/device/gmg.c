@@ -52,8 +52,11 @@ static void check_cycle(spry_context *ctx, spry_device *d, const char *size, con
                 *z = numeric_random(ctx, NULL, A->type, A->rows, 0),
                 *got = numeric_random(ctx, NULL, A->type, A->rows, 0), *dr, *dz;
     double largest = 0, worst = 0;
-    char name[32], fully[96]; /* as devices do, whatever the couplings are */
-    snprintf(fully, sizeof fully, "%s%ccoarsening=full", precon, strchr(precon, ':') ? ',' : ':');
+    char name[32], fully[96]; /* whatever the couplings are, unless it says so */
+    snprintf(fully, sizeof fully, "%s%s", precon,
+             strstr(precon, "coarsening")  ? ""
+             : strchr(precon, ':') != NULL ? ",coarsening=full"
+                                           : ":coarsening=full");
     assert_ok(ctx, precon_make_beside(ctx, NULL, A, fully, &M, name));
     assert_ok(ctx, precon_make_beside(ctx, NULL, B, fully, &N, name));
     assert_ptr_equal(spry_operator_device(N), d);
@@ -98,6 +101,13 @@ static void test_cycles(spry_context *ctx, spry_device *d)
                 "", "gmg:cycle=w,smoother=jacobi,pre=2,post=1,coarsest=300");
     check_cycle(ctx, d, "32x32 x=periodic y=neumann:dirichlet", "-div(k*grad) + k", "type=z",
                 "gmg:cycle=f,coarsest=20");
+    /* some axes alone: y, then x and y, then all; and x alone, with an axis that is not halved */
+    check_cycle(ctx, d, "16x32x8 y=neumann:dirichlet x=periodic", "-laplace", "",
+                "gmg:coarsening=semi,smoother=redblack,cycle=full,coarsest=100");
+    check_cycle(ctx, d, "64x9 x=neumann", "-div(k*grad) + k", "type=z",
+                "gmg:coarsening=semi,smoother=jacobi,pre=2,coarsest=30");
+    check_cycle(ctx, d, "16x32 stretch=y:ratio:1.05", "-laplace", "",
+                "gmg:smoother=redblack,coarsest=30");
     const int units = d->facts.units; /* marches of one plane, as grids that are small have them */
     d->facts.units = 1 << 20;
     check_cycle(ctx, d, "72x40x24", "-laplace", "", "gmg:symmetric=no,post=2,omega=1.1");

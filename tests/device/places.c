@@ -641,6 +641,8 @@ static void fields(spry_context *ctx, spry_device *d)
     spry_vector *k, *f;
     spry_operator *A, *B;
     assert_ok(ctx, spry_grid_new(ctx, "6x5 boundary=neumann", &grid));
+    assert_ok(ctx, spry_field_absorb(grid, SPRY_TYPE_D, NULL, &f));
+    spry_vector_free(f);
     assert_ok(ctx, spry_field_new(grid, SPRY_TYPE_D, true, NULL, NULL, &f));
     assert_ok(ctx, spry_vector_fill(f, (spry_scalar){2, 0}));
     k = there(d, f);

@@ -149,6 +149,7 @@ static void test_rows(spry_context *ctx, spry_device *d)
     (void)ctx;
     check(d, "17x12 x=neumann y=periodic", "-div(k*grad) + 3*dx + k", "type=z", true);
     check(d, "9x10x11 y=periodic", "dx*k*dy + dz^2", "type=s", false);
+    check(d, "17x12x9 y=periodic stretch=y:ratio:1.1,z:cosine", "-laplace", "", true);
     if (devices_few(d))
         return;
     check(d, "300 x=neumann:dirichlet", "dx*k*dx + dx^2", "type=c order=4", true);
@@ -191,11 +192,18 @@ static void test_faults(spry_context *ctx, spry_device *d)
 {
     spry_grid *grid;
     spry_operator *A = NULL;
-    (void)d;
     assert_ok(ctx, spry_grid_new(ctx, "8x8", &grid));
     assert_int_not_equal(
         spry_operator_stencil(grid, "laplace", "device=nowhere", 0, NULL, NULL, &A),
         SPRY_STATUS_OK);
+    assert_null(A);
+    spry_grid_free(grid);
+    char options[64];
+    snprintf(options, sizeof options, "device=%s", d->facts.name);
+    assert_ok(ctx, spry_grid_new(ctx, "16x8 stretch=x:cosine", &grid));
+    assert_status(ctx, SPRY_STATUS_UNSUPPORTED,
+                  spry_operator_stencil(grid, "laplace", options, 0, NULL, NULL, &A));
+    support_message_has(ctx, "points were given along x");
     assert_null(A);
     spry_grid_free(grid);
 }

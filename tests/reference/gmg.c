@@ -84,6 +84,8 @@ static void cycles(void **state)
                                         "gmg:precision=single,cycle=full,interpolation=cubic",
                                         "gmg:precision=single,smoother=chebyshev,pre=2,post=2",
                                         "gmg:smoother=chebyshev,pre=2,post=2",
+                                        "gmg:smoother=line",
+                                        "gmg:smoother=line,line=x,precision=single",
                                         "gmg:smoother=jacobi,pre=2,post=2"};
     for (size_t k = 0; k < COUNT(kinds); k++) {
         char solver[128];
@@ -119,21 +121,27 @@ static void kinds(void **state)
     static const struct {
         const char *grid, *text, *options, *method;
         int most;
-    } cases[] = {{"32", "-laplace", NULL, "cg", 9},
-                 {"32x32 x=neumann:dirichlet", "-laplace", NULL, "gmres", 9},
-                 {"32x32 x=periodic", "-laplace", NULL, "cg", 9},
-                 {"32x32 boundary=neumann", "-laplace + 1", NULL, "gmres", 9},
-                 {"16x16x16", "-laplace", NULL, "cg", 10},
-                 {"16x16x16 z=neumann x=periodic", "-laplace", NULL, "bicgstab", 9},
-                 {"32x32", "-div(k*grad) + k", NULL, "cg", 11},
-                 {"32x32", "-laplace", "order=4", "gmres", 14},
-                 {"32x32", "-laplace", "order=6", "gmres", 18},
-                 {"32x32", "-laplace + 3*dx", "type=z", "gmres", 11},
-                 {"32x32", "-laplace + dx*dy/2", NULL, "gmres", 25},
-                 {"256x8 box=0:1,0:0.01 y=periodic", "-div(k*grad)", NULL, "cg", 9},
-                 {"33x64", "-laplace", "type=d", "cg", 12},
-                 {"48x32", "-laplace", "type=d", "cg", 12},
-                 {"20x20", "-laplace", "type=d", "cg", 12}};
+    } cases[] = {
+        {"32", "-laplace", NULL, "cg", 9},
+        {"32x32 x=neumann:dirichlet", "-laplace", NULL, "gmres", 9},
+        {"32x32 x=periodic", "-laplace", NULL, "cg", 9},
+        {"32x32 boundary=neumann", "-laplace + 1", NULL, "gmres", 9},
+        {"16x16x16", "-laplace", NULL, "cg", 10},
+        {"16x16x16 z=neumann x=periodic", "-laplace", NULL, "bicgstab", 9},
+        {"32x32", "-div(k*grad) + k", NULL, "cg", 11},
+        {"32x32", "-laplace", "order=4", "gmres", 14},
+        {"32x32", "-laplace", "order=6", "gmres", 18},
+        {"32x32", "-laplace + 3*dx", "type=z", "gmres", 11},
+        {"32x32", "-laplace + dx*dy/2", NULL, "gmres", 25},
+        {"256x8 box=0:1,0:0.01 y=periodic", "-div(k*grad)", NULL, "cg", 9},
+        {"33x64", "-laplace", "type=d", "cg", 12},
+        {"48x32", "-laplace", "type=d", "cg", 12},
+        {"20x20", "-laplace", "type=d", "cg", 12},
+        {"31x32", "-div(k*grad) + k", NULL, "cg", 12},
+        {"64x32 stretch=x:cosine,y:cosine", "-laplace", NULL, "gmres", 10},
+        {"64x32 x=neumann stretch=x:cosine", "-div(k*grad) + k", NULL, "gmres", 13},
+        {"32x32 stretch=y:ratio:1.1", "-laplace + 3*dx", "type=z", "gmres", 10},
+        {"32x16x16 z=neumann:dirichlet stretch=z:ratio:1.2", "-laplace", "order=4", "gmres", 20}};
     for (size_t k = 0; k < COUNT(cases); k++) {
         char solver[128];
         snprintf(solver, sizeof solver, "method=%s precon=gmg tol=1e-8", cases[k].method);
@@ -150,11 +158,15 @@ static void kinds(void **state)
 static void waves(void **state)
 {
     static const struct {
-        const char *grid, *text;
-    } cases[] = {{"64x16x20", "-laplace"},
-                 {"64x16x20 z=periodic", "-laplace"},
-                 {"16x64x40 y=neumann", "-laplace"}, /* y is halved, then z, x at the end */
-                 {"256x80 x=periodic y=neumann:dirichlet", "-div(k*grad)"}};
+        const char *grid, *text, *more;
+    } cases[] = {{"64x16x20", "-laplace", ""},
+                 {"64x16x20 z=periodic", "-laplace", ""},
+                 {"16x64x40 y=neumann", "-laplace", ""}, /* y is halved, then z, x at the end */
+                 {"256x80 x=periodic y=neumann:dirichlet", "-div(k*grad)", ""},
+                 {"80x16x20 z=periodic", "-laplace", ",smoother=line,line=x"},
+                 {"80x16x20 z=periodic", "-laplace", ",smoother=line,line=y"},
+                 {"80x16x20 z=periodic", "-div(k*grad)", ",smoother=line,line=z"},
+                 {"256x80 stretch=x:cosine,y:cosine", "-laplace", ""}};
     (void)state;
     for (size_t c = 0; c < COUNT(cases); c++)
         for (int sweeps = 1; sweeps <= 3; sweeps++) {
@@ -163,7 +175,8 @@ static void waves(void **state)
             for (int t = 0; t < 2; t++) {
                 char solver[128];
                 snprintf(solver, sizeof solver,
-                         "method=richardson max-iter=1 precon=gmg:pre=%d,post=%d", sweeps, sweeps);
+                         "method=richardson max-iter=1 precon=gmg:pre=%d,post=%d%s", sweeps, sweeps,
+                         cases[c].more);
                 spry_context *ctx = support_context(threads[t]);
                 base_use_all_threads(true);
                 system_of s = make(ctx, cases[c].grid, cases[c].text, NULL, solver);
@@ -280,6 +293,12 @@ static void faults(void **state)
         spry_result_clear(ctx, &result);
         unmake(&s);
     }
+    result = (spry_result)SPRY_RESULT_INIT;
+    s = make(ctx, "16x16", "-laplace + dx*dy", NULL, "method=gmres precon=gmg:smoother=line");
+    assert_int_not_equal(spry_solve(s.solver, s.b, s.x, &result), SPRY_STATUS_OK);
+    support_message_has(ctx, "smoother=line needs lines");
+    spry_result_clear(ctx, &result);
+    unmake(&s);
     spry_matrix *A;
     spry_operator *M;
     assert_ok(ctx, spry_generate(ctx, "poisson2d", "size=8", &A));
@@ -323,7 +342,7 @@ static void by_itself(void **state)
     assert_memory_equal(spry_vector_data(z), spry_vector_data(s.x),
                         (size_t)spry_vector_size(z) * sizeof(double));
     spry_operator_free(M);
-    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_precon_beside(s.A, NULL, "jacobi", &M));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_precon_beside(s.A, NULL, "ilu", &M));
     support_message_has(ctx, "needs a matrix");
     assert_null(M);
     spry_vector_free(z);
@@ -337,6 +356,8 @@ static void torture(void **state)
     support_torture(*state, life, &l);
     l.options = "method=richardson "
                 "precon=gmg:cycle=full,interpolation=cubic,smoother=chebyshev max-iter=2";
+    support_torture(*state, life, &l);
+    l.options = "method=richardson precon=gmg:smoother=line,line=y max-iter=2";
     support_torture(*state, life, &l);
     unmake(&l.system);
 }

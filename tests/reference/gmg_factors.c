@@ -53,42 +53,54 @@ static double radius(symbol m)
     return exp(log_size);
 }
 
-/* A half-sweep of Gauss-Seidel, on points whose indices add up to an even number or an odd one: the
- * factor (-1)^sum takes a frequency to the one that has pi more along all axes. */
-static symbol half_sweep(int n, const double *jacobi, int sign)
+/* A half-sweep of Gauss-Seidel, on points whose indices along some axes (flip) add up to an even
+ * number or an odd one: the factor (-1)^sum takes a frequency to the one that has pi more along
+ * these axes. */
+static symbol half_sweep(int n, const double *jacobi, int flip, int sign)
 {
     symbol s = {.n = n};
     for (int i = 0; i < n; i++) {
-        const int other = n - 1 - i;
+        const int other = i ^ flip;
         s.a[i][i] = (jacobi[i] + 1) / 2;
         s.a[i][other] = sign * (jacobi[other] - 1) / 2;
     }
     return s;
 }
 
-/* The factor of sweeps and a correction on the coarse grid, for -laplace, full weighting and linear
- * interpolation, at a frequency of -pi/2..pi/2 along each axis. */
-static double two_grid_factor(int dimensions, const double *frequency, int sweeps)
+/* -c_0 dx^2 - c_1 dy^2 - ..., and the axis of lines; -1: points. */
+typedef struct problem {
+    int dimensions, line;
+    double c[3];
+} problem;
+
+/* The factor of sweeps and a correction on the coarse grid, for full weighting and linear
+ * interpolation, at a frequency of -pi/2..pi/2 along each axis. Unknown 0 is point 1: where colours
+ * are those of an odd number of indices, the first one is of points with an odd sum. */
+static double two_grid_factor(const problem *p, const double *frequency, int sweeps)
 {
-    const int n = 1 << dimensions;
+    const int n = 1 << p->dimensions, flip = p->line < 0 ? n - 1 : (n - 1) ^ (1 << p->line);
+    const int first = (p->dimensions - (p->line >= 0)) % 2 == 0 ? 1 : -1;
     double fine[HARMONICS], jacobi[HARMONICS], weight[HARMONICS], coarse = 0;
-    for (int a = 0; a < dimensions; a++)
-        coarse += 2 * (1 - cos(2 * frequency[a])) / 4;
+    for (int a = 0; a < p->dimensions; a++)
+        coarse += 2 * p->c[a] * (1 - cos(2 * frequency[a])) / 4;
     for (int i = 0; i < n; i++) {
+        double solved = 0;
         fine[i] = 0;
         weight[i] = 1;
-        for (int a = 0; a < dimensions; a++) {
+        for (int a = 0; a < p->dimensions; a++) {
             const double c = cos(frequency[a]) * (i >> a & 1 ? -1 : 1);
-            fine[i] += 2 * (1 - c);
+            fine[i] += 2 * p->c[a] * (1 - c);
+            solved += 2 * p->c[a] * (a == p->line ? 1 - c : 1);
             weight[i] *= (1 + c) / 2;
         }
-        jacobi[i] = 1 - fine[i] / (2 * dimensions);
+        jacobi[i] = 1 - fine[i] / solved;
     }
     symbol m = {.n = n};
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++)
             m.a[i][j] = (i == j) - weight[i] * weight[j] * fine[j] / coarse;
-    const symbol red = half_sweep(n, jacobi, 1), black = half_sweep(n, jacobi, -1);
+    const symbol red = half_sweep(n, jacobi, flip, first),
+                 black = half_sweep(n, jacobi, flip, -first);
     for (int k = 0; k < sweeps; k++) {
         m = times(&red, &m);
         m = times(&black, &m);
@@ -97,20 +109,22 @@ static double two_grid_factor(int dimensions, const double *frequency, int sweep
 }
 
 /* The largest factor over the frequencies of a grid with so many intervals along each axis. */
-static double computed(int dimensions, int intervals, int sweeps)
+static double computed(const problem *p, int intervals, int sweeps)
 {
     double most = 0;
     int k[3] = {1, 1, 1};
     for (k[0] = 1; 2 * k[0] < intervals; k[0]++)
-        for (k[1] = 1; k[1] <= k[0]; k[1]++)
-            for (k[2] = 1; k[2] <= (dimensions > 2 ? k[1] : 1); k[2]++) {
+        for (k[1] = 1; 2 * k[1] < intervals; k[1]++)
+            for (k[2] = 1; k[2] == 1 || (p->dimensions > 2 && 2 * k[2] < intervals); k[2]++) {
                 double frequency[3];
                 for (int a = 0; a < 3; a++)
                     frequency[a] = acos(-1) * k[a] / intervals;
-                most = fmax(most, two_grid_factor(dimensions, frequency, sweeps));
+                most = fmax(most, two_grid_factor(p, frequency, sweeps));
             }
     return most;
 }
+
+static const problem plane_points = {2, -1, {1, 1}}, space_points = {3, -1, {1, 1, 1}};
 
 #define PLANE_MOST 0.2
 #define SPACE_MOST 0.35
@@ -175,22 +189,50 @@ static void two_grids(void **state)
 {
     static const struct {
         const char *grid;
-        int dimensions, intervals, coarsest;
-    } grids[] = {{"64x64", 2, 64, 1000}, {"16x16x16", 3, 16, 400}};
+        const problem *p;
+        int intervals, coarsest;
+    } grids[] = {{"64x64", &plane_points, 64, 1000}, {"16x16x16", &space_points, 16, 400}};
     for (size_t g = 0; g < COUNT(grids); g++)
         for (int sweeps = 1; sweeps <= 4; sweeps++) {
             char precon[96];
             snprintf(precon, sizeof precon, "pre=%d,post=%d,symmetric=no,coarsest=%d",
                      (sweeps + 1) / 2, sweeps / 2, grids[g].coarsest);
             const double found = measured(*state, grids[g].grid, "-laplace", precon, 45),
-                         exact = computed(grids[g].dimensions, grids[g].intervals, sweeps);
+                         exact = computed(grids[g].p, grids[g].intervals, sweeps);
             print_message("%s, %d sweeps: %.4f, computed %.4f\n", grids[g].grid, sweeps, found,
                           exact);
             assert_true(fabs(found - exact) < 0.1 * exact);
         }
     for (int sweeps = 1; sweeps <= 4; sweeps++)
         print_message("fine grids, %d sweeps: %.4f in two dimensions, %.4f in three\n", sweeps,
-                      computed(2, 128, sweeps), computed(3, 32, sweeps));
+                      computed(&plane_points, 128, sweeps), computed(&space_points, 32, sweeps));
+}
+
+/* Lines on two grids, both halved along all axes, whatever the couplings. */
+static void lines_on_two_grids(void **state)
+{
+    static const struct {
+        const char *grid, *text;
+        problem p;
+        int intervals, coarsest;
+    } cases[] = {{"64x64", "-dx^2 - dy^2", {2, 1, {1, 1}}, 64, 1000},
+                 {"64x64", "-dx^2 - dy^2", {2, 0, {1, 1}}, 64, 1000},
+                 {"64x64", "-0.1*dx^2 - dy^2", {2, 1, {0.1, 1}}, 64, 1000},
+                 {"64x64", "-100*dx^2 - dy^2", {2, 0, {100, 1}}, 64, 1000},
+                 {"16x16x16", "-laplace", {3, 2, {1, 1, 1}}, 16, 400},
+                 {"16x16x16", "-dx^2 - 50*dy^2 - dz^2", {3, 1, {1, 50, 1}}, 16, 400}};
+    for (size_t k = 0; k < COUNT(cases); k++)
+        for (int sweeps = 1; sweeps <= 2; sweeps++) {
+            char precon[128];
+            snprintf(precon, sizeof precon,
+                     "smoother=line,line=%c,coarsening=full,pre=1,post=%d,symmetric=no,coarsest=%d",
+                     "xyz"[cases[k].p.line], sweeps - 1, cases[k].coarsest);
+            const double found = measured(*state, cases[k].grid, cases[k].text, precon, 45),
+                         exact = computed(&cases[k].p, cases[k].intervals, sweeps);
+            print_message("%s, %s, lines along %c, %d sweeps: %.4f, computed %.4f\n", cases[k].grid,
+                          cases[k].text, "xyz"[cases[k].p.line], sweeps, found, exact);
+            assert_true(fabs(found - exact) < 0.1 * exact);
+        }
 }
 
 /* Couplings that differ by up to 10^6: halving the axes of strong ones alone keeps V-cycles with
@@ -214,6 +256,44 @@ static void anisotropy(void **state)
     const double fully = measured(*state, "64x64", "-0.01*dx^2 - dy^2", "coarsening=full", 24);
     print_message("halving both axes: %.3f\n", fully);
     assert_true(fully > 0.7);
+}
+
+/* Lines along the strong axis, with all axes halved; points whose strong axis is another one from
+ * place to place, where lines along both take turns; an axis that cannot be halved. */
+static void lines(void **state)
+{
+    static const double sizes[] = {1e-3, 0.1, 1, 10, 1e3};
+    static const struct {
+        const char *grid, *text;
+        double most;
+    } cases[] = {
+        {"64x64 stretch=y:cosine", "-laplace", PLANE_MOST},
+        {"64x64 stretch=x:ratio:1.08", "-laplace", PLANE_MOST},
+        {"64x64 stretch=x:cosine,y:cosine", "-laplace", PLANE_MOST},
+        {"64x64 stretch=x:ratio:1.05,y:ratio:0.92", "-laplace", PLANE_MOST},
+        {"64x64 x=neumann y=neumann:dirichlet stretch=y:ratio:1.1", "-laplace", PLANE_MOST},
+        {"64x64 x=periodic y=neumann:dirichlet stretch=y:ratio:1.1", "-laplace", PLANE_MOST},
+        {"64x64 x=neumann:dirichlet y=periodic stretch=x:ratio:1.1", "-laplace", PLANE_MOST},
+        {"63x64", "-laplace", PLANE_MOST},
+        {"15x16x16", "-laplace", SPACE_MOST},
+        {"16x16x16 stretch=z:ratio:1.15", "-laplace", SPACE_MOST}};
+    char text[96];
+    for (size_t k = 0; k < COUNT(sizes); k++) {
+        snprintf(text, sizeof text, "-%g*dx^2 - dy^2", sizes[k]);
+        const double found =
+            measured(*state, "64x64", text, "smoother=line,coarsening=full,symmetric=no", 24);
+        print_message("%g, lines: %.3f\n", sizes[k], found);
+        assert_true(found < PLANE_MOST);
+    }
+    for (size_t k = 0; k < COUNT(cases); k++) {
+        const double found = measured(*state, cases[k].grid, cases[k].text, "symmetric=no", 24);
+        print_message("%s, %s: %.3f\n", cases[k].grid, cases[k].text, found);
+        assert_true(found < cases[k].most);
+    }
+    const double points = measured(*state, "64x64 stretch=x:cosine,y:cosine", "-laplace",
+                                   "smoother=redblack,symmetric=no", 24);
+    print_message("points alone: %.3f\n", points);
+    assert_true(points > 2 * PLANE_MOST);
 }
 
 /* --- full multigrid ------------------------------------------------------------------------------
@@ -314,6 +394,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(two_grids, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(lines_on_two_grids, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(lines, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(anisotropy, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(full_multigrid, support_setup, support_teardown)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -38,7 +38,12 @@ static const char *const some_grids[] = {"23",
                                          "14x9 x=periodic y=neumann:dirichlet",
                                          "9x10x11 boundary=neumann",
                                          "40x9x9 z=periodic",
-                                         "11x3000 y=periodic"};
+                                         "11x3000 y=periodic",
+                                         "70 x=neumann:dirichlet stretch=x:ratio:1.02",
+                                         "90x9 stretch=x:cosine",
+                                         "14x90 y=periodic stretch=y:ratio:0.99",
+                                         "80x9x11 x=periodic z=neumann "
+                                         "stretch=x:ratio:1.02,y:cosine,z:ratio:0.9"};
 static const char *const some_texts[] = {"-laplace",
                                          "-div(k*grad) + k",
                                          "k*dx^2 + 3*dx - m",
@@ -219,6 +224,8 @@ static void stars(void **state)
             check_cuts(ctx, grids[g], "-laplace", order, SPRY_TYPE_D);
             check_cuts(ctx, grids[g], "-laplace + dx*k + k*dx*k", order, SPRY_TYPE_D);
         }
+    check_cuts(ctx, "161x13 stretch=x:cosine", "-laplace", 2, SPRY_TYPE_D);
+    check_cuts(ctx, "161x13 stretch=x:cosine", "-laplace + k*dx", 4, SPRY_TYPE_C);
 }
 
 /* The same bits for every number of threads, and by pieces of rows. */

@@ -41,7 +41,7 @@ typedef struct things {
     spry_step_stats steps;
     spry_parareal_stats parareal;
     spry_grid_info grid_info;
-    double place[3];
+    double place[3], points[6];
     spry_kernel *kernel, *made_kernel;
     const char *name;
     spry_device *made_device;
@@ -283,7 +283,7 @@ LOOK(spry_split_options, 0, spry_split_options())                               
 LOOK(spry_read_options, 0, spry_read_options())                                                      \
 LOOK(spry_generate_options, 0, spry_generate_options())                                              \
 CALL(spry_precon_new, 4, "1", spry_precon_new(P(0, t->A), P(1, t->device), P(2, "jacobi"), P(3, &t->made_operator))) \
-CALL(spry_precon_beside, 4, "", spry_precon_beside(P(0, t->op), P(1, t->A), P(2, "jacobi"), P(3, &t->made_operator))) \
+CALL(spry_precon_beside, 4, "1", spry_precon_beside(P(0, t->op), P(1, t->A), P(2, "jacobi"), P(3, &t->made_operator))) \
 CALL(spry_reorder, 3, "", spry_reorder(P(0, t->A), P(1, "rcm"), P(2, &t->order)))                    \
 CALL(spry_matrix_match, 3, "2", spry_matrix_match(P(0, t->A), P(1, &t->order), P(2, &t->count))) \
 CALL(spry_vector_permute, 3, "", spry_vector_permute(P(0, t->x), P(1, t->perm), P(2, t->y)))         \
@@ -319,7 +319,10 @@ LOOK(spry_grid_options, 0, spry_grid_options()) \
 LOOK(spry_grid_free, 1, spry_grid_free(P(0, NULL))) \
 CALL(spry_grid_describe, 2, "", spry_grid_describe(P(0, t->grid), P(1, &t->grid_info))) \
 CALL(spry_grid_place, 2, "", spry_grid_place(P(0, t->grid), true, 0, P(1, t->place))) \
+CALL(spry_grid_set_points, 2, "", spry_grid_set_points(P(0, t->grid), 0, 6, P(1, t->points))) \
 CALL(spry_field_new, 4, "12", spry_field_new(P(0, t->grid), SPRY_TYPE_D, false, P(1, NULL), P(2, NULL), P(3, &t->made_vector))) \
+CALL(spry_field_absorb, 3, "1", spry_field_absorb(P(0, t->grid), SPRY_TYPE_D, P(1, "axis=x"), P(2, &t->made_vector))) \
+LOOK(spry_absorb_options, 0, spry_absorb_options()) \
 CALL(spry_field_write, 4, "3", spry_field_write(P(0, t->grid), P(1, t->field), P(2, "/tmp/spry-arguments.npy"), P(3, "at=0.5"))) \
 LOOK(spry_field_options, 0, spry_field_options()) \
 CALL(spry_operator_stencil, 6, "234", spry_operator_stencil(P(0, t->grid), P(1, "dx"), P(2, "order=2"), 0, P(3, NULL), P(4, NULL), P(5, &t->made_operator))) \
@@ -426,6 +429,8 @@ static void make(things *t, spry_context *ctx)
     assert_ok(ctx, spry_vector_ones(ctx, t->A, &t->z));
     assert_ok(ctx, spry_solver_new(ctx, &t->solver));
     assert_ok(ctx, spry_grid_new(ctx, "5", &t->grid));
+    for (int k = 0; k < 6; k++)
+        t->points[k] = k;
     assert_ok(ctx, spry_field_new(t->grid, SPRY_TYPE_D, false, NULL, NULL, &t->field));
     assert_ok(ctx, spry_operator_stencil(t->grid, "dx", NULL, 0, NULL, NULL, &t->stencil));
     assert_ok(ctx, spry_bounded_new(t->stencil, NULL, &t->bounded));

@@ -28,6 +28,11 @@ ALWAYS_INLINE void split_row(const host_stencil *s, const host_line *line, int64
                 sum = mul(field, sum);
                 own = mul(field, own);
             }
+        if (group->along >= 0) {
+            const scalar by = ((const scalar *)s->along[group->along])[i];
+            sum = mul(by, sum);
+            own = mul(by, own);
+        }
         *rest = add(*rest, sum);
         *diagonal = add(*diagonal, own);
     }
@@ -100,7 +105,7 @@ void X(relax)(const host_stencil *s, const host_line *line, int64_t first, bool 
     const int64_t class = line->class + s->low;
     const host_stencil_group *g = s->groups + s->start[class];
     const bool plain = s->start[class + 1] == s->start[class] + 1 && g->count <= MOST &&
-                       g->field[0] < 0 && g->field[1] < 0 && g->field[2] < 0;
+                       g->field[0] < 0 && g->field[1] < 0 && g->field[2] < 0 && g->along < 0;
     int64_t i = first;
     for (int64_t k = 1 - first; begins && k < n; k += 2)
         u[k] = number(0);

@@ -9,7 +9,7 @@
  */
 #include "host/kernels/arithmetic.h"
 
-enum { PARTS = 1 + KERNEL_COMPLEX, TILE = 256, UNROLL = 8, LINES = 8 };
+enum { PARTS = 1 + KERNEL_COMPLEX, TILE = 256, UNROLL = 8, LINES = 8, MOST_FIELDS = 4 };
 
 #if defined(__AVX512F__)
 enum { VEC_BYTES = 64 };
@@ -40,6 +40,7 @@ typedef struct rows {
     const real *coefficients;
     factors f;
     int64_t place; /* in fields */
+    int64_t first; /* in numbers along the line */
     const real *u, *z;
     real *y;
 } rows;
@@ -108,13 +109,17 @@ ALWAYS_INLINE void add_group(int vecs, int count, const rows *r, const host_sten
     }
 }
 
-/* The fields of a group, counted from r->u: how many there are. */
-ALWAYS_INLINE int find_fields(const rows *r, const host_stencil_group *g, const real *field[3])
+/* The fields of a group, and its numbers along the line, counted from r->u: how many there are.
+ * Rows at the ends of lines, which are made of several lines together, have none of the latter. */
+ALWAYS_INLINE int find_fields(const rows *r, const host_stencil_group *g,
+                              const real *field[MOST_FIELDS])
 {
     int count = 0;
     for (int f = 0; f < 3 && !KERNEL_COMPLEX; f++)
         if (g->field[f] >= 0)
             field[count++] = (const real *)r->s->fields[g->field[f]] + r->place + g->at[f];
+    if (g->along >= 0 && !KERNEL_COMPLEX)
+        field[count++] = (const real *)r->s->along[g->along] + r->first;
     return count;
 }
 
@@ -131,7 +136,7 @@ ALWAYS_INLINE void multiply_field(int vecs, const real *field, vec *part)
 ALWAYS_INLINE void add_other(int vecs, const rows *r, const host_stencil_group *g, int64_t i,
                              vec *sum)
 {
-    const real *field[3];
+    const real *field[MOST_FIELDS];
     const int fields = find_fields(r, g, field);
     vec part[UNROLL];
     add_group(vecs, 0, r, g, i, part);
@@ -155,7 +160,7 @@ ALWAYS_INLINE void strip(int vecs, int count, const rows *r, const host_stencil_
     vec sum[UNROLL];
     add_group(vecs, count, r, first, i, sum);
     if (count == 0) {
-        const real *field[3];
+        const real *field[MOST_FIELDS];
         const int fields = find_fields(r, r->g, field);
         for (int f = 0; f < fields; f++)
             multiply_field(vecs, field[f] + i, sum);
@@ -190,7 +195,7 @@ ALWAYS_INLINE void one_number(int lines, const rows *r, int64_t i)
     const int64_t line = r->s->columns * PARTS;
     real sum[LINES] = {0};
     for (const host_stencil_group *g = r->g; g < r->end; g++) {
-        const real *field[3];
+        const real *field[MOST_FIELDS];
         const int fields = find_fields(r, g, field), last = g == r->g ? fields : fields - 1;
         real part[LINES];
         add_numbers(lines, r, g, i, part);
@@ -235,7 +240,7 @@ static void end_rows(const rows *all, int64_t lines)
 
 static bool has_fields(const host_stencil_group *g)
 {
-    return g->field[0] >= 0 || g->field[1] >= 0 || g->field[2] >= 0;
+    return g->field[0] >= 0 || g->field[1] >= 0 || g->field[2] >= 0 || g->along >= 0;
 }
 
 /* Of n numbers of a line all that strips of full width can do: how many. A last strip may begin
@@ -345,6 +350,8 @@ static void make_group(const rows *r, const host_stencil_group *g, bool conjugat
         else
             X(multiply)(length, field, out, out);
     }
+    if (g->along >= 0)
+        X(multiply)(length, (const scalar *)r->s->along[g->along] + r->first + t, out, out);
 }
 
 /* n rows by tiles, which groups go through one after the other. */
@@ -400,6 +407,7 @@ static void add_part(const host_line *line, int64_t class, int64_t i, int64_t do
     r.g = r.s->groups + r.s->start[line->class + class];
     r.end = r.s->groups + r.s->start[line->class + class + 1];
     r.place = line->place + i;
+    r.first = i;
     r.u = (const real *)line->u + i * PARTS;
     r.z += done * PARTS;
     r.y += done * PARTS;
