@@ -19,7 +19,7 @@ typedef struct spry_grid spry_grid;
 typedef struct spry_grid_info {
     size_t size;              /**< SPRY_GRID_INFO_INIT */
     int dimensions;           /**< 1 to 3 */
-    int64_t unknowns;         /**< points whose numbers are to be found: elements of a field */
+    int64_t unknowns;         /**< points whose numbers are to be found, of all ranks */
     int64_t points;           /**< all points, those with known values among them */
     int64_t axis_unknowns[3]; /**< the same along each axis */
     int64_t axis_points[3];   /**< along each axis */
@@ -27,6 +27,9 @@ typedef struct spry_grid_info {
     double low[3];            /**< where the box begins */
     double high[3];           /**< where it ends */
     double spacing[3];        /**< from a point to the next */
+    int ranks[3];             /**< that each axis is cut for; 1: it is not */
+    int64_t begin[3];         /**< the first unknown along each axis that is this rank's */
+    int64_t end[3];           /**< and the first behind them */
 } spry_grid_info;
 #define SPRY_GRID_INFO_INIT SPRY_SIZED(spry_grid_info)
 
@@ -47,6 +50,10 @@ typedef void (*spry_boundary_fn)(void *data, int axis, const double *place, spry
  * Dirichlet's condition have known values and are no unknowns; those of one with Neumann's are. On
  * a periodic axis the last point is the first one. So an axis of 128 intervals has 127, 128 or 129
  * unknowns, and one of 64 has every other of its points.
+ *
+ * With a context of ranks (spry/mpi.h) it is cut into blocks, one for each rank: the option `ranks`.
+ * A field is this rank's part of a vector then, the numbers of its own block with x fastest, and
+ * follows those of the ranks before. All that is made of such a grid is made by all ranks together.
  */
 SPRY_API spry_status spry_grid_new(spry_context *ctx, const char *text, spry_grid **grid);
 /** The options of spry_grid_new(). */
@@ -55,7 +62,7 @@ SPRY_API spry_option_list spry_grid_options(void);
 SPRY_API void spry_grid_free(spry_grid *grid);
 /** Tells what the grid is. */
 SPRY_API spry_status spry_grid_describe(const spry_grid *grid, spry_grid_info *info);
-/** The three coordinates of an unknown, or (all_points) of a point; x runs fastest. */
+/** The three coordinates of an unknown of this rank, or (all_points) of a point; x runs fastest. */
 SPRY_API spry_status spry_grid_place(const spry_grid *grid, bool all_points, int64_t index,
                                      double *place);
 

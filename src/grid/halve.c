@@ -36,21 +36,55 @@ static void add_coupling(void *data, const stencil_part *part, const stencil_ent
     *sum = (spry_scalar){sum->re + value.re, sum->im + value.im};
 }
 
-/* The mean size of couplings along each axis, over rows spread over the grid. */
-static void find_couplings(const spry_operator *A, double size[GRID_AXES])
+enum { ROWS = SAMPLES * SAMPLES * SAMPLES };
+/* Sizes of couplings, by row, axis and side. */
+typedef double couplings[ROWS][GRID_AXES][2];
+
+/* Those of the rows that are this rank's. */
+static void look_at_rows(const spry_operator *A, couplings size)
 {
     const stencil *s = A->state;
     const grid_axis *axis = s->shape.axis;
-    for (int k = 0; k < SAMPLES * SAMPLES * SAMPLES; k++) {
+    for (int k = 0; k < ROWS; k++) {
         row_couplings row = {.A = A};
         for (int a = 0, rest = k; a < GRID_AXES; a++, rest /= SAMPLES)
             row.at[a] = (2 * (rest % SAMPLES) + 1) * axis[a].unknowns / (2 * SAMPLES);
+        if (!box_has(&s->rows, row.at))
+            continue;
         for (int p = 0; p < s->parts_count; p++)
             stencil_visit_row(&s->parts[p], false, row.at, add_coupling, &row);
         for (int a = 0; a < GRID_AXES; a++)
             for (int side = 0; side < 2; side++)
-                size[a] += hypot(row.side[a][side].re, row.side[a][side].im);
+                size[k][a][side] = hypot(row.side[a][side].re, row.side[a][side].im);
     }
+}
+
+/* The mean size of couplings along each axis, over rows spread over the grid. Where it is cut each
+ * rank looks at its own, and all add up the same numbers in the same order. */
+static spry_status find_couplings(const spry_operator *A, double size[GRID_AXES])
+{
+    spry_context *ctx = A->ctx;
+    const grid_shape *shape = &((const stencil *)A->state)->shape;
+    const int ranks = blocks_are(shape) ? team_ranks(ctx) : 1;
+    couplings *mine = NULL, *all = NULL;
+    spry_status status = base_calloc(ctx, 1, sizeof *mine, &mine);
+    if (status == SPRY_STATUS_OK)
+        status = base_alloc(ctx, ranks, sizeof *all, &all);
+    SPRY_GO(ctx, blocks_agree(ctx, shape, status));
+    look_at_rows(A, *mine);
+    if (ranks > 1)
+        SPRY_GO(ctx, team_gather(ctx, mine, sizeof *mine, all));
+    else
+        memcpy(all, mine, sizeof *mine);
+    for (int k = 0; k < ROWS; k++)
+        for (int a = 0; a < GRID_AXES; a++)
+            for (int side = 0; side < 2; side++)
+                for (int r = 0; r < ranks; r++) /* of which one has the row */
+                    size[a] += all[r][k][a][side];
+done:
+    base_free(ctx, mine);
+    base_free(ctx, all);
+    return status;
 }
 
 /* The highest derivative along an axis. */
@@ -78,23 +112,26 @@ static bool can_be_halved(const stencil *s, int a)
     return axis->intervals % 2 == 0 && axis->intervals / 2 >= least;
 }
 
-bool gmg_halve(const spry_operator *A, bool fully, grid_shape *shape)
+spry_status gmg_halve(const spry_operator *A, bool fully, grid_shape *shape, bool *halved)
 {
     const stencil *s = A->state;
     double size[GRID_AXES] = {0}, most = 0;
-    bool any = false;
+    spry_status status = SPRY_STATUS_OK;
+    *halved = false;
     *shape = s->shape;
     if (!fully)
-        find_couplings(A, size);
+        SPRY_GO(A->ctx, find_couplings(A, size));
     for (int a = 0; a < shape->dimensions; a++) {
         if (fully && !can_be_halved(s, a))
-            return false;
+            return status;
         most = size[a] > most ? size[a] : most;
     }
     for (int a = 0; a < shape->dimensions; a++)
         if (size[a] >= RATIO_LEAST * most && can_be_halved(s, a)) {
             shape->axis[a].intervals /= 2;
-            any = true;
+            shape->axis[a].halved++;
+            *halved = true;
         }
-    return any;
+done:
+    return status;
 }
