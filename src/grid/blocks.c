@@ -66,7 +66,7 @@ static grid_box block_of_rank(const grid_shape *shape, bool all_points, int rank
     return block_at(shape, all_points, p);
 }
 
-bool blocks_are(const grid_shape *shape)
+bool grid_is_cut(const grid_shape *shape)
 {
     for (int a = 0; a < GRID_AXES; a++)
         if (shape->axis[a].ranks > 1)
@@ -74,13 +74,13 @@ bool blocks_are(const grid_shape *shape)
     return false;
 }
 
-void blocks_join(grid_shape *shape)
+void grid_join(grid_shape *shape)
 {
     for (int a = 0; a < GRID_AXES; a++)
         shape->axis[a].ranks = 0;
 }
 
-grid_box blocks_whole(const grid_shape *shape, bool all_points)
+grid_box grid_whole(const grid_shape *shape, bool all_points)
 {
     grid_box b = {0};
     for (int a = 0; a < GRID_AXES; a++)
@@ -88,16 +88,16 @@ grid_box blocks_whole(const grid_shape *shape, bool all_points)
     return b;
 }
 
-grid_box blocks_own(const spry_context *ctx, const grid_shape *shape, bool all_points)
+grid_box grid_own(const spry_context *ctx, const grid_shape *shape, bool all_points)
 {
-    return blocks_are(shape) ? block_of_rank(shape, all_points, team_rank(ctx))
-                             : blocks_whole(shape, all_points);
+    return grid_is_cut(shape) ? block_of_rank(shape, all_points, team_rank(ctx))
+                              : grid_whole(shape, all_points);
 }
 
-grid_box blocks_wider(const grid_shape *shape, bool all_points, const grid_box *box,
-                      const int64_t width[GRID_AXES])
+grid_box grid_wider(const grid_shape *shape, bool all_points, const grid_box *box,
+                    const int64_t width[GRID_AXES])
 {
-    const grid_box whole = blocks_whole(shape, all_points);
+    const grid_box whole = grid_whole(shape, all_points);
     grid_box wide = *box;
     for (int a = 0; a < GRID_AXES; a++) {
         const grid_axis *axis = &shape->axis[a];
@@ -113,8 +113,8 @@ grid_box blocks_wider(const grid_shape *shape, bool all_points, const grid_box *
     return wide;
 }
 
-spry_status blocks_starts(spry_context *ctx, const grid_shape *shape, bool all_points,
-                          int64_t **starts)
+spry_status grid_starts(spry_context *ctx, const grid_shape *shape, bool all_points,
+                        int64_t **starts)
 {
     const int ranks = team_ranks(ctx);
     const spry_status status = base_alloc(ctx, (int64_t)ranks + 1, sizeof **starts, starts);
@@ -125,10 +125,10 @@ spry_status blocks_starts(spry_context *ctx, const grid_shape *shape, bool all_p
     return status;
 }
 
-vector_part blocks_part(const spry_context *ctx, const grid_shape *shape, bool all_points)
+vector_part grid_part(const spry_context *ctx, const grid_shape *shape, bool all_points)
 {
     vector_part part = {0};
-    if (!blocks_are(shape))
+    if (!grid_is_cut(shape))
         return part;
     part.is = true;
     part.all = all_points ? shape->points : shape->unknowns;
@@ -139,8 +139,8 @@ vector_part blocks_part(const spry_context *ctx, const grid_shape *shape, bool a
     return part;
 }
 
-int64_t blocks_number(const grid_shape *shape, bool all_points, const int64_t *starts,
-                      const int64_t at[GRID_AXES])
+int64_t grid_number(const grid_shape *shape, bool all_points, const int64_t *starts,
+                    const int64_t at[GRID_AXES])
 {
     int64_t inside[GRID_AXES];
     int p[GRID_AXES], rank = 0;
@@ -163,9 +163,9 @@ int64_t blocks_number(const grid_shape *shape, bool all_points, const int64_t *s
     return starts[rank] + box_place(&b, inside);
 }
 
-spry_status blocks_agree(spry_context *ctx, const grid_shape *shape, spry_status status)
+spry_status grid_agree(spry_context *ctx, const grid_shape *shape, spry_status status)
 {
-    return blocks_are(shape) ? team_agree(ctx, status) : status;
+    return grid_is_cut(shape) ? team_agree(ctx, status) : status;
 }
 
 /* --- how many along which axis -------------------------------------------------------------------
@@ -265,7 +265,7 @@ static spry_status cut_strictly(spry_context *ctx, const char *text, grid_shape 
     return SPRY_STATUS_OK;
 }
 
-spry_status blocks_cut(spry_context *ctx, const char *text, grid_shape *shape)
+spry_status grid_cut(spry_context *ctx, const char *text, grid_shape *shape)
 {
     const bool strict = ctx->options.repeat == REPEAT_STRICT, chosen = strcmp(text, "auto") == 0;
     int p[GRID_AXES];
@@ -323,7 +323,7 @@ static spry_status list_wanted(spry_context *ctx, spry_type type, const grid_sha
                                bool all_points, const grid_box *box, const int64_t *starts,
                                grid_halo *h, int64_t **numbers)
 {
-    const grid_box own = blocks_own(ctx, shape, all_points);
+    const grid_box own = grid_own(ctx, shape, all_points);
     const int rank = team_rank(ctx);
     const int64_t cells = box_count(box), outside = cells - box_count(&own);
     wanted *list = NULL;
@@ -336,7 +336,7 @@ static spry_status list_wanted(spry_context *ctx, spry_type type, const grid_sha
         box_split(box, i, at);
         if (box_has(&own, at))
             continue;
-        const int64_t number = blocks_number(shape, all_points, starts, at);
+        const int64_t number = grid_number(shape, all_points, starts, at);
         if (number >= starts[rank] && number < starts[rank + 1]) {
             box_split(&own, number - starts[rank], inside);
             h->from[h->copies] = box_place(box, inside);
@@ -361,10 +361,10 @@ done:
 spry_status grid_halo_make(spry_context *ctx, spry_type type, const grid_shape *shape,
                            bool all_points, const grid_box *box, grid_halo *h)
 {
-    const grid_box own = blocks_own(ctx, shape, all_points);
+    const grid_box own = grid_own(ctx, shape, all_points);
     int64_t *starts = NULL, *numbers = NULL;
     *h = (grid_halo){.halo.ctx = ctx};
-    spry_status status = blocks_starts(ctx, shape, all_points, &starts);
+    spry_status status = grid_starts(ctx, shape, all_points, &starts);
     if (status == SPRY_STATUS_OK)
         status = list_wanted(ctx, type, shape, all_points, box, starts, h, &numbers);
     SPRY_GO(ctx, team_agree(ctx, status));

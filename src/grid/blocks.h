@@ -13,27 +13,27 @@
 #include "grid/grid.h"
 
 /* Cuts a complete shape for the ranks of the context, as a text of spry_grid_options() says. */
-spry_status blocks_cut(spry_context *ctx, const char *text, grid_shape *shape);
+spry_status grid_cut(spry_context *ctx, const char *text, grid_shape *shape);
 /* Whether it is cut; makes it whole, for each rank to have. */
-bool blocks_are(const grid_shape *shape);
-void blocks_join(grid_shape *shape);
+bool grid_is_cut(const grid_shape *shape);
+void grid_join(grid_shape *shape);
 /* All unknowns or points; those of this rank. */
-grid_box blocks_whole(const grid_shape *shape, bool all_points);
-grid_box blocks_own(const spry_context *ctx, const grid_shape *shape, bool all_points);
+grid_box grid_whole(const grid_shape *shape, bool all_points);
+grid_box grid_own(const spry_context *ctx, const grid_shape *shape, bool all_points);
 /* A box and `width` more along the axes that are cut, as far as the grid goes. */
-grid_box blocks_wider(const grid_shape *shape, bool all_points, const grid_box *box,
-                      const int64_t width[GRID_AXES]);
+grid_box grid_wider(const grid_shape *shape, bool all_points, const grid_box *box,
+                    const int64_t width[GRID_AXES]);
 /* What a vector of this rank's numbers is of all. */
-vector_part blocks_part(const spry_context *ctx, const grid_shape *shape, bool all_points);
+vector_part grid_part(const spry_context *ctx, const grid_shape *shape, bool all_points);
 /* The first number of each rank in a vector, and their end: ranks + 1, to be freed. */
-spry_status blocks_starts(spry_context *ctx, const grid_shape *shape, bool all_points,
-                          int64_t **starts);
+spry_status grid_starts(spry_context *ctx, const grid_shape *shape, bool all_points,
+                        int64_t **starts);
 /* The number in such a vector of an unknown or point, which may lie beyond the ends of a periodic
  * axis. */
-int64_t blocks_number(const grid_shape *shape, bool all_points, const int64_t *starts,
-                      const int64_t at[GRID_AXES]);
+int64_t grid_number(const grid_shape *shape, bool all_points, const int64_t *starts,
+                    const int64_t at[GRID_AXES]);
 /* One status for all ranks where the grid is cut; else what is given. */
-spry_status blocks_agree(spry_context *ctx, const grid_shape *shape, spry_status status);
+spry_status grid_agree(spry_context *ctx, const grid_shape *shape, spry_status status);
 
 /* The numbers of a box around a rank's block that others have, brought again and again. */
 typedef struct grid_halo {

@@ -73,9 +73,9 @@ spry_status gmg_chebyshev_make(gmg *m, int level)
     gmg_level *l = &m->level[level];
     const int64_t n = l->count;
     const host_kernels *kernels = l->s->kernels;
-    const grid_box whole = blocks_whole(&l->s->shape, false);
+    const grid_box whole = grid_whole(&l->s->shape, false);
     spry_status status = base_calloc(m->ctx, n, spry_type_size(m->type), &l->p);
-    SPRY_GO(m->ctx, blocks_agree(m->ctx, &l->s->shape, status));
+    SPRY_GO(m->ctx, grid_agree(m->ctx, &l->s->shape, status));
     for (int64_t i = 0; i < box_count(&l->rows); i++) {
         int64_t at[GRID_AXES];
         box_split(&l->rows, i, at);

@@ -347,7 +347,7 @@ static spry_status make_operator(const gmg *m, const spry_operator *fine, const 
     int64_t layers = m->options.interpolation == GMG_CUBIC ? 3 : 2;
     for (int a = 0; last && a < GRID_AXES; a++) /* as many as corrections of that one take */
         layers = 2 * last->reach[a] > layers ? 2 * last->reach[a] : layers;
-    const bool joins = blocks_are(shape) && gmg_joins(m, shape);
+    const bool joins = grid_is_cut(shape) && gmg_joins(m, shape);
     spry_operator *cut = NULL;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(m->ctx, stencil_coarser(fine, shape, 2, m->type, joins ? 0 : (int)layers, op));
@@ -453,7 +453,7 @@ spry_status gmg_make(const spry_operator *A, const void *options, spry_operator 
     spry_operator *op = NULL;
     gmg *m = NULL;
     const int64_t precision = ((const precon_common *)options)->precision;
-    const bool ranked = blocks_are(&stencil_of(A)->shape);
+    const bool ranked = grid_is_cut(&stencil_of(A)->shape);
     const spry_type type = precision == PRECON_SAME        ? A->type
                            : spry_type_is_complex(A->type) ? SPRY_TYPE_C
                                                            : SPRY_TYPE_S;

@@ -24,7 +24,7 @@ grid_box gmg_around(const gmg_level *l, int64_t times)
     int64_t width[GRID_AXES];
     for (int a = 0; a < GRID_AXES; a++)
         width[a] = times * l->reach[a];
-    return l->shared == GMG_CUT ? blocks_wider(&l->s->shape, false, &l->rows, width) : l->rows;
+    return l->shared == GMG_CUT ? grid_wider(&l->s->shape, false, &l->rows, width) : l->rows;
 }
 
 spry_status gmg_bring_x(const gmg_level *l, void *x)
@@ -57,27 +57,17 @@ bool gmg_joins(const gmg *m, const grid_shape *shape)
            each < (double)m->options.rank_rows;
 }
 
-/* The farthest that rows reach along each axis; 1 at least, as coarse points lie between. */
-static void find_reach(const stencil *s, int64_t reach[GRID_AXES])
-{
-    for (int a = 0; a < GRID_AXES; a++) {
-        reach[a] = 1;
-        for (int p = 0; p < s->parts_count; p++) {
-            const int64_t far = s->parts[p].has[a] ? axis_table_reach(&s->parts[p].table[a]) : 0;
-            reach[a] = far > reach[a] ? far : reach[a];
-        }
-    }
-}
-
 spry_status gmg_place_level(gmg *m, gmg_level *l, const grid_shape *cut)
 {
     l->s = l->A->state;
     l->rows = l->s->rows;
     l->box = l->s->plain.u;
     l->count = box_count(&l->box);
-    l->given = blocks_own(m->ctx, cut, false);
-    l->shared = blocks_are(&l->s->shape) ? GMG_CUT : blocks_are(cut) ? GMG_JOINED : GMG_WHOLE;
-    find_reach(l->s, l->reach);
+    l->given = grid_own(m->ctx, cut, false);
+    l->shared = grid_is_cut(&l->s->shape) ? GMG_CUT : grid_is_cut(cut) ? GMG_JOINED : GMG_WHOLE;
+    terms_reach(l->s, false, l->reach);
+    for (int a = 0; a < GRID_AXES; a++) /* coarse points lie between */
+        l->reach[a] = l->reach[a] > 1 ? l->reach[a] : 1;
     return l->shared == GMG_WHOLE ? SPRY_STATUS_OK
                                   : grid_halo_make(m->ctx, m->type, cut, false, &l->box, &l->halo);
 }
@@ -89,7 +79,7 @@ static spry_status join_field(const spry_operator *cut, const grid_halo *halo, i
     spry_context *ctx = cut->ctx;
     const stencil *from = cut->state;
     stencil *s = whole->state;
-    const grid_box own = blocks_own(ctx, &from->shape, true);
+    const grid_box own = grid_own(ctx, &from->shape, true);
     const spry_status status =
         base_calloc(ctx, box_count(&s->points), spry_type_size(whole->type), &s->fields[f]);
     const spry_status agreed = team_agree(ctx, status);
@@ -108,8 +98,8 @@ spry_status gmg_join(const spry_operator *cut, spry_operator **whole)
     grid_shape shape = from->shape;
     grid_halo halo = {0};
     spry_operator *op = NULL;
-    blocks_join(&shape);
-    const grid_box points = blocks_whole(&shape, true);
+    grid_join(&shape);
+    const grid_box points = grid_whole(&shape, true);
     *whole = NULL;
     spry_status status = stencil_without_fields(cut, &shape, from->order, cut->type, &op);
     SPRY_GO(ctx, team_agree(ctx, status));

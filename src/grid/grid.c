@@ -159,11 +159,11 @@ spry_status spry_grid_new(spry_context *ctx, const char *text, spry_grid **out)
         SPRY_GO(ctx, read_faces(ctx, faces[a], a, &shape));
     }
     SPRY_GO(ctx, grid_complete(ctx, &shape));
-    SPRY_GO(ctx, blocks_cut(ctx, options.ranks, &shape));
+    SPRY_GO(ctx, grid_cut(ctx, options.ranks, &shape));
     status = base_object_new(ctx, sizeof **out, out);
     if (*out)
         **out = (spry_grid){ctx, shape};
-    SPRY_GO(ctx, blocks_agree(ctx, &shape, status));
+    SPRY_GO(ctx, grid_agree(ctx, &shape, status));
 done:
     if (status != SPRY_STATUS_OK) {
         spry_grid_free(*out);
@@ -183,7 +183,7 @@ spry_status spry_grid_describe(const spry_grid *grid, spry_grid_info *info)
     SPRY_NEED(CTX_OF(grid), grid, info);
     static const base_sized sized = BASE_SIZED(spry_grid_info, spacing);
     const grid_shape *s = &grid->shape;
-    const grid_box own = blocks_own(grid->ctx, s, false);
+    const grid_box own = grid_own(grid->ctx, s, false);
     spry_grid_info found = {
         .dimensions = s->dimensions, .unknowns = s->unknowns, .points = s->points};
     for (int a = 0; a < GRID_AXES; a++) {
@@ -205,7 +205,7 @@ spry_status spry_grid_describe(const spry_grid *grid, spry_grid_info *info)
 
 void grid_split(const grid_shape *shape, bool all_points, int64_t i, int64_t at[GRID_AXES])
 {
-    const grid_box whole = blocks_whole(shape, all_points);
+    const grid_box whole = grid_whole(shape, all_points);
     box_split(&whole, i, at);
 }
 
@@ -224,7 +224,7 @@ static void place_of(const grid_shape *shape, bool all_points, const grid_box *b
 spry_status spry_grid_place(const spry_grid *grid, bool all_points, int64_t index, double *place)
 {
     SPRY_NEED(CTX_OF(grid), grid, place);
-    const grid_box own = blocks_own(grid->ctx, &grid->shape, all_points);
+    const grid_box own = grid_own(grid->ctx, &grid->shape, all_points);
     const int64_t count = box_count(&own);
     if (index < 0 || index >= count)
         return SPRY_FAIL(grid->ctx, SPRY_STATUS_BAD_USAGE,
@@ -237,19 +237,19 @@ spry_status spry_field_new(const spry_grid *grid, spry_type type, bool all_point
                            spry_place_fn function, void *data, spry_vector **field)
 {
     SPRY_NEED(CTX_OF(grid), grid, field);
-    const grid_box own = blocks_own(grid->ctx, &grid->shape, all_points);
+    const grid_box own = grid_own(grid->ctx, &grid->shape, all_points);
     const int64_t count = box_count(&own);
     *field = NULL;
     spry_status status = base_check_type(grid->ctx, type);
     if (status == SPRY_STATUS_OK)
         status = vector_new_at(grid->ctx, NULL, type, count, field);
-    status = blocks_agree(grid->ctx, &grid->shape, status);
+    status = grid_agree(grid->ctx, &grid->shape, status);
     if (status != SPRY_STATUS_OK) {
         spry_vector_free(*field);
         *field = NULL;
         return status;
     }
-    (*field)->part = blocks_part(grid->ctx, &grid->shape, all_points);
+    (*field)->part = grid_part(grid->ctx, &grid->shape, all_points);
     if (!function)
         return status;
     for (int64_t i = 0; i < count; i++) {

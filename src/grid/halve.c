@@ -65,12 +65,12 @@ static spry_status find_couplings(const spry_operator *A, double size[GRID_AXES]
 {
     spry_context *ctx = A->ctx;
     const grid_shape *shape = &((const stencil *)A->state)->shape;
-    const int ranks = blocks_are(shape) ? team_ranks(ctx) : 1;
+    const int ranks = grid_is_cut(shape) ? team_ranks(ctx) : 1;
     couplings *mine = NULL, *all = NULL;
     spry_status status = base_calloc(ctx, 1, sizeof *mine, &mine);
     if (status == SPRY_STATUS_OK)
         status = base_alloc(ctx, ranks, sizeof *all, &all);
-    SPRY_GO(ctx, blocks_agree(ctx, shape, status));
+    SPRY_GO(ctx, grid_agree(ctx, shape, status));
     look_at_rows(A, *mine);
     if (ranks > 1)
         SPRY_GO(ctx, team_gather(ctx, mine, sizeof *mine, all));

@@ -199,7 +199,7 @@ static int64_t number_of(const side *s, const slab *b, int64_t cell)
     const stencil *st = s->op->state;
     int64_t at[GRID_AXES];
     box_split(&b->window, cell, at);
-    return blocks_number(&st->shape, false, s->links.row_starts, at);
+    return grid_number(&st->shape, false, s->links.row_starts, at);
 }
 
 /* Own numbers that windows need, in the order of windows, and the ghosts, each once. */
@@ -269,7 +269,7 @@ static spry_status prepare(side *s)
                          "ranks",
                          s->op->rows);
     SPRY_GO(ctx, stencil_find_form(s->op, s->transpose, &form));
-    SPRY_GO(ctx, blocks_starts(ctx, &st->shape, false, &s->links.row_starts));
+    SPRY_GO(ctx, grid_starts(ctx, &st->shape, false, &s->links.row_starts));
     s->links.col_starts = s->links.row_starts;
     s->links.square = true;
     place_slabs(s);

@@ -73,7 +73,7 @@ static void add_entry(void *data, const stencil_part *part, const stencil_entry 
     for (int a = 0; a < GRID_AXES; a++)
         at[a] = row->job.at[a] + e->col[a];
     const int64_t col =
-        row->starts ? blocks_number(&s->shape, false, row->starts, at) : box_place(&s->rows, at);
+        row->starts ? grid_number(&s->shape, false, row->starts, at) : box_place(&s->rows, at);
     const spry_scalar value = entry_value(&row->job, part, e);
     int k = row->count;
     while (k > 0 && row->cols[k - 1] > col)
@@ -159,7 +159,7 @@ static spry_status to_spread_matrix(const spry_operator *op, spry_matrix **A)
     const stencil *s = op->state;
     int64_t *starts = NULL, *offsets = NULL, *columns = NULL;
     void *values = NULL;
-    spry_status status = blocks_starts(ctx, &s->shape, false, &starts);
+    spry_status status = grid_starts(ctx, &s->shape, false, &starts);
     if (status == SPRY_STATUS_OK)
         status = list_rows(op, starts, &offsets, &columns, &values);
     SPRY_GO(ctx, team_agree(ctx, status));
@@ -176,7 +176,7 @@ done:
 spry_status stencil_to_matrix(const spry_operator *op, spry_matrix **A)
 {
     matrix_row row;
-    if (blocks_are(&((const stencil *)op->state)->shape))
+    if (grid_is_cut(&((const stencil *)op->state)->shape))
         return to_spread_matrix(op, A);
     if (op->rows > INT32_MAX)
         return SPRY_FAIL(op->ctx, SPRY_STATUS_UNSUPPORTED,
@@ -204,7 +204,7 @@ spry_status stencil_diagonal(const spry_operator *op, spry_vector **d)
 {
     const stencil *s = op->state;
     spry_status status = vector_new_at(op->ctx, NULL, op->type, op->rows, d);
-    status = blocks_agree(op->ctx, &s->shape, status);
+    status = grid_agree(op->ctx, &s->shape, status);
     for (int64_t i = 0; i < op->rows && status == SPRY_STATUS_OK; i++) {
         diagonal_row row = {.job = {.op = op, .s = s}};
         box_split(&s->rows, i, row.job.at);
@@ -324,5 +324,5 @@ spry_status spry_stencil_rhs(const spry_operator *A, const spry_vector *f,
         return SPRY_FAIL(A->ctx, SPRY_STATUS_BAD_USAGE,
                          "the operator is %s, not one of spry_operator_stencil()",
                          spry_operator_name(A));
-    return blocks_agree(A->ctx, &s->shape, make_rhs(A, f, boundary, data, b));
+    return grid_agree(A->ctx, &s->shape, make_rhs(A, f, boundary, data, b));
 }

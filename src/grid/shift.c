@@ -21,8 +21,8 @@ spry_status stencil_shifted(const spry_operator *A, spry_scalar alpha, spry_scal
     s->parts[s->parts_count++] = (stencil_part){.c = beta, .field = {-1, -1, -1}};
     stencil_form_clear(op->ctx, &s->plain);
     SPRY_GO(A->ctx,
-            blocks_agree(A->ctx, &s->shape, stencil_form_make(op, false, &s->rows, &s->plain)));
-    if (blocks_are(&s->shape))
+            grid_agree(A->ctx, &s->shape, stencil_form_make(op, false, &s->rows, &s->plain)));
+    if (grid_is_cut(&s->shape))
         SPRY_GO(A->ctx, stencil_ranks_make(op));
     op->own_bytes = A->own_bytes;
     op->bytes = A->bytes;

@@ -218,14 +218,14 @@ static spry_status read_options(spry_context *ctx, const char *text, stencil_opt
 static spry_status operator_new_here(spry_context *ctx, const grid_shape *shape, int order,
                                      spry_type type, spry_operator **out)
 {
-    const grid_box own = blocks_own(ctx, shape, false);
+    const grid_box own = grid_own(ctx, shape, false);
     const int64_t n = box_count(&own);
     stencil *s = NULL;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, operator_new(ctx, &stencil_class, type, n, n, out));
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *s, &s));
     (*out)->state = s;
-    (*out)->rows_part = (*out)->cols_part = blocks_part(ctx, shape, false);
+    (*out)->rows_part = (*out)->cols_part = grid_part(ctx, shape, false);
     s->shape = *shape;
     s->rows = own;
     s->order = order;
@@ -256,7 +256,7 @@ spry_status spry_operator_stencil(const spry_grid *grid, const char *text, const
                       "%d coefficients, expected 0 or more with their names and values", count);
     if (status == SPRY_STATUS_OK)
         status = read_options(ctx, options, &chosen);
-    if (status == SPRY_STATUS_OK && strcmp(chosen.device, "cpu") != 0 && blocks_are(shape))
+    if (status == SPRY_STATUS_OK && strcmp(chosen.device, "cpu") != 0 && grid_is_cut(shape))
         status = SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
                            "device=%s: stencils on devices work on one rank; take ranks on "
                            "processors, or a grid with ranks=none",
@@ -264,11 +264,11 @@ spry_status spry_operator_stencil(const spry_grid *grid, const char *text, const
     const spry_type type = status == SPRY_STATUS_OK ? types[chosen.type] : SPRY_TYPE_D;
     if (status == SPRY_STATUS_OK)
         status = operator_new_here(ctx, shape, (int)chosen.order, type, &op);
-    SPRY_GO(ctx, blocks_agree(ctx, shape, status));
+    SPRY_GO(ctx, grid_agree(ctx, shape, status));
     s = op->state;
     SPRY_GO(ctx, terms_make(ctx, type, &given, s));
-    SPRY_GO(ctx, blocks_agree(ctx, shape, stencil_find_form(op, SPRY_TRANSPOSE_NO, &form)));
-    if (blocks_are(shape))
+    SPRY_GO(ctx, grid_agree(ctx, shape, stencil_find_form(op, SPRY_TRANSPOSE_NO, &form)));
+    if (grid_is_cut(shape))
         SPRY_GO(ctx, stencil_ranks_make(op));
     const int64_t size = (int64_t)spry_type_size(type);
     op->own_bytes = s->field_count * box_count(&s->points) * size;
@@ -284,20 +284,27 @@ done:
     return status;
 }
 
-/* Numbers of a field at points that both grids have: from an array of all of `points`, or those of
- * a rank, to one of the box `own` of the coarser grid. */
-static void take_points(const spry_operator *fine, const grid_shape *shape, const grid_box *own,
-                        spry_type type, const void *from, void *to)
+typedef struct taking {
+    const spry_operator *fine;
+    const grid_shape *shape; /* of the coarser grid */
+    spry_type type;
+} taking;
+
+/* Numbers of a field at points that both grids have. */
+static spry_status take_points(void *data, int field, const grid_box *own, void *to)
 {
-    const stencil *f = fine->state;
+    const taking *t = data;
+    const stencil *f = t->fine->state;
     for (int64_t i = 0; i < box_count(own); i++) {
         int64_t at[GRID_AXES];
         box_split(own, i, at);
         for (int a = 0; a < GRID_AXES; a++)
-            if (shape->axis[a].intervals > 0)
-                at[a] *= f->shape.axis[a].intervals / shape->axis[a].intervals;
-        value_set(type, to, i, value_get(fine->type, from, box_place(&f->points, at)));
+            if (t->shape->axis[a].intervals > 0)
+                at[a] *= f->shape.axis[a].intervals / t->shape->axis[a].intervals;
+        value_set(t->type, to, i,
+                  value_get(t->fine->type, f->fields[field], box_place(&f->points, at)));
     }
+    return SPRY_STATUS_OK;
 }
 
 static spry_status copy_parts(spry_context *ctx, const stencil *fine, stencil *s)
@@ -323,41 +330,6 @@ static spry_status copy_parts(spry_context *ctx, const stencil *fine, stencil *s
     return SPRY_STATUS_OK;
 }
 
-/* Fields at the points of the coarser grid that this rank needs them at. */
-static spry_status take_fields(const spry_operator *fine, const int64_t wider[GRID_AXES],
-                               spry_operator *op)
-{
-    spry_context *ctx = op->ctx;
-    const stencil *from = fine->state;
-    stencil *s = op->state;
-    const bool cut = blocks_are(&s->shape);
-    const grid_box own = blocks_own(ctx, &s->shape, true);
-    const size_t size = spry_type_size(op->type);
-    grid_halo halo = {0};
-    void *mine = NULL;
-    spry_status status = SPRY_STATUS_OK;
-    s->points = terms_points(ctx, s, wider);
-    if (cut && from->field_count > 0) {
-        SPRY_GO(ctx, grid_halo_make(ctx, op->type, &s->shape, true, &s->points, &halo));
-        status = base_alloc(ctx, box_count(&own), size, &mine);
-    }
-    for (int f = 0; f < from->field_count; f++) {
-        if (status == SPRY_STATUS_OK)
-            status = base_calloc(ctx, box_count(&s->points), size, &s->fields[f]);
-        SPRY_GO(ctx, blocks_agree(ctx, &s->shape, status));
-        s->field_count++;
-        take_points(fine, &s->shape, &own, op->type, from->fields[f], cut ? mine : s->fields[f]);
-        if (cut) {
-            box_copy(op->type, &own, &own, mine, &s->points, s->fields[f]);
-            SPRY_GO(ctx, grid_halo_bring(&halo, s->fields[f]));
-        }
-    }
-done:
-    base_free(ctx, mine);
-    grid_halo_clear(&halo);
-    return status;
-}
-
 spry_status stencil_without_fields(const spry_operator *fine, const grid_shape *shape, int order,
                                    spry_type type, spry_operator **out)
 {
@@ -372,19 +344,6 @@ done:
     return status;
 }
 
-/* Rows that a box around this rank's rows has room for: those that two colours of a sweep need. */
-static void find_widths(const stencil *s, int layers, int64_t wider[GRID_AXES])
-{
-    for (int a = 0; a < GRID_AXES; a++) {
-        wider[a] = layers;
-        for (int p = 0; p < s->parts_count; p++) {
-            const int64_t far = s->parts[p].has[a] ? axis_table_reach(&s->parts[p].table[a]) : 0;
-            wider[a] = 2 * far > wider[a] ? 2 * far : wider[a];
-        }
-        wider[a] = layers > 0 ? wider[a] : 0;
-    }
-}
-
 spry_status stencil_coarser(const spry_operator *fine, const grid_shape *shape, int order,
                             spry_type type, int layers, spry_operator **coarse)
 {
@@ -393,12 +352,16 @@ spry_status stencil_coarser(const spry_operator *fine, const grid_shape *shape, 
     spry_operator *op = NULL;
     *coarse = NULL;
     spry_status status = stencil_without_fields(fine, shape, order, type, &op);
-    SPRY_GO(ctx, blocks_agree(ctx, shape, status));
+    SPRY_GO(ctx, grid_agree(ctx, shape, status));
     stencil *s = op->state;
-    find_widths(s, layers, wider);
-    SPRY_GO(ctx, take_fields(fine, wider, op));
-    const grid_box u = blocks_wider(shape, false, &s->rows, wider);
-    SPRY_GO(ctx, blocks_agree(ctx, shape, stencil_form_make(op, false, &u, &s->plain)));
+    terms_reach(s, false, wider);
+    for (int a = 0; a < GRID_AXES; a++) /* what two colours of a sweep need */
+        wider[a] = layers == 0 ? 0 : 2 * wider[a] > layers ? 2 * wider[a] : layers;
+    taking t = {fine, shape, type};
+    const int fields = ((const stencil *)fine->state)->field_count;
+    SPRY_GO(ctx, terms_fill(ctx, type, s, fields, wider, take_points, &t));
+    const grid_box u = grid_wider(shape, false, &s->rows, wider);
+    SPRY_GO(ctx, grid_agree(ctx, shape, stencil_form_make(op, false, &u, &s->plain)));
     *coarse = op;
     op = NULL;
 done:

@@ -94,14 +94,15 @@ typedef struct terms_maker {
 } terms_maker;
 
 /* The product of coefficients, at this rank's points. */
-static spry_status multiply_fields(const terms_maker *m, const field_list *list, int64_t points,
-                                   void *to)
+static spry_status multiply_fields(void *data, int field, const grid_box *own, void *to)
 {
+    const terms_maker *m = data;
+    const field_list *list = &m->made[field];
     for (int k = 0; k < list->count; k++) {
         const spry_vector *v = m->given->values[list->field[k]], *here = NULL;
         spry_vector *copy = NULL;
         const spry_status status = vector_here(v, &here, &copy);
-        for (int64_t i = 0; i < points && status == SPRY_STATUS_OK; i++) {
+        for (int64_t i = 0; i < box_count(own) && status == SPRY_STATUS_OK; i++) {
             spry_scalar value = value_get(here->type, here->data, i);
             if (k > 0) {
                 const spry_scalar a = value_get(m->type, to, i);
@@ -134,46 +135,48 @@ static void find_field(terms_maker *m, const field_list *list, int *field)
     m->made[s->field_count++] = *list;
 }
 
-grid_box terms_points(const spry_context *ctx, const stencil *s, const int64_t wider[GRID_AXES])
+void terms_reach(const stencil *s, bool transposes, int64_t reach[GRID_AXES])
 {
-    const grid_box own = blocks_own(ctx, &s->shape, true);
-    int64_t reach[GRID_AXES] = {0};
-    for (int p = 0; p < s->parts_count; p++)
-        for (int a = 0; a < GRID_AXES; a++) {
+    for (int a = 0; a < GRID_AXES; a++) {
+        reach[a] = 0;
+        for (int p = 0; p < s->parts_count; p++) {
             const stencil_part *part = &s->parts[p];
             const int64_t plain = part->has[a] ? axis_table_reach(&part->table[a]) : 0;
-            const int64_t back = part->has[a] ? axis_table_reach(&part->transposed[a]) : 0;
-            const int64_t most = plain > back ? plain : back;
-            reach[a] = most + wider[a] > reach[a] ? most + wider[a] : reach[a];
+            const int64_t back =
+                part->has[a] && transposes ? axis_table_reach(&part->transposed[a]) : 0;
+            reach[a] = plain > reach[a] ? plain : reach[a];
+            reach[a] = back > reach[a] ? back : reach[a];
         }
-    return blocks_wider(&s->shape, true, &own, reach);
+    }
 }
 
-/* The numbers of all fields; where the grid is cut, those around this rank's points are brought. */
-static spry_status fill_fields(terms_maker *m)
+spry_status terms_fill(spry_context *ctx, spry_type type, stencil *s, int count,
+                       const int64_t wider[GRID_AXES], terms_numbers numbers, void *data)
 {
-    static const int64_t none[GRID_AXES] = {0};
-    spry_context *ctx = m->ctx;
-    stencil *s = m->s;
-    const bool cut = blocks_are(&s->shape);
-    const grid_box own = blocks_own(ctx, &s->shape, true);
+    const bool cut = grid_is_cut(&s->shape);
+    const grid_box own = grid_own(ctx, &s->shape, true);
+    const size_t size = spry_type_size(type);
+    int64_t reach[GRID_AXES];
     grid_halo halo = {0};
     void *mine = NULL;
     spry_status status = SPRY_STATUS_OK;
-    s->points = terms_points(ctx, s, none);
-    if (cut && s->field_count > 0) {
-        SPRY_GO(ctx, grid_halo_make(ctx, m->type, &s->shape, true, &s->points, &halo));
-        status = base_alloc(ctx, box_count(&own), spry_type_size(m->type), &mine);
+    terms_reach(s, true, reach);
+    for (int a = 0; a < GRID_AXES; a++)
+        reach[a] += wider[a];
+    s->points = grid_wider(&s->shape, true, &own, reach);
+    s->field_count = count;
+    if (cut && count > 0) {
+        SPRY_GO(ctx, grid_halo_make(ctx, type, &s->shape, true, &s->points, &halo));
+        status = base_alloc(ctx, box_count(&own), size, &mine);
     }
-    for (int f = 0; f < s->field_count; f++) {
+    for (int f = 0; f < count; f++) {
         if (status == SPRY_STATUS_OK)
-            status =
-                base_calloc(ctx, box_count(&s->points), spry_type_size(m->type), &s->fields[f]);
+            status = base_calloc(ctx, box_count(&s->points), size, &s->fields[f]);
         if (status == SPRY_STATUS_OK)
-            status = multiply_fields(m, &m->made[f], box_count(&own), cut ? mine : s->fields[f]);
-        SPRY_GO(ctx, blocks_agree(ctx, &s->shape, status));
+            status = numbers(data, f, &own, cut ? mine : s->fields[f]);
+        SPRY_GO(ctx, grid_agree(ctx, &s->shape, status));
         if (cut) {
-            box_copy(m->type, &own, &own, mine, &s->points, s->fields[f]);
+            box_copy(type, &own, &own, mine, &s->points, s->fields[f]);
             SPRY_GO(ctx, grid_halo_bring(&halo, s->fields[f]));
         }
     }
@@ -186,7 +189,7 @@ done:
 static spry_status check_values(const terms_maker *m, coefficient_name *names)
 {
     const terms_given *g = m->given;
-    const grid_box own = blocks_own(m->ctx, &m->s->shape, true);
+    const grid_box own = grid_own(m->ctx, &m->s->shape, true);
     const int64_t points = box_count(&own);
     for (int i = 0; i < g->count; i++) {
         const spry_vector *v = g->values[i];
@@ -199,7 +202,7 @@ static spry_status check_values(const terms_maker *m, coefficient_name *names)
                              "coefficient %s has %" PRId64
                              " elements, expected 1, or one for each of the %" PRId64 " points%s",
                              g->names[i], v->n, points,
-                             blocks_are(&m->s->shape) ? " of this rank" : "");
+                             grid_is_cut(&m->s->shape) ? " of this rank" : "");
         if (spry_type_is_complex(v->type) && !spry_type_is_complex(m->type))
             return SPRY_FAIL(m->ctx, SPRY_STATUS_BAD_USAGE,
                              "coefficient %s is complex, the operator of type %s", g->names[i],
@@ -267,6 +270,7 @@ done:
 
 spry_status terms_make(spry_context *ctx, spry_type type, const terms_given *given, stencil *s)
 {
+    static const int64_t none[GRID_AXES] = {0};
     terms_maker *m = NULL;
     stencil_terms *terms = NULL;
     coefficient_name *names = NULL;
@@ -275,8 +279,8 @@ spry_status terms_make(spry_context *ctx, spry_type type, const terms_given *giv
         *m = (terms_maker){.ctx = ctx, .type = type, .given = given, .s = s};
         status = make_parts(m, &terms, &names);
     }
-    SPRY_GO(ctx, blocks_agree(ctx, &s->shape, status));
-    SPRY_GO(ctx, fill_fields(m));
+    SPRY_GO(ctx, grid_agree(ctx, &s->shape, status));
+    SPRY_GO(ctx, terms_fill(ctx, type, s, s->field_count, none, multiply_fields, m));
 done:
     base_free(ctx, names);
     base_free(ctx, terms);

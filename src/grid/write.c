@@ -237,15 +237,15 @@ static spry_status gather_field(const spry_grid *grid, const spry_vector *mine, 
 {
     spry_context *ctx = grid->ctx;
     const grid_shape *shape = &grid->shape;
-    const grid_box box = blocks_whole(shape, all_points);
+    const grid_box box = grid_whole(shape, all_points);
     const int64_t count = team_rank(ctx) == 0 ? box_count(&box) : 0;
     int64_t *starts = NULL, *numbers = NULL;
-    spry_status status = blocks_starts(ctx, shape, all_points, &starts);
+    spry_status status = grid_starts(ctx, shape, all_points, &starts);
     if (status == SPRY_STATUS_OK)
         status = base_alloc(ctx, count, sizeof *numbers, &numbers);
     if (status == SPRY_STATUS_OK)
         status = vector_new_at(ctx, NULL, mine->type, count, whole);
-    const grid_box own = blocks_own(ctx, shape, all_points);
+    const grid_box own = grid_own(ctx, shape, all_points);
     if (status == SPRY_STATUS_OK && mine->n != box_count(&own))
         status = SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
                            "the field has %" PRId64 " elements here, the rank's block %" PRId64,
@@ -254,7 +254,7 @@ static spry_status gather_field(const spry_grid *grid, const spry_vector *mine, 
     for (int64_t i = 0; i < count; i++) {
         int64_t at[GRID_AXES];
         box_split(&box, i, at);
-        numbers[i] = blocks_number(shape, all_points, starts, at);
+        numbers[i] = grid_number(shape, all_points, starts, at);
     }
     SPRY_GO(ctx, deal_fetch(ctx, starts, spry_type_size(mine->type), mine->data, count, numbers,
                             (*whole)->data));
@@ -269,7 +269,7 @@ spry_status spry_field_write(const spry_grid *grid, const spry_vector *field, co
 {
     SPRY_NEED(CTX_OF_ANY(grid, field), grid, field, path);
     spry_context *ctx = grid->ctx;
-    const bool cut = blocks_are(&grid->shape);
+    const bool cut = grid_is_cut(&grid->shape);
     shown f = {.shape = &grid->shape};
     spry_vector *copy = NULL, *whole = NULL;
     field_options o;
@@ -281,7 +281,7 @@ spry_status spry_field_write(const spry_grid *grid, const spry_vector *field, co
     status = options_take(ctx, option_list, &o, options);
     if (status == SPRY_STATUS_OK)
         status = vector_here(field, &f.v, &copy);
-    SPRY_GO(ctx, blocks_agree(ctx, f.shape, status));
+    SPRY_GO(ctx, grid_agree(ctx, f.shape, status));
     if (cut) {
         SPRY_GO(ctx, gather_field(grid, f.v, f.all_points, &whole));
         f.v = whole;
@@ -290,7 +290,7 @@ spry_status spry_field_write(const spry_grid *grid, const spry_vector *field, co
         f.n[a] = f.all_points ? grid->shape.axis[a].points : grid->shape.axis[a].unknowns;
     if (!cut || team_rank(ctx) == 0)
         status = write_by_ending(&f, path, &o);
-    SPRY_GO(ctx, blocks_agree(ctx, f.shape, status));
+    SPRY_GO(ctx, grid_agree(ctx, f.shape, status));
 done:
     spry_vector_free(copy);
     spry_vector_free(whole);
