@@ -163,11 +163,6 @@ int64_t grid_number(const grid_shape *shape, bool all_points, const int64_t *sta
     return starts[rank] + box_place(&b, inside);
 }
 
-spry_status grid_agree(spry_context *ctx, const grid_shape *shape, spry_status status)
-{
-    return grid_is_cut(shape) ? team_agree(ctx, status) : status;
-}
-
 /* --- how many along which axis -------------------------------------------------------------------
  */
 
@@ -176,7 +171,7 @@ spry_status grid_agree(spry_context *ctx, const grid_shape *shape, spry_status s
 static double faces_of(const grid_shape *shape, const int p[GRID_AXES])
 {
     double sum = 0;
-    for (int a = 0; a < shape->dimensions; a++) {
+    for (int a = 0; a < GRID_AXES; a++) { /* one that is not there has one unknown */
         const double n = (double)shape->axis[a].unknowns;
         if (p[a] > n)
             return INFINITY;
@@ -196,10 +191,7 @@ static void choose_ranks(const grid_shape *shape, int ranks, int best[GRID_AXES]
     for (int x = 1; x <= ranks; x++)
         for (int y = 1; ranks % x == 0 && y <= ranks / x; y++) {
             const int p[GRID_AXES] = {x, y, ranks / x / y};
-            bool there = ranks / x % y == 0;
-            for (int a = shape->dimensions; a < GRID_AXES; a++)
-                there = there && p[a] == 1;
-            const double size = there ? faces_of(shape, p) : INFINITY;
+            const double size = ranks / x % y == 0 ? faces_of(shape, p) : INFINITY;
             if (size < least) {
                 least = size;
                 memcpy(best, p, sizeof p);

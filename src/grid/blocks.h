@@ -33,7 +33,10 @@ spry_status grid_starts(spry_context *ctx, const grid_shape *shape, bool all_poi
 int64_t grid_number(const grid_shape *shape, bool all_points, const int64_t *starts,
                     const int64_t at[GRID_AXES]);
 /* One status for all ranks where the grid is cut; else what is given. */
-spry_status grid_agree(spry_context *ctx, const grid_shape *shape, spry_status status);
+static inline spry_status grid_agree(spry_context *ctx, const grid_shape *shape, spry_status status)
+{
+    return grid_is_cut(shape) ? team_agree(ctx, status) : status;
+}
 
 /* The numbers of a box around a rank's block that others have, brought again and again. */
 typedef struct grid_halo {

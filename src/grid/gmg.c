@@ -469,6 +469,7 @@ spry_status gmg_make(const spry_operator *A, const void *options, spry_operator 
         status = base_calloc(ctx, 1, sizeof *m, &m);
     SPRY_GO(ctx, ranked ? team_agree(ctx, status) : status);
     op->state = m;
+    op->rows_part = op->cols_part = A->rows_part;
     m->ranked = ranked;
     m->ctx = ctx;
     m->type = type;

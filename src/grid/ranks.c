@@ -452,7 +452,7 @@ static spry_status open_side(const void *state, spry_transpose transpose, spread
     spry_status status = base_calloc(ctx, 1, sizeof *s, &s);
     side_free(ctx, ranks->sides[transpose]); /* of one that failed later on */
     ranks->sides[transpose] = s;
-    if (s) {
+    if (status == SPRY_STATUS_OK) {
         s->op = op;
         s->transpose = transpose;
         status = prepare(s);
@@ -465,6 +465,7 @@ static spry_status open_side(const void *state, spry_transpose transpose, spread
     SPRY_GO(ctx, team_agree(ctx, status));
     SPRY_GO(ctx, spread_find_neighbours(ctx, &s->links));
     parts->links = &s->links;
+    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): all have agreed that they are there */
     parts->own->state = parts->edge->state = s;
 done:
     if (status != SPRY_STATUS_OK) {
