@@ -28,7 +28,7 @@ static spry_status make_rod(spry_context *ctx, spry_type type, const char *fine,
     spry_status status = SPRY_STATUS_OK;
     *r = (rod){0};
     snprintf(options, sizeof options, "type=%s", spry_type_name(type));
-    SPRY_GO(ctx, spry_grid_new(ctx, "25", &r->grid));
+    SPRY_GO(ctx, spry_grid_new(ctx, "25 ranks=none", &r->grid));
     SPRY_GO(ctx, spry_operator_stencil(r->grid, "laplace", options, 0, NULL, NULL, &r->A));
     SPRY_GO(ctx, spry_field_new(r->grid, type, false, bump, NULL, &r->u));
     SPRY_GO(ctx, spry_stepper_new(ctx, "method=implicit-euler dt=0.01", &r->coarse));
