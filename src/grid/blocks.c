@@ -248,7 +248,10 @@ static spry_status cut_strictly(spry_context *ctx, const char *text, grid_shape 
     while (unit > 1 && plane * (unit / 2) % VECTOR_CHUNK == 0)
         unit /= 2;
     shape->axis[slow].cut_unit = unit;
-    if (cut_at(&shape->axis[slow], p[slow] - 1) == 0 && p[slow] > 1)
+    bool empty = false;
+    for (int k = 0; k < p[slow]; k++)
+        empty = empty || cut_at(&shape->axis[slow], k) == cut_at(&shape->axis[slow], k + 1);
+    if (empty)
         base_log(
             ctx, SPRY_LOG_WARNING,
             "repeat=strict: ranks begin with a multiple of %d unknowns, which planes of %" PRId64
