@@ -47,7 +47,8 @@ spry_status heat_plate_make(spry_context *ctx, const heat_options *o, int64_t si
     snprintf(text, sizeof text, "%lld", (long long)size);
     for (int a = 1; a < o->dimensions; a++)
         snprintf(text + strlen(text), sizeof text - strlen(text), "x%lld", (long long)size);
-    snprintf(grid, sizeof grid, "%s box=0:%.17g", text, o->length);
+    /* ranks share time, not the plate */
+    snprintf(grid, sizeof grid, "%s box=0:%.17g ranks=none", text, o->length);
     snprintf(options, sizeof options, "order=%lld type=%c", (long long)o->order, "sd"[o->type]);
     spry_status status = spry_grid_new(ctx, grid, &p->grid);
     /* the diffusivity is a factor of the operator */

@@ -100,8 +100,8 @@ static spry_status write_map(const crew *c, const heat_options *o)
     char text[96];
     spry_grid *grid = NULL;
     spry_vector *field = NULL;
-    snprintf(text, sizeof text, "%dx%d box=0:%d", CELL * m.slices - 1, CELL * m.slices - 1,
-             m.slices);
+    snprintf(text, sizeof text, "%dx%d box=0:%d ranks=none", CELL * m.slices - 1,
+             CELL * m.slices - 1, m.slices);
     spry_status status = fill_map(c, o, &m);
     if (status == SPRY_STATUS_OK)
         status = spry_grid_new(c->ctx[0], text, &grid);

@@ -279,8 +279,8 @@ static int prepare(obstacle_run *r)
 static int run_steps(obstacle_run *r)
 {
     char text[96];
-    snprintf(text, sizeof text, "%lldx%lldx%lld", (long long)r->o->size, (long long)r->o->size,
-             (long long)r->o->size);
+    snprintf(text, sizeof text, "%lldx%lldx%lld ranks=none", (long long)r->o->size,
+             (long long)r->o->size, (long long)r->o->size);
     r->step = cli_alloc((size_t)r->steps * sizeof *r->step);
     spry_status status = spry_grid_new(r->ctx, text, &r->grid);
     if (status == SPRY_STATUS_OK) {

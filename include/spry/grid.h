@@ -19,7 +19,7 @@ typedef struct spry_grid spry_grid;
 typedef struct spry_grid_info {
     size_t size;              /**< SPRY_GRID_INFO_INIT */
     int dimensions;           /**< 1 to 3 */
-    int64_t unknowns;         /**< points whose numbers are to be found: elements of a field */
+    int64_t unknowns;         /**< points whose numbers are to be found, of all ranks */
     int64_t points;           /**< all points, those with known values among them */
     int64_t axis_unknowns[3]; /**< the same along each axis */
     int64_t axis_points[3];   /**< along each axis */
@@ -27,6 +27,9 @@ typedef struct spry_grid_info {
     double low[3];            /**< where the box begins */
     double high[3];           /**< where it ends */
     double spacing[3];        /**< from a point to the next; the mean where they differ */
+    int ranks[3];             /**< that each axis is cut for; 1: it is not */
+    int64_t begin[3];         /**< the first unknown along each axis that is this rank's */
+    int64_t end[3];           /**< and the first behind them */
 } spry_grid_info;
 #define SPRY_GRID_INFO_INIT SPRY_SIZED(spry_grid_info)
 
@@ -48,6 +51,11 @@ typedef void (*spry_boundary_fn)(void *data, int axis, const double *place, spry
  * a periodic axis the last point is the first one. So an axis of 128 intervals has 127, 128 or 129
  * unknowns, and one of 64 has every other of its points. "x=absorb layer=10" is a face with known
  * values behind an absorbing layer of 10 intervals: see spry_field_absorb().
+ *
+ * With a context of ranks (spry/mpi.h) it is cut into blocks, one for each rank: the option
+ * `ranks`. A field is this rank's part of a vector then, the numbers of its own block with x
+ * fastest, and follows those of the ranks before. All that is made of such a grid is made by all
+ * ranks together.
  */
 SPRY_API spry_status spry_grid_new(spry_context *ctx, const char *text, spry_grid **grid);
 /**
@@ -60,6 +68,7 @@ SPRY_API spry_status spry_grid_new(spry_context *ctx, const char *text, spry_gri
  * @param count   intervals of the axis + 1, also where it is periodic: the last one is the first
  *                of the next period
  * @param points  rising; copied
+ * @return SPRY_STATUS_UNSUPPORTED where the grid is cut into blocks of ranks
  */
 SPRY_API spry_status spry_grid_set_points(spry_grid *grid, int axis, int64_t count,
                                           const double *points);
@@ -69,7 +78,7 @@ SPRY_API spry_option_list spry_grid_options(void);
 SPRY_API void spry_grid_free(spry_grid *grid);
 /** Tells what the grid is. */
 SPRY_API spry_status spry_grid_describe(const spry_grid *grid, spry_grid_info *info);
-/** The three coordinates of an unknown, or (all_points) of a point; x runs fastest. */
+/** The three coordinates of an unknown of this rank, or (all_points) of a point; x runs fastest. */
 SPRY_API spry_status spry_grid_place(const spry_grid *grid, bool all_points, int64_t index,
                                      double *place);
 
@@ -170,7 +179,8 @@ typedef struct spry_bounded_stats {
  * problem has one solution.
  *
  * @param A        made by spry_operator_stencil(), of order 2, real, with neighbours along the axes
- *                 alone; it stays the caller's and has to live longer
+ *                 alone, on a grid that is not cut into blocks of ranks; it stays the caller's and
+ *                 has to live longer
  * @param options  see spry_bounded_options(): "method=multigrid tol=1e-8"; NULL: these
  * @param solver   out: works where A is, used by one thread at a time
  */

@@ -4,7 +4,7 @@
  * begins and rises towards the face, as a power of the depth, since a sudden change would throw
  * waves back itself.
  */
-#include "grid/grid.h"
+#include "grid/blocks.h"
 
 #define ABSORB_OPTIONS(item)                                                                      \
     item(WORD, kind, "rate", 0, 0, "rate stretch",                                                \
@@ -74,14 +74,21 @@ spry_status spry_field_absorb(const spry_grid *grid, spry_type type, const char 
     if (o.axis > grid->shape.dimensions)
         return SPRY_FAIL(grid->ctx, SPRY_STATUS_BAD_USAGE, "axis=%c: the grid has no such axis",
                          "xyz"[o.axis - 1]);
-    SPRY_GO(grid->ctx, vector_new_at(grid->ctx, NULL, type, grid->shape.points, field));
-    for (int64_t i = 0; i < grid->shape.points; i++) {
+    const grid_box own = grid_own(grid->ctx, &grid->shape, true);
+    status = vector_new_at(grid->ctx, NULL, type, box_count(&own), field);
+    SPRY_GO(grid->ctx, grid_agree(grid->ctx, &grid->shape, status));
+    (*field)->part = grid_part(grid->ctx, &grid->shape, true);
+    for (int64_t i = 0; i < box_count(&own); i++) {
         double place[GRID_AXES];
         spry_scalar value;
-        grid_place(&grid->shape, true, i, place);
+        grid_place(&grid->shape, true, &own, i, place);
         absorb_at(&grid->shape, &o, place, &value);
         value_set(type, (*field)->data, i, value);
     }
 done:
+    if (status != SPRY_STATUS_OK) {
+        spry_vector_free(*field);
+        *field = NULL;
+    }
     return status;
 }

@@ -259,6 +259,8 @@ static void emit(row_list *l, int i, int mid, int col, double c)
         return;
     const int at = col < m->points ? col : col == m->points ? 0 : m->intervals;
     e.col = steps(m, i, at);
+    e.far_mid = e.mid;
+    e.far_col = e.col;
     if (col >= m->points)
         e.kind = KNOWN_SLOPE;
     else if ((at == 0 && face[0] == GRID_DIRICHLET) ||
@@ -350,6 +352,17 @@ void axis_table_clear(spry_context *ctx, axis_table *table)
     *table = (axis_table){0};
 }
 
+int64_t axis_table_reach(const axis_table *t)
+{
+    int64_t reach = 0;
+    for (int64_t k = 0; k < t->start[t->low + t->high + 1]; k++) {
+        const int64_t col = llabs(t->entries[k].far_col), mid = llabs(t->entries[k].far_mid);
+        reach = col > reach ? col : reach;
+        reach = mid > reach ? mid : reach;
+    }
+    return reach;
+}
+
 /* Room for rows of so many entries in all. */
 static spry_status table_new(spry_context *ctx, int64_t rows, int64_t low, int64_t high,
                              int64_t entries, axis_table *t)
@@ -376,8 +389,8 @@ static spry_status table_wrap(spry_context *ctx, int64_t rows, const axis_entry 
 {
     int64_t reach = 0, low, high;
     for (int64_t k = 0; k < count; k++) {
-        reach = llabs(list[k].col) > reach ? llabs(list[k].col) : reach;
-        reach = llabs(list[k].mid) > reach ? llabs(list[k].mid) : reach;
+        reach = llabs(list[k].far_col) > reach ? llabs(list[k].far_col) : reach;
+        reach = llabs(list[k].far_mid) > reach ? llabs(list[k].far_mid) : reach;
     }
     cut_rows(rows, reach, reach, &low, &high);
     const spry_status status = table_new(ctx, rows, low, high, (low + high + 1) * count, t);
@@ -388,6 +401,8 @@ static spry_status table_wrap(spry_context *ctx, int64_t rows, const axis_entry 
         for (int64_t k = 0; k < count; k++) {
             axis_entry *e = &t->entries[t->start[c] + k];
             *e = list[k];
+            e->col = e->far_col;
+            e->mid = e->far_mid;
             if (c == low) /* between, where nothing goes round */
                 continue;
             e->col = (((r + e->col) % rows) + rows) % rows - r;
@@ -610,7 +625,8 @@ spry_status axis_table_pattern(spry_context *ctx, const axis_table *t, int64_t b
                 break;
             room = 2 * room + 16;
         }
-        (*pattern)[(*count)++] = (axis_entry){.mid = e->mid, .col = e->col, .c = 1};
+        (*pattern)[(*count)++] = (axis_entry){
+            .mid = e->mid, .col = e->col, .far_mid = e->far_mid, .far_col = e->far_col, .c = 1};
     }
     return status;
 }
@@ -620,7 +636,11 @@ spry_status axis_table_pattern(spry_context *ctx, const axis_table *t, int64_t b
 
 static axis_entry turned(const axis_entry *e)
 {
-    return (axis_entry){.mid = e->mid - e->col, .col = -e->col, .c = e->c};
+    return (axis_entry){.mid = e->mid - e->col,
+                        .col = -e->col,
+                        .far_mid = e->far_mid - e->far_col,
+                        .far_col = -e->far_col,
+                        .c = e->c};
 }
 
 /* Entries of column s, in rows around it. */

@@ -76,11 +76,11 @@ static double largest_diagonal(const spry_operator *A)
     return most;
 }
 
-static void add_level(gmg *m, spry_operator *A)
+static spry_status add_level(gmg *m, spry_operator *A)
 {
     gmg_level *l = &m->level[m->count++];
     l->A = A;
-    l->s = stencil_of(A);
+    return gmg_place_level(m, l, &stencil_of(A)->shape);
 }
 
 /* As many levels as the grid has, for multigrid. */
@@ -94,12 +94,15 @@ static spry_status make_levels(spry_bounded *s, const spry_operator *A)
     unsigned lines;
     int64_t longest = 1;
     spry_status status = SPRY_STATUS_OK;
-    add_level(m, (spry_operator *)(uintptr_t)A);
-    while (s->o.method == BOUNDED_MULTIGRID && m->count < GMG_LEVELS &&
-           gmg_halve(m->level[m->count - 1].A, &free, &lines, &shape)) {
+    SPRY_GO(s->ctx, add_level(m, (spry_operator *)(uintptr_t)A));
+    while (s->o.method == BOUNDED_MULTIGRID && m->count < GMG_LEVELS) {
+        bool halved;
+        SPRY_GO(s->ctx, gmg_halve(m->level[m->count - 1].A, &free, &lines, &shape, &halved));
+        if (!halved)
+            break;
         SPRY_GO(s->ctx, grid_complete(s->ctx, &shape));
-        SPRY_GO(s->ctx, stencil_coarser(m->level[m->count - 1].A, &shape, 2, m->type, &op));
-        add_level(m, op);
+        SPRY_GO(s->ctx, stencil_coarser(m->level[m->count - 1].A, &shape, 2, m->type, 0, &op));
+        SPRY_GO(s->ctx, add_level(m, op));
     }
     const gmg_level *last = &m->level[m->count - 1];
     for (int a = 0; a < GRID_AXES; a++)
@@ -122,6 +125,10 @@ static spry_status check_operator(const spry_operator *A)
     if (!s)
         return SPRY_FAIL(A->ctx, SPRY_STATUS_BAD_USAGE,
                          "spry_bounded_new: an operator of spry_operator_stencil() is needed");
+    if (grid_is_cut(&s->shape))
+        return SPRY_FAIL(A->ctx, SPRY_STATUS_UNSUPPORTED,
+                         "lower bounds work on one rank, and the grid is cut into blocks of ranks; "
+                         "add ranks=none to its text");
     if (s->order != 2 || !gmg_two_colours(s))
         return SPRY_FAIL(A->ctx, SPRY_STATUS_UNSUPPORTED,
                          "lower bounds need differences of order 2 with neighbours along the axes "

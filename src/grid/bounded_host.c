@@ -136,8 +136,7 @@ static spry_status end(spry_bounded *s, spry_vector *x)
 
 static spry_status smooth(spry_bounded *s, int level, int sweeps, gmg_start start)
 {
-    gmg_wave(&s->m, level, sweeps, start == GMG_FROM_BELOW, start);
-    return SPRY_STATUS_OK;
+    return gmg_wave(&s->m, level, sweeps, start == GMG_FROM_BELOW, start);
 }
 
 static spry_status down(spry_bounded *s, int level)

@@ -39,6 +39,8 @@ static void visit_lists(const stencil_part *part, const entry_lists *l, stencil_
                 const axis_entry *x = l->list[0] + i, *y = l->list[1] + j, *z = l->list[2] + k;
                 const stencil_entry e = {{x->mid, y->mid, z->mid},
                                          {x->col, y->col, z->col},
+                                         {x->far_mid, y->far_mid, z->far_mid},
+                                         {x->far_col, y->far_col, z->far_col},
                                          {x->kind, y->kind, z->kind},
                                          x->c * y->c * z->c};
                 visit(data, part, &e);
@@ -52,15 +54,18 @@ void stencil_visit_row(const stencil_part *part, bool transposed, const int64_t 
     visit_lists(part, &lists, visit, data);
 }
 
-/* A number of a row: what it is multiplied with. */
+/* A number of a row: what it is multiplied with. Places are counted from the row's, in the whole
+ * grid, which tells their order, and in arrays. */
 typedef struct row_number {
     int32_t field[3], along;
     int64_t at[3], offset;
+    int64_t array_at[3], array_offset;
     spry_scalar c;
 } row_number;
 
 typedef struct row_numbers {
     const stencil *s;
+    const grid_box *u;
     bool transposed;
     spry_context *ctx;
     int32_t along; /* of the numbers that are noted; -1: none */
@@ -74,6 +79,17 @@ static int64_t linear(const grid_shape *shape, bool points, const int64_t at[GRI
     const grid_axis *a = shape->axis;
     return points ? at[0] + a[0].points * (at[1] + a[1].points * at[2])
                   : at[0] + a[0].unknowns * (at[1] + a[1].unknowns * at[2]);
+}
+
+/* The same in an array of a box: where an axis is cut, numbers beyond its ends stand beyond them.
+ */
+static int64_t in_array(const grid_shape *shape, const grid_box *box, const int64_t at[GRID_AXES],
+                        const int64_t far[GRID_AXES])
+{
+    int64_t place = 0;
+    for (int a = GRID_AXES - 1; a >= 0; a--)
+        place = place * box_length(box, a) + (shape->axis[a].ranks > 1 ? far[a] : at[a]);
+    return place;
 }
 
 static void note_number(void *data, const stencil_part *part, const stencil_entry *e)
@@ -93,13 +109,18 @@ static void note_number(void *data, const stencil_part *part, const stencil_entr
     *to = (row_number){.field = {-1, -1, -1},
                        .along = n->along,
                        .offset = linear(shape, false, e->col),
+                       .array_offset = in_array(shape, n->u, e->col, e->far_col),
                        .c = {part->c.re * e->c, part->c.im * e->c}};
+    const grid_box *points = &n->s->points;
     const int64_t at[3] = {0, linear(shape, true, e->mid), linear(shape, true, e->col)};
+    const int64_t array_at[3] = {0, in_array(shape, points, e->mid, e->far_mid),
+                                 in_array(shape, points, e->col, e->far_col)};
     for (int f = 0; f < 3; f++) { /* rows of A^T are columns of A */
         const int from = n->transposed ? 2 - f : f;
         if (part->field[from] >= 0) {
             to->field[f] = part->field[from];
             to->at[f] = at[f];
+            to->array_at[f] = array_at[f];
         }
     }
 }
@@ -220,12 +241,12 @@ static spry_status put_class(maker *m, const int64_t at[GRID_AXES])
             host_stencil_group *g = &m->form->groups[m->groups++];
             *g = (host_stencil_group){.is_real = true, .along = r->along, .first = m->streams};
             memcpy(g->field, r->field, sizeof g->field);
-            memcpy(g->at, r->at, sizeof g->at);
+            memcpy(g->at, r->array_at, sizeof g->at);
         }
         host_stencil_group *g = &m->form->groups[m->groups - 1];
         g->count++;
         g->is_real = g->is_real && r->c.im == 0;
-        m->form->offsets[m->streams] = r->offset;
+        m->form->offsets[m->streams] = r->array_offset;
         value_set(m->op->type, m->form->coefficients, m->streams++, r->c);
     }
     return status;
@@ -296,14 +317,17 @@ done:
     return status;
 }
 
-spry_status stencil_form_make(const spry_operator *op, bool transposed, stencil_form *form)
+spry_status stencil_form_make(const spry_operator *op, bool transposed, const grid_box *u,
+                              stencil_form *form)
 {
     spry_context *ctx = op->ctx;
     const stencil *s = op->state;
-    maker m = {
-        .op = op, .s = s, .form = form, .numbers = {.s = s, .transposed = transposed, .ctx = ctx}};
+    maker m = {.op = op,
+               .s = s,
+               .form = form,
+               .numbers = {.s = s, .u = u, .transposed = transposed, .ctx = ctx}};
     spry_status status = SPRY_STATUS_OK;
-    *form = (stencil_form){.transposed = transposed};
+    *form = (stencil_form){.transposed = transposed, .u = *u};
     find_classes(s, form);
     SPRY_GO(ctx, make_along(&m));
     const int64_t classes = form->classes[0] * form->classes[1] * form->classes[2];
@@ -330,7 +354,7 @@ spry_status stencil_form_make(const spry_operator *op, bool transposed, stencil_
                                 .columns = s->shape.axis[0].unknowns,
                                 .low = form->low[0],
                                 .high = form->high[0],
-                                .points = s->shape.axis[0].points};
+                                .points = box_length(&s->points, 0)};
     form->made = true;
 done:
     base_free(ctx, m.numbers.list);

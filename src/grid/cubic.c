@@ -60,21 +60,26 @@ static void guess_share(void *argument, int share, int shares)
     const grid_axis *f = g->fine->s->shape.axis, *c = g->coarse->s->shape.axis;
     const spry_type type = g->m->type;
     const int64_t size = (int64_t)spry_type_size(type), n = c[0].unknowns;
-    const range lines = base_share(f[1].unknowns * f[2].unknowns, shares, share, 1);
+    const grid_box *rows = &g->fine->rows, *box = &g->coarse->box;
+    const range lines = base_share(box_length(rows, 1) * box_length(rows, 2), shares, share, 1);
     char *tile = (char *)g->fine->tiles + share * (f[0].unknowns + 2) * size;
     for (int64_t line = lines.begin; line < lines.end; line++) {
         int64_t y[NODES], z[NODES], x[NODES];
         double wy[NODES], wz[NODES], wx[NODES];
-        const int ny = nodes_of(&f[1], &c[1], line % f[1].unknowns, y, wy);
-        const int nz = nodes_of(&f[2], &c[2], line / f[1].unknowns, z, wz);
+        const int64_t at[] = {0, rows->begin[1] + line % box_length(rows, 1),
+                              rows->begin[2] + line / box_length(rows, 1)};
+        const int64_t to = box_place(&g->fine->box, at);
+        const int ny = nodes_of(&f[1], &c[1], at[1], y, wy);
+        const int nz = nodes_of(&f[2], &c[2], at[2], z, wz);
         spry_scalar weights[NODES * NODES];
         const void *from[NODES * NODES];
         int count = 0;
         for (int k = 0; k < nz; k++)
             for (int j = 0; j < ny; j++) {
+                const int64_t place[] = {0, gmg_locate(g->coarse, 1, box, y[j]),
+                                         gmg_locate(g->coarse, 2, box, z[k])};
                 weights[count] = (spry_scalar){wy[j] * wz[k], 0};
-                from[count++] =
-                    (const char *)g->coarse->x + (y[j] + c[1].unknowns * z[k]) * n * size;
+                from[count++] = (const char *)g->coarse->x + box_place(box, place) * size;
             }
         g->fine->s->kernels->combine(n, count, weights, from, tile);
         for (int64_t i = 0; i < f[0].unknowns; i++) {
@@ -84,7 +89,7 @@ static void guess_share(void *argument, int share, int shares)
                 const spry_scalar v = value_get(type, tile, x[k]);
                 sum = (spry_scalar){sum.re + wx[k] * v.re, sum.im + wx[k] * v.im};
             }
-            value_set(type, g->fine->x, line * f[0].unknowns + i, sum);
+            value_set(type, g->fine->x, to + i, sum);
         }
     }
 }
@@ -92,5 +97,5 @@ static void guess_share(void *argument, int share, int shares)
 void gmg_guess(const gmg *m, int level)
 {
     guess_job job = {m, &m->level[level], &m->level[level + 1]};
-    base_share_out(m->ctx, host_threads(m->ctx, m->level[level].A->rows), guess_share, &job);
+    base_share_out(m->ctx, host_threads(m->ctx, m->level[level].count), guess_share, &job);
 }

@@ -32,7 +32,7 @@ static void step_share(void *argument, int share, int shares)
     const smooth_job *j = argument;
     const gmg_level *l = j->l;
     const int64_t size = (int64_t)spry_type_size(j->m->type);
-    const range part = base_share(l->A->rows, shares, share, VECTOR_CHUNK);
+    const range part = base_share(l->count, shares, share, VECTOR_CHUNK);
     const host_step step = {.alpha = j->omega, .gamma = j->begins ? 0 : 1};
     const char *from = j->begins ? l->b : l->r, *inverse = l->diagonal->data;
     char *x = (char *)l->x + part.begin * size;
@@ -45,10 +45,11 @@ static spry_status jacobi_sweep(const gmg *m, const gmg_level *l, bool zero)
     const spry_scalar one = {1, 0}, minus = {-1, 0};
     smooth_job job = {
         .m = m, .l = l, .begins = zero, .omega = m->options.omega > 0 ? m->options.omega : 0.8};
-    const spry_status status =
-        zero ? SPRY_STATUS_OK : stencil_run(l->A, SPRY_TRANSPOSE_NO, minus, l->x, one, l->b, l->r);
+    spry_status status = zero ? SPRY_STATUS_OK : gmg_bring_x(l, l->x);
+    if (!zero && status == SPRY_STATUS_OK)
+        status = stencil_run(l->A, SPRY_TRANSPOSE_NO, minus, l->x, one, l->b, l->r);
     if (status == SPRY_STATUS_OK)
-        base_share_out(m->ctx, host_threads(m->ctx, l->A->rows), step_share, &job);
+        base_share_out(m->ctx, host_threads(m->ctx, l->count), step_share, &job);
     return status;
 }
 
@@ -60,14 +61,12 @@ spry_status gmg_smooth(const gmg *m, int level, int sweeps, bool back, gmg_start
         gmg_lines(m, level, sweeps, back, start);
         return status;
     }
-    if (m->redblack) {
-        gmg_wave(m, level, sweeps, back, start);
-        return status;
-    }
+    if (m->redblack)
+        return gmg_wave(m, level, sweeps, back, start);
     if (start == GMG_FROM_BELOW)
         gmg_up(m, level);
     if (sweeps == 0 && start == GMG_ZERO)
-        memset(l->x, 0, (size_t)l->A->rows * spry_type_size(m->type));
+        memset(l->x, 0, (size_t)l->count * spry_type_size(m->type));
     if (m->options.smoother == GMG_CHEBYSHEV)
         return gmg_chebyshev(m, level, sweeps, start == GMG_ZERO);
     for (int k = 0; k < sweeps && status == SPRY_STATUS_OK; k++)
@@ -80,18 +79,26 @@ spry_status gmg_smooth(const gmg *m, int level, int sweeps, bool back, gmg_start
 
 static spry_status smooth(const gmg *m, int level, int sweeps, bool back, gmg_start start)
 {
-    if (!m->device)
-        return gmg_smooth(m, level, sweeps, back, start);
-    return start == GMG_FROM_BELOW ? gmg_device_rise(m, level, sweeps, back)
-                                   : gmg_device_smooth(m, level, sweeps, back, start == GMG_ZERO);
+    spry_status status = SPRY_STATUS_OK;
+    if (m->device)
+        return start == GMG_FROM_BELOW
+                   ? gmg_device_rise(m, level, sweeps, back)
+                   : gmg_device_smooth(m, level, sweeps, back, start == GMG_ZERO);
+    if (start == GMG_FROM_BELOW)
+        status = gmg_bring_x(&m->level[level + 1], m->level[level + 1].x);
+    return status == SPRY_STATUS_OK ? gmg_smooth(m, level, sweeps, back, start) : status;
 }
 
 static spry_status down(const gmg *m, int level, bool plain)
 {
+    const gmg_level *l = &m->level[level];
     if (m->device)
         return gmg_device_down(m, level, plain);
+    const spry_status status = plain ? SPRY_STATUS_OK : gmg_bring_x(l, l->x);
+    if (status != SPRY_STATUS_OK)
+        return status;
     gmg_down(m, level, plain);
-    return SPRY_STATUS_OK;
+    return gmg_bring_b(l + 1);
 }
 
 /* Makes x of a level what the next one has found, or leaves that to the cycle that begins with
@@ -103,9 +110,12 @@ static spry_status guess(const gmg *m, int level, gmg_start *start)
     if (m->device)
         return gmg_device_up(m, level, true);
     if (m->options.interpolation == GMG_CUBIC) {
+        const spry_status status = gmg_bring_x(l + 1, (l + 1)->x);
+        if (status != SPRY_STATUS_OK)
+            return status;
         gmg_guess(m, level);
     } else {
-        memset(l->x, 0, (size_t)l->A->rows * spry_type_size(m->type));
+        memset(l->x, 0, (size_t)l->count * spry_type_size(m->type));
         *start = GMG_FROM_BELOW;
     }
     return SPRY_STATUS_OK;
@@ -118,7 +128,8 @@ static spry_status solve_coarsest(const gmg *m)
         return gmg_device_solve(m);
     const spry_vector b = vector_over(m->ctx, m->type, l->A->rows, l->b);
     spry_vector x = vector_over(m->ctx, m->type, l->A->rows, l->x);
-    return spry_operator_apply(m->coarsest, &b, &x);
+    const spry_status status = spry_operator_apply(m->coarsest, &b, &x);
+    return m->ranked ? team_note(m->ctx, status) : status; /* others go on, and hear of it */
 }
 
 static spry_status cycle(const gmg *m, int level, int kind, gmg_start start)
@@ -156,15 +167,42 @@ static spry_status gmg_apply(const spry_operator *op, spry_transpose transpose,
                              const spry_vector *r, spry_vector *z)
 {
     gmg *m = op->state;
+    const bool whole = m->level[0].shared == GMG_WHOLE;
+    spry_status status = SPRY_STATUS_OK;
     (void)transpose;
-    m->level[0].b = r->data;
-    m->level[0].x = z->data;
+    if (whole) {
+        m->level[0].b = r->data;
+        m->level[0].x = z->data;
+    } else {
+        status = gmg_take_b(m, r->data);
+    }
     if (m->device)
         gmg_device_begin(m, r, z);
-    const spry_status status =
-        m->options.cycle == GMG_FULL ? full_cycle(m) : cycle(m, 0, m->options.cycle, GMG_ZERO);
+    if (status == SPRY_STATUS_OK)
+        status =
+            m->options.cycle == GMG_FULL ? full_cycle(m) : cycle(m, 0, m->options.cycle, GMG_ZERO);
+    if (!whole)
+        gmg_give_x(m, z->data);
     const spry_status ended = m->device ? gmg_device_end(m, z) : SPRY_STATUS_OK;
     return status != SPRY_STATUS_OK ? status : ended;
+}
+
+static void level_clear(gmg *m, int k)
+{
+    gmg_level *l = &m->level[k];
+    if (k > 0 || l->shared != GMG_WHOLE) {
+        base_free(m->ctx, l->x);
+        base_free(m->ctx, l->b);
+    }
+    grid_halo_clear(&l->halo);
+    base_free(m->ctx, l->r);
+    base_free(m->ctx, l->p);
+    base_free(m->ctx, l->tiles);
+    spry_vector_free(l->diagonal);
+    gmg_lines_clear(m, l);
+    if (k > 0 || m->owns_first)
+        spry_operator_free(l->A);
+    *l = (gmg_level){0};
 }
 
 static void gmg_destroy(spry_operator *op)
@@ -173,20 +211,8 @@ static void gmg_destroy(spry_operator *op)
     if (!m)
         return;
     gmg_device_free(m);
-    for (int k = 0; k < m->count; k++) {
-        gmg_level *l = &m->level[k];
-        if (k > 0) {
-            base_free(m->ctx, l->x);
-            base_free(m->ctx, l->b);
-        }
-        base_free(m->ctx, l->r);
-        base_free(m->ctx, l->p);
-        base_free(m->ctx, l->tiles);
-        spry_vector_free(l->diagonal);
-        gmg_lines_clear(m, l);
-        if (k > 0 || m->owns_first)
-            spry_operator_free(l->A);
-    }
+    for (int k = 0; k < m->count; k++)
+        level_clear(m, k);
     spry_operator_free(m->coarsest);
     if (op->device)
         op->device->users--;
@@ -201,6 +227,12 @@ static const operator_class gmg_class = {.name = "gmg",
 
 /* --- set-up --------------------------------------------------------------------------------------
  */
+
+/* One status for all ranks that make it together. */
+static spry_status agree(const gmg *m, spry_status status)
+{
+    return m->ranked ? team_agree(m->ctx, status) : status;
+}
 
 bool gmg_two_colours(const stencil *s)
 {
@@ -221,24 +253,53 @@ bool gmg_two_colours(const stencil *s)
     return true;
 }
 
-static spry_status add_level(gmg *m, spry_operator *A)
+/* Adds the level of an operator; `cut` is its shape as ranks have it. */
+static spry_status add_level(gmg *m, spry_operator *A, const grid_shape *cut)
 {
     gmg_level *l = &m->level[m->count++];
-    const int64_t n = A->rows;
     const size_t size = spry_type_size(m->type);
     spry_status status = SPRY_STATUS_OK;
     l->A = A;
-    l->s = A->state;
+    SPRY_GO(m->ctx, gmg_place_level(m, l, cut));
     m->redblack = m->redblack && gmg_two_colours(l->s);
     if (m->place) /* which has vectors of its own */
         return status;
-    if (m->count > 1) {
-        SPRY_GO(m->ctx, base_calloc(m->ctx, n, size, &l->x));
-        SPRY_GO(m->ctx, base_calloc(m->ctx, n, size, &l->b));
+    if (m->count > 1 || l->shared != GMG_WHOLE) {
+        SPRY_GO(m->ctx, base_calloc(m->ctx, l->count, size, &l->x));
+        SPRY_GO(m->ctx, base_calloc(m->ctx, l->count, size, &l->b));
     }
     const int64_t lines = 2 * (l->s->shape.axis[0].unknowns + 2);
     SPRY_GO(m->ctx, base_calloc(m->ctx, lines * spry_context_threads(m->ctx), size, &l->tiles));
 done:
+    return status;
+}
+
+/* The inverse of a level's diagonal, in an array of its box. */
+static spry_status invert_diagonal(gmg *m, int k)
+{
+    gmg_level *l = &m->level[k];
+    spry_vector *d = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    status = base_calloc(m->ctx, l->count, spry_type_size(m->type), &l->r);
+    if (status == SPRY_STATUS_OK)
+        status = vector_new_at(m->ctx, NULL, m->type, l->count, &l->diagonal);
+    SPRY_GO(m->ctx, agree(m, status));
+    SPRY_GO(m->ctx, stencil_diagonal(l->A, &d));
+    for (int64_t i = 0; i < d->n; i++) {
+        const spry_scalar v = value_get(m->type, d->data, i);
+        const double square = v.re * v.re + v.im * v.im;
+        if (square == 0) {
+            status = SPRY_FAIL(m->ctx, SPRY_STATUS_BAD_INPUT,
+                               "precon gmg: the diagonal of level %d is 0 in row %" PRId64, k, i);
+            goto done;
+        }
+        int64_t at[GRID_AXES];
+        box_split(&l->rows, i, at);
+        value_set(m->type, l->diagonal->data, box_place(&l->box, at),
+                  (spry_scalar){v.re / square, -v.im / square});
+    }
+done:
+    spry_vector_free(d);
     return status;
 }
 
@@ -247,20 +308,9 @@ static spry_status add_diagonals(gmg *m)
 {
     spry_status status = SPRY_STATUS_OK;
     for (int k = 0; k + 1 < m->count && m->redblack && !m->place; k++)
-        SPRY_GO(m->ctx, gmg_check_diagonal(m, k));
-    for (int k = 0; k + 1 < m->count && !m->redblack && !m->place; k++) {
-        gmg_level *l = &m->level[k];
-        SPRY_GO(m->ctx, base_alloc(m->ctx, l->A->rows, spry_type_size(m->type), &l->r));
-        SPRY_GO(m->ctx, spry_operator_diagonal(l->A, &l->diagonal));
-        for (int64_t i = 0; i < l->A->rows; i++) {
-            const spry_scalar d = value_get(m->type, l->diagonal->data, i);
-            const double square = d.re * d.re + d.im * d.im;
-            if (square == 0)
-                return SPRY_FAIL(m->ctx, SPRY_STATUS_BAD_INPUT,
-                                 "precon gmg: the diagonal of level %d is 0 in row %" PRId64, k, i);
-            value_set(m->type, l->diagonal->data, i, (spry_scalar){d.re / square, -d.im / square});
-        }
-    }
+        SPRY_GO(m->ctx, agree(m, gmg_check_diagonal(m, k)));
+    for (int k = 0; k + 1 < m->count && !m->redblack && !m->place; k++)
+        SPRY_GO(m->ctx, agree(m, invert_diagonal(m, k)));
 done:
     return status;
 }
@@ -291,39 +341,98 @@ done:
     return status;
 }
 
+/* The operator of the next level, or of the first one on the same grid: cut as ranks have it, or
+ * joined. */
+static spry_status make_operator(const gmg *m, const spry_operator *fine, const grid_shape *shape,
+                                 spry_operator **op)
+{
+    const gmg_level *last = m->count > 0 ? &m->level[m->count - 1] : NULL;
+    int64_t layers = m->options.interpolation == GMG_CUBIC ? 3 : 2;
+    for (int a = 0; last && a < GRID_AXES; a++) /* as many as corrections of that one take */
+        layers = 2 * last->reach[a] > layers ? 2 * last->reach[a] : layers;
+    const bool joins = grid_is_cut(shape) && gmg_joins(m, shape);
+    spry_operator *cut = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(m->ctx, stencil_coarser(fine, shape, 2, m->type, joins ? 0 : (int)layers, op));
+    if (joins) {
+        cut = *op;
+        *op = NULL;
+        SPRY_GO(m->ctx, gmg_join(cut, op));
+    }
+done:
+    spry_operator_free(cut);
+    return status;
+}
+
+/* The last level is had whole, also where it is a large one that cannot be halved. */
+static spry_status join_last(gmg *m)
+{
+    const gmg_level *l = &m->level[m->count - 1];
+    const grid_shape shape = l->s->shape;
+    spry_operator *op = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    if (l->shared != GMG_CUT)
+        return status;
+    SPRY_GO(m->ctx, agree(m, gmg_join(l->A, &op)));
+    level_clear(m, --m->count);
+    SPRY_GO(m->ctx, agree(m, add_level(m, op, &shape)));
+done:
+    return status;
+}
+
+/* The first level; where ranks have one together, it is one with arrays of its own. */
+static spry_status make_first(gmg *m, const spry_operator *A)
+{
+    const stencil *s = stencil_of(A);
+    spry_operator *op = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    if (s->order > 2 || m->type != A->type || m->ranked) {
+        SPRY_GO(m->ctx, agree(m, make_operator(m, A, &s->shape, &op)));
+        m->owns_first = true;
+    }
+    SPRY_GO(m->ctx, agree(m, add_level(m, op ? op : (spry_operator *)(uintptr_t)A, &s->shape)));
+    if (s->shape.axis[0].ranks > 1)
+        base_log(m->ctx, SPRY_LOG_WARNING,
+                 "precon gmg: the grid is cut along x, so that every rank has all of it by itself; "
+                 "cut other axes, as in ranks=1x2x2");
+done:
+    return status;
+}
+
+/* Lines are of levels that are whole without ranks. */
 static gmg_freedom freedom_of(const gmg *m)
 {
     const gmg_options *o = &m->options;
     gmg_freedom free = {.fully = o->coarsening == GMG_FULLY, .line = (int)o->line - 1};
     if (o->smoother == GMG_LINE)
         free.lines = GMG_LINES;
-    else if (o->smoother == GMG_AUTO && !free.fully && !m->place)
+    else if (o->smoother == GMG_AUTO && !free.fully && !m->place && !m->ranked)
         free.lines = GMG_SOME_LINES;
     return free;
 }
 
 static spry_status make_levels(gmg *m, const spry_operator *A)
 {
-    const stencil *s = stencil_of(A);
     const gmg_freedom free = freedom_of(m);
     spry_operator *op = NULL;
     spry_status status = SPRY_STATUS_OK;
-    if (s->order > 2 || m->type != A->type) {
-        SPRY_GO(m->ctx, stencil_coarser(A, &s->shape, 2, m->type, &op));
-        m->owns_first = true;
-    }
-    SPRY_GO(m->ctx, add_level(m, op ? op : (spry_operator *)(uintptr_t)A));
+    SPRY_GO(m->ctx, make_first(m, A));
     while (m->count < GMG_LEVELS) {
         gmg_level *fine = &m->level[m->count - 1];
         grid_shape shape;
         unsigned lines;
-        if (fine->A->rows <= m->options.coarsest || !gmg_halve(fine->A, &free, &lines, &shape))
+        bool halved;
+        if (fine->s->shape.unknowns <= m->options.coarsest)
+            break;
+        SPRY_GO(m->ctx, agree(m, gmg_halve(fine->A, &free, &lines, &shape, &halved)));
+        if (!halved)
             break;
         fine->lines = lines;
         SPRY_GO(m->ctx, grid_complete(m->ctx, &shape));
-        SPRY_GO(m->ctx, stencil_coarser(fine->A, &shape, 2, m->type, &op));
-        SPRY_GO(m->ctx, add_level(m, op));
+        SPRY_GO(m->ctx, agree(m, make_operator(m, fine->A, &shape, &op)));
+        SPRY_GO(m->ctx, agree(m, add_level(m, op, &shape)));
     }
+    SPRY_GO(m->ctx, join_last(m));
     if (m->options.smoother == GMG_REDBLACK && !m->redblack) {
         status = SPRY_FAIL(m->ctx, SPRY_STATUS_BAD_USAGE,
                            "precon gmg: smoother=redblack needs neighbours along the axes alone; "
@@ -342,21 +451,25 @@ static spry_status make_levels(gmg *m, const spry_operator *A)
         if (m->level[k].lines)
             SPRY_GO(m->ctx, gmg_lines_make(m, k));
     for (int k = 0; k + 1 < m->count && m->options.smoother == GMG_CHEBYSHEV; k++)
-        SPRY_GO(m->ctx, gmg_chebyshev_make(m, k));
+        SPRY_GO(m->ctx, agree(m, gmg_chebyshev_make(m, k)));
     if (m->place)
         SPRY_GO(m->ctx, gmg_device_make(m, m->place));
-    SPRY_GO(m->ctx, add_coarsest(m));
+    SPRY_GO(m->ctx, agree(m, add_coarsest(m)));
 done:
     return status;
 }
 
-/* What devices do not do. */
+/* What devices, and ranks, do not do. */
 static spry_status check_place(const spry_operator *A, const gmg_options *o)
 {
     const char *said = o->smoother == GMG_CHEBYSHEV    ? "smoother=chebyshev"
                        : o->smoother == GMG_LINE       ? "smoother=line"
                        : o->interpolation == GMG_CUBIC ? "interpolation=cubic"
                                                        : NULL;
+    if (o->smoother == GMG_LINE && grid_is_cut(&stencil_of(A)->shape))
+        return SPRY_FAIL(A->ctx, SPRY_STATUS_UNSUPPORTED,
+                         "precon gmg: smoother=line works on one rank, and the grid is cut into "
+                         "blocks of ranks; take another smoother, or a grid with ranks=none");
     if (!A->device || !said)
         return SPRY_STATUS_OK;
     return SPRY_FAIL(A->ctx, SPRY_STATUS_UNSUPPORTED,
@@ -371,6 +484,7 @@ spry_status gmg_make(const spry_operator *A, const void *options, spry_operator 
     spry_operator *op = NULL;
     gmg *m = NULL;
     const int64_t precision = ((const precon_common *)options)->precision;
+    const bool ranked = grid_is_cut(&stencil_of(A)->shape);
     const spry_type type = precision == PRECON_SAME        ? A->type
                            : spry_type_is_complex(A->type) ? SPRY_TYPE_C
                                                            : SPRY_TYPE_S;
@@ -381,9 +495,13 @@ spry_status gmg_make(const spry_operator *A, const void *options, spry_operator 
                          "precon gmg has numbers of the operator's precision, or of single "
                          "precision; take precision=single");
     SPRY_GO(ctx, check_place(A, options));
-    SPRY_GO(ctx, operator_new(ctx, &gmg_class, type, A->rows, A->cols, &op));
-    SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *m, &m));
+    status = operator_new(ctx, &gmg_class, type, A->rows, A->cols, &op);
+    if (status == SPRY_STATUS_OK)
+        status = base_calloc(ctx, 1, sizeof *m, &m);
+    SPRY_GO(ctx, ranked ? team_agree(ctx, status) : status);
     op->state = m;
+    op->rows_part = op->cols_part = A->rows_part;
+    m->ranked = ranked;
     m->ctx = ctx;
     m->type = type;
     m->place = op->device = A->device;
@@ -399,9 +517,15 @@ spry_status gmg_make(const spry_operator *A, const void *options, spry_operator 
     } else {
         spry_operator *inside = op;
         op = NULL; /* taken, also when that fails */
-        SPRY_GO(ctx, precon_lower(A->type, inside, M));
+        status = precon_lower(A->type, inside, M);
+        SPRY_GO(ctx, ranked ? team_agree(ctx, status) : status);
     }
+    (*M)->rows_part = (*M)->cols_part = A->rows_part;
 done:
+    if (status != SPRY_STATUS_OK) {
+        spry_operator_free(*M);
+        *M = NULL;
+    }
     spry_operator_free(op);
     return status;
 }

@@ -1,5 +1,5 @@
 /* Grids as objects, and fields over them. */
-#include "grid/grid.h"
+#include "grid/blocks.h"
 
 #define GRID_OPTIONS(item)                                                                   \
     item(TEXT, box, "0:1", 0, 0, NULL,                                                       \
@@ -15,7 +15,10 @@
          "intervals of an absorbing layer before a face that is named absorb")               \
     item(TEXT, stretch, "", 0, 0, NULL,                                                      \
          "axes whose intervals differ: x:cosine has them short at both ends, z:ratio:1.1 "   \
-         "each 1.1 times the one before; with commas between")
+         "each 1.1 times the one before; with commas between")                               \
+    item(TEXT, ranks, "auto", 0, 0, NULL,                                                    \
+         "on ranks, how many blocks each axis is cut into: 1x2x2; auto has small faces and " \
+         "cuts x last; none: every rank has the whole grid for itself")
 
 typedef struct grid_options {
     GRID_OPTIONS(SPRY_OPTION_FIELD)
@@ -186,12 +189,22 @@ spry_status spry_grid_new(spry_context *ctx, const char *text, spry_grid **out)
         SPRY_GO(ctx, check_layers(ctx, a, &shape));
     }
     SPRY_GO(ctx, grid_complete(ctx, &shape));
+    SPRY_GO(ctx, grid_cut(ctx, options.ranks, &shape));
+    if (options.stretch[0])
+        SPRY_GO(ctx, grid_check_given(ctx, &shape));
     SPRY_GO(ctx, grid_stretch(ctx, options.stretch, &shape));
-    SPRY_GO(ctx, base_object_new(ctx, sizeof **out, out));
-    **out = (spry_grid){ctx, shape};
+    status = base_object_new(ctx, sizeof **out, out);
+    if (*out)
+        **out = (spry_grid){ctx, shape};
+    SPRY_GO(ctx, grid_agree(ctx, &shape, status));
 done:
-    if (status != SPRY_STATUS_OK)
-        grid_drop(ctx, &shape);
+    if (status != SPRY_STATUS_OK) {
+        if (*out)
+            spry_grid_free(*out);
+        else
+            grid_drop(ctx, &shape);
+        *out = NULL;
+    }
     return status;
 }
 
@@ -208,6 +221,7 @@ spry_status spry_grid_describe(const spry_grid *grid, spry_grid_info *info)
     SPRY_NEED(CTX_OF(grid), grid, info);
     static const base_sized sized = BASE_SIZED(spry_grid_info, spacing);
     const grid_shape *s = &grid->shape;
+    const grid_box own = grid_own(grid->ctx, s, false);
     spry_grid_info found = {
         .dimensions = s->dimensions, .unknowns = s->unknowns, .points = s->points};
     for (int a = 0; a < GRID_AXES; a++) {
@@ -217,6 +231,9 @@ spry_status spry_grid_describe(const spry_grid *grid, spry_grid_info *info)
         found.low[a] = s->axis[a].low;
         found.high[a] = s->axis[a].high;
         found.spacing[a] = s->axis[a].spacing;
+        found.ranks[a] = s->axis[a].ranks > 1 ? s->axis[a].ranks : 1;
+        found.begin[a] = own.begin[a];
+        found.end[a] = own.end[a];
     }
     const spry_status status = base_blank(grid->ctx, info, &sized);
     if (status == SPRY_STATUS_OK)
@@ -226,17 +243,15 @@ spry_status spry_grid_describe(const spry_grid *grid, spry_grid_info *info)
 
 void grid_split(const grid_shape *shape, bool all_points, int64_t i, int64_t at[GRID_AXES])
 {
-    for (int a = 0; a < GRID_AXES; a++) {
-        const int64_t n = all_points ? shape->axis[a].points : shape->axis[a].unknowns;
-        at[a] = i % n;
-        i /= n;
-    }
+    const grid_box whole = grid_whole(shape, all_points);
+    box_split(&whole, i, at);
 }
 
-void grid_place(const grid_shape *shape, bool all_points, int64_t i, double place[GRID_AXES])
+void grid_place(const grid_shape *shape, bool all_points, const grid_box *box, int64_t i,
+                double place[GRID_AXES])
 {
     int64_t at[GRID_AXES];
-    grid_split(shape, all_points, i, at);
+    box_split(box, i, at);
     for (int a = 0; a < GRID_AXES; a++)
         place[a] =
             a < shape->dimensions
@@ -247,11 +262,12 @@ void grid_place(const grid_shape *shape, bool all_points, int64_t i, double plac
 spry_status spry_grid_place(const spry_grid *grid, bool all_points, int64_t index, double *place)
 {
     SPRY_NEED(CTX_OF(grid), grid, place);
-    const int64_t count = all_points ? grid->shape.points : grid->shape.unknowns;
+    const grid_box own = grid_own(grid->ctx, &grid->shape, all_points);
+    const int64_t count = box_count(&own);
     if (index < 0 || index >= count)
         return SPRY_FAIL(grid->ctx, SPRY_STATUS_BAD_USAGE,
                          "index %" PRId64 " is outside 0..%" PRId64, index, count - 1);
-    grid_place(&grid->shape, all_points, index, place);
+    grid_place(&grid->shape, all_points, &own, index, place);
     return SPRY_STATUS_OK;
 }
 
@@ -259,17 +275,25 @@ spry_status spry_field_new(const spry_grid *grid, spry_type type, bool all_point
                            spry_place_fn function, void *data, spry_vector **field)
 {
     SPRY_NEED(CTX_OF(grid), grid, field);
-    const int64_t count = all_points ? grid->shape.points : grid->shape.unknowns;
+    const grid_box own = grid_own(grid->ctx, &grid->shape, all_points);
+    const int64_t count = box_count(&own);
     *field = NULL;
     spry_status status = base_check_type(grid->ctx, type);
     if (status == SPRY_STATUS_OK)
         status = vector_new_at(grid->ctx, NULL, type, count, field);
-    if (status != SPRY_STATUS_OK || !function)
+    status = grid_agree(grid->ctx, &grid->shape, status);
+    if (status != SPRY_STATUS_OK) {
+        spry_vector_free(*field);
+        *field = NULL;
+        return status;
+    }
+    (*field)->part = grid_part(grid->ctx, &grid->shape, all_points);
+    if (!function)
         return status;
     for (int64_t i = 0; i < count; i++) {
         double place[GRID_AXES];
         spry_scalar value = {0, 0};
-        grid_place(&grid->shape, all_points, i, place);
+        grid_place(&grid->shape, all_points, &own, i, place);
         function(data, place, &value);
         value_set(type, (*field)->data, i, value);
     }

@@ -33,6 +33,10 @@ typedef struct grid_axis {
     int64_t layer[2];          /* intervals of an absorbing layer there; 0: none */
     int64_t points, unknowns;
     int64_t first; /* the point that is unknown 0 */
+    /* How it is cut into blocks of ranks (blocks.c); 0 and 1 ranks: it is not. */
+    int ranks;
+    int64_t cut_unknowns, cut_unit; /* of the grid that was cut, and what cuts are multiples of */
+    int halved;                     /* how often its intervals have been since then */
 } grid_axis;
 
 /* Plain numbers: who needs a grid for long keeps a copy. */
@@ -47,11 +51,47 @@ struct spry_grid {
     grid_shape shape;
 };
 
+/* A box of unknowns, or of points: begin..end-1 along each axis, counted over the whole grid. Along
+ * a periodic axis that is cut it may reach beyond both ends. */
+typedef struct grid_box {
+    int64_t begin[GRID_AXES], end[GRID_AXES];
+} grid_box;
+static inline int64_t box_length(const grid_box *b, int a)
+{
+    return b->end[a] - b->begin[a];
+}
+static inline int64_t box_count(const grid_box *b)
+{
+    return box_length(b, 0) * box_length(b, 1) * box_length(b, 2);
+}
+/* The place of an unknown or point in an array of a box, x fastest; and what stands there. */
+static inline int64_t box_place(const grid_box *b, const int64_t at[GRID_AXES])
+{
+    return at[0] - b->begin[0] +
+           box_length(b, 0) * (at[1] - b->begin[1] + box_length(b, 1) * (at[2] - b->begin[2]));
+}
+static inline void box_split(const grid_box *b, int64_t i, int64_t at[GRID_AXES])
+{
+    for (int a = 0; a < GRID_AXES; a++) {
+        at[a] = b->begin[a] + i % box_length(b, a);
+        i /= box_length(b, a);
+    }
+}
+static inline bool box_has(const grid_box *b, const int64_t at[GRID_AXES])
+{
+    for (int a = 0; a < GRID_AXES; a++)
+        if (at[a] < b->begin[a] || at[a] >= b->end[a])
+            return false;
+    return true;
+}
+
 /* Fills in what follows from intervals, box and faces; fails where there is no unknown. */
 spry_status grid_complete(spry_context *ctx, grid_shape *shape);
 /* A copy of a shape that is kept holds the points that were given, until it drops them. */
 void grid_hold(const grid_shape *shape);
 void grid_drop(spry_context *ctx, const grid_shape *shape);
+/* Fails where a shape is cut for ranks and so cannot have points that are given. */
+spry_status grid_check_given(spry_context *ctx, const grid_shape *shape);
 /* The points of `stretch=`, for a shape that is complete. */
 spry_status grid_stretch(spry_context *ctx, const char *text, grid_shape *shape);
 /* The coordinate of point i of an axis. */
@@ -64,9 +104,10 @@ static inline double grid_coordinate(const grid_axis *axis, int64_t i)
     return i <= left ? axis->low + axis->spacing * (double)i
                      : axis->high - axis->spacing * (double)left;
 }
-/* The place of element i of unknowns, or of points. */
-void grid_place(const grid_shape *shape, bool all_points, int64_t i, double place[GRID_AXES]);
-/* Indices along the axes of element i of unknowns, or of points. */
+/* The place of element i of a box of unknowns, or of points. */
+void grid_place(const grid_shape *shape, bool all_points, const grid_box *box, int64_t i,
+                double place[GRID_AXES]);
+/* Indices along the axes of element i of unknowns, or of points, of the whole grid. */
 void grid_split(const grid_shape *shape, bool all_points, int64_t i, int64_t at[GRID_AXES]);
 
 /* --- weights (weights.c) -------------------------------------------------------------------------
@@ -135,6 +176,7 @@ typedef enum known_kind { KNOWN_NOT, KNOWN_VALUE, KNOWN_SLOPE } known_kind;
  * stand; both counted from the row's point. */
 typedef struct axis_entry {
     int64_t mid, col;
+    int64_t far_mid, far_col; /* the same as if a periodic axis went on beyond its ends */
     double c;
     known_kind kind;
 } axis_entry;
@@ -158,6 +200,8 @@ typedef struct axis_work {
     bool mid, flux;
     bool slopes; /* derivatives that are known at faces are those of what it acts on */
 } axis_work;
+/* The farthest that the rows of a table reach, to columns or to points between. */
+int64_t axis_table_reach(const axis_table *table);
 spry_status axis_table_make(spry_context *ctx, const grid_axis *axis, char name, int order,
                             const axis_work *work, axis_table *table);
 spry_status axis_table_transpose(spry_context *ctx, const axis_table *from, axis_table *table);
@@ -189,6 +233,7 @@ typedef struct stencil_part {
 typedef struct stencil_form {
     bool made, transposed;
     int64_t low[GRID_AXES], high[GRID_AXES], classes[GRID_AXES];
+    grid_box u;        /* whose numbers stand in the arrays that rows are made of */
     host_stencil host; /* points to the arrays below */
     int64_t *start;
     host_stencil_group *groups;
@@ -200,13 +245,16 @@ typedef struct stencil_form {
 
 typedef struct stencil {
     grid_shape shape;
+    grid_box rows;   /* unknowns of this rank, or all */
+    grid_box points; /* those that fields are there for */
     int order, parts_count, field_count;
     char *text;
     stencil_part parts[TERMS_MOST];
-    void **fields; /* of the operator's type, for all points */
+    void **fields; /* of the operator's type */
     stencil_form plain, transposed;
     const host_kernels *kernels;
     struct stencil_device *device; /* its part on a device; NULL: it lives on the host */
+    struct stencil_ranks *ranks;   /* its products across ranks; NULL: it has all rows */
 } stencil;
 
 /* The rows of op(A), made if they have to be. */
@@ -215,25 +263,37 @@ spry_status stencil_find_form(const spry_operator *op, spry_transpose transpose,
 /* y = alpha op(A) x + beta z; z may be y. */
 spry_status stencil_run(const spry_operator *op, spry_transpose transpose, spry_scalar alpha,
                         const void *x, spry_scalar beta, const void *z, void *y);
-/* A line of x as kernels want it. */
+/* The same of some rows alone; arrays are those of the form's box. */
+spry_status stencil_run_rows(const spry_operator *op, spry_transpose transpose,
+                             const grid_box *rows, spry_scalar alpha, const void *x,
+                             spry_scalar beta, const void *z, void *y);
+/* A line of x, counted in the box of the form, as kernels want it: rows along x are counted over
+ * the whole grid. */
 host_line stencil_line(const stencil *s, const stencil_form *form, bool conjugate, int64_t size,
                        int64_t line, const char *x);
 /* The same terms with differences of another order, and numbers of another type, on the same grid,
  * or one with half the intervals along some axes, whose shape is given; fields are taken from
- * points that both have. */
+ * points that both have. Where the grid is cut, its products are those of this rank's rows alone,
+ * with arrays of a box that has so many layers around them at least (0: none), or as many as the
+ * rows of two sweeps need. */
 spry_status stencil_coarser(const spry_operator *fine, const grid_shape *shape, int order,
-                            spry_type type, spry_operator **coarse);
+                            spry_type type, int layers, spry_operator **coarse);
+/* The same without fields and forms. On failure what was made is in *out. */
+spry_status stencil_without_fields(const spry_operator *fine, const grid_shape *shape, int order,
+                                   spry_type type, spry_operator **out);
 spry_status stencil_shifted(const spry_operator *A, spry_scalar alpha, spry_scalar beta,
                             spry_operator **shifted);
 spry_status gmg_make(const spry_operator *A, const void *options, spry_operator **M);
 
-/* Makes the rows of all classes. */
-spry_status stencil_form_make(const spry_operator *op, bool transposed, stencil_form *form);
+/* Makes the rows of all classes, for arrays of a box. */
+spry_status stencil_form_make(const spry_operator *op, bool transposed, const grid_box *u,
+                              stencil_form *form);
 void stencil_form_clear(spry_context *ctx, stencil_form *form);
 
 /* An entry of a row: what it refers to along each axis, counted from the row, and its number. */
 typedef struct stencil_entry {
     int64_t mid[GRID_AXES], col[GRID_AXES];
+    int64_t far_mid[GRID_AXES], far_col[GRID_AXES]; /* see axis_entry */
     known_kind kind[GRID_AXES];
     double c; /* without the term's factor and fields */
 } stencil_entry;

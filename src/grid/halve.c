@@ -51,7 +51,8 @@ typedef struct couplings {
     double row[ROWS][GRID_AXES];
 } couplings;
 
-static void find_couplings(const spry_operator *A, couplings *c)
+/* Those of the rows that are this rank's. */
+static void look_at_rows(const spry_operator *A, couplings *c)
 {
     const stencil *s = A->state;
     const grid_axis *axis = s->shape.axis;
@@ -60,14 +61,40 @@ static void find_couplings(const spry_operator *A, couplings *c)
         row_couplings row = {.A = A};
         for (int a = 0, rest = k; a < GRID_AXES; a++, rest /= SAMPLES)
             row.at[a] = (2 * (rest % SAMPLES) + 1) * axis[a].unknowns / (2 * SAMPLES);
+        if (!box_has(&s->rows, row.at))
+            continue;
         for (int p = 0; p < s->parts_count; p++)
             stencil_visit_row(&s->parts[p], false, row.at, add_coupling, &row);
-        for (int a = 0; a < GRID_AXES; a++) {
+        for (int a = 0; a < GRID_AXES; a++)
             for (int side = 0; side < 2; side++)
                 c->row[k][a] += hypot(row.side[a][side].re, row.side[a][side].im);
+    }
+}
+
+/* Where the grid is cut each rank looks at its own rows, and all add up the same numbers in the
+ * same order. */
+static spry_status find_couplings(const spry_operator *A, couplings *c)
+{
+    spry_context *ctx = A->ctx;
+    const grid_shape *shape = &((const stencil *)A->state)->shape;
+    const int ranks = grid_is_cut(shape) ? team_ranks(ctx) : 1;
+    couplings *all = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    look_at_rows(A, c);
+    if (ranks > 1) {
+        SPRY_GO(ctx, team_agree(ctx, base_alloc(ctx, ranks, sizeof *all, &all)));
+        SPRY_GO(ctx, team_gather(ctx, c, sizeof *c, all));
+        *c = (couplings){0};
+    }
+    for (int k = 0; k < ROWS; k++)
+        for (int a = 0; a < GRID_AXES; a++) {
+            for (int r = 0; r < ranks && all; r++) /* of which one has the row */
+                c->row[k][a] += all[r].row[k][a];
             c->mean[a] += c->row[k][a];
         }
-    }
+done:
+    base_free(ctx, all);
+    return status;
 }
 
 /* The highest derivative along an axis. */
@@ -146,15 +173,18 @@ static unsigned find_lines(const stencil *s, const couplings *c)
     return lines;
 }
 
-bool gmg_halve(const spry_operator *A, const gmg_freedom *free, unsigned *lines, grid_shape *shape)
+spry_status gmg_halve(const spry_operator *A, const gmg_freedom *free, unsigned *lines,
+                      grid_shape *shape, bool *halved)
 {
     const stencil *s = A->state;
-    couplings c;
-    unsigned halved = 0;
+    couplings c = {0};
+    unsigned axes = 0;
+    spry_status status = SPRY_STATUS_OK;
     *shape = s->shape;
     *lines = 0;
+    *halved = false;
     if (!free->fully || free->lines != GMG_NO_LINES)
-        find_couplings(A, &c);
+        SPRY_GO(A->ctx, find_couplings(A, &c));
     if (free->lines == GMG_LINES && free->line >= 0 && gmg_has_lines(s, free->line))
         *lines = 1u << free->line;
     else if (free->lines != GMG_NO_LINES)
@@ -163,15 +193,18 @@ bool gmg_halve(const spry_operator *A, const gmg_freedom *free, unsigned *lines,
         *lines = strongest(s, c.mean);
     for (int a = 0; a < shape->dimensions && free->fully; a++) {
         if (!can_be_halved(s, a))
-            return false;
-        halved |= 1u << a;
+            return status;
+        axes |= 1u << a;
     }
     if (!free->fully)
-        halved = find_halved(s, &c, *lines);
+        axes = find_halved(s, &c, *lines);
     for (int a = 0; a < shape->dimensions; a++)
-        if (halved >> a & 1) {
+        if (axes >> a & 1) {
             shape->axis[a].intervals /= 2;
             shape->axis[a].stride *= 2;
+            shape->axis[a].halved++;
         }
-    return halved != 0;
+    *halved = axes != 0;
+done:
+    return status;
 }

@@ -1,5 +1,5 @@
 /* Rows of stencils one by one: the matrix, its diagonal, and what is known at boundaries. */
-#include "grid/grid.h"
+#include "grid/blocks.h"
 
 #include "gen/gen.h"
 
@@ -15,25 +15,25 @@ typedef struct row_job {
 } row_job;
 
 /* The number of a field at a distance from a row. */
-static spry_scalar field_at(const row_job *j, int field, const int64_t *step)
+static spry_scalar field_at(const row_job *j, int field, const int64_t *step, const int64_t *far)
 {
     const grid_axis *a = j->s->shape.axis;
     int64_t at[GRID_AXES];
     for (int k = 0; k < GRID_AXES; k++)
-        at[k] = j->at[k] + a[k].first + step[k];
-    return value_get(j->op->type, j->s->fields[field],
-                     at[0] + a[0].points * (at[1] + a[1].points * at[2]));
+        at[k] = j->at[k] + a[k].first + (a[k].ranks > 1 ? far[k] : step[k]);
+    return value_get(j->op->type, j->s->fields[field], box_place(&j->s->points, at));
 }
 
 /* An entry's number, with its term's factor and fields. */
 static spry_scalar entry_value(const row_job *j, const stencil_part *part, const stencil_entry *e)
 {
     static const int64_t here[GRID_AXES] = {0};
-    const int64_t *const steps[] = {here, e->mid, e->col};
+    const int64_t *const steps[] = {here, e->mid, e->col}, *const far[] = {here, e->far_mid,
+                                                                           e->far_col};
     spry_scalar value = {part->c.re * e->c, part->c.im * e->c};
     for (int f = 0; f < 3; f++)
         if (part->field[f] >= 0)
-            value = times(value, field_at(j, part->field[f], steps[f]));
+            value = times(value, field_at(j, part->field[f], steps[f], far[f]));
     return value;
 }
 
@@ -55,6 +55,7 @@ static bool is_known(const stencil_entry *e)
 enum { ROW_MOST = 2048 };
 typedef struct matrix_row {
     row_job job;
+    const int64_t *starts; /* of ranks, where the grid is cut */
     int count;
     bool full;
     int64_t cols[ROW_MOST];
@@ -65,12 +66,14 @@ typedef struct matrix_row {
 static void add_entry(void *data, const stencil_part *part, const stencil_entry *e)
 {
     matrix_row *row = data;
-    const grid_axis *a = row->job.s->shape.axis;
+    const stencil *s = row->job.s;
     if (is_known(e))
         return;
+    int64_t at[GRID_AXES];
+    for (int a = 0; a < GRID_AXES; a++)
+        at[a] = row->job.at[a] + e->col[a];
     const int64_t col =
-        row->job.at[0] + e->col[0] +
-        a[0].unknowns * (row->job.at[1] + e->col[1] + a[1].unknowns * (row->job.at[2] + e->col[2]));
+        row->starts ? grid_number(&s->shape, false, row->starts, at) : box_place(&s->rows, at);
     const spry_scalar value = entry_value(&row->job, part, e);
     int k = row->count;
     while (k > 0 && row->cols[k - 1] > col)
@@ -91,13 +94,15 @@ static void add_entry(void *data, const stencil_part *part, const stencil_entry 
     row->count++;
 }
 
-static void make_row(const spry_operator *op, int64_t i, matrix_row *row)
+/* Row i of this rank. */
+static void make_row(const spry_operator *op, const int64_t *starts, int64_t i, matrix_row *row)
 {
     const stencil *s = op->state;
     row->job = (row_job){.op = op, .s = s};
+    row->starts = starts;
     row->count = 0;
     row->full = false;
-    grid_split(&s->shape, false, i, row->job.at);
+    box_split(&s->rows, i, row->job.at);
     for (int p = 0; p < s->parts_count; p++)
         stencil_visit_row(&s->parts[p], false, row->job.at, add_entry, row);
 }
@@ -105,35 +110,110 @@ static void make_row(const spry_operator *op, int64_t i, matrix_row *row)
 static void write_row(const void *data, int64_t i, gen_row *out)
 {
     matrix_row row;
-    make_row(data, i, &row);
+    make_row(data, NULL, i, &row);
     for (int k = 0; k < row.count; k++)
         gen_put(out, row.cols[k], row.values[k].re, row.values[k].im);
+}
+
+static spry_status row_too_long(const spry_operator *op)
+{
+    return SPRY_FAIL(op->ctx, SPRY_STATUS_UNSUPPORTED,
+                     "a row of the stencil has more than %d entries", ROW_MOST);
+}
+
+/* This rank's rows, with columns of all ranks; arrays are the caller's to free. */
+static spry_status list_rows(const spry_operator *op, const int64_t *starts, int64_t **offsets,
+                             int64_t **columns, void **values)
+{
+    spry_context *ctx = op->ctx;
+    matrix_row row;
+    int64_t n = 0;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, base_calloc(ctx, op->rows + 1, sizeof **offsets, offsets));
+    for (int fills = 0; fills < 2; fills++) {
+        n = 0;
+        for (int64_t i = 0; i < op->rows; i++) {
+            make_row(op, starts, i, &row);
+            if (row.full)
+                return row_too_long(op);
+            for (int k = 0; k < row.count && fills; k++) {
+                (*columns)[n + k] = row.cols[k];
+                value_set(op->type, *values, n + k, row.values[k]);
+            }
+            n += row.count;
+            (*offsets)[i + 1] = n;
+        }
+        if (fills == 0) {
+            SPRY_GO(ctx, base_alloc(ctx, n, sizeof **columns, columns));
+            SPRY_GO(ctx, base_alloc(ctx, n, spry_type_size(op->type), values));
+        }
+    }
+done:
+    return status;
+}
+
+/* The matrix of a grid that is cut: spread over ranks as fields are. */
+static spry_status to_spread_matrix(const spry_operator *op, spry_matrix **A)
+{
+    spry_context *ctx = op->ctx;
+    const stencil *s = op->state;
+    int64_t *starts = NULL, *offsets = NULL, *columns = NULL;
+    void *values = NULL;
+    spry_status status = grid_starts(ctx, &s->shape, false, &starts);
+    if (status == SPRY_STATUS_OK)
+        status = list_rows(op, starts, &offsets, &columns, &values);
+    SPRY_GO(ctx, team_agree(ctx, status));
+    const spread_rows mine = {op->type, op->rows, op->rows, offsets, columns, values};
+    SPRY_GO(ctx, spread_make(ctx, &mine, A));
+done:
+    base_free(ctx, starts);
+    base_free(ctx, offsets);
+    base_free(ctx, columns);
+    base_free(ctx, values);
+    return status;
 }
 
 spry_status stencil_to_matrix(const spry_operator *op, spry_matrix **A)
 {
     matrix_row row;
+    if (grid_is_cut(&((const stencil *)op->state)->shape))
+        return to_spread_matrix(op, A);
     if (op->rows > INT32_MAX)
         return SPRY_FAIL(op->ctx, SPRY_STATUS_UNSUPPORTED,
                          "a matrix has at most %d rows, the grid %" PRId64 " unknowns", INT32_MAX,
                          op->rows);
-    make_row(op, op->rows / 2, &row);
-    if (row.full)
-        return SPRY_FAIL(op->ctx, SPRY_STATUS_UNSUPPORTED,
-                         "a row of the stencil has more than %d entries", ROW_MOST);
-    return gen_build(op->ctx, op->type, op->rows, write_row, op, A);
+    make_row(op, NULL, op->rows / 2, &row);
+    return row.full ? row_too_long(op) : gen_build(op->ctx, op->type, op->rows, write_row, op, A);
+}
+
+typedef struct diagonal_row {
+    row_job job;
+    spry_scalar sum;
+} diagonal_row;
+
+static void add_diagonal(void *data, const stencil_part *part, const stencil_entry *e)
+{
+    diagonal_row *row = data;
+    if (is_known(e) || e->col[0] != 0 || e->col[1] != 0 || e->col[2] != 0)
+        return;
+    const spry_scalar value = entry_value(&row->job, part, e);
+    row->sum = (spry_scalar){row->sum.re + value.re, row->sum.im + value.im};
 }
 
 spry_status stencil_diagonal(const spry_operator *op, spry_vector **d)
 {
-    matrix_row row;
-    const spry_status status = vector_new_at(op->ctx, NULL, op->type, op->rows, d);
+    const stencil *s = op->state;
+    spry_status status = vector_new_at(op->ctx, NULL, op->type, op->rows, d);
+    status = grid_agree(op->ctx, &s->shape, status);
     for (int64_t i = 0; i < op->rows && status == SPRY_STATUS_OK; i++) {
-        make_row(op, i, &row);
-        for (int k = 0; k < row.count; k++)
-            if (row.cols[k] == i)
-                value_set(op->type, (*d)->data, i, row.values[k]);
+        diagonal_row row = {.job = {.op = op, .s = s}};
+        box_split(&s->rows, i, row.job.at);
+        for (int p = 0; p < s->parts_count; p++)
+            stencil_visit_row(&s->parts[p], false, row.job.at, add_diagonal, &row);
+        value_set(op->type, (*d)->data, i, row.sum);
     }
+    if (status == SPRY_STATUS_OK)
+        (*d)->part = op->rows_part;
     return status;
 }
 
@@ -194,33 +274,20 @@ static spry_status check_rhs(const spry_operator *A, const spry_vector *v, const
                      spry_type_name(v->type), v->n);
 }
 
-spry_status spry_stencil_rhs(const spry_operator *A, const spry_vector *f,
-                             spry_boundary_fn boundary, void *data, spry_vector *b)
+/* Subtracts what is known from this rank's rows near boundaries. */
+static spry_status subtract_known(const spry_operator *A, spry_boundary_fn boundary, void *data,
+                                  spry_vector *b)
 {
-    SPRY_NEED(CTX_OF(A), A, b);
-    spry_context *ctx = A->ctx;
-    const stencil *s = stencil_of(A);
-    spry_status status = SPRY_STATUS_OK;
-    if (!s)
-        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
-                         "the operator is %s, not one of spry_operator_stencil()",
-                         spry_operator_name(A));
-    SPRY_GO(ctx, check_rhs(A, b, "b"));
-    if (f)
-        SPRY_GO(ctx, check_rhs(A, f, "f"));
-    if (!f)
-        SPRY_GO(ctx, spry_vector_fill(b, (spry_scalar){0, 0}));
-    else if (f != b)
-        SPRY_GO(ctx, spry_vector_copy(f, b));
+    const stencil *s = A->state;
     for (int64_t i = 0; i < A->rows && boundary; i++) {
         known_row row = {.job = {.op = A, .s = s}, .boundary = boundary, .data = data};
-        grid_split(&s->shape, false, i, row.job.at);
+        box_split(&s->rows, i, row.job.at);
         if (!near_boundary(s, row.job.at))
             continue;
         for (int p = 0; p < s->parts_count; p++)
             stencil_visit_row(&s->parts[p], false, row.job.at, add_known, &row);
         if (row.twice)
-            return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
+            return SPRY_FAIL(A->ctx, SPRY_STATUS_UNSUPPORTED,
                              "row %" PRId64 ": a mixed derivative where two faces with Neumann's "
                              "condition meet is not known",
                              i);
@@ -228,6 +295,34 @@ spry_status spry_stencil_rhs(const spry_operator *A, const spry_vector *f,
         value_set(A->type, b->data, i,
                   (spry_scalar){before.re - row.sum.re, before.im - row.sum.im});
     }
+    return SPRY_STATUS_OK;
+}
+
+static spry_status make_rhs(const spry_operator *A, const spry_vector *f, spry_boundary_fn boundary,
+                            void *data, spry_vector *b)
+{
+    spry_context *ctx = A->ctx;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, check_rhs(A, b, "b"));
+    if (f)
+        SPRY_GO(ctx, check_rhs(A, f, "f"));
+    if (!f)
+        SPRY_GO(ctx, spry_vector_fill(b, (spry_scalar){0, 0}));
+    else if (f != b)
+        SPRY_GO(ctx, spry_vector_copy(f, b));
+    SPRY_GO(ctx, subtract_known(A, boundary, data, b));
 done:
     return status;
+}
+
+spry_status spry_stencil_rhs(const spry_operator *A, const spry_vector *f,
+                             spry_boundary_fn boundary, void *data, spry_vector *b)
+{
+    SPRY_NEED(CTX_OF(A), A, b);
+    const stencil *s = stencil_of(A);
+    if (!s)
+        return SPRY_FAIL(A->ctx, SPRY_STATUS_BAD_USAGE,
+                         "the operator is %s, not one of spry_operator_stencil()",
+                         spry_operator_name(A));
+    return grid_agree(A->ctx, &s->shape, make_rhs(A, f, boundary, data, b));
 }

@@ -1,4 +1,5 @@
 /* alpha A + beta I of a stencil: a stencil, where A is, with its multigrid. */
+#include "grid/ranks.h"
 #include "grid/stencil_device.h"
 
 spry_status stencil_shifted(const spry_operator *A, spry_scalar alpha, spry_scalar beta,
@@ -11,7 +12,7 @@ spry_status stencil_shifted(const spry_operator *A, spry_scalar alpha, spry_scal
     if (from->parts_count == TERMS_MOST)
         return SPRY_FAIL(A->ctx, SPRY_STATUS_UNSUPPORTED,
                          "an operator of %d terms has no room for another", TERMS_MOST);
-    SPRY_GO(A->ctx, stencil_coarser(A, &from->shape, from->order, A->type, &op));
+    SPRY_GO(A->ctx, stencil_coarser(A, &from->shape, from->order, A->type, 0, &op));
     stencil *s = op->state;
     for (int p = 0; p < s->parts_count; p++) {
         const spry_scalar c = s->parts[p].c;
@@ -20,7 +21,10 @@ spry_status stencil_shifted(const spry_operator *A, spry_scalar alpha, spry_scal
     }
     s->parts[s->parts_count++] = (stencil_part){.c = beta, .field = {-1, -1, -1}};
     stencil_form_clear(op->ctx, &s->plain);
-    SPRY_GO(A->ctx, stencil_form_make(op, false, &s->plain));
+    SPRY_GO(A->ctx,
+            grid_agree(A->ctx, &s->shape, stencil_form_make(op, false, &s->rows, &s->plain)));
+    if (grid_is_cut(&s->shape))
+        SPRY_GO(A->ctx, stencil_ranks_make(op));
     op->own_bytes = A->own_bytes;
     op->bytes = A->bytes;
     if (A->device)

@@ -1,6 +1,7 @@
 /* Operators of differences: products by lines of points, and the object. */
 #include "grid/grid.h"
 
+#include "grid/ranks.h"
 #include "grid/stencil_device.h"
 #include "grid/terms.h"
 
@@ -14,7 +15,8 @@ spry_status stencil_find_form(const spry_operator *op, spry_transpose transpose,
     stencil *s = op->state;
     stencil_form *f = transpose == SPRY_TRANSPOSE_NO ? &s->plain : &s->transposed;
     *form = f;
-    return f->made ? SPRY_STATUS_OK : stencil_form_make(op, transpose != SPRY_TRANSPOSE_NO, f);
+    return f->made ? SPRY_STATUS_OK
+                   : stencil_form_make(op, transpose != SPRY_TRANSPOSE_NO, &s->rows, f);
 }
 
 enum { TOGETHER = 8 }; /* lines */
@@ -23,6 +25,7 @@ enum { TOGETHER = 8 }; /* lines */
 typedef struct stencil_job {
     const spry_operator *op;
     const stencil_form *form;
+    const grid_box *rows;
     bool conjugate;
     spry_scalar alpha, beta;
     const char *x, *z;
@@ -30,29 +33,40 @@ typedef struct stencil_job {
     int64_t block; /* lines of a plane that are done in all planes before the next ones */
 } stencil_job;
 
+/* The class of a row along an axis; one beyond the end of a periodic axis is another one again. */
+static int64_t class_along(const stencil *s, const stencil_form *form, int a, int64_t row)
+{
+    const int64_t n = s->shape.axis[a].unknowns;
+    if (row < 0 || row >= n)
+        row = (row % n + n) % n;
+    return axis_class(n, form->low[a], form->high[a], row);
+}
+
 host_line stencil_line(const stencil *s, const stencil_form *form, bool conjugate, int64_t size,
                        int64_t line, const char *x)
 {
     const grid_axis *a = s->shape.axis;
-    const int64_t y = line % a[1].unknowns, z = line / a[1].unknowns;
-    const int64_t class_y = axis_class(a[1].unknowns, form->low[1], form->high[1], y);
-    const int64_t class_z = axis_class(a[2].unknowns, form->low[2], form->high[2], z);
-    return (host_line){.class = form->classes[0] * (class_y + form->classes[1] * class_z),
-                       .place = a[0].first +
-                                a[0].points * (y + a[1].first + a[1].points * (z + a[2].first)),
+    const grid_box *u = &form->u;
+    const int64_t y = u->begin[1] + line % box_length(u, 1);
+    const int64_t z = u->begin[2] + line / box_length(u, 1);
+    const int64_t point[] = {a[0].first, y + a[1].first, z + a[2].first};
+    return (host_line){.class = form->classes[0] * (class_along(s, form, 1, y) +
+                                                    form->classes[1] * class_along(s, form, 2, z)),
+                       .place = box_place(&s->points, point),
                        .count = 1,
-                       .u = x + line * a[0].unknowns * size,
+                       .u = x + (line * box_length(u, 0) - u->begin[0]) * size,
                        .conjugate = conjugate};
 }
 
-/* The same for up to `most` lines of its class that follow each other. */
+/* The same for up to `most` lines of its class that follow each other, as those of a box do that
+ * has all of x. */
 static host_line stencil_lines(const stencil *s, const stencil_form *form, bool conjugate,
                                int64_t size, int64_t line, int64_t most, const char *x)
 {
-    const int64_t ny = s->shape.axis[1].unknowns, y = line % ny;
-    const int64_t last = ny - form->high[1];
+    const int64_t y = form->u.begin[1] + line % box_length(&form->u, 1);
+    const int64_t last = s->shape.axis[1].unknowns - form->high[1];
     host_line at = stencil_line(s, form, conjugate, size, line, x);
-    if (y >= form->low[1] && y < last)
+    if (s->shape.axis[0].ranks <= 1 && y >= form->low[1] && y < last)
         at.count = most < last - y ? most : last - y;
     return at;
 }
@@ -63,31 +77,36 @@ static void multiply_share(void *argument, int part, int parts)
 {
     const stencil_job *j = argument;
     const stencil *s = j->op->state;
-    const int64_t nx = s->shape.axis[0].unknowns, ny = s->shape.axis[1].unknowns;
-    const int64_t size = (int64_t)spry_type_size(j->op->type);
-    const range lines = base_share(ny * s->shape.axis[2].unknowns, parts, part, 1);
+    const grid_box *rows = j->rows, *u = &j->form->u;
+    const int64_t ny = box_length(rows, 1), size = (int64_t)spry_type_size(j->op->type);
+    const range lines = base_share(ny * box_length(rows, 2), parts, part, 1);
     for (int64_t first = 0; first < ny; first += j->block)
         for (int64_t plane = lines.begin / ny * ny; plane < lines.end; plane += ny) {
             const int64_t from = plane + first > lines.begin ? plane + first : lines.begin;
             int64_t to = plane + (first + j->block < ny ? first + j->block : ny);
             to = to < lines.end ? to : lines.end;
-            for (int64_t line = from, count; line < to; line += count) {
-                const int64_t most = to - line < TOGETHER ? to - line : TOGETHER;
-                const host_line at =
+            for (int64_t k = from, count; k < to; k += count) {
+                const int64_t at[] = {rows->begin[0], rows->begin[1] + k % ny,
+                                      rows->begin[2] + k / ny};
+                const int64_t place = box_place(u, at), line = place / box_length(u, 0);
+                const int64_t most = to - k < TOGETHER ? to - k : TOGETHER;
+                const host_line of =
                     stencil_lines(s, j->form, j->conjugate, size, line, most, j->x);
-                count = at.count;
-                s->kernels->stencil(&j->form->host, &at, 0, nx, j->alpha, j->beta,
-                                    j->z + line * nx * size, j->y + line * nx * size);
+                count = of.count;
+                s->kernels->stencil(&j->form->host, &of, rows->begin[0], rows->end[0], j->alpha,
+                                    j->beta, j->z + place * size, j->y + place * size);
             }
         }
 }
 
-spry_status stencil_run(const spry_operator *op, spry_transpose transpose, spry_scalar alpha,
-                        const void *x, spry_scalar beta, const void *z, void *y)
+spry_status stencil_run_rows(const spry_operator *op, spry_transpose transpose,
+                             const grid_box *rows, spry_scalar alpha, const void *x,
+                             spry_scalar beta, const void *z, void *y)
 {
     enum { CACHE = 512 << 10, LEAST = 4 }; /* half of a second cache */
     const stencil *s = op->state;
     stencil_job job = {.op = op,
+                       .rows = rows,
                        .conjugate = transpose == SPRY_TRANSPOSE_CONJUGATE,
                        .alpha = alpha,
                        .beta = beta,
@@ -95,18 +114,28 @@ spry_status stencil_run(const spry_operator *op, spry_transpose transpose, spry_
                        .z = z,
                        .y = y};
     const spry_status status = stencil_find_form(op, transpose, &job.form);
-    if (status != SPRY_STATUS_OK)
+    if (status != SPRY_STATUS_OK || box_count(rows) == 0)
         return status;
-    const int64_t line = s->shape.axis[0].unknowns * (int64_t)spry_type_size(op->type);
+    const int64_t line = box_length(rows, 0) * (int64_t)spry_type_size(op->type);
     job.block = CACHE / (line * (s->order + 2));
     job.block = job.block < LEAST ? LEAST : job.block;
-    base_share_out(op->ctx, host_threads(op->ctx, op->rows), multiply_share, &job);
+    base_share_out(op->ctx, host_threads(op->ctx, box_count(rows)), multiply_share, &job);
     return SPRY_STATUS_OK;
+}
+
+spry_status stencil_run(const spry_operator *op, spry_transpose transpose, spry_scalar alpha,
+                        const void *x, spry_scalar beta, const void *z, void *y)
+{
+    const stencil *s = op->state;
+    return stencil_run_rows(op, transpose, &s->rows, alpha, x, beta, z, y);
 }
 
 static spry_status stencil_multiply(const spry_operator *op, spry_transpose transpose,
                                     spry_scalar alpha, const void *x, spry_scalar beta, void *y)
 {
+    const stencil *s = op->state;
+    if (s->ranks)
+        return stencil_ranks_multiply(op, transpose, alpha, x, beta, y);
     return stencil_run(op, transpose, alpha, x, beta, y, y);
 }
 
@@ -138,6 +167,8 @@ static spry_status stencil_open_rows(const spry_operator *op, spry_transpose tra
                                      operator_rows *rows)
 {
     const stencil_form *form;
+    if (((const stencil *)op->state)->ranks)
+        return stencil_ranks_open_rows(op, transpose, rows);
     if (transpose != SPRY_TRANSPOSE_NO)
         return SPRY_STATUS_OK;
     const spry_status status = stencil_find_form(op, transpose, &form);
@@ -154,6 +185,7 @@ void stencil_destroy(spry_operator *op)
     stencil *s = op->state;
     if (!s)
         return;
+    stencil_ranks_free(op->ctx, s->ranks);
     stencil_form_clear(op->ctx, &s->plain);
     stencil_form_clear(op->ctx, &s->transposed);
     terms_clear(op->ctx, s);
@@ -203,39 +235,66 @@ static spry_status read_options(spry_context *ctx, const char *text, stencil_opt
     return status;
 }
 
+/* An operator without terms. */
+static spry_status operator_new_here(spry_context *ctx, const grid_shape *shape, int order,
+                                     spry_type type, spry_operator **out)
+{
+    const grid_box own = grid_own(ctx, shape, false);
+    const int64_t n = box_count(&own);
+    stencil *s = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, operator_new(ctx, &stencil_class, type, n, n, out));
+    SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *s, &s));
+    (*out)->state = s;
+    (*out)->rows_part = (*out)->cols_part = grid_part(ctx, shape, false);
+    s->shape = *shape;
+    grid_hold(&s->shape);
+    s->rows = own;
+    s->order = order;
+    s->kernels = host_kernels_for(ctx, type);
+done:
+    return status;
+}
+
 spry_status spry_operator_stencil(const spry_grid *grid, const char *text, const char *options,
                                   int count, const char *const *names,
                                   const spry_vector *const *values, spry_operator **A)
 {
     SPRY_NEED(CTX_OF(grid), grid, text, A);
-    spry_context *ctx = grid->ctx;
     static const spry_type types[] = {SPRY_TYPE_S, SPRY_TYPE_D, SPRY_TYPE_C, SPRY_TYPE_Z};
-    const int64_t n = grid->shape.unknowns;
+    spry_context *ctx = grid->ctx;
+    const grid_shape *shape = &grid->shape;
+    stencil *s = NULL;
+    const terms_given given = {text, count, names, values};
     stencil_options chosen;
     spry_operator *op = NULL;
-    stencil *s = NULL;
     spry_device *device = NULL;
     const stencil_form *form;
     spry_status status = SPRY_STATUS_OK;
     *A = NULL;
     if (count < 0 || (count > 0 && (!names || !values)))
-        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
-                         "%d coefficients, expected 0 or more with their names and values", count);
-    SPRY_GO(ctx, read_options(ctx, options, &chosen));
-    const spry_type type = types[chosen.type];
-    SPRY_GO(ctx, operator_new(ctx, &stencil_class, type, n, n, &op));
-    SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *s, &s));
-    op->state = s;
-    s->shape = grid->shape;
-    grid_hold(&s->shape);
-    s->order = (int)chosen.order;
-    s->kernels = host_kernels_for(ctx, type);
-    const terms_given given = {text, count, names, values};
+        status =
+            SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
+                      "%d coefficients, expected 0 or more with their names and values", count);
+    if (status == SPRY_STATUS_OK)
+        status = read_options(ctx, options, &chosen);
+    if (status == SPRY_STATUS_OK && strcmp(chosen.device, "cpu") != 0 && grid_is_cut(shape))
+        status = SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
+                           "device=%s: stencils on devices work on one rank; take ranks on "
+                           "processors, or a grid with ranks=none",
+                           chosen.device);
+    const spry_type type = status == SPRY_STATUS_OK ? types[chosen.type] : SPRY_TYPE_D;
+    if (status == SPRY_STATUS_OK)
+        status = operator_new_here(ctx, shape, (int)chosen.order, type, &op);
+    SPRY_GO(ctx, grid_agree(ctx, shape, status));
+    s = op->state;
     SPRY_GO(ctx, terms_make(ctx, type, &given, s));
-    SPRY_GO(ctx, stencil_find_form(op, SPRY_TRANSPOSE_NO, &form));
+    SPRY_GO(ctx, grid_agree(ctx, shape, stencil_find_form(op, SPRY_TRANSPOSE_NO, &form)));
+    if (grid_is_cut(shape))
+        SPRY_GO(ctx, stencil_ranks_make(op));
     const int64_t size = (int64_t)spry_type_size(type);
-    op->own_bytes = s->field_count * s->shape.points * size;
-    op->bytes = op->own_bytes + 2 * n * size;
+    op->own_bytes = s->field_count * box_count(&s->points) * size;
+    op->bytes = op->own_bytes + 2 * op->rows * size;
     if (strcmp(chosen.device, "cpu") != 0) {
         SPRY_GO(ctx, device_open(ctx, chosen.device, &device));
         SPRY_GO(ctx, stencil_move(op, device));
@@ -247,20 +306,27 @@ done:
     return status;
 }
 
-/* Numbers of a field at the points that the coarser grid has. */
-static void take_points(const spry_operator *fine, const grid_shape *shape, spry_type type,
-                        const void *from, void *to)
+typedef struct taking {
+    const spry_operator *fine;
+    const grid_shape *shape; /* of the coarser grid */
+    spry_type type;
+} taking;
+
+/* Numbers of a field at points that both grids have. */
+static spry_status take_points(void *data, int field, const grid_box *own, void *to)
 {
-    const grid_axis *f = ((const stencil *)fine->state)->shape.axis;
-    for (int64_t i = 0; i < shape->points; i++) {
+    const taking *t = data;
+    const stencil *f = t->fine->state;
+    for (int64_t i = 0; i < box_count(own); i++) {
         int64_t at[GRID_AXES];
-        grid_split(shape, true, i, at);
+        box_split(own, i, at);
         for (int a = 0; a < GRID_AXES; a++)
-            if (shape->axis[a].intervals > 0)
-                at[a] *= f[a].intervals / shape->axis[a].intervals;
-        const int64_t k = at[0] + f[0].points * (at[1] + f[1].points * at[2]);
-        value_set(type, to, i, value_get(fine->type, from, k));
+            if (t->shape->axis[a].intervals > 0)
+                at[a] *= f->shape.axis[a].intervals / t->shape->axis[a].intervals;
+        value_set(t->type, to, i,
+                  value_get(t->fine->type, f->fields[field], box_place(&f->points, at)));
     }
+    return SPRY_STATUS_OK;
 }
 
 static spry_status copy_parts(spry_context *ctx, const stencil *fine, stencil *s)
@@ -286,31 +352,38 @@ static spry_status copy_parts(spry_context *ctx, const stencil *fine, stencil *s
     return SPRY_STATUS_OK;
 }
 
-spry_status stencil_coarser(const spry_operator *fine, const grid_shape *shape, int order,
-                            spry_type type, spry_operator **coarse)
+spry_status stencil_without_fields(const spry_operator *fine, const grid_shape *shape, int order,
+                                   spry_type type, spry_operator **out)
 {
     spry_context *ctx = fine->ctx;
     const stencil *from = fine->state;
-    spry_operator *op = NULL;
-    stencil *s = NULL;
-    const stencil_form *form;
     spry_status status = SPRY_STATUS_OK;
-    *coarse = NULL;
-    SPRY_GO(ctx, operator_new(ctx, &stencil_class, type, shape->unknowns, shape->unknowns, &op));
-    SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *s, &s));
-    op->state = s;
-    s->shape = *shape;
-    grid_hold(&s->shape);
-    s->order = order;
-    s->kernels = host_kernels_for(ctx, type);
+    SPRY_GO(ctx, operator_new_here(ctx, shape, order, type, out));
+    stencil *s = (*out)->state;
     SPRY_GO(ctx, base_calloc(ctx, from->field_count, sizeof *s->fields, &s->fields));
-    for (int f = 0; f < from->field_count; f++) {
-        SPRY_GO(ctx, base_alloc(ctx, shape->points, spry_type_size(type), &s->fields[f]));
-        s->field_count++;
-        take_points(fine, shape, type, from->fields[f], s->fields[f]);
-    }
     SPRY_GO(ctx, copy_parts(ctx, from, s));
-    SPRY_GO(ctx, stencil_find_form(op, SPRY_TRANSPOSE_NO, &form));
+done:
+    return status;
+}
+
+spry_status stencil_coarser(const spry_operator *fine, const grid_shape *shape, int order,
+                            spry_type type, int layers, spry_operator **coarse)
+{
+    spry_context *ctx = fine->ctx;
+    int64_t wider[GRID_AXES];
+    spry_operator *op = NULL;
+    *coarse = NULL;
+    spry_status status = stencil_without_fields(fine, shape, order, type, &op);
+    SPRY_GO(ctx, grid_agree(ctx, shape, status));
+    stencil *s = op->state;
+    terms_reach(s, false, wider);
+    for (int a = 0; a < GRID_AXES; a++) /* what two colours of a sweep need */
+        wider[a] = layers == 0 ? 0 : 2 * wider[a] > layers ? 2 * wider[a] : layers;
+    taking t = {fine, shape, type};
+    const int fields = ((const stencil *)fine->state)->field_count;
+    SPRY_GO(ctx, terms_fill(ctx, type, s, fields, wider, take_points, &t));
+    const grid_box u = grid_wider(shape, false, &s->rows, wider);
+    SPRY_GO(ctx, grid_agree(ctx, shape, stencil_form_make(op, false, &u, &s->plain)));
     *coarse = op;
     op = NULL;
 done:

@@ -2,7 +2,7 @@
  * Points that are not as far apart everywhere: given as numbers, or made by a rule of the grid's
  * text.
  */
-#include "grid/grid.h"
+#include "grid/blocks.h"
 
 void grid_hold(const grid_shape *shape)
 {
@@ -21,6 +21,15 @@ void grid_drop(spry_context *ctx, const grid_shape *shape)
 {
     for (int a = 0; a < shape->dimensions; a++)
         drop_points(ctx, shape->axis[a].given);
+}
+
+spry_status grid_check_given(spry_context *ctx, const grid_shape *shape)
+{
+    return grid_is_cut(shape)
+               ? SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
+                           "points that are given work on one rank, and the grid is cut into "
+                           "blocks of ranks; add ranks=none to its text")
+               : SPRY_STATUS_OK;
 }
 
 static spry_status check_points(spry_context *ctx, char name, int64_t count, const double *at)
@@ -75,7 +84,9 @@ spry_status spry_grid_set_points(spry_grid *grid, int axis, int64_t count, const
                          "%" PRId64 " points along %c, expected both ends of all %" PRId64
                          " intervals: %" PRId64,
                          count, "xyz"[axis], to -> intervals, to -> intervals + 1);
-    const spry_status status = new_points(grid->ctx, to, &made);
+    spry_status status = grid_check_given(grid->ctx, &grid->shape);
+    if (status == SPRY_STATUS_OK)
+        status = new_points(grid->ctx, to, &made);
     if (status != SPRY_STATUS_OK)
         return status;
     memcpy(made->at, points, (size_t)count * sizeof *points);

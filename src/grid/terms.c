@@ -4,6 +4,8 @@
  */
 #include "grid/terms.h"
 
+#include "grid/blocks.h"
+
 /* Coefficients that stand together, by number, rising. */
 typedef struct field_list {
     int count, field[ATOMS_MOST];
@@ -91,14 +93,16 @@ typedef struct terms_maker {
     field_list made[3 * TERMS_MOST]; /* what each field of the stencil is the product of */
 } terms_maker;
 
-static spry_status fill_field(const terms_maker *m, const field_list *list, void *to)
+/* The product of coefficients, at this rank's points. */
+static spry_status multiply_fields(void *data, int field, const grid_box *own, void *to)
 {
-    const int64_t points = m->s->shape.points;
+    const terms_maker *m = data;
+    const field_list *list = &m->made[field];
     for (int k = 0; k < list->count; k++) {
         const spry_vector *v = m->given->values[list->field[k]], *here = NULL;
         spry_vector *copy = NULL;
         const spry_status status = vector_here(v, &here, &copy);
-        for (int64_t i = 0; i < points && status == SPRY_STATUS_OK; i++) {
+        for (int64_t i = 0; i < box_count(own) && status == SPRY_STATUS_OK; i++) {
             spry_scalar value = value_get(here->type, here->data, i);
             if (k > 0) {
                 const spry_scalar a = value_get(m->type, to, i);
@@ -114,47 +118,97 @@ static spry_status fill_field(const terms_maker *m, const field_list *list, void
     return SPRY_STATUS_OK;
 }
 
-/* The field of a product, made where it is a new one; -1 for none. */
-static spry_status find_field(terms_maker *m, const field_list *list, int *field)
+/* The field of a product, a new one where there is none such; -1 for none. */
+static void find_field(terms_maker *m, const field_list *list, int *field)
 {
     stencil *s = m->s;
     *field = -1;
     if (list->count == 0)
-        return SPRY_STATUS_OK;
+        return;
     for (int f = 0; f < s->field_count; f++)
         if (m->made[f].count == list->count &&
             memcmp(m->made[f].field, list->field, (size_t)list->count * sizeof(int)) == 0) {
             *field = f;
-            return SPRY_STATUS_OK;
+            return;
         }
     *field = s->field_count;
-    const spry_status status =
-        base_alloc(m->ctx, s->shape.points, spry_type_size(m->type), &s->fields[*field]);
-    if (status != SPRY_STATUS_OK)
-        return status;
     m->made[s->field_count++] = *list;
-    return fill_field(m, list, s->fields[*field]);
+}
+
+void terms_reach(const stencil *s, bool transposes, int64_t reach[GRID_AXES])
+{
+    for (int a = 0; a < GRID_AXES; a++) {
+        reach[a] = 0;
+        for (int p = 0; p < s->parts_count; p++) {
+            const stencil_part *part = &s->parts[p];
+            const int64_t plain = part->has[a] ? axis_table_reach(&part->table[a]) : 0;
+            const int64_t back =
+                part->has[a] && transposes ? axis_table_reach(&part->transposed[a]) : 0;
+            reach[a] = plain > reach[a] ? plain : reach[a];
+            reach[a] = back > reach[a] ? back : reach[a];
+        }
+    }
+}
+
+spry_status terms_fill(spry_context *ctx, spry_type type, stencil *s, int count,
+                       const int64_t wider[GRID_AXES], terms_numbers numbers, void *data)
+{
+    const bool cut = grid_is_cut(&s->shape);
+    const grid_box own = grid_own(ctx, &s->shape, true);
+    const size_t size = spry_type_size(type);
+    int64_t reach[GRID_AXES];
+    grid_halo halo = {0};
+    void *mine = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    terms_reach(s, true, reach);
+    for (int a = 0; a < GRID_AXES; a++)
+        reach[a] += wider[a];
+    s->points = grid_wider(&s->shape, true, &own, reach);
+    s->field_count = count;
+    if (cut && count > 0) {
+        SPRY_GO(ctx, grid_halo_make(ctx, type, &s->shape, true, &s->points, &halo));
+        status = base_alloc(ctx, box_count(&own), size, &mine);
+    }
+    for (int f = 0; f < count; f++) {
+        if (status == SPRY_STATUS_OK)
+            status = base_calloc(ctx, box_count(&s->points), size, &s->fields[f]);
+        if (status == SPRY_STATUS_OK)
+            status = numbers(data, f, &own, cut ? mine : s->fields[f]);
+        SPRY_GO(ctx, grid_agree(ctx, &s->shape, status));
+        if (cut) {
+            box_copy(type, &own, &own, mine, &s->points, s->fields[f]);
+            SPRY_GO(ctx, grid_halo_bring(&halo, s->fields[f]));
+        }
+    }
+done:
+    base_free(ctx, mine);
+    grid_halo_clear(&halo);
+    return status;
 }
 
 static spry_status check_values(const terms_maker *m, coefficient_name *names)
 {
     const terms_given *g = m->given;
+    const grid_box own = grid_own(m->ctx, &m->s->shape, true);
+    const int64_t points = box_count(&own);
     for (int i = 0; i < g->count; i++) {
         const spry_vector *v = g->values[i];
         if (!g->names[i] || !v)
             return SPRY_FAIL(m->ctx, SPRY_STATUS_BAD_USAGE,
                              "coefficient %d has no name or no vector", i);
-        if (v->n != 1 && v->n != m->s->shape.points)
+        const bool constant = v->n == 1 && !v->part.is;
+        if (!constant && v->n != points)
             return SPRY_FAIL(m->ctx, SPRY_STATUS_BAD_USAGE,
                              "coefficient %s has %" PRId64
-                             " elements, expected 1, or one for each of the %" PRId64 " points",
-                             g->names[i], v->n, m->s->shape.points);
+                             " elements, expected 1, or one for each of the %" PRId64 " points%s",
+                             g->names[i], v->n, points,
+                             grid_is_cut(&m->s->shape) ? " of this rank" : "");
         if (spry_type_is_complex(v->type) && !spry_type_is_complex(m->type))
             return SPRY_FAIL(m->ctx, SPRY_STATUS_BAD_USAGE,
                              "coefficient %s is complex, the operator of type %s", g->names[i],
                              spry_type_name(m->type));
-        names[i] = (coefficient_name){.name = g->names[i], .constant = v->n == 1};
-        if (v->n == 1) {
+        names[i] = (coefficient_name){.name = g->names[i], .constant = constant};
+        if (constant) {
             const spry_vector *here = NULL;
             spry_vector *copy = NULL;
             const spry_status status = vector_here(v, &here, &copy);
@@ -177,7 +231,7 @@ static spry_status make_part(terms_maker *m, const stencil_term *term)
     part->c = term->factor;
     SPRY_GO(m->ctx, sort_term(m->ctx, m->given->text, term, &sorted));
     for (int f = 0; f < 3; f++)
-        SPRY_GO(m->ctx, find_field(m, &sorted.fields[f], &part->field[f]));
+        find_field(m, &sorted.fields[f], &part->field[f]);
     for (int a = 0; a < s->shape.dimensions; a++) {
         const axis_work *w = &sorted.work[a];
         if (w->outer_count + w->inner_count == 0 && !w->flux)
@@ -192,26 +246,41 @@ done:
     return status;
 }
 
+/* All but the numbers of fields. */
+static spry_status make_parts(terms_maker *m, stencil_terms **terms, coefficient_name **names)
+{
+    spry_context *ctx = m->ctx;
+    const terms_given *given = m->given;
+    stencil *s = m->s;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, base_calloc(ctx, 1, sizeof **terms, terms));
+    SPRY_GO(ctx, base_calloc(ctx, given->count, sizeof **names, names));
+    SPRY_GO(ctx, base_calloc(ctx, 3 * (int64_t)TERMS_MOST, sizeof *s->fields, &s->fields));
+    s->text = base_copy_text(ctx, given->text);
+    if (!s->text)
+        return SPRY_STATUS_NO_MEMORY;
+    SPRY_GO(ctx, check_values(m, *names));
+    SPRY_GO(ctx,
+            stencil_parse(ctx, given->text, s->shape.dimensions, given->count, *names, *terms));
+    for (int k = 0; k < (*terms)->count; k++)
+        SPRY_GO(ctx, make_part(m, &(*terms)->list[k]));
+done:
+    return status;
+}
+
 spry_status terms_make(spry_context *ctx, spry_type type, const terms_given *given, stencil *s)
 {
+    static const int64_t none[GRID_AXES] = {0};
     terms_maker *m = NULL;
     stencil_terms *terms = NULL;
     coefficient_name *names = NULL;
-    spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *m, &m));
-    *m = (terms_maker){.ctx = ctx, .type = type, .given = given, .s = s};
-    SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *terms, &terms));
-    SPRY_GO(ctx, base_calloc(ctx, given->count, sizeof *names, &names));
-    SPRY_GO(ctx, base_calloc(ctx, 3 * (int64_t)TERMS_MOST, sizeof *s->fields, &s->fields));
-    s->text = base_copy_text(ctx, given->text);
-    if (!s->text) {
-        status = SPRY_STATUS_NO_MEMORY;
-        goto done;
+    spry_status status = base_calloc(ctx, 1, sizeof *m, &m);
+    if (status == SPRY_STATUS_OK) {
+        *m = (terms_maker){.ctx = ctx, .type = type, .given = given, .s = s};
+        status = make_parts(m, &terms, &names);
     }
-    SPRY_GO(ctx, check_values(m, names));
-    SPRY_GO(ctx, stencil_parse(ctx, given->text, s->shape.dimensions, given->count, names, terms));
-    for (int k = 0; k < terms->count; k++)
-        SPRY_GO(ctx, make_part(m, &terms->list[k]));
+    SPRY_GO(ctx, grid_agree(ctx, &s->shape, status));
+    SPRY_GO(ctx, terms_fill(ctx, type, s, s->field_count, none, multiply_fields, m));
 done:
     base_free(ctx, names);
     base_free(ctx, terms);

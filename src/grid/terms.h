@@ -12,9 +12,17 @@ typedef struct terms_given {
     const spry_vector *const *values;
 } terms_given;
 
-/* Fills parts, fields and text of a stencil whose shape and order are there. On failure what was
- * made is left for terms_clear(). */
+/* Fills parts, fields and text of a stencil whose shape, rows and order are there. On failure what
+ * was made is left for terms_clear(). Collective where the grid is cut. */
 spry_status terms_make(spry_context *ctx, spry_type type, const terms_given *given, stencil *s);
 void terms_clear(spry_context *ctx, stencil *s);
+/* The farthest that rows reach along each axis, with those of A^T or without. */
+void terms_reach(const stencil *s, bool transposes, int64_t reach[GRID_AXES]);
+/* Makes a field's numbers at the points of a box. */
+typedef spry_status (*terms_numbers)(void *data, int field, const grid_box *own, void *to);
+/* Fills `count` fields at the points that rows need them at, where `wider` more rows than those of
+ * this rank are made; each rank makes its own points' numbers. Collective where the grid is cut. */
+spry_status terms_fill(spry_context *ctx, spry_type type, stencil *s, int count,
+                       const int64_t wider[GRID_AXES], terms_numbers numbers, void *data);
 
 #endif

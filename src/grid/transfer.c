@@ -79,7 +79,8 @@ static char *tile_of(const gmg *m, const gmg_level *l, int share, int which)
     return (char *)l->tiles + ((2 * share + which) * (l->s->shape.axis[0].unknowns + 2) + 1) * size;
 }
 
-/* A line of b - A x, or (plain) of b, thinned out along x, where that is halved, into `to`. */
+/* A line of b - A x, counted in the level's box, or (plain) of b, thinned out along x, where that
+ * is halved, into `to`. */
 static void thin_line(const transfer *t, int64_t line, char *tile, char *to)
 {
     const gmg_level *l = t->fine;
@@ -109,41 +110,51 @@ static void thin_line(const transfer *t, int64_t line, char *tile, char *to)
 /*
  * A share of coarse planes, or in two dimensions lines. Each line of the fine grid is made once,
  * thinned out and added to the coarse lines around it; those between two shares are made by both,
- * so that each coarse line gets its parts in the same order however many shares there are.
+ * and so are those between two ranks, so that each coarse line gets its parts in the same order
+ * however many there are.
  */
 static void down_share(void *argument, int share, int shares)
 {
     const transfer *t = argument;
-    const grid_axis *f = t->fine->s->shape.axis, *c = t->coarse->s->shape.axis;
-    const host_kernels *kernels = t->fine->s->kernels;
+    const gmg_level *fine = t->fine, *coarse = t->coarse;
+    const grid_axis *f = fine->s->shape.axis, *c = coarse->s->shape.axis;
+    const host_kernels *kernels = fine->s->kernels;
     const int64_t size = (int64_t)spry_type_size(t->m->type), n = c[0].unknowns;
-    const bool planes = c[2].unknowns > 1;
-    const range part = base_share(c[1 + planes].unknowns, shares, share, 1);
-    const range ry = planes ? (range){0, c[1].unknowns} : part;
-    const range rz = planes ? part : (range){0, 1};
-    char *tile = tile_of(t->m, t->fine, share, 0), *thin = tile_of(t->m, t->fine, share, 1);
-    char *b = t->coarse->b;
-    kernels->fill((ry.end - ry.begin) * (rz.end - rz.begin) * n, (spry_scalar){0, 0},
-                  b + (ry.begin + c[1].unknowns * rz.begin) * n * size);
+    const int slow = c[2].unknowns > 1 ? 2 : 1;
+    const range part = base_share(box_length(&coarse->given, slow), shares, share, 1);
+    const grid_box made_here = gmg_around(fine, 1);
+    grid_box to = coarse->given;
+    char *tile = tile_of(t->m, fine, share, 0), *thin = tile_of(t->m, fine, share, 1);
+    char *b = coarse->b;
+    to.end[slow] = to.begin[slow] + part.end;
+    to.begin[slow] += part.begin;
+    for (int64_t z = to.begin[2]; z < to.end[2] && box_length(&to, 1) > 0; z++) {
+        const int64_t at[] = {0, to.begin[1], z};
+        kernels->fill(box_length(&to, 1) * n, (spry_scalar){0, 0},
+                      b + box_place(&coarse->box, at) * size);
+    }
     for (int64_t z = 0; z < f[2].unknowns; z++) {
         int64_t at_y[3] = {0}, at_z[3] = {0};
         double wy[3], wz[3];
         const int nz = onto(&f[2], &c[2], z, at_z, wz);
         bool own = false;
         for (int k = 0; k < nz; k++)
-            own = own || (at_z[k] >= rz.begin && at_z[k] < rz.end);
+            own = own || (at_z[k] >= to.begin[2] && at_z[k] < to.end[2]);
         for (int64_t y = 0; own && y < f[1].unknowns; y++) {
             const int ny = onto(&f[1], &c[1], y, at_y, wy);
             bool made = false;
             for (int k = 0; k < nz * ny; k++) {
-                const int64_t cy = at_y[k % ny], cz = at_z[k / ny];
-                if (cy < ry.begin || cy >= ry.end || cz < rz.begin || cz >= rz.end)
+                const int64_t at[] = {0, at_y[k % ny], at_z[k / ny]};
+                if (!box_has(&to, at))
                     continue;
-                if (!made)
-                    thin_line(t, y + f[1].unknowns * z, tile, thin);
+                if (!made) {
+                    const int64_t from[] = {0, gmg_locate(fine, 1, &made_here, y),
+                                            gmg_locate(fine, 2, &made_here, z)};
+                    thin_line(t, box_place(&fine->box, from) / f[0].unknowns, tile, thin);
+                }
                 made = true;
                 kernels->axpy(n, (spry_scalar){wy[k % ny] * wz[k / ny], 0}, thin,
-                              b + (cy + c[1].unknowns * cz) * n * size);
+                              b + box_place(&coarse->box, at) * size);
             }
         }
     }
@@ -153,7 +164,7 @@ void gmg_down(const gmg *m, int level, bool plain)
 {
     const gmg_level *l = &m->level[level];
     transfer t = {m, l, l + 1, plain};
-    base_share_out(m->ctx, host_threads(m->ctx, l->A->rows), down_share, &t);
+    base_share_out(m->ctx, host_threads(m->ctx, l->count), down_share, &t);
 }
 
 /* The coarse unknowns that a fine one lies on or between; those with known values are left out. */
@@ -175,7 +186,7 @@ static int between(const grid_axis *fine, const grid_axis *coarse, int64_t k, in
     return count;
 }
 
-void gmg_up_lines(const gmg *m, int level, range lines, int share)
+void gmg_up_line(const gmg *m, int level, int64_t line, int share)
 {
     const gmg_level *fine = &m->level[level], *coarse = fine + 1;
     const grid_axis *f = fine->s->shape.axis, *c = coarse->s->shape.axis;
@@ -183,54 +194,62 @@ void gmg_up_lines(const gmg *m, int level, range lines, int share)
     const int64_t size = (int64_t)spry_type_size(m->type), n = c[0].unknowns;
     const bool periodic = f[0].face[0] == GRID_PERIODIC;
     char *tile = tile_of(m, fine, share, 0);
-    for (int64_t line = lines.begin; line < lines.end; line++) {
-        int64_t y[2], z[2];
-        const int64_t ky = line % f[1].unknowns, kz = line / f[1].unknowns;
-        const int ny = between(&f[1], &c[1], ky, y), nz = between(&f[2], &c[2], kz, z);
-        const bool half_y = (ky + f[1].first) % 2 && is_halved(&f[1], &c[1]);
-        const bool half_z = (kz + f[2].first) % 2 && is_halved(&f[2], &c[2]);
-        const double share_of = (half_y ? 0.5 : 1) * (half_z ? 0.5 : 1);
-        char *x = (char *)fine->x + line * f[0].unknowns * size;
-        char *to = fine->lower ? tile_of(m, fine, share, 1) : x; /* x itself, or the correction */
-        spry_scalar weights[5] = {{1, 0}};
-        const void *from[5] = {to};
-        int count = 1; /* what stands there is the first */
-        for (int k = 0; k < nz; k++)
-            for (int j = 0; j < ny; j++) {
-                weights[count] = (spry_scalar){share_of, 0};
-                from[count++] = (const char *)coarse->x + (y[j] + c[1].unknowns * z[k]) * n * size;
-            }
-        if (fine->lower)
-            memset(to, 0, (size_t)(f[0].unknowns * size));
-        if (!is_halved(&f[0], &c[0])) {
-            kernels->combine(n, count, weights, from, to);
-        } else {
-            /* known values, 0, at the ends; at a periodic one the first again */
-            memset(tile - size, 0, (size_t)size);
-            memset(tile + n * size, 0, (size_t)size);
-            kernels->combine(n, count - 1, weights + 1, from + 1, tile);
-            if (periodic)
-                memcpy(tile + n * size, tile, (size_t)size);
-            kernels->refine(f[0].unknowns, f[0].first, tile - f[0].first * size, to);
+    int64_t at[GRID_AXES], y[2], z[2];
+    box_split(&fine->box, line * f[0].unknowns, at);
+    const int64_t ky = gmg_inside(fine, 1, at[1]), kz = gmg_inside(fine, 2, at[2]);
+    const int ny = between(&f[1], &c[1], ky, y), nz = between(&f[2], &c[2], kz, z);
+    const bool half_y = (ky + f[1].first) % 2 && is_halved(&f[1], &c[1]);
+    const bool half_z = (kz + f[2].first) % 2 && is_halved(&f[2], &c[2]);
+    const double share_of = (half_y ? 0.5 : 1) * (half_z ? 0.5 : 1);
+    char *x = (char *)fine->x + line * f[0].unknowns * size;
+    char *to = fine->lower ? tile_of(m, fine, share, 1) : x; /* x itself, or the correction */
+    spry_scalar weights[5] = {{1, 0}};
+    const void *from[5] = {to};
+    int count = 1; /* what stands there is the first */
+    for (int k = 0; k < nz; k++)
+        for (int j = 0; j < ny; j++) {
+            const int64_t place[] = {0, gmg_locate(coarse, 1, &coarse->box, y[j]),
+                                     gmg_locate(coarse, 2, &coarse->box, z[k])};
+            weights[count] = (spry_scalar){share_of, 0};
+            from[count++] = (const char *)coarse->x + box_place(&coarse->box, place) * size;
         }
-        if (fine->lower)
-            m->bounds->admit(f[0].unknowns, m->truncates,
-                             (const char *)fine->lower + line * f[0].unknowns * size, to, x);
+    if (fine->lower)
+        memset(to, 0, (size_t)(f[0].unknowns * size));
+    if (!is_halved(&f[0], &c[0])) {
+        kernels->combine(n, count, weights, from, to);
+    } else {
+        /* known values, 0, at the ends; at a periodic one the first again */
+        memset(tile - size, 0, (size_t)size);
+        memset(tile + n * size, 0, (size_t)size);
+        kernels->combine(n, count - 1, weights + 1, from + 1, tile);
+        if (periodic)
+            memcpy(tile + n * size, tile, (size_t)size);
+        kernels->refine(f[0].unknowns, f[0].first, tile - f[0].first * size, to);
     }
+    if (fine->lower)
+        m->bounds->admit(f[0].unknowns, m->truncates,
+                         (const char *)fine->lower + line * f[0].unknowns * size, to, x);
 }
 
 static void up_share(void *argument, int share, int shares)
 {
     const transfer *t = argument;
-    const grid_axis *f = t->fine->s->shape.axis;
-    const range lines = base_share(f[1].unknowns * f[2].unknowns, shares, share, 1);
-    gmg_up_lines(t->m, (int)(t->fine - t->m->level), lines, share);
+    const gmg_level *l = t->fine;
+    const int64_t nx = box_length(&l->box, 0);
+    const range lines =
+        base_share(box_length(&l->box, 1) * box_length(&l->box, 2), shares, share, 1);
+    for (int64_t line = lines.begin; line < lines.end; line++) {
+        int64_t at[GRID_AXES];
+        box_split(&l->box, line * nx, at);
+        if (box_has(&l->rows, at))
+            gmg_up_line(t->m, (int)(l - t->m->level), line, share);
+    }
 }
 
 void gmg_up(const gmg *m, int level)
 {
     transfer t = {m, &m->level[level], &m->level[level + 1], false};
-    base_share_out(m->ctx, host_threads(m->ctx, m->level[level].A->rows), up_share, &t);
+    base_share_out(m->ctx, host_threads(m->ctx, m->level[level].count), up_share, &t);
 }
 
 /* --- bounds --------------------------------------------------------------------------------------

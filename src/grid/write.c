@@ -8,7 +8,7 @@
  * .h5 is HDF5 by our own writer (io/hdf5_write.h), the one of MATLAB's files: one data set.
  * .vtr is the one for grids with coordinates along each axis, which are arrays behind the others.
  */
-#include "grid/grid.h"
+#include "grid/blocks.h"
 
 #include "io/hdf5_write.h"
 #include "io/npy.h"
@@ -296,46 +296,106 @@ done:
 /* --- all of them ---------------------------------------------------------------------------------
  */
 
+static spry_status write_by_ending(shown *f, const char *path, const field_options *o)
+{
+    const size_t length = strlen(path);
+    bool given = false;
+    for (int a = 0; a < GRID_AXES; a++)
+        given = given || f->shape->axis[a].given;
+    f->by_arrays = io_ends_with(path, length, ".vtr");
+    if (given && io_ends_with(path, length, ".vti"))
+        return SPRY_FAIL(f->v->ctx, SPRY_STATUS_BAD_USAGE,
+                         "%s: .vti has equal intervals alone, and the grid has points that were "
+                         "given; take .vtr",
+                         path);
+    if (f->by_arrays || io_ends_with(path, length, ".vti"))
+        return write_vtk(f, path);
+    if (io_ends_with(path, length, ".npy"))
+        return write_npy(f, path);
+    if (io_ends_with(path, length, ".h5"))
+        return write_h5(f, path);
+    if (io_ends_with(path, length, ".png"))
+        return write_png(f, o, path);
+    return SPRY_FAIL(f->v->ctx, SPRY_STATUS_BAD_USAGE,
+                     "%s: fields are written as .vti, .vtr, .npy, .h5 or .png", path);
+}
+
+/* Whether it is a field of points or of unknowns, of which there are so many in all. */
+static spry_status check_field(const grid_shape *shape, spry_context *ctx, int64_t elements,
+                               bool *all_points)
+{
+    *all_points = elements == shape->points;
+    if (*all_points || elements == shape->unknowns)
+        return SPRY_STATUS_OK;
+    return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
+                     "the field has %" PRId64 " elements, the grid %" PRId64
+                     " unknowns and %" PRId64 " points",
+                     elements, shape->unknowns, shape->points);
+}
+
+/* The numbers of a whole field in the order of files, for the first rank, which writes; the others
+ * get none. Collective. */
+static spry_status gather_field(const spry_grid *grid, const spry_vector *mine, bool all_points,
+                                spry_vector **whole)
+{
+    spry_context *ctx = grid->ctx;
+    const grid_shape *shape = &grid->shape;
+    const grid_box box = grid_whole(shape, all_points);
+    const int64_t count = team_rank(ctx) == 0 ? box_count(&box) : 0;
+    int64_t *starts = NULL, *numbers = NULL;
+    spry_status status = grid_starts(ctx, shape, all_points, &starts);
+    if (status == SPRY_STATUS_OK)
+        status = base_alloc(ctx, count, sizeof *numbers, &numbers);
+    if (status == SPRY_STATUS_OK)
+        status = vector_new_at(ctx, NULL, mine->type, count, whole);
+    const grid_box own = grid_own(ctx, shape, all_points);
+    if (status == SPRY_STATUS_OK && mine->n != box_count(&own))
+        status = SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
+                           "the field has %" PRId64 " elements here, the rank's block %" PRId64,
+                           mine->n, box_count(&own));
+    SPRY_GO(ctx, team_agree(ctx, status));
+    for (int64_t i = 0; i < count; i++) {
+        int64_t at[GRID_AXES];
+        box_split(&box, i, at);
+        numbers[i] = grid_number(shape, all_points, starts, at);
+    }
+    SPRY_GO(ctx, deal_fetch(ctx, starts, spry_type_size(mine->type), mine->data, count, numbers,
+                            (*whole)->data));
+done:
+    base_free(ctx, starts);
+    base_free(ctx, numbers);
+    return status;
+}
+
 spry_status spry_field_write(const spry_grid *grid, const spry_vector *field, const char *path,
                              const char *options)
 {
     SPRY_NEED(CTX_OF_ANY(grid, field), grid, field, path);
     spry_context *ctx = grid->ctx;
-    shown f = {.shape = &grid->shape, .all_points = field->n == grid->shape.points};
-    spry_vector *copy = NULL;
+    const bool cut = grid_is_cut(&grid->shape);
+    shown f = {.shape = &grid->shape};
+    spry_vector *copy = NULL, *whole = NULL;
     field_options o;
-    const size_t length = strlen(path);
+    int64_t elements = field->n;
     spry_status status = SPRY_STATUS_OK;
-    if (!f.all_points && field->n != grid->shape.unknowns)
-        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
-                         "the field has %" PRId64 " elements, the grid %" PRId64
-                         " unknowns and %" PRId64 " points",
-                         field->n, grid->shape.unknowns, grid->shape.points);
-    SPRY_GO(ctx, options_take(ctx, option_list, &o, options));
-    SPRY_GO(ctx, vector_here(field, &f.v, &copy));
+    if (cut)
+        SPRY_GO(ctx, team_sum(ctx, field->n, &elements));
+    SPRY_GO(ctx, check_field(f.shape, ctx, elements, &f.all_points));
+    status = options_take(ctx, option_list, &o, options);
+    if (status == SPRY_STATUS_OK)
+        status = vector_here(field, &f.v, &copy);
+    SPRY_GO(ctx, grid_agree(ctx, f.shape, status));
+    if (cut) {
+        SPRY_GO(ctx, gather_field(grid, f.v, f.all_points, &whole));
+        f.v = whole;
+    }
     for (int a = 0; a < GRID_AXES; a++)
         f.n[a] = f.all_points ? grid->shape.axis[a].points : grid->shape.axis[a].unknowns;
-    bool given = false;
-    for (int a = 0; a < GRID_AXES; a++)
-        given = given || grid->shape.axis[a].given;
-    f.by_arrays = io_ends_with(path, length, ".vtr");
-    if (given && io_ends_with(path, length, ".vti"))
-        status = SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
-                           "%s: .vti has equal intervals alone, and the grid has points that were "
-                           "given; take .vtr",
-                           path);
-    else if (f.by_arrays || io_ends_with(path, length, ".vti"))
-        status = write_vtk(&f, path);
-    else if (io_ends_with(path, length, ".npy"))
-        status = write_npy(&f, path);
-    else if (io_ends_with(path, length, ".h5"))
-        status = write_h5(&f, path);
-    else if (io_ends_with(path, length, ".png"))
-        status = write_png(&f, &o, path);
-    else
-        status = SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
-                           "%s: fields are written as .vti, .vtr, .npy, .h5 or .png", path);
+    if (!cut || team_rank(ctx) == 0)
+        status = write_by_ending(&f, path, &o);
+    SPRY_GO(ctx, grid_agree(ctx, f.shape, status));
 done:
     spry_vector_free(copy);
+    spry_vector_free(whole);
     return status;
 }

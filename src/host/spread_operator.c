@@ -21,8 +21,10 @@ typedef struct post {
 
 /* A, A^T or A^H, by rows. */
 typedef struct side {
-    const spry_matrix *A;
-    spry_matrix *made; /* what A is, where it is freed with it */
+    spry_context *ctx;
+    spry_type type;
+    const spread *links;
+    spry_matrix *kept; /* freed with it */
     spry_operator *own, *edge;
     operator_rows own_rows, edge_rows;
     bool by_rows; /* on all ranks */
@@ -34,6 +36,7 @@ typedef struct side {
 } side;
 
 typedef struct spread_state {
+    spread_source source;
     side *sides[3]; /* by transpose */
 } spread_state;
 
@@ -55,7 +58,7 @@ static void side_free(spry_context *ctx, side *s)
     spry_operator_free(s->edge);
     base_free(ctx, s->compact);
     base_free(ctx, s->sums);
-    spry_matrix_free(s->made);
+    spry_matrix_free(s->kept);
     base_free(ctx, s);
 }
 
@@ -64,19 +67,19 @@ static void side_free(spry_context *ctx, side *s)
 
 static int64_t size_of(const side *s)
 {
-    return (int64_t)spry_type_size(s->A->a.type);
+    return (int64_t)spry_type_size(s->type);
 }
 
 /* The compact vector of one of the x at hand, and the sums of its edge rows. */
 static char *compact_at(const side *s, int k)
 {
-    const spread *p = s->A->spread;
-    return s->compact + k * (p->kept + p->ghosts) * size_of(s);
+    const spread *p = s->links;
+    return s->compact + k * (p->kept + p->ghosts + p->spare) * size_of(s);
 }
 
 static char *sums_at(const side *s, int k)
 {
-    return s->sums + k * s->A->spread->edges * size_of(s);
+    return s->sums + k * s->links->edges * size_of(s);
 }
 
 /* Memory for so many x at once, and their messages: made aside, and taken when all ranks have it.
@@ -88,12 +91,12 @@ typedef struct room {
 
 static spry_status make_room(const side *s, int count, room *r)
 {
-    spry_context *ctx = s->A->ctx;
-    const spread *p = s->A->spread;
+    spry_context *ctx = s->ctx;
+    const spread *p = s->links;
     const size_t size = (size_t)size_of(s);
     spry_status status = SPRY_STATUS_OK;
     if (count > s->room) {
-        SPRY_GO(ctx, base_alloc(ctx, count * (p->kept + p->ghosts), size, &r->compact));
+        SPRY_GO(ctx, base_calloc(ctx, count * (p->kept + p->ghosts + p->spare), size, &r->compact));
         SPRY_GO(ctx, base_alloc(ctx, count * p->edges, size, &r->sums));
     }
     SPRY_GO(ctx, base_alloc(ctx, count * p->sent_count, size, &r->p.send));
@@ -107,8 +110,8 @@ done:
 static spry_status list_messages(const side *s, int count, const room *r, team_message **send,
                                  team_message **receive)
 {
-    spry_context *ctx = s->A->ctx;
-    const spread *p = s->A->spread;
+    spry_context *ctx = s->ctx;
+    const spread *p = s->links;
     const int64_t size = count * size_of(s);
     char *compact = r->compact ? r->compact : s->compact;
     char *place = count > 1 ? r->p.receive : compact + p->kept * size_of(s);
@@ -123,7 +126,7 @@ done:
  * they are next needed. */
 static void take_room(side *s, int count, room *r)
 {
-    spry_context *ctx = s->A->ctx;
+    spry_context *ctx = s->ctx;
     if (r->compact) {
         post_clear(ctx, &s->posts[0]);
         base_free(ctx, s->compact);
@@ -140,8 +143,8 @@ static void take_room(side *s, int count, room *r)
  * not ask the others. */
 static spry_status open_post(side *s, int count)
 {
-    spry_context *ctx = s->A->ctx;
-    const spread *p = s->A->spread;
+    spry_context *ctx = s->ctx;
+    const spread *p = s->links;
     team_message *send = NULL, *receive = NULL;
     room r = {0};
     if (s->posts[count - 1].messages)
@@ -181,8 +184,8 @@ static void gather(size_t size, int64_t n, const int32_t *index, const void *fro
 /* Sends what others need of some x. */
 static spry_status begin(side *s, int count, const void *const *x)
 {
-    spry_context *ctx = s->A->ctx;
-    const spread *p = s->A->spread;
+    spry_context *ctx = s->ctx;
+    const spread *p = s->links;
     const int64_t size = size_of(s);
     spry_status status = SPRY_STATUS_OK;
     s->count = 0; /* nothing is under way, where it fails */
@@ -207,8 +210,8 @@ done:
 /* What others have sent is in its place. */
 static spry_status finish(side *s)
 {
-    spry_context *ctx = s->A->ctx;
-    const spread *p = s->A->spread;
+    spry_context *ctx = s->ctx;
+    const spread *p = s->links;
     if (s->count == 0)
         return SPRY_STATUS_OK; /* they could not be begun, which was told */
     const post *from = &s->posts[s->count - 1];
@@ -221,6 +224,18 @@ static spry_status finish(side *s)
                        (s->count * p->receive[i].first + k * p->receive[i].count) * size,
                    (size_t)(p->receive[i].count * size));
     return status;
+}
+
+/* The same for rows that are run by themselves. */
+static spry_status finish_for_rows(side *s)
+{
+    const void *compact[MOST_TOGETHER];
+    const spry_status status = finish(s);
+    if (status != SPRY_STATUS_OK || s->count == 0 || !s->edge_rows.begin)
+        return status;
+    for (int k = 0; k < s->count; k++)
+        compact[k] = compact_at(s, k);
+    return s->edge_rows.begin(&s->edge_rows, s->count, compact);
 }
 
 /* --- by rows -------------------------------------------------------------------------------------
@@ -250,7 +265,7 @@ static void scatter(size_t size, const spread *p, range edges, int64_t first, co
 static void run_rows(const operator_rows *rows, int64_t first, int64_t end, const void *x, void *y)
 {
     const side *s = rows->state;
-    const spread *p = s->A->spread;
+    const spread *p = s->links;
     const range edges = {edges_before(p, first), edges_before(p, end)};
     int k = 0;
     s->own_rows.run(&s->own_rows, first, end, x, y);
@@ -273,7 +288,7 @@ static int64_t work_before(const operator_rows *rows, int64_t row)
 static bool waits(const operator_rows *rows, int64_t first, int64_t end)
 {
     const side *s = rows->state;
-    return edges_before(s->A->spread, first) < edges_before(s->A->spread, end);
+    return edges_before(s->links, first) < edges_before(s->links, end);
 }
 
 /* The messages at hand are no part of the operator's value. */
@@ -289,7 +304,7 @@ static spry_status begin_rows(const operator_rows *rows, int count, const void *
 
 static spry_status finish_rows(const operator_rows *rows)
 {
-    return finish(messages_of(rows));
+    return finish_for_rows(messages_of(rows));
 }
 
 /* --- the operator --------------------------------------------------------------------------------
@@ -299,24 +314,28 @@ static spry_status finish_rows(const operator_rows *rows)
 static spry_status find_rows(side *s)
 {
     /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): all have agreed that it is there */
-    spry_context *ctx = s->A->ctx;
+    spry_context *ctx = s->ctx;
     spry_status status = operator_open_rows(s->own, SPRY_TRANSPOSE_NO, &s->own_rows);
     if (status == SPRY_STATUS_OK)
         status = operator_open_rows(s->edge, SPRY_TRANSPOSE_NO, &s->edge_rows);
     return spread_agree_by_rows(ctx, status, s->own_rows.run && s->edge_rows.run, &s->by_rows);
 }
 
-static spry_status side_new(const spry_matrix *A, spry_status made, spry_operator *own, side **out)
+/* Takes the parts, also when it fails; `made` is the status that they were made with. */
+static spry_status side_new(spry_context *ctx, spry_type type, spry_status made,
+                            spread_parts *parts, side **out)
 {
-    spry_context *ctx = A->ctx;
     side *s = NULL;
     spry_status status = made == SPRY_STATUS_OK ? base_calloc(ctx, 1, sizeof *s, &s) : made;
     *out = NULL;
     if (s) {
-        s->A = A;
-        s->own = own;
-        own = NULL;
-        status = spry_operator_from_matrix(A->spread->edge, &s->edge);
+        *s = (side){.ctx = ctx,
+                    .type = type,
+                    .links = parts->links,
+                    .own = parts->own,
+                    .edge = parts->edge,
+                    .kept = parts->kept};
+        *parts = (spread_parts){0};
     }
     SPRY_GO(ctx, team_agree(ctx, status));
     SPRY_GO(ctx, find_rows(s));
@@ -324,7 +343,9 @@ static spry_status side_new(const spry_matrix *A, spry_status made, spry_operato
     *out = s;
     s = NULL;
 done:
-    spry_operator_free(own);
+    spry_operator_free(parts->own);
+    spry_operator_free(parts->edge);
+    spry_matrix_free(parts->kept);
     side_free(ctx, s);
     return status;
 }
@@ -333,21 +354,15 @@ done:
 static spry_status find_side(const spry_operator *op, spry_transpose transpose, side **out)
 {
     spread_state *state = op->state;
-    const spry_matrix *A = state->sides[SPRY_TRANSPOSE_NO]->A;
     const spry_transpose kind = spread_side(op->type, transpose);
-    spry_matrix *T = NULL;
-    spry_operator *own = NULL;
     spry_status status = SPRY_STATUS_OK;
     if (!state->sides[kind]) {
-        SPRY_GO(op->ctx, spread_transpose(A, kind == SPRY_TRANSPOSE_CONJUGATE, &T));
-        const spry_status made = spry_operator_from_matrix(T->spread->own, &own);
-        SPRY_GO(op->ctx, side_new(T, made, own, &state->sides[kind]));
-        state->sides[kind]->made = T;
-        T = NULL;
+        spread_parts parts = {0};
+        const spry_status made = state->source.open(state->source.state, kind, &parts);
+        SPRY_GO(op->ctx, side_new(op->ctx, op->type, made, &parts, &state->sides[kind]));
     }
     *out = state->sides[kind];
 done:
-    spry_matrix_free(T);
     return status;
 }
 
@@ -359,7 +374,7 @@ static spry_status spread_multiply(const spry_operator *op, spry_transpose trans
     side *s = NULL;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, find_side(op, transpose, &s));
-    const spread *p = s->A->spread;
+    const spread *p = s->links;
     const size_t size = (size_t)size_of(s);
     SPRY_GO(ctx, begin(s, 1, &x));
     if (beta.re != 0 || beta.im != 0)
@@ -435,23 +450,79 @@ static const operator_class spread_class = {.name = "spread",
                                             .matrix_diagonal = spread_diagonal,
                                             .remake = spread_remake};
 
+/* An operator without its sides. */
+static spry_status operator_without_sides(spry_context *ctx, spry_type type, int64_t rows,
+                                          int64_t cols, const spread_source *source,
+                                          spry_operator **op)
+{
+    spread_state *state = NULL;
+    spry_status status = operator_new(ctx, &spread_class, type, rows, cols, op);
+    if (status == SPRY_STATUS_OK)
+        status = base_calloc(ctx, 1, sizeof *state, &state);
+    if (state)
+        state->source = *source;
+    if (*op)
+        (*op)->state = state;
+    return status;
+}
+
+spry_status spread_operator_of(spry_context *ctx, spry_type type, int64_t rows,
+                               const spread_source *source, spry_operator **out)
+{
+    spry_operator *op = NULL;
+    side *s = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    *out = NULL;
+    SPRY_GO(ctx, team_agree(ctx, operator_without_sides(ctx, type, rows, rows, source, &op)));
+    SPRY_GO(ctx, find_side(op, SPRY_TRANSPOSE_NO, &s));
+    *out = op;
+    op = NULL;
+done:
+    spry_operator_free(op);
+    return status;
+}
+
+/* --- of matrices ---------------------------------------------------------------------------------
+ */
+
+/* The rows of a spread matrix, with the product of its own block or the status of one that failed.
+ */
+static spry_status parts_of(const spry_matrix *A, spry_status made, spry_operator *own,
+                            spread_parts *parts)
+{
+    *parts = (spread_parts){.links = A->spread, .own = own};
+    return made == SPRY_STATUS_OK ? spry_operator_from_matrix(A->spread->edge, &parts->edge) : made;
+}
+
+static spry_status open_transposed(const void *state, spry_transpose transpose, spread_parts *parts)
+{
+    const spry_matrix *A = state;
+    spry_matrix *T = NULL;
+    spry_operator *own = NULL;
+    spry_status status = spread_transpose(A, transpose == SPRY_TRANSPOSE_CONJUGATE, &T);
+    if (status != SPRY_STATUS_OK)
+        return status;
+    const spry_status made = spry_operator_from_matrix(T->spread->own, &own);
+    status = parts_of(T, made, own, parts);
+    parts->kept = T;
+    return status;
+}
+
 spry_status spread_operator(const spry_matrix *A, spry_status made, spry_operator *own,
                             spry_operator **out)
 {
     spry_context *ctx = A->ctx;
+    const spread_source source = {A, open_transposed};
     spry_operator *op = NULL;
-    spread_state *state = NULL;
-    spry_status status = operator_new(ctx, &spread_class, A->a.type, A->a.rows, A->a.cols, &op);
-    *out = NULL;
-    if (status == SPRY_STATUS_OK)
-        status = base_calloc(ctx, 1, sizeof *state, &state);
-    if (op)
-        op->state = state;
+    spread_parts parts;
     side *s = NULL;
-    const spry_status sided = side_new(A, made != SPRY_STATUS_OK ? made : status, own, &s);
-    if (state)
-        state->sides[SPRY_TRANSPOSE_NO] = s;
-    SPRY_GO(ctx, sided);
+    *out = NULL;
+    spry_status status = operator_without_sides(ctx, A->a.type, A->a.rows, A->a.cols, &source, &op);
+    made = parts_of(A, made != SPRY_STATUS_OK ? made : status, own, &parts);
+    status = side_new(ctx, A->a.type, made, &parts, &s);
+    if (op && op->state)
+        ((spread_state *)op->state)->sides[SPRY_TRANSPOSE_NO] = s;
+    SPRY_GO(ctx, status);
     /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): all have agreed that it is there */
     spread_note_operator(op, A, s->own, s->edge);
     *out = op;

@@ -351,10 +351,12 @@ static spry_status make_ranked_precon(spry_solver *solver, const char *spec)
 {
     spry_context *ctx = solver->ctx;
     spry_operator **M = &solver->own_precon;
-    if (!solver->matrix && !precon_is(spec, "none"))
-        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "precon=%.64s needs a matrix, not an operator",
-                         spec);
-    if (!solver->matrix || !precon_is(spec, "inner"))
+    if (!solver->matrix) {
+        const spry_status status =
+            precon_make_beside(ctx, NULL, solver->given_operator, spec, M, solver->precon_name);
+        return team_agree(ctx, status);
+    }
+    if (!precon_is(spec, "inner"))
         return precon_make_ranked(ctx, solver->matrix,
                                   solver->device ? device_spread_own(solver->own_operator) : NULL,
                                   spec, M, solver->precon_name);

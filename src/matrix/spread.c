@@ -302,7 +302,7 @@ static spry_status list_neighbours(spry_context *ctx, const int64_t *bytes, int 
 }
 
 /* Each rank asks the others for its ghosts, and so learns what it is asked for. */
-static spry_status find_neighbours(spry_context *ctx, spread *s)
+spry_status spread_find_neighbours(spry_context *ctx, spread *s)
 {
     const int ranks = team_ranks(ctx);
     const int64_t first = s->col_starts[team_rank(ctx)];
@@ -380,7 +380,7 @@ spry_status spread_make(spry_context *ctx, const spread_rows *mine, spry_matrix 
         s->own = NULL;
         goto done;
     }
-    SPRY_GO(ctx, find_neighbours(ctx, s));
+    SPRY_GO(ctx, spread_find_neighbours(ctx, s));
     SPRY_GO(ctx, team_sum(ctx, mine->offsets[mine->rows], &s->nnz));
     status = wrap(ctx, s, A);
     s = *A ? NULL : s; /* which goes with it then */

@@ -31,6 +31,7 @@ typedef struct spread {
     int32_t *kept_index; /* own columns that begin the compact vector */
     int64_t ghosts;
     int64_t *ghost_cols; /* columns over all ranks, rising */
+    int64_t spare;       /* elements behind them, for the edge rows' own use */
     int64_t sent_count;
     int32_t *sent; /* own columns that others need, by neighbour */
     int receives, sends;
@@ -60,6 +61,9 @@ spry_status spread_transpose(const spry_matrix *A, bool conjugate, spry_matrix *
 /* Finds a fact that has to do with entries of all ranks, and notes it: alike on all of them. */
 spry_status spread_find_out(spry_context *ctx, const spry_matrix *A, spry_fact fact);
 void spread_free(spry_context *ctx, spread *s);
+/* Who needs what of whom: fills receive, send and sent, where columns and ghosts are known.
+ * Collective. */
+spry_status spread_find_neighbours(spry_context *ctx, spread *s);
 /* The messages with some neighbours, so many bytes for each of their elements, which lie one after
  * the other from `place` on. To be freed. */
 spry_status spread_list_messages(spry_context *ctx, int count, const spread_neighbour *with,

@@ -29,7 +29,9 @@
          "of first guesses in cycle=full, where cubic leaves the error of the differences "    \
          "after one cycle; corrections are linear always")                                     \
     item(INT, coarsest, "200", 1, 1e6, NULL,                                                   \
-         "unknowns that are few enough to be solved for by factors")
+         "unknowns that are few enough to be solved for by factors")                           \
+    item(INT, rank_rows, "1000", 1, 1e9, NULL,                                                 \
+         "on ranks: levels with fewer unknowns per rank are had whole by each of them")
 
 typedef struct gmg_options {
     GMG_OPTIONS(SPRY_OPTION_FIELD)

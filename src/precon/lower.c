@@ -24,10 +24,12 @@ static spry_status lower_apply(const spry_operator *op, spry_transpose transpose
 {
     const lower *state = op->state;
     spry_context *ctx = op->ctx;
+    spry_vector all = *r;
     double norm;
     int exponent = 0;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, spry_vector_norm(r, &norm));
+    all.part = state->inside->cols_part; /* one that works across ranks needs one factor for all */
+    SPRY_GO(ctx, spry_vector_norm(&all, &norm));
     if (norm == 0 || !isfinite(norm)) {
         SPRY_GO(ctx, spry_vector_copy(r, z));
         goto done;

@@ -35,7 +35,7 @@ spry_status rod_make(spry_context *ctx, spry_type type, const char *fine, const 
     *r = (rod){0};
     snprintf(options, sizeof options, "type=%s device=%s", spry_type_name(type),
              device ? device : "cpu");
-    SPRY_GO(ctx, spry_grid_new(ctx, "25", &r->grid));
+    SPRY_GO(ctx, spry_grid_new(ctx, "25 ranks=none", &r->grid));
     SPRY_GO(ctx, spry_operator_stencil(r->grid, "laplace", options, 0, NULL, NULL, &r->A));
     SPRY_GO(ctx, spry_field_new(r->grid, type, false, bump, NULL, &r->u));
     if (device)
