@@ -266,7 +266,7 @@ spry_status spry_operator_stencil(const spry_grid *grid, const char *text, const
     const grid_shape *shape = &grid->shape;
     stencil *s = NULL;
     const terms_given given = {text, count, names, values};
-    stencil_options chosen;
+    stencil_options chosen = {0};
     spry_operator *op = NULL;
     spry_device *device = NULL;
     const stencil_form *form;
