@@ -299,11 +299,12 @@ spry_status team_alike(spry_context *ctx, const char *what, int64_t mine)
 }
 
 /* FNV-1a (Fowler, Noll and Vo). */
+#define MARK_PRIME UINT64_C(0x100000001b3)
 int64_t team_mark(const void *bytes, size_t size)
 {
     uint64_t mark = UINT64_C(0xcbf29ce484222325);
     for (size_t k = 0; k < size; k++)
-        mark = (mark ^ ((const unsigned char *)bytes)[k]) * UINT64_C(0x100000001b3);
+        mark = (mark ^ ((const unsigned char *)bytes)[k]) * MARK_PRIME;
     return (int64_t)mark;
 }
 
@@ -320,16 +321,15 @@ spry_status team_alike_options(spry_context *ctx, spry_option_list list, const v
                                const char *but, const char *what, int64_t number)
 {
     const spry_option *option;
-    int64_t marks[2] = {number, 0};
+    uint64_t mark = (uint64_t)number;
     if (!ctx->team)
         return SPRY_STATUS_OK;
     for (int i = 0; (option = spry_options_at(list, i)); i++) {
         if (base_find_word(but, option->name) >= 0)
             continue;
-        marks[1] = mark_option(option, fields);
-        marks[0] = team_mark(marks, sizeof marks);
+        mark = (mark ^ (uint64_t)mark_option(option, fields)) * MARK_PRIME;
     }
-    const spry_status status = team_alike(ctx, what, marks[0]);
+    const spry_status status = team_alike(ctx, what, (int64_t)mark);
     if (status != SPRY_STATUS_BAD_USAGE)
         return status;
     for (int i = 0; (option = spry_options_at(list, i)); i++) {

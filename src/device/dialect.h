@@ -183,10 +183,10 @@ SP_INLINE void sp_tell64(sp_u64 *p, sp_u64 value)
 #define SP_BRINGS 1
 template <typename type> SP_INLINE void sp_bring(type *to, const type *from, int there)
 {
-    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(
-                     (sp_u32)__cvta_generic_to_shared(to)),
-                 "l"(from), "n"(sizeof(type)), "r"(there ? (int)sizeof(type) : 0)
-                 : "memory");
+    asm volatile(
+        "cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"((sp_u32)__cvta_generic_to_shared(to)),
+        "l"(from), "n"(sizeof(type)), "r"(there ? (int)sizeof(type) : 0)
+        : "memory");
 }
 #define SP_BRING(to, from, there) sp_bring(to, from, there)
 #define SP_BROUGHT() asm volatile("cp.async.commit_group;" ::: "memory")
