@@ -141,9 +141,11 @@ static void test_faults(spry_context *ctx, spry_device *d)
     unmake(&there);
 }
 
-static spry_status life(const place_of *s)
+static spry_status life(spry_context *ctx, void *data)
 {
+    const place_of *s = data;
     spry_bounded *solver = NULL;
+    (void)ctx;
     spry_status status = spry_bounded_new(s->A, "max-iter=1", &solver);
     if (status == SPRY_STATUS_OK)
         status = spry_bounded_solve(solver, s->b, s->lower, s->x, NULL);
@@ -151,38 +153,11 @@ static spry_status life(const place_of *s)
     return status;
 }
 
-/* Failures one after the other, of the device and of the host's memory: nothing is left behind. */
 static void test_failures(spry_context *ctx, spry_device *d)
 {
-    static const device_work works[] = {WORK_ALLOC, WORK_COPY, WORK_LAUNCH};
     const problem p = {"32x24 y=periodic x=neumann:dirichlet", "-div(k*grad) + 1", ""};
     place_of s = make(ctx, d, &p);
-    int64_t used, now, settled, most;
-    assert_ok(ctx, life(&s));
-    device_memory_now(d, &used, &most, NULL);
-    for (int w = 0; w < 3; w++) {
-        int64_t n = 0;
-        spry_status status = SPRY_STATUS_BAD_USAGE;
-        while (status != SPRY_STATUS_OK) {
-            device_fail_next(d, works[w], ++n);
-            status = life(&s);
-            device_fail_next(d, works[w], 0);
-            device_memory_now(d, &now, &most, NULL);
-            assert_int_equal(now, used);
-        }
-        assert_true(n > 1);
-    }
-    spry_context_memory(ctx, &settled, &most);
-    for (int64_t n = 1;; n++) {
-        spry_context_fail_allocation(ctx, n, false);
-        const spry_status status = life(&s);
-        spry_context_fail_allocation(ctx, 0, false);
-        spry_context_memory(ctx, &now, &most);
-        assert_int_equal(now, settled);
-        if (status == SPRY_STATUS_OK)
-            break;
-        assert_int_equal(status, SPRY_STATUS_NO_MEMORY);
-    }
+    devices_torture(ctx, d, 1, life, &s);
     unmake(&s);
 }
 

@@ -165,60 +165,42 @@ static void test_solve(spry_context *ctx, spry_device *d)
         assert_true(llabs(counts[0][k] - counts[1][k]) <= 1);
 }
 
+typedef struct cycle {
+    const spry_device *d;
+    const spry_grid *grid;
+    const spry_vector *k, *r;
+    spry_vector *z;
+} cycle;
+
 /* A stencil with a field, multigrid for it, and a cycle of sweeps that do not work in place. */
-static spry_status life(spry_context *ctx, const spry_device *d, const spry_grid *grid,
-                        const spry_vector *k, const spry_vector *r, spry_vector *z)
+static spry_status life(spry_context *ctx, void *data)
 {
     static const char *const names[] = {"k"};
+    const cycle *c = data;
     char options[64], name[32];
     spry_operator *A = NULL, *M = NULL;
-    snprintf(options, sizeof options, "device=%s", d->facts.name);
-    spry_status status = spry_operator_stencil(grid, "-div(k*grad) + k", options, 1, names, &k, &A);
+    snprintf(options, sizeof options, "device=%s", c->d->facts.name);
+    spry_status status =
+        spry_operator_stencil(c->grid, "-div(k*grad) + k", options, 1, names, &c->k, &A);
     if (status == SPRY_STATUS_OK)
         status =
             precon_make_beside(ctx, NULL, A, "gmg:smoother=jacobi,pre=2,coarsest=20", &M, name);
     if (status == SPRY_STATUS_OK)
-        status = spry_operator_apply(M, r, z);
+        status = spry_operator_apply(M, c->r, c->z);
     spry_operator_free(M);
     spry_operator_free(A);
     return status;
 }
 
-/* Failures one after the other, of the device and of the host's memory: nothing is left behind. */
 static void test_failures(spry_context *ctx, spry_device *d)
 {
-    static const device_work works[] = {WORK_ALLOC, WORK_COPY, WORK_LAUNCH};
     spry_grid *grid;
     spry_vector *k, *r = numeric_random(ctx, d, SPRY_TYPE_D, 225, 3),
                     *z = numeric_random(ctx, d, SPRY_TYPE_D, 225, 0);
-    int64_t used, now, settled, most;
     assert_ok(ctx, spry_grid_new(ctx, "16x16", &grid));
     assert_ok(ctx, spry_field_new(grid, SPRY_TYPE_D, true, bumpy, NULL, &k));
-    assert_ok(ctx, life(ctx, d, grid, k, r, z));
-    device_memory_now(d, &used, &most, NULL);
-    for (int w = 0; w < 3; w++) {
-        int64_t n = 0;
-        spry_status status = SPRY_STATUS_BAD_USAGE;
-        while (status != SPRY_STATUS_OK) {
-            device_fail_next(d, works[w], ++n);
-            status = life(ctx, d, grid, k, r, z);
-            device_fail_next(d, works[w], 0);
-            device_memory_now(d, &now, &most, NULL);
-            assert_int_equal(now, used);
-        }
-        assert_true(n > 3);
-    }
-    spry_context_memory(ctx, &settled, &most);
-    for (int64_t n = 1;; n++) {
-        spry_context_fail_allocation(ctx, n, false);
-        const spry_status status = life(ctx, d, grid, k, r, z);
-        spry_context_fail_allocation(ctx, 0, false);
-        spry_context_memory(ctx, &now, &most);
-        assert_int_equal(now, settled);
-        if (status == SPRY_STATUS_OK)
-            break;
-        assert_int_equal(status, SPRY_STATUS_NO_MEMORY);
-    }
+    cycle c = {d, grid, k, r, z};
+    devices_torture(ctx, d, 3, life, &c);
     spry_vector_free(k);
     spry_vector_free(r);
     spry_vector_free(z);

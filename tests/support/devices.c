@@ -126,3 +126,35 @@ bool devices_few(const spry_device *d)
 {
     return d->facts.processor && !support_full();
 }
+
+void devices_torture(spry_context *ctx, spry_device *d, int64_t least, support_call call,
+                     void *data)
+{
+    static const device_work works[] = {WORK_ALLOC, WORK_COPY, WORK_LAUNCH};
+    int64_t used, now, settled, most;
+    assert_ok(ctx, call(ctx, data));
+    device_memory_now(d, &used, &most, NULL);
+    for (int w = 0; w < 3; w++) {
+        int64_t n = 0;
+        spry_status status = SPRY_STATUS_BAD_USAGE;
+        while (status != SPRY_STATUS_OK) {
+            device_fail_next(d, works[w], ++n);
+            status = call(ctx, data);
+            device_fail_next(d, works[w], 0);
+            device_memory_now(d, &now, &most, NULL);
+            assert_int_equal(now, used);
+        }
+        assert_true(n > least);
+    }
+    spry_context_memory(ctx, &settled, &most);
+    for (int64_t n = 1;; n++) {
+        spry_context_fail_allocation(ctx, n, false);
+        const spry_status status = call(ctx, data);
+        spry_context_fail_allocation(ctx, 0, false);
+        spry_context_memory(ctx, &now, &most);
+        assert_int_equal(now, settled);
+        if (status == SPRY_STATUS_OK)
+            break;
+        assert_int_equal(status, SPRY_STATUS_NO_MEMORY);
+    }
+}

@@ -28,4 +28,9 @@ int devices_run(const devices_test *tests, size_t count);
  * has all of them there, too. */
 bool devices_few(const spry_device *d);
 
+/* Calls it with failures one after the other, of the device's allocations, copies and launches (of
+ * each more than `least`) and of the host's memory: nothing may be left behind. */
+void devices_torture(spry_context *ctx, spry_device *d, int64_t least, support_call call,
+                     void *data);
+
 #endif
