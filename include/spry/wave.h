@@ -37,10 +37,11 @@ typedef struct spry_wave_info {
     int64_t padded[3];     /**< points along each axis, those of absorbing layers among them */
     int64_t layer[3];      /**< of them before the box; behind it there are as many or some more */
     double centre;         /**< k0^2: the middle of the medium's real parts */
-    double epsilon;        /**< how far k^2 is from it at most, layers included; see docs/born.md */
+    double epsilon;        /**< the shift of the background into the complex; see docs/born.md */
     double per_wavelength; /**< points in the shortest wavelength, along the axis with the fewest */
     int64_t bytes;         /**< of the memory that it holds, where it works */
     int64_t solve_bytes;   /**< that a solve of one right-hand side needs besides, about */
+    double farthest;       /**< the most of |k^2 - k0^2|, layers included */
 } spry_wave_info;
 #define SPRY_WAVE_INFO_INIT SPRY_SIZED(spry_wave_info)
 
@@ -96,8 +97,8 @@ SPRY_API spry_status spry_wave_solve(spry_wave *wave, const spry_vector *f, spry
  * solved.
  *
  * @param wave       made by spry_wave_new()
- * @param transpose  SPRY_TRANSPOSE_CONJUGATE: the adjoint problem; the others: the problem itself
- * @param count      of right-hand sides; eight at a time share their passes
+ * @param transpose  SPRY_TRANSPOSE_CONJUGATE: the adjoint problem; others: the problem itself
+ * @param count      of right-hand sides; eight at a time are solved side by side
  * @param f          each as for spry_wave_solve()
  * @param u          out: a solution for each
  * @param results    count of them, each initialised or cleared, all of one size; may be NULL
