@@ -20,7 +20,7 @@ enum { WIDTH = 32 };
 #else
 enum { WIDTH = 16 };
 #endif
-typedef real some __attribute__((vector_size(WIDTH)));
+typedef real some __attribute__((vector_size(WIDTH), may_alias));
 enum { SOME = WIDTH / sizeof(real) };
 
 typedef struct pair {
