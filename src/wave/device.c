@@ -17,7 +17,6 @@ typedef struct fourier_device {
     device_program *program;
     device_memory *roots[WAVE_AXES];
     int lines[WAVE_AXES]; /* that a group has in its local memory */
-    int64_t inner[WAVE_AXES];
 } fourier_device;
 
 static int64_t room_bytes(const fourier *f, int axis, int lines)
@@ -45,28 +44,31 @@ static spry_status choose_lines(const fourier *f, int axis, int *lines)
 }
 
 /* The stages of an axis, from one half of the memory to the other; the half they end in. */
-static int put_stages(base_text *t, const fourier *f, int axis, int half)
+static int put_stages(base_text *t, const fourier *f, int axis, int lines, int half)
 {
     const wave_side *side = &f->side[axis];
-    const fourier_device *d = f->there;
     int64_t s = 1;
     for (int i = 0; i < side->stages; i++) {
         const int64_t radix = side->radix[i];
         base_text_put(t,
                       "    ft_stage%s(%d, %d, %d, %d, %d, roots + %" PRId64 ", room_%d, room_%d);\n",
-                      radix > 5 ? "_other" : "", (int)radix, d->inner[axis] == 1,
-                      (int)f->n[axis], d->lines[axis], (int)s, side->roots_at[i] / 2, half,
-                      1 - half);
+                      radix > 5 ? "_other" : "", (int)radix, axis == 0, (int)f->n[axis], lines,
+                      (int)s, side->roots_at[i] / 2, half, 1 - half);
         s *= radix;
         half = 1 - half;
     }
     return half;
 }
 
-static void put_kernel(base_text *t, const fourier *f, int axis, bool green)
+/* Numbers between the points of a line. */
+static int64_t inner_of(const fourier *f, int axis)
 {
-    const fourier_device *d = f->there;
-    const int n = (int)f->n[axis], lines = d->lines[axis];
+    return axis == 0 ? 1 : axis == 1 ? f->n[0] : f->n[0] * f->n[1];
+}
+
+static void put_kernel(base_text *t, const fourier *f, int axis, int lines, bool green)
+{
+    const int n = (int)f->n[axis];
     base_text_put(t,
                   "SP_KERNEL %s_%d(const offset count, const int how, const real scale,\n"
                   "    SP_GLOBAL const scalar *roots, SP_GLOBAL const scalar *x,\n"
@@ -79,27 +81,27 @@ static void put_kernel(base_text *t, const fourier *f, int axis, bool green)
                   green ? ",\n    SP_GLOBAL const real *squares, const real centre, "
                           "const real epsilon"
                         : "",
-                  2 * n * lines, n * lines, n, lines, d->inner[axis]);
-    int half = put_stages(t, f, axis, 0);
+                  2 * n * lines, n * lines, n, lines, inner_of(f, axis));
+    int half = put_stages(t, f, axis, lines, 0);
     if (green) {
         base_text_put(t,
                       "    ft_green(%d, %d, %d, %d, %d, %d, squares, centre, epsilon, scale, "
                       "room_%d);\n",
-                      n, lines, d->inner[axis] == 1, f->axes, (int)f->n[0], (int)f->n[1], half);
-        half = put_stages(t, f, axis, half);
+                      n, lines, axis == 0, f->axes, (int)f->n[0], (int)f->n[1], half);
+        half = put_stages(t, f, axis, lines, half);
     }
     base_text_put(t, "    ft_store(%d, %d, %" PRId64 ", count, how%s, %s, V, w, room_%d, y);\n}\n", n,
-                  lines, d->inner[axis], green ? " ^ FT_TURNED" : "", green ? "(real)1" : "scale",
+                  lines, inner_of(f, axis), green ? " ^ FT_TURNED" : "", green ? "(real)1" : "scale",
                   half);
 }
 
-static spry_status put_text(const fourier *f, char **text)
+spry_status wave_device_text(const fourier *f, const int lines[WAVE_AXES], char **text)
 {
     base_text t = {.ctx = f->ctx};
     base_text_put(&t, "%s", device_text("fourier"));
     for (int a = 0; a < f->axes; a++)
-        put_kernel(&t, f, a, false);
-    put_kernel(&t, f, f->axes - 1, true);
+        put_kernel(&t, f, a, lines[a], false);
+    put_kernel(&t, f, f->axes - 1, lines[f->axes - 1], true);
     return base_text_take(&t, text);
 }
 
@@ -108,7 +110,6 @@ spry_status wave_device_open(fourier *f)
     spry_context *ctx = f->ctx;
     fourier_device *d;
     char *text = NULL, options[TEXT_OPTIONS];
-    int64_t inner = 1;
     spry_status status = SPRY_STATUS_OK;
     if (f->count > INT32_MAX)
         return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
@@ -118,14 +119,12 @@ spry_status wave_device_open(fourier *f)
     for (int a = 0; a < f->axes; a++) {
         const int64_t bytes =
             f->side[a].roots_count / 2 * (int64_t)spry_type_size(f->type);
-        d->inner[a] = inner;
-        inner *= f->n[a];
         SPRY_GO(ctx, choose_lines(f, a, &d->lines[a]));
         SPRY_GO(ctx, device_alloc(f->device, bytes, &d->roots[a]));
         SPRY_GO(ctx, device_put(d->roots[a], 0, f->side[a].roots, bytes));
     }
     snprintf(options, sizeof options, "-DSP_TYPE=%d -DSP_GROUP=%d", (int)f->type, GROUP);
-    SPRY_GO(ctx, put_text(f, &text));
+    SPRY_GO(ctx, wave_device_text(f, d->lines, &text));
     SPRY_GO(ctx, device_build(f->device, text, options, &d->program));
 done:
     base_free(ctx, text);

@@ -134,6 +134,8 @@ spry_status born_place(const fourier *f, const wave_frame *frame, bool back, boo
  */
 
 spry_status wave_device_open(fourier *f);
+/* The text of the kernels, with so many lines of each axis in local memory at once. */
+spry_status wave_device_text(const fourier *f, const int lines[WAVE_AXES], char **text);
 void wave_device_close(fourier *f);
 spry_status wave_device_green(const fourier *f, fourier_green *g);
 spry_status wave_device_run(fourier *f, bool inverse, const spry_vector *x, spry_vector *y);
