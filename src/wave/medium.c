@@ -12,11 +12,10 @@
 
 #include <math.h>
 
-enum { POWER = 4 }; /* N */
+enum { POWER = 4 };                    /* N */
 static const double WAVELENGTHS = 2.5; /* that a layer is thick by itself */
 
-spry_status wave_frame_make(spry_context *ctx, int64_t thickness, double longest,
-                            wave_frame *frame)
+spry_status wave_frame_make(spry_context *ctx, int64_t thickness, double longest, wave_frame *frame)
 {
     double count = 1;
     frame->longest = longest;
@@ -87,8 +86,7 @@ spry_scalar wave_medium_at(const wave_frame *frame, const spry_scalar *box,
     return k2;
 }
 
-static void split(const int64_t n[WAVE_AXES], int64_t i,
-                  int64_t at[WAVE_AXES])
+static void split(const int64_t n[WAVE_AXES], int64_t i, int64_t at[WAVE_AXES])
 {
     for (int a = 0; a < WAVE_AXES; a++) {
         at[a] = i % n[a];
@@ -173,13 +171,14 @@ spry_status wave_medium_make(spry_context *ctx, const wave_frame *frame, const s
     for (int64_t i = 0; i < frame->count; i++) {
         split(frame->padded, i, at);
         medium->k2[i] = wave_medium_at(frame, box, at);
-        medium->farthest = fmax(medium->farthest,
-                                hypot(medium->k2[i].re - medium->centre, medium->k2[i].im));
+        medium->farthest =
+            fmax(medium->farthest, hypot(medium->k2[i].re - medium->centre, medium->k2[i].im));
     }
     /* Any will do; the fewest iterations were found with these. */
     medium->epsilon =
         shift > 0 ? shift * medium->most : fmax(0.35 * fabs(medium->centre), 1.1 * half);
-    for (int k = 0; k < 16 && nearest(frame, medium->k2, medium->centre, medium->epsilon) < 1e-4; k++)
+    for (int k = 0; k < 16 && nearest(frame, medium->k2, medium->centre, medium->epsilon) < 1e-4;
+         k++)
         medium->epsilon *= 1.003;
 done:
     return status;
