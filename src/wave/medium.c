@@ -141,7 +141,7 @@ double wave_medium_longest(const wave_frame *frame, const spry_scalar *box, doub
         int64_t at[WAVE_AXES];
         bool is_face = false;
         split(frame->box, i, at);
-        for (int a = 0; a < frame->axes; a++)
+        for (int a = 0; a < WAVE_AXES; a++)
             is_face = is_face || (frame->open[a] && (at[a] == 0 || at[a] == frame->box[a] - 1));
         /* Where waves hardly travel at all a layer of theirs is not needed. */
         if (is_face && box[i].re >= most / 100)
