@@ -47,6 +47,24 @@ spry_allocator base_default_allocator(void)
         .size = sizeof(spry_allocator), .allocate = default_allocate, .release = default_release};
 }
 
+bool base_allocates_anywhere(const spry_context *ctx)
+{
+    return ctx->allocator.allocate == default_allocate;
+}
+
+static void count_memory(spry_context *ctx, int64_t bytes)
+{
+    ctx->memory_now += bytes;
+    if (ctx->memory_now > ctx->memory_most)
+        ctx->memory_most = ctx->memory_now;
+}
+
+void base_take_memory(spry_context *ctx, spry_context *from)
+{
+    count_memory(ctx, from->memory_now);
+    from->memory_now = 0;
+}
+
 /* Whether this allocation is one that a test wants to fail. */
 static bool must_fail(spry_context *ctx)
 {
@@ -116,9 +134,7 @@ void *spry_alloc(spry_context *ctx, size_t bytes)
     }
     memory = block + before;
     ((header *)(void *)(block + before - ALIGNMENT))[0] = (header){whole, before};
-    ctx->memory_now += (int64_t)whole;
-    if (ctx->memory_now > ctx->memory_most)
-        ctx->memory_most = ctx->memory_now;
+    count_memory(ctx, (int64_t)whole);
     return memory;
 }
 
