@@ -3,7 +3,6 @@
 #define SPRY_BASE_H
 
 #include <inttypes.h>
-#include <pthread.h>
 #include <spry/context.h>
 #include <spry/device.h>
 #include <spry/options.h>
@@ -140,12 +139,6 @@ void base_free(spry_context *ctx, void *memory); /* spry_free by the room's name
 spry_status base_object_new(spry_context *ctx, size_t size, void *pointer_to_pointer);
 void base_object_free(spry_context *ctx, void *object);
 spry_allocator base_default_allocator(void);
-/* Another thread may allocate at the same time, by a context of its own: the allocator is not one
- * of the caller's, who is promised calls by one thread at a time. */
-bool base_allocates_anywhere(const spry_context *ctx);
-/* All memory of another context, of the same allocator, is counted as this one's from here on, and
- * is to be freed by it. */
-void base_take_memory(spry_context *ctx, spry_context *from);
 char *base_copy_text(spry_context *ctx, const char *text);
 
 /* A text that grows as it is written; cleared but for ctx at first. A failure is kept until the
@@ -254,9 +247,6 @@ void base_share_out(const spry_context *ctx, int shares, base_work work, void *a
  * time; they wait for each other where they call base_meet(), all of them equally often. */
 void base_work_together(const spry_context *ctx, int wanted, base_work work, void *argument);
 void base_meet(void);
-/* Starts a thread of the library's own: signals are for the threads of the program, but for its own
- * faults. False where the system refuses. */
-bool base_start_thread(pthread_t *thread, void *(*run)(void *), void *data);
 /* For tests: threads are used even where they do not serve. */
 void base_use_all_threads(bool yes);
 typedef struct range {

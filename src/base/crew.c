@@ -13,7 +13,7 @@
  * do not depend on how many there are: the caller decides on the shares.
  */
 #define _GNU_SOURCE /* of a thread's processors */
-#include "base/base.h"
+#include "base/beside.h"
 #include "base/gate.h"
 
 #include <omp.h>

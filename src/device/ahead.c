@@ -1,6 +1,7 @@
 /* See ahead.h. One lock and one condition serve all: jobs take tenths of a second. */
 #include "device/ahead.h"
 
+#include "base/beside.h"
 #include "device/engine.h"
 
 #include <pthread.h>

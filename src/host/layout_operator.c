@@ -3,7 +3,7 @@
  * adds what they carry. Transposed products use A^T in the same format, made at the first one; half
  * of a symmetric matrix serves both.
  */
-#include "host/walk.h"
+#include "host/stored.h"
 #include "matrix/entries.h"
 
 /* A layout with the parts it is dealt out in. */

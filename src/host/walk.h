@@ -17,15 +17,4 @@ const host_walk *host_walk_for(const layout *A);
 /* The operator of A, any format, stored as `spec` says; A must stay alive. */
 spry_status host_layout_operator(const spry_matrix *A, const char *spec, spry_operator **op);
 
-/* The same in two steps, of which the first may be done by another thread, with a share of A in a
- * context of its own: what the operator stores; and the operator of A with that, which it takes,
- * also where it fails. Memory is counted over by base_take_memory(). */
-typedef struct host_stored {
-    layout *L;
-    bool scattered; /* see host_scattered() */
-} host_stored;
-spry_status host_store(const spry_matrix *A, const char *spec, host_stored *stored);
-spry_status host_stored_operator(const spry_matrix *A, const char *spec, host_stored *stored,
-                                 spry_operator **op);
-
 #endif

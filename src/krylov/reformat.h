@@ -7,7 +7,8 @@
 #ifndef SPRY_REFORMAT_INTERNAL_H
 #define SPRY_REFORMAT_INTERNAL_H
 
-#include "host/walk.h"
+#include "base/beside.h"
+#include "host/stored.h"
 #include "krylov/krylov.h"
 
 #include <spry/tune.h>

@@ -121,12 +121,6 @@ void layout_note_kind(layout *L);
 /* The sizes it will have. */
 spry_status layout_foresee(const spry_matrix *A, const char *spec, layout_forecast *f);
 void layout_free(layout *L);
-/* Whether any range of rows that begins and ends at multiples of OPERATOR_GRAIN is made of whole
- * units, which give nothing but these rows. */
-static inline bool layout_by_rows(const layout *L)
-{
-    return L->unit_rows > 0 && OPERATOR_GRAIN % L->unit_rows == 0;
-}
 
 /* For build: makes array `index`. */
 spry_status layout_add(layout *L, int index, const char *name, int64_t count, size_t size);

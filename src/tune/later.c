@@ -3,7 +3,7 @@
  * raced, their times tell. Where they were not, forecasts do: beside an iteration that has the
  * cores the clock would tell little, and so the choice is the same in every run.
  */
-#include "host/host.h"
+#include "host/stored.h"
 #include "matrix/entries.h"
 #include "tune/tune.h"
 
