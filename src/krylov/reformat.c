@@ -127,7 +127,7 @@ static void note_change(reformat *c)
     solver->plain = false;
     reformat_name(c->old, solver->later.before, sizeof solver->later.before);
     for (int k = 0; k < c->count; k++)
-        c->its[k].format_at = c->its[k].ended ? NONE : c->its[k].count + 1;
+        c->its[k].format_at = NONE; /* of those that have ended by now */
     c->state = REFORMAT_READY;
 }
 
@@ -170,13 +170,18 @@ done:
 /* --- in the course ------------------------------------------------------------------------------
  */
 
+static bool goes_on(const iteration *it)
+{
+    return !it->ended && !it->track->done;
+}
+
 /* Iterations of the system that has had most of this attempt: the same in every run. */
 static int64_t iterations_done(const reformat *c)
 {
     int64_t most = 0;
     for (int k = 0; k < c->count; k++) {
         const int64_t done = c->its[k].count - c->its[k].began_at;
-        if (!c->its[k].ended && done > most)
+        if (goes_on(&c->its[k]) && done > most)
             most = done;
     }
     return most;
@@ -194,8 +199,11 @@ static void hear_turn(void *data)
     if (c->state != REFORMAT_READY)
         return;
     spry_operator *wanted = done >= c->take_at ? c->other : c->old;
-    if (wanted != c->solver->own_operator) /* else it goes on with the one it has */
+    if (wanted != c->solver->own_operator) /* where that fails it goes on with the one it has */
         (void)exchange(c, wanted);
+    for (int k = 0; k < c->count && wanted == c->other; k++)
+        if (c->its[k].format_at == NONE && goes_on(&c->its[k]))
+            c->its[k].format_at = c->its[k].count + 1;
 }
 
 /* Programs of devices are made for a format, ranks would have to agree, and products with A^T need
