@@ -312,9 +312,8 @@ static void allocations_may_fail(void **state)
             all = n == 0 ? r.seen : all;
             assert_string_equal(spry_message(f.ctx), "");
         }
-        print_message("%d allocations, %d failed, %d of them for good\n", all, raced ? all : 10,
-                      stayed);
-        assert_true(stayed > 4);
+        print_message("%d allocations, %d of them keep the format\n", all, stayed);
+        assert_true(stayed > 0);
         close_fixture(&f);
         assert_int_equal(r.counts.blocks, 0);
     }
@@ -329,9 +328,8 @@ static void methods_change(void **state)
     static const struct {
         const char *method;
         int64_t from;
-    } methods[] = {{"cg", 193},    {"minres", 193},           {"cr", 193},
-                   {"tfqmr", 193}, {"gmres:restart=50", 201}, {"bicgstab", 193},
-                   {"idr", 0},     {"bicgstabl", 0}};
+    } methods[] = {
+        {"cg", 193}, {"minres", 193}, {"cr", 193}, {"gmres:restart=50", 201}, {"bicgstab", 193}};
     fixture f;
     spry_operator *csr = NULL;
     spry_vector *r = NULL;
@@ -341,7 +339,7 @@ static void methods_change(void **state)
     for (size_t m = 0; m < sizeof methods / sizeof *methods; m++) {
         char how[160];
         double norm, b, x;
-        snprintf(how, sizeof how, "method=%s precon=none device=cpu tol=1e-10 reorder=none",
+        snprintf(how, sizeof how, "method=%s precon=none device=cpu tol=1e-13 reorder=none",
                  methods[m].method);
         set_raced(&f, how, "sell:C=8,sigma=1");
         solve(&f, how, "max-iter=260");
