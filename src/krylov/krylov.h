@@ -187,6 +187,9 @@ void iteration_accept(void *it, const char *text);
  * the next one is forecast to, which is so many iterations (0: there is none), and will not arrive
  * for as much again. */
 void iteration_attempt(iteration *it, bool more, int64_t patience);
+/* Iterations to come, by the fall of the residual since the attempt began, or of late: the better
+ * of the two, as many methods begin slowly. */
+double iteration_to_come(const iteration *it);
 /* Tells monitor and watch of the first guess, where that is wanted; they may end the solve. */
 spry_status iteration_tell_start(iteration *it);
 /* Takes the residual of this iteration into the history. */

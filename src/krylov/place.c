@@ -261,6 +261,7 @@ static spry_status make_tuned(spry_solver *solver, const char *format)
         *later = (solver_later){.by = LATER_FORECAST, .products = (int64_t)products_ahead(solver)};
         return spry_operator_from_matrix(solver->matrix, &solver->own_operator);
     }
+    solver->own_operator = NULL; /* the one before, if there is one, is the caller's to keep */
     SPRY_GO(ctx, tune_decide(NULL, solver->matrix, format[4] ? format + 5 : NULL, &report,
                              &solver->own_operator));
     later->by = report.untried ? LATER_FORECAST : LATER_NOTHING;

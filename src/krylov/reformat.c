@@ -187,13 +187,24 @@ static int64_t iterations_done(const reformat *c)
     return most;
 }
 
+/* Whether the end is too near for another format to be made and to pay, as residuals fall. */
+static bool ends_soon(const reformat *c)
+{
+    for (int k = 0; k < c->count; k++)
+        if (goes_on(&c->its[k]) && !(iteration_to_come(&c->its[k]) < (double)c->begin_at))
+            return false;
+    return true;
+}
+
 /* A run that is repeated has the format that it had. */
 static void hear_turn(void *data)
 {
     reformat *c = data;
     const int64_t done = iterations_done(c);
-    if (c->state == REFORMAT_WAITING && done >= c->begin_at)
+    if (c->state == REFORMAT_WAITING && done >= c->begin_at && !ends_soon(c)) {
+        c->take_at = done + c->begin_at / 2;
         begin(c);
+    }
     if (c->state == REFORMAT_MAKING && done >= c->take_at)
         take(c, done);
     if (c->state != REFORMAT_READY)

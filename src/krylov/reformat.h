@@ -3,6 +3,7 @@
  * the other format stores is made by another thread while the iteration goes on, and taken at an
  * iteration that follows from the guess alone, waiting for it where it is not there: bits do not
  * depend on how long anything took. Without the other thread it is made when it is to be taken.
+ * Where residuals say that the end is near, it is not begun.
  */
 #ifndef SPRY_REFORMAT_INTERNAL_H
 #define SPRY_REFORMAT_INTERNAL_H
