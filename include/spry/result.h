@@ -41,9 +41,11 @@ typedef struct spry_result {
     double true_residual;
     double initial_residual;                 /**< the same for the first guess */
     char method[32], precon[32], device[32]; /**< names of what was used */
-    char format[136];                        /**< of A, with its options: "sell:C=8,sigma=256" */
-    spry_type type;                          /**< of the numbers */
-    int64_t rows, cols, nnz;                 /**< of A */
+    /** Of A, with its options: "sell:C=8,sigma=256"; of a solve that changed it (option reformat)
+     * both, and where: "csr, then sell:C=8,sigma=1 from iteration 193". */
+    char format[136];
+    spry_type type;                                    /**< of the numbers */
+    int64_t rows, cols, nnz;                           /**< of A */
     double read_seconds, setup_seconds, solve_seconds; /**< file, set-up, iterations */
     int64_t memory_bytes;                              /**< the context's memory in use at most */
     int64_t bytes_per_iteration; /**< least traffic, from the method's statements */

@@ -13,7 +13,7 @@
  * do not depend on how many there are: the caller decides on the shares.
  */
 #define _GNU_SOURCE /* of a thread's processors */
-#include "base/base.h"
+#include "base/beside.h"
 #include "base/gate.h"
 
 #include <omp.h>
@@ -163,9 +163,7 @@ static void place_member(const member *m)
 #endif
 }
 
-/* As many members as are wanted, or as the system gives. Signals are the caller's to handle, but
- * for a thread's own faults. */
-static void add_members(crew *c, int wanted)
+bool base_start_thread(pthread_t *thread, void *(*run)(void *), void *data)
 {
     static const int own_faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP};
     sigset_t all, old;
@@ -173,17 +171,24 @@ static void add_members(crew *c, int wanted)
     for (size_t i = 0; i < sizeof own_faults / sizeof *own_faults; i++)
         sigdelset(&all, own_faults[i]);
     if (pthread_sigmask(SIG_SETMASK, &all, &old) != 0)
-        return;
+        return false;
+    const bool started = pthread_create(thread, NULL, run, data) == 0;
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return started;
+}
+
+/* As many members as are wanted, or as the system gives. */
+static void add_members(crew *c, int wanted)
+{
     for (; c->count < wanted && c->count < c->room; c->count++) {
         member *m = &c->members[c->count];
         *m = (member){.gate = GATE_INIT, .crew = c, .number = c->count};
-        if (pthread_create(&m->thread, NULL, serve, m) != 0) {
+        if (!base_start_thread(&m->thread, serve, m)) {
             c->room = c->count;
             break;
         }
         place_member(m);
     }
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
 }
 
 /* With the thread that has the crew. */

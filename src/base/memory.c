@@ -7,7 +7,7 @@
  * would have the same last twelve bits of their addresses: processors take a load for one that
  * follows a store to the same place when these agree, and wait.
  */
-#include "base/base.h"
+#include "base/beside.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -45,6 +45,24 @@ spry_allocator base_default_allocator(void)
 {
     return (spry_allocator){
         .size = sizeof(spry_allocator), .allocate = default_allocate, .release = default_release};
+}
+
+bool base_allocates_anywhere(const spry_context *ctx)
+{
+    return ctx->allocator.allocate == default_allocate;
+}
+
+static void count_memory(spry_context *ctx, int64_t bytes)
+{
+    ctx->memory_now += bytes;
+    if (ctx->memory_now > ctx->memory_most)
+        ctx->memory_most = ctx->memory_now;
+}
+
+void base_take_memory(spry_context *ctx, spry_context *from)
+{
+    count_memory(ctx, from->memory_now);
+    from->memory_now = 0;
 }
 
 /* Whether this allocation is one that a test wants to fail. */
@@ -116,9 +134,7 @@ void *spry_alloc(spry_context *ctx, size_t bytes)
     }
     memory = block + before;
     ((header *)(void *)(block + before - ALIGNMENT))[0] = (header){whole, before};
-    ctx->memory_now += (int64_t)whole;
-    if (ctx->memory_now > ctx->memory_most)
-        ctx->memory_most = ctx->memory_now;
+    count_memory(ctx, (int64_t)whole);
     return memory;
 }
 

@@ -1,10 +1,10 @@
 /* See ahead.h. One lock and one condition serve all: jobs take tenths of a second. */
 #include "device/ahead.h"
 
+#include "base/beside.h"
 #include "device/engine.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -200,14 +200,9 @@ static void *serve(void *data)
     return NULL;
 }
 
-/* Signals are for the threads of the program. */
 static bool start_thread(struct device_ahead *q)
 {
-    sigset_t everything, before;
-    sigfillset(&everything);
-    pthread_sigmask(SIG_SETMASK, &everything, &before);
-    const bool started = pthread_create(&q->threads[q->count], NULL, serve, q) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    const bool started = base_start_thread(&q->threads[q->count], serve, q);
     q->count += started;
     return started;
 }

@@ -3,7 +3,7 @@
  * adds what they carry. Transposed products use A^T in the same format, made at the first one; half
  * of a symmetric matrix serves both.
  */
-#include "host/walk.h"
+#include "host/stored.h"
 #include "matrix/entries.h"
 
 /* A layout with the parts it is dealt out in. */
@@ -56,20 +56,31 @@ static void shares_clear(spry_context *ctx, layout_shares *shares)
     *shares = (layout_shares){0};
 }
 
-/* Builds A's layout and deals it out. On failure *shares is cleared. */
-static spry_status shares_make(spry_context *ctx, const spry_matrix *A, const char *spec,
-                               layout_shares *shares)
+spry_status host_store(const spry_matrix *A, const char *spec, host_stored *stored)
 {
-    enum { UNIT_WEIGHT = 4 }; /* entries that a unit by itself costs */
+    spry_context *ctx = A->ctx;
     const spry_matrix *csr = NULL;
     spry_matrix *owned = NULL;
     spry_status status = SPRY_STATUS_OK;
+    *stored = (host_stored){0};
     SPRY_GO(ctx, matrix_as_sorted_csr(A, &csr, &owned));
-    SPRY_GO(ctx, layout_build(csr, spec, &shares->L));
-    const layout *L = shares->L;
-    shares->walk = host_walk_for(L);
-    shares->kernels = host_kernels_for(ctx, L->type);
-    shares->scattered = host_scattered(L->rows, L->cols, csr->a.offsets, csr->a.col_index);
+    SPRY_GO(ctx, layout_build(csr, spec, &stored->L));
+    stored->scattered = host_scattered(csr->a.rows, csr->a.cols, csr->a.offsets, csr->a.col_index);
+done:
+    spry_matrix_free(owned);
+    return status;
+}
+
+/* Deals out what is stored, which it takes. On failure *shares is cleared. */
+static spry_status shares_deal(spry_context *ctx, const host_stored *stored, layout_shares *shares)
+{
+    enum { UNIT_WEIGHT = 4 }; /* entries that a unit by itself costs */
+    layout *L = stored->L;
+    spry_status status = SPRY_STATUS_OK;
+    *shares = (layout_shares){.L = L,
+                              .walk = host_walk_for(L),
+                              .kernels = host_kernels_for(ctx, L->type),
+                              .scattered = stored->scattered};
     shares->parts = host_threads(ctx, work_before(L, L->units) + UNIT_WEIGHT * L->units);
     SPRY_GO(ctx, base_alloc(ctx, shares->parts + 1, sizeof *shares->cuts, &shares->cuts));
     for (int p = 0; p <= shares->parts; p++)
@@ -81,10 +92,18 @@ static spry_status shares_make(spry_context *ctx, const spry_matrix *A, const ch
         SPRY_GO(ctx, base_alloc(ctx, L->carry_at[L->units] + 1,
                                 HOST_MOST_PACKS * HOST_PACK * sizeof(double), &shares->carry));
 done:
-    spry_matrix_free(owned);
     if (status != SPRY_STATUS_OK)
         shares_clear(ctx, shares);
     return status;
+}
+
+/* Builds A's layout and deals it out. On failure *shares is cleared. */
+static spry_status shares_make(spry_context *ctx, const spry_matrix *A, const char *spec,
+                               layout_shares *shares)
+{
+    host_stored stored;
+    const spry_status status = host_store(A, spec, &stored);
+    return status == SPRY_STATUS_OK ? shares_deal(ctx, &stored, shares) : status;
 }
 
 /* The shares for op(A), made if it has to be, and whether its conjugate is meant. */
@@ -292,8 +311,7 @@ static spry_status layout_open_rows(const spry_operator *op, spry_transpose tran
     const layout_shares *shares;
     bool conjugate;
     const spry_status status = find_shares(op, transpose, &shares, &conjugate);
-    if (status == SPRY_STATUS_OK && shares->L->unit_rows > 0 &&
-        OPERATOR_GRAIN % shares->L->unit_rows == 0)
+    if (status == SPRY_STATUS_OK && layout_by_rows(shares->L))
         *rows = (operator_rows){.state = shares,
                                 .conjugate = conjugate,
                                 .run = run_rows,
@@ -356,7 +374,9 @@ static const operator_class layout_operator_class = {.name = "layout",
                                                      .to_matrix = layout_to_matrix,
                                                      .matrix_diagonal = layout_matrix_diagonal};
 
-spry_status host_layout_operator(const spry_matrix *A, const char *spec, spry_operator **out)
+/* Of what is stored, which it takes, or of A, which is stored then (NULL). */
+static spry_status make_operator(const spry_matrix *A, const char *spec, host_stored *stored,
+                                 spry_operator **out)
 {
     spry_context *ctx = A->ctx;
     const int64_t size = (int64_t)spry_type_size(A->a.type);
@@ -374,7 +394,13 @@ spry_status host_layout_operator(const spry_matrix *A, const char *spec, spry_op
         status = SPRY_STATUS_NO_MEMORY;
         goto done;
     }
-    SPRY_GO(ctx, shares_make(ctx, A, spec, &state->shares));
+    if (stored) {
+        const host_stored taken = *stored;
+        stored->L = NULL;
+        SPRY_GO(ctx, shares_deal(ctx, &taken, &state->shares));
+    } else {
+        SPRY_GO(ctx, shares_make(ctx, A, spec, &state->shares));
+    }
     operator_made_from(op, A, NULL);
     op->name = state->shares.L->class->name;
     op->own_bytes = layout_read_bytes(state->shares.L);
@@ -383,5 +409,20 @@ spry_status host_layout_operator(const spry_matrix *A, const char *spec, spry_op
     op = NULL;
 done:
     spry_operator_free(op);
+    return status;
+}
+
+spry_status host_layout_operator(const spry_matrix *A, const char *spec, spry_operator **op)
+{
+    return make_operator(A, spec, NULL, op);
+}
+
+spry_status host_stored_operator(const spry_matrix *A, const char *spec, host_stored *stored,
+                                 spry_operator **op)
+{
+    stored->L->ctx = A->ctx;
+    const spry_status status = make_operator(A, spec, stored, op);
+    layout_free(stored->L); /* which a failure may have left */
+    stored->L = NULL;
     return status;
 }

@@ -165,9 +165,7 @@ void iteration_attempt(iteration *it, bool more, int64_t patience)
     it->gave_up = false;
 }
 
-/* Iterations to come, by the fall of the residual since the attempt began, or of late: the better
- * of the two, as many methods begin slowly. */
-static double iterations_to_come(const iteration *it)
+double iteration_to_come(const iteration *it)
 {
     const double all = log(it->began_from / it->least) / (double)(it->count - it->began_at);
     const double late = log(it->marked / it->least) / (double)(it->count - it->mark_at);
@@ -180,7 +178,7 @@ static bool gives_up(iteration *it)
     const int64_t done = it->count - it->began_at;
     if (it->patience == 0 || done == 0 || done % ASK_DISTANCE != 0)
         return false;
-    it->gave_up = 2 * done >= it->patience && iterations_to_come(it) > (double)it->patience;
+    it->gave_up = 2 * done >= it->patience && iteration_to_come(it) > (double)it->patience;
     if (done >= 2 * (it->mark_at - it->began_at)) { /* the later half is "of late" */
         it->mark_at = it->count;
         it->marked = it->least;

@@ -36,6 +36,9 @@
     item(WORD, reorder, "auto", 0, 0, "auto none rcm",                                             \
          "solve with rows and columns in another order, by reverse Cuthill-McKee: auto where "     \
          "that is forecast to pay; b and x stay as they are")                                      \
+    item(BOOL, reformat, "yes", 0, 0, NULL,                                                        \
+         "with format=auto: a solve that goes on for much longer than the format was chosen for "  \
+         "changes it once; the result tells from which iteration on")                              \
     item(BOOL, fuse, "yes", 0, 0, NULL, "fuse the method's statements into few sweeps")            \
     item(INT, stall, "1000", 0, 9e18, NULL,                                                        \
          "iterations over which the mean residual must fall, else stagnation; 0: never")           \
@@ -124,6 +127,8 @@ struct iteration {
     bool shows;                       /* all ranks have agreed that it is there */
     bool unmade;                      /* and x is to be made first: the method does so at the end */
     bool here;                        /* the caller's x is the host's, whatever x is */
+    int64_t format_at; /* the iteration from which on A is in another format; 0: it stayed; NONE:
+                          that came after the end */
 
     int64_t count;              /* iterations done */
     int64_t began_at, patience; /* of this attempt; see iteration_attempt() */
@@ -182,6 +187,9 @@ void iteration_accept(void *it, const char *text);
  * the next one is forecast to, which is so many iterations (0: there is none), and will not arrive
  * for as much again. */
 void iteration_attempt(iteration *it, bool more, int64_t patience);
+/* Iterations to come, by the fall of the residual since the attempt began, or of late: the better
+ * of the two, as many methods begin slowly. */
+double iteration_to_come(const iteration *it);
 /* Tells monitor and watch of the first guess, where that is wanted; they may end the solve. */
 spry_status iteration_tell_start(iteration *it);
 /* Takes the residual of this iteration into the history. */

@@ -211,13 +211,19 @@ bool solver_outgrows(const spry_solver *solver)
     return solver->plain && solver->made == STAGE_ALL && !multiplies_little(solver);
 }
 
+bool solver_tunes(const spry_solver *solver)
+{
+    const char *format = solver->options.format;
+    return strncmp(format, "auto", 4) == 0 && (format[4] == '\0' || format[4] == ':');
+}
+
 /* The format as it was asked for; where it is to be chosen, for as many products as the solve is
  * likely to take. */
 static const char *suited_format(const spry_solver *solver, char *room, size_t size)
 {
     const char *format = solver->options.format;
     const bool any = strcmp(format, "auto") == 0;
-    if (!(any || strncmp(format, "auto:", 5) == 0) || strstr(format, "products="))
+    if (!solver_tunes(solver) || strstr(format, "products="))
         return format;
     snprintf(room, size, "%s%cproducts=%.0f", format, any ? ':' : ',', products_ahead(solver));
     return room;
@@ -243,12 +249,40 @@ static spry_status make_ranked_operator(spry_solver *solver, const char *format)
     return spread_operator(solver->matrix, made, own, &solver->own_operator);
 }
 
+/* On the host, in a format that the tuner chooses, or in CSR for a few products; and what it may
+ * become in a solve that has many more. */
+static spry_status make_tuned(spry_solver *solver, const char *format)
+{
+    spry_context *ctx = solver->ctx;
+    solver_later *later = &solver->later;
+    spry_tune_report report = SPRY_TUNE_REPORT_INIT;
+    spry_status status = SPRY_STATUS_OK;
+    if (solver->plain) {
+        *later = (solver_later){.by = LATER_FORECAST, .products = (int64_t)products_ahead(solver)};
+        return spry_operator_from_matrix(solver->matrix, &solver->own_operator);
+    }
+    solver->own_operator = NULL; /* the one before, if there is one, is the caller's to keep */
+    SPRY_GO(ctx, tune_decide(NULL, solver->matrix, format[4] ? format + 5 : NULL, &report,
+                             &solver->own_operator));
+    later->by = report.untried ? LATER_FORECAST : LATER_NOTHING;
+    later->products = report.products;
+    if (!report.untried)
+        tune_later(&report, reformat_takes(report.products), later->format);
+    if (later->format[0])
+        later->by = LATER_RACED;
+done:
+    spry_tune_report_clear(ctx, &report);
+    return status;
+}
+
 spry_status solver_make_operator(spry_solver *solver)
 {
     char room[SPRY_OPTION_TEXT_SIZE + 32];
     const char *format = suited_format(solver, room, sizeof room);
     spry_status status = SPRY_STATUS_OK;
+    const bool tuned = solver_tunes(solver);
     solver->plain = strcmp(solver->options.format, "auto") == 0 && multiplies_little(solver);
+    solver->later = (solver_later){0};
     if (solver->plain && !solver->device) /* there the tuner knows what is plain */
         format = "csr";
     if (solver_ranked(solver))
@@ -259,9 +293,10 @@ spry_status solver_make_operator(spry_solver *solver)
             return status;
         status = stay_here(solver, spry_message(solver->ctx), status);
     }
-    return status == SPRY_STATUS_OK
-               ? spry_operator_from_format(solver->matrix, format, &solver->own_operator)
-               : status;
+    if (status == SPRY_STATUS_OK)
+        status = tuned ? make_tuned(solver, format)
+                       : spry_operator_from_format(solver->matrix, format, &solver->own_operator);
+    return status;
 }
 
 spry_status solver_suit_operator(spry_solver *solver)

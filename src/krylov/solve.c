@@ -152,17 +152,6 @@ static spry_status refuse_nonfinite(const spry_solver *solver, iteration *it)
     return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT, "%s", it->detail);
 }
 
-/* "sell:C=8,sigma=1": as the option can be given; other operators have a name. */
-static void name_format(const spry_operator *A, char *text, size_t size)
-{
-    spry_storage storage = SPRY_STORAGE_INIT;
-    if (!A->class->storage || spry_operator_storage(A, &storage) != SPRY_STATUS_OK)
-        snprintf(text, size, "%s", A->class->name);
-    else
-        snprintf(text, size, "%s%s%s", storage.format, storage.options[0] ? ":" : "",
-                 storage.options);
-}
-
 /* Of all ranks. */
 static int64_t entries_of(const spry_matrix *A)
 {
@@ -195,7 +184,7 @@ static spry_status fill_result(const spry_solver *solver, iteration *it, double 
     };
     snprintf(result->method, sizeof result->method, "%s", solver->attempts.method);
     snprintf(result->precon, sizeof result->precon, "%s", solver->attempts.precon);
-    name_format(A, result->format, sizeof result->format);
+    reformat_tell(solver, it, result->format, sizeof result->format);
     snprintf(result->device, sizeof result->device, "%s", place_name(it->x->device));
     snprintf(result->detail, sizeof result->detail, "%s", it->detail);
     spry_context_memory(solver->ctx, NULL, &result->memory_bytes);
@@ -287,6 +276,7 @@ static spry_status run_attempt(spry_solver *solver, iteration *its, int count, i
 {
     spry_context *ctx = solver->ctx;
     runner *r = NULL;
+    reformat change = {0};
     spry_status status = SPRY_STATUS_OK;
     int64_t iterations = 0;
     *bytes = 0;
@@ -311,6 +301,7 @@ static spry_status run_attempt(spry_solver *solver, iteration *its, int count, i
         its[k].left = solver->plan->setup.use[OPERATOR_L] != USE_NOTHING;
         iteration_attempt(&its[k], solver_has_next(solver), patience);
     }
+    reformat_open(&change, solver, its, count, r);
     while (!all_ended(its, count)) {
         for (int k = 0; k < count; k++)
             its[k].track->done = its[k].ended;
@@ -324,6 +315,7 @@ static spry_status run_attempt(spry_solver *solver, iteration *its, int count, i
     if (iterations > 0)
         *bytes = (int64_t)((double)runner_bytes(r) / (double)iterations);
 done:
+    reformat_close(&change);
     return status;
 }
 
@@ -407,6 +399,8 @@ static spry_status next_attempt(spry_solver *solver, iteration *its, int count, 
             its[k].before = its[k].gradient = INFINITY;
             its[k].goal = its[k].tol;
             its[k].saved_at = its[k].count;
+            if (its[k].format_at == NONE)
+                its[k].format_at = its[k].count + 1;
         }
     *stands = true;
     return SPRY_STATUS_OK;
@@ -674,7 +668,7 @@ static void tell_stopped(const spry_solver *solver, const spry_vector *b, const 
         found.tolerance = fmax(found.tolerance, solver->options.atol / norm);
     snprintf(found.detail, sizeof found.detail, "while it was set up: x is the first guess");
     if (op)
-        name_format(op, found.format, sizeof found.format);
+        reformat_name(op, found.format, sizeof found.format);
     snprintf(found.device, sizeof found.device, "%s", place_name(solver->device));
     spry_context_memory(solver->ctx, NULL, &found.memory_bytes);
     base_give(result, &found, &krylov_result_sized);

@@ -317,11 +317,6 @@ static void own_precon(const program *p, char *spec, size_t size)
     }
 }
 
-static bool is_auto(const char *format)
-{
-    return strncmp(format, "auto", 4) == 0 && (format[4] == '\0' || format[4] == ':');
-}
-
 /* Factors of a matrix that is singular on purpose are those of a generalized inverse, unless it was
  * said that they are not. Those of a band, and of SuiteSparse, cannot be. */
 static void take_singular(char spec[SPRY_OPTION_TEXT_SIZE])
@@ -363,7 +358,7 @@ static spry_status make_ranked_precon(spry_solver *solver, const char *spec)
     snprintf(solver->precon_name, sizeof solver->precon_name, "block-jacobi:inner=inner");
     return precon_spread(solver->matrix,
                          krylov_inner(solver->matrix->spread->own,
-                                      is_auto(solver->options.format) ? "auto" : "csr",
+                                      solver_tunes(solver) ? "auto" : "csr",
                                       spec[5] ? spec + 6 : "", M),
                          M);
 }
@@ -394,7 +389,7 @@ static spry_status make_precon(spry_solver *solver, const program *p)
                              "precon=inner needs a matrix, not an operator");
         snprintf(solver->precon_name, sizeof solver->precon_name, "inner");
         /* What is chosen for A need not suit A in lower precision; that it be chosen does. */
-        SPRY_GO(ctx, krylov_inner(solver->matrix, is_auto(solver->options.format) ? "auto" : "csr",
+        SPRY_GO(ctx, krylov_inner(solver->matrix, solver_tunes(solver) ? "auto" : "csr",
                                   spec[5] ? spec + 6 : "", &solver->own_precon));
     }
     if (p->uses_precon)

@@ -3,6 +3,7 @@
 #define SPRY_SOLVER_INTERNAL_H
 
 #include "krylov/krylov.h"
+#include "krylov/reformat.h"
 #include "krylov/reorder.h"
 #include "matrix/spread.h"
 #include "precon/precon.h"
@@ -82,6 +83,7 @@ struct spry_solver {
     bool stays;          /* on the host, as a device's memory was too small */
     bool plain;          /* the operator is A as it is, for a few products */
     double multiplied;   /* products with it so far, one for each iteration */
+    solver_later later;  /* what it may become in a long solve */
     spry_operator *own_operator, *own_precon;
     spry_operator *precon_there; /* a copy of the preconditioner on the device; NULL: none */
     int64_t precon_seen;         /* how often the preconditioner had changed when it was copied */
@@ -144,6 +146,8 @@ spry_status solver_choose_device(spry_solver *solver, spry_device *near);
 /* Has the device's programs compiled that the attempt at hand is known to need. */
 void solver_foresee(const spry_solver *solver);
 spry_status solver_make_operator(spry_solver *solver);
+/* Whether the storage format is to be chosen: `auto`, with options or without. */
+bool solver_tunes(const spry_solver *solver);
 /* Puts rows and columns into another order where that pays, or is asked for; takes new values of
  * the caller's matrix into it; goes back to that. */
 spry_status solver_reorder(spry_solver *solver);

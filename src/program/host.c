@@ -43,6 +43,39 @@ done:
     return status;
 }
 
+/* What is new is opened before anything of the old one goes. */
+spry_status host_side_exchange(runner *r, const spry_operator *A)
+{
+    spry_context *ctx = r->ctx;
+    const plan *p = r->p;
+    operator_rows rows[3] = {{0}};
+    int *cuts[3] = {NULL};
+    spry_status status = SPRY_STATUS_OK;
+    for (int i = 0; i < p->op_count; i++) {
+        const plan_op *o = &p->ops[i];
+        const int t = (int)o->transpose;
+        if (o->op != OPERATOR_A || o->kind != OP_APPLY || plan_calls(p, o) || rows[t].run)
+            continue;
+        SPRY_GO(ctx, operator_open_rows(A, o->transpose, &rows[t]));
+        if (!rows[t].run) {
+            status = SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED, "operator %s has no products by rows",
+                               spry_operator_name(A));
+            goto done;
+        }
+        SPRY_GO(ctx, cut(r, &rows[t], p->vars[o->out.var].space, &cuts[t]));
+    }
+    for (int t = 0; t < 3; t++) {
+        int *before = r->host->cuts[OPERATOR_A][t];
+        r->host->rows[OPERATOR_A][t] = rows[t];
+        r->host->cuts[OPERATOR_A][t] = cuts[t];
+        cuts[t] = before;
+    }
+done:
+    for (int t = 0; t < 3; t++)
+        base_free(ctx, cuts[t]);
+    return status;
+}
+
 int64_t host_most_vectors(const plan *p, const vref *v)
 {
     return v->first == v->last ? 1 : p->vars[v->var].extent;

@@ -380,10 +380,17 @@ static void run_nodes(runner *r, int first)
     }
 }
 
+static void tell_turn(runner *r)
+{
+    if (r->turn)
+        r->turn(r->turn_data);
+}
+
 static spry_status run_loop(runner *r)
 {
     while (r->status == SPRY_STATUS_OK && any_active(r)) {
         int64_t before = 0, after = 0;
+        tell_turn(r);
         for (int k = 0; k < r->track_count; k++)
             before += r->tracks[k].reports;
         run_nodes(r, r->p->section[SECTION_LOOP]);
@@ -402,6 +409,7 @@ spry_status host_side_run(runner *r, int first, int count)
         r->host->active[k] = !r->tracks[k].done;
         memset(r->host->tracks[k].skip, 0, (size_t)r->p->op_count * sizeof(bool));
     }
+    tell_turn(r);
     run_nodes(r, r->p->section[SECTION_START]);
     r->counting = true;
     return run_loop(r);
@@ -422,4 +430,5 @@ const runner_class runner_host = {.together = MOST_TRACKS,
                                   .finish = host_side_finish,
                                   .keep = keep,
                                   .restore = restore,
+                                  .exchange = host_side_exchange,
                                   .transfer = transfer};

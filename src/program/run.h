@@ -64,6 +64,13 @@ spry_status runner_new(plan *p, const runner_operators *operators, int tracks, r
  * false where it has to be made anew: they are more than before, or an operator has changed. */
 bool runner_reuse(runner *r, int tracks);
 void runner_free(runner *r);
+/* Hears, on the host, before a run begins and before each of its turns of the loop: between sweeps,
+ * where A may be exchanged. NULL: nobody. */
+typedef void (*runner_turn_fn)(void *data);
+void runner_set_turn(runner *r, runner_turn_fn turn, void *data);
+/* Another operator in the place of A: of its size, and to be used by rows where A is. Fails without
+ * harm where it cannot be, as on devices, whose programs are made for A. */
+spry_status runner_exchange(runner *r, const spry_operator *A);
 track *runner_track(runner *r, int index);
 /* Runs start and loop until every track that is not done has ended. A track that restarts waits for
  * the others. Failures of operators and of the program (an index outside its array) are failures of

@@ -144,6 +144,24 @@ bool runner_reuse(runner *r, int tracks)
     return true;
 }
 
+void runner_set_turn(runner *r, runner_turn_fn turn, void *data)
+{
+    r->turn = turn;
+    r->turn_data = data;
+}
+
+spry_status runner_exchange(runner *r, const spry_operator *A)
+{
+    if (!r->class->exchange)
+        return SPRY_FAIL(r->ctx, SPRY_STATUS_UNSUPPORTED, "A cannot be exchanged on a device");
+    const spry_status status = r->class->exchange(r, A);
+    if (status == SPRY_STATUS_OK) {
+        r->operators[OPERATOR_A] = A;
+        r->changes[OPERATOR_A] = A->changes;
+    }
+    return status;
+}
+
 void runner_free(runner *r)
 {
     if (!r)

@@ -28,6 +28,8 @@ typedef struct runner_class {
      * v->place; and after it puts them back. A failed keep leaves nothing. */
     spry_status (*keep)(runner *r, track *l, runner_view *v);
     spry_status (*restore)(runner *r, track *l, runner_view *v);
+    /* Goes on with another A; NULL: that cannot be. */
+    spry_status (*exchange)(runner *r, const spry_operator *A);
     /* Copies a vector of an array to v, wherever that is, or back. */
     spry_status (*transfer)(runner *r, track *l, const view_vector *at, spry_vector *v, bool put);
 } runner_class;
@@ -48,7 +50,9 @@ struct runner {
     track *tracks;
     int track_room, track_count; /* there are, and in use */
     bool used;                   /* it has run before */
-    bool foresees;               /* it will not run: open has programs compiled for one that will */
+    runner_turn_fn turn;         /* who hears of turns */
+    void *turn_data;
+    bool foresees; /* it will not run: open has programs compiled for one that will */
 
     /* The place in the plan, for settling x and counting. */
     const node *block;

@@ -109,6 +109,8 @@ int host_side_threads(const runner *r);
 spry_status host_side_open(runner *r);
 void host_side_close(runner *r);
 spry_status host_side_clear(runner *r, track *l);
+/* What sweeps have of A, of another operator; a member of the host's class. */
+spry_status host_side_exchange(runner *r, const spry_operator *A);
 /* The course, by the place's sweeps: members of a runner's class. */
 spry_status host_side_run(runner *r, int first, int count);
 spry_status host_side_settle(runner *r, track *l);

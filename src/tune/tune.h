@@ -223,6 +223,15 @@ double tune_total(const spry_tune_row *row, int64_t products);
 /* A candidate leaves its race, and its memory with it; the note, where there is one, says why. */
 void tune_leave(tune_candidate *c, const char *note);
 
+/* --- later.c --------------------------------------------------------------------------------- */
+
+/* For so many products that come unexpected, to be told "" where none is worth its conversion: of
+ * formats that were raced; and, where none was, by forecasts, without the clock: `rows`: of those
+ * that have products by rows. */
+void tune_later(const spry_tune_report *raced, int64_t products, char format[TUNE_SPEC]);
+spry_status tune_forecast_later(const spry_matrix *A, int64_t products, bool rows,
+                                char format[TUNE_SPEC]);
+
 /* --- tune.c ---------------------------------------------------------------------------------- */
 
 /* Fewer are not worth a choice. */

@@ -192,6 +192,7 @@ static void options_drop_what_they_touch(void **state)
         {"precon", "jacobi", true, false, false}, {"precon", "ic:shift=1", true, false, false},
         {"format", "sell", false, false, false},  {"device", "cpu", false, false, false},
         {"reorder", "rcm", false, false, false},  {"precon", "amg:rank-rows=9", true, false, false},
+        {"reformat", "no", true, true, true},
     };
     fixture f;
     char value[SPRY_OPTION_TEXT_SIZE];

@@ -233,10 +233,45 @@ static void test_waking(void **state)
     assert_int_equal(tune_pick(&f.list, 100000), 1);
 }
 
+/* For many products more, what was raced: only where it pays for its conversion, by more than the
+ * noise of times, and never CSR, which has none. */
+static void test_later(void **state)
+{
+    (void)state;
+    spry_tune_row rows[] = {
+        {.format = "csr", .bytes = 9, .seconds = 1.0},
+        {.format = "sell:C=8,sigma=1", .bytes = 9, .seconds = 0.8, .conversion_seconds = 5},
+        {.format = "sell16:C=8,sigma=1", .bytes = 9, .seconds = 0.5, .conversion_seconds = 100},
+        {.format = "dia", .bytes = 1},
+    };
+    spry_tune_report report = {.format = "csr", .rows = rows, .count = 4};
+    char format[TUNE_SPEC];
+    tune_later(&report, 10, format); /* 13 and 105 against 10 */
+    assert_string_equal(format, "");
+    tune_later(&report, 100, format); /* 85 and 150 against 100 */
+    assert_string_equal(format, "sell:C=8,sigma=1");
+    tune_later(&report, 1000, format);
+    assert_string_equal(format, "sell16:C=8,sigma=1");
+    snprintf(report.format, sizeof report.format, "sell:C=8,sigma=1");
+    tune_later(&report, 300, format); /* 250 against 240 */
+    assert_string_equal(format, "");
+    tune_later(&report, 1000, format);
+    assert_string_equal(format, "sell16:C=8,sigma=1");
+    rows[2].seconds = 0.79; /* 890 against 800: the conversion */
+    tune_later(&report, 1000, format);
+    assert_string_equal(format, "");
+    tune_later(&report, 1000000, format); /* 1.2%: noise */
+    assert_string_equal(format, "");
+    snprintf(report.format, sizeof report.format, "dia"); /* which was not timed */
+    tune_later(&report, 1000, format);
+    assert_string_equal(format, "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_noise),  cmocka_unit_test(test_turns),
                                        cmocka_unit_test(test_waking), cmocka_unit_test(test_ties),
-                                       cmocka_unit_test(test_making), cmocka_unit_test(test_order)};
+                                       cmocka_unit_test(test_making), cmocka_unit_test(test_order),
+                                       cmocka_unit_test(test_later)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,20 @@
+/* Work beside the thread that uses a context: by a thread of the library's own, with a context of
+ * its own, whose memory comes over at the end. */
+#ifndef SPRY_BESIDE_H
+#define SPRY_BESIDE_H
+
+#include "base/base.h"
+
+#include <pthread.h>
+
+/* Starts a thread: signals are for the threads of the program, but for its own faults. False where
+ * the system refuses. */
+bool base_start_thread(pthread_t *thread, void *(*run)(void *), void *data);
+/* Whether another thread may allocate at the same time, by a context of its own: the allocator is
+ * not one of the caller's, who is promised calls by one thread at a time. */
+bool base_allocates_anywhere(const spry_context *ctx);
+/* All memory of another context, of the same allocator, is counted as this one's from here on, and
+ * is to be freed by it. */
+void base_take_memory(spry_context *ctx, spry_context *from);
+
+#endif
