@@ -1,10 +1,11 @@
 /* spry tune: which storage format suits a matrix, and the table the choice was made from. */
-#include "output.h"
+#include "page.h"
 
 #include <string.h>
 
 #define TUNE_COMMAND_OPTIONS(item)                                                        \
     CLI_JSON(item, "print the table")                                                     \
+    CLI_REPORT(item)                                                                      \
     item(TEXT, device, "auto", 0, 0, NULL,                                                \
          "where products will be: cpu (auto), or a device, as `spry devices` names them") \
     item(BOOL, forget, "no", 0, 0, NULL,                                                  \
@@ -222,6 +223,14 @@ static int tune(spry_context *ctx, const cli_arguments *a, const spry_matrix *A)
         print_report(&data, stdout);
     if (exit_status == EXIT_DONE && o->json)
         exit_status = file_write_text(ctx, o->json, write_json, &data);
+    if (exit_status == EXIT_DONE && o->report)
+        exit_status = page_write(&(page){.ctx = ctx,
+                                         .arguments = a,
+                                         .name = data.file,
+                                         .A = A,
+                                         .tuned = data.report.count > 0 ? &data.report : NULL,
+                                         .place = data.device},
+                                 o->report);
     spry_tune_report_clear(ctx, &data.report);
     return exit_status;
 }
@@ -238,6 +247,9 @@ static int run(spry_context *ctx, const cli_arguments *a)
                          : cli_fail(EXIT_INPUT, "tune needs A; `spry help tune` shows examples");
     if (o->json && file_is_same(o->json, a->operands[0]))
         return cli_fail(EXIT_INPUT, "%s: the JSON would replace the matrix", o->json);
+    exit_status = page_check(ctx, a, o->report, o->json);
+    if (exit_status != EXIT_DONE)
+        return exit_status;
     const spry_status status = spry_matrix_read(ctx, a->operands[0], &A);
     if (status != SPRY_STATUS_OK)
         return cli_failed(ctx, status);
@@ -271,6 +283,7 @@ const cli_command command_tune = {
              "For a long run, with more time for the comparison."},
             {"spry tune A.mtx --device cuda --products 100000", "For products on a GPU."},
             {"spry tune A.mtx --json table.json", "The table, and all of it in a file."},
+            {"spry tune A.mtx --report A.html", "Also as a page with pictures."},
             {"spry tune --forget", "Drops all that is remembered."},
             {0}},
     .most = 1,
