@@ -17,10 +17,11 @@ static const char page_style[] =
     "h1{font-size:1.5rem;margin:.5rem 0}h2{font-size:1.2rem;margin:2rem 0 .5rem;"
     "border-top:1px solid var(--rule);padding-top:1rem}p{margin:.5rem 0}a{color:var(--link)}\n"
     "nav a{margin-right:1rem}.soft{color:var(--soft)}figure{margin:1rem 0;overflow-x:auto}"
-    "figure svg.pic{max-width:100%;min-width:34rem;height:auto}\n"
+    "figure svg.pic{max-width:100%;min-width:34rem;height:auto}figure.fit svg.pic{min-width:0}\n"
     "pre{background:var(--panel);padding:.7rem;overflow-x:auto;font-size:.85rem;"
     "overflow-wrap:normal}.scroll{overflow-x:auto}\n"
-    "table{border-collapse:collapse;font-size:.9rem}td,th{padding:.25rem .8rem .25rem 0;"
+    "table{border-collapse:collapse;font-size:.9rem;overflow-wrap:normal}td,th{padding:.25rem "
+    ".8rem .25rem 0;"
     "text-align:left;vertical-align:top;border-bottom:1px solid var(--rule)}"
     "td.n,th.n{text-align:right;font-variant-numeric:tabular-nums}\n"
     ".finding{border-left:4px solid var(--soft);padding-left:.8rem;margin:1rem 0}"
@@ -41,11 +42,12 @@ static const char page_script[] =
     "(function(){'use strict';\n"
     "var s=document.querySelector('svg.spy');if(!s)return;\n"
     "var all=s.getAttribute('viewBox').split(' ').map(Number),v=all.slice();\n"
-    "var told=document.getElementById('seen');\n"
+    "var told=document.getElementById('seen'),fine=s.querySelector('.fine');\n"
     "function show(){var k,w=Math.min(v[2],all[2]),h=Math.min(v[3],all[3]);v[2]=Math.max(w,2);"
     "v[3]=Math.max(h,2*all[3]/all[2]);\n"
     "for(k=0;k<2;k++)v[k]=Math.max(0,Math.min(v[k],Math.max(0,all[k+2]-v[k+2])));\n"
     "s.setAttribute('viewBox',v.join(' '));\n"
+    "if(fine)fine.setAttribute('visibility',v[2]<all[2]?'visible':'hidden');\n"
     "function f(x){return Math.round(x).toLocaleString('en')}\n"
     "told.textContent='rows '+f(v[1])+' to '+f(Math.min(v[1]+v[3],all[3])-1)+', columns '+f(v[0])"
     "+' to '+f(Math.min(v[0]+v[2],all[2])-1)}\n"
@@ -113,21 +115,27 @@ int page_check(spry_context *ctx, const cli_arguments *a, const char *path, cons
     return file_check_text(ctx, path);
 }
 
-/* Cells so fine that one can zoom into them, but a page of less than 1 MB. */
+/* Cells for all of A at once, and others so fine that one can zoom into them, but a page of less
+ * than 1 MB. */
 static spry_status gather_cells(page_facts *f)
 {
-    enum { SIDE = 2048, SIDE_LEAST = 256 };
-    const size_t most = 450000;
+    const size_t most = 350000;
     const page *p = f->page;
-    spry_status status = density_count(p->ctx, p->A, SIDE, &f->cells);
-    while (status == SPRY_STATUS_OK) {
-        status = density_png(p->ctx, &f->cells, 1, &f->png, &f->png_size);
-        const bool small = f->cells.width <= SIDE_LEAST && f->cells.height <= SIDE_LEAST;
-        if (status != SPRY_STATUS_OK || f->png_size <= most || small)
-            break;
-        spry_free(p->ctx, f->png);
-        f->png = NULL;
-        density_halve(&f->cells);
+    spry_status status = density_count(p->ctx, p->A, SPY_SIDE, &f->cells);
+    if (status == SPRY_STATUS_OK)
+        status = density_level(p->ctx, &f->cells, 1, &f->levels[0]);
+    for (int side = 4 * SPY_SIDE; side > SPY_SIDE && status == SPRY_STATUS_OK &&
+                                  f->cells.row_shift + f->cells.col_shift > 0 && !f->levels[1].png;
+         side /= 2) {
+        density fine = {0};
+        status = density_count(p->ctx, p->A, side, &fine);
+        if (status == SPRY_STATUS_OK)
+            status = density_level(p->ctx, &fine, 1, &f->levels[1]);
+        density_free(&fine);
+        if (f->levels[1].size > most) {
+            spry_free(p->ctx, f->levels[1].png);
+            f->levels[1] = (spy_level){0};
+        }
     }
     return status;
 }
@@ -229,7 +237,8 @@ int page_write(const page *p, const char *path)
     const spry_status status = gather(&f);
     const int exit_status = status == SPRY_STATUS_OK ? file_write_text(p->ctx, path, write_page, &f)
                                                      : cli_failed(p->ctx, status);
-    spry_free(p->ctx, f.png);
+    for (int k = 0; k < SPY_LEVELS; k++)
+        spry_free(p->ctx, f.levels[k].png);
     density_free(&f.cells);
     free(f.values);
     runs_free(&f.runs);

@@ -50,9 +50,8 @@ int page_write(const page *p, const char *path);
 typedef struct page_facts {
     const page *page;
     spry_stats stats;
-    density cells;
-    void *png;
-    size_t png_size;
+    density cells; /* of the coarser of two pictures: the finer is for zooming */
+    spy_level levels[SPY_LEVELS];
     magnitudes *values;
     spry_device_info device;
     spry_bandwidth bandwidth;

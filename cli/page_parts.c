@@ -1,5 +1,6 @@
 /* The parts of a report's body. */
 #include "page.h"
+#include "tune.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -57,11 +58,11 @@ static void put_facts(FILE *out, const page_facts *f)
 
 void page_system(FILE *out, const page_facts *f)
 {
-    const char *name = f->page->name;
+    const char *name = draw_name(f->page->name);
     picture p = {.out = out};
     put_facts(out, f);
-    fputs("<figure>\n", out);
-    draw_spy(&p, &f->cells, name, f->png, f->png_size);
+    fputs("<figure class=\"fit\">\n", out);
+    draw_spy(&p, &f->cells, name, f->levels);
     fputs("<div class=\"zoom\" role=\"group\" aria-label=\"Zoom into the picture\" hidden>"
           "<button type=\"button\" data-key=\"+\" aria-label=\"closer\">+</button>"
           "<button type=\"button\" data-key=\"-\" aria-label=\"farther\">&minus;</button>"
@@ -182,8 +183,8 @@ static void tuned_table(FILE *out, const page_facts *f)
           "times csr</th><th class=\"n\">conversion</th><th></th></tr></thead>\n<tbody>\n",
           out);
     for (int64_t k = 0; (one = spry_tune_row_at(t, k)); k++) {
-        if (k > 0 && one->seconds <= 0 && one->bytes <= 0)
-            continue; /* formats that cannot hold A */
+        if (!tune_is_shown(t, k))
+            continue;
         fputs("<tr><th scope=\"row\">", out);
         put(out, "%s", one->format);
         fputs("</th>", out);
@@ -195,7 +196,7 @@ static void tuned_table(FILE *out, const page_facts *f)
         number_cell(out, one->seconds > 0 && csr->seconds > 0, text);
         number_cell(out, one->conversion_seconds > 0, text_seconds(one->conversion_seconds));
         fputs("<td>", out);
-        put(out, "%s", strcmp(one->format, t->format) == 0 ? "chosen" : one->note);
+        put(out, "%s", tune_verdict(t, one));
         fputs("</td></tr>\n", out);
     }
     fputs("</tbody></table></div>\n", out);
@@ -322,14 +323,14 @@ static void add_memory(bar *b, int *count, const page_facts *f, int k)
 {
     const page_run *run = &f->page->runs[k];
     const spry_result *r = run->result;
-    spry_cost cost = SPRY_COST_INIT;
     const double number = (double)spry_type_size(r->type);
     const double arrays = (double)r->nnz * (4 + number) + 8 * (double)(r->rows + 1);
-    double vectors = 2, others;
-    if (spry_method_cost(f->page->ctx, r->method, &cost) == SPRY_STATUS_OK)
-        vectors += cost.memory;
-    vectors *= (double)r->rows * number;
-    others = fmax((double)r->memory_bytes - arrays - vectors, 0);
+    const char *told = run->explained ? strstr(run->explained, "\n  memory ") : NULL;
+    double kept = 0; /* beside x and b */
+    if (told)
+        (void)sscanf(told, " memory %lf vectors", &kept);
+    const double vectors = (2 + kept) * (double)r->rows * number;
+    const double others = fmax((double)r->memory_bytes - arrays - vectors, 0);
     add_part(b, count, run->label, "A, by rows", arrays, text_bytes(arrays), 0);
     add_part(b, count, run->label, "vectors of the method", vectors, text_bytes(vectors), 1);
     add_part(b, count, run->label, "all else, at most", others, text_bytes(others), -1);

@@ -8,7 +8,7 @@
 #define PLOT_OPTIONS(item)                                                               \
     item(PATH, output, NULL, 0, 0, NULL,                                                 \
          "file for the picture: .svg, or .png for spy; else SVG on the standard output") \
-    item(INT, size, "1024", 16, 4096, NULL, "of spy: cells along a side at most")        \
+    item(INT, size, "512", 16, 4096, NULL, "of spy: cells along a side at most")         \
     item(TEXT, precon, "jacobi", 0, 0, NULL, "of sweeps: the preconditioner that runs with it")
 
 typedef struct plot_options {
@@ -35,8 +35,7 @@ typedef struct plot_job {
     int count;
     spry_matrix *A;
     density cells;
-    void *png;
-    size_t png_size;
+    spy_level levels[SPY_LEVELS]; /* the first alone */
     magnitudes *values;
     spry_stats stats;
     runs runs;
@@ -83,13 +82,13 @@ static int gather_spy(plot_job *job)
     /* a picture of few cells is enlarged where nobody else will */
     const int scale = alone && longer > 0 && longer < PIXELS ? PIXELS / longer : 1;
     if (status == SPRY_STATUS_OK)
-        status = density_png(job->ctx, &job->cells, scale, &job->png, &job->png_size);
+        status = density_level(job->ctx, &job->cells, scale, &job->levels[0]);
     return done(job, status);
 }
 
 static void draw_the_spy(picture *p, const plot_job *job)
 {
-    draw_spy(p, &job->cells, job->files[0], job->png, job->png_size);
+    draw_spy(p, &job->cells, draw_name(job->files[0]), job->levels);
 }
 
 /* --- rows, values ------------------------------------------------------------------------------*/
@@ -105,7 +104,7 @@ static int gather_rows(plot_job *job)
 
 static void draw_the_rows(picture *p, const plot_job *job)
 {
-    draw_rows(p, &job->stats, job->files[0]);
+    draw_rows(p, &job->stats, draw_name(job->files[0]));
 }
 
 static int gather_values(plot_job *job)
@@ -119,7 +118,7 @@ static int gather_values(plot_job *job)
 
 static void draw_the_values(picture *p, const plot_job *job)
 {
-    draw_magnitudes(p, job->values, job->files[0]);
+    draw_magnitudes(p, job->values, draw_name(job->files[0]));
 }
 
 /* --- convergence, formats, roofline --------------------------------------------------------------
@@ -245,7 +244,7 @@ static int write_picture(const plot_job *job)
 {
     const char *to = job->options->output;
     if (!file_is_stdout(to) && ends_with(to, ".png"))
-        return done(job, spry_text_write(job->ctx, job->png, job->png_size, to));
+        return done(job, spry_text_write(job->ctx, job->levels[0].png, job->levels[0].size, to));
     return file_write_text(job->ctx, to, write_svg, job);
 }
 
@@ -267,7 +266,7 @@ static int run(spry_context *ctx, const cli_arguments *a)
         exit_status = kind->gather(&job);
     if (exit_status == EXIT_DONE)
         exit_status = write_picture(&job);
-    spry_free(ctx, job.png);
+    spry_free(ctx, job.levels[0].png);
     spry_free(ctx, job.apart);
     spry_free(ctx, job.fused);
     density_free(&job.cells);

@@ -79,17 +79,13 @@ static void put_end(curve *c, bool converged, bool accepted, double iterations, 
 {
     c->converged = converged || accepted;
     if (c->converged)
-        snprintf(c->end, sizeof c->end, "%s after %s iterations",
-                 converged ? "converged" : "accepted", text_count((int64_t)iterations));
+        snprintf(c->end, sizeof c->end, "%s after %s iteration%s",
+                 converged ? "converged" : "accepted", text_count((int64_t)iterations),
+                 iterations == 1 ? "" : "s");
     else
-        snprintf(c->end, sizeof c->end, "not converged after %s iterations: %.40s%s%.120s",
-                 text_count((int64_t)iterations), reason, *detail ? "; " : "", cli_spell(detail));
-}
-
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
+        snprintf(c->end, sizeof c->end, "not converged after %s iteration%s: %.40s%s%.120s",
+                 text_count((int64_t)iterations), iterations == 1 ? "" : "s", reason,
+                 *detail ? "; " : "", cli_spell(detail));
 }
 
 static void take_warnings(const reader *r, const reader_value *record, curve *c)
@@ -122,7 +118,7 @@ static bool take_record(runs *all, const reader *r, const reader_value *record, 
     char column[24] = "";
     if (system > 0)
         snprintf(column, sizeof column, ", b %d", system);
-    snprintf(c->label, sizeof c->label, "%.60s%s, %.31s, precon %.31s", base_name(path), column,
+    snprintf(c->label, sizeof c->label, "%.60s%s, %.31s, precon %.31s", draw_name(path), column,
              reader_text(r, record, "method"), reader_text(r, record, "precon"));
     const char *reason = reader_text(r, record, "reason");
     put_end(c, strcmp(reason, "converged") == 0, strcmp(reason, "accepted") == 0, iterations,

@@ -1,4 +1,6 @@
 /* spry tune: which storage format suits a matrix, and the table the choice was made from. */
+#include "tune.h"
+
 #include "page.h"
 
 #include <string.h>
@@ -34,7 +36,7 @@ typedef struct tune_data {
     spry_tune_report report;
 } tune_data;
 
-static const char *verdict(const spry_tune_report *r, const spry_tune_row *row)
+const char *tune_verdict(const spry_tune_report *r, const spry_tune_row *row)
 {
     const spry_tune_row *csr = spry_tune_row_at(r, 0);
     if (strcmp(row->format, r->format) == 0)
@@ -56,14 +58,13 @@ static bool same_format(const char *a, const char *b)
     return length == strcspn(b, ":") && strncmp(a, b, length) == 0;
 }
 
-/* Of formats that were not timed the most promising options stand for all. */
-static bool is_shown(const tune_data *d, int64_t at)
+bool tune_is_shown(const spry_tune_report *r, int64_t at)
 {
-    const spry_tune_row *row = spry_tune_row_at(&d->report, at);
+    const spry_tune_row *row = spry_tune_row_at(r, at);
     bool first = true;
     for (int64_t i = 0; i < at && first; i++)
-        first = !same_format(spry_tune_row_at(&d->report, i)->format, row->format) || i == 0;
-    return d->all || row->seconds > 0 || first;
+        first = !same_format(spry_tune_row_at(r, i)->format, row->format) || i == 0;
+    return row->seconds > 0 || first;
 }
 
 static void time_cell(table *t, double seconds)
@@ -81,7 +82,7 @@ static void print_table(const tune_data *d, FILE *out)
     table *t = table_new(head);
     for (int64_t i = 0; i < r->count; i++) {
         const spry_tune_row *row = spry_tune_row_at(r, i);
-        if (!is_shown(d, i))
+        if (!d->all && !tune_is_shown(r, i))
             continue;
         table_cell(t, "%s", row->format);
         if (row->bytes > 0 && d->nnz > 0)
@@ -96,7 +97,7 @@ static void print_table(const tune_data *d, FILE *out)
             table_cell(t, "-");
         time_cell(t, row->conversion_seconds);
         time_cell(t, row->total_seconds);
-        table_cell(t, "%.60s", verdict(r, row)); /* JSON has all of it */
+        table_cell(t, "%.60s", tune_verdict(r, row)); /* JSON has all of it */
     }
     table_print(t, out);
 }
@@ -181,7 +182,7 @@ static void write_json(FILE *out, const void *data)
         json_known(&j, "seconds", row->seconds);
         json_known(&j, "conversion_seconds", row->conversion_seconds);
         json_known(&j, "total_seconds", row->total_seconds);
-        json_text(&j, "note", verdict(r, row));
+        json_text(&j, "note", tune_verdict(r, row));
         json_close(&j, '}');
     }
     json_close(&j, ']');

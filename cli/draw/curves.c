@@ -172,8 +172,9 @@ static void put_legend(const picture *p, const curve *curves, int count, double 
         draw_text(p, LEFT + 44, y + 4, "legend", "start", "%s: %s", curves[k].label, curves[k].end);
     }
     draw_text(p, LEFT, y + 6, "soft", "start",
-              "line: the method's own residual; ring: the true one; triangle: begun anew; cross: "
-              "ended without converging");
+              "line: the method's own residual; ring: the true one; triangle: begun anew from it;");
+    draw_text(p, LEFT, y + 6 + LINE, "soft", "start",
+              "cross: the end of a run that has not converged; short line: the next cycle begins");
 }
 
 void draw_curves(picture *p, const curve *curves, int count)
@@ -186,7 +187,7 @@ void draw_curves(picture *p, const curve *curves, int count)
     const double goal = common_tolerance(curves, count);
     char text[512];
     p->width = LEFT + WIDE + RIGHT;
-    p->height = TOP + HIGH + BELOW + LINE * (count + 1);
+    p->height = TOP + HIGH + BELOW + LINE * (count + 2);
     snprintf(
         text, sizeof text,
         "Residuals on a logarithmic scale over iterations, %d run%s. The first: %.150s, %.200s",
@@ -198,7 +199,7 @@ void draw_curves(picture *p, const curve *curves, int count)
     if (is_shown(goal)) {
         const double at = axis_place(&y, shown(goal));
         draw_line(p, LEFT, at, LEFT + WIDE, at, "goal");
-        draw_text(p, LEFT + WIDE - 6, at - 5, "soft", "end", "asked for %g", goal);
+        draw_text(p, LEFT + WIDE - 6, at + 15, "soft", "end", "asked for %g", goal);
     }
     for (int k = 0; k < count; k++)
         put_curve(p, &x, &y, &curves[k], k % DRAW_COLOURS);

@@ -1,8 +1,7 @@
 /*
  * Entries counted by cells, and the cells as pixels. Cells have a power of two of rows and of
- * columns: all are of one size, so that even matrices show no stripes that are not there, and the
- * next coarser picture is the sum of four cells. A row of cells is one thread's, so that nobody
- * waits for a counter; an entry costs its 4 bytes of index.
+ * columns: all are of one size, so that even matrices show no stripes that are not there. A row of
+ * cells is one thread's, so that nobody waits for a counter; an entry costs its 4 bytes of index.
  */
 #include "draw.h"
 
@@ -102,28 +101,6 @@ spry_status density_count(spry_context *ctx, const spry_matrix *A, int side, den
     return status;
 }
 
-void density_halve(density *d)
-{
-    const int height = (d->height + 1) / 2, width = (d->width + 1) / 2;
-    for (int y = 0; y < height; y++)
-        for (int x = 0; x < width; x++) {
-            uint64_t sum = 0;
-            for (int k = 0; k < 4; k++) {
-                const int from_y = 2 * y + k / 2, from_x = 2 * x + k % 2;
-                if (from_y < d->height && from_x < d->width)
-                    sum += d->count[(size_t)from_y * (size_t)d->width + (size_t)from_x];
-            }
-            /* never before what is still to be read */
-            d->count[(size_t)y * (size_t)width + (size_t)x] =
-                sum > UINT32_MAX ? UINT32_MAX : (uint32_t)sum;
-        }
-    d->height = height;
-    d->width = width;
-    d->row_shift++;
-    d->col_shift++;
-    find_most(d);
-}
-
 void density_free(density *d)
 {
     free(d->count);
@@ -142,7 +119,7 @@ void density_colour(const density *d, uint32_t count, unsigned char pixel[3])
         pixel[c] = (unsigned char)(one[c] + t * (all[c] - one[c]) + 0.5);
 }
 
-spry_status density_png(spry_context *ctx, const density *d, int scale, void **png, size_t *size)
+spry_status density_level(spry_context *ctx, const density *d, int scale, spy_level *level)
 {
     const int64_t width = d->width > 0 ? (int64_t)d->width * scale : 1;
     const int64_t height = d->height > 0 ? (int64_t)d->height * scale : 1;
@@ -157,7 +134,9 @@ spry_status density_png(spry_context *ctx, const density *d, int scale, void **p
         for (int64_t x = 0; x < (int64_t)d->width * scale; x++)
             density_colour(d, d->count[(y / scale) * d->width + x / scale], row + 3 * x);
     }
-    const spry_status status = spry_png_pack(ctx, width, height, pixels, png, size);
+    level->wide = fmax((double)((int64_t)d->width << d->col_shift), 1);
+    level->high = fmax((double)((int64_t)d->height << d->row_shift), 1);
+    const spry_status status = spry_png_pack(ctx, width, height, pixels, &level->png, &level->size);
     free(pixels);
     return status;
 }

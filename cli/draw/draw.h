@@ -26,6 +26,8 @@ typedef struct picture {
 /* What SVG and HTML would read as markup is written as they want it; what is no text becomes
  * U+FFFD. */
 void draw_escaped(FILE *out, const char *text);
+/* A file's name without its folder. */
+const char *draw_name(const char *path);
 void draw_begin(picture *p, const char *title, const char *description);
 void draw_end(const picture *p);
 /* `anchor` is start, middle or end; classes are those of draw_style. */
@@ -128,14 +130,22 @@ typedef struct density {
 
 /* At most `side` cells along each side. One pass over the entries, by the context's threads. */
 spry_status density_count(spry_context *ctx, const spry_matrix *A, int side, density *d);
-/* Joins 2 x 2 cells into one. */
-void density_halve(density *d);
 void density_free(density *d);
 /* Pixels of a cell: 255 where there is no entry, dark where there are many. */
 void density_colour(const density *d, uint32_t count, unsigned char pixel[3]);
-/* As a PNG in memory of the context; a cell has `scale` x `scale` pixels. */
-spry_status density_png(spry_context *ctx, const density *d, int scale, void **png, size_t *size);
-void draw_spy(picture *p, const density *d, const char *name, const void *png, size_t size);
+/* The cells as a picture: a PNG in memory of the context, and the places that it covers. */
+typedef struct spy_level {
+    void *png;
+    size_t size;
+    double wide, high;
+} spy_level;
+
+enum { SPY_LEVELS = 2, SPY_SIDE = 512 };
+
+/* A cell has `scale` x `scale` pixels. */
+spry_status density_level(spry_context *ctx, const density *d, int scale, spy_level *level);
+/* With a finer picture beside, for those who zoom into it; or none, png being NULL. */
+void draw_spy(picture *p, const density *d, const char *name, const spy_level levels[SPY_LEVELS]);
 
 /* --- values.c: how large entries are -----------------------------------------------------------*/
 

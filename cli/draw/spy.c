@@ -32,7 +32,7 @@ static void put_legend(const picture *p, const density *d, double y)
             unsigned char c[3];
             density_colour(d, (uint32_t)pow(d->most, (double)k / (STEPS - 1)), c);
             fprintf(p->out,
-                    "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"14\" "
+                    "<rect class=\"scale\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"14\" "
                     "fill=\"#%02x%02x%02x\" stroke=\"none\"/>\n",
                     LEFT + (double)LEGEND * k / STEPS, y, (double)LEGEND / STEPS + 0.5, c[0], c[1],
                     c[2]);
@@ -43,7 +43,18 @@ static void put_legend(const picture *p, const density *d, double y)
               text_count(rows), text_count(cols), text_count(d->most));
 }
 
-void draw_spy(picture *p, const density *d, const char *name, const void *png, size_t size)
+static void put_level(const picture *p, const spy_level *level, const char *class,
+                      const char *visibility)
+{
+    fprintf(p->out,
+            "<image class=\"%s\" visibility=\"%s\" x=\"0\" y=\"0\" width=\"%.0f\" "
+            "height=\"%.0f\" preserveAspectRatio=\"none\" href=\"data:image/png;base64,",
+            class, visibility, level->wide, level->high);
+    draw_base64(p->out, level->png, level->size);
+    fputs("\"/>\n", p->out);
+}
+
+void draw_spy(picture *p, const density *d, const char *name, const spy_level levels[SPY_LEVELS])
 {
     const double longer = d->rows > d->cols ? (double)d->rows : (double)d->cols, least = 60;
     const double width = longer > 0 ? fmax(SIDE * (double)d->cols / longer, least) : least;
@@ -63,17 +74,14 @@ void draw_spy(picture *p, const density *d, const char *name, const void *png, s
     put_ends(p, d, width, height);
     /* An own system of coordinates, in rows and columns, which a page can zoom into. Cells at the
      * ends may reach beyond the matrix. */
-    const double wide = (double)((int64_t)d->width << d->col_shift);
-    const double high = (double)((int64_t)d->height << d->row_shift);
     fprintf(p->out,
             "<svg class=\"spy\" x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"%.1f\" "
-            "viewBox=\"0 0 %.0f %.0f\" preserveAspectRatio=\"none\">\n"
-            "<image x=\"0\" y=\"0\" width=\"%.0f\" height=\"%.0f\" preserveAspectRatio=\"none\" "
-            "href=\"data:image/png;base64,",
-            LEFT, TOP, width, height, fmax((double)d->cols, 1), fmax((double)d->rows, 1),
-            fmax(wide, 1), fmax(high, 1));
-    draw_base64(p->out, png, size);
-    fputs("\"/>\n</svg>\n", p->out);
+            "viewBox=\"0 0 %.0f %.0f\" preserveAspectRatio=\"none\">\n",
+            LEFT, TOP, width, height, fmax((double)d->cols, 1), fmax((double)d->rows, 1));
+    put_level(p, &levels[0], "coarse", "visible");
+    if (levels[1].png)
+        put_level(p, &levels[1], "fine", "hidden");
+    fputs("</svg>\n", p->out);
     draw_rect(p, LEFT, TOP, width, height, "frame", NULL);
     put_legend(p, d, TOP + height + 16);
     draw_end(p);

@@ -1,8 +1,8 @@
 /* The elements of SVG that pictures are made of. */
 #include "draw.h"
 
-#include <math.h>
 #include <stdarg.h>
+#include <string.h>
 
 /* Texts and colours have a contrast of at least 4.5 on both grounds. */
 const char draw_style[] =
@@ -11,10 +11,10 @@ const char draw_style[] =
     "font-family:system-ui,'DejaVu Sans',sans-serif;font-size:13px}\n"
     "@media (prefers-color-scheme:dark){.pic{--ground:#14171a;--ink:#e8eaed;--soft:#a3acb8;"
     "--grid:#343a41;--panel:#22272d;--c0:#6cb2f0;--c1:#fb923c;--c2:#4ade80;--c3:#c084fc;"
-    "--c4:#facc15;--c5:#f472b6}.pic image{filter:invert(1) hue-rotate(180deg)}}\n"
+    "--c4:#facc15;--c5:#f472b6}.pic image,.pic .scale{filter:invert(1) hue-rotate(180deg)}}\n"
     "@media print{.pic{--ground:#ffffff;--ink:#1a1d21;--soft:#5b6470;--grid:#dde1e6;"
     "--panel:#f3f4f6;--c0:#1f6fb2;--c1:#c2410c;--c2:#15803d;--c3:#7e22ce;--c4:#946000;"
-    "--c5:#be185d}.pic image{filter:none}}\n"
+    "--c5:#be185d}.pic image,.pic .scale{filter:none}}\n"
     ".pic text{fill:var(--ink)}.pic .soft{fill:var(--soft)}.pic .head{font-size:16px;"
     "font-weight:600}.pic .group{font-weight:600}.pic .code{font-family:ui-monospace,Menlo,"
     "Consolas,'DejaVu Sans Mono',monospace}\n"
@@ -55,6 +55,12 @@ void draw_escaped(FILE *out, const char *text)
             fwrite(p, 1, (size_t)length, out);
         p += length ? length : 1;
     }
+}
+
+const char *draw_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
 }
 
 void draw_begin(picture *p, const char *title, const char *description)
