@@ -77,21 +77,51 @@ static const char page_script[] =
 
 /* --- runs --------------------------------------------------------------------------------------*/
 
-void page_run_fill(page_run *run, spry_solver *solver, const spry_result *result)
+/* What an option of the solver was set to, where that is what was used in the end; else what was
+ * used. */
+static void used_spec(spry_solver *solver, const char *option, const char *used,
+                      char spec[SPRY_OPTION_TEXT_SIZE])
 {
-    bool fuse = true;
+    const size_t length = strlen(used);
+    const bool asked =
+        spry_solver_get_text(solver, option, spec, SPRY_OPTION_TEXT_SIZE) == SPRY_STATUS_OK &&
+        strncmp(spec, used, length) == 0 && (spec[length] == ':' || spec[length] == '\0');
+    if (!asked)
+        snprintf(spec, SPRY_OPTION_TEXT_SIZE, "%s", used);
+}
+
+/* The method that has run, fused or not, by a solver without a matrix: nothing is built for it. */
+static void explain(spry_context *ctx, spry_solver *ran, const spry_result *result, bool fuse,
+                    char **text)
+{
+    char method[SPRY_OPTION_TEXT_SIZE], precon[SPRY_OPTION_TEXT_SIZE], file[SPRY_OPTION_TEXT_SIZE];
+    spry_solver *solver = NULL;
+    used_spec(ran, "method", result->method, method);
+    used_spec(ran, "precon", result->precon, precon);
+    spry_status status = spry_solver_get_text(ran, "method_file", file, sizeof file);
+    const bool own = status == SPRY_STATUS_OK && *file;
+    if (status == SPRY_STATUS_OK)
+        status = spry_solver_new(ctx, &solver);
+    if (status == SPRY_STATUS_OK)
+        status = spry_solver_set_text(solver, own ? "method_file" : "method", own ? file : method);
+    if (status == SPRY_STATUS_OK)
+        status = spry_solver_set_text(solver, "precon", precon);
+    if (status == SPRY_STATUS_OK)
+        status = spry_solver_set_bool(solver, "fuse", fuse);
+    if (status == SPRY_STATUS_OK)
+        (void)spry_solver_explain(solver, text);
+    spry_solver_free(solver);
+}
+
+/* A report without what the method is, or begins anew after, is as good. */
+void page_run_fill(spry_context *ctx, page_run *run, spry_solver *solver, const spry_result *result)
+{
     *run = (page_run){.result = result};
     snprintf(run->label, sizeof run->label, "%s, precon %s", result->method, result->precon);
-    /* What the method begins anew after, where it does; what it is, where it can be told: without
-     * these a report is as good. */
     if (spry_solver_get_int(solver, "method:restart", &run->cycle) != SPRY_STATUS_OK)
         run->cycle = 0;
-    if (spry_solver_explain(solver, &run->explained) != SPRY_STATUS_OK ||
-        spry_solver_get_bool(solver, "fuse", &fuse) != SPRY_STATUS_OK)
-        return;
-    if (spry_solver_set_bool(solver, "fuse", false) == SPRY_STATUS_OK)
-        (void)spry_solver_explain(solver, &run->apart);
-    (void)spry_solver_set_bool(solver, "fuse", fuse);
+    explain(ctx, solver, result, true, &run->explained);
+    explain(ctx, solver, result, false, &run->apart);
 }
 
 void page_run_clear(spry_context *ctx, page_run *run)

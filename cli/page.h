@@ -38,7 +38,8 @@ typedef struct page {
 } page;
 
 /* What a run's label and explanations are, from the solver that has made it. */
-void page_run_fill(page_run *run, spry_solver *solver, const spry_result *result);
+void page_run_fill(spry_context *ctx, page_run *run, spry_solver *solver,
+                   const spry_result *result);
 void page_run_clear(spry_context *ctx, page_run *run);
 /* Whether a page can go there, asked before the work: neither over what the command reads nor where
  * its other output goes, which may be NULL. An exit status. */

@@ -113,7 +113,7 @@ static spry_status solve_one(report_job *job, const char *spec)
         status = spry_solve(solver, job->b, x, result);
     if (status == SPRY_STATUS_OK) {
         result->read_seconds = job->read_seconds;
-        page_run_fill(&job->runs[job->run_count++], solver, result);
+        page_run_fill(job->ctx, &job->runs[job->run_count++], solver, result);
     } else {
         spry_result_clear(job->ctx, result);
         if (status != SPRY_STATUS_NO_MEMORY && status != SPRY_STATUS_INTERRUPTED) {

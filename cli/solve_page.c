@@ -40,7 +40,7 @@ int solve_page(const solve_job *job)
     else
         for (; p.run_count < job->count && p.run_count < PAGE_RUNS; p.run_count++) {
             page_run *run = &shown[p.run_count];
-            page_run_fill(run, job->solver, &job->results[p.run_count]);
+            page_run_fill(job->ctx, run, job->solver, &job->results[p.run_count]);
             if (job->count > 1) {
                 const size_t used = strlen(run->label);
                 snprintf(run->label + used, sizeof run->label - used, ", b %d", p.run_count + 1);
