@@ -149,7 +149,7 @@ int page_check(spry_context *ctx, const cli_arguments *a, const char *path, cons
  * than 1 MB. */
 static spry_status gather_cells(page_facts *f)
 {
-    const size_t most = 350000;
+    const size_t most = 500000; /* of both */
     const page *p = f->page;
     spry_status status = density_count(p->ctx, p->A, SPY_SIDE, &f->cells);
     if (status == SPRY_STATUS_OK)
@@ -162,7 +162,7 @@ static spry_status gather_cells(page_facts *f)
         if (status == SPRY_STATUS_OK)
             status = density_level(p->ctx, &fine, 1, &f->levels[1]);
         density_free(&fine);
-        if (f->levels[1].size > most) {
+        if (f->levels[0].size + f->levels[1].size > most) {
             spry_free(p->ctx, f->levels[1].png);
             f->levels[1] = (spy_level){0};
         }

@@ -35,6 +35,7 @@ typedef struct page {
     const bench_data *bench;
     const page_run *runs;
     int run_count, runs_in_all;
+    bool peak; /* what results tell of memory is that of their solves, and of nothing beside */
 } page;
 
 /* What a run's label and explanations are, from the solver that has made it. */

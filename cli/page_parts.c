@@ -333,7 +333,8 @@ static void add_memory(bar *b, int *count, const page_facts *f, int k)
     const double others = fmax((double)r->memory_bytes - arrays - vectors, 0);
     add_part(b, count, run->label, "A, by rows", arrays, text_bytes(arrays), 0);
     add_part(b, count, run->label, "vectors of the method", vectors, text_bytes(vectors), 1);
-    add_part(b, count, run->label, "all else, at most", others, text_bytes(others), -1);
+    if (f->page->peak)
+        add_part(b, count, run->label, "all else, at most", others, text_bytes(others), -1);
 }
 
 void page_costs(FILE *out, const page_facts *f)
@@ -363,9 +364,12 @@ void page_costs(FILE *out, const page_facts *f)
                           NULL, times, time_count});
     fputs("</figure>\n<figure>\n", out);
     draw_bars(&q, &(bars){"Memory by part", "Bytes of the matrix, of vectors, and of all else.",
-                          "on the host, and what the library had at most", NULL, NULL, memory,
-                          memory_count});
+                          NULL, NULL, NULL, memory, memory_count});
     fputs("</figure>\n", out);
+    if (p->run_count > 0)
+        fprintf(out, "<p>The library had %s at once at most%s.</p>\n",
+                text_bytes((double)p->runs[p->run_count - 1].result->memory_bytes),
+                p->peak ? "" : ", in all that was done for this page");
     for (int k = 0; k < p->run_count; k++) {
         const spry_result *r = p->runs[k].result;
         if (r->iterations == 0)

@@ -34,7 +34,8 @@ int solve_page(const solve_job *job)
               .A = job->unread ? NULL : job->A,
               .place = strcmp(first->device, "") != 0 ? first->device : "cpu",
               .runs = shown,
-              .runs_in_all = job->count};
+              .runs_in_all = job->count,
+              .peak = true};
     if (job->refused || job->unread)
         p.unsolved = first->detail;
     else
