@@ -116,7 +116,7 @@ static void explain(spry_context *ctx, spry_solver *ran, const spry_result *resu
 /* A report without what the method is, or begins anew after, is as good. */
 void page_run_fill(spry_context *ctx, page_run *run, spry_solver *solver, const spry_result *result)
 {
-    *run = (page_run){.result = result};
+    run->result = result;
     snprintf(run->label, sizeof run->label, "%s, precon %s", result->method, result->precon);
     if (spry_solver_get_int(solver, "method:restart", &run->cycle) != SPRY_STATUS_OK)
         run->cycle = 0;
@@ -193,8 +193,14 @@ static spry_status gather(page_facts *f)
     else
         (void)spry_device_bandwidth(p->ctx, strcmp(place, "cpu") == 0 ? NULL : place, false,
                                     &f->bandwidth);
-    for (int k = 0; k < p->run_count; k++)
-        runs_add(&f->runs, p->runs[k].result, p->runs[k].label, p->runs[k].cycle);
+    for (int k = 0; k < p->run_count; k++) {
+        const page_run *run = &p->runs[k];
+        curve *c = runs_add(&f->runs, run->result, run->label);
+        c->cycle = run->cycle;
+        for (int i = 0; i < run->look_count; i++)
+            if (run->looks[i].iteration < c->count - 1) /* the last is there */
+                curve_add(c, run->looks[i]);
+    }
     return status;
 }
 

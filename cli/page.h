@@ -15,7 +15,9 @@ enum { PAGE_RUNS = 6 }; /* that are shown: as many as there are colours */
 typedef struct page_run {
     const spry_result *result;
     char label[160];
-    int64_t cycle;   /* as a curve has it */
+    int64_t cycle;                     /* as a curve has it */
+    curve_mark looks[CURVE_MARKS / 2]; /* likewise: at the true residual on the way */
+    int look_count;
     char *explained; /* the method, by spry_solver_explain(), fused and not; NULL: none. To be
                         given back to spry_free() */
     char *apart;
@@ -38,7 +40,7 @@ typedef struct page {
     bool peak; /* what results tell of memory is that of their solves, and of nothing beside */
 } page;
 
-/* What a run's label and explanations are, from the solver that has made it. */
+/* What a run's label and explanations are, from the solver that has made it; cleared before. */
 void page_run_fill(spry_context *ctx, page_run *run, spry_solver *solver,
                    const spry_result *result);
 void page_run_clear(spry_context *ctx, page_run *run);

@@ -147,7 +147,7 @@ int runs_read(runs *all, const char *path)
     return exit_status;
 }
 
-void runs_add(runs *all, const spry_result *result, const char *label, int64_t cycle)
+curve *runs_add(runs *all, const spry_result *result, const char *label)
 {
     curve *c = add_curve(all);
     c->history = result->history;
@@ -155,7 +155,6 @@ void runs_add(runs *all, const spry_result *result, const char *label, int64_t c
     c->first = result->initial_residual;
     c->truth = result->true_residual;
     c->tolerance = result->tolerance;
-    c->cycle = cycle;
     snprintf(c->label, sizeof c->label, "%s", label);
     put_end(c, result->converged, result->reason == SPRY_REASON_ACCEPTED,
             (double)result->iterations, spry_reason_name(result->reason), result->detail);
@@ -166,6 +165,7 @@ void runs_add(runs *all, const spry_result *result, const char *label, int64_t c
         curve_take_warning(c, line);
         p += length;
     }
+    return c;
 }
 
 void runs_free(runs *all)

@@ -17,8 +17,8 @@ typedef struct runs {
 /* Adds what a file has: a record, or a list of them for several right-hand sides. An exit status.
  */
 int runs_read(runs *all, const char *path);
-/* Adds a result, which must stay; cycle as a curve has it. */
-void runs_add(runs *all, const spry_result *result, const char *label, int64_t cycle);
+/* Adds a result, which must stay; what else is known of it can be put into its curve. */
+curve *runs_add(runs *all, const spry_result *result, const char *label);
 void runs_free(runs *all);
 
 #endif

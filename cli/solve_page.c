@@ -26,7 +26,7 @@ int solve_page(const solve_job *job)
 {
     spry_diagnosis own = SPRY_DIAGNOSIS_INIT;
     spry_tune_report tuned = SPRY_TUNE_REPORT_INIT;
-    page_run shown[PAGE_RUNS];
+    page_run shown[PAGE_RUNS] = {0};
     const spry_result *first = job->results;
     page p = {.ctx = job->ctx,
               .arguments = job->arguments,

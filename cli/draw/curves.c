@@ -30,19 +30,20 @@ static double shown(double residual)
     return residual > least_shown ? residual : least_shown;
 }
 
+void curve_add(curve *c, curve_mark mark)
+{
+    if (c->mark_count < CURVE_MARKS && is_shown(mark.truth))
+        c->marks[c->mark_count++] = mark;
+}
+
 void curve_take_warning(curve *c, const char *line)
 {
-    int64_t iteration;
-    double truth;
-    if (c->mark_count < CURVE_MARKS &&
-        sscanf(line,
+    curve_mark mark = {.anew = true};
+    if (sscanf(line,
                "at iteration %" SCNd64 " the recurrence had drifted from the true residual: "
                "restarted from the best x, with %lf",
-               &iteration, &truth) == 2 &&
-        is_shown(truth)) {
-        c->marks[c->mark_count].iteration = iteration;
-        c->marks[c->mark_count++].truth = truth;
-    }
+               &mark.iteration, &mark.truth) == 2)
+        curve_add(c, mark);
 }
 
 static void widen(double value, double *low, double *high)
@@ -145,9 +146,10 @@ static void put_curve(const picture *p, const axis *x, const axis *y, const curv
     put_cycles(p, x, y, c);
     put_mark(p, x, y, 0, c->first, 'o', colour, "the true residual of the first guess");
     for (int k = 0; k < c->mark_count; k++) {
-        snprintf(text, sizeof text, "iteration %s: begun anew from the true residual, %.2e",
-                 text_count(c->marks[k].iteration), c->marks[k].truth);
-        put_mark(p, x, y, c->marks[k].iteration, c->marks[k].truth, 'v', colour, text);
+        const curve_mark *m = &c->marks[k];
+        snprintf(text, sizeof text, "iteration %s: %s %.2e", text_count(m->iteration),
+                 m->anew ? "begun anew from the true residual," : "the true residual is", m->truth);
+        put_mark(p, x, y, m->iteration, m->truth, m->anew ? 'v' : 'o', colour, text);
     }
     snprintf(text, sizeof text, "%s; the true residual is %.2e", c->end, c->truth);
     const double end = is_shown(c->truth) ? c->truth : c->count > 0 ? c->history[last] : NAN;

@@ -62,7 +62,14 @@ void axis_draw(const picture *p, const axis *x, const axis *y, const char *x_nam
 
 /* --- curves.c: how residuals fall --------------------------------------------------------------*/
 
-enum { CURVE_MARKS = 8 };
+enum { CURVE_MARKS = 64 };
+
+/* The true residual, where it was computed on the way. */
+typedef struct curve_mark {
+    int64_t iteration;
+    double truth;
+    bool anew; /* the run has begun anew from it */
+} curve_mark;
 
 typedef struct curve {
     char label[160];
@@ -71,15 +78,14 @@ typedef struct curve {
     double first, truth; /* true residuals at both ends; NaN: not known */
     double tolerance;    /* asked for; NaN: not known */
     bool converged;
-    char end[240];  /* how it ended, in words */
-    int64_t cycle;  /* the method begins anew after so many iterations; 0: it does not */
-    int mark_count; /* begun anew from the true residual: where, and what it was */
-    struct {
-        int64_t iteration;
-        double truth;
-    } marks[CURVE_MARKS];
+    char end[240]; /* how it ended, in words */
+    int64_t cycle; /* the method begins anew after so many iterations; 0: it does not */
+    int mark_count;
+    curve_mark marks[CURVE_MARKS];
 } curve;
 
+/* Adds a mark, as long as there is room for it. */
+void curve_add(curve *c, curve_mark mark);
 /* Finds marks in a line of warnings of a result. */
 void curve_take_warning(curve *c, const char *line);
 void draw_curves(picture *p, const curve *curves, int count);
