@@ -141,12 +141,17 @@ static void put_curve(const picture *p, const axis *x, const axis *y, const curv
 {
     char class[8], text[320];
     const int64_t last = c->count - 1;
+    double free_from = axis_place(x, 0) + 12;
     snprintf(class, sizeof class, "s%d", colour);
     put_history(p, x, y, c, class);
     put_cycles(p, x, y, c);
     put_mark(p, x, y, 0, c->first, 'o', colour, "the true residual of the first guess");
     for (int k = 0; k < c->mark_count; k++) {
         const curve_mark *m = &c->marks[k];
+        const double at = axis_place(x, (double)m->iteration);
+        if (!m->anew && at < free_from)
+            continue; /* one upon the other says nothing */
+        free_from = at + 12;
         snprintf(text, sizeof text, "iteration %s: %s %.2e", text_count(m->iteration),
                  m->anew ? "begun anew from the true residual," : "the true residual is", m->truth);
         put_mark(p, x, y, m->iteration, m->truth, m->anew ? 'v' : 'o', colour, text);
