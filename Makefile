@@ -73,7 +73,7 @@ bench: dev-deps  ## reading, products, conjugate gradients and all methods, agai
 
 docs: build      ## the tables of docs/methods.md and docs/doctor.md and the picture of README.md, from what the program says
 	docs/update-methods.sh $(B)/release/spry
-	docs/update-picture.py $(B)/release/spry
+	$(B)/release/spry plot sweeps cg -o docs/pictures/sweeps.svg
 	docs/update-doctor.py $(B)/release/spry
 
 reference: dev-deps ## pages of every call, from the headers: build/docs/html/index.html

@@ -3,6 +3,7 @@
 #include "bench.h"
 
 #include "listing.h"
+#include "page.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -21,7 +22,8 @@
     item(WORD, order, "row", 0, 0, "row column",                                                   \
          "whether rows or columns of B and C lie together")                                        \
     item(PATH, chart, NULL, 0, 0, NULL, "draw the figures, an SVG file")                           \
-    CLI_JSON(item, "print the figures")
+    CLI_JSON(item, "print the figures")                                                            \
+    CLI_REPORT(item)
 
 typedef struct bench_options {
     BENCH_OPTIONS(SPRY_OPTION_FIELD)
@@ -118,6 +120,8 @@ static void write_json(FILE *out, const void *data)
         json_text(&j, "device", r->device);
         json_text(&j, "type", spry_type_name(r->type));
         json_int(&j, "columns", r->columns);
+        json_int(&j, "rows", r->rows);
+        json_int(&j, "nnz", r->nnz);
         if (*r->skipped)
             json_text(&j, "skipped", r->skipped);
         json_real(&j, "seconds", r->seconds > 0 ? r->seconds : INFINITY);
@@ -132,6 +136,11 @@ static void write_json(FILE *out, const void *data)
     }
     json_close(&j, ']');
     json_close(&j, '}');
+}
+
+static void write_chart(FILE *out, const void *data)
+{
+    bench_draw(&(picture){.out = out, .alone = true}, data);
 }
 
 /* The formats asked for, as words; "all" is CSR and every other. */
@@ -246,6 +255,8 @@ static int run(spry_context *ctx, const cli_arguments *a)
         return cli_fail(EXIT_INPUT, "bench has no %s; there are: spmv spmm", a->operands[0]);
     if (file_check_text(ctx, o->json) != EXIT_DONE || file_check_text(ctx, o->chart) != EXIT_DONE)
         return EXIT_INPUT;
+    if (page_check(ctx, a, o->report, o->json) != EXIT_DONE)
+        return EXIT_INPUT;
     list_formats(o->format, words);
     int given = a->count - 1, count = given ? given : USUAL;
     bench_data data = {
@@ -262,7 +273,14 @@ static int run(spry_context *ctx, const cli_arguments *a)
     if (exit_status == EXIT_DONE && o->json)
         exit_status = file_write_text(ctx, o->json, write_json, &data);
     if (exit_status == EXIT_DONE && o->chart)
-        exit_status = file_write_text(ctx, o->chart, bench_chart, &data);
+        exit_status = file_write_text(ctx, o->chart, write_chart, &data);
+    if (exit_status == EXIT_DONE && o->report)
+        exit_status =
+            page_write(&(page){.ctx = ctx,
+                               .arguments = a,
+                               .bench = &data,
+                               .place = data.device ? spry_device_name(data.device) : "cpu"},
+                       o->report);
     free(data.records);
     return exit_status;
 }
@@ -301,6 +319,8 @@ const cli_command command_bench = {
              "On a GPU, by its own clock; also the tuner's choice for a long run."},
             {"spry bench spmm --columns 16 --order column",
              "With 16 columns, one after the other."},
+            {"spry bench spmv A.mtx --format all --report bench.html",
+             "A page with the table, bars and a roofline."},
             {"spry bench spmv --json bench.json", "The table, and the figures in a file."},
             {0}},
     .least = 1,

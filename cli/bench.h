@@ -2,7 +2,7 @@
 #ifndef SPRY_CLI_BENCH_H
 #define SPRY_CLI_BENCH_H
 
-#include "output.h"
+#include "draw/draw.h"
 
 /* One line of the table; the names are those of the JSON. */
 typedef struct bench_record {
@@ -43,7 +43,10 @@ spry_status bench_product(spry_context *ctx, const bench_job *job, bench_record 
 double bench_error(const spry_matrix *A, const void *x, int64_t x_stride, const void *y,
                    int64_t y_stride);
 
-/* The records as a chart of bars, an SVG file. */
-void bench_chart(FILE *out, const void *bench_data);
+/* The records as bars, and as points under a roof. */
+void bench_draw(picture *p, const bench_data *d);
+void bench_draw_roof(picture *p, const bench_data *d);
+/* Records from a file of `spry bench --json`, to be freed; an exit status. */
+int bench_read(const char *path, bench_data *d);
 
 #endif

@@ -1,22 +1,11 @@
-/* The figures of spry bench as a chart of bars: a group a matrix, a bar a format. */
+/* The figures of spry bench as pictures, from a run or from its file. */
 #include "bench.h"
 
+#include "runs.h"
+
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
-
-enum { LEFT = 300, BAR = 14, GAP = 4, GROUP = 34, WIDTH = 900, TOP = 60, RIGHT = 110 };
-
-/* Texts come from names of files: what SVG would read as markup is written as it wants it. */
-static void put_text(FILE *out, const char *text)
-{
-    for (; *text; text++) {
-        if (*text == '<')
-            fputs("&lt;", out);
-        else if (*text == '&')
-            fputs("&amp;", out);
-        else if ((unsigned char)*text >= ' ')
-            fputc(*text, out);
-    }
-}
 
 /* Billions of entries times columns per second: what counts in the end, whatever the bytes. */
 static double speed(const bench_record *r)
@@ -24,66 +13,128 @@ static double speed(const bench_record *r)
     return r->seconds > 0 ? (double)r->nnz * r->columns / r->seconds / 1e9 : 0;
 }
 
-static int chart_height(const bench_data *d)
+static void put_name(const bench_record *r, char *text, size_t size)
 {
-    int height = TOP + 40;
-    for (int i = 0; i < d->count; i++)
-        height +=
-            (*d->records[i].skipped ? 0 : BAR + GAP) +
-            (i == 0 || strcmp(d->records[i].matrix, d->records[i - 1].matrix) != 0 ? GROUP : 0);
-    return height;
+    snprintf(text, size, "%s%s%s", r->format, *r->params ? ":" : "", r->params);
 }
 
-static void put_bar(FILE *out, const bench_record *r, double most, int y)
+void bench_draw(picture *p, const bench_data *d)
 {
-    const double length = (WIDTH - LEFT - RIGHT) * speed(r) / most;
-    const bool csr = strcmp(r->format, "csr") == 0 && !*r->params;
-    fprintf(out, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">", LEFT - 6, y + BAR - 3);
-    put_text(out, r->format);
-    if (*r->params) {
-        fputc(':', out);
-        put_text(out, r->params);
-    }
-    fprintf(out, "</text>\n<rect x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"%d\" fill=\"%s\"/>\n",
-            LEFT, y, length, BAR, csr ? "#888888" : "#3b76af");
-    fprintf(out, "<text x=\"%.1f\" y=\"%d\">%.3g", LEFT + length + 4, y + BAR - 3, speed(r));
-    if (r->times_csr > 0 && !csr)
-        fprintf(out, " (%.2f x csr)", r->times_csr);
-    fputs("</text>\n", out);
-}
-
-void bench_chart(FILE *out, const void *data)
-{
-    const bench_data *d = data;
-    double most = 1e-9;
-    for (int i = 0; i < d->count; i++)
-        most = speed(&d->records[i]) > most ? speed(&d->records[i]) : most;
-    const int height = chart_height(d);
-    fprintf(out,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
-            "font-family=\"sans-serif\" font-size=\"11\">\n"
-            "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n"
-            "<text x=\"10\" y=\"24\" font-size=\"15\">Products with sparse matrices: billions of "
-            "entries per second</text>\n"
-            "<text x=\"10\" y=\"42\">read bandwidth in the same run: %.1f GB/s</text>\n",
-            WIDTH, height, d->ceilings.read / 1e9);
-    int y = TOP;
+    bar *b = cli_alloc(((size_t)d->count + 1) * sizeof *b);
+    char note[96];
+    int count = 0;
     for (int i = 0; i < d->count; i++) {
         const bench_record *r = &d->records[i];
-        if (i == 0 || strcmp(r->matrix, d->records[i - 1].matrix) != 0) {
-            fprintf(out, "<text x=\"10\" y=\"%d\" font-size=\"13\" font-weight=\"bold\">",
-                    y + GROUP - 14);
-            put_text(out, r->matrix);
-            fprintf(out, ", %s entries, type %s", text_count(r->nnz), spry_type_name(r->type));
-            if (r->columns > 1)
-                fprintf(out, ", %d columns", r->columns);
-            fputs("</text>\n", out);
-            y += GROUP;
-        }
-        if (!*r->skipped) {
-            put_bar(out, r, most, y);
-            y += BAR + GAP;
-        }
+        const bool csr = strcmp(r->format, "csr") == 0 && !*r->params;
+        if (*r->skipped || !(speed(r) > 0))
+            continue;
+        bar *to = &b[count++];
+        snprintf(to->group, sizeof to->group, "%.90s, %s entries, type %s", r->matrix,
+                 text_count(r->nnz), spry_type_name(r->type));
+        put_name(r, to->label, sizeof to->label);
+        to->length = speed(r);
+        to->colour = csr ? -1 : 0;
+        if (r->times_csr > 0 && !csr)
+            snprintf(to->text, sizeof to->text, "%.3g (%.2f x csr)", speed(r), r->times_csr);
+        else
+            snprintf(to->text, sizeof to->text, "%.3g", speed(r));
     }
-    fputs("</svg>\n", out);
+    snprintf(note, sizeof note, "billions of entries per second; memory read at %.1f GB/s",
+             d->ceilings.read / 1e9);
+    draw_bars(p, &(bars){"Products by storage format",
+                         "How many entries products handle per second, a bar for a storage format.",
+                         note, NULL, NULL, b, count});
+    free(b);
+}
+
+/* A product takes two operations for an entry and column, eight where numbers are complex. */
+static void put_point(const bench_record *r, roof_point *to)
+{
+    const double operations = (double)r->nnz * r->columns * (spry_type_is_complex(r->type) ? 8 : 2);
+    char name[160];
+    put_name(r, name, sizeof name);
+    to->speed = operations / r->seconds;
+    to->intensity = operations / (r->gbps * 1e9 * r->seconds);
+    snprintf(to->label, sizeof to->label, "%.60s, %.60s", r->matrix, name);
+}
+
+void bench_draw_roof(picture *p, const bench_data *d)
+{
+    enum { MOST = 12 }; /* more cannot be told apart: the fastest */
+    roof_point points[MOST];
+    double least[MOST];
+    int count = 0;
+    for (int i = 0; i < d->count; i++) {
+        const bench_record *r = &d->records[i];
+        if (*r->skipped || !(speed(r) > 0) || !(r->gbps > 0))
+            continue;
+        int at = count < MOST ? count : MOST - 1;
+        if (count == MOST && speed(r) <= least[at])
+            continue;
+        for (; at > 0 && least[at - 1] < speed(r); at--) {
+            points[at] = points[at - 1];
+            least[at] = least[at - 1];
+        }
+        put_point(r, &points[at]);
+        least[at] = speed(r);
+        count += count < MOST;
+    }
+    draw_roof(p, &(roof){d->count > 0 ? d->records[0].device : "cpu", d->ceilings.read,
+                         d->ceilings.triad, points, count});
+}
+
+/* --- from a file -------------------------------------------------------------------------------*/
+
+static double above_zero(double value)
+{
+    return value > 0 && isfinite(value) ? value : 0;
+}
+
+static bool take_record(const reader *r, const reader_value *v, bench_record *to)
+{
+    static const char types[] = "sdcz";
+    const char *type = reader_text(r, v, "type"), *at = *type ? strchr(types, *type) : NULL;
+    const double nnz = reader_number(r, v, "nnz"), columns = reader_number(r, v, "columns");
+    if (!at || !(nnz >= 0 && nnz < 1e15))
+        return false;
+    to->type = (spry_type)(at - types);
+    to->nnz = (int64_t)nnz;
+    to->columns = columns >= 1 && columns <= 1e6 ? (int)columns : 1;
+    to->seconds = above_zero(reader_number(r, v, "seconds"));
+    to->gbps = above_zero(reader_number(r, v, "gbps"));
+    to->times_csr = above_zero(reader_number(r, v, "times_csr"));
+    snprintf(to->matrix, sizeof to->matrix, "%s", reader_text(r, v, "matrix"));
+    snprintf(to->format, sizeof to->format, "%s", reader_text(r, v, "format"));
+    snprintf(to->params, sizeof to->params, "%s", reader_text(r, v, "params"));
+    snprintf(to->device, sizeof to->device, "%s", reader_text(r, v, "device"));
+    snprintf(to->skipped, sizeof to->skipped, "%s", reader_text(r, v, "skipped"));
+    return true;
+}
+
+int bench_read(const char *path, bench_data *d)
+{
+    reader r;
+    int exit_status = runs_load(path, &r), count = 0;
+    const reader_value *ceilings =
+        exit_status == EXIT_DONE ? reader_member(&r, r.values, "ceilings") : NULL;
+    const reader_value *results =
+        exit_status == EXIT_DONE ? reader_member(&r, r.values, "results") : NULL;
+    for (const reader_value *v = reader_first(&r, results); v; v = reader_next(&r, v))
+        count++;
+    bool good = above_zero(reader_number(&r, ceilings, "read_gbps")) > 0 && results;
+    if (exit_status == EXIT_DONE && good) {
+        d->ceilings.read = reader_number(&r, ceilings, "read_gbps") * 1e9;
+        d->ceilings.triad = above_zero(reader_number(&r, ceilings, "triad_gbps")) * 1e9;
+        d->records = cli_alloc(((size_t)count + 1) * sizeof *d->records);
+        const reader_value *v = reader_first(&r, results);
+        for (; v && good; v = reader_next(&r, v))
+            good = take_record(&r, v, &d->records[d->count++]);
+    }
+    if (exit_status == EXIT_DONE && !good)
+        exit_status = cli_fail(EXIT_INPUT,
+                               "%s: no figures of products, which have ceilings and results with "
+                               "nnz: spry bench spmv A --json FILE.json writes them",
+                               path);
+    reader_free(&r);
+    return exit_status;
 }

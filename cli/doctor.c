@@ -1,9 +1,11 @@
 /* spry doctor: what is wrong with a system, why, and what to do next. */
 #include "findings.h"
+#include "page.h"
+#include "system.h"
 
-#include <string.h>
-
-#define DOCTOR_OWN(item) CLI_JSON(item, "print the findings")
+#define DOCTOR_OWN(item)                 \
+    CLI_JSON(item, "print the findings") \
+    CLI_REPORT(item)
 
 typedef struct own_fields {
     DOCTOR_OWN(SPRY_OPTION_FIELD)
@@ -25,67 +27,6 @@ typedef struct doctor_job {
     spry_vector *b;
     spry_diagnosis found;
 } doctor_job;
-
-/* A and b of one type; a b of another is brought to A's. */
-static spry_status unify(doctor_job *job)
-{
-    const spry_type type =
-        (spry_type)((int)spry_matrix_type(job->A) | (int)spry_vector_type(job->b));
-    spry_status status = SPRY_STATUS_OK;
-    if (type != spry_matrix_type(job->A)) {
-        spry_matrix *cast = NULL;
-        status = spry_matrix_cast(job->A, type, &cast);
-        if (status != SPRY_STATUS_OK)
-            return status;
-        spry_matrix_free(job->A);
-        job->A = cast;
-    }
-    if (type != spry_vector_type(job->b)) {
-        spry_vector *cast = NULL;
-        status =
-            spry_vector_new(job->ctx, type, spry_vector_size(job->b), NULL, SPRY_OWN_TAKE, &cast);
-        if (status == SPRY_STATUS_OK)
-            status = spry_vector_copy(job->b, cast);
-        spry_vector_free(job->b);
-        job->b = cast;
-    }
-    return status;
-}
-
-/* Of several right-hand sides the first is looked at. */
-static spry_status read_b(doctor_job *job)
-{
-    const char *path = job->arguments->operands[1];
-    spry_vector *all = NULL;
-    int64_t cols = 1;
-    spry_status status = spry_columns_read(job->ctx, path, "nonfinite=keep", &all, &cols);
-    if (status != SPRY_STATUS_OK || cols == 1) {
-        job->b = all;
-        return status;
-    }
-    char text[CLI_WORDS];
-    snprintf(text, sizeof text, "%s has %s columns: the doctor looks at the first", path,
-             text_count(cols));
-    cli_log(NULL, SPRY_LOG_WARNING, text);
-    const int64_t n = spry_vector_size(all) / cols;
-    status = spry_vector_new(job->ctx, spry_vector_type(all), n, NULL, SPRY_OWN_COPY, &job->b);
-    if (status == SPRY_STATUS_OK)
-        memcpy(spry_vector_data(job->b), spry_vector_data(all),
-               (size_t)n * spry_type_size(spry_vector_type(all)));
-    spry_vector_free(all);
-    return status;
-}
-
-/* Faults that the doctor tells of are let in. */
-static spry_status read_system(doctor_job *job)
-{
-    const cli_arguments *a = job->arguments;
-    spry_status status =
-        spry_matrix_read_with(job->ctx, a->operands[0], "duplicates=keep nonfinite=keep", &job->A);
-    if (status == SPRY_STATUS_OK && a->count > 1)
-        status = read_b(job);
-    return status == SPRY_STATUS_OK && job->b ? unify(job) : status;
-}
 
 static spry_status diagnose(doctor_job *job)
 {
@@ -138,23 +79,37 @@ static void write_json(FILE *out, const void *data)
     json_close(&j, '}');
 }
 
+static int write_report(const doctor_job *job, const char *path)
+{
+    const page p = {.ctx = job->ctx,
+                    .arguments = job->arguments,
+                    .name = job->arguments->operands[0],
+                    .A = job->A,
+                    .examined = true,
+                    .found = &job->found};
+    return page_write(&p, path);
+}
+
 static int report(doctor_job *job)
 {
-    const char *path = ((const own_fields *)job->arguments->fields[0])->json;
-    if (!path || !file_is_stdout(path))
+    const own_fields *o = job->arguments->fields[0];
+    if (!o->json || !file_is_stdout(o->json))
         print(job, stdout);
-    const int exit_status = path ? file_write_text(job->ctx, path, write_json, job) : EXIT_DONE;
+    int exit_status = o->json ? file_write_text(job->ctx, o->json, write_json, job) : EXIT_DONE;
+    if (exit_status == EXIT_DONE && o->report)
+        exit_status = write_report(job, o->report);
     return exit_status == EXIT_DONE && job->found.errors > 0 ? EXIT_UNCONVERGED : exit_status;
 }
 
 static int check_output(const doctor_job *job)
 {
     const cli_arguments *a = job->arguments;
-    const char *path = ((const own_fields *)a->fields[0])->json;
+    const own_fields *o = a->fields[0];
     for (int k = 0; k < a->count; k++)
-        if (file_is_same(path, a->operands[k]))
-            return cli_fail(EXIT_INPUT, "%s: the JSON would replace a part of the system", path);
-    return file_check_text(job->ctx, path);
+        if (file_is_same(o->json, a->operands[k]))
+            return cli_fail(EXIT_INPUT, "%s: the JSON would replace a part of the system", o->json);
+    const int exit_status = file_check_text(job->ctx, o->json);
+    return exit_status == EXIT_DONE ? page_check(job->ctx, a, o->report, o->json) : exit_status;
 }
 
 static int run(spry_context *ctx, const cli_arguments *a)
@@ -163,7 +118,7 @@ static int run(spry_context *ctx, const cli_arguments *a)
     int exit_status = check_output(&job);
     if (exit_status != EXIT_DONE)
         return exit_status;
-    spry_status status = read_system(&job);
+    spry_status status = system_read(ctx, a, &job.A, &job.b);
     if (status == SPRY_STATUS_OK)
         status = diagnose(&job);
     if (status == SPRY_STATUS_OK || (status == SPRY_STATUS_INTERRUPTED && job.found.findings))
@@ -200,6 +155,7 @@ const cli_command command_doctor = {
             {"spry doctor A.mtx b.mtx", "Also at whether b suits a singular A."},
             {"spry doctor A.mtx --method cg --precon ilu", "Whether these are made for A."},
             {"spry doctor A.mtx --seconds 60 --json", "With more time, for a program."},
+            {"spry doctor A.mtx --report A.html", "Also as a page with pictures of A."},
             {0}},
     .least = 1,
     .most = 2,

@@ -30,6 +30,11 @@ static int check_outputs(const solve_job *job)
             if (file_is_same(outputs[i], job->arguments->operands[k]))
                 return cli_fail(EXIT_INPUT, "%s: would be replaced, and is part of the system",
                                 outputs[i]);
+    if (o->report && spry_context_ranks(job->ctx) > 1)
+        return cli_fail(EXIT_INPUT, "--report needs all of A in one process: solve without ranks");
+    for (int i = 0; i < 3; i++)
+        if (page_check(job->ctx, job->arguments, o->report, outputs[i]) != EXIT_DONE)
+            return EXIT_INPUT;
     for (int i = 0; i < 2; i++)
         if (file_is_same(o->json, outputs[i]))
             return cli_fail(EXIT_INPUT, "%s: x and the JSON cannot both go there", o->json);
@@ -376,7 +381,9 @@ static int report(const solve_job *job)
         return EXIT_DONE;
     if (!o->quiet && !json_on_stdout)
         (job->refused ? solve_findings : solve_report)(job, x_on_stdout ? stderr : stdout);
-    return o->json ? file_write_text(job->ctx, o->json, solve_json, job) : EXIT_DONE;
+    const int exit_status =
+        o->json ? file_write_text(job->ctx, o->json, solve_json, job) : EXIT_DONE;
+    return exit_status == EXIT_DONE && o->report ? solve_page(job) : exit_status;
 }
 
 static int solve(solve_job *job)
@@ -509,6 +516,8 @@ const cli_command command_solve = {
              "A method of your own; docs/notation.md describes the language."},
             {"spry solve A.mtx --checkpoint x.spry --checkpoint-every 600",
              "Keeps x in a file every ten minutes; --guess x.spry goes on from there."},
+            {"spry solve A.mtx --report A.html",
+             "Leaves a page: pictures of A, how the residual fell, what it cost."},
             {"spry solve A.mtx --json result.json", "Leaves the result for a program to read."},
             {0}},
     .least = 1,

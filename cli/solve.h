@@ -2,7 +2,7 @@
 #ifndef SPRY_CLI_SOLVE_H
 #define SPRY_CLI_SOLVE_H
 
-#include "output.h"
+#include "page.h"
 
 #define SOLVE_OPTIONS(item)                                                                     \
     item(PATH, output, NULL, 0, 0, NULL, "file for x")                                          \
@@ -17,6 +17,7 @@
          "a .mtx can be gone on from by --resume")                                              \
     item(REAL, checkpoint_every, "60", 0.01, 1e9, NULL, "seconds between two checkpoints")      \
     CLI_JSON(item, "print the result record")                                                   \
+    CLI_REPORT(item)                                                                            \
     item(TEXT, format, "auto", 0, 0, NULL,                                                      \
          "storage format of A, with its options after a colon: sell:C=8,sigma=256; auto lets "  \
          "the tuner choose, see `spry help tune`")                                              \
@@ -90,5 +91,7 @@ void solve_diagnose(solve_job *job);
 void solve_report(const solve_job *job, FILE *out);
 void solve_findings(const solve_job *job, FILE *out);
 void solve_json(FILE *out, const void *job); /* for file_write_text */
+/* solve_page.c: the page of --report; an exit status. */
+int solve_page(const solve_job *job);
 
 #endif

@@ -1,10 +1,13 @@
 /* spry tune: which storage format suits a matrix, and the table the choice was made from. */
-#include "output.h"
+#include "tune.h"
+
+#include "page.h"
 
 #include <string.h>
 
 #define TUNE_COMMAND_OPTIONS(item)                                                        \
     CLI_JSON(item, "print the table")                                                     \
+    CLI_REPORT(item)                                                                      \
     item(TEXT, device, "auto", 0, 0, NULL,                                                \
          "where products will be: cpu (auto), or a device, as `spry devices` names them") \
     item(BOOL, forget, "no", 0, 0, NULL,                                                  \
@@ -33,7 +36,7 @@ typedef struct tune_data {
     spry_tune_report report;
 } tune_data;
 
-static const char *verdict(const spry_tune_report *r, const spry_tune_row *row)
+const char *tune_verdict(const spry_tune_report *r, const spry_tune_row *row)
 {
     const spry_tune_row *csr = spry_tune_row_at(r, 0);
     if (strcmp(row->format, r->format) == 0)
@@ -55,14 +58,13 @@ static bool same_format(const char *a, const char *b)
     return length == strcspn(b, ":") && strncmp(a, b, length) == 0;
 }
 
-/* Of formats that were not timed the most promising options stand for all. */
-static bool is_shown(const tune_data *d, int64_t at)
+bool tune_is_shown(const spry_tune_report *r, int64_t at)
 {
-    const spry_tune_row *row = spry_tune_row_at(&d->report, at);
+    const spry_tune_row *row = spry_tune_row_at(r, at);
     bool first = true;
     for (int64_t i = 0; i < at && first; i++)
-        first = !same_format(spry_tune_row_at(&d->report, i)->format, row->format) || i == 0;
-    return d->all || row->seconds > 0 || first;
+        first = !same_format(spry_tune_row_at(r, i)->format, row->format) || i == 0;
+    return row->seconds > 0 || first;
 }
 
 static void time_cell(table *t, double seconds)
@@ -80,7 +82,7 @@ static void print_table(const tune_data *d, FILE *out)
     table *t = table_new(head);
     for (int64_t i = 0; i < r->count; i++) {
         const spry_tune_row *row = spry_tune_row_at(r, i);
-        if (!is_shown(d, i))
+        if (!d->all && !tune_is_shown(r, i))
             continue;
         table_cell(t, "%s", row->format);
         if (row->bytes > 0 && d->nnz > 0)
@@ -95,7 +97,7 @@ static void print_table(const tune_data *d, FILE *out)
             table_cell(t, "-");
         time_cell(t, row->conversion_seconds);
         time_cell(t, row->total_seconds);
-        table_cell(t, "%.60s", verdict(r, row)); /* JSON has all of it */
+        table_cell(t, "%.60s", tune_verdict(r, row)); /* JSON has all of it */
     }
     table_print(t, out);
 }
@@ -180,7 +182,7 @@ static void write_json(FILE *out, const void *data)
         json_known(&j, "seconds", row->seconds);
         json_known(&j, "conversion_seconds", row->conversion_seconds);
         json_known(&j, "total_seconds", row->total_seconds);
-        json_text(&j, "note", verdict(r, row));
+        json_text(&j, "note", tune_verdict(r, row));
         json_close(&j, '}');
     }
     json_close(&j, ']');
@@ -222,6 +224,14 @@ static int tune(spry_context *ctx, const cli_arguments *a, const spry_matrix *A)
         print_report(&data, stdout);
     if (exit_status == EXIT_DONE && o->json)
         exit_status = file_write_text(ctx, o->json, write_json, &data);
+    if (exit_status == EXIT_DONE && o->report)
+        exit_status = page_write(&(page){.ctx = ctx,
+                                         .arguments = a,
+                                         .name = data.file,
+                                         .A = A,
+                                         .tuned = data.report.count > 0 ? &data.report : NULL,
+                                         .place = data.device},
+                                 o->report);
     spry_tune_report_clear(ctx, &data.report);
     return exit_status;
 }
@@ -238,6 +248,9 @@ static int run(spry_context *ctx, const cli_arguments *a)
                          : cli_fail(EXIT_INPUT, "tune needs A; `spry help tune` shows examples");
     if (o->json && file_is_same(o->json, a->operands[0]))
         return cli_fail(EXIT_INPUT, "%s: the JSON would replace the matrix", o->json);
+    exit_status = page_check(ctx, a, o->report, o->json);
+    if (exit_status != EXIT_DONE)
+        return exit_status;
     const spry_status status = spry_matrix_read(ctx, a->operands[0], &A);
     if (status != SPRY_STATUS_OK)
         return cli_failed(ctx, status);
@@ -271,6 +284,7 @@ const cli_command command_tune = {
              "For a long run, with more time for the comparison."},
             {"spry tune A.mtx --device cuda --products 100000", "For products on a GPU."},
             {"spry tune A.mtx --json table.json", "The table, and all of it in a file."},
+            {"spry tune A.mtx --report A.html", "Also as a page with pictures."},
             {"spry tune --forget", "Drops all that is remembered."},
             {0}},
     .most = 1,

@@ -55,6 +55,19 @@ SPRY_API spry_status spry_columns_write(const spry_vector *v, int64_t cols, cons
 SPRY_API spry_status spry_text_write(spry_context *ctx, const char *text, size_t size,
                                      const char *path);
 
+/**
+ * Packs a picture as PNG, in memory: for a page that has it within, or for spry_text_write().
+ *
+ * @param ctx     the context that the memory is of
+ * @param width   of the picture, at most 16384
+ * @param height  likewise
+ * @param pixels  three bytes each (red, green, blue), rows from the top
+ * @param png     out: to be given back to spry_free()
+ * @param size    out: its bytes
+ */
+SPRY_API spry_status spry_png_pack(spry_context *ctx, int64_t width, int64_t height,
+                                   const void *pixels, void **png, size_t *size);
+
 /** Whether a vector, or else a matrix, can be written under a name, as far as its ending tells:
  * asked before long work whose result goes there. */
 SPRY_API spry_status spry_file_check_name(spry_context *ctx, const char *path, bool vector);

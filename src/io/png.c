@@ -13,17 +13,16 @@ static void put_number(unsigned char *to, uint32_t value)
         to[k] = (unsigned char)(value >> (24 - 8 * k));
 }
 
-static void put_chunk(io_writer *w, const char *name, const unsigned char *data, size_t size)
+/* A chunk, and where the next one begins. */
+static unsigned char *put_chunk(unsigned char *to, const char *name, const unsigned char *data,
+                                size_t size)
 {
-    unsigned char number[4];
-    uLong sum = crc32(0, (const Bytef *)name, 4);
-    sum = size > 0 ? crc32_z(sum, data, size) : sum;
-    put_number(number, (uint32_t)size);
-    io_write(w, number, sizeof number);
-    io_write(w, name, 4);
-    io_write(w, data, size);
-    put_number(number, (uint32_t)sum);
-    io_write(w, number, sizeof number);
+    put_number(to, (uint32_t)size);
+    memcpy(to + 4, name, 4);
+    if (size > 0)
+        memcpy(to + 8, data, size);
+    put_number(to + 8 + size, (uint32_t)crc32_z(0, to + 4, size + 4));
+    return to + 12 + size;
 }
 
 /* All rows with their filters' numbers as a stream of zlib; *packed is the caller's to free. */
@@ -57,30 +56,50 @@ done:
     return status;
 }
 
-spry_status io_png_write(spry_context *ctx, const char *path, int64_t width, int64_t height,
-                         const unsigned char *pixels)
+spry_status spry_png_pack(spry_context *ctx, int64_t width, int64_t height, const void *pixels,
+                          void **png, size_t *size)
 {
     enum { SIDE_MOST = 16384 }; /* so that all counts fit into 32 bits */
     static const unsigned char signature[] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
     unsigned char header[13] = {[8] = 8, [9] = 2}; /* bits, colours: red, green, blue */
-    unsigned char *packed = NULL;
-    size_t size = 0;
-    io_writer *w = NULL;
+    unsigned char *packed = NULL, *whole = NULL, *at = NULL;
+    size_t packed_size = 0;
     spry_status status = SPRY_STATUS_OK;
+    SPRY_NEED(ctx, ctx, pixels, png, size);
+    *png = NULL;
+    *size = 0;
     if (width < 1 || height < 1 || width > SIDE_MOST || height > SIDE_MOST)
         return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
                          "a picture of %" PRId64 " x %" PRId64 " points, at most %d along a side",
                          width, height, SIDE_MOST);
-    SPRY_GO(ctx, pack_rows(ctx, width, height, pixels, &packed, &size));
-    SPRY_GO(ctx, io_create(ctx, path, &w));
+    SPRY_GO(ctx, pack_rows(ctx, width, height, pixels, &packed, &packed_size));
+    *size = sizeof signature + 3 * 12 + sizeof header + packed_size;
+    SPRY_GO(ctx, base_alloc(ctx, (int64_t)*size, 1, &whole));
     put_number(header, (uint32_t)width);
     put_number(header + 4, (uint32_t)height);
-    io_write(w, signature, sizeof signature);
-    put_chunk(w, "IHDR", header, sizeof header);
-    put_chunk(w, "IDAT", packed, size);
-    put_chunk(w, "IEND", header, 0);
+    memcpy(whole, signature, sizeof signature);
+    at = put_chunk(whole + sizeof signature, "IHDR", header, sizeof header);
+    at = put_chunk(at, "IDAT", packed, packed_size);
+    put_chunk(at, "IEND", header, 0);
+    *png = whole;
+done:
+    *size = status == SPRY_STATUS_OK ? *size : 0;
+    base_free(ctx, packed);
+    return status;
+}
+
+spry_status io_png_write(spry_context *ctx, const char *path, int64_t width, int64_t height,
+                         const unsigned char *pixels)
+{
+    void *png = NULL;
+    size_t size = 0;
+    io_writer *w = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, spry_png_pack(ctx, width, height, pixels, &png, &size));
+    SPRY_GO(ctx, io_create(ctx, path, &w));
+    io_write(w, png, size);
     SPRY_GO(ctx, io_commit(ctx, w));
 done:
-    base_free(ctx, packed);
+    base_free(ctx, png);
     return status;
 }

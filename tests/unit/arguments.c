@@ -52,6 +52,7 @@ typedef struct things {
     struct DLManagedTensor *tensor;
     struct DLManagedTensorVersioned *tensor_versioned;
     void *memory;
+    size_t bytes;
     char *text;
     int32_t *order;
     int64_t count, most;
@@ -175,6 +176,7 @@ CALL(spry_matrix_write, 2, "", spry_matrix_write(P(0, t->A), P(1, "/dev/null")))
 CALL(spry_vector_write, 2, "", spry_vector_write(P(0, t->x), P(1, "/dev/null")))                     \
 CALL(spry_columns_write, 2, "", spry_columns_write(P(0, t->x), 1, P(1, "/dev/null")))                \
 CALL(spry_text_write, 3, "", spry_text_write(P(0, t->ctx), P(1, "text"), 4, P(2, "/dev/null")))      \
+CALL(spry_png_pack, 4, "", spry_png_pack(P(0, t->ctx), 1, 1, P(1, "rgb"), P(2, &t->memory), P(3, &t->bytes))) \
 CALL(spry_file_check_name, 2, "", spry_file_check_name(P(0, t->ctx), P(1, "a.mtx"), false))          \
 CALL(spry_file_check_place, 2, "", spry_file_check_place(P(0, t->ctx), P(1, "/dev/null")))           \
 CALL(spry_diagnose, 5, "123", spry_diagnose(P(0, t->A), P(1, t->x), P(2, "seconds=0"), P(3, &t->result), P(4, &t->diagnosis))) \

@@ -1,0 +1,46 @@
+/* Work by several threads: each takes the next unit until there is none. */
+#include "draw.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+
+typedef struct crew {
+    atomic_int next, threads;
+    int units;
+    void (*work)(void *data, int unit, int thread);
+    void *data;
+} crew;
+
+static void *take_units(void *data)
+{
+    crew *c = data;
+    const int thread = atomic_fetch_add(&c->threads, 1);
+    for (int unit; (unit = atomic_fetch_add(&c->next, 1)) < c->units;)
+        c->work(c->data, unit, thread);
+    return NULL;
+}
+
+int crew_size(const spry_context *ctx)
+{
+    const int threads = spry_context_threads(ctx);
+    return threads < 1 ? 1 : threads > CREW_MOST ? CREW_MOST : threads;
+}
+
+void crew_run(const spry_context *ctx, int units, void (*work)(void *data, int unit, int thread),
+              void *data)
+{
+    crew c = {.units = units, .work = work, .data = data};
+    pthread_t helpers[CREW_MOST];
+    int count = 0;
+    sigset_t everything, before;
+    sigfillset(&everything); /* signals are for who called */
+    pthread_sigmask(SIG_SETMASK, &everything, &before);
+    while (count + 1 < crew_size(ctx) && count + 1 < units &&
+           pthread_create(&helpers[count], NULL, take_units, &c) == 0)
+        count++; /* where there are fewer, these do more */
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    take_units(&c);
+    for (int k = 0; k < count; k++)
+        pthread_join(helpers[k], NULL);
+}
