@@ -1,11 +1,12 @@
 /*
  * Water waves: stream-function waves beside Stokes' expansion, small waves beside the dispersion
  * that the differences have and c^2 = g tanh(kh)/k, orders, energy and mass, waves of permanent
- * form along any direction, water over a bottom of any shape, the filter.
+ * form along any direction, water over a bottom of any shape, ships, the filter, forecasts of
+ * memory.
  */
 #include "support/support.h"
 
-#include "ocean/flow.h"
+#include "ocean/ship.h"
 
 #include <math.h>
 #include <string.h>
@@ -361,6 +362,191 @@ static void test_bottom(void **state)
     check_bottom(*state, 4, true);
 }
 
+/* --- ships ---------------------------------------------------------------------------------------
+ */
+
+/* k of exp(i k x) as first differences of order 6 have it. */
+static double first_symbol(double k, double h)
+{
+    return (3 / 2.0 * sin(k * h) - 3 / 10.0 * sin(2 * k * h) + 1 / 30.0 * sin(3 * k * h)) / h;
+}
+
+/* One wave of a real function of n x lines points: the sums of it with cos and -sin. */
+static void transform(const double *v, int n, int lines, int a, int b, double *re, double *im)
+{
+    *re = *im = 0;
+    for (int p = 0; p < n * lines; p++) {
+        const double angle = 2 * PI * ((double)a * (p % n) / n + (double)b * (p / n) / lines);
+        *re += v[p] * cos(angle);
+        *im -= v[p] * sin(angle);
+    }
+}
+
+/*
+ * A ship of a small draft in a periodic basin, from rest: linear equations with constant
+ * coefficients, so that each wave of the grid goes by itself. With N = k tanh(k h) and D = k_x as
+ * differences have them, w^2 = g N and F the wave's part of what drives it (the plane of f->ship),
+ *
+ *   eta = F N/w int_0^t exp(i U D s) sin(w s) ds
+ *
+ * phi_0 is checked beside N phi_0 = -i U D eta_0, by way of u_0 = i D phi_0. What may differ: rk4,
+ * (w_most dt)^4/120 of a wave per unit of w t; solves to 1e-10; the square of the draft over the
+ * ship's length, 1e-7.
+ */
+static void check_ship(spry_context *ctx, int nx, int ny, double depth)
+{
+    enum { STEPS = 40, MOST = 48 * 16 };
+    const int lines = ny > 0 ? ny : 1, n = nx * lines;
+    const double U = 0.8, dx = 2.0 / nx, dy = ny > 0 ? 1.0 / ny : 1;
+    const ocean_setup s = {.nx = nx,
+                           .ny = ny,
+                           .nz = 8,
+                           .order = 6,
+                           .round_x = true,
+                           .round_y = true,
+                           .length = 2,
+                           .width = ny > 0,
+                           .gravity = G,
+                           .depth = depth,
+                           .method = "gmres",
+                           .tol = 1e-11,
+                           .device = "cpu"};
+    const ocean_ship ship = {
+        .speed = U, .length = 0.8, .beam = 0.6, .draft = 1e-7, .x = 1.2, .y = 0.5};
+    fixture x;
+    spry_stepper *stepper = NULL;
+    double hull[MOST], expected[MOST] = {0}, top = 0, fastest = 0;
+    setup_flow(&x, ctx, &s);
+    assert_ok(ctx, ocean_flow_set_ship(&x.flow, &ship));
+    const double *planes = spry_vector_data(x.flow.ship);
+    const double dt = 0.05 * ocean_flow_limit(&x.flow), end = STEPS * dt;
+    for (int p = 0; p < n; p++)
+        hull[p] = ocean_ship_hull(&x.flow, &ship, p);
+    double worst = 0, flow_top = 0;
+    for (int a = 0; a < nx; a++)
+        for (int b = 0; b < lines; b++) {
+            const double kx = 2 * PI * a / 2.0, ky = 2 * PI * b;
+            const double square = symbol(6, kx, dx) + (ny > 0 ? symbol(6, ky, dy) : 0);
+            const double D = first_symbol(kx, dx);
+            double h_re, h_im, u_re, u_im, re, im;
+            if (a == 0 && b == 0)
+                continue;
+            const double N = ocean_vertical_response(&x.flow.vertical, depth, square);
+            const double w = sqrt(G * N), up = U * D + w, down = U * D - w;
+            /* u_0 = i D phi_0 = U D^2 / N eta_0 */
+            transform(hull, nx, lines, a, b, &h_re, &h_im);
+            transform(planes, nx, lines, a, b, &u_re, &u_im);
+            worst = fmax(worst, hypot(u_re - U * D * D / N * h_re, u_im - U * D * D / N * h_im));
+            flow_top = fmax(flow_top, hypot(u_re, u_im));
+            transform(planes + 2 * (ptrdiff_t)n, nx, lines, a, b, &re, &im);
+            /* the integral is (E(up) - E(down)) / 2i, E(q) = (exp(i q t) - 1) / (i q) */
+            const double half[] = {up * end / 2, down * end / 2};
+            double c[2], d[2];
+            for (int q = 0; q < 2; q++) {
+                const double size = half[q] == 0 ? end : end * sin(half[q]) / half[q];
+                c[q] = size * cos(half[q]);
+                d[q] = size * sin(half[q]);
+            }
+            const double ire = N / w * (d[0] - d[1]) / 2, iim = -N / w * (c[0] - c[1]) / 2;
+            const double e_re = re * ire - im * iim, e_im = re * iim + im * ire;
+            for (int p = 0; p < n; p++) {
+                const double angle =
+                    2 * PI * ((double)a * (p % nx) / nx + (double)b * (p / nx) / lines);
+                expected[p] += (e_re * cos(angle) - e_im * sin(angle)) / n;
+            }
+            fastest = fmax(fastest, fmax(fabs(up), fabs(down)));
+        }
+    assert_true(worst < 1e-8 * flow_top);
+    assert_ok(ctx, spry_stepper_new(ctx, "method=rk4", &stepper));
+    assert_ok(ctx, spry_stepper_set_function(stepper, ocean_flow_rate, &x.flow));
+    assert_ok(ctx, spry_stepper_set_real(stepper, "dt", dt));
+    assert_ok(ctx, spry_stepper_run(stepper, 0, end, x.u, NULL));
+    for (int p = 0; p < n; p++)
+        top = fmax(top, fabs(expected[p]));
+    const double bound = fastest * end * pow(fastest * dt, 4) / 120 + 1e-6;
+    assert_true(bound < 1e-3);
+    for (int p = 0; p < n; p++)
+        assert_true(fabs(x.eta[p] - expected[p]) < bound * top);
+    spry_stepper_free(stepper);
+    clear_flow(&x);
+}
+
+static void test_ship(void **state)
+{
+    check_ship(*state, 48, 0, 0.3);
+    check_ship(*state, 32, 16, 0.3);
+}
+
+/* The part of a line of the surface that goes as exp(i k x), over whole wavelengths. */
+static void fit_wave(const fixture *x, double k, int from, int count, double *size, double *phase)
+{
+    double c = 0, d = 0;
+    for (int i = from; i < from + count; i++) {
+        c += 2 * x->eta[i] * cos(k * x->flow.dx * i) / count;
+        d -= 2 * x->eta[i] * sin(k * x->flow.dx * i) / count;
+    }
+    *size = hypot(c, d);
+    *phase = atan2(d, c);
+}
+
+/*
+ * The waves behind a ship along x alone stand still beside it: their k has U^2 = g tanh(k h)/k, and
+ * as their energy, g a^2/2 over the density, is left behind at U - c_g, the ship works for it:
+ * R U = g a^2/2 (U - c_g). Both to 2%, which leaves room for what is still there of the beginning.
+ * Its waves whose crests keep up with the ship only in part, omega = g/4U, die out slowly; within
+ * `ramp` seconds they are made 1/(omega ramp) as high, and fall with the root of the time.
+ */
+static void test_wake(void **state)
+{
+    enum { NX = 256, PERIODS = 5 };
+    spry_context *ctx = *state;
+    const double U = 1, depth = 0.5, zone = 2, ramp = 6, end = 18;
+    const ocean_setup s = {.nx = NX,
+                           .nz = 6,
+                           .order = 6,
+                           .clustered = true,
+                           .length = 10.24,
+                           .gravity = G,
+                           .depth = depth,
+                           .method = "gmres",
+                           .tol = 1e-7,
+                           .device = "cpu"};
+    const ocean_ship ship = {.speed = U, .length = 0.4, .draft = 1e-4, .x = 7.5};
+    const ocean_wave none = {.depth = depth};
+    double rest[NX + 1], nothing[NX + 1] = {0}, k = G / (U * U), size[2], phase[2], R;
+    fixture x;
+    spry_stepper *stepper = NULL;
+    for (int i = 0; i < 100; i++)
+        k = G / (U * U) * tanh(k * depth);
+    setup_flow(&x, ctx, &s);
+    assert_ok(ctx, ocean_flow_set_ship(&x.flow, &ship));
+    const double dt = 0.8 * ocean_flow_limit(&x.flow);
+    for (int i = 0; i <= NX; i++) {
+        const double way = fmin(x.flow.dx * i, s.length - x.flow.dx * i);
+        rest[i] = pow(1 - fmin(way / zone, 1), 5) / dt;
+    }
+    assert_ok(ctx, ocean_flow_set_zones(&x.flow, nothing, rest));
+    assert_ok(ctx, ocean_flow_set_wave(&x.flow, &none, 0, ramp));
+    assert_ok(ctx, spry_stepper_new(ctx, "method=rk4", &stepper));
+    assert_ok(ctx, spry_stepper_set_function(stepper, ocean_flow_rate, &x.flow));
+    assert_ok(ctx, spry_stepper_set_real(stepper, "dt", dt));
+    assert_ok(ctx, spry_stepper_run(stepper, 0, end, x.u, NULL));
+    const int count = (int)lround(2 * 2 * PI / k / x.flow.dx), from = 80;
+    for (int i = 0; i < 2; i++)
+        fit_wave(&x, k, from + i * count, count, &size[i], &phase[i]);
+    /* what the phase of the second window is ahead is what k differs by */
+    const double turned = remainder(phase[1] - phase[0], 2 * PI), a = (size[0] + size[1]) / 2;
+    assert_true(fabs(turned / (count * x.flow.dx)) < 0.02 * k);
+    assert_ok(ctx, ocean_flow_resistance(&x.flow, x.u, &R));
+    const double group = U / 2 * (1 + 2 * k * depth / sinh(2 * k * depth));
+    const double expected = G * a * a / 2 * (1 - group / U);
+    print_message("wake: a %g %g turned %g R %g expected %g steps %g\n", size[0], size[1], turned,
+                  R, expected, end / dt);
+    assert_true(fabs(R - expected) < 0.02 * expected);
+    spry_stepper_free(stepper);
+    clear_flow(&x);
+}
+
 /* --- devices -------------------------------------------------------------------------------------
  */
 
@@ -520,6 +706,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_long_run, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_stability, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_bottom, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_ship, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_wake, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_device, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_memory, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_filter, support_setup, support_teardown),
