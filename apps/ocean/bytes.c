@@ -43,18 +43,18 @@ double ocean_bytes_precon(const ocean_setup *s, bool apart)
 
 /*
  * In planes: the vectors of a flow; u and the stages of a step; those of the solver, gmres with its
- * restart of 30 having most; and of each mode the levels' x and b, a third of a plane each, one
- * more for sweeps and, where there is one, the coefficient, which is the host's, too.
+ * restart of 30 having most; of each mode the levels below the first, and the coefficient of all
+ * levels where there is one, which is the host's, too. A tenth more is for what is small.
  */
 void ocean_bytes_kept(const ocean_setup *s, double *host, double *device)
 {
-    const double plane = plane_bytes(s);
-    const double krylov = strncmp(s->method, "gmres", 5) == 0 ? 35 : 10, field = has_field(s);
-    const double flow = 4 + SHAPE_PLANES + 1 + 2 + 1 + 7.0 * s->nz, steps = 2 * 8;
-    const double modes = s->nz * levels(s) * (field + 1 + (s->single ? 1 : 0)) + s->nz * 1.0;
-    const double all = plane * (flow + steps + krylov * s->nz + modes);
+    const double plane = 1.1 * plane_bytes(s), nz = s->nz, field = has_field(s) ? levels(s) : 0;
+    const double krylov = strncmp(s->method, "gmres", 5) == 0 ? 35 : 10;
+    const double flow = 4 + SHAPE_PLANES + 1 + 2 + 1 + 7 * nz, steps = 2 * 8;
+    const double modes = nz * (field + 2 * levels(s) - 1 + (s->single ? levels(s) : 0));
+    const double all = plane * (flow + steps + krylov * nz + modes);
+    const double copies = plane * (4 + field * nz); /* what is seen; coefficients */
     const bool here = strcmp(s->device, "cpu") == 0;
-    const double copies = plane * (4 + (field ? levels(s) * s->nz : 0)); /* depths, what is seen */
     *host = here ? all + copies : copies;
     *device = here ? 0 : all;
 }

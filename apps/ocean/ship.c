@@ -69,7 +69,7 @@ done:
 }
 
 /* phi_0 at the surface, into a plane. What is solved for is known to a constant, which differences
- * do not see; each product is a solve, to tol. */
+ * do not see. Each product is a solve, to less than what this one is to reach. */
 static spry_status solve_body(body *b, double speed, spry_vector *phi)
 {
     ocean_flow *f = b->f;
@@ -83,6 +83,7 @@ static spry_status solve_body(body *b, double speed, spry_vector *phi)
     OCEAN_GO(spry_operator_from_product(f->ctx, f->device, SPRY_TYPE_D, f->plane, f->plane, false,
                                         rise, b, &op));
     OCEAN_GO(spry_solver_new(f->ctx, &solver));
+    OCEAN_GO(spry_solver_set_real(f->solver, "tol", fmax(0.01 * f->setup.tol, 1e-13)));
     snprintf(text, sizeof text, "method=gmres:restart=100 precon=none tol=%.17g max-iter=1000",
              10 * f->setup.tol);
     OCEAN_GO(spry_solver_set(solver, text));
@@ -94,7 +95,9 @@ static spry_status solve_body(body *b, double speed, spry_vector *phi)
                  "may help",
                  10 * f->setup.tol, spry_reason_name(result.reason), result.true_residual);
         status = ocean_fail(f->ctx, text);
+        goto done;
     }
+    OCEAN_GO(spry_solver_set_real(f->solver, "tol", f->setup.tol));
 done:
     spry_result_clear(f->ctx, &result);
     spry_solver_free(solver);

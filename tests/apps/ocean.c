@@ -389,9 +389,10 @@ static void transform(const double *v, int n, int lines, int a, int b, double *r
  *
  *   eta = F N/w int_0^t exp(i U D s) sin(w s) ds
  *
- * phi_0 is checked beside N phi_0 = -i U D eta_0, by way of u_0 = i D phi_0. What may differ: rk4,
- * (w_most dt)^4/120 of a wave per unit of w t; solves to 1e-10; the square of the draft over the
- * ship's length, 1e-7.
+ * phi_0 is checked beside N phi_0 = -i U D eta_0, by way of u_0 = i D phi_0: what is left of the
+ * right-hand side, 10 tol of its norm, is all in one wave at worst, and D/N is at most 1/tanh(k h),
+ * 1.4. What may differ in eta: rk4, (w_most dt)^4/120 of a wave per unit of w t; solves, to 1e-9
+ * each; the draft over the ship's length, 1e-7.
  */
 static void check_ship(spry_context *ctx, int nx, int ny, double depth)
 {
@@ -409,7 +410,7 @@ static void check_ship(spry_context *ctx, int nx, int ny, double depth)
                            .gravity = G,
                            .depth = depth,
                            .method = "gmres",
-                           .tol = 1e-11,
+                           .tol = 1e-9,
                            .device = "cpu"};
     const ocean_ship ship = {
         .speed = U, .length = 0.8, .beam = 0.6, .draft = 1e-7, .x = 1.2, .y = 0.5};
@@ -456,7 +457,7 @@ static void check_ship(spry_context *ctx, int nx, int ny, double depth)
             }
             fastest = fmax(fastest, fmax(fabs(up), fabs(down)));
         }
-    assert_true(worst < 1e-8 * flow_top);
+    assert_true(worst < 1.4 * sqrt(n) * 10 * s.tol * flow_top);
     assert_ok(ctx, spry_stepper_new(ctx, "method=rk4", &stepper));
     assert_ok(ctx, spry_stepper_set_function(stepper, ocean_flow_rate, &x.flow));
     assert_ok(ctx, spry_stepper_set_real(stepper, "dt", dt));
@@ -492,13 +493,13 @@ static void fit_wave(const fixture *x, double k, int from, int count, double *si
 /*
  * The waves behind a ship along x alone stand still beside it: their k has U^2 = g tanh(k h)/k, and
  * as their energy, g a^2/2 over the density, is left behind at U - c_g, the ship works for it:
- * R U = g a^2/2 (U - c_g). Both to 2%, which leaves room for what is still there of the beginning.
+ * R U = g a^2/2 (U - c_g). Both to 1%, which leaves room for what is still there of the beginning.
  * Its waves whose crests keep up with the ship only in part, omega = g/4U, die out slowly; within
  * `ramp` seconds they are made 1/(omega ramp) as high, and fall with the root of the time.
  */
 static void test_wake(void **state)
 {
-    enum { NX = 256, PERIODS = 5 };
+    enum { NX = 256 };
     spry_context *ctx = *state;
     const double U = 1, depth = 0.5, zone = 2, ramp = 6, end = 18;
     const ocean_setup s = {.nx = NX,
@@ -536,13 +537,11 @@ static void test_wake(void **state)
         fit_wave(&x, k, from + i * count, count, &size[i], &phase[i]);
     /* what the phase of the second window is ahead is what k differs by */
     const double turned = remainder(phase[1] - phase[0], 2 * PI), a = (size[0] + size[1]) / 2;
-    assert_true(fabs(turned / (count * x.flow.dx)) < 0.02 * k);
+    assert_true(fabs(turned / (count * x.flow.dx)) < 0.01 * k);
     assert_ok(ctx, ocean_flow_resistance(&x.flow, x.u, &R));
     const double group = U / 2 * (1 + 2 * k * depth / sinh(2 * k * depth));
     const double expected = G * a * a / 2 * (1 - group / U);
-    print_message("wake: a %g %g turned %g R %g expected %g steps %g\n", size[0], size[1], turned,
-                  R, expected, end / dt);
-    assert_true(fabs(R - expected) < 0.02 * expected);
+    assert_true(fabs(R - expected) < 0.01 * expected);
     spry_stepper_free(stepper);
     clear_flow(&x);
 }
@@ -672,6 +671,53 @@ static void test_memory(void **state)
     support_torture(*state, small_flow, &s);
 }
 
+/* What a flow, a stage and what a step keeps take of the host's memory is what was forecast, or
+ * less, and not much less. */
+static void check_forecast(spry_context *ctx, const ocean_setup *s)
+{
+    double host, device;
+    int64_t before, most;
+    fixture x;
+    spry_stepper *stepper = NULL;
+    ocean_bytes_kept(s, &host, &device);
+    assert_true(device == 0);
+    spry_context_memory(ctx, &before, NULL);
+    setup_flow(&x, ctx, s);
+    x.eta[3] = 1e-3;
+    assert_ok(ctx, spry_stepper_new(ctx, "method=rk4", &stepper));
+    assert_ok(ctx, spry_stepper_set_function(stepper, ocean_flow_rate, &x.flow));
+    assert_ok(ctx, spry_stepper_set_real(stepper, "dt", 1e-3));
+    assert_ok(ctx, spry_stepper_run(stepper, 0, 1e-3, x.u, NULL));
+    spry_context_memory(ctx, NULL, &most);
+    assert_true((double)(most - before) < host);
+    assert_true((double)(most - before) > host / 1.5);
+    spry_stepper_free(stepper);
+    clear_flow(&x);
+}
+
+static void test_forecast(void **state)
+{
+    ocean_setup s = {.nx = 256,
+                     .ny = 64,
+                     .nz = 6,
+                     .order = 4,
+                     .round_x = true,
+                     .round_y = true,
+                     .length = 4,
+                     .width = 1,
+                     .gravity = G,
+                     .depth = 0.3,
+                     .method = "bicgstab",
+                     .tol = 1e-6,
+                     .device = "cpu",
+                     .single = true};
+    check_forecast(*state, &s);
+    /* what a context had at most is kept: this one takes more */
+    s.single = false;
+    s.method = "gmres";
+    check_forecast(*state, &s);
+}
+
 static void test_wrong(void **state)
 {
     spry_context *ctx = *state;
@@ -710,6 +756,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_wake, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_device, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_memory, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_forecast, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_filter, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_wrong, support_setup, support_teardown),
     };
