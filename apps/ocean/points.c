@@ -107,7 +107,7 @@ static spry_status make_kernels(ocean_points *p)
     length = (size_t)snprintf(text, size, "#define SIZES\n#define PASS\n#define WIDE (NY > 1)\n%s",
                               ocean_points_text);
     for (int i = 0; i < SWEEP_COUNT; i++) {
-        const ocean_planes planes = planes_of(s, i);
+        const ocean_planes planes = planes_of(s, (ocean_sweep)i);
         length += (size_t)snprintf(text + length, size - length, call, names[i], planes.from,
                                    planes.terms > 1 ? "NZ" : "first + 1",
                                    planes.terms > 1 ? "NZ" : "mode + 1", names[i]);

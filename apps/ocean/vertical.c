@@ -111,9 +111,10 @@ double ocean_vertical_response(const ocean_vertical *v, double depth, double squ
 /* Centred differences of derivative number q, spacing 1. */
 static void centred(int q, int order, double w[WIDTH_MOST + 1])
 {
+    const int middle = order / 2;
     double node[WIDTH_MOST] = {0};
     for (int j = 0; j <= order; j++)
-        node[j] = j - order / 2;
+        node[j] = j - middle;
     difference(q, 0, order + 1, node, false, w);
 }
 

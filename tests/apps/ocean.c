@@ -371,12 +371,19 @@ static double first_symbol(double k, double h)
     return (3 / 2.0 * sin(k * h) - 3 / 10.0 * sin(2 * k * h) + 1 / 30.0 * sin(3 * k * h)) / h;
 }
 
+/* The phase of a wave at a point, with so many of its lengths along both axes. */
+static double phase_at(int p, int n, int lines, int a, int b)
+{
+    const int j = p / n, i = p - j * n;
+    return 2 * PI * ((double)a * i / n + (double)b * j / lines);
+}
+
 /* One wave of a real function of n x lines points: the sums of it with cos and -sin. */
 static void transform(const double *v, int n, int lines, int a, int b, double *re, double *im)
 {
     *re = *im = 0;
     for (int p = 0; p < n * lines; p++) {
-        const double angle = 2 * PI * ((double)a * (p % n) / n + (double)b * (p / n) / lines);
+        const double angle = phase_at(p, n, lines, a, b);
         *re += v[p] * cos(angle);
         *im -= v[p] * sin(angle);
     }
@@ -451,8 +458,7 @@ static void check_ship(spry_context *ctx, int nx, int ny, double depth)
             const double ire = N / w * (d[0] - d[1]) / 2, iim = -N / w * (c[0] - c[1]) / 2;
             const double e_re = re * ire - im * iim, e_im = re * iim + im * ire;
             for (int p = 0; p < n; p++) {
-                const double angle =
-                    2 * PI * ((double)a * (p % nx) / nx + (double)b * (p / nx) / lines);
+                const double angle = phase_at(p, nx, lines, a, b);
                 expected[p] += (e_re * cos(angle) - e_im * sin(angle)) / n;
             }
             fastest = fmax(fastest, fmax(fabs(up), fabs(down)));
@@ -643,9 +649,12 @@ static void test_filter(void **state)
     assert_true(fabs(saw) < 0.5);
 }
 
-/* A small flow and one rate, with memory that runs out anywhere. */
+/* A small flow and one rate, then a ship in it and its resistance, with memory that runs out
+ * anywhere. */
 static spry_status small_flow(spry_context *ctx, void *data)
 {
+    const ocean_ship ship = {.speed = 1, .length = 0.8, .draft = 0.01, .x = 0.5};
+    double resistance = 0;
     ocean_flow f;
     spry_vector *u = NULL, *rate = NULL;
     spry_status status = ocean_flow_make(ctx, data, &f);
@@ -657,6 +666,12 @@ static spry_status small_flow(spry_context *ctx, void *data)
         status = ocean_flow_rate(&f, 0, u, rate);
     if (status == SPRY_STATUS_OK)
         status = ocean_flow_filter(&f, u);
+    if (status == SPRY_STATUS_OK)
+        status = ocean_flow_set_ship(&f, &ship);
+    if (status == SPRY_STATUS_OK)
+        status = ocean_flow_rate(&f, 1, u, rate);
+    if (status == SPRY_STATUS_OK)
+        status = ocean_flow_resistance(&f, u, &resistance);
     spry_vector_free(u);
     spry_vector_free(rate);
     ocean_flow_free(&f);
