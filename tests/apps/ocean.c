@@ -56,6 +56,24 @@ static ocean_setup one_wave(const ocean_wave *w, int nx, int nz, int order, bool
                          .device = "cpu"};
 }
 
+/* A basin of 1 m by 1 m (ny = 0: along x alone), 0.3 m deep, periodic. */
+static ocean_setup basin(int nx, int ny, int nz, int order)
+{
+    return (ocean_setup){.nx = nx,
+                         .ny = ny,
+                         .nz = nz,
+                         .order = order,
+                         .round_x = true,
+                         .round_y = true,
+                         .length = 1,
+                         .width = ny > 0,
+                         .gravity = G,
+                         .depth = 0.3,
+                         .method = "gmres",
+                         .tol = 1e-9,
+                         .device = "cpu"};
+}
+
 static void put_wave(fixture *x, const ocean_wave *w, double direction)
 {
     for (int64_t i = 0; i < x->flow.plane; i++) {
@@ -406,19 +424,9 @@ static void check_ship(spry_context *ctx, int nx, int ny, double depth)
     enum { STEPS = 40, MOST = 48 * 16 };
     const int lines = ny > 0 ? ny : 1, n = nx * lines;
     const double U = 0.8, dx = 2.0 / nx, dy = ny > 0 ? 1.0 / ny : 1;
-    const ocean_setup s = {.nx = nx,
-                           .ny = ny,
-                           .nz = 8,
-                           .order = 6,
-                           .round_x = true,
-                           .round_y = true,
-                           .length = 2,
-                           .width = ny > 0,
-                           .gravity = G,
-                           .depth = depth,
-                           .method = "gmres",
-                           .tol = 1e-9,
-                           .device = "cpu"};
+    ocean_setup s = basin(nx, ny, 8, 6);
+    s.length = 2;
+    s.depth = depth;
     const ocean_ship ship = {
         .speed = U, .length = 0.8, .beam = 0.6, .draft = 1e-7, .x = 1.2, .y = 0.5};
     fixture x;
@@ -508,16 +516,7 @@ static void test_wake(void **state)
     enum { NX = 256 };
     spry_context *ctx = *state;
     const double U = 1, depth = 0.5, zone = 2, ramp = 6, end = 18;
-    const ocean_setup s = {.nx = NX,
-                           .nz = 6,
-                           .order = 6,
-                           .clustered = true,
-                           .length = 10.24,
-                           .gravity = G,
-                           .depth = depth,
-                           .method = "gmres",
-                           .tol = 1e-7,
-                           .device = "cpu"};
+    ocean_setup s = basin(NX, 0, 6, 6);
     const ocean_ship ship = {.speed = U, .length = 0.4, .draft = 1e-4, .x = 7.5};
     const ocean_wave none = {.depth = depth};
     double rest[NX + 1], nothing[NX + 1] = {0}, k = G / (U * U), size[2], phase[2], R;
@@ -525,6 +524,11 @@ static void test_wake(void **state)
     spry_stepper *stepper = NULL;
     for (int i = 0; i < 100; i++)
         k = G / (U * U) * tanh(k * depth);
+    s.clustered = true;
+    s.round_x = false;
+    s.length = 10.24;
+    s.depth = depth;
+    s.tol = 1e-7;
     setup_flow(&x, ctx, &s);
     assert_ok(ctx, ocean_flow_set_ship(&x.flow, &ship));
     const double dt = 0.8 * ocean_flow_limit(&x.flow);
@@ -577,18 +581,11 @@ static void run_hills(spry_context *ctx, const char *device, double *u, double *
         depths[p] = 0.3 + 0.05 * cos(2 * PI * (p % NX) / NX) * cos(PI * (p / NX) / (NY - 1.0));
         zone[p] = p % 3;
     }
-    const ocean_setup s = {.nx = NX,
-                           .ny = NY - 1,
-                           .nz = 6,
-                           .order = 4,
-                           .round_x = true,
-                           .length = 1,
-                           .width = 1,
-                           .gravity = G,
-                           .depths = depths,
-                           .method = "gmres",
-                           .tol = 1e-10,
-                           .device = device};
+    ocean_setup s = basin(NX, NY - 1, 6, 4);
+    s.round_y = false;
+    s.depths = depths;
+    s.tol = 1e-10;
+    s.device = device;
     x.ctx = ctx;
     assert_ok(ctx, ocean_flow_make(ctx, &s, &x.flow));
     assert_ok(ctx, ocean_flow_vector(&x.flow, 2 * x.flow.plane, NULL, &x.u));
@@ -612,18 +609,9 @@ static void run_hills(spry_context *ctx, const char *device, double *u, double *
 static void run_ship(spry_context *ctx, const char *device, double *u, double *rate)
 {
     enum { NX = 16, NY = 17 };
-    const ocean_setup s = {.nx = NX,
-                           .ny = NY - 1,
-                           .nz = 6,
-                           .order = 4,
-                           .round_x = true,
-                           .length = 1,
-                           .width = 1,
-                           .gravity = G,
-                           .depth = 0.3,
-                           .method = "gmres",
-                           .tol = 1e-9,
-                           .device = device};
+    ocean_setup s = basin(NX, NY - 1, 6, 4);
+    s.round_y = false;
+    s.device = device;
     const ocean_ship ship = {
         .speed = 1, .length = 0.6, .beam = 0.5, .draft = 0.01, .x = 0.5, .y = 0.5};
     fixture x = {.ctx = ctx};
@@ -753,20 +741,9 @@ static void check_forecast(spry_context *ctx, const ocean_setup *s)
 
 static void test_forecast(void **state)
 {
-    ocean_setup s = {.nx = 256,
-                     .ny = 64,
-                     .nz = 6,
-                     .order = 4,
-                     .round_x = true,
-                     .round_y = true,
-                     .length = 4,
-                     .width = 1,
-                     .gravity = G,
-                     .depth = 0.3,
-                     .method = "bicgstab",
-                     .tol = 1e-6,
-                     .device = "cpu",
-                     .single = true};
+    ocean_setup s = basin(256, 64, 6, 4);
+    s.method = "bicgstab";
+    s.single = true;
     check_forecast(*state, &s);
     /* what a context had at most is kept: this one takes more */
     s.single = false;
