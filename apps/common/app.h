@@ -1,6 +1,7 @@
 /*
  * What applications share beside the mechanism of commands (cli/cli.h): a configuration file with
- * units, frames of a film, checkpoints. An application is one cli_command; its main() is here.
+ * units, a look at the memory, frames of a film, checkpoints. An application is one cli_command;
+ * its main() is here.
  */
 #ifndef SPRY_APP_H
 #define SPRY_APP_H
@@ -16,15 +17,37 @@ typedef struct app_unit {
     const char *option, *unit;
 } app_unit;
 
+/* Where a configuration says its options, for faults that are found once all are read. */
+enum { APP_OPTIONS = 128 };
+typedef struct app_config {
+    const char *path; /* NULL: there is none */
+    spry_option_list list;
+    struct {
+        int line, column; /* 0: it is not said there */
+    } at[APP_OPTIONS];
+} app_config;
+
 /*
  * Reads a configuration: lines `name = value`, names being options of the command's own list, with
  * units behind numbers (`period = 2.02 s`, `length = 50 cm`); # begins a comment. What was said on
  * the command line stays. A fault is told with line and column.
  *
- * path: NULL does nothing; units: until a NULL option
+ * path: NULL does nothing; units: until a NULL option; config: out
  */
 int app_configure(spry_context *ctx, const char *path, const cli_arguments *arguments,
-                  const app_unit *units);
+                  const app_unit *units, app_config *config);
+/* Tells what is wrong with an option, or (NULL) with what is said as a whole: EXIT_INPUT. */
+SPRY_PRINTF(3, 4)
+int app_fault(const app_config *config, const char *option, const char *format, ...);
+
+/*
+ * Memory that is not there is told before it is asked for, with what needs it ("--size 1024") and
+ * what to do ("a smaller --size"): systems give it, and end whoever uses it.
+ *
+ * device: "cpu", "cuda", "opencl:1"; one that is not known passes
+ */
+int app_check_memory(spry_context *ctx, const char *device, double bytes, const char *what,
+                     const char *advice);
 
 /* A film: writes field number n as PREFIX-0001.png and so on; NULL writes nothing. */
 spry_status app_frame(const spry_grid *grid, const spry_vector *field, const char *prefix,

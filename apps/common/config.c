@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,11 +42,30 @@ typedef struct config {
     int line;
     const cli_arguments *arguments;
     const app_unit *kept;
+    app_config *said;
 } config;
 
 static int fault(const config *c, const char *text, const char *at, const char *what)
 {
     return cli_fail(EXIT_INPUT, "%s:%d:%d: %s", c->path, c->line, (int)(at - text) + 1, what);
+}
+
+/* Notes where an option is said; one that is said twice is a fault. */
+static int note(const config *c, const char *text, const char *at, const spry_option *option)
+{
+    char message[CLI_NAME + 64];
+    for (int i = 0; i < c->said->list.count && i < APP_OPTIONS; i++) {
+        if (spry_options_at(c->said->list, i) != option)
+            continue;
+        if (c->said->at[i].line > 0) {
+            snprintf(message, sizeof message, "%s is said twice, in line %d first", option->name,
+                     c->said->at[i].line);
+            return fault(c, text, at, message);
+        }
+        c->said->at[i].line = c->line;
+        c->said->at[i].column = (int)(at - text) + 1;
+    }
+    return EXIT_DONE;
 }
 
 static bool was_given(const config *c, const spry_option *option)
@@ -115,7 +135,7 @@ static void trim(char *text)
 /* name = value */
 static int read_line(const config *c, char *text)
 {
-    const spry_option_list list = c->arguments->command->groups[0].list();
+    const spry_option_list list = c->said->list;
     char message[2 * CLI_WORDS], name[CLI_NAME], words[CLI_WORDS] = "", nearest[CLI_NAME];
     text[strcspn(text, "#\n")] = '\0';
     trim(text);
@@ -136,6 +156,8 @@ static int read_line(const config *c, char *text)
                  near ? "did you mean" : "there are:", near ? nearest : words);
         return fault(c, text, first, message);
     }
+    if (note(c, text, first, option) != EXIT_DONE)
+        return EXIT_INPUT;
     if (!*value)
         return fault(c, text, value, "a value is missing");
     if (was_given(c, option))
@@ -151,10 +173,11 @@ static int read_line(const config *c, char *text)
 }
 
 int app_configure(spry_context *ctx, const char *path, const cli_arguments *arguments,
-                  const app_unit *kept)
+                  const app_unit *kept, app_config *said)
 {
     char text[LINE_SIZE];
-    config c = {ctx, path, 0, arguments, kept};
+    config c = {ctx, path, 0, arguments, kept, said};
+    *said = (app_config){.path = path, .list = arguments->command->groups[0].list()};
     int exit_status = EXIT_DONE;
     if (!path)
         return EXIT_DONE;
@@ -172,4 +195,19 @@ int app_configure(spry_context *ctx, const char *path, const cli_arguments *argu
         exit_status = cli_fail(EXIT_INPUT, "%s: %s", path, strerror(errno));
     fclose(file);
     return exit_status;
+}
+
+int app_fault(const app_config *c, const char *option, const char *format, ...)
+{
+    char message[LINE_SIZE];
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    for (int i = 0; option && i < c->list.count && i < APP_OPTIONS; i++)
+        if (c->at[i].line > 0 && strcmp(spry_options_at(c->list, i)->name, option) == 0)
+            return cli_fail(EXIT_INPUT, "%s:%d:%d: %s", c->path, c->at[i].line, c->at[i].column,
+                            message);
+    return c->path ? cli_fail(EXIT_INPUT, "%s: %s", c->path, message)
+                   : cli_fail(EXIT_INPUT, "%s", message);
 }

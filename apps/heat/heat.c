@@ -291,7 +291,8 @@ static int run(spry_context *ctx, const cli_arguments *arguments)
 {
     heat_options *o = arguments->fields[0];
     const char *problem = arguments->count > 0 ? arguments->operands[0] : "heat";
-    int exit_status = app_configure(ctx, o->config, arguments, kept_units);
+    app_config config;
+    int exit_status = app_configure(ctx, o->config, arguments, kept_units, &config);
     if (exit_status == EXIT_DONE)
         exit_status = settle(o);
     if (exit_status != EXIT_DONE)

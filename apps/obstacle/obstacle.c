@@ -236,18 +236,11 @@ static double bytes_needed(const obstacle_run *r)
     return strcmp(r->o->device, "cpu") == 0 ? 6 * vector : vector;
 }
 
-/* Memory that is not there is told before it is asked for: systems give it, and end whoever uses
- * it. */
 static int check_memory(const obstacle_run *r)
 {
-    spry_device_info info = SPRY_DEVICE_INFO_INIT;
-    const double needed = bytes_needed(r);
-    if (!spry_device_describe(r->ctx, 0, &info) || info.memory_bytes == 0 ||
-        needed <= (double)info.memory_bytes)
-        return EXIT_DONE;
-    return cli_fail(
-        EXIT_RESOURCES, "--size %lld needs about %s, this machine has %s; take a smaller --size",
-        (long long)r->o->size, text_bytes(needed), text_bytes((double)info.memory_bytes));
+    char what[32];
+    snprintf(what, sizeof what, "--size %lld", (long long)r->o->size);
+    return app_check_memory(r->ctx, "cpu", bytes_needed(r), what, "a smaller --size");
 }
 
 static int prepare(obstacle_run *r)
@@ -305,8 +298,10 @@ static int run(spry_context *ctx, const cli_arguments *arguments)
 {
     const obstacle_options *o = arguments->fields[0];
     obstacle_run r = {.ctx = ctx, .o = o};
+    app_config config;
     r.p = obstacle_find(arguments->count > 0 ? arguments->operands[0] : "source");
-    int exit_status = r.p ? app_configure(ctx, o->config, arguments, kept_units) : EXIT_INPUT;
+    int exit_status =
+        r.p ? app_configure(ctx, o->config, arguments, kept_units, &config) : EXIT_INPUT;
     if (exit_status == EXIT_DONE)
         exit_status = prepare(&r);
     if (exit_status != EXIT_DONE)

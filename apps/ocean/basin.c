@@ -59,12 +59,23 @@ spry_status basin_depths(spry_context *ctx, const ocean_options *o, double lengt
     return SPRY_STATUS_OK;
 }
 
+/* How far it is to where waves are to die: the other end, or around a ship the nearest side. */
+static double way_out(const ocean_run *r, double x, double y)
+{
+    const ocean_setup *s = &r->flow.setup;
+    double way = s->length - x;
+    if (!r->flow.ship)
+        return way;
+    way = fmin(way, x);
+    return s->ny > 0 ? fmin(way, fmin(y, s->width - y)) : way;
+}
+
 /* Gamma of Larsen and Dancy's zones is 1 where the flow is left to itself, and 0 where it is as
  * told at the end of a step; what is missing to 1 becomes a rate. */
 spry_status basin_zones(ocean_run *r)
 {
     const ocean_options *o = r->o;
-    const double length = r->flow.setup.length, rate = o->strength / r->dt;
+    const double rate = o->strength / r->dt;
     const size_t size = (size_t)r->flow.plane * sizeof(double);
     double *wave = spry_alloc(r->ctx, size), *rest = spry_alloc(r->ctx, size);
     spry_status status = wave && rest ? SPRY_STATUS_OK : SPRY_STATUS_NO_MEMORY;
@@ -72,7 +83,7 @@ spry_status basin_zones(ocean_run *r)
         double x, y;
         ocean_flow_place(&r->flow, i, &x, &y);
         const double in = o->generation > 0 ? fmin(x / o->generation, 1) : 1;
-        const double out = o->absorption > 0 ? fmin((length - x) / o->absorption, 1) : 1;
+        const double out = o->absorption > 0 ? fmin(way_out(r, x, y) / o->absorption, 1) : 1;
         wave[i] = rate * (1 - in * in * (3 - 2 * in));
         rest[i] = rate * pow(1 - out, o->power);
     }

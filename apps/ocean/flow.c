@@ -41,21 +41,19 @@ void ocean_flow_place(const ocean_flow *f, int64_t point, double *x, double *y)
 /* --- Laplace's equation --------------------------------------------------------------------------
  */
 
+/* Slopes of x below a surface; and, where there is a y, Laplace's operator, or minus it. */
 static spry_status multiply(ocean_flow *f, const spry_vector *x, const spry_vector *surface,
                             bool minus, spry_vector *y)
 {
-    spry_status status = ocean_sweep_run(&f->points, SWEEP_slopes, 0, 0,
-                                         &(ocean_arrays){.a = x,
-                                                         .b = surface,
-                                                         .c = f->shape,
-                                                         .e = f->still,
-                                                         .tables = f->tables,
-                                                         .y = f->shape});
+    const ocean_arrays shape = {
+        .a = x, .b = surface, .c = f->shape, .e = f->still, .tables = f->tables, .y = f->shape};
+    ocean_arrays product = shape;
+    product.y = y;
+    spry_status status = ocean_sweep_run(&f->points, SWEEP_bottom, 0, 0, &shape);
+    if (status == SPRY_STATUS_OK)
+        status = ocean_sweep_run(&f->points, SWEEP_slopes, 0, 0, &shape);
     if (status == SPRY_STATUS_OK && y)
-        status = ocean_sweep_run(
-            &f->points, SWEEP_product, 0, minus,
-            &(ocean_arrays){
-                .a = x, .b = surface, .c = f->shape, .e = f->still, .tables = f->tables, .y = y});
+        status = ocean_sweep_run(&f->points, SWEEP_product, 0, minus, &product);
     return status;
 }
 
@@ -68,23 +66,36 @@ spry_status ocean_flow_laplace(void *data, spry_transpose op, const spry_vector 
     return multiply(f, x, f->nothing, false, y);
 }
 
-/* All modes in turn: into the mode, a cycle of its multigrid, and back. */
+/* A cycle of a mode's multigrid. */
+static spry_status run_cycle(ocean_flow *f, int m)
+{
+    spry_vector *in = f->in[f->apart ? 0 : m], *out = f->out[f->apart ? 0 : m];
+    spry_status status = SPRY_STATUS_OK;
+    if (f->apart)
+        status = ocean_sweep_run(&f->points, SWEEP_pick, 0, m,
+                                 &(ocean_arrays){.a = f->before, .tables = f->tables, .y = in});
+    if (status == SPRY_STATUS_OK)
+        status = spry_operator_apply(f->cycle[m], in, out);
+    if (status == SPRY_STATUS_OK && f->apart)
+        status = ocean_sweep_run(&f->points, SWEEP_put, 0, m,
+                                 &(ocean_arrays){.a = out, .tables = f->tables, .y = f->behind});
+    return status;
+}
+
+/* Into the modes, each by itself, and back. */
 spry_status ocean_flow_precon(void *data, spry_transpose op, const spry_vector *x, spry_vector *y,
                               void *stream)
 {
     ocean_flow *f = data;
-    spry_status status = SPRY_STATUS_OK;
     (void)op;
     (void)stream;
-    for (int m = 0; m < f->points.sizes.nz && status == SPRY_STATUS_OK; m++) {
-        status = ocean_sweep_run(&f->points, SWEEP_into, 0, m,
-                                 &(ocean_arrays){.a = x, .tables = f->tables, .y = f->before});
-        if (status == SPRY_STATUS_OK)
-            status = spry_operator_apply(f->cycle[m], f->before, f->behind);
-        if (status == SPRY_STATUS_OK)
-            status = ocean_sweep_run(&f->points, SWEEP_back, 0, m,
-                                     &(ocean_arrays){.a = f->behind, .tables = f->tables, .y = y});
-    }
+    spry_status status = ocean_sweep_run(
+        &f->points, SWEEP_into, 0, 0, &(ocean_arrays){.a = x, .tables = f->tables, .y = f->before});
+    for (int m = 0; m < f->points.sizes.nz && status == SPRY_STATUS_OK; m++)
+        status = run_cycle(f, m);
+    if (status == SPRY_STATUS_OK)
+        status = ocean_sweep_run(&f->points, SWEEP_back, 0, 0,
+                                 &(ocean_arrays){.a = f->behind, .tables = f->tables, .y = y});
     return status;
 }
 
@@ -95,13 +106,17 @@ spry_status ocean_flow_solve(ocean_flow *f, const spry_vector *u)
     spry_status status = SPRY_STATUS_OK;
     OCEAN_GO(ocean_sweep_run(
         &f->points, SWEEP_metric, 0, 0,
-        &(ocean_arrays){.a = u, .b = f->still, .tables = f->tables, .y = f->shape}));
+        /* with a ship all is small, and the surface that of still water */
+        &(ocean_arrays){
+            .a = f->ship ? f->nothing : u, .b = f->still, .tables = f->tables, .y = f->shape}));
     /* what is known at the surface, brought over */
     OCEAN_GO(multiply(f, f->nothing, u, true, f->rhs));
     OCEAN_GO(spry_solve(f->solver, f->rhs, f->phi, &result));
     f->solves++;
     f->iterations += result.iterations;
     f->worst = result.iterations > f->worst ? result.iterations : f->worst;
+    f->traffic += (double)result.bytes_per_iteration * (double)result.iterations;
+    f->seconds += result.solve_seconds;
     if (!result.converged && result.reason != SPRY_REASON_STOPPED) {
         snprintf(
             text, sizeof text,
@@ -148,8 +163,9 @@ spry_status ocean_flow_rate(void *flow, double t, const spry_vector *u, spry_vec
         status = ocean_flow_solve(f, u);
     if (status != SPRY_STATUS_OK)
         return status;
-    return ocean_sweep_run(&f->points, SWEEP_rates, t, 0,
+    return ocean_sweep_run(&f->points, f->ship ? SWEEP_drift : SWEEP_rates, t, 0,
                            &(ocean_arrays){.a = u,
+                                           .b = f->ship,
                                            .c = f->shape,
                                            .e = f->zones,
                                            .tables = f->tables,
@@ -178,16 +194,17 @@ spry_status ocean_flow_sums(ocean_flow *f, const spry_vector *u, const spry_vect
     spry_status status = SPRY_STATUS_OK;
     for (int i = 0; i < 2 && status == SPRY_STATUS_OK; i++) {
         spry_scalar sum = {0, 0};
-        status = ocean_sweep_run(
-            &f->points, SWEEP_sums, 0, i,
-            &(ocean_arrays){.a = u, .b = rate, .tables = f->tables, .y = f->before});
+        status =
+            ocean_sweep_run(&f->points, SWEEP_sums, 0, i,
+                            &(ocean_arrays){.a = u, .b = rate, .tables = f->tables, .y = f->in[0]});
         if (status == SPRY_STATUS_OK)
-            status = spry_vector_dot(f->ones, f->before, &sum);
+            status = spry_vector_dot(f->ones, f->in[0], &sum);
         *sums[i] = sum.re;
     }
     return status;
 }
 
+/* The frequency of the shortest waves, and what moving along with the ship adds to it. */
 double ocean_flow_limit(const ocean_flow *f)
 {
     double square = ocean_shortest(f->setup.order, f->dx), worst = 0;
@@ -196,5 +213,6 @@ double ocean_flow_limit(const ocean_flow *f)
     const double depths[] = {f->shallow, f->deep};
     for (int i = 0; i < 2; i++)
         worst = fmax(worst, ocean_vertical_response(&f->vertical, depths[i], square));
-    return 2 * sqrt(2) / sqrt(f->setup.gravity * worst);
+    return 2 * sqrt(2) /
+           (sqrt(f->setup.gravity * worst) + f->speed * ocean_steepest(f->setup.order, f->dx));
 }

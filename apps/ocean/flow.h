@@ -42,15 +42,24 @@ typedef struct ocean_flow {
     /* For first guesses: the solution before phi, and, on the host, how many there are, the time of
      * phi and that of `past`. */
     spry_vector *past, *times;
-    /* Of each mode: the Helmholtz operator, its multigrid; and a plane before and behind. */
+    /* Of each mode: the Helmholtz operator, its multigrid; and its plane of `before` and `behind`,
+     * or, where memory has no addresses (OpenCL), one plane for all that they are copied to. */
     spry_operator *mode[LEVELS_MOST], *cycle[LEVELS_MOST];
-    spry_vector *before, *behind;
+    spry_vector *before, *behind, *in[LEVELS_MOST], *out[LEVELS_MOST];
+    bool apart; /* planes are copied */
     spry_operator *laplace, *precon;
     spry_solver *solver;
     double drive[DRIVE_SIZE]; /* what `forcing` has */
     int64_t solves, iterations, worst;
+    /* A ship, with which the box moves: see ship.h. */
+    double speed;
+    spry_vector *ship, *lever;
+    /* Of all solves: what they move at least, in bytes, and seconds. */
+    double traffic, seconds;
 } ocean_flow;
 
+/* The points of a flow. */
+ocean_sizes ocean_sizes_of(const ocean_setup *setup);
 /* What is made is to be freed, also after a failure. */
 spry_status ocean_flow_make(spry_context *ctx, const ocean_setup *setup, ocean_flow *f);
 void ocean_flow_free(ocean_flow *f);
@@ -86,6 +95,14 @@ spry_status ocean_flow_laplace(void *flow, spry_transpose op, const spry_vector 
                                void *stream);
 spry_status ocean_flow_precon(void *flow, spry_transpose op, const spry_vector *x, spry_vector *y,
                               void *stream);
+
+/*
+ * bytes.c: what a product and the preconditioner move through memory at least, each sweep reading
+ * and writing once what it works with; and what a run keeps, on the host and on the device.
+ */
+double ocean_bytes_product(const ocean_setup *setup);
+double ocean_bytes_precon(const ocean_setup *setup, bool apart);
+void ocean_bytes_kept(const ocean_setup *setup, double *host, double *device);
 
 /* rate = F(t, u): a spry_rate_fn with the flow as its data. */
 spry_status ocean_flow_rate(void *flow, double t, const spry_vector *u, spry_vector *rate);

@@ -20,13 +20,36 @@ static spry_option_list own_options(void)
     return CLI_LIST(rows);
 }
 
-static const app_unit kept_units[] = {
-    {"length", "m"},     {"width", "m"},        {"depth", "m"},          {"shore", "m"},
-    {"ramp_from", "m"},  {"ramp_to", "m"},      {"shift", "m"},          {"gravity", "m/s^2"},
-    {"height", "m"},     {"period", "s"},       {"wavelength", "m"},     {"direction", "rad"},
-    {"generation", "m"}, {"absorption", "m"},   {"ramp", "s"},           {"spot_x", "m"},
-    {"spot_y", "m"},     {"spot_speed", "m/s"}, {"spot_heading", "rad"}, {"spot_radius", "m"},
-    {"end", "s"},        {"dt", "s"},           {"harmonics_y", "m"},    {NULL, NULL}};
+static const app_unit kept_units[] = {{"length", "m"},
+                                      {"width", "m"},
+                                      {"depth", "m"},
+                                      {"shore", "m"},
+                                      {"ramp_from", "m"},
+                                      {"ramp_to", "m"},
+                                      {"shift", "m"},
+                                      {"gravity", "m/s^2"},
+                                      {"height", "m"},
+                                      {"period", "s"},
+                                      {"wavelength", "m"},
+                                      {"direction", "rad"},
+                                      {"generation", "m"},
+                                      {"absorption", "m"},
+                                      {"ramp", "s"},
+                                      {"spot_x", "m"},
+                                      {"spot_y", "m"},
+                                      {"spot_speed", "m/s"},
+                                      {"spot_heading", "rad"},
+                                      {"spot_radius", "m"},
+                                      {"ship_speed", "m/s"},
+                                      {"ship_length", "m"},
+                                      {"ship_beam", "m"},
+                                      {"ship_draft", "m"},
+                                      {"ship_x", "m"},
+                                      {"ship_y", "m"},
+                                      {"end", "s"},
+                                      {"dt", "s"},
+                                      {"harmonics_y", "m"},
+                                      {NULL, NULL}};
 
 /* --- what is asked -------------------------------------------------------------------------------
  */
@@ -51,54 +74,103 @@ static spry_status make_wave(ocean_run *r)
     return SPRY_STATUS_OK;
 }
 
+/* The ship's place, and whether a ship is as small waves around it want it. */
+static int check_ship(const app_config *c, ocean_options *o)
+{
+    if (o->ship_speed == 0)
+        return o->ship_draft > 0 ? app_fault(c, "ship_draft", "a ship needs a speed: ship_speed")
+                                 : EXIT_DONE;
+    const bool wide = o->ny > 0;
+    o->ship_x = o->ship_x < 0 ? o->length / 2 : o->ship_x;
+    o->ship_y = o->ship_y < 0 ? o->width / 2 : o->ship_y;
+    if (!(o->ship_length > 0 && o->ship_draft > 0 && (o->ship_beam > 0 || !wide)))
+        return app_fault(c, "ship_speed", "a ship needs ship_length, ship_draft%s",
+                         wide ? " and ship_beam" : "");
+    if (o->wave != WAVE_NONE)
+        return app_fault(c, "wave", "waves that come to a ship are not there: wave = none");
+    if (o->bottom != BOTTOM_FLAT || o->depths)
+        return app_fault(c, "bottom", "the basin moves with the ship: its bottom is to be flat");
+    if (o->pressure != 0)
+        return app_fault(c, "pressure", "either a ship or a spot of pressure");
+    const double x = fmin(o->ship_x, o->length - o->ship_x) - o->ship_length / 2;
+    const double y = fmin(o->ship_y, o->width - o->ship_y) - o->ship_beam / 2;
+    if (x < o->absorption || (wide && y < o->absorption))
+        return app_fault(c, "ship_length", "the ship is in the zones where waves die, or outside");
+    return EXIT_DONE;
+}
+
 /* What makes no sense together. */
-static int check(const ocean_options *o)
+static int check(const app_config *c, ocean_options *o)
 {
     if (o->wave != WAVE_NONE && !(o->height > 0 && (o->period > 0) != (o->wavelength > 0)))
-        return cli_fail(EXIT_INPUT, "a wave needs a height, and a period or a wavelength");
+        return app_fault(c, "wave", "a wave needs a height, and a period or a wavelength");
     if (o->wave == WAVE_NONE && (o->start != 0 || o->generation > 0))
-        return cli_fail(EXIT_INPUT, "start = wave and generation need a wave: wave = linear or "
-                                    "stream, height, period");
+        return app_fault(c, o->start != 0 ? "start" : "generation",
+                         "start = wave and generation need a wave: wave = linear or stream, "
+                         "height, period");
     if (!(o->length > 0) && o->wave == WAVE_NONE)
-        return cli_fail(EXIT_INPUT, "length is missing");
+        return app_fault(c, NULL, "length is missing");
+    if (!(o->end > 0))
+        return app_fault(c, "end", "the end of the run is missing: end = 10 s");
     if ((o->ny > 0) != (o->width > 0))
-        return cli_fail(EXIT_INPUT, "width and ny belong together: %s is missing",
-                        o->ny > 0 ? "width" : "ny");
+        return app_fault(c, o->ny > 0 ? "ny" : "width",
+                         "width and ny belong together: %s is missing", o->ny > 0 ? "width" : "ny");
     if (o->bottom == BOTTOM_RAMP && !(o->shore > 0 && o->ramp_to > o->ramp_from))
-        return cli_fail(EXIT_INPUT, "bottom = ramp needs shore, ramp_from and a larger ramp_to");
+        return app_fault(c, "bottom", "bottom = ramp needs shore, ramp_from and a larger ramp_to");
     if (o->resume && !o->checkpoint)
         return cli_fail(EXIT_INPUT, "--resume needs the --checkpoint to begin with");
-    return EXIT_DONE;
+    return check_ship(c, o);
+}
+
+static ocean_setup setup_of(const ocean_run *r)
+{
+    static const char *const methods[] = {"gmres", "bicgstab", "richardson:omega=0.55"};
+    const ocean_options *o = r->o;
+    return (ocean_setup){.nx = (int)o->nx,
+                         .ny = (int)o->ny,
+                         .nz = (int)o->nz,
+                         .order = (int)o->order,
+                         .clustered = o->clustered,
+                         .round_x = o->ends == 1,
+                         .round_y = o->sides == 1,
+                         .length = o->length > 0 ? o->length : 2 * PI / r->wave.k,
+                         .width = o->width,
+                         .gravity = o->gravity,
+                         .depth = o->depth,
+                         .method = methods[o->solver],
+                         .tol = o->tol,
+                         .device = o->device,
+                         .single = o->precision == 1};
 }
 
 static spry_status make_flow(ocean_run *r)
 {
-    static const char *const methods[] = {"gmres", "bicgstab", "richardson:omega=0.55"};
-    const ocean_options *o = r->o;
-    const double length = o->length > 0 ? o->length : 2 * PI / r->wave.k;
+    ocean_setup setup = setup_of(r);
     double *depths = NULL;
-    spry_status status = basin_depths(r->ctx, o, length, &depths);
+    spry_status status = basin_depths(r->ctx, r->o, setup.length, &depths);
+    setup.depths = depths;
     if (status == SPRY_STATUS_OK)
-        status = ocean_flow_make(r->ctx,
-                                 &(ocean_setup){.nx = (int)o->nx,
-                                                .ny = (int)o->ny,
-                                                .nz = (int)o->nz,
-                                                .order = (int)o->order,
-                                                .clustered = o->clustered,
-                                                .round_x = o->ends == 1,
-                                                .round_y = o->sides == 1,
-                                                .length = length,
-                                                .width = o->width,
-                                                .gravity = o->gravity,
-                                                .depth = o->depth,
-                                                .depths = depths,
-                                                .method = methods[o->solver],
-                                                .tol = o->tol,
-                                                .device = o->device,
-                                                .single = o->precision == 1},
-                                 &r->flow);
+        status = ocean_flow_make(r->ctx, &setup, &r->flow);
     spry_free(r->ctx, depths);
     return status;
+}
+
+/* Before anything is asked for. */
+static int check_memory(const ocean_run *r)
+{
+    static const double some = 0; /* depths that are there, whatever they are */
+    ocean_setup setup = setup_of(r);
+    double host, device;
+    char what[96];
+    if (r->o->depths || r->o->bottom != BOTTOM_FLAT)
+        setup.depths = &some;
+    const ocean_sizes s = ocean_sizes_of(&setup);
+    ocean_bytes_kept(&setup, &host, &device);
+    snprintf(what, sizeof what, "a grid of %d x %d x %d points", s.nx, s.ny, s.nz + 1);
+    const int exit_status = app_check_memory(r->ctx, "cpu", host, what, "fewer points");
+    return exit_status != EXIT_DONE
+               ? exit_status
+               : app_check_memory(r->ctx, setup.device, device, what, "fewer points");
 }
 
 /* Steps by courant, as many to a period as make it whole; within what is stable. */
@@ -106,8 +178,8 @@ static spry_status choose_step(ocean_run *r)
 {
     const ocean_options *o = r->o;
     const double limit = ocean_flow_limit(&r->flow);
-    const double speed =
-        r->wave.count > 0 ? r->wave.omega / r->wave.k : sqrt(o->gravity * r->flow.deep);
+    const double speed = r->wave.count > 0 ? r->wave.omega / r->wave.k
+                                           : fmax(sqrt(o->gravity * r->flow.deep), r->flow.speed);
     char text[160];
     r->dt = o->dt > 0 ? o->dt : fmin(o->courant * r->flow.dx / speed, 0.9 * limit);
     if (o->dt == 0 && r->period > 0)
@@ -181,6 +253,35 @@ done:
     return status;
 }
 
+/* The waves behind a ship are as fast as it is: g tanh(k h)/k = U^2, where there are such. */
+static void tell_ship(const ocean_run *r)
+{
+    const ocean_options *o = r->o;
+    const double U = o->ship_speed, deep = o->gravity / (U * U);
+    double k = deep;
+    printf("ship          %.4g m/s, U / sqrt(g length) %.3g", U,
+           U / sqrt(o->gravity * o->ship_length));
+    for (int i = 0; i < 1000; i++)
+        k = deep * tanh(k * o->depth);
+    if (deep * o->depth > 1)
+        printf(", waves behind it %.4g m long", 2 * PI / k);
+    printf("\nresistance    %.4e over the density\n", r->resistance);
+}
+
+/* The memory is measured now, where the run has just been: what it gives changes. */
+static spry_status tell_figures(const ocean_run *r)
+{
+    const ocean_flow *f = &r->flow;
+    spry_bandwidth bandwidth = SPRY_BANDWIDTH_INIT;
+    const spry_status status =
+        spry_device_bandwidth(r->ctx, f->device ? f->setup.device : NULL, true, &bandwidth);
+    if (status == SPRY_STATUS_OK && f->iterations > 0)
+        printf("traffic       %s per iteration, %s/s, %.2f of the memory's read bandwidth\n",
+               text_bytes(f->traffic / (double)f->iterations), text_bytes(f->traffic / f->seconds),
+               f->traffic / f->seconds / bandwidth.read);
+    return status;
+}
+
 static void tell(const ocean_run *r, double seconds)
 {
     const ocean_flow *f = &r->flow;
@@ -197,8 +298,11 @@ static void tell(const ocean_run *r, double seconds)
            (double)f->iterations / solves, (long long)f->worst);
     printf("water         %+.3e m%s above the still one, %+.1e in the run\n", r->water,
            f->setup.ny > 0 ? "^3" : "^2", r->water - r->first_water);
-    printf("energy        %.6e over the density, %+.2e of it in the run\n", r->energy,
-           r->first_energy > 0 ? r->energy / r->first_energy - 1 : 0);
+    if (f->ship)
+        tell_ship(r);
+    else
+        printf("energy        %.6e over the density, %+.2e of it in the run\n", r->energy,
+               r->first_energy > 0 ? r->energy / r->first_energy - 1 : 0);
     printf("time          %s; %s per solve, with all of its step\n", text_seconds(seconds),
            text_seconds(r->seconds / solves));
 }
@@ -208,9 +312,12 @@ static spry_status prepare(ocean_run *r)
     const ocean_options *o = r->o;
     const ocean_spot spot = {o->pressure,   o->spot_x,       o->spot_y,
                              o->spot_speed, o->spot_heading, o->spot_radius};
+    const ocean_ship ship = {o->ship_speed, o->ship_length, o->ship_beam,
+                             o->ship_draft, o->ship_x,      o->ship_y};
     spry_status status = SPRY_STATUS_OK;
-    OCEAN_GO(make_wave(r));
     OCEAN_GO(make_flow(r));
+    if (ship.speed > 0)
+        OCEAN_GO(ocean_flow_set_ship(&r->flow, &ship));
     OCEAN_GO(choose_step(r));
     const double ramp = o->ramp >= 0 ? o->ramp : 2 * r->period;
     OCEAN_GO(ocean_flow_set_wave(&r->flow, &r->wave, o->direction, o->start ? 0 : ramp));
@@ -241,15 +348,20 @@ static int run(spry_context *ctx, const cli_arguments *arguments)
     const double begun = cli_clock();
     char last[LOG_SIZE] = "";
     spry_status status = SPRY_STATUS_OK;
-    int exit_status = app_configure(ctx, arguments->operands[0], arguments, kept_units);
+    app_config config;
+    int exit_status = app_configure(ctx, arguments->operands[0], arguments, kept_units, &config);
     if (exit_status == EXIT_DONE)
-        exit_status = check(o);
+        exit_status = check(&config, o);
     if (exit_status != EXIT_DONE)
         return exit_status;
     signals_watch(ctx);
     spry_context_set_log(ctx, log_once, last);
-    status = prepare(&r);
+    status = make_wave(&r);
     if (status == SPRY_STATUS_OK)
+        exit_status = check_memory(&r);
+    if (status == SPRY_STATUS_OK && exit_status == EXIT_DONE)
+        status = prepare(&r);
+    if (status == SPRY_STATUS_OK && exit_status == EXIT_DONE)
         exit_status = record_prepare(&r);
     if (status == SPRY_STATUS_OK && exit_status == EXIT_DONE) {
         if (o->resume)
@@ -263,10 +375,12 @@ static int run(spry_context *ctx, const cli_arguments *arguments)
         if (status == SPRY_STATUS_OK)
             status = record_end(&r);
     }
+    if (status == SPRY_STATUS_OK && exit_status == EXIT_DONE) {
+        tell(&r, cli_clock() - begun);
+        status = o->figures ? tell_figures(&r) : SPRY_STATUS_OK;
+    }
     if (status != SPRY_STATUS_OK)
         exit_status = cli_failed(ctx, status);
-    else if (exit_status == EXIT_DONE)
-        tell(&r, cli_clock() - begun);
     record_free(&r);
     spry_vector_free(r.u);
     ocean_flow_free(&r.flow);

@@ -5,31 +5,33 @@
 
 #include <stdio.h>
 
-/* Planes that a sweep goes through. */
-static int planes_of(const ocean_sizes *s, ocean_sweep which)
+static ocean_planes planes_of(const ocean_sizes *s, ocean_sweep which)
 {
     switch (which) {
     case SWEEP_slopes:
-        return s->nz + 1;
+        return (ocean_planes){1, s->nz + 1, 1};
     case SWEEP_product:
+        return (ocean_planes){0, s->nz, 1};
+    case SWEEP_into:
     case SWEEP_back:
-        return s->nz;
+        return (ocean_planes){0, s->nz, s->nz};
     case SWEEP_filter:
-        return 2;
+        return (ocean_planes){0, 2, 1};
     default:
-        return 1;
+        return (ocean_planes){0, 1, 1};
     }
 }
 
 ocean_tables ocean_tables_of(const ocean_sizes *s)
 {
-    const int width = 2 * s->alpha + 1;
-    ocean_tables t = {.sigma = TABLE_HEAD};
+    ocean_tables t = {.sigma = TABLE_HEAD,
+                      .width = 2 * s->alpha + 2,
+                      .row = (s->nz + OCEAN_TERMS - 1) / OCEAN_TERMS * OCEAN_TERMS};
     t.d1 = t.sigma + s->nz + 1;
-    t.d2 = t.d1 + (s->nz + 1) * width;
-    t.into = t.d2 + (s->nz + 1) * width;
-    t.back = t.into + s->nz * s->nz;
-    t.size = t.back + s->nz * s->nz;
+    t.d2 = t.d1 + (s->nz + 1) * t.width;
+    t.into = t.d2 + (s->nz + 1) * t.width;
+    t.back = t.into + s->nz * t.row;
+    t.size = t.back + s->nz * t.row;
     return t;
 }
 
@@ -52,13 +54,15 @@ static void run_lines(const ocean_points *p, ocean_sweep which, double t, int mo
                              numbers_of(v->e),      numbers_of(v->tables), numbers_of(v->forcing),
                              spry_vector_data(v->y)};
     const ocean_lines_fn lines_fn = orders[s->alpha - 1][which];
-    const int lines = s->ny * planes_of(s, which), most = spry_context_threads(p->ctx);
-    const int64_t worth = (int64_t)lines * s->nx / LEAST + 1;
+    const ocean_planes planes = planes_of(s, which);
+    const int most = spry_context_threads(p->ctx);
+    const int64_t worth = (int64_t)(planes.to - planes.from) * s->ny * s->nx / LEAST + 1;
+    const int64_t pieces = (int64_t)s->ny * ocean_pieces(s->nx);
     const int threads = worth < most ? (int)worth : most;
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int share = 0; share < threads; share++)
-        lines_fn(s, (int)((int64_t)lines * share / threads),
-                 (int)((int64_t)lines * (share + 1) / threads), t, mode, &n);
+        lines_fn(s, planes, (int)(pieces * share / threads), (int)(pieces * (share + 1) / threads),
+                 t, mode, &n);
 }
 
 /* --- a device ------------------------------------------------------------------------------------
@@ -69,7 +73,8 @@ static const char *const names[] = {
     OCEAN_SWEEPS(SWEEP_TEXT)};
 
 /* The kernels of all sweeps are one text, so that it is compiled once: what is done at points, and
- * a kernel for each that calls it. */
+ * a kernel for each that calls it. Where planes are made of the same terms a work-item has all of
+ * them. */
 static spry_status make_kernels(ocean_points *p)
 {
     static const char call[] =
@@ -80,9 +85,14 @@ static spry_status make_kernels(ocean_points *p)
         "    SP_GLOBAL const scalar *SP_RESTRICT forcing, SP_GLOBAL scalar *SP_RESTRICT y)\n"
         "{\n"
         "    const int i = (int)SP_GLOBAL_ID_0, line = (int)SP_GLOBAL_ID_1;\n"
-        "    if (i < NX && line < lines)\n"
-        "        %s_point(i, line %% NY, line / NY, i >= ALPHA && i < NX - ALPHA, t, mode,\n"
-        "                 a, b, c, e, tables, forcing, y);\n"
+        "    const int j = line %% NY, inside = i >= ALPHA && i < NX - ALPHA;\n"
+        "    if (i >= NX || line >= lines)\n"
+        "        return;\n"
+        "    const int first = line / NY + %d;\n"
+        "    for (int k = first; k < %s; k++)\n"
+        "        for (int m = mode; m < %s; m += TERMS)\n"
+        "            %s_point(place_of(j, k), i, j, k, inside, t, m, a, b, c, e, tables, forcing,\n"
+        "                     y);\n"
         "}\n";
     const ocean_sizes *s = &p->sizes;
     const size_t size = sizeof ocean_points_text + SWEEP_COUNT * (sizeof call + 64) + 64;
@@ -94,9 +104,14 @@ static spry_status make_kernels(ocean_points *p)
     snprintf(options, sizeof options,
              "type=d group=64x4 define=[NX=%d NY=%d NZ=%d ALPHA=%d ROUND_X=%d ROUND_Y=%d]", s->nx,
              s->ny, s->nz, s->alpha, s->round_x, s->round_y);
-    length = (size_t)snprintf(text, size, "#define SIZES\n#define PASS\n%s", ocean_points_text);
-    for (int i = 0; i < SWEEP_COUNT; i++)
-        length += (size_t)snprintf(text + length, size - length, call, names[i], names[i]);
+    length = (size_t)snprintf(text, size, "#define SIZES\n#define PASS\n#define WIDE (NY > 1)\n%s",
+                              ocean_points_text);
+    for (int i = 0; i < SWEEP_COUNT; i++) {
+        const ocean_planes planes = planes_of(s, (ocean_sweep)i);
+        length += (size_t)snprintf(text + length, size - length, call, names[i], planes.from,
+                                   planes.terms > 1 ? "NZ" : "first + 1",
+                                   planes.terms > 1 ? "NZ" : "mode + 1", names[i]);
+    }
     for (int i = 0; i < SWEEP_COUNT && status == SPRY_STATUS_OK; i++)
         status = spry_kernel_new(p->device, text, names[i], options, &p->kernel[i]);
     spry_free(p->ctx, text);
@@ -108,7 +123,8 @@ static spry_status launch(ocean_points *p, ocean_sweep which, double t, int mode
                           const ocean_arrays *v)
 {
     spry_kernel *kernel = p->kernel[which];
-    const int lines = p->sizes.ny * planes_of(&p->sizes, which);
+    const ocean_planes planes = planes_of(&p->sizes, which);
+    const int lines = p->sizes.ny * (planes.terms > 1 ? 1 : planes.to - planes.from);
     const int64_t sides[] = {p->sizes.nx, lines};
     const struct {
         const char *name;

@@ -6,11 +6,15 @@
 
 #define OCEAN_SWEEPS(item) \
     item(metric)           \
+    item(bottom)           \
     item(slopes)           \
     item(product)          \
     item(rates)            \
+    item(drift)            \
     item(into)             \
     item(back)             \
+    item(pick)             \
+    item(put)              \
     item(filter)           \
     item(sums)
 #define SWEEP_NAME(name) SWEEP_##name,
@@ -41,9 +45,12 @@ spry_status ocean_points_make(spry_context *ctx, spry_device *device, const ocea
 void ocean_points_free(ocean_points *points);
 spry_status ocean_sweep_run(ocean_points *points, ocean_sweep which, double t, int mode,
                             const ocean_arrays *arrays);
+/* Planes of a shape before those of d phi/d sigma. */
+enum { SHAPE_PLANES = 5 };
 /* How long `tables` is, and where its parts begin. */
 typedef struct ocean_tables {
     int sigma, d1, d2, into, back, size;
+    int width, row; /* of rows of d1 and d2, and of into and back */
 } ocean_tables;
 ocean_tables ocean_tables_of(const ocean_sizes *s);
 enum {
@@ -70,13 +77,25 @@ enum {
     FORCING_TERMS = 16
 };
 
-/* Some lines of a sweep on the host; one for each order (points_2.c and so on). */
+/* Planes that a sweep goes through, and by how many terms each is made. */
+typedef struct ocean_planes {
+    int from, to, terms;
+} ocean_planes;
+enum { OCEAN_TERMS = 4 }; /* at once */
+
+/* Some pieces of lines on the host, numbered along x first; one for each order (points_2.c and so
+ * on). A piece of all planes stays in a cache from one plane to the next. */
+enum { OCEAN_PIECE = 1024 };
+static inline int ocean_pieces(int nx)
+{
+    return (nx + OCEAN_PIECE - 1) / OCEAN_PIECE;
+}
 typedef struct ocean_numbers {
     const double *a, *b, *c, *e, *tables, *forcing;
     double *y;
 } ocean_numbers;
-typedef void (*ocean_lines_fn)(const ocean_sizes *s, int from, int to, double t, int mode,
-                               const ocean_numbers *n);
+typedef void (*ocean_lines_fn)(const ocean_sizes *s, ocean_planes planes, int from, int to,
+                               double t, int mode, const ocean_numbers *n);
 extern const ocean_lines_fn ocean_lines_2[SWEEP_COUNT], ocean_lines_4[SWEEP_COUNT],
     ocean_lines_6[SWEEP_COUNT], ocean_lines_8[SWEEP_COUNT];
 

@@ -89,7 +89,8 @@ static double surface_at(const ocean_run *r, const double *eta, double x, double
 
 static spry_status add_row(ocean_run *r, double t, const double *eta)
 {
-    spry_status status = text_print(r->ctx, &r->series, "%.9g,%.12g,%.12g", t, r->water, r->energy);
+    spry_status status = text_print(r->ctx, &r->series, "%.9g,%.12g,%.12g", t, r->water,
+                                    r->flow.ship ? r->resistance : r->energy);
     for (int g = 0; g < r->gauges && status == SPRY_STATUS_OK; g++)
         status = text_print(r->ctx, &r->series, ",%.9g",
                             surface_at(r, eta, r->gauge[g][0], r->gauge[g][1]));
@@ -98,7 +99,8 @@ static spry_status add_row(ocean_run *r, double t, const double *eta)
 
 static spry_status add_head(ocean_run *r)
 {
-    spry_status status = text_print(r->ctx, &r->series, "t,water,energy");
+    spry_status status =
+        text_print(r->ctx, &r->series, "t,water,%s", r->flow.ship ? "resistance" : "energy");
     for (int g = 0; g < r->gauges && status == SPRY_STATUS_OK; g++)
         status = text_print(r->ctx, &r->series, ",eta %g:%g", r->gauge[g][0], r->gauge[g][1]);
     return status == SPRY_STATUS_OK ? text_print(r->ctx, &r->series, "\n") : status;
@@ -190,6 +192,8 @@ done:
 spry_status record_state(ocean_run *r, double t, const spry_vector *u, const spry_vector *rate)
 {
     spry_status status = ocean_flow_sums(&r->flow, u, rate, &r->water, &r->energy);
+    if (status == SPRY_STATUS_OK && r->flow.ship)
+        status = ocean_flow_resistance(&r->flow, u, &r->resistance);
     if (status == SPRY_STATUS_OK && (r->gauges > 0 || r->o->harmonics > 0))
         status = spry_vector_copy(u, r->seen);
     if (status != SPRY_STATUS_OK)

@@ -44,7 +44,7 @@ static spry_status make_still(ocean_flow *f)
 {
     char text[192];
     const ocean_setup *s = &f->setup;
-    spry_vector *u = NULL, *zeros = NULL;
+    spry_vector *u = NULL;
     spry_status status = SPRY_STATUS_OK;
     double *depth = spry_alloc(f->ctx, (size_t)f->plane * sizeof *depth);
     if (!depth)
@@ -67,13 +67,10 @@ static spry_status make_still(ocean_flow *f)
         f->deep = fmax(f->deep, depth[i]);
     }
     OCEAN_GO(ocean_flow_vector(f, f->plane, depth, &u));
-    OCEAN_GO(ocean_flow_vector(f, f->plane, NULL, &zeros));
-    OCEAN_GO(
-        ocean_sweep_run(&f->points, SWEEP_metric, 0, 0,
-                        &(ocean_arrays){.a = u, .b = zeros, .tables = f->tables, .y = f->still}));
+    OCEAN_GO(ocean_sweep_run(&f->points, SWEEP_metric, 0, 1,
+                             &(ocean_arrays){.a = u, .tables = f->tables, .y = f->still}));
 done:
     spry_vector_free(u);
-    spry_vector_free(zeros);
     spry_free(f->ctx, depth);
     return status;
 }
@@ -143,27 +140,40 @@ static spry_status make_surface(ocean_flow *f)
 /* --- all -----------------------------------------------------------------------------------------
  */
 
+/* A vertical difference at a level as sweeps have it: the surface's weight stands by itself. */
+static void put_difference(const ocean_vertical *v, int level, const double *weights, double *row)
+{
+    memcpy(row, weights, (size_t)v->width * sizeof *row);
+    if (v->first[level] + v->order < v->intervals)
+        return;
+    row[v->width] = row[v->width - 1];
+    row[v->width - 1] = 0;
+}
+
 static spry_status make_tables(ocean_flow *f)
 {
     const ocean_sizes *s = &f->points.sizes;
     const ocean_vertical *v = &f->vertical;
     const ocean_tables at = ocean_tables_of(s);
-    const size_t rows = (size_t)(s->nz + 1) * (size_t)v->width,
-                 square = (size_t)s->nz * (size_t)s->nz;
+    const int nz = s->nz;
     double *t = spry_alloc(f->ctx, (size_t)at.size * sizeof *t);
     if (!t)
         return SPRY_STATUS_NO_MEMORY;
-    memset(t, 0, TABLE_HEAD * sizeof *t);
+    memset(t, 0, (size_t)at.size * sizeof *t);
     t[TABLE_X] = 1 / f->dx;
     t[TABLE_Y] = s->ny > 1 ? 1 / f->dy : 0;
     t[TABLE_G] = f->setup.gravity;
     t[TABLE_SLOPE] = v->slope;
     ocean_filter_weights(t + TABLE_FILTER);
-    memcpy(t + at.sigma, v->sigma, (size_t)(s->nz + 1) * sizeof *t);
-    memcpy(t + at.d1, v->d1, rows * sizeof *t);
-    memcpy(t + at.d2, v->d2, rows * sizeof *t);
-    memcpy(t + at.into, v->into, square * sizeof *t);
-    memcpy(t + at.back, v->back, square * sizeof *t);
+    memcpy(t + at.sigma, v->sigma, (size_t)(nz + 1) * sizeof *t);
+    for (int k = 0; k <= nz; k++) {
+        put_difference(v, k, v->d1 + (ptrdiff_t)k * v->width, t + at.d1 + k * at.width);
+        put_difference(v, k, v->d2 + (ptrdiff_t)k * v->width, t + at.d2 + k * at.width);
+    }
+    for (int k = 0; k < nz; k++) {
+        memcpy(t + at.into + k * at.row, v->into + (ptrdiff_t)k * nz, (size_t)nz * sizeof *t);
+        memcpy(t + at.back + k * at.row, v->back + (ptrdiff_t)k * nz, (size_t)nz * sizeof *t);
+    }
     const spry_status status = ocean_flow_vector(f, at.size, t, &f->tables);
     spry_free(f->ctx, t);
     return status;
@@ -175,15 +185,40 @@ static spry_status make_vectors(ocean_flow *f)
     const struct {
         spry_vector **v;
         int planes;
-    } list[] = {{&f->still, 4},  {&f->shape, 5 + nz}, {&f->zones, 2}, {&f->nothing, nz},
-                {&f->phi, nz},   {&f->past, nz},      {&f->rhs, nz},  {&f->ones, 1},
-                {&f->before, 1}, {&f->behind, 1}};
+    } list[] = {{&f->still, 4},   {&f->shape, SHAPE_PLANES + nz + 1},
+                {&f->zones, 2},   {&f->nothing, nz},
+                {&f->phi, nz},    {&f->past, nz},
+                {&f->rhs, nz},    {&f->ones, 1},
+                {&f->before, nz}, {&f->behind, nz}};
     spry_status status = SPRY_STATUS_OK;
     for (size_t i = 0; i < sizeof list / sizeof *list; i++)
         OCEAN_GO(ocean_flow_vector(f, list[i].planes * f->plane, NULL, list[i].v));
     OCEAN_GO(spry_vector_new(f->ctx, SPRY_TYPE_D, 3, NULL, SPRY_OWN_TAKE, &f->times));
     OCEAN_GO(ocean_flow_vector(f, DRIVE_SIZE, f->drive, &f->forcing));
     OCEAN_GO(spry_vector_fill(f->ones, (spry_scalar){1, 0}));
+done:
+    return status;
+}
+
+/* Number m of the planes of a vector, in place; or, where that is not possible, a plane. */
+static spry_status make_plane(const ocean_flow *f, spry_vector *planes, int m, spry_vector **v)
+{
+    double *data = spry_vector_data(planes);
+    if (!data)
+        return ocean_flow_vector(f, f->plane, NULL, v);
+    data += m * f->plane;
+    return f->device ? spry_vector_on(f->device, SPRY_TYPE_D, f->plane, data, v)
+                     : spry_vector_new(f->ctx, SPRY_TYPE_D, f->plane, data, SPRY_OWN_BORROW, v);
+}
+
+static spry_status make_planes(ocean_flow *f)
+{
+    spry_status status = SPRY_STATUS_OK;
+    f->apart = !spry_vector_data(f->before);
+    for (int m = 0; m < (f->apart ? 1 : f->setup.nz); m++) {
+        OCEAN_GO(make_plane(f, f->before, m, &f->in[m]));
+        OCEAN_GO(make_plane(f, f->behind, m, &f->out[m]));
+    }
 done:
     return status;
 }
@@ -197,6 +232,8 @@ static spry_status make_solver(ocean_flow *f)
                                         ocean_flow_laplace, f, &f->laplace));
     OCEAN_GO(spry_operator_from_product(f->ctx, f->device, SPRY_TYPE_D, n, n, false,
                                         ocean_flow_precon, f, &f->precon));
+    OCEAN_GO(spry_operator_set_bytes(f->laplace, (int64_t)ocean_bytes_product(&f->setup)));
+    OCEAN_GO(spry_operator_set_bytes(f->precon, (int64_t)ocean_bytes_precon(&f->setup, f->apart)));
     OCEAN_GO(spry_solver_new(f->ctx, &f->solver));
     snprintf(options, sizeof options, "method=%s tol=%.17g max-iter=200", f->setup.method,
              f->setup.tol);
@@ -207,17 +244,22 @@ done:
     return status;
 }
 
+ocean_sizes ocean_sizes_of(const ocean_setup *s)
+{
+    return (ocean_sizes){.nx = s->nx + !s->round_x,
+                         .ny = s->ny == 0 ? 1 : s->ny + !s->round_y,
+                         .nz = s->nz,
+                         .alpha = s->order / 2,
+                         .round_x = s->round_x,
+                         .round_y = s->round_y};
+}
+
 spry_status ocean_flow_make(spry_context *ctx, const ocean_setup *setup, ocean_flow *f)
 {
     spry_status status = SPRY_STATUS_OK;
     *f = (ocean_flow){.ctx = ctx, .setup = *setup};
     OCEAN_GO(check_setup(ctx, setup));
-    const ocean_sizes sizes = {.nx = setup->nx + !setup->round_x,
-                               .ny = setup->ny == 0 ? 1 : setup->ny + !setup->round_y,
-                               .nz = setup->nz,
-                               .alpha = setup->order / 2,
-                               .round_x = setup->round_x,
-                               .round_y = setup->round_y};
+    const ocean_sizes sizes = ocean_sizes_of(setup);
     f->plane = (int64_t)sizes.nx * sizes.ny;
     f->dx = setup->length / setup->nx;
     f->dy = setup->ny > 0 ? setup->width / setup->ny : 0;
@@ -227,6 +269,7 @@ spry_status ocean_flow_make(spry_context *ctx, const ocean_setup *setup, ocean_f
     OCEAN_GO(ocean_points_make(ctx, f->device, &sizes, &f->points));
     OCEAN_GO(make_tables(f));
     OCEAN_GO(make_vectors(f));
+    OCEAN_GO(make_planes(f));
     OCEAN_GO(make_still(f));
     OCEAN_GO(make_surface(f));
     for (int m = 0; m < setup->nz; m++)
@@ -241,13 +284,15 @@ void ocean_flow_free(ocean_flow *f)
 {
     spry_vector *const list[] = {f->still,   f->shape, f->tables, f->forcing, f->zones,
                                  f->nothing, f->phi,   f->rhs,    f->ones,    f->before,
-                                 f->behind,  f->past,  f->times};
+                                 f->behind,  f->past,  f->times,  f->ship,    f->lever};
     spry_solver_free(f->solver);
     spry_operator_free(f->laplace);
     spry_operator_free(f->precon);
     for (int m = 0; m < LEVELS_MOST; m++) {
         spry_operator_free(f->cycle[m]);
         spry_operator_free(f->mode[m]);
+        spry_vector_free(f->in[m]);
+        spry_vector_free(f->out[m]);
     }
     for (size_t i = 0; i < sizeof list / sizeof *list; i++)
         spry_vector_free(list[i]);

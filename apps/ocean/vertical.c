@@ -108,16 +108,37 @@ double ocean_vertical_response(const ocean_vertical *v, double depth, double squ
     return w / depth;
 }
 
-double ocean_shortest(int order, double spacing)
+/* Centred differences of derivative number q, spacing 1. */
+static void centred(int q, int order, double w[WIDTH_MOST + 1])
 {
-    double node[WIDTH_MOST] = {0}, w[WIDTH_MOST + 1], sum = 0;
     const int middle = order / 2;
+    double node[WIDTH_MOST] = {0};
     for (int j = 0; j <= order; j++)
         node[j] = j - middle;
-    difference(2, 0, order + 1, node, false, w);
+    difference(q, 0, order + 1, node, false, w);
+}
+
+double ocean_shortest(int order, double spacing)
+{
+    double w[WIDTH_MOST + 1], sum = 0;
+    centred(2, order, w);
     for (int j = 0; j <= order; j++)
         sum += fabs(w[j]); /* signs alternate */
     return sum / (spacing * spacing);
+}
+
+double ocean_steepest(int order, double spacing)
+{
+    enum { WAVES = 1000 }; /* flat where it is largest: 1e-6 of it may be missed */
+    double w[WIDTH_MOST + 1], most = 0;
+    centred(1, order, w);
+    for (int i = 0; i <= WAVES; i++) {
+        double sum = 0;
+        for (int j = 1; j <= order / 2; j++)
+            sum += 2 * w[order / 2 + j] * sin(PI * j * i / WAVES);
+        most = fmax(most, sum);
+    }
+    return most / spacing;
 }
 
 void ocean_filter_weights(double weights[FILTER_REACH + 1])

@@ -31,6 +31,8 @@ void ocean_vertical_make(int intervals, int order, bool clustered, ocean_vertica
 double ocean_vertical_response(const ocean_vertical *v, double depth, double square);
 /* k^2 of the shortest wave of a spacing, as differences have it. */
 double ocean_shortest(int order, double spacing);
+/* The largest |k| that first differences have of any wave. */
+double ocean_steepest(int order, double spacing);
 /* Weights of the 13-point Savitzky-Golay filter that leaves polynomials of degree 10 as they are,
  * from its middle on. */
 enum { FILTER_REACH = 6 };

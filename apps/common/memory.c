@@ -1,0 +1,24 @@
+/* A look at the memory before it is asked for. */
+#include "common/app.h"
+
+#include <string.h>
+
+/* Whether a name that was asked for ("cuda") is a device's ("cuda:0"). */
+static bool is_named(const spry_device_info *info, const char *name)
+{
+    return info->usable && (strcmp(info->name, name) == 0 || strcmp(info->kind, name) == 0);
+}
+
+int app_check_memory(spry_context *ctx, const char *device, double bytes, const char *what,
+                     const char *advice)
+{
+    spry_device_info info = SPRY_DEVICE_INFO_INIT;
+    bool found = false;
+    for (int i = 0; !found && spry_device_describe(ctx, i, &info); i++)
+        found = is_named(&info, device);
+    if (!found || info.memory_bytes == 0 || bytes <= (double)info.memory_bytes)
+        return EXIT_DONE;
+    return cli_fail(EXIT_RESOURCES, "%s needs about %s, %s has %s; take %s", what,
+                    text_bytes(bytes), strcmp(info.kind, "cpu") == 0 ? "this machine" : info.name,
+                    text_bytes((double)info.memory_bytes), advice);
+}
