@@ -174,8 +174,8 @@ typedef struct spry_helmholtz_info {
  * absorb: "100x100x100 boundary=absorb layer=20". Right-hand sides go through spry_stencil_rhs().
  * Collective where the grid is cut.
  *
- * With scheme=second, and with scheme=optimal, the matrix is symmetric (complex symmetric: cocg,
- * cocr), with scheme=compact4 where k2 is constant and layers are none; Neumann's faces aside.
+ * With scheme=second, scheme=optimal and symmetric=yes the matrix is symmetric (complex symmetric:
+ * cocg, cocr), Neumann's faces aside; else where k2 is constant and layers are none.
  *
  * @param grid     of equal intervals
  * @param k2       the square of the wave number: a vector of all points, or of one element

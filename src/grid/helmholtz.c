@@ -7,8 +7,9 @@
  * as it is between the layers: it vanishes as h^2, rises nowhere suddenly, and reflections are the
  * same as with the stretched coordinates in it (docs/waves.md).
  *
- * B k^2 is no symmetric matrix where k varies. compact4 needs it for its order; optimal has fluxes
- * dx(k^2 dx) in the place of dx^2 k^2, which differ by terms of h^2 where k varies.
+ * B k^2 is no symmetric matrix where k varies. What makes it none is of h^2 and skew, so that the
+ * fourth order and symmetry exclude each other: symmetric matrices have fluxes dx(k^2 dx) in the
+ * place of dx^2 k^2.
  */
 #include "grid/helmholtz.h"
 
@@ -24,6 +25,9 @@
     item(REAL, strength, "0", 0, 1e9, NULL,                                                        \
          "of layers at the face; 0: that leaves 1e-4 of the longest wave that meets one head on")  \
     item(REAL, power, "2", 0, 16, NULL, "of the depth in layers")                                  \
+    item(WORD, symmetric, "auto", 0, 0, "auto yes no",                                             \
+         "whether compact4 and optimal have symmetric matrices where k2 varies, and are of order " \
+         "2 there; auto: optimal has")                                                             \
     item(REAL, least, "4", 0, 1e9, NULL, "points per wavelength below which it fails")             \
     item(WORD, type, "z", 0, 0, "s d c z", "type of the numbers")                                  \
     item(TEXT, device, "cpu", 0, 0, NULL, "where it lives: cpu, cuda, opencl:1")
@@ -33,6 +37,7 @@ typedef struct wave_options {
 } wave_options;
 enum { SCHEME_SECOND, SCHEME_COMPACT4, SCHEME_OPTIMAL };
 enum { LAYER_PML, LAYER_DAMP };
+enum { SYMMETRIC_AUTO, SYMMETRIC_YES };
 #define OPTION_OWNER wave_options
 static const spry_option option_rows[] = {WAVE_OPTIONS(SPRY_OPTION_ROW)};
 #undef OPTION_OWNER
@@ -309,7 +314,9 @@ static void put_operator(base_text *t, const wave_maker *m)
         else
             base_text_put(t, " + d%c^2", "xyz"[a]);
     put_products(t, m);
-    put_mean(t, m, m->o.scheme == SCHEME_OPTIMAL ? MEAN_FLUX : MEAN_OF_M);
+    const bool symmetric = m->o.symmetric == SYMMETRIC_YES ||
+                           (m->o.symmetric == SYMMETRIC_AUTO && m->o.scheme == SCHEME_OPTIMAL);
+    put_mean(t, m, symmetric ? MEAN_FLUX : MEAN_OF_M);
 }
 
 /* A stencil of a text on the host, or where the operator is to live. */

@@ -206,7 +206,7 @@ static double plane_error(spry_context *ctx, int dimensions, int n, const char *
 {
     /* k^2 well between the eigenvalues pi^2 (i^2 + j^2 + ...) of the box */
     plane p = {6.5, {0.48, 0.6, 0.64}};
-    char text[32], options[32];
+    char text[32], options[64];
     spry_grid *grid;
     spry_operator *A;
     spry_vector *k2, *u, *b;
@@ -239,19 +239,24 @@ static double plane_error(spry_context *ctx, int dimensions, int n, const char *
 }
 
 /* Twice as many intervals gain 2^order; a third of an order may be missing, since terms of the next
- * orders are not nothing on such grids. Where k varies optimal is of second order. */
+ * orders are not nothing on such grids. Where k varies symmetric matrices are of second order. */
 static void rates(void **state)
 {
+    static const struct {
+        const char *scheme;
+        int order, varied;
+    } cases[] = {
+        {"second", 2, 2}, {"compact4", 4, 4}, {"optimal", 4, 2}, {"optimal symmetric=no", 4, 4}};
     for (int dimensions = 2; dimensions <= 3; dimensions++)
         for (int varies = 0; varies <= (dimensions == 2); varies++)
-            for (int s = 0; s < 3; s++) {
+            for (size_t c = 0; c < COUNT(cases) - !varies; c++) {
                 const int n = dimensions == 2 ? 24 : 8;
-                const int order = s == 2 && varies ? 2 : orders[s];
-                const double coarse = plane_error(*state, dimensions, n, schemes[s], varies),
-                             fine = plane_error(*state, dimensions, 2 * n, schemes[s], varies);
+                const int order = varies ? cases[c].varied : cases[c].order;
+                const double coarse = plane_error(*state, dimensions, n, cases[c].scheme, varies),
+                             fine = plane_error(*state, dimensions, 2 * n, cases[c].scheme, varies);
                 print_message("%d-D, %s%s: %.3g with %d intervals, %.3g with twice as many: %.2f\n",
-                              dimensions, schemes[s], varies ? ", k varies" : "", coarse, n, fine,
-                              log2(coarse / fine));
+                              dimensions, cases[c].scheme, varies ? ", k varies" : "", coarse, n,
+                              fine, log2(coarse / fine));
                 assert_true(log2(coarse / fine) > order - 0.35);
             }
 }
@@ -464,6 +469,7 @@ static void symmetric(void **state)
         assert_true(is_symmetric(*state, grids[g], "scheme=second", true));
         assert_true(is_symmetric(*state, grids[g], "scheme=optimal", true));
         assert_true(is_symmetric(*state, grids[g], "scheme=optimal layer=damp", true));
+        assert_true(is_symmetric(*state, grids[g], "scheme=compact4 symmetric=yes", true));
         assert_false(is_symmetric(*state, grids[g], "scheme=compact4", true));
     }
     assert_true(is_symmetric(*state, "9x8x7", "scheme=compact4", false));
