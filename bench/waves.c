@@ -119,7 +119,7 @@ static void errors(spry_context *ctx, int dimensions, int most)
             if (dimensions == 2)
                 solve_directly(ctx, &p);
             else
-                iterate(ctx, &p, "method=bicgstab precon=none tol=1e-6 max-iter=20000");
+                iterate(ctx, &p, "method=bicg precon=none tol=1e-6 max-iter=20000");
             printf(" | %.2g, %.2g", p.info.number_error, green_error(ctx, &p));
             fflush(stdout);
             problem_free(&p);

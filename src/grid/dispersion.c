@@ -17,8 +17,8 @@ typedef struct wave_symbol {
 
 static wave_symbol symbol_of(const grid_shape *shape, double q, const double n[GRID_AXES])
 {
-    wave_symbol s = {{0}, {0}};
-    for (int a = 0; a < shape->dimensions; a++) {
+    wave_symbol s;
+    for (int a = 0; a < GRID_AXES; a++) { /* 0 along an axis that is not there, as n is */
         const double step = n[a] * shape->axis[a].spacing, half = sin(q * step / 2);
         s.d[a] = -4 * half * half;
         s.slope[a] = -2 * step * sin(q * step);
@@ -63,7 +63,7 @@ typedef struct scheme_parts {
 static scheme_parts parts_of(const grid_shape *shape, const wave_symbol *s, bool slope)
 {
     scheme_parts parts = {0};
-    for (int a = 0; a < shape->dimensions; a++) {
+    for (int a = 0; a < GRID_AXES; a++) {
         const double d = slope ? s->slope[a] : s->d[a];
         parts.plain += d / square(shape->axis[a].spacing);
         parts.mean += d;
@@ -93,7 +93,8 @@ static int directions(int dimensions)
 static void direction(int dimensions, int i, double n[GRID_AXES])
 {
     const double turn = acos(0) / ANGLES;
-    const double across = i % (ANGLES + 1) * turn, up = i / (ANGLES + 1) * turn;
+    const int above = i / (ANGLES + 1);
+    const double across = i % (ANGLES + 1) * turn, up = above * turn;
     n[0] = dimensions == 1 ? 1 : cos(across) * cos(up);
     n[1] = dimensions == 1 ? 0 : sin(across) * cos(up);
     n[2] = dimensions == 3 ? sin(up) : 0;
@@ -190,7 +191,7 @@ double scheme_number(const wave_scheme *scheme, const grid_shape *shape, double 
 static double way_through(const grid_shape *shape, const double n[GRID_AXES])
 {
     double way = INFINITY;
-    for (int a = 0; a < shape->dimensions; a++) {
+    for (int a = 0; a < GRID_AXES; a++) {
         const grid_axis *axis = &shape->axis[a];
         const double length =
             axis->spacing * (double)(axis->intervals - axis->layer[0] - axis->layer[1]);
