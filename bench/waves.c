@@ -4,7 +4,7 @@
  * it. errors: for each scheme and 4 to 16 points per wavelength the error of wave numbers that is
  * told, and the largest one of u beside Green's function from 1 to 2 wavelengths away, with layers
  * of 2 wavelengths (1 in three dimensions); u by factors of the matrix, in three dimensions by
- * bicgstab to 1e-6. iterations: to 1e-6 from 0, without preconditioner, at 8 points per wavelength,
+ * bicg to 1e-6. iterations: to 1e-6 from 0, without preconditioner, at 8 points per wavelength,
  * for 2, 4, 8 ... MOST wavelengths between layers of one.
  */
 #include "peers/peer.h"
