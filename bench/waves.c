@@ -1,5 +1,5 @@
 /*
- * usage: bench_waves [errors | iterations] [DIMENSIONS [MOST]]
+ * usage: bench_waves [errors | iterations] [DIMENSIONS [MOST [METHODS...]]]
  * The Helmholtz equation with a point in the middle of a box and perfectly matched layers around
  * it. errors: for each scheme and 4 to 16 points per wavelength the error of wave numbers that is
  * told, and the largest one of u beside Green's function from 1 to 2 wavelengths away, with layers
@@ -128,12 +128,10 @@ static void errors(spry_context *ctx, int dimensions, int most)
     }
 }
 
-static void iterations(spry_context *ctx, int dimensions, int most)
+static void iterations(spry_context *ctx, int dimensions, int most, int count, char **methods)
 {
-    static const char *const methods[] = {"bicg", "bicgstab",         "cocg",
-                                          "cocr", "gmres restart=50", "idr"};
     printf("wavelengths  unknowns");
-    for (int m = 0; m < 6; m++)
+    for (int m = 0; m < count; m++)
         printf("  %s", methods[m]);
     printf("\n");
     for (int inner = 2; inner <= most; inner *= 2) {
@@ -141,7 +139,7 @@ static void iterations(spry_context *ctx, int dimensions, int most)
             .dimensions = dimensions, .points = 8, .inner = inner, .width = 1, .scheme = "optimal"};
         problem_new(ctx, &p);
         printf("%11d  %8lld", inner, (long long)spry_vector_size(p.b));
-        for (int m = 0; m < 6; m++) {
+        for (int m = 0; m < count; m++) {
             char options[128];
             snprintf(options, sizeof options, "method=%s precon=none tol=1e-6 max-iter=20000",
                      methods[m]);
@@ -155,13 +153,17 @@ static void iterations(spry_context *ctx, int dimensions, int most)
 
 int main(int argc, char **argv)
 {
+    static char *all[] = {"bicg", "bicgstab", "cocg", "cocr", "gmres restart=50", "idr"};
     const int dimensions = argc > 2 ? atoi(argv[2]) : 2;
     const int most = argc > 3 ? atoi(argv[3]) : 16;
-    const bool counts = argc > 1 && strcmp(argv[1], "iterations") == 0;
+    const bool named = argc > 4;
     spry_context *ctx = NULL;
     if (spry_context_new(NULL, &ctx) != SPRY_STATUS_OK)
         return 1;
-    (counts ? iterations : errors)(ctx, dimensions, most);
+    if (argc > 1 && strcmp(argv[1], "iterations") == 0)
+        iterations(ctx, dimensions, most, named ? argc - 4 : 6, named ? argv + 4 : all);
+    else
+        errors(ctx, dimensions, most);
     spry_context_free(ctx);
     return 0;
 }
