@@ -157,6 +157,7 @@ spry_status born_precon(const fourier *f, const wave_medium *medium, spry_operat
     op->state = s;
     SPRY_GO(f->ctx, spry_vector_new(f->ctx, f->type, f->count, NULL, SPRY_OWN_COPY, &s->plain));
     SPRY_GO(f->ctx, spry_vector_new(f->ctx, f->type, f->count, NULL, SPRY_OWN_COPY, &s->conjugate));
+#pragma omp parallel for num_threads(host_threads(f->ctx, f->count)) schedule(static)
     for (int64_t i = 0; i < f->count; i++) {
         const spry_scalar value = scale_of(medium, i);
         value_set(f->type, s->plain->data, i, value);

@@ -93,6 +93,7 @@ static spry_status read_medium(const spry_wave *w, const spry_vector *k2, spry_s
                          k2->n, s->unknowns, s->points);
     SPRY_GO(w->ctx, vector_here(k2, &here, &copy));
     SPRY_GO(w->ctx, base_alloc(w->ctx, s->unknowns, sizeof **box, box));
+#pragma omp parallel for num_threads(host_threads(w->ctx, s->unknowns)) schedule(static)
     for (int64_t i = 0; i < s->unknowns; i++) {
         int64_t from = k2->n == 1 ? 0 : i;
         if (k2->n != 1 && k2->n != s->unknowns) {

@@ -107,9 +107,7 @@ double wave_medium_longest(const wave_frame *frame, const spry_scalar *box, doub
 /* Padded lengths, with layers of a thickness in points; 0: by the longest wavelength. */
 spry_status wave_frame_make(spry_context *ctx, int64_t thickness, double longest,
                             wave_frame *frame);
-/* The medium at a padded point; of all, for a shift in units of the largest k^2 (0: chosen). */
-spry_scalar wave_medium_at(const wave_frame *frame, const spry_scalar *box,
-                           const int64_t at[WAVE_AXES]);
+/* The medium of all padded points, for a shift in units of the largest k^2 (0: chosen). */
 spry_status wave_medium_make(spry_context *ctx, const wave_frame *frame, const spry_scalar *box,
                              double shift, wave_medium *medium);
 

@@ -43,7 +43,7 @@ typedef struct things {
     spry_grid_info grid_info;
     spry_wave *wave, *made_wave;
     spry_wave_info wave_info;
-    spry_vector **wave_f, *wave_u;
+    spry_vector *wave_f, *wave_u;
     const spry_vector *wave_sources[1];
     spry_helmholtz_info waves;
     double place[3], points[6];
