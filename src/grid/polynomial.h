@@ -5,6 +5,7 @@
 #include "base/base.h"
 
 #include <complex.h>
+#include <math.h>
 
 enum { POLYNOMIAL_MOST = 64 }; /* degree */
 /* The inverse zeros of the polynomial of that degree, up to the most, that is least in the mean
