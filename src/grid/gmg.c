@@ -47,13 +47,13 @@ static void step_share(void *argument, int share, int shares)
     }
 }
 
-static spry_status jacobi_sweep(const gmg *m, const gmg_level *l, bool zero, spry_scalar weight)
+static spry_status jacobi_sweep(const gmg *m, const gmg_level *l, bool zero, spry_scalar w)
 {
-    const spry_scalar minus = {-weight.re, -weight.im};
-    smooth_job job = {.m = m, .l = l, .begins = zero, .weight = weight};
+    const spry_scalar minus = {-w.re, -w.im};
+    smooth_job job = {.m = m, .l = l, .begins = zero, .weight = w};
     spry_status status = zero ? SPRY_STATUS_OK : gmg_bring_x(l, l->x);
     if (!zero && status == SPRY_STATUS_OK)
-        status = stencil_run(l->A, SPRY_TRANSPOSE_NO, minus, l->x, weight, l->b, l->r);
+        status = stencil_run(l->A, SPRY_TRANSPOSE_NO, minus, l->x, w, l->b, l->r);
     if (status == SPRY_STATUS_OK)
         base_share_out(m->ctx, host_threads(m->ctx, l->count), step_share, &job);
     return status;

@@ -41,7 +41,7 @@ static void evaluate(const basis *b, double complex z, double complex *value, do
 }
 
 /* Arnoldi's process for the diagonal matrix of the numbers, begun with ones: v has room for n
- * (degree + 1) numbers. It ends early where there are too few different ones. */
+ * (degree + 1) numbers. It ends early where few are different. */
 static void orthogonalise(int64_t n, const double complex *z, int degree, double complex *v,
                           basis *b)
 {
@@ -61,9 +61,11 @@ static void orthogonalise(int64_t n, const double complex *z, int degree, double
                 next[k] -= h * v[i * n + k];
         }
         const double size = sqrt(creal(inner(n, next, next)));
-        if (!(size > tiny * before))
+        b->h[j + 1][j] = fmax(size, tiny * before);
+        if (!(size > tiny * before)) { /* the next one is 0 at all numbers */
+            b->degree++;
             break;
-        b->h[j + 1][j] = size;
+        }
         for (int64_t k = 0; k < n; k++)
             next[k] /= size;
     }
@@ -141,13 +143,8 @@ spry_status polynomial_fit(spry_context *ctx, int64_t n, const double complex *z
     for (int64_t i = 0; i < n; i++)
         radius = fmax(radius, cabs(z[i] - centre));
     orthogonalise(n, z, degree, room, b);
-    if (b->degree == 0) { /* one number alone */
-        b->degree = degree > 0;
-        zero[0] = centre;
-    } else {
-        find_zeros(b, centre, radius, zero);
-        order_zeros(b->degree, zero);
-    }
+    find_zeros(b, centre, radius, zero);
+    order_zeros(b->degree, zero);
     *count = b->degree;
     for (int k = 0; k < *count; k++) {
         const double complex w = 1 / zero[k];

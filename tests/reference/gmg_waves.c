@@ -108,7 +108,7 @@ static system_of make(spry_context *ctx, const char *grid, const char *text, con
     medium m = {.dimensions = info.dimensions, .contrast = contrast};
     m.k2 = pow(2 * acos(-1) / (points * info.spacing[0]), 2);
     assert_ok(ctx, spry_field_new(s.grid, SPRY_TYPE_D, true, square_of_k, &m, &value[0]));
-    assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_Z, 1, NULL, &value[1]));
+    assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_Z, 1, NULL, SPRY_OWN_COPY, &value[1]));
     assert_ok(ctx, spry_vector_fill(value[1], (spry_scalar){0, 1}));
     assert_ok(ctx, spry_field_absorb(s.grid, SPRY_TYPE_D, "strength=2", &value[2]));
     assert_ok(ctx,
@@ -154,39 +154,40 @@ static int64_t iterations(spry_context *ctx, const char *grid, const char *text,
 
 #define SPONGE "laplace + k2 + j*a*k2"
 
-/* Beside none, in media that differ from place to place, with every kind of layer, in both
- * precisions, by methods for all systems and for symmetric ones. */
+/* In media that differ from place to place, with every kind of layer, in both precisions, by
+ * methods for all systems and for symmetric ones; some beside none. */
 static void counts(void **state)
 {
     static const struct {
         const char *grid, *text, *options, *method;
         double points, contrast;
         int most;
+        bool beside;
     } cases[] = {
-        {"64x64 boundary=absorb layer=10", SPONGE, "type=z", "gmres", 10, 0, 25},
-        {"64x64 boundary=absorb layer=10", SPONGE, "type=c", "gmres", 10, 0, 25},
-        {"64x64 boundary=absorb layer=10", SPONGE, "type=z", "gmres", 10, 0.15, 40},
-        {"64x64 boundary=absorb layer=10", SPONGE, "type=z", "bicgstab", 10, 0.15, 40},
-        {"64x64 boundary=absorb layer=10", SPONGE, "type=z", "cocg", 10, 0.15, 40},
-        {"64x64 boundary=absorb layer=10", SPONGE, "type=z order=4", "idr", 10, 0.15, 60},
+        {"64x64 boundary=absorb layer=10", SPONGE, "type=z", "gmres", 10, 0, 22, true},
+        {"64x64 boundary=absorb layer=10", SPONGE, "type=c", "gmres", 10, 0, 22, false},
+        {"64x64 boundary=absorb layer=10", SPONGE, "type=z", "bicgstab", 10, 0.15, 17, true},
+        {"64x64 boundary=absorb layer=10", SPONGE, "type=z", "cocg", 10, 0.15, 32, true},
+        {"64x64 boundary=absorb layer=10", SPONGE, "type=z order=4", "idr", 10, 0.15, 36, false},
         {"64x64 boundary=absorb layer=10", "-laplace - k2 - j*a*k2", "type=z", "gmres", 20, 0.15,
-         25},
+         24, false},
         {"64x64 boundary=absorb layer=10", "ax*dx*ax*dx + ay*dy*ay*dy + k2", "type=z", "gmres", 20,
-         0, 40},
-        {"24x24x24 boundary=absorb layer=6", SPONGE, "type=z", "gmres", 8, 0.1, 20},
-        {"24x24x24 boundary=absorb layer=6", SPONGE, "type=c", "bicgstab", 8, 0.1, 20},
+         0, 40, false},
+        {"24x24x24 boundary=absorb layer=6", SPONGE, "type=z", "gmres", 8, 0.1, 20, false},
     };
     for (size_t k = 0; k < COUNT(cases); k++) {
         char with[128], without[128];
+        int64_t slow = 0;
         snprintf(with, sizeof with, "method=%s precon=gmg:shift=0.3 tol=1e-5", cases[k].method);
         snprintf(without, sizeof without, "method=%s tol=1e-5 max-iter=5000", cases[k].method);
         const int64_t fast = iterations(*state, cases[k].grid, cases[k].text, cases[k].options,
-                                        cases[k].points, cases[k].contrast, with),
-                      slow = iterations(*state, cases[k].grid, cases[k].text, cases[k].options,
-                                        cases[k].points, cases[k].contrast, without);
+                                        cases[k].points, cases[k].contrast, with);
+        if (cases[k].beside)
+            slow = iterations(*state, cases[k].grid, cases[k].text, cases[k].options,
+                              cases[k].points, cases[k].contrast, without);
         print_message("%s, %s, %s, %s: %d, %d without\n", cases[k].grid, cases[k].text,
                       cases[k].options, cases[k].method, (int)fast, (int)slow);
-        assert_true(fast <= cases[k].most && 5 * fast <= slow);
+        assert_true(fast <= cases[k].most && (!cases[k].beside || 10 * fast <= slow));
     }
 }
 
@@ -264,7 +265,7 @@ static void faults(void **state)
         spry_operator *A, *M = NULL;
         spry_vector *constant;
         assert_ok(ctx, spry_grid_new(ctx, "16x16", &grid));
-        assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, 1, NULL, &constant));
+        assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, 1, NULL, SPRY_OWN_COPY, &constant));
         assert_ok(ctx, spry_vector_fill(constant, (spry_scalar){50, 0}));
         assert_ok(ctx, spry_operator_stencil(grid, cases[k].text, cases[k].options, 1,
                                              (const char *[]){"k2"},
@@ -286,6 +287,7 @@ typedef struct life_of {
 static spry_status life(spry_context *ctx, void *data)
 {
     const life_of *l = data;
+    (void)ctx;
     spry_operator *M = NULL;
     spry_status status = spry_precon_beside(l->system.A, NULL, l->options, &M);
     if (status == SPRY_STATUS_OK)
