@@ -91,11 +91,13 @@ SPRY_API spry_status spry_field_new(const spry_grid *grid, spry_type type, bool 
                                     spry_place_fn function, void *data, spry_vector **field);
 /**
  * What absorbs in the layers before faces that are named absorb: a coefficient of operators, 0
- * (kind=rate) or 1 (kind=stretch) outside of layers. A rate a damps u by -a*u; a stretch a = 1 / s
- * makes waves decay where a*dx*(a*dx) stands for dx*dx, with a for each axis by itself (axis=x).
+ * (kind=rate) or 1 (kind=stretch, kind=pml) outside of layers. A rate a damps u by -a*u; a stretch
+ * a = 1 / s makes waves decay where a*dx*(a*dx) stands for dx*dx, with a for each axis by itself
+ * (axis=x). Layers that are perfectly matched are the same with symmetric matrices:
+ * "dx(ax*dx) + dy(ay*dy) + k2*s" with kind=pml of axis=x, axis=y and axis=all.
  *
  * @param grid     whose layers they are: "100x100 x=absorb layer=10"
- * @param type     of the field; a stretch is complex
+ * @param type     of the field; a stretch and pml are complex
  * @param options  see spry_absorb_options(): "kind=rate axis=x strength=40 power=2"; or NULL
  * @param field    out: a vector of all points
  */
@@ -122,10 +124,10 @@ SPRY_API spry_option_list spry_field_options(void);
 
 /**
  * An operator of differences, made of a text: a sum of products of dx, dy, dz and their powers
- * (dx^2 is the second derivative with a stencil of its own), laplace, div(k*grad), numbers and
- * names of coefficients. Factors act on what is to their right: dx*k*dx. It keeps what it needs of
- * the grid and of the coefficients, and is an operator like any other: transposed products, all
- * methods, spry_operator_to_matrix() for what needs entries.
+ * (dx^2 is the second derivative with a stencil of its own), laplace, div(k*grad), fluxes along one
+ * axis, dx(k*dx), numbers and names of coefficients. Factors act on what is to their right:
+ * dx*k*dx. It keeps what it needs of the grid and of the coefficients, and is an operator like any
+ * other: transposed products, all methods, spry_operator_to_matrix() for what needs entries.
  *
  * @param grid     on whose unknowns it acts
  * @param text     "-dx^2 - dy^2 + 3*dx + k"; faults are SPRY_STATUS_BAD_INPUT with line and column
@@ -143,9 +145,10 @@ SPRY_API spry_status spry_operator_stencil(const spry_grid *grid, const char *te
 SPRY_API spry_option_list spry_stencil_options(void);
 /**
  * The right-hand side of A u = f with what is known at the boundary brought over: b = f - (what A
- * makes of the known values and derivatives). Not needed where all of them are 0.
+ * makes of the known values and derivatives). Not needed where all of them are 0, but for operators
+ * of spry_operator_helmholtz(), whose schemes want the mean of f over the points around.
  *
- * @param A         made by spry_operator_stencil()
+ * @param A         made by spry_operator_stencil() or spry_operator_helmholtz()
  * @param f         a field of unknowns; NULL: 0
  * @param boundary  called by this thread, several times for a place; NULL: all is 0
  * @param data      handed to it
@@ -153,6 +156,54 @@ SPRY_API spry_option_list spry_stencil_options(void);
  */
 SPRY_API spry_status spry_stencil_rhs(const spry_operator *A, const spry_vector *f,
                                       spry_boundary_fn boundary, void *data, spry_vector *b);
+
+/** What is known of waves on a grid before anything is solved; all for the numbers of k2. */
+typedef struct spry_helmholtz_info {
+    size_t size;                  /**< SPRY_HELMHOLTZ_INFO_INIT */
+    double points_per_wavelength; /**< of the shortest wave, along the axis with the longest
+                                     intervals */
+    double wavelengths;           /**< of that wave along the longest axis */
+    double number_error; /**< the largest relative error of the wave number, of all directions */
+    double phase_error;  /**< the largest phase, in radians, that a wave has too much or too little
+                            of when it has crossed the box between the layers */
+} spry_helmholtz_info;
+#define SPRY_HELMHOLTZ_INFO_INIT SPRY_SIZED(spry_helmholtz_info)
+
+/**
+ * The operator laplace + k2 of waves exp(-i omega t), with layers before faces that are named
+ * absorb: "100x100x100 boundary=absorb layer=20". Right-hand sides go through spry_stencil_rhs().
+ * Collective where the grid is cut.
+ *
+ * With scheme=second, and with scheme=optimal, the matrix is symmetric (complex symmetric: cocg,
+ * cocr), with scheme=compact4 where k2 is constant and layers are none; Neumann's faces aside.
+ *
+ * @param grid     of equal intervals
+ * @param k2       the square of the wave number: a vector of all points, or of one element
+ * @param options  see spry_helmholtz_options(): "scheme=optimal layer=pml device=cuda"; or NULL
+ * @param A        out: an operator like any other; NULL: nothing is made, and only told
+ * @param info     out: how far waves on this grid are from what they should be; NULL: not wanted
+ * @return SPRY_STATUS_BAD_INPUT where the grid is too coarse for the wavelength
+ */
+SPRY_API spry_status spry_operator_helmholtz(const spry_grid *grid, const spry_vector *k2,
+                                             const char *options, spry_operator **A,
+                                             spry_helmholtz_info *info);
+/** The options of spry_operator_helmholtz(). */
+SPRY_API spry_option_list spry_helmholtz_options(void);
+/**
+ * A wave that comes in, or a source: kind=plane is exp(i k n (r - at)) for a direction n, kind=beam
+ * a Gaussian beam with its focus at a place, kind=point 1 over the volume of a cell at a place, and
+ * linear between points. "kind=beam k=9.9 direction=0:0:1 at=0.5:0.5:0.2 waist=0.3".
+ *
+ * @param grid        whose points they are
+ * @param type        of the field; waves are complex
+ * @param all_points  a field of all points, or of unknowns, as right-hand sides are
+ * @param options     see spry_wave_options()
+ * @param field       out
+ */
+SPRY_API spry_status spry_field_wave(const spry_grid *grid, spry_type type, bool all_points,
+                                     const char *options, spry_vector **field);
+/** The options of spry_field_wave(). */
+SPRY_API spry_option_list spry_wave_options(void);
 
 /** Solves with a lower bound at each point of a grid: obstacle problems. */
 typedef struct spry_bounded spry_bounded;

@@ -7,9 +7,11 @@
 #include "grid/blocks.h"
 
 #define ABSORB_OPTIONS(item)                                                                      \
-    item(WORD, kind, "rate", 0, 0, "rate stretch",                                                \
+    item(WORD, kind, "rate", 0, 0, "rate stretch pml",                                            \
          "rate: strength t^power with the depth t of 0 to 1, for terms such as -a*u; stretch: 1 " \
-         "/ (1 + i strength t^power), of complex types, for a*dx of waves exp(-i omega t)")       \
+         "/ s with s = 1 + i strength t^power, of complex types, for a*dx of waves exp(-i omega " \
+         "t); pml: of layers that are perfectly matched, with axis=x s_y s_z / s_x, for "         \
+         "dx(a*dx), with axis=all s_x s_y s_z, for what has no derivative")                       \
     item(WORD, axis, "all", 0, 0, "all x y z",                                                    \
          "axis whose layers count; of all rates are added up, and stretches multiplied")          \
     item(REAL, strength, "1", 0, 0, NULL, "at the face")                                          \
@@ -18,7 +20,7 @@
 typedef struct absorb_options {
     ABSORB_OPTIONS(SPRY_OPTION_FIELD)
 } absorb_options;
-enum { ABSORB_RATE, ABSORB_STRETCH };
+enum { ABSORB_RATE, ABSORB_STRETCH, ABSORB_PML };
 #define OPTION_OWNER absorb_options
 static const spry_option option_rows[] = {ABSORB_OPTIONS(SPRY_OPTION_ROW)};
 #undef OPTION_OWNER
@@ -42,20 +44,27 @@ static double profile_at(const grid_axis *axis, const absorb_options *o, double 
     return 0;
 }
 
-static void absorb_at(const grid_shape *shape, const absorb_options *o,
-                      const double place[GRID_AXES], spry_scalar *value)
+static spry_scalar times(spry_scalar a, spry_scalar b)
 {
-    *value = (spry_scalar){o->kind == ABSORB_STRETCH, 0};
+    return (spry_scalar){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+}
+
+static spry_scalar absorb_at(const grid_shape *shape, const absorb_options *o,
+                             const double place[GRID_AXES])
+{
+    spry_scalar value = {o->kind != ABSORB_RATE, 0};
     for (int a = 0; a < shape->dimensions; a++) {
-        const double p =
-            o->axis == 0 || o->axis == a + 1 ? profile_at(&shape->axis[a], o, place[a]) : 0;
-        const spry_scalar by = {1 / (1 + p * p), -p / (1 + p * p)}; /* 1 / (1 + i p) */
-        if (o->kind == ABSORB_STRETCH)
-            *value = (spry_scalar){value->re * by.re - value->im * by.im,
-                                   value->re * by.im + value->im * by.re};
-        else
-            value->re += p;
+        const bool named = o->axis == 0 || o->axis == a + 1;
+        const double p = profile_at(&shape->axis[a], o, place[a]);
+        const spry_scalar s = {1, p}, over = {1 / (1 + p * p), -p / (1 + p * p)}; /* 1 / s */
+        if (o->kind == ABSORB_PML)
+            value = times(value, o->axis == a + 1 ? over : s);
+        else if (o->kind == ABSORB_STRETCH && named)
+            value = times(value, over);
+        else if (named)
+            value.re += p;
     }
+    return value;
 }
 
 spry_status spry_field_absorb(const spry_grid *grid, spry_type type, const char *options,
@@ -67,10 +76,10 @@ spry_status spry_field_absorb(const spry_grid *grid, spry_type type, const char 
     *field = NULL;
     SPRY_GO(grid->ctx, options_take(grid->ctx, option_list, &o, options));
     SPRY_GO(grid->ctx, base_check_type(grid->ctx, type));
-    if (o.kind == ABSORB_STRETCH && !spry_type_is_complex(type))
+    if (o.kind != ABSORB_RATE && !spry_type_is_complex(type))
         return SPRY_FAIL(grid->ctx, SPRY_STATUS_BAD_USAGE,
-                         "kind=stretch is a complex field, the type is %s; take c or z",
-                         spry_type_name(type));
+                         "kind=%s is a complex field, the type is %s; take c or z",
+                         o.kind == ABSORB_STRETCH ? "stretch" : "pml", spry_type_name(type));
     if (o.axis > grid->shape.dimensions)
         return SPRY_FAIL(grid->ctx, SPRY_STATUS_BAD_USAGE, "axis=%c: the grid has no such axis",
                          "xyz"[o.axis - 1]);
@@ -80,10 +89,8 @@ spry_status spry_field_absorb(const spry_grid *grid, spry_type type, const char 
     (*field)->part = grid_part(grid->ctx, &grid->shape, true);
     for (int64_t i = 0; i < box_count(&own); i++) {
         double place[GRID_AXES];
-        spry_scalar value;
         grid_place(&grid->shape, true, &own, i, place);
-        absorb_at(&grid->shape, &o, place, &value);
-        value_set(type, (*field)->data, i, value);
+        value_set(type, (*field)->data, i, absorb_at(&grid->shape, &o, place));
     }
 done:
     if (status != SPRY_STATUS_OK) {

@@ -255,6 +255,7 @@ typedef struct stencil {
     const host_kernels *kernels;
     struct stencil_device *device; /* its part on a device; NULL: it lives on the host */
     struct stencil_ranks *ranks;   /* its products across ranks; NULL: it has all rows */
+    spry_operator *mean;           /* what right-hand sides go through; NULL: nothing */
 } stencil;
 
 /* The rows of op(A), made if they have to be. */

@@ -4,7 +4,8 @@
  *     sum     = [+|-] product {(+|-) product}
  *     product = power {* power | / power}          what is divided by is a constant
  *     power   = atom [^ whole number]
- *     atom    = number | name | dx | dy | dz | laplace | div(product*grad) | (sum)
+ *     atom    = number | name | dx | dy | dz | laplace | flux | (sum)
+ *     flux    = div(product*grad) | dx(product*dx) | dy(product*dy) | dz(product*dz)
  *
  * What is read is multiplied out at once: a value is a sum of terms. Texts are short and lists of a
  * fixed size, so that no text makes it recurse deeply or take much.
@@ -160,18 +161,17 @@ static void put_laplace(parser *ps, int place, stencil_terms *value)
     }
 }
 
-/* div(k*grad): along each axis a flux, its fields, and the flux's end. */
-static void parse_divergence(parser *ps, int place, stencil_terms *value)
+/* The coefficients of div(k*grad) or dx(k*dx), and the word that ends it. */
+static void parse_inside(parser *ps, const char *begin, const char *last, stencil_terms *fields)
 {
-    stencil_terms fields;
     char name[NAME_SIZE] = "";
-    set_constant(&fields, (spry_scalar){1, 0});
+    set_constant(fields, (spry_scalar){1, 0});
     need(ps, '(');
     for (;;) {
         const char *before = ps->p;
         if (is_letter(peek(ps))) {
             before = take_name(ps, name);
-            if (strcmp(name, "grad") == 0)
+            if (strcmp(name, last) == 0)
                 break;
             ps->p = before;
         }
@@ -181,15 +181,25 @@ static void parse_divergence(parser *ps, int place, stencil_terms *value)
         for (int i = 0; i < factor.count; i++)
             for (int a = 0; a < factor.list[i].count; a++)
                 if (factor.list[i].atoms[a].kind != ATOM_FIELD)
-                    FAULT(ps, before, "between div( and grad stand coefficients alone");
-        multiply(ps, &fields, &factor);
+                    FAULT(ps, before, "between %s( and %s stand coefficients alone", begin, last);
+        multiply(ps, fields, &factor);
         need(ps, '*');
         if (ps->status != SPRY_STATUS_OK)
             return;
     }
     need(ps, ')');
+}
+
+/* A flux along an axis, dx(k*dx), or along each one, div(k*grad): its beginning, its fields, and
+ * its end. */
+static void parse_flux(parser *ps, int place, int axis, stencil_terms *value)
+{
+    static const char *const words[] = {"dx", "dy", "dz"};
+    const bool all = axis < 0;
+    stencil_terms fields;
+    parse_inside(ps, all ? "div" : words[axis], all ? "grad" : words[axis], &fields);
     value->count = 0;
-    for (int a = 0; a < ps->dimensions; a++)
+    for (int a = all ? 0 : axis; a < (all ? ps->dimensions : axis + 1); a++)
         for (int i = 0; i < fields.count && ps->status == SPRY_STATUS_OK; i++) {
             const term_atom flux = {ATOM_FLUX, a, 1, -1, place};
             stencil_term term = {.factor = fields.list[i].factor};
@@ -229,13 +239,15 @@ static void parse_name(parser *ps, stencil_terms *value)
     if (derivative && name[1] - 'x' >= ps->dimensions)
         FAULT(ps, begin, "%s: the grid has %d dimension%s", name, ps->dimensions,
               ps->dimensions > 1 ? "s" : "");
+    else if (derivative && peek(ps) == '(')
+        parse_flux(ps, place, name[1] - 'x', value);
     else if (derivative) {
         set_constant(value, (spry_scalar){1, 0});
         put_atom(ps, &value->list[0], (term_atom){ATOM_DERIVATIVE, name[1] - 'x', 1, -1, place});
     } else if (strcmp(name, "laplace") == 0)
         put_laplace(ps, place, value);
     else if (strcmp(name, "div") == 0)
-        parse_divergence(ps, place, value);
+        parse_flux(ps, place, -1, value);
     else if (strcmp(name, "grad") == 0)
         FAULT(ps, begin, "grad stands in div( *grad) alone");
     else

@@ -298,20 +298,25 @@ static spry_status subtract_known(const spry_operator *A, spry_boundary_fn bound
     return SPRY_STATUS_OK;
 }
 
-static spry_status make_rhs(const spry_operator *A, const spry_vector *f, spry_boundary_fn boundary,
-                            void *data, spry_vector *b)
+/* b = f, or the mean of f that a scheme wants; b may be f. */
+static spry_status take_source(const spry_operator *A, const spry_vector *f, spry_vector *b)
 {
-    spry_context *ctx = A->ctx;
+    const spry_operator *mean = ((const stencil *)A->state)->mean;
+    spry_vector *copy = NULL;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, check_rhs(A, b, "b"));
-    if (f)
-        SPRY_GO(ctx, check_rhs(A, f, "f"));
     if (!f)
-        SPRY_GO(ctx, spry_vector_fill(b, (spry_scalar){0, 0}));
-    else if (f != b)
-        SPRY_GO(ctx, spry_vector_copy(f, b));
-    SPRY_GO(ctx, subtract_known(A, boundary, data, b));
+        return spry_vector_fill(b, (spry_scalar){0, 0});
+    if (!mean)
+        return f == b ? SPRY_STATUS_OK : spry_vector_copy(f, b);
+    if (f == b) {
+        status = spry_vector_like(b, b->n, &copy);
+        if (status == SPRY_STATUS_OK)
+            status = spry_vector_copy(b, copy);
+    }
+    SPRY_GO(A->ctx, grid_agree(A->ctx, &((const stencil *)A->state)->shape, status));
+    SPRY_GO(A->ctx, spry_operator_apply(mean, copy ? copy : f, b));
 done:
+    spry_vector_free(copy);
     return status;
 }
 
@@ -319,10 +324,18 @@ spry_status spry_stencil_rhs(const spry_operator *A, const spry_vector *f,
                              spry_boundary_fn boundary, void *data, spry_vector *b)
 {
     SPRY_NEED(CTX_OF(A), A, b);
+    spry_context *ctx = A->ctx;
     const stencil *s = stencil_of(A);
     if (!s)
-        return SPRY_FAIL(A->ctx, SPRY_STATUS_BAD_USAGE,
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
                          "the operator is %s, not one of spry_operator_stencil()",
                          spry_operator_name(A));
-    return grid_agree(A->ctx, &s->shape, make_rhs(A, f, boundary, data, b));
+    spry_status status = check_rhs(A, b, "b");
+    if (status == SPRY_STATUS_OK && f)
+        status = check_rhs(A, f, "f");
+    SPRY_GO(ctx, grid_agree(ctx, &s->shape, status));
+    SPRY_GO(ctx, grid_agree(ctx, &s->shape, take_source(A, f, b)));
+    SPRY_GO(ctx, grid_agree(ctx, &s->shape, subtract_known(A, boundary, data, b)));
+done:
+    return status;
 }

@@ -185,6 +185,7 @@ void stencil_destroy(spry_operator *op)
     stencil *s = op->state;
     if (!s)
         return;
+    spry_operator_free(s->mean);
     stencil_ranks_free(op->ctx, s->ranks);
     stencil_form_clear(op->ctx, &s->plain);
     stencil_form_clear(op->ctx, &s->transposed);

@@ -56,8 +56,9 @@ static spry_status sort_term(spry_context *ctx, const char *text, const stencil_
         }
         if (atom->kind == ATOM_FLUX) {
             if (!open && stage > 0)
-                return stencil_fault(ctx, text, atom->place,
-                                     "div( *grad) stands behind no derivative");
+                return stencil_fault(
+                    ctx, text, atom->place,
+                    "a flux, div( *grad) or dx( *dx), stands behind no derivative");
             t->work[atom->axis].flux = t->work[atom->axis].mid = flux = true;
             open = !open;
             stage = open ? 0 : 4;

@@ -657,6 +657,18 @@ static void fields(spry_context *ctx, spry_device *d)
     assert_ok(ctx, spry_operator_apply(B, x, z));
     assert_memory_equal(spry_vector_data(y), spry_vector_data(z), 42 * sizeof(double));
     refused(d, spry_stencil_rhs(A, NULL, NULL, NULL, k));
+    /* k2 may be there, waves are made here */
+    spry_operator *C, *D;
+    spry_vector *wave;
+    assert_ok(ctx, spry_operator_helmholtz(grid, f, "type=d", &C, NULL));
+    assert_ok(ctx, spry_operator_helmholtz(grid, k, "type=d", &D, NULL));
+    assert_ok(ctx, spry_operator_apply(C, x, y));
+    assert_ok(ctx, spry_operator_apply(D, x, z));
+    assert_memory_equal(spry_vector_data(y), spry_vector_data(z), 42 * sizeof(double));
+    spry_operator_free(C);
+    spry_operator_free(D);
+    assert_ok(ctx, spry_field_wave(grid, SPRY_TYPE_Z, true, "k=3", &wave));
+    spry_vector_free(wave);
     spry_bounded *bounded;
     assert_ok(ctx, spry_bounded_new(A, NULL, &bounded));
     refused(d, spry_bounded_solve(bounded, k, y, z, NULL));

@@ -101,11 +101,10 @@ static spry_operator *stencil_on(spry_device *d, const char *size, const char *t
     return A;
 }
 
-static void check(spry_device *d, const char *size, const char *text, const char *options,
-                  bool transposes)
+/* Products of an operator, which is freed. */
+static void check_operator(spry_device *d, spry_operator *A, const char *text, bool transposes)
 {
     spry_context *ctx = d->ctx;
-    spry_operator *A = stencil_on(d, size, text, options);
     spry_vector *x = numeric_random(ctx, NULL, A->type, A->rows, 3), *dx, *dy,
                 *y = numeric_random(ctx, NULL, A->type, A->rows, 0);
     const bool complex = spry_type_is_complex(A->type);
@@ -133,6 +132,29 @@ static void check(spry_device *d, const char *size, const char *text, const char
     spry_operator_free(A);
 }
 
+static void check(spry_device *d, const char *size, const char *text, const char *options,
+                  bool transposes)
+{
+    check_operator(d, stencil_on(d, size, text, options), text, transposes);
+}
+
+/* The Helmholtz equation: 27 points, layers, k that varies. */
+static void test_waves(spry_context *ctx, spry_device *d)
+{
+    char options[64];
+    spry_grid *grid;
+    spry_vector *k2;
+    spry_operator *A;
+    assert_ok(ctx, spry_grid_new(ctx, "13x12x11 boundary=absorb layer=3", &grid));
+    assert_ok(ctx, spry_field_new(grid, SPRY_TYPE_Z, true, wavy, NULL, &k2));
+    snprintf(options, sizeof options, "device=%s", d->facts.name);
+    assert_ok(ctx, spry_operator_helmholtz(grid, k2, options, &A, NULL));
+    assert_ptr_equal(spry_operator_device(A), d);
+    spry_vector_free(k2);
+    spry_grid_free(grid);
+    check_operator(d, A, "helmholtz", false);
+}
+
 static void test_marches(spry_context *ctx, spry_device *d)
 {
     (void)ctx;
@@ -147,7 +169,7 @@ static void test_marches(spry_context *ctx, spry_device *d)
 static void test_rows(spry_context *ctx, spry_device *d)
 {
     (void)ctx;
-    check(d, "17x12 x=neumann y=periodic", "-div(k*grad) + 3*dx + k", "type=z", true);
+    check(d, "17x12 x=neumann y=periodic", "-div(k*grad) + dy(k^2*dy) + 3*dx + k", "type=z", true);
     check(d, "9x10x11 y=periodic", "dx*k*dy + dz^2", "type=s", false);
     check(d, "17x12x9 y=periodic stretch=y:ratio:1.1,z:cosine", "-laplace", "", true);
     if (devices_few(d))
@@ -210,7 +232,8 @@ static void test_faults(spry_context *ctx, spry_device *d)
 
 int main(void)
 {
-    static const devices_test tests[] = {DEVICES_TEST(test_marches), DEVICES_TEST(test_rows),
-                                         DEVICES_TEST(test_methods), DEVICES_TEST(test_faults)};
+    static const devices_test tests[] = {DEVICES_TEST(test_waves), DEVICES_TEST(test_marches),
+                                         DEVICES_TEST(test_rows), DEVICES_TEST(test_methods),
+                                         DEVICES_TEST(test_faults)};
     return DEVICES_RUN(tests);
 }

@@ -146,7 +146,10 @@ typedef struct case_of {
 static const case_of cases[] = {
     {"12x9x10", "-laplace", "order=2", {"1x1x1", NULL, NULL, NULL}},
     {"12x9x10", "-laplace", "order=4", {NULL, "2x1x1", "3x1x1", "2x2x1"}},
-    {"9x10x11 boundary=neumann", "-div(k*grad) + m", "order=4", {NULL, NULL, NULL, "1x2x2"}},
+    {"9x10x11 boundary=neumann",
+     "-div(k*grad) + dy(m*dy) + m",
+     "order=4",
+     {NULL, NULL, NULL, "1x2x2"}},
     {"9x8x7 boundary=periodic",
      "dx*k*dy + dz*dx*m + laplace",
      "order=2",
@@ -468,6 +471,52 @@ static size_t bytes_of(const char *path, char *bytes, size_t room)
     return count;
 }
 
+/* k2 whose largest and least numbers are on different ranks: the scheme is that of all of them. */
+static void wave_numbers(void *data, const double *place, spry_scalar *value)
+{
+    (void)data;
+    *value = (spry_scalar){10 + 30 * place[0] * place[1], 0};
+}
+
+static spry_operator *waves_on(spry_context *ctx, const spry_grid *grid, const char *scheme)
+{
+    spry_vector *k2 = NULL;
+    spry_operator *A = NULL;
+    assert_ok(ctx, spry_field_new(grid, SPRY_TYPE_D, true, wave_numbers, NULL, &k2));
+    assert_ok(ctx, spry_operator_helmholtz(grid, k2, scheme, &A, NULL));
+    spry_vector_free(k2);
+    return A;
+}
+
+/* The Helmholtz equation, its right-hand sides and sources. */
+static void waves(void **state)
+{
+    static const char *const schemes[] = {"scheme=optimal", "scheme=compact4"};
+    (void)state;
+    spry_context *ctx = ranks_context(NULL), *alone = support_context(NULL);
+    for (int k = 0; k < 2; k++) {
+        pair p = {.ctx = ctx, .alone = alone, .info = SPRY_GRID_INFO_INIT};
+        p.grid = grid_of(ctx, "12x11x10 boundary=absorb z=periodic layer=3", NULL);
+        p.whole = grid_of(alone, "12x11x10 boundary=absorb z=periodic layer=3", NULL);
+        p.A = waves_on(ctx, p.grid, schemes[k]);
+        p.W = waves_on(alone, p.whole, schemes[k]);
+        assert_ok(ctx, spry_grid_describe(p.grid, &p.info));
+        check_products(&p, schemes[k]);
+        spry_vector *b = NULL, *B = NULL;
+        const char *source = "kind=point at=0.4:0.52:0.01";
+        assert_ok(ctx, spry_field_wave(p.grid, SPRY_TYPE_Z, false, source, &b));
+        assert_ok(alone, spry_field_wave(p.whole, SPRY_TYPE_Z, false, source, &B));
+        assert_ok(ctx, spry_stencil_rhs(p.A, b, NULL, NULL, b));
+        assert_ok(alone, spry_stencil_rhs(p.W, B, NULL, NULL, B));
+        same_field(&p, b, B, "sources");
+        spry_vector_free(b);
+        spry_vector_free(B);
+        close_pair(&p);
+    }
+    support_context_free(alone);
+    support_context_free(ctx);
+}
+
 /* One file, as one rank writes it. */
 static void files(void **state)
 {
@@ -644,10 +693,11 @@ static void memory(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(products),  cmocka_unit_test(matrices),   cmocka_unit_test(solves),
-        cmocka_unit_test(multigrid), cmocka_unit_test(boundaries), cmocka_unit_test(layers),
-        cmocka_unit_test(files),     cmocka_unit_test(refused),    cmocka_unit_test(memory)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(products),   cmocka_unit_test(matrices),
+                                       cmocka_unit_test(solves),     cmocka_unit_test(multigrid),
+                                       cmocka_unit_test(boundaries), cmocka_unit_test(layers),
+                                       cmocka_unit_test(waves),      cmocka_unit_test(files),
+                                       cmocka_unit_test(refused),    cmocka_unit_test(memory)};
     MPI_Init(NULL, NULL);
     return ranks_run(cmocka_run_group_tests(tests, NULL, NULL));
 }

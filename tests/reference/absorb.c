@@ -16,6 +16,12 @@ static spry_vector *layer_of(spry_context *ctx, const char *text, spry_type type
     return v;
 }
 
+static void assert_value(const spry_vector *v, int64_t i, double re, double im)
+{
+    const spry_scalar value = value_get(v->type, v->data, i);
+    assert_true(value.re == re && value.im == im);
+}
+
 /* Depths are quarters and powers of two, so that all is exact. */
 static void profiles(void **state)
 {
@@ -41,6 +47,19 @@ static void profiles(void **state)
                       inside = value_get(v->type, v->data, 4 * 9 + 4);
     assert_true(corner.re == 0 && corner.im == -0.5 && edge.re == 0.5 && edge.im == -0.5);
     assert_true(inside.re == 1 && inside.im == 0);
+    spry_vector_free(v);
+    /* s = 1 + i at faces: s_y / s_x is 1 at a corner, 1 / s in the middle of a face of x and s of
+     * one of y; s_x s_y = 2 i at a corner */
+    v = layer_of(*state, "8x8 box=0:8 boundary=absorb layer=2", SPRY_TYPE_Z, "kind=pml axis=x");
+    assert_value(v, 0, 1, 0);
+    assert_value(v, 4 * 9, 0.5, -0.5);
+    assert_value(v, 4, 1, 1);
+    assert_value(v, 4 * 9 + 4, 1, 0);
+    spry_vector_free(v);
+    v = layer_of(*state, "8x8 box=0:8 boundary=absorb layer=2", SPRY_TYPE_Z, "kind=pml");
+    assert_value(v, 0, 0, 2);
+    assert_value(v, 4, 1, 1);
+    assert_value(v, 4 * 9 + 4, 1, 0);
     spry_vector_free(v);
 }
 

@@ -51,6 +51,7 @@ static const char *const some_texts[] = {"-laplace",
                                          "dx*k + m*dx*k^2*dx*m",
                                          "-(dx + m)*(dx - 2)/4",
                                          "-div(k*m*grad)*m + 2*k*laplace",
+                                         "k*dx(m*dx)*m - 2*dx(dx) + dx((k + 3*m)*dx)",
                                          "0.5"};
 
 /* max |x - y| over what roundings of sums of |A| |u| allow. */
@@ -168,6 +169,38 @@ static void symmetric(void **state)
         spry_vector_free(k);
         spry_matrix_free(M);
         spry_operator_free(A);
+        spry_grid_free(grid);
+    }
+}
+
+/* Fluxes along all axes, one by one, are those of div(k*grad) to the last bit. */
+static void fluxes_of_axes(void **state)
+{
+    spry_context *ctx = *state;
+    const char *names[] = {"k"};
+    for (int order = 2; order <= 8; order += 2) {
+        char options[32];
+        spry_grid *grid;
+        spry_operator *A, *B;
+        snprintf(options, sizeof options, "order=%d type=z", order);
+        assert_ok(ctx, spry_grid_new(ctx, "14x11x12 x=periodic y=neumann:dirichlet", &grid));
+        spry_vector *k = random_field(grid, SPRY_TYPE_Z, true, 5),
+                    *u = random_field(grid, SPRY_TYPE_Z, false, 1),
+                    *y = random_field(grid, SPRY_TYPE_Z, false, 2),
+                    *z = random_field(grid, SPRY_TYPE_Z, false, 3);
+        const spry_vector *values[] = {k};
+        assert_ok(ctx, spry_operator_stencil(grid, "div(k*grad)", options, 1, names, values, &A));
+        assert_ok(ctx, spry_operator_stencil(grid, "dx(k*dx) + dy(k*dy) + dz(k*dz)", options, 1,
+                                             names, values, &B));
+        assert_ok(ctx, spry_operator_apply(A, u, y));
+        assert_ok(ctx, spry_operator_apply(B, u, z));
+        assert_memory_equal(y->data, z->data, (size_t)u->n * spry_type_size(SPRY_TYPE_Z));
+        spry_vector_free(k);
+        spry_vector_free(u);
+        spry_vector_free(y);
+        spry_vector_free(z);
+        spry_operator_free(A);
+        spry_operator_free(B);
         spry_grid_free(grid);
     }
 }
@@ -477,7 +510,11 @@ static void faults(void **state)
                  {"grad", NULL, "grad stands in"},
                  {"div(dx*grad)", NULL, "coefficients alone"},
                  {"div(k*grad", NULL, "expected ), found the end"},
-                 {"dx*div(k*grad)", NULL, "1:4: div( *grad) stands behind no derivative"},
+                 {"dx(k*dy)", NULL, "1:6: between dx( and dx stand coefficients alone"},
+                 {"dy(k)", NULL, "expected *, found )"},
+                 {"dx*dy(k*dy)", NULL, "1:4: a flux"},
+                 {"dz(k*dz)", NULL, "1:1: dz: the grid has 2 dimensions"},
+                 {"dx*div(k*grad)", NULL, "1:4: a flux, div( *grad) or dx( *dx), stands behind no"},
                  {"dx*k*dx*k*dx", NULL, "1:11: a term has at most one field"},
                  {"(1+dx+dy+dx^2)^8", NULL, "more than 32 terms"},
                  {"dx # dy", NULL, "found #"},
@@ -595,6 +632,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(products, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(symmetric, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(fluxes_of_axes, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(stars, support_setup, support_teardown),
         cmocka_unit_test(same_bits),
         cmocka_unit_test_setup_teardown(solutions, support_setup, support_teardown),

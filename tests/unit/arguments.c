@@ -34,13 +34,14 @@ typedef struct things {
     spry_solver *made_solver;
     spry_grid *grid, *made_grid;
     spry_operator *stencil;
-    spry_vector *field;
+    spry_vector *field, *k2;
     spry_stepper *stepper, *made_stepper;
     spry_bounded *bounded, *made_bounded;
     spry_bounded_stats bounds;
     spry_step_stats steps;
     spry_parareal_stats parareal;
     spry_grid_info grid_info;
+    spry_helmholtz_info waves;
     double place[3], points[6];
     spry_kernel *kernel, *made_kernel;
     const char *name;
@@ -319,6 +320,10 @@ LOOK(spry_grid_options, 0, spry_grid_options()) \
 LOOK(spry_grid_free, 1, spry_grid_free(P(0, NULL))) \
 CALL(spry_grid_describe, 2, "", spry_grid_describe(P(0, t->grid), P(1, &t->grid_info))) \
 CALL(spry_grid_place, 2, "", spry_grid_place(P(0, t->grid), true, 0, P(1, t->place))) \
+CALL(spry_operator_helmholtz, 5, "234", spry_operator_helmholtz(P(0, t->grid), P(1, t->k2), P(2, "scheme=second"), P(3, &t->made_operator), P(4, &t->waves))) \
+LOOK(spry_helmholtz_options, 0, spry_helmholtz_options()) \
+CALL(spry_field_wave, 3, "", spry_field_wave(P(0, t->grid), SPRY_TYPE_Z, false, P(1, "k=3"), P(2, &t->made_vector))) \
+LOOK(spry_wave_options, 0, spry_wave_options()) \
 CALL(spry_grid_set_points, 2, "", spry_grid_set_points(P(0, t->grid), 0, 6, P(1, t->points))) \
 CALL(spry_field_new, 4, "12", spry_field_new(P(0, t->grid), SPRY_TYPE_D, false, P(1, NULL), P(2, NULL), P(3, &t->made_vector))) \
 CALL(spry_field_absorb, 3, "1", spry_field_absorb(P(0, t->grid), SPRY_TYPE_D, P(1, "axis=x"), P(2, &t->made_vector))) \
@@ -432,6 +437,8 @@ static void make(things *t, spry_context *ctx)
     for (int k = 0; k < 6; k++)
         t->points[k] = k;
     assert_ok(ctx, spry_field_new(t->grid, SPRY_TYPE_D, false, NULL, NULL, &t->field));
+    assert_ok(ctx, spry_vector_like(t->field, 1, &t->k2));
+    assert_ok(ctx, spry_vector_fill(t->k2, one));
     assert_ok(ctx, spry_operator_stencil(t->grid, "dx", NULL, 0, NULL, NULL, &t->stencil));
     assert_ok(ctx, spry_bounded_new(t->stencil, NULL, &t->bounded));
     assert_ok(ctx, spry_stepper_new(ctx, "dt=0.01", &t->stepper));
@@ -500,6 +507,7 @@ static void unmake(things *t)
     spry_bounded_free(t->bounded);
     spry_operator_free(t->stencil);
     spry_vector_free(t->field);
+    spry_vector_free(t->k2);
     spry_grid_free(t->grid);
     unlink(t->path);
     spry_kernel_free(t->kernel);

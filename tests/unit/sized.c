@@ -210,6 +210,22 @@ static spry_status call_parareal(const bench *t, void *caller)
     return status;
 }
 
+static spry_status call_helmholtz(const bench *t, void *caller)
+{
+    spry_grid *grid = NULL;
+    spry_vector *k2 = NULL;
+    spry_status status = spry_grid_new(t->ctx, "8", &grid);
+    if (status == SPRY_STATUS_OK)
+        status = spry_vector_like(t->x, 1, &k2);
+    if (status == SPRY_STATUS_OK)
+        status = spry_vector_fill(k2, (spry_scalar){9, 0});
+    if (status == SPRY_STATUS_OK)
+        status = spry_operator_helmholtz(grid, k2, NULL, NULL, caller);
+    spry_vector_free(k2);
+    spry_grid_free(grid);
+    return status;
+}
+
 /* A line of four points. */
 static spry_status call_bounded(const bench *t, void *caller)
 {
@@ -239,6 +255,8 @@ static const sized_case cases[] = {
     {"ranked", sizeof(spry_ranked), call_ranked, offsetof(spry_ranked, rows)},
     {"storage", sizeof(spry_storage), call_storage, offsetof(spry_storage, format)},
     {"grid_info", sizeof(spry_grid_info), call_grid, offsetof(spry_grid_info, unknowns)},
+    {"helmholtz info", sizeof(spry_helmholtz_info), call_helmholtz,
+     offsetof(spry_helmholtz_info, wavelengths)},
     {"device_info", sizeof(spry_device_info), call_device_info, offsetof(spry_device_info, name)},
     {"bandwidth", sizeof(spry_bandwidth), call_bandwidth, offsetof(spry_bandwidth, read)},
     {"cost", sizeof(spry_cost), call_cost, offsetof(spry_cost, memory)},
@@ -454,6 +472,7 @@ static void test_layouts(void **state)
         LAYOUT(spry_device_info, why, 473, 736),
         LAYOUT(spry_entry, flexible, 88, 96),
         LAYOUT(spry_grid_info, spacing, 152, 176),
+        LAYOUT(spry_helmholtz_info, phase_error, 32, 40),
         LAYOUT(spry_option, help, 56, 64),
         LAYOUT(spry_option_list, row_size, 16, 24),
         LAYOUT(spry_parareal_stats, difference, 88, 96),

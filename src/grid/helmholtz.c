@@ -1,0 +1,405 @@
+/*
+ * The Helmholtz equation as an operator: a text of the operators' language with the numbers of a
+ * scheme (helmholtz.h), and the fields of absorbing layers.
+ *
+ * In layers that are perfectly matched second derivatives are fluxes dx(a*dx) with the fields of
+ * spry_field_absorb(), and k^2 is multiplied by that of all axes. What mixed and triple add stays
+ * as it is between the layers: it vanishes as h^2, rises nowhere suddenly, and reflections are the
+ * same as with the stretched coordinates in it (docs/waves.md).
+ *
+ * B k^2 is no symmetric matrix where k varies. compact4 needs it for its order; optimal has fluxes
+ * dx(k^2 dx) in the place of dx^2 k^2, which differ by terms of h^2 where k varies.
+ */
+#include "grid/helmholtz.h"
+
+#include "grid/blocks.h"
+
+#define WAVE_OPTIONS(item)                                                                         \
+    item(WORD, scheme, "optimal", 0, 0, "second compact4 optimal",                                 \
+         "second order; compact fourth order; least errors of waves of the lengths that k2 has")   \
+    item(                                                                                          \
+        WORD, layer, "pml", 0, 0, "pml damp",                                                      \
+        "what faces that are named absorb have before them: perfectly matched layers, or k2 (1 + " \
+        "i strength t^power) with the depth t of 0 to 1")                                          \
+    item(REAL, strength, "0", 0, 1e9, NULL,                                                        \
+         "of layers at the face; 0: that leaves 1e-4 of the longest wave that meets one head on")  \
+    item(REAL, power, "2", 0, 16, NULL, "of the depth in layers")                                  \
+    item(REAL, least, "4", 0, 1e9, NULL, "points per wavelength below which it fails")             \
+    item(WORD, type, "z", 0, 0, "s d c z", "type of the numbers")                                  \
+    item(TEXT, device, "cpu", 0, 0, NULL, "where it lives: cpu, cuda, opencl:1")
+
+typedef struct wave_options {
+    WAVE_OPTIONS(SPRY_OPTION_FIELD)
+} wave_options;
+enum { SCHEME_SECOND, SCHEME_COMPACT4, SCHEME_OPTIMAL };
+enum { LAYER_PML, LAYER_DAMP };
+#define OPTION_OWNER wave_options
+static const spry_option option_rows[] = {WAVE_OPTIONS(SPRY_OPTION_ROW)};
+#undef OPTION_OWNER
+static const spry_option_list option_list = SPRY_OPTION_LIST(option_rows);
+
+spry_option_list spry_helmholtz_options(void)
+{
+    return option_list;
+}
+
+/* The coefficients of the text: m, which has k^2, and those of fluxes. */
+enum { FIELD_M = GRID_AXES, FIELDS };
+static const char *const field_names[FIELDS] = {"ax", "ay", "az", "m"};
+
+typedef struct wave_maker {
+    const spry_grid *grid;
+    const grid_shape *shape;
+    wave_options o;
+    spry_type type;
+    bool layers;
+    double least, most; /* wave numbers; 0: there is no wave */
+    wave_scheme scheme;
+    spry_vector *field[FIELDS];
+} wave_maker;
+
+/* --- what waves there are ------------------------------------------------------------------------
+ */
+
+/* The real part of the square root. */
+static double wave_number(spry_scalar k2)
+{
+    const double size = hypot(k2.re, k2.im);
+    return sqrt(fmax(0, (size + k2.re) / 2));
+}
+
+static spry_status check_k2(const wave_maker *m, const spry_vector *k2)
+{
+    spry_context *ctx = m->grid->ctx;
+    const grid_box own = grid_own(ctx, m->shape, true);
+    const bool constant = k2->n == 1 && !k2->part.is;
+    if (!constant && k2->n != box_count(&own))
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
+                         "k2 has %" PRId64 " elements, expected 1, or one for each of the %" PRId64
+                         " points%s",
+                         k2->n, box_count(&own), grid_is_cut(m->shape) ? " of this rank" : "");
+    if (spry_type_is_complex(k2->type) && !spry_type_is_complex(m->type))
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "k2 is complex, the operator of type %s",
+                         spry_type_name(m->type));
+    for (int a = 0; a < m->shape->dimensions; a++)
+        if (m->shape->axis[a].given)
+            return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
+                             "schemes for waves need equal intervals, axis %c has points of its "
+                             "own; spry_operator_stencil() takes it: laplace + k2",
+                             "xyz"[a]);
+    return SPRY_STATUS_OK;
+}
+
+/* m = k2, as a field of its own, and the wave numbers that this rank has. */
+static spry_status take_k2(wave_maker *m, const spry_vector *k2)
+{
+    spry_context *ctx = m->grid->ctx;
+    const spry_vector *here = NULL;
+    spry_vector *copy = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    m->least = INFINITY;
+    SPRY_GO(ctx, check_k2(m, k2));
+    SPRY_GO(ctx, vector_here(k2, &here, &copy));
+    if (m->layers || here->n > 1) {
+        const grid_box own = grid_own(ctx, m->shape, true);
+        SPRY_GO(ctx, vector_new_at(ctx, NULL, m->type, box_count(&own), &m->field[FIELD_M]));
+        m->field[FIELD_M]->part = grid_part(ctx, m->shape, true);
+    } else {
+        SPRY_GO(ctx, vector_new_at(ctx, NULL, m->type, 1, &m->field[FIELD_M]));
+    }
+    spry_vector *to = m->field[FIELD_M];
+    for (int64_t i = 0; i < to->n; i++) {
+        const spry_scalar value = value_get(here->type, here->data, here->n > 1 ? i : 0);
+        const double k = wave_number(value);
+        if (!value_finite(value)) {
+            status = SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
+                               "k2 is no finite number at point %" PRId64, i);
+            goto done;
+        }
+        m->most = fmax(m->most, k);
+        m->least = k > 0 ? fmin(m->least, k) : m->least;
+        value_set(m->type, to->data, i, value);
+    }
+done:
+    spry_vector_free(copy);
+    return status;
+}
+
+/* The least and the largest wave number of all ranks. */
+static spry_status agree_numbers(wave_maker *m, spry_status status)
+{
+    spry_context *ctx = m->grid->ctx;
+    const double mine[] = {m->least, m->most};
+    double *all = NULL;
+    const int ranks = grid_is_cut(m->shape) ? team_ranks(ctx) : 0;
+    if (status == SPRY_STATUS_OK && ranks > 0)
+        status = base_alloc(ctx, 2 * (int64_t)ranks, sizeof *all, &all);
+    SPRY_GO(ctx, grid_agree(ctx, m->shape, status));
+    if (ranks > 0)
+        SPRY_GO(ctx, team_gather(ctx, mine, sizeof mine, all));
+    for (int r = 0; r < ranks; r++) {
+        m->least = fmin(m->least, all[2 * r]);
+        m->most = fmax(m->most, all[2 * r + 1]);
+    }
+    m->least = fmin(m->least, m->most);
+done:
+    base_free(ctx, all);
+    return status;
+}
+
+/* --- what is told --------------------------------------------------------------------------------
+ */
+
+static void choose_scheme(wave_maker *m)
+{
+    if (m->o.scheme == SCHEME_OPTIMAL && m->least > 0)
+        m->scheme = scheme_optimal(m->shape, m->least, m->most);
+    else if (m->o.scheme != SCHEME_SECOND)
+        m->scheme = scheme_compact4;
+}
+
+/* Along the axis with the longest intervals. */
+static spry_status check_points(const wave_maker *m, spry_helmholtz_info *info)
+{
+    const double turn = 4 * acos(0);
+    int coarse = 0;
+    double longest = 0;
+    for (int a = 0; a < m->shape->dimensions; a++) {
+        const grid_axis *axis = &m->shape->axis[a];
+        coarse = axis->spacing > m->shape->axis[coarse].spacing ? a : coarse;
+        longest = fmax(longest, axis->high - axis->low);
+    }
+    const grid_axis *axis = &m->shape->axis[coarse];
+    info->points_per_wavelength = turn / (m->most * axis->spacing);
+    info->wavelengths = m->most * longest / turn;
+    if (info->points_per_wavelength >= m->o.least)
+        return SPRY_STATUS_OK;
+    return SPRY_FAIL(
+        m->grid->ctx, SPRY_STATUS_BAD_INPUT,
+        "the grid is too coarse for the wavelength: %.3g intervals of %.3g along %c "
+        "for a wave of %.3g, expected %.3g; take %.0f intervals instead of %" PRId64,
+        info->points_per_wavelength, axis->spacing, "xyz"[coarse], turn / m->most, m->o.least,
+        ceil((double)axis->intervals * m->o.least / info->points_per_wavelength), axis->intervals);
+}
+
+static spry_status tell(const wave_maker *m, spry_helmholtz_info *info)
+{
+    enum { BETWEEN = 4 };
+    if (m->most == 0) {
+        info->points_per_wavelength = INFINITY;
+        return SPRY_STATUS_OK;
+    }
+    const spry_status status = check_points(m, info);
+    for (int i = 0; i <= BETWEEN && status == SPRY_STATUS_OK; i++) {
+        double relative, phase;
+        scheme_errors(&m->scheme, m->shape, m->least + (m->most - m->least) * i / BETWEEN,
+                      &relative, &phase);
+        info->number_error = fmax(info->number_error, relative);
+        info->phase_error = fmax(info->phase_error, phase);
+    }
+    if (info->phase_error > 1)
+        base_log(m->grid->ctx, SPRY_LOG_WARNING,
+                 "helmholtz: waves that cross the box are %.2g radians off, at %.3g points per "
+                 "wavelength; take more points%s",
+                 info->phase_error, info->points_per_wavelength,
+                 m->o.scheme == SCHEME_OPTIMAL ? "" : ", or scheme=optimal");
+    return status;
+}
+
+/* --- the operator --------------------------------------------------------------------------------
+ */
+
+/* What leaves 1e-4 there and back: exp(-2 k strength width / (power + 1)), and half the exponent
+ * where k^2 alone is damped. */
+static double strength_of(const wave_maker *m)
+{
+    double width = INFINITY;
+    for (int a = 0; a < m->shape->dimensions; a++)
+        for (int side = 0; side < 2; side++)
+            if (m->shape->axis[a].layer[side] > 0)
+                width =
+                    fmin(width, (double)m->shape->axis[a].layer[side] * m->shape->axis[a].spacing);
+    if (m->o.strength > 0 || !(m->least > 0))
+        return m->o.strength;
+    return log(1e4) * (m->o.power + 1) / (2 * m->least * width) *
+           (m->o.layer == LAYER_DAMP ? 2 : 1);
+}
+
+/* m = m * (1 + i by), or m * by. */
+static void damp(spry_vector *v, const spry_vector *by, bool rate)
+{
+    for (int64_t i = 0; i < v->n; i++) {
+        const spry_scalar a = value_get(v->type, v->data, i), p = value_get(by->type, by->data, i);
+        const spry_scalar s = rate ? (spry_scalar){1, p.re} : p;
+        value_set(v->type, v->data, i,
+                  (spry_scalar){a.re * s.re - a.im * s.im, a.re * s.im + a.im * s.re});
+    }
+}
+
+/* The fields of layers: those of fluxes, and what m has of them. */
+static spry_status make_layers(wave_maker *m)
+{
+    spry_context *ctx = m->grid->ctx;
+    const bool pml = m->o.layer == LAYER_PML;
+    char options[128], shown[2][32];
+    spry_vector *by = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    if (!m->layers)
+        return status;
+    base_print_double(strength_of(m), shown[0]);
+    base_print_double(m->o.power, shown[1]);
+    for (int a = 0; a < m->shape->dimensions && pml; a++) {
+        snprintf(options, sizeof options, "kind=pml axis=%c strength=%s power=%s", "xyz"[a],
+                 shown[0], shown[1]);
+        SPRY_GO(ctx, spry_field_absorb(m->grid, m->type, options, &m->field[a]));
+    }
+    snprintf(options, sizeof options, "kind=%s strength=%s power=%s", pml ? "pml" : "rate",
+             shown[0], shown[1]);
+    SPRY_GO(ctx, spry_field_absorb(m->grid, m->type, options, &by));
+    damp(m->field[FIELD_M], by, !pml);
+done:
+    spry_vector_free(by);
+    return status;
+}
+
+/* A factor that is added or taken away. */
+static void put_factor(base_text *t, double factor)
+{
+    char shown[32];
+    base_print_double(fabs(factor), shown);
+    base_text_put(t, " %c %s*", factor < 0 ? '-' : '+', shown);
+}
+
+static void put_products(base_text *t, const wave_maker *m)
+{
+    const int dimensions = m->shape->dimensions;
+    for (int among = 3; among < 1 << dimensions; among++) {
+        const double factor = scheme_factor(&m->scheme, m->shape, among);
+        if (among == 4 || factor == 0) /* one axis alone */
+            continue;
+        put_factor(t, factor);
+        for (int a = 0, rest = among; rest != 0; a++, rest >>= 1)
+            if (rest & 1)
+                base_text_put(t, "d%c^2%s", "xyz"[a], rest > 1 ? "*" : "");
+    }
+}
+
+/* mean h^2 times a second derivative along each axis: of what it acts on, of m times that, or the
+ * flux of m. */
+typedef enum mean_kind { MEAN_PLAIN, MEAN_OF_M, MEAN_FLUX } mean_kind;
+static void put_mean(base_text *t, const wave_maker *m, mean_kind kind)
+{
+    for (int a = 0; a < m->shape->dimensions && m->scheme.mean != 0; a++) {
+        const double h = m->shape->axis[a].spacing;
+        const char x = "xyz"[a];
+        put_factor(t, m->scheme.mean * h * h);
+        if (kind == MEAN_FLUX)
+            base_text_put(t, "d%c(m*d%c)", x, x);
+        else
+            base_text_put(t, "d%c^2%s", x, kind == MEAN_OF_M ? "*m" : "");
+    }
+}
+
+static void put_operator(base_text *t, const wave_maker *m)
+{
+    base_text_put(t, "%s", "m");
+    for (int a = 0; a < m->shape->dimensions; a++)
+        if (m->field[a])
+            base_text_put(t, " + d%c(a%c*d%c)", "xyz"[a], "xyz"[a], "xyz"[a]);
+        else
+            base_text_put(t, " + d%c^2", "xyz"[a]);
+    put_products(t, m);
+    put_mean(t, m, m->o.scheme == SCHEME_OPTIMAL ? MEAN_FLUX : MEAN_OF_M);
+}
+
+/* A stencil of a text on the host, or where the operator is to live. */
+static spry_status make_stencil(const wave_maker *m, base_text *t, const char *device,
+                                spry_operator **A)
+{
+    spry_context *ctx = m->grid->ctx;
+    const char *names[FIELDS];
+    const spry_vector *values[FIELDS];
+    char *text = NULL, options[SPRY_OPTION_TEXT_SIZE + 32];
+    int count = 0;
+    spry_status status = base_text_take(t, &text);
+    for (int f = 0; f < FIELDS; f++)
+        if (m->field[f]) {
+            names[count] = field_names[f];
+            values[count++] = m->field[f];
+        }
+    snprintf(options, sizeof options, "type=%s device=%s", spry_type_name(m->type), device);
+    SPRY_GO(ctx, grid_agree(ctx, m->shape, status));
+    SPRY_GO(ctx, spry_operator_stencil(m->grid, text, options, count, names, values, A));
+done:
+    base_free(ctx, text);
+    return status;
+}
+
+static spry_status make_operator(wave_maker *m, spry_operator **A)
+{
+    spry_context *ctx = m->grid->ctx;
+    base_text text = {.ctx = ctx}, mean = {.ctx = ctx};
+    spry_operator *op = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, make_layers(m));
+    put_operator(&text, m);
+    SPRY_GO(ctx, make_stencil(m, &text, m->o.device, &op));
+    if (m->scheme.mean != 0) {
+        base_text_put(&mean, "%s", "1");
+        put_mean(&mean, m, MEAN_PLAIN);
+        SPRY_GO(ctx, make_stencil(m, &mean, "cpu", &((stencil *)op->state)->mean));
+    }
+    *A = op;
+    op = NULL;
+done:
+    spry_operator_free(op);
+    return status;
+}
+
+static spry_status read_options(wave_maker *m, const char *options)
+{
+    static const spry_type types[] = {SPRY_TYPE_S, SPRY_TYPE_D, SPRY_TYPE_C, SPRY_TYPE_Z};
+    const spry_status status = options_take(m->grid->ctx, option_list, &m->o, options);
+    if (status != SPRY_STATUS_OK)
+        return status;
+    m->type = types[m->o.type];
+    for (int a = 0; a < m->shape->dimensions; a++)
+        m->layers = m->layers || m->shape->axis[a].layer[0] + m->shape->axis[a].layer[1] > 0;
+    if (m->layers && !spry_type_is_complex(m->type))
+        return SPRY_FAIL(m->grid->ctx, SPRY_STATUS_BAD_USAGE,
+                         "an operator with absorbing layers is complex, the type is %s; take c or "
+                         "z",
+                         spry_type_name(m->type));
+    return status;
+}
+
+spry_status spry_operator_helmholtz(const spry_grid *grid, const spry_vector *k2,
+                                    const char *options, spry_operator **A,
+                                    spry_helmholtz_info *info)
+{
+    static const base_sized sized = BASE_SIZED(spry_helmholtz_info, phase_error);
+    SPRY_NEED(CTX_OF(grid), grid, k2);
+    spry_context *ctx = grid->ctx;
+    spry_helmholtz_info found = SPRY_HELMHOLTZ_INFO_INIT;
+    wave_maker m = {.grid = grid, .shape = &grid->shape};
+    spry_status status = SPRY_STATUS_OK;
+    if (A)
+        *A = NULL;
+    if (info)
+        status = base_blank(ctx, info, &sized);
+    if (status == SPRY_STATUS_OK)
+        status = read_options(&m, options);
+    if (status == SPRY_STATUS_OK)
+        status = take_k2(&m, k2);
+    SPRY_GO(ctx, agree_numbers(&m, status));
+    choose_scheme(&m);
+    SPRY_GO(ctx, tell(&m, &found));
+    if (info)
+        base_give(info, &found, &sized);
+    if (A)
+        SPRY_GO(ctx, make_operator(&m, A));
+done:
+    for (int f = 0; f < FIELDS; f++)
+        spry_vector_free(m.field[f]);
+    return status;
+}

@@ -1,0 +1,44 @@
+/*
+ * Schemes for lap u + k^2 u = f between equal intervals h_a: one family of stencils of the points
+ * next to a row,
+ *
+ *     L u + B k^2 u = B f,
+ *     L = sum_a dx_a^2 + mixed sum_{a<b} (h_a^2 + h_b^2)/2 dx_a^2 dx_b^2 + triple h^4 dx^2 dy^2
+ * dz^2, B = 1 + mean sum_a h_a^2 dx_a^2,
+ *
+ * with h^2 the mean of the h_a^2, and differences of order 2. All numbers 0 are the second order,
+ * mixed = 1/6 and mean = 1/12 the compact fourth one (I. Singer, E. Turkel, High-order finite
+ * difference methods for the Helmholtz equation, Comput. Methods Appl. Mech. Engrg. 163 (1998);
+ * G. Sutmann, Compact finite difference schemes of sixth order for the Helmholtz equation, J.
+ * Comput. Appl. Math. 203 (2007), whose part of fourth order this is in 3-D). Numbers that make the
+ * least of the error of waves of some lengths are the idea of C. Jo, C. Shin, J. Suh, An optimal
+ * 9-point, finite-difference, frequency-space, 2-D scalar wave extrapolator, Geophysics 61 (1996),
+ * by least squares as in Z. Chen, D. Cheng, W. Feng, T. Wu, An optimal 9-point finite difference
+ * scheme for the Helmholtz equation with PML, Int. J. Numer. Anal. Model. 10 (2013).
+ */
+#ifndef SPRY_GRID_HELMHOLTZ_H
+#define SPRY_GRID_HELMHOLTZ_H
+
+#include "grid/grid.h"
+
+typedef struct wave_scheme {
+    double mixed, triple, mean;
+} wave_scheme;
+extern const wave_scheme scheme_compact4;
+
+/* The factor of a product of second derivatives along some axes, two or three of them, of which
+ * `among` has a bit each. */
+double scheme_factor(const wave_scheme *scheme, const grid_shape *shape, int among);
+/* The numbers for waves of wave numbers least..most, of directions at equal angles; wave numbers
+ * of a tenth more and less count, too, since sizes of waves depend on what L / B is beside them. */
+wave_scheme scheme_optimal(const grid_shape *shape, double least, double most);
+/* The wave number that a wave of number k has on the grid along a direction of length 1; NAN where
+ * there is no such wave. */
+double scheme_number(const wave_scheme *scheme, const grid_shape *shape, double k,
+                     const double direction[GRID_AXES]);
+/* The largest relative error of that over all directions, and the largest phase that a wave gains
+ * or loses on a way through the box without its layers. */
+void scheme_errors(const wave_scheme *scheme, const grid_shape *shape, double k, double *relative,
+                   double *phase);
+
+#endif
