@@ -319,8 +319,9 @@ static spry_status add_diagonals(gmg *m)
     spry_status status = SPRY_STATUS_OK;
     for (int k = 0; k + 1 < m->count && m->redblack && !m->place; k++)
         SPRY_GO(m->ctx, agree(m, gmg_check_diagonal(m, k)));
-    for (int k = 0; k < gmg_swept(m) && !m->redblack && !m->place; k++)
-        SPRY_GO(m->ctx, agree(m, invert_diagonal(m, k)));
+    for (int k = 0; k < gmg_swept(m) && !m->redblack; k++)
+        if (!m->place || k == m->count - 1) /* where weights of the last are found on the host */
+            SPRY_GO(m->ctx, agree(m, invert_diagonal(m, k)));
 done:
     return status;
 }

@@ -9,13 +9,6 @@
  */
 #include "grid/polynomial.h"
 
-/* z phi_j = h_0j phi_0 + ... + h_(j+1)j phi_(j+1) */
-typedef struct basis {
-    int degree;
-    double complex h[POLYNOMIAL_MOST + 1][POLYNOMIAL_MOST];
-    double complex at_zero[POLYNOMIAL_MOST + 1]; /* phi_j(0) */
-} basis;
-
 static double complex inner(int64_t n, const double complex *u, const double complex *v)
 {
     double complex sum = 0;
@@ -25,7 +18,8 @@ static double complex inner(int64_t n, const double complex *u, const double com
 }
 
 /* phi_j(z) and its derivative, for j up to the degree. */
-static void evaluate(const basis *b, double complex z, double complex *value, double complex *slope)
+static void evaluate(const polynomial_basis *b, double complex z, double complex *value,
+                     double complex *slope)
 {
     value[0] = 1;
     slope[0] = 0;
@@ -43,7 +37,7 @@ static void evaluate(const basis *b, double complex z, double complex *value, do
 /* Arnoldi's process for the diagonal matrix of the numbers, begun with ones: v has room for n
  * (degree + 1) numbers. It ends early where few are different. */
 static void orthogonalise(int64_t n, const double complex *z, int degree, double complex *v,
-                          basis *b)
+                          polynomial_basis *b)
 {
     const double tiny = 1e-10;
     for (int64_t i = 0; i < n; i++)
@@ -69,12 +63,10 @@ static void orthogonalise(int64_t n, const double complex *z, int degree, double
         for (int64_t k = 0; k < n; k++)
             next[k] /= size;
     }
-    double complex slope[POLYNOMIAL_MOST + 1];
-    evaluate(b, 0, b->at_zero, slope);
 }
 
 /* p / p', which Newton's steps are. */
-static double complex newton(const basis *b, double complex z)
+static double complex newton(const polynomial_basis *b, double complex z)
 {
     double complex value[POLYNOMIAL_MOST + 1], slope[POLYNOMIAL_MOST + 1], p = 0, dp = 0;
     evaluate(b, z, value, slope);
@@ -87,7 +79,8 @@ static double complex newton(const basis *b, double complex z)
 
 /* All zeros together, from a circle around the numbers: each takes Newton's step for p over the
  * factors of the others. */
-static void find_zeros(const basis *b, double complex centre, double radius, double complex *zero)
+static void find_zeros(const polynomial_basis *b, double complex centre, double radius,
+                       double complex *zero)
 {
     enum { STEPS = 200 };
     const double turn = 2 * acos(-1) / b->degree, enough = 1e-12 * (radius + cabs(centre));
@@ -128,12 +121,29 @@ static void order_zeros(int count, double complex *zero)
     }
 }
 
+spry_status polynomial_weights(spry_context *ctx, polynomial_basis *b, double complex centre,
+                               double radius, spry_scalar *weights)
+{
+    double complex zero[POLYNOMIAL_MOST], slope[POLYNOMIAL_MOST + 1];
+    evaluate(b, 0, b->at_zero, slope);
+    find_zeros(b, centre, radius, zero);
+    order_zeros(b->degree, zero);
+    for (int k = 0; k < b->degree; k++) {
+        const double complex w = 1 / zero[k];
+        weights[k] = (spry_scalar){creal(w), cimag(w)};
+        if (!isfinite(weights[k].re) || !isfinite(weights[k].im))
+            return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
+                             "no %d sweeps damp errors of all frequencies", b->degree);
+    }
+    return SPRY_STATUS_OK;
+}
+
 spry_status polynomial_fit(spry_context *ctx, int64_t n, const double complex *z, int degree,
                            int *count, spry_scalar *weights)
 {
-    double complex *room = NULL, zero[POLYNOMIAL_MOST], centre = 0;
+    double complex *room = NULL, centre = 0;
     double radius = 0;
-    basis *b = NULL;
+    polynomial_basis *b = NULL;
     spry_status status = SPRY_STATUS_OK;
     *count = 0;
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *b, &b));
@@ -143,16 +153,8 @@ spry_status polynomial_fit(spry_context *ctx, int64_t n, const double complex *z
     for (int64_t i = 0; i < n; i++)
         radius = fmax(radius, cabs(z[i] - centre));
     orthogonalise(n, z, degree, room, b);
-    find_zeros(b, centre, radius, zero);
-    order_zeros(b->degree, zero);
+    SPRY_GO(ctx, polynomial_weights(ctx, b, centre, radius, weights));
     *count = b->degree;
-    for (int k = 0; k < *count; k++) {
-        const double complex w = 1 / zero[k];
-        weights[k] = (spry_scalar){creal(w), cimag(w)};
-        if (!isfinite(weights[k].re) || !isfinite(weights[k].im))
-            status = SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
-                               "no %d sweeps damp errors of all frequencies", degree);
-    }
 done:
     base_free(ctx, room);
     base_free(ctx, b);
