@@ -174,7 +174,7 @@ static void counts(void **state)
         {"64x64 boundary=absorb layer=10", "-laplace - k2 - j*a*k2", "type=z", "gmres", 20, 0.15,
          24, false},
         {"64x64 boundary=absorb layer=10", "dx(ax*dx) + dy(ay*dy) + k2*s", "type=z", "gmres", 10,
-         0.15, 40, false},
+         0.15, 50, false},
         {"24x24x24 boundary=absorb layer=6", SPONGE, "type=z", "gmres", 8, 0.1, 20, false},
     };
     for (size_t k = 0; k < COUNT(cases); k++) {
