@@ -153,7 +153,9 @@ spry_status gmg_sees_waves(const gmg *m, int level, bool *yes)
     return status;
 }
 
-/* Rows that weights are fitted to: those with extreme numbers, and some others. */
+/* Rows that weights are fitted to: some, and those with extreme numbers along EXTREMES directions
+ * of the complex plane, beyond which polynomials grow. Where neighbours lie along the axes z is
+ * linear in the cosines of the angles, so that corners are extreme. */
 static void choose_rows(const lattice *found, int chosen[ROWS])
 {
     for (int q = 0; q < EXTREMES; q++) {
@@ -170,7 +172,7 @@ static void choose_rows(const lattice *found, int chosen[ROWS])
 }
 
 /* Numbers z of rows and frequencies, those alone that have more than pi / 2 along an axis that is
- * halved, a bit each, or all. */
+ * halved, a bit each. */
 typedef struct numbers {
     int64_t count;
     double complex z[ROWS * FREQUENCIES];
@@ -196,7 +198,7 @@ static spry_status add_row(const spry_operator *A, int row, int number, unsigned
         value[k] /= r.own;
     SPRY_GO(A->ctx, add_up(A->ctx, &s->shape, 2 * count, (double *)value));
     for (int k = 0; k < count; k++) {
-        bool kept = halved == 0;
+        bool kept = false;
         for (int a = 0, rest = k; a < r.dimensions; a++, rest /= r.steps + 1)
             kept = kept || ((halved >> a & 1) && 2 * (rest % (r.steps + 1)) > r.steps);
         if (kept)
