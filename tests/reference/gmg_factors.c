@@ -135,12 +135,12 @@ typedef struct damped {
 } damped;
 
 /* What a row makes of a wave, over its diagonal, with the cosines of its angles along axes. */
-static double complex wave_symbol(const damped *p, const double *cosine, double complex k)
+static double complex wave_symbol(const damped *p, const double *cosine)
 {
-    double complex sum = k;
-    for (int a = 0; a < p->dimensions; a++)
+    double complex sum = p->k;
+    for (int a = 0; a < 3 && a < p->dimensions; a++)
         sum -= 2 * (1 - cosine[a]);
-    return sum / (k - 2 * p->dimensions);
+    return sum / (p->k - 2 * p->dimensions);
 }
 
 /* What sweeps leave of it. */
@@ -168,7 +168,7 @@ static void fit_weights(spry_context *ctx, damped *p)
                 for (int a = 0; a < 3; a++)
                     cosine[a] = cos(acos(-1) * k[a] / steps);
                 if (2 * k[0] > steps || 2 * k[1] > steps || 2 * k[2] > steps)
-                    z[count++] = wave_symbol(p, cosine, p->k);
+                    z[count++] = wave_symbol(p, cosine);
             }
     assert_ok(ctx, polynomial_fit(ctx, count, z, p->before, &found, p->weight[0]));
     assert_int_equal(found, p->before);
@@ -184,18 +184,18 @@ static double wave_factor(const damped *p, const int *number, int intervals)
     double complex z[HARMONICS], coarse = 4 * p->k;
     double weight[HARMONICS];
     bool seen = true;
-    for (int a = 0; a < p->dimensions; a++) {
+    for (int a = 0; a < 3 && a < p->dimensions; a++) {
         coarse -= 2 * (1 - cos(2 * acos(-1) * number[a] / intervals));
         seen = seen && 2 * number[a] != intervals;
     }
     for (int i = 0; i < n; i++) {
         double cosine[3];
         weight[i] = 1;
-        for (int a = 0; a < p->dimensions; a++) {
+        for (int a = 0; a < 3 && a < p->dimensions; a++) {
             cosine[a] = cos(acos(-1) * number[a] / intervals) * (i >> a & 1 ? -1 : 1);
             weight[i] *= (1 + cosine[a]) / 2;
         }
-        z[i] = wave_symbol(p, cosine, p->k);
+        z[i] = wave_symbol(p, cosine);
     }
     if (!seen) {
         double most = 0;
