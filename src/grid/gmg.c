@@ -23,31 +23,37 @@ typedef struct smooth_job {
     const gmg *m;
     const gmg_level *l;
     bool begins;
-    double omega;
+    spry_scalar weight;
 } smooth_job;
 
-/* x += omega D^-1 r, or x = omega D^-1 b where x is 0 */
+/* x += D^-1 r, or x = weight D^-1 b where x is 0 */
 static void step_share(void *argument, int share, int shares)
 {
     const smooth_job *j = argument;
     const gmg_level *l = j->l;
     const int64_t size = (int64_t)spry_type_size(j->m->type);
     const range part = base_share(l->count, shares, share, VECTOR_CHUNK);
-    const host_step step = {.alpha = j->omega, .gamma = j->begins ? 0 : 1};
-    const char *from = j->begins ? l->b : l->r, *inverse = l->diagonal->data;
-    char *x = (char *)l->x + part.begin * size;
-    l->s->kernels->step(part.end - part.begin, &step, from + part.begin * size,
-                        inverse + part.begin * size, NULL, x, x);
+    const host_step step = {.alpha = 1, .gamma = 1};
+    for (int64_t k = part.begin; k < part.end; k += VECTOR_CHUNK) {
+        const int64_t n = part.end - k < VECTOR_CHUNK ? part.end - k : VECTOR_CHUNK;
+        const char *inverse = (const char *)l->diagonal->data + k * size;
+        char *x = (char *)l->x + k * size;
+        if (j->begins) {
+            l->s->kernels->multiply(n, inverse, (const char *)l->b + k * size, x);
+            l->s->kernels->scale(n, j->weight, x);
+        } else {
+            l->s->kernels->step(n, &step, (const char *)l->r + k * size, inverse, NULL, x, x);
+        }
+    }
 }
 
-static spry_status jacobi_sweep(const gmg *m, const gmg_level *l, bool zero)
+static spry_status jacobi_sweep(const gmg *m, const gmg_level *l, bool zero, spry_scalar w)
 {
-    const spry_scalar one = {1, 0}, minus = {-1, 0};
-    smooth_job job = {
-        .m = m, .l = l, .begins = zero, .omega = m->options.omega > 0 ? m->options.omega : 0.8};
+    const spry_scalar minus = {-w.re, -w.im};
+    smooth_job job = {.m = m, .l = l, .begins = zero, .weight = w};
     spry_status status = zero ? SPRY_STATUS_OK : gmg_bring_x(l, l->x);
     if (!zero && status == SPRY_STATUS_OK)
-        status = stencil_run(l->A, SPRY_TRANSPOSE_NO, minus, l->x, one, l->b, l->r);
+        status = stencil_run(l->A, SPRY_TRANSPOSE_NO, minus, l->x, w, l->b, l->r);
     if (status == SPRY_STATUS_OK)
         base_share_out(m->ctx, host_threads(m->ctx, l->count), step_share, &job);
     return status;
@@ -70,7 +76,7 @@ spry_status gmg_smooth(const gmg *m, int level, int sweeps, bool back, gmg_start
     if (m->options.smoother == GMG_CHEBYSHEV)
         return gmg_chebyshev(m, level, sweeps, start == GMG_ZERO);
     for (int k = 0; k < sweeps && status == SPRY_STATUS_OK; k++)
-        status = jacobi_sweep(m, l, k == 0 && start == GMG_ZERO);
+        status = jacobi_sweep(m, l, k == 0 && start == GMG_ZERO, gmg_weight(m, level, sweeps, k));
     return status;
 }
 
@@ -124,6 +130,8 @@ static spry_status guess(const gmg *m, int level, gmg_start *start)
 static spry_status solve_coarsest(const gmg *m)
 {
     const gmg_level *l = &m->level[m->count - 1];
+    if (m->sweeps_last)
+        return smooth(m, m->count - 1, (int)m->options.last, false, GMG_ZERO);
     if (m->device)
         return gmg_device_solve(m);
     const spry_vector b = vector_over(m->ctx, m->type, l->A->rows, l->b);
@@ -199,6 +207,8 @@ static void level_clear(gmg *m, int k)
     base_free(m->ctx, l->p);
     base_free(m->ctx, l->tiles);
     spry_vector_free(l->diagonal);
+    base_free(m->ctx, l->weights[0]);
+    base_free(m->ctx, l->weights[1]);
     gmg_lines_clear(m, l);
     if (k > 0 || m->owns_first)
         spry_operator_free(l->A);
@@ -309,8 +319,9 @@ static spry_status add_diagonals(gmg *m)
     spry_status status = SPRY_STATUS_OK;
     for (int k = 0; k + 1 < m->count && m->redblack && !m->place; k++)
         SPRY_GO(m->ctx, agree(m, gmg_check_diagonal(m, k)));
-    for (int k = 0; k + 1 < m->count && !m->redblack && !m->place; k++)
-        SPRY_GO(m->ctx, agree(m, invert_diagonal(m, k)));
+    for (int k = 0; k < gmg_swept(m) && !m->redblack; k++)
+        if (!m->place || k == m->count - 1) /* where weights of the last are found on the host */
+            SPRY_GO(m->ctx, agree(m, invert_diagonal(m, k)));
 done:
     return status;
 }
@@ -371,7 +382,7 @@ static spry_status join_last(gmg *m)
     const grid_shape shape = l->s->shape;
     spry_operator *op = NULL;
     spry_status status = SPRY_STATUS_OK;
-    if (l->shared != GMG_CUT)
+    if (l->shared != GMG_CUT || m->sweeps_last)
         return status;
     SPRY_GO(m->ctx, agree(m, gmg_join(l->A, &op)));
     level_clear(m, --m->count);
@@ -386,9 +397,16 @@ static spry_status make_first(gmg *m, const spry_operator *A)
     const stencil *s = stencil_of(A);
     spry_operator *op = NULL;
     spry_status status = SPRY_STATUS_OK;
-    if (s->order > 2 || m->type != A->type || m->ranked) {
+    const bool shifted = m->options.shift != 0;
+    if (s->order > 2 || m->type != A->type || m->ranked || shifted) {
         SPRY_GO(m->ctx, agree(m, make_operator(m, A, &s->shape, &op)));
         m->owns_first = true;
+    }
+    if (shifted) {
+        status = agree(m, stencil_damp(op, m->options.shift));
+        if (status != SPRY_STATUS_OK)
+            spry_operator_free(op);
+        SPRY_GO(m->ctx, status);
     }
     SPRY_GO(m->ctx, agree(m, add_level(m, op ? op : (spry_operator *)(uintptr_t)A, &s->shape)));
     if (s->shape.axis[0].ranks > 1)
@@ -424,6 +442,11 @@ static spry_status make_levels(gmg *m, const spry_operator *A)
         bool halved;
         if (fine->s->shape.unknowns <= m->options.coarsest)
             break;
+        bool sees = true;
+        if (m->options.smoother == GMG_FITTED)
+            SPRY_GO(m->ctx, gmg_sees_waves(m, m->count - 1, &sees));
+        if (!sees)
+            break;
         SPRY_GO(m->ctx, agree(m, gmg_halve(fine->A, &free, &lines, &shape, &halved)));
         if (!halved)
             break;
@@ -432,6 +455,8 @@ static spry_status make_levels(gmg *m, const spry_operator *A)
         SPRY_GO(m->ctx, agree(m, make_operator(m, fine->A, &shape, &op)));
         SPRY_GO(m->ctx, agree(m, add_level(m, op, &shape)));
     }
+    m->sweeps_last = m->options.smoother == GMG_FITTED &&
+                     m->level[m->count - 1].s->shape.unknowns > m->options.coarsest;
     SPRY_GO(m->ctx, join_last(m));
     if (m->options.smoother == GMG_REDBLACK && !m->redblack) {
         status = SPRY_FAIL(m->ctx, SPRY_STATUS_BAD_USAGE,
@@ -447,6 +472,8 @@ static spry_status make_levels(gmg *m, const spry_operator *A)
         goto done;
     }
     SPRY_GO(m->ctx, add_diagonals(m));
+    for (int k = 0; k < gmg_swept(m) && m->options.smoother == GMG_FITTED; k++)
+        SPRY_GO(m->ctx, agree(m, gmg_fit(m, k)));
     for (int k = 0; k + 1 < m->count; k++)
         if (m->level[k].lines)
             SPRY_GO(m->ctx, gmg_lines_make(m, k));
@@ -454,7 +481,8 @@ static spry_status make_levels(gmg *m, const spry_operator *A)
         SPRY_GO(m->ctx, agree(m, gmg_chebyshev_make(m, k)));
     if (m->place)
         SPRY_GO(m->ctx, gmg_device_make(m, m->place));
-    SPRY_GO(m->ctx, agree(m, add_coarsest(m)));
+    if (!m->sweeps_last)
+        SPRY_GO(m->ctx, agree(m, add_coarsest(m)));
 done:
     return status;
 }
@@ -478,6 +506,24 @@ static spry_status check_place(const spry_operator *A, const gmg_options *o)
                      said);
 }
 
+/* What is for complex numbers alone. */
+static spry_status check_waves(const spry_operator *A, const gmg_options *o)
+{
+    const bool fitted = o->smoother == GMG_FITTED || (o->smoother == GMG_AUTO && o->shift != 0);
+    if ((o->shift != 0 || fitted) && !spry_type_is_complex(A->type))
+        return SPRY_FAIL(A->ctx, SPRY_STATUS_BAD_USAGE,
+                         "precon gmg: %s is for complex operators, and this one is of type %s; "
+                         "make it with type=%s",
+                         o->shift != 0 ? "shift" : "smoother=fitted", spry_type_name(A->type),
+                         A->type == SPRY_TYPE_S ? "c" : "z");
+    if (fitted && o->omega > 0)
+        return SPRY_FAIL(A->ctx, SPRY_STATUS_BAD_USAGE,
+                         "precon gmg: smoother=fitted finds its weights by itself; leave omega=%g "
+                         "out, or take smoother=jacobi",
+                         o->omega);
+    return SPRY_STATUS_OK;
+}
+
 spry_status gmg_make(const spry_operator *A, const void *options, spry_operator **M)
 {
     spry_context *ctx = A->ctx;
@@ -495,6 +541,7 @@ spry_status gmg_make(const spry_operator *A, const void *options, spry_operator 
                          "precon gmg has numbers of the operator's precision, or of single "
                          "precision; take precision=single");
     SPRY_GO(ctx, check_place(A, options));
+    SPRY_GO(ctx, check_waves(A, options));
     status = operator_new(ctx, &gmg_class, type, A->rows, A->cols, &op);
     if (status == SPRY_STATUS_OK)
         status = base_calloc(ctx, 1, sizeof *m, &m);
@@ -508,6 +555,8 @@ spry_status gmg_make(const spry_operator *A, const void *options, spry_operator 
     if (op->device)
         op->device->users++;
     m->options = *(const gmg_options *)options;
+    if (m->options.smoother == GMG_AUTO && m->options.shift != 0)
+        m->options.smoother = GMG_FITTED;
     m->redblack = m->options.smoother == GMG_AUTO || m->options.smoother == GMG_REDBLACK ||
                   m->options.smoother == GMG_LINE;
     SPRY_GO(ctx, make_levels(m, A));

@@ -25,13 +25,14 @@ typedef struct gmg_level {
     int64_t reach[GRID_AXES]; /* of rows */
     grid_halo halo;           /* brings to the box what others have */
     void *x, *b;
-    void *r;               /* for Jacobi's and Chebyshev's sweeps, as is `diagonal` */
-    void *p;               /* Chebyshev's direction */
-    double lambda;         /* its largest eigenvalue of D^-1 A */
-    spry_vector *diagonal; /* inverse */
-    void *lower;           /* bounds of x, see bounded.h; NULL: there are none */
-    void *tiles;           /* two lines for each thread, each with an element before and behind */
-    unsigned lines;        /* axes whose lines are solved, a bit for each; 0: points are relaxed */
+    void *r;                 /* for Jacobi's and Chebyshev's sweeps, as is `diagonal` */
+    void *p;                 /* Chebyshev's direction */
+    double lambda;           /* its largest eigenvalue of D^-1 A */
+    spry_vector *diagonal;   /* inverse */
+    spry_scalar *weights[2]; /* fitted ones of sweeps, before and after; of the last level all */
+    void *lower;             /* bounds of x, see bounded.h; NULL: there are none */
+    void *tiles;             /* two lines for each thread, each with an element before and behind */
+    unsigned lines; /* axes whose lines are solved, a bit for each; 0: points are relaxed */
     void *factors[GRID_AXES][GMG_FACTORS]; /* of such lines: lower, inverse pivots, upper, and
                                               around where ends meet */
     void *room; /* for their residuals, room_size bytes for each thread */
@@ -43,6 +44,7 @@ typedef struct gmg {
     spry_type type;
     gmg_options options;
     bool redblack, owns_first;
+    bool sweeps_last;            /* the last level has sweeps, no factors */
     const bound_kernels *bounds; /* for levels with bounds */
     bool truncates;              /* with bounds: what is at them is left out of corrections */
     bool ranked;                 /* its grid is cut into blocks of ranks */
@@ -97,6 +99,17 @@ spry_status gmg_lines_make(gmg *m, int level);
 void gmg_lines_clear(const gmg *m, gmg_level *l);
 /* Whether lines along an axis are tridiagonal, and neighbours of theirs of the other colour. */
 bool gmg_has_lines(const stencil *s, int axis);
+/* Whether the grid after this level's would have points enough in a wavelength. Collective. */
+spry_status gmg_sees_waves(const gmg *m, int level, bool *yes);
+/* Finds the weights of sweeps that fit a level (fitted.c). Collective. */
+spry_status gmg_fit(gmg *m, int level);
+/* The weight of one of so many sweeps of Jacobi's. */
+spry_scalar gmg_weight(const gmg *m, int level, int sweeps, int k);
+/* Levels that have sweeps. */
+static inline int gmg_swept(const gmg *m)
+{
+    return m->sweeps_last ? m->count : m->count - 1;
+}
 /* b of the next level = restricted b - A x, or (plain) b */
 void gmg_down(const gmg *m, int level, bool plain);
 /* Bounds of the next level: no correction within them takes x below its own. */

@@ -66,10 +66,12 @@ static const stencil_march begin_march = {
     .put = "to[row] = value;"};
 static const stencil_march relax_march = {
     .kernel = "relax",
-    .args = "SP_GLOBAL scalar *to, SP_GLOBAL const scalar *b, const int colour, const double omega",
+    .args =
+        "SP_GLOBAL scalar *to, SP_GLOBAL const scalar *b, const int colour, const double omega, "
+        "const double turn",
     .on = "colour < 0 || ((i + j + k + colour) & 1) == 0",
     .ends = true,
-    .value = "sp_fma(gmg_share((real)omega, own), sp_sub(b[row], sum), here)",
+    .value = "sp_fma(gmg_weight((real)omega, (real)turn, own), sp_sub(b[row], sum), here)",
     .put = "to[row] = value;"};
 
 void gmg_device_put(base_text *t, const stencil_copy *c)
@@ -116,24 +118,27 @@ static spry_status launch_points(const level_device *l, const char *kernel, cons
  */
 
 /* x of the first sweep, which begins with 0. */
-static spry_status begin(const level_device *l, int32_t colour, double omega, device_memory *x)
+static spry_status begin(const level_device *l, int32_t colour, spry_scalar omega, device_memory *x)
 {
-    const device_arg after[] = {DEVICE_VALUE(colour), DEVICE_VALUE(omega), device_arg_memory(l->b),
+    const device_arg after[] = {DEVICE_VALUE(colour), DEVICE_VALUE(omega.re),
+                                DEVICE_VALUE(omega.im), device_arg_memory(l->b),
                                 device_arg_memory(x)};
-    return launch_points(l, "a_begin", after, 4);
+    return launch_points(l, "a_begin", after, 5);
 }
 
 /* The points of a colour in place; all points (colour < 0) from x to another array. */
-static spry_status relax(const level_device *l, int32_t colour, double omega, device_memory *to)
+static spry_status relax(const level_device *l, int32_t colour, spry_scalar omega,
+                         device_memory *to)
 {
     const device_arg after[] = {device_arg_memory(l->x), device_arg_memory(to),
-                                device_arg_memory(l->b), DEVICE_VALUE(colour), DEVICE_VALUE(omega)};
+                                device_arg_memory(l->b), DEVICE_VALUE(colour),
+                                DEVICE_VALUE(omega.re),  DEVICE_VALUE(omega.im)};
     if (l->copy.lines == 0)
-        return launch_points(l, "a_relax", after, 5);
+        return launch_points(l, "a_relax", after, 6);
     int32_t depth;
     const int64_t groups = stencil_march_groups(&l->copy, &depth);
     const device_arg before = DEVICE_VALUE(depth);
-    return launch(l, "a_relax", groups, l->copy.room, &before, after, 5);
+    return launch(l, "a_relax", groups, l->copy.room, &before, after, 6);
 }
 
 /* Both colours of the first sweep. */
@@ -156,7 +161,7 @@ static void exchange(level_device *l)
 }
 
 /* All points at once; x and the other array change places. */
-static spry_status jacobi_sweep(level_device *l, double omega, bool zero)
+static spry_status jacobi_sweep(level_device *l, spry_scalar omega, bool zero)
 {
     const spry_status status = zero ? begin(l, -1, omega, l->x) : relax(l, -1, omega, l->other);
     if (status == SPRY_STATUS_OK && !zero)
@@ -164,25 +169,26 @@ static spry_status jacobi_sweep(level_device *l, double omega, bool zero)
     return status;
 }
 
+/* Of colours. */
 static double relaxation(const gmg *m)
 {
-    return m->options.omega > 0 ? m->options.omega : m->redblack ? 1 : 0.8;
+    return m->options.omega > 0 ? m->options.omega : 1;
 }
 
 spry_status gmg_device_smooth(const gmg *m, int level, int sweeps, bool back, bool zero)
 {
     level_device *l = &m->device->level[level];
-    const double omega = relaxation(m);
+    const spry_scalar omega = {relaxation(m), 0};
     spry_status status = SPRY_STATUS_OK;
     if (sweeps == 0 && zero)
         return device_clear(l->x, 0, m->level[level].A->rows * (int64_t)spry_type_size(m->type));
     for (int k = 0; k < sweeps && status == SPRY_STATUS_OK; k++, zero = false) {
         if (!m->redblack) {
-            status = jacobi_sweep(l, omega, zero);
+            status = jacobi_sweep(l, gmg_weight(m, level, sweeps, k), zero);
             continue;
         }
         if (zero && begins_at_once(&l->copy)) {
-            status = begin_both(l, back, omega);
+            status = begin_both(l, back, omega.re);
             continue;
         }
         status = zero ? begin(l, back, omega, l->x) : relax(l, back, omega, l->x);
@@ -373,12 +379,13 @@ static spry_status make_level(const gmg *m, int k, level_device *l)
         SPRY_GO(ctx, device_alloc(d, bytes, &l->x));
         SPRY_GO(ctx, device_alloc(d, bytes, &l->b));
     }
-    if (k == m->count - 1)
+    if (k == gmg_swept(m))
         goto done;
     SPRY_GO(ctx, stencil_put_fields(d, A, &l->fields));
     SPRY_GO(ctx, stencil_copy_make(d, A, &m->level[k].s->plain, l->fields, &l->copy));
-    bool all;
-    (void)halved_axes(m, k, &all);
+    bool all = false;
+    if (k + 1 < m->count)
+        (void)halved_axes(m, k, &all);
     l->finishes = m->redblack && all && finishes(&l->copy);
     if (!m->redblack || l->finishes)
         SPRY_GO(ctx, device_alloc(d, bytes, &l->other));
@@ -397,10 +404,11 @@ spry_status gmg_device_make(gmg *m, spry_device *d)
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *m->device, &m->device));
     m->device->d = d;
-    precon_foresee_dense(d, m->type);
+    if (!m->sweeps_last)
+        precon_foresee_dense(d, m->type);
     for (int k = 0; k < m->count; k++)
         SPRY_GO(ctx, make_level(m, k, &m->device->level[k]));
-    for (int k = 0; k < m->count - 1; k++)
+    for (int k = 0; k < gmg_swept(m); k++)
         SPRY_GO(ctx, build(&m->device->level[k], &m->device->level[k].program));
 done:
     return status;

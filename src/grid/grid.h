@@ -284,6 +284,8 @@ spry_status stencil_without_fields(const spry_operator *fine, const grid_shape *
                                    spry_type type, spry_operator **out);
 spry_status stencil_shifted(const spry_operator *A, spry_scalar alpha, spry_scalar beta,
                             spry_operator **shifted);
+/* Multiplies its terms without derivatives by 1 + i shift; fails where there are none. */
+spry_status stencil_damp(spry_operator *op, double shift);
 spry_status gmg_make(const spry_operator *A, const void *options, spry_operator **M);
 
 /* Makes the rows of all classes, for arrays of a box. */

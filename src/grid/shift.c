@@ -1,4 +1,5 @@
-/* alpha A + beta I of a stencil: a stencil, where A is, with its multigrid. */
+/* Stencils with terms that differ: alpha A + beta I, a stencil, where A is, with its multigrid; and
+ * damped waves. */
 #include "grid/ranks.h"
 #include "grid/stencil_device.h"
 
@@ -34,4 +35,27 @@ spry_status stencil_shifted(const spry_operator *A, spry_scalar alpha, spry_scal
 done:
     spry_operator_free(op);
     return status;
+}
+
+spry_status stencil_damp(spry_operator *op, double shift)
+{
+    stencil *s = op->state;
+    const grid_box u = s->plain.u;
+    int damped = 0;
+    for (int p = 0; p < s->parts_count; p++) {
+        stencil_part *part = &s->parts[p];
+        const spry_scalar c = part->c;
+        if (part->has[0] || part->has[1] || part->has[2])
+            continue;
+        part->c = (spry_scalar){c.re - shift * c.im, c.im + shift * c.re};
+        damped++;
+    }
+    if (damped == 0)
+        return SPRY_FAIL(
+            op->ctx, SPRY_STATUS_BAD_USAGE,
+            "shift=%g damps terms without derivatives, such as k2 of laplace + k2; the "
+            "operator has none",
+            shift);
+    stencil_form_clear(op->ctx, &s->plain);
+    return grid_agree(op->ctx, &s->shape, stencil_form_make(op, false, &u, &s->plain));
 }

@@ -108,6 +108,10 @@ static void test_cycles(spry_context *ctx, spry_device *d)
                 "gmg:coarsening=semi,smoother=jacobi,pre=2,coarsest=30");
     check_cycle(ctx, d, "16x32 stretch=y:ratio:1.05", "-laplace", "",
                 "gmg:smoother=redblack,coarsest=30");
+    /* damped waves: complex weights, and sweeps on the last level */
+    check_cycle(ctx, d, "72x40x24", "laplace + 2000", "type=z", "gmg:shift=0.3,last=4");
+    check_cycle(ctx, d, "48x32 x=neumann", "laplace + 200*k", "type=c",
+                "gmg:shift=0.3,pre=2,last=6");
     const int units = d->facts.units; /* marches of one plane, as grids that are small have them */
     d->facts.units = 1 << 20;
     check_cycle(ctx, d, "72x40x24", "-laplace", "", "gmg:symmetric=no,post=2,omega=1.1");

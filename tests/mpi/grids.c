@@ -380,6 +380,16 @@ static void multigrid(void **state)
             check_cycle(&p, specs[k]);
             close_pair(&p);
         }
+    /* damped waves: weights are found from rows of all ranks; the last level has sweeps, cut and
+     * joined */
+    static const char *const waves[] = {"gmg:shift=0.3,rank-rows=1,coarsest=20,last=6",
+                                        "gmg:shift=0.3,rank-rows=200,coarsest=20,last=6,pre=2"};
+    for (size_t k = 0; k < COUNT(waves); k++) {
+        pair w = open_pair(ctx, alone, "16x16x16 y=neumann z=periodic", NULL, "laplace + 60*k",
+                           "order=2", SPRY_TYPE_Z);
+        check_cycle(&w, waves[k]);
+        close_pair(&w);
+    }
     pair p = open_pair(ctx, alone, "32x32x32", NULL, "-laplace", "order=4", SPRY_TYPE_D);
     solve_both(&p, "method=richardson precon=gmg:rank-rows=100 tol=1e-8", false);
     close_pair(&p);

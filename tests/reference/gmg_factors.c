@@ -5,10 +5,10 @@
  * Between faces with known values that is no model but exact: sines of k pi / n are differences of
  * such waves.
  */
+#include "grid/polynomial.h"
 #include "matrix/matrix.h"
 #include "support/support.h"
 
-#include <math.h>
 #include <string.h>
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -19,7 +19,7 @@
 enum { HARMONICS = 8 };
 typedef struct symbol {
     int n;
-    double a[HARMONICS][HARMONICS];
+    double complex a[HARMONICS][HARMONICS];
 } symbol;
 
 static symbol times(const symbol *x, const symbol *y)
@@ -41,7 +41,7 @@ static double radius(symbol m)
         double size = 0;
         for (int i = 0; i < m.n; i++)
             for (int j = 0; j < m.n; j++)
-                size = fmax(size, fabs(m.a[i][j]));
+                size = fmax(size, cabs(m.a[i][j]));
         if (size == 0)
             return 0;
         log_size += weight * log(size);
@@ -124,6 +124,104 @@ static double computed(const problem *p, int intervals, int sweeps)
     return most;
 }
 
+/* --- damped waves --------------------------------------------------------------------------------
+ */
+
+/* laplace + q of a grid, q h^2 = k; and weights of sweeps before and after. */
+typedef struct damped {
+    int dimensions, before, after;
+    double complex k;
+    spry_scalar weight[2][4];
+} damped;
+
+/* What a row makes of a wave, over its diagonal, with the cosines of its angles along axes. */
+static double complex wave_symbol(const damped *p, const double *cosine)
+{
+    double complex sum = p->k;
+    for (int a = 0; a < 3 && a < p->dimensions; a++)
+        sum -= 2 * (1 - cosine[a]);
+    return sum / (p->k - 2 * p->dimensions);
+}
+
+/* What sweeps leave of it. */
+static double complex swept(const damped *p, double complex z)
+{
+    double complex left = 1;
+    for (int side = 0; side < 2; side++)
+        for (int s = 0; s < (side ? p->after : p->before); s++)
+            left *= 1 - (p->weight[side][s].re + I * p->weight[side][s].im) * z;
+    return left;
+}
+
+/* Weights for frequencies of multiples of pi / steps, along some axis beyond pi / 2. */
+static void fit_weights(spry_context *ctx, damped *p)
+{
+    enum { MOST = 729 };
+    const int steps = p->dimensions == 2 ? 16 : 8;
+    double complex z[MOST];
+    int64_t count = 0;
+    int k[3] = {0}, found;
+    for (k[2] = 0; k[2] <= (p->dimensions > 2 ? steps : 0); k[2]++)
+        for (k[1] = 0; k[1] <= steps; k[1]++)
+            for (k[0] = 0; k[0] <= steps; k[0]++) {
+                double cosine[3];
+                for (int a = 0; a < 3; a++)
+                    cosine[a] = cos(acos(-1) * k[a] / steps);
+                if (2 * k[0] > steps || 2 * k[1] > steps || 2 * k[2] > steps)
+                    z[count++] = wave_symbol(p, cosine);
+            }
+    assert_ok(ctx, polynomial_fit(ctx, count, z, p->before, &found, p->weight[0]));
+    assert_int_equal(found, p->before);
+    assert_ok(ctx, polynomial_fit(ctx, count, z, p->after, &found, p->weight[1]));
+    assert_int_equal(found, p->after);
+}
+
+/* As two_grid_factor(). Sweeps do not mix frequencies, so that it does not matter which of them
+ * come before. Where an angle is pi / 2 nothing arrives on the coarse grid. */
+static double wave_factor(const damped *p, const int *number, int intervals)
+{
+    const int n = 1 << p->dimensions;
+    double complex z[HARMONICS], coarse = 4 * p->k;
+    double weight[HARMONICS];
+    bool seen = true;
+    for (int a = 0; a < 3 && a < p->dimensions; a++) {
+        coarse -= 2 * (1 - cos(2 * acos(-1) * number[a] / intervals));
+        seen = seen && 2 * number[a] != intervals;
+    }
+    for (int i = 0; i < n; i++) {
+        double cosine[3];
+        weight[i] = 1;
+        for (int a = 0; a < 3 && a < p->dimensions; a++) {
+            cosine[a] = cos(acos(-1) * number[a] / intervals) * (i >> a & 1 ? -1 : 1);
+            weight[i] *= (1 + cosine[a]) / 2;
+        }
+        z[i] = wave_symbol(p, cosine);
+    }
+    if (!seen) {
+        double most = 0;
+        for (int i = 0; i < n; i++)
+            most = fmax(most, cabs(swept(p, z[i])));
+        return most;
+    }
+    symbol m = {.n = n};
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            m.a[i][j] = swept(p, z[i]) * ((i == j) - weight[i] * weight[j] * 4 * z[j] *
+                                                         (p->k - 2 * p->dimensions) / coarse);
+    return radius(m);
+}
+
+static double computed_waves(const damped *p, int intervals)
+{
+    double most = 0;
+    int k[3] = {1, 1, 1};
+    for (k[0] = 1; 2 * k[0] <= intervals; k[0]++)
+        for (k[1] = 1; 2 * k[1] <= intervals; k[1]++)
+            for (k[2] = 1; k[2] == 1 || (p->dimensions > 2 && 2 * k[2] <= intervals); k[2]++)
+                most = fmax(most, wave_factor(p, k, intervals));
+    return most;
+}
+
 static const problem plane_points = {2, -1, {1, 1}}, space_points = {3, -1, {1, 1, 1}};
 
 #define PLANE_MOST 0.2
@@ -142,9 +240,12 @@ static void noise(void *data, const double *place, spry_scalar *value)
 
 /* The factor by which e -> e - M A e shrinks e in the end: a step of richardson from 0 with A e on
  * the right is M A e. */
-static double measured(spry_context *ctx, const char *grid_text, const char *text,
-                       const char *precon, int steps)
+static double measured_of(spry_context *ctx, const char *grid_text, const char *text,
+                          const spry_scalar *q, const char *precon, int steps)
 {
+    const spry_type type = q ? SPRY_TYPE_Z : SPRY_TYPE_D;
+    static const char *const names[] = {"q"};
+    spry_vector *constant = NULL;
     char options[192];
     uint64_t seed = 5;
     spry_grid *grid;
@@ -156,10 +257,15 @@ static double measured(spry_context *ctx, const char *grid_text, const char *tex
     snprintf(options, sizeof options, "method=richardson precon=gmg:%s tol=1e-30 max-iter=1",
              precon);
     assert_ok(ctx, spry_grid_new(ctx, grid_text, &grid));
-    assert_ok(ctx, spry_operator_stencil(grid, text, NULL, 0, NULL, NULL, &A));
-    assert_ok(ctx, spry_field_new(grid, SPRY_TYPE_D, false, noise, &seed, &e));
-    assert_ok(ctx, spry_field_new(grid, SPRY_TYPE_D, false, NULL, NULL, &x));
-    assert_ok(ctx, spry_field_new(grid, SPRY_TYPE_D, false, NULL, NULL, &r));
+    if (q) {
+        assert_ok(ctx, spry_vector_new(ctx, type, 1, NULL, SPRY_OWN_COPY, &constant));
+        assert_ok(ctx, spry_vector_fill(constant, *q));
+    }
+    assert_ok(ctx, spry_operator_stencil(grid, text, q ? "type=z" : NULL, q != NULL, names,
+                                         (const spry_vector *[]){constant}, &A));
+    assert_ok(ctx, spry_field_new(grid, type, false, noise, &seed, &e));
+    assert_ok(ctx, spry_field_new(grid, type, false, NULL, NULL, &x));
+    assert_ok(ctx, spry_field_new(grid, type, false, NULL, NULL, &r));
     assert_ok(ctx, spry_solver_new(ctx, &solver));
     assert_ok(ctx, spry_solver_set(solver, options));
     assert_ok(ctx, spry_solver_set_operator(solver, A));
@@ -177,12 +283,49 @@ static double measured(spry_context *ctx, const char *grid_text, const char *tex
         spry_result_clear(ctx, &result);
     }
     spry_solver_free(solver);
+    spry_vector_free(constant);
     spry_vector_free(e);
     spry_vector_free(r);
     spry_vector_free(x);
     spry_operator_free(A);
     spry_grid_free(grid);
     return exp(logs / counted);
+}
+
+static double measured(spry_context *ctx, const char *grid, const char *text, const char *precon,
+                       int steps)
+{
+    return measured_of(ctx, grid, text, NULL, precon, steps);
+}
+
+/* Damped waves on two grids, with fitted weights: 10 points in a wavelength and fewer. */
+static void waves_on_two_grids(void **state)
+{
+    static const struct {
+        const char *grid;
+        int dimensions, intervals, coarsest;
+        double k2, shift;
+    } grids[] = {{"64x64", 2, 64, 1000, 0.4, 0.5},
+                 {"64x64", 2, 64, 1000, 0.5, 0.3},
+                 {"16x16x16", 3, 16, 400, 0.4, 0.3}};
+    for (size_t g = 0; g < COUNT(grids); g++)
+        for (int sweeps = 1; sweeps <= 4; sweeps++) {
+            const double n2 = (double)grids[g].intervals * grids[g].intervals;
+            const spry_scalar q = {grids[g].k2 * n2, grids[g].shift * grids[g].k2 * n2};
+            damped p = {.dimensions = grids[g].dimensions,
+                        .before = (sweeps + 1) / 2,
+                        .after = sweeps / 2,
+                        .k = grids[g].k2 * (1 + I * grids[g].shift)};
+            char precon[96];
+            fit_weights(*state, &p);
+            snprintf(precon, sizeof precon, "smoother=fitted,pre=%d,post=%d,coarsest=%d", p.before,
+                     p.after, grids[g].coarsest);
+            const double found = measured_of(*state, grids[g].grid, "laplace + q", &q, precon, 60),
+                         exact = computed_waves(&p, grids[g].intervals);
+            print_message("waves, %s, %g, shift %g, %d sweeps: %.4f, computed %.4f\n",
+                          grids[g].grid, grids[g].k2, grids[g].shift, sweeps, found, exact);
+            assert_true(fabs(found - exact) < 0.1 * exact);
+        }
 }
 
 static void two_grids(void **state)
@@ -395,6 +538,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(two_grids, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(lines_on_two_grids, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(waves_on_two_grids, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(lines, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(anisotropy, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(full_multigrid, support_setup, support_teardown)};
