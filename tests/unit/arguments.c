@@ -171,6 +171,8 @@ CALL(spry_matrix_write, 2, "", spry_matrix_write(P(0, t->A), P(1, "/dev/null")))
 CALL(spry_vector_write, 2, "", spry_vector_write(P(0, t->x), P(1, "/dev/null")))                     \
 CALL(spry_columns_write, 2, "", spry_columns_write(P(0, t->x), 1, P(1, "/dev/null")))                \
 CALL(spry_text_write, 3, "", spry_text_write(P(0, t->ctx), P(1, "text"), 4, P(2, "/dev/null")))      \
+CALL(spry_datasets_write, 5, "", spry_datasets_write(P(0, t->ctx), P(1, "/dev/null"), 1, P(2, t->names), P(3, t->sides), P(4, t->sets))) \
+CALL(spry_dataset_read, 5, "", spry_dataset_read(P(0, t->ctx), P(1, t->sets_path), P(2, "a"), P(3, t->made_sides), P(4, &t->made_vector))) \
 CALL(spry_file_check_name, 2, "", spry_file_check_name(P(0, t->ctx), P(1, "a.mtx"), false))          \
 CALL(spry_file_check_place, 2, "", spry_file_check_place(P(0, t->ctx), P(1, "/dev/null")))           \
 CALL(spry_diagnose, 5, "123", spry_diagnose(P(0, t->A), P(1, t->x), P(2, "seconds=0"), P(3, &t->result), P(4, &t->diagnosis))) \
