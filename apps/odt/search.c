@@ -1,0 +1,454 @@
+/*
+ * Particles one after the other (NLODT-P, algorithm 7 of G. Ortega, 2014, after J. Lobera and J. M.
+ * Coupland): the image of what is not explained yet, through the medium of the particles found so
+ * far; its matched filter; the largest value; on.
+ *
+ * The matched filter works on amplitudes, before they become an image. A particle at t sends the
+ * amplitudes of one in the middle, a_is, turned by exp(-i (k_is - k_i, t)). So the misfit changes to
+ * first order by 2 Re sum c_is a_is exp(-i (k_is - k_i, t)): an image of the waves c_is a_is. That is
+ * the correlation of the linear image with that of one particle, without ends of a volume that would
+ * cut it off or come in again on the other side, and through a medium that is not empty it knows how
+ * light reaches t, and what becomes of waves from there.
+ */
+#include "odt/search.h"
+
+#include <math.h>
+#include <string.h>
+
+#define GO(call)                      \
+    do {                              \
+        status = (call);              \
+        if (status != SPRY_STATUS_OK) \
+            goto done;                \
+    } while (0)
+
+/* Particles do not come nearer to each other than this share of their diameter; places that make
+ * nothing better are tried so often in a row. */
+static const double APART = 0.8;
+enum { REFUSALS = 3 };
+
+static void *cleared(spry_context *ctx, size_t count, size_t bytes)
+{
+    void *p = spry_alloc(ctx, (count > 0 ? count : 1) * bytes);
+    if (p)
+        memset(p, 0, (count > 0 ? count : 1) * bytes);
+    return p;
+}
+
+/* --- what is measured and what is computed -------------------------------------------------------
+ */
+
+/* r = y(a) - measured; gives its square. */
+static double difference(odt_view *v, const spry_scalar *a, double *r)
+{
+    const int n = odt_view_numbers(v);
+    double sum = 0;
+    odt_view_data(v, a, r);
+    for (int k = 0; k < n; k++) {
+        r[k] -= v->measured[k];
+        sum += r[k] * r[k];
+    }
+    return sum;
+}
+
+/* The amplitudes of all particles of a view together, in c. */
+static void add_up(const odt_search *s, int view)
+{
+    const int count = s->m->view[view].count;
+    memset(s->c[view], 0, (size_t)count * sizeof(spry_scalar));
+    for (int j = 0; j < s->found.count; j++)
+        for (int k = 0; k < count; k++)
+            s->c[view][k] =
+                odt_plus(s->c[view][k], s->alone[view][(ptrdiff_t)j * count + k]);
+}
+
+spry_status odt_search_evaluate(odt_search *s)
+{
+    spry_status status = SPRY_STATUS_OK;
+    double sum = 0;
+    GO(odt_model_set_particles(s->m, &s->found));
+    for (int i = 0; i < s->m->setup.views; i++) {
+        GO(odt_model_see_particles(s->m, i, &s->found, s->alone[i]));
+        add_up(s, i);
+        sum += difference(&s->m->view[i], s->c[i], s->rest[i]);
+    }
+    s->misfit = s->empty > 0 ? sum / s->empty : sum;
+done:
+    return status;
+}
+
+/* --- images --------------------------------------------------------------------------------------
+ */
+
+/* The image of what is not explained, each wave with a factor. */
+static spry_status make_image(odt_search *s, bool matched)
+{
+    for (int i = 0; i < s->m->setup.views; i++) {
+        odt_view *v = &s->m->view[i];
+        const spry_scalar *factor = matched ? s->sample_a[i] : v->factor;
+        odt_view_back(v, s->rest[i], s->c[i]);
+        for (int k = 0; k < v->count; k++)
+            s->c[i][k] = odt_times(s->c[i][k], factor[k]);
+    }
+    return odt_model_image(s->m, (const spry_scalar *const *)s->c, s->image);
+}
+
+spry_status odt_search_score(odt_search *s)
+{
+    const spry_status status = make_image(s, true);
+    for (int64_t k = 0; status == SPRY_STATUS_OK && k < odt_voxels(&s->m->setup.box); k++)
+        s->score[k] = -s->image[k].re / s->norm;
+    return status;
+}
+
+spry_status odt_search_linear(odt_search *s)
+{
+    return make_image(s, false);
+}
+
+/* Whether a particle can be at a place: not on one that was found, or refused. */
+static bool is_free(const odt_search *s, const double *at)
+{
+    for (int j = 0; j < s->found.count + s->refusals; j++) {
+        const double *other = j < s->found.count ? s->found.p[j].at
+                                                 : s->refused[j - s->found.count].at;
+        const double distance =
+            hypot(hypot(at[0] - other[0], at[1] - other[1]), at[2] - other[2]);
+        if (distance < APART * s->sample.diameter)
+            return false;
+    }
+    return true;
+}
+
+/* The top of a parabola through three values, from -0.5 to 0.5. */
+static double parabola(double before, double middle, double after)
+{
+    const double bend = before - 2 * middle + after;
+    return bend < 0 ? fmin(fmax(0.5 * (before - after) / bend, -0.5), 0.5) : 0;
+}
+
+/* A particle is all in the volume: two voxels are left to the faces. */
+static double margin_of(const odt_search *s)
+{
+    return 0.5 * s->sample.diameter / s->m->setup.box.h + 2;
+}
+
+odt_particle odt_search_peak(const odt_search *s)
+{
+    const odt_box *b = &s->m->setup.box;
+    const int64_t *n = b->n, steps[3] = {1, n[0], n[0] * n[1]};
+    const int64_t margin = (int64_t)ceil(margin_of(s));
+    odt_particle best = s->sample;
+    int64_t top = -1;
+    best.score = -INFINITY;
+    for (int64_t z = margin; z < n[2] - margin; z++)
+        for (int64_t y = margin; y < n[1] - margin; y++)
+            for (int64_t x = margin; x < n[0] - margin; x++) {
+                const int64_t k = x + y * steps[1] + z * steps[2];
+                const double at[3] = {odt_place(b, 0, x), odt_place(b, 1, y), odt_place(b, 2, z)};
+                if (s->score[k] <= best.score || !is_free(s, at))
+                    continue;
+                best.score = s->score[k];
+                memcpy(best.at, at, sizeof best.at);
+                top = k;
+            }
+    for (int a = 0; a < 3 && top >= 0; a++)
+        best.at[a] += b->h * parabola(s->score[top - steps[a]], s->score[top],
+                                      s->score[top + steps[a]]);
+    return best;
+}
+
+/* --- positions -----------------------------------------------------------------------------------
+ */
+
+/* Solves A x = b of a symmetric positive definite A by Cholesky's factors; A and b are lost. */
+static bool solve_small(int n, double *A, double *b)
+{
+    for (int j = 0; j < n; j++) {
+        for (int k = 0; k < j; k++)
+            A[j * n + j] -= A[j * n + k] * A[j * n + k];
+        if (!(A[j * n + j] > 0))
+            return false;
+        A[j * n + j] = sqrt(A[j * n + j]);
+        for (int i = j + 1; i < n; i++) {
+            for (int k = 0; k < j; k++)
+                A[i * n + j] -= A[i * n + k] * A[j * n + k];
+            A[i * n + j] /= A[j * n + j];
+        }
+    }
+    for (int i = 0; i < n; i++) {
+        for (int k = 0; k < i; k++)
+            b[i] -= A[i * n + k] * b[k];
+        b[i] /= A[i * n + i];
+    }
+    for (int i = n; i-- > 0;) {
+        for (int k = i + 1; k < n; k++)
+            b[i] -= A[k * n + i] * b[k];
+        b[i] /= A[i * n + i];
+    }
+    return true;
+}
+
+/* The change of a view's numbers when particle j moves along an axis, by voxels, and takes its
+ * field along: exact where it is alone. */
+static void moving(odt_search *s, int view, int j, int axis, spry_scalar *da, double *dy)
+{
+    odt_view *v = &s->m->view[view];
+    const spry_scalar *a = s->alone[view] + (ptrdiff_t)j * v->count;
+    for (int k = 0; k < v->count; k++) {
+        const double turn = s->m->setup.box.h *
+                            (s->m->setup.optics.k * v->light[axis] - v->k[3 * k + axis]);
+        da[k] = (spry_scalar){-turn * a[k].im, turn * a[k].re};
+    }
+    odt_view_change(v, da, dy);
+}
+
+static double product(int n, const double *a, const double *b)
+{
+    double sum = 0;
+    for (int k = 0; k < n; k++)
+        sum += a[k] * b[k];
+    return sum;
+}
+
+/* A step of Gauss and Newton, in voxels. */
+static spry_status find_step(odt_search *s, double *step)
+{
+    spry_context *ctx = s->m->ctx;
+    const int n = 3 * s->found.count;
+    spry_status status = SPRY_STATUS_NO_MEMORY;
+    double *A = cleared(ctx, (size_t)n * (size_t)n, sizeof *A), *dy = NULL;
+    spry_scalar *da = NULL;
+    memset(step, 0, (size_t)n * sizeof *step);
+    for (int i = 0; i < s->m->setup.views && A; i++) {
+        odt_view *v = &s->m->view[i];
+        const int numbers = odt_view_numbers(v);
+        dy = spry_alloc(ctx, (size_t)n * (size_t)numbers * sizeof *dy);
+        da = spry_alloc(ctx, (size_t)v->count * sizeof *da);
+        if (!dy || !da)
+            goto done;
+        for (int p = 0; p < n; p++) {
+            moving(s, i, p / 3, p % 3, da, dy + (ptrdiff_t)p * numbers);
+            step[p] -= product(numbers, dy + (ptrdiff_t)p * numbers, s->rest[i]);
+            for (int q = 0; q <= p; q++)
+                A[p * n + q] += product(numbers, dy + (ptrdiff_t)p * numbers,
+                                        dy + (ptrdiff_t)q * numbers);
+        }
+        spry_free(ctx, dy);
+        spry_free(ctx, da);
+        dy = NULL;
+        da = NULL;
+    }
+    if (!A)
+        goto done;
+    for (int p = 0; p < n; p++)
+        A[p * n + p] *= 1 + 1e-6; /* two in one place would make it singular */
+    if (!solve_small(n, A, step))
+        memset(step, 0, (size_t)n * sizeof *step);
+    status = SPRY_STATUS_OK;
+done:
+    spry_free(ctx, dy);
+    spry_free(ctx, da);
+    spry_free(ctx, A);
+    return status;
+}
+
+/* Moves particles from where they were: by so much of a step, a quarter of a diameter at most, and
+ * not out of the volume. */
+static void move_all(odt_search *s, const odt_particle *from, const double *step, double share)
+{
+    const odt_box *b = &s->m->setup.box;
+    const double longest = 0.25 * s->sample.diameter / b->h;
+    s->moved = 0;
+    for (int j = 0; j < s->found.count; j++) {
+        const double *by = step + 3 * (ptrdiff_t)j;
+        const double length = hypot(hypot(by[0], by[1]), by[2]);
+        const double scale = share * (length > longest ? longest / length : 1);
+        for (int a = 0; a < 3; a++) {
+            const double room = (0.5 * (double)(b->n[a] - 1) - margin_of(s)) * b->h;
+            s->found.p[j].at[a] =
+                fmin(fmax(from[j].at[a] + scale * by[a] * b->h, -room), room);
+        }
+        s->moved = fmax(s->moved, scale * length);
+    }
+}
+
+/* One step, shortened until the misfit falls; where it does not, all is as before. */
+static spry_status refine_once(odt_search *s, bool *better)
+{
+    enum { TRIES = 3 };
+    spry_context *ctx = s->m->ctx;
+    const size_t count = (size_t)s->found.count;
+    const double before = s->misfit;
+    odt_particle *from = spry_alloc(ctx, count * sizeof *from);
+    double *step = spry_alloc(ctx, 3 * count * sizeof *step);
+    spry_status status = from && step ? find_step(s, step) : SPRY_STATUS_NO_MEMORY;
+    *better = false;
+    if (status == SPRY_STATUS_OK)
+        memcpy(from, s->found.p, count * sizeof *from);
+    double share = 1;
+    for (int k = 0; k < TRIES && !*better && status == SPRY_STATUS_OK; k++, share /= 3) {
+        move_all(s, from, step, share);
+        status = odt_search_evaluate(s);
+        *better = s->misfit < before;
+    }
+    if (status == SPRY_STATUS_OK && !*better) {
+        memcpy(s->found.p, from, count * sizeof *from);
+        s->moved = 0;
+        status = odt_search_evaluate(s);
+    }
+    spry_free(ctx, from);
+    spry_free(ctx, step);
+    return status;
+}
+
+spry_status odt_search_refine(odt_search *s, int steps, double least)
+{
+    spry_status status = SPRY_STATUS_OK;
+    bool better = true;
+    for (int k = 0; k < steps && better && s->found.count > 0 && status == SPRY_STATUS_OK; k++) {
+        status = refine_once(s, &better);
+        better = better && s->moved >= least;
+    }
+    return status;
+}
+
+/* --- the search ----------------------------------------------------------------------------------
+ */
+
+/* Amplitudes of one particle in the middle, and what it scores. */
+static spry_status learn_sample(odt_search *s)
+{
+    spry_status status = SPRY_STATUS_OK;
+    const odt_particles one = {1, &s->sample};
+    GO(odt_model_set_particles(s->m, &one));
+    for (int i = 0; i < s->m->setup.views; i++) {
+        odt_view *v = &s->m->view[i];
+        const int n = odt_view_numbers(v);
+        GO(odt_model_see_particles(s->m, i, &one, s->sample_a[i]));
+        memset(s->c[i], 0, (size_t)v->count * sizeof(spry_scalar));
+        s->empty += difference(v, s->c[i], s->rest[i]);
+        double *with = spry_alloc(s->m->ctx, (size_t)n * sizeof *with);
+        if (!with)
+            return SPRY_STATUS_NO_MEMORY;
+        odt_view_data(v, s->sample_a[i], with);
+        odt_view_data(v, s->c[i], s->rest[i]); /* back at the empty volume */
+        for (int k = 0; k < n; k++)
+            with[k] = s->rest[i][k] - with[k];
+        odt_view_back(v, with, s->c[i]);
+        spry_free(s->m->ctx, with);
+        for (int k = 0; k < v->count; k++)
+            s->norm -= odt_times(s->c[i][k], s->sample_a[i][k]).re;
+    }
+done:
+    return status;
+}
+
+spry_status odt_search_make(odt_search *s)
+{
+    spry_context *ctx = s->m->ctx;
+    const size_t views = (size_t)s->m->setup.views, n = (size_t)odt_voxels(&s->m->setup.box);
+    s->sample_a = cleared(ctx, views, sizeof *s->sample_a);
+    s->alone = cleared(ctx, views, sizeof *s->alone);
+    s->rest = cleared(ctx, views, sizeof *s->rest);
+    s->c = cleared(ctx, views, sizeof *s->c);
+    s->image = spry_alloc(ctx, n * sizeof *s->image);
+    s->score = spry_alloc(ctx, n * sizeof *s->score);
+    s->found.p = cleared(ctx, (size_t)s->most + 1, sizeof *s->found.p);
+    s->kept = cleared(ctx, (size_t)s->most + 1, sizeof *s->kept);
+    s->refused = cleared(ctx, REFUSALS, sizeof *s->refused);
+    if (!s->sample_a || !s->alone || !s->rest || !s->c || !s->image || !s->score || !s->found.p ||
+        !s->kept || !s->refused)
+        return SPRY_STATUS_NO_MEMORY;
+    for (size_t i = 0; i < views; i++) {
+        const size_t count = (size_t)s->m->view[i].count;
+        s->sample_a[i] = spry_alloc(ctx, count * sizeof(spry_scalar));
+        s->alone[i] = spry_alloc(ctx, count * ((size_t)s->most + 1) * sizeof(spry_scalar));
+        s->rest[i] = spry_alloc(ctx, (size_t)odt_view_numbers(&s->m->view[i]) * sizeof(double));
+        s->c[i] = spry_alloc(ctx, count * sizeof(spry_scalar));
+        if (!s->sample_a[i] || !s->alone[i] || !s->rest[i] || !s->c[i])
+            return SPRY_STATUS_NO_MEMORY;
+    }
+    return learn_sample(s);
+}
+
+void odt_search_free(odt_search *s)
+{
+    spry_context *ctx = s->m ? s->m->ctx : NULL;
+    if (!ctx)
+        return;
+    for (int i = 0; i < s->m->setup.views; i++) {
+        spry_free(ctx, s->sample_a ? s->sample_a[i] : NULL);
+        spry_free(ctx, s->alone ? s->alone[i] : NULL);
+        spry_free(ctx, s->rest ? s->rest[i] : NULL);
+        spry_free(ctx, s->c ? s->c[i] : NULL);
+    }
+    spry_free(ctx, (void *)s->sample_a);
+    spry_free(ctx, (void *)s->alone);
+    spry_free(ctx, (void *)s->rest);
+    spry_free(ctx, (void *)s->c);
+    spry_free(ctx, s->image);
+    spry_free(ctx, s->score);
+    spry_free(ctx, s->found.p);
+    spry_free(ctx, s->kept);
+    spry_free(ctx, s->refused);
+}
+
+/* Peaks of one image, the largest first. */
+static spry_status take_peaks(odt_search *s)
+{
+    spry_status status = odt_search_score(s);
+    while (status == SPRY_STATUS_OK && s->found.count < s->most) {
+        const odt_particle p = odt_search_peak(s);
+        if (!(p.score >= s->threshold))
+            break;
+        s->found.p[s->found.count++] = p;
+        status = s->note ? s->note(s->data) : SPRY_STATUS_OK;
+    }
+    return status;
+}
+
+/* One more particle; `more`: whether to look for another. */
+static spry_status find_next(odt_search *s, bool *more)
+{
+    spry_status status = SPRY_STATUS_OK;
+    const double before = s->misfit;
+    GO(odt_search_score(s));
+    const odt_particle p = odt_search_peak(s);
+    *more = p.score >= s->threshold;
+    if (!*more)
+        goto done;
+    memcpy(s->kept, s->found.p, (size_t)s->found.count * sizeof *s->kept);
+    s->found.p[s->found.count++] = p;
+    GO(odt_search_evaluate(s));
+    GO(odt_search_refine(s, s->refine, 0.01));
+    if (s->misfit < before) {
+        s->refusals = 0;
+        if (s->note)
+            GO(s->note(s->data));
+    } else {
+        s->found.count--;
+        memcpy(s->found.p, s->kept, (size_t)s->found.count * sizeof *s->kept);
+        s->refused[s->refusals++] = p;
+        GO(odt_search_evaluate(s));
+        *more = s->refusals < REFUSALS;
+    }
+done:
+    return status;
+}
+
+spry_status odt_search_run(odt_search *s, bool linear)
+{
+    enum { LAST_STEPS = 6 };
+    bool more = s->found.count < s->most;
+    spry_status status = odt_search_evaluate(s);
+    if (status == SPRY_STATUS_OK && linear)
+        return take_peaks(s);
+    while (more && status == SPRY_STATUS_OK) {
+        status = find_next(s, &more);
+        more = more && s->found.count < s->most;
+    }
+    if (status == SPRY_STATUS_OK)
+        status = odt_search_refine(s, s->refine > 0 ? LAST_STEPS : 0, 0.005);
+    return status;
+}
