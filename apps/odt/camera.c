@@ -160,8 +160,8 @@ void odt_view_free(odt_view *v)
 {
     if (!v->ctx)
         return;
-    void *const parts[] = {v->place, v->factor,  v->k,     v->turn,    v->reference, v->square,
-                           v->half,  v->picture, v->other, v->measured};
+    void *const parts[] = {v->place,  v->factor, v->k,       v->turn,  v->reference,
+                           v->square, v->half,   v->picture, v->other, v->measured};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         spry_free(v->ctx, parts[i]);
     odt_waves_free(&v->waves);

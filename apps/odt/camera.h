@@ -24,12 +24,12 @@ typedef struct odt_view {
     spry_context *ctx;
     odt_optics optics;
     double light[3], axis[3], right[3], up[3]; /* unit vectors */
-    int reach;           /* the pupil's places are -reach to reach along right and up */
-    int count;           /* of those within the aperture */
-    int *place;          /* of each in the square of 2 reach + 1 */
-    spry_scalar *factor; /* from sum_r w exp(-i (k, r)) to the amplitude */
-    double *k;           /* three for each */
-    spry_scalar *turn;   /* [place][pixel]: exp(2 pi i place pixel / pixels) */
+    int reach;              /* the pupil's places are -reach to reach along right and up */
+    int count;              /* of those within the aperture */
+    int *place;             /* of each in the square of 2 reach + 1 */
+    spry_scalar *factor;    /* from sum_r w exp(-i (k, r)) to the amplitude */
+    double *k;              /* three for each */
+    spry_scalar *turn;      /* [place][pixel]: exp(2 pi i place pixel / pixels) */
     spry_scalar *reference; /* of intensities: the light at the pixels, where nothing scatters */
     /* room */
     spry_scalar *square, *half, *other;

@@ -1,8 +1,8 @@
 /*
  * With f = kb^2 - k^2 the scattered field of a view is E_s = S f E_0, S the solution of
- * (laplace + k^2) u = (.), and E = E_0 + E_s. A small change of f changes w = f E by (1 + f S) df E.
- * The transpose of that, applied to waves b that go backwards from the camera, is E (b + S f b), as S
- * is symmetric: a second solve of the same kind.
+ * (laplace + k^2) u = (.), and E = E_0 + E_s. A small change of f changes w = f E by (1 + f S) df
+ * E. The transpose of that, applied to waves b that go backwards from the camera, is E (b + S f b),
+ * as S is symmetric: a second solve of the same kind.
  */
 #include "odt/model.h"
 
@@ -342,8 +342,8 @@ spry_status odt_model_see_particles(odt_model *m, int view, const odt_particles 
     const spry_scalar *field = NULL;
     spry_status status = field_here(m, view, &field);
     for (int j = 0; j < particles->count && status == SPRY_STATUS_OK; j++)
-        status = see_particle(m, view, &particles->p[j], field,
-                              a + (ptrdiff_t)j * m->view[view].count);
+        status =
+            see_particle(m, view, &particles->p[j], field, a + (ptrdiff_t)j * m->view[view].count);
     return status;
 }
 

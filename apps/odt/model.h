@@ -22,7 +22,7 @@ typedef struct odt_setup {
     odt_optics optics;
     double fluid; /* index */
     int views;
-    const double *directions; /* six for each: light, camera's axis */
+    const double *directions;  /* six for each: light, camera's axis */
     const char *device, *type; /* of solves */
     double tol;
     int64_t most_iterations;
@@ -36,14 +36,14 @@ typedef struct odt_model {
     spry_grid *grid;     /* voxels are its points */
     spry_wave *wave;
     odt_view *view;
-    odt_waves *light;     /* of each view */
-    spry_vector *medium;  /* k^2 on the host, real */
-    spry_vector *f;       /* kb^2 - k^2, where the model works, type z */
-    spry_vector **total;  /* the whole field of each view, where the model works */
+    odt_waves *light;       /* of each view */
+    spry_vector *medium;    /* k^2 on the host, real */
+    spry_vector *f;         /* kb^2 - k^2, where the model works, type z */
+    spry_vector **total;    /* the whole field of each view, where the model works */
     spry_vector *u, *v, *x; /* room there */
-    spry_vector *cu, *cv; /* the same of the type of solves, where that is another */
-    spry_vector *here;    /* room on the host, type z */
-    bool empty;           /* nothing but fluid: fields are the light itself */
+    spry_vector *cu, *cv;   /* the same of the type of solves, where that is another */
+    spry_vector *here;      /* room on the host, type z */
+    bool empty;             /* nothing but fluid: fields are the light itself */
     /* what has been done */
     int64_t solves, iterations;
     double seconds;

@@ -1,7 +1,8 @@
 /*
  * spry odt: optical diffraction tomography. Holograms of particles in a fluid, and back from
  * holograms to particles, or to the index of the whole volume (NLODT-P: chapter 5 of G. Ortega,
- * 2014, after J. Lobera and J. M. Coupland). docs/odt.md has the model, the files and what it finds.
+ * 2014, after J. Lobera and J. M. Coupland). docs/odt.md has the model, the files and what it
+ * finds.
  */
 #include "odt/odt.h"
 
@@ -26,8 +27,7 @@ static spry_status setup_from_options(odt_run *r)
     const odt_options *o = r->o;
     double *s = r->record.setup;
     const double given[SETUP_COUNT] = {[SETUP_wavelength] = o->wavelength,
-                                       [SETUP_voxel] =
-                                           o->voxel > 0 ? o->voxel : o->wavelength / 10,
+                                       [SETUP_voxel] = o->voxel > 0 ? o->voxel : o->wavelength / 10,
                                        [SETUP_fluid] = o->fluid,
                                        [SETUP_index] = o->index,
                                        [SETUP_diameter] = o->diameter,
@@ -47,8 +47,7 @@ static spry_status setup_from_options(odt_run *r)
 static int simulate(odt_run *r, const cli_arguments *arguments)
 {
     spry_status status = SPRY_STATUS_OK;
-    const int exit_status =
-        app_configure(r->ctx, arguments->operands[1], arguments, kept_units);
+    const int exit_status = app_configure(r->ctx, arguments->operands[1], arguments, kept_units);
     if (exit_status != EXIT_DONE)
         return exit_status;
     if (!r->o->output)
@@ -139,8 +138,10 @@ const cli_command app_command = {
     .description =
         "simulate makes holograms of spheres in a fluid, each lit by a plane wave and seen by a "
         "camera of limited aperture, with all multiple scattering. reconstruct finds the spheres "
-        "from holograms, one after the other, each through the medium of those before; or the index "
-        "of refraction of the whole volume. show makes pictures, a file for ParaView and a page for "
+        "from holograms, one after the other, each through the medium of those before; or the "
+        "index "
+        "of refraction of the whole volume. show makes pictures, a file for ParaView and a page "
+        "for "
         "browsers of what was found.\n"
         "CONFIG has lines NAME = VALUE UNIT; names are those of the options below, which come "
         "first. Lengths on the command line are in m. Holograms and results are HDF5 files, of "

@@ -66,9 +66,20 @@ typedef struct odt_options {
 
 /* The numbers of the data set `setup`, in its order; they are options of these names, but for the
  * sides in voxels. */
-#define ODT_SETUP(item)                                                                          \
-    item(wavelength) item(voxel) item(nx) item(ny) item(nz) item(fluid) item(index) item(diameter) \
-        item(na) item(kind) item(field) item(distance) item(pixels)
+#define ODT_SETUP(item) \
+    item(wavelength)    \
+    item(voxel)         \
+    item(nx)            \
+    item(ny)            \
+    item(nz)            \
+    item(fluid)         \
+    item(index)         \
+    item(diameter)      \
+    item(na)            \
+    item(kind)          \
+    item(field)         \
+    item(distance)      \
+    item(pixels)
 #define ODT_SETUP_ENUM(name) SETUP_##name,
 enum { ODT_SETUP(ODT_SETUP_ENUM) SETUP_COUNT };
 

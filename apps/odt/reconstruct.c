@@ -56,7 +56,8 @@ static spry_status note(void *data)
     const odt_search *s = &r->search;
     const odt_particle *p = &s->found.p[s->found.count - 1];
     char text[200];
-    snprintf(text, sizeof text, "%d found, the last at (%.3g %.3g %.3g) um with score %.2f, misfit %.3g",
+    snprintf(text, sizeof text,
+             "%d found, the last at (%.3g %.3g %.3g) um with score %.2f, misfit %.3g",
              s->found.count, 1e6 * p->at[0], 1e6 * p->at[1], 1e6 * p->at[2], p->score, s->misfit);
     progress_part(&r->line, fmin(1 - sqrt(fmax(s->misfit, 0)), 1), text);
     return r->o->checkpoint ? checkpoint(r, true) : SPRY_STATUS_OK;
@@ -210,14 +211,14 @@ static spry_status prepare(odt_run *r)
         ODT_GO(spry_file_check_place(r->ctx, o->json));
     ODT_GO(odt_make_model(r));
     ODT_GO(take_measured(r));
-    r->search = (odt_search){.m = &r->model,
-                             .sample = {.diameter = setup[SETUP_diameter],
-                                        .index = setup[SETUP_index]},
-                             .threshold = o->threshold,
-                             .most = (int)o->most,
-                             .refine = (int)o->refine,
-                             .note = note,
-                             .data = r};
+    r->search =
+        (odt_search){.m = &r->model,
+                     .sample = {.diameter = setup[SETUP_diameter], .index = setup[SETUP_index]},
+                     .threshold = o->threshold,
+                     .most = (int)o->most,
+                     .refine = (int)o->refine,
+                     .note = note,
+                     .data = r};
     progress_part(&r->line, 0, "one particle by itself");
     ODT_GO(odt_search_make(&r->search));
     if (!(r->search.empty > 0))

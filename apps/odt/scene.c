@@ -73,8 +73,7 @@ static spry_status grow(spry_context *ctx, double **rows, int count, int width)
 
 static spry_status check_direction(const reader *r, const double *d)
 {
-    return hypot(hypot(d[0], d[1]), d[2]) > 0 ? SPRY_STATUS_OK
-                                              : fault(r, "0 0 0 is no direction");
+    return hypot(hypot(d[0], d[1]), d[2]) > 0 ? SPRY_STATUS_OK : fault(r, "0 0 0 is no direction");
 }
 
 static spry_status read_view(reader *r, const double *camera, double *row)
@@ -257,8 +256,7 @@ static spry_status place_at_random(odt_run *run, uint64_t *state, double **rows,
             at[a] = (2 * odt_random(state) - 1) * room_for(run, a);
         for (int j = 0; j < *count && free_place; j++) {
             const double *other = *rows + 3 * (ptrdiff_t)j;
-            free_place =
-                hypot(hypot(at[0] - other[0], at[1] - other[1]), at[2] - other[2]) >= gap;
+            free_place = hypot(hypot(at[0] - other[0], at[1] - other[1]), at[2] - other[2]) >= gap;
         }
         if (free_place) {
             memcpy(*rows + 3 * (ptrdiff_t)*count, at, sizeof at);
@@ -302,13 +300,14 @@ spry_status odt_read_particles(odt_run *run)
         ODT_GO(read_text(run->ctx, o->places, &text));
         ODT_GO(read_places(run, &(reader){run->ctx, o->places, text, text}, &rows, &count));
     } else if (*o->particles) {
-        ODT_GO(read_places(run, &(reader){run->ctx, "particles", o->particles, o->particles},
-                           &rows, &count));
+        ODT_GO(read_places(run, &(reader){run->ctx, "particles", o->particles, o->particles}, &rows,
+                           &count));
     } else {
         ODT_GO(place_at_random(run, &state, &rows, &count));
     }
     if (count == 0)
-        ODT_GO(odt_fail(run->ctx, "there are no particles; say particles = x y z; ... um, or count"));
+        ODT_GO(
+            odt_fail(run->ctx, "there are no particles; say particles = x y z; ... um, or count"));
     truth->p = spry_alloc(run->ctx, (size_t)count * sizeof *truth->p);
     if (!truth->p)
         ODT_GO(SPRY_STATUS_NO_MEMORY);

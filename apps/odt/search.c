@@ -4,11 +4,11 @@
  * far; its matched filter; the largest value; on.
  *
  * The matched filter works on amplitudes, before they become an image. A particle at t sends the
- * amplitudes of one in the middle, a_is, turned by exp(-i (k_is - k_i, t)). So the misfit changes to
- * first order by 2 Re sum c_is a_is exp(-i (k_is - k_i, t)): an image of the waves c_is a_is. That is
- * the correlation of the linear image with that of one particle, without ends of a volume that would
- * cut it off or come in again on the other side, and through a medium that is not empty it knows how
- * light reaches t, and what becomes of waves from there.
+ * amplitudes of one in the middle, a_is, turned by exp(-i (k_is - k_i, t)). So the misfit changes
+ * to first order by 2 Re sum c_is a_is exp(-i (k_is - k_i, t)): an image of the waves c_is a_is.
+ * That is the correlation of the linear image with that of one particle, without ends of a volume
+ * that would cut it off or come in again on the other side, and through a medium that is not empty
+ * it knows how light reaches t, and what becomes of waves from there.
  */
 #include "odt/search.h"
 
@@ -58,8 +58,7 @@ static void add_up(const odt_search *s, int view)
     memset(s->c[view], 0, (size_t)count * sizeof(spry_scalar));
     for (int j = 0; j < s->found.count; j++)
         for (int k = 0; k < count; k++)
-            s->c[view][k] =
-                odt_plus(s->c[view][k], s->alone[view][(ptrdiff_t)j * count + k]);
+            s->c[view][k] = odt_plus(s->c[view][k], s->alone[view][(ptrdiff_t)j * count + k]);
 }
 
 spry_status odt_search_evaluate(odt_search *s)
@@ -110,10 +109,9 @@ spry_status odt_search_linear(odt_search *s)
 static bool is_free(const odt_search *s, const double *at)
 {
     for (int j = 0; j < s->found.count + s->refusals; j++) {
-        const double *other = j < s->found.count ? s->found.p[j].at
-                                                 : s->refused[j - s->found.count].at;
-        const double distance =
-            hypot(hypot(at[0] - other[0], at[1] - other[1]), at[2] - other[2]);
+        const double *other =
+            j < s->found.count ? s->found.p[j].at : s->refused[j - s->found.count].at;
+        const double distance = hypot(hypot(at[0] - other[0], at[1] - other[1]), at[2] - other[2]);
         if (distance < APART * s->sample.diameter)
             return false;
     }
@@ -153,8 +151,8 @@ odt_particle odt_search_peak(const odt_search *s)
                 top = k;
             }
     for (int a = 0; a < 3 && top >= 0; a++)
-        best.at[a] += b->h * parabola(s->score[top - steps[a]], s->score[top],
-                                      s->score[top + steps[a]]);
+        best.at[a] +=
+            b->h * parabola(s->score[top - steps[a]], s->score[top], s->score[top + steps[a]]);
     return best;
 }
 
@@ -196,8 +194,8 @@ static void moving(odt_search *s, int view, int j, int axis, spry_scalar *da, do
     odt_view *v = &s->m->view[view];
     const spry_scalar *a = s->alone[view] + (ptrdiff_t)j * v->count;
     for (int k = 0; k < v->count; k++) {
-        const double turn = s->m->setup.box.h *
-                            (s->m->setup.optics.k * v->light[axis] - v->k[3 * k + axis]);
+        const double turn =
+            s->m->setup.box.h * (s->m->setup.optics.k * v->light[axis] - v->k[3 * k + axis]);
         da[k] = (spry_scalar){-turn * a[k].im, turn * a[k].re};
     }
     odt_view_change(v, da, dy);
@@ -231,8 +229,8 @@ static spry_status find_step(odt_search *s, double *step)
             moving(s, i, p / 3, p % 3, da, dy + (ptrdiff_t)p * numbers);
             step[p] -= product(numbers, dy + (ptrdiff_t)p * numbers, s->rest[i]);
             for (int q = 0; q <= p; q++)
-                A[p * n + q] += product(numbers, dy + (ptrdiff_t)p * numbers,
-                                        dy + (ptrdiff_t)q * numbers);
+                A[p * n + q] +=
+                    product(numbers, dy + (ptrdiff_t)p * numbers, dy + (ptrdiff_t)q * numbers);
         }
         spry_free(ctx, dy);
         spry_free(ctx, da);
@@ -266,8 +264,7 @@ static void move_all(odt_search *s, const odt_particle *from, const double *step
         const double scale = share * (length > longest ? longest / length : 1);
         for (int a = 0; a < 3; a++) {
             const double room = (0.5 * (double)(b->n[a] - 1) - margin_of(s)) * b->h;
-            s->found.p[j].at[a] =
-                fmin(fmax(from[j].at[a] + scale * by[a] * b->h, -room), room);
+            s->found.p[j].at[a] = fmin(fmax(from[j].at[a] + scale * by[a] * b->h, -room), room);
         }
         s->moved = fmax(s->moved, scale * length);
     }

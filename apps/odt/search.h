@@ -6,13 +6,13 @@
 
 typedef struct odt_search {
     odt_model *m;
-    odt_particle sample;  /* in the middle of the volume: what is looked for */
-    double threshold;     /* the least score of a particle */
-    int most;             /* particles at most: room in `found` */
-    int refine;           /* steps that move all particles, after each that is found */
+    odt_particle sample; /* in the middle of the volume: what is looked for */
+    double threshold;    /* the least score of a particle */
+    int most;            /* particles at most: room in `found` */
+    int refine;          /* steps that move all particles, after each that is found */
     odt_particles found;
-    double misfit;        /* sum of squares over that of the empty volume */
-    double moved;         /* the longest way of a particle in the last step, in voxels */
+    double misfit; /* sum of squares over that of the empty volume */
+    double moved;  /* the longest way of a particle in the last step, in voxels */
     /* after each particle: told, and kept for later runs; may be NULL */
     spry_status (*note)(void *data);
     void *data;
@@ -30,7 +30,8 @@ typedef struct odt_search {
     int refusals;
 } odt_search;
 
-/* The caller has set the members above; views have what they measured. Solves once for each view. */
+/* The caller has set the members above; views have what they measured. Solves once for each view.
+ */
 spry_status odt_search_make(odt_search *s);
 void odt_search_free(odt_search *s);
 

@@ -116,8 +116,9 @@ static void choose(odt_run *r)
 static spry_status check_pixels(const odt_run *r)
 {
     const double *s = r->record.setup;
-    const double least = ceil((s[SETUP_kind] == KIND_FIELD ? 2 : 4) * s[SETUP_na] *
-                              s[SETUP_field] / s[SETUP_wavelength]) + 1;
+    const double least = ceil((s[SETUP_kind] == KIND_FIELD ? 2 : 4) * s[SETUP_na] * s[SETUP_field] /
+                              s[SETUP_wavelength]) +
+                         1;
     char text[200];
     if (s[SETUP_pixels] >= least)
         return SPRY_STATUS_OK;

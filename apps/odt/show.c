@@ -1,6 +1,6 @@
 /*
- * Pictures of holograms and volumes, files for ParaView and NumPy, and one page for browsers that has
- * all pictures within itself.
+ * Pictures of holograms and volumes, files for ParaView and NumPy, and one page for browsers that
+ * has all pictures within itself.
  */
 #include "odt/odt.h"
 
@@ -55,8 +55,8 @@ static spry_status write_numbers(spry_context *ctx, int dimensions, const int64_
     for (int a = 0; a < dimensions; a++)
         count *= n[a];
     ODT_GO(make_grid(ctx, dimensions, n, h, &grid));
-    ODT_GO(spry_vector_new(ctx, SPRY_TYPE_S, count, (void *)(uintptr_t)values, SPRY_OWN_BORROW,
-                           &v));
+    ODT_GO(
+        spry_vector_new(ctx, SPRY_TYPE_S, count, (void *)(uintptr_t)values, SPRY_OWN_BORROW, &v));
     ODT_GO(spry_field_write(grid, v, path, options));
 done:
     spry_vector_free(v);
@@ -195,8 +195,8 @@ static void put_file(FILE *out, const char *path)
 }
 
 /* Circles where particles are, in the picture's pixels. */
-static void put_circles(FILE *out, const odt_record *f, const picture *p,
-                        const odt_particles *list, const char *class)
+static void put_circles(FILE *out, const odt_record *f, const picture *p, const odt_particles *list,
+                        const char *class)
 {
     const int right = p->across == 0 ? 1 : 0, up = p->across == 2 ? 1 : 2;
     const double h = f->setup[SETUP_voxel];
@@ -232,8 +232,7 @@ static void put_rows(FILE *out, const odt_record *f)
           out);
     for (int j = 0; j < f->found.count; j++) {
         const odt_particle *p = &f->found.p[j];
-        fprintf(out,
-                "<tr><td>%d</td><td>%.4f</td><td>%.4f</td><td>%.4f</td><td>%.3f</td></tr>\n",
+        fprintf(out, "<tr><td>%d</td><td>%.4f</td><td>%.4f</td><td>%.4f</td><td>%.3f</td></tr>\n",
                 j + 1, 1e6 * p->at[0], 1e6 * p->at[1], 1e6 * p->at[2], p->score);
     }
     fputs("</table>\n", out);
@@ -244,21 +243,22 @@ static void write_page(FILE *out, const void *data)
     const album *a = data;
     const odt_record *f = &a->r->record;
     const double *s = f->setup;
-    fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>spry odt</title>\n"
-          "<style>body{font-family:sans-serif;max-width:72em;margin:2em auto;padding:0 1em}\n"
-          "figure{display:inline-block;width:30%;margin:1%;vertical-align:top}\n"
-          "svg{width:100%;image-rendering:pixelated;background:#000}\n"
-          "figcaption{font-size:80%}circle{fill:none;stroke-width:0.8}\n"
-          ".found{stroke:#40ff80}.known{stroke:#ffffff;stroke-dasharray:2 2}\n"
-          "td,th{padding:0.2em 1em;text-align:right;border-bottom:1px solid #ccc}</style></head>\n"
-          "<body><h1>Optical diffraction tomography</h1>\n",
-          out);
+    fputs(
+        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>spry odt</title>\n"
+        "<style>body{font-family:sans-serif;max-width:72em;margin:2em auto;padding:0 1em}\n"
+        "figure{display:inline-block;width:30%;margin:1%;vertical-align:top}\n"
+        "svg{width:100%;image-rendering:pixelated;background:#000}\n"
+        "figcaption{font-size:80%}circle{fill:none;stroke-width:0.8}\n"
+        ".found{stroke:#40ff80}.known{stroke:#ffffff;stroke-dasharray:2 2}\n"
+        "td,th{padding:0.2em 1em;text-align:right;border-bottom:1px solid #ccc}</style></head>\n"
+        "<body><h1>Optical diffraction tomography</h1>\n",
+        out);
     fprintf(out,
             "<p>%g x %g x %g voxels of %.4g um; light of %.4g um; fluid of index %g, particles of "
             "index %g and %.4g um; aperture %g; %d holograms. Circles: what was found%s.</p>\n",
-            s[SETUP_nx], s[SETUP_ny], s[SETUP_nz], 1e6 * s[SETUP_voxel],
-            1e6 * s[SETUP_wavelength], s[SETUP_fluid], s[SETUP_index], 1e6 * s[SETUP_diameter],
-            s[SETUP_na], f->views, f->truth.count > 0 ? ", dashed: what there was" : "");
+            s[SETUP_nx], s[SETUP_ny], s[SETUP_nz], 1e6 * s[SETUP_voxel], 1e6 * s[SETUP_wavelength],
+            s[SETUP_fluid], s[SETUP_index], 1e6 * s[SETUP_diameter], s[SETUP_na], f->views,
+            f->truth.count > 0 ? ", dashed: what there was" : "");
     fputs("<h2>Pictures</h2>\n", out);
     for (int k = 0; k < a->count; k++)
         put_picture(out, f, &a->list[k]);

@@ -46,7 +46,7 @@ static double *particle_rows(spry_context *ctx, const odt_particles *list, int *
     double *all = list->p ? spry_alloc(ctx, (size_t)*rows * PARTICLE * sizeof *all) : NULL;
     for (int j = 0; all && j < *rows; j++) {
         const odt_particle *p = &list->p[j];
-        const double row[PARTICLE] = {p->at[0],    p->at[1],  p->at[2],
+        const double row[PARTICLE] = {p->at[0],    p->at[1], p->at[2],
                                       p->diameter, p->index, p->score};
         for (int k = 0; k < PARTICLE; k++)
             all[j * PARTICLE + k] = j < list->count ? row[k] : NAN;
@@ -219,9 +219,9 @@ static spry_status take_holograms(spry_context *ctx, const char *path, odt_recor
     }
     for (int64_t k = 0; k < r->views * m * m; k++)
         if (!isfinite(r->holo[k].re) || !isfinite(r->holo[k].im)) {
-            snprintf(text, sizeof text, "hologram %lld has no finite number at row %lld, column %lld",
-                     (long long)(k / (m * m) + 1), (long long)(k / m % m + 1),
-                     (long long)(k % m + 1));
+            snprintf(
+                text, sizeof text, "hologram %lld has no finite number at row %lld, column %lld",
+                (long long)(k / (m * m) + 1), (long long)(k / m % m + 1), (long long)(k % m + 1));
             ODT_GO(wrong(ctx, path, text));
         }
 done:
@@ -258,7 +258,7 @@ done:
 
 void odt_record_free(spry_context *ctx, odt_record *r)
 {
-    void *const parts[] = {r->directions, r->holo,  r->truth.p, r->found.p,
+    void *const parts[] = {r->directions, r->holo,   r->truth.p, r->found.p,
                            r->image,      r->linear, r->index};
     for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
         spry_free(ctx, parts[k]);

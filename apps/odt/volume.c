@@ -1,8 +1,8 @@
 /*
  * The index of all voxels: the contrast v = n^2 / fluid^2 - 1 that makes the misfit and a prior
- * small together, by conjugate gradients of the misfit itself (Polak and Ribiere), with the length of
- * each step from the first-order change of what cameras see. Three solves for each view and step.
- * Coarse grids first: they have the large shapes for little.
+ * small together, by conjugate gradients of the misfit itself (Polak and Ribiere), with the length
+ * of each step from the first-order change of what cameras see. Three solves for each view and
+ * step. Coarse grids first: they have the large shapes for little.
  */
 #include "odt/odt.h"
 
@@ -122,8 +122,7 @@ static spry_status find_gradient(level *l, spry_scalar *image)
         for (int k = 0; k < v->count; k++)
             l->c[i][k] = odt_times(l->c[i][k], v->factor[k]);
     }
-    const spry_status status =
-        odt_model_image(l->m, (const spry_scalar *const *)l->c, image);
+    const spry_status status = odt_model_image(l->m, (const spry_scalar *const *)l->c, image);
     for (int64_t k = 0; k < l->n; k++)
         l->g[k] = -l->m->kb2 * image[k].re;
     add_prior(l, l->v, l->g);
@@ -297,7 +296,8 @@ done:
 static int coarsest(const odt_run *r)
 {
     const double *s = r->record.setup;
-    const double per = s[SETUP_wavelength] / (fmax(s[SETUP_index], s[SETUP_fluid]) * s[SETUP_voxel]);
+    const double per =
+        s[SETUP_wavelength] / (fmax(s[SETUP_index], s[SETUP_fluid]) * s[SETUP_voxel]);
     int coarse = (int)r->o->grids - 1;
     while (coarse > 0 && per / (1 << coarse) < 4)
         coarse--;

@@ -40,8 +40,8 @@ static spry_status go_to_device(odt_waves *w)
         spry_kernel_new(w->device, odt_waves_text, "waves_sum", "type=z group=64x4", &w->kernel);
     for (int a = 0; a < 3 && status == SPRY_STATUS_OK; a++) {
         spry_vector *here = NULL;
-        status = spry_vector_new(w->ctx, SPRY_TYPE_Z, n[a] * count, tables[a], SPRY_OWN_BORROW,
-                                 &here);
+        status =
+            spry_vector_new(w->ctx, SPRY_TYPE_Z, n[a] * count, tables[a], SPRY_OWN_BORROW, &here);
         if (status == SPRY_STATUS_OK)
             status = spry_vector_on(w->device, SPRY_TYPE_Z, n[a] * count, NULL, &w->tables[a]);
         if (status == SPRY_STATUS_OK)

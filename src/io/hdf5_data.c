@@ -116,8 +116,7 @@ static spry_status place_chunk(gathering *g, const char *chunk, const uint64_t a
     }
     for (uint64_t r = 0; r < part[0] * part[1]; r++) {
         const uint64_t p = r / part[1], q = r % part[1];
-        memcpy(g->memory +
-                   (((at[0] + p) * g->sides[1] + at[1] + q) * g->sides[2] + at[2]) * size,
+        memcpy(g->memory + (((at[0] + p) * g->sides[1] + at[1] + q) * g->sides[2] + at[2]) * size,
                chunk + (p * g->chunk[1] + q) * g->chunk[2] * size, (size_t)part[2] * size);
     }
     return SPRY_STATUS_OK;

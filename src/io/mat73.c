@@ -85,7 +85,8 @@ static spry_status read_dense(reading *m, const hdf5_object *o)
     hdf5_file *f = m->f;
     spry_status status = SPRY_STATUS_OK;
     hdf5_numbers n = {0};
-    if (o->rank < 0 || o->rank > SIDES || o->type.part == 0 || o->empty || strcmp(o->class, "char") == 0)
+    if (o->rank < 0 || o->rank > SIDES || o->type.part == 0 || o->empty ||
+        strcmp(o->class, "char") == 0)
         return SPRY_STATUS_OK;
     SPRY_GO(f->ctx, hdf5_read(f, o, &n));
     if (n.re.count == 0)
