@@ -32,26 +32,33 @@ static void cross(const double *a, const double *b, double *c)
         c[i] = a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3];
 }
 
-/* A camera along z has x to its right and y up; one along x has y and z. */
+/* Turns a vector round where its largest part is negative. */
+static void make_positive(double *a)
+{
+    int most = 0;
+    for (int i = 1; i < 3; i++)
+        if (fabs(a[i]) > fabs(a[most]))
+            most = i;
+    const double sign = a[most] < 0 ? -1 : 1;
+    for (int i = 0; i < 3; i++)
+        a[i] *= sign;
+}
+
+/* A camera along z has x to its right and y up, one along x has y and z, one along y has x and z:
+ * as pictures of volumes have them. */
 static void make_frame(const double *axis, double *right, double *up)
 {
     int least = 0;
+    double helper[3] = {0};
     for (int a = 1; a < 3; a++)
         if (fabs(axis[a]) <= fabs(axis[least]))
             least = a;
-    double helper[3] = {0};
     helper[least] = 1;
     cross(axis, helper, right);
     normalise(right);
     cross(axis, right, up);
-    for (int i = 0; i < 3; i++)
-        if (right[i] < -0.5) { /* pictures have axes to the right and up where they can */
-            for (int j = 0; j < 3; j++) {
-                right[j] = -right[j];
-                up[j] = -up[j];
-            }
-            break;
-        }
+    make_positive(right);
+    make_positive(up);
 }
 
 double odt_view_extent(const odt_box *box, const double *given)

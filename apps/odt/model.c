@@ -36,7 +36,7 @@ static spry_status make_grid(odt_model *m)
     for (int a = 0; a < 3; a++)
         low[a] = odt_place(b, a, 0);
     snprintf(text, sizeof text,
-             "%lldx%lldx%lld box=%.17g:%.17g,%.17g:%.17g,%.17g:%.17g boundary=neumann ranks=none",
+             "%lldx%lldx%lld box=%.17g:%.17g,%.17g:%.17g,%.17g:%.17g boundary=neumann",
              (long long)b->n[0] - 1, (long long)b->n[1] - 1, (long long)b->n[2] - 1, low[0],
              -low[0], low[1], -low[1], low[2], -low[2]);
     return spry_grid_new(m->ctx, text, &m->grid);

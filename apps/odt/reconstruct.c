@@ -241,13 +241,13 @@ static bool has_checkpoint(const odt_run *r)
 static spry_status nothing_found(const odt_run *r)
 {
     char text[200];
-    double most = -INFINITY;
+    float most = -INFINITY;
     for (int64_t k = 0; k < odt_voxels(&r->setup.box); k++)
-        most = fmax(most, r->record.image[k]);
+        most = r->record.image[k] > most ? r->record.image[k] : most;
     snprintf(text, sizeof text,
              "no particle is above the threshold %g: the largest score is %.3g; is the index, or "
              "the diameter, another one? --threshold sets another",
-             r->o->threshold, most);
+             r->o->threshold, (double)most);
     return odt_fail(r->ctx, text);
 }
 

@@ -40,7 +40,7 @@ static spry_status make_grid(spry_context *ctx, int dimensions, const int64_t *n
         snprintf(part, sizeof part, "%s%.17g:%.17g", a > 0 ? "," : " box=", -half, half);
         strncat(text, part, sizeof text - strlen(text) - 1);
     }
-    strncat(text, " boundary=neumann ranks=none", sizeof text - strlen(text) - 1);
+    strncat(text, " boundary=neumann", sizeof text - strlen(text) - 1);
     return spry_grid_new(ctx, text, grid);
 }
 
@@ -137,7 +137,7 @@ static spry_status show_volume(album *a, const char *name, const char *what, con
         return SPRY_STATUS_NO_MEMORY;
     double high = low;
     for (int64_t k = 0; k < (int64_t)(n[0] * n[1] * n[2]); k++)
-        high = fmax(high, volume[k]);
+        high = volume[k] > high ? volume[k] : high;
     for (int k = 0; k < 6; k++) {
         const int across = 2 - k % 3;
         char file[64], title[96], options[96];
@@ -248,8 +248,9 @@ static void write_page(FILE *out, const void *data)
         "<style>body{font-family:sans-serif;max-width:72em;margin:2em auto;padding:0 1em}\n"
         "figure{display:inline-block;width:30%;margin:1%;vertical-align:top}\n"
         "svg{width:100%;image-rendering:pixelated;background:#000}\n"
-        "figcaption{font-size:80%}circle{fill:none;stroke-width:0.8}\n"
-        ".found{stroke:#40ff80}.known{stroke:#ffffff;stroke-dasharray:2 2}\n"
+        "figcaption{font-size:80%}circle{fill:none;stroke-width:1.5;vector-effect:non-scaling-"
+        "stroke}\n"
+        ".found{stroke:#40ff80}.known{stroke:#ffffff;stroke-width:4}\n"
         "td,th{padding:0.2em 1em;text-align:right;border-bottom:1px solid #ccc}</style></head>\n"
         "<body><h1>Optical diffraction tomography</h1>\n",
         out);
@@ -258,11 +259,11 @@ static void write_page(FILE *out, const void *data)
             "index %g and %.4g um; aperture %g; %d holograms. Circles: what was found%s.</p>\n",
             s[SETUP_nx], s[SETUP_ny], s[SETUP_nz], 1e6 * s[SETUP_voxel], 1e6 * s[SETUP_wavelength],
             s[SETUP_fluid], s[SETUP_index], 1e6 * s[SETUP_diameter], s[SETUP_na], f->views,
-            f->truth.count > 0 ? ", dashed: what there was" : "");
+            f->truth.count > 0 ? ", thick: what there was" : "");
+    put_rows(out, f);
     fputs("<h2>Pictures</h2>\n", out);
     for (int k = 0; k < a->count; k++)
         put_picture(out, f, &a->list[k]);
-    put_rows(out, f);
     fputs("</body></html>\n", out);
 }
 
