@@ -131,6 +131,15 @@ static double margin_of(const odt_search *s)
     return 0.5 * s->sample.diameter / s->m->setup.box.h + 2;
 }
 
+/* Whether none of a voxel's neighbours has more: flanks of other peaks are none. */
+static bool is_top(const odt_search *s, int64_t k, const int64_t *steps)
+{
+    for (int a = 0; a < 3; a++)
+        if (s->score[k] < s->score[k - steps[a]] || s->score[k] < s->score[k + steps[a]])
+            return false;
+    return true;
+}
+
 odt_particle odt_search_peak(const odt_search *s)
 {
     const odt_box *b = &s->m->setup.box;
@@ -144,7 +153,7 @@ odt_particle odt_search_peak(const odt_search *s)
             for (int64_t x = margin; x < n[0] - margin; x++) {
                 const int64_t k = x + y * steps[1] + z * steps[2];
                 const double at[3] = {odt_place(b, 0, x), odt_place(b, 1, y), odt_place(b, 2, z)};
-                if (s->score[k] <= best.score || !is_free(s, at))
+                if (s->score[k] <= best.score || !is_top(s, k, steps) || !is_free(s, at))
                     continue;
                 best.score = s->score[k];
                 memcpy(best.at, at, sizeof best.at);
