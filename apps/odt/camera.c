@@ -125,11 +125,6 @@ static void fill_reference(odt_view *v)
         }
 }
 
-static void *room(spry_context *ctx, int64_t count, size_t bytes)
-{
-    return spry_alloc(ctx, (size_t)(count > 0 ? count : 1) * bytes);
-}
-
 spry_status odt_view_make(spry_context *ctx, spry_device *device, const odt_box *box,
                           const odt_optics *optics, const double *light, const double *axis,
                           odt_view *v)
@@ -142,22 +137,22 @@ spry_status odt_view_make(spry_context *ctx, spry_device *device, const odt_box 
     make_frame(v->axis, v->right, v->up);
     v->reach = (int)(optics->sine * optics->k * optics->field / (2 * PI));
     const int64_t side = 2 * v->reach + 1, m = optics->pixels;
-    v->place = room(ctx, side * side, sizeof *v->place);
-    v->factor = room(ctx, side * side, sizeof *v->factor);
-    v->k = room(ctx, 3 * side * side, sizeof *v->k);
-    v->turn = room(ctx, side * m, sizeof *v->turn);
-    v->reference = room(ctx, m * m, sizeof *v->reference);
-    v->square = room(ctx, side * side, sizeof *v->square);
-    v->half = room(ctx, side * m, sizeof *v->half);
-    v->picture = room(ctx, m * m, sizeof *v->picture);
-    v->other = room(ctx, m * m, sizeof *v->other);
+    v->place = odt_alloc(ctx, side * side, sizeof *v->place);
+    v->factor = odt_alloc(ctx, side * side, sizeof *v->factor);
+    v->k = odt_alloc(ctx, 3 * side * side, sizeof *v->k);
+    v->turn = odt_alloc(ctx, side * m, sizeof *v->turn);
+    v->reference = odt_alloc(ctx, m * m, sizeof *v->reference);
+    v->square = odt_alloc(ctx, side * side, sizeof *v->square);
+    v->half = odt_alloc(ctx, side * m, sizeof *v->half);
+    v->picture = odt_alloc(ctx, m * m, sizeof *v->picture);
+    v->other = odt_alloc(ctx, m * m, sizeof *v->other);
     if (!v->place || !v->factor || !v->k || !v->turn || !v->reference || !v->square || !v->half ||
         !v->picture || !v->other)
         return SPRY_STATUS_NO_MEMORY;
     fill_pupil(v, box->h);
     fill_turns(v);
     fill_reference(v);
-    v->measured = room(ctx, odt_view_numbers(v), sizeof *v->measured);
+    v->measured = odt_alloc(ctx, odt_view_numbers(v), sizeof *v->measured);
     if (!v->measured)
         return SPRY_STATUS_NO_MEMORY;
     return odt_waves_make(ctx, device, box, v->count, v->k, &v->waves);

@@ -10,13 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define GO(call)                      \
-    do {                              \
-        status = (call);              \
-        if (status != SPRY_STATUS_OK) \
-            goto done;                \
-    } while (0)
-
 /* --- making --------------------------------------------------------------------------------------
  */
 
@@ -49,11 +42,12 @@ static spry_status make_views(odt_model *m)
     for (int i = 0; i < s->views; i++) {
         const double *light = s->directions + 6 * (ptrdiff_t)i;
         double k[3];
-        GO(odt_view_make(m->ctx, m->device, &s->box, &s->optics, light, light + 3, &m->view[i]));
+        ODT_GO(
+            odt_view_make(m->ctx, m->device, &s->box, &s->optics, light, light + 3, &m->view[i]));
         for (int a = 0; a < 3; a++)
             k[a] = -s->optics.k * m->view[i].light[a]; /* waves are exp(-i (k, r)) */
-        GO(odt_waves_make(m->ctx, m->device, &s->box, 1, k, &m->light[i]));
-        GO(new_vector(m, SPRY_TYPE_Z, &m->total[i]));
+        ODT_GO(odt_waves_make(m->ctx, m->device, &s->box, 1, k, &m->light[i]));
+        ODT_GO(new_vector(m, SPRY_TYPE_Z, &m->total[i]));
     }
 done:
     return status;
@@ -66,11 +60,11 @@ static spry_status make_wave(odt_model *m)
     spry_status status = SPRY_STATUS_OK;
     snprintf(options, sizeof options, "tol=%.17g max-iter=%lld type=%s device=%.60s", s->tol,
              (long long)s->most_iterations, s->type, s->device);
-    GO(spry_vector_fill(m->medium, (spry_scalar){m->kb2, 0}));
-    GO(spry_wave_new(m->grid, m->medium, options, &m->wave));
+    ODT_GO(spry_vector_fill(m->medium, (spry_scalar){m->kb2, 0}));
+    ODT_GO(spry_wave_new(m->grid, m->medium, options, &m->wave));
     if (strcmp(s->type, "c") == 0) {
-        GO(new_vector(m, SPRY_TYPE_C, &m->cu));
-        GO(new_vector(m, SPRY_TYPE_C, &m->cv));
+        ODT_GO(new_vector(m, SPRY_TYPE_C, &m->cu));
+        ODT_GO(new_vector(m, SPRY_TYPE_C, &m->cv));
     }
 done:
     return status;
@@ -79,31 +73,24 @@ done:
 spry_status odt_model_make(spry_context *ctx, const odt_setup *setup, odt_model *m)
 {
     const int64_t n = odt_voxels(&setup->box);
-    const size_t views = (size_t)setup->views;
     spry_status status = SPRY_STATUS_OK;
     *m = (odt_model){.ctx = ctx, .setup = *setup, .kb2 = setup->optics.k * setup->optics.k};
-    m->view = spry_alloc(ctx, views * sizeof *m->view);
-    m->light = spry_alloc(ctx, views * sizeof *m->light);
-    m->total = spry_alloc(ctx, views * sizeof *m->total);
-    if (m->view)
-        memset(m->view, 0, views * sizeof *m->view);
-    if (m->light)
-        memset(m->light, 0, views * sizeof *m->light);
-    if (m->total)
-        memset(m->total, 0, views * sizeof(spry_vector *));
+    m->view = odt_alloc(ctx, setup->views, sizeof *m->view);
+    m->light = odt_alloc(ctx, setup->views, sizeof *m->light);
+    m->total = odt_alloc(ctx, setup->views, sizeof *m->total);
     if (!m->view || !m->light || !m->total)
         return SPRY_STATUS_NO_MEMORY;
     if (strcmp(setup->device, "cpu") != 0)
-        GO(spry_device_open(ctx, setup->device, &m->device));
-    GO(make_grid(m));
-    GO(spry_vector_new(ctx, SPRY_TYPE_D, n, NULL, SPRY_OWN_COPY, &m->medium));
-    GO(spry_vector_new(ctx, SPRY_TYPE_Z, n, NULL, SPRY_OWN_COPY, &m->here));
-    GO(new_vector(m, SPRY_TYPE_Z, &m->f));
-    GO(new_vector(m, SPRY_TYPE_Z, &m->u));
-    GO(new_vector(m, SPRY_TYPE_Z, &m->v));
-    GO(new_vector(m, SPRY_TYPE_Z, &m->x));
-    GO(make_wave(m));
-    GO(make_views(m));
+        ODT_GO(spry_device_open(ctx, setup->device, &m->device));
+    ODT_GO(make_grid(m));
+    ODT_GO(spry_vector_new(ctx, SPRY_TYPE_D, n, NULL, SPRY_OWN_COPY, &m->medium));
+    ODT_GO(spry_vector_new(ctx, SPRY_TYPE_Z, n, NULL, SPRY_OWN_COPY, &m->here));
+    ODT_GO(new_vector(m, SPRY_TYPE_Z, &m->f));
+    ODT_GO(new_vector(m, SPRY_TYPE_Z, &m->u));
+    ODT_GO(new_vector(m, SPRY_TYPE_Z, &m->v));
+    ODT_GO(new_vector(m, SPRY_TYPE_Z, &m->x));
+    ODT_GO(make_wave(m));
+    ODT_GO(make_views(m));
 done:
     return status;
 }
@@ -201,10 +188,10 @@ static spry_status solve(odt_model *m, spry_vector *b, spry_vector *u)
     const bool other = m->cu != NULL;
     spry_status status = SPRY_STATUS_OK;
     if (other)
-        GO(spry_vector_copy(b, m->cu));
-    GO(spry_wave_solve(m->wave, other ? m->cu : b, other ? m->cv : u, &result));
+        ODT_GO(spry_vector_copy(b, m->cu));
+    ODT_GO(spry_wave_solve(m->wave, other ? m->cu : b, other ? m->cv : u, &result));
     if (other)
-        GO(spry_vector_copy(m->cv, u));
+        ODT_GO(spry_vector_copy(m->cv, u));
     m->solves++;
     m->iterations += result.iterations;
     m->seconds += result.solve_seconds;
@@ -231,9 +218,9 @@ static spry_status through_medium(odt_model *m, spry_vector *b, spry_vector *to)
     spry_status status = SPRY_STATUS_OK;
     if (m->empty)
         return spry_vector_copy(b, to);
-    GO(spry_vector_multiply(m->f, b, m->v));
-    GO(solve(m, m->v, to));
-    GO(spry_vector_axpy((spry_scalar){1, 0}, b, to));
+    ODT_GO(spry_vector_multiply(m->f, b, m->v));
+    ODT_GO(solve(m, m->v, to));
+    ODT_GO(spry_vector_axpy((spry_scalar){1, 0}, b, to));
 done:
     return status;
 }
@@ -251,11 +238,11 @@ static spry_status set_medium(odt_model *m)
         f[i] = (spry_scalar){m->kb2 - k2[i], 0};
         m->empty = m->empty && f[i].re == 0;
     }
-    GO(spry_vector_copy(m->here, m->f));
-    GO(spry_wave_set_medium(m->wave, m->medium));
+    ODT_GO(spry_vector_copy(m->here, m->f));
+    ODT_GO(spry_wave_set_medium(m->wave, m->medium));
     for (int i = 0; i < m->setup.views; i++) {
-        GO(odt_waves_sum(&m->light[i], &one, m->u));
-        GO(through_medium(m, m->u, m->total[i]));
+        ODT_GO(odt_waves_sum(&m->light[i], &one, m->u));
+        ODT_GO(through_medium(m, m->u, m->total[i]));
     }
 done:
     return status;
@@ -369,14 +356,14 @@ spry_status odt_model_see_change(odt_model *m, int view, const double *change, s
     spry_scalar *df = spry_vector_data(m->here);
     for (int64_t i = 0; i < odt_voxels(&m->setup.box); i++)
         df[i] = (spry_scalar){-m->kb2 * change[i], 0};
-    GO(spry_vector_copy(m->here, m->u));
-    GO(spry_vector_multiply(m->u, m->total[view], m->u));
+    ODT_GO(spry_vector_copy(m->here, m->u));
+    ODT_GO(spry_vector_multiply(m->u, m->total[view], m->u));
     if (!m->empty) { /* (1 + f S) df E */
-        GO(solve(m, m->u, m->v));
-        GO(spry_vector_multiply(m->f, m->v, m->v));
-        GO(spry_vector_axpy((spry_scalar){1, 0}, m->v, m->u));
+        ODT_GO(solve(m, m->u, m->v));
+        ODT_GO(spry_vector_multiply(m->f, m->v, m->v));
+        ODT_GO(spry_vector_axpy((spry_scalar){1, 0}, m->v, m->u));
     }
-    GO(see_source(m, view, m->u, a));
+    ODT_GO(see_source(m, view, m->u, a));
 done:
     return status;
 }
@@ -390,10 +377,10 @@ spry_status odt_model_image(odt_model *m, const spry_scalar *const *c, spry_scal
     const int64_t n = odt_voxels(&m->setup.box);
     memset(image, 0, (size_t)n * sizeof *image);
     for (int i = 0; i < m->setup.views; i++) {
-        GO(odt_waves_sum(&m->view[i].waves, c[i], m->u));
-        GO(through_medium(m, m->u, m->x));
-        GO(spry_vector_multiply(m->x, m->total[i], m->x));
-        GO(spry_vector_copy(m->x, m->here));
+        ODT_GO(odt_waves_sum(&m->view[i].waves, c[i], m->u));
+        ODT_GO(through_medium(m, m->u, m->x));
+        ODT_GO(spry_vector_multiply(m->x, m->total[i], m->x));
+        ODT_GO(spry_vector_copy(m->x, m->here));
         const spry_scalar *part = spry_vector_data_const(m->here);
         for (int64_t k = 0; k < n; k++)
             image[k] = odt_plus(image[k], part[k]);

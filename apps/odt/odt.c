@@ -75,13 +75,23 @@ static void take_given(odt_run *r, const cli_arguments *arguments)
 static int reconstruct(odt_run *r, const cli_arguments *arguments)
 {
     spry_status status = SPRY_STATUS_OK;
+    const char *path = arguments->operands[1];
     const int exit_status = app_configure(r->ctx, r->o->config, arguments, kept_units);
     if (exit_status != EXIT_DONE)
         return exit_status;
+    if (odt_is_array(path) && !r->o->config)
+        return cli_fail(EXIT_INPUT,
+                        "%s has holograms alone; --config CONFIG tells what they are of",
+                        text_name(path));
     if (r->o->resume && !r->o->checkpoint)
         return cli_fail(EXIT_INPUT, "--resume needs the --checkpoint to begin with");
-    ODT_GO(odt_record_read(r->ctx, arguments->operands[1], &r->record));
-    take_given(r, arguments);
+    if (odt_is_array(path)) {
+        ODT_GO(setup_from_options(r));
+        ODT_GO(odt_holograms_read(r->ctx, path, &r->record));
+    } else {
+        ODT_GO(odt_record_read(r->ctx, path, &r->record));
+        take_given(r, arguments);
+    }
     ODT_GO(odt_prepare(r));
     ODT_GO(odt_reconstruct(r));
 done:

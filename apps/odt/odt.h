@@ -53,8 +53,9 @@ enum { PRIOR_TV, PRIOR_SMOOTH };
     item(TEXT, device, "cpu", 0, 0, NULL, "cpu, cuda or opencl, with :N for number N")             \
     item(WORD, type, "z", 0, 0, "c z", "single or double precision of solves")                     \
     item(PATH, output, NULL, 0, 0, NULL,                                                           \
-         "simulate, reconstruct: the .h5 to write; show: how names of pictures begin")             \
-    item(PATH, config, NULL, 0, 0, NULL, "reconstruct: read options from lines NAME = VALUE UNIT") \
+         "simulate, reconstruct: the .h5 (holograms: or .npy) to write; show: how names begin")    \
+    item(PATH, config, NULL, 0, 0, NULL,                                                           \
+         "reconstruct: the configuration of holograms that are an array (.npy)")                   \
     item(PATH, checkpoint, NULL, 0, 0, NULL, "keep what was found so far in this file")            \
     item(BOOL, resume, "no", 0, 0, NULL, "go on from the checkpoint, where there is one")          \
     CLI_JSON(item, "the particles")                                                                \
@@ -95,6 +96,12 @@ typedef struct odt_record {
 
 spry_status odt_record_write(spry_context *ctx, const odt_record *record, const char *path);
 spry_status odt_record_read(spry_context *ctx, const char *path, odt_record *record);
+/* Holograms alone, of a record whose setup and views are known: one below the other, as rows of an
+ * array (.npy, or what else vectors are written as). */
+spry_status odt_holograms_write(spry_context *ctx, const odt_record *record, const char *path);
+spry_status odt_holograms_read(spry_context *ctx, const char *path, odt_record *record);
+/* Whether a path is of such a file, and not of HDF5. */
+bool odt_is_array(const char *path);
 void odt_record_free(spry_context *ctx, odt_record *record);
 
 /* A run: what was asked for, and what is made of it. */
@@ -128,12 +135,5 @@ spry_status odt_simulate(odt_run *r);
 spry_status odt_reconstruct(odt_run *r);
 spry_status odt_volume(odt_run *r);
 spry_status odt_show(odt_run *r);
-
-#define ODT_GO(call)                  \
-    do {                              \
-        status = (call);              \
-        if (status != SPRY_STATUS_OK) \
-            goto done;                \
-    } while (0)
 
 #endif

@@ -15,25 +15,10 @@
 #include <math.h>
 #include <string.h>
 
-#define GO(call)                      \
-    do {                              \
-        status = (call);              \
-        if (status != SPRY_STATUS_OK) \
-            goto done;                \
-    } while (0)
-
 /* Particles do not come nearer to each other than this share of their diameter; places that make
  * nothing better are tried so often in a row. */
 static const double APART = 0.8;
 enum { REFUSALS = 3 };
-
-static void *cleared(spry_context *ctx, size_t count, size_t bytes)
-{
-    void *p = spry_alloc(ctx, (count > 0 ? count : 1) * bytes);
-    if (p)
-        memset(p, 0, (count > 0 ? count : 1) * bytes);
-    return p;
-}
 
 /* --- what is measured and what is computed -------------------------------------------------------
  */
@@ -65,9 +50,9 @@ spry_status odt_search_evaluate(odt_search *s)
 {
     spry_status status = SPRY_STATUS_OK;
     double sum = 0;
-    GO(odt_model_set_particles(s->m, &s->found));
+    ODT_GO(odt_model_set_particles(s->m, &s->found));
     for (int i = 0; i < s->m->setup.views; i++) {
-        GO(odt_model_see_particles(s->m, i, &s->found, s->alone[i]));
+        ODT_GO(odt_model_see_particles(s->m, i, &s->found, s->alone[i]));
         add_up(s, i);
         sum += difference(&s->m->view[i], s->c[i], s->rest[i]);
     }
@@ -210,21 +195,13 @@ static void moving(odt_search *s, int view, int j, int axis, spry_scalar *da, do
     odt_view_change(v, da, dy);
 }
 
-static double product(int n, const double *a, const double *b)
-{
-    double sum = 0;
-    for (int k = 0; k < n; k++)
-        sum += a[k] * b[k];
-    return sum;
-}
-
 /* A step of Gauss and Newton, in voxels. */
 static spry_status find_step(odt_search *s, double *step)
 {
     spry_context *ctx = s->m->ctx;
     const int n = 3 * s->found.count;
     spry_status status = SPRY_STATUS_NO_MEMORY;
-    double *A = cleared(ctx, (size_t)n * (size_t)n, sizeof *A), *dy = NULL;
+    double *A = odt_alloc(ctx, (int64_t)n * n, sizeof *A), *dy = NULL;
     spry_scalar *da = NULL;
     memset(step, 0, (size_t)n * sizeof *step);
     for (int i = 0; i < s->m->setup.views && A; i++) {
@@ -236,10 +213,10 @@ static spry_status find_step(odt_search *s, double *step)
             goto done;
         for (int p = 0; p < n; p++) {
             moving(s, i, p / 3, p % 3, da, dy + (ptrdiff_t)p * numbers);
-            step[p] -= product(numbers, dy + (ptrdiff_t)p * numbers, s->rest[i]);
+            step[p] -= odt_dot(numbers, dy + (ptrdiff_t)p * numbers, s->rest[i]);
             for (int q = 0; q <= p; q++)
                 A[p * n + q] +=
-                    product(numbers, dy + (ptrdiff_t)p * numbers, dy + (ptrdiff_t)q * numbers);
+                    odt_dot(numbers, dy + (ptrdiff_t)p * numbers, dy + (ptrdiff_t)q * numbers);
         }
         spry_free(ctx, dy);
         spry_free(ctx, da);
@@ -327,11 +304,11 @@ static spry_status learn_sample(odt_search *s)
 {
     spry_status status = SPRY_STATUS_OK;
     const odt_particles one = {1, &s->sample};
-    GO(odt_model_set_particles(s->m, &one));
+    ODT_GO(odt_model_set_particles(s->m, &one));
     for (int i = 0; i < s->m->setup.views; i++) {
         odt_view *v = &s->m->view[i];
         const int n = odt_view_numbers(v);
-        GO(odt_model_see_particles(s->m, i, &one, s->sample_a[i]));
+        ODT_GO(odt_model_see_particles(s->m, i, &one, s->sample_a[i]));
         memset(s->c[i], 0, (size_t)v->count * sizeof(spry_scalar));
         s->empty += difference(v, s->c[i], s->rest[i]);
         double *with = spry_alloc(s->m->ctx, (size_t)n * sizeof *with);
@@ -353,25 +330,26 @@ done:
 spry_status odt_search_make(odt_search *s)
 {
     spry_context *ctx = s->m->ctx;
-    const size_t views = (size_t)s->m->setup.views, n = (size_t)odt_voxels(&s->m->setup.box);
-    s->sample_a = cleared(ctx, views, sizeof *s->sample_a);
-    s->alone = cleared(ctx, views, sizeof *s->alone);
-    s->rest = cleared(ctx, views, sizeof *s->rest);
-    s->c = cleared(ctx, views, sizeof *s->c);
-    s->image = spry_alloc(ctx, n * sizeof *s->image);
-    s->score = spry_alloc(ctx, n * sizeof *s->score);
-    s->found.p = cleared(ctx, (size_t)s->most + 1, sizeof *s->found.p);
-    s->kept = cleared(ctx, (size_t)s->most + 1, sizeof *s->kept);
-    s->refused = cleared(ctx, REFUSALS, sizeof *s->refused);
+    const int views = s->m->setup.views;
+    const int64_t n = odt_voxels(&s->m->setup.box);
+    s->sample_a = odt_alloc(ctx, views, sizeof *s->sample_a);
+    s->alone = odt_alloc(ctx, views, sizeof *s->alone);
+    s->rest = odt_alloc(ctx, views, sizeof *s->rest);
+    s->c = odt_alloc(ctx, views, sizeof *s->c);
+    s->image = odt_alloc(ctx, n, sizeof *s->image);
+    s->score = odt_alloc(ctx, n, sizeof *s->score);
+    s->found.p = odt_alloc(ctx, s->most + 1, sizeof *s->found.p);
+    s->kept = odt_alloc(ctx, s->most + 1, sizeof *s->kept);
+    s->refused = odt_alloc(ctx, REFUSALS, sizeof *s->refused);
     if (!s->sample_a || !s->alone || !s->rest || !s->c || !s->image || !s->score || !s->found.p ||
         !s->kept || !s->refused)
         return SPRY_STATUS_NO_MEMORY;
-    for (size_t i = 0; i < views; i++) {
-        const size_t count = (size_t)s->m->view[i].count;
-        s->sample_a[i] = spry_alloc(ctx, count * sizeof(spry_scalar));
-        s->alone[i] = spry_alloc(ctx, count * ((size_t)s->most + 1) * sizeof(spry_scalar));
-        s->rest[i] = spry_alloc(ctx, (size_t)odt_view_numbers(&s->m->view[i]) * sizeof(double));
-        s->c[i] = spry_alloc(ctx, count * sizeof(spry_scalar));
+    for (int i = 0; i < views; i++) {
+        const int64_t count = s->m->view[i].count;
+        s->sample_a[i] = odt_alloc(ctx, count, sizeof(spry_scalar));
+        s->alone[i] = odt_alloc(ctx, count * (s->most + 1), sizeof(spry_scalar));
+        s->rest[i] = odt_alloc(ctx, odt_view_numbers(&s->m->view[i]), sizeof(double));
+        s->c[i] = odt_alloc(ctx, count, sizeof(spry_scalar));
         if (!s->sample_a[i] || !s->alone[i] || !s->rest[i] || !s->c[i])
             return SPRY_STATUS_NO_MEMORY;
     }
@@ -419,24 +397,24 @@ static spry_status find_next(odt_search *s, bool *more)
 {
     spry_status status = SPRY_STATUS_OK;
     const double before = s->misfit;
-    GO(odt_search_score(s));
+    ODT_GO(odt_search_score(s));
     const odt_particle p = odt_search_peak(s);
     *more = p.score >= s->threshold;
     if (!*more)
         goto done;
     memcpy(s->kept, s->found.p, (size_t)s->found.count * sizeof *s->kept);
     s->found.p[s->found.count++] = p;
-    GO(odt_search_evaluate(s));
-    GO(odt_search_refine(s, s->refine, 0.01));
+    ODT_GO(odt_search_evaluate(s));
+    ODT_GO(odt_search_refine(s, s->refine, 0.01));
     if (s->misfit < before) {
         s->refusals = 0;
         if (s->note)
-            GO(s->note(s->data));
+            ODT_GO(s->note(s->data));
     } else {
         s->found.count--;
         memcpy(s->found.p, s->kept, (size_t)s->found.count * sizeof *s->kept);
         s->refused[s->refusals++] = p;
-        GO(odt_search_evaluate(s));
+        ODT_GO(odt_search_evaluate(s));
         *more = s->refusals < REFUSALS;
     }
 done:

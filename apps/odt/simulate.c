@@ -81,7 +81,8 @@ spry_status odt_simulate(odt_run *r)
         spry_free(ctx, alone);
         alone = NULL;
     }
-    ODT_GO(odt_record_write(ctx, &r->record, r->o->output));
+    ODT_GO(odt_is_array(r->o->output) ? odt_holograms_write(ctx, &r->record, r->o->output)
+                                      : odt_record_write(ctx, &r->record, r->o->output));
     progress_clear(&r->line);
     tell(r);
 done:

@@ -228,6 +228,76 @@ done:
     return status;
 }
 
+/* --- arrays --------------------------------------------------------------------------------------
+ */
+
+bool odt_is_array(const char *path)
+{
+    const size_t length = strlen(path);
+    return length > 4 && strcmp(path + length - 4, ".npy") == 0;
+}
+
+/* Arrays of the library's files are by columns. */
+static void turn(const odt_record *r, int64_t pixels, spry_scalar *columns, bool to)
+{
+    const int64_t rows = r->views * pixels;
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t j = 0; j < pixels; j++) {
+            spry_scalar *a = &columns[j * rows + i], *b = &r->holo[i * pixels + j];
+            *(to ? a : b) = *(to ? b : a);
+        }
+}
+
+spry_status odt_holograms_write(spry_context *ctx, const odt_record *r, const char *path)
+{
+    const int64_t m = (int64_t)r->setup[SETUP_pixels], n = r->views * m * m;
+    spry_vector *v = NULL, *real = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    ODT_GO(spry_vector_new(ctx, SPRY_TYPE_Z, n, NULL, SPRY_OWN_COPY, &v));
+    turn(r, m, spry_vector_data(v), true);
+    if (r->setup[SETUP_kind] != KIND_FIELD) {
+        ODT_GO(spry_vector_new(ctx, SPRY_TYPE_D, n, NULL, SPRY_OWN_COPY, &real));
+        ODT_GO(spry_vector_copy(v, real));
+    }
+    ODT_GO(spry_columns_write(real ? real : v, m, path));
+done:
+    spry_vector_free(v);
+    spry_vector_free(real);
+    return status;
+}
+
+spry_status odt_holograms_read(spry_context *ctx, const char *path, odt_record *r)
+{
+    spry_vector *given = NULL, *v = NULL;
+    int64_t cols = 0;
+    char text[200];
+    spry_status status = SPRY_STATUS_OK;
+    ODT_GO(spry_columns_read(ctx, path, NULL, &given, &cols));
+    const int64_t n = spry_vector_size(given);
+    if (n != r->views * cols * cols) {
+        snprintf(text, sizeof text,
+                 "%lld rows of %lld numbers; %d views need as many squares, one below the other",
+                 (long long)(cols > 0 ? n / cols : 0), (long long)cols, r->views);
+        ODT_GO(wrong(ctx, path, text));
+    }
+    if (spry_type_is_complex(spry_vector_type(given)) != (r->setup[SETUP_kind] == KIND_FIELD))
+        ODT_GO(wrong(ctx, path, "kind = field has complex numbers, intensity real ones"));
+    ODT_GO(spry_vector_new(ctx, SPRY_TYPE_Z, n, NULL, SPRY_OWN_COPY, &v));
+    ODT_GO(spry_vector_copy(given, v));
+    r->setup[SETUP_pixels] = (double)cols;
+    r->holo = odt_alloc(ctx, n, sizeof *r->holo);
+    if (!r->holo)
+        ODT_GO(SPRY_STATUS_NO_MEMORY);
+    turn(r, cols, spry_vector_data(v), false);
+done:
+    spry_vector_free(given);
+    spry_vector_free(v);
+    return status;
+}
+
+/* --- volumes -------------------------------------------------------------------------------------
+ */
+
 static spry_status take_volume(spry_context *ctx, const char *path, const char *name,
                                const odt_record *r, float **to)
 {

@@ -24,22 +24,6 @@ typedef struct level {
     double misfit; /* sum of squares */
 } level;
 
-static void *numbers(spry_context *ctx, int64_t n, size_t bytes)
-{
-    void *p = spry_alloc(ctx, (size_t)n * bytes);
-    if (p)
-        memset(p, 0, (size_t)n * bytes);
-    return p;
-}
-
-static double product(int64_t n, const double *a, const double *b)
-{
-    double sum = 0;
-    for (int64_t k = 0; k < n; k++)
-        sum += a[k] * b[k];
-    return sum;
-}
-
 /* --- the prior -----------------------------------------------------------------------------------
  */
 
@@ -163,9 +147,9 @@ static spry_status find_length(level *l, double *length)
         const int n = odt_view_numbers(v);
         ODT_GO(odt_model_see_change(l->m, i, l->p, l->c[i]));
         odt_view_change(v, l->c[i], l->rest[i]);
-        bend += product(n, l->rest[i], l->rest[i]);
+        bend += odt_dot(n, l->rest[i], l->rest[i]);
     }
-    *length = bend > 0 ? -product(l->n, l->g, l->p) / bend : 0;
+    *length = bend > 0 ? -odt_dot(l->n, l->g, l->p) / bend : 0;
 done:
     return status;
 }
@@ -209,15 +193,15 @@ static spry_status make_level(odt_run *r, int coarse, level *l)
     l->strength = l->small > 0 ? share / fabs(contrast) : share / (contrast * contrast);
     double **const arrays[] = {&l->v, &l->g, &l->p, &l->w, &l->old};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) {
-        *arrays[k] = numbers(ctx, l->n, sizeof(double));
+        *arrays[k] = odt_alloc(ctx, l->n, sizeof(double));
         if (!*arrays[k])
             ODT_GO(SPRY_STATUS_NO_MEMORY);
     }
-    l->c = numbers(ctx, setup.views, sizeof *l->c);
-    l->rest = numbers(ctx, setup.views, sizeof *l->rest);
+    l->c = odt_alloc(ctx, setup.views, sizeof *l->c);
+    l->rest = odt_alloc(ctx, setup.views, sizeof *l->rest);
     for (int i = 0; i < setup.views && l->c && l->rest; i++) {
-        l->c[i] = numbers(ctx, l->m->view[i].count, sizeof(spry_scalar));
-        l->rest[i] = numbers(ctx, odt_view_numbers(&l->m->view[i]), sizeof(double));
+        l->c[i] = odt_alloc(ctx, l->m->view[i].count, sizeof(spry_scalar));
+        l->rest[i] = odt_alloc(ctx, odt_view_numbers(&l->m->view[i]), sizeof(double));
         if (!l->c[i] || !l->rest[i])
             ODT_GO(SPRY_STATUS_NO_MEMORY);
     }

@@ -10,9 +10,13 @@
 #include <math.h>
 #include <string.h>
 
-static spry_scalar *alloc_scalars(spry_context *ctx, int64_t count)
+void *odt_alloc(spry_context *ctx, int64_t count, size_t bytes)
 {
-    return spry_alloc(ctx, (size_t)(count > 0 ? count : 1) * sizeof(spry_scalar));
+    const size_t all = (size_t)(count > 0 ? count : 1) * bytes;
+    void *p = spry_alloc(ctx, all);
+    if (p)
+        memset(p, 0, all);
+    return p;
 }
 
 static void fill_tables(odt_waves *w, const double *k)
@@ -57,10 +61,10 @@ spry_status odt_waves_make(spry_context *ctx, spry_device *device, const odt_box
                            const double *k, odt_waves *w)
 {
     *w = (odt_waves){.ctx = ctx, .box = *box, .count = count, .device = device};
-    w->along = alloc_scalars(ctx, count * box->n[0]);
-    w->by_place = alloc_scalars(ctx, count * box->n[0]);
-    w->across[0] = alloc_scalars(ctx, count * box->n[1]);
-    w->across[1] = alloc_scalars(ctx, count * box->n[2]);
+    w->along = odt_alloc(ctx, count * box->n[0], sizeof(spry_scalar));
+    w->by_place = odt_alloc(ctx, count * box->n[0], sizeof(spry_scalar));
+    w->across[0] = odt_alloc(ctx, count * box->n[1], sizeof(spry_scalar));
+    w->across[1] = odt_alloc(ctx, count * box->n[2], sizeof(spry_scalar));
     if (!w->along || !w->by_place || !w->across[0] || !w->across[1])
         return SPRY_STATUS_NO_MEMORY;
     fill_tables(w, k);
@@ -113,13 +117,11 @@ spry_status odt_waves_read(const odt_waves *w, const odt_part *part, const spry_
                            spry_scalar *a)
 {
     const int64_t planes = part->n[2], lines = part->n[1], count = w->count;
-    const size_t bytes = 2 * (size_t)(planes * count) * sizeof *a;
     const int threads = spry_context_threads(w->ctx);
     /* each plane by itself, so that results do not depend on threads */
-    spry_scalar *sums = alloc_scalars(w->ctx, 2 * planes * count);
+    spry_scalar *sums = odt_alloc(w->ctx, 2 * planes * count, sizeof(spry_scalar));
     if (!sums)
         return SPRY_STATUS_NO_MEMORY;
-    memset(sums, 0, bytes);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
     for (int64_t z = 0; z < planes; z++)
         for (int64_t y = 0; y < lines; y++)

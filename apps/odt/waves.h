@@ -41,6 +41,24 @@ static inline double odt_square(spry_scalar a)
     return a.re * a.re + a.im * a.im;
 }
 
+static inline double odt_dot(int64_t n, const double *a, const double *b)
+{
+    double sum = 0;
+    for (int64_t k = 0; k < n; k++)
+        sum += a[k] * b[k];
+    return sum;
+}
+
+/* Memory that is all zero; to be freed by spry_free(). */
+void *odt_alloc(spry_context *ctx, int64_t count, size_t bytes);
+
+#define ODT_GO(call)                  \
+    do {                              \
+        status = (call);              \
+        if (status != SPRY_STATUS_OK) \
+            goto done;                \
+    } while (0)
+
 /* exp(-i (k_j, r)) on the voxels, as a product of three tables. */
 typedef struct odt_waves {
     spry_context *ctx;
