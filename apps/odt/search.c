@@ -392,6 +392,55 @@ static spry_status take_peaks(odt_search *s)
     return status;
 }
 
+/* How much worse the misfit would be without a particle, to first order, over what the particle
+ * sends: 1 where it explains all of that, below 0 where it explains nothing. */
+static spry_status worth_of(odt_search *s, int j, double *worth)
+{
+    double loss = 0, sent = 0;
+    for (int i = 0; i < s->m->setup.views; i++) {
+        odt_view *v = &s->m->view[i];
+        const int n = odt_view_numbers(v);
+        double *dy = odt_alloc(s->m->ctx, n, sizeof *dy);
+        if (!dy)
+            return SPRY_STATUS_NO_MEMORY;
+        odt_view_change(v, s->alone[i] + (ptrdiff_t)j * v->count, dy);
+        const double square = odt_dot(n, dy, dy);
+        loss += square - 2 * odt_dot(n, s->rest[i], dy);
+        sent += square;
+        spry_free(s->m->ctx, dy);
+    }
+    *worth = sent > 0 ? loss / sent : 0;
+    return SPRY_STATUS_OK;
+}
+
+/* Drops the particle that is worth the least, where that is below the threshold: one that stood for
+ * several that were not found yet. No more are dropped than may be found, so that it ends. */
+static spry_status drop_worst(odt_search *s, bool *dropped)
+{
+    spry_status status = SPRY_STATUS_OK;
+    double least = s->threshold;
+    int worst = -1;
+    for (int j = 0; j < s->found.count && s->found.count > 1 && s->drops < s->most; j++) {
+        double worth = 0;
+        ODT_GO(worth_of(s, j, &worth));
+        if (worth < least) {
+            least = worth;
+            worst = j;
+        }
+    }
+    *dropped = worst >= 0;
+    if (*dropped) {
+        s->found.count--;
+        s->drops++;
+        memmove(s->found.p + worst, s->found.p + worst + 1,
+                (size_t)(s->found.count - worst) * sizeof *s->found.p);
+        ODT_GO(odt_search_evaluate(s));
+        ODT_GO(odt_search_refine(s, s->refine, 0.01));
+    }
+done:
+    return status;
+}
+
 /* One more particle; `more`: whether to look for another. */
 static spry_status find_next(odt_search *s, bool *more)
 {
@@ -407,7 +456,10 @@ static spry_status find_next(odt_search *s, bool *more)
     ODT_GO(odt_search_evaluate(s));
     ODT_GO(odt_search_refine(s, s->refine, 0.01));
     if (s->misfit < before) {
+        bool dropped = true;
         s->refusals = 0;
+        while (dropped)
+            ODT_GO(drop_worst(s, &dropped));
         if (s->note)
             ODT_GO(s->note(s->data));
     } else {
