@@ -26,5 +26,6 @@
 #include <spry/tune.h>
 #include <spry/types.h>
 #include <spry/vector.h>
+#include <spry/wave.h>
 
 #endif

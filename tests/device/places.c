@@ -676,6 +676,37 @@ static void fields(spry_context *ctx, spry_device *d)
     spry_grid_free(grid);
 }
 
+/* Media are taken from anywhere; what a solver of the host is to solve has to be there. */
+static void waves(spry_context *ctx, spry_device *d)
+{
+    spry_grid *grid;
+    spry_operator *F;
+    spry_wave *wave, *other;
+    assert_ok(ctx, spry_grid_new(ctx, "6x5 box=0:6,0:5 boundary=neumann", &grid));
+    spry_vector *k2 = numbers(ctx, SPRY_TYPE_D, 1, 1);
+    assert_ok(ctx, spry_vector_fill(k2, (spry_scalar){0.5, 0}));
+    spry_vector *dk2 = there(d, k2), *f = numbers(ctx, SPRY_TYPE_Z, 42, 2), *df = there(d, f);
+    spry_vector *u = numbers(ctx, SPRY_TYPE_Z, 42, 3), *v = numbers(ctx, SPRY_TYPE_Z, 42, 4);
+    assert_ok(ctx, spry_wave_new(grid, k2, "layer=4", &wave));
+    assert_ok(ctx, spry_wave_new(grid, dk2, "layer=4", &other));
+    assert_ok(ctx, spry_wave_set_medium(other, dk2));
+    assert_ok(ctx, spry_wave_solve(wave, f, u, NULL));
+    assert_ok(ctx, spry_wave_solve(other, f, v, NULL));
+    same(u, v);
+    refused(d, spry_wave_solve(wave, df, u, NULL));
+    refused(d, spry_wave_solve_many(wave, SPRY_TRANSPOSE_NO, 1, (const spry_vector *[]){f}, &df,
+                                    NULL));
+    assert_ok(ctx, spry_operator_fourier(grid, NULL, &F));
+    assert_ok(ctx, spry_operator_apply(F, f, u));
+    assert_ok(ctx, spry_operator_apply(F, df, v));
+    same(u, v);
+    spry_operator_free(F);
+    spry_wave_free(wave);
+    spry_wave_free(other);
+    FREE_ALL(k2, dk2, f, df, u, v);
+    spry_grid_free(grid);
+}
+
 static void operators(spry_context *ctx, spry_device *d)
 {
     (void)ctx;
@@ -690,7 +721,7 @@ static void operators(spry_context *ctx, spry_device *d)
 int main(void)
 {
     static const devices_test tests[] = {DEVICES_TEST(vectors), DEVICES_TEST(matrices),
-                                         DEVICES_TEST(operators), DEVICES_TEST(fields),
+                                         DEVICES_TEST(operators), DEVICES_TEST(fields), DEVICES_TEST(waves),
                                          DEVICES_TEST(all_are_called)};
     return DEVICES_RUN(tests);
 }

@@ -10,6 +10,7 @@
 #include "device/layout_text.h"
 #include "grid/bounded.h"
 #include "grid/gmg_device.h"
+#include "wave/wave.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -134,6 +135,24 @@ static void test_vectors(void **state)
         compile(*state, "vectors", device_text("vector"), options);
         compile(*state, "dense", device_text("dense"), options);
         compile(*state, "blocks", device_text("blocks"), options);
+    }
+}
+
+/* Fourier transforms, with all radices of ours and others. */
+static void test_fourier(void **state)
+{
+    static const int64_t n[] = {60, 14, 27};
+    static const int lines[] = {4, 4, 4};
+    for (int axes = 1; axes <= 3; axes++) {
+        const int type = axes == 2 ? SPRY_TYPE_C : SPRY_TYPE_Z;
+        char *text, options[48];
+        fourier *f;
+        assert_ok(*state, fourier_new(*state, NULL, (spry_type)type, axes, n, &f));
+        assert_ok(*state, wave_device_text(f, lines, &text));
+        snprintf(options, sizeof options, "-DSP_TYPE=%d -DSP_GROUP=128", type);
+        compile(*state, "Fourier transforms", text, options);
+        spry_free(*state, text);
+        fourier_free(f);
     }
 }
 
@@ -485,6 +504,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_bandwidth, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_vectors, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_convert, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_fourier, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_making, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_algebra, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_triangles, support_setup, support_teardown),

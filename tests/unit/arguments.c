@@ -44,6 +44,10 @@ typedef struct things {
     spry_step_stats steps;
     spry_parareal_stats parareal;
     spry_grid_info grid_info;
+    spry_wave *wave, *made_wave;
+    spry_wave_info wave_info;
+    spry_vector *k2, *wave_f, *wave_u;
+    const spry_vector *wave_sources[1];
     double place[3], points[6];
     spry_kernel *kernel, *made_kernel;
     const char *name;
@@ -337,6 +341,15 @@ CALL(spry_bounded_new, 3, "1", spry_bounded_new(P(0, t->stencil), P(1, "tol=1e-4
 LOOK(spry_bounded_free, 1, spry_bounded_free(P(0, NULL))) \
 LOOK(spry_bounded_options, 0, spry_bounded_options()) \
 CALL(spry_bounded_solve, 5, "4", spry_bounded_solve(P(0, t->bounded), P(1, t->x), P(2, t->z), P(3, t->y), P(4, &t->bounds))) \
+CALL(spry_operator_fourier, 3, "1", spry_operator_fourier(P(0, t->grid), P(1, "type=c"), P(2, &t->made_operator))) \
+LOOK(spry_fourier_options, 0, spry_fourier_options()) \
+CALL(spry_wave_new, 4, "2", spry_wave_new(P(0, t->grid), P(1, t->k2), P(2, "layer=4"), P(3, &t->made_wave))) \
+LOOK(spry_wave_options, 0, spry_wave_options()) \
+LOOK(spry_wave_free, 1, spry_wave_free(P(0, NULL))) \
+CALL(spry_wave_set_medium, 2, "", spry_wave_set_medium(P(0, t->wave), P(1, t->k2))) \
+CALL(spry_wave_describe, 2, "", spry_wave_describe(P(0, t->wave), P(1, &t->wave_info))) \
+CALL(spry_wave_solve, 4, "3", spry_wave_solve(P(0, t->wave), P(1, t->wave_f), P(2, t->wave_u), P(3, &t->result))) \
+CALL(spry_wave_solve_many, 4, "3", spry_wave_solve_many(P(0, t->wave), SPRY_TRANSPOSE_NO, 1, P(1, t->wave_sources), P(2, &t->wave_u), P(3, &t->result))) \
 CALL(spry_stepper_new, 3, "1", spry_stepper_new(P(0, t->ctx), P(1, "dt=1"), P(2, &t->made_stepper))) \
 LOOK(spry_stepper_free, 1, spry_stepper_free(P(0, NULL))) \
 LOOK(spry_stepper_options, 0, spry_stepper_options()) \
@@ -439,6 +452,12 @@ static void make(things *t, spry_context *ctx)
     assert_ok(ctx, spry_field_new(t->grid, SPRY_TYPE_D, false, NULL, NULL, &t->field));
     assert_ok(ctx, spry_operator_stencil(t->grid, "dx", NULL, 0, NULL, NULL, &t->stencil));
     assert_ok(ctx, spry_bounded_new(t->stencil, NULL, &t->bounded));
+    assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, 1, NULL, SPRY_OWN_COPY, &t->k2));
+    assert_ok(ctx, spry_vector_fill(t->k2, (spry_scalar){0.5, 0}));
+    assert_ok(ctx, spry_wave_new(t->grid, t->k2, "layer=4", &t->wave));
+    assert_ok(ctx, spry_field_new(t->grid, SPRY_TYPE_Z, false, NULL, NULL, &t->wave_f));
+    assert_ok(ctx, spry_field_new(t->grid, SPRY_TYPE_Z, false, NULL, NULL, &t->wave_u));
+    t->wave_sources[0] = t->wave_f;
     assert_ok(ctx, spry_stepper_new(ctx, "dt=0.01", &t->stepper));
     assert_ok(ctx, spry_stepper_set_operator(t->stepper, t->op, NULL, NULL, NULL));
     assert_ok(ctx, spry_solver_set_matrix(t->solver, t->A));
@@ -475,6 +494,8 @@ static void drop(things *t)
     t->made_stepper = NULL;
     spry_bounded_free(t->made_bounded);
     t->made_bounded = NULL;
+    spry_wave_free(t->made_wave);
+    t->made_wave = NULL;
     spry_kernel_free(t->made_kernel);
     t->made_kernel = NULL;
     spry_context_free(t->made_context);
@@ -507,6 +528,10 @@ static void unmake(things *t)
     unlink(SETS);
     spry_stepper_free(t->stepper);
     spry_bounded_free(t->bounded);
+    spry_wave_free(t->wave);
+    spry_vector_free(t->k2);
+    spry_vector_free(t->wave_f);
+    spry_vector_free(t->wave_u);
     spry_operator_free(t->stencil);
     spry_vector_free(t->field);
     spry_grid_free(t->grid);

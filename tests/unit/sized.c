@@ -234,6 +234,26 @@ static spry_status call_bounded(const bench *t, void *caller)
     return status;
 }
 
+static spry_status call_wave(const bench *t, void *caller)
+{
+    spry_grid *grid = NULL;
+    spry_vector *k2 = NULL;
+    spry_wave *wave = NULL;
+    spry_status status = spry_grid_new(t->ctx, "5 box=0:5", &grid);
+    if (status == SPRY_STATUS_OK)
+        status = spry_vector_new(t->ctx, SPRY_TYPE_D, 1, NULL, SPRY_OWN_COPY, &k2);
+    if (status == SPRY_STATUS_OK)
+        status = spry_vector_fill(k2, (spry_scalar){0.5, 0});
+    if (status == SPRY_STATUS_OK)
+        status = spry_wave_new(grid, k2, NULL, &wave);
+    if (status == SPRY_STATUS_OK)
+        status = spry_wave_describe(wave, caller);
+    spry_wave_free(wave);
+    spry_vector_free(k2);
+    spry_grid_free(grid);
+    return status;
+}
+
 static const sized_case cases[] = {
     {"stats", sizeof(spry_stats), call_stats, offsetof(spry_stats, rows)},
     {"ranked", sizeof(spry_ranked), call_ranked, offsetof(spry_ranked, rows)},
@@ -254,6 +274,7 @@ static const sized_case cases[] = {
     {"step stats", sizeof(spry_step_stats), call_steps, offsetof(spry_step_stats, steps)},
     {"parareal stats", sizeof(spry_parareal_stats), call_parareal,
      offsetof(spry_parareal_stats, slices)},
+    {"wave info", sizeof(spry_wave_info), call_wave, offsetof(spry_wave_info, padded)},
     {"dense", sizeof(spry_dense), call_dense, 0},
     {"arrays", sizeof(spry_arrays), call_arrays, offsetof(spry_arrays, rows)},
     {"new", sizeof(spry_arrays), call_new, 0},
@@ -465,6 +486,7 @@ static void test_layouts(void **state)
         LAYOUT(spry_storage, exact, 184, 192),
         LAYOUT(spry_tune_report, row_size, 432, 440),
         LAYOUT(spry_tune_row, note, 168, 264),
+        LAYOUT(spry_wave_info, farthest, 96, 104),
     };
     (void)state;
     for (size_t k = 0; sizeof(void *) == 8 && k < sizeof layouts / sizeof *layouts; k++) {

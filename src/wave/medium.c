@@ -1,0 +1,186 @@
+/*
+ * The medium of the padded grid. Beyond the faces of the box it goes on as it is there, in layers
+ * that absorb by the rule of G. Osnabrugge, S. Leedumrongwatthanakun, I. Vellekoop, J. Comput.
+ * Phys. 322 (2016), 113-124: with P_N(t) the first terms of exp(t), up to t^N / N!,
+ *
+ *     k^2(x) = k^2 + a^2 (N - a x + 2 i k x) (a x)^(N-1) / (P_N(a x) N!)
+ *
+ * lets P_N(a x) exp(i k x - a x) through without reflecting it. Two layers meet where the grid
+ * closes around, and what leaves the box passes both before it comes in again.
+ */
+#include "wave/wave.h"
+
+#include <math.h>
+
+enum { POWER = 4 }; /* N */
+static const double WAVELENGTHS = 2.5; /* that a layer is thick by itself */
+
+spry_status wave_frame_make(spry_context *ctx, int64_t thickness, double longest,
+                            wave_frame *frame)
+{
+    double count = 1;
+    frame->longest = longest;
+    frame->count = 1;
+    for (int a = 0; a < WAVE_AXES; a++) {
+        frame->padded[a] = frame->box[a];
+        frame->first[a] = 0;
+        if (frame->open[a]) {
+            const double layer =
+                thickness > 0 ? (double)thickness : ceil(WAVELENGTHS * longest / frame->spacing[a]);
+            if (!(layer < 1e9))
+                return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
+                                 "the longest wave at the faces is %.3g long, a layer for it has "
+                                 "%.3g points: layer=N says how many there shall be",
+                                 longest, layer);
+            frame->padded[a] = wave_good_length(frame->box[a] + 2 * (int64_t)layer);
+            frame->first[a] = (frame->padded[a] - frame->box[a]) / 2;
+        }
+        count *= (double)frame->padded[a];
+        if (count > 1e15)
+            return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
+                             "a padded grid of %.3g points and more; make the box or its layers "
+                             "smaller",
+                             count);
+        frame->count *= frame->padded[a];
+    }
+    return SPRY_STATUS_OK;
+}
+
+/* What absorbs at a depth in a layer of a thickness, with k^2 as it is at the face. */
+static spry_scalar absorbed(double depth, double thickness, double strength, double k2)
+{
+    const double a = strength / thickness, t = a * depth;
+    const double sum = 1 + t * (1 + t / 2 * (1 + t / 3 * (1 + t / POWER)));
+    const double common = a * a * t * t * t / (24 * sum);
+    return (spry_scalar){common * (POWER - t), common * 2 * sqrt(fabs(k2)) * depth};
+}
+
+/* A thick layer may be stronger before it reflects: found by experiment, see docs/born.md. */
+static double strength_of(const wave_frame *frame, double thickness)
+{
+    const double s = 8 + 0.8 * (thickness / frame->longest - 1.5);
+    return s < 6 ? 6 : s > 12 ? 12 : s;
+}
+
+spry_scalar wave_medium_at(const wave_frame *frame, const spry_scalar *box,
+                           const int64_t at[WAVE_AXES])
+{
+    int64_t place = 0, outside[WAVE_AXES];
+    for (int a = WAVE_AXES - 1; a >= 0; a--) {
+        const int64_t i = at[a] - frame->first[a], last = frame->box[a] - 1;
+        const int64_t nearest = i < 0 ? 0 : i > last ? last : i;
+        outside[a] = i < 0 ? -i : i - nearest;
+        place = place * frame->box[a] + nearest;
+    }
+    spry_scalar k2 = box[place];
+    const double face = k2.re;
+    for (int a = 0; a < WAVE_AXES; a++) {
+        if (outside[a] == 0)
+            continue;
+        const double h = frame->spacing[a];
+        const double thickness = h * (double)(frame->padded[a] - frame->box[a]) / 2;
+        const spry_scalar more =
+            absorbed(h * (double)outside[a], thickness, strength_of(frame, thickness), face);
+        k2.re += more.re;
+        k2.im += more.im;
+    }
+    return k2;
+}
+
+static void split(const int64_t n[WAVE_AXES], int64_t i,
+                  int64_t at[WAVE_AXES])
+{
+    for (int a = 0; a < WAVE_AXES; a++) {
+        at[a] = i % n[a];
+        i /= n[a];
+    }
+}
+
+spry_status wave_medium_check(spry_context *ctx, const wave_frame *frame, const spry_scalar *box,
+                              wave_medium *medium)
+{
+    const int64_t count = frame->box[0] * frame->box[1] * frame->box[2];
+    int64_t at[WAVE_AXES];
+    int coarse = 0;
+    medium->least = INFINITY;
+    medium->most = -INFINITY;
+    for (int a = 1; a < frame->axes; a++)
+        coarse = frame->spacing[a] > frame->spacing[coarse] ? a : coarse;
+    for (int64_t i = 0; i < count; i++) {
+        const double points = 2 * M_PI / (sqrt(fabs(box[i].re)) * frame->spacing[coarse]);
+        split(frame->box, i, at);
+        if (!value_finite(box[i]) || box[i].im < 0)
+            return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
+                             "k^2 is %g%+gi at point (%" PRId64 ", %" PRId64 ", %" PRId64
+                             "), expected finite numbers with an imaginary part of 0 or more: "
+                             "waves are exp(i k r) here, and lose strength where k^2 has a "
+                             "positive imaginary part",
+                             box[i].re, box[i].im, at[0], at[1], at[2]);
+        if (box[i].re > 0 && points <= 2)
+            return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
+                             "k^2 is %g at point (%" PRId64 ", %" PRId64 ", %" PRId64
+                             "): the wavelength there is %.3g, %.3g points along %c; expected "
+                             "more than 2, and 4 or more to be of use: take a finer grid",
+                             box[i].re, at[0], at[1], at[2], points * frame->spacing[coarse],
+                             points, "xyz"[coarse]);
+        medium->least = fmin(medium->least, box[i].re);
+        medium->most = fmax(medium->most, box[i].re);
+    }
+    if (medium->most <= 0)
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
+                         "the real part of k^2 is at most %g, expected one above 0 somewhere: "
+                         "there are no waves in this medium",
+                         medium->most);
+    return SPRY_STATUS_OK;
+}
+
+/* The longest wave at the faces, outside of which there are layers. */
+double wave_medium_longest(const wave_frame *frame, const spry_scalar *box, double most)
+{
+    const int64_t count = frame->box[0] * frame->box[1] * frame->box[2];
+    double least = most;
+    for (int64_t i = 0; i < count; i++) {
+        int64_t at[WAVE_AXES];
+        bool is_face = false;
+        split(frame->box, i, at);
+        for (int a = 0; a < frame->axes; a++)
+            is_face = is_face || (frame->open[a] && (at[a] == 0 || at[a] == frame->box[a] - 1));
+        /* Where waves hardly travel at all a layer of theirs is not needed. */
+        if (is_face && box[i].re >= most / 100)
+            least = fmin(least, box[i].re);
+    }
+    return 2 * M_PI / sqrt(least);
+}
+
+/* How near V comes to 0, over the shift: it is divided by. */
+static double nearest(const wave_frame *frame, const spry_scalar *k2, double centre, double epsilon)
+{
+    double least = INFINITY;
+    for (int64_t i = 0; i < frame->count; i++)
+        least = fmin(least, hypot(k2[i].re - centre, k2[i].im - epsilon));
+    return least / epsilon;
+}
+
+spry_status wave_medium_make(spry_context *ctx, const wave_frame *frame, const spry_scalar *box,
+                             double shift, wave_medium *medium)
+{
+    const double half = (medium->most - medium->least) / 2;
+    int64_t at[WAVE_AXES];
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, base_alloc(ctx, frame->count, sizeof *medium->k2, &medium->k2));
+    medium->centre = (medium->most + medium->least) / 2;
+    medium->farthest = 0;
+    for (int64_t i = 0; i < frame->count; i++) {
+        split(frame->padded, i, at);
+        medium->k2[i] = wave_medium_at(frame, box, at);
+        medium->farthest = fmax(medium->farthest,
+                                hypot(medium->k2[i].re - medium->centre, medium->k2[i].im));
+    }
+    /* Any will do; the fewest iterations were found with these. */
+    medium->epsilon =
+        shift > 0 ? shift * medium->most : fmax(0.35 * fabs(medium->centre), 1.1 * half);
+    for (int k = 0; k < 16 && nearest(frame, medium->k2, medium->centre, medium->epsilon) < 1e-4; k++)
+        medium->epsilon *= 1.003;
+done:
+    return status;
+}
