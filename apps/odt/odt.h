@@ -42,7 +42,7 @@ enum { PRIOR_TV, PRIOR_SMOOTH };
          "voxels")                                                                                 \
     item(REAL, threshold, "0.3", 0, 1e6, NULL, "the least score of a particle; one alone has 1")   \
     item(INT, most, "100", 1, 10000, NULL, "particles to find at most")                            \
-    item(INT, refine, "2", 0, 100, NULL, "steps that move all particles, after each new one")      \
+    item(INT, refine, "1", 0, 100, NULL, "steps that move all particles, after each new one")      \
     item(WORD, prior, "tv", 0, 0, "tv smooth",                                                     \
          "of volumes: small total variation, or small squares of slopes")                          \
     item(REAL, weight, "1e-3", 0, 1e6, NULL, "of the prior beside the misfit")                     \

@@ -475,7 +475,7 @@ done:
 
 spry_status odt_search_run(odt_search *s, bool linear)
 {
-    enum { LAST_STEPS = 6 };
+    enum { LAST_STEPS = 4 };
     bool more = s->found.count < s->most;
     spry_status status = odt_search_evaluate(s);
     if (status == SPRY_STATUS_OK && linear)
