@@ -7,19 +7,19 @@
 /* --- checkpoints ---------------------------------------------------------------------------------
  */
 
-/* Place and score of each particle that there is room for. */
+/* Place and score of each particle, with room for as many as can be asked for. */
 static spry_status checkpoint(odt_run *r, bool write)
 {
-    enum { WIDTH = 4 };
+    enum { WIDTH = 4, ROOM = 10000 };
     odt_search *s = &r->search;
-    const int64_t n = (int64_t)WIDTH * s->most;
+    const int64_t n = (int64_t)WIDTH * ROOM;
     char what[160];
     spry_vector *v = NULL;
     double drops = s->drops;
     int64_t count = s->found.count;
     const double *setup = r->record.setup;
-    snprintf(what, sizeof what, "odt %gx%gx%g index %.9g diameter %.9g most %d", setup[SETUP_nx],
-             setup[SETUP_ny], setup[SETUP_nz], setup[SETUP_index], setup[SETUP_diameter], s->most);
+    snprintf(what, sizeof what, "odt %gx%gx%g index %.9g diameter %.9g", setup[SETUP_nx],
+             setup[SETUP_ny], setup[SETUP_nz], setup[SETUP_index], setup[SETUP_diameter]);
     spry_status status = SPRY_STATUS_OK;
     ODT_GO(spry_vector_new(r->ctx, SPRY_TYPE_D, n, NULL, SPRY_OWN_COPY, &v));
     double *numbers = spry_vector_data(v);
