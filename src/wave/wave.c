@@ -131,16 +131,37 @@ done:
     return status;
 }
 
+/* The solver's name for the option `method`. */
+static const char *method_of(const spry_wave *w)
+{
+    const char *method = w->options.method;
+    return strcmp(method, "auto") == 0   ? "cocr"
+           : strcmp(method, "born") == 0 ? "richardson"
+                                         : method;
+}
+
+/* Whether there is such a method, and it can do without A^H: said before anything is made. */
+static spry_status check_method(const spry_wave *w)
+{
+    const char *method = method_of(w);
+    char name[64];
+    spry_cost cost = SPRY_COST_INIT;
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(method, ":"), method);
+    const spry_status status = spry_method_cost(w->ctx, name, &cost);
+    if (status == SPRY_STATUS_OK && cost.transpose)
+        return SPRY_FAIL(w->ctx, SPRY_STATUS_UNSUPPORTED,
+                         "method %s needs products with A^H, which the Born operator does not "
+                         "have; take cocr, bicgstab, idr or gmres",
+                         name);
+    return status;
+}
+
 static spry_status make_solver(spry_wave *w)
 {
     spry_context *ctx = w->ctx;
-    const char *method = w->options.method;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, spry_solver_new(ctx, &w->solver));
-    SPRY_GO(ctx, spry_solver_set_text(w->solver, "method",
-                                      strcmp(method, "auto") == 0   ? "cocr"
-                                      : strcmp(method, "born") == 0 ? "richardson"
-                                                                    : method));
+    SPRY_GO(ctx, spry_solver_set_text(w->solver, "method", method_of(w)));
     SPRY_GO(ctx, spry_solver_set_real(w->solver, "tol", w->options.tol));
     SPRY_GO(ctx, spry_solver_set_int(w->solver, "max-iter", w->options.max_iter));
     SPRY_GO(ctx, born_operator(w->f, &w->green, w->V, &w->A));
@@ -208,6 +229,7 @@ spry_status spry_wave_new(const spry_grid *grid, const spry_vector *k2, const ch
     SPRY_GO(ctx, base_object_new(ctx, sizeof *w, &w));
     w->ctx = ctx;
     SPRY_GO(ctx, options_take(ctx, list, &w->options, options));
+    SPRY_GO(ctx, check_method(w));
     w->shape = grid->shape;
     w->frame.axes = grid->shape.dimensions;
     for (int a = 0; a < WAVE_AXES; a++) {

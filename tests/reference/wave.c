@@ -331,6 +331,7 @@ static void adjoint(void **state)
     spry_result result = SPRY_RESULT_INIT;
     assert_ok(ctx, spry_wave_solve(wave, f, u, &result));
     assert_true(result.converged);
+    spry_result_clear(ctx, &result);
     assert_ok(ctx, spry_wave_solve_many(wave, SPRY_TRANSPOSE_CONJUGATE, 1,
                                         (const spry_vector *[]){g}, &v, &result));
     assert_true(result.converged);
@@ -403,7 +404,7 @@ static void many_and_media(void **state)
 {
     enum { COUNT = 10 };
     spry_context *ctx = *state;
-    double top[] = {0.2, 0.01}, other[] = {0.5, 0};
+    double top[] = {0.2, 0.01}, other[] = {0.5, 0.1}, size, off;
     spry_grid *grid = grid_of(ctx, 2, 16, "boundary=neumann");
     spry_vector *k2, *changed, *f[COUNT], *u[COUNT], *alone;
     spry_result results[COUNT];
@@ -423,10 +424,14 @@ static void many_and_media(void **state)
     assert_ok(ctx, spry_wave_set_medium(wave, changed));
     assert_ok(ctx, spry_wave_solve_many(wave, SPRY_TRANSPOSE_NO, COUNT,
                                         (const spry_vector *const *)f, u, results));
-    /* A solver of its own for the last one gives the same to the bit. */
+    /* A solver of its own for the last one: residuals are 1e-8 |f| at most, and |A^-1| is at most
+     * 1 / 0.04, as the imaginary part of (u, A u) is at least 0.04 |u|^2. */
     assert_ok(ctx, spry_wave_new(grid, changed, "layer=8 tol=1e-8", &fresh));
     (void)solve(ctx, fresh, f[COUNT - 1], alone);
-    assert_memory_equal(alone->data, u[COUNT - 1]->data, (size_t)alone->n * 16);
+    assert_ok(ctx, spry_vector_axpy((spry_scalar){-1, 0}, u[COUNT - 1], alone));
+    assert_ok(ctx, spry_vector_norm(alone, &off));
+    assert_ok(ctx, spry_vector_norm(f[COUNT - 1], &size));
+    assert_true(off <= 2e-8 * size / 0.04);
     for (int k = 0; k < COUNT; k++) {
         assert_true(results[k].converged);
         spry_result_clear(ctx, &results[k]);
@@ -456,6 +461,7 @@ static void bad_input(void **state)
     assert_status(ctx, SPRY_STATUS_BAD_INPUT, spry_wave_new(grid, none, NULL, &wave));
     support_message_has(ctx, "no waves");
     assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_wave_new(grid, k2, "method=conjugate", &wave));
+    assert_status(ctx, SPRY_STATUS_UNSUPPORTED, spry_wave_new(grid, k2, "method=bicg", &wave));
     assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_wave_new(grid, k2, "layers=3", &wave));
     support_message_has(ctx, "layer");
     assert_ok(ctx, spry_field_new(grid, SPRY_TYPE_Z, false, NULL, NULL, &f));
