@@ -58,8 +58,8 @@ static spry_status make_wave(odt_model *m)
     char options[160];
     const odt_setup *s = &m->setup;
     spry_status status = SPRY_STATUS_OK;
-    snprintf(options, sizeof options, "tol=%.17g max-iter=%lld type=%s device=%.60s", s->tol,
-             (long long)s->most_iterations, s->type, s->device);
+    snprintf(options, sizeof options, "tol=%.17g max-iter=%lld layer=%lld type=%s device=%.60s",
+             s->tol, (long long)s->most_iterations, (long long)s->layer, s->type, s->device);
     ODT_GO(spry_vector_fill(m->medium, (spry_scalar){m->kb2, 0}));
     ODT_GO(spry_wave_new(m->grid, m->medium, options, &m->wave));
     if (strcmp(s->type, "c") == 0) {

@@ -26,6 +26,7 @@ typedef struct odt_setup {
     const char *device, *type; /* of solves */
     double tol;
     int64_t most_iterations;
+    int64_t layer; /* voxels that absorb before and behind the volume; 0: the solver chooses */
 } odt_setup;
 
 typedef struct odt_model {

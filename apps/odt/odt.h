@@ -50,6 +50,8 @@ enum { PRIOR_TV, PRIOR_SMOOTH };
     item(INT, grids, "2", 1, 4, NULL, "of volumes: each has voxels twice as long as the next")     \
     item(REAL, tol, "1e-4", 1e-14, 0.1, NULL, "residual of the wave equation to reach")            \
     item(INT, max_iter, "2000", 1, 1e9, NULL, "iterations of a solve at most")                     \
+    item(INT, layer, "0", 0, 4096, NULL,                                                           \
+         "voxels that absorb around the volume; 0: 2.5 wavelengths")                               \
     item(TEXT, device, "cpu", 0, 0, NULL, "cpu, cuda or opencl, with :N for number N")             \
     item(WORD, type, "z", 0, 0, "c z", "single or double precision of solves")                     \
     item(PATH, output, NULL, 0, 0, NULL,                                                           \

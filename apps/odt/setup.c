@@ -144,6 +144,7 @@ spry_status odt_prepare(odt_run *r)
     r->setup.type = r->o->type ? "z" : "c";
     r->setup.tol = r->o->tol;
     r->setup.most_iterations = r->o->max_iter;
+    r->setup.layer = r->o->layer;
     r->setup.optics = (odt_optics){.k = 2 * PI * s[SETUP_fluid] / s[SETUP_wavelength],
                                    .sine = s[SETUP_na] / s[SETUP_fluid],
                                    .field = s[SETUP_field],

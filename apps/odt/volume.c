@@ -177,6 +177,7 @@ static spry_status make_level(odt_run *r, int coarse, level *l)
     for (int a = 0; a < 3; a++)
         setup.box.n[a] = (setup.box.n[a] + (1 << coarse) - 1) >> coarse;
     setup.box.h *= 1 << coarse;
+    setup.layer = (setup.layer + (1 << coarse) - 1) >> coarse;
     if (coarse > 0) {
         l->m = &l->own;
         ODT_GO(odt_model_make(ctx, &setup, &l->own));
