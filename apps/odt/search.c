@@ -17,7 +17,7 @@
 
 /* Particles do not come nearer to each other than this share of their diameter; places that make
  * nothing better are tried so often in a row. */
-static const double APART = 0.8;
+static const double APART = 0.5;
 enum { REFUSALS = 3 };
 
 /* --- what is measured and what is computed -------------------------------------------------------

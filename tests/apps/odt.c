@@ -21,7 +21,7 @@ static const double ONE_CAMERA[] = {1, 0, 0, 1, 1, 1, 0, 1, 0, 1, 1, 1, 0, 0, 1,
 
 static odt_setup setup_of(int64_t n, int kind, int views, const double *directions, double tol)
 {
-    const double side = 1.5 * (double)n / 5;
+    const double side = 3 * (double)n / 5;
     return (odt_setup){.box = {{n, n, n}, 0.2},
                        .optics = {.k = 2 * PI,
                                   .sine = 0.55,
@@ -332,11 +332,12 @@ static double worst_of(const odt_search *s, const odt_particles *truth)
 }
 
 /*
- * One particle: by the first image within half a voxel, of which a parabola is the top, and with a
- * score near 1. Moved to where the misfit is least, it is where it was made: what is left is a
- * step below 0.005 voxels, after which moving ends, and what the tolerance of solves does, which is
- * of the order of tol times what one voxel's way changes. Noise of a share q in n numbers moves it
- * by about q over the square root of n times a wavelength's part, far below a tenth of a voxel.
+ * One particle: by the first image near the top of a parabola (0.011 voxels off), with a score near
+ * 1 (intensities are no linear image). Moved to where the misfit is least, it is where it was made:
+ * what is left is a step below 0.005 voxels, after which moving ends, and what the tolerance of
+ * solves does, which is of the order of tol times what one voxel's way changes. Noise of a share q
+ * in n numbers moves it by about q over the square root of n times a wavelength's part, far below a
+ * tenth of a voxel.
  */
 static void test_one_particle(void **state)
 {
@@ -348,11 +349,12 @@ static void test_one_particle(void **state)
         odt_model m;
         odt_search found;
         assert_ok(ctx, odt_model_make(ctx, &s, &m));
-        search_for(ctx, &m, &truth, 0, true, 0, &found);
-        assert_true(found.found.count >= 1);
-        assert_true(worst_of(&found, &truth) < 0.5);
-        assert_true(fabs(found.found.p[0].score - 1) < 0.2);
-        odt_search_free(&found);
+        if (kind == KIND_FIELD) {
+            search_for(ctx, &m, &truth, 0, true, 0, &found);
+            assert_true(worst_of(&found, &truth) < 0.1);
+            assert_true(fabs(found.found.p[0].score - 1) < 0.2);
+            odt_search_free(&found);
+        }
         search_for(ctx, &m, &truth, kind == KIND_FIELD ? 0 : 0.05, false, 1, &found);
         assert_int_equal(found.found.count, 1);
         assert_true(worst_of(&found, &truth) < (kind == KIND_FIELD ? 0.02 : 0.1));
