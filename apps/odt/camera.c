@@ -102,10 +102,10 @@ static void fill_pupil(odt_view *v, double voxel)
 /* Pixel i is at (i - pixels / 2) field / pixels. */
 static void fill_turns(odt_view *v)
 {
-    const int m = v->optics.pixels;
+    const int m = v->optics.pixels, middle = m / 2;
     for (int p = -v->reach; p <= v->reach; p++)
         for (int i = 0; i < m; i++) {
-            const double phase = 2 * PI * p * (i - m / 2) / m;
+            const double phase = 2 * PI * p * (i - middle) / m;
             v->turn[(p + v->reach) * m + i] = (spry_scalar){cos(phase), sin(phase)};
         }
 }
@@ -115,12 +115,13 @@ static void fill_reference(odt_view *v)
 {
     const odt_optics *o = &v->optics;
     const double step = o->field / o->pixels;
+    const int middle = o->pixels / 2;
     const double k[3] = {o->k * dot(v->light, v->right), o->k * dot(v->light, v->up),
                          o->k * dot(v->light, v->axis)};
     for (int j = 0; j < o->pixels; j++)
         for (int i = 0; i < o->pixels; i++) {
-            const double phase = k[0] * step * (i - o->pixels / 2) +
-                                 k[1] * step * (j - o->pixels / 2) + k[2] * o->distance;
+            const double phase =
+                k[0] * step * (i - middle) + k[1] * step * (j - middle) + k[2] * o->distance;
             v->reference[j * o->pixels + i] = (spry_scalar){cos(phase), sin(phase)};
         }
 }

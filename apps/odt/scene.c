@@ -41,6 +41,7 @@ static spry_status fault(const reader *r, const char *what)
 
 static spry_status read_three(reader *r, double *three)
 {
+    memset(three, 0, 3 * sizeof *three);
     for (int a = 0; a < 3; a++) {
         char *end = NULL;
         skip(r);
@@ -99,7 +100,7 @@ spry_status odt_read_views(odt_run *run)
 {
     odt_record *f = &run->record;
     spry_status status = SPRY_STATUS_OK;
-    double camera[3];
+    double camera[3] = {0};
     const bool has_camera = *run->o->camera;
     if (has_camera) {
         reader r = {run->ctx, "camera", run->o->camera, run->o->camera};

@@ -116,13 +116,24 @@ static double margin_of(const odt_search *s)
     return 0.5 * s->sample.diameter / s->m->setup.box.h + 2;
 }
 
-/* Whether none of a voxel's neighbours has more: flanks of other peaks are none. */
+/*
+ * Whether a voxel is a top of the image's modulus. Real parts have fringes within that, and a
+ * particle that others stand before, which are not found yet, comes with a wrong phase: its fringes
+ * have tops beside its place. There the modulus has none; and where it has one, the real part is
+ * small until the others are known. So the particles that are seen undisturbed come first.
+ */
 static bool is_top(const odt_search *s, int64_t k, const int64_t *steps)
 {
+    const double here = odt_square(s->image[k]);
     for (int a = 0; a < 3; a++)
-        if (s->score[k] < s->score[k - steps[a]] || s->score[k] < s->score[k + steps[a]])
+        if (here < odt_square(s->image[k - steps[a]]) || here < odt_square(s->image[k + steps[a]]))
             return false;
     return true;
+}
+
+static double modulus(const odt_search *s, int64_t k)
+{
+    return sqrt(odt_square(s->image[k]));
 }
 
 odt_particle odt_search_peak(const odt_search *s)
@@ -145,8 +156,8 @@ odt_particle odt_search_peak(const odt_search *s)
                 top = k;
             }
     for (int a = 0; a < 3 && top >= 0; a++)
-        best.at[a] +=
-            b->h * parabola(s->score[top - steps[a]], s->score[top], s->score[top + steps[a]]);
+        best.at[a] += b->h * parabola(modulus(s, top - steps[a]), modulus(s, top),
+                                      modulus(s, top + steps[a]));
     return best;
 }
 

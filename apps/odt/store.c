@@ -219,9 +219,10 @@ static spry_status take_holograms(spry_context *ctx, const char *path, odt_recor
     }
     for (int64_t k = 0; k < r->views * m * m; k++)
         if (!isfinite(r->holo[k].re) || !isfinite(r->holo[k].im)) {
-            snprintf(
-                text, sizeof text, "hologram %lld has no finite number at row %lld, column %lld",
-                (long long)(k / (m * m) + 1), (long long)(k / m % m + 1), (long long)(k % m + 1));
+            const int64_t at[3] = {k / (m * m) + 1, k / m % m + 1, k % m + 1};
+            snprintf(text, sizeof text,
+                     "hologram %lld has no finite number at row %lld, column %lld",
+                     (long long)at[0], (long long)at[1], (long long)at[2]);
             ODT_GO(wrong(ctx, path, text));
         }
 done:
