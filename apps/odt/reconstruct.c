@@ -15,7 +15,7 @@ static spry_status checkpoint(odt_run *r, bool write)
     const int64_t n = (int64_t)WIDTH * ROOM;
     char what[160];
     spry_vector *v = NULL;
-    double drops = s->drops;
+    double t = 0;
     int64_t count = s->found.count;
     const double *setup = r->record.setup;
     snprintf(what, sizeof what, "odt %gx%gx%g index %.9g diameter %.9g", setup[SETUP_nx],
@@ -29,11 +29,11 @@ static spry_status checkpoint(odt_run *r, bool write)
     }
     if (write) {
         const spry_vector *const list[] = {v};
-        ODT_GO(app_checkpoint_write(r->ctx, r->o->checkpoint, what, count, drops, 1, list));
+        ODT_GO(app_checkpoint_write(r->ctx, r->o->checkpoint, what, count, 0, 1, list));
         goto done;
     }
     spry_vector *const list[] = {v};
-    ODT_GO(app_checkpoint_read(r->ctx, r->o->checkpoint, what, &count, &drops, 1, list));
+    ODT_GO(app_checkpoint_read(r->ctx, r->o->checkpoint, what, &count, &t, 1, list));
     if (count < 0 || count > s->most)
         ODT_GO(odt_fail(r->ctx, "the checkpoint has another number of particles than can be"));
     for (int j = 0; j < count; j++) {
@@ -42,7 +42,6 @@ static spry_status checkpoint(odt_run *r, bool write)
         s->found.p[j].score = numbers[WIDTH * j + 3];
     }
     s->found.count = (int)count;
-    s->drops = drops >= 0 && drops <= s->most ? (int)drops : 0;
 done:
     spry_vector_free(v);
     return status;

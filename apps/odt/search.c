@@ -19,6 +19,8 @@
  * nothing better are tried so often in a row. */
 static const double APART = 0.5;
 enum { REFUSALS = 3 };
+/* A particle that explains as much of what it sends is where it is. */
+static const double SURE = 0.9;
 
 /* --- what is measured and what is computed -------------------------------------------------------
  */
@@ -424,61 +426,107 @@ static spry_status worth_of(odt_search *s, int j, double *worth)
     return SPRY_STATUS_OK;
 }
 
-/* Drops the particle that is worth the least, where that is below the threshold: one that stood for
- * several that were not found yet. No more are dropped than may be found, so that it ends. */
-static spry_status drop_worst(odt_search *s, bool *dropped)
+/* The particle that is worth the least, of those that are worth less than so much; -1: none is. */
+static spry_status find_worst(odt_search *s, double below, int *worst)
 {
     spry_status status = SPRY_STATUS_OK;
-    double least = s->threshold;
-    int worst = -1;
-    for (int j = 0; j < s->found.count && s->found.count > 1 && s->drops < s->most; j++) {
+    *worst = -1;
+    for (int j = 0; j < s->found.count; j++) {
         double worth = 0;
         ODT_GO(worth_of(s, j, &worth));
-        if (worth < least) {
-            least = worth;
-            worst = j;
+        if (worth < below) {
+            below = worth;
+            *worst = j;
         }
-    }
-    *dropped = worst >= 0;
-    if (*dropped) {
-        s->found.count--;
-        s->drops++;
-        memmove(s->found.p + worst, s->found.p + worst + 1,
-                (size_t)(s->found.count - worst) * sizeof *s->found.p);
-        ODT_GO(odt_search_evaluate(s));
-        ODT_GO(odt_search_refine(s, s->refine, 0.01));
     }
 done:
     return status;
 }
 
-/* One more particle; `more`: whether to look for another. */
+static void remove_particle(odt_search *s, int j)
+{
+    s->found.count--;
+    memmove(s->found.p + j, s->found.p + j + 1, (size_t)(s->found.count - j) * sizeof *s->found.p);
+}
+
+/* All as it was before the last trial. */
+static spry_status go_back(odt_search *s, int count)
+{
+    memcpy(s->found.p, s->kept, (size_t)count * sizeof *s->kept);
+    s->found.count = count;
+    return odt_search_evaluate(s);
+}
+
+/* Adds the best place, where its score is enough, and moves all. */
+static spry_status try_peak(odt_search *s, bool *added)
+{
+    spry_status status = SPRY_STATUS_OK;
+    ODT_GO(odt_search_score(s));
+    const odt_particle p = odt_search_peak(s);
+    *added = p.score >= s->threshold;
+    if (!*added)
+        goto done;
+    s->found.p[s->found.count++] = p;
+    s->last = p;
+    ODT_GO(odt_search_evaluate(s));
+    ODT_GO(odt_search_refine(s, s->refine, 0.01));
+done:
+    return status;
+}
+
+/* One more particle; `more`: whether to look for another. One that makes nothing better, or
+ * explains too little of what it sends, is taken back, and its place not tried again until one was
+ * found. */
 static spry_status find_next(odt_search *s, bool *more)
 {
     spry_status status = SPRY_STATUS_OK;
     const double before = s->misfit;
-    ODT_GO(odt_search_score(s));
-    const odt_particle p = odt_search_peak(s);
-    *more = p.score >= s->threshold;
+    const int count = s->found.count;
+    int worst = -1;
+    memcpy(s->kept, s->found.p, (size_t)count * sizeof *s->kept);
+    ODT_GO(try_peak(s, more));
     if (!*more)
         goto done;
-    memcpy(s->kept, s->found.p, (size_t)s->found.count * sizeof *s->kept);
-    s->found.p[s->found.count++] = p;
-    ODT_GO(odt_search_evaluate(s));
-    ODT_GO(odt_search_refine(s, s->refine, 0.01));
-    if (s->misfit < before) {
-        bool dropped = true;
+    ODT_GO(find_worst(s, s->threshold, &worst));
+    if (s->misfit < before && worst != count) {
         s->refusals = 0;
-        while (dropped)
-            ODT_GO(drop_worst(s, &dropped));
         if (s->note)
             ODT_GO(s->note(s->data));
     } else {
-        s->found.count--;
-        memcpy(s->found.p, s->kept, (size_t)s->found.count * sizeof *s->kept);
-        s->refused[s->refusals++] = p;
-        ODT_GO(odt_search_evaluate(s));
+        s->refused[s->refusals++] = s->last;
+        ODT_GO(go_back(s, count));
         *more = s->refusals < REFUSALS;
+    }
+done:
+    return status;
+}
+
+/*
+ * The particles found first were found while others were missing, and may be far from where they
+ * are. Each that does not explain all of what it sends is taken out and looked for anew among all
+ * others; it stays where it was unless that is better. The first that is better ends it.
+ */
+static spry_status look_again(odt_search *s, bool *better)
+{
+    spry_status status = SPRY_STATUS_OK;
+    const double before = s->misfit;
+    const int count = s->found.count;
+    *better = false;
+    for (int j = 0; j < count && count > 1 && !*better; j++) {
+        double worth = 0;
+        bool added = false;
+        ODT_GO(worth_of(s, j, &worth));
+        if (worth >= SURE)
+            continue;
+        memcpy(s->kept, s->found.p, (size_t)count * sizeof *s->kept);
+        remove_particle(s, j);
+        ODT_GO(odt_search_evaluate(s));
+        ODT_GO(try_peak(s, &added));
+        *better = s->misfit < 0.98 * before;
+        if (!*better)
+            ODT_GO(go_back(s, count));
+        else if (s->note)
+            ODT_GO(s->note(s->data));
     }
 done:
     return status;
@@ -486,15 +534,24 @@ done:
 
 spry_status odt_search_run(odt_search *s, bool linear)
 {
-    enum { LAST_STEPS = 4 };
-    bool more = s->found.count < s->most;
+    enum { LAST_STEPS = 4, TURNS = 3 };
+    bool more = s->found.count < s->most, better = true;
     spry_status status = odt_search_evaluate(s);
     if (status == SPRY_STATUS_OK && linear)
         return take_peaks(s);
-    while (more && status == SPRY_STATUS_OK) {
-        status = find_next(s, &more);
-        more = more && s->found.count < s->most;
+    for (int turn = 0; better && status == SPRY_STATUS_OK; turn++) {
+        s->refusals = 0;
+        while (more && status == SPRY_STATUS_OK) {
+            status = find_next(s, &more);
+            more = more && s->found.count < s->most;
+        }
+        better = false;
+        s->refusals = 0;
+        if (status == SPRY_STATUS_OK && turn < TURNS * s->most)
+            status = look_again(s, &better);
+        more = better && s->found.count < s->most;
     }
+    s->refusals = 0;
     if (status == SPRY_STATUS_OK)
         status = odt_search_refine(s, s->refine > 0 ? LAST_STEPS : 0, 0.005);
     return status;

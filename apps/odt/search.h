@@ -12,7 +12,6 @@ typedef struct odt_search {
     int refine;          /* steps that move all particles, after each that is found */
     odt_particles found;
     double misfit; /* sum of squares over that of the empty volume */
-    int drops;     /* particles that were taken back after others were found */
     double moved;  /* the longest way of a particle in the last step, in voxels */
     /* after each particle: told, and kept for later runs; may be NULL */
     spry_status (*note)(void *data);
@@ -26,6 +25,7 @@ typedef struct odt_search {
     spry_scalar **c;        /* room: factors of waves, for each view */
     spry_scalar *image;     /* room */
     double *score;          /* how much of one particle is at each voxel */
+    odt_particle last;      /* the place that was tried last */
     odt_particle *kept;     /* what was found before the one that is tried */
     odt_particle *refused;  /* places that made the misfit worse since the last that did not */
     int refusals;
