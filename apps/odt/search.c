@@ -18,7 +18,7 @@
 /* Particles do not come nearer to each other than this share of their diameter; places that make
  * nothing better are tried so often in a row. */
 static const double APART = 0.5;
-enum { REFUSALS = 3 };
+enum { REFUSALS = 3, CANDIDATES = 10 };
 /* A particle that explains as much of what it sends is where it is. */
 static const double SURE = 0.9;
 
@@ -353,7 +353,7 @@ spry_status odt_search_make(odt_search *s)
     s->score = odt_alloc(ctx, n, sizeof *s->score);
     s->found.p = odt_alloc(ctx, s->most + 1, sizeof *s->found.p);
     s->kept = odt_alloc(ctx, s->most + 1, sizeof *s->kept);
-    s->refused = odt_alloc(ctx, REFUSALS, sizeof *s->refused);
+    s->refused = odt_alloc(ctx, REFUSALS + CANDIDATES, sizeof *s->refused);
     if (!s->sample_a || !s->alone || !s->rest || !s->c || !s->image || !s->score || !s->found.p ||
         !s->kept || !s->refused)
         return SPRY_STATUS_NO_MEMORY;
@@ -457,12 +457,85 @@ static spry_status go_back(odt_search *s, int count)
     return odt_search_evaluate(s);
 }
 
+/* The numbers that a particle would add to a view, as if it were alone: those of the sample,
+ * turned. */
+static void expect(odt_search *s, int view, const double *at, spry_scalar *da, double *dy)
+{
+    odt_view *v = &s->m->view[view];
+    for (int k = 0; k < v->count; k++) {
+        double phase = 0;
+        for (int a = 0; a < 3; a++)
+            phase += (s->m->setup.optics.k * v->light[a] - v->k[3 * k + a]) * at[a];
+        da[k] = odt_times(s->sample_a[view][k], (spry_scalar){cos(phase), sin(phase)});
+    }
+    odt_view_change(v, da, dy);
+}
+
+/* Products of what candidates would add, with each other and with what is not explained. */
+static spry_status compare(odt_search *s, int count, const odt_particle *p, double *A, double *b)
+{
+    spry_context *ctx = s->m->ctx;
+    for (int i = 0; i < s->m->setup.views; i++) {
+        odt_view *v = &s->m->view[i];
+        const int n = odt_view_numbers(v);
+        double *dy = odt_alloc(ctx, (int64_t)count * n, sizeof *dy);
+        spry_scalar *da = odt_alloc(ctx, v->count, sizeof *da);
+        for (int j = 0; j < count && dy && da; j++) {
+            expect(s, i, p[j].at, da, dy + (ptrdiff_t)j * n);
+            b[j] -= odt_dot(n, dy + (ptrdiff_t)j * n, s->rest[i]);
+            for (int k = 0; k <= j; k++) {
+                A[j * count + k] += odt_dot(n, dy + (ptrdiff_t)j * n, dy + (ptrdiff_t)k * n);
+                A[k * count + j] = A[j * count + k];
+            }
+        }
+        const bool made = dy && da;
+        spry_free(ctx, dy);
+        spry_free(ctx, da);
+        if (!made)
+            return SPRY_STATUS_NO_MEMORY;
+    }
+    return SPRY_STATUS_OK;
+}
+
+/*
+ * The best of the highest places. Where flanks of several particles meet, the score can be higher
+ * than at any of them: so all candidates are fitted together, each with a share from 0 to 1 of a
+ * particle, and the one with the largest share is taken. Shares go round by round to where the
+ * misfit is least.
+ */
+static spry_status choose(odt_search *s, odt_particle *best)
+{
+    enum { ROUNDS = 300 };
+    odt_particle list[CANDIDATES];
+    double A[CANDIDATES * CANDIDATES] = {0}, b[CANDIDATES] = {0}, x[CANDIDATES] = {0};
+    int count = 0, first = 0;
+    for (; count < CANDIDATES; count++) {
+        list[count] = odt_search_peak(s);
+        if (!(list[count].score >= s->threshold))
+            break;
+        s->refused[s->refusals++] = list[count]; /* for the next one */
+    }
+    s->refusals -= count;
+    *best = list[0];
+    const spry_status status = count > 1 ? compare(s, count, list, A, b) : SPRY_STATUS_OK;
+    for (int k = 0; k < ROUNDS * count && status == SPRY_STATUS_OK && count > 1; k++) {
+        const int j = k % count;
+        const double by = (b[j] - odt_dot(count, A + (ptrdiff_t)j * count, x)) / A[j * count + j];
+        x[j] = fmin(fmax(x[j] + by, 0), 1);
+    }
+    for (int j = 1; j < count; j++)
+        first = x[j] > x[first] ? j : first;
+    *best = list[first];
+    return status;
+}
+
 /* Adds the best place, where its score is enough, and moves all. */
 static spry_status try_peak(odt_search *s, bool *added)
 {
     spry_status status = SPRY_STATUS_OK;
+    odt_particle p;
     ODT_GO(odt_search_score(s));
-    const odt_particle p = odt_search_peak(s);
+    ODT_GO(choose(s, &p));
     *added = p.score >= s->threshold;
     if (!*added)
         goto done;
