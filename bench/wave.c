@@ -48,7 +48,7 @@ static void source(void *data, const double *place, spry_scalar *value)
     *value = (spry_scalar){-contrast * cos(phase), -contrast * sin(phase)};
 }
 
-/* The best of some transforms of the padded grid, there and back again. */
+/* The best of some transforms of the padded grid. */
 static void tell_transform(spry_context *ctx, const spry_wave_info *info, const char *options,
                            double bandwidth)
 {
@@ -120,6 +120,8 @@ int main(int argc, char **argv)
     peer_need(ctx, spry_field_new(grid, numbers, false, source, &s, &f));
     peer_need(ctx, spry_vector_like(f, spry_vector_size(f), &u));
     snprintf(options, sizeof options, "type=%s device=%s %s", type, where, argc > 5 ? argv[5] : "");
+    peer_need(ctx, spry_device_bandwidth(ctx, strcmp(where, "cpu") == 0 ? NULL : where, true,
+                                         &bandwidth));
     const double begin = peer_seconds();
     peer_need(ctx, spry_wave_new(grid, k2, options, &wave));
     const double made = peer_seconds() - begin;
@@ -150,8 +152,6 @@ int main(int argc, char **argv)
     spry_vector_free(u);
     spry_grid_free(grid);
     snprintf(options, sizeof options, "type=%s device=%s", type, where);
-    peer_need(ctx, spry_device_bandwidth(ctx, strcmp(where, "cpu") == 0 ? NULL : where, true,
-                                         &bandwidth));
     tell_transform(ctx, &info, options, bandwidth.read);
     spry_context_free(ctx);
     return 0;

@@ -5,9 +5,9 @@
  *
  *     (V - V G V) w = S,
  *
- * complex symmetric, and S - (V - V G V) w is the residual of the equation for u = G V w itself. The
- * preconditioner M = i eps / (eps^2 + D^2), D = k^2 - k0^2, makes of it, up to a similarity, (I + C
- * U) / 2, where U = I + 2 i eps G is unitary, and C = (eps + i D) / (eps - i D) has no number
+ * complex symmetric, and S - (V - V G V) w is the residual of the equation for u = G V w itself.
+ * The preconditioner M = i eps / (eps^2 + D^2), D = k^2 - k0^2, makes of it, up to a similarity, (I
+ * + C U) / 2, where U = I + 2 i eps G is unitary, and C = (eps + i D) / (eps - i D) has no number
  * beyond 1 where the medium does not amplify. So the series x <- x + M (S - A x) converges for
  * every eps > 0, whatever the contrast, and Krylov methods do in fewer iterations.
  *
@@ -80,9 +80,9 @@ spry_status born_potential(const fourier *f, const wave_medium *medium, spry_vec
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(f->ctx, spry_vector_new(f->ctx, f->type, f->count, NULL, SPRY_OWN_COPY, &here));
     for (int64_t i = 0; i < f->count; i++)
-        value_set(f->type, here->data, i,
-                  (spry_scalar){medium->k2[i].re - medium->centre,
-                                medium->k2[i].im - medium->epsilon});
+        value_set(
+            f->type, here->data, i,
+            (spry_scalar){medium->k2[i].re - medium->centre, medium->k2[i].im - medium->epsilon});
     if (!*V && f->device)
         SPRY_GO(f->ctx, vector_new_at(f->ctx, f->device, f->type, f->count, V));
     if (*V) {
@@ -157,6 +157,7 @@ spry_status born_precon(const fourier *f, const wave_medium *medium, spry_operat
     op->state = s;
     SPRY_GO(f->ctx, spry_vector_new(f->ctx, f->type, f->count, NULL, SPRY_OWN_COPY, &s->plain));
     SPRY_GO(f->ctx, spry_vector_new(f->ctx, f->type, f->count, NULL, SPRY_OWN_COPY, &s->conjugate));
+#pragma omp parallel for num_threads(host_threads(f->ctx, f->count)) schedule(static)
     for (int64_t i = 0; i < f->count; i++) {
         const spry_scalar value = scale_of(medium, i);
         value_set(f->type, s->plain->data, i, value);

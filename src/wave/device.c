@@ -34,12 +34,11 @@ static spry_status choose_lines(const fourier *f, int axis, int *lines)
     while (*lines > 1 && room_bytes(f, axis, *lines) > most / 2)
         *lines /= 2;
     if (room_bytes(f, axis, *lines) > most)
-        return SPRY_FAIL(f->ctx, SPRY_STATUS_UNSUPPORTED,
-                         "a line of %" PRId64 " points along %c needs %" PRId64
-                         " bytes of %s's local memory, which has %" PRId64
-                         "; take the host, or a shorter side",
-                         f->n[axis], "xyz"[axis], room_bytes(f, axis, *lines),
-                         f->device->facts.name, most);
+        return SPRY_FAIL(
+            f->ctx, SPRY_STATUS_UNSUPPORTED,
+            "a line of %" PRId64 " points along %c needs %" PRId64
+            " bytes of %s's local memory, which has %" PRId64 "; take the host, or a shorter side",
+            f->n[axis], "xyz"[axis], room_bytes(f, axis, *lines), f -> device -> facts.name, most);
     return SPRY_STATUS_OK;
 }
 
@@ -50,10 +49,10 @@ static int put_stages(base_text *t, const fourier *f, int axis, int lines, int h
     int64_t s = 1;
     for (int i = 0; i < side->stages; i++) {
         const int64_t radix = side->radix[i];
-        base_text_put(t,
-                      "    ft_stage%s(%d, %d, %d, %d, %d, roots + %" PRId64 ", room_%d, room_%d);\n",
-                      radix > 5 ? "_other" : "", (int)radix, axis == 0, (int)f->n[axis], lines,
-                      (int)s, side->roots_at[i] / 2, half, 1 - half);
+        base_text_put(
+            t, "    ft_stage%s(%d, %d, %d, %d, %d, roots + %" PRId64 ", room_%d, room_%d);\n",
+            radix > 5 ? "_other" : "", (int)radix, axis == 0, (int)f->n[axis], lines, (int)s,
+            side->roots_at[i] / 2, half, 1 - half);
         s *= radix;
         half = 1 - half;
     }
@@ -69,19 +68,20 @@ static int64_t inner_of(const fourier *f, int axis)
 static void put_kernel(base_text *t, const fourier *f, int axis, int lines, bool green)
 {
     const int n = (int)f->n[axis];
-    base_text_put(t,
-                  "SP_KERNEL %s_%d(const offset count, const int how, const real scale,\n"
-                  "    SP_GLOBAL const scalar *roots, SP_GLOBAL const scalar *x,\n"
-                  "    SP_GLOBAL const scalar *V, SP_GLOBAL const scalar *w, SP_GLOBAL scalar *y%s)\n"
-                  "{\n"
-                  "    SP_ROOM(scalar, room, %d);\n"
-                  "    SP_LOCAL scalar *const room_0 = room, *const room_1 = room + %d;\n"
-                  "    ft_load(%d, %d, %" PRId64 ", count, how, x, V, room_0);\n",
-                  green ? "ft_green_pass" : "ft_pass", axis,
-                  green ? ",\n    SP_GLOBAL const real *squares, const real centre, "
-                          "const real epsilon"
-                        : "",
-                  2 * n * lines, n * lines, n, lines, inner_of(f, axis));
+    base_text_put(
+        t,
+        "SP_KERNEL %s_%d(const offset count, const int how, const real scale,\n"
+        "    SP_GLOBAL const scalar *roots, SP_GLOBAL const scalar *x,\n"
+        "    SP_GLOBAL const scalar *V, SP_GLOBAL const scalar *w, SP_GLOBAL scalar *y%s)\n"
+        "{\n"
+        "    SP_ROOM(scalar, room, %d);\n"
+        "    SP_LOCAL scalar *const room_0 = room, *const room_1 = room + %d;\n"
+        "    ft_load(%d, %d, %" PRId64 ", count, how, x, V, room_0);\n",
+        green ? "ft_green_pass" : "ft_pass", axis,
+        green ? ",\n    SP_GLOBAL const real *squares, const real centre, "
+                "const real epsilon"
+              : "",
+        2 * n * lines, n * lines, n, lines, inner_of(f, axis));
     int half = put_stages(t, f, axis, lines, 0);
     if (green) {
         base_text_put(t,
@@ -90,9 +90,9 @@ static void put_kernel(base_text *t, const fourier *f, int axis, int lines, bool
                       n, lines, axis == 0, f->axes, (int)f->n[0], (int)f->n[1], half);
         half = put_stages(t, f, axis, lines, half);
     }
-    base_text_put(t, "    ft_store(%d, %d, %" PRId64 ", count, how%s, %s, V, w, room_%d, y);\n}\n", n,
-                  lines, inner_of(f, axis), green ? " ^ FT_TURNED" : "", green ? "(real)1" : "scale",
-                  half);
+    base_text_put(t, "    ft_store(%d, %d, %" PRId64 ", count, how%s, %s, V, w, room_%d, y);\n}\n",
+                  n, lines, inner_of(f, axis), green ? " ^ FT_TURNED" : "",
+                  green ? "(real)1" : "scale", half);
 }
 
 spry_status wave_device_text(const fourier *f, const int lines[WAVE_AXES], char **text)
@@ -117,8 +117,7 @@ spry_status wave_device_open(fourier *f)
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *d, &d));
     f->there = d;
     for (int a = 0; a < f->axes; a++) {
-        const int64_t bytes =
-            f->side[a].roots_count / 2 * (int64_t)spry_type_size(f->type);
+        const int64_t bytes = f->side[a].roots_count / 2 * (int64_t)spry_type_size(f->type);
         SPRY_GO(ctx, choose_lines(f, a, &d->lines[a]));
         SPRY_GO(ctx, device_alloc(f->device, bytes, &d->roots[a]));
         SPRY_GO(ctx, device_put(d->roots[a], 0, f->side[a].roots, bytes));
@@ -222,8 +221,7 @@ spry_status wave_device_scatter(fourier *f, const fourier_green *g, const spry_v
     for (int k = 0; k < count && status == SPRY_STATUS_OK; k++) {
         const bool ends = whole && k + 1 == count;
         const pass p = {.axis = k <= last ? k : 2 * last - k,
-                        .how = (k > last ? TURNED : 0) | (k == 0 ? BEFORE : 0) |
-                               (ends ? AFTER : 0),
+                        .how = (k > last ? TURNED : 0) | (k == 0 ? BEFORE : 0) | (ends ? AFTER : 0),
                         .scale = 1,
                         .x = k == 0 ? from : to,
                         .V = k == 0 || ends ? potential : NULL,

@@ -8,8 +8,8 @@
 
 #include <math.h>
 
-#define FOURIER_OPTIONS(item)                                   \
-    item(WORD, type, "z", 0, 0, "c z", "type of the numbers")   \
+#define FOURIER_OPTIONS(item)                                 \
+    item(WORD, type, "z", 0, 0, "c z", "type of the numbers") \
     item(TEXT, device, "cpu", 0, 0, NULL, "cpu, cuda[:i] or opencl[:i]")
 
 typedef struct fourier_options {
@@ -103,8 +103,7 @@ spry_status fourier_green_make(const fourier *f, const double spacing[WAVE_AXES]
         SPRY_GO(f->ctx, base_calloc(f->ctx, f->n[a] + wave_lanes(f->type), spry_type_size(real),
                                     &g->squares[a]));
         for (int64_t j = 0; a < f->axes && j < f->n[a]; j++)
-            value_set(real, g->squares[a], j,
-                      (spry_scalar){square_of(j, f->n[a], spacing[a]), 0});
+            value_set(real, g->squares[a], j, (spry_scalar){square_of(j, f->n[a], spacing[a]), 0});
     }
     g->scale = 1 / (double)f->count;
     if (f->device)

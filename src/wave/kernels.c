@@ -3,8 +3,8 @@
 
 #include "isa_levels.h"
 
-#define LEVEL_TABLES(isa)                                                        \
-    extern const wave_kernels host_wave_table_s_##isa, host_wave_table_d_##isa,  \
+#define LEVEL_TABLES(isa)                                                       \
+    extern const wave_kernels host_wave_table_s_##isa, host_wave_table_d_##isa, \
         host_wave_table_c_##isa, host_wave_table_z_##isa;
 SPRY_ISA_LEVELS(LEVEL_TABLES)
 

@@ -8,15 +8,15 @@
  * lets P_N(a x) exp(i k x - a x) through without reflecting it. Two layers meet where the grid
  * closes around, and what leaves the box passes both before it comes in again.
  */
+#include "host/host.h"
 #include "wave/wave.h"
 
 #include <math.h>
 
-enum { POWER = 4 }; /* N */
+enum { POWER = 4 };                    /* N */
 static const double WAVELENGTHS = 2.5; /* that a layer is thick by itself */
 
-spry_status wave_frame_make(spry_context *ctx, int64_t thickness, double longest,
-                            wave_frame *frame)
+spry_status wave_frame_make(spry_context *ctx, int64_t thickness, double longest, wave_frame *frame)
 {
     double count = 1;
     frame->longest = longest;
@@ -46,13 +46,14 @@ spry_status wave_frame_make(spry_context *ctx, int64_t thickness, double longest
     return SPRY_STATUS_OK;
 }
 
-/* What absorbs at a depth in a layer of a thickness, with k^2 as it is at the face. */
-static spry_scalar absorbed(double depth, double thickness, double strength, double k2)
+/* What absorbs at a depth in a layer of a thickness; the imaginary part is to be multiplied with k
+ * as it is at the face. */
+static spry_scalar absorbed(double depth, double thickness, double strength)
 {
     const double a = strength / thickness, t = a * depth;
     const double sum = 1 + t * (1 + t / 2 * (1 + t / 3 * (1 + t / POWER)));
     const double common = a * a * t * t * t / (24 * sum);
-    return (spry_scalar){common * (POWER - t), common * 2 * sqrt(fabs(k2)) * depth};
+    return (spry_scalar){common * (POWER - t), common * 2 * depth};
 }
 
 /* A thick layer may be stronger before it reflects: found by experiment, see docs/born.md. */
@@ -62,33 +63,58 @@ static double strength_of(const wave_frame *frame, double thickness)
     return s < 6 ? 6 : s > 12 ? 12 : s;
 }
 
-spry_scalar wave_medium_at(const wave_frame *frame, const spry_scalar *box,
-                           const int64_t at[WAVE_AXES])
+/* Points of an axis that are outside of the box, and the nearest one within. */
+static int64_t nearest_within(const wave_frame *frame, int axis, int64_t at, int64_t *outside)
 {
-    int64_t place = 0, outside[WAVE_AXES];
-    for (int a = WAVE_AXES - 1; a >= 0; a--) {
-        const int64_t i = at[a] - frame->first[a], last = frame->box[a] - 1;
-        const int64_t nearest = i < 0 ? 0 : i > last ? last : i;
-        outside[a] = i < 0 ? -i : i - nearest;
-        place = place * frame->box[a] + nearest;
-    }
-    spry_scalar k2 = box[place];
-    const double face = k2.re;
+    const int64_t i = at - frame->first[axis], last = frame->box[axis] - 1;
+    const int64_t within = i < 0 ? 0 : i > last ? last : i;
+    *outside = i < within ? within - i : i - within;
+    return within;
+}
+
+/* What absorbs at each point of the axes, all in one array. */
+static spry_status make_layers(spry_context *ctx, const wave_frame *frame,
+                               spry_scalar *layer[WAVE_AXES])
+{
+    spry_scalar *all;
+    const spry_status status =
+        base_calloc(ctx, frame->padded[0] + frame->padded[1] + frame->padded[2], sizeof *all, &all);
+    layer[0] = all;
+    if (status != SPRY_STATUS_OK)
+        return status;
     for (int a = 0; a < WAVE_AXES; a++) {
-        if (outside[a] == 0)
-            continue;
         const double h = frame->spacing[a];
         const double thickness = h * (double)(frame->padded[a] - frame->box[a]) / 2;
-        const spry_scalar more =
-            absorbed(h * (double)outside[a], thickness, strength_of(frame, thickness), face);
-        k2.re += more.re;
-        k2.im += more.im;
+        layer[a] = a == 0 ? all : layer[a - 1] + frame->padded[a - 1];
+        for (int64_t i = 0; i < frame->padded[a]; i++) {
+            int64_t outside;
+            (void)nearest_within(frame, a, i, &outside);
+            if (outside > 0)
+                layer[a][i] =
+                    absorbed(h * (double)outside, thickness, strength_of(frame, thickness));
+        }
+    }
+    return status;
+}
+
+static spry_scalar medium_at(const wave_frame *frame, spry_scalar *const layer[WAVE_AXES],
+                             const spry_scalar *box, const int64_t at[WAVE_AXES])
+{
+    int64_t place = 0, outside, all = 0;
+    for (int a = WAVE_AXES - 1; a >= 0; a--) {
+        place = place * frame->box[a] + nearest_within(frame, a, at[a], &outside);
+        all += outside;
+    }
+    spry_scalar k2 = box[place];
+    const double k = all > 0 ? sqrt(fabs(k2.re)) : 0;
+    for (int a = 0; all > 0 && a < WAVE_AXES; a++) {
+        k2.re += layer[a][at[a]].re;
+        k2.im += k * layer[a][at[a]].im;
     }
     return k2;
 }
 
-static void split(const int64_t n[WAVE_AXES], int64_t i,
-                  int64_t at[WAVE_AXES])
+static void split(const int64_t n[WAVE_AXES], int64_t i, int64_t at[WAVE_AXES])
 {
     for (int a = 0; a < WAVE_AXES; a++) {
         at[a] = i % n[a];
@@ -96,41 +122,63 @@ static void split(const int64_t n[WAVE_AXES], int64_t i,
     }
 }
 
+/* Points in the wavelength that belongs to k^2, at a spacing. */
+static double points_of(double k2, double spacing)
+{
+    return 2 * M_PI / (sqrt(fabs(k2)) * spacing);
+}
+
+static spry_status tell_fault(spry_context *ctx, const wave_frame *frame, spry_scalar k2,
+                              int64_t place, int coarse)
+{
+    const double h = frame->spacing[coarse], points = points_of(k2.re, h);
+    int64_t at[WAVE_AXES];
+    split(frame->box, place, at);
+    if (!value_finite(k2) || k2.im < 0)
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
+                         "k^2 is %g%+gi at point (%" PRId64 ", %" PRId64 ", %" PRId64
+                         "), expected finite numbers with an imaginary part of 0 or more: waves "
+                         "are exp(i k r) here, and lose strength where k^2 has a positive "
+                         "imaginary part",
+                         k2.re, k2.im, at[0], at[1], at[2]);
+    return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
+                     "k^2 is %g at point (%" PRId64 ", %" PRId64 ", %" PRId64
+                     "): the wavelength there is %.3g, %.3g points along %c; expected more than "
+                     "2, and 4 or more to be of use: take a finer grid",
+                     k2.re, at[0], at[1], at[2], points * h, points, "xyz"[coarse]);
+}
+
 spry_status wave_medium_check(spry_context *ctx, const wave_frame *frame, const spry_scalar *box,
                               wave_medium *medium)
 {
     const int64_t count = frame->box[0] * frame->box[1] * frame->box[2];
-    int64_t at[WAVE_AXES];
+    const int threads = host_threads(ctx, count);
     int coarse = 0;
-    medium->least = INFINITY;
-    medium->most = -INFINITY;
+    int64_t bad = count;
+    double least = INFINITY, most = -INFINITY;
     for (int a = 1; a < frame->axes; a++)
         coarse = frame->spacing[a] > frame->spacing[coarse] ? a : coarse;
+    const double h = frame->spacing[coarse];
+#pragma omp parallel for num_threads(threads) schedule(static) reduction(min           \
+                                                                         : least, bad) \
+    reduction(max                                                                      \
+              : most)
     for (int64_t i = 0; i < count; i++) {
-        const double points = 2 * M_PI / (sqrt(fabs(box[i].re)) * frame->spacing[coarse]);
-        split(frame->box, i, at);
-        if (!value_finite(box[i]) || box[i].im < 0)
-            return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
-                             "k^2 is %g%+gi at point (%" PRId64 ", %" PRId64 ", %" PRId64
-                             "), expected finite numbers with an imaginary part of 0 or more: "
-                             "waves are exp(i k r) here, and lose strength where k^2 has a "
-                             "positive imaginary part",
-                             box[i].re, box[i].im, at[0], at[1], at[2]);
-        if (box[i].re > 0 && points <= 2)
-            return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
-                             "k^2 is %g at point (%" PRId64 ", %" PRId64 ", %" PRId64
-                             "): the wavelength there is %.3g, %.3g points along %c; expected "
-                             "more than 2, and 4 or more to be of use: take a finer grid",
-                             box[i].re, at[0], at[1], at[2], points * frame->spacing[coarse],
-                             points, "xyz"[coarse]);
-        medium->least = fmin(medium->least, box[i].re);
-        medium->most = fmax(medium->most, box[i].re);
+        const bool too_short = box[i].re > 0 && points_of(box[i].re, h) <= 2;
+        if (!value_finite(box[i]) || box[i].im < 0 || too_short)
+            bad = i < bad ? i : bad;
+        least = box[i].re < least ? box[i].re : least;
+        most = box[i].re > most ? box[i].re : most;
     }
-    if (medium->most <= 0)
+    medium->least = least;
+    medium->most = most;
+    if (bad < count)
+        return tell_fault(ctx, frame, box[bad], bad, coarse);
+    if (most <= 0)
         return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
                          "the real part of k^2 is at most %g, expected one above 0 somewhere: "
                          "there are no waves in this medium",
-                         medium->most);
+                         most);
     return SPRY_STATUS_OK;
 }
 
@@ -143,7 +191,7 @@ double wave_medium_longest(const wave_frame *frame, const spry_scalar *box, doub
         int64_t at[WAVE_AXES];
         bool is_face = false;
         split(frame->box, i, at);
-        for (int a = 0; a < frame->axes; a++)
+        for (int a = 0; a < WAVE_AXES; a++)
             is_face = is_face || (frame->open[a] && (at[a] == 0 || at[a] == frame->box[a] - 1));
         /* Where waves hardly travel at all a layer of theirs is not needed. */
         if (is_face && box[i].re >= most / 100)
@@ -153,34 +201,49 @@ double wave_medium_longest(const wave_frame *frame, const spry_scalar *box, doub
 }
 
 /* How near V comes to 0, over the shift: it is divided by. */
-static double nearest(const wave_frame *frame, const spry_scalar *k2, double centre, double epsilon)
+static double nearest(const spry_context *ctx, const wave_frame *frame, const wave_medium *medium)
 {
     double least = INFINITY;
-    for (int64_t i = 0; i < frame->count; i++)
-        least = fmin(least, hypot(k2[i].re - centre, k2[i].im - epsilon));
-    return least / epsilon;
+#pragma omp parallel for num_threads(host_threads(ctx, frame->count)) schedule(static) \
+    reduction(min                                                                      \
+              : least)
+    for (int64_t i = 0; i < frame->count; i++) {
+        const double re = medium->k2[i].re - medium->centre;
+        const double im = medium->k2[i].im - medium->epsilon;
+        const double square = re * re + im * im;
+        least = square < least ? square : least;
+    }
+    return sqrt(least) / medium->epsilon;
 }
 
 spry_status wave_medium_make(spry_context *ctx, const wave_frame *frame, const spry_scalar *box,
                              double shift, wave_medium *medium)
 {
     const double half = (medium->most - medium->least) / 2;
-    int64_t at[WAVE_AXES];
+    spry_scalar *layer[WAVE_AXES] = {NULL};
+    double farthest = 0;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, base_alloc(ctx, frame->count, sizeof *medium->k2, &medium->k2));
+    SPRY_GO(ctx, make_layers(ctx, frame, layer));
     medium->centre = (medium->most + medium->least) / 2;
-    medium->farthest = 0;
+#pragma omp parallel for num_threads(host_threads(ctx, frame->count)) schedule(static) \
+    reduction(max                                                                      \
+              : farthest)
     for (int64_t i = 0; i < frame->count; i++) {
+        int64_t at[WAVE_AXES];
         split(frame->padded, i, at);
-        medium->k2[i] = wave_medium_at(frame, box, at);
-        medium->farthest = fmax(medium->farthest,
-                                hypot(medium->k2[i].re - medium->centre, medium->k2[i].im));
+        const spry_scalar k2 = medium_at(frame, layer, box, at);
+        const double re = k2.re - medium->centre, square = re * re + k2.im * k2.im;
+        medium->k2[i] = k2;
+        farthest = square > farthest ? square : farthest;
     }
+    medium->farthest = sqrt(farthest);
     /* Any will do; the fewest iterations were found with these. */
     medium->epsilon =
         shift > 0 ? shift * medium->most : fmax(0.35 * fabs(medium->centre), 1.1 * half);
-    for (int k = 0; k < 16 && nearest(frame, medium->k2, medium->centre, medium->epsilon) < 1e-4; k++)
+    for (int k = 0; k < 16 && nearest(ctx, frame, medium) < 1e-4; k++)
         medium->epsilon *= 1.003;
 done:
+    base_free(ctx, layer[0]);
     return status;
 }

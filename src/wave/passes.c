@@ -33,8 +33,7 @@ static wave_lines block_lines(const wave_pass *p, int64_t block, int64_t at[2])
 {
     const fourier *f = p->f;
     const int64_t lanes = wave_lanes(f->type), rows = f->n[0], across = over(rows, lanes);
-    const int64_t left =
-        p->axis == 0 ? f->n[1] - block * lanes : rows - block % across * lanes;
+    const int64_t left = p->axis == 0 ? f->n[1] - block * lanes : rows - block % across * lanes;
     at[0] = p->axis == 0 ? 0 : block % across * lanes;
     at[1] = p->axis == 0 ? block * lanes : block / across;
     return (wave_lines){.n = f->n[p->axis],
@@ -50,10 +49,8 @@ static wave_green green_of(const wave_pass *p, const int64_t at[2])
 {
     const fourier_green *g = p->green;
     const size_t size = spry_type_size(p->f->type) / 2;
-    wave_green out = {.along = g->squares[p->axis],
-                      .base = -g->centre,
-                      .epsilon = g->epsilon,
-                      .scale = g->scale};
+    wave_green out = {
+        .along = g->squares[p->axis], .base = -g->centre, .epsilon = g->epsilon, .scale = g->scale};
     if (p->axis > 0)
         out.across = (const char *)g->squares[0] + (size_t)at[0] * size;
     if (p->axis > 1)
@@ -89,7 +86,8 @@ static void run_share(void *argument, int share, int shares)
 {
     const phase *w = argument;
     char *room = w->f->room + share * w->f->share_bytes;
-    const range part = base_share(w->by_planes ? w->f->n[2] : block_count(w->passes), shares, share, 1);
+    const range part =
+        base_share(w->by_planes ? w->f->n[2] : block_count(w->passes), shares, share, 1);
     for (int64_t i = part.begin; i < part.end; i++) {
         if (!w->by_planes) {
             run_block(w->passes, 0, i, room);

@@ -40,8 +40,8 @@ static bool is_ours(int64_t radix)
 /* exp(-2 pi i j / n), rounded once. */
 static spry_scalar root_of(int64_t j, int64_t n)
 {
-    const long double turn = -2 * 3.14159265358979323846264338327950288L * (long double)(j % n) /
-                             (long double)n;
+    const long double turn =
+        -2 * 3.14159265358979323846264338327950288L * (long double)(j % n) / (long double)n;
     return (spry_scalar){(double)cosl(turn), (double)sinl(turn)};
 }
 
@@ -63,8 +63,7 @@ spry_status wave_side_make(spry_context *ctx, spry_type type, int64_t n, wave_si
         numbers += 2 * m * (r - 1) + (is_ours(r) ? 0 : 2 * r);
     }
     side->roots_count = numbers;
-    const spry_status status =
-        base_alloc(ctx, numbers / 2 + 1, spry_type_size(type), &side->roots);
+    const spry_status status = base_alloc(ctx, numbers / 2 + 1, spry_type_size(type), &side->roots);
     if (status != SPRY_STATUS_OK)
         return status;
     m = n;

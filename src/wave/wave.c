@@ -10,17 +10,17 @@
 
 #include <math.h>
 
-#define WAVE_OPTIONS(item)                                                                        \
-    item(TEXT, method, "auto", 0, 0, NULL,                                                        \
-         "auto, which is cocr; born: the series by itself; or another method of the solver's, "   \
-         "with options: bicgstab, idr, [gmres:restart=50]")                                       \
-    item(REAL, tol, "1e-5", 0, 1, NULL, "on |f - (laplace + k^2) u| / |f|")                       \
-    item(INT, max_iter, "10000", 0, 1e9, NULL, "the most iterations")                             \
-    item(INT, layer, "0", 0, 1e6, NULL,                                                           \
-         "points of an absorbing layer; 0: two and a half of the longest wavelength at faces")    \
-    item(REAL, shift, "0", 0, 1e6, NULL,                                                          \
-         "epsilon, in units of the largest k^2; 0: chosen by the contrast")                       \
-    item(WORD, type, "z", 0, 0, "c z", "type of the numbers")                                     \
+#define WAVE_OPTIONS(item)                                                                      \
+    item(TEXT, method, "auto", 0, 0, NULL,                                                      \
+         "auto, which is cocr; born: the series by itself; or another method of the solver's, " \
+         "with options: bicgstab, idr, [gmres:restart=50]")                                     \
+    item(REAL, tol, "1e-5", 0, 1, NULL, "on |f - (laplace + k^2) u| / |f|")                     \
+    item(INT, max_iter, "10000", 0, 1e9, NULL, "the most iterations")                           \
+    item(INT, layer, "0", 0, 1e6, NULL,                                                         \
+         "points of an absorbing layer; 0: two and a half of the longest wavelength at faces")  \
+    item(REAL, shift, "0", 0, 1e6, NULL,                                                        \
+         "epsilon, in units of the largest k^2; 0: chosen by the contrast")                     \
+    item(WORD, type, "z", 0, 0, "c z", "type of the numbers")                                   \
     item(TEXT, device, "cpu", 0, 0, NULL, "cpu, cuda[:i] or opencl[:i]")
 
 typedef struct wave_options {
@@ -93,6 +93,7 @@ static spry_status read_medium(const spry_wave *w, const spry_vector *k2, spry_s
                          k2->n, s->unknowns, s->points);
     SPRY_GO(w->ctx, vector_here(k2, &here, &copy));
     SPRY_GO(w->ctx, base_alloc(w->ctx, s->unknowns, sizeof **box, box));
+#pragma omp parallel for num_threads(host_threads(w->ctx, s->unknowns)) schedule(static)
     for (int64_t i = 0; i < s->unknowns; i++) {
         int64_t from = k2->n == 1 ? 0 : i;
         if (k2->n != 1 && k2->n != s->unknowns) {
@@ -311,8 +312,8 @@ static spry_status place(const spry_wave *w, bool back, bool conjugate, const sp
     SPRY_GO(ctx, vector_new_at(ctx, w->f->device, w->f->type, callers->n, &beside));
     if (!back)
         SPRY_GO(ctx, spry_vector_copy(in, beside));
-    SPRY_GO(ctx, born_place(w->f, &w->frame, back, conjugate, back ? in : beside,
-                            back ? beside : out));
+    SPRY_GO(ctx,
+            born_place(w->f, &w->frame, back, conjugate, back ? in : beside, back ? beside : out));
     if (back)
         SPRY_GO(ctx, spry_vector_copy(beside, out));
 done:
@@ -335,8 +336,7 @@ static spry_status solve_some(spry_wave *w, bool conjugate, int count, const spr
     }
     SPRY_GO(w->ctx, spry_solve_many(w->solver, count, sources, w->found, results));
     for (int k = 0; k < count; k++) {
-        SPRY_GO(w->ctx,
-                fourier_scatter(w->f, &w->green, w->V, false, w->found[k], w->source[k]));
+        SPRY_GO(w->ctx, fourier_scatter(w->f, &w->green, w->V, false, w->found[k], w->source[k]));
         SPRY_GO(w->ctx, place(w, true, conjugate, w->source[k], u[k]));
     }
 done:

@@ -51,8 +51,7 @@ typedef struct fourier_green {
 spry_status fourier_new(spry_context *ctx, spry_device *device, spry_type type, int axes,
                         const int64_t n[WAVE_AXES], fourier **out);
 void fourier_free(fourier *f);
-spry_status fourier_green_make(const fourier *f, const double spacing[WAVE_AXES],
-                               fourier_green *g);
+spry_status fourier_green_make(const fourier *f, const double spacing[WAVE_AXES], fourier_green *g);
 void fourier_green_clear(const fourier *f, fourier_green *g);
 
 /* y = F x or F^-1 x, unitary; y and x are where f is, and not the same. */
@@ -73,8 +72,8 @@ typedef struct wave_pass {
     bool inverse;
     const void *from, *before; /* before: what numbers are multiplied with first; NULL: nothing */
     void *to;
-    double scale;             /* of what is written */
-    const void *after, *less; /* written is after (less - numbers) where these are not NULL */
+    double scale;               /* of what is written */
+    const void *after, *less;   /* written is after (less - numbers) where these are not NULL */
     const fourier_green *green; /* not NULL: forth, times G, and back */
 } wave_pass;
 /* Passes along x and y of a plane follow each other while that is in the cache. */
@@ -108,9 +107,7 @@ double wave_medium_longest(const wave_frame *frame, const spry_scalar *box, doub
 /* Padded lengths, with layers of a thickness in points; 0: by the longest wavelength. */
 spry_status wave_frame_make(spry_context *ctx, int64_t thickness, double longest,
                             wave_frame *frame);
-/* The medium at a padded point; of all, for a shift in units of the largest k^2 (0: chosen). */
-spry_scalar wave_medium_at(const wave_frame *frame, const spry_scalar *box,
-                           const int64_t at[WAVE_AXES]);
+/* The medium of all padded points, for a shift in units of the largest k^2 (0: chosen). */
 spry_status wave_medium_make(spry_context *ctx, const wave_frame *frame, const spry_scalar *box,
                              double shift, wave_medium *medium);
 

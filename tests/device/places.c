@@ -694,8 +694,8 @@ static void waves(spry_context *ctx, spry_device *d)
     assert_ok(ctx, spry_wave_solve(other, f, v, NULL));
     same(u, v);
     refused(d, spry_wave_solve(wave, df, u, NULL));
-    refused(d, spry_wave_solve_many(wave, SPRY_TRANSPOSE_NO, 1, (const spry_vector *[]){f}, &df,
-                                    NULL));
+    refused(
+        d, spry_wave_solve_many(wave, SPRY_TRANSPOSE_NO, 1, (const spry_vector *[]){f}, &df, NULL));
     assert_ok(ctx, spry_operator_fourier(grid, NULL, &F));
     assert_ok(ctx, spry_operator_apply(F, f, u));
     assert_ok(ctx, spry_operator_apply(F, df, v));
@@ -720,8 +720,8 @@ static void operators(spry_context *ctx, spry_device *d)
 
 int main(void)
 {
-    static const devices_test tests[] = {DEVICES_TEST(vectors), DEVICES_TEST(matrices),
-                                         DEVICES_TEST(operators), DEVICES_TEST(fields), DEVICES_TEST(waves),
-                                         DEVICES_TEST(all_are_called)};
+    static const devices_test tests[] = {DEVICES_TEST(vectors),   DEVICES_TEST(matrices),
+                                         DEVICES_TEST(operators), DEVICES_TEST(fields),
+                                         DEVICES_TEST(waves),     DEVICES_TEST(all_are_called)};
     return DEVICES_RUN(tests);
 }

@@ -50,15 +50,14 @@ static void medium(void *data, const double *place, spry_scalar *value)
 }
 
 /* A solve on the host, where `where` is "cpu", or on a device. */
-static spry_status solve_there(spry_context *ctx, const spry_grid *grid, const char *where,
+static spry_status solve_there(const spry_grid *grid, const char *where, double tol,
                                spry_transpose transpose, const spry_vector *f, spry_vector *u)
 {
     char options[96];
     spry_vector *k2 = NULL;
     spry_wave *wave = NULL;
     spry_status status = spry_field_new(grid, SPRY_TYPE_Z, false, medium, NULL, &k2);
-    (void)ctx;
-    snprintf(options, sizeof options, "layer=5 tol=1e-9 device=%s", where);
+    snprintf(options, sizeof options, "layer=5 tol=%g device=%s", tol, where);
     if (status == SPRY_STATUS_OK)
         status = spry_wave_new(grid, k2, options, &wave);
     if (status == SPRY_STATUS_OK)
@@ -84,9 +83,9 @@ static void waves(spry_context *ctx, spry_device *d)
         spry_vector *there = numeric_random(ctx, d, SPRY_TYPE_Z, f->n, 0);
         spry_vector *source = numeric_random(ctx, d, SPRY_TYPE_Z, f->n, 0);
         assert_ok(ctx, spry_vector_copy(f, source));
-        assert_ok(ctx, solve_there(ctx, grid, "cpu", transposes[k], f, u));
-        assert_ok(ctx, solve_there(ctx, grid, d->facts.name, transposes[k], f, v));
-        assert_ok(ctx, solve_there(ctx, grid, d->facts.name, transposes[k], source, there));
+        assert_ok(ctx, solve_there(grid, "cpu", 1e-9, transposes[k], f, u));
+        assert_ok(ctx, solve_there(grid, d->facts.name, 1e-9, transposes[k], f, v));
+        assert_ok(ctx, solve_there(grid, d->facts.name, 1e-9, transposes[k], source, there));
         spry_vector *const found[] = {v, there};
         for (int i = 0; i < 2; i++) {
             assert_ok(ctx, spry_vector_copy(found[i], v));
@@ -111,7 +110,8 @@ typedef struct job {
 static spry_status solve_once(spry_context *ctx, void *data)
 {
     const job *j = data;
-    return solve_there(ctx, j->grid, j->where, SPRY_TRANSPOSE_NO, j->f, j->u);
+    (void)ctx; /* a few iterations have all there is */
+    return solve_there(j->grid, j->where, 0.5, SPRY_TRANSPOSE_NO, j->f, j->u);
 }
 
 static void failures(spry_context *ctx, spry_device *d)

@@ -520,9 +520,15 @@ static void allocations(void **state)
 int main(void)
 {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, support_setup, support_teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(sources_in_open_space), TEST(spherical_bessel), TEST(energy_of_spheres),
-        TEST(sphere_against_its_series), TEST(equation), TEST(adjoint), TEST(sizes_and_contrasts),
-        TEST(many_and_media), TEST(bad_input), TEST(allocations)};
+    const struct CMUnitTest tests[] = {TEST(sources_in_open_space),
+                                       TEST(spherical_bessel),
+                                       TEST(energy_of_spheres),
+                                       TEST(sphere_against_its_series),
+                                       TEST(equation),
+                                       TEST(adjoint),
+                                       TEST(sizes_and_contrasts),
+                                       TEST(many_and_media),
+                                       TEST(bad_input),
+                                       TEST(allocations)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

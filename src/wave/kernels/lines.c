@@ -242,9 +242,9 @@ void X(store)(const wave_lines *lines, double scale, const void *factor, const v
         for (int k = 0; k < lines->count; k++) {
             const int64_t at = i * lines->point + k * lines->line;
             const pair value = {(real)scale * re[i * LANES + k], (real)scale * im[i * LANES + k]};
-            out[at] = times ? product(times[at], (pair){from[at].re - value.re,
-                                                        from[at].im - value.im})
-                            : value;
+            out[at] =
+                times ? product(times[at], (pair){from[at].re - value.re, from[at].im - value.im})
+                      : value;
         }
     }
 }
