@@ -593,8 +593,10 @@ static spry_status look_again(odt_search *s, bool *better)
             continue;
         memcpy(s->kept, s->found.p, (size_t)count * sizeof *s->kept);
         remove_particle(s, j);
+        s->refused[s->refusals++] = s->kept[j]; /* another place, as this one would come again */
         ODT_GO(odt_search_evaluate(s));
         ODT_GO(try_peak(s, &added));
+        s->refusals = 0;
         *better = s->misfit < 0.98 * before;
         if (!*better)
             ODT_GO(go_back(s, count));
