@@ -18,6 +18,8 @@ static const struct {
     {"km", "m", 1e3},
     {"cm", "m", 1e-2},
     {"mm", "m", 1e-3},
+    {"um", "m", 1e-6},
+    {"nm", "m", 1e-9},
     {"s", "s", 1},
     {"ms", "s", 1e-3},
     {"min", "s", 60},
@@ -119,8 +121,12 @@ static int set_number(const config *c, const char *text, char *value, const spry
     }
     snprintf(number, sizeof number, "%.17g", found);
     if (spry_options_set(c->ctx, list, c->arguments->fields[0], option->name, number) !=
-        SPRY_STATUS_OK)
-        return fault(c, text, value, spry_message(c->ctx));
+        SPRY_STATUS_OK) {
+        const char *base = *unit ? NULL : unit_of(c, option->name);
+        snprintf(message, sizeof message, "%s%s", spry_message(c->ctx),
+                 base ? "; is a unit missing behind the number?" : "");
+        return fault(c, text, value, message);
+    }
     return EXIT_DONE;
 }
 

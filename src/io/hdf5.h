@@ -12,7 +12,7 @@
 
 #include "io/mat.h"
 
-enum { HDF5_RANK = 2, HDF5_FILTERS = 4, HDF5_NAME = 64 };
+enum { HDF5_RANK = 3, HDF5_FILTERS = 4, HDF5_NAME = 64 };
 
 /* A piece of the file. */
 typedef struct hdf5_span {

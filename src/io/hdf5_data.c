@@ -15,7 +15,7 @@ enum {
 typedef struct gathering {
     hdf5_file *f;
     const hdf5_object *o;
-    uint64_t sides[HDF5_RANK], chunk[HDF5_RANK]; /* always two: a first side of 1 is added */
+    uint64_t sides[HDF5_RANK], chunk[HDF5_RANK]; /* always three: first sides of 1 are added */
     uint64_t chunks;                             /* that may still come */
     size_t chunk_bytes;                          /* of a chunk, unpacked */
     char *memory;                                /* the whole */
@@ -108,14 +108,17 @@ static spry_status undo_filters(gathering *g, size_t bytes, uint32_t mask, const
 static spry_status place_chunk(gathering *g, const char *chunk, const uint64_t at[HDF5_RANK])
 {
     const size_t size = g->o->type.size;
-    if (at[0] >= g->sides[0] || at[1] >= g->sides[1])
-        return SPRY_STATUS_OK; /* the data set was made shorter */
-    const uint64_t left[2] = {g->sides[0] - at[0], g->sides[1] - at[1]};
-    const uint64_t rows = left[0] < g->chunk[0] ? left[0] : g->chunk[0];
-    const uint64_t run = left[1] < g->chunk[1] ? left[1] : g->chunk[1];
-    for (uint64_t r = 0; r < rows; r++)
-        memcpy(g->memory + ((at[0] + r) * g->sides[1] + at[1]) * size,
-               chunk + r * g->chunk[1] * size, (size_t)run * size);
+    uint64_t part[HDF5_RANK];
+    for (int k = 0; k < HDF5_RANK; k++) {
+        if (at[k] >= g->sides[k])
+            return SPRY_STATUS_OK; /* the data set was made shorter */
+        part[k] = g->sides[k] - at[k] < g->chunk[k] ? g->sides[k] - at[k] : g->chunk[k];
+    }
+    for (uint64_t r = 0; r < part[0] * part[1]; r++) {
+        const uint64_t p = r / part[1], q = r % part[1];
+        memcpy(g->memory + (((at[0] + p) * g->sides[1] + at[1] + q) * g->sides[2] + at[2]) * size,
+               chunk + (p * g->chunk[1] + q) * g->chunk[2] * size, (size_t)part[2] * size);
+    }
     return SPRY_STATUS_OK;
 }
 
@@ -165,7 +168,7 @@ done:
 static spry_status gather(hdf5_file *f, const hdf5_object *o, size_t count, char **memory)
 {
     spry_status status = SPRY_STATUS_OK;
-    gathering g = {.f = f, .o = o, .sides = {1, 1}, .chunk = {1, 1}, .chunks = 1};
+    gathering g = {.f = f, .o = o, .sides = {1, 1, 1}, .chunk = {1, 1, 1}, .chunks = 1};
     uint64_t bytes = o->type.size;
     for (int k = 0; k < o->rank; k++) {
         const int to = HDF5_RANK - o->rank + k;

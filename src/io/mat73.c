@@ -7,7 +7,7 @@
  */
 #include "io/hdf5.h"
 
-enum { DEPTH = 5 }; /* of groups in groups that are looked through */
+enum { DEPTH = 5, SIDES = 2 }; /* of groups in groups that are looked through; of matrices */
 
 typedef struct reading {
     hdf5_file *f;
@@ -25,7 +25,7 @@ static spry_status read_member(hdf5_file *f, const hdf5_object *group, const cha
     hdf5_object member;
     *there = false;
     SPRY_GO(f->ctx, hdf5_find(f, group, name, &member));
-    if (!member.is_data || member.rank < 0 || member.type.part == 0)
+    if (!member.is_data || member.rank < 0 || member.rank > SIDES || member.type.part == 0)
         goto done;
     SPRY_GO(f->ctx, hdf5_read(f, &member, numbers));
     *there = true;
@@ -85,7 +85,8 @@ static spry_status read_dense(reading *m, const hdf5_object *o)
     hdf5_file *f = m->f;
     spry_status status = SPRY_STATUS_OK;
     hdf5_numbers n = {0};
-    if (o->rank < 0 || o->type.part == 0 || o->empty || strcmp(o->class, "char") == 0)
+    if (o->rank < 0 || o->rank > SIDES || o->type.part == 0 || o->empty ||
+        strcmp(o->class, "char") == 0)
         return SPRY_STATUS_OK;
     SPRY_GO(f->ctx, hdf5_read(f, o, &n));
     if (n.re.count == 0)

@@ -11,6 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define SETS "/tmp/spry-arguments.h5"
+
 /* What the calls are made with, and where their results go. */
 typedef struct things {
     spry_context *ctx;
@@ -25,7 +27,8 @@ typedef struct things {
     spry_dense dense, other;
     int32_t perm[4];
     char fields[4096], word[64];
-    const char *path;
+    const char *path, *set_name;
+    int64_t sides[3]; /* of data sets */
     /* results */
     spry_context *made_context;
     spry_matrix *made_matrix;
@@ -178,6 +181,8 @@ CALL(spry_vector_write, 2, "", spry_vector_write(P(0, t->x), P(1, "/dev/null")))
 CALL(spry_columns_write, 2, "", spry_columns_write(P(0, t->x), 1, P(1, "/dev/null")))                \
 CALL(spry_text_write, 3, "", spry_text_write(P(0, t->ctx), P(1, "text"), 4, P(2, "/dev/null")))      \
 CALL(spry_png_pack, 4, "", spry_png_pack(P(0, t->ctx), 1, 1, P(1, "rgb"), P(2, &t->memory), P(3, &t->bytes))) \
+CALL(spry_datasets_write, 5, "", spry_datasets_write(P(0, t->ctx), P(1, SETS), 1, P(2, &t->set_name), P(3, t->sides), P(4, t->b_list))) \
+CALL(spry_dataset_read, 5, "", spry_dataset_read(P(0, t->ctx), P(1, SETS), P(2, "x"), P(3, t->sides), P(4, &t->made_vector))) \
 CALL(spry_file_check_name, 2, "", spry_file_check_name(P(0, t->ctx), P(1, "a.mtx"), false))          \
 CALL(spry_file_check_place, 2, "", spry_file_check_place(P(0, t->ctx), P(1, "/dev/null")))           \
 CALL(spry_diagnose, 5, "123", spry_diagnose(P(0, t->A), P(1, t->x), P(2, "seconds=0"), P(3, &t->result), P(4, &t->diagnosis))) \
@@ -478,6 +483,9 @@ static void make(things *t, spry_context *ctx)
     close(file);
     t->path = path;
     assert_ok(ctx, spry_vector_write(t->x, path));
+    t->set_name = "x";
+    t->sides[2] = 4;
+    assert_ok(ctx, spry_datasets_write(ctx, SETS, 1, &t->set_name, t->sides, t->b_list));
 }
 
 /* Frees what a call has made. */
@@ -524,6 +532,7 @@ static void unmake(things *t)
 {
     drop(t);
     unlink("/tmp/spry-arguments.npy");
+    unlink(SETS);
     spry_stepper_free(t->stepper);
     spry_bounded_free(t->bounded);
     spry_wave_free(t->wave);

@@ -1,0 +1,83 @@
+/* The forward problem: particles in a fluid, lit by plane waves, seen by cameras. */
+#ifndef SPRY_ODT_MODEL_H
+#define SPRY_ODT_MODEL_H
+
+#include "odt/camera.h"
+
+#include <spry/wave.h>
+
+/* A sphere; score: how much of one particle its peak was, when it was found. */
+typedef struct odt_particle {
+    double at[3], diameter, index, score;
+} odt_particle;
+
+typedef struct odt_particles {
+    int count;
+    odt_particle *p;
+} odt_particles;
+
+/* What a model is made of. */
+typedef struct odt_setup {
+    odt_box box;
+    odt_optics optics;
+    double fluid; /* index */
+    int views;
+    const double *directions;  /* six for each: light, camera's axis */
+    const char *device, *type; /* of solves */
+    double tol;
+    int64_t most_iterations;
+    int64_t layer; /* voxels that absorb before and behind the volume; 0: the solver chooses */
+} odt_setup;
+
+typedef struct odt_model {
+    spry_context *ctx;
+    odt_setup setup;
+    double kb2;          /* k^2 of the fluid */
+    spry_device *device; /* NULL: the host */
+    spry_grid *grid;     /* voxels are its points */
+    spry_wave *wave;
+    odt_view *view;
+    odt_waves *light;       /* of each view */
+    spry_vector *medium;    /* k^2 on the host, real */
+    spry_vector *f;         /* kb^2 - k^2, where the model works, type z */
+    spry_vector **total;    /* the whole field of each view, where the model works */
+    spry_vector *u, *v, *x; /* room there */
+    spry_vector *cu, *cv;   /* the same of the type of solves, where that is another */
+    spry_vector *here;      /* room on the host, type z */
+    bool empty;             /* nothing but fluid: fields are the light itself */
+    /* what has been done */
+    int64_t solves, iterations;
+    double seconds;
+} odt_model;
+
+spry_status odt_model_make(spry_context *ctx, const odt_setup *setup, odt_model *model);
+void odt_model_free(odt_model *model);
+/* Bytes of the vectors that a model has, without the solver's; views: how many. */
+double odt_model_bytes(const odt_box *box, int views);
+
+/* Puts particles, or any contrast n^2 / fluid^2 - 1 >= 0 of the voxels, into the fluid, and finds
+ * the whole fields of all views. */
+spry_status odt_model_set_particles(odt_model *m, const odt_particles *particles);
+spry_status odt_model_set_contrast(odt_model *m, const double *contrast);
+/* How much of a voxel a sphere fills, for the part of the volume that it is in. */
+odt_part odt_sphere_part(const odt_box *box, const odt_particle *p);
+double odt_sphere_share(const odt_box *box, const odt_particle *p, const int64_t *voxel);
+
+/* Amplitudes of a view: of what each particle sends out, one after the other; of all the medium. */
+spry_status odt_model_see_particles(odt_model *m, int view, const odt_particles *particles,
+                                    spry_scalar *a);
+spry_status odt_model_see(odt_model *m, int view, spry_scalar *a);
+/* Amplitudes that a small change of the contrast makes, to first order in it. */
+spry_status odt_model_see_change(odt_model *m, int view, const double *change, spry_scalar *a);
+
+/*
+ * sum over views of E_i (b_i + S f b_i), with b_i = sum_s c_is exp(-i (k_is, r)), of which the
+ * waves go backwards through the medium: where c are those of odt_view_back() times factors, the
+ * derivative by f of half of the sum of squares is the real part. One solve for each view.
+ *
+ * @param c      for each view
+ * @param image  out: on the host, type z
+ */
+spry_status odt_model_image(odt_model *m, const spry_scalar *const *c, spry_scalar *image);
+
+#endif

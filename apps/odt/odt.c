@@ -1,0 +1,175 @@
+/*
+ * spry odt: optical diffraction tomography. Holograms of particles in a fluid, and back from
+ * holograms to particles, or to the index of the whole volume (NLODT-P: chapter 5 of G. Ortega,
+ * 2014, after J. Lobera and J. M. Coupland). docs/odt.md has the model, the files and what it
+ * finds.
+ */
+#include "odt/odt.h"
+
+#include <string.h>
+
+#define OPTION_OWNER odt_options
+static const spry_option rows[] = {ODT_OPTIONS(SPRY_OPTION_ROW)};
+#undef OPTION_OWNER
+
+static spry_option_list own_options(void)
+{
+    return CLI_LIST(rows);
+}
+
+static const app_unit kept_units[] = {{"wavelength", "m"}, {"voxel", "m"}, {"diameter", "m"},
+                                      {"gap", "m"},        {"field", "m"}, {"distance", "m"},
+                                      {NULL, NULL}};
+
+/* Options to the numbers of files. */
+static spry_status setup_from_options(odt_run *r)
+{
+    const odt_options *o = r->o;
+    double *s = r->record.setup;
+    const double given[SETUP_COUNT] = {[SETUP_wavelength] = o->wavelength,
+                                       [SETUP_voxel] = o->voxel > 0 ? o->voxel : o->wavelength / 10,
+                                       [SETUP_fluid] = o->fluid,
+                                       [SETUP_index] = o->index,
+                                       [SETUP_diameter] = o->diameter,
+                                       [SETUP_na] = o->na,
+                                       [SETUP_kind] = o->kind,
+                                       [SETUP_field] = o->field,
+                                       [SETUP_distance] = o->distance,
+                                       [SETUP_pixels] = (double)o->pixels};
+    memcpy(s, given, sizeof given);
+    spry_status status = odt_read_size(r);
+    return status == SPRY_STATUS_OK ? odt_read_views(r) : status;
+}
+
+/* --- the actions ---------------------------------------------------------------------------------
+ */
+
+static int simulate(odt_run *r, const cli_arguments *arguments)
+{
+    spry_status status = SPRY_STATUS_OK;
+    const int exit_status = app_configure(r->ctx, arguments->operands[1], arguments, kept_units);
+    if (exit_status != EXIT_DONE)
+        return exit_status;
+    if (!r->o->output)
+        return cli_fail(EXIT_INPUT, "simulate needs -o HOLOGRAMS.h5");
+    ODT_GO(setup_from_options(r));
+    ODT_GO(odt_prepare(r));
+    ODT_GO(odt_read_particles(r));
+    ODT_GO(odt_simulate(r));
+done:
+    return status == SPRY_STATUS_OK ? EXIT_DONE : cli_failed(r->ctx, status);
+}
+
+/* What is looked for may be said anew: index and size of particles, and all of the solver. */
+static void take_given(odt_run *r, const cli_arguments *arguments)
+{
+    for (int i = 0; i < arguments->given_count; i++) {
+        const char *name = arguments->given[i].option->name;
+        if (strcmp(name, "index") == 0)
+            r->record.setup[SETUP_index] = r->o->index;
+        if (strcmp(name, "diameter") == 0)
+            r->record.setup[SETUP_diameter] = r->o->diameter;
+    }
+}
+
+static int reconstruct(odt_run *r, const cli_arguments *arguments)
+{
+    spry_status status = SPRY_STATUS_OK;
+    const char *path = arguments->operands[1];
+    const int exit_status = app_configure(r->ctx, r->o->config, arguments, kept_units);
+    if (exit_status != EXIT_DONE)
+        return exit_status;
+    if (odt_is_array(path) && !r->o->config)
+        return cli_fail(EXIT_INPUT,
+                        "%s has holograms alone; --config CONFIG tells what they are of",
+                        text_name(path));
+    if (r->o->resume && !r->o->checkpoint)
+        return cli_fail(EXIT_INPUT, "--resume needs the --checkpoint to begin with");
+    if (odt_is_array(path)) {
+        ODT_GO(setup_from_options(r));
+        ODT_GO(odt_holograms_read(r->ctx, path, &r->record));
+    } else {
+        ODT_GO(odt_record_read(r->ctx, path, &r->record));
+        take_given(r, arguments);
+    }
+    ODT_GO(odt_prepare(r));
+    ODT_GO(odt_reconstruct(r));
+done:
+    return status == SPRY_STATUS_OK ? EXIT_DONE : cli_failed(r->ctx, status);
+}
+
+static int show(odt_run *r, const cli_arguments *arguments)
+{
+    spry_status status = odt_record_read(r->ctx, arguments->operands[1], &r->record);
+    if (!r->o->output)
+        return cli_fail(EXIT_INPUT, "show needs -o PREFIX: files PREFIX.html, PREFIX-....png");
+    if (status == SPRY_STATUS_OK)
+        status = odt_show(r);
+    return status == SPRY_STATUS_OK ? EXIT_DONE : cli_failed(r->ctx, status);
+}
+
+static const struct {
+    const char *name;
+    int (*run)(odt_run *r, const cli_arguments *arguments);
+} actions[] = {{"simulate", simulate}, {"reconstruct", reconstruct}, {"show", show}};
+enum { ACTIONS = sizeof actions / sizeof *actions };
+
+static int run(spry_context *ctx, const cli_arguments *arguments)
+{
+    odt_run r = {.ctx = ctx, .o = arguments->fields[0], .begun = cli_clock()};
+    int exit_status = EXIT_INPUT, found = -1;
+    for (int k = 0; k < ACTIONS; k++)
+        if (strcmp(arguments->operands[0], actions[k].name) == 0)
+            found = k;
+    if (found < 0)
+        return cli_fail(EXIT_INPUT, "no action %s; there are: simulate reconstruct show",
+                        text_name(arguments->operands[0]));
+    signals_watch(ctx);
+    progress_start(&r.line, r.o->quiet, 1);
+    exit_status = actions[found].run(&r, arguments);
+    progress_clear(&r.line);
+    odt_search_free(&r.search);
+    odt_model_free(&r.model);
+    odt_record_free(ctx, &r.record);
+    signals_unwatch();
+    return exit_status;
+}
+
+static void action_names(char words[CLI_WORDS])
+{
+    for (int k = 0; k < ACTIONS; k++)
+        cli_add_word(words, actions[k].name);
+}
+
+const cli_command app_command = {
+    .name = "odt",
+    .summary = "optical diffraction tomography: from holograms to particles",
+    .synopsis = "simulate CONFIG | reconstruct HOLOGRAMS | show RESULT",
+    .description =
+        "simulate makes holograms of spheres in a fluid, each lit by a plane wave and seen by a "
+        "camera of limited aperture, with all multiple scattering. reconstruct finds the spheres "
+        "from holograms, one after the other, each through the medium of those before; or the "
+        "index "
+        "of refraction of the whole volume. show makes pictures, a file for ParaView and a page "
+        "for "
+        "browsers of what was found.\n"
+        "CONFIG has lines NAME = VALUE UNIT; names are those of the options below, which come "
+        "first. Lengths on the command line are in m. Holograms and results are HDF5 files, of "
+        "which docs/odt.md tells the layout.",
+    .groups = (const cli_group[]){{"Options", own_options, NULL},
+                                  {"All commands", spry_context_options, NULL},
+                                  {0}},
+    .examples =
+        (const cli_example[]){
+            {"spry odt simulate four.txt -o holograms.h5", "Holograms of four particles."},
+            {"spry odt reconstruct holograms.h5 -o result.h5 --checkpoint c",
+             "Particles from them; --resume goes on where it was stopped."},
+            {"spry odt reconstruct holograms.h5 --mode linear -o linear.h5",
+             "By the first image alone, for comparison."},
+            {"spry odt show result.h5 -o result", "Pictures, result.vti and result.html."},
+            {0}},
+    .least = 2,
+    .most = 2,
+    .choices = action_names,
+    .run = run,
+};

@@ -1,0 +1,294 @@
+/* From holograms to particles. */
+#include "odt/odt.h"
+
+#include <math.h>
+#include <string.h>
+
+/* --- checkpoints ---------------------------------------------------------------------------------
+ */
+
+/* Place and score of each particle, with room for as many as can be asked for. */
+static spry_status checkpoint(odt_run *r, bool write)
+{
+    enum { WIDTH = 4, ROOM = 10000 };
+    odt_search *s = &r->search;
+    const int64_t n = (int64_t)WIDTH * ROOM;
+    char what[160];
+    spry_vector *v = NULL;
+    double t = 0;
+    int64_t count = s->found.count;
+    const double *setup = r->record.setup;
+    snprintf(what, sizeof what, "odt %gx%gx%g index %.9g diameter %.9g", setup[SETUP_nx],
+             setup[SETUP_ny], setup[SETUP_nz], setup[SETUP_index], setup[SETUP_diameter]);
+    spry_status status = SPRY_STATUS_OK;
+    ODT_GO(spry_vector_new(r->ctx, SPRY_TYPE_D, n, NULL, SPRY_OWN_COPY, &v));
+    double *numbers = spry_vector_data(v);
+    for (int j = 0; write && j < count; j++) {
+        memcpy(numbers + (ptrdiff_t)WIDTH * j, s->found.p[j].at, sizeof s->found.p[j].at);
+        numbers[WIDTH * j + 3] = s->found.p[j].score;
+    }
+    if (write) {
+        const spry_vector *const list[] = {v};
+        ODT_GO(app_checkpoint_write(r->ctx, r->o->checkpoint, what, count, 0, 1, list));
+        goto done;
+    }
+    spry_vector *const list[] = {v};
+    ODT_GO(app_checkpoint_read(r->ctx, r->o->checkpoint, what, &count, &t, 1, list));
+    if (count < 0 || count > s->most)
+        ODT_GO(odt_fail(r->ctx, "the checkpoint has another number of particles than can be"));
+    for (int j = 0; j < count; j++) {
+        s->found.p[j] = s->sample;
+        memcpy(s->found.p[j].at, numbers + (ptrdiff_t)WIDTH * j, sizeof s->found.p[j].at);
+        s->found.p[j].score = numbers[WIDTH * j + 3];
+    }
+    s->found.count = (int)count;
+done:
+    spry_vector_free(v);
+    return status;
+}
+
+/* --- progress ------------------------------------------------------------------------------------
+ */
+
+static spry_status note(void *data)
+{
+    odt_run *r = data;
+    const odt_search *s = &r->search;
+    const odt_particle *p = &s->found.p[s->found.count - 1];
+    char text[200];
+    snprintf(text, sizeof text,
+             "%d found, the last at (%.3g %.3g %.3g) um with score %.2f, misfit %.3g",
+             s->found.count, 1e6 * p->at[0], 1e6 * p->at[1], 1e6 * p->at[2], p->score, s->misfit);
+    progress_part(&r->line, fmin(1 - sqrt(fmax(s->misfit, 0)), 1), text);
+    return r->o->checkpoint ? checkpoint(r, true) : SPRY_STATUS_OK;
+}
+
+/* --- what was found ------------------------------------------------------------------------------
+ */
+
+static double distance(const double *a, const double *b)
+{
+    return hypot(hypot(a[0] - b[0], a[1] - b[1]), a[2] - b[2]);
+}
+
+/* The nearest of the particles that are known, in voxels; NaN where none are. */
+static double error_of(const odt_run *r, const odt_particle *p)
+{
+    double least = NAN;
+    for (int j = 0; j < r->record.truth.count; j++) {
+        const double d = distance(p->at, r->record.truth.p[j].at) / r->record.setup[SETUP_voxel];
+        least = d < least || isnan(least) ? d : least;
+    }
+    return least;
+}
+
+/* How many of those that are known were found within half a diameter, each by one. */
+static int matched(const odt_run *r, double *worst)
+{
+    int count = 0;
+    *worst = 0;
+    for (int j = 0; j < r->record.truth.count; j++) {
+        const odt_particle *t = &r->record.truth.p[j];
+        double least = INFINITY;
+        for (int i = 0; i < r->record.found.count; i++)
+            least = fmin(least, distance(t->at, r->record.found.p[i].at));
+        if (least > 0.5 * t->diameter)
+            continue;
+        count++;
+        *worst = fmax(*worst, least / r->record.setup[SETUP_voxel]);
+    }
+    return count;
+}
+
+static void print_table(const odt_run *r)
+{
+    const bool known = r->record.truth.count > 0;
+    const odt_model *m = &r->model;
+    double worst = 0;
+    table *t = table_new(known ? ">particle|>x um|>y um|>z um|>score|>error in voxels"
+                               : ">particle|>x um|>y um|>z um|>score");
+    for (int j = 0; j < r->record.found.count; j++) {
+        const odt_particle *p = &r->record.found.p[j];
+        table_cell(t, "%d", j + 1);
+        for (int a = 0; a < 3; a++)
+            table_cell(t, "%.4f", 1e6 * p->at[a]);
+        table_cell(t, "%.3f", p->score);
+        if (known)
+            table_cell(t, "%.2f", error_of(r, p));
+    }
+    table_print(t, stdout);
+    if (known) {
+        const int found = matched(r, &worst);
+        printf("found         %d of %d, %d others, largest error %.2f voxels\n", found,
+               r->record.truth.count, r->record.found.count - found, worst);
+    }
+    printf("misfit        %.3e of that of an empty volume\n", r->search.misfit);
+    printf("solves        %lld, %.1f iterations each\n", (long long)m->solves,
+           m->solves > 0 ? (double)m->iterations / (double)m->solves : 0);
+    printf("time          %s, of solves %s\n", text_seconds(cli_clock() - r->begun),
+           text_seconds(m->seconds));
+}
+
+static void write_json(FILE *out, const void *data)
+{
+    const odt_run *r = data;
+    double worst = 0;
+    json j = {.out = out};
+    json_open(&j, NULL, '{');
+    json_open(&j, "particles", '[');
+    for (int k = 0; k < r->record.found.count; k++) {
+        const odt_particle *p = &r->record.found.p[k];
+        json_open(&j, NULL, '{');
+        json_real(&j, "x", p->at[0]);
+        json_real(&j, "y", p->at[1]);
+        json_real(&j, "z", p->at[2]);
+        json_real(&j, "score", p->score);
+        json_real(&j, "error_voxels", error_of(r, p));
+        json_close(&j, '}');
+    }
+    json_close(&j, ']');
+    json_int(&j, "known", r->record.truth.count);
+    json_int(&j, "known_found", matched(r, &worst));
+    json_real(&j, "largest_error_voxels", worst);
+    json_real(&j, "misfit", r->search.misfit);
+    json_int(&j, "solves", r->model.solves);
+    json_int(&j, "iterations", r->model.iterations);
+    json_real(&j, "solve_seconds", r->model.seconds);
+    json_real(&j, "seconds", cli_clock() - r->begun);
+    json_close(&j, '}');
+}
+
+/* --- the run -------------------------------------------------------------------------------------
+ */
+
+/* The first images, of an empty volume, for the file. */
+static spry_status keep_images(odt_run *r)
+{
+    odt_search *s = &r->search;
+    const int64_t n = odt_voxels(&r->setup.box);
+    spry_status status = SPRY_STATUS_OK;
+    r->record.image = spry_alloc(r->ctx, (size_t)n * sizeof(float));
+    r->record.linear = spry_alloc(r->ctx, (size_t)n * sizeof(float));
+    r->record.index = spry_alloc(r->ctx, (size_t)n * sizeof(float));
+    if (!r->record.image || !r->record.linear || !r->record.index)
+        ODT_GO(SPRY_STATUS_NO_MEMORY);
+    ODT_GO(odt_search_evaluate(s));
+    ODT_GO(odt_search_linear(s));
+    for (int64_t k = 0; k < n; k++)
+        r->record.linear[k] = (float)sqrt(odt_square(s->image[k]));
+    ODT_GO(odt_search_score(s));
+    for (int64_t k = 0; k < n; k++)
+        r->record.image[k] = (float)s->score[k];
+done:
+    return status;
+}
+
+/* The index of all voxels as the model has it now. */
+static void keep_index(odt_run *r)
+{
+    const double *k2 = spry_vector_data_const(r->model.medium);
+    for (int64_t k = 0; k < odt_voxels(&r->setup.box); k++)
+        r->record.index[k] = (float)(r->setup.fluid * sqrt(k2[k] / r->model.kb2));
+}
+
+static spry_status take_measured(odt_run *r)
+{
+    const int m = r->setup.optics.pixels;
+    for (int i = 0; i < r->record.views; i++)
+        odt_view_take(&r->model.view[i], r->record.holo + (ptrdiff_t)i * m * m,
+                      r->model.view[i].measured);
+    return SPRY_STATUS_OK;
+}
+
+static spry_status prepare(odt_run *r)
+{
+    const odt_options *o = r->o;
+    const double *setup = r->record.setup;
+    spry_status status = SPRY_STATUS_OK;
+    if (o->output)
+        ODT_GO(spry_file_check_place(r->ctx, o->output));
+    if (o->json && !file_is_stdout(o->json))
+        ODT_GO(spry_file_check_place(r->ctx, o->json));
+    ODT_GO(odt_make_model(r));
+    ODT_GO(take_measured(r));
+    r->search =
+        (odt_search){.m = &r->model,
+                     .sample = {.diameter = setup[SETUP_diameter], .index = setup[SETUP_index]},
+                     .threshold = o->threshold,
+                     .most = (int)o->most,
+                     .refine = (int)o->refine,
+                     .note = note,
+                     .data = r};
+    progress_part(&r->line, 0, "one particle by itself");
+    ODT_GO(odt_search_make(&r->search));
+    if (!(r->search.empty > 0))
+        ODT_GO(odt_fail(r->ctx, "the holograms are empty: there is nothing in them but light"));
+    progress_part(&r->line, 0, "the first image");
+    ODT_GO(keep_images(r));
+done:
+    return status;
+}
+
+/* A checkpoint that is not there yet is none to go on from. */
+static bool has_checkpoint(const odt_run *r)
+{
+    FILE *file = r->o->resume ? fopen(r->o->checkpoint, "rb") : NULL;
+    if (file)
+        fclose(file);
+    return file != NULL;
+}
+
+static spry_status nothing_found(const odt_run *r)
+{
+    char text[200];
+    float most = -INFINITY;
+    for (int64_t k = 0; k < odt_voxels(&r->setup.box); k++)
+        most = r->record.image[k] > most ? r->record.image[k] : most;
+    snprintf(text, sizeof text,
+             "no particle is above the threshold %g: the largest score is %.3g; is the index, or "
+             "the diameter, another one? --threshold sets another",
+             r->o->threshold, (double)most);
+    return odt_fail(r->ctx, text);
+}
+
+static spry_status find(odt_run *r)
+{
+    odt_search *s = &r->search;
+    spry_status status = SPRY_STATUS_OK;
+    spry_free(r->ctx, r->record.found.p);
+    r->record.found = (odt_particles){0};
+    if (has_checkpoint(r))
+        ODT_GO(checkpoint(r, false));
+    ODT_GO(odt_search_run(s, r->o->mode == MODE_LINEAR));
+    if (s->found.count == 0)
+        ODT_GO(nothing_found(r));
+    if (r->o->mode == MODE_LINEAR)
+        ODT_GO(odt_search_evaluate(s)); /* the misfit of what was found */
+    r->record.found.p = spry_alloc(r->ctx, (size_t)s->found.count * sizeof *s->found.p);
+    if (!r->record.found.p)
+        ODT_GO(SPRY_STATUS_NO_MEMORY);
+    memcpy(r->record.found.p, s->found.p, (size_t)s->found.count * sizeof *s->found.p);
+    r->record.found.count = s->found.count;
+done:
+    return status;
+}
+
+spry_status odt_reconstruct(odt_run *r)
+{
+    spry_status status = SPRY_STATUS_OK;
+    ODT_GO(prepare(r));
+    if (r->o->mode == MODE_VOLUME)
+        ODT_GO(odt_volume(r));
+    else
+        ODT_GO(find(r));
+    keep_index(r);
+    progress_clear(&r->line);
+    if (r->o->output)
+        ODT_GO(odt_record_write(r->ctx, &r->record, r->o->output));
+    if (r->o->json && file_write_text(r->ctx, r->o->json, write_json, r) != EXIT_DONE)
+        return SPRY_STATUS_IO;
+    if (!r->o->json || !file_is_stdout(r->o->json))
+        print_table(r);
+done:
+    return status;
+}

@@ -1,0 +1,162 @@
+/* What follows from the options of a run, and whether it can be. */
+#include "odt/odt.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double PI = 3.14159265358979323846;
+
+/* An edge of the medium is where it is seen to be with so many voxels to a wavelength. */
+static const double LEAST_PER_WAVELENGTH = 4;
+
+static spry_status check_grid(const odt_run *r)
+{
+    const double *s = r->record.setup;
+    const double most = fmax(s[SETUP_index], s[SETUP_fluid]);
+    const double per = s[SETUP_wavelength] / (most * s[SETUP_voxel]);
+    char text[400];
+    if (per < LEAST_PER_WAVELENGTH) {
+        snprintf(text, sizeof text,
+                 "voxel = %.4g um is too coarse: %.2g voxels to the wavelength of %.4g um in a "
+                 "medium of index %g, at least %g are needed; take voxel = %.3g um or less",
+                 1e6 * s[SETUP_voxel], per, 1e6 * s[SETUP_wavelength], most, LEAST_PER_WAVELENGTH,
+                 1e6 * s[SETUP_wavelength] / (most * LEAST_PER_WAVELENGTH));
+        return odt_fail(r->ctx, text);
+    }
+    for (int a = 0; a < 3; a++)
+        if (s[SETUP_nx + a] < s[SETUP_diameter] / s[SETUP_voxel] + 6) {
+            snprintf(text, sizeof text,
+                     "size: %g voxels along %c are too few for a particle of %.3g voxels; at least "
+                     "%.0f are needed",
+                     s[SETUP_nx + a], "xyz"[a], s[SETUP_diameter] / s[SETUP_voxel],
+                     ceil(s[SETUP_diameter] / s[SETUP_voxel] + 6));
+            return odt_fail(r->ctx, text);
+        }
+    return SPRY_STATUS_OK;
+}
+
+static double cosine(const double *a, const double *b)
+{
+    return (a[0] * b[0] + a[1] * b[1] + a[2] * b[2]) /
+           (hypot(hypot(a[0], a[1]), a[2]) * hypot(hypot(b[0], b[1]), b[2]));
+}
+
+/* Intensities need light in the picture, to interfere with. */
+static spry_status check_optics(const odt_run *r)
+{
+    const double *s = r->record.setup, sine = s[SETUP_na] / s[SETUP_fluid];
+    char text[240];
+    if (!(sine < 1)) {
+        snprintf(text, sizeof text, "na = %g is not below the fluid's index %g", s[SETUP_na],
+                 s[SETUP_fluid]);
+        return odt_fail(r->ctx, text);
+    }
+    if (s[SETUP_kind] == KIND_FIELD)
+        return SPRY_STATUS_OK;
+    for (int i = 0; i < r->record.views; i++) {
+        const double *d = r->record.directions + 6 * (ptrdiff_t)i;
+        const double c = cosine(d, d + 3);
+        if (c <= 0 || sqrt(fmax(1 - c * c, 0)) > sine) {
+            snprintf(text, sizeof text,
+                     "kind = intensity: the light of view %d does not reach its camera within the "
+                     "aperture; take kind = field, or a camera in line",
+                     i + 1);
+            return odt_fail(r->ctx, text);
+        }
+    }
+    return SPRY_STATUS_OK;
+}
+
+/*
+ * Memory that is not there is told before it is asked for. The solver has layers of about 20 voxels
+ * and a dozen vectors; images of the search are two more.
+ */
+static spry_status check_memory(const odt_run *r)
+{
+    spry_device_info info = SPRY_DEVICE_INFO_INIT;
+    const odt_box *b = &r->setup.box;
+    const bool single = r->o->type == 0;
+    double padded = single ? 8 : 16, bytes = odt_model_bytes(b, r->record.views);
+    char text[240];
+    for (int a = 0; a < 3; a++)
+        padded *= (double)b->n[a] + 40;
+    bytes += 12 * padded + 24.0 * (double)odt_voxels(b);
+    if (!spry_device_describe(r->ctx, 0, &info) || info.memory_bytes == 0 ||
+        strcmp(r->o->device, "cpu") != 0 || bytes <= (double)info.memory_bytes)
+        return SPRY_STATUS_OK;
+    snprintf(text, sizeof text,
+             "%lld x %lld x %lld voxels need about %s, this machine has %s; take a smaller size%s",
+             (long long)b->n[0], (long long)b->n[1], (long long)b->n[2], text_bytes(bytes),
+             text_bytes((double)info.memory_bytes), single ? "" : ", or --type c");
+    spry_context_set_message(r->ctx, text);
+    return SPRY_STATUS_NO_MEMORY;
+}
+
+/* Numbers that were left to us. */
+static void choose(odt_run *r)
+{
+    double *s = r->record.setup;
+    odt_box *b = &r->setup.box;
+    double widest = 0, longest = 0;
+    b->h = s[SETUP_voxel];
+    for (int a = 0; a < 3; a++) {
+        b->n[a] = (int64_t)s[SETUP_nx + a];
+        longest = fmax(longest, s[SETUP_nx + a] * b->h);
+    }
+    for (int i = 0; i < r->record.views; i++)
+        widest = fmax(widest, odt_view_extent(b, r->record.directions + 6 * (ptrdiff_t)i + 3));
+    if (s[SETUP_field] == 0)
+        s[SETUP_field] = 1.25 * widest;
+    if (s[SETUP_distance] == 0 && s[SETUP_kind] == KIND_INTENSITY)
+        s[SETUP_distance] = longest;
+    if (s[SETUP_pixels] == 0) /* intensities have twice the width of fields: 4 na / wavelength */
+        s[SETUP_pixels] = 2 * ceil(4 * s[SETUP_na] * s[SETUP_field] / s[SETUP_wavelength]);
+}
+
+static spry_status check_pixels(const odt_run *r)
+{
+    const double *s = r->record.setup;
+    const double least = ceil((s[SETUP_kind] == KIND_FIELD ? 2 : 4) * s[SETUP_na] * s[SETUP_field] /
+                              s[SETUP_wavelength]) +
+                         1;
+    char text[200];
+    if (s[SETUP_pixels] >= least)
+        return SPRY_STATUS_OK;
+    snprintf(text, sizeof text,
+             "pixels = %g are too few for na = %g and holograms of %.4g um; at least %.0f are "
+             "needed",
+             s[SETUP_pixels], s[SETUP_na], 1e6 * s[SETUP_field], least);
+    return odt_fail(r->ctx, text);
+}
+
+spry_status odt_prepare(odt_run *r)
+{
+    const double *s = r->record.setup;
+    spry_status status = SPRY_STATUS_OK;
+    ODT_GO(check_grid(r));
+    ODT_GO(check_optics(r));
+    choose(r);
+    ODT_GO(check_pixels(r));
+    r->setup.fluid = s[SETUP_fluid];
+    r->setup.views = r->record.views;
+    r->setup.directions = r->record.directions;
+    r->setup.device = r->o->device;
+    r->setup.type = r->o->type ? "z" : "c";
+    r->setup.tol = r->o->tol;
+    r->setup.most_iterations = r->o->max_iter;
+    r->setup.layer = r->o->layer;
+    r->setup.optics = (odt_optics){.k = 2 * PI * s[SETUP_fluid] / s[SETUP_wavelength],
+                                   .sine = s[SETUP_na] / s[SETUP_fluid],
+                                   .field = s[SETUP_field],
+                                   .distance = s[SETUP_distance],
+                                   .pixels = (int)s[SETUP_pixels],
+                                   .kind = (int)s[SETUP_kind]};
+    ODT_GO(check_memory(r));
+done:
+    return status;
+}
+
+spry_status odt_make_model(odt_run *r)
+{
+    return odt_model_make(r->ctx, &r->setup, &r->model);
+}

@@ -1,0 +1,469 @@
+/*
+ * Optical diffraction tomography: plane waves beside sums in long double, cameras and the model
+ * beside their transposes, what a weak sphere sends out beside Born's formula, and particles that
+ * are found again, from fields and from intensities, with noise, and where one stands behind
+ * another.
+ */
+#include "support/support.h"
+
+#include "odt/search.h"
+
+#include <complex.h>
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+static const double PI = 3.14159265358979323846;
+
+/* Lengths in wavelengths. Five voxels to one are enough for what is smooth. */
+static const double IN_LINE[] = {1, 0, 0, 1, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 1, 0, 0, 1};
+static const double ONE_CAMERA[] = {1, 0, 0, 1, 1, 1, 0, 1, 0, 1, 1, 1, 0, 0, 1, 1, 1, 1};
+
+static odt_setup setup_of(int64_t n, int kind, int views, const double *directions, double tol)
+{
+    const double side = 3 * (double)n / 5;
+    return (odt_setup){.box = {{n, n, n}, 0.2},
+                       .optics = {.k = 2 * PI,
+                                  .sine = 0.55,
+                                  .field = side,
+                                  .distance = kind == KIND_INTENSITY ? side : 0,
+                                  .pixels = (int)ceil(4 * 0.55 * side) + 4,
+                                  .kind = kind},
+                       .fluid = 1,
+                       .views = views,
+                       .directions = directions,
+                       .device = "cpu",
+                       .type = "z",
+                       .tol = tol,
+                       .most_iterations = 2000,
+                       .layer = 5}; /* what comes back from it is a part of both sides */
+}
+
+/* Numbers from -1 to 1 that are always the same. */
+static double number(uint64_t *state)
+{
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return (double)(*state >> 11) * 0x1p-52 - 1;
+}
+
+static void fill(uint64_t *state, int64_t n, double *x)
+{
+    for (int64_t k = 0; k < n; k++)
+        x[k] = number(state);
+}
+
+static spry_scalar *scalars(spry_context *ctx, int64_t n)
+{
+    spry_scalar *p = spry_alloc(ctx, (size_t)n * sizeof *p);
+    assert_non_null(p);
+    return p;
+}
+
+/* --- waves ---------------------------------------------------------------------------------------
+ */
+
+/* Each sum has n terms, each a product of four numbers of modulus 1 and the table's arguments,
+ * whose rounding is that of a phase of up to 100. */
+static void test_sums_of_waves(void **state)
+{
+    enum { COUNT = 7 };
+    spry_context *ctx = *state;
+    const odt_box box = {{9, 6, 5}, 0.13};
+    const odt_part all = {{0, 0, 0}, {9, 6, 5}};
+    const int64_t n = odt_voxels(&box);
+    double k[3 * COUNT];
+    uint64_t seed = 1;
+    odt_waves w;
+    spry_vector *field = NULL;
+    spry_scalar values[9 * 6 * 5], c[COUNT], a[COUNT];
+    fill(&seed, 3 * COUNT, k);
+    fill(&seed, 2 * n, &values[0].re);
+    fill(&seed, 2 * COUNT, &c[0].re);
+    memset(values + 12, 0, 9 * sizeof *values); /* lines of zeros are skipped */
+    for (int j = 0; j < 3 * COUNT; j++)
+        k[j] *= 7;
+    assert_ok(ctx, odt_waves_make(ctx, NULL, &box, COUNT, k, &w));
+    assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_Z, n, NULL, SPRY_OWN_COPY, &field));
+    assert_ok(ctx, odt_waves_read(&w, &all, values, a));
+    assert_ok(ctx, odt_waves_sum(&w, c, field));
+    const spry_scalar *got = spry_vector_data_const(field);
+    const double bound = (double)(n + 100) * 4 * DBL_EPSILON;
+    double forward = 0, backward = 0, size = 0;
+    for (int j = 0; j < COUNT; j++) {
+        long double complex sum = 0;
+        for (int64_t i = 0; i < n; i++) {
+            const int64_t at[3] = {i % 9, i / 9 % 6, i / 54};
+            long double phase = 0;
+            for (int axis = 0; axis < 3; axis++)
+                phase -= (long double)k[3 * j + axis] * odt_place(&box, axis, at[axis]);
+            sum += ((long double)values[i].re + I * (long double)values[i].im) *
+                   (cosl(phase) + I * sinl(phase));
+        }
+        assert_true(cabsl(sum - (a[j].re + I * a[j].im)) <= bound * (double)n);
+    }
+    for (int j = 0; j < COUNT; j++) {
+        forward += odt_times(a[j], c[j]).re;
+        size += sqrt(odt_square(a[j]) * odt_square(c[j]));
+    }
+    for (int64_t i = 0; i < n; i++) {
+        backward += odt_times(values[i], got[i]).re;
+        size += sqrt(odt_square(values[i]) * odt_square(got[i]));
+    }
+    assert_true(fabs(forward - backward) <= bound * size);
+    spry_vector_free(field);
+    odt_waves_free(&w);
+}
+
+/* --- cameras -------------------------------------------------------------------------------------
+ */
+
+/* Pictures and back are sums of at most m^2 terms. */
+static void test_cameras(void **state)
+{
+    spry_context *ctx = *state;
+    for (int kind = KIND_FIELD; kind <= KIND_INTENSITY; kind++) {
+        const odt_setup s = setup_of(16, kind, 1, IN_LINE + 6, 1e-6);
+        const int m = s.optics.pixels;
+        const double bound = 8.0 * m * m * DBL_EPSILON;
+        uint64_t seed = 3;
+        odt_view v;
+        assert_ok(ctx, odt_view_make(ctx, NULL, &s.box, &s.optics, IN_LINE + 6, IN_LINE + 9, &v));
+        const int n = odt_view_numbers(&v);
+        spry_scalar *a = scalars(ctx, 3 * v.count), *da = a + v.count, *c = da + v.count;
+        double *y = (double *)scalars(ctx, 2 * n), *dy = y + n, *r = dy + n;
+        fill(&seed, 4 * v.count, &a[0].re);
+        fill(&seed, n, r);
+        spry_scalar *picture = scalars(ctx, (int64_t)m * m);
+        odt_view_picture(&v, a, picture);
+        odt_view_pupil(&v, picture, c);
+        for (int k = 0; k < v.count; k++)
+            assert_true(hypot(c[k].re - a[k].re, c[k].im - a[k].im) <= bound * v.count);
+        odt_view_data(&v, a, y);
+        odt_view_change(&v, da, dy);
+        odt_view_back(&v, r, c);
+        double forward = 0, backward = 0, size = 0;
+        for (int k = 0; k < n; k++) {
+            forward += r[k] * dy[k];
+            size += fabs(r[k] * dy[k]);
+        }
+        for (int k = 0; k < v.count; k++) {
+            backward += odt_times(c[k], da[k]).re;
+            size += sqrt(odt_square(c[k]) * odt_square(da[k]));
+        }
+        assert_true(fabs(forward - backward) <= bound * size);
+        /* y is a square of a: its change along da is dy up to a square of the step */
+        const double step = 1e-4;
+        for (int k = 0; k < v.count; k++)
+            a[k] = odt_plus(a[k], (spry_scalar){step * da[k].re, step * da[k].im});
+        double *later = (double *)scalars(ctx, n), *square = later + n;
+        odt_view_data(&v, a, later);
+        odt_view_picture(&v, da, picture);
+        for (int k = 0; k < n; k++) {
+            square[k] = kind == KIND_FIELD ? 0 : step * step * odt_square(picture[k]) / (2 * m);
+            assert_true(fabs(later[k] - y[k] - step * dy[k] - square[k]) <=
+                        bound * (1 + fabs(y[k])));
+        }
+        spry_free(ctx, later);
+        spry_free(ctx, picture);
+        spry_free(ctx, y);
+        spry_free(ctx, a);
+        odt_view_free(&v);
+    }
+}
+
+/* --- the model -----------------------------------------------------------------------------------
+ */
+
+/*
+ * The first-order change of what a camera sees, against its transpose through the medium: equal as
+ * far as both solves are exact. Each has a relative residual of tol, and what comes of it is at
+ * most |S| |f| times the field: with a contrast of 0.2 in a small ball less than ten.
+ */
+static void test_image_is_transpose(void **state)
+{
+    const double tol = 1e-9;
+    spry_context *ctx = *state;
+    const odt_setup s = setup_of(16, KIND_FIELD, 2, ONE_CAMERA, tol);
+    const int64_t n = odt_voxels(&s.box);
+    odt_particle ball = {.at = {0.1, -0.15, 0.05}, .diameter = 1.2, .index = 1.1};
+    const odt_particles one = {1, &ball};
+    odt_model m;
+    uint64_t seed = 5;
+    double forward = 0, backward = 0, size = 0;
+    assert_ok(ctx, odt_model_make(ctx, &s, &m));
+    assert_ok(ctx, odt_model_set_particles(&m, &one));
+    double *change = (double *)scalars(ctx, n);
+    fill(&seed, n, change);
+    for (int i = 0; i < 2; i++) {
+        spry_scalar *a = scalars(ctx, m.view[i].count), *c[2];
+        for (int k = 0; k < 2; k++) {
+            c[k] = scalars(ctx, m.view[k].count);
+            memset(c[k], 0, (size_t)m.view[k].count * sizeof **c);
+        }
+        spry_scalar *image = scalars(ctx, n);
+        assert_ok(ctx, odt_model_see_change(&m, i, change, a));
+        fill(&seed, 2 * m.view[i].count, &c[i][0].re);
+        forward = backward = size = 0;
+        for (int k = 0; k < m.view[i].count; k++) {
+            forward += odt_times(c[i][k], a[k]).re;
+            size += sqrt(odt_square(c[i][k]) * odt_square(a[k]));
+            c[i][k] = odt_times(c[i][k], m.view[i].factor[k]);
+        }
+        assert_ok(ctx, odt_model_image(&m, (const spry_scalar *const *)c, image));
+        for (int64_t k = 0; k < n; k++) {
+            backward -= m.kb2 * change[k] * image[k].re;
+            size += m.kb2 * fabs(change[k]) * sqrt(odt_square(image[k]));
+        }
+        assert_true(fabs(forward - backward) <= 10 * tol * size);
+        assert_true(fabs(forward) > 1e-3 * size / sqrt((double)n)); /* it is not nothing */
+        spry_free(ctx, a);
+        spry_free(ctx, c[0]);
+        spry_free(ctx, c[1]);
+        spry_free(ctx, image);
+    }
+    spry_free(ctx, change);
+    odt_model_free(&m);
+}
+
+/*
+ * A sphere of radius R and a contrast that is nearly nothing sends out factor * f * (4 pi R^3 /
+ * h^3) j1(qR) / (qR), q being the change of direction. What differs: the steps of its surface, of
+ * which a ramp leaves (h / R)^2 / 8 or so, and the second order of the contrast.
+ */
+static void test_weak_sphere(void **state)
+{
+    spry_context *ctx = *state;
+    const odt_setup s = setup_of(18, KIND_FIELD, 3, ONE_CAMERA, 1e-6);
+    const double radius = 1;
+    odt_particle ball = {.at = {0.11, -0.23, 0.05}, .diameter = 2 * radius, .index = 1.0001};
+    const odt_particles one = {1, &ball};
+    const double f = -4 * PI * PI * (ball.index * ball.index - 1);
+    odt_model m;
+    assert_ok(ctx, odt_model_make(ctx, &s, &m));
+    assert_ok(ctx, odt_model_set_particles(&m, &one));
+    for (int i = 0; i < 3; i++) {
+        const odt_view *v = &m.view[i];
+        spry_scalar *a = scalars(ctx, v->count), *b = scalars(ctx, v->count);
+        double most = 0, worst = 0;
+        assert_ok(ctx, odt_model_see_particles(&m, i, &one, a));
+        assert_ok(ctx, odt_model_see(&m, i, b));
+        for (int k = 0; k < v->count; k++) {
+            double q = 0, phase = 0;
+            for (int axis = 0; axis < 3; axis++) {
+                const double d = v->k[3 * k + axis] - s.optics.k * v->light[axis];
+                q = hypot(q, d);
+                phase -= d * ball.at[axis];
+            }
+            const double x = q * radius;
+            const double j1 = x > 1e-3 ? (sin(x) / x - cos(x)) / x : x / 3;
+            const double size = x > 1e-3 ? j1 / x : 1.0 / 3;
+            const double sum = f * 4 * PI * pow(radius / s.box.h, 3) * size;
+            const spry_scalar expected =
+                odt_times(v->factor[k], (spry_scalar){sum * cos(phase), sum * sin(phase)});
+            const spry_scalar forward = odt_times(
+                v->factor[k], (spry_scalar){f * 4 * PI * pow(radius / s.box.h, 3) / 3, 0});
+            most = fmax(most, sqrt(odt_square(forward)));
+            worst = fmax(worst, hypot(a[k].re - expected.re, a[k].im - expected.im));
+            /* one particle is all there is */
+            assert_true(hypot(a[k].re - b[k].re, a[k].im - b[k].im) <=
+                        1e-12 * sqrt(odt_square(forward)));
+        }
+        assert_true(worst <= 0.02 * most);
+        spry_free(ctx, a);
+        spry_free(ctx, b);
+    }
+    odt_model_free(&m);
+}
+
+/* --- particles -----------------------------------------------------------------------------------
+ */
+
+enum { MOST = 6 };
+
+/* Measures particles, with noise of a share of what they make, and looks for them. */
+static void search_for(spry_context *ctx, odt_model *m, const odt_particles *truth, double noise,
+                       bool linear, int refine, odt_search *s)
+{
+    uint64_t seed = 11;
+    assert_ok(ctx, odt_model_set_particles(m, truth));
+    for (int i = 0; i < m->setup.views; i++) {
+        odt_view *v = &m->view[i];
+        const int n = odt_view_numbers(v);
+        spry_scalar *a = scalars(ctx, (int64_t)v->count * truth->count), *none;
+        double *empty = (double *)scalars(ctx, n), sum = 0;
+        assert_ok(ctx, odt_model_see_particles(m, i, truth, a));
+        for (int j = 1; j < truth->count; j++)
+            for (int k = 0; k < v->count; k++)
+                a[k] = odt_plus(a[k], a[j * v->count + k]);
+        none = scalars(ctx, v->count);
+        memset(none, 0, (size_t)v->count * sizeof *none);
+        odt_view_data(v, none, empty);
+        odt_view_data(v, a, v->measured);
+        for (int k = 0; k < n; k++)
+            sum += (v->measured[k] - empty[k]) * (v->measured[k] - empty[k]);
+        for (int k = 0; k < n; k++) /* numbers from -1 to 1 have a mean square of 1/3 */
+            v->measured[k] += noise * sqrt(3 * sum / n) * number(&seed);
+        spry_free(ctx, a);
+        spry_free(ctx, none);
+        spry_free(ctx, empty);
+    }
+    *s = (odt_search){.m = m,
+                      .sample = {.diameter = truth->p[0].diameter, .index = truth->p[0].index},
+                      .threshold = 0.3,
+                      .most = MOST,
+                      .refine = refine};
+    assert_ok(ctx, odt_search_make(s));
+    assert_ok(ctx, odt_search_run(s, linear));
+}
+
+/* The largest distance, in voxels, from one that there is to the nearest that was found. */
+static double worst_of(const odt_search *s, const odt_particles *truth)
+{
+    double worst = 0;
+    for (int j = 0; j < truth->count; j++) {
+        double least = INFINITY;
+        for (int i = 0; i < s->found.count; i++) {
+            const double *a = s->found.p[i].at, *b = truth->p[j].at;
+            least = fmin(least, hypot(hypot(a[0] - b[0], a[1] - b[1]), a[2] - b[2]));
+        }
+        worst = fmax(worst, least / s->m->setup.box.h);
+    }
+    return worst;
+}
+
+/*
+ * One particle: by the first image near the top of a parabola (0.011 voxels off), with a score near
+ * 1 (intensities are no linear image). Moved to where the misfit is least, it is where it was made:
+ * what is left is a step below 0.005 voxels, after which moving ends, and what the tolerance of
+ * solves does, which is of the order of tol times what one voxel's way changes. Noise of a share q
+ * in n numbers moves it by about q over the square root of n times a wavelength's part, far below a
+ * tenth of a voxel.
+ */
+static void test_one_particle(void **state)
+{
+    spry_context *ctx = *state;
+    for (int kind = KIND_FIELD; kind <= KIND_INTENSITY; kind++) {
+        const odt_setup s = setup_of(16, kind, 2, IN_LINE, 1e-3);
+        odt_particle ball = {.at = {0.23, -0.31, 0.17}, .diameter = 0.9, .index = 1.1};
+        const odt_particles truth = {1, &ball};
+        odt_model m;
+        odt_search found;
+        assert_ok(ctx, odt_model_make(ctx, &s, &m));
+        if (kind == KIND_FIELD) {
+            search_for(ctx, &m, &truth, 0, true, 0, &found);
+            assert_true(worst_of(&found, &truth) < 0.1);
+            assert_true(fabs(found.found.p[0].score - 1) < 0.2);
+            odt_search_free(&found);
+        }
+        search_for(ctx, &m, &truth, kind == KIND_FIELD ? 0 : 0.05, false, 1, &found);
+        assert_int_equal(found.found.count, 1);
+        assert_true(worst_of(&found, &truth) < (kind == KIND_FIELD ? 0.02 : 0.1));
+        odt_search_free(&found);
+        odt_model_free(&m);
+    }
+}
+
+/* One particle in the shadow of another: what the first does to its light is known once that is
+ * found. */
+static void test_two_particles(void **state)
+{
+    spry_context *ctx = *state;
+    const odt_setup s = setup_of(20, KIND_FIELD, 2, IN_LINE, 1e-3);
+    odt_particle balls[] = {{.at = {-0.7, 0.1, 0.05}, .diameter = 0.9, .index = 1.15},
+                            {.at = {0.7, 0.05, -0.1}, .diameter = 0.9, .index = 1.15}};
+    const odt_particles truth = {2, balls};
+    odt_model m;
+    odt_search found;
+    assert_ok(ctx, odt_model_make(ctx, &s, &m));
+    search_for(ctx, &m, &truth, 0, true, 0, &found);
+    const double linear = worst_of(&found, &truth);
+    odt_search_free(&found);
+    search_for(ctx, &m, &truth, 0, false, 2, &found);
+    assert_int_equal(found.found.count, 2);
+    assert_true(worst_of(&found, &truth) < 0.1);
+    assert_true(worst_of(&found, &truth) < linear);
+    odt_search_free(&found);
+    odt_model_free(&m);
+}
+
+/* --- devices and memory --------------------------------------------------------------------------
+ */
+
+/* The same sums on a device: terms of modulus one, products of four, in the same order. */
+static void test_device(void **state)
+{
+    enum { COUNT = 5 };
+    spry_context *ctx = *state;
+    const odt_box box = {{17, 5, 6}, 0.2};
+    const int64_t n = odt_voxels(&box);
+    spry_device *device = NULL;
+    spry_vector *field[2] = {NULL, NULL}, *copy = NULL;
+    double k[3 * COUNT];
+    spry_scalar c[COUNT];
+    uint64_t seed = 7;
+    if (spry_device_open(ctx, "opencl", &device) != SPRY_STATUS_OK)
+        skip();
+    fill(&seed, 3 * COUNT, k);
+    fill(&seed, 2 * COUNT, &c[0].re);
+    assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_Z, n, NULL, SPRY_OWN_COPY, &field[0]));
+    assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_Z, n, NULL, SPRY_OWN_COPY, &copy));
+    assert_ok(ctx, spry_vector_on(device, SPRY_TYPE_Z, n, NULL, &field[1]));
+    for (int there = 0; there < 2; there++) {
+        odt_waves w;
+        assert_ok(ctx, odt_waves_make(ctx, there ? device : NULL, &box, COUNT, k, &w));
+        assert_ok(ctx, odt_waves_sum(&w, c, field[there]));
+        assert_ok(ctx, spry_vector_copy(field[there], there ? copy : field[0]));
+        odt_waves_free(&w);
+    }
+    const spry_scalar *a = spry_vector_data_const(field[0]), *b = spry_vector_data_const(copy);
+    for (int64_t i = 0; i < n; i++)
+        assert_true(hypot(a[i].re - b[i].re, a[i].im - b[i].im) <= 8 * COUNT * DBL_EPSILON);
+    spry_vector_free(field[0]);
+    spry_vector_free(field[1]);
+    spry_vector_free(copy);
+    spry_device_close_all(ctx);
+}
+
+/* A search in a volume that is as small as can be, with an empty hologram: each allocation fails.
+ */
+static spry_status small_search(spry_context *ctx, void *data)
+{
+    odt_model m = {0};
+    odt_search s = {.m = &m,
+                    .sample = {.diameter = 0.5, .index = 1.05},
+                    .threshold = 0.3,
+                    .most = 1,
+                    .refine = 1};
+    spry_status status = odt_model_make(ctx, data, &m);
+    if (status == SPRY_STATUS_OK) {
+        for (int k = 0; k < odt_view_numbers(&m.view[0]); k++)
+            m.view[0].measured[k] = 1e-3 * (k % 3);
+        status = odt_search_make(&s);
+    }
+    if (status == SPRY_STATUS_OK)
+        status = odt_search_run(&s, false);
+    odt_search_free(&s);
+    odt_model_free(&m);
+    return status;
+}
+
+static void test_memory(void **state)
+{
+    odt_setup s = setup_of(10, KIND_FIELD, 1, IN_LINE, 1e-2);
+    support_torture(*state, small_search, &s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_sums_of_waves, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_cameras, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_image_is_transpose, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_weak_sphere, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_one_particle, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_two_particles, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_device, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_memory, support_setup, support_teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
