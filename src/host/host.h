@@ -108,6 +108,9 @@ struct product_table;
  * squares        sum |scale x_i|^2
  * largest        max |re x_i|, |im x_i|; without regard to NaN
  * sum            sum of all real numbers in x, read as `streams` streams side by side
+ * gram           sums_(j rows + i) += sum conj(x_i) y_j, or of x_i y_j, for rows vectors x and cols
+ *                vectors y
+ * mix            y_j += c_j0 v_0 + c_j1 v_1 + ..., in this order, for count vectors y, none of them a v
  * csr_rows       y = a (A x) + b y for rows begin..end-1, y_0 being row begin; b = 0 does not read
  *                y; conjugate: conj(A)
  * csr_rows_packed  the same rows for several columns, with the bits of csr_rows
@@ -145,6 +148,12 @@ struct product_table;
                                            const void *y, void *z)) \
     item(spry_scalar,    dot,              (int64_t n, const void *x, const void *y)) \
     item(spry_scalar,    dot_plain,        (int64_t n, const void *x, const void *y)) \
+    item(void,           gram,             (int64_t n, bool conjugated, int rows, int cols, \
+                                            const void *const *x, const void *const *y, \
+                                            spry_scalar *sums)) \
+    item(void,           mix,              (int64_t n, int terms, int count, \
+                                            const spry_scalar *const *c, const void *const *v, \
+                                            void *const *y)) \
     item(double,         squares,          (int64_t n, double scale, const void *x)) \
     item(double,         largest,          (int64_t n, const void *x)) \
     item(double,         sum,              (int64_t n, int streams, const void *x)) \

@@ -140,6 +140,19 @@ static bool reads_var(const plan *p, const plan_op *o, int var)
     return o->kind != OP_NONE && (o->in[0].var == var || o->in[1].var == var);
 }
 
+/* Whether an operation reads a vector of all tracks. */
+static bool reads_all(const plan *p, const plan_op *o, int var)
+{
+    const int count = plan_ref_count(p, o);
+    for (int k = 0; o->kind != OP_NONE && k < count; k++) {
+        bool write;
+        const vref *v = plan_ref(p, o, k, &write);
+        if (v->var == var && v->all)
+            return true;
+    }
+    return false;
+}
+
 static void replace_reads(plan *p, plan_op *o, int from, int to)
 {
     for (int k = 0; k < 2; k++)
@@ -174,10 +187,13 @@ void plan_read_through(plan *p, const node *n, int i)
 {
     plan_op copy = p->ops[i];
     const int u = copy.out.var, v = p->terms[copy.term].v.var;
+    const bool callers = v == p->var_of_name[NAME_X] || v == p->var_of_name[NAME_B];
     int to = i;
     bool fixed = false;
     for (int j = i + 1; j < n->first + n->count; j++) {
         plan_op *o = &p->ops[j];
+        if (callers && reads_all(p, o, u)) /* which have to be the runner's own */
+            break;
         const bool ends = writes_var(o, u) || writes_var(o, v);
         const bool clash = o->kind == OP_APPLY && o->out.var == v; /* cannot read what it writes */
         if (!clash && !(writes_var(o, v) && needed_after(p, n, j, u)))
@@ -223,7 +239,7 @@ static void mark_nodes(const plan *p, bool *read)
 static bool is_needed(const plan *p, int i, const bool *read)
 {
     const plan_op *o = &p->ops[i];
-    if (o->kind == OP_DOT || o->kind == OP_SCALAR)
+    if (o->kind == OP_DOT || o->kind == OP_SCALAR || o->kind == OP_SOLVE)
         return read[p->program->exprs[o->target].name];
     if (!op_sweeps(o) || p->vars[o->out.var].array)
         return true;

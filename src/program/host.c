@@ -45,7 +45,7 @@ done:
 
 int64_t host_most_vectors(const plan *p, const vref *v)
 {
-    return v->first == v->last ? 1 : p->vars[v->var].extent;
+    return v->all ? PROGRAM_COLUMNS : v->first == v->last ? 1 : p->vars[v->var].extent;
 }
 
 /*
@@ -245,6 +245,7 @@ static spry_status open_parts(runner *r)
     }
     SPRY_GO(ctx, base_calloc(ctx, r->track_room, sizeof *r->host->tracks, &r->host->tracks));
     SPRY_GO(ctx, base_calloc(ctx, r->track_room, sizeof *r->host->active, &r->host->active));
+    SPRY_GO(ctx, base_calloc(ctx, r->track_room, sizeof *r->host->members, &r->host->members));
 done:
     return status;
 }
@@ -317,8 +318,8 @@ void host_side_close(runner *r)
         for (int t = 0; t < 3; t++)
             base_free(r->ctx, h->cuts[k][t]);
     sweep_close_ranks(r);
-    void *const arrays[] = {h->tracks, h->active,   h->bound,  h->operands, h->factors, h->sums,
-                            h->pieces, h->pointers, h->packed, h->piece_at, h->there};
+    void *const arrays[] = {h->tracks, h->active, h->members,  h->bound,  h->operands, h->factors,
+                            h->sums,   h->pieces, h->pointers, h->packed, h->piece_at, h->there};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         base_free(r->ctx, arrays[k]);
     base_free(r->ctx, h);

@@ -37,6 +37,8 @@ static int distance_by(const plan_op *a, const access *by_a, const plan_op *b, c
         return 0;
     if (!by_a->vector) /* an inner product is there when the sweep has ended */
         return by_a->write;
+    if (by_a->all || by_b->all) /* tracks go one after the other */
+        return 1;
     if (b->kind == OP_APPLY && a->kind != OP_APPLY)
         return 1; /* products come first in a sweep */
     const bool whole =
@@ -50,7 +52,19 @@ bool plan_has_slice(const plan *p, const plan_op *o)
     for (int k = 0; k < count; k++) {
         bool write;
         const vref *v = plan_ref(p, o, k, &write);
-        if (v->var != NONE && v->first != v->last)
+        if (v->var != NONE && (v->all || v->first != v->last))
+            return true;
+    }
+    return false;
+}
+
+bool plan_has_all(const plan *p, const plan_op *o)
+{
+    const int count = plan_ref_count(p, o);
+    for (int k = 0; k < count; k++) {
+        bool write;
+        const vref *v = plan_ref(p, o, k, &write);
+        if (v->var != NONE && v->all)
             return true;
     }
     return false;

@@ -139,7 +139,7 @@ static spry_status set_aside(plan *p, int block, int i)
     SPRY_GO(ctx, plan_new_var(p, &var));
     SPRY_GO(ctx, new_term(p, &at));
     p->vars[var].space = p->vars[copy.out.var].space;
-    p->ops[i].out = (vref){var, NONE, NONE, 0, 0};
+    p->ops[i].out = (vref){var, NONE, NONE, 0, 0, false};
     become_copy(p, &copy, &p->ops[i].out, at);
     SPRY_GO(ctx, plan_insert(p, block, i + 1, &copy));
     SPRY_GO(ctx, plan_collect(p));
