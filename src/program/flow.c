@@ -347,6 +347,34 @@ done:
     return status;
 }
 
+/* Whether nothing but solve sees the array, as the hermitian matrix that it takes. */
+static bool is_solved(const plan *p, int name)
+{
+    for (int i = 0; i < p->op_count; i++) {
+        const plan_op *o = &p->ops[i];
+        const expr *e = o->kind == OP_SOLVE ? &p->program->exprs[o->expr] : NULL;
+        const bool takes = e && p->program->exprs[e->arg[0]].name == name &&
+                           p->program->exprs[e->arg[1]].name != name;
+        for (int k = 0; o->kind != OP_NONE && k < o->accesses && !takes; k++) {
+            const access *a = &p->accesses[o->access + k];
+            if (!a->vector && !a->write && a->id == name)
+                return false;
+        }
+    }
+    return true;
+}
+
+/* Half of such inner products says all: those of a block with itself, and those for solve. */
+static void find_hermitian(plan *p)
+{
+    for (int i = 0; i < p->op_count; i++) {
+        plan_op *o = &p->ops[i];
+        o->hermitian =
+            o->kind == OP_DOT && o->in[0].all && o->conjugate &&
+            (o->in[0].var == o->in[1].var || is_solved(p, p->program->exprs[o->target].name));
+    }
+}
+
 static void renumber(plan *p)
 {
     for (int i = 0; i < p->op_count; i++)
@@ -377,6 +405,7 @@ spry_status plan_simplify(plan *p)
     SPRY_GO(ctx, free_factors(p));
     renumber(p);
     SPRY_GO(ctx, plan_collect(p));
+    find_hermitian(p);
     SPRY_GO(ctx, plan_live(p));
 done:
     return status;

@@ -59,6 +59,8 @@ typedef struct plan_op {
     program_operator op;
     spry_transpose transpose;
     bool conjugate;
+    bool hermitian; /* of DOT with vectors of all tracks: the inner products are a hermitian matrix
+                     */
     int target, expr, stmt;
     int phase;
     bool seen;            /* a copy that was read through */

@@ -162,8 +162,8 @@ typedef struct resident {
     int64_t stride[2];
     int64_t
         before;    /* elements of the tracks before it, in the memory that the first of them owns */
-    int64_t apart;  /* elements of each of them */
-    bool borrows;   /* its memory is that of the first */
+    int64_t apart; /* elements of each of them */
+    bool borrows;  /* its memory is that of the first */
 
     /* The control block: a mirror of it, and where its parts begin, in words. */
     control_word *mirror;

@@ -76,16 +76,26 @@ static void run_mix(const place *at, const bound_op *s, int tracks)
     kernels->mix(at->n, shared, tracks, factors, at->pointers, out);
 }
 
-/* Inner products of the vectors of all tracks with those of several. */
+/* Inner products of the vectors of all tracks with those of several. Sums of a chunk are made by
+ * themselves, as ranks may send them. */
 static void run_gram(const place *at, const bound_op *s, int tracks)
 {
     const void *right[PROGRAM_COLUMNS];
+    spry_scalar sums[PROGRAM_COLUMNS * PROGRAM_COLUMNS] = {{0, 0}};
     for (int k = 0; k < s->count; k++)
         at->pointers[k] = address(at, s, &s->list[k]);
     for (int j = 0; j < tracks; j++)
         right[j] = address(at, &s[j], &s[j].in[1]);
-    at->r->host->kernels->gram(at->n, s->o->conjugate, s->count, tracks, at->pointers, right,
-                               &at->sums[s->slot]);
+    /* All of them with all: half of the products says the rest. */
+    const gram_kind kind = s->o->hermitian && tracks == s->count ? GRAM_HERMITIAN
+                           : s->o->conjugate                     ? GRAM_CONJUGATED
+                                                                 : GRAM_PLAIN;
+    at->r->host->kernels->gram(at->n, kind, s->count, tracks, at->pointers, right, sums);
+    for (int j = 0; j < tracks; j++)
+        for (int k = 0; k < s->count; k++) {
+            at->sums[s[j].slot + k].re += sums[j * s->count + k].re;
+            at->sums[s[j].slot + k].im += sums[j * s->count + k].im;
+        }
 }
 
 /* The bound operations from s on that are done together: of as many tracks. */

@@ -19,19 +19,23 @@ static inline int64_t at_most(int64_t n, int64_t most)
 #if KERNEL_COMPLEX
 
 /* Pair by pair: complex products have work enough for each number. */
-void X(gram)(int64_t n, bool conjugated, int rows, int cols, const void *const *x,
+void X(gram)(int64_t n, gram_kind kind, int rows, int cols, const void *const *x,
              const void *const *y, spry_scalar *sums)
 {
     for (int64_t begin = 0; begin < n; begin += PANEL) {
         const int64_t here = at_most(n - begin, PANEL);
         for (int j = 0; j < cols; j++)
-            for (int i = 0; i < rows; i++) {
+            for (int i = kind == GRAM_HERMITIAN ? j : 0; i < rows; i++) {
                 const scalar *left = (const scalar *)x[i] + begin, *right = y[j];
                 right += begin;
-                const spry_scalar sum =
-                    conjugated ? X(dot)(here, left, right) : X(dot_plain)(here, left, right);
+                const spry_scalar sum = kind == GRAM_PLAIN ? X(dot_plain)(here, left, right)
+                                                           : X(dot)(here, left, right);
                 sums[j * rows + i].re += sum.re;
                 sums[j * rows + i].im += sum.im;
+                if (kind == GRAM_HERMITIAN && i > j) {
+                    sums[i * rows + j].re += sum.re;
+                    sums[i * rows + j].im -= sum.im;
+                }
             }
     }
 }
@@ -108,14 +112,26 @@ static void gram_tile(int64_t n, const real *const *x, const real *const *y,
         }
 }
 
+/* Adds a tile to what there is of it; of a hermitian matrix also on the other side. */
+static void add_tile(bool mirrored, int rows, int cols, int i, int j, double tile[TILE][TILE],
+                     spry_scalar *sums)
+{
+    for (int q = 0; q < TILE && j + q < cols; q++)
+        for (int p = 0; p < TILE && i + p < rows; p++) {
+            sums[(j + q) * rows + i + p].re += tile[q][p];
+            if (mirrored && i > j)
+                sums[(i + p) * rows + j + q].re += tile[q][p];
+        }
+}
+
 /* Tiles at the edge of a block do the work of whole ones with what is there again: they are few. */
-void X(gram)(int64_t n, bool conjugated, int rows, int cols, const void *const *x,
+void X(gram)(int64_t n, gram_kind kind, int rows, int cols, const void *const *x,
              const void *const *y, spry_scalar *sums)
 {
-    (void)conjugated;
+    const bool mirrored = kind == GRAM_HERMITIAN;
     for (int64_t begin = 0; begin < n; begin += PANEL)
         for (int j = 0; j < cols; j += TILE)
-            for (int i = 0; i < rows; i += TILE) {
+            for (int i = mirrored ? j : 0; i < rows; i += TILE) {
                 const real *left[TILE], *right[TILE];
                 double tile[TILE][TILE];
                 for (int k = 0; k < TILE; k++) {
@@ -123,9 +139,7 @@ void X(gram)(int64_t n, bool conjugated, int rows, int cols, const void *const *
                     right[k] = (const real *)y[j + k < cols ? j + k : j] + begin;
                 }
                 gram_tile(at_most(n - begin, PANEL), left, right, tile);
-                for (int q = 0; q < TILE && j + q < cols; q++)
-                    for (int p = 0; p < TILE && i + p < rows; p++)
-                        sums[(j + q) * rows + i + p].re += tile[q][p];
+                add_tile(mirrored, rows, cols, i, j, tile, sums);
             }
 }
 
