@@ -1,8 +1,8 @@
-# Compiles src/host/kernels/*.c, src/factor/kernels/*.c, src/precon/kernels/*.c and src/grid/kernels/*.c once for each scalar type and ISA level of the target processor. Out come
+# Compiles src/host/kernels/*.c, src/factor/kernels/*.c, src/precon/kernels/*.c, src/grid/kernels/*.c and src/program/kernels/*.c once for each scalar type and ISA level of the target processor. Out come
 # spry_kernel_objects and the header isa_levels.h: the levels as an X-macro list SPRY_ISA_LEVELS(item).
 file(GLOB kernel_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/host/kernels/*.c
      ${PROJECT_SOURCE_DIR}/src/factor/kernels/*.c ${PROJECT_SOURCE_DIR}/src/precon/kernels/*.c
-     ${PROJECT_SOURCE_DIR}/src/grid/kernels/*.c)
+     ${PROJECT_SOURCE_DIR}/src/grid/kernels/*.c ${PROJECT_SOURCE_DIR}/src/program/kernels/*.c)
 
 set(isa_levels base)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")

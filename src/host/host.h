@@ -89,9 +89,6 @@ typedef struct host_lines {
     const void *lower, *inverse, *upper, *round; /* round: NULL where ends do not meet */
 } host_lines;
 
-/* What inner products of blocks of vectors are. */
-typedef enum gram_kind { GRAM_PLAIN, GRAM_CONJUGATED, GRAM_HERMITIAN } gram_kind;
-
 struct product_job;
 struct product_table;
 
@@ -111,9 +108,6 @@ struct product_table;
  * squares        sum |scale x_i|^2
  * largest        max |re x_i|, |im x_i|; without regard to NaN
  * sum            sum of all real numbers in x, read as `streams` streams side by side
- * gram           sums_(j rows + i) += sum conj(x_i) y_j, or of x_i y_j, for rows vectors x and cols
- *                vectors y; hermitian: as many of both, and some sums are those of (j, i), conjugated
- * mix            y_j += c_j0 v_0 + c_j1 v_1 + ..., in this order, for count vectors y, none of them a v
  * csr_rows       y = a (A x) + b y for rows begin..end-1, y_0 being row begin; b = 0 does not read
  *                y; conjugate: conj(A)
  * csr_rows_packed  the same rows for several columns, with the bits of csr_rows
@@ -151,12 +145,6 @@ struct product_table;
                                            const void *y, void *z)) \
     item(spry_scalar,    dot,              (int64_t n, const void *x, const void *y)) \
     item(spry_scalar,    dot_plain,        (int64_t n, const void *x, const void *y)) \
-    item(void,           gram,             (int64_t n, gram_kind kind, int rows, int cols, \
-                                            const void *const *x, const void *const *y, \
-                                            spry_scalar *sums)) \
-    item(void,           mix,              (int64_t n, int terms, int count, \
-                                            const spry_scalar *const *c, const void *const *v, \
-                                            void *const *y)) \
     item(double,         squares,          (int64_t n, double scale, const void *x)) \
     item(double,         largest,          (int64_t n, const void *x)) \
     item(double,         sum,              (int64_t n, int streams, const void *x)) \

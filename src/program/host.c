@@ -234,6 +234,7 @@ static spry_status open_parts(runner *r)
     if (d)
         SPRY_GO(ctx, base_calloc(ctx, r->track_room, sizeof(void *), &r->host->there));
     r->host->kernels = host_kernels_for(ctx, r->type);
+    r->host->blocks = block_kernels_for(ctx, r->type);
     r->host->threads = host_side_threads(r);
     for (int space = 0; space < 2; space++) {
         const int64_t chunks = (r->n[space] + CHUNK - 1) / CHUNK;

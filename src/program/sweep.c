@@ -73,7 +73,7 @@ static void run_mix(const place *at, const bound_op *s, int tracks)
     }
     for (int k = 0; k < shared; k++)
         at->pointers[k] = address(at, s, &s->list[s->own + k]);
-    kernels->mix(at->n, shared, tracks, factors, at->pointers, out);
+    at->r->host->blocks->mix(at->n, shared, tracks, factors, at->pointers, out);
 }
 
 /* Inner products of the vectors of all tracks with those of several. Sums of a chunk are made by
@@ -90,7 +90,7 @@ static void run_gram(const place *at, const bound_op *s, int tracks)
     const gram_kind kind = s->o->hermitian && tracks == s->count ? GRAM_HERMITIAN
                            : s->o->conjugate                     ? GRAM_CONJUGATED
                                                                  : GRAM_PLAIN;
-    at->r->host->kernels->gram(at->n, kind, s->count, tracks, at->pointers, right, sums);
+    at->r->host->blocks->gram(at->n, kind, s->count, tracks, at->pointers, right, sums);
     for (int j = 0; j < tracks; j++)
         for (int k = 0; k < s->count; k++) {
             at->sums[s[j].slot + k].re += sums[j * s->count + k].re;

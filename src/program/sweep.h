@@ -3,6 +3,7 @@
 #ifndef SPRY_SWEEP_H
 #define SPRY_SWEEP_H
 
+#include "program/blocks.h"
 #include "program/runner.h"
 
 /* A vector's memory in a sweep: whole, or the thread's own piece number `local`. */
@@ -66,6 +67,7 @@ typedef struct host_side {
     const sweep_place *place;
     struct resident **there; /* by track, of a device */
     const host_kernels *kernels;
+    const block_kernels *blocks;
     operator_rows rows[OPERATOR_COUNT][3]; /* by transpose */
     const char *diagonal[OPERATOR_COUNT][3];
     int threads, parts[2];

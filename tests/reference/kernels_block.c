@@ -1,7 +1,7 @@
 /* Inner products and sums of blocks of vectors: every type and ISA level against long double. */
 #include "support/numeric.h"
 
-#include "host/host.h"
+#include "program/blocks.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 enum { MOST = 17, LONG = 600 };
 
 typedef struct blocks {
-    const host_kernels *kernels;
+    const block_kernels *kernels;
     spry_type type;
     int64_t n;
     void *x[MOST], *y[MOST];
@@ -17,7 +17,7 @@ typedef struct blocks {
 
 static blocks blocks_new(spry_context *ctx, spry_type type, int64_t n)
 {
-    blocks s = {.kernels = host_kernels_for(ctx, type), .type = type, .n = n};
+    blocks s = {.kernels = block_kernels_for(ctx, type), .type = type, .n = n};
     for (int k = 0; k < MOST; k++) {
         s.x[k] = numeric_array(type, n, k % 3, 20 + (uint64_t)k);
         s.y[k] = numeric_array(type, n, k % 2, 50 + (uint64_t)k);

@@ -7,7 +7,10 @@
  * Flops are 2 n for each pair of vectors; memory is read once for all pairs. The order of additions
  * to a number does not depend on how many vectors there are.
  */
+#include "program/blocks.h"
 #include "host/kernels/kernel.h"
+
+BLOCK_KERNELS(KERNEL_DECLARE)
 
 enum { TILE = 4, PANEL = 128 };
 
@@ -220,3 +223,7 @@ void X(mix)(int64_t n, int terms, int count, const spry_scalar *const *c, const 
 }
 
 #endif
+
+#define ENTRY(result, name, arguments) .name = X(name),
+extern const block_kernels X(blocks_table);
+const block_kernels X(blocks_table) = {BLOCK_KERNELS(ENTRY)};
