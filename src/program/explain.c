@@ -134,7 +134,7 @@ static void print_scalar_op(const plan *p, const plan_op *o, char *text, size_t 
         program_print_expr(p->program, o->expr, value, sizeof value);
     if (o->target != NONE)
         program_print_expr(p->program, o->target, target, sizeof target);
-    if (o->kind == OP_SCALAR || o->kind == OP_SOLVE)
+    if (o->kind == OP_SCALAR || o->kind == OP_SMALL)
         snprintf(text, size, "%s = %s", target, value);
     else if (o->kind == OP_SCALARS)
         snprintf(text, size, "scalars");

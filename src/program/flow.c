@@ -239,7 +239,7 @@ static void mark_nodes(const plan *p, bool *read)
 static bool is_needed(const plan *p, int i, const bool *read)
 {
     const plan_op *o = &p->ops[i];
-    if (o->kind == OP_DOT || o->kind == OP_SCALAR || o->kind == OP_SOLVE)
+    if (o->kind == OP_DOT || o->kind == OP_SCALAR || o->kind == OP_SMALL)
         return read[p->program->exprs[o->target].name];
     if (!op_sweeps(o) || p->vars[o->out.var].array)
         return true;
@@ -347,31 +347,27 @@ done:
     return status;
 }
 
-/* Whether nothing but solve sees the array, as the hermitian matrix that it takes. */
-static bool is_solved(const plan *p, int name)
+/* Whether a function takes the array for the hermitian matrix that it is then. */
+static bool is_hermitian(const plan *p, int name)
 {
     for (int i = 0; i < p->op_count; i++) {
-        const plan_op *o = &p->ops[i];
-        const expr *e = o->kind == OP_SOLVE ? &p->program->exprs[o->expr] : NULL;
-        const bool takes = e && p->program->exprs[e->arg[0]].name == name &&
-                           p->program->exprs[e->arg[1]].name != name;
-        for (int k = 0; o->kind != OP_NONE && k < o->accesses && !takes; k++) {
-            const access *a = &p->accesses[o->access + k];
-            if (!a->vector && !a->write && a->id == name)
-                return false;
-        }
+        const expr *e = p->ops[i].kind == OP_SMALL ? &p->program->exprs[p->ops[i].expr] : NULL;
+        if (e && e->kind == EXPR_SMALL && e->small <= SMALL_ORTH &&
+            p->program->exprs[e->arg[0]].name == name)
+            return true;
     }
-    return true;
+    return false;
 }
 
-/* Half of such inner products says all: those of a block with itself, and those for solve. */
+/* Half of such inner products says all: those of a block with itself, and those for solve and its
+ * like. */
 static void find_hermitian(plan *p)
 {
     for (int i = 0; i < p->op_count; i++) {
         plan_op *o = &p->ops[i];
         o->hermitian =
             o->kind == OP_DOT && o->in[0].all && o->conjugate &&
-            (o->in[0].var == o->in[1].var || is_solved(p, p->program->exprs[o->target].name));
+            (o->in[0].var == o->in[1].var || is_hermitian(p, p->program->exprs[o->target].name));
     }
 }
 

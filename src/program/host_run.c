@@ -189,9 +189,9 @@ static void scalar_time(runner *r, const phase *f)
 {
     for (; r->host->next < f->first + f->count; r->host->next++) {
         const plan_op *o = &r->p->ops[r->host->next];
-        if (o->kind == OP_SOLVE)
-            sweep_solve(r, o);
-        for (int k = 0; o->kind != OP_SOLVE && k < r->track_count && r->status == SPRY_STATUS_OK;
+        if (o->kind == OP_SMALL)
+            sweep_small(r, o);
+        for (int k = 0; o->kind != OP_SMALL && k < r->track_count && r->status == SPRY_STATUS_OK;
              k++)
             if (r->host->active[k] && !(r->tracks[k].done && op_exits(o)))
                 run_scalar(r, &r->tracks[k], o);

@@ -85,7 +85,7 @@ static spry_status check_columns(const lowering *l, int e)
         first == 0 && last == PROGRAM_COLUMNS - 1 && extent[0] == PROGRAM_COLUMNS && extent[1] == 1)
         return SPRY_STATUS_OK;
     return program_fault(l->program, slice->place,
-                         "solve takes and gives whole arrays declared as name[columns]");
+                         "a small matrix is a whole array declared as name[columns]");
 }
 
 static spry_status lower_set(lowering *l, const stmt *s)
@@ -101,14 +101,14 @@ static spry_status lower_set(lowering *l, const stmt *s)
     }
     int to;
     SPRY_GO(ctx, lower_substitute(l, s->target, &to));
-    if (value.kind == EXPR_DOT)
+    if (value.kind == EXPR_DOT && lower_at(l, value.arg[0])->shape != SHAPE_SCALARS)
         return lower_dot(l, s->value, to);
-    plan_op o = lower_new_op(value.kind == EXPR_SOLVE ? OP_SOLVE : OP_SCALAR, s->place);
+    plan_op o = lower_new_op(value.kind == EXPR_SMALL ? OP_SMALL : OP_SCALAR, s->place);
     o.target = to;
-    if (o.kind == OP_SOLVE) {
+    if (o.kind == OP_SMALL) {
         SPRY_GO(ctx, check_columns(l, to));
-        SPRY_GO(ctx, check_columns(l, value.arg[0]));
-        SPRY_GO(ctx, check_columns(l, value.arg[1]));
+        for (int k = 0; k < 3 && value.arg[k] != NONE; k++)
+            SPRY_GO(ctx, check_columns(l, value.arg[k]));
         o.expr = s->value;
     } else {
         SPRY_GO(ctx, lower_scalar(l, s->value, &o.expr));

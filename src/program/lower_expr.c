@@ -337,7 +337,8 @@ bool lower_has_vectors(const program *p, int e)
         return false;
     const expr *source = &p->exprs[e];
     return source->shape == SHAPE_VECTOR || source->shape == SHAPE_VECTORS ||
-           source->kind == EXPR_SOLVE || /* of all tracks: no work of one by itself */
+           /* of all tracks, or nothing that a factor is made of: operations of their own */
+           source->kind == EXPR_SMALL || source->kind == EXPR_DOT ||
            lower_has_vectors(p, source->arg[0]) || lower_has_vectors(p, source->arg[1]) ||
            lower_has_vectors(p, source->arg[2]);
 }
@@ -350,6 +351,13 @@ spry_status lower_scalar(lowering *l, int e, int *out)
     if (!lower_has_vectors(l->program, e))
         return lower_substitute(l, e, out);
     expr copy = *lower_at(l, e);
+    if (copy.kind == EXPR_DOT && lower_at(l, copy.arg[0])->shape == SHAPE_SCALARS) {
+        plan_op o = lower_new_op(OP_SCALAR, copy.place);
+        SPRY_GO(ctx, plan_new_scalar(l->p, "s", &o.target));
+        SPRY_GO(ctx, lower_substitute(l, e, &o.expr));
+        *out = o.target;
+        return lower_emit(l, &o);
+    }
     if (copy.kind == EXPR_DOT || copy.kind == EXPR_NORM) {
         int number;
         SPRY_GO(ctx, plan_new_scalar(l->p, "s", &number));

@@ -64,10 +64,10 @@ static void fit(parser *ps, int target, int value)
         e->shape = SHAPE_VECTOR;
     if (needed == SHAPE_VECTORS)
         parser_fail(ps, ps->p->exprs[target].place, "vectors can only be assigned to one by one");
-    else if (needed == SHAPE_SCALARS && e->kind != EXPR_DOT && e->kind != EXPR_SOLVE)
+    else if (needed == SHAPE_SCALARS && e->kind != EXPR_DOT && e->kind != EXPR_SMALL)
         parser_fail(ps, e->place,
                     "only several inner products%s can be assigned to a run of scalars",
-                    ps->p->block ? ", or solve," : "");
+                    ps->p->block ? ", or a column of a small matrix," : "");
     else
         parser_need(ps, value, needed);
 }

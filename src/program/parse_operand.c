@@ -194,21 +194,24 @@ static int column_of(parser *ps)
     if (!parser_need(ps, e, SHAPE_SCALARS))
         return NONE;
     if (ps->p->exprs[e].kind != EXPR_SLICE)
-        return parser_fail(ps, ps->p->exprs[e].place, "solve takes arrays of numbers");
+        return parser_fail(ps, ps->p->exprs[e].place, "an array of numbers is needed here");
     return e;
 }
 
-/* solve(G, C) */
-static int small_solve(parser *ps)
+/* solve(G, c) and its like */
+static int small_function(parser *ps, program_small which, int arguments)
 {
-    expr e = parser_blank(EXPR_SOLVE, SHAPE_SCALARS, ps->now.begin);
+    expr e = parser_blank(EXPR_SMALL, SHAPE_SCALARS, ps->now.begin);
+    e.small = which;
     parser_advance(ps);
     if (ps->now.kind != '(')
         return parser_unexpected(ps, "(");
     const bool before = open_group(ps, false);
-    e.arg[0] = column_of(ps);
-    parser_expect(ps, ',', ", and another argument");
-    e.arg[1] = column_of(ps);
+    for (int i = 0; i < arguments; i++) {
+        if (i > 0)
+            parser_expect(ps, ',', ", and another argument");
+        e.arg[i] = column_of(ps);
+    }
     close_group(ps, ')', before);
     return parser_add(ps, e);
 }
@@ -224,18 +227,20 @@ static int named(parser *ps)
     static const struct {
         const char *text;
         int arguments;
-    } functions[] = {
+    } functions[] =
+        {
 #define FUNCTION(name, text, arguments) {text, arguments},
-        PROGRAM_WORDS(FUNCTION)
+            PROGRAM_WORDS(FUNCTION)},
+      small[] = {PROGRAM_SMALL(FUNCTION)};
 #undef FUNCTION
-    };
     for (int i = WORD_SQRT; i < WORD_COUNT; i++)
         if (parser_at_word(ps, functions[i].text))
             return function(ps, (program_word)i, functions[i].arguments);
     if (parser_at_word(ps, "random"))
         return random_vector(ps);
-    if (at_block_word(ps, "solve"))
-        return small_solve(ps);
+    for (int i = 0; i < SMALL_COUNT; i++)
+        if (at_block_word(ps, small[i].text))
+            return small_function(ps, (program_small)i, small[i].arguments);
     if (at_block_word(ps, "columns")) {
         const int place = ps->now.begin;
         parser_advance(ps);

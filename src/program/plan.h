@@ -26,9 +26,9 @@ typedef enum op_kind {
     OP_LAST_SWEEP = OP_DOT, /* up to here: done in a sweep; after: scalar time */
     OP_SCALAR,              /* target = expr */
     OP_SCALARS,             /* a statement with loops or branches, of scalars alone */
-    OP_SOLVE,    /* target = expr, a column of a solution that all tracks make together */
-    OP_MOVE,     /* out = in[0], which is not needed any more: they change places */
-    OP_RESIDUAL, /* exits: the solve may end here */
+    OP_SMALL,               /* target = expr: small matrices, of which each track has a column */
+    OP_MOVE,                /* out = in[0], which is not needed any more: they change places */
+    OP_RESIDUAL,            /* exits: the solve may end here */
     OP_ESTIMATE,
     OP_GRADIENT,
     OP_BREAKDOWN,

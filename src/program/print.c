@@ -22,11 +22,12 @@ typedef struct printer {
 static const struct {
     const char *text;
     int arguments;
-} words[] = {
+} words[] =
+    {
 #define WORD_LINE(name, text, arguments) {text, arguments},
-    PROGRAM_WORDS(WORD_LINE)
+        PROGRAM_WORDS(WORD_LINE)},
+  small[] = {PROGRAM_SMALL(WORD_LINE)};
 #undef WORD_LINE
-};
 
 static void put(printer *out, const char *text)
 {
@@ -219,9 +220,10 @@ static void put_inner(printer *out, const expr *e)
         put(out, " ");
         put_expr(out, e->arg[1], LEVEL_PRIMARY);
         break;
-    case EXPR_SOLVE:
-        put(out, "solve(");
-        put_list(out, e, 2);
+    case EXPR_SMALL:
+        put(out, small[e->small].text);
+        put(out, "(");
+        put_list(out, e, small[e->small].arguments);
         put(out, ")");
         break;
     case EXPR_RANDOM:

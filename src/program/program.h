@@ -23,11 +23,12 @@ typedef enum expr_kind {
                    Without arguments [name]: the vector of all right-hand sides */
     EXPR_CALL,  /* word applied to arg[0..]; shape says whether numbers or vectors come out */
     EXPR_APPLY, /* operator `op`, transposed as `transpose` says, applied to vector arg[0] */
-    EXPR_DOT,   /* (arg[0], arg[1]); `conjugate`: the left one. arg[0] may be a slice of vectors */
+    EXPR_DOT,   /* (arg[0], arg[1]); `conjugate`: the left one. arg[0] may be a slice of vectors, or
+                   both slices of scalars */
     EXPR_NORM,  /* |arg[0]| of a vector */
     EXPR_COMBINE, /* arg[0] slice of vectors times arg[1] slice of scalars: the sum, a vector */
     EXPR_RANDOM,  /* vector of random numbers from seed arg[0] */
-    EXPR_SOLVE /* solve(arg[0], arg[1]) of slices of scalars, a column for each right-hand side */
+    EXPR_SMALL    /* a column of what a function of small matrices makes of slices of scalars */
 } expr_kind;
 
 /*
@@ -71,6 +72,17 @@ typedef enum expr_kind {
 #define PROGRAM_WORD_ENUM(name, text, arguments) WORD_##name,
 typedef enum program_word { PROGRAM_WORDS(PROGRAM_WORD_ENUM) WORD_COUNT } program_word;
 
+/* item(NAME, text, arguments): functions of small matrices, of which each right-hand side has a
+ * column, in methods with `block`. */
+#define PROGRAM_SMALL(item)     \
+    item(SOLVE, "solve", 2)     \
+    item(INVERSE, "inverse", 1) \
+    item(ORTH, "orth", 1)       \
+    item(TIMES, "times", 2)     \
+    item(ADJOINT, "adjoint", 1)
+#define PROGRAM_SMALL_ENUM(name, text, arguments) SMALL_##name,
+typedef enum program_small { PROGRAM_SMALL(PROGRAM_SMALL_ENUM) SMALL_COUNT } program_small;
+
 /* The operators a method can name. M is the preconditioner; L and R are its left and right part:
  * all of M on the side that the method's option `side` says, nothing on the other. */
 typedef enum program_operator {
@@ -88,6 +100,7 @@ typedef struct expr {
     double value;
     int name;
     program_word word;
+    program_small small;
     program_operator op;
     spry_transpose transpose;
     bool conjugate;
@@ -95,7 +108,7 @@ typedef struct expr {
 } expr;
 
 typedef enum stmt_kind {
-    STMT_SET,       /* target = value: scalar, scalars (inner products, solve) or vector */
+    STMT_SET,       /* target = value: scalar, scalars (inner products, small matrices) or vector */
     STMT_RESIDUAL,  /* residual value: x is current */
     STMT_ESTIMATE,  /* estimate value: x is brought up to date by the section finish */
     STMT_GRADIENT,  /* gradient value: least squares; as residual, but |A^H r| / (|A| |r|) */
@@ -170,7 +183,7 @@ typedef struct program {
     char precon[32];                          /* what `precon NAME` asks for; "" when it does not */
     bool needs[NEED_COUNT];                   /* `needs hermitian definite` */
     bool flexible;                            /* M may be another one in each iteration */
-    bool block;                               /* right-hand sides see each other: [p], solve */
+    bool block;                               /* right-hand sides see each other: [p] */
     expr *exprs;
     stmt *stmts;
     program_name *names;

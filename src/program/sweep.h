@@ -128,8 +128,8 @@ void host_side_close_track(runner *r, int index);
 void sweep_bind(runner *r, const plan_op *ops, int count);
 /* Does the bound operations on the host, with all threads. */
 void sweep_run(runner *r, const phase *f, const plan_op *alone);
-/* An operation that all tracks do together: solve (solve.c). */
-void sweep_solve(runner *r, const plan_op *o);
+/* Small matrices, which all tracks do together (small.c). */
+void sweep_small(runner *r, const plan_op *o);
 /* Whether tracks see each other; then those that have ended go on with the others, but for x. */
 static inline bool sweep_couples(const runner *r)
 {

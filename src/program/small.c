@@ -1,10 +1,9 @@
 /*
- * solve(G, C): the small system of all tracks. Each track has a column of G, of C, and of the
- * result, with a number for each of them. G is hermitian and positive semidefinite as matrices of
- * inner products are; where its vectors depend on each other, as those of equal right-hand sides
- * do, it has lost rank, and the directions that are left are solved for: Cholesky's factors with
- * pivots, of G scaled to ones on the diagonal (N. J. Higham, in Reliable numerical computation,
- * Oxford 1990, 161-185). So a step in a space of vectors P is the same whatever spans the space.
+ * Small matrices, of which each track has a column: a number for each track. Those that are taken
+ * for hermitian are positive semidefinite as matrices of inner products are; where their vectors
+ * depend on each other, as those of equal right-hand sides do, they have lost rank, and the
+ * directions that are left are worked with: Cholesky's factors with pivots, of the matrix scaled to
+ * ones on its diagonal (N. J. Higham, in Reliable numerical computation, Oxford 1990, 161-185).
  */
 #include "program/sweep.h"
 
@@ -12,7 +11,7 @@
 
 typedef struct small_system {
     int n, rank;
-    spry_scalar a[PROGRAM_COLUMNS][PROGRAM_COLUMNS]; /* G, then its factor L below the diagonal */
+    spry_scalar a[PROGRAM_COLUMNS][PROGRAM_COLUMNS]; /* G, then its factor L in the pivots' order */
     double scale[PROGRAM_COLUMNS]; /* 1 / sqrt of the diagonal; 0 where that is 0 */
     int pivot[PROGRAM_COLUMNS];    /* rows in the order of elimination */
 } small_system;
@@ -99,8 +98,8 @@ static bool factor(small_system *s, double eps)
     return true;
 }
 
-/* L L^H y = c for the rows that have pivots. */
-static void substitute(const small_system *s, spry_scalar *c)
+/* c becomes L^-1 c in the rows that have pivots, 0 in others. */
+static void go_down(const small_system *s, spry_scalar *c)
 {
     for (int k = 0; k < s->rank; k++) {
         const int p = s->pivot[k];
@@ -108,35 +107,84 @@ static void substitute(const small_system *s, spry_scalar *c)
             subtract(&c[p], s->a[p][s->pivot[j]], c[s->pivot[j]], false);
         c[p] = (spry_scalar){c[p].re / s->a[p][p].re, c[p].im / s->a[p][p].re};
     }
+    for (int k = s->rank; k < s->n; k++)
+        c[s->pivot[k]] = (spry_scalar){0, 0};
+}
+
+/* c becomes L^-H c. */
+static void go_up(const small_system *s, spry_scalar *c)
+{
     for (int k = s->rank - 1; k >= 0; k--) {
         const int p = s->pivot[k];
         for (int j = k + 1; j < s->rank; j++)
             subtract(&c[p], s->a[s->pivot[j]][p], c[s->pivot[j]], true);
         c[p] = (spry_scalar){c[p].re / s->a[p][p].re, c[p].im / s->a[p][p].re};
     }
-    for (int k = s->rank; k < s->n; k++)
-        c[s->pivot[k]] = (spry_scalar){0, 0};
 }
 
-void sweep_solve(runner *r, const plan_op *o)
+static void scale(const small_system *s, spry_scalar *c)
 {
-    const expr *source = &r->p->program->exprs[o->expr];
+    for (int i = 0; i < s->n; i++)
+        c[i] = (spry_scalar){c[i].re * s->scale[i], c[i].im * s->scale[i]};
+}
+
+/* Column j of what a function makes of a hermitian matrix: of G^-1 C; of G^-1; of a W such that
+ * W^H G W is 1 in the rows that have pivots, and 0 in others. */
+static void make_column(const runner *r, const small_system *s, const expr *e, int j,
+                        spry_scalar *c)
+{
+    for (int i = 0; i < s->n; i++)
+        c[i] = e->small == SMALL_SOLVE ? column_of(r, j, e->arg[1])[r->host->members[i]]
+                                       : (spry_scalar){i == j, 0};
+    if (e->small != SMALL_ORTH) {
+        scale(s, c);
+        go_down(s, c);
+    }
+    for (int k = s->rank; k < s->n; k++)
+        c[s->pivot[k]] = (spry_scalar){0, 0};
+    go_up(s, c);
+    scale(s, c);
+}
+
+/* Column j of A B, or of A^H. */
+static void make_product(const runner *r, const expr *e, int j, spry_scalar *c)
+{
+    const int *members = r->host->members;
+    for (int i = 0; i < r->host->member_count; i++) {
+        const spry_scalar other = column_of(r, i, e->arg[0])[members[j]];
+        c[i] = e->small == SMALL_ADJOINT ? (spry_scalar){other.re, -other.im} : (spry_scalar){0, 0};
+    }
+    for (int k = 0; e->small == SMALL_TIMES && k < r->host->member_count; k++) {
+        const spry_scalar b = column_of(r, j, e->arg[1])[members[k]];
+        for (int i = 0; i < r->host->member_count; i++)
+            subtract(&c[i], (spry_scalar){-b.re, -b.im}, column_of(r, k, e->arg[0])[members[i]],
+                     false);
+    }
+}
+
+/* Nothing is stored before all is made: the result may go over what it is made of. */
+void sweep_small(runner *r, const plan_op *o)
+{
+    const expr *e = &r->p->program->exprs[o->expr];
+    const int n = r->host->member_count, *members = r->host->members;
+    spry_scalar made[PROGRAM_COLUMNS][PROGRAM_COLUMNS];
     small_system s = {0};
-    const bool solves =
-        gather(r, source->arg[0], &s) && factor(&s, r->tracks[r->host->members[0]].scalars.eps);
-    for (int j = 0; j < r->host->member_count; j++) {
-        spry_scalar c[PROGRAM_COLUMNS];
-        const spry_scalar *right = column_of(r, j, source->arg[1]);
+    const bool copies = e->kind == EXPR_SLICE, factors = !copies && e->small <= SMALL_ORTH;
+    const bool fails =
+        factors && !(gather(r, e->arg[0], &s) && factor(&s, r->tracks[members[0]].scalars.eps));
+    for (int j = 0; j < n && !fails; j++) {
+        if (factors)
+            make_column(r, &s, e, j, made[j]);
+        else if (!copies)
+            make_product(r, e, j, made[j]);
+        for (int i = 0; copies && i < n; i++)
+            made[j][i] = column_of(r, j, o->expr)[members[i]];
+    }
+    for (int j = 0; j < n; j++) {
         spry_scalar *to = column_of(r, j, o->target);
-        for (int i = 0; i < s.n; i++) {
-            const spry_scalar value = right[r->host->members[i]];
-            c[i] = (spry_scalar){value.re * s.scale[i], value.im * s.scale[i]};
-        }
-        if (solves)
-            substitute(&s, c);
-        for (int i = 0; i < PROGRAM_COLUMNS && r->host->active[r->host->members[j]]; i++)
-            to[i] = solves ? (spry_scalar){0, 0} : (spry_scalar){NAN, NAN};
-        for (int i = 0; solves && i < s.n && r->host->active[r->host->members[j]]; i++)
-            to[r->host->members[i]] = (spry_scalar){c[i].re * s.scale[i], c[i].im * s.scale[i]};
+        for (int i = 0; i < PROGRAM_COLUMNS && r->host->active[members[j]]; i++)
+            to[i] = fails ? (spry_scalar){NAN, NAN} : (spry_scalar){0, 0};
+        for (int i = 0; i < n && !fails && r->host->active[members[j]]; i++)
+            to[members[i]] = made[j][i];
     }
 }
