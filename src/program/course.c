@@ -129,7 +129,8 @@ static void write_message(const track *l, const stmt *s, char *text, size_t size
     text[used < size ? used : size - 1] = '\0';
 }
 
-/* Whether all numbers that an expression is made of are finite, but for those it asks about that. */
+/* Whether all numbers that an expression is made of are finite, but for those it asks about that.
+ */
 static bool is_finite(track *l, int e)
 {
     if (e == NONE)

@@ -168,7 +168,9 @@ static void put_traffic(explanation *e, const phase *f)
             const traffic *t = &p->traffics[i];
             if (way == 0 ? !t->read : !t->written)
                 continue;
-            print_ref(p, &t->v, name, sizeof name);
+            vref v = t->v;
+            v.all = false; /* all tracks move what one does */
+            print_ref(p, &v, name, sizeof name);
             put(e, "%s %s", way == 1 && !any ? "; writes" : "", name);
             any = true;
         }

@@ -65,23 +65,27 @@ static void exchange(small_system *s, int i, int j)
 /*
  * Inner products are known to a few roundings of the type; a pivot that is no more than what those
  * of all columns make says nothing. One that is as far below 0 as no rounding makes says that G is
- * not positive semidefinite: false.
+ * not positive semidefinite: false. Rows keep their order where pivots are large enough, so that
+ * factors are triangular as they stand, and sums with them half the work.
  */
 static bool factor(small_system *s, double eps)
 {
-    const double least = s->n * eps, negative = -sqrt(eps);
+    const double least = s->n * eps, negative = -sqrt(eps), enough = 0.1;
     for (int i = 0; i < s->n; i++)
         s->pivot[i] = i;
     for (s->rank = 0; s->rank < s->n; s->rank++) {
         const int k = s->rank;
-        int best = k;
+        double most = 0;
+        int next = k;
         for (int i = k; i < s->n; i++) {
             const double here = s->a[s->pivot[i]][s->pivot[i]].re;
             if (here < negative)
                 return false;
-            best = here > s->a[s->pivot[best]][s->pivot[best]].re ? i : best;
+            most = here > most ? here : most;
         }
-        exchange(s, k, best);
+        while (next < s->n - 1 && s->a[s->pivot[next]][s->pivot[next]].re < enough * most)
+            next++;
+        exchange(s, k, next);
         const int p = s->pivot[k];
         if (!(s->a[p][p].re > least))
             break;

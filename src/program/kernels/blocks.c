@@ -184,25 +184,30 @@ static void mix_some(int64_t n, int terms, int count, const spry_scalar *const *
     real by[PANEL][TILE];
     const real *from[PANEL];
     real *to[TILE];
-    for (int t = 0; t < terms; t++)
-        from[t] = (const real *)v[t] + begin;
-    for (int j = 0; j < count; j++) {
-        to[j] = (real *)y[j] + begin;
-        for (int t = 0; t < terms; t++)
-            by[t][j] = (real)c[j][t].re;
+    int used = 0;
+    for (int t = 0; t < terms; t++) { /* triangular factors leave out some */
+        bool any = false;
+        for (int j = 0; j < count; j++) {
+            by[used][j] = (real)c[j][t].re;
+            any = any || by[used][j] != 0;
+        }
+        from[used] = (const real *)v[t] + begin;
+        used += any;
     }
+    for (int j = 0; j < count; j++)
+        to[j] = (real *)y[j] + begin;
     switch (count) {
     case 1:
-        mix_tile(n, 1, terms, by, from, to);
+        mix_tile(n, 1, used, by, from, to);
         break;
     case 2:
-        mix_tile(n, 2, terms, by, from, to);
+        mix_tile(n, 2, used, by, from, to);
         break;
     case 3:
-        mix_tile(n, 3, terms, by, from, to);
+        mix_tile(n, 3, used, by, from, to);
         break;
     default:
-        mix_tile(n, TILE, terms, by, from, to);
+        mix_tile(n, TILE, used, by, from, to);
         break;
     }
 }
