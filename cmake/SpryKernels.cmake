@@ -1,7 +1,7 @@
-# Compiles src/host/kernels/*.c, src/factor/kernels/*.c, src/precon/kernels/*.c, src/grid/kernels/*.c and src/wave/kernels/*.c once for each scalar type and ISA level of the target processor. Out come
+# Compiles the kernels of rooms, src/ROOM/kernels/*.c, once for each scalar type and ISA level of the target processor. Out come
 # spry_kernel_objects and the header isa_levels.h: the levels as an X-macro list SPRY_ISA_LEVELS(item).
 file(GLOB kernel_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/host/kernels/*.c
-     ${PROJECT_SOURCE_DIR}/src/factor/kernels/*.c ${PROJECT_SOURCE_DIR}/src/precon/kernels/*.c
+     ${PROJECT_SOURCE_DIR}/src/factor/kernels/*.c ${PROJECT_SOURCE_DIR}/src/precon/kernels/*.c ${PROJECT_SOURCE_DIR}/src/program/kernels/*.c
      ${PROJECT_SOURCE_DIR}/src/grid/kernels/*.c ${PROJECT_SOURCE_DIR}/src/wave/kernels/*.c)
 
 set(isa_levels base)

@@ -117,6 +117,7 @@ struct iteration {
     track *track;
     bool estimates; /* iterations are counted at estimates, not at residuals */
     bool left;      /* the method's residual is that of M r: another norm's, with a factor */
+    bool coupled;   /* its run depends on other right-hand sides: it cannot be repeated alone */
 
     int exponent;           /* b and x are scaled by 2^-exponent; mostly 0 */
     spry_vector *own_b;     /* b points here when it is scaled, or was freed of a null space */

@@ -299,6 +299,7 @@ static spry_status run_attempt(spry_solver *solver, iteration *its, int count, i
         its[k].track = l;
         its[k].estimates = solver->plan->estimates;
         its[k].left = solver->plan->setup.use[OPERATOR_L] != USE_NOTHING;
+        its[k].coupled = solver->plan->program->block;
         iteration_attempt(&its[k], solver_has_next(solver), patience);
     }
     reformat_open(&change, solver, its, count, r);
@@ -545,7 +546,13 @@ done:
     return status;
 }
 
-/* At most as many systems as share one reading of the matrix. */
+/* So many systems are solved side by side. */
+static int together(const spry_solver *solver)
+{
+    return solver->plan->program->block ? SOLVED_TOGETHER : SHARED_READING;
+}
+
+/* At most as many systems as share one reading of the matrix, or the spaces of a block method. */
 static spry_status solve_some(spry_solver *solver, int first_system, int count,
                               const spry_vector *const *b, spry_vector *const *x,
                               spry_result *results)
@@ -694,8 +701,8 @@ again:
     status = solver_set_up(solver, count > 0 ? b[0]->device : NULL);
     SPRY_GO(ctx, status);
     SPRY_GO(ctx, solver_agree(solver, check_all_vectors(solver, count, b, x)));
-    for (; done < count; done += SOLVED_TOGETHER) {
-        const int some = count - done < SOLVED_TOGETHER ? count - done : SOLVED_TOGETHER;
+    for (int some; done < count; done += some) {
+        some = count - done < together(solver) ? count - done : together(solver);
         if (done > 0) { /* what stands, unless those before have used up all that can be tried */
             solver_begin_attempts(solver);
             SPRY_GO(ctx, solver_set_up(solver, b[0]->device));

@@ -8,7 +8,8 @@
 #include "matrix/spread.h"
 #include "precon/precon.h"
 
-enum { SOLVED_TOGETHER = 8 }; /* systems that share one reading of the matrix */
+/* Systems that share one reading of the matrix; and those that a block method has at most. */
+enum { SHARED_READING = 8, SOLVED_TOGETHER = PROGRAM_COLUMNS };
 
 /* What a set-up consists of. Each is made from those before it, so that dropping one drops those
  * after it. */

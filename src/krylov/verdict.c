@@ -132,7 +132,8 @@ spry_status verdict_of_run(iteration *it)
         return SPRY_STATUS_OK;
     it->ended = true;
     /* Another attempt does more for x than what this one has had on its way. */
-    const int64_t better = replayed || it->more ? NONE : iteration_find_better(it, drifted);
+    const bool once = replayed || it->more || it->coupled;
+    const int64_t better = once ? NONE : iteration_find_better(it, drifted);
     if (it->truth <= it->tol) { /* whatever else happened */
         it->reason = SPRY_REASON_CONVERGED;
         it->detail[0] = '\0';

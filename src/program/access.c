@@ -68,6 +68,7 @@ static spry_status touch_vector(plan *p, const vref *v, bool write)
     const access a = {.vector = true,
                       .write = write,
                       .sure = write && v->low == v->high,
+                      .all = v->all,
                       .id = v->var,
                       .low = v->low,
                       .high = v->high};
@@ -384,7 +385,7 @@ static spry_status collect_exit(plan *p, plan_op *o)
     spry_context *ctx = p->ctx;
     spry_status status = SPRY_STATUS_OK;
     const int before = p->access_count;
-    const vref x = {p->var_of_name[NAME_X], NONE, NONE, 0, 0};
+    const vref x = {p->var_of_name[NAME_X], NONE, NONE, 0, 0, false};
     /* The operation's own accesses must be next to each other: copy them. */
     const int own = o->access, count = o->accesses;
     for (int k = 0; k < count; k++) {

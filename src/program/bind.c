@@ -79,29 +79,54 @@ static spry_scalar *find_numbers(runner *r, track *l, int e, int64_t count, int6
     return &l->scalars.values[l->scalars.offset[slice->name] + first * cols + column];
 }
 
+/* The vectors of all tracks of the run, each with its number. */
+static void bind_all(runner *r, track *l, const term *t, spry_scalar factor)
+{
+    int64_t apart;
+    const spry_scalar *numbers = find_numbers(r, l, t->numbers, PROGRAM_COLUMNS, &apart);
+    for (int i = 0; numbers && i < r->host->member_count; i++) {
+        const int member = r->host->members[i];
+        add_operand(r, (operand){sweep_vector(r, &r->tracks[member], &t->v, 0), NONE, false},
+                    scalar_multiply(factor, numbers[member * apart]));
+    }
+}
+
+static void bind_term(runner *r, track *l, const term *t)
+{
+    spry_scalar factor = {t->sign, 0};
+    if (t->factor != NONE)
+        factor = scalar_multiply(factor, program_eval(&l->scalars, t->factor));
+    if (t->v.all) {
+        bind_all(r, l, t, factor);
+        return;
+    }
+    if (t->numbers == NONE) {
+        add_operand(r, find(r, l, &t->v), factor);
+        return;
+    }
+    int64_t count, apart;
+    const int64_t first = find_slice(r, l, &t->v, &count);
+    const spry_scalar *numbers = find_numbers(r, l, t->numbers, count, &apart);
+    for (int64_t i = 0; numbers && i < count; i++)
+        add_operand(r, (operand){sweep_vector(r, l, &t->v, first + i), NONE, false},
+                    scalar_multiply(factor, numbers[i * apart]));
+}
+
+/* The track's own terms come first: those of all tracks are added for many at a time. */
 static void bind_terms(runner *r, track *l, bound_op *s)
 {
-    const plan *p = r->p;
     const plan_op *o = s->o;
+    const term *terms = &r->p->terms[o->term];
     s->list = &r->host->operands[r->host->operand_count];
     s->factors = &r->host->factors[r->host->operand_count];
     const int begin = r->host->operand_count;
-    for (int k = 0; k < o->terms; k++) {
-        const term *t = &p->terms[o->term + k];
-        spry_scalar factor = {t->sign, 0};
-        if (t->factor != NONE)
-            factor = scalar_multiply(factor, program_eval(&l->scalars, t->factor));
-        if (t->numbers == NONE) {
-            add_operand(r, find(r, l, &t->v), factor);
-            continue;
-        }
-        int64_t count, apart;
-        const int64_t first = find_slice(r, l, &t->v, &count);
-        const spry_scalar *numbers = find_numbers(r, l, t->numbers, count, &apart);
-        for (int64_t i = 0; numbers && i < count; i++)
-            add_operand(r, (operand){sweep_vector(r, l, &t->v, first + i), NONE, false},
-                        scalar_multiply(factor, numbers[i * apart]));
-    }
+    for (int k = 0; k < o->terms; k++)
+        if (!terms[k].v.all)
+            bind_term(r, l, &terms[k]);
+    s->own = r->host->operand_count - begin;
+    for (int k = 0; k < o->terms; k++)
+        if (terms[k].v.all)
+            bind_term(r, l, &terms[k]);
     s->count = r->host->operand_count - begin;
 }
 
@@ -112,7 +137,13 @@ static void bind_dot(runner *r, track *l, bound_op *s)
     const spry_scalar one = {1, 0};
     s->list = &r->host->operands[r->host->operand_count];
     s->slot = r->host->slot_count;
-    if (slice) {
+    if (o->in[0].all) {
+        for (int i = 0; i < r->host->member_count; i++) {
+            track *member = &r->tracks[r->host->members[i]];
+            add_operand(r, (operand){sweep_vector(r, member, &o->in[0], 0), NONE, false}, one);
+        }
+        s->count = r->host->member_count;
+    } else if (slice) {
         int64_t count;
         const int64_t first = find_slice(r, l, &o->in[0], &count);
         for (int64_t i = 0; i < count; i++)
@@ -149,7 +180,10 @@ static void bind_one(runner *r, int track_index, const plan_op *o)
     const plan *p = r->p;
     const vref *place = o->kind == OP_DOT ? &o->in[1] : &o->out;
     bound_op *s = &r->host->bound[r->host->bound_count++];
-    *s = (bound_op){.o = o, .track = track_index, .space = p->vars[place->var].space};
+    *s = (bound_op){.o = o,
+                    .track = track_index,
+                    .space = p->vars[place->var].space,
+                    .coupled = plan_has_all(p, o)};
     s->out = find(r, l, &o->out);
     s->in[1] = find(r, l, &o->in[1]);
     if (o->kind == OP_COMBINE)
@@ -201,13 +235,16 @@ static void bind_active(runner *r, int track_index, const plan_op *o)
     bool *skip = &r->host->tracks[track_index].skip[o - r->p->ops];
     if (!r->host->active[track_index] || !op_sweeps(o) || plan_calls(r->p, o))
         return;
+    if (r->tracks[track_index].done && o->out.var == r->p->var_of_name[NAME_X])
+        return; /* its x is what it ended with */
     if (*skip)
         *skip = false;
     else
         bind_one(r, track_index, o);
 }
 
-/* Products first, all tracks of one side by side; then track by track. */
+/* Products first, all tracks of one side by side; then track by track, but where tracks see each
+ * other operation by operation, so that what is of all of them is done for all at once. */
 void sweep_bind(runner *r, const plan_op *ops, int count)
 {
     r->host->bound_count = r->host->slot_count = r->host->operand_count = 0;
@@ -215,7 +252,10 @@ void sweep_bind(runner *r, const plan_op *ops, int count)
     for (int i = 0; i < count; i++)
         for (int k = 0; ops[i].kind == OP_APPLY && k < r->track_count; k++)
             bind_active(r, k, &ops[i]);
-    for (int k = 0; k < r->track_count; k++)
+    for (int i = 0; sweep_couples(r) && i < count; i++)
+        for (int k = 0; ops[i].kind != OP_APPLY && k < r->track_count; k++)
+            bind_active(r, k, &ops[i]);
+    for (int k = 0; !sweep_couples(r) && k < r->track_count; k++)
         for (int i = 0; i < count; i++)
             if (ops[i].kind != OP_APPLY)
                 bind_active(r, k, &ops[i]);

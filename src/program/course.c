@@ -129,12 +129,15 @@ static void write_message(const track *l, const stmt *s, char *text, size_t size
     text[used < size ? used : size - 1] = '\0';
 }
 
-/* Whether all numbers that an expression is made of are finite. */
+/* Whether all numbers that an expression is made of are finite, but for those it asks about that.
+ */
 static bool is_finite(track *l, int e)
 {
     if (e == NONE)
         return true;
     const expr *source = &l->scalars.program->exprs[e];
+    if (source->kind == EXPR_CALL && source->word == WORD_FINITE)
+        return true;
     if (source->kind == EXPR_NAME && !value_finite(program_eval(&l->scalars, e)))
         return false;
     return is_finite(l, source->arg[0]) && is_finite(l, source->arg[1]) &&

@@ -6,7 +6,9 @@ static int64_t sums_of(const plan *p, const plan_op *o)
 {
     if (o->kind != OP_DOT)
         return 0;
-    return emit_is_slice(&o->in[0]) ? p->vars[o->in[0].var].extent : 1;
+    return o->in[0].all               ? PROGRAM_COLUMNS
+           : emit_is_slice(&o->in[0]) ? p->vars[o->in[0].var].extent
+                                      : 1;
 }
 
 int64_t emit_slots(const plan *p, const phase *f)
@@ -39,7 +41,7 @@ int emit_skip_bit(const plan *p, int op)
             continue;
         for (int i = block->first; i < block->first + block->count; i++) {
             const plan_op *o = &p->ops[i];
-            bool late = false;
+            bool late = p->program->block; /* a track that has ended has its x */
             if (o->kind != OP_COMBINE || o->out.var != p->var_of_name[NAME_X])
                 continue;
             for (int k = block->first; k < block->first + block->count; k++)

@@ -49,7 +49,7 @@ static bool ref_may_fault(const emitter *m, const vref *v)
 {
     int64_t index;
     if (v->var == NONE || !m->p->vars[v->var].array)
-        return false;
+        return v->all;
     return emit_is_slice(v) || !plan_fixed(m->p, v->first, &index) || index < 0 ||
            index >= m->p->vars[v->var].extent;
 }
@@ -83,7 +83,7 @@ static bool has_prologue(const sweep_text *t, int op)
     for (int k = 0; k < count; k++) {
         bool write;
         const vref *v = plan_ref(t->p, o, k, &write);
-        has = has || (v->var != NONE && t->p->vars[v->var].array);
+        has = has || (v->var != NONE && (v->all || t->p->vars[v->var].array));
     }
     for (int k = 0; o->kind == OP_COMBINE && k < o->terms; k++)
         has = has || t->p->terms[o->term + k].factor != NONE;
@@ -132,6 +132,8 @@ static void put_pointers(sweep_text *t)
  * number. */
 static void declare_index(const sweep_text *t, int op, int k, const vref *v)
 {
+    if (v->var != NONE && v->all)
+        PUT(t, "    const offset i%d_%d = 0, n%d_%d = %d;\n", op, k, op, k, PROGRAM_COLUMNS);
     if (v->var == NONE || !t->p->vars[v->var].array)
         return;
     PUT(t, "    offset i%d_%d = 0;\n", op, k);
@@ -251,27 +253,36 @@ static void put_value(const sweep_text *t, int op, int k, const vref *v)
 
 #define EACH "SP_UNROLL for (int u = 0; u < %d; u++) "
 
+/* Vector `which` of a slice. */
+static void put_from(const sweep_text *t, int op, int k, const vref *v, const char *which)
+{
+    PUT(t, "SP_GLOBAL const scalar *const from = ");
+    if (v->all)
+        PUT(t, "p%d - st[ST_BEFORE] + %s * st[ST_APART];\n", v->var, which);
+    else
+        PUT(t, "p%d + (i%d_%d + %s) * stride%d;\n", v->var, op, k, which, t->p->vars[v->var].space);
+}
+
 static void put_term(const sweep_text *t, int op, int k, const term *s)
 {
     if (s->numbers != NONE) {
-        const int space = t->p->vars[s->v.var].space;
         const int64_t cols = t->p->extent[t->p->program->exprs[s->numbers].name][1];
         PUT(t,
             "            SP_UNROLL_BY(4)\n            for (offset s = 0; s < n%d_%d; s++) {\n"
-            "                const scalar f = sp_scalar(",
-            op, k);
+            "%s                const scalar f = sp_scalar(",
+            op, k, s->v.all ? "                if (!(st[ST_MEMBERS] >> s & 1)) continue;\n" : "");
         if (s->factor != NONE)
             PUT(t, "sp_n_multiply(g%d_%d, num[q%d_%d + s * %" PRId64 "])", op, k, op, k, cols);
         else if (s->sign < 0)
             PUT(t, "sp_n_negate(num[q%d_%d + s * %" PRId64 "])", op, k, cols);
         else
             PUT(t, "num[q%d_%d + s * %" PRId64 "]", op, k, cols);
+        put(t, ");\n                ");
+        put_from(t, op, k, &s->v, "s");
         PUT(t,
-            ");\n                SP_GLOBAL const scalar *const from = p%d + (i%d_%d + s) * "
-            "stride%d;\n"
             "                " EACH "if (on[u])\n"
             "                    t[u] = sp_fma(f, from[i[u]], t[u]);\n            }\n",
-            s->v.var, op, k, space, t->width);
+            t->width);
         return;
     }
     PUT(t, "            " EACH "t[u] = ", t->width);
@@ -351,13 +362,19 @@ static void put_dot(const sweep_text *t, int op)
         "            for (offset s = 0; s < n%d_0; s += 4) {\n"
         "                number a[4];\n"
         "                SP_UNROLL for (int k = 0; k < 4; k++) {\n"
-        "                    const offset which = s + k < n%d_0 ? s + k : n%d_0 - 1;\n"
-        "                    SP_GLOBAL const scalar *const from = p%d + (i%d_0 + which) * "
-        "stride%d;\n"
+        "                    const offset which = ",
+        op, op);
+    if (o->in[0].all) /* that of a track which is none of them is nobody's: any will do */
+        put(t, "st[ST_MEMBERS] >> (s + k) & 1 ? s + k : st[ST_BEFORE] / st[ST_APART]");
+    else
+        PUT(t, "s + k < n%d_0 ? s + k : n%d_0 - 1", op, op);
+    put(t, ";\n                    ");
+    put_from(t, op, 0, &o->in[0], "which");
+    PUT(t,
         "                    a[k] = SP_NUMBER_ZERO;\n"
         "                    " EACH "if (on[u])\n"
         "                        a[k] = sp_number_fma(%s(sp_number(from[i[u]])), sp_number(",
-        op, op, op, op, o->in[0].var, op, t->p->vars[o->in[0].var].space, t->width, left);
+        t->width, left);
     put_value(t, op, 1, &o->in[1]);
     PUT(t,
         "), a[k]);\n                }\n"
@@ -418,7 +435,7 @@ static void put_loads(sweep_text *t)
         for (int k = 0; in_sweep(p, o) && space_of(p, o) == t->space && k < count; k++) {
             bool write;
             const vref *v = plan_ref(p, o, k, &write);
-            if (v->var == NONE || p->vars[v->var].array || t->known[v->var] ||
+            if (v->var == NONE || v->all || p->vars[v->var].array || t->known[v->var] ||
                 (o->kind == OP_APPLY && !write))
                 continue;
             t->known[v->var] = 1;

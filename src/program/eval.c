@@ -226,6 +226,44 @@ static spry_scalar eval_call(scalars *s, const expr *e)
     return s->real ? real_number(real_call(e->word, a.re, b.re)) : complex_call(e->word, a, b);
 }
 
+static void note_fault(scalars *s, int e)
+{
+    if (s->fault == NONE)
+        s->fault = s->program->exprs[e].place;
+}
+
+/* Where a slice of scalars begins, its length and how far they are apart; NULL after a fault. */
+static const spry_scalar *slice_at(scalars *s, int e, int64_t *count, int64_t *apart)
+{
+    const expr *x = &s->program->exprs[e];
+    const int64_t *extent = s->extent[x->name];
+    const int64_t first = program_eval_count(s, x->arg[0]), last = program_eval_count(s, x->arg[1]);
+    const int64_t column = x->arg[2] == NONE ? 0 : program_eval_index(s, x->arg[2], extent[1]);
+    *count = last < first ? 0 : last - first + 1;
+    *apart = extent[1];
+    if (*count > 0 && (first < 0 || last >= extent[0]))
+        note_fault(s, e);
+    return s->fault == NONE && *count > 0 ? s->values + s->offset[x->name] + first * *apart + column
+                                          : NULL;
+}
+
+/* sum conj(a_i) b_i */
+static spry_scalar dot_of_scalars(scalars *s, const expr *x)
+{
+    int64_t count, other, apart, apart_b;
+    spry_scalar sum = {0, 0};
+    const spry_scalar *a = slice_at(s, x->arg[0], &count, &apart);
+    const spry_scalar *b = slice_at(s, x->arg[1], &other, &apart_b);
+    if (count != other)
+        note_fault(s, x->arg[1]);
+    for (int64_t i = 0; a && b && i < count && count == other; i++) {
+        const spry_scalar u = a[i * apart], v = b[i * apart_b];
+        sum.re += u.re * v.re + (s->real ? 0 : u.im * v.im);
+        sum.im += s->real ? 0 : u.re * v.im - u.im * v.re;
+    }
+    return sum;
+}
+
 spry_scalar program_eval(scalars *s, int e)
 {
     const expr *x = &s->program->exprs[e];
@@ -233,6 +271,8 @@ spry_scalar program_eval(scalars *s, int e)
         return real_number(x->value);
     if (x->kind == EXPR_CALL)
         return eval_call(s, x);
+    if (x->kind == EXPR_DOT && s->program->exprs[x->arg[0]].shape == SHAPE_SCALARS)
+        return dot_of_scalars(s, x);
     if (x->kind == EXPR_NAME && x->shape == SHAPE_SCALAR) {
         const spry_scalar *value = program_scalar_at(s, e);
         return !value ? real_number(0) : s->real ? real_number(value->re) : *value;
@@ -243,12 +283,6 @@ spry_scalar program_eval(scalars *s, int e)
 bool program_holds(scalars *s, int e)
 {
     return truth(s, program_eval(s, e));
-}
-
-static void note_fault(scalars *s, int e)
-{
-    if (s->fault == NONE)
-        s->fault = s->program->exprs[e].place;
 }
 
 int64_t program_eval_count(scalars *s, int e)

@@ -29,6 +29,10 @@ static void print_ref(const plan *p, const vref *v, char *text, size_t size)
 {
     char first[64], last[64];
     print_var(p, v->var, text, size);
+    if (v->all) {
+        snprintf(first, sizeof first, "%s", text);
+        snprintf(text, size, "[%s]", first);
+    }
     if (v->first == NONE)
         return;
     const size_t used = strlen(text);
@@ -130,7 +134,7 @@ static void print_scalar_op(const plan *p, const plan_op *o, char *text, size_t 
         program_print_expr(p->program, o->expr, value, sizeof value);
     if (o->target != NONE)
         program_print_expr(p->program, o->target, target, sizeof target);
-    if (o->kind == OP_SCALAR)
+    if (o->kind == OP_SCALAR || o->kind == OP_SMALL)
         snprintf(text, size, "%s = %s", target, value);
     else if (o->kind == OP_SCALARS)
         snprintf(text, size, "scalars");
@@ -164,7 +168,9 @@ static void put_traffic(explanation *e, const phase *f)
             const traffic *t = &p->traffics[i];
             if (way == 0 ? !t->read : !t->written)
                 continue;
-            print_ref(p, &t->v, name, sizeof name);
+            vref v = t->v;
+            v.all = false; /* all tracks move what one does */
+            print_ref(p, &v, name, sizeof name);
             put(e, "%s %s", way == 1 && !any ? "; writes" : "", name);
             any = true;
         }

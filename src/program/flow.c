@@ -140,6 +140,19 @@ static bool reads_var(const plan *p, const plan_op *o, int var)
     return o->kind != OP_NONE && (o->in[0].var == var || o->in[1].var == var);
 }
 
+/* Whether an operation reads a vector of all tracks. */
+static bool reads_all(const plan *p, const plan_op *o, int var)
+{
+    const int count = plan_ref_count(p, o);
+    for (int k = 0; o->kind != OP_NONE && k < count; k++) {
+        bool write;
+        const vref *v = plan_ref(p, o, k, &write);
+        if (v->var == var && v->all)
+            return true;
+    }
+    return false;
+}
+
 static void replace_reads(plan *p, plan_op *o, int from, int to)
 {
     for (int k = 0; k < 2; k++)
@@ -174,10 +187,13 @@ void plan_read_through(plan *p, const node *n, int i)
 {
     plan_op copy = p->ops[i];
     const int u = copy.out.var, v = p->terms[copy.term].v.var;
+    const bool callers = v == p->var_of_name[NAME_X] || v == p->var_of_name[NAME_B];
     int to = i;
     bool fixed = false;
     for (int j = i + 1; j < n->first + n->count; j++) {
         plan_op *o = &p->ops[j];
+        if (callers && reads_all(p, o, u)) /* which have to be the runner's own */
+            break;
         const bool ends = writes_var(o, u) || writes_var(o, v);
         const bool clash = o->kind == OP_APPLY && o->out.var == v; /* cannot read what it writes */
         if (!clash && !(writes_var(o, v) && needed_after(p, n, j, u)))
@@ -223,7 +239,7 @@ static void mark_nodes(const plan *p, bool *read)
 static bool is_needed(const plan *p, int i, const bool *read)
 {
     const plan_op *o = &p->ops[i];
-    if (o->kind == OP_DOT || o->kind == OP_SCALAR)
+    if (o->kind == OP_DOT || o->kind == OP_SCALAR || o->kind == OP_SMALL)
         return read[p->program->exprs[o->target].name];
     if (!op_sweeps(o) || p->vars[o->out.var].array)
         return true;
@@ -331,6 +347,30 @@ done:
     return status;
 }
 
+/* Whether a function takes the array for the hermitian matrix that it is then. */
+static bool is_hermitian(const plan *p, int name)
+{
+    for (int i = 0; i < p->op_count; i++) {
+        const expr *e = p->ops[i].kind == OP_SMALL ? &p->program->exprs[p->ops[i].expr] : NULL;
+        if (e && e->kind == EXPR_SMALL && e->small <= SMALL_ORTH &&
+            p->program->exprs[e->arg[0]].name == name)
+            return true;
+    }
+    return false;
+}
+
+/* Half of such inner products says all: those of a block with itself, and those for solve and its
+ * like. */
+static void find_hermitian(plan *p)
+{
+    for (int i = 0; i < p->op_count; i++) {
+        plan_op *o = &p->ops[i];
+        o->hermitian =
+            o->kind == OP_DOT && o->in[0].all && o->conjugate &&
+            (o->in[0].var == o->in[1].var || is_hermitian(p, p->program->exprs[o->target].name));
+    }
+}
+
 static void renumber(plan *p)
 {
     for (int i = 0; i < p->op_count; i++)
@@ -361,6 +401,7 @@ spry_status plan_simplify(plan *p)
     SPRY_GO(ctx, free_factors(p));
     renumber(p);
     SPRY_GO(ctx, plan_collect(p));
+    find_hermitian(p);
     SPRY_GO(ctx, plan_live(p));
 done:
     return status;

@@ -78,7 +78,7 @@ done:
 
 int64_t host_most_vectors(const plan *p, const vref *v)
 {
-    return v->first == v->last ? 1 : p->vars[v->var].extent;
+    return v->all ? PROGRAM_COLUMNS : v->first == v->last ? 1 : p->vars[v->var].extent;
 }
 
 /*
@@ -267,6 +267,7 @@ static spry_status open_parts(runner *r)
     if (d)
         SPRY_GO(ctx, base_calloc(ctx, r->track_room, sizeof(void *), &r->host->there));
     r->host->kernels = host_kernels_for(ctx, r->type);
+    r->host->blocks = block_kernels_for(ctx, r->type);
     r->host->threads = host_side_threads(r);
     for (int space = 0; space < 2; space++) {
         const int64_t chunks = (r->n[space] + CHUNK - 1) / CHUNK;
@@ -278,6 +279,7 @@ static spry_status open_parts(runner *r)
     }
     SPRY_GO(ctx, base_calloc(ctx, r->track_room, sizeof *r->host->tracks, &r->host->tracks));
     SPRY_GO(ctx, base_calloc(ctx, r->track_room, sizeof *r->host->active, &r->host->active));
+    SPRY_GO(ctx, base_calloc(ctx, r->track_room, sizeof *r->host->members, &r->host->members));
 done:
     return status;
 }
@@ -350,8 +352,8 @@ void host_side_close(runner *r)
         for (int t = 0; t < 3; t++)
             base_free(r->ctx, h->cuts[k][t]);
     sweep_close_ranks(r);
-    void *const arrays[] = {h->tracks, h->active,   h->bound,  h->operands, h->factors, h->sums,
-                            h->pieces, h->pointers, h->packed, h->piece_at, h->there};
+    void *const arrays[] = {h->tracks, h->active, h->members,  h->bound,  h->operands, h->factors,
+                            h->sums,   h->pieces, h->pointers, h->packed, h->piece_at, h->there};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         base_free(r->ctx, arrays[k]);
     base_free(r->ctx, h);

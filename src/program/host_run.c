@@ -3,10 +3,11 @@
 
 static void run_nodes(runner *r, int first);
 
+/* Where tracks see each other, one that has ended goes on for the others. */
 static bool any_active(const runner *r)
 {
     for (int k = 0; k < r->track_count; k++)
-        if (r->host->active[k])
+        if (r->host->active[k] && !r->tracks[k].done)
             return true;
     return false;
 }
@@ -142,7 +143,7 @@ static spry_status transfer(runner *r, track *l, const view_vector *at, spry_vec
 static void finish_track(runner *r, track *l)
 {
     course_finish(r, l); /* which leaves a failure in r->status */
-    r->host->active[l - r->tracks] = false;
+    r->host->active[l - r->tracks] = sweep_couples(r);
 }
 
 static void run_exit(runner *r, track *l, const plan_op *o)
@@ -186,10 +187,15 @@ static void run_scalar(runner *r, track *l, const plan_op *o)
 /* What needs numbers only, from r->host->next on. */
 static void scalar_time(runner *r, const phase *f)
 {
-    for (; r->host->next < f->first + f->count; r->host->next++)
-        for (int k = 0; k < r->track_count && r->status == SPRY_STATUS_OK; k++)
-            if (r->host->active[k])
-                run_scalar(r, &r->tracks[k], &r->p->ops[r->host->next]);
+    for (; r->host->next < f->first + f->count; r->host->next++) {
+        const plan_op *o = &r->p->ops[r->host->next];
+        if (o->kind == OP_SMALL)
+            sweep_small(r, o);
+        for (int k = 0; o->kind != OP_SMALL && k < r->track_count && r->status == SPRY_STATUS_OK;
+             k++)
+            if (r->host->active[k] && !(r->tracks[k].done && op_exits(o)))
+                run_scalar(r, &r->tracks[k], o);
+    }
 }
 
 /* Tracks that are called for together. */
@@ -362,7 +368,7 @@ static void run_if(runner *r, const node *n)
             run_nodes(r, way == 0 ? n->body : n->other);
         r->host->active = all;
         for (int k = 0; k < r->track_count; k++)
-            all[k] = all[k] && !r->tracks[k].done;
+            all[k] = all[k] && (sweep_couples(r) || !r->tracks[k].done);
     }
 }
 
@@ -405,8 +411,11 @@ static spry_status run_loop(runner *r)
 spry_status host_side_run(runner *r, int first, int count)
 {
     memset(r->host->active, 0, (size_t)r->track_room * sizeof *r->host->active);
+    r->host->member_count = 0;
     for (int k = first; k < first + count; k++) {
         r->host->active[k] = !r->tracks[k].done;
+        if (r->host->active[k])
+            r->host->members[r->host->member_count++] = k;
         memset(r->host->tracks[k].skip, 0, (size_t)r->p->op_count * sizeof(bool));
     }
     tell_turn(r);

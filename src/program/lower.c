@@ -65,7 +65,7 @@ done:
 
 plan_op lower_new_op(op_kind kind, int place)
 {
-    const vref none = {NONE, NONE, NONE, 0, 0};
+    const vref none = {NONE, NONE, NONE, 0, 0, false};
     return (plan_op){.kind = kind,
                      .place = place,
                      .out = none,
@@ -73,6 +73,19 @@ plan_op lower_new_op(op_kind kind, int place)
                      .target = NONE,
                      .expr = NONE,
                      .stmt = NONE};
+}
+
+/* A run that has a number for each right-hand side: an array of as many, all of it. */
+static spry_status check_columns(const lowering *l, int e)
+{
+    const expr *slice = lower_at(l, e);
+    const int64_t *extent = l->p->extent[slice->name];
+    int64_t first, last;
+    if (plan_fixed(l->p, slice->arg[0], &first) && plan_fixed(l->p, slice->arg[1], &last) &&
+        first == 0 && last == PROGRAM_COLUMNS - 1 && extent[0] == PROGRAM_COLUMNS && extent[1] == 1)
+        return SPRY_STATUS_OK;
+    return program_fault(l->program, slice->place,
+                         "a small matrix is a whole array declared as name[columns]");
 }
 
 static spry_status lower_set(lowering *l, const stmt *s)
@@ -88,11 +101,18 @@ static spry_status lower_set(lowering *l, const stmt *s)
     }
     int to;
     SPRY_GO(ctx, lower_substitute(l, s->target, &to));
-    if (value.kind == EXPR_DOT)
+    if (value.kind == EXPR_DOT && lower_at(l, value.arg[0])->shape != SHAPE_SCALARS)
         return lower_dot(l, s->value, to);
-    plan_op o = lower_new_op(OP_SCALAR, s->place);
+    plan_op o = lower_new_op(value.kind == EXPR_SMALL ? OP_SMALL : OP_SCALAR, s->place);
     o.target = to;
-    SPRY_GO(ctx, lower_scalar(l, s->value, &o.expr));
+    if (o.kind == OP_SMALL) {
+        SPRY_GO(ctx, check_columns(l, to));
+        for (int k = 0; k < 3 && value.arg[k] != NONE; k++)
+            SPRY_GO(ctx, check_columns(l, value.arg[k]));
+        o.expr = s->value;
+    } else {
+        SPRY_GO(ctx, lower_scalar(l, s->value, &o.expr));
+    }
     SPRY_GO(ctx, lower_emit(l, &o));
 done:
     return status;

@@ -61,7 +61,7 @@ done:
     return status;
 }
 
-static const vref no_vector = {NONE, NONE, NONE, 0, 0};
+static const vref no_vector = {NONE, NONE, NONE, 0, 0, false};
 
 /* The operand an EXPR_NAME or EXPR_SLICE of vectors means. */
 spry_status lower_ref(lowering *l, int e, vref *v)
@@ -69,7 +69,7 @@ spry_status lower_ref(lowering *l, int e, vref *v)
     const expr source = *lower_at(l, e);
     const int var = l->p->var_of_name[source.name];
     const int64_t extent = l->p->vars[var].extent;
-    *v = (vref){var, NONE, NONE, 0, extent - 1};
+    *v = (vref){var, NONE, NONE, 0, extent - 1, source.kind == EXPR_SLICE && source.arg[0] == NONE};
     if (source.arg[0] == NONE)
         return SPRY_STATUS_OK;
     spry_status status = lower_substitute(l, source.arg[0], &v->first);
@@ -222,7 +222,7 @@ static spry_status check_lengths(lowering *l, const vref *v, int numbers)
     if (!plan_fixed(l->p, v->first, &low) || !plan_fixed(l->p, v->last, &high) ||
         !plan_fixed(l->p, slice.arg[0], &first) || !plan_fixed(l->p, slice.arg[1], &last))
         return SPRY_STATUS_OK;
-    const int64_t vectors = high < low ? 0 : high - low + 1;
+    const int64_t vectors = v->all ? PROGRAM_COLUMNS : high < low ? 0 : high - low + 1;
     const int64_t count = last < first ? 0 : last - first + 1;
     if (vectors == count)
         return SPRY_STATUS_OK;
@@ -276,6 +276,25 @@ done:
     return status;
 }
 
+/* Emits target = sum. What all tracks read none may write: the sum then has a vector of its own. */
+static spry_status emit_apart(lowering *l, const sum *s, const vref *target, int place)
+{
+    spry_context *ctx = l->p->ctx;
+    sum copy = {.count = 1};
+    bool clash = false;
+    spry_status status = SPRY_STATUS_OK;
+    for (int k = 0; k < s->count; k++)
+        clash = clash || (s->terms[k].v.all && s->terms[k].v.var == target->var);
+    if (!clash)
+        return emit_sum(l, s, target, place);
+    copy.terms[0] = (term){1, NONE, NONE, no_vector};
+    SPRY_GO(ctx, new_vector(l, &copy.terms[0].v));
+    SPRY_GO(ctx, emit_sum(l, s, &copy.terms[0].v, place));
+    SPRY_GO(ctx, emit_sum(l, &copy, target, place));
+done:
+    return status;
+}
+
 /* target = e */
 spry_status lower_vector(lowering *l, int e, const vref *target)
 {
@@ -288,7 +307,7 @@ spry_status lower_vector(lowering *l, int e, const vref *target)
     if (status != SPRY_STATUS_OK || made)
         return status;
     status = add_terms(l, &s, e, 1, NONE);
-    return status == SPRY_STATUS_OK ? emit_sum(l, &s, target, source.place) : status;
+    return status == SPRY_STATUS_OK ? emit_apart(l, &s, target, source.place) : status;
 }
 
 /* Emits target = (u, v) for an inner product or the square of a norm. */
@@ -318,6 +337,8 @@ bool lower_has_vectors(const program *p, int e)
         return false;
     const expr *source = &p->exprs[e];
     return source->shape == SHAPE_VECTOR || source->shape == SHAPE_VECTORS ||
+           /* of all tracks, or nothing that a factor is made of: operations of their own */
+           source->kind == EXPR_SMALL || source->kind == EXPR_DOT ||
            lower_has_vectors(p, source->arg[0]) || lower_has_vectors(p, source->arg[1]) ||
            lower_has_vectors(p, source->arg[2]);
 }
@@ -330,6 +351,13 @@ spry_status lower_scalar(lowering *l, int e, int *out)
     if (!lower_has_vectors(l->program, e))
         return lower_substitute(l, e, out);
     expr copy = *lower_at(l, e);
+    if (copy.kind == EXPR_DOT && lower_at(l, copy.arg[0])->shape == SHAPE_SCALARS) {
+        plan_op o = lower_new_op(OP_SCALAR, copy.place);
+        SPRY_GO(ctx, plan_new_scalar(l->p, "s", &o.target));
+        SPRY_GO(ctx, lower_substitute(l, e, &o.expr));
+        *out = o.target;
+        return lower_emit(l, &o);
+    }
     if (copy.kind == EXPR_DOT || copy.kind == EXPR_NORM) {
         int number;
         SPRY_GO(ctx, plan_new_scalar(l->p, "s", &number));

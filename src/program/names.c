@@ -85,9 +85,14 @@ bool parser_at_keyword(const parser *ps)
     return ps->now.kind == TOKEN_NAME && holds(keywords, parser_text(ps, ps->now).text);
 }
 
-bool parser_reserved(const char *word)
+/* Of methods with `block` alone, so that those without can go on using the names. */
+#define SMALL_WORD(name, text, arguments) text,
+static const char *const block_words[] = {PROGRAM_SMALL(SMALL_WORD) "columns", NULL};
+
+bool parser_reserved(const parser *ps, const char *word)
 {
-    return holds(keywords, word) || holds(operands, word);
+    return holds(keywords, word) || holds(operands, word) ||
+           (ps->p->block && holds(block_words, word));
 }
 
 int parser_add_name(parser *ps, token t, name_kind kind)
@@ -96,7 +101,7 @@ int parser_add_name(parser *ps, token t, name_kind kind)
     if (ps->status != SPRY_STATUS_OK)
         return NONE;
     const parser_word word = parser_text(ps, t);
-    if (parser_reserved(word.text))
+    if (parser_reserved(ps, word.text))
         return parser_fail(ps, t.begin, "%s belongs to the notation and cannot be a name",
                            word.text);
     const int known = program_find_name(p, word.text);

@@ -38,7 +38,7 @@ static stmt blank(stmt_kind kind, int place)
 static int assignable(parser *ps, token t)
 {
     const parser_word word = parser_text(ps, t);
-    if (parser_reserved(word.text))
+    if (parser_reserved(ps, word.text))
         return parser_fail(ps, t.begin, "%s belongs to the notation and cannot be assigned to",
                            word.text);
     const int name = program_find_name(ps->p, word.text);
@@ -64,9 +64,10 @@ static void fit(parser *ps, int target, int value)
         e->shape = SHAPE_VECTOR;
     if (needed == SHAPE_VECTORS)
         parser_fail(ps, ps->p->exprs[target].place, "vectors can only be assigned to one by one");
-    else if (needed == SHAPE_SCALARS && e->kind != EXPR_DOT)
+    else if (needed == SHAPE_SCALARS && e->kind != EXPR_DOT && e->kind != EXPR_SMALL)
         parser_fail(ps, e->place,
-                    "only several inner products can be assigned to a run of scalars");
+                    "only several inner products%s can be assigned to a run of scalars",
+                    ps->p->block ? ", or a column of a small matrix," : "");
     else
         parser_need(ps, value, needed);
 }

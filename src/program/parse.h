@@ -85,8 +85,8 @@ bool parser_enter(parser *ps);
 /* names.c */
 /* Whether the token at hand is a word of the notation that is no operand. */
 bool parser_at_keyword(const parser *ps);
-/* Whether the notation itself uses the word. */
-bool parser_reserved(const char *word);
+/* Whether the notation itself uses the word; in methods with `block` it has some more. */
+bool parser_reserved(const parser *ps, const char *word);
 int parser_add_name(parser *ps, token t, name_kind kind);
 /* Fails because the name means nothing here. */
 int parser_unknown(parser *ps, token t);

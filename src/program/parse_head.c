@@ -211,6 +211,17 @@ static void keeps_line(parser *ps)
     } while (parser_take(ps, ','));
 }
 
+/* Its words are names before it, so it comes before all names. */
+static void block_line(parser *ps)
+{
+    if (ps->p->block)
+        parser_fail(ps, ps->now.begin, "this was said before");
+    if (ps->p->name_count > NAME_B + 1)
+        parser_fail(ps, ps->now.begin, "block stands before options and declarations");
+    ps->p->block = true;
+    parser_advance(ps);
+}
+
 static bool head_line(parser *ps)
 {
     if (parser_at_word(ps, "for"))
@@ -223,6 +234,8 @@ static bool head_line(parser *ps)
         needs_line(ps);
     else if (parser_at_word(ps, "flexible"))
         flexible_line(ps);
+    else if (parser_at_word(ps, "block"))
+        block_line(ps);
     else if (parser_at_word(ps, "option"))
         option_line(ps);
     else if (parser_at_word(ps, "vectors") || parser_at_word(ps, "scalars"))

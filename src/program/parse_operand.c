@@ -71,6 +71,30 @@ static void indices(parser *ps, const program_name *n, expr *e)
     close_group(ps, ']', before);
 }
 
+static int whole_number(parser *ps, int place, double value)
+{
+    expr e = parser_blank(EXPR_NUMBER, SHAPE_SCALAR, place);
+    e.value = value;
+    return parser_add(ps, e);
+}
+
+/* An array of numbers without an index: all of it, in methods with `block`. */
+static int whole_array(parser *ps, token t, int name)
+{
+    expr e = parser_blank(EXPR_SLICE, SHAPE_SCALARS, t.begin);
+    const int extent = ps->p->names[name].extent[0];
+    const expr size = ps->p->exprs[extent];
+    e.name = name;
+    e.arg[0] = whole_number(ps, t.begin, 0);
+    if (size.kind == EXPR_NUMBER) {
+        e.arg[1] = whole_number(ps, t.begin, size.value - 1);
+    } else {
+        const int arg[3] = {extent, whole_number(ps, t.begin, 1), NONE};
+        e.arg[1] = parser_call(ps, t.begin, WORD_SUBTRACT, SHAPE_SCALAR, arg);
+    }
+    return parser_add(ps, e);
+}
+
 int parser_element(parser *ps, token t, int name)
 {
     if (ps->status != SPRY_STATUS_OK)
@@ -80,6 +104,8 @@ int parser_element(parser *ps, token t, int name)
     const bool array = n->kind == NAME_SCALARS || n->kind == NAME_VECTORS;
     expr e = parser_blank(EXPR_NAME, vectors ? SHAPE_VECTOR : SHAPE_SCALAR, t.begin);
     e.name = name;
+    if (ps->p->block && n->kind == NAME_SCALARS && n->extent[1] == NONE && ps->now.kind != '[')
+        return whole_array(ps, t, name);
     if (array != (ps->now.kind == '['))
         return parser_fail(ps, t.begin, "%s is %s", n->text,
                            array ? "an array: an index is needed" : "not an array");
@@ -136,21 +162,90 @@ static int random_vector(parser *ps)
     return parser_add(ps, e);
 }
 
+/* [p]: the vectors of that name of all right-hand sides. */
+static int of_all(parser *ps)
+{
+    const int place = ps->now.begin;
+    expr e = parser_blank(EXPR_SLICE, SHAPE_VECTORS, place);
+    if (!ps->p->block)
+        return parser_fail(
+            ps, place,
+            "[ ] stands for the vectors of all right-hand sides, in methods with the "
+            "line block");
+    const bool before = open_group(ps, false);
+    const token t = ps->now;
+    if (!parser_expect(ps, TOKEN_NAME, "the name of a vector"))
+        return NONE;
+    e.name = program_find_name(ps->p, parser_text(ps, t).text);
+    if (e.name == NONE)
+        return parser_unknown(ps, t);
+    if (ps->p->names[e.name].kind != NAME_VECTOR || e.name == NAME_X || e.name == NAME_B ||
+        !ps->assigned[e.name])
+        return parser_fail(ps, t.begin, "%s is no vector of the method's own that has a value here",
+                           ps->p->names[e.name].text);
+    close_group(ps, ']', before);
+    return parser_add(ps, e);
+}
+
+/* A column for each right-hand side. */
+static int column_of(parser *ps)
+{
+    const int e = parser_expr(ps);
+    if (!parser_need(ps, e, SHAPE_SCALARS))
+        return NONE;
+    if (ps->p->exprs[e].kind != EXPR_SLICE)
+        return parser_fail(ps, ps->p->exprs[e].place, "an array of numbers is needed here");
+    return e;
+}
+
+/* solve(G, c) and its like */
+static int small_function(parser *ps, program_small which, int arguments)
+{
+    expr e = parser_blank(EXPR_SMALL, SHAPE_SCALARS, ps->now.begin);
+    e.small = which;
+    parser_advance(ps);
+    if (ps->now.kind != '(')
+        return parser_unexpected(ps, "(");
+    const bool before = open_group(ps, false);
+    for (int i = 0; i < arguments; i++) {
+        if (i > 0)
+            parser_expect(ps, ',', ", and another argument");
+        e.arg[i] = column_of(ps);
+    }
+    close_group(ps, ')', before);
+    return parser_add(ps, e);
+}
+
+/* Words that methods with `block` have. */
+static bool at_block_word(const parser *ps, const char *word)
+{
+    return ps->p->block && parser_at_word(ps, word);
+}
+
 static int named(parser *ps)
 {
     static const struct {
         const char *text;
         int arguments;
-    } functions[] = {
+    } functions[] =
+        {
 #define FUNCTION(name, text, arguments) {text, arguments},
-        PROGRAM_WORDS(FUNCTION)
+            PROGRAM_WORDS(FUNCTION)},
+      small[] = {PROGRAM_SMALL(FUNCTION)};
 #undef FUNCTION
-    };
     for (int i = WORD_SQRT; i < WORD_COUNT; i++)
         if (parser_at_word(ps, functions[i].text))
             return function(ps, (program_word)i, functions[i].arguments);
     if (parser_at_word(ps, "random"))
         return random_vector(ps);
+    for (int i = 0; i < SMALL_COUNT; i++)
+        if (at_block_word(ps, small[i].text))
+            return small_function(ps, (program_small)i, small[i].arguments);
+    if (at_block_word(ps, "columns")) {
+        const int place = ps->now.begin;
+        parser_advance(ps);
+        return whole_number(ps, place, PROGRAM_COLUMNS);
+    }
     return parser_at_keyword(ps) ? parser_unexpected(ps, "a name or a number") : variable(ps);
 }
 
@@ -163,6 +258,8 @@ int parser_operand(parser *ps)
         return parenthesis(ps);
     case '|':
         return bars(ps);
+    case '[':
+        return of_all(ps);
     case TOKEN_NAME:
         return named(ps);
     default:

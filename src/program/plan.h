@@ -26,6 +26,7 @@ typedef enum op_kind {
     OP_LAST_SWEEP = OP_DOT, /* up to here: done in a sweep; after: scalar time */
     OP_SCALAR,              /* target = expr */
     OP_SCALARS,             /* a statement with loops or branches, of scalars alone */
+    OP_SMALL,               /* target = expr: small matrices, of which each track has a column */
     OP_MOVE,                /* out = in[0], which is not needed any more: they change places */
     OP_RESIDUAL,            /* exits: the solve may end here */
     OP_ESTIMATE,
@@ -39,6 +40,7 @@ typedef struct vref {
     int var;           /* NONE: no operand */
     int first, last;   /* expressions; NONE for plain vectors */
     int64_t low, high; /* the same as numbers where they are known, else the whole array */
+    bool all;          /* of all tracks, side by side: [p] */
 } vref;
 
 typedef struct term {
@@ -57,6 +59,8 @@ typedef struct plan_op {
     program_operator op;
     spry_transpose transpose;
     bool conjugate;
+    bool hermitian; /* of DOT with vectors of all tracks: the inner products are a hermitian matrix
+                     */
     int target, expr, stmt;
     int phase;
     bool seen;            /* a copy that was read through */
@@ -67,6 +71,7 @@ typedef struct plan_op {
 typedef struct access {
     bool vector, write;
     bool sure; /* of writes: all of low..high is written */
+    bool all;  /* of all tracks, not of the one at hand alone */
     int id;
     int64_t low, high;
 } access;
@@ -213,8 +218,10 @@ bool plan_fixed(const plan *p, int e, int64_t *value);
 /* The vectors an operation touches: operands 0..count-1, the last is the one it writes. */
 int plan_ref_count(const plan *p, const plan_op *o);
 const vref *plan_ref(const plan *p, const plan_op *o, int k, bool *write);
-/* Whether an operation goes through a slice of vectors. */
+/* Whether an operation goes through a slice of vectors, or those of all tracks; and whether it does
+ * the latter. */
 bool plan_has_slice(const plan *p, const plan_op *o);
+bool plan_has_all(const plan *p, const plan_op *o);
 bool plan_same_ref(const plan *p, const vref *a, const vref *b);
 /* How many vectors it stands for, for comparing plans. */
 int64_t plan_weight(const plan *p, const vref *v);

@@ -22,11 +22,12 @@ typedef struct printer {
 static const struct {
     const char *text;
     int arguments;
-} words[] = {
+} words[] =
+    {
 #define WORD_LINE(name, text, arguments) {text, arguments},
-    PROGRAM_WORDS(WORD_LINE)
+        PROGRAM_WORDS(WORD_LINE)},
+  small[] = {PROGRAM_SMALL(WORD_LINE)};
 #undef WORD_LINE
-};
 
 static void put(printer *out, const char *text)
 {
@@ -152,10 +153,13 @@ static void put_call(printer *out, const expr *e)
     }
 }
 
-/* name, name[i, j], name[a..b, j] */
+/* name, name[i, j], name[a..b, j], [name] */
 static void put_name(printer *out, const expr *e)
 {
+    const bool of_all = e->kind == EXPR_SLICE && e->arg[0] == NONE;
+    put(out, of_all ? "[" : "");
     put(out, out->p->names[e->name].text);
+    put(out, of_all ? "]" : "");
     for (int i = 0; i < 3 && e->arg[i] != NONE; i++) {
         put(out, i == 0 ? "[" : i == 1 && e->kind == EXPR_SLICE ? ".." : ", ");
         put_expr(out, e->arg[i], LEVEL_OR);
@@ -215,6 +219,12 @@ static void put_inner(printer *out, const expr *e)
         put_expr(out, e->arg[0], LEVEL_PRIMARY);
         put(out, " ");
         put_expr(out, e->arg[1], LEVEL_PRIMARY);
+        break;
+    case EXPR_SMALL:
+        put(out, small[e->small].text);
+        put(out, "(");
+        put_list(out, e, small[e->small].arguments);
+        put(out, ")");
         break;
     case EXPR_RANDOM:
         put(out, "random(");

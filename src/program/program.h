@@ -9,6 +9,8 @@
 #include "base/base.h"
 
 enum { NONE = -1 };
+/* Right-hand sides that a method with the line `block` solves together at most. */
+enum { PROGRAM_COLUMNS = 16 };
 
 /* Scalar: one number (truth values are 0 and 1). Scalars, vectors: a run of an array, name[a..b].
  */
@@ -17,13 +19,16 @@ typedef enum shape { SHAPE_SCALAR, SHAPE_VECTOR, SHAPE_SCALARS, SHAPE_VECTORS } 
 typedef enum expr_kind {
     EXPR_NUMBER, /* value; of shape SHAPE_VECTOR (from p = 0) it is the zero vector */
     EXPR_NAME,  /* name; arg[0], arg[1]: indices of an array's element, NONE where there are none */
-    EXPR_SLICE, /* name[arg[0]..arg[1]] or name[arg[0]..arg[1], arg[2]]; both ends belong to it */
+    EXPR_SLICE, /* name[arg[0]..arg[1]] or name[arg[0]..arg[1], arg[2]]; both ends belong to it.
+                   Without arguments [name]: the vector of all right-hand sides */
     EXPR_CALL,  /* word applied to arg[0..]; shape says whether numbers or vectors come out */
     EXPR_APPLY, /* operator `op`, transposed as `transpose` says, applied to vector arg[0] */
-    EXPR_DOT,   /* (arg[0], arg[1]); `conjugate`: the left one. arg[0] may be a slice of vectors */
+    EXPR_DOT,   /* (arg[0], arg[1]); `conjugate`: the left one. arg[0] may be a slice of vectors, or
+                   both slices of scalars */
     EXPR_NORM,  /* |arg[0]| of a vector */
     EXPR_COMBINE, /* arg[0] slice of vectors times arg[1] slice of scalars: the sum, a vector */
-    EXPR_RANDOM   /* vector of random numbers from seed arg[0] */
+    EXPR_RANDOM,  /* vector of random numbers from seed arg[0] */
+    EXPR_SMALL    /* a column of what a function of small matrices makes of slices of scalars */
 } expr_kind;
 
 /*
@@ -67,6 +72,17 @@ typedef enum expr_kind {
 #define PROGRAM_WORD_ENUM(name, text, arguments) WORD_##name,
 typedef enum program_word { PROGRAM_WORDS(PROGRAM_WORD_ENUM) WORD_COUNT } program_word;
 
+/* item(NAME, text, arguments): functions of small matrices, of which each right-hand side has a
+ * column, in methods with `block`. */
+#define PROGRAM_SMALL(item)     \
+    item(SOLVE, "solve", 2)     \
+    item(INVERSE, "inverse", 1) \
+    item(ORTH, "orth", 1)       \
+    item(TIMES, "times", 2)     \
+    item(ADJOINT, "adjoint", 1)
+#define PROGRAM_SMALL_ENUM(name, text, arguments) SMALL_##name,
+typedef enum program_small { PROGRAM_SMALL(PROGRAM_SMALL_ENUM) SMALL_COUNT } program_small;
+
 /* The operators a method can name. M is the preconditioner; L and R are its left and right part:
  * all of M on the side that the method's option `side` says, nothing on the other. */
 typedef enum program_operator {
@@ -84,6 +100,7 @@ typedef struct expr {
     double value;
     int name;
     program_word word;
+    program_small small;
     program_operator op;
     spry_transpose transpose;
     bool conjugate;
@@ -91,7 +108,7 @@ typedef struct expr {
 } expr;
 
 typedef enum stmt_kind {
-    STMT_SET,       /* target = value: scalar, scalars (from a block inner product) or vector */
+    STMT_SET,       /* target = value: scalar, scalars (inner products, small matrices) or vector */
     STMT_RESIDUAL,  /* residual value: x is current */
     STMT_ESTIMATE,  /* estimate value: x is brought up to date by the section finish */
     STMT_GRADIENT,  /* gradient value: least squares; as residual, but |A^H r| / (|A| |r|) */
@@ -166,6 +183,7 @@ typedef struct program {
     char precon[32];                          /* what `precon NAME` asks for; "" when it does not */
     bool needs[NEED_COUNT];                   /* `needs hermitian definite` */
     bool flexible;                            /* M may be another one in each iteration */
+    bool block;                               /* right-hand sides see each other: [p] */
     expr *exprs;
     stmt *stmts;
     program_name *names;

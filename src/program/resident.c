@@ -1,6 +1,8 @@
 /* A plan's memory and program on a device, and its launches. */
 #include "program/resident.h"
 
+#include "program/sweep.h"
+
 #include <stdlib.h>
 
 enum { ALIGN_ELEMENTS = 128, MOST_ARGUMENTS = 96 };
@@ -20,7 +22,7 @@ static int64_t place_vectors(resident *s)
 {
     const plan *p = s->p;
     control_word *table = s->mirror + ST_SLOTS;
-    int64_t used = 0;
+    int64_t used = s->before;
     for (int k = 0; k < p->slots; k++)
         table[k].whole = -1;
     for (int v = 0; v < p->var_count; v++) {
@@ -34,12 +36,27 @@ static int64_t place_vectors(resident *s)
             used += stride;
         }
     }
-    return used;
+    return used - s->before;
+}
+
+/* The memory of vectors: its own, or a part of the first track's where tracks see each other. */
+static spry_status open_vectors(resident *s, int track_index, int64_t elements)
+{
+    const runner *r = s->r;
+    if (!s->p->program->block)
+        return device_alloc(s->d, elements * r->size, &s->memory);
+    s->apart = elements;
+    s->before = track_index * elements;
+    s->borrows = track_index > 0;
+    if (!s->borrows)
+        return device_alloc(s->d, r->track_room * elements * r->size, &s->memory);
+    s->memory = r->host->there[0]->memory;
+    return SPRY_STATUS_OK;
 }
 
 /* Slots that share a number are as long as the longer space: numbers are not shared between
  * spaces (plan_store). */
-static spry_status open_memory(resident *s)
+static spry_status open_memory(resident *s, int track_index)
 {
     spry_context *ctx = s->r->ctx;
     const plan *p = s->p;
@@ -66,7 +83,7 @@ static spry_status open_memory(resident *s)
     if (s->r->foresees)
         goto done;
     SPRY_GO(ctx, device_alloc(s->d, s->words * 8, &s->control));
-    SPRY_GO(ctx, device_alloc(s->d, elements * s->r->size, &s->memory));
+    SPRY_GO(ctx, open_vectors(s, track_index, elements));
 done:
     return status;
 }
@@ -404,10 +421,10 @@ spry_status resident_launch(resident *s, const char *kernel, int number, const p
 
 spry_status resident_open(runner *r)
 {
-    return resident_make(r, false, &r->resident);
+    return resident_make(r, false, 0, &r->resident);
 }
 
-spry_status resident_make(runner *r, bool joined, resident **out)
+spry_status resident_make(runner *r, bool joined, int track_index, resident **out)
 {
     spry_context *ctx = r->ctx;
     resident *s = NULL;
@@ -420,7 +437,7 @@ spry_status resident_make(runner *r, bool joined, resident **out)
     s->d = device_of(r->operators[OPERATOR_A]);
     SPRY_GO(ctx, find_counters(s));
     SPRY_GO(ctx, open_operators(s));
-    SPRY_GO(ctx, open_memory(s));
+    SPRY_GO(ctx, open_memory(s, track_index));
     if (joined)
         s->held = false;
     else
@@ -445,8 +462,9 @@ void resident_free(runner *r, resident *s)
     if (s->control && !s->d->lost) /* what was sent without waiting is the mirror's */
         (void)device_finish(s->d);
     device_graph_free(s->graph);
-    device_memory *const blocks[] = {s->control, s->memory,   s->partials,
-                                     s->call_in, s->call_out, s->whole_partials};
+    device_memory *const blocks[] = {s->control,  s->borrows ? NULL : s->memory,
+                                     s->partials, s->call_in,
+                                     s->call_out, s->whole_partials};
     for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++)
         device_free(blocks[k]);
     void *const arrays[] = {
@@ -474,6 +492,8 @@ spry_status resident_prepare(resident *s, track *l)
     s->l = l;
     (void)place_vectors(s); /* where they were at first: a recording may know addresses */
     mirror[ST_FAULT].whole = NONE;
+    mirror[ST_BEFORE].whole = s->before;
+    mirror[ST_APART].whole = s->apart;
     for (int space = 0; space < 2; space++) {
         mirror[ST_STRIDE0 + space].whole = s->stride[space];
         mirror[ST_N0 + space].whole = r->n[space];

@@ -45,7 +45,10 @@
     word(POSITIONS_H)                                                                 \
     word(X)             /* addresses, where memory has some */                        \
     word(B)                                                                           \
-    word(BARRIER)       /* groups that have come to a barrier of all, ever */
+    word(BARRIER)       /* groups that have come to a barrier of all, ever */          \
+    word(BEFORE)        /* elements of the tracks before this one, which share its memory */ \
+    word(APART)         /* elements from a track's vectors to the next track's */      \
+    word(MEMBERS)       /* bits of the tracks whose vectors [v] stands for */
 /* clang-format on */
 
 #define RESIDENT_WORD_NAME(name) ST_##name,
@@ -85,10 +88,10 @@ typedef struct emit_job {
 int64_t emit_slots(const plan *p, const phase *f);
 /* The first of those of an operation. */
 int64_t emit_slot(const plan *p, const phase *f, int op);
-/* Whether an operand is a slice of an array. */
+/* Whether an operand is a slice of an array, or has a vector of each track. */
 static inline bool emit_is_slice(const vref *v)
 {
-    return v->first != NONE && v->first != v->last;
+    return v->all || (v->first != NONE && v->first != v->last);
 }
 /* Whether a phase has products by rows with A, A^T or A^H, and with which, the only one. NONE: with
  * none. */
@@ -157,6 +160,10 @@ typedef struct resident {
     int group;
     int64_t *groups; /* by phase */
     int64_t stride[2];
+    int64_t
+        before;    /* elements of the tracks before it, in the memory that the first of them owns */
+    int64_t apart; /* elements of each of them */
+    bool borrows;  /* its memory is that of the first */
 
     /* The control block: a mirror of it, and where its parts begin, in words. */
     control_word *mirror;
@@ -210,8 +217,9 @@ typedef struct resident {
 } resident;
 
 spry_status resident_open(runner *r);
-/* The same of a track of a runner on ranks, without a course; and frees what there is of it. */
-spry_status resident_make(runner *r, bool joined, resident **out);
+/* The same of a track of a runner whose course is the host's; and frees what there is of it. Tracks
+ * that see each other have their vectors in one memory, of the first of them. */
+spry_status resident_make(runner *r, bool joined, int track_index, resident **out);
 void resident_free(runner *r, resident *s);
 /* Zeros in the track's vectors and the control block as the run begins, in the mirror. */
 spry_status resident_prepare(resident *s, track *l);

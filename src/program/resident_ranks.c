@@ -1,6 +1,7 @@
 /*
- * Plans on the device of a rank. The course is the host's (host_run.c): scalar work and exits are
- * done there, with the same numbers on all ranks, whether these work on devices or on processors.
+ * Plans on the device of a rank, and those of tracks that see each other. The course is the host's
+ * (host_run.c): scalar work and exits are done there, with the same numbers on all ranks, whether
+ * these work on devices or on processors, and with the numbers of all tracks.
  * The device has the vectors and does the sweeps: before each it is given the numbers and the
  * places of vectors, and after it the sums of all its groups come back, to be joined with those of
  * the other ranks in one message (sweep_ranks.c).
@@ -27,7 +28,7 @@ static spry_status open_track(runner *r, int index)
 {
     resident **s = &r->host->there[index];
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(r->ctx, resident_make(r, true, s));
+    SPRY_GO(r->ctx, resident_make(r, true, index, s));
     SPRY_GO(r->ctx,
             base_alloc(r->ctx, MOST_AHEAD * sent_words(*s), sizeof *(*s)->copies, &(*s)->copies));
     SPRY_GO(r->ctx, resident_open_calls(*s));
@@ -59,6 +60,9 @@ static spry_status send(resident *s, int64_t skip)
     if (s->sent == MOST_AHEAD)
         SPRY_GO(ctx, wait_sent(s));
     s->mirror[ST_SKIP].whole = skip;
+    s->mirror[ST_MEMBERS].whole = 0;
+    for (int k = 0; k < s->r->host->member_count; k++)
+        s->mirror[ST_MEMBERS].whole |= (int64_t)1 << s->r->host->members[k];
     s->mirror[ST_STOP].whole = STOP_NOT;
     s->mirror[ST_TICKET].whole = 0;
     for (int k = 0; k < s->p->slots; k++)
@@ -132,7 +136,8 @@ static void take_sums(runner *r, int track_index, const phase *f, const double *
             continue;
         const int64_t first = emit_slot(r->p, f, (int)(b->o - r->p->ops));
         for (int k = 0; k < b->count; k++) {
-            const double *at = sums + (first + k) * width;
+            const int64_t slot = first + (b->o->in[0].all ? r->host->members[k] : k);
+            const double *at = sums + slot * width;
             r->host->sums[b->slot + k] = (spry_scalar){at[0], width == 2 ? at[1] : 0};
         }
     }

@@ -11,6 +11,9 @@
 
 /* Sweeps work on chunks of CHUNK elements, products on RUN chunks at a time. */
 enum { MOST_TRACKS = 64, CHUNK = OPERATOR_GRAIN, RUN = 16, MOST_PARTS = 512 };
+/* Where tracks see each other, what products make for all of them is to stay in the second cache.
+ */
+enum { COUPLED_RUN = 1 };
 
 typedef enum report_kind { REPORT_RESIDUAL, REPORT_ESTIMATE, REPORT_GRADIENT } report_kind;
 

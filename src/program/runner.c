@@ -72,7 +72,7 @@ void runner_foresee(plan *p, const spry_operator *A, int64_t n)
 {
     spry_device *d = device_of(A);
     char before[MESSAGE_SIZE];
-    if (!d || !device_foresees(d))
+    if (!d || !device_foresees(d) || p->program->block)
         return;
     runner r = {.p = p,
                 .ctx = p->ctx,
@@ -95,14 +95,17 @@ spry_status runner_new(plan *p, const runner_operators *operators, int tracks, r
     spry_status status = SPRY_STATUS_OK;
     runner *r = NULL;
     *out = NULL;
+    if (p->program->block && tracks > PROGRAM_COLUMNS)
+        return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED, "%d right-hand sides; %s takes %d together",
+                         tracks, p->program->method, PROGRAM_COLUMNS);
     status = base_calloc(ctx, 1, sizeof *r, &r);
     if (status == SPRY_STATUS_OK)
         status = base_calloc(ctx, tracks, sizeof *r->tracks, &r->tracks);
     if (r) { /* what closes it */
         r->ctx = ctx;
-        r->class = !device_of(A)     ? &runner_host
-                   : A->rows_part.is ? &runner_device_ranks
-                                     : &runner_device;
+        r->class = !device_of(A)                          ? &runner_host
+                   : A->rows_part.is || p->program->block ? &runner_device_ranks
+                                                          : &runner_device;
     }
     SPRY_GO(ctx, A->rows_part.is ? team_agree(ctx, status) : status);
     /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): all have agreed that it is there */

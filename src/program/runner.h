@@ -34,7 +34,8 @@ typedef struct runner_class {
     spry_status (*transfer)(runner *r, track *l, const view_vector *at, spry_vector *v, bool put);
 } runner_class;
 
-/* Of a device on ranks: its course is the host's, whose numbers all ranks have alike. */
+/* Of a device on ranks, and where tracks see each other: its course is the host's, whose numbers
+ * all ranks have alike. */
 extern const runner_class runner_host, runner_device, runner_device_ranks;
 
 struct runner {

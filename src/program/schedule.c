@@ -27,7 +27,8 @@ typedef struct scheduling {
 enum { MOST_TRIED = 100000000 };
 
 /* Phases that a common place puts between operation a and a later one b. */
-static int distance_by(const plan_op *a, const access *by_a, const plan_op *b, const access *by_b)
+static int distance_by(const plan *p, const plan_op *a, const access *by_a, const plan_op *b,
+                       const access *by_b)
 {
     if ((!by_a->write && !by_b->write) || !access_meets(by_a, by_b))
         return -1;
@@ -37,6 +38,8 @@ static int distance_by(const plan_op *a, const access *by_a, const plan_op *b, c
         return 0;
     if (!by_a->vector) /* an inner product is there when the sweep has ended */
         return by_a->write;
+    if (p->setup.apart && (by_a->all || by_b->all)) /* where tracks go one after the other */
+        return 1;
     if (b->kind == OP_APPLY && a->kind != OP_APPLY)
         return 1; /* products come first in a sweep */
     const bool whole =
@@ -50,7 +53,19 @@ bool plan_has_slice(const plan *p, const plan_op *o)
     for (int k = 0; k < count; k++) {
         bool write;
         const vref *v = plan_ref(p, o, k, &write);
-        if (v->var != NONE && v->first != v->last)
+        if (v->var != NONE && (v->all || v->first != v->last))
+            return true;
+    }
+    return false;
+}
+
+bool plan_has_all(const plan *p, const plan_op *o)
+{
+    const int count = plan_ref_count(p, o);
+    for (int k = 0; k < count; k++) {
+        bool write;
+        const vref *v = plan_ref(p, o, k, &write);
+        if (v->var != NONE && v->all)
             return true;
     }
     return false;
@@ -62,7 +77,7 @@ static int distance_of(const plan *p, const plan_op *a, const plan_op *b)
     for (int i = 0; i < a->accesses; i++)
         for (int j = 0; j < b->accesses; j++) {
             const int d =
-                distance_by(a, &p->accesses[a->access + i], b, &p->accesses[b->access + j]);
+                distance_by(p, a, &p->accesses[a->access + i], b, &p->accesses[b->access + j]);
             distance = d > distance ? d : distance;
         }
     if (p->setup.apart && distance == 0 && op_sweeps(a) && op_sweeps(b) &&

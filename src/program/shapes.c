@@ -98,9 +98,26 @@ int parser_negate(parser *ps, int place, int e)
     return parser_call(ps, place, WORD_NEGATE, parser_shape(ps, e), (int[3]){e, NONE, NONE});
 }
 
+/* (a, b) of slices of scalars, in methods with `block`. */
+static int dot_of_scalars(parser *ps, int place, int left, int right)
+{
+    if (!parser_need(ps, right, SHAPE_SCALARS))
+        return NONE;
+    for (int k = 0; k < 2; k++)
+        if (ps->p->exprs[k ? right : left].kind != EXPR_SLICE)
+            return parser_fail(ps, place, "arrays of numbers are needed here");
+    expr e = parser_blank(EXPR_DOT, SHAPE_SCALAR, place);
+    e.conjugate = true;
+    e.arg[0] = left;
+    e.arg[1] = right;
+    return parser_add(ps, e);
+}
+
 int parser_dot(parser *ps, int place, int left, int right, bool conjugate)
 {
     const bool several = parser_shape(ps, left) == SHAPE_VECTORS;
+    if (ps->p->block && parser_shape(ps, left) == SHAPE_SCALARS)
+        return dot_of_scalars(ps, place, left, right);
     if (!parser_need(ps, left, several ? SHAPE_VECTORS : SHAPE_VECTOR) ||
         !parser_need(ps, right, SHAPE_VECTOR))
         return NONE;

@@ -40,17 +40,18 @@ static bool changes_vector(const plan *p, const plan_op *o, const vref *v)
 static void share_dot(plan *p, const node *n, int j)
 {
     plan_op *b = &p->ops[j];
-    if (p->program->exprs[b->target].kind != EXPR_NAME)
+    const bool all = b->in[0].all;
+    if (p->program->exprs[b->target].kind != EXPR_NAME && !all)
         return;
     for (int i = j - 1; i >= n->first; i--) {
         const plan_op *a = &p->ops[i];
         if (a->kind == OP_DOT && plan_same_ref(p, &a->in[0], &b->in[0]) &&
             plan_same_ref(p, &a->in[1], &b->in[1]) && a->conjugate == b->conjugate &&
-            p->program->exprs[a->target].kind == EXPR_NAME) {
+            a->in[0].all == all && (all || p->program->exprs[a->target].kind == EXPR_NAME)) {
             for (int k = i + 1; k < j; k++)
                 if (plan_changes(p, &p->ops[k], a->target))
                     return;
-            b->kind = OP_SCALAR;
+            b->kind = all ? OP_SMALL : OP_SCALAR;
             b->expr = a->target;
             b->in[0].var = b->in[1].var = NONE;
             return;
@@ -139,7 +140,7 @@ static spry_status set_aside(plan *p, int block, int i)
     SPRY_GO(ctx, plan_new_var(p, &var));
     SPRY_GO(ctx, new_term(p, &at));
     p->vars[var].space = p->vars[copy.out.var].space;
-    p->ops[i].out = (vref){var, NONE, NONE, 0, 0};
+    p->ops[i].out = (vref){var, NONE, NONE, 0, 0, false};
     become_copy(p, &copy, &p->ops[i].out, at);
     SPRY_GO(ctx, plan_insert(p, block, i + 1, &copy));
     SPRY_GO(ctx, plan_collect(p));

@@ -93,6 +93,7 @@ static void see(storing *s, const node *block, const plan_op *o)
             continue;
         if (o->kind == OP_APPLY && write)
             s->p->vars[v->var].wide = true;
+        s->whole[v->var] = s->whole[v->var] || v->all;
         if (o->kind == OP_MOVE || o->kind == OP_APPLY)
             s->whole[v->var] = s->whole[v->var] || o->kind == OP_MOVE || !write || plan_calls(p, o);
         /* Read before it is made: it comes from elsewhere. */
@@ -114,6 +115,20 @@ static void see_lives(storing *s, int index)
             note_clash(s, v, o->out.var);
 }
 
+/* What all tracks read is not there for any of them to write. */
+static void see_all(storing *s, const phase *f, const plan_op *a)
+{
+    const plan *p = s->p;
+    const int count = plan_ref_count(p, a);
+    for (int k = 0; k < count; k++) {
+        bool write;
+        const vref *v = plan_ref(p, a, k, &write);
+        for (int j = f->first; v->var != NONE && v->all && j < f->first + f->sweep_count; j++)
+            if (p->ops[j].out.var != NONE && p->ops[j].out.var != v->var)
+                note_clash(s, v->var, p->ops[j].out.var);
+    }
+}
+
 /* A product reads all of its operand while others of the phase write, and writes before they read.
  */
 static void see_phase(storing *s, const phase *f)
@@ -121,6 +136,7 @@ static void see_phase(storing *s, const phase *f)
     const plan *p = s->p;
     for (int i = f->first; i < f->first + f->sweep_count; i++) {
         const plan_op *a = &p->ops[i];
+        see_all(s, f, a);
         if (a->kind != OP_APPLY)
             continue;
         for (int j = f->first; j < f->first + f->sweep_count; j++) {

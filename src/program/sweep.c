@@ -52,6 +52,65 @@ static void run_dot(const place *at, const bound_op *s)
     }
 }
 
+/* Linear combinations of vectors of all tracks: what each has of its own, then the vectors that
+ * they share, which are read once for several sums. */
+static void run_mix(const place *at, const bound_op *s, int tracks)
+{
+    const host_kernels *kernels = at->r->host->kernels;
+    const int shared = s->count - s->own;
+    const spry_scalar *factors[PROGRAM_COLUMNS];
+    void *out[PROGRAM_COLUMNS];
+    for (int j = 0; j < tracks; j++) {
+        const bound_op *t = &s[j];
+        out[j] = address(at, t, &t->out);
+        factors[j] = t->factors + t->own;
+        for (int k = 0; k < t->own; k++)
+            at->pointers[k] = address(at, t, &t->list[k]);
+        const bool there = t->own == 1 && at->pointers[0] == out[j] && t->factors[0].re == 1 &&
+                           t->factors[0].im == 0;
+        if (!there)
+            kernels->combine(at->n, t->own, t->factors, at->pointers, out[j]);
+    }
+    for (int k = 0; k < shared; k++)
+        at->pointers[k] = address(at, s, &s->list[s->own + k]);
+    at->r->host->blocks->mix(at->n, shared, tracks, factors, at->pointers, out);
+}
+
+/* Inner products of the vectors of all tracks with those of several. Sums of a chunk are made by
+ * themselves, as ranks may send them. */
+static void run_gram(const place *at, const bound_op *s, int tracks)
+{
+    const void *right[PROGRAM_COLUMNS];
+    spry_scalar sums[PROGRAM_COLUMNS * PROGRAM_COLUMNS] = {{0, 0}};
+    for (int k = 0; k < s->count; k++)
+        at->pointers[k] = address(at, s, &s->list[k]);
+    for (int j = 0; j < tracks; j++)
+        right[j] = address(at, &s[j], &s[j].in[1]);
+    /* All of them with all: half of the products says the rest. */
+    const gram_kind kind = s->o->hermitian && tracks == s->count ? GRAM_HERMITIAN
+                           : s->o->conjugate                     ? GRAM_CONJUGATED
+                                                                 : GRAM_PLAIN;
+    at->r->host->blocks->gram(at->n, kind, s->count, tracks, at->pointers, right, sums);
+    for (int j = 0; j < tracks; j++)
+        for (int k = 0; k < s->count; k++) {
+            at->sums[s[j].slot + k].re += sums[j * s->count + k].re;
+            at->sums[s[j].slot + k].im += sums[j * s->count + k].im;
+        }
+}
+
+/* The bound operations from s on that are done together: of as many tracks. */
+static int run_coupled(const place *at, const bound_op *s, const bound_op *end)
+{
+    int tracks = 1;
+    while (s + tracks < end && s[tracks].o == s->o)
+        tracks++;
+    if (s->o->kind == OP_DOT)
+        run_gram(at, s, tracks);
+    else
+        run_mix(at, s, tracks);
+    return tracks;
+}
+
 /* The same product for the tracks that share it; gives their number. One that is known is copied.
  */
 static int run_rows(const place *at, const bound_op *s)
@@ -129,8 +188,8 @@ static void run_bound(const place *at, const bound_op *s)
     }
 }
 
-/* The bound operations of one track that are no products, for the chunks from..to-1 of a run. Each
- * part's sums begin with its first chunk. */
+/* The bound operations of one track, or of all where they see each other, that are no products, for
+ * the chunks from..to-1 of a run. Each part's sums begin with its first chunk. */
 static void run_track(place at, int space, const bound_op *first, const bound_op *end, int64_t to)
 {
     const runner *r = at.r;
@@ -142,18 +201,24 @@ static void run_track(place at, int space, const bound_op *first, const bound_op
             at.sums = r->host->sums + (int64_t)part * r->host->slot_count;
         }
         at.n = to - at.begin < CHUNK ? to - at.begin : CHUNK;
-        for (const bound_op *s = first; s < end; s++) {
-            if (s->space != space)
-                continue;
-            if (s->o->kind == OP_DOT && at.begin == rows.begin)
+        for (const bound_op *s = first; s < end; s++)
+            if (s->space == space && s->o->kind == OP_DOT && at.begin == rows.begin)
                 memset(&at.sums[s->slot], 0, (size_t)s->count * sizeof *at.sums);
-            run_bound(&at, s);
+        for (const bound_op *s = first; s < end;) {
+            const bool here = s->space == space;
+            if (here && s->coupled) {
+                s += run_coupled(&at, s, end);
+                continue;
+            }
+            if (here)
+                run_bound(&at, s);
+            s++;
         }
     }
 }
 
-/* Rows of one space, of one share: in runs, whose ends need not be ends of parts. Tracks have
- * nothing to do with each other, so each goes through the run by itself. */
+/* Rows of one space, of one share: in runs, whose ends need not be ends of parts. Tracks that have
+ * nothing to do with each other go through the run one by one. */
 static void run_rows_of(runner *r, int space, range rows, int share)
 {
     const bound_op *end = r->host->bound + r->host->bound_count;
@@ -161,8 +226,9 @@ static void run_rows_of(runner *r, int space, range rows, int share)
                 .pieces = r->host->pieces + share * r->host->pieces_bytes,
                 .pointers = r->host->pointers + (int64_t)share * r->host->most_terms,
                 .sums = r->host->sums};
-    for (at.run = rows.begin; at.run < rows.end; at.run += RUN * CHUNK) {
-        const int64_t stop = rows.end - at.run < RUN * CHUNK ? rows.end : at.run + RUN * CHUNK;
+    const int64_t length = (sweep_couples(r) ? COUPLED_RUN : RUN) * CHUNK;
+    for (at.run = rows.begin; at.run < rows.end; at.run += length) {
+        const int64_t stop = rows.end - at.run < length ? rows.end : at.run + length;
         const bound_op *s = r->host->bound;
         at.begin = at.run;
         at.n = stop - at.run;
@@ -170,7 +236,7 @@ static void run_rows_of(runner *r, int space, range rows, int share)
             s += s->space == space ? run_rows(&at, s) : s->tracks;
         while (s < end) {
             const bound_op *first = s;
-            while (s < end && s->track == first->track)
+            while (s < end && (sweep_couples(r) || s->track == first->track))
                 s++;
             run_track(at, space, first, s, stop);
         }
@@ -295,14 +361,15 @@ spry_scalar sweep_add_parts(spry_scalar *sums, int parts, int64_t apart)
 }
 
 /* Where inner product k of a bound operation goes. */
-static spry_scalar *target_of(track *l, const bound_op *s, int k)
+static spry_scalar *target_of(const runner *r, track *l, const bound_op *s, int k)
 {
     const expr *target = &l->scalars.program->exprs[s->o->target];
     if (target->kind == EXPR_NAME)
         return program_scalar_at(&l->scalars, s->o->target);
     const int64_t rows = l->scalars.extent[target->name][0];
     const int64_t cols = l->scalars.extent[target->name][1];
-    const int64_t row = program_eval_count(&l->scalars, target->arg[0]) + k;
+    const int64_t row = program_eval_count(&l->scalars, target->arg[0]) +
+                        (s->o->in[0].all ? r->host->members[k] : k);
     const int64_t column =
         target->arg[2] == NONE ? 0 : program_eval_index(&l->scalars, target->arg[2], cols);
     if (row < 0 || row >= rows)
@@ -321,7 +388,8 @@ static void check_lengths(track *l, const bound_op *s)
     const int64_t first = program_eval_count(&l->scalars, target->arg[0]);
     const int64_t last = program_eval_count(&l->scalars, target->arg[1]);
     const int64_t length = last < first ? 0 : last - first + 1;
-    if (length != s->count && l->scalars.fault == NONE)
+    const int64_t needed = s->o->in[0].all ? PROGRAM_COLUMNS : s->count;
+    if (length != needed && l->scalars.fault == NONE)
         l->scalars.fault = target->place;
 }
 
@@ -330,7 +398,7 @@ void sweep_store(runner *r, const bound_op *s, const spry_scalar *sums)
     track *l = &r->tracks[s->track];
     check_lengths(l, s);
     for (int k = 0; k < s->count && l->scalars.fault == NONE; k++) {
-        spry_scalar *to = target_of(l, s, k);
+        spry_scalar *to = target_of(r, l, s, k);
         if (to)
             *to = sums[k];
     }

@@ -3,6 +3,7 @@
 #ifndef SPRY_SWEEP_H
 #define SPRY_SWEEP_H
 
+#include "program/blocks.h"
 #include "program/runner.h"
 
 /* A vector's memory in a sweep: whole, or the thread's own piece number `local`. */
@@ -18,6 +19,8 @@ typedef struct bound_op {
     int track, space;
     operand out, in[2];
     int count;           /* COMBINE: terms; DOT: inner products */
+    int own;             /* COMBINE: the terms before those that are of all tracks */
+    bool coupled;        /* vectors of all tracks are among its operands */
     const operand *list; /* COMBINE: the terms; DOT: the left sides */
     const spry_scalar *factors;
     const operator_rows *rows; /* APPLY; NULL: the product is known */
@@ -64,12 +67,15 @@ typedef struct host_side {
     const sweep_place *place;
     struct resident **there; /* by track, of a device */
     const host_kernels *kernels;
+    const block_kernels *blocks;
     operator_rows rows[OPERATOR_COUNT][3]; /* by transpose */
     const char *diagonal[OPERATOR_COUNT][3];
     int threads, parts[2];
     int *cuts[OPERATOR_COUNT][3]; /* first parts of each thread's share, where rows differ */
     host_track *tracks;
     bool *active; /* by track: takes part in what runs now */
+    int *members; /* tracks of the run at hand, for what is of all of them */
+    int member_count;
 
     /* The sweep at hand. */
     bound_op *bound;
@@ -124,6 +130,13 @@ void host_side_close_track(runner *r, int index);
 void sweep_bind(runner *r, const plan_op *ops, int count);
 /* Does the bound operations on the host, with all threads. */
 void sweep_run(runner *r, const phase *f, const plan_op *alone);
+/* Small matrices, which all tracks do together (small.c). */
+void sweep_small(runner *r, const plan_op *o);
+/* Whether tracks see each other; then those that have ended go on with the others, but for x. */
+static inline bool sweep_couples(const runner *r)
+{
+    return r->p->program->block;
+}
 /* Adds up the inner products of a phase and stores them; on ranks they are sent, and are there
  * after sweep_take_sums(), which does nothing where nothing was sent. */
 void sweep_reduce(runner *r, const phase *f);

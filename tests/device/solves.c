@@ -85,11 +85,11 @@ static void check_both(const problem *p, const spry_vector *b, spry_vector *cons
         spry_result_clear(p->ctx, &results[k]);
 }
 
-/* One group of eight and three more; a b of zeros and one whose squares overflow among them. */
-static void many(spry_context *ctx, spry_device *d)
+/* One group of eight and three more, or all at once; a b of zeros and one whose squares overflow
+ * among them. */
+static void many_by(spry_context *ctx, spry_device *d, const char *options)
 {
     enum { COUNT = 11, ZERO = 3, HUGE_ONE = 6 };
-    const char *const options = "method=cg precon=jacobi tol=1e-10";
     const char *const places[2] = {spry_device_name(d), "cpu"};
     problem p;
     const spry_vector *b[COUNT];
@@ -120,6 +120,12 @@ static void many(spry_context *ctx, spry_device *d)
         spry_vector_free((spry_vector *)(uintptr_t)b[k]);
     }
     problem_free(&p);
+}
+
+static void many(spry_context *ctx, spry_device *d)
+{
+    many_by(ctx, d, "method=cg precon=jacobi tol=1e-10");
+    many_by(ctx, d, "method=block-cg precon=jacobi tol=1e-10");
 }
 
 /* Right-hand sides whose squares are beyond the numbers there are, and below them. */

@@ -1,13 +1,14 @@
 /*
  * Methods as text, planned and run on a system of five unknowns, fused and not: both must come to
- * the same end, with the same x to the bit, in bounded time and memory.
+ * the same end, with the same x to the bit, in bounded time and memory. Block methods have two
+ * right-hand sides, which see each other.
  */
 #include "fuzz.h"
 
 #include "program/explain.h"
 #include "program/sweep.h"
 
-enum { N = 5, MOST_REPORTS = 20, MOST_TURNS = 100 };
+enum { N = 5, MOST_REPORTS = 20, MOST_TURNS = 100, TRACKS = 2 };
 
 /* What a run came to. */
 typedef struct ending {
@@ -62,26 +63,32 @@ static spry_matrix *matrix(spry_context *ctx, spry_type type)
     return A;
 }
 
-static spry_status run_plan(plan *p, const runner_operators *operators, ending *e)
+static spry_status run_plan(plan *p, const runner_operators *operators, ending *ends)
 {
     spry_context *ctx = p->ctx;
-    char b[N * sizeof(spry_scalar)];
+    const int tracks = p->program->block ? TRACKS : 1;
+    char b[TRACKS][N * sizeof(spry_scalar)];
+    runner *r = NULL;
     spry_status status = SPRY_STATUS_OK;
-    for (int i = 0; i < N; i++) {
-        value_set(operators->A->type, b, i, (spry_scalar){1 + i, 0.25 * i});
-        value_set(operators->A->type, e->x, i, (spry_scalar){0.5, -0.125 * i});
+    SPRY_GO(ctx, runner_new(p, operators, tracks, &r));
+    r->most_turns = MOST_TURNS;
+    for (int k = 0; k < tracks; k++) {
+        ending *e = &ends[k];
+        for (int i = 0; i < N; i++) {
+            value_set(operators->A->type, b[k], i, (spry_scalar){1 + i + k * (i % 2), 0.25 * i});
+            value_set(operators->A->type, e->x, i, (spry_scalar){0.5, -0.125 * i});
+        }
+        e->r = r;
+        e->l = runner_track(r, k);
+        e->l->b = b[k];
+        e->l->x = e->x;
+        e->l->data = e;
+        e->l->report = report;
+        e->l->breakdown = breakdown;
     }
-    SPRY_GO(ctx, runner_new(p, operators, 1, &e->r));
-    e->r->most_turns = MOST_TURNS;
-    e->l = runner_track(e->r, 0);
-    e->l->b = b;
-    e->l->x = e->x;
-    e->l->data = e;
-    e->l->report = report;
-    e->l->breakdown = breakdown;
-    status = runner_run(e->r);
+    status = runner_run(r);
 done:
-    runner_free(e->r);
+    runner_free(r);
     return status;
 }
 
@@ -100,13 +107,13 @@ static void explain(spry_context *ctx, const plan *p)
 }
 
 static void run_text(spry_context *ctx, const uint8_t *data, size_t size, bool fuse,
-                     const runner_operators *operators, ending *e)
+                     const runner_operators *operators, ending ends[TRACKS])
 {
     program *g = NULL;
     plan *p = NULL;
     plan_setup setup = {.fuse = fuse, .square = true};
     spry_status status = SPRY_STATUS_OK;
-    *e = (ending){.reports = 0};
+    memset(ends, 0, TRACKS * sizeof *ends);
     SPRY_GO(ctx, program_parse(ctx, "fuzz", (const char *)data, size, &g));
     SPRY_GO(ctx, runner_use(operators->A, g->uses_transpose, &setup.use[OPERATOR_A]));
     SPRY_GO(ctx, runner_use(operators->M, g->uses_transpose, &setup.use[OPERATOR_M]));
@@ -115,10 +122,10 @@ static void run_text(spry_context *ctx, const uint8_t *data, size_t size, bool f
     SPRY_GO(ctx, plan_make(handed, &setup, &p));
     if (fuse)
         explain(ctx, p);
-    status = run_plan(p, operators, e);
+    status = run_plan(p, operators, ends);
 done:
     fuzz_require(status == SPRY_STATUS_OK || spry_message(ctx)[0] != '\0');
-    e->status = status;
+    ends[0].status = ends[1].status = status;
     program_free(g);
     plan_free(p);
 }
@@ -137,7 +144,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     spry_context *ctx = NULL;
     spry_operator *A = NULL, *M = NULL;
-    ending ends[2];
+    ending ends[2][TRACKS];
     int64_t before = 0, after = 0;
     fuzz_require(spry_context_new("memory_limit=64M threads=1", &ctx) == SPRY_STATUS_OK);
     spry_context_memory(ctx, &before, NULL);
@@ -148,8 +155,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                     : spry_operator_from_matrix(B, &M)) == SPRY_STATUS_OK);
     const runner_operators operators = {A, M};
     for (int fuse = 0; fuse < 2; fuse++)
-        run_text(ctx, data, size, fuse == 1, &operators, &ends[fuse]);
-    compare(&ends[0], &ends[1]);
+        run_text(ctx, data, size, fuse == 1, &operators, ends[fuse]);
+    for (int k = 0; k < TRACKS; k++)
+        compare(&ends[0][k], &ends[1][k]);
     spry_operator_free(A);
     spry_operator_free(M);
     spry_matrix_free(B);

@@ -145,6 +145,62 @@ static void side_by_side(void **state)
     system_close(&s);
 }
 
+/* Right-hand side k of a block: the second is that of the first, the third is 0, others have one
+ * number changed. `first` is the row that it begins with here. */
+static spry_vector *column_of(const spry_vector *b, int k, int64_t first)
+{
+    spry_vector *v = NULL;
+    assert_ok(b->ctx, spry_vector_like(b, b->n, &v));
+    for (int64_t i = 0; i < b->n && k != 2; i++)
+        value_set(b->type, v->data, i,
+                  k > 2 && first + i == 900 * k ? (spry_scalar){100, 0}
+                                                : value_get(b->type, b->data, i));
+    return v;
+}
+
+/* Right-hand sides that share one space: bit by bit what they are without ranks. */
+static void one_space(void **state)
+{
+    (void)state;
+    enum { COUNT = 6 };
+    static const char *const options[] = {"method=block-cg precon=jacobi max-iter=20 keep=last",
+                                          "method=block-cg precon=none tol=1e-6"};
+    for (size_t m = 0; m < sizeof options / sizeof *options; m++) {
+        system_t s;
+        spry_solver *here = NULL, *there = NULL;
+        spry_vector *b[2][COUNT], *x[2][COUNT];
+        system_open(&s, "repeat=strict", "poisson2d", "size=130",
+                    m == 0 ? RANKS_EVEN : RANKS_FIRST_SMALL, GRAIN);
+        assert_ok(s.ctx, spry_solver_new(s.ctx, &here));
+        assert_ok(s.alone, spry_solver_new(s.alone, &there));
+        assert_ok(s.ctx, spry_solver_set(here, options[m]));
+        assert_ok(s.alone, spry_solver_set(there, options[m]));
+        assert_ok(s.ctx, spry_solver_set_matrix(here, s.A));
+        assert_ok(s.alone, spry_solver_set_matrix(there, s.whole));
+        for (int k = 0; k < COUNT; k++) {
+            b[0][k] = column_of(s.b, k, s.rows.first);
+            b[1][k] = column_of(s.B, k, 0);
+            assert_ok(s.ctx, spry_vector_zeros(s.ctx, s.A, &x[0][k]));
+            assert_ok(s.alone, spry_vector_zeros(s.alone, s.whole, &x[1][k]));
+        }
+        assert_ok(s.ctx,
+                  spry_solve_many(here, COUNT, (const spry_vector *const *)b[0], x[0], NULL));
+        assert_ok(s.alone,
+                  spry_solve_many(there, COUNT, (const spry_vector *const *)b[1], x[1], NULL));
+        for (int k = 0; k < COUNT; k++) {
+            const double *all = x[1][k]->data;
+            assert_memory_equal(x[0][k]->data, all + s.cols.first, (size_t)x[0][k]->n * 8);
+            for (int place = 0; place < 2; place++) {
+                spry_vector_free(b[place][k]);
+                spry_vector_free(x[place][k]);
+            }
+        }
+        spry_solver_free(here);
+        spry_solver_free(there);
+        system_close(&s);
+    }
+}
+
 /* What the text does not need at once is summed up while the next product runs: of so many
  * messages, however late they come, and with the same bits. */
 static void sums_under_way(void **state)
@@ -241,8 +297,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(methods_even),     cmocka_unit_test(methods_odd),
         cmocka_unit_test(methods_converge), cmocka_unit_test(blocks),
-        cmocka_unit_test(side_by_side),     cmocka_unit_test(sums_under_way),
-        cmocka_unit_test(new_values)};
+        cmocka_unit_test(side_by_side),     cmocka_unit_test(one_space),
+        cmocka_unit_test(sums_under_way),   cmocka_unit_test(new_values)};
     MPI_Init(NULL, NULL);
     cmocka_set_test_filter(getenv("SPRY_TEST")); /* NULL: all */
     return ranks_run(cmocka_run_group_tests(tests, NULL, NULL));

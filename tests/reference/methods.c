@@ -45,6 +45,7 @@ static const method methods[] = {
     {"bicg", SQUARE | ILL, 0, ANY, ""},
     {"bicgstab", SQUARE, 0, ANY, ""},
     {"bicgstabl", SQUARE | ILL, 0, ANY, ""},
+    {"block-cg", SEMIDEFINITE, SYMMETRIC, POSITIVE, ""},
     {"cg", SEMIDEFINITE, SYMMETRIC, POSITIVE, ""},
     {"cg-cg", SEMIDEFINITE, SYMMETRIC, POSITIVE, ""},
     {"cgls", SQUARE | RECTANGULAR, 0, ANY, ""},

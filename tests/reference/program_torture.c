@@ -29,7 +29,7 @@ static spry_status make_plan(spry_context *ctx, void *data)
 
 static void plans(void **state)
 {
-    static const char *const methods[] = {"gmres", "bicgstabl", "idr", "lgmres"};
+    static const char *const methods[] = {"gmres", "bicgstabl", "idr", "lgmres", "block-cg"};
     spry_entry info = SPRY_ENTRY_INIT;
     for (int k = 0; spry_list_at(SPRY_LIST_METHODS, k, &info); k++)
         for (size_t m = 0; m < sizeof methods / sizeof *methods; m++)
@@ -81,8 +81,9 @@ done:
 static void solves(void **state)
 {
     static const char *const options[] = {
-        "method=cg precon=jacobi", "method=gmres:restart=5 precon=ssor", "method=idr precon=jacobi",
-        "method=bicgstabl precon=none", "method=lsmr precon=none"};
+        "method=cg precon=jacobi",  "method=gmres:restart=5 precon=ssor",
+        "method=idr precon=jacobi", "method=bicgstabl precon=none",
+        "method=lsmr precon=none",  "method=block-cg precon=jacobi"};
     spry_context *ctx = *state;
     spry_matrix *A = NULL;
     assert_ok(ctx, spry_generate(ctx, "poisson2d", "size=6", &A));

@@ -14,6 +14,9 @@ static void refused(spry_context *ctx, const char *text, size_t size, const char
 
 #define LOOP "start:\nloop: residual |b|\n"
 
+#define BLOCK \
+    "method m \"s\"\nblock\nscalars G[columns], H[2, columns]\nvectors V[2]\nstart:\nr = b\n"
+
 /* Whole texts. */
 static const struct {
     const char *text, *message;
@@ -45,6 +48,34 @@ static const struct {
     {"method m \"s\"\nvectors V[2], w\nkeeps V, w\n", "t:3:10: w is no array that was declared"},
     {"method m \"s\"\nflexible\nflexible\n", "t:3:1: this was said before"},
     {"method m \"s\"\nflexible yes\n", "t:2:10: the end of the line is needed here, not yes"},
+    {"method m \"s\"\nblock\nblock\n", "t:3:1: this was said before"},
+    {"method m \"s\"\nvectors V[2]\nblock\n",
+     "t:3:1: block stands before options and declarations"},
+    {"method m \"s\"\nblock\nscalars columns\n",
+     "t:3:9: columns belongs to the notation and cannot be a name"},
+    {"method m \"s\"\nscalars G[columns]\n",
+     "t:2:11: columns is unknown: nothing is assigned to it before this"},
+    {"method m \"s\"\nstart:\nr = b\nx = [r] r\n",
+     "t:4:5: [ ] stands for the vectors of all right-hand sides, in methods with the line block"},
+    {BLOCK "G = ([x], r)\n", "t:7:7: x is no vector of the method's own that has a value here"},
+    {BLOCK "G = ([V], r)\n", "t:7:7: V is no vector of the method's own that has a value here"},
+    {BLOCK "G = ([zz], r)\n", "t:7:7: zz is unknown: nothing is assigned to it before this"},
+    {BLOCK "G = ([r + r], r)\n", "t:7:9: ] is needed here, not +"},
+    {BLOCK "r = [r]\n", "t:7:5: [r] is a run of vectors, a vector is needed here"},
+    {BLOCK "r = A [r]\n", "t:7:7: [r] is a run of vectors, a vector is needed here"},
+    {BLOCK "G = G\n", "t:7:5: only several inner products, or a column of a small matrix, can be "
+                      "assigned to a run of scalars"},
+    {BLOCK "G = solve(G)\n", "t:7:12: , and another argument is needed here, not )"},
+    {BLOCK "G = solve(G, r)\n", "t:7:14: r is a vector, a run of scalars is needed here"},
+    {BLOCK "G = solve(G, ([r], r))\n", "t:7:14: an array of numbers is needed here"},
+    {BLOCK "G = times(G, G, G)\n", "t:7:15: ) is needed here, not ,"},
+    {BLOCK "s = (G, r)\n", "t:7:9: r is a vector, a run of scalars is needed here"},
+    {BLOCK "s = (G, orth(G))\n", "t:7:5: arrays of numbers are needed here"},
+    {BLOCK "s = G\n", "t:7:5: G[0..15] is a run of scalars, a scalar is needed here"},
+    {BLOCK "s = solve(G, G)\n",
+     "t:7:5: solve(G[0..15], G[0..15]) is a run of scalars, a scalar is needed here"},
+    {BLOCK "solve = 3\n", "t:7:1: solve belongs to the notation and cannot be assigned to"},
+    {BLOCK "H = ([r], r)\n", "t:7:1: H is an array: an index is needed"},
     {"method m \"s\nt\"", "t:1:10: the text has no closing quote in its line"},
     {"method m \"s", "t:1:10: the text has no closing quote in its line"},
     {"method m \"s\tt\"", "t:1:12: byte 9 cannot stand in a text"},
