@@ -47,7 +47,9 @@ static spry_status setup_from_options(odt_run *r)
 static int simulate(odt_run *r, const cli_arguments *arguments)
 {
     spry_status status = SPRY_STATUS_OK;
-    const int exit_status = app_configure(r->ctx, arguments->operands[1], arguments, kept_units);
+    app_config config;
+    const int exit_status =
+        app_configure(r->ctx, arguments->operands[1], arguments, kept_units, &config);
     if (exit_status != EXIT_DONE)
         return exit_status;
     if (!r->o->output)
@@ -76,7 +78,8 @@ static int reconstruct(odt_run *r, const cli_arguments *arguments)
 {
     spry_status status = SPRY_STATUS_OK;
     const char *path = arguments->operands[1];
-    const int exit_status = app_configure(r->ctx, r->o->config, arguments, kept_units);
+    app_config config;
+    const int exit_status = app_configure(r->ctx, r->o->config, arguments, kept_units, &config);
     if (exit_status != EXIT_DONE)
         return exit_status;
     if (odt_is_array(path) && !r->o->config)
