@@ -17,7 +17,7 @@ enum { PRODUCTS = 10, BEGIN = 128, TAKE = 192 }; /* chosen for; begun and taken 
 static const char cg[] = "method=cg precon=none device=cpu tol=1e-10 reorder=none ";
 /* The same, which ends a little after the change. */
 static const char cg_ends[] =
-    "method=cg precon=none device=cpu tol=1e-10 reorder=none max-iter=210";
+    "method=cg precon=none device=cpu tol=1e-10 reorder=none max-iter=200";
 
 /* A grid, of a side for which conjugate gradients need more than TAKE iterations; where the format
  * is to be forecast its matrix is just too large for the second-level cache: products take time. */
@@ -71,8 +71,8 @@ static void open_with(fixture *f, spry_context *ctx, int64_t side)
 {
     char options[64];
     *f = (fixture){.ctx = ctx, .side = side > 0 ? side : 128, .result = SPRY_RESULT_INIT};
-    while (side == 0 && f->side * f->side * 5 * 12 <= tune_second_cache() + (1 << 16))
-        f->side += 16;
+    while (side == 0 && (5 * f->side - 4) * f->side * 12 <= tune_second_cache())
+        f->side += 8;
     snprintf(options, sizeof options, "nx=%d ny=%d", (int)f->side, (int)f->side);
     assert_ok(ctx, spry_generate(ctx, "poisson2d", options, &f->A));
     assert_ok(ctx, spry_vector_ones(ctx, f->A, &f->b));
@@ -330,7 +330,7 @@ static void allocations_may_fail(void **state)
         fixture f;
         int all = 1, stayed = 0;
         open_refusing(&f, &r, raced ? SMALLEST : LARGE);
-        for (int n = 0; n <= all; n += n < 1 || raced ? 1 : all / 4 + 1) {
+        for (int n = 0; n <= all; n += n < 1 || raced ? 1 : all / 3 + 1) {
             if (raced)
                 set_raced(&f, cg, "sell:C=8,sigma=1");
             else
@@ -353,8 +353,8 @@ static void allocations_may_fail(void **state)
 }
 
 /* |b - A x| / |b| of every method's x, by a product of its own; and it changes at the first turn of
- * its loop after so many iterations: gmres has one for each 50, begins after 150 and takes it at
- * the first after 150 + 64. Sums of 5 products, of numbers of A with |A| <= 8, are off by
+ * its loop after so many iterations: gmres has one for each 20, begins after 140 and takes it at
+ * the first after 140 + 64. Sums of 5 products, of numbers of A with |A| <= 8, are off by
  * 7 u 8 |x| at most, in both formats. */
 static void methods_change(void **state)
 {
@@ -363,20 +363,21 @@ static void methods_change(void **state)
         const char *method;
         int64_t from;
     } methods[] = {
-        {"cg", 193}, {"minres", 193}, {"cr", 193}, {"gmres:restart=50", 251}, {"bicgstab", 193}};
+        {"cg", 193}, {"minres", 193}, {"cr", 193}, {"gmres:restart=20", 221}, {"bicgstab", 193}};
     fixture f;
     spry_operator *csr = NULL;
     spry_vector *r = NULL;
-    open_fixture(&f, "threads=2", SMALL);
+    open_fixture(&f, "threads=1", SMALL);
     assert_ok(f.ctx, spry_operator_from_matrix(f.A, &csr));
     assert_ok(f.ctx, spry_vector_like(f.b, f.b->n, &r));
     for (size_t m = 0; m < sizeof methods / sizeof *methods; m++) {
-        char how[160];
+        char how[160], more[32];
         double norm, b, x;
         snprintf(how, sizeof how, "method=%s precon=none device=cpu tol=1e-13 reorder=none",
                  methods[m].method);
         set_raced(&f, how, "sell:C=8,sigma=1");
-        solve(&f, how, "max-iter=260");
+        snprintf(more, sizeof more, "max-iter=%d", (int)methods[m].from + 9);
+        solve(&f, how, more);
         told(&f, "sell:C=8,sigma=1", methods[m].from);
         assert_ok(f.ctx, spry_vector_copy(f.b, r));
         assert_ok(f.ctx, spry_operator_multiply(csr, SPRY_TRANSPOSE_NO, (spry_scalar){-1, 0}, f.x,
@@ -398,7 +399,7 @@ static void unsuited_formats_are_left(void **state)
     (void)state;
     static const char *const formats[] = {"merge", "sell:C=8,sigma=1,values=f16", "nothing"};
     fixture f;
-    open_fixture(&f, "threads=2", SMALL);
+    open_fixture(&f, "threads=1", SMALL);
     solve(&f, cg_ends, "format=csr");
     double *x = copy_of(f.x);
     for (int k = 0; k < 3; k++) {
@@ -437,7 +438,7 @@ static void repeated_runs_change_as_before(void **state)
     int64_t best;
     static const char how[] = "method=cgs precon=none device=cpu tol=1e-14 reorder=none stall=0";
     static const char other[] = "sell:C=8,sigma=1";
-    open_fixture(&f, "threads=2", SMALL);
+    open_fixture(&f, "threads=1", SMALL);
     set_raced(&f, how, other);
     solve(&f, how, "keep=last max-iter=600");
     told(&f, other, TAKE + 1);
