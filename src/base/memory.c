@@ -61,8 +61,9 @@ static void count_memory(spry_context *ctx, int64_t bytes)
 
 void base_take_memory(spry_context *ctx, spry_context *from)
 {
-    count_memory(ctx, from->memory_now);
-    from->memory_now = 0;
+    count_memory(ctx, from->memory_most);
+    ctx->memory_now -= from->memory_most - from->memory_now;
+    from->memory_now = from->memory_most = 0;
 }
 
 /* Whether this allocation is one that a test wants to fail. */

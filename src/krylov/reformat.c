@@ -61,6 +61,8 @@ static void close_context(reformat *c)
     c->made.L = NULL;
     spry_matrix_free(c->A);
     c->A = NULL;
+    if (c->ctx)
+        base_take_memory(c->solver->ctx, c->ctx); /* how much it was at most */
     spry_context_free(c->ctx);
     c->ctx = NULL;
 }
@@ -85,13 +87,10 @@ static void begin(reformat *c)
 /* --- taking -------------------------------------------------------------------------------------
  */
 
-/* Why the format stays, for those who look; nothing failed for the caller. */
-static void stay(reformat *c, const char *why, const char *before)
+/* Why the format stays, for those who look. */
+static void stay(reformat *c, const char *why)
 {
-    spry_context *ctx = c->solver->ctx;
-    if (why)
-        base_log(ctx, SPRY_LOG_INFO, "the format stays: %.200s", why);
-    memcpy(ctx->message, before, MESSAGE_SIZE);
+    base_log(c->solver->ctx, SPRY_LOG_INFO, "the format stays: %.200s", why);
     c->state = REFORMAT_OFF;
     c->solver->later.by = LATER_NOTHING;
 }
@@ -134,9 +133,7 @@ static void note_change(reformat *c)
 static void take(reformat *c, int64_t done)
 {
     spry_context *ctx = c->solver->ctx;
-    char before[MESSAGE_SIZE];
     spry_status status = SPRY_STATUS_OK;
-    memcpy(before, ctx->message, sizeof before);
     const double begun = base_seconds();
     if (c->threaded) {
         join(c);
@@ -145,9 +142,9 @@ static void take(reformat *c, int64_t done)
         make(c);
     }
     const double waited = base_seconds() - begun;
-    if (c->status != SPRY_STATUS_OK || !c->made.L || !c->made.L->exact) {
-        stay(c, c->status != SPRY_STATUS_OK ? c->ctx->message : "none is forecast to be faster",
-             before);
+    SPRY_GO(ctx, c->status);
+    if (!c->made.L || !c->made.L->exact) {
+        stay(c, c->made.L ? "the other one would round values" : "none is forecast to be faster");
         goto done;
     }
     SPRY_GO(ctx, wrap(c));
@@ -159,12 +156,12 @@ static void take(reformat *c, int64_t done)
              " products: made in %.2g s, waited for for %.2g",
              c->format, done, c->solver->later.products, c->seconds, waited);
 done:
-    close_context(c);
     if (status != SPRY_STATUS_OK) {
         spry_operator_free(c->other);
         c->other = NULL;
-        stay(c, spry_message(ctx), before);
+        stay(c, c->ctx && c->ctx->message[0] ? c->ctx->message : spry_message(ctx));
     }
+    close_context(c);
 }
 
 /* --- in the course ------------------------------------------------------------------------------
@@ -197,9 +194,8 @@ static bool ends_soon(const reformat *c)
 }
 
 /* A run that is repeated has the format that it had. */
-static void hear_turn(void *data)
+static void go_on(reformat *c)
 {
-    reformat *c = data;
     const int64_t done = iterations_done(c);
     if (c->state == REFORMAT_WAITING && done >= c->begin_at && !ends_soon(c)) {
         c->take_at = done + c->begin_at / 2;
@@ -215,6 +211,24 @@ static void hear_turn(void *data)
     for (int k = 0; k < c->count && wanted == c->other; k++)
         if (c->its[k].format_at == NONE && goes_on(&c->its[k]))
             c->its[k].format_at = c->its[k].count + 1;
+}
+
+/* Whatever fails here, nothing failed for the caller. */
+static void quietly(reformat *c, void (*step)(reformat *c))
+{
+    spry_context *ctx = c->solver->ctx;
+    char before[MESSAGE_SIZE];
+    memcpy(before, ctx->message, sizeof before);
+    ctx->message[0] = '\0';
+    step(c);
+    memcpy(ctx->message, before, sizeof before);
+}
+
+static void hear_turn(void *data)
+{
+    reformat *c = data;
+    if (c->state != REFORMAT_OFF)
+        quietly(c, go_on);
 }
 
 /* Programs of devices are made for a format, ranks would have to agree, and products with A^T need
@@ -242,6 +256,15 @@ void reformat_open(reformat *c, spry_solver *solver, iteration *its, int count, 
     runner_set_turn(r, hear_turn, c);
 }
 
+/* One of the two operators goes: the old one, unless a run that was repeated has ended with it and
+ * there is no room for a change. */
+static void keep_one(reformat *c)
+{
+    if (c->solver->own_operator != c->other)
+        (void)exchange(c, c->other);
+    spry_operator_free(c->solver->own_operator == c->other ? c->old : c->other);
+}
+
 void reformat_close(reformat *c)
 {
     if (!c->solver || c->begin_at == 0)
@@ -252,11 +275,8 @@ void reformat_close(reformat *c)
         join(c);
     }
     close_context(c);
-    if (c->state != REFORMAT_READY)
-        return;
-    if (c->solver->own_operator != c->other) /* after a run that was repeated */
-        (void)exchange(c, c->other);
-    spry_operator_free(c->solver->own_operator == c->other ? c->old : c->other);
+    if (c->state == REFORMAT_READY)
+        quietly(c, keep_one);
     c->state = REFORMAT_OFF;
 }
 
