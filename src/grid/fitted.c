@@ -322,7 +322,8 @@ done:
 static double rounded(double number)
 {
     int exponent;
-    return ldexp(nearbyint(ldexp(frexp(number, &exponent), 16)), exponent - 16);
+    const double part = frexp(number, &exponent);
+    return ldexp(nearbyint(ldexp(part, 16)), exponent - 16);
 }
 
 static spry_status fit_last(gmg *m, gmg_level *l)
