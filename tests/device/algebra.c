@@ -138,7 +138,7 @@ static void repeats(spry_context *ctx, spry_device *d)
 
 static void multiply(spry_context *ctx, spry_device *d)
 {
-    for (int t = 0; t < 4; t++)
+    DEVICES_EACH_TYPE (d, t)
         for (size_t i = 0; i < sizeof products / sizeof *products; i++)
             check_product(ctx, d, support_types[t], &products[i]);
 }
@@ -151,7 +151,7 @@ static void transpose(spry_context *ctx, spry_device *d)
         {SUPPORT_ONE_COL, 0, 9000, 0, 101, 12000, 0}, {SUPPORT_UNIFORM, 0, 40, 0, 30, 0, 0},
         {SUPPORT_UNIFORM, 0, 900, 0, 40, 8000, 0},    {SUPPORT_UNIFORM, 0, 0, 0, 30, 0, 0},
     };
-    for (int t = 0; t < 4; t++)
+    DEVICES_EACH_TYPE (d, t)
         for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
             const product_case *c = &cases[i];
             spry_matrix *A =

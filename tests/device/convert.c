@@ -265,7 +265,7 @@ static void formats(spry_context *ctx, spry_device *d)
 {
     for (size_t k = 0; k < sizeof patterns / sizeof *patterns; k++) {
         const pattern *p = &patterns[k];
-        if (!d->facts.has_double && !type_is_single(p->type))
+        if (!devices_tries(d, p->type))
             continue;
         spry_matrix *A = make_pattern(ctx, p);
         for (int i = 0; layout_class_at(i); i++) {
@@ -297,7 +297,7 @@ static void slices(spry_context *ctx, spry_device *d)
                                         "pb:room=1"};
     for (size_t k = 0; k < sizeof patterns / sizeof *patterns; k++) {
         const pattern *p = &patterns[k];
-        if (!d->facts.has_double && !type_is_single(p->type))
+        if (!devices_tries(d, p->type))
             continue;
         spry_matrix *A = make_pattern(ctx, p);
         int made = 0;
@@ -321,9 +321,7 @@ static void grids(spry_context *ctx, spry_device *d)
                  {"poisson3d", "nx=64 ny=26 nz=21"},
                  {"poisson3d", "nx=40 ny=3 nz=3 points=27"},
                  {"helmholtz", "nx=32 ny=32 nz=33"}};
-    for (int t = devices_few(d); t < 4; t += devices_few(d) ? 2 : 1) {
-        if (!d->facts.has_double && !type_is_single(support_types[t]))
-            continue;
+    DEVICES_EACH_TYPE (d, t) {
         for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
             spry_matrix *A =
                 generated_as(ctx, support_types[t], kinds[k].kind, "%s", kinds[k].options);

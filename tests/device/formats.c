@@ -81,7 +81,7 @@ static void check_formats(check *c, bool plain, bool kinds, bool grids)
 /* All types, transposes and factors; several columns. */
 static void types(spry_context *ctx, spry_device *d)
 {
-    for (int t = 0; t < 4; t++) {
+    DEVICES_EACH_TYPE (d, t) {
         const spry_type type = support_types[t];
         spry_matrix *A = support_sorted(ctx, type, SUPPORT_UNIFORM, 301, 301, 2500, 11);
         check c = {.d = d, .A = A, .transposed = true, .columns = {8, 3, 0}};
@@ -262,7 +262,7 @@ static void bands(spry_context *ctx, spry_device *d)
     };
     const char *only = getenv("SPRY_TEST_FORMAT");
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds && (!only || strcmp(only, "crf") == 0); i++)
-        for (int t = 0; t < 4; t++) {
+        DEVICES_EACH_TYPE (d, t) {
             spry_matrix *A = generated_band(ctx, support_types[t], kinds[i].rows, kinds[i].cols,
                                             kinds[i].turn, kinds[i].bare);
             check c = {.d = d, .A = A, .transposed = i == 0, .columns = {i == 0 && t == 1 ? 4 : 0}};
@@ -278,7 +278,9 @@ static void sweeps(spry_context *ctx, spry_device *d)
 {
     static const char *const methods[] = {"method=bicg", "method=cocg", "method=cg"};
     const char *only = getenv("SPRY_TEST_FORMAT");
-    for (int t = 0; t < 4 && (!only || strcmp(only, "crf") == 0); t++) {
+    if (only && strcmp(only, "crf") != 0)
+        return;
+    DEVICES_EACH_TYPE (d, t) {
         spry_matrix *A = generated_as(ctx, support_types[t], "poisson3d", "nx=64 ny=26 nz=21");
         const bool single = t % 2 == 0;
         for (size_t m = 0; m < sizeof methods / sizeof *methods; m++) {

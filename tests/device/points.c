@@ -100,7 +100,7 @@ static void check_level(spry_context *ctx, spry_device *d, const spry_matrix *A)
 
 static void test_level(spry_context *ctx, spry_device *d)
 {
-    for (int t = 0; t < 4; t++) {
+    DEVICES_EACH_TYPE (d, t) {
         spry_matrix *A = unequal(ctx, support_types[t], "poisson3d", "size=9"),
                     *B = unequal(ctx, support_types[t], "poisson3d", "size=8 points=27"),
                     *C = unequal(ctx, support_types[t], "convection-diffusion",
@@ -118,7 +118,7 @@ static void test_level(spry_context *ctx, spry_device *d)
 static void test_twice(spry_context *ctx, spry_device *d)
 {
     static const char spec[] = "amg-classical:levels=2,coarse-size=5,smoother=jacobi,most=4";
-    for (int t = 0; t < 4; t++) {
+    DEVICES_EACH_TYPE (d, t) {
         spry_matrix *A = unequal(ctx, support_types[t], "poisson3d", "size=9");
         spry_operator *M = NULL, *N = NULL;
         device_matrix P = {0};

@@ -188,7 +188,7 @@ static void check_beside(spry_context *ctx, spry_device *d, const spry_matrix *A
  * are of neighbours either way, and larger than the host's. */
 static void test_flow(spry_context *ctx, spry_device *d)
 {
-    for (int t = 0; t < 4; t++) {
+    DEVICES_EACH_TYPE (d, t) {
         spry_matrix *A =
             matrix(ctx, "convection-diffusion", "size=16 nz=16 peclet=200", support_types[t]);
         check_beside(ctx, d, A, "amg:coarse-size=20", 0.1, false);
@@ -221,7 +221,7 @@ static void test_smoothers(spry_context *ctx, spry_device *d)
 /* Points are the host's, but where rounding decides. */
 static void test_classical(spry_context *ctx, spry_device *d)
 {
-    for (int t = 0; t < 4; t++) {
+    DEVICES_EACH_TYPE (d, t) {
         spry_matrix *A = matrix(ctx, "poisson3d", "size=11", support_types[t]);
         check_beside(ctx, d, A, "amg-classical:coarse-size=20,aggressive=0", 0.1, true);
         spry_matrix_free(A);

@@ -110,7 +110,7 @@ static void check_spec(spry_context *ctx, spry_device *d, spry_type type, const 
 
 static void solves(spry_context *ctx, spry_device *d)
 {
-    for (int t = 0; t < 4; t++)
+    DEVICES_EACH_TYPE (d, t)
         for (int k = 0; k < SPECS; k++)
             check_spec(ctx, d, support_types[t], specs[k]);
 }

@@ -74,7 +74,7 @@ static void alike(spry_context *ctx, spry_device *d)
     static const char *const specs[] = {
         "sai",  "sai:tau=0.7",       "sai:side=left,power=2", "isai", "sai:power=2,most=12",
         "spai", "sai:tau=0.9,most=4"};
-    for (int t = 0; t < 4; t++) {
+    DEVICES_EACH_TYPE (d, t) {
         spry_matrix *A = random_matrix(ctx, support_types[t], 80, 5);
         for (size_t k = 0; k < sizeof specs / sizeof *specs; k++)
             check_alike(A, d, specs[k], 200);

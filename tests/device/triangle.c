@@ -261,7 +261,7 @@ static void check_ways(spry_context *ctx, spry_device *d, spry_type type, const 
 static void ways(spry_context *ctx, spry_device *d)
 {
     for (size_t k = 0; k < sizeof subjects / sizeof *subjects; k++)
-        for (int t = 0; t < 4; t++) {
+        DEVICES_EACH_TYPE (d, t) {
             check_ways(ctx, d, support_types[t], &subjects[k], 2, 1);
             check_ways(ctx, d, support_types[t], &subjects[k], 1, 4);
         }
@@ -271,7 +271,7 @@ static void ways(spry_context *ctx, spry_device *d)
 static void not_numbers(spry_context *ctx, spry_device *d)
 {
     const subject s = {"path", 300, path, false};
-    for (int t = 0; t < 4; t++)
+    DEVICES_EACH_TYPE (d, t)
         for (int way = TRIANGLE_ALONE; way <= TRIANGLE_SET; way++) {
             const spry_type type = support_types[t];
             const bool single = type == SPRY_TYPE_S || type == SPRY_TYPE_C;

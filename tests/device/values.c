@@ -53,7 +53,7 @@ static void solvers(spry_context *ctx, spry_device *d)
 /* A vector of the device's is as good as an array of the host's. */
 static void values_there(spry_context *ctx, spry_device *d)
 {
-    for (int t = 0; t < 4; t++) {
+    DEVICES_EACH_TYPE (d, t) {
         spry_matrix *A = support_sorted(ctx, support_types[t], SUPPORT_UNIFORM, 30, 30, 200, 3);
         const int64_t nnz = A->a.nnz;
         const size_t size = spry_type_size(support_types[t]);

@@ -127,6 +127,13 @@ bool devices_few(const spry_device *d)
     return d->facts.processor && !support_full();
 }
 
+bool devices_tries(const spry_device *d, spry_type type)
+{
+    if (!d->facts.has_double && !type_is_single(type))
+        return false;
+    return !devices_few(d) || type == SPRY_TYPE_D || type == SPRY_TYPE_C;
+}
+
 void devices_torture(spry_context *ctx, spry_device *d, int64_t least, support_call call,
                      void *data)
 {

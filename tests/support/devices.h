@@ -28,6 +28,14 @@ int devices_run(const devices_test *tests, size_t count);
  * has all of them there, too. */
 bool devices_few(const spry_device *d);
 
+/* Whether a test over all types is to try one: where programs are to be few, real double and
+ * complex single numbers stand for all. */
+bool devices_tries(const spry_device *d, spry_type type);
+/* Goes through those, as places of support_types. */
+#define DEVICES_EACH_TYPE(d, t) \
+    for (int t = 0; t < 4; t++) \
+        if (devices_tries(d, support_types[t]))
+
 /* Calls it with failures one after the other, of the device's allocations, copies and launches (of
  * each more than `least`) and of the host's memory: nothing may be left behind. */
 void devices_torture(spry_context *ctx, spry_device *d, int64_t least, support_call call,
