@@ -1,23 +1,81 @@
 /* Bases of Krylov spaces, product by product, and the factors of their steps. */
 #include "host/powers.h"
 
+#include "matrix/spread.h"
+
 static bool is_zero(spry_scalar a)
 {
     return a.re == 0 && a.im == 0;
 }
 
-/* One step; what has a factor of 0 is not looked at. */
+void power_step_finish(const host_kernels *kernels, const power_step *step, int64_t n,
+                       const void *before, const void *v, void *next)
+{
+    const void *arrays[3] = {next};
+    spry_scalar factors[3] = {step->alpha};
+    int terms = 1;
+    if (!is_zero(step->beta)) {
+        arrays[terms] = v;
+        factors[terms++] = step->beta;
+    }
+    if (before && !is_zero(step->gamma)) {
+        arrays[terms] = before;
+        factors[terms++] = step->gamma;
+    }
+    if (terms > 1 || step->alpha.re != 1 || step->alpha.im != 0)
+        kernels->combine(n, terms, factors, arrays, next);
+}
+
+typedef struct finish_job {
+    const host_kernels *kernels;
+    const power_step *step;
+    int64_t n, size;
+    const char *before, *v;
+    char *next;
+} finish_job;
+
+static void finish_share(void *argument, int share, int shares)
+{
+    const finish_job *job = argument;
+    const range part = base_share(job->n, shares, share, VECTOR_CHUNK);
+    const int64_t at = part.begin * job->size;
+    power_step_finish(job->kernels, job->step, part.end - part.begin,
+                      job->before ? job->before + at : NULL, job->v + at, job->next + at);
+}
+
+/* The same with vectors of any place, by all threads. */
+static spry_status finish(const power_step *step, const spry_vector *before, const spry_vector *v,
+                          spry_vector *next)
+{
+    const spry_scalar one = {1, 0};
+    if (!next->class) {
+        finish_job job = {host_kernels_for(next->ctx, next->type),
+                          step,
+                          next->n,
+                          (int64_t)spry_type_size(next->type),
+                          before ? before->data : NULL,
+                          v->data,
+                          next->data};
+        base_share_out(next->ctx, host_threads(next->ctx, next->n), finish_share, &job);
+        return SPRY_STATUS_OK;
+    }
+    spry_status status = SPRY_STATUS_OK;
+    if (!is_zero(step->beta))
+        status = vector_note(next, next->class->blend(step->beta, v, step->alpha, next));
+    else if (step->alpha.re != 1 || step->alpha.im != 0)
+        status = spry_vector_scale(step->alpha, next);
+    if (status == SPRY_STATUS_OK && before && !is_zero(step->gamma))
+        status = vector_note(next, next->class->blend(step->gamma, before, one, next));
+    return status;
+}
+
 static spry_status step_once(const spry_operator *A, spry_transpose transpose,
                              const power_step *step, const spry_vector *before,
                              const spry_vector *v, spry_vector *next)
 {
-    const spry_scalar zero = {0, 0};
-    spry_status status = spry_operator_multiply(A, transpose, step->alpha, v, zero, next);
-    if (status == SPRY_STATUS_OK && !is_zero(step->beta))
-        status = spry_vector_axpy(step->beta, v, next);
-    if (status == SPRY_STATUS_OK && before && !is_zero(step->gamma))
-        status = spry_vector_axpy(step->gamma, before, next);
-    return status;
+    const spry_scalar one = {1, 0}, zero = {0, 0};
+    const spry_status status = spry_operator_multiply(A, transpose, one, v, zero, next);
+    return status == SPRY_STATUS_OK ? finish(step, before, v, next) : status;
 }
 
 /* Whether the class's own way is for these vectors. */

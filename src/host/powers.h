@@ -6,6 +6,7 @@
 #ifndef SPRY_HOST_POWERS_H
 #define SPRY_HOST_POWERS_H
 
+#include "host/host.h"
 #include "matrix/matrix.h"
 
 /* The most steps at a time. */
@@ -23,6 +24,11 @@ typedef struct power_step {
  */
 spry_status operator_powers(const spry_operator *A, spry_transpose transpose, int count,
                             const power_step *steps, const spry_vector *x, spry_vector *const *v);
+
+/* What a step does after the product, to n numbers of the host: next = alpha next + beta v + gamma
+ * before. before: NULL where there is none. */
+void power_step_finish(const host_kernels *kernels, const power_step *step, int64_t n,
+                       const void *before, const void *v, void *next);
 
 /* Powers themselves. */
 void power_steps_plain(int count, power_step *steps);
