@@ -1,14 +1,19 @@
 /*
  * How powers of a matrix in memory are made. What is compared is time by a simple model: the bytes
- * that come from memory, or the work on what is in the cache, whichever takes longer.
+ * that come from memory, or the work on what is in the cache, whichever takes longer. How fast
+ * these two are is measured where the choice depends on it: a processor whose cores get their
+ * fill of bytes has nothing to gain.
  */
 #include "powers/powers.h"
 
 #include "host/csr_shares.h"
 
-/* A product with rows in the cache takes so much of the time of one from memory: 0.6 to 0.9 was
- * measured (docs/powers.md). */
-static const double CACHED = 0.7;
+/* Bytes per second from memory, and of work in the cache, by all threads, while nothing is
+ * measured: their ratio alone counts. */
+static const powers_pace SUPPOSED = {1, 1 / 0.7};
+/* Seconds that a block costs beside its work, as the processor begins to fetch other streams;
+ * 0.5e-6 was measured (docs/powers.md). */
+static const double BLOCK_SECONDS = 0.5e-6;
 /* Less than that is not worth another order of the work. */
 static const double LEAST_GAIN = 1.1;
 /* Fast memory of a thread where the system does not tell. */
@@ -76,8 +81,12 @@ static void forecast(const spry_powers *p, int64_t read, powers_way *way)
     info->depth = way->depth;
     info->plain_bytes = k * (matrix_bytes(a) + 2 * vector_bytes(a));
     info->bytes = passes * read + k * vector_bytes(a);
-    const double most = fmax((double)info->bytes, CACHED * work);
-    info->gain = most > 0 ? (double)info->plain_bytes / most : 1;
+    const powers_pace pace = p->pace.memory > 0 ? p->pace : SUPPOSED;
+    const double blocks = p->pace.memory > 0 ? (double)(k * way->skewed.count) : 0;
+    const double seconds =
+        fmax((double)info->bytes / pace.memory,
+             work / pace.cached + blocks * BLOCK_SECONDS / spry_context_threads(p->ctx));
+    info->gain = seconds > 0 ? (double)info->plain_bytes / pace.memory / seconds : 1;
 }
 
 static void forecast_plain(const spry_powers *p, powers_way *way)
@@ -221,6 +230,54 @@ done:
     return status;
 }
 
+/* --- pace --------------------------------------------------------------------------------------
+ */
+
+/* Rows from the middle of A, of about so many bytes. */
+static range sample_rows(const matrix_arrays *a, int64_t bytes)
+{
+    const int64_t each = matrix_bytes(a) / a->rows + 1;
+    const int64_t count = bytes / each < a->rows ? bytes / each + 1 : a->rows;
+    const int64_t begin = (a->rows - count) / 2;
+    return (range){begin, begin + count};
+}
+
+/* A product from memory, and rows in the cache again and again; the best of some. */
+static spry_status measure(spry_powers *p)
+{
+    enum { PRODUCTS = 2, TURNS = 8, SAMPLE = 1 << 18 };
+    const matrix_arrays *a = &p->csr->a;
+    const host_kernels *kernels = host_kernels_for(p->ctx, p->type);
+    const host_csr csr = {a->offsets, a->col_index, a->values};
+    const spry_scalar one = {1, 0}, zero = {0, 0};
+    const range rows = sample_rows(a, SAMPLE);
+    spry_vector *x = NULL, *y = NULL;
+    double product = INFINITY, cached = INFINITY;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(p->ctx, spry_vector_new(p->ctx, p->type, p->n, NULL, SPRY_OWN_COPY, &x));
+    SPRY_GO(p->ctx, spry_vector_new(p->ctx, p->type, p->n, NULL, SPRY_OWN_COPY, &y));
+    for (int t = 0; t < PRODUCTS; t++) {
+        const double begin = base_seconds();
+        SPRY_GO(p->ctx, spry_operator_apply(p->product, x, y));
+        product = fmin(product, base_seconds() - begin);
+    }
+    for (int t = 0; t < TURNS; t++) {
+        const double begin = base_seconds();
+        kernels->csr_rows(&csr, rows.begin, rows.end, false, one, x->data, zero, y->data);
+        cached = fmin(cached, base_seconds() - begin);
+    }
+    const double entries = (double)(a->offsets[rows.end] - a->offsets[rows.begin]);
+    const double bytes =
+        entries * (4 + (double)spry_type_size(p->type)) + 8 * (double)(rows.end - rows.begin);
+    if (product > 0 && cached > 0)
+        p->pace = (powers_pace){(double)(matrix_bytes(a) + 2 * vector_bytes(a)) / product,
+                                bytes / cached * spry_context_threads(p->ctx)};
+done:
+    spry_vector_free(x);
+    spry_vector_free(y);
+    return status;
+}
+
 /* --- choosing ------------------------------------------------------------------------------------
  */
 
@@ -290,6 +347,8 @@ static spry_status choose(spry_powers *p, powers_way *best)
     if (schedule == SCHEDULE_PLAIN || p->options.k == 1 || a->nnz == 0 || has_long_rows(a))
         return SPRY_STATUS_OK;
     const bool cached = matrix_bytes(a) / threads <= fast_memory(p);
+    if (schedule == SCHEDULE_AUTO && !cached)
+        SPRY_GO(p->ctx, measure(p));
     if (schedule == SCHEDULE_SKEWED || (schedule == SCHEDULE_AUTO && !cached))
         if (p->options.cut != CUT_METIS)
             SPRY_GO(p->ctx, consider_skewed(p, best));

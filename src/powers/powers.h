@@ -52,6 +52,11 @@ typedef struct powers_way {
     spry_powers_info info; /* without what is of files */
 } powers_way;
 
+/* Bytes per second from memory, and of rows in the cache, of all threads; 0: not measured. */
+typedef struct powers_pace {
+    double memory, cached;
+} powers_pace;
+
 struct spry_powers {
     spry_context *ctx;
     powers_options options;
@@ -64,6 +69,7 @@ struct spry_powers {
     spry_matrix *copy;
     spry_operator *product; /* with the caller's, one by one */
     powers_way way;
+    powers_pace pace;
     stream *file; /* the matrix stays there; then those above are NULL, and of the way is info */
 };
 

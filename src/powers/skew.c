@@ -4,7 +4,7 @@
 
 /* Blocks have at most so many rows, a multiple of what vector loops take at once, so that these
  * have no ends within a vector. Short vectors are cut into about so many blocks. */
-enum { BLOCK_ROWS = 512, BLOCK_GRAIN = 16, FEW_BLOCKS = 64 };
+enum { BLOCK_ROWS = 2048, BLOCK_GRAIN = 16, FEW_BLOCKS = 64 };
 
 void skew_clear(spry_context *ctx, skew *s)
 {
