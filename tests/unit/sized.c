@@ -508,7 +508,7 @@ static void test_layouts(void **state)
         LAYOUT(spry_option, help, 56, 64),
         LAYOUT(spry_option_list, row_size, 16, 24),
         LAYOUT(spry_parareal_stats, difference, 88, 96),
-        LAYOUT(spry_powers_info, wait_seconds, 376, 384),
+        LAYOUT(spry_powers_info, wait_seconds, 368, 376),
         LAYOUT(spry_result, tolerance, 712, 720),
         LAYOUT(spry_scalar, im, 8, 16),
         LAYOUT(spry_split_stats, switches, 72, 80),
