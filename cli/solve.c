@@ -271,6 +271,8 @@ static spry_status solve_columns(solve_job *job)
             spry_solver_errors(job->solver, b[k], x[k], &e->backward, &e->bound) != SPRY_STATUS_OK)
             *e = (solve_errors){NAN, NAN}; /* x is there all the same */
         job->results[k].read_seconds = job->read_seconds;
+        if (job->in_file)
+            job->results[k].nnz = solve_file_entries(job);
         spry_vector_free(b[k]);
         spry_vector_free(x[k]);
     }
@@ -293,7 +295,7 @@ static void note_refusal(solve_job *job)
         r->type = solve_type(job);
         r->rows = solve_rows(job);
         r->cols = solve_cols(job);
-        r->nnz = spry_matrix_nnz(job->A);
+        r->nnz = job->in_file ? solve_file_entries(job) : spry_matrix_nnz(job->A);
     }
 }
 

@@ -95,10 +95,11 @@ int solve_read(solve_job *job);
 int64_t solve_rows(const solve_job *job);
 int64_t solve_cols(const solve_job *job);
 spry_type solve_type(const solve_job *job);
-/* --out-of-core (solve_file.c): what it does not go with; opens the file; frees; tells what was
- * read. */
+/* --out-of-core (solve_file.c): what it does not go with; opens the file; its entries; frees; tells
+ * what was read. */
 int solve_file_check(const solve_job *job);
 spry_status solve_file_open(solve_job *job);
+int64_t solve_file_entries(const solve_job *job);
 void solve_file_free(solve_job *job);
 void solve_file_report(const solve_job *job, FILE *out);
 /* After a solve that did not converge: has the doctor look at the first system that did not. */

@@ -58,6 +58,12 @@ spry_status solve_file_open(solve_job *job)
     return status == SPRY_STATUS_OK ? spry_powers_operator(job->file, &job->in_file) : status;
 }
 
+int64_t solve_file_entries(const solve_job *job)
+{
+    spry_storage storage = SPRY_STORAGE_INIT;
+    return spry_operator_storage(job->in_file, &storage) == SPRY_STATUS_OK ? storage.nnz : 0;
+}
+
 void solve_file_free(solve_job *job)
 {
     spry_operator_free(job->in_file);

@@ -280,8 +280,23 @@ done:
     return status;
 }
 
+static spry_status file_storage(const spry_operator *op, spry_storage *storage)
+{
+    const spry_powers *p = op->state;
+    const int64_t nnz = p->file->sizes.nnz;
+    *storage = (spry_storage){.format = "file",
+                              .nnz = nnz,
+                              .stored = nnz,
+                              .bytes = p->file->bytes,
+                              .read_bytes = p->file->bytes,
+                              .beta = 1,
+                              .exact = true};
+    return SPRY_STATUS_OK;
+}
+
 static const operator_class file_class = {.name = "file",
                                           .multiply = powers_multiply,
+                                          .storage = file_storage,
                                           .matrix_diagonal = file_diagonal,
                                           .powers = powers_powers};
 

@@ -263,8 +263,9 @@ static spry_status make_ring(stream *s, int steps, int64_t memory)
     s->slots = memory / s->slot_bytes;
     if (s->slots < 1 + AHEAD)
         return SPRY_FAIL(s->ctx, SPRY_STATUS_NO_MEMORY,
-                         "%s: memory=%" PRId64 " is too little to read it by blocks: %" PRId64
-                         " is the least",
+                         "%s: %" PRId64
+                         " bytes of memory are too few to read it by blocks: %" PRId64
+                         " are the least",
                          s->path, memory, (1 + AHEAD) * s->slot_bytes);
     s->depth = steps;
     while (s->depth > 1 && skew_window_blocks(&s->blocks, s->depth) + AHEAD > s->slots)

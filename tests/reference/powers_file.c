@@ -125,7 +125,7 @@ static void memory_is_bounded(void **state)
         const spry_status status = spry_powers_open(ctx, path, options, &p);
         if (status != SPRY_STATUS_OK) {
             assert_status(ctx, SPRY_STATUS_NO_MEMORY, status);
-            support_message_has(ctx, "is the least");
+            support_message_has(ctx, "are the least");
             break;
         }
         assert_ok(ctx, spry_powers_forecast(p, &info));
