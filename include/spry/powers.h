@@ -44,6 +44,10 @@ typedef struct spry_powers_info {
  * was chosen spry_powers_forecast() tells. Results have the bits of products with
  * spry_operator_from_matrix() in each case.
  *
+ * Of a matrix that is spread over ranks each rank has a part with the rows around it, and vectors are
+ * sent once for several steps; then this, and applications, are collective, and ghosts are those of
+ * this rank.
+ *
  * @param A        any format, general CSR is used in place; it must stay alive. When its values or
  *                 its pattern change, that is seen
  * @param options  of spry_powers_options(): "k=8 basis=chebyshev low=0.1 high=8"; NULL: k = 8,

@@ -82,7 +82,7 @@ static spry_status step_once(const spry_operator *A, spry_transpose transpose,
 static bool takes(const spry_operator *A, spry_transpose transpose, int count, const spry_vector *x,
                   spry_vector *const *v)
 {
-    bool yes = A->class->powers && transpose == SPRY_TRANSPOSE_NO && !A->rows_part.is && !x->class;
+    bool yes = A->class->powers && transpose == SPRY_TRANSPOSE_NO && !x->class;
     for (int j = 0; j < count; j++)
         yes = yes && !v[j]->class;
     return yes;

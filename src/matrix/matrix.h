@@ -375,7 +375,7 @@ typedef struct operator_class {
      * finite ones since this was last asked; -1: there is none. */
     int64_t (*gave_nonfinite)(const spry_operator *op);
     /* A basis of powers (host/powers.h) of square operators that do several steps together: x and v
-     * are on the host and not parts of what ranks have, v is none of x. */
+     * are on the host, v is none of x. */
     spry_status (*powers)(const spry_operator *op, int count, const struct power_step *steps,
                           const void *x, void *const *v);
 } operator_class;

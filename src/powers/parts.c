@@ -193,8 +193,7 @@ void powers_parts_clear(spry_context *ctx, part_set *set)
     *set = (part_set){0};
 }
 
-/* From one vector of a part's room to the next, in bytes. */
-static int64_t room_stride(const part_set *set)
+int64_t powers_parts_stride(const part_set *set)
 {
     const int64_t bytes = set->largest * (int64_t)spry_type_size(set->type);
     return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
@@ -204,8 +203,8 @@ static spry_status make_room(spry_context *ctx, part_set *set)
 {
     const int threads = spry_context_threads(ctx);
     set->shares = threads < set->count ? threads : set->count > 0 ? set->count : 1;
-    return base_alloc(ctx, (int64_t)set->shares * (set->depth + 2), (size_t)room_stride(set),
-                      &set->room);
+    return base_alloc(ctx, (int64_t)set->shares * (set->depth + 2),
+                      (size_t)powers_parts_stride(set), &set->room);
 }
 
 spry_status powers_parts_make(spry_context *ctx, const matrix_arrays *a, const row_cuts *cuts,
@@ -311,7 +310,7 @@ typedef struct parts_job {
 static void run_part(const parts_job *job, const part *p, char *room)
 {
     const part_set *set = job->set;
-    const int64_t size = (int64_t)spry_type_size(set->type), stride = room_stride(set);
+    const int64_t size = (int64_t)spry_type_size(set->type), stride = powers_parts_stride(set);
     const host_csr csr = {p->offsets, p->columns, p->values};
     char *at = room + stride; /* v_j; v_(j-1) is before it */
     if (job->before)
@@ -332,7 +331,8 @@ static void run_share(void *argument, int share, int shares)
     const parts_job *job = argument;
     const part_set *set = job->set;
     for (int32_t p = share; p < set->count; p += shares)
-        run_part(job, &set->parts[p], set->room + share * (set->depth + 2) * room_stride(set));
+        run_part(job, &set->parts[p],
+                 set->room + share * (set->depth + 2) * powers_parts_stride(set));
 }
 
 void powers_parts_run(const spry_context *ctx, const part_set *set, int count,

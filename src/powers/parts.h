@@ -56,6 +56,8 @@ void powers_cuts_clear(spry_context *ctx, row_cuts *cuts);
 spry_status powers_parts_make(spry_context *ctx, const matrix_arrays *a, const row_cuts *cuts,
                               int depth, bool store, int most, part_set *set, bool *stops);
 void powers_parts_clear(spry_context *ctx, part_set *set);
+/* From one vector of a part's room to the next, in bytes. */
+int64_t powers_parts_stride(const part_set *set);
 /* `count` steps, at most the depth; `before` is v_(-1), NULL where there is none. */
 void powers_parts_run(const spry_context *ctx, const part_set *set, int count,
                       const power_step *steps, const void *before, const void *x, void *const *v);

@@ -1,6 +1,7 @@
 /* Matrix powers: the object, its basis, applications, and the operator. */
 #include "powers/powers.h"
 
+#include "base/team.h"
 #include "matrix/spread.h"
 
 #define OPTION_OWNER powers_options
@@ -19,6 +20,7 @@ void spry_powers_free(spry_powers *p)
     if (!p)
         return;
     powers_way_clear(p->ctx, &p->way);
+    powers_ranks_clear(p->ctx, &p->ranks);
     spry_operator_free(p->product);
     spry_matrix_free(p->copy);
     stream_close(p->file);
@@ -82,10 +84,46 @@ spry_status spry_powers_set_shifts(spry_powers *p, int count, const spry_scalar 
 /* --- making --------------------------------------------------------------------------------------
  */
 
+/* Of a matrix that is spread: gain is messages for messages. */
+static spry_status prepare_ranks(spry_powers *p)
+{
+    const int k = (int)p->options.k;
+    const int64_t size = (int64_t)spry_type_size(p->type);
+    const part_set *set = &p->ranks.parts;
+    spry_powers_info *info = &p->way.info;
+    spry_status status = SPRY_STATUS_OK;
+    powers_ranks_clear(p->ctx, &p->ranks);
+    p->way.version = -1;
+    SPRY_GO(p->ctx,
+            powers_ranks_make(p->matrix, k,
+                              p->options.schedule == SCHEDULE_PLAIN ? 1 : (int)p->options.depth,
+                              &p->ranks));
+    const int depth = p->ranks.depth, passes = (k + depth - 1) / depth;
+    *info = (spry_powers_info){.cut = "rows",
+                               .steps = k,
+                               .depth = depth,
+                               .parts = spry_context_ranks(p->ctx),
+                               .part_bytes = set->largest_bytes,
+                               .memory = set->bytes + (depth + 3) * set->largest * size,
+                               .plain_bytes = k * p->product->bytes,
+                               .bytes = k * p->product->bytes,
+                               .gain = (double)k / passes};
+    for (int j = 0; j < k; j++) {
+        info->ghost_rows[j] = set->ghost_rows[j % depth];
+        info->ghost_entries[j] = set->ghost_entries[j % depth];
+    }
+    snprintf(info->schedule, sizeof info->schedule, "%s", depth > 1 ? "parts" : "plain");
+    p->way.version = matrix_version(p->matrix);
+done:
+    return status;
+}
+
 /* The matrix as CSR and the way, in the place of those before. */
 static spry_status prepare(spry_powers *p)
 {
     spry_status status = SPRY_STATUS_OK;
+    if (p->matrix->spread)
+        return prepare_ranks(p);
     spry_matrix_free(p->copy);
     p->copy = NULL;
     powers_way_clear(p->ctx, &p->way);
@@ -115,14 +153,14 @@ spry_status spry_powers_new(const spry_matrix *A, const char *options, spry_powe
     spry_powers *p = NULL;
     spry_status status = SPRY_STATUS_OK;
     *out = NULL;
-    if (A->spread)
-        return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
-                         "matrix powers are not made of matrices that are spread over ranks");
-    if (A->a.rows != A->a.cols)
+    if (!matrix_is_square(A))
         return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
                          "the matrix is %" PRId64 " x %" PRId64 ": powers are of square ones",
                          A->a.rows, A->a.cols);
-    SPRY_GO(ctx, powers_begin(ctx, options, &p));
+    status = powers_begin(ctx, options, &p);
+    if (A->spread)
+        status = team_agree(ctx, status);
+    SPRY_GO(ctx, status);
     p->type = A->a.type;
     p->n = A->a.rows;
     p->matrix = A;
@@ -161,20 +199,26 @@ spry_status powers_run(spry_powers *p, int count, const power_step *steps, const
         return powers_file_run(p, count, steps, x, v);
     if (matrix_version(p->matrix) != p->way.version)
         SPRY_GO(p->ctx, prepare(p));
-    if (p->way.schedule == SCHEDULE_PLAIN) {
+    const int depth = p->matrix->spread ? p->ranks.depth : p->way.depth;
+    if (depth == 1) {
         spry_vector from = vector_over(p->ctx, p->type, p->n, (void *)(uintptr_t)x);
+        from.part = p->product->cols_part;
         spry_vector to[MOST_POWERS], *all[MOST_POWERS];
         for (int j = 0; j < count; j++) {
             to[j] = vector_over(p->ctx, p->type, p->n, v[j]);
+            to[j].part = p->product->rows_part;
             all[j] = &to[j];
         }
         return operator_powers(p->product, SPRY_TRANSPOSE_NO, count, steps, &from, all);
     }
-    for (int j = 0; j < count; j += p->way.depth) {
-        const int left = count - j;
-        const void *before = j > 1 ? v[j - 2] : j == 1 ? x : NULL;
-        powers_way_run(p, left < p->way.depth ? left : p->way.depth, steps + j, before,
-                       j > 0 ? v[j - 1] : x, v + j);
+    for (int j = 0; j < count; j += depth) {
+        const int together = count - j < depth ? count - j : depth;
+        const void *before = j > 1 ? v[j - 2] : j == 1 ? x : NULL, *at = j > 0 ? v[j - 1] : x;
+        if (p->matrix->spread)
+            SPRY_GO(p->ctx,
+                    powers_ranks_run(p->ctx, &p->ranks, together, steps + j, before, at, v + j));
+        else
+            powers_way_run(p, together, steps + j, before, at, v + j);
     }
 done:
     return status;
@@ -200,18 +244,14 @@ static spry_status check_vector(const spry_powers *p, const char *name, int numb
     return SPRY_STATUS_OK;
 }
 
-spry_status spry_powers_apply(spry_powers *p, const spry_vector *x, spry_vector *const *v)
+/* Whether the vectors fit; their arrays. */
+static spry_status check_vectors(const spry_powers *p, const spry_vector *x, spry_vector *const *v,
+                                 void **arrays)
 {
-    SPRY_NEED(CTX_OF_ANY(p, x), p, x, v);
-    void *arrays[MOST_POWERS];
     spry_status status = SPRY_STATUS_OK;
-    const int k = (int)p->options.k;
-    if (!p->ready)
-        return SPRY_FAIL(p->ctx, SPRY_STATUS_BAD_USAGE,
-                         "basis=newton needs shifts: spry_powers_set_shifts() gives them");
     SPRY_GO(p->ctx, check_vector(p, "x", 0, x));
     SPRY_GO(p->ctx, vector_fetch(x));
-    for (int j = 0; j < k; j++) {
+    for (int j = 0; j < p->options.k; j++) {
         SPRY_GO(p->ctx, check_vector(p, "vector", j + 1, v[j]));
         SPRY_GO(p->ctx, vector_fetch(v[j]));
         for (int i = 0; i <= j; i++)
@@ -221,8 +261,22 @@ spry_status spry_powers_apply(spry_powers *p, const spry_vector *x, spry_vector 
                                   j + 1, i > 0 ? "one before it" : "x"));
         arrays[j] = v[j]->data;
     }
-    SPRY_GO(p->ctx, powers_run(p, k, p->steps, x->data, arrays));
 done:
+    return status;
+}
+
+spry_status spry_powers_apply(spry_powers *p, const spry_vector *x, spry_vector *const *v)
+{
+    SPRY_NEED(CTX_OF_ANY(p, x), p, x, v);
+    void *arrays[MOST_POWERS];
+    if (!p->ready)
+        return SPRY_FAIL(p->ctx, SPRY_STATUS_BAD_USAGE,
+                         "basis=newton needs shifts: spry_powers_set_shifts() gives them");
+    spry_status status = check_vectors(p, x, v, arrays);
+    if (p->matrix && p->matrix->spread)
+        status = team_agree(p->ctx, status);
+    if (status == SPRY_STATUS_OK)
+        status = powers_run(p, (int)p->options.k, p->steps, x->data, arrays);
     if (status == SPRY_STATUS_INTERRUPTED)
         base_stopped(p->ctx);
     return status;
@@ -309,6 +363,11 @@ spry_status spry_powers_operator(spry_powers *p, spry_operator **out)
     SPRY_GO(p->ctx,
             operator_new(p->ctx, p->file ? &file_class : &powers_class, p->type, p->n, p->n, &op));
     op->state = p;
+    if (!p->file) {
+        op->rows_part = p->product->rows_part;
+        op->cols_part = p->product->cols_part;
+        op->square = p->product->square;
+    }
     op->own_bytes = p->file ? p->file->bytes : p->product->own_bytes;
     op->bytes = op->own_bytes + 2 * p->n * (int64_t)spry_type_size(p->type);
     *out = op;

@@ -1,12 +1,13 @@
 /*
  * Matrix powers (<spry/powers.h>): skew.c and parts.c are the two ways to make several steps with
- * one reading of A, choose.c chooses; stream.c is for matrices that stay in their files, file.c
- * makes of them what powers.c, the object, needs.
+ * one reading of A, choose.c chooses; stream.c is for matrices that stay in their files, ranks.c
+ * for those that are spread over ranks; powers.c is the object, file.c that of a file.
  */
 #ifndef SPRY_POWERS_INTERNAL_H
 #define SPRY_POWERS_INTERNAL_H
 
 #include "powers/parts.h"
+#include "powers/ranks.h"
 #include "powers/skew.h"
 #include "powers/stream.h"
 
@@ -69,6 +70,7 @@ struct spry_powers {
     spry_matrix *copy;
     spry_operator *product; /* with the caller's, one by one */
     powers_way way;
+    powers_ranks ranks; /* of a matrix that is spread; of the way there is the version and info */
     powers_pace pace;
     stream *file; /* the matrix stays there; then those above are NULL, and of the way is info */
 };
