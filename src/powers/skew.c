@@ -178,7 +178,7 @@ static void run_share(void *argument, int share, int shares)
 {
     const skew_job *job = argument;
     const range *ranges = job->s->ranges + share * job->s->depth;
-    skew_fronts f;
+    skew_fronts f = {0};
     (void)shares;
     for (int j = 0; j < job->count; j++) {
         f.next[j] = ranges[j].begin;
