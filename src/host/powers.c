@@ -78,29 +78,15 @@ static spry_status step_once(const spry_operator *A, spry_transpose transpose,
     return status == SPRY_STATUS_OK ? finish(step, before, v, next) : status;
 }
 
-/* Whether the class's own way is for these vectors. */
-static bool takes(const spry_operator *A, spry_transpose transpose, int count, const spry_vector *x,
-                  spry_vector *const *v)
-{
-    bool yes = A->class->powers && transpose == SPRY_TRANSPOSE_NO && !x->class;
-    for (int j = 0; j < count; j++)
-        yes = yes && !v[j]->class;
-    return yes;
-}
-
 spry_status operator_powers(const spry_operator *A, spry_transpose transpose, int count,
                             const power_step *steps, const spry_vector *x, spry_vector *const *v)
 {
+    bool made = false;
     spry_status status = SPRY_STATUS_OK;
-    if (takes(A, transpose, count, x, v)) {
-        void *arrays[MOST_POWERS];
-        SPRY_GO(A->ctx, vector_fetch(x));
-        for (int j = 0; j < count; j++) {
-            SPRY_GO(A->ctx, vector_fetch(v[j]));
-            arrays[j] = v[j]->data;
-        }
-        return A->class->powers(A, count, steps, x->data, arrays);
-    }
+    if (A->class->powers && transpose == SPRY_TRANSPOSE_NO)
+        SPRY_GO(A->ctx, A->class->powers(A, count, steps, x, v, &made));
+    if (made)
+        return SPRY_STATUS_OK;
     for (int j = 0; j < count; j++) {
         const spry_vector *before = j > 1 ? v[j - 2] : j == 1 ? x : NULL;
         SPRY_GO(A->ctx, step_once(A, transpose, &steps[j], before, j > 0 ? v[j - 1] : x, v[j]));

@@ -374,10 +374,10 @@ typedef struct operator_class {
     /* Of functions of a caller's: the row of the first number, infinite or none, that was made of
      * finite ones since this was last asked; -1: there is none. */
     int64_t (*gave_nonfinite)(const spry_operator *op);
-    /* A basis of powers (host/powers.h) of square operators that do several steps together: x and v
-     * are on the host, v is none of x. */
+    /* A basis of powers (host/powers.h) of square operators that do several steps together; *made
+     * stays false where that does not go with these vectors. */
     spry_status (*powers)(const spry_operator *op, int count, const struct power_step *steps,
-                          const void *x, void *const *v);
+                          const spry_vector *x, spry_vector *const *v, bool *made);
 } operator_class;
 
 /* Who made an operator that stores another matrix than the one it was made for: as the members of

@@ -308,9 +308,24 @@ static spry_status powers_multiply_columns(const spry_operator *op, spry_transpo
 }
 
 static spry_status powers_powers(const spry_operator *op, int count, const power_step *steps,
-                                 const void *x, void *const *v)
+                                 const spry_vector *x, spry_vector *const *v, bool *made)
 {
-    return powers_run(op->state, count, steps, x, v);
+    void *arrays[MOST_POWERS];
+    spry_status status = SPRY_STATUS_OK;
+    bool here = !x->class;
+    for (int j = 0; j < count; j++)
+        here = here && !v[j]->class;
+    if (!here)
+        return SPRY_STATUS_OK;
+    SPRY_GO(op->ctx, vector_fetch(x));
+    for (int j = 0; j < count; j++) {
+        SPRY_GO(op->ctx, vector_fetch(v[j]));
+        arrays[j] = v[j]->data;
+    }
+    SPRY_GO(op->ctx, powers_run(op->state, count, steps, x->data, arrays));
+    *made = true;
+done:
+    return status;
 }
 
 static const operator_class powers_class = {.name = "powers",

@@ -1,14 +1,14 @@
 /*
- * Matrix powers (<spry/powers.h>): skew.c and parts.c are the two ways to make several steps with
- * one reading of A, choose.c chooses; stream.c is for matrices that stay in their files, ranks.c
- * for those that are spread over ranks; powers.c is the object, file.c that of a file.
+ * Matrix powers (<spry/powers.h>): host/skew.c and parts.c are the two ways to make several steps
+ * with one reading of A, choose.c chooses; stream.c is for matrices that stay in their files,
+ * ranks.c for those that are spread over ranks; powers.c is the object, file.c that of a file.
  */
 #ifndef SPRY_POWERS_INTERNAL_H
 #define SPRY_POWERS_INTERNAL_H
 
+#include "host/skew.h"
 #include "powers/parts.h"
 #include "powers/ranks.h"
-#include "powers/skew.h"
 #include "powers/stream.h"
 
 #include <spry/powers.h>

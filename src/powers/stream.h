@@ -6,8 +6,8 @@
 #ifndef SPRY_POWERS_STREAM_H
 #define SPRY_POWERS_STREAM_H
 
+#include "host/skew.h"
 #include "io/io.h"
-#include "powers/skew.h"
 
 typedef struct stream {
     spry_context *ctx;

@@ -1,6 +1,6 @@
 /* Skewed orders of steps; see skew.h. The idea is time skewing (D. Wonnacott, 2000) with trapezoids
  * (M. Frigo, V. Strumpen, 2005), for rows of any pattern. */
-#include "powers/skew.h"
+#include "host/skew.h"
 
 /* Blocks have at most so many rows, a multiple of what vector loops take at once, so that these
  * have no ends within a vector. Short vectors are cut into about so many blocks. */
@@ -22,28 +22,58 @@ static int64_t block_rows(int64_t n)
     return rows > BLOCK_ROWS ? BLOCK_ROWS : rows < BLOCK_GRAIN ? BLOCK_GRAIN : rows;
 }
 
-spry_status skew_open(spry_context *ctx, int64_t n, int64_t rows, skew *s)
+static spry_status allocate(spry_context *ctx, int64_t count, int64_t rows, skew *s)
 {
     spry_status status = SPRY_STATUS_OK;
-    rows = rows > 0 ? rows : block_rows(n);
-    *s = (skew){.count = (n + rows - 1) / rows, .rows = rows};
-    SPRY_GO(ctx, base_alloc(ctx, s->count + 1, sizeof *s->row, &s->row));
-    SPRY_GO(ctx, base_calloc(ctx, s->count + 1, sizeof *s->bytes, &s->bytes));
-    SPRY_GO(ctx, base_alloc(ctx, s->count, sizeof *s->low, &s->low));
-    SPRY_GO(ctx, base_alloc(ctx, s->count, sizeof *s->high, &s->high));
-    for (int64_t b = 0; b <= s->count; b++)
-        s->row[b] = b * rows < n ? b * rows : n;
+    *s = (skew){.count = count, .rows = rows};
+    SPRY_GO(ctx, base_alloc(ctx, count + 1, sizeof *s->row, &s->row));
+    SPRY_GO(ctx, base_calloc(ctx, count + 1, sizeof *s->bytes, &s->bytes));
+    SPRY_GO(ctx, base_alloc(ctx, count, sizeof *s->low, &s->low));
+    SPRY_GO(ctx, base_alloc(ctx, count, sizeof *s->high, &s->high));
 done:
     if (status != SPRY_STATUS_OK)
         skew_clear(ctx, s);
     return status;
 }
 
+spry_status skew_open(spry_context *ctx, int64_t n, int64_t rows, skew *s)
+{
+    rows = rows > 0 ? rows : block_rows(n);
+    const spry_status status = allocate(ctx, (n + rows - 1) / rows, rows, s);
+    for (int64_t b = 0; status == SPRY_STATUS_OK && b <= s->count; b++)
+        s->row[b] = b * rows < n ? b * rows : n;
+    return status;
+}
+
+spry_status skew_open_at(spry_context *ctx, int64_t count, const int64_t *starts, skew *s)
+{
+    const spry_status status = allocate(ctx, count, 0, s);
+    if (status == SPRY_STATUS_OK)
+        memcpy(s->row, starts, ((size_t)count + 1) * sizeof *starts);
+    return status;
+}
+
+/* The block of a row. */
+static int64_t block_of(const skew *s, int64_t row)
+{
+    int64_t low = 0, high = s->count;
+    if (s->rows > 0)
+        return row / s->rows;
+    while (high - low > 1) {
+        const int64_t middle = low + (high - low) / 2;
+        if (s->row[middle] <= row)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 void skew_note(skew *s, int64_t block, const skew_rows *found)
 {
     const bool needs = found->columns.begin < found->columns.end;
-    const int64_t low = needs ? found->columns.begin / s->rows : block;
-    const int64_t high = needs ? (found->columns.end - 1) / s->rows : block;
+    const int64_t low = needs ? block_of(s, found->columns.begin) : block;
+    const int64_t high = needs ? block_of(s, found->columns.end - 1) : block;
     s->low[block] = low < block ? low : block; /* and itself: v_j is a part of v_(j+1) */
     s->high[block] = high > block ? high : block;
     s->bytes[block + 1] = found->bytes;

@@ -8,8 +8,8 @@
  * Several threads have a share of the blocks each, and do of it what needs nothing of the others:
  * less and less with every step, a trapezoid. The gaps between them are filled afterwards.
  */
-#ifndef SPRY_POWERS_SKEW_H
-#define SPRY_POWERS_SKEW_H
+#ifndef SPRY_HOST_SKEW_H
+#define SPRY_HOST_SKEW_H
 
 #include "host/powers.h"
 
@@ -23,7 +23,7 @@ typedef void (*skew_step)(const void *data, int step, int64_t begin, int64_t end
 
 typedef struct skew {
     int64_t count;  /* of blocks */
-    int64_t rows;   /* of each but the last */
+    int64_t rows;   /* of each but the last; 0: they differ */
     int64_t *row;   /* the first of each, and the end */
     int64_t *bytes; /* before each, and of all */
     int64_t *low;   /* the first block that this one or one behind it needs */
@@ -35,6 +35,8 @@ typedef struct skew {
 /* Blocks of so many of n rows (0: a number that serves for rows in memory), of which each is to be
  * noted before skew_close(). On failure *s is cleared. */
 spry_status skew_open(spry_context *ctx, int64_t n, int64_t rows, skew *s);
+/* The same for blocks that begin with rows starts[0], ..., before starts[count]. */
+spry_status skew_open_at(spry_context *ctx, int64_t count, const int64_t *starts, skew *s);
 void skew_note(skew *s, int64_t block, const skew_rows *found);
 void skew_close(skew *s);
 void skew_clear(spry_context *ctx, skew *s);
