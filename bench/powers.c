@@ -1,10 +1,12 @@
 /*
- * usage: bench_powers [-k K] [-n TURNS] [-o OPTIONS] KIND [GENERATOR OPTIONS]
+ * usage: bench_powers [-k K] [-n TURNS] [-d DEVICE] [-o OPTIONS] KIND [GENERATOR OPTIONS]
  *        bench_powers [-k K] [-n TURNS] [-o OPTIONS] FILE.spry
- * Powers A x, ..., A^k x beside k products: of a generated matrix in memory, or of one that stays
- * in its file. Both take turns; what is told is the median of the ratios, and of the seconds, with
- * what the forecast says, and the share that the bytes which have to be moved have in those that
- * plain reading moves in that time. A line for each k of 2, 4, 8, 16, or for K alone.
+ * Powers A x, ..., A^k x beside k products: of a generated matrix in memory, of one that stays in
+ * its file, or of one that a device (cuda, opencl:1) is too small for: SPRY_DEVICE_MEMORY=BYTES
+ * makes it so; shares are of the device's bandwidth then. Both take turns; what is told is the
+ * median of the ratios, and of the seconds, with what the forecast says, and the share that the
+ * bytes which have to be moved have in those that plain reading moves in that time. A line for each
+ * k of 2, 4, 8, 16, or for K alone.
  *
  * Beside it the source's table 6.1 (a GPU's memory before the host's, a quarter of A in it):
  * 2d-9pt 4.98 (k = 34), cant 5.7 (k = 14), pwtk 4.92 (k = 15), all matrices 2.85 to 5.7.
@@ -21,7 +23,8 @@ typedef struct bench {
     spry_context *ctx;
     spry_matrix *A;   /* NULL: the file */
     const char *path; /* of it */
-    const char *options;
+    const char *options, *place;
+    spry_device *device; /* NULL: the host */
     int turns;
     double read; /* bytes per second */
 } bench;
@@ -42,7 +45,7 @@ static spry_powers *make(const bench *b, int k, const char *more)
 {
     char options[512];
     spry_powers *p = NULL;
-    snprintf(options, sizeof options, "k=%d %s %s", k, b->options, more);
+    snprintf(options, sizeof options, "k=%d device=%s %s %s", k, b->place, b->options, more);
     peer_need(b->ctx, b->A ? spry_powers_new(b->A, options, &p)
                            : spry_powers_open(b->ctx, b->path, options, &p));
     return p;
@@ -50,8 +53,13 @@ static spry_powers *make(const bench *b, int k, const char *more)
 
 static double seconds_of(const bench *b, spry_powers *p, const spry_vector *x, spry_vector **v)
 {
+    double seconds = 0;
     const double begin = peer_seconds();
+    if (b->device)
+        peer_need(b->ctx, spry_device_mark(b->device));
     peer_need(b->ctx, spry_powers_apply(p, x, v));
+    if (b->device)
+        peer_need(b->ctx, spry_device_elapsed(b->device, &seconds)); /* which waits */
     return peer_seconds() - begin;
 }
 
@@ -59,16 +67,23 @@ static void line(const bench *b, int k)
 {
     spry_powers_info info = SPRY_POWERS_INFO_INIT, after = SPRY_POWERS_INFO_INIT;
     spry_vector *x = NULL, *v[MOST] = {NULL};
-    spry_operator *op = NULL;
     double plain_seconds[TURNS], seconds[TURNS], ratio[TURNS];
     const double begin = peer_seconds();
     spry_powers *p = make(b, k, "");
     const double made = peer_seconds() - begin;
+    /* On a device both would be there at once: products are what depth=1 makes. */
     spry_powers *plain = make(b, k, "schedule=plain cut=rows");
-    peer_need(b->ctx, spry_powers_operator(p, &op));
-    const int64_t n = spry_operator_rows(op);
-    const spry_type type = spry_operator_type(op);
-    peer_need(b->ctx, spry_vector_new(b->ctx, type, n, NULL, SPRY_OWN_COPY, &x));
+    int64_t n = b->A ? spry_matrix_rows(b->A) : 0;
+    spry_type type = b->A ? spry_matrix_type(b->A) : SPRY_TYPE_D;
+    if (!b->A) {
+        spry_operator *op = NULL;
+        peer_need(b->ctx, spry_powers_operator(p, &op));
+        n = spry_operator_rows(op);
+        type = spry_operator_type(op);
+        spry_operator_free(op);
+    }
+    peer_need(b->ctx, b->device ? spry_vector_on(b->device, type, n, NULL, &x)
+                                : spry_vector_new(b->ctx, type, n, NULL, SPRY_OWN_COPY, &x));
     peer_need(b->ctx, spry_vector_fill(x, (spry_scalar){1, 0}));
     for (int j = 0; j < k; j++)
         peer_need(b->ctx, spry_vector_like(x, n, &v[j]));
@@ -88,7 +103,6 @@ static void line(const bench *b, int k)
         printf("  %.0f MB/s read", (double)(after.read_bytes - info.read_bytes) /
                                        (after.read_seconds - info.read_seconds) * 1e-6);
     printf("\n");
-    spry_operator_free(op);
     spry_powers_free(p);
     spry_powers_free(plain);
     spry_vector_free(x);
@@ -98,7 +112,7 @@ static void line(const bench *b, int k)
 
 int main(int argc, char **argv)
 {
-    bench b = {.options = "", .turns = 5};
+    bench b = {.options = "", .place = "cpu", .turns = 5};
     spry_bandwidth bandwidth = SPRY_SIZED(spry_bandwidth);
     int only = 0, at = 1;
     for (; at + 1 < argc && argv[at][0] == '-'; at += 2) {
@@ -106,6 +120,8 @@ int main(int argc, char **argv)
             only = atoi(argv[at + 1]);
         else if (argv[at][1] == 'n')
             b.turns = atoi(argv[at + 1]);
+        else if (argv[at][1] == 'd')
+            b.place = argv[at + 1];
         else
             b.options = argv[at + 1];
     }
@@ -113,7 +129,9 @@ int main(int argc, char **argv)
     const char *what = at < argc ? argv[at] : "poisson2d";
     const size_t length = strlen(what);
     peer_need(NULL, spry_context_new(NULL, &b.ctx));
-    peer_need(b.ctx, spry_device_bandwidth(b.ctx, NULL, true, &bandwidth));
+    if (strcmp(b.place, "cpu") != 0)
+        peer_need(b.ctx, spry_device_open(b.ctx, b.place, &b.device));
+    peer_need(b.ctx, spry_device_bandwidth(b.ctx, b.device ? b.place : NULL, true, &bandwidth));
     b.read = bandwidth.read;
     if (length > 5 && strcmp(what + length - 5, ".spry") == 0)
         b.path = what;

@@ -39,14 +39,14 @@ typedef struct spry_powers_info {
 #define SPRY_POWERS_INFO_INIT SPRY_SIZED(spry_powers_info)
 
 /**
- * Prepares powers of a square matrix. Where reading A once for several steps gains nothing, for want
- * of fast memory or because parts need too much of each other, products are made one by one; what
- * was chosen spry_powers_forecast() tells. Results have the bits of products with
+ * Prepares powers of a square matrix. Where reading A once for several steps gains nothing, for
+ * want of fast memory or because parts need too much of each other, products are made one by one;
+ * what was chosen spry_powers_forecast() tells. Results have the bits of products with
  * spry_operator_from_matrix() in each case.
  *
- * Of a matrix that is spread over ranks each rank has a part with the rows around it, and vectors are
- * sent once for several steps; then this, and applications, are collective, and ghosts are those of
- * this rank.
+ * Of a matrix that is spread over ranks each rank has a part with the rows around it, and vectors
+ * are sent once for several steps; then this, and applications, are collective, and ghosts are
+ * those of this rank.
  *
  * @param A        any format, general CSR is used in place; it must stay alive. When its values or
  *                 its pattern change, that is seen
@@ -87,7 +87,7 @@ SPRY_API spry_status spry_powers_set_shifts(spry_powers *powers, int count,
 /**
  * Makes p_1(A) x, ..., p_k(A) x.
  *
- * @param x  on the host, of the matrix's type
+ * @param x  where the option `device` says, of the matrix's type
  * @param v  k vectors like x, no two of them the same and none of them x
  */
 SPRY_API spry_status spry_powers_apply(spry_powers *powers, const spry_vector *x,

@@ -283,6 +283,12 @@ static spry_status remake(const spry_operator *op, const spry_matrix *A, spry_op
     return device_operator(op->device, A, state->spec, fresh);
 }
 
+int device_powers_depth(const spry_operator *op, int count)
+{
+    const device_state *state = op->class == &device_class ? op->state : NULL;
+    return state && state->plain.streamed ? device_streamed_depth(state->plain.streamed, count) : 1;
+}
+
 /* Of a matrix that is brought for every product: fewer times. */
 static spry_status device_powers(const spry_operator *op, int count, const power_step *steps,
                                  const spry_vector *x, spry_vector *const *v, bool *made)

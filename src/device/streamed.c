@@ -524,10 +524,12 @@ static int64_t largest_block(const device_streamed *S, int64_t *rows)
 }
 
 /* The most steps whose blocks, the next one, and some room for the pool fit. */
-static int fitting_steps(const device_streamed *S, int count)
+int device_streamed_depth(const device_streamed *S, int count)
 {
     enum { AHEAD = 2 };
     int64_t used, most, free_bytes, rows;
+    if (S->order.count == 0)
+        return 1;
     device_memory_now(S->d, &used, &most, &free_bytes);
     const int64_t block = largest_block(S, &rows);
     const int64_t beside = AHEAD * block + 2 * rows * (int64_t)spry_type_size(S->type);
@@ -544,7 +546,7 @@ spry_status device_streamed_powers(device_streamed *S, int count, const power_st
     spry_context *ctx = S->d->ctx;
     int64_t rows;
     spry_status status = SPRY_STATUS_OK;
-    const int depth = S->order.count > 0 ? fitting_steps(S, count) : 1;
+    const int depth = device_streamed_depth(S, count);
     if (depth < 2)
         return SPRY_STATUS_OK;
     (void)largest_block(S, &rows);

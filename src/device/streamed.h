@@ -31,6 +31,8 @@ spry_status device_streamed_multiply(device_streamed *S, const device_product *p
  */
 spry_status device_streamed_powers(device_streamed *S, int count, const power_step *steps,
                                    const spry_vector *x, spry_vector *const *v, bool *made);
+/* Steps that one pass would be for, of so many; 1: they do not go together. */
+int device_streamed_depth(const device_streamed *S, int count);
 /* The layout of the first block: format and kind are those of all. */
 const layout *device_streamed_host(const device_streamed *S);
 void device_streamed_describe(const device_streamed *S, spry_storage *storage);

@@ -78,21 +78,29 @@ static spry_status step_once(const spry_operator *A, spry_transpose transpose,
     return status == SPRY_STATUS_OK ? finish(step, before, v, next) : status;
 }
 
-spry_status operator_powers(const spry_operator *A, spry_transpose transpose, int count,
-                            const power_step *steps, const spry_vector *x, spry_vector *const *v)
+spry_status operator_powers_plain(const spry_operator *A, spry_transpose transpose, int count,
+                                  const power_step *steps, const spry_vector *x,
+                                  spry_vector *const *v)
 {
-    bool made = false;
     spry_status status = SPRY_STATUS_OK;
-    if (A->class->powers && transpose == SPRY_TRANSPOSE_NO)
-        SPRY_GO(A->ctx, A->class->powers(A, count, steps, x, v, &made));
-    if (made)
-        return SPRY_STATUS_OK;
     for (int j = 0; j < count; j++) {
         const spry_vector *before = j > 1 ? v[j - 2] : j == 1 ? x : NULL;
         SPRY_GO(A->ctx, step_once(A, transpose, &steps[j], before, j > 0 ? v[j - 1] : x, v[j]));
     }
 done:
     return status;
+}
+
+spry_status operator_powers(const spry_operator *A, spry_transpose transpose, int count,
+                            const power_step *steps, const spry_vector *x, spry_vector *const *v)
+{
+    bool made = false;
+    const spry_status status = A->class->powers && transpose == SPRY_TRANSPOSE_NO
+                                   ? A->class->powers(A, count, steps, x, v, &made)
+                                   : SPRY_STATUS_OK;
+    return status != SPRY_STATUS_OK || made
+               ? status
+               : operator_powers_plain(A, transpose, count, steps, x, v);
 }
 
 void power_steps_plain(int count, power_step *steps)

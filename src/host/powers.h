@@ -25,6 +25,11 @@ typedef struct power_step {
 spry_status operator_powers(const spry_operator *A, spry_transpose transpose, int count,
                             const power_step *steps, const spry_vector *x, spry_vector *const *v);
 
+/* The same by products, whatever the class has. */
+spry_status operator_powers_plain(const spry_operator *A, spry_transpose transpose, int count,
+                                  const power_step *steps, const spry_vector *x,
+                                  spry_vector *const *v);
+
 /* What a step does after the product, to n numbers of the host: next = alpha next + beta v + gamma
  * before. before: NULL where there is none. */
 void power_step_finish(const host_kernels *kernels, const power_step *step, int64_t n,

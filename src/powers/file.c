@@ -43,6 +43,9 @@ spry_status spry_powers_open(spry_context *ctx, const char *path, const char *op
     spry_status status = SPRY_STATUS_OK;
     *out = NULL;
     SPRY_GO(ctx, powers_begin(ctx, options, &p));
+    if (strcmp(p->options.device, "cpu") != 0)
+        SPRY_GO(ctx, SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
+                               "%s: powers from files are made by processors: device=cpu", path));
     if (p->options.schedule == SCHEDULE_PARTS || p->options.cut == CUT_RCM ||
         p->options.cut == CUT_METIS)
         SPRY_GO(ctx, SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,

@@ -2,6 +2,7 @@
 #include "powers/powers.h"
 
 #include "base/team.h"
+#include "device/operator.h"
 #include "matrix/spread.h"
 
 #define OPTION_OWNER powers_options
@@ -118,10 +119,48 @@ done:
     return status;
 }
 
+/* On a device: where the matrix is brought there, its bytes count. */
+static spry_status prepare_device(spry_powers *p)
+{
+    const int k = (int)p->options.k;
+    const int depth =
+        p->options.schedule == SCHEDULE_PLAIN ? 1 : device_powers_depth(p->product, k);
+    const int passes = (k + depth - 1) / depth;
+    spry_powers_info *info = &p->way.info;
+    *info = (spry_powers_info){.cut = "rows",
+                               .steps = k,
+                               .depth = depth,
+                               .parts = 1,
+                               .plain_bytes = k * p->product->bytes,
+                               .bytes = passes * p->product->bytes,
+                               .gain = (double)k / passes};
+    if (depth == 1)
+        info->bytes = info->plain_bytes;
+    snprintf(info->schedule, sizeof info->schedule, "%s", depth > 1 ? "skewed" : "plain");
+    p->way.version = matrix_version(p->matrix);
+    return SPRY_STATUS_OK;
+}
+
+/* The product, where it is to be. */
+static spry_status make_product(spry_powers *p)
+{
+    spry_device *device = NULL;
+    if (strcmp(p->options.device, "cpu") == 0)
+        return spry_operator_from_matrix(p->matrix, &p->product);
+    if (p->matrix->spread)
+        return SPRY_FAIL(p->ctx, SPRY_STATUS_UNSUPPORTED,
+                         "powers on ranks are made by processors: device=cpu");
+    const spry_status status = spry_device_open(p->ctx, p->options.device, &device);
+    return status == SPRY_STATUS_OK ? spry_operator_on(device, p->matrix, "csr", &p->product)
+                                    : status;
+}
+
 /* The matrix as CSR and the way, in the place of those before. */
 static spry_status prepare(spry_powers *p)
 {
     spry_status status = SPRY_STATUS_OK;
+    if (p->product->device)
+        return prepare_device(p);
     if (p->matrix->spread)
         return prepare_ranks(p);
     spry_matrix_free(p->copy);
@@ -164,7 +203,7 @@ spry_status spry_powers_new(const spry_matrix *A, const char *options, spry_powe
     p->type = A->a.type;
     p->n = A->a.rows;
     p->matrix = A;
-    SPRY_GO(ctx, spry_operator_from_matrix(A, &p->product));
+    SPRY_GO(ctx, make_product(p));
     SPRY_GO(ctx, prepare(p));
     *out = p;
     p = NULL;
@@ -237,10 +276,11 @@ static spry_status check_vector(const spry_powers *p, const char *name, int numb
                          "%s%s has %" PRId64 " numbers of type %s; %" PRId64
                          " of type %s and of the matrix's context are needed",
                          name, place, v->n, spry_type_name(v->type), p->n, spry_type_name(p->type));
-    if (v->class)
+    const spry_device *where = p->product ? p->product->device : NULL;
+    if (v->device != where)
         return SPRY_FAIL(p->ctx, SPRY_STATUS_BAD_USAGE,
-                         "%s%s is on %s: powers are made on the host, bring it there", name, place,
-                         place_name(v->device));
+                         "%s%s is on %s, and powers are made on %s; the option device says where",
+                         name, place, place_name(v->device), place_name(where));
     return SPRY_STATUS_OK;
 }
 
@@ -265,6 +305,23 @@ done:
     return status;
 }
 
+/* On a device; new values of the matrix are brought there. */
+static spry_status run_there(spry_powers *p, const spry_vector *x, spry_vector *const *v)
+{
+    spry_status status = SPRY_STATUS_OK;
+    if (matrix_version(p->matrix) != p->way.version) {
+        SPRY_GO(p->ctx, spry_operator_update(p->product, p->matrix));
+        SPRY_GO(p->ctx, prepare(p));
+    }
+    SPRY_GO(p->ctx, p->options.schedule == SCHEDULE_PLAIN
+                        ? operator_powers_plain(p->product, SPRY_TRANSPOSE_NO, (int)p->options.k,
+                                                p->steps, x, v)
+                        : operator_powers(p->product, SPRY_TRANSPOSE_NO, (int)p->options.k,
+                                          p->steps, x, v));
+done:
+    return status;
+}
+
 spry_status spry_powers_apply(spry_powers *p, const spry_vector *x, spry_vector *const *v)
 {
     SPRY_NEED(CTX_OF_ANY(p, x), p, x, v);
@@ -275,7 +332,9 @@ spry_status spry_powers_apply(spry_powers *p, const spry_vector *x, spry_vector 
     spry_status status = check_vectors(p, x, v, arrays);
     if (p->matrix && p->matrix->spread)
         status = team_agree(p->ctx, status);
-    if (status == SPRY_STATUS_OK)
+    if (status == SPRY_STATUS_OK && p->product && p->product->device)
+        status = run_there(p, x, v);
+    else if (status == SPRY_STATUS_OK)
         status = powers_run(p, (int)p->options.k, p->steps, x->data, arrays);
     if (status == SPRY_STATUS_INTERRUPTED)
         base_stopped(p->ctx);

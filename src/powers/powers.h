@@ -31,6 +31,8 @@ _Static_assert((int)SPRY_POWERS_MOST == (int)MOST_POWERS, "one bound for all");
     item(INT, memory, "0", 0, 9e18, NULL,                                                          \
          "bytes of fast memory for a part; 0: half of the cache, for each thread its share; of a " \
          "file: for the rows that are there, 0: a quarter of the memory")                          \
+    item(TEXT, device, "cpu", 0, 0, NULL,                                                          \
+         "where the vectors are and the work is done: cpu, cuda[:i], opencl[:i]")                  \
     item(WORD, keep, "auto", 0, 0, "auto yes no",                                                  \
          "of a file: what was read may stay in the system's cache; auto: where half of the "       \
          "memory is enough for it")

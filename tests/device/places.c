@@ -738,6 +738,15 @@ static void powers(spry_context *ctx, spry_device *d)
     refused(d, spry_powers_apply(p, dx, &y));
     refused(d, spry_powers_apply(p, x, &dy));
     assert_ok(ctx, spry_powers_forecast(p, &info));
+    char there_too[64];
+    snprintf(there_too, sizeof there_too, "k=1 basis=newton device=%s", spry_device_name(d));
+    spry_powers *on_device;
+    assert_ok(ctx, spry_powers_new(A, there_too, &on_device));
+    assert_ok(ctx, spry_powers_set_shifts(on_device, 1, &shift));
+    assert_ok(ctx, spry_powers_apply(on_device, dx, &dy));
+    same(y, dy);
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_powers_apply(on_device, x, &dy));
+    spry_powers_free(on_device);
     assert_ok(ctx, spry_powers_open(ctx, file, "k=1", &opened));
     assert_ok(ctx, spry_powers_operator(opened, &op));
     assert_ok(ctx, spry_operator_apply(op, x, y));
