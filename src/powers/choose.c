@@ -278,6 +278,15 @@ done:
     return status;
 }
 
+/* What would be gained if no byte came from memory. */
+static double most_gain(const spry_powers *p)
+{
+    const matrix_arrays *a = &p->csr->a;
+    const double bytes = (double)(matrix_bytes(a) + 2 * vector_bytes(a));
+    return p->pace.memory > 0 ? bytes / p->pace.memory / ((double)matrix_bytes(a) / p->pace.cached)
+                              : INFINITY;
+}
+
 /* --- choosing ------------------------------------------------------------------------------------
  */
 
@@ -347,8 +356,11 @@ static spry_status choose(spry_powers *p, powers_way *best)
     if (schedule == SCHEDULE_PLAIN || p->options.k == 1 || a->nnz == 0 || has_long_rows(a))
         return SPRY_STATUS_OK;
     const bool cached = matrix_bytes(a) / threads <= fast_memory(p);
-    if (schedule == SCHEDULE_AUTO && !cached)
+    if (schedule == SCHEDULE_AUTO && !cached) {
         SPRY_GO(p->ctx, measure(p));
+        if (most_gain(p) < LEAST_GAIN)
+            return SPRY_STATUS_OK; /* orders and partitions would take their time for nothing */
+    }
     if (schedule == SCHEDULE_SKEWED || (schedule == SCHEDULE_AUTO && !cached))
         if (p->options.cut != CUT_METIS)
             SPRY_GO(p->ctx, consider_skewed(p, best));
