@@ -276,7 +276,7 @@ static spry_status check_vector(const spry_powers *p, const char *name, int numb
                          "%s%s has %" PRId64 " numbers of type %s; %" PRId64
                          " of type %s and of the matrix's context are needed",
                          name, place, v->n, spry_type_name(v->type), p->n, spry_type_name(p->type));
-    const spry_device *where = p->product ? p->product->device : NULL;
+    const spry_device *where = p->file ? NULL : p->product->device;
     if (v->device != where)
         return SPRY_FAIL(p->ctx, SPRY_STATUS_BAD_USAGE,
                          "%s%s is on %s, and powers are made on %s; the option device says where",
@@ -330,9 +330,9 @@ spry_status spry_powers_apply(spry_powers *p, const spry_vector *x, spry_vector 
         return SPRY_FAIL(p->ctx, SPRY_STATUS_BAD_USAGE,
                          "basis=newton needs shifts: spry_powers_set_shifts() gives them");
     spry_status status = check_vectors(p, x, v, arrays);
-    if (p->matrix && p->matrix->spread)
+    if (!p->file && p->matrix->spread)
         status = team_agree(p->ctx, status);
-    if (status == SPRY_STATUS_OK && p->product && p->product->device)
+    if (status == SPRY_STATUS_OK && !p->file && p->product->device)
         status = run_there(p, x, v);
     else if (status == SPRY_STATUS_OK)
         status = powers_run(p, (int)p->options.k, p->steps, x->data, arrays);
