@@ -150,9 +150,12 @@ static spry_status make_product(spry_powers *p)
     if (p->matrix->spread)
         return SPRY_FAIL(p->ctx, SPRY_STATUS_UNSUPPORTED,
                          "powers on ranks are made by processors: device=cpu");
-    const spry_status status = spry_device_open(p->ctx, p->options.device, &device);
-    return status == SPRY_STATUS_OK ? spry_operator_on(device, p->matrix, "csr", &p->product)
-                                    : status;
+    spry_status status = spry_device_open(p->ctx, p->options.device, &device);
+    if (status == SPRY_STATUS_OK)
+        status = device_operator(device, p->matrix, "csr", &p->product);
+    if (status == SPRY_STATUS_OK)
+        operator_made_from(p->product, p->matrix, NULL);
+    return status;
 }
 
 /* The matrix as CSR and the way, in the place of those before. */
