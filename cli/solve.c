@@ -142,6 +142,8 @@ static void measure_bandwidth(solve_job *job)
         (void)spry_device_open(job->ctx, place, &gpu);
         return;
     }
+    if (job->in_file) /* the file is what it waits for */
+        return;
     int64_t entry = (int64_t)(sizeof(int32_t) + spry_type_size(spry_matrix_type(job->A)));
     if (spry_context_ranks(job->ctx) > 1) /* several would measure what they share */
         return;
@@ -269,6 +271,8 @@ static spry_status solve_columns(solve_job *job)
             spry_solver_errors(job->solver, b[k], x[k], &e->backward, &e->bound) != SPRY_STATUS_OK)
             *e = (solve_errors){NAN, NAN}; /* x is there all the same */
         job->results[k].read_seconds = job->read_seconds;
+        if (job->in_file)
+            job->results[k].nnz = solve_file_entries(job);
         spry_vector_free(b[k]);
         spry_vector_free(x[k]);
     }
@@ -288,10 +292,10 @@ static void note_refusal(solve_job *job)
             continue;
         snprintf(r->detail, sizeof r->detail, "%.300s", spry_message(job->ctx));
         r->residual = r->true_residual = r->initial_residual = NAN;
-        r->type = spry_matrix_type(job->A);
-        r->rows = spry_matrix_rows(job->A);
-        r->cols = spry_matrix_cols(job->A);
-        r->nnz = spry_matrix_nnz(job->A);
+        r->type = solve_type(job);
+        r->rows = solve_rows(job);
+        r->cols = solve_cols(job);
+        r->nnz = job->in_file ? solve_file_entries(job) : spry_matrix_nnz(job->A);
     }
 }
 
@@ -310,7 +314,8 @@ static int iterate(solve_job *job)
         spry_solver_set_watch(job->solver, watch, job);
     if (job->options->checkpoint)
         spry_solver_set_monitor(job->solver, keep, job);
-    spry_status status = spry_solver_set_matrix(job->solver, job->A);
+    spry_status status = job->in_file ? spry_solver_set_operator(job->solver, job->in_file)
+                                      : spry_solver_set_matrix(job->solver, job->A);
     if (status == SPRY_STATUS_OK)
         status = solve_columns(job);
     progress_clear(&job->line);
@@ -392,6 +397,8 @@ static int solve(solve_job *job)
     driver_start start;
     int exit_status = check_outputs(job);
     if (exit_status == EXIT_DONE)
+        exit_status = solve_file_check(job);
+    if (exit_status == EXIT_DONE)
         exit_status = make_solver(job);
     exit_status = ranks_agree(job->ctx, exit_status);
     if (exit_status != EXIT_DONE)
@@ -430,7 +437,7 @@ static int solve(solve_job *job)
     signals_tell(NULL); /* the second still ends the program */
     if (!job->refused && !job->unread)
         exit_status = write_all(job);
-    if (!signals_came() && spry_context_ranks(job->ctx) == 1) {
+    if (!signals_came() && spry_context_ranks(job->ctx) == 1 && !job->in_file) {
         signals_tell(job->ctx);
         solve_diagnose(job);
         signals_tell(NULL);
@@ -460,6 +467,7 @@ static int run(spry_context *ctx, const cli_arguments *arguments)
     free(job.errors);
     spry_diagnosis_clear(ctx, &job.found);
     spry_solver_free(job.solver);
+    solve_file_free(&job);
     spry_vector_free(job.x);
     spry_vector_free(job.b);
     spry_matrix_free(job.A);

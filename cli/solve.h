@@ -24,6 +24,9 @@
     item(BOOL, memory, "yes", 0, 0, NULL,                                                       \
          "remember in the tuner's folder what solved a matrix where something else did not, "   \
          "and begin with it")                                                                   \
+    item(INT, out_of_core, "0", 0, 9e18, NULL,                                                  \
+         "A stays in its file (.spry), which is read again for every product: so many bytes, "  \
+         "512M or 4G, are for the rows that are in memory; 0: A is read into memory")           \
     item(BOOL, mpi, "no", 0, 0, NULL,                                                           \
          "solve on the ranks of MPI; by itself where mpirun has started several")               \
     item(TEXT, shares, "auto", 0, 0, NULL,                                                      \
@@ -49,6 +52,8 @@ typedef struct solve_job {
     const solve_options *options;
     spry_solver *solver;
     spry_matrix *A;
+    spry_powers *file; /* --out-of-core: A stays there, `in_file` is its product, and A is NULL */
+    spry_operator *in_file;
     spry_split_stats split; /* of --split, on this rank */
     spry_vector *b, *x;     /* all columns, one after the other */
     int count;              /* of systems: columns of b */
@@ -86,6 +91,17 @@ void solve_report_ranks(const solve_job *job, FILE *out);
 void solve_json_ranks(json *j, const solve_job *job);
 /* Reads A, b and the guess; b is ones and x zeros where no file is given. An exit status. */
 int solve_read(solve_job *job);
+/* What A is, wherever that is. */
+int64_t solve_rows(const solve_job *job);
+int64_t solve_cols(const solve_job *job);
+spry_type solve_type(const solve_job *job);
+/* --out-of-core (solve_file.c): what it does not go with; opens the file; its entries; frees; tells
+ * what was read. */
+int solve_file_check(const solve_job *job);
+spry_status solve_file_open(solve_job *job);
+int64_t solve_file_entries(const solve_job *job);
+void solve_file_free(solve_job *job);
+void solve_file_report(const solve_job *job, FILE *out);
 /* After a solve that did not converge: has the doctor look at the first system that did not. */
 void solve_diagnose(solve_job *job);
 void solve_report(const solve_job *job, FILE *out);

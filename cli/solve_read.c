@@ -29,9 +29,11 @@ static spry_status retype_vector(spry_context *ctx, spry_type type, spry_vector 
 static spry_status unify_types(solve_job *job)
 {
     spry_context *ctx = job->ctx;
-    spry_type type = join(join(spry_matrix_type(job->A), job->b), job->x);
+    spry_type type = join(join(solve_type(job), job->b), job->x);
     spry_status status = SPRY_STATUS_OK;
-    if (spry_matrix_type(job->A) != type) {
+    if (job->in_file)
+        type = solve_type(job); /* which stays; what does not fit is told */
+    else if (spry_matrix_type(job->A) != type) {
         spry_matrix *converted = NULL;
         status = spry_matrix_cast(job->A, type, &converted);
         if (status == SPRY_STATUS_OK) {
@@ -64,8 +66,8 @@ static spry_status read_b(solve_job *job, int *exit_status)
     int64_t cols = 1;
     spry_status status = SPRY_STATUS_OK;
     if (job->arguments->count > 1)
-        status = read_columns(job, job->arguments->operands[1], spry_matrix_rows(job->A), "rows",
-                              &job->b, &cols, exit_status);
+        status = read_columns(job, job->arguments->operands[1], solve_rows(job), "rows", &job->b,
+                              &cols, exit_status);
     job->count = (int)cols;
     if (status == SPRY_STATUS_OK && *exit_status == EXIT_DONE && cols > 1 &&
         (job->options->checkpoint || job->options->resume))
@@ -82,7 +84,7 @@ static spry_status read_guess(solve_job *job, int *exit_status)
     if (!path || *exit_status != EXIT_DONE)
         return SPRY_STATUS_OK;
     spry_status status =
-        read_columns(job, path, spry_matrix_cols(job->A), "columns", &job->x, &cols, exit_status);
+        read_columns(job, path, solve_cols(job), "columns", &job->x, &cols, exit_status);
     if (status == SPRY_STATUS_OK && *exit_status == EXIT_DONE && cols != job->count)
         *exit_status = cli_fail(EXIT_INPUT, "%s has %s columns, but there are %d right-hand sides",
                                 path, text_count(cols), job->count);
@@ -126,7 +128,9 @@ int solve_read(solve_job *job)
     const cli_arguments *a = job->arguments;
     int exit_status = EXIT_DONE;
     double begin = cli_clock();
-    spry_status status = spry_matrix_read(job->ctx, a->operands[0], &job->A);
+    spry_status status = job->options->out_of_core > 0
+                             ? solve_file_open(job)
+                             : spry_matrix_read(job->ctx, a->operands[0], &job->A);
     if (status == SPRY_STATUS_OK)
         status = read_b(job, &exit_status);
     if (status == SPRY_STATUS_OK)
@@ -140,11 +144,14 @@ int solve_read(solve_job *job)
         status = read_near_null(job, &exit_status);
     if (exit_status != EXIT_DONE)
         return exit_status;
-    if (status == SPRY_STATUS_OK && !job->b)
-        status = spry_vector_ones(job->ctx, job->A, &job->b);
+    if (status == SPRY_STATUS_OK && !job->b) {
+        status = spry_vector_new(job->ctx, solve_type(job), solve_rows(job), NULL, SPRY_OWN_COPY,
+                                 &job->b);
+        if (status == SPRY_STATUS_OK)
+            status = spry_vector_fill(job->b, (spry_scalar){1, 0});
+    }
     if (status == SPRY_STATUS_OK && !job->x)
-        status =
-            spry_vector_new(job->ctx, spry_matrix_type(job->A),
-                            spry_matrix_cols(job->A) * job->count, NULL, SPRY_OWN_COPY, &job->x);
+        status = spry_vector_new(job->ctx, solve_type(job), solve_cols(job) * job->count, NULL,
+                                 SPRY_OWN_COPY, &job->x);
     return status == SPRY_STATUS_OK ? EXIT_DONE : cli_failed(job->ctx, status);
 }

@@ -224,6 +224,7 @@ void solve_report(const solve_job *job, FILE *out)
     report_times(job, &t, out);
     report_bandwidth(job, &t, out);
     solve_report_ranks(job, out);
+    solve_file_report(job, out);
     if (job->x_written)
         fprintf(out, "x          %s\n", text_name(job->options->output));
     if (job->count > 1)

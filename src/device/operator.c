@@ -283,6 +283,26 @@ static spry_status remake(const spry_operator *op, const spry_matrix *A, spry_op
     return device_operator(op->device, A, state->spec, fresh);
 }
 
+int device_powers_depth(const spry_operator *op, int count)
+{
+    const device_state *state = op->class == &device_class ? op->state : NULL;
+    return state && state->plain.streamed ? device_streamed_depth(state->plain.streamed, count) : 1;
+}
+
+/* Of a matrix that is brought for every product: fewer times. */
+static spry_status device_powers(const spry_operator *op, int count, const power_step *steps,
+                                 const spry_vector *x, spry_vector *const *v, bool *made)
+{
+    const device_stored *stored;
+    bool conjugate, there = x->device == op->device;
+    const spry_status status = find_stored(op, SPRY_TRANSPOSE_NO, &stored, &conjugate);
+    for (int j = 0; j < count; j++)
+        there = there && v[j]->device == op->device;
+    return status == SPRY_STATUS_OK && stored->streamed && there
+               ? device_streamed_powers(stored->streamed, count, steps, x, v, made)
+               : status;
+}
+
 static const operator_class device_class = {.name = "device",
                                             .has_transpose = true,
                                             .multiply = operator_apply_arrays,
@@ -292,7 +312,8 @@ static const operator_class device_class = {.name = "device",
                                             .remake = remake,
                                             .storage = storage,
                                             .to_matrix = to_matrix,
-                                            .matrix_diagonal = matrix_diagonal};
+                                            .matrix_diagonal = matrix_diagonal,
+                                            .powers = device_powers};
 
 spry_device *device_of(const spry_operator *op)
 {

@@ -28,6 +28,9 @@ spry_status device_matrix_operator(device_matrix *A, bool keep, const char *spec
 /* The matrix of an operator that lives on a device, as a copy there: by the device alone from csr
  * and sell, otherwise by way of the host. */
 spry_status device_matrix_of(const spry_operator *op, device_matrix *out);
+/* Steps of a basis of so many that are made with one bringing of the matrix; 1: it is on the
+ * device, or they are made one by one. */
+int device_powers_depth(const spry_operator *op, int count);
 /* Whether A fits as csr: matrices that do not are streamed. */
 bool device_has_room(spry_device *d, const spry_matrix *A);
 /* A copy on the device of an operator of the host's that has a diagonal (operator_diagonal). `make`

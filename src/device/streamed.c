@@ -5,6 +5,7 @@
 #include "device/operator.h"
 #include "device/staging.h"
 #include "device/vector.h"
+#include "host/skew.h"
 #include "matrix/entries.h"
 
 /* Bytes of a block at most: copies reach their full speed with far fewer, and what is left of the
@@ -20,6 +21,7 @@ struct device_streamed {
     int64_t bytes;  /* that a product brings */
     int64_t others; /* blocks in csr in the place of the format asked for */
     bool told;
+    skew order; /* of several steps; without blocks where A is not square */
 };
 
 static int64_t entry_bytes(const matrix_arrays *a)
@@ -166,6 +168,28 @@ done:
     return status;
 }
 
+/* Which blocks each of them needs, for several steps. */
+static spry_status look_at_blocks(device_streamed *S, const matrix_arrays *a)
+{
+    if (a->rows != a->cols)
+        return SPRY_STATUS_OK;
+    const spry_status status = skew_open_at(S->d->ctx, S->count, S->first, &S->order);
+    for (int64_t k = 0; status == SPRY_STATUS_OK && k < S->count; k++) {
+        skew_rows found = {.bytes = layout_read_bytes(device_layout_host(S->blocks[k]))};
+        int32_t low = INT32_MAX, high = -1;
+        for (int64_t i = a->offsets[S->first[k]]; i < a->offsets[S->first[k + 1]]; i++) {
+            low = a->col_index[i] < low ? a->col_index[i] : low;
+            high = a->col_index[i] > high ? a->col_index[i] : high;
+        }
+        if (high >= 0)
+            found.columns = (range){low, (int64_t)high + 1};
+        skew_note(&S->order, k, &found);
+    }
+    if (status == SPRY_STATUS_OK)
+        skew_close(&S->order);
+    return status;
+}
+
 spry_status device_streamed_new(spry_device *d, const spry_matrix *A, const char *spec,
                                 int64_t block_bytes, device_streamed **out)
 {
@@ -185,6 +209,7 @@ spry_status device_streamed_new(spry_device *d, const spry_matrix *A, const char
     (void)count_blocks(&A->a, (int64_t)limit, S->first);
     for (int64_t k = 0; k < S->count; k++)
         SPRY_GO(ctx, make_block(S, A, spec, 2 * block_bytes, k));
+    SPRY_GO(ctx, look_at_blocks(S, &A->a));
     if (S->others > 0)
         base_log(ctx, SPRY_LOG_INFO, "%" PRId64 " of %" PRId64 " blocks of rows are kept as csr",
                  S->others, S->count);
@@ -203,6 +228,7 @@ void device_streamed_free(device_streamed *S)
     device_staging_finish(S->d); /* nobody may have waited for the last product's copies */
     for (int64_t k = 0; S->blocks && k < S->count; k++)
         device_layout_free(S->blocks[k]);
+    skew_clear(ctx, &S->order);
     base_free(ctx, S->blocks);
     base_free(ctx, S->first);
     base_free(ctx, S);
@@ -386,4 +412,159 @@ spry_status device_streamed_multiply(device_streamed *S, const device_product *p
 {
     pass w = {.S = S, .products = products, .count = count};
     return S->told ? run(&w) : run_measured(&w);
+}
+
+/* --- several steps -------------------------------------------------------------------------------
+ */
+
+/* One pass for some steps: w.y has a block's rows of the step at hand, `other` of one before. */
+typedef struct powers_pass {
+    pass w;
+    device_memory *other;
+    int count;
+    const power_step *steps;
+    const spry_vector *before, *x;
+    spry_vector *const *v;
+} powers_pass;
+
+/* y += factor of a block's rows of a vector; y times `scale` before. */
+static spry_status add_rows(const powers_pass *w, int64_t k, spry_scalar factor,
+                            const spry_vector *from, spry_scalar scale)
+{
+    const device_streamed *S = w->w.S;
+    const int64_t first = S->first[k], rows = S->first[k + 1] - first;
+    const device_block whole = {device_vector_memory(from), first, 1, 1},
+                       part = {w->other, 0, 1, 1};
+    const spry_vector other = device_vector_over(S->d, S->type, rows, w->other);
+    spry_vector y = device_vector_over(S->d, S->type, rows, w->w.y);
+    const spry_status status = device_copy_block(S->d, S->type, rows, 1, whole, part);
+    return status == SPRY_STATUS_OK ? device_vectors.blend(factor, &other, scale, &y) : status;
+}
+
+static bool is_number(spry_scalar a, double re)
+{
+    return a.re == re && a.im == 0;
+}
+
+/* A step of a block that is there; in the order of operations that operator_powers() has. */
+static spry_status step_block(const powers_pass *w, int j, int64_t k)
+{
+    const device_streamed *S = w->w.S;
+    spry_device *d = S->d;
+    const power_step *step = &w->steps[j];
+    const int64_t first = S->first[k], rows = S->first[k + 1] - first;
+    const spry_vector *from = j > 0 ? w->v[j - 1] : w->x;
+    const spry_vector *before = j > 1 ? w->v[j - 2] : j == 1 ? w->x : w->before;
+    const spry_scalar one = {1, 0}, zero = {0, 0};
+    const device_product p = {.columns = 1,
+                              .alpha = one,
+                              .beta = zero,
+                              .x = device_vector_memory(from),
+                              .x_stride = 1,
+                              .y = w->w.y,
+                              .y_stride = 1};
+    spry_vector y = device_vector_over(d, S->type, rows, w->w.y);
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(d->ctx, device_layout_multiply(S->blocks[k], &p));
+    if (!is_number(step->beta, 0))
+        SPRY_GO(d->ctx, add_rows(w, k, step->beta, from, step->alpha));
+    else if (!is_number(step->alpha, 1))
+        SPRY_GO(d->ctx, device_vectors.blend(step->alpha, &y, zero, &y));
+    if (before && !is_number(step->gamma, 0))
+        SPRY_GO(d->ctx, add_rows(w, k, step->gamma, before, one));
+    SPRY_GO(d->ctx, device_copy_block(d, S->type, rows, 1, (device_block){w->w.y, 0, 1, 1},
+                                      (device_block){device_vector_memory(w->v[j]), first, 1, 1}));
+done:
+    return status;
+}
+
+static spry_status run_steps(powers_pass *w)
+{
+    device_streamed *S = w->w.S;
+    spry_context *ctx = S->d->ctx;
+    skew_fronts f = {0};
+    int64_t dropped = 0;
+    spry_status status = SPRY_STATUS_OK;
+    for (int j = 0; j < w->count; j++)
+        f.end[j] = S->count;
+    SPRY_GO(ctx, bring(&w->w, 0));
+    while (f.next[0] < S->count) {
+        const int64_t k = f.next[0];
+        if (k + 1 < S->count)
+            SPRY_GO(ctx, bring(&w->w, k + 1));
+        SPRY_GO(ctx, device_stream_wait(S->d->stream, w->w.sides[k % STAGING_SIDES].stream));
+        SPRY_GO(ctx, step_block(w, 0, f.next[0]++));
+        for (int j = 1; j < w->count; j++)
+            while (skew_may_go(&S->order, &f, j))
+                SPRY_GO(ctx, step_block(w, j, f.next[j]++));
+        for (; dropped < f.next[w->count - 1]; dropped++)
+            device_layout_drop(S->blocks[dropped]);
+    }
+done:
+    if (status != SPRY_STATUS_OK) {
+        device_staging_finish(S->d); /* before memory it copies to goes back */
+        for (int64_t k = 0; k < S->count; k++)
+            device_layout_drop(S->blocks[k]);
+    }
+    return status;
+}
+
+/* Bytes of the largest block and of a vector of its rows. */
+static int64_t largest_block(const device_streamed *S, int64_t *rows)
+{
+    int64_t bytes = 0;
+    *rows = 0;
+    for (int64_t k = 0; k < S->count; k++) {
+        const int64_t n = S->first[k + 1] - S->first[k];
+        const int64_t size = S->order.bytes[k + 1] - S->order.bytes[k];
+        *rows = n > *rows ? n : *rows;
+        bytes = size > bytes ? size : bytes;
+    }
+    return bytes;
+}
+
+/* The most steps whose blocks, the next one, and some room for the pool fit. */
+int device_streamed_depth(const device_streamed *S, int count)
+{
+    enum { AHEAD = 2 };
+    int64_t used, most, free_bytes, rows;
+    if (S->order.count == 0)
+        return 1;
+    device_memory_now(S->d, &used, &most, &free_bytes);
+    const int64_t block = largest_block(S, &rows);
+    const int64_t beside = AHEAD * block + 2 * rows * (int64_t)spry_type_size(S->type);
+    int depth = count;
+    while (depth > 1 && 2 * skew_window(&S->order, depth, 0) + beside > free_bytes)
+        depth--; /* memory comes from the pool in sizes up to twice as large */
+    return depth;
+}
+
+spry_status device_streamed_powers(device_streamed *S, int count, const power_step *steps,
+                                   const spry_vector *x, spry_vector *const *v, bool *made)
+{
+    powers_pass w = {.w = {.S = S}};
+    spry_context *ctx = S->d->ctx;
+    int64_t rows;
+    spry_status status = SPRY_STATUS_OK;
+    const int depth = device_streamed_depth(S, count);
+    if (depth < 2)
+        return SPRY_STATUS_OK;
+    (void)largest_block(S, &rows);
+    const int64_t bytes = rows * (int64_t)spry_type_size(S->type);
+    SPRY_GO(ctx, device_alloc(S->d, bytes, &w.w.y));
+    SPRY_GO(ctx, device_alloc(S->d, bytes, &w.other));
+    SPRY_GO(ctx, device_staging_open(S->d, 0, 0, &w.w.sides));
+    for (int j = 0; j < count; j += depth) {
+        w.count = count - j < depth ? count - j : depth;
+        w.steps = steps + j;
+        w.before = j > 1 ? v[j - 2] : j == 1 ? x : NULL;
+        w.x = j > 0 ? v[j - 1] : x;
+        w.v = v + j;
+        SPRY_GO(ctx, run_steps(&w));
+    }
+    *made = true;
+done:
+    device_free(w.w.y);
+    device_free(w.other);
+    return status;
 }

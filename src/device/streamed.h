@@ -7,6 +7,7 @@
 #define SPRY_DEVICE_STREAMED_H
 
 #include "device/layout.h"
+#include "host/powers.h"
 
 typedef struct device_streamed device_streamed;
 
@@ -23,6 +24,15 @@ spry_status device_streamed_new(spry_device *d, const spry_matrix *A, const char
 void device_streamed_free(device_streamed *S);
 /* All products with one pass through the matrix. The first pass warns and tells what it cost. */
 spry_status device_streamed_multiply(device_streamed *S, const device_product *products, int count);
+/*
+ * Several steps of a basis with one pass through the matrix, where its window (host/skew.h) fits
+ * into the device's memory; else with as many passes as it takes. Vectors are on the device. *made
+ * stays false where two steps do not go together.
+ */
+spry_status device_streamed_powers(device_streamed *S, int count, const power_step *steps,
+                                   const spry_vector *x, spry_vector *const *v, bool *made);
+/* Steps that one pass would be for, of so many; 1: they do not go together. */
+int device_streamed_depth(const device_streamed *S, int count);
 /* The layout of the first block: format and kind are those of all. */
 const layout *device_streamed_host(const device_streamed *S);
 void device_streamed_describe(const device_streamed *S, spry_storage *storage);

@@ -115,6 +115,12 @@ extern const io_format io_mtx, io_rutherford_boeing, io_npz, io_npy, io_mat73, i
  * columns are not looked at. A dense array has none. */
 spry_status io_native_arrays(spry_context *ctx, const io_bytes *bytes, matrix_arrays *a,
                              bool *dense);
+/* The sizes of a native file's matrix and where its offsets, columns and values begin, for those
+ * who read it piece by piece: `head` has the first IO_NATIVE_HEADER bytes of the file, or what
+ * there is, and the size of all of it. */
+enum { IO_NATIVE_HEADER = 128 };
+spry_status io_native_places(spry_context *ctx, const io_bytes *head, matrix_arrays *a,
+                             int64_t places[3], bool *dense);
 /* The format of some bytes, by what they look like, or by their name. */
 spry_status io_choose(spry_context *ctx, const io_bytes *bytes, const io_format **format);
 

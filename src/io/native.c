@@ -126,9 +126,9 @@ done:
     return status;
 }
 
-/* The sizes of a matrix, and where its arrays are; what they hold is not looked at. */
-static spry_status find_arrays(spry_context *ctx, const io_bytes *bytes, const native_header *h,
-                               matrix_arrays *a)
+/* The sizes of a matrix whose arrays lie in the file; what they hold is not looked at. */
+static spry_status find_sizes(spry_context *ctx, const io_bytes *bytes, const native_header *h,
+                              matrix_arrays *a)
 {
     spry_status status = SPRY_STATUS_OK;
     *a = (matrix_arrays){.type = (spry_type)h->type,
@@ -140,12 +140,22 @@ static spry_status find_arrays(spry_context *ctx, const io_bytes *bytes, const n
     SPRY_GO(ctx, check_section(ctx, bytes, h, OFFSETS, h->rows + 1, sizeof *a->offsets));
     SPRY_GO(ctx, check_section(ctx, bytes, h, COLUMNS, h->nnz, sizeof *a->col_index));
     SPRY_GO(ctx, check_section(ctx, bytes, h, VALUES, h->nnz, spry_type_size(a->type)));
+done:
+    return status;
+}
+
+/* The same with the arrays, where they are in the bytes. */
+static spry_status find_arrays(spry_context *ctx, const io_bytes *bytes, const native_header *h,
+                               matrix_arrays *a)
+{
+    const spry_status status = find_sizes(ctx, bytes, h, a);
+    if (status != SPRY_STATUS_OK)
+        return status;
     char *first = (char *)bytes->data;
     a->offsets = (void *)(first + h->section[OFFSETS]);
     a->col_index = (void *)(first + h->section[COLUMNS]);
     a->values = first + h->section[VALUES];
-done:
-    return status;
+    return SPRY_STATUS_OK;
 }
 
 /* The arrays of a mapped file are its pages, which the matrix then keeps; others are copied. */
@@ -195,6 +205,20 @@ spry_status io_native_arrays(spry_context *ctx, const io_bytes *bytes, matrix_ar
     const spry_status status = read_header(ctx, bytes, &h);
     *dense = status == SPRY_STATUS_OK && h.kind == KIND_DENSE;
     return status != SPRY_STATUS_OK || *dense ? status : find_arrays(ctx, bytes, &h, a);
+}
+
+spry_status io_native_places(spry_context *ctx, const io_bytes *head, matrix_arrays *a,
+                             int64_t places[3], bool *dense)
+{
+    native_header h;
+    spry_status status = read_header(ctx, head, &h);
+    *dense = status == SPRY_STATUS_OK && h.kind == KIND_DENSE;
+    if (status != SPRY_STATUS_OK || *dense)
+        return status;
+    status = find_sizes(ctx, head, &h, a);
+    for (int i = 0; i < SECTIONS; i++)
+        places[i] = (int64_t)h.section[i];
+    return status;
 }
 
 static spry_status read_file(spry_context *ctx, io_bytes *bytes, io_content *content)

@@ -292,6 +292,7 @@ static inline bool value_overflows_single(spry_scalar value)
 enum { OPERATOR_GRAIN = 1024 };
 
 struct host_columns;
+struct power_step;
 
 /* Rows of a product that any thread can do by itself: what fused sweeps are made of. */
 typedef struct operator_rows {
@@ -373,6 +374,10 @@ typedef struct operator_class {
     /* Of functions of a caller's: the row of the first number, infinite or none, that was made of
      * finite ones since this was last asked; -1: there is none. */
     int64_t (*gave_nonfinite)(const spry_operator *op);
+    /* A basis of powers (host/powers.h) of square operators that do several steps together; *made
+     * stays false where that does not go with these vectors. */
+    spry_status (*powers)(const spry_operator *op, int count, const struct power_step *steps,
+                          const spry_vector *x, spry_vector *const *v, bool *made);
 } operator_class;
 
 /* Who made an operator that stores another matrix than the one it was made for: as the members of

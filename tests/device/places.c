@@ -739,6 +739,46 @@ static void waves(spry_context *ctx, spry_device *d)
     spry_grid_free(grid);
 }
 
+/* Powers are made on the host. */
+static void powers(spry_context *ctx, spry_device *d)
+{
+    static const spry_scalar shift = {1, 0};
+    const char *const file = files_path("powers.spry");
+    spry_matrix *A;
+    spry_powers *p, *opened;
+    spry_powers_info info = SPRY_POWERS_INFO_INIT;
+    spry_operator *op;
+    assert_ok(ctx, spry_generate(ctx, "poisson2d", "size=5", &A));
+    assert_ok(ctx, spry_matrix_write(A, file));
+    spry_vector *x = numbers(ctx, SPRY_TYPE_D, 25, 1), *y = numbers(ctx, SPRY_TYPE_D, 25, 2);
+    spry_vector *dx = there(d, x), *dy = there(d, y);
+    assert_ok(ctx, spry_powers_new(A, "k=1 basis=newton", &p));
+    assert_ok(ctx, spry_powers_set_shifts(p, 1, &shift));
+    assert_ok(ctx, spry_powers_apply(p, x, &y));
+    refused(d, spry_powers_apply(p, dx, &y));
+    refused(d, spry_powers_apply(p, x, &dy));
+    assert_ok(ctx, spry_powers_forecast(p, &info));
+    char there_too[64];
+    snprintf(there_too, sizeof there_too, "k=1 basis=newton device=%s", spry_device_name(d));
+    spry_powers *on_device;
+    assert_ok(ctx, spry_powers_new(A, there_too, &on_device));
+    assert_ok(ctx, spry_powers_set_shifts(on_device, 1, &shift));
+    assert_ok(ctx, spry_powers_apply(on_device, dx, &dy));
+    same(y, dy);
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_powers_apply(on_device, x, &dy));
+    spry_powers_free(on_device);
+    assert_ok(ctx, spry_powers_open(ctx, file, "k=1", &opened));
+    assert_ok(ctx, spry_powers_operator(opened, &op));
+    assert_ok(ctx, spry_operator_apply(op, x, y));
+    assert_ok(ctx, spry_operator_apply(op, dx, dy));
+    same(y, dy);
+    spry_operator_free(op);
+    spry_powers_free(opened);
+    spry_powers_free(p);
+    FREE_ALL(x, y, dx, dy);
+    spry_matrix_free(A);
+}
+
 static void operators(spry_context *ctx, spry_device *d)
 {
     (void)ctx;
@@ -752,8 +792,9 @@ static void operators(spry_context *ctx, spry_device *d)
 
 int main(void)
 {
-    static const devices_test tests[] = {DEVICES_TEST(vectors),   DEVICES_TEST(matrices),
-                                         DEVICES_TEST(operators), DEVICES_TEST(fields),
-                                         DEVICES_TEST(waves),     DEVICES_TEST(all_are_called)};
+    static const devices_test tests[] = {DEVICES_TEST(vectors),       DEVICES_TEST(matrices),
+                                         DEVICES_TEST(operators),     DEVICES_TEST(fields),
+                                         DEVICES_TEST(waves),         DEVICES_TEST(powers),
+                                         DEVICES_TEST(all_are_called)};
     return DEVICES_RUN(tests);
 }

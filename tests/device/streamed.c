@@ -7,6 +7,7 @@
 #include "support/devices.h"
 
 #include "device/operator.h"
+#include "host/powers.h"
 #include "matrix/matrix.h"
 
 #include <stdlib.h>
@@ -320,6 +321,73 @@ static void matrices(spry_context *ctx, spry_device *d)
     }
 }
 
+/*
+ * Several steps with one pass: the host's numbers, which are exact here: eighths times eighths, of
+ * a few places more with each of four products. Blocks are larger, or smaller.
+ */
+static void powers(spry_context *ctx, spry_device *d)
+{
+    enum { K = 4, N = 6000 };
+    static const int64_t room[] = {300 << 10, 150 << 10};
+    const power_step steps[K] = {{{0.5, 0}, {2, 0}, {0, 0}},
+                                 {{1, 0}, {0, 0}, {-1, 0}},
+                                 {{2, 0}, {0, 0}, {0, 0}},
+                                 {{1, 0}, {-0.5, 0}, {0.25, 0}}};
+    (void)ctx;
+    for (int way = 0; way < 2; way++) {
+        spry_context *own = support_context("log=quiet");
+        spry_device *small = NULL;
+        spry_operator *op = NULL, *host = NULL;
+        spry_vector *x[2], *v[K], *w[K], *back;
+        spry_matrix *A = support_sorted(own, SPRY_TYPE_D, SUPPORT_BANDED, N, N, 40000, 6);
+        bool made = false;
+        assert_ok(own, device_open(own, d->facts.name, &small));
+        assert_ok(own, spry_operator_from_matrix(A, &host));
+        assert_ok(own, spry_vector_new(own, SPRY_TYPE_D, N, NULL, SPRY_OWN_COPY, &x[0]));
+        for (int64_t i = 0; i < N; i++)
+            value_set(SPRY_TYPE_D, x[0]->data, i, support_number(SPRY_TYPE_D, 3, (uint64_t)i));
+        assert_ok(own, spry_vector_on(small, SPRY_TYPE_D, N, NULL, &x[1]));
+        assert_ok(own, spry_vector_copy(x[0], x[1]));
+        assert_ok(own, spry_vector_like(x[0], N, &back));
+        for (int j = 0; j < K; j++) {
+            assert_ok(own, spry_vector_like(x[0], N, &w[j]));
+            assert_ok(own, spry_vector_like(x[1], N, &v[j]));
+        }
+        leave(small, room[way]);
+        assert_ok(own, spry_operator_on(small, A, "csr", &op));
+        device_rows rows;
+        assert_ok(own, device_open_rows(op, SPRY_TRANSPOSE_NO, "A_", &rows));
+        assert_null(rows.text); /* it does not fit */
+        const int64_t used = used_on(small);
+        assert_ok(own, op->class->powers(op, K, steps, x[1], v, &made));
+        assert_true(made);
+        assert_true(used_on(small) <= used);
+        assert_ok(own, operator_powers(host, SPRY_TRANSPOSE_NO, K, steps, x[0], w));
+        for (int turn = 0; turn < 2; turn++) {
+            for (int j = 0; j < K; j++) {
+                assert_ok(own, spry_vector_copy(v[j], back));
+                assert_memory_equal(back->data, w[j]->data, N * sizeof(double));
+            }
+            assert_ok(own, operator_powers(op, SPRY_TRANSPOSE_NO, K, steps, x[1], v));
+        }
+        made = false; /* vectors of the host go by way of products */
+        assert_ok(own, op->class->powers(op, K, steps, x[0], w, &made));
+        assert_false(made);
+        for (int j = 0; j < K; j++) {
+            spry_vector_free(v[j]);
+            spry_vector_free(w[j]);
+        }
+        spry_vector_free(back);
+        spry_vector_free(x[0]);
+        spry_vector_free(x[1]);
+        spry_operator_free(op);
+        spry_operator_free(host);
+        spry_matrix_free(A);
+        spry_device_close_all(own);
+        support_context_free(own);
+    }
+}
+
 /* Blocks of every format that devices have; those that do not hold blocks of rows are in csr. */
 static void every_format(spry_context *ctx, spry_device *d)
 {
@@ -537,6 +605,7 @@ int main(void)
         DEVICES_TEST(small_by_variable),
         DEVICES_TEST(matrices),
         DEVICES_TEST(every_format),
+        DEVICES_TEST(powers),
         DEVICES_TEST(freed_at_work),
         DEVICES_TEST(failures_of_matrices),
         DEVICES_TEST(solves),

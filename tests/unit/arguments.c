@@ -49,6 +49,8 @@ typedef struct things {
     spry_vector *wave_f, *wave_u;
     const spry_vector *wave_sources[1];
     spry_helmholtz_info waves;
+    spry_powers *powers, *made_powers;
+    spry_powers_info powers_info;
     double place[3], points[6];
     spry_kernel *kernel, *made_kernel;
     const char *name;
@@ -357,6 +359,14 @@ CALL(spry_wave_set_medium, 2, "", spry_wave_set_medium(P(0, t->wave), P(1, t->k2
 CALL(spry_wave_describe, 2, "", spry_wave_describe(P(0, t->wave), P(1, &t->wave_info))) \
 CALL(spry_wave_solve, 4, "3", spry_wave_solve(P(0, t->wave), P(1, t->wave_f), P(2, t->wave_u), P(3, &t->result))) \
 CALL(spry_wave_solve_many, 4, "3", spry_wave_solve_many(P(0, t->wave), SPRY_TRANSPOSE_NO, 1, P(1, t->wave_sources), P(2, &t->wave_u), P(3, &t->result))) \
+CALL(spry_powers_new, 3, "1", spry_powers_new(P(0, t->A), P(1, "k=2"), P(2, &t->made_powers))) \
+CALL(spry_powers_open, 4, "2", spry_powers_open(P(0, t->ctx), P(1, t->path), P(2, "k=2"), P(3, &t->made_powers))) \
+LOOK(spry_powers_options, 0, spry_powers_options()) \
+LOOK(spry_powers_free, 1, spry_powers_free(P(0, NULL))) \
+CALL(spry_powers_set_shifts, 2, "", spry_powers_set_shifts(P(0, t->powers), 1, P(1, &one))) \
+CALL(spry_powers_apply, 3, "", spry_powers_apply(P(0, t->powers), P(1, t->x), P(2, t->x_list))) \
+CALL(spry_powers_forecast, 2, "", spry_powers_forecast(P(0, t->powers), P(1, &t->powers_info))) \
+CALL(spry_powers_operator, 2, "", spry_powers_operator(P(0, t->powers), P(1, &t->made_operator))) \
 CALL(spry_stepper_new, 3, "1", spry_stepper_new(P(0, t->ctx), P(1, "dt=1"), P(2, &t->made_stepper))) \
 LOOK(spry_stepper_free, 1, spry_stepper_free(P(0, NULL))) \
 LOOK(spry_stepper_options, 0, spry_stepper_options()) \
@@ -465,6 +475,8 @@ static void make(things *t, spry_context *ctx)
     assert_ok(ctx, spry_field_new(t->grid, SPRY_TYPE_Z, false, NULL, NULL, &t->wave_f));
     assert_ok(ctx, spry_field_new(t->grid, SPRY_TYPE_Z, false, NULL, NULL, &t->wave_u));
     t->wave_sources[0] = t->wave_f;
+    assert_ok(ctx, spry_powers_new(t->A, "k=1 basis=newton", &t->powers));
+    assert_ok(ctx, spry_powers_set_shifts(t->powers, 1, &one));
     assert_ok(ctx, spry_stepper_new(ctx, "dt=0.01", &t->stepper));
     assert_ok(ctx, spry_stepper_set_operator(t->stepper, t->op, NULL, NULL, NULL));
     assert_ok(ctx, spry_solver_set_matrix(t->solver, t->A));
@@ -503,6 +515,8 @@ static void drop(things *t)
     t->made_bounded = NULL;
     spry_wave_free(t->made_wave);
     t->made_wave = NULL;
+    spry_powers_free(t->made_powers);
+    t->made_powers = NULL;
     spry_kernel_free(t->made_kernel);
     t->made_kernel = NULL;
     spry_context_free(t->made_context);
@@ -536,6 +550,7 @@ static void unmake(things *t)
     spry_stepper_free(t->stepper);
     spry_bounded_free(t->bounded);
     spry_wave_free(t->wave);
+    spry_powers_free(t->powers);
     spry_vector_free(t->k2);
     spry_vector_free(t->wave_f);
     spry_vector_free(t->wave_u);

@@ -270,6 +270,16 @@ static spry_status call_wave(const bench *t, void *caller)
     return status;
 }
 
+static spry_status call_powers(const bench *t, void *caller)
+{
+    spry_powers *powers = NULL;
+    spry_status status = spry_powers_new(t->A, NULL, &powers);
+    if (status == SPRY_STATUS_OK)
+        status = spry_powers_forecast(powers, caller);
+    spry_powers_free(powers);
+    return status;
+}
+
 static const sized_case cases[] = {
     {"stats", sizeof(spry_stats), call_stats, offsetof(spry_stats, rows)},
     {"ranked", sizeof(spry_ranked), call_ranked, offsetof(spry_ranked, rows)},
@@ -293,6 +303,7 @@ static const sized_case cases[] = {
     {"parareal stats", sizeof(spry_parareal_stats), call_parareal,
      offsetof(spry_parareal_stats, slices)},
     {"wave info", sizeof(spry_wave_info), call_wave, offsetof(spry_wave_info, padded)},
+    {"powers info", sizeof(spry_powers_info), call_powers, offsetof(spry_powers_info, steps)},
     {"dense", sizeof(spry_dense), call_dense, 0},
     {"arrays", sizeof(spry_arrays), call_arrays, offsetof(spry_arrays, rows)},
     {"new", sizeof(spry_arrays), call_new, 0},
@@ -497,6 +508,7 @@ static void test_layouts(void **state)
         LAYOUT(spry_option, help, 56, 64),
         LAYOUT(spry_option_list, row_size, 16, 24),
         LAYOUT(spry_parareal_stats, difference, 88, 96),
+        LAYOUT(spry_powers_info, wait_seconds, 368, 376),
         LAYOUT(spry_result, tolerance, 712, 720),
         LAYOUT(spry_scalar, im, 8, 16),
         LAYOUT(spry_split_stats, switches, 72, 80),

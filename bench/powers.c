@@ -1,0 +1,149 @@
+/*
+ * usage: bench_powers [-k K] [-n TURNS] [-d DEVICE] [-o OPTIONS] KIND [GENERATOR OPTIONS]
+ *        bench_powers [-k K] [-n TURNS] [-o OPTIONS] FILE.spry
+ * Powers A x, ..., A^k x beside k products: of a generated matrix in memory, of one that stays in
+ * its file, or of one that a device (cuda, opencl:1) is too small for: SPRY_DEVICE_MEMORY=BYTES
+ * makes it so; shares are of the device's bandwidth then. Both take turns; what is told is the
+ * median of the ratios, and of the seconds, with what the forecast says, and the share that the
+ * bytes which have to be moved have in those that plain reading moves in that time. A line for each
+ * k of 2, 4, 8, 16, or for K alone.
+ *
+ * Beside it the source's table 6.1 (a GPU's memory before the host's, a quarter of A in it):
+ * 2d-9pt 4.98 (k = 34), cant 5.7 (k = 14), pwtk 4.92 (k = 15), all matrices 2.85 to 5.7.
+ */
+#include "peers/peer.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST = SPRY_POWERS_MOST, TURNS = 64 };
+
+typedef struct bench {
+    spry_context *ctx;
+    spry_matrix *A;   /* NULL: the file */
+    const char *path; /* of it */
+    const char *options, *place;
+    spry_device *device; /* NULL: the host */
+    int turns;
+    double read; /* bytes per second */
+} bench;
+
+static int compare(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(int n, double *numbers)
+{
+    qsort(numbers, (size_t)n, sizeof *numbers, compare);
+    return n % 2 ? numbers[n / 2] : (numbers[n / 2 - 1] + numbers[n / 2]) / 2;
+}
+
+static spry_powers *make(const bench *b, int k, const char *more)
+{
+    char options[512];
+    spry_powers *p = NULL;
+    snprintf(options, sizeof options, "k=%d device=%s %s %s", k, b->place, b->options, more);
+    peer_need(b->ctx, b->A ? spry_powers_new(b->A, options, &p)
+                           : spry_powers_open(b->ctx, b->path, options, &p));
+    return p;
+}
+
+static double seconds_of(const bench *b, spry_powers *p, const spry_vector *x, spry_vector **v)
+{
+    double seconds = 0;
+    const double begin = peer_seconds();
+    if (b->device)
+        peer_need(b->ctx, spry_device_mark(b->device));
+    peer_need(b->ctx, spry_powers_apply(p, x, v));
+    if (b->device)
+        peer_need(b->ctx, spry_device_elapsed(b->device, &seconds)); /* which waits */
+    return peer_seconds() - begin;
+}
+
+static void line(const bench *b, int k)
+{
+    spry_powers_info info = SPRY_POWERS_INFO_INIT, after = SPRY_POWERS_INFO_INIT;
+    spry_vector *x = NULL, *v[MOST] = {NULL};
+    double plain_seconds[TURNS], seconds[TURNS], ratio[TURNS];
+    const double begin = peer_seconds();
+    spry_powers *p = make(b, k, "");
+    const double made = peer_seconds() - begin;
+    /* On a device both would be there at once: products are what depth=1 makes. */
+    spry_powers *plain = make(b, k, "schedule=plain cut=rows");
+    int64_t n = b->A ? spry_matrix_rows(b->A) : 0;
+    spry_type type = b->A ? spry_matrix_type(b->A) : SPRY_TYPE_D;
+    if (!b->A) {
+        spry_operator *op = NULL;
+        peer_need(b->ctx, spry_powers_operator(p, &op));
+        n = spry_operator_rows(op);
+        type = spry_operator_type(op);
+        spry_operator_free(op);
+    }
+    peer_need(b->ctx, b->device ? spry_vector_on(b->device, type, n, NULL, &x)
+                                : spry_vector_new(b->ctx, type, n, NULL, SPRY_OWN_COPY, &x));
+    peer_need(b->ctx, spry_vector_fill(x, (spry_scalar){1, 0}));
+    for (int j = 0; j < k; j++)
+        peer_need(b->ctx, spry_vector_like(x, n, &v[j]));
+    peer_need(b->ctx, spry_powers_apply(p, x, v)); /* pages are there then */
+    peer_need(b->ctx, spry_powers_forecast(p, &info));
+    for (int t = 0; t < b->turns; t++) {
+        plain_seconds[t] = seconds_of(b, plain, x, v);
+        seconds[t] = seconds_of(b, p, x, v);
+        ratio[t] = plain_seconds[t] / seconds[t];
+    }
+    peer_need(b->ctx, spry_powers_forecast(p, &after));
+    const double best = median(b->turns, seconds);
+    printf("%3d %-8s %-5s %5d %7lld %6.2f %9.4f %9.4f %6.2f %6.2f %8.3f", k, info.schedule,
+           info.cut, info.depth, (long long)info.parts, info.gain, median(b->turns, plain_seconds),
+           best, median(b->turns, ratio), (double)info.bytes / best / b->read, made);
+    if (b->path)
+        printf("  %.0f MB/s read", (double)(after.read_bytes - info.read_bytes) /
+                                       (after.read_seconds - info.read_seconds) * 1e-6);
+    printf("\n");
+    spry_powers_free(p);
+    spry_powers_free(plain);
+    spry_vector_free(x);
+    for (int j = 0; j < k; j++)
+        spry_vector_free(v[j]);
+}
+
+int main(int argc, char **argv)
+{
+    bench b = {.options = "", .place = "cpu", .turns = 5};
+    spry_bandwidth bandwidth = SPRY_SIZED(spry_bandwidth);
+    int only = 0, at = 1;
+    for (; at + 1 < argc && argv[at][0] == '-'; at += 2) {
+        if (argv[at][1] == 'k')
+            only = atoi(argv[at + 1]);
+        else if (argv[at][1] == 'n')
+            b.turns = atoi(argv[at + 1]);
+        else if (argv[at][1] == 'd')
+            b.place = argv[at + 1];
+        else
+            b.options = argv[at + 1];
+    }
+    b.turns = b.turns < 1 ? 1 : b.turns > TURNS ? TURNS : b.turns;
+    const char *what = at < argc ? argv[at] : "poisson2d";
+    const size_t length = strlen(what);
+    peer_need(NULL, spry_context_new(NULL, &b.ctx));
+    if (strcmp(b.place, "cpu") != 0)
+        peer_need(b.ctx, spry_device_open(b.ctx, b.place, &b.device));
+    peer_need(b.ctx, spry_device_bandwidth(b.ctx, b.device ? b.place : NULL, true, &bandwidth));
+    b.read = bandwidth.read;
+    if (length > 5 && strcmp(what + length - 5, ".spry") == 0)
+        b.path = what;
+    else
+        peer_need(b.ctx, spry_generate(b.ctx, what,
+                                       at + 1 < argc ? argv[at + 1] : "size=4000 points=9", &b.A));
+    printf("%s: reading %.1f GB/s\n", what, b.read * 1e-9);
+    printf("  k schedule cut   depth   parts   gain   plain s  powers s  ratio  share   made s\n");
+    for (int k = 2; k <= MOST; k *= 2)
+        if (only == 0 || k == 2)
+            line(&b, only ? only : k);
+    spry_matrix_free(b.A);
+    spry_context_free(b.ctx);
+    return 0;
+}

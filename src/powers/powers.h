@@ -1,0 +1,101 @@
+/*
+ * Matrix powers (<spry/powers.h>): host/skew.c and parts.c are the two ways to make several steps
+ * with one reading of A, choose.c chooses; stream.c is for matrices that stay in their files,
+ * ranks.c for those that are spread over ranks; powers.c is the object, file.c that of a file.
+ */
+#ifndef SPRY_POWERS_INTERNAL_H
+#define SPRY_POWERS_INTERNAL_H
+
+#include "host/skew.h"
+#include "powers/parts.h"
+#include "powers/ranks.h"
+#include "powers/stream.h"
+
+#include <spry/powers.h>
+
+_Static_assert((int)SPRY_POWERS_MOST == (int)MOST_POWERS, "one bound for all");
+
+#define POWERS_OPTIONS(item)                                                                       \
+    item(INT, k, "8", 1, MOST_POWERS, NULL, "how many powers")                                     \
+    item(WORD, basis, "powers", 0, 0, "powers newton chebyshev",                                   \
+         "A^j x; Newton's basis, with the shifts of spry_powers_set_shifts(); Chebyshev's "        \
+         "polynomials of the interval from low to high")                                           \
+    item(REAL, low, "0", 0, 0, NULL, "chebyshev: the lower end")                                   \
+    item(REAL, high, "0", 0, 0, NULL, "chebyshev: the upper end")                                  \
+    item(WORD, schedule, "auto", 0, 0, "auto plain skewed parts",                                  \
+         "product by product; steps close behind each other through the rows; part by part with "  \
+         "the rows around it; auto: what promises to be fastest")                                  \
+    item(WORD, cut, "auto", 0, 0, "rows rcm metis auto",                                           \
+         "parts are cut out of the rows in their order, in the order rcm, or by METIS")            \
+    item(INT, depth, "0", 0, MOST_POWERS, NULL, "steps that are made together; 0: as many as fit") \
+    item(INT, memory, "0", 0, 9e18, NULL,                                                          \
+         "bytes of fast memory for a part; 0: half of the cache, for each thread its share; of a " \
+         "file: for the rows that are there, 0: a quarter of the memory")                          \
+    item(TEXT, device, "cpu", 0, 0, NULL,                                                          \
+         "where the vectors are and the work is done: cpu, cuda[:i], opencl[:i]")                  \
+    item(WORD, keep, "auto", 0, 0, "auto yes no",                                                  \
+         "of a file: what was read may stay in the system's cache; auto: where half of the "       \
+         "memory is enough for it")
+
+typedef struct powers_options {
+    POWERS_OPTIONS(SPRY_OPTION_FIELD)
+} powers_options;
+enum { BASIS_POWERS, BASIS_NEWTON, BASIS_CHEBYSHEV };
+enum { SCHEDULE_AUTO, SCHEDULE_PLAIN, SCHEDULE_SKEWED, SCHEDULE_PARTS };
+enum { KEEP_AUTO, KEEP_YES, KEEP_NO };
+enum { CUT_AUTO = CUT_METIS + 1 };
+
+/* How powers of a matrix in memory are made. */
+typedef struct powers_way {
+    int schedule, cut, depth;
+    int64_t version; /* of the matrix that it was made for */
+    skew skewed;
+    part_set parts;        /* skewed in another order: the matrix in that order, as one part */
+    char *room;            /* then: the vectors in that order */
+    spry_powers_info info; /* without what is of files */
+} powers_way;
+
+/* Bytes per second from memory, and of rows in the cache, of all threads; 0: not measured. */
+typedef struct powers_pace {
+    double memory, cached;
+} powers_pace;
+
+struct spry_powers {
+    spry_context *ctx;
+    powers_options options;
+    spry_type type;
+    int64_t n;
+    power_step steps[MOST_POWERS];
+    bool ready;                /* there are steps */
+    const spry_matrix *matrix; /* the caller's */
+    const spry_matrix *csr;    /* the same, or `copy` */
+    spry_matrix *copy;
+    spry_operator *product; /* with the caller's, one by one */
+    powers_way way;
+    powers_ranks ranks; /* of a matrix that is spread; of the way there is the version and info */
+    powers_pace pace;
+    stream *file; /* the matrix stays there; then those above are NULL, and of the way is info */
+};
+
+/* The object before it has a matrix. */
+spry_status powers_begin(spry_context *ctx, const char *options, spry_powers **out);
+/* Steps, and a product, of a matrix in a file. */
+spry_status powers_file_run(const spry_powers *p, int count, const power_step *steps, const void *x,
+                            void *const *v);
+spry_status powers_file_multiply(const spry_powers *p, spry_scalar alpha, const void *x,
+                                 spry_scalar beta, void *y);
+/* What was read so far. */
+void powers_file_tell(const spry_powers *p, spry_powers_info *info);
+
+/* Chooses how, for matrices in memory; the way before is replaced. */
+spry_status powers_choose(spry_powers *p);
+void powers_way_clear(spry_context *ctx, powers_way *way);
+/* Several steps by a way that is not the plain one, count at most its depth; before: v_(-1), or
+ * NULL. */
+void powers_way_run(const spry_powers *p, int count, const power_step *steps, const void *before,
+                    const void *x, void *const *v);
+/* Any basis, count of 1 to MOST_POWERS, on the host. */
+spry_status powers_run(spry_powers *p, int count, const power_step *steps, const void *x,
+                       void *const *v);
+
+#endif
