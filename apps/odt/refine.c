@@ -126,7 +126,6 @@ static void move_all(odt_search *s, const odt_particle *from, const double *step
 {
     const odt_box *b = &s->m->setup.box;
     const double longest = 0.25 * s->sample.diameter / b->h;
-    s->moved = 0;
     for (int j = 0; j < s->found.count; j++) {
         const double *by = step + 3 * (ptrdiff_t)j;
         const double length = hypot(hypot(by[0], by[1]), by[2]);
@@ -135,12 +134,21 @@ static void move_all(odt_search *s, const odt_particle *from, const double *step
             const double room = (0.5 * (double)(b->n[a] - 1) - odt_search_margin(s)) * b->h;
             s->found.p[j].at[a] = fmin(fmax(from[j].at[a] + scale * by[a] * b->h, -room), room);
         }
-        s->moved = fmax(s->moved, scale * length);
     }
 }
 
-/* One step, shortened until the misfit falls; where it does not, all is as before. */
-static spry_status refine_once(odt_search *s, bool *better)
+/* The longest way of a particle in a step. */
+static double longest_of(int count, const double *step)
+{
+    double most = 0;
+    for (int j = 0; j < count; j++)
+        most = fmax(most, hypot(hypot(step[3 * j], step[3 * j + 1]), step[3 * j + 2]));
+    return most;
+}
+
+/* One step, shortened until the misfit falls; where it does not, all is as before. One that would
+ * move no particle by as much as `least` is not tried. */
+static spry_status refine_once(odt_search *s, double least, bool *better)
 {
     enum { TRIES = 3 };
     spry_context *ctx = s->m->ctx;
@@ -150,8 +158,9 @@ static spry_status refine_once(odt_search *s, bool *better)
     double *step = spry_alloc(ctx, 3 * count * sizeof *step);
     spry_status status = from && step ? find_step(s, step) : SPRY_STATUS_NO_MEMORY;
     *better = false;
-    if (status == SPRY_STATUS_OK)
-        memcpy(from, s->found.p, count * sizeof *from);
+    if (status != SPRY_STATUS_OK || longest_of(s->found.count, step) < least)
+        goto done;
+    memcpy(from, s->found.p, count * sizeof *from);
     double share = 1;
     for (int k = 0; k < TRIES && !*better && status == SPRY_STATUS_OK; k++, share /= 3) {
         move_all(s, from, step, share);
@@ -160,9 +169,9 @@ static spry_status refine_once(odt_search *s, bool *better)
     }
     if (status == SPRY_STATUS_OK && !*better) {
         memcpy(s->found.p, from, count * sizeof *from);
-        s->moved = 0;
         status = odt_search_evaluate(s);
     }
+done:
     spry_free(ctx, from);
     spry_free(ctx, step);
     return status;
@@ -170,11 +179,16 @@ static spry_status refine_once(odt_search *s, bool *better)
 
 spry_status odt_search_refine(odt_search *s, int steps, double least)
 {
+    /* what a particle that is so far off leaves: what cameras see of it turns by about a tenth of a
+     * turn for each wavelength. Steps that gain next to nothing are the last, too */
+    const double turn = 0.1 * s->m->setup.optics.k * s->m->setup.box.h * least;
+    const double enough = turn * turn * s->norm / s->empty, gain = 0.99;
     spry_status status = SPRY_STATUS_OK;
-    bool better = true;
-    for (int k = 0; k < steps && better && s->found.count > 0 && status == SPRY_STATUS_OK; k++) {
-        status = refine_once(s, &better);
-        better = better && s->moved >= least;
+    bool better = s->found.count > 0;
+    for (int k = 0; k < steps && better && s->misfit > enough && status == SPRY_STATUS_OK; k++) {
+        const double before = s->misfit;
+        status = refine_once(s, least, &better);
+        better = better && s->misfit < gain * before;
     }
     return status;
 }

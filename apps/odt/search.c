@@ -405,6 +405,8 @@ static spry_status try_places(odt_search *s, double before, bool *added)
     int places = 0;
     *added = false;
     ODT_GO(list_places(s, list, &places));
+    if (places == 0)
+        goto done;
     odt_particle *start = s->start;
     memcpy(start, s->found.p, (size_t)count * sizeof *start);
     for (int k = 0; k < places && k < TRIES && best > enough; k++) {
@@ -412,7 +414,7 @@ static spry_status try_places(odt_search *s, double before, bool *added)
         s->found.p[count] = list[k];
         s->found.count = count + 1;
         ODT_GO(odt_search_evaluate(s));
-        ODT_GO(odt_search_refine(s, s->refine, 0.01));
+        ODT_GO(odt_search_refine(s, s->refine, 0.1));
         TRACE("    try %d (%.3f %.3f %.3f) score %.3f: %.4g (was %.4g)\n", k, 1e6 * list[k].at[0],
               1e6 * list[k].at[1], 1e6 * list[k].at[2], list[k].score, s->misfit, before);
         if (s->misfit < best) {
@@ -471,7 +473,7 @@ static spry_status look_again(odt_search *s, bool *better)
                 (size_t)(s->found.count - j) * sizeof *s->found.p);
         s->refused[s->refusals++] = s->kept[j]; /* another place, as this one would come again */
         ODT_GO(odt_search_evaluate(s));
-        ODT_GO(odt_search_refine(s, s->refine, 0.01));
+        ODT_GO(odt_search_refine(s, s->refine, 0.1));
         const double without = s->misfit;
         TRACE("    without: %.4g\n", without);
         *better = without < before + least_of(s);
@@ -510,11 +512,9 @@ spry_status odt_search_run(odt_search *s, bool linear)
         }
         better = false;
         if (status == SPRY_STATUS_OK)
-            status = odt_search_refine(s, s->refine > 0 ? LAST_STEPS : 0, 0.01);
+            status = odt_search_refine(s, s->refine > 0 ? LAST_STEPS : 0, 0.05);
         if (status == SPRY_STATUS_OK && turn < TURNS * s->most)
             status = look_again(s, &better);
     }
-    if (status == SPRY_STATUS_OK)
-        status = odt_search_refine(s, s->refine > 0 ? LAST_STEPS : 0, 0.005);
     return status;
 }

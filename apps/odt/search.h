@@ -12,7 +12,6 @@ typedef struct odt_search {
     int refine;          /* steps that move all particles, after each that is found */
     odt_particles found;
     double misfit; /* sum of squares over that of the empty volume */
-    double moved;  /* the longest way of a particle in the last step, in voxels */
     /* after each particle: told, and kept for later runs; may be NULL */
     spry_status (*note)(void *data);
     void *data;
