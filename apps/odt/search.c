@@ -1,8 +1,7 @@
 /*
  * Particles one after the other (NLODT-P, algorithm 7 of G. Ortega, 2014, after J. Lobera and J. M.
  * Coupland): the image of what is not explained yet, through the medium of the particles found so
- * far; its matched filter; the largest value; on.
- *
+ * far; its matched filter; the largest value; on. docs/odt.md tells the steps.
  */
 #include "odt/search.h"
 
@@ -15,13 +14,6 @@ static const double APART = 0.5;
 enum { CANDIDATES = 10, TRIES = 3 };
 /* A particle that explains as much of what it sends is where it is. */
 static const double SURE = 0.9;
-
-#ifdef ODT_TRACE
-#include <stdio.h>
-#define TRACE(...) fprintf(stderr, __VA_ARGS__)
-#else
-#define TRACE(...) (void)0
-#endif
 
 /* --- what is measured and what is computed -------------------------------------------------------
  */
@@ -392,8 +384,10 @@ static double least_of(const odt_search *s)
 
 /*
  * Adds the place that makes the misfit least, all particles moved, of the few that are most likely;
- * the first that explains half of a particle is taken as it is. Where none makes it less than it is
- * without, there is one particle less than could be: `added` tells.
+ * the first that explains half of a particle is taken as it is. Where none explains enough, all is
+ * as before.
+ *
+ * before: the misfit without it
  */
 static spry_status try_places(odt_search *s, double before, bool *added)
 {
@@ -407,16 +401,13 @@ static spry_status try_places(odt_search *s, double before, bool *added)
     ODT_GO(list_places(s, list, &places));
     if (places == 0)
         goto done;
-    odt_particle *start = s->start;
-    memcpy(start, s->found.p, (size_t)count * sizeof *start);
+    memcpy(s->start, s->found.p, (size_t)count * sizeof *s->start);
     for (int k = 0; k < places && k < TRIES && best > enough; k++) {
-        memcpy(s->found.p, start, (size_t)count * sizeof *start);
+        memcpy(s->found.p, s->start, (size_t)count * sizeof *s->start);
         s->found.p[count] = list[k];
         s->found.count = count + 1;
         ODT_GO(odt_search_evaluate(s));
         ODT_GO(odt_search_refine(s, s->refine, 0.1));
-        TRACE("    try %d (%.3f %.3f %.3f) score %.3f: %.4g (was %.4g)\n", k, 1e6 * list[k].at[0],
-              1e6 * list[k].at[1], 1e6 * list[k].at[2], list[k].score, s->misfit, before);
         if (s->misfit < best) {
             best = s->misfit;
             memcpy(s->best, s->found.p, (size_t)(count + 1) * sizeof *s->best);
@@ -424,7 +415,7 @@ static spry_status try_places(odt_search *s, double before, bool *added)
     }
     *added = best < before - least_of(s);
     s->found.count = *added ? count + 1 : count;
-    memcpy(s->found.p, *added ? s->best : start, (size_t)s->found.count * sizeof *start);
+    memcpy(s->found.p, *added ? s->best : s->start, (size_t)s->found.count * sizeof *s->best);
     if (!*added || s->misfit != best)
         ODT_GO(odt_search_evaluate(s));
 done:
@@ -466,8 +457,6 @@ static spry_status look_again(odt_search *s, bool *better)
         const int j = order[k];
         bool added = false;
         keep(s);
-        TRACE("  again %d (%.3f %.3f %.3f) worth %.3f\n", j, 1e6 * s->kept[j].at[0],
-              1e6 * s->kept[j].at[1], 1e6 * s->kept[j].at[2], worth[j]);
         s->found.count--;
         memmove(s->found.p + j, s->found.p + j + 1,
                 (size_t)(s->found.count - j) * sizeof *s->found.p);
@@ -475,7 +464,6 @@ static spry_status look_again(odt_search *s, bool *better)
         ODT_GO(odt_search_evaluate(s));
         ODT_GO(odt_search_refine(s, s->refine, 0.1));
         const double without = s->misfit;
-        TRACE("    without: %.4g\n", without);
         *better = without < before + least_of(s);
         if (!*better) {
             ODT_GO(try_places(s, without, &added));
