@@ -203,6 +203,7 @@ static spry_status solve(odt_model *m, spry_vector *b, spry_vector *u)
     m->iterations += result.iterations;
     m->seconds += result.solve_seconds;
     if (result.reason == SPRY_REASON_STOPPED) {
+        spry_context_set_message(m->ctx, "interrupted; with --checkpoint, --resume goes on");
         status = SPRY_STATUS_INTERRUPTED;
     } else if (!result.converged) {
         char text[240];

@@ -110,11 +110,14 @@ static double parabola(double before, double middle, double after)
  * have tops beside its place. There the modulus has none; and where it has one, the real part is
  * small until the others are known. So the particles that are seen undisturbed come first.
  */
-static bool is_top(const odt_search *s, int64_t k, const int64_t *steps)
+static bool is_top(const odt_search *s, const int64_t *at, int64_t margin, int64_t k,
+                   const int64_t *steps)
 {
+    const int64_t *n = s->m->setup.box.n;
     const double here = odt_square(s->match[k]);
-    for (int a = 0; a < 3; a++)
-        if (here < odt_square(s->match[k - steps[a]]) || here < odt_square(s->match[k + steps[a]]))
+    for (int a = 0; a < 3; a++) /* those where no particle can be do not count */
+        if ((at[a] > margin && here < odt_square(s->match[k - steps[a]])) ||
+            (at[a] < n[a] - margin - 1 && here < odt_square(s->match[k + steps[a]])))
             return false;
     return true;
 }
@@ -137,8 +140,9 @@ odt_particle odt_search_peak(const odt_search *s)
             for (int64_t x = margin; x < n[0] - margin; x++) {
                 const int64_t k = x + y * steps[1] + z * steps[2];
                 const double at[3] = {odt_place(b, 0, x), odt_place(b, 1, y), odt_place(b, 2, z)};
+                const int64_t voxel[3] = {x, y, z};
                 const double score = odt_search_score(s, k);
-                if (score <= best.score || !is_top(s, k, steps) || !is_free(s, at))
+                if (score <= best.score || !is_top(s, voxel, margin, k, steps) || !is_free(s, at))
                     continue;
                 best.score = score;
                 memcpy(best.at, at, sizeof best.at);
