@@ -414,9 +414,9 @@ static void test_one_particle(void **state)
 static void test_two_particles(void **state)
 {
     spry_context *ctx = *state;
-    const odt_setup s = setup_of(18, KIND_FIELD, 2, IN_LINE, 1e-3);
-    odt_particle balls[] = {{.at = {-0.7, 0.1, 0.05}, .diameter = 0.9, .index = 1.15},
-                            {.at = {0.7, 0.05, -0.1}, .diameter = 0.9, .index = 1.15}};
+    const odt_setup s = setup_of(16, KIND_FIELD, 2, IN_LINE, 1e-3);
+    odt_particle balls[] = {{.at = {-0.6, 0.1, 0.05}, .diameter = 0.9, .index = 1.15},
+                            {.at = {0.6, 0.05, -0.1}, .diameter = 0.9, .index = 1.15}};
     const odt_particles truth = {2, balls};
     odt_model m;
     odt_search found;
@@ -556,7 +556,7 @@ static void test_memory(void **state)
         return;
     }
     spry_status status = SPRY_STATUS_NO_MEMORY;
-    for (int64_t nth = 1; status != SPRY_STATUS_OK; nth += 1 + nth / 12) {
+    for (int64_t nth = 1; status != SPRY_STATUS_OK; nth += 1 + nth / 6) {
         int64_t before, after, most;
         spry_context_memory(ctx, &before, &most);
         spry_context_fail_allocation(ctx, nth, nth % 2 == 1);
