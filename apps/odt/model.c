@@ -6,6 +6,8 @@
  */
 #include "odt/model.h"
 
+#include "odt_sphere.h" /* made by the build: the text of sphere.knl */
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,6 +20,11 @@ static spry_status new_vector(const odt_model *m, spry_type type, spry_vector **
     const int64_t n = odt_voxels(&m->setup.box);
     return m->device ? spry_vector_on(m->device, type, n, NULL, v)
                      : spry_vector_new(m->ctx, type, n, NULL, SPRY_OWN_COPY, v);
+}
+
+spry_status odt_model_vector(const odt_model *m, spry_vector **v)
+{
+    return new_vector(m, SPRY_TYPE_Z, v);
 }
 
 /* Voxels are points of a grid that has no known values. */
@@ -80,8 +87,10 @@ spry_status odt_model_make(spry_context *ctx, const odt_setup *setup, odt_model 
     m->total = odt_alloc(ctx, setup->views, sizeof *m->total);
     if (!m->view || !m->light || !m->total)
         return SPRY_STATUS_NO_MEMORY;
-    if (strcmp(setup->device, "cpu") != 0)
+    if (strcmp(setup->device, "cpu") != 0) {
         ODT_GO(spry_device_open(ctx, setup->device, &m->device));
+        ODT_GO(spry_kernel_new(m->device, odt_sphere_text, "sphere_send", "type=z", &m->send));
+    }
     ODT_GO(make_grid(m));
     ODT_GO(spry_vector_new(ctx, SPRY_TYPE_D, n, NULL, SPRY_OWN_COPY, &m->medium));
     ODT_GO(spry_vector_new(ctx, SPRY_TYPE_Z, n, NULL, SPRY_OWN_COPY, &m->here));
@@ -89,6 +98,7 @@ spry_status odt_model_make(spry_context *ctx, const odt_setup *setup, odt_model 
     ODT_GO(new_vector(m, SPRY_TYPE_Z, &m->u));
     ODT_GO(new_vector(m, SPRY_TYPE_Z, &m->v));
     ODT_GO(new_vector(m, SPRY_TYPE_Z, &m->x));
+    ODT_GO(new_vector(m, SPRY_TYPE_Z, &m->sum));
     ODT_GO(make_wave(m));
     ODT_GO(make_views(m));
 done:
@@ -105,9 +115,11 @@ void odt_model_free(odt_model *m)
         if (m->total)
             spry_vector_free(m->total[i]);
     }
-    spry_vector *const vectors[] = {m->medium, m->here, m->f, m->u, m->v, m->x, m->cu, m->cv};
+    spry_vector *const vectors[] = {m->medium, m->here, m->f,  m->u, m->v,
+                                    m->x,      m->sum,  m->cu, m->cv};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
         spry_vector_free(vectors[i]);
+    spry_kernel_free(m->send);
     spry_wave_free(m->wave);
     spry_grid_free(m->grid);
     if (m->ctx) {
@@ -116,11 +128,6 @@ void odt_model_free(odt_model *m)
         spry_free(m->ctx, (void *)m->total);
     }
     *m = (odt_model){0};
-}
-
-double odt_model_bytes(const odt_box *box, int views)
-{
-    return (double)odt_voxels(box) * (8 + 16.0 * (views + 6));
 }
 
 /* --- spheres -------------------------------------------------------------------------------------
@@ -196,6 +203,7 @@ static spry_status solve(odt_model *m, spry_vector *b, spry_vector *u)
     m->iterations += result.iterations;
     m->seconds += result.solve_seconds;
     if (result.reason == SPRY_REASON_STOPPED) {
+        spry_context_set_message(m->ctx, "interrupted; with --checkpoint, --resume goes on");
         status = SPRY_STATUS_INTERRUPTED;
     } else if (!result.converged) {
         char text[240];
@@ -273,23 +281,10 @@ spry_status odt_model_set_particles(odt_model *m, const odt_particles *particles
 /* --- what cameras see ----------------------------------------------------------------------------
  */
 
-/* The whole field of a view on the host: there, or in `here`. */
-static spry_status field_here(odt_model *m, int view, const spry_scalar **field)
-{
-    spry_status status = SPRY_STATUS_OK;
-    const spry_vector *at = m->total[view];
-    if (m->device) {
-        status = spry_vector_copy(m->total[view], m->here);
-        at = m->here;
-    }
-    *field = spry_vector_data_const(at);
-    return status;
-}
-
 static spry_status read_amplitudes(odt_model *m, int view, const odt_part *part,
-                                   const spry_scalar *w, spry_scalar *a)
+                                   const spry_vector *w, spry_scalar *a)
 {
-    const odt_view *v = &m->view[view];
+    odt_view *v = &m->view[view];
     const spry_status status = odt_waves_read(&v->waves, part, w, a);
     for (int s = 0; s < v->count && status == SPRY_STATUS_OK; s++)
         a[s] = odt_times(a[s], v->factor[s]);
@@ -309,28 +304,53 @@ static void send(void *data, int64_t in_volume, int64_t in_part, double contrast
     s->w[in_part] = (spry_scalar){f * s->field[in_volume].re, f * s->field[in_volume].im};
 }
 
-static spry_status see_particle(odt_model *m, int view, const odt_particle *p,
-                                const spry_scalar *field, spry_scalar *a)
+static spry_status send_on_device(odt_model *m, int view, const odt_particle *p,
+                                  const odt_part *part)
+{
+    static const char *const middles[] = {"middle_x", "middle_y", "middle_z"};
+    const odt_box *b = &m->setup.box;
+    const int64_t n = part->n[0] * part->n[1] * part->n[2];
+    const odt_argument numbers[] = {{"nx", b->n[0]},
+                                    {"ny", b->n[1]},
+                                    {"first_x", part->begin[0]},
+                                    {"first_y", part->begin[1]},
+                                    {"first_z", part->begin[2]},
+                                    {"part_x", part->n[0]},
+                                    {"part_y", part->n[1]},
+                                    {"part_n", n}};
+    spry_status status = SPRY_STATUS_OK;
+    ODT_GO(odt_set_ints(m->send, 8, numbers));
+    for (int a = 0; a < 3; a++)
+        ODT_GO(spry_kernel_set_real(m->send, middles[a], odt_number(b, a, p->at[a])));
+    ODT_GO(spry_kernel_set_real(m->send, "radius", 0.5 * p->diameter / b->h));
+    ODT_GO(spry_kernel_set_real(m->send, "strength", -m->kb2 * contrast_of(m, p)));
+    ODT_GO(spry_kernel_set_input(m->send, "field", m->total[view]));
+    ODT_GO(spry_kernel_set_vector(m->send, "w", m->v));
+    ODT_GO(spry_kernel_launch(m->send, 1, &n));
+done:
+    return status;
+}
+
+/* What a particle sends is w = f E on its part of the volume, in v. */
+static spry_status see_particle(odt_model *m, int view, const odt_particle *p, spry_scalar *a)
 {
     const odt_part part = odt_sphere_part(&m->setup.box, p);
-    const int64_t n = part.n[0] * part.n[1] * part.n[2];
-    sending s = {field, spry_alloc(m->ctx, (size_t)(n + 1) * sizeof(spry_scalar)), m->kb2};
-    if (!s.w)
-        return SPRY_STATUS_NO_MEMORY;
-    visit_sphere(m, p, &part, send, &s);
-    const spry_status status = read_amplitudes(m, view, &part, s.w, a);
-    spry_free(m->ctx, s.w);
-    return status;
+    spry_status status = SPRY_STATUS_OK;
+    if (m->device) {
+        status = send_on_device(m, view, p, &part);
+    } else {
+        sending s = {spry_vector_data_const(m->total[view]), spry_vector_data(m->v), m->kb2};
+        visit_sphere(m, p, &part, send, &s);
+    }
+    return status == SPRY_STATUS_OK ? read_amplitudes(m, view, &part, m->v, a) : status;
 }
 
 spry_status odt_model_see_particles(odt_model *m, int view, const odt_particles *particles,
                                     spry_scalar *a)
 {
-    const spry_scalar *field = NULL;
-    spry_status status = field_here(m, view, &field);
+    spry_status status = SPRY_STATUS_OK;
     for (int j = 0; j < particles->count && status == SPRY_STATUS_OK; j++)
-        status =
-            see_particle(m, view, &particles->p[j], field, a + (ptrdiff_t)j * m->view[view].count);
+        status = see_particle(m, view, &particles->p[j], a + (ptrdiff_t)j * m->view[view].count);
     return status;
 }
 
@@ -338,10 +358,7 @@ static spry_status see_source(odt_model *m, int view, const spry_vector *w, spry
 {
     odt_part all = {.begin = {0}};
     memcpy(all.n, m->setup.box.n, sizeof all.n);
-    const spry_status status = spry_vector_copy(w, m->here);
-    return status == SPRY_STATUS_OK
-               ? read_amplitudes(m, view, &all, spry_vector_data_const(m->here), a)
-               : status;
+    return read_amplitudes(m, view, &all, w, a);
 }
 
 spry_status odt_model_see(odt_model *m, int view, spry_scalar *a)
@@ -371,20 +388,37 @@ done:
 /* --- the image -----------------------------------------------------------------------------------
  */
 
+spry_status odt_model_back(odt_model *m, int view, const spry_scalar *c)
+{
+    spry_status status = SPRY_STATUS_OK;
+    ODT_GO(odt_waves_sum(&m->view[view].waves, c, m->u));
+    ODT_GO(through_medium(m, m->u, m->x));
+    ODT_GO(spry_vector_multiply(m->x, m->total[view], m->x));
+done:
+    return status;
+}
+
+spry_status odt_model_take(odt_model *m, const spry_vector *from, spry_scalar *to)
+{
+    spry_vector *here = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    ODT_GO(spry_vector_new(m->ctx, SPRY_TYPE_Z, odt_voxels(&m->setup.box), to, SPRY_OWN_BORROW,
+                           &here));
+    ODT_GO(spry_vector_copy(from, here));
+done:
+    spry_vector_free(here);
+    return status;
+}
+
 spry_status odt_model_image(odt_model *m, const spry_scalar *const *c, spry_scalar *image)
 {
     spry_status status = SPRY_STATUS_OK;
-    const int64_t n = odt_voxels(&m->setup.box);
-    memset(image, 0, (size_t)n * sizeof *image);
+    ODT_GO(spry_vector_fill(m->sum, (spry_scalar){0, 0}));
     for (int i = 0; i < m->setup.views; i++) {
-        ODT_GO(odt_waves_sum(&m->view[i].waves, c[i], m->u));
-        ODT_GO(through_medium(m, m->u, m->x));
-        ODT_GO(spry_vector_multiply(m->x, m->total[i], m->x));
-        ODT_GO(spry_vector_copy(m->x, m->here));
-        const spry_scalar *part = spry_vector_data_const(m->here);
-        for (int64_t k = 0; k < n; k++)
-            image[k] = odt_plus(image[k], part[k]);
+        ODT_GO(odt_model_back(m, i, c[i]));
+        ODT_GO(spry_vector_axpy((spry_scalar){1, 0}, m->x, m->sum));
     }
+    ODT_GO(odt_model_take(m, m->sum, image));
 done:
     return status;
 }

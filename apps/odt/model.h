@@ -37,14 +37,15 @@ typedef struct odt_model {
     spry_grid *grid;     /* voxels are its points */
     spry_wave *wave;
     odt_view *view;
-    odt_waves *light;       /* of each view */
-    spry_vector *medium;    /* k^2 on the host, real */
-    spry_vector *f;         /* kb^2 - k^2, where the model works, type z */
-    spry_vector **total;    /* the whole field of each view, where the model works */
-    spry_vector *u, *v, *x; /* room there */
-    spry_vector *cu, *cv;   /* the same of the type of solves, where that is another */
-    spry_vector *here;      /* room on the host, type z */
-    bool empty;             /* nothing but fluid: fields are the light itself */
+    odt_waves *light;             /* of each view */
+    spry_vector *medium;          /* k^2 on the host, real */
+    spry_vector *f;               /* kb^2 - k^2, where the model works, type z */
+    spry_vector **total;          /* the whole field of each view, where the model works */
+    spry_vector *u, *v, *x, *sum; /* room there */
+    spry_vector *cu, *cv;         /* the same of the type of solves, where that is another */
+    spry_vector *here;            /* room on the host, type z */
+    spry_kernel *send;            /* on a device: what a sphere sends */
+    bool empty;                   /* nothing but fluid: fields are the light itself */
     /* what has been done */
     int64_t solves, iterations;
     double seconds;
@@ -52,8 +53,6 @@ typedef struct odt_model {
 
 spry_status odt_model_make(spry_context *ctx, const odt_setup *setup, odt_model *model);
 void odt_model_free(odt_model *model);
-/* Bytes of the vectors that a model has, without the solver's; views: how many. */
-double odt_model_bytes(const odt_box *box, int views);
 
 /* Puts particles, or any contrast n^2 / fluid^2 - 1 >= 0 of the voxels, into the fluid, and finds
  * the whole fields of all views. */
@@ -71,13 +70,18 @@ spry_status odt_model_see(odt_model *m, int view, spry_scalar *a);
 spry_status odt_model_see_change(odt_model *m, int view, const double *change, spry_scalar *a);
 
 /*
- * sum over views of E_i (b_i + S f b_i), with b_i = sum_s c_is exp(-i (k_is, r)), of which the
- * waves go backwards through the medium: where c are those of odt_view_back() times factors, the
- * derivative by f of half of the sum of squares is the real part. One solve for each view.
+ * The image of a view, E_i (b_i + S f b_i) with b_i = sum_s c_is exp(-i (k_is, r)), of which the
+ * waves go backwards through the medium, in x; and the sum of those of all views. Where c are those
+ * of odt_view_back() times factors, its real part is the derivative by f of half of the sum of
+ * squares. One solve for each view.
  *
  * @param c      for each view
  * @param image  out: on the host, type z
  */
+spry_status odt_model_back(odt_model *m, int view, const spry_scalar *c);
 spry_status odt_model_image(odt_model *m, const spry_scalar *const *c, spry_scalar *image);
+/* A field where the model works, of type z; and one to the host. */
+spry_status odt_model_vector(const odt_model *m, spry_vector **v);
+spry_status odt_model_take(odt_model *m, const spry_vector *from, spry_scalar *to);
 
 #endif

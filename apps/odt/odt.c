@@ -48,8 +48,7 @@ static int simulate(odt_run *r, const cli_arguments *arguments)
 {
     spry_status status = SPRY_STATUS_OK;
     app_config config;
-    const int exit_status =
-        app_configure(r->ctx, arguments->operands[1], arguments, kept_units, &config);
+    int exit_status = app_configure(r->ctx, arguments->operands[1], arguments, kept_units, &config);
     if (exit_status != EXIT_DONE)
         return exit_status;
     if (!r->o->output)
@@ -57,6 +56,9 @@ static int simulate(odt_run *r, const cli_arguments *arguments)
     ODT_GO(setup_from_options(r));
     ODT_GO(odt_prepare(r));
     ODT_GO(odt_read_particles(r));
+    exit_status = odt_check_memory(r, false);
+    if (exit_status != EXIT_DONE)
+        return exit_status;
     ODT_GO(odt_simulate(r));
 done:
     return status == SPRY_STATUS_OK ? EXIT_DONE : cli_failed(r->ctx, status);
@@ -79,7 +81,7 @@ static int reconstruct(odt_run *r, const cli_arguments *arguments)
     spry_status status = SPRY_STATUS_OK;
     const char *path = arguments->operands[1];
     app_config config;
-    const int exit_status = app_configure(r->ctx, r->o->config, arguments, kept_units, &config);
+    int exit_status = app_configure(r->ctx, r->o->config, arguments, kept_units, &config);
     if (exit_status != EXIT_DONE)
         return exit_status;
     if (odt_is_array(path) && !r->o->config)
@@ -96,6 +98,9 @@ static int reconstruct(odt_run *r, const cli_arguments *arguments)
         take_given(r, arguments);
     }
     ODT_GO(odt_prepare(r));
+    exit_status = odt_check_memory(r, true);
+    if (exit_status != EXIT_DONE)
+        return exit_status;
     ODT_GO(odt_reconstruct(r));
 done:
     return status == SPRY_STATUS_OK ? EXIT_DONE : cli_failed(r->ctx, status);

@@ -131,6 +131,9 @@ double odt_normal(uint64_t *state);
 /* setup.c: what follows from options, checked, and the model of it. */
 spry_status odt_prepare(odt_run *r);
 spry_status odt_make_model(odt_run *r);
+/* Whether there is the memory for it, of a device and of the host; an exit state. searches: whether
+ * particles, or the index, are looked for. */
+int odt_check_memory(const odt_run *r, bool searches);
 
 /* The actions; exit states. */
 spry_status odt_simulate(odt_run *r);

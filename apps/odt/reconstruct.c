@@ -100,10 +100,9 @@ static int matched(const odt_run *r, double *worst)
     return count;
 }
 
-static void print_table(const odt_run *r)
+static void print_particles(const odt_run *r)
 {
     const bool known = r->record.truth.count > 0;
-    const odt_model *m = &r->model;
     double worst = 0;
     table *t = table_new(known ? ">particle|>x um|>y um|>z um|>score|>error in voxels"
                                : ">particle|>x um|>y um|>z um|>score");
@@ -122,6 +121,26 @@ static void print_table(const odt_run *r)
         printf("found         %d of %d, %d others, largest error %.2f voxels\n", found,
                r->record.truth.count, r->record.found.count - found, worst);
     }
+}
+
+static void print_index(const odt_run *r)
+{
+    const float *index = r->record.index;
+    float least = index[0], most = index[0];
+    for (int64_t k = 1; k < odt_voxels(&r->setup.box); k++) {
+        least = index[k] < least ? index[k] : least;
+        most = index[k] > most ? index[k] : most;
+    }
+    printf("index         from %.4f to %.4f\n", (double)least, (double)most);
+}
+
+static void print_result(const odt_run *r)
+{
+    const odt_model *m = &r->model;
+    if (r->o->mode == MODE_VOLUME)
+        print_index(r);
+    else
+        print_particles(r);
     printf("misfit        %.3e of that of an empty volume\n", r->search.misfit);
     printf("solves        %lld, %.1f iterations each\n", (long long)m->solves,
            m->solves > 0 ? (double)m->iterations / (double)m->solves : 0);
@@ -167,18 +186,19 @@ static spry_status keep_images(odt_run *r)
     odt_search *s = &r->search;
     const int64_t n = odt_voxels(&r->setup.box);
     spry_status status = SPRY_STATUS_OK;
-    r->record.image = spry_alloc(r->ctx, (size_t)n * sizeof(float));
-    r->record.linear = spry_alloc(r->ctx, (size_t)n * sizeof(float));
-    r->record.index = spry_alloc(r->ctx, (size_t)n * sizeof(float));
-    if (!r->record.image || !r->record.linear || !r->record.index)
-        ODT_GO(SPRY_STATUS_NO_MEMORY);
+    float **const images[] = {&r->record.image, &r->record.linear, &r->record.index};
+    for (size_t k = 0; k < sizeof images / sizeof *images; k++) {
+        spry_free(r->ctx, *images[k]); /* the file may be a result */
+        *images[k] = spry_alloc(r->ctx, (size_t)n * sizeof(float));
+        if (!*images[k])
+            ODT_GO(SPRY_STATUS_NO_MEMORY);
+    }
     ODT_GO(odt_search_evaluate(s));
-    ODT_GO(odt_search_linear(s));
-    for (int64_t k = 0; k < n; k++)
+    ODT_GO(odt_search_look(s));
+    for (int64_t k = 0; k < n; k++) {
         r->record.linear[k] = (float)sqrt(odt_square(s->image[k]));
-    ODT_GO(odt_search_score(s));
-    for (int64_t k = 0; k < n; k++)
-        r->record.image[k] = (float)s->score[k];
+        r->record.image[k] = (float)odt_search_score(s, k);
+    }
 done:
     return status;
 }
@@ -255,8 +275,6 @@ static spry_status find(odt_run *r)
 {
     odt_search *s = &r->search;
     spry_status status = SPRY_STATUS_OK;
-    spry_free(r->ctx, r->record.found.p);
-    r->record.found = (odt_particles){0};
     if (has_checkpoint(r))
         ODT_GO(checkpoint(r, false));
     ODT_GO(odt_search_run(s, r->o->mode == MODE_LINEAR));
@@ -276,6 +294,8 @@ done:
 spry_status odt_reconstruct(odt_run *r)
 {
     spry_status status = SPRY_STATUS_OK;
+    spry_free(r->ctx, r->record.found.p); /* a result may be looked at again */
+    r->record.found = (odt_particles){0};
     ODT_GO(prepare(r));
     if (r->o->mode == MODE_VOLUME)
         ODT_GO(odt_volume(r));
@@ -288,7 +308,7 @@ spry_status odt_reconstruct(odt_run *r)
     if (r->o->json && file_write_text(r->ctx, r->o->json, write_json, r) != EXIT_DONE)
         return SPRY_STATUS_IO;
     if (!r->o->json || !file_is_stdout(r->o->json))
-        print_table(r);
+        print_result(r);
 done:
     return status;
 }

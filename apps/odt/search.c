@@ -1,24 +1,17 @@
 /*
  * Particles one after the other (NLODT-P, algorithm 7 of G. Ortega, 2014, after J. Lobera and J. M.
  * Coupland): the image of what is not explained yet, through the medium of the particles found so
- * far; its matched filter; the largest value; on.
- *
- * The matched filter works on amplitudes, before they become an image. A particle at t sends the
- * amplitudes of one in the middle, a_is, turned by exp(-i (k_is - k_i, t)). So the misfit changes
- * to first order by 2 Re sum c_is a_is exp(-i (k_is - k_i, t)): an image of the waves c_is a_is.
- * That is the correlation of the linear image with that of one particle, without ends of a volume
- * that would cut it off or come in again on the other side, and through a medium that is not empty
- * it knows how light reaches t, and what becomes of waves from there.
+ * far; its matched filter; the largest value; on. docs/odt.md tells the steps.
  */
 #include "odt/search.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Particles do not come nearer to each other than this share of their diameter; places that make
- * nothing better are tried so often in a row. */
+/* Particles do not come nearer to each other than this share of their diameter; places whose scores
+ * are high are fitted together so many at a time, and so many of these are tried. */
 static const double APART = 0.5;
-enum { REFUSALS = 3, CANDIDATES = 10 };
+enum { CANDIDATES = 10, TRIES = 3 };
 /* A particle that explains as much of what it sends is where it is. */
 static const double SURE = 0.9;
 
@@ -59,6 +52,7 @@ spry_status odt_search_evaluate(odt_search *s)
         sum += difference(&s->m->view[i], s->c[i], s->rest[i]);
     }
     s->misfit = s->empty > 0 ? sum / s->empty : sum;
+    s->seen = false;
 done:
     return status;
 }
@@ -66,30 +60,28 @@ done:
 /* --- images --------------------------------------------------------------------------------------
  */
 
-/* The image of what is not explained, each wave with a factor. */
-static spry_status make_image(odt_search *s, bool matched)
+spry_status odt_search_look(odt_search *s)
 {
-    for (int i = 0; i < s->m->setup.views; i++) {
-        odt_view *v = &s->m->view[i];
-        const spry_scalar *factor = matched ? s->sample_a[i] : v->factor;
+    odt_model *m = s->m;
+    spry_status status = SPRY_STATUS_OK;
+    if (s->seen)
+        return SPRY_STATUS_OK;
+    ODT_GO(spry_vector_fill(m->sum, (spry_scalar){0, 0}));
+    ODT_GO(odt_filter_begin(&s->filter));
+    for (int i = 0; i < m->setup.views; i++) {
+        odt_view *v = &m->view[i];
         odt_view_back(v, s->rest[i], s->c[i]);
         for (int k = 0; k < v->count; k++)
-            s->c[i][k] = odt_times(s->c[i][k], factor[k]);
+            s->c[i][k] = odt_times(s->c[i][k], v->factor[k]);
+        ODT_GO(odt_model_back(m, i, s->c[i]));
+        ODT_GO(odt_filter_add(&s->filter, i));
+        ODT_GO(spry_vector_axpy((spry_scalar){1, 0}, m->x, m->sum));
     }
-    return odt_model_image(s->m, (const spry_scalar *const *)s->c, s->image);
-}
-
-spry_status odt_search_score(odt_search *s)
-{
-    const spry_status status = make_image(s, true);
-    for (int64_t k = 0; status == SPRY_STATUS_OK && k < odt_voxels(&s->m->setup.box); k++)
-        s->score[k] = -s->image[k].re / s->norm;
+    ODT_GO(odt_filter_take(&s->filter, s->match));
+    ODT_GO(odt_model_take(m, m->sum, s->image));
+    s->seen = true;
+done:
     return status;
-}
-
-spry_status odt_search_linear(odt_search *s)
-{
-    return make_image(s, false);
 }
 
 /* Whether a particle can be at a place: not on one that was found, or refused. */
@@ -112,37 +104,34 @@ static double parabola(double before, double middle, double after)
     return bend < 0 ? fmin(fmax(0.5 * (before - after) / bend, -0.5), 0.5) : 0;
 }
 
-/* A particle is all in the volume: two voxels are left to the faces. */
-static double margin_of(const odt_search *s)
-{
-    return 0.5 * s->sample.diameter / s->m->setup.box.h + 2;
-}
-
 /*
  * Whether a voxel is a top of the image's modulus. Real parts have fringes within that, and a
  * particle that others stand before, which are not found yet, comes with a wrong phase: its fringes
  * have tops beside its place. There the modulus has none; and where it has one, the real part is
  * small until the others are known. So the particles that are seen undisturbed come first.
  */
-static bool is_top(const odt_search *s, int64_t k, const int64_t *steps)
+static bool is_top(const odt_search *s, const int64_t *at, int64_t margin, int64_t k,
+                   const int64_t *steps)
 {
-    const double here = odt_square(s->image[k]);
-    for (int a = 0; a < 3; a++)
-        if (here < odt_square(s->image[k - steps[a]]) || here < odt_square(s->image[k + steps[a]]))
+    const int64_t *n = s->m->setup.box.n;
+    const double here = odt_square(s->match[k]);
+    for (int a = 0; a < 3; a++) /* those where no particle can be do not count */
+        if ((at[a] > margin && here < odt_square(s->match[k - steps[a]])) ||
+            (at[a] < n[a] - margin - 1 && here < odt_square(s->match[k + steps[a]])))
             return false;
     return true;
 }
 
 static double modulus(const odt_search *s, int64_t k)
 {
-    return sqrt(odt_square(s->image[k]));
+    return sqrt(odt_square(s->match[k]));
 }
 
 odt_particle odt_search_peak(const odt_search *s)
 {
     const odt_box *b = &s->m->setup.box;
     const int64_t *n = b->n, steps[3] = {1, n[0], n[0] * n[1]};
-    const int64_t margin = (int64_t)ceil(margin_of(s));
+    const int64_t margin = (int64_t)ceil(odt_search_margin(s));
     odt_particle best = s->sample;
     int64_t top = -1;
     best.score = -INFINITY;
@@ -151,9 +140,11 @@ odt_particle odt_search_peak(const odt_search *s)
             for (int64_t x = margin; x < n[0] - margin; x++) {
                 const int64_t k = x + y * steps[1] + z * steps[2];
                 const double at[3] = {odt_place(b, 0, x), odt_place(b, 1, y), odt_place(b, 2, z)};
-                if (s->score[k] <= best.score || !is_top(s, k, steps) || !is_free(s, at))
+                const int64_t voxel[3] = {x, y, z};
+                const double score = odt_search_score(s, k);
+                if (score <= best.score || !is_top(s, voxel, margin, k, steps) || !is_free(s, at))
                     continue;
-                best.score = s->score[k];
+                best.score = score;
                 memcpy(best.at, at, sizeof best.at);
                 top = k;
             }
@@ -163,160 +154,17 @@ odt_particle odt_search_peak(const odt_search *s)
     return best;
 }
 
-/* --- positions -----------------------------------------------------------------------------------
- */
-
-/* Solves A x = b of a symmetric positive definite A by Cholesky's factors; A and b are lost. */
-static bool solve_small(int n, double *A, double *b)
-{
-    for (int j = 0; j < n; j++) {
-        for (int k = 0; k < j; k++)
-            A[j * n + j] -= A[j * n + k] * A[j * n + k];
-        if (!(A[j * n + j] > 0))
-            return false;
-        A[j * n + j] = sqrt(A[j * n + j]);
-        for (int i = j + 1; i < n; i++) {
-            for (int k = 0; k < j; k++)
-                A[i * n + j] -= A[i * n + k] * A[j * n + k];
-            A[i * n + j] /= A[j * n + j];
-        }
-    }
-    for (int i = 0; i < n; i++) {
-        for (int k = 0; k < i; k++)
-            b[i] -= A[i * n + k] * b[k];
-        b[i] /= A[i * n + i];
-    }
-    for (int i = n; i-- > 0;) {
-        for (int k = i + 1; k < n; k++)
-            b[i] -= A[k * n + i] * b[k];
-        b[i] /= A[i * n + i];
-    }
-    return true;
-}
-
-/* The change of a view's numbers when particle j moves along an axis, by voxels, and takes its
- * field along: exact where it is alone. */
-static void moving(odt_search *s, int view, int j, int axis, spry_scalar *da, double *dy)
-{
-    odt_view *v = &s->m->view[view];
-    const spry_scalar *a = s->alone[view] + (ptrdiff_t)j * v->count;
-    for (int k = 0; k < v->count; k++) {
-        const double turn =
-            s->m->setup.box.h * (s->m->setup.optics.k * v->light[axis] - v->k[3 * k + axis]);
-        da[k] = (spry_scalar){-turn * a[k].im, turn * a[k].re};
-    }
-    odt_view_change(v, da, dy);
-}
-
-/* A step of Gauss and Newton, in voxels. */
-static spry_status find_step(odt_search *s, double *step)
-{
-    spry_context *ctx = s->m->ctx;
-    const int n = 3 * s->found.count;
-    spry_status status = SPRY_STATUS_NO_MEMORY;
-    double *A = odt_alloc(ctx, (int64_t)n * n, sizeof *A), *dy = NULL;
-    spry_scalar *da = NULL;
-    memset(step, 0, (size_t)n * sizeof *step);
-    for (int i = 0; i < s->m->setup.views && A; i++) {
-        odt_view *v = &s->m->view[i];
-        const int numbers = odt_view_numbers(v);
-        dy = spry_alloc(ctx, (size_t)n * (size_t)numbers * sizeof *dy);
-        da = spry_alloc(ctx, (size_t)v->count * sizeof *da);
-        if (!dy || !da)
-            goto done;
-        for (int p = 0; p < n; p++) {
-            moving(s, i, p / 3, p % 3, da, dy + (ptrdiff_t)p * numbers);
-            step[p] -= odt_dot(numbers, dy + (ptrdiff_t)p * numbers, s->rest[i]);
-            for (int q = 0; q <= p; q++)
-                A[p * n + q] +=
-                    odt_dot(numbers, dy + (ptrdiff_t)p * numbers, dy + (ptrdiff_t)q * numbers);
-        }
-        spry_free(ctx, dy);
-        spry_free(ctx, da);
-        dy = NULL;
-        da = NULL;
-    }
-    if (!A)
-        goto done;
-    for (int p = 0; p < n; p++)
-        A[p * n + p] *= 1 + 1e-6; /* two in one place would make it singular */
-    if (!solve_small(n, A, step))
-        memset(step, 0, (size_t)n * sizeof *step);
-    status = SPRY_STATUS_OK;
-done:
-    spry_free(ctx, dy);
-    spry_free(ctx, da);
-    spry_free(ctx, A);
-    return status;
-}
-
-/* Moves particles from where they were: by so much of a step, a quarter of a diameter at most, and
- * not out of the volume. */
-static void move_all(odt_search *s, const odt_particle *from, const double *step, double share)
-{
-    const odt_box *b = &s->m->setup.box;
-    const double longest = 0.25 * s->sample.diameter / b->h;
-    s->moved = 0;
-    for (int j = 0; j < s->found.count; j++) {
-        const double *by = step + 3 * (ptrdiff_t)j;
-        const double length = hypot(hypot(by[0], by[1]), by[2]);
-        const double scale = share * (length > longest ? longest / length : 1);
-        for (int a = 0; a < 3; a++) {
-            const double room = (0.5 * (double)(b->n[a] - 1) - margin_of(s)) * b->h;
-            s->found.p[j].at[a] = fmin(fmax(from[j].at[a] + scale * by[a] * b->h, -room), room);
-        }
-        s->moved = fmax(s->moved, scale * length);
-    }
-}
-
-/* One step, shortened until the misfit falls; where it does not, all is as before. */
-static spry_status refine_once(odt_search *s, bool *better)
-{
-    enum { TRIES = 3 };
-    spry_context *ctx = s->m->ctx;
-    const size_t count = (size_t)s->found.count;
-    const double before = s->misfit;
-    odt_particle *from = spry_alloc(ctx, count * sizeof *from);
-    double *step = spry_alloc(ctx, 3 * count * sizeof *step);
-    spry_status status = from && step ? find_step(s, step) : SPRY_STATUS_NO_MEMORY;
-    *better = false;
-    if (status == SPRY_STATUS_OK)
-        memcpy(from, s->found.p, count * sizeof *from);
-    double share = 1;
-    for (int k = 0; k < TRIES && !*better && status == SPRY_STATUS_OK; k++, share /= 3) {
-        move_all(s, from, step, share);
-        status = odt_search_evaluate(s);
-        *better = s->misfit < before;
-    }
-    if (status == SPRY_STATUS_OK && !*better) {
-        memcpy(s->found.p, from, count * sizeof *from);
-        s->moved = 0;
-        status = odt_search_evaluate(s);
-    }
-    spry_free(ctx, from);
-    spry_free(ctx, step);
-    return status;
-}
-
-spry_status odt_search_refine(odt_search *s, int steps, double least)
-{
-    spry_status status = SPRY_STATUS_OK;
-    bool better = true;
-    for (int k = 0; k < steps && better && s->found.count > 0 && status == SPRY_STATUS_OK; k++) {
-        status = refine_once(s, &better);
-        better = better && s->moved >= least;
-    }
-    return status;
-}
-
 /* --- the search ----------------------------------------------------------------------------------
  */
 
-/* Amplitudes of one particle in the middle, and what it scores. */
+/* Amplitudes of one particle near the middle, what it scores, and the filter. */
 static spry_status learn_sample(odt_search *s)
 {
     spry_status status = SPRY_STATUS_OK;
+    const odt_box *b = &s->m->setup.box;
     const odt_particles one = {1, &s->sample};
+    for (int a = 0; a < 3; a++)
+        s->sample.at[a] = odt_place(b, a, b->n[a] / 2);
     ODT_GO(odt_model_set_particles(s->m, &one));
     for (int i = 0; i < s->m->setup.views; i++) {
         odt_view *v = &s->m->view[i];
@@ -336,6 +184,7 @@ static spry_status learn_sample(odt_search *s)
         for (int k = 0; k < v->count; k++)
             s->norm -= odt_times(s->c[i][k], s->sample_a[i][k]).re;
     }
+    ODT_GO(odt_filter_make(s->m, &s->sample, s->image, &s->filter));
 done:
     return status;
 }
@@ -350,12 +199,14 @@ spry_status odt_search_make(odt_search *s)
     s->rest = odt_alloc(ctx, views, sizeof *s->rest);
     s->c = odt_alloc(ctx, views, sizeof *s->c);
     s->image = odt_alloc(ctx, n, sizeof *s->image);
-    s->score = odt_alloc(ctx, n, sizeof *s->score);
+    s->match = odt_alloc(ctx, n, sizeof *s->match);
     s->found.p = odt_alloc(ctx, s->most + 1, sizeof *s->found.p);
     s->kept = odt_alloc(ctx, s->most + 1, sizeof *s->kept);
-    s->refused = odt_alloc(ctx, REFUSALS + CANDIDATES, sizeof *s->refused);
-    if (!s->sample_a || !s->alone || !s->rest || !s->c || !s->image || !s->score || !s->found.p ||
-        !s->kept || !s->refused)
+    s->start = odt_alloc(ctx, s->most + 1, sizeof *s->start);
+    s->best = odt_alloc(ctx, s->most + 1, sizeof *s->best);
+    s->refused = odt_alloc(ctx, 1 + CANDIDATES, sizeof *s->refused);
+    if (!s->sample_a || !s->alone || !s->rest || !s->c || !s->image || !s->match || !s->found.p ||
+        !s->kept || !s->start || !s->best || !s->refused)
         return SPRY_STATUS_NO_MEMORY;
     for (int i = 0; i < views; i++) {
         const int64_t count = s->m->view[i].count;
@@ -385,16 +236,19 @@ void odt_search_free(odt_search *s)
     spry_free(ctx, (void *)s->rest);
     spry_free(ctx, (void *)s->c);
     spry_free(ctx, s->image);
-    spry_free(ctx, s->score);
+    spry_free(ctx, s->match);
+    odt_filter_free(&s->filter);
     spry_free(ctx, s->found.p);
     spry_free(ctx, s->kept);
+    spry_free(ctx, s->start);
+    spry_free(ctx, s->best);
     spry_free(ctx, s->refused);
 }
 
 /* Peaks of one image, the largest first. */
 static spry_status take_peaks(odt_search *s)
 {
-    spry_status status = odt_search_score(s);
+    spry_status status = odt_search_look(s);
     while (status == SPRY_STATUS_OK && s->found.count < s->most) {
         const odt_particle p = odt_search_peak(s);
         if (!(p.score >= s->threshold))
@@ -426,35 +280,16 @@ static spry_status worth_of(odt_search *s, int j, double *worth)
     return SPRY_STATUS_OK;
 }
 
-/* The particle that is worth the least, of those that are worth less than so much; -1: none is. */
-static spry_status find_worst(odt_search *s, double below, int *worst)
-{
-    spry_status status = SPRY_STATUS_OK;
-    *worst = -1;
-    for (int j = 0; j < s->found.count; j++) {
-        double worth = 0;
-        ODT_GO(worth_of(s, j, &worth));
-        if (worth < below) {
-            below = worth;
-            *worst = j;
-        }
-    }
-done:
-    return status;
-}
-
-static void remove_particle(odt_search *s, int j)
-{
-    s->found.count--;
-    memmove(s->found.p + j, s->found.p + j + 1, (size_t)(s->found.count - j) * sizeof *s->found.p);
-}
-
 /* All as it was before the last trial. */
-static spry_status go_back(odt_search *s, int count)
+static void put_back(odt_search *s, int count)
 {
     memcpy(s->found.p, s->kept, (size_t)count * sizeof *s->kept);
     s->found.count = count;
-    return odt_search_evaluate(s);
+}
+
+static void keep(odt_search *s)
+{
+    memcpy(s->kept, s->found.p, (size_t)s->found.count * sizeof *s->kept);
 }
 
 /* The numbers that a particle would add to a view, as if it were alone: those of the sample,
@@ -465,7 +300,8 @@ static void expect(odt_search *s, int view, const double *at, spry_scalar *da, d
     for (int k = 0; k < v->count; k++) {
         double phase = 0;
         for (int a = 0; a < 3; a++)
-            phase += (s->m->setup.optics.k * v->light[a] - v->k[3 * k + a]) * at[a];
+            phase +=
+                (s->m->setup.optics.k * v->light[a] - v->k[3 * k + a]) * (at[a] - s->sample.at[a]);
         da[k] = odt_times(s->sample_a[view][k], (spry_scalar){cos(phase), sin(phase)});
     }
     odt_view_change(v, da, dy);
@@ -498,79 +334,109 @@ static spry_status compare(odt_search *s, int count, const odt_particle *p, doub
 }
 
 /*
- * The best of the highest places. Where flanks of several particles meet, the score can be higher
- * than at any of them: so all candidates are fitted together, each with a share from 0 to 1 of a
- * particle, and the one with the largest share is taken. Shares go round by round to where the
- * misfit is least.
+ * Places to try, the most likely first. Where flanks of several particles meet, the score can be
+ * higher than at any of them: so the highest places are fitted together, each with a share from 0
+ * to 1 of a particle, which go round by round to where the misfit is least; the largest share is
+ * first.
  */
-static spry_status choose(odt_search *s, odt_particle *best)
+static spry_status list_places(odt_search *s, odt_particle *list, int *count)
 {
     enum { ROUNDS = 300 };
-    odt_particle list[CANDIDATES];
     double A[CANDIDATES * CANDIDATES] = {0}, b[CANDIDATES] = {0}, x[CANDIDATES] = {0};
-    int count = 0, first = 0;
-    for (; count < CANDIDATES; count++) {
-        list[count] = odt_search_peak(s);
-        if (!(list[count].score >= s->threshold))
+    const int before = s->refusals;
+    spry_status status = odt_search_look(s);
+    int n = 0;
+    for (; n < CANDIDATES && status == SPRY_STATUS_OK; n++) {
+        list[n] = odt_search_peak(s);
+        if (!(list[n].score >= s->threshold))
             break;
-        s->refused[s->refusals++] = list[count]; /* for the next one */
+        s->refused[s->refusals++] = list[n]; /* for the next one */
     }
-    s->refusals -= count;
-    *best = list[0];
-    const spry_status status = count > 1 ? compare(s, count, list, A, b) : SPRY_STATUS_OK;
-    for (int k = 0; k < ROUNDS * count && status == SPRY_STATUS_OK && count > 1; k++) {
-        const int j = k % count;
-        const double by = (b[j] - odt_dot(count, A + (ptrdiff_t)j * count, x)) / A[j * count + j];
+    s->refusals = before;
+    *count = n;
+    if (status == SPRY_STATUS_OK && n > 1)
+        status = compare(s, n, list, A, b);
+    for (int k = 0; k < ROUNDS * n && status == SPRY_STATUS_OK && n > 1; k++) {
+        const int j = k % n;
+        const double by = (b[j] - odt_dot(n, A + (ptrdiff_t)j * n, x)) / A[j * n + j];
         x[j] = fmin(fmax(x[j] + by, 0), 1);
     }
-    for (int j = 1; j < count; j++)
-        first = x[j] > x[first] ? j : first;
-    *best = list[first];
+    for (int j = 1; j < n; j++) /* into the order of shares */
+        for (int k = j; k > 0 && x[k] > x[k - 1]; k--) {
+            const odt_particle p = list[k];
+            const double share = x[k];
+            list[k] = list[k - 1];
+            list[k - 1] = p;
+            x[k] = x[k - 1];
+            x[k - 1] = share;
+        }
     return status;
 }
 
-/* Adds the best place, where its score is enough, and moves all. */
-static spry_status try_peak(odt_search *s, bool *added)
+/* The misfit that one particle by itself explains. */
+static double unit_of(const odt_search *s)
 {
-    spry_status status = SPRY_STATUS_OK;
-    odt_particle p;
-    ODT_GO(odt_search_score(s));
-    ODT_GO(choose(s, &p));
-    *added = p.score >= s->threshold;
-    if (!*added)
-        goto done;
-    s->found.p[s->found.count++] = p;
-    s->last = p;
-    ODT_GO(odt_search_evaluate(s));
-    ODT_GO(odt_search_refine(s, s->refine, 0.01));
-done:
-    return status;
+    return s->norm / s->empty;
 }
 
-/* One more particle; `more`: whether to look for another. One that makes nothing better, or
- * explains too little of what it sends, is taken back, and its place not tried again until one was
- * found. */
-static spry_status find_next(odt_search *s, bool *more)
+/* What a particle has to explain to be one, whether it is to be added or taken out: misfit and
+ * this for each particle together fall with all that is done, so that it comes to an end. */
+static double least_of(const odt_search *s)
+{
+    return s->threshold / 3 * unit_of(s);
+}
+
+/*
+ * Adds the place that makes the misfit least, all particles moved, of the few that are most likely;
+ * the first that explains half of a particle is taken as it is. Where none explains enough, all is
+ * as before.
+ *
+ * before: the misfit without it
+ */
+static spry_status try_places(odt_search *s, double before, bool *added)
 {
     spry_status status = SPRY_STATUS_OK;
-    const double before = s->misfit;
+    odt_particle list[CANDIDATES];
     const int count = s->found.count;
-    int worst = -1;
-    memcpy(s->kept, s->found.p, (size_t)count * sizeof *s->kept);
-    ODT_GO(try_peak(s, more));
-    if (!*more)
+    const double enough = before - 0.5 * unit_of(s);
+    double best = INFINITY;
+    int places = 0;
+    *added = false;
+    ODT_GO(list_places(s, list, &places));
+    if (places == 0)
         goto done;
-    ODT_GO(find_worst(s, s->threshold, &worst));
-    if (s->misfit < before && worst != count) {
-        s->refusals = 0;
-        if (s->note)
-            ODT_GO(s->note(s->data));
-    } else {
-        s->refused[s->refusals++] = s->last;
-        ODT_GO(go_back(s, count));
-        *more = s->refusals < REFUSALS;
+    memcpy(s->start, s->found.p, (size_t)count * sizeof *s->start);
+    for (int k = 0; k < places && k < TRIES && best > enough; k++) {
+        memcpy(s->found.p, s->start, (size_t)count * sizeof *s->start);
+        s->found.p[count] = list[k];
+        s->found.count = count + 1;
+        ODT_GO(odt_search_evaluate(s));
+        ODT_GO(odt_search_refine(s, s->refine, 0.1));
+        if (s->misfit < best) {
+            best = s->misfit;
+            memcpy(s->best, s->found.p, (size_t)(count + 1) * sizeof *s->best);
+        }
     }
+    *added = best < before - least_of(s);
+    s->found.count = *added ? count + 1 : count;
+    memcpy(s->found.p, *added ? s->best : s->start, (size_t)s->found.count * sizeof *s->best);
+    if (!*added || s->misfit != best)
+        ODT_GO(odt_search_evaluate(s));
 done:
+    return status;
+}
+
+/* Each particle's worth, and their order by it. */
+static spry_status rank(odt_search *s, int *order, double *worth)
+{
+    spry_status status = SPRY_STATUS_OK;
+    for (int j = 0; j < s->found.count && status == SPRY_STATUS_OK; j++) {
+        int k = j;
+        status = worth_of(s, j, &worth[j]);
+        for (; k > 0 && worth[order[k - 1]] > worth[j]; k--)
+            order[k] = order[k - 1];
+        order[k] = j;
+    }
     return status;
 }
 
@@ -582,52 +448,65 @@ done:
 static spry_status look_again(odt_search *s, bool *better)
 {
     spry_status status = SPRY_STATUS_OK;
+    spry_context *ctx = s->m->ctx;
     const double before = s->misfit;
     const int count = s->found.count;
+    int *order = odt_alloc(ctx, count, sizeof *order);
+    double *worth = odt_alloc(ctx, count, sizeof *worth);
     *better = false;
-    for (int j = 0; j < count && count > 1 && !*better; j++) {
-        double worth = 0;
+    if (!order || !worth)
+        ODT_GO(SPRY_STATUS_NO_MEMORY);
+    ODT_GO(rank(s, order, worth));
+    for (int k = 0; k < count && count > 1 && !*better && worth[order[k]] < SURE; k++) {
+        const int j = order[k];
         bool added = false;
-        ODT_GO(worth_of(s, j, &worth));
-        if (worth >= SURE)
-            continue;
-        memcpy(s->kept, s->found.p, (size_t)count * sizeof *s->kept);
-        remove_particle(s, j);
+        keep(s);
+        s->found.count--;
+        memmove(s->found.p + j, s->found.p + j + 1,
+                (size_t)(s->found.count - j) * sizeof *s->found.p);
         s->refused[s->refusals++] = s->kept[j]; /* another place, as this one would come again */
         ODT_GO(odt_search_evaluate(s));
-        ODT_GO(try_peak(s, &added));
+        ODT_GO(odt_search_refine(s, s->refine, 0.1));
+        const double without = s->misfit;
+        *better = without < before + least_of(s);
+        if (!*better) {
+            ODT_GO(try_places(s, without, &added));
+            *better = added && s->misfit < before - 0.1 * least_of(s);
+        }
         s->refusals = 0;
-        *better = s->misfit < 0.98 * before;
-        if (!*better)
-            ODT_GO(go_back(s, count));
-        else if (s->note)
+        if (!*better) {
+            put_back(s, count);
+            ODT_GO(odt_search_evaluate(s));
+        } else if (s->note) {
             ODT_GO(s->note(s->data));
+        }
     }
 done:
+    spry_free(ctx, order);
+    spry_free(ctx, worth);
     return status;
 }
 
 spry_status odt_search_run(odt_search *s, bool linear)
 {
-    enum { LAST_STEPS = 4, TURNS = 3 };
-    bool more = s->found.count < s->most, better = true;
+    enum { LAST_STEPS = 10, TURNS = 3 };
+    bool better = true;
     spry_status status = odt_search_evaluate(s);
     if (status == SPRY_STATUS_OK && linear)
         return take_peaks(s);
     for (int turn = 0; better && status == SPRY_STATUS_OK; turn++) {
+        bool more = true;
         s->refusals = 0;
-        while (more && status == SPRY_STATUS_OK) {
-            status = find_next(s, &more);
-            more = more && s->found.count < s->most;
+        while (more && s->found.count < s->most && status == SPRY_STATUS_OK) {
+            status = try_places(s, s->misfit, &more);
+            if (more && status == SPRY_STATUS_OK && s->note)
+                status = s->note(s->data);
         }
         better = false;
-        s->refusals = 0;
+        if (status == SPRY_STATUS_OK)
+            status = odt_search_refine(s, s->refine > 0 ? LAST_STEPS : 0, 0.05);
         if (status == SPRY_STATUS_OK && turn < TURNS * s->most)
             status = look_again(s, &better);
-        more = better && s->found.count < s->most;
     }
-    s->refusals = 0;
-    if (status == SPRY_STATUS_OK)
-        status = odt_search_refine(s, s->refine > 0 ? LAST_STEPS : 0, 0.005);
     return status;
 }

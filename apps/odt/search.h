@@ -2,17 +2,16 @@
 #ifndef SPRY_ODT_SEARCH_H
 #define SPRY_ODT_SEARCH_H
 
-#include "odt/model.h"
+#include "odt/filter.h"
 
 typedef struct odt_search {
     odt_model *m;
-    odt_particle sample; /* in the middle of the volume: what is looked for */
+    odt_particle sample; /* what is looked for; its place is ours: the middle of a voxel */
     double threshold;    /* the least score of a particle */
     int most;            /* particles at most: room in `found` */
     int refine;          /* steps that move all particles, after each that is found */
     odt_particles found;
     double misfit; /* sum of squares over that of the empty volume */
-    double moved;  /* the longest way of a particle in the last step, in voxels */
     /* after each particle: told, and kept for later runs; may be NULL */
     spry_status (*note)(void *data);
     void *data;
@@ -23,11 +22,12 @@ typedef struct odt_search {
     spry_scalar **alone;    /* amplitudes of the particles found, for each view */
     double **rest;          /* computed less measured numbers, for each view */
     spry_scalar **c;        /* room: factors of waves, for each view */
-    spry_scalar *image;     /* room */
-    double *score;          /* how much of one particle is at each voxel */
-    odt_particle last;      /* the place that was tried last */
-    odt_particle *kept;     /* what was found before the one that is tried */
-    odt_particle *refused;  /* places that made the misfit worse since the last that did not */
+    odt_filter filter;
+    spry_scalar *image; /* of what is not explained: the derivative of half of the sum of squares */
+    spry_scalar *match; /* the same for one more particle at each voxel, to first order */
+    bool seen;          /* these are of what was found */
+    odt_particle *kept, *start, *best; /* what was found before trials, and the best of them */
+    odt_particle *refused;             /* places that are not to be tried */
     int refusals;
 } odt_search;
 
@@ -38,10 +38,18 @@ void odt_search_free(odt_search *s);
 
 /* Puts what was found into the model, and measures the misfit. */
 spry_status odt_search_evaluate(odt_search *s);
-/* The score of each voxel with what was found so far. */
-spry_status odt_search_score(odt_search *s);
-/* The image that is not filtered: the derivative of the misfit by the contrast, in `image`. */
-spry_status odt_search_linear(odt_search *s);
+/* Image and match of what is not explained, where they are not there yet. */
+spry_status odt_search_look(odt_search *s);
+/* How much of one particle is at a voxel. */
+static inline double odt_search_score(const odt_search *s, int64_t voxel)
+{
+    return -s->match[voxel].re / s->norm;
+}
+/* A particle is all in the volume: two voxels are left to the faces. */
+static inline double odt_search_margin(const odt_search *s)
+{
+    return 0.5 * s->sample.diameter / s->m->setup.box.h + 2;
+}
 /* Moves all particles to a smaller misfit, so many steps at most, until they move by less than so
  * many voxels. */
 spry_status odt_search_refine(odt_search *s, int steps, double least);

@@ -67,31 +67,6 @@ static spry_status check_optics(const odt_run *r)
     return SPRY_STATUS_OK;
 }
 
-/*
- * Memory that is not there is told before it is asked for. The solver has layers of about 20 voxels
- * and a dozen vectors; images of the search are two more.
- */
-static spry_status check_memory(const odt_run *r)
-{
-    spry_device_info info = SPRY_DEVICE_INFO_INIT;
-    const odt_box *b = &r->setup.box;
-    const bool single = r->o->type == 0;
-    double padded = single ? 8 : 16, bytes = odt_model_bytes(b, r->record.views);
-    char text[240];
-    for (int a = 0; a < 3; a++)
-        padded *= (double)b->n[a] + 40;
-    bytes += 12 * padded + 24.0 * (double)odt_voxels(b);
-    if (!spry_device_describe(r->ctx, 0, &info) || info.memory_bytes == 0 ||
-        strcmp(r->o->device, "cpu") != 0 || bytes <= (double)info.memory_bytes)
-        return SPRY_STATUS_OK;
-    snprintf(text, sizeof text,
-             "%lld x %lld x %lld voxels need about %s, this machine has %s; take a smaller size%s",
-             (long long)b->n[0], (long long)b->n[1], (long long)b->n[2], text_bytes(bytes),
-             text_bytes((double)info.memory_bytes), single ? "" : ", or --type c");
-    spry_context_set_message(r->ctx, text);
-    return SPRY_STATUS_NO_MEMORY;
-}
-
 /* Numbers that were left to us. */
 static void choose(odt_run *r)
 {
@@ -151,9 +126,43 @@ spry_status odt_prepare(odt_run *r)
                                    .distance = s[SETUP_distance],
                                    .pixels = (int)s[SETUP_pixels],
                                    .kind = (int)s[SETUP_kind]};
-    ODT_GO(check_memory(r));
 done:
     return status;
+}
+
+/* Voxels of the grid that solves are made on: with layers, and some for the sake of transforms. */
+static double padded_voxels(const odt_run *r)
+{
+    const odt_box *b = &r->setup.box;
+    const double wavelength = 2 * PI / r->setup.optics.k;
+    const double layer =
+        r->setup.layer > 0 ? (double)r->setup.layer : ceil(2.5 * wavelength / b->h);
+    double all = 1;
+    for (int a = 0; a < 3; a++)
+        all *= 1.03 * ((double)b->n[a] + 2 * layer);
+    return all;
+}
+
+int odt_check_memory(const odt_run *r, bool searches)
+{
+    const odt_box *b = &r->setup.box;
+    const bool single = r->o->type == 0, device = strcmp(r->o->device, "cpu") != 0;
+    const double n = (double)odt_voxels(b), padded = padded_voxels(r);
+    const double views = r->record.views;
+    char what[100];
+    /* where fields are: the model's, the filter's, the solver's; on the host: the medium, how it
+     * becomes the solver's, images and what files have of them */
+    const double there = 16 * n * (views + 5 + (searches ? views + 1 : 0) + single) +
+                         13 * (single ? 8 : 16) * padded;
+    const double here = n * (40 + (searches ? 44 : 0)) + 48 * padded;
+    snprintf(what, sizeof what, "a volume of %lld x %lld x %lld voxels", (long long)b->n[0],
+             (long long)b->n[1], (long long)b->n[2]);
+    const char *advice = single ? "a smaller size" : "a smaller size, or --type c";
+    const int exit_status =
+        device ? app_check_memory(r->ctx, r->o->device, there, what, advice) : EXIT_DONE;
+    return exit_status == EXIT_DONE
+               ? app_check_memory(r->ctx, "cpu", here + (device ? 0 : there), what, advice)
+               : exit_status;
 }
 
 spry_status odt_make_model(odt_run *r)

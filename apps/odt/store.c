@@ -207,6 +207,15 @@ static spry_status take_holograms(spry_context *ctx, const char *path, odt_recor
     if (sides[2] != 6 || sides[1] < 1 || sides[1] > 10000)
         ODT_GO(wrong(ctx, path, "views has six numbers for each hologram: light and camera"));
     r->views = (int)sides[1];
+    for (int k = 0; k < 2 * r->views; k++) {
+        const double *d = r->directions + 3 * (ptrdiff_t)k;
+        const double length = hypot(hypot(d[0], d[1]), d[2]);
+        if (!(length > 0 && isfinite(length))) {
+            snprintf(text, sizeof text, "views: the %s of hologram %d has no direction",
+                     k % 2 ? "camera" : "light", k / 2 + 1);
+            ODT_GO(wrong(ctx, path, text));
+        }
+    }
     ODT_GO(take(ctx, path, "holo", true, SPRY_TYPE_Z, sides, &numbers));
     r->holo = numbers;
     if (sides[0] != r->views || sides[1] != m || sides[2] != m) {

@@ -19,6 +19,14 @@ void *odt_alloc(spry_context *ctx, int64_t count, size_t bytes)
     return p;
 }
 
+spry_status odt_set_ints(spry_kernel *kernel, int count, const odt_argument *list)
+{
+    spry_status status = SPRY_STATUS_OK;
+    for (int k = 0; k < count && status == SPRY_STATUS_OK; k++)
+        status = spry_kernel_set_int(kernel, list[k].name, list[k].value);
+    return status;
+}
+
 static void fill_tables(odt_waves *w, const double *k)
 {
     for (int axis = 0; axis < 3; axis++) {
@@ -35,25 +43,33 @@ static void fill_tables(odt_waves *w, const double *k)
     }
 }
 
-/* Copies what the kernel reads to the device. */
+enum { ALONG, BY_PLACE, ACROSS_Y, ACROSS_Z };
+
+/* Copies what the kernels read to the device. */
 static spry_status go_to_device(odt_waves *w)
 {
+    static const char options[] = "type=z group=64x4";
     const int64_t *n = w->box.n, count = w->count;
-    void *const tables[] = {w->along, w->across[0], w->across[1]};
-    spry_status status =
-        spry_kernel_new(w->device, odt_waves_text, "waves_sum", "type=z group=64x4", &w->kernel);
-    for (int a = 0; a < 3 && status == SPRY_STATUS_OK; a++) {
-        spry_vector *here = NULL;
-        status =
-            spry_vector_new(w->ctx, SPRY_TYPE_Z, n[a] * count, tables[a], SPRY_OWN_BORROW, &here);
-        if (status == SPRY_STATUS_OK)
-            status = spry_vector_on(w->device, SPRY_TYPE_Z, n[a] * count, NULL, &w->tables[a]);
-        if (status == SPRY_STATUS_OK)
-            status = spry_vector_copy(here, w->tables[a]);
+    const struct {
+        void *table;
+        int64_t n;
+    } from[] = {{w->along, n[0]}, {w->by_place, n[0]}, {w->across[0], n[1]}, {w->across[1], n[2]}};
+    spry_vector *here = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    ODT_GO(spry_kernel_new(w->device, odt_waves_text, "waves_sum", options, &w->sum));
+    ODT_GO(spry_kernel_new(w->device, odt_waves_text, "waves_read", options, &w->read));
+    for (int k = 0; k < 4; k++) {
+        const int64_t all = from[k].n * count;
+        ODT_GO(spry_vector_new(w->ctx, SPRY_TYPE_Z, all, from[k].table, SPRY_OWN_BORROW, &here));
+        ODT_GO(spry_vector_on(w->device, SPRY_TYPE_Z, all, NULL, &w->tables[k]));
+        ODT_GO(spry_vector_copy(here, w->tables[k]));
         spry_vector_free(here);
+        here = NULL;
     }
-    if (status == SPRY_STATUS_OK)
-        status = spry_vector_on(w->device, SPRY_TYPE_Z, count, NULL, &w->factors);
+    ODT_GO(spry_vector_on(w->device, SPRY_TYPE_Z, count, NULL, &w->factors));
+    ODT_GO(spry_vector_on(w->device, SPRY_TYPE_Z, n[2] * count, NULL, &w->planes));
+done:
+    spry_vector_free(here);
     return status;
 }
 
@@ -79,10 +95,12 @@ void odt_waves_free(odt_waves *w)
     spry_free(w->ctx, w->by_place);
     spry_free(w->ctx, w->across[0]);
     spry_free(w->ctx, w->across[1]);
-    for (int a = 0; a < 3; a++)
-        spry_vector_free(w->tables[a]);
+    for (int k = 0; k < 4; k++)
+        spry_vector_free(w->tables[k]);
     spry_vector_free(w->factors);
-    spry_kernel_free(w->kernel);
+    spry_vector_free(w->planes);
+    spry_kernel_free(w->sum);
+    spry_kernel_free(w->read);
     *w = (odt_waves){0};
 }
 
@@ -113,73 +131,117 @@ static void read_line(const odt_waves *w, int64_t begin, int64_t n, const spry_s
         sums[j] = odt_plus(sums[j], odt_times(room[j], across[j]));
 }
 
-spry_status odt_waves_read(const odt_waves *w, const odt_part *part, const spry_scalar *values,
-                           spry_scalar *a)
+/* The sums of each plane by itself, so that results do not depend on threads; room: for as many. */
+static void read_planes(const odt_waves *w, const odt_part *part, const spry_scalar *values,
+                        spry_scalar *sums, spry_scalar *room)
 {
     const int64_t planes = part->n[2], lines = part->n[1], count = w->count;
     const int threads = spry_context_threads(w->ctx);
-    /* each plane by itself, so that results do not depend on threads */
-    spry_scalar *sums = odt_alloc(w->ctx, 2 * planes * count, sizeof(spry_scalar));
-    if (!sums)
-        return SPRY_STATUS_NO_MEMORY;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
     for (int64_t z = 0; z < planes; z++)
         for (int64_t y = 0; y < lines; y++)
             read_line(w, part->begin[0], part->n[0], values + (z * lines + y) * part->n[0],
-                      w->across[0] + (part->begin[1] + y) * count, sums + (planes + z) * count,
+                      w->across[0] + (part->begin[1] + y) * count, room + z * count,
                       sums + z * count);
+}
+
+static spry_status read_on_device(odt_waves *w, const odt_part *part, const spry_vector *values,
+                                  spry_scalar *sums)
+{
+    const int64_t sides[] = {w->count, part->n[2]};
+    const odt_argument numbers[] = {{"count", w->count}, {"first_x", part->begin[0]},
+                                    {"nx", part->n[0]},  {"first_y", part->begin[1]},
+                                    {"ny", part->n[1]},  {"planes", part->n[2]}};
+    spry_vector *here = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    ODT_GO(
+        spry_vector_new(w->ctx, SPRY_TYPE_Z, w->box.n[2] * w->count, sums, SPRY_OWN_BORROW, &here));
+    ODT_GO(odt_set_ints(w->read, 6, numbers));
+    ODT_GO(spry_kernel_set_input(w->read, "w", values));
+    ODT_GO(spry_kernel_set_input(w->read, "x_table", w->tables[BY_PLACE]));
+    ODT_GO(spry_kernel_set_input(w->read, "y_table", w->tables[ACROSS_Y]));
+    ODT_GO(spry_kernel_set_vector(w->read, "sums", w->planes));
+    ODT_GO(spry_kernel_launch(w->read, 2, sides));
+    ODT_GO(spry_vector_copy(w->planes, here));
+done:
+    spry_vector_free(here);
+    return status;
+}
+
+spry_status odt_waves_read(odt_waves *w, const odt_part *part, const spry_vector *values,
+                           spry_scalar *a)
+{
+    const int64_t count = w->count, all = w->box.n[2] * count;
+    spry_status status = SPRY_STATUS_OK;
+    spry_scalar *sums = odt_alloc(w->ctx, 2 * all, sizeof *sums);
+    if (!sums)
+        return SPRY_STATUS_NO_MEMORY;
+    if (w->device)
+        ODT_GO(read_on_device(w, part, values, sums));
+    else
+        read_planes(w, part, spry_vector_data_const(values), sums, sums + all);
     memset(a, 0, (size_t)count * sizeof *a);
-    for (int64_t z = 0; z < planes; z++)
+    for (int64_t z = 0; z < part->n[2]; z++)
         for (int64_t j = 0; j < count; j++)
             a[j] = odt_plus(a[j], odt_times(sums[z * count + j],
                                             w->across[1][(part->begin[2] + z) * count + j]));
+done:
     spry_free(w->ctx, sums);
-    return SPRY_STATUS_OK;
+    return status;
 }
 
 /* --- sums ----------------------------------------------------------------------------------------
  */
 
+/* Four waves at a time, so that a line is written and read a quarter as often; the last ones that
+ * are not there have factors of 0. */
 static void sum_line(const odt_waves *w, const spry_scalar *c, int64_t y, int64_t z,
                      spry_scalar *line)
 {
+    enum { BLOCK = 4 };
     const int64_t n = w->box.n[0];
     const spry_scalar *ey = w->across[0] + y * w->count, *ez = w->across[1] + z * w->count;
     memset(line, 0, (size_t)n * sizeof *line);
-    for (int j = 0; j < w->count; j++) {
-        const spry_scalar f = odt_times(odt_times(c[j], ez[j]), ey[j]);
-        const spry_scalar *e = w->along + j * n;
+    for (int j = 0; j < w->count; j += BLOCK) {
+        spry_scalar f[BLOCK] = {{0, 0}};
+        const spry_scalar *e[BLOCK];
+        for (int k = 0; k < BLOCK; k++) {
+            const int wave = j + k < w->count ? j + k : j;
+            e[k] = w->along + wave * n;
+            if (j + k < w->count)
+                f[k] = odt_times(odt_times(c[wave], ez[wave]), ey[wave]);
+        }
         for (int64_t x = 0; x < n; x++) {
-            line[x].re += f.re * e[x].re - f.im * e[x].im;
-            line[x].im += f.re * e[x].im + f.im * e[x].re;
+            double re = line[x].re, im = line[x].im;
+            for (int k = 0; k < BLOCK; k++) {
+                re += f[k].re * e[k][x].re - f[k].im * e[k][x].im;
+                im += f[k].re * e[k][x].im + f[k].im * e[k][x].re;
+            }
+            line[x] = (spry_scalar){re, im};
         }
     }
 }
 
 static spry_status sum_on_device(odt_waves *w, const spry_scalar *c, spry_vector *field)
 {
-    static const char *const names[] = {"along", "y_table", "z_table"};
     const int64_t sides[] = {w->box.n[0], w->box.n[1] * w->box.n[2]};
-    const struct {
-        const char *name;
-        int64_t value;
-    } numbers[] = {
+    const odt_argument numbers[] = {
         {"nx", w->box.n[0]}, {"ny", w->box.n[1]}, {"lines", sides[1]}, {"count", w->count}};
     spry_vector *here = NULL;
-    spry_status status = spry_vector_new(w->ctx, SPRY_TYPE_Z, w->count, (void *)(uintptr_t)c,
-                                         SPRY_OWN_BORROW, &here);
-    if (status == SPRY_STATUS_OK)
-        status = spry_vector_copy(here, w->factors);
+    spry_status status = SPRY_STATUS_OK;
+    ODT_GO(spry_vector_new(w->ctx, SPRY_TYPE_Z, w->count, (void *)(uintptr_t)c, SPRY_OWN_BORROW,
+                           &here));
+    ODT_GO(spry_vector_copy(here, w->factors));
+    ODT_GO(odt_set_ints(w->sum, 4, numbers));
+    ODT_GO(spry_kernel_set_input(w->sum, "along", w->tables[ALONG]));
+    ODT_GO(spry_kernel_set_input(w->sum, "y_table", w->tables[ACROSS_Y]));
+    ODT_GO(spry_kernel_set_input(w->sum, "z_table", w->tables[ACROSS_Z]));
+    ODT_GO(spry_kernel_set_input(w->sum, "c", w->factors));
+    ODT_GO(spry_kernel_set_vector(w->sum, "field", field));
+    ODT_GO(spry_kernel_launch(w->sum, 2, sides));
+done:
     spry_vector_free(here);
-    for (int k = 0; k < 4 && status == SPRY_STATUS_OK; k++)
-        status = spry_kernel_set_int(w->kernel, numbers[k].name, numbers[k].value);
-    for (int a = 0; a < 3 && status == SPRY_STATUS_OK; a++)
-        status = spry_kernel_set_input(w->kernel, names[a], w->tables[a]);
-    if (status == SPRY_STATUS_OK)
-        status = spry_kernel_set_input(w->kernel, "c", w->factors);
-    if (status == SPRY_STATUS_OK)
-        status = spry_kernel_set_vector(w->kernel, "field", field);
-    return status == SPRY_STATUS_OK ? spry_kernel_launch(w->kernel, 2, sides) : status;
+    return status;
 }
 
 spry_status odt_waves_sum(odt_waves *w, const spry_scalar *c, spry_vector *field)

@@ -52,6 +52,13 @@ static inline double odt_dot(int64_t n, const double *a, const double *b)
 /* Memory that is all zero; to be freed by spry_free(). */
 void *odt_alloc(spry_context *ctx, int64_t count, size_t bytes);
 
+/* Whole numbers of a kernel, by the names of its arguments. */
+typedef struct odt_argument {
+    const char *name;
+    int64_t value;
+} odt_argument;
+spry_status odt_set_ints(spry_kernel *kernel, int count, const odt_argument *list);
+
 #define ODT_GO(call)                  \
     do {                              \
         status = (call);              \
@@ -67,10 +74,11 @@ typedef struct odt_waves {
     spry_scalar *along;     /* [wave][x], for sums */
     spry_scalar *by_place;  /* [x][wave], for reading */
     spry_scalar *across[2]; /* [y][wave], [z][wave] */
-    /* on a device: the tables there, and the kernel that sums */
+    /* on a device: the tables there, the kernels that sum and read, and room */
     spry_device *device;
-    spry_kernel *kernel;
-    spry_vector *tables[3], *factors;
+    spry_kernel *sum, *read;
+    spry_vector *tables[4]; /* along, by_place, across */
+    spry_vector *factors, *planes;
 } odt_waves;
 
 /* A part of the volume, or all of it. */
@@ -78,19 +86,19 @@ typedef struct odt_part {
     int64_t begin[3], n[3];
 } odt_part;
 
-/* k: three numbers for each wave; device: where sums are made, NULL: the host. */
+/* k: three numbers for each wave; device: where fields are, NULL: the host. */
 spry_status odt_waves_make(spry_context *ctx, spry_device *device, const odt_box *box, int count,
                            const double *k, odt_waves *waves);
 void odt_waves_free(odt_waves *waves);
 
 /*
  * a_j = sum_r w(r) exp(-i (k_j, r)) over a part of the volume, whose numbers are given by
- * themselves, x fastest. Lines of zeros cost nothing.
+ * themselves, x fastest, as the first of a vector of type z where the waves are. Lines of zeros
+ * cost nothing on the host.
  */
-spry_status odt_waves_read(const odt_waves *waves, const odt_part *part, const spry_scalar *w,
+spry_status odt_waves_read(odt_waves *waves, const odt_part *part, const spry_vector *w,
                            spry_scalar *a);
-/* Its transpose, for all of the volume: field(r) = sum_j c_j exp(-i (k_j, r)), of type z, where the
- * waves are. */
+/* Its transpose, for all of the volume: field(r) = sum_j c_j exp(-i (k_j, r)). */
 spry_status odt_waves_sum(odt_waves *waves, const spry_scalar *c, spry_vector *field);
 
 #endif

@@ -79,6 +79,7 @@ spry_status born_potential(const fourier *f, const wave_medium *medium, spry_vec
     spry_vector *here = NULL;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(f->ctx, spry_vector_new(f->ctx, f->type, f->count, NULL, SPRY_OWN_COPY, &here));
+#pragma omp parallel for num_threads(host_threads(f->ctx, f->count)) schedule(static)
     for (int64_t i = 0; i < f->count; i++)
         value_set(
             f->type, here->data, i,

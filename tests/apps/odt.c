@@ -36,7 +36,7 @@ static odt_setup setup_of(int64_t n, int kind, int views, const double *directio
                        .type = "z",
                        .tol = tol,
                        .most_iterations = 2000,
-                       .layer = 5}; /* what comes back from it is a part of both sides */
+                       .layer = 2}; /* what comes back from it is a part of both sides */
 }
 
 /* Numbers from -1 to 1 that are always the same. */
@@ -74,7 +74,7 @@ static void test_sums_of_waves(void **state)
     double k[3 * COUNT];
     uint64_t seed = 1;
     odt_waves w;
-    spry_vector *field = NULL;
+    spry_vector *field = NULL, *given = NULL;
     spry_scalar values[9 * 6 * 5], c[COUNT], a[COUNT];
     fill(&seed, 3 * COUNT, k);
     fill(&seed, 2 * n, &values[0].re);
@@ -84,7 +84,8 @@ static void test_sums_of_waves(void **state)
         k[j] *= 7;
     assert_ok(ctx, odt_waves_make(ctx, NULL, &box, COUNT, k, &w));
     assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_Z, n, NULL, SPRY_OWN_COPY, &field));
-    assert_ok(ctx, odt_waves_read(&w, &all, values, a));
+    assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_Z, n, values, SPRY_OWN_BORROW, &given));
+    assert_ok(ctx, odt_waves_read(&w, &all, given, a));
     assert_ok(ctx, odt_waves_sum(&w, c, field));
     const spry_scalar *got = spry_vector_data_const(field);
     const double bound = (double)(n + 100) * 4 * DBL_EPSILON;
@@ -111,6 +112,7 @@ static void test_sums_of_waves(void **state)
     }
     assert_true(fabs(forward - backward) <= bound * size);
     spry_vector_free(field);
+    spry_vector_free(given);
     odt_waves_free(&w);
 }
 
@@ -181,9 +183,9 @@ static void test_cameras(void **state)
  */
 static void test_image_is_transpose(void **state)
 {
-    const double tol = 1e-9;
+    const double tol = 1e-7;
     spry_context *ctx = *state;
-    const odt_setup s = setup_of(16, KIND_FIELD, 2, ONE_CAMERA, tol);
+    const odt_setup s = setup_of(12, KIND_FIELD, 2, ONE_CAMERA, tol);
     const int64_t n = odt_voxels(&s.box);
     odt_particle ball = {.at = {0.1, -0.15, 0.05}, .diameter = 1.2, .index = 1.1};
     const odt_particles one = {1, &ball};
@@ -233,7 +235,7 @@ static void test_image_is_transpose(void **state)
 static void test_weak_sphere(void **state)
 {
     spry_context *ctx = *state;
-    const odt_setup s = setup_of(18, KIND_FIELD, 3, ONE_CAMERA, 1e-6);
+    const odt_setup s = setup_of(16, KIND_FIELD, 2, ONE_CAMERA, 1e-5);
     const double radius = 1;
     odt_particle ball = {.at = {0.11, -0.23, 0.05}, .diameter = 2 * radius, .index = 1.0001};
     const odt_particles one = {1, &ball};
@@ -241,7 +243,7 @@ static void test_weak_sphere(void **state)
     odt_model m;
     assert_ok(ctx, odt_model_make(ctx, &s, &m));
     assert_ok(ctx, odt_model_set_particles(&m, &one));
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 2; i++) {
         const odt_view *v = &m.view[i];
         spry_scalar *a = scalars(ctx, v->count), *b = scalars(ctx, v->count);
         double most = 0, worst = 0;
@@ -332,6 +334,50 @@ static double worst_of(const odt_search *s, const odt_particles *truth)
 }
 
 /*
+ * In an empty volume the filter is the sum over waves of what is not explained times the sample's
+ * amplitudes, turned by the way from the sample: an identity, so that only roundings differ, of
+ * sums of all voxels and of transforms.
+ */
+static void test_filter(void **state)
+{
+    spry_context *ctx = *state;
+    const odt_setup setup = setup_of(14, KIND_FIELD, 2, ONE_CAMERA, 1e-3);
+    const int64_t n = odt_voxels(&setup.box);
+    odt_model m;
+    uint64_t seed = 9;
+    odt_search s = {.m = &m, .sample = {.diameter = 0.9, .index = 1.15}, .most = 1};
+    assert_ok(ctx, odt_model_make(ctx, &setup, &m));
+    for (int i = 0; i < 2; i++)
+        fill(&seed, odt_view_numbers(&m.view[i]), m.view[i].measured);
+    assert_ok(ctx, odt_search_make(&s));
+    assert_ok(ctx, odt_search_evaluate(&s));
+    assert_ok(ctx, odt_search_look(&s));
+    for (int64_t k = 0; k < n; k += 13) {
+        const int64_t at[3] = {k % 14, k / 14 % 14, k / 196};
+        spry_scalar sum = {0, 0};
+        double size = 0;
+        for (int i = 0; i < 2; i++) {
+            const odt_view *v = &m.view[i];
+            odt_view_back(&m.view[i], s.rest[i], s.c[i]);
+            for (int j = 0; j < v->count; j++) {
+                double phase = 0;
+                for (int axis = 0; axis < 3; axis++)
+                    phase += (setup.optics.k * v->light[axis] - v->k[3 * j + axis]) *
+                             (odt_place(&setup.box, axis, at[axis]) - s.sample.at[axis]);
+                const spry_scalar one = odt_times(s.c[i][j], s.sample_a[i][j]);
+                sum = odt_plus(sum, odt_times(one, (spry_scalar){cos(phase), sin(phase)}));
+                size += sqrt(odt_square(one));
+            }
+        }
+        if (at[0] > 4 && at[0] < 9 && at[1] > 4 && at[1] < 9 && at[2] > 4 && at[2] < 9)
+            assert_true(hypot(s.match[k].re - sum.re, s.match[k].im - sum.im) <=
+                        (double)n * DBL_EPSILON * size);
+    }
+    odt_search_free(&s);
+    odt_model_free(&m);
+}
+
+/*
  * One particle: by the first image near the top of a parabola (0.011 voxels off), with a score near
  * 1 (intensities are no linear image). Moved to where the misfit is least, it is where it was made:
  * what is left is a step below 0.005 voxels, after which moving ends, and what the tolerance of
@@ -343,7 +389,7 @@ static void test_one_particle(void **state)
 {
     spry_context *ctx = *state;
     for (int kind = KIND_FIELD; kind <= KIND_INTENSITY; kind++) {
-        const odt_setup s = setup_of(16, kind, 2, IN_LINE, 1e-3);
+        const odt_setup s = setup_of(14, kind, 2, IN_LINE, 1e-3);
         odt_particle ball = {.at = {0.23, -0.31, 0.17}, .diameter = 0.9, .index = 1.1};
         const odt_particles truth = {1, &ball};
         odt_model m;
@@ -368,9 +414,9 @@ static void test_one_particle(void **state)
 static void test_two_particles(void **state)
 {
     spry_context *ctx = *state;
-    const odt_setup s = setup_of(20, KIND_FIELD, 2, IN_LINE, 1e-3);
-    odt_particle balls[] = {{.at = {-0.7, 0.1, 0.05}, .diameter = 0.9, .index = 1.15},
-                            {.at = {0.7, 0.05, -0.1}, .diameter = 0.9, .index = 1.15}};
+    const odt_setup s = setup_of(16, KIND_FIELD, 2, IN_LINE, 1e-3);
+    odt_particle balls[] = {{.at = {-0.6, 0.1, 0.05}, .diameter = 0.9, .index = 1.15},
+                            {.at = {0.6, 0.05, -0.1}, .diameter = 0.9, .index = 1.15}};
     const odt_particles truth = {2, balls};
     odt_model m;
     odt_search found;
@@ -378,7 +424,7 @@ static void test_two_particles(void **state)
     search_for(ctx, &m, &truth, 0, true, 0, &found);
     const double linear = worst_of(&found, &truth);
     odt_search_free(&found);
-    search_for(ctx, &m, &truth, 0, false, 2, &found);
+    search_for(ctx, &m, &truth, 0, false, 1, &found);
     assert_int_equal(found.found.count, 2);
     assert_true(worst_of(&found, &truth) < 0.1);
     assert_true(worst_of(&found, &truth) < linear);
@@ -389,17 +435,19 @@ static void test_two_particles(void **state)
 /* --- devices and memory --------------------------------------------------------------------------
  */
 
-/* The same sums on a device: terms of modulus one, products of four, in the same order. */
+/* The same on a device: sums and readings of waves are terms of modulus one, products of four, in
+ * the same order, and a sphere's edge is of few roundings. */
 static void test_device(void **state)
 {
     enum { COUNT = 5 };
     spry_context *ctx = *state;
     const odt_box box = {{17, 5, 6}, 0.2};
+    const odt_part part = {{3, 1, 2}, {9, 4, 3}};
     const int64_t n = odt_voxels(&box);
     spry_device *device = NULL;
     spry_vector *field[2] = {NULL, NULL}, *copy = NULL;
     double k[3 * COUNT];
-    spry_scalar c[COUNT];
+    spry_scalar c[COUNT], read[2][COUNT];
     uint64_t seed = 7;
     if (spry_device_open(ctx, "opencl", &device) != SPRY_STATUS_OK)
         skip();
@@ -412,15 +460,65 @@ static void test_device(void **state)
         odt_waves w;
         assert_ok(ctx, odt_waves_make(ctx, there ? device : NULL, &box, COUNT, k, &w));
         assert_ok(ctx, odt_waves_sum(&w, c, field[there]));
+        assert_ok(ctx, odt_waves_read(&w, &part, field[there], read[there]));
         assert_ok(ctx, spry_vector_copy(field[there], there ? copy : field[0]));
         odt_waves_free(&w);
     }
     const spry_scalar *a = spry_vector_data_const(field[0]), *b = spry_vector_data_const(copy);
     for (int64_t i = 0; i < n; i++)
         assert_true(hypot(a[i].re - b[i].re, a[i].im - b[i].im) <= 8 * COUNT * DBL_EPSILON);
+    /* 108 numbers of at most COUNT, each off by the bound above, and their own sums */
+    for (int j = 0; j < COUNT; j++)
+        assert_true(hypot(read[0][j].re - read[1][j].re, read[0][j].im - read[1][j].im) <=
+                    108 * COUNT * (8 * COUNT + 120) * DBL_EPSILON);
     spry_vector_free(field[0]);
     spry_vector_free(field[1]);
     spry_vector_free(copy);
+    spry_device_close_all(ctx);
+}
+
+/* A model on a device: what a particle sends, and the image of it. Both differ by what solves
+ * leave, tol of fields and of what they are multiplied with, as in the test of the transpose. */
+static void test_device_model(void **state)
+{
+    spry_context *ctx = *state;
+    const double tol = 1e-5;
+    odt_particle ball = {.at = {0.1, -0.15, 0.05}, .diameter = 0.9, .index = 1.1};
+    const odt_particles one = {1, &ball};
+    spry_device *device = NULL;
+    spry_scalar *a[2], *image[2];
+    double most = 0, size = 0;
+    if (spry_device_open(ctx, "opencl", &device) != SPRY_STATUS_OK)
+        skip();
+    odt_setup s = setup_of(11, KIND_FIELD, 1, ONE_CAMERA, tol);
+    const int64_t n = odt_voxels(&s.box);
+    int count = 0;
+    for (int there = 0; there < 2; there++) {
+        odt_model m;
+        s.device = there ? "opencl" : "cpu";
+        assert_ok(ctx, odt_model_make(ctx, &s, &m));
+        assert_ok(ctx, odt_model_set_particles(&m, &one));
+        count = m.view[0].count;
+        a[there] = scalars(ctx, count);
+        image[there] = scalars(ctx, n);
+        assert_ok(ctx, odt_model_see_particles(&m, 0, &one, a[there]));
+        const spry_scalar *const c[] = {a[0]};
+        assert_ok(ctx, odt_model_image(&m, c, image[there]));
+        odt_model_free(&m);
+    }
+    for (int k = 0; k < count; k++)
+        most = fmax(most, sqrt(odt_square(a[0][k])));
+    for (int k = 0; k < count; k++)
+        assert_true(hypot(a[0][k].re - a[1][k].re, a[0][k].im - a[1][k].im) <= 10 * tol * most);
+    for (int64_t k = 0; k < n; k++)
+        size = fmax(size, sqrt(odt_square(image[0][k])));
+    for (int64_t k = 0; k < n; k++)
+        assert_true(hypot(image[0][k].re - image[1][k].re, image[0][k].im - image[1][k].im) <=
+                    20 * tol * size);
+    for (int there = 0; there < 2; there++) {
+        spry_free(ctx, a[there]);
+        spry_free(ctx, image[there]);
+    }
     spry_device_close_all(ctx);
 }
 
@@ -447,10 +545,28 @@ static spry_status small_search(spry_context *ctx, void *data)
     return status;
 }
 
+/* Solves allocate again and again in the same places: after the first few allocations, which make
+ * things, each tenth or so fails; SPRY_TEST_FULL=1 has all. */
 static void test_memory(void **state)
 {
+    spry_context *ctx = *state;
     odt_setup s = setup_of(10, KIND_FIELD, 1, IN_LINE, 1e-2);
-    support_torture(*state, small_search, &s);
+    if (support_full()) {
+        support_torture(ctx, small_search, &s);
+        return;
+    }
+    spry_status status = SPRY_STATUS_NO_MEMORY;
+    for (int64_t nth = 1; status != SPRY_STATUS_OK; nth += 1 + nth / 6) {
+        int64_t before, after, most;
+        spry_context_memory(ctx, &before, &most);
+        spry_context_fail_allocation(ctx, nth, nth % 2 == 1);
+        status = small_search(ctx, &s);
+        spry_context_fail_allocation(ctx, 0, false);
+        spry_context_memory(ctx, &after, &most);
+        assert_int_equal(after, before);
+        if (status != SPRY_STATUS_OK)
+            assert_status(ctx, SPRY_STATUS_NO_MEMORY, status);
+    }
 }
 
 int main(void)
@@ -460,9 +576,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_cameras, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_image_is_transpose, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_weak_sphere, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_filter, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_one_particle, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_two_particles, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_device, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_device_model, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_memory, support_setup, support_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
