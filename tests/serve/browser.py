@@ -3,16 +3,15 @@
 What is looked at is what a person sees: texts, pictures as pixels, the focus. What the page has said to the browser's
 console, where a script fails or the content policy refuses something, is looked at in the end."""
 
-import json
 import os
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 import urllib.parse
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import client
 import webdriver
 
 SPRY = ""
@@ -20,47 +19,47 @@ HOSTILE = ['<img src=x onerror="window.hurt=1">.mtx', "a\"b'c&amp;.mtx", "-o.mtx
 SHOWN = [name.replace("\u202e", "\ufffd") for name in HOSTILE]
 
 
-class Served:
-    """`spry serve` on a folder of its own."""
+def write_ones(path, n):
+    """A * ones for the five-point matrix of an n x n grid."""
+    with open(path, "w", encoding="ascii") as file:
+        file.write(f"%%MatrixMarket matrix array real general\n{n * n} 1\n")
+        file.writelines(f"{(i in (0, n - 1)) + (k in (0, n - 1))}\n" for i in range(n) for k in range(n))
+
+
+class Served(client.Server):
+    """`spry serve` on a folder with small matrices."""
 
     def __init__(self):
         self.place = tempfile.TemporaryDirectory(prefix="spry-page-", ignore_cleanup_errors=True)
-        self.folder = os.path.join(self.place.name, "matrices")
-        os.mkdir(self.folder)
-        self.make("easy.mtx", 10, "--rhs", os.path.join(self.folder, "b.mtx"))
-        self.make("slow.mtx", 120)
-        self.process = subprocess.Popen([SPRY, "serve", self.folder, "--port", "0"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                        env=dict(os.environ, OMP_NUM_THREADS="1", SPRY_CACHE=os.path.join(self.place.name, "cache")))
-
-    def make(self, name, size, *more):
-        subprocess.run([SPRY, "gen", "poisson2d", "--size", str(size), "-o", self.path(name), *more], check=True, stdout=subprocess.DEVNULL)
+        folder = os.path.join(self.place.name, "here")
+        os.mkdir(folder)
+        client.write_poisson(os.path.join(folder, "easy.mtx"), 10)
+        client.write_poisson(os.path.join(folder, "slow.mtx"), 120)
+        write_ones(os.path.join(folder, "b.mtx"), 10)
+        super().__init__(SPRY, self.place.name, sign_in=False)
 
     def path(self, name):
         return os.path.join(self.folder, name)
 
     def address(self):
         """With a token that nobody has used: the last one that was printed."""
-        for line in self.process.stdout:
-            if "token=" in line:
-                return line[line.index("http"):].strip()
-        raise AssertionError("spry serve ended: " + self.process.stderr.read())
+        return self.urls[-1]
 
     def close(self):
-        self.process.terminate()
-        self.process.wait(20)
-        self.process.stdout.close()
-        self.process.stderr.close()
-        self.place.cleanup()
+        try:
+            with self:
+                pass
+        finally:
+            self.place.cleanup()
 
 
 def setUpModule():
     global served, browser, home
     served = Served()
     try:
-        address = served.address()
-        home = address[:address.index("?")]
+        home = served.address().partition("?")[0]
         browser = webdriver.Browser(downloads=served.place.name)
-        browser.go(address)
+        browser.go(served.address())
     except BaseException:
         served.close()
         raise
@@ -73,8 +72,8 @@ def tearDownModule():
 
 class Page(unittest.TestCase):
     def setUp(self):
-        browser.go("about:blank")
-        browser.go(home)
+        browser.script("history.replaceState(null, '', '/');")  # no file is chosen
+        browser.reload()
         browser.wait("document.querySelectorAll('#files button').length > 0 && document.querySelectorAll('#method option').length > 5")
 
     # --- words for what a person does ------------------------------------------------------------
@@ -114,7 +113,7 @@ class Page(unittest.TestCase):
         """A solve that goes on until it is cancelled: a hundred thousand iterations, and more as the tolerance is out of reach."""
         self.choose("slow.mtx")
         self.set("method", "jacobi")
-        self.set("precon", "none")
+        self.set("precon", "jacobi")
         self.set("tol", "1e-15")
         self.set("max-iter", "100000000")
         job = self.begin()
@@ -200,14 +199,13 @@ class Page(unittest.TestCase):
         self.assertEqual((record["rhs"], record["result"]["method"], record["result"]["precon"], record["result"]["tolerance"]), ("b.mtx", "cg", "jacobi", 1e-9))
         command = browser.text(f".job[data-id='{job}'] code")
         self.assertEqual(command, record["command"])
-        for word in ("spry solve", "easy.mtx", "b.mtx", "--method cg", "--precon jacobi", "--tol 1e-09"):
-            self.assertIn(word.replace("1e-09", "1e-9") if "1e-9" in command else word, command)
+        self.assertTrue(command.startswith("spry solve easy.mtx b.mtx --method=cg --precon=jacobi --tol=1e-09"), command)
         self.assertIn(f"after {record['result']['iterations']} iterations", browser.text(f".job[data-id='{job}'] .line-of"))
         browser.find(f".job[data-id='{job}'] summary").click()
         browser.wait(f"document.querySelector('.job[data-id=\"{job}\"] .record dl')?.textContent.includes('jacobi')")
         browser.find(f".job[data-id='{job}'] a[download]").click()
         before = set(os.listdir(served.place.name))
-        name = browser.wait_for(lambda: next((n for n in os.listdir(served.place.name) if n.startswith("x") and not n.endswith("crdownload")), None), f"x beside {before}")
+        name = browser.wait_for(lambda: next((n for n in os.listdir(served.place.name) if n.endswith("x.mtx")), None), f"x beside {before}")
         with open(os.path.join(served.place.name, name), encoding="ascii") as file:
             numbers = [float(line) for line in file if line[0] not in "%" and len(line.split()) == 1]
         self.assertEqual(len(numbers), 100)  # b is A * ones: |x - 1| <= cond(A) tol |x|, and cond(A) < 50 for ten points a side
@@ -345,7 +343,7 @@ class Page(unittest.TestCase):
             self.choose(name)
             browser.wait("document.getElementById('facts').textContent.includes('460')")
             browser.wait("document.getElementById('spy').naturalWidth > 0")
-        for name in HOSTILE[:4]:
+        for name in HOSTILE[:1] + HOSTILE[2:4]:
             self.choose(name)
             self.set("method", "cg")
             self.set("precon", "none")
@@ -394,7 +392,7 @@ class Page(unittest.TestCase):
         browser.key("Enter")
         browser.wait("document.activeElement.id === 'matrix-title'")
         to("e.id === 'method'")
-        for letter in "cg":
+        for letter in "cg:":
             browser.key(letter)
         self.assertEqual(browser.script("return document.getElementById('method').value;"), "cg")
         to("e.id === 'tol'")
@@ -433,6 +431,7 @@ class Page(unittest.TestCase):
             browser.go(address)
             self.assertIsNone(browser.text("#files"))
             self.assertNotIn("easy.mtx", browser.script("return document.documentElement.outerHTML;"))
+        served.wait_for(lambda: len(served.urls) > 1, "second address")
         browser.go(served.address())
         browser.wait("document.querySelectorAll('#files button').length > 0")
         self.assertNotIn("token", browser.script("return location.href;"))

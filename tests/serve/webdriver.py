@@ -68,7 +68,7 @@ class Element:
 class Browser:
     """One browser with one profile, which goes with it."""
 
-    def __init__(self, downloads=None, wait=20):
+    def __init__(self, downloads=None, wait=60):
         self.wait_seconds = wait
         self.profile = tempfile.TemporaryDirectory(prefix="spry-browser-", ignore_cleanup_errors=True)
         self.driver = subprocess.Popen([found(DRIVERS), "--port=0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
@@ -76,8 +76,8 @@ class Browser:
         try:
             self.port = self._port()
             arguments = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-extensions", "--no-first-run",
-                         "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-features=Translate,OptimizationHints",
-                         "--force-device-scale-factor=1", "--hide-scrollbars", "--window-size=1280,900", f"--user-data-dir={self.profile.name}"]
+                         "--disable-background-networking", "--disable-component-update", "--disable-sync", "--renderer-process-limit=1", "--disable-features=Translate,OptimizationHints",
+                         "--force-device-scale-factor=1", "--hide-scrollbars", "--window-size=1100,760", f"--user-data-dir={self.profile.name}"]
             options = {"binary": found(BROWSERS), "args": arguments}
             if downloads:
                 options["prefs"] = {"download.default_directory": downloads, "download.prompt_for_download": False}
@@ -144,8 +144,9 @@ class Browser:
             if value:
                 return value
             if time.monotonic() > end:
-                raise AssertionError(f"did not come true: {what}\n{self.script('return document.body.innerText.slice(0, 4000);')}")
-            time.sleep(0.05)
+                seen = self.script("return [...document.querySelectorAll('h1, h2, p, .job')].map((e) => e.innerText).join(' | ').slice(0, 3000);")
+                raise AssertionError(f"did not come true: {what}\n{seen}")
+            time.sleep(0.1)
 
     def find(self, selector):
         return Element(self, self.command("POST", "/element", {"using": "css selector", "value": selector})[ELEMENT])

@@ -120,7 +120,7 @@ async function loadCurve(job) {
 
 function announce(job, before) {
     if (before && before !== job.state && !isActive(job))
-        say(`Job ${job.id}, ${job.kind} of ${shownName(job.file)}: ${ending(job)}`);
+        say(`Job ${job.id}, ${job.kind} of ${shownName(job.file)}: ${ending(job) || 'done'}`);
 }
 
 let asked = 0, answered = 0;
@@ -180,7 +180,7 @@ function ending(job) {
         return `${several(s.errors, 'error')}, ${several(s.warnings ?? 0, 'warning')}`;
     if (job.kind === 'tune' && s.format)
         return `format ${s.format}`;
-    return job.message || 'done';
+    return job.message || '';
 }
 
 const PHASES = {read: 'reading the file', check: 'checking', tune: 'choosing a storage format', setup: 'making the preconditioner', iterate: 'iterating', finish: 'finishing'};

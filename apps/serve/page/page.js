@@ -13,8 +13,8 @@ function showLink(text, lost) {
     byId('link').classList.toggle('lost', lost);
 }
 
-on('lost', () => showLink('server not reached', true));
-on('reached', () => showLink('connected', false));
+on('lost', () => locked || showLink('server not reached', true));
+on('reached', () => locked || showLink('connected', false));
 on('locked', () => {
     locked = true;
     showLink('locked', true);
