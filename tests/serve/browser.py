@@ -34,7 +34,7 @@ class Served(client.Server):
         folder = os.path.join(self.place.name, "here")
         os.mkdir(folder)
         client.write_poisson(os.path.join(folder, "easy.mtx"), 10)
-        client.write_poisson(os.path.join(folder, "slow.mtx"), 120)
+        client.write_poisson(os.path.join(folder, "slow.mtx"), 40)
         write_ones(os.path.join(folder, "b.mtx"), 10)
         super().__init__(SPRY, self.place.name, sign_in=False)
 
@@ -110,13 +110,15 @@ class Page(unittest.TestCase):
         return self.begin()
 
     def begin_slow(self):
-        """A solve that goes on until it is cancelled: a hundred thousand iterations, and more as the tolerance is out of reach."""
+        """A solve that goes on until it is cancelled: damped so much that the residual needs a million iterations."""
         self.choose("slow.mtx")
         self.set("method", "jacobi")
         self.set("precon", "jacobi")
+        browser.script("document.querySelector('#method-options [data-option=omega]').value = '0.02';")
         self.set("tol", "1e-15")
         self.set("max-iter", "100000000")
         job = self.begin()
+        self.assertIn("--method=jacobi:omega=0.02", browser.text(f".job[data-id='{job}'] code"))
         browser.wait(f"document.querySelector('.job[data-id=\"{job}\"] .state').textContent === 'runs'")
         return job
 
@@ -144,8 +146,8 @@ class Page(unittest.TestCase):
             file.write(b"%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 3\n")
         for answer, size in (("no", len(text)), ("yes", os.path.getsize(path))):
             browser.find("#upload").type(path)
-            browser.wait("document.getElementById('replace').open")
-            browser.find(f"#replace button[value={answer}]").click()
+            browser.wait("document.getElementById('sure').open")
+            browser.find(f"#sure button[value={answer}]").click()
             browser.wait_for(lambda: os.path.getsize(served.path("up.mtx")) == size, f"a file of {size} bytes")
         browser.script("const all = new DataTransfer(); all.items.add(new File([arguments[0]], 'dropped.mtx'));"
                        "for (const kind of ['dragover', 'drop']) document.body.dispatchEvent(new DragEvent(kind, {bubbles: true, cancelable: true, dataTransfer: all}));",
@@ -254,6 +256,10 @@ class Page(unittest.TestCase):
         kept = browser.script("const r = new XMLHttpRequest(); r.open('GET', document.getElementById('chart-file').href, false); r.send(); return [r.status, r.responseText];")
         self.assertEqual(kept[0], 200)
         self.assertGreaterEqual(kept[1].count('class="line'), 2)
+        browser.find(f".job[data-id='{jobs[0]}'] button[aria-label='Forget job {jobs[0]}']").click()
+        browser.wait("document.getElementById('sure').open")
+        browser.find("#sure button[value=yes]").click()
+        browser.wait(f"!document.querySelector('.job[data-id=\"{jobs[0]}\"]') && document.querySelectorAll('#chart path.line').length === {len(classes) - 1}")
 
     def test_live(self):
         """A solve under way: its curve grows, a reload and a second tab have all of it, who cancels it is seen by both."""

@@ -80,6 +80,13 @@ function pathOf(points, x, y) {
     return d;
 }
 
+// Where a text over a line is in nobody's way: at the left, at the right, or between; the left where all are taken.
+function freePlace(runs, x, y, height, left, right, wide) {
+    const places = [left + 8, right - wide - 8, (left + right - wide) / 2];
+    const isFree = (from) => runs.every((run) => run.points.every(([i, r]) => x(i) < from - 6 || x(i) > from + wide + 6 || Math.abs(y(r) - height) > 14));
+    return places.find(isFree) ?? places[0];
+}
+
 // The last point at or before an iteration.
 function pointAt(points, iteration) {
     let low = 0, high = points.length - 1;
@@ -137,7 +144,7 @@ export class Chart {
             return;
         const small = width < 520;
         const height = small ? 270 : 380;
-        const left = 52, right = width - 14, top = 14, bottom = height - 44;
+        const left = 52, right = width - 22, top = 14, bottom = height - 44;
         const {low, high, most} = limits(this.runs);
         const x = (i) => left + i / most * (right - left);
         const y = (r) => bottom - (Math.min(Math.max(log(r), low), high) - low) / (high - low) * (bottom - top);
@@ -157,7 +164,7 @@ export class Chart {
                        svg('text', {x: (left + right) / 2, y: height - 4, 'text-anchor': 'middle'}, 'iterations'));
         for (const goal of new Set(this.runs.map((run) => run.tolerance).filter((t) => t > 0)))
             picture.append(svg('line', {class: 'goal', x1: left, x2: right, y1: y(goal), y2: y(goal)}),
-                           svg('text', {x: left + 8, y: y(goal) - 6}, `asked for ${goal}`));
+                           svg('text', {x: freePlace(this.runs, x, y, y(goal) - 9, left, right, 90), y: y(goal) - 6}, `asked for ${goal}`));
         for (const run of this.runs) {
             const last = run.points.at(-1);
             picture.append(svg('path', {class: `line s${run.colour}`, d: pathOf(run.points, x, y)}));

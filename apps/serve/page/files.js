@@ -1,5 +1,5 @@
 // The files of the folder: the list, uploads, and the one that is chosen.
-import {api, byId, bytes, el, problemOf, query, say, setText, shownName, state, tell} from './tools.js';
+import {api, askSure, byId, bytes, el, problemOf, query, say, setText, shownName, state, tell} from './tools.js';
 
 const MANY = 12; // files, from which on one can look for a name
 
@@ -89,19 +89,11 @@ function send(file, replace) {
     }).finally(() => line.remove());
 }
 
-function askReplace(name) {
-    const dialog = byId('replace');
-    setText(byId('replace-text'), `${shownName(name)} is in the folder already.`);
-    dialog.returnValue = 'no';
-    dialog.showModal();
-    return new Promise((resolve) => dialog.addEventListener('close', () => resolve(dialog.returnValue === 'yes'), {once: true}));
-}
-
 async function add(file) {
     try {
         await send(file, false);
     } catch (problem) {
-        if (problem.status !== 409 || !await askReplace(file.name))
+        if (problem.status !== 409 || !await askSure('Replace the file?', `${shownName(file.name)} is in the folder already.`, 'Replace it'))
             throw problem.status === 409 ? new Error('the old one is kept') : problem;
         await send(file, true);
     }

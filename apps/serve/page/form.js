@@ -102,7 +102,8 @@ function showUse() {
 
 function showSweeps(answer) {
     const picture = byId('sweeps-picture');
-    setText(byId('sweeps'), answer.sweeps ?? '');
+    const all = answer.sweeps ?? '';
+    setText(byId('sweeps'), all.slice(Math.max(0, all.indexOf('the loop as it runs')))); // the text before it stands beside
     picture.hidden = !answer.svg;
     if (answer.svg) {
         picture.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(answer.svg)}`;

@@ -1,5 +1,5 @@
 // Jobs: begun, followed while they run, shown as a list, and their curves over each other.
-import {api, byId, bytes, copyText, count, el, on, query, residual, say, seconds, setText, several, shownName, state, tell} from './tools.js';
+import {api, askSure, byId, bytes, copyText, count, el, on, query, residual, say, seconds, setText, several, shownName, state, tell} from './tools.js';
 import {Chart, swatch} from './chart.js';
 import {recordOf} from './record.js';
 
@@ -34,13 +34,20 @@ export async function begin(job) {
     return id;
 }
 
-async function cancel(id) {
+async function drop(path) {
     try {
-        await api(`/api/jobs/${id}`, {method: 'DELETE'});
+        await api(path, {method: 'DELETE'});
         await refreshJobs();
     } catch (problem) {
         say(problem.message);
     }
+}
+
+const cancel = (id) => drop(`/api/jobs/${id}`);
+
+async function forget(id) {
+    if (await askSure(`Forget job ${id}?`, 'Its record, its x and its report are removed from the folder.', 'Forget it'))
+        await drop(`/api/jobs/${id}?forget=1`);
 }
 
 /* --- following --------------------------------------------------------------------------------*/
@@ -229,12 +236,14 @@ function makeCard(job) {
         x: el('a', {className: 'button small', href: `/api/jobs/${id}/x`, download: '', 'aria-label': `Download x of job ${id}`}, 'Download x'),
         report: el('a', {className: 'button small', href: `/api/jobs/${id}/report`, target: '_blank', rel: 'noopener'}, 'Open the report'),
         log: el('a', {className: 'button small', href: `/api/jobs/${id}/log`, target: '_blank', rel: 'noopener', 'aria-label': `Log of job ${id}`}, 'Log'),
+        forget: el('button', {type: 'button', className: 'quiet', 'aria-label': `Forget job ${id}`}, 'Forget'),
         details: el('details', {className: 'record'}, el('summary', {}, 'All that was found')),
     };
     const copy = el('button', {type: 'button', className: 'quiet', 'aria-label': `Copy the command of job ${id}`}, 'Copy');
     card.ticking = el('label', {className: 'tick'}, card.tick, 'in the picture');
     copy.addEventListener('click', () => copyText(card.code.textContent, card.code));
     card.cancel.addEventListener('click', () => cancel(id));
+    card.forget.addEventListener('click', () => forget(id));
     card.tick.addEventListener('change', () => {
         ticked[id] = card.tick.checked;
         sessionStorage.setItem('spry-ticked', JSON.stringify(ticked));
@@ -244,7 +253,7 @@ function makeCard(job) {
     card.item = el('li', {className: 'job'},
                    el('div', {className: 'job-top'}, card.title, card.pill, card.when), card.line, card.bar,
                    el('div', {className: 'command'}, card.code, copy),
-                   el('div', {className: 'actions'}, card.cancel, card.ticking, card.x, card.report, card.log), card.details);
+                   el('div', {className: 'actions'}, card.cancel, card.ticking, card.x, card.report, card.log, card.forget), card.details);
     card.item.dataset.id = id;
     return card;
 }
@@ -279,7 +288,7 @@ function updateCard(card, job) {
     card.tick.checked = slots.has(job.id);
     card.x.hidden = !job.has?.x;
     card.report.hidden = !job.has?.report;
-    card.details.hidden = active;
+    card.details.hidden = card.forget.hidden = active;
     if (!active && mine.has(job.id)) {
         mine.delete(job.id);
         card.details.open = job.kind === 'plan' || job.kind === 'tune';

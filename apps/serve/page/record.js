@@ -52,7 +52,7 @@ export function recordOf(record, depth = 0) {
         if (HIDDEN.has(key) || (Array.isArray(value) && !value.length))
             continue;
         if (isPlain(value))
-            plain.append(el('dt', {}, words(key)), el('dd', {}, written(key, value)));
+            plain.append(el('div', {className: String(value).length > 40 ? 'long' : ''}, el('dt', {}, words(key)), el('dd', {}, written(key, value))));
         else if (depth < 3)
             rest.push(el('h4', {}, words(key)),
                       ...(key === 'findings' ? findingsOf(value) : [Array.isArray(value) ? listOf(value) : recordOf(value, depth + 1)]));

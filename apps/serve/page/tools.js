@@ -125,6 +125,17 @@ export function say(text) {
     quiet = setTimeout(() => { toast.textContent = ''; }, 7000);
 }
 
+/* Whether the person wants what cannot be undone. */
+export function askSure(title, text, yes) {
+    const dialog = byId('sure');
+    setText(byId('sure-title'), title);
+    setText(byId('sure-text'), text);
+    setText(byId('sure-yes'), yes);
+    dialog.returnValue = 'no';
+    dialog.showModal();
+    return new Promise((resolve) => dialog.addEventListener('close', () => resolve(dialog.returnValue === 'yes'), {once: true}));
+}
+
 export async function copyText(text, from) {
     try {
         await navigator.clipboard.writeText(text);
