@@ -179,7 +179,9 @@ void job_judge(job *j, bool status_known)
     take_result(j);
     j->ended = job_time();
     j->dirty = true;
-    const bool failed = status_known && (!WIFEXITED(status) || WEXITSTATUS(status) > 1);
+    /* that something will not fit is the answer of a plan */
+    const int most = j->spec.kind == KIND_plan ? EXIT_RESOURCES : EXIT_UNCONVERGED;
+    const bool failed = status_known && (!WIFEXITED(status) || WEXITSTATUS(status) > most);
     j->state = j->asked ? STATE_cancelled : answered && !failed ? STATE_done : STATE_failed;
     if (j->state == STATE_failed)
         take_message(j);

@@ -142,8 +142,8 @@ bool spec_read(spec *s, const reader *r, const reader_value *from, char fault[FA
         return false;
     if (!*s->file)
         return refuse(&in, "\"file\" has to name the file of the matrix");
-    if (s->text && s->kind != KIND_solve)
-        return refuse(&in, "\"text\" goes with a job that solves");
+    if (s->text && s->kind != KIND_solve && s->kind != KIND_plan)
+        return refuse(&in, "\"text\" goes with a job that solves, or plans to");
     return isnan(s->max_iter) || s->max_iter == floor(s->max_iter) ||
            refuse(&in, "\"max_iter\" has to be a whole number");
 }
@@ -268,7 +268,7 @@ void spec_command(const spec *s, const spec_place *place, command *c)
     command_add(c, "spry");
     command_add(c, "%s", spec_kind_names[s->kind]);
     command_add_file(c, s->file);
-    if (*s->rhs && s->kind != KIND_tune && s->kind != KIND_plan)
+    if (*s->rhs && s->kind != KIND_tune)
         command_add_file(c, s->rhs);
     add_method(s, place, c);
     if (solves) {

@@ -235,8 +235,7 @@ static bool start_process(server *s, job *j)
     command c = {0};
     snprintf(folder, sizeof folder, "%s/%lld/", JOBS_FOLDER, (long long)j->id);
     snprintf(result, sizeof result, "job-%lld.json", (long long)j->id);
-    const bool tells = s->can_tell && j->spec.kind == KIND_solve;
-    spec_command(&j->spec, &(spec_place){folder, result, tells}, &c);
+    spec_command(&j->spec, &(spec_place){folder, result, s->can_tell}, &c);
     if (s->o->memory > 0)
         command_add(&c, "--memory-limit=%lld", (long long)s->o->memory);
     const int log = open_own(j, "log"), mark = open_own(j, "pid");

@@ -180,8 +180,8 @@ class Server:
         return found
 
     def stop(self):
-        """Ctrl-C; what the server complained of."""
-        self.process.send_signal(signal.SIGINT)
+        """Asks it to end; what it complained of."""
+        self.process.send_signal(signal.SIGTERM)  # Ctrl-C is ignored in the background
         assert self.process.wait(60) == 0, (self.process.returncode, self.complaints)
         return self.complaints
 
