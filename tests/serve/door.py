@@ -36,7 +36,9 @@ def cookies_and_tokens(server):
     assert server.token() != token
     assert server.ask("GET", "/?token=" + token, Cookie=None)[0] == 401
     # by the form
+    count = len(server.urls)
     assert server.ask("POST", "/login", b"token=" + server.token().encode(), Cookie=None)[0] == 303
+    server.wait_for(lambda: len(server.urls) > count, "new address")
 
 
 def cookies_are_kept_from_scripts(server):
