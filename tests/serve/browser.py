@@ -81,7 +81,7 @@ class Page(unittest.TestCase):
     def choose(self, name):
         browser.wait("[...document.querySelectorAll('#files button')].some((b) => b.dataset.name === arguments[0])", name)
         browser.script("[...document.querySelectorAll('#files button')].find((b) => b.dataset.name === arguments[0]).click();", name)
-        browser.wait("document.getElementById('matrix-name').textContent === arguments[0] && !document.getElementById('solve').hidden", name.replace("\u202e", "\ufffd"))
+        browser.wait("document.getElementById('matrix-name').textContent === arguments[0] && !document.getElementById('advice').textContent.includes('…')", name.replace("\u202e", "\ufffd"))
 
     def set(self, field, value):
         browser.script("const f = document.getElementById(arguments[0]); f.value = arguments[1];"
@@ -139,7 +139,7 @@ class Page(unittest.TestCase):
         with open(path, "wb") as file:
             file.write(text)
         browser.find("#upload").type(path)
-        browser.wait("document.getElementById('matrix-name').textContent === 'up.mtx'")
+        browser.wait("document.getElementById('matrix-name').textContent === 'up.mtx' && !document.getElementById('advice').textContent.includes('…')")
         with open(served.path("up.mtx"), "rb") as file:
             self.assertEqual(file.read(), text)
         with open(path, "wb") as file:
@@ -266,7 +266,7 @@ class Page(unittest.TestCase):
         job = self.begin_slow()
         point = "Number(document.querySelector('#chart svg').getAttribute('aria-label').match(/after (\\d+) iterations/)?.[1] ?? 0)"
         first_tab = browser.tab()
-        has_progress = b"--progress" in subprocess.run([SPRY, "help", "solve"], stdout=subprocess.PIPE, check=True).stdout
+        has_progress = b"--progress" in subprocess.run([SPRY, "help", "solve"], stdout=subprocess.PIPE, check=True, env=client.environment(served.place.name)).stdout
         if has_progress:
             first = browser.wait(f"{point}", seconds=60)
             browser.wait(f"{point} > {first}")

@@ -5,9 +5,8 @@ import {findingsOf} from './record.js';
 
 const TYPES = {s: 'real, single', d: 'real, double', c: 'complex, single', z: 'complex, double'};
 
-function fact(name, value) {
-    return value === undefined || value === null || value === '' ? [] : [el('div', {}, el('dt', {}, name), el('dd', {}, value))];
-}
+const FACTS = ['entries', 'per row', 'numbers', 'symmetry', 'bandwidth', 'diagonal'];
+const fact = (name, value) => el('div', {}, el('dt', {}, name), el('dd', {}, value));
 
 function symmetryOf(info) {
     if (info.rows !== info.cols)
@@ -22,11 +21,12 @@ function showInfo(info) {
     const bands = info.lower_bandwidth === info.upper_bandwidth ? count(info.lower_bandwidth)
                                                                : `${count(info.lower_bandwidth)} below, ${count(info.upper_bandwidth)} above`;
     setText(byId('matrix-line'), `${count(info.rows)} x ${count(info.cols)}`);
-    byId('facts').replaceChildren(
-        ...fact('entries', count(info.nnz)),
-        ...fact('per row', info.row_min === info.row_max ? count(info.row_min) : `${count(info.row_min)} to ${count(info.row_max)}`),
-        ...fact('numbers', TYPES[info.type] ?? info.type), ...fact('symmetry', symmetryOf(info)), ...fact('bandwidth', bands),
-        ...fact('diagonal', info.missing_diagonal + info.zero_diagonal ? `${count(info.missing_diagonal + info.zero_diagonal)} zeros` : 'whole'));
+    const values = [
+        count(info.nnz), info.row_min === info.row_max ? count(info.row_min) : `${count(info.row_min)} to ${count(info.row_max)}`,
+        TYPES[info.type] ?? info.type, symmetryOf(info), bands,
+        info.missing_diagonal + info.zero_diagonal ? `${count(info.missing_diagonal + info.zero_diagonal)} zeros` : 'whole',
+    ];
+    byId('facts').replaceChildren(...FACTS.map((word, k) => fact(word, values[k])));
     setText(byId('advice'), info.advice ? String(info.advice) : '');
     byId('spy').alt = `Where the ${count(info.nnz)} entries of ${shownName(state.file)} are: ${count(info.rows)} rows, ${count(info.cols)} columns`;
 }
@@ -42,8 +42,8 @@ async function show({name, modified}) {
     byId('matrix').hidden = false;
     setText(byId('matrix-name'), shownName(name));
     setText(byId('matrix-line'), '');
-    byId('facts').replaceChildren();
-    setText(byId('advice'), '');
+    byId('facts').replaceChildren(...FACTS.map((word) => fact(word, '…'))); // the room they will take, so that nothing moves
+    setText(byId('advice'), '…');
     showWrong('');
     figure.hidden = false;
     figure.classList.add('waiting');
@@ -55,8 +55,11 @@ async function show({name, modified}) {
         if (state.file === name)
             showInfo(info);
     } catch (problem) {
-        if (state.file === name)
-            showWrong(problem.message);
+        if (state.file !== name)
+            return;
+        showWrong(problem.message);
+        byId('facts').replaceChildren();
+        setText(byId('advice'), '');
     }
 }
 
