@@ -207,10 +207,13 @@ static bool make_lists(server *s, const errand *e)
     char *end = lists ? strrchr(lists, '}') : NULL;
     FILE *out = end ? open_memstream(&all, &all_size) : NULL;
     if (out) {
+        pthread_mutex_lock(&s->lock);
+        const bool can_plan = s->can_plan;
+        pthread_mutex_unlock(&s->lock);
         *end = '\0';
         fprintf(out, "%s,\n\"devices\": %s,\n\"kinds\": [", lists, devices ? devices : "[]");
         for (int k = 0, count = 0; k < KIND_COUNT; k++)
-            if (k != KIND_plan || s->can_plan)
+            if (k != KIND_plan || can_plan)
                 fprintf(out, "%s\"%s\"", count++ ? ", " : "", spec_kind_names[k]);
         fprintf(out, "],\n\"upload_bytes\": %lld,\n\"version\": \"%s\"}\n",
                 (long long)s->o->upload_bytes, spry_version());
@@ -397,7 +400,10 @@ static enum MHD_Result add_job(server *s, spec *asked, struct MHD_Connection *co
     if (missing)
         return answer_fault(connection, MHD_HTTP_NOT_FOUND, "there is no file %s in the folder",
                             missing);
-    if (asked->kind == KIND_plan && s->probed && !s->can_plan)
+    pthread_mutex_lock(&s->lock);
+    const bool unknown = asked->kind == KIND_plan && s->probed && !s->can_plan;
+    pthread_mutex_unlock(&s->lock);
+    if (unknown)
         return answer_fault(connection, MHD_HTTP_NOT_IMPLEMENTED, "this spry has no command plan");
     if (!draft_begin(&d))
         return MHD_NO;

@@ -171,7 +171,7 @@ static enum MHD_Result slow_down(server *s, request *q, struct MHD_Connection *c
     return answer_fault(connection, MHD_HTTP_TOO_MANY_REQUESTS, "too many wrong guesses: wait");
 }
 
-static enum MHD_Result let_in(server *s, struct MHD_Connection *connection)
+static enum MHD_Result let_in(const server *s, struct MHD_Connection *connection)
 {
     char cookie[160];
     struct MHD_Response *response =
@@ -183,15 +183,19 @@ static enum MHD_Result let_in(server *s, struct MHD_Connection *connection)
         MHD_destroy_response(response);
         response = NULL;
     }
-    if (!*s->guard.key && guard_renew(&s->guard))
-        http_announce(s); /* that one is used up */
     return answer(connection, MHD_HTTP_SEE_OTHER, "text/plain", POLICY_LOGIN, response);
 }
 
 static enum MHD_Result sign_in(server *s, request *q, struct MHD_Connection *connection,
                                const char *given)
 {
-    return guard_secret_is(s, given) ? let_in(s, connection) : slow_down(s, q, connection);
+    if (guard_knows(s, connection)) /* an address that was opened once more */
+        return let_in(s, connection);
+    if (!guard_secret_is(s, given))
+        return slow_down(s, q, connection);
+    if (!*s->guard.key && guard_renew(&s->guard))
+        http_announce(s); /* that one is used up */
+    return let_in(s, connection);
 }
 
 static enum MHD_Result sign_in_by_form(server *s, request *q, struct MHD_Connection *connection)
@@ -258,7 +262,7 @@ static enum MHD_Result look_at_head(server *s, request *q, struct MHD_Connection
 
 static void take_body(const server *s, request *q, const char *bytes, size_t size)
 {
-    if (q->up.fd >= 0) {
+    if (q->up.fd >= 0 || q->up.fault) {
         upload_take(s, &q->up, bytes, size);
         return;
     }

@@ -35,6 +35,7 @@ def cookies_and_tokens(server):
     # a token is good once, the next is another
     assert server.token() != token
     assert server.ask("GET", "/?token=" + token, Cookie=None)[0] == 401
+    assert server.ask("GET", "/?token=" + token)[0] == 303  # opened once more in the same browser
     # by the form
     count = len(server.urls)
     assert server.ask("POST", "/login", b"token=" + server.token().encode(), Cookie=None)[0] == 303
