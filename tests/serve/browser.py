@@ -70,6 +70,16 @@ def tearDownModule():
     served.close()
 
 
+def contrast(one, other):
+    """Of two colours #rrggbb, by the W3C's formula (WCAG 2.1, contrast ratio)."""
+    def light(colour):
+        parts = [int(colour[k:k + 2], 16) / 255 for k in (1, 3, 5)]
+        parts = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+        return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+    low, high = sorted((light(one), light(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
 class Page(unittest.TestCase):
     def setUp(self):
         browser.script("history.replaceState(null, '', '/');")  # no file is chosen
@@ -418,12 +428,19 @@ class Page(unittest.TestCase):
         self.assertEqual(nameless, [])
 
     def test_settings(self):
-        """Light and dark have their own grounds; who wants less motion gets none."""
+        """Light and dark have their own grounds, on which all texts can be read; who wants less motion gets none."""
         grounds = []
+        texts = [(text, ground) for text in ("ink", "soft", "link", "error", "warning", "good") for ground in ("card", "ground")]
+        texts += [("ink", "panel"), ("soft", "panel"), ("link", "panel"), ("link", "tint"), ("on-link", "link"), ("ground", "ink")]
+        lines = [(f"c{k}", "card") for k in range(6)] + [("edge", "card")]
         for scheme in ("light", "dark"):
             browser.prefer(prefers_color_scheme=scheme, prefers_reduced_motion="reduce")
             grounds.append(browser.script("return getComputedStyle(document.body).backgroundColor;"))
             self.assertRegex(browser.script("return getComputedStyle(document.querySelector('button')).transitionDuration;"), r"^0s")
+            for pairs, least in ((texts, 4.5), (lines, 3)):  # what WCAG 2.1 wants of texts, and of what has to be seen
+                colours = browser.script("const style = getComputedStyle(document.documentElement);"
+                                         "return arguments[0].map((pair) => pair.map((name) => style.getPropertyValue(`--${name}`).trim()));", pairs)
+                self.assertEqual([(scheme, pair) for pair, two in zip(pairs, colours) if contrast(*two) < least], [])
         browser.prefer()
         level = [sum(map(int, ground[4:-1].split(","))) for ground in grounds]
         self.assertTrue(level[0] > 600 and level[1] < 150, grounds)
