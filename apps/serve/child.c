@@ -82,7 +82,7 @@ static void limit_all(const child_limits *l)
 #ifndef __SANITIZE_ADDRESS__
     limit(RLIMIT_DATA, l->memory);
 #endif
-    (void)setpriority(PRIO_PROCESS, 0, l->nice);
+    (void)setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + l->nice);
 }
 
 static void write_number(int fd, pid_t pid)

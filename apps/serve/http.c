@@ -266,9 +266,10 @@ static void take_body(const server *s, request *q, const char *bytes, size_t siz
         upload_take(s, &q->up, bytes, size);
         return;
     }
-    char *more = q->size + size <= BODY_MOST ? realloc(q->body, q->size + size + 1) : NULL;
+    q->too_large = q->too_large || q->size + size > BODY_MOST;
+    char *more = q->too_large ? NULL : realloc(q->body, q->size + size + 1);
     if (!more) {
-        q->too_large = true;
+        q->lost = true;
         return;
     }
     memcpy(more + q->size, bytes, size);
@@ -287,6 +288,8 @@ static enum MHD_Result answer_all(server *s, request *q, struct MHD_Connection *
     if (q->too_large)
         return answer_fault(connection, MHD_HTTP_CONTENT_TOO_LARGE, "that is more than %d bytes",
                             BODY_MOST);
+    if (q->lost)
+        return answer_fault(connection, MHD_HTTP_SERVICE_UNAVAILABLE, "no memory; try again");
     if (strcmp(path, "/login") == 0 && strcmp(method, "POST") == 0)
         return sign_in_by_form(s, q, connection);
     if (strcmp(path, "/") == 0 && *answer_parameter(connection, "token"))

@@ -223,7 +223,7 @@ double guard_slow(server *s);
 typedef struct request {
     char *body; /* of JSON or a form */
     size_t size;
-    bool too_large;
+    bool too_large, lost; /* more than is taken, or than there is memory for */
     upload up;
     errand *errand;
     bool stranger; /* with a cookie that is none */

@@ -127,10 +127,24 @@ def pid_of(server, job):
         return int(f.read())
 
 
+def is_limited(server, pid):
+    """What a job's process may, and that it has nothing of the server's."""
+    with open(f"/proc/{pid}/limits", encoding="ascii") as f:
+        limits = {line[:26].strip(): line[26:].split()[:2] for line in f}
+    assert limits["Max core file size"] == ["0", "0"], limits
+    assert limits["Max cpu time"] == ["1000", "1000"] and limits["Max file size"] == ["2000000", "2000000"], limits
+    with open(f"/proc/{pid}/stat", encoding="ascii") as f:
+        assert int(f.read().rpartition(")")[2].split()[16]) == min(19, os.nice(0) + 7)
+    held = [os.readlink(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd")]
+    assert not [name for name in held if "socket" in name or name.endswith(("/lock", "/here"))], held
+    assert os.getsid(pid) == pid and os.readlink(f"/proc/{pid}/cwd") == os.path.realpath(server.folder)
+
+
 def with_one_server():
     with place() as folder:
         with_slow(folder)
-        with Server(SPRY, folder, "--waiting", "2") as server:
+        limits = ("--waiting", "2", "--seconds", "1000", "--file-bytes", "2000000", "--nice", "7")
+        with Server(SPRY, folder, *limits) as server:
             job = solves(server)
             methods_of_ones_own(server)
             events_and_comparison(server, job)
@@ -140,6 +154,8 @@ def with_one_server():
             running = slow_job(server)
             server.wait_job(running, "running")
             pid = pid_of(server, running)
+            server.wait_for(lambda: os.readlink(f"/proc/{pid}/exe").endswith("/spry"), "process")
+            is_limited(server, pid)
             waiting = server.job()
             assert server.stop() == [], server.complaints
             assert not lives(pid)
