@@ -64,7 +64,7 @@ int child_memory(const char *text, size_t size)
     return fd;
 }
 
-static void limit(int which, int64_t most)
+static void limit(unsigned which, int64_t most)
 {
     const struct rlimit both = {(rlim_t)most, (rlim_t)most};
     if (most > 0)

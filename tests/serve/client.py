@@ -15,12 +15,12 @@ import time
 POISSON = "poisson.mtx"
 
 
-def environment(folder):
-    """Of processes under test: reports of sanitizers end them with 99, one thread each."""
+def environment(folder, threads="1"):
+    """Of processes under test: reports of sanitizers end them with 99, one thread each unless said (None: as they like)."""
     return dict(
         os.environ,
+        **({"OMP_NUM_THREADS": threads} if threads else {}),
         SPRY_CACHE=os.path.join(folder, "cache"),
-        OMP_NUM_THREADS="1",
         OCL_ICD_VENDORS="/nowhere",  # looking for devices takes longer than all else
         ASAN_OPTIONS="exitcode=99:detect_leaks=0:quarantine_size_mb=8",
         UBSAN_OPTIONS="exitcode=99",
@@ -60,11 +60,11 @@ def write_poisson(path, n):
 class Server:
     """`spry serve` of a folder's `here`, signed in unless said."""
 
-    def __init__(self, spry, folder, *options, sign_in=True):
+    def __init__(self, spry, folder, *options, sign_in=True, threads="1"):
         self.folder = os.path.join(folder, "here")
         self.process = subprocess.Popen(
             [spry, "serve", self.folder, "--port", "0", "--quiet", *options],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment(folder))
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment(folder, threads))
         self.urls = []
         self.complaints = []
         self.news = threading.Condition()
