@@ -1,10 +1,15 @@
-# spry-serve needs libmicrohttpd (libmicrohttpd-dev); without it there is no such program, and `spry serve` says so.
+# spry-serve needs libmicrohttpd (libmicrohttpd-dev) 0.9.75 or later; without it there is no such program, and `spry serve` says so.
 find_path(MICROHTTPD_INCLUDE microhttpd.h)
 find_library(MICROHTTPD_LIBRARY microhttpd)
 mark_as_advanced(MICROHTTPD_INCLUDE MICROHTTPD_LIBRARY)
-if(NOT MICROHTTPD_INCLUDE OR NOT MICROHTTPD_LIBRARY)
+set(microhttpd_version 0)
+if(MICROHTTPD_INCLUDE AND MICROHTTPD_LIBRARY)
+    file(STRINGS ${MICROHTTPD_INCLUDE}/microhttpd.h line REGEX "^#define MHD_VERSION 0x" LIMIT_COUNT 1)
+    string(REGEX REPLACE "^.*(0x[0-9A-Fa-f]+).*$" "\\1" microhttpd_version "0 ${line}")
+endif()
+if(NOT microhttpd_version MATCHES "^0x" OR microhttpd_version LESS 0x00097500)
     list(REMOVE_ITEM spry_apps serve)
-    message(STATUS "Page: libmicrohttpd was not found")
+    message(STATUS "Page: libmicrohttpd 0.9.75 or later was not found")
 endif()
 
 # The files of the page, whose texts are arrays (see CMakeLists.txt), as a table of their names.

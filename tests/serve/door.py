@@ -1,6 +1,7 @@
 """Who is let in by `spry serve`: door.py SPRY"""
 
 import os
+import socket
 import subprocess
 import sys
 import time
@@ -99,6 +100,21 @@ def refuses(folder, *options):
     return done.stderr
 
 
+def has_six():
+    try:
+        with socket.socket(socket.AF_INET6) as s:
+            s.bind(("::1", 0))
+            return True
+    except OSError:
+        return False
+
+
+def the_other_loopback():
+    with place() as folder, Server(SPRY, folder, "--listen", "::1") as server:
+        assert server.urls[0].startswith("http://[::1]:") and server.get("/api/files")["folder"] == "here"
+        assert server.ask("GET", "/api/files", Host=f"127.0.0.1:{server.port}")[0] == 421
+
+
 def other_addresses_need_a_key():
     with place() as folder:
         assert "--key" in refuses(folder, "--listen", "0.0.0.0")
@@ -123,4 +139,4 @@ def other_addresses_need_a_key():
             assert "another spry serve" in refuses(folder)
 
 
-run([with_a_server, other_addresses_need_a_key])
+run([with_a_server, other_addresses_need_a_key] + [the_other_loopback] * has_six())
