@@ -133,8 +133,6 @@ typedef struct job {
 } job;
 
 bool job_is_over(const job *j);
-/* A file of a job; the text lives until the next call of its thread. */
-const char *job_path(const job *j, const char *file);
 /* Reads what is kept of earlier runs. */
 void jobs_load(server *s);
 job *jobs_find(const server *s, int64_t id);
@@ -153,15 +151,30 @@ void job_signal(const job *j, int number);
 void job_cancel(job *j);
 /* Writes the records of those that have changed; lets the lock go meanwhile. */
 void jobs_save(server *s);
-void job_json(json *out, const char *key, const job *j);
-/* The same with what it came to, as a whole. */
-void job_json_all(json *out, const job *j);
 /* A process has ended: what it left decides. */
 void job_judge(job *j, bool status_known);
 /* Looks at the end of what it has said. Whether there is more. */
 bool job_look_at_log(job *j);
+
+/* --- record.c: what is told and kept of a job ----------------------------------------------------
+ */
+
+extern const char *const job_states[STATE_COUNT];
+/* A file of a job; the text lives until the next call of its thread. */
+const char *job_path(const job *j, const char *file);
+void job_result_name(const job *j, char name[64]);
+bool job_has_file(const job *j, const char *file);
 /* A whole file, in memory of malloc's with a 0 behind it; NULL: it cannot be read, or is larger. */
 char *job_read(const job *j, const char *file, size_t most, size_t *size);
+/* What a list shows of a result or of a record's summary, as JSON of malloc's; NULL: nothing. */
+char *job_summarise(const reader *r, const reader_value *from);
+/* The summary of the result that was written. */
+void job_take_result(job *j);
+/* As it is kept, in memory of malloc's; NULL: there is none. */
+char *job_record(const job *j, size_t *size);
+void job_json(json *out, const char *key, const job *j);
+/* The same with what it came to, as a whole. */
+void job_json_all(json *out, const job *j);
 
 /* --- watch.c: errands, and what becomes of jobs ------------------------------------------------*/
 
@@ -217,7 +230,8 @@ bool guard_secret_is(const server *s, const char *given);
 /* Seconds that a wrong guess has to wait; below 0: too many wait. */
 double guard_slow(server *s);
 
-/* --- http.c, answers.c, events.c -----------------------------------------------------------------
+/* --- http.c, answers.c, answers_jobs.c, events.c
+ * -----------------------------------------------------------------
  */
 
 typedef struct request {
@@ -246,6 +260,29 @@ enum MHD_Result answer_fault(struct MHD_Connection *connection, unsigned status,
 enum MHD_Result answer_text(struct MHD_Connection *connection, unsigned status, const char *type,
                             int policy, char *text, size_t size);
 
+/* A text of JSON that is being made. */
+typedef struct draft {
+    char *text;
+    size_t size;
+    json j;
+} draft;
+bool draft_begin(draft *d);
+enum MHD_Result draft_send(draft *d, struct MHD_Connection *connection, unsigned status);
+/* One command, to which words are added; NULL: no memory. */
+errand *answer_errand(const char *first, const char *second);
+/* Has it run for the request (NULL is told as a lack of memory); its end calls the same answer once
+ * more, which tells what the command has printed. */
+enum MHD_Result answer_by_errand(server *s, request *q, errand *e,
+                                 struct MHD_Connection *connection);
+enum MHD_Result answer_output(const request *q, const char *type, int policy,
+                              struct MHD_Connection *connection);
+/* Takes a body of JSON apart by one of spec.h's functions; false after the request was refused. */
+bool answer_take_spec(const request *q, spec *asked, struct MHD_Connection *connection,
+                      bool (*take)(spec *s, const reader *r, const reader_value *from,
+                                   char fault[FAULT_SIZE]),
+                      enum MHD_Result *refused);
+enum MHD_Result answer_jobs(server *s, request *q, struct MHD_Connection *connection,
+                            const char *method, const char *path);
 /* All below /api/. */
 enum MHD_Result answer_api(server *s, request *q, struct MHD_Connection *connection,
                            const char *method, const char *path);
