@@ -12,7 +12,7 @@ function written(key, value) {
         return String(value);
     if (/seconds$/.test(key))
         return seconds(value);
-    if (/bytes/.test(key))
+    if (/bytes|memory_limit/.test(key))
         return bytes(value);
     if (Number.isInteger(value) && Math.abs(value) < 1e15)
         return count(value);
