@@ -184,6 +184,7 @@ def replays():
             with open(os.path.join(jobs, str(job), "log"), "w", encoding="ascii") as f:
                 f.write("spry: a remark\n{no json\n" + "".join(progress(k) for k in range(1000)) + '{"other": 1}\nend')
         with Server(SPRY, folder) as server:
+            server.wait_for(lambda: server.complaints, "complaint")
             assert len(server.complaints) == 1 and "jobs/8" in server.complaints[0], server.complaints
             record = server.get("/api/jobs/9")  # its process is gone, and there is no result
             assert record["state"] == "failed" and record["message"], record
@@ -245,16 +246,19 @@ def state_of(server):
 
 def many():
     with place() as folder, Server(SPRY, folder, "--jobs", "2") as server:
-        held = []
+        server.wait_for(lambda: state_of(server)[2] == 0, "end of its first questions")
+        held = [state_of(server)]
+
+        def is_as_before():  # connections are closed by the other thread, in a while
+            return all(now <= before for now, before in zip(state_of(server)[:3], held[0]))
+
         for k in range(MANY):
             job = server.job(method="cg", precon="jacobi")
             assert server.events(job)[-1][2]["state"] == "done"
             if k % max(1, MANY // 10) == 1:
-                server.wait_for(lambda: state_of(server)[2] == 0, "end of children")
-                time.sleep(0.1)  # connections are closed by the other thread
+                server.wait_for(is_as_before, "return to what it held before")
                 held.append(state_of(server))
         print(f"{MANY} jobs: descriptors, threads, children, kB:", held)
-        assert all(now[:3] == held[0][:3] for now in held[1:]), held
         assert len(server.get("/api/jobs")["jobs"]) == MANY
 
 
