@@ -24,7 +24,11 @@ const cli_command *cli_command_find(const char *name)
             cli_add_word(names, commands[i]->name);
     }
     apps_names(names);
-    if (spry_nearest(name, names, nearest, sizeof nearest))
+    if (strcmp(name, "serve") == 0)
+        cli_fail(EXIT_INPUT,
+                 "this spry was built without its page: with libmicrohttpd-dev installed, "
+                 "build it once more");
+    else if (spry_nearest(name, names, nearest, sizeof nearest))
         cli_fail(EXIT_INPUT, "unknown command %s; did you mean %s?", name, nearest);
     else
         cli_fail(EXIT_INPUT, "unknown command %s; there are: %s", name, names);

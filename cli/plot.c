@@ -5,11 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PLOT_OPTIONS(item)                                                               \
-    item(PATH, output, NULL, 0, 0, NULL,                                                 \
-         "file for the picture: .svg, or .png for spy; else SVG on the standard output") \
-    item(INT, size, "512", 16, 4096, NULL, "of spy: cells along a side at most")         \
-    item(TEXT, precon, "jacobi", 0, 0, NULL, "of sweeps: the preconditioner that runs with it")
+#define PLOT_OPTIONS(item)                                                                      \
+    item(PATH, output, NULL, 0, 0, NULL,                                                        \
+         "file for the picture: .svg, or .png for spy; else SVG on the standard output")        \
+    item(INT, size, "512", 16, 4096, NULL, "of spy: cells along a side at most")                \
+    item(TEXT, precon, "jacobi", 0, 0, NULL, "of sweeps: the preconditioner that runs with it") \
+    item(PATH, method_file, NULL, 0, 0, NULL,                                                   \
+         "of sweeps: file with a method of yours, in the place of METHOD")
 
 typedef struct plot_options {
     PLOT_OPTIONS(SPRY_OPTION_FIELD)
@@ -160,10 +162,14 @@ static void draw_the_roof(picture *p, const plot_job *job)
 
 static int gather_sweeps(plot_job *job)
 {
+    const char *file = job->options->method_file;
     spry_solver *solver = NULL;
+    if ((job->count > 0) == (file != NULL))
+        return cli_fail(EXIT_INPUT, "plot sweeps takes METHOD or --method-file FILE");
     spry_status status = spry_solver_new(job->ctx, &solver);
     if (status == SPRY_STATUS_OK)
-        status = spry_solver_set_text(solver, "method", job->files[0]);
+        status = spry_solver_set_text(solver, file ? "method_file" : "method",
+                                      file ? file : job->files[0]);
     if (status == SPRY_STATUS_OK)
         status = spry_solver_set_text(solver, "precon", job->options->precon);
     if (status == SPRY_STATUS_OK)
@@ -179,7 +185,9 @@ static int gather_sweeps(plot_job *job)
 static void draw_the_sweeps(picture *p, const plot_job *job)
 {
     char name[512];
-    snprintf(name, sizeof name, "%s, precon %s", job->files[0], job->options->precon);
+    const char *given = job->count > 0 ? job->files[0] : job->fused; /* "name: what it is" */
+    const int length = (int)(job->count > 0 ? strlen(given) : strcspn(given, ":\n"));
+    snprintf(name, sizeof name, "%.*s, precon %s", length, given, job->options->precon);
     draw_sweeps(p, name, job->apart, job->fused);
 }
 
@@ -193,7 +201,7 @@ static const plot_kind kinds[] = {
     {"formats", "BENCH.json", "speeds of products", 1, 1, gather_bench, draw_the_formats},
     {"roofline", "[BENCH.json]", "speeds beside what memory allows", 0, 1, gather_bench,
      draw_the_roof},
-    {"sweeps", "METHOD", "passes over memory of a method", 1, 1, gather_sweeps, draw_the_sweeps},
+    {"sweeps", "METHOD", "passes over memory of a method", 0, 1, gather_sweeps, draw_the_sweeps},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 

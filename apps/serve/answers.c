@@ -1,0 +1,374 @@
+/* What the page asks for: files, pictures, lists, methods. */
+#include "serve/serve.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char json_type[] = "application/json";
+
+/* --- texts that are being made -----------------------------------------------------------------*/
+
+bool draft_begin(draft *d)
+{
+    *d = (draft){0};
+    d->j.out = open_memstream(&d->text, &d->size);
+    return d->j.out != NULL;
+}
+
+enum MHD_Result draft_send(draft *d, struct MHD_Connection *connection, unsigned status)
+{
+    if (fclose(d->j.out) != 0) {
+        free(d->text);
+        return MHD_NO;
+    }
+    return answer_text(connection, status, json_type, POLICY_PAGE, d->text, d->size);
+}
+
+/* --- errands -----------------------------------------------------------------------------------*/
+
+/* Has a command run for the request; its end calls the same answer once more. */
+enum MHD_Result answer_by_errand(server *s, request *q, errand *e,
+                                 struct MHD_Connection *connection)
+{
+    bool bad = !e;
+    for (int k = 0; e && k < e->count; k++)
+        bad = bad || e->commands[k].bad;
+    if (!bad && errand_send(s, e, connection)) {
+        q->errand = e;
+        return MHD_YES;
+    }
+    errand_free(e);
+    return answer_fault(connection, bad ? MHD_HTTP_SERVICE_UNAVAILABLE : MHD_HTTP_TOO_MANY_REQUESTS,
+                        bad ? "no memory for this; try again" : "too much at once; try again");
+}
+
+static enum MHD_Result answer_complaint(const errand *e, int at, struct MHD_Connection *connection)
+{
+    char *why = errand_complaint(e, at);
+    const enum MHD_Result result = answer_fault(connection, MHD_HTTP_UNPROCESSABLE_CONTENT, "%s",
+                                                why ? why : "it could not be done");
+    free(why);
+    return result;
+}
+
+/* What a command has printed, as it is. */
+enum MHD_Result answer_output(const request *q, const char *type, int policy,
+                              struct MHD_Connection *connection)
+{
+    size_t size;
+    if (!errand_good(q->errand, 0))
+        return answer_complaint(q->errand, 0, connection);
+    char *text = errand_output(q->errand, 0, &size);
+    return answer_text(connection, MHD_HTTP_OK, type, policy, text, size);
+}
+
+errand *answer_errand(const char *first, const char *second)
+{
+    errand *e = errand_new();
+    if (e) {
+        e->count = 1;
+        command_add(&e->commands[0], "spry");
+        command_add(&e->commands[0], "%s", first);
+        if (second)
+            command_add(&e->commands[0], "%s", second);
+    }
+    return e;
+}
+
+/* --- files -------------------------------------------------------------------------------------*/
+
+static enum MHD_Result get_files(const server *s, struct MHD_Connection *connection)
+{
+    draft d;
+    if (!draft_begin(&d))
+        return MHD_NO;
+    folder_list(s, &d.j);
+    return draft_send(&d, connection, MHD_HTTP_OK);
+}
+
+enum MHD_Result answer_upload_begin(server *s, request *q, struct MHD_Connection *connection)
+{
+    const char *name = answer_parameter(connection, "name");
+    const char *length = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Content-Length");
+    struct stat about;
+    if (!name_is_good(name))
+        return answer_fault(connection, MHD_HTTP_BAD_REQUEST,
+                            "a file's name has no /, does not begin with a dot, and is UTF-8 of "
+                            "less than %d bytes",
+                            NAME_SIZE);
+    q->up.replace = strcmp(answer_parameter(connection, "replace"), "1") == 0;
+    if (!q->up.replace && fstatat(s->folder, name, &about, AT_SYMLINK_NOFOLLOW) == 0)
+        return answer_fault(connection, MHD_HTTP_CONFLICT,
+                            "%s is there already; replace=1 replaces it", name);
+    if (length && strtoll(length, NULL, 10) > s->o->upload_bytes)
+        return answer_fault(connection, MHD_HTTP_CONTENT_TOO_LARGE,
+                            "files of up to %lld bytes are taken; spry serve --upload-bytes N "
+                            "allows more",
+                            (long long)s->o->upload_bytes);
+    snprintf(q->up.name, sizeof q->up.name, "%s", name);
+    upload_begin(s, &q->up);
+    return MHD_YES;
+}
+
+static enum MHD_Result post_file(server *s, request *q, struct MHD_Connection *connection)
+{
+    upload *u = &q->up;
+    if (!q->errand && u->fault == 0) {
+        errand *e = errand_new();
+        if (e)
+            e->upload = u;
+        return answer_by_errand(s, q, e, connection);
+    }
+    if (u->fault == MHD_HTTP_CONTENT_TOO_LARGE)
+        return answer_fault(connection, u->fault, "files of up to %lld bytes are taken",
+                            (long long)s->o->upload_bytes);
+    if (u->fault == MHD_HTTP_CONFLICT)
+        return answer_fault(connection, u->fault, "%s is there already; replace=1 replaces it",
+                            u->name);
+    if (u->fault)
+        return answer_fault(connection, u->fault, "%s could not be kept: the disk may be full",
+                            u->name);
+    draft d;
+    if (!draft_begin(&d))
+        return MHD_NO;
+    json_open(&d.j, NULL, '{');
+    json_text(&d.j, "name", u->name);
+    json_int(&d.j, "bytes", u->bytes);
+    json_close(&d.j, '}');
+    return draft_send(&d, connection, MHD_HTTP_CREATED);
+}
+
+/* The file that a request names; NULL after it was refused. */
+static const char *named_file(const server *s, struct MHD_Connection *connection,
+                              enum MHD_Result *refused)
+{
+    const char *name = answer_parameter(connection, "file");
+    const int fd = folder_file(s, name);
+    if (fd >= 0) {
+        close(fd);
+        return name;
+    }
+    *refused = answer_fault(connection, MHD_HTTP_NOT_FOUND, "there is no such file in the folder");
+    return NULL;
+}
+
+static enum MHD_Result get_spy(server *s, request *q, struct MHD_Connection *connection)
+{
+    enum MHD_Result refused = MHD_NO;
+    if (q->errand)
+        return answer_output(q, "image/svg+xml", POLICY_PICTURE, connection);
+    const char *name = named_file(s, connection, &refused);
+    const long size = strtol(answer_parameter(connection, "size"), NULL, 10);
+    errand *e = name ? answer_errand("plot", "spy") : NULL;
+    if (!name)
+        return refused;
+    if (e) {
+        command_add_file(&e->commands[0], name);
+        command_add(&e->commands[0], "--size=%ld", size < 16 ? 512 : size > 4096 ? 4096 : size);
+    }
+    return answer_by_errand(s, q, e, connection);
+}
+
+static enum MHD_Result get_info(server *s, request *q, struct MHD_Connection *connection)
+{
+    enum MHD_Result refused = MHD_NO;
+    if (q->errand)
+        return answer_output(q, json_type, POLICY_PAGE, connection);
+    const char *name = named_file(s, connection, &refused);
+    errand *e = name ? answer_errand("info", NULL) : NULL;
+    if (!name)
+        return refused;
+    if (e) {
+        command_add_file(&e->commands[0], name);
+        command_add(&e->commands[0], "--json");
+    }
+    return answer_by_errand(s, q, e, connection);
+}
+
+/* --- lists and methods -------------------------------------------------------------------------*/
+
+/* Methods and the like, then what else there is; the first text ends with its bracket. */
+static bool make_lists(server *s, const errand *e)
+{
+    size_t size = 0, device_size = 0, all_size = 0;
+    char *lists = errand_good(e, 0) ? errand_output(e, 0, &size) : NULL, *all = NULL;
+    char *devices = errand_good(e, 1) ? errand_output(e, 1, &device_size) : NULL;
+    char *end = lists ? strrchr(lists, '}') : NULL;
+    FILE *out = end ? open_memstream(&all, &all_size) : NULL;
+    if (out) {
+        pthread_mutex_lock(&s->lock);
+        const bool can_plan = s->can_plan;
+        pthread_mutex_unlock(&s->lock);
+        *end = '\0';
+        fprintf(out, "%s,\n\"devices\": %s,\n\"kinds\": [", lists, devices ? devices : "[]");
+        for (int k = 0, count = 0; k < KIND_COUNT; k++)
+            if (k != KIND_plan || can_plan)
+                fprintf(out, "%s\"%s\"", count++ ? ", " : "", spec_kind_names[k]);
+        fprintf(out, "],\n\"upload_bytes\": %lld,\n\"version\": \"%s\"}\n",
+                (long long)s->o->upload_bytes, spry_version());
+        if (fclose(out) != 0) {
+            free(all);
+            all = NULL;
+        }
+    }
+    free(lists);
+    free(devices);
+    free(s->lists);
+    s->lists = all;
+    s->lists_size = all_size;
+    return all != NULL;
+}
+
+/* Asked for once: they do not change while the program runs. */
+static enum MHD_Result get_lists(server *s, request *q, struct MHD_Connection *connection)
+{
+    if (!s->lists && !q->errand) {
+        errand *e = answer_errand("explain", "--json");
+        if (e) {
+            e->count = 2;
+            command_add(&e->commands[1], "spry");
+            command_add(&e->commands[1], "devices");
+            command_add(&e->commands[1], "--json");
+            command_add(&e->commands[1], "--no-measure");
+        }
+        return answer_by_errand(s, q, e, connection);
+    }
+    if (!s->lists && !make_lists(s, q->errand))
+        return answer_complaint(q->errand, 0, connection);
+    return answer(connection, MHD_HTTP_OK, json_type, POLICY_PAGE,
+                  MHD_create_response_from_buffer(s->lists_size, s->lists, MHD_RESPMEM_MUST_COPY));
+}
+
+/* Takes a body of JSON apart by one of spec.h's functions; false after the request was refused. */
+bool answer_take_spec(const request *q, spec *asked, struct MHD_Connection *connection,
+                      bool (*take)(spec *s, const reader *r, const reader_value *from,
+                                   char fault[FAULT_SIZE]),
+                      enum MHD_Result *refused)
+{
+    reader r;
+    char fault[FAULT_SIZE];
+    *asked = (spec){0};
+    bool good = reader_parse(&r, q->body ? q->body : "", q->size);
+    if (!good)
+        snprintf(fault, sizeof fault, "no JSON, in line %zu: %s", r.line, r.fault);
+    else
+        good = take(asked, &r, r.values, fault);
+    reader_free(&r);
+    if (!good) {
+        spec_free(asked);
+        *refused = answer_fault(connection, MHD_HTTP_BAD_REQUEST, "%s", fault);
+    }
+    return good;
+}
+
+#define TEXT_NAME "3"
+#define TEXT_PATH "/dev/fd/" TEXT_NAME /* where a process finds the method's text */
+
+static void explain_error(draft *d, const errand *e)
+{
+    char *why = errand_complaint(e, 0), *text = why;
+    int line = 0, column = 0, used = 0;
+    /* the file's name without its folder, line, column */
+    if (why && sscanf(why, TEXT_NAME ":%d:%d: %n", &line, &column, &used) == 2 && used > 0)
+        text = why + used;
+    json_text(&d->j, "error", text ? text : "no memory");
+    json_int(&d->j, "line", line);
+    json_int(&d->j, "column", column);
+    free(why);
+}
+
+/* Of a method by its name: where a person begins to change it. */
+static void put_notation(draft *d, const request *q)
+{
+    spry_entry entry = SPRY_ENTRY_INIT;
+    reader r;
+    if (!q->errand->text && reader_parse(&r, q->body, q->size) &&
+        spry_list_find(SPRY_LIST_METHODS, reader_text(&r, r.values, "method"), &entry))
+        json_text(&d->j, "text", entry.text);
+    if (!q->errand->text)
+        reader_free(&r);
+}
+
+static enum MHD_Result answer_explained(const request *q, struct MHD_Connection *connection)
+{
+    draft d;
+    size_t size;
+    if (!draft_begin(&d))
+        return MHD_NO;
+    json_open(&d.j, NULL, '{');
+    if (errand_good(q->errand, 0)) {
+        char *sweeps = errand_output(q->errand, 0, &size);
+        char *svg = errand_good(q->errand, 1) ? errand_output(q->errand, 1, &size) : NULL;
+        json_text(&d.j, "sweeps", sweeps);
+        json_text(&d.j, "svg", svg);
+        put_notation(&d, q);
+        free(sweeps);
+        free(svg);
+    } else {
+        explain_error(&d, q->errand);
+    }
+    json_close(&d.j, '}');
+    return draft_send(&d, connection, MHD_HTTP_OK);
+}
+
+/* The method as it runs, and a picture of that. */
+static errand *explain_errand(spec *asked)
+{
+    errand *e = answer_errand("explain", NULL);
+    if (!e)
+        return NULL;
+    e->count = 2;
+    command_add(&e->commands[1], "spry");
+    command_add(&e->commands[1], "plot");
+    command_add(&e->commands[1], "sweeps");
+    if (asked->text) {
+        e->text = asked->text;
+        asked->text = NULL;
+        command_add(&e->commands[0], "--method-file=%s", TEXT_PATH);
+        command_add(&e->commands[1], "--method-file=%s", TEXT_PATH);
+    } else {
+        command_add(&e->commands[0], "--method=%s", asked->method);
+        command_add(&e->commands[1], "%s", asked->method);
+    }
+    for (int k = 0; k < 2 && *asked->precon && strcmp(asked->precon, "auto") != 0; k++)
+        command_add(&e->commands[k], "--precon=%s", asked->precon);
+    return e;
+}
+
+static enum MHD_Result post_explain(server *s, request *q, struct MHD_Connection *connection)
+{
+    spec asked;
+    enum MHD_Result result = MHD_NO;
+    if (q->errand)
+        return answer_explained(q, connection);
+    if (!answer_take_spec(q, &asked, connection, spec_read_method, &result))
+        return result;
+    result = answer_by_errand(s, q, explain_errand(&asked), connection);
+    spec_free(&asked);
+    return result;
+}
+
+/* --- by path -----------------------------------------------------------------------------------*/
+
+enum MHD_Result answer_api(server *s, request *q, struct MHD_Connection *connection,
+                           const char *method, const char *path)
+{
+    const bool gets = strcmp(method, "GET") == 0, posts = strcmp(method, "POST") == 0;
+    if (strcmp(path, "files") == 0 && gets)
+        return get_files(s, connection);
+    if (strcmp(path, "files") == 0 && posts)
+        return post_file(s, q, connection);
+    if (strcmp(path, "spy") == 0 && gets)
+        return get_spy(s, q, connection);
+    if (strcmp(path, "info") == 0 && gets)
+        return get_info(s, q, connection);
+    if (strcmp(path, "lists") == 0 && gets)
+        return get_lists(s, q, connection);
+    if (strcmp(path, "explain") == 0 && posts)
+        return post_explain(s, q, connection);
+    return answer_jobs(s, q, connection, method, path);
+}

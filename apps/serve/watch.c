@@ -1,0 +1,377 @@
+/* The watch: starts what waits, follows what runs, wakes who waits for it. */
+#include "serve/serve.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { ERRANDS_AT_ONCE = 4, ERRANDS_MOST = 64, DOORS = 128 };
+static const double errand_seconds = 120, patience = 5, beat = 15;
+
+/* --- errands -----------------------------------------------------------------------------------*/
+
+errand *errand_new(void)
+{
+    errand *e = calloc(1, sizeof *e);
+    for (int k = 0; e && k < ERRAND_COMMANDS; k++)
+        e->out[k] = e->err[k] = e->children[k].door = -1;
+    return e;
+}
+
+static void stop_children(errand *e)
+{
+    for (int k = 0; k < e->count; k++)
+        if (e->children[k].pid > 0 && !e->children[k].ended) {
+            (void)kill(e->children[k].pid, SIGKILL);
+            while (!child_look(&e->children[k]))
+                (void)poll(NULL, 0, 1);
+        }
+}
+
+void errand_free(errand *e)
+{
+    if (!e)
+        return;
+    stop_children(e);
+    for (int k = 0; k < ERRAND_COMMANDS; k++) {
+        command_free(&e->commands[k]);
+        if (e->out[k] >= 0)
+            close(e->out[k]);
+        if (e->err[k] >= 0)
+            close(e->err[k]);
+    }
+    free(e->text);
+    free(e);
+}
+
+bool errand_send(server *s, errand *e, struct MHD_Connection *connection)
+{
+    pthread_mutex_lock(&s->lock);
+    const bool room = s->errand_count < ERRANDS_MOST && !s->stopping;
+    if (room) {
+        errand **end = &s->errands;
+        while (*end)
+            end = &(*end)->next;
+        *end = e;
+        s->errand_count++;
+        e->connection = connection;
+        if (connection)
+            MHD_suspend_connection(connection);
+    }
+    pthread_mutex_unlock(&s->lock);
+    watch_wake(s);
+    return room;
+}
+
+bool errand_good(const errand *e, int at)
+{
+    const child *c = &e->children[at];
+    return c->pid > 0 && c->ended && WIFEXITED(c->status) && WEXITSTATUS(c->status) == 0;
+}
+
+static char *read_all(int fd, size_t *size)
+{
+    struct stat about;
+    char *text = fd >= 0 && fstat(fd, &about) == 0 ? malloc((size_t)about.st_size + 1) : NULL;
+    ssize_t got = 1;
+    for (*size = 0; text && got > 0 && *size < (size_t)about.st_size;) {
+        got = pread(fd, text + *size, (size_t)about.st_size - *size, (off_t)*size);
+        *size += got > 0 ? (size_t)got : 0;
+    }
+    if (text)
+        text[*size] = '\0';
+    return text;
+}
+
+char *errand_output(const errand *e, int at, size_t *size)
+{
+    return read_all(e->out[at], size);
+}
+
+/* Without the program's name, on one line. */
+char *errand_complaint(const errand *e, int at)
+{
+    size_t size;
+    char *text = read_all(e->err[at], &size);
+    if (!text)
+        return NULL;
+    const size_t skip = strncmp(text, "spry: ", 6) == 0 ? 6 : 0;
+    memmove(text, text + skip, size + 1 - skip);
+    for (char *end = text + strlen(text); end > text && end[-1] == '\n';)
+        *--end = '\0';
+    if (*text)
+        return text;
+    free(text);
+    return strdup("it took too long, or was ended");
+}
+
+static void begin_errand(const server *s, errand *e)
+{
+    const child_limits limits = {.memory = s->limits.memory,
+                                 .seconds = 2 * (int64_t)errand_seconds,
+                                 .file_bytes = 1 << 28,
+                                 .nice = s->limits.nice};
+    const int text = e->text ? child_memory(e->text, strlen(e->text)) : -1;
+    e->begun = true;
+    e->since = cli_clock();
+    for (int k = 0; k < e->count; k++) {
+        e->out[k] = child_memory(NULL, 0);
+        e->err[k] = child_memory(NULL, 0);
+        const child_files files = {.out = e->out[k], .err = e->err[k], .text = text, .mark = -1};
+        if (e->out[k] >= 0 && e->err[k] >= 0 && (!e->text || text >= 0))
+            (void)child_start(s, &e->commands[k], &limits, &files, &e->children[k]);
+    }
+    if (text >= 0)
+        close(text);
+}
+
+static bool errand_is_done(server *s, errand *e)
+{
+    bool done = true;
+    if (cli_clock() - e->since > errand_seconds || s->stopping)
+        stop_children(e);
+    for (int k = 0; k < e->count; k++)
+        done = child_look(&e->children[k]) && done;
+    return done;
+}
+
+/* What this spry can do, by what it says of itself. */
+static void take_probe(server *s, errand *e)
+{
+    size_t size;
+    char *of_solve = errand_output(e, 0, &size), *of_all = errand_output(e, 1, &size);
+    s->can_tell = of_solve && strstr(of_solve, "--progress");
+    s->can_plan = of_all && strstr(of_all, "\n  plan ");
+    s->probed = true;
+    free(of_solve);
+    free(of_all);
+    errand_free(e);
+}
+
+static void send_probe(server *s)
+{
+    errand *e = errand_new();
+    if (e) {
+        e->count = 2;
+        for (int k = 0; k < 2; k++) {
+            command_add(&e->commands[k], "spry");
+            command_add(&e->commands[k], "help");
+        }
+        command_add(&e->commands[0], "solve");
+    }
+    s->probed = !e || !errand_send(s, e, NULL);
+}
+
+/* A file that was sent goes to the disk, which may take its time. */
+static void end_upload(server *s, errand *e)
+{
+    pthread_mutex_unlock(&s->lock);
+    upload_end(s, e->upload);
+    pthread_mutex_lock(&s->lock);
+}
+
+static void follow_errands(server *s)
+{
+    int running = 0;
+    for (errand **at = &s->errands; *at;) {
+        errand *e = *at;
+        if (!e->begun && !s->stopping && (e->at > cli_clock() || running >= ERRANDS_AT_ONCE)) {
+            at = &e->next;
+            continue;
+        }
+        if (!e->begun && !s->stopping && e->upload)
+            end_upload(s, e); /* others are only added behind meanwhile */
+        if (!e->begun && !s->stopping)
+            begin_errand(s, e);
+        if (!errand_is_done(s, e)) {
+            running++;
+            at = &e->next;
+            continue;
+        }
+        *at = e->next;
+        s->errand_count--;
+        e->done = true;
+        if (e->connection)
+            MHD_resume_connection(e->connection);
+        else
+            take_probe(s, e);
+    }
+}
+
+/* --- jobs --------------------------------------------------------------------------------------*/
+
+/* Files may have gone, or become links, since the job was made. */
+static bool files_are_there(const server *s, job *j)
+{
+    const char *const names[] = {j->spec.file, j->spec.rhs};
+    for (int k = 0; k < 2; k++) {
+        const int fd = *names[k] ? folder_file(s, names[k]) : -1;
+        if (*names[k] && fd < 0) {
+            snprintf(j->message, sizeof j->message, "%s is no longer in the folder", names[k]);
+            return false;
+        }
+        if (fd >= 0)
+            close(fd);
+    }
+    return true;
+}
+
+static int open_own(const job *j, const char *file)
+{
+    return open(job_path(j, file), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_NOFOLLOW | O_CLOEXEC,
+                0600);
+}
+
+static bool start_process(server *s, job *j)
+{
+    char folder[PATH_MOST], result[64];
+    command c = {0};
+    snprintf(folder, sizeof folder, "%s/%lld/", JOBS_FOLDER, (long long)j->id);
+    snprintf(result, sizeof result, "job-%lld.json", (long long)j->id);
+    spec_command(&j->spec, &(spec_place){folder, result, s->can_tell}, &c);
+    if (s->o->memory > 0)
+        command_add(&c, "--memory-limit=%lld", (long long)s->o->memory);
+    const int log = open_own(j, "log"), mark = open_own(j, "pid");
+    const child_files files = {.out = log, .err = log, .text = -1, .mark = mark};
+    /* the process has the lock as long as it has the file */
+    const bool good = log >= 0 && mark >= 0 && flock(log, LOCK_EX | LOCK_NB) == 0 &&
+                      child_start(s, &c, &s->limits, &files, &j->process);
+    if (!good)
+        snprintf(j->message, sizeof j->message, "could not be started: %s", strerror(errno));
+    if (log >= 0)
+        close(log);
+    if (mark >= 0)
+        close(mark);
+    command_free(&c);
+    return good;
+}
+
+static void start_job(server *s, job *j)
+{
+    j->started = job_time();
+    j->dirty = true;
+    j->ours = true;
+    if (files_are_there(s, j) && start_process(s, j)) {
+        j->state = STATE_running;
+    } else {
+        j->state = STATE_failed;
+        j->ended = j->started;
+    }
+    streams_wake(s, j);
+}
+
+static void follow_job(server *s, job *j)
+{
+    if (j->asked && cli_clock() > j->asked_at + patience)
+        job_signal(j, SIGKILL);
+    const bool over = j->ours ? child_look(&j->process) : !job_lives(j);
+    if (over)
+        job_judge(j, j->ours);
+    if (job_is_over(j) || job_look_at_log(j))
+        streams_wake(s, j);
+}
+
+static void follow_jobs(server *s)
+{
+    int running = 0;
+    for (int i = 0; i < s->job_count; i++) {
+        if (s->jobs[i]->state == STATE_running)
+            follow_job(s, s->jobs[i]);
+        running += s->jobs[i]->state == STATE_running;
+    }
+    for (int i = 0; i < s->job_count && running < s->o->jobs && s->probed && !s->stopping; i++)
+        if (s->jobs[i]->state == STATE_queued && !s->jobs[i]->dirty) {
+            start_job(s, s->jobs[i]);
+            running += s->jobs[i]->state == STATE_running;
+        }
+}
+
+/* --- the round ---------------------------------------------------------------------------------*/
+
+void watch_wake(server *s)
+{
+    (void)!write(s->wake[1], "", 1); /* a full pipe wakes as well */
+}
+
+static int gather_doors(const server *s, struct pollfd doors[DOORS], bool *blind)
+{
+    int count = 0;
+    *blind = false;
+    doors[count++] = (struct pollfd){.fd = s->wake[0], .events = POLLIN};
+    for (int i = 0; i < s->job_count && count < DOORS; i++)
+        if (s->jobs[i]->process.door >= 0)
+            doors[count++] = (struct pollfd){.fd = s->jobs[i]->process.door, .events = POLLIN};
+    for (const errand *e = s->errands; e; e = e->next)
+        for (int k = 0; k < e->count; k++) {
+            const child *one = &e->children[k];
+            if (one->door >= 0 && count < DOORS)
+                doors[count++] = (struct pollfd){.fd = one->door, .events = POLLIN};
+            *blind = *blind || (one->pid > 0 && !one->ended && one->door < 0);
+        }
+    return count;
+}
+
+/* Until something happens, or it is time to look. */
+static void rest(server *s)
+{
+    struct pollfd doors[DOORS];
+    char bytes[64];
+    bool blind;
+    const int count = gather_doors(s, doors, &blind);
+    const bool busy = jobs_count(s, STATE_running) > 0;
+    const int milliseconds = blind ? 10 : s->errands ? 50 : busy ? 100 : 500;
+    pthread_mutex_unlock(&s->lock);
+    (void)poll(doors, (nfds_t)count, milliseconds);
+    if (doors[0].revents)
+        (void)!read(s->wake[0], bytes, sizeof bytes);
+    pthread_mutex_lock(&s->lock);
+}
+
+/* Jobs end with the server that was asked to; what waits goes on with the next. */
+static void end_jobs(server *s)
+{
+    for (int i = 0; i < s->job_count; i++) {
+        job *j = s->jobs[i];
+        if (j->state != STATE_running)
+            continue;
+        if (!j->asked)
+            snprintf(j->message, sizeof j->message, "the server was stopped");
+        job_cancel(j);
+    }
+    while (jobs_count(s, STATE_running) > 0) {
+        follow_jobs(s);
+        rest(s);
+    }
+}
+
+int watch_run(server *s)
+{
+    double last_beat = cli_clock();
+    send_probe(s);
+    pthread_mutex_lock(&s->lock);
+    while (!signals_came()) {
+        jobs_sweep(s);
+        jobs_save(s);
+        follow_errands(s);
+        follow_jobs(s);
+        if (cli_clock() - last_beat > beat) {
+            last_beat = cli_clock();
+            streams_wake(s, NULL);
+        }
+        rest(s);
+    }
+    s->stopping = true;
+    follow_errands(s);
+    end_jobs(s);
+    jobs_save(s);
+    streams_wake(s, NULL);
+    pthread_mutex_unlock(&s->lock);
+    return EXIT_DONE;
+}
