@@ -337,7 +337,8 @@ static void note_unread(solve_job *job)
     job->results->reason = SPRY_REASON_STOPPED;
     job->results->residual = job->results->true_residual = job->results->initial_residual = NAN;
     job->results->read_seconds = job->read_seconds;
-    snprintf(job->results->detail, sizeof job->results->detail, "while the system was read");
+    snprintf(job->results->detail, sizeof job->results->detail, "while the system was %s",
+             job->options->plan && job->A ? "looked at" : "read");
 }
 
 /* A stop that was asked for was for the iteration: what it came to is written. On ranks while each

@@ -194,7 +194,9 @@ static spry_status list_next(const spry_solver *solver, spry_plan *p)
         if (a->seconds > 0)
             base_text_put(&t, ", about %.2g s", a->seconds);
     }
-    return base_text_take(&t, &p->next);
+    const spry_status status = base_text_take(&t, &p->next);
+    base_free(solver->ctx, t.text);
+    return status;
 }
 
 static spry_status foretell(spry_solver *solver, int systems, spry_plan *p)

@@ -695,7 +695,10 @@ static spry_status begin_attempt(spry_solver *solver, solver_outlook *o)
     o->uses_precon = p->uses_precon;
     const int64_t before = ctx->memory_now;
     drop_begun(solver);
-    if (!solver->given_precon || !p->uses_precon)
+    if (solver->made > STAGE_PRECON && strcmp(o->precon, solver->precon_spec) == 0)
+        o->forecast = (precon_forecast){
+            .known = true, .reads = solver->own_precon ? solver->own_precon->own_bytes : 0};
+    else if (!solver->given_precon || !p->uses_precon)
         SPRY_GO(ctx, precon_begin(ctx, solver->matrix, solver_operator(solver), o->precon,
                                   &o->forecast, &solver->begun));
     memcpy(solver->begun_spec, o->precon, sizeof solver->begun_spec);
