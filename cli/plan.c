@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-int plan_make(solve_job *job)
+int solve_plan(solve_job *job)
 {
     progress_note(&job->line, PHASE_CHECK, "planning");
     spry_status status = spry_solver_set_matrix(job->solver, job->A);
@@ -66,7 +66,7 @@ static void print_seconds(const solve_job *job, FILE *out)
                 text_seconds(p->least_seconds), text_seconds(p->most_seconds));
 }
 
-void plan_print(const solve_job *job, FILE *out)
+void solve_plan_print(const solve_job *job, FILE *out)
 {
     const spry_plan *p = &job->plan;
     fprintf(out, "plan       %s: %s x %s, %s entries, %s\n", text_name(job->arguments->operands[0]),
@@ -84,7 +84,7 @@ void plan_print(const solve_job *job, FILE *out)
 /* --- for programs --------------------------------------------------------------------------------
  */
 
-void plan_json(json *j, const char *key, const solve_job *job)
+void solve_plan_json(json *j, const char *key, const solve_job *job)
 {
     const spry_plan *p = &job->plan;
     json_open(j, key, '{');
@@ -129,7 +129,7 @@ void plan_json(json *j, const char *key, const solve_job *job)
 static void write_json(FILE *out, const void *data)
 {
     json j = {.out = out};
-    plan_json(&j, NULL, data);
+    solve_plan_json(&j, NULL, data);
 }
 
 /* --- the command ---------------------------------------------------------------------------------
@@ -157,11 +157,11 @@ static int plan(solve_job *job)
     progress_note(&job->line, PHASE_READ, "reading the system");
     exit_status = solve_read(job);
     if (exit_status == EXIT_DONE)
-        exit_status = plan_make(job);
+        exit_status = solve_plan(job);
     progress_clear(&job->line);
     signals_unwatch();
     if (exit_status == EXIT_DONE && !(o->json && file_is_stdout(o->json)))
-        plan_print(job, stdout);
+        solve_plan_print(job, stdout);
     if (exit_status == EXIT_DONE && o->json)
         exit_status = file_write_text(job->ctx, o->json, write_json, job);
     progress_finish(&job->line, 0, NAN);

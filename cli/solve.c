@@ -397,9 +397,9 @@ static int tell_plan(solve_job *job)
     const solve_options *o = job->options;
     const bool taken =
         (o->output && file_is_stdout(o->output)) || (o->json && file_is_stdout(o->json));
-    const int exit_status = plan_make(job);
+    const int exit_status = solve_plan(job);
     if (exit_status == EXIT_DONE && !o->quiet)
-        plan_print(job, taken ? stderr : stdout);
+        solve_plan_print(job, taken ? stderr : stdout);
     progress_note(&job->line, PHASE_SETUP, "setting up");
     return exit_status;
 }

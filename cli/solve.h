@@ -80,9 +80,9 @@ typedef struct solve_job {
 spry_option_list solve_own_options(void);
 int solve_make_solver(solve_job *job);
 /* plan.c: makes job->plan of what was read; prints it; as an object. */
-int plan_make(solve_job *job);
-void plan_print(const solve_job *job, FILE *out);
-void plan_json(json *j, const char *key, const solve_job *job);
+int solve_plan(solve_job *job);
+void solve_plan_print(const solve_job *job, FILE *out);
+void solve_plan_json(json *j, const char *key, const solve_job *job);
 /* On ranks (solve_ranks.c), without them nothing: each keeps its rows of the system that all have
  * read; x as a whole, on all of them; the record of what each has done. */
 int solve_spread(solve_job *job);

@@ -283,7 +283,7 @@ static void json_result(json *j, const solve_job *job, int k, const spry_diagnos
     json_close(j, ']');
     solve_json_ranks(j, job);
     if (job->planned)
-        plan_json(j, "plan", job);
+        solve_plan_json(j, "plan", job);
     json_real(j, "backward_error", job->errors[k].backward);
     json_real(j, "error_bound", job->errors[k].bound);
     if (found || r->converged || r->reason == SPRY_REASON_ACCEPTED)

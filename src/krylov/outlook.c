@@ -5,6 +5,8 @@
  */
 #include "krylov/solver.h"
 
+#include "device/formats.h"
+
 #include <math.h>
 #include <spry/plan.h>
 
@@ -49,10 +51,10 @@ static void guess_iterations(const spry_solver *solver, const solver_outlook *o,
     const double products = solver_guess(o->method, o->precon, p->rows, INT64_MAX);
     const double each = o->products > 1.5 ? 2 : 1; /* as solver_guess() counts them */
     const double guess = tol * (tried ? told : products) / each;
-    const double range = tried ? trial : rule;
+    const double times = tried ? trial : rule;
     p->iterations = clip(guess, solver);
-    p->least_iterations = clip(guess / range, solver);
-    p->most_iterations = clip(guess * range, solver);
+    p->least_iterations = clip(guess / times, solver);
+    p->most_iterations = clip(guess * times, solver);
 }
 
 /* --- bytes ---------------------------------------------------------------------------------------
