@@ -23,6 +23,7 @@
          "whether rows or columns of B and C lie together")                                        \
     item(PATH, chart, NULL, 0, 0, NULL, "draw the figures, an SVG file")                           \
     CLI_JSON(item, "print the figures")                                                            \
+    CLI_PROGRESS(item)                                                                             \
     CLI_REPORT(item)
 
 typedef struct bench_options {
@@ -223,8 +224,9 @@ static spry_status raise_ceilings(spry_context *ctx, const spry_device *device,
 
 /* Memory is measured beside every matrix that comes from it, and once at least. */
 static spry_status measure_all(spry_context *ctx, const bench_options *o, int columns,
-                               const char *const *names, int count, bench_data *d)
+                               const char *const *names, int count, progress *line, bench_data *d)
 {
+    char text[256];
     spry_device_info device = {0};
     const char *place = d->device ? spry_device_name(d->device) : "cpu";
     for (int i = 0; spry_device_describe(ctx, i, &device); i++)
@@ -233,6 +235,8 @@ static spry_status measure_all(spry_context *ctx, const bench_options *o, int co
     spry_status status = SPRY_STATUS_OK;
     for (int i = 0; i < count && status == SPRY_STATUS_OK; i++) {
         const int first = d->count;
+        snprintf(text, sizeof text, "measuring %s, %d of %d", text_name(names[i]), i + 1, count);
+        progress_note(line, PHASE_TUNE, text);
         status = measure(ctx, o, columns, names[i], d);
         bool large = false;
         for (int k = first; k < d->count; k++)
@@ -261,10 +265,13 @@ static int run(spry_context *ctx, const cli_arguments *a)
     int given = a->count - 1, count = given ? given : USUAL;
     bench_data data = {
         .records = cli_alloc((size_t)count * (size_t)count_words(words) * sizeof *data.records)};
+    progress line;
+    progress_start_as(&line, o->progress, false, 0);
     spry_status status = cli_open_device(ctx, o->device, &data.device);
     if (status == SPRY_STATUS_OK)
         status = measure_all(ctx, o, spmm ? (int)o->columns : 0, given ? a->operands + 1 : usual,
-                             count, &data);
+                             count, &line, &data);
+    progress_clear(&line);
     int exit_status = EXIT_DONE;
     if (status != SPRY_STATUS_OK)
         exit_status = cli_failed(ctx, status);
@@ -281,6 +288,7 @@ static int run(spry_context *ctx, const cli_arguments *a)
                                .bench = &data,
                                .place = data.device ? spry_device_name(data.device) : "cpu"},
                        o->report);
+    progress_finish(&line, 0, NAN);
     free(data.records);
     return exit_status;
 }

@@ -74,9 +74,9 @@ struct cli_command {
     int (*run)(spry_context *ctx, const cli_arguments *arguments);
 };
 
-extern const cli_command command_solve, command_info, command_doctor, command_gen, command_convert,
-    command_bench, command_devices, command_tune, command_plot, command_report, command_explain,
-    command_help, command_version, command_completion, command_manual;
+extern const cli_command command_solve, command_plan, command_info, command_doctor, command_gen,
+    command_convert, command_bench, command_devices, command_tune, command_plot, command_report,
+    command_explain, command_help, command_version, command_completion, command_manual;
 /* The commands of the program in the order of the overview; NULL past the last. */
 const cli_command *cli_command_at(int index);
 /* By name; NULL after a message that suggests the nearest. */

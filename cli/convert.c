@@ -1,6 +1,7 @@
 /* spry convert: a matrix or vector from one file format to another. */
 #include "output.h"
 
+#include <math.h>
 #include <string.h>
 
 #define CONVERT_OPTIONS(item)                                                                      \
@@ -22,6 +23,7 @@
          "file for the order: for each new row (with --match: column) the old one, from 0")        \
     item(PATH, row_perm_out, NULL, 0, 0, NULL,                                                     \
          "file for the order of the rows by --match and --reorder together")                       \
+    CLI_PROGRESS(item)                                                                             \
     item(BOOL, quiet, "no", 0, 0, NULL, "print nothing but errors")
 
 typedef struct convert_options {
@@ -38,19 +40,22 @@ static spry_option_list own_options(void)
     return CLI_LIST(rows);
 }
 
-static void tell(const cli_arguments *a, const char *what, double seconds)
+static void tell(const cli_arguments *a, const char *what, progress *line)
 {
     const convert_options *o = a->fields[0];
+    progress_clear(line);
     if (!o->quiet && !file_is_stdout(a->operands[1]))
-        printf("%s: %s, written in %s\n", text_name(a->operands[1]), what, text_seconds(seconds));
+        printf("%s: %s, written in %s\n", text_name(a->operands[1]), what,
+               text_seconds(cli_clock() - line->start));
 }
 
-static spry_status convert_vector(spry_context *ctx, const cli_arguments *a, double begin)
+static spry_status convert_vector(spry_context *ctx, const cli_arguments *a, progress *line)
 {
     spry_vector *v = NULL;
     char what[128];
     spry_status status = spry_vector_read(ctx, a->operands[0], &v);
     if (status == SPRY_STATUS_OK) {
+        progress_note(line, PHASE_FINISH, "writing");
         if (!file_is_stdout(a->operands[1]))
             signals_watch(ctx);
         status = file_write_vector(v, 1, a->operands[1]);
@@ -59,7 +64,7 @@ static spry_status convert_vector(spry_context *ctx, const cli_arguments *a, dou
     if (status == SPRY_STATUS_OK) {
         snprintf(what, sizeof what, "vector of %s numbers, %s", text_count(spry_vector_size(v)),
                  text_type(spry_vector_type(v)));
-        tell(a, what, cli_clock() - begin);
+        tell(a, what, line);
     }
     spry_vector_free(v);
     return status;
@@ -193,7 +198,7 @@ static int check_extras(spry_context *ctx, const cli_arguments *a)
 }
 
 /* Reads as a matrix; *vector says that it should have been the other way. */
-static spry_status convert_matrix(spry_context *ctx, const cli_arguments *a, double begin,
+static spry_status convert_matrix(spry_context *ctx, const cli_arguments *a, progress *line,
                                   bool *vector)
 {
     const convert_options *o = a->fields[0];
@@ -202,11 +207,13 @@ static spry_status convert_matrix(spry_context *ctx, const cli_arguments *a, dou
     spry_status status = spry_matrix_read(ctx, a->operands[0], &A);
     if (status == SPRY_STATUS_OK)
         *vector = *vector && (spry_matrix_rows(A) == 1 || spry_matrix_cols(A) == 1);
+    progress_note(line, PHASE_SETUP, "scaling and ordering");
     if (status == SPRY_STATUS_OK && !*vector && scales(o))
         status = scale(o, A);
     if (status == SPRY_STATUS_OK && !*vector && orders(o))
         status = reorder(ctx, o, &A);
     if (status == SPRY_STATUS_OK && !*vector) {
+        progress_note(line, PHASE_FINISH, "writing");
         if (!file_is_stdout(a->operands[1]))
             signals_watch(ctx);
         status = file_write_matrix(A, a->operands[1]);
@@ -215,7 +222,7 @@ static spry_status convert_matrix(spry_context *ctx, const cli_arguments *a, dou
                  text_count(spry_matrix_cols(A)), text_count(spry_matrix_nnz(A)),
                  text_type(spry_matrix_type(A)));
         if (status == SPRY_STATUS_OK)
-            tell(a, what, cli_clock() - begin);
+            tell(a, what, line);
     }
     spry_matrix_free(A);
     return status;
@@ -229,14 +236,17 @@ static int run(spry_context *ctx, const cli_arguments *a)
         exit_status = check_extras(ctx, a);
     if (exit_status != EXIT_DONE)
         return exit_status;
-    double begin = cli_clock();
+    progress line;
+    progress_start_as(&line, o->progress, o->quiet || file_is_stdout(a->operands[1]), 0);
+    progress_note(&line, PHASE_READ, "reading");
     bool from_stdin = strcmp(a->operands[0], "-") == 0; /* cannot be read twice */
     bool vector = o->as == AS_AUTO && !from_stdin && !scales(o) && !orders(o);
     spry_status status = SPRY_STATUS_OK;
     if (o->as != AS_VECTOR)
-        status = convert_matrix(ctx, a, begin, &vector);
+        status = convert_matrix(ctx, a, &line, &vector);
     if (status == SPRY_STATUS_OK && (vector || o->as == AS_VECTOR))
-        status = convert_vector(ctx, a, begin);
+        status = convert_vector(ctx, a, &line);
+    progress_finish(&line, 0, NAN);
     return status == SPRY_STATUS_OK ? EXIT_DONE : cli_failed(ctx, status);
 }
 

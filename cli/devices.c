@@ -146,7 +146,7 @@ static void show_progress(void *data, int done, int all)
 {
     char line[96];
     snprintf(line, sizeof line, "%d of %d programs", done, all);
-    progress_note(data, line);
+    progress_note(data, PHASE_SETUP, line);
 }
 
 static spry_status prepare(spry_context *ctx, const devices_options *o, const char *name)

@@ -3,8 +3,11 @@
 #include "page.h"
 #include "system.h"
 
+#include <math.h>
+
 #define DOCTOR_OWN(item)                 \
     CLI_JSON(item, "print the findings") \
+    CLI_PROGRESS(item)                   \
     CLI_REPORT(item)
 
 typedef struct own_fields {
@@ -26,6 +29,7 @@ typedef struct doctor_job {
     spry_matrix *A;
     spry_vector *b;
     spry_diagnosis found;
+    progress line;
 } doctor_job;
 
 static spry_status diagnose(doctor_job *job)
@@ -33,9 +37,11 @@ static spry_status diagnose(doctor_job *job)
     const cli_arguments *a = job->arguments;
     char options[CLI_WORDS];
     findings_names(a, options, sizeof options);
+    progress_note(&job->line, PHASE_CHECK, "asking the doctor");
     signals_watch(job->ctx);
     const spry_status status = spry_diagnose(job->A, job->b, options, NULL, &job->found);
     signals_unwatch();
+    progress_clear(&job->line);
     return status;
 }
 
@@ -118,13 +124,18 @@ static int run(spry_context *ctx, const cli_arguments *a)
     int exit_status = check_output(&job);
     if (exit_status != EXIT_DONE)
         return exit_status;
+    const own_fields *o = a->fields[0];
+    progress_start_as(&job.line, o->progress, false, 0);
+    progress_note(&job.line, PHASE_READ, "reading the system");
     spry_status status = system_read(ctx, a, &job.A, &job.b);
+    progress_clear(&job.line);
     if (status == SPRY_STATUS_OK)
         status = diagnose(&job);
     if (status == SPRY_STATUS_OK || (status == SPRY_STATUS_INTERRUPTED && job.found.findings))
         exit_status = report(&job);
     if (status != SPRY_STATUS_OK)
         exit_status = cli_failed(ctx, status);
+    progress_finish(&job.line, 0, NAN);
     spry_diagnosis_clear(ctx, &job.found);
     spry_vector_free(job.b);
     spry_matrix_free(job.A);

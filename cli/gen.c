@@ -1,11 +1,13 @@
 /* spry gen: matrices made to order. */
 #include "listing.h"
 
+#include <math.h>
 #include <string.h>
 
 #define GEN_OPTIONS(item)                                                                          \
     item(PATH, output, NULL, 0, 0, NULL, "file for the matrix; Matrix Market to stdout otherwise") \
     item(PATH, rhs, NULL, 0, 0, NULL, "file for b = A * ones, so that the solution is known")      \
+    CLI_PROGRESS(item)                                                                             \
     item(BOOL, quiet, "no", 0, 0, NULL, "print nothing but errors")
 
 typedef struct own_fields {
@@ -145,10 +147,14 @@ static int run(spry_context *ctx, const cli_arguments *a)
         return exit_status;
 
     spry_matrix *A = NULL;
+    progress line;
     double begin = cli_clock();
+    progress_start_as(&line, o->progress, o->quiet || file_is_stdout(o->output), 0);
+    progress_note(&line, PHASE_SETUP, "making the matrix");
     spry_status status =
         base_path ? make_tiled(ctx, a, base_path, &A) : spry_generate(ctx, kind, NULL, &A);
     double made = cli_clock();
+    progress_note(&line, PHASE_FINISH, "writing the matrix");
     if (!file_is_stdout(o->output)) /* from here on there is something to clear away */
         signals_watch(ctx);
     if (status == SPRY_STATUS_OK)
@@ -157,6 +163,7 @@ static int run(spry_context *ctx, const cli_arguments *a)
     if (status == SPRY_STATUS_OK && o->rhs)
         status = write_rhs(ctx, A, o->rhs);
     signals_unwatch();
+    progress_finish(&line, 0, NAN);
     if (status == SPRY_STATUS_OK)
         tell(o, kind, A, made - begin, written - made);
     spry_matrix_free(A);

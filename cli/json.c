@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void quote(FILE *out, const char *text)
 {
@@ -26,7 +27,7 @@ static void quote(FILE *out, const char *text)
  */
 static void begin(json *j, const char *key, bool number)
 {
-    bool inside = j->depth > 0, same_line = number && !key;
+    bool inside = j->depth > 0, same_line = j->flat || (number && !key);
     if (inside && j->filled[j->depth])
         fputs(same_line ? ", " : ",", j->out);
     if (inside && !same_line)
@@ -89,4 +90,15 @@ void json_bool(json *j, const char *key, bool value)
 {
     begin(j, key, false);
     fputs(value ? "true" : "false", j->out);
+}
+
+void json_lines(json *j, const char *lines)
+{
+    char line[512];
+    for (const char *p = lines ? lines : ""; *p; p += *p == '\n') {
+        size_t length = strcspn(p, "\n");
+        snprintf(line, sizeof line, "%.*s", (int)length, p);
+        json_text(j, NULL, cli_spell(line));
+        p += length;
+    }
 }

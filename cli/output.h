@@ -54,6 +54,7 @@ void table_print(table *t, FILE *out); /* frees it */
 /* json.c. Commas and indents come by themselves; keys are NULL inside lists. */
 typedef struct json {
     FILE *out;
+    bool flat; /* all of it on one line */
     int depth;
     /* Of the object or list of each depth: something precedes; it was a number of a list. */
     bool filled[8], one_line[8];
@@ -64,22 +65,56 @@ void json_text(json *j, const char *key, const char *text); /* NULL gives null *
 void json_real(json *j, const char *key, double value);     /* null when not finite */
 void json_int(json *j, const char *key, int64_t value);
 void json_bool(json *j, const char *key, bool value);
+void json_lines(json *j, const char *lines); /* of a text (NULL: none), each as one of a list */
 
-/* progress.c. One line on a terminal, rewritten in place. */
+/*
+ * progress.c. What goes on, on the standard error: one line on a terminal, rewritten in place; with
+ * --progress json an object a line, which docs/cli.md describes.
+ */
+enum { PROGRESS_AUTO, PROGRESS_JSON, PROGRESS_NONE };
+#define CLI_PROGRESS(item)                                                                   \
+    item(WORD, progress, "auto", 0, 0, "auto json none",                                     \
+         "what is told on the standard error while it works: a line on a terminal, or, for " \
+         "programs, an object of JSON a line")
+typedef enum progress_phase {
+    PHASE_READ,
+    PHASE_CHECK,
+    PHASE_TUNE,
+    PHASE_SETUP,
+    PHASE_ITERATE,
+    PHASE_FINISH
+} progress_phase;
 typedef struct progress {
     bool shown, drawn, begun;
+    bool json, untold;  /* objects are told; the last state was not, as it came too soon */
     double start, last; /* seconds */
     double target;      /* log10 of the residual asked for */
     struct {
         int64_t iteration;
         double log;
     } old, recent; /* where the rate is measured from */
+    struct {
+        int64_t iteration;
+        double seconds;
+    } first; /* that was heard of */
+    /* What is told. */
+    progress_phase phase;
+    int64_t iteration;
+    double residual, rate, left; /* NaN: not known */
+    char method[32], precon[32];
 } progress;
 void progress_start(progress *p, bool quiet, double tol);
-void progress_note(progress *p, const char *text);
+void progress_start_as(progress *p, int how, bool quiet, double tol);
+/* A phase begins, and what it is called on a terminal. */
+void progress_note(progress *p, progress_phase phase, const char *text);
+/* What solves, for the objects that follow. */
+void progress_names(progress *p, const char *method, const char *precon);
 void progress_step(progress *p, int64_t iteration, double residual);
 /* So much of the whole (0 to 1) is done, and a few words on it; seldom enough to cost nothing. */
 void progress_part(progress *p, double part, const char *text);
+/* The line goes; what was not told is. */
 void progress_clear(progress *p);
+/* The last object: where it came to, after so many iterations (0: there were none). */
+void progress_finish(progress *p, int64_t iteration, double residual);
 
 #endif

@@ -1,19 +1,28 @@
-/* The progress line: on the standard error, and only when that is a terminal. */
+/* What goes on: on the standard error, as a line on a terminal, or as objects of JSON. */
 #include "output.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-static const double interval = 0.1; /* seconds between two drawings */
+/* Seconds between two drawings, and between two objects. */
+static const double drawing = 0.1, telling = 0.05;
+
+void progress_start_as(progress *p, int how, bool quiet, double tol)
+{
+    memset(p, 0, sizeof *p);
+    p->json = how == PROGRESS_JSON && !ranks_silent();
+    p->shown = how == PROGRESS_AUTO && !quiet && isatty(STDERR_FILENO);
+    p->start = cli_clock();
+    p->target = log10(tol);
+    p->residual = p->rate = p->left = NAN;
+}
 
 void progress_start(progress *p, bool quiet, double tol)
 {
-    memset(p, 0, sizeof *p);
-    p->shown = !quiet && isatty(STDERR_FILENO);
-    p->start = cli_clock();
-    p->target = log10(tol);
+    progress_start_as(p, PROGRESS_AUTO, quiet, tol);
 }
 
 /* Draws over the last line, cut to the terminal's width so that it stays one line. */
@@ -28,49 +37,110 @@ static void draw(progress *p, const char *text)
     p->drawn = true;
 }
 
-void progress_note(progress *p, const char *text)
+/* The state as an object, written at once: others write there, too. Without memory it is not. */
+static void tell(progress *p)
+{
+    static const char *const phases[] = {"read", "check", "tune", "setup", "iterate", "finish"};
+    char *text = NULL;
+    size_t length = 0;
+    json j = {.out = open_memstream(&text, &length), .flat = true};
+    p->untold = false;
+    p->last = cli_clock();
+    if (!j.out)
+        return;
+    json_open(&j, NULL, '{');
+    json_text(&j, "phase", phases[p->phase]);
+    json_int(&j, "iteration", p->iteration);
+    json_real(&j, "residual", p->residual);
+    json_real(&j, "rate", p->rate);
+    json_real(&j, "seconds", p->last - p->start);
+    json_real(&j, "left", p->left);
+    json_text(&j, "method", *p->method ? p->method : NULL);
+    json_text(&j, "precon", *p->precon ? p->precon : NULL);
+    json_close(&j, '}');
+    if (fclose(j.out) == 0)
+        fwrite(text, 1, length, stderr);
+    fflush(stderr);
+    free(text);
+}
+
+void progress_note(progress *p, progress_phase phase, const char *text)
 {
     if (p->shown)
         draw(p, text);
+    if (!p->json)
+        return;
+    if (p->untold)
+        tell(p);
+    p->phase = phase;
+    p->left = NAN;
+    tell(p);
 }
 
-/* Iterations still to do if the residual keeps falling as it did over the last half; 0 unknown. */
-static double remaining(const progress *p, int64_t iteration, double level)
+void progress_names(progress *p, const char *method, const char *precon)
 {
-    double steps = (double)(iteration - p->old.iteration);
-    double fall = steps > 0 ? (p->old.log - level) / steps : 0;
-    return fall > 0 ? ceil((level - p->target) / fall) : 0;
+    snprintf(p->method, sizeof p->method, "%s", method);
+    snprintf(p->precon, sizeof p->precon, "%s", precon);
+}
+
+/* The rate over the last half, and the seconds that are left if the residual keeps falling so. */
+static void look_ahead(progress *p, double level, double now)
+{
+    const double steps = (double)(p->iteration - p->old.iteration);
+    const double fall = steps > 0 ? (p->old.log - level) / steps : NAN;
+    const double done = (double)(p->iteration - p->first.iteration);
+    p->rate = pow(10, -fall);
+    p->left = fall > 0 && done > 0
+                  ? fmax(level - p->target, 0) / fall * (now - p->first.seconds) / done
+                  : NAN;
+}
+
+static void draw_step(progress *p, double now)
+{
+    char text[200], rate[32] = "", left[64] = "";
+    if (isfinite(p->rate))
+        snprintf(rate, sizeof rate, "rate %.2f  ", p->rate);
+    if (isfinite(p->left))
+        snprintf(left, sizeof left, ", about %s to go", text_seconds(p->left));
+    snprintf(text, sizeof text, "iteration %s  residual %.2e  %s%s%s", text_count(p->iteration),
+             p->residual, rate, text_seconds(now - p->start), left);
+    draw(p, text);
+    p->last = now;
 }
 
 void progress_step(progress *p, int64_t iteration, double residual)
 {
-    double level = residual > 0 ? log10(residual) : p->target;
-    if (!p->begun) {
+    const double level = residual > 0 ? log10(residual) : p->target;
+    if (!p->shown && !p->json)
+        return;
+    const double now = cli_clock();
+    if (!p->begun || iteration < p->recent.iteration) { /* the next attempt may count anew */
         p->begun = true;
-        p->old.iteration = p->recent.iteration = iteration;
+        p->old.iteration = p->recent.iteration = p->first.iteration = iteration;
         p->old.log = p->recent.log = level;
+        p->first.seconds = now;
     } else if (iteration >= 2 * p->recent.iteration) {
         p->old = p->recent;
         p->recent.iteration = iteration;
         p->recent.log = level;
     }
-    double now = cli_clock();
-    if (!p->shown || now - p->last < interval)
+    p->phase = PHASE_ITERATE;
+    p->iteration = iteration;
+    p->residual = residual;
+    p->untold = true;
+    if (now - p->last < (p->json ? telling : drawing))
         return;
-    char text[200], left[64] = "";
-    double more = remaining(p, iteration, level);
-    if (more > 0 && more < 1e12)
-        snprintf(left, sizeof left, ", about %s to go", text_count((int64_t)more));
-    snprintf(text, sizeof text, "iteration %s  residual %.2e  %s%s", text_count(iteration),
-             residual, text_seconds(now - p->start), left);
-    draw(p, text);
-    p->last = now;
+    look_ahead(p, level, now);
+    if (p->json)
+        tell(p);
+    else
+        draw_step(p, now);
 }
 
 void progress_part(progress *p, double part, const char *text)
 {
     const double now = cli_clock(), spent = now - p->start;
-    if (!p->shown || now - p->last < interval)
+    if (!p->shown || now - p->last < drawing)
         return;
     char line[200], left[64] = "";
     if (part > 0 && part < 1)
@@ -87,4 +157,18 @@ void progress_clear(progress *p)
         fflush(stderr);
     }
     p->drawn = false;
+    if (p->json && p->untold)
+        tell(p);
+}
+
+void progress_finish(progress *p, int64_t iteration, double residual)
+{
+    progress_clear(p);
+    if (!p->json)
+        return;
+    p->phase = PHASE_FINISH;
+    p->iteration = iteration;
+    p->residual = residual;
+    p->left = 0;
+    tell(p);
 }

@@ -15,6 +15,7 @@
          "a +: \"auto cg+jacobi gmres:restart=20+ilu\"")                                          \
     item(BOOL, solve, "yes", 0, 0, NULL, "solve, and show how residuals fell")                    \
     item(BOOL, tune, "yes", 0, 0, NULL, "compare storage formats by the clock")                   \
+    CLI_PROGRESS(item)                                                                            \
     item(BOOL, quiet, "no", 0, 0, NULL, "print nothing but errors")
 
 typedef struct report_options {
@@ -210,7 +211,7 @@ static spry_status solve_all(report_job *job)
          p += strspn(p, " ")) {
         snprintf(spec, sizeof spec, "%.*s", (int)strcspn(p, " "), p);
         p += strcspn(p, " ");
-        progress_note(&job->line, "solving");
+        progress_note(&job->line, PHASE_SETUP, "solving");
         status = solve_one(job, spec);
     }
     return status;
@@ -218,14 +219,14 @@ static spry_status solve_all(report_job *job)
 
 static spry_status gather(report_job *job)
 {
-    progress_note(&job->line, "reading the system");
+    progress_note(&job->line, PHASE_READ, "reading the system");
     spry_status status = read_system(job);
-    progress_note(&job->line, "asking the doctor");
+    progress_note(&job->line, PHASE_CHECK, "asking the doctor");
     if (status == SPRY_STATUS_OK)
         status = diagnose(job);
     if (status != SPRY_STATUS_OK || is_spoilt(job))
         return status;
-    progress_note(&job->line, "comparing storage formats");
+    progress_note(&job->line, PHASE_TUNE, "comparing storage formats");
     if (job->options->tune && spry_tune(job->A, "always=yes", &job->tuned) == SPRY_STATUS_OK)
         job->was_tuned = job->tuned.count > 0;
     return job->options->solve ? solve_all(job) : SPRY_STATUS_OK;
@@ -264,12 +265,13 @@ static int run(spry_context *ctx, const cli_arguments *a)
     if (exit_status != EXIT_DONE)
         return exit_status;
     signals_watch(ctx);
-    progress_start(&job.line, job.options->quiet, 0);
+    progress_start_as(&job.line, job.options->progress, job.options->quiet, 0);
     const spry_status status = gather(&job);
     progress_clear(&job.line);
     signals_tell(NULL); /* the second still ends the program */
     exit_status = status == SPRY_STATUS_OK ? write_page(&job) : cli_failed(ctx, status);
     signals_unwatch();
+    progress_finish(&job.line, 0, NAN);
     for (int k = 0; k < job.run_count; k++) {
         page_run_clear(ctx, &job.runs[k]);
         spry_result_clear(ctx, &job.results[k]);

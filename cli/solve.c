@@ -11,7 +11,7 @@
 static const spry_option rows[] = {SOLVE_OPTIONS(SPRY_OPTION_ROW)};
 #undef OPTION_OWNER
 
-static spry_option_list own_options(void)
+spry_option_list solve_own_options(void)
 {
     return CLI_LIST(rows);
 }
@@ -32,6 +32,8 @@ static int check_outputs(const solve_job *job)
                                 outputs[i]);
     if (o->report && spry_context_ranks(job->ctx) > 1)
         return cli_fail(EXIT_INPUT, "--report needs all of A in one process: solve without ranks");
+    if (o->plan && (spry_context_ranks(job->ctx) > 1 || o->split[0]))
+        return cli_fail(EXIT_INPUT, "--plan is for solves in one process, without --split");
     for (int i = 0; i < 3; i++)
         if (page_check(job->ctx, job->arguments, o->report, outputs[i]) != EXIT_DONE)
             return EXIT_INPUT;
@@ -63,7 +65,7 @@ static spry_status check_method(solve_job *job)
     return status;
 }
 
-static int make_solver(solve_job *job)
+int solve_make_solver(solve_job *job)
 {
     spry_status status = spry_solver_new(job->ctx, &job->solver);
     if (status == SPRY_STATUS_OK)
@@ -185,6 +187,7 @@ static void write_checkpoint(solve_job *job, const spry_vector *x, int64_t itera
 static bool watch(void *data, int64_t iteration, double residual)
 {
     solve_job *job = data;
+    progress_names(&job->line, spry_solver_method(job->solver), spry_solver_precon(job->solver));
     progress_step(&job->line, iteration, residual);
     return true;
 }
@@ -304,8 +307,9 @@ static void note_refusal(solve_job *job)
 static bool is_watched(const solve_job *job)
 {
     return spry_context_ranks(job->ctx) == 1 ||
-           spry_context_agree(job->ctx, job->line.shown ? SPRY_STATUS_INTERRUPTED
-                                                        : SPRY_STATUS_OK) != SPRY_STATUS_OK;
+           spry_context_agree(job->ctx, job->line.shown || job->line.json
+                                            ? SPRY_STATUS_INTERRUPTED
+                                            : SPRY_STATUS_OK) != SPRY_STATUS_OK;
 }
 
 static int iterate(solve_job *job)
@@ -314,8 +318,11 @@ static int iterate(solve_job *job)
         spry_solver_set_watch(job->solver, watch, job);
     if (job->options->checkpoint)
         spry_solver_set_monitor(job->solver, keep, job);
-    spry_status status = job->in_file ? spry_solver_set_operator(job->solver, job->in_file)
-                                      : spry_solver_set_matrix(job->solver, job->A);
+    spry_status status = SPRY_STATUS_OK;
+    if (job->in_file)
+        status = spry_solver_set_operator(job->solver, job->in_file);
+    else if (!job->planned)
+        status = spry_solver_set_matrix(job->solver, job->A);
     if (status == SPRY_STATUS_OK)
         status = solve_columns(job);
     progress_clear(&job->line);
@@ -337,7 +344,8 @@ static void note_unread(solve_job *job)
     job->results->reason = SPRY_REASON_STOPPED;
     job->results->residual = job->results->true_residual = job->results->initial_residual = NAN;
     job->results->read_seconds = job->read_seconds;
-    snprintf(job->results->detail, sizeof job->results->detail, "while the system was read");
+    snprintf(job->results->detail, sizeof job->results->detail, "while the system was %s",
+             job->options->plan && job->A ? "looked at" : "read");
 }
 
 /* A stop that was asked for was for the iteration: what it came to is written. On ranks while each
@@ -391,6 +399,18 @@ static int report(const solve_job *job)
     return exit_status == EXIT_DONE && o->report ? solve_page(job) : exit_status;
 }
 
+static int tell_plan(solve_job *job)
+{
+    const solve_options *o = job->options;
+    const bool taken =
+        (o->output && file_is_stdout(o->output)) || (o->json && file_is_stdout(o->json));
+    const int exit_status = solve_plan(job);
+    if (exit_status == EXIT_DONE && !o->quiet)
+        solve_plan_print(job, taken ? stderr : stdout);
+    progress_note(&job->line, PHASE_SETUP, "setting up");
+    return exit_status;
+}
+
 static int solve(solve_job *job)
 {
     const double *tol = cli_field(job->arguments, spry_solver_options, "tol");
@@ -399,13 +419,14 @@ static int solve(solve_job *job)
     if (exit_status == EXIT_DONE)
         exit_status = solve_file_check(job);
     if (exit_status == EXIT_DONE)
-        exit_status = make_solver(job);
+        exit_status = solve_make_solver(job);
     exit_status = ranks_agree(job->ctx, exit_status);
     if (exit_status != EXIT_DONE)
         return exit_status;
     signals_watch(job->ctx);
-    progress_start(&job->line, job->options->quiet || ranks_silent(), tol ? *tol : 0);
-    progress_note(&job->line, "reading the system");
+    progress_start_as(&job->line, job->options->progress, job->options->quiet || ranks_silent(),
+                      tol ? *tol : 0);
+    progress_note(&job->line, PHASE_READ, "reading the system");
     driver_begin(job, &start);
     exit_status = solve_read_parts(job);
     if (exit_status == EXIT_DONE && !job->dealt)
@@ -418,10 +439,13 @@ static int solve(solve_job *job)
         exit_status = resumed == SPRY_STATUS_OK ? EXIT_DONE : cli_failed(job->ctx, resumed);
     }
     if (exit_status == EXIT_DONE) {
-        progress_note(&job->line, "measuring the memory, setting up");
+        progress_note(&job->line, PHASE_SETUP, "measuring the memory, setting up");
         measure_bandwidth(job);
         spry_context_free(start.ctx); /* the device is open by now */
         start.ctx = NULL;
+        exit_status = job->options->plan ? tell_plan(job) : EXIT_DONE;
+    }
+    if (exit_status == EXIT_DONE) {
         exit_status = iterate(job);
         if (exit_status == EXIT_DONE && !job->refused && is_told(job))
             compare_bandwidth(job);
@@ -452,20 +476,31 @@ static int solve(solve_job *job)
     return exit_status;
 }
 
+static void finish_progress(solve_job *job)
+{
+    const spry_result *r = job->results;
+    if (r)
+        progress_names(&job->line, r->method, r->precon);
+    progress_finish(&job->line, r ? r->iterations : 0, r ? r->true_residual : NAN);
+}
+
 static int run(spry_context *ctx, const cli_arguments *arguments)
 {
     solve_job job = {.ctx = ctx,
                      .arguments = arguments,
                      .options = arguments->fields[0],
-                     .found = SPRY_DIAGNOSIS_INIT};
+                     .found = SPRY_DIAGNOSIS_INIT,
+                     .plan = SPRY_PLAN_INIT};
     spry_context_set_log(ctx, log_during_solve, &job);
     int exit_status = solve(&job);
     signals_unwatch();
+    finish_progress(&job);
     for (int k = 0; job.results && k < job.count; k++)
         spry_result_clear(ctx, &job.results[k]);
     free(job.results);
     free(job.errors);
     spry_diagnosis_clear(ctx, &job.found);
+    spry_plan_clear(ctx, &job.plan);
     spry_solver_free(job.solver);
     solve_file_free(&job);
     spry_vector_free(job.x);
@@ -500,7 +535,7 @@ const cli_command command_solve = {
         "Exit status: 0 converged, or accepted by a rule of the method, 1 not converged, or "
         "singular (the best x is still written), 2 "
         "bad usage or input, 3 out of memory or disk space.",
-    .groups = (const cli_group[]){{"Options", own_options, NULL},
+    .groups = (const cli_group[]){{"Options", solve_own_options, NULL},
                                   {"Solver", spry_solver_options, "format memory"},
                                   {"Reading", spry_read_options, "expand"},
                                   {"Machine", spry_context_options, NULL},

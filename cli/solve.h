@@ -4,37 +4,41 @@
 
 #include "page.h"
 
-#define SOLVE_OPTIONS(item)                                                                     \
-    item(PATH, output, NULL, 0, 0, NULL, "file for x")                                          \
-    item(PATH, guess, NULL, 0, 0, NULL, "file with a first guess of x; zeros otherwise")        \
-    item(PATH, resume, NULL, 0, 0, NULL,                                                        \
-         "file of a checkpoint (.mtx) to go on from; one of another system is refused")         \
-    item(PATH, near_null, NULL, 0, 0, NULL,                                                     \
-         "file with vectors, one per column, that A makes nearly 0, for multigrid: rigid body " \
-         "modes of elasticity")                                                                 \
-    item(PATH, checkpoint, NULL, 0, 0, NULL,                                                    \
-         "file that gets x now and then, and at the end; "                                      \
-         "a .mtx can be gone on from by --resume")                                              \
-    item(REAL, checkpoint_every, "60", 0.01, 1e9, NULL, "seconds between two checkpoints")      \
-    CLI_JSON(item, "print the result record")                                                   \
-    CLI_REPORT(item)                                                                            \
-    item(TEXT, format, "auto", 0, 0, NULL,                                                      \
-         "storage format of A, with its options after a colon: sell:C=8,sigma=256; auto lets "  \
-         "the tuner choose, see `spry help tune`")                                              \
-    item(BOOL, memory, "yes", 0, 0, NULL,                                                       \
-         "remember in the tuner's folder what solved a matrix where something else did not, "   \
-         "and begin with it")                                                                   \
-    item(INT, out_of_core, "0", 0, 9e18, NULL,                                                  \
-         "A stays in its file (.spry), which is read again for every product: so many bytes, "  \
-         "512M or 4G, are for the rows that are in memory; 0: A is read into memory")           \
-    item(BOOL, mpi, "no", 0, 0, NULL,                                                           \
-         "solve on the ranks of MPI; by itself where mpirun has started several")               \
-    item(TEXT, shares, "auto", 0, 0, NULL,                                                      \
-         "what each rank has of the work: equal, numbers (14,1,1), or auto, measured where "    \
-         "some work on devices")                                                                \
-    item(TEXT, split, "", 0, 0, NULL,                                                           \
-         "solve by splitting A at the limits of ranks, which go on without waiting for each "   \
-         "other: mode=async,inner=ilu (docs/clusters.md)")                                      \
+#define SOLVE_OPTIONS(item)                                                                      \
+    item(PATH, output, NULL, 0, 0, NULL, "file for x")                                           \
+    item(PATH, guess, NULL, 0, 0, NULL, "file with a first guess of x; zeros otherwise")         \
+    item(PATH, resume, NULL, 0, 0, NULL,                                                         \
+         "file of a checkpoint (.mtx) to go on from; one of another system is refused")          \
+    item(PATH, near_null, NULL, 0, 0, NULL,                                                      \
+         "file with vectors, one per column, that A makes nearly 0, for multigrid: rigid body "  \
+         "modes of elasticity")                                                                  \
+    item(PATH, checkpoint, NULL, 0, 0, NULL,                                                     \
+         "file that gets x now and then, and at the end; "                                       \
+         "a .mtx can be gone on from by --resume")                                               \
+    item(REAL, checkpoint_every, "60", 0.01, 1e9, NULL, "seconds between two checkpoints")       \
+    CLI_JSON(item, "print the result record")                                                    \
+    CLI_REPORT(item)                                                                             \
+    item(BOOL, plan, "no", 0, 0, NULL,                                                           \
+         "say before the work what it will be and take, as `spry plan` does; what does not fit " \
+         "is not begun")                                                                         \
+    item(TEXT, format, "auto", 0, 0, NULL,                                                       \
+         "storage format of A, with its options after a colon: sell:C=8,sigma=256; auto lets "   \
+         "the tuner choose, see `spry help tune`")                                               \
+    item(BOOL, memory, "yes", 0, 0, NULL,                                                        \
+         "remember in the tuner's folder what solved a matrix where something else did not, "    \
+         "and begin with it")                                                                    \
+    item(INT, out_of_core, "0", 0, 9e18, NULL,                                                   \
+         "A stays in its file (.spry), which is read again for every product: so many bytes, "   \
+         "512M or 4G, are for the rows that are in memory; 0: A is read into memory")            \
+    item(BOOL, mpi, "no", 0, 0, NULL,                                                            \
+         "solve on the ranks of MPI; by itself where mpirun has started several")                \
+    item(TEXT, shares, "auto", 0, 0, NULL,                                                       \
+         "what each rank has of the work: equal, numbers (14,1,1), or auto, measured where "     \
+         "some work on devices")                                                                 \
+    item(TEXT, split, "", 0, 0, NULL,                                                            \
+         "solve by splitting A at the limits of ranks, which go on without waiting for each "    \
+         "other: mode=async,inner=ilu (docs/clusters.md)")                                       \
+    CLI_PROGRESS(item)                                                                           \
     item(BOOL, quiet, "no", 0, 0, NULL, "print nothing but errors and what --json asks for")
 
 typedef struct solve_options {
@@ -61,6 +65,8 @@ typedef struct solve_job {
     int64_t resumed;        /* iterations before the checkpoint that was gone on from */
     bool x_written;         /* to the file that -o names */
     progress line;
+    bool planned;
+    spry_plan plan;
     char warnings[CLI_WORDS]; /* of reading, one per line */
     double last_checkpoint;   /* when, in seconds */
     int64_t cache_bytes;      /* that hold all of A; 0: A is larger, or the cache is unknown */
@@ -75,6 +81,13 @@ typedef struct solve_job {
     int found_in;         /* the system they are about: the first that failed */
 } solve_job;
 
+/* Own options, which `plan` has some of; the solver with all that was said. */
+spry_option_list solve_own_options(void);
+int solve_make_solver(solve_job *job);
+/* plan.c: makes job->plan of what was read; prints it; as an object. */
+int solve_plan(solve_job *job);
+void solve_plan_print(const solve_job *job, FILE *out);
+void solve_plan_json(json *j, const char *key, const solve_job *job);
 /* On ranks (solve_ranks.c), without them nothing: each keeps its rows of the system that all have
  * read; x as a whole, on all of them; the record of what each has done. */
 int solve_spread(solve_job *job);

@@ -41,7 +41,7 @@ void solve_diagnose(solve_job *job)
     job->found_in = k;
     const bool ran = job->results[k].reason != SPRY_REASON_FAILED;
     tell_doctor(job, ran, options, sizeof options);
-    progress_note(&job->line, "asking the doctor");
+    progress_note(&job->line, PHASE_CHECK, "asking the doctor");
     spry_status status =
         spry_vector_new(job->ctx, spry_vector_type(job->b), n,
                         (char *)spry_vector_data(job->b) +

@@ -31,9 +31,13 @@ int solve_file_check(const solve_job *job)
     const struct {
         bool given;
         const char *name;
-    } needs[] = {{o->report != NULL, "report"},         {o->near_null != NULL, "near-null"},
-                 {o->checkpoint != NULL, "checkpoint"}, {o->resume != NULL, "resume"},
-                 {o->split[0] != '\0', "split"},        {spry_context_ranks(job->ctx) > 1, "mpi"}};
+    } needs[] = {{o->plan, "plan"},
+                 {o->report != NULL, "report"},
+                 {o->near_null != NULL, "near-null"},
+                 {o->checkpoint != NULL, "checkpoint"},
+                 {o->resume != NULL, "resume"},
+                 {o->split[0] != '\0', "split"},
+                 {spry_context_ranks(job->ctx) > 1, "mpi"}};
     if (o->out_of_core == 0)
         return EXIT_DONE;
     for (size_t k = 0; k < sizeof needs / sizeof *needs; k++)

@@ -240,18 +240,6 @@ void solve_findings(const solve_job *job, FILE *out)
         findings_print(out, &job->found, FINDINGS_SHOWN);
 }
 
-/* The lines of a text in an array. */
-static void json_lines(json *j, const char *lines)
-{
-    char line[512];
-    for (const char *p = lines ? lines : ""; *p; p += *p == '\n') {
-        size_t length = strcspn(p, "\n");
-        snprintf(line, sizeof line, "%.*s", (int)length, p);
-        json_text(j, NULL, cli_spell(line));
-        p += length;
-    }
-}
-
 /* `found` is NULL where the doctor was not asked about it: there is nothing to ask where it was
  * solved. */
 static void json_result(json *j, const solve_job *job, int k, const spry_diagnosis *found)
@@ -295,6 +283,8 @@ static void json_result(json *j, const solve_job *job, int k, const spry_diagnos
     json_lines(j, r->tried);
     json_close(j, ']');
     solve_json_ranks(j, job);
+    if (job->planned)
+        solve_plan_json(j, "plan", job);
     json_real(j, "backward_error", job->errors[k].backward);
     json_real(j, "error_bound", job->errors[k].bound);
     if (found || r->converged || r->reason == SPRY_REASON_ACCEPTED)

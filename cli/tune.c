@@ -3,10 +3,12 @@
 
 #include "page.h"
 
+#include <math.h>
 #include <string.h>
 
 #define TUNE_COMMAND_OPTIONS(item)                                                        \
     CLI_JSON(item, "print the table")                                                     \
+    CLI_PROGRESS(item)                                                                    \
     CLI_REPORT(item)                                                                      \
     item(TEXT, device, "auto", 0, 0, NULL,                                                \
          "where products will be: cpu (auto), or a device, as `spry devices` names them") \
@@ -199,7 +201,7 @@ static int forget(spry_context *ctx, const spry_matrix *A)
     return EXIT_DONE;
 }
 
-static int tune(spry_context *ctx, const cli_arguments *a, const spry_matrix *A)
+static int tune(spry_context *ctx, const cli_arguments *a, const spry_matrix *A, progress *line)
 {
     const tune_command_options *o = a->fields[0];
     spry_device *device = NULL;
@@ -211,10 +213,12 @@ static int tune(spry_context *ctx, const cli_arguments *a, const spry_matrix *A)
                       .cols = spry_matrix_cols(A),
                       .nnz = spry_matrix_nnz(A),
                       .type = spry_matrix_type(A)};
+    progress_note(line, PHASE_TUNE, "comparing storage formats");
     signals_watch(ctx);
     if (status == SPRY_STATUS_OK)
         status = spry_tune_on(device, A, NULL, &data.report);
     signals_unwatch();
+    progress_clear(line);
     int exit_status = EXIT_DONE;
     if (status != SPRY_STATUS_OK)
         exit_status = cli_failed(ctx, status);
@@ -251,10 +255,15 @@ static int run(spry_context *ctx, const cli_arguments *a)
     exit_status = page_check(ctx, a, o->report, o->json);
     if (exit_status != EXIT_DONE)
         return exit_status;
+    progress line;
+    progress_start_as(&line, o->progress, false, 0);
+    progress_note(&line, PHASE_READ, "reading the matrix");
     const spry_status status = spry_matrix_read(ctx, a->operands[0], &A);
-    if (status != SPRY_STATUS_OK)
-        return cli_failed(ctx, status);
-    exit_status = o->forget ? forget(ctx, A) : tune(ctx, a, A);
+    progress_clear(&line);
+    exit_status = status != SPRY_STATUS_OK ? cli_failed(ctx, status)
+                  : o->forget              ? forget(ctx, A)
+                                           : tune(ctx, a, A, &line);
+    progress_finish(&line, 0, NAN);
     spry_matrix_free(A);
     return exit_status;
 }

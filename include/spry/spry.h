@@ -15,6 +15,7 @@
 #include <spry/matrix.h>
 #include <spry/operator.h>
 #include <spry/options.h>
+#include <spry/plan.h>
 #include <spry/powers.h>
 #include <spry/precon.h>
 #include <spry/ranks.h>

@@ -82,7 +82,7 @@ static void measure_all(frontal *f, const int32_t *size)
 {
     const frontal_tree *t = &f->tree;
     frontal_forecast *c = &f->forecast;
-    int64_t stacks = 0, kept = 0, most = 0;
+    int64_t stacks = 0, kept = 0, most = 0, spare = 0;
     *c = (frontal_forecast){.fronts = t->nodes};
     for (int32_t s = 0; s < t->nodes; s++) {
         const int64_t own = frontal_own(t, s), order = own + frontal_listed(t, s);
@@ -91,8 +91,10 @@ static void measure_all(frontal *f, const int32_t *size)
         c->factor_bytes += frontal_factor_bytes(f, order, own);
         c->largest = order > c->largest ? order : c->largest;
     }
-    for (int32_t k = 0; k < f->task_count; k++)
-        stacks += f->tasks[k].stack_bytes;
+    for (int32_t k = 0; k < f->task_count; k++) { /* as prepare_tasks() has it */
+        stacks += (int64_t)(f->slack * (double)f->tasks[k].stack_bytes);
+        spare += (int64_t)((f->slack - 1) * (double)f->tasks[k].factor_bytes);
+    }
     for (int32_t k = 0; k < f->top_count; k++) {
         const int32_t s = f->top[k];
         const int64_t own = frontal_own(t, s), order = own + frontal_listed(t, s);
@@ -103,7 +105,8 @@ static void measure_all(frontal *f, const int32_t *size)
                 kept -= left_bytes(f, d);
         kept += left_bytes(f, s);
     }
-    c->peak_bytes = c->factor_bytes + stacks + most;
+    c->kept_bytes = c->factor_bytes + spare;
+    c->peak_bytes = c->kept_bytes + stacks + most;
 }
 
 /* Which nodes are of tasks: work[s] is the work of its subtree, size[s] its nodes, and -1

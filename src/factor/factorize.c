@@ -250,8 +250,7 @@ done:
     return status;
 }
 
-/* Says that there is no room before any is taken. */
-static spry_status check_room(const frontal *f)
+spry_status frontal_check_room(const frontal *f)
 {
     const double left = (double)(f->ctx->options.memory_limit - f->ctx->memory_now);
     if ((double)f->forecast.peak_bytes <= left)
@@ -260,9 +259,10 @@ static spry_status check_room(const frontal *f)
         f->ctx, SPRY_STATUS_NO_MEMORY,
         "sparse factors of %" PRId64
         " rows: %.3g GB and %.3g GB while they are made are forecast, %.3g GB are left "
-        "of the memory limit",
+        "of the memory limit; allow more, memory_limit=%" PRId64 ", or take precon=mlilu, which "
+        "needs less",
         f->n, (double)f->forecast.factor_bytes * 1e-9, (double)f->forecast.peak_bytes * 1e-9,
-        left * 1e-9);
+        left * 1e-9, f->ctx->memory_now + f->forecast.peak_bytes + (f->forecast.peak_bytes >> 2));
 }
 
 spry_status frontal_factor(frontal *f, const spry_matrix *A, bool *fits)
@@ -277,7 +277,7 @@ spry_status frontal_factor(frontal *f, const spry_matrix *A, bool *fits)
     free_factors(f);
     f->failed = true;
     f->negative = false;
-    SPRY_GO(ctx, check_room(f));
+    SPRY_GO(ctx, frontal_check_room(f));
     SPRY_GO(ctx, base_calloc(ctx, threads, sizeof *places, &places));
     SPRY_GO(ctx, base_calloc(ctx, threads * maps * f->n, sizeof *room, &room));
     SPRY_GO(ctx, base_calloc(ctx, f->tree.nodes, sizeof *f->lefts, &f->lefts));

@@ -28,8 +28,9 @@ typedef enum frontal_kind {
 typedef struct frontal_forecast {
     double flops; /* of real numbers */
     int64_t entries;
-    int64_t factor_bytes, peak_bytes;
-    int64_t fronts, largest; /* how many, and the order of the largest */
+    int64_t factor_bytes;           /* of the numbers and their lists */
+    int64_t kept_bytes, peak_bytes; /* that are allocated for them, and while they are made */
+    int64_t fronts, largest;        /* how many, and the order of the largest */
 } frontal_forecast;
 
 typedef struct frontal frontal;
@@ -39,6 +40,9 @@ typedef struct frontal frontal;
 spry_status frontal_analyse(const spry_matrix *A, frontal_kind kind, frontal **f);
 void frontal_free(frontal *f); /* takes NULL */
 const frontal_forecast *frontal_forecast_of(const frontal *f);
+
+/* Fails where the context has no room for what is forecast. */
+spry_status frontal_check_room(const frontal *f);
 
 /*
  * Factors of A, which has the pattern that was analysed. *fits is false where a definite one is not

@@ -14,13 +14,14 @@
  * counts. */
 static const double host_rate = 8e9;
 
-static void add(attempts *all, const char *method, const char *precon, double seconds)
+static void add(attempts *all, const char *method, const char *precon, double seconds,
+                double iterations)
 {
     attempt *a = &all->list[all->count];
     if (all->count == ATTEMPTS)
         return;
     all->count++;
-    *a = (attempt){.forecast = seconds, .seconds = seconds};
+    *a = (attempt){.forecast = seconds, .seconds = seconds, .iterations = iterations};
     snprintf(a->method, sizeof a->method, "%s", method);
     snprintf(a->precon, sizeof a->precon, "%s", precon);
 }
@@ -70,7 +71,7 @@ static spry_status list_precons(spry_solver *solver)
     if (!finite) {
         base_log(solver->ctx, SPRY_LOG_INFO,
                  "precon none: there is no square matrix with finite numbers to make one from");
-        add(all, "", "none", NAN);
+        add(all, "", "none", NAN, 0);
         return SPRY_STATUS_OK;
     }
     if (solver_ranked(solver))
@@ -86,7 +87,7 @@ static spry_status list_precons(spry_solver *solver)
         if ((chooses || strncmp(choice.list[k].spec, "direct:", 7) != 0) &&
             !(singular && precon_is(choice.list[k].spec, "direct")))
             add(all, chooses && !solver_ranked(solver) ? method_for(choice.list[k].spec) : "",
-                choice.list[k].spec, choice.list[k].seconds);
+                choice.list[k].spec, choice.list[k].seconds, choice.list[k].iterations);
 done:
     return status;
 }
@@ -100,14 +101,14 @@ spry_status solver_list_attempts(spry_solver *solver)
     if (chooses_precon(solver))
         status = list_precons(solver);
     else
-        add(all, "", solver->options.precon, NAN);
+        add(all, "", solver->options.precon, NAN, 0);
     /* Where A or M is not what the first method is for, one that asks for nothing. */
     const spry_matrix *A = solver->matrix;
     const spry_operator *op = solver->given_operator;
     const bool square = A ? matrix_is_square(A) : op->square;
     if (status == SPRY_STATUS_OK && solver_chooses_method(solver) && !chooses_precon(solver) &&
         square)
-        add(all, "fgmres", solver->options.precon, NAN);
+        add(all, "fgmres", solver->options.precon, NAN, 0);
     if (status == SPRY_STATUS_OK && !solver_ranked(solver)) /* ranks' folders may differ */
         solver_recall(solver);
     return status;
@@ -236,24 +237,23 @@ void solver_begin_attempts(spry_solver *solver)
     all->at = 0;
 }
 
-/* Seconds of a product on a device, which nobody can tell beforehand: a product with some thousand
- * rows takes as long as a launch, triangles take as many launches as they have levels, and what
- * stays on the host is reached by copies. */
-static spry_status time_product(spry_device *d, const spry_operator *op, int count, double *seconds)
+spry_status solver_time_product(spry_device *d, const spry_operator *op, int count, double *seconds)
 {
     spry_context *ctx = op->ctx;
     spry_vector *x = NULL, *y = NULL;
-    double begin = 0;
     spry_status status = SPRY_STATUS_OK;
+    *seconds = INFINITY;
     SPRY_GO(ctx, vector_new_at(ctx, d, op->type, op->cols, &x));
     SPRY_GO(ctx, vector_new_at(ctx, d, op->type, op->rows, &y));
     for (int k = 0; k < count; k++) { /* the first may have something to compile */
-        SPRY_GO(ctx, device_finish(d));
-        begin = base_seconds();
+        if (d)
+            SPRY_GO(ctx, device_finish(d));
+        const double begin = base_seconds();
         SPRY_GO(ctx, spry_operator_apply(op, x, y));
+        if (d)
+            SPRY_GO(ctx, device_finish(d));
+        *seconds = fmin(*seconds, base_seconds() - begin);
     }
-    SPRY_GO(ctx, device_finish(d));
-    *seconds = base_seconds() - begin;
 done:
     spry_vector_free(x);
     spry_vector_free(y);
@@ -281,10 +281,10 @@ static double step_seconds(const spry_solver *solver)
     if (!solver->device)
         return (bytes_of(solver, A) + (M ? (double)M->bytes : 0)) / host_rate;
     memcpy(before, ctx->message, sizeof before);
-    spry_status status = time_product(solver->device, A, 2, &with_A);
+    spry_status status = solver_time_product(solver->device, A, 2, &with_A);
     /* What is fused into the sweeps of a method would be compiled by itself for nothing. */
     if (status == SPRY_STATUS_OK && M && solver->plan->setup.use[OPERATOR_M] == USE_CALL)
-        status = time_product(solver->device, M, device_of(M) ? 2 : 1, &with_M);
+        status = solver_time_product(solver->device, M, device_of(M) ? 2 : 1, &with_M);
     memcpy(ctx->message, before, sizeof before); /* it is not needed that much */
     return status == SPRY_STATUS_OK ? with_A + with_M : 0;
 }

@@ -3,6 +3,7 @@
 #include "device/formats.h"
 #include "device/spread.h"
 #include "precon/precon.h"
+#include "program/explain.h"
 
 /* In double and in single precision, where x alone has roundings of 6e-8 |A| |x|. */
 static const double default_tol[] = {1e-8, 1e-4};
@@ -38,12 +39,19 @@ static void drop_precon(spry_solver *solver)
     solver->own_precon = solver->precon_there = NULL;
 }
 
+static void drop_begun(spry_solver *solver)
+{
+    spry_operator_free(solver->begun);
+    solver->begun = NULL;
+}
+
 void solver_drop(spry_solver *solver, solver_stage from)
 {
     drop_plan(solver);
     if (from <= STAGE_PRECON)
         drop_precon(solver);
     if (from <= STAGE_OPERATOR) {
+        drop_begun(solver);
         solver_drop_vectors(solver);
         spry_operator_free(solver->own_operator);
         solver->own_operator = NULL;
@@ -206,6 +214,16 @@ spry_status spry_solver_accept(spry_solver *solver)
 int spry_solver_system(const spry_solver *solver)
 {
     return solver && solver->telling ? solver->telling->system : -1;
+}
+
+const char *spry_solver_method(const spry_solver *solver)
+{
+    return solver ? solver->attempts.method : "";
+}
+
+const char *spry_solver_precon(const spry_solver *solver)
+{
+    return solver ? solver->attempts.precon : "";
 }
 
 void spry_solver_set_watch(spry_solver *solver, spry_watch_fn watch, void *data)
@@ -381,8 +399,10 @@ static spry_status make_precon(spry_solver *solver, const program *p)
     } else if (solver_ranked(solver)) {
         SPRY_GO(ctx, make_ranked_precon(solver, spec));
     } else if (!precon_is(spec, "inner")) {
-        SPRY_GO(ctx, precon_make_beside(ctx, solver->matrix, solver_operator(solver), spec,
-                                        &solver->own_precon, solver->precon_name));
+        if (strcmp(spec, solver->begun_spec) != 0)
+            drop_begun(solver);
+        SPRY_GO(ctx, precon_make_begun(ctx, solver->matrix, solver_operator(solver), spec,
+                                       &solver->begun, &solver->own_precon, solver->precon_name));
     } else {
         if (!solver->matrix)
             return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
@@ -581,8 +601,8 @@ spry_status solver_make_attempt(spry_solver *solver)
     return status;
 }
 
-/* Operator, preconditioner and plan, as far as they do not stand. */
-static spry_status make_all(spry_solver *solver, spry_device *near)
+/* The operator, where it does not stand, and what is to be tried. */
+static spry_status make_operator(spry_solver *solver, spry_device *near)
 {
     spry_context *ctx = solver->ctx;
     spry_status status = SPRY_STATUS_OK;
@@ -600,9 +620,15 @@ static spry_status make_all(spry_solver *solver, spry_device *near)
         pass(solver, STAGE_OPERATOR);
     }
     SPRY_GO(ctx, solver_list_attempts(solver));
-    SPRY_GO(ctx, solver_make_attempt(solver));
 done:
     return status;
+}
+
+/* Operator, preconditioner and plan, as far as they do not stand. */
+static spry_status make_all(spry_solver *solver, spry_device *near)
+{
+    const spry_status status = make_operator(solver, near);
+    return status == SPRY_STATUS_OK ? solver_make_attempt(solver) : status;
 }
 
 /* What was made for a place where the solve cannot be, or is better not: nothing of it serves. What
@@ -632,22 +658,95 @@ static void settle_tol(spry_solver *solver)
             default_tol[type_is_single(solver->matrix ? solver->matrix->a.type : op->type)];
 }
 
-spry_status solver_set_up(spry_solver *solver, spry_device *near)
+/* What stands is what it should be. */
+static spry_status get_ready(spry_solver *solver, spry_device *near)
 {
     settle_tol(solver);
     leave_device(solver, near);
-    spry_status status = solver_catch_up(solver);
+    const spry_status status = solver_catch_up(solver);
     if (status != SPRY_STATUS_OK)
         return status;
+    if (!solver->matrix && !solver->given_operator)
+        return SPRY_FAIL(solver->ctx, SPRY_STATUS_BAD_USAGE,
+                         "the solver has no matrix and no operator yet");
     solver_share_facts(solver, true);
-    solver->setup_seconds = 0;
     if (solver_outgrows(solver))
         solver_drop(solver, STAGE_PLAN);
+    return SPRY_STATUS_OK;
+}
+
+/* What the attempt at hand will be. */
+static spry_status begin_attempt(spry_solver *solver, solver_outlook *o)
+{
+    spry_context *ctx = solver->ctx;
+    program *p = NULL;
+    plan *made = NULL;
+    plan_cost cost;
+    const plan_setup setup = {.fuse = solver->options.fuse,
+                              .square = solver_operator(solver)->square,
+                              .use = {[OPERATOR_A] = USE_ROWS, [OPERATOR_M] = USE_CALL}};
+    spry_status status = SPRY_STATUS_OK;
+    *o = (solver_outlook){0};
+    SPRY_GO(ctx, solver_suit_operator(solver));
+    SPRY_GO(ctx, parse_method(solver, &p));
+    solver->attempts.alone = (p->precon[0] || !p->uses_precon) && !solver_chooses_method(solver);
+    wanted_precon(solver, p, o->precon);
+    snprintf(o->method, sizeof o->method, "%s", p->method);
+    o->uses_precon = p->uses_precon;
+    const int64_t before = ctx->memory_now;
+    drop_begun(solver);
+    if (solver->made > STAGE_PRECON && strcmp(o->precon, solver->precon_spec) == 0)
+        o->forecast = (precon_forecast){
+            .known = true, .reads = solver->own_precon ? solver->own_precon->own_bytes : 0};
+    else if (!solver->given_precon || !p->uses_precon)
+        SPRY_GO(ctx, precon_begin(ctx, solver->matrix, solver_operator(solver), o->precon,
+                                  &o->forecast, &solver->begun));
+    memcpy(solver->begun_spec, o->precon, sizeof solver->begun_spec);
+    o->begun_bytes = ctx->memory_now - before;
+    program *handed = p;
+    p = NULL;
+    SPRY_GO(ctx, plan_make(handed, &setup, &made));
+    SPRY_GO(ctx, plan_count(made, &cost));
+    o->products = cost.products;
+    o->vectors = cost.vectors[0] + cost.vectors[1];
+    o->kept = plan_whole_vectors(made);
+done:
+    if (status != SPRY_STATUS_OK)
+        order_name_rows(&solver->order, ctx->message, sizeof ctx->message);
+    plan_free(made);
+    program_free(p);
+    return status;
+}
+
+spry_status solver_foretell(spry_solver *solver, solver_outlook *outlook)
+{
+    spry_context *ctx = solver->ctx;
+    char before[MESSAGE_SIZE];
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, get_ready(solver, NULL));
+    memcpy(before, ctx->message, sizeof before);
+    SPRY_GO(ctx, make_operator(solver, NULL));
+    status = begin_attempt(solver, outlook);
+    while (solver_skip_attempt(solver, status)) {
+        memcpy(ctx->message, before, sizeof before); /* nothing failed for the caller */
+        status = begin_attempt(solver, outlook);
+    }
+    SPRY_GO(ctx, status);
+    solver_share_facts(solver, false);
+done:
+    if (status != SPRY_STATUS_OK)
+        solver_drop(solver, solver->made);
+    return status;
+}
+
+spry_status solver_set_up(spry_solver *solver, spry_device *near)
+{
+    spry_status status = get_ready(solver, near);
+    if (status != SPRY_STATUS_OK)
+        return status;
+    solver->setup_seconds = 0;
     if (solver->made < STAGE_ALL) {
         const double begin = base_seconds();
-        if (!solver->matrix && !solver->given_operator)
-            return SPRY_FAIL(solver->ctx, SPRY_STATUS_BAD_USAGE,
-                             "the solver has no matrix and no operator yet");
         status = make_all(solver, near);
         if (status != SPRY_STATUS_OK) {
             solver_drop(solver, solver->made); /* what was begun; what stands may serve again */

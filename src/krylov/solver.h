@@ -36,8 +36,9 @@ typedef struct solver_work {
 typedef struct attempt {
     char method[64]; /* "": what suits A and M */
     char precon[SPRY_OPTION_TEXT_SIZE];
-    double forecast; /* of the seconds that set-up and solve take; NAN: not known */
-    double seconds;  /* the same as this machine has taught */
+    double forecast;   /* of the seconds that set-up and solve take; NAN: not known */
+    double seconds;    /* the same as this machine has taught */
+    double iterations; /* as a trial has told them; 0: there was none */
 } attempt;
 enum { ATTEMPTS = 14, TRIED_SIZE = 2048 };
 typedef struct attempts {
@@ -93,6 +94,8 @@ struct spry_solver {
     null_basis null[2];       /* with the plan: of A and of A^H, where the method runs */
     spry_operator *projected; /* the preconditioner without the null space; NULL: none */
     solver_work work;
+    spry_operator *begun; /* of the preconditioner, by a plan; NULL: nothing */
+    char begun_spec[SPRY_OPTION_TEXT_SIZE];
     char precon_name[32];
     char precon_spec[SPRY_OPTION_TEXT_SIZE]; /* what it was made from */
     char warnings[WARNINGS_SIZE];
@@ -130,6 +133,19 @@ spry_status solver_tell_ranks(spry_solver *solver, const team_counts *before, do
 spry_status solver_set_up(spry_solver *solver, spry_device *near);
 /* Makes the attempt at hand, or the next after it that can be made. */
 spry_status solver_make_attempt(spry_solver *solver);
+/* The same before any number of a preconditioner is made: as far as is needed to tell what the
+ * attempt will be and what it will take, which the set-up goes on from. */
+typedef struct solver_outlook {
+    char method[32];
+    char precon[SPRY_OPTION_TEXT_SIZE];
+    bool uses_precon;
+    precon_forecast forecast;
+    int64_t begun_bytes; /* of the preconditioner that are there already */
+    /* Of an iteration: products with A, vectors moved beside them; and vectors that are kept. */
+    double products, vectors;
+    int kept;
+} solver_outlook;
+spry_status solver_foretell(spry_solver *solver, solver_outlook *outlook);
 /* Whether the method is the solver's choice. */
 bool solver_chooses_method(const spry_solver *solver);
 /* What stands is brought up to date with the matrix, or dropped; operators of the caller's must be.
@@ -250,6 +266,11 @@ spry_scalar polish_row_residual(const matrix_arrays *a, int64_t i, const spry_ve
 /* Iterations that cost as much as the next one is forecast to; 0: there is none, or nobody knows.
  */
 int64_t solver_patience(spry_solver *solver);
+/* Seconds of a product, the least of `count`, on a device or (NULL) the host. On a device nobody
+ * can tell beforehand: a product with some thousand rows takes as long as a launch, triangles take
+ * as many launches as they have levels, and what stays on the host is reached by copies. */
+spry_status solver_time_product(spry_device *d, const spry_operator *op, int count,
+                                double *seconds);
 /* Adds a line to warnings and tells the log. */
 void solver_warn(spry_context *ctx, char warnings[WARNINGS_SIZE], const char *text);
 /* Whether A is hermitian, or symmetric: what is known of the matrix, or what it or products with

@@ -385,10 +385,12 @@ static double add_known(const spry_matrix *A, const traits *t, precon_choice *ch
     static const double cached = 4e-3; /* seconds of a product that comes from memory */
     const double product = product_seconds(A);
     const bool large = product > cached;
-    if (t->iterations <= few)
+    if (t->iterations <= few) {
         add(choice, product * step * t->iterations * t->systems, "jacobi");
-    else if (t->dominance >= dominant && t->full)
+        choice->list[choice->count - 1].iterations = t->iterations;
+    } else if (t->dominance >= dominant && t->full) {
         add(choice, product * 30 * t->systems, "jacobi");
+    }
     add_multigrid(A, t, choice);
     if (t->hermitian && t->positive && !t->indefinite)
         add(choice, incomplete(A, t, 20, large ? 2 : 1), "ic");
@@ -467,8 +469,10 @@ spry_status precon_choose(spry_context *ctx, const spry_matrix *given, int syste
           A->a.rows >= (is_deep(A) ? SOME : GREAT));
     if (first)
         add_limited(choice, least, least);
-    for (int k = 0; k < others.count; k++)
+    for (int k = 0; k < others.count; k++) {
         add(choice, others.list[k].seconds, others.list[k].spec);
+        choice->list[choice->count - 1].iterations = others.list[k].iterations;
+    }
     if (least < patience)
         add_limited(choice, NAN, patience);
     add_pivoted(A, &t, choice);

@@ -295,22 +295,46 @@ static spry_status make_factors(const precon_job *job, const factor_class *class
 /* --- the kind ------------------------------------------------------------------------------------
  */
 
+static bool lives_there(const precon_job *job, const factor_class *class)
+{
+    return class == &factor_dense && goes_there(job);
+}
+
+/* The operator, without factors. */
+static spry_status make_empty(const precon_job *job, const factor_class *class, spry_operator **op)
+{
+    spry_context *ctx = job->A->ctx;
+    const int64_t n = job->A->a.rows;
+    const operator_class *const kind = lives_there(job, class)  ? &there_class
+                                       : class == &factor_cudss ? &cudss_class
+                                                                : &direct_class;
+    direct *state = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, operator_new(ctx, kind, job->A->a.type, n, n, op));
+    SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *state, &state));
+    (*op)->state = state;
+    state->options = *(const direct_options *)job->options;
+done:
+    return status;
+}
+
+/* Makes them, or goes on with those that were begun. */
 static spry_status make_as(const precon_job *job, const factor_class *class, spry_operator **M)
 {
     spry_context *ctx = job->A->ctx;
     const int64_t n = job->A->a.rows;
-    const bool there = class == &factor_dense && goes_there(job);
-    const operator_class *const kind = there                    ? &there_class
-                                       : class == &factor_cudss ? &cudss_class
-                                                                : &direct_class;
+    const bool there = lives_there(job, class);
     spry_operator *op = NULL;
-    direct *state = NULL;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, operator_new(ctx, kind, job->A->a.type, n, n, &op));
-    SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *state, &state));
-    op->state = state;
-    state->options = *(const direct_options *)job->options;
-    SPRY_GO(ctx, there ? make_there(job, op) : make_factors(job, class, op));
+    if (job->begun && *job->begun) {
+        op = *job->begun;
+        *job->begun = NULL;
+        SPRY_GO(ctx, direct_update(op, job->A));
+    } else {
+        SPRY_GO(ctx, make_empty(job, class, &op));
+        SPRY_GO(ctx, there ? make_there(job, op) : make_factors(job, class, op));
+    }
+    const direct *state = op->state;
     op->forecast = state->f.forecast;
     op->own_bytes = state->f.bytes;
     op->bytes = op->own_bytes + 2 * n * (int64_t)spry_type_size(op->type);
@@ -349,10 +373,34 @@ static spry_status make_cudss(const precon_job *job, spry_operator **M)
     return make_as(job, &factor_sparse, M);
 }
 
+/* As far as goes without eliminating a number, on the host. */
+static spry_status begin(const precon_job *job, precon_forecast *forecast, spry_operator **begun)
+{
+    spry_context *ctx = job->A->ctx;
+    const direct_options *o = job->options;
+    const factor_class *class = &factor_dense;
+    spry_operator *op = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, choose(job, &class));
+    if (!class->foresee || lives_there(job, class) || tries_cudss(job, class))
+        goto done;
+    SPRY_GO(ctx, make_empty(job, class, &op));
+    direct *state = op->state;
+    SPRY_GO(ctx, factor_open(class, job->A, o->regular, o->most, NULL, &state->f));
+    SPRY_GO(ctx, class->foresee(&state->f, job->A, forecast));
+    *begun = op;
+    op = NULL;
+done:
+    spry_operator_free(op);
+    return status;
+}
+
 static spry_status make(const precon_job *job, spry_operator **M)
 {
     const factor_class *class = &factor_dense;
     *M = NULL;
+    if (job->begun && *job->begun)
+        return make_as(job, ((const direct *)(*job->begun)->state)->f.class, M);
     const spry_status status = choose(job, &class);
     if (status != SPRY_STATUS_OK)
         return status;
@@ -365,5 +413,6 @@ const precon_kind precon_kind_direct = {
     .summary = "exact solves by factors: dense, in a band, or sparse",
     .options = SPRY_OPTION_LIST(table),
     .make = make,
+    .begin = begin,
     .on_devices = true,
 };

@@ -121,7 +121,7 @@ void factor_clear(factor *f)
     *f = (factor){0};
 }
 
-spry_status factor_make(const factor_class *class, const spry_matrix *A, bool regular, double most,
+spry_status factor_open(const factor_class *class, const spry_matrix *A, bool regular, double most,
                         spry_device *device, factor *f)
 {
     const bool single = type_is_single(A->a.type);
@@ -136,6 +136,17 @@ spry_status factor_make(const factor_class *class, const spry_matrix *A, bool re
                   .most = most,
                   .roundoff = single ? 6e-8 : 1.2e-16};
     SPRY_GO(A->ctx, class->open(f, A));
+done:
+    if (status != SPRY_STATUS_OK)
+        factor_clear(f);
+    return status;
+}
+
+spry_status factor_make(const factor_class *class, const spry_matrix *A, bool regular, double most,
+                        spry_device *device, factor *f)
+{
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(A->ctx, factor_open(class, A, regular, most, device, f));
     SPRY_GO(A->ctx, factor_fill(f, A));
 done:
     if (status != SPRY_STATUS_OK)

@@ -22,6 +22,8 @@ typedef struct factor_class {
     /* z_k = op(A)^-1 z_k for `count` columns; for one it allocates nothing of the context's, so
      * that any thread can call it */
     spry_status (*solve)(const factor *f, spry_transpose transpose, int count, void *const *z);
+    /* What filling it will take, after `open`; fails where that is more than is allowed. */
+    spry_status (*foresee)(factor *f, const spry_matrix *A, precon_forecast *forecast);
     bool again;               /* f->strict and f->coarse make a difference */
     void (*close)(factor *f); /* also after a failure */
 } factor_class;
@@ -50,8 +52,11 @@ struct factor {
 extern const factor_class factor_dense, factor_band, factor_sparse, factor_suitesparse,
     factor_cudss;
 
-/* Factors A, beside a device or none; *f is cleared when it fails. factor_fill() gives it new
- * values, and finds out whether the matrix is singular as far as its arithmetic can tell. */
+/* Factors A, beside a device or none; *f is cleared when it fails. factor_open() alone is what
+ * comes before its values; factor_fill() gives it new ones, and finds out whether the matrix is
+ * singular as far as its arithmetic can tell. */
+spry_status factor_open(const factor_class *class, const spry_matrix *A, bool regular, double most,
+                        spry_device *device, factor *f);
 spry_status factor_make(const factor_class *class, const spry_matrix *A, bool regular, double most,
                         spry_device *device, factor *f);
 spry_status factor_fill(factor *f, const spry_matrix *A);

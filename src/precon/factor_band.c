@@ -107,5 +107,24 @@ static spry_status band_solve(const factor *f, spry_transpose transpose, int cou
     return SPRY_STATUS_OK;
 }
 
-const factor_class factor_band = {
-    .name = "band", .open = band_open, .fill = band_fill, .solve = band_solve, .close = band_close};
+/* All memory was taken with the order. */
+static spry_status band_foresee(factor *f, const spry_matrix *A, precon_forecast *forecast)
+{
+    const double flops = 2e9, columns = 1e7;
+    const band *state = f->state;
+    const precon_band *lu = &state->lu;
+    (void)A;
+    *forecast = (precon_forecast){
+        .known = true,
+        .reads = f->bytes,
+        .seconds = (double)f->n *
+                   (2 * (double)lu->low * (double)(lu->low + lu->high) / flops + 1 / columns)};
+    return SPRY_STATUS_OK;
+}
+
+const factor_class factor_band = {.name = "band",
+                                  .open = band_open,
+                                  .foresee = band_foresee,
+                                  .fill = band_fill,
+                                  .solve = band_solve,
+                                  .close = band_close};

@@ -169,8 +169,17 @@ spry_status factor_invert(const factor *f, void **out)
     return SPRY_STATUS_OK;
 }
 
+static spry_status dense_foresee(factor *f, const spry_matrix *A, precon_forecast *forecast)
+{
+    const double flops = 2e9, n = (double)f->n;
+    (void)A;
+    *forecast = (precon_forecast){.known = true, .reads = f->bytes, .seconds = n * n * n / flops};
+    return SPRY_STATUS_OK;
+}
+
 const factor_class factor_dense = {.name = "dense",
                                    .open = dense_open,
+                                   .foresee = dense_foresee,
                                    .fill = dense_fill,
                                    .solve = dense_solve,
                                    .close = dense_close};

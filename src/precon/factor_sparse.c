@@ -6,6 +6,7 @@
 typedef struct sparse {
     frontal *fronts;
     frontal_kind kind;
+    bool fresh;      /* nothing was made of this analysis yet */
     int64_t delayed; /* when they were first made */
 } sparse;
 
@@ -65,6 +66,7 @@ static spry_status analyse(factor *f, const spry_matrix *A, frontal_kind kind)
     if (status != SPRY_STATUS_OK)
         return status;
     state->kind = kind;
+    state->fresh = true;
     const frontal_forecast *c = frontal_forecast_of(state->fronts);
     base_log(f->ctx, SPRY_LOG_DEBUG,
              "sparse factors: %.3g operations, %.3g MB, %.3g MB while they are made, %" PRId64
@@ -79,24 +81,44 @@ static spry_status analyse(factor *f, const spry_matrix *A, frontal_kind kind)
                            f->forecast, f->most);
 }
 
+static spry_status sparse_foresee(factor *f, const spry_matrix *A, precon_forecast *forecast)
+{
+    const sparse *state = f->state;
+    frontal_kind kind = FRONTAL_GENERAL;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(f->ctx, find_kind(A, &kind));
+    SPRY_GO(f->ctx, analyse(f, A, kind));
+    SPRY_GO(f->ctx, frontal_check_room(state->fronts));
+    const frontal_forecast *c = frontal_forecast_of(state->fronts);
+    *forecast = (precon_forecast){.known = true,
+                                  .bytes = c->kept_bytes,
+                                  .work = c->peak_bytes - c->kept_bytes,
+                                  .reads = c->factor_bytes,
+                                  .seconds = f->forecast};
+done:
+    return status;
+}
+
 /* Factors of a kind. The analysis is kept from fill to fill, unless new values no longer have the
  * pivots that the old ones had. */
 static spry_status fill_as(factor *f, const spry_matrix *A, frontal_kind kind, bool *fits)
 {
     sparse *state = f->state;
-    bool fresh = !state->fronts || state->kind != kind;
+    bool stands = state->fronts && state->kind == kind, fresh = true;
     const frontal_outcome *o = NULL;
     spry_status status = SPRY_STATUS_OK;
     for (;;) {
-        if (fresh)
+        if (!stands)
             SPRY_GO(f->ctx, analyse(f, A, kind));
+        fresh = state->fresh;
+        state->fresh = false;
         frontal_demand(state->fronts, f->strict, f->coarse);
         SPRY_GO(f->ctx, frontal_factor(state->fronts, A, fits));
         o = frontal_outcome_of(state->fronts);
         if (!*fits || fresh || f->strict || f->coarse ||
             o->delayed <= 2 * state->delayed + f->n / 8)
             break;
-        fresh = true;
+        stands = false;
     }
     if (!*fits)
         goto done;
@@ -157,6 +179,7 @@ static spry_status sparse_solve(const factor *f, spry_transpose transpose, int c
 
 const factor_class factor_sparse = {.name = "sparse",
                                     .open = sparse_open,
+                                    .foresee = sparse_foresee,
                                     .fill = sparse_fill,
                                     .solve = sparse_solve,
                                     .again = true,

@@ -24,6 +24,7 @@ typedef struct precon_job {
     int depth;           /* of nesting */
     const spry_matrix *near; /* the matrix as given, for its near-null vectors; NULL: nested */
     const spry_operator *op; /* A where it is on that device already, while making; or NULL */
+    spry_operator **begun;   /* what begin() gave, which make() takes; or NULL */
 } precon_job;
 /* What may be kept of a job for new values: nothing that is the caller's, who may free it. */
 static inline precon_job precon_kept(const precon_job *job)
@@ -43,6 +44,15 @@ typedef struct precon_common {
 
 struct device_matrix;
 
+/* What a preconditioner is forecast to take, beside what was begun of it. */
+typedef struct precon_forecast {
+    bool known;
+    int64_t bytes;  /* that it keeps */
+    int64_t work;   /* beside them, while it is made */
+    int64_t reads;  /* bytes that an application reads; 0: not known */
+    double seconds; /* to make it; of exact ones with a few solves */
+} precon_forecast;
+
 enum { PRECON_FIELDS_SIZE = 4096, PRECON_MOST_DEPTH = 4 };
 
 typedef struct precon_kind {
@@ -51,6 +61,10 @@ typedef struct precon_kind {
     /* *M answers z = M r with M about A^-1. On a device, where the kind can be there, else on the
      * host; the caller sees which. A failure's message says why and what to try. */
     spry_status (*make)(const precon_job *job, spry_operator **M);
+    /* What making it will take, and what was done to find that out, which make() goes on with;
+     * *begun stays NULL where that is nothing. Fails where make() would, as far as is seen by then.
+     * NULL: forecast.c knows, or nobody does. */
+    spry_status (*begin)(const precon_job *job, precon_forecast *forecast, spry_operator **begun);
     /* The same of the job's operator, where there is no matrix (job->A is NULL). NULL: it needs
      * one. */
     spry_status (*make_of)(const precon_job *job, spry_operator **M);
@@ -94,6 +108,15 @@ bool precon_entry_at(int index, spry_entry *entry);
  * when only an operator is known; it must stay alive. */
 spry_status precon_make_beside(spry_context *ctx, const spry_matrix *A, const spry_operator *op,
                                const char *spec, spry_operator **M, char name[32]);
+/* Before that: what it will take, and *begun (NULL: nothing was), which precon_make_begun() goes on
+ * with, and takes also when it fails. A must have its pattern still. */
+spry_status precon_begin(spry_context *ctx, const spry_matrix *A, const spry_operator *op,
+                         const char *spec, precon_forecast *forecast, spry_operator **begun);
+spry_status precon_make_begun(spry_context *ctx, const spry_matrix *A, const spry_operator *op,
+                              const char *spec, spry_operator **begun, spry_operator **M,
+                              char name[32]);
+/* By rules, for a kind of which nothing is begun (forecast.c). */
+precon_forecast precon_rule(const spry_matrix *A, const char *kind);
 /*
  * On ranks (ranked.c), collective, all fail or none. The first makes what `spec` names for a matrix
  * that is spread over them, near the product with the own block where that is on a device (NULL:
@@ -192,6 +215,7 @@ spry_status precon_lower(spry_type type, spry_operator *M, spry_operator **op);
 typedef struct precon_candidate {
     char spec[96];
     double seconds;
+    double iterations; /* as a trial tells them; 0: there was none */
 } precon_candidate;
 typedef struct precon_choice {
     precon_candidate list[14];

@@ -388,6 +388,48 @@ static spry_status make_any(spry_context *ctx, const precon_job *given, const ch
     return make_from(given, q.kind, spec, M, name);
 }
 
+spry_status precon_begin(spry_context *ctx, const spry_matrix *A, const spry_operator *op,
+                         const char *spec, precon_forecast *forecast, spry_operator **begun)
+{
+    const spry_matrix *csr = NULL;
+    spry_matrix *owned = NULL;
+    request q;
+    spry_status status = SPRY_STATUS_OK;
+    *forecast = (precon_forecast){0};
+    *begun = NULL;
+    SPRY_GO(ctx, read_spec(ctx, spec, &q));
+    forecast->known = !q.kind->make && q.kind != &kind_inner;
+    if (!A || !q.kind->make)
+        goto done;
+    SPRY_GO(ctx, check_matrix(A, q.kind));
+    *forecast = precon_rule(A, q.kind->name);
+    if (!q.kind->begin || precision_of(&q) != PRECON_SAME)
+        goto done;
+    SPRY_GO(ctx, matrix_as_sorted_csr(A, &csr, &owned));
+    const precon_job job = {.A = csr,
+                            .device = op ? op->device : NULL,
+                            .op = op,
+                            .options = q.fields,
+                            .values = "own",
+                            .near = A};
+    SPRY_GO(ctx, q.kind->begin(&job, forecast, begun));
+done:
+    spry_matrix_free(owned);
+    return status;
+}
+
+spry_status precon_make_begun(spry_context *ctx, const spry_matrix *A, const spry_operator *op,
+                              const char *spec, spry_operator **begun, spry_operator **M,
+                              char name[32])
+{
+    const precon_job job = {
+        .A = A, .device = op ? op->device : NULL, .op = op, .begun = *begun ? begun : NULL};
+    const spry_status status = make_any(ctx, &job, spec, M, name);
+    spry_operator_free(*begun); /* where it failed before */
+    *begun = NULL;
+    return status;
+}
+
 spry_status precon_make_beside(spry_context *ctx, const spry_matrix *A, const spry_operator *op,
                                const char *spec, spry_operator **M, char name[32])
 {

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include <spry/doctor.h>
+#include <spry/plan.h>
 
 /* A system, and how it is solved. */
 typedef struct tortured {
@@ -103,6 +104,46 @@ static void attempts_one_after_the_other(void **state)
     spry_matrix_free(t.A);
 }
 
+static spry_status plan_and_solve(spry_context *ctx, void *data)
+{
+    const tortured *t = data;
+    spry_plan told = SPRY_PLAN_INIT;
+    spry_result result = SPRY_RESULT_INIT;
+    spry_solver *solver = NULL;
+    memset(t->x->data, 0, (size_t)t->x->n * sizeof(double));
+    spry_status status = spry_solver_new(ctx, &solver);
+    if (status == SPRY_STATUS_OK)
+        status = spry_solver_set(solver, t->options);
+    if (status == SPRY_STATUS_OK)
+        status = spry_solver_set_matrix(solver, t->A);
+    if (status == SPRY_STATUS_OK)
+        status = spry_solver_plan(solver, 1, &told);
+    if (status == SPRY_STATUS_OK)
+        status = spry_solve(solver, t->b, t->x, &result);
+    if (status == SPRY_STATUS_OK)
+        assert_true(fabs(residual(t) - result.true_residual) <= 1e-12);
+    spry_result_clear(ctx, &result);
+    spry_plan_clear(ctx, &told);
+    spry_solver_free(solver);
+    return status;
+}
+
+/* By sparse factors, which the plan begins, and by what comes after them. */
+static void a_plan_and_its_solve(void **state)
+{
+    spry_context *ctx = *state;
+    tortured t = {.options = "memory=no method=direct:kind=sparse"};
+    assert_ok(ctx, spry_generate(ctx, "convection-diffusion", "size=6", &t.A));
+    assert_ok(ctx, spry_vector_ones(ctx, t.A, &t.b));
+    assert_ok(ctx, spry_vector_zeros(ctx, t.A, &t.x));
+    torture(ctx, plan_and_solve, &t);
+    t.options = "memory=no";
+    torture(ctx, plan_and_solve, &t);
+    spry_vector_free(t.b);
+    spry_vector_free(t.x);
+    spry_matrix_free(t.A);
+}
+
 static spry_status solve_singular(spry_context *ctx, void *data)
 {
     const tortured *t = data;
@@ -152,6 +193,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, support_setup, support_teardown)
     const struct CMUnitTest tests[] = {
         TEST(attempts_one_after_the_other),
+        TEST(a_plan_and_its_solve),
         TEST(singular_systems),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

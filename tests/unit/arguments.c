@@ -75,6 +75,7 @@ typedef struct things {
     spry_bandwidth bandwidth;
     spry_tune_report report;
     spry_diagnosis diagnosis;
+    spry_plan plan;
     spry_array_interface array;
     spry_ranked ranked;
     spry_split_stats split;
@@ -320,6 +321,10 @@ ONLY(spry_solver_accept, 1, "", spry_solver_accept(P(0, t->solver)))            
 ONLY(spry_solver_get_space, 3, "", spry_solver_get_space(P(0, t->solver), P(1, "U"), 1, P(2, t->x_list))) \
 ONLY(spry_solver_set_space, 3, "", spry_solver_set_space(P(0, t->solver), P(1, "U"), 1, P(2, t->b_list))) \
 LOOK(spry_solver_system, 1, spry_solver_system(P(0, t->solver)))                                     \
+LOOK(spry_solver_method, 1, spry_solver_method(P(0, t->solver)))                                     \
+LOOK(spry_solver_precon, 1, spry_solver_precon(P(0, t->solver)))                                     \
+CALL(spry_solver_plan, 2, "", spry_solver_plan(P(0, t->solver), 1, P(1, &t->plan)))                  \
+LOOK(spry_plan_clear, 2, spry_plan_clear(P(0, t->ctx), P(1, &t->plan)))                              \
 LOOK(spry_solver_set_watch, 1, spry_solver_set_watch(P(0, t->solver), NULL, NULL))                   \
 CALL(spry_solve, 4, "3", spry_solve(P(0, t->solver), P(1, t->x), P(2, t->y), P(3, &t->result)))      \
 CALL(spry_solve_many, 4, "3", spry_solve_many(P(0, t->solver), 1, P(1, t->b_list), P(2, t->x_list), P(3, &t->result))) \
@@ -526,6 +531,7 @@ static void drop(things *t)
     spry_result_clear(t->ctx, &t->result);
     spry_tune_report_clear(t->ctx, &t->report);
     spry_diagnosis_clear(t->ctx, &t->diagnosis);
+    spry_plan_clear(t->ctx, &t->plan);
     t->made_matrix = NULL;
     t->made_vector = t->made_second = NULL;
     t->made_operator = NULL;

@@ -104,6 +104,18 @@ static spry_status call_diagnose(const bench *t, void *caller)
     return status;
 }
 
+static spry_status call_plan(const bench *t, void *caller)
+{
+    spry_plan *p = caller;
+    const spry_status status = spry_solver_plan(t->solver, 1, p);
+    if (status == SPRY_STATUS_OK) {
+        spry_plan_clear(t->ctx, p);
+        assert_null(p->next);
+        p->method[0] = 'x';
+    }
+    return status;
+}
+
 /* The solve's result is read. */
 static spry_status call_diagnose_result(const bench *t, void *caller)
 {
@@ -293,6 +305,7 @@ static const sized_case cases[] = {
     {"entry", sizeof(spry_entry), call_entry, offsetof(spry_entry, name)},
     {"tune_report", sizeof(spry_tune_report), call_tune, offsetof(spry_tune_report, format)},
     {"diagnosis", sizeof(spry_diagnosis), call_diagnose, offsetof(spry_diagnosis, count)},
+    {"plan", sizeof(spry_plan), call_plan, offsetof(spry_plan, method)},
     {"diagnosed result", sizeof(spry_result), call_diagnose_result, 0},
     {"result", sizeof(spry_result), call_result, offsetof(spry_result, detail)},
     {"quick result", sizeof(spry_result), call_quick, offsetof(spry_result, detail)},

@@ -10,7 +10,8 @@ import numpy as np
 from . import _arrays, _interrupt, _result, _there
 from ._context import current
 from ._errors import ReleasedError, UsageError, failure
-from ._library import ffi, lib
+from ._library import ffi, lib, sized
+from ._library import text as string
 from ._matrix import Matrix
 from ._operator import (Function, Preconditioner, dense, from_python, is_operator, note_error,
                         type_of)
@@ -246,6 +247,31 @@ class Solver:
         with context.lock:
             context.check(lib.spry_solver_explain(self.pointer, explained))
             return context.given(explained[0])
+
+    def plan(self, systems: int = 1) -> dict[str, Any]:
+        """What `solve` will do, and the memory and time that takes, before it is done; what was
+        made to find that out the solve goes on from. Members as `spry plan --json` has them.
+
+        >>> import spry
+        >>> plan = spry.Solver(spry.generate("poisson2d", size=20)).plan()
+        >>> plan["precon"].split(":")[0], plan["iterations"]
+        ('direct', 1)
+        """
+        record = sized("spry_plan")
+        context = self._context
+        with context.lock:
+            context.patiently(lib.spry_solver_plan, self.pointer, int(systems), record)
+            try:
+                found = {name: getattr(record, name) for name, _ in ffi.typeof("spry_plan").fields}
+                found.pop("size")
+                for name in ("method", "precon", "format", "order", "device"):
+                    found[name] = string(found[name])
+                for name in ("next", "refused"):
+                    found[name] = string(found[name]).splitlines()
+                found["type"] = string(lib.spry_type_name(found["type"]))
+                return found
+            finally:
+                lib.spry_plan_clear(context.pointer, record)
 
     # Solving
 
