@@ -57,9 +57,9 @@ static spry_status check_vector(const spry_halo *h, const spry_vector *v, const 
                                 const char *what)
 {
     if (v->device)
-        return SPRY_FAIL(h->ctx, SPRY_STATUS_UNSUPPORTED,
-                         "%s of a halo is on a device; spry_vector_copy() brings it to the host",
-                         what);
+        return SPRY_FAIL(h->ctx, SPRY_STATUS_BAD_USAGE,
+                         "%s of a halo is on %s; spry_vector_copy() brings it to the host", what,
+                         spry_device_name(v->device));
     if (v->type != h->type || v->n != box_count(box))
         return SPRY_FAIL(
             h->ctx, SPRY_STATUS_BAD_USAGE,

@@ -365,6 +365,10 @@ static void check_operators(spry_device *d, spry_type type)
     assert_ok(ctx, spry_precon_beside(op[of_host], A, "sai", &op[count++]));
     assert_ok(ctx, spry_operator_from_product(ctx, d, type, n, n, true, copy, NULL, &op[count++]));
     assert_ok(ctx, spry_operator_set_bytes(op[count - 1], 2 * (int64_t)bytes));
+    spry_vector *like = NULL; /* which says that vectors are no parts of others */
+    assert_ok(ctx, spry_vector_on(d, type, n, NULL, &like));
+    assert_ok(ctx, spry_operator_set_ranked(op[count - 1], like));
+    spry_vector_free(like);
     for (int k = 0; k < count; k++) {
         assert_ptr_equal(spry_operator_device(op[k]), k < of_host ? NULL : d);
         assert_true(spry_operator_has_transpose(op[k]));
