@@ -427,7 +427,8 @@ const cli_command app_command = {
         "high order with multigrid of second order as preconditioner. CONFIG has lines NAME = "
         "VALUE "
         "UNIT; names are those of the options below, which come first. Files are named on the "
-        "command line. docs/ocean.md has the equations and examples.",
+        "command line. Under mpirun each rank has some lines of the basin. docs/ocean.md has the "
+        "equations and examples.",
     .groups = (const cli_group[]){{"Options", own_options, NULL},
                                   {"All commands", spry_context_options, NULL},
                                   {0}},
@@ -435,6 +436,7 @@ const cli_command app_command = {
                                        "A run, with a table of what gauges saw."},
                                       {"spry ocean shoal.txt --frames film --every 20",
                                        "Pictures of the surface, each 20 steps."},
+                                      {"mpirun -n 4 spry ocean shoal.txt", "On ranks."},
                                       {0}},
     .least = 1,
     .most = 1,
