@@ -186,7 +186,9 @@ static void multigrid(void **state)
 /* --- failures ------------------------------------------------------------------------------------
  */
 
-static spry_status make_and_solve(spry_context *ctx)
+/* The allocation of this rank that is to fail, while the operator is made and while it solves; 0:
+ * none. */
+static spry_status make_and_solve(spry_context *ctx, int64_t making, int64_t solving)
 {
     spry_grid *grid = NULL;
     spry_vector *b = NULL, *x = NULL;
@@ -200,10 +202,14 @@ static spry_status make_and_solve(spry_context *ctx)
     assert_ok(ctx, spry_field_new(grid, SPRY_TYPE_D, false, NULL, NULL, &x));
     assert_ok(ctx, spry_solver_new(ctx, &solver));
     assert_ok(ctx, spry_solver_set(solver, "method=cg max-iter=2 precon=gmg:rank-rows=1"));
+    spry_context_fail_allocation(ctx, making, false);
     spry_status status = spry_operator_stencil(grid, "-laplace", options, 0, NULL, NULL, &A);
+    spry_context_fail_allocation(ctx, 0, false);
     if (status == SPRY_STATUS_OK) {
         assert_ok(ctx, spry_solver_set_operator(solver, A));
+        spry_context_fail_allocation(ctx, solving, false);
         status = spry_solve(solver, b, x, NULL);
+        spry_context_fail_allocation(ctx, 0, false);
     }
     spry_solver_free(solver);
     spry_vector_free(b);
@@ -222,20 +228,31 @@ static void failures(void **state)
     char name[DEVICE_NAME];
     device_for_rank(ctx, engine, name);
     assert_ok(ctx, device_open(ctx, name, &d));
-    assert_ok(ctx, make_and_solve(ctx));
+    assert_ok(ctx, make_and_solve(ctx, 0, 0));
     for (int work = WORK_ALLOC; work <= WORK_LAUNCH; work++) {
         int failed = 0;
         for (int nth = 1; nth < 100; nth += 1 + 2 * nth / 3) {
             if (spry_context_rank(ctx) == nth % ranks)
                 device_fail_next(d, (device_work)work, nth);
-            const spry_status status = make_and_solve(ctx);
+            const spry_status status = make_and_solve(ctx, 0, 0);
             device_fail_next(d, (device_work)work, 0);
             ranks_alike(ctx, status);
             failed += status != SPRY_STATUS_OK;
         }
         assert_true(failed > 0);
     }
-    assert_ok(ctx, make_and_solve(ctx));
+    int failed = 0;
+    for (int nth = 1; nth < 400; nth += 1 + nth / 2) { /* of the host's memory */
+        const bool mine = spry_context_rank(ctx) == nth % ranks;
+        for (int solving = 0; solving < 2; solving++) {
+            const spry_status status =
+                make_and_solve(ctx, mine && !solving ? nth : 0, mine && solving ? nth : 0);
+            ranks_alike(ctx, status);
+            failed += status != SPRY_STATUS_OK;
+        }
+    }
+    assert_true(failed > 0);
+    assert_ok(ctx, make_and_solve(ctx, 0, 0));
 }
 
 /* All ranks work on devices or none, and one that is not there is missed by all. */
