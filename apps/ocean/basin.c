@@ -76,10 +76,10 @@ spry_status basin_zones(ocean_run *r)
 {
     const ocean_options *o = r->o;
     const double rate = o->strength / r->dt;
-    const size_t size = (size_t)r->flow.plane * sizeof(double);
+    const size_t size = (size_t)r->flow.wide * sizeof(double);
     double *wave = spry_alloc(r->ctx, size), *rest = spry_alloc(r->ctx, size);
     spry_status status = wave && rest ? SPRY_STATUS_OK : SPRY_STATUS_NO_MEMORY;
-    for (int64_t i = 0; i < r->flow.plane && status == SPRY_STATUS_OK; i++) {
+    for (int64_t i = 0; i < r->flow.wide && status == SPRY_STATUS_OK; i++) {
         double x, y;
         ocean_flow_place(&r->flow, i, &x, &y);
         const double in = o->generation > 0 ? fmin(x / o->generation, 1) : 1;
@@ -105,7 +105,7 @@ spry_status basin_start(ocean_run *r)
         return SPRY_STATUS_NO_MEMORY;
     for (int64_t i = 0; i < plane; i++) {
         double x, y;
-        ocean_flow_place(&r->flow, i, &x, &y);
+        ocean_flow_own_place(&r->flow, i, &x, &y);
         const double theta = r->wave.k * (x * cos(o->direction) + y * sin(o->direction));
         ocean_wave_at(&r->wave, theta, &u[i], &u[plane + i]);
     }

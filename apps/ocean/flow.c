@@ -31,11 +31,29 @@ spry_status ocean_flow_vector(const ocean_flow *f, int64_t n, const double *valu
     return status == SPRY_STATUS_OK && values ? ocean_flow_copy(f, values, *v) : status;
 }
 
+spry_status ocean_flow_own_vector(const ocean_flow *f, int planes, spry_vector **v)
+{
+    return ocean_is_cut(f) ? ocean_ranks_vector(f, planes, v)
+                           : ocean_flow_vector(f, planes * f->plane, NULL, v);
+}
+
+/* Sweeps without neighbours, of this rank's points. */
+static ocean_points *own_points(ocean_flow *f)
+{
+    return ocean_is_cut(f) ? &f->own : &f->points;
+}
+
 void ocean_flow_place(const ocean_flow *f, int64_t point, double *x, double *y)
 {
-    const int64_t line = point / f->points.sizes.nx;
-    *x = f->dx * (double)(point - line * f->points.sizes.nx);
-    *y = f->dy * (double)line;
+    const ocean_sizes *s = &f->points.sizes;
+    const int64_t line = point / s->nx;
+    *x = f->dx * (double)(point - line * s->nx);
+    *y = f->dy * (double)((line + s->first + s->all_y) % s->all_y);
+}
+
+void ocean_flow_own_place(const ocean_flow *f, int64_t point, double *x, double *y)
+{
+    ocean_flow_place(f, point + (int64_t)f->points.sizes.from * f->points.sizes.nx, x, y);
 }
 
 /* --- Laplace's equation --------------------------------------------------------------------------
@@ -61,9 +79,11 @@ spry_status ocean_flow_laplace(void *data, spry_transpose op, const spry_vector 
                                void *stream)
 {
     ocean_flow *f = data;
+    const spry_vector *wide;
     (void)op;
     (void)stream;
-    return multiply(f, x, f->nothing, false, y);
+    const spry_status status = ocean_flow_widen(f, true, x, &wide);
+    return status == SPRY_STATUS_OK ? multiply(f, wide, f->nothing, false, y) : status;
 }
 
 /* A cycle of a mode's multigrid. */
@@ -72,12 +92,12 @@ static spry_status run_cycle(ocean_flow *f, int m)
     spry_vector *in = f->in[f->apart ? 0 : m], *out = f->out[f->apart ? 0 : m];
     spry_status status = SPRY_STATUS_OK;
     if (f->apart)
-        status = ocean_sweep_run(&f->points, SWEEP_pick, 0, m,
+        status = ocean_sweep_run(own_points(f), SWEEP_pick, 0, m,
                                  &(ocean_arrays){.a = f->before, .tables = f->tables, .y = in});
     if (status == SPRY_STATUS_OK)
         status = spry_operator_apply(f->cycle[m], in, out);
     if (status == SPRY_STATUS_OK && f->apart)
-        status = ocean_sweep_run(&f->points, SWEEP_put, 0, m,
+        status = ocean_sweep_run(own_points(f), SWEEP_put, 0, m,
                                  &(ocean_arrays){.a = out, .tables = f->tables, .y = f->behind});
     return status;
 }
@@ -89,12 +109,13 @@ spry_status ocean_flow_precon(void *data, spry_transpose op, const spry_vector *
     ocean_flow *f = data;
     (void)op;
     (void)stream;
-    spry_status status = ocean_sweep_run(
-        &f->points, SWEEP_into, 0, 0, &(ocean_arrays){.a = x, .tables = f->tables, .y = f->before});
+    spry_status status =
+        ocean_sweep_run(own_points(f), SWEEP_into, 0, 0,
+                        &(ocean_arrays){.a = x, .tables = f->tables, .y = f->before});
     for (int m = 0; m < f->points.sizes.nz && status == SPRY_STATUS_OK; m++)
         status = run_cycle(f, m);
     if (status == SPRY_STATUS_OK)
-        status = ocean_sweep_run(&f->points, SWEEP_back, 0, 0,
+        status = ocean_sweep_run(own_points(f), SWEEP_back, 0, 0,
                                  &(ocean_arrays){.a = f->behind, .tables = f->tables, .y = y});
     return status;
 }
@@ -103,14 +124,17 @@ spry_status ocean_flow_solve(ocean_flow *f, const spry_vector *u)
 {
     char text[192];
     spry_result result = SPRY_RESULT_INIT;
+    const spry_vector *surface, *below;
     spry_status status = SPRY_STATUS_OK;
-    OCEAN_GO(ocean_sweep_run(
-        &f->points, SWEEP_metric, 0, 0,
-        /* with a ship all is small, and the surface that of still water */
-        &(ocean_arrays){
-            .a = f->ship ? f->nothing : u, .b = f->still, .tables = f->tables, .y = f->shape}));
+    OCEAN_GO(ocean_flow_widen(f, false, u, &surface));
+    OCEAN_GO(ocean_sweep_run(&f->points, SWEEP_metric, 0, 0,
+                             /* with a ship all is small, and the surface that of still water */
+                             &(ocean_arrays){.a = f->ship ? f->nothing : surface,
+                                             .b = f->still,
+                                             .tables = f->tables,
+                                             .y = f->shape}));
     /* what is known at the surface, brought over */
-    OCEAN_GO(multiply(f, f->nothing, u, true, f->rhs));
+    OCEAN_GO(multiply(f, f->nothing, surface, true, f->rhs));
     OCEAN_GO(spry_solve(f->solver, f->rhs, f->phi, &result));
     f->solves++;
     f->iterations += result.iterations;
@@ -127,7 +151,8 @@ spry_status ocean_flow_solve(ocean_flow *f, const spry_vector *u)
         status = ocean_fail(f->ctx, text);
         goto done;
     }
-    OCEAN_GO(multiply(f, f->phi, u, false, NULL));
+    OCEAN_GO(ocean_flow_widen(f, true, f->phi, &below));
+    OCEAN_GO(multiply(f, below, surface, false, NULL));
 done:
     spry_result_clear(f->ctx, &result);
     return status;
@@ -164,7 +189,7 @@ spry_status ocean_flow_rate(void *flow, double t, const spry_vector *u, spry_vec
     if (status != SPRY_STATUS_OK)
         return status;
     return ocean_sweep_run(&f->points, f->ship ? SWEEP_drift : SWEEP_rates, t, 0,
-                           &(ocean_arrays){.a = u,
+                           &(ocean_arrays){.a = ocean_is_cut(f) ? f->wide_u : u, /* of the solve */
                                            .b = f->ship,
                                            .c = f->shape,
                                            .e = f->zones,
@@ -178,8 +203,11 @@ spry_status ocean_flow_filter(ocean_flow *f, spry_vector *u)
     spry_vector *other = NULL;
     spry_status status = spry_vector_like(u, spry_vector_size(u), &other);
     for (int axis = 0; axis < (f->setup.ny > 0 ? 2 : 1) && status == SPRY_STATUS_OK; axis++) {
-        status = ocean_sweep_run(&f->points, SWEEP_filter, 0, axis,
-                                 &(ocean_arrays){.a = u, .tables = f->tables, .y = other});
+        const spry_vector *wide;
+        status = ocean_flow_widen(f, false, u, &wide);
+        if (status == SPRY_STATUS_OK)
+            status = ocean_sweep_run(&f->points, SWEEP_filter, 0, axis,
+                                     &(ocean_arrays){.a = wide, .tables = f->tables, .y = other});
         if (status == SPRY_STATUS_OK)
             status = spry_vector_copy(other, u);
     }
@@ -195,10 +223,10 @@ spry_status ocean_flow_sums(ocean_flow *f, const spry_vector *u, const spry_vect
     for (int i = 0; i < 2 && status == SPRY_STATUS_OK; i++) {
         spry_scalar sum = {0, 0};
         status =
-            ocean_sweep_run(&f->points, SWEEP_sums, 0, i,
-                            &(ocean_arrays){.a = u, .b = rate, .tables = f->tables, .y = f->in[0]});
+            ocean_sweep_run(own_points(f), SWEEP_sums, 0, i,
+                            &(ocean_arrays){.a = u, .b = rate, .tables = f->tables, .y = f->parts});
         if (status == SPRY_STATUS_OK)
-            status = spry_vector_dot(f->ones, f->in[0], &sum);
+            status = spry_vector_dot(f->ones, f->parts, &sum);
         *sums[i] = sum.re;
     }
     return status;

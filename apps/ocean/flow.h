@@ -5,6 +5,10 @@
  * box, and solved at each call by a Krylov method or defect correction: the preconditioner has
  * second order and the still water's depth, so that it falls apart into modes of the vertical
  * axis, each a Helmholtz equation on the plane, for geometric multigrid.
+ *
+ * On ranks each has some lines along x of the basin. Vectors of the state and of the solver have
+ * the points of these alone; what differences along y are taken of is brought to wider arrays
+ * first, which have lines of the ranks beside, too (ranks.c).
  */
 #ifndef SPRY_OCEAN_FLOW_H
 #define SPRY_OCEAN_FLOW_H
@@ -33,11 +37,19 @@ typedef struct ocean_flow {
     spry_device *device;
     ocean_setup setup;
     ocean_vertical vertical;
-    ocean_points points;
-    int64_t plane; /* points of the surface */
+    ocean_points points; /* over wide arrays */
+    ocean_points own;    /* over this rank's lines alone; without ranks the same */
+    int64_t plane;       /* points of the surface, this rank's */
+    int64_t wide;        /* of a plane of wide arrays */
+    /* On ranks: the grids of u and of phi, this rank's numbers in wider arrays, and how many lines
+     * each rank has. */
+    spry_grid *pair, *volume;
+    spry_halo *around_pair, *around_volume;
+    spry_vector *wide_u, *wide_phi, *lines;
     double dx, dy, shallow, deep;
     spry_grid *surface; /* of plane numbers */
     spry_vector *still, *shape, *tables, *forcing, *zones, *phi, *rhs, *ones;
+    spry_vector *parts;   /* a plane, for sums */
     spry_vector *nothing; /* zeros, as a surface or below it */
     /* For first guesses: the solution before phi, and, on the host, how many there are, the time of
      * phi and that of `past`. */
@@ -66,6 +78,8 @@ void ocean_flow_free(ocean_flow *f);
 /* A vector where the flow is, with numbers of the host's, or 0 where they are NULL. */
 spry_status ocean_flow_vector(const ocean_flow *f, int64_t n, const double *values,
                               spry_vector **v);
+/* A vector of 0 with some planes of this rank's points: 1, 2 or nz. */
+spry_status ocean_flow_own_vector(const ocean_flow *f, int planes, spry_vector **v);
 /* Puts numbers of the host's into a vector. */
 spry_status ocean_flow_copy(const ocean_flow *f, const double *values, spry_vector *v);
 /* Notes a message about what was asked. */
@@ -76,8 +90,28 @@ spry_status ocean_fail(spry_context *ctx, const char *text);
         if (status != SPRY_STATUS_OK) \
             goto done;                \
     } while (0)
-/* Where a point of the surface lies. */
+/* Where a point of a plane of wide arrays lies; and of one of this rank's. */
 void ocean_flow_place(const ocean_flow *f, int64_t point, double *x, double *y);
+void ocean_flow_own_place(const ocean_flow *f, int64_t point, double *x, double *y);
+
+/* ranks.c */
+static inline bool ocean_is_cut(const ocean_flow *f)
+{
+    return f->lines != NULL;
+}
+/* Cuts the basin for ranks: grids and halos, and sizes of wide arrays and of this rank's. */
+spry_status ocean_ranks_make(ocean_flow *f, ocean_sizes *sizes, ocean_sizes *own);
+void ocean_ranks_free(ocean_flow *f);
+/* A vector of this rank's points, of 1, 2 or nz planes, as a part of that of all ranks. */
+spry_status ocean_ranks_vector(const ocean_flow *f, int planes, spry_vector **v);
+/* The same numbers in a wide array, with those around them: of u, of phi. Without ranks as it is.
+ */
+spry_status ocean_flow_widen(ocean_flow *f, bool volume, const spry_vector *v,
+                             const spry_vector **wide);
+/* All ranks' numbers of a vector of some planes, in the order of one process; and this rank's of
+ * them. */
+spry_status ocean_ranks_collect(const ocean_flow *f, int planes, const spry_vector *v, double *all);
+void ocean_ranks_take(const ocean_flow *f, int planes, const double *all, spry_vector *v);
 
 /* Waves that zones and starts are to have, from direction 0 along x; ramp: seconds until they are
  * whole. */
@@ -87,7 +121,7 @@ typedef struct ocean_spot {
     double pressure, x, y, speed, heading, radius;
 } ocean_spot;
 spry_status ocean_flow_set_spot(ocean_flow *f, const ocean_spot *spot);
-/* How strongly u is drawn to the wave and to rest, in 1/s, at each point. */
+/* How strongly u is drawn to the wave and to rest, in 1/s, at each point of wide arrays. */
 spry_status ocean_flow_set_zones(ocean_flow *f, const double *wave, const double *rest);
 
 /* Products with Laplace's operator, and with what preconditions it; spry_product_fn. */

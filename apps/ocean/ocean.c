@@ -122,6 +122,26 @@ static int check(const app_config *c, ocean_options *o)
     return check_ship(c, o);
 }
 
+/* What ranks have is lines along x, on processors. */
+static int check_ranks(spry_context *ctx, const app_config *c, const ocean_options *o)
+{
+    const int ranks = spry_context_ranks(ctx);
+    if (ranks == 1)
+        return EXIT_DONE;
+    if (o->ny == 0)
+        return app_fault(c, "nx",
+                         "ranks have lines of a basin along x and y: ny is missing, or "
+                         "one process is to do it");
+    if (ranks > o->ny)
+        return app_fault(c, "ny", "%d ranks for %lld intervals along y: take fewer ranks", ranks,
+                         (long long)o->ny);
+    if (strcmp(o->device, "cpu") != 0)
+        return app_fault(c, "device", "ranks work on processors: device = cpu");
+    if (o->ship_speed > 0)
+        return app_fault(c, "ship_speed", "waves around a ship are for one process");
+    return EXIT_DONE;
+}
+
 static ocean_setup setup_of(const ocean_run *r)
 {
     static const char *const methods[] = {"gmres", "bicgstab", "richardson:omega=0.55"};
@@ -166,6 +186,7 @@ static int check_memory(const ocean_run *r)
         setup.depths = &some;
     const ocean_sizes s = ocean_sizes_of(&setup);
     ocean_bytes_kept(&setup, &host, &device);
+    host /= spry_context_ranks(r->ctx); /* but for the lines around, which are few */
     snprintf(what, sizeof what, "a grid of %d x %d x %d points", s.nx, s.ny, s.nz + 1);
     const int exit_status = app_check_memory(r->ctx, "cpu", host, what, "fewer points");
     return exit_status != EXIT_DONE
@@ -217,6 +238,7 @@ static spry_status take_step(ocean_run *r, spry_stepper *stepper)
     spry_status status = spry_stepper_run(stepper, r->t, next, r->u, &stats);
     if (status == SPRY_STATUS_OK && stats.stopped)
         status = SPRY_STATUS_INTERRUPTED;
+    status = spry_context_agree(r->ctx, status); /* one may have been asked alone */
     if (status != SPRY_STATUS_OK)
         return status;
     r->t = next;
@@ -287,8 +309,10 @@ static void tell(const ocean_run *r, double seconds)
     const ocean_flow *f = &r->flow;
     const double solves = f->solves > 0 ? (double)f->solves : 1;
     printf("grid          %d x %d x %d points, order %d, %s\n", f->points.sizes.nx,
-           f->points.sizes.ny, f->points.sizes.nz + 1, f->setup.order,
+           f->points.sizes.all_y, f->points.sizes.nz + 1, f->setup.order,
            f->device ? f->setup.device : "cpu");
+    if (spry_context_ranks(r->ctx) > 1)
+        printf("ranks         %d, with lines along x each\n", spry_context_ranks(r->ctx));
     if (r->wave.count > 0)
         printf("wave          period %.6g s, length %.6g m, height %.4g m, kh %.4g\n", r->period,
                2 * PI / r->wave.k, r->wave.height, r->wave.k * r->wave.depth);
@@ -323,10 +347,10 @@ static spry_status prepare(ocean_run *r)
     OCEAN_GO(ocean_flow_set_wave(&r->flow, &r->wave, o->direction, o->start ? 0 : ramp));
     OCEAN_GO(ocean_flow_set_spot(&r->flow, &spot));
     OCEAN_GO(basin_zones(r));
-    OCEAN_GO(ocean_flow_vector(&r->flow, 2 * r->flow.plane, NULL, &r->u));
+    OCEAN_GO(ocean_flow_own_vector(&r->flow, 2, &r->u));
     OCEAN_GO(basin_start(r));
     snprintf(r->what, sizeof r->what, "ocean %dx%dx%d dt %.12g", r->flow.points.sizes.nx,
-             r->flow.points.sizes.ny, r->flow.points.sizes.nz, r->dt);
+             r->flow.points.sizes.all_y, r->flow.points.sizes.nz, r->dt);
 done:
     return status;
 }
@@ -352,6 +376,9 @@ static int run(spry_context *ctx, const cli_arguments *arguments)
     int exit_status = app_configure(ctx, arguments->operands[0], arguments, kept_units, &config);
     if (exit_status == EXIT_DONE)
         exit_status = check(&config, o);
+    if (exit_status == EXIT_DONE)
+        exit_status = check_ranks(ctx, &config, o);
+    exit_status = ranks_agree(ctx, exit_status);
     if (exit_status != EXIT_DONE)
         return exit_status;
     signals_watch(ctx);
@@ -366,7 +393,7 @@ static int run(spry_context *ctx, const cli_arguments *arguments)
     if (status == SPRY_STATUS_OK && exit_status == EXIT_DONE) {
         if (o->resume)
             status = record_resume(&r);
-        progress_start(&r.progress, o->quiet, 1);
+        progress_start(&r.progress, o->quiet || ranks_silent(), 1);
         const double steps_begun = cli_clock();
         if (status == SPRY_STATUS_OK)
             status = take_steps(&r);
@@ -375,7 +402,7 @@ static int run(spry_context *ctx, const cli_arguments *arguments)
         if (status == SPRY_STATUS_OK)
             status = record_end(&r);
     }
-    if (status == SPRY_STATUS_OK && exit_status == EXIT_DONE) {
+    if (status == SPRY_STATUS_OK && exit_status == EXIT_DONE && !ranks_silent()) {
         tell(&r, cli_clock() - begun);
         status = o->figures ? tell_figures(&r) : SPRY_STATUS_OK;
     }
@@ -400,7 +427,8 @@ const cli_command app_command = {
         "high order with multigrid of second order as preconditioner. CONFIG has lines NAME = "
         "VALUE "
         "UNIT; names are those of the options below, which come first. Files are named on the "
-        "command line. docs/ocean.md has the equations and examples.",
+        "command line. Under mpirun each rank has some lines of the basin. docs/ocean.md has the "
+        "equations and examples.",
     .groups = (const cli_group[]){{"Options", own_options, NULL},
                                   {"All commands", spry_context_options, NULL},
                                   {0}},
@@ -408,8 +436,10 @@ const cli_command app_command = {
                                        "A run, with a table of what gauges saw."},
                                       {"spry ocean shoal.txt --frames film --every 20",
                                        "Pictures of the surface, each 20 steps."},
+                                      {"mpirun -n 4 spry ocean shoal.txt", "On ranks."},
                                       {0}},
     .least = 1,
     .most = 1,
+    .ranks = true,
     .run = run,
 };

@@ -22,6 +22,20 @@ static ocean_planes planes_of(const ocean_sizes *s, ocean_sweep which)
     }
 }
 
+typedef struct line_range {
+    int from, to;
+} line_range;
+
+/* The lines that a sweep goes through: this rank's, and of what its products take from neighbours
+ * as many more as they reach. */
+static line_range lines_of(const ocean_sizes *s, ocean_sweep which)
+{
+    const bool wider =
+        s->cut && (which == SWEEP_metric || which == SWEEP_bottom || which == SWEEP_slopes);
+    const int from = wider ? s->from - s->alpha : s->from, to = wider ? s->to + s->alpha : s->to;
+    return (line_range){from > 0 ? from : 0, to < s->ny ? to : s->ny};
+}
+
 ocean_tables ocean_tables_of(const ocean_sizes *s)
 {
     ocean_tables t = {.sigma = TABLE_HEAD,
@@ -56,13 +70,16 @@ static void run_lines(const ocean_points *p, ocean_sweep which, double t, int mo
     const ocean_lines_fn lines_fn = orders[s->alpha - 1][which];
     const ocean_planes planes = planes_of(s, which);
     const int most = spry_context_threads(p->ctx);
-    const int64_t worth = (int64_t)(planes.to - planes.from) * s->ny * s->nx / LEAST + 1;
-    const int64_t pieces = (int64_t)s->ny * ocean_pieces(s->nx);
+    const line_range lines = lines_of(s, which);
+    const int64_t count = lines.to - lines.from;
+    const int64_t worth = (int64_t)(planes.to - planes.from) * count * s->nx / LEAST + 1;
+    const int64_t pieces = count * ocean_pieces(s->nx);
+    const int first = lines.from * ocean_pieces(s->nx);
     const int threads = worth < most ? (int)worth : most;
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int share = 0; share < threads; share++)
-        lines_fn(s, planes, (int)(pieces * share / threads), (int)(pieces * (share + 1) / threads),
-                 t, mode, &n);
+        lines_fn(s, planes, first + (int)(pieces * share / threads),
+                 first + (int)(pieces * (share + 1) / threads), t, mode, &n);
 }
 
 /* --- a device ------------------------------------------------------------------------------------
@@ -95,17 +112,19 @@ static spry_status make_kernels(ocean_points *p)
         "                     y);\n"
         "}\n";
     const ocean_sizes *s = &p->sizes;
-    const size_t size = sizeof ocean_points_text + SWEEP_COUNT * (sizeof call + 64) + 64;
+    const size_t size = sizeof ocean_points_text + SWEEP_COUNT * (sizeof call + 64) + 256;
     char options[256], *text = spry_alloc(p->ctx, size);
     spry_status status = text ? SPRY_STATUS_OK : SPRY_STATUS_NO_MEMORY;
     size_t length = 0;
     if (!text)
         return status;
+    static const char words[] = "#define SIZES\n#define PASS\n#define WIDE (NY > 1)\n"
+                                "#define ALL_Y NY\n#define FIRST_LINE 0\n#define CUT 0\n"
+                                "#define OUT_FROM 0\n#define OUT_LINES NY\n";
     snprintf(options, sizeof options,
              "type=d group=64x4 define=[NX=%d NY=%d NZ=%d ALPHA=%d ROUND_X=%d ROUND_Y=%d]", s->nx,
              s->ny, s->nz, s->alpha, s->round_x, s->round_y);
-    length = (size_t)snprintf(text, size, "#define SIZES\n#define PASS\n#define WIDE (NY > 1)\n%s",
-                              ocean_points_text);
+    length = (size_t)snprintf(text, size, "%s%s", words, ocean_points_text);
     for (int i = 0; i < SWEEP_COUNT; i++) {
         const ocean_planes planes = planes_of(s, (ocean_sweep)i);
         length += (size_t)snprintf(text + length, size - length, call, names[i], planes.from,

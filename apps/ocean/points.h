@@ -20,9 +20,13 @@
 #define SWEEP_NAME(name) SWEEP_##name,
 typedef enum ocean_sweep { OCEAN_SWEEPS(SWEEP_NAME) SWEEP_COUNT } ocean_sweep;
 
+/* On ranks arrays have some of the basin's `all_y` lines: `first` is the number of the first one,
+ * of which those from..to-1 are this rank's. */
 typedef struct ocean_sizes {
     int nx, ny, nz, alpha;
     bool round_x, round_y;
+    bool cut; /* neighbours of this rank's lines are there */
+    int all_y, first, from, to;
 } ocean_sizes;
 
 /* The arrays of a sweep, as points.knl names them; those that it has no use for may be NULL. */

@@ -16,6 +16,11 @@ typedef ptrdiff_t offset;
 #define NZ s->nz
 #define ROUND_X s->round_x
 #define ROUND_Y s->round_y
+#define ALL_Y s->all_y
+#define FIRST_LINE s->first
+#define CUT s->cut
+#define OUT_FROM s->from
+#define OUT_LINES (s->to - s->from)
 
 /* all points have the same arguments, of which each uses some */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
@@ -44,11 +49,11 @@ __attribute__((always_inline)) static inline void line(point_fn point, const oce
 {
     const int first = from < ALPHA ? (ALPHA < to ? ALPHA : to) : from;
     const int last = NX - ALPHA < first ? first : NX - ALPHA < to ? NX - ALPHA : to;
-    const line_place at = place_of(s, NY > 1, j, k);
+    const line_place at = place_of(s, ALL_Y > 1, j, k);
     for (int i = from < first ? from : last; i < to; i = i + 1 == first ? last : i + 1)
-        point(s, NY > 1, at, i, j, k, 0, t, mode, n->a, n->b, n->c, n->e, n->tables, n->forcing,
+        point(s, ALL_Y > 1, at, i, j, k, 0, t, mode, n->a, n->b, n->c, n->e, n->tables, n->forcing,
               n->y);
-    if (NY > 1)
+    if (ALL_Y > 1)
         inner(point, s, 1, j, k, first, last, t, mode, n);
     else
         inner(point, s, 0, j, k, first, last, t, mode, n);

@@ -41,6 +41,28 @@ static spry_status text_print(spry_context *ctx, ocean_text *t, const char *form
     return text_add(ctx, t, line, (size_t)length < sizeof line ? (size_t)length : sizeof line - 1);
 }
 
+/* One file, by the first rank. */
+static spry_status write_text(const ocean_run *r, const ocean_text *t, const char *path)
+{
+    spry_status status = SPRY_STATUS_OK;
+    if (spry_context_rank(r->ctx) == 0)
+        status = spry_text_write(r->ctx, t->text, t->size, path);
+    return spry_context_agree(r->ctx, status);
+}
+
+/* Points of the surface, of all ranks. */
+static int64_t all_points(const ocean_run *r)
+{
+    return (int64_t)r->flow.points.sizes.nx * r->flow.points.sizes.all_y;
+}
+
+/* Looks at u: all of it, on all ranks. */
+static spry_status see(ocean_run *r, const spry_vector *u)
+{
+    return ocean_is_cut(&r->flow) ? ocean_ranks_collect(&r->flow, 2, u, spry_vector_data(r->seen))
+                                  : spry_vector_copy(u, r->seen);
+}
+
 /* --- gauges --------------------------------------------------------------------------------------
  */
 
@@ -77,10 +99,10 @@ static int read_gauges(ocean_run *r)
 static double surface_at(const ocean_run *r, const double *eta, double x, double y)
 {
     const ocean_sizes *s = &r->flow.points.sizes;
-    const double p = x / r->flow.dx, q = s->ny > 1 ? y / r->flow.dy : 0;
-    const int i = (int)fmin(floor(p), s->nx - 1), j = (int)fmin(floor(q), s->ny - 1);
+    const double p = x / r->flow.dx, q = s->all_y > 1 ? y / r->flow.dy : 0;
+    const int i = (int)fmin(floor(p), s->nx - 1), j = (int)fmin(floor(q), s->all_y - 1);
     const int right = s->round_x ? (i + 1) % s->nx : i + 1 < s->nx ? i + 1 : i;
-    const int behind = s->round_y ? (j + 1) % s->ny : j + 1 < s->ny ? j + 1 : j;
+    const int behind = s->round_y ? (j + 1) % s->all_y : j + 1 < s->all_y ? j + 1 : j;
     const double *near = eta + (ptrdiff_t)j * s->nx, *far = eta + (ptrdiff_t)behind * s->nx;
     const double a = p - i, b = q - j;
     return (1 - b) * ((1 - a) * near[i] + a * near[right]) +
@@ -133,20 +155,42 @@ static void add_harmonics(ocean_run *r, double t, const double *eta)
     }
 }
 
+/* Depths of all points, as the flow has them. */
+static spry_status see_depths(ocean_run *r, double *depths)
+{
+    const ocean_flow *f = &r->flow;
+    const ocean_sizes *s = &f->points.sizes;
+    spry_vector *still = NULL, *own = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    OCEAN_GO(spry_vector_new(r->ctx, SPRY_TYPE_D, 4 * f->wide, NULL, SPRY_OWN_TAKE, &still));
+    OCEAN_GO(spry_vector_copy(f->still, still));
+    const double *from = spry_vector_data(still);
+    if (ocean_is_cut(f)) {
+        OCEAN_GO(ocean_flow_own_vector(f, 1, &own));
+        memcpy(spry_vector_data(own), from + (ptrdiff_t)s->from * s->nx,
+               (size_t)f->plane * sizeof *from);
+        OCEAN_GO(ocean_ranks_collect(f, 1, own, depths));
+    } else {
+        memcpy(depths, from, (size_t)f->plane * sizeof *from);
+    }
+done:
+    spry_vector_free(still);
+    spry_vector_free(own);
+    return status;
+}
+
 static spry_status write_spectrum(ocean_run *r)
 {
     const int nx = r->flow.points.sizes.nx;
     const double *sum = spry_vector_data(r->harmonics);
-    const double *still = NULL;
+    double *still = NULL;
     ocean_text text = {0};
-    spry_vector *depth = NULL;
     spry_status status = SPRY_STATUS_OK;
     if (!r->o->spectrum || r->o->harmonics == 0 || sum[0] == 0)
         return SPRY_STATUS_OK;
     OCEAN_GO(text_print(r->ctx, &text, "x,depth"));
-    OCEAN_GO(spry_vector_new(r->ctx, SPRY_TYPE_D, 4 * r->flow.plane, NULL, SPRY_OWN_TAKE, &depth));
-    OCEAN_GO(spry_vector_copy(r->flow.still, depth));
-    still = spry_vector_data(depth);
+    still = spry_alloc(r->ctx, (size_t)all_points(r) * sizeof *still);
+    OCEAN_GO(still ? see_depths(r, still) : SPRY_STATUS_NO_MEMORY);
     for (int n = 1; n <= r->o->harmonics; n++)
         OCEAN_GO(text_print(r->ctx, &text, ",a%d", n));
     for (int i = 0; i < nx; i++) {
@@ -158,9 +202,9 @@ static spry_status write_spectrum(ocean_run *r)
         }
     }
     OCEAN_GO(text_print(r->ctx, &text, "\n"));
-    status = spry_text_write(r->ctx, text.text, text.size, r->o->spectrum);
+    status = write_text(r, &text, r->o->spectrum);
 done:
-    spry_vector_free(depth);
+    spry_free(r->ctx, still);
     spry_free(r->ctx, text.text);
     return status;
 }
@@ -171,7 +215,7 @@ done:
 int record_prepare(ocean_run *r)
 {
     const ocean_options *o = r->o;
-    const int ny = r->flow.points.sizes.ny;
+    const int ny = r->flow.points.sizes.all_y;
     spry_status status = SPRY_STATUS_OK;
     const int exit_status = read_gauges(r);
     if (exit_status != EXIT_DONE)
@@ -182,7 +226,7 @@ int record_prepare(ocean_run *r)
     r->line = ny > 1 ? (int)fmin(round(at / r->flow.dy), ny - 1) : 0;
     OCEAN_GO(add_head(r));
     OCEAN_GO(
-        spry_vector_new(r->ctx, SPRY_TYPE_D, 2 * r->flow.plane, NULL, SPRY_OWN_TAKE, &r->seen));
+        spry_vector_new(r->ctx, SPRY_TYPE_D, 2 * all_points(r), NULL, SPRY_OWN_TAKE, &r->seen));
     OCEAN_GO(
         spry_vector_new(r->ctx, SPRY_TYPE_D, harmonic_size(r), NULL, SPRY_OWN_TAKE, &r->harmonics));
 done:
@@ -195,7 +239,7 @@ spry_status record_state(ocean_run *r, double t, const spry_vector *u, const spr
     if (status == SPRY_STATUS_OK && r->flow.ship)
         status = ocean_flow_resistance(&r->flow, u, &r->resistance);
     if (status == SPRY_STATUS_OK && (r->gauges > 0 || r->o->harmonics > 0))
-        status = spry_vector_copy(u, r->seen);
+        status = see(r, u);
     if (status != SPRY_STATUS_OK)
         return status;
     if (!r->has_first) {
@@ -210,10 +254,11 @@ spry_status record_state(ocean_run *r, double t, const spry_vector *u, const spr
 /* The surface of u, as a field of the host's. */
 static spry_status surface_field(ocean_run *r, spry_vector **eta)
 {
-    spry_status status = spry_vector_copy(r->u, r->seen);
+    spry_status status = spry_field_new(r->flow.surface, SPRY_TYPE_D, false, NULL, NULL, eta);
     if (status == SPRY_STATUS_OK)
-        status = spry_vector_new(r->ctx, SPRY_TYPE_D, r->flow.plane, spry_vector_data(r->seen),
-                                 SPRY_OWN_BORROW, eta);
+        status = see(r, r->u);
+    if (status == SPRY_STATUS_OK)
+        ocean_ranks_take(&r->flow, 1, spry_vector_data(r->seen), *eta);
     return status;
 }
 
@@ -242,7 +287,7 @@ static spry_status picture_field(ocean_run *r, spry_vector **field)
     const ocean_setup *s = &r->flow.setup;
     const long long zoom = (long long)r->o->zoom;
     char text[192];
-    spry_status status = spry_vector_copy(r->u, r->seen);
+    spry_status status = see(r, r->u);
     snprintf(text, sizeof text, "%lldx%lld box=0:%.17g,0:%.17g boundary=neumann", zoom * s->nx,
              s->ny > 0 ? zoom * s->ny : STRIPE, s->length, s->ny > 0 ? s->width : 1.0);
     if (status == SPRY_STATUS_OK && !r->picture)
@@ -269,19 +314,56 @@ static spry_status write_series(ocean_run *r)
 {
     if (!r->o->series)
         return SPRY_STATUS_OK;
-    return spry_text_write(r->ctx, r->series.text, r->series.size, r->o->series);
+    return write_text(r, &r->series, r->o->series);
+}
+
+/* What a checkpoint has: u, phi and the one before, as all ranks have them together. */
+enum { KEPT = 3 };
+typedef struct kept {
+    spry_vector *of[KEPT], *whole[KEPT]; /* whole: of the flow itself without ranks */
+    int planes[KEPT];
+} kept;
+
+static void drop_kept(const ocean_run *r, kept *k)
+{
+    for (int i = 0; i < KEPT && ocean_is_cut(&r->flow); i++)
+        spry_vector_free(k->whole[i]);
+}
+
+static spry_status find_kept(ocean_run *r, kept *k)
+{
+    const int nz = r->flow.points.sizes.nz;
+    spry_status status = SPRY_STATUS_OK;
+    *k = (kept){.of = {r->u, r->flow.phi, r->flow.past}, .planes = {2, nz, nz}};
+    for (int i = 0; i < KEPT && status == SPRY_STATUS_OK; i++)
+        if (ocean_is_cut(&r->flow))
+            status = spry_vector_new(r->ctx, SPRY_TYPE_D, k->planes[i] * all_points(r), NULL,
+                                     SPRY_OWN_TAKE, &k->whole[i]);
+        else
+            k->whole[i] = k->of[i];
+    return spry_context_agree(r->ctx, status);
 }
 
 spry_status record_checkpoint(ocean_run *r)
 {
+    kept k;
     if (!r->o->checkpoint)
         return SPRY_STATUS_OK;
-    const spry_status status = write_series(r);
+    spry_status status = write_series(r);
     if (status != SPRY_STATUS_OK)
         return status;
-    return app_checkpoint_write(
-        r->ctx, r->o->checkpoint, r->what, r->step, r->t, 5,
-        (const spry_vector *const[]){r->u, r->flow.phi, r->flow.past, r->flow.times, r->harmonics});
+    OCEAN_GO(find_kept(r, &k));
+    for (int i = 0; i < KEPT && ocean_is_cut(&r->flow); i++)
+        OCEAN_GO(ocean_ranks_collect(&r->flow, k.planes[i], k.of[i], spry_vector_data(k.whole[i])));
+    if (spry_context_rank(r->ctx) == 0)
+        status =
+            app_checkpoint_write(r->ctx, r->o->checkpoint, r->what, r->step, r->t, KEPT + 2,
+                                 (const spry_vector *const[]){k.whole[0], k.whole[1], k.whole[2],
+                                                              r->flow.times, r->harmonics});
+    OCEAN_GO(spry_context_agree(r->ctx, status));
+done:
+    drop_kept(r, &k);
+    return status;
 }
 
 /* Rows of the run before, as far as the checkpoint's. */
@@ -303,11 +385,21 @@ static spry_status keep_series(ocean_run *r)
 
 spry_status record_resume(ocean_run *r)
 {
-    const spry_status status = app_checkpoint_read(
-        r->ctx, r->o->checkpoint, r->what, &r->step, &r->t, 5,
-        (spry_vector *const[]){r->u, r->flow.phi, r->flow.past, r->flow.times, r->harmonics});
+    kept k;
+    spry_status status = SPRY_STATUS_OK;
+    OCEAN_GO(find_kept(r, &k));
+    status = app_checkpoint_read(
+        r->ctx, r->o->checkpoint, r->what, &r->step, &r->t, KEPT + 2,
+        (spry_vector *const[]){k.whole[0], k.whole[1], k.whole[2], r->flow.times, r->harmonics});
+    if (status == SPRY_STATUS_OK)
+        status = keep_series(r);
+    OCEAN_GO(spry_context_agree(r->ctx, status));
+    for (int i = 0; i < KEPT && ocean_is_cut(&r->flow); i++)
+        ocean_ranks_take(&r->flow, k.planes[i], spry_vector_data(k.whole[i]), k.of[i]);
     r->frames = r->step / r->o->every;
-    return status == SPRY_STATUS_OK ? keep_series(r) : status;
+done:
+    drop_kept(r, &k);
+    return status;
 }
 
 /* The potential below the surface, without it, on levels. */
@@ -320,9 +412,9 @@ static spry_status write_volume(ocean_run *r)
         return SPRY_STATUS_OK;
     if (s->ny > 0)
         snprintf(text, sizeof text,
-                 "%dx%dx%d box=0:%.17g,0:%.17g,0:1 x=%s y=%s z=neumann:dirichlet", s->nx, s->ny,
-                 s->nz, s->length, s->width, s->round_x ? "periodic" : "neumann",
-                 s->round_y ? "periodic" : "neumann");
+                 "%dx%dx%d box=0:%.17g,0:%.17g,0:1 x=%s y=%s z=neumann:dirichlet ranks=1x%dx1",
+                 s->nx, s->ny, s->nz, s->length, s->width, s->round_x ? "periodic" : "neumann",
+                 s->round_y ? "periodic" : "neumann", spry_context_ranks(r->ctx));
     else
         snprintf(text, sizeof text, "%dx%d box=0:%.17g,0:1 x=%s y=neumann:dirichlet", s->nx, s->nz,
                  s->length, s->round_x ? "periodic" : "neumann");

@@ -46,27 +46,30 @@ static spry_status make_still(ocean_flow *f)
     const ocean_setup *s = &f->setup;
     spry_vector *u = NULL;
     spry_status status = SPRY_STATUS_OK;
-    double *depth = spry_alloc(f->ctx, (size_t)f->plane * sizeof *depth);
+    const ocean_sizes *sizes = &f->points.sizes;
+    double *depth = spry_alloc(f->ctx, (size_t)f->wide * sizeof *depth);
     if (!depth)
         return SPRY_STATUS_NO_MEMORY;
     f->shallow = INFINITY;
-    for (int64_t i = 0; i < f->plane; i++) {
-        depth[i] = s->depths ? s->depths[i] : s->depth;
-        if (!(depth[i] > 0)) {
-            double x, y;
-            ocean_flow_place(f, i, &x, &y);
+    for (int64_t i = 0; i < (int64_t)sizes->nx * sizes->all_y; i++) { /* of all ranks */
+        const double here = s->depths ? s->depths[i] : s->depth;
+        if (!(here > 0)) {
             snprintf(
                 text, sizeof text,
                 "the depth at x = %g m, y = %g m is %g m: water must be everywhere, as waves do "
                 "not run up shores here",
-                x, y, depth[i]);
+                f->dx * (double)(i % sizes->nx), f->dy * (double)(i / sizes->nx), here);
             status = ocean_fail(f->ctx, text);
             goto done;
         }
-        f->shallow = fmin(f->shallow, depth[i]);
-        f->deep = fmax(f->deep, depth[i]);
+        f->shallow = fmin(f->shallow, here);
+        f->deep = fmax(f->deep, here);
     }
-    OCEAN_GO(ocean_flow_vector(f, f->plane, depth, &u));
+    for (int64_t i = 0; i < f->wide; i++) {
+        const int64_t line = (i / sizes->nx + sizes->first + sizes->all_y) % sizes->all_y;
+        depth[i] = s->depths ? s->depths[line * sizes->nx + i % sizes->nx] : s->depth;
+    }
+    OCEAN_GO(ocean_flow_vector(f, f->wide, depth, &u));
     OCEAN_GO(ocean_sweep_run(&f->points, SWEEP_metric, 0, 1,
                              &(ocean_arrays){.a = u, .tables = f->tables, .y = f->still}));
 done:
@@ -90,7 +93,7 @@ static void stiffness(void *data, const double *place, spry_scalar *value)
     const ocean_flow *f = z->f;
     const ocean_sizes *s = &f->points.sizes;
     const int64_t i = llround(place[0] / f->dx) % s->nx;
-    const int64_t j = f->setup.ny > 0 ? llround(place[1] / f->dy) % s->ny : 0;
+    const int64_t j = f->setup.ny > 0 ? llround(place[1] / f->dy) % s->all_y : 0;
     const double h = f->setup.depths ? f->setup.depths[j * s->nx + i] : f->setup.depth;
     *value = (spry_scalar){z->mu / (h * h), 0};
 }
@@ -128,9 +131,9 @@ static spry_status make_surface(ocean_flow *f)
     const ocean_setup *s = &f->setup;
     char text[256];
     if (s->ny > 0)
-        snprintf(text, sizeof text, "%dx%d box=0:%.17g,0:%.17g x=%s y=%s", s->nx, s->ny, s->length,
-                 s->width, s->round_x ? "periodic" : "neumann",
-                 s->round_y ? "periodic" : "neumann");
+        snprintf(text, sizeof text, "%dx%d box=0:%.17g,0:%.17g x=%s y=%s ranks=1x%d", s->nx, s->ny,
+                 s->length, s->width, s->round_x ? "periodic" : "neumann",
+                 s->round_y ? "periodic" : "neumann", spry_context_ranks(f->ctx));
     else
         snprintf(text, sizeof text, "%d box=0:%.17g x=%s", s->nx, s->length,
                  s->round_x ? "periodic" : "neumann");
@@ -185,14 +188,17 @@ static spry_status make_vectors(ocean_flow *f)
     const struct {
         spry_vector **v;
         int planes;
-    } list[] = {{&f->still, 4},   {&f->shape, SHAPE_PLANES + nz + 1},
-                {&f->zones, 2},   {&f->nothing, nz},
-                {&f->phi, nz},    {&f->past, nz},
-                {&f->rhs, nz},    {&f->ones, 1},
-                {&f->before, nz}, {&f->behind, nz}};
+        bool wide;
+    } list[] = {{&f->still, 4, true},    {&f->shape, SHAPE_PLANES + nz + 1, true},
+                {&f->zones, 2, true},    {&f->nothing, nz, true},
+                {&f->phi, nz, false},    {&f->past, nz, false},
+                {&f->rhs, nz, false},    {&f->ones, 1, false},
+                {&f->before, nz, false}, {&f->behind, nz, false},
+                {&f->parts, 1, false}};
     spry_status status = SPRY_STATUS_OK;
     for (size_t i = 0; i < sizeof list / sizeof *list; i++)
-        OCEAN_GO(ocean_flow_vector(f, list[i].planes * f->plane, NULL, list[i].v));
+        OCEAN_GO(list[i].wide ? ocean_flow_vector(f, list[i].planes * f->wide, NULL, list[i].v)
+                              : ocean_flow_own_vector(f, list[i].planes, list[i].v));
     OCEAN_GO(spry_vector_new(f->ctx, SPRY_TYPE_D, 3, NULL, SPRY_OWN_TAKE, &f->times));
     OCEAN_GO(ocean_flow_vector(f, DRIVE_SIZE, f->drive, &f->forcing));
     OCEAN_GO(spry_vector_fill(f->ones, (spry_scalar){1, 0}));
@@ -232,6 +238,10 @@ static spry_status make_solver(ocean_flow *f)
                                         ocean_flow_laplace, f, &f->laplace));
     OCEAN_GO(spry_operator_from_product(f->ctx, f->device, SPRY_TYPE_D, n, n, false,
                                         ocean_flow_precon, f, &f->precon));
+    if (ocean_is_cut(f)) {
+        OCEAN_GO(spry_operator_set_ranked(f->laplace, f->phi));
+        OCEAN_GO(spry_operator_set_ranked(f->precon, f->phi));
+    }
     OCEAN_GO(spry_operator_set_bytes(f->laplace, (int64_t)ocean_bytes_product(&f->setup)));
     OCEAN_GO(spry_operator_set_bytes(f->precon, (int64_t)ocean_bytes_precon(&f->setup, f->apart)));
     OCEAN_GO(spry_solver_new(f->ctx, &f->solver));
@@ -246,12 +256,15 @@ done:
 
 ocean_sizes ocean_sizes_of(const ocean_setup *s)
 {
+    const int lines = s->ny == 0 ? 1 : s->ny + !s->round_y;
     return (ocean_sizes){.nx = s->nx + !s->round_x,
-                         .ny = s->ny == 0 ? 1 : s->ny + !s->round_y,
+                         .ny = lines,
                          .nz = s->nz,
                          .alpha = s->order / 2,
                          .round_x = s->round_x,
-                         .round_y = s->round_y};
+                         .round_y = s->round_y,
+                         .all_y = lines,
+                         .to = lines};
 }
 
 spry_status ocean_flow_make(spry_context *ctx, const ocean_setup *setup, ocean_flow *f)
@@ -259,19 +272,24 @@ spry_status ocean_flow_make(spry_context *ctx, const ocean_setup *setup, ocean_f
     spry_status status = SPRY_STATUS_OK;
     *f = (ocean_flow){.ctx = ctx, .setup = *setup};
     OCEAN_GO(check_setup(ctx, setup));
-    const ocean_sizes sizes = ocean_sizes_of(setup);
-    f->plane = (int64_t)sizes.nx * sizes.ny;
+    ocean_sizes sizes = ocean_sizes_of(setup), own = sizes;
+    if (spry_context_ranks(ctx) > 1)
+        OCEAN_GO(ocean_ranks_make(f, &sizes, &own));
+    f->plane = (int64_t)own.nx * own.ny;
+    f->wide = (int64_t)sizes.nx * sizes.ny;
     f->dx = setup->length / setup->nx;
     f->dy = setup->ny > 0 ? setup->width / setup->ny : 0;
     if (strcmp(setup->device, "cpu") != 0)
         OCEAN_GO(spry_device_open(ctx, setup->device, &f->device));
     ocean_vertical_make(setup->nz, setup->order, setup->clustered, &f->vertical);
     OCEAN_GO(ocean_points_make(ctx, f->device, &sizes, &f->points));
+    if (ocean_is_cut(f))
+        OCEAN_GO(ocean_points_make(ctx, f->device, &own, &f->own));
     OCEAN_GO(make_tables(f));
+    OCEAN_GO(make_surface(f));
     OCEAN_GO(make_vectors(f));
     OCEAN_GO(make_planes(f));
     OCEAN_GO(make_still(f));
-    OCEAN_GO(make_surface(f));
     for (int m = 0; m < setup->nz; m++)
         OCEAN_GO(make_mode(f, m));
     OCEAN_GO(make_solver(f));
@@ -282,9 +300,9 @@ done:
 
 void ocean_flow_free(ocean_flow *f)
 {
-    spry_vector *const list[] = {f->still,   f->shape, f->tables, f->forcing, f->zones,
-                                 f->nothing, f->phi,   f->rhs,    f->ones,    f->before,
-                                 f->behind,  f->past,  f->times,  f->ship,    f->lever};
+    spry_vector *const list[] = {f->still, f->shape, f->tables, f->forcing, f->zones,  f->nothing,
+                                 f->phi,   f->rhs,   f->ones,   f->before,  f->behind, f->past,
+                                 f->times, f->ship,  f->lever,  f->parts};
     spry_solver_free(f->solver);
     spry_operator_free(f->laplace);
     spry_operator_free(f->precon);
@@ -297,6 +315,8 @@ void ocean_flow_free(ocean_flow *f)
     for (size_t i = 0; i < sizeof list / sizeof *list; i++)
         spry_vector_free(list[i]);
     spry_grid_free(f->surface);
+    ocean_ranks_free(f);
+    ocean_points_free(&f->own);
     ocean_points_free(&f->points);
 }
 
@@ -343,12 +363,12 @@ spry_status ocean_flow_set_spot(ocean_flow *f, const ocean_spot *spot)
 
 spry_status ocean_flow_set_zones(ocean_flow *f, const double *wave, const double *rest)
 {
-    const size_t size = (size_t)f->plane * sizeof(double);
+    const size_t size = (size_t)f->wide * sizeof(double);
     double *both = spry_alloc(f->ctx, 2 * size);
     if (!both)
         return SPRY_STATUS_NO_MEMORY;
     memcpy(both, wave, size);
-    memcpy(both + f->plane, rest, size);
+    memcpy(both + f->wide, rest, size);
     const spry_status status = ocean_flow_copy(f, both, f->zones);
     spry_free(f->ctx, both);
     return status;

@@ -67,8 +67,8 @@ SPRY_API spry_status spry_grid_new(spry_context *ctx, const char *text, spry_gri
  * @param axis    0 to 2 for x to z
  * @param count   intervals of the axis + 1, also where it is periodic: the last one is the first
  *                of the next period
- * @param points  rising; copied
- * @return SPRY_STATUS_UNSUPPORTED where the grid is cut into blocks of ranks
+ * @param points  rising; copied. Where the grid is cut into blocks of ranks those of the whole
+ * axis, alike on all ranks, which make the call together
  */
 SPRY_API spry_status spry_grid_set_points(spry_grid *grid, int axis, int64_t count,
                                           const double *points);
@@ -89,6 +89,35 @@ SPRY_API spry_status spry_grid_place(const spry_grid *grid, bool all_points, int
  */
 SPRY_API spry_status spry_field_new(const spry_grid *grid, spry_type type, bool all_points,
                                     spry_place_fn function, void *data, spry_vector **field);
+/** What is around a rank's block of a field: for differences of a caller's own. */
+typedef struct spry_halo spry_halo;
+/**
+ * Makes what brings the numbers around this rank's block of unknowns from the ranks that have them.
+ * Along axes that are cut the block is made wider at both ends, as far as the grid goes, and along
+ * periodic ones beyond that: there what is at the other end comes. Collective where the grid is
+ * cut; where it is not, the box is the block.
+ *
+ * @param grid   whose fields they are
+ * @param type   of their numbers
+ * @param width  3 numbers: how much wider along each axis
+ * @param halo   out
+ */
+SPRY_API spry_status spry_halo_new(const spry_grid *grid, spry_type type, const int64_t *width,
+                                   spry_halo **halo);
+/** Frees a halo; NULL is allowed. */
+SPRY_API void spry_halo_free(spry_halo *halo);
+/** The box: 3 numbers of the first unknowns along each axis, and of the first behind them. */
+SPRY_API spry_status spry_halo_box(const spry_halo *halo, int64_t *begin, int64_t *end);
+/**
+ * Fills the box. Collective where the grid is cut.
+ *
+ * @param halo   made by spry_halo_new()
+ * @param field  of unknowns, this rank's, on the host
+ * @param wide   out: a vector of the host with the numbers of the box, x fastest
+ */
+SPRY_API spry_status spry_halo_bring(const spry_halo *halo, const spry_vector *field,
+                                     spry_vector *wide);
+
 /**
  * What absorbs in the layers before faces that are named absorb: a coefficient of operators, 0
  * (kind=rate) or 1 (kind=stretch, kind=pml) outside of layers. A rate a damps u by -a*u; a stretch

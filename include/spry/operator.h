@@ -98,6 +98,10 @@ SPRY_API spry_status spry_operator_compose(const spry_operator *outer, const spr
 /** Tells how many bytes a product of a caller's function moves through memory, x and y included:
  * what spry_operator_bytes() and the figures of a solve then go by. */
 SPRY_API spry_status spry_operator_set_bytes(spry_operator *op, int64_t bytes);
+/** Tells that x and y of a caller's square function are parts of vectors of all ranks, as `like`
+ * is, a field of a grid that is cut (spry_grid_new()), say: then a solve with it is one of all
+ * ranks, and the function is called by all of them together. */
+SPRY_API spry_status spry_operator_set_ranked(spry_operator *op, const spry_vector *like);
 /** Jacobi's preconditioner D^-1 of A, which must stay alive; SPRY_STATUS_BAD_INPUT names the first
  * row without a usable diagonal entry. */
 SPRY_API spry_status spry_operator_jacobi(const spry_matrix *A, spry_operator **op);

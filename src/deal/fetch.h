@@ -27,6 +27,8 @@ typedef struct deal_halo {
     spry_type type;
     int64_t count, sent_count;
     int32_t *sent; /* this rank's elements that others want, by rank */
+    int sends, receives;
+    spread_neighbour *to, *from; /* whom they go to, and whom the others come from */
     char *send, *receive;
     team_halo *forth, *back;
 } deal_halo;

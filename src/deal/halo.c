@@ -13,22 +13,22 @@ void deal_halo_clear(deal_halo *h)
     team_halo_free(h->ctx, h->forth);
     team_halo_free(h->ctx, h->back);
     base_free(h->ctx, h->sent);
+    base_free(h->ctx, h->to);
+    base_free(h->ctx, h->from);
     base_free(h->ctx, h->send);
     base_free(h->ctx, h->receive);
     *h = (deal_halo){0};
 }
 
-/* Messages of the ranks that have any elements; each as long as those are. */
-static int list_messages(int ranks, const int64_t *each, size_t size, void *data,
-                         team_message *list)
+/* The ranks that have any elements. */
+static int list_neighbours(int ranks, const int64_t *each, spread_neighbour *list)
 {
     int count = 0;
     int64_t at = 0;
     for (int r = 0; r < ranks; r++) {
-        const int64_t bytes = each[r] * (int64_t)size;
-        if (bytes > 0)
-            list[count++] = (team_message){r, bytes, (char *)data + at};
-        at += bytes;
+        if (each[r] > 0)
+            list[count++] = (spread_neighbour){r, at, each[r]};
+        at += each[r];
     }
     return count;
 }
@@ -37,17 +37,17 @@ static spry_status open_messages(deal_halo *h, const route *way)
 {
     spry_context *ctx = h->ctx;
     const int ranks = team_ranks(ctx);
-    const size_t size = spry_type_size(h->type);
+    const int64_t size = (int64_t)spry_type_size(h->type);
     team_message *out = NULL, *in = NULL;
-    spry_status status = base_alloc(ctx, ranks, sizeof *out, &out);
-    if (status == SPRY_STATUS_OK)
-        status = base_alloc(ctx, ranks, sizeof *in, &in);
-    SPRY_GO(ctx, team_agree(ctx, status));
     /* Those who were asked send. */
-    const int sends = list_messages(ranks, way->receive_each, size, h->send, out);
-    const int receives = list_messages(ranks, way->send_each, size, h->receive, in);
-    SPRY_GO(ctx, team_halo_new(ctx, sends, out, receives, in, &h->forth));
-    SPRY_GO(ctx, team_halo_new(ctx, receives, in, sends, out, &h->back));
+    h->sends = list_neighbours(ranks, way->receive_each, h->to);
+    h->receives = list_neighbours(ranks, way->send_each, h->from);
+    spry_status status = spread_list_messages(ctx, h->sends, h->to, size, h->send, &out);
+    if (status == SPRY_STATUS_OK)
+        status = spread_list_messages(ctx, h->receives, h->from, size, h->receive, &in);
+    SPRY_GO(ctx, team_agree(ctx, status));
+    SPRY_GO(ctx, team_halo_new(ctx, h->sends, out, h->receives, in, &h->forth));
+    SPRY_GO(ctx, team_halo_new(ctx, h->receives, in, h->sends, out, &h->back));
 done:
     base_free(ctx, out);
     base_free(ctx, in);
@@ -58,7 +58,10 @@ static spry_status allocate(deal_halo *h, const route *way)
 {
     const size_t size = spry_type_size(h->type);
     spry_status status = SPRY_STATUS_OK;
+    const int ranks = team_ranks(h->ctx);
     h->sent_count = way->receives;
+    SPRY_GO(h->ctx, base_alloc(h->ctx, ranks, sizeof *h->to, &h->to));
+    SPRY_GO(h->ctx, base_alloc(h->ctx, ranks, sizeof *h->from, &h->from));
     SPRY_GO(h->ctx, base_alloc(h->ctx, way->receives, sizeof *h->sent, &h->sent));
     SPRY_GO(h->ctx, base_alloc(h->ctx, way->receives, size, &h->send));
     SPRY_GO(h->ctx, base_alloc(h->ctx, h->count, size, &h->receive));

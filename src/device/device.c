@@ -1,4 +1,5 @@
 /* Devices: opening and closing them, and what stands around every call of an engine. */
+#include "base/team.h"
 #include "device/engine.h"
 #include "device/forecast.h"
 #include "device/staging.h"
@@ -69,6 +70,26 @@ int device_count(spry_context *ctx, const char *engine, char *why, size_t size)
         return e->count(ctx, why, size);
     snprintf(why, size, "this library has no engine %.32s", engine);
     return 0;
+}
+
+void device_for_rank(spry_context *ctx, const char *wanted, char name[DEVICE_NAME])
+{
+    const char *named = getenv("SPRY_DEVICE"), *at = wanted;
+    const int place = ctx->team ? ctx->team->place : 0;
+    char one[20], why[256];
+    if (strcmp(at, "auto") == 0)
+        at = named && *named && strcmp(named, "auto") != 0 ? named : "cpu";
+    for (int k = place; k > 0 && strchr(at, ','); k--)
+        at = strchr(at, ',') + 1;
+    snprintf(one, sizeof one, "%.*s", (int)strcspn(at, ","), at);
+    if (strcmp(one, "auto") == 0)
+        snprintf(one, sizeof one, "cpu");
+    const bool whole = strcmp(one, "cpu") != 0 && !strchr(one, ':');
+    const int count = whole ? device_count(ctx, one, why, sizeof why) : 0;
+    if (count > 0)
+        snprintf(name, DEVICE_NAME, "%s:%d", one, place % count);
+    else
+        snprintf(name, DEVICE_NAME, "%s", one);
 }
 
 static void close_all(spry_context *ctx)

@@ -80,6 +80,13 @@ struct spry_device {
 /* Opens "cuda", "cuda:1", "opencl:0"; the context keeps what it has opened, so the second call is
  * cheap, and closes all when it is freed. The message of a failure says why and what to do. */
 spry_status device_open(spry_context *ctx, const char *name, spry_device **d);
+/*
+ * Where a rank works, "cpu" or "cuda:0". Names by its place on its machine, "cuda:0,cuda:1,cpu",
+ * the last for all further ones; an engine alone, "cuda", is dealt out, one device after the other.
+ * With "auto" a rank works where SPRY_DEVICE says, and else on the host.
+ */
+enum { DEVICE_NAME = 32 };
+void device_for_rank(spry_context *ctx, const char *wanted, char name[DEVICE_NAME]);
 /* Closes a device and what is left of it; NULL is fine. */
 void device_close(spry_device *d);
 /* Why no device of an engine can be used, or "" when one can; with its number of devices. */

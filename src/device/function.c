@@ -174,3 +174,18 @@ spry_status spry_operator_set_bytes(spry_operator *op, int64_t bytes)
     op->own_bytes = bytes > vectors ? bytes - vectors : 0;
     return SPRY_STATUS_OK;
 }
+
+spry_status spry_operator_set_ranked(spry_operator *op, const spry_vector *like)
+{
+    SPRY_NEED(CTX_OF(op), op, like);
+    if (op->class != &function_class)
+        return SPRY_FAIL(op->ctx, SPRY_STATUS_BAD_USAGE,
+                         "operator %s knows what of its vectors is here", spry_operator_name(op));
+    if (op->rows != like->n || op->cols != like->n)
+        return SPRY_FAIL(op->ctx, SPRY_STATUS_BAD_USAGE,
+                         "an operator of %" PRId64 " x %" PRId64 " for vectors of %" PRId64
+                         " elements here",
+                         op->rows, op->cols, like->n);
+    op->rows_part = op->cols_part = like->part;
+    return SPRY_STATUS_OK;
+}

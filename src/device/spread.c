@@ -1,9 +1,7 @@
 /*
- * The product with a matrix that is spread over ranks, on a device. What others need of x is packed
- * there and copied to pinned memory beside the product with the own block, which the device is busy
- * with while messages travel; what others have sent is copied behind the own elements that edge
- * rows need, and these rows are made anew as a whole (spread.h). Where MPI takes addresses of the
- * device's memory there are no copies.
+ * The product with rows that are spread over ranks, on a device. What others need of x is packed
+ * there and sent beside the product with the own block (halo.h); what others have sent comes behind
+ * the own elements that edge rows need, and these rows are made anew as a whole (spread.h).
  *
  * Ranks on processors do the same in host/spread_operator.c, and send the same messages: what is
  * collective comes in the same order in both.
@@ -11,6 +9,7 @@
 #include "device/spread.h"
 
 #include "device/engine.h"
+#include "device/halo.h"
 #include "device/operator.h"
 #include "device/vector.h"
 #include "host/apply.h"
@@ -19,138 +18,89 @@
 
 /* A, A^T or A^H, by rows. */
 typedef struct side {
-    const spry_matrix *A;
-    spry_matrix *made; /* what A is, where it is freed with it */
+    const spread *links;
+    spry_type type;
+    spry_matrix *kept; /* freed with it; may be NULL */
     spry_operator *own, *edge;
-    device_memory *sent_index, *kept_index, *edge_rows; /* places in x and y */
-    device_memory *send, *compact, *sums;
-    bool on_device; /* messages are in `send`, and behind the own elements of `compact` */
-    char *pinned_send, *pinned_receive; /* else here */
-    device_stream *copies;
-    team_halo *messages;
+    device_memory *kept_index, *edge_rows; /* places in x and y */
+    device_memory *compact, *sums;
+    device_halo *halo;
 } side;
 
 typedef struct spread_state {
     spry_device *d;
-    side *sides[3]; /* by transpose */
+    spread_source source;
+    const spry_matrix *A; /* whose rows they are; NULL: of no matrix */
+    side *sides[3];       /* by transpose */
 } spread_state;
 
 static void side_free(spry_device *d, side *s)
 {
     if (!s)
         return;
-    if (s->copies && !d->lost) /* which may still read pinned memory */
-        (void)device_stream_finish(s->copies);
-    team_halo_free(d->ctx, s->messages);
-    device_stream_free(s->copies);
+    device_halo_free(s->halo);
     spry_operator_free(s->own);
     spry_operator_free(s->edge);
-    device_memory *const blocks[] = {s->sent_index, s->kept_index, s->edge_rows,
-                                     s->send,       s->compact,    s->sums};
+    device_memory *const blocks[] = {s->kept_index, s->edge_rows, s->compact, s->sums};
     for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++)
         device_free(blocks[k]);
-    device_pinned_free(d, s->pinned_send);
-    device_pinned_free(d, s->pinned_receive);
-    spry_matrix_free(s->made);
+    spry_matrix_free(s->kept);
     base_free(d->ctx, s);
-}
-
-static int64_t size_of(const side *s)
-{
-    return (int64_t)spry_type_size(s->A->a.type);
 }
 
 /* --- making --------------------------------------------------------------------------------------
  */
 
-static spry_status put_index(spry_device *d, int64_t n, const int32_t *from, device_memory **to)
-{
-    const int64_t bytes = n * (int64_t)sizeof *from;
-    const spry_status status = device_alloc(d, bytes, to);
-    return status == SPRY_STATUS_OK && n > 0 ? device_put(*to, 0, from, bytes) : status;
-}
-
 static spry_status make_room(spry_device *d, side *s)
 {
     spry_context *ctx = d->ctx;
-    const spread *p = s->A->spread;
-    const int64_t size = size_of(s);
-    void *pinned = NULL;
+    const spread *p = s->links;
+    const int64_t size = (int64_t)spry_type_size(s->type);
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, put_index(d, p->sent_count, p->sent, &s->sent_index));
-    SPRY_GO(ctx, put_index(d, p->kept, p->kept_index, &s->kept_index));
-    SPRY_GO(ctx, put_index(d, p->edges, p->edge_rows, &s->edge_rows));
-    SPRY_GO(ctx, device_alloc(d, p->sent_count * size, &s->send));
+    SPRY_GO(ctx, device_put_index(d, p->kept, p->kept_index, &s->kept_index));
+    SPRY_GO(ctx, device_put_index(d, p->edges, p->edge_rows, &s->edge_rows));
     SPRY_GO(ctx, device_alloc(d, (p->kept + p->ghosts) * size, &s->compact));
     SPRY_GO(ctx, device_alloc(d, p->edges * size, &s->sums));
-    SPRY_GO(ctx, device_stream_new(d, &s->copies));
-    s->on_device = ctx->team->on_devices && d->facts.has_pointers;
-    if (s->on_device)
-        goto done;
-    SPRY_GO(ctx, device_pinned_alloc(d, (p->sent_count + 1) * size, &pinned));
-    s->pinned_send = pinned;
-    SPRY_GO(ctx, device_pinned_alloc(d, (p->ghosts + 1) * size, &pinned));
-    s->pinned_receive = pinned;
 done:
     return status;
-}
-
-static char *send_place(const side *s)
-{
-    return s->on_device ? device_address(s->send) : s->pinned_send;
-}
-
-static char *receive_place(const side *s)
-{
-    return s->on_device ? (char *)device_address(s->compact) + s->A->spread->kept * size_of(s)
-                        : s->pinned_receive;
 }
 
 static spry_status open_messages(spry_device *d, side *s)
 {
-    spry_context *ctx = d->ctx;
-    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): all have agreed that it is there */
-    const spread *p = s->A->spread;
-    team_message *send = NULL, *receive = NULL;
-    spry_status status = make_room(d, s);
-    if (status == SPRY_STATUS_OK)
-        status = spread_list_messages(ctx, p->sends, p->send, size_of(s), send_place(s), &send);
-    if (status == SPRY_STATUS_OK)
-        status = spread_list_messages(ctx, p->receives, p->receive, size_of(s), receive_place(s),
-                                      &receive);
-    SPRY_GO(ctx, team_agree(ctx, status));
-    const bool entered = s->on_device && device_enter(d);
-    status = team_halo_new(ctx, p->sends, send, p->receives, receive, &s->messages);
-    if (entered)
-        device_leave(d);
-done:
-    base_free(ctx, send);
-    base_free(ctx, receive);
-    return status;
+    const spry_status made = make_room(d, s);
+    const spread *p = s->links;
+    const halo_lists lists = {p->sends,      p->receives, p->send, p->receive,
+                              p->sent_count, p->ghosts,   p->sent};
+    return device_halo_new(d, s->type, made, &lists, s->compact, p->kept, &s->halo);
 }
 
-static spry_status side_new(spry_device *d, const spry_matrix *A, spry_status made,
-                            spry_operator *own, side **out)
+/* Takes the parts, also when it fails; `made` is the status that they were made with. */
+static spry_status side_new(spry_device *d, spry_type type, spry_status made, spread_parts *parts,
+                            side **out)
 {
-    spry_context *ctx = A->ctx;
+    spry_context *ctx = d->ctx;
     side *s = NULL;
     bool by_rows; /* in sweeps: on no rank then */
     spry_status status = made == SPRY_STATUS_OK ? base_calloc(ctx, 1, sizeof *s, &s) : made;
     *out = NULL;
     if (s) {
-        s->A = A;
-        s->own = own;
-        own = NULL;
-        if (A->spread->edges > 0)
-            status = device_operator(d, A->spread->edge, "csr", &s->edge);
+        *s = (side){.links = parts->links,
+                    .type = type,
+                    .kept = parts->kept,
+                    .own = parts->own,
+                    .edge = parts->edge};
+        *parts = (spread_parts){0};
     }
     SPRY_GO(ctx, team_agree(ctx, status));
     SPRY_GO(ctx, spread_agree_by_rows(ctx, SPRY_STATUS_OK, false, &by_rows));
+    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): all have agreed that it is there */
     SPRY_GO(ctx, open_messages(d, s));
     *out = s;
     s = NULL;
 done:
-    spry_operator_free(own);
+    spry_operator_free(parts->own);
+    spry_operator_free(parts->edge);
+    spry_matrix_free(parts->kept);
     side_free(d, s);
     return status;
 }
@@ -159,46 +109,30 @@ done:
 static spry_status find_side(const spry_operator *op, spry_transpose transpose, side **out)
 {
     spread_state *state = op->state;
-    const spry_matrix *A = state->sides[SPRY_TRANSPOSE_NO]->A;
     const spry_transpose kind = spread_side(op->type, transpose);
-    spry_matrix *T = NULL;
-    spry_operator *own = NULL;
     spry_status status = SPRY_STATUS_OK;
     if (!state->sides[kind]) {
-        SPRY_GO(op->ctx, spread_transpose(A, kind == SPRY_TRANSPOSE_CONJUGATE, &T));
-        const spry_status made = device_operator(state->d, T->spread->own, "csr", &own);
-        SPRY_GO(op->ctx, side_new(state->d, T, made, own, &state->sides[kind]));
-        state->sides[kind]->made = T;
-        T = NULL;
+        spread_parts parts = {0};
+        const spry_status made = state->source.open(state->source.state, kind, &parts);
+        SPRY_GO(op->ctx, side_new(state->d, op->type, made, &parts, &state->sides[kind]));
     }
     *out = state->sides[kind];
 done:
-    spry_matrix_free(T);
     return status;
 }
 
 /* --- products ------------------------------------------------------------------------------------
  */
 
-/* What others need of x is on its way to where it is sent from, and the own elements that edge rows
- * need are in their place. */
+/* What others need of x is on its way, and the own elements that edge rows need are in their
+ * place. */
 static spry_status pack(spry_device *d, side *s, const device_memory *x)
 {
-    spry_context *ctx = d->ctx;
-    const spread *p = s->A->spread;
-    const spry_type type = s->A->a.type;
+    const spread *p = s->links;
     spry_status status = SPRY_STATUS_OK;
-    if (p->sent_count > 0)
-        SPRY_GO(ctx, device_pick(d, type, p->sent_count, s->sent_index, false, x, s->send));
-    /* Also of a rank that sends nothing: edge rows of the product before may still read the
-     * elements of others that are copied next. */
-    if (p->sent_count + p->ghosts > 0)
-        SPRY_GO(ctx, device_stream_wait(s->copies, d->stream));
-    if (p->sent_count > 0 && !s->on_device)
-        SPRY_GO(ctx,
-                device_get_on(s->copies, s->send, 0, s->pinned_send, p->sent_count * size_of(s)));
+    SPRY_GO(d->ctx, device_halo_pack(s->halo, x));
     if (p->kept > 0)
-        SPRY_GO(ctx, device_pick(d, type, p->kept, s->kept_index, false, x, s->compact));
+        SPRY_GO(d->ctx, device_pick(d, s->type, p->kept, s->kept_index, false, x, s->compact));
 done:
     return status;
 }
@@ -207,11 +141,11 @@ static spry_status multiply_own(spry_device *d, const side *s, spry_scalar alpha
                                 const device_memory *x, spry_scalar beta, device_memory *y)
 {
     spry_context *ctx = d->ctx;
-    const spread *p = s->A->spread;
+    const spread *p = s->links;
     const bool adds = beta.re != 0 || beta.im != 0;
     spry_status status = SPRY_STATUS_OK;
     if (adds && p->edges > 0) /* edge rows' old y */
-        SPRY_GO(ctx, device_pick(d, s->A->a.type, p->edges, s->edge_rows, false, y, s->sums));
+        SPRY_GO(ctx, device_pick(d, s->type, p->edges, s->edge_rows, false, y, s->sums));
     if (s->own)
         SPRY_GO(ctx, device_multiply(s->own, SPRY_TRANSPOSE_NO, alpha, x, beta, y));
 done:
@@ -223,36 +157,14 @@ static spry_status multiply_edge(spry_device *d, side *s, spry_scalar alpha, spr
                                  device_memory *y)
 {
     spry_context *ctx = d->ctx;
-    const spread *p = s->A->spread;
-    const int64_t size = size_of(s);
+    const spread *p = s->links;
     spry_status status = SPRY_STATUS_OK;
     if (p->edges == 0)
         return SPRY_STATUS_OK;
-    if (p->ghosts > 0 && !s->on_device) {
-        SPRY_GO(ctx, device_put_on(s->copies, s->compact, p->kept * size, s->pinned_receive,
-                                   p->ghosts * size));
-        SPRY_GO(ctx, device_stream_wait(d->stream, s->copies));
-    }
+    SPRY_GO(ctx, device_halo_land(s->halo));
     SPRY_GO(ctx, device_multiply(s->edge, SPRY_TRANSPOSE_NO, alpha, s->compact, beta, s->sums));
-    SPRY_GO(ctx, device_pick(d, s->A->a.type, p->edges, s->edge_rows, true, s->sums, y));
+    SPRY_GO(ctx, device_pick(d, s->type, p->edges, s->edge_rows, true, s->sums, y));
 done:
-    return status;
-}
-
-/* Sends, and waits for what others send, which they do whether this rank has failed or not. */
-static spry_status exchange(const spry_device *d, const side *s)
-{
-    spry_context *ctx = d->ctx;
-    const spread *p = s->A->spread;
-    const bool entered = s->on_device && device_enter(d); /* MPI copies from it */
-    spry_status status = team_halo_start(ctx, s->messages);
-    if (status == SPRY_STATUS_OK) {
-        ctx->team->counts.halo_messages += p->sends;
-        ctx->team->counts.halo_bytes += p->sent_count * size_of(s);
-        status = team_halo_finish(ctx, s->messages);
-    }
-    if (entered)
-        device_leave(d);
     return status;
 }
 
@@ -269,11 +181,7 @@ spry_status device_spread_multiply(const spry_operator *op, spry_transpose trans
     status = pack(d, s, x);
     if (status == SPRY_STATUS_OK)
         status = multiply_own(d, s, alpha, x, beta, y);
-    if (s->A->spread->sent_count + s->A->spread->ghosts > 0) {
-        const spry_status copied = device_stream_finish(s->copies);
-        status = status == SPRY_STATUS_OK ? copied : status;
-    }
-    const spry_status sent = exchange(d, s);
+    const spry_status sent = device_halo_exchange(s->halo);
     SPRY_GO(ctx, status);
     SPRY_GO(ctx, sent);
     SPRY_GO(ctx, multiply_edge(d, s, alpha, beta, y));
@@ -283,10 +191,9 @@ done:
 
 spry_status device_spread_skip(const spry_operator *op, spry_transpose transpose)
 {
-    const spread_state *state = op->state;
     side *s = NULL;
     const spry_status status = find_side(op, transpose, &s);
-    return status == SPRY_STATUS_OK ? exchange(state->d, s) : status;
+    return status == SPRY_STATUS_OK ? device_halo_exchange(s->halo) : status;
 }
 
 /* --- how halos travel ----------------------------------------------------------------------------
@@ -403,7 +310,7 @@ static spry_status spread_diagonal(const spry_operator *op, spry_vector **diagon
 {
     const spread_state *state = op->state;
     const spry_status status =
-        spry_matrix_diagonal(state->sides[SPRY_TRANSPOSE_NO]->A->spread->own, diagonal);
+        spry_matrix_diagonal(state->sides[SPRY_TRANSPOSE_NO]->links->own, diagonal);
     if (status == SPRY_STATUS_OK)
         (*diagonal)->part = op->rows_part;
     return status;
@@ -432,28 +339,91 @@ bool device_is_spread(const spry_operator *op)
     return op->class == &spread_class;
 }
 
+/* An operator without its sides. */
+static spry_status operator_without_sides(spry_device *d, spry_type type, int64_t rows,
+                                          int64_t cols, const spread_source *source,
+                                          spry_operator **op)
+{
+    spread_state *state = NULL;
+    spry_status status = operator_new(d->ctx, &spread_class, type, rows, cols, op);
+    if (status == SPRY_STATUS_OK)
+        status = base_calloc(d->ctx, 1, sizeof *state, &state);
+    if (state)
+        *state = (spread_state){.d = d, .source = *source};
+    if (*op)
+        (*op)->state = state;
+    if (status == SPRY_STATUS_OK) {
+        (*op)->device = d;
+        d->users++;
+    }
+    return status;
+}
+
+spry_status device_spread_operator_of(spry_device *d, spry_type type, int64_t rows,
+                                      const spread_source *source, spry_operator **out)
+{
+    spry_context *ctx = d->ctx;
+    spry_operator *op = NULL;
+    side *s = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    *out = NULL;
+    SPRY_GO(ctx, team_agree(ctx, operator_without_sides(d, type, rows, rows, source, &op)));
+    SPRY_GO(ctx, find_side(op, SPRY_TRANSPOSE_NO, &s));
+    *out = op;
+    op = NULL;
+done:
+    spry_operator_free(op);
+    return status;
+}
+
+/* --- of matrices ---------------------------------------------------------------------------------
+ */
+
+static spry_status parts_of(spry_device *d, const spry_matrix *A, spry_status made,
+                            spry_operator *own, spread_parts *parts)
+{
+    *parts = (spread_parts){.links = A->spread, .own = own};
+    return made == SPRY_STATUS_OK && A->spread->edges > 0
+               ? device_operator(d, A->spread->edge, "csr", &parts->edge)
+               : made;
+}
+
+static spry_status open_transposed(const void *source, spry_transpose transpose,
+                                   spread_parts *parts)
+{
+    const spread_state *state = source;
+    spry_matrix *T = NULL;
+    spry_operator *own = NULL;
+    spry_status status = spread_transpose(state->A, transpose == SPRY_TRANSPOSE_CONJUGATE, &T);
+    if (status != SPRY_STATUS_OK)
+        return status;
+    const spry_status made = device_operator(state->d, T->spread->own, "csr", &own);
+    status = parts_of(state->d, T, made, own, parts);
+    parts->kept = T;
+    return status;
+}
+
 spry_status device_spread_operator(spry_device *d, const spry_matrix *A, spry_status made,
                                    spry_operator *own, spry_operator **out)
 {
     spry_context *ctx = A->ctx;
     spry_operator *op = NULL;
-    spread_state *state = NULL;
+    spread_parts parts;
     side *s = NULL;
-    spry_status status = operator_new(ctx, &spread_class, A->a.type, A->a.rows, A->a.cols, &op);
     *out = NULL;
-    if (status == SPRY_STATUS_OK)
-        status = base_calloc(ctx, 1, sizeof *state, &state);
-    if (op)
-        op->state = state;
-    if (state)
-        state->d = d;
-    const spry_status sided = side_new(d, A, made != SPRY_STATUS_OK ? made : status, own, &s);
+    spry_status status =
+        operator_without_sides(d, A->a.type, A->a.rows, A->a.cols, &(spread_source){0}, &op);
+    spread_state *state = op ? op->state : NULL;
+    if (state) {
+        state->A = A;
+        state->source = (spread_source){state, open_transposed};
+    }
+    made = parts_of(d, A, made != SPRY_STATUS_OK ? made : status, own, &parts);
+    status = side_new(d, A->a.type, made, &parts, &s);
     if (state)
         state->sides[SPRY_TRANSPOSE_NO] = s;
-    SPRY_GO(ctx, sided);
+    SPRY_GO(ctx, status);
     /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): all have agreed that it is there */
-    op->device = d;
-    d->users++;
     spread_note_operator(op, A, s->own, s->edge);
     *out = op;
     op = NULL;

@@ -1,14 +1,18 @@
-/* The product with a matrix that is spread over ranks, of a rank that works on a device. */
+/* The product with rows that are spread over ranks, of a rank that works on a device. */
 #ifndef SPRY_DEVICE_SPREAD_H
 #define SPRY_DEVICE_SPREAD_H
 
 #include "device/device.h"
-#include "matrix/spread.h"
+#include "host/spread_operator.h"
 
 /* As spread_operator() (host/spread_operator.h), with the own block's product on the device: ranks
  * on devices and ranks on processors make one operator together. Collective. */
 spry_status device_spread_operator(spry_device *d, const spry_matrix *A, spry_status made,
                                    spry_operator *own, spry_operator **op);
+/* The product of any such rows, as spread_operator_of(): parts are operators of the device, and
+ * NULL where they have no rows. Collective. */
+spry_status device_spread_operator_of(spry_device *d, spry_type type, int64_t rows,
+                                      const spread_source *source, spry_operator **op);
 /* y = alpha op(A) x + beta y; a failure here is told after the messages that others wait for. */
 spry_status device_spread_multiply(const spry_operator *op, spry_transpose transpose,
                                    spry_scalar alpha, const device_memory *x, spry_scalar beta,

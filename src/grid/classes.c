@@ -66,6 +66,7 @@ typedef struct row_number {
 typedef struct row_numbers {
     const stencil *s;
     const grid_box *u;
+    const int64_t *row; /* in the box, of a form that is of it alone; else NULL */
     bool transposed;
     spry_context *ctx;
     int32_t along; /* of the numbers that are noted; -1: none */
@@ -92,12 +93,22 @@ static int64_t in_array(const grid_shape *shape, const grid_box *box, const int6
     return place;
 }
 
+/* Whether a form that is of its box alone leaves a number out: it lies beyond the box. */
+static bool is_beyond(const row_numbers *n, const int64_t far[GRID_AXES])
+{
+    for (int a = 0; a < GRID_AXES; a++)
+        if (n->row && n->s->shape.axis[a].ranks > 1 &&
+            (n->row[a] + far[a] < 0 || n->row[a] + far[a] >= box_length(n->u, a)))
+            return true;
+    return false;
+}
+
 static void note_number(void *data, const stencil_part *part, const stencil_entry *e)
 {
     row_numbers *n = data;
     const grid_shape *shape = &n->s->shape;
     if (e->kind[0] != KNOWN_NOT || e->kind[1] != KNOWN_NOT || e->kind[2] != KNOWN_NOT ||
-        n->status != SPRY_STATUS_OK)
+        n->status != SPRY_STATUS_OK || is_beyond(n, e->far_col))
         return;
     if (n->count == n->room) {
         n->status = base_grow(n->ctx, n->count, 2 * n->room + 64, sizeof *n->list, &n->list);
@@ -280,6 +291,40 @@ static void find_classes(const stencil *s, stencil_form *form)
     }
 }
 
+/* The farthest that rows between the ends of an axis reach. */
+static int64_t reach_between(const stencil *s, const stencil_form *form, int a)
+{
+    int64_t reach = 0;
+    for (int p = 0; p < s->parts_count; p++) {
+        const axis_table *t = table_of(form, &s->parts[p], a);
+        for (int64_t k = s->parts[p].has[a] ? t->start[t->low] : 0;
+             s->parts[p].has[a] && k < t->start[t->low + 1]; k++) {
+            const int64_t far = llabs(t->entries[k].far_col);
+            reach = far > reach ? far : reach;
+        }
+    }
+    return reach;
+}
+
+/* Classes along an axis that is cut, counted in the form's box: the rows between are the longest
+ * run of those that are so in the whole grid and do not reach beyond the box. */
+static void count_in_box(const stencil *s, stencil_form *form, int a)
+{
+    const int64_t n = s->shape.axis[a].unknowns, length = box_length(&form->u, a);
+    const int64_t reach = form->low[a] < n ? reach_between(s, form, a) : 0;
+    range run = {0, 0}, best = {0, 0};
+    for (int64_t i = 0; i < length; i++) {
+        const int64_t row = ((form->u.begin[a] + i) % n + n) % n;
+        const bool between =
+            row >= form->low[a] && row < n - form->high[a] && i >= reach && i < length - reach;
+        run = between && run.end == i ? (range){run.begin, i + 1} : (range){i, i + between};
+        best = run.end - run.begin > best.end - best.begin ? run : best;
+    }
+    form->low[a] = best.end > best.begin ? best.begin : length;
+    form->high[a] = best.end > best.begin ? length - best.end : 0;
+    form->classes[a] = form->low[a] + 1 + form->high[a];
+}
+
 /* The numbers of a pattern's entry in all rows between the ends of a line. */
 static void fill_along(const maker *m, const axis_table *t, const axis_entry *entry, void *to)
 {
@@ -317,31 +362,48 @@ done:
     return status;
 }
 
-spry_status stencil_form_make(const spry_operator *op, bool transposed, const grid_box *u,
-                              stencil_form *form)
+/* The row that stands for a class; whether there is one. `in_box`: counted in the form's box. */
+static bool find_row(const stencil *s, const stencil_form *form, int64_t class,
+                     int64_t in_box[GRID_AXES], int64_t at[GRID_AXES])
+{
+    bool there = true;
+    for (int a = 0; a < GRID_AXES; a++) {
+        const int64_t n = s->shape.axis[a].unknowns;
+        const int64_t rows = form->local ? box_length(&form->u, a) : n;
+        const int64_t k = class % form->classes[a];
+        in_box[a] = at[a] = k <= form->low[a] ? k : rows - form->high[a] + k - form->low[a] - 1;
+        there = there && at[a] < rows;
+        if (form->local)
+            at[a] = ((form->u.begin[a] + at[a]) % n + n) % n;
+        class /= form->classes[a];
+    }
+    return there;
+}
+
+static spry_status form_make(const spry_operator *op, bool transposed, const grid_box *u,
+                             bool local, stencil_form *form)
 {
     spry_context *ctx = op->ctx;
     const stencil *s = op->state;
-    maker m = {.op = op,
-               .s = s,
-               .form = form,
-               .numbers = {.s = s, .u = u, .transposed = transposed, .ctx = ctx}};
+    int64_t in_box[GRID_AXES], at[GRID_AXES];
+    maker m = {
+        .op = op,
+        .s = s,
+        .form = form,
+        .numbers = {
+            .s = s, .u = u, .row = local ? in_box : NULL, .transposed = transposed, .ctx = ctx}};
     spry_status status = SPRY_STATUS_OK;
-    *form = (stencil_form){.transposed = transposed, .u = *u};
+    *form = (stencil_form){.transposed = transposed, .u = *u, .local = local};
     find_classes(s, form);
+    if (local)
+        for (int a = 0; a < GRID_AXES; a++)
+            if (s->shape.axis[a].ranks > 1)
+                count_in_box(s, form, a);
     SPRY_GO(ctx, make_along(&m));
     const int64_t classes = form->classes[0] * form->classes[1] * form->classes[2];
     SPRY_GO(ctx, base_calloc(ctx, classes + 1, sizeof *form->start, &form->start));
     for (int64_t c = 0; c < classes; c++) {
-        int64_t rest = c, at[GRID_AXES];
-        bool there = true;
-        for (int a = 0; a < GRID_AXES; a++) {
-            const int64_t k = rest % form->classes[a], rows = s->shape.axis[a].unknowns;
-            at[a] = k <= form->low[a] ? k : rows - form->high[a] + k - form->low[a] - 1;
-            there = there && at[a] < rows;
-            rest /= form->classes[a];
-        }
-        if (there)
+        if (find_row(s, form, c, in_box, at))
             SPRY_GO(ctx, put_class(&m, at));
         form->start[c + 1] = m.groups;
     }
@@ -363,6 +425,18 @@ done:
     if (status != SPRY_STATUS_OK)
         stencil_form_clear(ctx, form);
     return status;
+}
+
+spry_status stencil_form_make(const spry_operator *op, bool transposed, const grid_box *u,
+                              stencil_form *form)
+{
+    return form_make(op, transposed, u, false, form);
+}
+
+spry_status stencil_form_local(const spry_operator *op, bool transposed, const grid_box *u,
+                               stencil_form *form)
+{
+    return form_make(op, transposed, u, true, form);
 }
 
 void stencil_form_clear(spry_context *ctx, stencil_form *form)

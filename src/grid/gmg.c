@@ -63,10 +63,8 @@ spry_status gmg_smooth(const gmg *m, int level, int sweeps, bool back, gmg_start
 {
     const gmg_level *l = &m->level[level];
     spry_status status = SPRY_STATUS_OK;
-    if (l->lines) {
-        gmg_lines(m, level, sweeps, back, start);
-        return status;
-    }
+    if (l->lines)
+        return gmg_lines(m, level, sweeps, back, start);
     if (m->redblack)
         return gmg_wave(m, level, sweeps, back, start);
     if (start == GMG_FROM_BELOW)
@@ -87,9 +85,8 @@ static spry_status smooth(const gmg *m, int level, int sweeps, bool back, gmg_st
 {
     spry_status status = SPRY_STATUS_OK;
     if (m->device)
-        return start == GMG_FROM_BELOW
-                   ? gmg_device_rise(m, level, sweeps, back)
-                   : gmg_device_smooth(m, level, sweeps, back, start == GMG_ZERO);
+        return start == GMG_FROM_BELOW ? gmg_device_rise(m, level, sweeps, back)
+                                       : gmg_device_smooth(m, level, sweeps, back, start);
     if (start == GMG_FROM_BELOW)
         status = gmg_bring_x(&m->level[level + 1], m->level[level + 1].x);
     return status == SPRY_STATUS_OK ? gmg_smooth(m, level, sweeps, back, start) : status;
@@ -114,7 +111,7 @@ static spry_status guess(const gmg *m, int level, gmg_start *start)
     const gmg_level *l = &m->level[level];
     *start = GMG_GIVEN;
     if (m->device)
-        return gmg_device_up(m, level, true);
+        return gmg_device_guess(m, level);
     if (m->options.interpolation == GMG_CUBIC) {
         const spry_status status = gmg_bring_x(l + 1, (l + 1)->x);
         if (status != SPRY_STATUS_OK)
@@ -178,18 +175,18 @@ static spry_status gmg_apply(const spry_operator *op, spry_transpose transpose,
     const bool whole = m->level[0].shared == GMG_WHOLE;
     spry_status status = SPRY_STATUS_OK;
     (void)transpose;
-    if (whole) {
+    if (m->device) {
+        status = gmg_device_begin(m, r, z);
+    } else if (whole) {
         m->level[0].b = r->data;
         m->level[0].x = z->data;
     } else {
         status = gmg_take_b(m, r->data);
     }
-    if (m->device)
-        gmg_device_begin(m, r, z);
     if (status == SPRY_STATUS_OK)
         status =
             m->options.cycle == GMG_FULL ? full_cycle(m) : cycle(m, 0, m->options.cycle, GMG_ZERO);
-    if (!whole)
+    if (!whole && !m->device)
         gmg_give_x(m, z->data);
     const spry_status ended = m->device ? gmg_device_end(m, z) : SPRY_STATUS_OK;
     return status != SPRY_STATUS_OK ? status : ended;
@@ -417,14 +414,13 @@ done:
     return status;
 }
 
-/* Lines are of levels that are whole without ranks. */
 static gmg_freedom freedom_of(const gmg *m)
 {
     const gmg_options *o = &m->options;
     gmg_freedom free = {.fully = o->coarsening == GMG_FULLY, .line = (int)o->line - 1};
     if (o->smoother == GMG_LINE)
         free.lines = GMG_LINES;
-    else if (o->smoother == GMG_AUTO && !free.fully && !m->place && !m->ranked)
+    else if (o->smoother == GMG_AUTO && !free.fully && !m->place)
         free.lines = GMG_SOME_LINES;
     return free;
 }
@@ -467,8 +463,9 @@ static spry_status make_levels(gmg *m, const spry_operator *A)
     if (m->options.smoother == GMG_LINE && m->count > 1 && !m->level[0].lines) {
         status = SPRY_FAIL(m->ctx, SPRY_STATUS_BAD_USAGE,
                            "precon gmg: smoother=line needs lines whose points have neighbours "
-                           "next to them alone, and other neighbours along the axes alone; take "
-                           "another line= or jacobi");
+                           "next to them alone, and other neighbours along the axes alone%s; take "
+                           "another line= or jacobi",
+                           m->ranked ? ", along axes that are not cut for ranks" : "");
         goto done;
     }
     SPRY_GO(m->ctx, add_diagonals(m));
@@ -476,7 +473,7 @@ static spry_status make_levels(gmg *m, const spry_operator *A)
         SPRY_GO(m->ctx, agree(m, gmg_fit(m, k)));
     for (int k = 0; k + 1 < m->count; k++)
         if (m->level[k].lines)
-            SPRY_GO(m->ctx, gmg_lines_make(m, k));
+            SPRY_GO(m->ctx, agree(m, gmg_lines_make(m, k)));
     for (int k = 0; k + 1 < m->count && m->options.smoother == GMG_CHEBYSHEV; k++)
         SPRY_GO(m->ctx, agree(m, gmg_chebyshev_make(m, k)));
     if (m->place)
@@ -487,17 +484,20 @@ done:
     return status;
 }
 
-/* What devices, and ranks, do not do. */
+/* What devices do not do, and lines across cuts. */
 static spry_status check_place(const spry_operator *A, const gmg_options *o)
 {
     const char *said = o->smoother == GMG_CHEBYSHEV    ? "smoother=chebyshev"
                        : o->smoother == GMG_LINE       ? "smoother=line"
                        : o->interpolation == GMG_CUBIC ? "interpolation=cubic"
                                                        : NULL;
-    if (o->smoother == GMG_LINE && grid_is_cut(&stencil_of(A)->shape))
+    const grid_axis *axis = stencil_of(A)->shape.axis;
+    if (o->smoother == GMG_LINE && o->line > 0 && axis[o->line - 1].ranks > 1 &&
+        axis[0].ranks <= 1) /* else every rank has all of it */
         return SPRY_FAIL(A->ctx, SPRY_STATUS_UNSUPPORTED,
-                         "precon gmg: smoother=line works on one rank, and the grid is cut into "
-                         "blocks of ranks; take another smoother, or a grid with ranks=none");
+                         "precon gmg: line=%c, and the grid is cut along %c for ranks; cut other "
+                         "axes, as in ranks=1x4x1, or take lines along another one",
+                         "xyz"[o->line - 1], "xyz"[o->line - 1]);
     if (!A->device || !said)
         return SPRY_STATUS_OK;
     return SPRY_FAIL(A->ctx, SPRY_STATUS_UNSUPPORTED,

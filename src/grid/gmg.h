@@ -94,10 +94,11 @@ spry_status gmg_check_diagonal(const gmg *m, int level);
 spry_status gmg_chebyshev(const gmg *m, int level, int sweeps, bool zero);
 spry_status gmg_chebyshev_make(gmg *m, int level);
 /* The same by lines along axes, and what they need of a level (lines.c). */
-void gmg_lines(const gmg *m, int level, int sweeps, bool back, gmg_start start);
+spry_status gmg_lines(const gmg *m, int level, int sweeps, bool back, gmg_start start);
 spry_status gmg_lines_make(gmg *m, int level);
 void gmg_lines_clear(const gmg *m, gmg_level *l);
-/* Whether lines along an axis are tridiagonal, and neighbours of theirs of the other colour. */
+/* Whether lines along an axis are whole here and tridiagonal, and neighbours of theirs of the other
+ * colour. */
 bool gmg_has_lines(const stencil *s, int axis);
 /* Whether the grid after this level's would have points enough in a wavelength. Collective. */
 spry_status gmg_sees_waves(const gmg *m, int level, bool *yes);

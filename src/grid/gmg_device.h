@@ -6,22 +6,35 @@
 #include "grid/stencil_device.h"
 
 /* Makes what all levels have on a device; to be freed by gmg_device_free(), also after a failure.
- */
+ * Collective where the grid is cut. */
 spry_status gmg_device_make(gmg *m, spry_device *d);
 void gmg_device_free(gmg *m);
 /* z = M r by whatever cycle the caller makes of the steps between these two. */
-void gmg_device_begin(gmg *m, const spry_vector *r, spry_vector *z);
+spry_status gmg_device_begin(gmg *m, const spry_vector *r, spry_vector *z);
 spry_status gmg_device_end(gmg *m, spry_vector *z);
 
-spry_status gmg_device_smooth(const gmg *m, int level, int sweeps, bool back, bool zero);
+/* From a given x, or from 0, whatever it holds. */
+spry_status gmg_device_smooth(const gmg *m, int level, int sweeps, bool back, gmg_start start);
 spry_status gmg_device_down(const gmg *m, int level, bool plain);
-/* zero: x is 0, whatever it holds */
-spry_status gmg_device_up(const gmg *m, int level, bool zero);
-/* The same and sweeps after it, in one pass over memory where that is possible. */
+/* x = interpolated x of the next level */
+spry_status gmg_device_guess(const gmg *m, int level);
+/* x += that, and sweeps after it, in one pass over memory where that is possible. */
 spry_status gmg_device_rise(const gmg *m, int level, int sweeps, bool back);
 spry_status gmg_device_solve(const gmg *m);
 
 /* The text of the programs that levels have. */
 void gmg_device_put(base_text *t, const stencil_copy *c);
+
+/* What ranks have of a level, in the box of each (gmg_device_ranks.c). */
+typedef struct gmg_device_halo gmg_device_halo;
+/* Collective, as is bringing; `made` is the status of this rank so far. */
+spry_status gmg_device_halo_new(spry_device *d, spry_type type, spry_status made,
+                                const gmg_level *l, gmg_device_halo **h);
+void gmg_device_halo_free(gmg_device_halo *h);
+/* Fills the box around what is this rank's. */
+spry_status gmg_device_halo_bring(gmg_device_halo *h, device_memory *box);
+/* This rank's numbers from a vector of theirs to the box, or (back) the other way. */
+spry_status gmg_device_copy_own(const gmg_device_halo *h, bool back, const device_memory *from,
+                                device_memory *to);
 
 #endif

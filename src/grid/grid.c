@@ -190,9 +190,8 @@ spry_status spry_grid_new(spry_context *ctx, const char *text, spry_grid **out)
     }
     SPRY_GO(ctx, grid_complete(ctx, &shape));
     SPRY_GO(ctx, grid_cut(ctx, options.ranks, &shape));
-    if (options.stretch[0])
-        SPRY_GO(ctx, grid_check_given(ctx, &shape));
-    SPRY_GO(ctx, grid_stretch(ctx, options.stretch, &shape));
+    status = grid_stretch(ctx, options.stretch, &shape);
+    SPRY_GO(ctx, grid_agree(ctx, &shape, status));
     status = base_object_new(ctx, sizeof **out, out);
     if (*out)
         **out = (spry_grid){ctx, shape};

@@ -90,8 +90,6 @@ spry_status grid_complete(spry_context *ctx, grid_shape *shape);
 /* A copy of a shape that is kept holds the points that were given, until it drops them. */
 void grid_hold(const grid_shape *shape);
 void grid_drop(spry_context *ctx, const grid_shape *shape);
-/* Fails where a shape is cut for ranks and so cannot have points that are given. */
-spry_status grid_check_given(spry_context *ctx, const grid_shape *shape);
 /* The points of `stretch=`, for a shape that is complete. */
 spry_status grid_stretch(spry_context *ctx, const char *text, grid_shape *shape);
 /* The coordinate of point i of an axis. */
@@ -232,6 +230,7 @@ typedef struct stencil_part {
 /* All rows of A, or of A^T, by classes of points. */
 typedef struct stencil_form {
     bool made, transposed;
+    bool local; /* rows are counted in the box, as if it were the grid and 0 around it */
     int64_t low[GRID_AXES], high[GRID_AXES], classes[GRID_AXES];
     grid_box u;        /* whose numbers stand in the arrays that rows are made of */
     host_stencil host; /* points to the arrays below */
@@ -291,6 +290,9 @@ spry_status gmg_make(const spry_operator *A, const void *options, spry_operator 
 /* Makes the rows of all classes, for arrays of a box. */
 spry_status stencil_form_make(const spry_operator *op, bool transposed, const grid_box *u,
                               stencil_form *form);
+/* The same as if the box were the grid, along axes that are cut: for devices. */
+spry_status stencil_form_local(const spry_operator *op, bool transposed, const grid_box *u,
+                               stencil_form *form);
 void stencil_form_clear(spry_context *ctx, stencil_form *form);
 
 /* An entry of a row: what it refers to along each axis, counted from the row, and its number. */

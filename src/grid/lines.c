@@ -9,6 +9,9 @@
  * colour do not need each other. Along y and z those of up to WIDTH columns are solved side by
  * side, both colours, of which one is kept; such units are done in two turns, so that nobody writes
  * what a neighbour reads.
+ *
+ * Where the level is cut lines run along axes that are not. Those of the first colour beside this
+ * rank's are solved here, too, as their rank does: then one exchange does for both colours.
  */
 #include "grid/gmg.h"
 
@@ -25,6 +28,7 @@ typedef struct line_job {
     int64_t slabs, chunks; /* units: so many along the axis that is neither x nor that of lines, and
                               along x */
     int64_t stride;        /* from a point of a line to the next */
+    grid_box around;       /* lines that are solved for are in it */
     atomic_bool singular;
 } line_job;
 
@@ -35,10 +39,13 @@ typedef struct line_unit {
 
 static void describe(const gmg *m, const gmg_level *l, int axis, line_job *j)
 {
-    const grid_axis *a = l->s->shape.axis;
-    const int64_t nx = a[0].unknowns, ny = a[1].unknowns;
+    const int64_t nx = box_length(&l->box, 0), ny = box_length(&l->box, 1);
     const bool along_x = axis == 0;
-    *j = (line_job){.m = m, .l = l, .axis = axis, .length = a[axis].unknowns};
+    *j = (line_job){.m = m,
+                    .l = l,
+                    .axis = axis,
+                    .length = box_length(&l->box, axis),
+                    .around = gmg_around(l, 1)};
     j->omega = m->options.omega > 0 ? m->options.omega : 1;
     j->width = along_x ? 1 : nx < WIDTH ? nx : WIDTH;
     j->chunks = along_x ? 1 : (nx + j->width - 1) / j->width;
@@ -46,13 +53,13 @@ static void describe(const gmg *m, const gmg_level *l, int axis, line_job *j)
         j->width--;
         j->chunks = (nx + j->width - 1) / j->width;
     }
-    j->slabs = along_x ? ny * a[2].unknowns : a[3 - axis].unknowns;
+    j->slabs = along_x ? ny * box_length(&l->box, 2) : box_length(&l->box, 3 - axis);
     j->stride = along_x ? 1 : axis == 1 ? nx : nx * ny;
 }
 
 static line_unit unit_of(const line_job *j, int64_t k)
 {
-    const int64_t chunk = k % j->chunks, nx = j->l->s->shape.axis[0].unknowns;
+    const int64_t chunk = k % j->chunks, nx = box_length(&j->l->box, 0);
     const int64_t begin = chunk * j->width, end = begin + j->width < nx ? begin + j->width : nx;
     return j->axis == 0 ? (line_unit){k, 0, nx} : (line_unit){k / j->chunks, begin, end};
 }
@@ -60,19 +67,36 @@ static line_unit unit_of(const line_job *j, int64_t k)
 /* The line along x that has row `row` of a unit's systems. */
 static int64_t line_of(const line_job *j, const line_unit *u, int64_t row)
 {
-    const int64_t ny = j->l->s->shape.axis[1].unknowns;
+    const int64_t ny = box_length(&j->l->box, 1);
     return j->axis == 0 ? u->slab : j->axis == 1 ? row + ny * u->slab : u->slab + ny * row;
+}
+
+/* The first point of a unit, counted over the whole grid; whether it is among those to be done. */
+static bool is_among(const line_job *j, const line_unit *u, int64_t at[GRID_AXES])
+{
+    const int64_t nx = box_length(&j->l->box, 0);
+    box_split(&j->l->box, line_of(j, u, 0) * nx + u->begin, at);
+    return box_has(&j->around, at);
+}
+
+/* The sum of indices across lines is even or odd: 0 or 1. */
+static int64_t parity(const line_job *j, const int64_t at[GRID_AXES])
+{
+    int64_t sum = 0;
+    for (int a = 0; a < GRID_AXES; a++)
+        sum += a == j->axis ? 0 : at[a];
+    return sum & 1;
 }
 
 /* --- sweeps --------------------------------------------------------------------------------------
  */
 
-static void solve_unit(const line_job *j, const line_unit *u, char *room)
+static void solve_unit(const line_job *j, const line_unit *u, const int64_t from[GRID_AXES],
+                       char *room)
 {
     const stencil *s = j->l->s;
-    const grid_axis *a = s->shape.axis;
     const bool along_x = j->axis == 0;
-    const int64_t size = (int64_t)spry_type_size(j->m->type), n = a[0].unknowns;
+    const int64_t size = (int64_t)spry_type_size(j->m->type), n = box_length(&j->l->box, 0);
     const int64_t columns = u->end - u->begin, rows = along_x ? 1 : j->length;
     for (int64_t r = 0; r < rows; r++) {
         const int64_t line = line_of(j, u, r);
@@ -86,7 +110,7 @@ static void solve_unit(const line_job *j, const line_unit *u, char *room)
     const host_lines lines = {.count = j->length,
                               .width = along_x ? 1 : columns,
                               .stride = j->stride,
-                              .first = along_x ? 0 : (u->begin + u->slab + j->colour) % 2,
+                              .first = along_x ? 0 : (parity(j, from) + j->colour) % 2,
                               .step = along_x ? 1 : 2,
                               .lower = factors[0] + first,
                               .inverse = factors[1] + first,
@@ -98,14 +122,15 @@ static void solve_unit(const line_job *j, const line_unit *u, char *room)
 static void sweep_share(void *argument, int share, int shares)
 {
     const line_job *j = argument;
-    const int64_t ny = j->l->s->shape.axis[1].unknowns;
     const range part = base_share(j->slabs * j->chunks, shares, share, 1);
     char *room = (char *)j->l->room + share * j->l->room_size;
     for (int64_t k = part.begin; k < part.end; k++) {
         const line_unit u = unit_of(j, k);
-        const int64_t place = j->axis == 0 ? u.slab % ny + u.slab / ny : u.slab + k % j->chunks;
-        if (place % 2 == (j->axis == 0 ? j->colour : j->turn))
-            solve_unit(j, &u, room);
+        int64_t at[GRID_AXES];
+        if (!is_among(j, &u, at))
+            continue;
+        if (j->axis == 0 ? parity(j, at) == j->colour : (u.slab + k % j->chunks) % 2 == j->turn)
+            solve_unit(j, &u, at, room);
     }
 }
 
@@ -114,26 +139,34 @@ static void sweep_axis(const gmg *m, const gmg_level *l, int axis, bool back)
 {
     line_job j;
     describe(m, l, axis, &j);
-    for (int half = 0; half < 2; half++)
+    for (int half = 0; half < 2; half++, j.around = gmg_around(l, 0))
         for (j.turn = 0; j.turn < (axis == 0 ? 1 : 2); j.turn++) {
             j.colour = back ? 1 - half : half;
-            base_share_out(m->ctx, host_threads(m->ctx, l->A->rows), sweep_share, &j);
+            base_share_out(m->ctx, host_threads(m->ctx, l->count), sweep_share, &j);
         }
 }
 
-void gmg_lines(const gmg *m, int level, int sweeps, bool back, gmg_start start)
+spry_status gmg_lines(const gmg *m, int level, int sweeps, bool back, gmg_start start)
 {
     const gmg_level *l = &m->level[level];
+    bool zero = start == GMG_ZERO;
+    spry_status status = SPRY_STATUS_OK;
     if (start == GMG_FROM_BELOW)
         gmg_up(m, level);
-    if (start == GMG_ZERO)
-        memset(l->x, 0, (size_t)l->A->rows * spry_type_size(m->type));
+    if (zero)
+        memset(l->x, 0, (size_t)l->count * spry_type_size(m->type));
     for (int k = 0; k < sweeps; k++)
         for (int a = 0; a < GRID_AXES; a++) {
             const int axis = back ? GRID_AXES - 1 - a : a;
-            if (l->lines >> axis & 1)
-                sweep_axis(m, l, axis, back);
+            if (!(l->lines >> axis & 1))
+                continue;
+            if (!zero)
+                SPRY_GO(m->ctx, gmg_bring_x(l, l->x));
+            sweep_axis(m, l, axis, back);
+            zero = false;
         }
+done:
+    return status;
 }
 
 /* --- factors -------------------------------------------------------------------------------------
@@ -149,7 +182,7 @@ bool gmg_has_lines(const stencil *s, int axis)
 {
     const grid_axis *along = &s->shape.axis[axis];
     const bool round = meets(along);
-    if (along->intervals == 0 || along->unknowns < (round ? 4 : 2))
+    if (along->intervals == 0 || along->unknowns < (round ? 4 : 2) || along->ranks > 1)
         return false;
     for (int p = 0; p < s->parts_count; p++) {
         int axes = 0;
@@ -217,8 +250,11 @@ static void factor_point(line_job *j, const int64_t at[GRID_AXES], int64_t i)
     const int64_t k = at[j->axis], before = i - j->stride;
     line_row row = {.A = j->l->A, .axis = j->axis, .at = {at[0], at[1], at[2]}};
     const spry_scalar *number = row.number;
+    int64_t inside[GRID_AXES];
+    for (int a = 0; a < GRID_AXES; a++)
+        inside[a] = gmg_inside(j->l, a, at[a]);
     for (int p = 0; p < j->l->s->parts_count; p++)
-        stencil_visit_row(&j->l->s->parts[p], false, at, add_number, &row);
+        stencil_visit_row(&j->l->s->parts[p], false, inside, add_number, &row);
     value_set(type, to[0], i, number[0]);
     if (to[3] && k == j->length - 1) {
         value_set(type, to[1], i, number[1]);
@@ -267,15 +303,18 @@ static bool same_as_before(const line_job *j, int64_t x)
 static void factor_share(void *argument, int share, int shares)
 {
     line_job *j = argument;
-    const grid_axis *a = j->l->s->shape.axis;
+    const int64_t nx = box_length(&j->l->box, 0);
     const range part = base_share(j->slabs * j->chunks, shares, share, 1);
     for (int64_t k = part.begin; k < part.end; k++) {
         const line_unit u = unit_of(j, k);
+        int64_t at[GRID_AXES];
+        if (!is_among(j, &u, at))
+            continue;
         for (int64_t r = 0; r < (j->axis == 0 ? 1 : j->length); r++) {
             const int64_t line = line_of(j, &u, r);
             for (int64_t x = u.begin; x < u.end; x++) {
-                const int64_t at[GRID_AXES] = {x, line % a[1].unknowns, line / a[1].unknowns};
-                const int64_t i = line * a[0].unknowns + x;
+                const int64_t i = line * nx + x;
+                box_split(&j->l->box, i, at);
                 if (x == u.begin || !same_as_before(j, x)) {
                     factor_point(j, at, i);
                     continue;
@@ -285,7 +324,7 @@ static void factor_share(void *argument, int share, int shares)
                               value_get(j->m->type, j->l->factors[j->axis][f], i - 1));
             }
         }
-        const int64_t first = line_of(j, &u, 0) * a[0].unknowns;
+        const int64_t first = line_of(j, &u, 0) * nx;
         for (int64_t x = u.begin; j->l->factors[j->axis][3] && x < u.end; x++)
             if (j->axis != 0 || x == 0)
                 close_line(j, first + x);
@@ -303,8 +342,8 @@ spry_status gmg_lines_make(gmg *m, int level)
             continue;
         describe(m, l, axis, &j);
         for (int f = 0; f < (meets(&l->s->shape.axis[axis]) ? 4 : 3); f++)
-            SPRY_GO(m->ctx, base_alloc(m->ctx, l->A->rows, size, &l->factors[axis][f]));
-        base_share_out(m->ctx, host_threads(m->ctx, l->A->rows), factor_share, &j);
+            SPRY_GO(m->ctx, base_alloc(m->ctx, l->count, size, &l->factors[axis][f]));
+        base_share_out(m->ctx, host_threads(m->ctx, l->count), factor_share, &j);
         if (atomic_load(&j.singular)) {
             status = SPRY_FAIL(m->ctx, SPRY_STATUS_BAD_INPUT,
                                "precon gmg: a line along %c of level %d has no factors; take "

@@ -8,28 +8,13 @@
  */
 #include "grid/ranks.h"
 
-#include "host/spread_operator.h"
+#include "device/spread.h"
 
 #include <stdlib.h>
 
-enum { SLABS = 2 * GRID_AXES };
-
-typedef struct slab {
-    grid_box rows, window;
-    int64_t first; /* of its window among all */
-    stencil_form form;
-} slab;
-
-/* A, A^T or A^H. */
-typedef struct side {
-    const spry_operator *op;
-    spry_transpose transpose;
-    grid_box inside; /* rows that need no other rank's numbers */
-    slab slabs[SLABS];
-    spread links;
-    int64_t cells;  /* of all windows */
-    int64_t *comes; /* where each is in the compact vector; -1: nobody needs it */
-} side;
+enum { SLABS = RANKS_SLABS };
+typedef ranks_slab slab;
+typedef ranks_side side;
 
 typedef struct stencil_ranks {
     spry_operator *product;
@@ -40,6 +25,7 @@ static void side_free(spry_context *ctx, side *s)
 {
     if (!s)
         return;
+    ranks_device_free(ctx, s->on_device);
     for (int k = 0; k < SLABS; k++)
         stencil_form_clear(ctx, &s->slabs[k].form);
     const spread *l = &s->links;
@@ -279,8 +265,9 @@ static spry_status prepare(side *s)
     for (slab *b = s->slabs; b < s->slabs + SLABS; b++)
         if (box_count(&b->rows) > 0) {
             mark_needs(s, b);
-            SPRY_GO(ctx, stencil_form_make(s->op, s->transpose != SPRY_TRANSPOSE_NO, &b->window,
-                                           &b->form));
+            if (!s->op->device)
+                SPRY_GO(ctx, stencil_form_make(s->op, s->transpose != SPRY_TRANSPOSE_NO, &b->window,
+                                               &b->form));
         }
     SPRY_GO(ctx, list_compact(s));
     SPRY_GO(ctx, list_edges(s));
@@ -442,6 +429,22 @@ static const operator_class edge_class = {
 /* --- the product ---------------------------------------------------------------------------------
  */
 
+/* The operators of a side on the host. */
+static spry_status make_parts(side *s, spread_parts *parts)
+{
+    spry_context *ctx = s->op->ctx;
+    const spread *l = &s->links;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx,
+            operator_new(ctx, &inside_class, s->op->type, s->op->rows, s->op->rows, &parts->own));
+    parts->own->state = s;
+    SPRY_GO(ctx, operator_new(ctx, &edge_class, s->op->type, l->edges, l->kept + l->ghosts,
+                              &parts->edge));
+    parts->edge->state = s;
+done:
+    return status;
+}
+
 /* The parts of one side; the side itself stays with the operator. */
 static spry_status open_side(const void *state, spry_transpose transpose, spread_parts *parts)
 {
@@ -458,15 +461,11 @@ static spry_status open_side(const void *state, spry_transpose transpose, spread
         status = prepare(s);
     }
     if (status == SPRY_STATUS_OK)
-        status = operator_new(ctx, &inside_class, op->type, op->rows, op->rows, &parts->own);
-    if (status == SPRY_STATUS_OK)
-        status = operator_new(ctx, &edge_class, op->type, s->links.edges,
-                              s->links.kept + s->links.ghosts, &parts->edge);
+        status = op->device ? ranks_device_parts(s, parts) : make_parts(s, parts);
     SPRY_GO(ctx, team_agree(ctx, status));
+    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): all have agreed that it is there */
     SPRY_GO(ctx, spread_find_neighbours(ctx, &s->links));
     parts->links = &s->links;
-    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): all have agreed that they are there */
-    parts->own->state = parts->edge->state = s;
 done:
     if (status != SPRY_STATUS_OK) {
         side_free(ctx, s);
@@ -481,9 +480,20 @@ spry_status stencil_ranks_make(spry_operator *op)
     const spread_source source = {op, open_side};
     const spry_status status =
         team_agree(op->ctx, base_calloc(op->ctx, 1, sizeof *s->ranks, &s->ranks));
-    return status == SPRY_STATUS_OK
-               ? spread_operator_of(op->ctx, op->type, op->rows, &source, &s->ranks->product)
-               : status;
+    if (status != SPRY_STATUS_OK)
+        return status;
+    return op->device
+               ? device_spread_operator_of(op->device, op->type, op->rows, &source,
+                                           &s->ranks->product)
+               : spread_operator_of(op->ctx, op->type, op->rows, &source, &s->ranks->product);
+}
+
+spry_status stencil_ranks_multiply_memory(const spry_operator *op, spry_transpose transpose,
+                                          spry_scalar alpha, const device_memory *x,
+                                          spry_scalar beta, device_memory *y)
+{
+    const spry_operator *product = ((const stencil *)op->state)->ranks->product;
+    return device_spread_multiply(product, transpose, alpha, x, beta, y);
 }
 
 spry_status stencil_ranks_multiply(const spry_operator *op, spry_transpose transpose,

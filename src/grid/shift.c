@@ -24,12 +24,9 @@ spry_status stencil_shifted(const spry_operator *A, spry_scalar alpha, spry_scal
     stencil_form_clear(op->ctx, &s->plain);
     SPRY_GO(A->ctx,
             grid_agree(A->ctx, &s->shape, stencil_form_make(op, false, &s->rows, &s->plain)));
-    if (grid_is_cut(&s->shape))
-        SPRY_GO(A->ctx, stencil_ranks_make(op));
     op->own_bytes = A->own_bytes;
     op->bytes = A->bytes;
-    if (A->device)
-        SPRY_GO(A->ctx, stencil_move(op, A->device));
+    SPRY_GO(A->ctx, stencil_settle(op, A->device));
     *shifted = op;
     op = NULL;
 done:

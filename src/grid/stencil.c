@@ -1,6 +1,7 @@
 /* Operators of differences: products by lines of points, and the object. */
 #include "grid/grid.h"
 
+#include "device/spread.h"
 #include "grid/ranks.h"
 #include "grid/stencil_device.h"
 #include "grid/terms.h"
@@ -257,6 +258,43 @@ done:
     return status;
 }
 
+/* The device that is named, NULL for none; of a grid that is cut this rank's, and all ranks have
+ * one or none has. */
+static spry_status open_device(spry_context *ctx, const grid_shape *shape, const char *wanted,
+                               spry_device **d)
+{
+    char name[DEVICE_NAME];
+    int64_t count = 0;
+    spry_status status = SPRY_STATUS_OK;
+    *d = NULL;
+    if (!grid_is_cut(shape))
+        return strcmp(wanted, "cpu") != 0 ? device_open(ctx, wanted, d) : status;
+    device_for_rank(ctx, wanted, name);
+    if (strcmp(name, "cpu") != 0)
+        status = device_open(ctx, name, d);
+    SPRY_GO(ctx, team_agree(ctx, status));
+    SPRY_GO(ctx, team_sum(ctx, *d != NULL, &count));
+    if (count == 0)
+        return status;
+    if (count < team_ranks(ctx))
+        return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
+                         "device=%s: %" PRId64 " of %d ranks have devices, and of a grid that is "
+                         "cut all work there or none; name one for each rank, or take device=cpu",
+                         wanted, count, team_ranks(ctx));
+    SPRY_GO(ctx, device_spread_choose_transport(ctx, *d));
+done:
+    return status;
+}
+
+/* Makes what products take, where it is to live. */
+spry_status stencil_settle(spry_operator *op, spry_device *d)
+{
+    if (d)
+        return stencil_move(op, d);
+    return grid_is_cut(&((const stencil *)op->state)->shape) ? stencil_ranks_make(op)
+                                                             : SPRY_STATUS_OK;
+}
+
 spry_status spry_operator_stencil(const spry_grid *grid, const char *text, const char *options,
                                   int count, const char *const *names,
                                   const spry_vector *const *values, spry_operator **A)
@@ -279,11 +317,6 @@ spry_status spry_operator_stencil(const spry_grid *grid, const char *text, const
                       "%d coefficients, expected 0 or more with their names and values", count);
     if (status == SPRY_STATUS_OK)
         status = read_options(ctx, options, &chosen);
-    if (status == SPRY_STATUS_OK && strcmp(chosen.device, "cpu") != 0 && grid_is_cut(shape))
-        status = SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
-                           "device=%s: stencils on devices work on one rank; take ranks on "
-                           "processors, or a grid with ranks=none",
-                           chosen.device);
     const spry_type type = status == SPRY_STATUS_OK ? types[chosen.type] : SPRY_TYPE_D;
     if (status == SPRY_STATUS_OK)
         status = operator_new_here(ctx, shape, (int)chosen.order, type, &op);
@@ -291,15 +324,11 @@ spry_status spry_operator_stencil(const spry_grid *grid, const char *text, const
     s = op->state;
     SPRY_GO(ctx, terms_make(ctx, type, &given, s));
     SPRY_GO(ctx, grid_agree(ctx, shape, stencil_find_form(op, SPRY_TRANSPOSE_NO, &form)));
-    if (grid_is_cut(shape))
-        SPRY_GO(ctx, stencil_ranks_make(op));
     const int64_t size = (int64_t)spry_type_size(type);
     op->own_bytes = s->field_count * box_count(&s->points) * size;
     op->bytes = op->own_bytes + 2 * op->rows * size;
-    if (strcmp(chosen.device, "cpu") != 0) {
-        SPRY_GO(ctx, device_open(ctx, chosen.device, &device));
-        SPRY_GO(ctx, stencil_move(op, device));
-    }
+    SPRY_GO(ctx, open_device(ctx, shape, chosen.device, &device));
+    SPRY_GO(ctx, stencil_settle(op, device));
     *A = op;
     op = NULL;
 done:

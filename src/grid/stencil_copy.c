@@ -1,4 +1,5 @@
 /* A form of a stencil in a device's memory, and what its programs have to know of it. */
+#include "grid/blocks.h"
 #include "grid/stencil_device.h"
 
 #include <stdlib.h>
@@ -39,13 +40,12 @@ static void by_axes(const grid_shape *shape, bool points, const int64_t row[GRID
 /* --- rows between the ends -----------------------------------------------------------------------
  */
 
-static void note_inside(const spry_operator *op, stencil_copy *c)
+static void note_inside(const spry_operator *op, const stencil_form *f, stencil_copy *c)
 {
-    const stencil_form *f = c->form;
     const int64_t class = f->low[0] + f->classes[0] * (f->low[1] + f->classes[1] * f->low[2]);
     int64_t row[GRID_AXES];
     c->is_real = true;
-    if (!row_of_class(c->shape, f, class, row) || f->start[class] == f->start[class + 1])
+    if (!row_of_class(&c->shape, f, class, row) || f->start[class] == f->start[class + 1])
         return;
     const host_stencil_group *g = f->groups + f->start[class],
                              *end = f->groups + f->start[class + 1];
@@ -57,10 +57,10 @@ static void note_inside(const spry_operator *op, stencil_copy *c)
         for (int k = 0; k < 3; k++) {
             to->field[k] = g->field[k];
             if (g->field[k] >= 0)
-                by_axes(c->shape, true, row, g->at[k], to->at[k]);
+                by_axes(&c->shape, true, row, g->at[k], to->at[k]);
         }
         for (int64_t t = g->first; t < g->first + g->count; t++, c->terms++) {
-            by_axes(c->shape, false, row, f->offsets[t], c->step[c->terms]);
+            by_axes(&c->shape, false, row, f->offsets[t], c->step[c->terms]);
             c->number[c->terms] = value_get(op->type, f->coefficients, t);
             c->is_real = c->is_real && c->number[c->terms].im == 0;
         }
@@ -117,11 +117,11 @@ static bool has_term(const spry_operator *op, const stencil_form *f, const host_
 }
 
 /* Whether the rows of a class are those between the ends without what lies beyond faces. */
-static bool class_is_regular(const spry_operator *op, const stencil_copy *c, int64_t class)
+static bool class_is_regular(const spry_operator *op, const stencil_form *f, const stencil_copy *c,
+                             int64_t class)
 {
-    const stencil_form *f = c->form;
     int64_t row[GRID_AXES], found = 0, there = 0, distance;
-    if (!row_of_class(c->shape, f, class, row))
+    if (!row_of_class(&c->shape, f, class, row))
         return true;
     for (int64_t g = f->start[class]; g < f->start[class + 1]; g++)
         there += f->groups[g].count;
@@ -129,11 +129,11 @@ static bool class_is_regular(const spry_operator *op, const stencil_copy *c, int
         const stencil_group *from = &c->group[k];
         host_stencil_group like = {.field = {from->field[0], from->field[1], from->field[2]}};
         for (int i = 0; i < 3; i++)
-            if (from->field[i] >= 0 && !distance_of(c->shape, true, row, from->at[i], &like.at[i]))
+            if (from->field[i] >= 0 && !distance_of(&c->shape, true, row, from->at[i], &like.at[i]))
                 return false;
         const host_stencil_group *g = find_group(f, class, &like);
         for (int t = from->first; t < from->first + from->count; t++) {
-            if (!distance_of(c->shape, false, row, c->step[t], &distance))
+            if (!distance_of(&c->shape, false, row, c->step[t], &distance))
                 continue;
             if (!has_term(op, f, g, distance, c->number[t]))
                 return false;
@@ -143,12 +143,11 @@ static bool class_is_regular(const spry_operator *op, const stencil_copy *c, int
     return found == there;
 }
 
-static bool is_regular(const spry_operator *op, const stencil_copy *c)
+static bool is_regular(const spry_operator *op, const stencil_form *f, const stencil_copy *c)
 {
-    const stencil_form *f = c->form;
     const int64_t classes = f->classes[0] * f->classes[1] * f->classes[2];
     for (int64_t k = 0; c->inside && k < classes; k++)
-        if (!class_is_regular(op, c, k))
+        if (!class_is_regular(op, f, c, k))
             return false;
     return c->inside;
 }
@@ -177,7 +176,7 @@ static void choose_march(stencil_copy *c)
     enum { MOST_LINES = 4, MOST_REACH = 6 };
     const int size = (int)spry_type_size(c->type);
     const int bytes = spry_type_is_complex(c->type) ? 128 : 256;
-    bool marches = c->inside && c->shape->dimensions == 3;
+    bool marches = c->inside && c->shape.dimensions == 3;
     for (int k = 0; k < c->groups; k++)
         for (int i = 0; i < 3; i++)
             marches = marches && c->group[k].field[i] < 0;
@@ -201,10 +200,9 @@ static void choose_march(stencil_copy *c)
 /* --- what kernels are given ----------------------------------------------------------------------
  */
 
-static void set_sizes(stencil_copy *c)
+static void set_sizes(const stencil_form *f, stencil_copy *c)
 {
-    const grid_axis *a = c->shape->axis;
-    const stencil_form *f = c->form;
+    const grid_axis *a = c->shape.axis;
     const int64_t classes = f->classes[0] * f->classes[1] * f->classes[2];
     c->sizes = (stencil_sizes){.N0 = (int32_t)a[0].unknowns,
                                .N1 = (int32_t)a[1].unknowns,
@@ -214,7 +212,7 @@ static void set_sizes(stencil_copy *c)
                                .F0 = (int32_t)a[0].first,
                                .F1 = (int32_t)a[1].first,
                                .F2 = (int32_t)a[2].first,
-                               .POINTS = (int32_t)c->shape->points,
+                               .POINTS = (int32_t)c->shape.points,
                                .LOW0 = (int32_t)f->low[0],
                                .LOW1 = (int32_t)f->low[1],
                                .LOW2 = (int32_t)f->low[2],
@@ -235,10 +233,9 @@ static int64_t count_terms(const stencil_form *f, int64_t groups)
     return groups > 0 ? f->groups[groups - 1].first + f->groups[groups - 1].count : 0;
 }
 
-static spry_status put_tables(stencil_copy *c)
+static spry_status put_tables(const stencil_form *f, stencil_copy *c)
 {
     spry_context *ctx = c->d->ctx;
-    const stencil_form *f = c->form;
     const int64_t classes = f->classes[0] * f->classes[1] * f->classes[2];
     const int64_t groups = f->start[classes], terms = count_terms(f, groups);
     const int64_t count = c->sizes.OFFSETS + terms;
@@ -270,7 +267,7 @@ done:
 spry_status stencil_put_fields(spry_device *d, const spry_operator *op, device_memory **fields)
 {
     const stencil *s = stencil_of(op);
-    const int64_t bytes = s->shape.points * (int64_t)spry_type_size(op->type);
+    const int64_t bytes = box_count(&s->points) * (int64_t)spry_type_size(op->type);
     spry_status status = SPRY_STATUS_OK;
     *fields = NULL;
     if (s->field_count == 0)
@@ -286,24 +283,99 @@ done:
     return status;
 }
 
-spry_status stencil_copy_make(spry_device *d, const spry_operator *op, const stencil_form *form,
-                              const device_memory *fields, stencil_copy *c)
+/* What programs have to know of the rows of all unknowns. */
+static spry_status look_at(const spry_operator *op, const stencil_form *form, stencil_copy *c)
 {
-    *c = (stencil_copy){
-        .d = d, .type = op->type, .shape = &stencil_of(op)->shape, .form = form, .fields = fields};
     const int64_t classes = form->classes[0] * form->classes[1] * form->classes[2];
     if (form->along_count > 0 || 9 * form->start[classes] + classes > INT32_MAX / 2)
-        return SPRY_FAIL(d->ctx, SPRY_STATUS_UNSUPPORTED,
+        return SPRY_FAIL(op->ctx, SPRY_STATUS_UNSUPPORTED,
                          "operators on grids whose points were given along x, or so many of them "
                          "along y and z, live on the host alone; take device=cpu");
-    note_inside(op, c);
-    c->regular = is_regular(op, c);
+    c->shape = stencil_of(op)->shape;
+    for (int a = 0; a < c->shape.dimensions; a++)
+        c->periodic = c->periodic || c->shape.axis[a].face[0] == GRID_PERIODIC;
+    note_inside(op, form, c);
+    c->regular = is_regular(op, form, c);
     choose_march(c);
-    set_sizes(c);
-    const spry_status status = c->regular ? SPRY_STATUS_OK : put_tables(c);
+    return SPRY_STATUS_OK;
+}
+
+/* The same of a grid that is cut, of which no rank has all rows: they are those of the whole grid.
+ */
+static spry_status look_at_whole(const spry_operator *op, bool transposed, stencil_copy *c)
+{
+    spry_context *ctx = op->ctx;
+    const stencil *from = stencil_of(op);
+    grid_shape shape = from->shape;
+    stencil_form form = {0};
+    spry_operator *whole = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    grid_join(&shape);
+    SPRY_GO(ctx, stencil_without_fields(op, &shape, from->order, op->type, &whole));
+    stencil *s = whole->state;
+    s->points = grid_whole(&shape, true);
+    SPRY_GO(ctx, stencil_form_make(whole, transposed, &s->rows, &form));
+    SPRY_GO(ctx, look_at(whole, &form, c));
+done:
+    stencil_form_clear(ctx, &form);
+    spry_operator_free(whole);
+    return status;
+}
+
+/* A box as a grid: beyond it is 0 along axes that are cut, and fields have their own box. */
+static grid_shape shape_of_box(const stencil *s, const grid_box *u)
+{
+    grid_shape shape = s->shape;
+    for (int a = 0; a < GRID_AXES; a++) {
+        grid_axis *axis = &shape.axis[a];
+        if (axis->ranks <= 1)
+            continue;
+        axis->ranks = 0;
+        axis->unknowns = box_length(u, a);
+        axis->points = box_length(&s->points, a);
+        axis->first += u->begin[a] - s->points.begin[a];
+        axis->face[0] = axis->face[1] = GRID_DIRICHLET;
+    }
+    shape.unknowns = box_count(u);
+    shape.points = box_count(&s->points);
+    return shape;
+}
+
+static spry_status place(const stencil_form *form, stencil_copy *c)
+{
+    set_sizes(form, c);
+    const spry_status status = c->regular ? SPRY_STATUS_OK : put_tables(form, c);
     if (status != SPRY_STATUS_OK)
         stencil_copy_clear(c);
     return status;
+}
+
+spry_status stencil_copy_place(const stencil_copy *like, const spry_operator *op, bool transposed,
+                               const grid_box *u, stencil_copy *c)
+{
+    const stencil *s = stencil_of(op);
+    stencil_form form;
+    if (c != like)
+        *c = *like;
+    c->numbers = c->tables = NULL;
+    c->shape = shape_of_box(s, u);
+    spry_status status = stencil_form_local(op, transposed, u, &form);
+    if (status != SPRY_STATUS_OK)
+        return status;
+    status = place(&form, c);
+    stencil_form_clear(op->ctx, &form);
+    return status;
+}
+
+spry_status stencil_copy_make(spry_device *d, const spry_operator *op, const stencil_form *form,
+                              const device_memory *fields, stencil_copy *c)
+{
+    const bool cut = grid_is_cut(&stencil_of(op)->shape);
+    *c = (stencil_copy){.d = d, .type = op->type, .fields = fields};
+    const spry_status status = cut ? look_at_whole(op, form->transposed, c) : look_at(op, form, c);
+    if (status != SPRY_STATUS_OK)
+        return status;
+    return cut ? stencil_copy_place(c, op, form->transposed, &form->u, c) : place(form, c);
 }
 
 void stencil_copy_clear(stencil_copy *c)
@@ -355,7 +427,7 @@ int32_t stencil_march_depth(const spry_device *d, int64_t across, int64_t planes
 int64_t stencil_march_groups(const stencil_copy *c, int32_t *depth)
 {
     enum { MOST = 64 };
-    const grid_axis *a = c->shape->axis;
+    const grid_axis *a = c->shape.axis;
     const int64_t height = (int64_t)STENCIL_ROWS * c->lines;
     const int64_t across = (a[0].unknowns + STENCIL_COLUMNS - 1) / STENCIL_COLUMNS *
                            ((a[1].unknowns + height - 1) / height);

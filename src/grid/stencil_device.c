@@ -7,18 +7,12 @@
 
 #include "device/operator.h"
 #include "device/vector.h"
+#include "grid/ranks.h"
 #include "host/apply.h"
-
-/* op(A) as it is used: its form on the device, and the program of its product. */
-typedef struct product {
-    bool made;
-    stencil_copy copy;
-    device_program *program[2]; /* of A or A^T, and of its conjugate; NULL until used */
-} product;
 
 typedef struct stencil_device {
     device_memory *fields;
-    product plain, transposed;
+    stencil_product plain, transposed;
 } stencil_device;
 
 /* --- programs ------------------------------------------------------------------------------------
@@ -75,12 +69,13 @@ static spry_status build(const stencil_copy *c, bool conjugate, device_program *
     return stencil_build(c, conjugate ? put_conjugate : stencil_put_plain, false, p);
 }
 
-/* op(A), made if it has to be, and whether its conjugate is meant. */
-static spry_status find_product(const spry_operator *op, spry_transpose transpose, product **found)
+/* op(A) of this rank's rows, made if it has to be. */
+spry_status stencil_find_product(const spry_operator *op, spry_transpose transpose,
+                                 stencil_product **found)
 {
     stencil *s = op->state;
     const bool turned = transpose != SPRY_TRANSPOSE_NO;
-    product *p = turned ? &s->device->transposed : &s->device->plain;
+    stencil_product *p = turned ? &s->device->transposed : &s->device->plain;
     const stencil_form *form;
     spry_status status = SPRY_STATUS_OK;
     *found = p;
@@ -93,21 +88,17 @@ done:
     return status;
 }
 
-static spry_status multiply_memory(const spry_operator *op, spry_transpose transpose,
-                                   spry_scalar alpha, const device_memory *x, spry_scalar beta,
-                                   device_memory *y)
+spry_status stencil_product_run(stencil_product *p, bool conjugate, spry_scalar alpha,
+                                const device_memory *x, spry_scalar beta, device_memory *y)
 {
-    const int conjugate =
-        transpose == SPRY_TRANSPOSE_CONJUGATE && spry_type_is_complex(op->type) ? 1 : 0;
-    const size_t size = spry_type_is_complex(op->type) ? sizeof alpha : sizeof alpha.re;
+    spry_context *ctx = p->copy.d->ctx;
+    const size_t size = spry_type_is_complex(p->copy.type) ? sizeof alpha : sizeof alpha.re;
     device_arg args[STENCIL_ARGS + 5];
     int count = 1;
     int32_t depth = 0;
-    product *p;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(op->ctx, find_product(op, transpose, &p));
     if (!p->program[conjugate])
-        SPRY_GO(op->ctx, build(&p->copy, conjugate, &p->program[conjugate]));
+        SPRY_GO(ctx, build(&p->copy, conjugate, &p->program[conjugate]));
     const bool marches = p->copy.lines > 0;
     const int64_t positions = stencil_positions(&p->copy, STENCIL_GROUP);
     const int64_t groups =
@@ -118,16 +109,32 @@ static spry_status multiply_memory(const spry_operator *op, spry_transpose trans
     args[count++] = device_arg_memory(y);
     args[count++] = (device_arg){NULL, &alpha, size};
     args[count++] = (device_arg){NULL, &beta, size};
-    SPRY_GO(op->ctx,
+    SPRY_GO(ctx,
             device_launch_local(p->program[conjugate], marches ? "a_march" : "a_product", groups,
                                 STENCIL_GROUP, marches ? p->copy.room : 0, args, count));
     if (ends_apart(&p->copy)) {
         const int64_t ends = count_ends(&p->copy);
         args[0] = DEVICE_VALUE(ends);
-        SPRY_GO(op->ctx, device_launch(p->program[conjugate], "a_ends", NULL,
-                                       (ends + STENCIL_GROUP - 1) / STENCIL_GROUP, STENCIL_GROUP,
-                                       args, count));
+        SPRY_GO(ctx, device_launch(p->program[conjugate], "a_ends", NULL,
+                                   (ends + STENCIL_GROUP - 1) / STENCIL_GROUP, STENCIL_GROUP, args,
+                                   count));
     }
+done:
+    return status;
+}
+
+static spry_status multiply_memory(const spry_operator *op, spry_transpose transpose,
+                                   spry_scalar alpha, const device_memory *x, spry_scalar beta,
+                                   device_memory *y)
+{
+    const stencil *s = op->state;
+    const bool conjugate = transpose == SPRY_TRANSPOSE_CONJUGATE && spry_type_is_complex(op->type);
+    stencil_product *p;
+    spry_status status = SPRY_STATUS_OK;
+    if (s->ranks)
+        return stencil_ranks_multiply_memory(op, transpose, alpha, x, beta, y);
+    SPRY_GO(op->ctx, stencil_find_product(op, transpose, &p));
+    SPRY_GO(op->ctx, stencil_product_run(p, conjugate, alpha, x, beta, y));
 done:
     return status;
 }
@@ -145,9 +152,11 @@ static spry_status open_rows(const spry_operator *op, spry_transpose transpose, 
                                .group = group,
                                .prefix = prefix};
     base_text t = {.ctx = op->ctx};
-    product *p;
+    stencil_product *p;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(op->ctx, find_product(op, transpose, &p));
+    if (((const stencil *)op->state)->ranks)
+        return status; /* applied whole: others' numbers are waited for */
+    SPRY_GO(op->ctx, stencil_find_product(op, transpose, &p));
     const stencil_copy *c = &p->copy;
     const int64_t positions = stencil_positions(c, group);
     if (positions > INT32_MAX)
@@ -179,6 +188,8 @@ done:
 static void destroy(spry_operator *op)
 {
     stencil *s = op->state;
+    stencil_ranks_free(op->ctx, s->ranks); /* which uses what follows */
+    s->ranks = NULL;
     if (s->device) {
         stencil_copy_clear(&s->device->plain.copy);
         stencil_copy_clear(&s->device->transposed.copy);
@@ -201,15 +212,16 @@ const operator_class stencil_on_device = {.name = "stencil",
                                           .to_matrix = stencil_to_matrix,
                                           .matrix_diagonal = stencil_diagonal};
 
-spry_status stencil_move(spry_operator *op, spry_device *d)
+/* This rank's part: fields, and where it has all rows the product of A. */
+static spry_status move_here(spry_operator *op, spry_device *d)
 {
     spry_context *ctx = op->ctx;
     stencil *s = op->state;
-    product *p;
+    stencil_product *p;
     spry_status status = SPRY_STATUS_OK;
-    if (s->shape.points > INT32_MAX)
+    if (box_count(&s->points) > INT32_MAX)
         return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
-                         "a grid of %" PRId64 " points; devices take %d", s->shape.points,
+                         "a grid of %" PRId64 " points; devices take %d", box_count(&s->points),
                          INT32_MAX);
     SPRY_GO(ctx, device_check_type(d, op->type));
     op->class = &stencil_on_device;
@@ -217,11 +229,20 @@ spry_status stencil_move(spry_operator *op, spry_device *d)
     d->users++;
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *s->device, &s->device));
     SPRY_GO(ctx, stencil_put_fields(d, op, &s->device->fields));
-    SPRY_GO(ctx, find_product(op, SPRY_TRANSPOSE_NO, &p));
+    if (grid_is_cut(&s->shape))
+        goto done;
+    SPRY_GO(ctx, stencil_find_product(op, SPRY_TRANSPOSE_NO, &p));
     if (device_foresees(d)) {
         (void)build(&p->copy, false, NULL);
         device_vectors_foresee(d, op->type);
     }
 done:
     return status;
+}
+
+spry_status stencil_move(spry_operator *op, spry_device *d)
+{
+    const grid_shape *shape = &((const stencil *)op->state)->shape;
+    const spry_status status = grid_agree(op->ctx, shape, move_here(op, d));
+    return status == SPRY_STATUS_OK && grid_is_cut(shape) ? stencil_ranks_make(op) : status;
 }

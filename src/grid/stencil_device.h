@@ -48,16 +48,16 @@ typedef struct stencil_group {
     int first, count;
 } stencil_group;
 
-/* A form of a stencil on a device; both must stay alive. */
+/* A form of a stencil on a device. */
 typedef struct stencil_copy {
     spry_device *d;
     spry_type type;
-    const grid_shape *shape;
-    const stencil_form *form;
+    grid_shape shape; /* of what it is for: of a grid that is cut, the form's box */
     stencil_sizes sizes;
     bool inside;  /* there are rows between the ends, and terms are few enough to be written out */
     bool regular; /* rows at the ends need no tables: see stencil.knl */
     bool is_real;
+    bool periodic; /* the grid is, along some axis, cut or not */
     int terms, groups;
     int step[STENCIL_TERMS][GRID_AXES];
     spry_scalar number[STENCIL_TERMS];
@@ -73,9 +73,24 @@ typedef struct stencil_copy {
 
 /* The fields of a stencil one after the other in a device's memory; NULL: it has none. */
 spry_status stencil_put_fields(spry_device *d, const spry_operator *op, device_memory **fields);
+/* The form is looked at while it is made. Of a grid that is cut the form's box alone matters. */
 spry_status stencil_copy_make(spry_device *d, const spry_operator *op, const stencil_form *form,
                               const device_memory *fields, stencil_copy *copy);
 void stencil_copy_clear(stencil_copy *copy);
+/* The rows of another box of a grid that is cut, as if it were the grid. */
+spry_status stencil_copy_place(const stencil_copy *like, const spry_operator *op, bool transposed,
+                               const grid_box *u, stencil_copy *copy);
+
+/* op(A) as it is used: its form on the device, and the program of its product. */
+typedef struct stencil_product {
+    bool made;
+    stencil_copy copy;
+    device_program *program[2]; /* of A or A^T, and of its conjugate; NULL until used */
+} stencil_product;
+spry_status stencil_find_product(const spry_operator *op, spry_transpose transpose,
+                                 stencil_product **found);
+spry_status stencil_product_run(stencil_product *p, bool conjugate, spry_scalar alpha,
+                                const device_memory *x, spry_scalar beta, device_memory *y);
 
 /* How a text is to be: numbers and sizes written out, or arguments of kernels; conjugated; for
  * groups of so many work-items; names with a prefix. */
@@ -109,6 +124,8 @@ enum { STENCIL_OPTIONS = 64 };
 void stencil_compile_options(const stencil_copy *c, bool in_place, char options[STENCIL_OPTIONS]);
 /* The text of a product's program. */
 void stencil_put_plain(base_text *t, const stencil_copy *c);
+/* And of the rows of a block near cuts (ranks_device.c). */
+void stencil_put_some(base_text *t, const stencil_copy *c);
 int64_t stencil_positions(const stencil_copy *c, int group);
 /* The arguments that FORM_ARGS are, as many as it says. */
 enum { STENCIL_ARGS = 5 };
@@ -131,8 +148,11 @@ int64_t stencil_march_groups(const stencil_copy *c, int32_t *depth);
 /* Local memory of a march that comes up and relaxes, in bytes: gmg_finish.knl. */
 int64_t stencil_finish_room(const stencil_copy *c);
 
-/* Puts an operator of the host's on a device: it lives there from then on. */
+/* Puts an operator of the host's, which has no products across ranks yet, on a device: it lives
+ * there from then on. Collective where the grid is cut. */
 spry_status stencil_move(spry_operator *op, spry_device *d);
+/* Makes what products take, where the operator is to live: on a device, or (NULL) the host. */
+spry_status stencil_settle(spry_operator *op, spry_device *d);
 /* What is left of a stencil; of its class. */
 void stencil_destroy(spry_operator *op);
 extern const operator_class stencil_on_device;

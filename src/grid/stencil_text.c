@@ -17,8 +17,8 @@ static brick brick_of(int dimensions, int group)
 
 int64_t stencil_positions(const stencil_copy *c, int group)
 {
-    const grid_axis *a = c->shape->axis;
-    const brick b = brick_of(c->shape->dimensions, group);
+    const grid_axis *a = c->shape.axis;
+    const brick b = brick_of(c->shape.dimensions, group);
     return (a[0].unknowns + b.width - 1) / b.width * ((a[1].unknowns + b.height - 1) / b.height) *
            ((a[2].unknowns + b.depth - 1) / b.depth) * group;
 }
@@ -105,7 +105,7 @@ void stencil_put_text(base_text *t, const char *name)
 
 void stencil_put_words(base_text *t, const stencil_copy *c, const stencil_writing *w)
 {
-    const brick b = brick_of(c->shape->dimensions, w->group);
+    const brick b = brick_of(c->shape.dimensions, w->group);
     const bool complex = spry_type_is_complex(c->type);
     base_text_put(t, "#define SP_F(name) %s##name\n", w->prefix);
     base_text_put(t, "#define FORM_ARGS " ARRAYS "%s\n", "", "", "",
@@ -117,8 +117,7 @@ void stencil_put_words(base_text *t, const stencil_copy *c, const stencil_writin
                   (int)c->inside, (int)c->regular, (int)c->is_real);
     for (int a = 0; a < GRID_AXES; a++)
         base_text_put(t, "#define FORM_PERIODIC_%d %d\n", a,
-                      c->shape->axis[a].intervals > 0 &&
-                          c->shape->axis[a].face[0] == GRID_PERIODIC);
+                      c->shape.axis[a].intervals > 0 && c->shape.axis[a].face[0] == GRID_PERIODIC);
     base_text_put(t, "#define WIDTH %d\n#define HEIGHT %d\n#define DEPTH %d\n", b.width, b.height,
                   b.depth);
     base_text_put(t, "#define REACH %d\n#define REACH_0 %d\n#define REACH_1 %d\n", c->reach[2],
@@ -126,7 +125,7 @@ void stencil_put_words(base_text *t, const stencil_copy *c, const stencil_writin
     base_text_put(t, "#define COLUMNS_0 %d\n#define COLUMNS_1 %d\n", STENCIL_COLUMNS,
                   STENCIL_ROWS * c->lines);
     base_text_put(t, "#define LINES %d\n#define AHEAD %d\n#define DIMENSIONS %d\n", c->lines,
-                  c->ahead, c->shape->dimensions);
+                  c->ahead, c->shape.dimensions);
     put_sizes(t, c, w->written);
     if (c->inside)
         put_sum(t, c, w);

@@ -23,15 +23,6 @@ void grid_drop(spry_context *ctx, const grid_shape *shape)
         drop_points(ctx, shape->axis[a].given);
 }
 
-spry_status grid_check_given(spry_context *ctx, const grid_shape *shape)
-{
-    return grid_is_cut(shape)
-               ? SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
-                           "points that are given work on one rank, and the grid is cut into "
-                           "blocks of ranks; add ranks=none to its text")
-               : SPRY_STATUS_OK;
-}
-
 static spry_status check_points(spry_context *ctx, char name, int64_t count, const double *at)
 {
     for (int64_t i = 0; i < count; i++)
@@ -46,14 +37,9 @@ static spry_status check_points(spry_context *ctx, char name, int64_t count, con
     return SPRY_STATUS_OK;
 }
 
-/* Gives an axis the points `made`, which it owns then, also when that fails. */
-static spry_status set_points(spry_context *ctx, char name, grid_points *made, grid_axis *axis)
+/* Gives an axis the points `made`, which it owns then. */
+static void take_points(spry_context *ctx, grid_points *made, grid_axis *axis)
 {
-    const spry_status status = check_points(ctx, name, axis->intervals + 1, made->at);
-    if (status != SPRY_STATUS_OK) {
-        base_free(ctx, made);
-        return status;
-    }
     drop_points(ctx, axis->given);
     atomic_init(&made->users, 1);
     axis->given = made;
@@ -61,7 +47,17 @@ static spry_status set_points(spry_context *ctx, char name, grid_points *made, g
     axis->low = made->at[0];
     axis->high = made->at[axis->intervals];
     axis->spacing = (axis->high - axis->low) / (double)axis->intervals;
-    return SPRY_STATUS_OK;
+}
+
+/* The same, also when that fails. */
+static spry_status set_points(spry_context *ctx, char name, grid_points *made, grid_axis *axis)
+{
+    const spry_status status = check_points(ctx, name, axis->intervals + 1, made->at);
+    if (status == SPRY_STATUS_OK)
+        take_points(ctx, made, axis);
+    else
+        base_free(ctx, made);
+    return status;
 }
 
 static spry_status new_points(spry_context *ctx, const grid_axis *axis, grid_points **points)
@@ -71,26 +67,62 @@ static spry_status new_points(spry_context *ctx, const grid_axis *axis, grid_poi
     return base_alloc(ctx, bytes, 1, points);
 }
 
-spry_status spry_grid_set_points(spry_grid *grid, int axis, int64_t count, const double *points)
+/* A copy of what a caller gives. */
+static spry_status copy_points(const spry_grid *grid, int axis, int64_t count, const double *points,
+                               grid_points **made)
 {
-    SPRY_NEED(CTX_OF(grid), grid, points);
-    grid_points *made = NULL;
     if (axis < 0 || axis >= grid->shape.dimensions)
         return SPRY_FAIL(grid->ctx, SPRY_STATUS_BAD_USAGE, "axis %d, the grid has axes 0 to %d",
                          axis, grid->shape.dimensions - 1);
-    grid_axis *to = &grid->shape.axis[axis];
+    const grid_axis *to = &grid->shape.axis[axis];
     if (count != to->intervals + 1)
         return SPRY_FAIL(grid->ctx, SPRY_STATUS_BAD_USAGE,
                          "%" PRId64 " points along %c, expected both ends of all %" PRId64
                          " intervals: %" PRId64,
                          count, "xyz"[axis], to -> intervals, to -> intervals + 1);
-    spry_status status = grid_check_given(grid->ctx, &grid->shape);
+    spry_status status = check_points(grid->ctx, "xyz"[axis], count, points);
     if (status == SPRY_STATUS_OK)
-        status = new_points(grid->ctx, to, &made);
-    if (status != SPRY_STATUS_OK)
-        return status;
-    memcpy(made->at, points, (size_t)count * sizeof *points);
-    return set_points(grid->ctx, "xyz"[axis], made, to);
+        status = new_points(grid->ctx, to, made);
+    if (status == SPRY_STATUS_OK)
+        memcpy((*made)->at, points, (size_t)count * sizeof *points);
+    return status;
+}
+
+/* Fails on all ranks where one was given others: their sum of marks is not this one's so many
+ * times. */
+static spry_status compare_points(spry_context *ctx, int axis, int64_t count, const double *points)
+{
+    uint64_t mark = UINT64_C(0xcbf29ce484222325) + (uint64_t)axis; /* FNV-1a */
+    int64_t sum = 0;
+    spry_status status = SPRY_STATUS_OK;
+    for (size_t k = 0; k < (size_t)count * sizeof *points; k++)
+        mark = (mark ^ ((const unsigned char *)points)[k]) * UINT64_C(0x100000001b3);
+    const int64_t mine = (int64_t)(mark >> 33);
+    SPRY_GO(ctx, team_sum(ctx, mine, &sum));
+    if (sum != mine * team_ranks(ctx))
+        status = SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
+                           "ranks give different points along %c: all of them give those of the "
+                           "whole axis",
+                           "xyz"[axis]);
+    SPRY_GO(ctx, team_agree(ctx, status));
+done:
+    return status;
+}
+
+spry_status spry_grid_set_points(spry_grid *grid, int axis, int64_t count, const double *points)
+{
+    SPRY_NEED(CTX_OF(grid), grid, points);
+    spry_context *ctx = grid->ctx;
+    grid_points *made = NULL;
+    spry_status status = copy_points(grid, axis, count, points, &made);
+    SPRY_GO(ctx, grid_agree(ctx, &grid->shape, status));
+    if (grid_is_cut(&grid->shape))
+        SPRY_GO(ctx, compare_points(ctx, axis, count, points));
+    take_points(ctx, made, &grid->shape.axis[axis]);
+    made = NULL;
+done:
+    base_free(ctx, made);
+    return status;
 }
 
 /* --- rules ---------------------------------------------------------------------------------------

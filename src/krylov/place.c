@@ -126,10 +126,10 @@ static spry_status open_auto(spry_solver *solver, spry_device *near)
 
 static spry_status open_ranked(spry_solver *solver)
 {
-    char name[RANKS_NAME];
+    char name[DEVICE_NAME];
     if (solver->given_operator)
         return SPRY_STATUS_OK;
-    ranks_device(solver->ctx, solver->options.device, name);
+    device_for_rank(solver->ctx, solver->options.device, name);
     if (strcmp(name, "cpu") != 0 && solver->ctx->options.repeat == REPEAT_STRICT)
         return stay_here(solver, "with repeat=strict ranks work on processors",
                          SPRY_STATUS_UNSUPPORTED);
@@ -157,8 +157,8 @@ spry_status solver_choose_device(spry_solver *solver, spry_device *near)
         return SPRY_STATUS_OK;
     }
     if (strchr(name, ',')) { /* of ranks, of which this is the only one */
-        char first[RANKS_NAME];
-        ranks_device(solver->ctx, name, first);
+        char first[DEVICE_NAME];
+        device_for_rank(solver->ctx, name, first);
         return open_named(solver, first);
     }
     return strcmp(name, "auto") == 0 ? open_auto(solver, near) : open_named(solver, name);

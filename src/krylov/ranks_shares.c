@@ -8,31 +8,6 @@
 #include <stdlib.h>
 #include <sys/utsname.h>
 
-/*
- * Names by the rank's place on its machine, "cuda:0,cuda:1,cpu", the last for all further ones; an
- * engine alone, "cuda", is dealt out, one device after the other. Without being asked a rank works
- * where SPRY_DEVICE says, and else on the host.
- */
-void ranks_device(spry_context *ctx, const char *wanted, char name[RANKS_NAME])
-{
-    const char *named = getenv("SPRY_DEVICE"), *at = wanted;
-    const int place = ctx->team ? ctx->team->place : 0;
-    char one[20], why[256];
-    if (strcmp(at, "auto") == 0)
-        at = named && *named && strcmp(named, "auto") != 0 ? named : "cpu";
-    for (int k = place; k > 0 && strchr(at, ','); k--)
-        at = strchr(at, ',') + 1;
-    snprintf(one, sizeof one, "%.*s", (int)strcspn(at, ","), at);
-    if (strcmp(one, "auto") == 0)
-        snprintf(one, sizeof one, "cpu");
-    const bool whole = strcmp(one, "cpu") != 0 && !strchr(one, ':');
-    const int count = whole ? device_count(ctx, one, why, sizeof why) : 0;
-    if (count > 0)
-        snprintf(name, RANKS_NAME, "%s:%d", one, place % count);
-    else
-        snprintf(name, RANKS_NAME, "%s", one);
-}
-
 double ranks_share(const spry_context *ctx)
 {
     const int ranks = team_ranks(ctx);
@@ -82,7 +57,7 @@ typedef struct rank_speed {
     double seconds, work; /* of a product; 0: it has nothing to do */
     double room;          /* the part of its share that its device has room for */
     double share;
-    char on[RANKS_NAME + 72]; /* machine and device; "": the host */
+    char on[DEVICE_NAME + 72]; /* machine and device; "": the host */
 } rank_speed;
 
 static spry_status gather_speeds(spry_context *ctx, const spry_device *d, rank_speed mine,
@@ -205,9 +180,9 @@ done:
 /* The device of a rank; one that cannot be opened is none, as in a solve. */
 static spry_device *open_device(spry_context *ctx, const char *device)
 {
-    char name[RANKS_NAME], before[MESSAGE_SIZE];
+    char name[DEVICE_NAME], before[MESSAGE_SIZE];
     spry_device *d = NULL;
-    ranks_device(ctx, device, name);
+    device_for_rank(ctx, device, name);
     if (strcmp(name, "cpu") == 0)
         return NULL;
     memcpy(before, ctx->message, sizeof before);

@@ -113,10 +113,7 @@ struct spry_solver {
 spry_status solver_begin(spry_solver *solver);
 void solver_end(spry_solver *solver, spry_status status);
 spry_status solver_check_idle(const spry_solver *solver);
-enum { RANKS_NAME = 32 };
-/* Where this rank works (ranks_shares.c), by the option `device`: "cpu", "cuda:0"; and its part of
- * the work, of 1. */
-void ranks_device(spry_context *ctx, const char *wanted, char name[RANKS_NAME]);
+/* This rank's part of the work, of 1 (ranks_shares.c). */
 double ranks_share(const spry_context *ctx);
 /* Whether the system is spread over ranks; one status for all of them then, to be asked for between
  * what each does by itself and what they do together; and whether any was asked to stop. */

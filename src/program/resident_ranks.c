@@ -199,6 +199,8 @@ static void call_in_vain(resident *s, const plan_op *o)
         (void)device_spread_skip(op, o->transpose);
     else if (device_of(op) != s->d)
         (void)op->class->multiply(op, o->transpose, one, s->host_in, zero, s->host_out);
+    else if (op->rows_part.is) /* it may send on its own: with whatever is there */
+        (void)device_multiply(op, o->transpose, one, s->call_in, zero, s->call_out);
 }
 
 /* What one rank's device fails to do is told with the next sums. */

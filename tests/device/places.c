@@ -384,6 +384,10 @@ static void check_operators(spry_device *d, spry_type type)
     assert_ok(ctx, spry_precon_beside(op[of_host], A, "sai", &op[count++]));
     assert_ok(ctx, spry_operator_from_product(ctx, d, type, n, n, true, copy, NULL, &op[count++]));
     assert_ok(ctx, spry_operator_set_bytes(op[count - 1], 2 * (int64_t)bytes));
+    spry_vector *like = NULL; /* which says that vectors are no parts of others */
+    assert_ok(ctx, spry_vector_on(d, type, n, NULL, &like));
+    assert_ok(ctx, spry_operator_set_ranked(op[count - 1], like));
+    spry_vector_free(like);
     for (int k = 0; k < count; k++) {
         assert_ptr_equal(spry_operator_device(op[k]), k < of_host ? NULL : d);
         assert_true(spry_operator_has_transpose(op[k]));
@@ -660,6 +664,7 @@ static void fields(spry_context *ctx, spry_device *d)
     spry_grid *grid;
     spry_vector *k, *f;
     spry_operator *A, *B;
+    spry_halo *halo;
     assert_ok(ctx, spry_grid_new(ctx, "6x5 boundary=neumann", &grid));
     assert_ok(ctx, spry_field_absorb(grid, SPRY_TYPE_D, NULL, &f));
     spry_vector_free(f);
@@ -677,6 +682,11 @@ static void fields(spry_context *ctx, spry_device *d)
     assert_ok(ctx, spry_operator_apply(B, x, z));
     assert_memory_equal(spry_vector_data(y), spry_vector_data(z), 42 * sizeof(double));
     refused(d, spry_stencil_rhs(A, NULL, NULL, NULL, k));
+    assert_ok(ctx, spry_halo_new(grid, SPRY_TYPE_D, (const int64_t[]){1, 1, 0}, &halo));
+    assert_ok(ctx, spry_halo_bring(halo, x, y));
+    assert_memory_equal(spry_vector_data(x), spry_vector_data(y), 42 * sizeof(double));
+    refused(d, spry_halo_bring(halo, k, y));
+    spry_halo_free(halo);
     /* k2 may be there, waves are made here */
     spry_operator *C, *D;
     spry_vector *wave;

@@ -140,6 +140,45 @@ status=0
 [ $status = 2 ]
 [ "$(grep -c 'multigrid works in one process' complaint)" = 1 ]
 
+# Another: without sums in its iterations a run on ranks has the bits of one process, and goes on from a checkpoint of ranks.
+cat >basin.txt <<'end'
+wave = linear
+wavelength = 1 m
+height = 1 cm
+depth = 16 cm
+length = 1 m
+width = 0.7 m
+nx = 8
+ny = 8
+nz = 2
+order = 2
+ends = periodic
+bottom = ramp
+shore = 12 cm
+ramp_from = 0.2 m
+ramp_to = 0.6 m
+start = wave
+direction = 0.3
+filter = 1
+solver = richardson
+tol = 1e-3
+gauges = 0.25:0.1
+end
+"$spry" ocean basin.txt --end 0.1 --sides periodic --series one.csv -o one.npy -q >said
+"$run" "$flag" 2 "$spry" ocean basin.txt --end 0.05 --sides periodic --checkpoint c.bin -q >said
+"$run" "$flag" 3 "$spry" ocean basin.txt --end 0.1 --sides periodic --checkpoint c.bin --resume -o ranks.npy -q >said
+"$spry" ocean basin.txt --end 0.05 --sides periodic --checkpoint one.bin -q >said
+"$spry" ocean basin.txt --end 0.1 --sides periodic --checkpoint one.bin --resume -o resumed.npy -q >said
+cmp ranks.npy resumed.npy
+"$run" "$flag" 3 "$spry" ocean basin.txt --end 0.1 --sides periodic --series ranks.csv -o ranks.npy -q >said
+[ "$(grep -c '^ranks *3' said)" = 1 ]
+cmp ranks.npy one.npy
+cmp ranks.csv one.csv
+status=0
+"$run" "$flag" 2 "$spry" ocean basin.txt --end 0.1 --ny 0 --width 0 -q 2>complaint || status=$?
+[ $status = 2 ]
+[ "$(grep -c 'ranks have lines of a basin along x and y' complaint)" = 1 ]
+
 # Without the library.
 status=0
 OMPI_COMM_WORLD_SIZE=2 SPRY_MPI_LIBRARY=./none.so "$spry" solve A.mtx 2>complaint || status=$?

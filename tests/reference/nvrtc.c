@@ -431,7 +431,7 @@ static void test_stencils(void **state)
     spry_device d = card(ctx);
     for (int t = 0; t < 4; t++)
         for (int k = 0; k < 3; k++) {
-            static stencil_put *const puts[] = {stencil_put_plain, gmg_device_put,
+            static stencil_put *const puts[] = {stencil_put_plain, stencil_put_some, gmg_device_put,
                                                 bounded_device_put};
             spry_grid *grid = NULL;
             spry_operator *A = NULL;
@@ -444,12 +444,12 @@ static void test_stencils(void **state)
             assert_ok(ctx, spry_operator_stencil(grid, list[k].text, options, 0, NULL, NULL, &A));
             assert_ok(ctx, stencil_copy_make(&d, A, &stencil_of(A)->plain, NULL, &copy));
             assert_true(copy.regular && (copy.lines > 0) == (k < 2));
-            for (int p = 0; p < (list[k].bounded && !spry_type_is_complex(A->type) ? 3 : 2); p++) {
+            for (int p = 0; p < (list[k].bounded && !spry_type_is_complex(A->type) ? 4 : 3); p++) {
                 base_text text = {.ctx = ctx};
                 char *whole = NULL;
                 puts[p](&text, &copy);
                 assert_ok(ctx, base_text_take(&text, &whole));
-                stencil_compile_options(&copy, p > 0, options);
+                stencil_compile_options(&copy, p > 1, options);
                 compile(ctx, list[k].text, whole, options);
                 spry_free(ctx, whole);
             }

@@ -36,8 +36,10 @@ typedef struct things {
     spry_operator *made_operator;
     spry_solver *made_solver;
     spry_grid *grid, *made_grid;
+    spry_halo *halo, *made_halo;
+    int64_t widths[6];
     spry_operator *stencil;
-    spry_vector *field, *k2;
+    spry_vector *field, *wide, *k2;
     spry_stepper *stepper, *made_stepper;
     spry_bounded *bounded, *made_bounded;
     spry_bounded_stats bounds;
@@ -282,6 +284,7 @@ CALL(spry_matrix_set_values_from, 2, "", spry_matrix_set_values_from(P(0, t->A),
 LOOK(spry_operator_is_current, 1, spry_operator_is_current(P(0, t->op)))                             \
 CALL(spry_matrix_from_csr32, 5, "", spry_matrix_from_csr32(P(0, t->ctx), SPRY_TYPE_D, 1, 2, P(1, csr_columns), P(2, csr_columns), P(3, csr_values), SPRY_OWN_COPY, P(4, &t->made_matrix))) \
 CALL(spry_operator_from_product, 5, "13", spry_operator_from_product(P(0, t->ctx), P(1, t->device), SPRY_TYPE_D, 4, 4, false, P(2, product), P(3, t), P(4, &t->made_operator))) \
+ONLY(spry_operator_set_ranked, 2, "", spry_operator_set_ranked(P(0, t->op), P(1, t->x))) \
 ONLY(spry_operator_set_bytes, 1, "", spry_operator_set_bytes(P(0, t->op), 8)) \
 CALL(spry_context_set_options, 2, "1", spry_context_set_options(P(0, t->ctx), spry_read_options(), P(1, NULL))) \
 LOOK(spry_options_size, 0, spry_options_size(spry_read_options())) \
@@ -343,6 +346,10 @@ LOOK(spry_helmholtz_options, 0, spry_helmholtz_options()) \
 CALL(spry_field_wave, 3, "", spry_field_wave(P(0, t->grid), SPRY_TYPE_Z, false, P(1, "k=3"), P(2, &t->made_vector))) \
 LOOK(spry_field_wave_options, 0, spry_field_wave_options()) \
 CALL(spry_grid_set_points, 2, "", spry_grid_set_points(P(0, t->grid), 0, 6, P(1, t->points))) \
+CALL(spry_halo_new, 3, "", spry_halo_new(P(0, t->grid), SPRY_TYPE_D, P(1, t->widths), P(2, &t->made_halo))) \
+LOOK(spry_halo_free, 1, spry_halo_free(P(0, NULL))) \
+CALL(spry_halo_box, 3, "", spry_halo_box(P(0, t->halo), P(1, t->widths), P(2, t->widths + 3))) \
+CALL(spry_halo_bring, 3, "", spry_halo_bring(P(0, t->halo), P(1, t->field), P(2, t->wide))) \
 CALL(spry_field_new, 4, "12", spry_field_new(P(0, t->grid), SPRY_TYPE_D, false, P(1, NULL), P(2, NULL), P(3, &t->made_vector))) \
 CALL(spry_field_absorb, 3, "1", spry_field_absorb(P(0, t->grid), SPRY_TYPE_D, P(1, "axis=x"), P(2, &t->made_vector))) \
 LOOK(spry_absorb_options, 0, spry_absorb_options()) \
@@ -473,6 +480,8 @@ static void make(things *t, spry_context *ctx)
         t->points[k] = k;
     assert_ok(ctx, spry_field_new(t->grid, SPRY_TYPE_D, false, NULL, NULL, &t->field));
     assert_ok(ctx, spry_vector_like(t->field, 1, &t->k2));
+    assert_ok(ctx, spry_vector_like(t->field, spry_vector_size(t->field), &t->wide));
+    assert_ok(ctx, spry_halo_new(t->grid, SPRY_TYPE_D, t->widths, &t->halo));
     assert_ok(ctx, spry_vector_fill(t->k2, one));
     assert_ok(ctx, spry_operator_stencil(t->grid, "dx", NULL, 0, NULL, NULL, &t->stencil));
     assert_ok(ctx, spry_bounded_new(t->stencil, NULL, &t->bounded));
@@ -514,6 +523,7 @@ static void drop(things *t)
     spry_operator_free(t->made_operator);
     spry_solver_free(t->made_solver);
     spry_grid_free(t->made_grid);
+    spry_halo_free(t->made_halo);
     spry_stepper_free(t->made_stepper);
     t->made_stepper = NULL;
     spry_bounded_free(t->made_bounded);
@@ -537,6 +547,8 @@ static void drop(things *t)
     t->made_operator = NULL;
     t->made_solver = NULL;
     t->made_grid = NULL;
+    t->made_halo = NULL;
+    memset(t->widths, 0, sizeof t->widths); /* boxes were written there */
     t->made_context = NULL;
     t->memory = t->text = NULL;
     t->order = NULL;
@@ -562,6 +574,8 @@ static void unmake(things *t)
     spry_vector_free(t->wave_u);
     spry_operator_free(t->stencil);
     spry_vector_free(t->field);
+    spry_vector_free(t->wide);
+    spry_halo_free(t->halo);
     spry_grid_free(t->grid);
     unlink(t->path);
     spry_kernel_free(t->kernel);
