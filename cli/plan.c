@@ -192,7 +192,7 @@ const cli_command command_plan = {
         "storage format, method, preconditioner, and what comes next where these fail. Then it "
         "forecasts the memory by parts and the seconds of set-up and iterations, with a range: "
         "sparse factors from their analysis, which is made, iterations from a dozen products or "
-        "from rules of thumb (docs/plan.md tells how near these come). What cannot fit is refused, "
+        "from rules of thumb (docs/plan.md). What cannot fit is refused, "
         "with what to do about it.\n"
         "Exit status: 0 it fits, 2 bad usage or input, 3 nothing that would be tried is forecast "
         "to "

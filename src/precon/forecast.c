@@ -1,7 +1,7 @@
 /*
  * What preconditioners take by rules of thumb: those of whose making nothing is begun before. Bytes
- * over those of A in CSR, and set-up over a product with A, as measured over grids and real
- * matrices (docs/figures.md); what is not here nobody knows.
+ * over those of A in CSR, and set-up over a product with A (as in choose.c). They are supposed, not
+ * fitted to a set of matrices; what is not here nobody knows.
  */
 #include "precon/precon.h"
 

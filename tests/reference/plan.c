@@ -122,6 +122,8 @@ static void is_gone_on_from(void **state)
             change_values(&f);
             change_values(&g);
         }
+        spry_result_clear(f.ctx, &f.result);
+        spry_result_clear(g.ctx, &g.result);
         assert_ok(f.ctx, spry_vector_fill(f.x, (spry_scalar){0, 0}));
         assert_ok(g.ctx, spry_vector_fill(g.x, (spry_scalar){0, 0}));
         assert_ok(f.ctx, spry_solve(f.solver, f.b, f.x, &f.result));
@@ -135,6 +137,7 @@ static void is_gone_on_from(void **state)
     assert_ok(f.ctx, spry_solver_plan(f.solver, 1, &f.plan));
     assert_ok(f.ctx, spry_solver_set_matrix(f.solver, other));
     assert_ok(f.ctx, spry_vector_fill(f.x, (spry_scalar){0, 0}));
+    spry_result_clear(f.ctx, &f.result);
     assert_ok(f.ctx, spry_solve(f.solver, f.b, f.x, &f.result));
     assert_true(f.result.converged);
     assert_ok(f.ctx, spry_solver_set_matrix(f.solver, f.A));
