@@ -32,14 +32,16 @@ function(spry_method_options file result)
     set(${result} "${rows}" PARENT_SCOPE)
 endfunction()
 
-# A text as a constant of C, with the parts that it uses after it, from src/krylov/parts.
+# A text as a constant of C, with the parts that it uses and does not have after it, from src/krylov/parts.
 function(spry_method_text text result)
     string(REGEX MATCHALL "\n +use [a-z]+" uses "${text}")
     list(REMOVE_DUPLICATES uses)
     foreach(line IN LISTS uses)
         string(REGEX REPLACE "\n +use " "" name "${line}")
-        file(READ ${PROJECT_SOURCE_DIR}/src/krylov/parts/${name}.part part)
-        string(APPEND text "\n${part}")
+        if(NOT text MATCHES "\npart ${name}:") # of its own
+            file(READ ${PROJECT_SOURCE_DIR}/src/krylov/parts/${name}.part part)
+            string(APPEND text "\n${part}")
+        endif()
     endforeach()
     string(REPLACE "\\" "\\\\" text "${text}")
     string(REPLACE "\"" "\\\"" text "${text}")

@@ -185,23 +185,26 @@ static void square_losses(void **state)
     static const char *const methods[] = {"block-gmres:restart=40", "block-gcr:restart=40"};
     for (int t = 0; t < 4; t++)
         for (int loss = 0; loss < LOSS_KINDS; loss++) {
+            const char *const method = methods[(t / 2 + loss) % 2];
             const double tol = problem_tolerance(support_types[t]);
+            const bool compared = t % 2 == 1 && loss / 2 % 2 == 0; /* in double precision */
             char options[96];
             block s;
-            block_open(*state, PROBLEM_CONVECTION, support_types[t], 80, (rank_loss)loss, 9, &s);
-            snprintf(options, sizeof options, "method=gmres:restart=90 precon=none tol=%g",
-                     tol / 10);
-            solve(&s, options, false);
-            const int64_t most = most_iterations(&s);
-            for (int m = 0; m < 2; m++) {
-                snprintf(options, sizeof options, "method=%s precon=%s tol=%g", methods[m],
-                         loss % 2 == 0 ? "none" : "jacobi", tol);
-                solve(&s, options, loss == LOSS_SOLVED);
-                check_converged(&s, tol, options);
-                if (loss % 2 == 0 && most_iterations(&s) > most)
-                    fail_msg("%s, type %d, rank loss %d: %lld iterations, gmres %lld", methods[m],
-                             t, loss, (long long)most_iterations(&s), (long long)most);
+            block_open(*state, PROBLEM_CONVECTION, support_types[t], 60, (rank_loss)loss, 6, &s);
+            int64_t most = INT64_MAX;
+            if (compared || loss == LOSS_SOLVED) {
+                snprintf(options, sizeof options, "method=gmres:restart=70 precon=none tol=%g",
+                         tol / 10);
+                solve(&s, options, false);
+                most = most_iterations(&s);
             }
+            snprintf(options, sizeof options, "method=%s precon=%s tol=%g", method,
+                     compared ? "none" : "jacobi", tol);
+            solve(&s, options, loss == LOSS_SOLVED);
+            check_converged(&s, tol, options);
+            if (compared && most_iterations(&s) > most)
+                fail_msg("%s, type %d, rank loss %d: %lld iterations, gmres %lld", method, t, loss,
+                         (long long)most_iterations(&s), (long long)most);
             block_close(&s);
         }
 }
