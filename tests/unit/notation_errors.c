@@ -102,7 +102,7 @@ static const struct {
     {BLOCK "s = solve(G, G)\n",
      "t:7:5: solve(G[0..15], G[0..15]) is a run of scalars, a scalar is needed here"},
     {BLOCK "solve = 3\n", "t:7:1: solve belongs to the notation and cannot be assigned to"},
-    {BLOCK "H = ([r], r)\n", "t:7:1: H is an array: an index is needed"},
+    {BLOCK "H = ([r], r)\n", "t:7:5: only what a function makes can be assigned to a matrix"},
     {"method m \"s\nt\"", "t:1:10: the text has no closing quote in its line"},
     {"method m \"s", "t:1:10: the text has no closing quote in its line"},
     {"method m \"s\tt\"", "t:1:12: byte 9 cannot stand in a text"},
