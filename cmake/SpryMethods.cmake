@@ -1,7 +1,8 @@
 # Puts the texts of src/krylov/methods/*.krylov into the library: spry_method_source is a C file with the
 # table krylov_texts (rows of spry_entry), sorted by name. A new method is a new file there.
 file(GLOB method_files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/krylov/methods/*.krylov)
-set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${method_files})
+file(GLOB part_files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/krylov/parts/*.part)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${method_files} ${part_files})
 set(method_table "")
 set(method_options "")
 
@@ -31,6 +32,32 @@ function(spry_method_options file result)
     set(${result} "${rows}" PARENT_SCOPE)
 endfunction()
 
+# A text as a constant of C, with the parts that it uses and does not have after it, from src/krylov/parts.
+function(spry_method_text text result)
+    string(REGEX MATCHALL "\n +use [a-z]+" uses "${text}")
+    list(REMOVE_DUPLICATES uses)
+    foreach(line IN LISTS uses)
+        string(REGEX REPLACE "\n +use " "" name "${line}")
+        if(NOT text MATCHES "\npart ${name}:") # of its own
+            file(READ ${PROJECT_SOURCE_DIR}/src/krylov/parts/${name}.part part)
+            string(APPEND text "\n${part}")
+        endif()
+    endforeach()
+    string(REPLACE "\\" "\\\\" text "${text}")
+    string(REPLACE "\"" "\\\"" text "${text}")
+    string(REPLACE "\n" "\\n\"\n     \"" text "${text}")
+    set(${result} "${text}" PARENT_SCOPE)
+endfunction()
+
+# Those parts by their names, for texts of users.
+set(part_table "")
+foreach(file ${part_files})
+    get_filename_component(name ${file} NAME_WE)
+    file(READ ${file} text)
+    spry_method_text("${text}" text)
+    string(APPEND part_table "    {\"${name}\", \"\\n\"\n     \"${text}\"},\n")
+endforeach()
+
 foreach(file ${method_files})
     get_filename_component(name ${file} NAME_WE)
     set(words "")
@@ -49,9 +76,7 @@ foreach(file ${method_files})
         set(flexible false)
     endif()
     file(READ ${file} text)
-    string(REPLACE "\\" "\\\\" text "${text}")
-    string(REPLACE "\"" "\\\"" text "${text}")
-    string(REPLACE "\n" "\\n\"\n     \"" text "${text}")
+    spry_method_text("${text}" text)
     spry_method_options(${file} rows)
     set(list "{0}")
     if(rows)
@@ -71,4 +96,6 @@ file(CONFIGURE OUTPUT ${spry_method_source} CONTENT
 @method_options@
 const spry_entry krylov_texts[] = {
 @method_table@    {0}};
+const krylov_part krylov_parts[] = {
+@part_table@    {NULL, NULL}};
 " @ONLY)

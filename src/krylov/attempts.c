@@ -126,6 +126,10 @@ void solver_expect(spry_solver *solver, int systems)
         solver_drop(solver, STAGE_PRECON);
         solver_forget_attempts(solver);
     }
+    if (solver->chosen && solver_are_many(systems) != solver_are_many(solver->systems)) {
+        solver_drop(solver, STAGE_PLAN); /* what suits one right-hand side may not suit several */
+        solver->chosen = NULL;
+    }
     solver->systems = systems;
 }
 

@@ -234,6 +234,11 @@ spry_status measure_columns(const iteration *it, const spry_vector *r, double r_
 
 /* The methods, from their files; the table ends with a NULL name. */
 extern const spry_entry krylov_texts[];
+/* The parts that they share, which texts of users may use, too; the last has no name. */
+typedef struct krylov_part {
+    const char *name, *text;
+} krylov_part;
+extern const krylov_part krylov_parts[];
 extern const base_sized krylov_result_sized;
 
 /* Parses the method `spec` names, or the one in `text` or else in `file`, NULL or "" where there is

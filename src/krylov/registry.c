@@ -27,17 +27,41 @@ static const char *last_part(const char *path)
     return slash ? slash + 1 : path;
 }
 
+/* A copy of a text, and after it those of the library's parts that it may use and does not have. */
+static spry_status add_parts(spry_context *ctx, const char *text, size_t *size, char **out)
+{
+    size_t most = *size + 1;
+    for (const krylov_part *part = krylov_parts; part->name; part++)
+        most += strlen(part->text);
+    const spry_status status = base_alloc(ctx, (int64_t)most, 1, out);
+    if (status != SPRY_STATUS_OK)
+        return status;
+    memcpy(*out, text, *size);
+    (*out)[*size] = '\0';
+    for (const krylov_part *part = krylov_parts; part->name; part++) {
+        char own[64], used[64];
+        snprintf(own, sizeof own, "\npart %s:", part->name);
+        snprintf(used, sizeof used, "use %s", part->name);
+        if (!strstr(*out, used) || strstr(*out, own))
+            continue;
+        memcpy(*out + *size, part->text, strlen(part->text) + 1);
+        *size += strlen(part->text);
+    }
+    return SPRY_STATUS_OK;
+}
+
 /* A method of the caller's, from the text or else the file; `name` must be its name or auto. */
 static spry_status parse_own(spry_context *ctx, const char *name, const char *text,
                              const char *file, program **p)
 {
     const char *source = text ? "method" : last_part(file);
-    char *read = NULL;
+    char *read = NULL, *whole = NULL;
     size_t size = text ? strlen(text) : 0;
     spry_status status = SPRY_STATUS_OK;
     if (!text)
         SPRY_GO(ctx, read_text(ctx, file, &read, &size));
-    SPRY_GO(ctx, program_parse(ctx, source, text ? text : read, size, p));
+    SPRY_GO(ctx, add_parts(ctx, text ? text : read, &size, &whole));
+    SPRY_GO(ctx, program_parse(ctx, source, whole, size, p));
     if (strcmp(name, "auto") != 0 && strcmp(name, (*p)->method) != 0) {
         status = SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "%s has method %s, not %s",
                            text ? "the text" : file, (*p)->method, name);
@@ -46,6 +70,7 @@ static spry_status parse_own(spry_context *ctx, const char *name, const char *te
     }
 done:
     base_free(ctx, read);
+    base_free(ctx, whole);
     return status;
 }
 

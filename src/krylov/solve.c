@@ -546,10 +546,16 @@ done:
     return status;
 }
 
-/* So many systems are solved side by side. */
+/* So many systems are solved side by side: of a block method as many as its option `width` says. */
 static int together(const spry_solver *solver)
 {
-    return solver->plan->program->block ? SOLVED_TOGETHER : SHARED_READING;
+    const program *p = solver->plan->program;
+    const int width = p->block ? program_find_option(p, "width") : NONE;
+    const double most = width == NONE ? SOLVED_TOGETHER : p->names[width].value;
+    return !p->block                ? SHARED_READING
+           : most < 1               ? 1
+           : most > SOLVED_TOGETHER ? SOLVED_TOGETHER
+                                    : (int)most;
 }
 
 /* At most as many systems as share one reading of the matrix, or the spaces of a block method. */

@@ -275,6 +275,8 @@ void solver_warn(spry_context *ctx, char warnings[WARNINGS_SIZE], const char *te
 spry_status solver_symmetry(spry_solver *solver, precon_symmetry *found);
 /* The name of the method that suits A, and why. */
 spry_status solver_choose_method(spry_solver *solver, const char **name);
+/* Whether it is looked at if so many right-hand sides had better share one space. */
+bool solver_are_many(int systems);
 /* The method that suits M, where p, which was chosen for A, does not; NULL: it does. */
 spry_status solver_suit_precon(spry_solver *solver, const program *p, const char **other);
 /* Conjugate gradients and its kin go wrong without a word where A or M is not what they are for:

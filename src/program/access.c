@@ -26,8 +26,8 @@ static access scalar_places(const plan *p, const expr *e, bool write)
         (column != NONE && !plan_fixed(p, column, &j)))
         return a;
     a.low = i * cols + j;
-    a.high = last * cols + j;
-    a.sure = write && (cols == 1 || a.low == a.high);
+    a.high = e->shape == SHAPE_MATRIX ? rows * cols - 1 : last * cols + j;
+    a.sure = write && (cols == 1 || a.low == a.high || e->shape == SHAPE_MATRIX);
     return a;
 }
 

@@ -18,6 +18,13 @@ char *sweep_vector(runner *r, track *l, const vref *v, int64_t index)
     return host_track_of(r, l)->slots[var->number];
 }
 
+/* Which vector of an array is meant, by indices that are those of all tracks. */
+static int64_t find_index(runner *r, track *l, const vref *v)
+{
+    const plan_var *var = &r->p->vars[v->var];
+    return var->array ? program_eval_index(&l->scalars, v->first, var->extent) : 0;
+}
+
 static operand find(runner *r, track *l, const vref *v)
 {
     if (v->var == NONE)
@@ -25,9 +32,7 @@ static operand find(runner *r, track *l, const vref *v)
     const plan_var *var = &r->p->vars[v->var];
     if (var->in_pieces)
         return (operand){NULL, var->number, var->wide};
-    int64_t index = 0;
-    if (var->array)
-        index = program_eval_index(&l->scalars, v->first, var->extent);
+    const int64_t index = find_index(r, l, v);
     if (l->scalars.fault != NONE)
         return (operand){NULL, NONE, false};
     return (operand){sweep_vector(r, l, v, index), NONE, false};
@@ -83,10 +88,11 @@ static spry_scalar *find_numbers(runner *r, track *l, int e, int64_t count, int6
 static void bind_all(runner *r, track *l, const term *t, spry_scalar factor)
 {
     int64_t apart;
+    const int64_t index = find_index(r, l, &t->v);
     const spry_scalar *numbers = find_numbers(r, l, t->numbers, PROGRAM_COLUMNS, &apart);
     for (int i = 0; numbers && i < r->host->member_count; i++) {
         const int member = r->host->members[i];
-        add_operand(r, (operand){sweep_vector(r, &r->tracks[member], &t->v, 0), NONE, false},
+        add_operand(r, (operand){sweep_vector(r, &r->tracks[member], &t->v, index), NONE, false},
                     scalar_multiply(factor, numbers[member * apart]));
     }
 }
@@ -138,9 +144,10 @@ static void bind_dot(runner *r, track *l, bound_op *s)
     s->list = &r->host->operands[r->host->operand_count];
     s->slot = r->host->slot_count;
     if (o->in[0].all) {
+        const int64_t index = find_index(r, l, &o->in[0]);
         for (int i = 0; i < r->host->member_count; i++) {
             track *member = &r->tracks[r->host->members[i]];
-            add_operand(r, (operand){sweep_vector(r, member, &o->in[0], 0), NONE, false}, one);
+            add_operand(r, (operand){sweep_vector(r, member, &o->in[0], index), NONE, false}, one);
         }
         s->count = r->host->member_count;
     } else if (slice) {

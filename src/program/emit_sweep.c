@@ -133,11 +133,11 @@ static void put_pointers(sweep_text *t)
 static void declare_index(const sweep_text *t, int op, int k, const vref *v)
 {
     if (v->var != NONE && v->all)
-        PUT(t, "    const offset i%d_%d = 0, n%d_%d = %d;\n", op, k, op, k, PROGRAM_COLUMNS);
+        PUT(t, "    const offset n%d_%d = %d;\n", op, k, PROGRAM_COLUMNS);
     if (v->var == NONE || !t->p->vars[v->var].array)
         return;
     PUT(t, "    offset i%d_%d = 0;\n", op, k);
-    if (emit_is_slice(v))
+    if (emit_is_slice(v) && !v->all)
         PUT(t, "    offset n%d_%d = 0;\n", op, k);
 }
 
@@ -149,7 +149,7 @@ static void put_index(const sweep_text *t, int op, int k, const vref *v)
         return;
     const int64_t extent = p->vars[v->var].extent;
     PUT(t, "        i%d_%d = ", op, k);
-    if (!emit_is_slice(v)) {
+    if (!emit_is_slice(v) || v->all) {
         emit_index(&m, v->first, extent);
     } else {
         emit_count(&m, v->first);
@@ -257,10 +257,14 @@ static void put_value(const sweep_text *t, int op, int k, const vref *v)
 static void put_from(const sweep_text *t, int op, int k, const vref *v, const char *which)
 {
     PUT(t, "SP_GLOBAL const scalar *const from = ");
-    if (v->all)
+    const int space = t->p->vars[v->var].space;
+    if (v->all && t->p->vars[v->var].array)
+        PUT(t, "p%d + i%d_%d * stride%d - st[ST_BEFORE] + %s * st[ST_APART];\n", v->var, op, k,
+            space, which);
+    else if (v->all)
         PUT(t, "p%d - st[ST_BEFORE] + %s * st[ST_APART];\n", v->var, which);
     else
-        PUT(t, "p%d + (i%d_%d + %s) * stride%d;\n", v->var, op, k, which, t->p->vars[v->var].space);
+        PUT(t, "p%d + (i%d_%d + %s) * stride%d;\n", v->var, op, k, which, space);
 }
 
 static void put_term(const sweep_text *t, int op, int k, const term *s)

@@ -30,8 +30,12 @@ static void print_ref(const plan *p, const vref *v, char *text, size_t size)
     char first[64], last[64];
     print_var(p, v->var, text, size);
     if (v->all) {
-        snprintf(first, sizeof first, "%s", text);
-        snprintf(text, size, "[%s]", first);
+        vref one = *v;
+        char name[160];
+        one.all = false;
+        print_ref(p, &one, name, sizeof name);
+        snprintf(text, size, "[%s]", name);
+        return;
     }
     if (v->first == NONE)
         return;

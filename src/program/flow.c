@@ -365,9 +365,9 @@ static void find_hermitian(plan *p)
 {
     for (int i = 0; i < p->op_count; i++) {
         plan_op *o = &p->ops[i];
-        o->hermitian =
-            o->kind == OP_DOT && o->in[0].all && o->conjugate &&
-            (o->in[0].var == o->in[1].var || is_hermitian(p, p->program->exprs[o->target].name));
+        o->hermitian = o->kind == OP_DOT && o->in[0].all && o->conjugate &&
+                       (plan_same_ref(p, &o->in[0], &o->in[1]) ||
+                        is_hermitian(p, p->program->exprs[o->target].name));
     }
 }
 

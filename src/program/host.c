@@ -139,6 +139,9 @@ static spry_status allocate_sweep(runner *r)
         products = here_products > products ? here_products : products;
         longest = p->phases[f].sweep_count > longest ? p->phases[f].sweep_count : longest;
     }
+    int64_t small = 0;
+    for (int i = 0; i < p->op_count; i++)
+        small = small_room(p, &p->ops[i]) > small ? small_room(p, &p->ops[i]) : small;
     const int most = r->host->parts[0] > r->host->parts[1] ? r->host->parts[0] : r->host->parts[1];
     r->host->most_terms = (int)terms;
     SPRY_GO(ctx, base_alloc(ctx, (int64_t)longest * r->track_room, sizeof *r->host->bound,
@@ -149,6 +152,8 @@ static spry_status allocate_sweep(runner *r)
             base_alloc(ctx, operands * r->track_room, sizeof *r->host->factors, &r->host->factors));
     SPRY_GO(ctx,
             base_alloc(ctx, most * slots * r->track_room, sizeof *r->host->sums, &r->host->sums));
+    if (small > 0)
+        SPRY_GO(ctx, base_alloc(ctx, small, sizeof *r->host->small, &r->host->small));
     SPRY_GO(ctx, place_pieces(r));
     SPRY_GO(ctx, base_alloc(ctx, r->host->threads * r->host->pieces_bytes, 1, &r->host->pieces));
     SPRY_GO(ctx, base_alloc(ctx, r->host->threads * terms, sizeof *r->host->pointers,
@@ -352,8 +357,9 @@ void host_side_close(runner *r)
         for (int t = 0; t < 3; t++)
             base_free(r->ctx, h->cuts[k][t]);
     sweep_close_ranks(r);
-    void *const arrays[] = {h->tracks, h->active, h->members,  h->bound,  h->operands, h->factors,
-                            h->sums,   h->pieces, h->pointers, h->packed, h->piece_at, h->there};
+    void *const arrays[] = {h->tracks,   h->active, h->members, h->bound,    h->operands,
+                            h->factors,  h->sums,   h->pieces,  h->pointers, h->packed,
+                            h->piece_at, h->there,  h->small};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         base_free(r->ctx, arrays[k]);
     base_free(r->ctx, h);

@@ -4,6 +4,8 @@
  */
 #include "program/lower.h"
 
+#include "program/dense.h"
+
 enum {
     UNROLL = 400,       /* operations a loop may become */
     MOST_UNROLL = 2048, /* operations after which no loop is unrolled */
@@ -75,17 +77,70 @@ plan_op lower_new_op(op_kind kind, int place)
                      .stmt = NONE};
 }
 
+/* All of an array with one index. */
+static bool is_whole_array(const lowering *l, const expr *slice)
+{
+    const int64_t *extent = l->p->extent[slice->name];
+    int64_t first, last;
+    return plan_fixed(l->p, slice->arg[0], &first) && plan_fixed(l->p, slice->arg[1], &last) &&
+           first == 0 && last == extent[0] - 1 && extent[1] == 1;
+}
+
 /* A run that has a number for each right-hand side: an array of as many, all of it. */
 static spry_status check_columns(const lowering *l, int e)
 {
     const expr *slice = lower_at(l, e);
-    const int64_t *extent = l->p->extent[slice->name];
-    int64_t first, last;
-    if (plan_fixed(l->p, slice->arg[0], &first) && plan_fixed(l->p, slice->arg[1], &last) &&
-        first == 0 && last == PROGRAM_COLUMNS - 1 && extent[0] == PROGRAM_COLUMNS && extent[1] == 1)
+    if (is_whole_array(l, slice) && l->p->extent[slice->name][0] == PROGRAM_COLUMNS)
         return SPRY_STATUS_OK;
     return program_fault(l->program, slice->place,
                          "a small matrix is a whole array declared as name[columns]");
+}
+
+static int64_t extent_of(const lowering *l, int e, int which)
+{
+    return l->p->extent[lower_at(l, e)->name][which];
+}
+
+/* Functions of larger matrices: sizes that fit each other, and are not beyond reason. */
+static spry_status check_sizes(const lowering *l, const expr *f, int target)
+{
+    const int64_t rows = extent_of(l, f->arg[0], 0), cols = extent_of(l, f->arg[0], 1);
+    const int64_t each = l->program->block ? PROGRAM_COLUMNS : 1;
+    if (f->small == SMALL_EIG)
+        return rows == cols && rows <= DENSE_MOST_EIG && extent_of(l, target, 0) == rows &&
+                       extent_of(l, target, 1) <= rows
+                   ? SPRY_STATUS_OK
+                   : program_fault(l->program, f->place,
+                                   "eig takes a square matrix of at most %d rows, and gives one of "
+                                   "as many rows, with no more columns",
+                                   DENSE_MOST_EIG);
+    const expr *y = lower_at(l, target), *c = lower_at(l, f->arg[1]);
+    if (rows % each != 0 || extent_of(l, f->arg[1], 0) % each != 0 ||
+        extent_of(l, f->arg[1], 0) > rows || extent_of(l, target, 0) != cols * each + 1 ||
+        !is_whole_array(l, y) || !is_whole_array(l, c))
+        return program_fault(l->program, f->place,
+                             "least takes a matrix H and an array of at most as many numbers as it "
+                             "has rows, and gives an array with one more than it has columns%s",
+                             each > 1 ? "; rows, and columns of the result, are for all right-hand "
+                                        "sides each: so many times columns"
+                                      : "");
+    return rows <= DENSE_MOST_LEAST / (cols * each)
+               ? SPRY_STATUS_OK
+               : program_fault(l->program, f->place,
+                               "least is asked for a matrix of more than %d numbers",
+                               DENSE_MOST_LEAST);
+}
+
+static spry_status check_small(const lowering *l, const expr *f, int target)
+{
+    spry_status status = SPRY_STATUS_OK;
+    if (f->small > SMALL_ADJOINT)
+        return check_sizes(l, f, target);
+    SPRY_GO(l->p->ctx, check_columns(l, target));
+    for (int k = 0; k < 3 && f->arg[k] != NONE; k++)
+        SPRY_GO(l->p->ctx, check_columns(l, f->arg[k]));
+done:
+    return status;
 }
 
 static spry_status lower_set(lowering *l, const stmt *s)
@@ -106,9 +161,7 @@ static spry_status lower_set(lowering *l, const stmt *s)
     plan_op o = lower_new_op(value.kind == EXPR_SMALL ? OP_SMALL : OP_SCALAR, s->place);
     o.target = to;
     if (o.kind == OP_SMALL) {
-        SPRY_GO(ctx, check_columns(l, to));
-        for (int k = 0; k < 3 && value.arg[k] != NONE; k++)
-            SPRY_GO(ctx, check_columns(l, value.arg[k]));
+        SPRY_GO(ctx, check_small(l, &value, to));
         o.expr = s->value;
     } else {
         SPRY_GO(ctx, lower_scalar(l, s->value, &o.expr));

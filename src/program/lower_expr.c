@@ -69,12 +69,12 @@ spry_status lower_ref(lowering *l, int e, vref *v)
     const expr source = *lower_at(l, e);
     const int var = l->p->var_of_name[source.name];
     const int64_t extent = l->p->vars[var].extent;
-    *v = (vref){var, NONE, NONE, 0, extent - 1, source.kind == EXPR_SLICE && source.arg[0] == NONE};
+    *v = (vref){var, NONE, NONE, 0, extent - 1, source.all};
     if (source.arg[0] == NONE)
         return SPRY_STATUS_OK;
     spry_status status = lower_substitute(l, source.arg[0], &v->first);
     v->last = v->first; /* one element: both ends are the same expression */
-    if (status == SPRY_STATUS_OK && source.kind == EXPR_SLICE)
+    if (status == SPRY_STATUS_OK && source.kind == EXPR_SLICE && !source.all)
         status = lower_substitute(l, source.arg[1], &v->last);
     if (status != SPRY_STATUS_OK)
         return status;
@@ -217,9 +217,9 @@ done:
 static spry_status check_lengths(lowering *l, const vref *v, int numbers)
 {
     const expr slice = *lower_at(l, numbers);
-    int64_t low, high, first, last;
+    int64_t low = 0, high = 0, first, last;
     int line, column;
-    if (!plan_fixed(l->p, v->first, &low) || !plan_fixed(l->p, v->last, &high) ||
+    if ((!v->all && (!plan_fixed(l->p, v->first, &low) || !plan_fixed(l->p, v->last, &high))) ||
         !plan_fixed(l->p, slice.arg[0], &first) || !plan_fixed(l->p, slice.arg[1], &last))
         return SPRY_STATUS_OK;
     const int64_t vectors = v->all ? PROGRAM_COLUMNS : high < low ? 0 : high - low + 1;

@@ -86,7 +86,7 @@ bool parser_at_keyword(const parser *ps)
 }
 
 /* Of methods with `block` alone, so that those without can go on using the names. */
-#define SMALL_WORD(name, text, arguments) text,
+#define SMALL_WORD(name, text, arguments, shapes) text,
 static const char *const block_words[] = {PROGRAM_SMALL(SMALL_WORD) "columns", NULL};
 
 bool parser_reserved(const parser *ps, const char *word)

@@ -53,6 +53,14 @@ static int assignable(parser *ps, token t)
     return name;
 }
 
+/* Whether an array of numbers stands for all of it, without an index. */
+static bool is_whole(const parser *ps, int e)
+{
+    const expr *x = &ps->p->exprs[e];
+    return x->kind == EXPR_SLICE && ps->p->names[x->name].kind == NAME_SCALARS &&
+           ps->p->exprs[x->arg[0]].place == x->place;
+}
+
 /* Makes value fit target: 0 is a vector where one is needed. */
 static void fit(parser *ps, int target, int value)
 {
@@ -64,6 +72,11 @@ static void fit(parser *ps, int target, int value)
         e->shape = SHAPE_VECTOR;
     if (needed == SHAPE_VECTORS)
         parser_fail(ps, ps->p->exprs[target].place, "vectors can only be assigned to one by one");
+    else if (!ps->p->block && is_whole(ps, target) && e->kind != EXPR_SMALL)
+        parser_fail(ps, ps->p->exprs[target].place, "%s is an array: an index is needed",
+                    ps->p->names[ps->p->exprs[target].name].text);
+    else if (needed == SHAPE_MATRIX && e->kind != EXPR_SMALL)
+        parser_fail(ps, e->place, "only what a function makes can be assigned to a matrix");
     else if (needed == SHAPE_SCALARS && e->kind != EXPR_DOT && e->kind != EXPR_SMALL)
         parser_fail(ps, e->place,
                     "only several inner products%s can be assigned to a run of scalars",
@@ -250,18 +263,22 @@ int parser_block(parser *ps)
         while (parser_take(ps, TOKEN_LINE))
             ;
         if (ps->now.kind == TOKEN_END || parser_at_word(ps, "end") || parser_at_word(ps, "else") ||
-            section_at(ps) != NONE)
+            section_at(ps) != NONE || parser_at_part(ps))
             break;
-        const int s = statement(ps);
-        if (s == NONE)
+        const bool uses = parser_at_use(ps);
+        const int s = uses ? parser_use(ps) : statement(ps);
+        if (s == NONE && !uses)
             break;
         if (ps->now.kind != TOKEN_END && ps->now.kind != TOKEN_LINE)
             parser_unexpected(ps, "the end of the statement");
+        if (s == NONE)
+            continue;
         if (last == NONE)
             first = s;
         else
             ps->p->stmts[last].next = s;
-        last = s;
+        for (last = s; ps->p->stmts[last].next != NONE;)
+            last = ps->p->stmts[last].next;
     }
     ps->depth--;
     return first;
@@ -271,6 +288,10 @@ static void parse_sections(parser *ps)
 {
     while (ps->status == SPRY_STATUS_OK && ps->now.kind != TOKEN_END) {
         const int section = section_at(ps);
+        if (parser_at_part(ps)) {
+            parser_skip_part(ps);
+            continue;
+        }
         if (section == NONE) {
             parser_unexpected(ps, ps->seen[SECTION_START] ? "a statement"
                                                           : "a section or a declaration");
@@ -344,6 +365,7 @@ spry_status program_parse(spry_context *ctx, const char *source, const char *tex
     ps->estimate = NONE;
     ps->now.kind = TOKEN_LINE;
     first_names(ps);
+    parser_find_parts(ps);
     parser_advance(ps);
     parser_head(ps);
     parse_sections(ps);

@@ -14,7 +14,9 @@ enum {
     MOST_DEPTH = 64, /* of expressions and blocks in each other */
     MOST_NAMES = 256,
     MOST_STMTS = 4096,
-    MOST_EXPRS = 1 << 16
+    MOST_EXPRS = 1 << 16,
+    MOST_PARTS_OF_TEXT = 16, /* part NAME: */
+    MOST_USES = 64           /* use NAME */
 };
 
 /* A sign of one character is its own kind. */
@@ -38,12 +40,19 @@ typedef struct token {
     double value;
 } token;
 
+/* Statements that are read where `use NAME` stands. */
+typedef struct parser_part {
+    token name;
+    int begin; /* of the text after the colon */
+} parser_part;
+
 typedef struct parser {
     program *p;
     spry_status status; /* of the first failure */
     int size, at;       /* of the text; where the next token is looked for */
     token now;
     int open;                   /* parentheses, brackets and bars around: lines go on */
+    bool in_small;              /* arguments of a function of arrays */
     bool in_bars;               /* the innermost of them are bars, so that the next bar closes */
     int depth;                  /* of the functions that call themselves */
     uint8_t depths[MOST_EXPRS]; /* of each expression */
@@ -54,6 +63,9 @@ typedef struct parser {
     bool seen[SECTION_COUNT];    /* sections */
     bool reports[SECTION_COUNT]; /* sections that hold residual or estimate */
     int estimate;                /* the place of the first one, or NONE */
+    parser_part parts[MOST_PARTS_OF_TEXT];
+    int part_count, uses;
+    bool in_part; /* the statements at hand are those of a part */
 } parser;
 
 /* lex.c */
@@ -117,7 +129,15 @@ int parser_scalar(parser *ps);
 
 /* parse_head.c: all up to the first section. */
 void parser_head(parser *ps);
-/* parse.c: the statements up to `end`, `else`, a section or the end. */
+/* parts.c: notes where the parts of a text are, which stand after its sections. */
+void parser_find_parts(parser *ps);
+/* Whether a part, or a line that uses one, is at hand; goes past the part with the line's end; and
+ * the first of the statements that it stands for, or NONE. */
+bool parser_at_part(const parser *ps);
+bool parser_at_use(const parser *ps);
+void parser_skip_part(parser *ps);
+int parser_use(parser *ps);
+/* parse.c: the statements up to `end`, `else`, a section, a part or the end. */
 int parser_block(parser *ps);
 /* check.c: which scalars are counters, and that indices are made of such. */
 void parser_check(parser *ps);

@@ -78,10 +78,11 @@ static int whole_number(parser *ps, int place, double value)
     return parser_add(ps, e);
 }
 
-/* An array of numbers without an index: all of it, in methods with `block`. */
+/* An array of numbers without an index: all of it. */
 static int whole_array(parser *ps, token t, int name)
 {
-    expr e = parser_blank(EXPR_SLICE, SHAPE_SCALARS, t.begin);
+    const bool two = ps->p->names[name].extent[1] != NONE;
+    expr e = parser_blank(EXPR_SLICE, two ? SHAPE_MATRIX : SHAPE_SCALARS, t.begin);
     const int extent = ps->p->names[name].extent[0];
     const expr size = ps->p->exprs[extent];
     e.name = name;
@@ -95,6 +96,12 @@ static int whole_array(parser *ps, token t, int name)
     return parser_add(ps, e);
 }
 
+/* Whether an array without an index can stand here: where functions take and give such. */
+static bool is_whole(const parser *ps)
+{
+    return ps->p->block || ps->in_small || ps->now.kind == '=';
+}
+
 int parser_element(parser *ps, token t, int name)
 {
     if (ps->status != SPRY_STATUS_OK)
@@ -104,7 +111,7 @@ int parser_element(parser *ps, token t, int name)
     const bool array = n->kind == NAME_SCALARS || n->kind == NAME_VECTORS;
     expr e = parser_blank(EXPR_NAME, vectors ? SHAPE_VECTOR : SHAPE_SCALAR, t.begin);
     e.name = name;
-    if (ps->p->block && n->kind == NAME_SCALARS && n->extent[1] == NONE && ps->now.kind != '[')
+    if (n->kind == NAME_SCALARS && ps->now.kind != '[' && is_whole(ps))
         return whole_array(ps, t, name);
     if (array != (ps->now.kind == '['))
         return parser_fail(ps, t.begin, "%s is %s", n->text,
@@ -162,7 +169,7 @@ static int random_vector(parser *ps)
     return parser_add(ps, e);
 }
 
-/* [p]: the vectors of that name of all right-hand sides. */
+/* [p] or [V[k]]: the vectors of that name of all right-hand sides. */
 static int of_all(parser *ps)
 {
     const int place = ps->now.begin;
@@ -179,19 +186,28 @@ static int of_all(parser *ps)
     e.name = program_find_name(ps->p, parser_text(ps, t).text);
     if (e.name == NONE)
         return parser_unknown(ps, t);
-    if (ps->p->names[e.name].kind != NAME_VECTOR || e.name == NAME_X || e.name == NAME_B ||
-        !ps->assigned[e.name])
+    const program_name *n = &ps->p->names[e.name];
+    if ((n->kind != NAME_VECTOR && n->kind != NAME_VECTORS) || e.name == NAME_X ||
+        e.name == NAME_B || !ps->assigned[e.name])
         return parser_fail(ps, t.begin, "%s is no vector of the method's own that has a value here",
-                           ps->p->names[e.name].text);
+                           n->text);
+    e.all = true;
+    if (n->kind == NAME_VECTORS) {
+        if (ps->now.kind != '[')
+            return parser_fail(ps, t.begin, "%s is an array: an index is needed", n->text);
+        const bool outer = open_group(ps, false);
+        e.arg[0] = parser_scalar(ps);
+        close_group(ps, ']', outer);
+    }
     close_group(ps, ']', before);
     return parser_add(ps, e);
 }
 
-/* A column for each right-hand side. */
-static int column_of(parser *ps)
+/* An argument of a function: an array of the shape that it takes. */
+static int small_argument(parser *ps, char shapes)
 {
     const int e = parser_expr(ps);
-    if (!parser_need(ps, e, SHAPE_SCALARS))
+    if (!parser_need(ps, e, shapes == 'm' ? SHAPE_MATRIX : SHAPE_SCALARS))
         return NONE;
     if (ps->p->exprs[e].kind != EXPR_SLICE)
         return parser_fail(ps, ps->p->exprs[e].place, "an array of numbers is needed here");
@@ -199,21 +215,33 @@ static int column_of(parser *ps)
 }
 
 /* solve(G, c) and its like */
-static int small_function(parser *ps, program_small which, int arguments)
+static int small_function(parser *ps, program_small which, int arguments, const char *shapes)
 {
-    expr e = parser_blank(EXPR_SMALL, SHAPE_SCALARS, ps->now.begin);
+    expr e =
+        parser_blank(EXPR_SMALL, shapes[0] == 'm' ? SHAPE_MATRIX : SHAPE_SCALARS, ps->now.begin);
     e.small = which;
+    ps->p->small = true;
     parser_advance(ps);
     if (ps->now.kind != '(')
         return parser_unexpected(ps, "(");
-    const bool before = open_group(ps, false);
+    const bool before = open_group(ps, false), outer = ps->in_small;
+    ps->in_small = true;
     for (int i = 0; i < arguments; i++) {
         if (i > 0)
             parser_expect(ps, ',', ", and another argument");
-        e.arg[i] = column_of(ps);
+        e.arg[i] = small_argument(ps, shapes[i + 1]);
     }
+    ps->in_small = outer;
     close_group(ps, ')', before);
     return parser_add(ps, e);
+}
+
+/* Words of functions: in methods with `block` all of them, in others those that are not about
+ * columns, unless the text has the name for something of its own. */
+static bool at_function(const parser *ps, int which, const char *word)
+{
+    return parser_at_word(ps, word) &&
+           (ps->p->block || (which > SMALL_ADJOINT && program_find_name(ps->p, word) == NONE));
 }
 
 /* Words that methods with `block` have. */
@@ -227,20 +255,24 @@ static int named(parser *ps)
     static const struct {
         const char *text;
         int arguments;
+        const char *shapes;
     } functions[] =
         {
-#define FUNCTION(name, text, arguments) {text, arguments},
+#define FUNCTION(name, text, arguments) {text, arguments, NULL},
             PROGRAM_WORDS(FUNCTION)},
-      small[] = {PROGRAM_SMALL(FUNCTION)};
+      small[] = {
+#define SMALL_FUNCTION(name, text, arguments, shapes) {text, arguments, shapes},
+          PROGRAM_SMALL(SMALL_FUNCTION)};
 #undef FUNCTION
+#undef SMALL_FUNCTION
     for (int i = WORD_SQRT; i < WORD_COUNT; i++)
         if (parser_at_word(ps, functions[i].text))
             return function(ps, (program_word)i, functions[i].arguments);
     if (parser_at_word(ps, "random"))
         return random_vector(ps);
     for (int i = 0; i < SMALL_COUNT; i++)
-        if (at_block_word(ps, small[i].text))
-            return small_function(ps, (program_small)i, small[i].arguments);
+        if (at_function(ps, i, small[i].text))
+            return small_function(ps, (program_small)i, small[i].arguments, small[i].shapes);
     if (at_block_word(ps, "columns")) {
         const int place = ps->now.begin;
         parser_advance(ps);

@@ -26,8 +26,11 @@ static const struct {
     {
 #define WORD_LINE(name, text, arguments) {text, arguments},
         PROGRAM_WORDS(WORD_LINE)},
-  small[] = {PROGRAM_SMALL(WORD_LINE)};
+  small[] = {
+#define SMALL_LINE(name, text, arguments, shapes) {text, arguments},
+      PROGRAM_SMALL(SMALL_LINE)};
 #undef WORD_LINE
+#undef SMALL_LINE
 
 static void put(printer *out, const char *text)
 {
@@ -153,18 +156,19 @@ static void put_call(printer *out, const expr *e)
     }
 }
 
-/* name, name[i, j], name[a..b, j], [name] */
+/* name, name[i, j], name[a..b, j], [name], [name[i]] */
 static void put_name(printer *out, const expr *e)
 {
-    const bool of_all = e->kind == EXPR_SLICE && e->arg[0] == NONE;
-    put(out, of_all ? "[" : "");
+    put(out, e->all ? "[" : "");
     put(out, out->p->names[e->name].text);
-    put(out, of_all ? "]" : "");
+    if (e->shape == SHAPE_MATRIX)
+        return;
     for (int i = 0; i < 3 && e->arg[i] != NONE; i++) {
         put(out, i == 0 ? "[" : i == 1 && e->kind == EXPR_SLICE ? ".." : ", ");
         put_expr(out, e->arg[i], LEVEL_OR);
     }
     put(out, e->arg[0] != NONE ? "]" : "");
+    put(out, e->all ? "]" : "");
 }
 
 static void put_apply(printer *out, const expr *e)

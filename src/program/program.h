@@ -13,14 +13,14 @@ enum { NONE = -1 };
 enum { PROGRAM_COLUMNS = 16 };
 
 /* Scalar: one number (truth values are 0 and 1). Scalars, vectors: a run of an array, name[a..b].
- */
-typedef enum shape { SHAPE_SCALAR, SHAPE_VECTOR, SHAPE_SCALARS, SHAPE_VECTORS } shape;
+ * Matrix: all of an array of numbers with two indices. */
+typedef enum shape { SHAPE_SCALAR, SHAPE_VECTOR, SHAPE_SCALARS, SHAPE_VECTORS, SHAPE_MATRIX } shape;
 
 typedef enum expr_kind {
     EXPR_NUMBER, /* value; of shape SHAPE_VECTOR (from p = 0) it is the zero vector */
     EXPR_NAME,  /* name; arg[0], arg[1]: indices of an array's element, NONE where there are none */
     EXPR_SLICE, /* name[arg[0]..arg[1]] or name[arg[0]..arg[1], arg[2]]; both ends belong to it.
-                   Without arguments [name]: the vector of all right-hand sides */
+                   `all`: [name] or [name[arg[0]]], the vector of all right-hand sides */
     EXPR_CALL,  /* word applied to arg[0..]; shape says whether numbers or vectors come out */
     EXPR_APPLY, /* operator `op`, transposed as `transpose` says, applied to vector arg[0] */
     EXPR_DOT,   /* (arg[0], arg[1]); `conjugate`: the left one. arg[0] may be a slice of vectors, or
@@ -28,7 +28,7 @@ typedef enum expr_kind {
     EXPR_NORM,  /* |arg[0]| of a vector */
     EXPR_COMBINE, /* arg[0] slice of vectors times arg[1] slice of scalars: the sum, a vector */
     EXPR_RANDOM,  /* vector of random numbers from seed arg[0] */
-    EXPR_SMALL    /* a column of what a function of small matrices makes of slices of scalars */
+    EXPR_SMALL    /* what a function makes of arrays of numbers: a column, or a matrix */
 } expr_kind;
 
 /*
@@ -72,15 +72,20 @@ typedef enum expr_kind {
 #define PROGRAM_WORD_ENUM(name, text, arguments) WORD_##name,
 typedef enum program_word { PROGRAM_WORDS(PROGRAM_WORD_ENUM) WORD_COUNT } program_word;
 
-/* item(NAME, text, arguments): functions of small matrices, of which each right-hand side has a
- * column, in methods with `block`. */
-#define PROGRAM_SMALL(item)     \
-    item(SOLVE, "solve", 2)     \
-    item(INVERSE, "inverse", 1) \
-    item(ORTH, "orth", 1)       \
-    item(TIMES, "times", 2)     \
-    item(ADJOINT, "adjoint", 1)
-#define PROGRAM_SMALL_ENUM(name, text, arguments) SMALL_##name,
+/*
+ * item(NAME, text, arguments, "shapes"): functions of arrays of numbers. Shapes of the result and
+ * of the arguments: c, an array with one index; m, one with two. The first ones, up to ADJOINT, are
+ * of small matrices of which each right-hand side has a column, in methods with `block`.
+ */
+#define PROGRAM_SMALL(item)           \
+    item(SOLVE, "solve", 2, "ccc")    \
+    item(INVERSE, "inverse", 1, "cc") \
+    item(ORTH, "orth", 1, "cc")       \
+    item(TIMES, "times", 2, "ccc")    \
+    item(ADJOINT, "adjoint", 1, "cc") \
+    item(LEAST, "least", 2, "cmc")    \
+    item(EIG, "eig", 1, "mm")
+#define PROGRAM_SMALL_ENUM(name, text, arguments, shapes) SMALL_##name,
 typedef enum program_small { PROGRAM_SMALL(PROGRAM_SMALL_ENUM) SMALL_COUNT } program_small;
 
 /* The operators a method can name. M is the preconditioner; L and R are its left and right part:
@@ -104,6 +109,7 @@ typedef struct expr {
     program_operator op;
     spry_transpose transpose;
     bool conjugate;
+    bool all;
     int arg[3]; /* expressions */
 } expr;
 
@@ -184,6 +190,7 @@ typedef struct program {
     bool needs[NEED_COUNT];                   /* `needs hermitian definite` */
     bool flexible;                            /* M may be another one in each iteration */
     bool block;                               /* right-hand sides see each other: [p] */
+    bool small;                               /* uses functions of arrays of numbers */
     expr *exprs;
     stmt *stmts;
     program_name *names;

@@ -32,7 +32,7 @@ int parser_add(parser *ps, expr e)
 bool parser_need(parser *ps, int e, shape needed)
 {
     static const char *const shapes[] = {"a scalar", "a vector", "a run of scalars",
-                                         "a run of vectors"};
+                                         "a run of vectors", "a matrix"};
     if (ps->status != SPRY_STATUS_OK)
         return false;
     const shape found = parser_shape(ps, e);

@@ -36,18 +36,26 @@ static bool changes_vector(const plan *p, const plan_op *o, const vref *v)
 /* --- inner products -----------------------------------------------------------------------------
  */
 
+/* Whether inner products with vectors of all tracks go to a column, which can be copied. */
+static bool is_column(const plan *p, int target)
+{
+    const int64_t *extent = p->extent[p->program->exprs[target].name];
+    return extent[0] == PROGRAM_COLUMNS && extent[1] == 1;
+}
+
 /* Takes the inner product j from an equal one before it. */
 static void share_dot(plan *p, const node *n, int j)
 {
     plan_op *b = &p->ops[j];
     const bool all = b->in[0].all;
-    if (p->program->exprs[b->target].kind != EXPR_NAME && !all)
+    if (all ? !is_column(p, b->target) : p->program->exprs[b->target].kind != EXPR_NAME)
         return;
     for (int i = j - 1; i >= n->first; i--) {
         const plan_op *a = &p->ops[i];
         if (a->kind == OP_DOT && plan_same_ref(p, &a->in[0], &b->in[0]) &&
             plan_same_ref(p, &a->in[1], &b->in[1]) && a->conjugate == b->conjugate &&
-            a->in[0].all == all && (all || p->program->exprs[a->target].kind == EXPR_NAME)) {
+            a->in[0].all == all &&
+            (all ? is_column(p, a->target) : p->program->exprs[a->target].kind == EXPR_NAME)) {
             for (int k = i + 1; k < j; k++)
                 if (plan_changes(p, &p->ops[k], a->target))
                     return;

@@ -5,6 +5,7 @@
  * directions that are left are worked with: Cholesky's factors with pivots, of the matrix scaled to
  * ones on its diagonal (N. J. Higham, in Reliable numerical computation, Oxford 1990, 161-185).
  */
+#include "program/dense.h"
 #include "program/sweep.h"
 
 #include <math.h>
@@ -166,10 +167,135 @@ static void make_product(const runner *r, const expr *e, int j, spry_scalar *c)
     }
 }
 
+/* --- functions of larger matrices ---------------------------------------------------------------
+ */
+
+/* An array of a track, as a matrix. */
+typedef struct small_array {
+    spry_scalar *values;
+    int64_t rows, cols;
+} small_array;
+
+static small_array array_of(const track *l, int e)
+{
+    const scalars *s = &l->scalars;
+    const int name = s->program->exprs[e].name;
+    return (small_array){s->values + s->offset[name], s->extent[name][0], s->extent[name][1]};
+}
+
+int64_t small_room(const plan *p, const plan_op *o)
+{
+    const expr *e = o->kind == OP_SMALL ? &p->program->exprs[o->expr] : NULL;
+    if (!e || e->kind != EXPR_SMALL || e->small < SMALL_LEAST)
+        return 0;
+    const int64_t *extent = p->extent[p->program->exprs[e->arg[0]].name];
+    const int64_t each = p->program->block ? PROGRAM_COLUMNS : 1;
+    return e->small == SMALL_EIG ? dense_eig_room(extent[0])
+                                 : extent[0] * extent[1] * each +      /* the matrix */
+                                       extent[0] * each +              /* right-hand sides */
+                                       (extent[1] * each + 1) * each + /* what solves them */
+                                       extent[1] * each;               /* pivots */
+}
+
+/* Where tracks see each other, row i * columns + m of each is that of vector i of right-hand side
+ * m, and all of their columns make the matrix; else tracks have matrices of their own. */
+typedef struct least_problem {
+    const int *tracks;
+    int count;      /* tracks of which it is made */
+    int64_t each;   /* rows of an array for each of its vectors */
+    int rows, cols; /* as far as they are not 0 */
+} least_problem;
+
+static spry_scalar entry_at(const runner *r, const least_problem *s, const expr *e, int row,
+                            int col)
+{
+    const small_array H = array_of(&r->tracks[s->tracks[col % s->count]], e->arg[0]);
+    const int64_t at = row / s->count * s->each + (s->each > 1 ? s->tracks[row % s->count] : 0);
+    return H.values[at * H.cols + col / s->count];
+}
+
+static void trim(const runner *r, const expr *e, least_problem *s)
+{
+    const small_array H = array_of(&r->tracks[s->tracks[0]], e->arg[0]);
+    const int rows = (int)(H.rows / s->each) * s->count, cols = (int)H.cols * s->count;
+    for (int j = 0; j < cols; j++)
+        for (int i = 0; i < rows; i++) {
+            const spry_scalar a = entry_at(r, s, e, i, j);
+            if (a.re != 0 || a.im != 0) { /* also what is no number */
+                s->rows = i >= s->rows ? i + 1 : s->rows;
+                s->cols = j + 1;
+            }
+        }
+}
+
+static void least_of(runner *r, const plan_op *o, const expr *e, const int *tracks, int count)
+{
+    const int64_t each = r->p->program->block ? PROGRAM_COLUMNS : 1;
+    least_problem s = {.tracks = tracks, .count = count, .each = each};
+    double left[PROGRAM_COLUMNS];
+    trim(r, e, &s);
+    const small_array c = array_of(&r->tracks[tracks[0]], e->arg[1]);
+    const int rights = (int)(c.rows / each) * count; /* their rows */
+    const int rows = s.rows > rights ? s.rows : rights;
+    spry_scalar *a = r->host->small, *g = a + (int64_t)rows * s.cols,
+                *y = g + (int64_t)rows * count;
+    int *pivot = (int *)(void *)(y + (int64_t)s.cols * count);
+    for (int j = 0; j < s.cols; j++)
+        for (int i = 0; i < rows; i++)
+            a[(int64_t)j * rows + i] = i < s.rows ? entry_at(r, &s, e, i, j) : (spry_scalar){0, 0};
+    for (int j = 0; j < count; j++) {
+        const small_array own = array_of(&r->tracks[tracks[j]], e->arg[1]);
+        for (int i = 0; i < rows; i++) {
+            const int64_t at = i / count * each + (each > 1 ? tracks[i % count] : 0);
+            g[(int64_t)j * rows + i] = i < rights ? own.values[at] : (spry_scalar){0, 0};
+        }
+    }
+    const bool made =
+        dense_least(rows, s.cols, a, count, g, r->tracks[tracks[0]].scalars.eps, y, left, pivot);
+    for (int j = 0; j < count; j++) {
+        const small_array to = array_of(&r->tracks[tracks[j]], o->target);
+        if (!r->host->active[tracks[j]])
+            continue;
+        for (int64_t i = 0; i < to.rows; i++)
+            to.values[i] = (spry_scalar){made ? 0 : NAN, 0};
+        for (int i = 0; made && i < s.cols; i++) {
+            const int64_t at = i / count * each + (each > 1 ? tracks[i % count] : 0);
+            to.values[at] = y[(int64_t)j * s.cols + i];
+        }
+        to.values[to.rows - 1].re = made ? left[j] : NAN;
+    }
+}
+
+static void eig_of(const runner *r, const plan_op *o, const expr *e, const track *l)
+{
+    const small_array b = array_of(l, e->arg[0]), to = array_of(l, o->target);
+    const bool made =
+        dense_eig((int)b.rows, (int)to.cols, b.values, l->scalars.real, to.values, r->host->small);
+    for (int64_t i = 0; !made && i < to.rows * to.cols; i++)
+        to.values[i] = (spry_scalar){NAN, NAN};
+}
+
+static void dense_function(runner *r, const plan_op *o, const expr *e)
+{
+    if (e->small == SMALL_LEAST && r->p->program->block) {
+        least_of(r, o, e, r->host->members, r->host->member_count);
+        return;
+    }
+    for (int k = 0; k < r->track_count; k++)
+        if (r->host->active[k] && e->small == SMALL_LEAST)
+            least_of(r, o, e, &k, 1);
+        else if (r->host->active[k])
+            eig_of(r, o, e, &r->tracks[k]);
+}
+
 /* Nothing is stored before all is made: the result may go over what it is made of. */
 void sweep_small(runner *r, const plan_op *o)
 {
     const expr *e = &r->p->program->exprs[o->expr];
+    if (e->kind == EXPR_SMALL && e->small >= SMALL_LEAST) {
+        dense_function(r, o, e);
+        return;
+    }
     const int n = r->host->member_count, *members = r->host->members;
     spry_scalar made[PROGRAM_COLUMNS][PROGRAM_COLUMNS];
     small_system s = {0};

@@ -88,6 +88,7 @@ typedef struct host_side {
     spry_scalar *sums; /* parts x slots */
     struct ranks_room *ranks;
     enum { ROWS_ALL, ROWS_FREE, ROWS_WAITING } rows_at_hand; /* by what other ranks send */
+    spry_scalar *small;                                      /* room for functions of matrices */
     char *packed;                                            /* room for packed vectors */
     bool packs;                                              /* this sweep has some */
     /* A thread's own. */
@@ -130,8 +131,9 @@ void host_side_close_track(runner *r, int index);
 void sweep_bind(runner *r, const plan_op *ops, int count);
 /* Does the bound operations on the host, with all threads. */
 void sweep_run(runner *r, const phase *f, const plan_op *alone);
-/* Small matrices, which all tracks do together (small.c). */
+/* Small matrices, which all tracks do together (small.c), and the numbers of room it takes. */
 void sweep_small(runner *r, const plan_op *o);
+int64_t small_room(const plan *p, const plan_op *o);
 /* Whether tracks see each other; then those that have ended go on with the others, but for x. */
 static inline bool sweep_couples(const runner *r)
 {

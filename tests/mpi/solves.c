@@ -164,7 +164,15 @@ static void one_space(void **state)
     (void)state;
     enum { COUNT = 6 };
     static const char *const options[] = {"method=block-cg precon=jacobi max-iter=20 keep=last",
-                                          "method=block-cg precon=none tol=1e-6"};
+                                          "method=block-cg precon=none tol=1e-6",
+                                          "method=block-gmres:restart=4 precon=jacobi max-iter=6 "
+                                          "keep=last",
+                                          "method=block-gcr:restart=4 precon=none max-iter=6 "
+                                          "keep=last",
+                                          "method=gmres-dr:restart=6,keep=2 precon=none "
+                                          "max-iter=14 keep=last",
+                                          "method=dcg:keep=3,gather=5 precon=jacobi max-iter=8 "
+                                          "keep=last"};
     for (size_t m = 0; m < sizeof options / sizeof *options; m++) {
         system_t s;
         spry_solver *here = NULL, *there = NULL;

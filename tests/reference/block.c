@@ -175,6 +175,74 @@ static void losses(void **state)
         }
 }
 
+/*
+ * An iterate of block-gmres, and of block-gcr while nothing is restarted, has the least residual of
+ * the block's space, which holds the space of gmres for each right-hand side: so it is no larger
+ * than that of gmres, but for rounding, for which gmres has a tenth of the tolerance.
+ */
+static void square_losses(void **state)
+{
+    static const char *const methods[] = {"block-gmres:restart=40", "block-gcr:restart=40"};
+    for (int t = 0; t < 4; t++)
+        for (int loss = 0; loss < LOSS_KINDS; loss++) {
+            const char *const method = methods[(t / 2 + loss) % 2];
+            const double tol = problem_tolerance(support_types[t]);
+            const bool compared = t % 2 == 1 && loss / 2 % 2 == 0; /* in double precision */
+            char options[96];
+            block s;
+            block_open(*state, PROBLEM_CONVECTION, support_types[t], 60, (rank_loss)loss, 6, &s);
+            int64_t most = INT64_MAX;
+            if (compared || loss == LOSS_SOLVED) {
+                snprintf(options, sizeof options, "method=gmres:restart=70 precon=none tol=%g",
+                         tol / 10);
+                solve(&s, options, false);
+                most = most_iterations(&s);
+            }
+            snprintf(options, sizeof options, "method=%s precon=%s tol=%g", method,
+                     compared ? "none" : "jacobi", tol);
+            solve(&s, options, loss == LOSS_SOLVED);
+            check_converged(&s, tol, options);
+            if (compared && most_iterations(&s) > most)
+                fail_msg("%s, type %d, rank loss %d: %lld iterations, gmres %lld", method, t, loss,
+                         (long long)most_iterations(&s), (long long)most);
+            block_close(&s);
+        }
+}
+
+/* Restarts, and more right-hand sides than are solved together; with one each is gmres, and gcr. */
+static void restarted(void **state)
+{
+    static const char *const methods[] = {"block-gmres:restart=3", "block-gcr:restart=3"};
+    static const int list[] = {1, 5, 17};
+    for (size_t m = 0; m < 2; m++)
+        for (size_t k = 0; k < sizeof list / sizeof *list; k++) {
+            char options[96];
+            block s;
+            block_open(*state, PROBLEM_CONVECTION, SPRY_TYPE_D, 200, LOSS_NONE, list[k], &s);
+            snprintf(options, sizeof options, "method=%s precon=ilu tol=1e-10", methods[m]);
+            solve(&s, options, false);
+            check_converged(&s, 1e-10, options);
+            block_close(&s);
+        }
+    for (size_t m = 0; m < 2; m++) {
+        char options[96];
+        int64_t counts[2];
+        block s;
+        block_open(*state, PROBLEM_CONVECTION, SPRY_TYPE_D, 200, LOSS_NONE, 1, &s);
+        for (int k = 0; k < 2; k++) {
+            snprintf(options, sizeof options, "method=%s:restart=15 precon=none tol=1e-8",
+                     k == 0   ? (m == 0 ? "gmres" : "gcr")
+                     : m == 0 ? "block-gmres"
+                              : "block-gcr");
+            solve(&s, options, false);
+            check_converged(&s, 1e-8, options);
+            counts[k] = most_iterations(&s);
+        }
+        assert_int_equal(counts[0], counts[1]);
+        block_close(&s);
+    }
+}
+
 /* 16 right-hand sides fill a space of 64 dimensions with 4 steps: then x is exact but for rounding,
  * which a fifth step makes good. */
 static void ends_early(void **state)
@@ -226,6 +294,8 @@ static void counts(void **state)
 /* Bits depend on neither threads nor fusing; chunks of 1,024 rows are several here. */
 static void alike(void **state)
 {
+    static const char *const methods[] = {"block-cg", "block-gmres:restart=2",
+                                          "block-gcr:restart=2", "block-cg"};
     static const char *const contexts[] = {"threads=1", "threads=2", "threads=3"};
     (void)state;
     for (int t = 0; t < 4; t++) {
@@ -235,8 +305,8 @@ static void alike(void **state)
             char options[96];
             block s;
             block_open(ctx, PROBLEM_DOMINANT, support_types[t], 4900, LOSS_PAIRS, 5, &s);
-            snprintf(options, sizeof options, "method=block-cg precon=jacobi max-iter=6 tol=0%s",
-                     run == 3 ? " fuse=no" : "");
+            snprintf(options, sizeof options, "method=%s precon=jacobi max-iter=6 tol=0%s",
+                     methods[t], run == 3 ? " fuse=no" : "");
             solve(&s, options, false);
             for (int k = 0; k < s.count; k++) {
                 const size_t bytes = (size_t)s.x[k]->n * spry_type_size(support_types[t]);
@@ -268,6 +338,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(losses, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(square_losses, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(restarted, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(ends_early, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(preconditioned, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(counts, support_setup, support_teardown),

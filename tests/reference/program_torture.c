@@ -29,7 +29,8 @@ static spry_status make_plan(spry_context *ctx, void *data)
 
 static void plans(void **state)
 {
-    static const char *const methods[] = {"gmres", "bicgstabl", "idr", "lgmres", "block-cg"};
+    static const char *const methods[] = {"gmres",    "bicgstabl",   "idr",     "lgmres",
+                                          "block-cg", "block-gmres", "gmres-dr"};
     spry_entry info = SPRY_ENTRY_INIT;
     for (int k = 0; spry_list_at(SPRY_LIST_METHODS, k, &info); k++)
         for (size_t m = 0; m < sizeof methods / sizeof *methods; m++)
@@ -80,10 +81,14 @@ done:
 
 static void solves(void **state)
 {
-    static const char *const options[] = {
-        "method=cg precon=jacobi",  "method=gmres:restart=5 precon=ssor",
-        "method=idr precon=jacobi", "method=bicgstabl precon=none",
-        "method=lsmr precon=none",  "method=block-cg precon=jacobi"};
+    static const char *const options[] = {"method=cg precon=jacobi",
+                                          "method=gmres:restart=5 precon=ssor",
+                                          "method=idr precon=jacobi",
+                                          "method=bicgstabl precon=none",
+                                          "method=lsmr precon=none",
+                                          "method=block-cg precon=jacobi",
+                                          "method=block-gmres:restart=2 precon=none",
+                                          "method=gmres-dr:restart=4,keep=2 precon=none"};
     spry_context *ctx = *state;
     spry_matrix *A = NULL;
     assert_ok(ctx, spry_generate(ctx, "poisson2d", "size=6", &A));
