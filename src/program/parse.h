@@ -54,6 +54,7 @@ typedef struct parser {
     bool seen[SECTION_COUNT];    /* sections */
     bool reports[SECTION_COUNT]; /* sections that hold residual or estimate */
     int estimate;                /* the place of the first one, or NONE */
+    int power;                   /* the variable of the loops that powers() is, or NONE */
 } parser;
 
 /* lex.c */
@@ -81,6 +82,9 @@ int parser_unexpected(parser *ps, const char *needed);
 
 /* Takes a level of nesting; the caller gives it back by depth--. */
 bool parser_enter(parser *ps);
+
+/* parse_operand.c: an array of scalars with two indices, all of it. */
+int parser_array(parser *ps, token t);
 
 /* names.c */
 /* Whether the token at hand is a word of the notation that is no operand. */
@@ -117,7 +121,12 @@ int parser_scalar(parser *ps);
 
 /* parse_head.c: all up to the first section. */
 void parser_head(parser *ps);
-/* parse.c: the statements up to `end`, `else`, a section or the end. */
+/* parse_powers.c: V[a..b] = powers(A, B), from the word on, as the loop that it is. */
+int parser_powers(parser *ps, int target);
+/* parse.c: a statement without anything, to be filled, and added. */
+stmt parser_blank_stmt(stmt_kind kind, int place);
+int parser_add_stmt(parser *ps, const stmt *s);
+/* The statements up to `end`, `else`, a section or the end. */
 int parser_block(parser *ps);
 /* check.c: which scalars are counters, and that indices are made of such. */
 void parser_check(parser *ps);
