@@ -44,8 +44,9 @@ static void subtract(spry_scalar *a, spry_scalar b, spry_scalar c)
     *a = difference(*a, scalar_multiply(b, c));
 }
 
-/* Cholesky's factor of the inner products, as far as they tell one vector from those before; how
- * many do. */
+/* Cholesky's factor of the inner products, as far as they tell one vector from those before; of how
+ * many vectors it is known what A makes of them: of the last that does, too, where the next is told
+ * by those before. */
 static int factor(const program_array *G, int vectors, ritz *w)
 {
     const double least = 1e-13; /* inner products are sums in double, to a few hundred roundings */
@@ -60,10 +61,10 @@ static int factor(const program_array *G, int vectors, ritz *w)
                 *u = (spry_scalar){u->re / w->u[i][i].re, u->im / w->u[i][i].re};
         }
         if (!(w->u[j][j].re > least * diagonal) || !isfinite(w->u[j][j].re))
-            return j;
+            return diagonal > 0 ? j : j - 1;
         w->u[j][j] = (spry_scalar){sqrt(w->u[j][j].re), 0};
     }
-    return vectors;
+    return vectors - 1;
 }
 
 /* The matrix of A in the orthonormal basis that the factor belongs to. */
@@ -255,7 +256,7 @@ void program_newton(const program_array *G, const program_array *B, bool real)
     for (int j = 0; j < steps; j++)
         if (is_zero(B->at[j * B->cols]))
             return; /* no basis */
-    w.n = factor(G, steps + 1, &w) - 1;
+    w.n = factor(G, steps + 1, &w);
     if (w.n < 1)
         return;
     project(B, &w);

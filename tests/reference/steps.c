@@ -107,8 +107,9 @@ static void bases_stay_where_nothing_is_known(void **state)
 
 /* Solves by a method and by one that it should be like; residuals of both, as far as both go. Each
  * method's own residual follows the exact one to its condition times a few hundred roundings while
- * it is large: 1e-8 of the first is as far as that is compared. */
-static void compare(problem *p, const char *method, const char *standard)
+ * it is large: 1e-7 of the first is as far as that is compared. `late`: those of the method come so
+ * many iterations later. */
+static void compare(problem *p, const char *method, const char *standard, int late)
 {
     spry_result result[2] = {SPRY_RESULT_INIT, SPRY_RESULT_INIT};
     for (int k = 0; k < 2; k++) {
@@ -118,11 +119,11 @@ static void compare(problem *p, const char *method, const char *standard)
         problem_solve(p, options, &result[k]);
         problem_check_converged(p, &result[k], 1e-9, options);
     }
-    const int64_t count = result[0].history_size < result[1].history_size
-                              ? result[0].history_size
+    const int64_t count = result[0].history_size - late < result[1].history_size
+                              ? result[0].history_size - late
                               : result[1].history_size;
     for (int64_t i = 0; i < count; i++) {
-        const double one = result[0].history[i], other = result[1].history[i];
+        const double one = result[0].history[i + late], other = result[1].history[i];
         if (other < 1e-7 * result[1].history[0])
             break;
         if (fabs(one - other) > 1e-3 * other)
@@ -137,17 +138,18 @@ static void one_step_is_the_standard_method(void **state)
     static const struct {
         const char *method, *standard;
         problem_kind kind;
-    } cases[] = {{"ca-gmres:s=1,restart=20", "gmres:restart=20", PROBLEM_CONVECTION},
-                 {"ca-gmres:s=4,restart=20", "gmres:restart=20", PROBLEM_CONVECTION},
-                 {"s-step-bicgstab:s=1", "bicgstab", PROBLEM_DOMINANT},
-                 {"s-step-bicgstab:s=3", "bicgstab", PROBLEM_DOMINANT},
-                 {"s-step-cg:s=1", "cg", PROBLEM_DOMINANT},
-                 {"ecg:t=1", "cg", PROBLEM_DOMINANT}};
+        int late;
+    } cases[] = {{"ca-gmres:s=1,restart=20", "gmres:restart=20", PROBLEM_CONVECTION, 0},
+                 {"ca-gmres:s=4,restart=20", "gmres:restart=20", PROBLEM_CONVECTION, 0},
+                 {"s-step-bicgstab:s=1", "bicgstab", PROBLEM_DOMINANT, 0},
+                 {"s-step-bicgstab:s=3", "bicgstab", PROBLEM_DOMINANT, 0},
+                 {"s-step-cg:s=1", "cg", PROBLEM_DOMINANT, 1},
+                 {"ecg:t=1", "cg", PROBLEM_DOMINANT, 1}};
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
         for (int t = 1; t < 4; t += 2) { /* double */
             problem p;
             problem_make(*state, cases[k].kind, support_types[t], 100, &p);
-            compare(&p, cases[k].method, cases[k].standard);
+            compare(&p, cases[k].method, cases[k].standard, cases[k].late);
             problem_free(&p);
         }
 }
