@@ -56,7 +56,7 @@ static const method methods[] = {
     {"cocr", SYMMETRIC, SEMIDEFINITE | INDEFINITE, ANY, ""},
     {"cr", SEMIDEFINITE | INDEFINITE, SYMMETRIC, POSITIVE, ""},
     {"direct", SQUARE | ILL, 0, OWN, ""},
-    {"ecg", SEMIDEFINITE, SYMMETRIC, POSITIVE, ""},
+    {"ecg", DEFINITE | DOMINANT, SYMMETRIC, POSITIVE, ""},
     {"fcg", SEMIDEFINITE, SYMMETRIC, POSITIVE, ""},
     {"fgmres", SQUARE | ILL, 0, ANY, "restart=40"},
     {"gcr", SQUARE | ILL, 0, ANY, "restart=40"},
