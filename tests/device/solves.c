@@ -126,6 +126,7 @@ static void many(spry_context *ctx, spry_device *d)
 {
     many_by(ctx, d, "method=cg precon=jacobi tol=1e-10");
     many_by(ctx, d, "method=block-cg precon=jacobi tol=1e-10");
+    many_by(ctx, d, "method=s-step-cg:s=2 precon=jacobi tol=1e-10");
 }
 
 /* Right-hand sides whose squares are beyond the numbers there are, and below them. */
