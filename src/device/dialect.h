@@ -305,6 +305,7 @@ typedef double2 real2;
 typedef real2 scalar;
 typedef double2 number;
 #define SP_ZERO sp_make2(0, 0)
+#define SP_ONE sp_make2(1, 0)
 #define SP_NUMBER_ZERO sp_make2d(0, 0)
 SP_INLINE scalar sp_add(scalar a, scalar b)
 {
@@ -352,6 +353,7 @@ SP_INLINE number sp_number_fma(number a, number b, number c)
 typedef real scalar;
 typedef double number;
 #define SP_ZERO ((real)0)
+#define SP_ONE ((real)1)
 #define SP_NUMBER_ZERO 0.0
 #define sp_add(a, b) ((a) + (b))
 #define sp_sub(a, b) ((a) - (b))

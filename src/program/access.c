@@ -19,11 +19,17 @@ static access scalar_places(const plan *p, const expr *e, bool write)
     const bool slice = e->kind == EXPR_SLICE;
     const int column = slice ? e->arg[2] : e->arg[1];
     int64_t i, last, j = 0;
-    if (e->arg[0] == NONE || !plan_fixed(p, e->arg[0], &i))
+    if (e->arg[0] == NONE || (column != NONE && !plan_fixed(p, column, &j)))
+        return a;
+    if (cols > 1 && j >= 0 && j < cols) { /* of this column alone */
+        a.apart = cols;
+        a.low = j;
+        a.high = (rows - 1) * cols + j;
+    }
+    if (!plan_fixed(p, e->arg[0], &i))
         return a;
     last = i;
-    if ((slice && !plan_fixed(p, e->arg[1], &last)) ||
-        (column != NONE && !plan_fixed(p, column, &j)))
+    if (slice && !plan_fixed(p, e->arg[1], &last))
         return a;
     a.low = i * cols + j;
     a.high = e->shape == SHAPE_MATRIX ? rows * cols - 1 : last * cols + j;
@@ -156,6 +162,7 @@ static spry_status collect_op(plan *p, int index)
         SPRY_GO(ctx, read_scalars(p, t.numbers));
     }
     SPRY_GO(ctx, read_scalars(p, o.expr));
+    SPRY_GO(ctx, read_scalars(p, o.parts));
     if (o.kind == OP_SCALARS)
         SPRY_GO(ctx, touch_statements(p, o.stmt, true));
     if (o.kind == OP_BREAKDOWN)

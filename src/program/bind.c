@@ -173,6 +173,16 @@ static uint64_t seed_of(double number)
     return bits;
 }
 
+static range part_of(const runner *r, track *l, const bound_op *s)
+{
+    const vector_part *part = &r->parts[s->space];
+    const int64_t rows = part->is ? part->all : r->n[s->space];
+    const double which = program_eval(&l->scalars, s->o->expr).re;
+    const double parts = program_eval(&l->scalars, s->o->parts).re;
+    return (range){program_part_begin(which, parts, rows),
+                   program_part_begin(which + 1, parts, rows)};
+}
+
 const void *sweep_known(const runner *r, const track *l, const plan_op *o)
 {
     return o->op == OPERATOR_A && o->transpose == SPRY_TRANSPOSE_NO &&
@@ -209,6 +219,8 @@ static void bind_one(runner *r, int track_index, const plan_op *o)
         s->diagonal = r->host->diagonal[o->op][o->transpose];
     if (o->kind == OP_RANDOM)
         s->seed = seed_of(program_eval(&l->scalars, o->expr).re);
+    if (o->kind == OP_PART)
+        s->ones = part_of(r, l, s);
     if (course_check(l, o))
         r->host->bound_count--;
 }

@@ -60,7 +60,8 @@ static bool is_conditional(const sweep_text *t, int op)
     const plan_op *o = &t->p->ops[op];
     const emitter m = emit_expressions(t->w);
     const int count = plan_ref_count(t->p, o);
-    bool may = o->kind == OP_RANDOM && emit_may_fault(&m, o->expr);
+    bool may = (o->expr != NONE && emit_may_fault(&m, o->expr)) ||
+               (o->parts != NONE && emit_may_fault(&m, o->parts));
     if (!t->alone && emit_skip_bit(t->p, op) >= 0)
         return true;
     for (int k = 0; k < count; k++) {
@@ -79,7 +80,7 @@ static bool has_prologue(const sweep_text *t, int op)
 {
     const plan_op *o = &t->p->ops[op];
     const int count = plan_ref_count(t->p, o);
-    bool has = o->kind == OP_RANDOM || is_conditional(t, op);
+    bool has = o->kind == OP_RANDOM || o->kind == OP_PART || is_conditional(t, op);
     for (int k = 0; k < count; k++) {
         bool write;
         const vref *v = plan_ref(t->p, o, k, &write);
@@ -191,6 +192,20 @@ static void put_factor(const sweep_text *t, int op, int k, const term *s)
         op, k, rows, slice->place, op, k, p->offset[slice->name], cols);
 }
 
+static void put_part(const sweep_text *t, int op)
+{
+    const plan_op *o = &t->p->ops[op];
+    emitter m = emit_expressions(t->w);
+    put(t, "        {\n            const double which = SP_RE(");
+    emit_number(&m, o->expr);
+    put(t, "), parts = SP_RE(");
+    emit_number(&m, o->parts);
+    PUT(t,
+        ");\n            from%d = sp_part(which, parts, st[ST_ALL%d]);\n"
+        "            to%d = sp_part(which + 1, parts, st[ST_ALL%d]);\n        }\n",
+        op, t->space, op, t->space);
+}
+
 static void put_prologue(const sweep_text *t, int op)
 {
     const plan *p = t->p;
@@ -213,6 +228,8 @@ static void put_prologue(const sweep_text *t, int op)
     }
     if (o->kind == OP_RANDOM)
         PUT(t, "    sp_u64 seed%d = 0;\n", op);
+    if (o->kind == OP_PART)
+        PUT(t, "    offset from%d = 0, to%d = 0;\n", op, op);
     put(t, "    {\n        int fault = -1;\n");
     for (int k = 0; k < count; k++) {
         bool write;
@@ -226,6 +243,8 @@ static void put_prologue(const sweep_text *t, int op)
         emit_number(&m, o->expr);
         put(t, "));\n");
     }
+    if (o->kind == OP_PART)
+        put_part(t, op);
     PUT(t,
         "        ok%d = fault == -1;\n        if (fault != -1 && SP_LEADER)\n"
         "            sp_note(st, fault, %d);\n",
@@ -413,6 +432,13 @@ static void put_operation(sweep_text *t, int op)
             (int)o->transpose);
         put_value(t, op, 0, &o->in[0]);
         put(t, ");\n");
+        break;
+    case OP_PART:
+        PUT(t,
+            "            " EACH
+            "t[u] = st[ST_FIRST%d] + i[u] >= from%d && st[ST_FIRST%d] + i[u] < to%d ? "
+            "SP_ONE : SP_ZERO;\n",
+            t->width, t->space, op, t->space, op);
         break;
     case OP_RANDOM:
         PUT(t, "            " EACH "t[u] = sp_random(seed%d, st[ST_FIRST%d] + i[u]);\n", t->width,

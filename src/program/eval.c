@@ -303,6 +303,20 @@ int64_t program_eval_index(scalars *s, int e, int64_t extent)
     return 0;
 }
 
+int64_t program_part_begin(double part, double parts, int64_t rows)
+{
+    if (!(part >= 0 && part <= parts && parts >= 1 && parts < 0x1p53))
+        return 0;
+    const int64_t n = (int64_t)parts, k = (int64_t)part, rest = rows % n;
+    return rows / n * k + (k < rest ? k : rest);
+}
+
+program_array program_array_at(const scalars *s, int e)
+{
+    const int name = s->program->exprs[e].name;
+    return (program_array){s->extent[name][0], s->extent[name][1], s->values + s->offset[name]};
+}
+
 spry_scalar *program_scalar_at(scalars *s, int e)
 {
     const expr *x = &s->program->exprs[e];

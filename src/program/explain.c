@@ -108,6 +108,8 @@ static void print_sweep_op(const plan *p, const plan_op *o, char *text, size_t s
         print_terms(p, o, text, size);
     else if (o->kind == OP_RANDOM)
         add_text(text, size, "random");
+    else if (o->kind == OP_PART)
+        add_text(text, size, "part");
     else if (o->kind == OP_TIMES || o->kind == OP_OVER)
         add_text(text, size, "%s %s %s", a, o->kind == OP_TIMES ? ".*" : "./", b);
     else {
@@ -138,7 +140,7 @@ static void print_scalar_op(const plan *p, const plan_op *o, char *text, size_t 
         program_print_expr(p->program, o->expr, value, sizeof value);
     if (o->target != NONE)
         program_print_expr(p->program, o->target, target, sizeof target);
-    if (o->kind == OP_SCALAR || o->kind == OP_SMALL)
+    if (o->kind == OP_SCALAR || o->kind == OP_SMALL || o->kind == OP_NEWTON)
         snprintf(text, size, "%s = %s", target, value);
     else if (o->kind == OP_SCALARS)
         snprintf(text, size, "scalars");
@@ -286,14 +288,11 @@ static void count_phase(counting *c, const phase *f)
 /* The phase of a block at whose end an inner product must be complete. */
 static int needed_at(const plan *p, const node *block, const plan_op *dot)
 {
-    const int name = p->program->exprs[dot->target].name;
     for (int i = block->first; i < block->first + block->count; i++) {
         const plan_op *o = &p->ops[i];
-        for (int k = 0; o->phase >= dot->phase && o != dot && k < o->accesses; k++) {
-            const access *a = &p->accesses[o->access + k];
-            if (!a->vector && a->id == name && (!op_sweeps(o) || o->phase > dot->phase))
-                return op_sweeps(o) ? o->phase - 1 : o->phase;
-        }
+        if (o->phase >= dot->phase && o != dot && (!op_sweeps(o) || o->phase > dot->phase) &&
+            plan_needs_sum(p, dot, o))
+            return op_sweeps(o) ? o->phase - 1 : o->phase;
     }
     return block->phases - 1;
 }

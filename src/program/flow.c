@@ -239,7 +239,7 @@ static void mark_nodes(const plan *p, bool *read)
 static bool is_needed(const plan *p, int i, const bool *read)
 {
     const plan_op *o = &p->ops[i];
-    if (o->kind == OP_DOT || o->kind == OP_SCALAR || o->kind == OP_SMALL)
+    if (o->kind == OP_DOT || o->kind == OP_SCALAR || o->kind == OP_SMALL || o->kind == OP_NEWTON)
         return read[p->program->exprs[o->target].name];
     if (!op_sweeps(o) || p->vars[o->out.var].array)
         return true;
@@ -335,6 +335,7 @@ static spry_status free_factors(plan *p)
                              .out = {.var = NONE},
                              .in = {{.var = NONE}, {.var = NONE}},
                              .expr = p->terms[t].factor,
+                             .parts = NONE,
                              .stmt = NONE};
                 SPRY_GO(ctx, plan_new_scalar(p, "s", &o.target));
                 SPRY_GO(ctx, plan_insert(p, b, i, &o));

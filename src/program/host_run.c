@@ -173,6 +173,11 @@ static void run_scalar(runner *r, track *l, const plan_op *o)
         spry_scalar *to = program_scalar_at(&l->scalars, o->target);
         if (to)
             *to = value;
+    } else if (o->kind == OP_NEWTON) {
+        const expr *e = &l->scalars.program->exprs[o->expr];
+        const program_array G = program_array_at(&l->scalars, e->arg[0]);
+        const program_array B = program_array_at(&l->scalars, e->arg[1]);
+        program_newton(&G, &B, l->scalars.real);
     } else if (o->kind == OP_SCALARS) {
         run_statements(r, l, o->stmt, true);
     } else if (o->kind == OP_MOVE) {

@@ -74,6 +74,7 @@ plan_op lower_new_op(op_kind kind, int place)
                      .in = {none, none},
                      .target = NONE,
                      .expr = NONE,
+                     .parts = NONE,
                      .stmt = NONE};
 }
 
@@ -143,6 +144,24 @@ done:
     return status;
 }
 
+/* B = newton(G, B) */
+static spry_status lower_newton(lowering *l, const stmt *s)
+{
+    const expr value = *lower_at(l, s->value);
+    const int name = lower_at(l, value.arg[1])->name;
+    const int64_t *steps = l->p->extent[name];
+    plan_op o = lower_new_op(OP_NEWTON, s->place);
+    o.target = s->target;
+    o.expr = s->value;
+    if (lower_at(l, s->target)->name != name)
+        return program_fault(l->program, s->place, "newton(G, B) is assigned to B");
+    if (steps[0] > PROGRAM_STEPS || steps[1] != 3)
+        return program_fault(l->program, value.place,
+                             "the steps of a basis are an array of at most %d rows, of 3 numbers",
+                             PROGRAM_STEPS);
+    return lower_emit(l, &o);
+}
+
 static spry_status lower_set(lowering *l, const stmt *s)
 {
     spry_context *ctx = l->p->ctx;
@@ -154,6 +173,8 @@ static spry_status lower_set(lowering *l, const stmt *s)
         SPRY_GO(ctx, lower_ref(l, s->target, &v));
         return lower_vector(l, s->value, &v);
     }
+    if (value.kind == EXPR_NEWTON)
+        return lower_newton(l, s);
     int to;
     SPRY_GO(ctx, lower_substitute(l, s->target, &to));
     if (value.kind == EXPR_DOT && lower_at(l, value.arg[0])->shape != SHAPE_SCALARS)

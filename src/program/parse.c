@@ -3,7 +3,7 @@
 
 static const char *const sections[] = {"start", "loop", "finish"};
 
-static int add(parser *ps, const stmt *s)
+int parser_add_stmt(parser *ps, const stmt *s)
 {
     program *p = ps->p;
     if (ps->status != SPRY_STATUS_OK)
@@ -20,7 +20,7 @@ static int add(parser *ps, const stmt *s)
     return p->stmt_count++;
 }
 
-static stmt blank(stmt_kind kind, int place)
+stmt parser_blank_stmt(stmt_kind kind, int place)
 {
     return (stmt){.kind = kind,
                   .place = place,
@@ -70,8 +70,11 @@ static void fit(parser *ps, int target, int value)
     const shape needed = parser_shape(ps, target);
     if (needed == SHAPE_VECTOR && e->kind == EXPR_NUMBER && e->value == 0)
         e->shape = SHAPE_VECTOR;
+    if (e->kind == EXPR_NEWTON)
+        return; /* assignment() has seen to its target */
     if (needed == SHAPE_VECTORS)
-        parser_fail(ps, ps->p->exprs[target].place, "vectors can only be assigned to one by one");
+        parser_fail(ps, ps->p->exprs[target].place,
+                    "vectors can only be assigned to one by one, or by powers()");
     else if (!ps->p->block && is_whole(ps, target) && e->kind != EXPR_SMALL)
         parser_fail(ps, ps->p->exprs[target].place, "%s is an array: an index is needed",
                     ps->p->names[ps->p->exprs[target].name].text);
@@ -88,7 +91,7 @@ static void fit(parser *ps, int target, int value)
 static int assignment(parser *ps)
 {
     const token t = ps->now;
-    stmt s = blank(STMT_SET, t.begin);
+    stmt s = parser_blank_stmt(STMT_SET, t.begin);
     int name = assignable(ps, t);
     parser_advance(ps);
     if (name != NONE)
@@ -97,21 +100,28 @@ static int assignment(parser *ps)
         return parser_fail(ps, t.begin, "%s is not declared; arrays are, before the sections",
                            parser_text(ps, t).text);
     parser_expect(ps, '=', "=");
+    if (parser_shape(ps, s.target) == SHAPE_VECTORS && parser_at_word(ps, "powers"))
+        return parser_powers(ps, s.target);
     s.value = parser_expr(ps);
     if (ps->status == SPRY_STATUS_OK && name == NONE) {
         const bool vector = parser_shape(ps, s.value) == SHAPE_VECTOR;
         name = parser_add_name(ps, t, vector ? NAME_VECTOR : NAME_SCALAR);
         s.target = parser_element(ps, t, name);
     }
+    if (ps->status == SPRY_STATUS_OK && ps->p->exprs[s.value].kind == EXPR_NEWTON)
+        s.target = is_whole(ps, s.target)
+                       ? parser_array(ps, t)
+                       : parser_fail(ps, ps->p->exprs[s.value].place,
+                                     "newton() is assigned to an array, without indices");
     fit(ps, s.target, s.value);
     if (ps->status == SPRY_STATUS_OK)
         ps->assigned[name] = true;
-    return add(ps, &s);
+    return parser_add_stmt(ps, &s);
 }
 
 static int report(parser *ps, stmt_kind kind)
 {
-    stmt s = blank(kind, ps->now.begin);
+    stmt s = parser_blank_stmt(kind, ps->now.begin);
     if (ps->section == SECTION_FINISH)
         return parser_fail(ps, s.place, "%s can only stand in start and loop",
                            parser_text(ps, ps->now).text);
@@ -121,7 +131,7 @@ static int report(parser *ps, stmt_kind kind)
         ps->estimate = s.place;
     parser_advance(ps);
     s.value = parser_scalar(ps);
-    return add(ps, &s);
+    return parser_add_stmt(ps, &s);
 }
 
 /* {name} in a message: a plain scalar that has a value. */
@@ -150,7 +160,7 @@ static void check_message(parser *ps, const stmt *s)
 /* `breakdown if` and `accept if`. */
 static int breakdown(parser *ps, bool accepts)
 {
-    stmt s = blank(STMT_BREAKDOWN, ps->now.begin);
+    stmt s = parser_blank_stmt(STMT_BREAKDOWN, ps->now.begin);
     s.accepts = accepts;
     if (ps->section == SECTION_FINISH)
         return parser_fail(ps, s.place, "%s can only stand in start and loop",
@@ -164,23 +174,23 @@ static int breakdown(parser *ps, bool accepts)
     s.message = t.begin + 1;
     s.message_size = t.size - 2;
     check_message(ps, &s);
-    return add(ps, &s);
+    return parser_add_stmt(ps, &s);
 }
 
 static int restart(parser *ps)
 {
-    stmt s = blank(STMT_RESTART, ps->now.begin);
+    stmt s = parser_blank_stmt(STMT_RESTART, ps->now.begin);
     if (ps->section != SECTION_LOOP)
         return parser_fail(ps, s.place, "restart can only stand in loop");
     parser_advance(ps);
     parser_expect_word(ps, "if");
     s.value = parser_scalar(ps);
-    return add(ps, &s);
+    return parser_add_stmt(ps, &s);
 }
 
 static int counted_loop(parser *ps)
 {
-    stmt s = blank(STMT_FOR, ps->now.begin);
+    stmt s = parser_blank_stmt(STMT_FOR, ps->now.begin);
     parser_advance(ps);
     const token t = ps->now;
     if (!parser_expect(ps, TOKEN_NAME, "a name"))
@@ -205,12 +215,12 @@ static int counted_loop(parser *ps)
     s.body = parser_block(ps);
     ps->running[s.name] = false;
     parser_expect_word(ps, "end");
-    return add(ps, &s);
+    return parser_add_stmt(ps, &s);
 }
 
 static int branch(parser *ps)
 {
-    stmt s = blank(STMT_IF, ps->now.begin);
+    stmt s = parser_blank_stmt(STMT_IF, ps->now.begin);
     parser_advance(ps);
     s.value = parser_scalar(ps);
     parser_expect(ps, ':', ":");
@@ -220,7 +230,7 @@ static int branch(parser *ps)
         s.other = parser_block(ps);
     }
     parser_expect_word(ps, "end");
-    return add(ps, &s);
+    return parser_add_stmt(ps, &s);
 }
 
 static int statement(parser *ps)
@@ -362,7 +372,7 @@ spry_status program_parse(spry_context *ctx, const char *source, const char *tex
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof(parser), &ps));
     ps->p = made;
     ps->size = (int)size;
-    ps->estimate = NONE;
+    ps->estimate = ps->power = NONE;
     ps->now.kind = TOKEN_LINE;
     first_names(ps);
     parser_find_parts(ps);

@@ -66,6 +66,7 @@ typedef struct parser {
     parser_part parts[MOST_PARTS_OF_TEXT];
     int part_count, uses;
     bool in_part; /* the statements at hand are those of a part */
+    int power;                   /* the variable of the loops that powers() is, or NONE */
 } parser;
 
 /* lex.c */
@@ -93,6 +94,9 @@ int parser_unexpected(parser *ps, const char *needed);
 
 /* Takes a level of nesting; the caller gives it back by depth--. */
 bool parser_enter(parser *ps);
+
+/* parse_operand.c: an array of scalars with two indices, all of it. */
+int parser_array(parser *ps, token t);
 
 /* names.c */
 /* Whether the token at hand is a word of the notation that is no operand. */
@@ -138,6 +142,12 @@ bool parser_at_use(const parser *ps);
 void parser_skip_part(parser *ps);
 int parser_use(parser *ps);
 /* parse.c: the statements up to `end`, `else`, a section, a part or the end. */
+/* parse_powers.c: V[a..b] = powers(A, B), from the word on, as the loop that it is. */
+int parser_powers(parser *ps, int target);
+/* parse.c: a statement without anything, to be filled, and added. */
+stmt parser_blank_stmt(stmt_kind kind, int place);
+int parser_add_stmt(parser *ps, const stmt *s);
+/* The statements up to `end`, `else`, a section or the end. */
 int parser_block(parser *ps);
 /* check.c: which scalars are counters, and that indices are made of such. */
 void parser_check(parser *ps);

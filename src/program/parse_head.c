@@ -218,7 +218,7 @@ static void block_line(parser *ps)
         parser_fail(ps, ps->now.begin, "this was said before");
     if (ps->p->name_count > NAME_B + 1)
         parser_fail(ps, ps->now.begin, "block stands before options and declarations");
-    ps->p->block = true;
+    ps->p->block = ps->p->by_host = true;
     parser_advance(ps);
 }
 

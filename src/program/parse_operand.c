@@ -203,6 +203,48 @@ static int of_all(parser *ps)
     return parser_add(ps, e);
 }
 
+/* part(k, n) */
+static int part_vector(parser *ps)
+{
+    expr e = parser_blank(EXPR_PART, SHAPE_VECTOR, ps->now.begin);
+    parser_advance(ps);
+    const bool before = open_group(ps, false);
+    e.arg[0] = parser_scalar(ps);
+    parser_expect(ps, ',', ", and the number of parts");
+    e.arg[1] = parser_scalar(ps);
+    close_group(ps, ')', before);
+    return parser_add(ps, e);
+}
+
+int parser_array(parser *ps, token t)
+{
+    expr e = parser_blank(EXPR_NAME, SHAPE_SCALARS, t.begin);
+    e.name = program_find_name(ps->p, parser_text(ps, t).text);
+    if (e.name == NONE || ps->p->names[e.name].kind != NAME_SCALARS ||
+        ps->p->names[e.name].extent[1] == NONE)
+        return parser_fail(ps, t.begin, "%s is no array of scalars with two indices",
+                           parser_text(ps, t).text);
+    return parser_add(ps, e);
+}
+
+/* newton(G, B) */
+static int newton(parser *ps)
+{
+    expr e = parser_blank(EXPR_NEWTON, SHAPE_SCALARS, ps->now.begin);
+    parser_advance(ps);
+    const bool before = open_group(ps, false);
+    for (int i = 0; i < 2; i++) {
+        if (i > 0)
+            parser_expect(ps, ',', ", and another array");
+        const token t = ps->now;
+        if (parser_expect(ps, TOKEN_NAME, "the name of an array"))
+            e.arg[i] = parser_array(ps, t);
+    }
+    close_group(ps, ')', before);
+    ps->p->by_host = true;
+    return parser_add(ps, e);
+}
+
 /* An argument of a function: an array of the shape that it takes. */
 static int small_argument(parser *ps, char shapes)
 {
@@ -220,7 +262,7 @@ static int small_function(parser *ps, program_small which, int arguments, const 
     expr e =
         parser_blank(EXPR_SMALL, shapes[0] == 'm' ? SHAPE_MATRIX : SHAPE_SCALARS, ps->now.begin);
     e.small = which;
-    ps->p->small = true;
+    ps->p->by_host = true;
     parser_advance(ps);
     if (ps->now.kind != '(')
         return parser_unexpected(ps, "(");
@@ -242,6 +284,13 @@ static bool at_function(const parser *ps, int which, const char *word)
 {
     return parser_at_word(ps, word) &&
            (ps->p->block || (which > SMALL_ADJOINT && program_find_name(ps->p, word) == NONE));
+}
+
+/* A call of a later version, whose name may be that of a variable in older texts. */
+static bool at_call(const parser *ps, const char *word)
+{
+    return parser_at_word(ps, word) && program_find_name(ps->p, word) == NONE &&
+           ps->p->text[ps->now.begin + ps->now.size] == '(';
 }
 
 /* Words that methods with `block` have. */
@@ -278,6 +327,10 @@ static int named(parser *ps)
         parser_advance(ps);
         return whole_number(ps, place, PROGRAM_COLUMNS);
     }
+    if (at_call(ps, "part"))
+        return part_vector(ps);
+    if (at_call(ps, "newton"))
+        return newton(ps);
     return parser_at_keyword(ps) ? parser_unexpected(ps, "a name or a number") : variable(ps);
 }
 

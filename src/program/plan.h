@@ -21,12 +21,14 @@ typedef enum op_kind {
     OP_OVER,                /* out = in[0] ./ in[1] */
     OP_DIAGONAL,            /* out = diagonal of the operator .* in[0] */
     OP_RANDOM,              /* out = random(expr) */
+    OP_PART,                /* out = part(expr, parts) */
     OP_APPLY,               /* out = operator in[0] */
     OP_DOT,                 /* target = (in[0], in[1]); in[0] and target may be slices */
     OP_LAST_SWEEP = OP_DOT, /* up to here: done in a sweep; after: scalar time */
     OP_SCALAR,              /* target = expr */
     OP_SCALARS,             /* a statement with loops or branches, of scalars alone */
     OP_SMALL,               /* target = expr: small matrices, of which each track has a column */
+    OP_NEWTON,              /* target = expr: the steps of a basis */
     OP_MOVE,                /* out = in[0], which is not needed any more: they change places */
     OP_RESIDUAL,            /* exits: the solve may end here */
     OP_ESTIMATE,
@@ -61,7 +63,7 @@ typedef struct plan_op {
     bool conjugate;
     bool hermitian; /* of DOT with vectors of all tracks: the inner products are a hermitian matrix
                      */
-    int target, expr, stmt;
+    int target, expr, parts, stmt;
     int phase;
     bool seen;            /* a copy that was read through */
     int access, accesses; /* what it reads and writes, in plan->accesses */
@@ -74,6 +76,7 @@ typedef struct access {
     bool all;  /* of all tracks, not of the one at hand alone */
     int id;
     int64_t low, high;
+    int64_t apart; /* more than 1: of low..high only every such place, as columns of arrays are */
 } access;
 
 typedef struct plan_var {
@@ -200,7 +203,8 @@ bool plan_changes(const plan *p, const plan_op *o, int e);
 /* Whether two accesses touch the same place. */
 static inline bool access_meets(const access *a, const access *b)
 {
-    return a->vector == b->vector && a->id == b->id && a->low <= b->high && b->low <= a->high;
+    return a->vector == b->vector && a->id == b->id && a->low <= b->high && b->low <= a->high &&
+           (a->apart <= 1 || a->apart != b->apart || (a->low - b->low) % a->apart == 0);
 }
 /* Sums that are under way (overlap.c). Whether an operation needs an inner product, or changes what
  * tells where that goes; which phases of a block must wait for sums; and distances, as schedule.c

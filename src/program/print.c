@@ -235,6 +235,12 @@ static void put_inner(printer *out, const expr *e)
         put_list(out, e, 1);
         put(out, ")");
         break;
+    case EXPR_PART:
+    case EXPR_NEWTON:
+        put(out, e->kind == EXPR_PART ? "part(" : "newton(");
+        put_list(out, e, 2);
+        put(out, ")");
+        break;
     }
 }
 

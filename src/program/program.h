@@ -11,6 +11,8 @@
 enum { NONE = -1 };
 /* Right-hand sides that a method with the line `block` solves together at most. */
 enum { PROGRAM_COLUMNS = 16 };
+/* Steps of a basis at most. */
+enum { PROGRAM_STEPS = 32 };
 
 /* Scalar: one number (truth values are 0 and 1). Scalars, vectors: a run of an array, name[a..b].
  * Matrix: all of an array of numbers with two indices. */
@@ -28,7 +30,9 @@ typedef enum expr_kind {
     EXPR_NORM,  /* |arg[0]| of a vector */
     EXPR_COMBINE, /* arg[0] slice of vectors times arg[1] slice of scalars: the sum, a vector */
     EXPR_RANDOM,  /* vector of random numbers from seed arg[0] */
-    EXPR_SMALL    /* what a function makes of arrays of numbers: a column, or a matrix */
+    EXPR_PART,    /* vector with ones in part arg[0] of arg[1] equal parts of the rows */
+    EXPR_SMALL,   /* what a function makes of arrays of numbers: a column, or a matrix */
+    EXPR_NEWTON   /* steps of a Newton basis by the arrays of scalars arg[0], arg[1] */
 } expr_kind;
 
 /*
@@ -190,7 +194,7 @@ typedef struct program {
     bool needs[NEED_COUNT];                   /* `needs hermitian definite` */
     bool flexible;                            /* M may be another one in each iteration */
     bool block;                               /* right-hand sides see each other: [p] */
-    bool small;                               /* uses functions of arrays of numbers */
+    bool by_host; /* has scalar work that devices do not do: theirs is the host's, then */
     expr *exprs;
     stmt *stmts;
     program_name *names;
@@ -252,6 +256,22 @@ int64_t program_eval_index(scalars *s, int e, int64_t extent);
 int64_t program_eval_count(scalars *s, int e);
 /* Where a scalar EXPR_NAME lives; NULL after a fault. */
 spry_scalar *program_scalar_at(scalars *s, int e);
+
+/* The first of the rows of part(k, n); with k + 1 the end of them. */
+int64_t program_part_begin(double part, double parts, int64_t rows);
+
+/* An array of scalars, row by row. */
+typedef struct program_array {
+    int64_t rows, cols;
+    spry_scalar *at;
+} program_array;
+
+/* The array that an EXPR_NAME without indices means. */
+program_array program_array_at(const scalars *s, int e);
+/* B has the steps of a basis, three numbers each, of which G has the inner products (its upper
+ * half): B becomes the steps of a better one. It stays where G says nothing. `real`: in real
+ * arithmetic. */
+void program_newton(const program_array *G, const program_array *B, bool real);
 
 /* Complex arithmetic for scalars; divide by Smith's method. */
 spry_scalar scalar_multiply(spry_scalar a, spry_scalar b);

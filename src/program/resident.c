@@ -498,6 +498,7 @@ spry_status resident_prepare(resident *s, track *l)
         mirror[ST_STRIDE0 + space].whole = s->stride[space];
         mirror[ST_N0 + space].whole = r->n[space];
         mirror[ST_FIRST0 + space].whole = r->parts[space].is ? r->parts[space].first : 0;
+        mirror[ST_ALL0 + space].whole = r->parts[space].is ? r->parts[space].all : r->n[space];
     }
     for (int turned = 0; turned < 3; turned++)
         mirror[ST_POSITIONS + turned].whole = s->rows[turned].positions;

@@ -40,6 +40,8 @@
     word(N1)                                                                          \
     word(FIRST0)        /* elements of other ranks before those here, by space */     \
     word(FIRST1)                                                                      \
+    word(ALL0)          /* elements of all ranks, by space */                         \
+    word(ALL1)                                                                        \
     word(POSITIONS)     /* of the rows of A, A^T and A^H */                           \
     word(POSITIONS_T)                                                                 \
     word(POSITIONS_H)                                                                 \

@@ -72,7 +72,7 @@ void runner_foresee(plan *p, const spry_operator *A, int64_t n)
 {
     spry_device *d = device_of(A);
     char before[MESSAGE_SIZE];
-    if (!d || !device_foresees(d) || p->program->block || p->program->small)
+    if (!d || !device_foresees(d) || p->program->by_host)
         return;
     runner r = {.p = p,
                 .ctx = p->ctx,
@@ -103,10 +103,9 @@ spry_status runner_new(plan *p, const runner_operators *operators, int tracks, r
         status = base_calloc(ctx, tracks, sizeof *r->tracks, &r->tracks);
     if (r) { /* what closes it */
         r->ctx = ctx;
-        r->class = !device_of(A) ? &runner_host
-                   : A->rows_part.is || p->program->block || p->program->small
-                       ? &runner_device_ranks
-                       : &runner_device;
+        r->class = !device_of(A)                            ? &runner_host
+                   : A->rows_part.is || p->program->by_host ? &runner_device_ranks
+                                                            : &runner_device;
     }
     SPRY_GO(ctx, A->rows_part.is ? team_agree(ctx, status) : status);
     /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): all have agreed that it is there */

@@ -154,6 +154,19 @@ static void pack(void *argument, int share, int shares)
     }
 }
 
+static void run_part(const place *at, const bound_op *s)
+{
+    const runner *r = at->r;
+    const vector_part *part = &r->parts[s->space];
+    const int64_t first = (part->is ? part->first : 0) + at->begin, end = first + at->n;
+    const int64_t from = s->ones.begin > first ? s->ones.begin : first;
+    const int64_t to = s->ones.end < end ? s->ones.end : end;
+    char *out = address(at, s, &s->out);
+    r->host->kernels->fill(at->n, (spry_scalar){0, 0}, out);
+    if (from < to)
+        r->host->kernels->fill(to - from, (spry_scalar){1, 0}, out + (from - first) * r->size);
+}
+
 static void run_bound(const place *at, const bound_op *s)
 {
     const runner *r = at->r;
@@ -182,6 +195,9 @@ static void run_bound(const place *at, const bound_op *s)
     case OP_RANDOM:
         r->host->kernels->random(at->n, s->seed, r->parts[s->space].first + at->begin,
                                  address(at, s, &s->out));
+        break;
+    case OP_PART:
+        run_part(at, s);
         break;
     default:
         break;

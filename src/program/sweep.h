@@ -26,6 +26,7 @@ typedef struct bound_op {
     const operator_rows *rows; /* APPLY; NULL: the product is known */
     const char *known, *diagonal;
     uint64_t seed;
+    range ones; /* PART: rows, among those of all ranks */
     int slot;   /* DOT: its first sum */
     int tracks; /* APPLY, the first of several tracks that share a packed x: how many */
     int packs;

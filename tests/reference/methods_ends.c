@@ -202,7 +202,9 @@ static void monitors_see_all_and_may_stop(void **state)
             /* Those two are there in a few steps, and direct in one but for single precision. */
             const bool direct = strcmp(info.name, "direct") == 0;
             watch w = {.p = &p,
-                       .stop = direct || strcmp(info.name, "refine") == 0 ? 1 : 6,
+                       .stop = direct || strcmp(info.name, "refine") == 0 ? 1
+                               : strcmp(info.name, "s-step-cg") == 0      ? 3
+                                                                          : 6,
                        .estimates = strstr(info.text, "estimate ") != NULL,
                        .interrupt = interrupt};
             snprintf(options, sizeof options, "method=%s%s precon=%s tol=1e-12", info.name,

@@ -40,8 +40,7 @@ static void compile_method(opened *s, const char *method, const spry_operator *A
     if (status != SPRY_STATUS_OK)
         fail_msg("%s, type %s: %s", method, spry_type_name(A->type), spry_message(s->ctx));
     assert_true(s->d->cache->compiled > before);
-    assert_true((r->resident != NULL) !=
-                (p->program->block || p->program->small)); /* whose course is the host's */
+    assert_true((r->resident != NULL) != p->program->by_host); /* whose course is the host's */
     if (r->resident)
         r->resident->turns_alike = true; /* the text is there for every plan */
     if (r->resident && resident_build_whole(r->resident, 0) != SPRY_STATUS_OK)
