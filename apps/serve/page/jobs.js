@@ -318,7 +318,7 @@ function drawList() {
 
 /* Those that were ticked, and the newest of the chosen matrix unless they were not. Colours stay while a run is shown. */
 function pick() {
-    const solves = inOrder().filter((job) => job.kind === 'solve');
+    const solves = inOrder().filter((job) => job.kind === 'solve' && (all || job.file === state.file));
     const own = solves.filter((job) => job.file === state.file && job.state !== 'queued' && !(job.state === 'failed' && !curves.get(job.id)?.points.length));
     const byDefault = new Set(own.slice(0, BY_THEMSELVES).map((job) => job.id));
     const picked = solves.filter((job) => ticked[job.id] ?? byDefault.has(job.id)).slice(0, COLOURS);
