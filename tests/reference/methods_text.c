@@ -362,7 +362,7 @@ static void infos_tell_needs(void **state)
         flexible += info.flexible;
         program_free(p);
     }
-    assert_int_equal(needy, 13);
+    assert_int_equal(needy, 14);
     assert_int_equal(flexible, 7);
 }
 
