@@ -21,7 +21,7 @@ static access scalar_places(const plan *p, const expr *e, bool write)
     int64_t i, last, j = 0;
     if (e->arg[0] == NONE || (column != NONE && !plan_fixed(p, column, &j)))
         return a;
-    if (cols > 1 && j >= 0 && j < cols) { /* of this column alone */
+    if (cols > 1 && j >= 0 && j < cols && e->shape != SHAPE_MATRIX) { /* of this column alone */
         a.apart = cols;
         a.low = j;
         a.high = (rows - 1) * cols + j;

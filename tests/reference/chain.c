@@ -8,6 +8,8 @@ static void walk(spry_context *ctx, chain_kind kind)
 {
     for (int t = 0; t < 4; t++) {
         problem p;
+        if (!support_turn(t, kind))
+            continue;
         chain_problem(ctx, kind, support_types[t], &p);
         chain_walk(&p, "");
         problem_free(&p);

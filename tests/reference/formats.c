@@ -36,6 +36,8 @@ static void check_types(spry_context *ctx, const support_recipe *recipe, bool pl
 {
     support_recipe typed = *recipe;
     for (int t = 0; t < 4; t++) {
+        if (!support_turn(t, recipe->rows))
+            continue;
         typed.type = support_types[t];
         typed.sorted = true;
         spry_matrix *A = support_matrix(ctx, &typed);

@@ -163,6 +163,8 @@ static void test_fourier(void **state)
 static void test_convert(void **state)
 {
     for (int type = 0; type < 4; type++) {
+        if (!support_turn(type, 0))
+            continue;
         char options[64];
         snprintf(options, sizeof options, "-DSP_TYPE=%d -DSP_GROUP=256 -DSLICE=32", type);
         compile(*state, "convert", device_text("convert"), options);
@@ -202,6 +204,8 @@ static void test_algebra(void **state)
         compile_texts(*state, "teams table product_count", options);
     }
     for (int type = 0; type < 4; type++) {
+        if (!support_turn(type, 0))
+            continue;
         snprintf(options, sizeof options, "-DSP_TYPE=%d -DSP_GROUP=256 -DLANES=8 -DPIECE=8192",
                  type);
         compile_texts(*state, "marks product_rows", options);
@@ -279,6 +283,8 @@ static void test_making(void **state)
 static void test_triangles(void **state)
 {
     for (int type = 0; type < 4; type++) {
+        if (!support_turn(type, 0))
+            continue;
         char type_alone[32];
         snprintf(type_alone, sizeof type_alone, "-DSP_TYPE=%d", type);
         compile(*state, "parilu", device_text("parilu"), type_alone);
@@ -389,6 +395,8 @@ static void test_inverses(void **state)
     } teams[] = {{4, 128, 1024}, {8, 64, 4096}, {32, 32, 32768}, {32, 32, 0}};
     char options[128];
     for (int type = 0; type < 4; type++) {
+        if (!support_turn(type, 0))
+            continue;
         snprintf(options, sizeof options, "-DSP_TYPE=%d -DSP_GROUP=256 -DPIECE=64", type);
         compile_texts(*state, "sai_sizes", options);
         for (int i = 0; i < 4; i++) {
@@ -410,6 +418,8 @@ static void test_grids(void **state)
     static const int columns[] = {1, 8, 0};
     spry_device d = card(ctx);
     for (int t = 0; t < 4; t++) {
+        if (!support_turn(t, 0))
+            continue;
         spry_matrix *A = generated_as(ctx, support_types[t], "poisson3d", "nx=64 ny=26 nz=21");
         subject s = {ctx, &d, A, columns, 0};
         compile_spec("crf", &s);
@@ -467,6 +477,8 @@ static void test_formats(void **state)
     const char *only = getenv("SPRY_TEST_FORMAT");
     spry_device d = card(ctx);
     for (int t = 0; t < 4; t++) {
+        if (!support_turn(t, 0))
+            continue;
         const spry_type type = support_types[t];
         spry_matrix *A = sample(ctx, type);
         for (int i = 0; layout_class_at(i); i++) {

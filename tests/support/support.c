@@ -101,3 +101,8 @@ bool support_full(void)
     const char *full = getenv("SPRY_TEST_FULL");
     return full && full[0] == '1';
 }
+
+bool support_turn(int type, int64_t turn)
+{
+    return support_full() || (type == 1 || type == 2) == (turn % 2 == 0);
+}

@@ -33,6 +33,9 @@ void support_message_has(const spry_context *ctx, const char *text);
 
 /* Whether all is to be tried that takes long: SPRY_TEST_FULL=1. */
 bool support_full(void);
+/* Whether a type, by its place in support_types, has its turn in tests over all: d and c, or s and
+ * z where the turn is odd; all of them where tests are full. */
+bool support_turn(int type, int64_t turn);
 
 /* s, d, c, z */
 extern const spry_type support_types[4];
