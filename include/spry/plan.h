@@ -25,15 +25,15 @@ typedef struct spry_plan {
     int64_t memory_limit;                /**< of the context; 0: none */
     bool memory_known;                   /**< else the preconditioner's bytes are not in these */
     double setup_seconds, solve_seconds; /**< forecast; NaN: not known */
-    /** Of set-up and iterations together: it is likely to take no less, and no more; NaN: not
-     * known. */
-    double least_seconds, most_seconds;
-    /** Iterations, and the range of the guess; 0: not known. */
-    int64_t iterations, least_iterations, most_iterations;
+    double least_seconds; /**< set-up and iterations are likely to take no less; NaN: not known */
+    double most_seconds;  /**< and no more */
+    int64_t iterations;   /**< a guess; 0: not known */
+    int64_t least_iterations; /**< likely no fewer */
+    int64_t most_iterations;  /**< nor more */
     double plan_seconds; /**< that the plan has taken; what it has made the solve goes on from */
-    /** What comes next where that does not arrive, one per line, or NULL; and what was refused
-     * before, with the reason. From the context's allocator. */
-    char *next, *refused;
+    char *next;    /**< what comes next where that does not arrive, one per line, or NULL; from the
+                        context's allocator */
+    char *refused; /**< what was refused before, with the reason, likewise */
 } spry_plan;
 #define SPRY_PLAN_INIT SPRY_SIZED(spry_plan)
 

@@ -140,9 +140,9 @@ SPRY_API spry_status spry_solver_accept(spry_solver *solver);
 /** Which of the right-hand sides of spry_solve_many() a monitor or watch hears of, from 0; -1
  * elsewhere. */
 SPRY_API int spry_solver_system(const spry_solver *solver);
-/** The names of the method and of the preconditioner at work, for monitors and watches; "" before
- * there was a solve. */
+/** The name of the method at work, for monitors and watches; "" before there was a solve. */
 SPRY_API const char *spry_solver_method(const spry_solver *solver);
+/** The name of the preconditioner at work, likewise. */
 SPRY_API const char *spry_solver_precon(const spry_solver *solver);
 
 /**

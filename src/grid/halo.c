@@ -48,6 +48,7 @@ void spry_halo_free(spry_halo *halo)
 spry_status spry_halo_box(const spry_halo *halo, int64_t *begin, int64_t *end)
 {
     SPRY_NEED(CTX_OF(halo), halo, begin, end);
+    /* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): it is there */
     memcpy(begin, halo->box.begin, sizeof halo->box.begin);
     memcpy(end, halo->box.end, sizeof halo->box.end);
     return SPRY_STATUS_OK;

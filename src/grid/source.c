@@ -149,7 +149,8 @@ static spry_scalar wave_at(const source *s, const double place[GRID_AXES])
         size = pow(1 + t * t, -power / 2) * exp(-r2 / width2);
         phase += o->k * z * r2 / (2 * (z * z + rayleigh * rayleigh)) - power * atan(t);
     }
-    return (spry_scalar){size * cos(phase), size * sin(phase)};
+    const double re = size * cos(phase), im = size * sin(phase);
+    return (spry_scalar){re, im};
 }
 
 static void source_value(void *data, const double *place, spry_scalar *value)

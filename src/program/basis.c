@@ -95,7 +95,8 @@ static spry_scalar shift_of(const ritz *w, int end)
     spry_scalar root = scalar_multiply(half, half);
     root = (spry_scalar){root.re + bc.re, root.im + bc.im};
     const double length = sqrt(size_of(root)), angle = atan2(root.im, root.re) / 2;
-    root = (spry_scalar){length * cos(angle), length * sin(angle)};
+    root.re = length * cos(angle);
+    root.im = length * sin(angle);
     if (half.re * root.re + half.im * root.im < 0)
         root = (spry_scalar){-root.re, -root.im};
     const spry_scalar below = {half.re + root.re, half.im + root.im};
@@ -105,8 +106,8 @@ static spry_scalar shift_of(const ritz *w, int end)
 /* A step of the QR algorithm for rows begin..end, by rotations: H - s = Q R becomes R Q + s. */
 static void turn(ritz *w, int begin, int end, spry_scalar s)
 {
-    double c[MOST];
-    spry_scalar t[MOST];
+    double c[MOST] = {0};
+    spry_scalar t[MOST] = {{0, 0}};
     for (int i = begin; i <= end; i++)
         w->h[i][i] = difference(w->h[i][i], s);
     for (int k = begin; k < end; k++) {
@@ -142,7 +143,7 @@ static void turn(ritz *w, int begin, int end, spry_scalar s)
 static bool find_values(ritz *w)
 {
     int left = 40 * w->n;
-    for (int end = w->n - 1; end >= 0;) {
+    for (int end = w->n - 1; end > 0;) {
         int begin = end;
         while (begin > 0 && size_of(w->h[begin][begin - 1]) >
                                 DBL_EPSILON * (size_of(w->h[begin][begin]) +
@@ -161,7 +162,8 @@ static bool find_values(ritz *w)
         const spry_scalar other = {w->h[end][end].re + size_of(w->h[end][end - 1]), 0};
         turn(w, begin, end, left % 11 == 10 ? other : shift_of(w, end));
     }
-    return true;
+    w->value[0] = w->h[0][0];
+    return isfinite(w->value[0].re) && isfinite(w->value[0].im);
 }
 
 /* In real types values are real, or pairs of which one is kept, with a positive imaginary part. */

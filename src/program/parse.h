@@ -66,7 +66,7 @@ typedef struct parser {
     parser_part parts[MOST_PARTS_OF_TEXT];
     int part_count, uses;
     bool in_part; /* the statements at hand are those of a part */
-    int power;                   /* the variable of the loops that powers() is, or NONE */
+    int power;    /* the variable of the loops that powers() is, or NONE */
 } parser;
 
 /* lex.c */

@@ -142,25 +142,6 @@ static void check_dealt(spry_device *d, spry_type type)
     spry_matrix_free(A);
 }
 
-static void check_datasets(spry_device *d, spry_type type)
-{
-    static const char *const names[] = {"a", "b"};
-    static const int64_t sides[] = {2, 3, 20, 0, 0, 120};
-    spry_context *ctx = d->ctx;
-    spry_vector *x = numbers(ctx, type, 120, 4), *dx = there(d, x), *back = NULL;
-    const spry_vector *const both[] = {dx, x};
-    int64_t got[3];
-    assert_ok(ctx, spry_datasets_write(ctx, files_path("places.h5"), 2, names, sides, both));
-    for (int k = 0; k < 2; k++) {
-        assert_ok(ctx, spry_dataset_read(ctx, files_path("places.h5"), names[k], got, &back));
-        assert_memory_equal(got, sides + 3 * k, sizeof got);
-        assert_null(spry_vector_device(back));
-        same(x, back);
-        FREE_ALL(back);
-    }
-    FREE_ALL(x, dx);
-}
-
 static void check_files(spry_device *d, spry_type type)
 {
     static const char *const names[] = {"places.mtx", "places.npy"};
@@ -639,7 +620,6 @@ static void vectors(spry_context *ctx, spry_device *d)
         check_kernels(d, types[t]);
         check_orders(d, types[t]);
         check_files(d, types[t]);
-        check_datasets(d, types[t]);
         check_dealt(d, types[t]);
         check_sharing(d, types[t]);
     }

@@ -1,4 +1,5 @@
 /* Solves with vectors, blocks and operators of each place: see places.c. */
+#include "support/files.h"
 #include "support/places.h"
 
 #include "device/engine.h"
@@ -332,10 +333,30 @@ static void check_steps(spry_device *d)
     spry_matrix_free(A);
 }
 
+static void check_datasets(spry_device *d, spry_type type)
+{
+    static const char *const names[] = {"a", "b"};
+    static const int64_t sides[] = {2, 3, 20, 0, 0, 120};
+    spry_context *ctx = d->ctx;
+    spry_vector *x = numbers(ctx, type, 120, 4), *dx = there(d, x), *back = NULL;
+    const spry_vector *const both[] = {dx, x};
+    int64_t got[3];
+    assert_ok(ctx, spry_datasets_write(ctx, files_path("places.h5"), 2, names, sides, both));
+    for (int k = 0; k < 2; k++) {
+        assert_ok(ctx, spry_dataset_read(ctx, files_path("places.h5"), names[k], got, &back));
+        assert_memory_equal(got, sides + 3 * k, sizeof got);
+        assert_null(spry_vector_device(back));
+        same(x, back);
+        FREE_ALL(back);
+    }
+    FREE_ALL(x, dx);
+}
+
 static void solves(spry_context *ctx, spry_device *d)
 {
     (void)ctx;
     for (int t = 0; t < TYPES; t++) {
+        check_datasets(d, types[t]);
         check_null_space(d, types[t]);
         check_blocks(d, types[t]);
         check_split(d, types[t]);

@@ -363,7 +363,7 @@ static void infos_tell_needs(void **state)
         program_free(p);
     }
     assert_int_equal(needy, 14);
-    assert_int_equal(flexible, 7);
+    assert_int_equal(flexible, 8);
 }
 
 /* --- operators that stand twice ------------------------------------------------------------------
