@@ -200,14 +200,10 @@ static bool make_lists(server *s, const errand *e)
     char *end = lists ? strrchr(lists, '}') : NULL;
     FILE *out = end ? open_memstream(&all, &all_size) : NULL;
     if (out) {
-        pthread_mutex_lock(&s->lock);
-        const bool can_plan = s->can_plan;
-        pthread_mutex_unlock(&s->lock);
         *end = '\0';
         fprintf(out, "%s,\n\"devices\": %s,\n\"kinds\": [", lists, devices ? devices : "[]");
-        for (int k = 0, count = 0; k < KIND_COUNT; k++)
-            if (k != KIND_plan || can_plan)
-                fprintf(out, "%s\"%s\"", count++ ? ", " : "", spec_kind_names[k]);
+        for (int k = 0; k < KIND_COUNT; k++)
+            fprintf(out, "%s\"%s\"", k ? ", " : "", spec_kind_names[k]);
         fprintf(out, "],\n\"upload_bytes\": %lld,\n\"version\": \"%s\"}\n",
                 (long long)s->o->upload_bytes, spry_version());
         if (fclose(out) != 0) {

@@ -48,11 +48,6 @@ static enum MHD_Result add_job(server *s, spec *asked, struct MHD_Connection *co
     if (missing)
         return answer_fault(connection, MHD_HTTP_NOT_FOUND, "there is no file %s in the folder",
                             missing);
-    pthread_mutex_lock(&s->lock);
-    const bool unknown = asked->kind == KIND_plan && s->probed && !s->can_plan;
-    pthread_mutex_unlock(&s->lock);
-    if (unknown)
-        return answer_fault(connection, MHD_HTTP_NOT_IMPLEMENTED, "this spry has no command plan");
     if (!draft_begin(&d))
         return MHD_NO;
     pthread_mutex_lock(&s->lock);

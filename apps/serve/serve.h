@@ -311,9 +311,7 @@ struct server {
     int errand_count;
     stream *streams;
     bool stopping;
-    int wake[2];             /* a pipe */
-    bool can_plan, can_tell; /* what this spry has: plan, solve --progress */
-    bool probed;
+    int wake[2]; /* a pipe */
     char *lists; /* the answer to /api/lists, once it is known */
     size_t lists_size;
     guard guard;

@@ -142,33 +142,6 @@ static bool errand_is_done(server *s, errand *e)
     return done;
 }
 
-/* What this spry can do, by what it says of itself. */
-static void take_probe(server *s, errand *e)
-{
-    size_t size;
-    char *of_solve = errand_output(e, 0, &size), *of_all = errand_output(e, 1, &size);
-    s->can_tell = of_solve && strstr(of_solve, "--progress");
-    s->can_plan = of_all && strstr(of_all, "\n  plan ");
-    s->probed = true;
-    free(of_solve);
-    free(of_all);
-    errand_free(e);
-}
-
-static void send_probe(server *s)
-{
-    errand *e = errand_new();
-    if (e) {
-        e->count = 2;
-        for (int k = 0; k < 2; k++) {
-            command_add(&e->commands[k], "spry");
-            command_add(&e->commands[k], "help");
-        }
-        command_add(&e->commands[0], "solve");
-    }
-    s->probed = !e || !errand_send(s, e, NULL);
-}
-
 /* A file that was sent goes to the disk, which may take its time. */
 static void end_upload(server *s, errand *e)
 {
@@ -198,10 +171,7 @@ static void follow_errands(server *s)
         *at = e->next;
         s->errand_count--;
         e->done = true;
-        if (e->connection)
-            MHD_resume_connection(e->connection);
-        else
-            take_probe(s, e);
+        MHD_resume_connection(e->connection);
     }
 }
 
@@ -235,7 +205,7 @@ static bool start_process(server *s, job *j)
     command c = {0};
     snprintf(folder, sizeof folder, "%s/%lld/", JOBS_FOLDER, (long long)j->id);
     snprintf(result, sizeof result, "job-%lld.json", (long long)j->id);
-    spec_command(&j->spec, &(spec_place){folder, result, s->can_tell}, &c);
+    spec_command(&j->spec, &(spec_place){folder, result, true}, &c);
     if (s->o->memory > 0)
         command_add(&c, "--memory-limit=%lld", (long long)s->o->memory);
     const int log = open_own(j, "log"), mark = open_own(j, "pid");
@@ -286,7 +256,7 @@ static void follow_jobs(server *s)
             follow_job(s, s->jobs[i]);
         running += s->jobs[i]->state == STATE_running;
     }
-    for (int i = 0; i < s->job_count && running < s->o->jobs && s->probed && !s->stopping; i++)
+    for (int i = 0; i < s->job_count && running < s->o->jobs && !s->stopping; i++)
         if (s->jobs[i]->state == STATE_queued && !s->jobs[i]->dirty) {
             start_job(s, s->jobs[i]);
             running += s->jobs[i]->state == STATE_running;
@@ -354,7 +324,6 @@ static void end_jobs(server *s)
 int watch_run(server *s)
 {
     double last_beat = cli_clock();
-    send_probe(s);
     pthread_mutex_lock(&s->lock);
     while (!signals_came()) {
         jobs_sweep(s);
