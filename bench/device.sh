@@ -9,6 +9,7 @@
 #   moves    CSR to the device and to other formats there; dense blocks of the host's, copies beside products
 #   spgemm   products and transposes of sparse matrices beside cusparseSpGEMM, and the steps of an aggregation
 #   precon   time to solution with preconditioners made on the device; set-up of approximate inverses beside one core
+#   block    16 right-hand sides: block-cg of several widths beside cg, whole commands
 #   start    `spry solve --device`: from the start of the program to the end of one iteration, with and without a cache
 # BUILD says where to build (build-bench). Builds need NVIDIA's toolkit; for packages that the machine lacks see tools/device-kit.
 set -u
@@ -18,7 +19,7 @@ mkdir -p "$out"
 out=$(cd "$out" && pwd)
 cd "$(dirname "$0")/.." || exit 1
 build=${BUILD:-build-bench}
-[ $# -gt 0 ] || set -- spmv methods spmm engines moves spgemm precon start
+[ $# -gt 0 ] || set -- spmv methods spmm engines moves spgemm precon block start
 # shellcheck source=tools/device-kit
 . tools/device-kit "$build"
 
@@ -92,6 +93,11 @@ run_spgemm() {
     limited 150 "$build/bench/bench_device_spgemm"
 }
 
+run_block() {
+    limited 300 bench/block.py "$build" cuda
+    PRECON=jacobi METHODS="cg block-cg" limited 120 bench/block.py "$build" cuda elasticity:32
+}
+
 # once LABEL ENVIRONMENT...: seconds of a solve with one iteration, the best of three.
 once() {
     local label=$1 begin end seconds best=999999999
@@ -143,6 +149,7 @@ for part; do
     moves) run_moves > "$out/moves.txt" 2>&1 ;;
     spgemm) run_spgemm > "$out/spgemm.txt" 2>&1 ;;
     precon) run_precon > "$out/precon.txt" 2>&1 ;;
+    block) run_block > "$out/block.txt" 2>&1 ;;
     start) run_start > "$out/start.txt" 2>&1 ;;
     *) echo "there is no part $part" > "$out/$part.txt" && false ;;
     esac || bad=1

@@ -1,9 +1,12 @@
 /*
  * usage: bench_powers [-k K] [-n TURNS] [-d DEVICE] [-o OPTIONS] KIND [GENERATOR OPTIONS]
  *        bench_powers [-k K] [-n TURNS] [-o OPTIONS] FILE.spry
+ *        bench_powers [-k K] [-n TURNS] [-o OPTIONS] -g GRID TEXT [STENCIL OPTIONS]
  * Powers A x, ..., A^k x beside k products: of a generated matrix in memory, of one that stays in
- * its file, or of one that a device (cuda, opencl:1) is too small for: SPRY_DEVICE_MEMORY=BYTES
- * makes it so; shares are of the device's bandwidth then. Both take turns; what is told is the
+ * its file, of one that a device (cuda, opencl:1) is too small for: SPRY_DEVICE_MEMORY=BYTES
+ * makes it so; shares are of the device's bandwidth then; or of an operator of differences on a
+ * grid, "-laplace". With -c 1 seconds are those of the processor, for machines that have other work
+ * to do. Both take turns; what is told is the
  * median of the ratios, and of the seconds, with what the forecast says, and the share that the
  * bytes which have to be moved have in those that plain reading moves in that time. A line for each
  * k of 2, 4, 8, 16, or for K alone.
@@ -16,13 +19,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { MOST = SPRY_POWERS_MOST, TURNS = 64 };
 
 typedef struct bench {
     spry_context *ctx;
-    spry_matrix *A;   /* NULL: the file */
-    const char *path; /* of it */
+    spry_matrix *A; /* NULL: the file, or the grid's operator */
+    spry_operator *stencil;
+    const char *path; /* of the file */
+    bool processor;   /* seconds are its own */
     const char *options, *place;
     spry_device *device; /* NULL: the host */
     int turns;
@@ -46,21 +52,27 @@ static spry_powers *make(const bench *b, int k, const char *more)
     char options[512];
     spry_powers *p = NULL;
     snprintf(options, sizeof options, "k=%d device=%s %s %s", k, b->place, b->options, more);
-    peer_need(b->ctx, b->A ? spry_powers_new(b->A, options, &p)
-                           : spry_powers_open(b->ctx, b->path, options, &p));
+    peer_need(b->ctx, b->stencil ? spry_powers_from_operator(b->stencil, options, &p)
+                      : b->A     ? spry_powers_new(b->A, options, &p)
+                                 : spry_powers_open(b->ctx, b->path, options, &p));
     return p;
+}
+
+static double now(const bench *b)
+{
+    return b->processor ? (double)clock() / CLOCKS_PER_SEC : peer_seconds();
 }
 
 static double seconds_of(const bench *b, spry_powers *p, const spry_vector *x, spry_vector **v)
 {
     double seconds = 0;
-    const double begin = peer_seconds();
+    const double begin = now(b);
     if (b->device)
         peer_need(b->ctx, spry_device_mark(b->device));
     peer_need(b->ctx, spry_powers_apply(p, x, v));
     if (b->device)
         peer_need(b->ctx, spry_device_elapsed(b->device, &seconds)); /* which waits */
-    return peer_seconds() - begin;
+    return now(b) - begin;
 }
 
 static void line(const bench *b, int k)
@@ -110,18 +122,34 @@ static void line(const bench *b, int k)
         spry_vector_free(v[j]);
 }
 
+static spry_operator *stencil(spry_context *ctx, const char *text, const char *what,
+                              const char *options)
+{
+    spry_grid *grid = NULL;
+    spry_operator *A = NULL;
+    peer_need(ctx, spry_grid_new(ctx, text, &grid));
+    peer_need(ctx, spry_operator_stencil(grid, what, options, 0, NULL, NULL, &A));
+    spry_grid_free(grid);
+    return A;
+}
+
 int main(int argc, char **argv)
 {
     bench b = {.options = "", .place = "cpu", .turns = 5};
     spry_bandwidth bandwidth = SPRY_SIZED(spry_bandwidth);
+    const char *grid = NULL;
     int only = 0, at = 1;
-    for (; at + 1 < argc && argv[at][0] == '-'; at += 2) {
+    for (; at + 1 < argc && argv[at][0] == '-' && strlen(argv[at]) == 2; at += 2) {
         if (argv[at][1] == 'k')
             only = atoi(argv[at + 1]);
         else if (argv[at][1] == 'n')
             b.turns = atoi(argv[at + 1]);
         else if (argv[at][1] == 'd')
             b.place = argv[at + 1];
+        else if (argv[at][1] == 'g')
+            grid = argv[at + 1];
+        else if (argv[at][1] == 'c')
+            b.processor = atoi(argv[at + 1]) != 0;
         else
             b.options = argv[at + 1];
     }
@@ -133,7 +161,10 @@ int main(int argc, char **argv)
         peer_need(b.ctx, spry_device_open(b.ctx, b.place, &b.device));
     peer_need(b.ctx, spry_device_bandwidth(b.ctx, b.device ? b.place : NULL, true, &bandwidth));
     b.read = bandwidth.read;
-    if (length > 5 && strcmp(what + length - 5, ".spry") == 0)
+    if (grid)
+        b.stencil = stencil(b.ctx, grid, at < argc ? what : "-laplace",
+                            at + 1 < argc ? argv[at + 1] : NULL);
+    else if (length > 5 && strcmp(what + length - 5, ".spry") == 0)
         b.path = what;
     else
         peer_need(b.ctx, spry_generate(b.ctx, what,
@@ -143,6 +174,7 @@ int main(int argc, char **argv)
     for (int k = 2; k <= MOST; k *= 2)
         if (only == 0 || k == 2)
             line(&b, only ? only : k);
+    spry_operator_free(b.stencil);
     spry_matrix_free(b.A);
     spry_context_free(b.ctx);
     return 0;

@@ -85,7 +85,7 @@ typedef enum progress_phase {
     PHASE_FINISH
 } progress_phase;
 typedef struct progress {
-    bool shown, drawn, begun;
+    bool shown, begun;
     bool json, untold;  /* objects are told; the last state was not, as it came too soon */
     double start, last; /* seconds */
     double target;      /* log10 of the residual asked for */
@@ -99,13 +99,16 @@ typedef struct progress {
     } first; /* that was heard of */
     /* What is told. */
     progress_phase phase;
+    double since;  /* when it began */
+    char note[64]; /* what it is called on a terminal; "": nothing is shown */
     int64_t iteration;
     double residual, rate, left; /* NaN: not known */
     char method[32], precon[32];
 } progress;
 void progress_start(progress *p, bool quiet, double tol);
 void progress_start_as(progress *p, int how, bool quiet, double tol);
-/* A phase begins, and what it is called on a terminal. */
+/* A phase begins, and what it is called on a terminal. From here to progress_clear() a clock tells
+ * every second that it goes on, where nothing else does. */
 void progress_note(progress *p, progress_phase phase, const char *text);
 /* What solves, for the objects that follow. */
 void progress_names(progress *p, const char *method, const char *precon);
@@ -114,6 +117,9 @@ void progress_step(progress *p, int64_t iteration, double residual);
 void progress_part(progress *p, double part, const char *text);
 /* The line goes; what was not told is. */
 void progress_clear(progress *p);
+/* The line makes room for a message, which is written with the clock at rest. */
+void progress_hide(void);
+void progress_show(void);
 /* The last object: where it came to, after so many iterations (0: there were none). */
 void progress_finish(progress *p, int64_t iteration, double residual);
 

@@ -4,12 +4,59 @@
 #include <math.h>
 #include <string.h>
 
+/* Bytes by part, as ranks tell them to each other. */
+enum { A_PART, FORMAT, VECTORS, PRECON, WORK, MEMORY, DEVICE, PARTS };
+
+static int64_t *part_of(spry_plan *p, int k)
+{
+    int64_t *const all[PARTS] = {&p->matrix_bytes, &p->format_bytes, &p->vector_bytes,
+                                 &p->precon_bytes, &p->work_bytes,   &p->memory_bytes,
+                                 &p->device_bytes};
+    return all[k];
+}
+
+static int64_t part_on(const solve_job *job, int rank, int k)
+{
+    const double *all = spry_vector_data(job->parts);
+    return (int64_t)all[rank * PARTS + k];
+}
+
+/* What all ranks have of a part. */
+static int64_t sum_of(const solve_job *job, int k)
+{
+    int64_t sum = 0;
+    for (int r = 0; r < spry_context_ranks(job->ctx); r++)
+        sum += part_on(job, r, k);
+    return sum;
+}
+
+/* On ranks each knows its own bytes: all are told, and the plan has the most of each part. */
+static spry_status share_parts(solve_job *job)
+{
+    double mine[PARTS];
+    spry_vector *here = NULL;
+    for (int k = 0; k < PARTS; k++)
+        mine[k] = (double)*part_of(&job->plan, k);
+    spry_status status = spry_context_agree(
+        job->ctx, spry_vector_new(job->ctx, SPRY_TYPE_D, PARTS, mine, SPRY_OWN_COPY, &here));
+    if (status == SPRY_STATUS_OK)
+        status = spry_vector_collect(here, &job->parts);
+    for (int r = 0; status == SPRY_STATUS_OK && r < spry_context_ranks(job->ctx); r++)
+        for (int k = 0; k < PARTS; k++)
+            if (part_on(job, r, k) > *part_of(&job->plan, k))
+                *part_of(&job->plan, k) = part_on(job, r, k);
+    spry_vector_free(here);
+    return status;
+}
+
 int solve_plan(solve_job *job)
 {
     progress_note(&job->line, PHASE_CHECK, "planning");
     spry_status status = spry_solver_set_matrix(job->solver, job->A);
     if (status == SPRY_STATUS_OK)
         status = spry_solver_plan(job->solver, job->count, &job->plan);
+    if (status == SPRY_STATUS_OK && spry_context_ranks(job->ctx) > 1)
+        status = share_parts(job);
     progress_clear(&job->line);
     job->planned = status == SPRY_STATUS_OK;
     return job->planned ? EXIT_DONE : cli_failed(job->ctx, status);
@@ -28,26 +75,42 @@ static void print_lines(const char *head, const char *lines, FILE *out)
     }
 }
 
-static void print_part(const char *name, int64_t bytes, FILE *out)
+static void print_part(const solve_job *job, int k, const char *name, FILE *out)
 {
-    if (bytes > 0)
-        fprintf(out, ", %s %s", text_bytes((double)bytes), name);
+    spry_plan p = job->plan;
+    if (k != A_PART && *part_of(&p, k) == 0)
+        return;
+    fprintf(out, "%s%s %s", k == A_PART ? "" : ", ", text_bytes((double)*part_of(&p, k)), name);
+    if (job->parts)
+        fprintf(out, " (%s on all)", text_bytes((double)sum_of(job, k)));
 }
 
-static void print_memory(const spry_plan *p, FILE *out)
+static void print_memory(const solve_job *job, FILE *out)
 {
-    fprintf(out, "memory     %s at most%s", text_bytes((double)p->memory_bytes),
-            p->memory_known ? "" : ", and what the preconditioner takes, which is not known");
+    const spry_plan *p = &job->plan;
+    fprintf(out, "memory     %s at most", text_bytes((double)p->memory_bytes));
+    if (job->parts)
+        fprintf(out, " on one of %d ranks, %s on all", spry_context_ranks(job->ctx),
+                text_bytes((double)sum_of(job, MEMORY)));
+    if (!p->memory_known)
+        fputs(", and what the preconditioner takes, which is not known", out);
     if (p->memory_limit > 0)
         fprintf(out, " of %s that are allowed", text_bytes((double)p->memory_limit));
-    fprintf(out, "\nof it      %s A", text_bytes((double)p->matrix_bytes));
-    print_part("its storage format", p->format_bytes, out);
-    print_part("vectors", p->vector_bytes, out);
-    print_part("preconditioner", p->precon_bytes, out);
-    print_part("while that is made", p->work_bytes, out);
+    fputs("\nof it      ", out);
+    print_part(job, A_PART, "A", out);
+    print_part(job, FORMAT, "its storage format", out);
+    print_part(job, VECTORS, "vectors", out);
+    print_part(job, PRECON, "preconditioner", out);
+    print_part(job, WORK, "while that is made", out);
     fputc('\n', out);
-    if (p->device_bytes > 0)
-        fprintf(out, "on device  %s\n", text_bytes((double)p->device_bytes));
+    if (p->device_bytes > 0) {
+        fputs("on device  ", out);
+        fprintf(out, "%s", text_bytes((double)p->device_bytes));
+        if (job->parts)
+            fprintf(out, " at most on one rank, %s on all",
+                    text_bytes((double)sum_of(job, DEVICE)));
+        fputc('\n', out);
+    }
 }
 
 static void print_seconds(const solve_job *job, FILE *out)
@@ -74,7 +137,7 @@ void solve_plan_print(const solve_job *job, FILE *out)
     fprintf(out, "method     %s\nprecon     %s\n", p->method, p->precon);
     fprintf(out, "on         %s, format %s, rows and columns %s%s\n", p->device, p->format,
             strcmp(p->order, "as given") == 0 ? "" : "in the order ", p->order);
-    print_memory(p, out);
+    print_memory(job, out);
     print_seconds(job, out);
     print_lines("refused", p->refused, out);
     print_lines("else", p->next, out);
@@ -84,28 +147,38 @@ void solve_plan_print(const solve_job *job, FILE *out)
 /* --- for programs --------------------------------------------------------------------------------
  */
 
+static const char *const part_names[PARTS] = {"matrix_bytes", "format_bytes", "vector_bytes",
+                                              "precon_bytes", "work_bytes",   "memory_bytes",
+                                              "device_bytes"};
+
+static void json_ranks(json *j, const solve_job *job)
+{
+    if (!job->parts)
+        return;
+    json_open(j, "ranks", '[');
+    for (int r = 0; r < spry_context_ranks(job->ctx); r++) {
+        json_open(j, NULL, '{');
+        for (int k = 0; k < PARTS; k++)
+            json_int(j, part_names[k], part_on(job, r, k));
+        json_close(j, '}');
+    }
+    json_close(j, ']');
+}
+
 void solve_plan_json(json *j, const char *key, const solve_job *job)
 {
     const spry_plan *p = &job->plan;
+    spry_plan most = *p;
     json_open(j, key, '{');
     json_text(j, "file", job->arguments->operands[0]);
     json_text(j, "method", p->method);
     json_text(j, "precon", p->precon);
     json_text(j, "format", p->format);
     json_text(j, "order", p->order);
-    json_text(j, "device", p->device);
-    json_text(j, "type", spry_type_name(p->type));
-    json_int(j, "rows", p->rows);
-    json_int(j, "cols", p->cols);
-    json_int(j, "nnz", p->nnz);
+    solve_json_system(j, p->device, p->type, p->rows, p->cols, p->nnz);
     json_int(j, "systems", job->count);
-    json_int(j, "matrix_bytes", p->matrix_bytes);
-    json_int(j, "format_bytes", p->format_bytes);
-    json_int(j, "vector_bytes", p->vector_bytes);
-    json_int(j, "precon_bytes", p->precon_bytes);
-    json_int(j, "work_bytes", p->work_bytes);
-    json_int(j, "memory_bytes", p->memory_bytes);
-    json_int(j, "device_bytes", p->device_bytes);
+    for (int k = 0; k < PARTS; k++)
+        json_int(j, part_names[k], *part_of(&most, k));
     json_int(j, "memory_limit", p->memory_limit);
     json_bool(j, "memory_known", p->memory_known);
     json_real(j, "read_seconds", job->read_seconds);
@@ -123,64 +196,22 @@ void solve_plan_json(json *j, const char *key, const solve_job *job)
     json_open(j, "next", '[');
     json_lines(j, p->next);
     json_close(j, ']');
+    json_ranks(j, job);
     json_close(j, '}');
 }
 
-static void write_json(FILE *out, const void *data)
+void solve_plan_write(FILE *out, const void *job)
 {
     json j = {.out = out};
-    solve_plan_json(&j, NULL, data);
+    solve_plan_json(&j, NULL, job);
 }
 
 /* --- the command ---------------------------------------------------------------------------------
  */
 
-static int check_output(const solve_job *job)
-{
-    const solve_options *o = job->options;
-    for (int k = 0; k < job->arguments->count; k++)
-        if (file_is_same(o->json, job->arguments->operands[k]))
-            return cli_fail(EXIT_INPUT, "%s: the JSON would replace a part of the system", o->json);
-    return file_check_text(job->ctx, o->json);
-}
-
-static int plan(solve_job *job)
-{
-    const solve_options *o = job->options;
-    int exit_status = check_output(job);
-    if (exit_status == EXIT_DONE)
-        exit_status = solve_make_solver(job);
-    if (exit_status != EXIT_DONE)
-        return exit_status;
-    signals_watch(job->ctx);
-    progress_start_as(&job->line, o->progress, false, 0);
-    progress_note(&job->line, PHASE_READ, "reading the system");
-    exit_status = solve_read(job);
-    if (exit_status == EXIT_DONE)
-        exit_status = solve_plan(job);
-    progress_clear(&job->line);
-    signals_unwatch();
-    if (exit_status == EXIT_DONE && !(o->json && file_is_stdout(o->json)))
-        solve_plan_print(job, stdout);
-    if (exit_status == EXIT_DONE && o->json)
-        exit_status = file_write_text(job->ctx, o->json, write_json, job);
-    progress_finish(&job->line, 0, NAN);
-    return exit_status;
-}
-
 static int run(spry_context *ctx, const cli_arguments *arguments)
 {
-    solve_job job = {.ctx = ctx,
-                     .arguments = arguments,
-                     .options = arguments->fields[0],
-                     .plan = SPRY_PLAN_INIT};
-    const int exit_status = plan(&job);
-    spry_plan_clear(ctx, &job.plan);
-    spry_solver_free(job.solver);
-    spry_vector_free(job.x);
-    spry_vector_free(job.b);
-    spry_matrix_free(job.A);
-    return exit_status;
+    return solve_run(ctx, arguments, true);
 }
 
 const cli_command command_plan = {
@@ -192,16 +223,15 @@ const cli_command command_plan = {
         "storage format, method, preconditioner, and what comes next where these fail. Then it "
         "forecasts the memory by parts and the seconds of set-up and iterations, with a range: "
         "sparse factors from their analysis, which is made, iterations from a dozen products or "
-        "from rules of thumb (docs/plan.md). What cannot fit is refused, "
-        "with what to do about it.\n"
+        "from rules of thumb (docs/plan.md). What the solve would refuse is refused, with the same "
+        "words, and what cannot fit, with what to do about it. On ranks it tells the bytes of the "
+        "one that has most and of all.\n"
         "Exit status: 0 it fits, 2 bad usage or input, 3 nothing that would be tried is forecast "
-        "to "
-        "fit into the memory that is allowed.",
+        "to fit into the memory that is allowed.",
     .groups =
         (const cli_group[]){
             {"Options", solve_own_options,
-             "output guess resume checkpoint checkpoint_every report plan out_of_core "
-             "mpi shares split quiet"},
+             "output resume checkpoint checkpoint_every report plan out_of_core split quiet"},
             {"Solver", spry_solver_options, "format memory"},
             {"Reading", spry_read_options, "expand"},
             {"Machine", spry_context_options, NULL},
@@ -212,9 +242,11 @@ const cli_command command_plan = {
             {"spry plan A.mtx --precon direct --memory-limit 8G",
              "Whether factors fit into 8 GB: exit status 3 where they do not."},
             {"spry plan A.mtx b.mtx --json", "For a program."},
+            {"mpirun -n 4 spry plan A.mtx", "Of a solve on four ranks."},
             {"spry solve A.mtx --plan", "The plan, and then the solve, which goes on from it."},
             {0}},
     .least = 1,
     .most = 2,
+    .ranks = true,
     .run = run,
 };

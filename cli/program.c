@@ -22,9 +22,11 @@ int cli_fail(int exit_status, const char *format, ...)
     va_end(arguments);
     if (ranks_silent())
         return exit_status;
+    progress_hide();
     fputs("spry: ", stderr);
     text_put(stderr, cli_spell(text));
     fputc('\n', stderr);
+    progress_show();
     return exit_status;
 }
 
@@ -80,9 +82,11 @@ void cli_log(void *data, spry_log_level level, const char *text)
     (void)data;
     if (ranks_silent())
         return;
+    progress_hide();
     fprintf(stderr, "spry: %s", names[level]);
     text_put(stderr, cli_spell(text));
     fputc('\n', stderr);
+    progress_show();
 }
 
 /* Runs a command with a context of the options given; SPRY_FAIL_ALLOC=n lets tests see the nth

@@ -1,7 +1,10 @@
 /* What goes on: on the standard error, as a line on a terminal, or as objects of JSON. */
 #include "output.h"
 
+#include <errno.h>
 #include <math.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -9,6 +12,16 @@
 
 /* Seconds between two drawings, and between two objects. */
 static const double drawing = 0.1, telling = 0.05;
+
+/* The clock: a thread of the one line that a program has. What it reads and writes is under the
+ * lock, which whoever changes the line takes. */
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t end;
+    pthread_t thread;
+    progress *line; /* NULL: it does not go */
+    bool drawn;     /* there is a line on the terminal */
+} ticks = {.lock = PTHREAD_MUTEX_INITIALIZER, .end = PTHREAD_COND_INITIALIZER};
 
 void progress_start_as(progress *p, int how, bool quiet, double tol)
 {
@@ -26,7 +39,7 @@ void progress_start(progress *p, bool quiet, double tol)
 }
 
 /* Draws over the last line, cut to the terminal's width so that it stays one line. */
-static void draw(progress *p, const char *text)
+static void draw(const char *text)
 {
     struct winsize size = {0};
     int width = 79;
@@ -34,7 +47,7 @@ static void draw(progress *p, const char *text)
         width = size.ws_col - 1;
     fprintf(stderr, "\r%.*s\033[K", width, text);
     fflush(stderr);
-    p->drawn = true;
+    ticks.drawn = true;
 }
 
 /* The state as an object, written at once: others write there, too. Without memory it is not. */
@@ -64,23 +77,94 @@ static void tell(progress *p)
     free(text);
 }
 
+static void draw_step(progress *p, double now);
+
+/* What is at work, once more, with the seconds it has taken. */
+static void tick(progress *p)
+{
+    char text[128];
+    const double now = cli_clock();
+    if (now - p->last < 0.9)
+        return;
+    if (p->json) {
+        tell(p);
+    } else if (p->phase == PHASE_ITERATE) {
+        p->left = fmax(p->left - (now - p->last), 0); /* NAN stays */
+        draw_step(p, now);
+    } else {
+        snprintf(text, sizeof text, "%s  %.0f s", p->note, now - p->since);
+        draw(text);
+        p->last = now;
+    }
+}
+
+static void *run_ticks(void *data)
+{
+    progress *p = data;
+    pthread_mutex_lock(&ticks.lock);
+    while (ticks.line == p) {
+        struct timespec until;
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_sec++;
+        if (pthread_cond_timedwait(&ticks.end, &ticks.lock, &until) == ETIMEDOUT && ticks.line == p)
+            tick(p);
+    }
+    pthread_mutex_unlock(&ticks.lock);
+    return NULL;
+}
+
+/* Without a thread for it the line stands still in between. */
+static void start_ticks(progress *p)
+{
+    sigset_t everything, before;
+    if (ticks.line)
+        return;
+    ticks.line = p;
+    sigfillset(&everything); /* signals are for who works */
+    pthread_sigmask(SIG_SETMASK, &everything, &before);
+    if (pthread_create(&ticks.thread, NULL, run_ticks, p) != 0)
+        ticks.line = NULL;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+static void stop_ticks(const progress *p)
+{
+    pthread_mutex_lock(&ticks.lock);
+    const bool goes = ticks.line == p;
+    if (goes) {
+        ticks.line = NULL;
+        pthread_cond_signal(&ticks.end);
+    }
+    pthread_mutex_unlock(&ticks.lock);
+    if (goes)
+        pthread_join(ticks.thread, NULL);
+}
+
 void progress_note(progress *p, progress_phase phase, const char *text)
 {
-    if (p->shown)
-        draw(p, text);
-    if (!p->json)
+    if (!p->shown && !p->json)
         return;
-    if (p->untold)
+    pthread_mutex_lock(&ticks.lock);
+    if (p->json && p->untold)
         tell(p);
     p->phase = phase;
     p->left = NAN;
-    tell(p);
+    p->since = cli_clock();
+    snprintf(p->note, sizeof p->note, "%s", text);
+    if (p->json)
+        tell(p);
+    else
+        draw(text);
+    start_ticks(p);
+    pthread_mutex_unlock(&ticks.lock);
 }
 
 void progress_names(progress *p, const char *method, const char *precon)
 {
+    pthread_mutex_lock(&ticks.lock);
     snprintf(p->method, sizeof p->method, "%s", method);
     snprintf(p->precon, sizeof p->precon, "%s", precon);
+    pthread_mutex_unlock(&ticks.lock);
 }
 
 /* The rate over the last half, and the seconds that are left if the residual keeps falling so. */
@@ -104,15 +188,13 @@ static void draw_step(progress *p, double now)
         snprintf(left, sizeof left, ", about %s to go", text_seconds(p->left));
     snprintf(text, sizeof text, "iteration %s  residual %.2e  %s%s%s", text_count(p->iteration),
              p->residual, rate, text_seconds(now - p->start), left);
-    draw(p, text);
+    draw(text);
     p->last = now;
 }
 
-void progress_step(progress *p, int64_t iteration, double residual)
+static void step(progress *p, int64_t iteration, double residual)
 {
     const double level = residual > 0 ? log10(residual) : p->target;
-    if (!p->shown && !p->json)
-        return;
     const double now = cli_clock();
     if (!p->begun || iteration < p->recent.iteration) { /* the next attempt may count anew */
         p->begun = true;
@@ -137,6 +219,15 @@ void progress_step(progress *p, int64_t iteration, double residual)
         draw_step(p, now);
 }
 
+void progress_step(progress *p, int64_t iteration, double residual)
+{
+    if (!p->shown && !p->json)
+        return;
+    pthread_mutex_lock(&ticks.lock);
+    step(p, iteration, residual);
+    pthread_mutex_unlock(&ticks.lock);
+}
+
 void progress_part(progress *p, double part, const char *text)
 {
     const double now = cli_clock(), spent = now - p->start;
@@ -146,17 +237,36 @@ void progress_part(progress *p, double part, const char *text)
     if (part > 0 && part < 1)
         snprintf(left, sizeof left, ", about %s to go", text_seconds(spent * (1 - part) / part));
     snprintf(line, sizeof line, "%s  %.0f%%  %s%s", text, 100 * part, text_seconds(spent), left);
-    draw(p, line);
+    pthread_mutex_lock(&ticks.lock);
+    draw(line);
     p->last = now;
+    pthread_mutex_unlock(&ticks.lock);
+}
+
+static void erase(void)
+{
+    if (ticks.drawn) {
+        fputs("\r\033[K", stderr);
+        fflush(stderr);
+    }
+    ticks.drawn = false;
+}
+
+void progress_hide(void)
+{
+    pthread_mutex_lock(&ticks.lock);
+    erase();
+}
+
+void progress_show(void)
+{
+    pthread_mutex_unlock(&ticks.lock);
 }
 
 void progress_clear(progress *p)
 {
-    if (p->drawn) {
-        fputs("\r\033[K", stderr);
-        fflush(stderr);
-    }
-    p->drawn = false;
+    stop_ticks(p);
+    erase();
     if (p->json && p->untold)
         tell(p);
 }

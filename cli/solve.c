@@ -32,8 +32,8 @@ static int check_outputs(const solve_job *job)
                                 outputs[i]);
     if (o->report && spry_context_ranks(job->ctx) > 1)
         return cli_fail(EXIT_INPUT, "--report needs all of A in one process: solve without ranks");
-    if (o->plan && (spry_context_ranks(job->ctx) > 1 || o->split[0]))
-        return cli_fail(EXIT_INPUT, "--plan is for solves in one process, without --split");
+    if (o->plan && o->split[0])
+        return cli_fail(EXIT_INPUT, "--plan knows nothing of --split: leave one of them out");
     for (int i = 0; i < 3; i++)
         if (page_check(job->ctx, job->arguments, o->report, outputs[i]) != EXIT_DONE)
             return EXIT_INPUT;
@@ -65,7 +65,7 @@ static spry_status check_method(solve_job *job)
     return status;
 }
 
-int solve_make_solver(solve_job *job)
+static int make_solver(solve_job *job)
 {
     spry_status status = spry_solver_new(job->ctx, &job->solver);
     if (status == SPRY_STATUS_OK)
@@ -178,7 +178,6 @@ static void write_checkpoint(solve_job *job, const spry_vector *x, int64_t itera
     spry_status status = solve_put_checkpoint(job, x, iteration);
     if (status != SPRY_STATUS_OK &&
         status != SPRY_STATUS_INTERRUPTED) { /* the last one follows a stop */
-        progress_clear(&job->line);
         cli_log(NULL, SPRY_LOG_WARNING, spry_message(job->ctx));
     }
     job->last_checkpoint = cli_clock();
@@ -208,7 +207,6 @@ static void log_during_solve(void *data, spry_log_level level, const char *text)
     const size_t used = strlen(job->warnings);
     if (level == SPRY_LOG_WARNING && !job->results) /* later ones are in those */
         snprintf(job->warnings + used, sizeof job->warnings - used, "%s%s", used ? "\n" : "", text);
-    progress_clear(&job->line);
     cli_log(NULL, level, text);
 }
 
@@ -399,59 +397,84 @@ static int report(const solve_job *job)
     return exit_status == EXIT_DONE && o->report ? solve_page(job) : exit_status;
 }
 
+/* The plan, and where that is all, for programs, too. */
 static int tell_plan(solve_job *job)
 {
     const solve_options *o = job->options;
-    const bool taken =
-        (o->output && file_is_stdout(o->output)) || (o->json && file_is_stdout(o->json));
+    const bool recorded = o->json && file_is_stdout(o->json);
+    const bool taken = recorded || (o->output && file_is_stdout(o->output));
     const int exit_status = solve_plan(job);
-    if (exit_status == EXIT_DONE && !o->quiet)
+    if (exit_status != EXIT_DONE || ranks_silent())
+        return exit_status;
+    if (!o->quiet && !(recorded && job->plan_only))
         solve_plan_print(job, taken ? stderr : stdout);
+    if (job->plan_only)
+        return o->json ? file_write_text(job->ctx, o->json, solve_plan_write, job) : EXIT_DONE;
     progress_note(&job->line, PHASE_SETUP, "setting up");
-    return exit_status;
+    return EXIT_DONE;
 }
 
-static int solve(solve_job *job)
+/* What cannot be done is refused before the system is read. */
+static int begin(solve_job *job)
 {
     const double *tol = cli_field(job->arguments, spry_solver_options, "tol");
-    driver_start start;
     int exit_status = check_outputs(job);
     if (exit_status == EXIT_DONE)
         exit_status = solve_file_check(job);
     if (exit_status == EXIT_DONE)
-        exit_status = solve_make_solver(job);
+        exit_status = make_solver(job);
     exit_status = ranks_agree(job->ctx, exit_status);
     if (exit_status != EXIT_DONE)
         return exit_status;
     signals_watch(job->ctx);
     progress_start_as(&job->line, job->options->progress, job->options->quiet || ranks_silent(),
                       tol ? *tol : 0);
+    return EXIT_DONE;
+}
+
+/* The system, with the first guess, where it is solved. */
+static int read_all(solve_job *job)
+{
     progress_note(&job->line, PHASE_READ, "reading the system");
-    driver_begin(job, &start);
-    exit_status = solve_read_parts(job);
+    int exit_status = solve_read_parts(job);
     if (exit_status == EXIT_DONE && !job->dealt)
         exit_status = ranks_agree(job->ctx, solve_read(job));
-    driver_wait(&start);
     if (exit_status == EXIT_DONE)
         exit_status = solve_spread(job);
     if (exit_status == EXIT_DONE) {
         const spry_status resumed = solve_resume(job);
         exit_status = resumed == SPRY_STATUS_OK ? EXIT_DONE : cli_failed(job->ctx, resumed);
     }
+    return exit_status;
+}
+
+static int solve(solve_job *job)
+{
+    driver_start start;
+    int exit_status = begin(job);
+    if (exit_status != EXIT_DONE)
+        return exit_status;
+    driver_begin(job, &start);
+    exit_status = read_all(job);
+    driver_wait(&start);
     if (exit_status == EXIT_DONE) {
-        progress_note(&job->line, PHASE_SETUP, "measuring the memory, setting up");
-        measure_bandwidth(job);
+        if (!job->plan_only) {
+            progress_note(&job->line, PHASE_SETUP, "measuring the memory, setting up");
+            measure_bandwidth(job);
+        }
         spry_context_free(start.ctx); /* the device is open by now */
         start.ctx = NULL;
-        exit_status = job->options->plan ? tell_plan(job) : EXIT_DONE;
+        exit_status = job->options->plan || job->plan_only ? tell_plan(job) : EXIT_DONE;
     }
-    if (exit_status == EXIT_DONE) {
+    if (exit_status == EXIT_DONE && !job->plan_only) {
         exit_status = iterate(job);
         if (exit_status == EXIT_DONE && !job->refused && is_told(job))
             compare_bandwidth(job);
     }
     spry_context_free(start.ctx);
     progress_clear(&job->line);
+    if (job->plan_only)
+        return ranks_agree(job->ctx, exit_status);
     if (exit_status == EXIT_STOPPED && !job->results) {
         note_unread(job);
         exit_status = EXIT_DONE;
@@ -484,11 +507,12 @@ static void finish_progress(solve_job *job)
     progress_finish(&job->line, r ? r->iterations : 0, r ? r->true_residual : NAN);
 }
 
-static int run(spry_context *ctx, const cli_arguments *arguments)
+int solve_run(spry_context *ctx, const cli_arguments *arguments, bool plan_only)
 {
     solve_job job = {.ctx = ctx,
                      .arguments = arguments,
                      .options = arguments->fields[0],
+                     .plan_only = plan_only,
                      .found = SPRY_DIAGNOSIS_INIT,
                      .plan = SPRY_PLAN_INIT};
     spry_context_set_log(ctx, log_during_solve, &job);
@@ -506,8 +530,14 @@ static int run(spry_context *ctx, const cli_arguments *arguments)
     spry_vector_free(job.x);
     spry_vector_free(job.b);
     spry_matrix_free(job.A);
+    spry_vector_free(job.parts);
     spry_context_set_log(ctx, cli_log, NULL);
     return exit_status;
+}
+
+static int run(spry_context *ctx, const cli_arguments *arguments)
+{
+    return solve_run(ctx, arguments, false);
 }
 
 const cli_command command_solve = {

@@ -65,8 +65,9 @@ typedef struct solve_job {
     int64_t resumed;        /* iterations before the checkpoint that was gone on from */
     bool x_written;         /* to the file that -o names */
     progress line;
-    bool planned;
+    bool planned, plan_only;
     spry_plan plan;
+    spry_vector *parts;       /* of the plan on ranks: bytes of each */
     char warnings[CLI_WORDS]; /* of reading, one per line */
     double last_checkpoint;   /* when, in seconds */
     int64_t cache_bytes;      /* that hold all of A; 0: A is larger, or the cache is unknown */
@@ -81,13 +82,19 @@ typedef struct solve_job {
     int found_in;         /* the system they are about: the first that failed */
 } solve_job;
 
-/* Own options, which `plan` has some of; the solver with all that was said. */
+/* Own options, which `plan` has some of; the course of both, which ends with the plan or without.
+ */
 spry_option_list solve_own_options(void);
-int solve_make_solver(solve_job *job);
-/* plan.c: makes job->plan of what was read; prints it; as an object. */
+int solve_run(spry_context *ctx, const cli_arguments *arguments, bool plan_only);
+/* plan.c: makes job->plan of what was read; prints it; as an object, and that alone (for
+ * file_write_text). */
 int solve_plan(solve_job *job);
 void solve_plan_print(const solve_job *job, FILE *out);
 void solve_plan_json(json *j, const char *key, const solve_job *job);
+void solve_plan_write(FILE *out, const void *job);
+/* solve_report.c: what A is, in the record and in the plan. */
+void solve_json_system(json *j, const char *device, spry_type type, int64_t rows, int64_t cols,
+                       int64_t nnz);
 /* On ranks (solve_ranks.c), without them nothing: each keeps its rows of the system that all have
  * read; x as a whole, on all of them; the record of what each has done. */
 int solve_spread(solve_job *job);

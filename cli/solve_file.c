@@ -55,7 +55,7 @@ int solve_file_check(const solve_job *job)
 spry_status solve_file_open(solve_job *job)
 {
     char options[64];
-    snprintf(options, sizeof options, "schedule=plain memory=%lld",
+    snprintf(options, sizeof options, "k=%d memory=%lld", SPRY_POWERS_MOST,
              (long long)job->options->out_of_core);
     const spry_status status =
         spry_powers_open(job->ctx, job->arguments->operands[0], options, &job->file);

@@ -240,6 +240,16 @@ void solve_findings(const solve_job *job, FILE *out)
         findings_print(out, &job->found, FINDINGS_SHOWN);
 }
 
+void solve_json_system(json *j, const char *device, spry_type type, int64_t rows, int64_t cols,
+                       int64_t nnz)
+{
+    json_text(j, "device", device);
+    json_text(j, "type", spry_type_name(type));
+    json_int(j, "rows", rows);
+    json_int(j, "cols", cols);
+    json_int(j, "nnz", nnz);
+}
+
 /* `found` is NULL where the doctor was not asked about it: there is nothing to ask where it was
  * solved. */
 static void json_result(json *j, const solve_job *job, int k, const spry_diagnosis *found)
@@ -257,11 +267,7 @@ static void json_result(json *j, const solve_job *job, int k, const spry_diagnos
     json_text(j, "method", r->method);
     json_text(j, "precon", r->precon);
     json_text(j, "format", r->format);
-    json_text(j, "device", r->device);
-    json_text(j, "type", spry_type_name(r->type));
-    json_int(j, "rows", r->rows);
-    json_int(j, "cols", r->cols);
-    json_int(j, "nnz", r->nnz);
+    solve_json_system(j, r->device, r->type, r->rows, r->cols, r->nnz);
     json_real(j, "read_seconds", r->read_seconds);
     json_real(j, "setup_seconds", r->setup_seconds);
     json_real(j, "solve_seconds", r->solve_seconds);

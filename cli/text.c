@@ -9,8 +9,8 @@ enum { TEXTS = 8, TEXT_SIZE = 48, NAMES = 4, NAME_SIZE = 4096, ESCAPE = 4 };
 /* Texts in turn, so that several can stand in one printf. */
 static char *next_text(void)
 {
-    static char texts[TEXTS][TEXT_SIZE];
-    static int turn;
+    static _Thread_local char texts[TEXTS][TEXT_SIZE];
+    static _Thread_local int turn;
     turn = (turn + 1) % TEXTS;
     return texts[turn];
 }
@@ -105,7 +105,7 @@ static size_t copy_character(const unsigned char **p, bool lines, char *out)
 const char *text_name(const char *name)
 {
     static char names[NAMES][NAME_SIZE];
-    static int turn;
+    static _Thread_local int turn;
     turn = (turn + 1) % NAMES;
     char *out = names[turn];
     size_t used = 0;

@@ -11,6 +11,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 /* --- making --------------------------------------------------------------------------------------
  */
@@ -60,6 +61,11 @@ done:
     return status;
 }
 
+static spry_type type_of_solves(const odt_model *m)
+{
+    return strcmp(m->setup.type, "c") == 0 ? SPRY_TYPE_C : SPRY_TYPE_Z;
+}
+
 static spry_status make_wave(odt_model *m)
 {
     char options[160];
@@ -69,10 +75,8 @@ static spry_status make_wave(odt_model *m)
              s->tol, (long long)s->most_iterations, (long long)s->layer, s->type, s->device);
     ODT_GO(spry_vector_fill(m->medium, (spry_scalar){m->kb2, 0}));
     ODT_GO(spry_wave_new(m->grid, m->medium, options, &m->wave));
-    if (strcmp(s->type, "c") == 0) {
-        ODT_GO(new_vector(m, SPRY_TYPE_C, &m->cu));
-        ODT_GO(new_vector(m, SPRY_TYPE_C, &m->cv));
-    }
+    for (int i = 0; i < s->views; i++)
+        ODT_GO(new_vector(m, type_of_solves(m), &m->source[i]));
 done:
     return status;
 }
@@ -85,14 +89,18 @@ spry_status odt_model_make(spry_context *ctx, const odt_setup *setup, odt_model 
     m->view = odt_alloc(ctx, setup->views, sizeof *m->view);
     m->light = odt_alloc(ctx, setup->views, sizeof *m->light);
     m->total = odt_alloc(ctx, setup->views, sizeof *m->total);
-    if (!m->view || !m->light || !m->total)
+    m->back = odt_alloc(ctx, setup->views, sizeof *m->back);
+    m->source = odt_alloc(ctx, setup->views, sizeof *m->source);
+    if (!m->view || !m->light || !m->total || !m->back || !m->source)
         return SPRY_STATUS_NO_MEMORY;
     if (strcmp(setup->device, "cpu") != 0) {
         ODT_GO(spry_device_open(ctx, setup->device, &m->device));
         ODT_GO(spry_kernel_new(m->device, odt_sphere_text, "sphere_send", "type=z", &m->send));
+        ODT_GO(spry_kernel_new(m->device, odt_sphere_text, "sphere_add", "type=z", &m->add));
+        ODT_GO(spry_kernel_new(m->device, odt_sphere_text, "medium_make", "type=z", &m->make));
     }
     ODT_GO(make_grid(m));
-    ODT_GO(spry_vector_new(ctx, SPRY_TYPE_D, n, NULL, SPRY_OWN_COPY, &m->medium));
+    ODT_GO(new_vector(m, SPRY_TYPE_D, &m->medium));
     ODT_GO(spry_vector_new(ctx, SPRY_TYPE_Z, n, NULL, SPRY_OWN_COPY, &m->here));
     ODT_GO(new_vector(m, SPRY_TYPE_Z, &m->f));
     ODT_GO(new_vector(m, SPRY_TYPE_Z, &m->u));
@@ -112,20 +120,25 @@ void odt_model_free(odt_model *m)
             odt_view_free(&m->view[i]);
         if (m->light)
             odt_waves_free(&m->light[i]);
-        if (m->total)
-            spry_vector_free(m->total[i]);
+        spry_vector **const lists[] = {m->total, m->back, m->source};
+        for (int k = 0; k < 3; k++)
+            if (lists[k])
+                spry_vector_free(lists[k][i]);
     }
-    spry_vector *const vectors[] = {m->medium, m->here, m->f,  m->u, m->v,
-                                    m->x,      m->sum,  m->cu, m->cv};
+    spry_vector *const vectors[] = {m->medium, m->here, m->f, m->u, m->v, m->x, m->sum};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
         spry_vector_free(vectors[i]);
     spry_kernel_free(m->send);
+    spry_kernel_free(m->add);
+    spry_kernel_free(m->make);
     spry_wave_free(m->wave);
     spry_grid_free(m->grid);
     if (m->ctx) {
         spry_free(m->ctx, m->view);
         spry_free(m->ctx, m->light);
         spry_free(m->ctx, (void *)m->total);
+        spry_free(m->ctx, (void *)m->back);
+        spry_free(m->ctx, (void *)m->source);
     }
     *m = (odt_model){0};
 }
@@ -185,97 +198,204 @@ static void add_contrast(void *data, int64_t in_volume, int64_t in_part, double 
     ((double *)data)[in_volume] += contrast;
 }
 
+/* A kernel of spheres, with the voxels of a part; what it reads and writes was set. */
+static spry_status launch_sphere(odt_model *m, spry_kernel *kernel, const odt_particle *p,
+                                 const odt_part *part, double strength)
+{
+    static const char *const middles[] = {"middle_x", "middle_y", "middle_z"};
+    const odt_box *b = &m->setup.box;
+    const int64_t n = part->n[0] * part->n[1] * part->n[2];
+    const odt_argument numbers[] = {{"nx", b->n[0]},
+                                    {"ny", b->n[1]},
+                                    {"first_x", part->begin[0]},
+                                    {"first_y", part->begin[1]},
+                                    {"first_z", part->begin[2]},
+                                    {"part_x", part->n[0]},
+                                    {"part_y", part->n[1]},
+                                    {"part_n", n}};
+    spry_status status = SPRY_STATUS_OK;
+    if (n == 0)
+        return status;
+    ODT_GO(odt_set_ints(kernel, 8, numbers));
+    for (int a = 0; a < 3; a++)
+        ODT_GO(spry_kernel_set_real(kernel, middles[a], odt_number(b, a, p->at[a])));
+    ODT_GO(spry_kernel_set_real(kernel, "radius", 0.5 * p->diameter / b->h));
+    ODT_GO(spry_kernel_set_real(kernel, "strength", strength));
+    ODT_GO(spry_kernel_launch(kernel, 1, &n));
+done:
+    return status;
+}
+
 /* --- fields --------------------------------------------------------------------------------------
  */
 
-/* u = S b, both where the model works. */
-static spry_status solve(odt_model *m, spry_vector *b, spry_vector *u)
+static double now(void)
 {
-    spry_result result = SPRY_RESULT_INIT;
-    const bool other = m->cu != NULL;
-    spry_status status = SPRY_STATUS_OK;
-    if (other)
-        ODT_GO(spry_vector_copy(b, m->cu));
-    ODT_GO(spry_wave_solve(m->wave, other ? m->cu : b, other ? m->cv : u, &result));
-    if (other)
-        ODT_GO(spry_vector_copy(m->cv, u));
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static spry_status check_result(odt_model *m, const spry_result *result)
+{
     m->solves++;
-    m->iterations += result.iterations;
-    m->seconds += result.solve_seconds;
-    if (result.reason == SPRY_REASON_STOPPED) {
+    m->iterations += result->iterations;
+    if (result->reason == SPRY_REASON_STOPPED) {
         spry_context_set_message(m->ctx, "interrupted; with --checkpoint, --resume goes on");
-        status = SPRY_STATUS_INTERRUPTED;
-    } else if (!result.converged) {
+        return SPRY_STATUS_INTERRUPTED;
+    }
+    if (!result->converged) {
         char text[240];
         snprintf(text, sizeof text,
                  "a solve of the wave equation ended with a residual of %.1e where %.1e was asked "
                  "for, after %lld iterations (%s); allow more by --max-iter, or a larger --tol",
-                 result.true_residual, m->setup.tol, (long long)result.iterations,
-                 spry_reason_text(result.reason));
+                 result->true_residual, m->setup.tol, (long long)result->iterations,
+                 spry_reason_text(result->reason));
         spry_context_set_message(m->ctx, text);
-        status = SPRY_STATUS_BAD_INPUT;
+        return SPRY_STATUS_BAD_INPUT;
     }
+    return SPRY_STATUS_OK;
+}
+
+/* What is in the sources becomes S times that, all views side by side. */
+static spry_status solve(odt_model *m)
+{
+    const int views = m->setup.views;
+    const double begun = now();
+    spry_result *results = odt_alloc(m->ctx, views, sizeof *results);
+    spry_status status = SPRY_STATUS_OK;
+    if (!results)
+        return SPRY_STATUS_NO_MEMORY;
+    for (int i = 0; i < views; i++)
+        results[i] = (spry_result)SPRY_RESULT_INIT;
+    ODT_GO(spry_wave_solve_many(m->wave, SPRY_TRANSPOSE_NO, views,
+                                (const spry_vector *const *)m->source, m->source, results));
+    for (int i = 0; i < views; i++)
+        ODT_GO(check_result(m, &results[i]));
+    m->seconds += now() - begun;
 done:
-    spry_result_clear(m->ctx, &result);
+    for (int i = 0; i < views; i++)
+        spry_result_clear(m->ctx, &results[i]);
+    spry_free(m->ctx, results);
     return status;
 }
 
-/* to = b + S f b; b is kept. */
-static spry_status through_medium(odt_model *m, spry_vector *b, spry_vector *to)
+/* What a view's source is to be: a times b. */
+static spry_status put_source(odt_model *m, int view, const spry_vector *a, const spry_vector *b)
 {
+    spry_vector *source = m->source[view];
+    const bool other = type_of_solves(m) != SPRY_TYPE_Z;
+    const spry_status status = spry_vector_multiply(a, b, other ? m->v : source);
+    return status == SPRY_STATUS_OK && other ? spry_vector_copy(m->v, source) : status;
+}
+
+/* What came of it, of type z; in v, where solves have another. */
+static spry_status take_source(odt_model *m, int view, const spry_vector **s)
+{
+    const bool other = type_of_solves(m) != SPRY_TYPE_Z;
+    *s = other ? m->v : m->source[view];
+    return other ? spry_vector_copy(m->source[view], m->v) : SPRY_STATUS_OK;
+}
+
+/* Fields b of all views become b + S f b. */
+static spry_status through_medium(odt_model *m, spry_vector *const *b)
+{
+    const spry_vector *scattered;
     spry_status status = SPRY_STATUS_OK;
     if (m->empty)
-        return spry_vector_copy(b, to);
-    ODT_GO(spry_vector_multiply(m->f, b, m->v));
-    ODT_GO(solve(m, m->v, to));
-    ODT_GO(spry_vector_axpy((spry_scalar){1, 0}, b, to));
+        return status;
+    for (int i = 0; i < m->setup.views; i++)
+        ODT_GO(put_source(m, i, m->f, b[i]));
+    ODT_GO(solve(m));
+    for (int i = 0; i < m->setup.views; i++) {
+        ODT_GO(take_source(m, i, &scattered));
+        ODT_GO(spry_vector_axpy((spry_scalar){1, 0}, scattered, b[i]));
+    }
 done:
     return status;
 }
 
-/* The medium is in place: f, and the whole fields. */
+/* Of the contrast in the place of the medium: that itself, and f. */
+static spry_status make_medium(odt_model *m)
+{
+    const int64_t n = odt_voxels(&m->setup.box);
+    spry_status status = SPRY_STATUS_OK;
+    if (m->device) {
+        ODT_GO(spry_kernel_set_int(m->make, "n", n));
+        ODT_GO(spry_kernel_set_real(m->make, "kb2", m->kb2));
+        ODT_GO(spry_kernel_set_vector(m->make, "medium", m->medium));
+        ODT_GO(spry_kernel_set_vector(m->make, "f", m->f));
+        ODT_GO(spry_kernel_launch(m->make, 1, &n));
+        return status;
+    }
+    double *k2 = spry_vector_data(m->medium);
+    spry_scalar *f = spry_vector_data(m->f);
+    for (int64_t i = 0; i < n; i++) {
+        k2[i] = m->kb2 * (1 + k2[i]);
+        f[i] = (spry_scalar){m->kb2 - k2[i], 0};
+    }
+done:
+    return status;
+}
+
+/* The contrast is in the medium's place: makes that, f, and the whole fields. */
 static spry_status set_medium(odt_model *m)
 {
     static const spry_scalar one = {1, 0};
     spry_status status = SPRY_STATUS_OK;
-    const int64_t n = odt_voxels(&m->setup.box);
-    const double *k2 = spry_vector_data_const(m->medium);
-    spry_scalar *f = spry_vector_data(m->here);
-    m->empty = true;
-    for (int64_t i = 0; i < n; i++) {
-        f[i] = (spry_scalar){m->kb2 - k2[i], 0};
-        m->empty = m->empty && f[i].re == 0;
-    }
-    ODT_GO(spry_vector_copy(m->here, m->f));
+    ODT_GO(make_medium(m));
     ODT_GO(spry_wave_set_medium(m->wave, m->medium));
-    for (int i = 0; i < m->setup.views; i++) {
-        ODT_GO(odt_waves_sum(&m->light[i], &one, m->u));
-        ODT_GO(through_medium(m, m->u, m->total[i]));
-    }
+    for (int i = 0; i < m->setup.views; i++)
+        ODT_GO(odt_waves_sum(&m->light[i], &one, m->total[i]));
+    ODT_GO(through_medium(m, m->total));
 done:
     return status;
 }
 
 spry_status odt_model_set_contrast(odt_model *m, const double *contrast)
 {
-    double *k2 = spry_vector_data(m->medium);
-    for (int64_t i = 0; i < odt_voxels(&m->setup.box); i++)
-        k2[i] = m->kb2 * (1 + contrast[i]);
-    return set_medium(m);
+    const int64_t n = odt_voxels(&m->setup.box);
+    spry_vector *given = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    m->empty = true;
+    for (int64_t i = 0; i < n && m->empty; i++)
+        m->empty = contrast[i] == 0;
+    ODT_GO(spry_vector_new(m->ctx, SPRY_TYPE_D, n, (void *)(uintptr_t)contrast, SPRY_OWN_BORROW,
+                           &given));
+    ODT_GO(spry_vector_copy(given, m->medium));
+    ODT_GO(set_medium(m));
+done:
+    spry_vector_free(given);
+    return status;
+}
+
+void odt_model_contrast(const odt_model *m, const odt_particles *particles, double *contrast)
+{
+    memset(contrast, 0, (size_t)odt_voxels(&m->setup.box) * sizeof *contrast);
+    for (int j = 0; j < particles->count; j++) {
+        const odt_part part = odt_sphere_part(&m->setup.box, &particles->p[j]);
+        visit_sphere(m, &particles->p[j], &part, add_contrast, contrast);
+    }
 }
 
 spry_status odt_model_set_particles(odt_model *m, const odt_particles *particles)
 {
-    double *k2 = spry_vector_data(m->medium);
-    const int64_t n = odt_voxels(&m->setup.box);
-    memset(k2, 0, (size_t)n * sizeof *k2);
-    for (int j = 0; j < particles->count; j++) {
-        const odt_part part = odt_sphere_part(&m->setup.box, &particles->p[j]);
-        visit_sphere(m, &particles->p[j], &part, add_contrast, k2);
+    spry_status status = SPRY_STATUS_OK;
+    m->empty = particles->count == 0;
+    if (m->device) {
+        ODT_GO(spry_vector_fill(m->medium, (spry_scalar){0, 0}));
+        ODT_GO(spry_kernel_set_vector(m->add, "contrast", m->medium));
+        for (int j = 0; j < particles->count; j++) {
+            const odt_particle *p = &particles->p[j];
+            const odt_part part = odt_sphere_part(&m->setup.box, p);
+            ODT_GO(launch_sphere(m, m->add, p, &part, contrast_of(m, p)));
+        }
+    } else {
+        odt_model_contrast(m, particles, spry_vector_data(m->medium));
     }
-    for (int64_t i = 0; i < n; i++)
-        k2[i] = m->kb2 * (1 + k2[i]);
-    return set_medium(m);
+    ODT_GO(set_medium(m));
+done:
+    return status;
 }
 
 /* --- what cameras see ----------------------------------------------------------------------------
@@ -304,45 +424,22 @@ static void send(void *data, int64_t in_volume, int64_t in_part, double contrast
     s->w[in_part] = (spry_scalar){f * s->field[in_volume].re, f * s->field[in_volume].im};
 }
 
-static spry_status send_on_device(odt_model *m, int view, const odt_particle *p,
-                                  const odt_part *part)
-{
-    static const char *const middles[] = {"middle_x", "middle_y", "middle_z"};
-    const odt_box *b = &m->setup.box;
-    const int64_t n = part->n[0] * part->n[1] * part->n[2];
-    const odt_argument numbers[] = {{"nx", b->n[0]},
-                                    {"ny", b->n[1]},
-                                    {"first_x", part->begin[0]},
-                                    {"first_y", part->begin[1]},
-                                    {"first_z", part->begin[2]},
-                                    {"part_x", part->n[0]},
-                                    {"part_y", part->n[1]},
-                                    {"part_n", n}};
-    spry_status status = SPRY_STATUS_OK;
-    ODT_GO(odt_set_ints(m->send, 8, numbers));
-    for (int a = 0; a < 3; a++)
-        ODT_GO(spry_kernel_set_real(m->send, middles[a], odt_number(b, a, p->at[a])));
-    ODT_GO(spry_kernel_set_real(m->send, "radius", 0.5 * p->diameter / b->h));
-    ODT_GO(spry_kernel_set_real(m->send, "strength", -m->kb2 * contrast_of(m, p)));
-    ODT_GO(spry_kernel_set_input(m->send, "field", m->total[view]));
-    ODT_GO(spry_kernel_set_vector(m->send, "w", m->v));
-    ODT_GO(spry_kernel_launch(m->send, 1, &n));
-done:
-    return status;
-}
-
 /* What a particle sends is w = f E on its part of the volume, in v. */
 static spry_status see_particle(odt_model *m, int view, const odt_particle *p, spry_scalar *a)
 {
     const odt_part part = odt_sphere_part(&m->setup.box, p);
     spry_status status = SPRY_STATUS_OK;
     if (m->device) {
-        status = send_on_device(m, view, p, &part);
+        ODT_GO(spry_kernel_set_input(m->send, "field", m->total[view]));
+        ODT_GO(spry_kernel_set_vector(m->send, "w", m->v));
+        ODT_GO(launch_sphere(m, m->send, p, &part, -m->kb2 * contrast_of(m, p)));
     } else {
         sending s = {spry_vector_data_const(m->total[view]), spry_vector_data(m->v), m->kb2};
         visit_sphere(m, p, &part, send, &s);
     }
-    return status == SPRY_STATUS_OK ? read_amplitudes(m, view, &part, m->v, a) : status;
+    ODT_GO(read_amplitudes(m, view, &part, m->v, a));
+done:
+    return status;
 }
 
 spry_status odt_model_see_particles(odt_model *m, int view, const odt_particles *particles,
@@ -367,20 +464,27 @@ spry_status odt_model_see(odt_model *m, int view, spry_scalar *a)
     return status == SPRY_STATUS_OK ? see_source(m, view, m->u, a) : status;
 }
 
-spry_status odt_model_see_change(odt_model *m, int view, const double *change, spry_scalar *a)
+spry_status odt_model_see_change(odt_model *m, const double *change, spry_scalar *const *a)
 {
+    const spry_vector *scattered;
     spry_status status = SPRY_STATUS_OK;
     spry_scalar *df = spry_vector_data(m->here);
     for (int64_t i = 0; i < odt_voxels(&m->setup.box); i++)
         df[i] = (spry_scalar){-m->kb2 * change[i], 0};
-    ODT_GO(spry_vector_copy(m->here, m->u));
-    ODT_GO(spry_vector_multiply(m->u, m->total[view], m->u));
-    if (!m->empty) { /* (1 + f S) df E */
-        ODT_GO(solve(m, m->u, m->v));
-        ODT_GO(spry_vector_multiply(m->f, m->v, m->v));
-        ODT_GO(spry_vector_axpy((spry_scalar){1, 0}, m->v, m->u));
+    ODT_GO(spry_vector_copy(m->here, m->x));
+    for (int i = 0; i < m->setup.views && !m->empty; i++)
+        ODT_GO(put_source(m, i, m->x, m->total[i]));
+    if (!m->empty)
+        ODT_GO(solve(m));
+    for (int i = 0; i < m->setup.views; i++) { /* (1 + f S) df E */
+        ODT_GO(spry_vector_multiply(m->x, m->total[i], m->u));
+        if (!m->empty) {
+            ODT_GO(take_source(m, i, &scattered));
+            ODT_GO(spry_vector_multiply(m->f, scattered, m->v));
+            ODT_GO(spry_vector_axpy((spry_scalar){1, 0}, m->v, m->u));
+        }
+        ODT_GO(see_source(m, i, m->u, a[i]));
     }
-    ODT_GO(see_source(m, view, m->u, a));
 done:
     return status;
 }
@@ -388,14 +492,22 @@ done:
 /* --- the image -----------------------------------------------------------------------------------
  */
 
-spry_status odt_model_back(odt_model *m, int view, const spry_scalar *c)
+spry_status odt_model_back(odt_model *m, const spry_scalar *const *c)
 {
     spry_status status = SPRY_STATUS_OK;
-    ODT_GO(odt_waves_sum(&m->view[view].waves, c, m->u));
-    ODT_GO(through_medium(m, m->u, m->x));
-    ODT_GO(spry_vector_multiply(m->x, m->total[view], m->x));
+    for (int i = 0; i < m->setup.views; i++) {
+        if (!m->back[i])
+            ODT_GO(new_vector(m, SPRY_TYPE_Z, &m->back[i]));
+        ODT_GO(odt_waves_sum(&m->view[i].waves, c[i], m->back[i]));
+    }
+    ODT_GO(through_medium(m, m->back));
 done:
     return status;
+}
+
+spry_status odt_model_show(odt_model *m, int view)
+{
+    return spry_vector_multiply(m->back[view], m->total[view], m->x);
 }
 
 spry_status odt_model_take(odt_model *m, const spry_vector *from, spry_scalar *to)
@@ -414,8 +526,9 @@ spry_status odt_model_image(odt_model *m, const spry_scalar *const *c, spry_scal
 {
     spry_status status = SPRY_STATUS_OK;
     ODT_GO(spry_vector_fill(m->sum, (spry_scalar){0, 0}));
+    ODT_GO(odt_model_back(m, c));
     for (int i = 0; i < m->setup.views; i++) {
-        ODT_GO(odt_model_back(m, i, c[i]));
+        ODT_GO(odt_model_show(m, i));
         ODT_GO(spry_vector_axpy((spry_scalar){1, 0}, m->x, m->sum));
     }
     ODT_GO(odt_model_take(m, m->sum, image));

@@ -38,14 +38,16 @@ typedef struct odt_model {
     spry_wave *wave;
     odt_view *view;
     odt_waves *light;             /* of each view */
-    spry_vector *medium;          /* k^2 on the host, real */
+    spry_vector *medium;          /* k^2, where the model works, real */
     spry_vector *f;               /* kb^2 - k^2, where the model works, type z */
     spry_vector **total;          /* the whole field of each view, where the model works */
+    spry_vector **back;           /* waves of each view that go backwards, at their first use */
+    spry_vector **source;         /* of each view, of the type of solves: b, and then S b */
     spry_vector *u, *v, *x, *sum; /* room there */
-    spry_vector *cu, *cv;         /* the same of the type of solves, where that is another */
     spry_vector *here;            /* room on the host, type z */
-    spry_kernel *send;            /* on a device: what a sphere sends */
-    bool empty;                   /* nothing but fluid: fields are the light itself */
+    /* on a device: what a sphere sends, one more in the medium, k^2 and f of the contrast */
+    spry_kernel *send, *add, *make;
+    bool empty; /* nothing but fluid: fields are the light itself */
     /* what has been done */
     int64_t solves, iterations;
     double seconds;
@@ -58,6 +60,8 @@ void odt_model_free(odt_model *model);
  * the whole fields of all views. */
 spry_status odt_model_set_particles(odt_model *m, const odt_particles *particles);
 spry_status odt_model_set_contrast(odt_model *m, const double *contrast);
+/* The contrast of particles, of all voxels. */
+void odt_model_contrast(const odt_model *m, const odt_particles *particles, double *contrast);
 /* How much of a voxel a sphere fills, for the part of the volume that it is in. */
 odt_part odt_sphere_part(const odt_box *box, const odt_particle *p);
 double odt_sphere_share(const odt_box *box, const odt_particle *p, const int64_t *voxel);
@@ -66,19 +70,21 @@ double odt_sphere_share(const odt_box *box, const odt_particle *p, const int64_t
 spry_status odt_model_see_particles(odt_model *m, int view, const odt_particles *particles,
                                     spry_scalar *a);
 spry_status odt_model_see(odt_model *m, int view, spry_scalar *a);
-/* Amplitudes that a small change of the contrast makes, to first order in it. */
-spry_status odt_model_see_change(odt_model *m, int view, const double *change, spry_scalar *a);
+/* Amplitudes of all views that a small change of the contrast makes, to first order in it. */
+spry_status odt_model_see_change(odt_model *m, const double *change, spry_scalar *const *a);
 
 /*
  * The image of a view, E_i (b_i + S f b_i) with b_i = sum_s c_is exp(-i (k_is, r)), of which the
- * waves go backwards through the medium, in x; and the sum of those of all views. Where c are those
- * of odt_view_back() times factors, its real part is the derivative by f of half of the sum of
- * squares. One solve for each view.
+ * waves go backwards through the medium; and the sum of those of all views. Where c are those of
+ * odt_view_back() times factors, its real part is the derivative by f of half of the sum of
+ * squares. Waves of all views are sent backwards together, one solve for each; then the image of
+ * one comes to x.
  *
  * @param c      for each view
  * @param image  out: on the host, type z
  */
-spry_status odt_model_back(odt_model *m, int view, const spry_scalar *c);
+spry_status odt_model_back(odt_model *m, const spry_scalar *const *c);
+spry_status odt_model_show(odt_model *m, int view);
 spry_status odt_model_image(odt_model *m, const spry_scalar *const *c, spry_scalar *image);
 /* A field where the model works, of type z; and one to the host. */
 spry_status odt_model_vector(const odt_model *m, spry_vector **v);

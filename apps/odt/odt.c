@@ -6,6 +6,7 @@
  */
 #include "odt/odt.h"
 
+#include <math.h>
 #include <string.h>
 
 #define OPTION_OWNER odt_options
@@ -76,6 +77,70 @@ static void take_given(odt_run *r, const cli_arguments *arguments)
     }
 }
 
+/* Whether an option was said, on the command line or in the configuration. */
+static bool is_said(const cli_arguments *arguments, const app_config *config, const char *name)
+{
+    bool said = false;
+    for (int i = 0; i < arguments->given_count; i++)
+        said = said || strcmp(arguments->given[i].option->name, name) == 0;
+    for (int i = 0; config->path && i < config->list.count && i < APP_OPTIONS; i++)
+        said = said || (config->at[i].line > 0 &&
+                        strcmp(spry_options_at(config->list, i)->name, name) == 0);
+    return said;
+}
+
+/* Lengths of files went through units, which round. */
+static bool is_same(double a, double b)
+{
+    return fabs(a - b) <= 1e-9 * fabs(b);
+}
+
+/* Holograms are of what their file says. Where options say something else they are of others: a
+ * mistake that would not be seen. Index and diameter are what is looked for, and free. */
+static spry_status check_said(const odt_run *r, const odt_run *other, const char *path,
+                              const cli_arguments *arguments, const app_config *config)
+{
+    static const char *const names[SETUP_COUNT] = {ODT_SETUP(ODT_SETUP_NAME)};
+    static const char *const kinds[] = {"field", "intensity"};
+    const double *file = r->record.setup, *said = other->record.setup;
+    char text[400] = "";
+    for (int k = 0; k < SETUP_COUNT; k++) {
+        const bool free = k == SETUP_index || k == SETUP_diameter || k == SETUP_kind;
+        const bool chosen = said[k] == 0; /* left to us */
+        if (!free && !chosen && is_said(arguments, config, names[k]) && !is_same(said[k], file[k]))
+            snprintf(text, sizeof text, "%.200s has holograms of %s = %g, options say %g", path,
+                     names[k], file[k], said[k]);
+    }
+    if (is_said(arguments, config, "kind") && said[SETUP_kind] != file[SETUP_kind])
+        snprintf(text, sizeof text, "%.200s has holograms of kind = %s, options say %s", path,
+                 kinds[(int)file[SETUP_kind]], kinds[(int)said[SETUP_kind]]);
+    if (is_said(arguments, config, "size"))
+        for (int k = SETUP_nx; k <= SETUP_nz; k++)
+            if (said[k] != file[k])
+                snprintf(text, sizeof text,
+                         "%.200s has holograms of %g x %g x %g voxels, options say %g x %g x %g",
+                         path, file[SETUP_nx], file[SETUP_ny], file[SETUP_nz], said[SETUP_nx],
+                         said[SETUP_ny], said[SETUP_nz]);
+    if (is_said(arguments, config, "views") && other->record.views != r->record.views)
+        snprintf(text, sizeof text, "%.200s has %d holograms, options say %d views", path,
+                 r->record.views, other->record.views);
+    return text[0] ? odt_fail(r->ctx, text) : SPRY_STATUS_OK;
+}
+
+static spry_status read_file(odt_run *r, const char *path, const cli_arguments *arguments,
+                             const app_config *config)
+{
+    odt_run other = {.ctx = r->ctx, .o = r->o};
+    spry_status status = SPRY_STATUS_OK;
+    ODT_GO(odt_record_read(r->ctx, path, &r->record));
+    ODT_GO(setup_from_options(&other));
+    ODT_GO(check_said(r, &other, path, arguments, config));
+    take_given(r, arguments);
+done:
+    odt_record_free(r->ctx, &other.record);
+    return status;
+}
+
 static int reconstruct(odt_run *r, const cli_arguments *arguments)
 {
     spry_status status = SPRY_STATUS_OK;
@@ -94,8 +159,7 @@ static int reconstruct(odt_run *r, const cli_arguments *arguments)
         ODT_GO(setup_from_options(r));
         ODT_GO(odt_holograms_read(r->ctx, path, &r->record));
     } else {
-        ODT_GO(odt_record_read(r->ctx, path, &r->record));
-        take_given(r, arguments);
+        ODT_GO(read_file(r, path, arguments, &config));
     }
     ODT_GO(odt_prepare(r));
     exit_status = odt_check_memory(r, true);
@@ -136,6 +200,7 @@ static int run(spry_context *ctx, const cli_arguments *arguments)
     progress_start(&r.line, r.o->quiet, 1);
     exit_status = actions[found].run(&r, arguments);
     progress_clear(&r.line);
+    odt_compared_free(ctx, &r.compared);
     odt_search_free(&r.search);
     odt_model_free(&r.model);
     odt_record_free(ctx, &r.record);

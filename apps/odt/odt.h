@@ -3,6 +3,7 @@
 #define SPRY_ODT_H
 
 #include "common/app.h"
+#include "odt/compare.h"
 #include "odt/search.h"
 
 enum { MODE_PARTICLES, MODE_LINEAR, MODE_VOLUME };
@@ -84,6 +85,7 @@ typedef struct odt_options {
     item(distance)      \
     item(pixels)
 #define ODT_SETUP_ENUM(name) SETUP_##name,
+#define ODT_SETUP_NAME(name) #name,
 enum { ODT_SETUP(ODT_SETUP_ENUM) SETUP_COUNT };
 
 /* What is in a file: holograms, and what was found from them. Members that it has not are NULL. */
@@ -114,6 +116,7 @@ typedef struct odt_run {
     odt_setup setup;
     odt_model model;
     odt_search search;
+    odt_compared compared;
     progress line;
     double begun;
 } odt_run;
@@ -134,6 +137,12 @@ spry_status odt_make_model(odt_run *r);
 /* Whether there is the memory for it, of a device and of the host; an exit state. searches: whether
  * particles, or the index, are looked for. */
 int odt_check_memory(const odt_run *r, bool searches);
+
+/* reconstruct.c: what a checkpoint is of, as the head of its file has it: of a kind of search, and
+ * of these holograms; and whether there is one to go on from. One that is not there yet is none. */
+enum { ODT_NAME = 200 };
+void odt_checkpoint_name(const odt_run *r, const char *kind, char what[ODT_NAME]);
+bool odt_has_checkpoint(const odt_run *r);
 
 /* The actions; exit states. */
 spry_status odt_simulate(odt_run *r);

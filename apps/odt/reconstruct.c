@@ -7,20 +7,34 @@
 /* --- checkpoints ---------------------------------------------------------------------------------
  */
 
+void odt_checkpoint_name(const odt_run *r, const char *kind, char what[ODT_NAME])
+{
+    const double *setup = r->record.setup;
+    snprintf(what, ODT_NAME, "odt%s %gx%gx%g index %.9g diameter %.9g empty %.15g", kind,
+             setup[SETUP_nx], setup[SETUP_ny], setup[SETUP_nz], setup[SETUP_index],
+             setup[SETUP_diameter], r->search.empty); /* which all holograms are in */
+}
+
+bool odt_has_checkpoint(const odt_run *r)
+{
+    FILE *file = r->o->resume ? fopen(r->o->checkpoint, "rb") : NULL;
+    if (file)
+        fclose(file);
+    return file != NULL;
+}
+
 /* Place and score of each particle, with room for as many as can be asked for. */
 static spry_status checkpoint(odt_run *r, bool write)
 {
     enum { WIDTH = 4, ROOM = 10000 };
     odt_search *s = &r->search;
     const int64_t n = (int64_t)WIDTH * ROOM;
-    char what[160];
+    char what[ODT_NAME];
     spry_vector *v = NULL;
     double t = 0;
     int64_t count = s->found.count;
-    const double *setup = r->record.setup;
-    snprintf(what, sizeof what, "odt %gx%gx%g index %.9g diameter %.9g", setup[SETUP_nx],
-             setup[SETUP_ny], setup[SETUP_nz], setup[SETUP_index], setup[SETUP_diameter]);
     spry_status status = SPRY_STATUS_OK;
+    odt_checkpoint_name(r, "", what);
     ODT_GO(spry_vector_new(r->ctx, SPRY_TYPE_D, n, NULL, SPRY_OWN_COPY, &v));
     double *numbers = spry_vector_data(v);
     for (int j = 0; write && j < count; j++) {
@@ -66,44 +80,11 @@ static spry_status note(void *data)
 /* --- what was found ------------------------------------------------------------------------------
  */
 
-static double distance(const double *a, const double *b)
-{
-    return hypot(hypot(a[0] - b[0], a[1] - b[1]), a[2] - b[2]);
-}
-
-/* The nearest of the particles that are known, in voxels; NaN where none are. */
-static double error_of(const odt_run *r, const odt_particle *p)
-{
-    double least = NAN;
-    for (int j = 0; j < r->record.truth.count; j++) {
-        const double d = distance(p->at, r->record.truth.p[j].at) / r->record.setup[SETUP_voxel];
-        least = d < least || isnan(least) ? d : least;
-    }
-    return least;
-}
-
-/* How many of those that are known were found within half a diameter, each by one. */
-static int matched(const odt_run *r, double *worst)
-{
-    int count = 0;
-    *worst = 0;
-    for (int j = 0; j < r->record.truth.count; j++) {
-        const odt_particle *t = &r->record.truth.p[j];
-        double least = INFINITY;
-        for (int i = 0; i < r->record.found.count; i++)
-            least = fmin(least, distance(t->at, r->record.found.p[i].at));
-        if (least > 0.5 * t->diameter)
-            continue;
-        count++;
-        *worst = fmax(*worst, least / r->record.setup[SETUP_voxel]);
-    }
-    return count;
-}
-
 static void print_particles(const odt_run *r)
 {
     const bool known = r->record.truth.count > 0;
-    double worst = 0;
+    const odt_compared *c = &r->compared;
+    const double voxel = r->record.setup[SETUP_voxel];
     table *t = table_new(known ? ">particle|>x um|>y um|>z um|>score|>error in voxels"
                                : ">particle|>x um|>y um|>z um|>score");
     for (int j = 0; j < r->record.found.count; j++) {
@@ -112,15 +93,15 @@ static void print_particles(const odt_run *r)
         for (int a = 0; a < 3; a++)
             table_cell(t, "%.4f", 1e6 * p->at[a]);
         table_cell(t, "%.3f", p->score);
-        if (known)
-            table_cell(t, "%.2f", error_of(r, p));
+        if (known && c->partner[j] < 0)
+            table_cell(t, "none is there");
+        else if (known)
+            table_cell(t, "%.2f", c->apart[j] / voxel);
     }
     table_print(t, stdout);
-    if (known) {
-        const int found = matched(r, &worst);
-        printf("found         %d of %d, %d others, largest error %.2f voxels\n", found,
-               r->record.truth.count, r->record.found.count - found, worst);
-    }
+    if (known)
+        printf("found         %d of %d, %d others, largest error %.2f voxels\n", c->pairs,
+               r->record.truth.count, r->record.found.count - c->pairs, c->worst / voxel);
 }
 
 static void print_index(const odt_run *r)
@@ -141,6 +122,10 @@ static void print_result(const odt_run *r)
         print_index(r);
     else
         print_particles(r);
+    if (r->record.truth.count > 0)
+        printf(
+            "index error   %.3f inside of the particles, %.3f in all; 1: that of the fluid alone\n",
+            r->compared.inside, r->compared.all);
     printf("misfit        %.3e of that of an empty volume\n", r->search.misfit);
     printf("solves        %lld, %.1f iterations each\n", (long long)m->solves,
            m->solves > 0 ? (double)m->iterations / (double)m->solves : 0);
@@ -151,7 +136,8 @@ static void print_result(const odt_run *r)
 static void write_json(FILE *out, const void *data)
 {
     const odt_run *r = data;
-    double worst = 0;
+    const odt_compared *c = &r->compared;
+    const double voxel = r->record.setup[SETUP_voxel];
     json j = {.out = out};
     json_open(&j, NULL, '{');
     json_open(&j, "particles", '[');
@@ -162,13 +148,15 @@ static void write_json(FILE *out, const void *data)
         json_real(&j, "y", p->at[1]);
         json_real(&j, "z", p->at[2]);
         json_real(&j, "score", p->score);
-        json_real(&j, "error_voxels", error_of(r, p));
+        json_real(&j, "error_voxels", c->apart[k] / voxel);
         json_close(&j, '}');
     }
     json_close(&j, ']');
     json_int(&j, "known", r->record.truth.count);
-    json_int(&j, "known_found", matched(r, &worst));
-    json_real(&j, "largest_error_voxels", worst);
+    json_int(&j, "known_found", c->pairs);
+    json_real(&j, "largest_error_voxels", c->worst / voxel);
+    json_real(&j, "index_error_inside", c->inside);
+    json_real(&j, "index_error", c->all);
     json_real(&j, "misfit", r->search.misfit);
     json_int(&j, "solves", r->model.solves);
     json_int(&j, "iterations", r->model.iterations);
@@ -204,11 +192,19 @@ done:
 }
 
 /* The index of all voxels as the model has it now. */
-static void keep_index(odt_run *r)
+static spry_status keep_index(odt_run *r)
 {
-    const double *k2 = spry_vector_data_const(r->model.medium);
-    for (int64_t k = 0; k < odt_voxels(&r->setup.box); k++)
+    const int64_t n = odt_voxels(&r->setup.box);
+    spry_vector *here = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    ODT_GO(spry_vector_new(r->ctx, SPRY_TYPE_D, n, NULL, SPRY_OWN_COPY, &here));
+    ODT_GO(spry_vector_copy(r->model.medium, here));
+    const double *k2 = spry_vector_data_const(here);
+    for (int64_t k = 0; k < n; k++)
         r->record.index[k] = (float)(r->setup.fluid * sqrt(k2[k] / r->model.kb2));
+done:
+    spry_vector_free(here);
+    return status;
 }
 
 static spry_status take_measured(odt_run *r)
@@ -249,15 +245,6 @@ done:
     return status;
 }
 
-/* A checkpoint that is not there yet is none to go on from. */
-static bool has_checkpoint(const odt_run *r)
-{
-    FILE *file = r->o->resume ? fopen(r->o->checkpoint, "rb") : NULL;
-    if (file)
-        fclose(file);
-    return file != NULL;
-}
-
 static spry_status nothing_found(const odt_run *r)
 {
     char text[200];
@@ -275,7 +262,7 @@ static spry_status find(odt_run *r)
 {
     odt_search *s = &r->search;
     spry_status status = SPRY_STATUS_OK;
-    if (has_checkpoint(r))
+    if (odt_has_checkpoint(r))
         ODT_GO(checkpoint(r, false));
     ODT_GO(odt_search_run(s, r->o->mode == MODE_LINEAR));
     if (s->found.count == 0)
@@ -301,7 +288,9 @@ spry_status odt_reconstruct(odt_run *r)
         ODT_GO(odt_volume(r));
     else
         ODT_GO(find(r));
-    keep_index(r);
+    ODT_GO(keep_index(r));
+    ODT_GO(odt_compare_particles(r->ctx, &r->record.truth, &r->record.found, &r->compared));
+    ODT_GO(odt_compare_index(&r->model, &r->record.truth, r->record.index, &r->compared));
     progress_clear(&r->line);
     if (r->o->output)
         ODT_GO(odt_record_write(r->ctx, &r->record, r->o->output));

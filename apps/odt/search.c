@@ -73,7 +73,10 @@ spry_status odt_search_look(odt_search *s)
         odt_view_back(v, s->rest[i], s->c[i]);
         for (int k = 0; k < v->count; k++)
             s->c[i][k] = odt_times(s->c[i][k], v->factor[k]);
-        ODT_GO(odt_model_back(m, i, s->c[i]));
+    }
+    ODT_GO(odt_model_back(m, (const spry_scalar *const *)s->c));
+    for (int i = 0; i < m->setup.views; i++) {
+        ODT_GO(odt_model_show(m, i));
         ODT_GO(odt_filter_add(&s->filter, i));
         ODT_GO(spry_vector_axpy((spry_scalar){1, 0}, m->x, m->sum));
     }
@@ -307,8 +310,8 @@ static void expect(odt_search *s, int view, const double *at, spry_scalar *da, d
     odt_view_change(v, da, dy);
 }
 
-/* Products of what candidates would add, with each other and with what is not explained. */
-static spry_status compare(odt_search *s, int count, const odt_particle *p, double *A, double *b)
+/* Products with each other of what candidates would add. */
+static spry_status compare(odt_search *s, int count, const odt_particle *p, double *A)
 {
     spry_context *ctx = s->m->ctx;
     for (int i = 0; i < s->m->setup.views; i++) {
@@ -318,7 +321,6 @@ static spry_status compare(odt_search *s, int count, const odt_particle *p, doub
         spry_scalar *da = odt_alloc(ctx, v->count, sizeof *da);
         for (int j = 0; j < count && dy && da; j++) {
             expect(s, i, p[j].at, da, dy + (ptrdiff_t)j * n);
-            b[j] -= odt_dot(n, dy + (ptrdiff_t)j * n, s->rest[i]);
             for (int k = 0; k <= j; k++) {
                 A[j * count + k] += odt_dot(n, dy + (ptrdiff_t)j * n, dy + (ptrdiff_t)k * n);
                 A[k * count + j] = A[j * count + k];
@@ -337,12 +339,13 @@ static spry_status compare(odt_search *s, int count, const odt_particle *p, doub
  * Places to try, the most likely first. Where flanks of several particles meet, the score can be
  * higher than at any of them: so the highest places are fitted together, each with a share from 0
  * to 1 of a particle, which go round by round to where the misfit is least; the largest share is
- * first.
+ * first. What a place explains is its score, which knows the particles around it: one that stands
+ * behind others explains nothing as if it were alone.
  */
 static spry_status list_places(odt_search *s, odt_particle *list, int *count)
 {
     enum { ROUNDS = 300 };
-    double A[CANDIDATES * CANDIDATES] = {0}, b[CANDIDATES] = {0}, x[CANDIDATES] = {0};
+    double A[CANDIDATES * CANDIDATES] = {0}, x[CANDIDATES] = {0};
     const int before = s->refusals;
     spry_status status = odt_search_look(s);
     int n = 0;
@@ -355,10 +358,11 @@ static spry_status list_places(odt_search *s, odt_particle *list, int *count)
     s->refusals = before;
     *count = n;
     if (status == SPRY_STATUS_OK && n > 1)
-        status = compare(s, n, list, A, b);
+        status = compare(s, n, list, A);
     for (int k = 0; k < ROUNDS * n && status == SPRY_STATUS_OK && n > 1; k++) {
         const int j = k % n;
-        const double by = (b[j] - odt_dot(n, A + (ptrdiff_t)j * n, x)) / A[j * n + j];
+        const double explained = odt_dot(n, A + (ptrdiff_t)j * n, x);
+        const double by = (list[j].score * s->norm - explained) / A[j * n + j];
         x[j] = fmin(fmax(x[j] + by, 0), 1);
     }
     for (int j = 1; j < n; j++) /* into the order of shares */

@@ -51,6 +51,11 @@ static spry_status check_optics(const odt_run *r)
                  s[SETUP_fluid]);
         return odt_fail(r->ctx, text);
     }
+    if (s[SETUP_index] == s[SETUP_fluid]) {
+        snprintf(text, sizeof text, "index = %g is the fluid's, too: nothing would be seen",
+                 s[SETUP_index]);
+        return odt_fail(r->ctx, text);
+    }
     if (s[SETUP_kind] == KIND_FIELD)
         return SPRY_STATUS_OK;
     for (int i = 0; i < r->record.views; i++) {
@@ -150,11 +155,15 @@ int odt_check_memory(const odt_run *r, bool searches)
     const double n = (double)odt_voxels(b), padded = padded_voxels(r);
     const double views = r->record.views;
     char what[100];
-    /* where fields are: the model's, the filter's, the solver's; on the host: the medium, how it
-     * becomes the solver's, images and what files have of them */
-    const double there = 16 * n * (views + 5 + (searches ? views + 1 : 0) + single) +
-                         13 * (single ? 8 : 16) * padded;
-    const double here = n * (40 + (searches ? 44 : 0)) + 48 * padded;
+    /* where fields are: the model's, the filter's, the solver's; on the host: how the first medium
+     * becomes the solver's, images and what files have of them; coarse grids have a model, too */
+    const bool volume = searches && r->o->mode == MODE_VOLUME;
+    const double there = (16 * n * (views + 5.5 + (searches ? 2 * views + 1 : 0)) +
+                          (single ? 8 : 16) * (views * n + 13 * padded)) *
+                         (volume && r->o->grids > 1 ? 1.125 : 1);
+    const double here =
+        n * (24 + (searches ? 44 : 0) + (volume ? 48 : 0) + (volume && r->o->checkpoint ? 48 : 0)) +
+        48 * padded;
     snprintf(what, sizeof what, "a volume of %lld x %lld x %lld voxels", (long long)b->n[0],
              (long long)b->n[1], (long long)b->n[2]);
     const char *advice = single ? "a smaller size" : "a smaller size, or --type c";

@@ -290,6 +290,12 @@ spry_status odt_holograms_read(spry_context *ctx, const char *path, odt_record *
                  (long long)(cols > 0 ? n / cols : 0), (long long)cols, r->views);
         ODT_GO(wrong(ctx, path, text));
     }
+    if (r->setup[SETUP_pixels] > 0 && r->setup[SETUP_pixels] != (double)cols) {
+        snprintf(text, sizeof text,
+                 "holograms of %lld x %lld pixels, the configuration says pixels = %g",
+                 (long long)cols, (long long)cols, r->setup[SETUP_pixels]);
+        ODT_GO(wrong(ctx, path, text));
+    }
     if (spry_type_is_complex(spry_vector_type(given)) != (r->setup[SETUP_kind] == KIND_FIELD))
         ODT_GO(wrong(ctx, path, "kind = field has complex numbers, intensity real ones"));
     ODT_GO(spry_vector_new(ctx, SPRY_TYPE_Z, n, NULL, SPRY_OWN_COPY, &v));

@@ -1,8 +1,9 @@
 /*
  * The index of all voxels: the contrast v = n^2 / fluid^2 - 1 that makes the misfit and a prior
  * small together, by conjugate gradients of the misfit itself (Polak and Ribiere), with the length
- * of each step from the first-order change of what cameras see. Three solves for each view and
- * step. Coarse grids first: they have the large shapes for little.
+ * of each step from the first-order change of what cameras see, halved where that goes too far.
+ * Three solves for each view and step, and one more for each halving. Coarse grids first: they have
+ * the large shapes for little.
  */
 #include "odt/odt.h"
 
@@ -18,7 +19,7 @@ typedef struct level {
     double strength;       /* of the prior's slopes */
     double small;          /* slopes below it count as smooth; 0: all do */
     double *v, *g, *p, *w; /* contrast, half the gradient, direction, stiffness of the prior */
-    double *old;           /* the gradient before */
+    double *old, *start;   /* the gradient before, and the contrast before a step */
     spry_scalar **c;
     double **rest;
     double misfit; /* sum of squares */
@@ -142,10 +143,10 @@ static spry_status find_length(level *l, double *length)
 {
     spry_status status = SPRY_STATUS_OK;
     double bend = add_prior(l, l->p, NULL);
+    ODT_GO(odt_model_see_change(l->m, l->p, l->c));
     for (int i = 0; i < l->m->setup.views; i++) {
         odt_view *v = &l->m->view[i];
         const int n = odt_view_numbers(v);
-        ODT_GO(odt_model_see_change(l->m, i, l->p, l->c[i]));
         odt_view_change(v, l->c[i], l->rest[i]);
         bend += odt_dot(n, l->rest[i], l->rest[i]);
     }
@@ -154,13 +155,31 @@ done:
     return status;
 }
 
-static void go_along(level *l, double length)
+/* Steps along the direction, less far until misfit and prior are less than they were; with the
+ * stiffness of where it begins, the sum is above total variation and meets it there. False: the
+ * contrast is as before, and the next direction is the gradient's. */
+static spry_status go_along(level *l, double length, bool *better)
 {
-    for (int64_t k = 0; k < l->n; k++) {
-        l->v[k] += length * l->p[k];
-        if (l->v[k] * l->sign < 0)
-            l->v[k] = 0;
+    enum { HALVINGS = 8 };
+    const double before = l->misfit + add_prior(l, l->v, NULL);
+    spry_status status = SPRY_STATUS_OK;
+    memcpy(l->start, l->v, (size_t)l->n * sizeof *l->v);
+    *better = false;
+    for (int halving = 0; halving < HALVINGS && length > 0 && !*better; halving++, length /= 2) {
+        for (int64_t k = 0; k < l->n; k++) {
+            const double v = l->start[k] + length * l->p[k];
+            l->v[k] = v * l->sign < 0 ? 0 : v;
+        }
+        ODT_GO(evaluate(l));
+        *better = l->misfit + add_prior(l, l->v, NULL) < before;
     }
+    if (!*better) {
+        memcpy(l->v, l->start, (size_t)l->n * sizeof *l->v);
+        memset(l->p, 0, (size_t)l->n * sizeof *l->p);
+        ODT_GO(evaluate(l));
+    }
+done:
+    return status;
 }
 
 /* --- levels --------------------------------------------------------------------------------------
@@ -192,7 +211,7 @@ static spry_status make_level(odt_run *r, int coarse, level *l)
     const double share = r->o->weight * r->search.empty / surface;
     l->small = r->o->prior == PRIOR_TV ? 0.05 * fabs(contrast) : 0;
     l->strength = l->small > 0 ? share / fabs(contrast) : share / (contrast * contrast);
-    double **const arrays[] = {&l->v, &l->g, &l->p, &l->w, &l->old};
+    double **const arrays[] = {&l->v, &l->g, &l->p, &l->w, &l->old, &l->start};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) {
         *arrays[k] = odt_alloc(ctx, l->n, sizeof(double));
         if (!*arrays[k])
@@ -218,7 +237,7 @@ static void free_level(spry_context *ctx, level *l, int views)
         spry_free(ctx, l->c ? l->c[i] : NULL);
         spry_free(ctx, l->rest ? l->rest[i] : NULL);
     }
-    void *const parts[] = {l->v, l->g, l->p, l->w, l->old, (void *)l->c, (void *)l->rest};
+    void *const parts[] = {l->v, l->g, l->p, l->w, l->old, l->start, (void *)l->c, (void *)l->rest};
     for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
         spry_free(ctx, parts[k]);
     odt_model_free(&l->own);
@@ -254,14 +273,81 @@ static void bring_up(const level *from, level *to)
     }
 }
 
-static spry_status improve(odt_run *r, level *l, int coarse, spry_scalar *image)
+/* --- checkpoints ---------------------------------------------------------------------------------
+ */
+
+/* The contrast of a grid, the direction and the gradient before it are a step's: one behind the
+ * other, each with room for the finest grid, so that files of all grids are as long. The number of
+ * a step has the grid's, too. */
+enum { KEPT = 3, STEPS_MOST = 100000 };
+
+static spry_status name_checkpoint(const odt_run *r, spry_vector **room, char what[ODT_NAME])
+{
+    char kind[80];
+    snprintf(kind, sizeof kind, " volume %s %.9g", r->o->prior == PRIOR_TV ? "tv" : "smooth",
+             r->o->weight);
+    odt_checkpoint_name(r, kind, what);
+    return spry_vector_new(r->ctx, SPRY_TYPE_D, KEPT * odt_voxels(&r->setup.box), NULL,
+                           SPRY_OWN_COPY, room);
+}
+
+static void move_state(const odt_run *r, level *l, double *kept, bool write)
+{
+    double *const arrays[KEPT] = {l->v, l->p, l->old};
+    for (int k = 0; k < KEPT; k++) {
+        double *there = kept + k * odt_voxels(&r->setup.box);
+        memcpy(write ? there : arrays[k], write ? arrays[k] : there, (size_t)l->n * sizeof *there);
+    }
+}
+
+static spry_status keep(const odt_run *r, level *l, int coarse, int done)
+{
+    char what[ODT_NAME];
+    spry_vector *room = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    if (!r->o->checkpoint)
+        return status;
+    ODT_GO(name_checkpoint(r, &room, what));
+    move_state(r, l, spry_vector_data(room), true);
+    const spry_vector *const list[] = {room};
+    ODT_GO(app_checkpoint_write(r->ctx, r->o->checkpoint, what, (int64_t)coarse * STEPS_MOST + done,
+                                0, 1, list));
+done:
+    spry_vector_free(room);
+    return status;
+}
+
+/* The grid of a checkpoint, and how many of its steps are done. */
+static spry_status find_kept(const odt_run *r, spry_vector **room, int *coarse, int *done)
+{
+    char what[ODT_NAME];
+    int64_t step = 0;
+    double t = 0;
+    spry_status status = SPRY_STATUS_OK;
+    ODT_GO(name_checkpoint(r, room, what));
+    spry_vector *const list[] = {*room};
+    ODT_GO(app_checkpoint_read(r->ctx, r->o->checkpoint, what, &step, &t, 1, list));
+    if (step < 0 || step / STEPS_MOST > *coarse)
+        ODT_GO(odt_fail(r->ctx, "the checkpoint has a coarser grid than --grids allows"));
+    *coarse = (int)(step / STEPS_MOST);
+    *done = (int)(step % STEPS_MOST);
+done:
+    return status;
+}
+
+/* --- the course ----------------------------------------------------------------------------------
+ */
+
+static spry_status improve(odt_run *r, level *l, int coarse, int begin, spry_scalar *image)
 {
     spry_status status = SPRY_STATUS_OK;
     const int steps = (int)r->o->steps;
+    int vain = 0; /* steps that led nowhere, in a row; the second is the gradient's */
     char text[120];
-    for (int k = 0; k < steps; k++) {
+    ODT_GO(evaluate(l));
+    for (int k = begin; k < steps && vain < 2; k++) {
         double length = 0;
-        ODT_GO(evaluate(l));
+        bool better;
         snprintf(text, sizeof text, "voxels of %.3g um, step %d of %d, misfit %.3g",
                  1e6 * l->m->setup.box.h, k + 1, steps, l->misfit / r->search.empty);
         progress_part(&r->line, (double)k / steps / (1 << 3 * coarse), text);
@@ -269,9 +355,10 @@ static spry_status improve(odt_run *r, level *l, int coarse, spry_scalar *image)
         ODT_GO(find_gradient(l, image));
         find_direction(l, k == 0);
         ODT_GO(find_length(l, &length));
-        go_along(l, length);
+        ODT_GO(go_along(l, length, &better));
+        vain = better ? 0 : vain + 1;
+        ODT_GO(keep(r, l, coarse, k + 1));
     }
-    ODT_GO(evaluate(l));
     r->search.misfit = l->misfit / r->search.empty;
 done:
     return status;
@@ -293,19 +380,29 @@ spry_status odt_volume(odt_run *r)
 {
     spry_status status = SPRY_STATUS_OK;
     level now = {0}, before = {0};
-    for (int coarse = coarsest(r); coarse >= 0; coarse--) {
+    spry_vector *kept = NULL;
+    int first = coarsest(r), begin = 0;
+    if (odt_has_checkpoint(r))
+        ODT_GO(find_kept(r, &kept, &first, &begin));
+    for (int coarse = first; coarse >= 0; coarse--) {
         ODT_GO(make_level(r, coarse, &now));
         if (before.m)
             bring_up(&before, &now);
+        else if (kept)
+            move_state(r, &now, spry_vector_data(kept), false);
+        spry_vector_free(kept);
+        kept = NULL;
         free_level(r->ctx, &before, r->record.views);
         /* the search's image is as large as the finest grid */
-        ODT_GO(improve(r, &now, coarse, r->search.image));
+        ODT_GO(improve(r, &now, coarse, begin, r->search.image));
+        begin = 0;
         before = now;
         if (before.m == &now.own)
             before.m = &before.own;
         now = (level){0};
     }
 done:
+    spry_vector_free(kept);
     free_level(r->ctx, &now, r->record.views);
     free_level(r->ctx, &before, r->record.views);
     return status;

@@ -154,9 +154,9 @@ typedef struct spry_dense {
  * read once for every 8 real or 4 complex columns. Columns side by side (by_rows) are fastest;
  * others are packed, 8 at a time, in room that the operator keeps for the next time, and so are
  * those of a B whose rows are 32 reals or more apart. B and C are both on the host, or both on the
- * operator's device, where it must store a matrix, and any 8 columns share a reading of A. Those of
- * the host go to a device and back in chunks, beside the products: they may be larger than its
- * memory.
+ * operator's device, where it stores a matrix or is a stencil of a grid that is not cut into blocks
+ * of ranks; 8 columns share a reading. Those of the host go to a device and back in chunks, beside
+ * the products: they may be larger than its memory.
  */
 SPRY_API spry_status spry_operator_multiply_dense(const spry_operator *op, spry_transpose transpose,
                                                   spry_scalar alpha, const spry_dense *B,

@@ -7,7 +7,8 @@
 SPRY_BEGIN
 
 /** What a solver is about to do. Bytes and seconds are forecasts, of what is still to come, and
- * measured for what the plan itself has done. */
+ * measured for what the plan itself has done. On ranks bytes, and the device, are of this rank, all
+ * else is of all ranks, and seconds are of the slowest. */
 typedef struct spry_plan {
     size_t size; /**< SPRY_PLAN_INIT */
     /** What will be tried first of what is not refused by its forecast. The method may become
@@ -40,14 +41,15 @@ typedef struct spry_plan {
 /**
  * Tells what the next solve will do, take and fall back to. It decides as the solve does, by the
  * same code, and does what that takes: facts about A, a dozen products, the order of A, its storage
- * format, the analysis of sparse factors, but no factors and no iterations. The solver keeps this.
+ * format, the analysis of sparse factors; a preconditioner only where making it takes a tenth of a
+ * second or a few products with A; no iterations. The solver keeps this. Collective over the
+ * operator's processes.
  *
- * @param solver   with a matrix or operator set, not spread over ranks; used by one thread at a
- * time
+ * @param solver   with a matrix or operator set; used by one thread at a time
  * @param systems  right-hand sides of the solve to come
  * @param plan     initialised or cleared
- * @return SPRY_STATUS_NO_MEMORY where nothing that is to be tried is forecast to fit; the message
- *         says what to allow or to take instead
+ * @return as the solve does of what it would refuse; SPRY_STATUS_NO_MEMORY where nothing that is to
+ *         be tried is forecast to fit; the message says what to allow or to take instead
  */
 SPRY_API spry_status spry_solver_plan(spry_solver *solver, int systems, spry_plan *plan);
 /** Frees what a plan holds and clears it, all but its size; NULL and cleared ones are allowed. */

@@ -69,7 +69,24 @@ SPRY_API spry_status spry_powers_new(const spry_matrix *A, const char *options,
  */
 SPRY_API spry_status spry_powers_open(spry_context *ctx, const char *path, const char *options,
                                       spry_powers **powers);
-/** The options of both. */
+/**
+ * The same of an operator that is no matrix: steps of a stencil (spry/grid.h) go close behind each
+ * other through planes or lines that are in the cache, where that is measured to pay; all others
+ * are made by products. Parts and other orders are for matrices alone. Collective where the
+ * operator is.
+ *
+ * A step is alpha A v_j + gamma v_(j-1) of one spry_operator_multiply(), then beta v_j; or, where
+ * there is no v_(j-1), alpha A v_j + beta v_j. Bits are the same whatever is chosen.
+ *
+ * @param A        square; it must stay alive
+ * @param options  as of spry_powers_new(), without `device`: vectors are where the operator is.
+ *                 "results=last" makes p_k(A) x alone, as steps in time do: vectors of an
+ *                 application are two then, the first of which gets it
+ * @param powers   out
+ */
+SPRY_API spry_status spry_powers_from_operator(const spry_operator *A, const char *options,
+                                               spry_powers **powers);
+/** The options of all. */
 SPRY_API spry_option_list spry_powers_options(void);
 /** Frees it; NULL is allowed. */
 SPRY_API void spry_powers_free(spry_powers *powers);
@@ -88,7 +105,7 @@ SPRY_API spry_status spry_powers_set_shifts(spry_powers *powers, int count,
  * Makes p_1(A) x, ..., p_k(A) x.
  *
  * @param x  where the option `device` says, of the matrix's type
- * @param v  k vectors like x, no two of them the same and none of them x
+ * @param v  k vectors like x, no two of them the same and none of them x; with results=last two
  */
 SPRY_API spry_status spry_powers_apply(spry_powers *powers, const spry_vector *x,
                                        spry_vector *const *v);

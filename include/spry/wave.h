@@ -98,9 +98,10 @@ SPRY_API spry_status spry_wave_solve(spry_wave *wave, const spry_vector *f, spry
  *
  * @param wave       made by spry_wave_new()
  * @param transpose  SPRY_TRANSPOSE_CONJUGATE: the adjoint problem; others: the problem itself
- * @param count      of right-hand sides; eight at a time are solved side by side
+ * @param count      of right-hand sides; up to eight, as many as half of the free memory holds, are
+ *                   solved side by side, each with the bits that it has alone
  * @param f          each as for spry_wave_solve()
- * @param u          out: a solution for each
+ * @param u          out: a solution for each; u[k] may be f[k]
  * @param results    count of them, each initialised or cleared, all of one size; may be NULL
  */
 SPRY_API spry_status spry_wave_solve_many(spry_wave *wave, spry_transpose transpose, int count,

@@ -1,5 +1,6 @@
 /* The context's life and its small questions. */
 #include "base/base.h"
+#include "base/bytes.h"
 #include "base/team.h"
 
 #include <omp.h>
@@ -93,8 +94,11 @@ static spry_status settle(spry_context *ctx)
     /* A limit by default: a small file may promise billions of rows, and systems that lend more
      * memory than they have end the process rather than refuse. What others use counts, too. */
     ctx->meminfo = ctx->options.memory_limit == 0 ? "/proc/meminfo" : NULL;
-    if (ctx->options.memory_limit == 0)
-        ctx->options.memory_limit = base_machine_memory() / 5 * 4;
+    if (ctx->options.memory_limit == 0) {
+        const char *name;
+        const int64_t most = base_machine_memory() / 5 * 4, left = base_limited_memory(&name);
+        ctx->options.memory_limit = left > 0 && (left < most || most == 0) ? left : most;
+    }
     SPRY_GO(ctx, choose_isa(ctx));
     if (ctx->team && ctx->options.delays[0])
         SPRY_GO(ctx, team_delay(ctx, ctx->options.delays));

@@ -8,6 +8,7 @@
  * follows a store to the same place when these agree, and wait.
  */
 #include "base/beside.h"
+#include "base/bytes.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -97,13 +98,14 @@ static bool is_refused(spry_context *ctx, size_t bytes)
 /* Says what can be done: others than factors need less. */
 static void exceed(spry_context *ctx, size_t bytes)
 {
+    const int64_t all = ctx->memory_now + (int64_t)bytes;
+    char asked[BASE_BYTES], used[BASE_BYTES], limit[BASE_BYTES], more[BASE_ADVICE];
     SPRY_FAIL(ctx, SPRY_STATUS_NO_MEMORY,
-              "%zu bytes on top of %" PRId64 " in use exceed %s of %" PRId64
-              ": take less at once, or allow more, memory_limit=%" PRId64,
-              bytes, (int64_t)ctx->memory_now,
-              ctx->meminfo ? "four fifths of the machine's memory, the limit" : "the memory limit",
-              ctx->options.memory_limit,
-              ctx->memory_now + (int64_t)bytes + ((ctx->memory_now + (int64_t)bytes) >> 2));
+              "%s on top of %s in use exceed %s of %s: take less at once, or allow more, %s",
+              base_bytes((double)bytes, asked), base_bytes((double)ctx->memory_now, used),
+              ctx->meminfo ? "the limit that this machine or process has" : "the memory limit",
+              base_bytes((double)ctx->options.memory_limit, limit),
+              base_allow(ctx, all + (all >> 2), more));
 }
 
 void *spry_alloc(spry_context *ctx, size_t bytes)

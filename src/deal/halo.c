@@ -99,6 +99,15 @@ done:
     return status;
 }
 
+/* Messages that solves tell of. */
+static void note_sent(const deal_halo *h, int messages, int64_t elements)
+{
+    if (!h->ctx->team)
+        return;
+    h->ctx->team->counts.halo_messages += messages;
+    h->ctx->team->counts.halo_bytes += elements * (int64_t)spry_type_size(h->type);
+}
+
 spry_status deal_halo_bring(const deal_halo *h, const void *mine, void *others)
 {
     const size_t size = spry_type_size(h->type);
@@ -106,6 +115,7 @@ spry_status deal_halo_bring(const deal_halo *h, const void *mine, void *others)
     for (int64_t k = 0; k < h->sent_count; k++)
         element_move(size, h->send, k, mine, h->sent[k]);
     SPRY_GO(h->ctx, team_halo_start(h->ctx, h->forth));
+    note_sent(h, h->sends, h->sent_count);
     SPRY_GO(h->ctx, team_halo_finish(h->ctx, h->forth));
     if (h->count > 0)
         memcpy(others, h->receive, (size_t)h->count * size);
@@ -120,6 +130,7 @@ spry_status deal_halo_add(const deal_halo *h, const void *others, void *mine)
     if (h->count > 0)
         memcpy(h->receive, others, (size_t)h->count * size);
     SPRY_GO(h->ctx, team_halo_start(h->ctx, h->back));
+    note_sent(h, h->receives, h->count);
     SPRY_GO(h->ctx, team_halo_finish(h->ctx, h->back));
     for (int64_t k = 0; k < h->sent_count; k++) {
         const spry_scalar a = value_load(h->type, mine, h->sent[k]),

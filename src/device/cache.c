@@ -262,11 +262,12 @@ static int by_use(const void *left, const void *right)
 static bool note_entry(int folder, const char *name, old_entry *entry)
 {
     struct stat about;
-    if (strspn(name, "0123456789abcdef") != KEY_DIGITS || strlen(name) >= sizeof entry->name ||
+    const size_t length = strlen(name);
+    if (strspn(name, "0123456789abcdef") != KEY_DIGITS || length >= sizeof entry->name ||
         strncmp(name + KEY_DIGITS, ".bin", 4) != 0 ||
         fstatat(folder, name, &about, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(about.st_mode))
         return false;
-    snprintf(entry->name, sizeof entry->name, "%s", name);
+    memcpy(entry->name, name, length + 1);
     entry->bytes = about.st_size;
     entry->used = about.st_mtim;
     return true;

@@ -74,6 +74,7 @@ typedef struct device_form {
      * them; and whether their parts of rows of x are read 16 bytes at a time. */
     int spread;
     bool wide;
+    bool apart; /* columns of x are x_stride apart, not rows */
     device_number number[DEVICE_MOST_NUMBERS];
     char defines[DEVICE_DEFINES_SIZE]; /* "SLICE=32 WIDE=1": constants while the text is read */
 } device_form;
@@ -114,6 +115,7 @@ typedef struct device_layout device_layout;
 typedef struct device_rows {
     int64_t rows, positions;
     int lanes, group;
+    int columns;          /* that a call of row() makes */
     bool at_once;         /* as of the form */
     stored_kind kind;     /* of the values: the program's -DSP_KIND */
     char *text;           /* defines, FORMAT_ARGS and the text; ends with #undefs */
@@ -126,10 +128,12 @@ typedef struct device_rows {
 /*
  * The product op(A) x of an operator that lives on a device as rows of a program, for fused sweeps:
  * in the program SP_PREFIX##row_at(pass, at) and SP_PREFIX##row(pass, x, x_stride, at, lane, sum).
- * rows->text is NULL where it can only be applied whole. The caller frees text (base_free).
+ * With several columns row() makes rows->columns sums, as many as are wise and at most that many,
+ * of columns of x that are x_stride apart: the matrix is read once for them. rows->text is NULL
+ * where it can only be applied whole. The caller frees text (base_free).
  */
 spry_status device_open_rows(const spry_operator *op, spry_transpose transpose, const char *prefix,
-                             device_rows *rows);
+                             int columns, device_rows *rows);
 /* The device an operator lives on; NULL: the host. */
 spry_device *device_of(const spry_operator *op);
 /* Its diagonal in the device's memory where op(A) r = d .* r; NULL for others. */

@@ -397,11 +397,21 @@ done:
     return status;
 }
 
-spry_status device_layout_rows(device_layout *D, bool conjugate, const char *prefix,
+/* Of `columns` those that a row makes at once: registers must last for their sums, and where x is
+ * read ahead for all that is read of them. */
+static int columns_at_once(const layout *L, const device_form *form, int columns)
+{
+    enum { SUMS_BYTES = 128, AHEAD_BYTES = 32 };
+    const int most = (form->at_once ? AHEAD_BYTES : SUMS_BYTES) / (int)spry_type_size(L->type);
+    return columns < most ? columns : most;
+}
+
+spry_status device_layout_rows(device_layout *D, bool conjugate, const char *prefix, int columns,
                                device_rows *rows)
 {
     spry_context *ctx = D->L->ctx;
     instance *in;
+    device_form form;
     base_text args = {.ctx = ctx}, pass = {.ctx = ctx}, text = {.ctx = ctx};
     spry_status status = SPRY_STATUS_OK;
     *rows = (device_rows){.rows = D->L->rows};
@@ -417,7 +427,11 @@ spry_status device_layout_rows(device_layout *D, bool conjugate, const char *pre
         goto done; /* too many arrays for what there is room for: applied whole */
     memcpy(rows->args_text, args.text, args.used + 1);
     memcpy(rows->pass_text, pass.text, pass.used + 1);
-    device_put_format(&text, &D->arrays, &in->form, 1, conjugates(D, conjugate), prefix, NULL);
+    form = in->form;
+    rows->columns = columns_at_once(D->L, &form, columns);
+    form.apart = rows->columns > 1;
+    device_put_format(&text, &D->arrays, &form, rows->columns, conjugates(D, conjugate), prefix,
+                      NULL);
     SPRY_GO(ctx, base_text_take(&text, &rows->text));
     rows->positions = in->form.positions;
     rows->lanes = in->form.lanes;
@@ -438,7 +452,7 @@ void device_layout_foresee(spry_device *d, layout *L, const device_arrays *array
     instance *in = NULL;
     if (find_instance(&D, false, true, 1, &in) == SPRY_STATUS_OK) {
         (void)build(&D, false, 1, in, NULL);
-        if (device_layout_rows(&D, false, STEP_PREFIX, &rows) == SPRY_STATUS_OK)
+        if (device_layout_rows(&D, false, STEP_PREFIX, 1, &rows) == SPRY_STATUS_OK)
             step_foresee(d, L->type, &rows);
     }
     base_free(L->ctx, rows.text);

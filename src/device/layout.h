@@ -45,7 +45,7 @@ spry_status device_layout_multiply(device_layout *D, const device_product *p);
 /* Makes what the first such product would make, so that it takes no longer than others. */
 spry_status device_layout_prepare(device_layout *D, const device_product *p);
 /* See device_open_rows(). */
-spry_status device_layout_rows(device_layout *D, bool conjugate, const char *prefix,
+spry_status device_layout_rows(device_layout *D, bool conjugate, const char *prefix, int columns,
                                device_rows *rows);
 
 /* The options to compile a program for products with. */

@@ -110,6 +110,9 @@ static void put_words(base_text *t, const device_arrays *a, const device_form *f
         base_text_put(t, "%s",
                       "#define SP_AT(j, c) sp_often(x + (j))\n"
                       "#define SP_PUT(row, c, sum) sp_put(y + (row), sum, alpha, beta)\n");
+    else if (form->apart)
+        base_text_put(t, "%s",
+                      "#define SP_AT(j, c) sp_often(x + ((offset)(c) * x_stride + (j)))\n");
     else
         base_text_put(t, "%s",
                       "#define SP_AT(j, c) sp_often(x + ((offset)(j) * x_stride + (c)))\n"

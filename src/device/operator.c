@@ -294,6 +294,10 @@ static spry_status device_powers(const spry_operator *op, int count, const power
                                  const spry_vector *x, spry_vector *const *v, bool *made)
 {
     const device_stored *stored;
+    if (!steps) { /* a question */
+        *made = device_powers_depth(op, count) == count;
+        return SPRY_STATUS_OK;
+    }
     bool conjugate, there = x->device == op->device;
     const spry_status status = find_stored(op, SPRY_TRANSPOSE_NO, &stored, &conjugate);
     for (int j = 0; j < count; j++)
@@ -321,19 +325,22 @@ spry_device *device_of(const spry_operator *op)
 }
 
 spry_status device_open_rows(const spry_operator *op, spry_transpose transpose, const char *prefix,
-                             device_rows *rows)
+                             int columns, device_rows *rows)
 {
     const device_stored *stored;
     bool conjugate;
     *rows = (device_rows){0};
-    if (op->class->open_device_rows)
-        return op->class->open_device_rows(op, transpose, prefix, rows);
+    if (op->class->open_device_rows) {
+        const spry_status opened = op->class->open_device_rows(op, transpose, prefix, rows);
+        rows->columns = 1;
+        return opened;
+    }
     if (op->class != &device_class)
         return SPRY_STATUS_OK;
     const spry_status status = find_stored(op, transpose, &stored, &conjugate);
     if (status != SPRY_STATUS_OK || stored->streamed)
         return status;
-    return device_layout_rows(stored->whole, conjugate, prefix, rows);
+    return device_layout_rows(stored->whole, conjugate, prefix, columns, rows);
 }
 
 /* An operator that has nothing stored yet. */

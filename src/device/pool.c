@@ -5,6 +5,7 @@
  * a block is on the device's stream, in order: who gets it next comes after who had it. When the
  * driver has no memory left, what is kept goes back and it is asked once more.
  */
+#include "base/bytes.h"
 #include "device/engine.h"
 
 #include <stdlib.h>
@@ -94,18 +95,6 @@ void device_pool_close(spry_device *d)
     d->pool = NULL;
 }
 
-/* "12.3 GB" */
-static const char *bytes_text(int64_t bytes, char text[32])
-{
-    static const char *const units[] = {"bytes", "kB", "MB", "GB", "TB"};
-    double value = (double)bytes;
-    int unit = 0;
-    for (; value >= 1000 && unit < 4; unit++)
-        value /= 1000;
-    snprintf(text, 32, value < 100 && unit > 0 ? "%.1f %s" : "%.0f %s", value, units[unit]);
-    return text;
-}
-
 static int64_t free_now(spry_device *d)
 {
     int64_t now = -1;
@@ -120,18 +109,19 @@ static int64_t free_now(spry_device *d)
 
 static spry_status no_memory(spry_device *d, int64_t bytes)
 {
-    char asked[32], left[32], all[32], used[32], most[32], block[96] = "";
+    char asked[BASE_BYTES], left[BASE_BYTES], all[BASE_BYTES], used[BASE_BYTES], most[BASE_BYTES];
+    char block[96] = "";
+    const int64_t whole = d->pool->limit > 0 ? d->pool->limit : d->facts.memory_bytes;
     if (d->facts.most_alloc > 0 && bytes > d->facts.most_alloc)
         snprintf(block, sizeof block, " (%s at most in one block, says its driver)",
-                 bytes_text(d->facts.most_alloc, most));
+                 base_bytes((double)d->facts.most_alloc, most));
     return SPRY_FAIL(d->ctx, SPRY_STATUS_NO_MEMORY,
                      "%s (%s): %s asked for, %s of %s are free%s, %s are used by this context; "
                      "try a type or format that takes fewer bytes, free other objects, or "
                      "compute on the cpu",
-                     d->facts.name, d->facts.description, bytes_text(bytes, asked),
-                     bytes_text(free_now(d), left),
-                     bytes_text(d->pool->limit > 0 ? d->pool->limit : d->facts.memory_bytes, all),
-                     block, bytes_text(d->pool->used, used));
+                     d->facts.name, d->facts.description, base_bytes((double)bytes, asked),
+                     base_bytes((double)free_now(d), left), base_bytes((double)whole, all), block,
+                     base_bytes((double)d->pool->used, used));
 }
 
 static spry_status ask(spry_device *d, device_memory *m)

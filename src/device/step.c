@@ -203,7 +203,7 @@ spry_status step_open(const spry_operator *op, spry_transpose transpose, operato
     s->transpose = transpose;
     if (op->device) {
         if (!op->class->apply)
-            SPRY_GO(ctx, device_open_rows(op, transpose, STEP_PREFIX, &s->there));
+            SPRY_GO(ctx, device_open_rows(op, transpose, STEP_PREFIX, 1, &s->there));
         SPRY_GO(ctx, build(op->device, op->type, &s->there, &s->program));
     } else {
         SPRY_GO(ctx, operator_open_rows(op, transpose, &s->rows));

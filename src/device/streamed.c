@@ -1,5 +1,6 @@
 /* Matrices larger than a device's memory: blocks of rows, brought there for every product. */
 #include "device/streamed.h"
+#include "base/bytes.h"
 
 #include "device/layout_text.h"
 #include "device/operator.h"
@@ -8,9 +9,9 @@
 #include "host/skew.h"
 #include "matrix/entries.h"
 
-/* Bytes of a block at most: copies reach their full speed with far fewer, and what is left of the
- * memory is for vectors. */
-static const int64_t most_bytes = 256 << 20;
+/* Bytes of a block at most: copies reach their full speed with fewer, and of several steps each has
+ * a block of its own on the device, or two. */
+static const int64_t most_bytes = 16 << 20;
 
 struct device_streamed {
     spry_device *d;
@@ -372,17 +373,16 @@ static void tell(const pass *w, double seconds)
 {
     const device_streamed *S = w->S;
     const double bytes = (double)S->bytes;
-    char slower[96] = "";
+    char slower[96] = "", all[BASE_BYTES], pace[BASE_BYTES];
     if (w->seconds > 0)
         snprintf(slower, sizeof slower, ", %.1f times as long as in its memory",
                  seconds / w->seconds);
-    base_log(
-        S->d->ctx, SPRY_LOG_WARNING,
-        "a matrix of %.3g GB as %s does not fit into the memory of %s: every product brings it "
-        "there in %" PRId64 " blocks of rows; the first took %.3g s, %.3g GB/s%s; try a type "
-        "or format that takes fewer bytes, or the cpu",
-        bytes * 1e-9, device_streamed_host(S)->class->name, S->d->facts.name, S->count, seconds,
-        seconds > 0 ? bytes / seconds * 1e-9 : 0, slower);
+    base_log(S->d->ctx, SPRY_LOG_WARNING,
+             "a matrix of %s as %s does not fit into the memory of %s: every product brings it "
+             "there in %" PRId64 " blocks of rows; the first took %.3g s, %s/s%s; try a type "
+             "or format that takes fewer bytes, or the cpu",
+             base_bytes(bytes, all), device_streamed_host(S)->class->name, S->d->facts.name,
+             S->count, seconds, base_bytes(seconds > 0 ? bytes / seconds : 0, pace), slower);
 }
 
 /* The first pass: programs are made before the clock starts, and it waits for its end. */
@@ -466,6 +466,10 @@ static spry_status step_block(const powers_pass *w, int j, int64_t k)
     spry_vector y = device_vector_over(d, S->type, rows, w->w.y);
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(d->ctx, device_layout_multiply(S->blocks[k], &p));
+    if (step->product)
+        SPRY_GO(d->ctx, device_copy_block(
+                            d, S->type, rows, 1, (device_block){w->w.y, 0, 1, 1},
+                            (device_block){device_vector_memory(step->product), first, 1, 1}));
     if (!is_number(step->beta, 0))
         SPRY_GO(d->ctx, add_rows(w, k, step->beta, from, step->alpha));
     else if (!is_number(step->alpha, 1))
@@ -523,10 +527,11 @@ static int64_t largest_block(const device_streamed *S, int64_t *rows)
     return bytes;
 }
 
-/* The most steps whose blocks, the next one, and some room for the pool fit. */
+/* The most steps whose blocks, the next one, and some room for the pool fit: sizes of that are up
+ * to an eighth larger than asked for, those of small blocks twice as large. */
 int device_streamed_depth(const device_streamed *S, int count)
 {
-    enum { AHEAD = 2 };
+    enum { AHEAD = 2, LARGE = 8 << 20 };
     int64_t used, most, free_bytes, rows;
     if (S->order.count == 0)
         return 1;
@@ -534,21 +539,23 @@ int device_streamed_depth(const device_streamed *S, int count)
     const int64_t block = largest_block(S, &rows);
     const int64_t beside = AHEAD * block + 2 * rows * (int64_t)spry_type_size(S->type);
     int depth = count;
-    while (depth > 1 && 2 * skew_window(&S->order, depth, 0) + beside > free_bytes)
-        depth--; /* memory comes from the pool in sizes up to twice as large */
+    while (depth > 1) {
+        const int64_t window = skew_window(&S->order, depth, 0);
+        if (window + (block > LARGE ? window / 4 : window) + beside <= free_bytes)
+            break;
+        depth--;
+    }
     return depth;
 }
 
-spry_status device_streamed_powers(device_streamed *S, int count, const power_step *steps,
-                                   const spry_vector *x, spry_vector *const *v, bool *made)
+/* All steps, `depth` at a time. */
+static spry_status run_powers(device_streamed *S, int depth, int count, const power_step *steps,
+                              const spry_vector *x, spry_vector *const *v)
 {
     powers_pass w = {.w = {.S = S}};
     spry_context *ctx = S->d->ctx;
     int64_t rows;
     spry_status status = SPRY_STATUS_OK;
-    const int depth = device_streamed_depth(S, count);
-    if (depth < 2)
-        return SPRY_STATUS_OK;
     (void)largest_block(S, &rows);
     const int64_t bytes = rows * (int64_t)spry_type_size(S->type);
     SPRY_GO(ctx, device_alloc(S->d, bytes, &w.w.y));
@@ -562,9 +569,25 @@ spry_status device_streamed_powers(device_streamed *S, int count, const power_st
         w.v = v + j;
         SPRY_GO(ctx, run_steps(&w));
     }
-    *made = true;
 done:
     device_free(w.w.y);
     device_free(w.other);
     return status;
+}
+
+/* Where free memory turns out to be in too small pieces, fewer steps go together. */
+spry_status device_streamed_powers(device_streamed *S, int count, const power_step *steps,
+                                   const spry_vector *x, spry_vector *const *v, bool *made)
+{
+    spry_context *ctx = S->d->ctx;
+    char before[MESSAGE_SIZE];
+    memcpy(before, ctx->message, sizeof before);
+    for (int depth = device_streamed_depth(S, count); depth > 1; depth--) {
+        const spry_status status = run_powers(S, depth, count, steps, x, v);
+        *made = status == SPRY_STATUS_OK;
+        if (status != SPRY_STATUS_NO_MEMORY)
+            return status;
+        memcpy(ctx->message, before, sizeof before); /* nothing failed for the caller */
+    }
+    return SPRY_STATUS_OK;
 }

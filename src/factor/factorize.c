@@ -1,4 +1,5 @@
 /* Factors: tasks by threads, then the nodes above them by all threads together. */
+#include "base/bytes.h"
 #include "factor/inside.h"
 
 #include "matrix/entries.h"
@@ -77,12 +78,11 @@ const int32_t *frontal_null_columns(const frontal *f)
 /* --- tasks ---------------------------------------------------------------------------------------
  */
 
-/* A task from its beginning. */
+/* A task, from where it is. */
 static void do_task(frontal *f, const frontal_place *place, frontal_task *task)
 {
     const front_kernels *kernels = front_kernels_for(f->ctx, f->type);
-    task->factors.used = task->stack.used = 0;
-    for (int32_t s = task->begin; s < task->end; s++) {
+    for (int32_t s; (s = task->next) < task->end; task->next++) {
         const int32_t child = f->tree.child[s];
         const int64_t begin =
             child >= 0 ? (char *)f->nodes[child].left - task->stack.base : task->stack.used;
@@ -109,18 +109,75 @@ static spry_status take_arena(spry_context *ctx, int64_t bytes, frontal_arena *a
     return base_alloc(ctx, bytes, 1, &arena->base);
 }
 
-/* Memory for the tasks that are not done, as much as forecast, and more in later rounds. */
+/* Memory for tasks, as much as forecast. */
 static spry_status prepare_tasks(frontal *f)
 {
     spry_status status = SPRY_STATUS_OK;
     for (int32_t k = 0; k < f->task_count; k++) {
         frontal_task *task = &f->tasks[k];
-        if (task->result == FRONTAL_DONE)
-            continue;
         SPRY_GO(f->ctx, take_arena(f->ctx, (int64_t)(f->slack * (double)task->factor_bytes) + 64,
                                    &task->factors));
         SPRY_GO(f->ctx, take_arena(f->ctx, (int64_t)(f->slack * (double)task->stack_bytes) + 64,
                                    &task->stack));
+        task->next = task->begin;
+    }
+done:
+    return status;
+}
+
+/* Takes a pointer along from one arena to another. */
+static void *follow(const void *pointer, const char *from, char *to)
+{
+    return pointer ? to + ((const char *)pointer - from) : NULL;
+}
+
+/* Half as much again, and `more` bytes at least, beside what is in use, which nodes point to.
+ * `bytes` is what was forecast. */
+static spry_status grow(frontal *f, const frontal_task *task, int64_t more, frontal_arena *arena,
+                        int64_t *bytes)
+{
+    const int64_t half = arena->size + arena->size / 2;
+    const frontal_arena old = *arena;
+    spry_status status = SPRY_STATUS_OK;
+    if (more <= old.size - old.used)
+        return SPRY_STATUS_OK;
+    arena->base = NULL;
+    status = take_arena(f->ctx, half > old.used + more ? half : old.used + more, arena);
+    if (status == SPRY_STATUS_OK) {
+        memcpy(arena->base, old.base, (size_t)old.used);
+        arena->used = old.used;
+        *bytes = (int64_t)((double)arena->size / f->slack) + 1;
+    }
+    for (int32_t s = task->begin; s < task->next && status == SPRY_STATUS_OK; s++) {
+        front_node *node = &f->nodes[s];
+        if (arena == &task->stack) {
+            node->left = follow(node->left, old.base, arena->base);
+            continue;
+        }
+        node->rows = follow(node->rows, old.base, arena->base);
+        node->cols = follow(node->cols, old.base, arena->base);
+        node->lower = follow(node->lower, old.base, arena->base);
+        node->upper = follow(node->upper, old.base, arena->base);
+        node->inverse = follow(node->inverse, old.base, arena->base);
+    }
+    base_free(f->ctx, old.base);
+    return status;
+}
+
+/* More memory for tasks that ran out of it, as delayed pivots make fronts larger. */
+static spry_status grow_tasks(frontal *f)
+{
+    spry_status status = SPRY_STATUS_OK;
+    for (int32_t k = 0; k < f->task_count; k++) {
+        frontal_task *task = &f->tasks[k];
+        int64_t order, full;
+        if (task->result != FRONTAL_NO_ROOM)
+            continue;
+        frontal_node_sizes(f, task->next, &order, &full);
+        SPRY_GO(f->ctx, grow(f, task, frontal_factor_bytes(f, order, full), &task->factors,
+                             &task->factor_bytes));
+        SPRY_GO(f->ctx, grow(f, task, frontal_front_bytes(f, order, full), &task->stack,
+                             &task->stack_bytes));
         task->result = FRONTAL_NOT_YET;
     }
 done:
@@ -183,11 +240,9 @@ static spry_status do_all(frontal *f, frontal_place *places, int threads, fronta
 {
     spry_context *ctx = f->ctx;
     spry_status status = SPRY_STATUS_OK;
-    do {
-        SPRY_GO(ctx, prepare_tasks(f));
-        *result = do_tasks(f, places, threads);
-        f->slack *= *result == FRONTAL_NO_ROOM ? 2 : 1;
-    } while (*result == FRONTAL_NO_ROOM);
+    SPRY_GO(ctx, prepare_tasks(f));
+    while ((*result = do_tasks(f, places, threads)) == FRONTAL_NO_ROOM)
+        SPRY_GO(ctx, grow_tasks(f));
     places[0].threads = threads;
     for (int32_t k = 0; k < f->top_count && *result == FRONTAL_DONE; k++)
         SPRY_GO(ctx, do_top(f, &places[0], f->top[k], result));
@@ -252,17 +307,18 @@ done:
 
 spry_status frontal_check_room(const frontal *f)
 {
-    const double left = (double)(f->ctx->options.memory_limit - f->ctx->memory_now);
-    if ((double)f->forecast.peak_bytes <= left)
+    const int64_t limit = f->ctx->options.memory_limit, peak = f->forecast.peak_bytes;
+    const int64_t left = limit - f->ctx->memory_now;
+    char kept[BASE_BYTES], most[BASE_BYTES], room[BASE_BYTES], more[BASE_ADVICE];
+    if (limit == 0 || peak <= left)
         return SPRY_STATUS_OK;
-    return SPRY_FAIL(
-        f->ctx, SPRY_STATUS_NO_MEMORY,
-        "sparse factors of %" PRId64
-        " rows: %.3g GB and %.3g GB while they are made are forecast, %.3g GB are left "
-        "of the memory limit; allow more, memory_limit=%" PRId64 ", or take precon=mlilu, which "
-        "needs less",
-        f->n, (double)f->forecast.factor_bytes * 1e-9, (double)f->forecast.peak_bytes * 1e-9,
-        left * 1e-9, f->ctx->memory_now + f->forecast.peak_bytes + (f->forecast.peak_bytes >> 2));
+    return SPRY_FAIL(f->ctx, SPRY_STATUS_NO_MEMORY,
+                     "sparse factors of %" PRId64
+                     " rows: %s and %s while they are made are forecast, %s are left of the memory "
+                     "limit; allow more, %s, or take precon=mlilu, which needs less",
+                     f->n, base_bytes((double)f->forecast.factor_bytes, kept),
+                     base_bytes((double)peak, most), base_bytes((double)left, room),
+                     base_allow(f->ctx, f->ctx->memory_now + peak + (peak >> 2), more));
 }
 
 spry_status frontal_factor(frontal *f, const spry_matrix *A, bool *fits)

@@ -36,9 +36,9 @@ typedef struct frontal_arena {
 
 /* Nodes begin..end-1, whole subtrees, that one thread does. */
 typedef struct frontal_task {
-    int32_t begin, end;
+    int32_t begin, end, next; /* the node that it goes on with */
     double flops;
-    int64_t factor_bytes, stack_bytes; /* forecast */
+    int64_t factor_bytes, stack_bytes; /* forecast, or what pivots that were delayed made of it */
     frontal_arena factors, stack;
     int result;      /* frontal_result */
     int64_t kept_at; /* of what it takes from rows above, in solves */
@@ -47,7 +47,7 @@ typedef struct frontal_task {
 typedef enum frontal_result {
     FRONTAL_NOT_YET,
     FRONTAL_DONE,
-    FRONTAL_NO_ROOM, /* again, with more */
+    FRONTAL_NO_ROOM, /* on with more */
     FRONTAL_NOT_DEFINITE,
     FRONTAL_STOPPED
 } frontal_result;

@@ -417,6 +417,8 @@ static spry_status form_make(const spry_operator *op, bool transposed, const gri
                                 .low = form->low[0],
                                 .high = form->high[0],
                                 .points = box_length(&s->points, 0)};
+    for (int64_t k = 0; k < m.streams; k++)
+        form->reach = llabs(form->offsets[k]) > form->reach ? llabs(form->offsets[k]) : form->reach;
     form->made = true;
 done:
     base_free(ctx, m.numbers.list);

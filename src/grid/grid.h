@@ -237,6 +237,7 @@ typedef struct stencil_form {
     int64_t *start;
     host_stencil_group *groups;
     int64_t *offsets;
+    int64_t reach; /* the largest of them either way */
     void *coefficients;
     void **along; /* numbers along x, where its points were given */
     int along_count;
@@ -255,6 +256,7 @@ typedef struct stencil {
     struct stencil_device *device; /* its part on a device; NULL: it lives on the host */
     struct stencil_ranks *ranks;   /* its products across ranks; NULL: it has all rows */
     spry_operator *mean;           /* what right-hand sides go through; NULL: nothing */
+    struct stencil_waves *waves;   /* of spry_operator_helmholtz() (helmholtz.h); NULL: of others */
 } stencil;
 
 /* The rows of op(A), made if they have to be. */
@@ -286,6 +288,7 @@ spry_status stencil_shifted(const spry_operator *A, spry_scalar alpha, spry_scal
 /* Multiplies its terms without derivatives by 1 + i shift; fails where there are none. */
 spry_status stencil_damp(spry_operator *op, double shift);
 spry_status gmg_make(const spry_operator *A, const void *options, spry_operator **M);
+spry_status strips_make(const spry_operator *A, const void *options, spry_operator **M);
 
 /* Makes the rows of all classes, for arrays of a box. */
 spry_status stencil_form_make(const spry_operator *op, bool transposed, const grid_box *u,

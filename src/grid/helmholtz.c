@@ -48,9 +48,7 @@ spry_option_list spry_helmholtz_options(void)
     return option_list;
 }
 
-/* The coefficients of the text: m, which has k^2, and those of fluxes. */
-enum { FIELD_M = GRID_AXES, FIELDS };
-static const char *const field_names[FIELDS] = {"ax", "ay", "az", "m"};
+static const char *const field_names[WAVE_FIELDS] = {"ax", "ay", "az", "m"};
 
 typedef struct wave_maker {
     const spry_grid *grid;
@@ -60,7 +58,8 @@ typedef struct wave_maker {
     bool layers;
     double least, most; /* wave numbers; 0: there is no wave */
     wave_scheme scheme;
-    spry_vector *field[FIELDS];
+    bool symmetric;
+    spry_vector *field[WAVE_FIELDS];
 } wave_maker;
 
 /* --- what waves there are ------------------------------------------------------------------------
@@ -107,12 +106,12 @@ static spry_status take_k2(wave_maker *m, const spry_vector *k2)
     SPRY_GO(ctx, vector_here(k2, &here, &copy));
     if (m->layers || here->n > 1) {
         const grid_box own = grid_own(ctx, m->shape, true);
-        SPRY_GO(ctx, vector_new_at(ctx, NULL, m->type, box_count(&own), &m->field[FIELD_M]));
-        m->field[FIELD_M]->part = grid_part(ctx, m->shape, true);
+        SPRY_GO(ctx, vector_new_at(ctx, NULL, m->type, box_count(&own), &m->field[WAVE_M]));
+        m->field[WAVE_M]->part = grid_part(ctx, m->shape, true);
     } else {
-        SPRY_GO(ctx, vector_new_at(ctx, NULL, m->type, 1, &m->field[FIELD_M]));
+        SPRY_GO(ctx, vector_new_at(ctx, NULL, m->type, 1, &m->field[WAVE_M]));
     }
-    spry_vector *to = m->field[FIELD_M];
+    spry_vector *to = m->field[WAVE_M];
     for (int64_t i = 0; i < to->n; i++) {
         const spry_scalar value = value_get(here->type, here->data, here->n > 1 ? i : 0);
         const double k = wave_number(value);
@@ -261,7 +260,7 @@ static spry_status make_layers(wave_maker *m)
     snprintf(options, sizeof options, "kind=%s strength=%s power=%s", pml ? "pml" : "rate",
              shown[0], shown[1]);
     SPRY_GO(ctx, spry_field_absorb(m->grid, m->type, options, &by));
-    damp(m->field[FIELD_M], by, !pml);
+    damp(m->field[WAVE_M], by, !pml);
 done:
     spry_vector_free(by);
     return status;
@@ -314,9 +313,7 @@ static void put_operator(base_text *t, const wave_maker *m)
         else
             base_text_put(t, " + d%c^2", "xyz"[a]);
     put_products(t, m);
-    const bool symmetric = m->o.symmetric == SYMMETRIC_YES ||
-                           (m->o.symmetric == SYMMETRIC_AUTO && m->o.scheme == SCHEME_OPTIMAL);
-    put_mean(t, m, symmetric ? MEAN_FLUX : MEAN_OF_M);
+    put_mean(t, m, m->symmetric ? MEAN_FLUX : MEAN_OF_M);
 }
 
 /* A stencil of a text on the host, or where the operator is to live. */
@@ -324,12 +321,12 @@ static spry_status make_stencil(const wave_maker *m, base_text *t, const char *d
                                 spry_operator **A)
 {
     spry_context *ctx = m->grid->ctx;
-    const char *names[FIELDS];
-    const spry_vector *values[FIELDS];
+    const char *names[WAVE_FIELDS];
+    const spry_vector *values[WAVE_FIELDS];
     char *text = NULL, options[SPRY_OPTION_TEXT_SIZE + 32];
     int count = 0;
     spry_status status = base_text_take(t, &text);
-    for (int f = 0; f < FIELDS; f++)
+    for (int f = 0; f < WAVE_FIELDS; f++)
         if (m->field[f]) {
             names[count] = field_names[f];
             values[count++] = m->field[f];
@@ -342,6 +339,35 @@ done:
     return status;
 }
 
+/* What others are made of that are to be like it. */
+static spry_status keep_waves(const wave_maker *m, spry_operator *op)
+{
+    const spry_vector *v = m->field[WAVE_M];
+    stencil *s = op->state;
+    const spry_status status = base_alloc(op->ctx, 1, sizeof *s->waves, &s->waves);
+    if (status == SPRY_STATUS_OK)
+        *s->waves = (stencil_waves){
+            .scheme = m->scheme, .symmetric = m->symmetric, .least = m->least, .most = m->most};
+    if (status == SPRY_STATUS_OK && v->n == 1 && !v->part.is)
+        s->waves->m = value_get(v->type, v->data, 0);
+    return grid_agree(op->ctx, m->shape, status);
+}
+
+spry_status waves_like(const spry_operator *A, const spry_grid *grid,
+                       spry_vector *const field[WAVE_FIELDS], spry_operator **like)
+{
+    const stencil_waves *w = stencil_of(A)->waves;
+    base_text text = {.ctx = A->ctx};
+    wave_maker m = {.grid = grid,
+                    .shape = &grid->shape,
+                    .type = A->type,
+                    .scheme = w->scheme,
+                    .symmetric = w->symmetric};
+    memcpy(m.field, field, sizeof m.field);
+    put_operator(&text, &m);
+    return make_stencil(&m, &text, "cpu", like);
+}
+
 static spry_status make_operator(wave_maker *m, spry_operator **A)
 {
     spry_context *ctx = m->grid->ctx;
@@ -351,6 +377,7 @@ static spry_status make_operator(wave_maker *m, spry_operator **A)
     SPRY_GO(ctx, make_layers(m));
     put_operator(&text, m);
     SPRY_GO(ctx, make_stencil(m, &text, m->o.device, &op));
+    SPRY_GO(ctx, keep_waves(m, op));
     if (m->scheme.mean != 0) {
         base_text_put(&mean, "%s", "1");
         put_mean(&mean, m, MEAN_PLAIN);
@@ -370,6 +397,8 @@ static spry_status read_options(wave_maker *m, const char *options)
     if (status != SPRY_STATUS_OK)
         return status;
     m->type = types[m->o.type];
+    m->symmetric = m->o.symmetric == SYMMETRIC_YES ||
+                   (m->o.symmetric == SYMMETRIC_AUTO && m->o.scheme == SCHEME_OPTIMAL);
     for (int a = 0; a < m->shape->dimensions; a++)
         m->layers = m->layers || m->shape->axis[a].layer[0] + m->shape->axis[a].layer[1] > 0;
     if (m->layers && !spry_type_is_complex(m->type))
@@ -406,7 +435,7 @@ spry_status spry_operator_helmholtz(const spry_grid *grid, const spry_vector *k2
     if (A)
         SPRY_GO(ctx, make_operator(&m, A));
 done:
-    for (int f = 0; f < FIELDS; f++)
+    for (int f = 0; f < WAVE_FIELDS; f++)
         spry_vector_free(m.field[f]);
     return status;
 }

@@ -26,6 +26,21 @@ typedef struct wave_scheme {
 } wave_scheme;
 extern const wave_scheme scheme_compact4;
 
+/* The coefficients of an operator's text: those of fluxes along the axes, and m, which has k^2. */
+enum { WAVE_M = GRID_AXES, WAVE_FIELDS };
+/* What an operator of waves is made of. Its stencil's fields are m, unless that is a constant, and
+ * those of fluxes, where it has layers that are perfectly matched. */
+typedef struct stencil_waves {
+    wave_scheme scheme;
+    bool symmetric;
+    spry_scalar m;      /* where it is a constant */
+    double least, most; /* wave numbers; 0: there is no wave */
+} stencil_waves;
+/* The operator of waves by the same scheme on another grid of the same intervals, of fields of its
+ * points. */
+spry_status waves_like(const spry_operator *A, const spry_grid *grid,
+                       spry_vector *const field[WAVE_FIELDS], spry_operator **like);
+
 /* The factor of a product of second derivatives along some axes, two or three of them, of which
  * `among` has a bit each. */
 double scheme_factor(const wave_scheme *scheme, const grid_shape *shape, int among);

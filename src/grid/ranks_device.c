@@ -44,7 +44,8 @@ static spry_status multiply_inside(const spry_operator *op, spry_transpose trans
     const spry_status status = stencil_find_product(s->op, s->transpose, &p);
     (void)transpose;
     return status == SPRY_STATUS_OK
-               ? stencil_product_run(p, s->transpose == SPRY_TRANSPOSE_CONJUGATE, alpha, x, beta, y)
+               ? stencil_product_run(p, s->transpose == SPRY_TRANSPOSE_CONJUGATE, alpha, beta,
+                                     &(stencil_block){x, y, .columns = 1})
                : status;
 }
 

@@ -5,6 +5,8 @@
 #include "grid/ranks.h"
 #include "grid/stencil_device.h"
 #include "grid/terms.h"
+#include "host/apply.h"
+#include "host/powers.h"
 
 /* --- products ------------------------------------------------------------------------------------
  */
@@ -31,6 +33,9 @@ typedef struct stencil_job {
     spry_scalar alpha, beta;
     const char *x, *z;
     char *y;
+    int columns;              /* of x, and of y and z */
+    int64_t x_apart, y_apart; /* bytes from one to the next */
+    const power_terms *more;  /* what else is added; NULL: nothing */
     int64_t block; /* lines of a plane that are done in all planes before the next ones */
 } stencil_job;
 
@@ -72,56 +77,67 @@ static host_line stencil_lines(const stencil *s, const stencil_form *form, bool 
     return at;
 }
 
-/* A share of lines. Blocks of lines go through all planes, so that the planes around are still in
- * the cache when a block comes to them. */
-static void multiply_share(void *argument, int part, int parts)
+/* Lines begin..end-1 of a plane, of one column. */
+static void run_lines(const stencil_job *j, int column, int64_t begin, int64_t end)
 {
-    const stencil_job *j = argument;
     const stencil *s = j->op->state;
     const grid_box *rows = j->rows, *u = &j->form->u;
     const int64_t ny = box_length(rows, 1), size = (int64_t)spry_type_size(j->op->type);
-    const range lines = base_share(ny * box_length(rows, 2), parts, part, 1);
+    const char *x = j->x + column * j->x_apart, *z = j->z + column * j->y_apart;
+    char *y = j->y + column * j->y_apart;
+    for (int64_t k = begin, count; k < end; k += count) {
+        const int64_t at[] = {rows->begin[0], rows->begin[1] + k % ny, rows->begin[2] + k / ny};
+        const int64_t place = box_place(u, at), line = place / box_length(u, 0);
+        const int64_t most = end - k < TOGETHER ? end - k : TOGETHER;
+        const host_line of = stencil_lines(s, j->form, j->conjugate, size, line, most, x);
+        count = of.count;
+        s->kernels->stencil(&j->form->host, &of, rows->begin[0], rows->end[0], j->alpha, j->beta,
+                            z + place * size, y + place * size);
+        if (j->more && j->more->w) /* lines follow each other: the grid is not cut */
+            s->kernels->axpy(count * box_length(rows, 0), j->more->delta,
+                             (const char *)j->more->w + place * size, y + place * size);
+    }
+}
+
+/* A share of lines. Blocks of lines go through all planes, so that the planes around are still in
+ * the cache when a block comes to them, and so are the fields when another column does. */
+static void multiply_share(void *argument, int part, int parts)
+{
+    const stencil_job *j = argument;
+    const int64_t ny = box_length(j->rows, 1);
+    const range lines = base_share(ny * box_length(j->rows, 2), parts, part, 1);
     for (int64_t first = 0; first < ny; first += j->block)
         for (int64_t plane = lines.begin / ny * ny; plane < lines.end; plane += ny) {
             const int64_t from = plane + first > lines.begin ? plane + first : lines.begin;
-            int64_t to = plane + (first + j->block < ny ? first + j->block : ny);
-            to = to < lines.end ? to : lines.end;
-            for (int64_t k = from, count; k < to; k += count) {
-                const int64_t at[] = {rows->begin[0], rows->begin[1] + k % ny,
-                                      rows->begin[2] + k / ny};
-                const int64_t place = box_place(u, at), line = place / box_length(u, 0);
-                const int64_t most = to - k < TOGETHER ? to - k : TOGETHER;
-                const host_line of =
-                    stencil_lines(s, j->form, j->conjugate, size, line, most, j->x);
-                count = of.count;
-                s->kernels->stencil(&j->form->host, &of, rows->begin[0], rows->end[0], j->alpha,
-                                    j->beta, j->z + place * size, j->y + place * size);
-            }
+            const int64_t to = plane + (first + j->block < ny ? first + j->block : ny);
+            for (int c = 0; c < j->columns; c++)
+                run_lines(j, c, from, to < lines.end ? to : lines.end);
         }
+}
+
+static spry_status run_job(stencil_job *job, spry_transpose transpose)
+{
+    enum { CACHE = 512 << 10, LEAST = 4 }; /* half of a second cache */
+    const spry_operator *op = job->op;
+    const stencil *s = op->state;
+    const spry_status status = stencil_find_form(op, transpose, &job->form);
+    if (status != SPRY_STATUS_OK || box_count(job->rows) == 0)
+        return status;
+    const int64_t line = box_length(job->rows, 0) * (int64_t)spry_type_size(op->type);
+    job->conjugate = transpose == SPRY_TRANSPOSE_CONJUGATE;
+    job->block = CACHE / (line * (s->order + 2) * job->columns);
+    job->block = job->block < LEAST ? LEAST : job->block;
+    base_share_out(op->ctx, host_threads(op->ctx, box_count(job->rows)), multiply_share, job);
+    return SPRY_STATUS_OK;
 }
 
 spry_status stencil_run_rows(const spry_operator *op, spry_transpose transpose,
                              const grid_box *rows, spry_scalar alpha, const void *x,
                              spry_scalar beta, const void *z, void *y)
 {
-    enum { CACHE = 512 << 10, LEAST = 4 }; /* half of a second cache */
-    const stencil *s = op->state;
-    stencil_job job = {.op = op,
-                       .rows = rows,
-                       .conjugate = transpose == SPRY_TRANSPOSE_CONJUGATE,
-                       .alpha = alpha,
-                       .beta = beta,
-                       .x = x,
-                       .z = z,
-                       .y = y};
-    const spry_status status = stencil_find_form(op, transpose, &job.form);
-    if (status != SPRY_STATUS_OK || box_count(rows) == 0)
-        return status;
-    const int64_t line = box_length(rows, 0) * (int64_t)spry_type_size(op->type);
-    job.block = CACHE / (line * (s->order + 2));
-    job.block = job.block < LEAST ? LEAST : job.block;
-    base_share_out(op->ctx, host_threads(op->ctx, box_count(rows)), multiply_share, &job);
-    return SPRY_STATUS_OK;
+    stencil_job job = {
+        .op = op, .rows = rows, .alpha = alpha, .beta = beta, .x = x, .z = z, .y = y, .columns = 1};
+    return run_job(&job, transpose);
 }
 
 spry_status stencil_run(const spry_operator *op, spry_transpose transpose, spry_scalar alpha,
@@ -140,7 +156,38 @@ static spry_status stencil_multiply(const spry_operator *op, spry_transpose tran
     return stencil_run(op, transpose, alpha, x, beta, y, y);
 }
 
-static void run_rows(const operator_rows *rows, int64_t begin, int64_t end, const void *x, void *y)
+/* Columns whose numbers stand one after the other, some at a time: fields are read once for them,
+ * and where there are none, one by one is as good. On ranks, and others: one by one. */
+static spry_status stencil_multiply_dense(const spry_operator *op, spry_transpose transpose,
+                                          spry_scalar alpha, const spry_dense *B, spry_scalar beta,
+                                          const spry_dense *C)
+{
+    enum { TOGETHER_COLUMNS = 4 }; /* more take longer: their lines share the cache */
+    const stencil *s = op->state;
+    const int64_t size = (int64_t)spry_type_size(op->type);
+    const int64_t together = s->field_count > 0 ? TOGETHER_COLUMNS : 1;
+    spry_status status = SPRY_STATUS_OK;
+    if (s->ranks || B->by_rows || C->by_rows)
+        return host_multiply_singly(op, transpose, alpha, B, beta, C);
+    for (int64_t c = 0; c < B->cols && status == SPRY_STATUS_OK; c += together) {
+        char *y = (char *)C->data + c * C->ld * size;
+        stencil_job job = {.op = op,
+                           .rows = &s->rows,
+                           .alpha = alpha,
+                           .beta = beta,
+                           .x = (const char *)B->data + c * B->ld * size,
+                           .z = y,
+                           .y = y,
+                           .columns = (int)(B->cols - c < together ? B->cols - c : together),
+                           .x_apart = B->ld * size,
+                           .y_apart = C->ld * size};
+        status = run_job(&job, transpose);
+    }
+    return status;
+}
+
+static void run_scaled(const operator_rows *rows, int64_t begin, int64_t end, spry_scalar alpha,
+                       const void *x, spry_scalar beta, const void *z, void *y)
 {
     const spry_operator *op = rows->state;
     const stencil *s = op->state;
@@ -151,10 +198,16 @@ static void run_rows(const operator_rows *rows, int64_t begin, int64_t end, cons
         const int64_t to = end - line * nx < nx ? end - line * nx : nx;
         const int64_t whole = from == 0 && to == nx ? (end - row) / nx : 1;
         const host_line at = stencil_lines(s, form, false, size, line, whole, x);
-        s->kernels->stencil(&form->host, &at, from, to, (spry_scalar){1, 0}, (spry_scalar){0, 0},
-                            NULL, (char *)y + (row - begin) * size);
+        const int64_t done = (row - begin) * size;
+        s->kernels->stencil(&form->host, &at, from, to, alpha, beta,
+                            z ? (const char *)z + done : NULL, (char *)y + done);
         row += (at.count - 1) * nx + to - from;
     }
+}
+
+static void run_rows(const operator_rows *rows, int64_t begin, int64_t end, const void *x, void *y)
+{
+    run_scaled(rows, begin, end, (spry_scalar){1, 0}, x, (spry_scalar){0, 0}, NULL, y);
 }
 
 static int64_t row_work(const operator_rows *rows, int64_t row)
@@ -167,15 +220,53 @@ static int64_t row_work(const operator_rows *rows, int64_t row)
 static spry_status stencil_open_rows(const spry_operator *op, spry_transpose transpose,
                                      operator_rows *rows)
 {
+    const stencil *s = op->state;
     const stencil_form *form;
-    if (((const stencil *)op->state)->ranks)
+    if (s->ranks)
         return stencil_ranks_open_rows(op, transpose, rows);
     if (transpose != SPRY_TRANSPOSE_NO)
         return SPRY_STATUS_OK;
     const spry_status status = stencil_find_form(op, transpose, &form);
     if (status == SPRY_STATUS_OK)
-        *rows = (operator_rows){.state = op, .run = run_rows, .work = row_work};
+        *rows = (operator_rows){.state = op,
+                                .run = run_rows,
+                                .run_scaled = run_scaled,
+                                .reach = form->reach,
+                                .grain = s->shape.dimensions > 1 ? s->shape.axis[0].unknowns : 0,
+                                .work = row_work};
     return status;
+}
+
+/* The whole of a step in one pass. Across ranks what the product adds is copied first, and the rest
+ * comes behind, with the same bits. */
+static spry_status whole_step(const spry_operator *op, const power_terms *t, const void *v,
+                              void *next)
+{
+    const stencil *s = op->state;
+    stencil_job job = {.op = op,
+                       .rows = &s->rows,
+                       .alpha = t->alpha,
+                       .beta = t->beta,
+                       .x = v,
+                       .z = t->z,
+                       .y = next,
+                       .columns = 1,
+                       .more = t};
+    if (!s->ranks)
+        return run_job(&job, SPRY_TRANSPOSE_NO);
+    if (t->z != next && (t->beta.re != 0 || t->beta.im != 0))
+        memcpy(next, t->z, (size_t)op->rows * spry_type_size(op->type));
+    const spry_status status =
+        stencil_ranks_multiply(op, SPRY_TRANSPOSE_NO, t->alpha, v, t->beta, next);
+    if (status == SPRY_STATUS_OK && t->w)
+        s->kernels->axpy(op->rows, t->delta, t->w, next);
+    return status;
+}
+
+static spry_status stencil_powers(const spry_operator *op, int count, const power_step *steps,
+                                  const spry_vector *x, spry_vector *const *v, bool *made)
+{
+    return operator_powers_whole(op, whole_step, count, steps, x, v, made);
 }
 
 /* --- the object ----------------------------------------------------------------------------------
@@ -191,6 +282,7 @@ void stencil_destroy(spry_operator *op)
     stencil_form_clear(op->ctx, &s->plain);
     stencil_form_clear(op->ctx, &s->transposed);
     terms_clear(op->ctx, s);
+    base_free(op->ctx, s->waves);
     grid_drop(op->ctx, &s->shape);
     base_free(op->ctx, s);
 }
@@ -198,12 +290,15 @@ void stencil_destroy(spry_operator *op)
 static const operator_class stencil_class = {.name = "stencil",
                                              .has_transpose = true,
                                              .multiply = stencil_multiply,
+                                             .multiply_dense = stencil_multiply_dense,
                                              .destroy = stencil_destroy,
                                              .open_rows = stencil_open_rows,
                                              .multigrid = gmg_make,
+                                             .strips = strips_make,
                                              .shifted = stencil_shifted,
                                              .to_matrix = stencil_to_matrix,
-                                             .matrix_diagonal = stencil_diagonal};
+                                             .matrix_diagonal = stencil_diagonal,
+                                             .powers = stencil_powers};
 
 const stencil *stencil_of(const spry_operator *op)
 {

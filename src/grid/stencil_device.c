@@ -1,6 +1,7 @@
 /*
  * Stencils as operators on devices. Products go through the grid by marches along z where the
- * stencil allows it, else a point per work-item; least traffic: x once, y once, each field once.
+ * stencil allows it, else a point per work-item; least traffic: x once, y once, each field once, of
+ * several columns, too.
  * Methods have the rows in their sweeps.
  */
 #include "grid/stencil_device.h"
@@ -9,6 +10,8 @@
 #include "device/vector.h"
 #include "grid/ranks.h"
 #include "host/apply.h"
+
+enum { MOST_COLUMNS = 64 }; /* of a launch; groups are counted by 32 bits */
 
 typedef struct stencil_device {
     device_memory *fields;
@@ -22,7 +25,10 @@ typedef struct stencil_device {
  * for their loops in each plane. */
 static const stencil_march product_march = {
     .kernel = "march",
-    .args = "SP_GLOBAL scalar *SP_RESTRICT y, const number alpha, const number beta",
+    .args = "SP_GLOBAL scalar *SP_RESTRICT y, const number alpha, const number beta, "
+            "const int columns, const offset x_apart, const offset y_apart",
+    .begin = "const int group = SP_GROUP_ID / columns; "
+             "x += SP_GROUP_ID % columns * x_apart; y += SP_GROUP_ID % columns * y_apart;",
     .on = "FORM_REGULAR || SP_F(is_inside)(FORM_PASS, i, j, k)",
     .value = "sum",
     .put = "sp_put(y + row, value, alpha, beta);"};
@@ -89,11 +95,12 @@ done:
 }
 
 spry_status stencil_product_run(stencil_product *p, bool conjugate, spry_scalar alpha,
-                                const device_memory *x, spry_scalar beta, device_memory *y)
+                                spry_scalar beta, const stencil_block *b)
 {
     spry_context *ctx = p->copy.d->ctx;
     const size_t size = spry_type_is_complex(p->copy.type) ? sizeof alpha : sizeof alpha.re;
-    device_arg args[STENCIL_ARGS + 5];
+    const int32_t columns = b->columns;
+    device_arg args[STENCIL_ARGS + 8];
     int count = 1;
     int32_t depth = 0;
     spry_status status = SPRY_STATUS_OK;
@@ -105,19 +112,22 @@ spry_status stencil_product_run(stencil_product *p, bool conjugate, spry_scalar 
         marches ? stencil_march_groups(&p->copy, &depth) : positions / STENCIL_GROUP;
     args[0] = marches ? DEVICE_VALUE(depth) : DEVICE_VALUE(positions);
     count += stencil_args(&p->copy, true, args + count);
-    args[count++] = device_arg_memory(x);
-    args[count++] = device_arg_memory(y);
+    args[count++] = device_arg_memory(b->x);
+    args[count++] = device_arg_memory(b->y);
     args[count++] = (device_arg){NULL, &alpha, size};
     args[count++] = (device_arg){NULL, &beta, size};
-    SPRY_GO(ctx,
-            device_launch_local(p->program[conjugate], marches ? "a_march" : "a_product", groups,
-                                STENCIL_GROUP, marches ? p->copy.room : 0, args, count));
+    args[count++] = DEVICE_VALUE(columns);
+    args[count++] = DEVICE_VALUE(b->x_apart);
+    args[count++] = DEVICE_VALUE(b->y_apart);
+    SPRY_GO(ctx, device_launch_local(p->program[conjugate], marches ? "a_march" : "a_product",
+                                     groups * columns, STENCIL_GROUP, marches ? p->copy.room : 0,
+                                     args, count));
     if (ends_apart(&p->copy)) {
         const int64_t ends = count_ends(&p->copy);
         args[0] = DEVICE_VALUE(ends);
         SPRY_GO(ctx, device_launch(p->program[conjugate], "a_ends", NULL,
-                                   (ends + STENCIL_GROUP - 1) / STENCIL_GROUP, STENCIL_GROUP, args,
-                                   count));
+                                   (ends + STENCIL_GROUP - 1) / STENCIL_GROUP * columns,
+                                   STENCIL_GROUP, args, count));
     }
 done:
     return status;
@@ -134,8 +144,85 @@ static spry_status multiply_memory(const spry_operator *op, spry_transpose trans
     if (s->ranks)
         return stencil_ranks_multiply_memory(op, transpose, alpha, x, beta, y);
     SPRY_GO(op->ctx, stencil_find_product(op, transpose, &p));
-    SPRY_GO(op->ctx, stencil_product_run(p, conjugate, alpha, x, beta, y));
+    SPRY_GO(op->ctx,
+            stencil_product_run(p, conjugate, alpha, beta, &(stencil_block){x, y, .columns = 1}));
 done:
+    return status;
+}
+
+/* Where row i of column c is: at + i row + c col. */
+static device_block block_of(const spry_dense *M, const device_memory *memory, int64_t first)
+{
+    const int64_t row = M->by_rows ? M->ld : 1, col = M->by_rows ? 1 : M->ld;
+    return (device_block){memory, first * col, row, col};
+}
+
+/* Some columns by way of room for them, one behind the other. */
+static spry_status multiply_packed(const spry_operator *op, stencil_product *p, bool conjugate,
+                                   spry_scalar alpha, const spry_dense *B, spry_scalar beta,
+                                   const spry_dense *C, const stencil_block *whole)
+{
+    enum { TOGETHER = 8 };
+    spry_device *d = op->device;
+    const int64_t bytes = TOGETHER * op->rows * (int64_t)spry_type_size(op->type);
+    device_memory *x = NULL, *y = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(op->ctx, device_alloc(d, bytes, &x));
+    SPRY_GO(op->ctx, device_alloc(d, bytes, &y));
+    for (int64_t c = 0; c < B->cols; c += TOGETHER) {
+        const int count = B->cols - c < TOGETHER ? (int)(B->cols - c) : TOGETHER;
+        const device_block from = {x, 0, 1, op->rows}, to = {y, 0, 1, op->rows};
+        const device_block there = block_of(C, whole->y, c);
+        SPRY_GO(op->ctx,
+                device_copy_block(d, op->type, op->rows, count, block_of(B, whole->x, c), from));
+        if (beta.re != 0 || beta.im != 0)
+            SPRY_GO(op->ctx, device_copy_block(d, op->type, op->rows, count, there, to));
+        SPRY_GO(op->ctx, stencil_product_run(p, conjugate, alpha, beta,
+                                             &(stencil_block){x, y, count, op->rows, op->rows}));
+        SPRY_GO(op->ctx, device_copy_block(d, op->type, op->rows, count, to, there));
+    }
+done:
+    device_free(x);
+    device_free(y);
+    return status;
+}
+
+/* Numbers from the first to the last of a block. */
+static int64_t extent(const spry_dense *M)
+{
+    const int64_t lines = M->by_rows ? M->rows : M->cols, line = M->by_rows ? M->cols : M->rows;
+    return (lines - 1) * M->ld + line;
+}
+
+/* Blocks of the device in one launch, where the grid is not cut; those of the host one by one. */
+static spry_status multiply_dense(const spry_operator *op, spry_transpose transpose,
+                                  spry_scalar alpha, const spry_dense *B, spry_scalar beta,
+                                  const spry_dense *C)
+{
+    const stencil *s = op->state;
+    const bool conjugate = transpose == SPRY_TRANSPOSE_CONJUGATE && spry_type_is_complex(op->type);
+    const int64_t size = (int64_t)spry_type_size(op->type);
+    device_memory *from = NULL, *to = NULL;
+    stencil_product *p;
+    spry_status status = SPRY_STATUS_OK;
+    if (B->device && s->ranks)
+        return SPRY_FAIL(op->ctx, SPRY_STATUS_BAD_USAGE,
+                         "B and C are on %s; operator %s of a grid that is cut takes blocks of the "
+                         "host, or vectors one by one",
+                         spry_device_name(B->device), spry_operator_name(op));
+    if (!B->device || B->cols == 0 || op->rows == 0)
+        return host_multiply_singly(op, transpose, alpha, B, beta, C);
+    SPRY_GO(op->ctx, stencil_find_product(op, transpose, &p));
+    SPRY_GO(op->ctx, device_borrow(op->device, B->data, extent(B) * size, &from));
+    SPRY_GO(op->ctx, device_borrow(op->device, C->data, extent(C) * size, &to));
+    const stencil_block b = {from, to, (int)B->cols, B->ld, C->ld};
+    if (B->by_rows || C->by_rows || B->cols > MOST_COLUMNS)
+        SPRY_GO(op->ctx, multiply_packed(op, p, conjugate, alpha, B, beta, C, &b));
+    else
+        SPRY_GO(op->ctx, stencil_product_run(p, conjugate, alpha, beta, &b));
+done:
+    device_free(from);
+    device_free(to);
     return status;
 }
 
@@ -205,9 +292,11 @@ const operator_class stencil_on_device = {.name = "stencil",
                                           .multiply = operator_apply_arrays,
                                           .multiply_vectors = device_multiply_vectors,
                                           .multiply_memory = multiply_memory,
+                                          .multiply_dense = multiply_dense,
                                           .open_device_rows = open_rows,
                                           .destroy = destroy,
                                           .multigrid = gmg_make,
+                                          .strips = strips_make,
                                           .shifted = stencil_shifted,
                                           .to_matrix = stencil_to_matrix,
                                           .matrix_diagonal = stencil_diagonal};

@@ -89,8 +89,15 @@ typedef struct stencil_product {
 } stencil_product;
 spry_status stencil_find_product(const spry_operator *op, spry_transpose transpose,
                                  stencil_product **found);
+/* Columns of x and of y, so many elements apart. */
+typedef struct stencil_block {
+    const device_memory *x;
+    device_memory *y;
+    int columns;
+    int64_t x_apart, y_apart;
+} stencil_block;
 spry_status stencil_product_run(stencil_product *p, bool conjugate, spry_scalar alpha,
-                                const device_memory *x, spry_scalar beta, device_memory *y);
+                                spry_scalar beta, const stencil_block *b);
 
 /* How a text is to be: numbers and sizes written out, or arguments of kernels; conjugated; for
  * groups of so many work-items; names with a prefix. */
@@ -112,6 +119,7 @@ void stencil_put_text(base_text *t, const char *name);
 typedef struct stencil_march {
     const char *kernel, *args, *on, *value, *put;
     bool ends;
+    const char *begin; /* NULL: of kernels that know one column alone */
 } stencil_march;
 void stencil_put_march(base_text *t, const stencil_march *m);
 void stencil_end_words(base_text *t);

@@ -136,12 +136,14 @@ void stencil_put_march(base_text *t, const stencil_march *m)
 {
     base_text_put(t,
                   "#define MARCH_KERNEL SP_F(%s)\n#define MARCH_ARGS %s\n"
+                  "#define MARCH_BEGIN %s\n"
                   "#define MARCH_ON(i, j, k) (%s)\n#define MARCH_ENDS %d\n"
                   "#define MARCH_VALUE(sum, own) %s\n#define MARCH_PUT %s\n",
-                  m->kernel, m->args, m->on, (int)m->ends, m->value, m->put);
+                  m->kernel, m->args, m->begin ? m->begin : "const int group = SP_GROUP_ID;", m->on,
+                  (int)m->ends, m->value, m->put);
     stencil_put_text(t, "stencil_march");
     base_text_put(t, "%s",
-                  "#undef MARCH_KERNEL\n#undef MARCH_ARGS\n#undef MARCH_ON\n"
+                  "#undef MARCH_KERNEL\n#undef MARCH_ARGS\n#undef MARCH_BEGIN\n#undef MARCH_ON\n"
                   "#undef MARCH_ENDS\n#undef MARCH_VALUE\n#undef MARCH_PUT\n");
 }
 

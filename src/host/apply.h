@@ -18,6 +18,10 @@ spry_status operator_apply_vectors(const spry_operator *op, spry_transpose trans
 /* Random numbers, the same wherever the vector is: those of the host's kernel `random`. */
 spry_status vector_random(spry_vector *v, uint64_t seed);
 
+/* The product with blocks of the host that were found to fit, column by column; of columns.c. */
+spry_status host_multiply_singly(const spry_operator *op, spry_transpose transpose,
+                                 spry_scalar alpha, const spry_dense *B, spry_scalar beta,
+                                 const spry_dense *C);
 /* Whether what lies between the first and the last number of each block has something in common;
  * of columns.c. */
 bool host_dense_overlap(const spry_dense *B, const spry_dense *C, int64_t size);

@@ -162,6 +162,20 @@ done:
     return status;
 }
 
+spry_status host_multiply_singly(const spry_operator *op, spry_transpose transpose,
+                                 spry_scalar alpha, const spry_dense *B, spry_scalar beta,
+                                 const spry_dense *C)
+{
+    const job j = {.op = op,
+                   .transpose = transpose,
+                   .alpha = alpha,
+                   .beta = beta,
+                   .B = B,
+                   .C = C,
+                   .size = (int64_t)spry_type_size(op->type)};
+    return run_singly(&j);
+}
+
 /* Columns that the operator takes together. */
 static spry_status run_many(const job *j)
 {
@@ -241,15 +255,16 @@ static spry_status multiply_dense(const spry_operator *op, spry_transpose transp
                          place_name(B->device), place_name(C->device), place_name(op->device));
     if (B->device && !op->class->multiply_dense)
         return SPRY_FAIL(op->ctx, SPRY_STATUS_BAD_USAGE,
-                         "B and C are on %s; operator %s stores no matrix, and takes blocks of the "
-                         "host, or vectors one by one",
+                         "B and C are on %s; operator %s takes blocks of the host, or vectors one "
+                         "by one",
                          place_name(B->device), spry_operator_name(op));
     if (host_dense_overlap(B, C, j.size))
         return SPRY_FAIL(op->ctx, SPRY_STATUS_BAD_USAGE, "B and C of a product share memory");
     if (op->class->multiply_dense)
         return op->class->multiply_dense(op, transpose, alpha, B, beta, C);
     const bool plain_product = alpha.re == 1 && alpha.im == 0 && beta.re == 0 && beta.im == 0;
-    if (op->class->apply_many && plain_product && row_stride(B) == 1 && row_stride(C) == 1)
+    if (op->class->apply_many && !op->device && plain_product && row_stride(B) == 1 &&
+        row_stride(C) == 1)
         return run_many(&j);
     if (!op->class->multiply_columns)
         return run_singly(&j);

@@ -2,9 +2,9 @@
  * (M. Frigo, V. Strumpen, 2005), for rows of any pattern. */
 #include "host/skew.h"
 
-/* Blocks have at most so many rows, a multiple of what vector loops take at once, so that these
- * have no ends within a vector. Short vectors are cut into about so many blocks. */
-enum { BLOCK_ROWS = 2048, BLOCK_GRAIN = 16, FEW_BLOCKS = 64 };
+/* Blocks have a multiple of what vector loops take at once, so that these have no ends within a
+ * vector. Short vectors are cut into about so many blocks. */
+enum { BLOCK_GRAIN = 16, FEW_BLOCKS = 64 };
 
 void skew_clear(spry_context *ctx, skew *s)
 {
@@ -16,10 +16,13 @@ void skew_clear(spry_context *ctx, skew *s)
     *s = (skew){0};
 }
 
-static int64_t block_rows(int64_t n)
+int64_t skew_block_rows(int64_t n, int64_t grain, int64_t most)
 {
-    const int64_t rows = (n / FEW_BLOCKS + BLOCK_GRAIN - 1) / BLOCK_GRAIN * BLOCK_GRAIN;
-    return rows > BLOCK_ROWS ? BLOCK_ROWS : rows < BLOCK_GRAIN ? BLOCK_GRAIN : rows;
+    if (grain == 0 || grain > 2 * most)
+        grain = BLOCK_GRAIN;
+    most = grain < most ? most / grain * grain : grain;
+    const int64_t rows = (n / FEW_BLOCKS + grain - 1) / grain * grain;
+    return rows > most ? most : rows < grain ? grain : rows;
 }
 
 static spry_status allocate(spry_context *ctx, int64_t count, int64_t rows, skew *s)
@@ -38,7 +41,6 @@ done:
 
 spry_status skew_open(spry_context *ctx, int64_t n, int64_t rows, skew *s)
 {
-    rows = rows > 0 ? rows : block_rows(n);
     const spry_status status = allocate(ctx, (n + rows - 1) / rows, rows, s);
     for (int64_t b = 0; status == SPRY_STATUS_OK && b <= s->count; b++)
         s->row[b] = b * rows < n ? b * rows : n;

@@ -32,8 +32,12 @@ typedef struct skew {
     range *ranges; /* the blocks of each step of a share: depth for the first, for the second ... */
 } skew;
 
-/* Blocks of so many of n rows (0: a number that serves for rows in memory), of which each is to be
- * noted before skew_close(). On failure *s is cleared. */
+/* Rows of a block that serve for rows in memory: a multiple of the grain (0: any), up to about as
+ * many as are told. */
+enum { SKEW_BLOCK = 2048 };
+int64_t skew_block_rows(int64_t n, int64_t grain, int64_t most);
+/* Blocks of so many of n rows, of which each is to be noted before skew_close(). On failure *s is
+ * cleared. */
 spry_status skew_open(spry_context *ctx, int64_t n, int64_t rows, skew *s);
 /* The same for blocks that begin with rows starts[0], ..., before starts[count]. */
 spry_status skew_open_at(spry_context *ctx, int64_t count, const int64_t *starts, skew *s);

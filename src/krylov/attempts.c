@@ -247,8 +247,12 @@ spry_status solver_time_product(spry_device *d, const spry_operator *op, int cou
     spry_vector *x = NULL, *y = NULL;
     spry_status status = SPRY_STATUS_OK;
     *seconds = INFINITY;
-    SPRY_GO(ctx, vector_new_at(ctx, d, op->type, op->cols, &x));
-    SPRY_GO(ctx, vector_new_at(ctx, d, op->type, op->rows, &y));
+    status = vector_new_at(ctx, d, op->type, op->cols, &x);
+    if (status == SPRY_STATUS_OK)
+        status = vector_new_at(ctx, d, op->type, op->rows, &y);
+    if (op->rows_part.is) /* nobody waits for messages of one who has no vectors */
+        status = team_agree(ctx, status);
+    SPRY_GO(ctx, status);
     for (int k = 0; k < count; k++) { /* the first may have something to compile */
         if (d)
             SPRY_GO(ctx, device_finish(d));

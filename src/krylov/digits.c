@@ -41,7 +41,8 @@ typedef struct search {
     int32_t blocks;
     int32_t *place; /* of a row in the block; -1: it is not there */
     int32_t row_of[LATTICE_MOST * LONG];
-    double dense[LATTICE_MOST * LATTICE_MOST * LONG];
+    double *dense;
+    int64_t room; /* numbers that are there for it */
     lattice lattice;
 } search;
 
@@ -156,6 +157,7 @@ static void close_search(spry_context *ctx, search *s)
     base_free(ctx, s->squares);
     base_free(ctx, s->block_of);
     base_free(ctx, s->place);
+    base_free(ctx, s->dense);
     base_free(ctx, s);
 }
 
@@ -244,8 +246,27 @@ static void gather(search *s, int32_t seed, int most, block *b)
     }
 }
 
+/* Whether there is room for the dense matrix of a block; one that has none is left as it is. */
+static bool has_room(search *s, const block *b)
+{
+    const int64_t need = (int64_t)b->count * b->rows;
+    if (need > s->room) {
+        char message[MESSAGE_SIZE];
+        memcpy(message, s->ctx->message, sizeof message);
+        base_free(s->ctx, s->dense);
+        s->dense = NULL;
+        s->room = need + need / 4;
+        if (base_alloc(s->ctx, s->room, sizeof *s->dense, &s->dense) != SPRY_STATUS_OK) {
+            memcpy(s->ctx->message, message, sizeof message);
+            s->room = 0;
+            return false;
+        }
+    }
+    return true;
+}
+
 /* The columns of a block times their grains, as a dense matrix; the rows are noted. */
-static void fill(search *s, block *b)
+static bool fill(search *s, block *b)
 {
     const matrix_arrays *columns = &s->columns;
     const double *values = columns->values;
@@ -256,12 +277,15 @@ static void fill(search *s, block *b)
                 s->place[columns->col_index[k]] = b->rows;
                 s->row_of[b->rows++] = columns->col_index[k];
             }
-    memset(s->dense, 0, (size_t)(b->count * b->rows) * sizeof *s->dense);
-    for (int q = 0; q < b->count; q++)
+    const bool fits = has_room(s, b);
+    if (fits)
+        memset(s->dense, 0, (size_t)(b->count * b->rows) * sizeof *s->dense);
+    for (int q = 0; q < b->count && fits; q++)
         for (int64_t j = b->of[q].column, k = columns->offsets[j]; k < columns->offsets[j + 1]; k++)
             s->dense[q * b->rows + s->place[columns->col_index[k]]] += values[k] * b->of[q].grain;
     for (int i = 0; i < b->rows; i++)
         s->place[s->row_of[i]] = -1;
+    return fits;
 }
 
 static double dot(int n, const double *a, const double *b)
@@ -312,7 +336,8 @@ static void choose_block(search *s, int32_t seed, int most)
     block b;
     double z[LATTICE_MOST], to[LATTICE_MOST];
     gather(s, seed, most, &b);
-    fill(s, &b);
+    if (!fill(s, &b))
+        return;
     orthogonalise(s, &b);
     lattice_nearest(&s->lattice, z);
     s->work += 100.0 * b.count * b.count * b.count;

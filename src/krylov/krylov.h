@@ -118,6 +118,7 @@ struct iteration {
     bool estimates; /* iterations are counted at estimates, not at residuals */
     bool left;      /* the method's residual is that of M r: another norm's, with a factor */
     bool coupled;   /* its run depends on other right-hand sides: it cannot be repeated alone */
+    bool curable;   /* it has products x^T y of complex vectors, which may be 0 for any */
 
     int exponent;           /* b and x are scaled by 2^-exponent; mostly 0 */
     spry_vector *own_b;     /* b points here when it is scaled, or was freed of a null space */

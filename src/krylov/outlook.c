@@ -3,6 +3,7 @@
  * (solver_foretell()); here are its forecasts: memory from what is in use and what is still to be
  * allocated, seconds from a product that is timed and the iterations that are expected.
  */
+#include "base/bytes.h"
 #include "krylov/solver.h"
 
 #include "device/formats.h"
@@ -24,9 +25,10 @@ void spry_plan_clear(spry_context *ctx, spry_plan *p)
 /* --- iterations ----------------------------------------------------------------------------------
  */
 
-static bool is_exact(const solver_outlook *o)
+/* On ranks factors are those of blocks. */
+static bool is_exact(const spry_solver *solver, const solver_outlook *o)
 {
-    return precon_is(o->precon, "direct");
+    return precon_is(o->precon, "direct") && !solver_ranked(solver);
 }
 
 static int64_t clip(double iterations, const spry_solver *solver)
@@ -40,11 +42,16 @@ static int64_t clip(double iterations, const spry_solver *solver)
 static void guess_iterations(const spry_solver *solver, const solver_outlook *o, spry_plan *p)
 {
     const double trial = 2, rule = 5, steps = 4;
+    const spry_matrix *A = solver->given_matrix;
     const double told = solver_attempt(solver)->iterations;
     const double tol = log(fmin(fmax(solver->options.tol, 1e-16), 0.1)) / log(1e-8);
-    if (is_exact(o)) {
+    if (is_exact(solver, o)) {
         p->iterations = p->least_iterations = 1;
         p->most_iterations = clip(steps, solver);
+        return;
+    }
+    if (A && p->nnz <= p->rows && precon_is(o->precon, "jacobi")) { /* a diagonal, most likely */
+        p->iterations = p->least_iterations = p->most_iterations = 1;
         return;
     }
     const bool tried = told > 0 && precon_is(o->precon, "jacobi");
@@ -60,9 +67,12 @@ static void guess_iterations(const spry_solver *solver, const solver_outlook *o,
 /* --- bytes ---------------------------------------------------------------------------------------
  */
 
+/* On ranks the own block and the edge rows, which are there beside it. */
 static int64_t bytes_of(const spry_matrix *A)
 {
     const int64_t size = (int64_t)spry_type_size(A->a.type);
+    if (A->spread)
+        return bytes_of(A->spread->own) + bytes_of(A->spread->edge);
     return A->a.nnz * (size + (int64_t)sizeof(int32_t)) +
            (A->a.rows + 1) * (int64_t)sizeof(int64_t);
 }
@@ -79,13 +89,33 @@ static int64_t format_bytes(const spry_solver *solver)
     return ordered + storage.bytes;
 }
 
+/* Whether the preconditioner will be on the device; factors are on CUDA's alone. */
+static bool goes_there(const spry_solver *solver, const solver_outlook *o)
+{
+    char name[32];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(o->precon, ":"), o->precon);
+    return solver->device && precon_on_devices(name) &&
+           (!precon_is(name, "direct") ||
+            strncmp(spry_device_name(solver->device), "cuda", 4) == 0);
+}
+
 /* In use at most: what is in use now, and what is to come. */
 static void count_bytes(const spry_solver *solver, const solver_outlook *o, int systems,
                         spry_plan *p)
 {
-    enum { SAVED = 2, BROUGHT = 2 }; /* vectors of an iteration, and copies of the caller's */
+    /* Vectors: of an iteration, copies of the caller's, those that factors are scaled and measured
+     * with; bytes of a method's text and what runs it, and of a device's kernels, by seven small
+     * systems. */
+    enum {
+        SAVED = 2,
+        BROUGHT = 2,
+        MEASURED = 7,
+        TEXT = 96 << 10,
+        SHORT_TEXT = 32 << 10,
+        KERNELS = 192 << 10
+    };
     const spry_context *ctx = solver->ctx;
-    const int64_t vector = p->rows * (int64_t)spry_type_size(p->type);
+    const int64_t vector = solver_operator(solver)->rows * (int64_t)spry_type_size(p->type);
     const int beside = systems < SHARED_READING ? systems : SHARED_READING;
     const int64_t moved = solver->device || solver->order.matrix ? BROUGHT : 0;
     const int64_t method = beside * (o->kept + SAVED + moved) * vector;
@@ -93,47 +123,123 @@ static void count_bytes(const spry_solver *solver, const solver_outlook *o, int 
     p->matrix_bytes = solver->given_matrix ? bytes_of(solver->given_matrix) : 0;
     p->format_bytes = format_bytes(solver);
     p->vector_bytes = method + 2 * systems * vector;
-    p->precon_bytes = o->begun_bytes + o->forecast.bytes;
+    p->precon_bytes = o->begun_bytes + o->begun_there + o->forecast.bytes;
     p->work_bytes = o->forecast.work;
     p->memory_limit = ctx->options.memory_limit;
     p->memory_known = o->forecast.known || !o->uses_precon;
     const int64_t here = solver->device ? 0 : method;
-    const int64_t making = now + o->forecast.bytes + o->forecast.work;
-    const int64_t solving = now + o->forecast.bytes + here;
+    const int64_t measured = is_exact(solver, o) ? MEASURED * vector : 0;
+    const int64_t work = o->forecast.work > measured ? o->forecast.work : measured;
+    const int64_t whole = is_exact(solver, o) ? SHORT_TEXT : TEXT;
+    const int64_t text = (o->made ? whole / 3 : whole) /* what runs it is still to come */
+                         + (solver->device ? KERNELS : 0);
+    const int64_t making = o->made ? 0 : now + o->forecast.bytes + work + text / 2;
+    const int64_t solving = now + o->forecast.bytes + here + text;
     p->memory_bytes = making > solving ? making : solving;
     if (ctx->memory_most > p->memory_bytes)
         p->memory_bytes = ctx->memory_most;
-    p->device_bytes = solver->device ? there + method + p->precon_bytes : 0;
+    /* What stays here has its share above. */
+    const int64_t to_come = goes_there(solver, o) ? o->forecast.bytes : 0;
+    p->device_bytes = solver->device ? there + method + to_come : 0;
 }
 
+static const char *least_advice(const spry_plan *p)
+{
+    return strcmp(p->precon, "jacobi") == 0 || strcmp(p->precon, "none") == 0
+               ? ""
+               : ", or precon=jacobi, which needs least";
+}
+
+/* By the context's limit and by those of the process. */
 static spry_status check_room(const spry_solver *solver, const spry_plan *p)
 {
     spry_context *ctx = solver->ctx;
-    const int64_t limit = p->memory_limit;
-    if (limit <= 0 || p->memory_bytes <= limit)
+    const char *name;
+    const int64_t limit = p->memory_limit, left = base_limited_memory(&name);
+    const bool fits = left >= p->memory_bytes - ctx->memory_now;
+    char need[BASE_BYTES], room[BASE_BYTES], more[BASE_ADVICE];
+    if (fits && (limit <= 0 || p->memory_bytes <= limit))
         return SPRY_STATUS_OK;
     return SPRY_FAIL(ctx, SPRY_STATUS_NO_MEMORY,
-                     "%s with %.64s is forecast to need %.3g GB, and %.3g GB are allowed: allow "
-                     "more, memory_limit=%" PRId64 ", or take precon=jacobi, which needs least",
-                     p->method, p->precon, (double)p->memory_bytes * 1e-9, (double)limit * 1e-9,
-                     p->memory_bytes + (p->memory_bytes >> 2));
+                     "%s with %.64s is forecast to need %s, and %s are allowed%s%s: allow more, "
+                     "%s%s",
+                     p->method, p->precon, base_bytes((double)p->memory_bytes, need),
+                     base_bytes((double)(fits ? limit : left + ctx->memory_now), room),
+                     fits ? "" : " by ", fits ? "" : name,
+                     base_allow(ctx, p->memory_bytes + (p->memory_bytes >> 2), more),
+                     least_advice(p));
+}
+
+/* Ranks that are all on one machine share its memory, of which each has a limit by default. */
+static spry_status check_machine(const spry_solver *solver, const spry_plan *p)
+{
+    spry_context *ctx = solver->ctx;
+    char need[BASE_BYTES], room[BASE_BYTES];
+    bool told = ctx->meminfo == NULL;
+    const int64_t machine =
+        base_machine_memory() / 5 * 4; /* limits of a process are for one rank */
+    int64_t sum = 0;
+    spry_status status = SPRY_STATUS_OK;
+    if (!solver_ranked(solver) || ctx->team->here < team_ranks(ctx))
+        return SPRY_STATUS_OK;
+    SPRY_GO(ctx, team_any(ctx, told, &told));
+    SPRY_GO(ctx, team_sum(ctx, p->memory_bytes, &sum));
+    if (!told && machine > 0 && sum > machine)
+        status = SPRY_FAIL(ctx, SPRY_STATUS_NO_MEMORY,
+                           "%d ranks on this machine are forecast to need %s, of which it has %s "
+                           "for them: take more machines%s",
+                           team_ranks(ctx), base_bytes((double)sum, need),
+                           base_bytes((double)machine, room), least_advice(p));
+    status = team_agree(ctx, status);
+done:
+    return status;
 }
 
 /* --- seconds -------------------------------------------------------------------------------------
  */
 
-/* Of an iteration, by the pace of a product with A. */
-static spry_status find_step(const spry_solver *solver, const solver_outlook *o, const spry_plan *p,
-                             double *step)
+enum { TIMED = 3 };
+
+/* The least that a sum over ranks takes: a message of all to all. */
+static spry_status time_sum(const spry_solver *solver, double *seconds)
 {
-    enum { TIMED = 3 };
-    const spry_operator *A = solver_operator(solver);
-    const double vectors = o->vectors * (double)p->rows * (double)spry_type_size(p->type);
-    double product = 0;
-    const spry_status status = solver_time_product(solver->device, A, TIMED, &product);
-    const double bytes = (double)(A->bytes > 0 ? A->bytes : 1);
-    *step = product * (o->products + ((double)o->forecast.reads + vectors) / bytes);
+    double least, most;
+    spry_status status = SPRY_STATUS_OK;
+    *seconds = INFINITY;
+    for (int k = 0; k < TIMED && status == SPRY_STATUS_OK; k++) {
+        const double begin = base_seconds();
+        status = team_bounds(solver->ctx, begin, &least, &most);
+        *seconds = fmin(*seconds, base_seconds() - begin);
+    }
     return status;
+}
+
+/* Of an iteration, by the pace of a product with A, which on ranks has its messages in it, and by
+ * the sums of all ranks. It is as long as that of the slowest. */
+static spry_status find_step(const spry_solver *solver, const solver_outlook *o, double *step)
+{
+    const spry_operator *A = solver_operator(solver);
+    spry_context *ctx = solver->ctx;
+    const double vectors = o->vectors * (double)A->rows * (double)spry_type_size(A->type);
+    const double bytes = (double)(A->bytes > 0 ? A->bytes : 1);
+    double product = 0, sum = 0, least;
+    spry_status status = solver_time_product(solver->device, A, TIMED, &product);
+    SPRY_GO(ctx, solver_agree(solver, status));
+    *step = product * (o->products + ((double)o->forecast.reads + vectors) / bytes);
+    if (solver_ranked(solver)) {
+        SPRY_GO(ctx, time_sum(solver, &sum));
+        SPRY_GO(ctx, team_bounds(ctx, *step + o->sums * sum, &least, step));
+    }
+done:
+    return status;
+}
+
+/* On ranks the longest of what each would take by itself. */
+static spry_status take_longest(const spry_solver *solver, double *seconds)
+{
+    double least;
+    return solver_ranked(solver) ? team_bounds(solver->ctx, *seconds, &least, seconds)
+                                 : SPRY_STATUS_OK;
 }
 
 static spry_status count_seconds(const spry_solver *solver, const solver_outlook *o, int systems,
@@ -144,17 +250,21 @@ static spry_status count_seconds(const spry_solver *solver, const solver_outlook
     double step = 0;
     spry_status status = SPRY_STATUS_OK;
     p->setup_seconds = p->solve_seconds = p->least_seconds = p->most_seconds = NAN;
-    if (!p->memory_known)
+    bool unknown = !p->memory_known;
+    if (solver_ranked(solver))
+        SPRY_GO(solver->ctx, team_any(solver->ctx, unknown, &unknown));
+    if (unknown)
         return SPRY_STATUS_OK;
-    const double made = o->forecast.seconds;
+    double made = o->forecast.seconds, read = (double)o->forecast.reads / rate;
+    SPRY_GO(solver->ctx, take_longest(solver, &made));
     p->setup_seconds = spent + made;
-    if (is_exact(o)) {
-        p->solve_seconds = systems * solves * (double)o->forecast.reads / rate;
+    if (is_exact(solver, o)) {
+        p->solve_seconds = systems * solves * read;
         p->least_seconds = spent + made / doubtful;
         p->most_seconds = spent + doubtful * (made + p->solve_seconds);
         return SPRY_STATUS_OK;
     }
-    SPRY_GO(solver->ctx, find_step(solver, o, p, &step));
+    SPRY_GO(solver->ctx, find_step(solver, o, &step));
     p->solve_seconds = systems * step * (double)p->iterations;
     p->least_seconds =
         spent + made / doubtful + systems * step * (double)p->least_iterations / doubtful;
@@ -169,12 +279,13 @@ done:
 static void describe(const spry_solver *solver, const solver_outlook *o, spry_plan *p)
 {
     const spry_operator *A = solver_operator(solver);
+    const spry_matrix *given = solver->given_matrix;
     p->type = A->type;
-    p->rows = A->rows;
-    p->cols = A->cols;
-    p->nnz = solver->given_matrix ? solver->given_matrix->a.nnz : 0;
+    p->rows = operator_all_rows(A);
+    p->cols = operator_all_cols(A);
+    p->nnz = !given ? 0 : given->spread ? given->spread->nnz : given->a.nnz;
     snprintf(p->method, sizeof p->method, "%s", o->method);
-    snprintf(p->precon, sizeof p->precon, "%s", o->precon);
+    snprintf(p->precon, sizeof p->precon, "%s", o->ranked_name[0] ? o->ranked_name : o->precon);
     reformat_name(A, p->format, sizeof p->format);
     snprintf(p->order, sizeof p->order, "%s", solver->order.matrix ? "rcm" : "as given");
     snprintf(p->device, sizeof p->device, "%s",
@@ -208,21 +319,32 @@ static spry_status foretell(spry_solver *solver, int systems, spry_plan *p)
     const double begin = base_seconds();
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, solver_foretell(solver, &o));
+    if (solver->given_matrix) /* which the first product of the solve would find */
+        SPRY_GO(ctx, spread_check_values(solver->given_matrix));
     const double spent = base_seconds() - begin;
     describe(solver, &o, p);
     guess_iterations(solver, &o, p);
     count_bytes(solver, &o, systems, p);
-    SPRY_GO(ctx, check_room(solver, p));
+    SPRY_GO(ctx, solver_agree(solver, check_room(solver, p)));
+    SPRY_GO(ctx, check_machine(solver, p));
     SPRY_GO(ctx, count_seconds(solver, &o, systems, spent, p));
-    SPRY_GO(ctx, list_next(solver, p));
-    if (solver->attempts.tried[0]) {
+    status = list_next(solver, p);
+    if (status == SPRY_STATUS_OK && solver->attempts.tried[0]) {
         p->refused = base_copy_text(ctx, solver->attempts.tried);
-        if (!p->refused)
-            return SPRY_STATUS_NO_MEMORY;
+        status = p->refused ? SPRY_STATUS_OK : SPRY_STATUS_NO_MEMORY;
     }
+    SPRY_GO(ctx, solver_agree(solver, status));
     p->plan_seconds = base_seconds() - begin;
 done:
     return status;
+}
+
+/* On the host instead, where the solve would. */
+static bool stays(spry_solver *solver, spry_status *status)
+{
+    const bool again = solver_stay(solver, *status, false);
+    *status = again ? SPRY_STATUS_OK : *status;
+    return again;
 }
 
 spry_status spry_solver_plan(spry_solver *solver, int systems, spry_plan *p)
@@ -234,13 +356,15 @@ spry_status spry_solver_plan(spry_solver *solver, int systems, spry_plan *p)
     SPRY_GO(ctx, base_blank(ctx, p, &plan_sized));
     if (systems < 1)
         return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "%d right-hand sides", systems);
-    if (solver_ranked(solver))
-        return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
-                         "a plan is of a solve in one process, not of ranks");
     SPRY_GO(ctx, solver_begin(solver));
     solver_expect(solver, systems);
-    solver_begin_attempts(solver);
-    status = foretell(solver, systems, &found);
+    status = solver_check_alike(solver, systems);
+    do {
+        solver_begin_attempts(solver);
+        spry_plan_clear(ctx, &found);
+        if (status == SPRY_STATUS_OK)
+            status = foretell(solver, systems, &found);
+    } while (stays(solver, &status));
     if (status == SPRY_STATUS_OK)
         base_give(p, &found, &plan_sized);
     else

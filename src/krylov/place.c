@@ -178,9 +178,9 @@ void solver_foresee(const spry_solver *solver)
     device_foresee_for(solver->device, STAGE_FOR_OPERATOR);
 }
 
-bool solver_stay(spry_solver *solver, spry_status status, const spry_vector *b)
+bool solver_stay(spry_solver *solver, spry_status status, bool near)
 {
-    if (status != SPRY_STATUS_NO_MEMORY || !solver->device || b->device || solver_ranked(solver) ||
+    if (status != SPRY_STATUS_NO_MEMORY || !solver->device || near || solver_ranked(solver) ||
         strcmp(solver->options.device, "auto") != 0)
         return false;
     base_log(solver->ctx, SPRY_LOG_INFO, "%s", spry_message(solver->ctx));

@@ -300,6 +300,8 @@ static spry_status run_attempt(spry_solver *solver, iteration *its, int count, i
         its[k].estimates = solver->plan->estimates;
         its[k].left = solver->plan->setup.use[OPERATOR_L] != USE_NOTHING;
         its[k].coupled = solver->plan->program->block;
+        its[k].curable =
+            solver->plan->program->needs[NEED_SYMMETRIC] && spry_type_is_complex(its[k].A->type);
         iteration_attempt(&its[k], solver_has_next(solver), patience);
     }
     reformat_open(&change, solver, its, count, r);
@@ -717,7 +719,7 @@ again:
                             results ? result_at(results, done) : NULL);
         if (done + some < count) /* what fails at the end of these, on one rank, ends it on all */
             status = solver_agree(solver, status);
-        if (done == 0 && solver_stay(solver, status, b[0])) {
+        if (done == 0 && solver_stay(solver, status, b[0]->device != NULL)) {
             for (int k = 0; results && k < some; k++)
                 spry_result_clear(ctx, result_at(results, k));
             goto again;

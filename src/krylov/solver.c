@@ -1,9 +1,12 @@
 /* The solver as an object: options, what it solves with, set-up. */
 #include "krylov/solver.h"
+
 #include "device/formats.h"
 #include "device/spread.h"
 #include "precon/precon.h"
 #include "program/explain.h"
+
+#include <math.h>
 
 /* In double and in single precision, where x alone has roundings of 6e-8 |A| |x|. */
 static const double default_tol[] = {1e-8, 1e-4};
@@ -29,6 +32,7 @@ static void drop_plan(spry_solver *solver)
     solver_drop_runner(solver);
     plan_free(solver->plan);
     solver->plan = NULL;
+    solver_drop_powers(solver);
     solver_drop_null_space(solver);
 }
 
@@ -359,6 +363,12 @@ static void wanted_precon(const spry_solver *solver, const program *p,
         take_singular(spec);
 }
 
+/* The product with the own block that a rank's preconditioner is made near; NULL: on the host. */
+static const spry_operator *near_on_rank(const spry_solver *solver)
+{
+    return solver->device ? device_spread_own(solver->own_operator) : NULL;
+}
+
 /* On ranks: each makes one of its own block, unless the kind knows better. */
 static spry_status make_ranked_precon(spry_solver *solver, const char *spec)
 {
@@ -370,9 +380,8 @@ static spry_status make_ranked_precon(spry_solver *solver, const char *spec)
         return team_agree(ctx, status);
     }
     if (!precon_is(spec, "inner"))
-        return precon_make_ranked(ctx, solver->matrix,
-                                  solver->device ? device_spread_own(solver->own_operator) : NULL,
-                                  spec, M, solver->precon_name);
+        return precon_make_ranked(ctx, solver->matrix, near_on_rank(solver), spec, &solver->begun,
+                                  M, solver->precon_name);
     snprintf(solver->precon_name, sizeof solver->precon_name, "block-jacobi:inner=inner");
     return precon_spread(solver->matrix,
                          krylov_inner(solver->matrix->spread->own,
@@ -393,14 +402,14 @@ static spry_status make_precon(spry_solver *solver, const program *p)
         return SPRY_STATUS_OK;
     solver_drop(solver, STAGE_PRECON);
     memcpy(solver->precon_spec, spec, sizeof spec);
+    if (strcmp(spec, solver->begun_spec) != 0)
+        drop_begun(solver);
     if (solver->given_precon && p->uses_precon) {
         snprintf(solver->precon_name, sizeof solver->precon_name, "%s",
                  spry_operator_name(solver->given_precon));
     } else if (solver_ranked(solver)) {
         SPRY_GO(ctx, make_ranked_precon(solver, spec));
     } else if (!precon_is(spec, "inner")) {
-        if (strcmp(spec, solver->begun_spec) != 0)
-            drop_begun(solver);
         SPRY_GO(ctx, precon_make_begun(ctx, solver->matrix, solver_operator(solver), spec,
                                        &solver->begun, &solver->own_precon, solver->precon_name));
     } else {
@@ -431,79 +440,6 @@ static void warn_unused(spry_solver *solver, const program *p)
     solver_warn(solver->ctx, solver->warnings, text);
 }
 
-/* Whether the method has products with A^T or A^H; or else with those of M, of which L and R are
- * parts. */
-static bool needs_transpose(const program *p, bool of_A)
-{
-    for (int k = 0; k < p->expr_count; k++) {
-        const expr *e = &p->exprs[k];
-        if (e->kind == EXPR_APPLY && e->transpose != SPRY_TRANSPOSE_NO &&
-            (e->op == OPERATOR_A) == of_A)
-            return true;
-    }
-    return false;
-}
-
-/* How the method will use A or M on a device (NULL: the host); refuses one that lacks what it
- * needs.
- */
-static spry_status find_use(const program *p, const spry_operator *op, bool of_A,
-                            const spry_device *place, operator_use *use)
-{
-    const bool needed = needs_transpose(p, of_A);
-    if (op && needed && !spry_operator_has_transpose(op))
-        return SPRY_FAIL(p->ctx, SPRY_STATUS_UNSUPPORTED,
-                         "method %s needs products with %s^H, which operator %s does not have",
-                         p->method, of_A ? "A" : "M", op->class->name);
-    const spry_status status = runner_use(op, needed, use);
-    /* Sweeps on a device go by the rows of one matrix, and read nothing that is elsewhere. */
-    if (op && !of_A && ((*use == USE_ROWS && device_of(op)) || device_of(op) != place))
-        *use = USE_CALL;
-    return status;
-}
-
-/* Plans are the same on all ranks: what not all can do otherwise is called. */
-static spry_status agree_on_use(const spry_solver *solver, operator_use *use)
-{
-    double least = 0, most = 0;
-    if (!solver_ranked(solver))
-        return SPRY_STATUS_OK;
-    const spry_status status = team_bounds(solver->ctx, (double)*use, &least, &most);
-    if (least != most)
-        *use = USE_CALL;
-    return status;
-}
-
-/* Fuses the method for the operators at hand. */
-static spry_status make_plan(spry_solver *solver, program *p)
-{
-    spry_context *ctx = solver->ctx;
-    const spry_operator *A = solver_operator(solver), *M = solver_precon(solver);
-    plan_setup setup = {.fuse = solver->options.fuse,
-                        .square = A->square,
-                        .apart = device_of(A) != NULL,
-                        .ranked = solver_ranked(solver)};
-    spry_status status = SPRY_STATUS_OK;
-    if (solver_ranked(solver)) /* one plan for all, wherever they work */
-        SPRY_GO(ctx, team_any(ctx, setup.apart, &setup.apart));
-    status = find_use(p, A, true, device_of(A), &setup.use[OPERATOR_A]);
-    SPRY_GO(ctx, solver_agree(solver, status));
-    status = find_use(p, M, false, device_of(A), &setup.use[OPERATOR_M]);
-    SPRY_GO(ctx, solver_agree(solver, status));
-    SPRY_GO(ctx, agree_on_use(solver, &setup.use[OPERATOR_M]));
-    program *handed = p;
-    p = NULL;
-    SPRY_GO(ctx, plan_make(handed, &setup, &solver->plan));
-    if (!setup.square && solver->plan->square_only)
-        status = SPRY_FAIL(
-            ctx, SPRY_STATUS_BAD_USAGE,
-            "%s needs a square matrix, not %" PRId64 " x %" PRId64 "; lsmr, lsqr and cgls do not",
-            solver->plan->program->method, operator_all_rows(A), operator_all_cols(A));
-done:
-    program_free(p);
-    return status;
-}
-
 /* What may go wrong with the method, A and M. */
 static spry_status warn_of_plan(spry_solver *solver)
 {
@@ -531,7 +467,7 @@ static void foresee_plan(spry_solver *solver)
         return;
     memcpy(before, ctx->message, sizeof before);
     if (parse_method(solver, &p) == SPRY_STATUS_OK && p->uses_precon &&
-        find_use(p, A, true, device_of(A), &setup.use[OPERATOR_A]) == SPRY_STATUS_OK) {
+        solver_find_use(p, A, true, device_of(A), &setup.use[OPERATOR_A]) == SPRY_STATUS_OK) {
         program *handed = p;
         p = NULL;
         device_foresee_for(device_of(A), STAGE_FOR_METHOD);
@@ -544,32 +480,44 @@ static void foresee_plan(spry_solver *solver)
     memcpy(ctx->message, before, sizeof before); /* nothing failed for the caller */
 }
 
+/* The operator and the method of the attempt at hand. */
+static spry_status open_attempt(spry_solver *solver, program **p)
+{
+    spry_context *ctx = solver->ctx;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, solver_suit_operator(solver));
+    SPRY_GO(ctx, solver_agree(solver, parse_method(solver, p)));
+    /* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): all have agreed that it is there */
+    if (solver_ranked(solver) && strcmp((*p)->method, "direct") == 0)
+        return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
+                         "method direct works on one rank; on several, precon=direct has each "
+                         "factorize its own block");
+    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): all have agreed that it is there */
+    solver->attempts.alone =
+        ((*p)->precon[0] || !(*p)->uses_precon) && !solver_chooses_method(solver);
+done:
+    return status;
+}
+
 /* Preconditioner and plan, as far as they do not stand, of the attempt at hand. */
 static spry_status make_attempt(spry_solver *solver)
 {
     spry_context *ctx = solver->ctx;
     spry_status status = SPRY_STATUS_OK;
     program *p = NULL;
-    SPRY_GO(ctx, solver_suit_operator(solver));
-    SPRY_GO(ctx, solver_agree(solver, parse_method(solver, &p)));
-    /* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): all have agreed that it is there */
-    if (solver_ranked(solver) && strcmp(p->method, "direct") == 0) {
-        status = SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
-                           "method direct works on one rank; on several, precon=direct has each "
-                           "factorize its own block");
-        goto done;
-    }
-    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): all have agreed that it is there */
-    solver->attempts.alone = (p->precon[0] || !p->uses_precon) && !solver_chooses_method(solver);
+    const double begin = base_seconds();
+    SPRY_GO(ctx, open_attempt(solver, &p));
     foresee_plan(solver);
     SPRY_GO(ctx, solver_agree(solver, make_precon(solver, p)));
     SPRY_GO(ctx, solver_agree(solver, suit_method(solver, &p)));
     SPRY_GO(ctx, solver_agree(solver, solver_make_null_space(solver)));
     program *handed = p;
     p = NULL;
-    SPRY_GO(ctx, solver_agree(solver, make_plan(solver, handed)));
+    SPRY_GO(ctx, solver_agree(solver, solver_fuse(solver, handed)));
     SPRY_GO(ctx, solver_agree(solver, warn_of_plan(solver)));
     pass(solver, STAGE_PLAN);
+    solver->attempts.setup_seconds = base_seconds() - begin;
+    solver->attempts.step_seconds = NAN;
 done:
     if (status != SPRY_STATUS_OK)
         order_name_rows(&solver->order, ctx->message, sizeof ctx->message);
@@ -588,16 +536,12 @@ spry_status solver_renew_warnings(spry_solver *solver)
 spry_status solver_make_attempt(spry_solver *solver)
 {
     char before[MESSAGE_SIZE];
-    double begin = base_seconds();
     memcpy(before, solver->ctx->message, sizeof before);
     spry_status status = make_attempt(solver);
     while (solver_skip_attempt(solver, status)) {
         memcpy(solver->ctx->message, before, sizeof before); /* nothing failed for the caller */
-        begin = base_seconds();
         status = make_attempt(solver);
     }
-    solver->attempts.setup_seconds = base_seconds() - begin;
-    solver->attempts.step_seconds = NAN;
     return status;
 }
 
@@ -675,45 +619,111 @@ static spry_status get_ready(spry_solver *solver, spry_device *near)
     return SPRY_STATUS_OK;
 }
 
+/* What the preconditioner will take, which is begun, or stands. */
+static spry_status begin_precon(spry_solver *solver, const program *p, solver_outlook *o)
+{
+    spry_context *ctx = solver->ctx;
+    spry_status status = SPRY_STATUS_OK;
+    drop_begun(solver);
+    o->made = solver->made > STAGE_PRECON && strcmp(o->precon, solver->precon_spec) == 0;
+    o->forecast.known = o->made || (solver->given_precon && p->uses_precon);
+    if (o->forecast.known || precon_is(o->precon, "inner")) /* of which nobody knows */
+        return SPRY_STATUS_OK;
+    if (solver_ranked(solver) && solver->matrix)
+        status = precon_begin_ranked(ctx, solver->matrix, near_on_rank(solver), o->precon,
+                                     &o->forecast, &solver->begun, o->ranked_name);
+    else
+        status = precon_begin(ctx, solver->matrix, solver_operator(solver), o->precon, &o->forecast,
+                              &solver->begun);
+    memcpy(solver->begun_spec, o->precon, sizeof solver->begun_spec);
+    return solver_agree(solver, status);
+}
+
+/*
+ * Whether making a preconditioner takes so little that a plan does it: a tenth of a second, or a
+ * few products with A, for which nobody needs a forecast, and what A's numbers do to it is known.
+ * Those that nobody can forecast are made of small matrices.
+ */
+static spry_status makes_now(const spry_solver *solver, const solver_outlook *o, bool *now)
+{
+    static const double little = 0.1, rate = 8e9; /* as in forecast.c */
+    enum { FEW = 4, SMALL = 1 << 14 };
+    const spry_operator *A = solver_operator(solver);
+    const double most = fmax(little, FEW * (double)A->bytes / rate);
+    const int64_t size = A->rows + (solver->matrix ? spread_entries(solver->matrix) : 0);
+    bool later = o->forecast.known ? o->forecast.seconds > most : size > SMALL;
+    const spry_status status =
+        solver_ranked(solver) ? team_any(solver->ctx, later, &later) : SPRY_STATUS_OK;
+    *now = !later;
+    return status;
+}
+
+/* What an iteration costs. */
+static spry_status count_costs(const plan *made, solver_outlook *o)
+{
+    plan_cost cost;
+    const spry_status status = plan_count(made, &cost);
+    o->products = cost.products;
+    o->vectors = cost.vectors[0] + cost.vectors[1];
+    o->sums = cost.reductions;
+    o->kept = plan_whole_vectors(made);
+    o->uses_precon = made->program->uses_precon;
+    snprintf(o->method, sizeof o->method, "%s", made->program->method);
+    return status;
+}
+
+/* The same of a method that is not planned yet, fused nearly as it will be; takes p. */
+static spry_status guess_costs(const spry_solver *solver, program *p, solver_outlook *o)
+{
+    plan *made = NULL;
+    const plan_setup setup = {.fuse = solver->options.fuse,
+                              .square = solver_operator(solver)->square,
+                              .use = {[OPERATOR_A] = USE_ROWS, [OPERATOR_M] = USE_CALL}};
+    spry_status status = plan_make(p, &setup, &made);
+    if (status == SPRY_STATUS_OK)
+        status = solver_check_square(solver, made);
+    if (status == SPRY_STATUS_OK)
+        status = count_costs(made, o);
+    plan_free(made);
+    return status;
+}
+
 /* What the attempt at hand will be. */
 static spry_status begin_attempt(spry_solver *solver, solver_outlook *o)
 {
     spry_context *ctx = solver->ctx;
     program *p = NULL;
-    plan *made = NULL;
-    plan_cost cost;
-    const plan_setup setup = {.fuse = solver->options.fuse,
-                              .square = solver_operator(solver)->square,
-                              .use = {[OPERATOR_A] = USE_ROWS, [OPERATOR_M] = USE_CALL}};
+    operator_use use;
     spry_status status = SPRY_STATUS_OK;
     *o = (solver_outlook){0};
-    SPRY_GO(ctx, solver_suit_operator(solver));
-    SPRY_GO(ctx, parse_method(solver, &p));
-    solver->attempts.alone = (p->precon[0] || !p->uses_precon) && !solver_chooses_method(solver);
+    SPRY_GO(ctx, open_attempt(solver, &p));
     wanted_precon(solver, p, o->precon);
-    snprintf(o->method, sizeof o->method, "%s", p->method);
-    o->uses_precon = p->uses_precon;
-    const int64_t before = ctx->memory_now;
-    drop_begun(solver);
-    if (solver->made > STAGE_PRECON && strcmp(o->precon, solver->precon_spec) == 0)
+    const int64_t before = ctx->memory_now, there = solver_device_bytes(solver);
+    SPRY_GO(ctx, begin_precon(solver, p, o));
+    if (!o->made)
+        SPRY_GO(ctx, makes_now(solver, o, &o->made));
+    if (o->made) {
+        program_free(p); /* whose room is needed */
+        p = NULL;
+        if (solver->made < STAGE_ALL || strcmp(o->precon, solver->precon_spec) != 0)
+            SPRY_GO(ctx, make_attempt(solver));
         o->forecast = (precon_forecast){
             .known = true, .reads = solver->own_precon ? solver->own_precon->own_bytes : 0};
-    else if (!solver->given_precon || !p->uses_precon)
-        SPRY_GO(ctx, precon_begin(ctx, solver->matrix, solver_operator(solver), o->precon,
-                                  &o->forecast, &solver->begun));
-    memcpy(solver->begun_spec, o->precon, sizeof solver->begun_spec);
+        status = count_costs(solver->plan, o);
+    } else {
+        status = solver_find_use(p, solver_operator(solver), true, solver->device, &use);
+        if (status == SPRY_STATUS_OK) {
+            program *handed = p;
+            p = NULL;
+            status = guess_costs(solver, handed, o);
+        }
+    }
     o->begun_bytes = ctx->memory_now - before;
-    program *handed = p;
-    p = NULL;
-    SPRY_GO(ctx, plan_make(handed, &setup, &made));
-    SPRY_GO(ctx, plan_count(made, &cost));
-    o->products = cost.products;
-    o->vectors = cost.vectors[0] + cost.vectors[1];
-    o->kept = plan_whole_vectors(made);
+    o->begun_there = solver_device_bytes(solver) - there;
+    SPRY_GO(ctx, solver_agree(solver, status));
 done:
     if (status != SPRY_STATUS_OK)
         order_name_rows(&solver->order, ctx->message, sizeof ctx->message);
-    plan_free(made);
     program_free(p);
     return status;
 }
@@ -725,7 +735,7 @@ spry_status solver_foretell(spry_solver *solver, solver_outlook *outlook)
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, get_ready(solver, NULL));
     memcpy(before, ctx->message, sizeof before);
-    SPRY_GO(ctx, make_operator(solver, NULL));
+    SPRY_GO(ctx, solver_agree(solver, make_operator(solver, NULL)));
     status = begin_attempt(solver, outlook);
     while (solver_skip_attempt(solver, status)) {
         memcpy(ctx->message, before, sizeof before); /* nothing failed for the caller */

@@ -8,6 +8,8 @@
 #include "matrix/spread.h"
 #include "precon/precon.h"
 
+#include <spry/powers.h>
+
 /* Systems that share one reading of the matrix; and those that a block method has at most. */
 enum { SHARED_READING = 8, SOLVED_TOGETHER = PROGRAM_COLUMNS };
 
@@ -91,6 +93,9 @@ struct spry_solver {
     int64_t precon_seen;         /* how often the preconditioner had changed when it was copied */
     attempts attempts;
     plan *plan;
+    /* With the plan, on ranks: makes several steps of a basis with one message; NULL: no need. */
+    spry_powers *powers;
+    spry_operator *powers_operator;
     null_basis null[2];       /* with the plan: of A and of A^H, where the method runs */
     spry_operator *projected; /* the preconditioner without the null space; NULL: none */
     solver_work work;
@@ -128,6 +133,17 @@ spry_status solver_tell_ranks(spry_solver *solver, const team_counts *before, do
 /* Makes operator, preconditioner and the rest when something has changed since the last solve;
  * `near` is the device that vectors are on, which is taken unless the options name another. */
 spry_status solver_set_up(spry_solver *solver, spry_device *near);
+/* Of powers.c: how many steps of a basis A makes together for a method, which is none or one where
+ * that gains nothing; on ranks what makes them is made here, and dropped with the plan. */
+spry_status solver_make_powers(spry_solver *solver, const program *p, bool apart, int *depth);
+void solver_drop_powers(spry_solver *solver);
+/* Of fuse.c: how a method will use A or M on a device (NULL: the host), which fails where it lacks
+ * what the method needs; fails where A is not square and the method needs that; the solver's plan,
+ * the method fused for the operators at hand. */
+spry_status solver_find_use(const program *p, const spry_operator *op, bool of_A,
+                            const spry_device *place, operator_use *use);
+spry_status solver_check_square(const spry_solver *solver, const plan *made);
+spry_status solver_fuse(spry_solver *solver, program *p);
 /* Makes the attempt at hand, or the next after it that can be made. */
 spry_status solver_make_attempt(spry_solver *solver);
 /* The same before any number of a preconditioner is made: as far as is needed to tell what the
@@ -135,11 +151,15 @@ spry_status solver_make_attempt(spry_solver *solver);
 typedef struct solver_outlook {
     char method[32];
     char precon[SPRY_OPTION_TEXT_SIZE];
+    char ranked_name[32]; /* what that is on ranks; "": the same */
     bool uses_precon;
+    bool made; /* the set-up was cheap, and is done: nothing is left to forecast of it */
     precon_forecast forecast;
-    int64_t begun_bytes; /* of the preconditioner that are there already */
-    /* Of an iteration: products with A, vectors moved beside them; and vectors that are kept. */
-    double products, vectors;
+    int64_t begun_bytes; /* of the preconditioner that are there already, on the host */
+    int64_t begun_there; /* and on the device */
+    /* Of an iteration: products with A, vectors moved beside them, points where ranks add up; and
+     * vectors that are kept. */
+    double products, vectors, sums;
     int kept;
 } solver_outlook;
 spry_status solver_foretell(spry_solver *solver, solver_outlook *outlook);
@@ -185,8 +205,8 @@ spry_status solver_suit_operator(spry_solver *solver);
  * is worth a choice. */
 bool solver_outgrows(const spry_solver *solver);
 /* Whether a solve that failed is to be tried again on the host: the device was taken without being
- * asked for, and its memory is too small. */
-bool solver_stay(spry_solver *solver, spry_status status, const spry_vector *b);
+ * asked for, nor because vectors are there (`near`), and its memory is too small. */
+bool solver_stay(spry_solver *solver, spry_status status, bool near);
 /* Forgets what set-up has made, from a stage on; all of it. */
 void solver_drop(spry_solver *solver, solver_stage from);
 void solver_forget(spry_solver *solver);

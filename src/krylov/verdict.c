@@ -54,20 +54,68 @@ static bool has_drifted(const iteration *it)
            (it->reason == SPRY_REASON_STAGNATED && it->truth > parted * it->residual);
 }
 
-/* Starts again from the best x. The recurrence must then reach less than tol: with a preconditioner
- * on the left it estimates the residual by that of another norm. */
-static spry_status run_again(iteration *it)
+/* Whether a product x^T y of complex vectors was 0, which it may be for any: those of another start
+ * have another. */
+static bool has_met_zero(const iteration *it)
+{
+    return it->reason == SPRY_REASON_BREAKDOWN && it->curable && !it->more && !it->coupled &&
+           !strstr(it->detail, "singular");
+}
+
+/*
+ * A step of minimal residuals, x + omega M r: products of r with itself that were 0 are others
+ * then. It is taken where it makes the residual smaller and is no larger than x allows: A M r that
+ * is nothing but rounding, as r is in the null space of A, would make one of any size.
+ */
+static spry_status step_aside(iteration *it, bool *taken)
+{
+    const double far = 1e3;
+    spry_context *ctx = it->ctx;
+    spry_vector *z = NULL, *w = NULL;
+    spry_scalar product;
+    double norm, z_norm, x_norm, before, after;
+    spry_status status = SPRY_STATUS_OK;
+    *taken = false;
+    SPRY_GO(ctx, iteration_agree(it, spry_vector_like(it->x, it->x->n, &z)));
+    SPRY_GO(ctx, iteration_agree(it, spry_vector_like(it->x, it->x->n, &w)));
+    SPRY_GO(ctx, iteration_true_residual(it, &before)); /* leaves r in spare */
+    SPRY_GO(ctx, it->M ? spry_operator_apply(it->M, it->spare, z) : spry_vector_copy(it->spare, z));
+    SPRY_GO(ctx, spry_operator_apply(it->A, z, w));
+    SPRY_GO(ctx, spry_vector_dot(w, it->spare, &product));
+    SPRY_GO(ctx, spry_vector_norm(w, &norm));
+    SPRY_GO(ctx, spry_vector_norm(z, &z_norm));
+    SPRY_GO(ctx, spry_vector_norm(it->x, &x_norm));
+    product = (spry_scalar){product.re / norm / norm, product.im / norm / norm};
+    if (!(hypot(product.re, product.im) * z_norm <= far * x_norm) ||
+        !(before <= it->saved_residual))
+        goto done;
+    SPRY_GO(ctx, spry_vector_copy(it->x, w));
+    SPRY_GO(ctx, spry_vector_axpy(product, z, it->x));
+    SPRY_GO(ctx, iteration_true_residual(it, &after));
+    *taken = after < before;
+    if (*taken)
+        it->truth = after;
+    else
+        SPRY_GO(ctx, spry_vector_copy(w, it->x));
+done:
+    spry_vector_free(z);
+    spry_vector_free(w);
+    return status;
+}
+
+/* Starts again from the best x. A recurrence that has drifted must then reach less than tol: with a
+ * preconditioner on the left it estimates the residual by that of another norm. */
+static spry_status run_again(iteration *it, bool drifted)
 {
     const double margin = 0.5;
-    char text[160];
+    char text[MESSAGE_SIZE];
     snprintf(text, sizeof text,
-             "at iteration %" PRId64 " the recurrence had drifted from the true residual: "
-             "restarted from the best x, with %.2g",
-             it->count, it->truth);
+             "at iteration %" PRId64 " %.160s: restarted from the best x, with %.2g", it->count,
+             drifted ? "the recurrence had drifted from the true residual" : it->detail, it->truth);
     solver_warn(it->ctx, it->warnings, text);
     const spry_status status = iteration_keep(it, it->truth);
     it->before = it->truth;
-    it->goal = margin * it->tol;
+    it->goal = drifted ? margin * it->tol : it->goal;
     it->saved_at = it->count; /* the run at hand begins with what is saved */
     it->ended = it->begun = it->from_zero = false;
     return status;
@@ -134,12 +182,16 @@ spry_status verdict_of_run(iteration *it)
     /* Another attempt does more for x than what this one has had on its way. */
     const bool once = replayed || it->more || it->coupled;
     const int64_t better = once ? NONE : iteration_find_better(it, drifted);
+    const bool again = it->truth > it->tol && !it->stop && it->count < it->options->max_iter &&
+                       it->truth <= progress * it->before;
+    bool stepped = false;
+    if (again && !drifted && has_met_zero(it))
+        SPRY_GO(ctx, step_aside(it, &stepped));
     if (it->truth <= it->tol) { /* whatever else happened */
         it->reason = SPRY_REASON_CONVERGED;
         it->detail[0] = '\0';
-    } else if (drifted && !it->stop && it->count < it->options->max_iter &&
-               it->truth <= progress * it->before) {
-        SPRY_GO(ctx, run_again(it));
+    } else if (again && (drifted || stepped)) {
+        SPRY_GO(ctx, run_again(it, drifted));
     } else if (better != NONE) {
         SPRY_GO(ctx, iteration_begin_replay(it, better, drifted));
         it->ended = false;

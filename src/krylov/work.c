@@ -21,7 +21,8 @@ void solver_drop_vectors(spry_solver *solver)
 
 spry_status solver_runner(spry_solver *solver, int count, runner **r)
 {
-    const runner_operators operators = {solver_operator(solver), solver_precon(solver)};
+    const runner_operators operators = {solver_operator(solver), solver_precon(solver),
+                                        solver->powers_operator};
     solver_work *work = &solver->work;
     bool fresh = !work->runner || !runner_reuse(work->runner, count);
     spry_status status = SPRY_STATUS_OK;

@@ -304,6 +304,12 @@ typedef struct operator_rows {
     /* The same for several x that are packed (see host.h) and as many y; may be NULL */
     void (*run_packed)(const struct operator_rows *rows, int64_t begin, int64_t end, int packs,
                        const void *x, int count, void *const *y);
+    /* y = alpha (rows begin..end-1 of op(A) x) + beta z, z[0] being row begin, too; z may be y. May
+     * be NULL */
+    void (*run_scaled)(const struct operator_rows *rows, int64_t begin, int64_t end,
+                       spry_scalar alpha, const void *x, spry_scalar beta, const void *z, void *y);
+    int64_t reach; /* no row needs a column that is farther from it; 0: nobody knows */
+    int64_t grain; /* ranges that begin at its multiples are the fastest; 0: any are */
     /* work before a row (0..rows of op(A)), for dealing rows out to threads */
     int64_t (*work)(const struct operator_rows *rows, int64_t row);
     /* Of operators that are spread over ranks, NULL for others: sends what other ranks need of some
@@ -351,7 +357,7 @@ typedef struct operator_class {
      * multiply_vectors (host/apply.h). */
     spry_status (*apply)(const spry_operator *op, spry_transpose transpose, const spry_vector *r,
                          spry_vector *z);
-    /* The same for several r and z, arrays of the host: each as `apply` makes it, to the bit. */
+    /* The same for several r and z, arrays, of operators of the host: each as `apply` has it. */
     spry_status (*apply_many)(const spry_operator *op, spry_transpose transpose, int count,
                               const void *const *r, void *const *z);
     /* Takes the values of A, general CSR with sorted rows and the pattern that the operator was
@@ -368,6 +374,8 @@ typedef struct operator_class {
     spry_status (*matrix_diagonal)(const spry_operator *op, spry_vector **d);
     /* Of operators on grids: geometric multigrid for it, with options of precon/gmg.h. */
     spry_status (*multigrid)(const spry_operator *op, const void *options, spry_operator **M);
+    /* The same of strips with absorbing layers, with options of precon/strips.h. */
+    spry_status (*strips)(const spry_operator *op, const void *options, spry_operator **M);
     /* alpha A + beta I as an operator of the same kind, for those that make it without entries. */
     spry_status (*shifted)(const spry_operator *A, spry_scalar alpha, spry_scalar beta,
                            spry_operator **shifted);
@@ -375,7 +383,8 @@ typedef struct operator_class {
      * finite ones since this was last asked; -1: there is none. */
     int64_t (*gave_nonfinite)(const spry_operator *op);
     /* A basis of powers (host/powers.h) of square operators that do several steps together; *made
-     * stays false where that does not go with these vectors. */
+     * stays false where that does not go with these vectors. Without steps and vectors it is a
+     * question: whether so many go together. */
     spry_status (*powers)(const spry_operator *op, int count, const struct power_step *steps,
                           const spry_vector *x, spry_vector *const *v, bool *made);
 } operator_class;

@@ -14,8 +14,6 @@ static const powers_pace SUPPOSED = {1, 1 / 0.7};
 /* Seconds that a block costs beside its work, as the processor begins to fetch other streams;
  * 0.5e-6 was measured (docs/powers.md). */
 static const double BLOCK_SECONDS = 0.5e-6;
-/* Less than that is not worth another order of the work. */
-static const double LEAST_GAIN = 1.1;
 /* Fast memory of a thread where the system does not tell. */
 enum { UNKNOWN_CACHE = 1 << 20 };
 
@@ -37,7 +35,7 @@ static int64_t vector_bytes(const matrix_arrays *a)
     return a->rows * (int64_t)spry_type_size(a->type);
 }
 
-static int64_t fast_memory(const spry_powers *p)
+int64_t powers_fast_memory(const spry_powers *p)
 {
     const int64_t cache = host_cache_bytes() / 2 / spry_context_threads(p->ctx);
     return p->options.memory > 0 ? p->options.memory : cache > 0 ? cache : UNKNOWN_CACHE;
@@ -51,15 +49,20 @@ static bool has_long_rows(const matrix_arrays *a)
     return false;
 }
 
-static int passes_of(int steps, int depth)
+int powers_most_depth(const spry_powers *p)
+{
+    const int64_t depth = p->options.depth;
+    return (int)(depth > 0 && depth < p->options.k ? depth : p->options.k);
+}
+
+int powers_passes(int steps, int depth)
 {
     return (steps + depth - 1) / depth;
 }
 
-/* The depth that makes all passes about as deep. */
-static int even_depth(int steps, int depth)
+int powers_even_depth(int steps, int depth)
 {
-    const int passes = passes_of(steps, depth);
+    const int passes = powers_passes(steps, depth);
     return (steps + passes - 1) / passes;
 }
 
@@ -68,7 +71,7 @@ static void forecast(const spry_powers *p, int64_t read, powers_way *way)
 {
     const matrix_arrays *a = &p->csr->a;
     spry_powers_info *info = &way->info;
-    const int k = (int)p->options.k, passes = passes_of(k, way->depth);
+    const int k = (int)p->options.k, passes = powers_passes(k, way->depth);
     const int64_t entry = 4 + (int64_t)spry_type_size(a->type);
     double work = (double)k * (double)matrix_bytes(a);
     for (int j = 0; j < k; j++) {
@@ -135,15 +138,13 @@ static host_csr skewed_csr(const spry_powers *p, const powers_way *way)
 /* The deepest that fits; 1: none does. */
 static int find_depth(const spry_powers *p, const skew *s)
 {
-    const int64_t size = (int64_t)spry_type_size(p->type), room = fast_memory(p);
-    const int most =
-        (int)(p->options.depth > 0 && p->options.depth < p->options.k ? p->options.depth
-                                                                      : p->options.k);
+    const int64_t size = (int64_t)spry_type_size(p->type), room = powers_fast_memory(p);
+    const int most = powers_most_depth(p);
     int depth = most;
     if (p->options.depth == 0)
         while (depth > 1 && skew_window(s, depth, size) > room)
             depth--;
-    return even_depth(most, depth);
+    return powers_even_depth(most, depth);
 }
 
 /* The matrix in the order rcm, as a part of all rows. */
@@ -169,7 +170,7 @@ static spry_status try_skewed(const spry_powers *p, int cut, powers_way *way)
     if (cut == CUT_RCM)
         SPRY_GO(p->ctx, put_in_order(p, way));
     const host_csr csr = skewed_csr(p, way);
-    SPRY_GO(p->ctx, skew_open(p->ctx, p->n, 0, &way->skewed));
+    SPRY_GO(p->ctx, skew_open(p->ctx, p->n, skew_block_rows(p->n, 0, SKEW_BLOCK), &way->skewed));
     look_at_blocks(p, &csr, &way->skewed);
     way->depth = find_depth(p, &way->skewed);
     SPRY_GO(p->ctx, skew_share(p->ctx, way->depth, spry_context_threads(p->ctx), &way->skewed));
@@ -194,7 +195,7 @@ static spry_status try_parts(const spry_powers *p, int cut, int depth, powers_wa
 {
     enum { TRIALS = 4, MOST_GHOSTS = 2 };
     const matrix_arrays *a = &p->csr->a;
-    const int64_t room = fast_memory(p);
+    const int64_t room = powers_fast_memory(p);
     const int64_t all = matrix_bytes(a) + (depth + 1) * vector_bytes(a);
     row_cuts cuts = {0};
     spry_status status = SPRY_STATUS_OK;
@@ -294,7 +295,7 @@ static double most_gain(const spry_powers *p)
 static void keep(spry_context *ctx, powers_way *best, powers_way *other, bool wanted)
 {
     const bool better =
-        other->depth > 1 && (wanted || other->info.gain > fmax(best->info.gain, LEAST_GAIN));
+        other->depth > 1 && (wanted || other->info.gain > fmax(best->info.gain, POWERS_LEAST_GAIN));
     if (better) {
         powers_way_clear(ctx, best);
         *best = *other;
@@ -332,8 +333,7 @@ static spry_status consider_parts(spry_powers *p, powers_way *best)
     powers_way trial = {0};
     spry_status status = SPRY_STATUS_OK;
     bool stops;
-    int depth = (int)(p->options.depth > 0 && p->options.depth < p->options.k ? p->options.depth
-                                                                              : p->options.k);
+    int depth = powers_most_depth(p);
     for (; depth > 1; depth = p->options.depth > 0 ? 1 : depth / 2) {
         SPRY_GO(p->ctx, try_parts(p, cut, depth, &trial, &stops));
         if (stops)
@@ -355,10 +355,10 @@ static spry_status choose(spry_powers *p, powers_way *best)
     forecast_plain(p, best);
     if (schedule == SCHEDULE_PLAIN || p->options.k == 1 || a->nnz == 0 || has_long_rows(a))
         return SPRY_STATUS_OK;
-    const bool cached = matrix_bytes(a) / threads <= fast_memory(p);
+    const bool cached = matrix_bytes(a) / threads <= powers_fast_memory(p);
     if (schedule == SCHEDULE_AUTO && !cached) {
         SPRY_GO(p->ctx, measure(p));
-        if (most_gain(p) < LEAST_GAIN)
+        if (most_gain(p) < POWERS_LEAST_GAIN)
             return SPRY_STATUS_OK; /* orders and partitions would take their time for nothing */
     }
     if (schedule == SCHEDULE_SKEWED || (schedule == SCHEDULE_AUTO && !cached))
@@ -373,17 +373,22 @@ done:
     return status;
 }
 
-spry_status powers_choose(spry_powers *p)
+void powers_way_name(powers_way *way)
 {
     static const char *const schedules[] = {"auto", "plain", "skewed", "parts"};
     static const char *const cuts[] = {"rows", "rcm", "metis"};
+    snprintf(way->info.schedule, sizeof way->info.schedule, "%s", schedules[way->schedule]);
+    snprintf(way->info.cut, sizeof way->info.cut, "%s", cuts[way->cut]);
+}
+
+spry_status powers_choose(spry_powers *p)
+{
     powers_way way;
     const spry_status status = choose(p, &way);
     if (status != SPRY_STATUS_OK)
         return status;
     way.version = matrix_version(p->matrix);
-    snprintf(way.info.schedule, sizeof way.info.schedule, "%s", schedules[way.schedule]);
-    snprintf(way.info.cut, sizeof way.info.cut, "%s", cuts[way.cut]);
+    powers_way_name(&way);
     way.info.memory += p->copy ? 2 * matrix_bytes(&p->csr->a) : 0; /* here and of the product */
     powers_way_clear(p->ctx, &p->way);
     p->way = way;
@@ -396,25 +401,46 @@ spry_status powers_choose(spry_powers *p)
 /* The vectors of steps, in the order of the arrays; v[0] is v_(-1), v[1] x. */
 typedef struct skewed_job {
     const host_kernels *kernels;
-    host_csr csr;
+    operator_rows rows;
     const power_step *steps;
     int64_t size;
     const char *v[MOST_POWERS + 2];
-    const int32_t *rows; /* of another order: where numbers go to */
+    const int32_t *places; /* of another order: where numbers go to */
     void *const *out;
 } skewed_job;
 
 static void skewed_step(const void *data, int step, int64_t begin, int64_t end)
 {
     const skewed_job *job = data;
-    const int64_t at = begin * job->size;
-    char *next = (char *)(uintptr_t)job->v[step + 2] + at;
-    job->kernels->csr_rows(&job->csr, begin, end, false, (spry_scalar){1, 0}, job->v[step + 1],
-                           (spry_scalar){0, 0}, next);
-    power_step_finish(job->kernels, &job->steps[step], end - begin,
-                      job->v[step] ? job->v[step] + at : NULL, job->v[step + 1] + at, next);
-    if (job->rows)
-        powers_scatter(end - begin, job->rows + begin, job->size, next, job->out[step]);
+    const power_step *this = &job->steps[step];
+    const int64_t at = begin * job->size, n = end - begin;
+    const char *before = job->v[step], *v = job->v[step + 1];
+    char *next = (char *)(uintptr_t)job->v[step + 2];
+    if (!this->product) {
+        power_step_rows(job->kernels, &job->rows, this, job->size, begin, end, before, v, next);
+    } else {
+        job->rows.run(&job->rows, begin, end, v, next + at);
+        if (job->places)
+            powers_scatter(n, job->places + begin, job->size, next + at, this->product->data);
+        else
+            power_step_keep(this, at, next + at, n * job->size);
+        power_step_finish(job->kernels, this, n, before ? before + at : NULL, v + at, next + at);
+    }
+    if (job->places)
+        powers_scatter(n, job->places + begin, job->size, next + at, job->out[step]);
+}
+
+/* The rows of a matrix that go skewed. */
+typedef struct csr_rows {
+    const host_kernels *kernels;
+    host_csr csr;
+} csr_rows;
+
+static void run_csr(const operator_rows *rows, int64_t begin, int64_t end, const void *x, void *y)
+{
+    const csr_rows *of = rows->state;
+    of->kernels->csr_rows(&of->csr, begin, end, false, (spry_scalar){1, 0}, x, (spry_scalar){0, 0},
+                          y);
 }
 
 void powers_way_run(const spry_powers *p, int count, const power_step *steps, const void *before,
@@ -425,21 +451,25 @@ void powers_way_run(const spry_powers *p, int count, const power_step *steps, co
         powers_parts_run(p->ctx, &way->parts, count, steps, before, x, v);
         return;
     }
-    skewed_job job = {.kernels = host_kernels_for(p->ctx, p->type),
-                      .csr = skewed_csr(p, way),
+    const host_kernels *kernels = host_kernels_for(p->ctx, p->type);
+    csr_rows of = {.kernels = kernels};
+    if (p->matrix)
+        of.csr = skewed_csr(p, way);
+    skewed_job job = {.kernels = kernels,
+                      .rows = p->matrix ? (operator_rows){.state = &of, .run = run_csr} : p->rows,
                       .steps = steps,
                       .size = (int64_t)spry_type_size(p->type),
                       .out = v};
     if (way->room) {
         const int64_t stride = p->n * job.size;
-        job.rows = way->parts.parts->rows;
+        job.places = way->parts.parts->rows;
         for (int j = 0; j < count + 2; j++)
             job.v[j] = way->room + j * stride;
         if (before)
-            powers_gather(p->ctx, p->n, job.rows, job.size, before, way->room);
+            powers_gather(p->ctx, p->n, job.places, job.size, before, way->room);
         else
             job.v[0] = NULL;
-        powers_gather(p->ctx, p->n, job.rows, job.size, x, way->room + stride);
+        powers_gather(p->ctx, p->n, job.places, job.size, x, way->room + stride);
     } else {
         job.v[0] = before;
         job.v[1] = x;

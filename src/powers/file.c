@@ -43,6 +43,7 @@ spry_status spry_powers_open(spry_context *ctx, const char *path, const char *op
     spry_status status = SPRY_STATUS_OK;
     *out = NULL;
     SPRY_GO(ctx, powers_begin(ctx, options, &p));
+    SPRY_GO(ctx, powers_need_all(p));
     if (strcmp(p->options.device, "cpu") != 0)
         SPRY_GO(ctx, SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
                                "%s: powers from files are made by processors: device=cpu", path));
@@ -62,13 +63,8 @@ spry_status spry_powers_open(spry_context *ctx, const char *path, const char *op
     p->type = p->file->sizes.type;
     p->n = p->file->sizes.rows;
     forecast(p);
-    *out = p;
-    p = NULL;
 done:
-    if (status == SPRY_STATUS_INTERRUPTED)
-        base_stopped(ctx);
-    spry_powers_free(p);
-    return status;
+    return powers_end(ctx, status, p, out);
 }
 
 void powers_file_tell(const spry_powers *p, spry_powers_info *info)

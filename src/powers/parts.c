@@ -320,6 +320,8 @@ static void run_part(const parts_job *job, const part *p, char *room)
         const int64_t rows = p->layer[job->count - 1 - j];
         job->kernels->csr_rows(&csr, 0, rows, false, (spry_scalar){1, 0}, at, (spry_scalar){0, 0},
                                at + stride);
+        if (job->steps[j].product)
+            powers_scatter(p->layer[0], p->rows, size, at + stride, job->steps[j].product->data);
         power_step_finish(job->kernels, &job->steps[j], rows,
                           j > 0 || job->before ? at - stride : NULL, at, at + stride);
         powers_scatter(p->layer[0], p->rows, size, at + stride, job->v[j]);

@@ -22,7 +22,8 @@ void spry_powers_free(spry_powers *p)
         return;
     powers_way_clear(p->ctx, &p->way);
     powers_ranks_clear(p->ctx, &p->ranks);
-    spry_operator_free(p->product);
+    if (p->matrix)
+        spry_operator_free(p->product);
     spry_matrix_free(p->copy);
     stream_close(p->file);
     base_object_free(p->ctx, p);
@@ -162,6 +163,8 @@ static spry_status make_product(spry_powers *p)
 static spry_status prepare(spry_powers *p)
 {
     spry_status status = SPRY_STATUS_OK;
+    if (!p->matrix)
+        return powers_choose_operator(p);
     if (p->product->device)
         return prepare_device(p);
     if (p->matrix->spread)
@@ -188,6 +191,26 @@ done:
     return status;
 }
 
+spry_status powers_need_all(const spry_powers *p)
+{
+    if (p->options.results == RESULTS_ALL)
+        return SPRY_STATUS_OK;
+    return SPRY_FAIL(p->ctx, SPRY_STATUS_BAD_USAGE,
+                     "results=last is for spry_powers_from_operator(): of a matrix "
+                     "spry_operator_from_matrix() makes one");
+}
+
+spry_status powers_end(spry_context *ctx, spry_status status, spry_powers *p, spry_powers **out)
+{
+    if (status == SPRY_STATUS_OK)
+        *out = p;
+    else
+        spry_powers_free(p);
+    if (status == SPRY_STATUS_INTERRUPTED)
+        base_stopped(ctx);
+    return status;
+}
+
 spry_status spry_powers_new(const spry_matrix *A, const char *options, spry_powers **out)
 {
     SPRY_NEED(CTX_OF(A), A, out);
@@ -200,6 +223,8 @@ spry_status spry_powers_new(const spry_matrix *A, const char *options, spry_powe
                          "the matrix is %" PRId64 " x %" PRId64 ": powers are of square ones",
                          A->a.rows, A->a.cols);
     status = powers_begin(ctx, options, &p);
+    if (status == SPRY_STATUS_OK)
+        status = powers_need_all(p);
     if (A->spread)
         status = team_agree(ctx, status);
     SPRY_GO(ctx, status);
@@ -208,13 +233,37 @@ spry_status spry_powers_new(const spry_matrix *A, const char *options, spry_powe
     p->matrix = A;
     SPRY_GO(ctx, make_product(p));
     SPRY_GO(ctx, prepare(p));
-    *out = p;
-    p = NULL;
 done:
-    if (status == SPRY_STATUS_INTERRUPTED)
-        base_stopped(ctx);
-    spry_powers_free(p);
-    return status;
+    return powers_end(ctx, status, p, out);
+}
+
+spry_status spry_powers_from_operator(const spry_operator *A, const char *options,
+                                      spry_powers **out)
+{
+    SPRY_NEED(CTX_OF(A), A, out);
+    spry_context *ctx = A->ctx;
+    spry_powers *p = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    *out = NULL;
+    if (operator_all_rows(A) != operator_all_cols(A))
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
+                         "operator %s is %" PRId64 " x %" PRId64 ": powers are of square ones",
+                         spry_operator_name(A), operator_all_rows(A), operator_all_cols(A));
+    status = powers_begin(ctx, options, &p);
+    if (status == SPRY_STATUS_OK && (p->options.schedule == SCHEDULE_PARTS ||
+                                     (p->options.cut != CUT_AUTO && p->options.cut != CUT_ROWS)))
+        status = SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
+                           "parts and other orders are made of a matrix's entries: "
+                           "spry_operator_to_matrix() and spry_powers_new() are for them");
+    if (A->rows_part.is)
+        status = team_agree(ctx, status);
+    SPRY_GO(ctx, status);
+    p->type = A->type;
+    p->n = A->rows;
+    p->product = (spry_operator *)(uintptr_t)A; /* which nothing here changes */
+    SPRY_GO(ctx, prepare(p));
+done:
+    return powers_end(ctx, status, p, out);
 }
 
 spry_status spry_powers_forecast(const spry_powers *p, spry_powers_info *info)
@@ -233,15 +282,28 @@ spry_status spry_powers_forecast(const spry_powers *p, spry_powers_info *info)
 /* --- applications --------------------------------------------------------------------------------
  */
 
+/* Whether it is of all ranks. */
+static bool is_spread(const spry_powers *p)
+{
+    return !p->file && p->product->rows_part.is;
+}
+
+/* What the way was made for, as it is now. */
+static int64_t current_version(const spry_powers *p)
+{
+    return p->matrix ? matrix_version(p->matrix) : p->product->changes;
+}
+
 spry_status powers_run(spry_powers *p, int count, const power_step *steps, const void *x,
                        void *const *v)
 {
     spry_status status = SPRY_STATUS_OK;
     if (p->file)
         return powers_file_run(p, count, steps, x, v);
-    if (matrix_version(p->matrix) != p->way.version)
+    if (current_version(p) != p->way.version)
         SPRY_GO(p->ctx, prepare(p));
-    const int depth = p->matrix->spread ? p->ranks.depth : p->way.depth;
+    const bool by_ranks = p->matrix && p->matrix->spread;
+    const int depth = by_ranks ? p->ranks.depth : p->way.depth;
     if (depth == 1) {
         spry_vector from = vector_over(p->ctx, p->type, p->n, (void *)(uintptr_t)x);
         from.part = p->product->cols_part;
@@ -256,7 +318,7 @@ spry_status powers_run(spry_powers *p, int count, const power_step *steps, const
     for (int j = 0; j < count; j += depth) {
         const int together = count - j < depth ? count - j : depth;
         const void *before = j > 1 ? v[j - 2] : j == 1 ? x : NULL, *at = j > 0 ? v[j - 1] : x;
-        if (p->matrix->spread)
+        if (by_ranks)
             SPRY_GO(p->ctx,
                     powers_ranks_run(p->ctx, &p->ranks, together, steps + j, before, at, v + j));
         else
@@ -277,7 +339,7 @@ static spry_status check_vector(const spry_powers *p, const char *name, int numb
     if (v->ctx != p->ctx || v->type != p->type || v->n != p->n)
         return SPRY_FAIL(p->ctx, SPRY_STATUS_BAD_USAGE,
                          "%s%s has %" PRId64 " numbers of type %s; %" PRId64
-                         " of type %s and of the matrix's context are needed",
+                         " of type %s and of the same context are needed",
                          name, place, v->n, spry_type_name(v->type), p->n, spry_type_name(p->type));
     const spry_device *where = p->file ? NULL : p->product->device;
     if (v->device != where)
@@ -287,14 +349,15 @@ static spry_status check_vector(const spry_powers *p, const char *name, int numb
     return SPRY_STATUS_OK;
 }
 
-/* Whether the vectors fit; their arrays. */
+/* Whether the vectors fit; the one of each step, which takes turns where the last is wanted. */
 static spry_status check_vectors(const spry_powers *p, const spry_vector *x, spry_vector *const *v,
-                                 void **arrays)
+                                 spry_vector **steps)
 {
+    const int k = (int)p->options.k, given = p->options.results == RESULTS_LAST && k > 2 ? 2 : k;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(p->ctx, check_vector(p, "x", 0, x));
     SPRY_GO(p->ctx, vector_fetch(x));
-    for (int j = 0; j < p->options.k; j++) {
+    for (int j = 0; j < given; j++) {
         SPRY_GO(p->ctx, check_vector(p, "vector", j + 1, v[j]));
         SPRY_GO(p->ctx, vector_fetch(v[j]));
         for (int i = 0; i <= j; i++)
@@ -302,8 +365,9 @@ static spry_status check_vectors(const spry_powers *p, const spry_vector *x, spr
                 SPRY_GO(p->ctx,
                         SPRY_FAIL(p->ctx, SPRY_STATUS_BAD_USAGE, "vector %d is the same as %s",
                                   j + 1, i > 0 ? "one before it" : "x"));
-        arrays[j] = v[j]->data;
     }
+    for (int j = 0; j < k; j++)
+        steps[j] = p->options.results == RESULTS_LAST ? v[(k - 1 - j) % 2] : v[j];
 done:
     return status;
 }
@@ -312,11 +376,11 @@ done:
 static spry_status run_there(spry_powers *p, const spry_vector *x, spry_vector *const *v)
 {
     spry_status status = SPRY_STATUS_OK;
-    if (matrix_version(p->matrix) != p->way.version) {
+    if (p->matrix && matrix_version(p->matrix) != p->way.version) {
         SPRY_GO(p->ctx, spry_operator_update(p->product, p->matrix));
         SPRY_GO(p->ctx, prepare(p));
     }
-    SPRY_GO(p->ctx, p->options.schedule == SCHEDULE_PLAIN
+    SPRY_GO(p->ctx, p->options.schedule == SCHEDULE_PLAIN || p->options.results == RESULTS_LAST
                         ? operator_powers_plain(p->product, SPRY_TRANSPOSE_NO, (int)p->options.k,
                                                 p->steps, x, v)
                         : operator_powers(p->product, SPRY_TRANSPOSE_NO, (int)p->options.k,
@@ -328,15 +392,18 @@ done:
 spry_status spry_powers_apply(spry_powers *p, const spry_vector *x, spry_vector *const *v)
 {
     SPRY_NEED(CTX_OF_ANY(p, x), p, x, v);
+    spry_vector *steps[MOST_POWERS];
     void *arrays[MOST_POWERS];
     if (!p->ready)
         return SPRY_FAIL(p->ctx, SPRY_STATUS_BAD_USAGE,
                          "basis=newton needs shifts: spry_powers_set_shifts() gives them");
-    spry_status status = check_vectors(p, x, v, arrays);
-    if (!p->file && p->matrix->spread)
+    spry_status status = check_vectors(p, x, v, steps);
+    if (is_spread(p))
         status = team_agree(p->ctx, status);
+    for (int j = 0; j < p->options.k && status == SPRY_STATUS_OK; j++)
+        arrays[j] = steps[j]->data;
     if (status == SPRY_STATUS_OK && !p->file && p->product->device)
-        status = run_there(p, x, v);
+        status = run_there(p, x, steps);
     else if (status == SPRY_STATUS_OK)
         status = powers_run(p, (int)p->options.k, p->steps, x->data, arrays);
     if (status == SPRY_STATUS_INTERRUPTED)
@@ -369,23 +436,30 @@ static spry_status powers_multiply_columns(const spry_operator *op, spry_transpo
     return p->product->class->multiply_columns(p->product, transpose, columns);
 }
 
+/* Steps that are made together on the host. */
+static int depth_of(const spry_powers *p)
+{
+    return p->file                          ? p->file->depth
+           : p->matrix && p->matrix->spread ? p->ranks.depth
+           : p->product->device             ? 1
+                                            : p->way.depth;
+}
+
 static spry_status powers_powers(const spry_operator *op, int count, const power_step *steps,
                                  const spry_vector *x, spry_vector *const *v, bool *made)
 {
     void *arrays[MOST_POWERS];
     spry_status status = SPRY_STATUS_OK;
-    bool here = !x->class;
-    for (int j = 0; j < count; j++)
-        here = here && !v[j]->class;
-    if (!here)
+    bool here;
+    if (!steps) { /* a question */
+        *made = depth_of(op->state) >= count;
         return SPRY_STATUS_OK;
-    SPRY_GO(op->ctx, vector_fetch(x));
-    for (int j = 0; j < count; j++) {
-        SPRY_GO(op->ctx, vector_fetch(v[j]));
-        arrays[j] = v[j]->data;
     }
-    SPRY_GO(op->ctx, powers_run(op->state, count, steps, x->data, arrays));
-    *made = true;
+    SPRY_GO(op->ctx, power_arrays(count, x, v, arrays, &here));
+    here = here && !power_turns(count, v); /* which parts and rings do not go with */
+    if (here)
+        SPRY_GO(op->ctx, powers_run(op->state, count, steps, x->data, arrays));
+    *made = here;
 done:
     return status;
 }
@@ -396,6 +470,13 @@ static const operator_class powers_class = {.name = "powers",
                                             .open_rows = powers_open_rows,
                                             .multiply_columns = powers_multiply_columns,
                                             .powers = powers_powers};
+
+/* Of an operator, which need not have products with several columns. */
+static const operator_class given_class = {.name = "powers",
+                                           .has_transpose = true,
+                                           .multiply = powers_multiply,
+                                           .open_rows = powers_open_rows,
+                                           .powers = powers_powers};
 
 static spry_status file_diagonal(const spry_operator *op, spry_vector **d)
 {
@@ -436,11 +517,20 @@ spry_status spry_powers_operator(spry_powers *p, spry_operator **out)
     SPRY_NEED(CTX_OF(p), p, out);
     spry_operator *op = NULL;
     spry_status status = SPRY_STATUS_OK;
+    const bool given = !p->file && !p->matrix;
     *out = NULL;
-    SPRY_GO(p->ctx,
-            operator_new(p->ctx, p->file ? &file_class : &powers_class, p->type, p->n, p->n, &op));
+    if (given && p->product->device)
+        return SPRY_FAIL(p->ctx, SPRY_STATUS_UNSUPPORTED,
+                         "the operator lives on %s: there it is to be taken itself",
+                         place_name(p->product->device));
+    SPRY_GO(p->ctx, operator_new(p->ctx,
+                                 p->file ? &file_class
+                                 : given ? &given_class
+                                         : &powers_class,
+                                 p->type, p->n, p->n, &op));
     op->state = p;
     if (!p->file) {
+        op->one_way = !spry_operator_has_transpose(p->product);
         op->rows_part = p->product->rows_part;
         op->cols_part = p->product->cols_part;
         op->square = p->product->square;

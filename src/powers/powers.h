@@ -1,7 +1,8 @@
 /*
  * Matrix powers (<spry/powers.h>): host/skew.c and parts.c are the two ways to make several steps
  * with one reading of A, choose.c chooses; stream.c is for matrices that stay in their files,
- * ranks.c for those that are spread over ranks; powers.c is the object, file.c that of a file.
+ * ranks.c for those that are spread over ranks; powers.c is the object, file.c that of a file,
+ * operator.c that of an operator.
  */
 #ifndef SPRY_POWERS_INTERNAL_H
 #define SPRY_POWERS_INTERNAL_H
@@ -35,7 +36,9 @@ _Static_assert((int)SPRY_POWERS_MOST == (int)MOST_POWERS, "one bound for all");
          "where the vectors are and the work is done: cpu, cuda[:i], opencl[:i]")                  \
     item(WORD, keep, "auto", 0, 0, "auto yes no",                                                  \
          "of a file: what was read may stay in the system's cache; auto: where half of the "       \
-         "memory is enough for it")
+         "memory is enough for it")                                                                \
+    item(WORD, results, "all", 0, 0, "all last",                                                   \
+         "of an operator: all steps, or the last alone, in two vectors")
 
 typedef struct powers_options {
     POWERS_OPTIONS(SPRY_OPTION_FIELD)
@@ -43,12 +46,13 @@ typedef struct powers_options {
 enum { BASIS_POWERS, BASIS_NEWTON, BASIS_CHEBYSHEV };
 enum { SCHEDULE_AUTO, SCHEDULE_PLAIN, SCHEDULE_SKEWED, SCHEDULE_PARTS };
 enum { KEEP_AUTO, KEEP_YES, KEEP_NO };
+enum { RESULTS_ALL, RESULTS_LAST };
 enum { CUT_AUTO = CUT_METIS + 1 };
 
 /* How powers of a matrix in memory are made. */
 typedef struct powers_way {
     int schedule, cut, depth;
-    int64_t version; /* of the matrix that it was made for */
+    int64_t version; /* of the matrix or the operator that it was made for */
     skew skewed;
     part_set parts;        /* skewed in another order: the matrix in that order, as one part */
     char *room;            /* then: the vectors in that order */
@@ -67,10 +71,11 @@ struct spry_powers {
     int64_t n;
     power_step steps[MOST_POWERS];
     bool ready;                /* there are steps */
-    const spry_matrix *matrix; /* the caller's */
+    const spry_matrix *matrix; /* the caller's; NULL: a file, or an operator */
     const spry_matrix *csr;    /* the same, or `copy` */
     spry_matrix *copy;
-    spry_operator *product; /* with the caller's, one by one */
+    spry_operator *product; /* with the caller's, one by one; without a matrix it is theirs */
+    operator_rows rows;     /* of an operator that goes skewed */
     powers_way way;
     powers_ranks ranks; /* of a matrix that is spread; of the way there is the version and info */
     powers_pace pace;
@@ -79,6 +84,10 @@ struct spry_powers {
 
 /* The object before it has a matrix. */
 spry_status powers_begin(spry_context *ctx, const char *options, spry_powers **out);
+/* Hands it over, or frees it where something has failed. */
+spry_status powers_end(spry_context *ctx, spry_status status, spry_powers *p, spry_powers **out);
+/* Fails where the last result alone is asked for. */
+spry_status powers_need_all(const spry_powers *p);
 /* Steps, and a product, of a matrix in a file. */
 spry_status powers_file_run(const spry_powers *p, int count, const power_step *steps, const void *x,
                             void *const *v);
@@ -87,8 +96,20 @@ spry_status powers_file_multiply(const spry_powers *p, spry_scalar alpha, const 
 /* What was read so far. */
 void powers_file_tell(const spry_powers *p, spry_powers_info *info);
 
-/* Chooses how, for matrices in memory; the way before is replaced. */
+/* Less than that is not worth another order of the work. */
+#define POWERS_LEAST_GAIN 1.1
+/* Fast memory of a thread. */
+int64_t powers_fast_memory(const spry_powers *p);
+/* The most steps that may go together, by the options. */
+int powers_most_depth(const spry_powers *p);
+/* Passes of that depth, and the depth that makes them all about as deep. */
+int powers_passes(int steps, int depth);
+int powers_even_depth(int steps, int depth);
+/* Chooses how, for matrices in memory, and for operators; the way before is replaced. */
 spry_status powers_choose(spry_powers *p);
+spry_status powers_choose_operator(spry_powers *p);
+/* Names what was chosen in its info. */
+void powers_way_name(powers_way *way);
 void powers_way_clear(spry_context *ctx, powers_way *way);
 /* Several steps by a way that is not the plain one, count at most its depth; before: v_(-1), or
  * NULL. */

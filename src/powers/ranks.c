@@ -164,7 +164,7 @@ typedef struct step_job {
     const host_kernels *kernels;
     const part *p;
     const power_step *step;
-    int64_t rows, size;
+    int64_t rows, own, size;
     const char *before, *x;
     char *next;
 } step_job;
@@ -180,6 +180,9 @@ static void step_share(void *argument, int share, int shares)
         return;
     j->kernels->csr_rows(&csr, mine.begin, mine.end, false, (spry_scalar){1, 0}, j->x,
                          (spry_scalar){0, 0}, j->next + at);
+    const int64_t own = (mine.end < j->own ? mine.end : j->own) - mine.begin;
+    if (own > 0)
+        power_step_keep(j->step, at, j->next + at, own * j->size);
     power_step_finish(j->kernels, j->step, mine.end - mine.begin, j->before ? j->before + at : NULL,
                       j->x + at, j->next + at);
 }
@@ -202,6 +205,7 @@ spry_status powers_ranks_run(spry_context *ctx, const powers_ranks *r, int count
                         .p = p,
                         .step = &steps[j],
                         .rows = p->layer[count - 1 - j],
+                        .own = r->own,
                         .size = size,
                         .before = j > 0 || reads ? at - stride : NULL,
                         .x = at,

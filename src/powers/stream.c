@@ -168,9 +168,12 @@ static void run_share(void *argument, int share, int shares)
     if (mine.begin == mine.end)
         return;
     run_rows(job, &csr, mine.begin, mine.end, job->y + at);
-    if (job->work->steps)
-        power_step_finish(job->kernels, &job->work->steps[job->step], mine.end - mine.begin,
-                          job->before ? job->before + at : NULL, job->x + at, job->y + at);
+    if (!job->work->steps)
+        return;
+    const power_step *step = &job->work->steps[job->step];
+    power_step_keep(step, at, job->y + at, (mine.end - mine.begin) * size);
+    power_step_finish(job->kernels, step, mine.end - mine.begin,
+                      job->before ? job->before + at : NULL, job->x + at, job->y + at);
 }
 
 static void run_block(const stream *s, const stream_work *w, int step, int64_t block)

@@ -4,6 +4,7 @@
  * factorization and update/downdate, ACM Trans. Math. Softw. 35 (2008), 22. It takes columns; given
  * our rows it factors A^T, which is conj(A).
  */
+#include "base/bytes.h"
 #include "precon/factor.h"
 
 #ifndef SPRY_HAVE_CHOLMOD
@@ -81,10 +82,11 @@ static spry_status check_room(const sparse_job *job, double numbers)
     const double left = (double)(job->ctx->options.memory_limit - job->ctx->memory_now);
     if (bytes <= left)
         return SPRY_STATUS_OK;
+    char asked[BASE_BYTES], room[BASE_BYTES];
     return SPRY_FAIL(job->ctx, SPRY_STATUS_NO_MEMORY,
                      "precon direct: the factor of %" PRId64
-                     " rows takes %.3g GB, %.3g GB are left of the memory limit; try ic, or amg",
-                     job->n, bytes * 1e-9, left * 1e-9);
+                     " rows takes %s, %s are left of the memory limit; try ic, or amg",
+                     job->n, base_bytes(bytes, asked), base_bytes(left, room));
 }
 
 static void definite_close(sparse_job *job, void *state)

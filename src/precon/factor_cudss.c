@@ -8,6 +8,7 @@
  * It allocates the device's memory by itself, beside our pool. A^T has factors of its own, made
  * where they are first asked for.
  */
+#include "base/bytes.h"
 #include "device/cuda.h"
 #include "device/matrix.h"
 #include "device/vector.h"
@@ -316,11 +317,12 @@ static spry_status check_forecast(const factor *f, cudss *c, const side *s)
         c->entries = entries;
     cuda_leave(c->d, entered);
     device_memory_now(c->d, &used, &most, &free);
+    char asked[BASE_BYTES], left[BASE_BYTES];
     if (known == CUDSS_OK && free > 0 && bytes[1] > free)
-        return SPRY_FAIL(f->ctx, SPRY_STATUS_NO_MEMORY,
-                         "precon direct: cuDSS's factors of %" PRId64
-                         " rows take %.3g GB, %.3g GB are free on %s",
-                         f->n, (double)bytes[1] * 1e-9, (double)free * 1e-9, c->d->facts.name);
+        return SPRY_FAIL(
+            f->ctx, SPRY_STATUS_NO_MEMORY,
+            "precon direct: cuDSS's factors of %" PRId64 " rows take %s, %s are free on %s", f->n,
+            base_bytes((double)bytes[1], asked), base_bytes((double)free, left), c->d->facts.name);
     const double seconds = 1e-6 * (double)s->A.nnz + 4e-9 * (double)c->entries;
     return f->most == 0 || seconds <= f->most
                ? SPRY_STATUS_OK

@@ -191,6 +191,13 @@ done:
     return status;
 }
 
+spry_status factors_check(const spry_matrix *A, const factors_wanted *wanted, bool *symmetric)
+{
+    return wanted->hermitian ? precon_check_hermitian(
+                                   A, wanted->name, wanted->thresholds ? "ilut" : "ilu", symmetric)
+                             : SPRY_STATUS_OK;
+}
+
 /* Small pivots that are none the less taken let numbers grow beyond all use: then the diagonal is
  * shifted as where a pivot fails. */
 static spry_status set_numbers(spry_operator *op, const spry_matrix *A)
@@ -200,10 +207,7 @@ static spry_status set_numbers(spry_operator *op, const spry_matrix *A)
     const double asked = s->wanted.shift;
     verdict v;
     spry_status status = SPRY_STATUS_OK;
-    if (s->wanted.hermitian)
-        SPRY_GO(ctx,
-                precon_check_hermitian(A, s->wanted.name, s->wanted.thresholds ? "ilut" : "ilu",
-                                       &s->wanted.symmetric));
+    SPRY_GO(ctx, factors_check(A, &s->wanted, &s->wanted.symmetric));
     for (int turn = 0;; turn++) {
         SPRY_GO(ctx, compute(op, A));
         SPRY_GO(ctx, judge(op, A, &v));

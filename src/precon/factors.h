@@ -87,6 +87,8 @@ int64_t factors_products_bytes(const factors_products *p);
 
 /* Whether no shift was needed: a row or column of zeros has no other pivot. */
 bool factors_sound(const spry_operator *M);
+/* Fails where A is not hermitian and such factors are wanted; whether its pattern is symmetric. */
+spry_status factors_check(const spry_matrix *A, const factors_wanted *wanted, bool *symmetric);
 
 /* The operator M; its state begins with the factors. */
 spry_status factors_operator(const precon_job *job, const factors_wanted *wanted,

@@ -291,15 +291,20 @@ done:
     return status;
 }
 
+static spry_status check(const precon_job *job)
+{
+    bool symmetric;
+    return precon_check_hermitian(job->A, "fsai", "sai or isai", &symmetric);
+}
+
 static spry_status make(const precon_job *job, spry_operator **M)
 {
     const spry_matrix *A = job->A;
     spry_context *ctx = A->ctx;
     spry_operator *op = NULL;
-    bool symmetric;
     spry_status status = SPRY_STATUS_OK;
     *M = NULL;
-    SPRY_GO(ctx, precon_check_hermitian(A, "fsai", "sai or isai", &symmetric));
+    SPRY_GO(ctx, check(job));
     status = new_operator(job, &op);
     SPRY_GO(ctx, A->spread ? team_agree(ctx, status) : status);
     SPRY_GO(ctx, A->spread ? find_rows(job, op->state) : find_pattern(job, op->state));
@@ -315,6 +320,7 @@ const precon_kind precon_kind_fsai = {
     .name = "fsai",
     .summary = "a factorised sparse approximate inverse, for positive definite matrices",
     .options = SPRY_OPTION_LIST(table),
+    .check = check,
     .make = make,
     .make_ranks = make,
     .on_devices = true,

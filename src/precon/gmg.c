@@ -15,17 +15,23 @@ static spry_status make_of_operator(const precon_job *job, spry_operator **M)
     return A->class->multigrid(A, job->options, M);
 }
 
-static spry_status make_of_matrix(const precon_job *job, spry_operator **M)
+static spry_status refuse(const precon_job *job)
 {
-    *M = NULL;
     return SPRY_FAIL(job->A->ctx, SPRY_STATUS_UNSUPPORTED,
                      "precon gmg needs an operator of spry_operator_stencil(), whose grid it "
                      "knows; precon amg takes matrices");
 }
 
+static spry_status make_of_matrix(const precon_job *job, spry_operator **M)
+{
+    *M = NULL;
+    return refuse(job);
+}
+
 const precon_kind precon_kind_gmg = {.name = "gmg",
                                      .summary = "geometric multigrid, of operators on grids",
                                      .options = SPRY_OPTION_LIST(rows),
+                                     .check = refuse,
                                      .make = make_of_matrix,
                                      .make_of = make_of_operator,
                                      .on_devices = true};

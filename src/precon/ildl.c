@@ -317,6 +317,12 @@ done:
     return status;
 }
 
+static spry_status check(const precon_job *job)
+{
+    bool hermitian;
+    return find_symmetry(job->A, job->options, &hermitian);
+}
+
 static spry_status make(const precon_job *job, spry_operator **M)
 {
     return stack_operator(job, "ildl", sizeof(ildl_options), fill_ildl, M);
@@ -326,5 +332,6 @@ const precon_kind precon_kind_ildl = {
     .name = "ildl",
     .summary = "incomplete L D L^T factors with pivots, for symmetric indefinite matrices",
     .options = SPRY_OPTION_LIST(table),
+    .check = check,
     .make = make,
     .on_devices = true};

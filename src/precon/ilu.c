@@ -43,15 +43,39 @@ static factors_wanted plan_for(const precon_job *job, bool hermitian)
                             .rounds = (int)o->rounds};
 }
 
+static spry_status check_options(const precon_job *job, const factors_wanted *wanted)
+{
+    return wanted->modified > 0 && wanted->construct == FACTORS_BY_SWEEPS
+               ? SPRY_FAIL(job->A->ctx, SPRY_STATUS_BAD_USAGE,
+                           "precon %s: sweeps do not know what they leave out: take modified=0 or "
+                           "construct=exact",
+                           wanted->name)
+               : SPRY_STATUS_OK;
+}
+
+static spry_status check(const precon_job *job, bool hermitian)
+{
+    const factors_wanted wanted = plan_for(job, hermitian);
+    bool symmetric;
+    const spry_status status = check_options(job, &wanted);
+    return status == SPRY_STATUS_OK ? factors_check(job->A, &wanted, &symmetric) : status;
+}
+
 static spry_status make(const precon_job *job, bool hermitian, spry_operator **M)
 {
     const factors_wanted wanted = plan_for(job, hermitian);
-    if (wanted.modified > 0 && wanted.construct == FACTORS_BY_SWEEPS)
-        return SPRY_FAIL(job->A->ctx, SPRY_STATUS_BAD_USAGE,
-                         "precon %s: sweeps do not know what they leave out: take modified=0 or "
-                         "construct=exact",
-                         wanted.name);
-    return factors_operator(job, &wanted, M);
+    const spry_status status = check_options(job, &wanted);
+    return status == SPRY_STATUS_OK ? factors_operator(job, &wanted, M) : status;
+}
+
+static spry_status check_ilu(const precon_job *job)
+{
+    return check(job, false);
+}
+
+static spry_status check_ic(const precon_job *job)
+{
+    return check(job, true);
 }
 
 static spry_status make_ilu(const precon_job *job, spry_operator **M)
@@ -78,6 +102,7 @@ const precon_kind precon_kind_ilu = {.name = "ilu",
                                      .summary = "incomplete LU factors by levels of fill",
                                      .options = SPRY_OPTION_LIST(table),
                                      .make = make_ilu,
+                                     .check = check_ilu,
                                      .foresee = foresee,
                                      .sound = factors_sound,
                                      .on_devices = true};
@@ -85,6 +110,7 @@ const precon_kind precon_kind_ic = {.name = "ic",
                                     .summary = "incomplete Cholesky factors by levels of fill",
                                     .options = SPRY_OPTION_LIST(table),
                                     .make = make_ic,
+                                    .check = check_ic,
                                     .foresee = foresee,
                                     .sound = factors_sound,
                                     .on_devices = true};

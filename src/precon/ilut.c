@@ -42,6 +42,13 @@ static spry_status make_ict(const precon_job *job, spry_operator **M)
     return factors_operator(job, &wanted, M);
 }
 
+static spry_status check_ict(const precon_job *job)
+{
+    const factors_wanted wanted = plan_for(job, true);
+    bool symmetric;
+    return factors_check(job->A, &wanted, &symmetric);
+}
+
 const precon_kind precon_kind_ilut = {.name = "ilut",
                                       .summary = "incomplete LU factors by thresholds",
                                       .options = SPRY_OPTION_LIST(table),
@@ -52,5 +59,6 @@ const precon_kind precon_kind_ict = {.name = "ict",
                                      .summary = "incomplete Cholesky factors by thresholds",
                                      .options = SPRY_OPTION_LIST(table),
                                      .make = make_ict,
+                                     .check = check_ict,
                                      .sound = factors_sound,
                                      .on_devices = true};

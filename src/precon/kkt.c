@@ -432,6 +432,26 @@ static void note_traits(spry_operator *op, const kkt *s, bool hermitian)
     op->bytes = op->own_bytes + 6 * op->rows * (int64_t)spry_type_size(op->type);
 }
 
+/* The two parts, where A is what the options say. */
+static spry_status look_at(kkt *s, const spry_matrix *A, bool *hermitian)
+{
+    const spry_status status = matrix_find_out(A->ctx, A, SPRY_FACT_HERMITIAN, hermitian);
+    if (status == SPRY_STATUS_OK && s->options.definite && !*hermitian)
+        return SPRY_FAIL(A->ctx, SPRY_STATUS_BAD_INPUT,
+                         "precon kkt: definite=yes is for hermitian matrices; take definite=no");
+    return status == SPRY_STATUS_OK ? find_parts(s, A) : status;
+}
+
+static spry_status check(const precon_job *job)
+{
+    kkt s = {.options = *(const kkt_options *)job->options};
+    bool hermitian = false;
+    const spry_status status = look_at(&s, job->A, &hermitian);
+    base_free(job->A->ctx, s.part);
+    base_free(job->A->ctx, s.at);
+    return status;
+}
+
 static spry_status kkt_update(spry_operator *op, const spry_matrix *A)
 {
     spry_context *ctx = op->ctx;
@@ -441,11 +461,7 @@ static spry_status kkt_update(spry_operator *op, const spry_matrix *A)
     spry_status status = SPRY_STATUS_OK;
     clear(ctx, s);
     job.A = A;
-    SPRY_GO(ctx, matrix_find_out(ctx, A, SPRY_FACT_HERMITIAN, &hermitian));
-    if (s->options.definite && !hermitian)
-        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
-                         "precon kkt: definite=yes is for hermitian matrices; take definite=no");
-    SPRY_GO(ctx, find_parts(s, A));
+    SPRY_GO(ctx, look_at(s, A, &hermitian));
     for (int k = 0; k < 2; k++) {
         SPRY_GO(ctx, one_each(&job, s, k, NULL, &s->take[k]));
         SPRY_GO(ctx, vector_new_at(ctx, job.device, A->a.type, s->n[k], &s->r[k]));
@@ -496,5 +512,6 @@ const precon_kind precon_kind_kkt = {
     .name = "kkt",
     .summary = "block factors of saddle points, whose constraints have no diagonal entries",
     .options = SPRY_OPTION_LIST(table),
+    .check = check,
     .make = make,
     .on_devices = true};

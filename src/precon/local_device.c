@@ -4,6 +4,7 @@
  * there is memory for.
  */
 #include "precon/local_device.h"
+#include "base/bytes.h"
 
 enum {
     GROUP = 256,
@@ -351,10 +352,12 @@ static spry_status solve_large(const problems *p, const device_memory *list, int
     int64_t together = bytes > 0 ? available / bytes : 0;
     together = together > count ? count : together;
     if (together < 1 || bytes >= (int64_t)INT32_MAX * PIECE) {
+        char asked[BASE_BYTES], left[BASE_BYTES];
         status = SPRY_FAIL(d->ctx, SPRY_STATUS_NO_MEMORY,
-                           "the largest local problem takes %.3g GB on %s, where %.3g GB are free; "
-                           "try a smaller most=, tau= or power=",
-                           (double)bytes * 1e-9, d->facts.name, (double)available * 1e-9);
+                           "the largest local problem takes %s on %s, where %s are free; try a "
+                           "smaller most=, tau= or power=",
+                           base_bytes((double)bytes, asked), d->facts.name,
+                           base_bytes((double)available, left));
         goto done;
     }
     SPRY_GO(d->ctx, device_alloc(d, together * bytes, &rooms));

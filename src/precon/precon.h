@@ -61,6 +61,9 @@ typedef struct precon_kind {
     /* *M answers z = M r with M about A^-1. On a device, where the kind can be there, else on the
      * host; the caller sees which. A failure's message says why and what to try. */
     spry_status (*make)(const precon_job *job, spry_operator **M);
+    /* Fails where A, or the options with it, are nothing that it is for; make() begins with the
+     * same. NULL: what A is not for only its numbers tell. */
+    spry_status (*check)(const precon_job *job);
     /* What making it will take, and what was done to find that out, which make() goes on with;
      * *begun stays NULL where that is nothing. Fails where make() would, as far as is seen by then.
      * NULL: forecast.c knows, or nobody does. */
@@ -109,7 +112,8 @@ bool precon_entry_at(int index, spry_entry *entry);
 spry_status precon_make_beside(spry_context *ctx, const spry_matrix *A, const spry_operator *op,
                                const char *spec, spry_operator **M, char name[32]);
 /* Before that: what it will take, and *begun (NULL: nothing was), which precon_make_begun() goes on
- * with, and takes also when it fails. A must have its pattern still. */
+ * with, and takes also when it fails. A must have its pattern still. It fails where A is nothing
+ * that the kind is for. */
 spry_status precon_begin(spry_context *ctx, const spry_matrix *A, const spry_operator *op,
                          const char *spec, precon_forecast *forecast, spry_operator **begun);
 spry_status precon_make_begun(spry_context *ctx, const spry_matrix *A, const spry_operator *op,
@@ -125,12 +129,21 @@ precon_forecast precon_rule(const spry_matrix *A, const char *kind);
  * with the status of that, as one that all ranks have.
  */
 spry_status precon_make_ranked(spry_context *ctx, const spry_matrix *A, const spry_operator *near,
-                               const char *spec, spry_operator **M, char name[32]);
+                               const char *spec, spry_operator **begun, spry_operator **M,
+                               char name[32]);
+/* What this rank's will take, and what was begun of it; of kinds that work across ranks by the
+ * share of A that is here. */
+spry_status precon_begin_ranked(spry_context *ctx, const spry_matrix *A, const spry_operator *near,
+                                const char *spec, precon_forecast *forecast, spry_operator **begun,
+                                char name[32]);
 spry_status precon_spread(const spry_matrix *A, spry_status made, spry_operator **M);
 /* The status of a product that a rank makes by itself, between messages of all: the first one may
  * find no memory, on one rank alone, so that they agree upon it; *warmed is whether it was made. */
 spry_status precon_warm(spry_context *ctx, bool *warmed, spry_status status);
-/* Of kinds that work across ranks, on this rank's device if they can; *made is false of others. */
+/* Of kinds that work across ranks, on this rank's device if they can; *made is false of others; and
+ * before that, as precon_begin_ranked(). */
+spry_status precon_begin_across(const spry_matrix *A, const char *spec, bool *across,
+                                precon_forecast *forecast, char name[32]);
 spry_status precon_make_across(const spry_matrix *A, const char *spec, spry_device *device,
                                bool *made, spry_operator **M, char name[32]);
 /* Tells a device what programs making what `spec` names for A and applying it will take; never
@@ -266,6 +279,7 @@ spry_status precon_probe(const spry_operator *A, precon_symmetry *probe);
     item(amg)              \
     item(amg_classical)    \
     item(gmg)              \
+    item(strips)           \
     item(sai)              \
     item(isai)             \
     item(spai)             \

@@ -94,17 +94,53 @@ spry_status precon_warm(spry_context *ctx, bool *warmed, spry_status status)
     return agreed;
 }
 
-/* What a spec has inside, if it is block-jacobi's; else itself. */
-static void name_inside(const char *spec, char name[32])
+/* What is made of own blocks: jacobi, or block-jacobi with what a spec has inside, or names. */
+static void name_blocks(const char *spec, char name[32])
 {
     const char *inner = precon_is(spec, "block-jacobi") ? strstr(spec, "inner=") : NULL;
     const char *from = inner ? inner + strlen("inner=") : spec;
     from += *from == '[';
-    snprintf(name, 32, "block-jacobi:inner=%.*s", (int)strcspn(from, ":],"), from);
+    if (precon_is(spec, "jacobi"))
+        snprintf(name, 32, "jacobi");
+    else
+        snprintf(name, 32, "block-jacobi:inner=%.*s", (int)strcspn(from, ":],"), from);
+}
+
+static spry_status check_square(const spry_matrix *A, const char *spec)
+{
+    return A->spread->square
+               ? SPRY_STATUS_OK
+               : SPRY_FAIL(A->ctx, SPRY_STATUS_BAD_USAGE,
+                           "precon %.64s needs a square matrix, with the same rows and columns on "
+                           "each rank",
+                           spec);
+}
+
+spry_status precon_begin_ranked(spry_context *ctx, const spry_matrix *A, const spry_operator *near,
+                                const char *spec, precon_forecast *forecast, spry_operator **begun,
+                                char name[32])
+{
+    const spry_matrix *own = A->spread->own;
+    bool across = false;
+    spry_status status = SPRY_STATUS_OK;
+    *forecast = (precon_forecast){.known = true};
+    *begun = NULL;
+    snprintf(name, 32, "none");
+    if (precon_is(spec, "none"))
+        return SPRY_STATUS_OK;
+    SPRY_GO(ctx, check_square(A, spec));
+    name_blocks(spec, name);
+    SPRY_GO(ctx, precon_begin_across(A, spec, &across, forecast, name));
+    if (!across && (own->a.rows > 0 || precon_is(spec, "jacobi")))
+        status = precon_begin(ctx, own, near, spec, forecast, begun);
+    SPRY_GO(ctx, team_agree(ctx, status));
+done:
+    return status;
 }
 
 spry_status precon_make_ranked(spry_context *ctx, const spry_matrix *A, const spry_operator *near,
-                               const char *spec, spry_operator **M, char name[32])
+                               const char *spec, spry_operator **begun, spry_operator **M,
+                               char name[32])
 {
     char local[32]; /* its name here, which block Jacobi's has within */
     *M = NULL;
@@ -112,25 +148,18 @@ spry_status precon_make_ranked(spry_context *ctx, const spry_matrix *A, const sp
     if (precon_is(spec, "none"))
         return SPRY_STATUS_OK;
     const spry_matrix *own = A->spread->own;
-    spry_status status = SPRY_STATUS_OK;
-    if (!A->spread->square)
-        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
-                         "precon %.64s needs a square matrix, with the same rows and columns on "
-                         "each rank",
-                         spec);
     bool made = false;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, check_square(A, spec));
     SPRY_GO(ctx, precon_make_across(A, spec, near ? near->device : NULL, &made, M, name));
     if (made)
         return SPRY_STATUS_OK;
     if (own->a.rows == 0 && !precon_is(spec, "jacobi"))
         status = make_nothing(own, M);
     else
-        status = precon_make_beside(ctx, own, near, spec, M, local);
+        status = precon_make_begun(ctx, own, near, spec, begun, M, local);
     SPRY_GO(ctx, precon_spread(A, status, M));
-    if (precon_is(spec, "jacobi"))
-        snprintf(name, 32, "jacobi");
-    else
-        name_inside(spec, name);
+    name_blocks(spec, name);
 done:
     return status;
 }

@@ -120,6 +120,21 @@ static spry_type lower_type(spry_type type)
     return lower[type];
 }
 
+/* Fails where a kind has no such precision for a type. */
+static spry_status check_precision(spry_context *ctx, const request *q, spry_type type)
+{
+    if (precision_of(q) != PRECON_HALF)
+        return SPRY_STATUS_OK;
+    if (lower_type(type) == type)
+        return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
+                         "precision=half is for matrices of types d and z, not %s",
+                         spry_type_name(type));
+    return q->kind->half
+               ? SPRY_STATUS_OK
+               : SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
+                           "precon %s has no half precision; take precision=single", q->kind->name);
+}
+
 /* Makes it in the precision that is asked for, from a matrix that was found to be fit. */
 static spry_status make_in(const precon_job *job, const request *q, spry_operator **M)
 {
@@ -131,18 +146,8 @@ static spry_status make_in(const precon_job *job, const request *q, spry_operato
     spry_operator *inside = NULL;
     spry_status status = SPRY_STATUS_OK;
     here.options = q->fields;
-    here.values = "own";
-    if (precision == PRECON_HALF) {
-        if (lower == type)
-            return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
-                             "precision=half is for matrices of types d and z, not %s",
-                             spry_type_name(type));
-        if (!q->kind->half)
-            return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
-                             "precon %s has no half precision; take precision=single",
-                             q->kind->name);
-        here.values = "f16";
-    }
+    here.values = precision == PRECON_HALF ? "f16" : "own";
+    SPRY_GO(ctx, check_precision(ctx, q, type));
     if (precision != PRECON_SINGLE || lower == type)
         return q->kind->make(&here, M);
     SPRY_GO(ctx, spry_matrix_cast(job->A, lower, &cast));
@@ -282,32 +287,61 @@ spry_status precon_make_inner(const precon_job *outer, const spry_matrix *A, con
     return strcmp(spec, "auto") == 0 ? make_auto(&job, M, name) : make_named(&job, spec, M, name);
 }
 
+/* What a spec names, and whether that works across ranks. */
+static spry_status find_across(const spry_matrix *A, const char *spec, request *q, bool *across)
+{
+    spry_context *ctx = A->ctx;
+    spry_status status = SPRY_STATUS_OK;
+    *across = false;
+    if (strcmp(spec, "auto") == 0)
+        return SPRY_STATUS_OK;
+    SPRY_GO(ctx, read_spec(ctx, spec, q));
+    if (!q->kind->make_ranks)
+        return SPRY_STATUS_OK;
+    if (precision_of(q) != PRECON_SAME)
+        return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
+                         "precon %s across ranks is of the precision of the matrix; take it "
+                         "without precision=, or block-jacobi:inner=[%s]",
+                         q->kind->name, spec);
+    SPRY_GO(ctx, matrix_check_finite(A, "precon", q->kind->name));
+    *across = true;
+done:
+    return status;
+}
+
+spry_status precon_begin_across(const spry_matrix *A, const char *spec, bool *across,
+                                precon_forecast *forecast, char name[32])
+{
+    request q;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(A->ctx, find_across(A, spec, &q, across));
+    if (!*across)
+        return SPRY_STATUS_OK;
+    const precon_job job = {.A = A, .options = q.fields, .values = "own", .near = A};
+    snprintf(name, 32, "%s", q.kind->name);
+    *forecast = precon_rule(A, q.kind->name);
+    if (q.kind->check)
+        SPRY_GO(A->ctx, q.kind->check(&job));
+done:
+    return status;
+}
+
 spry_status precon_make_across(const spry_matrix *A, const char *spec, spry_device *device,
                                bool *made, spry_operator **M, char name[32])
 {
     spry_context *ctx = A->ctx;
     request q;
     spry_status status = SPRY_STATUS_OK;
-    *made = false;
     *M = NULL;
-    if (strcmp(spec, "auto") == 0)
+    SPRY_GO(ctx, find_across(A, spec, &q, made));
+    if (!*made)
         return SPRY_STATUS_OK;
-    SPRY_GO(ctx, read_spec(ctx, spec, &q));
-    if (!q.kind->make_ranks)
-        return SPRY_STATUS_OK;
-    if (precision_of(&q) != PRECON_SAME)
-        return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
-                         "precon %s across ranks is of the precision of the matrix; take it "
-                         "without precision=, or block-jacobi:inner=[%s]",
-                         q.kind->name, spec);
     snprintf(name, 32, "%s", q.kind->name);
-    SPRY_GO(ctx, matrix_check_finite(A, "precon", q.kind->name));
     const precon_job job = {.A = A,
                             .device = q.kind->ranks_on_devices ? device : NULL,
                             .options = q.fields,
                             .values = "own",
                             .near = A};
-    *made = true;
     SPRY_GO(ctx, q.kind->make_ranks(&job, M));
     (*M)->rows_part = (*M)->cols_part = spread_cols_here(A);
 done:
@@ -402,8 +436,10 @@ spry_status precon_begin(spry_context *ctx, const spry_matrix *A, const spry_ope
     if (!A || !q.kind->make)
         goto done;
     SPRY_GO(ctx, check_matrix(A, q.kind));
+    SPRY_GO(ctx, check_precision(ctx, &q, A->a.type));
     *forecast = precon_rule(A, q.kind->name);
-    if (!q.kind->begin || precision_of(&q) != PRECON_SAME)
+    const bool begins = q.kind->begin && precision_of(&q) == PRECON_SAME;
+    if (!begins && !q.kind->check)
         goto done;
     SPRY_GO(ctx, matrix_as_sorted_csr(A, &csr, &owned));
     const precon_job job = {.A = csr,
@@ -412,7 +448,10 @@ spry_status precon_begin(spry_context *ctx, const spry_matrix *A, const spry_ope
                             .options = q.fields,
                             .values = "own",
                             .near = A};
-    SPRY_GO(ctx, q.kind->begin(&job, forecast, begun));
+    if (q.kind->check)
+        SPRY_GO(ctx, q.kind->check(&job));
+    if (begins)
+        SPRY_GO(ctx, q.kind->begin(&job, forecast, begun));
 done:
     spry_matrix_free(owned);
     return status;

@@ -163,6 +163,10 @@ static spry_status collect_op(plan *p, int index)
     }
     SPRY_GO(ctx, read_scalars(p, o.expr));
     SPRY_GO(ctx, read_scalars(p, o.parts));
+    if (plan_makes_powers(&o)) {
+        SPRY_GO(ctx, read_scalars(p, o.steps));
+        SPRY_GO(ctx, touch_vector(p, &o.also, true));
+    }
     if (o.kind == OP_SCALARS)
         SPRY_GO(ctx, touch_statements(p, o.stmt, true));
     if (o.kind == OP_BREAKDOWN)

@@ -1,11 +1,13 @@
 /*
- * Newton bases of Krylov spaces. A basis is told by its steps: v_(j+1) = alpha_j A v_j + beta_j v_j
+ * Bases of Krylov spaces. A basis is told by its steps: v_(j+1) = alpha_j A v_j + beta_j v_j
  * + gamma_j v_(j-1), a row of three numbers for each j. From the inner products of such a basis the
- * Ritz values of A follow, and from these the steps of a better one: shifts in Leja's order, each
- * step scaled so that its polynomial is at most 1 at the Ritz values (L. Reichel, BIT 30 (1990),
- * 332-346; Z. Bai, D. Hu, L. Reichel, IMA J. Numer. Anal. 14 (1994), 563-581, for pairs of complex
- * shifts in real arithmetic: (A - re)^2 + im^2 is two steps).
+ * Ritz values of A follow, and from these the steps of a better one. Newton's: shifts in Leja's
+ * order, each step scaled so that its polynomial is at most 1 at the Ritz values (L. Reichel, BIT
+ * 30 (1990), 332-346; Z. Bai, D. Hu, L. Reichel, IMA J. Numer. Anal. 14 (1994), 563-581, for pairs
+ * of complex shifts in real arithmetic: (A - re)^2 + im^2 is two steps). Chebyshev's: polynomials
+ * of an ellipse around the Ritz values (T. A. Manteuffel, Numer. Math. 28 (1977), 307-327).
  */
+#include "program/dense.h"
 #include "program/program.h"
 
 #include <float.h>
@@ -86,84 +88,12 @@ static void project(const program_array *B, ritz *w)
     }
 }
 
-/* The eigenvalue of the last two rows up to `end` that is nearer to the last diagonal element. */
-static spry_scalar shift_of(const ritz *w, int end)
-{
-    const spry_scalar a = w->h[end - 1][end - 1], d = w->h[end][end];
-    const spry_scalar bc = scalar_multiply(w->h[end - 1][end], w->h[end][end - 1]);
-    const spry_scalar half = {(a.re - d.re) / 2, (a.im - d.im) / 2};
-    spry_scalar root = scalar_multiply(half, half);
-    root = (spry_scalar){root.re + bc.re, root.im + bc.im};
-    const double length = sqrt(size_of(root)), angle = atan2(root.im, root.re) / 2;
-    root.re = length * cos(angle);
-    root.im = length * sin(angle);
-    if (half.re * root.re + half.im * root.im < 0)
-        root = (spry_scalar){-root.re, -root.im};
-    const spry_scalar below = {half.re + root.re, half.im + root.im};
-    return is_zero(below) ? d : difference(d, scalar_divide(bc, below));
-}
-
-/* A step of the QR algorithm for rows begin..end, by rotations: H - s = Q R becomes R Q + s. */
-static void turn(ritz *w, int begin, int end, spry_scalar s)
-{
-    double c[MOST] = {0};
-    spry_scalar t[MOST] = {{0, 0}};
-    for (int i = begin; i <= end; i++)
-        w->h[i][i] = difference(w->h[i][i], s);
-    for (int k = begin; k < end; k++) {
-        const spry_scalar a = w->h[k][k], b = w->h[k + 1][k];
-        const double length = hypot(size_of(a), size_of(b));
-        const double u = size_of(a);
-        const spry_scalar sign = u > 0 ? (spry_scalar){a.re / u, a.im / u} : (spry_scalar){1, 0};
-        c[k] = length > 0 ? u / length : 1;
-        t[k] = scalar_multiply(sign, conjugate(b));
-        t[k] = length > 0 ? (spry_scalar){t[k].re / length, t[k].im / length} : (spry_scalar){0, 0};
-        for (int j = k; j <= end; j++) {
-            const spry_scalar upper = w->h[k][j], lower = w->h[k + 1][j];
-            const spry_scalar p = scalar_multiply(t[k], lower);
-            const spry_scalar q = scalar_multiply(conjugate(t[k]), upper);
-            w->h[k][j] = (spry_scalar){c[k] * upper.re + p.re, c[k] * upper.im + p.im};
-            w->h[k + 1][j] = (spry_scalar){c[k] * lower.re - q.re, c[k] * lower.im - q.im};
-        }
-    }
-    for (int k = begin; k < end; k++)
-        for (int i = begin; i <= (k + 1 < end ? k + 1 : end); i++) {
-            const spry_scalar left = w->h[i][k], right = w->h[i][k + 1];
-            const spry_scalar p = scalar_multiply(conjugate(t[k]), right);
-            const spry_scalar q = scalar_multiply(t[k], left);
-            w->h[i][k] = (spry_scalar){c[k] * left.re + p.re, c[k] * left.im + p.im};
-            w->h[i][k + 1] = (spry_scalar){c[k] * right.re - q.re, c[k] * right.im - q.im};
-        }
-    for (int i = begin; i <= end; i++)
-        w->h[i][i] = (spry_scalar){w->h[i][i].re + s.re, w->h[i][i].im + s.im};
-}
-
-/* Eigenvalues of the Hessenberg matrix, by QR with Wilkinson's shifts; false where they do not come
- * (or are not finite). */
 static bool find_values(ritz *w)
 {
-    int left = 40 * w->n;
-    for (int end = w->n - 1; end > 0;) {
-        int begin = end;
-        while (begin > 0 && size_of(w->h[begin][begin - 1]) >
-                                DBL_EPSILON * (size_of(w->h[begin][begin]) +
-                                               size_of(w->h[begin - 1][begin - 1])))
-            begin--;
-        if (begin == end) {
-            w->value[end] = w->h[end][end];
-            if (!isfinite(w->value[end].re) || !isfinite(w->value[end].im))
-                return false;
-            end--;
-            continue;
-        }
-        if (left-- == 0)
-            return false;
-        /* now and then another shift, so that no matrix turns in circles */
-        const spry_scalar other = {w->h[end][end].re + size_of(w->h[end][end - 1]), 0};
-        turn(w, begin, end, left % 11 == 10 ? other : shift_of(w, end));
-    }
-    w->value[0] = w->h[0][0];
-    return isfinite(w->value[0].re) && isfinite(w->value[0].im);
+    spry_scalar a[MOST * MOST], room[MOST * MOST];
+    for (int i = 0; i < w->n; i++)
+        memcpy(a + i * w->n, w->h[i], (size_t)w->n * sizeof *a);
+    return dense_values(w->n, a, room, w->value);
 }
 
 /* In real types values are real, or pairs of which one is kept, with a positive imaginary part. */
@@ -250,7 +180,35 @@ static void make_steps(const ritz *w, bool real, const program_array *B, int ste
     }
 }
 
-void program_newton(const program_array *G, const program_array *B, bool real)
+/*
+ * With the middle d of an ellipse, its half axes a along the real numbers and b, and w = a + b, the
+ * steps are T_1 = (A - d) / w, T_(j+1) = 2 (A - d) / w T_j - (a^2 - b^2) / w^2 T_(j-1): at most
+ * about 1 on the ellipse, which is a tenth wider than the Ritz values, since these lie inside of
+ * what they stand for.
+ */
+static void make_chebyshev(const ritz *w, bool real, const program_array *B, int steps)
+{
+    const double wider = 1.1;
+    spry_scalar low = w->value[0], high = w->value[0];
+    for (int i = 1; i < w->n; i++) {
+        low = (spry_scalar){fmin(low.re, w->value[i].re), fmin(low.im, w->value[i].im)};
+        high = (spry_scalar){fmax(high.re, w->value[i].re), fmax(high.im, w->value[i].im)};
+    }
+    if (real) /* conjugates are there, too */
+        low.im = -high.im;
+    const spry_scalar d = {low.re + (high.re - low.re) / 2, low.im + (high.im - low.im) / 2};
+    const double a = wider * (high.re - low.re) / 2, b = wider * (high.im - low.im) / 2;
+    const double width = a + b > 0 ? a + b : size_of(d) > 0 ? size_of(d) : 1;
+    for (int j = 0; j < steps; j++) {
+        spry_scalar *step = B->at + j * B->cols;
+        const double alpha = (j == 0 ? 1 : 2) / width;
+        step[0] = (spry_scalar){alpha, 0};
+        step[1] = (spry_scalar){-alpha * d.re, -alpha * d.im};
+        step[2] = (spry_scalar){j == 0 ? 0 : -(a - b) / width * ((a + b) / width), 0};
+    }
+}
+
+void program_basis(program_small which, const program_array *G, const program_array *B, bool real)
 {
     ritz w = {0};
     const int64_t most = G->rows < G->cols ? G->rows : G->cols;
@@ -268,6 +226,10 @@ void program_newton(const program_array *G, const program_array *B, bool real)
         pair_up(&w);
     if (w.n < 1)
         return;
+    if (which == SMALL_CHEBYSHEV) {
+        make_chebyshev(&w, real, B, steps);
+        return;
+    }
     put_in_order(&w, real);
     make_steps(&w, real, B, steps);
 }

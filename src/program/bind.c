@@ -179,8 +179,8 @@ static range part_of(const runner *r, track *l, const bound_op *s)
     const int64_t rows = part->is ? part->all : r->n[s->space];
     const double which = program_eval(&l->scalars, s->o->expr).re;
     const double parts = program_eval(&l->scalars, s->o->parts).re;
-    return (range){program_part_begin(which, parts, rows),
-                   program_part_begin(which + 1, parts, rows)};
+    return (range){program_share_begin(which, parts, rows),
+                   program_share_begin(which + 1, parts, rows)};
 }
 
 const void *sweep_known(const runner *r, const track *l, const plan_op *o)
@@ -219,7 +219,7 @@ static void bind_one(runner *r, int track_index, const plan_op *o)
         s->diagonal = r->host->diagonal[o->op][o->transpose];
     if (o->kind == OP_RANDOM)
         s->seed = seed_of(program_eval(&l->scalars, o->expr).re);
-    if (o->kind == OP_PART)
+    if (o->kind == OP_SHARE)
         s->ones = part_of(r, l, s);
     if (course_check(l, o))
         r->host->bound_count--;

@@ -201,7 +201,10 @@ int64_t course_operator_bytes(const runner *r, const phase *f, int tracks)
     for (int i = f->first; i < f->first + f->sweep_count; i++) {
         const plan_op *o = &p->ops[i];
         const int shared = (tracks + 7) / 8; /* readings by rows */
-        if (o->kind == OP_DIAGONAL || o->kind == OP_APPLY)
+        if (plan_makes_powers(o))
+            bytes += r->operators[o->op]->own_bytes * tracks *
+                     ((o->count + p->setup.powers - 1) / p->setup.powers);
+        else if (o->kind == OP_DIAGONAL || o->kind == OP_APPLY)
             bytes += r->operators[o->op]->own_bytes * (plan_calls(p, o) ? tracks : shared);
     }
     return bytes;

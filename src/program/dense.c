@@ -339,6 +339,18 @@ static void real_basis(int64_t n, int64_t k, int64_t count, const spry_scalar *z
     }
 }
 
+bool dense_values(int n, spry_scalar *a, spry_scalar *room, spry_scalar *values)
+{
+    if (!all_finite((int64_t)n * n, a))
+        return false;
+    make_hessenberg(n, a, room);
+    if (!make_triangular(n, a, room))
+        return false;
+    for (int i = 0; i < n; i++)
+        values[i] = a[i * n + i];
+    return all_finite(n, values);
+}
+
 bool dense_eig(int n, int k, const spry_scalar *b, bool real, spry_scalar *y, spry_scalar *room)
 {
     const int64_t wide = n;

@@ -25,6 +25,9 @@ bool dense_least(int rows, int cols, spry_scalar *a, int rights, spry_scalar *g,
  * is 0. False where numbers are not finite, or the iteration does not end.
  */
 bool dense_eig(int n, int k, const spry_scalar *b, bool real, spry_scalar *y, spry_scalar *room);
+/* Eigenvalues of A alone: a, n x n row by row, is worked in, and so is room, as large. False as of
+ * dense_eig(). */
+bool dense_values(int n, spry_scalar *a, spry_scalar *room, spry_scalar *values);
 static inline int64_t dense_eig_room(int64_t n)
 {
     return 4 * n * n;

@@ -27,6 +27,21 @@ int64_t emit_slot(const plan *p, const phase *f, int op)
     return slot;
 }
 
+bool emit_in_local(const emit_job *w, const phase *f, int op, int k)
+{
+    enum { MOST_BYTES = 24 * 1024 };
+    const plan *p = w->p;
+    const int64_t bytes = PROGRAM_COLUMNS * w->columns * (int64_t)spry_type_size(w->type);
+    int64_t used = 0;
+    for (int i = f->first; i <= op; i++) {
+        const plan_op *o = &p->ops[i];
+        const int terms = o->kind != OP_COMBINE ? 0 : i < op ? o->terms : k + 1;
+        for (int j = 0; j < terms; j++)
+            used += p->terms[o->term + j].v.all ? bytes : 0;
+    }
+    return used <= MOST_BYTES;
+}
+
 bool emit_has_tail(const plan *p, const phase *f)
 {
     return f->count > f->sweep_count || emit_slots(p, f) > 0;

@@ -49,7 +49,7 @@ static bool ref_may_fault(const emitter *m, const vref *v)
 {
     int64_t index;
     if (v->var == NONE || !m->p->vars[v->var].array)
-        return v->all;
+        return false;
     return emit_is_slice(v) || !plan_fixed(m->p, v->first, &index) || index < 0 ||
            index >= m->p->vars[v->var].extent;
 }
@@ -80,11 +80,11 @@ static bool has_prologue(const sweep_text *t, int op)
 {
     const plan_op *o = &t->p->ops[op];
     const int count = plan_ref_count(t->p, o);
-    bool has = o->kind == OP_RANDOM || o->kind == OP_PART || is_conditional(t, op);
+    bool has = o->kind == OP_RANDOM || o->kind == OP_SHARE || is_conditional(t, op);
     for (int k = 0; k < count; k++) {
         bool write;
         const vref *v = plan_ref(t->p, o, k, &write);
-        has = has || (v->var != NONE && (v->all || t->p->vars[v->var].array));
+        has = has || (v->var != NONE && t->p->vars[v->var].array);
     }
     for (int k = 0; o->kind == OP_COMBINE && k < o->terms; k++)
         has = has || t->p->terms[o->term + k].factor != NONE;
@@ -131,41 +131,63 @@ static void put_pointers(sweep_text *t)
 
 /* Operand k of operation op as an element of an array, or a slice: where it begins and its
  * number. */
-static void declare_index(const sweep_text *t, int op, int k, const vref *v)
+void emit_declare_index(const emit_job *w, int op, int k, const vref *v)
 {
     if (v->var != NONE && v->all)
-        PUT(t, "    const offset n%d_%d = %d;\n", op, k, PROGRAM_COLUMNS);
-    if (v->var == NONE || !t->p->vars[v->var].array)
+        base_text_put(w->out, "    const offset n%d_%d = %d;\n", op, k, PROGRAM_COLUMNS);
+    if (v->var == NONE || !w->p->vars[v->var].array)
         return;
-    PUT(t, "    offset i%d_%d = 0;\n", op, k);
+    base_text_put(w->out, "    offset i%d_%d = 0;\n", op, k);
     if (emit_is_slice(v) && !v->all)
-        PUT(t, "    offset n%d_%d = 0;\n", op, k);
+        base_text_put(w->out, "    offset n%d_%d = 0;\n", op, k);
 }
 
-static void put_index(const sweep_text *t, int op, int k, const vref *v)
+void emit_put_index(const emit_job *w, int op, int k, const vref *v)
 {
-    emitter m = emit_expressions(t->w);
-    const plan *p = t->p;
+    emitter m = emit_expressions(w);
+    const plan *p = w->p;
     if (v->var == NONE || !p->vars[v->var].array)
         return;
     const int64_t extent = p->vars[v->var].extent;
-    PUT(t, "        i%d_%d = ", op, k);
+    base_text_put(w->out, "        i%d_%d = ", op, k);
     if (!emit_is_slice(v) || v->all) {
         emit_index(&m, v->first, extent);
     } else {
         emit_count(&m, v->first);
-        PUT(t, ";\n        n%d_%d = sp_slice(i%d_%d, ", op, k, op, k);
+        base_text_put(w->out, ";\n        n%d_%d = sp_slice(i%d_%d, ", op, k, op, k);
         emit_count(&m, v->last);
-        PUT(t, ", %" PRId64 ", %d, &fault)", extent, p->program->exprs[v->first].place);
+        base_text_put(w->out, ", %" PRId64 ", %d, &fault)", extent,
+                      p->program->exprs[v->first].place);
     }
-    put(t, ";\n");
+    base_text_put(w->out, ";\n");
 }
 
-/* Factor of a term; of slices the place of the first number and how far they are apart. */
+/* Of slices the place of the first number. */
+void emit_put_numbers(const emit_job *w, int op, int k, const term *s)
+{
+    emitter m = emit_expressions(w);
+    const plan *p = w->p;
+    const expr *slice = &p->program->exprs[s->numbers];
+    const int64_t rows = p->extent[slice->name][0], cols = p->extent[slice->name][1];
+    base_text_put(w->out, "        {\n            const offset first = ");
+    emit_count(&m, slice->arg[0]);
+    base_text_put(w->out, ", last = ");
+    emit_count(&m, slice->arg[1]);
+    base_text_put(w->out, ", column = ");
+    if (slice->arg[2] == NONE)
+        base_text_put(w->out, "0");
+    else
+        emit_index(&m, slice->arg[2], cols);
+    base_text_put(w->out,
+                  ";\n            sp_alike(n%d_%d, first, last, %" PRId64 ", %d, &fault);\n"
+                  "            q%d_%d = %" PRId64 " + first * %" PRId64 " + column;\n        }\n",
+                  op, k, rows, slice->place, op, k, p->offset[slice->name], cols);
+}
+
+/* Factor of a term; of slices the place of the first number. */
 static void put_factor(const sweep_text *t, int op, int k, const term *s)
 {
     emitter m = emit_expressions(t->w);
-    const plan *p = t->p;
     if (s->factor != NONE) {
         PUT(t, "        g%d_%d = ", op, k);
         if (s->sign < 0)
@@ -173,23 +195,8 @@ static void put_factor(const sweep_text *t, int op, int k, const term *s)
         emit_number(&m, s->factor);
         put(t, s->sign < 0 ? ");\n" : ";\n");
     }
-    if (s->numbers == NONE)
-        return;
-    const expr *slice = &p->program->exprs[s->numbers];
-    const int64_t rows = p->extent[slice->name][0], cols = p->extent[slice->name][1];
-    put(t, "        {\n            const offset first = ");
-    emit_count(&m, slice->arg[0]);
-    put(t, ", last = ");
-    emit_count(&m, slice->arg[1]);
-    put(t, ", column = ");
-    if (slice->arg[2] == NONE)
-        put(t, "0");
-    else
-        emit_index(&m, slice->arg[2], cols);
-    PUT(t,
-        ";\n            sp_alike(n%d_%d, first, last, %" PRId64 ", %d, &fault);\n"
-        "            q%d_%d = %" PRId64 " + first * %" PRId64 " + column;\n        }\n",
-        op, k, rows, slice->place, op, k, p->offset[slice->name], cols);
+    if (s->numbers != NONE)
+        emit_put_numbers(t->w, op, k, s);
 }
 
 static void put_part(const sweep_text *t, int op)
@@ -201,8 +208,8 @@ static void put_part(const sweep_text *t, int op)
     put(t, "), parts = SP_RE(");
     emit_number(&m, o->parts);
     PUT(t,
-        ");\n            from%d = sp_part(which, parts, st[ST_ALL%d]);\n"
-        "            to%d = sp_part(which + 1, parts, st[ST_ALL%d]);\n        }\n",
+        ");\n            from%d = sp_share(which, parts, st[ST_ALL%d]);\n"
+        "            to%d = sp_share(which + 1, parts, st[ST_ALL%d]);\n        }\n",
         op, t->space, op, t->space);
 }
 
@@ -217,7 +224,7 @@ static void put_prologue(const sweep_text *t, int op)
     PUT(t, "    int ok%d = 1;\n", op);
     for (int k = 0; k < count; k++) {
         bool write;
-        declare_index(t, op, k, plan_ref(p, o, k, &write));
+        emit_declare_index(t->w, op, k, plan_ref(p, o, k, &write));
     }
     for (int k = 0; k < terms; k++) {
         const term *s = &p->terms[o->term + k];
@@ -228,12 +235,12 @@ static void put_prologue(const sweep_text *t, int op)
     }
     if (o->kind == OP_RANDOM)
         PUT(t, "    sp_u64 seed%d = 0;\n", op);
-    if (o->kind == OP_PART)
+    if (o->kind == OP_SHARE)
         PUT(t, "    offset from%d = 0, to%d = 0;\n", op, op);
     put(t, "    {\n        int fault = -1;\n");
     for (int k = 0; k < count; k++) {
         bool write;
-        put_index(t, op, k, plan_ref(p, o, k, &write));
+        emit_put_index(t->w, op, k, plan_ref(p, o, k, &write));
     }
     for (int k = 0; k < terms; k++)
         put_factor(t, op, k, &p->terms[o->term + k]);
@@ -243,7 +250,7 @@ static void put_prologue(const sweep_text *t, int op)
         emit_number(&m, o->expr);
         put(t, "));\n");
     }
-    if (o->kind == OP_PART)
+    if (o->kind == OP_SHARE)
         put_part(t, op);
     PUT(t,
         "        ok%d = fault == -1;\n        if (fault != -1 && SP_LEADER)\n"
@@ -277,13 +284,7 @@ static void put_from(const sweep_text *t, int op, int k, const vref *v, const ch
 {
     PUT(t, "SP_GLOBAL const scalar *const from = ");
     const int space = t->p->vars[v->var].space;
-    if (v->all && t->p->vars[v->var].array)
-        PUT(t, "p%d + i%d_%d * stride%d - st[ST_BEFORE] + %s * st[ST_APART];\n", v->var, op, k,
-            space, which);
-    else if (v->all)
-        PUT(t, "p%d - st[ST_BEFORE] + %s * st[ST_APART];\n", v->var, which);
-    else
-        PUT(t, "p%d + (i%d_%d + %s) * stride%d;\n", v->var, op, k, which, space);
+    PUT(t, "p%d + (i%d_%d + %s) * stride%d;\n", v->var, op, k, which, space);
 }
 
 static void put_term(const sweep_text *t, int op, int k, const term *s)
@@ -292,8 +293,8 @@ static void put_term(const sweep_text *t, int op, int k, const term *s)
         const int64_t cols = t->p->extent[t->p->program->exprs[s->numbers].name][1];
         PUT(t,
             "            SP_UNROLL_BY(4)\n            for (offset s = 0; s < n%d_%d; s++) {\n"
-            "%s                const scalar f = sp_scalar(",
-            op, k, s->v.all ? "                if (!(st[ST_MEMBERS] >> s & 1)) continue;\n" : "");
+            "                const scalar f = sp_scalar(",
+            op, k);
         if (s->factor != NONE)
             PUT(t, "sp_n_multiply(g%d_%d, num[q%d_%d + s * %" PRId64 "])", op, k, op, k, cols);
         else if (s->sign < 0)
@@ -385,13 +386,9 @@ static void put_dot(const sweep_text *t, int op)
         "            for (offset s = 0; s < n%d_0; s += 4) {\n"
         "                number a[4];\n"
         "                SP_UNROLL for (int k = 0; k < 4; k++) {\n"
-        "                    const offset which = ",
-        op, op);
-    if (o->in[0].all) /* that of a track which is none of them is nobody's: any will do */
-        put(t, "st[ST_MEMBERS] >> (s + k) & 1 ? s + k : st[ST_BEFORE] / st[ST_APART]");
-    else
-        PUT(t, "s + k < n%d_0 ? s + k : n%d_0 - 1", op, op);
-    put(t, ";\n                    ");
+        "                    const offset which = s + k < n%d_0 ? s + k : n%d_0 - 1;\n"
+        "                    ",
+        op, op, op, op);
     put_from(t, op, 0, &o->in[0], "which");
     PUT(t,
         "                    a[k] = SP_NUMBER_ZERO;\n"
@@ -433,7 +430,7 @@ static void put_operation(sweep_text *t, int op)
         put_value(t, op, 0, &o->in[0]);
         put(t, ");\n");
         break;
-    case OP_PART:
+    case OP_SHARE:
         PUT(t,
             "            " EACH
             "t[u] = st[ST_FIRST%d] + i[u] >= from%d && st[ST_FIRST%d] + i[u] < to%d ? "
@@ -465,7 +462,7 @@ static void put_loads(sweep_text *t)
         for (int k = 0; in_sweep(p, o) && space_of(p, o) == t->space && k < count; k++) {
             bool write;
             const vref *v = plan_ref(p, o, k, &write);
-            if (v->var == NONE || v->all || p->vars[v->var].array || t->known[v->var] ||
+            if (v->var == NONE || p->vars[v->var].array || t->known[v->var] ||
                 (o->kind == OP_APPLY && !write))
                 continue;
             t->known[v->var] = 1;
@@ -724,6 +721,10 @@ void emit_phase(emit_job *w, int phase_index)
 {
     const phase *f = &w->p->phases[phase_index];
     sweep_text t;
+    if (w->columns > 0) {
+        emit_columns(w, f, "phase", phase_index, false);
+        return;
+    }
     const spry_status status = open_text(&t, w, f);
     if (status != SPRY_STATUS_OK) {
         w->out->status = status;
@@ -772,6 +773,10 @@ void emit_settle(emit_job *w, int op)
 {
     const phase alone = {.first = op, .sweep_count = 1, .count = 1};
     sweep_text t;
+    if (w->columns > 0) {
+        emit_columns(w, &alone, "settle", op, true);
+        return;
+    }
     const spry_status status = open_text(&t, w, &alone);
     t.alone = true;
     if (status != SPRY_STATUS_OK) {

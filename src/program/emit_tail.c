@@ -188,7 +188,7 @@ void emit_tail(emit_job *w, int phase_index)
     const phase *f = &p->phases[phase_index];
     if (w->joined) {
         const int slots = (int)emit_slots(p, f);
-        if (slots > 0 && !w->tickets)
+        if (slots > 0 && !w->tickets && w->columns == 0)
             PUT(w,
                 "\nSP_KERNEL sums_%d(SP_COMMON SP_COUNTERS, const int groups)\n{\n    "
                 "SP_TAIL_ROOM;\n"
@@ -223,6 +223,24 @@ void emit_tail(emit_job *w, int phase_index)
 /* --- the program --------------------------------------------------------------------------------
  */
 
+/* What kernels for the columns of all tracks have: x and b of each come one by one where memory has
+ * no addresses. */
+static void put_columns(const emit_job *w)
+{
+    static const char *const kinds[] = {"SP_GLOBAL scalar *x", "SP_GLOBAL const scalar *b"};
+    PUT(w, "#define SP_COLUMNS %d\n#define SP_WORDS ((offset)%" PRId64 ")\n", w->columns, w->words);
+    PUT(w, "#define SP_COLUMN_VECTORS ");
+    for (int k = 0; k < 2 * w->columns; k++)
+        PUT(w, "%s%s%d", k > 0 ? ", " : "", kinds[k % 2], k / 2);
+    for (int kind = 0; kind < 2; kind++) {
+        PUT(w, "\n#define SP_ALL_%c {", "XB"[kind]);
+        for (int k = 0; k < w->columns; k++)
+            PUT(w, "%s%c%d", k > 0 ? ", " : "", "xb"[kind], k);
+        PUT(w, "}");
+    }
+    PUT(w, "\n");
+}
+
 static void put_defines(const emit_job *w)
 {
 #define WORD_DEFINE(name) PUT(w, "#define ST_%s %d\n", #name, ST_##name);
@@ -247,6 +265,8 @@ static void put_defines(const emit_job *w)
         PUT(w, "#define SP_LOCAL_TOTALS %d\n", (int)slots);
     if (w->tickets)
         PUT(w, "#define SP_TICKETS 1\n");
+    if (w->columns > 0)
+        put_columns(w);
     PUT(w, "#define SP_COUNTERS");
     for (int k = 0; k < w->counters; k++)
         PUT(w, ", offset c%d", k);

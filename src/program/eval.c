@@ -303,7 +303,7 @@ int64_t program_eval_index(scalars *s, int e, int64_t extent)
     return 0;
 }
 
-int64_t program_part_begin(double part, double parts, int64_t rows)
+int64_t program_share_begin(double part, double parts, int64_t rows)
 {
     if (!(part >= 0 && part <= parts && parts >= 1 && parts < 0x1p53))
         return 0;

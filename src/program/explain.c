@@ -108,11 +108,14 @@ static void print_sweep_op(const plan *p, const plan_op *o, char *text, size_t s
         print_terms(p, o, text, size);
     else if (o->kind == OP_RANDOM)
         add_text(text, size, "random");
-    else if (o->kind == OP_PART)
-        add_text(text, size, "part");
+    else if (o->kind == OP_SHARE)
+        add_text(text, size, "share");
     else if (o->kind == OP_TIMES || o->kind == OP_OVER)
         add_text(text, size, "%s %s %s", a, o->kind == OP_TIMES ? ".*" : "./", b);
-    else {
+    else if (plan_makes_powers(o)) {
+        program_print_expr(p->program, o->steps, target, sizeof target);
+        add_text(text, size, "powers(A, %s) of %s", target, a);
+    } else {
         print_operator(o, text, size);
         add_text(text, size, " %s", a);
     }
@@ -140,7 +143,7 @@ static void print_scalar_op(const plan *p, const plan_op *o, char *text, size_t 
         program_print_expr(p->program, o->expr, value, sizeof value);
     if (o->target != NONE)
         program_print_expr(p->program, o->target, target, sizeof target);
-    if (o->kind == OP_SCALAR || o->kind == OP_SMALL || o->kind == OP_NEWTON)
+    if (o->kind == OP_SCALAR || o->kind == OP_SMALL)
         snprintf(text, size, "%s = %s", target, value);
     else if (o->kind == OP_SCALARS)
         snprintf(text, size, "scalars");
@@ -259,7 +262,8 @@ static void count_phase(counting *c, const phase *f)
     for (int i = f->first; i < f->first + f->sweep_count; i++) {
         const plan_op *o = &p->ops[i];
         if (o->kind == OP_APPLY || o->kind == OP_DIAGONAL)
-            *(o->op == OPERATOR_A ? &c->cost->products : &c->cost->precons) += 1;
+            *(o->op == OPERATOR_A ? &c->cost->products : &c->cost->precons) +=
+                plan_makes_powers(o) ? o->count : 1;
         c->cost->dots += o->kind == OP_DOT;
     }
     c->cost->sweeps += f->sweep_count > 0;

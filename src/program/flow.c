@@ -239,7 +239,7 @@ static void mark_nodes(const plan *p, bool *read)
 static bool is_needed(const plan *p, int i, const bool *read)
 {
     const plan_op *o = &p->ops[i];
-    if (o->kind == OP_DOT || o->kind == OP_SCALAR || o->kind == OP_SMALL || o->kind == OP_NEWTON)
+    if (o->kind == OP_DOT || o->kind == OP_SCALAR || o->kind == OP_SMALL)
         return read[p->program->exprs[o->target].name];
     if (!op_sweeps(o) || p->vars[o->out.var].array)
         return true;

@@ -173,11 +173,6 @@ static void run_scalar(runner *r, track *l, const plan_op *o)
         spry_scalar *to = program_scalar_at(&l->scalars, o->target);
         if (to)
             *to = value;
-    } else if (o->kind == OP_NEWTON) {
-        const expr *e = &l->scalars.program->exprs[o->expr];
-        const program_array G = program_array_at(&l->scalars, e->arg[0]);
-        const program_array B = program_array_at(&l->scalars, e->arg[1]);
-        program_newton(&G, &B, l->scalars.real);
     } else if (o->kind == OP_SCALARS) {
         run_statements(r, l, o->stmt, true);
     } else if (o->kind == OP_MOVE) {
@@ -218,7 +213,7 @@ static spry_status call(runner *r, const plan_op *o, int count, const sweep_call
         in[k] = sweep_vector(r, calls[k].l, &o->in[0], calls[k].from);
         out[k] = sweep_vector(r, calls[k].l, &o->out, calls[k].to);
     }
-    if (count > 1 && called->class->apply_many)
+    if (count > 1 && called->class->apply_many && !called->device)
         return called->class->apply_many(called, o->transpose, count, in, out);
     for (int k = 0; k < count && status == SPRY_STATUS_OK; k++)
         status = called->class->multiply(called, o->transpose, one, in[k], zero, out[k]);
@@ -231,6 +226,68 @@ static int64_t call_index(runner *r, track *l, const vref *v)
                             : program_eval_index(&l->scalars, v->first, r->p->vars[v->var].extent);
 }
 
+/* The first vector of a run, all of which is there. */
+static int64_t run_index(runner *r, track *l, const vref *v)
+{
+    const int64_t extent = r->p->vars[v->var].extent;
+    program_eval_index(&l->scalars, v->last, extent);
+    return program_eval_index(&l->scalars, v->first, extent);
+}
+
+/* The steps that the text's array has; there is no vector before the first. */
+static void take_steps(const track *l, const plan_op *o, power_step *steps)
+{
+    const program_array B = program_array_at(&l->scalars, o->steps);
+    const int steps_of_basis = o->count - (o->also.var != NONE);
+    for (int j = 0; j < o->count; j++) {
+        const spry_scalar *step = B.at + j * B.cols;
+        steps[j] = (power_step){.alpha = {1, 0}};
+        if (j < steps_of_basis)
+            steps[j] = (power_step){.alpha = step[0], .beta = step[1], .gamma = step[2]};
+    }
+    steps[0].beta.re += steps[0].gamma.re;
+    steps[0].beta.im += steps[0].gamma.im;
+    steps[0].gamma = (spry_scalar){0, 0};
+}
+
+static void run_powers(runner *r, const plan_op *o)
+{
+    for (int k = 0; k < r->track_count && r->status == SPRY_STATUS_OK; k++) {
+        sweep_powers call = {.l = &r->tracks[k]};
+        if (!r->host->active[k])
+            continue;
+        call.from = call_index(r, call.l, &o->in[0]);
+        call.to = run_index(r, call.l, &o->out);
+        if (o->also.var != NONE)
+            call.also = run_index(r, call.l, &o->also);
+        if (course_check(call.l, o))
+            continue;
+        take_steps(call.l, o, call.steps);
+        course_note(r, r->host->place->powers(r, o, &call));
+    }
+}
+
+static spry_status powers(runner *r, const plan_op *o, sweep_powers *c)
+{
+    const spry_operator *A = r->powers;
+    spry_vector made[MOST_POWERS], products[MOST_POWERS], *v[MOST_POWERS];
+    spry_vector x =
+        vector_over(r->ctx, r->type, r->n[0], sweep_vector(r, c->l, &o->in[0], c->from));
+    x.part = A->cols_part;
+    for (int j = 0; j < o->count; j++) {
+        const bool keeps = o->also.var != NONE, last = keeps && j == o->count - 1;
+        char *product = keeps ? sweep_vector(r, c->l, &o->also, c->also + j) : NULL;
+        char *next = last ? product : sweep_vector(r, c->l, &o->out, c->to + j);
+        made[j] = vector_over(r->ctx, r->type, r->n[0], next);
+        made[j].part = A->rows_part;
+        v[j] = &made[j];
+        products[j] = vector_over(r->ctx, r->type, r->n[0], product);
+        products[j].part = A->rows_part;
+        c->steps[j].product = keeps && !last ? &products[j] : NULL;
+    }
+    return operator_powers(A, SPRY_TRANSPOSE_NO, o->count, c->steps, &x, v);
+}
+
 /* Operators that can only be called. */
 static void run_calls(runner *r, const phase *f)
 {
@@ -239,7 +296,9 @@ static void run_calls(runner *r, const phase *f)
         const plan_op *o = &r->p->ops[i];
         sweep_call calls[TOGETHER];
         int count = 0;
-        if (!plan_calls(r->p, o))
+        if (plan_makes_powers(o))
+            run_powers(r, o);
+        if (!plan_calls(r->p, o) || plan_makes_powers(o))
             continue;
         for (int k = 0; k < r->track_count && r->status == SPRY_STATUS_OK; k++) {
             track *l = &r->tracks[k];
@@ -277,6 +336,7 @@ const sweep_place sweep_host = {.open = host_side_open_operators,
                                 .close_track = host_side_close_track,
                                 .run = sweep_run,
                                 .call = call,
+                                .powers = powers,
                                 .swap = swap};
 
 /* What the phase moves, by its plan. */

@@ -4,6 +4,7 @@
  */
 #include "program/lower.h"
 
+#include "host/powers.h"
 #include "program/dense.h"
 
 enum {
@@ -75,7 +76,9 @@ plan_op lower_new_op(op_kind kind, int place)
                      .target = NONE,
                      .expr = NONE,
                      .parts = NONE,
-                     .stmt = NONE};
+                     .stmt = NONE,
+                     .steps = NONE,
+                     .also = none};
 }
 
 /* All of an array with one index. */
@@ -115,6 +118,15 @@ static spry_status check_sizes(const lowering *l, const expr *f, int target)
                                    "eig takes a square matrix of at most %d rows, and gives one of "
                                    "as many rows, with no more columns",
                                    DENSE_MOST_EIG);
+    if (f->small == SMALL_NEWTON || f->small == SMALL_CHEBYSHEV)
+        return extent_of(l, f->arg[1], 0) <= PROGRAM_STEPS && extent_of(l, f->arg[1], 1) == 3 &&
+                       extent_of(l, target, 0) == extent_of(l, f->arg[1], 0) &&
+                       extent_of(l, target, 1) == 3
+                   ? SPRY_STATUS_OK
+                   : program_fault(l->program, f->place,
+                                   "the steps of a basis, and of a better one, are an array of at "
+                                   "most %d rows, of 3 numbers",
+                                   PROGRAM_STEPS);
     const expr *y = lower_at(l, target), *c = lower_at(l, f->arg[1]);
     if (rows % each != 0 || extent_of(l, f->arg[1], 0) % each != 0 ||
         extent_of(l, f->arg[1], 0) > rows || extent_of(l, target, 0) != cols * each + 1 ||
@@ -144,24 +156,6 @@ done:
     return status;
 }
 
-/* B = newton(G, B) */
-static spry_status lower_newton(lowering *l, const stmt *s)
-{
-    const expr value = *lower_at(l, s->value);
-    const int name = lower_at(l, value.arg[1])->name;
-    const int64_t *steps = l->p->extent[name];
-    plan_op o = lower_new_op(OP_NEWTON, s->place);
-    o.target = s->target;
-    o.expr = s->value;
-    if (lower_at(l, s->target)->name != name)
-        return program_fault(l->program, s->place, "newton(G, B) is assigned to B");
-    if (steps[0] > PROGRAM_STEPS || steps[1] != 3)
-        return program_fault(l->program, value.place,
-                             "the steps of a basis are an array of at most %d rows, of 3 numbers",
-                             PROGRAM_STEPS);
-    return lower_emit(l, &o);
-}
-
 static spry_status lower_set(lowering *l, const stmt *s)
 {
     spry_context *ctx = l->p->ctx;
@@ -173,8 +167,6 @@ static spry_status lower_set(lowering *l, const stmt *s)
         SPRY_GO(ctx, lower_ref(l, s->target, &v));
         return lower_vector(l, s->value, &v);
     }
-    if (value.kind == EXPR_NEWTON)
-        return lower_newton(l, s);
     int to;
     SPRY_GO(ctx, lower_substitute(l, s->target, &to));
     if (value.kind == EXPR_DOT && lower_at(l, value.arg[0])->shape != SHAPE_SCALARS)
@@ -286,14 +278,67 @@ done:
     return status;
 }
 
+/* Whether operators that do something are A alone; and the vector it is applied to. */
+static bool is_A_alone(const lowering *l, int e, int *vector)
+{
+    int count = 0;
+    for (; lower_at(l, e)->kind == EXPR_APPLY; e = lower_at(l, e)->arg[0]) {
+        const expr *x = lower_at(l, e);
+        if (l->p->setup.use[x->op] == USE_NOTHING)
+            continue;
+        if (x->op != OPERATOR_A || ++count > 1)
+            return false;
+    }
+    *vector = e;
+    return count == 1;
+}
+
+/* V[a..b] = powers(A, B) where A makes several steps together: one operation, in place of the loop.
+ */
+static spry_status lower_powers(lowering *l, const stmt *s, bool *made)
+{
+    plan *p = l->p;
+    spry_context *ctx = p->ctx;
+    const expr source = *lower_at(l, s->value);
+    spry_status status = SPRY_STATUS_OK;
+    plan_op o = lower_new_op(OP_APPLY, s->place);
+    int64_t last;
+    int to, from;
+    *made = false;
+    SPRY_GO(ctx, lower_substitute(l, s->to, &to));
+    if (!is_A_alone(l, source.arg[0], &from) || !plan_fixed(p, to, &last) || last < 1 ||
+        last >= MOST_POWERS)
+        return SPRY_STATUS_OK;
+    const int64_t *steps = p->extent[lower_at(l, source.arg[1])->name];
+    if (steps[0] < last + (source.arg[2] == NONE) || steps[1] < 3)
+        return SPRY_STATUS_OK; /* the loop says where it ends */
+    o.op = OPERATOR_A;
+    o.steps = source.arg[1];
+    o.count = (int)last + 1;
+    SPRY_GO(ctx, lower_ref(l, from, &o.in[0]));
+    SPRY_GO(ctx, lower_ref(l, s->target, &o.out));
+    if (source.arg[2] != NONE)
+        SPRY_GO(ctx, lower_ref(l, source.arg[2], &o.also));
+    SPRY_GO(ctx, lower_emit(l, &o));
+    p->powers = o.count > p->powers ? o.count : p->powers;
+    *made = true;
+done:
+    return status;
+}
+
 static spry_status lower_for(lowering *l, const stmt *s)
 {
     spry_context *ctx = l->p->ctx;
     spry_status status = SPRY_STATUS_OK;
     int64_t from, to;
     node n = lower_new_node(NODE_FOR);
+    bool made = false;
     n.name = s->name;
     n.down = s->down;
+    if (s->value != NONE && l->p->setup.powers > 1)
+        SPRY_GO(ctx, lower_powers(l, s, &made));
+    if (made)
+        return SPRY_STATUS_OK;
     SPRY_GO(ctx, lower_substitute(l, s->from, &n.from));
     SPRY_GO(ctx, lower_substitute(l, s->to, &n.to));
     if (plan_fixed(l->p, n.from, &from) && plan_fixed(l->p, n.to, &to)) {

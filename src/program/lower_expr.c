@@ -159,8 +159,8 @@ static spry_status lower_whole(lowering *l, int e, const vref *target, bool *mad
     } else if (source.kind == EXPR_RANDOM) {
         o.kind = OP_RANDOM;
         SPRY_GO(ctx, lower_scalar(l, source.arg[0], &o.expr));
-    } else if (source.kind == EXPR_PART) {
-        o.kind = OP_PART;
+    } else if (source.kind == EXPR_SHARE) {
+        o.kind = OP_SHARE;
         SPRY_GO(ctx, lower_scalar(l, source.arg[0], &o.expr));
         SPRY_GO(ctx, lower_scalar(l, source.arg[1], &o.parts));
     } else {
@@ -342,7 +342,7 @@ bool lower_has_vectors(const program *p, int e)
     const expr *source = &p->exprs[e];
     return source->shape == SHAPE_VECTOR || source->shape == SHAPE_VECTORS ||
            /* of all tracks, or nothing that a factor is made of: operations of their own */
-           source->kind == EXPR_SMALL || source->kind == EXPR_NEWTON || source->kind == EXPR_DOT ||
+           source->kind == EXPR_SMALL || source->kind == EXPR_DOT ||
            lower_has_vectors(p, source->arg[0]) || lower_has_vectors(p, source->arg[1]) ||
            lower_has_vectors(p, source->arg[2]);
 }

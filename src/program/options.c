@@ -99,3 +99,50 @@ void program_option_text(const program_name *option, char *text, size_t size)
     if (!option->words[0])
         snprintf(text, size, "%s", number);
 }
+
+static bool is_fixed(const program *p, int e)
+{
+    if (e == NONE)
+        return true;
+    const expr *x = &p->exprs[e];
+    if (x->kind == EXPR_NAME)
+        return p->names[x->name].kind == NAME_OPTION;
+    return (x->kind == EXPR_NUMBER || x->kind == EXPR_CALL) && is_fixed(p, x->arg[0]) &&
+           is_fixed(p, x->arg[1]) && is_fixed(p, x->arg[2]);
+}
+
+/* Whether it is made of A alone. */
+static bool has_A_alone(const program *p, int e)
+{
+    for (; p->exprs[e].kind == EXPR_APPLY; e = p->exprs[e].arg[0])
+        if (p->exprs[e].op != OPERATOR_A)
+            return false;
+    return true;
+}
+
+int program_most_powers(const program *p, bool precon)
+{
+    enum { MOST_NAMES = 256 }; /* of a text */
+    spry_scalar values[MOST_NAMES] = {{0, 0}};
+    int64_t offset[MOST_NAMES], extent[MOST_NAMES][2], most = 0;
+    scalars s = {.program = p,
+                 .offset = offset,
+                 .extent = (const int64_t(*)[2])extent,
+                 .values = values,
+                 .real = true,
+                 .fault = NONE};
+    for (int k = 0; k < p->name_count && k < MOST_NAMES; k++) {
+        offset[k] = k;
+        extent[k][0] = extent[k][1] = 1;
+        values[k].re = p->names[k].value;
+    }
+    for (int i = 0; i < p->stmt_count; i++) {
+        const stmt *f = &p->stmts[i];
+        if (f->kind != STMT_FOR || f->value == NONE || !is_fixed(p, f->to) ||
+            (precon && !has_A_alone(p, p->exprs[f->value].arg[0])))
+            continue;
+        const int64_t count = program_eval_count(&s, f->to) + 1;
+        most = count > most ? count : most;
+    }
+    return most > PROGRAM_STEPS ? PROGRAM_STEPS : (int)most;
+}

@@ -70,8 +70,6 @@ static void fit(parser *ps, int target, int value)
     const shape needed = parser_shape(ps, target);
     if (needed == SHAPE_VECTOR && e->kind == EXPR_NUMBER && e->value == 0)
         e->shape = SHAPE_VECTOR;
-    if (e->kind == EXPR_NEWTON)
-        return; /* assignment() has seen to its target */
     if (needed == SHAPE_VECTORS)
         parser_fail(ps, ps->p->exprs[target].place,
                     "vectors can only be assigned to one by one, or by powers()");
@@ -108,11 +106,6 @@ static int assignment(parser *ps)
         name = parser_add_name(ps, t, vector ? NAME_VECTOR : NAME_SCALAR);
         s.target = parser_element(ps, t, name);
     }
-    if (ps->status == SPRY_STATUS_OK && ps->p->exprs[s.value].kind == EXPR_NEWTON)
-        s.target = is_whole(ps, s.target)
-                       ? parser_array(ps, t)
-                       : parser_fail(ps, ps->p->exprs[s.value].place,
-                                     "newton() is assigned to an array, without indices");
     fit(ps, s.target, s.value);
     if (ps->status == SPRY_STATUS_OK)
         ps->assigned[name] = true;

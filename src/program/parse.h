@@ -95,9 +95,6 @@ int parser_unexpected(parser *ps, const char *needed);
 /* Takes a level of nesting; the caller gives it back by depth--. */
 bool parser_enter(parser *ps);
 
-/* parse_operand.c: an array of scalars with two indices, all of it. */
-int parser_array(parser *ps, token t);
-
 /* names.c */
 /* Whether the token at hand is a word of the notation that is no operand. */
 bool parser_at_keyword(const parser *ps);

@@ -203,45 +203,16 @@ static int of_all(parser *ps)
     return parser_add(ps, e);
 }
 
-/* part(k, n) */
-static int part_vector(parser *ps)
+/* share(k, n) */
+static int share_vector(parser *ps)
 {
-    expr e = parser_blank(EXPR_PART, SHAPE_VECTOR, ps->now.begin);
+    expr e = parser_blank(EXPR_SHARE, SHAPE_VECTOR, ps->now.begin);
     parser_advance(ps);
     const bool before = open_group(ps, false);
     e.arg[0] = parser_scalar(ps);
-    parser_expect(ps, ',', ", and the number of parts");
+    parser_expect(ps, ',', ", and the number of shares");
     e.arg[1] = parser_scalar(ps);
     close_group(ps, ')', before);
-    return parser_add(ps, e);
-}
-
-int parser_array(parser *ps, token t)
-{
-    expr e = parser_blank(EXPR_NAME, SHAPE_SCALARS, t.begin);
-    e.name = program_find_name(ps->p, parser_text(ps, t).text);
-    if (e.name == NONE || ps->p->names[e.name].kind != NAME_SCALARS ||
-        ps->p->names[e.name].extent[1] == NONE)
-        return parser_fail(ps, t.begin, "%s is no array of scalars with two indices",
-                           parser_text(ps, t).text);
-    return parser_add(ps, e);
-}
-
-/* newton(G, B) */
-static int newton(parser *ps)
-{
-    expr e = parser_blank(EXPR_NEWTON, SHAPE_SCALARS, ps->now.begin);
-    parser_advance(ps);
-    const bool before = open_group(ps, false);
-    for (int i = 0; i < 2; i++) {
-        if (i > 0)
-            parser_expect(ps, ',', ", and another array");
-        const token t = ps->now;
-        if (parser_expect(ps, TOKEN_NAME, "the name of an array"))
-            e.arg[i] = parser_array(ps, t);
-    }
-    close_group(ps, ')', before);
-    ps->p->by_host = true;
     return parser_add(ps, e);
 }
 
@@ -327,10 +298,8 @@ static int named(parser *ps)
         parser_advance(ps);
         return whole_number(ps, place, PROGRAM_COLUMNS);
     }
-    if (at_call(ps, "part"))
-        return part_vector(ps);
-    if (at_call(ps, "newton"))
-        return newton(ps);
+    if (at_call(ps, "share"))
+        return share_vector(ps);
     return parser_at_keyword(ps) ? parser_unexpected(ps, "a name or a number") : variable(ps);
 }
 

@@ -176,7 +176,7 @@ static void bind_sides(plan *p)
 
 bool plan_calls(const plan *p, const plan_op *o)
 {
-    return o->kind == OP_APPLY && p->setup.use[o->op] == USE_CALL;
+    return o->kind == OP_APPLY && (p->setup.use[o->op] == USE_CALL || plan_makes_powers(o));
 }
 
 spry_status plan_make(program *g, const plan_setup *setup, plan **out)

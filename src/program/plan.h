@@ -21,14 +21,13 @@ typedef enum op_kind {
     OP_OVER,                /* out = in[0] ./ in[1] */
     OP_DIAGONAL,            /* out = diagonal of the operator .* in[0] */
     OP_RANDOM,              /* out = random(expr) */
-    OP_PART,                /* out = part(expr, parts) */
+    OP_SHARE,               /* out = share(expr, parts) */
     OP_APPLY,               /* out = operator in[0] */
     OP_DOT,                 /* target = (in[0], in[1]); in[0] and target may be slices */
     OP_LAST_SWEEP = OP_DOT, /* up to here: done in a sweep; after: scalar time */
     OP_SCALAR,              /* target = expr */
     OP_SCALARS,             /* a statement with loops or branches, of scalars alone */
     OP_SMALL,               /* target = expr: small matrices, of which each track has a column */
-    OP_NEWTON,              /* target = expr: the steps of a basis */
     OP_MOVE,                /* out = in[0], which is not needed any more: they change places */
     OP_RESIDUAL,            /* exits: the solve may end here */
     OP_ESTIMATE,
@@ -64,6 +63,10 @@ typedef struct plan_op {
     bool hermitian; /* of DOT with vectors of all tracks: the inner products are a hermitian matrix
                      */
     int target, expr, parts, stmt;
+    /* Of APPLY that makes several steps of a basis, out[0] from in[0] and so on: their array, how
+     * many products that takes, and where these go, too (a run of vectors, or none). */
+    int steps, count;
+    vref also;
     int phase;
     bool seen;            /* a copy that was read through */
     int access, accesses; /* what it reads and writes, in plan->accesses */
@@ -123,6 +126,7 @@ typedef struct plan_setup {
     bool apart;  /* on a device, where rows go by lanes: products share no sweep with slices, nor
                     those with A one with those with A^H */
     bool ranked; /* sums are those of ranks: products that do not need them hide them */
+    int powers;  /* steps of a basis that A makes together; up to 1: none */
 } plan_setup;
 
 typedef struct plan {
@@ -152,6 +156,7 @@ typedef struct plan {
     spry_scalar *options;     /* their values */
     bool square_only;         /* the method makes no sense for rectangular matrices */
     bool estimates;           /* iterations are counted at estimates */
+    int powers;               /* the most products of an operation that makes several steps */
     int slots, locals;        /* memory: whole vectors, and pieces a thread needs */
     unsigned char *live;      /* by operation and variable: needed after it */
     unsigned char *exit_live; /* by variable: needed when the solve ends or starts again */
@@ -174,6 +179,11 @@ static inline bool op_exits(const plan_op *o)
 static inline bool plan_keeps(const plan *p, int var)
 {
     return p->vars[var].name != NONE && p->program->names[p->vars[var].name].kept;
+}
+/* Whether it makes several steps of a basis: powers() of operators that do that together. */
+static inline bool plan_makes_powers(const plan_op *o)
+{
+    return o->kind == OP_APPLY && o->steps != NONE;
 }
 /* Whether it is a product that can only be called, outside of sweeps. */
 bool plan_calls(const plan *p, const plan_op *o);

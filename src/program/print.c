@@ -235,9 +235,13 @@ static void put_inner(printer *out, const expr *e)
         put_list(out, e, 1);
         put(out, ")");
         break;
-    case EXPR_PART:
-    case EXPR_NEWTON:
-        put(out, e->kind == EXPR_PART ? "part(" : "newton(");
+    case EXPR_POWERS:
+        put(out, "powers(");
+        put_list(out, e, e->arg[2] == NONE ? 2 : 3);
+        put(out, ")");
+        break;
+    case EXPR_SHARE:
+        put(out, "share(");
         put_list(out, e, 2);
         put(out, ")");
         break;

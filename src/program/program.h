@@ -30,9 +30,9 @@ typedef enum expr_kind {
     EXPR_NORM,  /* |arg[0]| of a vector */
     EXPR_COMBINE, /* arg[0] slice of vectors times arg[1] slice of scalars: the sum, a vector */
     EXPR_RANDOM,  /* vector of random numbers from seed arg[0] */
-    EXPR_PART,    /* vector with ones in part arg[0] of arg[1] equal parts of the rows */
+    EXPR_SHARE,   /* vector with ones in part arg[0] of arg[1] equal parts of the rows */
     EXPR_SMALL,   /* what a function makes of arrays of numbers: a column, or a matrix */
-    EXPR_NEWTON   /* steps of a Newton basis by the arrays of scalars arg[0], arg[1] */
+    EXPR_POWERS   /* beside a loop: what powers() it is (parse_powers.c) */
 } expr_kind;
 
 /*
@@ -88,7 +88,9 @@ typedef enum program_word { PROGRAM_WORDS(PROGRAM_WORD_ENUM) WORD_COUNT } progra
     item(TIMES, "times", 2, "ccc")    \
     item(ADJOINT, "adjoint", 1, "cc") \
     item(LEAST, "least", 2, "cmc")    \
-    item(EIG, "eig", 1, "mm")
+    item(EIG, "eig", 1, "mm")         \
+    item(NEWTON, "newton", 2, "mmm")  \
+    item(CHEBYSHEV, "chebyshev", 2, "mmm")
 #define PROGRAM_SMALL_ENUM(name, text, arguments, shapes) SMALL_##name,
 typedef enum program_small { PROGRAM_SMALL(PROGRAM_SMALL_ENUM) SMALL_COUNT } program_small;
 
@@ -124,7 +126,8 @@ typedef enum stmt_kind {
     STMT_GRADIENT,  /* gradient value: least squares; as residual, but |A^H r| / (|A| |r|) */
     STMT_BREAKDOWN, /* breakdown if value "message" */
     STMT_RESTART,   /* restart if value */
-    STMT_FOR,       /* for name = from .. to: body; `down`: for name = from down to to */
+    STMT_FOR,       /* for name = from .. to: body; `down`: for name = from down to to. Of powers()
+                       target and value say what it is (parse_powers.c) */
     STMT_IF         /* if value: body else: other */
 } stmt_kind;
 
@@ -227,6 +230,9 @@ spry_status program_set_number(program *p, const char *name, double value);
 spry_status program_set_options(program *p, const char *text);
 /* The value of an option as text: its word, or the shortest number. */
 void program_option_text(const program_name *option, char *text, size_t size);
+/* The most products of a powers() in the text, as far as options tell; 0: there is none, or none
+ * with A alone where there is a preconditioner. */
+int program_most_powers(const program *p, bool precon);
 /* Writes an expression as notation. Numbers as %g; always ends with a zero, cutting what does not
  * fit. */
 void program_print_expr(const program *p, int e, char *text, size_t size);
@@ -257,8 +263,8 @@ int64_t program_eval_count(scalars *s, int e);
 /* Where a scalar EXPR_NAME lives; NULL after a fault. */
 spry_scalar *program_scalar_at(scalars *s, int e);
 
-/* The first of the rows of part(k, n); with k + 1 the end of them. */
-int64_t program_part_begin(double part, double parts, int64_t rows);
+/* The first of the rows of share(k, n); with k + 1 the end of them. */
+int64_t program_share_begin(double part, double parts, int64_t rows);
 
 /* An array of scalars, row by row. */
 typedef struct program_array {
@@ -266,12 +272,12 @@ typedef struct program_array {
     spry_scalar *at;
 } program_array;
 
-/* The array that an EXPR_NAME without indices means. */
+/* The array that an expression without indices means. */
 program_array program_array_at(const scalars *s, int e);
 /* B has the steps of a basis, three numbers each, of which G has the inner products (its upper
- * half): B becomes the steps of a better one. It stays where G says nothing. `real`: in real
- * arithmetic. */
-void program_newton(const program_array *G, const program_array *B, bool real);
+ * half): B becomes the steps of a better one, Newton's or Chebyshev's. It stays where G says
+ * nothing. `real`: in real arithmetic. */
+void program_basis(program_small which, const program_array *G, const program_array *B, bool real);
 
 /* Complex arithmetic for scalars; divide by Smith's method. */
 spry_scalar scalar_multiply(spry_scalar a, spry_scalar b);

@@ -39,19 +39,23 @@ static int64_t place_vectors(resident *s)
     return used - s->before;
 }
 
-/* The memory of vectors: its own, or a part of the first track's where tracks see each other. */
+/* The memory of vectors and the control block: its own, or a part of the first track's where tracks
+ * see each other. */
 static spry_status open_vectors(resident *s, int track_index, int64_t elements)
 {
-    const runner *r = s->r;
-    if (!s->p->program->block)
-        return device_alloc(s->d, elements * r->size, &s->memory);
+    const int64_t count = s->columns > 0 ? s->columns : 1;
+    spry_status status = SPRY_STATUS_OK;
     s->apart = elements;
-    s->before = track_index * elements;
-    s->borrows = track_index > 0;
-    if (!s->borrows)
-        return device_alloc(s->d, r->track_room * elements * r->size, &s->memory);
-    s->memory = r->host->there[0]->memory;
-    return SPRY_STATUS_OK;
+    s->before = s->columns > 0 ? track_index * elements : 0;
+    if (s->borrows) {
+        s->memory = s->r->host->there[0]->memory;
+        s->control = s->r->host->there[0]->control;
+        return SPRY_STATUS_OK;
+    }
+    SPRY_GO(s->r->ctx, device_alloc(s->d, count * s->words * 8, &s->control));
+    SPRY_GO(s->r->ctx, device_alloc(s->d, count * elements * s->r->size, &s->memory));
+done:
+    return status;
 }
 
 /* Slots that share a number are as long as the longer space: numbers are not shared between
@@ -75,14 +79,14 @@ static spry_status open_memory(resident *s, int track_index)
     s->num_at = ST_SLOTS + p->slots + p->var_count;
     s->num_at += s->num_at % 2;
     s->rep_at = s->num_at + (p->scalar_count + 1) * words;
-    s->words = s->rep_at + REP_FIRST + 2 * MOST_REPORTS;
+    s->words = s->rep_at + REP_FIRST + (s->columns > 0 ? 0 : 2 * MOST_REPORTS);
+    s->words += s->words % 2;
     SPRY_GO(ctx, base_calloc(ctx, s->words, sizeof *s->mirror, &s->mirror));
     SPRY_GO(ctx, base_calloc(ctx, p->slots + 1, sizeof *s->slots, &s->slots));
     SPRY_GO(ctx, base_calloc(ctx, p->slots + 1, sizeof *s->graph_slots, &s->graph_slots));
     const int64_t elements = place_vectors(s);
     if (s->r->foresees)
         goto done;
-    SPRY_GO(ctx, device_alloc(s->d, s->words * 8, &s->control));
     SPRY_GO(ctx, open_vectors(s, track_index, elements));
 done:
     return status;
@@ -154,8 +158,10 @@ static spry_status open_operators(resident *s)
         if (o->kind != OP_APPLY || plan_calls(p, o) || rows->text)
             continue;
         SPRY_GO(p->ctx, device_open_rows(s->r->operators[OPERATOR_A], o->transpose,
-                                         emit_prefix((int)o->transpose), rows));
-        s->group = rows->group > 0 ? rows->group : s->group;
+                                         emit_prefix((int)o->transpose),
+                                         s->columns > 0 ? s->columns : 1, rows));
+        if (rows->group > 0 && s->columns == 0) /* else crews for all tiles of inner products */
+            s->group = rows->group;
     }
 done:
     return status;
@@ -179,6 +185,8 @@ static void choose_widths(const resident *s, int group, emit_job *w)
     const int wide = s->r->size > 8 ? 4 : 8, slice_wide = 4;
     w->width = n > 8 * wide * items ? wide : 1;
     w->slice_width = n >= slice_wide * items ? slice_wide : 1;
+    if (s->columns > 0) /* a work-item has as many of all columns */
+        w->width = w->slice_width = s->r->size <= 8 && n >= 2 * items ? 2 : 1;
 }
 
 typedef spry_status text_writer(emit_job *w);
@@ -215,6 +223,8 @@ static spry_status write_text(resident *s, text_writer *write, int part, residen
                   .type = s->r->type,
                   .tickets = s->d->facts.has_tickets,
                   .joined = s->joined,
+                  .columns = s->columns,
+                  .words = s->words,
                   .rows = s->rows,
                   .counters = s->counters,
                   .counter = s->counter,
@@ -322,7 +332,10 @@ static int64_t groups_of(const resident *s, const emit_job *w, int index)
 {
     const phase *f = &s->p->phases[index];
     const int64_t work = work_of(s, emit_turned(s->p, f)), units = s->d->facts.units;
-    const int64_t piece = (int64_t)s->group * emit_width(w, f);
+    const int64_t sums = emit_slots(s->p, f);
+    const int64_t piece = s->columns > 0 && sums > 0
+                              ? (int64_t)emit_gram_pieces(s->group, s->columns) * 32
+                              : (int64_t)s->group * emit_width(w, f);
     const int64_t enough = (work + piece - 1) / piece;
     char name[32];
     snprintf(name, sizeof name, "phase_%d", index);
@@ -344,7 +357,8 @@ static spry_status find_groups(resident *s)
     SPRY_GO(ctx, base_alloc(ctx, p->phase_count + 1, sizeof *s->groups, &s->groups));
     for (int f = 0; f < p->phase_count; f++) {
         s->groups[f] = groups_of(s, &w, f);
-        const int64_t sums = emit_slots(p, &p->phases[f]) * (s->groups[f] + 1);
+        const int64_t slots = emit_slots(p, &p->phases[f]) * (s->columns > 0 ? s->columns : 1);
+        const int64_t sums = slots * (s->groups[f] + 1);
         most_sums = sums > most_sums ? sums : most_sums;
     }
     SPRY_GO(ctx, device_alloc(s->d, most_sums * size, &s->partials));
@@ -357,9 +371,12 @@ static int add_common(const resident *s, const device_memory *partials, device_a
     int used = 0;
     args[used++] = device_arg_memory(s->control);
     args[used++] = device_arg_memory(s->memory);
-    if (!s->d->facts.has_pointers) { /* else their addresses are in the control block */
-        args[used++] = device_arg_memory(s->l->x);
-        args[used++] = device_arg_memory(s->l->b);
+    const int tracks = s->columns > 0 ? s->columns : 1;
+    for (int k = 0; !s->d->facts.has_pointers && k < tracks; k++) {
+        /* else their addresses are in the control block */
+        const track *l = s->columns > 0 && k < s->r->track_count ? &s->r->tracks[k] : s->l;
+        args[used++] = device_arg_memory(l->x);
+        args[used++] = device_arg_memory(l->b);
     }
     args[used++] = device_arg_memory(partials);
     return used;
@@ -435,6 +452,8 @@ spry_status resident_make(runner *r, bool joined, int track_index, resident **ou
     s->p = r->p;
     s->joined = joined;
     s->d = device_of(r->operators[OPERATOR_A]);
+    s->columns = r->p->program->block ? r->track_room : 0;
+    s->borrows = s->columns > 0 && track_index > 0;
     SPRY_GO(ctx, find_counters(s));
     SPRY_GO(ctx, open_operators(s));
     SPRY_GO(ctx, open_memory(s, track_index));
@@ -442,8 +461,9 @@ spry_status resident_make(runner *r, bool joined, int track_index, resident **ou
         s->held = false;
     else
         SPRY_GO(ctx, resident_open_course(s));
-    SPRY_GO(ctx, build_programs(s));
-    if (!r->foresees)
+    if (!s->borrows)
+        SPRY_GO(ctx, build_programs(s));
+    if (!r->foresees && !s->borrows)
         SPRY_GO(ctx, find_groups(s));
 done:
     return status;
@@ -462,9 +482,12 @@ void resident_free(runner *r, resident *s)
     if (s->control && !s->d->lost) /* what was sent without waiting is the mirror's */
         (void)device_finish(s->d);
     device_graph_free(s->graph);
-    device_memory *const blocks[] = {s->control,  s->borrows ? NULL : s->memory,
-                                     s->partials, s->call_in,
-                                     s->call_out, s->whole_partials};
+    device_memory *const blocks[] = {s->borrows ? NULL : s->control,
+                                     s->borrows ? NULL : s->memory,
+                                     s->partials,
+                                     s->call_in,
+                                     s->call_out,
+                                     s->whole_partials};
     for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++)
         device_free(blocks[k]);
     void *const arrays[] = {

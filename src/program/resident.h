@@ -50,7 +50,8 @@
     word(BARRIER)       /* groups that have come to a barrier of all, ever */          \
     word(BEFORE)        /* elements of the tracks before this one, which share its memory */ \
     word(APART)         /* elements from a track's vectors to the next track's */      \
-    word(MEMBERS)       /* bits of the tracks whose vectors [v] stands for */
+    word(MEMBERS)       /* bits of the tracks whose vectors [v] stands for */         \
+    word(TAKES)         /* bits of the tracks that take part in a launch for all of them */
 /* clang-format on */
 
 #define RESIDENT_WORD_NAME(name) ST_##name,
@@ -77,6 +78,8 @@ typedef struct emit_job {
     bool joined;             /* sums of all groups are for the host, which does the scalar work */
     int group;               /* work-items of a group */
     int width, slice_width;  /* elements per work-item has at a time */
+    int columns;             /* tracks that see each other, which have one launch; 0: they do not */
+    int64_t words;           /* of the control block of each of these */
     const device_rows *rows; /* of A, A^T and A^H; those with a text are in the program */
     int counters;            /* loop variables that kernels get by value */
     int *counter;            /* by name: which; NONE: none */
@@ -107,6 +110,9 @@ int emit_width(const emit_job *w, const phase *f);
 bool emit_has_tail(const plan *p, const phase *f);
 /* The bit in ST_SKIP of an update of x that an exit may ask for before its phase; -1: none. */
 int emit_skip_bit(const plan *p, int op);
+/* Whether the factors of term k, a vector of all tracks, have room in local memory, behind those of
+ * the phase's terms before it. */
+bool emit_in_local(const emit_job *w, const phase *f, int op, int k);
 /* The program of a part of the phases, and that of the loop as one kernel `whole`, whose arguments
  * are those of the phases together and the turns to make. */
 spry_status emit_program(emit_job *w);
@@ -122,6 +128,16 @@ void emit_counter(const emit_job *w, int op);
 /* The kernel of a phase's sweep, or of the one operation (a COMBINE, to x) alone. */
 void emit_phase(emit_job *w, int phase_index);
 void emit_settle(emit_job *w, int op);
+/* The same for the columns of all tracks at once: a kernel NAME_NUMBER, and one, sums_NUMBER, that
+ * adds up the sums of its groups. */
+void emit_columns(emit_job *w, const phase *f, const char *name, int number, bool alone);
+/* Pieces of rows that a group has side by side in the inner products of all columns. */
+int emit_gram_pieces(int group, int columns);
+/* Variables for where operand k of operation op is in its array (i) and how many it has (n);
+ * setting them; and setting q, where the first of the numbers of a slice is. */
+void emit_declare_index(const emit_job *w, int op, int k, const vref *v);
+void emit_put_index(const emit_job *w, int op, int k, const vref *v);
+void emit_put_numbers(const emit_job *w, int op, int k, const term *s);
 /* The function tail_N and the kernels end_N and resume_N. */
 void emit_tail(emit_job *w, int phase_index);
 
@@ -162,10 +178,12 @@ typedef struct resident {
     int group;
     int64_t *groups; /* by phase */
     int64_t stride[2];
-    int64_t
-        before;    /* elements of the tracks before it, in the memory that the first of them owns */
-    int64_t apart; /* elements of each of them */
-    bool borrows;  /* its memory is that of the first */
+    /* Tracks that see each other: how many there may be, elements of those before it, in the memory
+     * that the first of them owns, and of each of them; and whether it is not the first, which has
+     * the programs, the control blocks of all, and the sums. */
+    int columns;
+    int64_t before, apart;
+    bool borrows;
 
     /* The control block: a mirror of it, and where its parts begin, in words. */
     control_word *mirror;
@@ -229,6 +247,9 @@ spry_status resident_prepare(resident *s, track *l);
 spry_status resident_open_calls(resident *s);
 /* An operator that can only be called, with vectors at these indices of arrays. */
 spry_status resident_call(resident *s, const plan_op *o, int64_t from_index, int64_t to_index);
+/* Several steps of a basis, by an operator of the device. */
+struct sweep_powers;
+spry_status resident_powers(resident *s, const plan_op *o, struct sweep_powers *call);
 /* A vector that a view keeps: its memory, and where in it, in bytes. */
 device_memory *resident_view_memory(const resident *s, const track *l, const view_vector *v,
                                     int64_t *at);

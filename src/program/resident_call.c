@@ -1,5 +1,8 @@
 /* Operators that can only be called, between the phases of a plan on a device. */
 #include "program/resident.h"
+#include "program/sweep.h"
+
+#include "device/vector.h"
 
 /* Where a vector is, in bytes of *memory. */
 static int64_t find_vector(const resident *s, const vref *v, int64_t index,
@@ -167,4 +170,123 @@ spry_status resident_calls(resident *s, const phase *f)
             return status;
     }
     return SPRY_STATUS_OK;
+}
+
+/* A vector of an array for an operator: that itself where memory has addresses, else a copy, which
+ * comes back. */
+typedef struct lent {
+    device_memory *memory;
+    int64_t at;
+    spry_vector v;
+} lent;
+
+static spry_status lend(const resident *s, const vref *of, int64_t index, bool copies, lent *l)
+{
+    spry_context *ctx = s->r->ctx;
+    const device_memory *all;
+    const int64_t n = s->r->n[0], bytes = n * s->r->size;
+    spry_status status = SPRY_STATUS_OK;
+    l->at = find_vector(s, of, index, &all);
+    if (s->d->facts.has_pointers) {
+        SPRY_GO(ctx, device_borrow(s->d, (char *)device_address(all) + l->at, bytes, &l->memory));
+    } else {
+        SPRY_GO(ctx, device_alloc(s->d, bytes, &l->memory));
+        if (copies)
+            SPRY_GO(ctx, device_copy(all, l->at, l->memory, 0, bytes));
+    }
+    l->v = device_vector_over(s->d, s->r->type, n, l->memory);
+done:
+    return status;
+}
+
+static spry_status take_back(const resident *s, const lent *l)
+{
+    return s->d->facts.has_pointers
+               ? SPRY_STATUS_OK
+               : device_copy(l->memory, 0, s->memory, l->at, s->r->n[0] * s->r->size);
+}
+
+/* All vectors of the run at once. */
+static spry_status powers_together(const resident *s, const plan_op *o, sweep_powers *c)
+{
+    spry_context *ctx = s->r->ctx;
+    lent x = {0}, made[MOST_POWERS] = {{0}}, products[MOST_POWERS] = {{0}};
+    spry_vector *v[MOST_POWERS];
+    const bool keeps = o->also.var != NONE;
+    const int count = o->count, steps = count - keeps;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, lend(s, &o->in[0], c->from, true, &x));
+    for (int j = 0; j < count; j++) {
+        if (j < steps)
+            SPRY_GO(ctx, lend(s, &o->out, c->to + j, false, &made[j]));
+        if (keeps)
+            SPRY_GO(ctx, lend(s, &o->also, c->also + j, false, &products[j]));
+        v[j] = j < steps ? &made[j].v : &products[j].v;
+        c->steps[j].product = keeps && j < steps ? &products[j].v : NULL;
+    }
+    SPRY_GO(ctx, operator_powers(s->r->powers, SPRY_TRANSPOSE_NO, count, c->steps, &x.v, v));
+    for (int j = 0; j < count; j++) {
+        if (j < steps)
+            SPRY_GO(ctx, take_back(s, &made[j]));
+        if (keeps)
+            SPRY_GO(ctx, take_back(s, &products[j]));
+    }
+done:
+    device_free(x.memory);
+    for (int j = 0; j < count; j++) {
+        device_free(made[j].memory);
+        device_free(products[j].memory);
+    }
+    return status;
+}
+
+/* A vector of an array to the room of calls, or back. */
+static spry_status move(const resident *s, const vref *of, int64_t index, device_memory *room,
+                        bool back)
+{
+    const device_memory *all;
+    const int64_t at = find_vector(s, of, index, &all), bytes = s->r->n[0] * s->r->size;
+    return back ? device_copy(room, 0, s->memory, at, bytes) : device_copy(all, at, room, 0, bytes);
+}
+
+/* Product by product, in the room that calls have. */
+static spry_status powers_one_by_one(const resident *s, const plan_op *o, const sweep_powers *c)
+{
+    spry_context *ctx = s->r->ctx;
+    const spry_scalar one = {1, 0}, zero = {0, 0};
+    spry_vector in = device_vector_over(s->d, s->r->type, s->r->n[0], s->call_in);
+    spry_vector out = device_vector_over(s->d, s->r->type, s->r->n[0], s->call_out);
+    spry_status status = SPRY_STATUS_OK;
+    for (int j = 0; j < o->count; j++) {
+        const power_step *step = &c->steps[j];
+        const bool last = o->also.var != NONE && j == o->count - 1;
+        const vref *from = j > 0 ? &o->out : &o->in[0];
+        SPRY_GO(ctx, move(s, from, j > 0 ? c->to + j - 1 : c->from, s->call_in, false));
+        SPRY_GO(ctx, device_multiply(s->r->operators[o->op], SPRY_TRANSPOSE_NO, one, s->call_in,
+                                     zero, s->call_out));
+        if (o->also.var != NONE)
+            SPRY_GO(ctx, move(s, &o->also, c->also + j, s->call_out, true));
+        if (last)
+            break;
+        SPRY_GO(ctx, out.class->blend(step->beta, &in, step->alpha, &out));
+        if (j > 0 && (step->gamma.re != 0 || step->gamma.im != 0)) {
+            from = j > 1 ? &o->out : &o->in[0];
+            SPRY_GO(ctx, move(s, from, j > 1 ? c->to + j - 2 : c->from, s->call_in, false));
+            SPRY_GO(ctx, out.class->blend(step->gamma, &in, one, &out));
+        }
+        SPRY_GO(ctx, move(s, &o->out, c->to + j, s->call_out, true));
+    }
+done:
+    return status;
+}
+
+spry_status resident_powers(resident *s, const plan_op *o, sweep_powers *c)
+{
+    char before[MESSAGE_SIZE];
+    memcpy(before, s->r->ctx->message, sizeof before);
+    const spry_status status = powers_together(s, o, c);
+    if (status != SPRY_STATUS_NO_MEMORY)
+        return status;
+    memcpy(s->r->ctx->message, before, sizeof before); /* nothing failed for the caller */
+    return powers_one_by_one(s, o, c);
 }

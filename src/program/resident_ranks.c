@@ -4,7 +4,8 @@
  * these work on devices or on processors, and with the numbers of all tracks.
  * The device has the vectors and does the sweeps: before each it is given the numbers and the
  * places of vectors, and after it the sums of all its groups come back, to be joined with those of
- * the other ranks in one message (sweep_ranks.c).
+ * the other ranks in one message (sweep_ranks.c). Tracks that see each other have one launch for
+ * all of them (emit_columns.c), and one transfer of numbers before it and of sums after it.
  */
 #include "program/resident.h"
 #include "program/sweep.h"
@@ -21,7 +22,7 @@ enum { MOST_AHEAD = 8 };
 
 static int64_t sent_words(const resident *s)
 {
-    return s->rep_at + REP_FIRST; /* all but the reports */
+    return s->columns > 0 ? s->words : s->rep_at + REP_FIRST; /* all but the reports */
 }
 
 static spry_status open_track(runner *r, int index)
@@ -29,8 +30,10 @@ static spry_status open_track(runner *r, int index)
     resident **s = &r->host->there[index];
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(r->ctx, resident_make(r, true, index, s));
-    SPRY_GO(r->ctx,
-            base_alloc(r->ctx, MOST_AHEAD * sent_words(*s), sizeof *(*s)->copies, &(*s)->copies));
+    const int64_t together = (*s)->columns > 0 ? (*s)->columns : 1;
+    if (!(*s)->borrows)
+        SPRY_GO(r->ctx, base_alloc(r->ctx, MOST_AHEAD * together * sent_words(*s),
+                                   sizeof *(*s)->copies, &(*s)->copies));
     SPRY_GO(r->ctx, resident_open_calls(*s));
 done:
     return status;
@@ -45,20 +48,16 @@ static void close_track(runner *r, int index)
 /* Nothing of the mirror is on its way any more. */
 static spry_status wait_sent(resident *s)
 {
+    if (s->borrows)
+        s = s->r->host->there[0];
     const spry_status status = s->sent > 0 ? device_stream_finish(s->d->stream) : SPRY_STATUS_OK;
     s->sent = 0;
     return status;
 }
 
-/* Numbers, places of vectors, and updates of x that were made early, to the device. */
-static spry_status send(resident *s, int64_t skip)
+/* Numbers, places of vectors, and updates of x that were made early. */
+static void fill_mirror(resident *s, int64_t skip)
 {
-    spry_context *ctx = s->r->ctx;
-    const int64_t words = sent_words(s);
-    control_word *copy;
-    spry_status status = SPRY_STATUS_OK;
-    if (s->sent == MOST_AHEAD)
-        SPRY_GO(ctx, wait_sent(s));
     s->mirror[ST_SKIP].whole = skip;
     s->mirror[ST_MEMBERS].whole = 0;
     for (int k = 0; k < s->r->host->member_count; k++)
@@ -68,6 +67,18 @@ static spry_status send(resident *s, int64_t skip)
     for (int k = 0; k < s->p->slots; k++)
         s->mirror[ST_SLOTS + k].whole = s->slots[k];
     resident_give(s);
+}
+
+/* The same to the device. */
+static spry_status send(resident *s, int64_t skip)
+{
+    spry_context *ctx = s->r->ctx;
+    const int64_t words = sent_words(s);
+    control_word *copy;
+    spry_status status = SPRY_STATUS_OK;
+    if (s->sent == MOST_AHEAD)
+        SPRY_GO(ctx, wait_sent(s));
+    fill_mirror(s, skip);
     copy = s->copies + s->sent++ * words;
     memcpy(copy, s->mirror, (size_t)words * sizeof *copy);
     SPRY_GO(ctx, device_put_on(s->d->stream, s->control, 0, copy, words * (int64_t)sizeof *copy));
@@ -174,9 +185,114 @@ done:
     return status;
 }
 
+/* --- tracks that see each other ------------------------------------------------------------------
+ */
+
+/* What all tracks have to the device, at once; `takes`: who takes part. */
+static spry_status send_columns(runner *r, const phase *f, int64_t takes)
+{
+    resident *own = r->host->there[0];
+    const int64_t words = sent_words(own);
+    control_word *copy;
+    spry_status status = SPRY_STATUS_OK;
+    if (own->sent == MOST_AHEAD)
+        SPRY_GO(r->ctx, wait_sent(own));
+    copy = own->copies + own->sent++ * own->columns * words;
+    for (int k = 0; k < r->track_count; k++) {
+        resident *s = r->host->there[k];
+        s->l = &r->tracks[k];
+        fill_mirror(s, f ? skipped(r, k, f) : 0);
+        s->mirror[ST_TAKES].whole = takes;
+        memcpy(copy + k * words, s->mirror, (size_t)words * sizeof *copy);
+    }
+    SPRY_GO(r->ctx, device_put_on(own->d->stream, own->control, 0, copy,
+                                  r->track_count * words * (int64_t)sizeof *copy));
+done:
+    return status;
+}
+
+/* Launches a phase, or an operation alone, for the columns of the tracks that take part. */
+static spry_status launch_columns(runner *r, const phase *f, const plan_op *alone, int64_t takes)
+{
+    resident *own = r->host->there[0];
+    const int number = alone ? (int)(alone - r->p->ops) : (int)(f - r->p->phases);
+    const phase one = {.first = number, .sweep_count = 1, .count = 1};
+    const int groups = (int)own->groups[alone ? r->block->phase + alone->phase : number];
+    const int64_t slots = alone ? 0 : emit_slots(r->p, f) * own->columns;
+    const int64_t warps = own->group / 32;
+    const device_arg more[] = {DEVICE_VALUE(groups)};
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(r->ctx, send_columns(r, f, takes));
+    for (int k = r->track_count - 1; k >= 0; k--)
+        own->l = takes >> k & 1 ? &r->tracks[k] : own->l; /* for the counters, alike in all */
+    SPRY_GO(r->ctx, resident_launch(own, alone ? "settle" : "phase", number, alone ? &one : f,
+                                    groups, NULL, 0));
+    if (slots > 0)
+        SPRY_GO(r->ctx,
+                resident_launch(own, "sums", number, NULL, (slots + warps - 1) / warps, more, 1));
+done:
+    return status;
+}
+
+static spry_status fetch_columns(runner *r, const phase *f, int64_t takes)
+{
+    spry_context *ctx = r->ctx;
+    resident *own = r->host->there[0];
+    const int width = spry_type_is_complex(r->type) ? 2 : 1;
+    const int64_t slots = emit_slots(r->p, f), count = slots * own->columns * width;
+    const int64_t bytes = count * (int64_t)sizeof(double);
+    double *room = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    if (slots == 0)
+        return SPRY_STATUS_OK;
+    SPRY_GO(ctx, base_alloc(ctx, count, sizeof *room, &room));
+    const device_piece piece = {own->partials, own->groups[f - r->p->phases] * bytes, room, bytes};
+    SPRY_GO(ctx, device_get_pieces(own->d, &piece, 1));
+    own->sent = 0;
+    for (int k = 0; k < r->track_count; k++)
+        if (takes >> k & 1)
+            take_sums(r, k, f, room + k * slots * width);
+done:
+    base_free(ctx, room);
+    return status;
+}
+
+/* One launch for all tracks; for those apart that have their vectors in other places, as they went
+ * another way through the text. */
+static spry_status run_columns(runner *r, const phase *f, const plan_op *alone)
+{
+    int64_t left = 0;
+    spry_status status = SPRY_STATUS_OK;
+    for (int k = 0; k < r->track_count; k++)
+        left |= (int64_t)(r->host->active[k] && has_bound(r, k)) << k;
+    for (int first = 0; first < r->track_count && status == SPRY_STATUS_OK; first++) {
+        int64_t takes = 0;
+        for (int k = first; (left >> first & 1) && k < r->track_count; k++) {
+            const resident *a = r->host->there[first], *b = r->host->there[k];
+            bool alike = left >> k & 1;
+            for (int slot = 0; alike && slot < r->p->slots; slot++)
+                alike = a->slots[slot] - a->before == b->slots[slot] - b->before;
+            takes |= (int64_t)alike << k;
+        }
+        left &= ~takes;
+        if (takes != 0)
+            status = launch_columns(r, f, alone, takes);
+        if (takes != 0 && status == SPRY_STATUS_OK && !alone)
+            status = fetch_columns(r, f, takes);
+    }
+    return status;
+}
+
+/* -------------------------------------------------------------------------------------------------
+ */
+
 static void run_sweep(runner *r, const phase *f, const plan_op *alone)
 {
     spry_status status = SPRY_STATUS_OK;
+    if (sweep_couples(r)) {
+        course_note(r, run_columns(r, f, alone));
+        return;
+    }
     for (int k = 0; k < r->track_count && status == SPRY_STATUS_OK; k++) {
         resident *s = r->host->there[k];
         if (!r->host->active[k] || !has_bound(r, k))
@@ -219,6 +335,13 @@ static spry_status call(runner *r, const plan_op *o, int count, const sweep_call
     return status;
 }
 
+static spry_status powers(runner *r, const plan_op *o, sweep_powers *c)
+{
+    resident *s = side_of(r, c->l);
+    s->l = c->l;
+    return resident_powers(s, o, c);
+}
+
 static void swap(runner *r, track *l, int one, int other)
 {
     int64_t *slots = side_of(r, l)->slots, kept = slots[one];
@@ -230,6 +353,7 @@ const sweep_place sweep_device = {.open_track = open_track,
                                   .close_track = close_track,
                                   .run = run_sweep,
                                   .call = call,
+                                  .powers = powers,
                                   .swap = swap};
 
 /* --- the runner ----------------------------------------------------------------------------------

@@ -52,7 +52,8 @@ typedef struct track {
 } track;
 
 typedef struct runner_operators {
-    const spry_operator *A, *M; /* M may be NULL */
+    const spry_operator *A, *M;  /* M may be NULL */
+    const spry_operator *powers; /* makes several steps of a basis with A; NULL: A does */
 } runner_operators;
 
 /* How a plan can use an operator: as nothing (NULL), a diagonal, by rows, or by calls. */

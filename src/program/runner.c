@@ -12,9 +12,9 @@ static spry_status use_on_device(const spry_operator *operator, bool transposed,
     spry_context *ctx = operator->ctx;
     device_rows rows = {0}, turned = {0};
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, device_open_rows(operator, SPRY_TRANSPOSE_NO, "A_", &rows));
+    SPRY_GO(ctx, device_open_rows(operator, SPRY_TRANSPOSE_NO, "A_", 1, &rows));
     if (transposed && rows.text)
-        SPRY_GO(ctx, device_open_rows(operator, SPRY_TRANSPOSE_CONJUGATE, "A_", &turned));
+        SPRY_GO(ctx, device_open_rows(operator, SPRY_TRANSPOSE_CONJUGATE, "A_", 1, &turned));
     if (rows.text &&
         (!transposed || (turned.text && turned.group == rows.group && turned.kind == rows.kind)))
         *use = USE_ROWS;
@@ -121,6 +121,7 @@ spry_status runner_new(plan *p, const runner_operators *operators, int tracks, r
         r->operators[k] = k == OPERATOR_A ? A : operators->M;
         r->changes[k] = r->operators[k] ? r->operators[k]->changes : 0;
     }
+    r->powers = operators->powers ? operators->powers : A;
     r->track_room = r->track_count = tracks;
     r->most_turns = (int64_t)1 << 28; /* seconds; GMRES(10000) needs 2^26 in finish */
     SPRY_GO(ctx, r->class->open(r));
@@ -159,6 +160,7 @@ spry_status runner_exchange(runner *r, const spry_operator *A)
         return SPRY_FAIL(r->ctx, SPRY_STATUS_UNSUPPORTED, "A cannot be exchanged on a device");
     const spry_status status = r->class->exchange(r, A);
     if (status == SPRY_STATUS_OK) {
+        r->powers = r->powers == r->operators[OPERATOR_A] ? A : r->powers;
         r->operators[OPERATOR_A] = A;
         r->changes[OPERATOR_A] = A->changes;
     }

@@ -48,6 +48,7 @@ struct runner {
     int64_t size, n[2];
     const spry_operator *operators[OPERATOR_COUNT];
     int64_t changes[OPERATOR_COUNT]; /* theirs, when they were opened */
+    const spry_operator *powers;     /* makes several steps of a basis with A */
     track *tracks;
     int track_room, track_count; /* there are, and in use */
     bool used;                   /* it has run before */

@@ -26,6 +26,12 @@ typedef struct scheduling {
  * writes by hand. */
 enum { MOST_TRIED = 100000000 };
 
+/* Whether an operation makes inner products with vectors of all tracks. */
+static bool is_gram(const plan_op *o)
+{
+    return o->kind == OP_DOT && o->in[0].all;
+}
+
 /* Phases that a common place puts between operation a and a later one b. */
 static int distance_by(const plan *p, const plan_op *a, const access *by_a, const plan_op *b,
                        const access *by_b)
@@ -38,8 +44,8 @@ static int distance_by(const plan *p, const plan_op *a, const access *by_a, cons
         return 0;
     if (!by_a->vector) /* an inner product is there when the sweep has ended */
         return by_a->write;
-    if (p->setup.apart && (by_a->all || by_b->all)) /* where tracks go one after the other */
-        return 1;
+    if (p->setup.apart && (by_a->all || by_b->all || is_gram(a) || is_gram(b)))
+        return 1; /* rows of others, or those of inner products, which go another way */
     if (b->kind == OP_APPLY && a->kind != OP_APPLY)
         return 1; /* products come first in a sweep */
     const bool whole =

@@ -83,7 +83,7 @@ void plan_share_dots(plan *p)
 /* L and R are M where they are anything. */
 static bool same_operator(const plan_op *a, const plan_op *b)
 {
-    return a->kind == b->kind && a->transpose == b->transpose &&
+    return a->kind == b->kind && a->transpose == b->transpose && a->steps == b->steps &&
            (a->op == OPERATOR_A) == (b->op == OPERATOR_A);
 }
 
@@ -192,7 +192,7 @@ spry_status plan_share_products(plan *p)
             const op_kind kind = p->ops[i].kind;
             bool shared = false;
             spry_status status = SPRY_STATUS_OK;
-            if (kind == OP_APPLY || kind == OP_DIAGONAL)
+            if ((kind == OP_APPLY && !plan_makes_powers(&p->ops[i])) || kind == OP_DIAGONAL)
                 status = share_product(p, b, i, &shared);
             if (status != SPRY_STATUS_OK)
                 return status;

@@ -190,6 +190,8 @@ int64_t small_room(const plan *p, const plan_op *o)
         return 0;
     const int64_t *extent = p->extent[p->program->exprs[e->arg[0]].name];
     const int64_t each = p->program->block ? PROGRAM_COLUMNS : 1;
+    if (e->small > SMALL_EIG) /* steps of a basis */
+        return 0;
     return e->small == SMALL_EIG ? dense_eig_room(extent[0])
                                  : extent[0] * extent[1] * each +      /* the matrix */
                                        extent[0] * each +              /* right-hand sides */
@@ -275,6 +277,17 @@ static void eig_of(const runner *r, const plan_op *o, const expr *e, const track
         to.values[i] = (spry_scalar){NAN, NAN};
 }
 
+/* The steps of a better basis; what nothing is known of stays. */
+static void basis_of(const plan_op *o, const expr *e, const track *l)
+{
+    const small_array g = array_of(l, e->arg[0]), b = array_of(l, e->arg[1]),
+                      to = array_of(l, o->target);
+    const program_array G = {g.rows, g.cols, g.values}, B = {to.rows, to.cols, to.values};
+    if (to.values != b.values)
+        memcpy(to.values, b.values, (size_t)(b.rows * b.cols) * sizeof *b.values);
+    program_basis(e->small, &G, &B, l->scalars.real);
+}
+
 static void dense_function(runner *r, const plan_op *o, const expr *e)
 {
     if (e->small == SMALL_LEAST && r->p->program->block) {
@@ -284,8 +297,10 @@ static void dense_function(runner *r, const plan_op *o, const expr *e)
     for (int k = 0; k < r->track_count; k++)
         if (r->host->active[k] && e->small == SMALL_LEAST)
             least_of(r, o, e, &k, 1);
-        else if (r->host->active[k])
+        else if (r->host->active[k] && e->small == SMALL_EIG)
             eig_of(r, o, e, &r->tracks[k]);
+        else if (r->host->active[k])
+            basis_of(o, e, &r->tracks[k]);
 }
 
 /* Nothing is stored before all is made: the result may go over what it is made of. */

@@ -25,6 +25,8 @@ static void unite_op(const plan *p, const plan_op *o, int *parent, int rows, int
         const bool is_A = o->op == OPERATOR_A, plain = o->transpose == SPRY_TRANSPOSE_NO;
         unite(parent, o->in[0].var, is_A && !plain ? rows : cols);
         unite(parent, o->out.var, is_A && plain ? rows : cols);
+        if (plan_makes_powers(o) && o->also.var != NONE)
+            unite(parent, o->also.var, rows);
         return;
     }
     for (int k = 0; k < count; k++) {
@@ -115,15 +117,19 @@ static void see_lives(storing *s, int index)
             note_clash(s, v, o->out.var);
 }
 
-/* What all tracks read is not there for any of them to write. */
+/* What all tracks read is not there for any of them to write; nor is, on devices, what is
+ * multiplied with it when all else of the phase is done. */
 static void see_all(storing *s, const phase *f, const plan_op *a)
 {
     const plan *p = s->p;
     const int count = plan_ref_count(p, a);
+    const bool late = p->setup.apart && a->kind == OP_DOT && a->in[0].all;
     for (int k = 0; k < count; k++) {
         bool write;
         const vref *v = plan_ref(p, a, k, &write);
-        for (int j = f->first; v->var != NONE && v->all && j < f->first + f->sweep_count; j++)
+        if (v->var == NONE || !(v->all || late))
+            continue;
+        for (int j = f->first; j < f->first + f->sweep_count; j++)
             if (p->ops[j].out.var != NONE && p->ops[j].out.var != v->var)
                 note_clash(s, v->var, p->ops[j].out.var);
     }

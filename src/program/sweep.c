@@ -196,7 +196,7 @@ static void run_bound(const place *at, const bound_op *s)
         r->host->kernels->random(at->n, s->seed, r->parts[s->space].first + at->begin,
                                  address(at, s, &s->out));
         break;
-    case OP_PART:
+    case OP_SHARE:
         run_part(at, s);
         break;
     default:

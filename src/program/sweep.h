@@ -3,6 +3,7 @@
 #ifndef SPRY_SWEEP_H
 #define SPRY_SWEEP_H
 
+#include "host/powers.h"
 #include "program/blocks.h"
 #include "program/runner.h"
 
@@ -47,6 +48,14 @@ typedef struct sweep_call {
     int64_t from, to;
 } sweep_call;
 
+/* Where several steps of a basis are made, for a track: indices of the first vectors, and the steps
+ * themselves, of which the last is a product alone where products are kept. */
+typedef struct sweep_powers {
+    track *l;
+    int64_t from, to, also;
+    power_step steps[MOST_POWERS];
+} sweep_powers;
+
 /* Who has the tracks' vectors and does the sweeps: the host, or the device of a rank. */
 typedef struct sweep_place {
     /* What sweeps need of operators; may be NULL. */
@@ -58,6 +67,7 @@ typedef struct sweep_place {
      */
     void (*run)(runner *r, const phase *f, const plan_op *alone);
     spry_status (*call)(runner *r, const plan_op *o, int count, const sweep_call *calls);
+    spry_status (*powers)(runner *r, const plan_op *o, sweep_powers *call);
     /* Vectors change places. */
     void (*swap)(runner *r, track *l, int one, int other);
 } sweep_place;

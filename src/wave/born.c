@@ -35,7 +35,17 @@ static spry_status born_apply(const spry_operator *op, spry_transpose transpose,
 {
     const born *b = op->state;
     (void)transpose; /* there is no other product */
-    return fourier_scatter(b->f, b->g, b->V, true, x, y);
+    const void *const from = fourier_memory(x);
+    void *const to = fourier_memory(y);
+    return fourier_scatter(b->f, b->g, b->V, true, 1, &from, &to);
+}
+
+static spry_status born_apply_many(const spry_operator *op, spry_transpose transpose, int count,
+                                   const void *const *x, void *const *y)
+{
+    const born *b = op->state;
+    (void)transpose;
+    return fourier_scatter(b->f, b->g, b->V, true, count, x, y);
 }
 
 static void born_destroy(spry_operator *op)
@@ -49,6 +59,7 @@ static const operator_class born_class = {.name = "born",
                                           .multiply = operator_apply_arrays,
                                           .multiply_vectors = operator_apply_vectors,
                                           .apply = born_apply,
+                                          .apply_many = born_apply_many,
                                           .destroy = born_destroy};
 
 spry_status born_operator(fourier *f, const fourier_green *g, const spry_vector *V,
@@ -81,9 +92,9 @@ spry_status born_potential(const fourier *f, const wave_medium *medium, spry_vec
     SPRY_GO(f->ctx, spry_vector_new(f->ctx, f->type, f->count, NULL, SPRY_OWN_COPY, &here));
 #pragma omp parallel for num_threads(host_threads(f->ctx, f->count)) schedule(static)
     for (int64_t i = 0; i < f->count; i++)
-        value_set(
-            f->type, here->data, i,
-            (spry_scalar){medium->k2[i].re - medium->centre, medium->k2[i].im - medium->epsilon});
+        value_set(f->type, here->data, i,
+                  (spry_scalar){medium->unit * (medium->k2[i].re - medium->centre),
+                                medium->unit * (medium->k2[i].im - medium->epsilon)});
     if (!*V && f->device)
         SPRY_GO(f->ctx, vector_new_at(f->ctx, f->device, f->type, f->count, V));
     if (*V) {
@@ -139,7 +150,8 @@ static const operator_class scaling_class = {.name = "born",
 /* i eps / (eps^2 + D^2) */
 static spry_scalar scale_of(const wave_medium *medium, int64_t i)
 {
-    const double e = medium->epsilon, re = medium->k2[i].re - medium->centre, im = medium->k2[i].im;
+    const double unit = medium->unit, e = unit * medium->epsilon;
+    const double re = unit * (medium->k2[i].re - medium->centre), im = unit * medium->k2[i].im;
     /* eps^2 + D^2 = (eps + i D) (eps - i D), which do not cancel */
     const spry_scalar a = {e - im, re}, b = {e + im, -re};
     const double size = (a.re * a.re + a.im * a.im) * (b.re * b.re + b.im * b.im);

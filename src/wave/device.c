@@ -11,7 +11,7 @@
 
 enum { GROUP = 128, TEXT_OPTIONS = 64 };
 /* As in kernels/fourier.knl. */
-enum { TURNED = 1, BEFORE = 2, AFTER = 4 };
+enum { TURNED = 1, BEFORE = 2, AFTER = 4, COLUMNS = 4 };
 
 typedef struct fourier_device {
     device_program *program;
@@ -70,13 +70,15 @@ static void put_kernel(base_text *t, const fourier *f, int axis, int lines, bool
     const int n = (int)f->n[axis];
     base_text_put(
         t,
-        "SP_KERNEL %s_%d(const offset count, const int how, const real scale,\n"
-        "    SP_GLOBAL const scalar *roots, SP_GLOBAL const scalar *x,\n"
-        "    SP_GLOBAL const scalar *V, SP_GLOBAL const scalar *w, SP_GLOBAL scalar *y%s)\n"
+        "SP_KERNEL %s_%d(const offset count, const int columns, const int how, const real scale,\n"
+        "    SP_GLOBAL const scalar *roots, SP_GLOBAL const scalar *V,\n"
+        "    FT_ARRAYS(const scalar, x), FT_ARRAYS(const scalar, w), FT_ARRAYS(scalar, y)%s)\n"
         "{\n"
         "    SP_ROOM(scalar, room, %d);\n"
         "    SP_LOCAL scalar *const room_0 = room, *const room_1 = room + %d;\n"
-        "    ft_load(%d, %d, %" PRId64 ", count, how, x, V, room_0);\n",
+        "    const offset block = SP_GROUP_ID / columns;\n"
+        "    const int column = SP_GROUP_ID %% columns;\n"
+        "    ft_load(%d, %d, %" PRId64 ", block, count, how, FT_OF(x), V, room_0);\n",
         green ? "ft_green_pass" : "ft_pass", axis,
         green ? ",\n    SP_GLOBAL const real *squares, const real centre, "
                 "const real epsilon"
@@ -84,13 +86,16 @@ static void put_kernel(base_text *t, const fourier *f, int axis, int lines, bool
         2 * n * lines, n * lines, n, lines, inner_of(f, axis));
     int half = put_stages(t, f, axis, lines, 0);
     if (green) {
-        base_text_put(t,
-                      "    ft_green(%d, %d, %d, %d, %d, %d, squares, centre, epsilon, scale, "
-                      "room_%d);\n",
-                      n, lines, axis == 0, f->axes, (int)f->n[0], (int)f->n[1], half);
+        base_text_put(
+            t,
+            "    ft_green(%d, %d, %d, block, %d, %d, %d, squares, centre, epsilon, scale, "
+            "room_%d);\n",
+            n, lines, axis == 0, f->axes, (int)f->n[0], (int)f->n[1], half);
         half = put_stages(t, f, axis, lines, half);
     }
-    base_text_put(t, "    ft_store(%d, %d, %" PRId64 ", count, how%s, %s, V, w, room_%d, y);\n}\n",
+    base_text_put(t,
+                  "    ft_store(%d, %d, %" PRId64 ", block, count, how%s, %s, V, FT_OF(w), "
+                  "room_%d, FT_OF(y));\n}\n",
                   n, lines, inner_of(f, axis), green ? " ^ FT_TURNED" : "",
                   green ? "(real)1" : "scale", half);
 }
@@ -155,15 +160,18 @@ done:
  */
 
 typedef struct pass {
-    int axis, how;
+    int axis, how, columns;
     double scale;
-    const device_memory *x, *V, *w;
-    device_memory *y;
+    const device_memory *V;
+    const void *const *x, *const *w; /* memory of each column */
+    void *const *y;
     const fourier_green *green;
 } pass;
 
-static spry_status run_pass(const fourier *f, const pass *p)
+/* One launch for some columns; places of those that are not there take any memory. */
+static spry_status run_some(const fourier *f, const pass *p, int first, int32_t columns)
 {
+    enum { BEFORE_COLUMNS = 6, MOST = BEFORE_COLUMNS + 3 * COLUMNS + 3 };
     const fourier_device *d = f->there;
     const bool single = type_is_single(f->type);
     const int64_t count = f->count / f->n[p->axis];
@@ -172,61 +180,76 @@ static spry_status run_pass(const fourier *f, const pass *p)
     const double numbers[] = {p->green ? p->green->scale : p->scale,
                               p->green ? p->green->centre : 0, p->green ? p->green->epsilon : 0};
     float shorter[3];
-    device_arg reals[3], args[11];
+    device_arg reals[3], args[MOST];
     char name[32];
+    int given = BEFORE_COLUMNS;
     for (int i = 0; i < 3; i++) {
         shorter[i] = (float)numbers[i];
         reals[i] = single ? DEVICE_VALUE(shorter[i]) : DEVICE_VALUE(numbers[i]);
     }
     args[0] = DEVICE_VALUE(count);
-    args[1] = DEVICE_VALUE(how);
-    args[2] = reals[0];
-    args[3] = device_arg_memory(d->roots[axis]);
-    args[4] = device_arg_memory(p->x);
+    args[1] = DEVICE_VALUE(columns);
+    args[2] = DEVICE_VALUE(how);
+    args[3] = reals[0];
+    args[4] = device_arg_memory(d->roots[axis]);
     args[5] = device_arg_memory(p->V);
-    args[6] = device_arg_memory(p->w);
-    args[7] = device_arg_memory(p->y);
+    for (int c = 0; c < COLUMNS; c++, given++) {
+        const int at = first + (c < columns ? c : 0);
+        args[given] = device_arg_memory(p->x[at]);
+        args[given + COLUMNS] = device_arg_memory(p->w ? p->w[at] : NULL);
+        args[given + 2 * COLUMNS] = device_arg_memory(p->y[at]);
+    }
+    given += 2 * COLUMNS;
     if (p->green) {
-        args[8] = device_arg_memory(p->green->there);
-        args[9] = reals[1];
-        args[10] = reals[2];
+        args[given++] = device_arg_memory(p->green->there);
+        args[given++] = reals[1];
+        args[given++] = reals[2];
     }
     snprintf(name, sizeof name, "%s_%d", p->green ? "ft_green_pass" : "ft_pass", axis);
-    return device_launch_local(d->program, name, (count + lines - 1) / lines, GROUP,
-                               room_bytes(f, axis, lines), args, p->green ? 11 : 8);
+    return device_launch_local(d->program, name, (count + lines - 1) / lines * columns, GROUP,
+                               room_bytes(f, axis, lines), args, given);
 }
 
-spry_status wave_device_run(fourier *f, bool inverse, const spry_vector *x, spry_vector *y)
+static spry_status run_pass(const fourier *f, const pass *p)
 {
-    device_memory *to = device_vector_memory(y);
+    spry_status status = SPRY_STATUS_OK;
+    for (int c = 0; c < p->columns && status == SPRY_STATUS_OK; c += COLUMNS)
+        status = run_some(f, p, c, p->columns - c < COLUMNS ? p->columns - c : COLUMNS);
+    return status;
+}
+
+spry_status wave_device_run(fourier *f, bool inverse, int columns, const void *const *x,
+                            void *const *y)
+{
     spry_status status = SPRY_STATUS_OK;
     for (int a = 0; a < f->axes && status == SPRY_STATUS_OK; a++) {
         const pass p = {.axis = a,
                         .how = inverse ? TURNED : 0,
+                        .columns = columns,
                         .scale = a + 1 == f->axes ? 1 / sqrt((double)f->count) : 1,
-                        .x = a == 0 ? device_vector_memory(x) : to,
-                        .y = to};
+                        .x = a == 0 ? x : (const void *const *)y,
+                        .y = y};
         status = run_pass(f, &p);
     }
     return status;
 }
 
 spry_status wave_device_scatter(fourier *f, const fourier_green *g, const spry_vector *V,
-                                bool whole, const spry_vector *x, spry_vector *y)
+                                bool whole, int columns, const void *const *x, void *const *y)
 {
-    const device_memory *from = device_vector_memory(x), *potential = device_vector_memory(V);
-    device_memory *to = device_vector_memory(y);
+    const device_memory *potential = device_vector_memory(V);
     const int last = f->axes - 1, count = 2 * f->axes - 1;
     spry_status status = SPRY_STATUS_OK;
     for (int k = 0; k < count && status == SPRY_STATUS_OK; k++) {
         const bool ends = whole && k + 1 == count;
         const pass p = {.axis = k <= last ? k : 2 * last - k,
                         .how = (k > last ? TURNED : 0) | (k == 0 ? BEFORE : 0) | (ends ? AFTER : 0),
+                        .columns = columns,
                         .scale = 1,
-                        .x = k == 0 ? from : to,
+                        .x = k == 0 ? x : (const void *const *)y,
                         .V = k == 0 || ends ? potential : NULL,
-                        .w = ends ? from : NULL,
-                        .y = to,
+                        .w = ends ? x : NULL,
+                        .y = y,
                         .green = k == last ? g : NULL};
         status = run_pass(f, &p);
     }

@@ -47,7 +47,7 @@ static spry_status make_room(fourier *f)
     for (int a = 0; a < f->axes; a++)
         most = f->n[a] > most ? f->n[a] : most;
     f->shares = spry_context_threads(f->ctx);
-    f->share_bytes = 4 * most * WAVE_LINE_BYTES;
+    f->share_bytes = 6 * most * WAVE_LINE_BYTES;
     return base_alloc(f->ctx, f->shares, (size_t)f->share_bytes, &f->room);
 }
 
@@ -115,27 +115,33 @@ done:
 /* --- runs ----------------------------------------------------------------------------------------
  */
 
-spry_status fourier_run(fourier *f, bool inverse, const spry_vector *x, spry_vector *y)
+void *fourier_memory(const spry_vector *v)
+{
+    return v->device ? (void *)device_vector_memory(v) : v->data;
+}
+
+spry_status fourier_run(fourier *f, bool inverse, int columns, const void *const *x, void *const *y)
 {
     if (f->device)
-        return wave_device_run(f, inverse, x, y);
+        return wave_device_run(f, inverse, columns, x, y);
     wave_pass passes[WAVE_AXES];
     for (int a = 0; a < f->axes; a++)
         passes[a] = (wave_pass){.f = f,
                                 .axis = a,
                                 .inverse = inverse,
-                                .from = a == 0 ? x->data : y->data,
-                                .to = y->data,
+                                .columns = columns,
+                                .from = a == 0 ? x : (const void *const *)y,
+                                .to = y,
                                 .scale = a + 1 == f->axes ? 1 / sqrt((double)f->count) : 1};
     wave_run_passes(f, f->axes, passes);
     return SPRY_STATUS_OK;
 }
 
 spry_status fourier_scatter(fourier *f, const fourier_green *g, const spry_vector *V, bool whole,
-                            const spry_vector *x, spry_vector *y)
+                            int columns, const void *const *x, void *const *y)
 {
     if (f->device)
-        return wave_device_scatter(f, g, V, whole, x, y);
+        return wave_device_scatter(f, g, V, whole, columns, x, y);
     wave_pass passes[2 * WAVE_AXES];
     const int last = f->axes - 1;
     int count = 0;
@@ -146,14 +152,15 @@ spry_status fourier_scatter(fourier *f, const fourier_green *g, const spry_vecto
         passes[count++] = (wave_pass){.axis = a, .inverse = true};
     for (int k = 0; k < count; k++) {
         passes[k].f = f;
-        passes[k].from = k == 0 ? x->data : y->data;
-        passes[k].to = y->data;
+        passes[k].columns = columns;
+        passes[k].from = k == 0 ? x : (const void *const *)y;
+        passes[k].to = y;
         passes[k].scale = 1;
     }
     passes[0].before = V->data;
     if (whole) {
         passes[count - 1].after = V->data;
-        passes[count - 1].less = x->data;
+        passes[count - 1].less = x;
     }
     wave_run_passes(f, count, passes);
     return SPRY_STATUS_OK;
@@ -173,7 +180,15 @@ int64_t fourier_scatter_bytes(const fourier *f)
 static spry_status fourier_apply(const spry_operator *op, spry_transpose transpose,
                                  const spry_vector *x, spry_vector *y)
 {
-    return fourier_run(op->state, transpose == SPRY_TRANSPOSE_CONJUGATE, x, y);
+    const void *const from = fourier_memory(x);
+    void *const to = fourier_memory(y);
+    return fourier_run(op->state, transpose == SPRY_TRANSPOSE_CONJUGATE, 1, &from, &to);
+}
+
+static spry_status fourier_apply_many(const spry_operator *op, spry_transpose transpose, int count,
+                                      const void *const *x, void *const *y)
+{
+    return fourier_run(op->state, transpose == SPRY_TRANSPOSE_CONJUGATE, count, x, y);
 }
 
 static void fourier_destroy(spry_operator *op)
@@ -188,6 +203,7 @@ static const operator_class fourier_class = {.name = "fourier",
                                              .multiply = operator_apply_arrays,
                                              .multiply_vectors = operator_apply_vectors,
                                              .apply = fourier_apply,
+                                             .apply_many = fourier_apply_many,
                                              .destroy = fourier_destroy};
 
 spry_status spry_operator_fourier(const spry_grid *grid, const char *options, spry_operator **F)

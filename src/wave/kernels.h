@@ -46,14 +46,16 @@ typedef struct wave_green {
  *
  * load       planes of the first pair = x, times factor element by element unless that is NULL
  * transform  all stages, beginning in a pair of planes (0 or 1); which pair it ended in
- * green      the second pair, or the first, = G times that pair, turned
+ * green      two planes = G of the lines of a block
+ * times      a pair of planes = G times that pair, turned
  * store      to = scale times the planes of a pair; or factor (minus - that) where these are not NULL
  */
 #define WAVE_KERNELS(item) \
     item(void, load,      (const wave_lines *lines, const void *x, const void *factor, bool turned, \
                            void *planes)) \
     item(int,  transform, (const wave_side *side, int pair, void *planes)) \
-    item(void, green,     (int64_t n, const wave_green *g, int pair, void *planes)) \
+    item(void, green,     (int64_t n, const wave_green *g, void *G)) \
+    item(void, times,     (int64_t n, const void *G, int pair, void *planes)) \
     item(void, store,     (const wave_lines *lines, double scale, const void *factor, \
                            const void *minus, bool turned, int pair, const void *planes, void *to))
 /* clang-format on */

@@ -72,9 +72,8 @@ static int64_t nearest_within(const wave_frame *frame, int axis, int64_t at, int
     return within;
 }
 
-/* What absorbs at each point of the axes, all in one array. */
-static spry_status make_layers(spry_context *ctx, const wave_frame *frame,
-                               spry_scalar *layer[WAVE_AXES])
+spry_status wave_layers_make(spry_context *ctx, const wave_frame *frame,
+                             spry_scalar *layer[WAVE_AXES])
 {
     spry_scalar *all;
     const spry_status status =
@@ -216,16 +215,24 @@ static double nearest(const spry_context *ctx, const wave_frame *frame, const wa
     return sqrt(least) / medium->epsilon;
 }
 
+void wave_medium_choose(double shift, wave_medium *medium)
+{
+    const double half = (medium->most - medium->least) / 2;
+    medium->centre = (medium->most + medium->least) / 2;
+    /* Any will do; the fewest iterations were found with these. */
+    medium->epsilon =
+        shift > 0 ? shift * medium->most : fmax(0.35 * fabs(medium->centre), 1.1 * half);
+}
+
 spry_status wave_medium_make(spry_context *ctx, const wave_frame *frame, const spry_scalar *box,
                              double shift, wave_medium *medium)
 {
-    const double half = (medium->most - medium->least) / 2;
     spry_scalar *layer[WAVE_AXES] = {NULL};
     double farthest = 0;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, base_alloc(ctx, frame->count, sizeof *medium->k2, &medium->k2));
-    SPRY_GO(ctx, make_layers(ctx, frame, layer));
-    medium->centre = (medium->most + medium->least) / 2;
+    SPRY_GO(ctx, wave_layers_make(ctx, frame, layer));
+    wave_medium_choose(shift, medium);
 #pragma omp parallel for num_threads(host_threads(ctx, frame->count)) schedule(static) \
     reduction(max                                                                      \
               : farthest)
@@ -238,11 +245,8 @@ spry_status wave_medium_make(spry_context *ctx, const wave_frame *frame, const s
         farthest = square > farthest ? square : farthest;
     }
     medium->farthest = sqrt(farthest);
-    /* Any will do; the fewest iterations were found with these. */
-    medium->epsilon =
-        shift > 0 ? shift * medium->most : fmax(0.35 * fabs(medium->centre), 1.1 * half);
-    for (int k = 0; k < 16 && nearest(ctx, frame, medium) < 1e-4; k++)
-        medium->epsilon *= 1.003;
+    for (int k = 0; k < WAVE_TRIES && nearest(ctx, frame, medium) < WAVE_NEAREST; k++)
+        medium->epsilon *= WAVE_ASIDE;
 done:
     base_free(ctx, layer[0]);
     return status;

@@ -1,7 +1,8 @@
 /*
  * How the host goes through an array: lines side by side come into planes that stay in the first
  * cache, are transformed there and go back. Least traffic: the array once, and again for the axis
- * across planes; a pass there goes forth, times G, and back.
+ * across planes; a pass there goes forth, times G, and back. Of several arrays each is moved as
+ * often, and what they are multiplied with is read once for all.
  */
 #include "host/host.h"
 #include "wave/wave.h"
@@ -59,7 +60,8 @@ static wave_green green_of(const wave_pass *p, const int64_t at[2])
     return out;
 }
 
-static void run_block(const wave_pass *p, int64_t plane, int64_t block, void *room)
+/* Some columns of a block; G of its lines is made once for them. */
+static void run_block(const wave_pass *p, int64_t plane, int64_t block, range columns, char *room)
 {
     const fourier *f = p->f;
     const wave_kernels *kernels = wave_kernels_for(f->ctx, f->type);
@@ -67,41 +69,49 @@ static void run_block(const wave_pass *p, int64_t plane, int64_t block, void *ro
     const wave_lines lines = block_lines(p, block, at);
     const int64_t first = (plane * f->n[1] + at[1]) * f->n[0] + at[0];
     const int64_t bytes = first * (int64_t)spry_type_size(f->type);
-#define AT(array) ((array) ? (const char *)(array) + bytes : NULL)
-    kernels->load(&lines, AT(p->from), AT(p->before), p->inverse, room);
-    int pair = kernels->transform(&f->side[p->axis], 0, room);
-    bool turned = p->inverse;
+    char *G = room + 4 * lines.n * WAVE_LINE_BYTES;
     if (p->green) {
         const wave_green g = green_of(p, at);
-        kernels->green(lines.n, &g, pair, room);
-        pair = kernels->transform(&f->side[p->axis], pair, room);
-        turned = !turned;
+        kernels->green(lines.n, &g, G);
     }
-    kernels->store(&lines, p->scale, AT(p->after), AT(p->less), turned, pair, room,
-                   (char *)p->to + bytes);
+#define AT(array) ((array) ? (const char *)(array) + bytes : NULL)
+    for (int64_t c = columns.begin; c < columns.end; c++) {
+        kernels->load(&lines, AT(p->from[c]), AT(p->before), p->inverse, room);
+        int pair = kernels->transform(&f->side[p->axis], 0, room);
+        if (p->green) {
+            kernels->times(lines.n, G, pair, room);
+            pair = kernels->transform(&f->side[p->axis], pair, room);
+        }
+        kernels->store(&lines, p->scale, AT(p->after), p->less ? AT(p->less[c]) : NULL,
+                       p->green ? !p->inverse : p->inverse, pair, room, (char *)p->to[c] + bytes);
+    }
 #undef AT
 }
 
+/* Of planes each column goes through all passes while its plane is in the cache, and what they are
+ * multiplied with stays there for the next. */
 static void run_share(void *argument, int share, int shares)
 {
     const phase *w = argument;
+    const int64_t columns = w->passes->columns;
     char *room = w->f->room + share * w->f->share_bytes;
     const range part =
         base_share(w->by_planes ? w->f->n[2] : block_count(w->passes), shares, share, 1);
     for (int64_t i = part.begin; i < part.end; i++) {
         if (!w->by_planes) {
-            run_block(w->passes, 0, i, room);
+            run_block(w->passes, 0, i, (range){0, columns}, room);
             continue;
         }
-        for (int k = 0; k < w->count; k++)
-            for (int64_t b = 0; b < block_count(&w->passes[k]); b++)
-                run_block(&w->passes[k], i, b, room);
+        for (int64_t c = 0; c < columns; c++)
+            for (int k = 0; k < w->count; k++)
+                for (int64_t b = 0; b < block_count(&w->passes[k]); b++)
+                    run_block(&w->passes[k], i, b, (range){c, c + 1}, room);
     }
 }
 
 void wave_run_passes(const fourier *f, int count, const wave_pass *passes)
 {
-    const int threads = host_threads(f->ctx, f->count);
+    const int threads = host_threads(f->ctx, f->count * passes->columns);
     for (int k = 0; k < count;) {
         phase w = {.f = f, .passes = passes + k, .count = 1};
         w.by_planes = f->n[2] > 1 && passes[k].axis < 2;

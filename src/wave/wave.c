@@ -36,7 +36,8 @@ spry_option_list spry_wave_options(void)
     return list;
 }
 
-enum { AT_ONCE = 8 }; /* right-hand sides that are solved side by side */
+/* Right-hand sides that are solved side by side, at most; padded vectors that each takes, about. */
+enum { AT_ONCE = 8, VECTORS = 8 };
 
 struct spry_wave {
     spry_context *ctx;
@@ -48,6 +49,7 @@ struct spry_wave {
     fourier_green green;
     spry_vector *V;
     spry_operator *A, *M;
+    wave_padding *padding; /* on a device, of media after the first */
     spry_solver *solver;
     spry_vector *source[AT_ONCE], *found[AT_ONCE]; /* on the padded grid, made at their first use */
     bool ready;                                    /* it has a medium */
@@ -61,6 +63,7 @@ void spry_wave_free(spry_wave *w)
     spry_operator_free(w->A);
     spry_operator_free(w->M);
     spry_vector_free(w->V);
+    wave_padding_free(w->ctx, w->padding);
     for (int k = 0; k < AT_ONCE; k++) {
         spry_vector_free(w->source[k]);
         spry_vector_free(w->found[k]);
@@ -117,6 +120,7 @@ static spry_status make_frame(spry_wave *w, const spry_scalar *box)
     spry_context *ctx = w->ctx;
     const spry_type type = types[w->options.type];
     const double longest = wave_medium_longest(&w->frame, box, w->medium.most);
+    double spacing[WAVE_AXES];
     spry_device *device = NULL;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, wave_frame_make(ctx, w->options.layer, longest, &w->frame));
@@ -127,7 +131,9 @@ static spry_status make_frame(spry_wave *w, const spry_scalar *box)
     SPRY_GO(ctx, fourier_new(ctx, device, type, w->frame.axes, w->frame.padded, &w->f));
     if (device)
         device->users++;
-    SPRY_GO(ctx, fourier_green_make(w->f, w->frame.spacing, &w->green));
+    for (int a = 0; a < WAVE_AXES; a++)
+        spacing[a] = w->frame.spacing[a] / w->frame.spacing[0];
+    SPRY_GO(ctx, fourier_green_make(w->f, spacing, &w->green));
 done:
     return status;
 }
@@ -171,21 +177,18 @@ done:
     return status;
 }
 
-spry_status spry_wave_set_medium(spry_wave *wave, const spry_vector *k2)
+/* By way of the host; the first one makes all else. */
+static spry_status set_here(spry_wave *wave, const spry_vector *k2)
 {
-    SPRY_NEED(CTX_OF_ANY(wave, k2), wave, k2);
     spry_context *ctx = wave->ctx;
     spry_scalar *box = NULL;
     spry_operator *M = NULL;
     spry_status status = SPRY_STATUS_OK;
-    wave->ready = false;
     SPRY_GO(ctx, read_medium(wave, k2, &box));
     SPRY_GO(ctx, wave_medium_check(ctx, &wave->frame, box, &wave->medium));
     if (!wave->f)
         SPRY_GO(ctx, make_frame(wave, box));
     SPRY_GO(ctx, wave_medium_make(ctx, &wave->frame, box, wave->options.shift, &wave->medium));
-    wave->green.centre = wave->medium.centre;
-    wave->green.epsilon = wave->medium.epsilon;
     SPRY_GO(ctx, born_potential(wave->f, &wave->medium, &wave->V));
     SPRY_GO(ctx, born_precon(wave->f, &wave->medium, &M));
     if (!wave->solver)
@@ -194,12 +197,33 @@ spry_status spry_wave_set_medium(spry_wave *wave, const spry_vector *k2)
     spry_operator_free(wave->M);
     wave->M = M;
     M = NULL;
-    wave->ready = true;
 done:
     spry_operator_free(M);
     base_free(ctx, box);
     base_free(ctx, wave->medium.k2);
     wave->medium.k2 = NULL;
+    return status;
+}
+
+spry_status spry_wave_set_medium(spry_wave *wave, const spry_vector *k2)
+{
+    SPRY_NEED(CTX_OF_ANY(wave, k2), wave, k2);
+    spry_context *ctx = wave->ctx;
+    bool made = false;
+    spry_status status = SPRY_STATUS_OK;
+    wave->ready = false;
+    if (wave->M && wave->f->device && k2->device == wave->f->device &&
+        k2->n == wave->shape.unknowns)
+        SPRY_GO(ctx, wave_padding_set(wave->f, &wave->frame, wave->options.shift, k2, wave->V,
+                                      wave->M, &wave->padding, &wave->medium, &made));
+    if (made)
+        wave->A->changes++; /* recordings of solves have centre and epsilon of the last one */
+    else
+        SPRY_GO(ctx, set_here(wave, k2));
+    wave->green.centre = wave->medium.unit * wave->medium.centre;
+    wave->green.epsilon = wave->medium.unit * wave->medium.epsilon;
+    wave->ready = true;
+done:
     return status;
 }
 
@@ -239,6 +263,9 @@ spry_status spry_wave_new(const spry_grid *grid, const spry_vector *k2, const ch
         w->frame.spacing[a] = axis->spacing;
         w->frame.open[a] = a < w->frame.axes && axis->face[0] != GRID_PERIODIC;
     }
+    /* Lengths are in intervals: in metres, a light wave's k^2 is 1e14, whose square is nearly all
+     * that single precision has. */
+    w->medium.unit = w->frame.spacing[0] * w->frame.spacing[0];
     SPRY_GO(ctx, spry_wave_set_medium(w, k2));
     *wave = w;
     w = NULL;
@@ -261,7 +288,7 @@ spry_status spry_wave_describe(const spry_wave *wave, spry_wave_info *info)
                             .epsilon = wave->medium.epsilon,
                             .farthest = wave->medium.farthest,
                             .bytes = 3 * vector,
-                            .solve_bytes = 8 * vector};
+                            .solve_bytes = VECTORS * vector};
     double widest = 0;
     for (int a = 0; a < WAVE_AXES; a++) {
         found.padded[a] = frame->padded[a];
@@ -321,11 +348,33 @@ done:
     return status;
 }
 
+/* As many as there is memory for, half of what is free; those that a solve has had before have
+ * theirs. */
+static int choose_at_once(const spry_wave *w)
+{
+    const int64_t bytes = VECTORS * w->f->count * (int64_t)spry_type_size(w->f->type);
+    int64_t used, most, left = INT64_MAX;
+    int had = 0;
+    while (had < AT_ONCE && w->found[had])
+        had++;
+    if (w->f->device)
+        device_memory_now(w->f->device, &used, &most, &left);
+    else if (w->ctx->options.memory_limit > 0)
+        left = w->ctx->options.memory_limit - w->ctx->memory_now;
+    const int64_t free = !w->f->device && w->ctx->meminfo ? base_free_memory(w->ctx->meminfo) : 0;
+    left = free > 0 && free < left ? free : left;
+    const int64_t room = left / 2 / bytes + had;
+    return room < 1 ? 1 : room > AT_ONCE ? AT_ONCE : (int)room;
+}
+
 /* At most AT_ONCE of them. */
 static spry_status solve_some(spry_wave *w, bool conjugate, int count, const spry_vector *const *f,
                               spry_vector *const *u, spry_result *results)
 {
     const spry_vector *sources[AT_ONCE];
+    const void *from[AT_ONCE];
+    void *to[AT_ONCE];
+    const spry_scalar unit = {w->medium.unit, 0};
     spry_status status = SPRY_STATUS_OK;
     for (int k = 0; k < count; k++) {
         SPRY_GO(w->ctx, want(w, &w->source[k]));
@@ -333,10 +382,13 @@ static spry_status solve_some(spry_wave *w, bool conjugate, int count, const spr
         SPRY_GO(w->ctx, place(w, false, conjugate, f[k], w->source[k]));
         SPRY_GO(w->ctx, spry_vector_fill(w->found[k], (spry_scalar){0, 0}));
         sources[k] = w->source[k];
+        from[k] = fourier_memory(w->found[k]);
+        to[k] = fourier_memory(w->source[k]);
     }
     SPRY_GO(w->ctx, spry_solve_many(w->solver, count, sources, w->found, results));
+    SPRY_GO(w->ctx, fourier_scatter(w->f, &w->green, w->V, false, count, from, to));
     for (int k = 0; k < count; k++) {
-        SPRY_GO(w->ctx, fourier_scatter(w->f, &w->green, w->V, false, w->found[k], w->source[k]));
+        SPRY_GO(w->ctx, spry_vector_scale(unit, w->source[k])); /* f was not multiplied with it */
         SPRY_GO(w->ctx, place(w, true, conjugate, w->source[k], u[k]));
     }
 done:
@@ -366,8 +418,9 @@ spry_status spry_wave_solve_many(spry_wave *wave, spry_transpose transpose, int 
         SPRY_GO(ctx, check_field(wave, "f", f[k]));
         SPRY_GO(ctx, check_field(wave, "u", u[k]));
     }
-    for (int done = 0; done < count; done += AT_ONCE) {
-        const int some = count - done < AT_ONCE ? count - done : AT_ONCE;
+    const int at_once = choose_at_once(wave);
+    for (int done = 0; done < count; done += at_once) {
+        const int some = count - done < at_once ? count - done : at_once;
         char *at = results ? (char *)results + (size_t)done * stride : NULL;
         SPRY_GO(ctx, solve_some(wave, transpose == SPRY_TRANSPOSE_CONJUGATE, some, f + done,
                                 u + done, (spry_result *)(void *)at));

@@ -6,6 +6,7 @@
  */
 #include "support/support.h"
 
+#include "odt/compare.h"
 #include "odt/search.h"
 
 #include <complex.h>
@@ -197,13 +198,15 @@ static void test_image_is_transpose(void **state)
     double *change = (double *)scalars(ctx, n);
     fill(&seed, n, change);
     for (int i = 0; i < 2; i++) {
-        spry_scalar *a = scalars(ctx, m.view[i].count), *c[2];
+        spry_scalar *all[2], *c[2];
         for (int k = 0; k < 2; k++) {
+            all[k] = scalars(ctx, m.view[k].count);
             c[k] = scalars(ctx, m.view[k].count);
             memset(c[k], 0, (size_t)m.view[k].count * sizeof **c);
         }
         spry_scalar *image = scalars(ctx, n);
-        assert_ok(ctx, odt_model_see_change(&m, i, change, a));
+        assert_ok(ctx, odt_model_see_change(&m, change, all));
+        const spry_scalar *a = all[i];
         fill(&seed, 2 * m.view[i].count, &c[i][0].re);
         forward = backward = size = 0;
         for (int k = 0; k < m.view[i].count; k++) {
@@ -218,9 +221,10 @@ static void test_image_is_transpose(void **state)
         }
         assert_true(fabs(forward - backward) <= 10 * tol * size);
         assert_true(fabs(forward) > 1e-3 * size / sqrt((double)n)); /* it is not nothing */
-        spry_free(ctx, a);
-        spry_free(ctx, c[0]);
-        spry_free(ctx, c[1]);
+        for (int k = 0; k < 2; k++) {
+            spry_free(ctx, all[k]);
+            spry_free(ctx, c[k]);
+        }
         spry_free(ctx, image);
     }
     spry_free(ctx, change);
@@ -477,6 +481,17 @@ static void test_device(void **state)
     spry_device_close_all(ctx);
 }
 
+/* As numbers, relative to the largest. */
+static void assert_alike(int64_t n, const spry_scalar *a, const spry_scalar *b, double bound)
+{
+    double most = 0;
+    for (int64_t k = 0; k < n; k++)
+        most = fmax(most, hypot(a[k].re, a[k].im));
+    assert_true(most > 0);
+    for (int64_t k = 0; k < n; k++)
+        assert_true(hypot(a[k].re - b[k].re, a[k].im - b[k].im) <= bound * most);
+}
+
 /* A model on a device: what a particle sends, and the image of it. Both differ by what solves
  * leave, tol of fields and of what they are multiplied with, as in the test of the transpose. */
 static void test_device_model(void **state)
@@ -486,8 +501,7 @@ static void test_device_model(void **state)
     odt_particle ball = {.at = {0.1, -0.15, 0.05}, .diameter = 0.9, .index = 1.1};
     const odt_particles one = {1, &ball};
     spry_device *device = NULL;
-    spry_scalar *a[2], *image[2];
-    double most = 0, size = 0;
+    spry_scalar *a[2], *b[2], *change[2], *image[2];
     if (spry_device_open(ctx, "opencl", &device) != SPRY_STATUS_OK)
         skip();
     odt_setup s = setup_of(11, KIND_FIELD, 1, ONE_CAMERA, tol);
@@ -504,19 +518,27 @@ static void test_device_model(void **state)
         assert_ok(ctx, odt_model_see_particles(&m, 0, &one, a[there]));
         const spry_scalar *const c[] = {a[0]};
         assert_ok(ctx, odt_model_image(&m, c, image[there]));
+        /* any contrast, and what a change of it is seen as */
+        double *contrast = spry_alloc(ctx, (size_t)n * sizeof *contrast);
+        assert_non_null(contrast);
+        for (int64_t k = 0; k < n; k++)
+            contrast[k] = 0.02 * (double)(k % 5);
+        b[there] = scalars(ctx, count);
+        change[there] = scalars(ctx, count);
+        assert_ok(ctx, odt_model_set_contrast(&m, contrast));
+        assert_ok(ctx, odt_model_see(&m, 0, b[there]));
+        assert_ok(ctx, odt_model_see_change(&m, contrast, &change[there]));
+        spry_free(ctx, contrast);
         odt_model_free(&m);
     }
-    for (int k = 0; k < count; k++)
-        most = fmax(most, sqrt(odt_square(a[0][k])));
-    for (int k = 0; k < count; k++)
-        assert_true(hypot(a[0][k].re - a[1][k].re, a[0][k].im - a[1][k].im) <= 10 * tol * most);
-    for (int64_t k = 0; k < n; k++)
-        size = fmax(size, sqrt(odt_square(image[0][k])));
-    for (int64_t k = 0; k < n; k++)
-        assert_true(hypot(image[0][k].re - image[1][k].re, image[0][k].im - image[1][k].im) <=
-                    20 * tol * size);
+    assert_alike(count, a[0], a[1], 10 * tol);
+    assert_alike(count, b[0], b[1], 10 * tol);
+    assert_alike(count, change[0], change[1], 20 * tol);
+    assert_alike(n, image[0], image[1], 20 * tol);
     for (int there = 0; there < 2; there++) {
         spry_free(ctx, a[there]);
+        spry_free(ctx, b[there]);
+        spry_free(ctx, change[there]);
         spry_free(ctx, image[there]);
     }
     spry_device_close_all(ctx);
@@ -569,6 +591,91 @@ static void test_memory(void **state)
     }
 }
 
+/* --- what was found beside what is known ---------------------------------------------------------
+ */
+
+static odt_particle at(double x, double y, double z)
+{
+    return (odt_particle){.at = {x, y, z}, .diameter = 1, .index = 1.1};
+}
+
+/* Two that are known near one that was found: one of them is missed. */
+static void test_pairs(void **state)
+{
+    spry_context *ctx = *state;
+    odt_particle known[] = {at(0, 0, 0), at(0.6, 0, 0), at(5, 0, 0)};
+    odt_particle one[] = {at(0.35, 0, 0), at(9, 0, 0)};
+    odt_particle three[] = {at(0.3, 0, 0), at(0.05, 0, 0), at(5, 0.5, 0)};
+    const odt_particles truth = {3, known};
+    odt_compared c = {0};
+    assert_ok(ctx, odt_compare_particles(ctx, &truth, &(odt_particles){2, one}, &c));
+    assert_int_equal(c.pairs, 1);
+    assert_int_equal(c.partner[0], 1); /* the nearer one */
+    assert_int_equal(c.partner[1], -1);
+    assert_true(fabs(c.apart[0] - 0.25) < 1e-12 && isnan(c.apart[1]) && c.worst == c.apart[0]);
+    odt_compared_free(ctx, &c);
+    /* The nearest pair comes first: the one between both goes to the other. */
+    assert_ok(ctx, odt_compare_particles(ctx, &truth, &(odt_particles){3, three}, &c));
+    assert_int_equal(c.pairs, 3);
+    assert_int_equal(c.partner[0], 1);
+    assert_int_equal(c.partner[1], 0);
+    assert_int_equal(c.partner[2], 2); /* half a diameter off is within */
+    assert_true(fabs(c.worst - 0.5) < 1e-12);
+    odt_compared_free(ctx, &c);
+    /* Nothing known, nothing found. */
+    assert_ok(ctx, odt_compare_particles(ctx, &(odt_particles){0}, &(odt_particles){2, one}, &c));
+    assert_int_equal(c.pairs, 0);
+    odt_compared_free(ctx, &c);
+    assert_ok(ctx, odt_compare_particles(ctx, &truth, &(odt_particles){0}, &c));
+    assert_int_equal(c.pairs, 0);
+    odt_compared_free(ctx, &c);
+}
+
+static spry_status compare_once(spry_context *ctx, void *data)
+{
+    odt_compared c = {0};
+    const spry_status status = odt_compare_particles(ctx, data, data, &c);
+    odt_compared_free(ctx, &c);
+    return status;
+}
+
+static void test_pairs_without_memory(void **state)
+{
+    odt_particle known[] = {at(0, 0, 0), at(2, 0, 0)};
+    odt_particles truth = {2, known};
+    support_torture(*state, compare_once, &truth);
+}
+
+/* Half of the contrast is missing everywhere: so is that share of what the index has more than the
+ * fluid. The fluid alone is 1 off. */
+static void test_index_errors(void **state)
+{
+    spry_context *ctx = *state;
+    const odt_setup s = setup_of(10, KIND_FIELD, 1, IN_LINE, 1e-6);
+    odt_particle known[] = {at(0.1, 0, 0)};
+    const odt_particles truth = {1, known};
+    const int64_t n = odt_voxels(&s.box);
+    odt_model m = {.ctx = ctx, .setup = s};
+    odt_compared c = {0};
+    double contrast[1000];
+    float index[1000];
+    assert_int_equal(n, 1000);
+    odt_model_contrast(&m, &truth, contrast);
+    for (int64_t k = 0; k < n; k++)
+        index[k] = (float)(1 + 0.5 * (sqrt(1 + contrast[k]) - 1));
+    assert_ok(ctx, odt_compare_index(&m, &truth, index, &c));
+    assert_true(fabs(c.inside - 0.5) < 1e-5 && fabs(c.all - 0.5) < 1e-5);
+    for (int64_t k = 0; k < n; k++)
+        index[k] = 1;
+    assert_ok(ctx, odt_compare_index(&m, &truth, index, &c));
+    assert_true(fabs(c.inside - 1) < 1e-12 && fabs(c.all - 1) < 1e-12);
+    index[0] = 2; /* outside of the particle */
+    assert_ok(ctx, odt_compare_index(&m, &truth, index, &c));
+    assert_true(fabs(c.inside - 1) < 1e-12 && c.all > 1.1);
+    assert_ok(ctx, odt_compare_index(&m, &(odt_particles){0}, index, &c));
+    assert_true(isnan(c.inside) && isnan(c.all));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -579,6 +686,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_filter, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_one_particle, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_two_particles, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_pairs, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_pairs_without_memory, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_index_errors, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_device, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_device_model, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_memory, support_setup, support_teardown),

@@ -17,7 +17,8 @@ trap 'rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM
 mkdir "$work/bin" "$work/here" "$work/test"
 SPRY_CACHE=$work/cache
-export SPRY_CACHE
+SPRY_DOCS=$(cd "$(dirname "$file")/../../docs" && pwd) # whose samples are compared with what the program prints
+export SPRY_CACHE SPRY_DOCS
 ln -s "$spry" "$work/bin/spry"
 PATH=$work/bin:$PATH
 # A sanitizer's report must not pass for exit status 1. The search for leaks takes seconds a process on some

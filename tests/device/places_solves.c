@@ -352,6 +352,38 @@ static void check_datasets(spry_device *d, spry_type type)
     FREE_ALL(x, dx);
 }
 
+/* T_3 of an operator in two vectors, in small whole numbers: on the host, and where it lives. */
+static void check_powers(spry_device *d)
+{
+    spry_context *ctx = d->ctx;
+    static const char *const options = "k=3 basis=chebyshev low=-1 high=1 results=last";
+    char there_too[64];
+    spry_grid *square;
+    spry_operator *A, *B;
+    spry_powers *p, *q;
+    snprintf(there_too, sizeof there_too, "device=%s", spry_device_name(d));
+    assert_ok(ctx, spry_grid_new(ctx, "6x6 box=0:6,0:6", &square));
+    assert_ok(ctx, spry_operator_stencil(square, "-laplace", NULL, 0, NULL, NULL, &A));
+    assert_ok(ctx, spry_operator_stencil(square, "-laplace", there_too, 0, NULL, NULL, &B));
+    assert_ok(ctx, spry_powers_from_operator(A, options, &p));
+    assert_ok(ctx, spry_powers_from_operator(B, options, &q));
+    spry_vector *x = numbers(ctx, SPRY_TYPE_D, 25, 1), *y = numbers(ctx, SPRY_TYPE_D, 25, 2),
+                *z = numbers(ctx, SPRY_TYPE_D, 25, 3);
+    spry_vector *dx = there(d, x), *dy = there(d, y), *dz = there(d, z);
+    spry_vector *v[] = {y, z}, *dv[] = {dy, dz};
+    assert_ok(ctx, spry_powers_apply(p, x, v));
+    assert_ok(ctx, spry_powers_apply(q, dx, dv));
+    same(y, dy);
+    refused(d, spry_powers_apply(p, dx, v));
+    refused(d, spry_powers_apply(q, x, dv));
+    FREE_ALL(x, y, z, dx, dy, dz);
+    spry_powers_free(p);
+    spry_powers_free(q);
+    spry_operator_free(A);
+    spry_operator_free(B);
+    spry_grid_free(square);
+}
+
 static void solves(spry_context *ctx, spry_device *d)
 {
     (void)ctx;
@@ -369,6 +401,7 @@ static void solves(spry_context *ctx, spry_device *d)
     check_space(d, false);
     check_space(d, true);
     check_steps(d);
+    check_powers(d);
 }
 
 int main(void)

@@ -79,7 +79,7 @@ static plan *plan_for(spry_context *ctx, const char *method, const spry_operator
 static spry_status run_method(spry_context *ctx, const char *method, const spry_operator *A,
                               const spry_operator *M, const void *b, void *x, told *t)
 {
-    const runner_operators operators = {A, M};
+    const runner_operators operators = {.A = A, .M = M};
     plan *p = plan_for(ctx, method, A, M);
     runner *r = NULL;
     assert_ok(ctx, runner_new(p, &operators, 1, &r));
@@ -324,7 +324,7 @@ static void test_failures(spry_context *ctx, spry_device *d)
         spry_status status = SPRY_STATUS_NO_MEMORY;
         int n = 0;
         while (status != SPRY_STATUS_OK) {
-            const runner_operators operators = {s.there, NULL};
+            const runner_operators operators = {.A = s.there};
             told t = {.goal = 1e-8, .most = 100};
             runner *r = NULL;
             assert_ok(ctx, device_clear(x, 0, s.n * 8));
@@ -420,7 +420,7 @@ static void test_stop(spry_context *ctx, spry_device *d)
     runner *r = NULL;
     open_system(ctx, d, "poisson2d", SPRY_TYPE_D, "size=24", "csr", &s);
     plan *p = plan_for(ctx, "gmres:restart=5", s.there, NULL);
-    const runner_operators operators = {s.there, NULL};
+    const runner_operators operators = {.A = s.there};
     assert_ok(ctx, device_alloc(d, s.rows * 8, &b));
     assert_ok(ctx, device_alloc(d, s.n * 8, &x));
     assert_ok(ctx, device_put(b, 0, s.b, s.rows * 8));

@@ -3,6 +3,7 @@
  * transposes, faces of every kind, fields, marches along z and rows one by one; and as the operator
  * of methods.
  */
+#include "support/beside.h"
 #include "support/devices.h"
 #include "support/numeric.h"
 
@@ -138,6 +139,26 @@ static void check(spry_device *d, const char *size, const char *text, const char
     check_operator(d, stencil_on(d, size, text, options), text, transposes);
 }
 
+/* Strips are on the host, and what they leave in a sweep is found where the operator is. */
+static void solve_by_strips(spry_device *d, const spry_operator *A)
+{
+    spry_context *ctx = d->ctx;
+    spry_result result = SPRY_RESULT_INIT;
+    spry_vector *b = numeric_random(ctx, d, A->type, A->rows, 3),
+                *x = numeric_random(ctx, d, A->type, A->rows, 4);
+    spry_solver *solver;
+    assert_ok(ctx, spry_solver_new(ctx, &solver));
+    assert_ok(ctx, spry_solver_set(solver, "method=gmres tol=1e-8 "
+                                           "precon=strips:parts=2,sweeps=1,layer=3"));
+    assert_ok(ctx, spry_solver_set_operator(solver, A));
+    assert_ok(ctx, spry_solve(solver, b, x, &result));
+    assert_true(result.converged && result.iterations < 40);
+    spry_result_clear(ctx, &result);
+    spry_solver_free(solver);
+    spry_vector_free(b);
+    spry_vector_free(x);
+}
+
 /* The Helmholtz equation: 27 points, layers, k that varies. */
 static void test_waves(spry_context *ctx, spry_device *d)
 {
@@ -152,6 +173,7 @@ static void test_waves(spry_context *ctx, spry_device *d)
     assert_ptr_equal(spry_operator_device(A), d);
     spry_vector_free(k2);
     spry_grid_free(grid);
+    solve_by_strips(d, A);
     check_operator(d, A, "helmholtz", false);
 }
 
@@ -178,6 +200,27 @@ static void test_rows(spry_context *ctx, spry_device *d)
     check(d, "130x70", "-div(k*grad)", "", true); /* regular with fields */
     check(d, "9x9x9", "dx*dy*dz + k", "order=4", true);
     check(d, "5x4x3", "-laplace", "", true); /* fewer points than classes */
+}
+
+/* Several columns in one launch, of marches with rows at the ends apart and without, and of rows
+ * one by one. */
+static void test_columns(spry_context *ctx, spry_device *d)
+{
+    static const struct {
+        const char *size, *text, *options;
+    } cases[] = {{"34x9x6 y=periodic", "-div(k*grad) + k", "type=z"},
+                 {"17x12x5 x=neumann", "-laplace", ""},
+                 {"40x7", "-div(k*grad)", "type=c"},
+                 {"17x9x5", "-laplace + k", "type=s"}};
+    (void)ctx;
+    for (int i = 0; i < (devices_few(d) ? 3 : 4); i++) {
+        spry_operator *A = stencil_on(d, cases[i].size, cases[i].text, cases[i].options);
+        beside_check(A, SPRY_TRANSPOSE_NO, 3);
+        beside_check(A, SPRY_TRANSPOSE_NO, i == 0 ? 17 : 1);
+        if (i == 0)
+            beside_check(A, SPRY_TRANSPOSE_CONJUGATE, 2);
+        spry_operator_free(A);
+    }
 }
 
 /* The rows of the operator in the method's sweeps, and the product called where those of A^H are
@@ -232,8 +275,8 @@ static void test_faults(spry_context *ctx, spry_device *d)
 
 int main(void)
 {
-    static const devices_test tests[] = {DEVICES_TEST(test_waves), DEVICES_TEST(test_marches),
-                                         DEVICES_TEST(test_rows), DEVICES_TEST(test_methods),
-                                         DEVICES_TEST(test_faults)};
+    static const devices_test tests[] = {DEVICES_TEST(test_waves),   DEVICES_TEST(test_marches),
+                                         DEVICES_TEST(test_rows),    DEVICES_TEST(test_methods),
+                                         DEVICES_TEST(test_columns), DEVICES_TEST(test_faults)};
     return DEVICES_RUN(tests);
 }

@@ -146,7 +146,7 @@ static void too_much(spry_context *ctx, spry_device *d)
     assert_null(m);
     support_message_has(ctx, d->facts.name);
     support_message_has(ctx, d->facts.description);
-    support_message_has(ctx, "1126 TB asked for");
+    support_message_has(ctx, "1.1 PB asked for");
     support_message_has(ctx, "are free");
     assert_status(ctx, SPRY_STATUS_NO_MEMORY, device_alloc(d, INT64_MAX, &m));
     assert_status(ctx, SPRY_STATUS_NO_MEMORY, device_alloc(d, -1, &m));

@@ -106,12 +106,12 @@ static void explain(spry_context *ctx, const plan *p)
     fuzz_require(plan_whole_vectors(p) >= 0);
 }
 
-static void run_text(spry_context *ctx, const uint8_t *data, size_t size, bool fuse,
+static void run_text(spry_context *ctx, const uint8_t *data, size_t size, bool fuse, int powers,
                      const runner_operators *operators, ending ends[TRACKS])
 {
     program *g = NULL;
     plan *p = NULL;
-    plan_setup setup = {.fuse = fuse, .square = true};
+    plan_setup setup = {.fuse = fuse, .square = true, .powers = powers};
     spry_status status = SPRY_STATUS_OK;
     memset(ends, 0, TRACKS * sizeof *ends);
     SPRY_GO(ctx, program_parse(ctx, "fuzz", (const char *)data, size, &g));
@@ -144,7 +144,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     spry_context *ctx = NULL;
     spry_operator *A = NULL, *M = NULL;
-    ending ends[2][TRACKS];
+    ending ends[3][TRACKS];
     int64_t before = 0, after = 0;
     fuzz_require(spry_context_new("memory_limit=64M threads=1", &ctx) == SPRY_STATUS_OK);
     spry_context_memory(ctx, &before, NULL);
@@ -153,9 +153,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size % 3 != 0)
         fuzz_require((size % 3 == 1 ? spry_operator_jacobi(B, &M)
                                     : spry_operator_from_matrix(B, &M)) == SPRY_STATUS_OK);
-    const runner_operators operators = {A, M};
+    const runner_operators operators = {.A = A, .M = M};
     for (int fuse = 0; fuse < 2; fuse++)
-        run_text(ctx, data, size, fuse == 1, &operators, ends[fuse]);
+        run_text(ctx, data, size, fuse == 1, 0, &operators, ends[fuse]);
+    /* Several steps of a basis at a time, which may be other numbers where those are not finite. */
+    run_text(ctx, data, size, true, MOST_POWERS, &operators, ends[2]);
     for (int k = 0; k < TRACKS; k++)
         compare(&ends[0][k], &ends[1][k]);
     spry_operator_free(A);

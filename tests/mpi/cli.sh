@@ -33,6 +33,16 @@ done
 grep -q '^precon *block-jacobi:inner=ilu' said
 grep -q '^ranks *2, imbalance' said
 
+# A plan is of all ranks, and refuses what the solve does.
+"$run" "$flag" 2 "$spry" plan A.mtx --precon ilu >said
+[ "$(grep -c '^memory .* at most on one of 2 ranks, .* on all of ' said)" = 1 ]
+grep -q '^of it .* A (.* on all), .* vectors (' said
+grep -q '^time .* to set up and .* to solve, from' said
+status=0
+"$run" "$flag" 2 "$spry" plan A.mtx --method direct 2>complaint || status=$?
+[ $status = 2 ]
+[ "$(grep -c '^spry: method direct works on one rank' complaint)" = 1 ]
+
 # A word that is wrong is told once.
 status=0
 "$run" "$flag" 2 "$spry" solve A.mtx --metod cg 2>complaint || status=$?

@@ -281,6 +281,39 @@ static void failures(void **state)
     assert_ok(ctx, make_and_solve(ctx, 0, 0));
 }
 
+/* Blocks on the device of a grid that is cut; the host's are multiplied. */
+static void refuse_block(spry_context *ctx, spry_grid *grid)
+{
+    const spry_scalar one = {1, 0}, zero = {0, 0};
+    spry_operator *A = NULL;
+    spry_vector *here[2] = {NULL}, *there[2] = {NULL};
+    spry_dense at[2], away[2];
+    char options[64];
+    snprintf(options, sizeof options, "device=%s", engine);
+    assert_ok(ctx, spry_operator_stencil(grid, "dx", options, 0, NULL, NULL, &A));
+    spry_device *d = spry_operator_device(A);
+    const int64_t n = spry_operator_rows(A);
+    for (int k = 0; k < 2; k++) {
+        assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, n, NULL, SPRY_OWN_COPY, &here[k]));
+        assert_ok(ctx, spry_vector_on(d, SPRY_TYPE_D, n, NULL, &there[k]));
+        at[k] = (spry_dense){.rows = n, .cols = 1, .ld = n, .data = spry_vector_data(here[k])};
+        away[k] = at[k];
+        away[k].data = spry_vector_handle(there[k]);
+        away[k].device = d;
+    }
+    assert_ok(ctx, spry_operator_multiply_dense(A, SPRY_TRANSPOSE_NO, one, &at[0], zero, &at[1]));
+    const spry_status status =
+        spry_operator_multiply_dense(A, SPRY_TRANSPOSE_NO, one, &away[0], zero, &away[1]);
+    assert_int_equal(status, SPRY_STATUS_BAD_USAGE);
+    assert_non_null(strstr(spry_message(ctx), "takes blocks of the host"));
+    ranks_alike(ctx, status);
+    for (int k = 0; k < 2; k++) {
+        spry_vector_free(here[k]);
+        spry_vector_free(there[k]);
+    }
+    spry_operator_free(A);
+}
+
 /* All ranks work on devices or none, and one that is not there is missed by all. */
 static void refused(void **state)
 {
@@ -298,6 +331,7 @@ static void refused(void **state)
     assert_int_not_equal(missing, SPRY_STATUS_OK);
     ranks_alike(ctx, missing);
     assert_null(A);
+    refuse_block(ctx, grid);
     spry_grid_free(grid);
 }
 

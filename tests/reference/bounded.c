@@ -278,7 +278,7 @@ static void ball(void **state)
 static void sizes(void **state)
 {
     for (int n = 16; n <= 64; n *= 2) {
-        char grid[32];
+        char grid[48];
         snprintf(grid, sizeof grid, "%dx%dx%d", n, n, n);
         problem p = make(*state, grid, "-0.2*laplace + 152.6151515", NULL, waves, nothing);
         const spry_bounded_stats stats = solve(*state, &p, NULL);

@@ -144,6 +144,8 @@ static void finds_ranks_that_are_known(void **state)
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
         for (int way = 0; way < 2 * RANK_KINDS; way++) {
             const spry_type type = support_types[t];
+            if (!support_turn(t, (int64_t)c + way / 2))
+                continue;
             const int64_t n = cases[c].n, rank = n - cases[c].missing;
             const bool exact = !type_is_single(type) || way % 2 == 0; /* else it may find none */
             double residual, rounding;

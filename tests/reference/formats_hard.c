@@ -335,7 +335,9 @@ static void test_threads(void **state)
     for (int which = 0; which < 4; which++) {
         b.type = which % 2 ? SPRY_TYPE_Z : SPRY_TYPE_D;
         b.grid = which / 2;
-        for (int threads = 1; threads <= 3; threads++) {
+        if (which % 3 == 0 && !support_full())
+            continue; /* d on the grid and z on the band have all walks */
+        for (int threads = 1; threads <= 3; threads += support_full() ? 1 : 2) {
             char text[32];
             snprintf(text, sizeof text, "threads=%d", threads);
             b.ctx = support_context(text);

@@ -177,6 +177,76 @@ static void isotropic_residuals_stop_complex_symmetric_methods(void **state)
     problem_free(&p);
 }
 
+/*
+ * r^T A r = 0 after a step that has brought something, A = diag(1, 2, 3): with m_k = b^T A^k b that
+ * is m_1 m_3 = m_2^2, here 24 * 54 = 36^2, and r = (1, -1, -i). Another start goes on from there, a
+ * step of minimal residuals further: the same one would meet the same product.
+ */
+static void products_that_are_zero_on_the_way(void **state)
+{
+    static const trap one = {"on the way", 3, {1, 0, 0, 0, 2, 0, 0, 0, 3}, {3, 3, 0}, {0, 0, 1}};
+    for (int t = 2; t < 4; t++) {
+        problem p;
+        spry_result result = SPRY_RESULT_INIT;
+        char options[64];
+        snprintf(options, sizeof options, "method=cocr precon=none tol=%g",
+                 problem_tolerance(support_types[t]));
+        spring(*state, &one, support_types[t], &p);
+        assert_true(fall(&p, options, &result));
+        assert_true(result.converged);
+        assert_non_null(strstr(result.warnings, "z^T A z"));
+        assert_non_null(strstr(result.warnings, "restarted from the best x"));
+        spry_result_clear(p.ctx, &result);
+        problem_free(&p);
+    }
+}
+
+/*
+ * Where the residual is in the null space of A but for rounding, no step from there makes sense: x
+ * stays what it was, and the solve ends. Rank 1, a projection, and a chain without ends, with a b
+ * that is in the range of none. The least x has |x| <= |b| / sigma, sigma the least singular value
+ * that is not 0: 0.3 at least; what a step of rounding makes is 1e11 of that.
+ */
+static void steps_of_rounding_are_not_taken(void **state)
+{
+    enum { N = 4 };
+    static const double v[N] = {0.7, -1.1, 0.4, 0.9}, weights[N - 1] = {0.73, 1.21, 0.57};
+    static const char *const methods[] = {"minres", "gmres", "fgmres", "qmrsym", "symmlq"};
+    for (int which = 0; which < 6; which++) {
+        const spry_type type = which < 3 ? SPRY_TYPE_D : SPRY_TYPE_Z;
+        double rows[N * N] = {0}, square = 0;
+        problem p;
+        for (int i = 0; i < N; i++)
+            square += v[i] * v[i];
+        for (int i = 0; i < N; i++)
+            for (int j = 0; j < N && which % 3 < 2; j++)
+                rows[i * N + j] = which % 3 == 0 ? v[i] * v[j] : (i == j) - v[i] * v[j] / square;
+        for (int i = 0; i + 1 < N && which % 3 == 2; i++) {
+            rows[i * N + i] += weights[i];
+            rows[(i + 1) * N + i + 1] += weights[i];
+            rows[i * N + i + 1] = rows[(i + 1) * N + i] = -weights[i];
+        }
+        problem_from_matrix(*state, support_from_rows(*state, type, N, N, rows), &p);
+        for (int i = 0; i < N; i++)
+            value_set(type, spry_vector_data(p.b), i, (spry_scalar){1.3 - 0.37 * i * i, 0});
+        for (size_t m = 0; m < sizeof methods / sizeof *methods; m++) {
+            spry_result result = SPRY_RESULT_INIT;
+            char options[96];
+            double norm, b_norm;
+            snprintf(options, sizeof options, "method=%s precon=none tol=1e-10 max-iter=2000",
+                     methods[m]);
+            assert_true(fall(&p, options, &result));
+            assert_ok(p.ctx, spry_vector_norm(p.x, &norm));
+            assert_ok(p.ctx, spry_vector_norm(p.b, &b_norm));
+            if (norm > 1e6 * b_norm)
+                fail_msg("%s, case %d: |x| = %g after %d iterations, %s", options, which, norm,
+                         (int)result.iterations, spry_reason_name(result.reason));
+            spry_result_clear(p.ctx, &result);
+        }
+        problem_free(&p);
+    }
+}
+
 /* N. M. Nachtigal, S. C. Reddy, L. N. Trefethen, SIAM J. Matrix Anal. Appl. 13 (1992): nothing
  * until the last step, everything in it; a restart before that changes nothing for ever. */
 static void gmres_stagnates_on_the_cyclic_shift(void **state)
@@ -274,6 +344,8 @@ int main(void)
         TEST(every_method_ends_well),
         TEST(ends_from_the_literature),
         TEST(isotropic_residuals_stop_complex_symmetric_methods),
+        TEST(products_that_are_zero_on_the_way),
+        TEST(steps_of_rounding_are_not_taken),
         TEST(gmres_stagnates_on_the_cyclic_shift),
         TEST(inconsistent_systems_end_at_the_least_residual),
         TEST(stabilising_steps_vanish_on_skew_parts),

@@ -160,6 +160,17 @@ static void test_fourier(void **state)
     }
 }
 
+/* Media of waves, of each type for solves of both. */
+static void test_medium(void **state)
+{
+    for (int type = 0; type < 4; type++) {
+        char options[64];
+        snprintf(options, sizeof options, "-DSP_TYPE=%d -DSP_GROUP=128 -DMEDIUM_TYPE=%d",
+                 (int)(type % 2 == 0 ? SPRY_TYPE_C : SPRY_TYPE_Z), type);
+        compile(*state, "media of waves", device_text("medium"), options);
+    }
+}
+
 static void test_convert(void **state)
 {
     for (int type = 0; type < 4; type++) {
@@ -538,6 +549,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_vectors, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_convert, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_fourier, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_medium, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_making, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_algebra, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_triangles, support_setup, support_teardown),

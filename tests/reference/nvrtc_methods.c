@@ -32,11 +32,12 @@ static plan *plan_for(spry_context *ctx, const char *method, const spry_operator
 /* Opening a runner builds the program. */
 static void compile_method(opened *s, const char *method, const spry_operator *A)
 {
-    const runner_operators operators = {A, NULL};
+    const runner_operators operators = {.A = A, .M = NULL};
     const int64_t before = s->d->cache->compiled;
     runner *r = NULL;
     plan *p = plan_for(s->ctx, method, A);
-    const spry_status status = runner_new(p, &operators, 1, &r);
+    const int together = !p->program->block ? 1 : support_full() ? PROGRAM_COLUMNS : 5;
+    const spry_status status = runner_new(p, &operators, together, &r);
     if (status != SPRY_STATUS_OK)
         fail_msg("%s, type %s: %s", method, spry_type_name(A->type), spry_message(s->ctx));
     assert_true(s->d->cache->compiled > before);
@@ -55,7 +56,7 @@ static bool wanted(const char *method)
     const char *only = getenv("SPRY_TEST_METHOD");
     if (only)
         return strcmp(only, method) == 0;
-    return support_full() || base_find_word("cg bicgstab minres gmres lsqr", method) >= 0;
+    return support_full() || base_find_word("cg bicgstab minres gmres lsqr block-cg", method) >= 0;
 }
 
 static void test_methods(void **state)

@@ -268,14 +268,19 @@ static void recurrences(void **state)
         for (int j = 0; j < K; j++)
             steps[j] = (power_step){{1.1 - 0.1 * j, complex ? 0.3 : 0},
                                     {0.7, complex ? -0.2 * j : 0},
-                                    {j % 3 == 1 ? 0 : 0.4, complex ? 0.1 : 0}};
+                                    {j % 3 == 1 ? 0 : 0.4, complex ? 0.1 : 0},
+                                    NULL};
         spry_matrix *A = generated_as(ctx, support_types[t], "poisson2d", "nx=14 ny=15");
-        spry_vector *x, *v[K], *w[K];
+        spry_vector *x, *v[K], *w[K], *products[K], *product;
         spry_operator *plain;
         assert_ok(ctx, spry_operator_from_matrix(A, &plain));
         vectors_make(ctx, A, K, &x, v);
         vectors_make(ctx, A, K, NULL, w);
+        vectors_make(ctx, A, K, NULL, products);
+        assert_ok(ctx, spry_vector_like(x, A->a.rows, &product));
         assert_ok(ctx, operator_powers(plain, SPRY_TRANSPOSE_NO, K, steps, x, w));
+        for (int j = 0; j < K; j++) /* those that are kept by themselves */
+            steps[j].product = j % 2 == 0 ? products[j] : NULL;
         for (int way = 0; way < WAYS; way++) {
             spry_powers *p;
             spry_operator *op;
@@ -284,15 +289,66 @@ static void recurrences(void **state)
             assert_ok(ctx, operator_powers(op, SPRY_TRANSPOSE_NO, K, steps, x, v));
             for (int j = 0; j < K; j++)
                 same_bits(v[j], w[j], ways[way].options, j);
+            for (int j = 0; j < K; j += 2) {
+                assert_ok(ctx, spry_operator_apply(plain, j > 0 ? w[j - 1] : x, product));
+                same_bits(products[j], product, ways[way].options, j);
+            }
             assert_ok(ctx, operator_powers(op, SPRY_TRANSPOSE_CONJUGATE, 2, steps, x, v));
             spry_operator_free(op);
             spry_powers_free(p);
         }
         spry_operator_free(plain);
+        spry_vector_free(product);
+        vectors_free(K, NULL, products);
         vectors_free(K, x, v);
         vectors_free(K, NULL, w);
         spry_matrix_free(A);
     }
+}
+
+/* A solver hands runs of steps over to what makes them in parts or close behind each other, and x
+ * has the bits of products. */
+static void solves(void **state)
+{
+    spry_context *ctx = *state;
+    static const char *const methods[] = {"s-step-cg:s=4", "ca-gmres:s=4", "s-step-bicgstab:s=2"};
+    static const char *const schedules[] = {"k=4 schedule=skewed depth=4",
+                                            "k=4 schedule=parts cut=metis memory=30000 depth=3"};
+    spry_matrix *A = generated_as(ctx, SPRY_TYPE_D, "poisson2d", "nx=14 ny=15");
+    spry_vector *b, *x[3];
+    assert_ok(ctx, spry_vector_ones(ctx, A, &b));
+    for (size_t m = 0; m < sizeof methods / sizeof *methods; m++) {
+        for (int way = 0; way < 3; way++) {
+            char options[96];
+            spry_solver *solver;
+            spry_powers *p = NULL;
+            spry_operator *op = NULL;
+            spry_result result = SPRY_RESULT_INIT;
+            snprintf(options, sizeof options, "method=%s precon=none tol=1e-9 format=csr",
+                     methods[m]);
+            assert_ok(ctx, spry_vector_zeros(ctx, A, &x[way]));
+            assert_ok(ctx, spry_solver_new(ctx, &solver));
+            assert_ok(ctx, spry_solver_set(solver, options));
+            if (way > 0) {
+                assert_ok(ctx, spry_powers_new(A, schedules[way - 1], &p));
+                assert_ok(ctx, spry_powers_operator(p, &op));
+                assert_int_equal(operator_powers_depth(op, 4), way == 1 ? 4 : 3);
+            }
+            assert_ok(ctx, way > 0 ? spry_solver_set_operator(solver, op)
+                                   : spry_solver_set_matrix(solver, A));
+            assert_ok(ctx, spry_solve(solver, b, x[way], &result));
+            assert_true(result.converged);
+            same_bits(x[way], x[0], methods[m], way);
+            spry_result_clear(ctx, &result);
+            spry_solver_free(solver);
+            spry_operator_free(op);
+            spry_powers_free(p);
+        }
+        for (int way = 0; way < 3; way++)
+            spry_vector_free(x[way]);
+    }
+    spry_vector_free(b);
+    spry_matrix_free(A);
 }
 
 /* --- the rest ------------------------------------------------------------------------------------
@@ -475,6 +531,7 @@ int main(void)
                                        TEST(chebyshev),
                                        TEST(newton),
                                        TEST(recurrences),
+                                       TEST(solves),
                                        TEST(forecasts_are_exact),
                                        TEST(memory_bounds_the_depth),
                                        TEST(new_values),

@@ -37,7 +37,7 @@ static void hear_breakdown(void *data, const char *text, bool finite)
 static spry_status run_plan(const course_system *system, plan *p, trial *t)
 {
     spry_context *ctx = system->ctx;
-    const runner_operators operators = {t->A ? t->A : system->A, system->M};
+    const runner_operators operators = {.A = t->A ? t->A : system->A, .M = system->M};
     spry_scalar b[N], x[N];
     runner *r = NULL;
     spry_status status = SPRY_STATUS_OK;

@@ -119,6 +119,8 @@ static void all_methods_come_to_the_same_bits(void **state)
         for (int k = 0; spry_list_at(SPRY_LIST_METHODS, k, &info); k++) {
             if (strcmp(info.name, "dcg") == 0)
                 continue; /* begins with what solves before have left */
+            if (k % 2 != t && !support_full())
+                continue;
             char options[128];
             snprintf(options, sizeof options, "method=%s max-iter=40 stall=0 precon=jacobi",
                      info.name);

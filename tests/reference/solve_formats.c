@@ -97,7 +97,7 @@ static void solve_columns(const char *spec, void *data)
         for (int64_t i = 0; i < N; i++)
             numbers[i] = support_number(SPRY_TYPE_D, 70 + (uint64_t)k, (uint64_t)i).re;
     }
-    snprintf(options, sizeof options, "method=cg tol=1e-9 format=\"%s\"", spec);
+    snprintf(options, sizeof options, "method=cg tol=1e-6 format=\"%s\"", spec);
     assert_ok(ctx, spry_solver_new(ctx, &solver));
     assert_ok(ctx, spry_solver_set(solver, options));
     assert_ok(ctx, spry_solver_set_matrix(solver, A));
@@ -105,14 +105,14 @@ static void solve_columns(const char *spec, void *data)
     assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, N, NULL, SPRY_OWN_COPY, &alone));
     assert_ok(ctx, spry_solve(solver, b[1], alone, &single));
     for (int k = 0; k < COUNT; k++)
-        assert_true(results[k].converged && results[k].true_residual <= 1e-9);
+        assert_true(results[k].converged && results[k].true_residual <= 1e-6);
     assert_true(single.converged);
-    /* A^-1 has a norm below (61 + 1)^2 / (2 pi^2) < 200; both residuals are below 1e-9 |b|. */
+    /* A^-1 has a norm below (61 + 1)^2 / (2 pi^2) < 200; both residuals are below 1e-6 |b|. */
     double difference = 0, norm = 0;
     assert_ok(ctx, spry_vector_norm(b[1], &norm));
     assert_ok(ctx, spry_vector_axpy((spry_scalar){-1, 0}, x[1], alone));
     assert_ok(ctx, spry_vector_norm(alone, &difference));
-    assert_true(difference <= 2 * 200 * 1e-9 * norm);
+    assert_true(difference <= 2 * 200 * 1e-6 * norm);
     for (int k = 0; k < COUNT; k++) {
         spry_vector_free(b[k]);
         spry_vector_free(x[k]);

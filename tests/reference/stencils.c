@@ -139,8 +139,9 @@ static void products(void **state)
 {
     for (size_t g = 0; g < COUNT(some_grids); g++)
         for (size_t t = 0; t < COUNT(some_texts); t++)
-            check_products(*state, some_grids[g], some_texts[t], 2 + 2 * (int)((g + t) % 3),
-                           support_types[(g + t) % 4]);
+            if ((g + t / 2) % 2 == 0 || support_full())
+                check_products(*state, some_grids[g], some_texts[t], 2 + 2 * (int)((g + t) % 3),
+                               support_types[(g + t) % 4]);
 }
 
 /* The laplacian of order 2 is the matrix of the books, and symmetric; so is a flux. */

@@ -74,7 +74,7 @@ static void bases_have_ritz_values_as_shifts(void **state)
             B[3 * j] = (spry_scalar){0.5, 0};
         make_gram(cases[k].values, VALUES, B, STEPS, G);
         const program_array gram = {STEPS + 1, STEPS + 1, G}, steps = {STEPS, 3, B};
-        program_newton(&gram, &steps, cases[k].real);
+        program_basis(SMALL_NEWTON, &gram, &steps, cases[k].real);
         for (int i = 0; i < VALUES; i++) {
             double largest;
             const double last = last_polynomial(B, STEPS, cases[k].values[i], &largest);
@@ -86,6 +86,64 @@ static void bases_have_ritz_values_as_shifts(void **state)
         for (int j = 0; j < STEPS; j++)
             assert_true(B[3 * j].re > 0 && B[3 * j].im == 0);
     }
+}
+
+/* Chebyshev polynomials of an ellipse a tenth wider than the Ritz values, which are these: along
+ * the real numbers T_j(x / 1.1) with x from -1 to 1, or that of points on both axes. */
+static void chebyshev_bases_are_bounded(void **state)
+{
+    (void)state;
+    static const struct {
+        spry_scalar values[VALUES];
+        bool real;
+        double first[3], second[3];
+    } cases[] = {
+        {{{1, 0}, {2, 0}, {3, 0}, {5, 0}}, true, {1 / 2.2, -3 / 2.2, 0}, {2 / 2.2, -6 / 2.2, -1}},
+        {{{1, 1}, {1, -1}, {3, 0.5}, {3, -0.5}},
+         true,
+         {1 / 2.2, -2 / 2.2, 0},
+         {2 / 2.2, -4 / 2.2, 0}},
+        {{{0, 2}, {0, -2}, {1, 0}, {-1, 0}}, false, {1 / 3.3, 0, 0}, {2 / 3.3, 0, 3.0 / 9}}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        spry_scalar B[3 * STEPS] = {{0, 0}}, G[(STEPS + 1) * (STEPS + 1)];
+        for (int j = 0; j < STEPS; j++)
+            B[3 * j] = (spry_scalar){0.5, 0};
+        make_gram(cases[k].values, VALUES, B, STEPS, G);
+        const program_array gram = {STEPS + 1, STEPS + 1, G}, steps = {STEPS, 3, B};
+        program_basis(SMALL_CHEBYSHEV, &gram, &steps, cases[k].real);
+        for (int j = 0; j < 3; j++) { /* Ritz values are known to 1e-8, as those of Newton's are */
+            assert_true(fabs(B[j].re - cases[k].first[j]) <= 1e-7);
+            assert_true(fabs(B[3 + j].re - cases[k].second[j]) <= 1e-7);
+            assert_true(fabs(B[j].im) <= 1e-7 && fabs(B[3 + j].im) <= 1e-7);
+        }
+    }
+}
+
+/* Every basis solves, and in the same number of steps as long as it has its digits. */
+static void bases_are_alike(void **state)
+{
+    static const char *const methods[] = {"s-step-cg:s=3", "ca-gmres:s=3,restart=30",
+                                          "s-step-bicgstab:s=2"};
+    static const char *const bases[] = {"newton", "chebyshev", "monomial"};
+    for (size_t m = 0; m < sizeof methods / sizeof *methods; m++)
+        for (int t = 1; t < 4; t += 2) { /* d and z */
+            int64_t iterations[3];
+            for (int k = 0; k < 3; k++) {
+                char options[160];
+                problem p;
+                spry_result result = SPRY_RESULT_INIT;
+                problem_make(*state, PROBLEM_DOMINANT, support_types[t], 60, &p);
+                snprintf(options, sizeof options, "method=%s,basis=%s precon=none tol=1e-8",
+                         methods[m], bases[k]);
+                problem_solve(&p, options, &result);
+                problem_check_converged(&p, &result, 1e-8, options);
+                iterations[k] = result.iterations;
+                spry_result_clear(p.ctx, &result);
+                problem_free(&p);
+            }
+            assert_in_range(iterations[1], iterations[0] - 1, iterations[0] + 1);
+            assert_in_range(iterations[2], iterations[0] - 1, iterations[0] + 1);
+        }
 }
 
 /* Gram matrices that say nothing leave the steps as they are. */
@@ -100,7 +158,7 @@ static void bases_stay_where_nothing_is_known(void **state)
             {diagonals[k], 0}};
         const program_array gram = {3, 3, G}, steps = {2, 3, B};
         memcpy(kept, B, sizeof kept);
-        program_newton(&gram, &steps, true);
+        program_basis(SMALL_NEWTON, &gram, &steps, true);
         assert_memory_equal(B, kept, sizeof kept);
     }
 }
@@ -231,6 +289,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bases_have_ritz_values_as_shifts),
+        cmocka_unit_test(chebyshev_bases_are_bounded),
+        cmocka_unit_test_setup_teardown(bases_are_alike, support_setup, support_teardown),
         cmocka_unit_test(bases_stay_where_nothing_is_known),
         cmocka_unit_test_setup_teardown(one_step_is_the_standard_method, support_setup,
                                         support_teardown),

@@ -175,7 +175,7 @@ static void derivatives(void **state)
                 for (int order = 2; order <= 8; order += 2) {
                     const int n = axis == 0 ? 150 : 40,
                               exact = order + power - 1 - (power % 2 == 0);
-                    char text[16], options[16];
+                    char text[16], options[32];
                     double next;
                     spry_operator *A;
                     snprintf(text, sizeof text, "d%c^%d", "xy"[axis], power);
@@ -208,7 +208,7 @@ static void fluxes(void **state)
         for (int order = 2; order <= 8; order += 2)
             for (int k_degree = 0; k_degree < 2; k_degree++) {
                 const int n = 100;
-                char options[16];
+                char options[32];
                 spry_operator *A;
                 spry_vector *k;
                 trial t = trial_of(0, n, 0);

@@ -1,9 +1,9 @@
 /*
- * Waves by the Born series' operator: against Green's function, against the series of a sphere, the
- * equation itself on a periodic grid, the adjoint, contrasts and absorption, bad input.
+ * Waves by the Born series' operator: against Green's function, the equation itself on a periodic
+ * grid, the adjoint, contrasts and absorption, bad input. Spheres are in scatter.c.
  */
 #include "matrix/matrix.h"
-#include "support/mie.h"
+#include "support/support.h"
 
 #include <math.h>
 #include <string.h>
@@ -109,123 +109,6 @@ static void sources_in_open_space(void **state)
     assert_true(usual < 0.02);
     assert_true(single < 0.02);
     assert_true(usual < thin / 2);
-}
-
-/* --- a sphere ------------------------------------------------------------------------------------
- */
-
-/* Published values: Abramowitz and Stegun, tables 10.1 and 10.5; the Wronskian is 1 / x^2. */
-static void spherical_bessel(void **state)
-{
-    (void)state;
-    mie_bessel b;
-    mie_bessel_fill(1, &b);
-    assert_true(fabs(b.j[0] - 0.84147098) < 1e-8 && fabs(b.j[1] - 0.30116868) < 1e-8 &&
-                fabs(b.j[2] - 0.062035052) < 1e-9 && fabs(b.y[2] + 3.6050176) < 1e-7);
-    assert_true(fabs(b.j[10] - 7.1165526e-11) < 1e-18);
-    mie_bessel_fill(10, &b);
-    assert_true(fabs(b.j[10] - 0.064605154) < 1e-9);
-    for (int l = 0; l < 20; l++) {
-        const double found = 100 * (b.j[l] * b.dy[l] - b.dj[l] * b.y[l]);
-        assert_true(fabs(found - 1) < 1e-10);
-    }
-}
-
-/* A sphere that does not absorb lets out what comes in: |1 + 2 a_l| = 1. */
-static void energy_of_spheres(void **state)
-{
-    (void)state;
-    mie m;
-    mie_fill(2 * M_PI, 1.3, 1.2, &m);
-    for (int l = 0; l < m.terms; l++)
-        assert_true(fabs(hypot(1 + 2 * m.a[l].re, 2 * m.a[l].im) - 1) < 1e-12);
-    mie_fill(2 * M_PI, 1.3, 0.001, &m); /* a small one: Born's first approximation */
-    const double x3 = pow(2 * M_PI * 0.001, 3), first = x3 * (1.69 - 1) / 3;
-    assert_true(fabs(m.a[0].im / first - 1) < 1e-3);
-}
-
-typedef struct sphere {
-    mie m;
-    double centre;
-} sphere;
-
-/* The share of a cube around a point that is in the sphere, by 6^3 places. */
-static double share_inside(const sphere *s, const double *place)
-{
-    enum { CUTS = 6 };
-    int inside = 0;
-    for (int i = 0; i < CUTS * CUTS * CUTS; i++) {
-        double r2 = 0;
-        for (int a = 0, at = i; a < 3; a++, at /= CUTS) {
-            const double d = place[a] - s->centre + (at % CUTS + 0.5) / CUTS - 0.5;
-            r2 += d * d;
-        }
-        inside += r2 < s->m.radius * s->m.radius;
-    }
-    return (double)inside / (CUTS * CUTS * CUTS);
-}
-
-static void sphere_medium(void *data, const double *place, spry_scalar *value)
-{
-    const sphere *s = data;
-    const double n2 = s->m.index * s->m.index - 1;
-    *value = (spry_scalar){s->m.k * s->m.k * (1 + n2 * share_inside(s, place)), 0};
-}
-
-static void sphere_source(void *data, const double *place, spry_scalar *value)
-{
-    const sphere *s = data;
-    const double contrast =
-        s->m.k * s->m.k * (s->m.index * s->m.index - 1) * share_inside(s, place);
-    const double phase = s->m.k * (place[2] - s->centre);
-    *value = (spry_scalar){-contrast * cos(phase), -contrast * sin(phase)};
-}
-
-/* The error of the field on the points near a sphere around it, over the incident wave, which is 1
- * everywhere. */
-static double sphere_error(spry_context *ctx, int per_wavelength)
-{
-    const int n = 2 * per_wavelength;
-    sphere s = {.centre = (n - 1) / 2.0};
-    double off = 0;
-    int count = 0;
-    spry_grid *grid = grid_of(ctx, 3, n, "boundary=neumann");
-    spry_vector *k2, *f, *u;
-    spry_wave *wave;
-    mie_fill(2 * M_PI / per_wavelength, 1.3, 0.5 * per_wavelength, &s.m);
-    assert_ok(ctx, spry_field_new(grid, SPRY_TYPE_D, false, sphere_medium, &s, &k2));
-    assert_ok(ctx, spry_field_new(grid, SPRY_TYPE_Z, false, sphere_source, &s, &f));
-    assert_ok(ctx, spry_vector_like(f, f->n, &u));
-    assert_ok(ctx, spry_wave_new(grid, k2, "tol=1e-5", &wave));
-    solve(ctx, wave, f, u);
-    for (int64_t i = 0; i < u->n; i++) {
-        double place[3], r2 = 0;
-        assert_ok(ctx, spry_grid_place(grid, false, i, place));
-        for (int a = 0; a < 3; a++) {
-            place[a] -= s.centre;
-            r2 += place[a] * place[a];
-        }
-        if (fabs(sqrt(r2) - 0.85 * per_wavelength) > 0.5)
-            continue;
-        const spry_scalar exact = mie_scattered(&s.m, place), v = value_get(u->type, u->data, i);
-        off += pow(v.re - exact.re, 2) + pow(v.im - exact.im, 2);
-        count++;
-    }
-    spry_wave_free(wave);
-    spry_vector_free(k2);
-    spry_vector_free(f);
-    spry_vector_free(u);
-    spry_grid_free(grid);
-    return sqrt(off / count);
-}
-
-static void sphere_against_its_series(void **state)
-{
-    const double coarse = sphere_error(*state, 5), fine = sphere_error(*state, 10);
-    print_message("a sphere of index 1.3: error %g at 5 points a wavelength, %g at 10\n", coarse,
-                  fine);
-    assert_true(fine < 0.05);
-    assert_true(fine < coarse / 2);
 }
 
 /* --- the equation itself -------------------------------------------------------------------------
@@ -446,6 +329,51 @@ static void many_and_media(void **state)
     spry_grid_free(grid);
 }
 
+/* Several at once, in the places of their right-hand sides: each has the bits that it has alone.
+ * There is memory for three of them together: each takes eight vectors, and half of what is left
+ * stays so. All at once would need more than there is. */
+static void check_together(spry_context *ctx, int axes, const char *type)
+{
+    enum { COUNT = 10, VECTORS = 8, THREE = 3 };
+    double top[] = {0.5, 0.1};
+    char options[64];
+    const spry_type t = type[0] == 'z' ? SPRY_TYPE_Z : SPRY_TYPE_C;
+    const int64_t limit = ctx->options.memory_limit, size = (int64_t)spry_type_size(t);
+    spry_grid *grid = grid_of(ctx, axes, axes == 2 ? 40 : 8, "boundary=neumann");
+    spry_vector *k2, *f[COUNT], *alone;
+    spry_wave *one, *many;
+    spry_wave_info info = SPRY_WAVE_INFO_INIT;
+    snprintf(options, sizeof options, "layer=4 tol=1e-4 type=%s", type);
+    assert_ok(ctx, spry_field_new(grid, SPRY_TYPE_Z, false, bumpy, top, &k2));
+    assert_ok(ctx, spry_wave_new(grid, k2, options, &one));
+    assert_ok(ctx, spry_wave_new(grid, k2, options, &many));
+    assert_ok(ctx, spry_wave_describe(many, &info));
+    const int64_t vector = size * info.padded[0] * info.padded[1] * info.padded[2];
+    for (uint64_t k = 0; k < COUNT; k++)
+        assert_ok(ctx, spry_field_new(grid, t, false, noise, &k, &f[k]));
+    ctx->options.memory_limit = ctx->memory_now + 2 * THREE * VECTORS * vector + vector;
+    assert_ok(ctx, spry_wave_solve_many(many, SPRY_TRANSPOSE_NO, COUNT,
+                                        (const spry_vector *const *)f, f, NULL));
+    ctx->options.memory_limit = limit;
+    for (uint64_t k = 0; k < COUNT; k++) {
+        assert_ok(ctx, spry_field_new(grid, t, false, noise, &k, &alone));
+        (void)solve(ctx, one, alone, alone);
+        assert_memory_equal(alone->data, f[k]->data, (size_t)(alone->n * size));
+        spry_vector_free(alone);
+        spry_vector_free(f[k]);
+    }
+    spry_wave_free(one);
+    spry_wave_free(many);
+    spry_vector_free(k2);
+    spry_grid_free(grid);
+}
+
+static void together(void **state)
+{
+    check_together(*state, 2, "z");
+    check_together(*state, 3, "c");
+}
+
 static void bad_input(void **state)
 {
     spry_context *ctx = *state;
@@ -520,15 +448,8 @@ static void allocations(void **state)
 int main(void)
 {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, support_setup, support_teardown)
-    const struct CMUnitTest tests[] = {TEST(sources_in_open_space),
-                                       TEST(spherical_bessel),
-                                       TEST(energy_of_spheres),
-                                       TEST(sphere_against_its_series),
-                                       TEST(equation),
-                                       TEST(adjoint),
-                                       TEST(sizes_and_contrasts),
-                                       TEST(many_and_media),
-                                       TEST(bad_input),
-                                       TEST(allocations)};
+    const struct CMUnitTest tests[] = {
+        TEST(sources_in_open_space), TEST(equation), TEST(adjoint),   TEST(sizes_and_contrasts),
+        TEST(many_and_media),        TEST(together), TEST(bad_input), TEST(allocations)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -152,9 +152,66 @@ static void in_space(void **state)
     assert_true(off < 0.05);
 }
 
+/* --- the series before differences ---------------------------------------------------------------
+ */
+
+static spry_status by_waves(void *wave, spry_transpose transpose, const spry_vector *f,
+                            spry_vector *u, void *stream)
+{
+    (void)transpose;
+    (void)stream;
+    return spry_wave_solve(wave, f, u, NULL);
+}
+
+/* A few steps of the series in the place of the inverse, as docs/born.md has it. */
+static void as_preconditioner(void **state)
+{
+    spry_context *ctx = *state;
+    spry_grid *grid = grid_of(ctx, 2, 36, 3, "boundary=absorb layer=6");
+    spry_vector *k2, *inside, *f, *u;
+    spry_wave *wave;
+    spry_operator *A, *M;
+    int64_t counts[2];
+    assert_ok(ctx, spry_field_new(grid, SPRY_TYPE_D, true, medium, NULL, &k2));
+    assert_ok(ctx, spry_field_new(grid, SPRY_TYPE_D, false, medium, NULL, &inside));
+    assert_ok(ctx, spry_field_new(grid, SPRY_TYPE_Z, false, source, NULL, &f));
+    assert_ok(ctx, spry_vector_like(f, f->n, &u));
+    assert_ok(ctx, spry_operator_helmholtz(grid, k2, "scheme=compact4 layer=pml", &A, NULL));
+    assert_ok(ctx, spry_stencil_rhs(A, f, NULL, NULL, f));
+    assert_ok(ctx, spry_wave_new(grid, inside, "tol=1e-2 layer=6", &wave));
+    assert_ok(ctx, spry_operator_from_product(ctx, NULL, SPRY_TYPE_Z, f->n, f->n, false, by_waves,
+                                              wave, &M));
+    for (int k = 0; k < 2; k++) {
+        spry_solver *solver;
+        spry_result result = SPRY_RESULT_INIT;
+        assert_ok(ctx, spry_solver_new(ctx, &solver));
+        assert_ok(ctx, spry_solver_set(solver, "method=fgmres:restart=100 precon=none tol=1e-6"));
+        assert_ok(ctx, spry_solver_set_operator(solver, A));
+        if (k == 1)
+            assert_ok(ctx, spry_solver_set_precon(solver, M));
+        assert_ok(ctx, spry_vector_fill(u, (spry_scalar){0, 0}));
+        assert_ok(ctx, spry_solve(solver, f, u, &result));
+        assert_true(result.converged);
+        counts[k] = result.iterations;
+        spry_result_clear(ctx, &result);
+        spry_solver_free(solver);
+    }
+    print_message("%d iterations, %d with the series\n", (int)counts[0], (int)counts[1]);
+    assert_true(4 * counts[1] < counts[0]);
+    spry_operator_free(M);
+    spry_operator_free(A);
+    spry_wave_free(wave);
+    spry_vector_free(k2);
+    spry_vector_free(inside);
+    spry_vector_free(f);
+    spry_vector_free(u);
+    spry_grid_free(grid);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(as_preconditioner, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(orders, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(in_space, support_setup, support_teardown),
     };

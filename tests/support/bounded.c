@@ -268,13 +268,13 @@ static vector random_vector(bounded *g, int seed)
     return *out;
 }
 
-static vector part_vector(bounded *g, const expr *x)
+static vector share_vector(bounded *g, const expr *x)
 {
     vector *out = make(g);
     const double which = (double)number_of(g, x->arg[0]).re;
     const double parts = (double)number_of(g, x->arg[1]).re;
-    for (int64_t i = program_part_begin(which, parts, g->longer);
-         i < program_part_begin(which + 1, parts, g->longer); i++)
+    for (int64_t i = program_share_begin(which, parts, g->longer);
+         i < program_share_begin(which + 1, parts, g->longer); i++)
         out->re[i] = 1;
     return *out;
 }
@@ -288,8 +288,8 @@ static vector vector_of(bounded *g, int e)
         return apply(g, &x, operator_of(g, x.op));
     if (x.kind == EXPR_RANDOM)
         return random_vector(g, x.arg[0]);
-    if (x.kind == EXPR_PART)
-        return part_vector(g, &x);
+    if (x.kind == EXPR_SHARE)
+        return share_vector(g, &x);
     if (x.kind == EXPR_CALL && (x.word == WORD_TIMES || x.word == WORD_OVER)) {
         const vector u = vector_of(g, x.arg[0]);
         return elementwise(g, x.word, u, vector_of(g, x.arg[1]));
@@ -340,7 +340,7 @@ static void assign(void *data, const stmt *s)
         memmove(to->im, from.im, bytes);
         to->err = from.err;
         to->n = from.n;
-    } else if (value.kind == EXPR_NEWTON) {
+    } else if (value.kind == EXPR_SMALL) {
         g->numbers.unsure = true; /* eigenvalues have no bound here */
     } else if (target.shape == SHAPE_SCALARS) {
         int64_t first, at;

@@ -237,7 +237,7 @@ void course_of_plan(const course_system *system, const char *text, bool fuse, in
     spry_status status = SPRY_STATUS_OK;
     listener me[8];
     void *b[8] = {NULL}, *x[8] = {NULL};
-    const runner_operators operators = {system->A, system->M};
+    const runner_operators operators = {.A = system->A, .M = system->M};
     for (int k = 0; k < count; k++)
         forget(&courses[k]);
     SPRY_GO(ctx, make_plan(system, text, fuse, &p));

@@ -32,22 +32,75 @@ void mie_bessel_fill(double x, mie_bessel *b)
     }
 }
 
-/* u and du/dr on both sides of the sphere: a (k h' J - K h J') = K j J' - k j' J, where j, h are at
- * k R and J at K R, K = index k. */
+/* How many partial waves reach a radius, and some more. */
+static int terms_of(double x)
+{
+    const int terms = (int)ceil(x + 4 * cbrt(x) + 6);
+    return terms < MIE_TERMS ? terms : MIE_TERMS;
+}
+
+/* Within the radius a partial wave has this value and this slope there, times any number; outside
+ * it is j_l(k r) + a h_l(k r), and both have to be the same on both sides. */
+static spry_scalar coefficient(double k, const mie_bessel *out, int l, double value, double slope)
+{
+    const double above = out->j[l] * slope - k * out->dj[l] * value;
+    const double re = k * out->dj[l] * value - out->j[l] * slope;
+    const double im = k * out->dy[l] * value - out->y[l] * slope;
+    const double size = re * re + im * im;
+    return (spry_scalar){above * re / size, -above * im / size};
+}
+
 void mie_fill(double k, double index, double radius, mie *m)
 {
     mie_bessel out, in;
     mie_bessel_fill(k * radius, &out);
     mie_bessel_fill(index * k * radius, &in);
-    *m = (mie){.k = k, .index = index, .radius = radius};
-    m->terms = (int)ceil(k * radius + 4 * cbrt(k * radius) + 6);
-    m->terms = m->terms < MIE_TERMS ? m->terms : MIE_TERMS;
+    *m = (mie){.k = k, .index = index, .radius = radius, .terms = terms_of(k * radius)};
+    for (int l = 0; l < m->terms; l++)
+        m->a[l] = coefficient(k, &out, l, in.j[l], index * k * in.dj[l]);
+}
+
+/* A partial wave w(t) / sqrt(r) with t = log r: w'' = ((l + 1/2)^2 - k^2 r^2) w. */
+typedef struct partial {
+    double w, dw;
+} partial;
+
+static double bend(const mie_profile k2, const void *data, int l, double t)
+{
+    const double r = exp(t);
+    return (l + 0.5) * (l + 0.5) - k2(data, r) * r * r;
+}
+
+/* A step of Runge and Kutta's fourth order. */
+static partial step(const mie_profile k2, const void *data, int l, double t, double h, partial p)
+{
+    const double from = bend(k2, data, l, t), half = bend(k2, data, l, t + h / 2),
+                 to = bend(k2, data, l, t + h);
+    const partial a = {p.dw, from * p.w};
+    const partial b = {p.dw + h / 2 * a.dw, half * (p.w + h / 2 * a.w)};
+    const partial c = {p.dw + h / 2 * b.dw, half * (p.w + h / 2 * b.w)};
+    const partial d = {p.dw + h * c.dw, to * (p.w + h * c.w)};
+    return (partial){p.w + h / 6 * (a.w + 2 * b.w + 2 * c.w + d.w),
+                     p.dw + h / 6 * (a.dw + 2 * b.dw + 2 * c.dw + d.dw)};
+}
+
+/* From a thousandth of the radius, where r^l (1 - k^2 r^2 / (4 l + 6)) is right to (k r)^4. */
+void mie_fill_profile(double k, mie_profile k2, const void *data, double radius, mie *m)
+{
+    enum { STEPS = 4000 };
+    mie_bessel out;
+    const double begin = log(radius / 1000), h = log(1000) / STEPS;
+    mie_bessel_fill(k * radius, &out);
+    *m = (mie){.k = k, .radius = radius, .terms = terms_of(k * radius)};
     for (int l = 0; l < m->terms; l++) {
-        const double above = index * out.j[l] * in.dj[l] - out.dj[l] * in.j[l];
-        const double re = out.dj[l] * in.j[l] - index * out.j[l] * in.dj[l];
-        const double im = out.dy[l] * in.j[l] - index * out.y[l] * in.dj[l];
-        const double size = re * re + im * im;
-        m->a[l] = (spry_scalar){above * re / size, -above * im / size};
+        const double x2 = k2(data, exp(begin)) * exp(2 * begin) / (4 * l + 6);
+        partial p = {1 - x2, (l + 0.5) * (1 - x2) - 2 * x2};
+        for (int i = 0; i < STEPS; i++) {
+            p = step(k2, data, l, begin + i * h, h, p);
+            const double size = hypot(p.w, p.dw);
+            p = (partial){p.w / size, p.dw / size};
+        }
+        m->a[l] = coefficient(k, &out, l, p.w, (p.dw - 0.5 * p.w) / radius);
     }
 }
 

@@ -128,7 +128,7 @@ void neumann_check(const spry_matrix *A, const neumann_grid *g, int count, const
 {
     const int64_t n = size_of(g);
     const long double eps = type_is_single(x->type) ? FLT_EPSILON : DBL_EPSILON;
-    wide *r = malloc((size_t)n * sizeof *r), *v = malloc((size_t)n * sizeof *v);
+    wide *r = calloc((size_t)n, sizeof *r), *v = calloc((size_t)n, sizeof *v);
     long double rounding = 0;
     assert_true(r && v);
     for (int64_t i = 0; i < n; i++)

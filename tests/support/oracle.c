@@ -163,13 +163,13 @@ static vector random_vector(oracle *o, int seed)
     return *out;
 }
 
-static vector part_vector(oracle *o, const expr *x)
+static vector share_vector(oracle *o, const expr *x)
 {
     vector *out = spare(o);
     out->n = -1;
     const double which = scalar_of(o, x->arg[0]).re, parts = scalar_of(o, x->arg[1]).re;
-    const int64_t from = program_part_begin(which, parts, o->longer);
-    const int64_t to = program_part_begin(which + 1, parts, o->longer);
+    const int64_t from = program_share_begin(which, parts, o->longer);
+    const int64_t to = program_share_begin(which + 1, parts, o->longer);
     o->kernels->fill(o->longer, (spry_scalar){0, 0}, out->data);
     if (from < to)
         o->kernels->fill(to - from, (spry_scalar){1, 0}, out->data + (size_t)from * o->size);
@@ -249,8 +249,8 @@ static vector vector_of(oracle *o, int e)
         return apply(o, &x, operator_of(o, x.op));
     if (x.kind == EXPR_RANDOM)
         return random_vector(o, x.arg[0]);
-    if (x.kind == EXPR_PART)
-        return part_vector(o, &x);
+    if (x.kind == EXPR_SHARE)
+        return share_vector(o, &x);
     if (x.kind == EXPR_CALL && (x.word == WORD_TIMES || x.word == WORD_OVER)) {
         const vector u = vector_of(o, x.arg[0]);
         return elementwise(o, x.word, u, vector_of(o, x.arg[1]));
@@ -323,10 +323,10 @@ static void set(oracle *o, const stmt *s)
         vector *to = element(o, s->target);
         to->n = from.n;
         memmove(to->data, from.data, (size_t)o->longer * o->size);
-    } else if (value.kind == EXPR_NEWTON) {
+    } else if (value.kind == EXPR_SMALL) { /* B = newton(G, B) */
         const program_array G = program_array_at(&o->s, value.arg[0]);
-        const program_array B = program_array_at(&o->s, value.arg[1]);
-        program_newton(&G, &B, o->s.real);
+        const program_array B = program_array_at(&o->s, s->target);
+        program_basis(value.small, &G, &B, o->s.real);
     } else if (target.shape == SHAPE_SCALARS) {
         int64_t first, number;
         const int64_t count = run_of(o, &o->p->exprs[value.arg[0]], &first);

@@ -373,6 +373,7 @@ CALL(spry_wave_solve, 4, "3", spry_wave_solve(P(0, t->wave), P(1, t->wave_f), P(
 CALL(spry_wave_solve_many, 4, "3", spry_wave_solve_many(P(0, t->wave), SPRY_TRANSPOSE_NO, 1, P(1, t->wave_sources), P(2, &t->wave_u), P(3, &t->result))) \
 CALL(spry_powers_new, 3, "1", spry_powers_new(P(0, t->A), P(1, "k=2"), P(2, &t->made_powers))) \
 CALL(spry_powers_open, 4, "2", spry_powers_open(P(0, t->ctx), P(1, t->path), P(2, "k=2"), P(3, &t->made_powers))) \
+CALL(spry_powers_from_operator, 3, "1", spry_powers_from_operator(P(0, t->op), P(1, "k=2"), P(2, &t->made_powers))) \
 LOOK(spry_powers_options, 0, spry_powers_options()) \
 LOOK(spry_powers_free, 1, spry_powers_free(P(0, NULL))) \
 CALL(spry_powers_set_shifts, 2, "", spry_powers_set_shifts(P(0, t->powers), 1, P(1, &one))) \

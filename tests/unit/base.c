@@ -1,5 +1,6 @@
 /* Context, memory, options, sums and shares. */
 #include "base/base.h"
+#include "base/bytes.h"
 
 #include <locale.h>
 #include <math.h>
@@ -7,6 +8,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
 #include <cmocka.h>
 
@@ -113,6 +115,54 @@ static void memory_of_control_groups(void **state)
     assert_int_equal(base_group_memory(list, folder), 500);
     in_folder("rm -r a memory list && rmdir $PWD", folder);
     assert_true(base_machine_memory() > 0);
+}
+
+static void bytes_have_units(void **state)
+{
+    (void)state;
+    static const struct {
+        double bytes;
+        const char *text;
+    } cases[] = {{0, "0 bytes"},     {999, "999 bytes"},  {1000, "1.0 kB"}, {123456, "123 kB"},
+                 {999960, "1.0 MB"}, {4240000, "4.2 MB"}, {2e10, "20.0 GB"}};
+    char text[BASE_BYTES];
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
+        assert_string_equal(base_bytes(cases[k].bytes, text), cases[k].text);
+}
+
+/* What ulimit leaves is the memory there is, and advice names it. */
+static void memory_of_process_limits(void **state)
+{
+    (void)state;
+    static const struct {
+        int which;
+        const char *name;
+    } limits[] = {{RLIMIT_AS, "ulimit -v"}, {RLIMIT_DATA, "ulimit -d"}};
+    const int64_t far = (int64_t)1 << 46, near = (int64_t)1 << 30;
+    for (size_t k = 0; k < 2; k++) {
+        struct rlimit before, now;
+        const char *name;
+        char text[BASE_ADVICE];
+        getrlimit(limits[k].which, &before);
+        if (before.rlim_cur != RLIM_INFINITY)
+            continue;
+        now = before;
+        now.rlim_cur = (rlim_t)far;
+        assert_int_equal(setrlimit(limits[k].which, &now), 0);
+        const int64_t used = far - base_limited_memory(&name);
+        assert_true(used > 0 && used < far);
+        now.rlim_cur = (rlim_t)(used + near);
+        assert_int_equal(setrlimit(limits[k].which, &now), 0);
+        const int64_t left = base_limited_memory(&name);
+        assert_string_equal(name, limits[k].name);
+        assert_true(left <= near && left > near / 2);
+        spry_context *ctx = NULL;
+        assert_int_equal(spry_context_new(NULL, &ctx), SPRY_STATUS_OK);
+        assert_true(ctx->options.memory_limit > 0 && ctx->options.memory_limit <= near);
+        assert_non_null(strstr(base_allow(ctx, 4 * near, text), limits[k].name));
+        spry_context_free(ctx);
+        assert_int_equal(setrlimit(limits[k].which, &before), 0);
+    }
 }
 
 #define THING_OPTIONS(item)                                  \
@@ -358,7 +408,7 @@ static void memory_is_counted_limited_and_fails_on_demand(void **state)
     void *p = &p;
     assert_int_equal(base_alloc(ctx, 2000000, 1, &p), SPRY_STATUS_NO_MEMORY);
     assert_null(p);
-    assert_non_null(strstr(spry_message(ctx), "memory limit of 1000000"));
+    assert_non_null(strstr(spry_message(ctx), "memory limit of 1.0 MB"));
     assert_int_equal(base_alloc(ctx, INT64_MAX / 4, 16, &p), SPRY_STATUS_NO_MEMORY);
     assert_int_equal(base_alloc(ctx, -1, 16, &p), SPRY_STATUS_NO_MEMORY);
     assert_null(spry_alloc(ctx, SIZE_MAX - 5));
@@ -548,6 +598,8 @@ int main(void)
         cmocka_unit_test(context_options_are_checked),
         cmocka_unit_test(threads_are_bounded_by_the_machine),
         cmocka_unit_test(memory_of_control_groups),
+        cmocka_unit_test(bytes_have_units),
+        cmocka_unit_test(memory_of_process_limits),
         cmocka_unit_test(options_of_every_kind),
         cmocka_unit_test(options_by_type),
         cmocka_unit_test(options_do_not_heed_the_locale),

@@ -158,7 +158,7 @@ static void own_options(void **state)
     assert_ok(ctx, spry_context_set_options(ctx, list, fields));
     assert_int_equal(spry_context_threads(ctx), 3);
     assert_null(spry_alloc(ctx, 200000));
-    support_message_has(ctx, "memory limit of 100000");
+    support_message_has(ctx, "memory limit of 100 kB");
     assert_ok(ctx, spry_options_set_int(ctx, list, fields, "threads", 1));
     assert_ok(ctx, spry_options_set(ctx, list, fields, "isa", "a \"b\", c=d"));
     assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_context_set_options(ctx, list, fields));

@@ -55,6 +55,15 @@ static void next_lines(rows *r, int64_t lines)
     r->y += line;
 }
 
+static inline real real_part(scalar a)
+{
+#if KERNEL_COMPLEX
+    return a.re;
+#else
+    return a;
+#endif
+}
+
 /* --- words of strips -----------------------------------------------------------------------------
  */
 
@@ -70,20 +79,19 @@ ALWAYS_INLINE void add_stream(int vecs, bool begins, real c, const real *from, v
     }
 }
 
-/* y = alpha sum + beta z */
+/* y = alpha sum + beta z, both factors real */
 ALWAYS_INLINE void put_strip(int vecs, const rows *r, int64_t i, vec *sum)
 {
-#if !KERNEL_COMPLEX
     if (!r->f.plain) {
+        const real alpha = real_part(r->f.alpha), beta = real_part(r->f.beta);
 #pragma GCC unroll 8
         for (int v = 0; v < vecs; v++) {
-            sum[v] *= r->f.alpha;
+            sum[v] *= alpha;
             ROUND(sum[v]);
             if (r->f.reads)
-                sum[v] += r->f.beta * *(const vec_at *)(r->z + i + v * WIDTH);
+                sum[v] += beta * *(const vec_at *)(r->z + i + v * WIDTH);
         }
     }
-#endif
 #pragma GCC unroll 8
     for (int v = 0; v < vecs; v++)
         *(vec_at *)(r->y + i + v * WIDTH) = sum[v];
@@ -213,14 +221,13 @@ ALWAYS_INLINE void one_number(int lines, const rows *r, int64_t i)
                 sum[l] += part[l] * field[last][at];
         }
     }
+    const real alpha = real_part(r->f.alpha), beta = real_part(r->f.beta);
     for (int l = 0; l < lines; l++) {
-#if !KERNEL_COMPLEX
         if (!r->f.plain) {
-            sum[l] *= r->f.alpha;
+            sum[l] *= alpha;
             ROUND(sum[l]);
-            sum[l] = r->f.reads ? sum[l] + r->f.beta * r->z[i + l * line] : sum[l];
+            sum[l] = r->f.reads ? sum[l] + beta * r->z[i + l * line] : sum[l];
         }
-#endif
         r->y[i + l * line] = sum[l];
     }
 }
@@ -385,7 +392,7 @@ static void add_rows(const rows *all, bool conjugated, int64_t n, int64_t lines)
     (void)conjugated;
 #if KERNEL_COMPLEX
     const bool single = r.g + 1 == r.end && !has_fields(r.g);
-    if (!single || !r.g->is_real || !r.f.plain) {
+    if (!single || !r.g->is_real || r.f.alpha.im != 0 || r.f.beta.im != 0) {
         for (; lines > 0; lines--, next_lines(&r, 1))
             add_tiles(&r, conjugated, n);
         return;

@@ -210,10 +210,9 @@ void X(load)(const wave_lines *lines, const void *x, const void *factor, bool tu
     }
 }
 
-void X(green)(int64_t n, const wave_green *g, int pair_of, void *memory)
+void X(green)(int64_t n, const wave_green *g, void *memory)
 {
-    const int64_t plane = n * LANES;
-    real *restrict re = (real *)memory + 2 * plane * pair_of, *restrict im = re + plane;
+    real *restrict re = memory, *restrict im = re + n * LANES;
     const real *along = g->along, *across = g->across;
     const real epsilon = (real)g->epsilon, scale = (real)g->scale, base = (real)g->base;
     real beside[LANES];
@@ -222,11 +221,21 @@ void X(green)(int64_t n, const wave_green *g, int pair_of, void *memory)
     for (int64_t i = 0; i < n; i++) {
         for (int k = 0; k < LANES; k++) {
             const real q = along[i] + beside[k], size = scale / (q * q + epsilon * epsilon);
-            const pair value = product((pair){q * size, epsilon * size},
-                                       (pair){re[i * LANES + k], im[i * LANES + k]});
-            re[i * LANES + k] = value.im;
-            im[i * LANES + k] = value.re;
+            re[i * LANES + k] = q * size;
+            im[i * LANES + k] = epsilon * size;
         }
+    }
+}
+
+void X(times)(int64_t n, const void *G, int pair_of, void *memory)
+{
+    const int64_t plane = n * LANES;
+    const real *restrict g_re = G, *restrict g_im = g_re + plane;
+    real *restrict re = (real *)memory + 2 * plane * pair_of, *restrict im = re + plane;
+    for (int64_t i = 0; i < plane; i++) {
+        const pair value = product((pair){g_re[i], g_im[i]}, (pair){re[i], im[i]});
+        re[i] = value.im;
+        im[i] = value.re;
     }
 }
 
