@@ -519,16 +519,20 @@ static void stagnation_has_a_cause(void **state)
     given_free(&s);
 }
 
-/* |b - A x| / |b| in long double. */
+/* |b - A x| / |b|, products without any rounding: numbers of 64 bits, which long double may have,
+ * are not enough for them. Their high parts cancel, and no bit of that is lost. */
 static double long_residual(const given *s, int n, const double *entries, const double *b)
 {
     const double *x = spry_vector_data_const(s->x);
     long double sum = 0, all = 0;
     for (int i = 0; i < n; i++) {
-        long double r = b[i];
-        for (int j = 0; j < n; j++)
-            r -= (long double)entries[i * n + j] * x[j];
-        sum += r * r;
+        long double high = b[i], low = 0;
+        for (int j = 0; j < n; j++) {
+            const double product = entries[i * n + j] * x[j];
+            high -= product;
+            low -= fma(entries[i * n + j], x[j], -product);
+        }
+        sum += (high + low) * (high + low);
         all += (long double)b[i] * b[i];
     }
     return (double)sqrtl(sum / all);
