@@ -98,6 +98,37 @@ static spry_status copy(const spry_vector *x, spry_vector *y)
     return device_copy(x->memory, 0, y->memory, 0, bytes_of(x));
 }
 
+/* Of both types and of what the one has not from the other. */
+static void retype_options(spry_type from, spry_type to, size_t room, char *options)
+{
+    const char *const numbers[] = {"double", "float"};
+    snprintf(options, room, "-DSP_GROUP=%d -DFROM=%s -DFROM_WIDTH=%d -DTO=%s -DTO_WIDTH=%d%s",
+             GROUP, numbers[type_is_single(from)], spry_type_is_complex(from) ? 2 : 1,
+             numbers[type_is_single(to)], spry_type_is_complex(to) ? 2 : 1,
+             type_is_single(to) && !type_is_single(from) ? " -DTO_SINGLE" : "");
+}
+
+static spry_status retype(const spry_vector *x, spry_vector *y, bool *fits)
+{
+    char options[128];
+    int32_t flag = 1;
+    device_program *p = NULL;
+    device_memory *there = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    retype_options(x->type, y->type, sizeof options, options);
+    SPRY_GO(x->ctx, device_build_text(x->device, "retype", options, &p));
+    SPRY_GO(x->ctx, device_alloc(x->device, sizeof flag, &there));
+    SPRY_GO(x->ctx, device_put(there, 0, &flag, sizeof flag));
+    const device_arg args[] = {DEVICE_VALUE(x->n), device_arg_memory(x->memory),
+                               device_arg_memory(y->memory), device_arg_memory(there)};
+    SPRY_GO(x->ctx, device_launch(p, "retype", NULL, (x->n + GROUP - 1) / GROUP, GROUP, args, 4));
+    SPRY_GO(x->ctx, device_get(there, 0, &flag, sizeof flag));
+    *fits = flag != 0;
+done:
+    device_free(there);
+    return status;
+}
+
 static spry_status make(spry_device *d, spry_type type, int64_t n, spry_vector **v)
 {
     return spry_vector_on(d, type, n, NULL, v);
@@ -296,6 +327,7 @@ const vector_class device_vectors = {.destroy = destroy,
                                      .put = put,
                                      .get = get,
                                      .copy = copy,
+                                     .retype = retype,
                                      .fill = fill,
                                      .random = by_chance,
                                      .blend = blend,

@@ -23,6 +23,8 @@ typedef struct vector_class {
     spry_status (*put)(spry_vector *v, const void *from); /* an array of the host's, of its type */
     spry_status (*get)(const spry_vector *v, void *to);
     spry_status (*copy)(const spry_vector *x, spry_vector *y);
+    /* y = x with another type; fits: whether y can hold all of it */
+    spry_status (*retype)(const spry_vector *x, spry_vector *y, bool *fits);
     spry_status (*fill)(spry_vector *v, spry_scalar value);
     spry_status (*random)(spry_vector *v,
                           uint64_t seed); /* as the kernel of the host, bit by bit */

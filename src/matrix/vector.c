@@ -215,15 +215,20 @@ static spry_status convert(const spry_vector *x, spry_vector *y)
     return SPRY_STATUS_OK;
 }
 
-/* y = x where one of them, or both, are on a device. Another type is made on the host, which knows
- * what does not fit. */
+/* y = x where one of them, or both, are on a device. What does not fit another type is left to the
+ * host, which says what that is. */
 static spry_status copy_between(const spry_vector *x, spry_vector *y)
 {
-    const bool same = x->type == y->type;
+    const bool same = x->type == y->type, there = x->class && x->device == y->device;
     spry_vector *from = NULL, *to = NULL;
+    bool fits = false;
     spry_status status = SPRY_STATUS_OK;
-    if (same && x->class && x->device == y->device)
+    if (same && there)
         return vector_note(y, x->class->copy(x, y));
+    if (there && x->n > 0)
+        SPRY_GO(x->ctx, x->class->retype(x, y, &fits));
+    if (fits)
+        return vector_note(y, status);
     if (same && x->class && !y->class)
         return x->class->get(x, y->data);
     if (same && y->class && !x->class)

@@ -162,8 +162,51 @@ static void copies(spry_context *ctx, spry_device *d)
             for (size_t i = 0; i < sizeof all / sizeof *all; i++)
                 spry_vector_free(all[i]);
         }
-    spry_vector *z = NULL, *real = NULL;
+}
+
+/* To another type on the device itself, with the bits of the host: numbers of all sizes, and those
+ * that are none. What does not fit is told as on the host. */
+static void other_types(spry_context *ctx, spry_device *d)
+{
+    enum { N = 70001, ODD = 4 };
+    static const double odd[ODD] = {INFINITY, -INFINITY, 1e-42, -0.0};
+    for (int s = 0; s < 4; s++)
+        for (int t = 0; t < 4; t++) {
+            const spry_type from = support_types[s], to = support_types[t];
+            spry_vector *x = numeric_random(ctx, NULL, from, N, 3), *y = NULL, *dy = NULL,
+                        *back = NULL;
+            for (int64_t i = 0; i < N; i++) {
+                const spry_scalar v = value_get(from, x->data, i);
+                const double scale = ldexp(1, (int)(i % 240) - 120);
+                value_set(from, x->data, i,
+                          i < ODD ? (spry_scalar){odd[i], 0}
+                                  : factor(to, v.re * scale, v.im * scale));
+            }
+            assert_ok(ctx, spry_vector_new(ctx, to, N, NULL, SPRY_OWN_COPY, &y));
+            assert_ok(ctx, spry_vector_new(ctx, to, N, NULL, SPRY_OWN_COPY, &back));
+            assert_ok(ctx, spry_vector_on(d, to, N, NULL, &dy));
+            spry_vector *dx = on_device(d, x);
+            const int64_t moved = d->moved;
+            assert_ok(ctx, spry_vector_copy(dx, dy));
+            assert_in_range(d->moved - moved, 0, 16); /* nothing but whether it fits */
+            assert_ok(ctx, spry_vector_copy(x, y));
+            assert_ok(ctx, spry_vector_copy(dy, back));
+            assert_memory_equal(y->data, back->data, N * spry_type_size(to));
+            spry_vector *const all[] = {x, y, dx, dy, back};
+            for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+                spry_vector_free(all[i]);
+        }
+}
+
+static void types_that_do_not_fit(spry_context *ctx, spry_device *d)
+{
+    spry_vector *z = NULL, *real = NULL, *single = NULL;
+    assert_ok(ctx, spry_vector_on(d, SPRY_TYPE_C, 3, NULL, &single));
     assert_ok(ctx, spry_vector_on(d, SPRY_TYPE_Z, 3, NULL, &z));
+    assert_ok(ctx, spry_vector_fill(z, (spry_scalar){1, -1e39}));
+    assert_status(ctx, SPRY_STATUS_BAD_INPUT, spry_vector_copy(z, single));
+    support_message_has(ctx, "does not fit type c");
+    spry_vector_free(single);
     assert_ok(ctx, spry_vector_on(d, SPRY_TYPE_D, 3, NULL, &real));
     assert_ok(ctx, spry_vector_fill(z, (spry_scalar){1, 2}));
     assert_status(ctx, SPRY_STATUS_BAD_INPUT, spry_vector_copy(z, real));
@@ -344,9 +387,16 @@ static void blocks(spry_context *ctx, spry_device *d)
 int main(void)
 {
     static const devices_test tests[] = {
-        DEVICES_TEST(arithmetic), DEVICES_TEST(extreme_norms), DEVICES_TEST(copies),
-        DEVICES_TEST(borrowed),   DEVICES_TEST(wrong_uses),    DEVICES_TEST(products),
-        DEVICES_TEST(diagonals),  DEVICES_TEST(blocks),
+        DEVICES_TEST(arithmetic),
+        DEVICES_TEST(extreme_norms),
+        DEVICES_TEST(copies),
+        DEVICES_TEST(other_types),
+        DEVICES_TEST(types_that_do_not_fit),
+        DEVICES_TEST(borrowed),
+        DEVICES_TEST(wrong_uses),
+        DEVICES_TEST(products),
+        DEVICES_TEST(diagonals),
+        DEVICES_TEST(blocks),
     };
     return DEVICES_RUN(tests);
 }

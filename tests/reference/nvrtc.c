@@ -171,6 +171,16 @@ static void test_medium(void **state)
     }
 }
 
+/* Vectors to another type. */
+static void test_retype(void **state)
+{
+    static const char *const options[] = {
+        "-DSP_GROUP=256 -DFROM=double -DFROM_WIDTH=2 -DTO=float -DTO_WIDTH=1 -DTO_SINGLE",
+        "-DSP_GROUP=256 -DFROM=float -DFROM_WIDTH=1 -DTO=double -DTO_WIDTH=2"};
+    for (int k = 0; k < 2; k++)
+        compile(*state, "another type", device_text("retype"), options[k]);
+}
+
 static void test_convert(void **state)
 {
     for (int type = 0; type < 4; type++) {
@@ -550,6 +560,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_convert, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_fourier, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_medium, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_retype, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_making, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_algebra, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_triangles, support_setup, support_teardown),
