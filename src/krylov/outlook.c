@@ -99,35 +99,69 @@ static bool goes_there(const spry_solver *solver, const solver_outlook *o)
             strncmp(spry_device_name(solver->device), "cuda", 4) == 0);
 }
 
+/* Vectors: of an iteration, copies of the caller's, and those that factors are scaled and measured
+ * with. */
+enum { SAVED = 2, BROUGHT = 2, MEASURED = 7 };
+
+/* Bytes of a right-hand side's vectors while it is solved, but for the caller's. */
+static int64_t track_bytes(const spry_solver *solver, const solver_outlook *o)
+{
+    const spry_operator *A = solver_operator(solver);
+    const int moved = solver->device || solver->order.matrix ? BROUGHT : 0;
+    return (o->kept + SAVED + moved) * A->rows * (int64_t)spry_type_size(A->type);
+}
+
+/* How many right-hand sides have theirs already, from a solve before. */
+static int standing_tracks(const spry_solver *solver)
+{
+    int count = 0;
+    while (solver->work.runner && count < SOLVED_TOGETHER && solver->work.tracks[count].saved)
+        count++;
+    return count;
+}
+
+/* What is there on the device, and what is to come of `vectors` bytes, of which `standing` are
+ * there. Work that was there while something was made may have been the most. */
+static void count_device_bytes(const spry_solver *solver, const solver_outlook *o, int64_t vectors,
+                               int64_t standing, spry_plan *p)
+{
+    if (!solver->device)
+        return;
+    /* What stays on the host has its share there. */
+    const int64_t to_come = goes_there(solver, o) ? o->forecast.bytes : 0;
+    const int64_t most = solver_device_bytes(solver);
+    const int64_t then = solver_bytes_now(solver).there + vectors - standing + to_come;
+    p->device_matrix_bytes = solver->own_operator ? solver->operator_bytes.there : 0;
+    p->device_vector_bytes = vectors;
+    p->device_precon_bytes = o->begun.there + to_come;
+    const int64_t known = p->device_matrix_bytes + vectors + p->device_precon_bytes;
+    p->device_bytes = most > then ? most : then;
+    if (p->device_bytes < known)
+        p->device_bytes = known;
+    p->device_other_bytes = p->device_bytes - known;
+}
+
 /* In use at most: what is in use now, and what is to come. */
 static void count_bytes(const spry_solver *solver, const solver_outlook *o, int systems,
                         spry_plan *p)
 {
-    /* Vectors: of an iteration, copies of the caller's, those that factors are scaled and measured
-     * with; bytes of a method's text and what runs it, and of a device's kernels, by seven small
-     * systems. */
-    enum {
-        SAVED = 2,
-        BROUGHT = 2,
-        MEASURED = 7,
-        TEXT = 96 << 10,
-        SHORT_TEXT = 32 << 10,
-        KERNELS = 192 << 10
-    };
+    /* Of a method's text and what runs it, and of a device's kernels, by seven small systems. */
+    enum { TEXT = 96 << 10, SHORT_TEXT = 32 << 10, KERNELS = 192 << 10 };
     const spry_context *ctx = solver->ctx;
     const int64_t vector = solver_operator(solver)->rows * (int64_t)spry_type_size(p->type);
     const int beside = systems < SHARED_READING ? systems : SHARED_READING;
-    const int64_t moved = solver->device || solver->order.matrix ? BROUGHT : 0;
-    const int64_t method = beside * (o->kept + SAVED + moved) * vector;
-    const int64_t now = ctx->memory_now, there = solver_device_bytes(solver);
+    const int64_t each = track_bytes(solver, o), method = beside * each;
+    const int stand = standing_tracks(solver);
+    const int64_t standing = (stand < beside ? stand : beside) * each;
+    const int64_t now = ctx->memory_now;
     p->matrix_bytes = solver->given_matrix ? bytes_of(solver->given_matrix) : 0;
     p->format_bytes = format_bytes(solver);
     p->vector_bytes = method + 2 * systems * vector;
-    p->precon_bytes = o->begun_bytes + o->begun_there + o->forecast.bytes;
+    p->precon_bytes = o->begun.here + o->begun.there + o->forecast.bytes;
     p->work_bytes = o->forecast.work;
     p->memory_limit = ctx->options.memory_limit;
     p->memory_known = o->forecast.known || !o->uses_precon;
-    const int64_t here = solver->device ? 0 : method;
+    const int64_t here = solver->device ? 0 : method - standing;
     const int64_t measured = is_exact(solver, o) ? MEASURED * vector : 0;
     const int64_t work = o->forecast.work > measured ? o->forecast.work : measured;
     const int64_t whole = is_exact(solver, o) ? SHORT_TEXT : TEXT;
@@ -138,9 +172,7 @@ static void count_bytes(const spry_solver *solver, const solver_outlook *o, int 
     p->memory_bytes = making > solving ? making : solving;
     if (ctx->memory_most > p->memory_bytes)
         p->memory_bytes = ctx->memory_most;
-    /* What stays here has its share above. */
-    const int64_t to_come = goes_there(solver, o) ? o->forecast.bytes : 0;
-    p->device_bytes = solver->device ? there + method + to_come : 0;
+    count_device_bytes(solver, o, method, standing, p);
 }
 
 static const char *least_advice(const spry_plan *p)

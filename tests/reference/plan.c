@@ -162,6 +162,40 @@ static void forecasts_the_memory_of_factors(void **state)
     close_fixture(&f);
 }
 
+/* A plan after a plan, and one after a solve, tell of what stands as the first told of what was to
+ * come: bytes of the preconditioner, and vectors once. */
+static void tells_of_what_stands(void **state)
+{
+    (void)state;
+    static const char *const wishes[] = {"method=direct", "method=cg precon=ic",
+                                         "method=gmres precon=jacobi", "method=cg precon=amg"};
+    for (size_t k = 0; k < sizeof wishes / sizeof *wishes; k++) {
+        fixture f;
+        open_fixture(&f, "poisson2d", "size=50");
+        assert_ok(f.ctx, spry_solver_set(f.solver, wishes[k]));
+        assert_ok(f.ctx, spry_solver_plan(f.solver, 1, &f.plan));
+        const spry_plan first = f.plan;
+        assert_true(first.precon_bytes > 0);
+        assert_true(first.device_matrix_bytes == 0 && first.device_vector_bytes == 0 &&
+                    first.device_precon_bytes == 0 && first.device_other_bytes == 0);
+        for (int turn = 0; turn < 3; turn++) {
+            if (turn > 0)
+                assert_ok(f.ctx, spry_solve(f.solver, f.b, f.x, NULL));
+            spry_plan_clear(f.ctx, &f.plan);
+            assert_ok(f.ctx, spry_solver_plan(f.solver, 1, &f.plan));
+            if (f.plan.precon_bytes != first.precon_bytes)
+                print_error("%s: %lld bytes, then %lld\n", wishes[k], (long long)first.precon_bytes,
+                            (long long)f.plan.precon_bytes);
+            assert_int_equal(f.plan.precon_bytes, first.precon_bytes);
+        }
+        int64_t now = 0, most = 0;
+        spry_context_memory(f.ctx, &now, &most);
+        const int64_t texts = 64 << 10; /* of what runs a method, which are counted again */
+        assert_true(f.plan.memory_bytes >= most && f.plan.memory_bytes <= most + texts);
+        close_fixture(&f);
+    }
+}
+
 /* Where factors were asked for nothing else is tried; where they were not, something that needs
  * less is. */
 static void refuses_what_does_not_fit(void **state)
@@ -215,6 +249,7 @@ int main(void)
         cmocka_unit_test(is_what_is_done),
         cmocka_unit_test(is_gone_on_from),
         cmocka_unit_test(forecasts_the_memory_of_factors),
+        cmocka_unit_test(tells_of_what_stands),
         cmocka_unit_test(refuses_what_does_not_fit),
         cmocka_unit_test(misuse_is_told),
     };
