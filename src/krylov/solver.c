@@ -635,7 +635,7 @@ static spry_status begin_precon(spry_solver *solver, const program *p, solver_ou
     const solver_bytes before = solver_bytes_now(solver);
     o->made = solver->made > STAGE_PRECON && strcmp(o->precon, solver->precon_spec) == 0;
     o->forecast.known = o->made || (solver->given_precon && p->uses_precon);
-    if (o->forecast.known || precon_is(o->precon, "inner")) /* of which nobody knows */
+    if (o->forecast.known || precon_is(o->precon, "inner")) /* made by makes_now()'s word */
         return SPRY_STATUS_OK;
     if (solver_ranked(solver) && solver->matrix)
         status = precon_begin_ranked(ctx, solver->matrix, near_on_rank(solver), o->precon,
@@ -652,7 +652,8 @@ static spry_status begin_precon(spry_solver *solver, const program *p, solver_ou
 /*
  * Whether making a preconditioner takes so little that a plan does it: a tenth of a second, or a
  * few products with A, for which nobody needs a forecast, and what A's numbers do to it is known.
- * Those that nobody can forecast are made of small matrices.
+ * Those that nobody can forecast are made of small matrices; a solver within is set up later, and
+ * takes a copy of A until then.
  */
 static spry_status makes_now(const spry_solver *solver, const solver_outlook *o, bool *now)
 {
@@ -661,7 +662,9 @@ static spry_status makes_now(const spry_solver *solver, const solver_outlook *o,
     const spry_operator *A = solver_operator(solver);
     const double most = fmax(little, FEW * (double)A->bytes / rate);
     const int64_t size = A->rows + (solver->matrix ? spread_entries(solver->matrix) : 0);
-    bool later = o->forecast.known ? o->forecast.seconds > most : size > SMALL;
+    bool later = o->forecast.known               ? o->forecast.seconds > most
+                 : precon_is(o->precon, "inner") ? false
+                                                 : size > SMALL;
     const spry_status status =
         solver_ranked(solver) ? team_any(solver->ctx, later, &later) : SPRY_STATUS_OK;
     *now = !later;
@@ -716,8 +719,9 @@ static spry_status begin_attempt(spry_solver *solver, solver_outlook *o)
         p = NULL;
         if (solver->made < STAGE_ALL || strcmp(o->precon, solver->precon_spec) != 0)
             SPRY_GO(ctx, make_attempt(solver));
-        o->forecast = (precon_forecast){
-            .known = true, .reads = solver->own_precon ? solver->own_precon->own_bytes : 0};
+        o->forecast =
+            (precon_forecast){.known = !precon_is(o->precon, "inner"),
+                              .reads = solver->own_precon ? solver->own_precon->own_bytes : 0};
         status = count_costs(solver->plan, o);
     } else {
         status = solver_find_use(p, solver_operator(solver), true, solver->device, &use);
