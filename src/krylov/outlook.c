@@ -141,9 +141,10 @@ static void count_device_bytes(const spry_solver *solver, const solver_outlook *
     p->device_other_bytes = p->device_bytes - known;
 }
 
-/* In use at most: what is in use now, and what is to come. */
-static void count_bytes(const spry_solver *solver, const solver_outlook *o, int systems,
-                        spry_plan *p)
+/* In use at most: what is in use now, and what is to come, which is given back; or what was in use
+ * before. */
+static int64_t count_bytes(const spry_solver *solver, const solver_outlook *o, int systems,
+                           spry_plan *p)
 {
     /* Of a method's text and what runs it, and of a device's kernels, by seven small systems. */
     enum { TEXT = 96 << 10, SHORT_TEXT = 32 << 10, KERNELS = 192 << 10 };
@@ -169,10 +170,10 @@ static void count_bytes(const spry_solver *solver, const solver_outlook *o, int 
                          + (solver->device ? KERNELS : 0);
     const int64_t making = o->made ? 0 : now + o->forecast.bytes + work + text / 2;
     const int64_t solving = now + o->forecast.bytes + here + text;
-    p->memory_bytes = making > solving ? making : solving;
-    if (ctx->memory_most > p->memory_bytes)
-        p->memory_bytes = ctx->memory_most;
+    const int64_t ahead = making > solving ? making : solving;
+    p->memory_bytes = ctx->memory_most > ahead ? ctx->memory_most : ahead;
     count_device_bytes(solver, o, method, standing, p);
+    return ahead;
 }
 
 static const char *least_advice(const spry_plan *p)
@@ -182,28 +183,28 @@ static const char *least_advice(const spry_plan *p)
                : ", or precon=jacobi, which needs least";
 }
 
-/* By the context's limit and by those of the process. */
-static spry_status check_room(const spry_solver *solver, const spry_plan *p)
+/* By the context's limit and by those of the process. What was in use at most before, and is not
+ * now, needs no room again: `ahead` is in use at most from now on. */
+static spry_status check_room(const spry_solver *solver, const spry_plan *p, int64_t ahead)
 {
     spry_context *ctx = solver->ctx;
     const char *name;
     const int64_t limit = p->memory_limit, left = base_limited_memory(&name);
-    const bool fits = left >= p->memory_bytes - ctx->memory_now;
+    const bool fits = left >= ahead - ctx->memory_now;
     char need[BASE_BYTES], room[BASE_BYTES], more[BASE_ADVICE];
-    if (fits && (limit <= 0 || p->memory_bytes <= limit))
+    if (fits && (limit <= 0 || ahead <= limit))
         return SPRY_STATUS_OK;
     return SPRY_FAIL(ctx, SPRY_STATUS_NO_MEMORY,
                      "%s with %.64s is forecast to need %s, and %s are allowed%s%s: allow more, "
                      "%s%s",
-                     p->method, p->precon, base_bytes((double)p->memory_bytes, need),
+                     p->method, p->precon, base_bytes((double)ahead, need),
                      base_bytes((double)(fits ? limit : left + ctx->memory_now), room),
                      fits ? "" : " by ", fits ? "" : name,
-                     base_allow(ctx, p->memory_bytes + (p->memory_bytes >> 2), more),
-                     least_advice(p));
+                     base_allow(ctx, ahead + (ahead >> 2), more), least_advice(p));
 }
 
 /* Ranks that are all on one machine share its memory, of which each has a limit by default. */
-static spry_status check_machine(const spry_solver *solver, const spry_plan *p)
+static spry_status check_machine(const spry_solver *solver, const spry_plan *p, int64_t ahead)
 {
     spry_context *ctx = solver->ctx;
     char need[BASE_BYTES], room[BASE_BYTES];
@@ -215,7 +216,7 @@ static spry_status check_machine(const spry_solver *solver, const spry_plan *p)
     if (!solver_ranked(solver) || ctx->team->here < team_ranks(ctx))
         return SPRY_STATUS_OK;
     SPRY_GO(ctx, team_any(ctx, told, &told));
-    SPRY_GO(ctx, team_sum(ctx, p->memory_bytes, &sum));
+    SPRY_GO(ctx, team_sum(ctx, ahead, &sum));
     if (!told && machine > 0 && sum > machine)
         status = SPRY_FAIL(ctx, SPRY_STATUS_NO_MEMORY,
                            "%d ranks on this machine are forecast to need %s, of which it has %s "
@@ -356,9 +357,9 @@ static spry_status foretell(spry_solver *solver, int systems, spry_plan *p)
     const double spent = base_seconds() - begin;
     describe(solver, &o, p);
     guess_iterations(solver, &o, p);
-    count_bytes(solver, &o, systems, p);
-    SPRY_GO(ctx, solver_agree(solver, check_room(solver, p)));
-    SPRY_GO(ctx, check_machine(solver, p));
+    const int64_t ahead = count_bytes(solver, &o, systems, p);
+    SPRY_GO(ctx, solver_agree(solver, check_room(solver, p, ahead)));
+    SPRY_GO(ctx, check_machine(solver, p, ahead));
     SPRY_GO(ctx, count_seconds(solver, &o, systems, spent, p));
     status = list_next(solver, p);
     if (status == SPRY_STATUS_OK && solver->attempts.tried[0]) {

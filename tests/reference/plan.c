@@ -9,6 +9,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 typedef struct fixture {
     spry_context *ctx;
@@ -225,6 +227,45 @@ static void refuses_what_does_not_fit(void **state)
     close_fixture(&f);
 }
 
+/* Bytes of data that this process has. */
+static rlim_t data_now(void)
+{
+    long long pages = 0;
+    FILE *f = fopen("/proc/self/statm", "r");
+    if (f) {
+        if (fscanf(f, "%*d %*d %*d %*d %*d %lld", &pages) != 1) /* NOLINT(cert-err34-c) */
+            pages = 0;
+        fclose(f);
+    }
+    return (rlim_t)(pages * sysconf(_SC_PAGESIZE));
+}
+
+/* A limit of the process has to have room for what is to come, not for what was in use at most
+ * before, while files were read, say, and is free again. */
+static void counts_no_memory_that_was_freed(void **state)
+{
+    (void)state;
+    enum { FREED = 96 << 20, ROOM = 48 << 20 };
+    struct rlimit before, less;
+    fixture f;
+    if (data_now() == 0)
+        skip();
+    open_fixture(&f, "poisson2d", "size=30");
+    spry_free(f.ctx, spry_alloc(f.ctx, FREED));
+    assert_ok(f.ctx, spry_solver_set(f.solver, "method=cg precon=jacobi"));
+    assert_ok(f.ctx, spry_solver_plan(f.solver, 1, &f.plan));
+    spry_plan_clear(f.ctx, &f.plan);
+    assert_int_equal(getrlimit(RLIMIT_DATA, &before), 0);
+    less = before;
+    less.rlim_cur = data_now() + ROOM;
+    assert_int_equal(setrlimit(RLIMIT_DATA, &less), 0);
+    const spry_status status = spry_solver_plan(f.solver, 1, &f.plan);
+    assert_int_equal(setrlimit(RLIMIT_DATA, &before), 0);
+    assert_ok(f.ctx, status);
+    assert_true(f.plan.memory_bytes >= FREED); /* which is the most that was in use */
+    close_fixture(&f);
+}
+
 static void misuse_is_told(void **state)
 {
     (void)state;
@@ -251,6 +292,7 @@ int main(void)
         cmocka_unit_test(forecasts_the_memory_of_factors),
         cmocka_unit_test(tells_of_what_stands),
         cmocka_unit_test(refuses_what_does_not_fit),
+        cmocka_unit_test(counts_no_memory_that_was_freed),
         cmocka_unit_test(misuse_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
