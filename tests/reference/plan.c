@@ -2,6 +2,7 @@
  * memory comes true, and what cannot fit is refused. */
 #include "matrix/entries.h"
 #include "matrix/matrix.h"
+#include "precon/precon.h"
 #include "support/support.h"
 
 #include <spry/spry.h>
@@ -164,6 +165,40 @@ static void forecasts_the_memory_of_factors(void **state)
     close_fixture(&f);
 }
 
+/* Of factors by thresholds what they keep, and what is in use at most while they are made, is
+ * forecast, and up to 1.6 times as much: how many entries a threshold drops only numbers tell. */
+static void forecasts_factors_by_thresholds(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *kind, *options, *spec;
+    } cases[] = {
+        {"poisson2d", "size=60", "ilut"},          {"poisson2d", "size=60", "ict"},
+        {"poisson3d", "size=16", "ilut"},          {"poisson3d", "size=16", "ict:fill=5"},
+        {"elasticity", "size=6", "ilut"},          {"convection-diffusion", "size=50", "ilut"},
+        {"random", "size=2000", "ilut"},           {"helmholtz", "size=12 type=z", "ilut"},
+        {"poisson2d", "size=60", "ilut:fill=100"}, {"poisson2d", "size=60", "ilut:tau=1e-2"}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        fixture f;
+        precon_forecast forecast;
+        spry_operator *begun = NULL, *M = NULL;
+        int64_t before = 0, now = 0, most = 0;
+        open_fixture(&f, cases[k].kind, cases[k].options);
+        assert_ok(f.ctx, precon_begin(f.ctx, f.A, NULL, cases[k].spec, &forecast, &begun));
+        assert_null(begun);
+        spry_context_memory(f.ctx, &before, NULL);
+        assert_ok(f.ctx, spry_precon_new(f.A, NULL, cases[k].spec, &M));
+        spry_context_memory(f.ctx, &now, &most);
+        const double kept = (double)forecast.bytes / (double)(now - before);
+        const double making = (double)(forecast.bytes + forecast.work) / (double)(most - before);
+        if (kept < 0.9 || kept > 1.6 || making < 0.9 || making > 1.6)
+            fail_msg("%s of %s %s: %.2f of what is kept, %.2f while it is made", cases[k].spec,
+                     cases[k].kind, cases[k].options, kept, making);
+        spry_operator_free(M);
+        close_fixture(&f);
+    }
+}
+
 /* A plan after a plan, and one after a solve, tell of what stands as the first told of what was to
  * come: bytes of the preconditioner, and vectors once. */
 static void tells_of_what_stands(void **state)
@@ -290,6 +325,7 @@ int main(void)
         cmocka_unit_test(is_what_is_done),
         cmocka_unit_test(is_gone_on_from),
         cmocka_unit_test(forecasts_the_memory_of_factors),
+        cmocka_unit_test(forecasts_factors_by_thresholds),
         cmocka_unit_test(tells_of_what_stands),
         cmocka_unit_test(refuses_what_does_not_fit),
         cmocka_unit_test(counts_no_memory_that_was_freed),
