@@ -234,7 +234,7 @@ static int check_output(const plot_job *job)
     if (!to && isatty(STDOUT_FILENO))
         return cli_fail(EXIT_INPUT, "a picture is nothing for a terminal: -o FILE.svg writes it to "
                                     "a file, -o - prints its text all the same");
-    if (file_is_stdout(to))
+    if (!to || file_is_stdout(to))
         return EXIT_DONE;
     if (ends_with(to, ".png") && job->kind->gather != gather_spy)
         return cli_fail(EXIT_INPUT, "%s: %s is drawn as .svg; only spy is written as .png, too", to,
