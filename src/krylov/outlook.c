@@ -120,17 +120,18 @@ static int standing_tracks(const spry_solver *solver)
     return count;
 }
 
-/* What is there on the device, and what is to come of `vectors` bytes, of which `standing` are
- * there. Work that was there while something was made may have been the most. */
-static void count_device_bytes(const spry_solver *solver, const solver_outlook *o, int64_t vectors,
-                               int64_t standing, spry_plan *p)
+/* What is there on the device, and what is to come, which is given back: of `vectors` bytes
+ * `standing` are there. Work that was there while something was made may have been the most. */
+static int64_t count_device_bytes(const spry_solver *solver, const solver_outlook *o,
+                                  int64_t vectors, int64_t standing, spry_plan *p)
 {
     if (!solver->device)
-        return;
+        return 0;
     /* What stays on the host has its share there. */
     const int64_t to_come = goes_there(solver, o) ? o->forecast.bytes : 0;
     const int64_t most = solver_device_bytes(solver);
-    const int64_t then = solver_bytes_now(solver).there + vectors - standing + to_come;
+    const int64_t ahead = vectors - standing + to_come;
+    const int64_t then = solver_bytes_now(solver).there + ahead;
     p->device_matrix_bytes = solver->own_operator ? solver->operator_bytes.there : 0;
     p->device_vector_bytes = vectors;
     p->device_precon_bytes = o->begun.there + to_come;
@@ -139,12 +140,13 @@ static void count_device_bytes(const spry_solver *solver, const solver_outlook *
     if (p->device_bytes < known)
         p->device_bytes = known;
     p->device_other_bytes = p->device_bytes - known;
+    return ahead;
 }
 
-/* In use at most: what is in use now, and what is to come, which is given back; or what was in use
- * before. */
-static int64_t count_bytes(const spry_solver *solver, const solver_outlook *o, int systems,
-                           spry_plan *p)
+/* In use at most: what is in use now, and what is to come, or what was in use before. Given back is
+ * what is in use at most from now on here, and what is still to come there. */
+static solver_bytes count_bytes(const spry_solver *solver, const solver_outlook *o, int systems,
+                                spry_plan *p)
 {
     /* Of a method's text and what runs it, and of a device's kernels, by seven small systems. */
     enum { TEXT = 96 << 10, SHORT_TEXT = 32 << 10, KERNELS = 192 << 10 };
@@ -172,8 +174,7 @@ static int64_t count_bytes(const spry_solver *solver, const solver_outlook *o, i
     const int64_t solving = now + o->forecast.bytes + here + text;
     const int64_t ahead = making > solving ? making : solving;
     p->memory_bytes = ctx->memory_most > ahead ? ctx->memory_most : ahead;
-    count_device_bytes(solver, o, method, standing, p);
-    return ahead;
+    return (solver_bytes){ahead, count_device_bytes(solver, o, method, standing, p)};
 }
 
 static const char *least_advice(const spry_plan *p)
@@ -201,6 +202,24 @@ static spry_status check_room(const spry_solver *solver, const spry_plan *p, int
                      base_bytes((double)(fits ? limit : left + ctx->memory_now), room),
                      fits ? "" : " by ", fits ? "" : name,
                      base_allow(ctx, ahead + (ahead >> 2), more), least_advice(p));
+}
+
+/* By what is free on the device. Where the solver takes one by itself, it tries what may need less
+ * than is forecast. */
+static spry_status check_device(const spry_solver *solver, const spry_plan *p, int64_t ahead)
+{
+    char need[BASE_BYTES], room[BASE_BYTES];
+    int64_t used = 0, most = 0, left = 0;
+    if (!solver->device || strcmp(solver->options.device, "auto") == 0)
+        return SPRY_STATUS_OK;
+    device_memory_now(solver->device, &used, &most, &left);
+    if (ahead <= left)
+        return SPRY_STATUS_OK;
+    return SPRY_FAIL(solver->ctx, SPRY_STATUS_NO_MEMORY,
+                     "%s with %.64s is forecast to need %s more on %s, where %s are free: take "
+                     "device=cpu%s",
+                     p->method, p->precon, base_bytes((double)ahead, need), p->device,
+                     base_bytes((double)left, room), least_advice(p));
 }
 
 /* Ranks that are all on one machine share its memory, of which each has a limit by default. */
@@ -357,9 +376,10 @@ static spry_status foretell(spry_solver *solver, int systems, spry_plan *p)
     const double spent = base_seconds() - begin;
     describe(solver, &o, p);
     guess_iterations(solver, &o, p);
-    const int64_t ahead = count_bytes(solver, &o, systems, p);
-    SPRY_GO(ctx, solver_agree(solver, check_room(solver, p, ahead)));
-    SPRY_GO(ctx, check_machine(solver, p, ahead));
+    const solver_bytes ahead = count_bytes(solver, &o, systems, p);
+    SPRY_GO(ctx, solver_agree(solver, check_room(solver, p, ahead.here)));
+    SPRY_GO(ctx, solver_agree(solver, check_device(solver, p, ahead.there)));
+    SPRY_GO(ctx, check_machine(solver, p, ahead.here));
     SPRY_GO(ctx, count_seconds(solver, &o, systems, spent, p));
     status = list_next(solver, p);
     if (status == SPRY_STATUS_OK && solver->attempts.tried[0]) {

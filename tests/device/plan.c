@@ -133,8 +133,25 @@ static void parts(spry_context *ctx, spry_device *d)
         check(d, "csr", "amg");
 }
 
+/* What is still to come has to fit on the device: A does, the vectors of eight systems do not. */
+static void refusals(spry_context *ctx, spry_device *d)
+{
+    (void)ctx;
+    bench t;
+    open_bench(&t, d, "format=csr precon=jacobi method=cg");
+    assert_ok(t.ctx, spry_solver_plan(t.solver, 1, &t.plan));
+    device_limit_memory(t.d, 2 * t.plan.device_bytes + (1 << 20)); /* blocks are rounded */
+    spry_plan_clear(t.ctx, &t.plan);
+    assert_ok(t.ctx, spry_solver_plan(t.solver, 1, &t.plan));
+    spry_plan_clear(t.ctx, &t.plan);
+    assert_int_equal(spry_solver_plan(t.solver, 8, &t.plan), SPRY_STATUS_NO_MEMORY);
+    support_message_has(t.ctx, "more on");
+    support_message_has(t.ctx, "device=cpu");
+    close_bench(&t);
+}
+
 int main(void)
 {
-    static const devices_test tests[] = {DEVICES_TEST(parts)};
+    static const devices_test tests[] = {DEVICES_TEST(parts), DEVICES_TEST(refusals)};
     return DEVICES_RUN(tests);
 }
