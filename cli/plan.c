@@ -5,13 +5,34 @@
 #include <string.h>
 
 /* Bytes by part, as ranks tell them to each other. */
-enum { A_PART, FORMAT, VECTORS, PRECON, WORK, MEMORY, DEVICE, PARTS };
+enum {
+    A_PART,
+    FORMAT,
+    VECTORS,
+    PRECON,
+    WORK,
+    MEMORY,
+    DEVICE,
+    DEVICE_A,
+    DEVICE_VECTORS,
+    DEVICE_PRECON,
+    DEVICE_OTHER,
+    PARTS
+};
 
 static int64_t *part_of(spry_plan *p, int k)
 {
-    int64_t *const all[PARTS] = {&p->matrix_bytes, &p->format_bytes, &p->vector_bytes,
-                                 &p->precon_bytes, &p->work_bytes,   &p->memory_bytes,
-                                 &p->device_bytes};
+    int64_t *const all[PARTS] = {[A_PART] = &p->matrix_bytes,
+                                 [FORMAT] = &p->format_bytes,
+                                 [VECTORS] = &p->vector_bytes,
+                                 [PRECON] = &p->precon_bytes,
+                                 [WORK] = &p->work_bytes,
+                                 [MEMORY] = &p->memory_bytes,
+                                 [DEVICE] = &p->device_bytes,
+                                 [DEVICE_A] = &p->device_matrix_bytes,
+                                 [DEVICE_VECTORS] = &p->device_vector_bytes,
+                                 [DEVICE_PRECON] = &p->device_precon_bytes,
+                                 [DEVICE_OTHER] = &p->device_other_bytes};
     return all[k];
 }
 
@@ -65,6 +86,12 @@ int solve_plan(solve_job *job)
 /* --- for people ----------------------------------------------------------------------------------
  */
 
+/* A part of what is in use, as it is called in a line of them. */
+typedef struct plan_part {
+    int part;
+    const char *name;
+} plan_part;
+
 static void print_lines(const char *head, const char *lines, FILE *out)
 {
     for (const char *p = lines ? cli_spell(lines) : ""; *p; p += *p == '\n') {
@@ -75,18 +102,46 @@ static void print_lines(const char *head, const char *lines, FILE *out)
     }
 }
 
-static void print_part(const solve_job *job, int k, const char *name, FILE *out)
+/* What of a list of parts is there, in one line. */
+static void print_parts(const solve_job *job, const plan_part *parts, int count, FILE *out)
 {
+    const char *between = "";
     spry_plan p = job->plan;
-    if (k != A_PART && *part_of(&p, k) == 0)
+    for (int i = 0; i < count; i++) {
+        const int64_t bytes = *part_of(&p, parts[i].part);
+        if (bytes == 0)
+            continue;
+        fprintf(out, "%s%s %s", between, text_bytes((double)bytes), parts[i].name);
+        if (job->parts)
+            fprintf(out, " (%s on all)", text_bytes((double)sum_of(job, parts[i].part)));
+        between = ", ";
+    }
+    fputc('\n', out);
+}
+
+static void print_device(const solve_job *job, FILE *out)
+{
+    static const plan_part parts[] = {{DEVICE_A, "A"},
+                                      {DEVICE_VECTORS, "vectors"},
+                                      {DEVICE_PRECON, "preconditioner"},
+                                      {DEVICE_OTHER, "other"}};
+    const spry_plan *p = &job->plan;
+    if (p->device_bytes == 0)
         return;
-    fprintf(out, "%s%s %s", k == A_PART ? "" : ", ", text_bytes((double)*part_of(&p, k)), name);
+    fprintf(out, "on device  %s at most", text_bytes((double)p->device_bytes));
     if (job->parts)
-        fprintf(out, " (%s on all)", text_bytes((double)sum_of(job, k)));
+        fprintf(out, " on one rank, %s on all", text_bytes((double)sum_of(job, DEVICE)));
+    fputs("\nof it      ", out);
+    print_parts(job, parts, sizeof parts / sizeof *parts, out);
 }
 
 static void print_memory(const solve_job *job, FILE *out)
 {
+    static const plan_part parts[] = {{A_PART, "A"},
+                                      {FORMAT, "its storage format"},
+                                      {VECTORS, "vectors"},
+                                      {PRECON, "preconditioner"},
+                                      {WORK, "while that is made"}};
     const spry_plan *p = &job->plan;
     fprintf(out, "memory     %s at most", text_bytes((double)p->memory_bytes));
     if (job->parts)
@@ -97,20 +152,8 @@ static void print_memory(const solve_job *job, FILE *out)
     if (p->memory_limit > 0)
         fprintf(out, " of %s that are allowed", text_bytes((double)p->memory_limit));
     fputs("\nof it      ", out);
-    print_part(job, A_PART, "A", out);
-    print_part(job, FORMAT, "its storage format", out);
-    print_part(job, VECTORS, "vectors", out);
-    print_part(job, PRECON, "preconditioner", out);
-    print_part(job, WORK, "while that is made", out);
-    fputc('\n', out);
-    if (p->device_bytes > 0) {
-        fputs("on device  ", out);
-        fprintf(out, "%s", text_bytes((double)p->device_bytes));
-        if (job->parts)
-            fprintf(out, " at most on one rank, %s on all",
-                    text_bytes((double)sum_of(job, DEVICE)));
-        fputc('\n', out);
-    }
+    print_parts(job, parts, sizeof parts / sizeof *parts, out);
+    print_device(job, out);
 }
 
 static void print_seconds(const solve_job *job, FILE *out)
@@ -147,9 +190,17 @@ void solve_plan_print(const solve_job *job, FILE *out)
 /* --- for programs --------------------------------------------------------------------------------
  */
 
-static const char *const part_names[PARTS] = {"matrix_bytes", "format_bytes", "vector_bytes",
-                                              "precon_bytes", "work_bytes",   "memory_bytes",
-                                              "device_bytes"};
+static const char *const part_names[PARTS] = {[A_PART] = "matrix_bytes",
+                                              [FORMAT] = "format_bytes",
+                                              [VECTORS] = "vector_bytes",
+                                              [PRECON] = "precon_bytes",
+                                              [WORK] = "work_bytes",
+                                              [MEMORY] = "memory_bytes",
+                                              [DEVICE] = "device_bytes",
+                                              [DEVICE_A] = "device_matrix_bytes",
+                                              [DEVICE_VECTORS] = "device_vector_bytes",
+                                              [DEVICE_PRECON] = "device_precon_bytes",
+                                              [DEVICE_OTHER] = "device_other_bytes"};
 
 static void json_ranks(json *j, const solve_job *job)
 {

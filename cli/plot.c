@@ -4,13 +4,15 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#define PLOT_OPTIONS(item)                                                                      \
-    item(PATH, output, NULL, 0, 0, NULL,                                                        \
-         "file for the picture: .svg, or .png for spy; else SVG on the standard output")        \
-    item(INT, size, "512", 16, 4096, NULL, "of spy: cells along a side at most")                \
-    item(TEXT, precon, "jacobi", 0, 0, NULL, "of sweeps: the preconditioner that runs with it") \
-    item(PATH, method_file, NULL, 0, 0, NULL,                                                   \
+#define PLOT_OPTIONS(item)                                                                       \
+    item(PATH, output, NULL, 0, 0, NULL,                                                         \
+         "file for the picture: .svg, or .png for spy; else SVG on the standard output, unless " \
+         "that is a terminal")                                                                   \
+    item(INT, size, "512", 16, 4096, NULL, "of spy: cells along a side at most")                 \
+    item(TEXT, precon, "jacobi", 0, 0, NULL, "of sweeps: the preconditioner that runs with it")  \
+    item(PATH, method_file, NULL, 0, 0, NULL,                                                    \
          "of sweeps: file with a method of yours, in the place of METHOD")
 
 typedef struct plot_options {
@@ -229,7 +231,10 @@ static const plot_kind *find_kind(const char *name)
 static int check_output(const plot_job *job)
 {
     const char *to = job->options->output;
-    if (file_is_stdout(to))
+    if (!to && isatty(STDOUT_FILENO))
+        return cli_fail(EXIT_INPUT, "a picture is nothing for a terminal: -o FILE.svg writes it to "
+                                    "a file, -o - prints its text all the same");
+    if (!to || file_is_stdout(to))
         return EXIT_DONE;
     if (ends_with(to, ".png") && job->kind->gather != gather_spy)
         return cli_fail(EXIT_INPUT, "%s: %s is drawn as .svg; only spy is written as .png, too", to,

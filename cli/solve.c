@@ -128,6 +128,17 @@ static void driver_wait(const driver_start *start)
         pthread_join(start->thread, NULL);
 }
 
+/* The device is the job's from here on; one that nobody holds in between would start anew. Where
+ * there is none, the solver says so. */
+static void driver_take(const solve_job *job, driver_start *start)
+{
+    spry_device *device = NULL;
+    if (start->device)
+        (void)spry_device_open(job->ctx, start->device, &device);
+    spry_context_free(start->ctx);
+    start->ctx = NULL;
+}
+
 /*
  * Measures the memory's bandwidth, which the result is compared with, where A comes from memory in
  * each iteration. Without it the solve is as good, so that a failure only leaves the figure out.
@@ -136,15 +147,7 @@ static void measure_bandwidth(solve_job *job)
 {
     spry_device_info device = SPRY_DEVICE_INFO_INIT;
     spry_bandwidth bandwidth = SPRY_BANDWIDTH_INIT;
-    spry_device *gpu = NULL;
-    const char *place = named_device(job);
-    if (place) {
-        /* Where there is none, the solver says so. It is open from here on: to open one takes
-         * tenths of a second. */
-        (void)spry_device_open(job->ctx, place, &gpu);
-        return;
-    }
-    if (job->in_file) /* the file is what it waits for */
+    if (job->in_file || named_device(job)) /* the file, or the device, is what it waits for */
         return;
     int64_t entry = (int64_t)(sizeof(int32_t) + spry_type_size(spry_matrix_type(job->A)));
     if (spry_context_ranks(job->ctx) > 1) /* several would measure what they share */
@@ -458,12 +461,11 @@ static int solve(solve_job *job)
     exit_status = read_all(job);
     driver_wait(&start);
     if (exit_status == EXIT_DONE) {
+        driver_take(job, &start);
         if (!job->plan_only) {
             progress_note(&job->line, PHASE_SETUP, "measuring the memory, setting up");
             measure_bandwidth(job);
         }
-        spry_context_free(start.ctx); /* the device is open by now */
-        start.ctx = NULL;
         exit_status = job->options->plan || job->plan_only ? tell_plan(job) : EXIT_DONE;
     }
     if (exit_status == EXIT_DONE && !job->plan_only) {

@@ -104,7 +104,7 @@ static size_t copy_character(const unsigned char **p, bool lines, char *out)
 
 const char *text_name(const char *name)
 {
-    static char names[NAMES][NAME_SIZE];
+    static _Thread_local char names[NAMES][NAME_SIZE];
     static _Thread_local int turn;
     turn = (turn + 1) % NAMES;
     char *out = names[turn];

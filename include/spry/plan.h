@@ -35,6 +35,11 @@ typedef struct spry_plan {
     char *next;    /**< what comes next where that does not arrive, one per line, or NULL; from the
                         context's allocator */
     char *refused; /**< what was refused before, with the reason, likewise */
+    /* device_bytes by part; all are 0 where the solve is on the host */
+    int64_t device_matrix_bytes; /**< A there, in its format; of an operator that was set: 0 */
+    int64_t device_vector_bytes; /**< those of the method, and b and x where they come from here */
+    int64_t device_precon_bytes; /**< of the preconditioner, or of its copy there */
+    int64_t device_other_bytes;  /**< what else is in use, or was while these were made */
 } spry_plan;
 #define SPRY_PLAN_INIT SPRY_SIZED(spry_plan)
 

@@ -99,35 +99,72 @@ static bool goes_there(const spry_solver *solver, const solver_outlook *o)
             strncmp(spry_device_name(solver->device), "cuda", 4) == 0);
 }
 
-/* In use at most: what is in use now, and what is to come. */
-static void count_bytes(const spry_solver *solver, const solver_outlook *o, int systems,
-                        spry_plan *p)
+/* Vectors: of an iteration, copies of the caller's, and those that factors are scaled and measured
+ * with. */
+enum { SAVED = 2, BROUGHT = 2, MEASURED = 7 };
+
+/* Bytes of a right-hand side's vectors while it is solved, but for the caller's. */
+static int64_t track_bytes(const spry_solver *solver, const solver_outlook *o)
 {
-    /* Vectors: of an iteration, copies of the caller's, those that factors are scaled and measured
-     * with; bytes of a method's text and what runs it, and of a device's kernels, by seven small
-     * systems. */
-    enum {
-        SAVED = 2,
-        BROUGHT = 2,
-        MEASURED = 7,
-        TEXT = 96 << 10,
-        SHORT_TEXT = 32 << 10,
-        KERNELS = 192 << 10
-    };
+    const spry_operator *A = solver_operator(solver);
+    const int moved = solver->device || solver->order.matrix ? BROUGHT : 0;
+    return (o->kept + SAVED + moved) * A->rows * (int64_t)spry_type_size(A->type);
+}
+
+/* How many right-hand sides have theirs already, from a solve before. */
+static int standing_tracks(const spry_solver *solver)
+{
+    int count = 0;
+    while (solver->work.runner && count < SOLVED_TOGETHER && solver->work.tracks[count].saved)
+        count++;
+    return count;
+}
+
+/* What is there on the device, and what is to come, which is given back: of `vectors` bytes
+ * `standing` are there. Work that was there while something was made may have been the most. */
+static int64_t count_device_bytes(const spry_solver *solver, const solver_outlook *o,
+                                  int64_t vectors, int64_t standing, spry_plan *p)
+{
+    if (!solver->device)
+        return 0;
+    /* What stays on the host has its share there. */
+    const int64_t to_come = goes_there(solver, o) ? o->forecast.bytes : 0;
+    const int64_t most = solver_device_bytes(solver);
+    const int64_t ahead = vectors - standing + to_come;
+    const int64_t then = solver_bytes_now(solver).there + ahead;
+    p->device_matrix_bytes = solver->own_operator ? solver->operator_bytes.there : 0;
+    p->device_vector_bytes = vectors;
+    p->device_precon_bytes = o->begun.there + to_come;
+    const int64_t known = p->device_matrix_bytes + vectors + p->device_precon_bytes;
+    p->device_bytes = most > then ? most : then;
+    if (p->device_bytes < known)
+        p->device_bytes = known;
+    p->device_other_bytes = p->device_bytes - known;
+    return ahead;
+}
+
+/* In use at most: what is in use now, and what is to come, or what was in use before. Given back is
+ * what is in use at most from now on here, and what is still to come there. */
+static solver_bytes count_bytes(const spry_solver *solver, const solver_outlook *o, int systems,
+                                spry_plan *p)
+{
+    /* Of a method's text and what runs it, and of a device's kernels, by seven small systems. */
+    enum { TEXT = 96 << 10, SHORT_TEXT = 32 << 10, KERNELS = 192 << 10 };
     const spry_context *ctx = solver->ctx;
     const int64_t vector = solver_operator(solver)->rows * (int64_t)spry_type_size(p->type);
     const int beside = systems < SHARED_READING ? systems : SHARED_READING;
-    const int64_t moved = solver->device || solver->order.matrix ? BROUGHT : 0;
-    const int64_t method = beside * (o->kept + SAVED + moved) * vector;
-    const int64_t now = ctx->memory_now, there = solver_device_bytes(solver);
+    const int64_t each = track_bytes(solver, o), method = beside * each;
+    const int stand = standing_tracks(solver);
+    const int64_t standing = (stand < beside ? stand : beside) * each;
+    const int64_t now = ctx->memory_now;
     p->matrix_bytes = solver->given_matrix ? bytes_of(solver->given_matrix) : 0;
     p->format_bytes = format_bytes(solver);
     p->vector_bytes = method + 2 * systems * vector;
-    p->precon_bytes = o->begun_bytes + o->begun_there + o->forecast.bytes;
+    p->precon_bytes = o->begun.here + o->begun.there + o->forecast.bytes;
     p->work_bytes = o->forecast.work;
     p->memory_limit = ctx->options.memory_limit;
     p->memory_known = o->forecast.known || !o->uses_precon;
-    const int64_t here = solver->device ? 0 : method;
+    const int64_t here = solver->device ? 0 : method - standing;
     const int64_t measured = is_exact(solver, o) ? MEASURED * vector : 0;
     const int64_t work = o->forecast.work > measured ? o->forecast.work : measured;
     const int64_t whole = is_exact(solver, o) ? SHORT_TEXT : TEXT;
@@ -135,12 +172,9 @@ static void count_bytes(const spry_solver *solver, const solver_outlook *o, int 
                          + (solver->device ? KERNELS : 0);
     const int64_t making = o->made ? 0 : now + o->forecast.bytes + work + text / 2;
     const int64_t solving = now + o->forecast.bytes + here + text;
-    p->memory_bytes = making > solving ? making : solving;
-    if (ctx->memory_most > p->memory_bytes)
-        p->memory_bytes = ctx->memory_most;
-    /* What stays here has its share above. */
-    const int64_t to_come = goes_there(solver, o) ? o->forecast.bytes : 0;
-    p->device_bytes = solver->device ? there + method + to_come : 0;
+    const int64_t ahead = making > solving ? making : solving;
+    p->memory_bytes = ctx->memory_most > ahead ? ctx->memory_most : ahead;
+    return (solver_bytes){ahead, count_device_bytes(solver, o, method, standing, p)};
 }
 
 static const char *least_advice(const spry_plan *p)
@@ -150,28 +184,46 @@ static const char *least_advice(const spry_plan *p)
                : ", or precon=jacobi, which needs least";
 }
 
-/* By the context's limit and by those of the process. */
-static spry_status check_room(const spry_solver *solver, const spry_plan *p)
+/* By the context's limit and by those of the process. What was in use at most before, and is not
+ * now, needs no room again: `ahead` is in use at most from now on. */
+static spry_status check_room(const spry_solver *solver, const spry_plan *p, int64_t ahead)
 {
     spry_context *ctx = solver->ctx;
     const char *name;
     const int64_t limit = p->memory_limit, left = base_limited_memory(&name);
-    const bool fits = left >= p->memory_bytes - ctx->memory_now;
+    const bool fits = left >= ahead - ctx->memory_now;
     char need[BASE_BYTES], room[BASE_BYTES], more[BASE_ADVICE];
-    if (fits && (limit <= 0 || p->memory_bytes <= limit))
+    if (fits && (limit <= 0 || ahead <= limit))
         return SPRY_STATUS_OK;
     return SPRY_FAIL(ctx, SPRY_STATUS_NO_MEMORY,
                      "%s with %.64s is forecast to need %s, and %s are allowed%s%s: allow more, "
                      "%s%s",
-                     p->method, p->precon, base_bytes((double)p->memory_bytes, need),
+                     p->method, p->precon, base_bytes((double)ahead, need),
                      base_bytes((double)(fits ? limit : left + ctx->memory_now), room),
                      fits ? "" : " by ", fits ? "" : name,
-                     base_allow(ctx, p->memory_bytes + (p->memory_bytes >> 2), more),
-                     least_advice(p));
+                     base_allow(ctx, ahead + (ahead >> 2), more), least_advice(p));
+}
+
+/* By what is free on the device. Where the solver takes one by itself, it tries what may need less
+ * than is forecast. */
+static spry_status check_device(const spry_solver *solver, const spry_plan *p, int64_t ahead)
+{
+    char need[BASE_BYTES], room[BASE_BYTES];
+    int64_t used = 0, most = 0, left = 0;
+    if (!solver->device || strcmp(solver->options.device, "auto") == 0)
+        return SPRY_STATUS_OK;
+    device_memory_now(solver->device, &used, &most, &left);
+    if (ahead <= left)
+        return SPRY_STATUS_OK;
+    return SPRY_FAIL(solver->ctx, SPRY_STATUS_NO_MEMORY,
+                     "%s with %.64s is forecast to need %s more on %s, where %s are free: take "
+                     "device=cpu%s",
+                     p->method, p->precon, base_bytes((double)ahead, need), p->device,
+                     base_bytes((double)left, room), least_advice(p));
 }
 
 /* Ranks that are all on one machine share its memory, of which each has a limit by default. */
-static spry_status check_machine(const spry_solver *solver, const spry_plan *p)
+static spry_status check_machine(const spry_solver *solver, const spry_plan *p, int64_t ahead)
 {
     spry_context *ctx = solver->ctx;
     char need[BASE_BYTES], room[BASE_BYTES];
@@ -183,7 +235,7 @@ static spry_status check_machine(const spry_solver *solver, const spry_plan *p)
     if (!solver_ranked(solver) || ctx->team->here < team_ranks(ctx))
         return SPRY_STATUS_OK;
     SPRY_GO(ctx, team_any(ctx, told, &told));
-    SPRY_GO(ctx, team_sum(ctx, p->memory_bytes, &sum));
+    SPRY_GO(ctx, team_sum(ctx, ahead, &sum));
     if (!told && machine > 0 && sum > machine)
         status = SPRY_FAIL(ctx, SPRY_STATUS_NO_MEMORY,
                            "%d ranks on this machine are forecast to need %s, of which it has %s "
@@ -324,9 +376,10 @@ static spry_status foretell(spry_solver *solver, int systems, spry_plan *p)
     const double spent = base_seconds() - begin;
     describe(solver, &o, p);
     guess_iterations(solver, &o, p);
-    count_bytes(solver, &o, systems, p);
-    SPRY_GO(ctx, solver_agree(solver, check_room(solver, p)));
-    SPRY_GO(ctx, check_machine(solver, p));
+    const solver_bytes ahead = count_bytes(solver, &o, systems, p);
+    SPRY_GO(ctx, solver_agree(solver, check_room(solver, p, ahead.here)));
+    SPRY_GO(ctx, solver_agree(solver, check_device(solver, p, ahead.there)));
+    SPRY_GO(ctx, check_machine(solver, p, ahead.here));
     SPRY_GO(ctx, count_seconds(solver, &o, systems, spent, p));
     status = list_next(solver, p);
     if (status == SPRY_STATUS_OK && solver->attempts.tried[0]) {

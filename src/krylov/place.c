@@ -275,7 +275,7 @@ done:
     return status;
 }
 
-spry_status solver_make_operator(spry_solver *solver)
+static spry_status make_operator(spry_solver *solver)
 {
     char room[SPRY_OPTION_TEXT_SIZE + 32];
     const char *format = suited_format(solver, room, sizeof room);
@@ -296,6 +296,14 @@ spry_status solver_make_operator(spry_solver *solver)
     if (status == SPRY_STATUS_OK)
         status = tuned ? make_tuned(solver, format)
                        : spry_operator_from_format(solver->matrix, format, &solver->own_operator);
+    return status;
+}
+
+spry_status solver_make_operator(spry_solver *solver)
+{
+    const solver_bytes before = solver_bytes_now(solver);
+    const spry_status status = make_operator(solver);
+    solver->operator_bytes = solver_bytes_since(solver, before);
     return status;
 }
 
@@ -345,4 +353,19 @@ int64_t solver_device_bytes(const spry_solver *solver)
     if (solver->device)
         device_memory_now(solver->device, &used, &most, NULL);
     return most;
+}
+
+solver_bytes solver_bytes_now(const spry_solver *solver)
+{
+    int64_t used = 0, most = 0;
+    if (solver->device)
+        device_memory_now(solver->device, &used, &most, NULL);
+    return (solver_bytes){solver->ctx->memory_now, used};
+}
+
+solver_bytes solver_bytes_since(const spry_solver *solver, solver_bytes before)
+{
+    const solver_bytes now = solver_bytes_now(solver);
+    return (solver_bytes){now.here > before.here ? now.here - before.here : 0,
+                          now.there > before.there ? now.there - before.there : 0};
 }

@@ -47,6 +47,7 @@ static void drop_begun(spry_solver *solver)
 {
     spry_operator_free(solver->begun);
     solver->begun = NULL;
+    solver->begun_bytes = (solver_bytes){0};
 }
 
 void solver_drop(spry_solver *solver, solver_stage from)
@@ -404,6 +405,11 @@ static spry_status make_precon(spry_solver *solver, const program *p)
     memcpy(solver->precon_spec, spec, sizeof spec);
     if (strcmp(spec, solver->begun_spec) != 0)
         drop_begun(solver);
+    solver_bytes before = solver_bytes_now(solver);
+    if (solver->begun) { /* which is a part of it */
+        before.here -= solver->begun_bytes.here;
+        before.there -= solver->begun_bytes.there;
+    }
     if (solver->given_precon && p->uses_precon) {
         snprintf(solver->precon_name, sizeof solver->precon_name, "%s",
                  spry_operator_name(solver->given_precon));
@@ -423,6 +429,7 @@ static spry_status make_precon(spry_solver *solver, const program *p)
     }
     if (p->uses_precon)
         SPRY_GO(ctx, solver_move_precon(solver));
+    solver->precon_bytes = solver_bytes_since(solver, before);
     pass(solver, STAGE_PRECON);
 done:
     return status;
@@ -625,9 +632,10 @@ static spry_status begin_precon(spry_solver *solver, const program *p, solver_ou
     spry_context *ctx = solver->ctx;
     spry_status status = SPRY_STATUS_OK;
     drop_begun(solver);
+    const solver_bytes before = solver_bytes_now(solver);
     o->made = solver->made > STAGE_PRECON && strcmp(o->precon, solver->precon_spec) == 0;
     o->forecast.known = o->made || (solver->given_precon && p->uses_precon);
-    if (o->forecast.known || precon_is(o->precon, "inner")) /* of which nobody knows */
+    if (o->forecast.known || precon_is(o->precon, "inner")) /* made by makes_now()'s word */
         return SPRY_STATUS_OK;
     if (solver_ranked(solver) && solver->matrix)
         status = precon_begin_ranked(ctx, solver->matrix, near_on_rank(solver), o->precon,
@@ -636,13 +644,16 @@ static spry_status begin_precon(spry_solver *solver, const program *p, solver_ou
         status = precon_begin(ctx, solver->matrix, solver_operator(solver), o->precon, &o->forecast,
                               &solver->begun);
     memcpy(solver->begun_spec, o->precon, sizeof solver->begun_spec);
+    if (solver->begun)
+        solver->begun_bytes = solver_bytes_since(solver, before);
     return solver_agree(solver, status);
 }
 
 /*
  * Whether making a preconditioner takes so little that a plan does it: a tenth of a second, or a
  * few products with A, for which nobody needs a forecast, and what A's numbers do to it is known.
- * Those that nobody can forecast are made of small matrices.
+ * Those that nobody can forecast are made of small matrices; a solver within is set up later, and
+ * takes a copy of A until then.
  */
 static spry_status makes_now(const spry_solver *solver, const solver_outlook *o, bool *now)
 {
@@ -651,7 +662,9 @@ static spry_status makes_now(const spry_solver *solver, const solver_outlook *o,
     const spry_operator *A = solver_operator(solver);
     const double most = fmax(little, FEW * (double)A->bytes / rate);
     const int64_t size = A->rows + (solver->matrix ? spread_entries(solver->matrix) : 0);
-    bool later = o->forecast.known ? o->forecast.seconds > most : size > SMALL;
+    bool later = o->forecast.known               ? o->forecast.seconds > most
+                 : precon_is(o->precon, "inner") ? false
+                                                 : size > SMALL;
     const spry_status status =
         solver_ranked(solver) ? team_any(solver->ctx, later, &later) : SPRY_STATUS_OK;
     *now = !later;
@@ -698,7 +711,6 @@ static spry_status begin_attempt(spry_solver *solver, solver_outlook *o)
     *o = (solver_outlook){0};
     SPRY_GO(ctx, open_attempt(solver, &p));
     wanted_precon(solver, p, o->precon);
-    const int64_t before = ctx->memory_now, there = solver_device_bytes(solver);
     SPRY_GO(ctx, begin_precon(solver, p, o));
     if (!o->made)
         SPRY_GO(ctx, makes_now(solver, o, &o->made));
@@ -707,8 +719,9 @@ static spry_status begin_attempt(spry_solver *solver, solver_outlook *o)
         p = NULL;
         if (solver->made < STAGE_ALL || strcmp(o->precon, solver->precon_spec) != 0)
             SPRY_GO(ctx, make_attempt(solver));
-        o->forecast = (precon_forecast){
-            .known = true, .reads = solver->own_precon ? solver->own_precon->own_bytes : 0};
+        o->forecast =
+            (precon_forecast){.known = !precon_is(o->precon, "inner"),
+                              .reads = solver->own_precon ? solver->own_precon->own_bytes : 0};
         status = count_costs(solver->plan, o);
     } else {
         status = solver_find_use(p, solver_operator(solver), true, solver->device, &use);
@@ -718,8 +731,7 @@ static spry_status begin_attempt(spry_solver *solver, solver_outlook *o)
             status = guess_costs(solver, handed, o);
         }
     }
-    o->begun_bytes = ctx->memory_now - before;
-    o->begun_there = solver_device_bytes(solver) - there;
+    o->begun = o->made ? solver->precon_bytes : solver->begun_bytes;
     SPRY_GO(ctx, solver_agree(solver, status));
 done:
     if (status != SPRY_STATUS_OK)
@@ -768,31 +780,4 @@ spry_status solver_set_up(spry_solver *solver, spry_device *near)
     solver->updated_seconds = 0;
     solver_share_facts(solver, false);
     return SPRY_STATUS_OK;
-}
-
-static spry_status make_quick(spry_context *ctx, const spry_matrix *A, const char *options,
-                              spry_solver **solver)
-{
-    spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, spry_solver_new(ctx, solver));
-    SPRY_GO(ctx, spry_solver_set(*solver, options));
-    SPRY_GO(ctx, spry_solver_set_matrix(*solver, A));
-done:
-    return status;
-}
-
-spry_status spry_quick_solve(spry_context *ctx, const spry_matrix *A, const spry_vector *b,
-                             spry_vector *x, const char *options, spry_result *result)
-{
-    SPRY_NEED(ctx, ctx, A, b, x);
-    spry_solver *solver = NULL;
-    spry_status status = SPRY_STATUS_OK;
-    if (result)
-        SPRY_GO(ctx, base_blank(ctx, result, &krylov_result_sized));
-    status = make_quick(ctx, A, options, &solver);
-    SPRY_GO(ctx, A->spread ? team_agree(A->ctx, status) : status);
-    SPRY_GO(ctx, spry_solve(solver, b, x, result));
-done:
-    spry_solver_free(solver);
-    return status;
 }

@@ -34,6 +34,11 @@ typedef struct solver_work {
     } tracks[SOLVED_TOGETHER];
 } solver_work;
 
+/* Bytes in use, on the host and on the device. */
+typedef struct solver_bytes {
+    int64_t here, there;
+} solver_bytes;
+
 /* One of the things that a solver tries where it chooses. */
 typedef struct attempt {
     char method[64]; /* "": what suits A and M */
@@ -101,6 +106,8 @@ struct spry_solver {
     solver_work work;
     spry_operator *begun; /* of the preconditioner, by a plan; NULL: nothing */
     char begun_spec[SPRY_OPTION_TEXT_SIZE];
+    solver_bytes operator_bytes, begun_bytes,
+        precon_bytes; /* that these took when they were made */
     char precon_name[32];
     char precon_spec[SPRY_OPTION_TEXT_SIZE]; /* what it was made from */
     char warnings[WARNINGS_SIZE];
@@ -155,8 +162,7 @@ typedef struct solver_outlook {
     bool uses_precon;
     bool made; /* the set-up was cheap, and is done: nothing is left to forecast of it */
     precon_forecast forecast;
-    int64_t begun_bytes; /* of the preconditioner that are there already, on the host */
-    int64_t begun_there; /* and on the device */
+    solver_bytes begun; /* of the preconditioner, what is there already */
     /* Of an iteration: products with A, vectors moved beside them, points where ranks add up; and
      * vectors that are kept. */
     double products, vectors, sums;
@@ -247,8 +253,10 @@ spry_status solver_vector(const spry_solver *solver, int64_t n, spry_vector **ke
 /* To be called before the plan or an operator goes; vectors go with the place where it works. */
 void solver_drop_runner(spry_solver *solver);
 void solver_drop_vectors(spry_solver *solver);
-/* Bytes in use on the device at most so far. */
+/* Bytes in use on the device at most so far; those in use now, and what of them has come since. */
 int64_t solver_device_bytes(const spry_solver *solver);
+solver_bytes solver_bytes_now(const spry_solver *solver);
+solver_bytes solver_bytes_since(const spry_solver *solver, solver_bytes before);
 /* What is tried, made with the operator: one thing alone where everything is said. The one at hand;
  * whether there is another after it. */
 spry_status solver_list_attempts(spry_solver *solver);

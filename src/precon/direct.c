@@ -382,12 +382,13 @@ static spry_status begin(const precon_job *job, precon_forecast *forecast, spry_
     spry_operator *op = NULL;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, choose(job, &class));
-    if (!class->foresee || lives_there(job, class) || tries_cudss(job, class))
+    if (class == &factor_cudss || lives_there(job, class) || tries_cudss(job, class))
         goto done;
     SPRY_GO(ctx, make_empty(job, class, &op));
     direct *state = op->state;
     SPRY_GO(ctx, factor_open(class, job->A, o->regular, o->most, NULL, &state->f));
-    SPRY_GO(ctx, class->foresee(&state->f, job->A, forecast));
+    if (class->foresee)
+        SPRY_GO(ctx, class->foresee(&state->f, job->A, forecast));
     *begun = op;
     op = NULL;
 done:

@@ -9,6 +9,7 @@
  *     nvidia=1 amd=1   whose platform it is
  *     alloc=3          the third buffer is refused, touch=3 the third when it is first written
  *     shape=321842     launches must be of 3 x 2 x 1 groups of 8 x 4 x 2
+ *     tell=1           contexts that are made and released are told on the standard error
  *     copy=2 launch=2 finish=2 build=1 binary=1 the second, the first ends with `error`
  *
  * FAKE_WITHOUT_FILL leaves a symbol out.
@@ -163,12 +164,16 @@ FAKE(cl_context, clCreateContext, const intptr_t *properties, uint32_t count,
 {
     (void)properties, (void)count, (void)devices, (void)notify, (void)data;
     *error = told("context", CL_SUCCESS);
+    if (told("tell", 0))
+        fputs("context made\n", stderr);
     return *error == CL_SUCCESS ? (cl_context)(void *)&others[0] : NULL;
 }
 
 FAKE(int32_t, clReleaseContext, cl_context context)
 {
     (void)context;
+    if (told("tell", 0))
+        fputs("context released\n", stderr);
     return CL_SUCCESS;
 }
 

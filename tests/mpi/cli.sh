@@ -28,10 +28,10 @@ for ranks in $counts; do
 done
 
 # For people, once.
-"$run" "$flag" 2 "$spry" solve A.mtx --precon ilu >said
-[ "$(grep -c '^converged' said)" = 1 ]
-grep -q '^precon *block-jacobi:inner=ilu' said
-grep -q '^ranks *2, imbalance' said
+"$run" "$flag" 2 "$spry" solve A.mtx --precon ilu >said_solve
+[ "$(grep -c '^converged' said_solve)" = 1 ]
+grep -q '^precon *block-jacobi:inner=ilu' said_solve
+grep -q '^ranks *2, imbalance' said_solve
 
 # A plan is of all ranks, and refuses what the solve does.
 "$run" "$flag" 2 "$spry" plan A.mtx --precon ilu >said
@@ -42,6 +42,24 @@ status=0
 "$run" "$flag" 2 "$spry" plan A.mtx --method direct 2>complaint || status=$?
 [ $status = 2 ]
 [ "$(grep -c '^spry: method direct works on one rank' complaint)" = 1 ]
+# For programs it has a list of what each has, once; the most of a part is the plan's.
+"$run" "$flag" 2 "$spry" plan A.mtx --precon ilu --json >plan.json
+[ "$(grep -c '"memory_bytes":' plan.json)" = 3 ]
+[ "$(grep '"memory_bytes":' plan.json | tail -2 | tr -dc '0-9\n' | sort -n | tail -1)" = \
+    "$(grep '"memory_bytes":' plan.json | head -1 | tr -dc '0-9')" ]
+# With the solve that it is of: both once, and the same numbers as without.
+"$run" "$flag" 2 "$spry" solve A.mtx --precon ilu --plan >planned
+[ "$(grep -c '^plan ' planned)" = 1 ]
+[ "$(grep '^converged' planned)" = "$(grep '^converged' said_solve)" ]
+# What cannot fit is refused by all, told once, and nothing is written.
+for words in "plan A.mtx" "solve A.mtx --plan -o never.mtx"; do
+    status=0
+    # shellcheck disable=SC2086 # words are meant
+    "$run" "$flag" 2 "$spry" $words --precon direct --memory-limit 900k >said 2>complaint || status=$?
+    [ $status = 3 ]
+    [ "$(grep -c '^spry: .* forecast.*--memory-limit [0-9]' complaint)" = 1 ]
+    [ ! -e never.mtx ]
+done
 
 # A word that is wrong is told once.
 status=0

@@ -2,6 +2,7 @@
  * memory comes true, and what cannot fit is refused. */
 #include "matrix/entries.h"
 #include "matrix/matrix.h"
+#include "precon/precon.h"
 #include "support/support.h"
 
 #include <spry/spry.h>
@@ -9,6 +10,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 typedef struct fixture {
     spry_context *ctx;
@@ -162,6 +165,74 @@ static void forecasts_the_memory_of_factors(void **state)
     close_fixture(&f);
 }
 
+/* Of factors by thresholds what they keep, and what is in use at most while they are made, is
+ * forecast, and up to 1.6 times as much: how many entries a threshold drops only numbers tell. */
+static void forecasts_factors_by_thresholds(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *kind, *options, *spec;
+    } cases[] = {
+        {"poisson2d", "size=60", "ilut"},          {"poisson2d", "size=60", "ict"},
+        {"poisson3d", "size=16", "ilut"},          {"poisson3d", "size=16", "ict:fill=5"},
+        {"elasticity", "size=6", "ilut"},          {"convection-diffusion", "size=50", "ilut"},
+        {"random", "size=2000", "ilut"},           {"helmholtz", "size=12 type=z", "ilut"},
+        {"poisson2d", "size=60", "ilut:fill=100"}, {"poisson2d", "size=60", "ilut:tau=1e-2"}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        fixture f;
+        precon_forecast forecast;
+        spry_operator *begun = NULL, *M = NULL;
+        int64_t before = 0, now = 0, most = 0;
+        open_fixture(&f, cases[k].kind, cases[k].options);
+        assert_ok(f.ctx, precon_begin(f.ctx, f.A, NULL, cases[k].spec, &forecast, &begun));
+        assert_null(begun);
+        spry_context_memory(f.ctx, &before, NULL);
+        assert_ok(f.ctx, spry_precon_new(f.A, NULL, cases[k].spec, &M));
+        spry_context_memory(f.ctx, &now, &most);
+        const double kept = (double)forecast.bytes / (double)(now - before);
+        const double making = (double)(forecast.bytes + forecast.work) / (double)(most - before);
+        if (kept < 0.9 || kept > 1.6 || making < 0.9 || making > 1.6)
+            fail_msg("%s of %s %s: %.2f of what is kept, %.2f while it is made", cases[k].spec,
+                     cases[k].kind, cases[k].options, kept, making);
+        spry_operator_free(M);
+        close_fixture(&f);
+    }
+}
+
+/* A plan after a plan, and one after a solve, tell of what stands as the first told of what was to
+ * come: bytes of the preconditioner, and vectors once. */
+static void tells_of_what_stands(void **state)
+{
+    (void)state;
+    static const char *const wishes[] = {"method=direct", "method=cg precon=ic",
+                                         "method=gmres precon=jacobi", "method=cg precon=amg"};
+    for (size_t k = 0; k < sizeof wishes / sizeof *wishes; k++) {
+        fixture f;
+        open_fixture(&f, "poisson2d", "size=50");
+        assert_ok(f.ctx, spry_solver_set(f.solver, wishes[k]));
+        assert_ok(f.ctx, spry_solver_plan(f.solver, 1, &f.plan));
+        const spry_plan first = f.plan;
+        assert_true(first.precon_bytes > 0);
+        assert_true(first.device_matrix_bytes == 0 && first.device_vector_bytes == 0 &&
+                    first.device_precon_bytes == 0 && first.device_other_bytes == 0);
+        for (int turn = 0; turn < 3; turn++) {
+            if (turn > 0)
+                assert_ok(f.ctx, spry_solve(f.solver, f.b, f.x, NULL));
+            spry_plan_clear(f.ctx, &f.plan);
+            assert_ok(f.ctx, spry_solver_plan(f.solver, 1, &f.plan));
+            if (f.plan.precon_bytes != first.precon_bytes)
+                print_error("%s: %lld bytes, then %lld\n", wishes[k], (long long)first.precon_bytes,
+                            (long long)f.plan.precon_bytes);
+            assert_int_equal(f.plan.precon_bytes, first.precon_bytes);
+        }
+        int64_t now = 0, most = 0;
+        spry_context_memory(f.ctx, &now, &most);
+        const int64_t texts = 64 << 10; /* of what runs a method, which are counted again */
+        assert_true(f.plan.memory_bytes >= most && f.plan.memory_bytes <= most + texts);
+        close_fixture(&f);
+    }
+}
+
 /* Where factors were asked for nothing else is tried; where they were not, something that needs
  * less is. */
 static void refuses_what_does_not_fit(void **state)
@@ -191,6 +262,45 @@ static void refuses_what_does_not_fit(void **state)
     close_fixture(&f);
 }
 
+/* Bytes of data that this process has. */
+static rlim_t data_now(void)
+{
+    long long pages = 0;
+    FILE *f = fopen("/proc/self/statm", "r");
+    if (f) {
+        if (fscanf(f, "%*d %*d %*d %*d %*d %lld", &pages) != 1) /* NOLINT(cert-err34-c) */
+            pages = 0;
+        fclose(f);
+    }
+    return (rlim_t)(pages * sysconf(_SC_PAGESIZE));
+}
+
+/* A limit of the process has to have room for what is to come, not for what was in use at most
+ * before, while files were read, say, and is free again. */
+static void counts_no_memory_that_was_freed(void **state)
+{
+    (void)state;
+    enum { FREED = 96 << 20, ROOM = 48 << 20 };
+    struct rlimit before, less;
+    fixture f;
+    if (data_now() == 0)
+        skip();
+    open_fixture(&f, "poisson2d", "size=30");
+    spry_free(f.ctx, spry_alloc(f.ctx, FREED));
+    assert_ok(f.ctx, spry_solver_set(f.solver, "method=cg precon=jacobi"));
+    assert_ok(f.ctx, spry_solver_plan(f.solver, 1, &f.plan));
+    spry_plan_clear(f.ctx, &f.plan);
+    assert_int_equal(getrlimit(RLIMIT_DATA, &before), 0);
+    less = before;
+    less.rlim_cur = data_now() + ROOM;
+    assert_int_equal(setrlimit(RLIMIT_DATA, &less), 0);
+    const spry_status status = spry_solver_plan(f.solver, 1, &f.plan);
+    assert_int_equal(setrlimit(RLIMIT_DATA, &before), 0);
+    assert_ok(f.ctx, status);
+    assert_true(f.plan.memory_bytes >= FREED); /* which is the most that was in use */
+    close_fixture(&f);
+}
+
 static void misuse_is_told(void **state)
 {
     (void)state;
@@ -215,7 +325,10 @@ int main(void)
         cmocka_unit_test(is_what_is_done),
         cmocka_unit_test(is_gone_on_from),
         cmocka_unit_test(forecasts_the_memory_of_factors),
+        cmocka_unit_test(forecasts_factors_by_thresholds),
+        cmocka_unit_test(tells_of_what_stands),
         cmocka_unit_test(refuses_what_does_not_fit),
+        cmocka_unit_test(counts_no_memory_that_was_freed),
         cmocka_unit_test(misuse_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

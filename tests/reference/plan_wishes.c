@@ -11,6 +11,10 @@
 /* Entry (i, j) of small matrices of one kind each. */
 typedef double entry_fn(int i, int j);
 
+/* Entries are this near to the diagonal. The large ones have more rows than a plan makes a
+ * preconditioner of that nobody can forecast. */
+enum { BAND = 11, LARGE = (1 << 14) + 100 };
+
 static double poisson(int i, int j)
 {
     return i == j ? 4 : abs(i - j) == 1 || abs(i - j) == 4 ? -1 : 0;
@@ -62,7 +66,10 @@ static const struct {
              {"tall", poisson, 12, 7, SPRY_TYPE_D},
              {"wide", upwind, 7, 12, SPRY_TYPE_D},
              {"without entries", zero, 5, 5, SPRY_TYPE_D},
-             {"not finite", not_finite, 12, 12, SPRY_TYPE_D}};
+             {"not finite", not_finite, 12, 12, SPRY_TYPE_D},
+             {"symmetric, large", poisson, LARGE, LARGE, SPRY_TYPE_D},
+             {"unsymmetric, large", upwind, LARGE, LARGE, SPRY_TYPE_D},
+             {"tall, large", upwind, LARGE + 3, LARGE, SPRY_TYPE_D}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 static spry_matrix *make(spry_context *ctx, int k)
@@ -70,11 +77,12 @@ static spry_matrix *make(spry_context *ctx, int k)
     const int rows = kinds[k].rows, cols = kinds[k].cols;
     const size_t size = spry_type_size(kinds[k].type);
     int64_t *offsets = calloc((size_t)rows + 1, sizeof *offsets);
-    int32_t *columns = calloc((size_t)(rows * cols), sizeof *columns);
-    char *values = calloc((size_t)(rows * cols), size);
+    const size_t room = (size_t)rows * (2 * BAND + 1);
+    int32_t *columns = calloc(room, sizeof *columns);
+    char *values = calloc(room, size);
     for (int i = 0; i < rows; i++) {
         offsets[i + 1] = offsets[i];
-        for (int j = 0; j < cols; j++) {
+        for (int j = i > BAND ? i - BAND : 0; j < cols && j <= i + BAND; j++) {
             const double v = kinds[k].entry(i, j);
             if (v == 0)
                 continue;
@@ -150,11 +158,20 @@ static outcome ask(spry_context *ctx, const spry_matrix *A, const char *wish, bo
     return o;
 }
 
+/* What a preconditioner within another is not for is found when parts of A are made, which a plan
+ * of a large one does not do (docs/plan.md). */
+static bool is_found_later(const char *wish, int k)
+{
+    return kinds[k].rows >= LARGE && strstr(wish, "sub=") != NULL;
+}
+
 /* How many of all matrices are refused. */
 static int try_wish(spry_context *ctx, spry_matrix *const *all, const char *wish)
 {
     int refused = 0;
     for (int k = 0; k < KINDS; k++) {
+        if (is_found_later(wish, k))
+            continue;
         const outcome plan = ask(ctx, all[k], wish, true), solve = ask(ctx, all[k], wish, false);
         refused += solve.status != SPRY_STATUS_OK;
         if (!is_same(&plan, &solve))
