@@ -42,8 +42,7 @@ static spry_status fill_shape(odt_model *m, int view, const odt_particle *p, spr
     return status;
 }
 
-spry_status odt_filter_make(odt_model *m, const odt_particle *sample, spry_scalar *room,
-                            odt_filter *f)
+spry_status odt_filter_make(odt_model *m, odt_filter *f)
 {
     char options[100];
     const int views = m->setup.views;
@@ -54,8 +53,17 @@ spry_status odt_filter_make(odt_model *m, const odt_particle *sample, spry_scala
     snprintf(options, sizeof options, "type=z device=%.60s", m->setup.device);
     ODT_GO(spry_operator_fourier(m->grid, options, &f->F));
     ODT_GO(odt_model_vector(m, &f->sum));
-    for (int i = 0; i < views; i++) {
+    for (int i = 0; i < views; i++)
         ODT_GO(odt_model_vector(m, &f->shape[i]));
+done:
+    return status;
+}
+
+spry_status odt_filter_learn(odt_filter *f, const odt_particle *sample, spry_scalar *room)
+{
+    odt_model *m = f->m;
+    spry_status status = SPRY_STATUS_OK;
+    for (int i = 0; i < m->setup.views; i++) {
         ODT_GO(fill_shape(m, i, sample, room));
         ODT_GO(spry_vector_copy(m->here, m->u));
         ODT_GO(spry_operator_apply(f->F, m->u, f->shape[i]));

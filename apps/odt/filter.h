@@ -11,10 +11,11 @@ typedef struct odt_filter {
     spry_vector *sum;    /* of the transforms of what was filtered */
 } odt_filter;
 
+/* All of its memory: before the first solve, as solves take a share of what is left. */
+spry_status odt_filter_make(odt_model *m, odt_filter *filter);
 /* The model has one particle, the sample, in the middle of a voxel that is at least its radius from
  * all faces; room: for the voxels. */
-spry_status odt_filter_make(odt_model *m, const odt_particle *sample, spry_scalar *room,
-                            odt_filter *filter);
+spry_status odt_filter_learn(odt_filter *filter, const odt_particle *sample, spry_scalar *room);
 void odt_filter_free(odt_filter *filter);
 
 /*

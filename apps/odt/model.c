@@ -492,14 +492,21 @@ done:
 /* --- the image -----------------------------------------------------------------------------------
  */
 
+spry_status odt_model_make_back(odt_model *m)
+{
+    spry_status status = SPRY_STATUS_OK;
+    for (int i = 0; i < m->setup.views && status == SPRY_STATUS_OK; i++)
+        if (!m->back[i])
+            status = new_vector(m, SPRY_TYPE_Z, &m->back[i]);
+    return status;
+}
+
 spry_status odt_model_back(odt_model *m, const spry_scalar *const *c)
 {
     spry_status status = SPRY_STATUS_OK;
-    for (int i = 0; i < m->setup.views; i++) {
-        if (!m->back[i])
-            ODT_GO(new_vector(m, SPRY_TYPE_Z, &m->back[i]));
+    ODT_GO(odt_model_make_back(m));
+    for (int i = 0; i < m->setup.views; i++)
         ODT_GO(odt_waves_sum(&m->view[i].waves, c[i], m->back[i]));
-    }
     ODT_GO(through_medium(m, m->back));
 done:
     return status;

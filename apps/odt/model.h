@@ -41,7 +41,7 @@ typedef struct odt_model {
     spry_vector *medium;          /* k^2, where the model works, real */
     spry_vector *f;               /* kb^2 - k^2, where the model works, type z */
     spry_vector **total;          /* the whole field of each view, where the model works */
-    spry_vector **back;           /* waves of each view that go backwards, at their first use */
+    spry_vector **back;           /* waves of each view that go backwards: make_back */
     spry_vector **source;         /* of each view, of the type of solves: b, and then S b */
     spry_vector *u, *v, *x, *sum; /* room there */
     spry_vector *here;            /* room on the host, type z */
@@ -80,9 +80,13 @@ spry_status odt_model_see_change(odt_model *m, const double *change, spry_scalar
  * squares. Waves of all views are sent backwards together, one solve for each; then the image of
  * one comes to x.
  *
+ * Room for these waves is made at their first use, or before: solves take a share of the memory
+ * that is left when the first of them begins, so that whoever needs the room makes it before that.
+ *
  * @param c      for each view
  * @param image  out: on the host, type z
  */
+spry_status odt_model_make_back(odt_model *m);
 spry_status odt_model_back(odt_model *m, const spry_scalar *const *c);
 spry_status odt_model_show(odt_model *m, int view);
 spry_status odt_model_image(odt_model *m, const spry_scalar *const *c, spry_scalar *image);

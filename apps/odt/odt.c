@@ -65,18 +65,6 @@ done:
     return status == SPRY_STATUS_OK ? EXIT_DONE : cli_failed(r->ctx, status);
 }
 
-/* What is looked for may be said anew: index and size of particles, and all of the solver. */
-static void take_given(odt_run *r, const cli_arguments *arguments)
-{
-    for (int i = 0; i < arguments->given_count; i++) {
-        const char *name = arguments->given[i].option->name;
-        if (strcmp(name, "index") == 0)
-            r->record.setup[SETUP_index] = r->o->index;
-        if (strcmp(name, "diameter") == 0)
-            r->record.setup[SETUP_diameter] = r->o->diameter;
-    }
-}
-
 /* Whether an option was said, on the command line or in the configuration. */
 static bool is_said(const cli_arguments *arguments, const app_config *config, const char *name)
 {
@@ -87,6 +75,15 @@ static bool is_said(const cli_arguments *arguments, const app_config *config, co
         said = said || (config->at[i].line > 0 &&
                         strcmp(spry_options_at(config->list, i)->name, name) == 0);
     return said;
+}
+
+/* What is looked for may be said anew: index and size of particles, and all of the solver. */
+static void take_said(odt_run *r, const cli_arguments *arguments, const app_config *config)
+{
+    if (is_said(arguments, config, "index"))
+        r->record.setup[SETUP_index] = r->o->index;
+    if (is_said(arguments, config, "diameter"))
+        r->record.setup[SETUP_diameter] = r->o->diameter;
 }
 
 /* Lengths of files went through units, which round. */
@@ -135,7 +132,7 @@ static spry_status read_file(odt_run *r, const char *path, const cli_arguments *
     ODT_GO(odt_record_read(r->ctx, path, &r->record));
     ODT_GO(setup_from_options(&other));
     ODT_GO(check_said(r, &other, path, arguments, config));
-    take_given(r, arguments);
+    take_said(r, arguments, config);
 done:
     odt_record_free(r->ctx, &other.record);
     return status;

@@ -58,7 +58,7 @@ enum { PRIOR_TV, PRIOR_SMOOTH };
     item(PATH, output, NULL, 0, 0, NULL,                                                           \
          "simulate, reconstruct: the .h5 (holograms: or .npy) to write; show: how names begin")    \
     item(PATH, config, NULL, 0, 0, NULL,                                                           \
-         "reconstruct: the configuration of holograms that are an array (.npy)")                   \
+         "reconstruct: the configuration; holograms that are an array (.npy) need it")             \
     item(PATH, checkpoint, NULL, 0, 0, NULL, "keep what was found so far in this file")            \
     item(BOOL, resume, "no", 0, 0, NULL, "go on from the checkpoint, where there is one")          \
     CLI_JSON(item, "the particles")                                                                \

@@ -187,7 +187,7 @@ static spry_status learn_sample(odt_search *s)
         for (int k = 0; k < v->count; k++)
             s->norm -= odt_times(s->c[i][k], s->sample_a[i][k]).re;
     }
-    ODT_GO(odt_filter_make(s->m, &s->sample, s->image, &s->filter));
+    ODT_GO(odt_filter_learn(&s->filter, &s->sample, s->image));
 done:
     return status;
 }
@@ -220,7 +220,10 @@ spry_status odt_search_make(odt_search *s)
         if (!s->sample_a[i] || !s->alone[i] || !s->rest[i] || !s->c[i])
             return SPRY_STATUS_NO_MEMORY;
     }
-    return learn_sample(s);
+    spry_status status = odt_model_make_back(s->m);
+    if (status == SPRY_STATUS_OK)
+        status = odt_filter_make(s->m, &s->filter);
+    return status == SPRY_STATUS_OK ? learn_sample(s) : status;
 }
 
 void odt_search_free(odt_search *s)

@@ -200,6 +200,7 @@ static spry_status make_level(odt_run *r, int coarse, level *l)
     if (coarse > 0) {
         l->m = &l->own;
         ODT_GO(odt_model_make(ctx, &setup, &l->own));
+        ODT_GO(odt_model_make_back(&l->own));
         for (int i = 0; i < setup.views; i++)
             memcpy(l->own.view[i].measured, r->model.view[i].measured,
                    (size_t)odt_view_numbers(&l->own.view[i]) * sizeof(double));

@@ -12,6 +12,7 @@
 #include <complex.h>
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static const double PI = 3.14159265358979323846;
@@ -591,6 +592,49 @@ static void test_memory(void **state)
     }
 }
 
+/* A search's first image, and fields of a sample once more. */
+static void look_and_solve(spry_context *ctx, const odt_setup *setup)
+{
+    odt_model m;
+    odt_search s = {.m = &m, .sample = {.diameter = 0.5, .index = 1.05}, .most = 1};
+    assert_ok(ctx, odt_model_make(ctx, setup, &m));
+    for (int i = 0; i < setup->views; i++)
+        m.view[i].measured[0] = 1;
+    assert_ok(ctx, odt_search_make(&s));
+    assert_ok(ctx, odt_search_evaluate(&s));
+    assert_ok(ctx, odt_search_look(&s));
+    assert_ok(ctx, odt_model_set_particles(&m, &(odt_particles){1, &s.sample}));
+    odt_search_free(&s);
+    odt_model_free(&m);
+}
+
+/* Solves take half of the memory that is left for columns side by side, and count on what they had.
+ * Fields of all views that a search needs, two for each and one more, are there before the first
+ * solve; so a quarter more than these and room for two columns are enough. */
+static void test_memory_of_columns(void **state)
+{
+    enum { VIEWS = 24 };
+    double directions[6 * VIEWS];
+    int64_t made;
+    char options[64];
+    odt_model m;
+    spry_wave_info info = SPRY_WAVE_INFO_INIT;
+    for (int k = 0; k < 6 * VIEWS; k++)
+        directions[k] = IN_LINE[k % 18];
+    odt_setup setup = setup_of(10, KIND_FIELD, VIEWS, directions, 1e-2);
+    setup.type = "c";
+    assert_ok(*state, odt_model_make(*state, &setup, &m));
+    assert_ok(*state, spry_wave_describe(m.wave, &info));
+    spry_context_memory(*state, &made, NULL);
+    odt_model_free(&m);
+    const int64_t fields = (2 * VIEWS + 1) * odt_voxels(&setup.box) * (int64_t)sizeof(spry_scalar);
+    const int64_t limit = made + fields + fields / 4 + 2 * info.solve_bytes;
+    snprintf(options, sizeof options, "memory-limit=%lld", (long long)limit);
+    spry_context *ctx = support_context(options);
+    look_and_solve(ctx, &setup);
+    support_context_free(ctx);
+}
+
 /* --- what was found beside what is known ---------------------------------------------------------
  */
 
@@ -692,6 +736,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_device, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_device_model, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_memory, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_memory_of_columns, support_setup, support_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
