@@ -267,9 +267,12 @@ static spry_status time_sum(const spry_solver *solver, double *seconds)
 }
 
 /* Of an iteration, by the pace of a product with A, which on ranks has its messages in it, and by
- * the sums of all ranks. It is as long as that of the slowest. */
-static spry_status find_step(const spry_solver *solver, const solver_outlook *o, double *step)
+ * the sums of all ranks. It is as long as that of the slowest. What a device makes has that pace,
+ * too. */
+static spry_status find_step(const spry_solver *solver, const solver_outlook *o, double *made,
+                             double *step)
 {
+    const double launches = 0.05; /* seconds, of what is made on a device, however small it is */
     const spry_operator *A = solver_operator(solver);
     spry_context *ctx = solver->ctx;
     const double vectors = o->vectors * (double)A->rows * (double)spry_type_size(A->type);
@@ -278,6 +281,8 @@ static spry_status find_step(const spry_solver *solver, const solver_outlook *o,
     spry_status status = solver_time_product(solver->device, A, TIMED, &product);
     SPRY_GO(ctx, solver_agree(solver, status));
     *step = product * (o->products + ((double)o->forecast.reads + vectors) / bytes);
+    if (goes_there(solver, o) && o->forecast.there > 0)
+        *made = launches + o->forecast.there * product;
     if (solver_ranked(solver)) {
         SPRY_GO(ctx, time_sum(solver, &sum));
         SPRY_GO(ctx, team_bounds(ctx, *step + o->sums * sum, &least, step));
@@ -308,6 +313,8 @@ static spry_status count_seconds(const spry_solver *solver, const solver_outlook
     if (unknown)
         return SPRY_STATUS_OK;
     double made = o->forecast.seconds, read = (double)o->forecast.reads / rate;
+    if (!is_exact(solver, o))
+        SPRY_GO(solver->ctx, find_step(solver, o, &made, &step));
     SPRY_GO(solver->ctx, take_longest(solver, &made));
     p->setup_seconds = spent + made;
     if (is_exact(solver, o)) {
@@ -316,7 +323,6 @@ static spry_status count_seconds(const spry_solver *solver, const solver_outlook
         p->most_seconds = spent + doubtful * (made + p->solve_seconds);
         return SPRY_STATUS_OK;
     }
-    SPRY_GO(solver->ctx, find_step(solver, o, &step));
     p->solve_seconds = systems * step * (double)p->iterations;
     p->least_seconds =
         spent + made / doubtful + systems * step * (double)p->least_iterations / doubtful;

@@ -50,7 +50,8 @@ typedef struct precon_forecast {
     int64_t bytes;  /* that it keeps */
     int64_t work;   /* beside them, while it is made */
     int64_t reads;  /* bytes that an application reads; 0: not known */
-    double seconds; /* to make it; of exact ones with a few solves */
+    double seconds; /* to make it on the host; of exact ones with a few solves */
+    double there;   /* products with A there that making it on a device takes; 0: the host does */
 } precon_forecast;
 
 enum { PRECON_FIELDS_SIZE = 4096, PRECON_MOST_DEPTH = 4 };
