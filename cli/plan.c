@@ -107,6 +107,8 @@ static void print_parts(const solve_job *job, const plan_part *parts, int count,
 {
     const char *between = "";
     spry_plan p = job->plan;
+    p.vector_bytes -= p.device_vector_bytes; /* what is on the device has a line of its own */
+    p.precon_bytes -= p.device_precon_bytes;
     for (int i = 0; i < count; i++) {
         const int64_t bytes = *part_of(&p, parts[i].part);
         if (bytes == 0)

@@ -133,9 +133,12 @@ int runs_read(runs *all, const char *path)
     int exit_status = runs_load(path, &r);
     if (exit_status == EXIT_DONE) {
         const reader_value *systems = reader_member(&r, r.values, "systems");
-        bool good = systems || take_record(all, &r, r.values, path, 0);
+        const bool several = systems && systems->kind == '['; /* of a plan it is a number */
+        bool good =
+            several ? reader_first(&r, systems) != NULL : take_record(all, &r, r.values, path, 0);
         int number = 0;
-        for (const reader_value *v = reader_first(&r, systems); v && good; v = reader_next(&r, v))
+        for (const reader_value *v = several ? reader_first(&r, systems) : NULL; v && good;
+             v = reader_next(&r, v))
             good = take_record(all, &r, v, path, ++number);
         if (!good)
             exit_status = cli_fail(EXIT_INPUT,

@@ -48,8 +48,12 @@ bool spry_device_describe(spry_context *ctx, int index, spry_device_info *info)
 {
     static const base_sized sized = BASE_SIZED(spry_device_info, why);
     spry_device_info found = {0};
-    if (!ctx || !info || base_blank(ctx, info, &sized) != SPRY_STATUS_OK ||
-        !describe(ctx, index, &found))
+    if (!ctx || !info || base_blank(ctx, info, &sized) != SPRY_STATUS_OK)
+        return false;
+    device_drivers_hold(true);
+    const bool there = describe(ctx, index, &found);
+    device_drivers_hold(false);
+    if (!there)
         return false;
     base_give(info, &found, &sized);
     return true;

@@ -5,6 +5,7 @@
 #include "device/staging.h"
 #include "device/vector.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -14,6 +15,15 @@ enum { ENGINES = sizeof engines / sizeof *engines };
 const engine_class *device_engine(int index)
 {
     return index >= 0 && index < ENGINES ? engines[index] : NULL;
+}
+
+void device_drivers_hold(bool hold)
+{
+    static pthread_mutex_t asking = PTHREAD_MUTEX_INITIALIZER;
+    if (hold)
+        pthread_mutex_lock(&asking);
+    else
+        pthread_mutex_unlock(&asking);
 }
 
 spry_status device_begin(spry_device *d, device_work work)
@@ -66,8 +76,12 @@ int device_count(spry_context *ctx, const char *engine, char *why, size_t size)
 {
     const engine_class *e = find_engine(engine, strlen(engine));
     *why = '\0';
-    if (e)
-        return e->count(ctx, why, size);
+    if (e) {
+        device_drivers_hold(true);
+        const int count = e->count(ctx, why, size);
+        device_drivers_hold(false);
+        return count;
+    }
     snprintf(why, size, "this library has no engine %.32s", engine);
     return 0;
 }
@@ -172,7 +186,7 @@ static spry_status open_any(spry_context *ctx, const engine_class *engine, int c
     return status;
 }
 
-spry_status device_open(spry_context *ctx, const char *name, spry_device **d)
+static spry_status open_named(spry_context *ctx, const char *name, spry_device **d)
 {
     char why[256], word[64], words[64] = "cpu";
     *d = NULL;
@@ -204,6 +218,14 @@ spry_status device_open(spry_context *ctx, const char *name, spry_device **d)
                          "device %.40s: the last one is %s:%d; `spry devices` lists them", name,
                          engine->name, count - 1);
     return open_index(ctx, engine, (int)index, d);
+}
+
+spry_status device_open(spry_context *ctx, const char *name, spry_device **d)
+{
+    device_drivers_hold(true);
+    const spry_status status = open_named(ctx, name, d);
+    device_drivers_hold(false);
+    return status;
 }
 
 void device_close(spry_device *d)

@@ -82,6 +82,11 @@ struct engine_class {
 extern const engine_class engine_cuda, engine_opencl;
 /* All of them, in this order; NULL past the last. */
 const engine_class *device_engine(int index);
+/* One thread at a time asks drivers what there is and opens it: the first question starts them, and
+ * PoCL's ends the program where another is asked meanwhile. */
+void device_drivers_hold(bool hold);
+/* Options for OpenCL's compiler behind ours: SPRY_OPENCL_OPTIONS, or what a driver needs. */
+const char *device_more_options(const spry_device *d);
 
 /*
  * Around every call of an engine. begin fails when the device was lost or when a test wants this

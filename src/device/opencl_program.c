@@ -111,10 +111,9 @@ static spry_status build(spry_device *d, cl_program program, const char *options
 {
     opencl_state *s = d->state;
     char all[2048];
-    const char *more = getenv("SPRY_OPENCL_OPTIONS");
     const int length =
         snprintf(all, sizeof all, "%s %s %s", s->nvidia ? NVIDIA_OPTIONS : PLAIN_OPTIONS, options,
-                 more ? more : "");
+                 device_more_options(d));
     if (length < 0 || (size_t)length >= sizeof all)
         return SPRY_FAIL(d->ctx, SPRY_STATUS_BAD_USAGE, "options of %d bytes, at most %zu fit",
                          length, sizeof all - 1);

@@ -83,17 +83,24 @@ static void append(base_text *t, const char *more)
     }
 }
 
+/* The work-item loops that PoCL 3.1 makes vectors of give wrong results on AVX-512. */
+const char *device_more_options(const spry_device *d)
+{
+    const char *more = getenv("SPRY_OPENCL_OPTIONS");
+    const bool pocl = strstr(d->facts.driver, "Portable Computing Language") != NULL;
+    return more ? more : pocl ? "-cl-opt-disable" : "";
+}
+
 /* All that decides what comes out, as one text. No line before the program's own has a line's end
  * in it, so that different programs have different texts. */
 static spry_status describe(spry_device *d, const char *text, const char *options, cache_key *key)
 {
     const char *debug = getenv("SPRY_DEVICE_DEBUG");
-    const char *more = getenv("SPRY_OPENCL_OPTIONS");
     const device_facts *f = &d->facts;
     char *all = NULL;
     base_text t = {.ctx = d->ctx};
     base_text_put(&t, "spry %s\n%s\n%s\n%s\n%s\n%s\n%s\n%s\n", spry_version(), d->engine->name,
-                  f->description, f->target, f->driver, debug ? debug : "", more ? more : "",
+                  f->description, f->target, f->driver, debug ? debug : "", device_more_options(d),
                   options);
     append(&t, text);
     const spry_status status = base_text_take(&t, &all);

@@ -99,16 +99,23 @@ static bool goes_there(const spry_solver *solver, const solver_outlook *o)
             strncmp(spry_device_name(solver->device), "cuda", 4) == 0);
 }
 
-/* Vectors: of an iteration, copies of the caller's, and those that factors are scaled and measured
- * with. */
+/* Vectors: of an iteration and copies of the caller's, half of them as long as b and half as long
+ * as x; and those that factors are scaled and measured with. */
 enum { SAVED = 2, BROUGHT = 2, MEASURED = 7 };
+
+/* Elements of x here. */
+static int64_t columns_of(const spry_operator *A)
+{
+    return A->square ? A->rows : A->cols;
+}
 
 /* Bytes of a right-hand side's vectors while it is solved, but for the caller's. */
 static int64_t track_bytes(const spry_solver *solver, const solver_outlook *o)
 {
     const spry_operator *A = solver_operator(solver);
-    const int moved = solver->device || solver->order.matrix ? BROUGHT : 0;
-    return (o->kept + SAVED + moved) * A->rows * (int64_t)spry_type_size(A->type);
+    const int each = (SAVED + (solver->device || solver->order.matrix ? BROUGHT : 0)) / 2;
+    return ((o->kept[0] + each) * A->rows + (o->kept[1] + each) * columns_of(A)) *
+           (int64_t)spry_type_size(A->type);
 }
 
 /* How many right-hand sides have theirs already, from a solve before. */
@@ -152,14 +159,16 @@ static solver_bytes count_bytes(const spry_solver *solver, const solver_outlook 
     enum { TEXT = 96 << 10, SHORT_TEXT = 32 << 10, KERNELS = 192 << 10 };
     const spry_context *ctx = solver->ctx;
     const int64_t vector = solver_operator(solver)->rows * (int64_t)spry_type_size(p->type);
-    const int beside = systems < SHARED_READING ? systems : SHARED_READING;
+    const int64_t given =
+        vector + columns_of(solver_operator(solver)) * (int64_t)spry_type_size(p->type);
+    const int beside = systems < o->together ? systems : o->together;
     const int64_t each = track_bytes(solver, o), method = beside * each;
     const int stand = standing_tracks(solver);
     const int64_t standing = (stand < beside ? stand : beside) * each;
     const int64_t now = ctx->memory_now;
     p->matrix_bytes = solver->given_matrix ? bytes_of(solver->given_matrix) : 0;
     p->format_bytes = format_bytes(solver);
-    p->vector_bytes = method + 2 * systems * vector;
+    p->vector_bytes = method + systems * given;
     p->precon_bytes = o->begun.here + o->begun.there + o->forecast.bytes;
     p->work_bytes = o->forecast.work;
     p->memory_limit = ctx->options.memory_limit;
@@ -275,7 +284,9 @@ static spry_status find_step(const spry_solver *solver, const solver_outlook *o,
     const double launches = 0.05; /* seconds, of what is made on a device, however small it is */
     const spry_operator *A = solver_operator(solver);
     spry_context *ctx = solver->ctx;
-    const double vectors = o->vectors * (double)A->rows * (double)spry_type_size(A->type);
+    const double vectors =
+        (o->vectors[0] * (double)A->rows + o->vectors[1] * (double)columns_of(A)) *
+        (double)spry_type_size(A->type);
     const double bytes = (double)(A->bytes > 0 ? A->bytes : 1);
     double product = 0, sum = 0, least;
     spry_status status = solver_time_product(solver->device, A, TIMED, &product);

@@ -549,9 +549,9 @@ done:
 }
 
 /* So many systems are solved side by side: of a block method as many as its option `width` says. */
-static int together(const spry_solver *solver)
+int solver_together(const plan *made)
 {
-    const program *p = solver->plan->program;
+    const program *p = made->program;
     const int width = p->block ? program_find_option(p, "width") : NONE;
     const double most = width == NONE ? SOLVED_TOGETHER : p->names[width].value;
     return !p->block                ? SHARED_READING
@@ -710,7 +710,8 @@ again:
     SPRY_GO(ctx, status);
     SPRY_GO(ctx, solver_agree(solver, check_all_vectors(solver, count, b, x)));
     for (int some; done < count; done += some) {
-        some = count - done < together(solver) ? count - done : together(solver);
+        some = count - done < solver_together(solver->plan) ? count - done
+                                                            : solver_together(solver->plan);
         if (done > 0) { /* what stands, unless those before have used up all that can be tried */
             solver_begin_attempts(solver);
             SPRY_GO(ctx, solver_set_up(solver, b[0]->device));

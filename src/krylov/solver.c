@@ -677,9 +677,10 @@ static spry_status count_costs(const plan *made, solver_outlook *o)
     plan_cost cost;
     const spry_status status = plan_count(made, &cost);
     o->products = cost.products;
-    o->vectors = cost.vectors[0] + cost.vectors[1];
+    memcpy(o->vectors, cost.vectors, sizeof o->vectors);
     o->sums = cost.reductions;
-    o->kept = plan_whole_vectors(made);
+    plan_count_vectors(made, o->kept);
+    o->together = solver_together(made);
     o->uses_precon = made->program->uses_precon;
     snprintf(o->method, sizeof o->method, "%s", made->program->method);
     return status;

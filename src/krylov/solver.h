@@ -164,10 +164,12 @@ typedef struct solver_outlook {
     precon_forecast forecast;
     solver_bytes begun; /* of the preconditioner, what is there already */
     /* Of an iteration: products with A, vectors moved beside them, points where ranks add up; and
-     * vectors that are kept. */
-    double products, vectors, sums;
-    int kept;
+     * vectors that are kept. Vectors are as long as b, and as long as x. */
+    double products, vectors[2], sums;
+    int64_t kept[2];
+    int together; /* right-hand sides at most that are solved at a time */
 } solver_outlook;
+int solver_together(const plan *p);
 spry_status solver_foretell(spry_solver *solver, solver_outlook *outlook);
 /* Whether the method is the solver's choice. */
 bool solver_chooses_method(const spry_solver *solver);

@@ -389,13 +389,29 @@ done:
     return status;
 }
 
+bool plan_opens_slot(const plan *p, int var)
+{
+    const plan_var *v = &p->vars[var];
+    if (v->array || v->number == NONE || v->in_pieces)
+        return false;
+    for (int w = 0; w < var; w++)
+        if (!p->vars[w].array && !p->vars[w].in_pieces && p->vars[w].number == v->number)
+            return false;
+    return true;
+}
+
+void plan_count_vectors(const plan *p, int64_t count[2])
+{
+    count[0] = count[1] = 0;
+    for (int v = 0; v < p->var_count; v++)
+        count[p->vars[v].space] += p->vars[v].array ? p->vars[v].extent : plan_opens_slot(p, v);
+}
+
 int plan_whole_vectors(const plan *p)
 {
-    int count = p->slots;
-    for (int v = 0; v < p->var_count; v++)
-        if (p->vars[v].array)
-            count += (int)p->vars[v].extent;
-    return count;
+    int64_t count[2];
+    plan_count_vectors(p, count);
+    return (int)(count[0] + count[1]);
 }
 
 void plan_explain(const plan *p, base_text *text)

@@ -2,6 +2,7 @@
 #include "program/sweep.h"
 
 #include "device/formats.h"
+#include "program/explain.h"
 
 /* Shares of parts with about the same work each. */
 static spry_status cut(runner *r, const operator_rows *rows, int space, int **out)
@@ -199,26 +200,13 @@ static char *take_vector(const runner *r, int space, char **at)
     return memory;
 }
 
-/* Whether a variable has a slot that no variable before it has. */
-static bool opens_slot(const plan *p, int var)
-{
-    const plan_var *v = &p->vars[var];
-    if (v->array || v->number == NONE || v->in_pieces)
-        return false;
-    for (int w = 0; w < var; w++)
-        if (!p->vars[w].array && !p->vars[w].in_pieces && p->vars[w].number == v->number)
-            return false;
-    return true;
-}
-
 static spry_status allocate_vectors(runner *r, host_track *l)
 {
     spry_context *ctx = r->ctx;
     const plan *p = r->p;
     spry_status status = SPRY_STATUS_OK;
-    int64_t count[2] = {0, 0};
-    for (int v = 0; v < p->var_count; v++)
-        count[p->vars[v].space] += p->vars[v].array ? p->vars[v].extent : opens_slot(p, v);
+    int64_t count[2];
+    plan_count_vectors(p, count);
     for (int space = 0; space < 2; space++)
         if (count[space] > INT64_MAX / 4 / room_for(r, space))
             return SPRY_FAIL(ctx, SPRY_STATUS_NO_MEMORY,
@@ -229,7 +217,7 @@ static spry_status allocate_vectors(runner *r, host_track *l)
     char *at = l->memory;
     for (int v = 0; v < p->var_count; v++) {
         const plan_var *var = &p->vars[v];
-        if (opens_slot(p, v))
+        if (plan_opens_slot(p, v))
             l->slots[var->number] = take_vector(r, var->space, &at);
         if (!var->array)
             continue;

@@ -67,6 +67,13 @@ static void count_bytes(const resident *s)
     }
 }
 
+/* Whether an operation is one that reports: a compiler at fault must not lead us astray. */
+static bool reports(const plan *p, double op)
+{
+    return op >= 0 && op < p->op_count && p->ops[(int)op].kind >= OP_RESIDUAL &&
+           p->ops[(int)op].kind <= OP_GRADIENT;
+}
+
 /* Tells what the device has reported; false when the track is to end. */
 static bool tell_reports(resident *s)
 {
@@ -75,6 +82,14 @@ static bool tell_reports(resident *s)
     bool go_on = true;
     for (int64_t k = 0; k < s->mirror[ST_REPORTS].whole && go_on && r->status == SPRY_STATUS_OK;
          k++) {
+        if (!reports(s->p, rep[2 * k].real)) {
+            r->status = SPRY_FAIL(r->ctx, SPRY_STATUS_DEVICE,
+                                  "%s reports what is not in the method: its compiler makes other "
+                                  "programs of ours; for PoCL set SPRY_OPENCL_OPTIONS="
+                                  "-cl-opt-disable",
+                                  spry_device_name(s->d));
+            return false;
+        }
         const int op = (int)rep[2 * k].real;
         s->last_value = rep[2 * k + 1].real;
         if (s->values++ == 0)

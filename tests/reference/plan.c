@@ -301,6 +301,47 @@ static void counts_no_memory_that_was_freed(void **state)
     close_fixture(&f);
 }
 
+/* Methods with blocks keep the vectors of all columns that they solve at a time; methods for
+ * rectangular matrices have most of theirs as long as x. */
+static void counts_the_vectors_of_columns(void **state)
+{
+    enum { N = 20 * 20, COLUMNS = 32, ROWS = 3, COLS = 4000 };
+    const int64_t vector = N * (int64_t)sizeof(double);
+    fixture f;
+    (void)state;
+    open_fixture(&f, "poisson2d", "size=20");
+    assert_ok(f.ctx, spry_solver_set(f.solver, "method=block-cg precon=none"));
+    assert_ok(f.ctx, spry_solver_plan(f.solver, COLUMNS, &f.plan));
+    /* b and x of all columns, and r, p and A p of 16 at least */
+    assert_true(f.plan.vector_bytes >= (2 * COLUMNS + 3 * 16) * vector);
+    spry_matrix *wide = NULL;
+    int32_t rows[COLS], cols[COLS];
+    double values[COLS];
+    for (int i = 0; i < COLS; i++) {
+        rows[i] = i % ROWS;
+        cols[i] = i;
+        values[i] = 1;
+    }
+    const spry_arrays arrays = {.size = sizeof arrays,
+                                .type = SPRY_TYPE_D,
+                                .format = SPRY_FORMAT_COO,
+                                .rows = ROWS,
+                                .cols = COLS,
+                                .nnz = COLS,
+                                .row_index = rows,
+                                .col_index = cols,
+                                .values = values};
+    assert_ok(f.ctx, spry_matrix_new(f.ctx, &arrays, SPRY_OWN_COPY, &wide));
+    assert_ok(f.ctx, spry_solver_set(f.solver, "method=lsmr"));
+    assert_ok(f.ctx, spry_solver_set_matrix(f.solver, wide));
+    assert_ok(f.ctx, spry_solver_plan(f.solver, 1, &f.plan));
+    /* x, and at least v and two directions */
+    assert_true(f.plan.vector_bytes >= 4 * COLS * (int64_t)sizeof(double));
+    assert_ok(f.ctx, spry_solver_set_matrix(f.solver, f.A));
+    spry_matrix_free(wide);
+    close_fixture(&f);
+}
+
 static void misuse_is_told(void **state)
 {
     (void)state;
@@ -329,6 +370,7 @@ int main(void)
         cmocka_unit_test(tells_of_what_stands),
         cmocka_unit_test(refuses_what_does_not_fit),
         cmocka_unit_test(counts_no_memory_that_was_freed),
+        cmocka_unit_test(counts_the_vectors_of_columns),
         cmocka_unit_test(misuse_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
