@@ -85,7 +85,7 @@ spry_status hdf5_open(spry_context *ctx, const io_bytes *bytes, hdf5_file *f)
         return hdf5_broken(f, "it has no superblock");
     f->all = (hdf5_span){bytes->data + place, bytes->size - place};
     f->steps = 2 * (uint64_t)f->all.size + 64;
-    const int version = f->all.data[8];
+    const int version = (unsigned char)f->all.data[8];
     const bool old = version == 0 || version == 1;
     if (!old && version != 2 && version != 3)
         return hdf5_unsupported(f, "a superblock of an unknown version");
@@ -151,7 +151,7 @@ static spry_status begin_second(walk *w, uint64_t address, hdf5_span *block)
     spry_status status = SPRY_STATUS_OK;
     hdf5_span p;
     SPRY_GO(w->f->ctx, hdf5_piece(w->f, address, 6, &p));
-    const int flags = p.data[5];
+    const int flags = (unsigned char)p.data[5];
     const size_t width = (size_t)1 << (flags & 3);
     const uint64_t size_at = address + 6 + (flags & 0x20 ? 16 : 0) + (flags & 0x10 ? 4 : 0);
     SPRY_GO(w->f->ctx, hdf5_piece(w->f, size_at, width, &p));

@@ -79,7 +79,7 @@ static spry_status take_link(void *data, const hdf5_message *m)
     const char *p = hdf5_take(&body, 2);
     if (!p || p[0] != 1)
         return hdf5_broken(l->f, "a link of an unknown version");
-    const int flags = p[1];
+    const int flags = (unsigned char)p[1];
     const char *kind = flags & 8 ? hdf5_take(&body, 1) : "\0";
     const size_t width = (size_t)1 << (flags & 3);
     const size_t skip = (flags & 4 ? 8 : 0) + (flags & 16 ? 1 : 0);
