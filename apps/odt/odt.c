@@ -42,6 +42,26 @@ static spry_status setup_from_options(odt_run *r)
     return status == SPRY_STATUS_OK ? odt_read_views(r) : status;
 }
 
+/* What is written takes the place neither of what is read nor of what else is written. show has a
+ * prefix, and names of its own. */
+static int check_paths(const odt_options *o, const char *operand)
+{
+    enum { COUNT = 3 };
+    const char *const in[COUNT] = {operand, o->config, o->places};
+    const char *const out[COUNT] = {o->output, o->checkpoint, o->json};
+    static const char *const names[COUNT] = {"-o", "--checkpoint", "--json"};
+    for (int k = 0; k < COUNT; k++)
+        for (int i = 0; i < COUNT; i++) {
+            if (file_is_same(out[k], in[i]))
+                return cli_fail(EXIT_INPUT, "%s: %s would replace what is read from there",
+                                text_name(out[k]), names[k]);
+            if (i < k && file_is_same(out[k], out[i]))
+                return cli_fail(EXIT_INPUT, "%s: %s and %s cannot both go there", text_name(out[k]),
+                                names[i], names[k]);
+        }
+    return EXIT_DONE;
+}
+
 /* --- the actions ---------------------------------------------------------------------------------
  */
 
@@ -54,6 +74,9 @@ static int simulate(odt_run *r, const cli_arguments *arguments)
         return exit_status;
     if (!r->o->output)
         return cli_fail(EXIT_INPUT, "simulate needs -o HOLOGRAMS.h5");
+    exit_status = check_paths(r->o, arguments->operands[1]);
+    if (exit_status != EXIT_DONE)
+        return exit_status;
     ODT_GO(setup_from_options(r));
     ODT_GO(odt_prepare(r));
     ODT_GO(odt_read_particles(r));
@@ -92,6 +115,31 @@ static bool is_same(double a, double b)
     return fabs(a - b) <= 1e-9 * fabs(b);
 }
 
+static bool is_same_direction(const double *a, const double *b)
+{
+    const double one = hypot(hypot(a[0], a[1]), a[2]), other = hypot(hypot(b[0], b[1]), b[2]);
+    bool same = true;
+    for (int k = 0; k < 3; k++)
+        same = same && fabs(a[k] / one - b[k] / other) <= 1e-6;
+    return same;
+}
+
+/* The first direction that is not the file's. A camera without views is said of all of the file's.
+ */
+static void compare_directions(const odt_run *r, const odt_run *other, const char *path, bool views,
+                               char *text, size_t size)
+{
+    for (int k = views ? 0 : 1; k < 2 * r->record.views && !text[0]; k += views ? 1 : 2) {
+        const double *file = r->record.directions + 3 * (ptrdiff_t)k;
+        const double *said = other->record.directions + 3 * (ptrdiff_t)(views ? k : 1);
+        if (!is_same_direction(file, said))
+            snprintf(text, size,
+                     "%.200s has hologram %d of %s along %g %g %g, options say %g %g %g", path,
+                     k / 2 + 1, k % 2 ? "a camera" : "light", file[0], file[1], file[2], said[0],
+                     said[1], said[2]);
+    }
+}
+
 /* Holograms are of what their file says. Where options say something else they are of others: a
  * mistake that would not be seen. Index and diameter are what is looked for, and free. */
 static spry_status check_said(const odt_run *r, const odt_run *other, const char *path,
@@ -118,9 +166,12 @@ static spry_status check_said(const odt_run *r, const odt_run *other, const char
                          "%.200s has holograms of %g x %g x %g voxels, options say %g x %g x %g",
                          path, file[SETUP_nx], file[SETUP_ny], file[SETUP_nz], said[SETUP_nx],
                          said[SETUP_ny], said[SETUP_nz]);
-    if (is_said(arguments, config, "views") && other->record.views != r->record.views)
+    const bool views = is_said(arguments, config, "views");
+    if (views && other->record.views != r->record.views)
         snprintf(text, sizeof text, "%.200s has %d holograms, options say %d views", path,
                  r->record.views, other->record.views);
+    else if (views || (is_said(arguments, config, "camera") && *r->o->camera))
+        compare_directions(r, other, path, views, text, sizeof text);
     return text[0] ? odt_fail(r->ctx, text) : SPRY_STATUS_OK;
 }
 
@@ -152,6 +203,12 @@ static int reconstruct(odt_run *r, const cli_arguments *arguments)
                         text_name(path));
     if (r->o->resume && !r->o->checkpoint)
         return cli_fail(EXIT_INPUT, "--resume needs the --checkpoint to begin with");
+    if (r->o->mode == MODE_LINEAR && r->o->checkpoint)
+        return cli_fail(EXIT_INPUT, "--mode linear has no --checkpoint: there is nothing worth "
+                                    "keeping before it is done");
+    exit_status = check_paths(r->o, path);
+    if (exit_status != EXIT_DONE)
+        return exit_status;
     if (odt_is_array(path)) {
         ODT_GO(setup_from_options(r));
         ODT_GO(odt_holograms_read(r->ctx, path, &r->record));

@@ -23,6 +23,28 @@ bool odt_has_checkpoint(const odt_run *r)
     return file != NULL;
 }
 
+/* The head of the file has the mode, too: to be told so is of more use than that something differs.
+ * What is no checkpoint at all is left to those who read it. */
+static spry_status check_mode(const odt_run *r)
+{
+    static const char *const modes[] = {[MODE_PARTICLES] = "particles", [MODE_VOLUME] = "volume"};
+    static const int kept[] = {MODE_PARTICLES, MODE_VOLUME};
+    char head[64] = "", begins[64], text[400] = "";
+    FILE *file = r->o->resume ? fopen(r->o->checkpoint, "rb") : NULL;
+    if (!file)
+        return SPRY_STATUS_OK;
+    if (!fgets(head, sizeof head, file))
+        head[0] = '\0';
+    fclose(file);
+    for (size_t k = 0; k < sizeof kept / sizeof *kept; k++) {
+        snprintf(begins, sizeof begins, "spry checkpoint: odt %s ", modes[kept[k]]);
+        if (kept[k] != r->o->mode && strncmp(head, begins, strlen(begins)) == 0)
+            snprintf(text, sizeof text, "%.300s: the checkpoint is of --mode %s", r->o->checkpoint,
+                     modes[kept[k]]);
+    }
+    return text[0] ? odt_fail(r->ctx, text) : SPRY_STATUS_OK;
+}
+
 /* Place and score of each particle, with room for as many as can be asked for. */
 static spry_status checkpoint(odt_run *r, bool write)
 {
@@ -34,7 +56,7 @@ static spry_status checkpoint(odt_run *r, bool write)
     double t = 0;
     int64_t count = s->found.count;
     spry_status status = SPRY_STATUS_OK;
-    odt_checkpoint_name(r, "", what);
+    odt_checkpoint_name(r, " particles", what);
     ODT_GO(spry_vector_new(r->ctx, SPRY_TYPE_D, n, NULL, SPRY_OWN_COPY, &v));
     double *numbers = spry_vector_data(v);
     for (int j = 0; write && j < count; j++) {
@@ -225,6 +247,7 @@ static spry_status prepare(odt_run *r)
         ODT_GO(spry_file_check_place(r->ctx, o->output));
     if (o->json && !file_is_stdout(o->json))
         ODT_GO(spry_file_check_place(r->ctx, o->json));
+    ODT_GO(check_mode(r));
     ODT_GO(odt_make_model(r));
     ODT_GO(take_measured(r));
     r->search =
@@ -237,6 +260,8 @@ static spry_status prepare(odt_run *r)
                      .data = r};
     progress_part(&r->line, 0, "one particle by itself");
     ODT_GO(odt_search_make(&r->search));
+    if (!isfinite(r->search.empty)) /* squares of numbers that are finite may not be */
+        ODT_GO(odt_fail(r->ctx, "the holograms are not finite or too large"));
     if (!(r->search.empty > 0))
         ODT_GO(odt_fail(r->ctx, "the holograms are empty: there is nothing in them but light"));
     progress_part(&r->line, 0, "the first image");

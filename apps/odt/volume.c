@@ -185,6 +185,12 @@ done:
 /* --- levels --------------------------------------------------------------------------------------
  */
 
+/* Voxels of a coarse grid that cover so many. */
+static int64_t coarse_side(int64_t voxels, int coarse)
+{
+    return (voxels + (1 << coarse) - 1) >> coarse;
+}
+
 static spry_status make_level(odt_run *r, int coarse, level *l)
 {
     spry_context *ctx = r->ctx;
@@ -194,9 +200,9 @@ static spry_status make_level(odt_run *r, int coarse, level *l)
     odt_setup setup = r->setup;
     l->m = &r->model;
     for (int a = 0; a < 3; a++)
-        setup.box.n[a] = (setup.box.n[a] + (1 << coarse) - 1) >> coarse;
+        setup.box.n[a] = coarse_side(setup.box.n[a], coarse);
     setup.box.h *= 1 << coarse;
-    setup.layer = (setup.layer + (1 << coarse) - 1) >> coarse;
+    setup.layer = coarse_side(setup.layer, coarse);
     if (coarse > 0) {
         l->m = &l->own;
         ODT_GO(odt_model_make(ctx, &setup, &l->own));
@@ -365,14 +371,18 @@ done:
     return status;
 }
 
-/* The coarsest grid that still has enough voxels to a wavelength. */
+/* The coarsest grid that still has enough voxels to a wavelength, and along each side. */
 static int coarsest(const odt_run *r)
 {
+    enum { LEAST = 4 };
+    const int64_t *n = r->setup.box.n;
+    int64_t side = n[0] < n[1] ? n[0] : n[1];
+    side = n[2] < side ? n[2] : side;
     const double *s = r->record.setup;
     const double per =
         s[SETUP_wavelength] / (fmax(s[SETUP_index], s[SETUP_fluid]) * s[SETUP_voxel]);
     int coarse = (int)r->o->grids - 1;
-    while (coarse > 0 && per / (1 << coarse) < 4)
+    while (coarse > 0 && (per / (1 << coarse) < LEAST || coarse_side(side, coarse) < LEAST))
         coarse--;
     return coarse;
 }
