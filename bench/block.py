@@ -3,7 +3,8 @@
 
 MATRIX is a generator with its size, as poisson3d:100; without any poisson3d:100 and elasticity:32, those of the table in
 docs/figures.md. Each method runs once unseen, so that programs and choices are there, and ROUNDS times (3) after that, methods
-taking turns. Printed are medians: seconds of the whole command, its processor seconds, iterations, and how many times faster than the
+taking turns. Printed are medians: seconds of the whole command, its processor seconds, those of the solve alone (beyond a command
+that stops at 0.5, for which FORMAT has to be named, as what is chosen depends on that), iterations, and how many times faster than the
 first method by seconds (on a device) or by processor seconds (on the processor, which may be shared). METHODS, PRECON and TOL in the environment say what runs: METHODS="cg block-cg block-cg:width=8".
 """
 import array
@@ -59,7 +60,11 @@ def measure(program, device, matrix, folder):
         for method in METHODS:
             command = [program, "solve", A, B, "--method", method, "--precon", os.environ.get("PRECON", "none"),
                        "--tol", os.environ.get("TOL", "1e-8"), "--device", device, "--json"]
+            if "FORMAT" in os.environ:
+                command += ["--format", os.environ["FORMAT"]]
             result = run(command)
+            if "FORMAT" in os.environ:
+                result["solve"] = result["seconds"] - run(command + ["--tol", "0.5"])["seconds"]
             if turn > 0:
                 runs[method].append(result)
     first = None
@@ -67,12 +72,13 @@ def measure(program, device, matrix, folder):
         of = runs[method]
         seconds = statistics.median(r["seconds"] for r in of)
         used = statistics.median(r["used"] for r in of)
+        solve = statistics.median(r.get("solve", float("nan")) for r in of)
         counts = [s["iterations"] for s in of[0]["systems"]]
         judged = used if device == "cpu" else seconds
         first = first or judged
         arrived = all(s["converged"] for r in of for s in r["systems"])
-        print("%-16s %-18s %9.3f %9.3f %5d to %-5d %6.2f%s" %
-              (matrix, method, seconds, used, min(counts), max(counts), first / judged,
+        print("%-16s %-18s %9.3f %9.3f %9.4f %5d to %-5d %6.2f%s" %
+              (matrix, method, seconds, used, solve, min(counts), max(counts), first / judged,
                "" if arrived else "  not all converged"), flush=True)
 
 
@@ -80,7 +86,7 @@ def main():
     if len(sys.argv) < 2:
         sys.exit(__doc__)
     device = sys.argv[2] if len(sys.argv) > 2 else "cuda"
-    print("%-16s %-18s %9s %9s %-14s %6s" % ("matrix", "method", "seconds", "used", "iterations", "faster"))
+    print("%-16s %-18s %9s %9s %9s %-14s %6s" % ("matrix", "method", "seconds", "used", "solve", "iterations", "faster"))
     for matrix in sys.argv[3:] or ["poisson3d:100", "elasticity:32"]:
         with tempfile.TemporaryDirectory() as folder:
             measure(os.path.join(sys.argv[1], "spry"), device, matrix, folder)

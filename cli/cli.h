@@ -150,6 +150,8 @@ void cli_log(void *data, spry_log_level level, const char *text);
 /* Seconds of a steady clock. */
 double cli_clock(void);
 
+/* How many processes mpirun, mpiexec or srun has started; -1: none of them did. */
+int ranks_started(void);
 /* Ranks of MPI (ranks.c), where the program was started by mpirun, or --mpi was said: the team for
  * a context, or NULL. An exit status. */
 int ranks_open(const cli_arguments *arguments, spry_team **team);

@@ -27,9 +27,9 @@ static int number_in(const char *const *names)
     return -1;
 }
 
-/* How many processes mpirun, mpiexec or srun has started; -1: none of them did. PMIx, by which srun
- * starts Open MPI's, tells a process its rank; of how many, the step of Slurm does. */
-static int started(void)
+/* PMIx, by which srun starts Open MPI's, tells a process its rank; of how many, the step of Slurm
+ * does. */
+int ranks_started(void)
 {
     static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS",
                                         NULL};
@@ -54,7 +54,8 @@ void ranks_hush(const cli_command *command)
 {
     static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", NULL};
     static const char *const programs[] = {"OMPI_NUM_APP_CTX", NULL};
-    silent = command->ranks && started() > 1 && number_in(programs) < 2 && number_in(names) > 0;
+    silent =
+        command->ranks && ranks_started() > 1 && number_in(programs) < 2 && number_in(names) > 0;
 }
 
 /* The library: the one that is named, or where the system looks, or beside this program. */
@@ -83,7 +84,7 @@ int ranks_open(const cli_arguments *arguments, spry_team **team)
 {
     spry_team *(*make)(const void *comm) = NULL;
     *team = NULL;
-    if (!arguments->command->ranks || !is_asked(arguments, started() > 1)) {
+    if (!arguments->command->ranks || !is_asked(arguments, ranks_started() > 1)) {
         silent = false; /* each for itself */
         return EXIT_DONE;
     }
@@ -163,11 +164,11 @@ static spry_status find_other(spry_context *ctx, const cli_arguments *arguments,
 int ranks_begin(spry_context *ctx, const cli_arguments *arguments, int exit_status)
 {
     int other = 0;
-    if (started() > 1 && spry_context_ranks(ctx) == 1)
+    if (ranks_started() > 1 && spry_context_ranks(ctx) == 1)
         return cli_fail(EXIT_INPUT,
                         "%d processes were started, but each is alone: mpirun is of another MPI "
                         "than libspry_mpi was built with",
-                        started());
+                        ranks_started());
     exit_status = ranks_agree(ctx, exit_status);
     if (exit_status != EXIT_DONE)
         return exit_status;

@@ -24,6 +24,7 @@ typedef struct app_config {
     spry_option_list list;
     struct {
         int line, column; /* 0: it is not said there */
+        int value;        /* column of what counts; 0: the command line says something else */
     } at[APP_OPTIONS];
 } app_config;
 
@@ -40,9 +41,14 @@ int app_configure(spry_context *ctx, const char *path, const cli_arguments *argu
 SPRY_PRINTF(3, 4)
 int app_fault(const app_config *config, const char *option, const char *format, ...);
 
+/* Where the value of an option is, for faults within it: file, line and column; left as they are
+ * where the configuration does not say it. */
+void app_place(const app_config *config, const char *option, const char **path, int *line,
+               int *column);
+
 /*
- * Memory that is not there is told before it is asked for, with what needs it ("--size 1024") and
- * what to do ("a smaller --size"): systems give it, and end whoever uses it.
+ * Memory that is not there, or not allowed, is told before it is asked for, with what needs it
+ * ("--size 1024") and what to do ("a smaller --size"): systems give it, and end whoever uses it.
  *
  * device: "cpu", "cuda", "opencl:1"; one that is not known passes
  */

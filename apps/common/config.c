@@ -52,8 +52,17 @@ static int fault(const config *c, const char *text, const char *at, const char *
     return cli_fail(EXIT_INPUT, "%s:%d:%d: %s", c->path, c->line, (int)(at - text) + 1, what);
 }
 
-/* Notes where an option is said; one that is said twice is a fault. */
-static int note(const config *c, const char *text, const char *at, const spry_option *option)
+static bool was_given(const config *c, const spry_option *option)
+{
+    for (int i = 0; i < c->arguments->given_count; i++)
+        if (c->arguments->given[i].option == option)
+            return true;
+    return false;
+}
+
+/* Notes where an option is said, and its value; one that is said twice is a fault. */
+static int note(const config *c, const char *text, const char *at, const char *value,
+                const spry_option *option)
 {
     char message[CLI_NAME + 64];
     for (int i = 0; i < c->said->list.count && i < APP_OPTIONS; i++) {
@@ -66,16 +75,9 @@ static int note(const config *c, const char *text, const char *at, const spry_op
         }
         c->said->at[i].line = c->line;
         c->said->at[i].column = (int)(at - text) + 1;
+        c->said->at[i].value = was_given(c, option) ? 0 : (int)(value - text) + 1;
     }
     return EXIT_DONE;
-}
-
-static bool was_given(const config *c, const spry_option *option)
-{
-    for (int i = 0; i < c->arguments->given_count; i++)
-        if (c->arguments->given[i].option == option)
-            return true;
-    return false;
 }
 
 static const char *unit_of(const config *c, const char *option)
@@ -162,7 +164,7 @@ static int read_line(const config *c, char *text)
                  near ? "did you mean" : "there are:", near ? nearest : words);
         return fault(c, text, first, message);
     }
-    if (note(c, text, first, option) != EXIT_DONE)
+    if (note(c, text, first, value, option) != EXIT_DONE)
         return EXIT_INPUT;
     if (!*value)
         return fault(c, text, value, "a value is missing");
@@ -203,6 +205,25 @@ int app_configure(spry_context *ctx, const char *path, const cli_arguments *argu
     return exit_status;
 }
 
+/* The number of an option that is said in the configuration; -1: it is not. */
+static int said_at(const app_config *c, const char *option)
+{
+    for (int i = 0; option && i < c->list.count && i < APP_OPTIONS; i++)
+        if (c->at[i].line > 0 && strcmp(spry_options_at(c->list, i)->name, option) == 0)
+            return i;
+    return -1;
+}
+
+void app_place(const app_config *c, const char *option, const char **path, int *line, int *column)
+{
+    const int i = c ? said_at(c, option) : -1;
+    if (i < 0 || c->at[i].value == 0)
+        return;
+    *path = c->path;
+    *line = c->at[i].line;
+    *column = c->at[i].value;
+}
+
 int app_fault(const app_config *c, const char *option, const char *format, ...)
 {
     char message[LINE_SIZE];
@@ -210,10 +231,10 @@ int app_fault(const app_config *c, const char *option, const char *format, ...)
     va_start(arguments, format);
     (void)vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
-    for (int i = 0; option && i < c->list.count && i < APP_OPTIONS; i++)
-        if (c->at[i].line > 0 && strcmp(spry_options_at(c->list, i)->name, option) == 0)
-            return cli_fail(EXIT_INPUT, "%s:%d:%d: %s", c->path, c->at[i].line, c->at[i].column,
-                            message);
+    const int i = said_at(c, option);
+    if (i >= 0)
+        return cli_fail(EXIT_INPUT, "%s:%d:%d: %s", c->path, c->at[i].line, c->at[i].column,
+                        message);
     return c->path ? cli_fail(EXIT_INPUT, "%s: %s", c->path, message)
                    : cli_fail(EXIT_INPUT, "%s", message);
 }

@@ -16,9 +16,13 @@ int app_check_memory(spry_context *ctx, const char *device, double bytes, const 
     bool found = false;
     for (int i = 0; !found && spry_device_describe(ctx, i, &info); i++)
         found = is_named(&info, device);
-    if (!found || info.memory_bytes == 0 || bytes <= (double)info.memory_bytes)
+    if (!found)
         return EXIT_DONE;
-    return cli_fail(EXIT_RESOURCES, "%s needs about %s, %s has %s; take %s", what,
-                    text_bytes(bytes), strcmp(info.kind, "cpu") == 0 ? "this machine" : info.name,
-                    text_bytes((double)info.memory_bytes), advice);
+    const bool host = strcmp(info.kind, "cpu") == 0;
+    const int64_t limit = host ? spry_context_memory_limit(ctx) : info.memory_bytes;
+    if (limit == 0 || bytes <= (double)limit)
+        return EXIT_DONE;
+    return cli_fail(EXIT_RESOURCES, "%s needs about %s, %s %s; take %s", what, text_bytes(bytes),
+                    host ? "memory is limited to" : "the device has", text_bytes((double)limit),
+                    advice);
 }

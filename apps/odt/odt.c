@@ -46,12 +46,12 @@ static spry_status setup_from_options(odt_run *r)
  * prefix, and names of its own. */
 static int check_paths(const odt_options *o, const char *operand)
 {
-    enum { COUNT = 3 };
-    const char *const in[COUNT] = {operand, o->config, o->places};
+    enum { COUNT = 3, INPUTS = 4 };
+    const char *const in[INPUTS] = {operand, o->config, o->places, o->directions};
     const char *const out[COUNT] = {o->output, o->checkpoint, o->json};
     static const char *const names[COUNT] = {"-o", "--checkpoint", "--json"};
     for (int k = 0; k < COUNT; k++)
-        for (int i = 0; i < COUNT; i++) {
+        for (int i = 0; i < INPUTS; i++) {
             if (file_is_same(out[k], in[i]))
                 return cli_fail(EXIT_INPUT, "%s: %s would replace what is read from there",
                                 text_name(out[k]), names[k]);
@@ -72,6 +72,7 @@ static int simulate(odt_run *r, const cli_arguments *arguments)
     int exit_status = app_configure(r->ctx, arguments->operands[1], arguments, kept_units, &config);
     if (exit_status != EXIT_DONE)
         return exit_status;
+    r->config = &config;
     if (!r->o->output)
         return cli_fail(EXIT_INPUT, "simulate needs -o HOLOGRAMS.h5");
     exit_status = check_paths(r->o, arguments->operands[1]);
@@ -166,7 +167,8 @@ static spry_status check_said(const odt_run *r, const odt_run *other, const char
                          "%.200s has holograms of %g x %g x %g voxels, options say %g x %g x %g",
                          path, file[SETUP_nx], file[SETUP_ny], file[SETUP_nz], said[SETUP_nx],
                          said[SETUP_ny], said[SETUP_nz]);
-    const bool views = is_said(arguments, config, "views");
+    const bool views =
+        is_said(arguments, config, "views") || is_said(arguments, config, "directions");
     if (views && other->record.views != r->record.views)
         snprintf(text, sizeof text, "%.200s has %d holograms, options say %d views", path,
                  r->record.views, other->record.views);
@@ -178,7 +180,7 @@ static spry_status check_said(const odt_run *r, const odt_run *other, const char
 static spry_status read_file(odt_run *r, const char *path, const cli_arguments *arguments,
                              const app_config *config)
 {
-    odt_run other = {.ctx = r->ctx, .o = r->o};
+    odt_run other = {.ctx = r->ctx, .o = r->o, .config = config};
     spry_status status = SPRY_STATUS_OK;
     ODT_GO(odt_record_read(r->ctx, path, &r->record));
     ODT_GO(setup_from_options(&other));
@@ -197,6 +199,7 @@ static int reconstruct(odt_run *r, const cli_arguments *arguments)
     int exit_status = app_configure(r->ctx, r->o->config, arguments, kept_units, &config);
     if (exit_status != EXIT_DONE)
         return exit_status;
+    r->config = &config;
     if (odt_is_array(path) && !r->o->config)
         return cli_fail(EXIT_INPUT,
                         "%s has holograms alone; --config CONFIG tells what they are of",
@@ -221,7 +224,7 @@ static int reconstruct(odt_run *r, const cli_arguments *arguments)
         return exit_status;
     ODT_GO(odt_reconstruct(r));
 done:
-    return status == SPRY_STATUS_OK ? EXIT_DONE : cli_failed(r->ctx, status);
+    return status == SPRY_STATUS_OK ? odt_tell(r) : cli_failed(r->ctx, status);
 }
 
 static int show(odt_run *r, const cli_arguments *arguments)
@@ -250,6 +253,8 @@ static int run(spry_context *ctx, const cli_arguments *arguments)
     if (found < 0)
         return cli_fail(EXIT_INPUT, "no action %s; there are: simulate reconstruct show",
                         text_name(arguments->operands[0]));
+    if (ranks_started() > 1)
+        return cli_fail(EXIT_INPUT, "odt works in one process; start it without mpirun");
     signals_watch(ctx);
     progress_start(&r.line, r.o->quiet, 1);
     exit_status = actions[found].run(&r, arguments);

@@ -27,6 +27,7 @@ enum { PRIOR_TV, PRIOR_SMOOTH };
     item(INT, seed, "1", 0, 1e15, NULL, "of random numbers")                                       \
     item(TEXT, views, "1 0 0; 0 1 0; 0 0 1", 0, 0, NULL,                                           \
          "direction of the light of each hologram; > and a direction behind it: its camera's")     \
+    item(PATH, directions, NULL, 0, 0, NULL, "read views from a file: the same text, or lines")    \
     item(TEXT, camera, "", 0, 0, NULL, "direction of all cameras; without it: that of the light")  \
     item(REAL, na, "0.55", 0.01, 10, NULL, "numerical aperture of the cameras")                    \
     item(WORD, kind, "field", 0, 0, "field intensity",                                             \
@@ -112,6 +113,7 @@ void odt_record_free(spry_context *ctx, odt_record *record);
 typedef struct odt_run {
     spry_context *ctx;
     odt_options *o;
+    const app_config *config; /* where options are said */
     odt_record record;
     odt_setup setup;
     odt_model model;
@@ -123,7 +125,8 @@ typedef struct odt_run {
 
 spry_status odt_fail(spry_context *ctx, const char *text);
 
-/* scene.c: of options. Messages name the option and the column. */
+/* scene.c: of options. Messages name the option, or the line of the configuration, and the column.
+ */
 spry_status odt_read_views(odt_run *r);
 spry_status odt_read_particles(odt_run *r);
 spry_status odt_read_size(odt_run *r);
@@ -144,9 +147,10 @@ enum { ODT_NAME = 200 };
 void odt_checkpoint_name(const odt_run *r, const char *kind, char what[ODT_NAME]);
 bool odt_has_checkpoint(const odt_run *r);
 
-/* The actions; exit states. */
+/* The actions. What was found is told afterwards; an exit state. */
 spry_status odt_simulate(odt_run *r);
 spry_status odt_reconstruct(odt_run *r);
+int odt_tell(const odt_run *r);
 spry_status odt_volume(odt_run *r);
 spry_status odt_show(odt_run *r);
 

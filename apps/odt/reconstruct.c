@@ -247,6 +247,8 @@ static spry_status prepare(odt_run *r)
         ODT_GO(spry_file_check_place(r->ctx, o->output));
     if (o->json && !file_is_stdout(o->json))
         ODT_GO(spry_file_check_place(r->ctx, o->json));
+    if (o->checkpoint)
+        ODT_GO(spry_file_check_place(r->ctx, o->checkpoint));
     ODT_GO(check_mode(r));
     ODT_GO(odt_make_model(r));
     ODT_GO(take_measured(r));
@@ -319,10 +321,13 @@ spry_status odt_reconstruct(odt_run *r)
     progress_clear(&r->line);
     if (r->o->output)
         ODT_GO(odt_record_write(r->ctx, &r->record, r->o->output));
-    if (r->o->json && file_write_text(r->ctx, r->o->json, write_json, r) != EXIT_DONE)
-        return SPRY_STATUS_IO;
-    if (!r->o->json || !file_is_stdout(r->o->json))
-        print_result(r);
 done:
     return status;
+}
+
+int odt_tell(const odt_run *r)
+{
+    if (!r->o->json || !file_is_stdout(r->o->json))
+        print_result(r);
+    return r->o->json ? file_write_text(r->ctx, r->o->json, write_json, r) : EXIT_DONE;
 }

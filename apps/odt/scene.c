@@ -17,8 +17,17 @@ spry_status odt_fail(spry_context *ctx, const char *text)
 typedef struct reader {
     spry_context *ctx;
     const char *what; /* "views", or a file */
+    int line, column; /* where the text begins */
     const char *text, *at;
 } reader;
+
+/* Of an option: in the configuration where that says it. */
+static reader read_option(const odt_run *run, const char *name, const char *text)
+{
+    reader r = {run->ctx, name, 1, 1, text, text};
+    app_place(run->config, name, &r.what, &r.line, &r.column);
+    return r;
+}
 
 static void skip(reader *r)
 {
@@ -26,11 +35,10 @@ static void skip(reader *r)
         r->at++;
 }
 
-/* Lines only count in files. */
 static spry_status fault(const reader *r, const char *what)
 {
     char message[512];
-    int line = 1, column = 1;
+    int line = r->line, column = r->column;
     for (const char *p = r->text; p < r->at; p++) {
         line += *p == '\n';
         column = *p == '\n' ? 1 : column + 1;
@@ -56,6 +64,25 @@ static spry_status read_three(reader *r, double *three)
     return SPRY_STATUS_OK;
 }
 
+/* All of a file as a text. */
+static spry_status read_text(spry_context *ctx, const char *path, char **text)
+{
+    enum { MOST = 1 << 24 };
+    char message[512];
+    FILE *file = fopen(path, "rb");
+    *text = file ? spry_alloc(ctx, MOST + 1) : NULL;
+    if (!file) {
+        snprintf(message, sizeof message, "%.300s: %s", path, strerror(errno));
+        return odt_fail(ctx, message);
+    }
+    const size_t got = *text ? fread(*text, 1, MOST, file) : 0;
+    fclose(file);
+    if (!*text)
+        return SPRY_STATUS_NO_MEMORY;
+    (*text)[got] = '\0';
+    return SPRY_STATUS_OK;
+}
+
 /* Room for one more row of an array that grows. */
 static spry_status grow(spry_context *ctx, double **rows, int count, int width)
 {
@@ -77,6 +104,13 @@ static spry_status check_direction(const reader *r, const double *d)
     return hypot(hypot(d[0], d[1]), d[2]) > 0 ? SPRY_STATUS_OK : fault(r, "0 0 0 is no direction");
 }
 
+/* To the next row: rows have ; or an end of line between them. */
+static void skip_rows(reader *r)
+{
+    while (*r->at == ';' || isspace((unsigned char)*r->at))
+        r->at++;
+}
+
 static spry_status read_view(reader *r, const double *camera, double *row)
 {
     spry_status status = SPRY_STATUS_OK;
@@ -88,10 +122,9 @@ static spry_status read_view(reader *r, const double *camera, double *row)
         ODT_GO(read_three(r, row + 3));
         ODT_GO(check_direction(r, row + 3));
     }
-    if (*r->at && *r->at != ';')
+    if (*r->at && *r->at != ';' && *r->at != '\n')
         return fault(r, "expected ; or > after three numbers");
-    r->at += *r->at == ';';
-    skip(r);
+    skip_rows(r);
 done:
     return status;
 }
@@ -101,22 +134,28 @@ spry_status odt_read_views(odt_run *run)
     odt_record *f = &run->record;
     spry_status status = SPRY_STATUS_OK;
     double camera[3] = {0};
+    char *text = NULL;
     const bool has_camera = *run->o->camera;
     if (has_camera) {
-        reader r = {run->ctx, "camera", run->o->camera, run->o->camera};
+        reader r = read_option(run, "camera", run->o->camera);
         ODT_GO(read_three(&r, camera));
         ODT_GO(check_direction(&r, camera));
         if (*r.at)
-            return fault(&r, "a camera has one direction, of three numbers");
+            ODT_GO(fault(&r, "a camera has one direction, of three numbers"));
     }
-    reader r = {run->ctx, "views", run->o->views, run->o->views};
-    skip(&r);
+    reader r = read_option(run, "views", run->o->views);
+    if (run->o->directions) {
+        ODT_GO(read_text(run->ctx, run->o->directions, &text));
+        r = (reader){run->ctx, run->o->directions, 1, 1, text, text};
+    }
+    skip_rows(&r);
     do {
         ODT_GO(grow(run->ctx, &f->directions, f->views, 6));
         ODT_GO(read_view(&r, has_camera ? camera : NULL, f->directions + 6 * (ptrdiff_t)f->views));
         f->views++;
     } while (*r.at);
 done:
+    spry_free(run->ctx, text);
     return status;
 }
 
@@ -125,7 +164,7 @@ done:
 
 spry_status odt_read_size(odt_run *run)
 {
-    reader r = {run->ctx, "size", run->o->size, run->o->size};
+    reader r = read_option(run, "size", run->o->size);
     double *n = run->record.setup + SETUP_nx;
     int count = 0;
     for (;;) {
@@ -181,8 +220,7 @@ static spry_status read_places(odt_run *run, reader *r, double **rows, int *coun
     const char *end = r->at;
     r->at = r->text;
     for (;;) {
-        while (*r->at == ';' || isspace((unsigned char)*r->at))
-            r->at++;
+        skip_rows(r);
         if (r->at >= end)
             return SPRY_STATUS_OK;
         ODT_GO(grow(run->ctx, rows, *count, 3));
@@ -196,25 +234,6 @@ static spry_status read_places(odt_run *run, reader *r, double **rows, int *coun
     }
 done:
     return status;
-}
-
-/* All of a file as a text. */
-static spry_status read_text(spry_context *ctx, const char *path, char **text)
-{
-    enum { MOST = 1 << 24 };
-    char message[512];
-    FILE *file = fopen(path, "rb");
-    *text = file ? spry_alloc(ctx, MOST + 1) : NULL;
-    if (!file) {
-        snprintf(message, sizeof message, "%.300s: %s", path, strerror(errno));
-        return odt_fail(ctx, message);
-    }
-    const size_t got = *text ? fread(*text, 1, MOST, file) : 0;
-    fclose(file);
-    if (!*text)
-        return SPRY_STATUS_NO_MEMORY;
-    (*text)[got] = '\0';
-    return SPRY_STATUS_OK;
 }
 
 /* splitmix64 */
@@ -299,10 +318,10 @@ spry_status odt_read_particles(odt_run *run)
     int count = 0;
     if (o->places) {
         ODT_GO(read_text(run->ctx, o->places, &text));
-        ODT_GO(read_places(run, &(reader){run->ctx, o->places, text, text}, &rows, &count));
+        ODT_GO(read_places(run, &(reader){run->ctx, o->places, 1, 1, text, text}, &rows, &count));
     } else if (*o->particles) {
-        ODT_GO(read_places(run, &(reader){run->ctx, "particles", o->particles, o->particles}, &rows,
-                           &count));
+        reader r = read_option(run, "particles", o->particles);
+        ODT_GO(read_places(run, &r, &rows, &count));
     } else {
         ODT_GO(place_at_random(run, &state, &rows, &count));
     }

@@ -72,8 +72,8 @@ static spry_status check_optics(const odt_run *r)
     return SPRY_STATUS_OK;
 }
 
-/* Numbers that were left to us. */
-static void choose(odt_run *r)
+/* Numbers that were left to us. Gives how wide a picture of all of the volume is. */
+static double choose(odt_run *r)
 {
     double *s = r->record.setup;
     odt_box *b = &r->setup.box;
@@ -91,6 +91,30 @@ static void choose(odt_run *r)
         s[SETUP_distance] = longest;
     if (s[SETUP_pixels] == 0) /* intensities have twice the width of fields: 4 na / wavelength */
         s[SETUP_pixels] = 2 * ceil(4 * s[SETUP_na] * s[SETUP_field] / s[SETUP_wavelength]);
+    return widest;
+}
+
+/* Pictures repeat themselves beside their edges: what is further apart than they are wide is seen
+ * at one place. */
+static spry_status check_field(const odt_run *r, double widest)
+{
+    const double *s = r->record.setup;
+    char text[300];
+    if (s[SETUP_field] < s[SETUP_diameter]) {
+        snprintf(text, sizeof text,
+                 "field = %.4g um is narrower than a particle of %.4g um; the whole volume is %.4g "
+                 "um wide",
+                 1e6 * s[SETUP_field], 1e6 * s[SETUP_diameter], 1e6 * widest);
+        return odt_fail(r->ctx, text);
+    }
+    if (s[SETUP_field] < 0.999 * widest) {
+        snprintf(text, sizeof text,
+                 "holograms of %.4g um do not show all of a volume that is %.4g um wide: particles "
+                 "that far apart are seen at one place",
+                 1e6 * s[SETUP_field], 1e6 * widest);
+        cli_log(NULL, SPRY_LOG_WARNING, text);
+    }
+    return SPRY_STATUS_OK;
 }
 
 static spry_status check_pixels(const odt_run *r)
@@ -115,7 +139,7 @@ spry_status odt_prepare(odt_run *r)
     spry_status status = SPRY_STATUS_OK;
     ODT_GO(check_grid(r));
     ODT_GO(check_optics(r));
-    choose(r);
+    ODT_GO(check_field(r, choose(r)));
     ODT_GO(check_pixels(r));
     r->setup.fluid = s[SETUP_fluid];
     r->setup.views = r->record.views;
@@ -161,7 +185,16 @@ int odt_check_memory(const odt_run *r, bool searches)
     const double there = (16 * n * (views + 5.5 + (searches ? 2 * views + 1 : 0)) +
                           (single ? 8 : 16) * (views * n + 13 * padded)) *
                          (volume && r->o->grids > 1 ? 1.125 : 1);
+    /* holograms, and amplitudes of each particle in each: directions within the aperture */
+    const double reach = r->record.setup[SETUP_na] * r->record.setup[SETUP_field] /
+                         r->record.setup[SETUP_wavelength];
+    const double pixels = r->record.setup[SETUP_pixels];
+    const double pictures =
+        16 * views *
+        (2 * pixels * pixels +
+         PI * reach * reach * (searches ? (double)r->o->most + 5 : r->record.truth.count));
     const double here =
+        pictures +
         n * (24 + (searches ? 44 : 0) + (volume ? 48 : 0) + (volume && r->o->checkpoint ? 48 : 0)) +
         48 * padded;
     snprintf(what, sizeof what, "a volume of %lld x %lld x %lld voxels", (long long)b->n[0],

@@ -109,16 +109,15 @@ static spry_status wrong(spry_context *ctx, const char *path, const char *what)
     return odt_fail(ctx, text);
 }
 
-/* A data set of a type; room that the caller frees. `need`: its absence is a failure. */
+/* A data set of a type; room that the caller frees. `need`: its absence is a failure; one that is
+ * damaged always is. */
 static spry_status take(spry_context *ctx, const char *path, const char *name, bool need,
                         spry_type type, int64_t *sides, void **numbers)
 {
     spry_vector *given = NULL, *here = NULL;
     spry_status status = spry_dataset_read(ctx, path, name, sides, &given);
-    if (status == SPRY_STATUS_BAD_INPUT && !need) {
-        memset(sides, 0, 3 * sizeof *sides);
+    if (status == SPRY_STATUS_BAD_INPUT && !need && sides[2] == 0)
         return SPRY_STATUS_OK;
-    }
     ODT_GO(status);
     const int64_t n = spry_vector_size(given);
     if (spry_type_is_complex(spry_vector_type(given)) && !spry_type_is_complex(type))

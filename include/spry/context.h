@@ -91,6 +91,9 @@ SPRY_API void *spry_alloc(spry_context *ctx, size_t bytes);
 SPRY_API void spry_free(spry_context *ctx, void *memory);
 /** Bytes in use now and at most so far. */
 SPRY_API void spry_context_memory(const spry_context *ctx, int64_t *now, int64_t *most);
+/** Bytes that the context may have in use at once: the option memory_limit, or what the machine
+ * and the limits of the process allow; 0: nobody knows. */
+SPRY_API int64_t spry_context_memory_limit(const spry_context *ctx);
 /** Makes the nth allocation from now on fail (1 is the next), and those after it when all is true;
  * 0 stops. */
 SPRY_API void spry_context_fail_allocation(spry_context *ctx, int64_t nth, bool all);

@@ -89,7 +89,8 @@ SPRY_API spry_status spry_datasets_write(spry_context *ctx, const char *path, in
  * @param ctx     of the vector
  * @param path    of the file
  * @param name    of the data set, in the file's first group
- * @param sides   out: three, as spry_datasets_write() takes them
+ * @param sides   out: three, as spry_datasets_write() takes them; all 0 where the file can be read
+ *                and has none of the name, -1 where it has, or is not known to have none
  * @param values  out
  * @return SPRY_STATUS_BAD_INPUT where there is none of the name, or it has no numbers
  */

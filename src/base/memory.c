@@ -158,6 +158,11 @@ void spry_context_memory(const spry_context *ctx, int64_t *now, int64_t *most)
         *most = ctx ? ctx->memory_most : 0;
 }
 
+int64_t spry_context_memory_limit(const spry_context *ctx)
+{
+    return ctx ? ctx->options.memory_limit : 0;
+}
+
 void spry_context_fail_allocation(spry_context *ctx, int64_t nth, bool all)
 {
     if (ctx) {

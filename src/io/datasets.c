@@ -1,12 +1,14 @@
 /* Named arrays of HDF5 files, read. */
 #include "io/hdf5.h"
 
-static spry_status find_set(hdf5_file *f, const char *name, hdf5_object *set)
+static spry_status find_set(hdf5_file *f, const char *name, int64_t *sides, hdf5_object *set)
 {
     spry_status status = SPRY_STATUS_OK;
     hdf5_object root;
     SPRY_GO(f->ctx, hdf5_describe(f, f->root, &root));
     SPRY_GO(f->ctx, hdf5_find(f, &root, name, set));
+    if (set->address == 0)
+        memset(sides, 0, HDF5_RANK * sizeof *sides);
     if (set->address == 0 || !set->is_data)
         return SPRY_FAIL(f->ctx, SPRY_STATUS_BAD_INPUT, "%s: there is no data set %s in it",
                          f->path, name);
@@ -24,8 +26,9 @@ static spry_status read_set(hdf5_file *f, const char *name, int64_t *sides, spry
     hdf5_object set = {0};
     hdf5_numbers numbers = {0};
     io_content content = {0};
-    SPRY_GO(f->ctx, find_set(f, name, &set));
+    SPRY_GO(f->ctx, find_set(f, name, sides, &set));
     SPRY_GO(f->ctx, hdf5_read(f, &set, &numbers));
+    memset(sides, 0, HDF5_RANK * sizeof *sides);
     for (int k = 0; k < set.rank; k++)
         sides[HDF5_RANK - set.rank + k] = (int64_t)set.sides[k];
     if (set.rank == 0) /* one number by itself */
@@ -50,7 +53,8 @@ spry_status spry_dataset_read(spry_context *ctx, const char *path, const char *n
     hdf5_file f;
     spry_status status = SPRY_STATUS_OK;
     *values = NULL;
-    memset(sides, 0, HDF5_RANK * sizeof *sides);
+    for (int k = 0; k < HDF5_RANK; k++)
+        sides[k] = -1;
     SPRY_GO(ctx, io_open(ctx, path, &bytes));
     if (!hdf5_is(&bytes))
         SPRY_GO(ctx, SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT, "%s: this is no HDF5 file", path));

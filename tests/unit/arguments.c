@@ -157,6 +157,7 @@ LOOK(spry_context_interrupted, 1, spry_context_interrupted(P(0, t->ctx), true)) 
 LOOK(spry_alloc, 1, t->memory = spry_alloc(P(0, t->ctx), 8))                                         \
 LOOK(spry_free, 2, spry_free(P(0, t->ctx), P(1, NULL)))                                              \
 LOOK(spry_context_memory, 3, spry_context_memory(P(0, t->ctx), P(1, &t->count), P(2, &t->most)))     \
+LOOK(spry_context_memory_limit, 1, spry_context_memory_limit(P(0, t->ctx)))                          \
 LOOK(spry_context_fail_allocation, 1, spry_context_fail_allocation(P(0, t->ctx), 0, false))          \
 CALL(spry_device_open, 3, "", spry_device_open(P(0, t->ctx), P(1, "opencl"), P(2, &t->made_device))) \
 LOOK(spry_device_name, 1, spry_device_name(P(0, t->device)))                                         \

@@ -397,6 +397,7 @@ static void memory_is_counted_limited_and_fails_on_demand(void **state)
     assert_int_equal((uintptr_t)a % ALIGNMENT, 0);
     spry_context_memory(ctx, &now, &most);
     assert_in_range(now, 8000, 8200);
+    assert_int_equal(spry_context_memory_limit(ctx), 1000000);
     a[999] = 3;
     assert_int_equal(base_grow(ctx, 1000, 2000, sizeof *a, &a), SPRY_STATUS_OK);
     assert_true(a[999] == 3);

@@ -64,11 +64,13 @@ static void test_wrong(void **state)
     assert_ok(ctx, spry_datasets_write(ctx, path, 1, names, sides, list));
     assert_int_equal(spry_dataset_read(ctx, path, "a", got, &w), SPRY_STATUS_BAD_INPUT);
     support_message_has(ctx, "there is no data set a");
+    assert_true(got[0] == 0 && got[1] == 0 && got[2] == 0);
     FILE *file = fopen(path, "w");
     fputs("text", file);
     fclose(file);
     assert_int_equal(spry_dataset_read(ctx, path, "a", got, &w), SPRY_STATUS_BAD_INPUT);
     support_message_has(ctx, "no HDF5 file");
+    assert_int_equal(got[2], -1);
     unlink(path);
     assert_int_equal(spry_dataset_read(ctx, path, "a", got, &w), SPRY_STATUS_IO);
     spry_vector_free(v);
