@@ -42,7 +42,9 @@ static double most_iterations(const matrix_arrays *a, double tol)
     double worst = 0;
     for (int64_t i = 0; i < a->rows; i += stride) {
         double diagonal = 0, others = 0;
-        for (int64_t k = a->offsets[i]; k < a->offsets[i + 1] && k < a->offsets[i] + MOST; k++) {
+        if (a->offsets[i + 1] - a->offsets[i] > MOST)
+            continue; /* too much to look at, and its diagonal may be anywhere */
+        for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++) {
             const spry_scalar v = value_get(a->type, a->values, k);
             *(a->col_index[k] == i ? &diagonal : &others) += hypot(v.re, v.im);
         }
@@ -97,10 +99,9 @@ static order_forecast forecast(const spry_solver *solver, const spry_matrix *csr
     const double guess = solver_guess_products(solver);
     const double most = most_iterations(&csr->a, solver->options.tol);
     const int workers = omp_get_num_procs();
-    return (order_forecast){.cache = (double)tune_second_cache(),
-                            .products =
-                                sweeps_of(solver_attempt(solver)->precon) * fmin(guess, most),
-                            .workers = workers > 1 ? workers : 1};
+    return order_on_host((double)tune_second_cache(),
+                         sweeps_of(solver_attempt(solver)->precon) * fmin(guess, most),
+                         workers > 1 ? workers : 1);
 }
 
 static spry_status carry_near_null(const spry_matrix *A, const solver_order *order)
@@ -138,7 +139,7 @@ done:
     return status;
 }
 
-static spry_status find_and_take(spry_solver *solver, bool asked)
+static spry_status find_and_take(spry_solver *solver, const char *asked)
 {
     spry_context *ctx = solver->ctx;
     const spry_matrix *csr = NULL;
@@ -149,16 +150,16 @@ static spry_status find_and_take(spry_solver *solver, bool asked)
     const int block = block_of(solver, csr);
     if (block == 0 && asked)
         status = SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
-                           "reorder=rcm would tear the blocks that precon=%.64s is made of",
+                           "reorder=%s would tear the blocks that precon=%.64s is made of", asked,
                            solver->options.precon);
     if (block == 0)
         goto done;
     const order_forecast f = forecast(solver, csr);
-    SPRY_GO(ctx, order_find(csr, &f, asked, block, &solver->order.from));
+    SPRY_GO(ctx, order_find(csr, &f, asked, block, &solver->order));
     if (!solver->order.from)
         goto done;
     SPRY_GO(ctx, take_order(solver, csr));
-    base_log(ctx, SPRY_LOG_INFO, "rows and columns reordered by rcm in %.2g s",
+    base_log(ctx, SPRY_LOG_INFO, "rows and columns reordered by %s in %.2g s", solver->order.name,
              base_seconds() - begin);
 done:
     spry_matrix_free(owned);
@@ -181,11 +182,11 @@ static bool is_cramped(const spry_matrix *A)
 
 spry_status solver_reorder(spry_solver *solver)
 {
-    const bool asked = solver->options.reorder == REORDER_RCM && !solver->within;
+    const char *asked = solver->within ? NULL : solver_asked_order(solver);
     const char *needs = obstacle(solver);
     char before[MESSAGE_SIZE];
     if (needs && asked)
-        return SPRY_FAIL(solver->ctx, SPRY_STATUS_BAD_USAGE, "reorder=rcm needs %s", needs);
+        return SPRY_FAIL(solver->ctx, SPRY_STATUS_BAD_USAGE, "reorder=%s needs %s", asked, needs);
     /* On a device a product is over too soon for what the host would do for it. */
     if (needs || solver->options.reorder == REORDER_NONE || solver->within ||
         (!asked &&
