@@ -94,9 +94,11 @@ spry_status algebra_count_columns(spry_context *ctx, const matrix_arrays *a, int
  * cache of so many bytes holds: with columns as they stand, and with column from[j] at place j. */
 spry_status algebra_hot_share(spry_context *ctx, const matrix_arrays *a, const int32_t *from,
                               double cache, double *as_is, double *in_order);
-/* As spry_reorder(), for general CSR, keeping so many rows each together. */
-spry_status algebra_order_blocks(const spry_matrix *A, const char *order, int block,
-                                 int32_t **perm);
+/* An order that a function finds, which may leave *perm NULL where there is none, of the blocks of
+ * general CSR: so many rows each stay together. */
+typedef spry_status algebra_finder(const spry_matrix *A, const void *how, int32_t **perm);
+spry_status algebra_order_blocks(const spry_matrix *A, int block, algebra_finder *find,
+                                 const void *how, int32_t **perm);
 /* y_i = x[from[i]], of vectors of one type, length and place, which are not the same. */
 spry_status algebra_gather(const spry_vector *x, const int32_t *from, spry_vector *y);
 

@@ -179,7 +179,8 @@ done:
     return status;
 }
 
-spry_status algebra_order_blocks(const spry_matrix *A, const char *order, int block, int32_t **perm)
+spry_status algebra_order_blocks(const spry_matrix *A, int block, algebra_finder *find,
+                                 const void *how, int32_t **perm)
 {
     spry_context *ctx = A->ctx;
     spry_matrix *nodes = NULL;
@@ -187,9 +188,11 @@ spry_status algebra_order_blocks(const spry_matrix *A, const char *order, int bl
     spry_status status = SPRY_STATUS_OK;
     *perm = NULL;
     if (block == 1)
-        return spry_reorder(A, order, perm);
+        return find(A, how, perm);
     SPRY_GO(ctx, condense(A, block, &nodes));
-    SPRY_GO(ctx, spry_reorder(nodes, order, &of_nodes));
+    SPRY_GO(ctx, find(nodes, how, &of_nodes));
+    if (!of_nodes)
+        goto done;
     SPRY_GO(ctx, base_alloc(ctx, A->a.rows, sizeof **perm, perm));
     for (int64_t i = 0; i < A->a.rows; i++)
         (*perm)[i] = of_nodes[i / block] * block + (int32_t)(i % block);

@@ -7,6 +7,8 @@
 #include "krylov/reorder.h"
 
 #include "algebra/algebra.h"
+#include "device/order.h"
+#include "matrix/entries.h"
 
 #include <stdlib.h>
 
@@ -32,6 +34,23 @@ order_forecast order_on_host(double cache, double products, double workers)
                             .entry = 1.2e-8,
                             .hub_entry = 4e-8,
                             .row = 6e-8};
+}
+
+/* A line is 64 bytes of what the fastest cards read, so that on others the gain is more than is
+ * forecast; places of entries cross the bus, and each level is some launches. The matrix is brought
+ * into the order by the host's threads, what one thread does beside that is 2e-8 s per row. */
+order_forecast order_on_device(double cache, double products, double workers)
+{
+    return (order_forecast){.cache = cache,
+                            .products = products,
+                            .line = 1.4e-11,
+                            .hub_line = 1.4e-11,
+                            .search = 1e-9,
+                            .count = 1.2e-8,
+                            .entry = 1.2e-8 / workers,
+                            .hub_entry = 4e-8 / workers,
+                            .row = 6e-8 / workers + 2e-8,
+                            .level = 3e-5};
 }
 
 /* The seconds that an order saves which fetches so many lines of x fewer for a row. */
@@ -115,20 +134,63 @@ done:
     return status;
 }
 
-spry_status order_find(const spry_matrix *csr, const order_forecast *f, const char *asked,
-                       int block, solver_order *order)
+/* How an order is looked for. */
+typedef struct finding {
+    const char *name;
+    spry_device *d;
+    int64_t levels; /* a device searches by at most so many */
+} finding;
+
+static spry_status find(const spry_matrix *A, const void *how, int32_t **perm)
+{
+    const finding *f = how;
+    const spry_matrix *csr = NULL;
+    spry_matrix *owned = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    if (!f->d)
+        return spry_reorder(A, f->name, perm);
+    SPRY_GO(A->ctx, matrix_as_sorted_csr(A, &csr, &owned));
+    SPRY_GO(A->ctx, device_order(f->d, &csr->a, f->name,
+                                 matrix_known(A, SPRY_FACT_PATTERN_SYMMETRIC) == SPRY_TRUTH_YES,
+                                 f->levels, perm));
+done:
+    spry_matrix_free(owned);
+    return status;
+}
+
+/* One that is asked for, and deeper than a device should search, is found on the host. */
+static spry_status find_asked(const spry_matrix *csr, const order_forecast *f, int block,
+                              solver_order *order)
+{
+    enum { MOST_LEVELS = 20000 }; /* half a second */
+    finding how = {.name = order->name, .d = f->device, .levels = MOST_LEVELS};
+    spry_status status = algebra_order_blocks(csr, block, find, &how, &order->from);
+    how.d = NULL;
+    if (status == SPRY_STATUS_OK && !order->from)
+        status = algebra_order_blocks(csr, block, find, &how, &order->from);
+    return status;
+}
+
+/* Whichever pays; searches go as deep as would pay. */
+static spry_status find_paying(const spry_matrix *csr, const order_forecast *f, int block,
+                               solver_order *order)
 {
     spry_context *ctx = csr->ctx;
+    const matrix_arrays *a = &csr->a;
+    finding how = {.d = f->device};
     double lines = 0;
-    bool pays = true;
+    bool pays = false;
     spry_status status = SPRY_STATUS_OK;
-    order->name = asked;
-    if (!asked)
-        SPRY_GO(ctx, suggest(csr, f, block, &lines, &order->name));
+    SPRY_GO(ctx, suggest(csr, f, block, &lines, &order->name));
     if (!order->name)
         return SPRY_STATUS_OK;
-    SPRY_GO(ctx, algebra_order_blocks(csr, order->name, block, &order->from));
-    if (!asked)
+    const double left =
+        gain(f, a, lines - lines_hoped) / margin - search_cost(f, a, block) - move_cost(f, a);
+    how.name = order->name;
+    how.levels =
+        f->level > 0 && left < INT32_MAX * f->level ? (int64_t)(left / f->level) : INT32_MAX;
+    SPRY_GO(ctx, algebra_order_blocks(csr, block, find, &how, &order->from));
+    if (order->from)
         SPRY_GO(ctx, keeps(csr, f, order, lines, &pays));
 done:
     if (status != SPRY_STATUS_OK || !pays) {
@@ -136,6 +198,13 @@ done:
         order->from = NULL;
     }
     return status;
+}
+
+spry_status order_find(const spry_matrix *csr, const order_forecast *f, const char *asked,
+                       int block, solver_order *order)
+{
+    order->name = asked;
+    return asked ? find_asked(csr, f, block, order) : find_paying(csr, f, block, order);
 }
 
 /* --- vectors -------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 /* The solver's part of another order: when it may be, and the matrix in it. */
 #include "krylov/solver.h"
 
+#include "device/device.h"
 #include "matrix/entries.h"
 #include "matrix/stats.h"
 #include "tune/tune.h"
@@ -94,14 +95,23 @@ static int block_of(const spry_solver *solver, const spry_matrix *csr)
     return found == 1 && by_pattern ? 0 : found;
 }
 
+/* Bytes of x that are near where the solver works. */
+static int64_t near_bytes(const spry_solver *solver)
+{
+    return solver->device ? solver->device->facts.cache_bytes : tune_second_cache();
+}
+
 static order_forecast forecast(const spry_solver *solver, const spry_matrix *csr)
 {
     const double guess = solver_guess_products(solver);
     const double most = most_iterations(&csr->a, solver->options.tol);
-    const int workers = omp_get_num_procs();
-    return order_on_host((double)tune_second_cache(),
-                         sweeps_of(solver_attempt(solver)->precon) * fmin(guess, most),
-                         workers > 1 ? workers : 1);
+    const double products = sweeps_of(solver_attempt(solver)->precon) * fmin(guess, most);
+    const int workers = omp_get_num_procs() > 1 ? omp_get_num_procs() : 1;
+    order_forecast f = solver->device
+                           ? order_on_device((double)near_bytes(solver), products, workers)
+                           : order_on_host((double)near_bytes(solver), products, workers);
+    f.device = solver->device;
+    return f;
 }
 
 static spry_status carry_near_null(const spry_matrix *A, const solver_order *order)
@@ -166,11 +176,14 @@ done:
     return status;
 }
 
-/* Whether x is so small that nothing is looked at; and whether memory is so short that a second
- * matrix could take it from what is made next. */
-static bool is_near(const spry_matrix *A)
+/* Whether x is so small that nothing is looked at, or the device is one of which the rules know
+ * nothing; and whether memory is so short that a second matrix could take it from what is made
+ * next. */
+static bool is_near(const spry_solver *solver)
 {
-    return (int64_t)spry_type_size(A->a.type) * A->a.cols <= tune_second_cache();
+    const matrix_arrays *a = &solver->given_matrix->a;
+    return (int64_t)spry_type_size(a->type) * a->cols <= near_bytes(solver) ||
+           (solver->device && (solver->device->facts.processor || near_bytes(solver) <= 0));
 }
 
 static bool is_cramped(const spry_matrix *A)
@@ -187,10 +200,8 @@ spry_status solver_reorder(spry_solver *solver)
     char before[MESSAGE_SIZE];
     if (needs && asked)
         return SPRY_FAIL(solver->ctx, SPRY_STATUS_BAD_USAGE, "reorder=%s needs %s", asked, needs);
-    /* On a device a product is over too soon for what the host would do for it. */
     if (needs || solver->options.reorder == REORDER_NONE || solver->within ||
-        (!asked &&
-         (solver->device || is_near(solver->given_matrix) || is_cramped(solver->given_matrix))))
+        (!asked && (is_near(solver) || is_cramped(solver->given_matrix))))
         return SPRY_STATUS_OK;
     memcpy(before, solver->ctx->message, sizeof before);
     const spry_status status = find_and_take(solver, asked);

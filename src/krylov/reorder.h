@@ -24,9 +24,13 @@ typedef struct order_forecast {
     double search, count;
     /* to bring the matrix into it: per entry, with rows of all lengths, and per row */
     double entry, hub_entry, row;
+    double level;        /* to search by one level of rows more; 0: they cost nothing */
+    spry_device *device; /* where the order is found; NULL: on the host */
 } order_forecast;
-/* On the host, where so many cores share products, and the order is one thread's work. */
+/* On the host, where so many cores share products, and the order is one thread's work. On a device,
+ * for which they bring the matrix into it. */
 order_forecast order_on_host(double cache, double products, double workers);
+order_forecast order_on_device(double cache, double products, double workers);
 
 /* Finds the order that pays, for general CSR, or the one that is asked for (NULL: none is); from
  * stays NULL where there is none. Rows stay together in blocks of so many. */
