@@ -114,7 +114,6 @@ static spry_status keeps(const spry_matrix *csr, const order_forecast *f, const 
 {
     spry_context *ctx = csr->ctx;
     const matrix_arrays *a = &csr->a;
-    int32_t *to = NULL;
     double after = 0, as_is = 0, in_order = 0;
     spry_status status = SPRY_STATUS_OK;
     if (strcmp(order->name, "hubs") == 0) {
@@ -124,13 +123,11 @@ static spry_status keeps(const spry_matrix *csr, const order_forecast *f, const 
         *pays = in_order - as_is >= least_share &&
                 hub_gain(f, a, in_order - as_is) > margin * f->hub_entry * (double)a->nnz;
     } else {
-        SPRY_GO(ctx, matrix_invert(ctx, "order", order->from, a->rows, &to));
-        SPRY_GO(ctx, algebra_lines(ctx, a, order->from, to, &after));
+        SPRY_GO(ctx, algebra_lines(ctx, a, order->from, order->to, &after));
         base_log(ctx, SPRY_LOG_DEBUG, "order: %.2f lines of x per row by rcm", after);
         *pays = after <= (1 - least_saving) * lines && gain(f, a, lines - after) > move_cost(f, a);
     }
 done:
-    base_free(ctx, to);
     return status;
 }
 
@@ -171,40 +168,53 @@ static spry_status find_asked(const spry_matrix *csr, const order_forecast *f, i
     return status;
 }
 
-/* Whichever pays; searches go as deep as would pay. */
+/* One that looks as if it will pay; `lines` are those without it. Searches go as deep as pays. */
 static spry_status find_paying(const spry_matrix *csr, const order_forecast *f, int block,
-                               solver_order *order)
+                               solver_order *order, double *lines)
 {
-    spry_context *ctx = csr->ctx;
     const matrix_arrays *a = &csr->a;
-    finding how = {.d = f->device};
-    double lines = 0;
-    bool pays = false;
+    finding how = {.d = f->device, .levels = INT32_MAX};
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, suggest(csr, f, block, &lines, &order->name));
+    SPRY_GO(csr->ctx, suggest(csr, f, block, lines, &order->name));
     if (!order->name)
         return SPRY_STATUS_OK;
     const double left =
-        gain(f, a, lines - lines_hoped) / margin - search_cost(f, a, block) - move_cost(f, a);
+        gain(f, a, *lines - lines_hoped) / margin - search_cost(f, a, block) - move_cost(f, a);
+    if (left < INT32_MAX * f->level)
+        how.levels = (int64_t)(left / f->level);
     how.name = order->name;
-    how.levels =
-        f->level > 0 && left < INT32_MAX * f->level ? (int64_t)(left / f->level) : INT32_MAX;
-    SPRY_GO(ctx, algebra_order_blocks(csr, block, find, &how, &order->from));
-    if (order->from)
-        SPRY_GO(ctx, keeps(csr, f, order, lines, &pays));
+    SPRY_GO(csr->ctx, algebra_order_blocks(csr, block, find, &how, &order->from));
 done:
-    if (status != SPRY_STATUS_OK || !pays) {
-        base_free(ctx, order->from);
-        order->from = NULL;
-    }
     return status;
 }
 
 spry_status order_find(const spry_matrix *csr, const order_forecast *f, const char *asked,
                        int block, solver_order *order)
 {
+    spry_context *ctx = csr->ctx;
+    double lines = 0;
+    bool pays = true;
+    spry_status status = SPRY_STATUS_OK;
     order->name = asked;
-    return asked ? find_asked(csr, f, block, order) : find_paying(csr, f, block, order);
+    SPRY_GO(ctx,
+            asked ? find_asked(csr, f, block, order) : find_paying(csr, f, block, order, &lines));
+    if (!order->from)
+        return SPRY_STATUS_OK;
+    SPRY_GO(ctx, matrix_invert(ctx, "order", order->from, csr->a.rows, &order->to));
+    if (!asked)
+        SPRY_GO(ctx, keeps(csr, f, order, lines, &pays));
+done:
+    if (status != SPRY_STATUS_OK || !pays)
+        order_free(ctx, order);
+    return status;
+}
+
+void order_free(spry_context *ctx, solver_order *order)
+{
+    spry_matrix_free(order->matrix);
+    base_free(ctx, order->from);
+    base_free(ctx, order->to);
+    *order = (solver_order){0};
 }
 
 /* --- vectors -------------------------------------------------------------------------------------

@@ -134,13 +134,12 @@ done:
     return status;
 }
 
-/* The order in from, and the matrix in it. */
+/* The matrix in the order that was found. */
 static spry_status take_order(spry_solver *solver, const spry_matrix *csr)
 {
     spry_context *ctx = solver->ctx;
     solver_order *order = &solver->order;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, matrix_invert(ctx, "order", order->from, csr->a.rows, &order->to));
     SPRY_GO(ctx, spry_matrix_permute(csr, order->from, order->from, &order->matrix));
     matrix_carry(solver->given_matrix, order->matrix, FACTS_BUT_ORDER);
     SPRY_GO(ctx, carry_near_null(solver->given_matrix, order));
@@ -215,10 +214,7 @@ spry_status solver_reorder(spry_solver *solver)
 
 void solver_drop_order(spry_solver *solver)
 {
-    spry_matrix_free(solver->order.matrix);
-    base_free(solver->ctx, solver->order.from);
-    base_free(solver->ctx, solver->order.to);
-    solver->order = (solver_order){0};
+    order_free(solver->ctx, &solver->order);
     solver->matrix = solver->given_matrix;
 }
 

@@ -32,10 +32,12 @@ typedef struct order_forecast {
 order_forecast order_on_host(double cache, double products, double workers);
 order_forecast order_on_device(double cache, double products, double workers);
 
-/* Finds the order that pays, for general CSR, or the one that is asked for (NULL: none is); from
- * stays NULL where there is none. Rows stay together in blocks of so many. */
+/* Finds the order that pays, for general CSR, or the one that is asked for (NULL: none is), but not
+ * the matrix in it; all stays NULL where there is none. Rows stay together in blocks of so many. */
 spry_status order_find(const spry_matrix *csr, const order_forecast *f, const char *asked,
                        int block, solver_order *order);
+
+void order_free(spry_context *ctx, solver_order *order);
 
 /* A vector of the caller's in the solver's order, and back; where they are does not matter. With
  * NULL, or where there is no order, it is a copy. */

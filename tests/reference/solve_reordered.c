@@ -437,7 +437,7 @@ static void check_taken(spry_context *ctx, const char *expected, const char *kin
         A = shuffle(ctx, A, 1);
     assert_ok(ctx, order_find(A, f, NULL, 1, &order));
     assert_string_equal(order.from ? order.name : "none", expected);
-    base_free(ctx, order.from);
+    order_free(ctx, &order);
     spry_matrix_free(A);
 }
 
@@ -459,6 +459,23 @@ static void takes_what_pays(void **state)
     check_taken(ctx, "none", "rmat", "size=20000 per-row=8", true, &few);
     check_taken(ctx, "none", "rmat", "size=20000 per-row=8", true, &near);
     check_taken(ctx, "none", "rmat", "size=20000 per-row=8", true, &shared);
+}
+
+/* The same where a device would multiply: a line costs less than a hundredth there, the rest of the
+ * work nearly as much. */
+static void takes_what_pays_on_devices(void **state)
+{
+    spry_context *ctx = *state;
+    const order_forecast many = order_on_device(32768, 1e6, 16),
+                         some = order_on_device(32768, 300, 16),
+                         near = order_on_device(1e9, 1e6, 16);
+    check_taken(ctx, "rcm", "poisson3d", "size=25", true, &many);
+    check_taken(ctx, "hubs", "rmat", "size=20000 per-row=8", true, &many);
+    check_taken(ctx, "none", "poisson3d", "size=25", true, &some);
+    check_taken(ctx, "none", "rmat", "size=20000 per-row=8", true, &some);
+    check_taken(ctx, "none", "poisson3d", "size=25", true, &near);
+    check_taken(ctx, "none", "poisson3d", "size=25", false, &many);
+    check_taken(ctx, "none", "random", "size=20000 per-row=16", true, &many);
 }
 
 typedef struct tortured {
@@ -499,6 +516,7 @@ int main(void)
         cmocka_unit_test(names_the_callers_rows),
         cmocka_unit_test(says_where_it_cannot),
         cmocka_unit_test(takes_what_pays),
+        cmocka_unit_test(takes_what_pays_on_devices),
         cmocka_unit_test(survives_without_memory),
     };
     return cmocka_run_group_tests(tests, support_setup, support_teardown);
