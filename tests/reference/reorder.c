@@ -152,9 +152,12 @@ static void rcm_of_unsymmetric_bands(void **state)
  * before that is 1 or less. */
 static int hub_group(int64_t count, int64_t n, int64_t nnz)
 {
+    double ratio = (double)count * (double)n / (double)nnz;
     int group = 0;
-    for (double ratio = (double)count * (double)n / (double)nnz; ratio > 1; ratio /= 2)
+    while (ratio > 1) {
+        ratio /= 2;
         group++;
+    }
     return group;
 }
 
