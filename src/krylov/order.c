@@ -138,24 +138,40 @@ typedef struct finding {
     int64_t levels; /* a device searches by at most so many */
 } finding;
 
+/* Whether it is the device that could not: then it has found no order. */
+static bool is_of_device(spry_status status)
+{
+    return status == SPRY_STATUS_NO_MEMORY || status == SPRY_STATUS_UNSUPPORTED ||
+           status == SPRY_STATUS_DEVICE || status == SPRY_STATUS_DEVICE_LOST;
+}
+
 static spry_status find(const spry_matrix *A, const void *how, int32_t **perm)
 {
+    spry_context *ctx = A->ctx;
     const finding *f = how;
+    char before[MESSAGE_SIZE];
     const spry_matrix *csr = NULL;
     spry_matrix *owned = NULL;
     spry_status status = SPRY_STATUS_OK;
     if (!f->d)
         return spry_reorder(A, f->name, perm);
-    SPRY_GO(A->ctx, matrix_as_sorted_csr(A, &csr, &owned));
-    SPRY_GO(A->ctx, device_order(f->d, &csr->a, f->name,
-                                 matrix_known(A, SPRY_FACT_PATTERN_SYMMETRIC) == SPRY_TRUTH_YES,
-                                 f->levels, perm));
+    SPRY_GO(ctx, matrix_as_sorted_csr(A, &csr, &owned));
+    memcpy(before, ctx->message, sizeof before);
+    status = device_order(f->d, &csr->a, f->name,
+                          matrix_known(A, SPRY_FACT_PATTERN_SYMMETRIC) == SPRY_TRUTH_YES, f->levels,
+                          perm);
+    if (is_of_device(status)) {
+        base_log(ctx, SPRY_LOG_DEBUG, "order: %s", spry_message(ctx));
+        memcpy(ctx->message, before, sizeof before);
+        status = SPRY_STATUS_OK;
+    }
 done:
     spry_matrix_free(owned);
     return status;
 }
 
-/* One that is asked for, and deeper than a device should search, is found on the host. */
+/* One that is asked for, and deeper than a device should search, or more than it can do, is found
+ * on the host. */
 static spry_status find_asked(const spry_matrix *csr, const order_forecast *f, int block,
                               solver_order *order)
 {
