@@ -252,7 +252,7 @@ spry_status device_order(spry_device *d, const matrix_arrays *csr, const char *o
     if (!whole)
         goto done;
     SPRY_GO(ctx, base_alloc(ctx, csr->rows, sizeof **from, from));
-    SPRY_GO(ctx, device_get(hubs ? s.queue : s.parents, 0, *from, bytes));
+    SPRY_GO(ctx, device_get_large(hubs ? s.queue : s.parents, *from, bytes));
 done:
     search_close(&s);
     device_matrix_free(&A);

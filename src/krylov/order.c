@@ -37,9 +37,9 @@ order_forecast order_on_host(double cache, double products, double workers)
 }
 
 /* A line is 64 bytes of what the fastest cards read, so that on others the gain is more than is
- * forecast; places of entries cross the bus, and each level is some launches. The matrix is brought
- * into the order by the host's threads, what one thread does beside that is 2e-8 s per row. */
-order_forecast order_on_device(double cache, double products, double workers)
+ * forecast. Places of entries cross the bus, and so does the matrix, there and back; a level is
+ * some launches. */
+order_forecast order_on_device(double cache, double products)
 {
     return (order_forecast){.cache = cache,
                             .products = products,
@@ -47,9 +47,9 @@ order_forecast order_on_device(double cache, double products, double workers)
                             .hub_line = 1.4e-11,
                             .search = 1e-9,
                             .count = 1.2e-8,
-                            .entry = 1.2e-8 / workers,
-                            .hub_entry = 4e-8 / workers,
-                            .row = 6e-8 / workers + 2e-8,
+                            .entry = 1.5e-9,
+                            .hub_entry = 1.5e-9,
+                            .row = 1e-8,
                             .level = 3e-5};
 }
 
@@ -138,11 +138,17 @@ typedef struct finding {
     int64_t levels; /* a device searches by at most so many */
 } finding;
 
-/* Whether it is the device that could not: then it has found no order. */
-static bool is_of_device(spry_status status)
+/* Where it is the device that could not, nothing has failed: the host can, or it is done without.
+ */
+static spry_status forgive_device(spry_context *ctx, spry_status status,
+                                  const char before[MESSAGE_SIZE])
 {
-    return status == SPRY_STATUS_NO_MEMORY || status == SPRY_STATUS_UNSUPPORTED ||
-           status == SPRY_STATUS_DEVICE || status == SPRY_STATUS_DEVICE_LOST;
+    if (status != SPRY_STATUS_NO_MEMORY && status != SPRY_STATUS_UNSUPPORTED &&
+        status != SPRY_STATUS_DEVICE && status != SPRY_STATUS_DEVICE_LOST)
+        return status;
+    base_log(ctx, SPRY_LOG_DEBUG, "order: %s", spry_message(ctx));
+    memcpy(ctx->message, before, MESSAGE_SIZE);
+    return SPRY_STATUS_OK;
 }
 
 static spry_status find(const spry_matrix *A, const void *how, int32_t **perm)
@@ -160,11 +166,7 @@ static spry_status find(const spry_matrix *A, const void *how, int32_t **perm)
     status = device_order(f->d, &csr->a, f->name,
                           matrix_known(A, SPRY_FACT_PATTERN_SYMMETRIC) == SPRY_TRUTH_YES, f->levels,
                           perm);
-    if (is_of_device(status)) {
-        base_log(ctx, SPRY_LOG_DEBUG, "order: %s", spry_message(ctx));
-        memcpy(ctx->message, before, sizeof before);
-        status = SPRY_STATUS_OK;
-    }
+    status = forgive_device(ctx, status, before);
 done:
     spry_matrix_free(owned);
     return status;
@@ -223,6 +225,39 @@ done:
     if (status != SPRY_STATUS_OK || !pays)
         order_free(ctx, order);
     return status;
+}
+
+/* On the device, by way of the bus; NULL: it cannot, or entries would be added up there. */
+static spry_status permute_there(spry_device *d, const spry_matrix *csr, const int32_t *from,
+                                 spry_matrix **B)
+{
+    spry_context *ctx = csr->ctx;
+    device_matrix A = {0}, P = {0};
+    char before[MESSAGE_SIZE];
+    spry_status status = SPRY_STATUS_OK;
+    if (!matrix_is_sorted(ctx, csr, true))
+        return SPRY_STATUS_OK;
+    memcpy(before, ctx->message, sizeof before);
+    SPRY_GO(ctx, device_matrix_put_csr(d, &csr->a, &A));
+    SPRY_GO(ctx, device_matrix_permute(&A, from, &P));
+    SPRY_GO(ctx, device_matrix_get(&P, B));
+    matrix_note_all(*B, FACT_BIT(SPRY_FACT_SORTED) | FACT_BIT(SPRY_FACT_UNIQUE));
+    matrix_carry(csr, *B, FACTS_BUT_ORDER);
+done:
+    device_matrix_free(&A);
+    device_matrix_free(&P);
+    return forgive_device(ctx, status, before);
+}
+
+spry_status order_apply(const solver_order *order, spry_device *d, const spry_matrix *csr,
+                        spry_matrix **B)
+{
+    spry_status status = SPRY_STATUS_OK;
+    *B = NULL;
+    if (d)
+        status = permute_there(d, csr, order->from, B);
+    return status == SPRY_STATUS_OK && !*B ? spry_matrix_permute(csr, order->from, order->from, B)
+                                           : status;
 }
 
 void order_free(spry_context *ctx, solver_order *order)

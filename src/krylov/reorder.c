@@ -108,7 +108,7 @@ static order_forecast forecast(const spry_solver *solver, const spry_matrix *csr
     const double products = sweeps_of(solver_attempt(solver)->precon) * fmin(guess, most);
     const int workers = omp_get_num_procs() > 1 ? omp_get_num_procs() : 1;
     order_forecast f = solver->device
-                           ? order_on_device((double)near_bytes(solver), products, workers)
+                           ? order_on_device((double)near_bytes(solver), products)
                            : order_on_host((double)near_bytes(solver), products, workers);
     f.device = solver->device;
     return f;
@@ -140,7 +140,7 @@ static spry_status take_order(spry_solver *solver, const spry_matrix *csr)
     spry_context *ctx = solver->ctx;
     solver_order *order = &solver->order;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, spry_matrix_permute(csr, order->from, order->from, &order->matrix));
+    SPRY_GO(ctx, order_apply(order, solver->device, csr, &order->matrix));
     matrix_carry(solver->given_matrix, order->matrix, FACTS_BUT_ORDER);
     SPRY_GO(ctx, carry_near_null(solver->given_matrix, order));
     solver->matrix = order->matrix;
@@ -234,7 +234,7 @@ spry_status solver_renew_order(spry_solver *solver)
     if (!A)
         return SPRY_STATUS_OK;
     SPRY_GO(ctx, matrix_as_csr(solver->given_matrix, &csr, &owned));
-    SPRY_GO(ctx, spry_matrix_permute(csr, solver->order.from, solver->order.from, &fresh));
+    SPRY_GO(ctx, order_apply(&solver->order, solver->device, csr, &fresh));
     matrix_copy_bytes(ctx, A->a.values, fresh->a.values,
                       (size_t)A->a.nnz * spry_type_size(A->a.type));
     matrix_changed(A);

@@ -27,16 +27,19 @@ typedef struct order_forecast {
     double level;        /* to search by one level of rows more; 0: they cost nothing */
     spry_device *device; /* where the order is found; NULL: on the host */
 } order_forecast;
-/* On the host, where so many cores share products, and the order is one thread's work. On a device,
- * for which they bring the matrix into it. */
+/* On the host, where so many cores share products, and the order is one thread's work; and on a
+ * device. */
 order_forecast order_on_host(double cache, double products, double workers);
-order_forecast order_on_device(double cache, double products, double workers);
+order_forecast order_on_device(double cache, double products);
 
 /* Finds the order that pays, for general CSR, or the one that is asked for (NULL: none is), but not
  * the matrix in it; all stays NULL where there is none. Rows stay together in blocks of so many. */
 spry_status order_find(const spry_matrix *csr, const order_forecast *f, const char *asked,
                        int block, solver_order *order);
 
+/* P A P^T of general CSR, made on a device (NULL: on the host). */
+spry_status order_apply(const solver_order *order, spry_device *d, const spry_matrix *csr,
+                        spry_matrix **B);
 void order_free(spry_context *ctx, solver_order *order);
 
 /* A vector of the caller's in the solver's order, and back; where they are does not matter. With

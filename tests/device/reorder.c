@@ -169,6 +169,24 @@ static void falls_back_to_the_host(spry_context *ctx, spry_device *d)
     spry_matrix_free(A);
 }
 
+/* Values of A that are others later are those of the matrix in the order. */
+static void takes_new_values(spry_context *ctx, spry_device *d)
+{
+    spry_matrix *A = mixed(ctx, "poisson2d", "nx=12 ny=11", 53), *want = NULL;
+    spry_solver *solver = set_up(ctx, d, A, WORK_ALLOC, 0);
+    const spry_matrix *ordered = solver->order.matrix;
+    for (int64_t k = 0; k < A->a.nnz; k++)
+        ((double *)A->a.values)[k] *= 1 + (double)k;
+    matrix_changed(A);
+    assert_ok(ctx, spry_solver_update(solver));
+    assert_ptr_equal(solver->order.matrix, ordered);
+    assert_ok(ctx, spry_matrix_permute(A, solver->order.from, solver->order.from, &want));
+    assert_memory_equal(ordered->a.values, want->a.values, (size_t)A->a.nnz * sizeof(double));
+    spry_matrix_free(want);
+    spry_solver_free(solver);
+    spry_matrix_free(A);
+}
+
 /* --- the orders themselves -----------------------------------------------------------------------
  */
 
@@ -253,6 +271,27 @@ static spry_matrix *unlike(spry_context *ctx, int which)
     return A;
 }
 
+/* P A P^T is the host's, to the bit. */
+static void check_permuted(spry_context *ctx, spry_device *d, const spry_matrix *csr,
+                           const int32_t *from)
+{
+    device_matrix A, P;
+    spry_matrix *want = NULL, *got = NULL;
+    assert_ok(ctx, spry_matrix_permute(csr, from, from, &want));
+    assert_ok(ctx, device_matrix_put(d, csr, &A));
+    assert_ok(ctx, device_matrix_permute(&A, from, &P));
+    assert_ok(ctx, device_matrix_get(&P, &got));
+    const matrix_arrays *a = &want->a, *b = &got->a;
+    assert_true(a->rows == b->rows && a->cols == b->cols && a->nnz == b->nnz);
+    assert_memory_equal(a->offsets, b->offsets, (size_t)(a->rows + 1) * sizeof *a->offsets);
+    assert_memory_equal(a->col_index, b->col_index, (size_t)a->nnz * sizeof *a->col_index);
+    assert_memory_equal(a->values, b->values, (size_t)a->nnz * spry_type_size(a->type));
+    device_matrix_free(&A);
+    device_matrix_free(&P);
+    spry_matrix_free(want);
+    spry_matrix_free(got);
+}
+
 static void check_orders(spry_context *ctx, spry_device *d, const spry_matrix *A)
 {
     const spry_matrix *csr = NULL;
@@ -273,6 +312,7 @@ static void check_orders(spry_context *ctx, spry_device *d, const spry_matrix *A
     assert_ok(ctx, device_order(d, &csr->a, "hubs", false, INT32_MAX, &found));
     assert_ok(ctx, spry_reorder(A, "hubs", &want));
     assert_memory_equal(found, want, bytes);
+    check_permuted(ctx, d, csr, found);
     base_free(ctx, found);
     spry_free(ctx, want);
     free(plain);
@@ -289,10 +329,10 @@ static void orders_are_those_of_the_host(spry_context *ctx, spry_device *d)
         check_orders(ctx, d, A);
         spry_matrix_free(A);
     }
-    spry_matrix *cases[] = {mixed(ctx, "poisson3d", "size=13", 1000),
-                            mixed(ctx, "rmat", "size=5000 per-row=8", 1999),
-                            support_long_row(ctx, SPRY_TYPE_D, LONG)};
-    for (int k = 0; k < 3; k++) {
+    spry_matrix *cases[] = {
+        mixed(ctx, "poisson3d", "size=13", 1000), mixed(ctx, "rmat", "size=5000 per-row=8", 1999),
+        support_long_row(ctx, SPRY_TYPE_D, LONG), mixed(ctx, "poisson2d", "size=10 type=c", 37)};
+    for (int k = 0; k < 4; k++) {
         check_orders(ctx, d, cases[k]);
         spry_matrix_free(cases[k]);
     }
@@ -338,8 +378,9 @@ static void leaves_nothing_behind(spry_context *ctx, spry_device *d)
 int main(void)
 {
     static const devices_test tests[] = {
-        DEVICES_TEST(solves_in_another_order), DEVICES_TEST(keeps_nodes_together),
-        DEVICES_TEST(falls_back_to_the_host),  DEVICES_TEST(orders_are_those_of_the_host),
-        DEVICES_TEST(gives_up_what_is_deep),   DEVICES_TEST(leaves_nothing_behind)};
+        DEVICES_TEST(solves_in_another_order),      DEVICES_TEST(keeps_nodes_together),
+        DEVICES_TEST(falls_back_to_the_host),       DEVICES_TEST(takes_new_values),
+        DEVICES_TEST(orders_are_those_of_the_host), DEVICES_TEST(gives_up_what_is_deep),
+        DEVICES_TEST(leaves_nothing_behind)};
     return DEVICES_RUN(tests);
 }

@@ -234,6 +234,7 @@ static void test_algebra(void **state)
         compile_texts(*state, "marks product_long", options);
         compile_texts(*state, "sort_long", options);
         compile_texts(*state, "transpose", options);
+        compile_texts(*state, "permute", options);
         compile_texts(*state, "lengths entries", options);
         compile_texts(*state, "lengths aggregate", options);
         compile_texts(*state, "lengths points", options);

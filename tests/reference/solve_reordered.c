@@ -466,9 +466,8 @@ static void takes_what_pays(void **state)
 static void takes_what_pays_on_devices(void **state)
 {
     spry_context *ctx = *state;
-    const order_forecast many = order_on_device(32768, 1e6, 16),
-                         some = order_on_device(32768, 300, 16),
-                         near = order_on_device(1e9, 1e6, 16);
+    const order_forecast many = order_on_device(32768, 1e6), some = order_on_device(32768, 300),
+                         near = order_on_device(1e9, 1e6);
     check_taken(ctx, "rcm", "poisson3d", "size=25", true, &many);
     check_taken(ctx, "hubs", "rmat", "size=20000 per-row=8", true, &many);
     check_taken(ctx, "none", "poisson3d", "size=25", true, &some);
