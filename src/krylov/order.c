@@ -198,7 +198,7 @@ static spry_status find_paying(const spry_matrix *csr, const order_forecast *f, 
         return SPRY_STATUS_OK;
     const double left =
         gain(f, a, *lines - lines_hoped) / margin - search_cost(f, a, block) - move_cost(f, a);
-    if (left < INT32_MAX * f->level)
+    if (f->level > 0 && left < INT32_MAX * f->level)
         how.levels = (int64_t)(left / f->level);
     how.name = order->name;
     SPRY_GO(csr->ctx, algebra_order_blocks(csr, block, find, &how, &order->from));
