@@ -13,7 +13,7 @@
          "colon, as in row:norm=two,exact=no")                                                     \
     item(BOOL, match, "no", 0, 0, NULL,                                                            \
          "bring large entries to the diagonal by another order of the rows, before --reorder")     \
-    item(WORD, reorder, "none", 0, 0, "none rcm amd nd length colour btf",                         \
+    item(WORD, reorder, "none", 0, 0, "none rcm amd nd length colour btf hubs",                    \
          "order of rows and columns: reverse Cuthill-McKee, minimum degree, nested dissection, "   \
          "rows with many entries first, by colours, block triangular form")                        \
     item(PATH, left_out, NULL, 0, 0, NULL, "file for the factors of the rows, in the old order")   \

@@ -9,8 +9,8 @@ SPRY_BEGIN
 
 /**
  * Finds an order for the rows (and columns, where A is square) of a matrix. It depends on the
- * places of entries alone, those of A and A^T together (for btf, A's own that are not 0); the same
- * A gives the same order.
+ * places of entries alone, those of A and A^T together (for hubs, A's own; for btf, A's own that
+ * are not 0); the same A gives the same order.
  *
  * @param order  one of SPRY_LIST_ORDERS; none: as it is;
  *               rcm: reverse Cuthill-McKee, a narrow band;
@@ -19,7 +19,8 @@ SPRY_BEGIN
  *               length: rows with many entries first;
  *               colour: rows that do not depend on each other together;
  *               btf: block triangular form: strong components, no entries below the blocks. Rows
- *               keep their diagonal entries; spry_matrix_match() first gives the finest blocks
+ *               keep their diagonal entries; spry_matrix_match() first gives the finest blocks;
+ *               hubs: columns with many entries first, those with the mean at most as they stand
  * @param perm   out: as long as A has rows; to be freed by spry_free()
  * @return SPRY_STATUS_BAD_USAGE for an unknown order, and for one but none and length when A is not
  * square; SPRY_STATUS_UNSUPPORTED when the library that an order needs was not there at the build

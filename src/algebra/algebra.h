@@ -88,9 +88,17 @@ spry_status algebra_amd(spry_context *ctx, int64_t n, const int64_t *offsets,
 spry_status algebra_lines(spry_context *ctx, const matrix_arrays *a, const int32_t *from,
                           const int32_t *to, double *per_row);
 spry_status algebra_expansion(spry_context *ctx, const matrix_arrays *a, double *ratio);
-/* As spry_reorder(), for general CSR, keeping so many rows each together. */
-spry_status algebra_order_blocks(const spry_matrix *A, const char *order, int block,
-                                 int32_t **perm);
+/* How many entries each column has; to be freed by base_free(). */
+spry_status algebra_count_columns(spry_context *ctx, const matrix_arrays *a, int32_t **counts);
+/* The part of all entries whose element of x is in the lines that are needed most, as many as a
+ * cache of so many bytes holds: with columns as they stand, and with column from[j] at place j. */
+spry_status algebra_hot_share(spry_context *ctx, const matrix_arrays *a, const int32_t *from,
+                              double cache, double *as_is, double *in_order);
+/* An order that a function finds, which may leave *perm NULL where there is none, of the blocks of
+ * general CSR: so many rows each stay together. */
+typedef spry_status algebra_finder(const spry_matrix *A, const void *how, int32_t **perm);
+spry_status algebra_order_blocks(const spry_matrix *A, int block, algebra_finder *find,
+                                 const void *how, int32_t **perm);
 /* y_i = x[from[i]], of vectors of one type, length and place, which are not the same. */
 spry_status algebra_gather(const spry_vector *x, const int32_t *from, spry_vector *y);
 

@@ -5,6 +5,8 @@
  */
 #include "algebra/algebra.h"
 
+#include <stdlib.h>
+
 enum { LINE = 64 }; /* bytes that come from memory together */
 
 /* A sample of rows that are neighbours in some order. */
@@ -80,7 +82,9 @@ spry_status algebra_expansion(spry_context *ctx, const matrix_arrays *a, double 
     SPRY_GO(ctx, base_alloc(ctx, LIMIT, sizeof *queue, &queue));
     for (int s = 0; s < STARTS && a->rows > 0; s++) {
         int64_t needed = 0;
-        const int32_t start = (int32_t)((a->rows - 1) * (2 * s + 1) / (2 * STARTS));
+        int32_t start = (int32_t)((a->rows - 1) * (2 * s + 1) / (2 * STARTS));
+        while (start < a->rows - 1 && a->offsets[start + 1] - a->offsets[start] < 2)
+            start++; /* there is nothing to gather around a row alone */
         rows += grow(a, start, WINDOW, LIMIT, seen, queue, &needed);
         all += needed;
     }
@@ -89,6 +93,53 @@ spry_status algebra_expansion(spry_context *ctx, const matrix_arrays *a, double 
 done:
     base_free(ctx, queue);
     base_free(ctx, seen);
+    return status;
+}
+
+spry_status algebra_count_columns(spry_context *ctx, const matrix_arrays *a, int32_t **counts)
+{
+    const spry_status status = base_calloc(ctx, a->cols, sizeof **counts, counts);
+    for (int64_t k = 0; status == SPRY_STATUS_OK && k < a->nnz; k++)
+        (*counts)[a->col_index[k]]++;
+    return status;
+}
+
+static int descending(const void *a, const void *b)
+{
+    const int64_t p = *(const int64_t *)a, q = *(const int64_t *)b;
+    return (p < q) - (p > q);
+}
+
+/* The part of all entries that are in columns of the `most` lines with the most of them. */
+static double hottest(const matrix_arrays *a, const int32_t *counts, const int32_t *from,
+                      int64_t most, int64_t *lines)
+{
+    const int64_t per_line = LINE / (int64_t)spry_type_size(a->type);
+    const int64_t all = (a->cols + per_line - 1) / per_line;
+    int64_t near = 0;
+    memset(lines, 0, (size_t)all * sizeof *lines);
+    for (int64_t j = 0; j < a->cols; j++)
+        lines[j / per_line] += counts[from ? from[j] : j];
+    qsort(lines, (size_t)all, sizeof *lines, descending);
+    for (int64_t l = 0; l < all && l < most; l++)
+        near += lines[l];
+    return a->nnz > 0 ? (double)near / (double)a->nnz : 1;
+}
+
+spry_status algebra_hot_share(spry_context *ctx, const matrix_arrays *a, const int32_t *from,
+                              double cache, double *as_is, double *in_order)
+{
+    int32_t *counts = NULL;
+    int64_t *lines = NULL;
+    const int64_t most = (int64_t)(cache / LINE);
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, algebra_count_columns(ctx, a, &counts));
+    SPRY_GO(ctx, base_alloc(ctx, a->cols, sizeof *lines, &lines));
+    *as_is = hottest(a, counts, NULL, most, lines);
+    *in_order = hottest(a, counts, from, most, lines);
+done:
+    base_free(ctx, lines);
+    base_free(ctx, counts);
     return status;
 }
 
@@ -128,7 +179,8 @@ done:
     return status;
 }
 
-spry_status algebra_order_blocks(const spry_matrix *A, const char *order, int block, int32_t **perm)
+spry_status algebra_order_blocks(const spry_matrix *A, int block, algebra_finder *find,
+                                 const void *how, int32_t **perm)
 {
     spry_context *ctx = A->ctx;
     spry_matrix *nodes = NULL;
@@ -136,9 +188,11 @@ spry_status algebra_order_blocks(const spry_matrix *A, const char *order, int bl
     spry_status status = SPRY_STATUS_OK;
     *perm = NULL;
     if (block == 1)
-        return spry_reorder(A, order, perm);
+        return find(A, how, perm);
     SPRY_GO(ctx, condense(A, block, &nodes));
-    SPRY_GO(ctx, spry_reorder(nodes, order, &of_nodes));
+    SPRY_GO(ctx, find(nodes, how, &of_nodes));
+    if (!of_nodes)
+        goto done;
     SPRY_GO(ctx, base_alloc(ctx, A->a.rows, sizeof **perm, perm));
     for (int64_t i = 0; i < A->a.rows; i++)
         (*perm)[i] = of_nodes[i / block] * block + (int32_t)(i % block);

@@ -149,8 +149,7 @@ spry_status device_matrix_get(const device_matrix *A, spry_matrix **out)
     SPRY_GO(ctx, matrix_allocate(ctx, &a));
     pair_up(A, &a, pairs);
     for (int i = 0; i < 3; i++)
-        if (pairs[i].bytes > 0)
-            SPRY_GO(ctx, device_get(pairs[i].there, 0, pairs[i].here, pairs[i].bytes));
+        SPRY_GO(ctx, device_get_large(pairs[i].there, pairs[i].here, pairs[i].bytes));
 done:
     return matrix_finish(ctx, status, &a, out);
 }

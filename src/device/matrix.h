@@ -58,6 +58,9 @@ spry_status device_matrix_triple(const device_matrix *R, const device_matrix *A,
 /* A^T, or A^H when conjugate. */
 spry_status device_matrix_transpose(const device_matrix *A, bool conjugate, device_matrix *out);
 
+/* P A P^T: row and column from[i] of a square A, places of the host's, become i. */
+spry_status device_matrix_permute(const device_matrix *A, const int32_t *from, device_matrix *out);
+
 /* --- for what else works on them -----------------------------------------------------------------
  */
 
@@ -72,6 +75,8 @@ spry_status device_matrix_allocate(device_matrix *A);
 /* The same where A->nnz says how many there are: nothing is waited for. Lengths are summed up
  * before or after it by device_sum_up(). */
 spry_status device_matrix_allocate_known(device_matrix *A);
+/* Sorts rows whose columns are all different. */
+spry_status device_matrix_sort(device_matrix *A);
 /* A program of texts of src/device/kernels, whose names have blanks between them, for a type, with
  * groups of so many work-items; other constants are in `options`. */
 spry_status device_matrix_build(spry_device *d, spry_type type, int group, const char *names,

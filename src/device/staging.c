@@ -78,29 +78,77 @@ done:
     return status;
 }
 
+/* A piece is on its way while the host has that before. */
+static spry_status get_pieces(device_staging *sides, const device_memory *from, char *to,
+                              int64_t bytes, int64_t piece)
+{
+    spry_context *ctx = from->d->ctx;
+    spry_status status = SPRY_STATUS_OK;
+    int side = 0;
+    for (int64_t at = 0; at < bytes + piece; at += piece, side = (side + 1) % STAGING_SIDES) {
+        const device_staging *next = &sides[side], *s = &sides[(side + 1) % STAGING_SIDES];
+        const int64_t before = at - piece, left = bytes - before;
+        if (at < bytes)
+            SPRY_GO(ctx, device_get_on(next->stream, from, at, next->out,
+                                       bytes - at < piece ? bytes - at : piece));
+        if (at == 0)
+            continue;
+        SPRY_GO(ctx, device_stream_finish(s->stream));
+        matrix_copy_bytes(ctx, to + before, s->out, (size_t)(left < piece ? left : piece));
+    }
+done:
+    return status;
+}
+
+static const int64_t large_piece = 8 << 20;
+
+/* Sides with room for a piece each way; NULL where the array is small, or there is no pinned memory
+ * for them: it goes without. */
+static spry_status open_large(spry_device *d, int64_t bytes, bool put, device_staging **sides)
+{
+    const int64_t pieces = 4; /* below so many nothing is gained */
+    char before[MESSAGE_SIZE];
+    *sides = NULL;
+    if (bytes < pieces * large_piece)
+        return SPRY_STATUS_OK;
+    memcpy(before, d->ctx->message, sizeof before);
+    const spry_status status =
+        device_staging_open(d, put ? large_piece : 0, put ? 0 : large_piece, sides);
+    if (status != SPRY_STATUS_NO_MEMORY)
+        return status;
+    memcpy(d->ctx->message, before, sizeof before);
+    return SPRY_STATUS_OK;
+}
+
 spry_status device_put_large(device_memory *to, const void *from, int64_t bytes)
 {
-    const int64_t piece = 8 << 20, least = 4 * piece;
     spry_device *d = to->d;
-    char before[MESSAGE_SIZE];
     device_staging *sides;
-    if (bytes < least)
+    spry_status status = open_large(d, bytes, true, &sides);
+    if (status == SPRY_STATUS_OK && !sides)
         return bytes > 0 ? device_put(to, 0, from, bytes) : SPRY_STATUS_OK;
-    memcpy(before, d->ctx->message, sizeof before);
-    spry_status status = device_staging_open(d, piece, 0, &sides);
-    if (status == SPRY_STATUS_NO_MEMORY) { /* it goes without pinned memory */
-        memcpy(d->ctx->message, before, sizeof before);
-        return device_put(to, 0, from, bytes);
-    }
     const double begin = base_seconds();
     if (status == SPRY_STATUS_OK)
-        status = put_pieces(sides, to, from, bytes, piece);
+        status = put_pieces(sides, to, from, bytes, large_piece);
     for (int k = 0; k < STAGING_SIDES && status == SPRY_STATUS_OK; k++)
         status = device_stream_finish(sides[k].stream);
     if (status != SPRY_STATUS_OK)
         device_staging_finish(d);
     else
         d->bus_rate = (double)bytes / (base_seconds() - begin + 1e-9);
+    return status;
+}
+
+spry_status device_get_large(const device_memory *from, void *to, int64_t bytes)
+{
+    device_staging *sides;
+    spry_status status = open_large(from->d, bytes, false, &sides);
+    if (status == SPRY_STATUS_OK && !sides)
+        return bytes > 0 ? device_get(from, 0, to, bytes) : SPRY_STATUS_OK;
+    if (status == SPRY_STATUS_OK)
+        status = get_pieces(sides, from, to, bytes, large_piece);
+    if (status != SPRY_STATUS_OK)
+        device_staging_finish(from->d);
     return status;
 }
 

@@ -25,6 +25,8 @@ void device_staging_finish(spry_device *d);
 /* device_put() of all of an array: large ones by all threads through pinned memory, piece by piece,
  * while the piece before is on its way. */
 spry_status device_put_large(device_memory *to, const void *from, int64_t bytes);
+/* device_get() of all of an array in the same way. */
+spry_status device_get_large(const device_memory *from, void *to, int64_t bytes);
 /* For device_close(). */
 void device_staging_close(spry_device *d);
 

@@ -90,6 +90,18 @@ done:
     return status;
 }
 
+spry_status device_matrix_sort(device_matrix *A)
+{
+    device_memory *sizes = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(A->d->ctx, device_alloc(A->d, A->rows * (int64_t)sizeof(int32_t), &sizes));
+    SPRY_GO(A->d->ctx, device_row_lengths(A, sizes));
+    SPRY_GO(A->d->ctx, sort_rows(A, sizes));
+done:
+    device_free(sizes);
+    return status;
+}
+
 /* --- transposes ----------------------------------------------------------------------------------
  */
 

@@ -92,7 +92,7 @@ static void put_matrix(base_text *t, const spry_solver *solver, const plan_cost 
                   A->cols, spry_type_name(A->type), solver->precon_name);
     base_text_put(t, "  bytes        %.0f per iteration\n", bytes);
     if (solver->order.matrix)
-        base_text_put(t, "  order        rows and columns reordered by rcm\n");
+        base_text_put(t, "  order        rows and columns reordered by %s\n", solver->order.name);
     if (read > 0)
         base_text_put(
             t, "  at least     %.4g ms per iteration at %.3g GB/s, the memory's read bandwidth\n",

@@ -33,9 +33,9 @@
     item(TEXT, device, "auto", 0, 0, NULL,                                                         \
          "where to compute: auto, cpu, cuda, cuda:1, opencl, opencl:1; auto takes a CUDA device "  \
          "for matrices that are large enough, or what the variable SPRY_DEVICE names")             \
-    item(WORD, reorder, "auto", 0, 0, "auto none rcm",                                             \
-         "solve with rows and columns in another order, by reverse Cuthill-McKee: auto where "     \
-         "that is forecast to pay; b and x stay as they are")                                      \
+    item(WORD, reorder, "auto", 0, 0, "auto none rcm hubs",                                        \
+         "solve with rows and columns in another order, by reverse Cuthill-McKee or columns with " \
+         "many entries first: auto where that is forecast to pay; b and x stay as they are")       \
     item(BOOL, reformat, "yes", 0, 0, NULL,                                                        \
          "with format=auto: a solve that goes on for much longer than the format was chosen for "  \
          "changes it once; the result tells from which iteration on")                              \
@@ -56,7 +56,7 @@
          "remember what solved a matrix where something else did not, and begin with it")
 enum { NULLSPACE_NONE, NULLSPACE_CONSTANT };
 enum { KEEP_BEST, KEEP_LAST };
-enum { REORDER_AUTO, REORDER_NONE, REORDER_RCM };
+enum { REORDER_AUTO, REORDER_NONE, REORDER_RCM, REORDER_HUBS };
 struct solver_order;
 
 typedef struct solver_options {

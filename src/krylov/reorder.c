@@ -1,6 +1,7 @@
 /* The solver's part of another order: when it may be, and the matrix in it. */
 #include "krylov/solver.h"
 
+#include "device/device.h"
 #include "matrix/entries.h"
 #include "matrix/stats.h"
 #include "tune/tune.h"
@@ -42,7 +43,9 @@ static double most_iterations(const matrix_arrays *a, double tol)
     double worst = 0;
     for (int64_t i = 0; i < a->rows; i += stride) {
         double diagonal = 0, others = 0;
-        for (int64_t k = a->offsets[i]; k < a->offsets[i + 1] && k < a->offsets[i] + MOST; k++) {
+        if (a->offsets[i + 1] - a->offsets[i] > MOST)
+            continue; /* too much to look at, and its diagonal may be anywhere */
+        for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++) {
             const spry_scalar v = value_get(a->type, a->values, k);
             *(a->col_index[k] == i ? &diagonal : &others) += hypot(v.re, v.im);
         }
@@ -92,15 +95,23 @@ static int block_of(const spry_solver *solver, const spry_matrix *csr)
     return found == 1 && by_pattern ? 0 : found;
 }
 
+/* Bytes of x that are near where the solver works. */
+static int64_t near_bytes(const spry_solver *solver)
+{
+    return solver->device ? solver->device->facts.cache_bytes : tune_second_cache();
+}
+
 static order_forecast forecast(const spry_solver *solver, const spry_matrix *csr)
 {
     const double guess = solver_guess_products(solver);
     const double most = most_iterations(&csr->a, solver->options.tol);
-    const int workers = omp_get_num_procs();
-    return (order_forecast){.cache = (double)tune_second_cache(),
-                            .products =
-                                sweeps_of(solver_attempt(solver)->precon) * fmin(guess, most),
-                            .workers = workers > 1 ? workers : 1};
+    const double products = sweeps_of(solver_attempt(solver)->precon) * fmin(guess, most);
+    const int workers = omp_get_num_procs() > 1 ? omp_get_num_procs() : 1;
+    order_forecast f = solver->device
+                           ? order_on_device((double)near_bytes(solver), products)
+                           : order_on_host((double)near_bytes(solver), products, workers);
+    f.device = solver->device;
+    return f;
 }
 
 static spry_status carry_near_null(const spry_matrix *A, const solver_order *order)
@@ -123,14 +134,13 @@ done:
     return status;
 }
 
-/* The order in from, and the matrix in it. */
+/* The matrix in the order that was found. */
 static spry_status take_order(spry_solver *solver, const spry_matrix *csr)
 {
     spry_context *ctx = solver->ctx;
     solver_order *order = &solver->order;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, matrix_invert(ctx, "order", order->from, csr->a.rows, &order->to));
-    SPRY_GO(ctx, spry_matrix_permute(csr, order->from, order->from, &order->matrix));
+    SPRY_GO(ctx, order_apply(order, solver->device, csr, &order->matrix));
     matrix_carry(solver->given_matrix, order->matrix, FACTS_BUT_ORDER);
     SPRY_GO(ctx, carry_near_null(solver->given_matrix, order));
     solver->matrix = order->matrix;
@@ -138,7 +148,7 @@ done:
     return status;
 }
 
-static spry_status find_and_take(spry_solver *solver, bool asked)
+static spry_status find_and_take(spry_solver *solver, const char *asked)
 {
     spry_context *ctx = solver->ctx;
     const spry_matrix *csr = NULL;
@@ -149,27 +159,30 @@ static spry_status find_and_take(spry_solver *solver, bool asked)
     const int block = block_of(solver, csr);
     if (block == 0 && asked)
         status = SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
-                           "reorder=rcm would tear the blocks that precon=%.64s is made of",
+                           "reorder=%s would tear the blocks that precon=%.64s is made of", asked,
                            solver->options.precon);
     if (block == 0)
         goto done;
     const order_forecast f = forecast(solver, csr);
-    SPRY_GO(ctx, order_find(csr, &f, asked, block, &solver->order.from));
+    SPRY_GO(ctx, order_find(csr, &f, asked, block, &solver->order));
     if (!solver->order.from)
         goto done;
     SPRY_GO(ctx, take_order(solver, csr));
-    base_log(ctx, SPRY_LOG_INFO, "rows and columns reordered by rcm in %.2g s",
+    base_log(ctx, SPRY_LOG_INFO, "rows and columns reordered by %s in %.2g s", solver->order.name,
              base_seconds() - begin);
 done:
     spry_matrix_free(owned);
     return status;
 }
 
-/* Whether x is so small that nothing is looked at; and whether memory is so short that a second
- * matrix could take it from what is made next. */
-static bool is_near(const spry_matrix *A)
+/* Whether x is so small that nothing is looked at, or the device is one of which the rules know
+ * nothing; and whether memory is so short that a second matrix could take it from what is made
+ * next. */
+static bool is_near(const spry_solver *solver)
 {
-    return (int64_t)spry_type_size(A->a.type) * A->a.cols <= tune_second_cache();
+    const matrix_arrays *a = &solver->given_matrix->a;
+    return (int64_t)spry_type_size(a->type) * a->cols <= near_bytes(solver) ||
+           (solver->device && (solver->device->facts.processor || near_bytes(solver) <= 0));
 }
 
 static bool is_cramped(const spry_matrix *A)
@@ -181,15 +194,13 @@ static bool is_cramped(const spry_matrix *A)
 
 spry_status solver_reorder(spry_solver *solver)
 {
-    const bool asked = solver->options.reorder == REORDER_RCM && !solver->within;
+    const char *asked = solver->within ? NULL : solver_asked_order(solver);
     const char *needs = obstacle(solver);
     char before[MESSAGE_SIZE];
     if (needs && asked)
-        return SPRY_FAIL(solver->ctx, SPRY_STATUS_BAD_USAGE, "reorder=rcm needs %s", needs);
-    /* On a device a product is over too soon for what the host would do for it. */
+        return SPRY_FAIL(solver->ctx, SPRY_STATUS_BAD_USAGE, "reorder=%s needs %s", asked, needs);
     if (needs || solver->options.reorder == REORDER_NONE || solver->within ||
-        (!asked &&
-         (solver->device || is_near(solver->given_matrix) || is_cramped(solver->given_matrix))))
+        (!asked && (is_near(solver) || is_cramped(solver->given_matrix))))
         return SPRY_STATUS_OK;
     memcpy(before, solver->ctx->message, sizeof before);
     const spry_status status = find_and_take(solver, asked);
@@ -203,10 +214,7 @@ spry_status solver_reorder(spry_solver *solver)
 
 void solver_drop_order(spry_solver *solver)
 {
-    spry_matrix_free(solver->order.matrix);
-    base_free(solver->ctx, solver->order.from);
-    base_free(solver->ctx, solver->order.to);
-    solver->order = (solver_order){0};
+    order_free(solver->ctx, &solver->order);
     solver->matrix = solver->given_matrix;
 }
 
@@ -226,7 +234,7 @@ spry_status solver_renew_order(spry_solver *solver)
     if (!A)
         return SPRY_STATUS_OK;
     SPRY_GO(ctx, matrix_as_csr(solver->given_matrix, &csr, &owned));
-    SPRY_GO(ctx, spry_matrix_permute(csr, solver->order.from, solver->order.from, &fresh));
+    SPRY_GO(ctx, order_apply(&solver->order, solver->device, csr, &fresh));
     matrix_copy_bytes(ctx, A->a.values, fresh->a.values,
                       (size_t)A->a.nnz * spry_type_size(A->a.type));
     matrix_changed(A);

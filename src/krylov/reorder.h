@@ -11,19 +11,36 @@
 typedef struct solver_order {
     int32_t *from, *to;  /* row from[i] of A is row i here, row i of A is row to[i] here */
     spry_matrix *matrix; /* P A P^T; NULL: all stays as it is */
+    const char *name;    /* "rcm", "hubs" */
 } solver_order;
 
-/* What a decision hangs on, beside the matrix. */
+/* What a decision hangs on, beside the matrix. All but the first two are seconds. */
 typedef struct order_forecast {
-    double cache;    /* bytes of x that a core has near */
+    double cache;    /* bytes of x that are near */
     double products; /* that wait for x as those with A do */
-    double workers;  /* that share them; the order is one thread's work */
+    /* that a product waits for a line of x that is not near: of grids, of hubs */
+    double line, hub_line;
+    /* to find the order of rows without one, and to count the entries of columns, per entry */
+    double search, count;
+    /* to bring the matrix into it: per entry, with rows of all lengths, and per row */
+    double entry, hub_entry, row;
+    double level;        /* to search by one level of rows more; 0: they cost nothing */
+    spry_device *device; /* where the order is found; NULL: on the host */
 } order_forecast;
+/* On the host, where so many cores share products, and the order is one thread's work; and on a
+ * device. */
+order_forecast order_on_host(double cache, double products, double workers);
+order_forecast order_on_device(double cache, double products);
 
-/* Finds the order that pays, for general CSR; *from stays NULL where there is none. `asked`: any.
- * Rows stay together in blocks of so many. */
-spry_status order_find(const spry_matrix *csr, const order_forecast *f, bool asked, int block,
-                       int32_t **from);
+/* Finds the order that pays, for general CSR, or the one that is asked for (NULL: none is), but not
+ * the matrix in it; all stays NULL where there is none. Rows stay together in blocks of so many. */
+spry_status order_find(const spry_matrix *csr, const order_forecast *f, const char *asked,
+                       int block, solver_order *order);
+
+/* P A P^T of general CSR, made on a device (NULL: on the host). */
+spry_status order_apply(const solver_order *order, spry_device *d, const spry_matrix *csr,
+                        spry_matrix **B);
+void order_free(spry_context *ctx, solver_order *order);
 
 /* A vector of the caller's in the solver's order, and back; where they are does not matter. With
  * NULL, or where there is no order, it is a copy. */

@@ -197,10 +197,17 @@ spry_status solver_renew_order(spry_solver *solver);
 void solver_drop_order(spry_solver *solver);
 /* What is known of the caller's matrix is known of that in order, or the other way round. */
 void solver_share_facts(const spry_solver *solver, bool in);
+/* The order that was asked for; NULL: the solver decides. */
+static inline const char *solver_asked_order(const spry_solver *solver)
+{
+    return solver->options.reorder == REORDER_RCM    ? "rcm"
+           : solver->options.reorder == REORDER_HUBS ? "hubs"
+                                                     : NULL;
+}
 /* Whether what was asked for, or what was done, hangs on the preconditioner. */
 static inline bool solver_may_reorder(const spry_solver *solver)
 {
-    return solver->order.matrix || solver->options.reorder == REORDER_RCM;
+    return solver->order.matrix || solver_asked_order(solver);
 }
 /* Products with A that a method is likely to take with a preconditioner, `most` iterations at most;
  * and those of the attempt at hand, for all right-hand sides of the solve (guess.c). */

@@ -92,7 +92,7 @@ static spry_status renew_order(spry_solver *solver)
     char before[MESSAGE_SIZE];
     memcpy(before, solver->ctx->message, sizeof before);
     const spry_status status = solver_renew_order(solver);
-    if (status != SPRY_STATUS_NO_MEMORY || solver->options.reorder == REORDER_RCM)
+    if (status != SPRY_STATUS_NO_MEMORY || solver_asked_order(solver))
         return status;
     memcpy(solver->ctx->message, before, sizeof before);
     solver_forget(solver);

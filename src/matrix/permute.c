@@ -1,25 +1,50 @@
 /* Rows and columns in another order. */
 #include "matrix/entries.h"
 
-spry_status matrix_invert(spry_context *ctx, const char *name, const int32_t *perm, int64_t n,
-                          int32_t **inverse)
+/* Fails at the first fault of what is no permutation. */
+static spry_status find_fault(spry_context *ctx, const char *name, const int32_t *perm, int64_t n,
+                              int32_t *inverse)
 {
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, base_alloc(ctx, n, sizeof **inverse, inverse));
-    memset(*inverse, 0xff, (size_t)n * sizeof **inverse); /* -1: not seen */
+    memset(inverse, 0xff, (size_t)n * sizeof *inverse); /* -1: not seen */
     for (int64_t i = 0; i < n; i++) {
         if (perm[i] < 0 || perm[i] >= n)
             SPRY_GO(ctx, SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
                                    "%s[%" PRId64 "] is %d, which is outside 0..%" PRId64, name, i,
                                    perm[i], n - 1));
-        if ((*inverse)[perm[i]] >= 0)
+        if (inverse[perm[i]] >= 0)
             SPRY_GO(ctx, SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
                                    "%s is not a permutation: %d is at %d and at %" PRId64, name,
-                                   perm[i], (*inverse)[perm[i]], i));
-        (*inverse)[perm[i]] = (int32_t)i;
+                                   perm[i], inverse[perm[i]], i));
+        inverse[perm[i]] = (int32_t)i;
     }
 done:
     return status;
+}
+
+spry_status matrix_invert(spry_context *ctx, const char *name, const int32_t *perm, int64_t n,
+                          int32_t **inverse)
+{
+    const int parts = matrix_parts(ctx, n);
+    int64_t faults = 0;
+    const spry_status status = base_alloc(ctx, n, sizeof **inverse, inverse);
+    if (status != SPRY_STATUS_OK)
+        return status;
+    int32_t *to = *inverse;
+#pragma omp parallel for num_threads(parts) schedule(static) reduction(+ : faults)
+    for (int64_t i = 0; i < n; i++) {
+        const bool inside = perm[i] >= 0 && perm[i] < n;
+        faults += !inside;
+        if (inside) {
+#pragma omp atomic write /* two may have one place */
+            to[perm[i]] = (int32_t)i;
+        }
+    }
+    /* Of two that have one place one does not find itself there. */
+#pragma omp parallel for num_threads(parts) schedule(static) reduction(+ : faults)
+    for (int64_t i = 0; i < n; i++)
+        faults += perm[i] >= 0 && perm[i] < n && to[perm[i]] != i;
+    return faults == 0 ? SPRY_STATUS_OK : find_fault(ctx, name, perm, n, to);
 }
 
 /* The entries with their new indices, as COO. */
@@ -66,10 +91,12 @@ static spry_status move_rows(spry_context *ctx, const matrix_arrays *a, const in
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, matrix_allocate(ctx, to));
     to->offsets[0] = 0;
+#pragma omp parallel for num_threads(parts) schedule(static)
     for (int64_t i = 0; i < a->rows; i++) {
         const int64_t old = row_perm ? row_perm[i] : i;
-        to->offsets[i + 1] = to->offsets[i] + a->offsets[old + 1] - a->offsets[old];
+        to->offsets[i + 1] = a->offsets[old + 1] - a->offsets[old];
     }
+    SPRY_GO(ctx, base_prefix_sum(ctx, to->offsets, a->rows));
 #pragma omp parallel for num_threads(parts) schedule(static)
     for (int64_t i = 0; i < a->rows; i++) {
         if (row_perm)
@@ -83,6 +110,8 @@ static spry_status move_rows(spry_context *ctx, const matrix_arrays *a, const in
                (const char *)a->values + (size_t)from * size, (size_t)count * size);
     }
 done:
+    if (status != SPRY_STATUS_OK)
+        matrix_free_arrays(ctx, to);
     return status;
 }
 
@@ -128,7 +157,9 @@ spry_status spry_matrix_permute(const spry_matrix *A, const int32_t *row_perm,
     *B = NULL;
     if (row_perm)
         SPRY_GO(ctx, matrix_invert(ctx, "row_perm", row_perm, A->a.rows, &new_row));
-    if (col_perm)
+    if (col_perm && col_perm == row_perm && A->a.rows == A->a.cols)
+        new_col = new_row;
+    else if (col_perm)
         SPRY_GO(ctx, matrix_invert(ctx, "col_perm", col_perm, A->a.cols, &new_col));
     same = A->a.rows == A->a.cols && same_permutation(row_perm, col_perm, A->a.rows);
     if (A->a.symmetry != SPRY_SYMMETRY_GENERAL && !same) {
@@ -152,7 +183,8 @@ spry_status spry_matrix_permute(const spry_matrix *A, const int32_t *row_perm,
                  same ? FACTS_BUT_ORDER : FACT_BIT(SPRY_FACT_UNIQUE) | FACT_BIT(SPRY_FACT_FINITE));
 done:
     spry_matrix_free(full);
-    base_free(ctx, new_col);
+    if (new_col != new_row)
+        base_free(ctx, new_col);
     base_free(ctx, new_row);
     return matrix_drop_failed(status, B);
 }

@@ -215,6 +215,7 @@ static void test_algebra(void **state)
     } teams[] = {{4, 128, 5}, {32, 128, 8}, {256, 256, 11}};
     char options[96];
     compile_texts(*state, "sums", "-DSP_GROUP=256");
+    compile_texts(*state, "order", "-DSP_TYPE=0 -DSP_GROUP=256 -DLANES=8");
     compile_texts(*state, "make_csr", "-DSP_GROUP=256 -DROWS=128");
     compile_texts(*state, "classes", "-DSP_GROUP=256 -DSMALLEST=16 -DSTEP=1");
     compile_texts(*state, "marks product_rows",
@@ -233,6 +234,7 @@ static void test_algebra(void **state)
         compile_texts(*state, "marks product_long", options);
         compile_texts(*state, "sort_long", options);
         compile_texts(*state, "transpose", options);
+        compile_texts(*state, "permute", options);
         compile_texts(*state, "lengths entries", options);
         compile_texts(*state, "lengths aggregate", options);
         compile_texts(*state, "lengths points", options);

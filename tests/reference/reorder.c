@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const orders[] = {"none", "rcm", "amd", "nd", "length", "colour", "btf"};
+static const char *const orders[] = {"none", "rcm", "amd", "nd", "length", "colour", "btf", "hubs"};
 enum { ORDERS = sizeof orders / sizeof *orders };
 
 static void assert_permutation(const int32_t *perm, int64_t n)
@@ -146,6 +146,48 @@ static void rcm_of_unsymmetric_bands(void **state)
     free(dense);
     spry_matrix_free(A);
     spry_matrix_free(B);
+}
+
+/* The group of a column, larger for more entries: how often its count over the mean can be halved
+ * before that is 1 or less. */
+static int hub_group(int64_t count, int64_t n, int64_t nnz)
+{
+    double ratio = (double)count * (double)n / (double)nnz;
+    int group = 0;
+    while (ratio > 1) {
+        ratio /= 2;
+        group++;
+    }
+    return group;
+}
+
+/* Groups fall, and rows of one stand as they stood; what has the mean at most is the last. */
+static void hubs_come_first(void **state)
+{
+    enum { LONG = 3000 };
+    spry_matrix *cases[] = {make_shuffled(*state, "rmat", "size=2000 per-row=8"),
+                            support_long_row(*state, SPRY_TYPE_D, LONG)}; /* full column 5 */
+    for (int c = 0; c < 2; c++) {
+        const matrix_arrays *a = &cases[c]->a;
+        int64_t *counts = calloc((size_t)a->cols, sizeof *counts);
+        int most = 0;
+        assert_non_null(counts);
+        for (int64_t k = 0; k < a->nnz; k++)
+            counts[a->col_index[k]]++;
+        int32_t *perm = find_order(*state, cases[c], "hubs");
+        for (int64_t i = 1; i < a->rows; i++) {
+            const int before = hub_group(counts[perm[i - 1]], a->rows, a->nnz);
+            const int group = hub_group(counts[perm[i]], a->rows, a->nnz);
+            assert_true(before > group || (before == group && perm[i - 1] < perm[i]));
+            most = before > most ? before : most;
+        }
+        assert_true(most >= 3); /* there are hubs */
+        if (c == 1)
+            assert_int_equal(perm[0], 5);
+        spry_free(*state, perm);
+        spry_matrix_free(cases[c]);
+        free(counts);
+    }
 }
 
 /* Entries that the Cholesky factor of a symmetric matrix will have in an order, counted by
@@ -382,9 +424,9 @@ int main(void)
         TEST(every_order_is_a_permutation), TEST(rcm_finds_the_band_again),
         TEST(rcm_of_unsymmetric_bands),     TEST(orders_for_fill_keep_the_factor_sparse),
         TEST(amd_puts_dense_rows_last),     TEST(amd_of_graphs_without_fill),
-        TEST(rows_by_length_and_by_colour), TEST(vectors_there_and_back),
-        TEST(what_is_wrong_is_told),        TEST(deep_and_scattered_graphs),
-        TEST(every_allocation_may_fail),
+        TEST(rows_by_length_and_by_colour), TEST(hubs_come_first),
+        TEST(vectors_there_and_back),       TEST(what_is_wrong_is_told),
+        TEST(deep_and_scattered_graphs),    TEST(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

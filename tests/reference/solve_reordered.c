@@ -77,10 +77,11 @@ static spry_vector *in_order(const fixture *f, const spry_vector *v)
     return moved;
 }
 
-static void open_fixture(fixture *f, spry_context *ctx, spry_matrix *A, const char *options)
+static void open_ordered(fixture *f, spry_context *ctx, spry_matrix *A, const char *order,
+                         const char *options)
 {
     *f = (fixture){.ctx = ctx, .A = A};
-    f->inside = make_solver(ctx, f->A, "rcm", options);
+    f->inside = make_solver(ctx, f->A, order, options);
     assert_ok(ctx, solver_begin(f->inside));
     const spry_status status = solver_set_up(f->inside, NULL);
     solver_end(f->inside, status);
@@ -95,6 +96,11 @@ static void open_fixture(fixture *f, spry_context *ctx, spry_matrix *A, const ch
         f->hand_b[k] = in_order(f, f->b[k]);
         f->hand_x[k] = in_order(f, f->x[k]);
     }
+}
+
+static void open_fixture(fixture *f, spry_context *ctx, spry_matrix *A, const char *options)
+{
+    open_ordered(f, ctx, A, "rcm", options);
 }
 
 static void close_fixture(fixture *f)
@@ -168,6 +174,34 @@ static void solves_as_by_hand(void **state)
         }
 }
 
+static void change_values(spry_context *ctx, spry_matrix *A)
+{
+    double *values = malloc((size_t)A->a.nnz * sizeof *values);
+    assert_non_null(values);
+    for (int64_t i = 0; i < A->a.rows; i++)
+        for (int64_t k = A->a.offsets[i]; k < A->a.offsets[i + 1]; k++)
+            values[k] = ((const double *)A->a.values)[k] * (A->a.col_index[k] == i ? 1.5 : 1);
+    assert_ok(ctx, spry_matrix_set_values(A, values, SPRY_OWN_COPY));
+    free(values);
+}
+
+/* A matrix with hubs, for which nothing but the order is another. */
+static void solves_by_hubs(void **state)
+{
+    spry_context *ctx = *state;
+    spry_matrix *A = NULL;
+    fixture f;
+    assert_ok(ctx, spry_generate(ctx, "rmat", "size=400 per-row=6", &A));
+    open_ordered(&f, ctx, shuffle(ctx, A, 1), "hubs", "method=bicgstab precon=jacobi");
+    assert_string_equal(f.inside->order.name, "hubs");
+    solve_both(&f, 1);
+    solve_both(&f, SIDES);
+    change_values(ctx, f.A);
+    change_values(ctx, f.B);
+    solve_both(&f, 1);
+    close_fixture(&f);
+}
+
 typedef struct shown {
     spry_vector *x[SHOWN];
     int count;
@@ -208,17 +242,6 @@ static void monitors_see_the_callers_order(void **state)
         }
         close_fixture(&f);
     }
-}
-
-static void change_values(spry_context *ctx, spry_matrix *A)
-{
-    double *values = malloc((size_t)A->a.nnz * sizeof *values);
-    assert_non_null(values);
-    for (int64_t i = 0; i < A->a.rows; i++)
-        for (int64_t k = A->a.offsets[i]; k < A->a.offsets[i + 1]; k++)
-            values[k] = ((const double *)A->a.values)[k] * (A->a.col_index[k] == i ? 1.5 : 1);
-    assert_ok(ctx, spry_matrix_set_values(A, values, SPRY_OWN_COPY));
-    free(values);
 }
 
 static void takes_new_values(void **state)
@@ -388,7 +411,9 @@ static void says_where_it_cannot(void **state)
     assert_ok(ctx, spry_solver_set_precon(f.inside, NULL));
     solve_both(&f, 1);
     assert_ok(ctx, spry_solver_set(f.inside, "precon=bjacobi"));
-    refuse(ctx, &f, "would tear the blocks");
+    refuse(ctx, &f, "reorder=rcm would tear the blocks");
+    assert_ok(ctx, spry_solver_set(f.inside, "reorder=hubs"));
+    refuse(ctx, &f, "reorder=hubs would tear the blocks");
     assert_ok(ctx, spry_solver_set(f.inside, "precon=jacobi reorder=auto"));
     assert_ok(ctx, spry_solve(f.inside, f.b[0], f.x[0], NULL)); /* and x is near all the time */
     assert_null(f.inside->order.matrix);
@@ -401,36 +426,55 @@ static void says_where_it_cannot(void **state)
     spry_operator_free(M);
 }
 
-static bool takes_order(spry_context *ctx, const char *kind, const char *options, bool shuffled,
-                        const order_forecast *f)
+/* What is taken for so many products without being asked for. */
+static void check_taken(spry_context *ctx, const char *expected, const char *kind,
+                        const char *options, bool shuffled, const order_forecast *f)
 {
     spry_matrix *A = NULL;
-    int32_t *from = NULL;
+    solver_order order = {0};
     assert_ok(ctx, spry_generate(ctx, kind, options, &A));
     if (shuffled)
         A = shuffle(ctx, A, 1);
-    assert_ok(ctx, order_find(A, f, false, 1, &from));
-    const bool taken = from != NULL;
-    base_free(ctx, from);
+    assert_ok(ctx, order_find(A, f, NULL, 1, &order));
+    assert_string_equal(order.from ? order.name : "none", expected);
+    order_free(ctx, &order);
     spry_matrix_free(A);
-    return taken;
 }
 
-/* Grids in no order, for many products of an x that is not near: no more, and nothing else. */
+/* Grids in no order, for many products of an x that is not near, and power laws; no more. */
 static void takes_what_pays(void **state)
 {
     spry_context *ctx = *state;
-    const order_forecast many = {.cache = 1024, .products = 1e6, .workers = 1};
-    const order_forecast few = {.cache = 1024, .products = 3, .workers = 1};
-    const order_forecast near = {.cache = 1e9, .products = 1e6, .workers = 1};
-    assert_true(takes_order(ctx, "poisson3d", "size=25", true, &many));
-    assert_true(takes_order(ctx, "poisson3d", "size=20 points=27", true, &many));
-    assert_true(takes_order(ctx, "poisson2d", "size=120", true, &many));
-    assert_false(takes_order(ctx, "poisson3d", "size=25", true, &few));
-    assert_false(takes_order(ctx, "poisson3d", "size=25", true, &near));
-    assert_false(takes_order(ctx, "poisson3d", "size=25", false, &many));
-    assert_false(takes_order(ctx, "random", "size=20000 per-row=16", true, &many));
-    assert_false(takes_order(ctx, "rmat", "size=20000 per-row=8", true, &many));
+    const order_forecast many = order_on_host(32768, 1e6, 1), few = order_on_host(32768, 3, 1),
+                         near = order_on_host(1e9, 1e6, 1), shared = order_on_host(32768, 300, 64);
+    check_taken(ctx, "rcm", "poisson3d", "size=25", true, &many);
+    check_taken(ctx, "rcm", "poisson3d", "size=20 points=27", true, &many);
+    check_taken(ctx, "rcm", "poisson2d", "size=120", true, &many);
+    check_taken(ctx, "none", "poisson3d", "size=25", true, &few);
+    check_taken(ctx, "none", "poisson3d", "size=25", true, &near);
+    check_taken(ctx, "none", "poisson3d", "size=25", false, &many);
+    check_taken(ctx, "none", "random", "size=20000 per-row=16", true, &many);
+    check_taken(ctx, "hubs", "rmat", "size=20000 per-row=8", true, &many);
+    check_taken(ctx, "none", "rmat", "size=20000 per-row=8", false, &many); /* they are first */
+    check_taken(ctx, "none", "rmat", "size=20000 per-row=8", true, &few);
+    check_taken(ctx, "none", "rmat", "size=20000 per-row=8", true, &near);
+    check_taken(ctx, "none", "rmat", "size=20000 per-row=8", true, &shared);
+}
+
+/* The same where a device would multiply: a line costs less than a hundredth there, the rest of the
+ * work nearly as much. */
+static void takes_what_pays_on_devices(void **state)
+{
+    spry_context *ctx = *state;
+    const order_forecast many = order_on_device(32768, 1e6), some = order_on_device(32768, 300),
+                         near = order_on_device(1e9, 1e6);
+    check_taken(ctx, "rcm", "poisson3d", "size=25", true, &many);
+    check_taken(ctx, "hubs", "rmat", "size=20000 per-row=8", true, &many);
+    check_taken(ctx, "none", "poisson3d", "size=25", true, &some);
+    check_taken(ctx, "none", "rmat", "size=20000 per-row=8", true, &some);
+    check_taken(ctx, "none", "poisson3d", "size=25", true, &near);
+    check_taken(ctx, "none", "poisson3d", "size=25", false, &many);
+    check_taken(ctx, "none", "random", "size=20000 per-row=16", true, &many);
 }
 
 typedef struct tortured {
@@ -462,6 +506,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(solves_as_by_hand),
+        cmocka_unit_test(solves_by_hubs),
         cmocka_unit_test(monitors_see_the_callers_order),
         cmocka_unit_test(takes_new_values),
         cmocka_unit_test(has_the_callers_null_space),
@@ -470,6 +515,7 @@ int main(void)
         cmocka_unit_test(names_the_callers_rows),
         cmocka_unit_test(says_where_it_cannot),
         cmocka_unit_test(takes_what_pays),
+        cmocka_unit_test(takes_what_pays_on_devices),
         cmocka_unit_test(survives_without_memory),
     };
     return cmocka_run_group_tests(tests, support_setup, support_teardown);
