@@ -41,16 +41,6 @@ static void put(const columns_text *t, const char *text)
 #define COLUMN_SUMS "SP_UNROLL_SUMS for (int j = 0; j < SP_COLUMNS; j++) "
 #define EACH "SP_UNROLL for (int u = 0; u < %d; u++) "
 
-static int space_of(const plan *p, const plan_op *o)
-{
-    return p->vars[(o->kind == OP_DOT ? o->in[1] : o->out).var].space;
-}
-
-static bool in_sweep(const plan *p, const plan_op *o)
-{
-    return op_sweeps(o) && !plan_calls(p, o);
-}
-
 static bool is_gram(const plan_op *o)
 {
     return o->kind == OP_DOT && o->in[0].all;
@@ -59,7 +49,7 @@ static bool is_gram(const plan_op *o)
 /* Whether an operation belongs to the pass over rows of the space at hand. */
 static bool in_pass(const columns_text *t, const plan_op *o)
 {
-    return in_sweep(t->p, o) && !is_gram(o) && space_of(t->p, o) == t->space;
+    return emit_in_sweep(t->p, o) && !is_gram(o) && emit_space(t->p, o) == t->space;
 }
 
 /* --- before the passes ---------------------------------------------------------------------------
@@ -72,8 +62,9 @@ static int word_of(const plan *p, int var)
 }
 
 /* The table has the places of the first column that takes part. */
-static void put_pointer(const columns_text *t, int var)
+static void put_pointer(const void *text, int var)
 {
+    const columns_text *t = text;
     const plan *p = t->p;
     const plan_var *v = &p->vars[var];
     if (var == p->var_of_name[NAME_X] || var == p->var_of_name[NAME_B])
@@ -93,19 +84,7 @@ static void put_pointers(columns_text *t)
            "    SP_COLUMN_VECTORS_HERE\n");
     if (t->turned != NONE)
         PUT(t, "    const offset positions = own[ST_POSITIONS + %d];\n", t->turned);
-    memset(t->known, 0, (size_t)t->p->var_count);
-    for (int i = 0; i < t->count; i++) {
-        const plan_op *o = &t->ops[i];
-        const int count = plan_ref_count(t->p, o);
-        for (int k = 0; in_sweep(t->p, o) && k < count; k++) {
-            bool write;
-            const vref *v = plan_ref(t->p, o, k, &write);
-            if (v->var == NONE || v->all || t->known[v->var])
-                continue;
-            t->known[v->var] = 1;
-            put_pointer(t, v->var);
-        }
-    }
+    emit_each_vector(t->p, t->ops, t->count, t->known, put_pointer, t);
 }
 
 static int term_count(const plan_op *o)
@@ -229,7 +208,7 @@ static void put_column_numbers(const columns_text *t, int op)
     PUT(t,
         ");\n            from%d[j] = sp_share(which, parts, own[ST_ALL%d]);\n"
         "            to%d[j] = sp_share(which + 1, parts, own[ST_ALL%d]);\n        }\n",
-        op, space_of(p, o), op, space_of(p, o));
+        op, emit_space(p, o), op, emit_space(p, o));
 }
 
 /* What column j multiplies a member's vector by. */
@@ -259,18 +238,18 @@ static void put_prologue(const columns_text *t)
 {
     const plan *p = t->p;
     for (int i = 0; i < t->count; i++)
-        if (in_sweep(p, &t->ops[i]))
+        if (emit_in_sweep(p, &t->ops[i]))
             put_conditions(t, t->first + i);
     put(t, "    const int members = sp_members(st[ST_MEMBERS], member);\n"
            "    if (SP_LOCAL_ID < SP_COLUMNS) {\n        const int j = SP_LOCAL_ID;\n"
            "        SP_GLOBAL const number *const num = SP_NUMBERS_OF(j);\n"
            "        int fault = -1;\n        (void)num;\n        (void)fault;\n");
     for (int i = 0; i < t->count; i++)
-        if (in_sweep(p, &t->ops[i]))
+        if (emit_in_sweep(p, &t->ops[i]))
             put_column_numbers(t, t->first + i);
     put(t, "    }\n");
     for (int i = 0; i < t->count; i++)
-        for (int k = 0; in_sweep(p, &t->ops[i]) && k < term_count(&t->ops[i]); k++)
+        for (int k = 0; emit_in_sweep(p, &t->ops[i]) && k < term_count(&t->ops[i]); k++)
             put_factors(t, t->first + i, k, &p->terms[t->ops[i].term + k]);
     put(t, "    SP_BARRIER();\n");
 }
@@ -662,7 +641,7 @@ static void put_gram(const columns_text *t, int op)
         "            for (offset i = ((offset)SP_GROUP_ID * %d + piece) * %d + lane; i < n%d;\n"
         "                 i += (offset)SP_GROUPS * %d) {\n"
         "                number x[%d], y[%d];\n",
-        tiles, pieces, pieces, CREW, space_of(p, o), pieces * CREW, TILE_LEFT, TILE_RIGHT);
+        tiles, pieces, pieces, CREW, emit_space(p, o), pieces * CREW, TILE_LEFT, TILE_RIGHT);
     PUT(t,
         "                SP_UNROLL for (int k = 0; k < %d; k++)\n"
         "                    x[k] = %s(sp_number(at_left[k][i]));\n"
@@ -700,7 +679,7 @@ static void put_shared(const columns_text *t)
     bool gram = false;
     put(t, "    SP_SHARED int member[SP_COLUMNS];\n    SP_SUM_ROOM(sum_room);\n");
     for (int i = 0; i < t->count; i++) {
-        if (in_sweep(t->p, &t->ops[i]))
+        if (emit_in_sweep(t->p, &t->ops[i]))
             declare_shared(t, t->first + i);
         gram = gram || is_gram(&t->ops[i]);
     }

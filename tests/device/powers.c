@@ -6,6 +6,7 @@
 #include "support/devices.h"
 #include "support/generated.h"
 #include "support/numeric.h"
+#include "support/stepped.h"
 
 #include "host/powers.h"
 
@@ -34,26 +35,16 @@ static void same_bits(spry_context *ctx, spry_device *d, const spry_matrix *A, i
                       const char *options, spry_powers *p, spry_powers *q)
 {
     const int64_t n = A->a.rows;
-    spry_vector *x = numeric_random(ctx, d, A->a.type, n, 7), *v[2][MOST_POWERS], *back[2];
-    spry_powers *of[2] = {p, q};
-    for (int w = 0; w < 2; w++) {
-        back[w] = numeric_random(ctx, NULL, A->a.type, n, 1);
-        for (int j = 0; j < k; j++) /* full of what is none of theirs */
-            v[w][j] = numeric_random(ctx, d, A->a.type, n, 100 + (uint64_t)(w + 2 * j));
-        assert_ok(ctx, spry_powers_apply(of[w], x, v[w]));
-    }
-    for (int j = 0; j < k; j++) {
-        for (int w = 0; w < 2; w++)
-            assert_ok(ctx, spry_vector_copy(v[w][j], back[w]));
-        if (memcmp(back[0]->data, back[1]->data, (size_t)n * spry_type_size(A->a.type)) != 0)
-            fail_msg("%s: power %d has other bits than products give", options, j + 1);
-    }
+    spry_vector *x = numeric_random(ctx, d, A->a.type, n, 7), *v[MOST_POWERS], *w[MOST_POWERS];
+    stepped_make(ctx, d, A->a.type, n, k, v);
+    stepped_make(ctx, d, A->a.type, n, k, w);
+    assert_ok(ctx, spry_powers_apply(p, x, v));
+    assert_ok(ctx, spry_powers_apply(q, x, w));
+    for (int j = 0; j < k; j++)
+        stepped_same(v[j], w[j], "%s: power %d", options, j + 1);
     spry_vector_free(x);
-    for (int w = 0; w < 2; w++) {
-        spry_vector_free(back[w]);
-        for (int j = 0; j < k; j++)
-            spry_vector_free(v[w][j]);
-    }
+    stepped_free(k, v);
+    stepped_free(k, w);
 }
 
 /* With these options powers are made as `schedule` says, and have the bits of products. */
