@@ -145,8 +145,6 @@ void emit_settle(emit_job *w, int op);
 /* The same for the columns of all tracks at once: a kernel NAME_NUMBER, and one, sums_NUMBER, that
  * adds up the sums of its groups. */
 void emit_columns(emit_job *w, const phase *f, const char *name, int number, bool alone);
-/* Pieces of rows that a group has side by side in the inner products of all columns. */
-int emit_gram_pieces(int group, int columns);
 /* Variables for where operand k of operation op is in its array (i) and how many it has (n);
  * setting them; and setting q, where the first of the numbers of a slice is. */
 void emit_declare_index(const emit_job *w, int op, int k, const vref *v);
