@@ -21,6 +21,7 @@ void powers_way_clear(spry_context *ctx, powers_way *way)
 {
     skew_clear(ctx, &way->skewed);
     powers_parts_clear(ctx, &way->parts);
+    powers_local_clear(&way->local);
     base_free(ctx, way->room);
     *way = (powers_way){.schedule = SCHEDULE_PLAIN, .depth = 1};
 }
@@ -66,8 +67,7 @@ int powers_even_depth(int steps, int depth)
     return (steps + passes - 1) / passes;
 }
 
-/* Fills in what a way of this depth costs: `read` bytes of A and of x for each pass. */
-static void forecast(const spry_powers *p, int64_t read, powers_way *way)
+void powers_way_forecast(const spry_powers *p, int64_t read, powers_way *way)
 {
     const matrix_arrays *a = &p->csr->a;
     spry_powers_info *info = &way->info;
@@ -97,7 +97,7 @@ static void forecast_plain(const spry_powers *p, powers_way *way)
     way->schedule = SCHEDULE_PLAIN;
     way->cut = CUT_ROWS;
     way->depth = 1;
-    forecast(p, matrix_bytes(&p->csr->a) + vector_bytes(&p->csr->a), way);
+    powers_way_forecast(p, matrix_bytes(&p->csr->a) + vector_bytes(&p->csr->a), way);
     way->info.parts = 1;
     way->info.gain = 1;
 }
@@ -180,7 +180,8 @@ static spry_status try_skewed(const spry_powers *p, int cut, powers_way *way)
         way->info.memory = way->parts.bytes + vectors * vector_bytes(a);
     }
     /* In another order x is read twice and written once, and each v once more as it is put back. */
-    forecast(p, matrix_bytes(a) + (cut == CUT_RCM ? 3 + way->depth : 1) * vector_bytes(a), way);
+    powers_way_forecast(
+        p, matrix_bytes(a) + (cut == CUT_RCM ? 3 + way->depth : 1) * vector_bytes(a), way);
     way->info.parts = way->skewed.shares;
     way->info.part_bytes = skew_window(&way->skewed, way->depth, size);
 done:
@@ -220,7 +221,7 @@ static spry_status try_parts(const spry_powers *p, int cut, int depth, powers_wa
         SPRY_GO(p->ctx,
                 powers_parts_make(p->ctx, a, &cuts, depth, true, MOST_GHOSTS, &way->parts, stops));
         const int64_t size = (int64_t)spry_type_size(p->type);
-        forecast(p, way->parts.bytes + way->parts.gathered * size, way);
+        powers_way_forecast(p, way->parts.bytes + way->parts.gathered * size, way);
         way->info.parts = way->parts.count;
         way->info.part_bytes = way->parts.largest_bytes;
         way->info.memory =
@@ -291,8 +292,7 @@ static double most_gain(const spry_powers *p)
 /* --- choosing ------------------------------------------------------------------------------------
  */
 
-/* Keeps the better of two, of which `best` may be the plain one. */
-static void keep(spry_context *ctx, powers_way *best, powers_way *other, bool wanted)
+void powers_way_keep(spry_context *ctx, powers_way *best, powers_way *other, bool wanted)
 {
     const bool better =
         other->depth > 1 && (wanted || other->info.gain > fmax(best->info.gain, POWERS_LEAST_GAIN));
@@ -313,12 +313,12 @@ static spry_status consider_skewed(spry_powers *p, powers_way *best)
     spry_status status = SPRY_STATUS_OK;
     if (cut == CUT_ROWS || cut == CUT_AUTO) {
         SPRY_GO(p->ctx, try_skewed(p, CUT_ROWS, &trial));
-        keep(p->ctx, best, &trial, wanted);
+        powers_way_keep(p->ctx, best, &trial, wanted);
     }
     const int depth = best->depth;
     if (cut == CUT_RCM || (cut == CUT_AUTO && depth < p->options.k)) {
         SPRY_GO(p->ctx, try_skewed(p, CUT_RCM, &trial));
-        keep(p->ctx, best, &trial, cut == CUT_RCM && wanted);
+        powers_way_keep(p->ctx, best, &trial, cut == CUT_RCM && wanted);
     }
 done:
     powers_way_clear(p->ctx, &trial);
@@ -339,7 +339,7 @@ static spry_status consider_parts(spry_powers *p, powers_way *best)
         if (stops)
             powers_way_clear(p->ctx, &trial);
         const bool first = best->schedule != SCHEDULE_PARTS;
-        keep(p->ctx, best, &trial, wanted && first);
+        powers_way_keep(p->ctx, best, &trial, wanted && first);
     }
 done:
     powers_way_clear(p->ctx, &trial);

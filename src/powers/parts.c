@@ -73,6 +73,27 @@ done:
     return status;
 }
 
+spry_status powers_cuts_split(spry_context *ctx, const int32_t *pieces, row_cuts *cuts)
+{
+    int64_t count = 0, *start = NULL;
+    for (int32_t p = 0; p < cuts->count; p++)
+        count += pieces[p];
+    const spry_status status = base_alloc(ctx, count + 1, sizeof *start, &start);
+    if (status != SPRY_STATUS_OK)
+        return status;
+    count = 0;
+    for (int32_t p = 0; p < cuts->count; p++) {
+        const int64_t begin = cuts->start[p], rows = cuts->start[p + 1] - begin;
+        for (int32_t i = 0; i < pieces[p]; i++)
+            start[count++] = begin + rows * i / pieces[p];
+    }
+    start[count] = cuts->start[cuts->count];
+    base_free(ctx, cuts->start);
+    cuts->start = start;
+    cuts->count = (int32_t)count;
+    return SPRY_STATUS_OK;
+}
+
 /* --- layers --------------------------------------------------------------------------------------
  */
 

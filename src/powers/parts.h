@@ -47,6 +47,8 @@ typedef struct part_set {
 /* Cuts rows into `count` parts: as they are, by the order rcm, or by METIS. */
 enum { CUT_ROWS, CUT_RCM, CUT_METIS };
 spry_status powers_cuts_make(const spry_matrix *A, int how, int32_t count, row_cuts *cuts);
+/* Cuts each part again, into so many. */
+spry_status powers_cuts_split(spry_context *ctx, const int32_t *pieces, row_cuts *cuts);
 void powers_cuts_clear(spry_context *ctx, row_cuts *cuts);
 
 /*

@@ -120,14 +120,17 @@ done:
     return status;
 }
 
-/* On a device: where the matrix is brought there, its bytes count. */
+/* On a device: where the matrix is brought there, its bytes count; where it is there, steps may go
+ * by parts. */
 static spry_status prepare_device(spry_powers *p)
 {
+    const int schedule = (int)p->options.schedule;
     const int k = (int)p->options.k;
-    const int depth =
-        p->options.schedule == SCHEDULE_PLAIN ? 1 : device_powers_depth(p->product, k);
+    const int depth = schedule == SCHEDULE_PLAIN ? 1 : device_powers_depth(p->product, k);
     const int passes = (k + depth - 1) / depth;
     spry_powers_info *info = &p->way.info;
+    powers_way_clear(p->ctx, &p->way);
+    p->way.version = matrix_version(p->matrix);
     *info = (spry_powers_info){.cut = "rows",
                                .steps = k,
                                .depth = depth,
@@ -138,8 +141,9 @@ static spry_status prepare_device(spry_powers *p)
     if (depth == 1)
         info->bytes = info->plain_bytes;
     snprintf(info->schedule, sizeof info->schedule, "%s", depth > 1 ? "skewed" : "plain");
-    p->way.version = matrix_version(p->matrix);
-    return SPRY_STATUS_OK;
+    return depth == 1 && (schedule == SCHEDULE_AUTO || schedule == SCHEDULE_PARTS)
+               ? powers_choose_local(p)
+               : SPRY_STATUS_OK;
 }
 
 /* The product, where it is to be. */
@@ -380,6 +384,8 @@ static spry_status run_there(spry_powers *p, const spry_vector *x, spry_vector *
         SPRY_GO(p->ctx, spry_operator_update(p->product, p->matrix));
         SPRY_GO(p->ctx, prepare(p));
     }
+    if (p->way.local.count > 0)
+        return powers_local_run(&p->way.local, (int)p->options.k, p->steps, x, v);
     SPRY_GO(p->ctx, p->options.schedule == SCHEDULE_PLAIN || p->options.results == RESULTS_LAST
                         ? operator_powers_plain(p->product, SPRY_TRANSPOSE_NO, (int)p->options.k,
                                                 p->steps, x, v)

@@ -1,13 +1,14 @@
 /*
  * Matrix powers (<spry/powers.h>): host/skew.c and parts.c are the two ways to make several steps
- * with one reading of A, choose.c chooses; stream.c is for matrices that stay in their files,
- * ranks.c for those that are spread over ranks; powers.c is the object, file.c that of a file,
- * operator.c that of an operator.
+ * with one reading of A, choose.c chooses; local.c has parts on devices, choose_local.c chooses
+ * there; stream.c is for matrices that stay in their files, ranks.c for those that are spread over
+ * ranks; powers.c is the object, file.c that of a file, operator.c that of an operator.
  */
 #ifndef SPRY_POWERS_INTERNAL_H
 #define SPRY_POWERS_INTERNAL_H
 
 #include "host/skew.h"
+#include "powers/local.h"
 #include "powers/parts.h"
 #include "powers/ranks.h"
 #include "powers/stream.h"
@@ -30,8 +31,9 @@ _Static_assert((int)SPRY_POWERS_MOST == (int)MOST_POWERS, "one bound for all");
          "parts are cut out of the rows in their order, in the order rcm, or by METIS")            \
     item(INT, depth, "0", 0, MOST_POWERS, NULL, "steps that are made together; 0: as many as fit") \
     item(INT, memory, "0", 0, 9e18, NULL,                                                          \
-         "bytes of fast memory for a part; 0: half of the cache, for each thread its share; of a " \
-         "file: for the rows that are there, 0: a quarter of the memory")                          \
+         "bytes of fast memory for a part; 0: half of the cache, for each thread its share, on a " \
+         "device the local memory of a group; of a file: for the rows that are there, 0: a "       \
+         "quarter of the memory")                                                                  \
     item(TEXT, device, "cpu", 0, 0, NULL,                                                          \
          "where the vectors are and the work is done: cpu, cuda[:i], opencl[:i]")                  \
     item(WORD, keep, "auto", 0, 0, "auto yes no",                                                  \
@@ -55,6 +57,7 @@ typedef struct powers_way {
     int64_t version; /* of the matrix or the operator that it was made for */
     skew skewed;
     part_set parts;        /* skewed in another order: the matrix in that order, as one part */
+    local_parts local;     /* on a device; count is 0 elsewhere */
     char *room;            /* then: the vectors in that order */
     spry_powers_info info; /* without what is of files */
 } powers_way;
@@ -108,6 +111,13 @@ int powers_even_depth(int steps, int depth);
 /* Chooses how, for matrices in memory, and for operators; the way before is replaced. */
 spry_status powers_choose(spry_powers *p);
 spry_status powers_choose_operator(spry_powers *p);
+/* On a device whose product with a matrix is made: parts in local memory in the place of the plain
+ * way that is there, if they are wanted or promise more. */
+spry_status powers_choose_local(spry_powers *p);
+/* Fills in what a way of its depth costs: `read` bytes of A and of x for each pass. */
+void powers_way_forecast(const spry_powers *p, int64_t read, powers_way *way);
+/* Keeps the better of two, of which `best` may be the plain one, and clears the other. */
+void powers_way_keep(spry_context *ctx, powers_way *best, powers_way *other, bool wanted);
 /* Names what was chosen in its info. */
 void powers_way_name(powers_way *way);
 void powers_way_clear(spry_context *ctx, powers_way *way);

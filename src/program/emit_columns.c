@@ -3,84 +3,46 @@
  * over the rows, for the columns of all tracks. A work-item takes a row, or a few, and has the
  * elements of all columns there in registers: a vector of all tracks, [p], is read once for the
  * sums of all columns, whose factors are in local memory. Inner products with such vectors are
- * matrices of SP_COLUMNS x SP_COLUMNS sums, made by crews of 32 work-items that have a tile of them
- * each (put_gram).
+ * matrices of SP_COLUMNS x SP_COLUMNS sums, of the rows of each tile when all else of them is done
+ * (emit_gram.c).
  *
  * Vectors of a column are `apart` elements from those of the column before, x and b wherever the
  * caller has them. `takes` has the bits of the columns that take part in the launch; they have
  * their vectors in the same places. Those of [p] may be of columns that do not, and in other
  * places. Indices are counters, and so the same for all of them.
  */
-#include "program/resident.h"
-
-/* A tile of inner products: vectors on the left and on the right. */
-enum { CREW = 32, TILE_LEFT = 4, TILE_RIGHT = 8, TILE = TILE_LEFT * TILE_RIGHT };
-
-typedef struct columns_text {
-    emit_job *w;
-    const plan *p;
-    const phase *f;
-    const plan_op *ops; /* those of the sweep */
-    int first, count;
-    int64_t slots;        /* sums of a column */
-    int space;            /* at hand */
-    int turned;           /* products are with A, A^T or A^H; NONE: there are none */
-    int width;            /* rows per work-item has at a time */
-    bool alone;           /* a single update of x, by itself */
-    unsigned char *known; /* by variable: its pointer, then its elements, are there */
-} columns_text;
+#include "program/emit_columns.h"
 
 static void put(const columns_text *t, const char *text)
 {
     base_text_put(t->w->out, "%s", text);
 }
-#define PUT(t, ...) base_text_put((t)->w->out, __VA_ARGS__)
 
 #define COLUMN "SP_UNROLL for (int j = 0; j < SP_COLUMNS; j++) "
 /* The same around sums over work-items. */
 #define COLUMN_SUMS "SP_UNROLL_SUMS for (int j = 0; j < SP_COLUMNS; j++) "
 #define EACH "SP_UNROLL for (int u = 0; u < %d; u++) "
 
-static int space_of(const plan *p, const plan_op *o)
-{
-    return p->vars[(o->kind == OP_DOT ? o->in[1] : o->out).var].space;
-}
-
-static bool in_sweep(const plan *p, const plan_op *o)
-{
-    return op_sweeps(o) && !plan_calls(p, o);
-}
-
-static bool is_gram(const plan_op *o)
-{
-    return o->kind == OP_DOT && o->in[0].all;
-}
-
 /* Whether an operation belongs to the pass over rows of the space at hand. */
 static bool in_pass(const columns_text *t, const plan_op *o)
 {
-    return in_sweep(t->p, o) && !is_gram(o) && space_of(t->p, o) == t->space;
+    return emit_in_sweep(t->p, o) && !plan_is_gram(o) && emit_space(t->p, o) == t->space;
 }
 
 /* --- before the passes ---------------------------------------------------------------------------
  */
 
-/* Where the table of a column has the place of a vector. */
-static int word_of(const plan *p, int var)
-{
-    return p->vars[var].array ? p->slots + var : p->vars[var].number;
-}
-
 /* The table has the places of the first column that takes part. */
-static void put_pointer(const columns_text *t, int var)
+static void put_pointer(const void *text, int var)
 {
+    const columns_text *t = text;
     const plan *p = t->p;
     const plan_var *v = &p->vars[var];
     if (var == p->var_of_name[NAME_X] || var == p->var_of_name[NAME_B])
         return;
     if (v->array || (!v->in_pieces && v->number != NONE))
         PUT(t, "    SP_GLOBAL scalar *const p%d = mem + (own[ST_SLOTS + %d] - own[ST_BEFORE]);\n",
-            var, word_of(p, var));
+            var, emit_word(p, var));
 }
 
 static void put_pointers(columns_text *t)
@@ -93,19 +55,7 @@ static void put_pointers(columns_text *t)
            "    SP_COLUMN_VECTORS_HERE\n");
     if (t->turned != NONE)
         PUT(t, "    const offset positions = own[ST_POSITIONS + %d];\n", t->turned);
-    memset(t->known, 0, (size_t)t->p->var_count);
-    for (int i = 0; i < t->count; i++) {
-        const plan_op *o = &t->ops[i];
-        const int count = plan_ref_count(t->p, o);
-        for (int k = 0; in_sweep(t->p, o) && k < count; k++) {
-            bool write;
-            const vref *v = plan_ref(t->p, o, k, &write);
-            if (v->var == NONE || v->all || t->known[v->var])
-                continue;
-            t->known[v->var] = 1;
-            put_pointer(t, v->var);
-        }
-    }
+    emit_each_vector(t->p, t->ops, t->count, t->known, put_pointer, t);
 }
 
 static int term_count(const plan_op *o)
@@ -208,7 +158,7 @@ static void put_column_numbers(const columns_text *t, int op)
         const term *s = &p->terms[o->term + k];
         if (s->v.all)
             PUT(t, "        at%d_%d[j] = st[j * SP_WORDS + ST_SLOTS + %d];\n", op, k,
-                word_of(p, s->v.var));
+                emit_word(p, s->v.var));
         if (s->factor == NONE || s->v.all)
             continue;
         PUT(t, "        g%d_%d[j] = ", op, k);
@@ -229,7 +179,7 @@ static void put_column_numbers(const columns_text *t, int op)
     PUT(t,
         ");\n            from%d[j] = sp_share(which, parts, own[ST_ALL%d]);\n"
         "            to%d[j] = sp_share(which + 1, parts, own[ST_ALL%d]);\n        }\n",
-        op, space_of(p, o), op, space_of(p, o));
+        op, emit_space(p, o), op, emit_space(p, o));
 }
 
 /* What column j multiplies a member's vector by. */
@@ -259,18 +209,18 @@ static void put_prologue(const columns_text *t)
 {
     const plan *p = t->p;
     for (int i = 0; i < t->count; i++)
-        if (in_sweep(p, &t->ops[i]))
+        if (emit_in_sweep(p, &t->ops[i]))
             put_conditions(t, t->first + i);
     put(t, "    const int members = sp_members(st[ST_MEMBERS], member);\n"
            "    if (SP_LOCAL_ID < SP_COLUMNS) {\n        const int j = SP_LOCAL_ID;\n"
            "        SP_GLOBAL const number *const num = SP_NUMBERS_OF(j);\n"
            "        int fault = -1;\n        (void)num;\n        (void)fault;\n");
     for (int i = 0; i < t->count; i++)
-        if (in_sweep(p, &t->ops[i]))
+        if (emit_in_sweep(p, &t->ops[i]))
             put_column_numbers(t, t->first + i);
     put(t, "    }\n");
     for (int i = 0; i < t->count; i++)
-        for (int k = 0; in_sweep(p, &t->ops[i]) && k < term_count(&t->ops[i]); k++)
+        for (int k = 0; emit_in_sweep(p, &t->ops[i]) && k < term_count(&t->ops[i]); k++)
             put_factors(t, t->first + i, k, &p->terms[t->ops[i].term + k]);
     put(t, "    SP_BARRIER();\n");
 }
@@ -278,9 +228,7 @@ static void put_prologue(const columns_text *t)
 /* --- in a pass -----------------------------------------------------------------------------------
  */
 
-/* Element `i` of an operand in column j, where it is in memory. */
-static void put_place(const columns_text *t, int op, int k, const vref *v, const char *j,
-                      const char *i)
+void emit_place(const columns_text *t, int op, int k, const vref *v, const char *j, const char *i)
 {
     const plan *p = t->p;
     if (v->var == p->var_of_name[NAME_X] || v->var == p->var_of_name[NAME_B])
@@ -300,7 +248,7 @@ static void put_value(const columns_text *t, int op, int k, const vref *v)
         return;
     }
     PUT(t, "(on[u] && (ok%d >> j & 1) ? ", op);
-    put_place(t, op, k, v, "j", "i[u]");
+    emit_place(t, op, k, v, "j", "i[u]");
     put(t, " : SP_ZERO)");
 }
 
@@ -326,13 +274,12 @@ static void put_loads(columns_text *t, int op)
             continue;
         }
         put(t, "on[u] && (takes >> j & 1) ? ");
-        put_place(t, op, k, v, "j", "i[u]");
+        emit_place(t, op, k, v, "j", "i[u]");
         put(t, " : SP_ZERO;\n");
     }
 }
 
-/* Of an array, how far from its beginning the vector is. */
-static void put_step(const columns_text *t, int op, int k, const vref *v)
+void emit_step(const columns_text *t, int op, int k, const vref *v)
 {
     if (t->p->vars[v->var].array)
         PUT(t, " + i%d_%d * stride%d", op, k, t->p->vars[v->var].space);
@@ -345,7 +292,7 @@ static void put_all_term(const columns_text *t, int op, int k, const term *s)
         "            SP_UNROLL_BY(4)\n            for (int m = 0; m < members; m++) {\n"
         "                SP_GLOBAL const scalar *const from = mem + at%d_%d[member[m]]",
         op, k);
-    put_step(t, op, k, &s->v);
+    emit_step(t, op, k, &s->v);
     PUT(t,
         ";\n                scalar a[%d];\n"
         "                " EACH "a[u] = on[u] ? from[i[u]] : SP_ZERO;\n"
@@ -428,7 +375,7 @@ static void put_result(const columns_text *t, int op)
     if (var->in_pieces)
         return;
     PUT(t, "            " COLUMN EACH "if (on[u] && (ok%d >> j & 1)) ", t->width, op);
-    put_place(t, op, k, &o->out, "j", "i[u]");
+    emit_place(t, op, k, &o->out, "j", "i[u]");
     put(t, " = t[j][u];\n");
 }
 
@@ -547,7 +494,7 @@ static void put_products(const columns_text *t)
             "            if (i[0] >= 0 && (!%d || (ok%d >> j & 1)))\n                %srow(%s, &",
             together, C - together, together, C - together, rows->columns, rows->columns, x, op,
             emit_prefix(t->turned), rows->pass_text);
-        put_place(t, op, 0, &o->in[0], "j", "0");
+        emit_place(t, op, 0, &o->in[0], "j", "0");
         PUT(t,
             ", %s, (int)at, lane, r);\n"
             "            SP_UNROLL_SUMS for (int k = 0; k < %d; k++)\n"
@@ -557,6 +504,9 @@ static void put_products(const columns_text *t)
     }
 }
 
+/* --- passes --------------------------------------------------------------------------------------
+ */
+
 static void put_pass(columns_text *t)
 {
     bool any = false, product = false;
@@ -564,7 +514,7 @@ static void put_pass(columns_text *t)
         any = any || in_pass(t, &t->ops[i]);
         product = product || (in_pass(t, &t->ops[i]) && t->ops[i].kind == OP_APPLY);
     }
-    if (!any)
+    if (!any && !emit_has_gram(t))
         return;
     t->width = product ? 1 : t->w->width;
     memset(t->known, 0, (size_t)t->p->var_count);
@@ -584,112 +534,21 @@ static void put_pass(columns_text *t)
     else
         PUT(t,
             "    for (offset tile = SP_GROUP_ID; tile * (SP_GROUP * %d) < n%d;\n"
-            "         tile += SP_GROUPS) {\n"
+            "         tile += SP_GROUPS) {\n",
+            t->width, t->space);
+    if (any && !product)
+        PUT(t,
             "        offset i[%d];\n        int on[%d];\n        " EACH "{\n"
             "            i[u] = tile * (SP_GROUP * %d) + u * SP_GROUP + SP_LOCAL_ID;\n"
             "            on[u] = i[u] < n%d;\n        }\n",
-            t->width, t->space, t->width, t->width, t->width, t->width, t->space);
+            t->width, t->width, t->width, t->width, t->space);
     if (product)
         put_products(t);
     for (int i = 0; i < t->count; i++)
         if (in_pass(t, &t->ops[i]))
             put_operation(t, t->first + i);
+    emit_grams(t, product);
     put(t, "    }\n");
-}
-
-/* --- inner products with vectors of all tracks ---------------------------------------------------
- */
-
-int emit_gram_pieces(int group, int columns)
-{
-    const int crews = group / CREW, left = (columns + TILE_LEFT - 1) / TILE_LEFT;
-    const int tiles = left * ((columns + TILE_RIGHT - 1) / TILE_RIGHT);
-    return crews > tiles ? crews / tiles : 1;
-}
-
-/* Where a crew's vectors begin; those that are not there are another's, whose sums nobody takes. */
-static void put_gram_places(const columns_text *t, int op, int side)
-{
-    const vref *v = &t->p->ops[op].in[side];
-    const int count = side == 0 ? TILE_LEFT : TILE_RIGHT;
-    const char *const name = side == 0 ? "left" : "right";
-    PUT(t,
-        "        SP_GLOBAL const scalar *at_%s[%d];\n"
-        "        SP_UNROLL for (int k = 0; k < %d; k++) {\n"
-        "            const int here = %s + k < SP_COLUMNS && (%s >> (%s + k) & 1);\n"
-        "            const offset of = here ? %s + k : first;\n"
-        "            at_%s[k] = ",
-        name, count, count, name, side == 0 ? "st[ST_MEMBERS]" : "takes", name, name, name);
-    if (v->all) {
-        PUT(t, "mem + st[of * SP_WORDS + ST_SLOTS + %d]", word_of(t->p, v->var));
-        put_step(t, op, side, v);
-    } else {
-        put(t, "&");
-        put_place(t, op, side, v, "of", "0");
-    }
-    put(t, ";\n        }\n");
-}
-
-/*
- * The inner products of all columns. A crew goes through rows, neighbours side by side, with the
- * sums of a tile of TILE_LEFT x TILE_RIGHT in registers; the crews of a group have different tiles
- * of the same rows, which are then in the first cache for all but one, and where there are more
- * crews than tiles different pieces of the rows. Tiles at the edge have the last column several
- * times.
- */
-static void put_gram(const columns_text *t, int op)
-{
-    const plan *p = t->p;
-    const plan_op *o = &p->ops[op];
-    const int C = t->w->columns, crews = t->w->group / CREW;
-    const int across = (C + TILE_LEFT - 1) / TILE_LEFT;
-    const int tiles = across * ((C + TILE_RIGHT - 1) / TILE_RIGHT);
-    const int pieces = emit_gram_pieces(t->w->group, C), passes = (tiles + crews - 1) / crews;
-    const int64_t slot = emit_slot(t->p, t->f, op);
-    PUT(t,
-        "    for (int pass = 0; ok%d && pass < %d; pass++) {\n"
-        "        const int crew = SP_LOCAL_ID / %d, lane = SP_LOCAL_ID %% %d;\n"
-        "        const int tile = pass * %d + crew %% %d, piece = crew / %d;\n"
-        "        const int left = tile %% %d * %d, right = tile / %d * %d;\n"
-        "        number a[%d];\n"
-        "        SP_UNROLL for (int k = 0; k < %d; k++)\n            a[k] = SP_NUMBER_ZERO;\n",
-        op, passes, CREW, CREW, crews, tiles < crews ? tiles : crews, tiles < crews ? tiles : crews,
-        across, TILE_LEFT, across, TILE_RIGHT, TILE, TILE);
-    for (int side = 0; side < 2; side++)
-        put_gram_places(t, op, side);
-    PUT(t,
-        "        if (tile < %d && piece < %d) {\n            SP_UNROLL_BY(2)\n"
-        "            for (offset i = ((offset)SP_GROUP_ID * %d + piece) * %d + lane; i < n%d;\n"
-        "                 i += (offset)SP_GROUPS * %d) {\n"
-        "                number x[%d], y[%d];\n",
-        tiles, pieces, pieces, CREW, space_of(p, o), pieces * CREW, TILE_LEFT, TILE_RIGHT);
-    PUT(t,
-        "                SP_UNROLL for (int k = 0; k < %d; k++)\n"
-        "                    x[k] = %s(sp_number(at_left[k][i]));\n"
-        "                SP_UNROLL for (int k = 0; k < %d; k++)\n"
-        "                    y[k] = sp_number(at_right[k][i]);\n",
-        TILE_LEFT, o->conjugate ? "SP_NUMBER_CONJ" : "", TILE_RIGHT);
-    PUT(t,
-        "                SP_UNROLL for (int k = 0; k < %d; k++)\n"
-        "                    a[k] = sp_number_fma(x[k %% %d], y[k / %d], a[k]);\n"
-        "            }\n        }\n"
-        "        SP_UNROLL_SUMS for (int k = 0; k < %d; k++) {\n"
-        "            const number sum = sp_crew_sum(a[k], sum_room);\n"
-        "            if (lane == 0)\n                kept[crew * %d + k] = sum;\n        }\n"
-        "        SP_BARRIER();\n",
-        TILE, TILE_LEFT, TILE_LEFT, TILE, TILE);
-    PUT(t,
-        "        for (int at = SP_LOCAL_ID; at < %d; at += SP_GROUP) {\n"
-        "            const int of = pass * %d + at / %d, k = at %% %d;\n"
-        "            const int i = of %% %d * %d + k %% %d, j = of / %d * %d + k / %d;\n"
-        "            number sum = kept[at];\n"
-        "            for (int more = 1; more < %d; more++)\n"
-        "                sum = sp_number_add(sum, kept[at + more * %d]);\n"
-        "            if (of < %d && i < SP_COLUMNS && j < SP_COLUMNS)\n"
-        "                part[(offset)(j * %" PRId64 " + %" PRId64 " + i) * SP_GROUPS + "
-        "SP_GROUP_ID] = sum;\n        }\n        SP_BARRIER();\n    }\n",
-        (tiles < crews ? tiles : crews) * TILE, crews, TILE, TILE, across, TILE_LEFT, TILE_LEFT,
-        across, TILE_RIGHT, TILE_LEFT, pieces, tiles * TILE, tiles, t->slots, slot);
 }
 
 /* --- the kernel ----------------------------------------------------------------------------------
@@ -700,14 +559,20 @@ static void put_shared(const columns_text *t)
     bool gram = false;
     put(t, "    SP_SHARED int member[SP_COLUMNS];\n    SP_SUM_ROOM(sum_room);\n");
     for (int i = 0; i < t->count; i++) {
-        if (in_sweep(t->p, &t->ops[i]))
+        if (emit_in_sweep(t->p, &t->ops[i]))
             declare_shared(t, t->first + i);
-        gram = gram || is_gram(&t->ops[i]);
+        gram = gram || plan_is_gram(&t->ops[i]);
     }
     if (gram)
-        PUT(t, "    SP_SHARED number kept[%d];\n", t->w->group / CREW * TILE);
+        put(t, "    SP_SHARED number kept[SP_GROUP];\n");
     if (t->turned != NONE)
         put(t, "    SP_LANE_ROOM(lane_room);\n");
+}
+
+/* Sums of an inner product that a work-item has. */
+static int sums_of(const columns_text *t, const plan_op *o)
+{
+    return plan_is_gram(o) ? emit_gram_sums(t) : t->w->columns;
 }
 
 /* Sums in registers begin with zero, and those of slices in memory. */
@@ -716,10 +581,12 @@ static void clear_sums(const columns_text *t)
     bool slices = false;
     for (int i = 0; i < t->count; i++) {
         const plan_op *o = &t->ops[i];
-        if (o->kind == OP_DOT && !emit_is_slice(&o->in[0]))
-            PUT(t, "    number a%d[SP_COLUMNS];\n    " COLUMN "a%d[j] = SP_NUMBER_ZERO;\n",
-                t->first + i, t->first + i);
-        slices = slices || (o->kind == OP_DOT && emit_is_slice(&o->in[0]) && !is_gram(o));
+        if (o->kind == OP_DOT && (plan_is_gram(o) || !emit_is_slice(&o->in[0])))
+            PUT(t,
+                "    number a%d[%d];\n    SP_UNROLL for (int k = 0; k < %d; k++)\n"
+                "        a%d[k] = SP_NUMBER_ZERO;\n",
+                t->first + i, sums_of(t, o), sums_of(t, o), t->first + i);
+        slices = slices || (o->kind == OP_DOT && emit_is_slice(&o->in[0]) && !plan_is_gram(o));
     }
     if (slices)
         PUT(t,
@@ -733,8 +600,8 @@ static void collect_sums(const columns_text *t)
 {
     for (int i = 0; i < t->count; i++) {
         const plan_op *o = &t->ops[i];
-        if (is_gram(o))
-            put_gram(t, t->first + i);
+        if (plan_is_gram(o))
+            emit_collect_gram(t, t->first + i);
         else if (o->kind == OP_DOT && !emit_is_slice(&o->in[0]))
             PUT(t,
                 "    " COLUMN_SUMS "{\n"
@@ -753,7 +620,7 @@ static int at_once(const columns_text *t)
     enum { ITEMS = 512 };
     bool gram = false;
     for (int i = 0; i < t->count; i++)
-        gram = gram || is_gram(&t->ops[i]);
+        gram = gram || plan_is_gram(&t->ops[i]);
     return gram && spry_type_is_complex(t->w->type) ? 1 : ITEMS / t->w->group;
 }
 

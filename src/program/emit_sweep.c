@@ -35,14 +35,21 @@ static void put(const sweep_text *t, const char *text)
 }
 #define PUT(t, ...) base_text_put((t)->w->out, __VA_ARGS__)
 
-static int space_of(const plan *p, const plan_op *o)
+void emit_each_vector(const plan *p, const plan_op *ops, int count, unsigned char *known,
+                      void (*visit)(const void *text, int var), const void *text)
 {
-    return p->vars[(o->kind == OP_DOT ? o->in[1] : o->out).var].space;
-}
-
-static bool in_sweep(const plan *p, const plan_op *o)
-{
-    return op_sweeps(o) && !plan_calls(p, o);
+    memset(known, 0, (size_t)p->var_count);
+    for (int i = 0; i < count; i++) {
+        const int refs = plan_ref_count(p, &ops[i]);
+        for (int k = 0; emit_in_sweep(p, &ops[i]) && k < refs; k++) {
+            bool write;
+            const vref *v = plan_ref(p, &ops[i], k, &write);
+            if (v->var == NONE || v->all || known[v->var])
+                continue;
+            known[v->var] = 1;
+            visit(text, v->var);
+        }
+    }
 }
 
 static bool ref_may_fault(const emitter *m, const vref *v)
@@ -94,8 +101,9 @@ static bool has_prologue(const sweep_text *t, int op)
 /* --- before the loop: pointers, indices, factors ------------------------------------------------
  */
 
-static void put_pointer(const sweep_text *t, int var)
+static void put_pointer(const void *text, int var)
 {
+    const sweep_text *t = text;
     const plan *p = t->p;
     const plan_var *v = &p->vars[var];
     if (var == p->var_of_name[NAME_X])
@@ -114,19 +122,7 @@ static void put_pointers(sweep_text *t)
            "    const offset stride1 = st[ST_STRIDE1];\n");
     if (t->turned != NONE)
         PUT(t, "    const offset positions = st[ST_POSITIONS + %d];\n", t->turned);
-    memset(t->known, 0, (size_t)t->p->var_count);
-    for (int i = 0; i < t->count; i++) {
-        const plan_op *o = &t->ops[i];
-        const int count = plan_ref_count(t->p, o);
-        for (int k = 0; in_sweep(t->p, o) && k < count; k++) {
-            bool write;
-            const vref *v = plan_ref(t->p, o, k, &write);
-            if (v->var == NONE || t->known[v->var])
-                continue;
-            t->known[v->var] = 1;
-            put_pointer(t, v->var);
-        }
-    }
+    emit_each_vector(t->p, t->ops, t->count, t->known, put_pointer, t);
 }
 
 /* Operand k of operation op as an element of an array, or a slice: where it begins and its
@@ -459,7 +455,7 @@ static void put_loads(sweep_text *t)
     for (int i = 0; i < t->count; i++) {
         const plan_op *o = &t->ops[i];
         const int count = plan_ref_count(p, o);
-        for (int k = 0; in_sweep(p, o) && space_of(p, o) == t->space && k < count; k++) {
+        for (int k = 0; emit_in_sweep(p, o) && emit_space(p, o) == t->space && k < count; k++) {
             bool write;
             const vref *v = plan_ref(p, o, k, &write);
             if (v->var == NONE || p->vars[v->var].array || t->known[v->var] ||
@@ -508,7 +504,7 @@ static void put_products(const sweep_text *t)
     for (int i = 0; i < t->count; i++) {
         const plan_op *o = &t->ops[i];
         const int op = t->first + i;
-        if (o->kind != OP_APPLY || plan_calls(p, o) || space_of(p, o) != t->space)
+        if (o->kind != OP_APPLY || plan_calls(p, o) || emit_space(p, o) != t->space)
             continue;
         PUT(t, "        scalar s%d[1];\n        s%d[0] = SP_ZERO;\n        if (i[0] >= 0)\n", op,
             op);
@@ -528,7 +524,7 @@ static void put_loop(sweep_text *t)
     t->product = false;
     for (int i = 0; i < t->count; i++) {
         const plan_op *o = &t->ops[i];
-        if (!in_sweep(p, o) || space_of(p, o) != t->space)
+        if (!emit_in_sweep(p, o) || emit_space(p, o) != t->space)
             continue;
         any = true;
         t->product = t->product || o->kind == OP_APPLY;
@@ -564,7 +560,7 @@ static void put_loop(sweep_text *t)
     if (!before)
         put_loads(t);
     for (int i = 0; i < t->count; i++)
-        if (in_sweep(p, &t->ops[i]) && space_of(p, &t->ops[i]) == t->space)
+        if (emit_in_sweep(p, &t->ops[i]) && emit_space(p, &t->ops[i]) == t->space)
             put_operation(t, t->first + i);
     put_stores(t);
     put(t, "    }\n");
@@ -578,7 +574,7 @@ int emit_width(const emit_job *w, const phase *f)
     if (emit_turned(w->p, f) != NONE)
         return 1;
     for (int i = f->first; i < f->first + f->sweep_count; i++)
-        if (in_sweep(w->p, &w->p->ops[i]) && plan_has_slice(w->p, &w->p->ops[i]))
+        if (emit_in_sweep(w->p, &w->p->ops[i]) && plan_has_slice(w->p, &w->p->ops[i]))
             return w->slice_width;
     return w->width;
 }
@@ -678,7 +674,7 @@ static void put_body(sweep_text *t)
 {
     put_pointers(t);
     for (int i = 0; i < t->count; i++)
-        if (in_sweep(t->p, &t->ops[i]))
+        if (emit_in_sweep(t->p, &t->ops[i]))
             put_prologue(t, t->first + i);
     for (t->space = 0; t->space < 2; t->space++)
         put_loop(t);

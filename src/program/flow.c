@@ -366,7 +366,7 @@ static void find_hermitian(plan *p)
 {
     for (int i = 0; i < p->op_count; i++) {
         plan_op *o = &p->ops[i];
-        o->hermitian = o->kind == OP_DOT && o->in[0].all && o->conjugate &&
+        o->hermitian = plan_is_gram(o) && o->conjugate &&
                        (plan_same_ref(p, &o->in[0], &o->in[1]) ||
                         is_hermitian(p, p->program->exprs[o->target].name));
     }

@@ -171,6 +171,11 @@ static inline bool op_sweeps(const plan_op *o)
 {
     return o->kind != OP_NONE && o->kind <= OP_LAST_SWEEP;
 }
+/* Does it make inner products with vectors of all tracks? */
+static inline bool plan_is_gram(const plan_op *o)
+{
+    return o->kind == OP_DOT && o->in[0].all;
+}
 static inline bool op_exits(const plan_op *o)
 {
     return o->kind >= OP_RESIDUAL;

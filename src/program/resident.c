@@ -332,10 +332,7 @@ static int64_t groups_of(const resident *s, const emit_job *w, int index)
 {
     const phase *f = &s->p->phases[index];
     const int64_t work = work_of(s, emit_turned(s->p, f)), units = s->d->facts.units;
-    const int64_t sums = emit_slots(s->p, f);
-    const int64_t piece = s->columns > 0 && sums > 0
-                              ? (int64_t)emit_gram_pieces(s->group, s->columns) * 32
-                              : (int64_t)s->group * emit_width(w, f);
+    const int64_t piece = (int64_t)s->group * emit_width(w, f);
     const int64_t enough = (work + piece - 1) / piece;
     char name[32];
     snprintf(name, sizeof name, "phase_%d", index);

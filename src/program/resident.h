@@ -98,6 +98,20 @@ static inline bool emit_is_slice(const vref *v)
 {
     return v->all || (v->first != NONE && v->first != v->last);
 }
+/* Whether an operation is a part of a sweep's kernel; else it is scalar work, or called. */
+static inline bool emit_in_sweep(const plan *p, const plan_op *o)
+{
+    return op_sweeps(o) && !plan_calls(p, o);
+}
+/* The space of its result, or of what it is an inner product of. */
+static inline int emit_space(const plan *p, const plan_op *o)
+{
+    return p->vars[(o->kind == OP_DOT ? o->in[1] : o->out).var].space;
+}
+/* Calls `visit` once for each vector of a column's own among the operands of a sweep's operations;
+ * `known` has them, by variable, afterwards. */
+void emit_each_vector(const plan *p, const plan_op *ops, int count, unsigned char *known,
+                      void (*visit)(const void *text, int var), const void *text);
 /* Whether a phase has products by rows with A, A^T or A^H, and with which, the only one. NONE: with
  * none. */
 bool emit_has_product(const plan *p, const phase *f, int turned);
@@ -131,8 +145,6 @@ void emit_settle(emit_job *w, int op);
 /* The same for the columns of all tracks at once: a kernel NAME_NUMBER, and one, sums_NUMBER, that
  * adds up the sums of its groups. */
 void emit_columns(emit_job *w, const phase *f, const char *name, int number, bool alone);
-/* Pieces of rows that a group has side by side in the inner products of all columns. */
-int emit_gram_pieces(int group, int columns);
 /* Variables for where operand k of operation op is in its array (i) and how many it has (n);
  * setting them; and setting q, where the first of the numbers of a slice is. */
 void emit_declare_index(const emit_job *w, int op, int k, const vref *v);

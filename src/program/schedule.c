@@ -26,12 +26,6 @@ typedef struct scheduling {
  * writes by hand. */
 enum { MOST_TRIED = 100000000 };
 
-/* Whether an operation makes inner products with vectors of all tracks. */
-static bool is_gram(const plan_op *o)
-{
-    return o->kind == OP_DOT && o->in[0].all;
-}
-
 /* Phases that a common place puts between operation a and a later one b. */
 static int distance_by(const plan *p, const plan_op *a, const access *by_a, const plan_op *b,
                        const access *by_b)
@@ -44,8 +38,10 @@ static int distance_by(const plan *p, const plan_op *a, const access *by_a, cons
         return 0;
     if (!by_a->vector) /* an inner product is there when the sweep has ended */
         return by_a->write;
-    if (p->setup.apart && (by_a->all || by_b->all || is_gram(a) || is_gram(b)))
-        return 1; /* rows of others, or those of inner products, which go another way */
+    if (p->setup.apart && plan_is_gram(b) && !plan_is_gram(a) && by_a->write && !by_b->all)
+        return 0; /* of rows that the same group has made; those of others may not be made yet */
+    if (p->setup.apart && (by_a->all || by_b->all || plan_is_gram(a) || plan_is_gram(b)))
+        return 1; /* rows of others, or those of inner products, which are taken last */
     if (b->kind == OP_APPLY && a->kind != OP_APPLY)
         return 1; /* products come first in a sweep */
     const bool whole =
@@ -87,7 +83,7 @@ static int distance_of(const plan *p, const plan_op *a, const plan_op *b)
             distance = d > distance ? d : distance;
         }
     if (p->setup.apart && distance == 0 && op_sweeps(a) && op_sweeps(b) &&
-        ((a->kind == OP_APPLY && plan_has_slice(p, b)) ||
+        ((a->kind == OP_APPLY && plan_has_slice(p, b) && !plan_is_gram(b)) ||
          (b->kind == OP_APPLY && plan_has_slice(p, a))))
         distance = 1;
     if (p->setup.apart && distance < 1 && a->kind == OP_APPLY && b->kind == OP_APPLY &&

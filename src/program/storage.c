@@ -83,6 +83,13 @@ static bool clashes(const storing *s, int a, int b)
     return s->clash[(size_t)a * (size_t)s->vars + (size_t)b];
 }
 
+/* Whether it is done, on a device, when all else of a phase is done to some rows, which are taken
+ * from memory. */
+static bool is_late(const plan *p, const plan_op *o)
+{
+    return p->setup.apart && plan_is_gram(o);
+}
+
 /* Where vectors are seen; phases are numbered through the whole plan. */
 static void see(storing *s, const node *block, const plan_op *o)
 {
@@ -95,7 +102,7 @@ static void see(storing *s, const node *block, const plan_op *o)
             continue;
         if (o->kind == OP_APPLY && write)
             s->p->vars[v->var].wide = true;
-        s->whole[v->var] = s->whole[v->var] || v->all;
+        s->whole[v->var] = s->whole[v->var] || v->all || is_late(p, o);
         if (o->kind == OP_MOVE || o->kind == OP_APPLY)
             s->whole[v->var] = s->whole[v->var] || o->kind == OP_MOVE || !write || plan_calls(p, o);
         /* Read before it is made: it comes from elsewhere. */
@@ -123,7 +130,7 @@ static void see_all(storing *s, const phase *f, const plan_op *a)
 {
     const plan *p = s->p;
     const int count = plan_ref_count(p, a);
-    const bool late = p->setup.apart && a->kind == OP_DOT && a->in[0].all;
+    const bool late = is_late(p, a);
     for (int k = 0; k < count; k++) {
         bool write;
         const vref *v = plan_ref(p, a, k, &write);

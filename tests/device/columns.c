@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST = 16, ROWS = 60 };
+enum { MOST = 16, ROWS = 60, MANY_ROWS = 3000 };
 
 typedef struct columns {
     problem p;
@@ -21,10 +21,9 @@ typedef struct columns {
 } columns;
 
 /* Of several the second is the first again, and the third is 0. */
-static void columns_open(spry_context *ctx, problem_kind kind, spry_type type, int count,
-                         columns *s)
+static void columns_open(spry_context *ctx, int64_t rows, spry_type type, int count, columns *s)
 {
-    problem_make(ctx, kind, type, ROWS, &s->p);
+    problem_make(ctx, PROBLEM_DOMINANT, type, rows, &s->p);
     s->count = count;
     for (int k = 0; k < count; k++) {
         const int64_t n = spry_vector_size(s->p.b);
@@ -78,7 +77,7 @@ static void work_of(spry_context *ctx, spry_device *d, int count, int64_t work[2
         "method=block-cg precon=jacobi tol=1e-14 keep=last max-iter=2",
         "method=block-cg precon=jacobi tol=1e-14 keep=last max-iter=3"};
     columns s;
-    columns_open(ctx, PROBLEM_DOMINANT, SPRY_TYPE_D, count, &s);
+    columns_open(ctx, ROWS, SPRY_TYPE_D, count, &s);
     work[0] = work[1] = 0;
     for (int k = 0; k < 2; k++) {
         const int64_t before[2] = {d->done[kinds[0]], d->done[kinds[1]]};
@@ -135,7 +134,7 @@ static void types(spry_context *ctx, spry_device *d)
         char options[80];
         const double tol = problem_tolerance(support_types[t]);
         snprintf(options, sizeof options, "method=block-cg precon=jacobi tol=%g", tol);
-        columns_open(ctx, PROBLEM_DOMINANT, support_types[t], counts[t], &s);
+        columns_open(ctx, ROWS, support_types[t], counts[t], &s);
         check_repeats(&s, d, options, tol);
         columns_close(&s);
     }
@@ -262,19 +261,38 @@ static const char wide[] = "method wide \"many vectors of all columns\"\n"
                            "    r = r - a q\n"
                            "    residual |r| * (1 + real(h))\n";
 
+/* Inner products of rows that are made in the same sweep (S), and of rows that are not (T). */
+static const char rows_made[] = "method rows-made \"minimal residual steps\"\n"
+                                "for \"tests\"\n"
+                                "block\n"
+                                "scalars S[columns], T[columns]\n"
+                                "start:\n"
+                                "    r = b - A x\n"
+                                "    residual |r|\n"
+                                "loop:\n"
+                                "    q = A r\n"
+                                "    S = ([r], q)\n"
+                                "    a = (q, r) / (q, q)\n"
+                                "    x = x + a r\n"
+                                "    r = r - a q\n"
+                                "    T = ([r], r)\n"
+                                "    e = (S, S)\n"
+                                "    f = (T, T)\n"
+                                "    residual |r| * (1 + real(e) / (1 + real(f)))\n";
+
 /* The first iterations tell the residuals of the host: they differ by the order of sums only, of
- * which the sixth has seen 6 * 60 at most, each rounded to 2^-53 of the whole; products of complex
- * numbers are four. */
-static void check_text(spry_context *ctx, spry_device *d, const char *text, spry_type type,
-                       int count)
+ * which the sixth has seen 6 for each row at most, each rounded to 2^-53 of the whole; products of
+ * complex numbers are four. */
+static void check_text(spry_context *ctx, spry_device *d, const char *text, int64_t rows,
+                       spry_type type, int count)
 {
     const char *const options = "precon=none tol=1e-14 keep=last max-iter=5";
-    const double alike = (spry_type_is_complex(type) ? 4 : 1) * 6 * ROWS * 0x1p-53 *
+    const double alike = (spry_type_is_complex(type) ? 4 : 1) * 6 * (double)rows * 0x1p-53 *
                          100; /* condition 10, both ways */
     columns here, there;
     int64_t most = 0;
-    columns_open(ctx, PROBLEM_DOMINANT, type, count, &here);
-    columns_open(ctx, PROBLEM_DOMINANT, type, count, &there);
+    columns_open(ctx, rows, type, count, &here);
+    columns_open(ctx, rows, type, count, &there);
     solve(&here, NULL, options, text);
     solve(&there, d, options, text);
     for (int k = 0; k < here.count; k++) {
@@ -295,8 +313,11 @@ static void texts(spry_context *ctx, spry_device *d)
 {
     static const char *const all[] = {odd, shares, moves, ends};
     for (size_t k = 0; k < sizeof all / sizeof *all; k++)
-        check_text(ctx, d, all[k], SPRY_TYPE_D, 5);
-    check_text(ctx, d, wide, SPRY_TYPE_Z, 16);
+        check_text(ctx, d, all[k], ROWS, SPRY_TYPE_D, 5);
+    check_text(ctx, d, wide, ROWS, SPRY_TYPE_Z, 16);
+    /* with several tiles for a group */
+    check_text(ctx, d, rows_made, MANY_ROWS, SPRY_TYPE_D, 16);
+    check_text(ctx, d, rows_made, MANY_ROWS, SPRY_TYPE_Z, 3);
 }
 
 typedef struct tortured {
@@ -330,7 +351,7 @@ static void failures(spry_context *ctx, spry_device *d)
     enum { EVERY = 7, ROUNDS = 60 };
     tortured t = {.device = spry_device_name(d)};
     int64_t count[4], used, now, most, failed = 0;
-    columns_open(ctx, PROBLEM_DOMINANT, SPRY_TYPE_D, 2, &t.s);
+    columns_open(ctx, ROWS, SPRY_TYPE_D, 2, &t.s);
     assert_ok(ctx, solve_once(ctx, &t));
     memcpy(count, d->done, sizeof count);
     assert_ok(ctx, solve_once(ctx, &t));

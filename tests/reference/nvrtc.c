@@ -133,12 +133,15 @@ static void test_dialect(void **state)
 
 static void test_vectors(void **state)
 {
-    char options[48];
+    char options[64];
     for (int type = 0; type < 4; type++) {
         snprintf(options, sizeof options, "-DSP_TYPE=%d -DSP_GROUP=256", type);
         compile(*state, "vectors", device_text("vector"), options);
         compile(*state, "dense", device_text("dense"), options);
         compile(*state, "blocks", device_text("blocks"), options);
+        snprintf(options, sizeof options, "-DSP_TYPE=%d -DSP_GROUP=512 -DLANES=%d -DROOM=2000",
+                 type, type < 2 ? 8 : 4);
+        compile(*state, "powers", device_text("powers"), options);
     }
 }
 

@@ -5,6 +5,7 @@
 #include "host/powers.h"
 #include "support/generated.h"
 #include "support/numeric.h"
+#include "support/stepped.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -15,15 +16,13 @@ static void vectors_make(spry_context *ctx, const spry_matrix *A, int k, spry_ve
 {
     if (x)
         *x = numeric_random(ctx, NULL, A->a.type, A->a.rows, 7);
-    for (int j = 0; j < k; j++)
-        v[j] = numeric_random(ctx, NULL, A->a.type, A->a.rows, 100 + (uint64_t)j);
+    stepped_make(ctx, NULL, A->a.type, A->a.rows, k, v);
 }
 
 static void vectors_free(int k, spry_vector *x, spry_vector **v)
 {
     spry_vector_free(x);
-    for (int j = 0; j < k; j++)
-        spry_vector_free(v[j]);
+    stepped_free(k, v);
 }
 
 /* Powers by products, one after the other. */
@@ -35,13 +34,6 @@ static void by_products(spry_context *ctx, const spry_matrix *A, int k, const sp
     for (int j = 0; j < k; j++)
         assert_ok(ctx, spry_operator_apply(op, j > 0 ? v[j - 1] : x, v[j]));
     spry_operator_free(op);
-}
-
-static void same_bits(const spry_vector *found, const spry_vector *expected, const char *options,
-                      int j)
-{
-    if (memcmp(found->data, expected->data, (size_t)found->n * spry_type_size(found->type)) != 0)
-        fail_msg("%s: power %d has other bits than products give", options, j + 1);
 }
 
 /* With these options A's powers are made as `schedule` says, and have the bits of products. */
@@ -63,7 +55,7 @@ static void check(spry_context *ctx, const spry_matrix *A, int k, const char *mo
     assert_int_equal(info.steps, k);
     assert_ok(ctx, spry_powers_apply(p, x, v));
     for (int j = 0; j < k; j++)
-        same_bits(v[j], w[j], options, j);
+        stepped_same(v[j], w[j], "%s: power %d", options, j + 1);
     spry_powers_free(p);
     vectors_free(k, x, v);
     vectors_free(k, NULL, w);
@@ -288,10 +280,10 @@ static void recurrences(void **state)
             assert_ok(ctx, spry_powers_operator(p, &op));
             assert_ok(ctx, operator_powers(op, SPRY_TRANSPOSE_NO, K, steps, x, v));
             for (int j = 0; j < K; j++)
-                same_bits(v[j], w[j], ways[way].options, j);
+                stepped_same(v[j], w[j], "%s: power %d", ways[way].options, j + 1);
             for (int j = 0; j < K; j += 2) {
                 assert_ok(ctx, spry_operator_apply(plain, j > 0 ? w[j - 1] : x, product));
-                same_bits(products[j], product, ways[way].options, j);
+                stepped_same(products[j], product, "%s: power %d", ways[way].options, j + 1);
             }
             assert_ok(ctx, operator_powers(op, SPRY_TRANSPOSE_CONJUGATE, 2, steps, x, v));
             spry_operator_free(op);
@@ -338,7 +330,7 @@ static void solves(void **state)
                                    : spry_solver_set_matrix(solver, A));
             assert_ok(ctx, spry_solve(solver, b, x[way], &result));
             assert_true(result.converged);
-            same_bits(x[way], x[0], methods[m], way);
+            stepped_same(x[way], x[0], "%s: power %d", methods[m], way + 1);
             spry_result_clear(ctx, &result);
             spry_solver_free(solver);
             spry_operator_free(op);
@@ -427,7 +419,7 @@ static void new_values(void **state)
         assert_ok(ctx, spry_powers_apply(p, x, v));
         by_products(ctx, A, K, x, w);
         for (int j = 0; j < K; j++)
-            same_bits(v[j], w[j], ways[way].options, j);
+            stepped_same(v[j], w[j], "%s: power %d", ways[way].options, j + 1);
         spry_powers_free(p);
     }
     free(values);

@@ -6,6 +6,7 @@
 #include "support/files.h"
 #include "support/generated.h"
 #include "support/numeric.h"
+#include "support/stepped.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -19,18 +20,6 @@ static const char *written(spry_context *ctx, const spry_matrix *A, const char *
     return path;
 }
 
-static void vectors_make(spry_context *ctx, spry_type type, int64_t n, spry_vector **v)
-{
-    for (int j = 0; j < K; j++)
-        v[j] = numeric_random(ctx, NULL, type, n, 100 + (uint64_t)j);
-}
-
-static void vectors_free(spry_vector **v)
-{
-    for (int j = 0; j < K; j++)
-        spry_vector_free(v[j]);
-}
-
 /* Powers of the file are those of A in memory; depths are as expected (0: any). */
 static void check(spry_context *ctx, const spry_matrix *A, const char *more, int depth)
 {
@@ -40,8 +29,8 @@ static void check(spry_context *ctx, const spry_matrix *A, const char *more, int
     spry_powers *p;
     spry_powers_info info = SPRY_POWERS_INFO_INIT;
     spry_operator *op, *file;
-    vectors_make(ctx, A->a.type, A->a.rows, v);
-    vectors_make(ctx, A->a.type, A->a.rows, w);
+    stepped_make(ctx, NULL, A->a.type, A->a.rows, K, v);
+    stepped_make(ctx, NULL, A->a.type, A->a.rows, K, w);
     snprintf(options, sizeof options, "k=%d %s", K, more);
     assert_ok(ctx, spry_powers_open(ctx, path, options, &p));
     assert_ok(ctx, spry_powers_forecast(p, &info));
@@ -56,21 +45,21 @@ static void check(spry_context *ctx, const spry_matrix *A, const char *more, int
     assert_ok(ctx, spry_operator_from_matrix(A, &op));
     for (int j = 0; j < K; j++) {
         assert_ok(ctx, spry_operator_apply(op, j > 0 ? w[j - 1] : x, w[j]));
-        assert_memory_equal(v[j]->data, w[j]->data, (size_t)A->a.rows * spry_type_size(A->a.type));
+        stepped_same(v[j], w[j], "%s: power %d", options, j + 1);
     }
     /* and a product with factors */
     const spry_scalar alpha = {0.5, 0}, beta = {-2, 0};
     assert_ok(ctx, spry_powers_operator(p, &file));
     assert_ok(ctx, spry_operator_multiply(file, SPRY_TRANSPOSE_NO, alpha, x, beta, v[0]));
     assert_ok(ctx, spry_operator_multiply(op, SPRY_TRANSPOSE_NO, alpha, x, beta, w[0]));
-    assert_memory_equal(v[0]->data, w[0]->data, (size_t)A->a.rows * spry_type_size(A->a.type));
+    stepped_same(v[0], w[0], "%s: a product", options);
     assert_false(spry_operator_has_transpose(file));
     spry_operator_free(op);
     spry_operator_free(file);
     spry_powers_free(p);
     spry_vector_free(x);
-    vectors_free(v);
-    vectors_free(w);
+    stepped_free(K, v);
+    stepped_free(K, w);
 }
 
 static void types_and_threads(void **state)
@@ -231,7 +220,7 @@ static void files_that_change(void **state)
     spry_context *ctx = *state;
     spry_matrix *A = generated(ctx, "tridiagonal", "size=3000");
     spry_vector *v[K], *x = numeric_random(ctx, NULL, SPRY_TYPE_D, 3000, 7);
-    vectors_make(ctx, SPRY_TYPE_D, 3000, v);
+    stepped_make(ctx, NULL, SPRY_TYPE_D, 3000, K, v);
     const int32_t far = 2999;
     const int64_t falling = 0;
     for (int way = 0; way < 3; way++) {
@@ -250,7 +239,7 @@ static void files_that_change(void **state)
         support_message_has(ctx, way < 2 ? "must stay as it is" : "has become shorter");
         spry_powers_free(p);
     }
-    vectors_free(v);
+    stepped_free(K, v);
     spry_vector_free(x);
     spry_matrix_free(A);
 }
@@ -261,7 +250,7 @@ static void stops(void **state)
     spry_matrix *A = generated(ctx, "tridiagonal", "size=3000");
     spry_vector *v[K], *x = numeric_random(ctx, NULL, SPRY_TYPE_D, 3000, 7);
     spry_powers *p;
-    vectors_make(ctx, SPRY_TYPE_D, 3000, v);
+    stepped_make(ctx, NULL, SPRY_TYPE_D, 3000, K, v);
     const char *path = written(ctx, A, "stop.spry");
     spry_context_interrupt(ctx);
     assert_status(ctx, SPRY_STATUS_INTERRUPTED, spry_powers_open(ctx, path, "k=6", &p));
@@ -270,7 +259,7 @@ static void stops(void **state)
     assert_status(ctx, SPRY_STATUS_INTERRUPTED, spry_powers_apply(p, x, v));
     assert_ok(ctx, spry_powers_apply(p, x, v));
     spry_powers_free(p);
-    vectors_free(v);
+    stepped_free(K, v);
     spry_vector_free(x);
     spry_matrix_free(A);
 }
@@ -360,10 +349,10 @@ static void allocations(void **state)
     spry_context *ctx = *state;
     spry_matrix *A = generated(ctx, "poisson2d", "size=9");
     spry_vector *v[K], *x = numeric_random(ctx, NULL, SPRY_TYPE_D, 81, 7);
-    vectors_make(ctx, SPRY_TYPE_D, 81, v);
+    stepped_make(ctx, NULL, SPRY_TYPE_D, 81, K, v);
     torture t = {written(ctx, A, "torture.spry"), x, v};
     support_torture(ctx, open_and_apply, &t);
-    vectors_free(v);
+    stepped_free(K, v);
     spry_vector_free(x);
     spry_matrix_free(A);
 }

@@ -4,7 +4,7 @@
  */
 #include "host/powers.h"
 #include "support/generated.h"
-#include "support/numeric.h"
+#include "support/stepped.h"
 
 enum { K = 6 };
 
@@ -52,18 +52,6 @@ static spry_operator *make(spry_context *ctx, int problem, spry_type type)
     return A;
 }
 
-static void vectors_make(spry_context *ctx, const spry_operator *A, int count, spry_vector **v)
-{
-    for (int j = 0; j < count; j++)
-        v[j] = numeric_random(ctx, NULL, A->type, A->rows, 100 + (uint64_t)j);
-}
-
-static void vectors_free(int count, spry_vector **v)
-{
-    for (int j = 0; j < count; j++)
-        spry_vector_free(v[j]);
-}
-
 /* One after the other; v[0] is x. */
 static void by_products(spry_context *ctx, const spry_operator *A, const power_step *steps,
                         spry_vector **v)
@@ -92,14 +80,6 @@ static void steps_of(int basis, spry_type type, power_step *steps)
         power_steps_newton(K, shifts, !spry_type_is_complex(type), steps);
 }
 
-static void same_bits(const spry_vector *found, const spry_vector *expected, int problem,
-                      const char *options, int j)
-{
-    if (memcmp(found->data, expected->data, (size_t)found->n * spry_type_size(found->type)) != 0)
-        fail_msg("%s, %s: step %d has other bits than products give", problems[problem].grid,
-                 options, j);
-}
-
 static const struct {
     const char *options, *schedule;
 } ways[] = {{"schedule=plain", "plain"},
@@ -119,7 +99,7 @@ static void check(spry_context *ctx, const spry_operator *A, int problem, int ba
     spry_vector *v[K];
     const bool last = strstr(ways[way].options, "last") != NULL;
     snprintf(options, sizeof options, "k=%d %s %s", K, ways[way].options, bases[basis]);
-    vectors_make(ctx, A, K, v);
+    stepped_make(ctx, NULL, A->type, A->rows, K, v);
     assert_ok(ctx, spry_powers_from_operator(A, options, &p));
     assert_ok(ctx, spry_powers_forecast(p, &info));
     assert_string_equal(info.schedule, ways[way].schedule);
@@ -128,11 +108,11 @@ static void check(spry_context *ctx, const spry_operator *A, int problem, int ba
     for (int turn = 0; turn < 2; turn++) /* what was there before counts for nothing */
         assert_ok(ctx, spry_powers_apply(p, w[0], v));
     if (last)
-        same_bits(v[0], w[K], problem, options, K);
+        stepped_same(v[0], w[K], "%s, %s: step %d", problems[problem].grid, options, K);
     for (int j = 0; j < K && !last; j++)
-        same_bits(v[j], w[j + 1], problem, options, j + 1);
+        stepped_same(v[j], w[j + 1], "%s, %s: step %d", problems[problem].grid, options, j + 1);
     spry_powers_free(p);
-    vectors_free(K, v);
+    stepped_free(K, v);
 }
 
 static void bits_of_products(void **state)
@@ -150,7 +130,7 @@ static void bits_of_products(void **state)
                 spry_operator *A = make(ctx, problem, support_types[t]);
                 spry_vector *w[K + 1];
                 power_step steps[K];
-                vectors_make(ctx, A, K + 1, w);
+                stepped_make(ctx, NULL, A->type, A->rows, K + 1, w);
                 const int basis = support_full() ? 0 : (problem + threads + t) % BASES;
                 for (int b = basis; b < (support_full() ? BASES : basis + 1); b++) {
                     steps_of(b, A->type, steps);
@@ -158,7 +138,7 @@ static void bits_of_products(void **state)
                     for (int way = 0; way < WAYS; way++)
                         check(ctx, A, problem, b, way, w);
                 }
-                vectors_free(K + 1, w);
+                stepped_free(K + 1, w);
                 spry_operator_free(A);
             }
         support_context_free(ctx);
@@ -224,17 +204,17 @@ static void measured(void **state)
     spry_vector *w[K + 1], *v[K];
     power_step steps[K];
     spry_powers *p;
-    vectors_make(ctx, A, K + 1, w);
-    vectors_make(ctx, A, K, v);
+    stepped_make(ctx, NULL, A->type, A->rows, K + 1, w);
+    stepped_make(ctx, NULL, A->type, A->rows, K, v);
     steps_of(0, A->type, steps);
     by_products(ctx, A, steps, w);
     assert_ok(ctx, spry_powers_from_operator(A, "k=6 memory=7000", &p));
     assert_ok(ctx, spry_powers_apply(p, w[0], v));
     for (int j = 0; j < K; j++)
-        same_bits(v[j], w[j + 1], PROBLEM, "auto", j + 1);
+        stepped_same(v[j], w[j + 1], "%s, %s: step %d", problems[PROBLEM].grid, "auto", j + 1);
     spry_powers_free(p);
-    vectors_free(K + 1, w);
-    vectors_free(K, v);
+    stepped_free(K + 1, w);
+    stepped_free(K, v);
     spry_operator_free(A);
 }
 
@@ -248,30 +228,32 @@ static void as_operators(void **state)
         spry_vector *w[K + 1], *v[K];
         power_step steps[K];
         spry_powers *p;
-        vectors_make(ctx, A, K + 1, w);
-        vectors_make(ctx, A, K, v);
+        stepped_make(ctx, NULL, A->type, A->rows, K + 1, w);
+        stepped_make(ctx, NULL, A->type, A->rows, K, v);
         steps_of(1, A->type, steps);
         by_products(ctx, A, steps, w);
         assert_ok(ctx, operator_powers(A, SPRY_TRANSPOSE_NO, K, steps, w[0], v));
         for (int j = 0; j < K; j++)
-            same_bits(v[j], w[j + 1], problem, "of the operator", j + 1);
+            stepped_same(v[j], w[j + 1], "%s, %s: step %d", problems[problem].grid,
+                         "of the operator", j + 1);
         assert_ok(ctx, spry_powers_from_operator(A, "schedule=skewed depth=4", &p));
         assert_ok(ctx, spry_powers_operator(p, &P));
         assert_ok(ctx, operator_powers(P, SPRY_TRANSPOSE_NO, K, steps, w[0], v));
         for (int j = 0; j < K; j++)
-            same_bits(v[j], w[j + 1], problem, "of powers' operator", j + 1);
+            stepped_same(v[j], w[j + 1], "%s, %s: step %d", problems[problem].grid,
+                         "of powers' operator", j + 1);
         spry_vector *turns[K] = {v[1], v[0], v[1], v[0], v[1], v[0]};
         assert_ok(ctx, operator_powers(A, SPRY_TRANSPOSE_NO, K, steps, w[0], turns));
-        same_bits(v[0], w[K], problem, "with two vectors", K);
+        stepped_same(v[0], w[K], "%s, %s: step %d", problems[problem].grid, "with two vectors", K);
         assert_ok(ctx, spry_operator_multiply(P, SPRY_TRANSPOSE_CONJUGATE, steps[0].alpha, w[0],
                                               (spry_scalar){0, 0}, v[0]));
         assert_ok(ctx, spry_operator_multiply(A, SPRY_TRANSPOSE_CONJUGATE, steps[0].alpha, w[0],
                                               (spry_scalar){0, 0}, v[1]));
-        same_bits(v[0], v[1], problem, "transposed", 1);
+        stepped_same(v[0], v[1], "%s, %s: step %d", problems[problem].grid, "transposed", 1);
         spry_operator_free(P);
         spry_powers_free(p);
-        vectors_free(K + 1, w);
-        vectors_free(K, v);
+        stepped_free(K + 1, w);
+        stepped_free(K, v);
         spry_operator_free(A);
     }
 }
@@ -289,7 +271,7 @@ static void matrices(void **state)
     spry_powers_info info = SPRY_POWERS_INFO_INIT;
     spry_vector *v[3];
     assert_ok(ctx, spry_operator_from_matrix(M, &A));
-    vectors_make(ctx, A, 3, v);
+    stepped_make(ctx, NULL, A->type, A->rows, 3, v);
     assert_ok(ctx, spry_vector_fill(v[2], (spry_scalar){1, 0}));
     assert_ok(ctx,
               spry_powers_from_operator(A, "k=4 basis=chebyshev low=-1 high=1 results=last", &p));
@@ -298,7 +280,7 @@ static void matrices(void **state)
     assert_ok(ctx, spry_powers_apply(p, v[2], v));
     assert_memory_equal(v[0]->data, expected, sizeof expected);
     spry_powers_free(p);
-    vectors_free(3, v);
+    stepped_free(3, v);
     spry_operator_free(A);
     spry_matrix_free(M);
 }
@@ -310,7 +292,7 @@ static void bad_input(void **state)
     spry_operator *oblong, *A = make(ctx, 3, SPRY_TYPE_D);
     spry_powers *p = NULL;
     spry_vector *v[3];
-    vectors_make(ctx, A, 3, v);
+    stepped_make(ctx, NULL, A->type, A->rows, 3, v);
     assert_ok(ctx, spry_operator_from_matrix(flat, &oblong));
     assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_powers_from_operator(oblong, NULL, &p));
     support_message_has(ctx, "1 x 2");
@@ -330,7 +312,7 @@ static void bad_input(void **state)
     assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_powers_apply(p, v[0], first));
     assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_powers_apply(p, v[0], lacking));
     spry_powers_free(p);
-    vectors_free(3, v);
+    stepped_free(3, v);
     spry_matrix_free(M);
     spry_operator_free(A);
     spry_operator_free(oblong);
@@ -366,12 +348,12 @@ static void allocations(void **state)
                                           "k=3 schedule=plain results=last"};
     spry_operator *A = make(ctx, 3, SPRY_TYPE_D);
     spry_vector *v[4];
-    vectors_make(ctx, A, 4, v);
+    stepped_make(ctx, NULL, A->type, A->rows, 4, v);
     for (int o = 0; o < 3; o++) {
         torture t = {A, options[o], v};
         support_torture(ctx, make_and_apply, &t);
     }
-    vectors_free(4, v);
+    stepped_free(4, v);
     spry_operator_free(A);
 }
 
