@@ -68,7 +68,7 @@ static spry_status make_operator(const obstacle_run *r, parts *p)
 static spry_status make_vector(const obstacle_run *r, const parts *p, spry_vector **v)
 {
     const spry_type type = obstacle_type(r->o);
-    return p->device ? spry_vector_on(p->device, type, r->n * r->n * r->n, NULL, v)
+    return p->device ? spry_vector_on(p->device, type, spry_vector_size(p->here), NULL, v)
                      : spry_field_new(p->grid, type, false, NULL, NULL, v);
 }
 
@@ -96,7 +96,7 @@ static spry_status make(obstacle_run *r, parts *p)
         status = make_vector(r, p, vectors[k]);
     if (status == SPRY_STATUS_OK)
         status = spry_vector_copy(p->here, p->f);
-    return status;
+    return spry_context_agree(r->ctx, status);
 }
 
 static void unmake(parts *p)

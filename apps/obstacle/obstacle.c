@@ -211,11 +211,10 @@ static int check_ranks(const obstacle_run *r)
     const int ranks = spry_context_ranks(r->ctx);
     if (ranks == 1)
         return EXIT_DONE;
-    if (strcmp(r->o->device, "cpu") != 0)
-        return cli_fail(EXIT_INPUT, "ranks work on processors; leave out --device");
-    if (obstacle_splits(r) && obstacle_type(r->o) != SPRY_TYPE_D)
-        return cli_fail(EXIT_INPUT, "relaxations on ranks are in double precision; leave out "
-                                    "--type, or take --method multigrid");
+    if (obstacle_splits(r) &&
+        (strcmp(r->o->device, "cpu") != 0 || obstacle_type(r->o) != SPRY_TYPE_D))
+        return cli_fail(EXIT_INPUT, "relaxations on ranks work on processors, in double precision; "
+                                    "leave out --device and --type, or take --method multigrid");
     if (ranks > r->n)
         return cli_fail(EXIT_INPUT, "%d ranks for %lld planes; take a larger --size", ranks,
                         (long long)r->n);
@@ -235,9 +234,9 @@ static double bytes_needed(const obstacle_run *r)
     const double vector = unknowns(r) * (double)spry_type_size(obstacle_type(r->o));
     if (obstacle_splits(r))
         return (36 + 2 * ranks) * vector;
-    if (ranks > 1)
-        return (9 + 12.0 * ranks / (double)r->n + ranks) * vector;
-    return strcmp(r->o->device, "cpu") == 0 ? 6 * vector : vector;
+    if (strcmp(r->o->device, "cpu") != 0)
+        return (ranks > 1 ? 1 + ranks : 1) * vector;
+    return ranks > 1 ? (9 + 12.0 * ranks / (double)r->n + ranks) * vector : 6 * vector;
 }
 
 static int check_memory(const obstacle_run *r)
@@ -329,8 +328,8 @@ const cli_command app_command = {
         "time. source has f = cos 2 pi x cos 4 pi y cos 6 pi z; ball is a steady problem whose "
         "solution is known: a membrane under a weight, which lies on the floor in a ball.\n"
         "Each step is solved until the largest |min(A u - g, u)| is small, which is computed from "
-        "the u that is kept. Ranks have a slab of the cube each; in relaxations they wait for each "
-        "other or not. A device works for one process.",
+        "the u that is kept. Ranks have a slab of the cube each, on processors or, by multigrid, "
+        "devices; in relaxations they wait for each other or not.",
     .groups = (const cli_group[]){{"Options", own_options, NULL},
                                   {"All commands", spry_context_options, NULL},
                                   {0}},

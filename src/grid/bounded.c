@@ -117,11 +117,6 @@ static spry_status check_operator(const spry_operator *A)
     if (!s)
         return SPRY_FAIL(A->ctx, SPRY_STATUS_BAD_USAGE,
                          "spry_bounded_new: an operator of spry_operator_stencil() is needed");
-    if (grid_is_cut(&s->shape) && A->device)
-        return SPRY_FAIL(
-            A->ctx, SPRY_STATUS_UNSUPPORTED,
-            "lower bounds on devices work on one rank, and the grid is cut into blocks "
-            "of ranks; have the operator on the host, or add ranks=none to the grid");
     if (s->order != 2 || !gmg_two_colours(s))
         return SPRY_FAIL(A->ctx, SPRY_STATUS_UNSUPPORTED,
                          "lower bounds need differences of order 2 with neighbours along the axes "

@@ -176,7 +176,7 @@ done
 status=0
 "$run" "$flag" 2 "$spry" obstacle --size 12 --method redblack --type s 2>complaint || status=$?
 [ $status = 2 ]
-[ "$(grep -c 'relaxations on ranks are in double precision' complaint)" = 1 ]
+[ "$(grep -c 'relaxations on ranks work on processors, in double' complaint)" = 1 ]
 
 # Another: without sums in its iterations a run on ranks has the bits of one process, and goes on from a checkpoint of ranks.
 cat >basin.txt <<'end'
