@@ -28,6 +28,11 @@ spry_type obstacle_type(const obstacle_options *o)
     return o->type ? SPRY_TYPE_D : SPRY_TYPE_S;
 }
 
+bool obstacle_splits(const obstacle_run *r)
+{
+    return spry_context_ranks(r->ctx) > 1 && r->method != METHOD_MULTIGRID;
+}
+
 double *obstacle_force(const obstacle_run *r)
 {
     double *force = spry_alloc(r->ctx, 3 * (size_t)r->n * sizeof *force);
@@ -77,7 +82,7 @@ static double unknowns(const obstacle_run *r)
 
 static void print_table(const obstacle_run *r)
 {
-    const bool ranks = spry_context_ranks(r->ctx) > 1;
+    const bool ranks = obstacle_splits(r);
     const double error = error_of(r);
     int64_t iterations = 0;
     table *t = table_new(ranks ? ">step|>relaxations|>of all ranks|>residual|>contact|>seconds"
@@ -108,10 +113,7 @@ static void write_json(FILE *out, const void *data)
     json_open(&j, NULL, '{');
     json_text(&j, "problem", r->p->name);
     json_text(&j, "method", method_names[r->method]);
-    json_text(&j, "mode",
-              spry_context_ranks(r->ctx) == 1 ? NULL
-              : r->o->mode == MODE_SYNC       ? "sync"
-                                              : "async");
+    json_text(&j, "mode", !obstacle_splits(r) ? NULL : r->o->mode == MODE_SYNC ? "sync" : "async");
     json_int(&j, "ranks", spry_context_ranks(r->ctx));
     json_text(&j, "device", r->o->device);
     json_text(&j, "type", spry_type_name(obstacle_type(r->o)));
@@ -209,12 +211,10 @@ static int check_ranks(const obstacle_run *r)
     const int ranks = spry_context_ranks(r->ctx);
     if (ranks == 1)
         return EXIT_DONE;
-    if (r->method == METHOD_MULTIGRID)
-        return cli_fail(EXIT_INPUT, "multigrid works in one process; on ranks take --method "
-                                    "redblack or richardson");
-    if (strcmp(r->o->device, "cpu") != 0 || obstacle_type(r->o) != SPRY_TYPE_D)
-        return cli_fail(EXIT_INPUT, "ranks work on processors, in double precision; leave out "
-                                    "--device and --type");
+    if (obstacle_splits(r) &&
+        (strcmp(r->o->device, "cpu") != 0 || obstacle_type(r->o) != SPRY_TYPE_D))
+        return cli_fail(EXIT_INPUT, "relaxations on ranks work on processors, in double precision; "
+                                    "leave out --device and --type, or take --method multigrid");
     if (ranks > r->n)
         return cli_fail(EXIT_INPUT, "%d ranks for %lld planes; take a larger --size", ranks,
                         (long long)r->n);
@@ -223,17 +223,20 @@ static int check_ranks(const obstacle_run *r)
 
 /*
  * Vectors as long as the unknowns on the host: in one process f, g, bounds, u and what is written,
- * with multigrid 3/7 of another three, with richardson one more; of those on a device one is left
- * here. On ranks, all together, the rows take 16 numbers before they are a matrix, the matrix 12,
- * and vectors 8; then every rank has u twice.
+ * with multigrid 1/7 of another three, with richardson one more; of those on a device one is left
+ * here. On ranks, all together: with multigrid three more of the first grid, with two planes around
+ * each slab, and every rank has u in the end; of relaxations the rows take 16 numbers before they
+ * are a matrix, the matrix 12, and vectors 8; then every rank has u twice.
  */
 static double bytes_needed(const obstacle_run *r)
 {
     const int ranks = spry_context_ranks(r->ctx);
     const double vector = unknowns(r) * (double)spry_type_size(obstacle_type(r->o));
-    if (ranks > 1)
+    if (obstacle_splits(r))
         return (36 + 2 * ranks) * vector;
-    return strcmp(r->o->device, "cpu") == 0 ? 6 * vector : vector;
+    if (strcmp(r->o->device, "cpu") != 0)
+        return (ranks > 1 ? 1 + ranks : 1) * vector;
+    return ranks > 1 ? (9 + 12.0 * ranks / (double)r->n + ranks) * vector : 6 * vector;
 }
 
 static int check_memory(const obstacle_run *r)
@@ -256,9 +259,7 @@ static int prepare(obstacle_run *r)
     r->wind[0] = steady ? 0 : o->bx;
     r->wind[1] = steady ? 0 : o->by;
     r->wind[2] = steady ? 0 : o->bz;
-    r->method = o->method != METHOD_AUTO         ? (int)o->method
-                : spry_context_ranks(r->ctx) > 1 ? METHOD_REDBLACK
-                                                 : METHOD_MULTIGRID;
+    r->method = o->method == METHOD_AUTO ? METHOD_MULTIGRID : (int)o->method;
     int exit_status = check_wind(r);
     if (exit_status == EXIT_DONE)
         exit_status = check_ranks(r);
@@ -278,7 +279,7 @@ static int run_steps(obstacle_run *r)
     spry_status status = spry_grid_new(r->ctx, text, &r->grid);
     if (status == SPRY_STATUS_OK) {
         progress_start(&r->line, r->o->quiet || ranks_silent(), 1);
-        status = spry_context_ranks(r->ctx) > 1 ? obstacle_ranks(r) : obstacle_serial(r);
+        status = obstacle_splits(r) ? obstacle_ranks(r) : obstacle_bounded(r);
         progress_clear(&r->line);
     }
     int exit_status = status == SPRY_STATUS_OK ? EXIT_DONE : cli_failed(r->ctx, status);
@@ -327,8 +328,8 @@ const cli_command app_command = {
         "time. source has f = cos 2 pi x cos 4 pi y cos 6 pi z; ball is a steady problem whose "
         "solution is known: a membrane under a weight, which lies on the floor in a ball.\n"
         "Each step is solved until the largest |min(A u - g, u)| is small, which is computed from "
-        "the u that is kept. Multigrid works in one process, on processors or a device; "
-        "relaxations on ranks, too, each with a slab of the cube, waiting for each other or not.",
+        "the u that is kept. Ranks have a slab of the cube each, on processors or, by multigrid, "
+        "devices; in relaxations they wait for each other or not.",
     .groups = (const cli_group[]){{"Options", own_options, NULL},
                                   {"All commands", spry_context_options, NULL},
                                   {0}},
@@ -338,7 +339,9 @@ const cli_command app_command = {
             {"spry obstacle --size 256 --device cuda --json run.json", "On a GPU."},
             {"spry obstacle ball -o u.png --contact c.png",
              "Where the membrane lies on the floor."},
-            {"mpirun -n 4 spry obstacle --mode sync", "On ranks, in step."},
+            {"mpirun -n 4 spry obstacle --size 128", "By multigrid on ranks."},
+            {"mpirun -n 4 spry obstacle --method redblack --mode sync",
+             "By relaxations on ranks, in step."},
             {0}},
     .most = 1,
     .choices = problem_names,

@@ -13,8 +13,9 @@ enum { MOST_STEPS = 100000 };
     item(INT, size, "64", 4, 65536, NULL, "intervals along each side of the unit cube")           \
     item(WORD, method, "auto", 0, 0, OBSTACLE_METHODS,                                            \
          "truncated monotone multigrid, or relaxations: projected Gauss-Seidel by colours, the "  \
-         "projected method of Richardson; auto: multigrid, on several ranks redblack")            \
-    item(WORD, mode, "async", 0, 0, "async sync", "whether ranks wait for each other")            \
+         "projected method of Richardson; auto: multigrid")                                       \
+    item(WORD, mode, "async", 0, 0, "async sync",                                                 \
+         "whether ranks wait for each other in relaxations; those of multigrid do")               \
     item(INT, steps, "3", 1, MOST_STEPS, NULL, "of time")                                         \
     item(REAL, dt, "0.0066", 1e-12, 1e12, NULL, "length of steps, in s")                          \
     item(REAL, eta, "0.2", 1e-12, 1e12, NULL, "diffusion, in m^2/s")                              \
@@ -87,8 +88,10 @@ double *obstacle_force(const obstacle_run *r);
 spry_type obstacle_type(const obstacle_options *o);
 /* Keeps a step, and shows that it is done. */
 void obstacle_note(obstacle_run *r, const obstacle_step *step);
-/* Steps in one process, on the host or a device; on ranks, each with a slab. */
-spry_status obstacle_serial(obstacle_run *r);
+/* Whether it is one of relaxations on ranks, which may be without waiting. */
+bool obstacle_splits(const obstacle_run *r);
+/* Steps in one process, on the host or a device, and by multigrid on ranks; by such relaxations. */
+spry_status obstacle_bounded(obstacle_run *r);
 spry_status obstacle_ranks(obstacle_run *r);
 
 #endif

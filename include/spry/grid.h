@@ -258,9 +258,11 @@ typedef struct spry_bounded_stats {
  * A is an M-matrix, as those of -laplace, with dx and a coefficient that is not negative, such a
  * problem has one solution.
  *
+ * Where the grid is cut into blocks of ranks, making and solving are collective, and x has the bits
+ * of one rank.
+ *
  * @param A        made by spry_operator_stencil(), of order 2, real, with neighbours along the axes
- *                 alone, on a grid that is not cut into blocks of ranks; it stays the caller's and
- *                 has to live longer
+ *                 alone; it stays the caller's and has to live longer
  * @param options  see spry_bounded_options(): "method=multigrid tol=1e-8"; NULL: these
  * @param solver   out: works where A is, used by one thread at a time
  */

@@ -53,22 +53,25 @@ static void add_diagonal(void *data, const stencil_part *part, const stencil_ent
         row->sum += stencil_entry_value(row->A, row->at, part, e).re;
 }
 
-/* The largest diagonal element; without fields it is that of a row at an end or in the middle. */
+/* The largest diagonal element of this rank's rows; between equal intervals and without fields it
+ * is that of a row at an end or in the middle. */
 static double largest_diagonal(const spry_operator *A)
 {
     const stencil *s = stencil_of(A);
     double most = 0;
     int64_t count[GRID_AXES], rows_of[GRID_AXES];
     for (int a = 0; a < GRID_AXES; a++) {
-        rows_of[a] = s->shape.axis[a].unknowns;
-        count[a] = s->field_count > 0 || rows_of[a] < 3 ? rows_of[a] : 3;
+        const bool alike = s->field_count == 0 && !s->shape.axis[a].given;
+        rows_of[a] = box_length(&s->rows, a);
+        count[a] = alike && rows_of[a] > 3 ? 3 : rows_of[a];
     }
     for (int64_t k = 0; k < count[0] * count[1] * count[2]; k++) {
         const int64_t which[GRID_AXES] = {k % count[0], k / count[0] % count[1],
                                           k / count[0] / count[1]};
         diagonal_row row = {.A = A};
         for (int a = 0; a < GRID_AXES; a++)
-            row.at[a] = count[a] < 2 ? 0 : which[a] * (rows_of[a] - 1) / (count[a] - 1);
+            row.at[a] = s->rows.begin[a] +
+                        (count[a] < 2 ? 0 : which[a] * (rows_of[a] - 1) / (count[a] - 1));
         for (int p = 0; p < s->parts_count; p++)
             stencil_visit_row(&s->parts[p], false, row.at, add_diagonal, &row);
         most = fmax(most, row.sum);
@@ -76,45 +79,34 @@ static double largest_diagonal(const spry_operator *A)
     return most;
 }
 
-static spry_status add_level(gmg *m, spry_operator *A)
-{
-    gmg_level *l = &m->level[m->count++];
-    l->A = A;
-    return gmg_place_level(m, l, &stencil_of(A)->shape);
-}
-
-/* As many levels as the grid has, for multigrid. */
+/* As many levels as the grid has, for multigrid, and red-black sweeps can relax. */
 static spry_status make_levels(spry_bounded *s, const spry_operator *A)
 {
     enum { MANY = 1000, MOST_SWEEPS = 64 };
     gmg *m = &s->m;
-    spry_operator *op = NULL;
     const gmg_freedom free = {.fully = A->device != NULL};
-    grid_shape shape;
-    unsigned lines;
     int64_t longest = 1;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(s->ctx, add_level(m, (spry_operator *)(uintptr_t)A));
-    while (s->o.method == BOUNDED_MULTIGRID && m->count < GMG_LEVELS) {
-        bool halved;
-        SPRY_GO(s->ctx, gmg_halve(m->level[m->count - 1].A, &free, &lines, &shape, &halved));
-        if (!halved)
-            break;
-        SPRY_GO(s->ctx, grid_complete(s->ctx, &shape));
-        SPRY_GO(s->ctx, stencil_coarser(m->level[m->count - 1].A, &shape, 2, m->type, 0, &op));
-        SPRY_GO(s->ctx, add_level(m, op));
+    SPRY_GO(s->ctx, gmg_add_first(m, A));
+    for (bool more = s->o.method == BOUNDED_MULTIGRID; more && m->count < GMG_LEVELS;) {
+        SPRY_GO(s->ctx, gmg_add_coarser(m, &free, &more));
+        if (!m->redblack) { /* an odd number of points along a periodic axis */
+            gmg_level_clear(m, --m->count);
+            m->redblack = true;
+            more = false;
+        }
     }
     const gmg_level *last = &m->level[m->count - 1];
     for (int a = 0; a < GRID_AXES; a++)
         if (last->s->shape.axis[a].unknowns > longest)
             longest = last->s->shape.axis[a].unknowns;
     s->coarsest_sweeps = longest * longest < MOST_SWEEPS ? longest * longest : MOST_SWEEPS;
-    if (s->o.method == BOUNDED_MULTIGRID && last->A->rows > MANY)
+    if (s->o.method == BOUNDED_MULTIGRID && last->s->shape.unknowns > MANY)
         base_log(s->ctx, SPRY_LOG_WARNING,
                  "multigrid: the grid can be halved %d times only, which leaves %" PRId64
                  " unknowns to relaxation; intervals that are powers of two times a small number "
                  "coarsen further",
-                 m->count - 1, last->A->rows);
+                 m->count - 1, last->s->shape.unknowns);
 done:
     return status;
 }
@@ -125,10 +117,6 @@ static spry_status check_operator(const spry_operator *A)
     if (!s)
         return SPRY_FAIL(A->ctx, SPRY_STATUS_BAD_USAGE,
                          "spry_bounded_new: an operator of spry_operator_stencil() is needed");
-    if (grid_is_cut(&s->shape))
-        return SPRY_FAIL(A->ctx, SPRY_STATUS_UNSUPPORTED,
-                         "lower bounds work on one rank, and the grid is cut into blocks of ranks; "
-                         "add ranks=none to its text");
     if (s->order != 2 || !gmg_two_colours(s))
         return SPRY_FAIL(A->ctx, SPRY_STATUS_UNSUPPORTED,
                          "lower bounds need differences of order 2 with neighbours along the axes "
@@ -140,38 +128,75 @@ static spry_status check_operator(const spry_operator *A)
     return SPRY_STATUS_OK;
 }
 
-spry_status spry_bounded_new(const spry_operator *A, const char *options, spry_bounded **solver)
+/* The solver by itself, without what is collective. */
+static spry_status make_alone(const spry_operator *A, const bounded_options *chosen,
+                              spry_bounded **solver)
 {
-    SPRY_NEED(CTX_OF(A), A, solver);
     spry_context *ctx = A->ctx;
     spry_bounded *s = NULL;
-    bounded_options chosen;
     spry_status status = SPRY_STATUS_OK;
-    *solver = NULL;
-    SPRY_GO(ctx, options_take(ctx, list, &chosen, options));
-    SPRY_GO(ctx, check_operator(A));
     SPRY_GO(ctx, base_object_new(ctx, sizeof *s, &s));
+    *solver = s;
     s->ctx = s->m.ctx = ctx;
-    s->o = chosen;
+    s->o = *chosen;
+    s->rows = A->rows;
     s->m.type = A->type;
     s->m.redblack = true;
+    s->m.ranked = grid_is_cut(&stencil_of(A)->shape);
     s->m.options.omega = 1;
+    s->m.options.rank_rows = chosen->rank_rows;
     s->m.place = A->device;
     s->place = A->device ? &bounded_on_device : &bounded_on_host;
     if (A->device)
         A->device->users++;
+    if (s->m.ranked)
+        SPRY_GO(ctx, base_calloc(ctx, team_ranks(ctx), sizeof *s->all, &s->all));
+done:
+    return status;
+}
+
+/* The step of Richardson's method. */
+static spry_status find_gamma(spry_bounded *s, const spry_operator *A)
+{
+    double least, most = largest_diagonal(A);
+    spry_status status = SPRY_STATUS_OK;
+    if (s->m.ranked)
+        SPRY_GO(s->ctx, team_bounds(s->ctx, most, &least, &most));
+    if (!(most > 0))
+        return SPRY_FAIL(s->ctx, SPRY_STATUS_BAD_INPUT,
+                         "richardson needs a positive diagonal, the largest element is %g", most);
+    s->gamma = 1 / most;
+done:
+    return status;
+}
+
+/* One status for all ranks, where the grid is cut. */
+static spry_status agree(const spry_bounded *s, spry_status status)
+{
+    return s->m.ranked ? team_agree(s->ctx, status) : status;
+}
+
+spry_status spry_bounded_new(const spry_operator *A, const char *options, spry_bounded **solver)
+{
+    SPRY_NEED(CTX_OF(A), A, solver);
+    spry_context *ctx = A->ctx;
+    const bool ranked = stencil_of(A) && grid_is_cut(&stencil_of(A)->shape);
+    spry_bounded *s = NULL;
+    bounded_options chosen;
+    spry_status status = SPRY_STATUS_OK;
+    *solver = NULL;
+    status = options_take(ctx, list, &chosen, options);
+    if (status == SPRY_STATUS_OK)
+        status = check_operator(A);
+    if (status == SPRY_STATUS_OK)
+        status = make_alone(A, &chosen, &s);
+    SPRY_GO(ctx, ranked ? team_agree(ctx, status) : status);
+    if (ranked)
+        SPRY_GO(ctx, team_alike_options(ctx, list, &chosen, "", "the options of bounds", 0));
     SPRY_GO(ctx, make_levels(s, A));
-    if (s->o.method == BOUNDED_RICHARDSON) {
-        const double most = largest_diagonal(A);
-        if (!(most > 0)) {
-            status =
-                SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
-                          "richardson needs a positive diagonal, the largest element is %g", most);
-            goto done;
-        }
-        s->gamma = 1 / most;
-    }
-    SPRY_GO(ctx, s->place->open(s));
+    if (s->o.method == BOUNDED_RICHARDSON)
+        SPRY_GO(ctx, find_gamma(s, A));
+    SPRY_GO(ctx, agree(s, s->place->open(s)));
     *solver = s;
     s = NULL;
 done:
@@ -184,8 +209,9 @@ void spry_bounded_free(spry_bounded *s)
     if (!s)
         return;
     s->place->close(s);
-    for (int k = 1; k < s->m.count; k++)
-        spry_operator_free(s->m.level[k].A);
+    for (int k = 0; k < s->m.count; k++)
+        gmg_level_clear(&s->m, k);
+    base_free(s->ctx, s->all);
     if (s->m.place)
         s->m.place->users--;
     base_object_free(s->ctx, s);
@@ -210,6 +236,7 @@ done:
 /* How a solve stands. */
 typedef struct standing {
     double scale, residual, best;
+    bool interrupted;
     double mark;        /* the best residual some looks ago */
     int64_t looks;      /* since then */
     int64_t careful;    /* cycles still to be made without truncation */
@@ -257,7 +284,7 @@ static void judge(const spry_bounded *s, standing *now, const spry_bounded_stats
         now->reason = SPRY_REASON_CONVERGED;
     else if (now->residual > 1e10 * fmax(now->scale, stats->initial_residual))
         now->reason = SPRY_REASON_DIVERGED;
-    else if (atomic_load(&s->ctx->interrupted))
+    else if (now->interrupted)
         now->reason = SPRY_REASON_STOPPED;
     else if (stats->iterations >= now->most)
         now->reason = SPRY_REASON_ITERATIONS;
@@ -269,19 +296,48 @@ static void judge(const spry_bounded *s, standing *now, const spry_bounded_stats
     }
 }
 
+/* The residual of all ranks, who learn of it what decides how they go on. */
+static spry_status look(spry_bounded *s, standing *now, spry_bounded_stats *stats)
+{
+    const bool cut = s->m.level[0].shared == GMG_CUT;
+    bounded_look mine = {.interrupted = atomic_load(&s->ctx->interrupted)};
+    spry_status status = s->place->measure(s, &mine.residual, &mine.contacts);
+    now->residual = mine.residual;
+    stats->contacts = mine.contacts;
+    now->interrupted = mine.interrupted;
+    if (!s->m.ranked)
+        return status;
+    mine.status = team_late(s->ctx, status);
+    SPRY_GO(s->ctx, team_gather(s->ctx, &mine, sizeof mine, s->all));
+    stats->contacts = cut ? 0 : mine.contacts;
+    for (int r = 0; r < team_ranks(s->ctx); r++) {
+        const bounded_look *his = &s->all[r];
+        if (his->status != SPRY_STATUS_OK)
+            return team_agree(s->ctx, status);
+        now->residual = bounded_larger(now->residual, his->residual);
+        now->interrupted = now->interrupted || his->interrupted;
+        stats->contacts += cut ? his->contacts : 0;
+    }
+done:
+    return status;
+}
+
 static spry_status run(spry_bounded *s, const spry_vector *b, spry_bounded_stats *stats)
 {
     standing now = {.best = INFINITY, .mark = INFINITY, .penalty = 1, .reason = SPRY_REASON_COUNT};
+    double least;
     spry_status status = SPRY_STATUS_OK;
     now.most = s->o.max_iter > 0 ? s->o.max_iter : s->o.method == BOUNDED_MULTIGRID ? 200 : 1000000;
     s->m.truncates = false;
     SPRY_GO(s->ctx, vector_largest(b, &now.scale));
+    if (s->m.ranked) /* b need not know that it is a part */
+        SPRY_GO(s->ctx, team_bounds(s->ctx, now.scale, &least, &now.scale));
     now.scale = now.scale > 0 ? now.scale : 1;
-    SPRY_GO(s->ctx, s->place->measure(s, &now.residual, &stats->contacts));
+    SPRY_GO(s->ctx, look(s, &now, stats));
     stats->initial_residual = now.residual;
     for (judge(s, &now, stats); now.reason == SPRY_REASON_COUNT; judge(s, &now, stats)) {
         SPRY_GO(s->ctx, advance(s, &now, stats));
-        SPRY_GO(s->ctx, s->place->measure(s, &now.residual, &stats->contacts));
+        SPRY_GO(s->ctx, look(s, &now, stats));
     }
     stats->residual = now.residual;
     stats->tolerance = s->o.tol * now.scale;
@@ -297,12 +353,11 @@ static spry_status check_vectors(const spry_bounded *s, const spry_vector *const
     for (int k = 0; k < 3; k++) {
         if (v[k]->ctx != s->ctx)
             return SPRY_FAIL(s->ctx, SPRY_STATUS_BAD_USAGE, "%s is of another context", names[k]);
-        if (v[k]->n != s->m.level[0].A->rows || v[k]->type != s->m.type)
-            return SPRY_FAIL(s->ctx, SPRY_STATUS_BAD_USAGE,
-                             "%s has %" PRId64 " elements of type %s, the operator %" PRId64
-                             " of type %s",
-                             names[k], v[k]->n, spry_type_name(v[k]->type), s->m.level[0].A->rows,
-                             spry_type_name(s->m.type));
+        if (v[k]->n != s->rows || v[k]->type != s->m.type)
+            return SPRY_FAIL(
+                s->ctx, SPRY_STATUS_BAD_USAGE,
+                "%s has %" PRId64 " elements of type %s, the operator %" PRId64 " of type %s",
+                names[k], v[k]->n, spry_type_name(v[k]->type), s->rows, spry_type_name(s->m.type));
         if (v[k]->device != s->m.place)
             return SPRY_FAIL(s->ctx, SPRY_STATUS_BAD_USAGE,
                              "%s is on %s, the operator on %s: they have to be in one place",
@@ -323,7 +378,7 @@ spry_status spry_bounded_solve(spry_bounded *s, const spry_vector *b, const spry
     spry_status status = SPRY_STATUS_OK, ended;
     if (stats)
         SPRY_GO(s->ctx, base_blank(s->ctx, stats, &sized));
-    SPRY_GO(s->ctx, check_vectors(s, (const spry_vector *const[]){b, lower, x}));
+    SPRY_GO(s->ctx, agree(s, check_vectors(s, (const spry_vector *const[]){b, lower, x})));
     SPRY_GO(s->ctx, s->place->begin(s, b, lower, x));
     status = run(s, b, &found);
     ended = s->place->end(s, x);

@@ -19,18 +19,31 @@
          "cycles, or relaxations, at most; 0: 200 cycles, 1000000 relaxations")                 \
     item(INT, pre, "2", 1, 64, NULL, "multigrid: relaxations before going down")                \
     item(INT, post, "2", 1, 64, NULL, "multigrid: relaxations after coming up")                 \
-    item(INT, look_every, "16", 1, 1e9, NULL, "relaxations from a look at the residual to the next")
+    item(INT, look_every, "16", 1, 1e9, NULL,                                                   \
+         "relaxations from a look at the residual to the next")                                 \
+    item(INT, rank_rows, "1000", 1, 1e9, NULL,                                                  \
+         "multigrid on ranks: grids with fewer unknowns per rank are had whole by each of them")
 typedef struct bounded_options {
     BOUNDED_OPTIONS(SPRY_OPTION_FIELD)
 } bounded_options;
 enum { BOUNDED_MULTIGRID, BOUNDED_REDBLACK, BOUNDED_RICHARDSON };
+
+/* What ranks tell each other about x. */
+typedef struct bounded_look {
+    double residual;
+    int64_t contacts;
+    int64_t status, interrupted;
+} bounded_look;
 
 typedef struct bounded_place bounded_place;
 struct spry_bounded {
     spry_context *ctx;
     bounded_options o;
     const bounded_place *place;
-    gmg m; /* levels; x, b and bounds of the first one are the caller's while a solve lasts */
+    gmg m; /* levels; x, b and bounds of the first one are the caller's while a solve lasts, unless
+              it is cut or joined */
+    int64_t rows;      /* of the caller's vectors */
+    bounded_look *all; /* of each rank; NULL: the grid is not cut */
     double gamma;
     void *other;                   /* host: where Richardson's method puts the next x */
     struct bounded_device *device; /* what is on a device; NULL: nothing */
@@ -50,7 +63,7 @@ struct bounded_place {
     /* The right-hand side and the bounds of the next level. */
     spry_status (*down)(spry_bounded *s, int level);
     spry_status (*richardson)(spry_bounded *s);
-    /* max |min(A x - b, x - lower)|, and how many x are at their bounds. */
+    /* max |min(A x - b, x - lower)|, and how many x are at their bounds, of this rank's rows. */
     spry_status (*measure)(spry_bounded *s, double *residual, int64_t *contacts);
 };
 /* The larger of two residuals; a NaN stays. */

@@ -10,31 +10,17 @@ static spry_status open(spry_bounded *s)
     m->bounds = bound_kernels_for(s->ctx, m->type);
     for (int k = 0; k < m->count; k++) {
         gmg_level *l = &m->level[k];
-        const int64_t lines = 2 * (l->s->shape.axis[0].unknowns + 2);
-        SPRY_GO(s->ctx, base_calloc(s->ctx, lines * spry_context_threads(s->ctx), size, &l->tiles));
-        if (k == 0)
-            continue;
-        SPRY_GO(s->ctx, base_calloc(s->ctx, l->A->rows, size, &l->x));
-        SPRY_GO(s->ctx, base_calloc(s->ctx, l->A->rows, size, &l->b));
-        SPRY_GO(s->ctx, base_calloc(s->ctx, l->A->rows, size, &l->lower));
+        if (k > 0 || l->shared != GMG_WHOLE)
+            SPRY_GO(s->ctx, base_calloc(s->ctx, l->count, size, &l->lower));
     }
     if (s->o.method == BOUNDED_RICHARDSON)
-        SPRY_GO(s->ctx, base_calloc(s->ctx, m->level[0].A->rows, size, &s->other));
+        SPRY_GO(s->ctx, base_calloc(s->ctx, m->level[0].count, size, &s->other));
 done:
     return status;
 }
 
 static void close(spry_bounded *s)
 {
-    for (int k = 0; k < s->m.count; k++) {
-        gmg_level *l = &s->m.level[k];
-        base_free(s->ctx, l->tiles);
-        if (k > 0) {
-            base_free(s->ctx, l->x);
-            base_free(s->ctx, l->b);
-            base_free(s->ctx, l->lower);
-        }
-    }
     base_free(s->ctx, s->other);
 }
 
@@ -50,14 +36,23 @@ typedef struct pass {
 
 static void run_pass(const spry_bounded *s, pass *p, void (*share)(void *, int, int))
 {
-    const int threads = host_threads(s->ctx, s->m.level[0].A->rows);
+    const int threads = host_threads(s->ctx, s->m.level[0].count);
     base_share_out(s->ctx, threads < MOST_SHARES ? threads : MOST_SHARES, share, p);
 }
 
+/* A share of the lines of this rank's rows. */
 static range own_lines(const gmg_level *l, int share, int shares)
 {
-    const grid_axis *a = l->s->shape.axis;
-    return base_share(a[1].unknowns * a[2].unknowns, shares, share, 1);
+    return base_share(box_length(&l->rows, 1) * box_length(&l->rows, 2), shares, share, 1);
+}
+
+/* A line of these as it is counted in the level's box. */
+static int64_t line_in_box(const gmg_level *l, int64_t line)
+{
+    const int64_t n = l->s->shape.axis[0].unknowns;
+    int64_t at[GRID_AXES];
+    box_split(&l->rows, line * n, at);
+    return box_place(&l->box, at) / n;
 }
 
 /* A line of b - A x, in a tile of the share. */
@@ -77,7 +72,7 @@ static void project_share(void *argument, int share, int shares)
     const pass *p = argument;
     const gmg_level *l = &p->s->m.level[0];
     const int64_t size = (int64_t)spry_type_size(p->s->m.type);
-    const range part = base_share(l->A->rows, shares, share, VECTOR_CHUNK);
+    const range part = base_share(l->count, shares, share, VECTOR_CHUNK);
     p->s->m.bounds->project(part.end - part.begin, (const char *)l->lower + part.begin * size,
                             (char *)l->x + part.begin * size);
 }
@@ -88,7 +83,8 @@ static void measure_share(void *argument, int share, int shares)
     const gmg_level *l = &p->s->m.level[0];
     const int64_t size = (int64_t)spry_type_size(p->s->m.type), n = l->s->shape.axis[0].unknowns;
     const range lines = own_lines(l, share, shares);
-    for (int64_t line = lines.begin; line < lines.end; line++) {
+    for (int64_t k = lines.begin; k < lines.end; k++) {
+        const int64_t line = line_in_box(l, k);
         const double v = p->s->m.bounds->complement(
             n, (const char *)l->lower + line * n * size, (const char *)l->x + line * n * size,
             rest_of(p->s, line, share), &p->contacts[share]);
@@ -102,10 +98,12 @@ static void richardson_share(void *argument, int share, int shares)
     const gmg_level *l = &p->s->m.level[0];
     const int64_t size = (int64_t)spry_type_size(p->s->m.type), n = l->s->shape.axis[0].unknowns;
     const range lines = own_lines(l, share, shares);
-    for (int64_t line = lines.begin; line < lines.end; line++)
+    for (int64_t k = lines.begin; k < lines.end; k++) {
+        const int64_t line = line_in_box(l, k);
         p->s->m.bounds->advance(n, p->s->gamma, (const char *)l->lower + line * n * size,
                                 (const char *)l->x + line * n * size, rest_of(p->s, line, share),
                                 (char *)p->s->other + line * n * size);
+    }
 }
 
 /* --- steps ---------------------------------------------------------------------------------------
@@ -116,16 +114,28 @@ static spry_status begin(spry_bounded *s, const spry_vector *b, const spry_vecto
 {
     gmg_level *first = &s->m.level[0];
     pass p = {.s = s};
-    first->b = b->data;
-    first->lower = lower->data;
-    first->x = x->data;
+    spry_status status = SPRY_STATUS_OK;
+    if (first->shared == GMG_WHOLE) {
+        first->b = b->data;
+        first->lower = lower->data;
+        first->x = x->data;
+    } else {
+        SPRY_GO(s->ctx, gmg_take(&s->m, b->data, first->b));
+        SPRY_GO(s->ctx, gmg_take(&s->m, lower->data, first->lower));
+        SPRY_GO(s->ctx, gmg_take(&s->m, x->data, first->x));
+    }
     run_pass(s, &p, project_share);
-    return SPRY_STATUS_OK;
+done:
+    return status;
 }
 
 static spry_status end(spry_bounded *s, spry_vector *x)
 {
     gmg_level *first = &s->m.level[0];
+    if (first->shared != GMG_WHOLE) {
+        gmg_give_x(&s->m, x->data);
+        return SPRY_STATUS_OK;
+    }
     if (first->x != x->data) { /* an odd number of Richardson's iterations */
         memcpy(x->data, first->x, (size_t)x->n * spry_type_size(x->type));
         s->other = first->x;
@@ -136,37 +146,54 @@ static spry_status end(spry_bounded *s, spry_vector *x)
 
 static spry_status smooth(spry_bounded *s, int level, int sweeps, gmg_start start)
 {
-    return gmg_wave(&s->m, level, sweeps, start == GMG_FROM_BELOW, start);
+    const gmg_level *next = &s->m.level[level + 1];
+    const bool up = start == GMG_FROM_BELOW;
+    const spry_status status = up ? gmg_bring_x(next, next->x) : SPRY_STATUS_OK;
+    return status == SPRY_STATUS_OK ? gmg_wave(&s->m, level, sweeps, up, start) : status;
 }
 
 static spry_status down(spry_bounded *s, int level)
 {
+    const gmg_level *l = &s->m.level[level], *next = l + 1;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(s->ctx, gmg_bring_x(l, l->x));
     gmg_down(&s->m, level, false);
     gmg_bounds_down(&s->m, level);
-    return SPRY_STATUS_OK;
+    SPRY_GO(s->ctx, gmg_bring_given(next, next->b));
+    SPRY_GO(s->ctx, gmg_bring_given(next, next->lower));
+done:
+    return status;
 }
 
 static spry_status richardson(spry_bounded *s)
 {
+    gmg_level *first = &s->m.level[0];
     pass p = {.s = s};
     void *x = s->other;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(s->ctx, gmg_bring_x(first, first->x));
     run_pass(s, &p, richardson_share);
-    s->other = s->m.level[0].x;
-    s->m.level[0].x = x;
-    return SPRY_STATUS_OK;
+    s->other = first->x;
+    first->x = x;
+done:
+    return status;
 }
 
 static spry_status measure(spry_bounded *s, double *residual, int64_t *contacts)
 {
+    const gmg_level *first = &s->m.level[0];
     pass p = {.s = s};
-    run_pass(s, &p, measure_share);
+    spry_status status = SPRY_STATUS_OK;
     *residual = 0;
     *contacts = 0;
+    SPRY_GO(s->ctx, gmg_bring_x(first, first->x));
+    run_pass(s, &p, measure_share);
     for (int k = 0; k < MOST_SHARES; k++) {
         *residual = bounded_larger(*residual, p.worst[k]);
         *contacts += p.contacts[k];
     }
-    return SPRY_STATUS_OK;
+done:
+    return status;
 }
 
 const bounded_place bounded_on_host = {.open = open,

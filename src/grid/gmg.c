@@ -101,7 +101,7 @@ static spry_status down(const gmg *m, int level, bool plain)
     if (status != SPRY_STATUS_OK)
         return status;
     gmg_down(m, level, plain);
-    return gmg_bring_b(l + 1);
+    return gmg_bring_given(l + 1, (l + 1)->b);
 }
 
 /* Makes x of a level what the next one has found, or leaves that to the cycle that begins with
@@ -181,7 +181,7 @@ static spry_status gmg_apply(const spry_operator *op, spry_transpose transpose,
         m->level[0].b = r->data;
         m->level[0].x = z->data;
     } else {
-        status = gmg_take_b(m, r->data);
+        status = gmg_take(m, r->data, m->level[0].b);
     }
     if (status == SPRY_STATUS_OK)
         status =
@@ -192,12 +192,13 @@ static spry_status gmg_apply(const spry_operator *op, spry_transpose transpose,
     return status != SPRY_STATUS_OK ? status : ended;
 }
 
-static void level_clear(gmg *m, int k)
+void gmg_level_clear(gmg *m, int k)
 {
     gmg_level *l = &m->level[k];
     if (k > 0 || l->shared != GMG_WHOLE) {
         base_free(m->ctx, l->x);
         base_free(m->ctx, l->b);
+        base_free(m->ctx, l->lower);
     }
     grid_halo_clear(&l->halo);
     base_free(m->ctx, l->r);
@@ -219,7 +220,7 @@ static void gmg_destroy(spry_operator *op)
         return;
     gmg_device_free(m);
     for (int k = 0; k < m->count; k++)
-        level_clear(m, k);
+        gmg_level_clear(m, k);
     spry_operator_free(m->coarsest);
     if (op->device)
         op->device->users--;
@@ -369,6 +370,11 @@ static spry_status make_operator(const gmg *m, const spry_operator *fine, const 
     }
 done:
     spry_operator_free(cut);
+    status = agree(m, status); /* which ranks that have a level whole have not yet */
+    if (status != SPRY_STATUS_OK) {
+        spry_operator_free(*op);
+        *op = NULL;
+    }
     return status;
 }
 
@@ -382,21 +388,20 @@ static spry_status join_last(gmg *m)
     if (l->shared != GMG_CUT || m->sweeps_last)
         return status;
     SPRY_GO(m->ctx, agree(m, gmg_join(l->A, &op)));
-    level_clear(m, --m->count);
+    gmg_level_clear(m, --m->count);
     SPRY_GO(m->ctx, agree(m, add_level(m, op, &shape)));
 done:
     return status;
 }
 
-/* The first level; where ranks have one together, it is one with arrays of its own. */
-static spry_status make_first(gmg *m, const spry_operator *A)
+spry_status gmg_add_first(gmg *m, const spry_operator *A)
 {
     const stencil *s = stencil_of(A);
     spry_operator *op = NULL;
     spry_status status = SPRY_STATUS_OK;
     const bool shifted = m->options.shift != 0;
     if (s->order > 2 || m->type != A->type || m->ranked || shifted) {
-        SPRY_GO(m->ctx, agree(m, make_operator(m, A, &s->shape, &op)));
+        SPRY_GO(m->ctx, make_operator(m, A, &s->shape, &op));
         m->owns_first = true;
     }
     if (shifted) {
@@ -408,8 +413,26 @@ static spry_status make_first(gmg *m, const spry_operator *A)
     SPRY_GO(m->ctx, agree(m, add_level(m, op ? op : (spry_operator *)(uintptr_t)A, &s->shape)));
     if (s->shape.axis[0].ranks > 1)
         base_log(m->ctx, SPRY_LOG_WARNING,
-                 "precon gmg: the grid is cut along x, so that every rank has all of it by itself; "
+                 "multigrid: the grid is cut along x, so that every rank has all of it by itself; "
                  "cut other axes, as in ranks=1x2x2");
+done:
+    return status;
+}
+
+spry_status gmg_add_coarser(gmg *m, const gmg_freedom *free, bool *halved)
+{
+    gmg_level *fine = &m->level[m->count - 1];
+    spry_operator *op = NULL;
+    grid_shape shape;
+    unsigned lines;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(m->ctx, agree(m, gmg_halve(fine->A, free, &lines, &shape, halved)));
+    if (!*halved)
+        return status;
+    fine->lines = lines;
+    SPRY_GO(m->ctx, grid_complete(m->ctx, &shape));
+    SPRY_GO(m->ctx, make_operator(m, fine->A, &shape, &op));
+    SPRY_GO(m->ctx, agree(m, add_level(m, op, &shape)));
 done:
     return status;
 }
@@ -428,28 +451,15 @@ static gmg_freedom freedom_of(const gmg *m)
 static spry_status make_levels(gmg *m, const spry_operator *A)
 {
     const gmg_freedom free = freedom_of(m);
-    spry_operator *op = NULL;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(m->ctx, make_first(m, A));
-    while (m->count < GMG_LEVELS) {
-        gmg_level *fine = &m->level[m->count - 1];
-        grid_shape shape;
-        unsigned lines;
-        bool halved;
-        if (fine->s->shape.unknowns <= m->options.coarsest)
+    SPRY_GO(m->ctx, gmg_add_first(m, A));
+    for (bool more = true; more && m->count < GMG_LEVELS;) {
+        if (m->level[m->count - 1].s->shape.unknowns <= m->options.coarsest)
             break;
-        bool sees = true;
         if (m->options.smoother == GMG_FITTED)
-            SPRY_GO(m->ctx, gmg_sees_waves(m, m->count - 1, &sees));
-        if (!sees)
-            break;
-        SPRY_GO(m->ctx, agree(m, gmg_halve(fine->A, &free, &lines, &shape, &halved)));
-        if (!halved)
-            break;
-        fine->lines = lines;
-        SPRY_GO(m->ctx, grid_complete(m->ctx, &shape));
-        SPRY_GO(m->ctx, agree(m, make_operator(m, fine->A, &shape, &op)));
-        SPRY_GO(m->ctx, agree(m, add_level(m, op, &shape)));
+            SPRY_GO(m->ctx, gmg_sees_waves(m, m->count - 1, &more));
+        if (more)
+            SPRY_GO(m->ctx, gmg_add_coarser(m, &free, &more));
     }
     m->sweeps_last = m->options.smoother == GMG_FITTED &&
                      m->level[m->count - 1].s->shape.unknowns > m->options.coarsest;

@@ -13,7 +13,7 @@ enum { GMG_LEVELS = 32, GMG_FACTORS = 4 };
  * them in a box; or all have the whole level. Without ranks levels are whole. */
 typedef enum gmg_share { GMG_WHOLE, GMG_CUT, GMG_JOINED } gmg_share;
 
-/* A level; of the first one x and b are the caller's, unless it is cut or joined. */
+/* A level; of the first one x, b and bounds are the caller's, unless it is cut or joined. */
 typedef struct gmg_level {
     spry_operator *A; /* of order 2; owned but for one that is the caller's */
     const stencil *s;
@@ -67,11 +67,11 @@ static inline int64_t gmg_inside(const gmg_level *l, int a, int64_t k)
 /* The rows of a level and so many times the reach of a row around them. */
 grid_box gmg_around(const gmg_level *l, int64_t times);
 /* Messages of levels that are cut (gmg_ranks.c), nothing for others: what is around x, or in an
- * array like it; b, with which a joined level becomes whole. */
+ * array like it; what comes from the finer level, with which a joined one becomes whole. */
 spry_status gmg_bring_x(const gmg_level *l, void *x);
-spry_status gmg_bring_b(const gmg_level *l);
-/* The first level's b from the caller's, and the caller's x from the first level. */
-spry_status gmg_take_b(gmg *m, const void *b);
+spry_status gmg_bring_given(const gmg_level *l, void *array);
+/* An array of the first level from the caller's, and the caller's x from the first level. */
+spry_status gmg_take(const gmg *m, const void *given, void *array);
 void gmg_give_x(const gmg *m, void *x);
 /* Fills in how a level is had, when its operator is there. Collective. */
 spry_status gmg_place_level(gmg *m, gmg_level *l, const grid_shape *cut);
@@ -130,6 +130,11 @@ typedef struct gmg_freedom {
  * each; whether any can be halved. Collective where the grid is cut. */
 spry_status gmg_halve(const spry_operator *A, const gmg_freedom *free, unsigned *lines,
                       grid_shape *shape, bool *halved);
+/* The first level; where ranks have one together, it is one with arrays of its own. Collective. */
+spry_status gmg_add_first(gmg *m, const spry_operator *A);
+/* The next level, where the last one can be halved. Collective. */
+spry_status gmg_add_coarser(gmg *m, const gmg_freedom *free, bool *halved);
+void gmg_level_clear(gmg *m, int level);
 /* x = x of the next level by cubic interpolation */
 void gmg_guess(const gmg *m, int level);
 /* Makes the matrix of the last level regular where it takes constants to 0; whether it did. */

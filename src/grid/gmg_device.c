@@ -106,12 +106,6 @@ static spry_status build(const level_device *l, device_program **p)
     return stencil_build(&l->copy, gmg_device_put, true, p);
 }
 
-/* What is not to be waited for by others. */
-static spry_status noted(const gmg *m, spry_status status)
-{
-    return m->ranked ? team_note(m->ctx, status) : status;
-}
-
 static spry_status launch(const level_device *l, const char *kernel, int64_t groups, int64_t room,
                           const device_arg *before, const device_arg *after, int count)
 {
@@ -136,7 +130,7 @@ static spry_status launch_points(const level_device *l, const char *kernel, cons
 static spry_status bring(const gmg *m, int level, device_memory *box)
 {
     gmg_device_halo *halo = m->device->level[level].halo;
-    return halo ? noted(m, gmg_device_halo_bring(halo, box)) : SPRY_STATUS_OK;
+    return halo ? gmg_noted(m, gmg_device_halo_bring(halo, box)) : SPRY_STATUS_OK;
 }
 
 static spry_status bring_x(const gmg *m, int level)
@@ -223,7 +217,7 @@ spry_status gmg_device_smooth(const gmg *m, int level, int sweeps, bool back, gm
     const spry_scalar omega = {relaxation(m), 0};
     spry_status status = SPRY_STATUS_OK;
     if (sweeps == 0 && start == GMG_ZERO)
-        return noted(
+        return gmg_noted(
             m, device_clear(l->x, 0, m->level[level].count * (int64_t)spry_type_size(m->type)));
     for (int k = 0; k < sweeps && status == SPRY_STATUS_OK; k++, start = GMG_GIVEN) {
         const bool zero = start == GMG_ZERO;
@@ -248,8 +242,7 @@ done:
 /* --- between levels ------------------------------------------------------------------------------
  */
 
-/* The unknowns of the next level's box, and the unknown of this one's that the first lies on. */
-static void coarse_sizes(const gmg *m, int level, int32_t n[GRID_AXES], int32_t shift[GRID_AXES])
+void gmg_coarse_sizes(const gmg *m, int level, int32_t n[GRID_AXES], int32_t shift[GRID_AXES])
 {
     const gmg_level *fine = &m->level[level], *coarse = fine + 1;
     for (int a = 0; a < GRID_AXES; a++) {
@@ -280,7 +273,7 @@ static spry_status thin_out(const gmg *m, int level, int32_t plain, int32_t red,
     const level_device *l = &m->device->level[level];
     const int64_t positions = m->level[level + 1].count;
     int32_t n[GRID_AXES], shift[GRID_AXES];
-    coarse_sizes(m, level, n, shift);
+    gmg_coarse_sizes(m, level, n, shift);
     const device_arg before = DEVICE_VALUE(positions);
     const device_arg after[] = {
         DEVICE_VALUE(n[0]),      DEVICE_VALUE(n[1]),      DEVICE_VALUE(n[2]),
@@ -305,7 +298,7 @@ static spry_status restrict_to(const gmg *m, int level, bool plain)
     const bool marches = l->copy.lines > 0;
     int32_t n[GRID_AXES], shift[GRID_AXES], depth = 0;
     int points[GRID_AXES];
-    coarse_sizes(m, level, n, shift);
+    gmg_coarse_sizes(m, level, n, shift);
     coarse_points(&l->copy, points);
     int64_t groups =
         (int64_t)((n[0] + points[0] - 1) / points[0]) * ((n[1] + points[1] - 1) / points[1]);
@@ -352,7 +345,7 @@ static spry_status rise(const gmg *m, int level, bool zero)
         const bool round = axis->intervals > 0 && axis->face[0] == GRID_PERIODIC;
         halved |= (round && axis->ranks <= 1) << (GRID_AXES + a);
     }
-    coarse_sizes(m, level, n, shift);
+    gmg_coarse_sizes(m, level, n, shift);
     const device_arg after[] = {DEVICE_VALUE(n[0]),        DEVICE_VALUE(n[1]),
                                 DEVICE_VALUE(n[2]),        DEVICE_VALUE(shift[0]),
                                 DEVICE_VALUE(shift[1]),    DEVICE_VALUE(shift[2]),
@@ -371,7 +364,7 @@ static spry_status finish(const gmg *m, int level, int32_t colour, double omega)
     const int64_t groups = stencil_march_groups(&l->copy, &depth);
     const device_arg before = DEVICE_VALUE(depth);
     colour = counted(l, colour);
-    coarse_sizes(m, level, n, shift);
+    gmg_coarse_sizes(m, level, n, shift);
     const device_arg after[] = {
         DEVICE_VALUE(n[0]),      DEVICE_VALUE(n[1]),      DEVICE_VALUE(n[2]),
         DEVICE_VALUE(shift[0]),  DEVICE_VALUE(shift[1]),  DEVICE_VALUE(shift[2]),
@@ -408,7 +401,7 @@ spry_status gmg_device_solve(const gmg *m)
     const int64_t n = m->level[m->count - 1].A->rows;
     const spry_vector b = device_vector_over(m->device->d, m->type, n, l->b);
     spry_vector x = device_vector_over(m->device->d, m->type, n, l->x);
-    return noted(m, spry_operator_apply(m->coarsest, &b, &x));
+    return gmg_noted(m, spry_operator_apply(m->coarsest, &b, &x));
 }
 
 /* --- set-up --------------------------------------------------------------------------------------
@@ -424,7 +417,7 @@ spry_status gmg_device_begin(gmg *m, const spry_vector *r, spry_vector *z)
     if (first->halo) {
         const spry_status status =
             gmg_device_copy_own(first->halo, false, device_vector_memory(r), first->b);
-        return noted(m, status) == SPRY_STATUS_OK ? bring(m, 0, first->b) : status;
+        return gmg_noted(m, status) == SPRY_STATUS_OK ? bring(m, 0, first->b) : status;
     }
     first->spare = first->other;
     first->b = device_vector_memory(r);
@@ -439,7 +432,7 @@ spry_status gmg_device_end(gmg *m, spry_vector *z)
     device_memory *to = device_vector_memory(z);
     spry_status status = SPRY_STATUS_OK;
     if (first->halo)
-        return noted(m, gmg_device_copy_own(first->halo, true, first->x, to));
+        return gmg_noted(m, gmg_device_copy_own(first->halo, true, first->x, to));
     if (first->x != to) /* an odd number of sweeps that do not work in place */
         status = device_copy(first->x, 0, to, 0, z->n * (int64_t)spry_type_size(z->type));
     first->other = first->spare;
@@ -469,8 +462,7 @@ static spry_status make_level(const gmg *m, int k, level_device *l)
     const int64_t bytes = from->count * (int64_t)spry_type_size(m->type);
     spry_status status = SPRY_STATUS_OK;
     l->ranked = m->ranked;
-    for (int a = 0; a < GRID_AXES; a++)
-        l->parity = (int32_t)((l->parity + from->box.begin[a]) & 1);
+    l->parity = gmg_parity(from);
     if (k > 0 || from->shared != GMG_WHOLE) {
         SPRY_GO(ctx, device_alloc(d, bytes, &l->x));
         SPRY_GO(ctx, device_alloc(d, bytes, &l->b));

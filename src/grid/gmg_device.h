@@ -22,6 +22,19 @@ spry_status gmg_device_guess(const gmg *m, int level);
 spry_status gmg_device_rise(const gmg *m, int level, int sweeps, bool back);
 spry_status gmg_device_solve(const gmg *m);
 
+/* What is not to be waited for by others. */
+static inline spry_status gmg_noted(const gmg *m, spry_status status)
+{
+    return m->ranked ? team_note(m->ctx, status) : status;
+}
+/* The colour of the first point of a level's box, as points of the whole grid are counted. */
+static inline int32_t gmg_parity(const gmg_level *l)
+{
+    return (int32_t)((l->box.begin[0] + l->box.begin[1] + l->box.begin[2]) & 1);
+}
+/* The unknowns of the next level's box, and the unknown of this one's that the first lies on. */
+void gmg_coarse_sizes(const gmg *m, int level, int32_t n[GRID_AXES], int32_t shift[GRID_AXES]);
+
 /* The text of the programs that levels have. */
 void gmg_device_put(base_text *t, const stencil_copy *c);
 

@@ -32,16 +32,16 @@ spry_status gmg_bring_x(const gmg_level *l, void *x)
     return l->shared == GMG_CUT ? grid_halo_bring(&l->halo, x) : SPRY_STATUS_OK;
 }
 
-spry_status gmg_bring_b(const gmg_level *l)
+spry_status gmg_bring_given(const gmg_level *l, void *array)
 {
-    return l->halo.halo.ctx ? grid_halo_bring(&l->halo, l->b) : SPRY_STATUS_OK;
+    return l->halo.halo.ctx ? grid_halo_bring(&l->halo, array) : SPRY_STATUS_OK;
 }
 
-spry_status gmg_take_b(gmg *m, const void *b)
+spry_status gmg_take(const gmg *m, const void *given, void *array)
 {
     const gmg_level *l = &m->level[0];
-    box_copy(m->type, &l->given, &l->given, b, &l->box, l->b);
-    return gmg_bring_b(l);
+    box_copy(m->type, &l->given, &l->given, given, &l->box, array);
+    return gmg_bring_given(l, array);
 }
 
 void gmg_give_x(const gmg *m, void *x)

@@ -256,12 +256,15 @@ void gmg_up(const gmg *m, int level)
  */
 
 /* Adds how far below x a line may go to what is in a tile. */
-static void add_slack(const transfer *t, int64_t line, char *tile)
+static void add_slack(const transfer *t, int64_t y, int64_t z, char *tile)
 {
     const gmg_level *l = t->fine;
     const int64_t size = (int64_t)spry_type_size(t->m->type), n = l->s->shape.axis[0].unknowns;
-    t->m->bounds->slack(n, t->m->truncates, (const char *)l->lower + line * n * size,
-                        (const char *)l->x + line * n * size, tile);
+    const grid_box here = gmg_around(l, 1);
+    const int64_t at[] = {0, gmg_locate(l, 1, &here, y), gmg_locate(l, 2, &here, z)};
+    const int64_t place = box_place(&l->box, at) * size;
+    t->m->bounds->slack(n, t->m->truncates, (const char *)l->lower + place,
+                        (const char *)l->x + place, tile);
 }
 
 /*
@@ -276,26 +279,27 @@ static void bounds_share(void *argument, int share, int shares)
     const host_kernels *kernels = t->fine->s->kernels;
     const int64_t size = (int64_t)spry_type_size(t->m->type), n = f[0].unknowns;
     const int64_t step = is_halved(&f[0], &c[0]) ? 2 : 1;
-    const range lines = base_share(c[1].unknowns * c[2].unknowns, shares, share, 1);
+    const grid_box *given = &t->coarse->given;
+    const range lines = base_share(box_length(given, 1) * box_length(given, 2), shares, share, 1);
     char *around_it = tile_of(t->m, t->fine, share, 0), *own = tile_of(t->m, t->fine, share, 1);
     const bool periodic = f[0].face[0] == GRID_PERIODIC;
     for (int64_t line = lines.begin; line < lines.end; line++) {
-        const int64_t y = line % c[1].unknowns, z = line / c[1].unknowns;
-        int64_t at_y[3], at_z[3];
+        int64_t at[GRID_AXES], at_y[3], at_z[3];
         double unused[3];
-        const int ny = around(&f[1], &c[1], y, at_y, unused);
-        const int nz = around(&f[2], &c[2], z, at_z, unused);
+        box_split(given, line * c[0].unknowns, at);
+        const int ny = around(&f[1], &c[1], at[1], at_y, unused);
+        const int nz = around(&f[2], &c[2], at[2], at_z, unused);
         kernels->fill(n + 2, (spry_scalar){-BOUND_HELD, 0}, around_it - size);
         kernels->fill(n, (spry_scalar){-BOUND_HELD, 0}, own);
         for (int k = 0; k < ny * nz; k++)
-            add_slack(t, at_y[k % ny] + f[1].unknowns * at_z[k / ny], around_it);
-        add_slack(t, fine_of(&f[1], &c[1], y) + f[1].unknowns * fine_of(&f[2], &c[2], z), own);
+            add_slack(t, at_y[k % ny], at_z[k / ny], around_it);
+        add_slack(t, fine_of(&f[1], &c[1], at[1]), fine_of(&f[2], &c[2], at[2]), own);
         if (periodic) {
             memcpy(around_it - size, around_it + (n - 1) * size, (size_t)size);
             memcpy(around_it + n * size, around_it, (size_t)size);
         }
         t->m->bounds->tighten(c[0].unknowns, fine_of(&f[0], &c[0], 0), step, around_it, own,
-                              (char *)t->coarse->lower + line * c[0].unknowns * size);
+                              (char *)t->coarse->lower + box_place(&t->coarse->box, at) * size);
     }
 }
 
@@ -303,5 +307,5 @@ void gmg_bounds_down(const gmg *m, int level)
 {
     const gmg_level *l = &m->level[level];
     transfer t = {m, l, l + 1, false};
-    base_share_out(m->ctx, host_threads(m->ctx, l->A->rows), bounds_share, &t);
+    base_share_out(m->ctx, host_threads(m->ctx, l->count), bounds_share, &t);
 }

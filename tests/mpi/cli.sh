@@ -156,17 +156,27 @@ status=0
 [ $status = 1 ]
 [ "$(grep -c '^not converged' said)" = 1 ]
 
-# An application: ranks with and without waiting find the contact set that one process finds.
+# An application: multigrid on ranks and relaxations with and without waiting find the contact set that one process finds.
 "$spry" obstacle --size 12 --tol 1e-9 --json one.json >said
 grep '"contacts"' one.json >one
 for mode in sync async; do
-    "$run" "$flag" 3 "$spry" obstacle --size 12 --tol 1e-9 --mode $mode --json ranks.json >said
+    "$run" "$flag" 3 "$spry" obstacle --size 12 --tol 1e-9 --method redblack --mode $mode --json ranks.json >said
     grep '"contacts"' ranks.json | cmp - one
 done
+# The bits of one process, too.
+for problem in source ball; do
+    "$spry" obstacle $problem --size 12 -o one.npy --json one.json >said
+    "$run" "$flag" 3 "$spry" obstacle $problem --size 12 -o ranks.npy --json ranks.json >said
+    cmp ranks.npy one.npy
+    for word in '"contacts"' '"residual"' '"iterations"' '"levels"' '"error"'; do
+        grep "$word" one.json >one
+        grep "$word" ranks.json | cmp - one
+    done
+done
 status=0
-"$run" "$flag" 2 "$spry" obstacle --size 12 --method multigrid 2>complaint || status=$?
+"$run" "$flag" 2 "$spry" obstacle --size 12 --method redblack --type s 2>complaint || status=$?
 [ $status = 2 ]
-[ "$(grep -c 'multigrid works in one process' complaint)" = 1 ]
+[ "$(grep -c 'relaxations on ranks work on processors, in double' complaint)" = 1 ]
 
 # Another: without sums in its iterations a run on ranks has the bits of one process, and goes on from a checkpoint of ranks.
 cat >basin.txt <<'end'

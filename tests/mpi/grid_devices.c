@@ -204,6 +204,113 @@ static void multigrid(void **state)
     spry_context_free(p.ctx[1]); /* which has a device open */
 }
 
+/* A vector on the operator's device, from the host's. */
+static spry_vector *there(const pair *p, int k, spry_vector *here)
+{
+    spry_vector *v = NULL;
+    assert_ok(p->ctx[k],
+              spry_vector_on(spry_operator_device(p->A[k]), here->type, here->n, NULL, &v));
+    assert_ok(p->ctx[k], spry_vector_copy(here, v));
+    return v;
+}
+
+static void check_bounded(const pair *p, const char *options)
+{
+    spry_vector *x[2];
+    spry_bounded_stats stats[2] = {SPRY_BOUNDED_STATS_INIT, SPRY_BOUNDED_STATS_INIT};
+    for (int k = 0; k < 2; k++) {
+        spry_bounded *s = NULL;
+        spry_vector *b = noise_on(p, k, 5), *lower = noise_on(p, k, 6);
+        x[k] = noise_on(p, k, 7);
+        assert_ok(p->ctx[k], spry_vector_scale((spry_scalar){-8, 0}, b));
+        assert_ok(p->ctx[k], spry_vector_scale((spry_scalar){-0.05, 0}, lower));
+        assert_ok(p->ctx[k], spry_vector_scale((spry_scalar){-0.1, 0}, x[k]));
+        if (has(p, k)) {
+            spry_vector *on[] = {there(p, k, b), there(p, k, lower), there(p, k, x[k])};
+            assert_ok(p->ctx[k], spry_bounded_new(p->A[k], options, &s));
+            assert_ok(p->ctx[k], spry_bounded_solve(s, on[0], on[1], on[2], &stats[k]));
+            assert_ok(p->ctx[k], spry_vector_copy(on[2], x[k]));
+            assert_true(stats[k].contacts > 0);
+            spry_bounded_free(s);
+            for (int i = 0; i < 3; i++)
+                spry_vector_free(on[i]);
+        }
+        spry_vector_free(b);
+        spry_vector_free(lower);
+    }
+    share(x[1]);
+    same_field(p, x[0], x[1], options);
+    if (has(p, 1)) {
+        assert_int_equal(stats[0].contacts, stats[1].contacts);
+        assert_int_equal(stats[0].iterations, stats[1].iterations);
+        assert_int_equal(stats[0].levels, stats[1].levels);
+        assert_true(stats[0].residual == stats[1].residual);
+        assert_true(stats[0].initial_residual == stats[1].initial_residual);
+    }
+    spry_vector_free(x[0]);
+    spry_vector_free(x[1]);
+}
+
+/* The nth call of one rank's device fails, or the nth piece of the host's memory. */
+static void fail_bounded(const pair *p)
+{
+    enum { WORKS = WORK_LAUNCH + 2 };
+    spry_context *ctx = p->ctx[0];
+    spry_device *d = spry_operator_device(p->A[0]);
+    spry_vector *here = noise_on(p, 0, 5);
+    spry_vector *b = there(p, 0, here), *lower = there(p, 0, here), *x = there(p, 0, here);
+    int failed = 0, tried = 0;
+    for (int work = WORK_ALLOC; work < WORKS; work++)
+        for (int nth = 1; nth < 100; nth += 1 + nth, tried++) {
+            const bool mine = spry_context_rank(ctx) == nth % spry_context_ranks(ctx);
+            spry_bounded *s = NULL;
+            if (mine && work <= WORK_LAUNCH)
+                device_fail_next(d, (device_work)work, nth);
+            else if (mine)
+                spry_context_fail_allocation(ctx, nth, false);
+            spry_status status = spry_bounded_new(p->A[0], "rank-rows=40 max-iter=1", &s);
+            if (status == SPRY_STATUS_OK)
+                status = spry_bounded_solve(s, b, lower, x, NULL);
+            if (work <= WORK_LAUNCH)
+                device_fail_next(d, (device_work)work, 0);
+            spry_context_fail_allocation(ctx, 0, false);
+            ranks_alike(ctx, status);
+            failed += status != SPRY_STATUS_OK;
+            spry_bounded_free(s);
+        }
+    assert_true(failed > 0 && failed < tried);
+    spry_vector_free(here);
+    spry_vector_free(b);
+    spry_vector_free(lower);
+    spry_vector_free(x);
+}
+
+/* Lower bounds, on levels that are cut to the last, joined on the way and from the first on; by
+ * marches and points. */
+static void bounded(void **state)
+{
+    static const struct {
+        const char *grid, *ranks, *text;
+    } cases[] = {{"8x16x8", "1x%dx1", "-laplace"},
+                 {"16x24 y=periodic", "1x%d", "-div(k*grad) + 4"},
+                 {"16x24 y=periodic", "%dx1", "-div(k*grad) + 4"}};
+    static const char *const options[] = {
+        "rank-rows=1 max-iter=3 tol=0", "rank-rows=40 max-iter=3 tol=0 pre=1",
+        "method=redblack max-iter=3 tol=0 look-every=2", "method=richardson max-iter=3 tol=0"};
+    pair p = {.ctx = {*state, support_context(NULL)}};
+    for (size_t k = support_full() ? 0 : 1; k < sizeof cases / sizeof *cases; k++) {
+        char cut[32];
+        snprintf(cut, sizeof cut, cases[k].ranks, spry_context_ranks(p.ctx[0]));
+        open_pair(&p, cases[k].grid, cut, cases[k].text, "order=2");
+        for (size_t i = k == 2 ? 1 : 0; i < sizeof options / sizeof *options; i += k == 2 ? 2 : 1)
+            check_bounded(&p, options[i]);
+        if (k == 1)
+            fail_bounded(&p);
+        close_pair(&p);
+    }
+    spry_context_free(p.ctx[1]); /* which has a device open */
+}
+
 /* --- failures ------------------------------------------------------------------------------------
  */
 
@@ -381,6 +488,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(products, setup, teardown),
                                        cmocka_unit_test_setup_teardown(multigrid, setup, teardown),
+                                       cmocka_unit_test_setup_teardown(bounded, setup, teardown),
                                        cmocka_unit_test_setup_teardown(failures, setup, teardown),
                                        cmocka_unit_test_setup_teardown(refused, setup, teardown)};
     MPI_Init(NULL, NULL);

@@ -287,6 +287,27 @@ static void sizes(void **state)
     }
 }
 
+/* Richardson's step is that of the largest diagonal element, wherever short intervals are. */
+static void stretched(void **state)
+{
+    spry_context *ctx = *state;
+    double points[17];
+    problem p = {0};
+    spry_bounded_stats stats;
+    for (int i = 0; i <= 16; i++)
+        points[i] = i == 5 ? 0.26 : i / 16.0; /* 0.01 behind point 4 */
+    assert_ok(ctx, spry_grid_new(ctx, "16", &p.grid));
+    assert_ok(ctx, spry_grid_set_points(p.grid, 0, 17, points));
+    assert_ok(ctx, spry_operator_stencil(p.grid, "-laplace", NULL, 0, NULL, NULL, &p.A));
+    assert_ok(ctx, spry_field_new(p.grid, SPRY_TYPE_D, false, weight, NULL, &p.b));
+    assert_ok(ctx, spry_field_new(p.grid, SPRY_TYPE_D, false, hill, NULL, &p.lower));
+    assert_ok(ctx, spry_field_new(p.grid, SPRY_TYPE_D, false, NULL, NULL, &p.x));
+    stats = solve(ctx, &p, "method=richardson");
+    assert_true(stats.converged);
+    check_points(ctx, &p, &stats);
+    unmake(&p);
+}
+
 /* Bits do not depend on threads. */
 static void threads(void **state)
 {
@@ -388,7 +409,7 @@ static void torture(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(methods), TEST(ball),   TEST(sizes),  cmocka_unit_test(threads),
+        TEST(methods), TEST(ball),   TEST(sizes),  TEST(stretched), cmocka_unit_test(threads),
         TEST(single),  TEST(faults), TEST(torture)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,24 +1,41 @@
-/* Steps in one process: the library's solver with bounds, where its operator is. */
+/* Steps by the library's solver with bounds, where its operator is: in one process, or on ranks,
+ * each with a slab of planes across z, so that the order of all unknowns is the grid's. */
 #include "obstacle/obstacle.h"
 
 typedef struct parts {
+    spry_grid *cut; /* for ranks; NULL: there is one */
+    const spry_grid *grid;
     spry_device *device; /* NULL: the host */
     spry_operator *A;
     spry_vector *f, *g, *lower, *u;
+    spry_vector *here; /* on the host: f at first, the last u in the end */
     spry_bounded *solver;
 } parts;
 
-/* f at all unknowns. */
-static spry_status fill(const obstacle_run *r, spry_vector *v)
+static spry_status make_grid(obstacle_run *r, parts *p)
+{
+    char text[96];
+    spry_status status = SPRY_STATUS_OK;
+    if (spry_context_ranks(r->ctx) > 1) {
+        snprintf(text, sizeof text, "%lldx%lldx%lld ranks=1x1x%d", (long long)r->o->size,
+                 (long long)r->o->size, (long long)r->o->size, spry_context_ranks(r->ctx));
+        status = spry_grid_new(r->ctx, text, &p->cut);
+    }
+    p->grid = p->cut ? p->cut : r->grid;
+    return status;
+}
+
+/* f at all unknowns of this rank. */
+static spry_status fill(const obstacle_run *r, const parts *p, spry_vector *v)
 {
     const bool wide = spry_vector_type(v) == SPRY_TYPE_D;
     void *data = spry_vector_data(v);
-    const int64_t n = r->n;
+    const int64_t n = r->n, lines = spry_vector_size(v) / n;
+    spry_grid_info info = SPRY_GRID_INFO_INIT;
     double *force = obstacle_force(r);
-    if (!force)
-        return SPRY_STATUS_NO_MEMORY;
-    for (int64_t line = 0; line < n * n; line++) {
-        const double across = force[n + line % n] * force[2 * n + line / n];
+    spry_status status = force ? spry_grid_describe(p->grid, &info) : SPRY_STATUS_NO_MEMORY;
+    for (int64_t line = 0; status == SPRY_STATUS_OK && line < lines; line++) {
+        const double across = force[n + line % n] * force[2 * n + info.begin[2] + line / n];
         for (int64_t i = 0; i < n; i++) {
             if (wide)
                 ((double *)data)[line * n + i] = across * force[i];
@@ -27,7 +44,7 @@ static spry_status fill(const obstacle_run *r, spry_vector *v)
         }
     }
     spry_free(r->ctx, force);
-    return SPRY_STATUS_OK;
+    return spry_context_agree(r->ctx, status);
 }
 
 static void at_faces(void *data, int axis, const double *place, spry_scalar *value)
@@ -44,24 +61,24 @@ static spry_status make_operator(const obstacle_run *r, parts *p)
              r->wind[0], r->wind[1], r->wind[2], r->shift);
     snprintf(options, sizeof options, "order=2 type=%s device=%.60s",
              spry_type_name(obstacle_type(r->o)), r->o->device);
-    return spry_operator_stencil(r->grid, text, options, 0, NULL, NULL, &p->A);
+    return spry_operator_stencil(p->grid, text, options, 0, NULL, NULL, &p->A);
 }
 
-/* A vector where the operator is; of the caller's on the host where that is given. */
+/* A vector where the operator is. */
 static spry_status make_vector(const obstacle_run *r, const parts *p, spry_vector **v)
 {
-    const int64_t n = r->n * r->n * r->n;
     const spry_type type = obstacle_type(r->o);
-    return p->device ? spry_vector_on(p->device, type, n, NULL, v)
-                     : spry_vector_new(r->ctx, type, n, NULL, SPRY_OWN_COPY, v);
+    return p->device ? spry_vector_on(p->device, type, spry_vector_size(p->here), NULL, v)
+                     : spry_field_new(p->grid, type, false, NULL, NULL, v);
 }
 
 static spry_status make(obstacle_run *r, parts *p)
 {
     static const char *const names[] = {"multigrid", "multigrid", "redblack", "richardson"};
     char options[128];
-    spry_vector *here = NULL;
-    spry_status status = make_operator(r, p);
+    spry_status status = make_grid(r, p);
+    if (status == SPRY_STATUS_OK)
+        status = make_operator(r, p);
     if (status == SPRY_STATUS_OK) {
         p->device = spry_operator_device(p->A);
         snprintf(options, sizeof options, "method=%s tol=%.17g max-iter=%lld", names[r->method],
@@ -69,19 +86,17 @@ static spry_status make(obstacle_run *r, parts *p)
         status = spry_bounded_new(p->A, options, &p->solver);
     }
     if (status == SPRY_STATUS_OK)
-        status = spry_vector_new(r->ctx, obstacle_type(r->o), r->n * r->n * r->n, NULL,
-                                 SPRY_OWN_COPY, &here);
+        status = spry_field_new(p->grid, obstacle_type(r->o), false, NULL, NULL, &p->here);
     if (status == SPRY_STATUS_OK)
-        status = fill(r, here);
+        status = fill(r, p, p->here);
     if (status == SPRY_STATUS_OK && r->p->exact) /* else 0 is known */
-        status = spry_stencil_rhs(p->A, here, at_faces, r, here);
+        status = spry_stencil_rhs(p->A, p->here, at_faces, r, p->here);
     spry_vector **const vectors[] = {&p->f, &p->g, &p->lower, &p->u};
     for (int k = 0; k < 4 && status == SPRY_STATUS_OK; k++)
         status = make_vector(r, p, vectors[k]);
     if (status == SPRY_STATUS_OK)
-        status = spry_vector_copy(here, p->f);
-    r->u = here; /* where the last u goes */
-    return status;
+        status = spry_vector_copy(p->here, p->f);
+    return spry_context_agree(r->ctx, status);
 }
 
 static void unmake(parts *p)
@@ -91,7 +106,20 @@ static void unmake(parts *p)
     spry_vector_free(p->g);
     spry_vector_free(p->lower);
     spry_vector_free(p->u);
+    spry_vector_free(p->here);
     spry_operator_free(p->A);
+    spry_grid_free(p->cut);
+}
+
+/* The last u, of all ranks. */
+static spry_status bring(obstacle_run *r, parts *p)
+{
+    const spry_status status = spry_vector_copy(p->u, p->here);
+    if (status == SPRY_STATUS_OK && p->cut)
+        return spry_vector_collect(p->here, &r->u);
+    r->u = p->here;
+    p->here = NULL;
+    return status;
 }
 
 static spry_status take_step(obstacle_run *r, parts *p)
@@ -116,7 +144,7 @@ static spry_status take_step(obstacle_run *r, parts *p)
     return status;
 }
 
-spry_status obstacle_serial(obstacle_run *r)
+spry_status obstacle_bounded(obstacle_run *r)
 {
     parts p = {0};
     const double begin = cli_clock();
@@ -124,10 +152,10 @@ spry_status obstacle_serial(obstacle_run *r)
     const double ready = cli_clock();
     while (status == SPRY_STATUS_OK && r->done < r->steps)
         status = take_step(r, &p);
-    if (status == SPRY_STATUS_OK)
-        status = spry_vector_copy(p.u, r->u);
     r->setup_seconds = ready - begin;
     r->seconds = cli_clock() - ready;
+    if (status == SPRY_STATUS_OK)
+        status = bring(r, &p);
     unmake(&p);
     return status;
 }
