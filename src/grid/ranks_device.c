@@ -68,7 +68,7 @@ static void put_some(base_text *t, const stencil_copy *c, bool conjugate)
 {
     const stencil_writing w = {.written = stencil_is_written(c),
                                .conjugate = conjugate,
-                               .group = c->items,
+                               .group = STENCIL_GROUP,
                                .prefix = "a_"};
     stencil_put_text(t, "put");
     stencil_put_words(t, c, &w);
@@ -111,9 +111,8 @@ static spry_status run_slab(const ranks_side *s, int k, int64_t first, spry_scal
                                 DEVICE_VALUE(n[1]),
                                 (device_arg){NULL, &alpha, size},
                                 (device_arg){NULL, &beta, size}};
-    const int items = e->copies[k].items;
-    return stencil_launch(&e->copies[k], e->programs[k], "a_some", (rows + items - 1) / items, 0,
-                          &before, after, 12);
+    return stencil_launch(&e->copies[k], e->programs[k], "a_some",
+                          (rows + STENCIL_GROUP - 1) / STENCIL_GROUP, 0, &before, after, 12);
 }
 
 static spry_status multiply_edges(const spry_operator *op, spry_transpose transpose,

@@ -158,8 +158,9 @@ static int64_t march_room(const stencil_copy *c, bool down)
 {
     enum { DOWN_LINE = 72 };
     const int64_t tile =
-        (int64_t)(STENCIL_COLUMNS + 2 * c->reach[0]) * (stencil_height(c) + 2 * c->reach[1]);
-    return tile * (c->reach[2] + 1 + c->ahead) + (down ? 2 * DOWN_LINE * stencil_height(c) : 0);
+        (int64_t)(STENCIL_COLUMNS + 2 * c->reach[0]) * (STENCIL_ROWS * c->lines + 2 * c->reach[1]);
+    return tile * (c->reach[2] + 1 + c->ahead) +
+           (down ? 2 * DOWN_LINE * STENCIL_ROWS * c->lines : 0);
 }
 
 int64_t stencil_finish_room(const stencil_copy *c)
@@ -187,7 +188,6 @@ static void choose_march(stencil_copy *c)
     }
     for (int a = 0; a < GRID_AXES; a++)
         marches = marches && c->reach[a] <= MOST_REACH;
-    c->items = STENCIL_GROUP;
     c->lines = marches ? MOST_LINES : 0;
     c->ahead = c->reach[2] > 1 ? 2 : 1; /* groups that a unit has at once are fewer then */
     while (c->lines > 1 && c->lines * size * (2 * c->reach[2] + 2) > bytes)
@@ -195,18 +195,6 @@ static void choose_march(stencil_copy *c)
     while (c->lines > 0 && march_room(c, true) * size > c->d->facts.most_local)
         c->lines /= 2;
     c->room = march_room(c, false) * size;
-}
-
-void stencil_copy_widen(stencil_copy *c)
-{
-    enum { MOST_LINES = 2 };
-    stencil_copy wide = *c;
-    wide.items = STENCIL_WIDE;
-    wide.lines = c->lines < MOST_LINES ? c->lines : MOST_LINES;
-    wide.room = march_room(&wide, false) * (int64_t)spry_type_size(c->type);
-    if (c->lines > 0 && c->reach[2] > 1 && c->d->facts.most_group >= STENCIL_WIDE &&
-        wide.room <= c->d->facts.most_local)
-        *c = wide;
 }
 
 /* --- what kernels are given ----------------------------------------------------------------------
@@ -421,7 +409,7 @@ spry_status stencil_launch(const stencil_copy *c, device_program *p, const char 
     used += stencil_args(c, stencil_is_written(c), args + used);
     for (int k = 0; k < count && k < STENCIL_AFTER; k++)
         args[used++] = after[k];
-    return device_launch_local(p, kernel, groups, c->items, room, args, used);
+    return device_launch_local(p, kernel, groups, STENCIL_GROUP, room, args, used);
 }
 
 int32_t stencil_march_depth(const spry_device *d, int64_t across, int64_t planes, int32_t most)
@@ -440,7 +428,7 @@ int64_t stencil_march_groups(const stencil_copy *c, int32_t *depth)
 {
     enum { MOST = 64 };
     const grid_axis *a = c->shape.axis;
-    const int64_t height = stencil_height(c);
+    const int64_t height = (int64_t)STENCIL_ROWS * c->lines;
     const int64_t across = (a[0].unknowns + STENCIL_COLUMNS - 1) / STENCIL_COLUMNS *
                            ((a[1].unknowns + height - 1) / height);
     *depth = stencil_march_depth(c->d, across, a[2].unknowns, MOST);

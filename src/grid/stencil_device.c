@@ -49,7 +49,7 @@ static int64_t count_ends(const stencil_copy *c)
 static void put_product(base_text *t, const stencil_copy *c, bool conjugate)
 {
     const stencil_writing w = {
-        .written = true, .conjugate = conjugate, .group = c->items, .prefix = "a_"};
+        .written = true, .conjugate = conjugate, .group = STENCIL_GROUP, .prefix = "a_"};
     stencil_put_text(t, "put");
     stencil_put_words(t, c, &w);
     if (c->lines > 0)
@@ -89,7 +89,6 @@ spry_status stencil_find_product(const spry_operator *op, spry_transpose transpo
         return status;
     SPRY_GO(op->ctx, stencil_find_form(op, transpose, &form));
     SPRY_GO(op->ctx, stencil_copy_make(op->device, op, form, s->device->fields, &p->copy));
-    stencil_copy_widen(&p->copy);
     p->made = true;
 done:
     return status;
@@ -108,9 +107,9 @@ spry_status stencil_product_run(stencil_product *p, bool conjugate, spry_scalar 
     if (!p->program[conjugate])
         SPRY_GO(ctx, build(&p->copy, conjugate, &p->program[conjugate]));
     const bool marches = p->copy.lines > 0;
-    const int items = p->copy.items;
-    const int64_t positions = stencil_positions(&p->copy, items);
-    const int64_t groups = marches ? stencil_march_groups(&p->copy, &depth) : positions / items;
+    const int64_t positions = stencil_positions(&p->copy, STENCIL_GROUP);
+    const int64_t groups =
+        marches ? stencil_march_groups(&p->copy, &depth) : positions / STENCIL_GROUP;
     args[0] = marches ? DEVICE_VALUE(depth) : DEVICE_VALUE(positions);
     count += stencil_args(&p->copy, true, args + count);
     args[count++] = device_arg_memory(b->x);
@@ -120,14 +119,15 @@ spry_status stencil_product_run(stencil_product *p, bool conjugate, spry_scalar 
     args[count++] = DEVICE_VALUE(columns);
     args[count++] = DEVICE_VALUE(b->x_apart);
     args[count++] = DEVICE_VALUE(b->y_apart);
-    SPRY_GO(ctx,
-            device_launch_local(p->program[conjugate], marches ? "a_march" : "a_product",
-                                groups * columns, items, marches ? p->copy.room : 0, args, count));
+    SPRY_GO(ctx, device_launch_local(p->program[conjugate], marches ? "a_march" : "a_product",
+                                     groups * columns, STENCIL_GROUP, marches ? p->copy.room : 0,
+                                     args, count));
     if (ends_apart(&p->copy)) {
         const int64_t ends = count_ends(&p->copy);
         args[0] = DEVICE_VALUE(ends);
         SPRY_GO(ctx, device_launch(p->program[conjugate], "a_ends", NULL,
-                                   (ends + items - 1) / items * columns, items, args, count));
+                                   (ends + STENCIL_GROUP - 1) / STENCIL_GROUP * columns,
+                                   STENCIL_GROUP, args, count));
     }
 done:
     return status;

@@ -14,8 +14,6 @@ enum { STENCIL_TERMS = 128, STENCIL_WEIGHTS = 32, STENCIL_GROUP = 256 };
 /* Of marches along z: columns along x, and along y for each line of a work-item. Lines are often of
  * odd lengths and begin within what memory moves at a time: wide groups have fewer such ends. */
 enum { STENCIL_COLUMNS = 64, STENCIL_ROWS = STENCIL_GROUP / STENCIL_COLUMNS };
-/* Work-items of a group that marches with a wide stencil: see stencil_copy_widen(). */
-enum { STENCIL_WIDE = 512 };
 
 /* What a text names FORM_N0, FORM_F0 and so on, and kernels are given as one argument where they
  * serve several grids. */
@@ -66,8 +64,7 @@ typedef struct stencil_copy {
     stencil_group group[STENCIL_TERMS];
     int reach[GRID_AXES], lines; /* of marches along z; lines is 0 where there are none, */
     int ahead;                   /* planes on their way, */
-    int64_t room;                /* and the local memory of a group; */
-    int items;                   /* its work-items, of marches and others */
+    int64_t room;                /* and the local memory of a group */
     _Alignas(16) unsigned char weights[STENCIL_WEIGHTS * 16]; /* the first of `number`, as kernels
                                                                  have them */
     device_memory *numbers, *tables;                          /* NULL where it is regular */
@@ -80,18 +77,6 @@ spry_status stencil_put_fields(spry_device *d, const spry_operator *op, device_m
 spry_status stencil_copy_make(spry_device *d, const spry_operator *op, const stencil_form *form,
                               const device_memory *fields, stencil_copy *copy);
 void stencil_copy_clear(stencil_copy *copy);
-/*
- * Makes marches of a stencil that reaches several planes ones of larger groups, where each
- * work-item has fewer lines: the columns that are kept in registers take so many of these that a
- * unit would have few work-items at once, while tiles of the same size, or larger ones, serve more.
- * For products: multigrid's kernels have groups of STENCIL_GROUP.
- */
-void stencil_copy_widen(stencil_copy *copy);
-/* Columns along y of a group that marches. */
-static inline int stencil_height(const stencil_copy *c)
-{
-    return c->items / STENCIL_COLUMNS * c->lines;
-}
 /* The rows of another box of a grid that is cut, as if it were the grid. */
 spry_status stencil_copy_place(const stencil_copy *like, const spry_operator *op, bool transposed,
                                const grid_box *u, stencil_copy *copy);

@@ -123,7 +123,7 @@ void stencil_put_words(base_text *t, const stencil_copy *c, const stencil_writin
     base_text_put(t, "#define REACH %d\n#define REACH_0 %d\n#define REACH_1 %d\n", c->reach[2],
                   c->reach[0], c->reach[1]);
     base_text_put(t, "#define COLUMNS_0 %d\n#define COLUMNS_1 %d\n", STENCIL_COLUMNS,
-                  stencil_height(c));
+                  STENCIL_ROWS * c->lines);
     base_text_put(t, "#define LINES %d\n#define AHEAD %d\n#define DIMENSIONS %d\n", c->lines,
                   c->ahead, c->shape.dimensions);
     put_sizes(t, c, w->written);
@@ -149,9 +149,9 @@ void stencil_put_march(base_text *t, const stencil_march *m)
 
 void stencil_end_words(base_text *t)
 {
-    static const char *const words[] = {
-        "SP_F",       "ARGS",       "PASS", "CONJ", "INSIDE", "REGULAR", "REAL",    "PERIODIC_0",
-        "PERIODIC_1", "PERIODIC_2", "SUM",  "STEP", "PLACE",  "FIELD",   "AT_ONCE", "FEW"};
+    static const char *const words[] = {"SP_F",    "ARGS", "PASS",       "CONJ",       "INSIDE",
+                                        "REGULAR", "REAL", "PERIODIC_0", "PERIODIC_1", "PERIODIC_2",
+                                        "SUM",     "STEP", "PLACE",      "FIELD",      "AT_ONCE"};
     static const char *const sizes[] = {"WIDTH",     "HEIGHT",     "DEPTH",     "REACH",
                                         "REACH_0",   "REACH_1",    "LINES",     "AHEAD",
                                         "COLUMNS_0", "COLUMNS_1",  "TILE_LINE", "TILE_SIZE",
@@ -166,7 +166,7 @@ void stencil_end_words(base_text *t)
 
 void stencil_compile_options(const stencil_copy *c, bool in_place, char options[STENCIL_OPTIONS])
 {
-    snprintf(options, STENCIL_OPTIONS, "-DSP_TYPE=%d -DSP_GROUP=%d%s", (int)c->type, c->items,
+    snprintf(options, STENCIL_OPTIONS, "-DSP_TYPE=%d -DSP_GROUP=%d%s", (int)c->type, STENCIL_GROUP,
              in_place ? " -DSP_RESIDENT=1" : "");
 }
 
