@@ -43,14 +43,14 @@ order_forecast order_on_device(double cache, double products)
 {
     return (order_forecast){.cache = cache,
                             .products = products,
-                            .line = 1.4e-11,
+                            .line = 3e-11,
                             .hub_line = 1.4e-11,
                             .search = 1e-9,
                             .count = 1.2e-8,
                             .entry = 1.5e-9,
                             .hub_entry = 1.5e-9,
                             .row = 1e-8,
-                            .level = 3e-5};
+                            .level = 4.5e-5};
 }
 
 /* The seconds that an order saves which fetches so many lines of x fewer for a row. */

@@ -9,8 +9,8 @@
 #include "matrix/entries.h"
 
 /* Bytes of CSR's entries per second that groups work through, over bytes per second from memory,
- * of which the ratio alone counts: supposed, as processors with fast memory have it. */
-static const powers_pace SUPPOSED = {1, 3};
+ * of which the ratio alone counts, as an H200 was found to have it (docs/figures.md). */
+static const powers_pace SUPPOSED = {1, 2};
 
 /* What parts take of local memory, on an average; pieces: into how many each is to be cut so that
  * none takes more than there is, and whether any is. */
@@ -153,8 +153,8 @@ static spry_status choose(const spry_powers *p, int lanes, powers_way *best)
     const int cut = (int)p->options.cut;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(p->ctx, try_depths(p, cut == CUT_AUTO ? CUT_ROWS : cut, lanes, best));
-    /* METIS takes its time: where rows as they are leave something to gain. */
-    if (cut == CUT_AUTO && best->info.gain < 0.5 * (double)p->options.k)
+    /* METIS takes as long as thousands of products: where rows as they are gain nothing. */
+    if (cut == CUT_AUTO && best->depth == 1)
         SPRY_GO(p->ctx, try_depths(p, CUT_METIS, lanes, best));
 done:
     return status;

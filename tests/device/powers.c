@@ -71,18 +71,19 @@ static const char *const bases[] = {"", "basis=newton", "basis=chebyshev low=-1 
 /* 9 entries per row, and rows that no part divides. */
 static void types_cuts_and_bases(spry_context *ctx, spry_device *d)
 {
-    static const char *const cuts[] = {"schedule=parts cut=rows memory=30000 depth=3",
-                                       "schedule=parts cut=rcm memory=30000 depth=2",
-                                       "schedule=parts cut=metis memory=30000"};
+    static const char *const cuts[] = {"cut=rows depth=3", "cut=rcm depth=2", "cut=metis"};
     DEVICES_EACH_TYPE (d, t) {
         spry_matrix *A = generated_as(ctx, support_types[t], "poisson2d", "nx=19 ny=23 points=9");
         if (spry_type_is_complex(support_types[t]))
             generated_turn(A, 0.3, (spry_scalar){0.8, 0.6});
+        const int memory = 3000 * ((int)spry_type_size(support_types[t]) + 2); /* by entries */
         for (int c = 0; c < 3; c++)
             for (int b = 0; b < 3; b++) {
-                const spry_powers_info info = check(ctx, d, A, 5, bases[b], cuts[c], "parts");
+                char options[64];
+                snprintf(options, sizeof options, "schedule=parts memory=%d %s", memory, cuts[c]);
+                const spry_powers_info info = check(ctx, d, A, 5, bases[b], options, "parts");
                 assert_true(info.parts > 1);
-                assert_true(info.part_bytes <= 30000);
+                assert_true(info.part_bytes <= memory);
                 assert_true(info.ghost_rows[0] > 0);
             }
         spry_matrix_free(A);
