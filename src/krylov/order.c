@@ -36,9 +36,8 @@ order_forecast order_on_host(double cache, double products, double workers)
                             .row = 6e-8};
 }
 
-/* A line is 64 bytes of what the fastest cards read, so that on others the gain is more than is
- * forecast. Places of entries cross the bus, and so does the matrix, there and back; a level is
- * some launches. */
+/* A line, a level and an entry are an H200's (docs/figures.md): on others the gain is more. Places
+ * of entries cross the bus, and so does the matrix, there and back; a level is some launches. */
 order_forecast order_on_device(double cache, double products)
 {
     return (order_forecast){.cache = cache,
