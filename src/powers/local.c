@@ -199,9 +199,9 @@ static spry_status run_pass(const local_parts *local, int first, int count, cons
 {
     static const spry_scalar one = {1, 0};
     device_arg args[12 + MOST_POWERS];
-    int64_t flags = 0;
+    uint64_t flags = 0; /* those of 16 steps take every bit */
     for (int j = 0; j < count; j++)
-        flags |= flags_of(&steps[j], before || j > 0) << (FLAGS * j);
+        flags |= (uint64_t)flags_of(&steps[j], before || j > 0) << (FLAGS * j);
     const int32_t remembers = before && (flags & REMEMBERS);
     int n = 0;
     args[n++] = DEVICE_VALUE(local->depth);

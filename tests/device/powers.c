@@ -103,6 +103,9 @@ static void every_number_of_steps(spry_context *ctx, spry_device *d)
             assert_int_equal(info.steps, k);
             assert_true(info.depth <= k && (depth == 0 || info.depth <= depth));
         }
+    /* in one launch: what each step does, of the last one v_(j-1) as well */
+    check(ctx, d, A, MOST_POWERS, bases[2], "schedule=parts cut=rows memory=6000 depth=16",
+          "parts");
     spry_matrix_free(A);
 }
 
