@@ -15,7 +15,8 @@
          "bring large entries to the diagonal by another order of the rows, before --reorder")     \
     item(WORD, reorder, "none", 0, 0, "none rcm amd nd length colour btf hubs",                    \
          "order of rows and columns: reverse Cuthill-McKee, minimum degree, nested dissection, "   \
-         "rows with many entries first, by colours, block triangular form")                        \
+         "rows with many entries first, by colours, block triangular form, columns with many "     \
+         "entries first")                                                                          \
     item(PATH, left_out, NULL, 0, 0, NULL, "file for the factors of the rows, in the old order")   \
     item(PATH, right_out, NULL, 0, 0, NULL,                                                        \
          "file for the factors of the columns, in the old order")                                  \

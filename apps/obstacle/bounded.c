@@ -114,7 +114,7 @@ static void unmake(parts *p)
 /* The last u, of all ranks. */
 static spry_status bring(obstacle_run *r, parts *p)
 {
-    const spry_status status = spry_vector_copy(p->u, p->here);
+    const spry_status status = spry_context_agree(r->ctx, spry_vector_copy(p->u, p->here));
     if (status == SPRY_STATUS_OK && p->cut)
         return spry_vector_collect(p->here, &r->u);
     r->u = p->here;
@@ -129,6 +129,7 @@ static spry_status take_step(obstacle_run *r, parts *p)
     spry_status status = spry_vector_copy(p->f, p->g);
     if (status == SPRY_STATUS_OK && r->dt > 0)
         status = spry_vector_axpy((spry_scalar){1 / r->dt, 0}, p->u, p->g);
+    status = spry_context_agree(r->ctx, status);
     if (status == SPRY_STATUS_OK)
         status = spry_bounded_solve(p->solver, p->g, p->lower, p->u, &stats);
     if (status == SPRY_STATUS_OK)

@@ -329,7 +329,7 @@ static spry_status run(spry_bounded *s, const spry_vector *b, spry_bounded_stats
     spry_status status = SPRY_STATUS_OK;
     now.most = s->o.max_iter > 0 ? s->o.max_iter : s->o.method == BOUNDED_MULTIGRID ? 200 : 1000000;
     s->m.truncates = false;
-    SPRY_GO(s->ctx, vector_largest(b, &now.scale));
+    SPRY_GO(s->ctx, agree(s, vector_largest(b, &now.scale)));
     if (s->m.ranked) /* b need not know that it is a part */
         SPRY_GO(s->ctx, team_bounds(s->ctx, now.scale, &least, &now.scale));
     now.scale = now.scale > 0 ? now.scale : 1;
@@ -383,7 +383,7 @@ spry_status spry_bounded_solve(spry_bounded *s, const spry_vector *b, const spry
     status = run(s, b, &found);
     ended = s->place->end(s, x);
     if (status == SPRY_STATUS_OK)
-        status = ended;
+        status = agree(s, ended);
     found.seconds = base_seconds() - start;
     if (stats)
         base_give(stats, &found, &sized);

@@ -176,7 +176,7 @@ done:
 static spry_status find_asked(const spry_matrix *csr, const order_forecast *f, int block,
                               solver_order *order)
 {
-    enum { MOST_LEVELS = 20000 }; /* half a second */
+    enum { MOST_LEVELS = 20000 }; /* of two searches: about a second */
     finding how = {.name = order->name, .d = f->device, .levels = MOST_LEVELS};
     spry_status status = algebra_order_blocks(csr, block, find, &how, &order->from);
     how.d = NULL;

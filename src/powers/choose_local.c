@@ -57,7 +57,8 @@ done:
 
 /*
  * So many parts that most of them fit. Parts of half the rows take more than half of the memory,
- * as their ghosts stay: the more so, the more of them there are.
+ * as their ghosts stay: the more so, the more of them there are. So it is over where ghosts of few
+ * parts are too many.
  */
 static spry_status cut_parts(const spry_powers *p, int cut, int depth, int64_t room, int most,
                              row_cuts *cuts, part_set *set, bool *stops)
@@ -76,7 +77,7 @@ static spry_status cut_parts(const spry_powers *p, int cut, int depth, int64_t r
         powers_cuts_clear(p->ctx, cuts);
         powers_parts_clear(p->ctx, set);
         SPRY_GO(p->ctx, powers_cuts_make(p->csr, cut, (int32_t)count, cuts));
-        SPRY_GO(p->ctx, powers_parts_make(p->ctx, a, cuts, depth, false, 0, set, stops));
+        SPRY_GO(p->ctx, powers_parts_make(p->ctx, a, cuts, depth, false, most, set, stops));
         SPRY_GO(p->ctx, base_alloc(p->ctx, set->count, sizeof *pieces, &pieces));
         fill = look_at_parts(set, room, pieces, &split) / (double)room;
         base_free(p->ctx, pieces);
@@ -153,8 +154,10 @@ static spry_status choose(const spry_powers *p, int lanes, powers_way *best)
     const int cut = (int)p->options.cut;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(p->ctx, try_depths(p, cut == CUT_AUTO ? CUT_ROWS : cut, lanes, best));
-    /* METIS takes as long as thousands of products: where rows as they are gain nothing. */
-    if (cut == CUT_AUTO && best->depth == 1)
+    /* METIS takes as long as ten thousands of products, and its rows are all over memory, of which
+     * the model knows nothing: only for those who want parts. */
+    if (cut == CUT_AUTO && p->options.schedule == SCHEDULE_PARTS &&
+        best->info.gain < POWERS_LEAST_GAIN)
         SPRY_GO(p->ctx, try_depths(p, CUT_METIS, lanes, best));
 done:
     return status;

@@ -251,6 +251,28 @@ static void check_bounded(const pair *p, const char *options)
     spry_vector_free(x[1]);
 }
 
+/* Every launch and copy of a solve on one rank's device fails in turn. */
+static void fail_bounded_solve(const pair *p, const spry_vector *b, const spry_vector *lower,
+                               spry_vector *x)
+{
+    spry_context *ctx = p->ctx[0];
+    spry_device *d = spry_operator_device(p->A[0]);
+    spry_bounded *s = NULL;
+    assert_ok(ctx, spry_bounded_new(p->A[0], "method=redblack max-iter=1", &s));
+    for (int work = WORK_COPY; work <= WORK_LAUNCH; work++) {
+        spry_status status = SPRY_STATUS_DEVICE;
+        for (int nth = 1; status != SPRY_STATUS_OK; nth++) {
+            if (spry_context_rank(ctx) == spry_context_ranks(ctx) - 1)
+                device_fail_next(d, (device_work)work, nth);
+            status = spry_bounded_solve(s, b, lower, x, NULL);
+            device_fail_next(d, (device_work)work, 0);
+            ranks_alike(ctx, status);
+            assert_true(nth > 1 || status != SPRY_STATUS_OK);
+        }
+    }
+    spry_bounded_free(s);
+}
+
 /* The nth call of one rank's device fails, or the nth piece of the host's memory. */
 static void fail_bounded(const pair *p)
 {
@@ -279,6 +301,7 @@ static void fail_bounded(const pair *p)
             spry_bounded_free(s);
         }
     assert_true(failed > 0 && failed < tried);
+    fail_bounded_solve(p, b, lower, x);
     spry_vector_free(here);
     spry_vector_free(b);
     spry_vector_free(lower);
