@@ -13,6 +13,9 @@ spry_status odt_fail(spry_context *ctx, const char *text)
     return SPRY_STATUS_BAD_INPUT;
 }
 
+/* Of views, and of particles; files have no more. */
+enum { MOST_ROWS = 10000 };
+
 /* A text that is read from its beginning: what it is, and where the reader stands. */
 typedef struct reader {
     spry_context *ctx;
@@ -76,11 +79,16 @@ static spry_status read_text(spry_context *ctx, const char *path, char **text)
         return odt_fail(ctx, message);
     }
     const size_t got = *text ? fread(*text, 1, MOST, file) : 0;
+    const char *why = *text && ferror(file)          ? strerror(errno)
+                      : got == MOST                  ? "more than 16 MB of text"
+                      : got && memchr(*text, 0, got) ? "this is no text: it has bytes of 0"
+                                                     : NULL;
     fclose(file);
     if (!*text)
         return SPRY_STATUS_NO_MEMORY;
     (*text)[got] = '\0';
-    return SPRY_STATUS_OK;
+    snprintf(message, sizeof message, "%.300s: %s", path, why ? why : "");
+    return why ? odt_fail(ctx, message) : SPRY_STATUS_OK;
 }
 
 /* Room for one more row of an array that grows. */
@@ -150,6 +158,8 @@ spry_status odt_read_views(odt_run *run)
     }
     skip_rows(&r);
     do {
+        if (f->views == MOST_ROWS)
+            ODT_GO(fault(&r, "these are more than 10000 views"));
         ODT_GO(grow(run->ctx, &f->directions, f->views, 6));
         ODT_GO(read_view(&r, has_camera ? camera : NULL, f->directions + 6 * (ptrdiff_t)f->views));
         f->views++;
@@ -223,6 +233,8 @@ static spry_status read_places(odt_run *run, reader *r, double **rows, int *coun
         skip_rows(r);
         if (r->at >= end)
             return SPRY_STATUS_OK;
+        if (*count == MOST_ROWS)
+            ODT_GO(fault(r, "these are more than 10000 particles"));
         ODT_GO(grow(run->ctx, rows, *count, 3));
         double *row = *rows + 3 * (ptrdiff_t)*count;
         ODT_GO(read_three(r, row));

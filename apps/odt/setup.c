@@ -199,7 +199,9 @@ int odt_check_memory(const odt_run *r, bool searches)
         48 * padded;
     snprintf(what, sizeof what, "a volume of %lld x %lld x %lld voxels", (long long)b->n[0],
              (long long)b->n[1], (long long)b->n[2]);
-    const char *advice = single ? "a smaller size" : "a smaller size, or --type c";
+    const char *advice = pictures > 0.5 * (here + there) ? "a smaller --field"
+                         : single                        ? "a smaller size"
+                                                         : "a smaller size, or --type c";
     const int exit_status =
         device ? app_check_memory(r->ctx, r->o->device, there, what, advice) : EXIT_DONE;
     return exit_status == EXIT_DONE

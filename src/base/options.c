@@ -184,14 +184,14 @@ spry_status options_put_number(spry_context *ctx, const spry_option *option, voi
 /* The number of a k, M or G that ends a text, which loses it; else 1. */
 static int64_t take_unit(const char *text, const char **end)
 {
-    static const char letters[] = "kMG";
-    static const int64_t units[] = {1000, 1000000, 1000000000};
+    static const char letters[] = "kKMG";
+    static const int64_t units[] = {1000, 1000, 1000000, 1000000000};
     const char *letter = *end > text ? strchr(letters, (*end)[-1]) : NULL;
     *end -= letter != NULL;
     return letter ? units[letter - letters] : 1;
 }
 
-/* A whole number, also as 1e6 or with a k, M or G; false when the text is not one that fits. */
+/* A whole number, also as 1e6 or with a k (K), M or G; false when the text is not one that fits. */
 static bool parse_integer(const char *text, int64_t *integer)
 {
     const char *end = text + strlen(text);

@@ -127,6 +127,7 @@ static void many(spry_context *ctx, spry_device *d)
     many_by(ctx, d, "method=cg precon=jacobi tol=1e-10");
     many_by(ctx, d, "method=block-cg precon=jacobi tol=1e-10");
     many_by(ctx, d, "method=block-gmres:restart=4 precon=jacobi tol=1e-10");
+    many_by(ctx, d, "method=block-bicgstab precon=jacobi tol=1e-10");
     if (devices_few(d))
         return;
     many_by(ctx, d, "method=gmres-dr:restart=6,keep=2 precon=jacobi tol=1e-10");

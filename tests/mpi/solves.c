@@ -169,6 +169,8 @@ static void one_space(void **state)
                                           "keep=last",
                                           "method=block-gcr:restart=4 precon=none max-iter=6 "
                                           "keep=last",
+                                          "method=block-bicgstab precon=jacobi max-iter=6 "
+                                          "keep=last",
                                           "method=gmres-dr:restart=6,keep=2 precon=none "
                                           "max-iter=14 keep=last",
                                           "method=dcg:keep=3,gather=5 precon=jacobi max-iter=8 "

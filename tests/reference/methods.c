@@ -45,6 +45,7 @@ static const method methods[] = {
     {"bicg", SQUARE | ILL, 0, ANY, ""},
     {"bicgstab", SQUARE, 0, ANY, ""},
     {"bicgstabl", SQUARE | ILL, 0, ANY, ""},
+    {"block-bicgstab", SQUARE, 0, ANY, ""},
     {"block-cg", SEMIDEFINITE, SYMMETRIC, POSITIVE, ""},
     {"block-gcr", SQUARE | ILL, 0, ANY, "restart=40"},
     {"block-gmres", SQUARE | ILL, 0, ANY, "restart=40"},
