@@ -137,6 +137,17 @@ static spry_status run_there(spry_context *ctx, spry_device *d, const system_of 
     return status;
 }
 
+/* How much rounding may grow on the way to the first reports. Methods that make several steps
+ * between sums go by inner products of a basis: the first five powers here, each of length 1, have
+ * a condition of 1,200. */
+static double growth(const char *method)
+{
+    for (int m = 0; krylov_texts[m].name; m++)
+        if (strcmp(method, krylov_texts[m].name) == 0)
+            return strstr(krylov_texts[m].text, "powers(") ? 1200 : 1;
+    return 1;
+}
+
 /* M of the device's plan may be another operator than that of the host's. */
 static void compare(spry_context *ctx, spry_device *d, const system_of *s, const char *method,
                     const spry_operator *M, const spry_operator *M_there, bool every)
@@ -154,7 +165,8 @@ static void compare(spry_context *ctx, spry_device *d, const system_of *s, const
     const int first = here.count < 5 ? here.count : 5;
     bool same = here.broken == there.broken && abs(here.count - there.count) <= 2 + here.count / 10;
     for (int k = 0; k < first && k < there.count; k++)
-        same = same && fabs(here.value[k] - there.value[k]) <= 4096 * eps * here.value[0];
+        same = same &&
+               fabs(here.value[k] - there.value[k]) <= 4096 * eps * growth(method) * here.value[0];
     /* Those that do not get there, Jacobi's here, have no x to compare. */
     same = same && here.converged == there.converged;
     same = same && (!here.converged || t <= 10 * h + 100 * eps);
