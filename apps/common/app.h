@@ -41,6 +41,8 @@ int app_configure(spry_context *ctx, const char *path, const cli_arguments *argu
 SPRY_PRINTF(3, 4)
 int app_fault(const app_config *config, const char *option, const char *format, ...);
 
+/* The number of an option that is said in the configuration; -1: it is not. */
+int app_said(const app_config *config, const char *option);
 /* Where the value of an option is, for faults within it: file, line and column; left as they are
  * where the configuration does not say it. */
 void app_place(const app_config *config, const char *option, const char **path, int *line,

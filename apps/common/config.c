@@ -205,8 +205,7 @@ int app_configure(spry_context *ctx, const char *path, const cli_arguments *argu
     return exit_status;
 }
 
-/* The number of an option that is said in the configuration; -1: it is not. */
-static int said_at(const app_config *c, const char *option)
+int app_said(const app_config *c, const char *option)
 {
     for (int i = 0; option && i < c->list.count && i < APP_OPTIONS; i++)
         if (c->at[i].line > 0 && strcmp(spry_options_at(c->list, i)->name, option) == 0)
@@ -216,7 +215,7 @@ static int said_at(const app_config *c, const char *option)
 
 void app_place(const app_config *c, const char *option, const char **path, int *line, int *column)
 {
-    const int i = c ? said_at(c, option) : -1;
+    const int i = c ? app_said(c, option) : -1;
     if (i < 0 || c->at[i].value == 0)
         return;
     *path = c->path;
@@ -231,7 +230,7 @@ int app_fault(const app_config *c, const char *option, const char *format, ...)
     va_start(arguments, format);
     (void)vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
-    const int i = said_at(c, option);
+    const int i = app_said(c, option);
     if (i >= 0)
         return cli_fail(EXIT_INPUT, "%s:%d:%d: %s", c->path, c->at[i].line, c->at[i].column,
                         message);

@@ -92,12 +92,9 @@ done:
 /* Whether an option was said, on the command line or in the configuration. */
 static bool is_said(const cli_arguments *arguments, const app_config *config, const char *name)
 {
-    bool said = false;
+    bool said = app_said(config, name) >= 0;
     for (int i = 0; i < arguments->given_count; i++)
         said = said || strcmp(arguments->given[i].option->name, name) == 0;
-    for (int i = 0; config->path && i < config->list.count && i < APP_OPTIONS; i++)
-        said = said || (config->at[i].line > 0 &&
-                        strcmp(spry_options_at(config->list, i)->name, name) == 0);
     return said;
 }
 
