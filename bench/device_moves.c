@@ -8,8 +8,8 @@
  * and the copies alone, which is the same product with an identity in A's place. Where copies and
  * products overlap, the whole takes less than the sum of both.
  */
-#include "device/layout.h"
-#include "device/make.h"
+#include "formats/shared/device_layout.h"
+#include "formats/shared/device_make.h"
 #include "peers/device_spry.h"
 #include "peers/peer.h"
 

@@ -10,8 +10,8 @@
  * that does them; "x" is its best time over spry's. Times have everything from operands on the
  * device to the result there, memory from a pool included, and are medians.
  */
-#include "device/operator.h"
-#include "device/setup.h"
+#include "device/linalg/operator.h"
+#include "device/linalg/setup.h"
 #include "peers/cuda_peers.h"
 #include "peers/device_spry.h"
 

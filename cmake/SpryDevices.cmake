@@ -1,15 +1,22 @@
 # Puts the texts of the devices' kernels into the library: spry_device_source is a C file with device_text(), for
-# src/device/kernels/**/*.knl by their names there without .knl, and for the dialect; and with device_format_for(),
-# which knows the formats of src/device/formats. A new kernel or format is a new file there.
+# src/device/kernels/**/*.knl by their names without .knl, for src/formats/NAME/NAME.knl as formats/NAME and make_NAME.knl as make_NAME, and for the
+# dialect; and with device_format_for(), which knows the formats that have a file src/formats/NAME/device.c. A new kernel or format is a new file.
 set(device_room ${PROJECT_SOURCE_DIR}/src/device)
 file(GLOB_RECURSE kernel_texts CONFIGURE_DEPENDS ${device_room}/kernels/*.knl)
+file(GLOB format_texts CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/formats/*/*.knl)
 list(SORT kernel_texts)
-list(APPEND kernel_texts ${device_room}/dialect.h)
+list(APPEND kernel_texts ${format_texts} ${device_room}/engine/dialect.h)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${kernel_texts})
 set(device_texts "")
 foreach(file ${kernel_texts})
     file(RELATIVE_PATH name ${device_room} ${file})
-    string(REGEX REPLACE "^kernels/|\\.(knl|h)$" "" name ${name})
+    string(REGEX REPLACE "^kernels/|^engine/|\\.(knl|h)$" "" name ${name})
+    if(name MATCHES "^\\.\\./formats/[a-z0-9_]+/(.*)$")
+        set(name ${CMAKE_MATCH_1})
+        if(NOT name MATCHES "^make_")
+            string(PREPEND name formats/)
+        endif()
+    endif()
     file(READ ${file} text)
     string(REPLACE "\\" "\\\\" text "${text}")
     string(REPLACE "\"" "\\\"" text "${text}")
@@ -17,19 +24,19 @@ foreach(file ${kernel_texts})
     string(APPEND device_texts "    {\"${name}\",\n     \"${text}\"},\n")
 endforeach()
 
-file(GLOB device_format_files CONFIGURE_DEPENDS ${device_room}/formats/*.c)
+file(GLOB device_format_files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/formats/*/device.c)
 set(device_format_declarations "")
 set(device_format_list "")
 foreach(file ${device_format_files})
-    get_filename_component(name ${file} NAME_WE)
+    string(REGEX REPLACE "^.*/([a-z0-9_]+)/device\\.c$" "\\1" name ${file})
     string(APPEND device_format_declarations "extern const device_format device_format_${name};\n")
     string(APPEND device_format_list "&device_format_${name}, ")
 endforeach()
 
 set(spry_device_source ${spry_generated}/device_texts.c)
 file(CONFIGURE OUTPUT ${spry_device_source} CONTENT
-"/* The texts of src/device/kernels and the formats of src/device/formats. */
-#include \"device/formats.h\"
+"/* The texts of the devices' kernels, and the storage formats that devices have. */
+#include \"formats/shared/device_formats.h\"
 
 static const struct device_named_text {
     const char *name, *text;

@@ -1,7 +1,7 @@
 # Libraries that factor sparse matrices for direct:kind=suitesparse: UMFPACK and CHOLMOD's supernodal part are under the GPL, so
 # that a program with them is, too. They are used where that is asked for (SPRY_WITH_GPL) and their headers are installed
 # (libsuitesparse-dev). They are loaded while the program runs, where they are first needed
-# (src/precon/library.h), as LAPACK is, which has no headers; so nothing is linked. Out come the target spry_factors,
+# (src/direct/library.h), as LAPACK is, which has no headers; so nothing is linked. Out come the target spry_factors,
 # with what the compiler must know, and spry_factor_packages, which the .deb recommends.
 add_library(spry_factors INTERFACE)
 set(spry_factor_packages "libopenblas0 | liblapack3")

@@ -1,8 +1,9 @@
-# Compiles the kernels of rooms, src/ROOM/kernels/*.c, once for each scalar type and ISA level of the target processor. Out come
+# Compiles the kernels of rooms, ROOM/kernels/*.c, once for each scalar type and ISA level of the target processor. Out come
 # spry_kernel_objects and the header isa_levels.h: the levels as an X-macro list SPRY_ISA_LEVELS(item).
-file(GLOB kernel_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/host/kernels/*.c
-     ${PROJECT_SOURCE_DIR}/src/factor/kernels/*.c ${PROJECT_SOURCE_DIR}/src/precon/kernels/*.c ${PROJECT_SOURCE_DIR}/src/program/kernels/*.c
-     ${PROJECT_SOURCE_DIR}/src/grid/kernels/*.c ${PROJECT_SOURCE_DIR}/src/wave/kernels/*.c)
+set(kernel_rooms src/host src/direct src/precon src/program grid grid/wave)
+list(TRANSFORM kernel_rooms APPEND /kernels/*.c)
+list(TRANSFORM kernel_rooms PREPEND ${PROJECT_SOURCE_DIR}/)
+file(GLOB kernel_sources CONFIGURE_DEPENDS ${kernel_rooms})
 
 set(isa_levels base)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
@@ -12,17 +13,19 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
     set(isa_flags_avx512 -march=skylake-avx512 -mprefer-vector-width=512)
 endif()
 
-# Walks through storage formats. Those in formats/reduced are compiled also for values that are stored shorter than they
-# are computed with: type d and z, kinds f32, f16, bf16.
-file(GLOB walk_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/host/kernels/formats/*.c)
-file(GLOB reduced_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/host/kernels/formats/reduced/*.c)
+# The products of storage formats, src/formats/NAME/host_WALK.c. Those called host_reduced_WALK.c are compiled also for values that are stored
+# shorter than they are computed with: type d and z, kinds f32, f16, bf16.
+file(GLOB walk_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/formats/*/host_*.c)
+set(reduced_sources ${walk_sources})
+list(FILTER reduced_sources INCLUDE REGEX "/host_reduced_")
+list(FILTER walk_sources EXCLUDE REGEX "/host_reduced_")
 set(walk_table ${PROJECT_SOURCE_DIR}/src/host/kernels/walk_table.c)
 list(REMOVE_ITEM kernel_sources ${walk_table})
 
 # Compiles sources for a type, a kind of values and an ISA level.
 function(spry_add_kernels target type kind isa)
     add_library(${target} OBJECT ${ARGN})
-    target_include_directories(${target} PRIVATE include src ${spry_generated})
+    target_include_directories(${target} PRIVATE include src . ${spry_generated})
     target_compile_definitions(${target} PRIVATE KERNEL_TYPE_${type} KERNEL_SUFFIX=${type}_${isa}
         KERNEL_KIND_${kind} KERNEL_WALK_SUFFIX=${type}_${kind}_${isa})
     # What sanitizers add to unrolled loops takes the optimiser minutes a file, and at -O1 still half of the whole build.
@@ -66,12 +69,14 @@ file(CONFIGURE OUTPUT ${spry_generated}/isa_levels.h CONTENT
 function(spry_list_names list)
     set(names "")
     foreach(path ${ARGN})
-        get_filename_component(name ${path} NAME_WE)
+        string(REGEX REPLACE "/build\\.c$|\\.c$" "" name ${path})
+        string(REGEX REPLACE "^.*/" "" name ${name})
+        string(REGEX REPLACE "^host_reduced_|^host_" "" name ${name})
         string(APPEND names " item(${name})")
     endforeach()
     set(${list} "${names}" PARENT_SCOPE)
 endfunction()
-file(GLOB format_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/matrix/formats/*.c)
+file(GLOB format_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/formats/*/build.c)
 spry_list_names(format_list ${format_sources})
 spry_list_names(plain_list ${walk_sources})
 spry_list_names(reduced_list ${reduced_sources})

@@ -4,9 +4,9 @@ if(SPRY_MPI)
     find_package(MPI COMPONENTS C)
 endif()
 if(MPI_C_FOUND)
-    file(GLOB mpi_sources CONFIGURE_DEPENDS src/dist/*.c)
+    file(GLOB mpi_sources CONFIGURE_DEPENDS src/ranks/mpi/*.c)
     add_library(spry_mpi SHARED ${mpi_sources})
-    # libspry's names are looked up in the program, which may have it within: see src/dist/mpi.c.
+    # libspry's names are looked up in the program, which may have it within: see src/ranks/mpi/mpi.c.
     target_include_directories(spry_mpi PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
                                                $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}> PRIVATE src)
     target_link_libraries(spry_mpi PUBLIC MPI::MPI_C PRIVATE $<BUILD_INTERFACE:spry_flags>)

@@ -4,7 +4,7 @@
 
 #include "odt/camera.h"
 
-#include <spry/wave.h>
+#include <spry/grid/wave.h>
 
 /* A sphere; score: how much of one particle its peak was, when it was found. */
 typedef struct odt_particle {

@@ -70,7 +70,7 @@ SPRY_API spry_status spry_powers_new(const spry_matrix *A, const char *options,
 SPRY_API spry_status spry_powers_open(spry_context *ctx, const char *path, const char *options,
                                       spry_powers **powers);
 /**
- * The same of an operator that is no matrix: steps of a stencil (spry/grid.h) go close behind each
+ * The same of an operator that is no matrix: steps of a stencil (spry/grid/grid.h) go close behind each
  * other through planes or lines that are in the cache, where that is measured to pay; all others
  * are made by products. Parts and other orders are for matrices alone. Collective where the
  * operator is.

@@ -6,7 +6,7 @@
 #ifndef SPRY_DOCTOR_INTERNAL_H
 #define SPRY_DOCTOR_INTERNAL_H
 
-#include "matrix/matrix.h"
+#include "operator/operator.h"
 #include "precon/precon.h"
 
 #include <spry/doctor.h>

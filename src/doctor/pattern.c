@@ -2,7 +2,7 @@
  * that are not joined. Entries that are 0 are none. */
 #include "doctor/doctor.h"
 
-#include "algebra/graph.h"
+#include "matrix/algebra/graph.h"
 #include "matrix/entries.h"
 #include "matrix/stats.h"
 

@@ -6,7 +6,7 @@
  */
 #include "doctor/doctor.h"
 
-#include "algebra/algebra.h"
+#include "matrix/algebra/algebra.h"
 #include "matrix/entries.h"
 #include "matrix/stats.h"
 

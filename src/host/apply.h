@@ -5,7 +5,7 @@
 #ifndef SPRY_HOST_APPLY_H
 #define SPRY_HOST_APPLY_H
 
-#include "matrix/matrix.h"
+#include "operator/operator.h"
 
 /* Products with arrays of the host, of operators that have multiply_vectors. */
 spry_status operator_apply_arrays(const spry_operator *op, spry_transpose transpose,

@@ -6,7 +6,7 @@
  */
 #include "host/apply.h"
 #include "host/host.h"
-#include "matrix/matrix.h"
+#include "operator/operator.h"
 
 /* Entries of row i that stand within four columns of one of the row before. */
 static int64_t count_followed(const int64_t *offsets, const int32_t *columns, int64_t i)

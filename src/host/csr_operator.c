@@ -7,7 +7,7 @@
  * already.
  */
 #include "host/csr_shares.h"
-#include "host/spread_operator.h"
+#include "ranks/operator_host.h"
 #include "matrix/entries.h"
 
 typedef struct csr_state {

@@ -8,7 +8,7 @@
 #define SPRY_CSR_SHARES_H
 
 #include "host/host.h"
-#include "matrix/matrix.h"
+#include "operator/operator.h"
 
 enum { LONG_ROW = 8192 };
 

@@ -7,7 +7,7 @@
 #define SPRY_HOST_POWERS_H
 
 #include "host/host.h"
-#include "matrix/matrix.h"
+#include "operator/operator.h"
 
 /* The most steps at a time. */
 enum { MOST_POWERS = 16 };

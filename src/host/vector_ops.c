@@ -5,7 +5,7 @@
  */
 #include "host/apply.h"
 #include "host/host.h"
-#include "matrix/spread.h"
+#include "ranks/distributed.h"
 
 #include <math.h>
 

@@ -3,7 +3,7 @@
 #define SPRY_WALK_H
 
 #include "host/host.h"
-#include "matrix/layout.h"
+#include "formats/shared/layout.h"
 
 /* Products with units begin..end-1 of a layout: see layout.h for what they set and carry. */
 typedef struct host_walk {

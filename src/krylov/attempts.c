@@ -5,7 +5,7 @@
  */
 #include "krylov/solver.h"
 
-#include "device/formats.h"
+#include "formats/shared/device_formats.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
 #ifndef SPRY_KRYLOV_DIGITS_H
 #define SPRY_KRYLOV_DIGITS_H
 
-#include "matrix/matrix.h"
+#include "operator/operator.h"
 
 /*
  * Changes the last digits of x so that |r| falls, r = b - A x being given in full precision, until

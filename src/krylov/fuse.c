@@ -1,7 +1,7 @@
 /* A method and the operators it works with made one plan. */
 #include "krylov/solver.h"
 
-#include "device/formats.h"
+#include "formats/shared/device_formats.h"
 
 /* Whether the method has products with A^T or A^H; or else with those of M, of which L and R are
  * parts. */

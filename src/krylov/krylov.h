@@ -6,7 +6,7 @@
 #ifndef SPRY_KRYLOV_INTERNAL_H
 #define SPRY_KRYLOV_INTERNAL_H
 
-#include "matrix/matrix.h"
+#include "operator/operator.h"
 #include "program/run.h"
 
 #include <spry/solver.h>

@@ -1,8 +1,8 @@
 /* All lists of the library by one way: each room tells its own. */
-#include "algebra/algebra.h"
-#include "device/formats.h"
+#include "matrix/algebra/algebra.h"
+#include "formats/shared/device_formats.h"
 #include "doctor/doctor.h"
-#include "gen/gen.h"
+#include "matrix/gen/gen.h"
 #include "io/io.h"
 #include "krylov/krylov.h"
 #include "precon/precon.h"

@@ -6,7 +6,7 @@
 #include "base/bytes.h"
 #include "krylov/solver.h"
 
-#include "device/formats.h"
+#include "formats/shared/device_formats.h"
 
 #include <math.h>
 #include <spry/plan.h>

@@ -1,12 +1,12 @@
 /* Where a solver works: on the host, or on a device that can be used. */
 #include "krylov/solver.h"
 
-#include "device/forecast.h"
-#include "device/operator.h"
-#include "device/spread.h"
-#include "device/vector.h"
-#include "host/spread_operator.h"
-#include "tune/tune.h"
+#include "device/engine/forecast.h"
+#include "device/linalg/operator.h"
+#include "ranks/operator_device.h"
+#include "device/linalg/vector.h"
+#include "ranks/operator_host.h"
+#include "choose/tune.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -46,7 +46,7 @@ static bool precon_goes_there(const spry_solver *solver)
 }
 
 /* Products with A, vectors counted as such, that set-up and solve are likely to take: as
- * precon/choose.c has them for grids. */
+ * choose/precons.c has them for grids. */
 static double likely_products(const spry_solver *solver)
 {
     const char *precon = solver->options.precon;

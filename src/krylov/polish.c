@@ -11,7 +11,7 @@
 #include "krylov/singular.h"
 #include "krylov/solver.h"
 
-#include "device/operator.h"
+#include "device/linalg/operator.h"
 #include "matrix/entries.h"
 
 #include <math.h>

@@ -6,7 +6,7 @@
  * lives as long as the plan.
  */
 #include "host/powers.h"
-#include "device/formats.h"
+#include "formats/shared/device_formats.h"
 #include "krylov/solver.h"
 
 void solver_drop_powers(spry_solver *solver)

@@ -1,10 +1,10 @@
 /* Programs of likely solves, compiled before there is one: see spry_device_prepare(). */
 #include "krylov/krylov.h"
 
-#include "device/ahead.h"
-#include "device/foresee.h"
-#include "device/operator.h"
-#include "device/vector.h"
+#include "device/engine/ahead.h"
+#include "device/linalg/foresee.h"
+#include "device/linalg/operator.h"
+#include "device/linalg/vector.h"
 #include "matrix/entries.h"
 #include "precon/precon.h"
 #include "program/run.h"

@@ -1,7 +1,7 @@
 /* Where ranks work, and what each of them is to have of the work: measured, or as it is said. */
 #include "krylov/solver.h"
 
-#include "device/device.h"
+#include "device/engine/device.h"
 
 #include <spry/generate.h>
 #include <spry/ranks.h>

@@ -2,7 +2,7 @@
 #include "krylov/reformat.h"
 
 #include "krylov/solver.h"
-#include "tune/tune.h"
+#include "choose/tune.h"
 
 /* What is much longer than was guessed; and where the guess was next to nothing, iterations from
  * which on a format pays. */

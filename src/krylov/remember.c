@@ -4,7 +4,7 @@
  * tuner's files. Nothing here can fail: without memory the forecasts decide.
  */
 #include "krylov/solver.h"
-#include "tune/tune.h"
+#include "choose/tune.h"
 
 #include <math.h>
 

@@ -1,10 +1,10 @@
 /* The solver's part of another order: when it may be, and the matrix in it. */
 #include "krylov/solver.h"
 
-#include "device/device.h"
+#include "device/engine/device.h"
 #include "matrix/entries.h"
 #include "matrix/stats.h"
-#include "tune/tune.h"
+#include "choose/tune.h"
 
 #include <omp.h>
 #include <stdlib.h>

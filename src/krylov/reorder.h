@@ -6,7 +6,7 @@
 #ifndef SPRY_REORDER_INTERNAL_H
 #define SPRY_REORDER_INTERNAL_H
 
-#include "matrix/matrix.h"
+#include "operator/operator.h"
 
 typedef struct solver_order {
     int32_t *from, *to;  /* row from[i] of A is row i here, row i of A is row to[i] here */

@@ -2,7 +2,7 @@
 #ifndef SPRY_KRYLOV_SINGULAR_H
 #define SPRY_KRYLOV_SINGULAR_H
 
-#include "matrix/matrix.h"
+#include "operator/operator.h"
 
 #include <spry/doctor.h>
 

@@ -1,7 +1,7 @@
 /*
  * A solve: checks, scaling, the run with restarts from the true residual, the result record.
  */
-#include "device/vector.h"
+#include "device/linalg/vector.h"
 #include "krylov/solver.h"
 
 #include <float.h>

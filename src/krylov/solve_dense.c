@@ -1,5 +1,5 @@
 /* Right-hand sides and solutions as dense blocks. */
-#include "device/vector.h"
+#include "device/linalg/vector.h"
 #include "host/apply.h"
 #include "krylov/solver.h"
 

@@ -1,8 +1,8 @@
 /* The solver as an object: options, what it solves with, set-up. */
 #include "krylov/solver.h"
 
-#include "device/formats.h"
-#include "device/spread.h"
+#include "formats/shared/device_formats.h"
+#include "ranks/operator_device.h"
 #include "precon/precon.h"
 #include "program/explain.h"
 

@@ -5,7 +5,7 @@
 #include "krylov/krylov.h"
 #include "krylov/reformat.h"
 #include "krylov/reorder.h"
-#include "matrix/spread.h"
+#include "ranks/distributed.h"
 #include "precon/precon.h"
 
 #include <spry/powers.h>

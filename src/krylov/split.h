@@ -6,7 +6,7 @@
 #ifndef SPRY_KRYLOV_SPLIT_H
 #define SPRY_KRYLOV_SPLIT_H
 
-#include "matrix/spread.h"
+#include "ranks/distributed.h"
 
 #include <spry/spry.h>
 

@@ -2,7 +2,7 @@
  */
 #include "matrix/entries.h"
 
-#include "matrix/spread.h"
+#include "ranks/distributed.h"
 
 int matrix_parts(const spry_context *ctx, int64_t n)
 {

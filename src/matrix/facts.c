@@ -1,6 +1,6 @@
 /* What is known of a matrix: noted by whoever finds out, so that nobody has to look again. */
 #include "matrix/entries.h"
-#include "matrix/spread.h"
+#include "ranks/distributed.h"
 
 const char *spry_fact_name(spry_fact fact)
 {

@@ -1,6 +1,6 @@
 /* Matrices as objects: making them from arrays, who owns those, looking at them, freeing. */
 #include "matrix/entries.h"
-#include "matrix/spread.h"
+#include "ranks/distributed.h"
 
 #include <sys/mman.h>
 

@@ -3,7 +3,7 @@
  * sorted stably: runs by insertion, then merged. A stable order is unique, whoever sorts which row.
  */
 #include "matrix/entries.h"
-#include "matrix/spread.h"
+#include "ranks/distributed.h"
 
 enum { RUN = 16, VALUE_MOST = 16 };
 

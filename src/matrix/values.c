@@ -3,7 +3,7 @@
  * change is counted.
  */
 #include "matrix/entries.h"
-#include "matrix/spread.h"
+#include "ranks/distributed.h"
 
 int64_t matrix_version(const spry_matrix *A)
 {

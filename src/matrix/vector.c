@@ -1,5 +1,5 @@
 /* Vectors as objects: making them, who owns the numbers, looking at them, copies, freeing. */
-#include "matrix/spread.h"
+#include "ranks/distributed.h"
 
 #include <omp.h>
 

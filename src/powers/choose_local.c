@@ -5,7 +5,7 @@
  */
 #include "powers/powers.h"
 
-#include "device/operator.h"
+#include "device/linalg/operator.h"
 #include "matrix/entries.h"
 
 /* Bytes of CSR's entries per second that groups work through, over bytes per second from memory,

@@ -1,7 +1,7 @@
 /* Parts in the local memory of a device's groups; see local.h. */
 #include "powers/local.h"
 
-#include "device/vector.h"
+#include "device/linalg/vector.h"
 
 /* As in kernels/powers.knl. */
 enum { ADDS = 1, READS = 2, SCALES = 4, REMEMBERS = 8, FLAGS = 4 };

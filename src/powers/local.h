@@ -10,7 +10,7 @@
 #ifndef SPRY_POWERS_LOCAL_H
 #define SPRY_POWERS_LOCAL_H
 
-#include "device/device.h"
+#include "device/engine/device.h"
 #include "powers/parts.h"
 
 typedef struct local_parts {

@@ -1,7 +1,7 @@
 /* Parts with ghost rows; see parts.h. */
 #include "powers/parts.h"
 
-#include "algebra/graph.h"
+#include "matrix/algebra/graph.h"
 
 /* --- cutting -------------------------------------------------------------------------------------
  */

@@ -2,8 +2,8 @@
 #include "powers/powers.h"
 
 #include "base/team.h"
-#include "device/operator.h"
-#include "matrix/spread.h"
+#include "device/linalg/operator.h"
+#include "ranks/distributed.h"
 
 #define OPTION_OWNER powers_options
 static const spry_option rows[] = {POWERS_OPTIONS(SPRY_OPTION_ROW)};

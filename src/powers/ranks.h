@@ -6,7 +6,7 @@
 #ifndef SPRY_POWERS_RANKS_H
 #define SPRY_POWERS_RANKS_H
 
-#include "deal/reach.h"
+#include "ranks/reach.h"
 #include "powers/parts.h"
 
 typedef struct powers_ranks {

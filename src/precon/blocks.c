@@ -1,8 +1,8 @@
 /* Blocks along the diagonal: which rows they have, and their inverses. */
 #include "precon/blocks.h"
 
-#include "matrix/layout.h"
-#include "matrix/reduced.h"
+#include "formats/shared/layout.h"
+#include "formats/shared/reduced.h"
 
 enum { CHEAP = 8 }; /* rows of blocks that are put together */
 /* What the condition times the roundoff of a shorter precision may be. */

@@ -8,8 +8,8 @@
 
 #include "host/host.h"
 #include "precon/amg/kernels.h"
-#include "precon/factor_kernels.h"
-#include "precon/problems.h"
+#include "precon/factors/factor_kernels.h"
+#include "precon/inverse/problems.h"
 
 /* Factors of a dense matrix, column by column, and the exchanges of rows and columns that made
  * them: place k with the one at rows[k] (from 1). What lies beyond the rank is taken as 0. */

@@ -5,7 +5,7 @@
  */
 #include "precon/precon.h"
 
-#include "device/step.h"
+#include "device/linalg/step.h"
 
 typedef struct lower {
     spry_operator *inside;

@@ -1,7 +1,7 @@
 /* Parts of the rows with their overlap, and their matrices. */
 #include "precon/parts.h"
 
-#include "algebra/graph.h"
+#include "matrix/algebra/graph.h"
 
 #include <stdlib.h>
 

@@ -8,7 +8,7 @@
 
 #include "host/apply.h"
 #include "matrix/entries.h"
-#include "matrix/matrix.h"
+#include "operator/operator.h"
 
 #include <spry/list.h>
 #include <spry/precon.h>

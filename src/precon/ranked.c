@@ -3,7 +3,7 @@
  * its own rows and columns, and applies it without a message. With one rank, or none, block-jacobi
  * is what it has inside.
  */
-#include "matrix/spread.h"
+#include "ranks/distributed.h"
 #include "precon/precon.h"
 
 #define BLOCK_JACOBI_OPTIONS(item) \

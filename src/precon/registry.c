@@ -1,9 +1,9 @@
 /* The preconditioners there are, and what all of them have in common. */
 #include "precon/precon.h"
 
-#include "device/operator.h"
-#include "device/step.h"
-#include "matrix/spread.h"
+#include "device/linalg/operator.h"
+#include "device/linalg/step.h"
+#include "ranks/distributed.h"
 
 static const precon_kind kind_none = {.name = "none", .summary = "no preconditioner"};
 /* made by the solver itself, which is named here so that it can be found */

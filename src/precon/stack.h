@@ -7,7 +7,7 @@
 #ifndef SPRY_PRECON_STACK_H
 #define SPRY_PRECON_STACK_H
 
-#include "precon/triangle.h"
+#include "precon/factors/triangle.h"
 
 enum { STACK_MOST = 5 };
 

@@ -1,9 +1,9 @@
 /* What preconditioners keep: matrices for products, and vectors, where they are to live. */
 #include "precon/precon.h"
 
-#include "device/matrix.h"
-#include "device/operator.h"
-#include "device/spread.h"
+#include "device/linalg/matrix.h"
+#include "device/linalg/operator.h"
+#include "ranks/operator_device.h"
 #include "host/host.h"
 
 /* The product with a matrix, or the own block of one that is spread, on the job's device. */

@@ -1,7 +1,7 @@
 /* The host's side of a runner: memory for vectors, shares of the work. */
 #include "program/sweep.h"
 
-#include "device/formats.h"
+#include "formats/shared/device_formats.h"
 #include "program/explain.h"
 
 /* Shares of parts with about the same work each. */

@@ -11,7 +11,7 @@
 #ifndef SPRY_PLAN_H
 #define SPRY_PLAN_H
 
-#include "matrix/matrix.h"
+#include "operator/operator.h"
 #include "program/program.h"
 
 typedef enum op_kind {

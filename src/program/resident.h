@@ -14,7 +14,7 @@
 #ifndef SPRY_RESIDENT_H
 #define SPRY_RESIDENT_H
 
-#include "device/formats.h"
+#include "formats/shared/device_formats.h"
 #include "program/emit.h"
 #include "program/runner.h"
 

@@ -2,7 +2,7 @@
 #include "program/resident.h"
 #include "program/sweep.h"
 
-#include "device/vector.h"
+#include "device/linalg/vector.h"
 
 /* Where a vector is, in bytes of *memory. */
 static int64_t find_vector(const resident *s, const vref *v, int64_t index,

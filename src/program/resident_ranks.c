@@ -10,7 +10,7 @@
 #include "program/resident.h"
 #include "program/sweep.h"
 
-#include "device/spread.h"
+#include "ranks/operator_device.h"
 
 static resident *side_of(const runner *r, const track *l)
 {

@@ -1,5 +1,5 @@
 /* The x of the moment on a device: what finish changes there and in the host's picture of it. */
-#include "device/vector.h"
+#include "device/linalg/vector.h"
 #include "program/resident.h"
 
 typedef struct resident_view {

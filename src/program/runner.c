@@ -1,7 +1,7 @@
 /* Making runners: of the kind that suits where A lives, to be used again and again. */
 #include "program/runner.h"
 #include "base/team.h"
-#include "device/formats.h"
+#include "formats/shared/device_formats.h"
 
 #include <float.h>
 

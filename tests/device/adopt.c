@@ -3,7 +3,7 @@
 #include "support/devices.h"
 #include "support/layouts.h"
 
-#include "device/engine.h"
+#include "device/engine/engine.h"
 
 #include <stdlib.h>
 #include <string.h>

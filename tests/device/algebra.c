@@ -7,7 +7,7 @@
 #include "support/devices.h"
 #include "support/layouts.h"
 
-#include "device/operator.h"
+#include "device/linalg/operator.h"
 
 #include "matrix/entries.h"
 

@@ -3,7 +3,7 @@
 #include "support/devices.h"
 #include "support/numeric.h"
 
-#include "device/device.h"
+#include "device/engine/device.h"
 #include "grid/grid.h"
 
 #include <spry/spry.h>

@@ -5,7 +5,7 @@
 #include "support/devices.h"
 #include "support/problems.h"
 
-#include "device/device.h"
+#include "device/engine/device.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,12 +3,12 @@
 #include "support/devices.h"
 #include "support/generated.h"
 
-#include "device/convert.h"
-#include "device/engine.h"
-#include "device/layout_text.h"
-#include "device/make.h"
-#include "device/staging.h"
-#include "matrix/layout.h"
+#include "formats/shared/device_convert.h"
+#include "device/engine/engine.h"
+#include "formats/shared/device_layout_text.h"
+#include "formats/shared/device_make.h"
+#include "device/engine/staging.h"
+#include "formats/shared/layout.h"
 
 #include <stdio.h>
 #include <stdlib.h>

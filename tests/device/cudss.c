@@ -6,7 +6,7 @@
 #include "support/devices.h"
 #include "support/exact.h"
 
-#include "precon/factor.h"
+#include "direct/factor.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* Every word of the dialect does what it says, bit by bit the same as on the host. */
 #include "support/devices.h"
 
-#include "matrix/reduced.h"
+#include "formats/shared/reduced.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* What every engine must do: memory, copies, streams, events, programs. */
 #include "support/devices.h"
 
-#include "device/engine.h"
+#include "device/engine/engine.h"
 
 #include <stdlib.h>
 #include <string.h>

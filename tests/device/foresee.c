@@ -8,8 +8,8 @@
 #include "support/layouts.h"
 #include "support/opened.h"
 
-#include "device/cache.h"
-#include "device/foresee.h"
+#include "device/engine/cache.h"
+#include "device/linalg/foresee.h"
 
 #include <string.h>
 

@@ -8,7 +8,7 @@
 #include "support/generated.h"
 #include "support/layouts.h"
 
-#include "device/operator.h"
+#include "device/linalg/operator.h"
 
 #include <spry/generate.h>
 

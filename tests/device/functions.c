@@ -3,8 +3,8 @@
 #include "support/devices.h"
 #include "support/numeric.h"
 
-#include "device/engine.h"
-#include "device/vector.h"
+#include "device/engine/engine.h"
+#include "device/linalg/vector.h"
 
 #include <stdlib.h>
 #include <string.h>

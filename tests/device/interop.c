@@ -2,9 +2,9 @@
 #include "support/devices.h"
 #include "support/numeric.h"
 
-#include "device/dlpack.h"
-#include "device/engine.h"
-#include "device/vector.h"
+#include "device/linalg/dlpack.h"
+#include "device/engine/engine.h"
+#include "device/linalg/vector.h"
 
 #include <spry/interop.h>
 

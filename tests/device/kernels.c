@@ -3,8 +3,8 @@
 #include "support/devices.h"
 #include "support/numeric.h"
 
-#include "device/cache.h"
-#include "device/vector.h"
+#include "device/engine/cache.h"
+#include "device/linalg/vector.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -10,7 +10,7 @@
  */
 #include "support/devices.h"
 
-#include "matrix/matrix.h"
+#include "operator/operator.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -10,7 +10,7 @@
 #include "support/devices.h"
 #include "support/support.h"
 
-#include "device/cuda.h"
+#include "device/engine/cuda.h"
 #include "program/emit.h"
 
 #include <float.h>

@@ -7,8 +7,8 @@
 #include "support/places.h"
 #include "support/files.h"
 
-#include "device/dlpack.h"
-#include "device/vector.h"
+#include "device/linalg/dlpack.h"
+#include "device/linalg/vector.h"
 
 #include <ctype.h>
 #include <dirent.h>

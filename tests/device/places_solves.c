@@ -2,7 +2,7 @@
 #include "support/files.h"
 #include "support/places.h"
 
-#include "device/engine.h"
+#include "device/engine/engine.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -7,8 +7,8 @@
 #include "support/generated.h"
 #include "support/numeric.h"
 
-#include "device/operator.h"
-#include "device/setup.h"
+#include "device/linalg/operator.h"
+#include "device/linalg/setup.h"
 #include "precon/amg/amg.h"
 
 #include <math.h>

@@ -9,7 +9,7 @@
 #include "support/precons.h"
 
 #include "host/host.h"
-#include "matrix/matrix.h"
+#include "operator/operator.h"
 
 #include <math.h>
 #include <stdlib.h>

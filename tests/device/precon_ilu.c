@@ -6,7 +6,7 @@
 #include "support/generated.h"
 #include "support/numeric.h"
 
-#include "precon/factors.h"
+#include "precon/factors/factors.h"
 
 #include <math.h>
 #include <stdlib.h>

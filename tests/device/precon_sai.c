@@ -7,8 +7,8 @@
 #include "support/generated.h"
 #include "support/numeric.h"
 
-#include "device/operator.h"
-#include "matrix/matrix.h"
+#include "device/linalg/operator.h"
+#include "operator/operator.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #include "support/devices.h"
 #include "support/opened.h"
 
-#include "device/engine.h"
+#include "device/engine/engine.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include "support/devices.h"
 #include "support/support.h"
 
-#include "device/order.h"
+#include "device/linalg/order.h"
 #include "krylov/solver.h"
 #include "matrix/entries.h"
 

@@ -7,8 +7,8 @@
 #include "support/devices.h"
 #include "support/generated.h"
 
-#include "device/operator.h"
-#include "device/vector.h"
+#include "device/linalg/operator.h"
+#include "device/linalg/vector.h"
 #include "krylov/krylov.h"
 #include "precon/precon.h"
 

@@ -5,8 +5,8 @@
  */
 #include "support/devices.h"
 
-#include "device/operator.h"
-#include "device/setup.h"
+#include "device/linalg/operator.h"
+#include "device/linalg/setup.h"
 #include "matrix/entries.h"
 
 #include <spry/algebra.h>

@@ -3,8 +3,8 @@
 #include "support/devices.h"
 #include "support/numeric.h"
 
-#include "device/operator.h"
-#include "device/step.h"
+#include "device/linalg/operator.h"
+#include "device/linalg/step.h"
 #include "matrix/entries.h"
 
 #include <spry/spry.h>

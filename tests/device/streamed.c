@@ -6,9 +6,9 @@
  */
 #include "support/devices.h"
 
-#include "device/operator.h"
+#include "device/linalg/operator.h"
 #include "host/powers.h"
-#include "matrix/matrix.h"
+#include "operator/operator.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * and of the host. Each is told, nothing is left behind, and the same device goes on working. */
 #include "support/devices.h"
 
-#include "device/engine.h"
+#include "device/engine/engine.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
 #include "support/devices.h"
 #include "support/numeric.h"
 
-#include "precon/triangle_device.h"
+#include "precon/factors/triangle_device.h"
 
 #include <math.h>
 #include <stdlib.h>

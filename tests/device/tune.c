@@ -3,8 +3,8 @@
 #include "support/devices.h"
 #include "support/opened.h"
 
-#include "device/formats.h"
-#include "tune/tune.h"
+#include "formats/shared/device_formats.h"
+#include "choose/tune.h"
 
 #include <stdlib.h>
 

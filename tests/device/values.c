@@ -4,7 +4,7 @@
 #include "support/numeric.h"
 #include "support/renewed.h"
 
-#include "device/formats.h"
+#include "formats/shared/device_formats.h"
 
 typedef struct place {
     spry_context *ctx;

@@ -2,8 +2,8 @@
 #include "support/devices.h"
 #include "support/numeric.h"
 
-#include "device/operator.h"
-#include "device/vector.h"
+#include "device/linalg/operator.h"
+#include "device/linalg/vector.h"
 #include "host/apply.h"
 
 #include <float.h>

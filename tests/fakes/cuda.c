@@ -14,7 +14,7 @@
  */
 #include "weather.h"
 
-#include "device/cuda_api.h"
+#include "device/engine/cuda_api.h"
 
 static struct {
     int allocations, copies, launches, loads;

@@ -12,7 +12,7 @@
  */
 #include "weather.h"
 
-#include "precon/cudss_api.h"
+#include "direct/cudss_api.h"
 
 #include <complex.h>
 #include <math.h>

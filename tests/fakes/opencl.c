@@ -16,7 +16,7 @@
  */
 #include "weather.h"
 
-#include "device/opencl_api.h"
+#include "device/engine/opencl_api.h"
 
 enum { MOST_DEVICES = 8 };
 

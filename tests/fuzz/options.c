@@ -5,7 +5,7 @@
 #include "fuzz.h"
 
 #include "krylov/krylov.h"
-#include "matrix/layout.h"
+#include "formats/shared/layout.h"
 #include "precon/precon.h"
 
 #include <spry/doctor.h>

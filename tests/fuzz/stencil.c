@@ -4,7 +4,7 @@
  */
 #include "fuzz.h"
 
-#include <spry/grid.h>
+#include <spry/grid/grid.h>
 
 static void try_operator(spry_context *ctx, const spry_grid *grid, const char *text,
                          const char *options)

@@ -1,6 +1,6 @@
 /* The tuner's files: what is read is what would be written, also after the checksum is made right.
  */
-#include "tune/tune.h"
+#include "choose/tune.h"
 #include "fuzz.h"
 
 static void read_both(const char *text, size_t size)

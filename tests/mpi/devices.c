@@ -4,7 +4,7 @@
  */
 #include "mpi/ranks.h"
 
-#include "device/device.h"
+#include "device/engine/device.h"
 
 #include <math.h>
 #include <spry/spry.h>

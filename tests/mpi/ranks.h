@@ -2,7 +2,7 @@
 #ifndef SPRY_TESTS_RANKS_H
 #define SPRY_TESTS_RANKS_H
 
-#include "matrix/spread.h"
+#include "ranks/distributed.h"
 #include "support/support.h"
 
 #include <spry/mpi.h>

@@ -1,5 +1,5 @@
 /* Absorbing layers: their profiles, and how little of a wave comes back from one. */
-#include "matrix/matrix.h"
+#include "operator/operator.h"
 #include "support/support.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
  * many equations by what defines them. */
 #include "support/support.h"
 
-#include "algebra/algebra.h"
+#include "matrix/algebra/algebra.h"
 #include "matrix/entries.h"
 
 #include <stdlib.h>

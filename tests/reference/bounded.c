@@ -1,6 +1,6 @@
 /* Lower bounds on grids: methods agree, complementarity at every point, a contact set that is
  * known. */
-#include "matrix/matrix.h"
+#include "operator/operator.h"
 #include "support/support.h"
 
 #include <float.h>

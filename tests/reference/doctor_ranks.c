@@ -1,7 +1,7 @@
 /* Ranks that are known by how matrices were made: what the doctor finds, and solves with them. */
 #include "doctor/doctor.h"
 #include "krylov/singular.h"
-#include "matrix/matrix.h"
+#include "operator/operator.h"
 #include "precon/precon.h"
 #include "support/diagnosed.h"
 #include "support/generated.h"

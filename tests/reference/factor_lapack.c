@@ -9,7 +9,7 @@
 #include "support/lapack.h"
 #include "support/numeric.h"
 
-#include "factor/inside.h"
+#include "direct/inside.h"
 
 #include <complex.h>
 #include <float.h>

@@ -2,7 +2,7 @@
 #include "support/layouts.h"
 
 #include "host/walk.h"
-#include "matrix/formats/axc.h"
+#include "formats/axc/axc.h"
 
 static void test_arrays(void **state)
 {

@@ -3,7 +3,7 @@
 #include "support/layouts.h"
 
 #include "host/walk.h"
-#include "matrix/formats/axt.h"
+#include "formats/axt/axt.h"
 
 #include <stdlib.h>
 

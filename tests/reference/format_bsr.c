@@ -4,7 +4,7 @@
 #include "support/layouts.h"
 
 #include "host/walk.h"
-#include "matrix/formats/bsr.h"
+#include "formats/bsr/bsr.h"
 
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
 #include "support/generated.h"
 #include "support/layouts.h"
 
-#include "matrix/formats/crf.h"
+#include "formats/crf/crf.h"
 
 #include <stdlib.h>
 

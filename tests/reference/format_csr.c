@@ -3,8 +3,8 @@
 #include "support/layouts.h"
 
 #include "host/walk.h"
-#include "matrix/formats/csr.h"
-#include "matrix/formats/csr16.h"
+#include "formats/csr/csr.h"
+#include "formats/csr16/csr16.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
 #include "support/generated.h"
 #include "support/layouts.h"
 
-#include "matrix/formats/dia.h"
+#include "formats/dia/dia.h"
 
 /* The matrix of docs/formats. */
 static const double picture[36] = {10, 0, 0, 0, -2, 0, 3, 9, 0, 0, 0, 3,  0, 7, 8, 7, 0, 0,

@@ -3,7 +3,7 @@
  */
 #include "support/layouts.h"
 
-#include "matrix/formats/columnwise.h"
+#include "formats/shared/columnwise.h"
 
 #include <stdlib.h>
 

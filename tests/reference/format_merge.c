@@ -2,8 +2,8 @@
  * at all places. */
 #include "support/layouts.h"
 
-#include "matrix/formats/merge.h"
-#include "matrix/formats/pcsr.h"
+#include "formats/merge/merge.h"
+#include "formats/pcsr/pcsr.h"
 
 #include <stdlib.h>
 

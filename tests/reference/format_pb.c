@@ -2,7 +2,7 @@
  * be held. Products are those of tests/reference/formats.c. */
 #include "support/layouts.h"
 
-#include "matrix/formats/pb.h"
+#include "formats/pb/pb.h"
 
 #include <stdlib.h>
 

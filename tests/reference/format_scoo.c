@@ -3,7 +3,7 @@
 
 #include "host/walk.h"
 #include "matrix/entries.h"
-#include "matrix/formats/scoo.h"
+#include "formats/scoo/scoo.h"
 
 #include <stdlib.h>
 

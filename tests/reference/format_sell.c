@@ -3,7 +3,7 @@
 #include "support/layouts.h"
 
 #include "host/walk.h"
-#include "matrix/formats/sell16.h"
+#include "formats/sell16/sell16.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 
 #include "host/walk.h"
 #include "matrix/entries.h"
-#include "matrix/formats/sym.h"
+#include "formats/sym/sym.h"
 
 #include <stdlib.h>
 

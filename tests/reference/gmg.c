@@ -1,6 +1,6 @@
 /* Geometric multigrid: kinds of cycles, boundaries and operators, levels. gmg_factors.c has factors
  * of convergence. */
-#include "matrix/matrix.h"
+#include "operator/operator.h"
 #include "support/support.h"
 
 #include <math.h>

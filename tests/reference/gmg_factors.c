@@ -6,7 +6,7 @@
  * such waves.
  */
 #include "grid/polynomial.h"
-#include "matrix/matrix.h"
+#include "operator/operator.h"
 #include "support/support.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
  * (Y. A. Erlangga, C. W. Oosterlee, C. Vuik, SIAM J. Sci. Comput. 27 (2006), 1471-1492).
  * gmg_factors.c has factors of convergence beside local Fourier analysis. */
 #include "grid/polynomial.h"
-#include "matrix/matrix.h"
+#include "operator/operator.h"
 #include "support/support.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))

@@ -1,7 +1,7 @@
 /* Matchings against all there are, on small matrices; their scalings, also on real ones. */
 #include "support/support.h"
 
-#include "algebra/algebra.h"
+#include "matrix/algebra/algebra.h"
 #include "matrix/entries.h"
 
 #include <float.h>

@@ -1,7 +1,7 @@
 /* Matrices that a solver runs with: what is called from within can neither change nor free them. */
 #include "support/support.h"
 
-#include "matrix/matrix.h"
+#include "operator/operator.h"
 
 #include <math.h>
 #include <string.h>

@@ -6,11 +6,11 @@
 #include "support/generated.h"
 #include "support/layouts.h"
 
-#include "device/cuda.h"
-#include "device/layout_text.h"
+#include "device/engine/cuda.h"
+#include "formats/shared/device_layout_text.h"
 #include "grid/bounded.h"
 #include "grid/gmg_device.h"
-#include "wave/wave.h"
+#include "grid/wave/wave.h"
 
 #include <stdio.h>
 #include <stdlib.h>

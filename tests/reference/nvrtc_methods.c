@@ -7,8 +7,8 @@
 #include "support/generated.h"
 #include "support/opened.h"
 
-#include "device/cuda.h"
-#include "device/operator.h"
+#include "device/engine/cuda.h"
+#include "device/linalg/operator.h"
 #include "krylov/krylov.h"
 #include "program/resident.h"
 

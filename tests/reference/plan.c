@@ -1,7 +1,7 @@
 /* A plan: it is what the solve then does, what it has made is gone on from, what it forecasts of
  * memory comes true, and what cannot fit is refused. */
 #include "matrix/entries.h"
-#include "matrix/matrix.h"
+#include "operator/operator.h"
 #include "precon/precon.h"
 #include "support/support.h"
 

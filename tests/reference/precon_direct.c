@@ -6,7 +6,7 @@
 #include "support/generated.h"
 #include "support/numeric.h"
 
-#include "precon/factor.h"
+#include "direct/factor.h"
 
 #include <float.h>
 #include <math.h>

@@ -6,7 +6,7 @@
 #include "support/generated.h"
 #include "support/numeric.h"
 
-#include "matrix/matrix.h"
+#include "operator/operator.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
  * not many more iterations. */
 #include "support/ranked.h"
 
-#include "deal/partition.h"
-#include "matrix/spread.h"
+#include "ranks/partition.h"
+#include "ranks/distributed.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include "support/generated.h"
 #include "support/numeric.h"
 
-#include "precon/triangle.h"
+#include "precon/factors/triangle.h"
 
 #include <complex.h>
 #include <math.h>

@@ -6,7 +6,7 @@
 #include "support/faulty.h"
 #include "support/support.h"
 
-#include "matrix/matrix.h"
+#include "operator/operator.h"
 
 #include <float.h>
 #include <math.h>

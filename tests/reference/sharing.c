@@ -4,7 +4,7 @@
  */
 #include "support/support.h"
 
-#include "matrix/matrix.h"
+#include "operator/operator.h"
 
 #include <pthread.h>
 #include <stdlib.h>

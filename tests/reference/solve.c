@@ -2,7 +2,7 @@
  * end. */
 #include "support/support.h"
 
-#include "matrix/matrix.h"
+#include "operator/operator.h"
 
 #include <float.h>
 #include <math.h>

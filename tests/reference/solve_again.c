@@ -6,7 +6,7 @@
 #include "support/support.h"
 
 #include "host/apply.h"
-#include "tune/tune.h"
+#include "choose/tune.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
  */
 #include "krylov/solver.h"
 #include "support/support.h"
-#include "tune/tune.h"
+#include "choose/tune.h"
 
 #include <float.h>
 #include <math.h>

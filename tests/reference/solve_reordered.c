@@ -6,7 +6,7 @@
 #include "support/neumann.h"
 #include "support/support.h"
 
-#include "algebra/algebra.h"
+#include "matrix/algebra/algebra.h"
 #include "krylov/solver.h"
 
 #include <spry/spry.h>

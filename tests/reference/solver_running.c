@@ -2,7 +2,7 @@
  */
 #include "support/support.h"
 
-#include "matrix/matrix.h"
+#include "operator/operator.h"
 
 #include <math.h>
 #include <string.h>

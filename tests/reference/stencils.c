@@ -2,7 +2,7 @@
  * Operators of differences: products against those with their matrices, transposes, threads, fused
  * sweeps, solves. stencil_orders.c has their orders.
  */
-#include "matrix/matrix.h"
+#include "operator/operator.h"
 #include "precon/precon.h"
 #include "support/support.h"
 

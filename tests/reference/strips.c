@@ -3,7 +3,7 @@
  * inverse, several bring few iterations where none brings many, and sweeps keep these few with more
  * of them.
  */
-#include "matrix/matrix.h"
+#include "operator/operator.h"
 #include "support/support.h"
 
 #include <math.h>

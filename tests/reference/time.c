@@ -1,6 +1,6 @@
 /* Steps in time: orders against exact solutions, exact decay of modes of the heat equation, the
  * last step, the largest stable step, solvers that are kept, bad input. */
-#include "matrix/matrix.h"
+#include "operator/operator.h"
 #include "support/support.h"
 
 #include <complex.h>

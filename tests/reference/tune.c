@@ -1,6 +1,6 @@
 /* The tuner with matrices of all kinds: what it takes gives A's own products, whatever was timed.
  */
-#include "tune/tune.h"
+#include "choose/tune.h"
 #include "support/support.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #include "support/layouts.h"
 #include "support/renewed.h"
 
-#include "matrix/matrix.h"
+#include "operator/operator.h"
 
 #include <math.h>
 

@@ -2,7 +2,7 @@
  * Waves by the Born series' operator: against Green's function, the equation itself on a periodic
  * grid, the adjoint, contrasts and absorption, bad input. Spheres are in scatter.c.
  */
-#include "matrix/matrix.h"
+#include "operator/operator.h"
 #include "support/support.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
  * wave, on the same points. The first has a laplace that is exact on the grid, so that the
  * difference falls with the order of the second, down to what the layers of both send back.
  */
-#include "matrix/matrix.h"
+#include "operator/operator.h"
 #include "support/support.h"
 
 #include <math.h>

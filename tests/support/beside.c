@@ -1,6 +1,6 @@
 #include "support/beside.h"
 
-#include "matrix/matrix.h"
+#include "operator/operator.h"
 #include "support/numeric.h"
 
 static spry_dense block(const spry_operator *A, int columns, bool by_rows, spry_vector *v)

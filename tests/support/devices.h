@@ -8,7 +8,7 @@
 
 #include "support/support.h"
 
-#include "device/device.h"
+#include "device/engine/device.h"
 
 typedef struct devices_test {
     const char *name;

@@ -7,7 +7,7 @@
 
 #include "support/numeric.h"
 
-#include "precon/factors.h"
+#include "precon/factors/factors.h"
 
 #include <complex.h>
 

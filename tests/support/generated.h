@@ -2,7 +2,7 @@
 #ifndef SPRY_TESTS_GENERATED_H
 #define SPRY_TESTS_GENERATED_H
 
-#include "matrix/matrix.h"
+#include "operator/operator.h"
 #include "support/support.h"
 
 /* Makes a matrix and checks its shape: square general CSR, offsets that rise, columns that rise

@@ -3,7 +3,7 @@
 
 #include "host/walk.h"
 #include "matrix/entries.h"
-#include "matrix/reduced.h"
+#include "formats/shared/reduced.h"
 
 #include <stdlib.h>
 

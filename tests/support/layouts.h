@@ -7,7 +7,7 @@
 
 #include "support/numeric.h"
 
-#include "matrix/layout.h"
+#include "formats/shared/layout.h"
 
 /* Calls test(spec, data) for every format, or for the one that the variable SPRY_TEST_FORMAT names:
  * with its defaults, with all options of its grid, and with values=f32, f16 and bf16 where it has

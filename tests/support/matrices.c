@@ -1,7 +1,7 @@
 /* Matrices at random, and dense pictures of matrices made the simplest way there is. */
 #include "support/support.h"
 
-#include "matrix/matrix.h"
+#include "operator/operator.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 
 #include "support/support.h"
 
-#include "matrix/matrix.h"
+#include "operator/operator.h"
 
 /* A number and the sum of the magnitudes that went into it, which scales its error bound. */
 typedef struct wide {

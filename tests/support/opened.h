@@ -4,7 +4,7 @@
 
 #include "support/support.h"
 
-#include "device/cache.h"
+#include "device/engine/cache.h"
 
 /* A folder of the test's own, which SPRY_CACHE names; it is removed at the end. */
 typedef struct cache_place {

@@ -3,7 +3,7 @@
 
 #include "support/generated.h"
 
-#include "matrix/matrix.h"
+#include "operator/operator.h"
 
 #include <math.h>
 #include <stdlib.h>

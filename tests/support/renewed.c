@@ -1,7 +1,7 @@
 /* The checks of what gets new values. */
 #include "support/renewed.h"
 
-#include "matrix/matrix.h"
+#include "operator/operator.h"
 #include "support/numeric.h"
 
 #include <stdlib.h>

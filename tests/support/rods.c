@@ -1,6 +1,6 @@
 #include "support/rods.h"
 
-#include "matrix/matrix.h"
+#include "operator/operator.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* Programs compiled before they are asked for, with a fake device (tests/fakes/cuda.c). */
 #include "support/opened.h"
 
-#include "device/ahead.h"
+#include "device/engine/ahead.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* The CUDA engine in bad weather, on a driver that fails as it is told (tests/fakes/cuda.c). */
 #include "support/opened.h"
 
-#include "device/cuda.h"
+#include "device/engine/cuda.h"
 
 #include <dlfcn.h>
 #include <stdio.h>

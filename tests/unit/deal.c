@@ -1,7 +1,7 @@
 /* Rows and vectors dealt out to ranks, which are threads here. */
 #include "support/ranked.h"
 
-#include "deal/deal.h"
+#include "ranks/redistribute.h"
 #include "matrix/matrix.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #include "support/files.h"
 #include "support/ranked.h"
 
-#include "deal/files.h"
+#include "ranks/files.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* Vectors of the host to and from DLPack's tensors. */
 #include "support/numeric.h"
 
-#include "device/dlpack.h"
+#include "device/linalg/dlpack.h"
 
 #include <spry/interop.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include "support/files.h"
 #include "support/support.h"
 
-#include "matrix/matrix.h"
+#include "operator/operator.h"
 
 #include <float.h>
 #include <math.h>

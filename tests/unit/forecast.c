@@ -2,7 +2,7 @@
 #include "support/generated.h"
 #include "support/opened.h"
 
-#include "device/forecast.h"
+#include "device/engine/forecast.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include "support/support.h"
 
 #include "krylov/solver.h"
-#include "tune/tune.h"
+#include "choose/tune.h"
 
 static const int64_t million = 1000000, any = 1000000000;
 

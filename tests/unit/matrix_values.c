@@ -1,7 +1,7 @@
 /* New values of a matrix: who owns them, what is refused, what is forgotten; sharing a matrix. */
 #include "support/support.h"
 
-#include "matrix/matrix.h"
+#include "operator/operator.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,8 +2,8 @@
  */
 #include "support/opened.h"
 
-#include "device/device.h"
-#include "device/engine.h"
+#include "device/engine/device.h"
+#include "device/engine/engine.h"
 
 #include <dirent.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* Which rank has which rows: contiguous cuts, METIS, numbering, figures. */
 #include "support/support.h"
 
-#include "deal/partition.h"
+#include "ranks/partition.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* Numbers of 16 bits: every one there is, and rounding to nearest with ties to even. */
 #include "support/support.h"
 
-#include "matrix/reduced.h"
+#include "formats/shared/reduced.h"
 
 /* The value from the definition of the format. */
 static double defined(uint32_t bits, int digits, int low)

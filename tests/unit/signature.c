@@ -1,7 +1,7 @@
 /* The arguments of kernels, read from their texts. */
 #include "support/support.h"
 
-#include "device/signature.h"
+#include "device/engine/signature.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
  * time, whatever noise there is in times. */
 #include "support/support.h"
 
-#include "tune/tune.h"
+#include "choose/tune.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /*
- * Walks through slices of rows, stored column by column: see matrix/formats/sell.h. Entry k of all
+ * Walks through slices of rows, stored column by column: see formats/sell/sell.h. Entry k of all
  * lanes of a slice is a group; groups are numbered through, and a cursor is at one. A walk's file
  * says how columns of groups are stored, by
  *
@@ -19,7 +19,7 @@
 #define SPRY_SLICES_WALK_H
 
 #include "host/kernels/slices_lanes.h"
-#include "matrix/formats/sell.h"
+#include "formats/sell/sell.h"
 
 /* What a walk needs at hand. */
 typedef struct sliced {

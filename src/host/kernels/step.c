@@ -1,4 +1,4 @@
-/* The element-wise end of a step; see device/step.h. */
+/* The element-wise end of a step; see device/linalg/step.h. */
 #include "host/kernels/kernel.h"
 
 /* What is read is known to the compiler, which vectorises the loop for each of the usual cases. */

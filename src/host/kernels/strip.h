@@ -7,7 +7,7 @@
 #define SPRY_STRIP_H
 
 #include "host/kernels/walk_kernel.h"
-#include "matrix/formats/strip_rows.h"
+#include "formats/shared/strip_rows.h"
 
 #if defined(__AVX__)
 #include <immintrin.h>

@@ -8,7 +8,7 @@
 
 #include "host/kernels/tile.h"
 #include "host/walk.h"
-#include "matrix/reduced.h"
+#include "formats/shared/reduced.h"
 
 #define W(name) KERNEL_JOIN(name, KERNEL_WALK_SUFFIX)
 

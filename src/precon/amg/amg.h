@@ -6,9 +6,9 @@
 #ifndef SPRY_PRECON_AMG_H
 #define SPRY_PRECON_AMG_H
 
-#include "deal/reach.h"
-#include "device/matrix.h"
-#include "device/step.h"
+#include "ranks/reach.h"
+#include "device/linalg/matrix.h"
+#include "device/linalg/step.h"
 #include "precon/kernels.h"
 #include "precon/precon.h"
 
@@ -45,7 +45,7 @@ typedef struct amg_common {
 
 /*
  * x += S (b - A x) with a polynomial in F A, F diagonal, with a preconditioner, or with sweeps over
- * the rows (sweeps.c). Polynomials are sequences of steps (device/step.h):
+ * the rows (sweeps.c). Polynomials are sequences of steps (device/linalg/step.h):
  * x_k+1 = x_k + move_k (x_k - x_k-1) + take_k F (b - A x_k).
  */
 typedef struct amg_smoother {

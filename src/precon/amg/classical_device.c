@@ -1,8 +1,8 @@
 /* Classical multigrid by the device that the preconditioner lives on: what classical.c does, from
- * the pieces of device/setup.h. Points are the host's where the numbers are. */
+ * the pieces of device/linalg/setup.h. Points are the host's where the numbers are. */
 #include "precon/amg/amg.h"
 
-#include "device/setup.h"
+#include "device/linalg/setup.h"
 
 /* Splits the points of A and interpolates; no P where there are no coarse points. */
 static spry_status split(const device_matrix *A, const amg_classical_rules *rules,

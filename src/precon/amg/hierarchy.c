@@ -1,5 +1,5 @@
 /* Levels: each has a product, a smoother and its vectors; the next one's matrix is R A P. */
-#include "device/device.h"
+#include "device/engine/device.h"
 #include "precon/amg/amg.h"
 
 enum { ROWS = 4096 };

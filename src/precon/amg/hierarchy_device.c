@@ -1,11 +1,11 @@
 /*
  * Levels made by the device that the preconditioner lives on: what hierarchy.c does, from the
- * pieces of device/setup.h and the kind's own. Only the coarsest matrix comes to the host, for its
+ * pieces of device/linalg/setup.h and the kind's own. Only the coarsest matrix comes to the host, for its
  * factors, and levels whose smoother is made there.
  */
 #include "precon/amg/amg.h"
 
-#include "device/operator.h"
+#include "device/linalg/operator.h"
 
 /* Rows of zeros get a 1, by way of the host: they are rare. */
 static spry_status mend(spry_device *d, device_matrix *A)

@@ -4,7 +4,7 @@
  * and added up in the order of ranks. A level with few rows per rank goes to fewer ranks (what
  * coarsens says to which), and one that is small is gathered: all ranks have it whole.
  */
-#include "deal/frame.h"
+#include "ranks/frame.h"
 #include "precon/amg/amg.h"
 
 enum { GATHERED = 10000 }; /* rows of a level that all ranks have */

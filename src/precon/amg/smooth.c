@@ -11,7 +11,7 @@
  */
 #include "precon/amg/amg.h"
 
-#include "device/setup.h"
+#include "device/linalg/setup.h"
 
 enum { POWER_STEPS = 8, ROWS = 4096 };
 

@@ -10,8 +10,8 @@
  */
 #include "precon/amg/amg.h"
 
-#include "device/foresee.h"
-#include "device/operator.h"
+#include "device/linalg/foresee.h"
+#include "device/linalg/operator.h"
 #include "matrix/stats.h"
 
 #include <omp.h>

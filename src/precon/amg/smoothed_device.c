@@ -1,13 +1,13 @@
 /*
  * Smoothed aggregation by the device that the preconditioner lives on: what smoothed.c does, from
- * the pieces of device/setup.h. Aggregates are those of independent sets two steps wide,
+ * the pieces of device/linalg/setup.h. Aggregates are those of independent sets two steps wide,
  * chosen by hashes (N. Bell, S. Dalton, L. N. Olson, Exposing fine-grained parallelism in algebraic
  * multigrid methods, SIAM J. Sci. Comput. 34 (2012), C123-C152), so that they are others than the
  * host's.
  */
 #include "precon/amg/amg.h"
 
-#include "device/setup.h"
+#include "device/linalg/setup.h"
 
 /* The strong entries, of nodes in *S and of rows in *F, with the others on the diagonal. */
 static spry_status filter(const amg_there *w, double theta, device_matrix *S, device_matrix *F)

@@ -1,9 +1,9 @@
 /* Small blocks along the diagonal: their inverses, and products with them. */
 #include "precon/kernels/kernel.h"
 
-#include "matrix/reduced.h"
+#include "formats/shared/reduced.h"
 
-/* Kinds of numbers: as in matrix/layout.h, which kernels do not see. */
+/* Kinds of numbers: as in formats/shared/layout.h, which kernels do not see. */
 enum { OWN, F32, F16 };
 
 /* The block written out, column by column; gives the largest sum of a row. */

@@ -1,5 +1,5 @@
 /* Patterns found row by row: see grow.h. */
-#include "precon/grow.h"
+#include "precon/factors/grow.h"
 
 #include "precon/kernels/gather.h"
 

@@ -1,0 +1,452 @@
+/* The stepper: the object, and the course of a run. */
+#include "grid/time/time.h"
+
+#include <float.h>
+
+#define OPTION_OWNER stepper_options
+static const spry_option rows[] = {STEPPER_OPTIONS(SPRY_OPTION_ROW)};
+#undef OPTION_OWNER
+static const spry_option_list list = SPRY_OPTION_LIST(rows);
+
+spry_option_list spry_stepper_options(void)
+{
+    return list;
+}
+
+/* --- the object ----------------------------------------------------------------------------------
+ */
+
+static void drop_vectors(spry_stepper *s)
+{
+    for (int i = 0; i < TIME_STAGES; i++) {
+        spry_vector_free(s->k[i]);
+        s->k[i] = NULL;
+    }
+    spry_vector_free(s->sum);
+    spry_vector_free(s->right);
+    spry_vector_free(s->force);
+    s->sum = s->right = s->force = NULL;
+}
+
+static void drop_systems(spry_stepper *s)
+{
+    for (int i = 0; i < SYSTEMS; i++)
+        time_system_clear(&s->systems[i]);
+}
+
+spry_status spry_stepper_new(spry_context *ctx, const char *options, spry_stepper **stepper)
+{
+    SPRY_NEED(ctx, ctx, stepper);
+    stepper_options chosen;
+    *stepper = NULL;
+    spry_status status = options_take(ctx, list, &chosen, options);
+    if (status == SPRY_STATUS_OK)
+        status = base_object_new(ctx, sizeof **stepper, stepper);
+    if (status != SPRY_STATUS_OK)
+        return status;
+    (*stepper)->ctx = ctx;
+    (*stepper)->options = chosen;
+    return SPRY_STATUS_OK;
+}
+
+void spry_stepper_free(spry_stepper *s)
+{
+    if (!s)
+        return;
+    drop_vectors(s);
+    drop_systems(s);
+    base_object_free(s->ctx, s);
+}
+
+/* Takes options that were changed; solvers go where theirs are others. */
+static void take_options(spry_stepper *s, const stepper_options *changed)
+{
+    if (strcmp(changed->solver, s->options.solver) != 0)
+        drop_systems(s);
+    s->options = *changed;
+}
+
+spry_status spry_stepper_set(spry_stepper *stepper, const char *options)
+{
+    SPRY_NEED(CTX_OF(stepper), stepper);
+    stepper_options changed = stepper->options;
+    const spry_status status = spry_options_parse(stepper->ctx, list, &changed, options);
+    if (status == SPRY_STATUS_OK)
+        take_options(stepper, &changed);
+    return status;
+}
+
+spry_status spry_stepper_set_real(spry_stepper *stepper, const char *name, double value)
+{
+    SPRY_NEED(CTX_OF(stepper), stepper, name);
+    stepper_options changed = stepper->options;
+    const spry_status status = spry_options_set_real(stepper->ctx, list, &changed, name, value);
+    if (status == SPRY_STATUS_OK)
+        take_options(stepper, &changed);
+    return status;
+}
+
+spry_status spry_stepper_set_table(spry_stepper *stepper, int stages, const double *a,
+                                   const double *b, const double *c)
+{
+    SPRY_NEED(CTX_OF(stepper), stepper);
+    time_table table = {0};
+    if (stages != 0) {
+        SPRY_NEED(stepper->ctx, a, b);
+        const spry_status status = time_table_read(stepper->ctx, stages, a, b, c, &table);
+        if (status != SPRY_STATUS_OK)
+            return status;
+    }
+    stepper->own = table;
+    return SPRY_STATUS_OK;
+}
+
+/* Forgets all that was made for the problem before. */
+static void forget_problem(spry_stepper *s)
+{
+    drop_systems(s);
+    s->knows_lambda = false;
+    s->rate = NULL;
+    s->A = s->M = NULL;
+    s->source = NULL;
+}
+
+spry_status spry_stepper_set_function(spry_stepper *stepper, spry_rate_fn rate, void *data)
+{
+    SPRY_NEED(CTX_OF(stepper), stepper);
+    if (!rate)
+        return SPRY_FAIL(stepper->ctx, SPRY_STATUS_BAD_USAGE,
+                         "spry_stepper_set_function: rate is NULL");
+    forget_problem(stepper);
+    stepper->rate = rate;
+    stepper->rate_data = data;
+    return SPRY_STATUS_OK;
+}
+
+spry_status spry_stepper_set_operator(spry_stepper *stepper, const spry_operator *A,
+                                      const spry_operator *M, spry_source_fn source, void *data)
+{
+    SPRY_NEED(CTX_OF_ANY(stepper, A), stepper, A);
+    spry_context *ctx = stepper->ctx;
+    if (A->ctx != ctx || (M && M->ctx != ctx))
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
+                         "the stepper and its operators are of different contexts");
+    if (!A->square || (M && (M->rows != A->rows || !M->square || M->type != A->type)))
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
+                         "M u' = A u + f: A is %" PRId64 " x %" PRId64 ", type %s, M %" PRId64
+                         " x %" PRId64 ", type %s; expected both square and alike",
+                         A->rows, A->cols, spry_type_name(A->type), M ? M->rows : A->rows,
+                         M ? M->cols : A->rows, spry_type_name(M ? M->type : A->type));
+    forget_problem(stepper);
+    stepper->A = A;
+    stepper->M = M;
+    stepper->source = source;
+    stepper->source_data = data;
+    return SPRY_STATUS_OK;
+}
+
+void spry_stepper_set_watch(spry_stepper *stepper, spry_step_fn watch, void *data)
+{
+    if (!stepper)
+        return;
+    stepper->watch = watch;
+    stepper->watch_data = data;
+}
+
+/* --- what a run works with -----------------------------------------------------------------------
+ */
+
+static spry_status check_problem(const spry_stepper *s, const spry_vector *u)
+{
+    const time_table *table = stepper_table(s);
+    if (!s->rate && !s->A)
+        return SPRY_FAIL(s->ctx, SPRY_STATUS_BAD_USAGE,
+                         "the stepper has no problem: spry_stepper_set_function() or "
+                         "spry_stepper_set_operator() gives it one");
+    if (u->ctx != s->ctx)
+        return SPRY_FAIL(s->ctx, SPRY_STATUS_BAD_USAGE,
+                         "the stepper and u are of different contexts");
+    if (s->A && (u->n != s->A->rows || u->type != s->A->type))
+        return SPRY_FAIL(s->ctx, SPRY_STATUS_BAD_USAGE,
+                         "u has %" PRId64 " elements of type %s, the operator %" PRId64
+                         " rows of type %s",
+                         u->n, spry_type_name(u->type), s->A->rows, spry_type_name(s->A->type));
+    if (s->rate && table->gamma != 0)
+        return SPRY_FAIL(s->ctx, SPRY_STATUS_BAD_USAGE,
+                         "method %s is implicit: it takes problems of spry_stepper_set_operator(), "
+                         "not functions",
+                         table->name);
+    return SPRY_STATUS_OK;
+}
+
+static bool is_like(const spry_vector *v, const spry_vector *u)
+{
+    return v && v->type == u->type && v->n == u->n && v->device == u->device &&
+           v->part.is == u->part.is && v->part.first == u->part.first;
+}
+
+static spry_status want(const spry_vector *u, spry_vector **v)
+{
+    if (is_like(*v, u))
+        return SPRY_STATUS_OK;
+    spry_vector_free(*v);
+    *v = NULL;
+    return spry_vector_like(u, u->n, v);
+}
+
+/* Vectors as u is; first guesses of solves are 0, so that runs depend on nothing before them. */
+static spry_status prepare_vectors(spry_stepper *s, const spry_vector *u)
+{
+    const time_table *table = stepper_table(s);
+    const bool solves = table->gamma != 0 || s->M;
+    spry_status status = SPRY_STATUS_OK;
+    for (int i = 0; i < table->stages; i++) {
+        SPRY_GO(s->ctx, want(u, &s->k[i]));
+        if (solves)
+            SPRY_GO(s->ctx, spry_vector_fill(s->k[i], (spry_scalar){0, 0}));
+    }
+    if (table->stages > 1)
+        SPRY_GO(s->ctx, want(u, &s->sum));
+    if (solves)
+        SPRY_GO(s->ctx, want(u, &s->right));
+    if (s->source)
+        SPRY_GO(s->ctx, want(u, &s->force));
+done:
+    return status;
+}
+
+/* --- a step --------------------------------------------------------------------------------------
+ */
+
+/* right = A u + f, where f is the mean of two times of the source. */
+static spry_status linear_rate(spry_stepper *s, double t, double other, const spry_vector *u,
+                               spry_vector *right)
+{
+    const double times[2] = {t, other};
+    const int count = t == other ? 1 : 2;
+    spry_status status = spry_operator_apply(s->A, u, right);
+    s->stats.evaluations++;
+    for (int i = 0; s->source && i < count && status == SPRY_STATUS_OK; i++) {
+        status = s->source(s->source_data, times[i], s->force);
+        if (status == SPRY_STATUS_OK)
+            status = spry_vector_axpy((spry_scalar){1.0 / count, 0}, s->force, right);
+    }
+    return status;
+}
+
+/* right where no system is to be solved is the rate itself. */
+static spry_status implicit_rate(spry_stepper *s, int place, double shift, double t, double other,
+                                 const spry_vector *u, spry_vector *rate)
+{
+    if (shift == 0 && !s->M)
+        return linear_rate(s, t, other, u, rate);
+    bool stopped = false;
+    spry_status status = linear_rate(s, t, other, u, s->right);
+    if (status == SPRY_STATUS_OK)
+        status = stepper_solve(s, place, shift, s->right, rate, &stopped);
+    s->stats.stopped = s->stats.stopped || stopped;
+    return status;
+}
+
+spry_status stepper_rate(spry_stepper *s, double t, const spry_vector *u, spry_vector *rate)
+{
+    if (s->A)
+        return implicit_rate(s, SYSTEM_MASS, 0, t, t, u, rate);
+    s->stats.evaluations++;
+    return s->rate(s->rate_data, t, u, rate);
+}
+
+/* u + dt sum_j a_j k_j of the stages before; u itself where there is nothing to add. */
+static spry_status stage_place(spry_stepper *s, const double *a, int before, double dt,
+                               const spry_vector *u, const spry_vector **at)
+{
+    *at = u;
+    for (int j = 0; j < before; j++) {
+        if (a[j] == 0)
+            continue;
+        spry_status status = *at == u ? spry_vector_copy(u, s->sum) : SPRY_STATUS_OK;
+        *at = s->sum;
+        if (status == SPRY_STATUS_OK)
+            status = spry_vector_axpy((spry_scalar){dt * a[j], 0}, s->k[j], s->sum);
+        if (status != SPRY_STATUS_OK)
+            return status;
+    }
+    return SPRY_STATUS_OK;
+}
+
+/* u is as before where a solve was stopped. */
+static spry_status take_step(spry_stepper *s, bool last, double t, double dt, spry_vector *u)
+{
+    const time_table *table = stepper_table(s);
+    spry_status status = SPRY_STATUS_OK;
+    for (int i = 0; i < table->stages && !s->stats.stopped; i++) {
+        const spry_vector *at;
+        const double here = t + table->c[i] * dt;
+        SPRY_GO(s->ctx, stage_place(s, table->a[i], i, dt, u, &at));
+        if (table->a[i][i] == 0)
+            SPRY_GO(s->ctx, stepper_rate(s, here, at, s->k[i]));
+        else
+            SPRY_GO(s->ctx, implicit_rate(s, last ? SYSTEM_LAST : SYSTEM_STEP, table->gamma * dt,
+                                          table->mean ? t : here, table->mean ? t + dt : here, at,
+                                          s->k[i]));
+    }
+    for (int i = 0; i < table->stages && !s->stats.stopped; i++)
+        if (table->b[i] != 0)
+            SPRY_GO(s->ctx, spry_vector_axpy((spry_scalar){dt * table->b[i], 0}, s->k[i], u));
+done:
+    return status;
+}
+
+/* --- a run ---------------------------------------------------------------------------------------
+ */
+
+static spry_status check_times(const spry_stepper *s, double t, double end)
+{
+    if (!isfinite(t) || !isfinite(end) || end < t)
+        return SPRY_FAIL(s->ctx, SPRY_STATUS_BAD_USAGE,
+                         "a run from %g to %g, expected finite times and an end after the "
+                         "beginning",
+                         t, end);
+    return SPRY_STATUS_OK;
+}
+
+/* The length of steps: the caller's, or what is stable. Explicit steps of linear problems are
+ * looked at. */
+static spry_status choose_dt(spry_stepper *s, double span, const spry_vector *u)
+{
+    const time_table *table = stepper_table(s);
+    const bool looks = s->A && table->gamma == 0 && (s->options.check || s->options.dt == 0);
+    s->stats.dt = s->options.dt;
+    if (!looks && s->options.dt == 0)
+        return SPRY_FAIL(s->ctx, SPRY_STATUS_BAD_USAGE,
+                         "dt is not given; %s has no largest step to take in its place",
+                         s->rate ? "a function" : table->name);
+    if (!looks || span == 0)
+        return SPRY_STATUS_OK;
+    const spry_status status = stepper_find_lambda(s, u);
+    if (status != SPRY_STATUS_OK)
+        return status;
+    const spry_scalar lambda = s->lambda;
+    s->stats.limit = time_table_limit(table, lambda, s->options.dt == 0 ? INFINITY : span);
+    if (s->options.dt == 0) {
+        s->stats.dt = fmin(0.9 * s->stats.limit, span);
+        return s->stats.dt > 0 ? SPRY_STATUS_OK
+                               : SPRY_FAIL(s->ctx, SPRY_STATUS_BAD_INPUT,
+                                           "no step of %s is stable: the operator has an "
+                                           "eigenvalue near %.3g%+.3gi; rk4, or an implicit method",
+                                           table->name, lambda.re, lambda.im);
+    }
+    const double dt = fmin(s->options.dt, span);
+    if (s->options.check && time_table_growth(table, lambda, dt, span) >= TIME_GROWTH)
+        return SPRY_FAIL(s->ctx, SPRY_STATUS_BAD_INPUT,
+                         "steps of %g are not stable with %s: the largest stable one is about "
+                         "%.3g (the operator has an eigenvalue near %.3g%+.3gi). Take smaller "
+                         "steps or an implicit method; check=no takes them all the same",
+                         dt, table->name, s->stats.limit, lambda.re, lambda.im);
+    return SPRY_STATUS_OK;
+}
+
+/* What times may be off by: they come from sums. */
+static double time_rounding(double t, double end)
+{
+    return 4 * DBL_EPSILON * fmax(fabs(t), fabs(end));
+}
+
+/* Steps until the end. One that is left over from rounding of the times is none. */
+static int64_t count_steps(double t, double end, double dt)
+{
+    if (end == t)
+        return 0;
+    const double whole = ceil((end - t - time_rounding(t, end)) / dt * (1 - 8 * DBL_EPSILON));
+    return whole < 1 ? 1 : whole < 9e18 ? (int64_t)whole : INT64_MAX;
+}
+
+static spry_status check_finite(const spry_stepper *s, const spry_vector *u)
+{
+    double norm = 0;
+    const spry_status status = spry_vector_norm(u, &norm);
+    if (status != SPRY_STATUS_OK || isfinite(norm))
+        return status;
+    return SPRY_FAIL(
+        s->ctx, SPRY_STATUS_BAD_INPUT, "u is no longer finite at step %" PRId64 ", t = %g%s",
+        s->stats.steps, s->stats.t,
+        stepper_table(s)->gamma == 0 ? ": most likely steps are too long to be stable" : "");
+}
+
+/* Whether the step that was taken is the last to be. */
+static bool is_asked_to_stop(spry_stepper *s, const spry_vector *u)
+{
+    if (s->watch && !s->watch(s->watch_data, s->stats.steps, s->stats.t, u))
+        return true;
+    return atomic_load(&s->ctx->interrupted);
+}
+
+static spry_status take_steps(spry_stepper *s, double t, double end, spry_vector *u)
+{
+    enum { LOOK_EVERY = 64 }; /* a look reads u once more */
+    const double dt = s->stats.dt, rounding = time_rounding(t, end);
+    const int64_t count = count_steps(t, end, dt);
+    spry_status status = SPRY_STATUS_OK;
+    for (int64_t k = 0; k < count && !s->stats.stopped; k++) {
+        const double now = t + (double)k * dt, left = end - now;
+        const bool last = k + 1 == count && fabs(left - dt) > rounding;
+        s->stats.last_dt = last ? left : dt;
+        SPRY_GO(s->ctx, take_step(s, last, now, s->stats.last_dt, u));
+        if (s->stats.stopped)
+            break;
+        s->stats.steps = k + 1;
+        s->stats.t = k + 1 == count ? end : t + (double)(k + 1) * dt;
+        if ((k + 1) % LOOK_EVERY == 0 || k + 1 == count)
+            SPRY_GO(s->ctx, check_finite(s, u));
+        s->stats.stopped = is_asked_to_stop(s, u);
+    }
+done:
+    return status;
+}
+
+static const base_sized sized = BASE_SIZED(spry_step_stats, stopped);
+
+spry_status spry_stepper_run(spry_stepper *stepper, double t, double end, spry_vector *u,
+                             spry_step_stats *stats)
+{
+    SPRY_NEED(CTX_OF_ANY(stepper, u), stepper, u);
+    spry_context *ctx = stepper->ctx;
+    const double begun = base_seconds();
+    spry_status status = stats ? base_blank(ctx, stats, &sized) : SPRY_STATUS_OK;
+    if (status != SPRY_STATUS_OK)
+        return status;
+    stepper->stats = (spry_step_stats){.t = t};
+    ctx->calls++; /* a request to stop is for the run, not for one of its solves */
+    SPRY_GO(ctx, check_problem(stepper, u));
+    SPRY_GO(ctx, check_times(stepper, t, end));
+    SPRY_GO(ctx, vector_fetch(u));
+    SPRY_GO(ctx, prepare_vectors(stepper, u));
+    SPRY_GO(ctx, choose_dt(stepper, end - t, u));
+    SPRY_GO(ctx, take_steps(stepper, t, end, u));
+done:
+    ctx->calls--;
+    if (stepper->stats.stopped)
+        base_stopped(ctx);
+    stepper->stats.seconds = base_seconds() - begun;
+    if (stats)
+        base_give(stats, &stepper->stats, &sized);
+    return status;
+}
+
+spry_status spry_stepper_limit(spry_stepper *stepper, const spry_vector *u, double *limit)
+{
+    SPRY_NEED(CTX_OF_ANY(stepper, u), stepper, u, limit);
+    spry_context *ctx = stepper->ctx;
+    const time_table *table = stepper_table(stepper);
+    spry_status status = SPRY_STATUS_OK;
+    *limit = INFINITY;
+    SPRY_GO(ctx, check_problem(stepper, u));
+    if (!stepper->A)
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
+                         "the largest stable step is known of problems with an operator alone");
+    SPRY_GO(ctx, prepare_vectors(stepper, u));
+    SPRY_GO(ctx, stepper_find_lambda(stepper, u));
+    *limit = time_table_limit(table, stepper->lambda, INFINITY);
+done:
+    return status;
+}

@@ -1,0 +1,102 @@
+/*
+ * Steps in time (<spry/grid/time.h>): table.c has the methods, spectrum.c how large a step may be,
+ * system.c the linear systems of implicit stages, stepper.c the course of a run, parareal.c slices
+ * of time side by side.
+ */
+#ifndef SPRY_TIME_INTERNAL_H
+#define SPRY_TIME_INTERNAL_H
+
+#include "operator/operator.h"
+
+#include <spry/solver.h>
+#include <spry/grid/time.h>
+
+enum { TIME_STAGES = 16 };
+
+/* A Runge-Kutta method. Stages come one after the other; all a_ii that are not 0 are `gamma`. */
+typedef struct time_table {
+    const char *name;
+    int stages;
+    double a[TIME_STAGES][TIME_STAGES], b[TIME_STAGES], c[TIME_STAGES];
+    double gamma;
+    bool mean; /* the source of a stage is the mean of those at both ends of the step */
+} time_table;
+
+#define TIME_METHODS "euler heun rk4 implicit-euler crank-nicolson"
+/* A method by its place among TIME_METHODS. */
+const time_table *time_table_at(int index);
+/* Checks a caller's table and fills one. */
+spry_status time_table_read(spry_context *ctx, int stages, const double *a, const double *b,
+                            const double *c, time_table *table);
+/* |R(z)|, the factor that a step makes of u in u' = lambda u with z = dt lambda. */
+double time_table_factor(const time_table *table, spry_scalar z);
+/* How much errors grow over a time by steps of dt, beyond what u itself does. */
+double time_table_growth(const time_table *table, spry_scalar lambda, double dt, double span);
+/* The largest step with which they grow less than TIME_GROWTH over a time; INFINITY: any. An
+ * infinite time: with which they do not grow. */
+extern const double TIME_GROWTH;
+double time_table_limit(const time_table *table, spry_scalar lambda, double span);
+
+#define STEPPER_OPTIONS(item)                                                                    \
+    item(WORD, method, "rk4", 0, 0, TIME_METHODS, "how steps are taken, unless by a table")      \
+    item(REAL, dt, "0", 0, 1e300, NULL,                                                          \
+         "length of steps; 0: nine tenths of the largest stable one, of explicit methods for a " \
+         "problem with an operator")                                                             \
+    item(BOOL, check, "yes", 0, 0, NULL, "refuse steps beyond stability, as far as it is known") \
+    item(TEXT, solver, "", 0, 0, NULL,                                                           \
+         "options of the solver, of implicit methods: [method=cg precon=gmg tol=1e-10]; tol is " \
+         "1e-10 at first, or 1e-5 in single precision")
+
+typedef struct stepper_options {
+    STEPPER_OPTIONS(SPRY_OPTION_FIELD)
+} stepper_options;
+
+/* The system M - shift A with its solver. */
+typedef struct time_system {
+    bool made;
+    double shift;
+    const spry_operator *A, *M; /* of products that are made of theirs */
+    spry_operator *op;
+    spry_matrix *matrix; /* NULL: there are no entries */
+    spry_solver *solver;
+} time_system;
+/* With M alone; of steps of dt; of the last one. */
+enum { SYSTEM_MASS, SYSTEM_STEP, SYSTEM_LAST, SYSTEMS };
+
+struct spry_stepper {
+    spry_context *ctx;
+    stepper_options options;
+    time_table own; /* a caller's; no stages: none */
+    spry_rate_fn rate;
+    void *rate_data;
+    const spry_operator *A, *M;
+    spry_source_fn source;
+    void *source_data;
+    spry_step_fn watch;
+    void *watch_data;
+
+    spry_vector *k[TIME_STAGES];      /* rates of stages: also first guesses of the next step's */
+    spry_vector *sum, *right, *force; /* u of a stage; a right-hand side; the source */
+    time_system systems[SYSTEMS];
+    bool knows_lambda;
+    spry_scalar lambda; /* the eigenvalue of M^-1 A of largest modulus */
+    spry_step_stats stats;
+};
+
+static inline const time_table *stepper_table(const spry_stepper *s)
+{
+    return s->own.stages > 0 ? &s->own : time_table_at(s->options.method);
+}
+
+/* rate = M^-1 A u, or with the source at t. The guess of a solve is what `rate` holds. */
+spry_status stepper_rate(spry_stepper *s, double t, const spry_vector *u, spry_vector *rate);
+/* Estimates lambda, where it is not known. */
+spry_status stepper_find_lambda(spry_stepper *s, const spry_vector *like);
+
+/* Solves (M - shift A) x = b with the system at a place, which is made where it is another one;
+ * counts. *stopped: it was interrupted. */
+spry_status stepper_solve(spry_stepper *s, int place, double shift, const spry_vector *b,
+                          spry_vector *x, bool *stopped);
+void time_system_clear(time_system *system);
+
+#endif

@@ -1,0 +1,378 @@
+/*
+ * A crew: the threads that a calling thread has for the work of iterations, which comes in pieces
+ * of some microseconds. OpenMP's threads spin at their barriers: beside other processes the one
+ * that waits keeps the other from its core, or waits a time slice for it, again and again. Here
+ *
+ *  - who waits sleeps after a while (gate.h),
+ *  - shares that nobody has begun are done by the caller, who does not wait for threads that have
+ *    no core,
+ *  - and where shares side by side take about as long as one after the other would, the crew goes
+ *    on with half of its threads, or one, for a while, and then tries again with more.
+ *
+ * Threads are made at the first work for several, and end with the thread they belong to. Results
+ * do not depend on how many there are: the caller decides on the shares.
+ */
+#define _GNU_SOURCE /* of a thread's processors */
+#include "base/beside.h"
+#include "base/wait.h"
+
+#include <omp.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+
+enum { NOTHING, POSTED, END }; /* what a member finds at its gate */
+
+static const double WINDOW = 200e-6; /* of work that tells whether threads serve */
+static const double SERVES = 0.6;    /* of a team's time is spent in its work */
+static const double SHORT_REST = 1e-3, LONG_REST = 64e-3;
+
+typedef struct member {
+    gate gate;
+    struct crew *crew;
+    pthread_t thread;
+    int number, seat; /* in the crew; in the team that meets */
+    double spent;     /* in the work at hand, without waiting */
+} member;
+
+typedef struct crew {
+    gate done, start, phase; /* the last one ended; the team is complete; it has met */
+    _Alignas(GATE_LINE) atomic_int open, arrived;
+    member *members; /* the first is the caller */
+    int count, room;
+
+    /* The work at hand. */
+    base_work work;
+    void *argument;
+    int shares, team;
+    bool together;
+    unsigned round; /* what `start` shows before the team is complete */
+
+    /* How well threads served lately. */
+    int limit; /* the most to use now */
+    double took, due, spent, rest, rest_until;
+} crew;
+
+static _Thread_local crew *own;       /* of the calling thread */
+static _Thread_local member *working; /* who runs a share in this thread, if any does */
+static member nobody;                 /* who runs what one thread does alone */
+static pthread_key_t ending;
+static pthread_once_t prepared = PTHREAD_ONCE_INIT;
+static bool usable;
+static atomic_bool all_serve; /* whatever it costs: for tests */
+
+/* --- at work -------------------------------------------------------------------------------------
+ */
+
+/* Takes what was posted, unless another has. */
+static bool take(gate *g)
+{
+    unsigned posted = POSTED;
+    return atomic_compare_exchange_strong(&g->word, &posted, NOTHING);
+}
+
+/* Runs the shares number, number + team, ... of which `m` spends its time with. */
+static void run_shares(member *m, int number)
+{
+    const crew *c = m->crew;
+    const double begin = base_seconds();
+    working = m;
+    for (int share = number; share < c->shares; share += c->team)
+        c->work(c->argument, share, c->shares);
+    working = NULL;
+    m->spent += base_seconds() - begin;
+}
+
+static void run_seat(member *m)
+{
+    const crew *c = m->crew;
+    const double begin = base_seconds();
+    working = m;
+    c->work(c->argument, m->seat, c->team);
+    working = NULL;
+    m->spent += base_seconds() - begin;
+}
+
+static void end_work(crew *c)
+{
+    if (atomic_fetch_sub(&c->open, 1) == 1)
+        gate_set(&c->done, atomic_load(&c->done.word) + 1);
+}
+
+static void *serve(void *data)
+{
+    member *m = data;
+    crew *c = m->crew;
+    for (;;) {
+        gate_wait(&m->gate, NOTHING);
+        if (atomic_load(&m->gate.word) == END)
+            return NULL;
+        if (!take(&m->gate))
+            continue;
+        m->spent = 0;
+        if (c->together) {
+            gate_wait(&c->start, c->round);
+            run_seat(m);
+        } else {
+            run_shares(m, m->number);
+        }
+        end_work(c);
+    }
+}
+
+void base_meet(void)
+{
+    member *m = working;
+    crew *c = m ? m->crew : NULL;
+    if (!c)
+        return;
+    const unsigned phase = atomic_load(&c->phase.word);
+    if (atomic_fetch_add(&c->arrived, 1) == c->team - 1) {
+        atomic_store(&c->arrived, 0);
+        gate_set(&c->phase, phase + 1);
+        return;
+    }
+    const double begin = base_seconds();
+    gate_wait(&c->phase, phase);
+    m->spent -= base_seconds() - begin;
+}
+
+/* --- members -------------------------------------------------------------------------------------
+ */
+
+/* Where OpenMP binds its threads, the calling one is bound, too, and those that it makes would be
+ * to the same place: each gets the next place instead. */
+static void place_member(const member *m)
+{
+#ifdef __linux__
+    const int places = omp_get_num_places(), first = omp_get_place_num();
+    int processors[CPU_SETSIZE];
+    cpu_set_t set;
+    if (omp_get_proc_bind() == omp_proc_bind_false || places < 1 || first < 0)
+        return;
+    const int place = (first + m->number) % places, n = omp_get_place_num_procs(place);
+    if (n < 1 || n > CPU_SETSIZE)
+        return;
+    CPU_ZERO(&set);
+    omp_get_place_proc_ids(place, processors);
+    for (int i = 0; i < n; i++)
+        CPU_SET((size_t)processors[i], &set);
+    (void)pthread_setaffinity_np(m->thread, sizeof set, &set);
+#else
+    (void)m;
+#endif
+}
+
+bool base_start_thread(pthread_t *thread, void *(*run)(void *), void *data)
+{
+    static const int own_faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP};
+    sigset_t all, old;
+    sigfillset(&all);
+    for (size_t i = 0; i < sizeof own_faults / sizeof *own_faults; i++)
+        sigdelset(&all, own_faults[i]);
+    if (pthread_sigmask(SIG_SETMASK, &all, &old) != 0)
+        return false;
+    const bool started = pthread_create(thread, NULL, run, data) == 0;
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return started;
+}
+
+/* As many members as are wanted, or as the system gives. */
+static void add_members(crew *c, int wanted)
+{
+    for (; c->count < wanted && c->count < c->room; c->count++) {
+        member *m = &c->members[c->count];
+        *m = (member){.gate = GATE_INIT, .crew = c, .number = c->count};
+        if (!base_start_thread(&m->thread, serve, m)) {
+            c->room = c->count;
+            break;
+        }
+        place_member(m);
+    }
+}
+
+/* With the thread that has the crew. */
+static void end_crew(void *data)
+{
+    crew *c = data;
+    for (int i = 1; i < c->count; i++)
+        gate_set(&c->members[i].gate, END);
+    for (int i = 1; i < c->count; i++) {
+        pthread_join(c->members[i].thread, NULL);
+        gate_clear(&c->members[i].gate);
+    }
+    gate_clear(&c->done);
+    gate_clear(&c->start);
+    gate_clear(&c->phase);
+    free(c->members);
+    free(c);
+    own = NULL;
+}
+
+/* The child of a fork has none of the threads; the crew's memory stays as it is. */
+static void forget(void)
+{
+    own = NULL;
+    working = NULL;
+    (void)pthread_setspecific(ending, NULL);
+}
+
+static void prepare(void)
+{
+    usable = pthread_key_create(&ending, end_crew) == 0 && pthread_atfork(NULL, NULL, forget) == 0;
+}
+
+/* Not a context's memory: the crew outlives it. */
+static crew *make_crew(void)
+{
+    pthread_once(&prepared, prepare);
+    const int room = base_most_threads();
+    crew *c = usable ? aligned_alloc(GATE_LINE, sizeof *c) : NULL;
+    member *members = c ? aligned_alloc(GATE_LINE, (size_t)room * sizeof *members) : NULL;
+    if (members && pthread_setspecific(ending, c) == 0) {
+        *c = (crew){.done = GATE_INIT,
+                    .start = GATE_INIT,
+                    .phase = GATE_INIT,
+                    .members = members,
+                    .count = 1,
+                    .room = room,
+                    .limit = room,
+                    .rest = SHORT_REST};
+        members[0] = (member){.crew = c};
+        return c;
+    }
+    free(members);
+    free(c);
+    return NULL;
+}
+
+/* --- the caller ----------------------------------------------------------------------------------
+ */
+
+/* How many threads to use now. */
+static int find_team(const spry_context *ctx, int wanted)
+{
+    if (wanted <= 1 || working || omp_in_parallel())
+        return 1;
+    wanted = base_team(ctx, wanted);
+    if (wanted > 1 && !own)
+        own = make_crew();
+    crew *c = own;
+    if (wanted <= 1 || !c)
+        return 1;
+    if (c->limit < wanted && base_seconds() > c->rest_until) {
+        c->limit *= 2;
+        c->rest_until = base_seconds() + c->rest;
+    }
+    wanted = wanted < c->limit ? wanted : c->limit;
+    if (c->count < wanted)
+        add_members(c, wanted);
+    return wanted < c->count ? wanted : c->count;
+}
+
+void base_use_all_threads(bool yes)
+{
+    atomic_store(&all_serve, yes);
+}
+
+/* After work of a team that took from `begin` to `end`. */
+static void judge(crew *c, double begin, double end)
+{
+    c->took += end - begin;
+    c->due += SERVES * c->team * (end - begin);
+    if (c->took < WINDOW)
+        return;
+    if (c->spent < c->due && !atomic_load(&all_serve)) {
+        c->limit = c->team / 2;
+        c->rest_until = end + c->rest;
+        c->rest = 2 * c->rest < LONG_REST ? 2 * c->rest : LONG_REST;
+    } else {
+        c->rest = c->rest / 2 > SHORT_REST ? c->rest / 2 : SHORT_REST;
+    }
+    c->took = c->due = c->spent = 0;
+}
+
+static void run_alone(int shares, base_work work, void *argument)
+{
+    member *outer = working;
+    working = &nobody;
+    for (int share = 0; share < shares; share++)
+        work(argument, share, shares);
+    working = outer;
+}
+
+void base_share_out(const spry_context *ctx, int shares, base_work work, void *argument)
+{
+    const int team = find_team(ctx, shares);
+    crew *c = own;
+    if (team == 1) {
+        run_alone(shares, work, argument);
+        return;
+    }
+    const double begin = base_seconds();
+    const unsigned done = atomic_load(&c->done.word);
+    c->work = work;
+    c->argument = argument;
+    c->shares = shares;
+    c->team = team;
+    c->together = false;
+    atomic_store(&c->open, team - 1);
+    for (int i = 1; i < team; i++)
+        gate_set(&c->members[i].gate, POSTED);
+    c->members[0].spent = 0;
+    run_shares(&c->members[0], 0);
+    for (int i = 1; i < team; i++)
+        if (take(&c->members[i].gate)) {
+            c->members[i].spent = 0;
+            run_shares(&c->members[0], i);
+            end_work(c);
+        }
+    gate_wait(&c->done, done);
+    for (int i = 0; i < team; i++)
+        c->spent += c->members[i].spent;
+    judge(c, begin, base_seconds());
+}
+
+/* Members that come at once get seats; work that meets cannot be done for those who do not. */
+static int fill_seats(crew *c, int wanted)
+{
+    int seats = 1;
+    bool patient = true;
+    c->together = true;
+    c->round = atomic_load(&c->start.word);
+    for (int i = 1; i < wanted; i++)
+        gate_set(&c->members[i].gate, POSTED);
+    for (int i = 1; i < wanted; i++) {
+        member *m = &c->members[i];
+        patient = patient && gate_spin(&m->gate, POSTED);
+        m->seat = take(&m->gate) ? 0 : seats++;
+    }
+    return seats;
+}
+
+void base_work_together(const spry_context *ctx, int wanted, base_work work, void *argument)
+{
+    const int asked = find_team(ctx, wanted);
+    crew *c = own;
+    if (asked == 1) {
+        run_alone(1, work, argument);
+        return;
+    }
+    const double begin = base_seconds();
+    const unsigned done = atomic_load(&c->done.word);
+    c->work = work;
+    c->argument = argument;
+    c->team = fill_seats(c, asked);
+    atomic_store(&c->open, c->team);
+    gate_set(&c->start, c->round + 1);
+    c->members[0].spent = 0;
+    run_seat(&c->members[0]);
+    end_work(c);
+    gate_wait(&c->done, done);
+    c->spent += c->members[0].spent;
+    for (int i = 1; i < asked; i++)
+        if (c->members[i].seat > 0)
+            c->spent += c->members[i].spent;
+    c->team = asked;
+    judge(c, begin, base_seconds());
+}

@@ -1,0 +1,65 @@
+/* An operator in the format a caller names, or in the one that suits best. */
+#include "device/linalg/operator.h"
+#include "ranks/operator_device.h"
+#include "ranks/operator_host.h"
+#include "host/walk.h"
+#include "choose/tune.h"
+
+spry_status tune_build(spry_device *d, const spry_matrix *A, const char *format, spry_operator **op)
+{
+    return d ? device_operator(d, A, format, op) : spry_operator_from_format(A, format, op);
+}
+
+spry_status spry_operator_from_format(const spry_matrix *A, const char *format, spry_operator **op)
+{
+    SPRY_NEED(CTX_OF(A), A, format, op);
+    *op = NULL;
+    if (strcmp(format, "csr") == 0)
+        return spry_operator_from_matrix(A, op);
+    if (A->spread) {
+        spry_operator *own = NULL;
+        /* in two statements: arguments are evaluated in any order */
+        const spry_status made = spry_operator_from_format(A->spread->own, format, &own);
+        return spread_operator(A, made, own, op);
+    }
+    if (strcmp(format, "auto") == 0)
+        return tune_decide(NULL, A, NULL, NULL, op);
+    if (strncmp(format, "auto:", 5) == 0)
+        return tune_decide(NULL, A, format + 5, NULL, op);
+    return host_layout_operator(A, format, op);
+}
+
+static spry_status build_on(spry_device *device, const spry_matrix *A, const char *format,
+                            spry_operator **op)
+{
+    const bool chosen = strcmp(format, "auto") == 0 || strncmp(format, "auto:", 5) == 0;
+    if (chosen && !device_has_room(device, A)) /* copies decide then, not the format */
+        return device_operator(device, A, "csr", op);
+    if (chosen)
+        return tune_decide(device, A, format[4] ? format + 5 : NULL, NULL, op);
+    return device_operator(device, A, format, op);
+}
+
+spry_status spry_operator_on(spry_device *device, const spry_matrix *A, const char *format,
+                             spry_operator **op)
+{
+    SPRY_NEED(CTX_OF(A), A, format, op);
+    spry_matrix *view = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    *op = NULL;
+    if (!device)
+        return spry_operator_from_format(A, format, op);
+    if (A->spread) {
+        spry_operator *own = NULL;
+        return device_spread_operator(
+            device, A, spry_operator_on(device, A->spread->own, format, &own), own, op);
+    }
+    if (A->ctx != device->ctx)
+        SPRY_GO(device->ctx, matrix_view(device->ctx, A, &view));
+    SPRY_GO(device->ctx, build_on(device, view ? view : A, format, op));
+    operator_made_from(*op, A, view);
+    view = NULL;
+done:
+    spry_matrix_free(view);
+    return status;
+}

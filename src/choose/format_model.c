@@ -1,0 +1,189 @@
+/*
+ * Time from bytes. A product is bounded by what it reads and writes: the matrix, x, y and the lines
+ * of y that are fetched before they are written. How fast a format moves its bytes, as against CSR
+ * in the same race, is a factor that was measured for most and is learned for each machine.
+ */
+#include "host/host.h"
+#include "choose/tune.h"
+
+#include <math.h>
+#include <spry/device.h>
+
+/* Time a byte over that of CSR, and products with CSR that a conversion takes: what to begin with.
+ */
+static const struct {
+    const char *format;
+    double factor, conversion;
+} first_guess[] = {
+    {"csr", 1.0, 8},    {"csr16", 1.15, 15}, {"sell", 0.93, 10},  {"sell16", 0.9, 15},
+    {"ell", 1.15, 10},  {"ellr", 1.4, 10},   {"ellr-t", 1.2, 12}, {"jds", 1.5, 15},
+    {"hyb", 1.1, 15},   {"dia", 0.95, 10},   {"crf", 1.6, 20},    {"bsr", 1.15, 15},
+    {"merge", 1.05, 8}, {"pcsr", 1.2, 12},   {"sym", 1.25, 15},   {"scoo", 1.4, 15},
+    {"axc", 1.0, 12},   {"axt", 1.05, 15},   {"pb", 3.0, 20},
+};
+enum { GUESSES = sizeof first_guess / sizeof *first_guess };
+static const double other_factor = 1.15, other_conversion = 15;
+
+static void factor_name(const tune_candidate *c, char name[TUNE_NAME])
+{
+    static const char *const kinds[STORED_KINDS] = {"", "/f32", "/f16", "/bf16"};
+    snprintf(name, TUNE_NAME, "%.20s%s", c->class ? c->class->name : "csr", kinds[c->kind]);
+}
+
+static tune_factor find_factor(const tune_machine *machine, const tune_candidate *c)
+{
+    tune_factor f = {.factor = other_factor, .conversion = other_conversion};
+    char name[TUNE_NAME];
+    factor_name(c, name);
+    for (int i = 0; i < machine->count; i++)
+        if (strcmp(machine->factors[i].format, name) == 0)
+            return machine->factors[i];
+    for (int i = 0; i < GUESSES; i++)
+        if (c->class && strcmp(first_guess[i].format, c->class->name) == 0) {
+            f.factor = first_guess[i].factor;
+            f.conversion = first_guess[i].conversion;
+        }
+    f.factor *= c->kind == STORED_F16 ? 1.2 : c->kind == STORED_BF16 ? 1.1 : 1; /* unpacking */
+    snprintf(f.format, sizeof f.format, "%s", name);
+    return f;
+}
+
+/* All that goes through memory. */
+static double traffic(const spry_matrix *A, const tune_candidate *c)
+{
+    const double size = (double)spry_type_size(A->a.type);
+    return (double)c->row.bytes + size * (double)A->a.cols + 2 * size * (double)A->a.rows;
+}
+
+/* Where CSR moves less than half of what memory could, it waits for x or for the ends of rows, and
+ * bytes say little. */
+static bool is_scattered(const spry_matrix *A, double csr_seconds, const tune_list *list)
+{
+    const double worth_measuring = 1e-3;
+    spry_context *ctx = A->ctx;
+    spry_bandwidth bandwidth = SPRY_BANDWIDTH_INIT;
+    char before[MESSAGE_SIZE];
+    if (csr_seconds < worth_measuring)
+        return false;
+    memcpy(before, ctx->message, sizeof before);
+    const spry_status status = host_bandwidth(ctx, false, &bandwidth);
+    memcpy(ctx->message, before, sizeof before); /* it is not needed that much */
+    return status == SPRY_STATUS_OK &&
+           traffic(A, &list->all[0]) / csr_seconds < 0.5 * bandwidth.read;
+}
+
+/* Whether it waits for x: neighbouring rows have columns far from each other, all over an x that is
+ * much longer than a near cache. */
+static bool is_without_order(const spry_matrix *A)
+{
+    enum { MUCH = 4 };
+    return (int64_t)spry_type_size(A->a.type) * A->a.cols > MUCH * tune_second_cache() &&
+           host_scattered(A->a.rows, A->a.cols, A->a.offsets, A->a.col_index);
+}
+
+/* Formats that then often wait less: their time over what bytes say. */
+static double waiting(const tune_list *list, const tune_candidate *c)
+{
+    static const struct {
+        const char *format;
+        double ends, x; /* where CSR waits for ends of rows, and where it waits for x */
+    } less[] = {{"scoo", 0.7, 0.45}, {"axc", 0.7, 0.8},  {"axt", 0.7, 0.8},
+                {"hyb", 0.7, 0.8},   {"sell", 0.7, 0.8}, {"sell16", 0.7, 0.8}};
+    for (size_t i = 0; i < sizeof less / sizeof *less && list->scattered && c->class; i++)
+        if (strcmp(c->class->name, less[i].format) == 0)
+            return list->without_order ? less[i].x : less[i].ends;
+    return 1;
+}
+
+void tune_model(const spry_matrix *A, const tune_machine *machine, double csr_seconds,
+                tune_list *list)
+{
+    const double second = csr_seconds / traffic(A, &list->all[0]);
+    list->scattered = is_scattered(A, csr_seconds, list);
+    list->without_order = list->scattered && is_without_order(A);
+    for (int i = 0; i < list->count; i++) {
+        tune_candidate *c = &list->all[i];
+        const double factor = c->class ? find_factor(machine, c).factor : 1;
+        if (c->possible)
+            c->row.model_seconds = second * traffic(A, c) * factor * waiting(list, c);
+    }
+}
+
+double tune_model_conversion(const tune_machine *machine, const tune_list *list,
+                             const tune_candidate *c)
+{
+    const spry_tune_row *csr = &list->all[0].row;
+    return c->class ? csr->seconds * find_factor(machine, c).conversion : csr->conversion_seconds;
+}
+
+static bool is_time(double seconds)
+{
+    return seconds > 0 && isfinite(seconds);
+}
+
+static double clip(double value, double low, double high)
+{
+    return value < low ? low : value > high ? high : value;
+}
+
+void tune_learn(const spry_matrix *A, const tune_list *list, tune_machine *machine)
+{
+    const tune_candidate *csr = &list->all[0];
+    if (!is_time(csr->row.seconds))
+        return;
+    const double second = csr->row.seconds / traffic(A, csr);
+    for (int i = 1; i < list->count; i++) {
+        const tune_candidate *c = &list->all[i];
+        if (!is_time(c->row.seconds) || !isfinite(c->row.conversion_seconds))
+            continue;
+        tune_factor f = find_factor(machine, c);
+        const double weight = f.count < 3 ? 1 / (double)(f.count + 2) : 0.25;
+        const double found = clip(c->row.seconds / traffic(A, c) / second / waiting(list, c),
+                                  TUNE_LEAST_FACTOR, TUNE_MOST_FACTOR);
+        const double taken = clip(c->row.conversion_seconds / csr->row.seconds, 0.5, 500);
+        f.factor += weight * (found - f.factor);
+        f.conversion += weight * (taken - f.conversion);
+        f.count++;
+        int at = 0;
+        while (at < machine->count && strcmp(machine->factors[at].format, f.format) != 0)
+            at++;
+        if (at == machine->count && at < TUNE_FACTORS)
+            machine->count++;
+        if (at < TUNE_FACTORS)
+            machine->factors[at] = f;
+    }
+}
+
+/* The place of a name among the factors; where it is not there, and there is room, a new one. */
+static tune_factor *place_of(tune_machine *machine, const char *name)
+{
+    int at = 0;
+    while (at < machine->count && strcmp(machine->factors[at].format, name) != 0)
+        at++;
+    if (at == TUNE_FACTORS)
+        return NULL;
+    if (at == machine->count) {
+        machine->factors[at] = (tune_factor){.factor = 1, .conversion = 1};
+        snprintf(machine->factors[at].format, TUNE_NAME, "%s", name);
+        machine->count++;
+    }
+    return &machine->factors[at];
+}
+
+double tune_factor_of(const tune_machine *machine, const char *name)
+{
+    for (int i = 0; i < machine->count; i++)
+        if (strcmp(machine->factors[i].format, name) == 0)
+            return machine->factors[i].factor;
+    return 1;
+}
+
+void tune_learn_factor(tune_machine *machine, const char *name, double found)
+{
+    tune_factor *f = place_of(machine, name);
+    if (!f || !isfinite(found))
+        return;
+    const double weight = f->count < 3 ? 1 / (double)(f->count + 2) : 0.25;
+    f->factor += weight * (clip(found, TUNE_LEAST_FACTOR, TUNE_MOST_FACTOR) - f->factor);
+    f->count++;
+}

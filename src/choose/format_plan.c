@@ -1,0 +1,232 @@
+/*
+ * Who is tried on a device, in which order, and who wins: by forecasts, and by times that differ
+ * clearly. What is close is decided by the order of candidates, so that a decision is the same each
+ * time although no two times are.
+ *
+ * Times of a product are counted in products with CSR. What a format takes for its bytes, and what
+ * making it there takes, is known well enough from one kind of cards to order candidates; the clock
+ * does the rest.
+ */
+#include "choose/tune.h"
+
+#include "formats/shared/device_make.h"
+
+#include <stdlib.h>
+
+static const double hope = 1.3;    /* times CSR's forecast are still worth a try, */
+static const double likely = 1.2;  /* and times the forecast of the fastest so far */
+static const double near_by = 1.1; /* times the forecast of a format's best options, likewise; */
+static const double near_uneven = 1.25; /* where bytes tell less, and all are faster than CSR */
+
+/* Time a byte over that of CSR; the same where some rows are much longer than others; and products
+ * that making it takes. Formats that are not here are for many products, as tune_made_there() says:
+ * they take long to make, or to compile for each matrix, or are made on the host. Those that were
+ * never the best by more than a hair where they were timed (docs/figures.md) come after those that
+ * were. */
+static const struct {
+    const char *format;
+    double factor, uneven, making;
+} known[] = {
+    {"csr", 1.0, 1.0, 2},     {"csr16", 1.15, 1.15, 2.5}, {"sell", 0.93, 1.0, 3},
+    {"sell16", 1.0, 1.1, 5},  {"ell", 1.05, 1.5, 3},      {"ellr", 1.1, 1.2, 3},
+    {"ellr-t", 1.15, 1.1, 3}, {"hyb", 1.05, 0.8, 4},      {"dia", 1.0, 1.0, 4},
+    {"bsr", 1.1, 1.1, 4},     {"merge", 1.15, 0.55, 2.5}, {"axt", 1.15, 0.55, 3.5},
+    {"axc", 1.15, 1.0, 3},    {"pcsr", 1.2, 0.7, 3.5},    {"pb", 0.72, 0.5, 8},
+};
+enum { KNOWN = sizeof known / sizeof *known };
+static const double other_factor = 1.2, other_uneven = 0.7;
+
+static int find_known(const tune_candidate *c)
+{
+    int i = 0;
+    while (i < KNOWN && strcmp(known[i].format, c->class ? c->class->name : "csr") != 0)
+        i++;
+    return i;
+}
+
+bool tune_made_there(const tune_candidate *c)
+{
+    return find_known(c) < KNOWN && device_makes(c->row.format);
+}
+
+/* Rows that are sorted within so many stand beside others from afar: their x is in other places,
+ * and so is their y. */
+static double sorting(const tune_candidate *c)
+{
+    const char *sigma = strstr(c->row.format, "sigma=");
+    const long rows = sigma ? strtol(sigma + strlen("sigma="), NULL, 10) : 1;
+    return rows >= 4096 ? 1.1 : rows > 1 ? 1.02 : 1;
+}
+
+void tune_expect(const tune_list *list, tune_candidate *c)
+{
+    const int i = find_known(c);
+    const double factor = list->uneven ? (i < KNOWN ? known[i].uneven : other_uneven)
+                                       : (i < KNOWN ? known[i].factor : other_factor);
+    c->made_there = tune_made_there(c);
+    c->expected = factor * sorting(c) * ((double)c->row.bytes + list->vector_bytes) /
+                  ((double)list->all[0].row.bytes + list->vector_bytes);
+}
+
+double tune_making_there(const tune_candidate *c)
+{
+    const int i = find_known(c);
+    return i < KNOWN ? known[i].making : 0;
+}
+
+static bool is_new(const tune_candidate *c)
+{
+    return c->possible && !c->dropped && c->samples == 0 && c->made_there;
+}
+
+/* The options of c's format with the least forecast; of those that are as good the first. */
+static bool leads_class(const tune_list *list, const tune_candidate *c)
+{
+    const double mine = c->expected;
+    for (int i = 1; i < list->count; i++) {
+        const tune_candidate *d = &list->all[i];
+        if (d->class != c->class || d == c || !d->possible || (d->dropped && d->samples == 0))
+            continue; /* those that could not be made make room */
+        const double other = d->expected;
+        if (d < c ? other <= 1.01 * mine : 1.01 * other < mine)
+            return false;
+    }
+    return true;
+}
+
+/* The fastest so far. */
+static const tune_candidate *fastest(const tune_list *list)
+{
+    const tune_candidate *best = &list->all[0];
+    for (int i = 1; i < list->count; i++) {
+        const tune_candidate *c = &list->all[i];
+        if (c->samples > 0 && c->row.seconds < best->row.seconds)
+            best = c;
+    }
+    return best;
+}
+
+/* Forecasts are compared with the forecast of the fastest where it is faster than that: where CSR
+ * waits for more than bytes, all other formats come out faster than they are expected to. */
+int tune_next_class(const tune_list *list)
+{
+    const tune_candidate *best = fastest(list);
+    const double took = best->row.seconds / list->all[0].row.seconds;
+    const double most = likely * (best->expected > took ? best->expected : took);
+    const double limit = most < hope ? most : hope;
+    int found = 0;
+    for (int i = 1; i < list->count; i++) {
+        const tune_candidate *c = &list->all[i];
+        if (is_new(c) && leads_class(list, c) && c->expected <= limit &&
+            (found == 0 || c->expected < list->all[found].expected))
+            found = i;
+    }
+    return found;
+}
+
+/* How near is near. */
+static double nearness(const tune_list *list)
+{
+    return list->uneven ? near_uneven : near_by;
+}
+
+/* The best forecast of a format that was timed, where the time is near the least; 0: it is not. */
+static double near_class(const tune_list *list, const tune_candidate *c, double least)
+{
+    double expected = 0;
+    for (int i = 1; i < list->count; i++) {
+        const tune_candidate *d = &list->all[i];
+        if (d->class == c->class && d->samples > 0 && d->row.seconds <= nearness(list) * least)
+            expected = expected == 0 || d->expected < expected ? d->expected : expected;
+    }
+    return expected;
+}
+
+int tune_next_option(const tune_list *list)
+{
+    const double least = fastest(list)->row.seconds;
+    int found = 0;
+    for (int i = 1; i < list->count; i++) {
+        const tune_candidate *c = &list->all[i];
+        const double limit = is_new(c) ? nearness(list) * near_class(list, c, least) : 0;
+        if (limit > 0 && c->expected <= limit &&
+            (found == 0 || c->expected < list->all[found].expected))
+            found = i;
+    }
+    return found;
+}
+
+/* Making and products, in seconds. What the device makes counts as it is known, since the clock is
+ * no judge of a few launches. */
+static double worth(const tune_list *list, const tune_candidate *c, int64_t products)
+{
+    const double making =
+        c->made_there ? tune_making_there(c) * list->all[0].row.seconds : c->row.conversion_seconds;
+    return making + (double)products * c->row.seconds;
+}
+
+/* And did not leave: it has its operator. */
+static bool is_timed(const tune_candidate *c)
+{
+    return c->samples > 0 && c->row.seconds > 0 && !c->dropped;
+}
+
+double tune_least(const tune_list *list, int64_t products)
+{
+    double least = 0;
+    for (int i = 0; i < list->count; i++) {
+        const tune_candidate *c = &list->all[i];
+        const double total = is_timed(c) ? worth(list, c, products) : 0;
+        least = total > 0 && (least == 0 || total < least) ? total : least;
+    }
+    return least;
+}
+
+int tune_pick(const tune_list *list, int64_t products)
+{
+    const double least = tune_least(list, products);
+    for (int i = 0; i < list->count; i++)
+        if (is_timed(&list->all[i]) && worth(list, &list->all[i], products) <= TUNE_CLOSE * least)
+            return i;
+    return 0;
+}
+
+bool tune_is_near(const tune_list *list, const tune_candidate *c, int64_t products, double factor)
+{
+    return is_timed(c) && worth(list, c, products) <= factor * tune_least(list, products);
+}
+
+/*
+ * Times of an idle device are the true one and something on top, so that the least of n is off by a
+ * part in n of the noise: with 3% of it ten decide for certain what differs by less than 1% (a tie)
+ * or by more than 5% (tests/unit/tune_plan.c). Who takes part is looked at again after each turn,
+ * more closely each time, so that those that are left have more turns. At first many do: times from
+ * the beginning of a race may be those of a card that had to wake up.
+ */
+spry_status tune_finals(tune_list *list, int64_t products, double most, tune_runner *run,
+                        void *data)
+{
+    enum { ROUNDS = 10, LEAST_ROUNDS = 3 };
+    double left = most;
+    for (int round = 0; round < ROUNDS; round++) {
+        const double factor = round == 0  ? TUNE_STAYS
+                              : round < 3 ? 1.06
+                              : round < 5 ? 1.045
+                                          : 1.035;
+        bool takes_part[TUNE_FINALISTS] = {false};
+        int count = 0;
+        for (int i = 0; i < list->count && i < TUNE_FINALISTS; i++) {
+            takes_part[i] = tune_is_near(list, &list->all[i], products, factor);
+            count += takes_part[i];
+        }
+        if (count < 2 || (round >= LEAST_ROUNDS && left < count))
+            break;
+        left -= count;
+        for (int i = 0; i < list->count && i < TUNE_FINALISTS; i++) {
+            const spry_status status = takes_part[i] ? run(data, &list->all[i]) : SPRY_STATUS_OK;
+            if (status != SPRY_STATUS_OK)
+                return status;
+        }
+    }
+    return SPRY_STATUS_OK;
+}

@@ -1,0 +1,90 @@
+/* Choices of one matrix on this machine or a device, and what was learned of the machine, as they
+ * are kept in files. Memory that is short is not worth a failure here. */
+#include "choose/tune.h"
+
+#include <unistd.h>
+
+void tune_memory_open(const spry_device *d, const spry_matrix *A, int64_t class, bool remember,
+                      tune_memory *m)
+{
+    *m = (tune_memory){.device = d != NULL,
+                       .matrix = tune_fingerprint(A),
+                       .machine = tune_machine_fingerprint(A->ctx, d),
+                       .class = class};
+    m->usable = remember && tune_folder(A->ctx, m->folder, sizeof m->folder);
+    snprintf(m->path, sizeof m->path, "%s/%016" PRIx64 "-%016" PRIx64 "-%" PRId64 ".tune",
+             m->folder, m->matrix, m->machine, m->class);
+    snprintf(m->machine_path, sizeof m->machine_path, "%s/machine-%016" PRIx64 ".tune", m->folder,
+             m->machine);
+}
+
+static bool text_room(const tune_memory *m, spry_context *ctx, char **text)
+{
+    *text = NULL;
+    return m->usable && base_alloc(ctx, TUNE_FILE_SIZE, 1, text) == SPRY_STATUS_OK;
+}
+
+static void tell_damaged(spry_context *ctx, const char *path)
+{
+    base_log(ctx, SPRY_LOG_WARNING, "%s: not a file of the tuner, or damaged; ignored", path);
+}
+
+bool tune_recall(spry_context *ctx, const tune_memory *m, tune_entry *entry)
+{
+    char *text;
+    bool good = false;
+    if (!text_room(m, ctx, &text))
+        return false;
+    const int64_t size = tune_file_read(ctx, m->path, text);
+    if (size >= 0) {
+        good = tune_entry_read(text, (size_t)size, entry) && entry->matrix == m->matrix &&
+               entry->machine == m->machine && entry->class == m->class;
+        if (!good)
+            tell_damaged(ctx, m->path);
+    }
+    base_free(ctx, text);
+    return good;
+}
+
+void tune_keep(spry_context *ctx, const tune_memory *m, tune_entry *entry)
+{
+    char *text;
+    if (!text_room(m, ctx, &text))
+        return;
+    entry->matrix = m->matrix;
+    entry->machine = m->machine;
+    entry->class = m->class;
+    tune_file_write(ctx, m->path, text, tune_entry_write(entry, text));
+    base_free(ctx, text);
+}
+
+void tune_forget(const tune_memory *m)
+{
+    if (m->usable)
+        unlink(m->path);
+}
+
+void tune_recall_machine(spry_context *ctx, const tune_memory *m, tune_machine *machine)
+{
+    char *text;
+    bool good = false;
+    if (text_room(m, ctx, &text)) {
+        const int64_t size = tune_file_read(ctx, m->machine_path, text);
+        good = size >= 0 && tune_machine_read(text, (size_t)size, machine) &&
+               machine->machine == m->machine;
+        if (size >= 0 && !good)
+            tell_damaged(ctx, m->machine_path);
+        base_free(ctx, text);
+    }
+    if (!good)
+        *machine = (tune_machine){.machine = m->machine};
+}
+
+void tune_keep_machine(spry_context *ctx, const tune_memory *m, const tune_machine *machine)
+{
+    char *text;
+    if (!text_room(m, ctx, &text))
+        return;
+    tune_file_write(ctx, m->machine_path, text, tune_machine_write(machine, text));
+    base_free(ctx, text);
+}

@@ -1,0 +1,233 @@
+/*
+ * How fast a device reads its memory: measured once, since it takes a second with opening, and kept
+ * in the folder for what is remembered, in a file named after the device and its driver. The number
+ * stands there as text with a sum of its digits; a file that is not whole is ignored.
+ */
+#include "device/engine/engine.h"
+#include "host/host.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+enum {
+    PASSES = 6,
+    PAIR = 16,        /* bytes of an element */
+    WIDE_GROUP = 256, /* work-items of a group; 1 on processors */
+    FILE_MOST = 512,
+    LEAST_BYTES = 1 << 26
+};
+
+/* --- remembering ---------------------------------------------------------------------------------
+ */
+
+static uint64_t hash_text(uint64_t hash, const char *text)
+{
+    for (; *text; text++)
+        hash = base_random(hash, (unsigned char)*text);
+    return base_random(hash, 256);
+}
+
+static uint64_t hash_device(const spry_device *d)
+{
+    const device_facts *f = &d->facts;
+    return hash_text(hash_text(hash_text(1, f->name), f->description), f->driver);
+}
+
+static bool file_name(const spry_device *d, bool make, char *path, size_t size)
+{
+    char folder[4000];
+    if (!base_cache_folder(folder, sizeof folder) || (make && base_make_folders(folder) != 0))
+        return false;
+    const int length =
+        snprintf(path, size, "%s/bandwidth-%016" PRIx64 ".device", folder, hash_device(d));
+    return length > 0 && (size_t)length < size;
+}
+
+static void write_record(const spry_device *d, double bandwidth, char text[FILE_MOST])
+{
+    char line[FILE_MOST - 64];
+    snprintf(line, sizeof line, "spry bandwidth 1\n%s (%s), %s\n%.0f bytes per second\n",
+             d->facts.name, d->facts.description, d->facts.driver, bandwidth);
+    snprintf(text, FILE_MOST, "%s%016" PRIx64 "\n", line, hash_text(2, line));
+}
+
+static double recall(const spry_device *d)
+{
+    char path[4200], text[FILE_MOST + 1] = "", again[FILE_MOST];
+    int64_t size = 0;
+    double bandwidth = 0;
+    if (!file_name(d, false, path, sizeof path))
+        return 0;
+    const int file = base_file_open(path, FILE_MOST, &size);
+    if (file < 0 || base_file_fill(file, text, size) != size)
+        return 0;
+    const char *line = strchr(text, '\n');
+    line = line ? strchr(line + 1, '\n') : NULL;
+    if (!line || !base_parse_double(line + 1, text + strlen(text), &bandwidth))
+        return 0;
+    /* Whole is what would be written again. */
+    write_record(d, bandwidth, again);
+    return strcmp(text, again) == 0 && bandwidth > 0 ? bandwidth : 0;
+}
+
+static void remember(const spry_device *d, double bandwidth)
+{
+    char path[4200], text[FILE_MOST];
+    char reason[128];
+    if (!file_name(d, true, path, sizeof path))
+        return;
+    write_record(d, bandwidth, text);
+    const int error = base_file_replace(path, text, strlen(text));
+    if (error != 0)
+        base_log(d->ctx, SPRY_LOG_INFO, "%s: %s; the bandwidth is not remembered", path,
+                 base_error_text(error, reason, sizeof reason));
+}
+
+/* --- measuring -----------------------------------------------------------------------------------
+ */
+
+typedef struct stage {
+    device_program *program;
+    device_memory *array, *sums;
+    device_event *begin, *end;
+    int64_t pairs;
+    int group;
+} stage;
+
+/* Far beyond the caches, whose size drivers do not always tell, and not much of the memory. */
+static spry_status allocate(spry_device *d, stage *s)
+{
+    const device_facts *f = &d->facts;
+    int64_t bytes = f->processor ? 4 * f->cache_bytes : 64 * f->cache_bytes;
+    const int64_t least = f->processor ? (int64_t)1 << 28 : (int64_t)1 << 31;
+    bytes = bytes > least ? bytes : least;
+    if (bytes > f->memory_bytes / 16)
+        bytes = f->memory_bytes / 16;
+    if (f->most_alloc > 0 && bytes > f->most_alloc)
+        bytes = f->most_alloc;
+    spry_status status = device_alloc(d, bytes, &s->array);
+    while (status == SPRY_STATUS_NO_MEMORY && bytes > LEAST_BYTES) { /* others use it, too */
+        bytes /= 2;
+        status = device_alloc(d, bytes, &s->array);
+    }
+    s->pairs = bytes / PAIR;
+    return status;
+}
+
+/* Seconds of the fastest of some passes by so many groups. */
+static spry_status time_read(stage *s, int64_t groups, double *best)
+{
+    spry_status status = SPRY_STATUS_OK;
+    spry_context *ctx = s->array->d->ctx;
+    const device_arg args[] = {DEVICE_VALUE(s->pairs), device_arg_memory(s->array),
+                               device_arg_memory(s->sums)};
+    for (int pass = 0; pass < PASSES; pass++) {
+        double seconds = 0;
+        SPRY_GO(ctx, device_event_record(s->begin, NULL));
+        SPRY_GO(ctx, device_launch(s->program, "bandwidth_read", NULL, groups, s->group, args, 3));
+        SPRY_GO(ctx, device_event_record(s->end, NULL));
+        SPRY_GO(ctx, device_event_seconds(s->begin, s->end, &seconds));
+        if (seconds > 0 && (*best == 0 || seconds < *best))
+            *best = seconds;
+    }
+done:
+    return status;
+}
+
+static int group_of(const spry_device *d)
+{
+    return d->facts.processor ? 1 : WIDE_GROUP;
+}
+
+static spry_status build(spry_device *d, device_program **p)
+{
+    char options[64];
+    snprintf(options, sizeof options, "-DSP_GROUP=%d%s", group_of(d),
+             d->facts.processor ? " -DCHUNKS" : "");
+    return device_build(d, device_text("bandwidth"), options, p);
+}
+
+void device_read_bandwidth_foresee(spry_device *d)
+{
+    if (d->read_bandwidth <= 0)
+        d->read_bandwidth = recall(d);
+    if (d->read_bandwidth <= 0)
+        (void)build(d, NULL);
+}
+
+static spry_status measure(spry_device *d, double *bandwidth)
+{
+    spry_context *ctx = d->ctx;
+    spry_status status = SPRY_STATUS_OK;
+    stage s = {.group = group_of(d)};
+    double best = 0;
+    const int64_t most = 32 * (int64_t)(d->facts.units > 0 ? d->facts.units : 1);
+    SPRY_GO(ctx, build(d, &s.program));
+    SPRY_GO(ctx, allocate(d, &s));
+    SPRY_GO(ctx, device_alloc(d, most * s.group * (int64_t)sizeof(double), &s.sums));
+    SPRY_GO(ctx, device_event_new(d, &s.begin));
+    SPRY_GO(ctx, device_event_new(d, &s.end));
+    const device_arg args[] = {DEVICE_VALUE(s.pairs), device_arg_memory(s.array)};
+    SPRY_GO(ctx, device_launch(s.program, "bandwidth_fill", NULL, most, s.group, args, 2));
+    /* How many groups keep the memory busiest differs. */
+    for (int64_t groups = most; groups >= most / 8; groups /= 2)
+        SPRY_GO(ctx, time_read(&s, groups, &best));
+    if (best <= 0) {
+        status = SPRY_FAIL(ctx, SPRY_STATUS_DEVICE, "%s: its clock stands still", d->facts.name);
+        goto done;
+    }
+    *bandwidth = (double)(int64_t)((double)s.pairs * PAIR / best); /* as it is remembered */
+done:
+    device_event_free(s.begin);
+    device_event_free(s.end);
+    device_free(s.array);
+    device_free(s.sums);
+    return status;
+}
+
+spry_status device_read_bandwidth(spry_device *d, bool anew, double *bytes_per_second)
+{
+    spry_status status = SPRY_STATUS_OK;
+    *bytes_per_second = 0;
+    if (d->read_bandwidth <= 0 && !anew)
+        d->read_bandwidth = recall(d);
+    if (d->read_bandwidth <= 0 || anew) {
+        SPRY_GO(d->ctx, measure(d, &d->read_bandwidth));
+        remember(d, d->read_bandwidth);
+    }
+    *bytes_per_second = d->read_bandwidth;
+done:
+    return status;
+}
+
+/* That of a device which is opened for it, if it is not open. */
+static spry_status by_name(spry_context *ctx, const char *name, bool anew, double *read)
+{
+    spry_device *d = NULL;
+    const spry_device *first = ctx->devices;
+    spry_status status = device_open(ctx, name, &d);
+    if (status != SPRY_STATUS_OK)
+        return status;
+    const bool opened = ctx->devices != first;
+    status = device_read_bandwidth(d, anew, read);
+    if (opened)
+        device_close(d);
+    return status;
+}
+
+spry_status spry_device_bandwidth(spry_context *ctx, const char *name, bool anew,
+                                  spry_bandwidth *bandwidth)
+{
+    SPRY_NEED(ctx, ctx, bandwidth);
+    static const base_sized sized = BASE_SIZED(spry_bandwidth, triad);
+    spry_bandwidth found = SPRY_BANDWIDTH_INIT;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, base_blank(ctx, bandwidth, &sized));
+    if (!name || strcmp(name, "cpu") == 0)
+        SPRY_GO(ctx, host_bandwidth(ctx, anew, &found));
+    else
+        SPRY_GO(ctx, by_name(ctx, name, anew, &found.read));
+    base_give(bandwidth, &found, &sized);
+done:
+    return status;
+}

@@ -1,7 +1,0 @@
-/* ELLPACK on devices: see kernels/formats/columnwise.knl. */
-#include "device/formats/columnwise.h"
-
-const device_format device_format_ell = {.name = "ell",
-                                         .open = device_columnwise_open,
-                                         .make = device_make_ell,
-                                         .foresee = device_make_columnwise_foresee};

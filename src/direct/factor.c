@@ -1,0 +1,155 @@
+/* What all factors have in common: whether the matrix is singular as far as their arithmetic can
+ * tell. */
+#include "direct/factor.h"
+
+#include <spry/scale.h>
+
+/* The condition of A, its rows and columns scaled so that the largest numbers are about 1: |B^-1|_1
+ * with B = L A R. */
+typedef struct condition {
+    const factor *f;
+    spry_vector *left, *right; /* powers of two */
+} condition;
+
+static void divide(const precon_map *map, const spry_vector *by)
+{
+    host_kernels_for(map->ctx, map->type)->divide(map->n, map->x, by->data, map->x);
+}
+
+/* x = B^-1 x, or B^-H x. */
+static spry_status apply(const precon_map *map, bool back)
+{
+    const condition *e = map->data;
+    void *const columns[1] = {map->x};
+    divide(map, back ? e->right : e->left);
+    const spry_status status =
+        e->f->class->solve(e->f, back ? SPRY_TRANSPOSE_CONJUGATE : SPRY_TRANSPOSE_NO, 1, columns);
+    divide(map, back ? e->left : e->right);
+    return status;
+}
+
+/* One solve, for random signs, which have about 1/sqrt(n) of what grows most in them: |B^-1 s|_1,
+ * and whether that is far enough from singular for no more to be asked. */
+static spry_status is_clear(const precon_map *map, double roundoff, double *size, bool *clear)
+{
+    for (int64_t i = 0; i < map->n; i++)
+        value_set(map->type, map->x, i, (spry_scalar){base_random(1, (uint64_t)i) & 1 ? 1 : -1, 0});
+    const spry_status status = apply(map, false);
+    *size = status == SPRY_STATUS_OK ? precon_take_signs(map->type, map->n, map->x) : INFINITY;
+    *clear = *size * roundoff < 1e-3; /* n times the mean growth */
+    return status;
+}
+
+/* Finds f->condition. */
+static spry_status measure(factor *f, const spry_matrix *A)
+{
+    spry_context *ctx = f->ctx;
+    condition e = {.f = f};
+    precon_map map = {.ctx = ctx, .type = f->type, .n = f->n, .apply = apply, .data = &e};
+    double found = 0;
+    bool clear = false;
+    spry_status status = SPRY_STATUS_OK;
+    f->condition = 0;
+    if (f->n == 0)
+        return SPRY_STATUS_OK;
+    SPRY_GO(ctx, spry_scaling(A, "equilibrate:sweeps=3", &e.left, &e.right));
+    SPRY_GO(ctx, base_alloc(ctx, f->n, spry_type_size(f->type), &map.x));
+    SPRY_GO(ctx, is_clear(&map, f->roundoff, &found, &clear));
+    found /= (double)f->n;
+    if (!clear && isfinite(found))
+        SPRY_GO(ctx, precon_norm(&map, &found));
+    f->condition = isfinite(found) ? found : INFINITY;
+done:
+    spry_vector_free(e.left);
+    spry_vector_free(e.right);
+    base_free(ctx, map.x);
+    return status;
+}
+
+static bool is_singular(const factor *f)
+{
+    return !(f->condition * f->roundoff < 0.25);
+}
+
+/*
+ * Factors, and again where they turn out to be of no use: with stricter pivots where numbers grew
+ * without bound, which those of long chains may although each step is within its bounds, and with
+ * larger numbers taken as 0 where the matrix is singular and may be.
+ */
+static spry_status fill(factor *f, const spry_matrix *A)
+{
+    spry_status status = SPRY_STATUS_OK;
+    f->strict = f->coarse = false;
+    SPRY_GO(f->ctx, f->class->fill(f, A));
+    SPRY_GO(f->ctx, measure(f, A));
+    if (f->class->again && !isfinite(f->condition)) {
+        f->strict = true;
+        SPRY_GO(f->ctx, f->class->fill(f, A));
+        SPRY_GO(f->ctx, measure(f, A));
+    }
+    if (f->class->again && f->regular && f->rank == f->n && is_singular(f)) {
+        f->coarse = true;
+        SPRY_GO(f->ctx, f->class->fill(f, A));
+    }
+    if (f->rank < f->n)
+        f->condition = INFINITY;
+done:
+    return status;
+}
+
+spry_status factor_fill(factor *f, const spry_matrix *A)
+{
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(f->ctx, fill(f, A));
+    if (!f->regular && is_singular(f)) {
+        char known[48] = "";
+        if (isfinite(f->condition))
+            snprintf(known, sizeof known, " (condition %.1g or more)", f->condition);
+        status = SPRY_FAIL(f->ctx, SPRY_STATUS_BAD_INPUT,
+                           "precon direct: the matrix is singular as far as this precision can "
+                           "tell%s; try direct:regular=yes, or another preconditioner",
+                           known);
+    }
+done:
+    return status;
+}
+
+void factor_clear(factor *f)
+{
+    if (f->class)
+        f->class->close(f);
+    *f = (factor){0};
+}
+
+spry_status factor_open(const factor_class *class, const spry_matrix *A, bool regular, double most,
+                        spry_device *device, factor *f)
+{
+    const bool single = type_is_single(A->a.type);
+    spry_status status = SPRY_STATUS_OK;
+    *f = (factor){.ctx = A->ctx,
+                  .class = class,
+                  .device = device,
+                  .type = A->a.type,
+                  .n = A->a.rows,
+                  .rank = A->a.rows,
+                  .regular = regular,
+                  .most = most,
+                  .roundoff = single ? 6e-8 : 1.2e-16};
+    SPRY_GO(A->ctx, class->open(f, A));
+done:
+    if (status != SPRY_STATUS_OK)
+        factor_clear(f);
+    return status;
+}
+
+spry_status factor_make(const factor_class *class, const spry_matrix *A, bool regular, double most,
+                        spry_device *device, factor *f)
+{
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(A->ctx, factor_open(class, A, regular, most, device, f));
+    SPRY_GO(A->ctx, factor_fill(f, A));
+done:
+    if (status != SPRY_STATUS_OK)
+        factor_clear(f);
+    return status;
+}

@@ -1,0 +1,185 @@
+/*
+ * Dense factors. For small matrices, which have few levels of cache to care for, our own
+ * elimination is as good as any; LAPACK does larger ones.
+ *
+ * A regular one is factored with exchanges of rows and columns until nothing but rounding errors is
+ * left, and what is left is taken as 0: P A Q = [L1; L2] [U1 U2] to working precision, and
+ * M = Q [(L1 U1)^-1 0; 0 0] P solves A z = r wherever that can be solved (a generalized inverse, A
+ * M A = A and M A M = M). The largest number of what is left of a semidefinite matrix is on its
+ * diagonal, so that M of a hermitian semidefinite A is hermitian and semidefinite, too: as
+ * conjugate gradients needs it on the coarsest level of a Neumann problem.
+ */
+#include "direct/factor.h"
+
+#include <spry/scale.h>
+
+enum { OWN_MOST = 96 };
+
+typedef struct dense {
+    precon_dense lu;
+    spry_vector *scale; /* of rows and columns, of a regular one: powers of two; NULL: none */
+} dense;
+
+static void dense_close(factor *f)
+{
+    dense *state = f->state;
+    if (!state)
+        return;
+    base_free(f->ctx, state->lu.factors);
+    base_free(f->ctx, state->lu.rows);
+    base_free(f->ctx, state->lu.cols);
+    spry_vector_free(state->scale);
+    base_free(f->ctx, state);
+    f->state = NULL;
+}
+
+static spry_status dense_open(factor *f, const spry_matrix *A)
+{
+    spry_context *ctx = f->ctx;
+    const int64_t n = f->n;
+    dense *state = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    (void)A;
+    SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *state, &state));
+    f->state = state;
+    if (n > INT64_MAX / 16 / (n > 0 ? n : 1))
+        return SPRY_FAIL(ctx, SPRY_STATUS_NO_MEMORY,
+                         "precon direct: a dense matrix of %" PRId64 " rows has no room", n);
+    SPRY_GO(ctx, base_alloc(ctx, n * n, spry_type_size(f->type), &state->lu.factors));
+    SPRY_GO(ctx, base_alloc(ctx, n, sizeof *state->lu.rows, &state->lu.rows));
+    if (f->regular)
+        SPRY_GO(ctx, base_alloc(ctx, n, sizeof *state->lu.cols, &state->lu.cols));
+    state->lu.n = state->lu.rank = n;
+    f->bytes = n * n * (int64_t)spry_type_size(f->type);
+done:
+    return status;
+}
+
+static double factor_at(const factor *f, const dense *state, int64_t i)
+{
+    return state->scale ? value_get(f->type, state->scale->data, i).re : 1;
+}
+
+/* The matrix written out, scaled; gives its largest number. */
+static double write_out(const factor *f, const spry_matrix *A)
+{
+    const dense *state = f->state;
+    const matrix_arrays *a = &A->a;
+    const int64_t n = f->n;
+    double most = 0;
+    memset(state->lu.factors, 0, (size_t)(n * n) * spry_type_size(f->type));
+    for (int64_t i = 0; i < n; i++) {
+        const double row = factor_at(f, state, i);
+        for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++) {
+            const int64_t j = a->col_index[k];
+            const double scale = row * factor_at(f, state, j);
+            spry_scalar v = value_get(a->type, a->values, k);
+            v = (spry_scalar){v.re * scale, v.im * scale};
+            value_set(f->type, state->lu.factors, j * n + i, v);
+            most = fmax(most, fmax(fabs(v.re), fabs(v.im)));
+        }
+    }
+    return most;
+}
+
+static spry_status fill_regular(factor *f, const spry_matrix *A)
+{
+    dense *state = f->state;
+    spry_vector *other = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    spry_vector_free(state->scale);
+    state->scale = NULL;
+    SPRY_GO(f->ctx, spry_scaling(A, "symmetric", &state->scale, &other));
+    const double least = (double)f->n * f->roundoff * write_out(f, A);
+    state->lu.rank =
+        precon_kernels_for(f->ctx, f->type)
+            ->dense_rank(f->n, least, state->lu.factors, state->lu.rows, state->lu.cols);
+    f->rank = state->lu.rank;
+    f->by = "elimination";
+done:
+    spry_vector_free(other);
+    return status;
+}
+
+static spry_status dense_fill(factor *f, const spry_matrix *A)
+{
+    dense *state = f->state;
+    const precon_kernels *kernels = precon_kernels_for(f->ctx, f->type);
+    const int64_t n = f->n;
+    int64_t bad = n;
+    if (f->regular)
+        return fill_regular(f, A);
+    write_out(f, A);
+    f->by = "elimination";
+    if (n > OWN_MOST &&
+        lapack_dense_factor(f->ctx, f->type, n, state->lu.factors, state->lu.rows, &bad))
+        f->by = "LAPACK";
+    else
+        bad = kernels->dense_factor(n, state->lu.factors, state->lu.rows);
+    if (bad < n)
+        return SPRY_FAIL(f->ctx, SPRY_STATUS_BAD_INPUT,
+                         "precon direct: the matrix is singular: column %" PRId64
+                         " (from 0) depends on those before it; try direct:regular=yes, or another "
+                         "preconditioner",
+                         bad);
+    return SPRY_STATUS_OK;
+}
+
+static void apply_scale(const factor *f, void *z)
+{
+    const dense *state = f->state;
+    if (state->scale)
+        host_kernels_for(f->ctx, f->type)->multiply(f->n, state->scale->data, z, z);
+}
+
+static spry_status dense_solve(const factor *f, spry_transpose transpose, int count, void *const *z)
+{
+    const dense *state = f->state;
+    for (int k = 0; k < count; k++) {
+        apply_scale(f, z[k]);
+        precon_kernels_for(f->ctx, f->type)->dense_solve(&state->lu, transpose, 1, z[k]);
+        apply_scale(f, z[k]);
+    }
+    return SPRY_STATUS_OK;
+}
+
+/* Rows i, i + 1, ... of the inverse are solutions of A^T z = e_i, ...; so many share a reading of
+ * the factors. */
+enum { TOGETHER = 8 };
+
+spry_status factor_invert(const factor *f, void **out)
+{
+    const dense *state = f->state;
+    const precon_kernels *kernels = precon_kernels_for(f->ctx, f->type);
+    const int64_t n = f->n, parts = (n + TOGETHER - 1) / TOGETHER;
+    const size_t size = spry_type_size(f->type);
+    const spry_status status = base_calloc(f->ctx, n * n, size, out);
+    if (status != SPRY_STATUS_OK)
+        return status;
+#pragma omp parallel for num_threads(host_threads(f->ctx, n *n)) schedule(dynamic, 1)
+    for (int64_t p = 0; p < parts; p++) {
+        const int64_t begin = p * TOGETHER, end = begin + TOGETHER < n ? begin + TOGETHER : n;
+        char *rows = (char *)*out + (size_t)(begin * n) * size;
+        for (int64_t i = begin; i < end; i++)
+            value_set(f->type, rows, (i - begin) * n + i, (spry_scalar){factor_at(f, state, i), 0});
+        kernels->dense_solve(&state->lu, SPRY_TRANSPOSE_YES, end - begin, rows);
+        for (int64_t i = begin; i < end; i++)
+            apply_scale(f, rows + (size_t)((i - begin) * n) * size);
+    }
+    return SPRY_STATUS_OK;
+}
+
+static spry_status dense_foresee(factor *f, const spry_matrix *A, precon_forecast *forecast)
+{
+    const double flops = 2e9, n = (double)f->n;
+    (void)A;
+    *forecast = (precon_forecast){.known = true, .reads = f->bytes, .seconds = n * n * n / flops};
+    return SPRY_STATUS_OK;
+}
+
+const factor_class factor_dense = {.name = "dense",
+                                   .open = dense_open,
+                                   .foresee = dense_foresee,
+                                   .fill = dense_fill,
+                                   .solve = dense_solve,
+                                   .close = dense_close};

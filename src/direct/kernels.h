@@ -1,0 +1,141 @@
+/*
+ * The inner loops of sparse factors, compiled once a scalar type and ISA level from
+ * src/direct/kernels, like the host kernels, and written in the same words.
+ */
+#ifndef SPRY_FRONT_KERNELS_H
+#define SPRY_FRONT_KERNELS_H
+
+#include "host/host.h"
+
+/* Pivots that are applied together to the rest of a front, and columns that get them at a time. */
+enum { FRONT_PANEL = 64, FRONT_CHUNK = 32 };
+
+/*
+ * A front: `order` rows and columns, column by column, of which the first `full` are fully summed:
+ * may be eliminated. Of symmetric kinds the lower triangle. `rows` and `cols` are the variables
+ * that stand there; for symmetric kinds one array.
+ */
+typedef struct front {
+    int64_t order, full;
+    void *a;
+    int32_t *rows, *cols;
+    int32_t *row_at; /* the place of a variable among the rows, kept up to date by exchanges */
+    bool symmetric, hermitian, definite;
+    bool root;        /* nobody is there to delay pivots to */
+    double threshold; /* of a pivot beside its column */
+    double small;     /* numbers that are as good as 0 */
+    /* as it goes */
+    int64_t done, begin; /* pivots, and those before this panel */
+    int64_t tried;       /* the next candidate */
+    int64_t pairs;
+    int64_t nulls;         /* after the pivots: rows and columns that are as good as 0 */
+    bool failed, negative; /* of a definite one: no pivot, and one that is below 0 */
+    void *mirror;          /* symmetric: the panel of D L^H, row by row, of `order` numbers each */
+    void *packed;          /* the panel of L as the update reads it */
+    void *columns[2];      /* candidates */
+    void *inverse;         /* of pivots: `full` numbers, and for 2 x 2 as many beside them */
+} front;
+
+/* Numbers that `packed` has to hold. */
+static inline int64_t front_packed_size(int64_t order, int64_t full)
+{
+    return (order + 64) * (full < FRONT_PANEL ? full : FRONT_PANEL);
+}
+
+/* Factors of a node, and what it leaves to its parent. */
+typedef struct front_node {
+    int64_t order, pivots;
+    int64_t delayed;      /* of what it leaves, the first so many rows and columns */
+    int64_t nulls;        /* pivots at the end that are as good as 0 */
+    int64_t pairs;        /* 2 x 2 ones */
+    void *lower;          /* order x pivots: L and, of general ones, U11 above the diagonal */
+    void *upper;          /* U12 transposed, (order - pivots) x pivots; of general ones */
+    void *inverse;        /* of pivots: 2 x pivots; of general ones, pivots */
+    int32_t *rows, *cols; /* variables, the pivots first; one array for symmetric kinds */
+    void *left;           /* (order - pivots)^2 numbers for the parent */
+} front_node;
+
+/* Entries of A that a variable brings in. */
+typedef struct front_entries {
+    int32_t variable;
+    int64_t count;
+    const int32_t *index; /* i >= 0: in row i of its column; ~j: in column j of its row */
+    const int64_t *from;  /* places in `values` */
+    const int32_t *row_at, *col_at;
+    const double *left, *right; /* factors of variables' rows and columns */
+    const void *values;
+} front_entries;
+
+/* Columns that a solve takes together. */
+enum { FRONT_COLUMNS = 8 };
+
+/*
+ * How a solve goes through the nodes: L and then U or D L^H, or U^T and then L^T. What a task's
+ * nodes take from rows of variables from `end` on, which are eliminated above it and are other
+ * tasks', too, is summed up aside.
+ */
+typedef struct front_pass {
+    bool symmetric, hermitian, transposed;
+    int count;    /* columns */
+    void *y, *x;  /* by variables: right-hand sides, which are lost, and solutions */
+    int64_t step; /* from column to column of both */
+    void *piece;  /* as many numbers as the largest front has rows, for each column */
+    int64_t piece_step;
+    int32_t end;
+    void *above;
+    const int32_t *above_at; /* of variables */
+    int64_t above_step;
+} front_pass;
+
+/*
+ * front_gather  adds entries of A, scaled, to a front
+ * front_add     adds what a child left, rows[i] and cols[j] being the places of its rows and
+ * columns front_panel   finds the next pivots and eliminates within their columns; false: there is
+ * none front_pack    the panel of L as the update reads it front_update  columns begin..end-1
+ * beyond the panel front_store   factors to a node's places front_leave   what is left for the
+ * parent to its place, which may be below the front in the same memory front_forward,
+ * front_forward_rest    a solve with a node's pivots, and then what they take from rows
+ * begin..end-1 of the rest front_backward_begin, front_backward_rest, front_backward    fetches the
+ * node's numbers; what the rest takes from pivots begin..end-1; a solve with the pivots
+ * front_forward_all, front_backward_all    all of it
+ * front_take_above, front_add_above    what was summed up aside for the rest of a node, to a place
+ *               of its own ((order - pivots) numbers for each column), and from there to all
+ * front_enter   y[place_i] = factor[place_i] z_i, or conj(z_i)
+ * front_return  z_i = factor[place_i] x[place_i], or its conjugate
+ */
+#define FRONT_KERNELS(item)                                                                      \
+    item(void, front_gather, (const front *f, const front_entries *e))                           \
+    item(void, front_add,                                                                        \
+         (const front *f, int64_t order, const void *left, const int32_t *rows,                  \
+          const int32_t *cols))                                                                  \
+    item(bool, front_panel, (front * f))                                                         \
+    item(void, front_pack, (const front *f))                                                     \
+    item(void, front_update, (const front *f, int64_t begin, int64_t end))                       \
+    item(void, front_store, (const front *f, const front_node *node))                            \
+    item(void, front_leave, (const front *f, const front_node *node))                            \
+    item(void, front_forward, (const front_node *node, const front_pass *p))                     \
+    item(void, front_forward_rest,                                                               \
+         (const front_node *node, const front_pass *p, int64_t begin, int64_t end))              \
+    item(void, front_backward_begin, (const front_node *node, const front_pass *p))              \
+    item(void, front_backward_rest,                                                              \
+         (const front_node *node, const front_pass *p, int64_t begin, int64_t end))              \
+    item(void, front_backward, (const front_node *node, const front_pass *p))                    \
+    item(void, front_forward_all, (const front_node *node, const front_pass *p))                 \
+    item(void, front_backward_all, (const front_node *node, const front_pass *p))                \
+    item(void, front_take_above, (const front_node *node, const front_pass *p, void *kept))      \
+    item(void, front_add_above, (const front_node *node, const front_pass *p, const void *kept)) \
+    item(void, front_enter,                                                                      \
+         (int64_t n, const int32_t *place, const double *scale, bool conjugated, const void *z,  \
+          void *y))                                                                              \
+    item(void, front_return,                                                                     \
+         (int64_t n, const int32_t *place, const double *scale, bool conjugated, const void *x,  \
+          void *z))
+
+typedef struct front_kernels {
+    FRONT_KERNELS(HOST_KERNEL_MEMBER)
+} front_kernels;
+
+/* The kernels of a type for the context's ISA level. */
+const front_kernels *front_kernels_for(const spry_context *ctx, spry_type type);
+
+#endif

@@ -1,0 +1,159 @@
+/* Messages from one device's memory to another's: see halo.h. */
+#include "ranks/halo_device.h"
+
+#include "device/linalg/vector.h"
+
+struct device_halo {
+    spry_device *d;
+    spry_type type;
+    int64_t size, sent_count, count;
+    int sends;
+    device_memory *sent_index, *send;
+    device_memory *to; /* the caller's */
+    int64_t first;
+    bool on_device;                     /* messages are in `send` and in `to` */
+    char *pinned_send, *pinned_receive; /* else here */
+    device_stream *copies;
+    team_halo *messages;
+};
+
+void device_halo_free(device_halo *h)
+{
+    if (!h)
+        return;
+    spry_device *d = h->d;
+    if (h->copies && !d->lost) /* which may still read pinned memory */
+        (void)device_stream_finish(h->copies);
+    team_halo_free(d->ctx, h->messages);
+    device_stream_free(h->copies);
+    device_free(h->sent_index);
+    device_free(h->send);
+    device_pinned_free(d, h->pinned_send);
+    device_pinned_free(d, h->pinned_receive);
+    base_free(d->ctx, h);
+}
+
+spry_status device_put_index(spry_device *d, int64_t n, const int32_t *from, device_memory **to)
+{
+    const int64_t bytes = n * (int64_t)sizeof *from;
+    const spry_status status = device_alloc(d, bytes, to);
+    return status == SPRY_STATUS_OK && n > 0 ? device_put(*to, 0, from, bytes) : status;
+}
+
+static spry_status make_room(device_halo *h, const halo_lists *lists)
+{
+    spry_device *d = h->d;
+    spry_context *ctx = d->ctx;
+    void *pinned = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, device_put_index(d, lists->sent_count, lists->sent, &h->sent_index));
+    SPRY_GO(ctx, device_alloc(d, lists->sent_count * h->size, &h->send));
+    SPRY_GO(ctx, device_stream_new(d, &h->copies));
+    h->on_device = ctx->team->on_devices && d->facts.has_pointers;
+    if (h->on_device)
+        goto done;
+    SPRY_GO(ctx, device_pinned_alloc(d, (lists->sent_count + 1) * h->size, &pinned));
+    h->pinned_send = pinned;
+    SPRY_GO(ctx, device_pinned_alloc(d, (lists->count + 1) * h->size, &pinned));
+    h->pinned_receive = pinned;
+done:
+    return status;
+}
+
+static char *send_place(const device_halo *h)
+{
+    return h->on_device ? device_address(h->send) : h->pinned_send;
+}
+
+static char *receive_place(const device_halo *h)
+{
+    return h->on_device ? (char *)device_address(h->to) + h->first * h->size : h->pinned_receive;
+}
+
+spry_status device_halo_new(spry_device *d, spry_type type, spry_status made,
+                            const halo_lists *lists, device_memory *to, int64_t first,
+                            device_halo **out)
+{
+    spry_context *ctx = d->ctx;
+    team_message *send = NULL, *receive = NULL;
+    device_halo *h = NULL;
+    spry_status status = made == SPRY_STATUS_OK ? base_calloc(ctx, 1, sizeof *h, &h) : made;
+    *out = NULL;
+    if (h) {
+        *h = (device_halo){.d = d,
+                           .type = type,
+                           .size = (int64_t)spry_type_size(type),
+                           .sent_count = lists->sent_count,
+                           .count = lists->count,
+                           .sends = lists->sends,
+                           .to = to,
+                           .first = first};
+        status = make_room(h, lists);
+    }
+    if (h && status == SPRY_STATUS_OK)
+        status =
+            spread_list_messages(ctx, lists->sends, lists->send, h->size, send_place(h), &send);
+    if (h && status == SPRY_STATUS_OK)
+        status = spread_list_messages(ctx, lists->receives, lists->receive, h->size,
+                                      receive_place(h), &receive);
+    SPRY_GO(ctx, team_agree(ctx, status));
+    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): all have agreed that it is there */
+    const bool entered = h->on_device && device_enter(d);
+    status = team_halo_new(ctx, lists->sends, send, lists->receives, receive, &h->messages);
+    if (entered)
+        device_leave(d);
+    SPRY_GO(ctx, status);
+    *out = h;
+    h = NULL;
+done:
+    base_free(ctx, send);
+    base_free(ctx, receive);
+    device_halo_free(h);
+    return status;
+}
+
+spry_status device_halo_pack(device_halo *h, const device_memory *x)
+{
+    spry_context *ctx = h->d->ctx;
+    spry_status status = SPRY_STATUS_OK;
+    if (h->sent_count > 0)
+        SPRY_GO(ctx, device_pick(h->d, h->type, h->sent_count, h->sent_index, false, x, h->send));
+    /* Also of a rank that sends nothing: what was made of the elements of others may still read
+     * them, where the next ones are copied. */
+    if (h->sent_count + h->count > 0)
+        SPRY_GO(ctx, device_stream_wait(h->copies, h->d->stream));
+    if (h->sent_count > 0 && !h->on_device)
+        SPRY_GO(ctx, device_get_on(h->copies, h->send, 0, h->pinned_send, h->sent_count * h->size));
+done:
+    return status;
+}
+
+spry_status device_halo_exchange(device_halo *h)
+{
+    spry_context *ctx = h->d->ctx;
+    const spry_status copied =
+        h->sent_count + h->count > 0 ? device_stream_finish(h->copies) : SPRY_STATUS_OK;
+    const bool entered = h->on_device && device_enter(h->d); /* MPI copies from it */
+    spry_status status = team_halo_start(ctx, h->messages);
+    if (status == SPRY_STATUS_OK) {
+        ctx->team->counts.halo_messages += h->sends;
+        ctx->team->counts.halo_bytes += h->sent_count * h->size;
+        status = team_halo_finish(ctx, h->messages);
+    }
+    if (entered)
+        device_leave(h->d);
+    return status == SPRY_STATUS_OK ? copied : status;
+}
+
+spry_status device_halo_land(device_halo *h)
+{
+    spry_context *ctx = h->d->ctx;
+    spry_status status = SPRY_STATUS_OK;
+    if (h->count == 0 || h->on_device)
+        return status;
+    SPRY_GO(ctx, device_put_on(h->copies, h->to, h->first * h->size, h->pinned_receive,
+                               h->count * h->size));
+    SPRY_GO(ctx, device_stream_wait(h->d->stream, h->copies));
+done:
+    return status;
+}

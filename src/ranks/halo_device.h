@@ -1,0 +1,40 @@
+/*
+ * Elements that go from a device's memory to other ranks, and of others that come there, again and
+ * again. They are packed on the device and copied to pinned memory beside whatever it does; where
+ * MPI takes addresses of the device's memory there are no copies.
+ */
+#ifndef SPRY_DEVICE_HALO_H
+#define SPRY_DEVICE_HALO_H
+
+#include "device/engine/device.h"
+#include "ranks/distributed.h"
+
+typedef struct device_halo device_halo;
+
+/* Who gets what, and what comes from whom: as spread.h and ranks/fetch.h have it. */
+typedef struct halo_lists {
+    int sends, receives;
+    const spread_neighbour *send, *receive;
+    int64_t sent_count, count; /* elements that go out, and that come */
+    const int32_t *sent;
+} halo_lists;
+
+/* What comes lies in `to`, from an element on. Collective; `made` is the status of this rank so
+ * far: where one rank has failed all do. */
+spry_status device_halo_new(spry_device *d, spry_type type, spry_status made,
+                            const halo_lists *lists, device_memory *to, int64_t first,
+                            device_halo **h);
+void device_halo_free(device_halo *h);
+/* What others need of x is on its way to where it is sent from; the device may be given other work
+ * meanwhile. */
+spry_status device_halo_pack(device_halo *h, const device_memory *x);
+/* Sends, and waits for what others send, which they do whether this rank has failed or not: it is
+ * called also then. */
+spry_status device_halo_exchange(device_halo *h);
+/* What has come is there for all that the device is given from now on. */
+spry_status device_halo_land(device_halo *h);
+
+/* Numbers of 32 bits in a device's memory. */
+spry_status device_put_index(spry_device *d, int64_t n, const int32_t *from, device_memory **to);
+
+#endif
