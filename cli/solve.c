@@ -365,8 +365,9 @@ static int write_x(solve_job *job)
     const solve_options *o = job->options;
     int exit_status = EXIT_DONE;
     if (o->output) {
-        const spry_status status = job->dealt ? spry_vector_write_ranked(job->A, job->x, o->output)
-                                              : file_write_vector(job->x, job->count, o->output);
+        const spry_status status = job->redistributed
+                                       ? spry_vector_write_ranked(job->A, job->x, o->output)
+                                       : file_write_vector(job->x, job->count, o->output);
         job->x_written = status == SPRY_STATUS_OK;
         if (status != SPRY_STATUS_OK)
             exit_status = cli_failed(job->ctx, status);
@@ -381,7 +382,7 @@ static int write_all(solve_job *job)
     if (collected != EXIT_DONE)
         return collected;
     const int written =
-        ranks_agree(job->ctx, ranks_silent() && !job->dealt ? EXIT_DONE : write_x(job));
+        ranks_agree(job->ctx, ranks_silent() && !job->redistributed ? EXIT_DONE : write_x(job));
     return kept == EXIT_DONE ? written : kept;
 }
 
@@ -440,10 +441,10 @@ static int read_all(solve_job *job)
 {
     progress_note(&job->line, PHASE_READ, "reading the system");
     int exit_status = solve_read_parts(job);
-    if (exit_status == EXIT_DONE && !job->dealt)
+    if (exit_status == EXIT_DONE && !job->redistributed)
         exit_status = ranks_agree(job->ctx, solve_read(job));
     if (exit_status == EXIT_DONE)
-        exit_status = solve_spread(job);
+        exit_status = solve_distributed(job);
     if (exit_status == EXIT_DONE) {
         const spry_status resumed = solve_resume(job);
         exit_status = resumed == SPRY_STATUS_OK ? EXIT_DONE : cli_failed(job->ctx, resumed);

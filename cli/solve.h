@@ -61,7 +61,7 @@ typedef struct solve_job {
     spry_split_stats split; /* of --split, on this rank */
     spry_vector *b, *x;     /* all columns, one after the other */
     int count;              /* of systems: columns of b */
-    bool dealt;             /* ranks have read their parts of the system */
+    bool redistributed;     /* ranks have read their parts of the system */
     int64_t resumed;        /* iterations before the checkpoint that was gone on from */
     bool x_written;         /* to the file that -o names */
     progress line;
@@ -97,8 +97,9 @@ void solve_json_system(json *j, const char *device, spry_type type, int64_t rows
                        int64_t nnz);
 /* On ranks (solve_ranks.c), without them nothing: each keeps its rows of the system that all have
  * read; x as a whole, on all of them; the record of what each has done. */
-int solve_spread(solve_job *job);
-/* Reads by parts instead, each rank its own, and sets job->dealt; nothing where that does not go.
+int solve_distributed(solve_job *job);
+/* Reads by parts instead, each rank its own, and sets job->redistributed; nothing where that does
+ * not go.
  */
 int solve_read_parts(solve_job *job);
 /* solve_checkpoint.c: writes one (collective on ranks); whether it is time; reads that of --resume.

@@ -60,7 +60,7 @@ static spry_status read_vectors(solve_job *job, bool *whole)
 enum { SMALL_FILE = 16 << 20 };
 
 /* A, by the shares that were asked for; those that were measured are looked at once more with A
- * itself, and it is dealt out again where they do not suit. */
+ * itself, and it is distributed again where they do not suit. */
 static spry_status read_shares(solve_job *job)
 {
     const char *device = cli_field(job->arguments, spry_solver_options, "device");
@@ -117,7 +117,7 @@ int solve_read_parts(solve_job *job)
     job->read_seconds = cli_clock() - begin;
     if (status != SPRY_STATUS_OK)
         return cli_failed(job->ctx, status);
-    job->dealt = !whole;
+    job->redistributed = !whole;
     job->count = 1;
     if (whole && check_streams(job) != EXIT_DONE)
         return EXIT_INPUT;
@@ -131,13 +131,13 @@ int solve_read_parts(solve_job *job)
     return EXIT_DONE;
 }
 
-int solve_spread(solve_job *job)
+int solve_distributed(solve_job *job)
 {
     spry_matrix *A = NULL;
     spry_ranked place = SPRY_RANKED_INIT;
-    if (!on_ranks(job) || job->dealt)
+    if (!on_ranks(job) || job->redistributed)
         return EXIT_DONE;
-    spry_status status = spry_matrix_spread(job->A, &A);
+    spry_status status = spry_matrix_distribute(job->A, &A);
     if (status == SPRY_STATUS_OK)
         status = spry_matrix_ranked(A, &place);
     if (status == SPRY_STATUS_OK) {
@@ -158,7 +158,7 @@ int solve_collect(solve_job *job)
     const int64_t n = spry_vector_size(job->x) / (job->count > 0 ? job->count : 1);
     spry_vector *whole = NULL;
     spry_status status = SPRY_STATUS_OK;
-    if (!on_ranks(job) || job->dealt)
+    if (!on_ranks(job) || job->redistributed)
         return EXIT_DONE;
     for (int k = 0; k < job->count && status == SPRY_STATUS_OK; k++) {
         spry_vector *mine = NULL, *all = NULL;

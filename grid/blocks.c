@@ -297,7 +297,7 @@ void grid_halo_clear(grid_halo *h)
     base_free(ctx, h->from);
     base_free(ctx, h->to);
     base_free(ctx, h->brought);
-    deal_halo_clear(&h->halo);
+    ranks_halo_clear(&h->halo);
     *h = (grid_halo){0};
 }
 
@@ -363,7 +363,7 @@ spry_status grid_halo_make(spry_context *ctx, spry_type type, const grid_shape *
     if (status == SPRY_STATUS_OK)
         status = list_wanted(ctx, type, shape, all_points, box, starts, h, &numbers);
     SPRY_GO(ctx, team_agree(ctx, status));
-    SPRY_GO(ctx, deal_halo_make(ctx, type, starts, h->count, numbers, &h->halo));
+    SPRY_GO(ctx, ranks_halo_make(ctx, type, starts, h->count, numbers, &h->halo));
     if (box_count(box) > INT32_MAX)
         status = SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
                            "a rank has %" PRId64 " numbers of a grid, expected fewer than 2^31: "
@@ -388,7 +388,7 @@ done:
 spry_status grid_halo_bring(const grid_halo *h, void *box)
 {
     const size_t size = spry_type_size(h->halo.type);
-    const spry_status status = deal_halo_bring(&h->halo, box, h->brought);
+    const spry_status status = ranks_halo_bring(&h->halo, box, h->brought);
     for (int64_t k = 0; k < h->count; k++)
         memcpy((char *)box + (size_t)h->place[k] * size, h->brought + (size_t)k * size, size);
     for (int64_t k = 0; k < h->copies; k++)

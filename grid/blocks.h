@@ -9,8 +9,8 @@
 #ifndef SPRY_GRID_BLOCKS_H
 #define SPRY_GRID_BLOCKS_H
 
-#include "ranks/fetch.h"
 #include "grid/grid.h"
+#include "ranks/fetch.h"
 
 /* Cuts a complete shape for the ranks of the context, as a text of spry_grid_options() says. */
 spry_status grid_cut(spry_context *ctx, const char *text, grid_shape *shape);
@@ -40,7 +40,7 @@ static inline spry_status grid_agree(spry_context *ctx, const grid_shape *shape,
 
 /* The numbers of a box around a rank's block that others have, brought again and again. */
 typedef struct grid_halo {
-    deal_halo halo;
+    ranks_halo halo;
     int64_t count;
     int64_t *place; /* in the box, of what is brought */
     int64_t copies; /* own numbers that stand in the box again, beyond the ends of an axis */

@@ -4,8 +4,8 @@
  * some errors larger there, and so do colours. What a row does to a wave of some frequency, were it
  * the row of all points, is its symbol (local Fourier analysis); over the diagonal it is the number
  * z that a sweep multiplies the wave's error by 1 - w z of. Weights are those whose polynomial is
- * least in the mean square (polynomial.c) over z of rows spread over the grid and of frequencies
- * that the next level does not see.
+ * least in the mean square (polynomial.c) over z of rows distributed over the grid and of
+ * frequencies that the next level does not see.
  *
  * On the last level there are more sweeps, which solve its system: the damping keeps eigenvalues of
  * D^-1 A away from 0, so that no factors are needed, whatever the size. A polynomial of a high

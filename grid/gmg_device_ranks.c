@@ -1,8 +1,8 @@
 /* Levels of multigrid on ranks that work on devices: their messages (gmg_ranks.c tells of them). */
 #include "grid/gmg_device.h"
 
-#include "ranks/halo_device.h"
 #include "device/linalg/vector.h"
+#include "ranks/halo_device.h"
 
 struct gmg_device_halo {
     spry_device *d;
@@ -80,7 +80,7 @@ done:
 spry_status gmg_device_halo_new(spry_device *d, spry_type type, spry_status made,
                                 const gmg_level *l, gmg_device_halo **out)
 {
-    const deal_halo *from = &l->halo.halo;
+    const ranks_halo *from = &l->halo.halo;
     const halo_lists lists = {from->sends,      from->receives, from->to,  from->from,
                               from->sent_count, from->count,    from->sent};
     gmg_device_halo *h = NULL;

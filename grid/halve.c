@@ -45,7 +45,8 @@ static void add_coupling(void *data, const stencil_part *part, const stencil_ent
     *sum = (spry_scalar){sum->re + value.re, sum->im + value.im};
 }
 
-/* Couplings along each axis: their mean size over rows spread over the grid, and those of each. */
+/* Couplings along each axis: their mean size over rows distributed over the grid, and those of
+ * each. */
 typedef struct couplings {
     double mean[GRID_AXES];
     double row[ROWS][GRID_AXES];

@@ -28,7 +28,7 @@ static void side_free(spry_context *ctx, side *s)
     ranks_device_free(ctx, s->on_device);
     for (int k = 0; k < SLABS; k++)
         stencil_form_clear(ctx, &s->slabs[k].form);
-    const spread *l = &s->links;
+    const distributed *l = &s->links;
     void *const arrays[] = {l->row_starts, l->edge_rows, l->kept_index, l->ghost_cols,
                             l->sent,       l->receive,   l->send,       s->comes};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
@@ -192,7 +192,7 @@ static int64_t number_of(const side *s, const slab *b, int64_t cell)
 static spry_status list_compact(side *s)
 {
     spry_context *ctx = s->op->ctx;
-    spread *l = &s->links;
+    distributed *l = &s->links;
     const int64_t first = l->row_starts[team_rank(ctx)], end = first + s->op->rows;
     int64_t listed = 0;
     spry_status status = SPRY_STATUS_OK;
@@ -218,7 +218,7 @@ static spry_status list_compact(side *s)
         for (int64_t i = 0; box_count(&b->rows) > 0 && i < box_count(&b->window); i++) {
             const int64_t number = s->comes[b->first + i] < 0 ? first : number_of(s, b, i);
             if (number < first || number >= end)
-                s->comes[b->first + i] = l->kept + deal_find(l->ghost_cols, l->ghosts, number);
+                s->comes[b->first + i] = l->kept + ranks_find(l->ghost_cols, l->ghosts, number);
         }
     l->spare = s->cells;
 done:
@@ -229,7 +229,7 @@ static spry_status list_edges(side *s)
 {
     spry_context *ctx = s->op->ctx;
     const stencil *st = s->op->state;
-    spread *l = &s->links;
+    distributed *l = &s->links;
     const int64_t inside = box_count(&s->inside);
     const spry_status status =
         base_alloc(ctx, s->op->rows - inside, sizeof *l->edge_rows, &l->edge_rows);
@@ -430,10 +430,10 @@ static const operator_class edge_class = {
  */
 
 /* The operators of a side on the host. */
-static spry_status make_parts(side *s, spread_parts *parts)
+static spry_status make_parts(side *s, dist_parts *parts)
 {
     spry_context *ctx = s->op->ctx;
-    const spread *l = &s->links;
+    const distributed *l = &s->links;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx,
             operator_new(ctx, &inside_class, s->op->type, s->op->rows, s->op->rows, &parts->own));
@@ -446,7 +446,7 @@ done:
 }
 
 /* The parts of one side; the side itself stays with the operator. */
-static spry_status open_side(const void *state, spry_transpose transpose, spread_parts *parts)
+static spry_status open_side(const void *state, spry_transpose transpose, dist_parts *parts)
 {
     const spry_operator *op = state;
     spry_context *ctx = op->ctx;
@@ -464,7 +464,7 @@ static spry_status open_side(const void *state, spry_transpose transpose, spread
         status = op->device ? ranks_device_parts(s, parts) : make_parts(s, parts);
     SPRY_GO(ctx, team_agree(ctx, status));
     /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): all have agreed that it is there */
-    SPRY_GO(ctx, spread_find_neighbours(ctx, &s->links));
+    SPRY_GO(ctx, dist_find_neighbours(ctx, &s->links));
     parts->links = &s->links;
 done:
     if (status != SPRY_STATUS_OK) {
@@ -477,15 +477,14 @@ done:
 spry_status stencil_ranks_make(spry_operator *op)
 {
     stencil *s = op->state;
-    const spread_source source = {op, open_side};
+    const dist_source source = {op, open_side};
     const spry_status status =
         team_agree(op->ctx, base_calloc(op->ctx, 1, sizeof *s->ranks, &s->ranks));
     if (status != SPRY_STATUS_OK)
         return status;
-    return op->device
-               ? device_spread_operator_of(op->device, op->type, op->rows, &source,
-                                           &s->ranks->product)
-               : spread_operator_of(op->ctx, op->type, op->rows, &source, &s->ranks->product);
+    return op->device ? device_dist_operator_of(op->device, op->type, op->rows, &source,
+                                                &s->ranks->product)
+                      : dist_operator_of(op->ctx, op->type, op->rows, &source, &s->ranks->product);
 }
 
 spry_status stencil_ranks_multiply_memory(const spry_operator *op, spry_transpose transpose,
@@ -493,7 +492,7 @@ spry_status stencil_ranks_multiply_memory(const spry_operator *op, spry_transpos
                                           spry_scalar beta, device_memory *y)
 {
     const spry_operator *product = ((const stencil *)op->state)->ranks->product;
-    return device_spread_multiply(product, transpose, alpha, x, beta, y);
+    return device_dist_multiply(product, transpose, alpha, x, beta, y);
 }
 
 spry_status stencil_ranks_multiply(const spry_operator *op, spry_transpose transpose,

@@ -21,7 +21,7 @@ typedef struct ranks_side {
     spry_transpose transpose;
     grid_box inside; /* rows that need no other rank's numbers */
     ranks_slab slabs[RANKS_SLABS];
-    spread links;
+    distributed links;
     int64_t cells;                 /* of all windows */
     int64_t *comes;                /* where each is in the compact vector; -1: nobody needs it */
     struct ranks_edges *on_device; /* what edge rows have there (ranks_device.c) */
@@ -40,7 +40,7 @@ spry_status stencil_ranks_multiply_memory(const spry_operator *op, spry_transpos
                                           spry_scalar alpha, const device_memory *x,
                                           spry_scalar beta, device_memory *y);
 /* The operators of a side there; parts that have no rows are NULL. */
-spry_status ranks_device_parts(ranks_side *s, spread_parts *parts);
+spry_status ranks_device_parts(ranks_side *s, dist_parts *parts);
 void ranks_device_free(spry_context *ctx, struct ranks_edges *e);
 
 #endif

@@ -6,11 +6,11 @@
  */
 #include "grid/ranks.h"
 
-#include "ranks/halo_device.h"
 #include "device/linalg/operator.h"
 #include "device/linalg/vector.h"
 #include "grid/stencil_device.h"
 #include "host/apply.h"
+#include "ranks/halo_device.h"
 
 struct ranks_edges {
     spry_device *d;
@@ -219,10 +219,10 @@ static spry_status part_new(ranks_side *s, const operator_class *class, int64_t 
     return status;
 }
 
-spry_status ranks_device_parts(ranks_side *s, spread_parts *parts)
+spry_status ranks_device_parts(ranks_side *s, dist_parts *parts)
 {
     spry_context *ctx = s->op->ctx;
-    const spread *l = &s->links;
+    const distributed *l = &s->links;
     stencil_product *p;
     spry_status status = SPRY_STATUS_OK;
     if (s->op->rows == 0)

@@ -152,8 +152,8 @@ done:
     return status;
 }
 
-/* The matrix of a grid that is cut: spread over ranks as fields are. */
-static spry_status to_spread_matrix(const spry_operator *op, spry_matrix **A)
+/* The matrix of a grid that is cut: distributed over ranks as fields are. */
+static spry_status to_distributed_matrix(const spry_operator *op, spry_matrix **A)
 {
     spry_context *ctx = op->ctx;
     const stencil *s = op->state;
@@ -163,8 +163,8 @@ static spry_status to_spread_matrix(const spry_operator *op, spry_matrix **A)
     if (status == SPRY_STATUS_OK)
         status = list_rows(op, starts, &offsets, &columns, &values);
     SPRY_GO(ctx, team_agree(ctx, status));
-    const spread_rows mine = {op->type, op->rows, op->rows, offsets, columns, values};
-    SPRY_GO(ctx, spread_make(ctx, &mine, A));
+    const dist_rows mine = {op->type, op->rows, op->rows, offsets, columns, values};
+    SPRY_GO(ctx, dist_make(ctx, &mine, A));
 done:
     base_free(ctx, starts);
     base_free(ctx, offsets);
@@ -177,7 +177,7 @@ spry_status stencil_to_matrix(const spry_operator *op, spry_matrix **A)
 {
     matrix_row row;
     if (grid_is_cut(&((const stencil *)op->state)->shape))
-        return to_spread_matrix(op, A);
+        return to_distributed_matrix(op, A);
     if (op->rows > INT32_MAX)
         return SPRY_FAIL(op->ctx, SPRY_STATUS_UNSUPPORTED,
                          "a matrix has at most %d rows, the grid %" PRId64 " unknowns", INT32_MAX,

@@ -1,12 +1,12 @@
 /* Operators of differences: products by lines of points, and the object. */
 #include "grid/grid.h"
 
-#include "ranks/operator_device.h"
 #include "grid/ranks.h"
 #include "grid/stencil_device.h"
 #include "grid/terms.h"
 #include "host/apply.h"
 #include "host/powers.h"
+#include "ranks/operator_device.h"
 
 /* --- products ------------------------------------------------------------------------------------
  */
@@ -376,7 +376,7 @@ static spry_status open_device(spry_context *ctx, const grid_shape *shape, const
                          "device=%s: %" PRId64 " of %d ranks have devices, and of a grid that is "
                          "cut all work there or none; name one for each rank, or take device=cpu",
                          wanted, count, team_ranks(ctx));
-    SPRY_GO(ctx, device_spread_choose_transport(ctx, *d));
+    SPRY_GO(ctx, device_dist_choose_transport(ctx, *d));
 done:
     return status;
 }

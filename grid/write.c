@@ -359,8 +359,8 @@ static spry_status gather_field(const spry_grid *grid, const spry_vector *mine, 
         box_split(&box, i, at);
         numbers[i] = grid_number(shape, all_points, starts, at);
     }
-    SPRY_GO(ctx, deal_fetch(ctx, starts, spry_type_size(mine->type), mine->data, count, numbers,
-                            (*whole)->data));
+    SPRY_GO(ctx, ranks_fetch(ctx, starts, spry_type_size(mine->type), mine->data, count, numbers,
+                             (*whole)->data));
 done:
     base_free(ctx, starts);
     base_free(ctx, numbers);

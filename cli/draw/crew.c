@@ -21,14 +21,14 @@ static void *take_units(void *data)
     return NULL;
 }
 
-int crew_size(const spry_context *ctx)
+int thread_pool_size(const spry_context *ctx)
 {
     const int threads = spry_context_threads(ctx);
     return threads < 1 ? 1 : threads > CREW_MOST ? CREW_MOST : threads;
 }
 
-void crew_run(const spry_context *ctx, int units, void (*work)(void *data, int unit, int thread),
-              void *data)
+void thread_pool_run(const spry_context *ctx, int units,
+                     void (*work)(void *data, int unit, int thread), void *data)
 {
     crew c = {.units = units, .work = work, .data = data};
     pthread_t helpers[CREW_MOST];
@@ -36,7 +36,7 @@ void crew_run(const spry_context *ctx, int units, void (*work)(void *data, int u
     sigset_t everything, before;
     sigfillset(&everything); /* signals are for who called */
     pthread_sigmask(SIG_SETMASK, &everything, &before);
-    while (count + 1 < crew_size(ctx) && count + 1 < units &&
+    while (count + 1 < thread_pool_size(ctx) && count + 1 < units &&
            pthread_create(&helpers[count], NULL, take_units, &c) == 0)
         count++; /* where there are fewer, these do more */
     pthread_sigmask(SIG_SETMASK, &before, NULL);

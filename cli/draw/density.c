@@ -94,7 +94,7 @@ spry_status density_count(spry_context *ctx, const spry_matrix *A, int side, den
         d->nnz = a.nnz;
         d->count = cli_alloc(((size_t)d->width * (size_t)d->height + 1) * sizeof *d->count);
         counting c = {a.offsets, a.col_index, d};
-        crew_run(ctx, d->height, count_row, &c);
+        thread_pool_run(ctx, d->height, count_row, &c);
         find_most(d);
     }
     spry_matrix_free(owned);

@@ -179,8 +179,8 @@ void draw_sweeps(picture *p, const char *method, const char *apart, const char *
 /* Calls work(data, unit, thread) for all units, each once, by the context's threads; CREW_MOST at
  * most. */
 enum { CREW_MOST = 64 };
-void crew_run(const spry_context *ctx, int units, void (*work)(void *data, int unit, int thread),
-              void *data);
-int crew_size(const spry_context *ctx);
+void thread_pool_run(const spry_context *ctx, int units,
+                     void (*work)(void *data, int unit, int thread), void *data);
+int thread_pool_size(const spry_context *ctx);
 
 #endif

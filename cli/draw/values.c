@@ -54,7 +54,7 @@ static void size_part(void *data, int unit, int thread)
 
 spry_status magnitudes_count(spry_context *ctx, const spry_matrix *A, magnitudes *m)
 {
-    const int threads = crew_size(ctx);
+    const int threads = thread_pool_size(ctx);
     sizing s = {.a = SPRY_ARRAYS_INIT};
     const spry_status status = spry_matrix_arrays(A, &s.a);
     memset(m, 0, sizeof *m);
@@ -67,7 +67,7 @@ spry_status magnitudes_count(spry_context *ctx, const spry_matrix *A, magnitudes
         snprintf(text, sizeof text, "1e%d", k + DECADE_LEAST);
         s.power[k] = strtod(text, NULL); /* rounded correctly, which pow() need not be */
     }
-    crew_run(ctx, PARTS, size_part, &s);
+    thread_pool_run(ctx, PARTS, size_part, &s);
     for (int t = 0; t < threads; t++) {
         for (int k = 0; k < DECADES; k++) {
             m->positive[k] += s.found[t].positive[k];

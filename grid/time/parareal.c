@@ -320,7 +320,7 @@ static spry_status check_steppers(const parareal *p)
                          "the first worker's steppers and u are of different contexts");
     if (p->u->part.is)
         return SPRY_FAIL(p->ctx, SPRY_STATUS_UNSUPPORTED,
-                         "u is spread over ranks; with parareal each rank has all of it, and "
+                         "u is distributed over ranks; with parareal each rank has all of it, and "
                          "slices of time");
     if (!isfinite(p->t) || !isfinite(p->end) || !(p->end > p->t))
         return SPRY_FAIL(p->ctx, SPRY_STATUS_BAD_USAGE,

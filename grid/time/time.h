@@ -8,8 +8,8 @@
 
 #include "operator/operator.h"
 
-#include <spry/solver.h>
 #include <spry/grid/time.h>
+#include <spry/solver.h>
 
 enum { TIME_STAGES = 16 };
 

@@ -17,9 +17,9 @@
  */
 #include "device/linalg/operator.h"
 #include "device/linalg/vector.h"
+#include "grid/wave/wave.h"
 #include "host/apply.h"
 #include "host/host.h"
-#include "grid/wave/wave.h"
 
 /* --- V - V G V -----------------------------------------------------------------------------------
  */

@@ -3,8 +3,8 @@
 #include "device/linalg/vector.h"
 #include "grid/blocks.h"
 #include "grid/grid.h"
-#include "host/apply.h"
 #include "grid/wave/wave.h"
+#include "host/apply.h"
 
 #include <math.h>
 

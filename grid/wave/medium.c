@@ -8,8 +8,8 @@
  * lets P_N(a x) exp(i k x - a x) through without reflecting it. Two layers meet where the grid
  * closes around, and what leaves the box passes both before it comes in again.
  */
-#include "host/host.h"
 #include "grid/wave/wave.h"
+#include "host/host.h"
 
 #include <math.h>
 

@@ -4,8 +4,8 @@
  * across planes; a pass there goes forth, times G, and back. Of several arrays each is moved as
  * often, and what they are multiplied with is read once for all.
  */
-#include "host/host.h"
 #include "grid/wave/wave.h"
+#include "host/host.h"
 
 /* Passes that are done plane by plane, or a single one by its blocks. */
 typedef struct phase {

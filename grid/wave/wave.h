@@ -1,17 +1,17 @@
 /*
- * Waves (<spry/grid/wave.h>): side.c has transforms of one length, fourier.c those of a grid and the
- * operator, passes.c how the host goes through an array, device.c how a device does; medium.c makes
- * the padded medium with its layers, medium_device.c those after the first on a device, born.c the
- * operator that solves go by, wave.c the object.
+ * Waves (<spry/grid/wave.h>): side.c has transforms of one length, fourier.c those of a grid and
+ * the operator, passes.c how the host goes through an array, device.c how a device does; medium.c
+ * makes the padded medium with its layers, medium_device.c those after the first on a device,
+ * born.c the operator that solves go by, wave.c the object.
  */
 #ifndef SPRY_WAVE_INTERNAL_H
 #define SPRY_WAVE_INTERNAL_H
 
-#include "operator/operator.h"
 #include "grid/wave/kernels.h"
+#include "operator/operator.h"
 
-#include <spry/solver.h>
 #include <spry/grid/wave.h>
+#include <spry/solver.h>
 
 enum { WAVE_AXES = 3 };
 

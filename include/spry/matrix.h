@@ -87,8 +87,8 @@ SPRY_API spry_status spry_matrix_share(spry_context *ctx, const spry_matrix *A, 
  * that by itself at its next solve. Nobody may use A meanwhile: while a solver runs with A, as in
  * its monitor, this and all that changes A is SPRY_STATUS_BAD_USAGE.
  *
- * @param A       any matrix; of one that is spread over ranks (spry/ranks.h) it is collective, and
- *                SPRY_STATUS_UNSUPPORTED where its rows were dealt out
+ * @param A       any matrix; of one that is distributed over ranks (spry/ranks.h) it is collective,
+ * and SPRY_STATUS_UNSUPPORTED where its rows were distributed
  * @param values  numbers of A's type in the order of its entries: that of the arrays it was made
  *                from, or since spry_matrix_sort() and its like, of spry_matrix_arrays(); on ranks
  *                those of this rank's rows, which are copied

@@ -44,9 +44,9 @@ typedef struct spry_powers_info {
  * what was chosen spry_powers_forecast() tells. Results have the bits of products with
  * spry_operator_from_matrix() in each case.
  *
- * Of a matrix that is spread over ranks each rank has a part with the rows around it, and vectors
- * are sent once for several steps; then this, and applications, are collective, and ghosts are
- * those of this rank.
+ * Of a matrix that is distributed over ranks each rank has a part with the rows around it, and
+ * vectors are sent once for several steps; then this, and applications, are collective, and ghosts
+ * are those of this rank.
  *
  * @param A        any format, general CSR is used in place; it must stay alive. When its values or
  *                 its pattern change, that is seen
@@ -70,9 +70,9 @@ SPRY_API spry_status spry_powers_new(const spry_matrix *A, const char *options,
 SPRY_API spry_status spry_powers_open(spry_context *ctx, const char *path, const char *options,
                                       spry_powers **powers);
 /**
- * The same of an operator that is no matrix: steps of a stencil (spry/grid/grid.h) go close behind each
- * other through planes or lines that are in the cache, where that is measured to pay; all others
- * are made by products. Parts and other orders are for matrices alone. Collective where the
+ * The same of an operator that is no matrix: steps of a stencil (spry/grid/grid.h) go close behind
+ * each other through planes or lines that are in the cache, where that is measured to pay; all
+ * others are made by products. Parts and other orders are for matrices alone. Collective where the
  * operator is.
  *
  * A step is alpha A v_j + gamma v_(j-1) of one spry_operator_multiply(), then beta v_j; or, where

@@ -33,8 +33,8 @@ SPRY_API int spry_context_rank(const spry_context *ctx);
 /** How many ranks there are; 1 without. */
 SPRY_API int spry_context_ranks(const spry_context *ctx);
 /**
- * Says what each rank is to have of the work of matrices that are dealt out from here on: by
- * spry_matrix_read_ranked() and spry_matrix_new_dealt(). Collective.
+ * Says what each rank is to have of the work of matrices that are distributed from here on: by
+ * spry_matrix_read_ranked() and spry_matrix_new_distributed(). Collective.
  *
  * @param shares  "equal" (as it is at first); numbers, "14,1,1", of rank 0, 1, ..., the last for
  *                all further ones; or "auto": measured with products of a generated matrix, which
@@ -49,21 +49,22 @@ SPRY_API spry_status spry_context_set_shares(spry_context *ctx, const char *shar
  * Looks whether shares suit: all ranks at once make some products with their own blocks of a
  * matrix. Where the slowest takes more than 10% longer than the mean, or a block does not fit into
  * its device's memory, or ranks on processors cost more than they do, shares are set anew, for a
- * matrix to be dealt out again; once is enough. Collective.
+ * matrix to be distributed again; once is enough. Collective.
  *
- * @param A        spread over ranks; any other is well as it is, and so are equal shares of
+ * @param A        distributed over ranks; any other is well as it is, and so are equal shares of
  *                 ranks that are all on processors
  * @param device   where ranks work, as the solver's option; NULL: "auto"
- * @param changed  out: shares are others than A was dealt out by
+ * @param changed  out: shares are others than A was distributed by
  */
 SPRY_API spry_status spry_context_correct_shares(const spry_matrix *A, const char *device,
                                                  bool *changed);
 
 /**
- * Makes a matrix that is spread over the ranks of a context, from the rows that each of them has:
- * those of rank 0 come first, then those of rank 1, and so on. Collective; with one rank the matrix
- * is one as any other. Vectors for it are as long as the rows (columns) here: spry_vector_ones()
- * and spry_vector_zeros() make them, and norms and inner products of these are those of all ranks.
+ * Makes a matrix that is distributed over the ranks of a context, from the rows that each of them
+ * has: those of rank 0 come first, then those of rank 1, and so on. Collective; with one rank the
+ * matrix is one as any other. Vectors for it are as long as the rows (columns) here:
+ * spry_vector_ones() and spry_vector_zeros() make them, and norms and inner products of these are
+ * those of all ranks.
  *
  * @param rows     rows of this rank; 0 is allowed
  * @param cols     elements of x that this rank has; -1: as many as rows
@@ -80,7 +81,7 @@ SPRY_API spry_status spry_matrix_new_ranked(spry_context *ctx, spry_type type, i
 
 /** The same from a matrix that every rank has whole: each keeps some rows, about as many entries as
  * the others. Collective. */
-SPRY_API spry_status spry_matrix_spread(const spry_matrix *whole, spry_matrix **A);
+SPRY_API spry_status spry_matrix_distribute(const spry_matrix *whole, spry_matrix **A);
 /** The elements of all ranks, one after the other, on every one of them. Collective. */
 SPRY_API spry_status spry_vector_collect(const spry_vector *mine, spry_vector **all);
 
@@ -97,21 +98,22 @@ SPRY_API spry_status spry_vector_collect(const spry_vector *mine, spry_vector **
  * @param A         out: the matrix; its rows are other ones than this rank has given
  * @return the same on all ranks; SPRY_STATUS_BAD_INPUT where a row is given twice, or by nobody
  */
-SPRY_API spry_status spry_matrix_new_dealt(spry_context *ctx, spry_type type, int64_t all_rows,
-                                           int64_t all_cols, int64_t rows, const int64_t *numbers,
-                                           const int64_t *offsets, const int64_t *columns,
-                                           const void *values, spry_matrix **A);
+SPRY_API spry_status spry_matrix_new_distributed(spry_context *ctx, spry_type type,
+                                                 int64_t all_rows, int64_t all_cols, int64_t rows,
+                                                 const int64_t *numbers, const int64_t *offsets,
+                                                 const int64_t *columns, const void *values,
+                                                 spry_matrix **A);
 /** A vector for such a matrix, from a number of A's type for each row that this rank has given, in
  * the order it gave them. Collective. */
-SPRY_API spry_status spry_vector_new_dealt(const spry_matrix *A, const void *values,
-                                           spry_vector **v);
+SPRY_API spry_status spry_vector_new_distributed(const spry_matrix *A, const void *values,
+                                                 spry_vector **v);
 /** The same back: the numbers of a vector of A's rows, to those who gave them. Collective. */
-SPRY_API spry_status spry_vector_get_dealt(const spry_matrix *A, const spry_vector *v,
-                                           void *values);
+SPRY_API spry_status spry_vector_get_distributed(const spry_matrix *A, const spry_vector *v,
+                                                 void *values);
 
 /**
  * Reads a matrix, every rank its part of the file (of .mtx and .spry; the first rank reads others),
- * and deals the rows out as spry_matrix_new_dealt() does. Collective. With one rank it is
+ * and deals the rows out as spry_matrix_new_distributed() does. Collective. With one rank it is
  * spry_matrix_read_with().
  */
 SPRY_API spry_status spry_matrix_read_ranked(spry_context *ctx, const char *path,
@@ -151,7 +153,7 @@ typedef struct spry_ranked {
 } spry_ranked;
 #define SPRY_RANKED_INIT SPRY_SIZED(spry_ranked)
 
-/** Tells where this rank's rows stand in a matrix; also of one that is not spread. */
+/** Tells where this rank's rows stand in a matrix; also of one that is not distributed. */
 SPRY_API spry_status spry_matrix_ranked(const spry_matrix *A, spry_ranked *found);
 
 /** What one of the ranks did in a solve. */

@@ -223,8 +223,8 @@ SPRY_API spry_status spry_method_cost(spry_context *ctx, const char *method, spr
  */
 SPRY_API spry_status spry_solver_explain(spry_solver *solver, char **text);
 
-/** What a rank did in the last solve of a matrix that is spread over ranks; every rank can ask for
- * each. SPRY_STATUS_BAD_USAGE where there was no such solve, or is no such rank. */
+/** What a rank did in the last solve of a matrix that is distributed over ranks; every rank can ask
+ * for each. SPRY_STATUS_BAD_USAGE where there was no such solve, or is no such rank. */
 SPRY_API spry_status spry_solver_rank(const spry_solver *solver, int rank,
                                       spry_rank_report *report);
 

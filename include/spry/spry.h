@@ -8,6 +8,8 @@
 #include <spry/doctor.h>
 #include <spry/generate.h>
 #include <spry/grid/grid.h>
+#include <spry/grid/time.h>
+#include <spry/grid/wave.h>
 #include <spry/interop.h>
 #include <spry/io.h>
 #include <spry/kernel.h>
@@ -24,10 +26,8 @@
 #include <spry/scale.h>
 #include <spry/solver.h>
 #include <spry/split.h>
-#include <spry/grid/time.h>
 #include <spry/tune.h>
 #include <spry/types.h>
 #include <spry/vector.h>
-#include <spry/grid/wave.h>
 
 #endif

@@ -27,9 +27,10 @@ enum { MESSAGE_SIZE = 1024, ALIGNMENT = 64, MOST_LISTS = 8 };
     item(TEXT, delays, "", 0, 0, NULL,                                                             \
          "what messages between ranks take at least, in seconds, to see what a slow network "      \
          "does: halo=0.01,gather=0.001")                                                           \
-    item(WORD, partition, "rows", 0, 0, "rows graph ptscotch",                                     \
-         "how rows are dealt out to ranks: in their order, or so that ranks have little to send "  \
-         "each other, by METIS on one rank (graph) or by PT-Scotch on all")                        \
+    item(                                                                                          \
+        WORD, partition, "rows", 0, 0, "rows graph ptscotch",                                      \
+        "how rows are distributed to ranks: in their order, or so that ranks have little to send " \
+        "each other, by METIS on one rank (graph) or by PT-Scotch on all")                         \
     item(WORD, log, "warning", 0, 0, "quiet warning info debug", "what is told beside the result")
 
 typedef struct context_options {

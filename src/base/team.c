@@ -1,6 +1,6 @@
 /* What ranks do together, made of the operations of a team's class. */
-#include "base/base.h"
 #include "base/team.h"
+#include "base/base.h"
 
 spry_status spry_context_agree(spry_context *ctx, spry_status status)
 {

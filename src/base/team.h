@@ -1,7 +1,8 @@
 /*
  * The team: the ranks that solve together, and how they talk. A class knows one way to send
- * messages (MPI in src/ranks/mpi; `delaying`, around any other; threads of one process in tests) and
- * nothing else: all else is made of these few operations. A class calls no function of the library.
+ * messages (MPI in src/ranks/mpi; `delaying`, around any other; threads of one process in tests)
+ * and nothing else: all else is made of these few operations. A class calls no function of the
+ * library.
  */
 #ifndef SPRY_TEAM_H
 #define SPRY_TEAM_H

@@ -1,42 +1,42 @@
 /*
- * A crew: the threads that a calling thread has for the work of iterations, which comes in pieces
- * of some microseconds. OpenMP's threads spin at their barriers: beside other processes the one
- * that waits keeps the other from its core, or waits a time slice for it, again and again. Here
+ * A thread pool: the threads that a calling thread has for the work of iterations, which comes in
+ * pieces of some microseconds. OpenMP's threads spin at their barriers: beside other processes the
+ * one that waits keeps the other from its core, or waits a time slice for it, again and again. Here
  *
- *  - who waits sleeps after a while (gate.h),
+ *  - who waits sleeps after a while (barrier.h),
  *  - shares that nobody has begun are done by the caller, who does not wait for threads that have
  *    no core,
- *  - and where shares side by side take about as long as one after the other would, the crew goes
- *    on with half of its threads, or one, for a while, and then tries again with more.
+ *  - and where shares side by side take about as long as one after the other would, the thread pool
+ * goes on with half of its threads, or one, for a while, and then tries again with more.
  *
  * Threads are made at the first work for several, and end with the thread they belong to. Results
  * do not depend on how many there are: the caller decides on the shares.
  */
 #define _GNU_SOURCE /* of a thread's processors */
+#include "base/barrier.h"
 #include "base/beside.h"
-#include "base/wait.h"
 
 #include <omp.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 
-enum { NOTHING, POSTED, END }; /* what a member finds at its gate */
+enum { NOTHING, POSTED, END }; /* what a member finds at its barrier */
 
 static const double WINDOW = 200e-6; /* of work that tells whether threads serve */
 static const double SERVES = 0.6;    /* of a team's time is spent in its work */
 static const double SHORT_REST = 1e-3, LONG_REST = 64e-3;
 
 typedef struct member {
-    gate gate;
+    barrier barrier;
     struct crew *crew;
     pthread_t thread;
-    int number, seat; /* in the crew; in the team that meets */
+    int number, seat; /* in the thread pool; in the team that meets */
     double spent;     /* in the work at hand, without waiting */
 } member;
 
 typedef struct crew {
-    gate done, start, phase; /* the last one ended; the team is complete; it has met */
+    barrier done, start, phase; /* the last one ended; the team is complete; it has met */
     _Alignas(GATE_LINE) atomic_int open, arrived;
     member *members; /* the first is the caller */
     int count, room;
@@ -65,7 +65,7 @@ static atomic_bool all_serve; /* whatever it costs: for tests */
  */
 
 /* Takes what was posted, unless another has. */
-static bool take(gate *g)
+static bool take(barrier *g)
 {
     unsigned posted = POSTED;
     return atomic_compare_exchange_strong(&g->word, &posted, NOTHING);
@@ -96,7 +96,7 @@ static void run_seat(member *m)
 static void end_work(crew *c)
 {
     if (atomic_fetch_sub(&c->open, 1) == 1)
-        gate_set(&c->done, atomic_load(&c->done.word) + 1);
+        barrier_set(&c->done, atomic_load(&c->done.word) + 1);
 }
 
 static void *serve(void *data)
@@ -104,14 +104,14 @@ static void *serve(void *data)
     member *m = data;
     crew *c = m->crew;
     for (;;) {
-        gate_wait(&m->gate, NOTHING);
-        if (atomic_load(&m->gate.word) == END)
+        barrier_wait(&m->barrier, NOTHING);
+        if (atomic_load(&m->barrier.word) == END)
             return NULL;
-        if (!take(&m->gate))
+        if (!take(&m->barrier))
             continue;
         m->spent = 0;
         if (c->together) {
-            gate_wait(&c->start, c->round);
+            barrier_wait(&c->start, c->round);
             run_seat(m);
         } else {
             run_shares(m, m->number);
@@ -129,11 +129,11 @@ void base_meet(void)
     const unsigned phase = atomic_load(&c->phase.word);
     if (atomic_fetch_add(&c->arrived, 1) == c->team - 1) {
         atomic_store(&c->arrived, 0);
-        gate_set(&c->phase, phase + 1);
+        barrier_set(&c->phase, phase + 1);
         return;
     }
     const double begin = base_seconds();
-    gate_wait(&c->phase, phase);
+    barrier_wait(&c->phase, phase);
     m->spent -= base_seconds() - begin;
 }
 
@@ -182,7 +182,7 @@ static void add_members(crew *c, int wanted)
 {
     for (; c->count < wanted && c->count < c->room; c->count++) {
         member *m = &c->members[c->count];
-        *m = (member){.gate = GATE_INIT, .crew = c, .number = c->count};
+        *m = (member){.barrier = GATE_INIT, .crew = c, .number = c->count};
         if (!base_start_thread(&m->thread, serve, m)) {
             c->room = c->count;
             break;
@@ -191,25 +191,25 @@ static void add_members(crew *c, int wanted)
     }
 }
 
-/* With the thread that has the crew. */
+/* With the thread that has the thread pool. */
 static void end_crew(void *data)
 {
     crew *c = data;
     for (int i = 1; i < c->count; i++)
-        gate_set(&c->members[i].gate, END);
+        barrier_set(&c->members[i].barrier, END);
     for (int i = 1; i < c->count; i++) {
         pthread_join(c->members[i].thread, NULL);
-        gate_clear(&c->members[i].gate);
+        barrier_clear(&c->members[i].barrier);
     }
-    gate_clear(&c->done);
-    gate_clear(&c->start);
-    gate_clear(&c->phase);
+    barrier_clear(&c->done);
+    barrier_clear(&c->start);
+    barrier_clear(&c->phase);
     free(c->members);
     free(c);
     own = NULL;
 }
 
-/* The child of a fork has none of the threads; the crew's memory stays as it is. */
+/* The child of a fork has none of the threads; the thread pool's memory stays as it is. */
 static void forget(void)
 {
     own = NULL;
@@ -222,7 +222,7 @@ static void prepare(void)
     usable = pthread_key_create(&ending, end_crew) == 0 && pthread_atfork(NULL, NULL, forget) == 0;
 }
 
-/* Not a context's memory: the crew outlives it. */
+/* Not a context's memory: the thread pool outlives it. */
 static crew *make_crew(void)
 {
     pthread_once(&prepared, prepare);
@@ -318,16 +318,16 @@ void base_share_out(const spry_context *ctx, int shares, base_work work, void *a
     c->together = false;
     atomic_store(&c->open, team - 1);
     for (int i = 1; i < team; i++)
-        gate_set(&c->members[i].gate, POSTED);
+        barrier_set(&c->members[i].barrier, POSTED);
     c->members[0].spent = 0;
     run_shares(&c->members[0], 0);
     for (int i = 1; i < team; i++)
-        if (take(&c->members[i].gate)) {
+        if (take(&c->members[i].barrier)) {
             c->members[i].spent = 0;
             run_shares(&c->members[0], i);
             end_work(c);
         }
-    gate_wait(&c->done, done);
+    barrier_wait(&c->done, done);
     for (int i = 0; i < team; i++)
         c->spent += c->members[i].spent;
     judge(c, begin, base_seconds());
@@ -341,11 +341,11 @@ static int fill_seats(crew *c, int wanted)
     c->together = true;
     c->round = atomic_load(&c->start.word);
     for (int i = 1; i < wanted; i++)
-        gate_set(&c->members[i].gate, POSTED);
+        barrier_set(&c->members[i].barrier, POSTED);
     for (int i = 1; i < wanted; i++) {
         member *m = &c->members[i];
-        patient = patient && gate_spin(&m->gate, POSTED);
-        m->seat = take(&m->gate) ? 0 : seats++;
+        patient = patient && barrier_spin(&m->barrier, POSTED);
+        m->seat = take(&m->barrier) ? 0 : seats++;
     }
     return seats;
 }
@@ -364,11 +364,11 @@ void base_work_together(const spry_context *ctx, int wanted, base_work work, voi
     c->argument = argument;
     c->team = fill_seats(c, asked);
     atomic_store(&c->open, c->team);
-    gate_set(&c->start, c->round + 1);
+    barrier_set(&c->start, c->round + 1);
     c->members[0].spent = 0;
     run_seat(&c->members[0]);
     end_work(c);
-    gate_wait(&c->done, done);
+    barrier_wait(&c->done, done);
     c->spent += c->members[0].spent;
     for (int i = 1; i < asked; i++)
         if (c->members[i].seat > 0)

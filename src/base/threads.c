@@ -6,7 +6,7 @@
 
 range base_share(int64_t n, int parts, int index, int64_t grain)
 {
-    /* Whole grains are dealt out, so that only the last part ends off a multiple. */
+    /* Whole grains are distributed, so that only the last part ends off a multiple. */
     int64_t grains = n / grain + (n % grain != 0);
     int64_t each = grains / parts, extra = grains % parts;
     int64_t begin = index * each + (index < extra ? index : extra);

@@ -1,9 +1,9 @@
 /* An operator in the format a caller names, or in the one that suits best. */
+#include "choose/tune.h"
 #include "device/linalg/operator.h"
+#include "host/walk.h"
 #include "ranks/operator_device.h"
 #include "ranks/operator_host.h"
-#include "host/walk.h"
-#include "choose/tune.h"
 
 spry_status tune_build(spry_device *d, const spry_matrix *A, const char *format, spry_operator **op)
 {
@@ -16,11 +16,11 @@ spry_status spry_operator_from_format(const spry_matrix *A, const char *format, 
     *op = NULL;
     if (strcmp(format, "csr") == 0)
         return spry_operator_from_matrix(A, op);
-    if (A->spread) {
+    if (A->distributed) {
         spry_operator *own = NULL;
         /* in two statements: arguments are evaluated in any order */
-        const spry_status made = spry_operator_from_format(A->spread->own, format, &own);
-        return spread_operator(A, made, own, op);
+        const spry_status made = spry_operator_from_format(A->distributed->own, format, &own);
+        return dist_operator(A, made, own, op);
     }
     if (strcmp(format, "auto") == 0)
         return tune_decide(NULL, A, NULL, NULL, op);
@@ -49,10 +49,10 @@ spry_status spry_operator_on(spry_device *device, const spry_matrix *A, const ch
     *op = NULL;
     if (!device)
         return spry_operator_from_format(A, format, op);
-    if (A->spread) {
+    if (A->distributed) {
         spry_operator *own = NULL;
-        return device_spread_operator(
-            device, A, spry_operator_on(device, A->spread->own, format, &own), own, op);
+        return device_dist_operator(
+            device, A, spry_operator_on(device, A->distributed->own, format, &own), own, op);
     }
     if (A->ctx != device->ctx)
         SPRY_GO(device->ctx, matrix_view(device->ctx, A, &view));

@@ -1,9 +1,9 @@
 /* All formats with all options worth trying, and what a product in each will read. */
+#include "choose/tune.h"
+#include "formats/bsr/bsr.h"
 #include "formats/shared/device_formats.h"
 #include "host/host.h"
 #include "matrix/entries.h"
-#include "formats/bsr/bsr.h"
-#include "choose/tune.h"
 
 static const char *const kind_names[STORED_KINDS] = {"own", "f32", "f16", "bf16"};
 

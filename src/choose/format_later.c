@@ -3,9 +3,9 @@
  * raced, their times tell. Where they were not, forecasts do: beside an iteration that has the
  * cores the clock would tell little, and so the choice is the same in every run.
  */
+#include "choose/tune.h"
 #include "host/stored.h"
 #include "matrix/entries.h"
-#include "choose/tune.h"
 
 static const double gain = 0.95;   /* of the time of all products to come is worth a conversion, */
 static const double promise = 0.9; /* and of their forecast */

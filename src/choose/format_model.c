@@ -3,8 +3,8 @@
  * of y that are fetched before they are written. How fast a format moves its bytes, as against CSR
  * in the same race, is a factor that was measured for most and is learned for each machine.
  */
-#include "host/host.h"
 #include "choose/tune.h"
+#include "host/host.h"
 
 #include <math.h>
 #include <spry/device.h>

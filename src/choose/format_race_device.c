@@ -6,9 +6,9 @@
 #include "choose/tune.h"
 
 #include "device/linalg/foresee.h"
+#include "device/linalg/operator.h"
 #include "formats/shared/device_formats.h"
 #include "formats/shared/device_make.h"
-#include "device/linalg/operator.h"
 #include "matrix/entries.h"
 
 enum { FIRST_RUNS = 2, CSR_RUNS = 3, LEAST_TRIED = 2, MOST_ELSEWHERE = 3 };

@@ -3,8 +3,8 @@
  * over those of A in CSR, and set-up over a product with A (as in choose.c). They are supposed, not
  * fitted to a set of matrices; what is not here nobody knows.
  */
-#include "ranks/distributed.h"
 #include "precon/precon.h"
+#include "ranks/distributed.h"
 
 static const struct {
     const char *kind;
@@ -37,7 +37,7 @@ precon_forecast precon_rule(const spry_matrix *A, const char *kind)
 {
     const double rate = 8e9; /* of one core's memory, as in choose.c */
     const double size = (double)spry_type_size(A->a.type), rows = (double)A->a.rows;
-    const double bytes = (double)spread_entries(A) * (size + sizeof(int32_t)) + 8 * rows;
+    const double bytes = (double)dist_entries(A) * (size + sizeof(int32_t)) + 8 * rows;
     for (size_t k = 0; k < sizeof rules / sizeof *rules; k++)
         if (strcmp(rules[k].kind, kind) == 0)
             return (precon_forecast){

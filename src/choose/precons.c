@@ -144,7 +144,7 @@ static traits look(const spry_matrix *A)
 }
 
 /* How far A is from its transpose: sum |a_ij - conj a_ji| / sum 2 |a_ij| beside the diagonal, of
- * some thousand rows that are spread evenly. */
+ * some thousand rows that are distributed evenly. */
 static double skew_share(const spry_matrix *A)
 {
     const matrix_arrays *a = &A->a;

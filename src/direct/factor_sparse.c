@@ -1,7 +1,7 @@
 /* Sparse factors, by fronts: as positive definite where the matrix may be, as symmetric or
  * hermitian where it is, and as general otherwise. */
-#include "direct/frontal.h"
 #include "direct/factor.h"
+#include "direct/frontal.h"
 
 typedef struct sparse {
     frontal *fronts;

@@ -5,8 +5,8 @@
 #include "direct/frontal.h"
 #include "direct/kernels.h"
 
-/* The graph of a matrix whose rows were moved, as matrix/algebra/graph.h has it, and an order of it with
- * what follows: all arrays by places of the order. */
+/* The graph of a matrix whose rows were moved, as matrix/algebra/graph.h has it, and an order of it
+ * with what follows: all arrays by places of the order. */
 typedef struct frontal_order {
     int32_t n;
     int32_t *order;  /* place to vertex */

@@ -6,7 +6,7 @@
 #include "host/stored.h"
 #include "matrix/entries.h"
 
-/* A layout with the parts it is dealt out in. */
+/* A layout with the parts it is distributed in. */
 typedef struct layout_shares {
     layout *L;
     const host_walk *walk;

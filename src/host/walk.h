@@ -2,8 +2,8 @@
 #ifndef SPRY_WALK_H
 #define SPRY_WALK_H
 
-#include "host/host.h"
 #include "formats/shared/layout.h"
+#include "host/host.h"
 
 /* Products with units begin..end-1 of a layout: see layout.h for what they set and carry. */
 typedef struct host_walk {

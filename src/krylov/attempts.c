@@ -44,7 +44,7 @@ static const char *method_for(const char *precon)
 static spry_status choose_together(spry_solver *solver, precon_choice *choice)
 {
     spry_context *ctx = solver->ctx;
-    const spread *s = solver->matrix->spread;
+    const distributed *s = solver->matrix->distributed;
     int most = 0;
     for (int r = 1; r < team_ranks(ctx); r++)
         if (s->row_starts[r + 1] - s->row_starts[r] > s->row_starts[most + 1] - s->row_starts[most])

@@ -55,7 +55,7 @@ double solver_guess_products(const spry_solver *solver)
     const char *method = a && a->method[0] ? a->method : solver->options.method;
     const char *precon = a ? a->precon : solver->options.precon;
     const double tried = 30; /* iterations, at most twice as many, as a trial has told */
-    const vector_part rows = spread_rows_here(solver->matrix);
+    const vector_part rows = dist_rows_here(solver->matrix);
     double once = solver_guess(method, precon, rows.is ? rows.all : solver->matrix->a.rows,
                                solver->options.max_iter);
     if (a && precon_is(a->precon, "jacobi") && a->seconds > 0 && tried < once)

@@ -1,10 +1,10 @@
 /* All lists of the library by one way: each room tells its own. */
-#include "matrix/algebra/algebra.h"
-#include "formats/shared/device_formats.h"
 #include "doctor/doctor.h"
-#include "matrix/gen/gen.h"
+#include "formats/shared/device_formats.h"
 #include "io/io.h"
 #include "krylov/krylov.h"
+#include "matrix/algebra/algebra.h"
+#include "matrix/gen/gen.h"
 #include "precon/precon.h"
 
 #include <spry/kernel.h>

@@ -1,13 +1,13 @@
 /*
  * Whether another order of rows and columns pays, and the order: by what products fetch of x
- * (matrix/algebra/locality.c) in samples, and rules for the time that takes. No clock is asked, and not
- * how many threads there are: the choice, and with it the bits of x, depends on the matrix and on
- * the machine alone.
+ * (matrix/algebra/locality.c) in samples, and rules for the time that takes. No clock is asked, and
+ * not how many threads there are: the choice, and with it the bits of x, depends on the matrix and
+ * on the machine alone.
  */
 #include "krylov/reorder.h"
 
-#include "matrix/algebra/algebra.h"
 #include "device/linalg/order.h"
+#include "matrix/algebra/algebra.h"
 #include "matrix/entries.h"
 
 #include <stdlib.h>

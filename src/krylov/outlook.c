@@ -71,8 +71,8 @@ static void guess_iterations(const spry_solver *solver, const solver_outlook *o,
 static int64_t bytes_of(const spry_matrix *A)
 {
     const int64_t size = (int64_t)spry_type_size(A->a.type);
-    if (A->spread)
-        return bytes_of(A->spread->own) + bytes_of(A->spread->edge);
+    if (A->distributed)
+        return bytes_of(A->distributed->own) + bytes_of(A->distributed->edge);
     return A->a.nnz * (size + (int64_t)sizeof(int32_t)) +
            (A->a.rows + 1) * (int64_t)sizeof(int64_t);
 }
@@ -352,7 +352,7 @@ static void describe(const spry_solver *solver, const solver_outlook *o, spry_pl
     p->type = A->type;
     p->rows = operator_all_rows(A);
     p->cols = operator_all_cols(A);
-    p->nnz = !given ? 0 : given->spread ? given->spread->nnz : given->a.nnz;
+    p->nnz = !given ? 0 : given->distributed ? given->distributed->nnz : given->a.nnz;
     snprintf(p->method, sizeof p->method, "%s", o->method);
     snprintf(p->precon, sizeof p->precon, "%s", o->ranked_name[0] ? o->ranked_name : o->precon);
     reformat_name(A, p->format, sizeof p->format);
@@ -389,7 +389,7 @@ static spry_status foretell(spry_solver *solver, int systems, spry_plan *p)
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, solver_foretell(solver, &o));
     if (solver->given_matrix) /* which the first product of the solve would find */
-        SPRY_GO(ctx, spread_check_values(solver->given_matrix));
+        SPRY_GO(ctx, dist_check_values(solver->given_matrix));
     const double spent = base_seconds() - begin;
     describe(solver, &o, p);
     guess_iterations(solver, &o, p);

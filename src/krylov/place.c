@@ -1,12 +1,12 @@
 /* Where a solver works: on the host, or on a device that can be used. */
 #include "krylov/solver.h"
 
+#include "choose/tune.h"
 #include "device/engine/forecast.h"
 #include "device/linalg/operator.h"
-#include "ranks/operator_device.h"
 #include "device/linalg/vector.h"
+#include "ranks/operator_device.h"
 #include "ranks/operator_host.h"
-#include "choose/tune.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -147,7 +147,7 @@ spry_status solver_choose_device(spry_solver *solver, spry_device *near)
             solver->device = device_of(solver->given_operator);
         const spry_status agreed = solver_agree(solver, status);
         return agreed == SPRY_STATUS_OK && !solver->given_operator
-                   ? device_spread_choose_transport(solver->ctx, solver->device)
+                   ? device_dist_choose_transport(solver->ctx, solver->device)
                    : agreed;
     }
     if (solver->given_operator) {
@@ -233,7 +233,7 @@ static const char *suited_format(const spry_solver *solver, char *room, size_t s
  * decided before all ranks make theirs one. */
 static spry_status make_ranked_operator(spry_solver *solver, const char *format)
 {
-    const spry_matrix *own_rows = solver->matrix->spread->own;
+    const spry_matrix *own_rows = solver->matrix->distributed->own;
     spry_operator *own = NULL;
     spry_status made = SPRY_STATUS_OK;
     if (solver->device) {
@@ -242,11 +242,11 @@ static spry_status make_ranked_operator(spry_solver *solver, const char *format)
             made = stay_here(solver, spry_message(solver->ctx), made);
     }
     if (solver->device)
-        return device_spread_operator(solver->device, solver->matrix, made, own,
-                                      &solver->own_operator);
+        return device_dist_operator(solver->device, solver->matrix, made, own,
+                                    &solver->own_operator);
     if (made == SPRY_STATUS_OK)
         made = spry_operator_from_format(own_rows, format, &own);
-    return spread_operator(solver->matrix, made, own, &solver->own_operator);
+    return dist_operator(solver->matrix, made, own, &solver->own_operator);
 }
 
 /* On the host, in a format that the tuner chooses, or in CSR for a few products; and what it may

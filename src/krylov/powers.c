@@ -1,9 +1,9 @@
 /*
  * Methods that ask for several steps of a basis at a time, powers(A, B), and who makes them. An
  * operator that does that by itself where it gains something: a matrix in its file, one that is
- * brought to a device for each product, one of spry_powers_operator(). A matrix that is spread over
- * ranks is given rows of other ranks, so that several steps need one message; what is made for it
- * lives as long as the plan.
+ * brought to a device for each product, one of spry_powers_operator(). A matrix that is distributed
+ * over ranks is given rows of other ranks, so that several steps need one message; what is made for
+ * it lives as long as the plan.
  */
 #include "host/powers.h"
 #include "formats/shared/device_formats.h"
@@ -72,7 +72,7 @@ spry_status solver_make_powers(spry_solver *solver, const program *p, bool apart
     if (count < 2 || count > MOST_POWERS || !A->square || (device_of(A) && !p->by_host))
         return SPRY_STATUS_OK;
     *depth = operator_powers_depth(A, count);
-    if (*depth > 1 || apart || !solver->matrix || !solver->matrix->spread ||
+    if (*depth > 1 || apart || !solver->matrix || !solver->matrix->distributed ||
         !saves(solver, count, count))
         return SPRY_STATUS_OK;
     bool other;

@@ -9,8 +9,8 @@ typedef struct projected {
 
 /*
  * z = P M Q r: the residual has no part in the null space of A^H but by rounding, which M would
- * spread. For hermitian M both are the same, and what comes out is hermitian to the last bits, as
- * conjugate gradients and their kin need it. The transpose is Q M^H P; of complex vectors P is
+ * distributed. For hermitian M both are the same, and what comes out is hermitian to the last bits,
+ * as conjugate gradients and their kin need it. The transpose is Q M^H P; of complex vectors P is
  * hermitian, not symmetric.
  */
 static spry_status projected_apply(const spry_operator *op, spry_transpose transpose,

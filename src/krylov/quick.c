@@ -21,7 +21,7 @@ spry_status spry_quick_solve(spry_context *ctx, const spry_matrix *A, const spry
     if (result)
         SPRY_GO(ctx, base_blank(ctx, result, &krylov_result_sized));
     status = make_quick(ctx, A, options, &solver);
-    SPRY_GO(ctx, A->spread ? team_agree(A->ctx, status) : status);
+    SPRY_GO(ctx, A->distributed ? team_agree(A->ctx, status) : status);
     SPRY_GO(ctx, spry_solve(solver, b, x, result));
 done:
     spry_solver_free(solver);

@@ -4,7 +4,7 @@
 bool solver_ranked(const spry_solver *solver)
 {
     return solver->given_operator ? solver->given_operator->rows_part.is
-                                  : solver->matrix && solver->matrix->spread;
+                                  : solver->matrix && solver->matrix->distributed;
 }
 
 spry_status solver_agree(const spry_solver *solver, spry_status status)
@@ -33,7 +33,7 @@ bool solver_interrupted(const spry_solver *solver)
 spry_status solver_tell_ranks(spry_solver *solver, const team_counts *before, double seconds)
 {
     spry_context *ctx = solver->ctx;
-    const spread *s = solver->matrix ? solver->matrix->spread : NULL;
+    const distributed *s = solver->matrix ? solver->matrix->distributed : NULL;
     spry_status status = SPRY_STATUS_OK;
     base_free(ctx, solver->ranks);
     solver->ranks = NULL;

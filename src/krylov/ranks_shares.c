@@ -294,9 +294,9 @@ spry_status spry_context_correct_shares(const spry_matrix *A, const char *device
     bool any = false;
     spry_status status = SPRY_STATUS_OK;
     *changed = false;
-    if (!A->spread)
+    if (!A->distributed)
         return SPRY_STATUS_OK;
-    const spry_matrix *own = A->spread->own;
+    const spry_matrix *own = A->distributed->own;
     spry_device *d = open_device(ctx, device ? device : "auto");
     SPRY_GO(ctx, team_any(ctx, d != NULL, &any));
     if (!any && !ctx->team->shares)

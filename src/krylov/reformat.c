@@ -1,8 +1,8 @@
 /* See reformat.h. */
 #include "krylov/reformat.h"
 
-#include "krylov/solver.h"
 #include "choose/tune.h"
+#include "krylov/solver.h"
 
 /* What is much longer than was guessed; and where the guess was next to nothing, iterations from
  * which on a format pays. */

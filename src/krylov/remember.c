@@ -3,8 +3,8 @@
  * before, and how forecasts compare with what solves took is learned for each machine; both in the
  * tuner's files. Nothing here can fail: without memory the forecasts decide.
  */
-#include "krylov/solver.h"
 #include "choose/tune.h"
+#include "krylov/solver.h"
 
 #include <math.h>
 

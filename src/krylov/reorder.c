@@ -1,10 +1,10 @@
 /* The solver's part of another order: when it may be, and the matrix in it. */
 #include "krylov/solver.h"
 
+#include "choose/tune.h"
 #include "device/engine/device.h"
 #include "matrix/entries.h"
 #include "matrix/stats.h"
-#include "choose/tune.h"
 
 #include <omp.h>
 #include <stdlib.h>
@@ -72,8 +72,8 @@ static const char *obstacle(const spry_solver *solver)
         return "a matrix, and there is an operator alone";
     if (solver->given_precon)
         return "a preconditioner of its own, and one is given";
-    if (A->spread)
-        return "a matrix that is not spread over ranks";
+    if (A->distributed)
+        return "a matrix that is not distributed over ranks";
     if (!matrix_is_square(A))
         return "a square matrix";
     if (find_option(solver->options.precon, "rows="))

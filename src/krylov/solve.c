@@ -140,7 +140,7 @@ static spry_status refuse_nonfinite(const spry_solver *solver, iteration *it)
         snprintf(it->detail, sizeof it->detail, "%.150s", spry_message(ctx));
         return SPRY_STATUS_BAD_INPUT;
     }
-    if (solver->given_matrix && spread_check_values(solver->given_matrix) != SPRY_STATUS_OK) {
+    if (solver->given_matrix && dist_check_values(solver->given_matrix) != SPRY_STATUS_OK) {
         snprintf(it->detail, sizeof it->detail, "%.150s", spry_message(ctx));
         return SPRY_STATUS_BAD_INPUT;
     }
@@ -155,7 +155,7 @@ static spry_status refuse_nonfinite(const spry_solver *solver, iteration *it)
 /* Of all ranks. */
 static int64_t entries_of(const spry_matrix *A)
 {
-    return !A ? 0 : A->spread ? A->spread->nnz : A->a.nnz;
+    return !A ? 0 : A->distributed ? A->distributed->nnz : A->a.nnz;
 }
 
 /* `all`: iterations of all systems that were solved side by side in these seconds. */
@@ -436,7 +436,7 @@ static spry_status check_finite(const spry_solver *solver, iteration *its, int c
 {
     for (int k = 0; k < count; k++)
         if (its[k].from_zero && its[k].reason != SPRY_REASON_CONVERGED && solver->matrix &&
-            spread_check_values(solver->matrix) != SPRY_STATUS_OK)
+            dist_check_values(solver->matrix) != SPRY_STATUS_OK)
             return refuse_nonfinite(solver, &its[k]);
     return SPRY_STATUS_OK;
 }
@@ -668,12 +668,12 @@ static void tell_stopped(const spry_solver *solver, const spry_vector *b, const 
     found.reason = SPRY_REASON_STOPPED;
     if (A) {
         found.type = A->a.type;
-        const vector_part rows = spread_rows_here(A), cols = spread_cols_here(A);
+        const vector_part rows = dist_rows_here(A), cols = dist_cols_here(A);
         found.rows = rows.is ? rows.all : A->a.rows;
         found.cols = cols.is ? cols.all : A->a.cols;
         found.nnz = entries_of(A);
     }
-    if (A && !A->spread && b->n == A->a.rows && x->n == A->a.cols && b->type == A->a.type &&
+    if (A && !A->distributed && b->n == A->a.rows && x->n == A->a.cols && b->type == A->a.type &&
         x->type == A->a.type && spry_vector_norm(b, &norm) == SPRY_STATUS_OK && norm > 0 &&
         polish_measure(A, b, x, &relative) == SPRY_STATUS_OK)
         relative /= norm; /* where it cannot be measured, the stop is told all the same */

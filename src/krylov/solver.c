@@ -2,9 +2,9 @@
 #include "krylov/solver.h"
 
 #include "formats/shared/device_formats.h"
-#include "ranks/operator_device.h"
 #include "precon/precon.h"
 #include "program/explain.h"
+#include "ranks/operator_device.h"
 
 #include <math.h>
 
@@ -166,9 +166,9 @@ spry_status spry_solver_set_matrix(spry_solver *solver, const spry_matrix *A)
     spry_matrix *view = NULL;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, solver_check_idle(solver));
-    if (A && A->ctx != ctx && A->spread) {
+    if (A && A->ctx != ctx && A->distributed) {
         status = SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
-                           "the matrix is spread over the ranks of another context");
+                           "the matrix is distributed over the ranks of another context");
         goto done;
     }
     if (A && A->ctx != ctx)
@@ -367,7 +367,7 @@ static void wanted_precon(const spry_solver *solver, const program *p,
 /* The product with the own block that a rank's preconditioner is made near; NULL: on the host. */
 static const spry_operator *near_on_rank(const spry_solver *solver)
 {
-    return solver->device ? device_spread_own(solver->own_operator) : NULL;
+    return solver->device ? device_dist_own(solver->own_operator) : NULL;
 }
 
 /* On ranks: each makes one of its own block, unless the kind knows better. */
@@ -384,11 +384,11 @@ static spry_status make_ranked_precon(spry_solver *solver, const char *spec)
         return precon_make_ranked(ctx, solver->matrix, near_on_rank(solver), spec, &solver->begun,
                                   M, solver->precon_name);
     snprintf(solver->precon_name, sizeof solver->precon_name, "block-jacobi:inner=inner");
-    return precon_spread(solver->matrix,
-                         krylov_inner(solver->matrix->spread->own,
-                                      solver_tunes(solver) ? "auto" : "csr",
-                                      spec[5] ? spec + 6 : "", M),
-                         M);
+    return precon_distribute(solver->matrix,
+                             krylov_inner(solver->matrix->distributed->own,
+                                          solver_tunes(solver) ? "auto" : "csr",
+                                          spec[5] ? spec + 6 : "", M),
+                             M);
 }
 
 /* The preconditioner where the solver works; the one that stands is kept where it is the one that
@@ -661,7 +661,7 @@ static spry_status makes_now(const spry_solver *solver, const solver_outlook *o,
     enum { FEW = 4, SMALL = 1 << 14 };
     const spry_operator *A = solver_operator(solver);
     const double most = fmax(little, FEW * (double)A->bytes / rate);
-    const int64_t size = A->rows + (solver->matrix ? spread_entries(solver->matrix) : 0);
+    const int64_t size = A->rows + (solver->matrix ? dist_entries(solver->matrix) : 0);
     bool later = o->forecast.known               ? o->forecast.seconds > most
                  : precon_is(o->precon, "inner") ? false
                                                  : size > SMALL;

@@ -5,8 +5,8 @@
 #include "krylov/krylov.h"
 #include "krylov/reformat.h"
 #include "krylov/reorder.h"
-#include "ranks/distributed.h"
 #include "precon/precon.h"
+#include "ranks/distributed.h"
 
 #include <spry/powers.h>
 
@@ -127,8 +127,8 @@ void solver_end(spry_solver *solver, spry_status status);
 spry_status solver_check_idle(const spry_solver *solver);
 /* This rank's part of the work, of 1 (ranks_shares.c). */
 double ranks_share(const spry_context *ctx);
-/* Whether the system is spread over ranks; one status for all of them then, to be asked for between
- * what each does by itself and what they do together; and whether any was asked to stop. */
+/* Whether the system is distributed over ranks; one status for all of them then, to be asked for
+ * between what each does by itself and what they do together; and whether any was asked to stop. */
 bool solver_ranked(const spry_solver *solver);
 spry_status solver_agree(const spry_solver *solver, spry_status status);
 /* Fails on all of them where they were told to solve in different ways, or so many systems: they

@@ -249,17 +249,17 @@ static spry_status check_bounds(const spry_vector *b, const spry_vector *lower)
 static void tell(split *p, const spry_matrix *A, const standing *all, spry_reason end,
                  spry_result *result)
 {
-    *result =
-        (spry_result){.size = sizeof *result,
-                      .converged = end == SPRY_REASON_CONVERGED,
-                      .reason = end,
-                      .true_residual = result->true_residual,
-                      .initial_residual = result->initial_residual,
-                      .residual = result->true_residual,
-                      .type = A->a.type,
-                      .rows = A->spread ? A->spread->row_starts[team_ranks(p->ctx)] : A->a.rows,
-                      .nnz = A->spread ? A->spread->nnz : A->a.nnz,
-                      .tolerance = p->o.tol};
+    *result = (spry_result){.size = sizeof *result,
+                            .converged = end == SPRY_REASON_CONVERGED,
+                            .reason = end,
+                            .true_residual = result->true_residual,
+                            .initial_residual = result->initial_residual,
+                            .residual = result->true_residual,
+                            .type = A->a.type,
+                            .rows = A->distributed ? A->distributed->row_starts[team_ranks(p->ctx)]
+                                                   : A->a.rows,
+                            .nnz = A->distributed ? A->distributed->nnz : A->a.nnz,
+                            .tolerance = p->o.tol};
     result->cols = result->rows;
     for (int r = 0; r < team_ranks(p->ctx); r++)
         if (all[r].iterations > result->iterations)
@@ -280,7 +280,7 @@ static spry_status solve(const spry_matrix *A, const spry_vector *b, const spry_
     static const base_sized stats_sized = BASE_SIZED(spry_split_stats, switches);
     spry_context *ctx = A->ctx;
     split p = {.ctx = ctx,
-               .s = A->spread,
+               .s = A->distributed,
                .type = A->a.type,
                .element = spry_type_size(A->a.type),
                .tight = 1,

@@ -30,7 +30,7 @@ enum { SPLIT_WORKS, SPLIT_RESTS, SPLIT_STOPS };
 
 typedef struct split {
     spry_context *ctx;
-    const spread *s; /* NULL: the matrix is whole */
+    const distributed *s; /* NULL: the matrix is whole */
     split_options o;
     split_mode mode;
     spry_type type;

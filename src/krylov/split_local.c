@@ -27,7 +27,7 @@ static spry_status make_parts(split *p, const spry_matrix *A, const spry_vector 
                               const spry_vector *lower, spry_vector *x)
 {
     spry_context *ctx = p->alone;
-    const spread *s = p->s;
+    const distributed *s = p->s;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, matrix_view(ctx, s ? s->own : A, &p->own));
     SPRY_GO(ctx, spry_operator_from_matrix(p->own, &p->own_product));
@@ -84,7 +84,7 @@ void split_close(split *p)
 /* c = b - E g: what others' elements take from b. */
 static spry_status take_ghosts(split *p)
 {
-    const spread *s = p->s;
+    const distributed *s = p->s;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(p->alone, spry_vector_copy(p->b, p->c));
     if (s && s->edges > 0) {
@@ -157,7 +157,7 @@ done:
 
 const void *split_pack(split *p, int k)
 {
-    const spread_neighbour *n = &p->s->send[k];
+    const dist_neighbour *n = &p->s->send[k];
     char *to = p->out + (size_t)n->first * p->element;
     for (int64_t i = 0; i < n->count; i++)
         memcpy(to + (size_t)i * p->element,

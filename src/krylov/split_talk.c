@@ -36,16 +36,16 @@ static int word_of(const split *p)
 
 spry_status split_talk_ready(split *p)
 {
-    const spread *s = p->s;
+    const distributed *s = p->s;
     spry_context *ctx = p->ctx;
     team_message *send = NULL, *receive = NULL;
     spry_status status = SPRY_STATUS_OK;
     const int64_t size = (int64_t)p->element;
     if (!s)
         return status;
-    status = spread_list_messages(ctx, s->sends, s->send, size, p->out, &send);
+    status = dist_list_messages(ctx, s->sends, s->send, size, p->out, &send);
     if (status == SPRY_STATUS_OK)
-        status = spread_list_messages(ctx, s->receives, s->receive, size, p->ghosts, &receive);
+        status = dist_list_messages(ctx, s->receives, s->receive, size, p->ghosts, &receive);
     status = team_agree(ctx, status);
     if (status == SPRY_STATUS_OK)
         status = team_halo_new(ctx, s->sends, send, s->receives, receive, &p->halo);
@@ -56,7 +56,7 @@ spry_status split_talk_ready(split *p)
 
 spry_status split_talk_open(split *p)
 {
-    const spread *s = p->s;
+    const distributed *s = p->s;
     spry_context *ctx = p->ctx;
     const int ranks = team_ranks(ctx), neighbours = s ? s->sends + s->receives : 0;
     int64_t most = 0;
@@ -90,7 +90,7 @@ void split_talk_close(split *p)
         base_free(p->ctx, all[i]);
 }
 
-static int neighbour_of(const spread_neighbour *all, int count, int rank)
+static int neighbour_of(const dist_neighbour *all, int count, int rank)
 {
     int k = 0;
     while (k < count && all[k].rank != rank)
@@ -103,7 +103,7 @@ static spry_status take_elements(split *p, int from)
     const int k = neighbour_of(p->s->receive, p->s->receives, from);
     if (k < 0)
         return SPRY_STATUS_OK;
-    const spread_neighbour *n = &p->s->receive[k];
+    const dist_neighbour *n = &p->s->receive[k];
     memcpy(p->ghosts + (size_t)n->first * p->element, p->letter + sizeof(note),
            (size_t)n->count * p->element);
     p->fresh = true;

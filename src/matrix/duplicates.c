@@ -69,7 +69,7 @@ spry_status spry_matrix_sum_duplicates(spry_matrix *A)
     spry_status status = SPRY_STATUS_OK;
     if (matrix_is_sorted(A->ctx, A, true))
         return SPRY_STATUS_OK;
-    SPRY_GO(A->ctx, spread_check_editable(A));
+    SPRY_GO(A->ctx, dist_check_editable(A));
     if (A->a.format == SPRY_FORMAT_COO)
         return matrix_do_as_csr(A, spry_matrix_sum_duplicates);
     SPRY_GO(A->ctx, spry_matrix_sort(A));

@@ -170,8 +170,8 @@ spry_status matrix_check_finite(const spry_matrix *A, const char *what, const ch
     const spry_status status = matrix_find_out(A->ctx, A, SPRY_FACT_FINITE, &finite);
     if (status != SPRY_STATUS_OK || finite)
         return status;
-    if (A->spread) /* the rank that has it says where */
-        return spread_check_values(A);
+    if (A->distributed) /* the rank that has it says where */
+        return dist_check_values(A);
     const int64_t bad = matrix_first_bad(A);
     int64_t row, col;
     matrix_place(&A->a, bad, &row, &col);

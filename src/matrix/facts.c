@@ -199,8 +199,8 @@ spry_status matrix_find_out(spry_context *ctx, const spry_matrix *A, spry_fact f
         matrix_note_symmetry(A, A->a.symmetry);
     if (matrix_known(A, fact) != SPRY_TRUTH_UNKNOWN) {
         /* nothing to do */
-    } else if (A->spread) {
-        status = spread_find_out(ctx, A, fact);
+    } else if (A->distributed) {
+        status = dist_find_out(ctx, A, fact);
     } else if (fact == SPRY_FACT_SORTED) {
         matrix_is_sorted(ctx, A, false);
     } else if (fact == SPRY_FACT_UNIQUE && matrix_is_sorted(ctx, A, false)) {

@@ -4,7 +4,7 @@
  *
  * Three ways lead to it. Keys that rise already need no sort. Keys with locality (a band, a mesh)
  * are scattered in one pass. Keys without it would miss the cache with every entry; they are first
- * dealt into buckets of neighbouring keys, each of which is then scattered within the cache.
+ * sorted into buckets of neighbouring keys, each of which is then scattered within the cache.
  */
 #include "matrix/entries.h"
 
@@ -224,8 +224,8 @@ done:
 
 /* Deals the entries into buckets of 2^shift keys, stably; start[b] is bucket b's first place in
  * `out`. */
-static spry_status deal(spry_context *ctx, const matrix_arrays *a, bool by_row, int shift,
-                        int64_t buckets, int64_t *start, const target *out)
+static spry_status to_buckets(spry_context *ctx, const matrix_arrays *a, bool by_row, int shift,
+                              int64_t buckets, int64_t *start, const target *out)
 {
     const int parts = matrix_parts(ctx, a->nnz);
     spry_status status = SPRY_STATUS_OK;
@@ -251,19 +251,19 @@ done:
 
 /* Sorts one bucket's entries into their places. Until the scatter is over, offsets[key + 1] is the
  * next place of key; then it is key's end, as it should be. */
-static void group_bucket(const matrix_arrays *dealt, bool by_row, range entries, range keys,
+static void group_bucket(const matrix_arrays *bucketed, bool by_row, range entries, range keys,
                          int64_t *offsets, const target *out)
 {
     int64_t *next = offsets + 1 + keys.begin;
     window w = {entries, keys.begin, keys.end - keys.begin, next};
-    count_keys(keys_of(dealt, by_row), 0, &w);
+    count_keys(keys_of(bucketed, by_row), 0, &w);
     int64_t place = entries.begin;
     for (int64_t i = 0; i < w.size; i++) {
         const int64_t many = w.count[i];
         w.count[i] = place;
         place += many;
     }
-    scatter(dealt, by_row, 0, &w, out);
+    scatter(bucketed, by_row, 0, &w, out);
 }
 
 static spry_status group_by_buckets(spry_context *ctx, const matrix_arrays *a, bool by_row,
@@ -276,22 +276,22 @@ static spry_status group_by_buckets(spry_context *ctx, const matrix_arrays *a, b
         shift++;
     const int64_t buckets = ((keys - 1) >> shift) + 1;
     int64_t start[BUCKETS + 1];
-    matrix_arrays dealt = matrix_like(a, SPRY_FORMAT_COO);
+    matrix_arrays bucketed = matrix_like(a, SPRY_FORMAT_COO);
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, matrix_allocate(ctx, &dealt));
-    const target middle = {by_row ? dealt.row_index : dealt.col_index,
-                           by_row ? dealt.col_index : dealt.row_index, dealt.values};
-    SPRY_GO(ctx, deal(ctx, a, by_row, shift, buckets, start, &middle));
+    SPRY_GO(ctx, matrix_allocate(ctx, &bucketed));
+    const target middle = {by_row ? bucketed.row_index : bucketed.col_index,
+                           by_row ? bucketed.col_index : bucketed.row_index, bucketed.values};
+    SPRY_GO(ctx, to_buckets(ctx, a, by_row, shift, buckets, start, &middle));
     offsets[0] = 0;
     const int parts = matrix_parts(ctx, a->nnz);
 #pragma omp parallel for num_threads(parts) schedule(dynamic, 1)
     for (int64_t bucket = 0; bucket < buckets; bucket++) {
         const int64_t first = bucket << shift, next = (bucket + 1) << shift;
-        group_bucket(&dealt, by_row, (range){start[bucket], start[bucket + 1]},
+        group_bucket(&bucketed, by_row, (range){start[bucket], start[bucket + 1]},
                      (range){first, next < keys ? next : keys}, offsets, out);
     }
 done:
-    matrix_free_arrays(ctx, &dealt);
+    matrix_free_arrays(ctx, &bucketed);
     return status;
 }
 

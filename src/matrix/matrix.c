@@ -280,9 +280,9 @@ void matrix_destroy(spry_matrix *A)
     const matrix_arrays none = {0};
     free_near_null(A);
     A->origin = NULL;
-    spread_free(A->ctx, A->spread);
-    if (A->dealt)
-        A->free_dealt(A->ctx, A->dealt);
+    dist_free(A->ctx, A->distributed);
+    if (A->redistributed)
+        A->free_redistributed(A->ctx, A->redistributed);
     matrix_replace(A, &none);
     const spry_release_fn release = A->release;
     void *owner = A->owner;

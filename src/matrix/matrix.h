@@ -144,9 +144,11 @@ struct spry_matrix {
     int64_t seen;                     /* its version that the arrays are of */
     spry_release_fn release;          /* told when it is gone; NULL: nobody */
     void *owner;
-    void *dealt; /* how its rows were dealt out to ranks (src/ranks), and what frees that; or NULL */
-    void (*free_dealt)(spry_context *ctx, void *dealt);
-    struct spread *spread; /* of one that is spread over ranks (spread.h); arrays: its own block */
+    void *redistributed; /* how its rows were distributed to ranks (src/ranks), and what frees that;
+                            or NULL */
+    void (*free_redistributed)(spry_context *ctx, void *redistributed);
+    struct distributed *distributed; /* of one that is distributed over ranks (distributed.h);
+                                        arrays: its own block */
 };
 
 /* --- facts (facts.c) -----------------------------------------------------------------------------
@@ -257,7 +259,7 @@ spry_status matrix_as_csr(const spry_matrix *A, const spry_matrix **csr, spry_ma
 spry_status matrix_become(spry_matrix *A, spry_format format);
 /* Makes A own its arrays, copying what it borrowed or mapped: to be called before changing them. */
 spry_status matrix_make_own(spry_matrix *A);
-/* Rows (columns of CSC) of part `index` when cut so that rows and entries together are dealt out
+/* Rows (columns of CSC) of part `index` when cut so that rows and entries together are distributed
  * evenly; a row is never cut. */
 range matrix_rows_of_part(const int64_t *offsets, int64_t major, int parts, int index);
 /* Row and column of stored entry k. */

@@ -175,7 +175,7 @@ spry_status spry_matrix_sort(spry_matrix *A)
     spry_status status = SPRY_STATUS_OK;
     if (matrix_is_sorted(A->ctx, A, false))
         return SPRY_STATUS_OK;
-    SPRY_GO(A->ctx, spread_check_editable(A));
+    SPRY_GO(A->ctx, dist_check_editable(A));
     if (A->a.format == SPRY_FORMAT_COO)
         return matrix_do_as_csr(A, spry_matrix_sort);
     SPRY_GO(A->ctx, matrix_make_own(A));

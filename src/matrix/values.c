@@ -104,11 +104,11 @@ spry_status matrix_check_changeable(const spry_matrix *A)
                            "has ended");
 }
 
-spry_status spread_check_editable(const spry_matrix *A)
+spry_status dist_check_editable(const spry_matrix *A)
 {
-    if (A->spread) /* the parts of it that products use would stay as they are */
+    if (A->distributed) /* the parts of it that products use would stay as they are */
         return SPRY_FAIL(A->ctx, SPRY_STATUS_UNSUPPORTED,
-                         "a matrix that is spread over ranks cannot be changed: make it anew");
+                         "a matrix that is distributed over ranks cannot be changed: make it anew");
     return matrix_check_changeable(A);
 }
 
@@ -160,9 +160,9 @@ spry_status spry_matrix_set_values(spry_matrix *A, const void *values, spry_own 
     spry_context *ctx = A->ctx;
     spry_status status = SPRY_STATUS_OK;
     status = vector_check_own(ctx, own);
-    SPRY_GO(ctx, A->spread ? team_agree(ctx, status) : status);
-    if (A->spread) {
-        SPRY_GO(ctx, spread_set_values(A, values));
+    SPRY_GO(ctx, A->distributed ? team_agree(ctx, status) : status);
+    if (A->distributed) {
+        SPRY_GO(ctx, dist_set_values(A, values));
         if (own == SPRY_OWN_TAKE)
             spry_free(ctx, (void *)(uintptr_t)values);
         return status;
@@ -191,7 +191,7 @@ static spry_status check_vector(const spry_matrix *A, const spry_vector *v)
     if (v->ctx != A->ctx)
         return SPRY_FAIL(A->ctx, SPRY_STATUS_BAD_USAGE,
                          "the matrix and its new values are of different contexts");
-    const int64_t entries = spread_entries(A);
+    const int64_t entries = dist_entries(A);
     if (v->type != A->a.type || v->n != entries)
         return SPRY_FAIL(A->ctx, SPRY_STATUS_BAD_USAGE,
                          "new values are %" PRId64 " numbers of type %s, the matrix has %" PRId64
@@ -210,7 +210,7 @@ spry_status spry_matrix_set_values_from(spry_matrix *A, const spry_vector *value
     status = check_vector(A, values);
     if (status == SPRY_STATUS_OK)
         status = vector_here(values, &here, &copy);
-    SPRY_GO(ctx, A->spread ? team_agree(ctx, status) : status);
+    SPRY_GO(ctx, A->distributed ? team_agree(ctx, status) : status);
     SPRY_GO(ctx, spry_matrix_set_values(A, here->data, SPRY_OWN_COPY));
 done:
     spry_vector_free(copy);

@@ -64,7 +64,7 @@ spry_status spry_vector_zeros(spry_context *ctx, const spry_matrix *A, spry_vect
     SPRY_NEED(ctx, ctx, A, x);
     const spry_status status = spry_vector_new(ctx, A->a.type, A->a.cols, NULL, SPRY_OWN_COPY, x);
     if (status == SPRY_STATUS_OK)
-        (*x)->part = spread_cols_here(A);
+        (*x)->part = dist_cols_here(A);
     return status;
 }
 

@@ -1,6 +1,6 @@
 /* Operators as objects: what all kinds share, and the checks before a product. */
-#include "base/team.h"
 #include "operator/operator.h"
+#include "base/team.h"
 #include "matrix/entries.h"
 
 typedef struct operator_block {

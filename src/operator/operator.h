@@ -33,11 +33,11 @@ typedef struct operator_rows {
                        spry_scalar alpha, const void *x, spry_scalar beta, const void *z, void *y);
     int64_t reach; /* no row needs a column that is farther from it; 0: nobody knows */
     int64_t grain; /* ranges that begin at its multiples are the fastest; 0: any are */
-    /* work before a row (0..rows of op(A)), for dealing rows out to threads */
+    /* work before a row (0..rows of op(A)), for distributing rows to threads */
     int64_t (*work)(const struct operator_rows *rows, int64_t row);
-    /* Of operators that are spread over ranks, NULL for others: sends what other ranks need of some
-     * x; tells whether rows need something of theirs, which they may not be run without; brings
-     * that. Rows are run for these x alone until the next begin. */
+    /* Of operators that are distributed over ranks, NULL for others: sends what other ranks need of
+     * some x; tells whether rows need something of theirs, which they may not be run without;
+     * brings that. Rows are run for these x alone until the next begin. */
     spry_status (*begin)(const struct operator_rows *rows, int count, const void *const *x);
     bool (*waits)(const struct operator_rows *rows, int64_t begin, int64_t end);
     spry_status (*finish)(const struct operator_rows *rows);
@@ -56,7 +56,8 @@ typedef struct operator_class {
                                     spry_scalar alpha, const spry_vector *x, spry_scalar beta,
                                     spry_vector *y);
     /* The same on memory of the device that it lives on; and its rows as a text for sweeps there
-     * (formats/shared/device_formats.h). Of operators of devices that store no matrix and have no `apply`. */
+     * (formats/shared/device_formats.h). Of operators of devices that store no matrix and have no
+     * `apply`. */
     spry_status (*multiply_memory)(const spry_operator *op, spry_transpose transpose,
                                    spry_scalar alpha, const struct device_memory *x,
                                    spry_scalar beta, struct device_memory *y);
@@ -130,7 +131,7 @@ struct spry_operator {
     const operator_class *class;
     spry_type type;
     int64_t rows, cols;
-    vector_part rows_part, cols_part; /* of one that is spread over ranks */
+    vector_part rows_part, cols_part; /* of one that is distributed over ranks */
     bool square;                      /* as a whole, and every rank has the same rows and columns */
     int64_t bytes;                    /* least traffic of a plain product; 0: unknown */
     int64_t own_bytes;                /* the same without x and y: what the operator itself reads */

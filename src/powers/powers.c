@@ -86,7 +86,7 @@ spry_status spry_powers_set_shifts(spry_powers *p, int count, const spry_scalar 
 /* --- making --------------------------------------------------------------------------------------
  */
 
-/* Of a matrix that is spread: gain is messages for messages. */
+/* Of a matrix that is distributed: gain is messages for messages. */
 static spry_status prepare_ranks(spry_powers *p)
 {
     const int k = (int)p->options.k;
@@ -152,7 +152,7 @@ static spry_status make_product(spry_powers *p)
     spry_device *device = NULL;
     if (strcmp(p->options.device, "cpu") == 0)
         return spry_operator_from_matrix(p->matrix, &p->product);
-    if (p->matrix->spread)
+    if (p->matrix->distributed)
         return SPRY_FAIL(p->ctx, SPRY_STATUS_UNSUPPORTED,
                          "powers on ranks are made by processors: device=cpu");
     spry_status status = spry_device_open(p->ctx, p->options.device, &device);
@@ -171,7 +171,7 @@ static spry_status prepare(spry_powers *p)
         return powers_choose_operator(p);
     if (p->product->device)
         return prepare_device(p);
-    if (p->matrix->spread)
+    if (p->matrix->distributed)
         return prepare_ranks(p);
     spry_matrix_free(p->copy);
     p->copy = NULL;
@@ -229,7 +229,7 @@ spry_status spry_powers_new(const spry_matrix *A, const char *options, spry_powe
     status = powers_begin(ctx, options, &p);
     if (status == SPRY_STATUS_OK)
         status = powers_need_all(p);
-    if (A->spread)
+    if (A->distributed)
         status = team_agree(ctx, status);
     SPRY_GO(ctx, status);
     p->type = A->a.type;
@@ -287,7 +287,7 @@ spry_status spry_powers_forecast(const spry_powers *p, spry_powers_info *info)
  */
 
 /* Whether it is of all ranks. */
-static bool is_spread(const spry_powers *p)
+static bool is_distributed(const spry_powers *p)
 {
     return !p->file && p->product->rows_part.is;
 }
@@ -306,7 +306,7 @@ spry_status powers_run(spry_powers *p, int count, const power_step *steps, const
         return powers_file_run(p, count, steps, x, v);
     if (current_version(p) != p->way.version)
         SPRY_GO(p->ctx, prepare(p));
-    const bool by_ranks = p->matrix && p->matrix->spread;
+    const bool by_ranks = p->matrix && p->matrix->distributed;
     const int depth = by_ranks ? p->ranks.depth : p->way.depth;
     if (depth == 1) {
         spry_vector from = vector_over(p->ctx, p->type, p->n, (void *)(uintptr_t)x);
@@ -404,7 +404,7 @@ spry_status spry_powers_apply(spry_powers *p, const spry_vector *x, spry_vector 
         return SPRY_FAIL(p->ctx, SPRY_STATUS_BAD_USAGE,
                          "basis=newton needs shifts: spry_powers_set_shifts() gives them");
     spry_status status = check_vectors(p, x, v, steps);
-    if (is_spread(p))
+    if (is_distributed(p))
         status = team_agree(p->ctx, status);
     for (int j = 0; j < p->options.k && status == SPRY_STATUS_OK; j++)
         arrays[j] = steps[j]->data;
@@ -445,10 +445,10 @@ static spry_status powers_multiply_columns(const spry_operator *op, spry_transpo
 /* Steps that are made together on the host. */
 static int depth_of(const spry_powers *p)
 {
-    return p->file                          ? p->file->depth
-           : p->matrix && p->matrix->spread ? p->ranks.depth
-           : p->product->device             ? 1
-                                            : p->way.depth;
+    return p->file                               ? p->file->depth
+           : p->matrix && p->matrix->distributed ? p->ranks.depth
+           : p->product->device                  ? 1
+                                                 : p->way.depth;
 }
 
 static spry_status powers_powers(const spry_operator *op, int count, const power_step *steps,

@@ -1,8 +1,8 @@
 /*
  * Matrix powers (<spry/powers.h>): host/skew.c and parts.c are the two ways to make several steps
  * with one reading of A, choose.c chooses; local.c has parts on devices, choose_local.c chooses
- * there; stream.c is for matrices that stay in their files, ranks.c for those that are spread over
- * ranks; powers.c is the object, file.c that of a file, operator.c that of an operator.
+ * there; stream.c is for matrices that stay in their files, ranks.c for those that are distributed
+ * over ranks; powers.c is the object, file.c that of a file, operator.c that of an operator.
  */
 #ifndef SPRY_POWERS_INTERNAL_H
 #define SPRY_POWERS_INTERNAL_H
@@ -80,7 +80,8 @@ struct spry_powers {
     spry_operator *product; /* with the caller's, one by one; without a matrix it is theirs */
     operator_rows rows;     /* of an operator that goes skewed */
     powers_way way;
-    powers_ranks ranks; /* of a matrix that is spread; of the way there is the version and info */
+    powers_ranks
+        ranks; /* of a matrix that is distributed; of the way there is the version and info */
     powers_pace pace;
     stream *file; /* the matrix stays there; then those above are NULL, and of the way is info */
 };

@@ -6,7 +6,7 @@
 
 void powers_ranks_clear(spry_context *ctx, powers_ranks *r)
 {
-    deal_halo_clear(&r->halo);
+    ranks_halo_clear(&r->halo);
     powers_parts_clear(ctx, &r->parts);
     base_free(ctx, r->received);
     base_free(ctx, r->local);
@@ -57,7 +57,8 @@ static void put_in_order(const powers_ranks *r, const matrix_arrays *from, matri
 }
 
 /* The part of this rank, and its memory. */
-static spry_status make_part(spry_context *ctx, const deal_reach *reach, int depth, powers_ranks *r)
+static spry_status make_part(spry_context *ctx, const ranks_reach *reach, int depth,
+                             powers_ranks *r)
 {
     const size_t size = spry_type_size(reach->A->a.type);
     matrix_arrays a = {.type = reach->A->a.type,
@@ -99,23 +100,23 @@ static bool has_long_rows(const matrix_arrays *a)
  * is as large as the mean of the first two. */
 static spry_status find_depth(const spry_matrix *A, int k, int *depth)
 {
-    deal_reach reach = {0};
+    ranks_reach reach = {0};
     double most = 0, least;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(A->ctx, deal_reach_make(A, 2, 1, &reach));
+    SPRY_GO(A->ctx, ranks_reach_make(A, 2, 1, &reach));
     const double each = (double)reach.count / 2;
     const double mine = each > 0 ? 2 * (double)reach.own / each : k;
     SPRY_GO(A->ctx, team_bounds(A->ctx, mine, &least, &most));
     *depth = least >= k ? k : least < 2 ? 1 : (int)least;
 done:
-    deal_reach_clear(A->ctx, &reach);
+    ranks_reach_clear(A->ctx, &reach);
     return status;
 }
 
 spry_status powers_ranks_make(const spry_matrix *A, int k, int depth, powers_ranks *r)
 {
     spry_context *ctx = A->ctx;
-    deal_reach reach = {0};
+    ranks_reach reach = {0};
     bool has_long = false;
     spry_status status = SPRY_STATUS_OK;
     *r = (powers_ranks){.depth = 1};
@@ -124,18 +125,18 @@ spry_status powers_ranks_make(const spry_matrix *A, int k, int depth, powers_ran
     depth = depth < k ? depth : k;
     if (depth < 2)
         return SPRY_STATUS_OK;
-    SPRY_GO(ctx, deal_reach_make(A, depth, 1, &reach));
+    SPRY_GO(ctx, ranks_reach_make(A, depth, 1, &reach));
     SPRY_GO(ctx, team_any(ctx, has_long_rows(&reach.A->a), &has_long));
     if (!has_long) {
         r->own = reach.own;
         r->others = reach.count;
-        SPRY_GO(ctx, deal_halo_make(ctx, A->a.type, A->spread->row_starts, reach.count,
-                                    reach.others, &r->halo));
+        SPRY_GO(ctx, ranks_halo_make(ctx, A->a.type, A->distributed->row_starts, reach.count,
+                                     reach.others, &r->halo));
         SPRY_GO(ctx, team_agree(ctx, make_part(ctx, &reach, depth, r)));
         r->depth = depth;
     }
 done:
-    deal_reach_clear(ctx, &reach);
+    ranks_reach_clear(ctx, &reach);
     if (status != SPRY_STATUS_OK)
         powers_ranks_clear(ctx, r);
     return status;
@@ -149,7 +150,7 @@ static spry_status bring(spry_context *ctx, const powers_ranks *r, int64_t count
                          char *to)
 {
     const int64_t size = (int64_t)spry_type_size(r->parts.type);
-    const spry_status status = deal_halo_bring(&r->halo, x, r->received);
+    const spry_status status = ranks_halo_bring(&r->halo, x, r->received);
     if (status != SPRY_STATUS_OK)
         return status;
     const size_t before = (size_t)(r->low * size), own = (size_t)(r->own * size);

@@ -1,18 +1,18 @@
 /*
- * Powers of a matrix that is spread over ranks: each has the rows around its own that several steps
- * need, and elements of others come once for all of these, by one message from each rank. Ghost
- * rows are computed by several ranks. Calls are collective.
+ * Powers of a matrix that is distributed over ranks: each has the rows around its own that several
+ * steps need, and elements of others come once for all of these, by one message from each rank.
+ * Ghost rows are computed by several ranks. Calls are collective.
  */
 #ifndef SPRY_POWERS_RANKS_H
 #define SPRY_POWERS_RANKS_H
 
-#include "ranks/reach.h"
 #include "powers/parts.h"
+#include "ranks/reach.h"
 
 typedef struct powers_ranks {
     int depth;                /* steps between messages; 1: products, one by one */
     int64_t own, others, low; /* rows here; of other ranks; of those, before its own */
-    deal_halo halo;           /* brings elements of others */
+    ranks_halo halo;          /* brings elements of others */
     part_set parts;           /* one part; its rows are numbered as in `local` */
     char *received;           /* elements of others */
     char *local;              /* others before, own, others behind: in the order of all ranks */

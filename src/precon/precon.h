@@ -72,8 +72,8 @@ typedef struct precon_kind {
     /* The same of the job's operator, where there is no matrix (job->A is NULL). NULL: it needs
      * one. */
     spry_status (*make_of)(const precon_job *job, spry_operator **M);
-    /* The same of a matrix that is spread over ranks, together. NULL: each of them has one of its
-     * own block. */
+    /* The same of a matrix that is distributed over ranks, together. NULL: each of them has one of
+     * its own block. */
     spry_status (*make_ranks)(const precon_job *job, spry_operator **M);
     /* The same on the job's device from a matrix that is there, without the job's A; *made is false
      * where that does not go. NULL: never. */
@@ -124,10 +124,10 @@ spry_status precon_make_begun(spry_context *ctx, const spry_matrix *A, const spr
 precon_forecast precon_rule(const spry_matrix *A, const char *kind);
 /*
  * On ranks (ranked.c), collective, all fail or none. The first makes what `spec` names for a matrix
- * that is spread over them, near the product with the own block where that is on a device (NULL:
- * it is not): jacobi as it is, anything else as block Jacobi, one of it for the own
- * block of each rank, and its name says so. The second takes one that was made of the own block,
- * with the status of that, as one that all ranks have.
+ * that is distributed over them, near the product with the own block where that is on a device
+ * (NULL: it is not): jacobi as it is, anything else as block Jacobi, one of it for the own block of
+ * each rank, and its name says so. The second takes one that was made of the own block, with the
+ * status of that, as one that all ranks have.
  */
 spry_status precon_make_ranked(spry_context *ctx, const spry_matrix *A, const spry_operator *near,
                                const char *spec, spry_operator **begun, spry_operator **M,
@@ -137,7 +137,7 @@ spry_status precon_make_ranked(spry_context *ctx, const spry_matrix *A, const sp
 spry_status precon_begin_ranked(spry_context *ctx, const spry_matrix *A, const spry_operator *near,
                                 const char *spec, precon_forecast *forecast, spry_operator **begun,
                                 char name[32]);
-spry_status precon_spread(const spry_matrix *A, spry_status made, spry_operator **M);
+spry_status precon_distribute(const spry_matrix *A, spry_status made, spry_operator **M);
 /* The status of a product that a rank makes by itself, between messages of all: the first one may
  * find no memory, on one rank alone, so that they agree upon it; *warmed is whether it was made. */
 spry_status precon_warm(spry_context *ctx, bool *warmed, spry_status status);
@@ -173,7 +173,7 @@ spry_status precon_make_there(const precon_job *outer, const struct device_matri
                               const char *spec, bool *made, spry_operator **M);
 
 /* The product with a matrix of the preconditioner's own making, which it takes (also when it
- * fails), where the job says and with values as it says. Collective where that is spread. */
+ * fails), where the job says and with values as it says. Collective where that is distributed. */
 spry_status precon_store(const precon_job *job, spry_matrix *A, spry_operator **op);
 /* The job's matrix in the memory of its device, as CSR: from what is there, or by a copy. */
 spry_status precon_device_matrix(const precon_job *job, struct device_matrix *A);

@@ -3,8 +3,8 @@
  * its own rows and columns, and applies it without a message. With one rank, or none, block-jacobi
  * is what it has inside.
  */
-#include "ranks/distributed.h"
 #include "precon/precon.h"
+#include "ranks/distributed.h"
 
 #define BLOCK_JACOBI_OPTIONS(item) \
     PRECON_COMMON(item)            \
@@ -37,7 +37,7 @@ static spry_status all_have(spry_context *ctx, bool *yes)
     return status;
 }
 
-spry_status precon_spread(const spry_matrix *A, spry_status made, spry_operator **M)
+spry_status precon_distribute(const spry_matrix *A, spry_status made, spry_operator **M)
 {
     spry_context *ctx = A->ctx;
     bool has = *M != NULL, fixed, both_ways, full;
@@ -57,7 +57,7 @@ spry_status precon_spread(const spry_matrix *A, spry_status made, spry_operator 
     (*M)->single = !full;
     (*M)->varies = !fixed;
     (*M)->one_way = !both_ways;
-    (*M)->rows_part = (*M)->cols_part = spread_cols_here(A);
+    (*M)->rows_part = (*M)->cols_part = dist_cols_here(A);
 done:
     if (status != SPRY_STATUS_OK || !has) {
         spry_operator_free(*M);
@@ -108,7 +108,7 @@ static void name_blocks(const char *spec, char name[32])
 
 static spry_status check_square(const spry_matrix *A, const char *spec)
 {
-    return A->spread->square
+    return A->distributed->square
                ? SPRY_STATUS_OK
                : SPRY_FAIL(A->ctx, SPRY_STATUS_BAD_USAGE,
                            "precon %.64s needs a square matrix, with the same rows and columns on "
@@ -120,7 +120,7 @@ spry_status precon_begin_ranked(spry_context *ctx, const spry_matrix *A, const s
                                 const char *spec, precon_forecast *forecast, spry_operator **begun,
                                 char name[32])
 {
-    const spry_matrix *own = A->spread->own;
+    const spry_matrix *own = A->distributed->own;
     bool across = false;
     spry_status status = SPRY_STATUS_OK;
     *forecast = (precon_forecast){.known = true};
@@ -147,7 +147,7 @@ spry_status precon_make_ranked(spry_context *ctx, const spry_matrix *A, const sp
     snprintf(name, 32, "none");
     if (precon_is(spec, "none"))
         return SPRY_STATUS_OK;
-    const spry_matrix *own = A->spread->own;
+    const spry_matrix *own = A->distributed->own;
     bool made = false;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, check_square(A, spec));
@@ -158,7 +158,7 @@ spry_status precon_make_ranked(spry_context *ctx, const spry_matrix *A, const sp
         status = make_nothing(own, M);
     else
         status = precon_make_begun(ctx, own, near, spec, begun, M, local);
-    SPRY_GO(ctx, precon_spread(A, status, M));
+    SPRY_GO(ctx, precon_distribute(A, status, M));
     name_blocks(spec, name);
 done:
     return status;

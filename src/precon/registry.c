@@ -343,7 +343,7 @@ spry_status precon_make_across(const spry_matrix *A, const char *spec, spry_devi
                             .values = "own",
                             .near = A};
     SPRY_GO(ctx, q.kind->make_ranks(&job, M));
-    (*M)->rows_part = (*M)->cols_part = spread_cols_here(A);
+    (*M)->rows_part = (*M)->cols_part = dist_cols_here(A);
 done:
     return status;
 }

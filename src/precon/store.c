@@ -3,10 +3,10 @@
 
 #include "device/linalg/matrix.h"
 #include "device/linalg/operator.h"
-#include "ranks/operator_device.h"
 #include "host/host.h"
+#include "ranks/operator_device.h"
 
-/* The product with a matrix, or the own block of one that is spread, on the job's device. */
+/* The product with a matrix, or the own block of one that is distributed, on the job's device. */
 static spry_status store_block(spry_device *d, const spry_matrix *A, const char *options,
                                spry_operator **op)
 {
@@ -26,10 +26,10 @@ static spry_status store_there(spry_device *d, const spry_matrix *A, const char 
                                spry_operator **op)
 {
     spry_operator *own = NULL;
-    if (!A->spread)
+    if (!A->distributed)
         return store_block(d, A, options, op);
-    const spry_status made = store_block(d, A->spread->own, options, &own);
-    return device_spread_operator(d, A, made, own, op);
+    const spry_status made = store_block(d, A->distributed->own, options, &own);
+    return device_dist_operator(d, A, made, own, op);
 }
 
 spry_status precon_store(const precon_job *job, spry_matrix *A, spry_operator **op)

@@ -311,8 +311,8 @@ static void call_in_vain(resident *s, const plan_op *o)
 {
     const spry_operator *op = s->r->operators[o->op];
     const spry_scalar one = {1, 0}, zero = {0, 0};
-    if (device_is_spread(op))
-        (void)device_spread_skip(op, o->transpose);
+    if (device_is_distributed(op))
+        (void)device_dist_skip(op, o->transpose);
     else if (device_of(op) != s->d)
         (void)op->class->multiply(op, o->transpose, one, s->host_in, zero, s->host_out);
     else if (op->rows_part.is) /* it may send on its own: with whatever is there */

@@ -45,7 +45,8 @@ void sweep_close_ranks(runner *r)
     base_free(r->ctx, w);
 }
 
-/* Who has how many chunks. Every rank's first begins where one does without ranks (spread.c). */
+/* Who has how many chunks. Every rank's first begins where one does without ranks (distributed.c).
+ */
 static spry_status count_chunks(runner *r, ranks_room *w)
 {
     spry_status status = SPRY_STATUS_OK;

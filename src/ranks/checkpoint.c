@@ -1,7 +1,7 @@
 /*
  * Checkpoints: x as a .mtx file whose second line says which system it is of, after how many
  * iterations, and what the numbers are told by. Any reader takes it for a vector; what was changed
- * or cut is refused here. Fingerprints do not depend on how rows are dealt out, so that a solve
+ * or cut is refused here. Fingerprints do not depend on how rows are distributed, so that a solve
  * goes on with any number of ranks.
  */
 #include "ranks/files.h"
@@ -22,8 +22,8 @@ typedef struct note {
 static spry_status mark_system(const spry_matrix *A, const spry_vector *b, note *n)
 {
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(A->ctx, deal_fingerprint(A, &n->matrix));
-    SPRY_GO(A->ctx, deal_fingerprint_vector(A, b, &n->rhs));
+    SPRY_GO(A->ctx, ranks_fingerprint(A, &n->matrix));
+    SPRY_GO(A->ctx, ranks_fingerprint_vector(A, b, &n->rhs));
 done:
     return status;
 }
@@ -53,14 +53,14 @@ spry_status spry_checkpoint_write(const spry_matrix *A, const spry_vector *b, co
             SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "%s: a checkpoint's name ends in .mtx", path);
     SPRY_GO(ctx, team_agree(ctx, status));
     SPRY_GO(ctx, mark_system(A, b, &n));
-    SPRY_GO(ctx, deal_fingerprint_vector(A, x, &n.x));
-    SPRY_GO(ctx, deal_to_blocks(A, x, &blocks, &values));
+    SPRY_GO(ctx, ranks_fingerprint_vector(A, x, &n.x));
+    SPRY_GO(ctx, ranks_to_blocks(A, x, &blocks, &values));
     snprintf(line, sizeof line, form, n.iterations, n.matrix, n.rhs, n.x);
-    SPRY_GO(ctx, deal_write_vector(ctx, path, line, x->type, blocks, values));
+    SPRY_GO(ctx, ranks_write_vector(ctx, path, line, x->type, blocks, values));
 done:
     base_free(ctx, blocks);
     base_free(ctx, values);
-    return deal_about_file(ctx, path, status);
+    return ranks_about_file(ctx, path, status);
 }
 
 /* By the first rank, which tells the others. */
@@ -112,7 +112,7 @@ spry_status spry_checkpoint_read(const spry_matrix *A, const spry_vector *b, con
     SPRY_GO(ctx, compare(ctx, path, &found, &here)); /* before all of it is read */
     snprintf(options, sizeof options, "type=%s", spry_type_name(A->a.type));
     SPRY_GO(ctx, spry_vector_read_ranked(A, path, options, x));
-    SPRY_GO(ctx, deal_fingerprint_vector(A, *x, &here.x));
+    SPRY_GO(ctx, ranks_fingerprint_vector(A, *x, &here.x));
     SPRY_GO(ctx, compare(ctx, path, &found, &here));
     *iterations = found.iterations;
 done:
@@ -120,5 +120,5 @@ done:
         spry_vector_free(*x);
         *x = NULL;
     }
-    return deal_about_file(ctx, path, status);
+    return ranks_about_file(ctx, path, status);
 }

@@ -1,7 +1,7 @@
 /* Contiguous cuts of rows that no rank knows all of. */
 #include "ranks/redistribute.h"
 
-spry_status deal_blocks(spry_context *ctx, int64_t rows, int64_t **blocks)
+spry_status ranks_blocks(spry_context *ctx, int64_t rows, int64_t **blocks)
 {
     const int ranks = team_ranks(ctx);
     const spry_status status = base_alloc(ctx, ranks + 1, sizeof **blocks, blocks);
@@ -37,8 +37,8 @@ static spry_status join_cuts(spry_context *ctx, int64_t rows, int64_t *room, int
     return status;
 }
 
-spry_status deal_cut(spry_context *ctx, const int64_t *blocks, const int64_t *entries,
-                     const deal_wish *wish, int64_t *first)
+spry_status ranks_cut(spry_context *ctx, const int64_t *blocks, const int64_t *entries,
+                      const ranks_wish *wish, int64_t *first)
 {
     const int ranks = team_ranks(ctx), me = team_rank(ctx);
     partition_piece piece = {.begin = blocks[me], .count = blocks[me + 1] - blocks[me]};

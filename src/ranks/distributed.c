@@ -1,11 +1,11 @@
-/* Making spread matrices: own block, edge rows, ghosts, and who needs what of whom. */
+/* Making distributed matrices: own block, edge rows, ghosts, and who needs what of whom. */
 #include "ranks/distributed.h"
 
 #include "matrix/entries.h"
 
 #include <stdlib.h>
 
-void spread_free(spry_context *ctx, spread *s)
+void dist_free(spry_context *ctx, distributed *s)
 {
     if (!s)
         return;
@@ -24,14 +24,14 @@ static vector_part here(const spry_matrix *A, const int64_t *starts)
     return (vector_part){true, starts[rank], starts[ranks]};
 }
 
-vector_part spread_rows_here(const spry_matrix *A)
+vector_part dist_rows_here(const spry_matrix *A)
 {
-    return A->spread ? here(A, A->spread->row_starts) : (vector_part){0};
+    return A->distributed ? here(A, A->distributed->row_starts) : (vector_part){0};
 }
 
-vector_part spread_cols_here(const spry_matrix *A)
+vector_part dist_cols_here(const spry_matrix *A)
 {
-    return A->spread ? here(A, A->spread->col_starts) : (vector_part){0};
+    return A->distributed ? here(A, A->distributed->col_starts) : (vector_part){0};
 }
 
 /* The rank that has a column: those without any begin where the next does. */
@@ -48,7 +48,7 @@ static int owner_of(const int64_t *starts, int ranks, int64_t col)
     return low;
 }
 
-static spry_status check_rows(spry_context *ctx, const spread_rows *m, const int64_t *col_starts)
+static spry_status check_rows(spry_context *ctx, const dist_rows *m, const int64_t *col_starts)
 {
     const int64_t all = col_starts[team_ranks(ctx)];
     if (m->offsets[0] != 0)
@@ -90,8 +90,8 @@ static spry_status check_strict(spry_context *ctx, const int64_t *starts)
 /* What one rank works out of its rows by itself. */
 typedef struct sorting {
     spry_context *ctx;
-    const spread_rows *m;
-    spread *s;
+    const dist_rows *m;
+    distributed *s;
     int64_t first, end; /* own columns */
     int64_t own_nnz, edge_nnz, ghost_nnz;
 } sorting;
@@ -123,7 +123,7 @@ static void count_rows(sorting *g)
 
 static spry_status make_own(sorting *g)
 {
-    const spread_rows *m = g->m;
+    const dist_rows *m = g->m;
     const size_t size = spry_type_size(m->type);
     matrix_arrays a = {.type = m->type,
                        .format = SPRY_FORMAT_CSR,
@@ -155,7 +155,7 @@ static int by_number(const void *a, const void *b)
 /* The ghosts, each once, rising. */
 static spry_status list_ghosts(sorting *g)
 {
-    spread *s = g->s;
+    distributed *s = g->s;
     int64_t n = 0;
     const spry_status status =
         base_alloc(g->ctx, g->ghost_nnz, sizeof *s->ghost_cols, &s->ghost_cols);
@@ -171,7 +171,7 @@ static spry_status list_ghosts(sorting *g)
     return SPRY_STATUS_OK;
 }
 
-static int64_t ghost_at(const spread *s, int64_t col)
+static int64_t ghost_at(const distributed *s, int64_t col)
 {
     int64_t low = 0, high = s->ghosts - 1;
     while (low < high) {
@@ -187,7 +187,7 @@ static int64_t ghost_at(const spread *s, int64_t col)
 /* Places of own columns in the compact vector, in the order of columns; -1: none. */
 static spry_status list_kept(sorting *g, int32_t **place)
 {
-    spread *s = g->s;
+    distributed *s = g->s;
     spry_context *ctx = g->ctx;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, base_alloc(ctx, g->m->cols, sizeof **place, place));
@@ -214,8 +214,8 @@ done:
 
 static spry_status make_edge(sorting *g)
 {
-    const spread_rows *m = g->m;
-    spread *s = g->s;
+    const dist_rows *m = g->m;
+    distributed *s = g->s;
     spry_context *ctx = g->ctx;
     const size_t size = spry_type_size(m->type);
     matrix_arrays a = {.type = m->type, .format = SPRY_FORMAT_CSR, .rows = s->edges};
@@ -288,21 +288,21 @@ static void exchange_free(spry_context *ctx, const exchange *x)
 
 /* The ranks with anything to say, from the bytes of each. */
 static spry_status list_neighbours(spry_context *ctx, const int64_t *bytes, int *count,
-                                   spread_neighbour **list)
+                                   dist_neighbour **list)
 {
     const int64_t size = (int64_t)sizeof(int64_t);
     const spry_status status = base_alloc(ctx, team_ranks(ctx), sizeof **list, list);
     int64_t first = 0;
     for (int r = 0; status == SPRY_STATUS_OK && r < team_ranks(ctx); r++) {
         if (bytes[r] > 0)
-            (*list)[(*count)++] = (spread_neighbour){r, first, bytes[r] / size};
+            (*list)[(*count)++] = (dist_neighbour){r, first, bytes[r] / size};
         first += bytes[r] / size;
     }
     return status;
 }
 
 /* Each rank asks the others for its ghosts, and so learns what it is asked for. */
-spry_status spread_find_neighbours(spry_context *ctx, spread *s)
+spry_status dist_find_neighbours(spry_context *ctx, distributed *s)
 {
     const int ranks = team_ranks(ctx);
     const int64_t first = s->col_starts[team_rank(ctx)];
@@ -350,20 +350,20 @@ done:
 }
 
 /* The matrix that callers hold: it looks like its own block. */
-static spry_status wrap(spry_context *ctx, spread *s, spry_matrix **A)
+static spry_status wrap(spry_context *ctx, distributed *s, spry_matrix **A)
 {
     const spry_status status = base_object_new(ctx, sizeof **A, A);
     if (status == SPRY_STATUS_OK) {
         (*A)->ctx = ctx;
         (*A)->a = s->own->a;
-        (*A)->spread = s;
+        (*A)->distributed = s;
     }
     return status;
 }
 
-spry_status spread_make(spry_context *ctx, const spread_rows *mine, spry_matrix **A)
+spry_status dist_make(spry_context *ctx, const dist_rows *mine, spry_matrix **A)
 {
-    spread *s = NULL;
+    distributed *s = NULL;
     *A = NULL;
     spry_status status = base_calloc(ctx, 1, sizeof *s, &s);
     SPRY_GO(ctx, team_agree(ctx, status));
@@ -380,13 +380,13 @@ spry_status spread_make(spry_context *ctx, const spread_rows *mine, spry_matrix 
         s->own = NULL;
         goto done;
     }
-    SPRY_GO(ctx, spread_find_neighbours(ctx, s));
+    SPRY_GO(ctx, dist_find_neighbours(ctx, s));
     SPRY_GO(ctx, team_sum(ctx, mine->offsets[mine->rows], &s->nnz));
     status = wrap(ctx, s, A);
     s = *A ? NULL : s; /* which goes with it then */
     SPRY_GO(ctx, team_agree(ctx, status));
 done:
-    spread_free(ctx, s);
+    dist_free(ctx, s);
     if (status != SPRY_STATUS_OK) {
         spry_matrix_free(*A);
         *A = NULL;
@@ -398,7 +398,7 @@ done:
  */
 
 static spry_status take_rows(const spry_matrix *whole, const int64_t *row_starts,
-                             const int64_t *col_starts, spread_rows *m, int64_t **offsets,
+                             const int64_t *col_starts, dist_rows *m, int64_t **offsets,
                              int64_t **columns)
 {
     spry_context *ctx = whole->ctx;
@@ -413,31 +413,31 @@ static spry_status take_rows(const spry_matrix *whole, const int64_t *row_starts
         (*offsets)[i] = a->offsets[first + i] - begin;
     for (int64_t k = 0; k < nnz; k++)
         (*columns)[k] = a->col_index[begin + k];
-    *m = (spread_rows){.type = a->type,
-                       .rows = rows,
-                       .cols = col_starts[rank + 1] - col_starts[rank],
-                       .offsets = *offsets,
-                       .columns = *columns,
-                       .values = (const char *)a->values + (size_t)begin * spry_type_size(a->type)};
+    *m = (dist_rows){.type = a->type,
+                     .rows = rows,
+                     .cols = col_starts[rank + 1] - col_starts[rank],
+                     .offsets = *offsets,
+                     .columns = *columns,
+                     .values = (const char *)a->values + (size_t)begin * spry_type_size(a->type)};
 done:
     return status;
 }
 
-spry_status spread_from_whole(const spry_matrix *whole, const int64_t *row_starts,
-                              const int64_t *col_starts, spry_matrix **A)
+spry_status dist_from_whole(const spry_matrix *whole, const int64_t *row_starts,
+                            const int64_t *col_starts, spry_matrix **A)
 {
     spry_context *ctx = whole->ctx;
     const spry_matrix *csr = NULL;
     spry_matrix *owned = NULL;
     int64_t *offsets = NULL, *columns = NULL;
-    spread_rows m = {0};
+    dist_rows m = {0};
     spry_status status = matrix_as_csr(whole, &csr, &owned);
     *A = NULL;
     if (status == SPRY_STATUS_OK)
         status = take_rows(csr, row_starts, col_starts ? col_starts : row_starts, &m, &offsets,
                            &columns);
     SPRY_GO(ctx, team_agree(ctx, status));
-    SPRY_GO(ctx, spread_make(ctx, &m, A));
+    SPRY_GO(ctx, dist_make(ctx, &m, A));
 done:
     base_free(ctx, offsets);
     base_free(ctx, columns);
@@ -445,8 +445,8 @@ done:
     return status;
 }
 
-spry_status spread_list_messages(spry_context *ctx, int count, const spread_neighbour *with,
-                                 int64_t size, void *place, team_message **list)
+spry_status dist_list_messages(spry_context *ctx, int count, const dist_neighbour *with,
+                               int64_t size, void *place, team_message **list)
 {
     const spry_status status = base_alloc(ctx, count, sizeof **list, list);
     for (int k = 0; status == SPRY_STATUS_OK && k < count; k++)
@@ -455,7 +455,7 @@ spry_status spread_list_messages(spry_context *ctx, int count, const spread_neig
     return status;
 }
 
-spry_status spread_agree_by_rows(spry_context *ctx, spry_status status, bool mine, bool *by_rows)
+spry_status dist_agree_by_rows(spry_context *ctx, spry_status status, bool mine, bool *by_rows)
 {
     bool lacking = true;
     SPRY_GO(ctx, team_agree(ctx, status));
@@ -465,12 +465,12 @@ done:
     return status;
 }
 
-void spread_note_operator(spry_operator *op, const spry_matrix *A, const spry_operator *own,
-                          const spry_operator *edge)
+void dist_note_operator(spry_operator *op, const spry_matrix *A, const spry_operator *own,
+                        const spry_operator *edge)
 {
-    op->rows_part = spread_rows_here(A);
-    op->cols_part = spread_cols_here(A);
-    op->square = A->spread->square;
+    op->rows_part = dist_rows_here(A);
+    op->cols_part = dist_cols_here(A);
+    op->square = A->distributed->square;
     operator_made_from(op, A, NULL);
     op->own_bytes = own->own_bytes + (edge ? edge->own_bytes : 0);
     op->bytes = own->bytes + (edge ? edge->bytes : 0);

@@ -1,4 +1,4 @@
-/* Transposes of spread matrices, and facts that depend on entries of several ranks. */
+/* Transposes of distributed matrices, and facts that depend on entries of several ranks. */
 #include "ranks/distributed.h"
 
 #include "matrix/entries.h"
@@ -28,7 +28,7 @@ static void traffic_free(spry_context *ctx, traffic *t)
 }
 
 /* The neighbour that a ghost comes from. */
-static const spread_neighbour *neighbour_of(const spread *s, int64_t ghost)
+static const dist_neighbour *neighbour_of(const distributed *s, int64_t ghost)
 {
     int k = 0;
     while (ghost >= s->receive[k].first + s->receive[k].count)
@@ -39,7 +39,7 @@ static const spread_neighbour *neighbour_of(const spread *s, int64_t ghost)
 /* Calls with each ghost entry: its place in `edge`, and its ghost. */
 static void fill_out(const spry_matrix *A, const double *root, traffic *t)
 {
-    const spread *s = A->spread;
+    const distributed *s = A->distributed;
     const matrix_arrays *a = &s->edge->a;
     const int64_t first = s->row_starts[team_rank(A->ctx)];
     int64_t *at = t->eights; /* where the next entry for a rank goes */
@@ -65,7 +65,7 @@ static void fill_out(const spry_matrix *A, const double *root, traffic *t)
 static spry_status send_entries(const spry_matrix *A, const double *root, traffic *t)
 {
     spry_context *ctx = A->ctx;
-    const spread *s = A->spread;
+    const distributed *s = A->distributed;
     const matrix_arrays *a = &s->edge->a;
     const int ranks = team_ranks(ctx);
     const int64_t size = (int64_t)sizeof *t->out;
@@ -125,8 +125,8 @@ static void put(const spry_matrix *A, turned *t, bool conjugate, int64_t row, in
 static void put_incoming(const spry_matrix *A, turned *t, bool conjugate, const traffic *in,
                          bool lower)
 {
-    const int64_t first_row = A->spread->row_starts[team_rank(A->ctx)];
-    const int64_t first_col = A->spread->col_starts[team_rank(A->ctx)];
+    const int64_t first_row = A->distributed->row_starts[team_rank(A->ctx)];
+    const int64_t first_col = A->distributed->col_starts[team_rank(A->ctx)];
     for (int64_t k = 0; k < in->in_count; k++)
         if ((in->in[k].row < first_row) == lower)
             put(A, t, conjugate, in->in[k].col - first_col, in->in[k].row, in->in[k].value);
@@ -135,9 +135,9 @@ static void put_incoming(const spry_matrix *A, turned *t, bool conjugate, const 
 static spry_status turn(const spry_matrix *A, bool conjugate, const traffic *in, turned *t)
 {
     spry_context *ctx = A->ctx;
-    const matrix_arrays *a = &A->spread->own->a;
-    const int64_t first_row = A->spread->row_starts[team_rank(ctx)];
-    const int64_t first_col = A->spread->col_starts[team_rank(ctx)];
+    const matrix_arrays *a = &A->distributed->own->a;
+    const int64_t first_row = A->distributed->row_starts[team_rank(ctx)];
+    const int64_t first_col = A->distributed->col_starts[team_rank(ctx)];
     const int64_t rows = a->cols, nnz = a->nnz + in->in_count;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, base_calloc(ctx, rows + 1, sizeof *t->offsets, &t->offsets));
@@ -160,7 +160,7 @@ done:
     return status;
 }
 
-spry_status spread_transpose(const spry_matrix *A, bool conjugate, spry_matrix **T)
+spry_status dist_transpose(const spry_matrix *A, bool conjugate, spry_matrix **T)
 {
     spry_context *ctx = A->ctx;
     traffic in = {0};
@@ -169,13 +169,13 @@ spry_status spread_transpose(const spry_matrix *A, bool conjugate, spry_matrix *
     *T = NULL;
     SPRY_GO(ctx, send_entries(A, NULL, &in));
     SPRY_GO(ctx, team_agree(ctx, turn(A, conjugate, &in, &t)));
-    const spread_rows rows = {.type = A->a.type,
-                              .rows = A->a.cols,
-                              .cols = A->a.rows,
-                              .offsets = t.offsets,
-                              .columns = t.columns,
-                              .values = t.values};
-    SPRY_GO(ctx, spread_make(ctx, &rows, T));
+    const dist_rows rows = {.type = A->a.type,
+                            .rows = A->a.cols,
+                            .cols = A->a.rows,
+                            .offsets = t.offsets,
+                            .columns = t.columns,
+                            .values = t.values};
+    SPRY_GO(ctx, dist_make(ctx, &rows, T));
 done:
     traffic_free(ctx, &in);
     turned_free(ctx, &t);
@@ -186,7 +186,7 @@ done:
  */
 
 /* An own row's entry in a column of another rank; -1: there is none. */
-static int64_t find_ghost_entry(const spread *s, int64_t row, int64_t col)
+static int64_t find_ghost_entry(const distributed *s, int64_t row, int64_t col)
 {
     const matrix_arrays *a = &s->edge->a;
     int64_t low = 0, high = s->edges;
@@ -209,7 +209,7 @@ static int64_t find_ghost_entry(const spread *s, int64_t row, int64_t col)
 static void compare(const spry_matrix *A, const traffic *in, const double *root,
                     matrix_mirror *found)
 {
-    const spread *s = A->spread;
+    const distributed *s = A->distributed;
     const matrix_arrays *a = &s->edge->a;
     const int64_t first = s->row_starts[team_rank(A->ctx)];
     const double tolerance = matrix_mirror_tolerance(type_is_single(a->type));
@@ -237,7 +237,7 @@ static spry_status everywhere(spry_context *ctx, bool *yes)
 
 static spry_status find_mirror(spry_context *ctx, const spry_matrix *A)
 {
-    const spread *s = A->spread;
+    const distributed *s = A->distributed;
     matrix_mirror found = {0};
     traffic in = {0};
     double *root = NULL;
@@ -267,9 +267,9 @@ done:
     return status;
 }
 
-spry_status spread_find_out(spry_context *ctx, const spry_matrix *A, spry_fact fact)
+spry_status dist_find_out(spry_context *ctx, const spry_matrix *A, spry_fact fact)
 {
-    const spread *s = A->spread;
+    const distributed *s = A->distributed;
     bool yes = false, edge = true;
     spry_status status = SPRY_STATUS_OK;
     if (fact == SPRY_FACT_PATTERN_SYMMETRIC || fact == SPRY_FACT_SYMMETRIC ||
@@ -286,12 +286,12 @@ done:
     return status;
 }
 
-spry_status spread_check_values(const spry_matrix *A)
+spry_status dist_check_values(const spry_matrix *A)
 {
-    if (!A->spread)
+    if (!A->distributed)
         return spry_matrix_check_values(A);
-    spry_status status = spry_matrix_check_values(A->spread->own);
+    spry_status status = spry_matrix_check_values(A->distributed->own);
     if (status == SPRY_STATUS_OK)
-        status = spry_matrix_check_values(A->spread->edge);
+        status = spry_matrix_check_values(A->distributed->edge);
     return team_agree(A->ctx, status);
 }

@@ -1,10 +1,10 @@
-/* New values for a matrix that is spread over ranks: each has those of its own rows. */
+/* New values for a matrix that is distributed over ranks: each has those of its own rows. */
 #include "matrix/entries.h"
 #include "ranks/distributed.h"
 
-int64_t spread_entries(const spry_matrix *A)
+int64_t dist_entries(const spry_matrix *A)
 {
-    const spread *s = A->spread;
+    const distributed *s = A->distributed;
     if (!s)
         return A->a.nnz;
     int64_t count = s->own->a.nnz;
@@ -15,11 +15,12 @@ int64_t spread_entries(const spry_matrix *A)
 
 static spry_status check(const spry_matrix *A, const void *values)
 {
-    if (A->dealt)
-        return SPRY_FAIL(A->ctx, SPRY_STATUS_UNSUPPORTED,
-                         "rows of the matrix were dealt out to ranks, which have others than they "
-                         "gave: make it anew");
-    const int64_t count = spread_entries(A);
+    if (A->redistributed)
+        return SPRY_FAIL(
+            A->ctx, SPRY_STATUS_UNSUPPORTED,
+            "rows of the matrix were distributed to ranks, which have others than they "
+            "gave: make it anew");
+    const int64_t count = dist_entries(A);
     if (!values && count > 0)
         return SPRY_FAIL(A->ctx, SPRY_STATUS_BAD_USAGE,
                          "values is NULL, expected %" PRId64 " numbers of type %s", count,
@@ -27,8 +28,8 @@ static spry_status check(const spry_matrix *A, const void *values)
     return matrix_check_changeable(A);
 }
 
-/* Rows keep the order of their entries, own and edge rows alike (spread.c). */
-static void put(const spread *s, const char *values)
+/* Rows keep the order of their entries, own and edge rows alike (distributed.c). */
+static void put(const distributed *s, const char *values)
 {
     const matrix_arrays *own = &s->own->a, *edge = &s->edge->a;
     const size_t size = spry_type_size(own->type);
@@ -48,13 +49,13 @@ static void put(const spread *s, const char *values)
     }
 }
 
-spry_status spread_set_values(spry_matrix *A, const void *values)
+spry_status dist_set_values(spry_matrix *A, const void *values)
 {
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(A->ctx, team_agree(A->ctx, check(A, values)));
-    put(A->spread, values);
-    matrix_changed(A->spread->own);
-    matrix_changed(A->spread->edge);
+    put(A->distributed, values);
+    matrix_changed(A->distributed->own);
+    matrix_changed(A->distributed->edge);
     matrix_changed(A);
 done:
     return status;

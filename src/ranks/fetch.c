@@ -1,18 +1,18 @@
 /* Rows by their numbers: those who have them are asked, tell how long they are, and send them. */
 #include "ranks/fetch.h"
 
-#include "ranks/partition.h"
 #include "matrix/entries.h"
+#include "ranks/partition.h"
 
 /* --- the rows of a matrix ------------------------------------------------------------------------
  */
 
-static spry_status copy_plain(const spry_matrix *A, deal_rows *rows)
+static spry_status copy_plain(const spry_matrix *A, ranks_rows *rows)
 {
     spry_context *ctx = A->ctx;
     const matrix_arrays *a = &A->a;
     spry_status status = SPRY_STATUS_OK;
-    *rows = (deal_rows){a->type, 0, a->rows, a->rows, a->cols, NULL, NULL, NULL};
+    *rows = (ranks_rows){a->type, 0, a->rows, a->rows, a->cols, NULL, NULL, NULL};
     SPRY_GO(ctx, base_alloc(ctx, a->rows + 1, sizeof *rows->offsets, &rows->offsets));
     SPRY_GO(ctx, base_alloc(ctx, a->nnz, sizeof *rows->columns, &rows->columns));
     SPRY_GO(ctx, base_alloc(ctx, a->nnz, spry_type_size(a->type), &rows->values));
@@ -26,14 +26,14 @@ done:
 }
 
 /* The column over all ranks of a column of the edge. */
-static int64_t edge_column(const spread *s, int64_t first, int32_t j)
+static int64_t edge_column(const distributed *s, int64_t first, int32_t j)
 {
     return j < s->kept ? first + s->kept_index[j] : s->ghost_cols[j - s->kept];
 }
 
 /* A row from one matrix or the other. */
-static void copy_row(const matrix_arrays *from, int64_t row, const spread *edge, int64_t first,
-                     deal_rows *rows, int64_t *at)
+static void copy_row(const matrix_arrays *from, int64_t row, const distributed *edge, int64_t first,
+                     ranks_rows *rows, int64_t *at)
 {
     const size_t size = spry_type_size(rows->type);
     for (int64_t k = from->offsets[row]; k < from->offsets[row + 1]; k++, ++*at) {
@@ -43,19 +43,19 @@ static void copy_row(const matrix_arrays *from, int64_t row, const spread *edge,
     }
 }
 
-static spry_status copy_spread(const spry_matrix *A, deal_rows *rows)
+static spry_status copy_distributed(const spry_matrix *A, ranks_rows *rows)
 {
     spry_context *ctx = A->ctx;
-    const spread *s = A->spread;
+    const distributed *s = A->distributed;
     const matrix_arrays *own = &s->own->a, *edge = &s->edge->a;
     const int ranks = team_ranks(ctx), me = team_rank(ctx);
     int64_t nnz = edge->nnz, at = 0, e = 0;
     spry_status status = SPRY_STATUS_OK;
-    *rows = (deal_rows){.type = own->type,
-                        .begin = s->row_starts[me],
-                        .rows = own->rows,
-                        .all_rows = s->row_starts[ranks],
-                        .all_cols = s->col_starts[ranks]};
+    *rows = (ranks_rows){.type = own->type,
+                         .begin = s->row_starts[me],
+                         .rows = own->rows,
+                         .all_rows = s->row_starts[ranks],
+                         .all_cols = s->col_starts[ranks]};
     for (int64_t i = 0; i < own->rows; i++) {
         const bool outer = e < s->edges && s->edge_rows[e] == i;
         e += outer;
@@ -76,27 +76,28 @@ done:
     return status;
 }
 
-spry_status deal_rows_of(const spry_matrix *A, deal_rows *rows)
+spry_status ranks_rows_of(const spry_matrix *A, ranks_rows *rows)
 {
-    *rows = (deal_rows){0};
-    spry_status status = A->spread ? copy_spread(A, rows) : copy_plain(A, rows);
+    *rows = (ranks_rows){0};
+    spry_status status = A->distributed ? copy_distributed(A, rows) : copy_plain(A, rows);
     if (status == SPRY_STATUS_OK) /* callers give entries in any order */
-        status = deal_sort_rows(A->ctx, rows);
+        status = ranks_sort_rows(A->ctx, rows);
     status = team_agree(A->ctx, status);
     if (status != SPRY_STATUS_OK)
-        deal_rows_clear(A->ctx, rows);
+        ranks_rows_clear(A->ctx, rows);
     return status;
 }
 
-spry_status deal_spread(spry_context *ctx, const deal_rows *rows, int64_t cols, spry_matrix **A)
+spry_status ranks_distribute(spry_context *ctx, const ranks_rows *rows, int64_t cols,
+                             spry_matrix **A)
 {
-    const spread_rows mine = {.type = rows->type,
-                              .rows = rows->rows,
-                              .cols = cols,
-                              .offsets = rows->offsets,
-                              .columns = rows->columns,
-                              .values = rows->values};
-    return spread_make(ctx, &mine, A);
+    const dist_rows mine = {.type = rows->type,
+                            .rows = rows->rows,
+                            .cols = cols,
+                            .offsets = rows->offsets,
+                            .columns = rows->columns,
+                            .values = rows->values};
+    return dist_make(ctx, &mine, A);
 }
 
 /* --- fetching ------------------------------------------------------------------------------------
@@ -134,8 +135,8 @@ done:
     return status;
 }
 
-spry_status deal_fetch(spry_context *ctx, const int64_t *first, size_t size, const void *mine,
-                       int64_t count, const int64_t *numbers, void *fetched)
+spry_status ranks_fetch(spry_context *ctx, const int64_t *first, size_t size, const void *mine,
+                        int64_t count, const int64_t *numbers, void *fetched)
 {
     request q;
     char *answer = NULL;
@@ -158,8 +159,8 @@ typedef struct entries_way {
     int64_t *start; /* where each row begins among those received, by its place on the way */
 } entries_way;
 
-static spry_status count_entries(spry_context *ctx, const request *q, const deal_rows *mine,
-                                 const deal_rows *fetched, entries_way *w)
+static spry_status count_entries(spry_context *ctx, const request *q, const ranks_rows *mine,
+                                 const ranks_rows *fetched, entries_way *w)
 {
     const int ranks = team_ranks(ctx);
     spry_status status = SPRY_STATUS_OK;
@@ -187,9 +188,9 @@ done:
 }
 
 /* Columns or values, of `size` bytes, from all rows asked for to the places of those fetched. */
-static spry_status send_entries(spry_context *ctx, const request *q, const deal_rows *mine,
+static spry_status send_entries(spry_context *ctx, const request *q, const ranks_rows *mine,
                                 const entries_way *w, size_t size, const void *from,
-                                const deal_rows *fetched, void *to)
+                                const ranks_rows *fetched, void *to)
 {
     const int ranks = team_ranks(ctx);
     char *out = NULL, *in = NULL;
@@ -221,8 +222,8 @@ done:
     return status;
 }
 
-static spry_status fetch_lengths(spry_context *ctx, const request *q, const deal_rows *mine,
-                                 deal_rows *fetched)
+static spry_status fetch_lengths(spry_context *ctx, const request *q, const ranks_rows *mine,
+                                 ranks_rows *fetched)
 {
     int64_t *lengths = NULL;
     spry_status status = base_alloc(ctx, q->way.receives, sizeof *lengths, &lengths);
@@ -240,18 +241,18 @@ done:
     return status;
 }
 
-spry_status deal_fetch_rows(spry_context *ctx, const deal_rows *mine, const int64_t *first,
-                            int64_t count, const int64_t *numbers, deal_rows *fetched)
+spry_status ranks_fetch_rows(spry_context *ctx, const ranks_rows *mine, const int64_t *first,
+                             int64_t count, const int64_t *numbers, ranks_rows *fetched)
 {
     const size_t size = spry_type_size(mine->type);
     request q;
     entries_way w = {0};
     spry_status status = SPRY_STATUS_OK;
-    *fetched = (deal_rows){.type = mine->type,
-                           .begin = -1,
-                           .rows = count,
-                           .all_rows = mine->all_rows,
-                           .all_cols = mine->all_cols};
+    *fetched = (ranks_rows){.type = mine->type,
+                            .begin = -1,
+                            .rows = count,
+                            .all_rows = mine->all_rows,
+                            .all_cols = mine->all_cols};
     SPRY_GO(ctx, request_make(ctx, first, count, numbers, &q));
     SPRY_GO(ctx, fetch_lengths(ctx, &q, mine, fetched));
     status = count_entries(ctx, &q, mine, fetched, &w);
@@ -268,6 +269,6 @@ done:
     base_free(ctx, w.send);
     base_free(ctx, w.start);
     if (status != SPRY_STATUS_OK)
-        deal_rows_clear(ctx, fetched);
+        ranks_rows_clear(ctx, fetched);
     return status;
 }

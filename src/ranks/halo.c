@@ -1,12 +1,12 @@
 /* Elements that are brought again and again: messages between the same places. */
 #include "ranks/fetch.h"
 
-#include "ranks/partition.h"
 #include "matrix/entries.h"
+#include "ranks/partition.h"
 
 #include <stdlib.h>
 
-void deal_halo_clear(deal_halo *h)
+void ranks_halo_clear(ranks_halo *h)
 {
     if (!h->ctx)
         return;
@@ -17,23 +17,23 @@ void deal_halo_clear(deal_halo *h)
     base_free(h->ctx, h->from);
     base_free(h->ctx, h->send);
     base_free(h->ctx, h->receive);
-    *h = (deal_halo){0};
+    *h = (ranks_halo){0};
 }
 
 /* The ranks that have any elements. */
-static int list_neighbours(int ranks, const int64_t *each, spread_neighbour *list)
+static int list_neighbours(int ranks, const int64_t *each, dist_neighbour *list)
 {
     int count = 0;
     int64_t at = 0;
     for (int r = 0; r < ranks; r++) {
         if (each[r] > 0)
-            list[count++] = (spread_neighbour){r, at, each[r]};
+            list[count++] = (dist_neighbour){r, at, each[r]};
         at += each[r];
     }
     return count;
 }
 
-static spry_status open_messages(deal_halo *h, const route *way)
+static spry_status open_messages(ranks_halo *h, const route *way)
 {
     spry_context *ctx = h->ctx;
     const int ranks = team_ranks(ctx);
@@ -42,9 +42,9 @@ static spry_status open_messages(deal_halo *h, const route *way)
     /* Those who were asked send. */
     h->sends = list_neighbours(ranks, way->receive_each, h->to);
     h->receives = list_neighbours(ranks, way->send_each, h->from);
-    spry_status status = spread_list_messages(ctx, h->sends, h->to, size, h->send, &out);
+    spry_status status = dist_list_messages(ctx, h->sends, h->to, size, h->send, &out);
     if (status == SPRY_STATUS_OK)
-        status = spread_list_messages(ctx, h->receives, h->from, size, h->receive, &in);
+        status = dist_list_messages(ctx, h->receives, h->from, size, h->receive, &in);
     SPRY_GO(ctx, team_agree(ctx, status));
     SPRY_GO(ctx, team_halo_new(ctx, h->sends, out, h->receives, in, &h->forth));
     SPRY_GO(ctx, team_halo_new(ctx, h->receives, in, h->sends, out, &h->back));
@@ -54,7 +54,7 @@ done:
     return status;
 }
 
-static spry_status allocate(deal_halo *h, const route *way)
+static spry_status allocate(ranks_halo *h, const route *way)
 {
     const size_t size = spry_type_size(h->type);
     spry_status status = SPRY_STATUS_OK;
@@ -69,15 +69,15 @@ done:
     return status;
 }
 
-spry_status deal_halo_make(spry_context *ctx, spry_type type, const int64_t *first, int64_t count,
-                           const int64_t *numbers, deal_halo *h)
+spry_status ranks_halo_make(spry_context *ctx, spry_type type, const int64_t *first, int64_t count,
+                            const int64_t *numbers, ranks_halo *h)
 {
     const int ranks = team_ranks(ctx);
     int32_t *to = NULL;
     int64_t *asked = NULL;
     route way = {0};
     spry_status status = SPRY_STATUS_OK;
-    *h = (deal_halo){.ctx = ctx, .type = type, .count = count};
+    *h = (ranks_halo){.ctx = ctx, .type = type, .count = count};
     SPRY_GO(ctx, team_agree(ctx, base_alloc(ctx, count, sizeof *to, &to)));
     for (int64_t k = 0; k < count; k++)
         to[k] = partition_owner(ranks, first, numbers[k]);
@@ -95,12 +95,12 @@ done:
     base_free(ctx, asked);
     route_clear(ctx, &way);
     if (status != SPRY_STATUS_OK)
-        deal_halo_clear(h);
+        ranks_halo_clear(h);
     return status;
 }
 
 /* Messages that solves tell of. */
-static void note_sent(const deal_halo *h, int messages, int64_t elements)
+static void note_sent(const ranks_halo *h, int messages, int64_t elements)
 {
     if (!h->ctx->team)
         return;
@@ -108,7 +108,7 @@ static void note_sent(const deal_halo *h, int messages, int64_t elements)
     h->ctx->team->counts.halo_bytes += elements * (int64_t)spry_type_size(h->type);
 }
 
-spry_status deal_halo_bring(const deal_halo *h, const void *mine, void *others)
+spry_status ranks_halo_bring(const ranks_halo *h, const void *mine, void *others)
 {
     const size_t size = spry_type_size(h->type);
     spry_status status = SPRY_STATUS_OK;
@@ -123,7 +123,7 @@ done:
     return status;
 }
 
-spry_status deal_halo_add(const deal_halo *h, const void *others, void *mine)
+spry_status ranks_halo_add(const ranks_halo *h, const void *others, void *mine)
 {
     const size_t size = spry_type_size(h->type);
     spry_status status = SPRY_STATUS_OK;
@@ -144,7 +144,7 @@ done:
 /* --- lists ---------------------------------------------------------------------------------------
  */
 
-int64_t deal_find(const int64_t *list, int64_t count, int64_t number)
+int64_t ranks_find(const int64_t *list, int64_t count, int64_t number)
 {
     int64_t low = 0, high = count;
     while (low < high) {
@@ -163,8 +163,8 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-spry_status deal_list_outside(spry_context *ctx, const deal_rows *rows, int64_t begin, int64_t end,
-                              int64_t *count, int64_t **list)
+spry_status ranks_list_outside(spry_context *ctx, const ranks_rows *rows, int64_t begin,
+                               int64_t end, int64_t *count, int64_t **list)
 {
     int64_t *all = NULL, n = *count, kept = 0;
     for (int64_t k = 0; k < rows->offsets[rows->rows]; k++)

@@ -91,11 +91,10 @@ spry_status device_halo_new(spry_device *d, spry_type type, spry_status made,
         status = make_room(h, lists);
     }
     if (h && status == SPRY_STATUS_OK)
-        status =
-            spread_list_messages(ctx, lists->sends, lists->send, h->size, send_place(h), &send);
+        status = dist_list_messages(ctx, lists->sends, lists->send, h->size, send_place(h), &send);
     if (h && status == SPRY_STATUS_OK)
-        status = spread_list_messages(ctx, lists->receives, lists->receive, h->size,
-                                      receive_place(h), &receive);
+        status = dist_list_messages(ctx, lists->receives, lists->receive, h->size, receive_place(h),
+                                    &receive);
     SPRY_GO(ctx, team_agree(ctx, status));
     /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): all have agreed that it is there */
     const bool entered = h->on_device && device_enter(d);

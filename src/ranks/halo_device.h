@@ -11,10 +11,10 @@
 
 typedef struct device_halo device_halo;
 
-/* Who gets what, and what comes from whom: as spread.h and ranks/fetch.h have it. */
+/* Who gets what, and what comes from whom: as distributed.h and ranks/fetch.h have it. */
 typedef struct halo_lists {
     int sends, receives;
-    const spread_neighbour *send, *receive;
+    const dist_neighbour *send, *receive;
     int64_t sent_count, count; /* elements that go out, and that come */
     const int32_t *sent;
 } halo_lists;

@@ -8,12 +8,12 @@ spry_status spry_matrix_new_ranked(spry_context *ctx, spry_type type, int64_t ro
     SPRY_NEED(ctx, ctx, A);
     static const int64_t none = 0;
     *A = NULL;
-    const spread_rows mine = {.type = type,
-                              .rows = rows,
-                              .cols = cols < 0 ? rows : cols,
-                              .offsets = rows == 0 && !offsets ? &none : offsets,
-                              .columns = columns,
-                              .values = values};
+    const dist_rows mine = {.type = type,
+                            .rows = rows,
+                            .cols = cols < 0 ? rows : cols,
+                            .offsets = rows == 0 && !offsets ? &none : offsets,
+                            .columns = columns,
+                            .values = values};
     spry_status status = base_check_type(ctx, type);
     if (status == SPRY_STATUS_OK && rows < 0)
         status = SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "a rank cannot have %" PRId64 " rows", rows);
@@ -23,7 +23,7 @@ spry_status spry_matrix_new_ranked(spry_context *ctx, spry_type type, int64_t ro
                            "offsets, columns or values of %" PRId64 " rows are NULL", rows);
     SPRY_GO(ctx, team_agree(ctx, status));
     SPRY_GO(ctx, team_alike(ctx, "the type of a matrix", type));
-    SPRY_GO(ctx, spread_make(ctx, &mine, A));
+    SPRY_GO(ctx, dist_make(ctx, &mine, A));
 done:
     return status;
 }
@@ -35,8 +35,8 @@ spry_status spry_matrix_ranked(const spry_matrix *A, spry_ranked *found)
     const spry_status status = base_blank(A->ctx, found, &sized);
     if (status != SPRY_STATUS_OK)
         return status;
-    const vector_part rows = spread_rows_here(A), cols = spread_cols_here(A);
-    const spread *s = A->spread;
+    const vector_part rows = dist_rows_here(A), cols = dist_cols_here(A);
+    const distributed *s = A->distributed;
     const spry_ranked all = {.first_row = rows.first,
                              .first_col = cols.first,
                              .rows = s ? rows.all : A->a.rows,
@@ -75,7 +75,7 @@ static void cut_evenly(spry_context *ctx, int64_t n, int64_t *starts)
         starts[r] = r == ranks ? n : base_share(n, ranks, r, grain).begin;
 }
 
-spry_status spry_matrix_spread(const spry_matrix *whole, spry_matrix **A)
+spry_status spry_matrix_distribute(const spry_matrix *whole, spry_matrix **A)
 {
     SPRY_NEED(CTX_OF(whole), whole, A);
     spry_context *ctx = whole->ctx;
@@ -93,7 +93,7 @@ spry_status spry_matrix_spread(const spry_matrix *whole, spry_matrix **A)
     cut_rows(ctx, &csr->a, starts);
     if (col_starts != starts)
         cut_evenly(ctx, csr->a.cols, col_starts);
-    SPRY_GO(ctx, spread_from_whole(csr, starts, col_starts, A));
+    SPRY_GO(ctx, dist_from_whole(csr, starts, col_starts, A));
 done:
     base_free(ctx, starts);
     spry_matrix_free(owned);

@@ -3,11 +3,11 @@
 
 #include "ranks/partition.h"
 
-void deal_move_clear(spry_context *ctx, deal_move *move)
+void ranks_move_clear(spry_context *ctx, ranks_move *move)
 {
     route_clear(ctx, &move->way);
     base_free(ctx, move->place);
-    *move = (deal_move){0};
+    *move = (ranks_move){0};
 }
 
 static spry_status find_ranks(spry_context *ctx, int64_t given, const int64_t *numbers,
@@ -26,7 +26,7 @@ static spry_status find_ranks(spry_context *ctx, int64_t given, const int64_t *n
 }
 
 /* Every row once: as many as there are, and none twice. `seen` is cleared. */
-static spry_status check_places(spry_context *ctx, const deal_move *move, bool *seen)
+static spry_status check_places(spry_context *ctx, const ranks_move *move, bool *seen)
 {
     for (int64_t k = 0; k < move->way.receives; k++) {
         if (seen[move->place[k]])
@@ -41,14 +41,14 @@ static spry_status check_places(spry_context *ctx, const deal_move *move, bool *
     return SPRY_STATUS_OK;
 }
 
-spry_status deal_move_make(spry_context *ctx, int64_t given, const int64_t *numbers,
-                           const int64_t *first, deal_move *move)
+spry_status ranks_move_make(spry_context *ctx, int64_t given, const int64_t *numbers,
+                            const int64_t *first, ranks_move *move)
 {
     const int me = team_rank(ctx);
     int32_t *to = NULL;
     bool *seen = NULL;
     spry_status status = SPRY_STATUS_OK;
-    *move = (deal_move){.begin = first[me], .own = first[me + 1] - first[me]};
+    *move = (ranks_move){.begin = first[me], .own = first[me + 1] - first[me]};
     SPRY_GO(ctx, team_agree(ctx, find_ranks(ctx, given, numbers, first, &to)));
     SPRY_GO(ctx, route_make(ctx, given, to, &move->way));
     status = base_alloc(ctx, move->way.receives, sizeof *move->place, &move->place);
@@ -63,12 +63,12 @@ done:
     base_free(ctx, to);
     base_free(ctx, seen);
     if (status != SPRY_STATUS_OK)
-        deal_move_clear(ctx, move);
+        ranks_move_clear(ctx, move);
     return status;
 }
 
-spry_status deal_move_in(spry_context *ctx, const deal_move *move, size_t size, const void *given,
-                         void *own)
+spry_status ranks_move_in(spry_context *ctx, const ranks_move *move, size_t size, const void *given,
+                          void *own)
 {
     char *room = NULL;
     spry_status status = SPRY_STATUS_OK;
@@ -81,8 +81,8 @@ done:
     return status;
 }
 
-spry_status deal_move_back(spry_context *ctx, const deal_move *move, size_t size, const void *own,
-                           void *given)
+spry_status ranks_move_back(spry_context *ctx, const ranks_move *move, size_t size, const void *own,
+                            void *given)
 {
     char *room = NULL;
     spry_status status = SPRY_STATUS_OK;

@@ -29,7 +29,7 @@ static spry_status receive(spry_context *ctx, const char *path, const opened *fi
     return status;
 }
 
-spry_status deal_open(spry_context *ctx, const char *path, io_bytes *bytes)
+spry_status ranks_open_file(spry_context *ctx, const char *path, io_bytes *bytes)
 {
     const bool leads = team_rank(ctx) == 0;
     opened first = {0};
@@ -52,8 +52,8 @@ done:
     return status;
 }
 
-spry_status deal_cast(spry_context *ctx, spry_type from, int64_t count, void **values, spry_type to,
-                      int64_t *bad, char why[DEAL_WHY])
+spry_status ranks_cast(spry_context *ctx, spry_type from, int64_t count, void **values,
+                       spry_type to, int64_t *bad, char why[DEAL_WHY])
 {
     char *cast = NULL;
     *bad = -1;
@@ -79,7 +79,7 @@ spry_status deal_cast(spry_context *ctx, spry_type from, int64_t count, void **v
     return SPRY_STATUS_OK;
 }
 
-spry_status deal_about_file(spry_context *ctx, const char *path, spry_status status)
+spry_status ranks_about_file(spry_context *ctx, const char *path, spry_status status)
 {
     int named = 0;
     if (status == SPRY_STATUS_OK)

@@ -1,7 +1,8 @@
 /*
- * The product with rows that are spread over ranks, on a device. What others need of x is packed
- * there and sent beside the product with the own block (halo.h); what others have sent comes behind
- * the own elements that edge rows need, and these rows are made anew as a whole (spread.h).
+ * The product with rows that are distributed over ranks, on a device. What others need of x is
+ * packed there and sent beside the product with the own block (halo.h); what others have sent comes
+ * behind the own elements that edge rows need, and these rows are made anew as a whole
+ * (distributed.h).
  *
  * Ranks on processors do the same in ranks/operator_host.c, and send the same messages: what is
  * collective comes in the same order in both.
@@ -9,16 +10,16 @@
 #include "ranks/operator_device.h"
 
 #include "device/engine/engine.h"
-#include "ranks/halo_device.h"
 #include "device/linalg/operator.h"
 #include "device/linalg/vector.h"
 #include "host/apply.h"
+#include "ranks/halo_device.h"
 
 #include <stdlib.h>
 
 /* A, A^T or A^H, by rows. */
 typedef struct side {
-    const spread *links;
+    const distributed *links;
     spry_type type;
     spry_matrix *kept; /* freed with it; may be NULL */
     spry_operator *own, *edge;
@@ -27,12 +28,12 @@ typedef struct side {
     device_halo *halo;
 } side;
 
-typedef struct spread_state {
+typedef struct dist_state {
     spry_device *d;
-    spread_source source;
+    dist_source source;
     const spry_matrix *A; /* whose rows they are; NULL: of no matrix */
     side *sides[3];       /* by transpose */
-} spread_state;
+} dist_state;
 
 static void side_free(spry_device *d, side *s)
 {
@@ -55,7 +56,7 @@ static spry_status make_room(spry_device *d, side *s)
 {
     spry_context *ctx = d->ctx;
     /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): sides of states that are there */
-    const spread *p = s->links;
+    const distributed *p = s->links;
     const int64_t size = (int64_t)spry_type_size(s->type);
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, device_put_index(d, p->kept, p->kept_index, &s->kept_index));
@@ -69,14 +70,14 @@ done:
 static spry_status open_messages(spry_device *d, side *s)
 {
     const spry_status made = make_room(d, s);
-    const spread *p = s->links;
+    const distributed *p = s->links;
     const halo_lists lists = {p->sends,      p->receives, p->send, p->receive,
                               p->sent_count, p->ghosts,   p->sent};
     return device_halo_new(d, s->type, made, &lists, s->compact, p->kept, &s->halo);
 }
 
 /* Takes the parts, also when it fails; `made` is the status that they were made with. */
-static spry_status side_new(spry_device *d, spry_type type, spry_status made, spread_parts *parts,
+static spry_status side_new(spry_device *d, spry_type type, spry_status made, dist_parts *parts,
                             side **out)
 {
     spry_context *ctx = d->ctx;
@@ -90,10 +91,10 @@ static spry_status side_new(spry_device *d, spry_type type, spry_status made, sp
                     .kept = parts->kept,
                     .own = parts->own,
                     .edge = parts->edge};
-        *parts = (spread_parts){0};
+        *parts = (dist_parts){0};
     }
     SPRY_GO(ctx, team_agree(ctx, status));
-    SPRY_GO(ctx, spread_agree_by_rows(ctx, SPRY_STATUS_OK, false, &by_rows));
+    SPRY_GO(ctx, dist_agree_by_rows(ctx, SPRY_STATUS_OK, false, &by_rows));
     /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): all have agreed that it is there */
     SPRY_GO(ctx, open_messages(d, s));
     *out = s;
@@ -109,11 +110,11 @@ done:
 /* The rows of A^T or A^H, made at the first use. */
 static spry_status find_side(const spry_operator *op, spry_transpose transpose, side **out)
 {
-    spread_state *state = op->state;
-    const spry_transpose kind = spread_side(op->type, transpose);
+    dist_state *state = op->state;
+    const spry_transpose kind = dist_side(op->type, transpose);
     spry_status status = SPRY_STATUS_OK;
     if (!state->sides[kind]) {
-        spread_parts parts = {0};
+        dist_parts parts = {0};
         const spry_status made = state->source.open(state->source.state, kind, &parts);
         SPRY_GO(op->ctx, side_new(state->d, op->type, made, &parts, &state->sides[kind]));
     }
@@ -129,7 +130,7 @@ done:
  * place. */
 static spry_status pack(spry_device *d, side *s, const device_memory *x)
 {
-    const spread *p = s->links;
+    const distributed *p = s->links;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(d->ctx, device_halo_pack(s->halo, x));
     if (p->kept > 0)
@@ -142,7 +143,7 @@ static spry_status multiply_own(spry_device *d, const side *s, spry_scalar alpha
                                 const device_memory *x, spry_scalar beta, device_memory *y)
 {
     spry_context *ctx = d->ctx;
-    const spread *p = s->links;
+    const distributed *p = s->links;
     const bool adds = beta.re != 0 || beta.im != 0;
     spry_status status = SPRY_STATUS_OK;
     if (adds && p->edges > 0) /* edge rows' old y */
@@ -158,7 +159,7 @@ static spry_status multiply_edge(spry_device *d, side *s, spry_scalar alpha, spr
                                  device_memory *y)
 {
     spry_context *ctx = d->ctx;
-    const spread *p = s->links;
+    const distributed *p = s->links;
     spry_status status = SPRY_STATUS_OK;
     if (p->edges == 0)
         return SPRY_STATUS_OK;
@@ -169,11 +170,11 @@ done:
     return status;
 }
 
-spry_status device_spread_multiply(const spry_operator *op, spry_transpose transpose,
-                                   spry_scalar alpha, const device_memory *x, spry_scalar beta,
-                                   device_memory *y)
+spry_status device_dist_multiply(const spry_operator *op, spry_transpose transpose,
+                                 spry_scalar alpha, const device_memory *x, spry_scalar beta,
+                                 device_memory *y)
 {
-    const spread_state *state = op->state;
+    const dist_state *state = op->state;
     spry_context *ctx = op->ctx;
     spry_device *d = state->d;
     side *s = NULL;
@@ -190,7 +191,7 @@ done:
     return status;
 }
 
-spry_status device_spread_skip(const spry_operator *op, spry_transpose transpose)
+spry_status device_dist_skip(const spry_operator *op, spry_transpose transpose)
 {
     side *s = NULL;
     const spry_status status = find_side(op, transpose, &s);
@@ -272,7 +273,7 @@ static bool may_send_from(const spry_context *ctx, const spry_device *d)
     return d->facts.has_pointers && team_takes_devices(ctx, d->engine->name);
 }
 
-spry_status device_spread_choose_transport(spry_context *ctx, spry_device *d)
+spry_status device_dist_choose_transport(spry_context *ctx, spry_device *d)
 {
     const int64_t unit = INT64_C(1) << 32; /* more than there are ranks */
     char before[MESSAGE_SIZE];
@@ -295,21 +296,21 @@ done:
 /* --- the operator --------------------------------------------------------------------------------
  */
 
-const spry_operator *device_spread_own(const spry_operator *op)
+const spry_operator *device_dist_own(const spry_operator *op)
 {
-    const spread_state *state = op->state;
+    const dist_state *state = op->state;
     return state->sides[SPRY_TRANSPOSE_NO]->own;
 }
 
-static spry_status spread_storage(const spry_operator *op, spry_storage *storage)
+static spry_status dist_storage(const spry_operator *op, spry_storage *storage)
 {
-    const spry_operator *own = device_spread_own(op);
+    const spry_operator *own = device_dist_own(op);
     return own->class->storage(own, storage);
 }
 
-static spry_status spread_diagonal(const spry_operator *op, spry_vector **diagonal)
+static spry_status dist_diagonal(const spry_operator *op, spry_vector **diagonal)
 {
-    const spread_state *state = op->state;
+    const dist_state *state = op->state;
     const spry_status status =
         spry_matrix_diagonal(state->sides[SPRY_TRANSPOSE_NO]->links->own, diagonal);
     if (status == SPRY_STATUS_OK)
@@ -317,9 +318,9 @@ static spry_status spread_diagonal(const spry_operator *op, spry_vector **diagon
     return status;
 }
 
-static void spread_destroy(spry_operator *op)
+static void dist_destroy(spry_operator *op)
 {
-    spread_state *state = op->state;
+    dist_state *state = op->state;
     for (int k = 0; state && k < 3; k++)
         side_free(state->d, state->sides[k]);
     if (op->device)
@@ -327,30 +328,30 @@ static void spread_destroy(spry_operator *op)
     base_free(op->ctx, state);
 }
 
-static const operator_class spread_class = {.name = "spread",
-                                            .has_transpose = true,
-                                            .multiply = operator_apply_arrays,
-                                            .multiply_vectors = device_multiply_vectors,
-                                            .destroy = spread_destroy,
-                                            .storage = spread_storage,
-                                            .matrix_diagonal = spread_diagonal};
+static const operator_class dist_class = {.name = "distributed",
+                                          .has_transpose = true,
+                                          .multiply = operator_apply_arrays,
+                                          .multiply_vectors = device_multiply_vectors,
+                                          .destroy = dist_destroy,
+                                          .storage = dist_storage,
+                                          .matrix_diagonal = dist_diagonal};
 
-bool device_is_spread(const spry_operator *op)
+bool device_is_distributed(const spry_operator *op)
 {
-    return op->class == &spread_class;
+    return op->class == &dist_class;
 }
 
 /* An operator without its sides. */
 static spry_status operator_without_sides(spry_device *d, spry_type type, int64_t rows,
-                                          int64_t cols, const spread_source *source,
+                                          int64_t cols, const dist_source *source,
                                           spry_operator **op)
 {
-    spread_state *state = NULL;
-    spry_status status = operator_new(d->ctx, &spread_class, type, rows, cols, op);
+    dist_state *state = NULL;
+    spry_status status = operator_new(d->ctx, &dist_class, type, rows, cols, op);
     if (status == SPRY_STATUS_OK)
         status = base_calloc(d->ctx, 1, sizeof *state, &state);
     if (state)
-        *state = (spread_state){.d = d, .source = *source};
+        *state = (dist_state){.d = d, .source = *source};
     if (*op)
         (*op)->state = state;
     if (status == SPRY_STATUS_OK) {
@@ -361,8 +362,8 @@ static spry_status operator_without_sides(spry_device *d, spry_type type, int64_
     return status;
 }
 
-spry_status device_spread_operator_of(spry_device *d, spry_type type, int64_t rows,
-                                      const spread_source *source, spry_operator **out)
+spry_status device_dist_operator_of(spry_device *d, spry_type type, int64_t rows,
+                                    const dist_source *source, spry_operator **out)
 {
     spry_context *ctx = d->ctx;
     spry_operator *op = NULL;
@@ -382,43 +383,42 @@ done:
  */
 
 static spry_status parts_of(spry_device *d, const spry_matrix *A, spry_status made,
-                            spry_operator *own, spread_parts *parts)
+                            spry_operator *own, dist_parts *parts)
 {
-    *parts = (spread_parts){.links = A->spread, .own = own};
-    return made == SPRY_STATUS_OK && A->spread->edges > 0
-               ? device_operator(d, A->spread->edge, "csr", &parts->edge)
+    *parts = (dist_parts){.links = A->distributed, .own = own};
+    return made == SPRY_STATUS_OK && A->distributed->edges > 0
+               ? device_operator(d, A->distributed->edge, "csr", &parts->edge)
                : made;
 }
 
-static spry_status open_transposed(const void *source, spry_transpose transpose,
-                                   spread_parts *parts)
+static spry_status open_transposed(const void *source, spry_transpose transpose, dist_parts *parts)
 {
-    const spread_state *state = source;
+    const dist_state *state = source;
     spry_matrix *T = NULL;
     spry_operator *own = NULL;
-    spry_status status = spread_transpose(state->A, transpose == SPRY_TRANSPOSE_CONJUGATE, &T);
+    spry_status status = dist_transpose(state->A, transpose == SPRY_TRANSPOSE_CONJUGATE, &T);
     if (status != SPRY_STATUS_OK)
         return status;
-    const spry_status made = device_operator(state->d, T->spread->own, "csr", &own);
+    const spry_status made = device_operator(state->d, T->distributed->own, "csr", &own);
     status = parts_of(state->d, T, made, own, parts);
     parts->kept = T;
     return status;
 }
 
-spry_status device_spread_operator(spry_device *d, const spry_matrix *A, spry_status made,
-                                   spry_operator *own, spry_operator **out)
+spry_status device_dist_operator(spry_device *d, const spry_matrix *A, spry_status made,
+                                 spry_operator *own, spry_operator **out)
 {
     spry_context *ctx = A->ctx;
     spry_operator *op = NULL;
-    spread_parts parts;
+    dist_parts parts;
     side *s = NULL;
     *out = NULL;
     spry_status status =
-        operator_without_sides(d, A->a.type, A->a.rows, A->a.cols, &(spread_source){0}, &op);
-    spread_state *state = op ? op->state : NULL;
+        operator_without_sides(d, A->a.type, A->a.rows, A->a.cols, &(dist_source){0}, &op);
+    dist_state *state = op ? op->state : NULL;
     if (state) {
         state->A = A;
-        state->source = (spread_source){state, open_transposed};
+        state->source = (dist_source){state, open_transposed};
     }
     made = parts_of(d, A, made != SPRY_STATUS_OK ? made : status, own, &parts);
     status = side_new(d, A->a.type, made, &parts, &s);
@@ -426,7 +426,7 @@ spry_status device_spread_operator(spry_device *d, const spry_matrix *A, spry_st
         state->sides[SPRY_TRANSPOSE_NO] = s;
     SPRY_GO(ctx, status);
     /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): all have agreed that it is there */
-    spread_note_operator(op, A, s->own, s->edge);
+    dist_note_operator(op, A, s->own, s->edge);
     *out = op;
     op = NULL;
 done:

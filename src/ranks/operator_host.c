@@ -1,10 +1,10 @@
 /*
- * The product with a matrix that is spread over ranks: what others need of x is sent, the rows of
- * the own block are multiplied meanwhile, and when what others have sent is there, the edge rows,
- * which need it, are made anew as a whole (spread.h). So every row is summed up in the order of its
- * entries, as without ranks.
+ * The product with a matrix that is distributed over ranks: what others need of x is sent, the rows
+ * of the own block are multiplied meanwhile, and when what others have sent is there, the edge
+ * rows, which need it, are made anew as a whole (distributed.h). So every row is summed up in the
+ * order of its entries, as without ranks.
  *
- * Products with A^T and A^H are those with the rows of these, which are made and spread at the
+ * Products with A^T and A^H are those with the rows of these, which are made and distributed at the
  * first one.
  */
 #include "ranks/operator_host.h"
@@ -23,7 +23,7 @@ typedef struct post {
 typedef struct side {
     spry_context *ctx;
     spry_type type;
-    const spread *links;
+    const distributed *links;
     spry_matrix *kept; /* freed with it */
     spry_operator *own, *edge;
     operator_rows own_rows, edge_rows;
@@ -35,10 +35,10 @@ typedef struct side {
     const void *x[MOST_TOGETHER];
 } side;
 
-typedef struct spread_state {
-    spread_source source;
+typedef struct dist_state {
+    dist_source source;
     side *sides[3]; /* by transpose */
-} spread_state;
+} dist_state;
 
 static void post_clear(spry_context *ctx, post *p)
 {
@@ -73,7 +73,7 @@ static int64_t size_of(const side *s)
 /* The compact vector of one of the x at hand, and the sums of its edge rows. */
 static char *compact_at(const side *s, int k)
 {
-    const spread *p = s->links;
+    const distributed *p = s->links;
     return s->compact + k * (p->kept + p->ghosts + p->spare) * size_of(s);
 }
 
@@ -92,7 +92,7 @@ typedef struct room {
 static spry_status make_room(const side *s, int count, room *r)
 {
     spry_context *ctx = s->ctx;
-    const spread *p = s->links;
+    const distributed *p = s->links;
     const size_t size = (size_t)size_of(s);
     spry_status status = SPRY_STATUS_OK;
     if (count > s->room) {
@@ -111,13 +111,13 @@ static spry_status list_messages(const side *s, int count, const room *r, team_m
                                  team_message **receive)
 {
     spry_context *ctx = s->ctx;
-    const spread *p = s->links;
+    const distributed *p = s->links;
     const int64_t size = count * size_of(s);
     char *compact = r->compact ? r->compact : s->compact;
     char *place = count > 1 ? r->p.receive : compact + p->kept * size_of(s);
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, spread_list_messages(ctx, p->sends, p->send, size, r->p.send, send));
-    SPRY_GO(ctx, spread_list_messages(ctx, p->receives, p->receive, size, place, receive));
+    SPRY_GO(ctx, dist_list_messages(ctx, p->sends, p->send, size, r->p.send, send));
+    SPRY_GO(ctx, dist_list_messages(ctx, p->receives, p->receive, size, place, receive));
 done:
     return status;
 }
@@ -144,7 +144,7 @@ static void take_room(side *s, int count, room *r)
 static spry_status open_post(side *s, int count)
 {
     spry_context *ctx = s->ctx;
-    const spread *p = s->links;
+    const distributed *p = s->links;
     team_message *send = NULL, *receive = NULL;
     room r = {0};
     if (s->posts[count - 1].messages)
@@ -185,7 +185,7 @@ static void gather(size_t size, int64_t n, const int32_t *index, const void *fro
 static spry_status begin(side *s, int count, const void *const *x)
 {
     spry_context *ctx = s->ctx;
-    const spread *p = s->links;
+    const distributed *p = s->links;
     const int64_t size = size_of(s);
     spry_status status = SPRY_STATUS_OK;
     s->count = 0; /* nothing is under way, where it fails */
@@ -211,7 +211,7 @@ done:
 static spry_status finish(side *s)
 {
     spry_context *ctx = s->ctx;
-    const spread *p = s->links;
+    const distributed *p = s->links;
     if (s->count == 0)
         return SPRY_STATUS_OK; /* they could not be begun, which was told */
     const post *from = &s->posts[s->count - 1];
@@ -242,7 +242,7 @@ static spry_status finish_for_rows(side *s)
  */
 
 /* Edge rows before an own row. */
-static int64_t edges_before(const spread *p, int64_t row)
+static int64_t edges_before(const distributed *p, int64_t row)
 {
     int64_t low = 0, high = p->edges;
     while (low < high) {
@@ -255,7 +255,7 @@ static int64_t edges_before(const spread *p, int64_t row)
     return low;
 }
 
-static void scatter(size_t size, const spread *p, range edges, int64_t first, const char *sums,
+static void scatter(size_t size, const distributed *p, range edges, int64_t first, const char *sums,
                     char *y)
 {
     for (int64_t e = edges.begin; e < edges.end; e++)
@@ -265,7 +265,7 @@ static void scatter(size_t size, const spread *p, range edges, int64_t first, co
 static void run_rows(const operator_rows *rows, int64_t first, int64_t end, const void *x, void *y)
 {
     const side *s = rows->state;
-    const spread *p = s->links;
+    const distributed *p = s->links;
     const range edges = {edges_before(p, first), edges_before(p, end)};
     int k = 0;
     s->own_rows.run(&s->own_rows, first, end, x, y);
@@ -318,12 +318,12 @@ static spry_status find_rows(side *s)
     spry_status status = operator_open_rows(s->own, SPRY_TRANSPOSE_NO, &s->own_rows);
     if (status == SPRY_STATUS_OK)
         status = operator_open_rows(s->edge, SPRY_TRANSPOSE_NO, &s->edge_rows);
-    return spread_agree_by_rows(ctx, status, s->own_rows.run && s->edge_rows.run, &s->by_rows);
+    return dist_agree_by_rows(ctx, status, s->own_rows.run && s->edge_rows.run, &s->by_rows);
 }
 
 /* Takes the parts, also when it fails; `made` is the status that they were made with. */
-static spry_status side_new(spry_context *ctx, spry_type type, spry_status made,
-                            spread_parts *parts, side **out)
+static spry_status side_new(spry_context *ctx, spry_type type, spry_status made, dist_parts *parts,
+                            side **out)
 {
     side *s = NULL;
     spry_status status = made == SPRY_STATUS_OK ? base_calloc(ctx, 1, sizeof *s, &s) : made;
@@ -335,7 +335,7 @@ static spry_status side_new(spry_context *ctx, spry_type type, spry_status made,
                     .own = parts->own,
                     .edge = parts->edge,
                     .kept = parts->kept};
-        *parts = (spread_parts){0};
+        *parts = (dist_parts){0};
     }
     SPRY_GO(ctx, team_agree(ctx, status));
     SPRY_GO(ctx, find_rows(s));
@@ -353,11 +353,11 @@ done:
 /* The rows of A^T or A^H, made at the first use. */
 static spry_status find_side(const spry_operator *op, spry_transpose transpose, side **out)
 {
-    spread_state *state = op->state;
-    const spry_transpose kind = spread_side(op->type, transpose);
+    dist_state *state = op->state;
+    const spry_transpose kind = dist_side(op->type, transpose);
     spry_status status = SPRY_STATUS_OK;
     if (!state->sides[kind]) {
-        spread_parts parts = {0};
+        dist_parts parts = {0};
         const spry_status made = state->source.open(state->source.state, kind, &parts);
         SPRY_GO(op->ctx, side_new(op->ctx, op->type, made, &parts, &state->sides[kind]));
     }
@@ -367,14 +367,14 @@ done:
 }
 
 /* y = alpha op(A) x + beta y; edge rows' old y are kept for that. */
-static spry_status spread_multiply(const spry_operator *op, spry_transpose transpose,
-                                   spry_scalar alpha, const void *x, spry_scalar beta, void *y)
+static spry_status dist_multiply(const spry_operator *op, spry_transpose transpose,
+                                 spry_scalar alpha, const void *x, spry_scalar beta, void *y)
 {
     spry_context *ctx = op->ctx;
     side *s = NULL;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, find_side(op, transpose, &s));
-    const spread *p = s->links;
+    const distributed *p = s->links;
     const size_t size = (size_t)size_of(s);
     SPRY_GO(ctx, begin(s, 1, &x));
     if (beta.re != 0 || beta.im != 0)
@@ -389,8 +389,8 @@ done:
     return status;
 }
 
-static spry_status spread_open_rows(const spry_operator *op, spry_transpose transpose,
-                                    operator_rows *rows)
+static spry_status dist_open_rows(const spry_operator *op, spry_transpose transpose,
+                                  operator_rows *rows)
 {
     side *s = NULL;
     const spry_status status = find_side(op, transpose, &s);
@@ -404,16 +404,16 @@ static spry_status spread_open_rows(const spry_operator *op, spry_transpose tran
     return status;
 }
 
-static spry_status spread_storage(const spry_operator *op, spry_storage *storage)
+static spry_status dist_storage(const spry_operator *op, spry_storage *storage)
 {
-    const spread_state *state = op->state;
+    const dist_state *state = op->state;
     const spry_operator *own = state->sides[SPRY_TRANSPOSE_NO]->own;
     return own->class->storage(own, storage);
 }
 
-static spry_status spread_diagonal(const spry_operator *op, spry_vector **d)
+static spry_status dist_diagonal(const spry_operator *op, spry_vector **d)
 {
-    const spread_state *state = op->state;
+    const dist_state *state = op->state;
     const spry_operator *own = state->sides[SPRY_TRANSPOSE_NO]->own;
     const spry_status status = own->class->matrix_diagonal(own, d);
     if (status == SPRY_STATUS_OK)
@@ -421,42 +421,42 @@ static spry_status spread_diagonal(const spry_operator *op, spry_vector **d)
     return status;
 }
 
-static void spread_destroy(spry_operator *op)
+static void dist_destroy(spry_operator *op)
 {
-    spread_state *state = op->state;
+    dist_state *state = op->state;
     for (int k = 0; state && k < 3; k++)
         side_free(op->ctx, state->sides[k]);
     base_free(op->ctx, state);
 }
 
 /* New values: the own block in the format that it has. */
-static spry_status spread_remake(const spry_operator *op, const spry_matrix *A,
-                                 spry_operator **fresh)
+static spry_status dist_remake(const spry_operator *op, const spry_matrix *A, spry_operator **fresh)
 {
-    const spread_state *state = op->state;
+    const dist_state *state = op->state;
     const spry_operator *old = state->sides[SPRY_TRANSPOSE_NO]->own;
     spry_operator *own = NULL;
-    const spry_status made = old->class->remake ? old->class->remake(old, A->spread->own, &own)
-                                                : spry_operator_from_matrix(A->spread->own, &own);
-    return spread_operator(A, made, own, fresh);
+    const spry_status made = old->class->remake
+                                 ? old->class->remake(old, A->distributed->own, &own)
+                                 : spry_operator_from_matrix(A->distributed->own, &own);
+    return dist_operator(A, made, own, fresh);
 }
 
-static const operator_class spread_class = {.name = "spread",
-                                            .has_transpose = true,
-                                            .multiply = spread_multiply,
-                                            .destroy = spread_destroy,
-                                            .open_rows = spread_open_rows,
-                                            .storage = spread_storage,
-                                            .matrix_diagonal = spread_diagonal,
-                                            .remake = spread_remake};
+static const operator_class dist_class = {.name = "distributed",
+                                          .has_transpose = true,
+                                          .multiply = dist_multiply,
+                                          .destroy = dist_destroy,
+                                          .open_rows = dist_open_rows,
+                                          .storage = dist_storage,
+                                          .matrix_diagonal = dist_diagonal,
+                                          .remake = dist_remake};
 
 /* An operator without its sides. */
 static spry_status operator_without_sides(spry_context *ctx, spry_type type, int64_t rows,
-                                          int64_t cols, const spread_source *source,
+                                          int64_t cols, const dist_source *source,
                                           spry_operator **op)
 {
-    spread_state *state = NULL;
-    spry_status status = operator_new(ctx, &spread_class, type, rows, cols, op);
+    dist_state *state = NULL;
+    spry_status status = operator_new(ctx, &dist_class, type, rows, cols, op);
     if (status == SPRY_STATUS_OK)
         status = base_calloc(ctx, 1, sizeof *state, &state);
     if (state)
@@ -466,8 +466,8 @@ static spry_status operator_without_sides(spry_context *ctx, spry_type type, int
     return status;
 }
 
-spry_status spread_operator_of(spry_context *ctx, spry_type type, int64_t rows,
-                               const spread_source *source, spry_operator **out)
+spry_status dist_operator_of(spry_context *ctx, spry_type type, int64_t rows,
+                             const dist_source *source, spry_operator **out)
 {
     spry_operator *op = NULL;
     side *s = NULL;
@@ -485,46 +485,48 @@ done:
 /* --- of matrices ---------------------------------------------------------------------------------
  */
 
-/* The rows of a spread matrix, with the product of its own block or the status of one that failed.
+/* The rows of a distributed matrix, with the product of its own block or the status of one that
+ * failed.
  */
 static spry_status parts_of(const spry_matrix *A, spry_status made, spry_operator *own,
-                            spread_parts *parts)
+                            dist_parts *parts)
 {
-    *parts = (spread_parts){.links = A->spread, .own = own};
-    return made == SPRY_STATUS_OK ? spry_operator_from_matrix(A->spread->edge, &parts->edge) : made;
+    *parts = (dist_parts){.links = A->distributed, .own = own};
+    return made == SPRY_STATUS_OK ? spry_operator_from_matrix(A->distributed->edge, &parts->edge)
+                                  : made;
 }
 
-static spry_status open_transposed(const void *state, spry_transpose transpose, spread_parts *parts)
+static spry_status open_transposed(const void *state, spry_transpose transpose, dist_parts *parts)
 {
     const spry_matrix *A = state;
     spry_matrix *T = NULL;
     spry_operator *own = NULL;
-    spry_status status = spread_transpose(A, transpose == SPRY_TRANSPOSE_CONJUGATE, &T);
+    spry_status status = dist_transpose(A, transpose == SPRY_TRANSPOSE_CONJUGATE, &T);
     if (status != SPRY_STATUS_OK)
         return status;
-    const spry_status made = spry_operator_from_matrix(T->spread->own, &own);
+    const spry_status made = spry_operator_from_matrix(T->distributed->own, &own);
     status = parts_of(T, made, own, parts);
     parts->kept = T;
     return status;
 }
 
-spry_status spread_operator(const spry_matrix *A, spry_status made, spry_operator *own,
-                            spry_operator **out)
+spry_status dist_operator(const spry_matrix *A, spry_status made, spry_operator *own,
+                          spry_operator **out)
 {
     spry_context *ctx = A->ctx;
-    const spread_source source = {A, open_transposed};
+    const dist_source source = {A, open_transposed};
     spry_operator *op = NULL;
-    spread_parts parts;
+    dist_parts parts;
     side *s = NULL;
     *out = NULL;
     spry_status status = operator_without_sides(ctx, A->a.type, A->a.rows, A->a.cols, &source, &op);
     made = parts_of(A, made != SPRY_STATUS_OK ? made : status, own, &parts);
     status = side_new(ctx, A->a.type, made, &parts, &s);
     if (op && op->state)
-        ((spread_state *)op->state)->sides[SPRY_TRANSPOSE_NO] = s;
+        ((dist_state *)op->state)->sides[SPRY_TRANSPOSE_NO] = s;
     SPRY_GO(ctx, status);
     /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): all have agreed that it is there */
-    spread_note_operator(op, A, s->own, s->edge);
+    dist_note_operator(op, A, s->own, s->edge);
     *out = op;
     op = NULL;
 done:

@@ -1,4 +1,4 @@
-/* The product with a matrix that is spread over ranks. */
+/* The product with a matrix that is distributed over ranks. */
 #ifndef SPRY_SPREAD_OPERATOR_H
 #define SPRY_SPREAD_OPERATOR_H
 
@@ -9,25 +9,25 @@
  * they are or makes nothing of use of them; `edge` makes these of the compact vector, and where it
  * runs by rows, its `begin` is told when that is complete. Both are taken, also when it fails.
  */
-typedef struct spread_parts {
-    const spread *links; /* rows and columns are alike; matrices are not looked at */
+typedef struct dist_parts {
+    const distributed *links; /* rows and columns are alike; matrices are not looked at */
     spry_operator *own, *edge;
     spry_matrix *kept; /* freed with them; may be NULL */
-} spread_parts;
+} dist_parts;
 /* What has such rows of A, A^T and A^H. */
-typedef struct spread_source {
+typedef struct dist_source {
     const void *state;
     /* Makes the parts of one; what was made is taken, also when it fails. Collective; a failure
      * needs not to be agreed upon. */
-    spry_status (*open)(const void *state, spry_transpose side, spread_parts *parts);
-} spread_source;
+    spry_status (*open)(const void *state, spry_transpose side, dist_parts *parts);
+} dist_source;
 /* The product of any such rows, `rows` of them here. Collective. */
-spry_status spread_operator_of(spry_context *ctx, spry_type type, int64_t rows,
-                               const spread_source *source, spry_operator **op);
+spry_status dist_operator_of(spry_context *ctx, spry_type type, int64_t rows,
+                             const dist_source *source, spry_operator **op);
 
 /* Makes it from the product with A's own block, which is taken, also when it fails, and the status
  * that this was made with: where one rank has failed all do. Collective. */
-spry_status spread_operator(const spry_matrix *A, spry_status made, spry_operator *own,
-                            spry_operator **op);
+spry_status dist_operator(const spry_matrix *A, spry_status made, spry_operator *own,
+                          spry_operator **op);
 
 #endif

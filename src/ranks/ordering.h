@@ -1,4 +1,4 @@
-/* What a matrix remembers of how its rows were dealt out, and what it is told by. */
+/* What a matrix remembers of how its rows were distributed, and what it is told by. */
 #ifndef SPRY_DEAL_ORDER_H
 #define SPRY_DEAL_ORDER_H
 
@@ -6,36 +6,36 @@
 
 #include "ranks/distributed.h"
 
-/* Kept by the matrix (matrix->dealt). */
-typedef struct deal_order {
-    int64_t *first;        /* ranks + 1, by new numbers */
-    int64_t *blocks;       /* ranks + 1, of old numbers */
-    deal_move move, known; /* from those who gave the rows: to their owners, and to the blocks */
-    uint64_t fingerprint;  /* of the matrix, by old numbers */
-} deal_order;
+/* Kept by the matrix (matrix->redistributed). */
+typedef struct ranks_order {
+    int64_t *first;         /* ranks + 1, by new numbers */
+    int64_t *blocks;        /* ranks + 1, of old numbers */
+    ranks_move move, known; /* from those who gave the rows: to their owners, and to the blocks */
+    uint64_t fingerprint;   /* of the matrix, by old numbers */
+} ranks_order;
 
-/* A matrix of what was dealt out, which is taken over; also when it fails. Collective. */
-spry_status deal_wrap(spry_context *ctx, dealt_matrix *dealt, uint64_t fingerprint,
-                      spry_matrix **A);
+/* A matrix of what was distributed, which is taken over; also when it fails. Collective. */
+spry_status ranks_wrap(spry_context *ctx, redistributed_matrix *redistributed, uint64_t fingerprint,
+                       spry_matrix **A);
 /* NULL of others, whose rows have the numbers that they came with. */
-const deal_order *deal_order_of(const spry_matrix *A);
+const ranks_order *ranks_order_of(const spry_matrix *A);
 
 /* Elements of a vector between the ranks that own them and equal blocks of old numbers, of which
  * rank r has blocks[r]..blocks[r+1]-1. Collective. */
-spry_status deal_to_blocks(const spry_matrix *A, const spry_vector *v, int64_t **blocks,
-                           void **values);
-spry_status deal_from_blocks(const spry_matrix *A, spry_type type, const void *values,
-                             spry_vector **v);
-spry_status deal_blocks_of(const spry_matrix *A, int64_t **blocks);
+spry_status ranks_to_blocks(const spry_matrix *A, const spry_vector *v, int64_t **blocks,
+                            void **values);
+spry_status ranks_from_blocks(const spry_matrix *A, spry_type type, const void *values,
+                              spry_vector **v);
+spry_status ranks_blocks_of(const spry_matrix *A, int64_t **blocks);
 
 /*
  * What tells a matrix or vector from others, whoever has which part of it: a sum, without carry, of
  * a number for each entry, by its place and value. Collective.
  */
-uint64_t deal_mark(int64_t row, int64_t col, spry_scalar value);
-spry_status deal_add_marks(spry_context *ctx, uint64_t mine, uint64_t *all);
-spry_status deal_fingerprint(const spry_matrix *A, uint64_t *fingerprint);
-spry_status deal_fingerprint_vector(const spry_matrix *A, const spry_vector *v,
-                                    uint64_t *fingerprint);
+uint64_t ranks_mark(int64_t row, int64_t col, spry_scalar value);
+spry_status ranks_add_marks(spry_context *ctx, uint64_t mine, uint64_t *all);
+spry_status ranks_fingerprint(const spry_matrix *A, uint64_t *fingerprint);
+spry_status ranks_fingerprint_vector(const spry_matrix *A, const spry_vector *v,
+                                     uint64_t *fingerprint);
 
 #endif

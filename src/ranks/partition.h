@@ -11,7 +11,7 @@
 /* What each rank is to have of the work, NULL for equal shares: numbers from 0 on, not all 0; they
  * need not add up to 1. The work of a row is 1 and its entries. */
 spry_status partition_check_shares(spry_context *ctx, int ranks, const double *shares);
-/* The work of ranks 0..rank-1 when `all` is dealt out. */
+/* The work of ranks 0..rank-1 when `all` is distributed. */
 double partition_target(double all, int ranks, const double *shares, int rank);
 
 /* Places where contiguous rows may be cut: the limits of the parts that sums are made of, so that

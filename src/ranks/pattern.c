@@ -4,7 +4,7 @@
 #include "matrix/algebra/algebra.h"
 
 /* The whole pattern as a matrix of zeros; rows of other ranks have none here. */
-static spry_status wrap_pattern(spry_context *ctx, deal_rows *rows, spry_matrix **A)
+static spry_status wrap_pattern(spry_context *ctx, ranks_rows *rows, spry_matrix **A)
 {
     const int64_t nnz = rows->offsets[rows->rows];
     matrix_arrays a = {.type = SPRY_TYPE_S,
@@ -27,12 +27,12 @@ done:
 }
 
 /* All rows to the first rank; the values are bytes without a meaning. */
-static spry_status gather_pattern(spry_context *ctx, const deal_given *g, const int64_t *numbers,
-                                  int64_t *first, deal_rows *rows)
+static spry_status gather_pattern(spry_context *ctx, const ranks_given *g, const int64_t *numbers,
+                                  int64_t *first, ranks_rows *rows)
 {
-    deal_entries e = {.type = SPRY_TYPE_S,
-                      .count = g->rows > 0 ? g->offsets[g->rows] : 0,
-                      .col = (int64_t *)g->columns};
+    ranks_entries e = {.type = SPRY_TYPE_S,
+                       .count = g->rows > 0 ? g->offsets[g->rows] : 0,
+                       .col = (int64_t *)g->columns};
     spry_status status = base_alloc(ctx, e.count, sizeof *e.row, &e.row);
     if (status == SPRY_STATUS_OK)
         status = base_calloc(ctx, e.count, sizeof(float), &e.values);
@@ -48,7 +48,7 @@ static spry_status gather_pattern(spry_context *ctx, const deal_given *g, const 
     for (int64_t i = 0; i < g->rows; i++)
         for (int64_t k = g->offsets[i]; k < g->offsets[i + 1]; k++)
             e.row[k] = numbers[i];
-    SPRY_GO(ctx, deal_gather_rows(ctx, &e, first, g->all_cols, rows));
+    SPRY_GO(ctx, ranks_gather_rows(ctx, &e, first, g->all_cols, rows));
 done:
     base_free(ctx, e.row);
     base_free(ctx, e.values);
@@ -56,7 +56,7 @@ done:
 }
 
 /* On the first rank alone. */
-static spry_status number_all(spry_context *ctx, deal_rows *rows, const deal_wish *wish,
+static spry_status number_all(spry_context *ctx, ranks_rows *rows, const ranks_wish *wish,
                               int64_t *first, int64_t *number)
 {
     spry_matrix *A = NULL;
@@ -93,11 +93,11 @@ done:
     return status;
 }
 
-spry_status deal_number_by_graph(spry_context *ctx, const deal_given *given, const int64_t *numbers,
-                                 const deal_wish *wish, const int64_t *blocks, int64_t *first,
-                                 int64_t *block)
+spry_status ranks_number_by_graph(spry_context *ctx, const ranks_given *given,
+                                  const int64_t *numbers, const ranks_wish *wish,
+                                  const int64_t *blocks, int64_t *first, int64_t *block)
 {
-    deal_rows rows = {0};
+    ranks_rows rows = {0};
     int64_t *number = NULL;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, gather_pattern(ctx, given, numbers, first, &rows));
@@ -108,7 +108,7 @@ spry_status deal_number_by_graph(spry_context *ctx, const deal_given *given, con
     SPRY_GO(ctx, team_share(ctx, 0, first, (team_ranks(ctx) + 1) * (int64_t)sizeof *first));
     SPRY_GO(ctx, scatter(ctx, blocks, number, block));
 done:
-    deal_rows_clear(ctx, &rows);
+    ranks_rows_clear(ctx, &rows);
     base_free(ctx, number);
     return status;
 }

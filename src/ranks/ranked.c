@@ -8,55 +8,55 @@
 enum { NODES = 12 };
 
 /* As the context's options say. */
-static deal_wish wish_of(const spry_context *ctx, int64_t rows, partition_limits *limits)
+static ranks_wish wish_of(const spry_context *ctx, int64_t rows, partition_limits *limits)
 {
     const bool strict = ctx->options.repeat == REPEAT_STRICT;
     const int64_t grain = strict ? VECTOR_CHUNK : NODES, parts = rows / grain + (rows % grain != 0);
     *limits = (partition_limits){parts <= INT32_MAX ? (int)parts : 0, grain};
     const bool many = rows / team_ranks(ctx) >= 8 * NODES;
-    static const deal_kind kinds[] = {[PARTITION_ROWS] = DEAL_BY_WORK,
-                                      [PARTITION_GRAPH] = DEAL_BY_GRAPH,
-                                      [PARTITION_PTSCOTCH] = DEAL_TOGETHER};
-    return (deal_wish){kinds[ctx->options.partition], ctx->team ? ctx->team->shares : NULL,
-                       strict || many ? limits : NULL};
+    static const ranks_kind kinds[] = {[PARTITION_ROWS] = DEAL_BY_WORK,
+                                       [PARTITION_GRAPH] = DEAL_BY_GRAPH,
+                                       [PARTITION_PTSCOTCH] = DEAL_TOGETHER};
+    return (ranks_wish){kinds[ctx->options.partition], ctx->team ? ctx->team->shares : NULL,
+                        strict || many ? limits : NULL};
 }
 
-static uint64_t mark_given(const deal_given *g, int64_t begin)
+static uint64_t mark_given(const ranks_given *g, int64_t begin)
 {
     uint64_t sum = 0;
     for (int64_t i = 0; i < g->rows; i++)
         for (int64_t k = g->offsets[i]; k < g->offsets[i + 1]; k++)
-            sum += deal_mark(g->numbers ? g->numbers[i] : begin + i, g->columns[k],
-                             value_get(g->type, g->values, k));
+            sum += ranks_mark(g->numbers ? g->numbers[i] : begin + i, g->columns[k],
+                              value_get(g->type, g->values, k));
     return sum;
 }
 
-static spry_status deal_out(spry_context *ctx, const deal_given *given, spry_matrix **A)
+static spry_status ranks_out(spry_context *ctx, const ranks_given *given, spry_matrix **A)
 {
     partition_limits limits;
-    const deal_wish wish = wish_of(ctx, given->all_rows, &limits);
-    dealt_matrix dealt = {0};
+    const ranks_wish wish = wish_of(ctx, given->all_rows, &limits);
+    redistributed_matrix redistributed = {0};
     int64_t *offsets = NULL;
     uint64_t all = 0;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, deal_matrix(ctx, given, &wish, &dealt));
+    SPRY_GO(ctx, ranks_matrix(ctx, given, &wish, &redistributed));
     SPRY_GO(ctx, team_offsets(ctx, given->rows, &offsets));
-    SPRY_GO(ctx, deal_add_marks(ctx, mark_given(given, offsets[team_rank(ctx)]), &all));
-    SPRY_GO(ctx, deal_wrap(ctx, &dealt, all, A));
+    SPRY_GO(ctx, ranks_add_marks(ctx, mark_given(given, offsets[team_rank(ctx)]), &all));
+    SPRY_GO(ctx, ranks_wrap(ctx, &redistributed, all, A));
 done:
     base_free(ctx, offsets);
-    dealt_matrix_clear(ctx, &dealt);
+    redistributed_matrix_clear(ctx, &redistributed);
     return status;
 }
 
-spry_status spry_matrix_new_dealt(spry_context *ctx, spry_type type, int64_t all_rows,
-                                  int64_t all_cols, int64_t rows, const int64_t *numbers,
-                                  const int64_t *offsets, const int64_t *columns,
-                                  const void *values, spry_matrix **A)
+spry_status spry_matrix_new_distributed(spry_context *ctx, spry_type type, int64_t all_rows,
+                                        int64_t all_cols, int64_t rows, const int64_t *numbers,
+                                        const int64_t *offsets, const int64_t *columns,
+                                        const void *values, spry_matrix **A)
 {
     SPRY_NEED(ctx, ctx, A);
     static const int64_t none = 0;
-    const deal_given given = {
+    const ranks_given given = {
         type, rows, all_rows, all_cols, numbers, offsets ? offsets : &none, columns, values};
     *A = NULL;
     spry_status status = base_check_type(ctx, type);
@@ -68,7 +68,7 @@ spry_status spry_matrix_new_dealt(spry_context *ctx, spry_type type, int64_t all
     SPRY_GO(ctx, team_alike(ctx, "the type of a matrix", type));
     SPRY_GO(ctx, team_alike(ctx, "rows of all ranks", all_rows));
     SPRY_GO(ctx, team_alike(ctx, "columns of all ranks", all_cols));
-    SPRY_GO(ctx, deal_out(ctx, &given, A));
+    SPRY_GO(ctx, ranks_out(ctx, &given, A));
 done:
     return status;
 }
@@ -77,32 +77,32 @@ spry_status spry_matrix_read_ranked(spry_context *ctx, const char *path, const c
                                     spry_matrix **A)
 {
     SPRY_NEED(ctx, ctx, path, A);
-    deal_rows rows = {0};
+    ranks_rows rows = {0};
     spry_status status = SPRY_STATUS_OK;
     *A = NULL;
     if (team_ranks(ctx) == 1)
         return spry_matrix_read_with(ctx, path, options, A);
-    SPRY_GO(ctx, deal_read(ctx, path, options, &rows));
-    const deal_given given = {.type = rows.type,
-                              .rows = rows.rows,
-                              .all_rows = rows.all_rows,
-                              .all_cols = rows.all_cols,
-                              .offsets = rows.offsets,
-                              .columns = rows.columns,
-                              .values = rows.values};
-    SPRY_GO(ctx, deal_out(ctx, &given, A));
+    SPRY_GO(ctx, ranks_read(ctx, path, options, &rows));
+    const ranks_given given = {.type = rows.type,
+                               .rows = rows.rows,
+                               .all_rows = rows.all_rows,
+                               .all_cols = rows.all_cols,
+                               .offsets = rows.offsets,
+                               .columns = rows.columns,
+                               .values = rows.values};
+    SPRY_GO(ctx, ranks_out(ctx, &given, A));
 done:
-    deal_rows_clear(ctx, &rows);
+    ranks_rows_clear(ctx, &rows);
     if (status == SPRY_STATUS_INTERRUPTED)
         base_stopped(ctx);
-    return deal_about_file(ctx, path, status);
+    return ranks_about_file(ctx, path, status);
 }
 
-spry_status spry_vector_new_dealt(const spry_matrix *A, const void *values, spry_vector **v)
+spry_status spry_vector_new_distributed(const spry_matrix *A, const void *values, spry_vector **v)
 {
     SPRY_NEED(CTX_OF(A), A, v);
     spry_context *ctx = A->ctx;
-    const deal_order *o = deal_order_of(A);
+    const ranks_order *o = ranks_order_of(A);
     const size_t size = spry_type_size(A->a.type);
     const int64_t given = o ? o->move.way.sends : A->a.rows;
     *v = NULL;
@@ -113,9 +113,9 @@ spry_status spry_vector_new_dealt(const spry_matrix *A, const void *values, spry
     if (status == SPRY_STATUS_OK)
         status = spry_vector_new(ctx, A->a.type, A->a.rows, NULL, SPRY_OWN_COPY, v);
     SPRY_GO(ctx, team_agree(ctx, status));
-    (*v)->part = spread_rows_here(A);
+    (*v)->part = dist_rows_here(A);
     if (o)
-        SPRY_GO(ctx, deal_move_in(ctx, &o->move, size, values, (*v)->data));
+        SPRY_GO(ctx, ranks_move_in(ctx, &o->move, size, values, (*v)->data));
     else if (given > 0)
         memcpy((*v)->data, values, (size_t)given * size);
 done:
@@ -126,11 +126,11 @@ done:
     return status;
 }
 
-spry_status spry_vector_get_dealt(const spry_matrix *A, const spry_vector *v, void *values)
+spry_status spry_vector_get_distributed(const spry_matrix *A, const spry_vector *v, void *values)
 {
     SPRY_NEED(CTX_OF_ANY(A, v), A, v);
     spry_context *ctx = A->ctx;
-    const deal_order *o = deal_order_of(A);
+    const ranks_order *o = ranks_order_of(A);
     const size_t size = spry_type_size(v->type);
     const int64_t given = o ? o->move.way.sends : A->a.rows;
     const spry_vector *here = NULL;
@@ -145,7 +145,7 @@ spry_status spry_vector_get_dealt(const spry_matrix *A, const spry_vector *v, vo
         status = vector_here(v, &here, &copy);
     SPRY_GO(ctx, team_agree(ctx, status));
     if (o)
-        SPRY_GO(ctx, deal_move_back(ctx, &o->move, size, here->data, values));
+        SPRY_GO(ctx, ranks_move_back(ctx, &o->move, size, here->data, values));
     else if (given > 0)
         memcpy(values, here->data, (size_t)given * size);
 done:
@@ -163,15 +163,15 @@ spry_status spry_vector_read_ranked(const spry_matrix *A, const char *path, cons
     spry_type type;
     spry_status status = SPRY_STATUS_OK;
     *v = NULL;
-    SPRY_GO(ctx, team_agree(ctx, deal_blocks_of(A, &blocks)));
-    SPRY_GO(ctx, deal_read_vector(ctx, path, options, blocks, &type, &values));
-    SPRY_GO(ctx, deal_from_blocks(A, type, values, v));
+    SPRY_GO(ctx, team_agree(ctx, ranks_blocks_of(A, &blocks)));
+    SPRY_GO(ctx, ranks_read_vector(ctx, path, options, blocks, &type, &values));
+    SPRY_GO(ctx, ranks_from_blocks(A, type, values, v));
 done:
     base_free(ctx, blocks);
     base_free(ctx, values);
     if (status == SPRY_STATUS_INTERRUPTED)
         base_stopped(ctx);
-    return deal_about_file(ctx, path, status);
+    return ranks_about_file(ctx, path, status);
 }
 
 spry_status spry_vector_write_ranked(const spry_matrix *A, const spry_vector *v, const char *path)
@@ -181,10 +181,10 @@ spry_status spry_vector_write_ranked(const spry_matrix *A, const spry_vector *v,
     int64_t *blocks = NULL;
     void *values = NULL;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, deal_to_blocks(A, v, &blocks, &values));
-    SPRY_GO(ctx, deal_write_vector(ctx, path, NULL, v->type, blocks, values));
+    SPRY_GO(ctx, ranks_to_blocks(A, v, &blocks, &values));
+    SPRY_GO(ctx, ranks_write_vector(ctx, path, NULL, v->type, blocks, values));
 done:
     base_free(ctx, blocks);
     base_free(ctx, values);
-    return deal_about_file(ctx, path, status);
+    return ranks_about_file(ctx, path, status);
 }

@@ -3,15 +3,15 @@
 
 #include "matrix/entries.h"
 
-void deal_reach_clear(spry_context *ctx, deal_reach *r)
+void ranks_reach_clear(spry_context *ctx, ranks_reach *r)
 {
     base_free(ctx, r->others);
     spry_matrix_free(r->A);
-    *r = (deal_reach){0};
+    *r = (ranks_reach){0};
 }
 
 /* All rows of the nodes that a list has rows of. */
-static spry_status complete(spry_context *ctx, int block, deal_reach *r)
+static spry_status complete(spry_context *ctx, int block, ranks_reach *r)
 {
     int64_t *all = NULL, n = 0;
     if (block == 1)
@@ -30,24 +30,24 @@ static spry_status complete(spry_context *ctx, int block, deal_reach *r)
     return SPRY_STATUS_OK;
 }
 
-static spry_status add_layer(spry_context *ctx, const deal_rows *rows, int block, deal_reach *r)
+static spry_status add_layer(spry_context *ctx, const ranks_rows *rows, int block, ranks_reach *r)
 {
     const spry_status status =
-        deal_list_outside(ctx, rows, r->begin, r->begin + r->own, &r->count, &r->others);
+        ranks_list_outside(ctx, rows, r->begin, r->begin + r->own, &r->count, &r->others);
     return status == SPRY_STATUS_OK ? complete(ctx, block, r) : status;
 }
 
-static spry_status find_others(spry_context *ctx, const deal_rows *mine, const int64_t *first,
-                               int64_t layers, int block, deal_reach *r)
+static spry_status find_others(spry_context *ctx, const ranks_rows *mine, const int64_t *first,
+                               int64_t layers, int block, ranks_reach *r)
 {
-    deal_rows layer = {0};
+    ranks_rows layer = {0};
     spry_status status = SPRY_STATUS_OK;
     if (layers > 0)
         SPRY_GO(ctx, team_agree(ctx, add_layer(ctx, mine, block, r)));
     for (int64_t k = 1; k < layers; k++) {
-        SPRY_GO(ctx, deal_fetch_rows(ctx, mine, first, r->count, r->others, &layer));
+        SPRY_GO(ctx, ranks_fetch_rows(ctx, mine, first, r->count, r->others, &layer));
         status = add_layer(ctx, &layer, block, r);
-        deal_rows_clear(ctx, &layer);
+        ranks_rows_clear(ctx, &layer);
         SPRY_GO(ctx, team_agree(ctx, status));
     }
     if (r->own + r->count > INT32_MAX)
@@ -61,16 +61,16 @@ done:
 }
 
 /* The place of a column; -1: it is out of reach. */
-static int64_t place_of(const deal_reach *r, int64_t column)
+static int64_t place_of(const ranks_reach *r, int64_t column)
 {
     if (column >= r->begin && column < r->begin + r->own)
         return column - r->begin;
-    const int64_t found = deal_find(r->others, r->count, column);
+    const int64_t found = ranks_find(r->others, r->count, column);
     return found < 0 ? -1 : r->own + found;
 }
 
 /* Appends rows without what is out of reach; without arrays it only counts. */
-static void add_rows(const deal_reach *r, const deal_rows *rows, matrix_arrays *a, int64_t *row)
+static void add_rows(const ranks_reach *r, const ranks_rows *rows, matrix_arrays *a, int64_t *row)
 {
     const size_t size = spry_type_size(a->type);
     for (int64_t i = 0; i < rows->rows; i++, ++*row) {
@@ -89,8 +89,8 @@ static void add_rows(const deal_reach *r, const deal_rows *rows, matrix_arrays *
     }
 }
 
-static spry_status make_matrix(spry_context *ctx, const deal_rows *mine, const deal_rows *theirs,
-                               deal_reach *r)
+static spry_status make_matrix(spry_context *ctx, const ranks_rows *mine, const ranks_rows *theirs,
+                               ranks_reach *r)
 {
     const int64_t n = r->own + r->count;
     matrix_arrays a = {.type = mine->type, .format = SPRY_FORMAT_CSR, .rows = n, .cols = n};
@@ -107,21 +107,21 @@ done:
     return status == SPRY_STATUS_OK ? spry_matrix_sort(r->A) : status;
 }
 
-spry_status deal_reach_make(const spry_matrix *A, int64_t layers, int block, deal_reach *r)
+spry_status ranks_reach_make(const spry_matrix *A, int64_t layers, int block, ranks_reach *r)
 {
     spry_context *ctx = A->ctx;
-    deal_rows mine = {0}, theirs = {0};
-    const int64_t *first = A->spread->row_starts;
+    ranks_rows mine = {0}, theirs = {0};
+    const int64_t *first = A->distributed->row_starts;
     spry_status status = SPRY_STATUS_OK;
-    *r = (deal_reach){.begin = first[team_rank(ctx)], .own = A->a.rows};
-    SPRY_GO(ctx, deal_rows_of(A, &mine));
+    *r = (ranks_reach){.begin = first[team_rank(ctx)], .own = A->a.rows};
+    SPRY_GO(ctx, ranks_rows_of(A, &mine));
     SPRY_GO(ctx, find_others(ctx, &mine, first, layers, block, r));
-    SPRY_GO(ctx, deal_fetch_rows(ctx, &mine, first, r->count, r->others, &theirs));
+    SPRY_GO(ctx, ranks_fetch_rows(ctx, &mine, first, r->count, r->others, &theirs));
     SPRY_GO(ctx, team_agree(ctx, make_matrix(ctx, &mine, &theirs, r)));
 done:
-    deal_rows_clear(ctx, &mine);
-    deal_rows_clear(ctx, &theirs);
+    ranks_rows_clear(ctx, &mine);
+    ranks_rows_clear(ctx, &theirs);
     if (status != SPRY_STATUS_OK)
-        deal_reach_clear(ctx, r);
+        ranks_reach_clear(ctx, r);
     return status;
 }

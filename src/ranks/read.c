@@ -2,7 +2,7 @@
 #include "ranks/files.h"
 
 /* The other half of a triangle, after the entries that are there. */
-static spry_status mirror(spry_context *ctx, spry_symmetry symmetry, deal_entries *e)
+static spry_status mirror(spry_context *ctx, spry_symmetry symmetry, ranks_entries *e)
 {
     const int64_t count = e->count;
     int64_t more = 0;
@@ -28,11 +28,11 @@ done:
 
 /* Of a file's own entries, also where this is a mirrored one's row. */
 static spry_status refuse_duplicate(spry_context *ctx, const io_bytes *bytes,
-                                    const io_format *format, const deal_found *found,
-                                    const deal_rows *rows)
+                                    const io_format *format, const ranks_found *found,
+                                    const ranks_rows *rows)
 {
     int64_t row = 0;
-    const int64_t k = deal_find_duplicate(rows, &row);
+    const int64_t k = ranks_find_duplicate(rows, &row);
     if (k == rows->offsets[rows->rows])
         return SPRY_STATUS_OK;
     const int64_t col = rows->columns[k];
@@ -52,21 +52,21 @@ static spry_status refuse_duplicate(spry_context *ctx, const io_bytes *bytes,
 
 static spry_status settle_duplicates(spry_context *ctx, const io_bytes *bytes,
                                      const io_format *format, const read_options *options,
-                                     const deal_found *found, deal_rows *rows)
+                                     const ranks_found *found, ranks_rows *rows)
 {
     enum { REFUSE, ADD, KEEP };
     if (options->duplicates == ADD)
-        deal_sum_duplicates(rows);
+        ranks_sum_duplicates(rows);
     return options->duplicates == REFUSE ? refuse_duplicate(ctx, bytes, format, found, rows)
                                          : SPRY_STATUS_OK;
 }
 
 /* Files that cannot be cut: the first rank reads and has all entries. */
 static spry_status read_alone(spry_context *ctx, io_bytes *bytes, const io_format *format,
-                              const char *options, deal_found *found)
+                              const char *options, ranks_found *found)
 {
     spry_matrix *A = NULL;
-    deal_entries *e = &found->entries;
+    ranks_entries *e = &found->entries;
     spry_status status = SPRY_STATUS_OK;
     struct {
         int64_t rows, cols;
@@ -75,7 +75,7 @@ static spry_status read_alone(spry_context *ctx, io_bytes *bytes, const io_forma
     if (team_rank(ctx) == 0)
         status = io_read_bytes(ctx, bytes, format, options, &A);
     if (A)
-        status = deal_entries_allocate(ctx, A->a.type, A->a.nnz, e);
+        status = ranks_entries_allocate(ctx, A->a.type, A->a.nnz, e);
     if (A && status == SPRY_STATUS_OK) {
         for (int64_t i = 0; i < A->a.rows; i++)
             for (int64_t k = A->a.offsets[i]; k < A->a.offsets[i + 1]; k++) {
@@ -93,19 +93,19 @@ static spry_status read_alone(spry_context *ctx, io_bytes *bytes, const io_forma
     found->rows = told.rows;
     found->cols = told.cols;
     if (team_rank(ctx) != 0)
-        SPRY_GO(ctx, deal_entries_allocate(ctx, told.type, 0, e));
+        SPRY_GO(ctx, ranks_entries_allocate(ctx, told.type, 0, e));
 done:
     return status;
 }
 
 static spry_status find_entries(spry_context *ctx, io_bytes *bytes, const io_format *format,
-                                const read_options *parsed, const char *options, deal_found *found)
+                                const read_options *parsed, const char *options, ranks_found *found)
 {
     spry_status status = SPRY_STATUS_OK;
     if (format == &io_mtx)
-        status = deal_parse_mtx(ctx, bytes, parsed, found);
+        status = ranks_parse_mtx(ctx, bytes, parsed, found);
     else if (format == &io_native)
-        status = deal_take_native(ctx, bytes, parsed, found);
+        status = ranks_take_native(ctx, bytes, parsed, found);
     else
         found->whole = true;
     if (status != SPRY_STATUS_OK || !found->whole)
@@ -113,30 +113,30 @@ static spry_status find_entries(spry_context *ctx, io_bytes *bytes, const io_for
     return read_alone(ctx, bytes, format, options, found);
 }
 
-spry_status deal_read(spry_context *ctx, const char *path, const char *options, deal_rows *rows)
+spry_status ranks_read(spry_context *ctx, const char *path, const char *options, ranks_rows *rows)
 {
     io_bytes bytes = {0};
     const io_format *format = NULL;
     read_options parsed;
-    deal_found found = {0};
+    ranks_found found = {0};
     int64_t *blocks = NULL;
     spry_status status = SPRY_STATUS_OK;
-    *rows = (deal_rows){0};
+    *rows = (ranks_rows){0};
     SPRY_GO(ctx, team_agree(ctx, options_take(ctx, spry_read_options(), &parsed, options)));
-    SPRY_GO(ctx, deal_open(ctx, path, &bytes));
+    SPRY_GO(ctx, ranks_open_file(ctx, path, &bytes));
     SPRY_GO(ctx, team_agree(ctx, io_choose(ctx, &bytes, &format)));
     SPRY_GO(ctx, find_entries(ctx, &bytes, format, &parsed, options, &found));
     if (found.symmetry != SPRY_SYMMETRY_GENERAL)
         SPRY_GO(ctx, team_agree(ctx, mirror(ctx, found.symmetry, &found.entries)));
-    SPRY_GO(ctx, team_agree(ctx, deal_blocks(ctx, found.rows, &blocks)));
-    SPRY_GO(ctx, deal_gather_rows(ctx, &found.entries, blocks, found.cols, rows));
+    SPRY_GO(ctx, team_agree(ctx, ranks_blocks(ctx, found.rows, &blocks)));
+    SPRY_GO(ctx, ranks_gather_rows(ctx, &found.entries, blocks, found.cols, rows));
     status = settle_duplicates(ctx, &bytes, format, &parsed, &found, rows);
     SPRY_GO(ctx, team_agree(ctx, status));
 done:
     io_close(ctx, &bytes);
-    deal_entries_clear(ctx, &found.entries);
+    ranks_entries_clear(ctx, &found.entries);
     base_free(ctx, blocks);
     if (status != SPRY_STATUS_OK)
-        deal_rows_clear(ctx, rows);
+        ranks_rows_clear(ctx, rows);
     return status;
 }

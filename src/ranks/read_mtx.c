@@ -6,7 +6,7 @@
 
 #include "io/mtx.h"
 
-const char *deal_line_of(const char *begin, const char *end, int ranks, int rank)
+const char *ranks_line_of(const char *begin, const char *end, int ranks, int rank)
 {
     if (rank <= 0)
         return begin;
@@ -37,8 +37,8 @@ static spry_status count(spry_context *ctx, const io_bytes *bytes, const mtx_hea
 {
     const int ranks = team_ranks(ctx), me = team_rank(ctx);
     const char *body = bytes->data + h->body, *end = bytes->data + bytes->size;
-    const char *from = deal_line_of(body, end, ranks, me),
-               *to = deal_line_of(body, end, ranks, me + 1);
+    const char *from = ranks_line_of(body, end, ranks, me),
+               *to = ranks_line_of(body, end, ranks, me + 1);
     int64_t *offsets = NULL;
     spry_status status = io_mtx_cut(ctx, from, to, part);
     if (status == SPRY_STATUS_OK)
@@ -82,19 +82,19 @@ static spry_status finish_values(spry_context *ctx, const io_bytes *bytes, const
             return fault_of(ctx, bytes, part, h, k,
                             "is not a finite number; nonfinite=keep would let it pass");
     const spry_type wanted = o->type == 0 ? *type : (spry_type)(o->type - 1);
-    const spry_status status = deal_cast(ctx, *type, part->count, values, wanted, &bad, why);
+    const spry_status status = ranks_cast(ctx, *type, part->count, values, wanted, &bad, why);
     if (status == SPRY_STATUS_OK && bad >= 0)
         return fault_of(ctx, bytes, part, h, bad, why);
     *type = wanted;
     return status;
 }
 
-spry_status deal_parse_mtx(spry_context *ctx, const io_bytes *bytes, const read_options *options,
-                           deal_found *found)
+spry_status ranks_parse_mtx(spry_context *ctx, const io_bytes *bytes, const read_options *options,
+                            ranks_found *found)
 {
     mtx_header h;
     mtx_part part = {0};
-    deal_entries *e = &found->entries;
+    ranks_entries *e = &found->entries;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, read_header(ctx, bytes, &h));
     found->whole = h.array;
@@ -104,8 +104,8 @@ spry_status deal_parse_mtx(spry_context *ctx, const io_bytes *bytes, const read_
     found->symmetry = h.symmetry;
     found->rows = h.rows;
     found->cols = h.cols;
-    status = deal_entries_allocate(ctx, h.field == MTX_COMPLEX ? SPRY_TYPE_Z : SPRY_TYPE_D,
-                                   part.count, e);
+    status = ranks_entries_allocate(ctx, h.field == MTX_COMPLEX ? SPRY_TYPE_Z : SPRY_TYPE_D,
+                                    part.count, e);
     if (status == SPRY_STATUS_OK) {
         const mtx_target target = {.row = e->row, .col = e->col, .values = e->values};
         status = io_mtx_parse_part(ctx, bytes, &h, &part, &target);
@@ -118,9 +118,9 @@ done:
     return status;
 }
 
-spry_status deal_parse_numbers(spry_context *ctx, const io_bytes *bytes,
-                               const read_options *options, spry_type *type, int64_t *count_out,
-                               void **values)
+spry_status ranks_parse_numbers(spry_context *ctx, const io_bytes *bytes,
+                                const read_options *options, spry_type *type, int64_t *count_out,
+                                void **values)
 {
     mtx_header h;
     mtx_part part = {0};

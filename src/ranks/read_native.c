@@ -49,14 +49,14 @@ static spry_status check_rows(spry_context *ctx, const io_bytes *bytes, const ma
 }
 
 static spry_status copy_rows(spry_context *ctx, const io_bytes *bytes, const matrix_arrays *a,
-                             range rows, const read_options *o, deal_entries *e)
+                             range rows, const read_options *o, ranks_entries *e)
 {
     const int64_t first = a->offsets[rows.begin], count = a->offsets[rows.end] - first;
     const size_t size = spry_type_size(a->type);
     const bool keep = o->nonfinite != 0;
     char why[DEAL_WHY];
     int64_t bad = -1;
-    spry_status status = deal_entries_allocate(ctx, a->type, count, e);
+    spry_status status = ranks_entries_allocate(ctx, a->type, count, e);
     if (status != SPRY_STATUS_OK)
         return status;
     for (int64_t i = rows.begin; i < rows.end; i++)
@@ -71,15 +71,15 @@ static spry_status copy_rows(spry_context *ctx, const io_bytes *bytes, const mat
             return fault_at(ctx, bytes, e->row[k], e->col[k],
                             "is not a finite number; nonfinite=keep would let it pass");
     const spry_type wanted = o->type == 0 ? e->type : (spry_type)(o->type - 1);
-    status = deal_cast(ctx, e->type, count, &e->values, wanted, &bad, why);
+    status = ranks_cast(ctx, e->type, count, &e->values, wanted, &bad, why);
     e->type = wanted;
     if (status == SPRY_STATUS_OK && bad >= 0)
         return fault_at(ctx, bytes, e->row[bad], e->col[bad], why);
     return status;
 }
 
-spry_status deal_take_native(spry_context *ctx, const io_bytes *bytes, const read_options *options,
-                             deal_found *found)
+spry_status ranks_take_native(spry_context *ctx, const io_bytes *bytes, const read_options *options,
+                              ranks_found *found)
 {
     const int ranks = team_ranks(ctx), me = team_rank(ctx);
     matrix_arrays a = {0};

@@ -33,10 +33,10 @@ static spry_status read_numbers(spry_context *ctx, const char *path, const char 
     spry_status status = SPRY_STATUS_OK;
     *count = -1;
     SPRY_GO(ctx, team_agree(ctx, options_take(ctx, spry_read_options(), &parsed, options)));
-    SPRY_GO(ctx, deal_open(ctx, path, &bytes));
+    SPRY_GO(ctx, ranks_open_file(ctx, path, &bytes));
     SPRY_GO(ctx, team_agree(ctx, io_choose(ctx, &bytes, &format)));
     if (format == &io_mtx)
-        SPRY_GO(ctx, deal_parse_numbers(ctx, &bytes, &parsed, type, count, values));
+        SPRY_GO(ctx, ranks_parse_numbers(ctx, &bytes, &parsed, type, count, values));
     if (*count < 0)
         SPRY_GO(ctx, read_alone(ctx, &bytes, format, options, type, count, values));
 done:
@@ -50,7 +50,7 @@ static spry_status send(spry_context *ctx, const char *path, spry_type type, int
 {
     const int ranks = team_ranks(ctx), me = team_rank(ctx);
     int64_t *offsets = NULL, *numbers = NULL;
-    deal_move move = {0};
+    ranks_move move = {0};
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, team_offsets(ctx, count, &offsets));
     if (offsets[ranks] != first[ranks])
@@ -63,17 +63,17 @@ static spry_status send(spry_context *ctx, const char *path, spry_type type, int
     SPRY_GO(ctx, team_agree(ctx, status));
     for (int64_t k = 0; k < count; k++)
         numbers[k] = offsets[me] + k;
-    SPRY_GO(ctx, deal_move_make(ctx, count, numbers, first, &move));
-    SPRY_GO(ctx, deal_move_in(ctx, &move, spry_type_size(type), from, *values));
+    SPRY_GO(ctx, ranks_move_make(ctx, count, numbers, first, &move));
+    SPRY_GO(ctx, ranks_move_in(ctx, &move, spry_type_size(type), from, *values));
 done:
-    deal_move_clear(ctx, &move);
+    ranks_move_clear(ctx, &move);
     base_free(ctx, offsets);
     base_free(ctx, numbers);
     return status;
 }
 
-spry_status deal_read_vector(spry_context *ctx, const char *path, const char *options,
-                             const int64_t *first, spry_type *type, void **values)
+spry_status ranks_read_vector(spry_context *ctx, const char *path, const char *options,
+                              const int64_t *first, spry_type *type, void **values)
 {
     void *read = NULL;
     int64_t count = 0;

@@ -7,18 +7,18 @@
 
 #include "ranks/pattern.h"
 
-void dealt_matrix_clear(spry_context *ctx, dealt_matrix *dealt)
+void redistributed_matrix_clear(spry_context *ctx, redistributed_matrix *redistributed)
 {
-    deal_rows_clear(ctx, &dealt->rows);
-    deal_move_clear(ctx, &dealt->move);
-    deal_move_clear(ctx, &dealt->known);
-    base_free(ctx, dealt->blocks);
-    base_free(ctx, dealt->first);
-    *dealt = (dealt_matrix){0};
+    ranks_rows_clear(ctx, &redistributed->rows);
+    ranks_move_clear(ctx, &redistributed->move);
+    ranks_move_clear(ctx, &redistributed->known);
+    base_free(ctx, redistributed->blocks);
+    base_free(ctx, redistributed->first);
+    *redistributed = (redistributed_matrix){0};
 }
 
 /* Fails where what this rank gives cannot be. */
-static spry_status check_given(spry_context *ctx, const deal_given *g, const deal_wish *wish)
+static spry_status check_given(spry_context *ctx, const ranks_given *g, const ranks_wish *wish)
 {
     if (g->rows < 0 || g->all_rows < 0 || g->all_cols < 0)
         return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
@@ -43,7 +43,7 @@ static spry_status check_given(spry_context *ctx, const deal_given *g, const dea
 }
 
 /* The numbers of the rows given, in memory of their own. */
-static spry_status number_given(spry_context *ctx, const deal_given *g, int64_t **numbers)
+static spry_status number_given(spry_context *ctx, const ranks_given *g, int64_t **numbers)
 {
     int64_t *offsets = NULL;
     spry_status status = SPRY_STATUS_OK;
@@ -64,18 +64,18 @@ done:
  */
 
 /* What is known on the way. */
-typedef struct dealing {
-    const deal_given *given;
-    const deal_wish *wish;
+typedef struct redistribution {
+    const ranks_given *given;
+    const ranks_wish *wish;
     int64_t *numbers; /* of the rows given: old ones, then new ones */
     const int64_t *blocks;
-    const deal_move *known; /* rows given to the blocks that they are in */
+    const ranks_move *known; /* rows given to the blocks that they are in */
     int64_t *block; /* a number of each row of this rank's block: entries, or its new number */
     bool renumbered;
     int64_t *columns; /* renumbered */
-} dealing;
+} redistribution;
 
-static void dealing_clear(spry_context *ctx, dealing *d)
+static void redistribution_clear(spry_context *ctx, redistribution *d)
 {
     base_free(ctx, d->numbers);
     base_free(ctx, d->block);
@@ -83,37 +83,37 @@ static void dealing_clear(spry_context *ctx, dealing *d)
 }
 
 /* The entries of each row of the block. */
-static spry_status count_entries(spry_context *ctx, dealing *d)
+static spry_status count_entries(spry_context *ctx, redistribution *d)
 {
-    const deal_given *g = d->given;
+    const ranks_given *g = d->given;
     int64_t *entries = NULL;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, team_agree(ctx, base_alloc(ctx, g->rows, sizeof *entries, &entries)));
     for (int64_t i = 0; i < g->rows; i++)
         entries[i] = g->offsets[i + 1] - g->offsets[i];
-    SPRY_GO(ctx, deal_move_in(ctx, d->known, sizeof *entries, entries, d->block));
+    SPRY_GO(ctx, ranks_move_in(ctx, d->known, sizeof *entries, entries, d->block));
 done:
     base_free(ctx, entries);
     return status;
 }
 
-static spry_status cut_by_work(spry_context *ctx, dealing *d, int64_t *first)
+static spry_status cut_by_work(spry_context *ctx, redistribution *d, int64_t *first)
 {
     const spry_status status = count_entries(ctx, d);
-    return status == SPRY_STATUS_OK ? deal_cut(ctx, d->blocks, d->block, d->wish, first) : status;
+    return status == SPRY_STATUS_OK ? ranks_cut(ctx, d->blocks, d->block, d->wish, first) : status;
 }
 
-static spry_status number_together(spry_context *ctx, dealing *d, int64_t *first)
+static spry_status number_together(spry_context *ctx, redistribution *d, int64_t *first)
 {
     const spry_status status = count_entries(ctx, d);
     d->renumbered = true;
-    return status == SPRY_STATUS_OK ? deal_number_together(ctx, d->given, d->numbers, d->wish,
-                                                           d->blocks, first, d->block)
+    return status == SPRY_STATUS_OK ? ranks_number_together(ctx, d->given, d->numbers, d->wish,
+                                                            d->blocks, first, d->block)
                                     : status;
 }
 
 /* New numbers for rows that stay where they are given. */
-static spry_status number_as_given(spry_context *ctx, dealing *d, int64_t *first)
+static spry_status number_as_given(spry_context *ctx, redistribution *d, int64_t *first)
 {
     int64_t *offsets = NULL, *fresh = NULL;
     spry_status status = SPRY_STATUS_OK;
@@ -124,7 +124,7 @@ static spry_status number_as_given(spry_context *ctx, dealing *d, int64_t *first
     SPRY_GO(ctx, team_agree(ctx, base_alloc(ctx, d->given->rows, sizeof *fresh, &fresh)));
     for (int64_t k = 0; k < d->given->rows; k++)
         fresh[k] = offsets[team_rank(ctx)] + k;
-    SPRY_GO(ctx, deal_move_in(ctx, d->known, sizeof *fresh, fresh, d->block));
+    SPRY_GO(ctx, ranks_move_in(ctx, d->known, sizeof *fresh, fresh, d->block));
     d->renumbered = true;
 done:
     base_free(ctx, offsets);
@@ -132,14 +132,15 @@ done:
     return status;
 }
 
-static spry_status choose(spry_context *ctx, dealing *d, int64_t *first)
+static spry_status choose(spry_context *ctx, redistribution *d, int64_t *first)
 {
     switch (d->wish->kind) {
     case DEAL_AS_GIVEN:
         return number_as_given(ctx, d, first);
     case DEAL_BY_GRAPH:
         d->renumbered = true;
-        return deal_number_by_graph(ctx, d->given, d->numbers, d->wish, d->blocks, first, d->block);
+        return ranks_number_by_graph(ctx, d->given, d->numbers, d->wish, d->blocks, first,
+                                     d->block);
     case DEAL_TOGETHER:
         return number_together(ctx, d, first);
     default:
@@ -148,72 +149,77 @@ static spry_status choose(spry_context *ctx, dealing *d, int64_t *first)
 }
 
 /* Rows and, of square matrices, columns get their new numbers. */
-static spry_status renumber(spry_context *ctx, dealing *d)
+static spry_status renumber(spry_context *ctx, redistribution *d)
 {
-    const deal_given *g = d->given;
+    const ranks_given *g = d->given;
     const int64_t entries = g->rows > 0 ? g->offsets[g->rows] : 0;
-    const deal_numbers numbers = {d->blocks, d->block};
+    const ranks_numbers numbers = {d->blocks, d->block};
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, deal_renumber(ctx, &numbers, g->rows, d->numbers));
+    SPRY_GO(ctx, ranks_renumber(ctx, &numbers, g->rows, d->numbers));
     if (g->all_rows != g->all_cols)
         goto done;
     SPRY_GO(ctx, team_agree(ctx, base_alloc(ctx, entries, sizeof *d->columns, &d->columns)));
     if (entries > 0)
         memcpy(d->columns, g->columns, (size_t)entries * sizeof *d->columns);
-    SPRY_GO(ctx, deal_renumber(ctx, &numbers, entries, d->columns));
+    SPRY_GO(ctx, ranks_renumber(ctx, &numbers, entries, d->columns));
 done:
     return status;
 }
 
 /* The entries given, with the numbers of their rows. */
-static spry_status send(spry_context *ctx, const dealing *d, dealt_matrix *dealt)
+static spry_status send(spry_context *ctx, const redistribution *d,
+                        redistributed_matrix *redistributed)
 {
-    const deal_given *g = d->given;
-    deal_entries e = {.type = g->type,
-                      .count = g->rows > 0 ? g->offsets[g->rows] : 0,
-                      .col = d->columns ? d->columns : (int64_t *)g->columns,
-                      .values = (void *)g->values};
+    const ranks_given *g = d->given;
+    ranks_entries e = {.type = g->type,
+                       .count = g->rows > 0 ? g->offsets[g->rows] : 0,
+                       .col = d->columns ? d->columns : (int64_t *)g->columns,
+                       .values = (void *)g->values};
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, team_agree(ctx, base_alloc(ctx, e.count, sizeof *e.row, &e.row)));
     for (int64_t i = 0; i < g->rows; i++)
         for (int64_t k = g->offsets[i]; k < g->offsets[i + 1]; k++)
             e.row[k] = d->numbers[i];
-    SPRY_GO(ctx, deal_gather_rows(ctx, &e, dealt->first, g->all_cols, &dealt->rows));
-    SPRY_GO(ctx, deal_move_make(ctx, g->rows, d->numbers, dealt->first, &dealt->move));
+    SPRY_GO(ctx,
+            ranks_gather_rows(ctx, &e, redistributed->first, g->all_cols, &redistributed->rows));
+    SPRY_GO(ctx,
+            ranks_move_make(ctx, g->rows, d->numbers, redistributed->first, &redistributed->move));
 done:
     base_free(ctx, e.row);
     return status;
 }
 
-static spry_status allocate(spry_context *ctx, dealing *d, dealt_matrix *dealt)
+static spry_status allocate(spry_context *ctx, redistribution *d,
+                            redistributed_matrix *redistributed)
 {
     const int me = team_rank(ctx);
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, deal_blocks(ctx, d->given->all_rows, &dealt->blocks));
-    d->blocks = dealt->blocks;
+    SPRY_GO(ctx, ranks_blocks(ctx, d->given->all_rows, &redistributed->blocks));
+    d->blocks = redistributed->blocks;
     SPRY_GO(ctx, base_alloc(ctx, d->blocks[me + 1] - d->blocks[me], sizeof *d->block, &d->block));
-    SPRY_GO(ctx, base_alloc(ctx, team_ranks(ctx) + 1, sizeof *dealt->first, &dealt->first));
+    SPRY_GO(ctx, base_alloc(ctx, team_ranks(ctx) + 1, sizeof *redistributed->first,
+                            &redistributed->first));
 done:
     return status;
 }
 
-spry_status deal_matrix(spry_context *ctx, const deal_given *given, const deal_wish *wish,
-                        dealt_matrix *dealt)
+spry_status ranks_matrix(spry_context *ctx, const ranks_given *given, const ranks_wish *wish,
+                         redistributed_matrix *redistributed)
 {
-    dealing d = {.given = given, .wish = wish, .known = &dealt->known};
+    redistribution d = {.given = given, .wish = wish, .known = &redistributed->known};
     spry_status status = SPRY_STATUS_OK;
-    *dealt = (dealt_matrix){0};
+    *redistributed = (redistributed_matrix){0};
     SPRY_GO(ctx, team_agree(ctx, check_given(ctx, given, wish)));
-    SPRY_GO(ctx, team_agree(ctx, allocate(ctx, &d, dealt)));
+    SPRY_GO(ctx, team_agree(ctx, allocate(ctx, &d, redistributed)));
     SPRY_GO(ctx, number_given(ctx, given, &d.numbers));
-    SPRY_GO(ctx, deal_move_make(ctx, given->rows, d.numbers, d.blocks, &dealt->known));
-    SPRY_GO(ctx, choose(ctx, &d, dealt->first));
+    SPRY_GO(ctx, ranks_move_make(ctx, given->rows, d.numbers, d.blocks, &redistributed->known));
+    SPRY_GO(ctx, choose(ctx, &d, redistributed->first));
     if (d.renumbered)
         SPRY_GO(ctx, renumber(ctx, &d));
-    SPRY_GO(ctx, send(ctx, &d, dealt));
+    SPRY_GO(ctx, send(ctx, &d, redistributed));
 done:
-    dealing_clear(ctx, &d);
+    redistribution_clear(ctx, &d);
     if (status != SPRY_STATUS_OK)
-        dealt_matrix_clear(ctx, dealt);
+        redistributed_matrix_clear(ctx, redistributed);
     return status;
 }

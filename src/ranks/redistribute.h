@@ -1,4 +1,4 @@
-/* A matrix that ranks give in any way, dealt out by a partition. */
+/* A matrix that ranks give in any way, distributed by a partition. */
 #ifndef SPRY_DEAL_DEAL_H
 #define SPRY_DEAL_DEAL_H
 
@@ -8,7 +8,7 @@
 
 /* What a rank gives: rows with their numbers, in any order and any number of them (one rank may
  * give all), or those that follow the rows of the ranks before it (numbers NULL). */
-typedef struct deal_given {
+typedef struct ranks_given {
     spry_type type;
     int64_t rows;               /* here */
     int64_t all_rows, all_cols; /* alike on all ranks */
@@ -16,42 +16,42 @@ typedef struct deal_given {
     const int64_t *offsets; /* rows + 1, from 0 */
     const int64_t *columns; /* in any order, from 0 */
     const void *values;
-} deal_given;
+} ranks_given;
 
-typedef enum deal_kind {
+typedef enum ranks_kind {
     DEAL_AS_GIVEN, /* every rank keeps what it gives */
     DEAL_BY_WORK,  /* contiguous rows, cut by work */
     DEAL_BY_GRAPH, /* METIS; square matrices whose pattern one rank can hold */
     DEAL_TOGETHER  /* PT-Scotch; square matrices, of which no rank has the whole pattern */
-} deal_kind;
+} ranks_kind;
 
-/* How it is to be dealt out, alike on all ranks. */
-typedef struct deal_wish {
-    deal_kind kind;
+/* How it is to be distributed, alike on all ranks. */
+typedef struct ranks_wish {
+    ranks_kind kind;
     const double *shares;           /* of each rank; NULL: equal */
     const partition_limits *limits; /* for contiguous rows; NULL: cut anywhere */
-} deal_wish;
+} ranks_wish;
 
 /* What comes of it. Rows (and columns, if the matrix is square) have new numbers where ranks keep
  * rows that were given with numbers, and after a partition by the graph. */
-typedef struct dealt_matrix {
-    deal_rows rows;
-    int64_t *first;  /* ranks + 1: rank r has rows first[r]..first[r+1]-1 by new numbers */
-    deal_move move;  /* vectors from those who gave the rows, and back */
-    int64_t *blocks; /* ranks + 1: of the old numbers, rows in equal blocks */
-    deal_move known; /* vectors from those who gave the rows to the blocks, by old numbers */
-} dealt_matrix;
+typedef struct redistributed_matrix {
+    ranks_rows rows;
+    int64_t *first;   /* ranks + 1: rank r has rows first[r]..first[r+1]-1 by new numbers */
+    ranks_move move;  /* vectors from those who gave the rows, and back */
+    int64_t *blocks;  /* ranks + 1: of the old numbers, rows in equal blocks */
+    ranks_move known; /* vectors from those who gave the rows to the blocks, by old numbers */
+} redistributed_matrix;
 
 /* Collective. */
-spry_status deal_matrix(spry_context *ctx, const deal_given *given, const deal_wish *wish,
-                        dealt_matrix *dealt);
-void dealt_matrix_clear(spry_context *ctx, dealt_matrix *dealt);
+spry_status ranks_matrix(spry_context *ctx, const ranks_given *given, const ranks_wish *wish,
+                         redistributed_matrix *redistributed);
+void redistributed_matrix_clear(spry_context *ctx, redistributed_matrix *redistributed);
 
 /* The cuts of rows of which rank r knows the entries of rows blocks[r]..blocks[r+1]-1, `entries`
  * numbers; `first` has room for ranks + 1. */
-spry_status deal_cut(spry_context *ctx, const int64_t *blocks, const int64_t *entries,
-                     const deal_wish *wish, int64_t *first);
+spry_status ranks_cut(spry_context *ctx, const int64_t *blocks, const int64_t *entries,
+                      const ranks_wish *wish, int64_t *first);
 /* Rows in equal blocks: ranks + 1 numbers, base_alloc()'s. */
-spry_status deal_blocks(spry_context *ctx, int64_t rows, int64_t **blocks);
+spry_status ranks_blocks(spry_context *ctx, int64_t rows, int64_t **blocks);
 
 #endif

@@ -67,7 +67,7 @@ static spry_status list_rows(spry_context *ctx, int64_t all, int64_t count, int6
 }
 
 /* Has the ranks that know answer; w->rows become the numbers. */
-static spry_status ask(spry_context *ctx, const deal_numbers *numbers, wanted *w)
+static spry_status ask(spry_context *ctx, const ranks_numbers *numbers, wanted *w)
 {
     const int ranks = team_ranks(ctx);
     const int64_t begin = numbers->first[team_rank(ctx)];
@@ -91,8 +91,8 @@ done:
     return status;
 }
 
-spry_status deal_renumber(spry_context *ctx, const deal_numbers *numbers, int64_t count,
-                          int64_t *rows)
+spry_status ranks_renumber(spry_context *ctx, const ranks_numbers *numbers, int64_t count,
+                           int64_t *rows)
 {
     wanted w = {0};
     spry_status status = SPRY_STATUS_OK;

@@ -1,40 +1,41 @@
 /* Entries sent to the ranks that have their rows, grouped by row and sorted there. */
 #include "ranks/rows.h"
 
-#include "ranks/partition.h"
 #include "matrix/entries.h"
+#include "ranks/partition.h"
 
-void deal_rows_clear(spry_context *ctx, deal_rows *rows)
+void ranks_rows_clear(spry_context *ctx, ranks_rows *rows)
 {
     base_free(ctx, rows->offsets);
     base_free(ctx, rows->columns);
     base_free(ctx, rows->values);
-    *rows = (deal_rows){0};
+    *rows = (ranks_rows){0};
 }
 
-spry_status deal_entries_allocate(spry_context *ctx, spry_type type, int64_t count, deal_entries *e)
+spry_status ranks_entries_allocate(spry_context *ctx, spry_type type, int64_t count,
+                                   ranks_entries *e)
 {
     spry_status status = SPRY_STATUS_OK;
-    *e = (deal_entries){.type = type, .count = count};
+    *e = (ranks_entries){.type = type, .count = count};
     SPRY_GO(ctx, base_alloc(ctx, count, sizeof *e->row, &e->row));
     SPRY_GO(ctx, base_alloc(ctx, count, sizeof *e->col, &e->col));
     SPRY_GO(ctx, base_alloc(ctx, count, spry_type_size(type), &e->values));
 done:
     if (status != SPRY_STATUS_OK)
-        deal_entries_clear(ctx, e);
+        ranks_entries_clear(ctx, e);
     return status;
 }
 
-void deal_entries_clear(spry_context *ctx, deal_entries *e)
+void ranks_entries_clear(spry_context *ctx, ranks_entries *e)
 {
     base_free(ctx, e->row);
     base_free(ctx, e->col);
     base_free(ctx, e->values);
-    *e = (deal_entries){0};
+    *e = (ranks_entries){0};
 }
 
 /* The rank of each entry's row; entries of one row follow one another, mostly. */
-static void find_owners(const deal_entries *e, int ranks, const int64_t *first, int32_t *to)
+static void find_owners(const ranks_entries *e, int ranks, const int64_t *first, int32_t *to)
 {
     int last = 0;
     for (int64_t k = 0; k < e->count; k++) {
@@ -44,8 +45,8 @@ static void find_owners(const deal_entries *e, int ranks, const int64_t *first, 
     }
 }
 
-static spry_status send_entries(spry_context *ctx, const deal_entries *given, const int64_t *first,
-                                deal_entries *received)
+static spry_status send_entries(spry_context *ctx, const ranks_entries *given, const int64_t *first,
+                                ranks_entries *received)
 {
     int32_t *to = NULL;
     route r = {0};
@@ -53,7 +54,7 @@ static spry_status send_entries(spry_context *ctx, const deal_entries *given, co
     SPRY_GO(ctx, team_agree(ctx, base_alloc(ctx, given->count, sizeof *to, &to)));
     find_owners(given, team_ranks(ctx), first, to);
     SPRY_GO(ctx, route_make(ctx, given->count, to, &r));
-    SPRY_GO(ctx, team_agree(ctx, deal_entries_allocate(ctx, given->type, r.receives, received)));
+    SPRY_GO(ctx, team_agree(ctx, ranks_entries_allocate(ctx, given->type, r.receives, received)));
     SPRY_GO(ctx, route_send(ctx, &r, sizeof *given->row, given->row, received->row));
     SPRY_GO(ctx, route_send(ctx, &r, sizeof *given->col, given->col, received->col));
     SPRY_GO(ctx, route_send(ctx, &r, spry_type_size(given->type), given->values, received->values));
@@ -100,7 +101,7 @@ static void sort_row(placed *p, placed *room, int64_t n)
     }
 }
 
-static spry_status count_rows(spry_context *ctx, const deal_entries *e, deal_rows *rows,
+static spry_status count_rows(spry_context *ctx, const ranks_entries *e, ranks_rows *rows,
                               int64_t *longest)
 {
     spry_status status = base_calloc(ctx, rows->rows + 1, sizeof *rows->offsets, &rows->offsets);
@@ -114,7 +115,7 @@ static spry_status count_rows(spry_context *ctx, const deal_entries *e, deal_row
     return base_prefix_sum(ctx, rows->offsets, rows->rows);
 }
 
-static spry_status group(spry_context *ctx, const deal_entries *e, deal_rows *rows)
+static spry_status group(spry_context *ctx, const ranks_entries *e, ranks_rows *rows)
 {
     const size_t size = spry_type_size(e->type);
     placed *all = NULL, *room = NULL;
@@ -142,27 +143,27 @@ done:
     return status;
 }
 
-spry_status deal_gather_rows(spry_context *ctx, const deal_entries *given, const int64_t *first,
-                             int64_t all_cols, deal_rows *rows)
+spry_status ranks_gather_rows(spry_context *ctx, const ranks_entries *given, const int64_t *first,
+                              int64_t all_cols, ranks_rows *rows)
 {
     const int ranks = team_ranks(ctx), me = team_rank(ctx);
-    deal_entries mine = {0};
+    ranks_entries mine = {0};
     spry_status status = SPRY_STATUS_OK;
-    *rows = (deal_rows){.type = given->type,
-                        .begin = first[me],
-                        .rows = first[me + 1] - first[me],
-                        .all_rows = first[ranks],
-                        .all_cols = all_cols};
+    *rows = (ranks_rows){.type = given->type,
+                         .begin = first[me],
+                         .rows = first[me + 1] - first[me],
+                         .all_rows = first[ranks],
+                         .all_cols = all_cols};
     SPRY_GO(ctx, send_entries(ctx, given, first, &mine));
     SPRY_GO(ctx, team_agree(ctx, group(ctx, &mine, rows)));
 done:
-    deal_entries_clear(ctx, &mine);
+    ranks_entries_clear(ctx, &mine);
     if (status != SPRY_STATUS_OK)
-        deal_rows_clear(ctx, rows);
+        ranks_rows_clear(ctx, rows);
     return status;
 }
 
-static bool rise(const deal_rows *rows)
+static bool rise(const ranks_rows *rows)
 {
     for (int64_t i = 0; i < rows->rows; i++)
         for (int64_t k = rows->offsets[i] + 1; k < rows->offsets[i + 1]; k++)
@@ -171,13 +172,13 @@ static bool rise(const deal_rows *rows)
     return true;
 }
 
-spry_status deal_sort_rows(spry_context *ctx, deal_rows *rows)
+spry_status ranks_sort_rows(spry_context *ctx, ranks_rows *rows)
 {
-    deal_entries e = {.type = rows->type,
-                      .count = rows->offsets[rows->rows],
-                      .col = rows->columns,
-                      .values = rows->values};
-    deal_rows sorted = *rows;
+    ranks_entries e = {.type = rows->type,
+                       .count = rows->offsets[rows->rows],
+                       .col = rows->columns,
+                       .values = rows->values};
+    ranks_rows sorted = *rows;
     spry_status status = SPRY_STATUS_OK;
     sorted.offsets = sorted.columns = NULL;
     sorted.values = NULL;
@@ -188,17 +189,17 @@ spry_status deal_sort_rows(spry_context *ctx, deal_rows *rows)
         for (int64_t k = rows->offsets[i]; k < rows->offsets[i + 1]; k++)
             e.row[k] = rows->begin + i;
     SPRY_GO(ctx, group(ctx, &e, &sorted));
-    deal_sum_duplicates(&sorted);
-    deal_rows_clear(ctx, rows);
+    ranks_sum_duplicates(&sorted);
+    ranks_rows_clear(ctx, rows);
     *rows = sorted;
-    sorted = (deal_rows){0};
+    sorted = (ranks_rows){0};
 done:
     base_free(ctx, e.row);
-    deal_rows_clear(ctx, &sorted);
+    ranks_rows_clear(ctx, &sorted);
     return status;
 }
 
-int64_t deal_find_duplicate(const deal_rows *rows, int64_t *row)
+int64_t ranks_find_duplicate(const ranks_rows *rows, int64_t *row)
 {
     for (int64_t i = 0; i < rows->rows; i++)
         for (int64_t k = rows->offsets[i] + 1; k < rows->offsets[i + 1]; k++)
@@ -209,7 +210,7 @@ int64_t deal_find_duplicate(const deal_rows *rows, int64_t *row)
     return rows->offsets[rows->rows];
 }
 
-void deal_sum_duplicates(deal_rows *rows)
+void ranks_sum_duplicates(ranks_rows *rows)
 {
     int64_t to = 0;
     for (int64_t i = 0; i < rows->rows; i++) {

@@ -1,15 +1,15 @@
-/* The graph of a matrix, spread over ranks in blocks of rows, and numbers by the parts that the
- * team's own library makes of it. */
+/* The graph of a matrix, distributed over ranks in blocks of rows, and numbers by the parts that
+ * the team's own library makes of it. */
 #include "ranks/pattern.h"
 
 /* The entries given but for the diagonal, and their mirror images, to the blocks of their rows. */
-static spry_status gather_graph(spry_context *ctx, const deal_given *g, const int64_t *numbers,
-                                const int64_t *blocks, deal_rows *rows)
+static spry_status gather_graph(spry_context *ctx, const ranks_given *g, const int64_t *numbers,
+                                const int64_t *blocks, ranks_rows *rows)
 {
     const int64_t count = g->rows > 0 ? g->offsets[g->rows] : 0;
-    deal_entries e = {0};
+    ranks_entries e = {0};
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, team_agree(ctx, deal_entries_allocate(ctx, SPRY_TYPE_S, 2 * count, &e)));
+    SPRY_GO(ctx, team_agree(ctx, ranks_entries_allocate(ctx, SPRY_TYPE_S, 2 * count, &e)));
     e.count = 0;
     for (int64_t i = 0; i < g->rows; i++)
         for (int64_t k = g->offsets[i]; k < g->offsets[i + 1]; k++)
@@ -19,10 +19,10 @@ static spry_status gather_graph(spry_context *ctx, const deal_given *g, const in
                 e.count += 2;
             }
     memset(e.values, 0, (size_t)e.count * sizeof(float)); /* bytes without a meaning */
-    SPRY_GO(ctx, deal_gather_rows(ctx, &e, blocks, g->all_cols, rows));
-    deal_sum_duplicates(rows);
+    SPRY_GO(ctx, ranks_gather_rows(ctx, &e, blocks, g->all_cols, rows));
+    ranks_sum_duplicates(rows);
 done:
-    deal_entries_clear(ctx, &e);
+    ranks_entries_clear(ctx, &e);
     return status;
 }
 
@@ -73,13 +73,13 @@ done:
     return status;
 }
 
-spry_status deal_number_together(spry_context *ctx, const deal_given *given, const int64_t *numbers,
-                                 const deal_wish *wish, const int64_t *blocks, int64_t *first,
-                                 int64_t *block)
+spry_status ranks_number_together(spry_context *ctx, const ranks_given *given,
+                                  const int64_t *numbers, const ranks_wish *wish,
+                                  const int64_t *blocks, int64_t *first, int64_t *block)
 {
     const int ranks = team_ranks(ctx), me = team_rank(ctx);
     const int64_t n = blocks[me + 1] - blocks[me];
-    deal_rows rows = {0};
+    ranks_rows rows = {0};
     parts p = {0};
     spry_status status = partition_check_shares(ctx, ranks, wish->shares);
     if (status == SPRY_STATUS_OK)
@@ -100,7 +100,7 @@ spry_status deal_number_together(spry_context *ctx, const deal_given *given, con
         p.part[i] = p.ranked[p.part[i]];
     SPRY_GO(ctx, number_parts(ctx, n, p.part, p.counts, first, block));
 done:
-    deal_rows_clear(ctx, &rows);
+    ranks_rows_clear(ctx, &rows);
     base_free(ctx, p.part);
     base_free(ctx, p.counts);
     base_free(ctx, p.ranked);

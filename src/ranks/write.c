@@ -144,8 +144,8 @@ done:
     return status;
 }
 
-spry_status deal_write_vector(spry_context *ctx, const char *path, const char *comment,
-                              spry_type type, const int64_t *first, const void *values)
+spry_status ranks_write_vector(spry_context *ctx, const char *path, const char *comment,
+                               spry_type type, const int64_t *first, const void *values)
 {
     const int ranks = team_ranks(ctx), me = team_rank(ctx);
     const numbers n = {type, first[me + 1] - first[me], values, comment};

@@ -3,11 +3,11 @@
 #include "support/devices.h"
 #include "support/generated.h"
 
-#include "formats/shared/device_convert.h"
 #include "device/engine/engine.h"
+#include "device/engine/staging.h"
+#include "formats/shared/device_convert.h"
 #include "formats/shared/device_layout_text.h"
 #include "formats/shared/device_make.h"
-#include "device/engine/staging.h"
 #include "formats/shared/layout.h"
 
 #include <stdio.h>

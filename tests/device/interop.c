@@ -2,8 +2,8 @@
 #include "support/devices.h"
 #include "support/numeric.h"
 
-#include "device/linalg/dlpack.h"
 #include "device/engine/engine.h"
+#include "device/linalg/dlpack.h"
 #include "device/linalg/vector.h"
 
 #include <spry/interop.h>

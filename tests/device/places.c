@@ -114,7 +114,7 @@ static void check_orders(spry_device *d, spry_type type)
 }
 
 /* Rows that ranks give, of which there is one. */
-static void check_dealt(spry_device *d, spry_type type)
+static void check_redistributed(spry_device *d, spry_type type)
 {
     enum { N = 20 };
     spry_context *ctx = d->ctx;
@@ -124,10 +124,10 @@ static void check_dealt(spry_device *d, spry_type type)
     double got[2 * N];
     for (int i = 0; i <= N; i++)
         rows[i] = i;
-    assert_ok(ctx,
-              spry_matrix_new_dealt(ctx, type, N, N, N, rows, rows, rows, spry_vector_data(x), &A));
-    assert_ok(ctx, spry_vector_get_dealt(A, dx, got));
-    assert_ok(ctx, spry_vector_new_dealt(A, got, &back));
+    assert_ok(ctx, spry_matrix_new_distributed(ctx, type, N, N, N, rows, rows, rows,
+                                               spry_vector_data(x), &A));
+    assert_ok(ctx, spry_vector_get_distributed(A, dx, got));
+    assert_ok(ctx, spry_vector_new_distributed(A, got, &back));
     same(x, back);
     FREE_ALL(back);
     assert_ok(ctx, spry_checkpoint_write(A, dx, dx, 7, files_path("places.mtx")));
@@ -620,7 +620,7 @@ static void vectors(spry_context *ctx, spry_device *d)
         check_kernels(d, types[t]);
         check_orders(d, types[t]);
         check_files(d, types[t]);
-        check_dealt(d, types[t]);
+        check_redistributed(d, types[t]);
         check_sharing(d, types[t]);
     }
 }

@@ -3,8 +3,8 @@
 #include "support/devices.h"
 #include "support/opened.h"
 
-#include "formats/shared/device_formats.h"
 #include "choose/tune.h"
+#include "formats/shared/device_formats.h"
 
 #include <stdlib.h>
 

@@ -4,8 +4,8 @@
  */
 #include "fuzz.h"
 
-#include "krylov/krylov.h"
 #include "formats/shared/layout.h"
+#include "krylov/krylov.h"
 #include "precon/precon.h"
 
 #include <spry/doctor.h>

@@ -27,10 +27,10 @@ static void system_open(system_t *s, const char *kind, const char *matrix, ranks
     s->ctx = ranks_context(NULL);
     assert_ok(s->ctx, spry_generate(s->ctx, kind, matrix, &W));
     ranks_starts(s->ctx, way, W->a.rows, 1, starts);
-    assert_ok(s->ctx, spread_from_whole(W, starts, NULL, &s->A));
+    assert_ok(s->ctx, dist_from_whole(W, starts, NULL, &s->A));
     assert_ok(s->ctx, spry_vector_ones(s->ctx, s->A, &s->b));
     assert_ok(s->ctx, spry_vector_zeros(s->ctx, s->A, &s->x));
-    const int64_t first = s->A->spread ? starts[spry_context_rank(s->ctx)] : 0;
+    const int64_t first = s->A->distributed ? starts[spry_context_rank(s->ctx)] : 0;
     for (int64_t i = 0; i < s->b->n; i++) /* something that no symmetry helps with */
         value_set(s->b->type, s->b->data, i, support_number(s->b->type, 5, (uint64_t)(first + i)));
     spry_matrix_free(W);
@@ -162,7 +162,7 @@ static void transport(void **state)
             assert_ok(s.ctx, spry_vector_fill(s.x, (spry_scalar){0, 0}));
             assert_ok(s.ctx, spry_solve(solver, s.b, s.x, NULL));
             s.ctx->team->class = real;
-            if (s.A->spread) {
+            if (s.A->distributed) {
                 assert_ok(s.ctx, spry_solver_rank(solver, spry_context_rank(s.ctx), &mine));
                 const bool direct = strcmp(mine.transport, "direct") == 0;
                 assert_true(direct || strcmp(mine.transport, "staged") == 0);
@@ -285,7 +285,7 @@ static void traffic(void **state)
     count_moved(&s, d, FEW, &bytes[0], &waits[0]);
     count_moved(&s, d, FEW, &bytes[0], &waits[0]); /* nothing is new to it */
     count_moved(&s, d, FEW + MORE, &bytes[1], &waits[1]);
-    const spread *p = s.A->spread;
+    const distributed *p = s.A->distributed;
     const int64_t halo = p ? (p->sent_count + p->ghosts) * (int64_t)sizeof(double) : 0;
     const int64_t per = (bytes[1] - bytes[0]) / MORE;
     assert_true(SCALARS < s.b->n * (int64_t)sizeof(double));

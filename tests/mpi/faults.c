@@ -10,7 +10,7 @@ static spry_matrix *make(spry_context *ctx, const char *kind, const char *option
 {
     spry_matrix *W = NULL, *A = NULL;
     assert_ok(ctx, spry_generate(ctx, kind, options, &W));
-    assert_ok(ctx, spry_matrix_spread(W, &A));
+    assert_ok(ctx, spry_matrix_distribute(W, &A));
     spry_matrix_free(W);
     return A;
 }
@@ -52,7 +52,7 @@ static void memory(void **state)
             const bool bad = spry_context_rank(ctx) == nth % ranks;
             spry_context_memory(ctx, &before, NULL);
             spry_context_fail_allocation(ctx, bad ? nth : 0, false);
-            spry_status status = spry_matrix_spread(W, &A);
+            spry_status status = spry_matrix_distribute(W, &A);
             if (status == SPRY_STATUS_OK)
                 status = spry_context_agree(ctx, spry_vector_ones(ctx, A, &b));
             if (status == SPRY_STATUS_OK)
@@ -204,7 +204,7 @@ static void not_finite(void **state)
         support_message_has(ctx, text);
     assert_ok(ctx, spry_vector_fill(b, (spry_scalar){1, 0}));
     if (bad) {
-        spry_matrix *own = A->spread ? A->spread->own : A;
+        spry_matrix *own = A->distributed ? A->distributed->own : A;
         value_set(own->a.type, own->a.values, own->a.nnz - 1, (spry_scalar){INFINITY, 0});
         matrix_forget(own, FACTS_ALL);
     }
@@ -213,7 +213,7 @@ static void not_finite(void **state)
     ranks_alike(ctx, status);
     /* A preconditioner that one rank cannot make. */
     if (bad) {
-        spry_matrix *own = A->spread ? A->spread->own : A;
+        spry_matrix *own = A->distributed ? A->distributed->own : A;
         value_set(own->a.type, own->a.values, own->a.nnz - 1, (spry_scalar){0, 0});
         matrix_forget(own, FACTS_ALL);
     }
@@ -505,18 +505,19 @@ static void rows_alike(void **state)
     spry_matrix *A = NULL;
     differ(ctx, spry_matrix_new_ranked(ctx, type, 1, -1, offsets, columns, values, &A), "type");
     spry_matrix_free(A);
-    differ(ctx,
-           spry_matrix_new_dealt(ctx, type, ranks, ranks, 1, NULL, offsets, columns, values, &A),
-           "type");
+    differ(
+        ctx,
+        spry_matrix_new_distributed(ctx, type, ranks, ranks, 1, NULL, offsets, columns, values, &A),
+        "type");
     spry_matrix_free(A);
     differ(ctx,
-           spry_matrix_new_dealt(ctx, SPRY_TYPE_D, ranks + odd, ranks + odd, 1, NULL, offsets,
-                                 columns, values, &A),
+           spry_matrix_new_distributed(ctx, SPRY_TYPE_D, ranks + odd, ranks + odd, 1, NULL, offsets,
+                                       columns, values, &A),
            "rows of all");
     spry_matrix_free(A);
     differ(ctx,
-           spry_matrix_new_dealt(ctx, SPRY_TYPE_D, ranks, ranks + odd, 1, NULL, offsets, columns,
-                                 values, &A),
+           spry_matrix_new_distributed(ctx, SPRY_TYPE_D, ranks, ranks + odd, 1, NULL, offsets,
+                                       columns, values, &A),
            "columns of all");
     spry_matrix_free(A);
     /* Offsets that rise beyond the last: what they promise is not looked at. */

@@ -49,7 +49,7 @@ static void fewer_ranks(void **state)
         spry_result result = SPRY_RESULT_INIT;
         spry_vector *x;
         char options[64];
-        if (s.A->spread) {
+        if (s.A->distributed) {
             int64_t all, with_rows;
             make(&s, specs[k], &M);
             const amg *h = M->state;
@@ -108,7 +108,7 @@ static void new_values(void **state)
         spry_operator *kept = NULL, *fresh = NULL;
         spry_vector *x, *y;
         system_open(&s, NULL, "anisotropic", small, ways[k], 1);
-        if (s.A->spread) {
+        if (s.A->distributed) {
             assert_ok(s.ctx, spry_vector_zeros(s.ctx, s.A, &x));
             assert_ok(s.ctx, spry_vector_zeros(s.ctx, s.A, &y));
             make(&s, "amg:rank-rows=100000", &kept);
@@ -152,7 +152,7 @@ static void memory_of(const char *kind, const char *matrix)
     const int ranks = spry_context_ranks(s.ctx);
     const int fewer = getenv("SPRY_TEST_EVERY") ? 0 : 1; /* and fewer of the places */
     assert_ok(s.ctx, spry_vector_zeros(s.ctx, s.A, &z));
-    for (int nth = 1, fine = 0; s.A->spread && fine < ranks; nth += 1 + fewer * nth / 3) {
+    for (int nth = 1, fine = 0; s.A->distributed && fine < ranks; nth += 1 + fewer * nth / 3) {
         spry_operator *M = NULL;
         int64_t before, after;
         spry_context_memory(s.ctx, &before, NULL);

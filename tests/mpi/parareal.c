@@ -1,5 +1,5 @@
 /*
- * Slices of time dealt out to ranks: every rank ends with the fine run's u, to the bit, and with
+ * Slices of time distributed to ranks: every rank ends with the fine run's u, to the bit, and with
  * the bits of one process where it stops before; fewer slices than ranks, threads on ranks; what
  * one rank gets wrong is told to all.
  */

@@ -67,8 +67,8 @@ static void give(spry_context *ctx, given *g)
 
 static spry_status deal(spry_context *ctx, const given *g, spry_matrix **A)
 {
-    return spry_matrix_new_dealt(ctx, SPRY_TYPE_D, ALL, ALL, g->rows, NULL, g->offsets, g->columns,
-                                 g->values, A);
+    return spry_matrix_new_distributed(ctx, SPRY_TYPE_D, ALL, ALL, g->rows, NULL, g->offsets,
+                                       g->columns, g->values, A);
 }
 
 /* Elements that all ranks receive for a product, and rows of all. */
@@ -77,7 +77,7 @@ static void count(spry_context *ctx, const spry_matrix *A, int64_t *received)
     int64_t rows = 0;
     assert_ok(ctx, team_sum(ctx, A->a.rows, &rows));
     assert_int_equal(rows, ALL);
-    assert_ok(ctx, team_sum(ctx, A->spread ? A->spread->ghosts : 0, received));
+    assert_ok(ctx, team_sum(ctx, A->distributed ? A->distributed->ghosts : 0, received));
 }
 
 /* The condition of A is below 17, and so an error below 17 times the residual relative to x. */
@@ -87,11 +87,11 @@ static void solve(spry_context *ctx, const spry_matrix *A, given *g)
     spry_vector *b = NULL, *x = NULL;
     spry_result result = SPRY_RESULT_INIT;
     double error = 0, all = 0, least, most;
-    assert_ok(ctx, spry_vector_new_dealt(A, g->b, &b));
+    assert_ok(ctx, spry_vector_new_distributed(A, g->b, &b));
     assert_ok(ctx, spry_vector_zeros(ctx, A, &x));
     assert_ok(ctx, spry_quick_solve(ctx, A, b, x, "method=cg precon=jacobi tol=1e-10", &result));
     assert_true(result.converged);
-    assert_ok(ctx, spry_vector_get_dealt(A, x, g->x));
+    assert_ok(ctx, spry_vector_get_distributed(A, x, g->x));
     for (int64_t row = 0; row < ALL; row++)
         all += solution(row) * solution(row);
     for (int64_t row = 0; row < g->rows; row++)
@@ -167,14 +167,14 @@ static void few_rows(void **state)
         spry_vector *v = NULL, *x = NULL;
         double found[N];
         if (k > 0 || ctx->team->class->partition) {
-            assert_ok(ctx, spry_matrix_new_dealt(ctx, SPRY_TYPE_D, N, N, mine ? N : 0, NULL,
-                                                 offsets, columns, values, &A));
-            assert_ok(ctx, spry_vector_new_dealt(A, b, &v));
+            assert_ok(ctx, spry_matrix_new_distributed(ctx, SPRY_TYPE_D, N, N, mine ? N : 0, NULL,
+                                                       offsets, columns, values, &A));
+            assert_ok(ctx, spry_vector_new_distributed(A, b, &v));
             assert_ok(ctx, spry_vector_zeros(ctx, A, &x));
             /* A has integers, and three steps of gmres are all there are. */
             assert_ok(ctx,
                       spry_quick_solve(ctx, A, v, x, "method=gmres precon=none tol=1e-12", NULL));
-            assert_ok(ctx, spry_vector_get_dealt(A, x, found));
+            assert_ok(ctx, spry_vector_get_distributed(A, x, found));
             for (int i = 0; mine && i < N; i++) /* of a condition below 4 */
                 assert_true(fabs(found[i] - expected[i]) <= 4e-12 * 3.8);
             spry_vector_free(v);

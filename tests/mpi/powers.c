@@ -80,7 +80,7 @@ static void compare_grids(spry_context *ctx, spry_context *alone, spry_type type
     spry_grid_free(whole);
 }
 
-/* All depths of a matrix spread in some way, beside what one process makes. */
+/* All depths of a matrix distributed in some way, beside what one process makes. */
 static void compare(spry_context *ctx, spry_context *alone, spry_type type, int kind, int way)
 {
     static const char *const options[] = {"k=5", "k=5 depth=2", "k=5 depth=5",
@@ -94,7 +94,7 @@ static void compare(spry_context *ctx, spry_context *alone, spry_type type, int 
         steps[j] = (power_step){{1 - 0.1 * j, 0}, {0.5, 0}, {j % 2, 0}, NULL};
     ranks_starts(ctx, way, N, 1, starts);
     assert_ok(alone, spry_operator_from_matrix(whole, &plain));
-    assert_ok(ctx, spread_from_whole(given, starts, NULL, &A));
+    assert_ok(ctx, dist_from_whole(given, starts, NULL, &A));
     spry_matrix_free(given);
     const int64_t first = starts[team_rank(ctx)], own = starts[team_rank(ctx) + 1] - first;
     vectors(ctx, type, first, own, v);
@@ -163,7 +163,7 @@ static void alike(void **state)
     spry_powers *p;
     const int last = spry_context_ranks(ctx) - 1;
     ranks_starts(ctx, RANKS_EVEN, N, 1, starts);
-    assert_ok(ctx, spread_from_whole(whole, starts, NULL, &A));
+    assert_ok(ctx, dist_from_whole(whole, starts, NULL, &A));
     const int64_t first = starts[team_rank(ctx)], own = starts[team_rank(ctx) + 1] - first;
     vectors(ctx, SPRY_TYPE_D, first, own, v);
     assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, own + 1, NULL, SPRY_OWN_COPY, &bad));
@@ -176,9 +176,9 @@ static void alike(void **state)
     assert_int_equal(status, SPRY_STATUS_BAD_USAGE);
     ranks_alike(ctx, status);
     assert_ok(ctx, spry_powers_apply(p, v[0], v + 1));
-    double *values = calloc((size_t)spread_entries(A) + 1, sizeof *values);
+    double *values = calloc((size_t)dist_entries(A) + 1, sizeof *values);
     assert_non_null(values);
-    assert_ok(ctx, spread_set_values(A, values));
+    assert_ok(ctx, dist_set_values(A, values));
     assert_ok(ctx, spry_powers_apply(p, v[0], v + 1));
     for (int64_t i = 0; i < own; i++)
         assert_true(((double *)v[K]->data)[i] == 0);

@@ -88,7 +88,7 @@ static void check_products(system_t *s, const char *spec)
     spry_operator *here = NULL, *there = NULL;
     char name[32];
     bool made = true;
-    if (s->A->spread)
+    if (s->A->distributed)
         assert_ok(s->ctx, precon_make_across(s->A, spec, NULL, &made, &here, name));
     else
         assert_ok(s->ctx, spry_precon_new(s->A, NULL, spec, &here));
@@ -202,7 +202,7 @@ static void near_null(void **state)
     assert_ok(s.ctx, spry_matrix_set_near_null(s.A, bad, (const spry_vector *const *)here));
     const spry_status status = spry_quick_solve(s.ctx, s.A, s.b, x, "method=cg precon=amg", NULL);
     ranks_alike(s.ctx, status);
-    if (s.A->spread)
+    if (s.A->distributed)
         support_message_has(s.ctx, "a rank has 0 near-null vectors and another one 1");
     spry_vector_free(x);
     for (int c = 0; c < COUNT; c++) {
@@ -221,7 +221,7 @@ static void memory(void **state)
     const int ranks = spry_context_ranks(ctx);
     spry_matrix *W = NULL, *A = NULL;
     assert_ok(ctx, spry_generate(ctx, "poisson2d", "size=6", &W));
-    assert_ok(ctx, spry_matrix_spread(W, &A));
+    assert_ok(ctx, spry_matrix_distribute(W, &A));
     spry_matrix_free(W);
     for (size_t k = 0; ranks == 3 && k < sizeof specs / sizeof *specs; k++) {
         /* Until there are no more allocations, on any rank; some failures are got over. */
@@ -262,7 +262,7 @@ static void refused(void **state)
     double *values = W->a.values;
     values[W->a.nnz - 1] = -4; /* the last diagonal entry */
     matrix_changed(W);
-    assert_ok(ctx, spry_matrix_spread(W, &A));
+    assert_ok(ctx, spry_matrix_distribute(W, &A));
     assert_ok(ctx, spry_vector_ones(ctx, A, &b));
     assert_ok(ctx, spry_vector_zeros(ctx, A, &x));
     spry_status status = spry_quick_solve(ctx, A, b, x, "method=cg precon=fsai", NULL);
@@ -278,7 +278,7 @@ static void refused(void **state)
     values[W->a.nnz - 1] = 4;
     values[W->a.nnz - 2] = -2; /* not what its mirror is */
     matrix_changed(W);
-    assert_ok(ctx, spry_matrix_spread(W, &A));
+    assert_ok(ctx, spry_matrix_distribute(W, &A));
     status = spry_quick_solve(ctx, A, b, x, "method=gmres precon=fsai", NULL);
     assert_status(ctx, SPRY_STATUS_BAD_INPUT, status);
     ranks_alike(ctx, status);

@@ -1,6 +1,6 @@
 /*
- * Products with matrices that are spread over ranks: bit by bit those of one rank, whatever the
- * partition; transposes, facts, norms and inner products.
+ * Products with matrices that are distributed over ranks: bit by bit those of one rank, whatever
+ * the partition; transposes, facts, norms and inner products.
  */
 #include "mpi/ranks.h"
 
@@ -65,7 +65,7 @@ static void check_products(spry_context *ctx, spry_context *alone, spry_type typ
     spry_operator *op = NULL, *whole = NULL;
     ranks_starts(ctx, (ranks_way)way, rows, 1, row_starts);
     ranks_starts(ctx, (ranks_way)way, cols, 1, col_starts);
-    assert_ok(ctx, spread_from_whole(W, row_starts, col_starts, &A));
+    assert_ok(ctx, dist_from_whole(W, row_starts, col_starts, &A));
     assert_ok(ctx, spry_operator_from_matrix(A, &op));
     assert_ok(alone, spry_operator_from_matrix(W2, &whole));
     for (int t = 0; t < 3; t++) {
@@ -99,7 +99,7 @@ static void products(void **state)
     support_context_free(ctx);
 }
 
-/* What the whole matrix is, the spread one is, on all ranks. */
+/* What the whole matrix is, the distributed one is, on all ranks. */
 static void facts(void **state)
 {
     (void)state;
@@ -118,7 +118,7 @@ static void facts(void **state)
                 support_put(W, W->a.nnz - 1, (spry_scalar){-7, 0});
             matrix_forget(W, FACTS_ALL);
             ranks_starts(ctx, RANKS_EVEN, W->a.rows, 1, starts);
-            assert_ok(ctx, spread_from_whole(W, starts, NULL, &A));
+            assert_ok(ctx, dist_from_whole(W, starts, NULL, &A));
             for (size_t f = 0; f < sizeof asked / sizeof *asked; f++) {
                 spry_truth here, there;
                 assert_ok(ctx, spry_matrix_find_fact(W, asked[f], &here));

@@ -1,4 +1,5 @@
-/* What the tests on ranks share: a context on ranks and one without, and ways to spread rows. */
+/* What the tests on ranks share: a context on ranks and one without, and ways to distributed rows.
+ */
 #ifndef SPRY_TESTS_RANKS_H
 #define SPRY_TESTS_RANKS_H
 
@@ -10,7 +11,7 @@
 
 enum { RANKS_MOST = 16 };
 
-/* Ways to spread n rows, all of whose cuts are multiples of a grain. */
+/* Ways to distributed n rows, all of whose cuts are multiples of a grain. */
 typedef enum ranks_way {
     RANKS_EVEN,
     RANKS_FIRST_EMPTY, /* and the others even */

@@ -266,7 +266,7 @@ static void new_values(void **state)
             int64_t starts[16];
             assert_ok(ctx, spry_generate(ctx, "poisson2d", "size=17", &whole));
             ranks_starts(ctx, (ranks_way)way, whole->a.rows, 1, starts);
-            assert_ok(ctx, spread_from_whole(whole, starts, NULL, &A));
+            assert_ok(ctx, dist_from_whole(whole, starts, NULL, &A));
             assert_ok(ctx, spry_vector_ones(ctx, A, &b));
             assert_ok(ctx, spry_vector_zeros(ctx, A, &x));
             assert_ok(ctx, spry_vector_zeros(ctx, A, &y));
@@ -288,7 +288,7 @@ static void new_values(void **state)
             assert_ok(ctx, spry_matrix_set_values(A, values + first, SPRY_OWN_COPY));
             assert_ok(ctx, spry_vector_fill(x, (spry_scalar){0, 0}));
             assert_ok(ctx, spry_solve(kept, b, x, NULL));
-            assert_ok(ctx, spread_from_whole(whole, starts, NULL, &fresh));
+            assert_ok(ctx, dist_from_whole(whole, starts, NULL, &fresh));
             assert_ok(ctx, spry_quick_solve(ctx, fresh, b, y, options[k], NULL));
             assert_memory_equal(x->data, y->data, (size_t)x->n * sizeof(double));
             spry_solver_free(kept);

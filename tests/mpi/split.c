@@ -11,14 +11,13 @@
 #include <string.h>
 #include <time.h>
 
-static spry_matrix *spread_of(spry_context *ctx, const char *kind, const char *options,
-                              ranks_way way)
+static spry_matrix *dist_of(spry_context *ctx, const char *kind, const char *options, ranks_way way)
 {
     int64_t starts[16];
     spry_matrix *whole = NULL, *A = NULL;
     assert_ok(ctx, spry_generate(ctx, kind, options, &whole));
     ranks_starts(ctx, way, whole->a.rows, 1, starts);
-    assert_ok(ctx, spread_from_whole(whole, starts, NULL, &A));
+    assert_ok(ctx, dist_from_whole(whole, starts, NULL, &A));
     spry_matrix_free(whole);
     return A;
 }
@@ -56,7 +55,7 @@ static void in_step(const spry_matrix *A, const spry_vector *b)
 static void check(spry_context *ctx, const char *kind, const char *size, ranks_way way,
                   const char *options)
 {
-    spry_matrix *A = spread_of(ctx, kind, size, way);
+    spry_matrix *A = dist_of(ctx, kind, size, way);
     spry_vector *b = NULL, *x = NULL;
     spry_result result = SPRY_RESULT_INIT;
     spry_split_stats stats = SPRY_SPLIT_STATS_INIT;
@@ -122,7 +121,7 @@ static void test_ends(void **state)
     static const char *const modes[] = {"mode=async inner=jacobi", "mode=sync inner=jacobi"};
     spry_context *ctx = ranks_context(NULL);
     const bool last = spry_context_rank(ctx) == spry_context_ranks(ctx) - 1;
-    spry_matrix *A = spread_of(ctx, "poisson2d", "size=30", RANKS_EVEN);
+    spry_matrix *A = dist_of(ctx, "poisson2d", "size=30", RANKS_EVEN);
     spry_vector *b = NULL, *x = NULL;
     char options[160];
     (void)state;
@@ -162,7 +161,7 @@ static void test_stops(void **state)
 {
     spry_context *ctx = ranks_context(NULL);
     const bool asked = spry_context_rank(ctx) == spry_context_ranks(ctx) - 1;
-    spry_matrix *A = spread_of(ctx, "poisson2d", "size=60", RANKS_EVEN);
+    spry_matrix *A = dist_of(ctx, "poisson2d", "size=60", RANKS_EVEN);
     spry_vector *b = NULL;
     pthread_t thread;
     (void)state;
@@ -234,7 +233,7 @@ static void test_bounds(void **state)
     spry_context *ctx = ranks_context(NULL);
     (void)state;
     for (int way = 0; way < RANKS_WAYS; way++) {
-        spry_matrix *A = spread_of(ctx, "poisson2d", "size=12", (ranks_way)way);
+        spry_matrix *A = dist_of(ctx, "poisson2d", "size=12", (ranks_way)way);
         spry_vector *b = NULL, *lower = NULL, *x = NULL, *first = NULL;
         spry_ranked place = SPRY_RANKED_INIT;
         assert_ok(ctx, spry_matrix_ranked(A, &place));

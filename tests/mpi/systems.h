@@ -27,7 +27,7 @@ static inline void system_open(system_t *s, const char *options, const char *kin
     assert_ok(s->ctx, spry_generate(s->ctx, kind, matrix, &W));
     assert_ok(s->alone, spry_generate(s->alone, kind, matrix, &s->whole));
     ranks_starts(s->ctx, way, W->a.rows, grain, starts);
-    assert_ok(s->ctx, spread_from_whole(W, starts, NULL, &s->A));
+    assert_ok(s->ctx, dist_from_whole(W, starts, NULL, &s->A));
     s->rows = s->cols = (vector_part){true, starts[spry_context_rank(s->ctx)], W->a.rows};
     assert_ok(s->ctx, spry_vector_ones(s->ctx, s->A, &s->b));
     assert_ok(s->alone, spry_vector_ones(s->alone, s->whole, &s->B));

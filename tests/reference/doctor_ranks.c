@@ -45,7 +45,7 @@ static int64_t pick(uint64_t seed, int64_t i, int64_t n)
 }
 
 /* Row or column i of P = [I, Q] with two numbers of 1 or -1 in each column of Q. */
-static void spread(uint64_t seed, int64_t r, int64_t i, int64_t at[2], double sign[2])
+static void distributed(uint64_t seed, int64_t r, int64_t i, int64_t at[2], double sign[2])
 {
     at[0] = i < r ? i : pick(seed, 2 * i, r);
     at[1] = i < r ? i : (at[0] + 1 + pick(seed, 2 * i + 1, r - 1)) % r;
@@ -69,8 +69,8 @@ static spry_matrix *of_rank(spry_context *ctx, spry_type type, int64_t n, int64_
         for (int64_t j = 0; j < n; j++) {
             int64_t p[2], q[2];
             double s[2], v[2], sum = 0;
-            spread(left, r, i, p, s);
-            spread(right, r, j, q, v);
+            distributed(left, r, i, p, s);
+            distributed(right, r, j, q, v);
             for (int k = 0; k < 4; k++) {
                 const int64_t row = p[k / 2], col = q[k % 2];
                 const double skew = kind == RANK_GENERAL ? 2 : 1;

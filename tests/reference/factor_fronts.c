@@ -6,8 +6,8 @@
 #include "support/generated.h"
 #include "support/numeric.h"
 
-#include "matrix/algebra/graph.h"
 #include "direct/inside.h"
+#include "matrix/algebra/graph.h"
 #include "matrix/entries.h"
 #include "precon/kernels.h"
 

@@ -1,8 +1,8 @@
 /* AXC: its arrays for the matrix of docs/formats, x kept in bricks, options. */
 #include "support/layouts.h"
 
-#include "host/walk.h"
 #include "formats/axc/axc.h"
+#include "host/walk.h"
 
 static void test_arrays(void **state)
 {

@@ -2,8 +2,8 @@
  * options. */
 #include "support/layouts.h"
 
-#include "host/walk.h"
 #include "formats/axt/axt.h"
+#include "host/walk.h"
 
 #include <stdlib.h>
 

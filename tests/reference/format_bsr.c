@@ -3,8 +3,8 @@
 #include "support/generated.h"
 #include "support/layouts.h"
 
-#include "host/walk.h"
 #include "formats/bsr/bsr.h"
+#include "host/walk.h"
 
 #include <stdlib.h>
 

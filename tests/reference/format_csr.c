@@ -2,9 +2,9 @@
  * as far as 16 bits and farther, groups with columns of 32 bits. */
 #include "support/layouts.h"
 
-#include "host/walk.h"
 #include "formats/csr/csr.h"
 #include "formats/csr16/csr16.h"
+#include "host/walk.h"
 
 #include <stdlib.h>
 

@@ -1,9 +1,9 @@
 /* Sliced COO: the arrays of a small matrix, groups of columns, heights, products by ranges. */
 #include "support/layouts.h"
 
+#include "formats/scoo/scoo.h"
 #include "host/walk.h"
 #include "matrix/entries.h"
-#include "formats/scoo/scoo.h"
 
 #include <stdlib.h>
 

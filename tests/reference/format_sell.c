@@ -2,8 +2,8 @@
  * do, and columns that fit 16 bits, do not, or need none. */
 #include "support/layouts.h"
 
-#include "host/walk.h"
 #include "formats/sell16/sell16.h"
+#include "host/walk.h"
 
 #include <math.h>
 #include <stdlib.h>

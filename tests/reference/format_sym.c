@@ -1,9 +1,9 @@
 /* Halves of matrices: the arrays of a small one, all shapes of groups, windows, what is refused. */
 #include "support/layouts.h"
 
+#include "formats/sym/sym.h"
 #include "host/walk.h"
 #include "matrix/entries.h"
-#include "formats/sym/sym.h"
 
 #include <stdlib.h>
 

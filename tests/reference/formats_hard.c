@@ -19,7 +19,7 @@ static void check_one(const char *spec, void *data)
 }
 
 /* Values at random that use all their bits, over many magnitudes where `wild`. */
-static void spread_values(spry_matrix *A, uint64_t seed, bool wild)
+static void dist_values(spry_matrix *A, uint64_t seed, bool wild)
 {
     for (int64_t k = 0; k < A->a.nnz; k++) {
         const uint64_t at = 4 * (uint64_t)k;
@@ -39,7 +39,7 @@ static void test_by_chance(void **state)
         spry_matrix *A = support_sorted(
             ctx, support_types[seed % 4], (support_shape)(base_random(seed, 4) % 4), rows, cols,
             (int64_t)(base_random(seed, 3) % (uint64_t)(8 * rows)), seed);
-        spread_values(A, seed, seed % 2);
+        dist_values(A, seed, seed % 2);
         check c = {ctx, A};
         layouts_each(check_one, &c);
         spry_matrix_free(A);

@@ -158,7 +158,7 @@ static void rmat_keeps_its_probabilities(void **state)
     spry_matrix_free(A);
 }
 
-/* Lengths spread over orders of magnitude: most rows are short, the first is huge. */
+/* Lengths distributed over orders of magnitude: most rows are short, the first is huge. */
 static void rmat_follows_a_power_law(void **state)
 {
     spry_matrix *A = generated(*state, "rmat", "size=20000 per-row=9 type=c");

@@ -2,8 +2,8 @@
  * not many more iterations. */
 #include "support/ranked.h"
 
-#include "ranks/partition.h"
 #include "ranks/distributed.h"
+#include "ranks/partition.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -58,7 +58,7 @@ static const char *work(spry_context *ctx, void *data)
     spry_result r = SPRY_RESULT_INIT;
     CHECK_OK(ctx, spry_generate(ctx, j->kind, j->options, &whole));
     cut(j, whole->a.rows, team_ranks(ctx), starts);
-    CHECK_OK(ctx, spread_from_whole(whole, starts, NULL, &A));
+    CHECK_OK(ctx, dist_from_whole(whole, starts, NULL, &A));
     double *x = malloc((size_t)(A->a.rows + 1) * sizeof *x);
     const char *wrong = solve(ctx, j, A, x, &r);
     double most = 0, size = 0;

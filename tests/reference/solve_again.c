@@ -5,8 +5,8 @@
  */
 #include "support/support.h"
 
-#include "host/apply.h"
 #include "choose/tune.h"
+#include "host/apply.h"
 
 #include <math.h>
 #include <stdio.h>

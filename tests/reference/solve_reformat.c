@@ -4,9 +4,9 @@
  * depend on threads, nor on where and how fast the other format was made; and what keeps it from
  * being made leaves the solve as it is.
  */
+#include "choose/tune.h"
 #include "krylov/solver.h"
 #include "support/support.h"
-#include "choose/tune.h"
 
 #include <float.h>
 #include <math.h>

@@ -6,8 +6,8 @@
 #include "support/neumann.h"
 #include "support/support.h"
 
-#include "matrix/algebra/algebra.h"
 #include "krylov/solver.h"
+#include "matrix/algebra/algebra.h"
 
 #include <spry/spry.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* The checks of storage formats. */
 #include "support/layouts.h"
 
+#include "formats/shared/reduced.h"
 #include "host/walk.h"
 #include "matrix/entries.h"
-#include "formats/shared/reduced.h"
 
 #include <stdlib.h>
 

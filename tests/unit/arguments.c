@@ -134,10 +134,10 @@ CALL(spry_matrix_ranked, 2, "", spry_matrix_ranked(P(0, t->A), P(1, &t->ranked))
 CALL(spry_context_agree, 1, "", spry_context_agree(P(0, t->ctx), SPRY_STATUS_OK))                    \
 CALL(spry_context_set_shares, 3, "2", spry_context_set_shares(P(0, t->ctx), P(1, "equal"), P(2, "auto"))) \
 CALL(spry_context_correct_shares, 3, "1", spry_context_correct_shares(P(0, t->A), P(1, "auto"), P(2, &t->yes))) \
-CALL(spry_matrix_spread, 2, "", spry_matrix_spread(P(0, t->A), P(1, &t->made_matrix)))               \
-CALL(spry_matrix_new_dealt, 6, "1", spry_matrix_new_dealt(P(0, t->ctx), SPRY_TYPE_D, 2, 2, 2, P(1, csr_offsets), P(2, csr_offsets), P(3, csr_offsets), P(4, csr_values), P(5, &t->made_matrix))) \
-CALL(spry_vector_new_dealt, 3, "", spry_vector_new_dealt(P(0, t->A), P(1, t->fields), P(2, &t->made_vector))) \
-CALL(spry_vector_get_dealt, 3, "", spry_vector_get_dealt(P(0, t->A), P(1, t->x), P(2, t->fields)))   \
+CALL(spry_matrix_distribute, 2, "", spry_matrix_distribute(P(0, t->A), P(1, &t->made_matrix)))               \
+CALL(spry_matrix_new_distributed, 6, "1", spry_matrix_new_distributed(P(0, t->ctx), SPRY_TYPE_D, 2, 2, 2, P(1, csr_offsets), P(2, csr_offsets), P(3, csr_offsets), P(4, csr_values), P(5, &t->made_matrix))) \
+CALL(spry_vector_new_distributed, 3, "", spry_vector_new_distributed(P(0, t->A), P(1, t->fields), P(2, &t->made_vector))) \
+CALL(spry_vector_get_distributed, 3, "", spry_vector_get_distributed(P(0, t->A), P(1, t->x), P(2, t->fields)))   \
 CALL(spry_matrix_read_ranked, 4, "2", spry_matrix_read_ranked(P(0, t->ctx), P(1, t->path), P(2, ""), P(3, &t->made_matrix))) \
 CALL(spry_vector_read_ranked, 4, "2", spry_vector_read_ranked(P(0, t->A), P(1, t->path), P(2, ""), P(3, &t->made_vector))) \
 CALL(spry_vector_write_ranked, 3, "", spry_vector_write_ranked(P(0, t->A), P(1, t->x), P(2, "/dev/null"))) \

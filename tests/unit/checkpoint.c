@@ -40,12 +40,12 @@ static const char *make(spry_context *ctx, const work_case *c, spry_matrix **A, 
         numbers[rows++] = i;
         offsets[rows] = at + 3;
     }
-    CHECK_OK(ctx, spry_matrix_new_dealt(ctx, SPRY_TYPE_D, N, N, rows, numbers, offsets, columns,
-                                        values, A));
-    CHECK_OK(ctx, spry_vector_new_dealt(*A, right, b));
-    CHECK_OK(ctx, spry_vector_new_dealt(*A, guess, x));
+    CHECK_OK(ctx, spry_matrix_new_distributed(ctx, SPRY_TYPE_D, N, N, rows, numbers, offsets,
+                                              columns, values, A));
+    CHECK_OK(ctx, spry_vector_new_distributed(*A, right, b));
+    CHECK_OK(ctx, spry_vector_new_distributed(*A, guess, x));
     double back[N];
-    CHECK_OK(ctx, spry_vector_get_dealt(*A, *x, back));
+    CHECK_OK(ctx, spry_vector_get_distributed(*A, *x, back));
     CHECK(memcmp(back, guess, (size_t)rows * sizeof *back) == 0);
     return NULL;
 }
@@ -169,10 +169,11 @@ static spry_status torture_call(spry_context *ctx, void *data)
     spry_matrix *A = NULL;
     spry_vector *b = NULL, *x = NULL;
     int64_t iterations;
-    spry_status status = spry_matrix_new_dealt(ctx, SPRY_TYPE_D, team_ranks(ctx), team_ranks(ctx),
-                                               1, numbers, offsets, numbers, &value, &A);
+    spry_status status =
+        spry_matrix_new_distributed(ctx, SPRY_TYPE_D, team_ranks(ctx), team_ranks(ctx), 1, numbers,
+                                    offsets, numbers, &value, &A);
     if (status == SPRY_STATUS_OK)
-        status = spry_vector_new_dealt(A, &value, &b);
+        status = spry_vector_new_distributed(A, &value, &b);
     if (status == SPRY_STATUS_OK)
         status = spry_checkpoint_write(A, b, b, 1, c->path);
     if (status == SPRY_STATUS_OK)

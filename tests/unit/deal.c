@@ -1,8 +1,8 @@
-/* Rows and vectors dealt out to ranks, which are threads here. */
+/* Rows and vectors distributed to ranks, which are threads here. */
 #include "support/ranked.h"
 
-#include "ranks/redistribute.h"
 #include "matrix/matrix.h"
+#include "ranks/redistribute.h"
 
 #include <stdlib.h>
 
@@ -13,7 +13,7 @@ typedef enum giving { IN_ORDER, SCRAMBLED, ONE_GIVES_ALL } giving;
 typedef struct problem {
     const spry_matrix *A; /* sorted CSR */
     giving how;
-    deal_wish wish;
+    ranks_wish wish;
     int64_t old_of_new[N];
 } problem;
 
@@ -31,7 +31,7 @@ static int giver_of(giving how, int ranks, int64_t row)
 
 /* This rank's part of what is given. */
 typedef struct part {
-    deal_given g;
+    ranks_given g;
     int64_t numbers[N], offsets[N + 1], *columns;
     char *values;
 } part;
@@ -42,13 +42,13 @@ static void give(const problem *p, int rank, int ranks, part *out)
     const size_t size = spry_type_size(a->type);
     out->columns = malloc((size_t)(a->nnz + 1) * sizeof *out->columns);
     out->values = malloc((size_t)(a->nnz + 1) * size);
-    out->g = (deal_given){.type = a->type,
-                          .all_rows = a->rows,
-                          .all_cols = a->cols,
-                          .numbers = p->how == IN_ORDER ? NULL : out->numbers,
-                          .offsets = out->offsets,
-                          .columns = out->columns,
-                          .values = out->values};
+    out->g = (ranks_given){.type = a->type,
+                           .all_rows = a->rows,
+                           .all_cols = a->cols,
+                           .numbers = p->how == IN_ORDER ? NULL : out->numbers,
+                           .offsets = out->offsets,
+                           .columns = out->columns,
+                           .values = out->values};
     out->offsets[0] = 0;
     for (int64_t k = 0; k < a->rows; k++) {
         const int64_t i = p->how == SCRAMBLED ? (k * 37 + 11) % a->rows : k;
@@ -72,10 +72,10 @@ static void part_free(part *p)
 }
 
 /* The rows of this rank are those of A, by the old numbers. */
-static const char *compare_rows(spry_context *ctx, const problem *p, const dealt_matrix *d)
+static const char *compare_rows(spry_context *ctx, const problem *p, const redistributed_matrix *d)
 {
     const matrix_arrays *a = &p->A->a;
-    const deal_rows *r = &d->rows;
+    const ranks_rows *r = &d->rows;
     CHECK(r->begin == d->first[team_rank(ctx)]);
     CHECK(r->begin + r->rows == d->first[team_rank(ctx) + 1]);
     CHECK(r->all_rows == a->rows && r->all_cols == a->cols);
@@ -103,41 +103,41 @@ typedef struct triple {
 } triple;
 
 static const char *compare_vectors(spry_context *ctx, const problem *p, const part *mine,
-                                   const dealt_matrix *d)
+                                   const redistributed_matrix *d)
 {
     triple in[N], own[N], out[N];
     memset(in, 0, sizeof in);
     for (int64_t k = 0; k < mine->g.rows; k++)
         in[k] = (triple){(double)mine->numbers[k], 0.5, (double)(-mine->numbers[k])};
-    CHECK_OK(ctx, deal_move_in(ctx, &d->move, sizeof *in, in, own));
+    CHECK_OK(ctx, ranks_move_in(ctx, &d->move, sizeof *in, in, own));
     for (int64_t i = 0; i < d->rows.rows; i++) {
         const double old = (double)p->old_of_new[d->rows.begin + i];
         CHECK(own[i].a == old && own[i].b == 0.5 && own[i].c == -old);
     }
-    CHECK_OK(ctx, deal_move_back(ctx, &d->move, sizeof *in, own, out));
+    CHECK_OK(ctx, ranks_move_back(ctx, &d->move, sizeof *in, own, out));
     CHECK(memcmp(in, out, (size_t)mine->g.rows * sizeof *in) == 0);
     return NULL;
 }
 
-static const char *deal_and_compare(spry_context *ctx, problem *p, const part *mine,
-                                    dealt_matrix *d)
+static const char *ranks_and_compare(spry_context *ctx, problem *p, const part *mine,
+                                     redistributed_matrix *d)
 {
     int64_t old[N];
-    CHECK_OK(ctx, deal_matrix(ctx, &mine->g, &p->wish, d));
-    CHECK_OK(ctx, deal_move_in(ctx, &d->move, sizeof *old, mine->numbers, old));
+    CHECK_OK(ctx, ranks_matrix(ctx, &mine->g, &p->wish, d));
+    CHECK_OK(ctx, ranks_move_in(ctx, &d->move, sizeof *old, mine->numbers, old));
     memcpy(p->old_of_new + d->rows.begin, old, (size_t)d->rows.rows * sizeof *old);
     CHECK_OK(ctx, team_agree(ctx, SPRY_STATUS_OK)); /* all have written theirs */
     const char *wrong = compare_rows(ctx, p, d);
     return wrong ? wrong : compare_vectors(ctx, p, mine, d);
 }
 
-static const char *deal_work(spry_context *ctx, void *data)
+static const char *ranks_work(spry_context *ctx, void *data)
 {
     part mine = {0};
-    dealt_matrix d = {0};
+    redistributed_matrix d = {0};
     give(data, team_rank(ctx), team_ranks(ctx), &mine);
-    const char *wrong = deal_and_compare(ctx, data, &mine, &d);
-    dealt_matrix_clear(ctx, &d);
+    const char *wrong = ranks_and_compare(ctx, data, &mine, &d);
+    redistributed_matrix_clear(ctx, &d);
     part_free(&mine);
     return wrong;
 }
@@ -149,12 +149,12 @@ static void every_way_to_give(void **state)
     for (int t = 0; t < 4; t++) {
         spry_matrix *A = support_sorted(*state, support_types[t], SUPPORT_UNIFORM, N, N, 700, 5);
         for (giving how = IN_ORDER; how <= ONE_GIVES_ALL; how++)
-            for (deal_kind kind = DEAL_AS_GIVEN; kind <= DEAL_BY_GRAPH; kind++)
+            for (ranks_kind kind = DEAL_AS_GIVEN; kind <= DEAL_BY_GRAPH; kind++)
                 for (int ranks = 1; ranks <= GIVERS; ranks++) {
                     problem p = {A, how, {kind, NULL, NULL}, {0}};
-                    ranked_run(ranks, deal_work, &p);
-                    p.wish = (deal_wish){kind, shares, &limits};
-                    ranked_run(ranks, deal_work, &p);
+                    ranked_run(ranks, ranks_work, &p);
+                    p.wish = (ranks_wish){kind, shares, &limits};
+                    ranked_run(ranks, ranks_work, &p);
                 }
         spry_matrix_free(A);
     }
@@ -171,12 +171,12 @@ static void odd_shapes(void **state)
         support_sorted(*state, SPRY_TYPE_D, SUPPORT_UNIFORM, 0, 0, 0, 5),
     };
     for (size_t k = 0; k < sizeof list / sizeof *list; k++) {
-        for (deal_kind kind = DEAL_AS_GIVEN; kind <= DEAL_BY_GRAPH; kind++) {
+        for (ranks_kind kind = DEAL_AS_GIVEN; kind <= DEAL_BY_GRAPH; kind++) {
             if (kind == DEAL_BY_GRAPH && list[k]->a.rows != list[k]->a.cols)
                 continue;
             for (giving how = IN_ORDER; how <= ONE_GIVES_ALL; how++) {
                 problem p = {list[k], how, {kind, NULL, NULL}, {0}};
-                ranked_run(GIVERS, deal_work, &p);
+                ranked_run(GIVERS, ranks_work, &p);
             }
         }
         spry_matrix_free(list[k]);
@@ -197,10 +197,10 @@ static const char *refuse_work(spry_context *ctx, void *data)
     const int me = team_rank(ctx);
     const int64_t offsets[] = {0, 1, 2};
     const double values[] = {1, 1};
-    const deal_given g = {SPRY_TYPE_D, 2, 4, 4, c->numbers[me], offsets, c->columns[me], values};
-    const deal_wish wish = {DEAL_BY_WORK, NULL, NULL};
-    dealt_matrix d;
-    CHECK_STATUS(ctx, SPRY_STATUS_BAD_INPUT, deal_matrix(ctx, &g, &wish, &d));
+    const ranks_given g = {SPRY_TYPE_D, 2, 4, 4, c->numbers[me], offsets, c->columns[me], values};
+    const ranks_wish wish = {DEAL_BY_WORK, NULL, NULL};
+    redistributed_matrix d;
+    CHECK_STATUS(ctx, SPRY_STATUS_BAD_INPUT, ranks_matrix(ctx, &g, &wish, &d));
     CHECK(strstr(spry_message(ctx), c->message));
     CHECK(!d.first && !d.rows.offsets);
     return NULL;
@@ -222,16 +222,16 @@ static void faults_are_everybodys(void **state)
 static const char *too_few_work(spry_context *ctx, void *data)
 {
     const int64_t offsets[] = {0, 0, 0}, numbers[] = {0, 1};
-    const deal_given g = {.type = SPRY_TYPE_D,
-                          .rows = 1,
-                          .all_rows = 5,
-                          .all_cols = 5,
-                          .numbers = numbers,
-                          .offsets = offsets};
-    const deal_wish wish = {DEAL_BY_WORK, NULL, NULL};
-    dealt_matrix d;
+    const ranks_given g = {.type = SPRY_TYPE_D,
+                           .rows = 1,
+                           .all_rows = 5,
+                           .all_cols = 5,
+                           .numbers = numbers,
+                           .offsets = offsets};
+    const ranks_wish wish = {DEAL_BY_WORK, NULL, NULL};
+    redistributed_matrix d;
     (void)data;
-    CHECK_STATUS(ctx, SPRY_STATUS_BAD_INPUT, deal_matrix(ctx, &g, &wish, &d));
+    CHECK_STATUS(ctx, SPRY_STATUS_BAD_INPUT, ranks_matrix(ctx, &g, &wish, &d));
     CHECK(strstr(spry_message(ctx), "give 3 rows of 5"));
     return NULL;
 }
@@ -262,23 +262,23 @@ static const char *large_work(spry_context *ctx, void *data)
         col[k] = shift - k;
         values[k] = (double)(row[k] - base) + k % 3 / 4.0;
     }
-    const deal_entries e = {SPRY_TYPE_D, 9, row, col, values};
-    deal_rows rows;
-    CHECK_OK(ctx, deal_gather_rows(ctx, &e, first, shift + 1, &rows));
+    const ranks_entries e = {SPRY_TYPE_D, 9, row, col, values};
+    ranks_rows rows;
+    CHECK_OK(ctx, ranks_gather_rows(ctx, &e, first, shift + 1, &rows));
     bool fine = rows.begin == first[me] && rows.rows == 3 && rows.all_rows == first[ranks];
     for (int k = 0; k < 9; k++)
         fine = fine && rows.offsets[k / 3] == k / 3 * 3 &&
                rows.columns[k] == shift - (k / 3 * 3 + 2 - k % 3) &&
                ((double *)rows.values)[k] == (double)(first[me] - base + k / 3) + (2 - k % 3) / 4.0;
-    deal_rows_clear(ctx, &rows);
+    ranks_rows_clear(ctx, &rows);
     CHECK(fine);
-    deal_move move;
+    ranks_move move;
     double given[3], own[3];
     for (int k = 0; k < 3; k++)
         given[k] = (double)(numbers[k] = next + k);
-    CHECK_OK(ctx, deal_move_make(ctx, 3, numbers, first, &move));
-    const spry_status status = deal_move_in(ctx, &move, sizeof *own, given, own);
-    deal_move_clear(ctx, &move);
+    CHECK_OK(ctx, ranks_move_make(ctx, 3, numbers, first, &move));
+    const spry_status status = ranks_move_in(ctx, &move, sizeof *own, given, own);
+    ranks_move_clear(ctx, &move);
     CHECK_OK(ctx, status);
     for (int k = 0; k < 3; k++)
         CHECK(own[k] == (double)(first[me] + k));
@@ -296,14 +296,14 @@ static void duplicates(void **state)
 {
     int64_t offsets[] = {0, 3, 3, 6}, columns[] = {1, 1, 4, 0, 2, 2}, row = -1;
     double values[] = {1, 2, 3, 4, 5, 6};
-    deal_rows r = {SPRY_TYPE_D, 10, 3, 20, 20, offsets, columns, values};
-    assert_int_equal(deal_find_duplicate(&r, &row), 1);
+    ranks_rows r = {SPRY_TYPE_D, 10, 3, 20, 20, offsets, columns, values};
+    assert_int_equal(ranks_find_duplicate(&r, &row), 1);
     assert_int_equal(row, 10);
-    deal_sum_duplicates(&r);
+    ranks_sum_duplicates(&r);
     assert_memory_equal(offsets, ((int64_t[]){0, 2, 2, 4}), sizeof offsets);
     assert_memory_equal(columns, ((int64_t[]){1, 4, 0, 2}), 4 * sizeof *columns);
     assert_true(values[0] == 3 && values[1] == 3 && values[2] == 4 && values[3] == 11);
-    assert_int_equal(deal_find_duplicate(&r, &row), 4);
+    assert_int_equal(ranks_find_duplicate(&r, &row), 4);
     (void)state;
 }
 
@@ -311,10 +311,10 @@ static spry_status torture_call(spry_context *ctx, void *data)
 {
     const problem *p = data;
     part mine = {0};
-    dealt_matrix d = {0};
+    redistributed_matrix d = {0};
     give(p, team_rank(ctx), team_ranks(ctx), &mine);
-    const spry_status status = deal_matrix(ctx, &mine.g, &p->wish, &d);
-    dealt_matrix_clear(ctx, &d);
+    const spry_status status = ranks_matrix(ctx, &mine.g, &p->wish, &d);
+    redistributed_matrix_clear(ctx, &d);
     part_free(&mine);
     return status;
 }
@@ -322,7 +322,7 @@ static spry_status torture_call(spry_context *ctx, void *data)
 static void torture(void **state)
 {
     spry_matrix *A = support_sorted(*state, SPRY_TYPE_D, SUPPORT_UNIFORM, N, N, 200, 5);
-    for (deal_kind kind = DEAL_AS_GIVEN; kind <= DEAL_BY_GRAPH; kind++) {
+    for (ranks_kind kind = DEAL_AS_GIVEN; kind <= DEAL_BY_GRAPH; kind++) {
         problem p = {A, SCRAMBLED, {kind, NULL, NULL}, {0}};
         ranked_torture(3, torture_call, &p);
     }

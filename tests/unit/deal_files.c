@@ -16,7 +16,7 @@ typedef struct reading {
     char message[1024];
 } reading;
 
-static const char *compare(const deal_rows *r, const matrix_arrays *a)
+static const char *compare(const ranks_rows *r, const matrix_arrays *a)
 {
     CHECK(r->type == a->type && r->all_rows == a->rows && r->all_cols == a->cols);
     for (int64_t i = 0; i < r->rows; i++) {
@@ -34,8 +34,8 @@ static const char *compare(const deal_rows *r, const matrix_arrays *a)
 static const char *read_work(spry_context *ctx, void *data)
 {
     const reading *w = data;
-    deal_rows rows;
-    CHECK_STATUS(ctx, w->status, deal_read(ctx, w->path, w->options, &rows));
+    ranks_rows rows;
+    CHECK_STATUS(ctx, w->status, ranks_read(ctx, w->path, w->options, &rows));
     if (w->status != SPRY_STATUS_OK) {
         if (!strstr(spry_message(ctx), w->message))
             fprintf(stderr, "found:    %s\nexpected: %s\n", spry_message(ctx), w->message);
@@ -43,7 +43,7 @@ static const char *read_work(spry_context *ctx, void *data)
         return NULL;
     }
     const char *wrong = compare(&rows, &w->A->a);
-    deal_rows_clear(ctx, &rows);
+    ranks_rows_clear(ctx, &rows);
     return wrong;
 }
 
@@ -159,11 +159,11 @@ static void lines_are_cut(void **state)
     for (size_t t = 0; t < sizeof list / sizeof *list; t++) {
         const char *begin = list[t], *end = begin + strlen(begin);
         for (int ranks = 1; ranks < 20; ranks++) {
-            assert_ptr_equal(deal_line_of(begin, end, ranks, 0), begin);
-            assert_ptr_equal(deal_line_of(begin, end, ranks, ranks), end);
+            assert_ptr_equal(ranks_line_of(begin, end, ranks, 0), begin);
+            assert_ptr_equal(ranks_line_of(begin, end, ranks, ranks), end);
             for (int r = 0; r < ranks; r++) {
-                const char *from = deal_line_of(begin, end, ranks, r);
-                assert_true(from <= deal_line_of(begin, end, ranks, r + 1));
+                const char *from = ranks_line_of(begin, end, ranks, r);
+                assert_true(from <= ranks_line_of(begin, end, ranks, r + 1));
                 assert_true(from == begin || from == end || from[-1] == '\n');
             }
         }
@@ -250,21 +250,21 @@ static const char *write_work(spry_context *ctx, void *data)
     const int me = team_rank(ctx);
     const size_t size = spry_type_size(c->v->type);
     const char *own = (const char *)c->v->data + (size_t)first[me] * size;
-    CHECK_STATUS(ctx, c->status, deal_write_vector(ctx, c->path, NULL, c->v->type, first, own));
+    CHECK_STATUS(ctx, c->status, ranks_write_vector(ctx, c->path, NULL, c->v->type, first, own));
     if (c->status != SPRY_STATUS_OK)
         return NULL;
     spry_type type;
     void *values = NULL;
     char options[16];
     snprintf(options, sizeof options, "type=%s", spry_type_name(c->v->type));
-    CHECK_OK(ctx, deal_read_vector(ctx, c->path, options, first, &type, &values));
+    CHECK_OK(ctx, ranks_read_vector(ctx, c->path, options, first, &type, &values));
     const bool same =
         type == c->v->type && memcmp(values, own, (size_t)(first[me + 1] - first[me]) * size) == 0;
     base_free(ctx, values);
     CHECK(same);
     first[team_ranks(ctx)]++; /* one more than the file has */
     CHECK_STATUS(ctx, SPRY_STATUS_BAD_INPUT,
-                 deal_read_vector(ctx, c->path, NULL, first, &type, &values));
+                 ranks_read_vector(ctx, c->path, NULL, first, &type, &values));
     return NULL;
 }
 
@@ -315,17 +315,17 @@ static spry_status torture_call(spry_context *ctx, void *data)
 {
     const vector_case *c = data;
     int64_t first[MOST_RANKS + 1];
-    deal_rows rows = {0};
+    ranks_rows rows = {0};
     spry_type type;
     void *values = NULL;
     cut_rows(c->v->n, team_ranks(ctx), first);
-    spry_status status = deal_read(ctx, c->path, NULL, &rows);
-    deal_rows_clear(ctx, &rows);
+    spry_status status = ranks_read(ctx, c->path, NULL, &rows);
+    ranks_rows_clear(ctx, &rows);
     if (status == SPRY_STATUS_OK)
-        status = deal_write_vector(ctx, (const char *)c->written, NULL, SPRY_TYPE_D, first,
-                                   (const double *)c->v->data + first[team_rank(ctx)]);
+        status = ranks_write_vector(ctx, (const char *)c->written, NULL, SPRY_TYPE_D, first,
+                                    (const double *)c->v->data + first[team_rank(ctx)]);
     if (status == SPRY_STATUS_OK)
-        status = deal_read_vector(ctx, (const char *)c->written, "type=s", first, &type, &values);
+        status = ranks_read_vector(ctx, (const char *)c->written, "type=s", first, &type, &values);
     base_free(ctx, values);
     return status;
 }

@@ -2,8 +2,8 @@
  * where there is none, never more than are allowed. */
 #include "support/support.h"
 
-#include "krylov/solver.h"
 #include "choose/tune.h"
+#include "krylov/solver.h"
 
 static const int64_t million = 1000000, any = 1000000000;
 

@@ -59,7 +59,7 @@ static bool sums_are_right(spry_context *ctx)
 }
 
 /* A sum by the crew, which has threads of its own. */
-static bool crew_works(spry_context *ctx)
+static bool thread_pool_works(spry_context *ctx)
 {
     enum { N = 1 << 18 };
     spry_vector *x = NULL;
@@ -86,7 +86,7 @@ static int with_threads(int more, int expected)
         found = 2;
     allowed = 2 * (expected - 1); /* OpenMP and the crew get no more than that */
     base_use_all_threads(true);
-    if (found == 0 && (!crew_works(ctx) || !sums_are_right(ctx) || !crew_works(ctx) ||
+    if (found == 0 && (!thread_pool_works(ctx) || !sums_are_right(ctx) || !thread_pool_works(ctx) ||
                        spry_context_threads(ctx) != expected))
         found = 3;
     if (found == 0 && warnings != (expected < 8))

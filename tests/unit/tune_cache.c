@@ -1,6 +1,6 @@
 /* What the tuner remembers: texts of files, and folders in all weathers. */
-#include "support/support.h"
 #include "choose/tune.h"
+#include "support/support.h"
 
 #include <signal.h>
 #include <stdlib.h>

@@ -5,8 +5,8 @@
  * 1992, section 1.7). Loops go over lines, and over numbers that have the same roots. Instances for
  * real types work on complex numbers of their precision, too.
  */
-#include "host/kernels/kernel.h"
 #include "grid/wave/kernels.h"
+#include "host/kernels/kernel.h"
 
 WAVE_KERNELS(KERNEL_DECLARE)
 

@@ -142,7 +142,7 @@ typedef struct spry_parareal_stats {
  * there are slices u is that of the fine run, slice by slice, to the last bit.
  *
  * Collective over the ranks of the first stepper's context. Each rank brings as many workers, and
- * has the whole problem; slices are dealt out to ranks and their workers in order.
+ * has the whole problem; slices are distributed to ranks and their workers in order.
  *
  * @param workers  threads that run slices at the same time; 1: the calling one
  * @param coarse   a stepper for each worker. Each worker has a context of its own (threads=1, as a

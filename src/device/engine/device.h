@@ -82,8 +82,8 @@ struct spry_device {
 spry_status device_open(spry_context *ctx, const char *name, spry_device **d);
 /*
  * Where a rank works, "cpu" or "cuda:0". Names by its place on its machine, "cuda:0,cuda:1,cpu",
- * the last for all further ones; an engine alone, "cuda", is dealt out, one device after the other.
- * With "auto" a rank works where SPRY_DEVICE says, and else on the host.
+ * the last for all further ones; an engine alone, "cuda", is distributed, one device after the
+ * other. With "auto" a rank works where SPRY_DEVICE says, and else on the host.
  */
 enum { DEVICE_NAME = 32 };
 void device_for_rank(spry_context *ctx, const char *wanted, char name[DEVICE_NAME]);

@@ -3,8 +3,8 @@
 
 #include "device/engine/engine.h"
 #include "device/linalg/foresee.h"
-#include "formats/shared/device_make.h"
 #include "device/linalg/matrix.h"
+#include "formats/shared/device_make.h"
 #include "matrix/entries.h"
 
 typedef struct given {

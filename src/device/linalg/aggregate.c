@@ -103,12 +103,12 @@ done:
 /* --- aggregates ----------------------------------------------------------------------------------
  */
 
-static spry_status spread(const rounds *r, const device_memory *from, device_memory *to)
+static spry_status distributed(const rounds *r, const device_memory *from, device_memory *to)
 {
     const device_arg args[] = {DEVICE_VALUE(r->rows), device_arg_memory(r->S->offsets),
                                device_arg_memory(r->S->columns), device_arg_memory(from),
                                device_arg_memory(to)};
-    return LAUNCH(r, "keys_spread", args);
+    return LAUNCH(r, "keys_distributed", args);
 }
 
 static spry_status aggregate_round(rounds *r)
@@ -116,8 +116,8 @@ static spry_status aggregate_round(rounds *r)
     const device_arg args[] = {DEVICE_VALUE(r->rows), device_arg_memory(r->twice),
                                device_arg_memory(r->keys), device_arg_memory(r->left)};
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(r->ctx, spread(r, r->keys, r->once));
-    SPRY_GO(r->ctx, spread(r, r->once, r->twice));
+    SPRY_GO(r->ctx, distributed(r, r->keys, r->once));
+    SPRY_GO(r->ctx, distributed(r, r->once, r->twice));
     SPRY_GO(r->ctx, LAUNCH(r, "keys_decide", args));
 done:
     return status;

@@ -4,8 +4,8 @@
  * unpacks another (staging.h). A chunk is several panels of eight columns, which share one reading
  * of the matrix. Elements of a panel's row stand side by side; all threads pack them.
  */
-#include "device/linalg/dense.h"
 #include "device/engine/staging.h"
+#include "device/linalg/dense.h"
 #include "matrix/entries.h"
 
 enum { MOST_PANELS = DEVICE_MOST_PRODUCTS, LEAST_CHUNKS = 4 };

@@ -1,10 +1,10 @@
 /* See foresee.h. Texts of products depend on a layout: small ones are made on the host for them. */
 #include "device/linalg/foresee.h"
 
-#include "formats/shared/device_convert.h"
-#include "formats/shared/device_make.h"
 #include "device/linalg/setup.h"
 #include "device/linalg/vector.h"
+#include "formats/shared/device_convert.h"
+#include "formats/shared/device_make.h"
 #include "matrix/entries.h"
 
 /* What texts of a format depend on, more or less: making a layout and its texts takes as long as

@@ -5,13 +5,13 @@
  */
 #include "device/linalg/operator.h"
 
-#include "formats/shared/device_convert.h"
 #include "device/linalg/foresee.h"
-#include "ranks/operator_device.h"
-#include "formats/shared/device_stored.h"
 #include "device/linalg/vector.h"
+#include "formats/shared/device_convert.h"
+#include "formats/shared/device_stored.h"
 #include "host/apply.h"
 #include "matrix/entries.h"
+#include "ranks/operator_device.h"
 
 typedef struct device_state {
     const spry_matrix *matrix; /* as given; NULL: it was made on the device */
@@ -136,8 +136,8 @@ spry_status device_multiply(const spry_operator *op, spry_transpose transpose, s
     if (device_diagonal(op, SPRY_TRANSPOSE_NO))
         return device_multiply_elements(op->device, op->type, op->rows, alpha,
                                         device_diagonal(op, transpose), false, x, beta, y);
-    if (device_is_spread(op))
-        return device_spread_multiply(op, transpose, alpha, x, beta, y);
+    if (device_is_distributed(op))
+        return device_dist_multiply(op, transpose, alpha, x, beta, y);
     const device_product p = {
         .columns = 1, .alpha = alpha, .beta = beta, .x = x, .x_stride = 1, .y = y, .y_stride = 1};
     return device_multiply_block(op, transpose, &p);

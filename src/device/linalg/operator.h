@@ -2,8 +2,8 @@
 #ifndef SPRY_DEVICE_OPERATOR_H
 #define SPRY_DEVICE_OPERATOR_H
 
-#include "formats/shared/device_layout.h"
 #include "device/linalg/matrix.h"
+#include "formats/shared/device_layout.h"
 
 enum { DEVICE_MOST_PRODUCTS = 16 };
 

@@ -1,16 +1,16 @@
 /*
  * Orders found on a device: see order.h and kernels/order.knl.
  *
- * Reverse Cuthill-McKee by levels: as src/matrix/algebra/rcm.c, but for neighbours that one row meets,
- * which stand by their numbers and not by their degrees, and for the start, which is the first row
- * of the last level of one search (K. I. Karantasis, A. Lenharth, D. Nguyen, M. J. Garzaran, K.
- * Pingali, Parallelization of reordering algorithms for bandwidth and wavefront reduction, SC 2014,
- * for levels whose rows are placed all at once).
+ * Reverse Cuthill-McKee by levels: as src/matrix/algebra/rcm.c, but for neighbours that one row
+ * meets, which stand by their numbers and not by their degrees, and for the start, which is the
+ * first row of the last level of one search (K. I. Karantasis, A. Lenharth, D. Nguyen, M. J.
+ * Garzaran, K. Pingali, Parallelization of reordering algorithms for bandwidth and wavefront
+ * reduction, SC 2014, for levels whose rows are placed all at once).
  */
 #include "device/linalg/order.h"
 
-#include "device/linalg/setup.h"
 #include "device/engine/staging.h"
+#include "device/linalg/setup.h"
 
 enum { GROUP = 256, LANES = 8, GROUPS_OF_HUBS = 31 };
 
@@ -101,7 +101,7 @@ done:
 
 /* A search from a row, whose place is `begin`: *end is the place after the last row that was met,
  * *last where the last level begins. Stops where there are too many levels. */
-static spry_status spread(search *s, int32_t row, int32_t begin, int32_t *end, int32_t *last)
+static spry_status distributed(search *s, int32_t row, int32_t begin, int32_t *end, int32_t *last)
 {
     const device_arg args[] = {DEVICE_VALUE(row), DEVICE_VALUE(begin),
                                device_arg_memory(s->parents), device_arg_memory(s->queue)};
@@ -124,13 +124,13 @@ static spry_status number_component(search *s, int32_t row, int32_t *begin)
 {
     int32_t end = 0, last = 0;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(s->ctx, spread(s, row, *begin, &end, &last));
+    SPRY_GO(s->ctx, distributed(s, row, *begin, &end, &last));
     SPRY_GO(s->ctx, device_get(s->queue, last * (int64_t)sizeof row, &row, sizeof row));
     const int32_t count = end - *begin;
     const device_arg args[] = {DEVICE_VALUE(*begin), DEVICE_VALUE(count),
                                device_arg_memory(s->queue), device_arg_memory(s->parents)};
     SPRY_GO(s->ctx, LAUNCH(s, "order_reset", count, args));
-    SPRY_GO(s->ctx, spread(s, row, *begin, &end, &last));
+    SPRY_GO(s->ctx, distributed(s, row, *begin, &end, &last));
     *begin = end;
 done:
     return status;

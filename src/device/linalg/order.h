@@ -1,6 +1,6 @@
 /*
- * Orders of rows found on a device from the places of entries there (src/matrix/algebra has the host's).
- * They follow from the matrix alone: nothing hangs on which work-item comes first.
+ * Orders of rows found on a device from the places of entries there (src/matrix/algebra has the
+ * host's). They follow from the matrix alone: nothing hangs on which work-item comes first.
  */
 #ifndef SPRY_DEVICE_ORDER_H
 #define SPRY_DEVICE_ORDER_H

@@ -3,8 +3,8 @@
 
 #include "base/team.h"
 #include "device/engine/device.h"
-#include "formats/shared/device_formats.h"
 #include "device/linalg/vector.h"
+#include "formats/shared/device_formats.h"
 
 enum { PIECE = 1024, GROUP = 256 };
 

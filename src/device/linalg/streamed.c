@@ -2,10 +2,10 @@
 #include "device/linalg/streamed.h"
 #include "base/bytes.h"
 
-#include "formats/shared/device_layout_text.h"
-#include "device/linalg/operator.h"
 #include "device/engine/staging.h"
+#include "device/linalg/operator.h"
 #include "device/linalg/vector.h"
+#include "formats/shared/device_layout_text.h"
 #include "host/skew.h"
 #include "matrix/entries.h"
 

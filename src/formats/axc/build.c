@@ -1,8 +1,8 @@
 /* AXC: see axc.h. */
 #include "formats/axc/axc.h"
 
-#include "matrix/entries.h"
 #include "formats/shared/layout.h"
+#include "matrix/entries.h"
 
 #define AXC_OPTIONS(item)                                                      \
     item(INT, HBRS, "8", 4, 32, NULL, "values of a brick, a multiple of four") \

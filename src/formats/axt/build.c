@@ -1,8 +1,8 @@
 /* AXT: see axt.h. */
 #include "formats/axt/axt.h"
 
-#include "matrix/entries.h"
 #include "formats/shared/layout.h"
+#include "matrix/entries.h"
 
 #define AXT_OPTIONS(item)                                                                          \
     item(INT, THW, "8", 4, 32, NULL, "values side by side in a tile, a multiple of four")          \

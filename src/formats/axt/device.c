@@ -3,8 +3,8 @@
  * the layout's row numbers, one a strand or one per entry. */
 #include "formats/axt/axt.h"
 
-#include "formats/shared/device_segments_format.h"
 #include "formats/shared/device_make.h"
+#include "formats/shared/device_segments_format.h"
 #include "matrix/entries.h"
 
 static device_segments segments_of(const layout *L)

@@ -7,9 +7,9 @@
  * The compacted variants add up the entries of segments directly. The original takes differences of
  * running sums of a whole block, which lose what the block's largest numbers drown.
  */
+#include "formats/axt/axt.h"
 #include "host/kernels/lanes.h"
 #include "host/kernels/walk_kernel.h"
-#include "formats/axt/axt.h"
 
 /* What both products need of a layout. */
 typedef struct tiles {

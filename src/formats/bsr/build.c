@@ -1,8 +1,8 @@
 /* Dense blocks: see bsr.h. */
 #include "formats/bsr/bsr.h"
 
-#include "matrix/entries.h"
 #include "formats/shared/layout.h"
+#include "matrix/entries.h"
 
 #define BSR_OPTIONS(item)                                                                  \
     item(INT, r, "0", 0, BSR_MOST, NULL, "rows of a block; 0: what takes least memory")    \

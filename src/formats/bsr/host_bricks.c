@@ -8,9 +8,9 @@
  *
  * Several columns take x where it is: of each there would have to be a half of its own.
  */
+#include "formats/axc/axc.h"
 #include "host/kernels/lanes.h"
 #include "host/kernels/walk_kernel.h"
-#include "formats/axc/axc.h"
 
 ALWAYS_INLINE void rows(const layout *A, int64_t begin, int64_t end, const host_product *p,
                         bool kept)

@@ -4,8 +4,8 @@
  * so that a number of x is loaded once for all of them. What bounds the loop outside the caches is
  * memory, if sums do not wait for each other: columns take turns in up to four sets of sums.
  */
-#include "host/kernels/walk_kernel.h"
 #include "formats/bsr/bsr.h"
+#include "host/kernels/walk_kernel.h"
 
 #if defined(__AVX2__)
 #include <immintrin.h>

@@ -2,8 +2,8 @@
 #ifndef SPRY_DEVICE_CRF_H
 #define SPRY_DEVICE_CRF_H
 
-#include "formats/shared/device_formats.h"
 #include "formats/crf/crf.h"
+#include "formats/shared/device_formats.h"
 
 /* Rows that are told of together, a bit each. */
 enum { DEVICE_CRF_CHUNK = 32 };

@@ -5,8 +5,8 @@
  * vector per entry, three per cycle. Numbers of terms are real almost always, which halves the work
  * of complex types.
  */
-#include "host/kernels/strip.h"
 #include "formats/crf/crf.h"
+#include "host/kernels/strip.h"
 
 /* The terms of a run's rows and their main diagonal. */
 typedef struct run {

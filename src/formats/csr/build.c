@@ -1,8 +1,8 @@
 /* CSR as a layout: see csr.h. */
 #include "formats/csr/csr.h"
 
-#include "matrix/entries.h"
 #include "formats/shared/layout.h"
+#include "matrix/entries.h"
 
 #define CSR_OPTIONS(item) LAYOUT_VALUES_OPTION(item)
 

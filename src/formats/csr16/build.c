@@ -1,8 +1,8 @@
 /* CSR with columns of 16 bits: see csr16.h. */
 #include "formats/csr16/csr16.h"
 
-#include "matrix/entries.h"
 #include "formats/shared/layout.h"
+#include "matrix/entries.h"
 
 /* Parts beyond one per row take time: a group has at most one for so many entries, or columns of 32
  * bits. */

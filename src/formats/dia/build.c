@@ -1,9 +1,9 @@
 /* Diagonals: see dia.h. */
 #include "formats/dia/dia.h"
 
-#include "matrix/entries.h"
-#include "formats/shared/strip_rows.h"
 #include "formats/shared/layout.h"
+#include "formats/shared/strip_rows.h"
+#include "matrix/entries.h"
 
 #include <stdlib.h>
 

@@ -5,8 +5,8 @@
  * many as there are diagonals, from caches. What bounds the loop is memory, and with 16-bit values
  * on arm64 their conversion: two steps, of which a cycle does one or two.
  */
-#include "host/kernels/strip.h"
 #include "formats/dia/dia.h"
+#include "host/kernels/strip.h"
 
 /* A block of rows with its diagonals. */
 typedef struct block {

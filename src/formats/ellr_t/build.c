@@ -1,14 +1,14 @@
 /*
  * ELLR-T (Vazquez, Fernandez, Garzon, "Automatic tuning of the sparse matrix vector product on GPUs
- * based on the ELLR-T approach", Parallel Computing 38, 2012): ELLPACK-R with each row dealt out to
- * T lines, whose sums are added at the end.
+ * based on the ELLR-T approach", Parallel Computing 38, 2012): ELLPACK-R with each row distributed
+ * to T lines, whose sums are added at the end.
  */
 #include "formats/shared/columnwise.h"
 
-#define ELLR_T_OPTIONS(item)                                                                 \
-    item(INT, T, "4", 1, 32, NULL, "lines that a row is dealt out to: 1, 2, 4, 8, 16 or 32") \
-    item(WORD, BS, "any", 0, 0, "any 64 128 256 512 1024",                                   \
-         "work-items of a group on devices: whole rows")                                     \
+#define ELLR_T_OPTIONS(item)                                                                   \
+    item(INT, T, "4", 1, 32, NULL, "lines that a row is distributed to: 1, 2, 4, 8, 16 or 32") \
+    item(WORD, BS, "any", 0, 0, "any 64 128 256 512 1024",                                     \
+         "work-items of a group on devices: whole rows")                                       \
     LAYOUT_VALUES_OPTION(item)
 
 typedef struct ellr_t_options {
@@ -61,7 +61,7 @@ static spry_status forecast(spry_context *ctx, const matrix_arrays *A, const voi
 }
 
 const layout_class format_ellr_t = {.name = "ellr-t",
-                                    .summary = "ellr with each row dealt out to T lines",
+                                    .summary = "ellr with each row distributed to T lines",
                                     .options = SPRY_OPTION_LIST(options_table),
                                     .grid = "T=2|4|8|16",
                                     .walk = WALK_columnwise,

@@ -3,8 +3,8 @@
  * processors", SC 2009): the first K entries of rows as ELLPACK, the others as coordinates, which
  * are sorted by rows and found by blocks of them.
  */
-#include "matrix/entries.h"
 #include "formats/shared/columnwise.h"
+#include "matrix/entries.h"
 
 #define HYB_OPTIONS(item)                                          \
     item(INT, K, "0", 0, 2e9, NULL,                                \

@@ -5,8 +5,8 @@
  * multiplication on GPGPU clusters: a new storage format and a scalable implementation", IPDPS
  * workshops 2012): blocks of so many rows are filled up to their longest.
  */
-#include "matrix/entries.h"
 #include "formats/shared/columnwise.h"
+#include "matrix/entries.h"
 
 #define JDS_OPTIONS(item)                                      \
     item(INT, pad, "1", 1, 1024, NULL,                         \

@@ -1,8 +1,8 @@
 /* Jagged diagonals made on a device: see make.h and kernels/make_jds.knl. */
 #include "formats/shared/device_columnwise_format.h"
 
-#include "formats/shared/device_make.h"
 #include "formats/shared/columnwise.h"
+#include "formats/shared/device_make.h"
 
 enum { DIGIT_BITS = 8 }; /* 2^8 are MAKE_GROUP */
 

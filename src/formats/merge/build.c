@@ -1,8 +1,8 @@
 /* Merge-path CSR: see merge.h. */
 #include "formats/merge/merge.h"
 
-#include "matrix/entries.h"
 #include "formats/shared/layout.h"
+#include "matrix/entries.h"
 
 #define MERGE_OPTIONS(item) \
     item(INT, items, "8192", 8, 65535, NULL, "entries and ends of rows that a unit consumes")

@@ -3,7 +3,7 @@
  * multiplication", SC 2016): entries and ends of rows are things to consume, in the order in which
  * they come, and every unit consumes equally many of both together. So a unit takes the same time
  * whatever the lengths of rows: a row of millions of entries is cut, millions of empty rows are
- * dealt out.
+ * distributed.
  *
  * Unit u goes from row starts[2 u] and entry starts[2 u + 1] to those of the next: it sets the rows
  * before the next one's, and carries what it has of that.

@@ -1,8 +1,8 @@
 /* Propagation blocking: see pb.h. */
 #include "formats/pb/pb.h"
 
-#include "matrix/entries.h"
 #include "formats/merge/merge.h"
+#include "matrix/entries.h"
 
 #define PB_OPTIONS(item)                         \
     item(INT, room, "32", 1, PB_MOST_ROOM, NULL, \

@@ -38,7 +38,7 @@ enum {
 enum { PB_ITEMS, PB_WIDTH, PB_CHUNKS };
 
 /* Kilobytes of near memory at most, and entries of a piece: long enough to be read side by side,
- * short enough to be dealt out evenly. */
+ * short enough to be distributed evenly. */
 enum { PB_MOST_ROOM = 200, PB_PIECE = 64 };
 
 typedef struct pb_shape {

@@ -1,8 +1,8 @@
 /* PCSR, padded rows in equal blocks: see pcsr.h. */
 #include "formats/pcsr/pcsr.h"
 
-#include "matrix/entries.h"
 #include "formats/shared/layout.h"
+#include "matrix/entries.h"
 
 #define PCSR_OPTIONS(item)                                                               \
     item(INT, block, "256", 8, PCSR_MOST, NULL, "entries of a block, a multiple of pad") \

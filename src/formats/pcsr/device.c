@@ -1,8 +1,8 @@
 /* PCSR on devices: see kernels/formats/segments.knl. A piece is a group of `pad` entries. */
 #include "formats/pcsr/pcsr.h"
 
-#include "formats/shared/device_segments_format.h"
 #include "formats/shared/device_make.h"
+#include "formats/shared/device_segments_format.h"
 
 static spry_status open(const spry_device *d, const layout *L, int columns, device_form *form)
 {

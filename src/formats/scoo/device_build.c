@@ -1,8 +1,8 @@
 /* Sliced COO made on a device: see make.h and kernels/make_scoo.knl. */
 #include "formats/shared/device_bins.h"
 
-#include "formats/shared/device_make.h"
 #include "formats/scoo/scoo.h"
+#include "formats/shared/device_make.h"
 
 enum { CHUNK = DEVICE_BINS_CHUNK };
 

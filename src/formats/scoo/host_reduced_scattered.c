@@ -11,8 +11,8 @@
  * the processor; and a batch reads all of them before it adds to y, since a processor must take a
  * load to follow any store of an address that it does not know yet.
  */
-#include "host/kernels/walk_kernel.h"
 #include "formats/scoo/scoo.h"
+#include "host/kernels/walk_kernel.h"
 
 ALWAYS_INLINE uint32_t column_at(const void *columns, int64_t k, bool wide)
 {

@@ -1,8 +1,8 @@
 /* SELL-C-sigma: see sell.h. */
 #include "formats/sell/sell.h"
 
-#include "matrix/entries.h"
 #include "formats/shared/slices.h"
+#include "matrix/entries.h"
 
 #define SELL_OPTIONS(item)                                                                         \
     item(INT, C, "0", 0, 1024, NULL, "rows of a slice; 0: chosen for the type (32: ELL-WARP, K1)") \

@@ -1,8 +1,8 @@
 /* SELL on devices: a work-item per row; see kernels/formats/sell.knl. */
 #include "formats/sell/sell.h"
 
-#include "formats/shared/device_sliced.h"
 #include "formats/shared/device_make.h"
+#include "formats/shared/device_sliced.h"
 
 static spry_status open(const spry_device *d, const layout *L, int columns, device_form *form)
 {

@@ -4,8 +4,8 @@
  * column and less for values, and no work by rows: memory bounds it, unless rows of a slice differ
  * much.
  */
-#include "host/kernels/slices_lanes.h"
 #include "formats/sell/sell.h"
+#include "host/kernels/slices_lanes.h"
 
 typedef struct index_arrays {
     const int32_t *columns;

@@ -1,8 +1,8 @@
 /* SELL with columns of 16 bits: see sell16.h. */
 #include "formats/sell16/sell16.h"
 
-#include "matrix/entries.h"
 #include "formats/shared/slices.h"
+#include "matrix/entries.h"
 
 #define SELL16_OPTIONS(item)                                                                   \
     item(INT, C, "0", 0, 1024, NULL, "rows of a slice; 0: chosen for the type")                \

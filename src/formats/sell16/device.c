@@ -6,8 +6,8 @@
  */
 #include "formats/sell16/sell16.h"
 
-#include "formats/shared/device_sliced.h"
 #include "formats/shared/device_make.h"
+#include "formats/shared/device_sliced.h"
 
 static spry_status open(const spry_device *d, const layout *L, int columns, device_form *form)
 {

@@ -4,8 +4,8 @@
  * a time, so that the core has little more than the load of x for an entry, and half of one in
  * groups of the other kind; memory bounds the loop.
  */
-#include "host/kernels/slices_lanes.h"
 #include "formats/sell16/sell16.h"
+#include "host/kernels/slices_lanes.h"
 
 typedef struct index_arrays {
     const uint16_t *halves;

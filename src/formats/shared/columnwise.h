@@ -7,24 +7,23 @@
  *
  * ell     line i is row i, start_k = k stride; every line is as long as the longest
  * ellr    the same, lines end where their rows do
- * ellr-t  row i is lines i T .. i T + T - 1, dealt out in turn: its entry e is entry e / T of line
- *         i T + e % T
- * jds     lines are rows sorted by length, longest first; start_k is stored, as column k is as long
- *         as there are lines with more than k entries
- * hyb     ell for the first K entries of each row; the others follow, sorted by rows
+ * ellr-t  row i is lines i T .. i T + T - 1, distributed in turn: its entry e is entry e / T of
+ * line i T + e % T jds     lines are rows sorted by length, longest first; start_k is stored, as
+ * column k is as long as there are lines with more than k entries hyb     ell for the first K
+ * entries of each row; the others follow, sorted by rows
  */
 #ifndef SPRY_FORMAT_COLUMNWISE_H
 #define SPRY_FORMAT_COLUMNWISE_H
 
-#include "matrix/entries.h"
 #include "formats/shared/layout.h"
+#include "matrix/entries.h"
 
 /* Arrays. */
 enum {
     COLUMNWISE_VALUES,
     COLUMNWISE_COLUMNS,
     COLUMNWISE_LENGTHS,  /* entries of each row (jds: line) that are laid out column by column */
-    COLUMNWISE_WORK,     /* before each unit, for dealing them out */
+    COLUMNWISE_WORK,     /* before each unit, for distributing them */
     COLUMNWISE_STARTS,   /* jds: of columns 0..width */
     COLUMNWISE_ROWS,     /* jds: of each line that is one */
     COLUMNWISE_REST,     /* hyb: where each unit's other entries begin */

@@ -1,8 +1,8 @@
 /* Sliced COO in the order of rows on devices: see format_bins.h. */
 #include "formats/shared/device_bins.h"
 
-#include "matrix/entries.h"
 #include "formats/scoo/scoo.h"
+#include "matrix/entries.h"
 
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 /* ELLPACK and its kin made on a device: see make.h and formats/shared/columnwise.h. */
 #include "formats/shared/device_columnwise_format.h"
 
-#include "formats/shared/device_make.h"
 #include "formats/shared/columnwise.h"
+#include "formats/shared/device_make.h"
 
 static spry_status build(const device_maker *m, device_program **p)
 {
@@ -89,7 +89,7 @@ done:
     return status;
 }
 
-/* Rows dealt out to T lines each. */
+/* Rows distributed to T lines each. */
 static spry_status make_all(device_maker *m, int64_t T, bool lengths_read)
 {
     device_program *p = NULL;

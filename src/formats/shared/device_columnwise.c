@@ -1,8 +1,8 @@
 /* ELLPACK and its kin on devices: see kernels/formats/columnwise.knl. */
 #include "formats/shared/device_columnwise_format.h"
 
-#include "formats/shared/device_lanes_format.h"
 #include "formats/shared/columnwise.h"
+#include "formats/shared/device_lanes_format.h"
 
 /* Lanes of hyb's rows read columns that are far apart: few, and only for rows that one work-item
  * would be at for long. */

@@ -1,4 +1,5 @@
-/* ELLPACK and its kin on devices: what their files share (src/formats/shared/device_columnwise.c). */
+/* ELLPACK and its kin on devices: what their files share (src/formats/shared/device_columnwise.c).
+ */
 #ifndef SPRY_DEVICE_COLUMNWISE_H
 #define SPRY_DEVICE_COLUMNWISE_H
 

@@ -1,9 +1,9 @@
 /* Layouts in a device's memory made of matrices, and back: see convert.h. */
 #include "formats/shared/device_convert.h"
 
-#include "formats/shared/device_make.h"
 #include "formats/csr/csr.h"
 #include "formats/sell/sell.h"
+#include "formats/shared/device_make.h"
 
 enum { OPTIONS_SIZE = 64 };
 

@@ -2,8 +2,8 @@
 #ifndef SPRY_DEVICE_CONVERT_H
 #define SPRY_DEVICE_CONVERT_H
 
-#include "formats/shared/device_layout.h"
 #include "device/linalg/matrix.h"
+#include "formats/shared/device_layout.h"
 
 /*
  * A, general CSR with sorted rows, in the format that `spec` names, made on the device: from

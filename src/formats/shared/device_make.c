@@ -1,8 +1,8 @@
 /* Layouts made in a device's memory: see make.h. */
 #include "formats/shared/device_make.h"
 
-#include "formats/shared/device_layout.h"
 #include "formats/sell/sell.h"
+#include "formats/shared/device_layout.h"
 
 enum { OPTIONS_SIZE = 160 };
 

@@ -7,9 +7,9 @@
 #ifndef SPRY_DEVICE_MAKE_H
 #define SPRY_DEVICE_MAKE_H
 
+#include "device/linalg/matrix.h"
 #include "formats/shared/device_carries.h"
 #include "formats/shared/device_layout_text.h"
-#include "device/linalg/matrix.h"
 
 struct device_maker {
     spry_device *d;

@@ -2,9 +2,9 @@
 #ifndef SPRY_DEVICE_STORED_H
 #define SPRY_DEVICE_STORED_H
 
-#include "formats/shared/device_layout.h"
 #include "device/linalg/matrix.h"
 #include "device/linalg/streamed.h"
+#include "formats/shared/device_layout.h"
 
 /* In the device's memory, or brought there for each product; neither: not made yet. */
 typedef struct device_stored {

@@ -1,8 +1,8 @@
 /* Layouts as objects: their arrays and values. */
 #include "formats/shared/layout.h"
 
-#include "matrix/entries.h"
 #include "formats/shared/reduced.h"
+#include "matrix/entries.h"
 
 void layout_free(layout *L)
 {

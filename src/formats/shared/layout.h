@@ -93,7 +93,7 @@ struct layout_class {
     /* Tells every entry of units begin..end-1, fill excluded, in any order; all of A by all units.
      */
     void (*entries)(const layout *L, int64_t begin, int64_t end, layout_hear hear, void *data);
-    /* Work before unit 0..units, for dealing units out to threads; NULL: all take the same. */
+    /* Work before unit 0..units, for distributing units to threads; NULL: all take the same. */
     int64_t (*work)(const layout *L, int64_t unit);
 };
 

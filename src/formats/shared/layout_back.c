@@ -1,6 +1,6 @@
 /* What a layout holds, as CSR and as a diagonal. */
-#include "matrix/entries.h"
 #include "formats/shared/layout.h"
+#include "matrix/entries.h"
 
 static void count_entry(void *data, int64_t row, int64_t col, int64_t place)
 {

@@ -1,7 +1,7 @@
 /* The formats by name, and building a layout from CSR. */
-#include "matrix/entries.h"
 #include "formats/shared/layout.h"
 #include "formats/shared/reduced.h"
+#include "matrix/entries.h"
 
 #define FORMAT_POINTER(name) &format_##name,
 static const layout_class *const classes[] = {LAYOUT_FORMATS(FORMAT_POINTER)};

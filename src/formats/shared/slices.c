@@ -1,8 +1,8 @@
 /* Slices: see slices.h. */
 #include "formats/shared/slices.h"
 
-#include "matrix/entries.h"
 #include "formats/sell/sell.h"
+#include "matrix/entries.h"
 
 static int64_t row_length(const matrix_arrays *A, int64_t row)
 {

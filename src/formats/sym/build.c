@@ -1,9 +1,9 @@
 /* Half of a symmetric, hermitian or skew matrix: see sym.h. */
 #include "formats/sym/sym.h"
 
+#include "formats/shared/layout.h"
 #include "matrix/entries.h"
 #include "matrix/half.h"
-#include "formats/shared/layout.h"
 
 #define SYM_OPTIONS(item)                                                                         \
     item(WORD, columns, "auto", 0, 0, "auto 16 32",                                               \

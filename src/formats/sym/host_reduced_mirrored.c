@@ -11,8 +11,8 @@
  *
  * The lower half is walked downwards: y_j has been set when something is added to it.
  */
-#include "host/kernels/walk_kernel.h"
 #include "formats/sym/sym.h"
+#include "host/kernels/walk_kernel.h"
 
 /* What a product does with values: the factor of im a_ij in the row and in the mirror image. */
 typedef struct sides {

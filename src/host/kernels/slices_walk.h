@@ -18,8 +18,8 @@
 #ifndef SPRY_SLICES_WALK_H
 #define SPRY_SLICES_WALK_H
 
-#include "host/kernels/slices_lanes.h"
 #include "formats/sell/sell.h"
+#include "host/kernels/slices_lanes.h"
 
 /* What a walk needs at hand. */
 typedef struct sliced {

@@ -6,8 +6,8 @@
 #ifndef SPRY_STRIP_H
 #define SPRY_STRIP_H
 
-#include "host/kernels/walk_kernel.h"
 #include "formats/shared/strip_rows.h"
+#include "host/kernels/walk_kernel.h"
 
 #if defined(__AVX__)
 #include <immintrin.h>

@@ -6,9 +6,9 @@
 #ifndef SPRY_WALK_KERNEL_H
 #define SPRY_WALK_KERNEL_H
 
+#include "formats/shared/reduced.h"
 #include "host/kernels/tile.h"
 #include "host/walk.h"
-#include "formats/shared/reduced.h"
 
 #define W(name) KERNEL_JOIN(name, KERNEL_WALK_SUFFIX)
 

@@ -1,5 +1,5 @@
 /*
- * Products of sparse matrices in two phases: rows of C are counted, then made. Rows are dealt out
+ * Products of sparse matrices in two phases: rows of C are counted, then made. Rows are distributed
  * to threads so that each has as many multiplications; a row is the work of one thread, and how it
  * is made follows from A and B alone.
  */

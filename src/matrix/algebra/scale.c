@@ -89,7 +89,7 @@ spry_status spry_matrix_scale(spry_matrix *A, const spry_vector *left, const spr
     spry_context *ctx = A->ctx;
     spry_vector *left_copy = NULL, *right_copy = NULL;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, spread_check_editable(A));
+    SPRY_GO(ctx, dist_check_editable(A));
     SPRY_GO(ctx, check(A, "left", "rows", left, A->a.rows));
     SPRY_GO(ctx, check(A, "right", "columns", right, A->a.cols));
     SPRY_GO(ctx, look_at(left, &left, &left_copy));

@@ -50,7 +50,7 @@ static bool is_near(const gen_problem *p, int64_t i, int64_t j)
     return near;
 }
 
-/* Nets lie evenly spread in the numbering. */
+/* Nets lie evenly distributed in the numbering. */
 static int64_t net_place(const gen_problem *p, int64_t k)
 {
     return k * (p->rows / p->options.nets);

@@ -1,6 +1,6 @@
 /* Matrices of random numbers: all places taken, a fixed number per row, or an arrow. */
-#include "matrix/gen/gen.h"
 #include "matrix/entries.h"
+#include "matrix/gen/gen.h"
 
 #include <math.h>
 
@@ -67,7 +67,7 @@ spry_status gen_prepare_random(spry_context *ctx, gen_problem *p)
 
 /*
  * per_row - 1 columns apart from the diagonal. They are drawn with repetition from so many fewer
- * columns and then spread by their rank, which makes them distinct without a search.
+ * columns and then distributed by their rank, which makes them distinct without a search.
  */
 void gen_random_row(const void *data, int64_t i, gen_row *row)
 {

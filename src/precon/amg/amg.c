@@ -85,7 +85,7 @@ static spry_status update(spry_operator *op, const spry_matrix *A)
     amg *old = op->state, *h = NULL;
     spry_status status = SPRY_STATUS_OK;
     status = base_calloc(ctx, 1, sizeof *h, &h);
-    SPRY_GO(ctx, A->spread ? team_agree(ctx, status) : status);
+    SPRY_GO(ctx, A->distributed ? team_agree(ctx, status) : status);
     *h = *old;
     h->count = 0;
     h->bottom = NULL;
@@ -144,7 +144,7 @@ spry_status amg_make(const precon_job *job, const amg_kind *kind, spry_operator 
     spry_status status = SPRY_STATUS_OK;
     *out = NULL;
     status = new_operator(job, kind, &op);
-    SPRY_GO(ctx, job->A->spread ? team_agree(ctx, status) : status);
+    SPRY_GO(ctx, job->A->distributed ? team_agree(ctx, status) : status);
     amg *h = op->state;
     SPRY_GO(ctx, amg_build(h, job, NULL));
     note_traits(op, h);

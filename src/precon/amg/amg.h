@@ -6,11 +6,11 @@
 #ifndef SPRY_PRECON_AMG_H
 #define SPRY_PRECON_AMG_H
 
-#include "ranks/reach.h"
 #include "device/linalg/matrix.h"
 #include "device/linalg/step.h"
 #include "precon/kernels.h"
 #include "precon/precon.h"
+#include "ranks/reach.h"
 
 /* The options that all kinds of multigrid have. */
 #define AMG_COMMON(item)                                                                           \
@@ -65,7 +65,7 @@ typedef struct amg_level {
     const spry_matrix *A;    /* on the host; NULL where the set-up was the device's alone */
     spry_matrix *own;        /* the same, where nobody else keeps it */
     int64_t rows, nnz;       /* rows here, entries of all ranks */
-    deal_reach *reach;       /* of a level that is spread over ranks, while it is coarsened */
+    ranks_reach *reach;      /* of a level that is distributed over ranks, while it is coarsened */
     bool twice;              /* visited so for each visit of the level above */
     spry_operator *op;       /* the product with it */
     operator_step *steps[3]; /* by spry_transpose; NULL: not needed so far */
@@ -118,7 +118,7 @@ typedef struct amg_kind {
      * node of the first level, then P of level l, whose columns' ranks *first tells,
      * base_alloc()'s; and what solves a level that all ranks have whole. */
     spry_status (*begin_ranks)(struct amg *h, const precon_job *job);
-    spry_status (*coarsen_ranks)(struct amg *h, const precon_job *job, int l, deal_rows *P,
+    spry_status (*coarsen_ranks)(struct amg *h, const precon_job *job, int l, ranks_rows *P,
                                  int64_t **first);
     spry_status (*finish_whole)(struct amg *h, const precon_job *job, int l, spry_matrix *whole,
                                 spry_operator **M);
@@ -149,7 +149,7 @@ void amg_clear(amg *h);
 /* hierarchy_device.c: all levels by the device that the preconditioner lives on; *made is false,
  * and h without levels, where that is left to the host. */
 spry_status amg_build_there(amg *h, const precon_job *job, bool *made);
-/* ranks.c: all levels of a matrix that is spread over ranks, down to one that all of them have
+/* ranks.c: all levels of a matrix that is distributed over ranks, down to one that all of them have
  * whole. Collective. */
 spry_status amg_build_ranks(amg *h, const precon_job *job, const amg *old);
 /* For those who build levels by themselves. */
@@ -209,7 +209,7 @@ spry_status amg_gathered(const spry_matrix *A, spry_matrix *whole, spry_operator
                          spry_operator **op);
 /* The hierarchy that such an operator has within; NULL of others. */
 const amg *amg_gathered_levels(const spry_operator *op);
-/* All rows of a matrix that is spread over ranks, on each of them. */
+/* All rows of a matrix that is distributed over ranks, on each of them. */
 spry_status amg_gather(const spry_matrix *A, spry_matrix **whole);
 
 /* What P of smoothed aggregation is made of: rows with columns of others behind the own, which
@@ -224,7 +224,7 @@ typedef struct amg_prolong_from {
 } amg_prolong_from;
 /* smoothed_ranks.c */
 spry_status amg_smoothed_begin_ranks(amg *h, const precon_job *job);
-spry_status amg_smoothed_coarsen_ranks(amg *h, const precon_job *job, int l, deal_rows *P,
+spry_status amg_smoothed_coarsen_ranks(amg *h, const precon_job *job, int l, ranks_rows *P,
                                        int64_t **first);
 /* smoothed.c */
 spry_status amg_make_tentative(amg *h, const amg_level *level, void **tentative);

@@ -9,8 +9,8 @@
  */
 #include "precon/amg/amg.h"
 
-#include "matrix/algebra/algebra.h"
 #include "device/linalg/foresee.h"
+#include "matrix/algebra/algebra.h"
 #include "matrix/entries.h"
 
 #include <omp.h>

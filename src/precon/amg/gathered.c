@@ -90,7 +90,7 @@ static spry_status allocate(const spry_matrix *A, gathered *g)
 {
     spry_context *ctx = A->ctx;
     const int ranks = team_ranks(ctx);
-    const int64_t *starts = A->spread->row_starts;
+    const int64_t *starts = A->distributed->row_starts;
     const size_t size = spry_type_size(A->a.type);
     int with_rows = 0;
     spry_status status = SPRY_STATUS_OK;
@@ -129,7 +129,7 @@ spry_status amg_gathered(const spry_matrix *A, spry_matrix *whole, spry_operator
         op->varies = g->M->varies;
         op->single = g->M->single;
         op->own_bytes = op->bytes = g->M->own_bytes;
-        op->rows_part = op->cols_part = spread_rows_here(A);
+        op->rows_part = op->cols_part = dist_rows_here(A);
         status = allocate(A, g);
     }
     SPRY_GO(ctx, team_agree(ctx, status));
@@ -142,7 +142,7 @@ done:
     return status;
 }
 
-static spry_status wrap(spry_context *ctx, const deal_rows *rows, spry_matrix **whole)
+static spry_status wrap(spry_context *ctx, const ranks_rows *rows, spry_matrix **whole)
 {
     matrix_arrays a = {.type = rows->type,
                        .format = SPRY_FORMAT_CSR,
@@ -163,23 +163,23 @@ static spry_status wrap(spry_context *ctx, const deal_rows *rows, spry_matrix **
 spry_status amg_gather(const spry_matrix *A, spry_matrix **whole)
 {
     spry_context *ctx = A->ctx;
-    const int64_t *first = A->spread->row_starts, n = first[team_ranks(ctx)];
-    deal_rows mine = {0}, all = {0};
+    const int64_t *first = A->distributed->row_starts, n = first[team_ranks(ctx)];
+    ranks_rows mine = {0}, all = {0};
     int64_t *numbers = NULL;
     spry_status status = SPRY_STATUS_OK;
     *whole = NULL;
-    SPRY_GO(ctx, deal_rows_of(A, &mine));
+    SPRY_GO(ctx, ranks_rows_of(A, &mine));
     SPRY_GO(ctx, team_agree(ctx, base_alloc(ctx, n, sizeof *numbers, &numbers)));
     for (int64_t i = 0; i < n; i++)
         numbers[i] = i;
-    SPRY_GO(ctx, deal_fetch_rows(ctx, &mine, first, n, numbers, &all));
+    SPRY_GO(ctx, ranks_fetch_rows(ctx, &mine, first, n, numbers, &all));
     status = wrap(ctx, &all, whole);
     if (status == SPRY_STATUS_OK)
         status = spry_matrix_sort(*whole);
     SPRY_GO(ctx, team_agree(ctx, status));
 done:
-    deal_rows_clear(ctx, &mine);
-    deal_rows_clear(ctx, &all);
+    ranks_rows_clear(ctx, &mine);
+    ranks_rows_clear(ctx, &all);
     base_free(ctx, numbers);
     if (status != SPRY_STATUS_OK) {
         spry_matrix_free(*whole);

@@ -21,7 +21,7 @@ void amg_clear(amg *h)
         spry_vector_free(level->x);
         spry_vector_free(level->b);
         if (level->reach)
-            deal_reach_clear(h->ctx, level->reach);
+            ranks_reach_clear(h->ctx, level->reach);
         base_free(h->ctx, level->reach);
         for (int k = 0; k < 4; k++)
             spry_vector_free(level->extra[k]);
@@ -57,7 +57,7 @@ spry_status amg_open_level(amg *h, const precon_job *job, spry_matrix *own, amg_
         }
     }
     level->rows = level->A->a.rows;
-    level->nnz = level->A->spread ? level->A->spread->nnz : level->A->a.nnz;
+    level->nnz = level->A->distributed ? level->A->distributed->nnz : level->A->a.nnz;
 done:
     return status;
 }
@@ -198,7 +198,7 @@ spry_status amg_build(amg *h, const precon_job *job, const amg *old)
     bool made = false;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, amg_smoother_choose(h, job));
-    if (job->A->spread)
+    if (job->A->distributed)
         return amg_build_ranks(h, job, old);
     if (job->device && h->kind->coarsen_there)
         SPRY_GO(ctx, amg_build_there(h, job, &made));

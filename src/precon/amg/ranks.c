@@ -1,11 +1,11 @@
 /*
- * Multigrid across ranks. Levels are spread as the first one is; A_c = R A P is made of each rank's
- * rows of A, with the rows of P that they reach: what falls into rows of other ranks is sent there
- * and added up in the order of ranks. A level with few rows per rank goes to fewer ranks (what
- * coarsens says to which), and one that is small is gathered: all ranks have it whole.
+ * Multigrid across ranks. Levels are distributed as the first one is; A_c = R A P is made of each
+ * rank's rows of A, with the rows of P that they reach: what falls into rows of other ranks is sent
+ * there and added up in the order of ranks. A level with few rows per rank goes to fewer ranks
+ * (what coarsens says to which), and one that is small is gathered: all ranks have it whole.
  */
-#include "ranks/frame.h"
 #include "precon/amg/amg.h"
+#include "ranks/frame.h"
 
 enum { GATHERED = 10000 }; /* rows of a level that all ranks have */
 
@@ -14,25 +14,25 @@ enum { GATHERED = 10000 }; /* rows of a level that all ranks have */
 
 /* R A P of own rows, in the next level's columns that these meet: what it adds to rows of all
  * ranks. */
-static spry_status multiply(const amg_level *level, const deal_frame *c, const deal_rows *P,
-                            const deal_rows *theirs, deal_entries *e)
+static spry_status multiply(const amg_level *level, const ranks_frame *c, const ranks_rows *P,
+                            const ranks_rows *theirs, ranks_entries *e)
 {
     spry_context *ctx = level->op->ctx;
-    const deal_part both[] = {{.rows = P}, {.rows = theirs, .first = P->rows}};
+    const ranks_part both[] = {{.rows = P}, {.rows = theirs, .first = P->rows}};
     spry_matrix *own = NULL, *all = NULL, *R = NULL, *C = NULL;
     spry_matrix rows = {.ctx = ctx, .a = level->reach->A->a};
     spry_status status = SPRY_STATUS_OK;
     rows.a.rows = level->rows;
     rows.a.nnz = rows.a.offsets[level->rows];
-    SPRY_GO(ctx, deal_frame_matrix(ctx, c, P->rows, 1, both, &own));
-    SPRY_GO(ctx, deal_frame_matrix(ctx, c, P->rows + theirs->rows, 2, both, &all));
+    SPRY_GO(ctx, ranks_frame_matrix(ctx, c, P->rows, 1, both, &own));
+    SPRY_GO(ctx, ranks_frame_matrix(ctx, c, P->rows + theirs->rows, 2, both, &all));
     SPRY_GO(ctx, spry_matrix_transpose(own, true, &R));
     SPRY_GO(ctx, amg_galerkin(R, &rows, all, &C));
-    SPRY_GO(ctx, deal_entries_allocate(ctx, C->a.type, C->a.nnz, e));
+    SPRY_GO(ctx, ranks_entries_allocate(ctx, C->a.type, C->a.nnz, e));
     for (int64_t i = 0; i < C->a.rows; i++)
         for (int64_t k = C->a.offsets[i]; k < C->a.offsets[i + 1]; k++) {
-            e->row[k] = deal_frame_number(c, i);
-            e->col[k] = deal_frame_number(c, C->a.col_index[k]);
+            e->row[k] = ranks_frame_number(c, i);
+            e->col[k] = ranks_frame_number(c, C->a.col_index[k]);
         }
     if (C->a.nnz > 0)
         memcpy(e->values, C->a.values, (size_t)C->a.nnz * spry_type_size(C->a.type));
@@ -45,7 +45,7 @@ done:
 }
 
 /* Rows of zeros, which come from near-null vectors that are zero on an aggregate, get a 1. */
-static void mend(const deal_rows *rows)
+static void mend(const ranks_rows *rows)
 {
     for (int64_t i = 0; i < rows->rows; i++) {
         int64_t diagonal = -1;
@@ -60,47 +60,47 @@ static void mend(const deal_rows *rows)
     }
 }
 
-static spry_status make_rows(const amg_level *level, const deal_rows *P, const int64_t *first,
-                             deal_rows *coarse)
+static spry_status make_rows(const amg_level *level, const ranks_rows *P, const int64_t *first,
+                             ranks_rows *coarse)
 {
     spry_context *ctx = level->op->ctx;
     const int me = team_rank(ctx);
-    deal_frame c = {.begin = first[me], .own = first[me + 1] - first[me]};
-    deal_rows theirs = {0};
-    deal_entries e = {0};
+    ranks_frame c = {.begin = first[me], .own = first[me + 1] - first[me]};
+    ranks_rows theirs = {0};
+    ranks_entries e = {0};
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, deal_fetch_rows(ctx, P, level->A->spread->row_starts, level->reach->count,
-                                 level->reach->others, &theirs));
-    status = deal_frame_add(ctx, &c, P);
+    SPRY_GO(ctx, ranks_fetch_rows(ctx, P, level->A->distributed->row_starts, level->reach->count,
+                                  level->reach->others, &theirs));
+    status = ranks_frame_add(ctx, &c, P);
     if (status == SPRY_STATUS_OK)
-        status = deal_frame_add(ctx, &c, &theirs);
+        status = ranks_frame_add(ctx, &c, &theirs);
     if (status == SPRY_STATUS_OK)
         status = multiply(level, &c, P, &theirs, &e);
     SPRY_GO(ctx, team_agree(ctx, status));
-    SPRY_GO(ctx, deal_gather_rows(ctx, &e, first, P->all_cols, coarse));
-    deal_sum_duplicates(coarse);
+    SPRY_GO(ctx, ranks_gather_rows(ctx, &e, first, P->all_cols, coarse));
+    ranks_sum_duplicates(coarse);
     mend(coarse);
 done:
-    deal_rows_clear(ctx, &theirs);
-    deal_entries_clear(ctx, &e);
-    deal_frame_clear(ctx, &c);
+    ranks_rows_clear(ctx, &theirs);
+    ranks_entries_clear(ctx, &e);
+    ranks_frame_clear(ctx, &c);
     return status;
 }
 
 /* P, R = P^H and A_c, all of them stored. */
-static spry_status make_coarse(const precon_job *job, amg_level *level, const deal_rows *P,
+static spry_status make_coarse(const precon_job *job, amg_level *level, const ranks_rows *P,
                                const int64_t *first, spry_matrix **coarse)
 {
     spry_context *ctx = level->op->ctx;
     const int me = team_rank(ctx);
     const int64_t own = first[me + 1] - first[me];
-    deal_rows rows = {0};
+    ranks_rows rows = {0};
     spry_matrix *made = NULL, *turned = NULL, *handed;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, make_rows(level, P, first, &rows));
-    SPRY_GO(ctx, deal_spread(ctx, P, own, &made));
-    SPRY_GO(ctx, spread_transpose(made, true, &turned));
-    SPRY_GO(ctx, deal_spread(ctx, &rows, own, coarse));
+    SPRY_GO(ctx, ranks_distribute(ctx, P, own, &made));
+    SPRY_GO(ctx, dist_transpose(made, true, &turned));
+    SPRY_GO(ctx, ranks_distribute(ctx, &rows, own, coarse));
     handed = made;
     made = NULL;
     SPRY_GO(ctx, precon_store(job, handed, &level->P));
@@ -108,7 +108,7 @@ static spry_status make_coarse(const precon_job *job, amg_level *level, const de
     turned = NULL;
     SPRY_GO(ctx, precon_store(job, handed, &level->R));
 done:
-    deal_rows_clear(ctx, &rows);
+    ranks_rows_clear(ctx, &rows);
     spry_matrix_free(made);
     spry_matrix_free(turned);
     return status;
@@ -136,8 +136,8 @@ static spry_status give_near(const amg *h, const amg_level *level, spry_matrix *
     SPRY_GO(ctx, team_agree(ctx, status));
     for (int64_t i = 0; i < n; i++)
         numbers[i] = i;
-    SPRY_GO(ctx, deal_fetch(ctx, level->A->spread->row_starts, (size_t)count * size, h->near.values,
-                            n, numbers, all));
+    SPRY_GO(ctx, ranks_fetch(ctx, level->A->distributed->row_starts, (size_t)count * size,
+                             h->near.values, n, numbers, all));
     for (int c = 0; c < count; c++)
         for (int64_t i = 0; i < n; i++)
             element_move(size, v[c]->data, i, all, i * count + c);
@@ -188,14 +188,14 @@ static spry_status open_level(amg *h, const precon_job *job, spry_matrix *own, a
     if (status == SPRY_STATUS_OK)
         status = base_calloc(ctx, 1, sizeof *(*level)->reach, &(*level)->reach);
     SPRY_GO(ctx, team_agree(ctx, status));
-    SPRY_GO(ctx, deal_reach_make((*level)->A, 1, block, (*level)->reach));
+    SPRY_GO(ctx, ranks_reach_make((*level)->A, 1, block, (*level)->reach));
 done:
     return status;
 }
 
 static int64_t all_rows(const amg_level *level)
 {
-    return spread_rows_here(level->A).all;
+    return dist_rows_here(level->A).all;
 }
 
 /* The next level's matrix; none where this one is the last. */
@@ -204,7 +204,7 @@ static spry_status descend(amg *h, const precon_job *job, const amg *old, amg_le
 {
     spry_context *ctx = h->ctx;
     const int l = h->count - 1;
-    deal_rows P = {0};
+    ranks_rows P = {0};
     int64_t *first = NULL;
     spry_status status = SPRY_STATUS_OK;
     *coarse = NULL;
@@ -215,7 +215,7 @@ static spry_status descend(amg *h, const precon_job *job, const amg *old, amg_le
         SPRY_GO(ctx, make_coarse(job, level, &P, first, coarse));
 done:
     base_free(ctx, first);
-    deal_rows_clear(ctx, &P);
+    ranks_rows_clear(ctx, &P);
     return status;
 }
 
@@ -238,7 +238,7 @@ spry_status amg_build_ranks(amg *h, const precon_job *job, const amg *old)
         SPRY_GO(ctx, descend(h, job, old, level, &coarse));
         if (!coarse)
             break;
-        deal_reach_clear(ctx, level->reach);
+        ranks_reach_clear(ctx, level->reach);
     }
     if (all_rows(level) <= GATHERED)
         SPRY_GO(ctx, finish(h, job, level));
@@ -248,7 +248,7 @@ spry_status amg_build_ranks(amg *h, const precon_job *job, const amg *old)
 done:
     for (int l = 0; l < h->count; l++) {
         if (h->levels[l].reach)
-            deal_reach_clear(ctx, h->levels[l].reach);
+            ranks_reach_clear(ctx, h->levels[l].reach);
         base_free(ctx, h->levels[l].reach);
         h->levels[l].reach = NULL;
     }

@@ -176,7 +176,7 @@ static const char *smoother_name(const amg_common *common, const precon_job *job
     if (strcmp(common->smoother, "auto") != 0)
         return common->smoother;
     /* Ranks sweep over their own rows, with the numbers that others had before. */
-    if (job->A->spread && !hermitian)
+    if (job->A->distributed && !hermitian)
         return "gs";
     /* Sweeps wait for each other, which devices do not like; the inverse smooths as well. */
     return hermitian ? "chebyshev" : job->device ? "sai:tau=0.9,most=32" : hybrid;
@@ -333,8 +333,8 @@ static spry_status make_inside(const amg *h, const precon_job *job, amg_level *l
     memcpy(h->ctx->message, before, sizeof before); /* the host has more memory */
     SPRY_GO(h->ctx, bring(h, job, level, there));
     if (level->reach) {
-        status = precon_make_inner(job, level->A->spread->own, name, inside);
-        return precon_spread(level->A, status, inside);
+        status = precon_make_inner(job, level->A->distributed->own, name, inside);
+        return precon_distribute(level->A, status, inside);
     }
     status = precon_make_inner(job, level->A, name, inside);
 done:

@@ -26,7 +26,7 @@ done:
 static bool starts_fit(const spry_matrix *A, int block)
 {
     for (int r = 0; r <= team_ranks(A->ctx); r++)
-        if (A->spread->row_starts[r] % block != 0)
+        if (A->distributed->row_starts[r] % block != 0)
             return false;
     return true;
 }
@@ -47,7 +47,7 @@ static spry_status check_vectors(spry_context *ctx, const spry_matrix *A)
 spry_status amg_smoothed_begin_ranks(amg *h, const precon_job *job)
 {
     spry_context *ctx = h->ctx;
-    const spry_matrix *own = job->A->spread->own;
+    const spry_matrix *own = job->A->distributed->own;
     amg_level *level = &h->levels[0];
     precon_job here = *job;
     int block = 1;
@@ -154,7 +154,7 @@ static spry_status extended_allocate(const amg *h, const amg_level *level, exten
     SPRY_GO(ctx, base_alloc(ctx, all, sizeof *x->map, &x->map));
     SPRY_GO(ctx, base_alloc(ctx, all * level->block, row, &x->tentative));
     for (int r = 0; r <= team_ranks(ctx); r++)
-        x->node_starts[r] = level->A->spread->row_starts[r] / level->block;
+        x->node_starts[r] = level->A->distributed->row_starts[r] / level->block;
     for (int64_t k = 0; k < x->others; k++)
         x->numbers[k] = level->reach->others[k * level->block] / level->block;
 done:
@@ -182,7 +182,7 @@ static void number_theirs(const amg_level *level, extended *x)
         x->map[x->nodes + k] =
             x->theirs[k] < 0
                 ? -1
-                : (int32_t)(level->coarse + deal_find(x->listed, x->listed_count, x->theirs[k]));
+                : (int32_t)(level->coarse + ranks_find(x->listed, x->listed_count, x->theirs[k]));
 }
 
 /* What others tell of their nodes in reach. */
@@ -195,12 +195,12 @@ static spry_status extend(const amg *h, const amg_level *level, const void *tent
     SPRY_GO(ctx, team_offsets(ctx, level->coarse, &x->starts));
     for (int64_t i = 0; i < x->nodes; i++)
         x->all[i] = level->map[i] < 0 ? -1 : x->starts[team_rank(ctx)] + level->map[i];
-    SPRY_GO(ctx, deal_fetch(ctx, x->node_starts, sizeof *x->all, x->all, x->others, x->numbers,
-                            x->theirs));
+    SPRY_GO(ctx, ranks_fetch(ctx, x->node_starts, sizeof *x->all, x->all, x->others, x->numbers,
+                             x->theirs));
     if (x->nodes > 0)
         memcpy(x->tentative, tentative, (size_t)x->nodes * node);
-    SPRY_GO(ctx, deal_fetch(ctx, x->node_starts, node, tentative, x->others, x->numbers,
-                            x->tentative + (size_t)x->nodes * node));
+    SPRY_GO(ctx, ranks_fetch(ctx, x->node_starts, node, tentative, x->others, x->numbers,
+                             x->tentative + (size_t)x->nodes * node));
     number_theirs(level, x);
 done:
     return status;
@@ -211,18 +211,18 @@ done:
 
 /* Columns as all ranks number them. */
 static spry_status number_columns(const amg *h, const amg_level *level, const extended *x,
-                                  const spry_matrix *P, deal_rows *rows)
+                                  const spry_matrix *P, ranks_rows *rows)
 {
     spry_context *ctx = h->ctx;
     const matrix_arrays *p = &P->a;
     const int ranks = team_ranks(ctx), count = h->near.count;
     const int64_t own = level->coarse * count, start = x->starts[team_rank(ctx)] * count;
     spry_status status = SPRY_STATUS_OK;
-    *rows = (deal_rows){.type = p->type,
-                        .begin = level->reach->begin,
-                        .rows = p->rows,
-                        .all_rows = level->A->spread->row_starts[ranks],
-                        .all_cols = x->starts[ranks] * count};
+    *rows = (ranks_rows){.type = p->type,
+                         .begin = level->reach->begin,
+                         .rows = p->rows,
+                         .all_rows = level->A->distributed->row_starts[ranks],
+                         .all_cols = x->starts[ranks] * count};
     SPRY_GO(ctx, base_alloc(ctx, p->rows + 1, sizeof *rows->offsets, &rows->offsets));
     SPRY_GO(ctx, base_alloc(ctx, p->nnz, sizeof *rows->columns, &rows->columns));
     SPRY_GO(ctx, base_alloc(ctx, p->nnz, spry_type_size(p->type), &rows->values));
@@ -238,7 +238,7 @@ done:
 }
 
 static spry_status make_rows(const amg *h, const amg_level *level, const amg_graph *g,
-                             const extended *x, double largest, deal_rows *P)
+                             const extended *x, double largest, ranks_rows *P)
 {
     spry_matrix *made = NULL;
     const amg_prolong_from from = {.a = &level->reach->A->a,
@@ -301,7 +301,7 @@ static spry_status move_near(amg *h, const int64_t *from, const int64_t *to)
     SPRY_GO(ctx, team_agree(ctx, status));
     for (int64_t i = 0; i < n; i++)
         numbers[i] = to[me] + i;
-    SPRY_GO(ctx, deal_fetch(ctx, from, row, h->near.values, n, numbers, values));
+    SPRY_GO(ctx, ranks_fetch(ctx, from, row, h->near.values, n, numbers, values));
     base_free(ctx, h->near.values);
     h->near.values = values;
     values = NULL;
@@ -340,7 +340,7 @@ static spry_status choose_theta(amg *h, const amg_level *level)
     return team_bounds(h->ctx, mine, &h->theta, &most);
 }
 
-spry_status amg_smoothed_coarsen_ranks(amg *h, const precon_job *job, int l, deal_rows *P,
+spry_status amg_smoothed_coarsen_ranks(amg *h, const precon_job *job, int l, ranks_rows *P,
                                        int64_t **first)
 {
     spry_context *ctx = h->ctx;
@@ -351,7 +351,7 @@ spry_status amg_smoothed_coarsen_ranks(amg *h, const precon_job *job, int l, dea
     double least, largest;
     spry_status status = SPRY_STATUS_OK;
     (void)job;
-    *P = (deal_rows){0};
+    *P = (ranks_rows){0};
     if (l == 0)
         SPRY_GO(ctx, choose_theta(h, level));
     status = amg_graph_make(level->reach->A, level->block, ldexp(h->theta, -l), &g);

@@ -1,8 +1,8 @@
 /* Patterns that grow, for all rows with all threads: see grow.h. */
 #include "precon/factors/grow.h"
 
-#include "precon/kernels.h"
 #include "precon/inverse/local.h"
+#include "precon/kernels.h"
 
 #include <omp.h>
 

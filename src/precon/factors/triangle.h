@@ -98,8 +98,8 @@ triangle_pass triangle_pass_for(const triangle *t, bool conjugate, const void *f
 void triangle_run(const spry_context *ctx, spry_type type, const triangle_sets *sets,
                   const triangle_pass *pass);
 /* Calls `work` for the stages of the sets (backward: last first) with ranges of places, the places
- * of a shared set dealt out to the threads. What `work` does with its places may depend on all that
- * was done for earlier stages. It may say that it failed: then later stages are left out. */
+ * of a shared set distributed to the threads. What `work` does with its places may depend on all
+ * that was done for earlier stages. It may say that it failed: then later stages are left out. */
 typedef bool (*triangle_work)(void *data, int thread, int64_t begin, int64_t end);
 bool triangle_each_stage(const spry_context *ctx, const triangle_sets *sets, int threads,
                          bool backward, triangle_work work, void *data);

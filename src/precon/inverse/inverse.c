@@ -3,8 +3,8 @@
  * them and take new values of A. Right ones are computed by columns, as rows of M^T from A^T.
  */
 #include "device/linalg/operator.h"
-#include "precon/kernels.h"
 #include "precon/inverse/local_device.h"
+#include "precon/kernels.h"
 
 local_problems local_problems_of(const spry_matrix *B, const spry_matrix *P, local_kind kind)
 {

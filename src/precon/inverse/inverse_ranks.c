@@ -1,7 +1,7 @@
 /*
  * Sparse approximate inverses across ranks: each computes its rows of M (or, right, of M^T) from
  * the rows of A (of A^T) that these name, and fetches those that others have. A product with M is
- * one with a spread matrix.
+ * one with a distributed matrix.
  */
 #include "precon/inverse/local_ranks.h"
 
@@ -10,22 +10,22 @@
 
 /* What the problems of a pattern are made of. */
 typedef struct surroundings {
-    deal_rows mine, theirs;
-    deal_frame f;
+    ranks_rows mine, theirs;
+    ranks_frame f;
     spry_matrix *B, *P;
 } surroundings;
 
 static void surroundings_clear(spry_context *ctx, surroundings *s)
 {
-    deal_rows_clear(ctx, &s->mine);
-    deal_rows_clear(ctx, &s->theirs);
-    deal_frame_clear(ctx, &s->f);
+    ranks_rows_clear(ctx, &s->mine);
+    ranks_rows_clear(ctx, &s->theirs);
+    ranks_frame_clear(ctx, &s->f);
     spry_matrix_free(s->B);
     spry_matrix_free(s->P);
 }
 
 /* Factors need diagonals of others, too: their owners look at them. */
-static spry_status check_diagonals(spry_context *ctx, const deal_rows *rows)
+static spry_status check_diagonals(spry_context *ctx, const ranks_rows *rows)
 {
     for (int64_t i = 0; i < rows->rows; i++) {
         double diagonal = 0;
@@ -40,82 +40,82 @@ static spry_status check_diagonals(spry_context *ctx, const deal_rows *rows)
 
 /* Matrices in the frame. Of factors it is the rows that are here, of least squares all columns of
  * these. */
-static spry_status place(spry_context *ctx, const deal_rows *P, bool wide, surroundings *s)
+static spry_status place(spry_context *ctx, const ranks_rows *P, bool wide, surroundings *s)
 {
-    deal_frame rows = {0};
+    ranks_frame rows = {0};
     spry_status status = SPRY_STATUS_OK;
     const int64_t count = s->f.count, *others = s->f.others;
     if (wide) {
         rows = s->f;
-        s->f = (deal_frame){.begin = rows.begin, .own = rows.own};
+        s->f = (ranks_frame){.begin = rows.begin, .own = rows.own};
         others = rows.others;
-        SPRY_GO(ctx, deal_frame_add(ctx, &s->f, P));
-        SPRY_GO(ctx, deal_frame_add(ctx, &s->f, &s->mine));
-        SPRY_GO(ctx, deal_frame_add(ctx, &s->f, &s->theirs));
+        SPRY_GO(ctx, ranks_frame_add(ctx, &s->f, P));
+        SPRY_GO(ctx, ranks_frame_add(ctx, &s->f, &s->mine));
+        SPRY_GO(ctx, ranks_frame_add(ctx, &s->f, &s->theirs));
     }
     SPRY_GO(ctx,
-            deal_frame_square(ctx, &s->f, &s->mine, count > 0 ? &s->theirs : NULL, others, &s->B));
-    SPRY_GO(ctx, deal_frame_square(ctx, &s->f, P, NULL, NULL, &s->P));
+            ranks_frame_square(ctx, &s->f, &s->mine, count > 0 ? &s->theirs : NULL, others, &s->B));
+    SPRY_GO(ctx, ranks_frame_square(ctx, &s->f, P, NULL, NULL, &s->P));
 done:
-    deal_frame_clear(ctx, &rows);
+    ranks_frame_clear(ctx, &rows);
     return status;
 }
 
 /* The rows of B that the pattern names, and of `layers` more around them. */
-static spry_status surroundings_make(const spry_matrix *B, const deal_rows *P, local_kind kind,
+static spry_status surroundings_make(const spry_matrix *B, const ranks_rows *P, local_kind kind,
                                      int64_t layers, surroundings *s)
 {
     spry_context *ctx = B->ctx;
-    const int64_t *first = B->spread->row_starts;
+    const int64_t *first = B->distributed->row_starts;
     bool more = true;
     spry_status status = SPRY_STATUS_OK;
     *s = (surroundings){.f = {.begin = P->begin, .own = P->rows}};
-    SPRY_GO(ctx, deal_rows_of(B, &s->mine));
+    SPRY_GO(ctx, ranks_rows_of(B, &s->mine));
     status = kind == LOCAL_FACTOR ? check_diagonals(ctx, &s->mine) : SPRY_STATUS_OK;
     if (status == SPRY_STATUS_OK)
-        status = deal_frame_add(ctx, &s->f, P);
+        status = ranks_frame_add(ctx, &s->f, P);
     if (status == SPRY_STATUS_OK && layers > 0)
-        status = deal_frame_add(ctx, &s->f, &s->mine);
+        status = ranks_frame_add(ctx, &s->f, &s->mine);
     SPRY_GO(ctx, team_agree(ctx, status));
     for (int64_t k = 0; k < layers && more; k++) {
         const int64_t before = s->f.count;
-        SPRY_GO(ctx, deal_fetch_rows(ctx, &s->mine, first, before, s->f.others, &s->theirs));
-        status = deal_frame_add(ctx, &s->f, &s->theirs);
-        deal_rows_clear(ctx, &s->theirs);
+        SPRY_GO(ctx, ranks_fetch_rows(ctx, &s->mine, first, before, s->f.others, &s->theirs));
+        status = ranks_frame_add(ctx, &s->f, &s->theirs);
+        ranks_rows_clear(ctx, &s->theirs);
         SPRY_GO(ctx, team_agree(ctx, status));
         SPRY_GO(ctx, team_any(ctx, s->f.count > before, &more));
     }
-    SPRY_GO(ctx, deal_fetch_rows(ctx, &s->mine, first, s->f.count, s->f.others, &s->theirs));
+    SPRY_GO(ctx, ranks_fetch_rows(ctx, &s->mine, first, s->f.count, s->f.others, &s->theirs));
     SPRY_GO(ctx, team_agree(ctx, place(ctx, P, kind != LOCAL_FACTOR, s)));
 done:
     return status;
 }
 
-spry_status local_grow_ranks(const spry_matrix *B, const local_growth *how, deal_rows *P)
+spry_status local_grow_ranks(const spry_matrix *B, const local_growth *how, ranks_rows *P)
 {
     spry_context *ctx = B->ctx;
     surroundings s;
-    deal_rows grown = {0};
+    ranks_rows grown = {0};
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, surroundings_make(B, P, how->kind, how->steps, &s));
     status = local_grow(s.B, NULL, how, s.P);
     base_free(ctx, s.P->a.values);
     s.P->a.values = NULL; /* they are those of the pattern before */
     if (status == SPRY_STATUS_OK)
-        status = deal_frame_rows(&s.f, s.P, P->all_rows, &grown);
+        status = ranks_frame_rows(&s.f, s.P, P->all_rows, &grown);
     SPRY_GO(ctx, team_agree(ctx, status));
-    deal_rows_clear(ctx, P);
+    ranks_rows_clear(ctx, P);
     *P = grown;
 done:
     if (status != SPRY_STATUS_OK)
-        deal_rows_clear(ctx, &grown);
+        ranks_rows_clear(ctx, &grown);
     surroundings_clear(ctx, &s);
     return status;
 }
 
 /* The rows of P with other values, which are taken. */
-static spry_status give_values(spry_context *ctx, const deal_rows *P, spry_type type, void **values,
-                               deal_rows *X)
+static spry_status give_values(spry_context *ctx, const ranks_rows *P, spry_type type,
+                               void **values, ranks_rows *X)
 {
     const int64_t nnz = P->offsets[P->rows];
     spry_status status = SPRY_STATUS_OK;
@@ -131,29 +131,29 @@ static spry_status give_values(spry_context *ctx, const deal_rows *P, spry_type 
         memcpy(X->columns, P->columns, (size_t)nnz * sizeof *X->columns);
 done:
     if (status != SPRY_STATUS_OK)
-        deal_rows_clear(ctx, X);
+        ranks_rows_clear(ctx, X);
     return status;
 }
 
-spry_status local_values_ranks(const spry_matrix *B, const deal_rows *P, local_kind kind,
-                               double shift, deal_rows *X, local_outcome *outcome)
+spry_status local_values_ranks(const spry_matrix *B, const ranks_rows *P, local_kind kind,
+                               double shift, ranks_rows *X, local_outcome *outcome)
 {
     /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): right ones come with A^T */
     spry_context *ctx = B->ctx;
     surroundings s;
     matrix_arrays made = {0};
     spry_status status = SPRY_STATUS_OK;
-    *X = (deal_rows){0};
+    *X = (ranks_rows){0};
     SPRY_GO(ctx, surroundings_make(B, P, kind, 0, &s));
     /* Rows of others are empty in the pattern: the values are those of own rows, in their order. */
     status = local_values(s.B, s.P, kind, shift, &made, outcome);
     if (status == SPRY_STATUS_OK)
         status = give_values(ctx, P, s.B->a.type, &made.values, X);
     SPRY_GO(ctx, team_agree(ctx, status));
-    outcome->bad = outcome->bad < 0 ? -1 : deal_frame_number(&s.f, outcome->bad);
+    outcome->bad = outcome->bad < 0 ? -1 : ranks_frame_number(&s.f, outcome->bad);
 done:
     if (status != SPRY_STATUS_OK)
-        deal_rows_clear(ctx, X);
+        ranks_rows_clear(ctx, X);
     surroundings_clear(ctx, &s);
     return status;
 }
@@ -167,7 +167,7 @@ typedef struct inverse {
     const char *name;
     local_kind kind;
     bool right;
-    deal_rows pattern; /* this rank's rows of M's, or of M^T's */
+    ranks_rows pattern; /* this rank's rows of M's, or of M^T's */
 } inverse;
 
 static spry_status judge(spry_context *ctx, const inverse *state, spry_type type,
@@ -183,7 +183,7 @@ static spry_status compute(const inverse *state, const spry_matrix *A, const spr
 {
     spry_context *ctx = A->ctx;
     precon_job job = state->job;
-    deal_rows X = {0};
+    ranks_rows X = {0};
     spry_matrix *M = NULL, *turned = NULL;
     local_outcome outcome;
     int64_t deficient = 0;
@@ -194,23 +194,23 @@ static spry_status compute(const inverse *state, const spry_matrix *A, const spr
                                     &outcome));
     SPRY_GO(ctx, team_agree(ctx, judge(ctx, state, X.type, &outcome)));
     SPRY_GO(ctx, team_sum(ctx, outcome.deficient, &deficient));
-    SPRY_GO(ctx, deal_spread(ctx, &X, X.rows, &M));
-    deal_rows_clear(ctx, &X);
+    SPRY_GO(ctx, ranks_distribute(ctx, &X, X.rows, &M));
+    ranks_rows_clear(ctx, &X);
     if (state->right) {
-        SPRY_GO(ctx, spread_transpose(M, false, &turned));
+        SPRY_GO(ctx, dist_transpose(M, false, &turned));
         spry_matrix_free(M);
         M = turned;
     }
     base_log(ctx, SPRY_LOG_INFO,
              "precon %s: %" PRId64 " entries on all ranks; %" PRId64
              " local problems of less than full rank",
-             state->name, M->spread->nnz, deficient);
+             state->name, M->distributed->nnz, deficient);
     spry_matrix *taken = M;
     M = NULL;
     SPRY_GO(ctx, precon_store(&job, taken, op));
     (*op)->name = state->name;
 done:
-    deal_rows_clear(ctx, &X);
+    ranks_rows_clear(ctx, &X);
     spry_matrix_free(M);
     return status;
 }
@@ -222,7 +222,7 @@ static spry_status update(spry_operator *op, const spry_matrix *A)
     spry_matrix *T = NULL;
     spry_status status = SPRY_STATUS_OK;
     if (state->right)
-        SPRY_GO(op->ctx, spread_transpose(A, false, &T));
+        SPRY_GO(op->ctx, dist_transpose(A, false, &T));
     SPRY_GO(op->ctx, compute(state, A, T, &fresh));
     operator_become(op, fresh);
 done:
@@ -234,7 +234,7 @@ static void free_state(spry_context *ctx, inverse *state)
 {
     if (!state)
         return;
-    deal_rows_clear(ctx, &state->pattern);
+    ranks_rows_clear(ctx, &state->pattern);
     base_free(ctx, state);
 }
 
@@ -258,7 +258,7 @@ spry_status local_inverse_ranks(const precon_job *job, const char *name, local_k
     *state =
         (inverse){.job = precon_kept(job), .name = name, .kind = kind, .right = how->transposed};
     if (how->transposed)
-        SPRY_GO(ctx, spread_transpose(job->A, false, &T));
+        SPRY_GO(ctx, dist_transpose(job->A, false, &T));
     SPRY_GO(ctx, local_pattern_ranks(job->A, T, how, &state->pattern));
     SPRY_GO(ctx, compute(state, job->A, T, M));
     (*M)->maker = &maker;

@@ -1,4 +1,4 @@
-/* Local problems dealt out to threads: those with as many vectors are neighbours, so that kernels
+/* Local problems distributed to threads: those with as many vectors are neighbours, so that kernels
  * do several of them at once, and the largest come first, so that no thread is left with them. */
 #include "precon/inverse/local.h"
 
@@ -39,22 +39,23 @@ static int threads_for(const spry_context *ctx, const local_problems *p)
 
 /* Problems in the order of their vectors' number, the most first, and where chunks of one number
  * begin. */
-typedef struct dealing {
+typedef struct local_shares {
     int32_t *list;
     int64_t *cuts, chunks;
-} dealing;
+} local_shares;
 
-static void dealing_clear(spry_context *ctx, dealing *d)
+static void redistribution_clear(spry_context *ctx, local_shares *d)
 {
     base_free(ctx, d->list);
     base_free(ctx, d->cuts);
 }
 
-static spry_status deal(spry_context *ctx, const local_problems *p, int64_t most, dealing *d)
+static spry_status share_out(spry_context *ctx, const local_problems *p, int64_t most,
+                             local_shares *d)
 {
     int64_t *first = NULL;
     spry_status status = SPRY_STATUS_OK;
-    *d = (dealing){0};
+    *d = (local_shares){0};
     SPRY_GO(ctx, base_calloc(ctx, most + 2, sizeof *first, &first));
     SPRY_GO(ctx, base_alloc(ctx, p->n, sizeof *d->list, &d->list));
     SPRY_GO(ctx, base_alloc(ctx, p->n / CHUNK + most + 2, sizeof *d->cuts, &d->cuts));
@@ -98,12 +99,12 @@ spry_status local_solve(spry_context *ctx, spry_type type, const local_problems 
     const local_size size = size_of(p, ctx);
     const int64_t bytes = room_bytes(ctx, type, &size);
     const int threads = threads_for(ctx, p);
-    dealing d = {0};
+    local_shares d = {0};
     char *rooms = NULL;
     uint8_t *moved = NULL;
     int64_t deficient = 0, bad = INT64_MAX;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, deal(ctx, p, size.cols, &d));
+    SPRY_GO(ctx, share_out(ctx, p, size.cols, &d));
     SPRY_GO(ctx, base_alloc(ctx, p->n, sizeof *moved, &moved));
     find_moved(p, threads, moved);
     p->moved = moved;
@@ -131,6 +132,6 @@ spry_status local_solve(spry_context *ctx, spry_type type, const local_problems 
 done:
     base_free(ctx, rooms);
     base_free(ctx, moved);
-    dealing_clear(ctx, &d);
+    redistribution_clear(ctx, &d);
     return status;
 }

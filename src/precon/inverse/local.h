@@ -3,8 +3,8 @@
 #ifndef SPRY_PRECON_LOCAL_H
 #define SPRY_PRECON_LOCAL_H
 
-#include "precon/precon.h"
 #include "precon/inverse/problems.h"
+#include "precon/precon.h"
 
 /* Solves all of them with all threads; x does not depend on their number. */
 spry_status local_solve(spry_context *ctx, spry_type type, const local_problems *p,

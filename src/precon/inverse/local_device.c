@@ -1,5 +1,5 @@
 /*
- * Problems dealt out to a device: by the room that they need, so that those that fit are in local
+ * Problems distributed to a device: by the room that they need, so that those that fit are in local
  * memory, a team of work-items each; the others have rooms in global memory, as many at a time as
  * there is memory for.
  */

@@ -5,8 +5,8 @@
  * J. Sci. Comput. 21 (2000), 1804-1822). Weights |a_ij| / max |a_i.| go along through the powers,
  * so that the largest are kept where a row has too many.
  */
-#include "matrix/algebra/algebra.h"
 #include "host/host.h"
+#include "matrix/algebra/algebra.h"
 #include "precon/inverse/local.h"
 
 #include <stdlib.h>

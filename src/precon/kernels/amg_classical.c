@@ -81,8 +81,8 @@ ALWAYS_INLINE bool same_sign(scalar a, scalar d)
 #endif
 }
 
-/* a_ik is spread over what row k shares with i; false where that is nothing. */
-static bool spread(const amg_classical_job *job, int64_t k, scalar a)
+/* a_ik is distributed over what row k shares with i; false where that is nothing. */
+static bool distributed(const amg_classical_job *job, int64_t k, scalar a)
 {
     const amg_places at = job->at;
     const scalar *values = job->A.values;
@@ -130,7 +130,7 @@ static void weigh(const amg_classical_job *job, int64_t i)
         const uint32_t place = place_of(&job->at, j);
         if (place < (uint32_t)found)
             weights[place] = add(weights[place], values[k]);
-        else if (j == i || !strong || !spread(job, j, values[k]))
+        else if (j == i || !strong || !distributed(job, j, values[k]))
             weights[found] = add(weights[found], values[k]);
     }
     const scalar factor = inverse(weights[found]);

@@ -7,7 +7,7 @@
  * grows from that: see grow.h.
  *
  * A product is two with sparse matrices, G and G^H, both stored. Across ranks each computes its
- * rows of G, and both are spread.
+ * rows of G, and both are distributed.
  */
 #include "device/linalg/operator.h"
 #include "precon/inverse/local_device.h"
@@ -34,7 +34,7 @@ typedef struct fsai {
     precon_job job; /* what is kept of it */
     double shift;
     spry_matrix *pattern;     /* of G */
-    deal_rows rows;           /* the same across ranks: this one's */
+    ranks_rows rows;          /* the same across ranks: this one's */
     spry_operator *G, *other; /* G^H */
     spry_vector *between;
 } fsai;
@@ -81,7 +81,7 @@ static void fsai_destroy(spry_operator *op)
     spry_operator_free(state->other);
     spry_vector_free(state->between);
     spry_matrix_free(state->pattern);
-    deal_rows_clear(op->ctx, &state->rows);
+    ranks_rows_clear(op->ctx, &state->rows);
     base_free(op->ctx, state);
 }
 
@@ -122,18 +122,18 @@ static spry_status make_matrix(const fsai *state, const spry_matrix *A, spry_mat
 }
 
 /* The same across ranks. */
-static spry_status make_spread(const fsai *state, const spry_matrix *A, spry_matrix **G)
+static spry_status make_distributed(const fsai *state, const spry_matrix *A, spry_matrix **G)
 {
     spry_context *ctx = A->ctx;
-    deal_rows X = {0};
+    ranks_rows X = {0};
     local_outcome outcome;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, local_values_ranks(A, &state->rows, LOCAL_FACTOR, state->shift, &X, &outcome));
     status = outcome.bad >= 0 ? not_definite(ctx, outcome.bad) : SPRY_STATUS_OK;
     SPRY_GO(ctx, team_agree(ctx, status));
-    SPRY_GO(ctx, deal_spread(ctx, &X, X.rows, G));
+    SPRY_GO(ctx, ranks_distribute(ctx, &X, X.rows, G));
 done:
-    deal_rows_clear(ctx, &X);
+    ranks_rows_clear(ctx, &X);
     return status;
 }
 
@@ -145,9 +145,9 @@ static spry_status store_here(const fsai *state, const spry_matrix *A, spry_oper
     spry_status status = SPRY_STATUS_OK;
     precon_job job = state->job;
     job.A = A;
-    SPRY_GO(ctx, A->spread ? make_spread(state, A, &G) : make_matrix(state, A, &G));
-    SPRY_GO(ctx,
-            A->spread ? spread_transpose(G, true, &other) : spry_matrix_transpose(G, true, &other));
+    SPRY_GO(ctx, A->distributed ? make_distributed(state, A, &G) : make_matrix(state, A, &G));
+    SPRY_GO(ctx, A->distributed ? dist_transpose(G, true, &other)
+                                : spry_matrix_transpose(G, true, &other));
     taken = G;
     G = NULL;
     SPRY_GO(ctx, precon_store(&job, taken, &pair[0]));
@@ -200,7 +200,7 @@ static spry_status fill(spry_operator *op, const spry_matrix *A)
     char before[MESSAGE_SIZE];
     spry_status status = SPRY_STATUS_NO_MEMORY;
     memcpy(before, op->ctx->message, sizeof before);
-    if (!A->spread && local_is_there(&state->job, op->type))
+    if (!A->distributed && local_is_there(&state->job, op->type))
         status = store_there(state, A, pair);
     if (status == SPRY_STATUS_NO_MEMORY) {
         spry_operator_free(pair[0]);
@@ -286,7 +286,7 @@ static spry_status new_operator(const precon_job *job, spry_operator **op)
     state->job = precon_kept(job);
     state->shift = options->shift;
     SPRY_GO(ctx, precon_vector(job, A->a.rows, NULL, &state->between));
-    state->between->part = spread_rows_here(A);
+    state->between->part = dist_rows_here(A);
 done:
     return status;
 }
@@ -306,8 +306,8 @@ static spry_status make(const precon_job *job, spry_operator **M)
     *M = NULL;
     SPRY_GO(ctx, check(job));
     status = new_operator(job, &op);
-    SPRY_GO(ctx, A->spread ? team_agree(ctx, status) : status);
-    SPRY_GO(ctx, A->spread ? find_rows(job, op->state) : find_pattern(job, op->state));
+    SPRY_GO(ctx, A->distributed ? team_agree(ctx, status) : status);
+    SPRY_GO(ctx, A->distributed ? find_rows(job, op->state) : find_pattern(job, op->state));
     SPRY_GO(ctx, fill(op, A));
     *M = op;
     op = NULL;

@@ -40,8 +40,8 @@ static local_pattern pattern_of(const sai_options *options)
 static spry_status make(const precon_job *job, const char *name, local_kind kind, spry_operator **M)
 {
     const local_pattern how = pattern_of(job->options);
-    return job->A->spread ? local_inverse_ranks(job, name, kind, &how, M)
-                          : local_inverse_from(job, name, kind, &how, M);
+    return job->A->distributed ? local_inverse_ranks(job, name, kind, &how, M)
+                               : local_inverse_from(job, name, kind, &how, M);
 }
 
 static spry_status make_there(const precon_job *job, const struct device_matrix *A,

@@ -17,7 +17,7 @@ typedef struct schwarz_options {
     SCHWARZ_OPTIONS(SPRY_OPTION_FIELD)
 } schwarz_options;
 
-/* For a matrix that is spread over ranks. Collective. */
+/* For a matrix that is distributed over ranks. Collective. */
 spry_status schwarz_make_ranks(const precon_job *job, spry_operator **M);
 
 #endif

@@ -10,8 +10,8 @@
 
 typedef struct schwarz_ranks {
     bool restricted;
-    deal_reach part; /* this rank's, with the overlap */
-    deal_halo halo;
+    ranks_reach part; /* this rank's, with the overlap */
+    ranks_halo halo;
     spry_operator *M;
     spry_vector *r, *z; /* with the overlap */
     bool warmed[3];     /* products that all ranks have done once: what they need is there */
@@ -22,9 +22,9 @@ static void destroy(spry_operator *op)
     schwarz_ranks *s = op->state;
     if (!s)
         return;
-    deal_halo_clear(&s->halo);
+    ranks_halo_clear(&s->halo);
     spry_operator_free(s->M);
-    deal_reach_clear(op->ctx, &s->part);
+    ranks_reach_clear(op->ctx, &s->part);
     spry_vector_free(s->r);
     spry_vector_free(s->z);
     base_free(op->ctx, s);
@@ -56,14 +56,14 @@ static spry_status apply(const spry_operator *op, spry_transpose transpose, cons
     if (own > 0)
         memcpy(s->r->data, r->data, own);
     if (!s->restricted || plain)
-        SPRY_GO(op->ctx, deal_halo_bring(&s->halo, r->data, behind(s, s->r)));
+        SPRY_GO(op->ctx, ranks_halo_bring(&s->halo, r->data, behind(s, s->r)));
     else
         memset(behind(s, s->r), 0, (size_t)s->part.count * size);
     SPRY_GO(op->ctx, solve_part(s, op->ctx, transpose));
     if (own > 0)
         memcpy(z->data, s->z->data, own);
     if (!s->restricted || !plain)
-        SPRY_GO(op->ctx, deal_halo_add(&s->halo, behind(s, s->z), z->data));
+        SPRY_GO(op->ctx, ranks_halo_add(&s->halo, behind(s, s->z), z->data));
 done:
     return status;
 }
@@ -126,10 +126,10 @@ spry_status schwarz_make_ranks(const precon_job *job, spry_operator **M)
         op->state = s;
     SPRY_GO(ctx, team_agree(ctx, status));
     s->restricted = o->kind == SCHWARZ_RAS;
-    SPRY_GO(ctx, deal_reach_make(job->A, o->overlap, 1, &s->part));
+    SPRY_GO(ctx, ranks_reach_make(job->A, o->overlap, 1, &s->part));
     /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): all have agreed that it is there */
-    SPRY_GO(ctx, deal_halo_make(ctx, op->type, job->A->spread->row_starts, s->part.count,
-                                s->part.others, &s->halo));
+    SPRY_GO(ctx, ranks_halo_make(ctx, op->type, job->A->distributed->row_starts, s->part.count,
+                                 s->part.others, &s->halo));
     SPRY_GO(ctx, team_agree(ctx, make_solve(job, o, s)));
     SPRY_GO(ctx, note_traits(s, op));
     base_log(ctx, SPRY_LOG_INFO,

@@ -1,5 +1,5 @@
 /*
- * Partitions of a graph that is spread over ranks, by PT-Scotch (C. Chevalier, F. Pellegrini,
+ * Partitions of a graph that is distributed over ranks, by PT-Scotch (C. Chevalier, F. Pellegrini,
  * PT-Scotch: a tool for efficient parallel graph ordering, Parallel Comput. 34 (2008), 318-331).
  */
 #include "ranks/mpi/dist.h"

@@ -1,19 +1,19 @@
 /* A number that threads wait for to change: they spin for a while, and then sleep. */
-#ifndef SPRY_GATE_H
-#define SPRY_GATE_H
+#ifndef SPRY_BARRIER_H
+#define SPRY_BARRIER_H
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 
-enum { GATE_LINE = 64 }; /* bytes: gates have cache lines of their own */
+enum { GATE_LINE = 64 }; /* bytes: barriers have cache lines of their own */
 
-typedef struct gate {
+typedef struct barrier {
     _Alignas(GATE_LINE) atomic_uint word;
     atomic_int asleep;
     pthread_mutex_t lock;
     pthread_cond_t changed;
-} gate;
+} barrier;
 
 #define GATE_INIT                                                              \
     {                                                                          \
@@ -22,11 +22,11 @@ typedef struct gate {
 
 /* Spins until the word is no longer `old`, but no longer than a sleeping thread takes to be awake
  * again; whether it has changed. */
-bool gate_spin(const gate *g, unsigned old);
+bool barrier_spin(const barrier *g, unsigned old);
 /* Returns when the word is no longer `old`. */
-void gate_wait(gate *g, unsigned old);
+void barrier_wait(barrier *g, unsigned old);
 /* Changes the word and wakes who sleeps. */
-void gate_set(gate *g, unsigned word);
-void gate_clear(gate *g);
+void barrier_set(barrier *g, unsigned word);
+void barrier_clear(barrier *g);
 
 #endif

@@ -1,5 +1,5 @@
 /* Waiting for another thread: first awake, then asleep. */
-#include "base/wait.h"
+#include "base/barrier.h"
 
 #include "base/base.h"
 
@@ -12,7 +12,7 @@ static void relax(void)
 #endif
 }
 
-bool gate_spin(const gate *g, unsigned old)
+bool barrier_spin(const barrier *g, unsigned old)
 {
     enum { TURNS = 32 }; /* between looks at the clock */
     const double patience = 30e-6;
@@ -30,9 +30,9 @@ bool gate_spin(const gate *g, unsigned old)
     return true;
 }
 
-void gate_wait(gate *g, unsigned old)
+void barrier_wait(barrier *g, unsigned old)
 {
-    if (gate_spin(g, old))
+    if (barrier_spin(g, old))
         return;
     /* Who changes the word looks for sleepers after that; here it is the other way round: one of
      * the two sees the other. */
@@ -44,7 +44,7 @@ void gate_wait(gate *g, unsigned old)
     atomic_fetch_sub(&g->asleep, 1);
 }
 
-void gate_set(gate *g, unsigned word)
+void barrier_set(barrier *g, unsigned word)
 {
     atomic_store(&g->word, word);
     if (atomic_load(&g->asleep) == 0)
@@ -55,7 +55,7 @@ void gate_set(gate *g, unsigned word)
     pthread_cond_broadcast(&g->changed);
 }
 
-void gate_clear(gate *g)
+void barrier_clear(barrier *g)
 {
     pthread_cond_destroy(&g->changed);
     pthread_mutex_destroy(&g->lock);
