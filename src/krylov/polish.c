@@ -2,12 +2,11 @@
  * Residuals in about twice the precision: where rounding has a say in whether a solve has
  * converged, and for the last digits of a direct solve: refinement with residuals in about twice
  * the precision, so that x comes as near to the solution as its own digits allow (C. B. Moler,
- * Iterative refinement in floating point, J. ACM 14 (1967), 316-321), and then digits of x that are
- * chosen together. Sums are kept as pairs of numbers (T. Ogita, S. M. Rump, S. Oishi, Accurate sum
- * and dot product, SIAM J. Sci. Comput. 26 (2005), 1955-1988). This file is compiled without
- * contractions, which would change what is left of a sum.
+ * Iterative refinement in floating point, J. ACM 14 (1967), 316-321). Sums are kept as pairs of
+ * numbers (T. Ogita, S. M. Rump, S. Oishi, Accurate sum and dot product, SIAM J. Sci. Comput. 26
+ * (2005), 1955-1988). This file is compiled without contractions, which would change what is left
+ * of a sum.
  */
-#include "krylov/digits.h"
 #include "krylov/singular.h"
 #include "krylov/solver.h"
 
@@ -210,13 +209,34 @@ static spry_status take_best(iteration *it)
     return spry_vector_copy(it->saved, it->x);
 }
 
-/* x = x + M r, for as long as that helps. */
+/* One step of refinement, x = x + M r, with the residual after it; the size of the step. */
+static spry_status refine_once(iteration *it, const spry_matrix *A, const spry_operator *M,
+                               spry_vector *z, double *step)
+{
+    spry_context *ctx = it->ctx;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, spry_operator_apply(M, it->spare, z));
+    SPRY_GO(ctx, spry_vector_norm(z, step));
+    SPRY_GO(ctx, spry_vector_axpy((spry_scalar){1, 0}, z, it->x));
+    SPRY_GO(ctx, wide_residual(it, A, it->b, it->x, it->spare, &it->truth));
+    it->count++;
+    it->residual = it->truth;
+    SPRY_GO(ctx, iteration_note(it));
+done:
+    return status;
+}
+
+/*
+ * Refines x for as long as the residual falls or steps become shorter: where rounding allows no
+ * smaller residual, steps still bring x nearer to the solution. An x that steps no longer change is
+ * the one to hand back, also where one on the way had a smaller residual by chance.
+ */
 static spry_status refine(iteration *it, const spry_matrix *A, const spry_operator *M)
 {
     spry_context *ctx = it->ctx;
     const int steps = 12;
-    const double worth = 0.9;
-    double before = INFINITY;
+    const double worth = 0.9, shorter = 0.5, still = 2 * measure_unit(it->x->type);
+    double before = INFINITY, last = INFINITY, step = INFINITY, size;
     spry_vector *z = NULL;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, spry_vector_like(it->x, it->x->n, &z));
@@ -225,41 +245,18 @@ static spry_status refine(iteration *it, const spry_matrix *A, const spry_operat
     for (int k = 0; k < steps && isfinite(it->truth); k++) {
         SPRY_GO(ctx, iteration_keep(it, it->truth));
         SPRY_GO(ctx, precon_go_on(ctx, "refinement"));
-        if (it->truth <= it->tol || !(it->truth <= worth * before) ||
-            it->count >= it->options->max_iter)
+        const bool helps = k < 2 || it->truth <= worth * before || step <= shorter * last;
+        if (it->truth <= it->tol || !helps || it->count >= it->options->max_iter)
             break;
         before = it->truth;
-        SPRY_GO(ctx, spry_operator_apply(M, it->spare, z));
-        SPRY_GO(ctx, spry_vector_axpy((spry_scalar){1, 0}, z, it->x));
-        SPRY_GO(ctx, wide_residual(it, A, it->b, it->x, it->spare, &it->truth));
-        it->count++;
-        it->residual = it->truth;
-        SPRY_GO(ctx, iteration_note(it));
+        last = step;
+        SPRY_GO(ctx, refine_once(it, A, M, z, &step));
     }
-    SPRY_GO(ctx, take_best(it));
+    SPRY_GO(ctx, spry_vector_norm(it->x, &size));
+    if (!(step <= still * size) || !isfinite(it->truth) || it->saved_residual <= it->tol)
+        SPRY_GO(ctx, take_best(it));
 done:
     spry_vector_free(z);
-    return status;
-}
-
-/* What is left then is the rounding of x itself: other digits, where they may do. */
-static spry_status choose_digits(iteration *it, const spry_matrix *A)
-{
-    spry_context *ctx = it->ctx;
-    const double tol = it->tol, reach = 1e5, margin = 0.9;
-    const double before = it->truth;
-    spry_status status = SPRY_STATUS_OK;
-    /* Below the last digits of b there is nothing to be found. */
-    if (it->truth <= tol || !(it->truth <= reach * tol) || tol < measure_unit(it->b->type) / 2)
-        return SPRY_STATUS_OK;
-    SPRY_GO(ctx, wide_residual(it, A, it->b, it->x, it->spare, &it->truth));
-    SPRY_GO(ctx, digits_choose(A, margin * tol * it->b_norm, it->x, it->spare));
-    SPRY_GO(ctx, wide_residual(it, A, it->b, it->x, it->spare, &it->truth));
-    base_log(ctx, SPRY_LOG_INFO, "the last digits of x: residual %.2g, %.2g when each was rounded",
-             it->truth, before);
-    SPRY_GO(ctx, iteration_keep(it, it->truth));
-    SPRY_GO(ctx, take_best(it));
-done:
     return status;
 }
 
@@ -268,13 +265,11 @@ static void tell_rounding(iteration *it, const spry_operator *M, double level)
 {
     it->at_rounding = true;
     it->reason = SPRY_REASON_STAGNATED;
-    snprintf(
-        it->detail, sizeof it->detail,
-        "%.2g is out of reach of %s precision for this A and b: with %s factors the true "
-        "residual stays at %.2g, rounding makes as much (%.1g for each rounding), and no better "
-        "last digits of x were found",
-        it->tol, type_is_single(it->A->type) ? "single" : "double",
-        M->single ? "single-precision" : "exact", it->truth, level);
+    snprintf(it->detail, sizeof it->detail,
+             "%.2g is out of reach of %s precision for this A and b: rounding allows %.1g, and x, "
+             "refined with %s factors, stays at %.2g",
+             it->tol, type_is_single(it->A->type) ? "single" : "double", level,
+             M->single ? "single-precision" : "exact", it->truth);
 }
 
 /* What factors could not do nothing else can, where A is singular, or rounding makes as much. */
@@ -373,11 +368,8 @@ static spry_status polish(iteration *it, const spry_matrix *A, const spry_operat
     spry_context *ctx = it->ctx;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, refine(it, A, M));
-    SPRY_GO(ctx, choose_digits(it, A));
-    if (!(it->truth <= it->tol)) {
-        SPRY_GO(ctx, precon_go_on(ctx, "digits of x"));
+    if (!(it->truth <= it->tol))
         SPRY_GO(ctx, judge(it, A, M));
-    }
     if (it->truth <= it->tol) {
         it->reason = SPRY_REASON_CONVERGED;
         it->detail[0] = '\0';

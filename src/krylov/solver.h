@@ -292,7 +292,7 @@ void solver_note_used(spry_solver *solver);
 void solver_settle_attempt(spry_solver *solver);
 void solver_begin_attempts(spry_solver *solver);
 /* Where an exact preconditioner has not brought x to the tolerance: refinement with residuals of
- * twice the precision, then other digits of x. */
+ * twice the precision. */
 spry_status solver_polish(const spry_solver *solver, iteration *it);
 /* b_i - sum_j a_ij x_j, rounded once; of b and x times a power of two. */
 spry_scalar polish_row_residual(const matrix_arrays *a, int64_t i, const spry_vector *b,

@@ -508,13 +508,13 @@ static void stagnation_has_a_cause(void **state)
     given_make(*state, SPRY_TYPE_D, N, N, entries, b, &s);
     given_solve(&s, "method=gmres precon=direct tol=1e-15");
     assert_int_equal(s.result.reason, SPRY_REASON_STAGNATED);
-    assert_non_null(strstr(s.result.detail, "rounding makes as much"));
+    assert_non_null(strstr(s.result.detail, "rounding allows"));
     given_free(&s);
     /* b is not in the range */
     given_make(*state, SPRY_TYPE_D, 2, 2, (double[]){1, 1, 1, 1}, (double[]){1, 0}, &s);
     given_solve(&s, "method=bicgstabl precon=none");
     assert_false(s.result.converged);
-    assert_null(strstr(s.result.detail, "rounding makes as much"));
+    assert_null(strstr(s.result.detail, "rounding"));
     assert_non_null(strstr(s.result.detail, "try "));
     given_free(&s);
 }
@@ -685,7 +685,7 @@ static void large_and_small_right_hand_sides(void **state)
         for (int i = 0; i < N * N; i++)
             entries[i] = 1.0 / (i / N + i % N + 1);
         given_make(*state, SPRY_TYPE_D, N, N, entries, b, &s);
-        given_solve(&s, "method=direct tol=1e-12");
+        given_solve(&s, "method=direct tol=2e-12"); /* a rounding is up to 1e-11 */
         assert_true(s.result.converged);
         given_free(&s);
     }
