@@ -94,3 +94,38 @@ const char *emit_prefix(int turned)
                                            [SPRY_TRANSPOSE_CONJUGATE] = "AH_"};
     return prefixes[turned];
 }
+
+int emit_width(const emit_job *w, const phase *f)
+{
+    if (emit_turned(w->p, f) != NONE)
+        return 1;
+    for (int i = f->first; i < f->first + f->sweep_count; i++)
+        if (emit_in_sweep(w->p, &w->p->ops[i]) && plan_has_slice(w->p, &w->p->ops[i]))
+            return w->slice_width;
+    return w->width;
+}
+
+void emit_arguments(const emit_job *w, const phase *given)
+{
+    const phase all = {.sweep_count = w->p->op_count};
+    const phase *f = given ? given : &all;
+    bool diagonal[3] = {false};
+    base_text_put(w->out, "SP_COMMON");
+    for (int k = 0; given && k < w->counters; k++)
+        base_text_put(w->out, ", const offset c%d", k);
+    for (int turned = 0; turned < 3; turned++)
+        if (emit_has_product(w->p, f, turned))
+            base_text_put(w->out, ", %s", w->rows[turned].args_text);
+    for (int i = f->first; i < f->first + f->sweep_count; i++) {
+        const plan_op *o = &w->p->ops[i];
+        if (o->kind == OP_DIAGONAL && !diagonal[o->transpose])
+            base_text_put(w->out, ", SP_GLOBAL const scalar *d%d", (int)o->transpose);
+        diagonal[o->transpose] = diagonal[o->transpose] || o->kind == OP_DIAGONAL;
+    }
+}
+
+emitter emit_expressions(const emit_job *w)
+{
+    return (emitter){
+        .p = w->p, .real = !spry_type_is_complex(w->type), .out = w->out, .counter = w->counter};
+}

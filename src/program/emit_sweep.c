@@ -1,475 +1,130 @@
 /*
  * The sweep of a phase as a kernel. Elements go through all operations in registers: a vector that
- * lives in pieces on the host has no memory here either. Plain vectors are read before the first
- * operation and written after the last, a few elements of a work-item at a time, so that many reads
- * are under way; elements of arrays, which may be the same vector by different names, are read and
- * written where they stand.
+ * lives in pieces on the host has no memory on the device either. Plain vectors are read before the
+ * first operation and written after the last, a few elements of a work-item at a time, so that many
+ * reads are under way; elements of arrays, which may be the same vector by different names, are
+ * read and written where they stand.
  *
  * Where a phase has products, work-items go by the positions of the matrix's rows: the lanes of a
  * row add up its product, and the first of them does the rest. Rows of A^T and A^H have positions
  * of their own, so that a phase has products with one of these (see schedule.c).
+ *
+ * In texts whose right-hand sides see each other one launch, and one pass over the rows, serves the
+ * columns of all of them. A work-item has the elements of all columns in registers: a vector of all
+ * right-hand sides, [p], is read once for the sums of all columns, whose factors are in local
+ * memory. Inner products with such vectors are matrices of SP_COLUMNS x SP_COLUMNS sums, of the
+ * rows of each tile when all else of them is done (emit_gram.c).
+ *
+ * Vectors of a column are `apart` elements from those of the column before, x and b wherever the
+ * caller has them. `takes` has the bits of the columns that take part in the launch; they have
+ * their vectors in the same places. Those of [p] may be of columns that do not, and in other
+ * places. Indices are counters, and so the same for all of them.
  */
-#include "program/resident.h"
+#include "program/emit_sweep.h"
 
 enum { LOCAL_SUMS_BYTES = 24 * 1024 };
-/* Where much is asked for at once: work-items per unit that registers must last for. */
-enum { ITEMS_AT_ONCE = 1024 };
+/* Work-items per unit that registers must last for: where much is asked for at once, and with
+ * columns (16 of doubles need about as many as leave room for two groups). */
+enum { ITEMS_AT_ONCE = 1024, ITEMS_OF_COLUMNS = 512 };
 
-typedef struct sweep_text {
-    emit_job *w;
-    const plan *p;
-    const plan_op *ops; /* those of the sweep */
-    int first, count;
-    int space;  /* at hand */
-    int turned; /* products are with A, A^T or A^H; NONE: there are none */
-    int width;  /* elements per work-item has at a time */
-    bool product;
-    bool local_sums;                /* sums of slices fit into local memory */
-    bool alone;                     /* a single update of x, by itself */
-    unsigned char *known, *written; /* by variable: in registers, and to be stored */
-} sweep_text;
-
-static void put(const sweep_text *t, const char *text)
+/* Rows that ask for all they need at once are not waited for before the vectors are asked for;
+ * others need the registers. */
+static bool asks_at_once(const sweep_text *t)
 {
-    base_text_put(t->w->out, "%s", text);
-}
-#define PUT(t, ...) base_text_put((t)->w->out, __VA_ARGS__)
-
-void emit_each_vector(const plan *p, const plan_op *ops, int count, unsigned char *known,
-                      void (*visit)(const void *text, int var), const void *text)
-{
-    memset(known, 0, (size_t)p->var_count);
-    for (int i = 0; i < count; i++) {
-        const int refs = plan_ref_count(p, &ops[i]);
-        for (int k = 0; emit_in_sweep(p, &ops[i]) && k < refs; k++) {
-            bool write;
-            const vref *v = plan_ref(p, &ops[i], k, &write);
-            if (v->var == NONE || v->all || known[v->var])
-                continue;
-            known[v->var] = 1;
-            visit(text, v->var);
-        }
-    }
+    return !t->columns && t->turned != NONE && t->w->rows[t->turned].at_once &&
+           t->w->group <= ITEMS_AT_ONCE;
 }
 
-static bool ref_may_fault(const emitter *m, const vref *v)
+static bool has_grams(const sweep_text *t)
 {
-    int64_t index;
-    if (v->var == NONE || !m->p->vars[v->var].array)
-        return false;
-    return emit_is_slice(v) || !plan_fixed(m->p, v->first, &index) || index < 0 ||
-           index >= m->p->vars[v->var].extent;
-}
-
-/* Whether an operation may be left out: an index may be wrong, or it was made early. */
-static bool is_conditional(const sweep_text *t, int op)
-{
-    const plan_op *o = &t->p->ops[op];
-    const emitter m = emit_expressions(t->w);
-    const int count = plan_ref_count(t->p, o);
-    bool may = (o->expr != NONE && emit_may_fault(&m, o->expr)) ||
-               (o->parts != NONE && emit_may_fault(&m, o->parts));
-    if (!t->alone && emit_skip_bit(t->p, op) >= 0)
-        return true;
-    for (int k = 0; k < count; k++) {
-        bool write;
-        may = may || ref_may_fault(&m, plan_ref(t->p, o, k, &write));
-    }
-    for (int k = 0; o->kind == OP_COMBINE && k < o->terms; k++) {
-        const term *s = &t->p->terms[o->term + k];
-        may = may || s->numbers != NONE || (s->factor != NONE && emit_may_fault(&m, s->factor));
-    }
-    return may;
-}
-
-/* Whether something has to be looked up before the loop: indices, factors, a seed. */
-static bool has_prologue(const sweep_text *t, int op)
-{
-    const plan_op *o = &t->p->ops[op];
-    const int count = plan_ref_count(t->p, o);
-    bool has = o->kind == OP_RANDOM || o->kind == OP_SHARE || is_conditional(t, op);
-    for (int k = 0; k < count; k++) {
-        bool write;
-        const vref *v = plan_ref(t->p, o, k, &write);
-        has = has || (v->var != NONE && t->p->vars[v->var].array);
-    }
-    for (int k = 0; o->kind == OP_COMBINE && k < o->terms; k++)
-        has = has || t->p->terms[o->term + k].factor != NONE;
+    bool has = false;
+    for (int i = 0; i < t->count; i++)
+        has = has || plan_is_gram(&t->ops[i]);
     return has;
 }
 
-/* --- before the loop: pointers, indices, factors ------------------------------------------------
+/* --- passes --------------------------------------------------------------------------------------
  */
 
-static void put_pointer(const void *text, int var)
+/* The row's sum of a product with operand in[0] of operation op. */
+static void put_product(const sweep_text *t, int op)
 {
-    const sweep_text *t = text;
-    const plan *p = t->p;
-    const plan_var *v = &p->vars[var];
-    if (var == p->var_of_name[NAME_X])
-        PUT(t, "    SP_GLOBAL scalar *const p%d = SP_AT_X;\n", var);
-    else if (var == p->var_of_name[NAME_B])
-        PUT(t, "    SP_GLOBAL const scalar *const p%d = SP_AT_B;\n", var);
-    else if (v->array)
-        PUT(t, "    SP_GLOBAL scalar *const p%d = mem + st[ST_SLOTS + %d];\n", var, p->slots + var);
-    else if (!v->in_pieces && v->number != NONE)
-        PUT(t, "    SP_GLOBAL scalar *const p%d = mem + st[ST_SLOTS + %d];\n", var, v->number);
-}
-
-static void put_pointers(sweep_text *t)
-{
-    put(t, "    const offset n0 = st[ST_N0], n1 = st[ST_N1], stride0 = st[ST_STRIDE0];\n"
-           "    const offset stride1 = st[ST_STRIDE1];\n");
-    if (t->turned != NONE)
-        PUT(t, "    const offset positions = st[ST_POSITIONS + %d];\n", t->turned);
-    emit_each_vector(t->p, t->ops, t->count, t->known, put_pointer, t);
-}
-
-/* Operand k of operation op as an element of an array, or a slice: where it begins and its
- * number. */
-void emit_declare_index(const emit_job *w, int op, int k, const vref *v)
-{
-    if (v->var != NONE && v->all)
-        base_text_put(w->out, "    const offset n%d_%d = %d;\n", op, k, PROGRAM_COLUMNS);
-    if (v->var == NONE || !w->p->vars[v->var].array)
-        return;
-    base_text_put(w->out, "    offset i%d_%d = 0;\n", op, k);
-    if (emit_is_slice(v) && !v->all)
-        base_text_put(w->out, "    offset n%d_%d = 0;\n", op, k);
-}
-
-void emit_put_index(const emit_job *w, int op, int k, const vref *v)
-{
-    emitter m = emit_expressions(w);
-    const plan *p = w->p;
-    if (v->var == NONE || !p->vars[v->var].array)
-        return;
-    const int64_t extent = p->vars[v->var].extent;
-    base_text_put(w->out, "        i%d_%d = ", op, k);
-    if (!emit_is_slice(v) || v->all) {
-        emit_index(&m, v->first, extent);
-    } else {
-        emit_count(&m, v->first);
-        base_text_put(w->out, ";\n        n%d_%d = sp_slice(i%d_%d, ", op, k, op, k);
-        emit_count(&m, v->last);
-        base_text_put(w->out, ", %" PRId64 ", %d, &fault)", extent,
-                      p->program->exprs[v->first].place);
-    }
-    base_text_put(w->out, ";\n");
-}
-
-/* Of slices the place of the first number. */
-void emit_put_numbers(const emit_job *w, int op, int k, const term *s)
-{
-    emitter m = emit_expressions(w);
-    const plan *p = w->p;
-    const expr *slice = &p->program->exprs[s->numbers];
-    const int64_t rows = p->extent[slice->name][0], cols = p->extent[slice->name][1];
-    base_text_put(w->out, "        {\n            const offset first = ");
-    emit_count(&m, slice->arg[0]);
-    base_text_put(w->out, ", last = ");
-    emit_count(&m, slice->arg[1]);
-    base_text_put(w->out, ", column = ");
-    if (slice->arg[2] == NONE)
-        base_text_put(w->out, "0");
-    else
-        emit_index(&m, slice->arg[2], cols);
-    base_text_put(w->out,
-                  ";\n            sp_alike(n%d_%d, first, last, %" PRId64 ", %d, &fault);\n"
-                  "            q%d_%d = %" PRId64 " + first * %" PRId64 " + column;\n        }\n",
-                  op, k, rows, slice->place, op, k, p->offset[slice->name], cols);
-}
-
-/* Factor of a term; of slices the place of the first number. */
-static void put_factor(const sweep_text *t, int op, int k, const term *s)
-{
-    emitter m = emit_expressions(t->w);
-    if (s->factor != NONE) {
-        PUT(t, "        g%d_%d = ", op, k);
-        if (s->sign < 0)
-            put(t, "sp_n_negate(");
-        emit_number(&m, s->factor);
-        put(t, s->sign < 0 ? ");\n" : ";\n");
-    }
-    if (s->numbers != NONE)
-        emit_put_numbers(t->w, op, k, s);
-}
-
-static void put_part(const sweep_text *t, int op)
-{
-    const plan_op *o = &t->p->ops[op];
-    emitter m = emit_expressions(t->w);
-    put(t, "        {\n            const double which = SP_RE(");
-    emit_number(&m, o->expr);
-    put(t, "), parts = SP_RE(");
-    emit_number(&m, o->parts);
+    const plan_op *o = &t->ops[op - t->first];
     PUT(t,
-        ");\n            from%d = sp_share(which, parts, st[ST_ALL%d]);\n"
-        "            to%d = sp_share(which + 1, parts, st[ST_ALL%d]);\n        }\n",
-        op, t->space, op, t->space);
-}
-
-static void put_prologue(const sweep_text *t, int op)
-{
-    const plan *p = t->p;
-    const plan_op *o = &p->ops[op];
-    const int terms = o->kind == OP_COMBINE ? o->terms : 0;
-    const int count = plan_ref_count(p, o), bit = t->alone ? -1 : emit_skip_bit(p, op);
-    if (!has_prologue(t, op))
-        return;
-    PUT(t, "    int ok%d = 1;\n", op);
-    for (int k = 0; k < count; k++) {
-        bool write;
-        emit_declare_index(t->w, op, k, plan_ref(p, o, k, &write));
-    }
-    for (int k = 0; k < terms; k++) {
-        const term *s = &p->terms[o->term + k];
-        if (s->factor != NONE)
-            PUT(t, "    number g%d_%d;\n", op, k);
-        if (s->numbers != NONE)
-            PUT(t, "    offset q%d_%d = 0;\n", op, k);
-    }
-    if (o->kind == OP_RANDOM)
-        PUT(t, "    sp_u64 seed%d = 0;\n", op);
-    if (o->kind == OP_SHARE)
-        PUT(t, "    offset from%d = 0, to%d = 0;\n", op, op);
-    put(t, "    {\n        int fault = -1;\n");
-    for (int k = 0; k < count; k++) {
-        bool write;
-        emit_put_index(t->w, op, k, plan_ref(p, o, k, &write));
-    }
-    for (int k = 0; k < terms; k++)
-        put_factor(t, op, k, &p->terms[o->term + k]);
-    if (o->kind == OP_RANDOM) {
-        emitter m = emit_expressions(t->w);
-        PUT(t, "        seed%d = sp_seed(SP_RE(", op);
-        emit_number(&m, o->expr);
-        put(t, "));\n");
-    }
-    if (o->kind == OP_SHARE)
-        put_part(t, op);
+        "        scalar s%d[1];\n        s%d[0] = SP_ZERO;\n        if (i[0] >= 0)\n"
+        "            %srow(%s, p%d",
+        op, op, emit_prefix(t->turned), t->w->rows[t->turned].pass_text, o->in[0].var);
+    emit_step(t, op, 0, &o->in[0]);
     PUT(t,
-        "        ok%d = fault == -1;\n        if (fault != -1 && SP_LEADER)\n"
-        "            sp_note(st, fault, %d);\n",
-        op, o->order);
-    if (bit >= 0)
-        PUT(t, "        ok%d = ok%d && !(st[ST_SKIP] >> %d & 1);\n", op, op, bit);
-    put(t, "    }\n");
-    for (int k = 0; k < terms; k++)
-        if (p->terms[o->term + k].factor != NONE)
-            PUT(t, "    const scalar f%d_%d = sp_scalar(g%d_%d);\n", op, k, op, k);
+        ", 1, (int)at, lane, s%d);\n"
+        "        s%d[0] = sp_lanes_sum(s%d[0], lanes, SP_LANES_PASS(lane_room));\n",
+        op, op, op);
 }
 
-/* --- in the loop ---------------------------------------------------------------------------------
- */
-
-/* An operand's value at element u, as an expression. */
-static void put_value(const sweep_text *t, int op, int k, const vref *v)
+/* As many columns at a time as the rows' text makes; the last of them may be made twice. The
+ * columns of x are apart by nothing that is known: one at a time. */
+static void put_product_columns(const sweep_text *t, int op)
 {
-    const plan_var *var = &t->p->vars[v->var];
-    if (var->array)
-        PUT(t, "(on[u] ? p%d[i%d_%d * stride%d + i[u]] : SP_ZERO)", v->var, op, k, var->space);
-    else
-        PUT(t, "v%d[u]", v->var);
+    const plan_op *o = &t->ops[op - t->first];
+    const device_rows *rows = &t->w->rows[t->turned];
+    const bool x = emit_is_caller(t->p, o->in[0].var);
+    const int together = x ? 1 : rows->columns, C = t->w->columns;
+    PUT(t,
+        "        scalar s%d[SP_COLUMNS];\n        SP_UNROLL_SUMS for (int c = 0; c < %d; c++) {\n"
+        "            const int j = c * %d < %d ? c * %d : %d;\n            scalar r[%d];\n"
+        "            SP_UNROLL for (int k = 0; k < %d; k++)\n                r[k] = SP_ZERO;\n"
+        "            if (i[0] >= 0 && (!%d || (ok%d >> j & 1)))\n                %srow(%s, &",
+        op, (C + together - 1) / together, together, C - together, together, C - together,
+        rows->columns, rows->columns, x, op, emit_prefix(t->turned), rows->pass_text);
+    emit_place(t, op, 0, &o->in[0], "j", "0");
+    PUT(t,
+        ", %s, (int)at, lane, r);\n"
+        "            SP_UNROLL_SUMS for (int k = 0; k < %d; k++)\n"
+        "                s%d[j + k] = sp_lanes_sum(r[k], lanes, SP_LANES_PASS(lane_room));\n"
+        "        }\n",
+        x ? "0" : "apart", together, op);
 }
 
-#define EACH "SP_UNROLL for (int u = 0; u < %d; u++) "
-
-/* Vector `which` of a slice. */
-static void put_from(const sweep_text *t, int op, int k, const vref *v, const char *which)
+/* Opens the loop over tiles: of the positions that all products of the phase have, with the row at
+ * hand, ... */
+static void open_product_tiles(const sweep_text *t)
 {
-    PUT(t, "SP_GLOBAL const scalar *const from = ");
-    const int space = t->p->vars[v->var].space;
-    PUT(t, "p%d + (i%d_%d + %s) * stride%d;\n", v->var, op, k, which, space);
+    const device_rows *rows = &t->w->rows[t->turned];
+    PUT(t,
+        "    enum { lanes = %d };\n"
+        "    const offset tiles = (positions + SP_GROUP / lanes - 1) / (SP_GROUP / lanes);\n"
+        "    const offset run = sp_run(tiles);\n"
+        "    for (offset tile = SP_GROUP_ID * run; tile < tiles;\n"
+        "         tile += (tile + 1) & (run - 1) ? 1 : 1 + (SP_GROUPS - 1) * run) {\n"
+        "        const offset at = tile * (SP_GROUP / lanes) + SP_LOCAL_ID / lanes;\n"
+        "        const int lane = SP_LOCAL_ID %% lanes;\n"
+        "        offset i[1] = {-1};\n"
+        "        if (at < positions)\n            i[0] = %srow_at(%s, (int)at);\n"
+        "        int on[1];\n        on[0] = i[0] >= 0 && lane == 0;\n",
+        rows->lanes, emit_prefix(t->turned), rows->pass_text);
 }
 
-static void put_term(const sweep_text *t, int op, int k, const term *s)
+/* ... or of elements, which a pass with inner products of all columns alone does not need. */
+static void open_tiles(const sweep_text *t, bool elements)
 {
-    if (s->numbers != NONE) {
-        const int64_t cols = t->p->extent[t->p->program->exprs[s->numbers].name][1];
+    PUT(t,
+        "    for (offset tile = SP_GROUP_ID; tile * (SP_GROUP * %d) < n%d;\n"
+        "         tile += SP_GROUPS) {\n",
+        t->width, t->space);
+    if (elements)
         PUT(t,
-            "            SP_UNROLL_BY(4)\n            for (offset s = 0; s < n%d_%d; s++) {\n"
-            "                const scalar f = sp_scalar(",
-            op, k);
-        if (s->factor != NONE)
-            PUT(t, "sp_n_multiply(g%d_%d, num[q%d_%d + s * %" PRId64 "])", op, k, op, k, cols);
-        else if (s->sign < 0)
-            PUT(t, "sp_n_negate(num[q%d_%d + s * %" PRId64 "])", op, k, cols);
-        else
-            PUT(t, "num[q%d_%d + s * %" PRId64 "]", op, k, cols);
-        put(t, ");\n                ");
-        put_from(t, op, k, &s->v, "s");
-        PUT(t,
-            "                " EACH "if (on[u])\n"
-            "                    t[u] = sp_fma(f, from[i[u]], t[u]);\n            }\n",
-            t->width);
-        return;
-    }
-    PUT(t, "            " EACH "t[u] = ", t->width);
-    if (s->factor != NONE) {
-        PUT(t, "sp_fma(f%d_%d, ", op, k);
-        put_value(t, op, k, &s->v);
-        put(t, ", t[u]);\n");
-        return;
-    }
-    PUT(t, "%s(t[u], ", s->sign < 0 ? "sp_sub" : "sp_add");
-    put_value(t, op, k, &s->v);
-    put(t, ");\n");
+            "        offset i[%d];\n        int on[%d];\n"
+            "        " EACH "{\n"
+            "            i[u] = tile * (SP_GROUP * %d) + u * SP_GROUP + SP_LOCAL_ID;\n"
+            "            on[u] = i[u] < n%d;\n        }\n",
+            t->width, t->width, t->width, t->width, t->space);
 }
 
-/* The first term sets the sum where that needs no addition to zero. */
-static bool put_first_term(const sweep_text *t, int op, const plan_op *o)
-{
-    const term *s = o->terms > 0 ? &t->p->terms[o->term] : NULL;
-    if (!s || s->numbers != NONE || (s->factor == NONE && s->sign < 0)) {
-        PUT(t, "            " EACH "t[u] = SP_ZERO;\n", t->width);
-        return false;
-    }
-    PUT(t, "            " EACH "t[u] = ", t->width);
-    if (s->factor != NONE)
-        PUT(t, "sp_mul(f%d_0, ", op);
-    put_value(t, op, 0, &s->v);
-    put(t, s->factor != NONE ? ");\n" : ";\n");
-    return true;
-}
-
-/* The result t[] of an operation becomes the vector's. */
-static void put_result(sweep_text *t, int op)
-{
-    const plan_op *o = &t->p->ops[op];
-    const plan_var *var = &t->p->vars[o->out.var];
-    const int k = plan_ref_count(t->p, o) - 1;
-    if (var->array) {
-        PUT(t,
-            "            " EACH "if (on[u] && ok%d)\n"
-            "                p%d[i%d_%d * stride%d + i[u]] = t[u];\n",
-            t->width, op, o->out.var, op, k, var->space);
-        return;
-    }
-    PUT(t, "            " EACH, t->width);
-    if (is_conditional(t, op))
-        PUT(t, "if (ok%d) ", op);
-    PUT(t, "v%d[u] = t[u];\n", o->out.var);
-    t->written[o->out.var] = !var->in_pieces;
-}
-
-static void put_elements(const sweep_text *t, int op, const char *function)
-{
-    const plan_op *o = &t->p->ops[op];
-    PUT(t, "            " EACH "t[u] = %s(", t->width, function);
-    put_value(t, op, 0, &o->in[0]);
-    put(t, ", ");
-    put_value(t, op, 1, &o->in[1]);
-    put(t, ");\n");
-}
-
-static void put_dot(const sweep_text *t, int op)
-{
-    const plan_op *o = &t->p->ops[op];
-    const char *left = o->conjugate ? "SP_NUMBER_CONJ" : "";
-    if (!emit_is_slice(&o->in[0])) {
-        PUT(t, "            " EACH "if (on[u])\n                a%d = sp_number_fma(%s(sp_number(",
-            t->width, op, left);
-        put_value(t, op, 0, &o->in[0]);
-        put(t, ")), sp_number(");
-        put_value(t, op, 1, &o->in[1]);
-        PUT(t, "), a%d);\n", op);
-        return;
-    }
-    /* Four vectors at a time: their reads, and then the sums over lanes, overlap. */
-    PUT(t,
-        "            {\n            const offset SLOT = SLOT%d;\n"
-        "            for (offset s = 0; s < n%d_0; s += 4) {\n"
-        "                number a[4];\n"
-        "                SP_UNROLL for (int k = 0; k < 4; k++) {\n"
-        "                    const offset which = s + k < n%d_0 ? s + k : n%d_0 - 1;\n"
-        "                    ",
-        op, op, op, op);
-    put_from(t, op, 0, &o->in[0], "which");
-    PUT(t,
-        "                    a[k] = SP_NUMBER_ZERO;\n"
-        "                    " EACH "if (on[u])\n"
-        "                        a[k] = sp_number_fma(%s(sp_number(from[i[u]])), sp_number(",
-        t->width, left);
-    put_value(t, op, 1, &o->in[1]);
-    PUT(t,
-        "), a[k]);\n                }\n"
-        "                %s, n%d_0 - s, SLOT + s, %s);\n            }\n            }\n",
-        t->local_sums ? "sp_keep_sums(a" : "sp_keep_parts(a", op,
-        t->local_sums ? "room, sums" : "sum_room, part");
-}
-
-static void put_operation(sweep_text *t, int op)
-{
-    const plan_op *o = &t->p->ops[op];
-    if (o->kind == OP_DOT) {
-        put_dot(t, op);
-        return;
-    }
-    PUT(t, "        {\n            scalar t[%d];\n", t->width);
-    switch (o->kind) {
-    case OP_COMBINE: {
-        const bool begun = put_first_term(t, op, o);
-        for (int k = begun; k < o->terms; k++)
-            put_term(t, op, k, &t->p->terms[o->term + k]);
-        break;
-    }
-    case OP_TIMES:
-        put_elements(t, op, "sp_mul");
-        break;
-    case OP_OVER:
-        put_elements(t, op, "sp_over");
-        break;
-    case OP_DIAGONAL:
-        PUT(t, "            " EACH "t[u] = sp_mul(on[u] ? d%d[i[u]] : SP_ZERO, ", t->width,
-            (int)o->transpose);
-        put_value(t, op, 0, &o->in[0]);
-        put(t, ");\n");
-        break;
-    case OP_SHARE:
-        PUT(t,
-            "            " EACH
-            "t[u] = st[ST_FIRST%d] + i[u] >= from%d && st[ST_FIRST%d] + i[u] < to%d ? "
-            "SP_ONE : SP_ZERO;\n",
-            t->width, t->space, op, t->space, op);
-        break;
-    case OP_RANDOM:
-        PUT(t, "            " EACH "t[u] = sp_random(seed%d, st[ST_FIRST%d] + i[u]);\n", t->width,
-            op, t->space);
-        break;
-    default: /* OP_APPLY: the row's sum */
-        PUT(t, "            t[0] = s%d[0];\n", op);
-        break;
-    }
-    put_result(t, op);
-    put(t, "        }\n");
-}
-
-/* Registers of the space's plain vectors; those that are read before they are written are loaded.
- */
 static void put_loads(sweep_text *t)
 {
-    const plan *p = t->p;
-    memset(t->known, 0, (size_t)p->var_count);
-    memset(t->written, 0, (size_t)p->var_count);
-    for (int i = 0; i < t->count; i++) {
-        const plan_op *o = &t->ops[i];
-        const int count = plan_ref_count(p, o);
-        for (int k = 0; emit_in_sweep(p, o) && emit_space(p, o) == t->space && k < count; k++) {
-            bool write;
-            const vref *v = plan_ref(p, o, k, &write);
-            if (v->var == NONE || p->vars[v->var].array || t->known[v->var] ||
-                (o->kind == OP_APPLY && !write))
-                continue;
-            t->known[v->var] = 1;
-            PUT(t, "        scalar v%d[%d];\n", v->var, t->width);
-            if (p->vars[v->var].in_pieces)
-                continue;
-            if (!write || is_conditional(t, t->first + i))
-                PUT(t, "        " EACH "v%d[u] = on[u] ? p%d[i[u]] : SP_ZERO;\n", t->width, v->var,
-                    v->var);
-        }
-    }
+    for (int i = 0; i < t->count; i++)
+        if (emit_in_pass(t, &t->ops[i]))
+            emit_loads(t, t->first + i);
 }
 
 static void put_stores(const sweep_text *t)
@@ -479,225 +134,208 @@ static void put_stores(const sweep_text *t)
             PUT(t, "        " EACH "if (on[u]) p%d[i[u]] = v%d[u];\n", t->width, v, v);
 }
 
-/* Rows that ask for all they need at once are not waited for before the vectors are asked for;
- * others need the registers. */
-static bool asks_at_once(const sweep_text *t)
+/* What a tile goes through. Columns, which need many registers, are loaded operation by operation.
+ */
+static void put_tile(sweep_text *t, bool product)
 {
-    return t->turned != NONE && t->w->rows[t->turned].at_once && t->w->group <= ITEMS_AT_ONCE;
-}
-
-/* Which row is at hand, by the positions that all products of the phase have. */
-static void put_position(const sweep_text *t)
-{
-    put(t, "        const offset at = tile * (SP_GROUP / lanes) + SP_LOCAL_ID / lanes;\n"
-           "        const int lane = SP_LOCAL_ID % lanes;\n"
-           "        offset i[1] = {-1};\n");
-    PUT(t, "        if (at < positions)\n            i[0] = %srow_at(%s, (int)at);\n",
-        emit_prefix(t->turned), t->w->rows[t->turned].pass_text);
-    put(t, "        int on[1];\n        on[0] = i[0] >= 0 && lane == 0;\n");
-}
-
-/* The rows' sums of the products. */
-static void put_products(const sweep_text *t)
-{
-    const plan *p = t->p;
-    for (int i = 0; i < t->count; i++) {
-        const plan_op *o = &t->ops[i];
-        const int op = t->first + i;
-        if (o->kind != OP_APPLY || plan_calls(p, o) || emit_space(p, o) != t->space)
-            continue;
-        PUT(t, "        scalar s%d[1];\n        s%d[0] = SP_ZERO;\n        if (i[0] >= 0)\n", op,
-            op);
-        PUT(t, "            %srow(%s, p%d", emit_prefix(t->turned), t->w->rows[t->turned].pass_text,
-            o->in[0].var);
-        if (p->vars[o->in[0].var].array)
-            PUT(t, " + i%d_0 * stride%d", op, p->vars[o->in[0].var].space);
-        PUT(t, ", 1, (int)at, lane, s%d);\n", op);
-        PUT(t, "        s%d[0] = sp_lanes_sum(s%d[0], lanes, SP_LANES_PASS(lane_room));\n", op, op);
-    }
-}
-
-static void put_loop(sweep_text *t)
-{
-    const plan *p = t->p;
-    bool any = false, slices = false;
-    t->product = false;
-    for (int i = 0; i < t->count; i++) {
-        const plan_op *o = &t->ops[i];
-        if (!emit_in_sweep(p, o) || emit_space(p, o) != t->space)
-            continue;
-        any = true;
-        t->product = t->product || o->kind == OP_APPLY;
-        slices = slices || plan_has_slice(p, o);
-    }
-    if (!any)
-        return;
-    t->width = t->product ? 1 : slices ? t->w->slice_width : t->w->width;
-    if (t->product) {
-        PUT(t,
-            "    enum { lanes = %d };\n"
-            "    const offset tiles = (positions + SP_GROUP / lanes - 1) / (SP_GROUP / lanes);\n"
-            "    const offset run = sp_run(tiles);\n"
-            "    for (offset tile = SP_GROUP_ID * run; tile < tiles;\n"
-            "         tile += (tile + 1) & (run - 1) ? 1 : 1 + (SP_GROUPS - 1) * run) {\n",
-            t->w->rows[t->turned].lanes);
-        put_position(t);
-    } else {
-        PUT(t,
-            "    for (offset tile = SP_GROUP_ID; tile * (SP_GROUP * %d) < n%d;\n"
-            "         tile += SP_GROUPS) {\n"
-            "        offset i[%d];\n        int on[%d];\n"
-            "        " EACH "{\n"
-            "            i[u] = tile * (SP_GROUP * %d) + u * SP_GROUP + SP_LOCAL_ID;\n"
-            "            on[u] = i[u] < n%d;\n        }\n",
-            t->width, t->space, t->width, t->width, t->width, t->width, t->space);
-    }
-    const bool before = t->product && asks_at_once(t);
+    const bool before = product && asks_at_once(t);
     if (before)
         put_loads(t);
-    if (t->product)
-        put_products(t);
-    if (!before)
-        put_loads(t);
     for (int i = 0; i < t->count; i++)
-        if (emit_in_sweep(p, &t->ops[i]) && emit_space(p, &t->ops[i]) == t->space)
-            put_operation(t, t->first + i);
+        if (t->ops[i].kind == OP_APPLY && emit_in_pass(t, &t->ops[i]))
+            (t->columns ? put_product_columns : put_product)(t, t->first + i);
+    if (!before && !t->columns)
+        put_loads(t);
+    for (int i = 0; i < t->count; i++) {
+        if (!emit_in_pass(t, &t->ops[i]))
+            continue;
+        if (t->columns)
+            emit_loads(t, t->first + i);
+        emit_operation(t, t->first + i);
+    }
     put_stores(t);
-    put(t, "    }\n");
+    emit_grams(t, product);
+}
+
+static void put_pass(sweep_text *t)
+{
+    bool any = false, slices = false, product = false;
+    for (int i = 0; i < t->count; i++) {
+        if (!emit_in_pass(t, &t->ops[i]))
+            continue;
+        any = true;
+        product = product || t->ops[i].kind == OP_APPLY;
+        slices = slices || plan_has_slice(t->p, &t->ops[i]);
+    }
+    if (!any && !emit_has_gram(t))
+        return;
+    t->width = product ? 1 : slices ? t->w->slice_width : t->w->width;
+    memset(t->known, 0, (size_t)t->p->var_count);
+    memset(t->written, 0, (size_t)t->p->var_count);
+    if (product)
+        open_product_tiles(t);
+    else
+        open_tiles(t, any);
+    put_tile(t, product);
+    emit_put(t, "    }\n");
+}
+
+/* --- reductions ----------------------------------------------------------------------------------
+ */
+
+/* Local memory of a kernel. */
+static void put_rooms(const sweep_text *t)
+{
+    if (t->columns) {
+        emit_put(t, "    SP_SUM_ROOM(sum_room);\n");
+        emit_shared(t);
+        if (has_grams(t))
+            emit_put(t, "    SP_SHARED number kept[SP_GROUP];\n");
+    } else if (t->slots > 0) {
+        emit_put(t, "    SP_WARP_ROOM(room);\n");
+        if (t->local_sums)
+            PUT(t, "    SP_SHARED number sums[%" PRId64 " * SP_WARPS];\n", t->slots);
+        else
+            emit_put(t, "    SP_SUM_ROOM(sum_room);\n");
+    }
+    if (t->turned != NONE)
+        emit_put(t, "    SP_LANE_ROOM(lane_room);\n");
+    if (!t->columns && emit_has_tail(t->p, t->f))
+        emit_put(t, "#ifdef SP_TICKETS\n    SP_TAIL_ROOM;\n#endif\n");
+}
+
+static void clear_sum(const sweep_text *t, int op)
+{
+    const plan_op *o = &t->p->ops[op];
+    if (t->columns) {
+        const int count = plan_is_gram(o) ? emit_gram_sums(t) : t->w->columns;
+        PUT(t,
+            "    number a%d[%d];\n    SP_UNROLL for (int k = 0; k < %d; k++)\n"
+            "        a%d[k] = SP_NUMBER_ZERO;\n",
+            op, count, count, op);
+    } else {
+        PUT(t, "    number a%d = SP_NUMBER_ZERO;\n", op);
+    }
+}
+
+/* Sums in registers begin with zero, and those of slices where they are added up. */
+static void clear_sums(const sweep_text *t)
+{
+    bool slices = false;
+    for (int op = t->first; op < t->first + t->count; op++) {
+        const plan_op *o = &t->p->ops[op];
+        if (o->kind != OP_DOT)
+            continue;
+        if (plan_is_gram(o) || !emit_is_slice(&o->in[0])) {
+            clear_sum(t, op);
+            continue;
+        }
+        slices = true;
+        if (!t->columns)
+            PUT(t, "    const offset SLOT%d = %" PRId64 ";\n", op, emit_slot(t->p, t->f, op));
+    }
+    if (!t->columns && t->slots > 0 && t->local_sums)
+        PUT(t,
+            "    for (int k = SP_LOCAL_ID; k < %" PRId64 " * SP_WARPS; k += SP_GROUP)\n"
+            "        sums[k] = SP_NUMBER_ZERO;\n    SP_BARRIER();\n",
+            t->slots);
+    else if (t->columns ? slices : t->slots > 0)
+        PUT(t,
+            "    for (int k = SP_LOCAL_ID; k < %" PRId64 "; k += SP_GROUP)\n"
+            "        part[(offset)k * SP_GROUPS + SP_GROUP_ID] = SP_NUMBER_ZERO;\n"
+            "    SP_BARRIER_GLOBAL();\n",
+            t->columns ? t->slots * t->w->columns : t->slots);
+}
+
+static void collect_sums(const sweep_text *t)
+{
+    for (int op = t->first; op < t->first + t->count; op++) {
+        const plan_op *o = &t->p->ops[op];
+        const int64_t slot = emit_slot(t->p, t->f, op);
+        if (plan_is_gram(o))
+            emit_collect_gram(t, op);
+        else if (o->kind != OP_DOT || emit_is_slice(&o->in[0]))
+            continue;
+        else if (t->columns)
+            PUT(t,
+                "    " COLUMN_SUMS "{\n"
+                "        const number sum = sp_group_sum(a%d[j], sum_room);\n"
+                "        if (SP_LOCAL_ID == 0)\n"
+                "            part[(offset)(j * %" PRId64 " + %" PRId64 ") * SP_GROUPS + "
+                "SP_GROUP_ID] = sum;\n    }\n",
+                op, t->slots, slot);
+        else if (t->local_sums)
+            PUT(t, "    sp_put_sum(a%d, %d, room, sums);\n", op, (int)slot);
+        else
+            PUT(t, "    sp_keep_part(sp_group_sum(a%d, sum_room), %d, part);\n", op, (int)slot);
+    }
+    if (!t->columns && t->slots > 0 && t->local_sums)
+        PUT(t, "    sp_put_part(%d, sums, part);\n", (int)t->slots);
 }
 
 /* --- the kernels ---------------------------------------------------------------------------------
  */
 
-int emit_width(const emit_job *w, const phase *f)
-{
-    if (emit_turned(w->p, f) != NONE)
-        return 1;
-    for (int i = f->first; i < f->first + f->sweep_count; i++)
-        if (emit_in_sweep(w->p, &w->p->ops[i]) && plan_has_slice(w->p, &w->p->ops[i]))
-            return w->slice_width;
-    return w->width;
-}
-
-void emit_arguments(const emit_job *w, const phase *given)
-{
-    const phase all = {.sweep_count = w->p->op_count};
-    const phase *f = given ? given : &all;
-    bool diagonal[3] = {false};
-    base_text_put(w->out, "SP_COMMON");
-    for (int k = 0; given && k < w->counters; k++)
-        base_text_put(w->out, ", const offset c%d", k);
-    for (int turned = 0; turned < 3; turned++)
-        if (emit_has_product(w->p, f, turned))
-            base_text_put(w->out, ", %s", w->rows[turned].args_text);
-    for (int i = f->first; i < f->first + f->sweep_count; i++) {
-        const plan_op *o = &w->p->ops[i];
-        if (o->kind == OP_DIAGONAL && !diagonal[o->transpose])
-            base_text_put(w->out, ", SP_GLOBAL const scalar *d%d", (int)o->transpose);
-        diagonal[o->transpose] = diagonal[o->transpose] || o->kind == OP_DIAGONAL;
-    }
-}
-
-/* Names for the first sums of slices, and what is added up in registers. */
-static void put_sums(const sweep_text *t, const phase *f)
-{
-    const plan *p = t->p;
-    const int64_t slots = emit_slots(p, f);
-    if (slots == 0)
-        return;
-    put(t, "    SP_WARP_ROOM(room);\n");
-    if (t->local_sums)
-        PUT(t, "    SP_SHARED number sums[%" PRId64 " * SP_WARPS];\n", slots);
-    else
-        put(t, "    SP_SUM_ROOM(sum_room);\n");
-}
-
-static void clear_sums(const sweep_text *t, const phase *f)
-{
-    const plan *p = t->p;
-    const int64_t slots = emit_slots(p, f);
-    for (int i = f->first; i < f->first + f->sweep_count; i++)
-        if (p->ops[i].kind == OP_DOT && !emit_is_slice(&p->ops[i].in[0]))
-            PUT(t, "    number a%d = SP_NUMBER_ZERO;\n", i);
-        else if (p->ops[i].kind == OP_DOT)
-            PUT(t, "    const offset SLOT%d = %" PRId64 ";\n", i, emit_slot(p, f, i));
-    if (slots == 0)
-        return;
-    if (t->local_sums)
-        PUT(t,
-            "    for (int k = SP_LOCAL_ID; k < %" PRId64 " * SP_WARPS; k += SP_GROUP)\n"
-            "        sums[k] = SP_NUMBER_ZERO;\n    SP_BARRIER();\n",
-            slots);
-    else
-        PUT(t,
-            "    for (int k = SP_LOCAL_ID; k < %" PRId64 "; k += SP_GROUP)\n"
-            "        part[(offset)k * SP_GROUPS + SP_GROUP_ID] = SP_NUMBER_ZERO;\n"
-            "    SP_BARRIER_GLOBAL();\n",
-            slots);
-}
-
-static void collect_sums(const sweep_text *t, const phase *f)
-{
-    const plan *p = t->p;
-    for (int i = f->first; i < f->first + f->sweep_count; i++) {
-        if (p->ops[i].kind != OP_DOT || emit_is_slice(&p->ops[i].in[0]))
-            continue;
-        const int slot = (int)emit_slot(p, f, i);
-        if (t->local_sums)
-            PUT(t, "    sp_put_sum(a%d, %d, room, sums);\n", i, slot);
-        else
-            PUT(t, "    sp_keep_part(sp_group_sum(a%d, sum_room), %d, part);\n", i, slot);
-    }
-    if (emit_slots(p, f) > 0 && t->local_sums)
-        PUT(t, "    sp_put_part(%d, sums, part);\n", (int)emit_slots(p, f));
-}
-
 static spry_status open_text(sweep_text *t, emit_job *w, const phase *f)
 {
     const plan *p = w->p;
     const int64_t warps = w->group / 32, size = spry_type_is_complex(w->type) ? 16 : 8;
+    const bool columns = w->columns > 0;
     spry_status status = SPRY_STATUS_OK;
     *t = (sweep_text){.w = w,
                       .p = p,
+                      .f = f,
                       .ops = &p->ops[f->first],
                       .first = f->first,
                       .count = f->sweep_count,
+                      .slots = emit_slots(p, f),
                       .turned = emit_turned(p, f),
-                      .local_sums = emit_slots(p, f) * warps * size <= LOCAL_SUMS_BYTES};
+                      .columns = columns,
+                      .over = columns ? COLUMN : "",
+                      .of = columns ? "[j]" : "",
+                      .at = columns ? "[j][u]" : "[u]",
+                      .own = columns ? "own" : "st"};
+    t->local_sums = t->slots * warps * size <= LOCAL_SUMS_BYTES;
     SPRY_GO(p->ctx, base_calloc(p->ctx, p->var_count + 1, 1, &t->known));
     SPRY_GO(p->ctx, base_calloc(p->ctx, p->var_count + 1, 1, &t->written));
 done:
     return status;
 }
 
+static void close_text(sweep_text *t, spry_status status)
+{
+    if (status != SPRY_STATUS_OK)
+        t->w->out->status = status;
+    base_free(t->p->ctx, t->known);
+    base_free(t->p->ctx, t->written);
+}
+
 static void put_body(sweep_text *t)
 {
-    put_pointers(t);
-    for (int i = 0; i < t->count; i++)
-        if (emit_in_sweep(t->p, &t->ops[i]))
-            put_prologue(t, t->first + i);
+    clear_sums(t);
+    emit_prologue(t);
     for (t->space = 0; t->space < 2; t->space++)
-        put_loop(t);
+        put_pass(t);
+    collect_sums(t);
 }
 
 /* The tail, by the last group. Sums of a slice that is shorter than its array are left out. */
-static void put_end(const sweep_text *t, const phase *f, int phase_index)
+static void put_end(const sweep_text *t, int phase_index)
 {
     const plan *p = t->p;
     int slices = 0, slice = NONE;
-    if (!emit_has_tail(p, f))
+    if (!emit_has_tail(p, t->f))
         return;
     if (t->w->joined) {
-        const int slots = (int)emit_slots(p, f);
-        if (slots > 0)
+        if (t->slots > 0)
             PUT(t,
                 "#ifdef SP_TICKETS\n    if (sp_last(st, &sp_flag))\n"
                 "        sp_total(%d, SP_GROUPS, 0, 0, part, tail_room, tail_pieces, "
                 "SP_TOTALS_AT(%d, SP_GROUPS));\n#endif\n",
-                slots, slots);
+                (int)t->slots, (int)t->slots);
         return;
     }
-    for (int i = f->first; i < f->first + f->sweep_count; i++)
+    for (int i = t->first; i < t->first + t->count; i++)
         if (p->ops[i].kind == OP_DOT && emit_is_slice(&p->ops[i].in[0])) {
             slices++;
             slice = i;
@@ -705,85 +343,76 @@ static void put_end(const sweep_text *t, const phase *f, int phase_index)
     PUT(t,
         "#ifdef SP_TICKETS\n    if (sp_last(st, &sp_flag))\n        SP_END(tail_%d, %d, SP_GROUPS, "
         "0, ",
-        phase_index, (int)emit_slots(p, f));
+        phase_index, (int)t->slots);
     if (slices == 1)
-        PUT(t, "(int)(SLOT%d + n%d_0), %d", slice, slice, (int)(emit_slot(p, f, slice + 1)));
+        PUT(t, "(int)(SLOT%d + n%d_0), %d", slice, slice, (int)(emit_slot(p, t->f, slice + 1)));
     else
-        put(t, "0, 0");
-    put(t, ");\n#endif\n");
+        emit_put(t, "0, 0");
+    emit_put(t, ");\n#endif\n");
+}
+
+/* Groups that registers must last for; 0: as many as they happen to. Tiles of complex inner
+ * products have more sums than leave room for two. */
+static int groups_at_once(const sweep_text *t)
+{
+    if (t->columns)
+        return has_grams(t) && spry_type_is_complex(t->w->type) ? 0
+                                                                : ITEMS_OF_COLUMNS / t->w->group;
+    return asks_at_once(t) ? ITEMS_AT_ONCE / t->w->group : 0;
+}
+
+/* The kernel NAME_NUMBER; of columns also sums_NUMBER, which adds up the sums of its groups. */
+static void put_kernel(sweep_text *t, const char *name, int number)
+{
+    if (groups_at_once(t) > 0)
+        PUT(t, "\nSP_KERNEL_OF(%d) %s_%d(", groups_at_once(t), name, number);
+    else
+        PUT(t, "\nSP_KERNEL %s_%d(", name, number);
+    emit_arguments(t->w, t->f);
+    emit_put(t, ")\n{\n");
+    put_rooms(t);
+    if (!t->columns)
+        emit_put(t, "    SP_GLOBAL const number *const num = SP_NUM;\n");
+    if (!t->columns && !t->alone)
+        emit_put(t, "    if (st[ST_STOP] != 0)\n        return;\n"
+                    "    if (SP_LEADER)\n        st[ST_PHASES]++;\n");
+    put_body(t);
+    if (!t->columns)
+        put_end(t, number);
+    emit_put(t, "}\n");
+    if (t->columns && t->slots > 0)
+        PUT(t,
+            "\nSP_KERNEL sums_%d(SP_COMMON SP_COUNTERS, const int groups)\n{\n"
+            "    SP_WARP_ROOM(room);\n    sp_total_columns(%" PRId64 " * SP_COLUMNS, groups, part, "
+            "room);\n}\n",
+            number, t->slots);
 }
 
 void emit_phase(emit_job *w, int phase_index)
 {
-    const phase *f = &w->p->phases[phase_index];
     sweep_text t;
-    if (w->columns > 0) {
-        emit_columns(w, f, "phase", phase_index, false);
-        return;
-    }
-    const spry_status status = open_text(&t, w, f);
-    if (status != SPRY_STATUS_OK) {
-        w->out->status = status;
-    } else {
-        if (asks_at_once(&t))
-            PUT(&t, "\nSP_KERNEL_OF(%d) phase_%d(", ITEMS_AT_ONCE / w->group, phase_index);
-        else
-            PUT(&t, "\nSP_KERNEL phase_%d(", phase_index);
-        emit_arguments(w, f);
-        put(&t, ")\n{\n");
-        put_sums(&t, f);
-        if (t.turned != NONE)
-            put(&t, "    SP_LANE_ROOM(lane_room);\n");
-        if (emit_has_tail(w->p, f))
-            put(&t, "#ifdef SP_TICKETS\n    SP_TAIL_ROOM;\n#endif\n");
-        put(&t, "    SP_GLOBAL const number *const num = SP_NUM;\n"
-                "    if (st[ST_STOP] != 0)\n        return;\n"
-                "    if (SP_LEADER)\n        st[ST_PHASES]++;\n");
-        clear_sums(&t, f);
-        put_body(&t);
-        collect_sums(&t, f);
-        put_end(&t, f, phase_index);
-        put(&t, "}\n");
-    }
-    base_free(w->p->ctx, t.known);
-    base_free(w->p->ctx, t.written);
-}
-
-void emit_body(emit_job *w, int phase_index)
-{
-    const phase *f = &w->p->phases[phase_index];
-    sweep_text t;
-    const spry_status status = open_text(&t, w, f);
-    if (status != SPRY_STATUS_OK) {
-        w->out->status = status;
-    } else {
-        clear_sums(&t, f);
-        put_body(&t);
-        collect_sums(&t, f);
-    }
-    base_free(w->p->ctx, t.known);
-    base_free(w->p->ctx, t.written);
+    const spry_status status = open_text(&t, w, &w->p->phases[phase_index]);
+    if (status == SPRY_STATUS_OK)
+        put_kernel(&t, "phase", phase_index);
+    close_text(&t, status);
 }
 
 void emit_settle(emit_job *w, int op)
 {
     const phase alone = {.first = op, .sweep_count = 1, .count = 1};
     sweep_text t;
-    if (w->columns > 0) {
-        emit_columns(w, &alone, "settle", op, true);
-        return;
-    }
     const spry_status status = open_text(&t, w, &alone);
     t.alone = true;
-    if (status != SPRY_STATUS_OK) {
-        w->out->status = status;
-    } else {
-        PUT(&t, "\nSP_KERNEL settle_%d(", op);
-        emit_arguments(w, &alone);
-        put(&t, ")\n{\n    SP_GLOBAL const number *const num = SP_NUM;\n");
+    if (status == SPRY_STATUS_OK)
+        put_kernel(&t, "settle", op);
+    close_text(&t, status);
+}
+
+void emit_body(emit_job *w, int phase_index)
+{
+    sweep_text t;
+    const spry_status status = open_text(&t, w, &w->p->phases[phase_index]);
+    if (status == SPRY_STATUS_OK)
         put_body(&t);
-        put(&t, "}\n");
-    }
-    base_free(w->p->ctx, t.known);
-    base_free(w->p->ctx, t.written);
+    close_text(&t, status);
 }

@@ -7,9 +7,10 @@
  * where an index is wrong, the device notes the place and lets every later kernel do nothing. The
  * host looks now and then, judges, and goes on from that place.
  *
- * The text: emit_sweep.c, emit_tail.c, emit_whole.c. Memory, programs and launches: resident.c. Its
- * course: resident_course.c (legs), resident_advance.c (launching them), resident_look.c (judging
- * what came of it), resident_view.c (x of the moment), resident_run.c (batches of turns).
+ * The text: emit_program.c, emit_sweep.h, emit_tail.c, emit_whole.c. Memory, programs and launches:
+ * resident.c. Its course: resident_course.c (legs), resident_advance.c (launching them),
+ * resident_look.c (judging what came of it), resident_view.c (x of the moment), resident_run.c
+ * (batches of turns).
  */
 #ifndef SPRY_RESIDENT_H
 #define SPRY_RESIDENT_H
@@ -108,10 +109,6 @@ static inline int emit_space(const plan *p, const plan_op *o)
 {
     return p->vars[(o->kind == OP_DOT ? o->in[1] : o->out).var].space;
 }
-/* Calls `visit` once for each vector of a column's own among the operands of a sweep's operations;
- * `known` has them, by variable, afterwards. */
-void emit_each_vector(const plan *p, const plan_op *ops, int count, unsigned char *known,
-                      void (*visit)(const void *text, int var), const void *text);
 /* Whether a phase has products by rows with A, A^T or A^H, and with which, the only one. NONE: with
  * none. */
 bool emit_has_product(const plan *p, const phase *f, int turned);
@@ -142,14 +139,6 @@ void emit_counter(const emit_job *w, int op);
 /* The kernel of a phase's sweep, or of the one operation (a COMBINE, to x) alone. */
 void emit_phase(emit_job *w, int phase_index);
 void emit_settle(emit_job *w, int op);
-/* The same for the columns of all tracks at once: a kernel NAME_NUMBER, and one, sums_NUMBER, that
- * adds up the sums of its groups. */
-void emit_columns(emit_job *w, const phase *f, const char *name, int number, bool alone);
-/* Variables for where operand k of operation op is in its array (i) and how many it has (n);
- * setting them; and setting q, where the first of the numbers of a slice is. */
-void emit_declare_index(const emit_job *w, int op, int k, const vref *v);
-void emit_put_index(const emit_job *w, int op, int k, const vref *v);
-void emit_put_numbers(const emit_job *w, int op, int k, const term *s);
 /* The function tail_N and the kernels end_N and resume_N. */
 void emit_tail(emit_job *w, int phase_index);
 

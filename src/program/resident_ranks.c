@@ -5,7 +5,7 @@
  * The device has the vectors and does the sweeps: before each it is given the numbers and the
  * places of vectors, and after it the sums of all its groups come back, to be joined with those of
  * the other ranks in one message (sweep_ranks.c). Tracks that see each other have one launch for
- * all of them (emit_columns.c), and one transfer of numbers before it and of sums after it.
+ * all of them (emit_sweep.c), and one transfer of numbers before it and of sums after it.
  */
 #include "program/resident.h"
 #include "program/sweep.h"
