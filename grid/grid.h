@@ -289,6 +289,7 @@ spry_status stencil_shifted(const spry_operator *A, spry_scalar alpha, spry_scal
 spry_status stencil_damp(spry_operator *op, double shift);
 spry_status gmg_make(const spry_operator *A, const void *options, spry_operator **M);
 spry_status strips_make(const spry_operator *A, const void *options, spry_operator **M);
+extern const operator_precon stencil_precons[];
 
 /* Makes the rows of all classes, for arrays of a box. */
 spry_status stencil_form_make(const spry_operator *op, bool transposed, const grid_box *u,

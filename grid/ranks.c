@@ -334,7 +334,7 @@ static spry_status open_inside(const spry_operator *op, spry_transpose transpose
 }
 
 static const operator_class inside_class = {
-    .name = "stencil inside", .multiply = multiply_inside, .open_rows = open_inside};
+    .name = "stencil inside", .multiply = multiply_inside, .rows.open = open_inside};
 
 /* --- edge rows -----------------------------------------------------------------------------------
  */
@@ -424,7 +424,7 @@ static spry_status open_edges(const spry_operator *op, spry_transpose transpose,
 }
 
 static const operator_class edge_class = {
-    .name = "stencil edges", .multiply = multiply_edges, .open_rows = open_edges};
+    .name = "stencil edges", .multiply = multiply_edges, .rows.open = open_edges};
 
 /* --- the product ---------------------------------------------------------------------------------
  */
@@ -506,5 +506,5 @@ spry_status stencil_ranks_open_rows(const spry_operator *op, spry_transpose tran
                                     operator_rows *rows)
 {
     const spry_operator *product = ((const stencil *)op->state)->ranks->product;
-    return product->class->open_rows(product, transpose, rows);
+    return product->class->rows.open(product, transpose, rows);
 }

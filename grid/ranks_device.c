@@ -58,7 +58,7 @@ static void leave(spry_operator *op)
 static const operator_class inside_class = {.name = "stencil inside",
                                             .multiply = operator_apply_arrays,
                                             .multiply_vectors = device_multiply_vectors,
-                                            .multiply_memory = multiply_inside,
+                                            .device.multiply = multiply_inside,
                                             .destroy = leave};
 
 /* --- edge rows -----------------------------------------------------------------------------------
@@ -138,7 +138,7 @@ done:
 static const operator_class edge_class = {.name = "stencil edges",
                                           .multiply = operator_apply_arrays,
                                           .multiply_vectors = device_multiply_vectors,
-                                          .multiply_memory = multiply_edges,
+                                          .device.multiply = multiply_edges,
                                           .destroy = leave};
 
 /* --- making --------------------------------------------------------------------------------------

@@ -287,17 +287,19 @@ void stencil_destroy(spry_operator *op)
     base_free(op->ctx, s);
 }
 
+const operator_precon stencil_precons[] = {
+    {"gmg", gmg_make}, {"strips", strips_make}, {NULL, NULL}};
+
 static const operator_class stencil_class = {.name = "stencil",
                                              .has_transpose = true,
                                              .multiply = stencil_multiply,
-                                             .multiply_dense = stencil_multiply_dense,
+                                             .blocks.dense = stencil_multiply_dense,
                                              .destroy = stencil_destroy,
-                                             .open_rows = stencil_open_rows,
-                                             .multigrid = gmg_make,
-                                             .strips = strips_make,
-                                             .shifted = stencil_shifted,
-                                             .to_matrix = stencil_to_matrix,
-                                             .matrix_diagonal = stencil_diagonal,
+                                             .rows.open = stencil_open_rows,
+                                             .structure.precons = stencil_precons,
+                                             .structure.shifted = stencil_shifted,
+                                             .stored.to_matrix = stencil_to_matrix,
+                                             .stored.diagonal = stencil_diagonal,
                                              .powers = stencil_powers};
 
 const stencil *stencil_of(const spry_operator *op)

@@ -291,15 +291,14 @@ const operator_class stencil_on_device = {.name = "stencil",
                                           .has_transpose = true,
                                           .multiply = operator_apply_arrays,
                                           .multiply_vectors = device_multiply_vectors,
-                                          .multiply_memory = multiply_memory,
-                                          .multiply_dense = multiply_dense,
-                                          .open_device_rows = open_rows,
+                                          .device.multiply = multiply_memory,
+                                          .blocks.dense = multiply_dense,
+                                          .device.open_rows = open_rows,
                                           .destroy = destroy,
-                                          .multigrid = gmg_make,
-                                          .strips = strips_make,
-                                          .shifted = stencil_shifted,
-                                          .to_matrix = stencil_to_matrix,
-                                          .matrix_diagonal = stencil_diagonal};
+                                          .structure.precons = stencil_precons,
+                                          .structure.shifted = stencil_shifted,
+                                          .stored.to_matrix = stencil_to_matrix,
+                                          .stored.diagonal = stencil_diagonal};
 
 /* This rank's part: fields, and where it has all rows the product of A. */
 static spry_status move_here(spry_operator *op, spry_device *d)

@@ -63,15 +63,15 @@ done:
 static spry_status set_problem(spry_stepper *s, time_system *system)
 {
     const spry_operator *A = s->A;
-    const bool entries =
-        (system->shift == 0 || A->class->to_matrix) && (!s->M || s->M->class->to_matrix);
+    const bool entries = (system->shift == 0 || A->class->stored.to_matrix) &&
+                         (!s->M || s->M->class->stored.to_matrix);
     spry_status status = SPRY_STATUS_OK;
     system->A = A;
     system->M = s->M;
-    if (!s->M && A->class->shifted) {
-        SPRY_GO(s->ctx, A->class->shifted(A, (spry_scalar){-system->shift, 0}, (spry_scalar){1, 0},
-                                          &system->op));
-        if (system->op->class->multigrid)
+    if (!s->M && A->class->structure.shifted) {
+        SPRY_GO(s->ctx, A->class->structure.shifted(A, (spry_scalar){-system->shift, 0},
+                                                    (spry_scalar){1, 0}, &system->op));
+        if (operator_find_precon(system->op, "gmg"))
             SPRY_GO(s->ctx, spry_solver_set(system->solver, "precon=gmg"));
     } else if (entries) {
         SPRY_GO(s->ctx, make_matrix(s, system->shift, &system->matrix));

@@ -145,7 +145,7 @@ static const operator_class scaling_class = {.name = "born",
                                              .multiply_vectors = operator_apply_vectors,
                                              .apply = scaling_apply,
                                              .destroy = scaling_destroy,
-                                             .diagonal = scaling_diagonal};
+                                             .rows.diagonal = scaling_diagonal};
 
 /* i eps / (eps^2 + D^2) */
 static spry_scalar scale_of(const wave_medium *medium, int64_t i)

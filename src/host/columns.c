@@ -127,7 +127,7 @@ static spry_status run_tile(const job *j, int64_t first, int count)
         p.x = j->op->room->data;
         p.x_stride = packs * HOST_PACK;
     }
-    return j->op->class->multiply_columns(j->op, j->transpose, &p);
+    return j->op->class->blocks.columns(j->op, j->transpose, &p);
 }
 
 /* Copies column c between M and an array. */
@@ -253,20 +253,20 @@ static spry_status multiply_dense(const spry_operator *op, spry_transpose transp
                          "B is on %s, C on %s, the operator on %s; take blocks of the operator's "
                          "device, or both of the host",
                          place_name(B->device), place_name(C->device), place_name(op->device));
-    if (B->device && !op->class->multiply_dense)
+    if (B->device && !op->class->blocks.dense)
         return SPRY_FAIL(op->ctx, SPRY_STATUS_BAD_USAGE,
                          "B and C are on %s; operator %s takes blocks of the host, or vectors one "
                          "by one",
                          place_name(B->device), spry_operator_name(op));
     if (host_dense_overlap(B, C, j.size))
         return SPRY_FAIL(op->ctx, SPRY_STATUS_BAD_USAGE, "B and C of a product share memory");
-    if (op->class->multiply_dense)
-        return op->class->multiply_dense(op, transpose, alpha, B, beta, C);
+    if (op->class->blocks.dense)
+        return op->class->blocks.dense(op, transpose, alpha, B, beta, C);
     const bool plain_product = alpha.re == 1 && alpha.im == 0 && beta.re == 0 && beta.im == 0;
     if (op->class->apply_many && !op->device && plain_product && row_stride(B) == 1 &&
         row_stride(C) == 1)
         return run_many(&j);
-    if (!op->class->multiply_columns)
+    if (!op->class->blocks.columns)
         return run_singly(&j);
     for (int64_t c = 0; c < B->cols; c += HOST_MOST_PACKS * j.per_pack) {
         const int64_t rest = B->cols - c;

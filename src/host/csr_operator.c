@@ -237,13 +237,13 @@ static const operator_class csr_class = {.name = "csr",
                                          .has_transpose = true,
                                          .multiply = csr_multiply,
                                          .destroy = csr_destroy,
-                                         .open_rows = csr_open_rows,
-                                         .multiply_columns = csr_multiply_columns,
-                                         .remake = csr_remake,
-                                         .follow = csr_follow,
-                                         .storage = csr_storage,
-                                         .to_matrix = csr_to_matrix,
-                                         .matrix_diagonal = csr_diagonal};
+                                         .rows.open = csr_open_rows,
+                                         .blocks.columns = csr_multiply_columns,
+                                         .stored.remake = csr_remake,
+                                         .stored.follow = csr_follow,
+                                         .stored.storage = csr_storage,
+                                         .stored.to_matrix = csr_to_matrix,
+                                         .stored.diagonal = csr_diagonal};
 
 spry_status spry_operator_from_matrix(const spry_matrix *A, spry_operator **out)
 {

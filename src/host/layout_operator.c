@@ -367,12 +367,12 @@ static const operator_class layout_operator_class = {.name = "layout",
                                                      .has_transpose = true,
                                                      .multiply = layout_multiply,
                                                      .destroy = layout_destroy,
-                                                     .open_rows = layout_open_rows,
-                                                     .multiply_columns = layout_multiply_columns,
-                                                     .remake = layout_remake,
-                                                     .storage = layout_storage,
-                                                     .to_matrix = layout_to_matrix,
-                                                     .matrix_diagonal = layout_matrix_diagonal};
+                                                     .rows.open = layout_open_rows,
+                                                     .blocks.columns = layout_multiply_columns,
+                                                     .stored.remake = layout_remake,
+                                                     .stored.storage = layout_storage,
+                                                     .stored.to_matrix = layout_to_matrix,
+                                                     .stored.diagonal = layout_matrix_diagonal};
 
 /* Of what is stored, which it takes, or of A, which is stored then (NULL). */
 static spry_status make_operator(const spry_matrix *A, const char *spec, host_stored *stored,

@@ -83,7 +83,7 @@ static int64_t format_bytes(const spry_solver *solver)
     spry_storage storage = SPRY_STORAGE_INIT;
     const spry_operator *A = solver->own_operator;
     const int64_t ordered = solver->order.matrix ? bytes_of(solver->order.matrix) : 0;
-    if (!A || !A->class->storage || device_of(A) ||
+    if (!A || !A->class->stored.storage || device_of(A) ||
         spry_operator_storage(A, &storage) != SPRY_STATUS_OK || strcmp(storage.format, "csr") == 0)
         return ordered;
     return ordered + storage.bytes;

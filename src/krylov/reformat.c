@@ -283,7 +283,7 @@ void reformat_close(reformat *c)
 void reformat_name(const spry_operator *A, char *text, size_t size)
 {
     spry_storage storage = SPRY_STORAGE_INIT;
-    if (!A->class->storage || spry_operator_storage(A, &storage) != SPRY_STATUS_OK)
+    if (!A->class->stored.storage || spry_operator_storage(A, &storage) != SPRY_STATUS_OK)
         snprintf(text, size, "%s", A->class->name);
     else
         snprintf(text, size, "%s%s%s", storage.format, storage.options[0] ? ":" : "",

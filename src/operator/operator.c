@@ -155,7 +155,7 @@ spry_status operator_follow(const spry_operator *op)
 {
     if (op->view)
         matrix_follow(op->view);
-    return op->class->follow ? op->class->follow(op) : SPRY_STATUS_OK;
+    return op->class->stored.follow ? op->class->stored.follow(op) : SPRY_STATUS_OK;
 }
 
 spry_status operator_check_transpose(const spry_operator *op, const spry_matrix *A, int64_t version)
@@ -172,7 +172,7 @@ bool spry_operator_is_current(const spry_operator *op)
 {
     if (!op)
         return false;
-    const bool follows = op->class->follow && !op->maker;
+    const bool follows = op->class->stored.follow && !op->maker;
     return !op->source || follows || matrix_version(op->source) == op->version;
 }
 
@@ -184,7 +184,7 @@ bool operator_has_update(const spry_operator *op)
 /* Whether it stores values in a way of its own, which are made anew as a whole. */
 static bool stores(const spry_operator *op)
 {
-    return !op->maker && op->class->remake && op->source;
+    return !op->maker && op->class->stored.remake && op->source;
 }
 
 bool operator_takes_values(const spry_operator *op)
@@ -253,7 +253,7 @@ done:
 static spry_status remake(spry_operator *op, const spry_matrix *A)
 {
     spry_operator *fresh = NULL;
-    const spry_status status = op->class->remake(op, A, &fresh);
+    const spry_status status = op->class->stored.remake(op, A, &fresh);
     if (status == SPRY_STATUS_OK)
         operator_become(op, fresh);
     return status;
@@ -322,15 +322,23 @@ spry_status operator_open_rows(const spry_operator *op, spry_transpose transpose
                                operator_rows *rows)
 {
     *rows = (operator_rows){0};
-    if (!op->class->open_rows ||
+    if (!op->class->rows.open ||
         (transpose != SPRY_TRANSPOSE_NO && !spry_operator_has_transpose(op)))
         return SPRY_STATUS_OK;
-    return op->class->open_rows(op, transpose, rows);
+    return op->class->rows.open(op, transpose, rows);
 }
 
 const void *operator_diagonal(const spry_operator *op, spry_transpose transpose)
 {
-    return op->class->diagonal ? op->class->diagonal(op, transpose) : NULL;
+    return op->class->rows.diagonal ? op->class->rows.diagonal(op, transpose) : NULL;
+}
+
+const operator_precon *operator_find_precon(const spry_operator *op, const char *kind)
+{
+    const operator_precon *p = op->class->structure.precons;
+    while (p && p->kind && strcmp(p->kind, kind) != 0)
+        p++;
+    return p && p->kind ? p : NULL;
 }
 
 int64_t spry_operator_rows(const spry_operator *op)
@@ -381,7 +389,7 @@ spry_status spry_operator_storage(const spry_operator *op, spry_storage *storage
     spry_storage found = {0};
     spry_status status = base_blank(op->ctx, storage, &sized);
     if (status == SPRY_STATUS_OK)
-        status = op->class->storage ? op->class->storage(op, &found) : no_matrix(op);
+        status = op->class->stored.storage ? op->class->stored.storage(op, &found) : no_matrix(op);
     if (status == SPRY_STATUS_OK)
         base_give(storage, &found, &sized);
     return status;
@@ -391,12 +399,12 @@ spry_status spry_operator_to_matrix(const spry_operator *op, spry_matrix **A)
 {
     SPRY_NEED(CTX_OF(op), op, A);
     *A = NULL;
-    return op->class->to_matrix ? op->class->to_matrix(op, A) : no_matrix(op);
+    return op->class->stored.to_matrix ? op->class->stored.to_matrix(op, A) : no_matrix(op);
 }
 
 spry_status spry_operator_diagonal(const spry_operator *op, spry_vector **d)
 {
     SPRY_NEED(CTX_OF(op), op, d);
     *d = NULL;
-    return op->class->matrix_diagonal ? op->class->matrix_diagonal(op, d) : no_matrix(op);
+    return op->class->stored.diagonal ? op->class->stored.diagonal(op, d) : no_matrix(op);
 }

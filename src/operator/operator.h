@@ -43,39 +43,76 @@ typedef struct operator_rows {
     spry_status (*finish)(const struct operator_rows *rows);
 } operator_rows;
 
-/* What an operator kind does; of the members after destroy any may be NULL. */
+/* Products by rows, which fused sweeps are made of; either may be NULL. */
+typedef struct operator_by_rows {
+    /* Prepares them; rows->run stays NULL where they are not possible or not wise. */
+    spry_status (*open)(const spry_operator *op, spry_transpose transpose, operator_rows *rows);
+    /* The array d, of the operator's type, where op(A) r is d .* r. */
+    const void *(*diagonal)(const spry_operator *op, spry_transpose transpose);
+} operator_by_rows;
+
+/* Products with several columns; either may be NULL. */
+typedef struct operator_blocks {
+    /* The product with one pack or two of columns (see host.h), by all threads. */
+    spry_status (*columns)(const spry_operator *op, spry_transpose transpose,
+                           const struct host_columns *p);
+    /* The product with dense blocks that were found to fit, for operators that cut columns by
+     * themselves. */
+    spry_status (*dense)(const spry_operator *op, spry_transpose transpose, spry_scalar alpha,
+                         const spry_dense *B, spry_scalar beta, const spry_dense *C);
+} operator_blocks;
+
+/* Operators that store a matrix, or know its entries; any may be NULL. */
+typedef struct operator_stored {
+    /* How it is stored, the matrix itself, its diagonal. */
+    spry_status (*storage)(const spry_operator *op, spry_storage *storage);
+    spry_status (*to_matrix)(const spry_operator *op, spry_matrix **A);
+    spry_status (*diagonal)(const spry_operator *op, spry_vector **d);
+    /* The same operator, stored alike, for a matrix with other values: of those that are products
+     * with the matrix they were made from. */
+    spry_status (*remake)(const spry_operator *op, const spry_matrix *A, spry_operator **fresh);
+    /* Of operators that read their matrix in place: brings itself up to date with it. */
+    spry_status (*follow)(const spry_operator *op);
+} operator_stored;
+
+/* Operators on devices that store no matrix and have no `apply`; either may be NULL. */
+typedef struct operator_on_device {
+    /* The product on memory of the device that it lives on. */
+    spry_status (*multiply)(const spry_operator *op, spry_transpose transpose, spry_scalar alpha,
+                            const struct device_memory *x, spry_scalar beta,
+                            struct device_memory *y);
+    /* Its rows as a text for sweeps on the device (formats/shared/device_formats.h). */
+    spry_status (*open_rows)(const spry_operator *op, spry_transpose transpose, const char *prefix,
+                             struct device_rows *rows);
+} operator_on_device;
+
+/* A preconditioner that an operator makes of its own structure, with the options of that kind. */
+typedef struct operator_precon {
+    const char *kind; /* NULL ends a list */
+    spry_status (*make)(const spry_operator *op, const void *options, spry_operator **M);
+} operator_precon;
+
+/* Operators that know more than entries, as a grid; either may be NULL. */
+typedef struct operator_structure {
+    const operator_precon *precons;
+    /* alpha A + beta I as an operator of the same kind, made without entries. */
+    spry_status (*shifted)(const spry_operator *A, spry_scalar alpha, spry_scalar beta,
+                           spry_operator **shifted);
+} operator_structure;
+
+/* What an operator kind does: what every kind has, then parts that some have. Of the members after
+ * multiply any may be NULL. */
 typedef struct operator_class {
     const char *name;
     bool has_transpose;
     /* y = alpha op(A) x + beta y on arrays of the operator's type; beta = 0 does not read y */
     spry_status (*multiply)(const spry_operator *op, spry_transpose transpose, spry_scalar alpha,
                             const void *x, spry_scalar beta, void *y);
-    void (*destroy)(spry_operator *op); /* frees op->state; may be NULL */
+    void (*destroy)(spry_operator *op); /* frees op->state */
     /* The same with vectors that may be on a device. */
     spry_status (*multiply_vectors)(const spry_operator *op, spry_transpose transpose,
                                     spry_scalar alpha, const spry_vector *x, spry_scalar beta,
                                     spry_vector *y);
-    /* The same on memory of the device that it lives on; and its rows as a text for sweeps there
-     * (formats/shared/device_formats.h). Of operators of devices that store no matrix and have no
-     * `apply`. */
-    spry_status (*multiply_memory)(const spry_operator *op, spry_transpose transpose,
-                                   spry_scalar alpha, const struct device_memory *x,
-                                   spry_scalar beta, struct device_memory *y);
-    spry_status (*open_device_rows)(const spry_operator *op, spry_transpose transpose,
-                                    const char *prefix, struct device_rows *rows);
-    /* Prepares products by rows; rows->run stays NULL where they are not possible or not wise. */
-    spry_status (*open_rows)(const spry_operator *op, spry_transpose transpose,
-                             operator_rows *rows);
-    /* The array d, of the operator's type, where op(A) r is d .* r. */
-    const void *(*diagonal)(const spry_operator *op, spry_transpose transpose);
-    /* The product with one pack or two of columns (see host.h), by all threads. */
-    spry_status (*multiply_columns)(const spry_operator *op, spry_transpose transpose,
-                                    const struct host_columns *p);
-    /* The product with dense blocks that were found to fit, for operators that cut columns by
-     * themselves. */
-    spry_status (*multiply_dense)(const spry_operator *op, spry_transpose transpose,
-                                  spry_scalar alpha, const spry_dense *B, spry_scalar beta,
-                                  const spry_dense *C);
     /* z = op(M) r of operators that are made of operations on vectors: r and z are where it lives,
      * and not the same. Those have operator_apply_arrays as multiply and operator_apply_vectors as
      * multiply_vectors (host/apply.h). */
@@ -87,22 +124,11 @@ typedef struct operator_class {
     /* Takes the values of A, general CSR with sorted rows and the pattern that the operator was
      * made from. Fails without harm, or leaves one that is not to be used. */
     spry_status (*update)(spry_operator *op, const spry_matrix *A);
-    /* The same operator, stored alike, for a matrix with other values: of those that are products
-     * with the matrix they were made from. */
-    spry_status (*remake)(const spry_operator *op, const spry_matrix *A, spry_operator **fresh);
-    /* Of operators that read their matrix in place: brings itself up to date with it. */
-    spry_status (*follow)(const spry_operator *op);
-    /* Of operators that store a matrix: how, the matrix itself, its diagonal. */
-    spry_status (*storage)(const spry_operator *op, spry_storage *storage);
-    spry_status (*to_matrix)(const spry_operator *op, spry_matrix **A);
-    spry_status (*matrix_diagonal)(const spry_operator *op, spry_vector **d);
-    /* Of operators on grids: geometric multigrid for it, with options of precon/kinds/gmg.h. */
-    spry_status (*multigrid)(const spry_operator *op, const void *options, spry_operator **M);
-    /* The same of strips with absorbing layers, with options of precon/kinds/strips.h. */
-    spry_status (*strips)(const spry_operator *op, const void *options, spry_operator **M);
-    /* alpha A + beta I as an operator of the same kind, for those that make it without entries. */
-    spry_status (*shifted)(const spry_operator *A, spry_scalar alpha, spry_scalar beta,
-                           spry_operator **shifted);
+    operator_by_rows rows;
+    operator_blocks blocks;
+    operator_stored stored;
+    operator_on_device device;
+    operator_structure structure;
     /* Of functions of a caller's: the row of the first number, infinite or none, that was made of
      * finite ones since this was last asked; -1: there is none. */
     int64_t (*gave_nonfinite)(const spry_operator *op);
@@ -195,5 +221,7 @@ spry_status operator_open_rows(const spry_operator *op, spry_transpose transpose
                                operator_rows *rows);
 /* The array d where op(A) r is d .* r; NULL for other operators. */
 const void *operator_diagonal(const spry_operator *op, spry_transpose transpose);
+/* The preconditioner of this kind that the operator makes of its structure; NULL: none. */
+const operator_precon *operator_find_precon(const spry_operator *op, const char *kind);
 
 #endif

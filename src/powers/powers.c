@@ -439,7 +439,7 @@ static spry_status powers_multiply_columns(const spry_operator *op, spry_transpo
                                            const struct host_columns *columns)
 {
     const spry_powers *p = op->state;
-    return p->product->class->multiply_columns(p->product, transpose, columns);
+    return p->product->class->blocks.columns(p->product, transpose, columns);
 }
 
 /* Steps that are made together on the host. */
@@ -473,15 +473,15 @@ done:
 static const operator_class powers_class = {.name = "powers",
                                             .has_transpose = true,
                                             .multiply = powers_multiply,
-                                            .open_rows = powers_open_rows,
-                                            .multiply_columns = powers_multiply_columns,
+                                            .rows.open = powers_open_rows,
+                                            .blocks.columns = powers_multiply_columns,
                                             .powers = powers_powers};
 
 /* Of an operator, which need not have products with several columns. */
 static const operator_class given_class = {.name = "powers",
                                            .has_transpose = true,
                                            .multiply = powers_multiply,
-                                           .open_rows = powers_open_rows,
+                                           .rows.open = powers_open_rows,
                                            .powers = powers_powers};
 
 static spry_status file_diagonal(const spry_operator *op, spry_vector **d)
@@ -514,8 +514,8 @@ static spry_status file_storage(const spry_operator *op, spry_storage *storage)
 
 static const operator_class file_class = {.name = "file",
                                           .multiply = powers_multiply,
-                                          .storage = file_storage,
-                                          .matrix_diagonal = file_diagonal,
+                                          .stored.storage = file_storage,
+                                          .stored.diagonal = file_diagonal,
                                           .powers = powers_powers};
 
 spry_status spry_powers_operator(spry_powers *p, spry_operator **out)

@@ -416,7 +416,7 @@ static spry_status make_any(spry_context *ctx, const precon_job *given, const ch
     if (!A)
         return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "precon=%s needs a matrix, not an operator%s",
                          q.kind->name,
-                         given->op && given->op->class->to_matrix
+                         given->op && given->op->class->stored.to_matrix
                              ? "; spry_operator_to_matrix() makes one of this operator"
                              : "");
     return make_from(given, q.kind, spec, M, name);

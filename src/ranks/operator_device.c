@@ -305,7 +305,7 @@ const spry_operator *device_dist_own(const spry_operator *op)
 static spry_status dist_storage(const spry_operator *op, spry_storage *storage)
 {
     const spry_operator *own = device_dist_own(op);
-    return own->class->storage(own, storage);
+    return own->class->stored.storage(own, storage);
 }
 
 static spry_status dist_diagonal(const spry_operator *op, spry_vector **diagonal)
@@ -333,8 +333,8 @@ static const operator_class dist_class = {.name = "distributed",
                                           .multiply = operator_apply_arrays,
                                           .multiply_vectors = device_multiply_vectors,
                                           .destroy = dist_destroy,
-                                          .storage = dist_storage,
-                                          .matrix_diagonal = dist_diagonal};
+                                          .stored.storage = dist_storage,
+                                          .stored.diagonal = dist_diagonal};
 
 bool device_is_distributed(const spry_operator *op)
 {

@@ -408,14 +408,14 @@ static spry_status dist_storage(const spry_operator *op, spry_storage *storage)
 {
     const dist_state *state = op->state;
     const spry_operator *own = state->sides[SPRY_TRANSPOSE_NO]->own;
-    return own->class->storage(own, storage);
+    return own->class->stored.storage(own, storage);
 }
 
 static spry_status dist_diagonal(const spry_operator *op, spry_vector **d)
 {
     const dist_state *state = op->state;
     const spry_operator *own = state->sides[SPRY_TRANSPOSE_NO]->own;
-    const spry_status status = own->class->matrix_diagonal(own, d);
+    const spry_status status = own->class->stored.diagonal(own, d);
     if (status == SPRY_STATUS_OK)
         (*d)->part = op->rows_part;
     return status;
@@ -435,8 +435,8 @@ static spry_status dist_remake(const spry_operator *op, const spry_matrix *A, sp
     const dist_state *state = op->state;
     const spry_operator *old = state->sides[SPRY_TRANSPOSE_NO]->own;
     spry_operator *own = NULL;
-    const spry_status made = old->class->remake
-                                 ? old->class->remake(old, A->distributed->own, &own)
+    const spry_status made = old->class->stored.remake
+                                 ? old->class->stored.remake(old, A->distributed->own, &own)
                                  : spry_operator_from_matrix(A->distributed->own, &own);
     return dist_operator(A, made, own, fresh);
 }
@@ -445,10 +445,10 @@ static const operator_class dist_class = {.name = "distributed",
                                           .has_transpose = true,
                                           .multiply = dist_multiply,
                                           .destroy = dist_destroy,
-                                          .open_rows = dist_open_rows,
-                                          .storage = dist_storage,
-                                          .matrix_diagonal = dist_diagonal,
-                                          .remake = dist_remake};
+                                          .rows.open = dist_open_rows,
+                                          .stored.storage = dist_storage,
+                                          .stored.diagonal = dist_diagonal,
+                                          .stored.remake = dist_remake};
 
 /* An operator without its sides. */
 static spry_status operator_without_sides(spry_context *ctx, spry_type type, int64_t rows,

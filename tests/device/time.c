@@ -41,8 +41,8 @@ static void shifted(spry_context *ctx, spry_device *d)
     spry_vector *x = numeric_random(ctx, NULL, SPRY_TYPE_D, 15 * 15, 3), *dx, *dy, *y[2];
     for (int k = 0; k < 2; k++) {
         A[k] = laplace_on(grid, k ? d->facts.name : "cpu");
-        assert_ok(ctx,
-                  A[k]->class->shifted(A[k], (spry_scalar){-1e-3, 0}, (spry_scalar){1, 0}, &B[k]));
+        assert_ok(ctx, A[k]->class->structure.shifted(A[k], (spry_scalar){-1e-3, 0},
+                                                      (spry_scalar){1, 0}, &B[k]));
         assert_ok(ctx, spry_vector_like(x, x->n, &y[k]));
     }
     assert_ptr_equal(spry_operator_device(B[1]), d);

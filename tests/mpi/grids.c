@@ -441,8 +441,10 @@ static void boundaries(void **state)
     assert_ok(alone, spry_stencil_rhs(p.W, B, known, NULL, B));
     same_field(&p, b, B, "right-hand side");
     spry_operator *s = NULL, *S = NULL;
-    assert_ok(ctx, p.A->class->shifted(p.A, (spry_scalar){2, 0}, (spry_scalar){-3, 0}, &s));
-    assert_ok(alone, p.W->class->shifted(p.W, (spry_scalar){2, 0}, (spry_scalar){-3, 0}, &S));
+    assert_ok(ctx,
+              p.A->class->structure.shifted(p.A, (spry_scalar){2, 0}, (spry_scalar){-3, 0}, &s));
+    assert_ok(alone,
+              p.W->class->structure.shifted(p.W, (spry_scalar){2, 0}, (spry_scalar){-3, 0}, &S));
     spry_operator_free(p.A);
     spry_operator_free(p.W);
     p.A = s;

@@ -131,8 +131,8 @@ spry_status device_multiply(const spry_operator *op, spry_transpose transpose, s
         spry_vector to = device_vector_over(op->device, op->type, plain ? op->rows : op->cols, y);
         return operator_apply_vectors(op, transpose, alpha, &from, beta, &to);
     }
-    if (op->class->multiply_memory)
-        return op->class->multiply_memory(op, transpose, alpha, x, beta, y);
+    if (op->class->device.multiply)
+        return op->class->device.multiply(op, transpose, alpha, x, beta, y);
     if (device_diagonal(op, SPRY_TRANSPOSE_NO))
         return device_multiply_elements(op->device, op->type, op->rows, alpha,
                                         device_diagonal(op, transpose), false, x, beta, y);
@@ -312,11 +312,11 @@ static const operator_class device_class = {.name = "device",
                                             .multiply = operator_apply_arrays,
                                             .multiply_vectors = device_multiply_vectors,
                                             .destroy = destroy,
-                                            .multiply_dense = device_multiply_dense,
-                                            .remake = remake,
-                                            .storage = storage,
-                                            .to_matrix = to_matrix,
-                                            .matrix_diagonal = matrix_diagonal,
+                                            .blocks.dense = device_multiply_dense,
+                                            .stored.remake = remake,
+                                            .stored.storage = storage,
+                                            .stored.to_matrix = to_matrix,
+                                            .stored.diagonal = matrix_diagonal,
                                             .powers = device_powers};
 
 spry_device *device_of(const spry_operator *op)
@@ -330,8 +330,8 @@ spry_status device_open_rows(const spry_operator *op, spry_transpose transpose, 
     const device_stored *stored;
     bool conjugate;
     *rows = (device_rows){0};
-    if (op->class->open_device_rows) {
-        const spry_status opened = op->class->open_device_rows(op, transpose, prefix, rows);
+    if (op->class->device.open_rows) {
+        const spry_status opened = op->class->device.open_rows(op, transpose, prefix, rows);
         rows->columns = 1;
         return opened;
     }

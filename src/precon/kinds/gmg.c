@@ -8,11 +8,12 @@ static const spry_option rows[] = {GMG_OPTIONS(SPRY_OPTION_ROW)};
 static spry_status make_of_operator(const precon_job *job, spry_operator **M)
 {
     const spry_operator *A = job->op;
-    if (!A->class->multigrid)
+    const operator_precon *made_by = operator_find_precon(A, "gmg");
+    if (!made_by)
         return SPRY_FAIL(A->ctx, SPRY_STATUS_BAD_USAGE,
                          "precon gmg is for operators of spry_operator_stencil(), not for %s",
                          spry_operator_name(A));
-    return A->class->multigrid(A, job->options, M);
+    return made_by->make(A, job->options, M);
 }
 
 static spry_status refuse(const precon_job *job)

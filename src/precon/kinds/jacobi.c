@@ -64,7 +64,7 @@ static const operator_class jacobi_class = {.name = "jacobi",
                                             .multiply = jacobi_multiply,
                                             .destroy = jacobi_destroy,
                                             .update = jacobi_update,
-                                            .diagonal = jacobi_diagonal};
+                                            .rows.diagonal = jacobi_diagonal};
 
 /* Inverts a vector, which it takes. */
 static spry_status invert_all(spry_context *ctx, spry_vector *x, const char *who, spry_vector **d)
@@ -271,7 +271,7 @@ static spry_status make_of(const precon_job *job, spry_operator **M)
     spry_operator *here = NULL;
     spry_status status = SPRY_STATUS_OK;
     *M = NULL;
-    if (!job->op->class->matrix_diagonal || !job->op->square)
+    if (!job->op->class->stored.diagonal || !job->op->square)
         return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
                          "precon=jacobi needs a matrix, or an operator that knows its diagonal");
     if (o->precision != PRECON_SAME)
