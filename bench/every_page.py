@@ -9,16 +9,18 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import every
 
 HEAD = """# Every matrix
-What `spry solve A` does with nothing else said, on each square matrix of a folder, beside SciPy's splu (SuperLU, with one step of refinement) and the best of
-a list of configurations. Made by
+What `spry solve A` without options does on each square matrix of a folder, against SciPy's splu
+(SuperLU, with one step of refinement) and the best of a list of configurations. Written by
 
     bench/every.py build/release/spry FOLDER --all -o every.tsv
     bench/every_page.py every.tsv > docs/every.md
 
-b is ones, the tolerance 1e-8, one thread of V1 ([figures](figures.md)) beside other processes. Seconds are those of the processor, with the start of the program and
-reading a binary file in them (about 2 ms), the median of three where they are below 0.2; splu's are without reading. Those in italics are of the clock, from another run. *Best*
-is the least of `auto`, `direct` and up to 20 pairs of a method and a preconditioner (the list is in bench/every.py), each stopped when it took longer than the best
-before. Residuals are computed from x in extended precision by the script. A dash: not solved.
+b is ones, the tolerance 1e-8, one thread of V1 ([figures](figures.md)), busy. Seconds are the
+processor's, with the start of the program and reading a binary file (about 2 ms), the median of
+three if below 0.2; splu's are without reading, those in italics by the clock, from another run.
+*Best* is the least of `auto`, `direct` and up to 20 pairs of a method and a preconditioner (the
+list is in bench/every.py), each stopped when it took longer than the best before. The script
+computes residuals from x in extended precision. A dash: not solved.
 
 """
 
@@ -54,7 +56,7 @@ def shares(table):
     yield "splu ends above 1e-8, spry does not call it singular, and solves it", sum(solved(r["auto"]) for r in above.values()), len(above), \
         [name for name, runs in above.items() if not solved(runs["auto"])]
     yield "splu fails, runs out of time or calls it singular, and spry solves it", sum(solved(r["auto"]) for r in rest.values()), len(rest), []
-    yield "told as singular by spry", sum(r["auto"]["verdict"] == "singular" for r in table.values()), len(table), []
+    yield "reported as singular by spry", sum(r["auto"]["verdict"] == "singular" for r in table.values()), len(table), []
     yield "`converged` where the residual is above 1e-8 (all configurations)", len(wrong), said, sorted(set(wrong))
 
 
