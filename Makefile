@@ -71,7 +71,7 @@ bench: dev-deps  ## reading, products, conjugate gradients and all methods, agai
 	bench/cg.sh $(B)/bench
 	[ -z "$$SPRY_MATRICES" ] || bench/methods.sh $(B)/bench $(B)/methods.tsv
 
-docs: build      ## the tables of docs/methods.md and docs/doctor.md and the picture of README.md, from what the program says
+docs: build      ## the tables of docs/methods.md and docs/doctor.md and the picture of docs/notation.md, from the program
 	docs/update-methods.sh $(B)/release/spry
 	$(B)/release/spry plot sweeps cg -o docs/pictures/sweeps.svg
 	docs/update-doctor.py $(B)/release/spry
