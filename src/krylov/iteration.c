@@ -403,20 +403,9 @@ static void report_again(iteration *it, bool counts, double value, bool *go_on)
     *go_on = *go_on && !it->stop;
 }
 
-spry_status iteration_report(void *data, report_kind kind, bool loop, double value, bool *go_on)
+/* A residual of the recurrence, for the history. */
+static spry_status take_residual(iteration *it, bool loop, bool counts, double value)
 {
-    iteration *it = data;
-    spry_context *ctx = it->ctx;
-    spry_status status = SPRY_STATUS_OK;
-    if (kind == REPORT_GRADIENT) {
-        it->gradient = value;
-        return SPRY_STATUS_OK;
-    }
-    const bool counts = loop && (kind == REPORT_ESTIMATE || !it->estimates);
-    if (it->replay_to != NONE) {
-        report_again(it, counts, value, go_on);
-        return SPRY_STATUS_OK;
-    }
     it->residual = value / it->b_norm;
     /* The first residual is known, and true: the method's may differ by the order of its sums. */
     if (!loop && it->count == 0 && isfinite(it->residual))
@@ -425,7 +414,14 @@ spry_status iteration_report(void *data, report_kind kind, bool loop, double val
         begin_run(it);
     it->count += counts;
     it->idle = counts ? 0 : it->idle + loop;
-    SPRY_GO(ctx, iteration_note(it));
+    return iteration_note(it);
+}
+
+/* Whether to go on, by this residual and, where it is time for that, by the true one. */
+static spry_status look(iteration *it, report_kind kind, bool loop, bool *go_on)
+{
+    spry_context *ctx = it->ctx;
+    spry_status status = SPRY_STATUS_OK;
     if (it->left) {
         /* That of b - A x itself, which cycles begin with. */
         const bool true_one = !loop || (it->estimates && kind == REPORT_RESIDUAL);
@@ -440,10 +436,30 @@ spry_status iteration_report(void *data, report_kind kind, bool loop, double val
         SPRY_GO(ctx, look_at_truth(it));
         *go_on = !it->drifted;
     }
-    if (counts)
+done:
+    return status;
+}
+
+spry_status iteration_report(void *data, report_kind kind, bool loop, double value, bool *go_on)
+{
+    iteration *it = data;
+    spry_context *ctx = it->ctx;
+    spry_status status = SPRY_STATUS_OK;
+    if (kind == REPORT_GRADIENT) {
+        it->gradient = value;
+        return SPRY_STATUS_OK;
+    }
+    const bool counts = loop && (kind == REPORT_ESTIMATE || !it->estimates);
+    if (it->replay_to != NONE) {
+        report_again(it, counts, value, go_on);
+        return SPRY_STATUS_OK;
+    }
+    SPRY_GO(ctx, take_residual(it, loop, counts, value));
+    SPRY_GO(ctx, look(it, kind, loop, go_on));
+    if (counts) {
         SPRY_GO(ctx, ask_monitor(it, false, kind == REPORT_RESIDUAL, go_on));
-    if (counts)
         ask_watch(it, go_on);
+    }
     if (runner_interrupted(it->runner)) {
         it->interrupted = true;
         *go_on = stop_for(it, *go_on, "");

@@ -493,29 +493,6 @@ done:
     return status;
 }
 
-/* What a solve has asked of a device, for those who look for where time goes. */
-static void tell_device(const spry_solver *solver, const int64_t before[6], const double at[3],
-                        int64_t iterations)
-{
-    const spry_device *d = solver->device;
-    if (!d || !solver->ctx->log)
-        return;
-    base_log(solver->ctx, SPRY_LOG_DEBUG,
-             "%" PRId64 " iterations on %s: %" PRId64 " launches, %" PRId64 " copies, %" PRId64
-             " waits, %" PRId64 " allocations, %" PRId64
-             " compilations; %.1f us before the run, %.1f in it, %.1f after",
-             iterations, d->facts.name, d->done[WORK_LAUNCH] - before[WORK_LAUNCH],
-             d->done[WORK_COPY] - before[WORK_COPY], d->waits - before[4],
-             d->done[WORK_ALLOC] - before[WORK_ALLOC], d->done[WORK_COMPILE] - before[WORK_COMPILE],
-             (at[1] - at[0]) * 1e6, (at[2] - at[1]) * 1e6, (base_seconds() - at[2]) * 1e6);
-}
-
-static void note_device(const spry_device *d, int64_t counts[6])
-{
-    memcpy(counts, d->done, sizeof d->done);
-    counts[4] = d->waits;
-}
-
 /* The caller's vectors, over the same arrays, as the parts of all ranks' that they are. */
 typedef struct ranked_vectors {
     spry_vector b, x;
@@ -560,88 +537,155 @@ int solver_together(const plan *made)
                                     : (int)most;
 }
 
+/* Systems that are solved together, and what the device had done before. */
+typedef struct batch {
+    int first, count; /* of the systems of the call */
+    const spry_vector *const *b;
+    spry_vector *const *x;
+    iteration its[SOLVED_TOGETHER];
+    ranked_vectors parts[SOLVED_TOGETHER];
+    bool brought[SOLVED_TOGETHER]; /* x is worked on elsewhere */
+    double began, ran, ended;      /* seconds */
+    int64_t iterations;            /* of all systems */
+    int64_t bytes;                 /* per iteration */
+    int64_t done[sizeof((spry_device *)0)->done / sizeof(int64_t)], waits;
+} batch;
+
+static void note_device(const spry_device *d, batch *s)
+{
+    if (d) {
+        memcpy(s->done, d->done, sizeof s->done);
+        s->waits = d->waits;
+    }
+}
+
+/* What a solve has asked of a device, for those who look for where time goes. */
+static void log_device(const spry_solver *solver, const batch *s)
+{
+    const spry_device *d = solver->device;
+    if (!d || !solver->ctx->log)
+        return;
+    base_log(solver->ctx, SPRY_LOG_DEBUG,
+             "%" PRId64 " iterations on %s: %" PRId64 " launches, %" PRId64 " copies, %" PRId64
+             " waits, %" PRId64 " allocations, %" PRId64
+             " compilations; %.1f us before the run, %.1f in it, %.1f after",
+             s->iterations, d->facts.name, d->done[WORK_LAUNCH] - s->done[WORK_LAUNCH],
+             d->done[WORK_COPY] - s->done[WORK_COPY], d->waits - s->waits,
+             d->done[WORK_ALLOC] - s->done[WORK_ALLOC],
+             d->done[WORK_COMPILE] - s->done[WORK_COMPILE], (s->ran - s->began) * 1e6,
+             (s->ended - s->ran) * 1e6, (base_seconds() - s->ended) * 1e6);
+}
+
+/* An iteration that has not begun, and vectors where the caller has them. */
+static void open_iteration(spry_solver *solver, batch *s, int k)
+{
+    iteration *it = &s->its[k];
+    const bool entries = !solver->given_operator && !solver_ranked(solver);
+    *it = (iteration){.ctx = solver->ctx,
+                      .options = &solver->options,
+                      .A = solver_operator(solver),
+                      .M = solver_bare_precon(solver),
+                      .matrix = entries ? solver->matrix : NULL,
+                      .bounds = &solver->bounds,
+                      .b = s->b[k],
+                      .x = s->x[k],
+                      .order = solver->order.matrix ? &solver->order : NULL,
+                      .here = !s->x[k]->device,
+                      .monitor = solver->monitor,
+                      .monitor_data = solver->monitor_data,
+                      .watch = solver->watch,
+                      .watch_data = solver->watch_data,
+                      .system = s->first + k,
+                      .telling = &solver->telling,
+                      .residual = NAN,
+                      .initial = NAN,
+                      .truth = NAN};
+    memcpy(it->warnings, solver->warnings, sizeof it->warnings);
+    s->brought[k] = false;
+}
+
+static void open_batch(spry_solver *solver, int first, int count, const spry_vector *const *b,
+                       spry_vector *const *x, batch *s)
+{
+    s->first = first;
+    s->count = count;
+    s->b = b;
+    s->x = x;
+    s->began = s->ran = base_seconds();
+    s->iterations = s->bytes = 0;
+    note_device(solver->device, s);
+    for (int k = 0; k < count; k++)
+        open_iteration(solver, s, k);
+}
+
+/* All vectors where the solver works, as the parts that they are. */
+static spry_status bring_all(spry_solver *solver, batch *s)
+{
+    spry_status status = SPRY_STATUS_OK;
+    for (int k = 0; k < s->count && status == SPRY_STATUS_OK; k++)
+        status = bring(solver, k, s->b[k], s->x[k], &s->its[k]);
+    status = solver_agree(solver, status);
+    for (int k = 0; k < s->count && status == SPRY_STATUS_OK; k++) {
+        iteration *it = &s->its[k];
+        s->brought[k] = it->x != s->x[k];
+        if (solver_ranked(solver))
+            take_parts(it, &s->parts[k]);
+        if (it->shown) /* which the monitor takes norms of as of x */
+            it->shown->part = it->x->part;
+    }
+    return status;
+}
+
+/* x as the caller has it, and its result; `status` is how the solve ended. */
+static spry_status hand_back(spry_solver *solver, batch *s, int k, spry_status status,
+                             spry_result *result)
+{
+    iteration *it = &s->its[k];
+    spry_result found = SPRY_RESULT_INIT;
+    if (it->interrupted && it->reason == SPRY_REASON_STOPPED)
+        solver->interrupted = true;
+    spry_status restored = verdict_hand_back(it);
+    if (s->brought[k] && restored == SPRY_STATUS_OK)
+        restored = order_get(it->order, it->x, s->x[k]);
+    if (status != SPRY_STATUS_OK && it->reason == SPRY_REASON_CONVERGED)
+        it->reason = SPRY_REASON_FAILED; /* what would have confirmed it was not done */
+    const spry_status filled =
+        fill_result(solver, it, base_seconds() - s->began, s->iterations, s->bytes, &found);
+    if (status == SPRY_STATUS_OK)
+        status = restored == SPRY_STATUS_OK ? filled : restored;
+    if (result)
+        base_give(result, &found, &krylov_result_sized);
+    else
+        spry_result_clear(solver->ctx, &found);
+    finish(it);
+    return status;
+}
+
 /* At most as many systems as share one reading of the matrix, or the spaces of a block method. */
-static spry_status solve_some(spry_solver *solver, int first_system, int count,
+static spry_status solve_some(spry_solver *solver, int first, int count,
                               const spry_vector *const *b, spry_vector *const *x,
                               spry_result *results)
 {
     spry_context *ctx = solver->ctx;
-    iteration its[SOLVED_TOGETHER];
-    ranked_vectors parts[SOLVED_TOGETHER];
-    bool brought[SOLVED_TOGETHER] = {false};
+    batch s; /* of which the systems alone are used, and cleared */
     spry_status status = SPRY_STATUS_OK;
-    const double first = base_seconds();
-    double at[3] = {first, first, first};
-    int64_t bytes = 0, before[6] = {0};
-    if (solver->device)
-        note_device(solver->device, before);
-    const spry_matrix *known =
-        solver->given_operator || solver_ranked(solver) ? NULL : solver->matrix;
-    for (int k = 0; k < count; k++) {
-        its[k] = (iteration){.ctx = ctx,
-                             .options = &solver->options,
-                             .A = solver_operator(solver),
-                             .M = solver_bare_precon(solver),
-                             .matrix = known,
-                             .bounds = &solver->bounds,
-                             .b = b[k],
-                             .x = x[k],
-                             .order = solver->order.matrix ? &solver->order : NULL,
-                             .here = !x[k]->device,
-                             .monitor = solver->monitor,
-                             .monitor_data = solver->monitor_data,
-                             .watch = solver->watch,
-                             .watch_data = solver->watch_data,
-                             .system = first_system + k,
-                             .telling = &solver->telling,
-                             .residual = NAN,
-                             .initial = NAN,
-                             .truth = NAN};
-        memcpy(its[k].warnings, solver->warnings, sizeof its[k].warnings);
-    }
-    for (int k = 0; k < count && status == SPRY_STATUS_OK; k++)
-        status = bring(solver, k, b[k], x[k], &its[k]);
-    SPRY_GO(ctx, solver_agree(solver, status));
-    for (int k = 0; k < count; k++) {
-        brought[k] = its[k].x != x[k];
-        if (solver_ranked(solver))
-            take_parts(&its[k], &parts[k]);
-        if (its[k].shown) /* which the monitor takes norms of as of x */
-            its[k].shown->part = its[k].x->part;
-    }
+    open_batch(solver, first, count, b, x, &s);
+    SPRY_GO(ctx, bring_all(solver, &s));
     solver_note_used(solver); /* of what is refused before it begins, too */
     for (int k = 0; k < count; k++)
-        SPRY_GO(ctx, begin(solver, &its[k], k));
-    at[1] = base_seconds();
-    SPRY_GO(ctx, run(solver, its, count, &bytes));
+        SPRY_GO(ctx, begin(solver, &s.its[k], k));
+    s.ran = base_seconds();
+    SPRY_GO(ctx, run(solver, s.its, count, &s.bytes));
 done:
     if (status == SPRY_STATUS_INTERRUPTED)
-        status = stop_all(solver, its, count);
-    at[2] = base_seconds();
-    int64_t all = 0;
+        status = stop_all(solver, s.its, count);
+    s.ended = base_seconds();
     for (int k = 0; k < count; k++)
-        all += its[k].count;
-    solver->multiplied += (double)all;
-    for (int k = 0; k < count; k++) {
-        spry_result found = SPRY_RESULT_INIT;
-        if (its[k].interrupted && its[k].reason == SPRY_REASON_STOPPED)
-            solver->interrupted = true;
-        spry_status restored = verdict_hand_back(&its[k]);
-        if (brought[k] && restored == SPRY_STATUS_OK)
-            restored = order_get(its[k].order, its[k].x, x[k]);
-        if (status != SPRY_STATUS_OK && its[k].reason == SPRY_REASON_CONVERGED)
-            its[k].reason = SPRY_REASON_FAILED; /* what would have confirmed it was not done */
-        const spry_status filled =
-            fill_result(solver, &its[k], base_seconds() - first, all, bytes, &found);
-        if (status == SPRY_STATUS_OK)
-            status = restored == SPRY_STATUS_OK ? filled : restored;
-        if (results)
-            base_give(result_at(results, k), &found, &krylov_result_sized);
-        else
-            spry_result_clear(ctx, &found);
-        finish(&its[k]);
-    }
-    tell_device(solver, before, at, all);
+        s.iterations += s.its[k].count;
+    solver->multiplied += (double)s.iterations;
+    for (int k = 0; k < count; k++)
+        status = hand_back(solver, &s, k, status, results ? result_at(results, k) : NULL);
+    log_device(solver, &s);
     return status;
 }
 
