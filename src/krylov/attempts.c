@@ -114,11 +114,6 @@ spry_status solver_list_attempts(spry_solver *solver)
     return status;
 }
 
-void solver_forget_attempts(spry_solver *solver)
-{
-    solver->attempts = (attempts){0};
-}
-
 void solver_expect(spry_solver *solver, int systems)
 {
     const bool stands = precon_choice_stands(systems, solver->systems);
@@ -131,11 +126,6 @@ void solver_expect(spry_solver *solver, int systems)
         solver->chosen = NULL;
     }
     solver->systems = systems;
-}
-
-const attempt *solver_attempt(const spry_solver *solver)
-{
-    return &solver->attempts.list[solver->attempts.at];
 }
 
 bool solver_has_next(const spry_solver *solver)
@@ -219,15 +209,6 @@ bool solver_next_attempt(spry_solver *solver, const iteration *it)
         solver->attempts.indefinite = true;
     step_on(solver);
     return true;
-}
-
-void solver_settle_attempt(spry_solver *solver)
-{
-    attempts *all = &solver->attempts;
-    const attempt winner = all->list[all->at];
-    memmove(&all->list[1], &all->list[0], (size_t)all->at * sizeof *all->list);
-    all->list[0] = winner;
-    all->at = 0;
 }
 
 void solver_begin_attempts(spry_solver *solver)

@@ -84,7 +84,7 @@ static row_measure measure_row(const matrix_arrays *a, int64_t i, const spry_vec
                                const spry_vector *x, double scale)
 {
     row_measure m = {.terms = scale * size_at(b->type, b->data, i)};
-    const spry_scalar r = polish_row_residual(a, i, b, x, scale);
+    const spry_scalar r = wide_row_residual(a, i, b, x, scale);
     for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++) {
         const double size = size_at(a->type, a->values, k);
         m.sum += size;

@@ -79,3 +79,45 @@ done:
     program_free(p);
     return status;
 }
+
+/* A preconditioner that was asked for and is not used. */
+static void warn_unused(spry_solver *solver, const program *p)
+{
+    char text[128];
+    const char *spec = solver->options.precon;
+    if (p->uses_precon ||
+        (!solver->given_precon && (strcmp(spec, "auto") == 0 || strcmp(spec, "none") == 0)))
+        return;
+    snprintf(text, sizeof text, "method %s uses no preconditioner", p->method);
+    solver_warn(solver->ctx, solver->warnings, text);
+}
+
+/* What may go wrong with the method, A and M. */
+spry_status solver_warn_of_plan(spry_solver *solver)
+{
+    solver->unseen = UNSEEN_NOTHING;
+    warn_unused(solver, solver->plan->program);
+    return solver_chooses_method(solver) || solver->attempts.at > 0
+               ? SPRY_STATUS_OK /* which is known to suit them */
+               : solver_check_purpose(solver);
+}
+
+spry_status solver_renew_warnings(spry_solver *solver)
+{
+    solver->warnings[solver->warned[STAGE_PRECON]] = '\0';
+    const spry_status status = solver_warn_of_plan(solver);
+    solver_pass(solver, STAGE_PLAN);
+    return status;
+}
+
+/* So many systems are solved side by side: of a block method as many as its option `width` says. */
+int solver_together(const plan *made)
+{
+    const program *p = made->program;
+    const int width = p->block ? program_find_option(p, "width") : NONE;
+    const double most = width == NONE ? SOLVED_TOGETHER : p->names[width].value;
+    return !p->block                ? SHARED_READING
+           : most < 1               ? 1
+           : most > SOLVED_TOGETHER ? SOLVED_TOGETHER
+                                    : (int)most;
+}

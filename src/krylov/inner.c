@@ -8,6 +8,7 @@
 
 typedef struct inner {
     spry_matrix *cast; /* A in the lower precision */
+    const solver_nested *calls;
     spry_solver *solver;
     spry_vector *r, *z;
 } inner;
@@ -38,7 +39,7 @@ static spry_status inner_multiply(const spry_operator *op, spry_transpose transp
                   (spry_scalar){ldexp(v.re, -exponent), ldexp(v.im, -exponent)});
     }
     SPRY_GO(ctx, spry_vector_fill(state->z, (spry_scalar){0, 0}));
-    SPRY_GO(ctx, spry_solve(state->solver, state->r, state->z, NULL));
+    SPRY_GO(ctx, state->calls->solve(state->solver, state->r, state->z, NULL));
     SPRY_GO(ctx, spry_vector_copy(state->z, &to));
     SPRY_GO(ctx, spry_vector_scale((spry_scalar){ldexp(1, exponent), 0}, &to));
     if (alpha.re != 1 || alpha.im != 0)
@@ -62,8 +63,8 @@ static void inner_destroy(spry_operator *op)
 static const operator_class inner_class = {
     .name = "inner", .multiply = inner_multiply, .destroy = inner_destroy};
 
-spry_status krylov_inner(const spry_matrix *A, const char *format, const char *options,
-                         spry_operator **out)
+spry_status krylov_inner(const solver_nested *calls, const spry_matrix *A, const char *format,
+                         const char *options, spry_operator **out)
 {
     static const spry_type lower[] = {[SPRY_TYPE_S] = SPRY_TYPE_S,
                                       [SPRY_TYPE_D] = SPRY_TYPE_S,
@@ -74,21 +75,18 @@ spry_status krylov_inner(const spry_matrix *A, const char *format, const char *o
     spry_operator *op = NULL;
     inner *state = NULL;
     spry_status status = SPRY_STATUS_OK;
+    char first[128];
     *out = NULL;
+    snprintf(first, sizeof first, "tol=1e-3 max-iter=500 stall=100 reorder=none format=%s", format);
     if (A->a.rows != A->a.cols)
         return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "an inner solver needs a square matrix");
     SPRY_GO(ctx, operator_new(ctx, &inner_class, A->a.type, A->a.rows, A->a.cols, &op));
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *state, &state));
     op->state = state;
+    state->calls = calls;
     op->varies = true;
     SPRY_GO(ctx, spry_matrix_cast(A, type, &state->cast));
-    SPRY_GO(ctx, spry_solver_new(ctx, &state->solver));
-    /* Options of the context are for the outer one, whose preconditioner this is. */
-    SPRY_GO(ctx, spry_options_default(ctx, spry_solver_options(), &state->solver->options));
-    SPRY_GO(ctx, spry_solver_set(state->solver, "tol=1e-3 max-iter=500 stall=100 reorder=none"));
-    SPRY_GO(ctx, spry_solver_set_text(state->solver, "format", format));
-    SPRY_GO(ctx, spry_solver_set(state->solver, options));
-    SPRY_GO(ctx, spry_solver_set_matrix(state->solver, state->cast));
+    SPRY_GO(ctx, calls->open(ctx, state->cast, first, options, &state->solver));
     SPRY_GO(ctx, spry_vector_new(ctx, type, A->a.rows, NULL, SPRY_OWN_COPY, &state->r));
     SPRY_GO(ctx, spry_vector_new(ctx, type, A->a.rows, NULL, SPRY_OWN_COPY, &state->z));
     *out = op;

@@ -72,6 +72,7 @@ typedef struct null_basis {
 } null_basis;
 /* x = x - V (V, x) */
 spry_status null_basis_remove(const null_basis *basis, spry_vector *x);
+void null_basis_clear(spry_context *ctx, null_basis *basis);
 
 /* How a run ended, as the members of an iteration. */
 typedef struct iteration_end {
@@ -87,10 +88,10 @@ typedef struct iteration_end {
  * the sum of its |a_ij x_j| (N. J. Higham, Accuracy and Stability of Numerical Algorithms, SIAM
  * (2002), section 3.5). NAN: not asked for yet, infinite: not known.
  */
-typedef struct polish_bounds {
+typedef struct wide_bounds {
     double rows; /* over sqrt(n) max |x_j|: u (longest row + 2) |A|_inf */
     double both; /* over |x|: u (longest row + 2) sqrt(|A|_1 |A|_inf) */
-} polish_bounds;
+} wide_bounds;
 
 /* A solve in progress. */
 typedef struct iteration iteration;
@@ -100,7 +101,7 @@ struct iteration {
     const spry_operator *A;
     const spry_operator *M;    /* as it was given or made; NULL: none */
     const spry_matrix *matrix; /* A's entries; NULL: not known */
-    polish_bounds *bounds;     /* of its rounding */
+    wide_bounds *bounds;       /* of its rounding */
     const spry_vector *b;
     spry_vector *x;
     double b_norm;
@@ -203,9 +204,12 @@ spry_status iteration_true_residual(iteration *it, double *relative);
 /* The true residual in twice the precision, where rounding has a say in its first digits or in
  * whether it is below tol. */
 spry_status iteration_confirm(iteration *it);
+/* r = b - A x in twice the precision, and |r| / |b|, of vectors of the host. */
+spry_status wide_residual(const iteration *it, const spry_matrix *A, const spry_vector *b,
+                          const spry_vector *x, spry_vector *r, double *relative);
 /* |b - A x| in twice the precision. */
-spry_status polish_measure(const spry_matrix *A, const spry_vector *b, const spry_vector *x,
-                           double *norm);
+spry_status wide_measure(const spry_matrix *A, const spry_vector *b, const spry_vector *x,
+                         double *norm);
 /* Remembers x when it is the best so far. */
 spry_status iteration_keep(iteration *it, double relative);
 /* Where x may be the least-squares solution of a system that has none: |A^H r| / (|A| |r|) of the

@@ -10,26 +10,6 @@
 /* --- bases ---------------------------------------------------------------------------------------
  */
 
-static void basis_clear(spry_context *ctx, null_basis *basis)
-{
-    for (int k = 0; k < basis->count; k++)
-        spry_vector_free(basis->v[k]);
-    base_free(ctx, basis->v);
-    *basis = (null_basis){0};
-}
-
-spry_status null_basis_remove(const null_basis *basis, spry_vector *x)
-{
-    spry_status status = SPRY_STATUS_OK;
-    for (int k = 0; k < basis->count && status == SPRY_STATUS_OK; k++) {
-        spry_scalar c = {0, 0};
-        status = spry_vector_dot(basis->v[k], x, &c);
-        if (status == SPRY_STATUS_OK)
-            status = spry_vector_axpy((spry_scalar){-c.re, -c.im}, basis->v[k], x);
-    }
-    return status;
-}
-
 static double type_epsilon(spry_type type)
 {
     return type_is_single(type) ? FLT_EPSILON : DBL_EPSILON;
@@ -84,7 +64,7 @@ static spry_status basis_from(spry_context *ctx, int count, const spry_vector *c
     }
 done:
     if (status != SPRY_STATUS_OK)
-        basis_clear(ctx, basis);
+        null_basis_clear(ctx, basis);
     return status;
 }
 
@@ -107,13 +87,13 @@ spry_status spry_solver_set_null_space(spry_solver *solver, int count,
         SPRY_GO(ctx, basis_from(ctx, count, left, &made[NULL_LEFT]));
     solver_drop(solver, STAGE_PLAN);
     for (int side = 0; side < 2; side++) {
-        basis_clear(ctx, &solver->null_given[side]);
+        null_basis_clear(ctx, &solver->null_given[side]);
         solver->null_given[side] = made[side];
         made[side] = (null_basis){0};
     }
 done:
     for (int side = 0; side < 2; side++)
-        basis_clear(ctx, &made[side]);
+        null_basis_clear(ctx, &made[side]);
     return status;
 }
 
@@ -294,33 +274,13 @@ static spry_status find_left(spry_solver *solver, const probe *probes)
                                "a vector given as null vector of A^H is none: |A^H v| is about "
                                "%.2g |A| |v|",
                                most));
-    basis_clear(ctx, left); /* that of A^H is another one, and not known: b stays as it is */
+    null_basis_clear(ctx, left); /* that of A^H is another one, and not known: b stays as it is */
 done:
     return status;
 }
 
 /* --- the solver's part ---------------------------------------------------------------------------
  */
-
-void solver_drop_null_space(spry_solver *solver)
-{
-    spry_operator_free(solver->projected);
-    solver->projected = NULL;
-    for (int side = 0; side < 2; side++)
-        basis_clear(solver->ctx, &solver->null[side]);
-}
-
-void solver_forget_null_space(spry_solver *solver)
-{
-    for (int side = 0; side < 2; side++)
-        basis_clear(solver->ctx, &solver->null_given[side]);
-}
-
-bool solver_has_null_space(const spry_solver *solver)
-{
-    return solver->options.nullspace == NULLSPACE_CONSTANT ||
-           solver->null_given[NULL_RIGHT].count > 0;
-}
 
 spry_status solver_make_null_space(spry_solver *solver)
 {

@@ -247,3 +247,13 @@ spry_status spry_solver_get_text(spry_solver *solver, const char *name, char *te
     memcpy(text, shown, strlen(shown) + 1);
     return SPRY_STATUS_OK;
 }
+
+spry_status solver_check_alike(const spry_solver *solver, int count)
+{
+    const char *text = solver->text ? solver->text : "";
+    if (!solver_ranked(solver) || solver->within)
+        return SPRY_STATUS_OK;
+    return team_alike_options(solver->ctx, spry_solver_options(), &solver->options, "device",
+                              "the number of right-hand sides, or the text of the method",
+                              team_mark(text, strlen(text)) ^ count);
+}

@@ -1,204 +1,14 @@
 /*
- * Residuals in about twice the precision: where rounding has a say in whether a solve has
- * converged, and for the last digits of a direct solve: refinement with residuals in about twice
- * the precision, so that x comes as near to the solution as its own digits allow (C. B. Moler,
- * Iterative refinement in floating point, J. ACM 14 (1967), 316-321). Sums are kept as pairs of
- * numbers (T. Ogita, S. M. Rump, S. Oishi, Accurate sum and dot product, SIAM J. Sci. Comput. 26
- * (2005), 1955-1988). This file is compiled without contractions, which would change what is left
- * of a sum.
+ * The last digits of a direct solve: refinement with residuals in about twice the precision
+ * (wide.c), so that x comes as near to the solution as its own digits allow (C. B. Moler, Iterative
+ * refinement in floating point, J. ACM 14 (1967), 316-321).
  */
 #include "krylov/singular.h"
 #include "krylov/solver.h"
 
 #include "device/linalg/operator.h"
-#include "matrix/entries.h"
 
 #include <math.h>
-
-/* A number and what its rounding left out. */
-typedef struct pair {
-    double high, low;
-} pair;
-
-static void add(pair *sum, double a)
-{
-    const double s = sum->high + a, part = s - sum->high;
-    sum->low += (sum->high - (s - part)) + (a - part);
-    sum->high = s;
-}
-
-/* sum - a b */
-static void subtract_product(pair *sum, double a, double b)
-{
-    const double p = a * b;
-    add(sum, -p);
-    sum->low -= fma(a, b, -p);
-}
-
-/* b - A x of real numbers, with which complex sums would do four times the work. */
-static double real_row_residual(const matrix_arrays *a, int64_t i, const spry_vector *b,
-                                const spry_vector *x, double scale)
-{
-    pair sum = {scale * value_get(b->type, b->data, i).re, 0};
-    if (a->type == SPRY_TYPE_D && x->type == SPRY_TYPE_D) {
-        const double *values = a->values, *w = x->data;
-        for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++)
-            subtract_product(&sum, values[k], scale * w[a->col_index[k]]);
-    } else {
-        for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++)
-            subtract_product(&sum, value_load(a->type, a->values, k).re,
-                             scale * value_load(x->type, x->data, a->col_index[k]).re);
-    }
-    return sum.high + sum.low;
-}
-
-spry_scalar polish_row_residual(const matrix_arrays *a, int64_t i, const spry_vector *b,
-                                const spry_vector *x, double scale)
-{
-    if (!spry_type_is_complex(a->type) && !spry_type_is_complex(x->type) &&
-        !spry_type_is_complex(b->type))
-        return (spry_scalar){real_row_residual(a, i, b, x, scale), 0};
-    const spry_scalar first = value_get(b->type, b->data, i);
-    pair re = {scale * first.re, 0}, im = {scale * first.im, 0};
-    for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++) {
-        const spry_scalar v = value_load(a->type, a->values, k);
-        spry_scalar w = value_load(x->type, x->data, a->col_index[k]);
-        w.re *= scale;
-        w.im *= scale;
-        subtract_product(&re, v.re, w.re);
-        subtract_product(&re, -v.im, w.im);
-        subtract_product(&im, v.re, w.im);
-        subtract_product(&im, v.im, w.re);
-    }
-    return (spry_scalar){re.high + re.low, im.high + im.low};
-}
-
-/* r = b - A x of vectors of the host, and |r|. */
-static spry_status wide_norm(const spry_matrix *A, const spry_vector *b, const spry_vector *x,
-                             spry_vector *r, double *norm)
-{
-    const int64_t n = A->a.rows;
-#pragma omp parallel for num_threads(matrix_parts(A->ctx, A->a.nnz)) schedule(static)
-    for (int64_t i = 0; i < n; i++)
-        value_set(r->type, r->data, i, polish_row_residual(&A->a, i, b, x, 1));
-    return spry_vector_norm(r, norm);
-}
-
-/* |b - A x| / |b|, of vectors of the host; r is where the residual goes. */
-static spry_status wide_residual(const iteration *it, const spry_matrix *A, const spry_vector *b,
-                                 const spry_vector *x, spry_vector *r, double *relative)
-{
-    double norm = NAN;
-    const spry_status status = wide_norm(A, b, x, r, &norm);
-    *relative = norm / it->b_norm;
-    return status;
-}
-
-spry_status polish_measure(const spry_matrix *A, const spry_vector *b, const spry_vector *x,
-                           double *norm)
-{
-    spry_context *ctx = A->ctx;
-    const spry_matrix *csr = NULL;
-    const spry_vector *b_here = NULL, *x_here = NULL;
-    spry_matrix *owned = NULL;
-    spry_vector *own_b = NULL, *own_x = NULL, *r = NULL;
-    spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, matrix_as_sorted_csr(A, &csr, &owned));
-    SPRY_GO(ctx, vector_here(b, &b_here, &own_b));
-    SPRY_GO(ctx, vector_here(x, &x_here, &own_x));
-    SPRY_GO(ctx, spry_vector_new(ctx, b->type, b->n, NULL, SPRY_OWN_COPY, &r));
-    SPRY_GO(ctx, wide_norm(csr, b_here, x_here, r, norm));
-done:
-    spry_vector_free(r);
-    spry_vector_free(own_x);
-    spry_vector_free(own_b);
-    spry_matrix_free(owned);
-    return status;
-}
-
-/* The largest sum of absolute values of a row, by all threads. */
-static double largest_row(const spry_matrix *A, const host_kernels *kernels, const host_csr *csr)
-{
-    enum { ROWS = 4096 };
-    const int64_t n = A->a.rows, parts = (n + ROWS - 1) / ROWS;
-    double most = 0;
-#pragma omp parallel for num_threads(matrix_parts(A->ctx, A->a.nnz)) schedule(static) \
-    reduction(max                                                                     \
-              : most)
-    for (int64_t part = 0; part < parts; part++) {
-        const int64_t end = (part + 1) * ROWS < n ? (part + 1) * ROWS : n;
-        most = fmax(most, kernels->csr_sizes(csr, part * ROWS, end, NULL));
-    }
-    return most;
-}
-
-/* The largest sum of absolute values of a column. */
-static double largest_column(const spry_matrix *A, const host_kernels *kernels, const host_csr *csr)
-{
-    double *columns = NULL, most = 0;
-    if (base_calloc(A->ctx, A->a.cols, sizeof *columns, &columns) != SPRY_STATUS_OK)
-        return INFINITY;
-    kernels->csr_sizes(csr, 0, A->a.rows, columns);
-    for (int64_t j = 0; j < A->a.cols; j++)
-        most = fmax(most, columns[j]);
-    base_free(A->ctx, columns);
-    return most;
-}
-
-/* What rounding makes of a sum of a row, over that of its absolute values. */
-static double rounding_of(const spry_matrix *A)
-{
-    return (double)(matrix_longest_row(A->ctx, &A->a) + 2) * measure_unit(A->a.type);
-}
-
-/* Of rows first, by all threads: columns are asked for where that does not do. */
-static void find_bounds(const spry_matrix *A, bool columns, polish_bounds *bounds)
-{
-    const matrix_arrays *a = &A->a;
-    const host_kernels *kernels = host_kernels_for(A->ctx, a->type);
-    const host_csr csr = {a->offsets, a->col_index, a->values};
-    const bool alike = matrix_known(A, SPRY_FACT_HERMITIAN) == SPRY_TRUTH_YES ||
-                       matrix_known(A, SPRY_FACT_SYMMETRIC) == SPRY_TRUTH_YES;
-    const bool unknown = a->format != SPRY_FORMAT_CSR || a->symmetry != SPRY_SYMMETRY_GENERAL;
-    if (isnan(bounds->rows))
-        bounds->rows = unknown ? INFINITY : rounding_of(A) * largest_row(A, kernels, &csr);
-    if (!columns || !isnan(bounds->both))
-        return;
-    const double other =
-        unknown || alike ? bounds->rows : rounding_of(A) * largest_column(A, kernels, &csr);
-    bounds->both = sqrt(bounds->rows) * sqrt(other);
-}
-
-/* Whether such rounding of the residual has no say. */
-static bool is_settled(const iteration *it, double rounding)
-{
-    const double share = 0.01;
-    return rounding <= share * it->truth && rounding < fabs(it->truth - it->tol);
-}
-
-spry_status iteration_confirm(iteration *it)
-{
-    spry_context *ctx = it->ctx;
-    double size, norm;
-    spry_status status = SPRY_STATUS_OK;
-    if (!it->matrix || !isfinite(it->truth))
-        return SPRY_STATUS_OK;
-    SPRY_GO(ctx, vector_largest(it->x, &size));
-    if (spry_type_is_complex(it->x->type)) /* of its parts */
-        size *= sqrt(2);
-    find_bounds(it->matrix, false, it->bounds);
-    if (size == 0 ||
-        is_settled(it, it->bounds->rows * sqrt((double)it->A->rows) * (size / it->b_norm)))
-        return SPRY_STATUS_OK;
-    SPRY_GO(ctx, spry_vector_norm(it->x, &norm));
-    find_bounds(it->matrix, true, it->bounds);
-    if (is_settled(it, it->bounds->both * (norm / it->b_norm)))
-        return SPRY_STATUS_OK;
-    SPRY_GO(ctx, polish_measure(it->matrix, it->b, it->x, &norm));
-    it->truth = norm / it->b_norm;
-done:
-    return status;
-}
 
 /* x is the best that was kept. */
 static spry_status take_best(iteration *it)
@@ -273,7 +83,8 @@ static void tell_rounding(iteration *it, const spry_operator *M, double level)
 }
 
 /* What factors could not do nothing else can, where A is singular, or rounding makes as much. */
-static spry_status judge(iteration *it, const spry_matrix *A, const spry_operator *M)
+static spry_status judge(const solver_nested *calls, iteration *it, const spry_matrix *A,
+                         const spry_operator *M)
 {
     spry_context *ctx = it->ctx;
     const double near = 10, sensible = 0.1, seconds = 5;
@@ -285,7 +96,7 @@ static spry_status judge(iteration *it, const spry_matrix *A, const spry_operato
         tell_rounding(it, M, level);
         return SPRY_STATUS_OK;
     }
-    SPRY_GO(ctx, singular_solve(A, M, it->b, it->x, it->tol, seconds, &found));
+    SPRY_GO(ctx, singular_solve(calls, A, M, it->b, it->x, it->tol, seconds, &found));
     if (found.singular) {
         SPRY_GO(ctx, wide_residual(it, A, it->b, it->x, it->spare, &it->truth));
         it->reason = SPRY_REASON_SINGULAR;
@@ -363,13 +174,14 @@ done:
     return status;
 }
 
-static spry_status polish(iteration *it, const spry_matrix *A, const spry_operator *M)
+static spry_status polish(const solver_nested *calls, iteration *it, const spry_matrix *A,
+                          const spry_operator *M)
 {
     spry_context *ctx = it->ctx;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, refine(it, A, M));
     if (!(it->truth <= it->tol))
-        SPRY_GO(ctx, judge(it, A, M));
+        SPRY_GO(ctx, judge(calls, it, A, M));
     if (it->truth <= it->tol) {
         it->reason = SPRY_REASON_CONVERGED;
         it->detail[0] = '\0';
@@ -394,7 +206,7 @@ spry_status solver_polish(const spry_solver *solver, iteration *it)
     SPRY_GO(ctx, matrix_as_sorted_csr(solver->matrix, &csr, &owned));
     status = bring_home(solver, it, csr, &v, &M);
     if (status == SPRY_STATUS_OK)
-        status = polish(it, csr, M);
+        status = polish(solver->nested, it, csr, M);
     SPRY_GO(ctx, go_back(it, &v, status));
 done:
     spry_matrix_free(owned);

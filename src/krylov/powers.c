@@ -9,14 +9,6 @@
 #include "formats/shared/device_formats.h"
 #include "krylov/solver.h"
 
-void solver_drop_powers(spry_solver *solver)
-{
-    spry_operator_free(solver->powers_operator);
-    spry_powers_free(solver->powers);
-    solver->powers_operator = NULL;
-    solver->powers = NULL;
-}
-
 /* Products of several right-hand sides share their messages, steps of a basis do not. */
 static bool saves(const spry_solver *solver, int count, int depth)
 {

@@ -1,6 +1,26 @@
 /* A preconditioner without the null space of the matrix: an operator around the one there is. */
 #include "krylov/solver.h"
 
+void null_basis_clear(spry_context *ctx, null_basis *basis)
+{
+    for (int k = 0; k < basis->count; k++)
+        spry_vector_free(basis->v[k]);
+    base_free(ctx, basis->v);
+    *basis = (null_basis){0};
+}
+
+spry_status null_basis_remove(const null_basis *basis, spry_vector *x)
+{
+    spry_status status = SPRY_STATUS_OK;
+    for (int k = 0; k < basis->count && status == SPRY_STATUS_OK; k++) {
+        spry_scalar c = {0, 0};
+        status = spry_vector_dot(basis->v[k], x, &c);
+        if (status == SPRY_STATUS_OK)
+            status = spry_vector_axpy((spry_scalar){-c.re, -c.im}, basis->v[k], x);
+    }
+    return status;
+}
+
 typedef struct projected {
     const spry_operator *M;
     const null_basis *before, *after; /* of A^H and of A; the first may be empty */

@@ -12,16 +12,6 @@ spry_status solver_agree(const spry_solver *solver, spry_status status)
     return solver_ranked(solver) ? team_agree(solver->ctx, status) : status;
 }
 
-spry_status solver_check_alike(const spry_solver *solver, int count)
-{
-    const char *text = solver->text ? solver->text : "";
-    if (!solver_ranked(solver) || solver->within)
-        return SPRY_STATUS_OK;
-    return team_alike_options(solver->ctx, spry_solver_options(), &solver->options, "device",
-                              "the number of right-hand sides, or the text of the method",
-                              team_mark(text, strlen(text)) ^ count);
-}
-
 bool solver_interrupted(const spry_solver *solver)
 {
     bool any = spry_context_interrupted(solver->ctx, false);

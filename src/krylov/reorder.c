@@ -212,12 +212,6 @@ spry_status solver_reorder(spry_solver *solver)
     return SPRY_STATUS_OK;
 }
 
-void solver_drop_order(spry_solver *solver)
-{
-    order_free(solver->ctx, &solver->order);
-    solver->matrix = solver->given_matrix;
-}
-
 void solver_share_facts(const spry_solver *solver, bool in)
 {
     const spry_matrix *A = solver->given_matrix, *B = solver->order.matrix;

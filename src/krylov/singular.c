@@ -25,6 +25,7 @@ static const double flat = 1e-6; /* a cosine of r and a column that is as good a
 
 /* A problem of least squares in double precision. */
 typedef struct least_problem {
+    const solver_nested *calls;
     const spry_matrix *A;
     spry_operator *op;
     const spry_operator *M; /* about the inverse of A; NULL: none */
@@ -67,15 +68,12 @@ static spry_status run(const least_problem *p, const spry_matrix *A, const spry_
     snprintf(options, sizeof options,
              "method=lsmr precon=none device=cpu stall=0 tol=%.3g max-iter=%" PRId64,
              fmin(fmax(p->tol, 1e-12), 1e-8), most < *left ? most : *left);
-    SPRY_GO(ctx, spry_solver_new(ctx, &solver));
-    SPRY_GO(ctx, spry_options_default(ctx, spry_solver_options(), &solver->options));
-    SPRY_GO(ctx, spry_solver_set(solver, options));
-    SPRY_GO(ctx, spry_solver_set_matrix(solver, A));
+    SPRY_GO(ctx, p->calls->open(ctx, A, options, NULL, &solver));
     if (M)
-        SPRY_GO(ctx, spry_solver_set_precon(solver, M));
+        SPRY_GO(ctx, p->calls->set_precon(solver, M));
     solver->within = true;
     solver->least_tol = 10 * flat;
-    SPRY_GO(ctx, spry_solve(solver, p->b, x, &result));
+    SPRY_GO(ctx, p->calls->solve(solver, p->b, x, &result));
     *left -= result.iterations;
     ctx->log = log;
     base_log(ctx, SPRY_LOG_DEBUG, "least squares%s: %s after %" PRId64 " iterations, residual %.3g",
@@ -173,7 +171,7 @@ static spry_status measure(const least_problem *p, const spry_vector *x, fit *f)
     SPRY_GO(ctx, spry_operator_multiply(p->op, SPRY_TRANSPOSE_CONJUGATE, (spry_scalar){1, 0}, r,
                                         (spry_scalar){0, 0}, g));
     SPRY_GO(ctx, spry_vector_norm(r, &size));
-    SPRY_GO(ctx, polish_measure(p->A, p->b, x, &wide));
+    SPRY_GO(ctx, wide_measure(p->A, p->b, x, &wide));
     SPRY_GO(ctx, spry_vector_norm(p->b, &all));
     SPRY_GO(ctx, column_sizes(p->A, &sizes));
     *f = (fit){.residual = all > 0 ? wide / all : wide,
@@ -323,16 +321,11 @@ done:
 }
 
 /* x by least squares, of A's type. */
-static spry_status best_of(const spry_matrix *A, const spry_operator *M, const spry_vector *b,
-                           const doctor_verdict *v, double tol, double seconds, spry_vector *x,
+static spry_status best_of(least_problem p, const spry_matrix *A, const spry_operator *M,
+                           const spry_vector *b, const doctor_verdict *v, spry_vector *x,
                            singular_result *s)
 {
     spry_context *ctx = A->ctx;
-    least_problem p = {.tol = tol,
-                       .seconds = seconds,
-                       .rounding = type_is_single(A->a.type) ? 1e-5 : 0,
-                       .unit = type_is_single(A->a.type) ? FLT_EPSILON : DBL_EPSILON,
-                       .missing = A->a.rows - v->rank};
     spry_matrix *W = NULL;
     spry_operator *own = NULL;
     spry_vector *wide = NULL, *y = NULL;
@@ -356,8 +349,9 @@ done:
     return status;
 }
 
-spry_status singular_solve(const spry_matrix *A, const spry_operator *M, const spry_vector *b,
-                           spry_vector *x, double tol, double seconds, singular_result *s)
+spry_status singular_solve(const solver_nested *calls, const spry_matrix *A, const spry_operator *M,
+                           const spry_vector *b, spry_vector *x, double tol, double seconds,
+                           singular_result *s)
 {
     const double reached = fmax(tol, type_is_single(A->a.type) ? 1e-5 : 0);
     const double above = 16; /* what rounding makes, to be something else */
@@ -369,7 +363,13 @@ spry_status singular_solve(const spry_matrix *A, const spry_operator *M, const s
     s->rank = v.rank;
     if (!v.singular)
         goto done;
-    SPRY_GO(A->ctx, best_of(A, M, b, &v, tol, seconds, x, s));
+    const least_problem p = {.calls = calls,
+                             .tol = tol,
+                             .seconds = seconds,
+                             .rounding = type_is_single(A->a.type) ? 1e-5 : 0,
+                             .unit = type_is_single(A->a.type) ? FLT_EPSILON : DBL_EPSILON,
+                             .missing = A->a.rows - v.rank};
+    SPRY_GO(A->ctx, best_of(p, A, M, b, &v, x, s));
     s->in_range = s->least_squares && s->residual <= reached;
     const bool outside = s->least_squares && s->residual > fmax(reached, above * s->rounding);
     s->row_count = v.row_count;

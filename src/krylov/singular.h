@@ -23,7 +23,9 @@ typedef struct singular_result {
 /* A is general CSR, sorted; M is about its inverse, a generalized one (NULL: none); x is the best
  * known so far, and the best found. `seconds` are those that the work is forecast to take; how long
  * it takes has no say in what is found. */
-spry_status singular_solve(const spry_matrix *A, const spry_operator *M, const spry_vector *b,
-                           spry_vector *x, double tol, double seconds, singular_result *s);
+struct solver_nested;
+spry_status singular_solve(const struct solver_nested *calls, const spry_matrix *A,
+                           const spry_operator *M, const spry_vector *b, spry_vector *x, double tol,
+                           double seconds, singular_result *s);
 
 #endif

@@ -152,65 +152,6 @@ static spry_status refuse_nonfinite(const spry_solver *solver, iteration *it)
     return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT, "%s", it->detail);
 }
 
-/* Of all ranks. */
-static int64_t entries_of(const spry_matrix *A)
-{
-    return !A ? 0 : A->distributed ? A->distributed->nnz : A->a.nnz;
-}
-
-/* `all`: iterations of all systems that were solved side by side in these seconds. */
-static spry_status fill_result(const spry_solver *solver, iteration *it, double seconds,
-                               int64_t all, int64_t bytes, spry_result *result)
-{
-    const spry_operator *A = it->A;
-    verdict_tell(solver, it);
-    null_space_tell(solver, it);
-    *result = (spry_result){
-        .size = sizeof *result,
-        .converged = it->reason == SPRY_REASON_CONVERGED,
-        .reason = it->reason,
-        .iterations = it->count,
-        .residual = it->residual,
-        .true_residual = it->truth,
-        .initial_residual = it->initial,
-        .type = A->type,
-        .rows = operator_all_rows(A),
-        .cols = operator_all_cols(A),
-        .nnz = entries_of(solver->matrix),
-        .setup_seconds = solver->setup_seconds,
-        .solve_seconds = seconds,
-        .bytes_per_iteration = bytes,
-        .tolerance = it->tol,
-    };
-    snprintf(result->method, sizeof result->method, "%s", solver->attempts.method);
-    snprintf(result->precon, sizeof result->precon, "%s", solver->attempts.precon);
-    reformat_tell(solver, it, result->format, sizeof result->format);
-    snprintf(result->device, sizeof result->device, "%s", place_name(it->x->device));
-    snprintf(result->detail, sizeof result->detail, "%s", it->detail);
-    spry_context_memory(solver->ctx, NULL, &result->memory_bytes);
-    result->memory_bytes += solver_device_bytes(solver);
-    double read = solver->device ? solver->device->read_bandwidth : solver->ctx->bandwidth.read;
-    if (read > 0 && seconds > 0)
-        result->bandwidth_fraction =
-            (double)result->bytes_per_iteration * (double)all / seconds / read;
-    if (it->history) {
-        result->history = it->history;
-        result->history_size = it->count + 1;
-        it->history = NULL;
-    }
-    if (it->warnings[0]) {
-        result->warnings = base_copy_text(solver->ctx, it->warnings);
-        if (!result->warnings)
-            return SPRY_STATUS_NO_MEMORY;
-    }
-    if (solver->attempts.tried[0]) {
-        result->tried = base_copy_text(solver->ctx, solver->attempts.tried);
-        if (!result->tried)
-            return SPRY_STATUS_NO_MEMORY;
-    }
-    return SPRY_STATUS_OK;
-}
-
 /* Norm of b, scaling, the first residual; a zero b is solved by zero. */
 static spry_status begin(spry_solver *solver, iteration *it, int index)
 {
@@ -470,29 +411,6 @@ done:
     return status;
 }
 
-/* A caller's result, which may be longer or shorter than ours. */
-static spry_result *result_at(spry_result *results, int k)
-{
-    const size_t stride = base_size(results, &krylov_result_sized);
-    return (spry_result *)(void *)((char *)results + (size_t)k * stride);
-}
-
-/* Clears the caller's results, which are all of the size of the first. */
-static spry_status clear_results(spry_context *ctx, spry_result *results, int count)
-{
-    spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, base_check_size(ctx, results, &krylov_result_sized));
-    for (int k = 1; k < count; k++)
-        if (result_at(results, k)->size != results->size)
-            return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
-                             "result %d has a size of %zu, result 0 of %zu: initialise all of them",
-                             k, result_at(results, k)->size, results->size);
-    for (int k = 0; k < count; k++)
-        SPRY_GO(ctx, base_blank(ctx, result_at(results, k), &krylov_result_sized));
-done:
-    return status;
-}
-
 /* The caller's vectors, over the same arrays, as the parts of all ranks' that they are. */
 typedef struct ranked_vectors {
     spry_vector b, x;
@@ -523,18 +441,6 @@ static spry_status bring(spry_solver *solver, int index, const spry_vector *b, s
                                              SPRY_OWN_COPY, &it->shown));
 done:
     return status;
-}
-
-/* So many systems are solved side by side: of a block method as many as its option `width` says. */
-int solver_together(const plan *made)
-{
-    const program *p = made->program;
-    const int width = p->block ? program_find_option(p, "width") : NONE;
-    const double most = width == NONE ? SOLVED_TOGETHER : p->names[width].value;
-    return !p->block                ? SHARED_READING
-           : most < 1               ? 1
-           : most > SOLVED_TOGETHER ? SOLVED_TOGETHER
-                                    : (int)most;
 }
 
 /* Systems that are solved together, and what the device had done before. */
@@ -650,7 +556,7 @@ static spry_status hand_back(spry_solver *solver, batch *s, int k, spry_status s
     if (status != SPRY_STATUS_OK && it->reason == SPRY_REASON_CONVERGED)
         it->reason = SPRY_REASON_FAILED; /* what would have confirmed it was not done */
     const spry_status filled =
-        fill_result(solver, it, base_seconds() - s->began, s->iterations, s->bytes, &found);
+        result_fill(solver, it, base_seconds() - s->began, s->iterations, s->bytes, &found);
     if (status == SPRY_STATUS_OK)
         status = restored == SPRY_STATUS_OK ? filled : restored;
     if (result)
@@ -701,38 +607,6 @@ static spry_status check_different(spry_context *ctx, int count, const spry_vect
     return SPRY_STATUS_OK;
 }
 
-/* The result of a system whose set-up was asked to stop: x is the first guess. */
-static void tell_stopped(const spry_solver *solver, const spry_vector *b, const spry_vector *x,
-                         spry_result *result)
-{
-    spry_result found = SPRY_RESULT_INIT;
-    const spry_matrix *A = solver->given_matrix;
-    const spry_operator *op = solver_operator(solver);
-    double norm = NAN, relative = NAN;
-    found.reason = SPRY_REASON_STOPPED;
-    if (A) {
-        found.type = A->a.type;
-        const vector_part rows = dist_rows_here(A), cols = dist_cols_here(A);
-        found.rows = rows.is ? rows.all : A->a.rows;
-        found.cols = cols.is ? cols.all : A->a.cols;
-        found.nnz = entries_of(A);
-    }
-    if (A && !A->distributed && b->n == A->a.rows && x->n == A->a.cols && b->type == A->a.type &&
-        x->type == A->a.type && spry_vector_norm(b, &norm) == SPRY_STATUS_OK && norm > 0 &&
-        polish_measure(A, b, x, &relative) == SPRY_STATUS_OK)
-        relative /= norm; /* where it cannot be measured, the stop is told all the same */
-    found.residual = found.true_residual = found.initial_residual = relative;
-    found.tolerance = solver->options.tol;
-    if (!isnan(relative))
-        found.tolerance = fmax(found.tolerance, solver->options.atol / norm);
-    snprintf(found.detail, sizeof found.detail, "while it was set up: x is the first guess");
-    if (op)
-        reformat_name(op, found.format, sizeof found.format);
-    snprintf(found.device, sizeof found.device, "%s", place_name(solver->device));
-    spry_context_memory(solver->ctx, NULL, &found.memory_bytes);
-    base_give(result, &found, &krylov_result_sized);
-}
-
 static spry_status check_all_vectors(const spry_solver *solver, int count,
                                      const spry_vector *const *b, spry_vector *const *x)
 {
@@ -776,7 +650,7 @@ done:
         solver->interrupted = true;
         status = SPRY_STATUS_OK;
         for (; results && done < count; done++)
-            tell_stopped(solver, b[done], x[done], result_at(results, done));
+            result_stopped(solver, b[done], x[done], result_at(results, done));
     }
     return status;
 }
@@ -789,7 +663,7 @@ spry_status spry_solve_many(spry_solver *solver, int count, const spry_vector *c
     if (count < 0)
         return SPRY_FAIL(solver->ctx, SPRY_STATUS_BAD_USAGE, "%d right-hand sides", count);
     if (results && count > 0)
-        status = clear_results(solver->ctx, results, count);
+        status = results_clear(solver->ctx, results, count);
     if (status != SPRY_STATUS_OK)
         return status;
     if (count > 0)

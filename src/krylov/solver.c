@@ -1,4 +1,4 @@
-/* The solver as an object: options, what it solves with, set-up. */
+/* What a solver sets up: operator, preconditioner and plan, in stages. */
 #include "krylov/solver.h"
 
 #include "formats/shared/device_formats.h"
@@ -10,282 +10,6 @@
 
 /* In double and in single precision, where x alone has roundings of 6e-8 |A| |x|. */
 static const double default_tol[] = {1e-8, 1e-4};
-
-spry_status spry_solver_new(spry_context *ctx, spry_solver **solver)
-{
-    SPRY_NEED(ctx, ctx, solver);
-    *solver = NULL;
-    spry_status status = base_object_new(ctx, sizeof **solver, solver);
-    if (status != SPRY_STATUS_OK)
-        return status;
-    (*solver)->ctx = ctx;
-    status = options_take(ctx, spry_solver_options(), &(*solver)->options, NULL);
-    if (status != SPRY_STATUS_OK) {
-        spry_solver_free(*solver);
-        *solver = NULL;
-    }
-    return status;
-}
-
-static void drop_plan(spry_solver *solver)
-{
-    solver_drop_runner(solver);
-    plan_free(solver->plan);
-    solver->plan = NULL;
-    solver_drop_powers(solver);
-    solver_drop_null_space(solver);
-}
-
-static void drop_precon(spry_solver *solver)
-{
-    spry_operator_free(solver->own_precon);
-    spry_operator_free(solver->precon_there);
-    solver->own_precon = solver->precon_there = NULL;
-}
-
-static void drop_begun(spry_solver *solver)
-{
-    spry_operator_free(solver->begun);
-    solver->begun = NULL;
-    solver->begun_bytes = (solver_bytes){0};
-}
-
-void solver_drop(spry_solver *solver, solver_stage from)
-{
-    drop_plan(solver);
-    if (from <= STAGE_PRECON)
-        drop_precon(solver);
-    if (from <= STAGE_OPERATOR) {
-        drop_begun(solver);
-        solver_drop_vectors(solver);
-        spry_operator_free(solver->own_operator);
-        solver->own_operator = NULL;
-        solver_drop_order(solver);
-        solver->multiplied = 0;
-        solver->chosen = NULL;
-    }
-    if (solver->made > from)
-        solver->made = from;
-    solver->warnings[solver->made > STAGE_OPERATOR ? solver->warned[solver->made - 1] : 0] = '\0';
-}
-
-void solver_forget(spry_solver *solver)
-{
-    solver_drop(solver, STAGE_OPERATOR);
-    solver_forget_attempts(solver);
-}
-
-/* A stage stands, with its warnings. */
-static void pass(spry_solver *solver, solver_stage stage)
-{
-    solver->made = stage + 1;
-    solver->warned[stage] = strlen(solver->warnings);
-}
-
-spry_status solver_check_idle(const spry_solver *solver)
-{
-    return solver->running
-               ? SPRY_FAIL(solver->ctx, SPRY_STATUS_BAD_USAGE,
-                           "the solver is running: monitors and operators of it can neither "
-                           "change nor start it")
-               : SPRY_STATUS_OK;
-}
-
-/* The matrix that an operator of the caller's was made from, and may read in place; NULL: none. */
-static const spry_matrix *read_by(const spry_operator *op)
-{
-    return !op ? NULL : op->view ? op->view : op->source;
-}
-
-/* Matrices stay as they are while a solver runs, whoever has them: what is called from within has
- * pointers into their arrays around it. */
-static void hold_matrices(spry_solver *solver)
-{
-    solver->held[0] = solver->given_matrix;
-    solver->held[1] = read_by(solver->given_operator);
-    solver->held[2] = read_by(solver->given_precon);
-    for (int k = 0; k < 3; k++)
-        matrix_hold(solver->held[k]);
-}
-
-spry_status solver_begin(spry_solver *solver)
-{
-    const spry_status status = solver_check_idle(solver);
-    if (status != SPRY_STATUS_OK)
-        return status;
-    solver->running = true;
-    solver->interrupted = false;
-    hold_matrices(solver);
-    solver->ctx->calls++;
-    return SPRY_STATUS_OK;
-}
-
-void solver_end(spry_solver *solver, spry_status status)
-{
-    solver->running = false;
-    for (int k = 0; k < 3; k++)
-        matrix_let_go(solver->held[k]);
-    solver->ctx->calls--;
-    if (solver->interrupted || status == SPRY_STATUS_INTERRUPTED)
-        base_stopped(solver->ctx);
-    if (solver->free_later)
-        spry_solver_free(solver);
-}
-
-void spry_solver_free(spry_solver *solver)
-{
-    if (solver && solver->running) {
-        solver->free_later = true;
-    } else if (solver) {
-        solver_forget(solver);
-        solver_forget_null_space(solver);
-        spry_matrix_free(solver->view);
-        base_free(solver->ctx, solver->text);
-        base_free(solver->ctx, solver->ranks);
-        base_object_free(solver->ctx, solver);
-    }
-}
-
-/* What is solved with from now on: a matrix, or a view of it that is the solver's, or an operator.
- */
-static void replace_system(spry_solver *solver, const spry_matrix *A, spry_matrix *view,
-                           const spry_operator *op)
-{
-    solver_forget(solver);
-    spry_matrix_free(solver->view);
-    solver->view = view;
-    solver->matrix = solver->given_matrix = view ? view : A;
-    solver->given_operator = op;
-    solver->stays = false;
-}
-
-spry_status spry_solver_set_matrix(spry_solver *solver, const spry_matrix *A)
-{
-    SPRY_NEED(CTX_OF(solver), solver);
-    spry_context *ctx = solver->ctx;
-    spry_matrix *view = NULL;
-    spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, solver_check_idle(solver));
-    if (A && A->ctx != ctx && A->distributed) {
-        status = SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
-                           "the matrix is distributed over the ranks of another context");
-        goto done;
-    }
-    if (A && A->ctx != ctx)
-        SPRY_GO(ctx, matrix_view(ctx, A, &view));
-    replace_system(solver, A, view, NULL);
-done:
-    return status;
-}
-
-spry_status spry_solver_set_operator(spry_solver *solver, const spry_operator *A)
-{
-    SPRY_NEED(CTX_OF(solver), solver);
-    const spry_status status = solver_check_idle(solver);
-    if (status == SPRY_STATUS_OK)
-        replace_system(solver, NULL, NULL, A);
-    return status;
-}
-
-spry_status spry_solver_set_precon(spry_solver *solver, const spry_operator *M)
-{
-    SPRY_NEED(CTX_OF(solver), solver);
-    if (solver_check_idle(solver) != SPRY_STATUS_OK)
-        return SPRY_STATUS_BAD_USAGE;
-    solver_drop(solver, solver_may_reorder(solver) ? STAGE_OPERATOR : STAGE_PRECON);
-    solver_forget_attempts(solver);
-    solver->given_precon = M;
-    return SPRY_STATUS_OK;
-}
-
-void spry_solver_set_monitor(spry_solver *solver, spry_monitor_fn monitor, void *data)
-{
-    if (solver) {
-        solver->monitor = monitor;
-        solver->monitor_data = data;
-    }
-}
-
-spry_status spry_solver_accept(spry_solver *solver)
-{
-    SPRY_NEED(CTX_OF(solver), solver);
-    if (!solver->telling)
-        return SPRY_FAIL(solver->ctx, SPRY_STATUS_BAD_USAGE,
-                         "there is no x to accept: a monitor or a watch of a solve says this");
-    solver->telling->accepted = true;
-    return SPRY_STATUS_OK;
-}
-
-int spry_solver_system(const spry_solver *solver)
-{
-    return solver && solver->telling ? solver->telling->system : -1;
-}
-
-const char *spry_solver_method(const spry_solver *solver)
-{
-    return solver ? solver->attempts.method : "";
-}
-
-const char *spry_solver_precon(const spry_solver *solver)
-{
-    return solver ? solver->attempts.precon : "";
-}
-
-void spry_solver_set_watch(spry_solver *solver, spry_watch_fn watch, void *data)
-{
-    if (solver) {
-        solver->watch = watch;
-        solver->watch_data = data;
-    }
-}
-
-const spry_operator *solver_operator(const spry_solver *solver)
-{
-    return solver->given_operator ? solver->given_operator : solver->own_operator;
-}
-
-const spry_operator *solver_precon(const spry_solver *solver)
-{
-    return solver->projected ? solver->projected : solver_bare_precon(solver);
-}
-
-const spry_operator *solver_bare_precon(const spry_solver *solver)
-{
-    return solver->precon_there   ? solver->precon_there
-           : solver->given_precon ? solver->given_precon
-                                  : solver->own_precon;
-}
-
-void solver_warn(spry_context *ctx, char warnings[WARNINGS_SIZE], const char *text)
-{
-    size_t used = strlen(warnings);
-    snprintf(warnings + used, WARNINGS_SIZE - used, "%s%s", used ? "\n" : "", text);
-    base_log(ctx, SPRY_LOG_WARNING, "%s", text);
-}
-
-spry_status spry_solver_set_method_text(spry_solver *solver, const char *text)
-{
-    SPRY_NEED(CTX_OF(solver), solver);
-    char *copy = NULL;
-    if (solver_check_idle(solver) != SPRY_STATUS_OK)
-        return SPRY_STATUS_BAD_USAGE;
-    if (text) {
-        copy = base_copy_text(solver->ctx, text);
-        if (!copy)
-            return SPRY_STATUS_NO_MEMORY;
-    }
-    solver_drop(solver, STAGE_PLAN);
-    solver_forget_attempts(solver);
-    base_free(solver->ctx, solver->text);
-    solver->text = copy;
-    return SPRY_STATUS_OK;
-}
-
-bool solver_chooses_method(const spry_solver *solver)
-{
-    return strcmp(solver->options.method, "auto") == 0 && !solver->text &&
-           !solver->options.method_file[0];
-}
 
 /* The method of a spec, or the caller's own, with its options. */
 static spry_status parse(const spry_solver *solver, const char *spec, program **p)
@@ -385,7 +109,7 @@ static spry_status make_ranked_precon(spry_solver *solver, const char *spec)
                                   M, solver->precon_name);
     snprintf(solver->precon_name, sizeof solver->precon_name, "block-jacobi:inner=inner");
     return precon_distribute(solver->matrix,
-                             krylov_inner(solver->matrix->distributed->own,
+                             krylov_inner(solver->nested, solver->matrix->distributed->own,
                                           solver_tunes(solver) ? "auto" : "csr",
                                           spec[5] ? spec + 6 : "", M),
                              M);
@@ -404,7 +128,7 @@ static spry_status make_precon(spry_solver *solver, const program *p)
     solver_drop(solver, STAGE_PRECON);
     memcpy(solver->precon_spec, spec, sizeof spec);
     if (strcmp(spec, solver->begun_spec) != 0)
-        drop_begun(solver);
+        solver_drop_begun(solver);
     solver_bytes before = solver_bytes_now(solver);
     if (solver->begun) { /* which is a part of it */
         before.here -= solver->begun_bytes.here;
@@ -424,37 +148,16 @@ static spry_status make_precon(spry_solver *solver, const program *p)
                              "precon=inner needs a matrix, not an operator");
         snprintf(solver->precon_name, sizeof solver->precon_name, "inner");
         /* What is chosen for A need not suit A in lower precision; that it be chosen does. */
-        SPRY_GO(ctx, krylov_inner(solver->matrix, solver_tunes(solver) ? "auto" : "csr",
-                                  spec[5] ? spec + 6 : "", &solver->own_precon));
+        SPRY_GO(ctx,
+                krylov_inner(solver->nested, solver->matrix, solver_tunes(solver) ? "auto" : "csr",
+                             spec[5] ? spec + 6 : "", &solver->own_precon));
     }
     if (p->uses_precon)
         SPRY_GO(ctx, solver_move_precon(solver));
     solver->precon_bytes = solver_bytes_since(solver, before);
-    pass(solver, STAGE_PRECON);
+    solver_pass(solver, STAGE_PRECON);
 done:
     return status;
-}
-
-/* A preconditioner that was asked for and is not used. */
-static void warn_unused(spry_solver *solver, const program *p)
-{
-    char text[128];
-    const char *spec = solver->options.precon;
-    if (p->uses_precon ||
-        (!solver->given_precon && (strcmp(spec, "auto") == 0 || strcmp(spec, "none") == 0)))
-        return;
-    snprintf(text, sizeof text, "method %s uses no preconditioner", p->method);
-    solver_warn(solver->ctx, solver->warnings, text);
-}
-
-/* What may go wrong with the method, A and M. */
-static spry_status warn_of_plan(spry_solver *solver)
-{
-    solver->unseen = UNSEEN_NOTHING;
-    warn_unused(solver, solver->plan->program);
-    return solver_chooses_method(solver) || solver->attempts.at > 0
-               ? SPRY_STATUS_OK /* which is known to suit them */
-               : solver_check_purpose(solver);
 }
 
 /* While a preconditioner is made that will be called between sweeps, the sweeps are compiled. */
@@ -521,22 +224,14 @@ static spry_status make_attempt(spry_solver *solver)
     program *handed = p;
     p = NULL;
     SPRY_GO(ctx, solver_agree(solver, solver_fuse(solver, handed)));
-    SPRY_GO(ctx, solver_agree(solver, warn_of_plan(solver)));
-    pass(solver, STAGE_PLAN);
+    SPRY_GO(ctx, solver_agree(solver, solver_warn_of_plan(solver)));
+    solver_pass(solver, STAGE_PLAN);
     solver->attempts.setup_seconds = base_seconds() - begin;
     solver->attempts.step_seconds = NAN;
 done:
     if (status != SPRY_STATUS_OK)
         order_name_rows(&solver->order, ctx->message, sizeof ctx->message);
     program_free(p);
-    return status;
-}
-
-spry_status solver_renew_warnings(spry_solver *solver)
-{
-    solver->warnings[solver->warned[STAGE_PRECON]] = '\0';
-    const spry_status status = warn_of_plan(solver);
-    pass(solver, STAGE_PLAN);
     return status;
 }
 
@@ -568,7 +263,7 @@ static spry_status make_operator(spry_solver *solver, spry_device *near)
         if (status != SPRY_STATUS_OK)
             order_name_rows(&solver->order, ctx->message, sizeof ctx->message);
         SPRY_GO(ctx, status);
-        pass(solver, STAGE_OPERATOR);
+        solver_pass(solver, STAGE_OPERATOR);
     }
     SPRY_GO(ctx, solver_list_attempts(solver));
 done:
@@ -631,7 +326,7 @@ static spry_status begin_precon(spry_solver *solver, const program *p, solver_ou
 {
     spry_context *ctx = solver->ctx;
     spry_status status = SPRY_STATUS_OK;
-    drop_begun(solver);
+    solver_drop_begun(solver);
     const solver_bytes before = solver_bytes_now(solver);
     o->made = solver->made > STAGE_PRECON && strcmp(o->precon, solver->precon_spec) == 0;
     o->forecast.known = o->made || (solver->given_precon && p->uses_precon);

@@ -59,8 +59,20 @@ typedef struct attempts {
     double step_seconds;         /* of its products with A and M; NAN: not asked for yet */
 } attempts;
 
+/* What makes and runs a solver within another: an inner solve, or least squares of a singular
+ * system. Set-up and run have it from the solver, so that they need not know of whole solves. */
+typedef struct solver_nested {
+    spry_status (*open)(spry_context *ctx, const spry_matrix *A, const char *first,
+                        const char *options, spry_solver **solver);
+    spry_status (*set_precon)(spry_solver *solver, const spry_operator *M);
+    spry_status (*solve)(spry_solver *solver, const spry_vector *b, spry_vector *x,
+                         spry_result *result);
+} solver_nested;
+extern const solver_nested krylov_nested;
+
 struct spry_solver {
     spry_context *ctx;
+    const solver_nested *nested;
     solver_options options;
     bool tol_said;                   /* else it follows from the precision of A */
     const spry_matrix *matrix;       /* what is solved with: the caller's, or that in order */
@@ -68,7 +80,7 @@ struct spry_solver {
     spry_matrix *view;               /* which that is, where the caller's is of another context */
     solver_order order;              /* made with the operator */
     int64_t version, pattern; /* of the caller's matrix, whose values stand in what was made */
-    polish_bounds bounds;     /* of these values */
+    wide_bounds bounds;       /* of these values */
     double condition;         /* of these values, for spry_solver_errors(); NAN: likewise */
     const spry_operator *given_operator, *given_precon;
     spry_monitor_fn monitor;
@@ -131,7 +143,7 @@ double ranks_share(const spry_context *ctx);
  * between what each does by itself and what they do together; and whether any was asked to stop. */
 bool solver_ranked(const spry_solver *solver);
 spry_status solver_agree(const spry_solver *solver, spry_status status);
-/* Fails on all of them where they were told to solve in different ways, or so many systems: they
+/* Fails on all ranks where they were asked to solve in different ways, or so many systems: they
  * would wait for each other without end. Devices may differ. */
 spry_status solver_check_alike(const spry_solver *solver, int count);
 bool solver_interrupted(const spry_solver *solver);
@@ -172,16 +184,31 @@ typedef struct solver_outlook {
 int solver_together(const plan *p);
 spry_status solver_foretell(spry_solver *solver, solver_outlook *outlook);
 /* Whether the method is the solver's choice. */
-bool solver_chooses_method(const spry_solver *solver);
+static inline bool solver_chooses_method(const spry_solver *solver)
+{
+    return strcmp(solver->options.method, "auto") == 0 && !solver->text &&
+           !solver->options.method_file[0];
+}
 /* What stands is brought up to date with the matrix, or dropped; operators of the caller's must be.
  */
 spry_status solver_catch_up(spry_solver *solver);
 /* The matrix as it is now is what is made from. */
 void solver_note_version(spry_solver *solver);
-const spry_operator *solver_operator(const spry_solver *solver);
+static inline const spry_operator *solver_operator(const spry_solver *solver)
+{
+    return solver->given_operator ? solver->given_operator : solver->own_operator;
+}
 /* What the method applies as M; NULL: none. And the same with its null space. */
-const spry_operator *solver_precon(const spry_solver *solver);
-const spry_operator *solver_bare_precon(const spry_solver *solver);
+static inline const spry_operator *solver_bare_precon(const spry_solver *solver)
+{
+    return solver->precon_there   ? solver->precon_there
+           : solver->given_precon ? solver->given_precon
+                                  : solver->own_precon;
+}
+static inline const spry_operator *solver_precon(const spry_solver *solver)
+{
+    return solver->projected ? solver->projected : solver_bare_precon(solver);
+}
 /* Where to work; the matrix there; the preconditioner there, or a warning that it stays here. What
  * cannot be used is told as a warning, and the host takes its place. */
 spry_status solver_choose_device(spry_solver *solver, spry_device *near);
@@ -225,11 +252,19 @@ bool solver_stay(spry_solver *solver, spry_status status, bool near);
 /* Forgets what set-up has made, from a stage on; all of it. */
 void solver_drop(spry_solver *solver, solver_stage from);
 void solver_forget(spry_solver *solver);
+void solver_drop_begun(spry_solver *solver);
+/* A stage stands, with its warnings. */
+static inline void solver_pass(spry_solver *solver, solver_stage stage)
+{
+    solver->made = stage + 1;
+    solver->warned[stage] = strlen(solver->warnings);
+}
 spry_status solver_move_precon(spry_solver *solver);
 /* Brings the copy on the device up to date with the preconditioner, which may have been given other
  * values by its owner. */
 spry_status solver_renew_copy(spry_solver *solver);
-/* The warnings of the plan that stands, for values that are others now. */
+/* What may go wrong with the method, A and M; the same for values that are others now. */
+spry_status solver_warn_of_plan(spry_solver *solver);
 spry_status solver_renew_warnings(spry_solver *solver);
 /* The null space where the solver works, checked, and the preconditioner without it; what was made;
  * what was given. */
@@ -237,7 +272,11 @@ spry_status solver_make_null_space(spry_solver *solver);
 spry_status solver_project_precon(spry_solver *solver, const spry_operator *M);
 void solver_drop_null_space(spry_solver *solver);
 void solver_forget_null_space(spry_solver *solver);
-bool solver_has_null_space(const spry_solver *solver);
+static inline bool solver_has_null_space(const spry_solver *solver)
+{
+    return solver->options.nullspace == NULLSPACE_CONSTANT ||
+           solver->null_given[NULL_RIGHT].count > 0;
+}
 /* Removes it from b, of which the iteration has a copy then, and from x; says how it
  * went. */
 spry_status null_space_begin(const spry_solver *solver, iteration *it);
@@ -255,6 +294,16 @@ void verdict_tell(const spry_solver *solver, iteration *it);
 /* v where the solver works, and in its order: v itself, or *kept, a copy. */
 spry_status solver_bring(const spry_solver *solver, const spry_vector *v, spry_vector **kept,
                          const spry_vector **there);
+/* Of result.c. A caller's result, which may be longer or shorter than ours; clears all of them,
+ * which are of the size of the first. */
+spry_result *result_at(spry_result *results, int k);
+spry_status results_clear(spry_context *ctx, spry_result *results, int count);
+/* The result of an iteration; `all`: iterations of all systems that were solved side by side in
+ * these seconds. And that of a system whose set-up was asked to stop: x is the first guess. */
+spry_status result_fill(const spry_solver *solver, iteration *it, double seconds, int64_t all,
+                        int64_t bytes, spry_result *result);
+void result_stopped(const spry_solver *solver, const spry_vector *b, const spry_vector *x,
+                    spry_result *result);
 /* The runner of so many systems, and a vector of n elements where the solver works: those of the
  * solve before where they fit. */
 spry_status solver_runner(spry_solver *solver, int count, runner **r);
@@ -269,10 +318,16 @@ solver_bytes solver_bytes_since(const spry_solver *solver, solver_bytes before);
 /* What is tried, made with the operator: one thing alone where everything is said. The one at hand;
  * whether there is another after it. */
 spry_status solver_list_attempts(spry_solver *solver);
-void solver_forget_attempts(spry_solver *solver);
+static inline void solver_forget_attempts(spry_solver *solver)
+{
+    solver->attempts = (attempts){0};
+}
 /* So many right-hand sides are to come, for which something else may be worth its while. */
 void solver_expect(spry_solver *solver, int systems);
-const attempt *solver_attempt(const spry_solver *solver);
+static inline const attempt *solver_attempt(const spry_solver *solver)
+{
+    return &solver->attempts.list[solver->attempts.at];
+}
 bool solver_has_next(const spry_solver *solver);
 /* Whether factors are among those after it, which it is none of. */
 bool solver_has_factors(const spry_solver *solver);
@@ -289,14 +344,21 @@ spry_status solver_ends_attempts(spry_solver *solver, spry_status status);
 /* The one at hand is what results tell of. It comes first from now on where it was right; else the
  * next solve begins with the first again. */
 void solver_note_used(spry_solver *solver);
-void solver_settle_attempt(spry_solver *solver);
+static inline void solver_settle_attempt(spry_solver *solver)
+{
+    attempts *all = &solver->attempts;
+    const attempt winner = all->list[all->at];
+    memmove(&all->list[1], &all->list[0], (size_t)all->at * sizeof *all->list);
+    all->list[0] = winner;
+    all->at = 0;
+}
 void solver_begin_attempts(spry_solver *solver);
 /* Where an exact preconditioner has not brought x to the tolerance: refinement with residuals of
  * twice the precision. */
 spry_status solver_polish(const spry_solver *solver, iteration *it);
 /* b_i - sum_j a_ij x_j, rounded once; of b and x times a power of two. */
-spry_scalar polish_row_residual(const matrix_arrays *a, int64_t i, const spry_vector *b,
-                                const spry_vector *x, double scale);
+spry_scalar wide_row_residual(const matrix_arrays *a, int64_t i, const spry_vector *b,
+                              const spry_vector *x, double scale);
 /* Iterations that cost as much as the next one is forecast to; 0: there is none, or nobody knows.
  */
 int64_t solver_patience(spry_solver *solver);
@@ -323,7 +385,7 @@ spry_status solver_check_purpose(spry_solver *solver);
 spry_status solver_look_closer(spry_solver *solver);
 /* An inner solver as an operator: the matrix in the next lower precision, in a storage format
  * unless the options name another. */
-spry_status krylov_inner(const spry_matrix *A, const char *format, const char *options,
-                         spry_operator **out);
+spry_status krylov_inner(const solver_nested *calls, const spry_matrix *A, const char *format,
+                         const char *options, spry_operator **out);
 
 #endif

@@ -11,7 +11,7 @@ void solver_note_version(spry_solver *solver)
     matrix_follow(A);
     solver->version = matrix_version(A);
     solver->pattern = matrix_pattern_version(A);
-    solver->bounds = (polish_bounds){NAN, NAN};
+    solver->bounds = (wide_bounds){NAN, NAN};
     solver->condition = NAN;
 }
 

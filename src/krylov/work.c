@@ -1,24 +1,6 @@
 /* What a solver keeps from one solve to the next. */
 #include "krylov/solver.h"
 
-void solver_drop_runner(spry_solver *solver)
-{
-    runner_free(solver->work.runner);
-    solver->work.runner = NULL;
-}
-
-void solver_drop_vectors(spry_solver *solver)
-{
-    solver_work *work = &solver->work;
-    for (int k = 0; k < SOLVED_TOGETHER; k++) {
-        spry_vector_free(work->tracks[k].saved);
-        spry_vector_free(work->tracks[k].spare);
-        spry_vector_free(work->tracks[k].b);
-        spry_vector_free(work->tracks[k].x);
-    }
-    memset(work->tracks, 0, sizeof work->tracks);
-}
-
 spry_status solver_runner(spry_solver *solver, int count, runner **r)
 {
     const runner_operators operators = {solver_operator(solver), solver_precon(solver),

@@ -1,6 +1,7 @@
 /* Ranks that are known by how matrices were made: what the doctor finds, and solves with them. */
 #include "doctor/doctor.h"
 #include "krylov/singular.h"
+#include "krylov/solver.h"
 #include "operator/operator.h"
 #include "precon/precon.h"
 #include "support/diagnosed.h"
@@ -29,7 +30,7 @@ static singular_result solve_singular(spry_context *ctx, const spry_matrix *A, c
     char name[32];
     singular_result s;
     assert_ok(ctx, precon_make_beside(ctx, A, NULL, "direct:regular=yes", &M, name));
-    assert_ok(ctx, singular_solve(A, M, b, x, 1e-8, 5, &s));
+    assert_ok(ctx, singular_solve(&krylov_nested, A, M, b, x, 1e-8, 5, &s));
     spry_operator_free(M);
     return s;
 }
@@ -45,7 +46,7 @@ static int64_t pick(uint64_t seed, int64_t i, int64_t n)
 }
 
 /* Row or column i of P = [I, Q] with two numbers of 1 or -1 in each column of Q. */
-static void distributed(uint64_t seed, int64_t r, int64_t i, int64_t at[2], double sign[2])
+static void scattered_row(uint64_t seed, int64_t r, int64_t i, int64_t at[2], double sign[2])
 {
     at[0] = i < r ? i : pick(seed, 2 * i, r);
     at[1] = i < r ? i : (at[0] + 1 + pick(seed, 2 * i + 1, r - 1)) % r;
@@ -69,8 +70,8 @@ static spry_matrix *of_rank(spry_context *ctx, spry_type type, int64_t n, int64_
         for (int64_t j = 0; j < n; j++) {
             int64_t p[2], q[2];
             double s[2], v[2], sum = 0;
-            distributed(left, r, i, p, s);
-            distributed(right, r, j, q, v);
+            scattered_row(left, r, i, p, s);
+            scattered_row(right, r, j, q, v);
             for (int k = 0; k < 4; k++) {
                 const int64_t row = p[k / 2], col = q[k % 2];
                 const double skew = kind == RANK_GENERAL ? 2 : 1;

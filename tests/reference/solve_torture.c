@@ -150,7 +150,8 @@ static spry_status solve_singular(spry_context *ctx, void *data)
     singular_result s;
     (void)ctx;
     memset(t->x->data, 0, (size_t)t->x->n * sizeof(double));
-    const spry_status status = singular_solve(t->A, t->M, t->b, t->x, 1e-8, 1000, &s);
+    const spry_status status =
+        singular_solve(&krylov_nested, t->A, t->M, t->b, t->x, 1e-8, 1000, &s);
     if (status == SPRY_STATUS_OK && s.singular) {
         assert_true(s.rank == t->A->a.rows - 1);
         assert_true(fabs(residual(t) - s.residual) <= 1e-12);

@@ -1,0 +1,170 @@
+/*
+ * What a solver has set up goes, stage by stage; and around everything that runs, the solver and
+ * its matrices are held. Every file of the room may drop, so that this one calls none of them.
+ */
+#include "krylov/solver.h"
+
+void solver_drop_runner(spry_solver *solver)
+{
+    runner_free(solver->work.runner);
+    solver->work.runner = NULL;
+}
+
+void solver_drop_vectors(spry_solver *solver)
+{
+    solver_work *work = &solver->work;
+    for (int k = 0; k < SOLVED_TOGETHER; k++) {
+        spry_vector_free(work->tracks[k].saved);
+        spry_vector_free(work->tracks[k].spare);
+        spry_vector_free(work->tracks[k].b);
+        spry_vector_free(work->tracks[k].x);
+    }
+    memset(work->tracks, 0, sizeof work->tracks);
+}
+
+void solver_drop_powers(spry_solver *solver)
+{
+    spry_operator_free(solver->powers_operator);
+    spry_powers_free(solver->powers);
+    solver->powers_operator = NULL;
+    solver->powers = NULL;
+}
+
+void solver_drop_null_space(spry_solver *solver)
+{
+    spry_operator_free(solver->projected);
+    solver->projected = NULL;
+    for (int side = 0; side < 2; side++)
+        null_basis_clear(solver->ctx, &solver->null[side]);
+}
+
+void solver_forget_null_space(spry_solver *solver)
+{
+    for (int side = 0; side < 2; side++)
+        null_basis_clear(solver->ctx, &solver->null_given[side]);
+}
+
+void solver_drop_order(spry_solver *solver)
+{
+    order_free(solver->ctx, &solver->order);
+    solver->matrix = solver->given_matrix;
+}
+
+static void drop_plan(spry_solver *solver)
+{
+    solver_drop_runner(solver);
+    plan_free(solver->plan);
+    solver->plan = NULL;
+    solver_drop_powers(solver);
+    solver_drop_null_space(solver);
+}
+
+static void drop_precon(spry_solver *solver)
+{
+    spry_operator_free(solver->own_precon);
+    spry_operator_free(solver->precon_there);
+    solver->own_precon = solver->precon_there = NULL;
+}
+
+void solver_drop_begun(spry_solver *solver)
+{
+    spry_operator_free(solver->begun);
+    solver->begun = NULL;
+    solver->begun_bytes = (solver_bytes){0};
+}
+
+void solver_drop(spry_solver *solver, solver_stage from)
+{
+    drop_plan(solver);
+    if (from <= STAGE_PRECON)
+        drop_precon(solver);
+    if (from <= STAGE_OPERATOR) {
+        solver_drop_begun(solver);
+        solver_drop_vectors(solver);
+        spry_operator_free(solver->own_operator);
+        solver->own_operator = NULL;
+        solver_drop_order(solver);
+        solver->multiplied = 0;
+        solver->chosen = NULL;
+    }
+    if (solver->made > from)
+        solver->made = from;
+    solver->warnings[solver->made > STAGE_OPERATOR ? solver->warned[solver->made - 1] : 0] = '\0';
+}
+
+void solver_forget(spry_solver *solver)
+{
+    solver_drop(solver, STAGE_OPERATOR);
+    solver_forget_attempts(solver);
+}
+
+void solver_warn(spry_context *ctx, char warnings[WARNINGS_SIZE], const char *text)
+{
+    size_t used = strlen(warnings);
+    snprintf(warnings + used, WARNINGS_SIZE - used, "%s%s", used ? "\n" : "", text);
+    base_log(ctx, SPRY_LOG_WARNING, "%s", text);
+}
+
+spry_status solver_check_idle(const spry_solver *solver)
+{
+    return solver->running
+               ? SPRY_FAIL(solver->ctx, SPRY_STATUS_BAD_USAGE,
+                           "the solver is running: monitors and operators of it can neither "
+                           "change nor start it")
+               : SPRY_STATUS_OK;
+}
+
+/* The matrix that an operator of the caller's was made from, and may read in place; NULL: none. */
+static const spry_matrix *read_by(const spry_operator *op)
+{
+    return !op ? NULL : op->view ? op->view : op->source;
+}
+
+/* Matrices stay as they are while a solver runs, whoever has them: what is called from within has
+ * pointers into their arrays around it. */
+static void hold_matrices(spry_solver *solver)
+{
+    solver->held[0] = solver->given_matrix;
+    solver->held[1] = read_by(solver->given_operator);
+    solver->held[2] = read_by(solver->given_precon);
+    for (int k = 0; k < 3; k++)
+        matrix_hold(solver->held[k]);
+}
+
+spry_status solver_begin(spry_solver *solver)
+{
+    const spry_status status = solver_check_idle(solver);
+    if (status != SPRY_STATUS_OK)
+        return status;
+    solver->running = true;
+    solver->interrupted = false;
+    hold_matrices(solver);
+    solver->ctx->calls++;
+    return SPRY_STATUS_OK;
+}
+
+void solver_end(spry_solver *solver, spry_status status)
+{
+    solver->running = false;
+    for (int k = 0; k < 3; k++)
+        matrix_let_go(solver->held[k]);
+    solver->ctx->calls--;
+    if (solver->interrupted || status == SPRY_STATUS_INTERRUPTED)
+        base_stopped(solver->ctx);
+    if (solver->free_later)
+        spry_solver_free(solver);
+}
+
+void spry_solver_free(spry_solver *solver)
+{
+    if (solver && solver->running) {
+        solver->free_later = true;
+    } else if (solver) {
+        solver_forget(solver);
+        solver_forget_null_space(solver);
+        spry_matrix_free(solver->view);
+        base_free(solver->ctx, solver->text);
+        base_free(solver->ctx, solver->ranks);
+        base_object_free(solver->ctx, solver);
+    }
+}

@@ -1,0 +1,115 @@
+/* The result record of a solve. */
+#include "device/linalg/vector.h"
+#include "krylov/solver.h"
+
+#include <math.h>
+
+/* Of all ranks. */
+static int64_t entries_of(const spry_matrix *A)
+{
+    return !A ? 0 : A->distributed ? A->distributed->nnz : A->a.nnz;
+}
+
+spry_status result_fill(const spry_solver *solver, iteration *it, double seconds, int64_t all,
+                        int64_t bytes, spry_result *result)
+{
+    const spry_operator *A = it->A;
+    verdict_tell(solver, it);
+    null_space_tell(solver, it);
+    *result = (spry_result){
+        .size = sizeof *result,
+        .converged = it->reason == SPRY_REASON_CONVERGED,
+        .reason = it->reason,
+        .iterations = it->count,
+        .residual = it->residual,
+        .true_residual = it->truth,
+        .initial_residual = it->initial,
+        .type = A->type,
+        .rows = operator_all_rows(A),
+        .cols = operator_all_cols(A),
+        .nnz = entries_of(solver->matrix),
+        .setup_seconds = solver->setup_seconds,
+        .solve_seconds = seconds,
+        .bytes_per_iteration = bytes,
+        .tolerance = it->tol,
+    };
+    snprintf(result->method, sizeof result->method, "%s", solver->attempts.method);
+    snprintf(result->precon, sizeof result->precon, "%s", solver->attempts.precon);
+    reformat_tell(solver, it, result->format, sizeof result->format);
+    snprintf(result->device, sizeof result->device, "%s", place_name(it->x->device));
+    snprintf(result->detail, sizeof result->detail, "%s", it->detail);
+    spry_context_memory(solver->ctx, NULL, &result->memory_bytes);
+    result->memory_bytes += solver_device_bytes(solver);
+    double read = solver->device ? solver->device->read_bandwidth : solver->ctx->bandwidth.read;
+    if (read > 0 && seconds > 0)
+        result->bandwidth_fraction =
+            (double)result->bytes_per_iteration * (double)all / seconds / read;
+    if (it->history) {
+        result->history = it->history;
+        result->history_size = it->count + 1;
+        it->history = NULL;
+    }
+    if (it->warnings[0]) {
+        result->warnings = base_copy_text(solver->ctx, it->warnings);
+        if (!result->warnings)
+            return SPRY_STATUS_NO_MEMORY;
+    }
+    if (solver->attempts.tried[0]) {
+        result->tried = base_copy_text(solver->ctx, solver->attempts.tried);
+        if (!result->tried)
+            return SPRY_STATUS_NO_MEMORY;
+    }
+    return SPRY_STATUS_OK;
+}
+
+spry_result *result_at(spry_result *results, int k)
+{
+    const size_t stride = base_size(results, &krylov_result_sized);
+    return (spry_result *)(void *)((char *)results + (size_t)k * stride);
+}
+
+spry_status results_clear(spry_context *ctx, spry_result *results, int count)
+{
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, base_check_size(ctx, results, &krylov_result_sized));
+    for (int k = 1; k < count; k++)
+        if (result_at(results, k)->size != results->size)
+            return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
+                             "result %d has a size of %zu, result 0 of %zu: initialise all of them",
+                             k, result_at(results, k)->size, results->size);
+    for (int k = 0; k < count; k++)
+        SPRY_GO(ctx, base_blank(ctx, result_at(results, k), &krylov_result_sized));
+done:
+    return status;
+}
+
+void result_stopped(const spry_solver *solver, const spry_vector *b, const spry_vector *x,
+                    spry_result *result)
+{
+    spry_result found = SPRY_RESULT_INIT;
+    const spry_matrix *A = solver->given_matrix;
+    const spry_operator *op = solver_operator(solver);
+    double norm = NAN, relative = NAN;
+    found.reason = SPRY_REASON_STOPPED;
+    if (A) {
+        found.type = A->a.type;
+        const vector_part rows = dist_rows_here(A), cols = dist_cols_here(A);
+        found.rows = rows.is ? rows.all : A->a.rows;
+        found.cols = cols.is ? cols.all : A->a.cols;
+        found.nnz = entries_of(A);
+    }
+    if (A && !A->distributed && b->n == A->a.rows && x->n == A->a.cols && b->type == A->a.type &&
+        x->type == A->a.type && spry_vector_norm(b, &norm) == SPRY_STATUS_OK && norm > 0 &&
+        wide_measure(A, b, x, &relative) == SPRY_STATUS_OK)
+        relative /= norm; /* where it cannot be measured, the stop is told all the same */
+    found.residual = found.true_residual = found.initial_residual = relative;
+    found.tolerance = solver->options.tol;
+    if (!isnan(relative))
+        found.tolerance = fmax(found.tolerance, solver->options.atol / norm);
+    snprintf(found.detail, sizeof found.detail, "while it was set up: x is the first guess");
+    if (op)
+        reformat_name(op, found.format, sizeof found.format);
+    snprintf(found.device, sizeof found.device, "%s", place_name(solver->device));
+    spry_context_memory(solver->ctx, NULL, &found.memory_bytes);
+    base_give(result, &found, &krylov_result_sized);
+}
