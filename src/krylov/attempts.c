@@ -14,7 +14,7 @@
  * counts. */
 static const double host_rate = 8e9;
 
-static void add(attempts *all, const char *method, const char *precon, double seconds,
+static void add(attempts *all, const char *method, const precon_spec *precon, double seconds,
                 double iterations)
 {
     attempt *a = &all->list[all->count];
@@ -23,21 +23,21 @@ static void add(attempts *all, const char *method, const char *precon, double se
     all->count++;
     *a = (attempt){.forecast = seconds, .seconds = seconds, .iterations = iterations};
     snprintf(a->method, sizeof a->method, "%s", method);
-    snprintf(a->precon, sizeof a->precon, "%s", precon);
+    a->precon = *precon;
 }
 
 static bool chooses_precon(const spry_solver *solver)
 {
-    return strcmp(solver->options.precon, "auto") == 0 && !solver->given_precon;
+    return !solver->asked_precon.kind && !solver->given_precon;
 }
 
 /* Exact factors need no more than refinement, those of indefinite matrices a method that takes both
  * as they are. */
-static const char *method_for(const char *precon)
+static const char *method_for(const precon_spec *precon)
 {
-    const bool any =
-        precon_is(precon, "ildl") || precon_is(precon, "kkt") || precon_is(precon, "mlilu");
-    return precon_is(precon, "direct") ? precon : any ? "fgmres" : "";
+    const precon_kind *k = precon->kind;
+    const bool any = k == &precon_kind_ildl || k == &precon_kind_kkt || k == &precon_kind_mlilu;
+    return k == &precon_kind_direct ? precon->text : any ? "fgmres" : "";
 }
 
 /* On ranks: what suits the block of the rank that has most rows is tried by all of them. */
@@ -71,7 +71,8 @@ static spry_status list_precons(spry_solver *solver)
     if (!finite) {
         base_log(solver->ctx, SPRY_LOG_INFO,
                  "precon none: there is no square matrix with finite numbers to make one from");
-        add(all, "", "none", NAN, 0);
+        const precon_spec none = precon_spec_none("none");
+        add(all, "", &none, NAN, 0);
         return SPRY_STATUS_OK;
     }
     if (solver_ranked(solver))
@@ -83,11 +84,15 @@ static spry_status list_precons(spry_solver *solver)
     const bool chooses = solver_chooses_method(solver);
     /* Factors of blocks are not exact, as the forecasts take them for. */
     const bool singular = solver_has_null_space(solver) || solver_ranked(solver);
-    for (int k = 0; k < choice.count; k++)
-        if ((chooses || strncmp(choice.list[k].spec, "direct:", 7) != 0) &&
-            !(singular && precon_is(choice.list[k].spec, "direct")))
-            add(all, chooses && !solver_ranked(solver) ? method_for(choice.list[k].spec) : "",
-                choice.list[k].spec, choice.list[k].seconds, choice.list[k].iterations);
+    for (int k = 0; k < choice.count; k++) {
+        precon_spec spec;
+        SPRY_GO(solver->ctx, precon_spec_read(solver->ctx, choice.list[k].spec, &spec));
+        const bool exact = spec.kind == &precon_kind_direct;
+        if (exact && (singular || (!chooses && *precon_spec_options(&spec))))
+            continue;
+        add(all, chooses && !solver_ranked(solver) ? method_for(&spec) : "", &spec,
+            choice.list[k].seconds, choice.list[k].iterations);
+    }
 done:
     return status;
 }
@@ -101,14 +106,14 @@ spry_status solver_list_attempts(spry_solver *solver)
     if (chooses_precon(solver))
         status = list_precons(solver);
     else
-        add(all, "", solver->options.precon, NAN, 0);
+        add(all, "", &solver->asked_precon, NAN, 0);
     /* Where A or M is not what the first method is for, one that asks for nothing. */
     const spry_matrix *A = solver->matrix;
     const spry_operator *op = solver->given_operator;
     const bool square = A ? matrix_is_square(A) : op->square;
     if (status == SPRY_STATUS_OK && solver_chooses_method(solver) && !chooses_precon(solver) &&
         square)
-        add(all, "fgmres", solver->options.precon, NAN, 0);
+        add(all, "fgmres", &solver->asked_precon, NAN, 0);
     if (status == SPRY_STATUS_OK && !solver_ranked(solver)) /* ranks' folders may differ */
         solver_recall(solver);
     return status;
@@ -135,7 +140,7 @@ bool solver_has_next(const spry_solver *solver)
 
 static bool is_direct(const attempt *a)
 {
-    return precon_is(a->precon, "direct");
+    return a->precon.kind == &precon_kind_direct;
 }
 
 bool solver_has_factors(const spry_solver *solver)
@@ -180,7 +185,7 @@ SPRY_PRINTF(2, 3) static void tell(spry_solver *solver, const char *format, ...)
 static void step_on(spry_solver *solver)
 {
     const attempt *a = solver_attempt(solver);
-    solver_drop(solver, strcmp(a[0].precon, a[1].precon) == 0 ? STAGE_PLAN : STAGE_PRECON);
+    solver_drop(solver, precon_spec_same(&a[0].precon, &a[1].precon) ? STAGE_PLAN : STAGE_PRECON);
     solver->chosen = NULL;
     solver->attempts.at++;
 }
@@ -189,9 +194,9 @@ bool solver_skip_attempt(spry_solver *solver, spry_status status)
 {
     const attempt *a = solver_attempt(solver);
     if (!precon_may_change(status) || !solver_has_next(solver) ||
-        strcmp(a[0].precon, a[1].precon) == 0)
+        precon_spec_same(&a[0].precon, &a[1].precon))
         return false;
-    tell(solver, "%s: %s", a->precon, spry_message(solver->ctx));
+    tell(solver, "%s: %s", a->precon.text, spry_message(solver->ctx));
     step_on(solver);
     return true;
 }
@@ -298,7 +303,7 @@ spry_status solver_ends_attempts(spry_solver *solver, spry_status status)
 {
     if (!precon_may_change(status))
         return status;
-    tell(solver, "%s: %s", solver_attempt(solver)->precon, spry_message(solver->ctx));
+    tell(solver, "%s: %s", solver_attempt(solver)->precon.text, spry_message(solver->ctx));
     solver_drop(solver, STAGE_PRECON);
     return SPRY_STATUS_OK;
 }

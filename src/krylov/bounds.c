@@ -137,8 +137,8 @@ static spry_status find_factors(const spry_solver *solver, const spry_operator *
         strcmp(solver->precon_name, "direct") != 0)
         return SPRY_STATUS_OK;
     if (M->device && !precon_direct_factors(M) && !solver->given_precon) {
-        SPRY_GO(solver->ctx, precon_make_beside(solver->ctx, solver->matrix, NULL,
-                                                solver->precon_spec, own, name));
+        SPRY_GO(solver->ctx, precon_make(solver->ctx, solver->matrix, NULL, &solver->made_spec,
+                                         NULL, own, name));
         M = *own;
     }
     if ((!M->device || precon_direct_factors(M)) && spry_operator_has_transpose(M) &&

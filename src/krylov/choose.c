@@ -210,7 +210,7 @@ static bool pays_as_block(const spry_solver *solver)
         spry_type_is_complex(A->a.type) || solver->attempts.count == 0)
         return false;
     return (double)A->a.nnz >= long_rows * (double)A->a.rows &&
-           solver_guess("cg", solver_attempt(solver)->precon, A->a.rows,
+           solver_guess("cg", &solver_attempt(solver)->precon, A->a.rows,
                         solver->options.max_iter) >= many;
 }
 

@@ -84,9 +84,9 @@ done:
 static void warn_unused(spry_solver *solver, const program *p)
 {
     char text[128];
-    const char *spec = solver->options.precon;
-    if (p->uses_precon ||
-        (!solver->given_precon && (strcmp(spec, "auto") == 0 || strcmp(spec, "none") == 0)))
+    const precon_kind *asked = solver->asked_precon.kind;
+    const bool one = asked && (asked->make || asked == &precon_kind_inner);
+    if (p->uses_precon || (!solver->given_precon && !one))
         return;
     snprintf(text, sizeof text, "method %s uses no preconditioner", p->method);
     solver_warn(solver->ctx, solver->warnings, text);

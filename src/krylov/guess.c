@@ -31,19 +31,26 @@ static const char *const doubles[] = {"bicg", "bicgstab", "bicgstabl", "pipebicg
                                       "cgs",  "tfqmr",    "qmr",       "gpbicg",
                                       "lsqr", "lsmr",     "cgls"};
 
-double solver_guess(const char *method, const char *precon, int64_t rows, int64_t most)
+/* Whether a spec names a method. */
+static bool is_method(const char *spec, const char *method)
+{
+    const size_t length = strlen(method);
+    return strncmp(spec, method, length) == 0 && (!spec[length] || spec[length] == ':');
+}
+
+double solver_guess(const char *method, const precon_spec *precon, int64_t rows, int64_t most)
 {
     /* Grids of n unknowns take 2.5 n^(1/2) iterations in two dimensions and 3 n^(1/3) in three;
      * what is not known to be either is in the middle. */
     const double alone = 2.7 * pow((double)(rows > 1 ? rows : 1), 5.0 / 12);
     double iterations = alone, each = 1;
     for (size_t i = 0; i < sizeof gains / sizeof *gains; i++)
-        if (precon_is(precon, gains[i].precon))
+        if (strcmp(precon_spec_name(precon), gains[i].precon) == 0)
             iterations = gains[i].iterations + gains[i].share * alone;
     for (size_t i = 0; i < sizeof doubles / sizeof *doubles; i++)
-        if (precon_is(method, doubles[i]))
+        if (is_method(method, doubles[i]))
             each = 2;
-    if (precon_is(method, "direct"))
+    if (is_method(method, "direct"))
         iterations = 2;
     return each * (iterations < (double)most ? iterations : (double)most);
 }
@@ -53,12 +60,12 @@ double solver_guess_products(const spry_solver *solver)
     enum { TOGETHER = 8 }; /* right-hand sides share a reading of A */
     const attempt *a = solver->attempts.count > 0 ? solver_attempt(solver) : NULL;
     const char *method = a && a->method[0] ? a->method : solver->options.method;
-    const char *precon = a ? a->precon : solver->options.precon;
+    const precon_spec *precon = a ? &a->precon : &solver->asked_precon;
     const double tried = 30; /* iterations, at most twice as many, as a trial has told */
     const vector_part rows = dist_rows_here(solver->matrix);
     double once = solver_guess(method, precon, rows.is ? rows.all : solver->matrix->a.rows,
                                solver->options.max_iter);
-    if (a && precon_is(a->precon, "jacobi") && a->seconds > 0 && tried < once)
+    if (a && a->precon.kind == &precon_kind_jacobi && a->seconds > 0 && tried < once)
         once = tried;
     return once * (double)((solver->systems + TOGETHER - 1) / TOGETHER > 1
                                ? (solver->systems + TOGETHER - 1) / TOGETHER

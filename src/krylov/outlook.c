@@ -28,7 +28,7 @@ void spry_plan_clear(spry_context *ctx, spry_plan *p)
 /* On ranks factors are those of blocks. */
 static bool is_exact(const spry_solver *solver, const solver_outlook *o)
 {
-    return precon_is(o->precon, "direct") && !solver_ranked(solver);
+    return o->precon.kind == &precon_kind_direct && !solver_ranked(solver);
 }
 
 static int64_t clip(double iterations, const spry_solver *solver)
@@ -50,12 +50,13 @@ static void guess_iterations(const spry_solver *solver, const solver_outlook *o,
         p->most_iterations = clip(steps, solver);
         return;
     }
-    if (A && p->nnz <= p->rows && precon_is(o->precon, "jacobi")) { /* a diagonal, most likely */
+    if (A && p->nnz <= p->rows &&
+        o->precon.kind == &precon_kind_jacobi) { /* a diagonal, most likely */
         p->iterations = p->least_iterations = p->most_iterations = 1;
         return;
     }
-    const bool tried = told > 0 && precon_is(o->precon, "jacobi");
-    const double products = solver_guess(o->method, o->precon, p->rows, INT64_MAX);
+    const bool tried = told > 0 && o->precon.kind == &precon_kind_jacobi;
+    const double products = solver_guess(o->method, &o->precon, p->rows, INT64_MAX);
     const double each = o->products > 1.5 ? 2 : 1; /* as solver_guess() counts them */
     const double guess = tol * (tried ? told : products) / each;
     const double times = tried ? trial : rule;
@@ -92,10 +93,8 @@ static int64_t format_bytes(const spry_solver *solver)
 /* Whether the preconditioner will be on the device; factors are on CUDA's alone. */
 static bool goes_there(const spry_solver *solver, const solver_outlook *o)
 {
-    char name[32];
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(o->precon, ":"), o->precon);
-    return solver->device && precon_on_devices(name) &&
-           (!precon_is(name, "direct") ||
+    return solver->device && precon_on_devices(precon_spec_name(&o->precon)) &&
+           (o->precon.kind != &precon_kind_direct ||
             strncmp(spry_device_name(solver->device), "cuda", 4) == 0);
 }
 
@@ -354,7 +353,8 @@ static void describe(const spry_solver *solver, const solver_outlook *o, spry_pl
     p->cols = operator_all_cols(A);
     p->nnz = !given ? 0 : given->distributed ? given->distributed->nnz : given->a.nnz;
     snprintf(p->method, sizeof p->method, "%s", o->method);
-    snprintf(p->precon, sizeof p->precon, "%s", o->ranked_name[0] ? o->ranked_name : o->precon);
+    snprintf(p->precon, sizeof p->precon, "%s",
+             o->ranked_name[0] ? o->ranked_name : o->precon.text);
     reformat_name(A, p->format, sizeof p->format);
     snprintf(p->order, sizeof p->order, "%s", solver->order.matrix ? "rcm" : "as given");
     snprintf(p->device, sizeof p->device, "%s",
@@ -370,9 +370,9 @@ static spry_status list_next(const spry_solver *solver, spry_plan *p)
         return SPRY_STATUS_OK;
     for (int k = all->at + 1; k < all->count; k++) {
         const attempt *a = &all->list[k];
+        const bool whole = a->method[0] && a->precon.kind == &precon_kind_direct;
         base_text_put(&t, "%s%s%s%s", k > all->at + 1 ? "\n" : "", a->method,
-                      a->method[0] && !precon_is(a->method, "direct") ? " with " : "",
-                      precon_is(a->method, "direct") ? "" : a->precon);
+                      a->method[0] && !whole ? " with " : "", whole ? "" : a->precon.text);
         if (a->seconds > 0)
             base_text_put(&t, ", about %.2g s", a->seconds);
     }

@@ -39,22 +39,18 @@ static spry_status open_named(spry_solver *solver, const char *name)
 /* Whether the preconditioner works on a device as well: others are worth no copies. */
 static bool precon_goes_there(const spry_solver *solver)
 {
-    char name[SPRY_OPTION_TEXT_SIZE];
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(solver->options.precon, ":"),
-             solver->options.precon);
-    return !solver->given_precon && (strcmp(name, "auto") == 0 || precon_on_devices(name));
+    const precon_spec *asked = &solver->asked_precon;
+    return !solver->given_precon && (!asked->kind || precon_on_devices(asked->kind->name));
 }
 
 /* Products with A, vectors counted as such, that set-up and solve are likely to take: as
  * choose/precons.c has them for grids. */
 static double likely_products(const spry_solver *solver)
 {
-    const char *precon = solver->options.precon;
+    const precon_kind *asked = solver->asked_precon.kind;
     const double grid = 7.5 * cbrt((double)solver->matrix->a.rows), multigrid = 200;
     const double simple = grid < multigrid ? grid : multigrid;
-    const double once = strcmp(precon, "auto") == 0 ? simple
-                        : precon_is(precon, "amg")  ? multigrid
-                                                    : grid;
+    const double once = !asked ? simple : asked == &precon_kind_amg ? multigrid : grid;
     return once * (solver->systems > 1 ? solver->systems : 1);
 }
 
@@ -172,7 +168,7 @@ void solver_foresee(const spry_solver *solver)
     device_vectors_foresee(solver->device, A->a.type);
     device_foresee_for(solver->device, STAGE_FOR_PRECON);
     if (!solver->given_precon)
-        precon_foresee(solver->device, A, solver_attempt(solver)->precon);
+        precon_foresee(solver->device, A, solver_attempt(solver)->precon.text);
     device_foresee_for(solver->device, STAGE_FOR_METHOD);
     device_read_bandwidth_foresee(solver->device); /* for who compares, once it is solved */
     device_foresee_for(solver->device, STAGE_FOR_OPERATOR);

@@ -137,7 +137,7 @@ static spry_status bring_home(const spry_solver *solver, iteration *it, const sp
     *v = (visit){it->b, it->x, it->spare, it->saved, {NULL}, NULL};
     *M = solver_precon(solver);
     if (device_of(*M) && !solver->given_precon) {
-        SPRY_GO(ctx, precon_make_beside(ctx, A, NULL, solver->precon_spec, &v->M, name));
+        SPRY_GO(ctx, precon_make(ctx, A, NULL, &solver->made_spec, NULL, &v->M, name));
         *M = v->M;
     }
     if (!it->x->device)

@@ -18,20 +18,19 @@ static bool open_memory(const spry_solver *solver, tune_memory **m)
     return (*m)->usable;
 }
 
-static void kind_of(const attempt *a, char name[TUNE_NAME])
-{
-    snprintf(name, TUNE_NAME, "%.*s", (int)strcspn(a->precon, ":"), a->precon);
-}
-
 /* Factors that are tried first may take as long as what would follow is forecast to. */
-static void limit_factors(attempt *first, double seconds, double factor)
+static void limit_factors(spry_context *ctx, attempt *first, double seconds, double factor)
 {
-    static const char limited[] = "direct:most=";
-    if (strncmp(first->precon, limited, sizeof limited - 1) != 0 || isnan(seconds))
+    char text[sizeof first->method];
+    precon_spec limited;
+    if (strncmp(first->precon.text, "direct:most=", 12) != 0 || isnan(seconds))
         return;
-    snprintf(first->precon, sizeof first->precon, "%s%.2g", limited, seconds / factor);
+    snprintf(text, sizeof text, "direct:most=%.2g", seconds / factor);
+    if (precon_spec_read(ctx, text, &limited) != SPRY_STATUS_OK)
+        return;
+    first->precon = limited;
     if (first->method[0])
-        snprintf(first->method, sizeof first->method, "%s%.2g", limited, seconds / factor);
+        memcpy(first->method, text, sizeof text);
 }
 
 /* Forecasts as the machine has taught. */
@@ -43,13 +42,11 @@ static void correct(spry_solver *solver, const tune_memory *m)
         return;
     tune_recall_machine(solver->ctx, m, machine);
     const bool known = all->list[1].forecast == all->list[0].forecast; /* which limits factors */
-    for (int k = 0; k < all->count; k++) {
-        char name[TUNE_NAME];
-        kind_of(&all->list[k], name);
-        all->list[k].seconds *= tune_factor_of(machine, name);
-    }
+    for (int k = 0; k < all->count; k++)
+        all->list[k].seconds *= tune_factor_of(machine, precon_spec_name(&all->list[k].precon));
     if (known)
-        limit_factors(&all->list[0], all->list[1].seconds, tune_factor_of(machine, "direct"));
+        limit_factors(solver->ctx, &all->list[0], all->list[1].seconds,
+                      tune_factor_of(machine, "direct"));
     base_free(solver->ctx, machine);
 }
 
@@ -63,7 +60,7 @@ void solver_recall(spry_solver *solver)
         correct(solver, m);
         if (tune_recall(solver->ctx, m, entry))
             for (int k = 0; k < all->count; k++)
-                if (strcmp(all->list[k].precon, entry->winner) == 0) {
+                if (strcmp(all->list[k].precon.text, entry->winner) == 0) {
                     base_log(solver->ctx, SPRY_LOG_INFO, "precon %s is remembered", entry->winner);
                     all->at = k;
                     solver_settle_attempt(solver);
@@ -87,15 +84,13 @@ void solver_remember(const spry_solver *solver, double seconds)
     if ((solver->attempts.tried[0] || learns) && open_memory(solver, &m) &&
         base_calloc(solver->ctx, 1, sizeof *entry, &entry) == SPRY_STATUS_OK &&
         base_calloc(solver->ctx, 1, sizeof *machine, &machine) == SPRY_STATUS_OK) {
-        snprintf(entry->winner, sizeof entry->winner, "%.*s", TUNE_SPEC - 1, a->precon);
+        snprintf(entry->winner, sizeof entry->winner, "%.*s", TUNE_SPEC - 1, a->precon.text);
         entry->seconds = seconds;
-        if (solver->attempts.tried[0] && strlen(a->precon) < sizeof entry->winner)
+        if (solver->attempts.tried[0] && strlen(a->precon.text) < sizeof entry->winner)
             tune_keep(solver->ctx, m, entry);
         tune_recall_machine(solver->ctx, m, machine);
         if (learns) {
-            char name[TUNE_NAME];
-            kind_of(a, name);
-            tune_learn_factor(machine, name, seconds / forecast);
+            tune_learn_factor(machine, precon_spec_name(&a->precon), seconds / forecast);
             tune_keep_machine(solver->ctx, m, machine);
         }
     }

@@ -8,7 +8,6 @@
 
 #include <omp.h>
 #include <stdlib.h>
-#include <strings.h>
 
 /* What waits for x in an iteration, and in the preconditioner's set-up, counted in products with A.
  * Half of what is guessed for methods that depend on the size is meant to be certain: grids in
@@ -22,10 +21,10 @@ static const struct {
     {"ict", 1},  {"ssor", 1},           {"sor", 1}, {"gs", 1}, {"mlilu", 1},
 };
 
-static double sweeps_of(const char *precon)
+static double sweeps_of(const precon_spec *precon)
 {
     for (size_t k = 0; k < sizeof also / sizeof *also; k++)
-        if (precon_is(precon, also[k].precon))
+        if (strcmp(precon_spec_name(precon), also[k].precon) == 0)
             return also[k].sweeps;
     return half;
 }
@@ -54,16 +53,6 @@ static double most_iterations(const matrix_arrays *a, double tol)
     return worst < 1 ? sqrt((1 + worst) / (1 - worst)) * log(2 / fmax(tol, 1e-16)) : INFINITY;
 }
 
-/* Where a spec says an option, as options are read: in letters of either size; NULL: nowhere. */
-static const char *find_option(const char *spec, const char *option)
-{
-    const size_t length = strlen(option);
-    for (; *spec; spec++)
-        if (strncasecmp(spec, option, length) == 0)
-            return spec;
-    return NULL;
-}
-
 /* What keeps the solver from another order; NULL: nothing. */
 static const char *obstacle(const spry_solver *solver)
 {
@@ -76,7 +65,7 @@ static const char *obstacle(const spry_solver *solver)
         return "a matrix that is not distributed over ranks";
     if (!matrix_is_square(A))
         return "a square matrix";
-    if (find_option(solver->options.precon, "rows="))
+    if (precon_spec_find(&solver->asked_precon, "rows="))
         return "a preconditioner that is told no rows by their numbers";
     return NULL;
 }
@@ -85,13 +74,13 @@ static const char *obstacle(const spry_solver *solver)
 static int block_of(const spry_solver *solver, const spry_matrix *csr)
 {
     const int found = stats_find_block(csr);
-    const char *said = find_option(solver->options.precon, "block=");
-    const int64_t block = said ? strtoll(said + strlen("block="), NULL, 10) : 0;
+    const char *said = precon_spec_find(&solver->asked_precon, "block=");
+    const int64_t block = said ? strtoll(said, NULL, 10) : 0;
     if (block > 1)
         return csr->a.rows % block == 0 && block < 1000 ? (int)block : 0;
     bool by_pattern = false;
     for (int k = 0; k < solver->attempts.count; k++)
-        by_pattern = by_pattern || find_option(solver->attempts.list[k].precon, "bjacobi");
+        by_pattern = by_pattern || precon_spec_find(&solver->attempts.list[k].precon, "bjacobi");
     return found == 1 && by_pattern ? 0 : found;
 }
 
@@ -105,7 +94,7 @@ static order_forecast forecast(const spry_solver *solver, const spry_matrix *csr
 {
     const double guess = solver_guess_products(solver);
     const double most = most_iterations(&csr->a, solver->options.tol);
-    const double products = sweeps_of(solver_attempt(solver)->precon) * fmin(guess, most);
+    const double products = sweeps_of(&solver_attempt(solver)->precon) * fmin(guess, most);
     const int workers = omp_get_num_procs() > 1 ? omp_get_num_procs() : 1;
     order_forecast f = solver->device
                            ? order_on_device((double)near_bytes(solver), products)
@@ -160,7 +149,7 @@ static spry_status find_and_take(spry_solver *solver, const char *asked)
     if (block == 0 && asked)
         status = SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
                            "reorder=%s would tear the blocks that precon=%.64s is made of", asked,
-                           solver->options.precon);
+                           solver->asked_precon.text);
     if (block == 0)
         goto done;
     const order_forecast f = forecast(solver, csr);

@@ -47,10 +47,10 @@ static spry_status suit_method(spry_solver *solver, program **p)
 }
 
 /* The preconditioner a method is built on, with those of the method's options that it knows. */
-static void own_precon(const program *p, char *spec, size_t size)
+static spry_status own_precon(const program *p, precon_spec *spec)
 {
-    char separator = ':';
-    snprintf(spec, size, "%s", p->precon);
+    char separator = ':', text[SPRY_OPTION_TEXT_SIZE];
+    snprintf(text, sizeof text, "%s", p->precon);
     for (int k = 0; k < p->name_count; k++) {
         char value[sizeof p->names->words];
         const program_name *option = &p->names[k];
@@ -58,34 +58,24 @@ static void own_precon(const program *p, char *spec, size_t size)
             !spry_options_find(precon_options(p->precon), option->text))
             continue;
         program_option_text(option, value, sizeof value);
-        const size_t used = strlen(spec);
-        snprintf(spec + used, size - used, "%c%s=%s", separator, option->text, value);
+        const size_t used = strlen(text);
+        snprintf(text + used, sizeof text - used, "%c%s=%s", separator, option->text, value);
         separator = ',';
     }
-}
-
-/* Factors of a matrix that is singular on purpose are those of a generalized inverse, unless it was
- * said that they are not. Those of a band, and of SuiteSparse, cannot be. */
-static void take_singular(char spec[SPRY_OPTION_TEXT_SIZE])
-{
-    const size_t used = strlen(spec);
-    if (precon_is(spec, "direct") && !strstr(spec, "regular") && !strstr(spec, "kind=band") &&
-        !strstr(spec, "kind=suitesparse"))
-        snprintf(spec + used, SPRY_OPTION_TEXT_SIZE - used, "%cregular=yes",
-                 strchr(spec, ':') ? ',' : ':');
+    return precon_spec_read(p->ctx, text, spec);
 }
 
 /* What the preconditioner is to be for a method: how it is made, or whether the caller has one. */
-static void wanted_precon(const spry_solver *solver, const program *p,
-                          char spec[SPRY_OPTION_TEXT_SIZE])
+static spry_status wanted_precon(const spry_solver *solver, const program *p, precon_spec *spec)
 {
-    snprintf(spec, SPRY_OPTION_TEXT_SIZE, "%s", solver_attempt(solver)->precon);
+    spry_status status = SPRY_STATUS_OK;
+    *spec = solver_attempt(solver)->precon;
     if (!p->uses_precon || solver->given_precon)
-        snprintf(spec, SPRY_OPTION_TEXT_SIZE, "%s", p->uses_precon ? "given" : "none");
-    else if (strcmp(solver->options.precon, "auto") == 0 && p->precon[0])
-        own_precon(p, spec, SPRY_OPTION_TEXT_SIZE);
-    if (solver_has_null_space(solver))
-        take_singular(spec);
+        *spec = precon_spec_none(p->uses_precon ? "given" : "none");
+    else if (!solver->asked_precon.kind && p->precon[0])
+        status = own_precon(p, spec);
+    spec->singular = solver_has_null_space(solver);
+    return status;
 }
 
 /* The product with the own block that a rank's preconditioner is made near; NULL: on the host. */
@@ -95,23 +85,23 @@ static const spry_operator *near_on_rank(const spry_solver *solver)
 }
 
 /* On ranks: each makes one of its own block, unless the kind knows better. */
-static spry_status make_ranked_precon(spry_solver *solver, const char *spec)
+static spry_status make_ranked_precon(spry_solver *solver, const precon_spec *spec)
 {
     spry_context *ctx = solver->ctx;
     spry_operator **M = &solver->own_precon;
     if (!solver->matrix) {
         const spry_status status =
-            precon_make_beside(ctx, NULL, solver->given_operator, spec, M, solver->precon_name);
+            precon_make(ctx, NULL, solver->given_operator, spec, NULL, M, solver->precon_name);
         return team_agree(ctx, status);
     }
-    if (!precon_is(spec, "inner"))
+    if (spec->kind != &precon_kind_inner)
         return precon_make_ranked(ctx, solver->matrix, near_on_rank(solver), spec, &solver->begun,
                                   M, solver->precon_name);
     snprintf(solver->precon_name, sizeof solver->precon_name, "block-jacobi:inner=inner");
     return precon_distribute(solver->matrix,
                              krylov_inner(solver->nested, solver->matrix->distributed->own,
                                           solver_tunes(solver) ? "auto" : "csr",
-                                          spec[5] ? spec + 6 : "", M),
+                                          precon_spec_options(spec), M),
                              M);
 }
 
@@ -120,14 +110,14 @@ static spry_status make_ranked_precon(spry_solver *solver, const char *spec)
 static spry_status make_precon(spry_solver *solver, const program *p)
 {
     spry_context *ctx = solver->ctx;
-    char spec[SPRY_OPTION_TEXT_SIZE];
+    precon_spec spec;
     spry_status status = SPRY_STATUS_OK;
-    wanted_precon(solver, p, spec);
-    if (solver->made > STAGE_PRECON && strcmp(spec, solver->precon_spec) == 0)
+    SPRY_GO(ctx, wanted_precon(solver, p, &spec));
+    if (solver->made > STAGE_PRECON && precon_spec_same(&spec, &solver->made_spec))
         return SPRY_STATUS_OK;
     solver_drop(solver, STAGE_PRECON);
-    memcpy(solver->precon_spec, spec, sizeof spec);
-    if (strcmp(spec, solver->begun_spec) != 0)
+    solver->made_spec = spec;
+    if (!precon_spec_same(&spec, &solver->begun_spec))
         solver_drop_begun(solver);
     solver_bytes before = solver_bytes_now(solver);
     if (solver->begun) { /* which is a part of it */
@@ -138,10 +128,10 @@ static spry_status make_precon(spry_solver *solver, const program *p)
         snprintf(solver->precon_name, sizeof solver->precon_name, "%s",
                  spry_operator_name(solver->given_precon));
     } else if (solver_ranked(solver)) {
-        SPRY_GO(ctx, make_ranked_precon(solver, spec));
-    } else if (!precon_is(spec, "inner")) {
-        SPRY_GO(ctx, precon_make_begun(ctx, solver->matrix, solver_operator(solver), spec,
-                                       &solver->begun, &solver->own_precon, solver->precon_name));
+        SPRY_GO(ctx, make_ranked_precon(solver, &spec));
+    } else if (spec.kind != &precon_kind_inner) {
+        SPRY_GO(ctx, precon_make(ctx, solver->matrix, solver_operator(solver), &spec,
+                                 &solver->begun, &solver->own_precon, solver->precon_name));
     } else {
         if (!solver->matrix)
             return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
@@ -150,7 +140,7 @@ static spry_status make_precon(spry_solver *solver, const program *p)
         /* What is chosen for A need not suit A in lower precision; that it be chosen does. */
         SPRY_GO(ctx,
                 krylov_inner(solver->nested, solver->matrix, solver_tunes(solver) ? "auto" : "csr",
-                             spec[5] ? spec + 6 : "", &solver->own_precon));
+                             precon_spec_options(&spec), &solver->own_precon));
     }
     if (p->uses_precon)
         SPRY_GO(ctx, solver_move_precon(solver));
@@ -164,7 +154,7 @@ done:
 static void foresee_plan(spry_solver *solver)
 {
     const spry_operator *A = solver_operator(solver);
-    const char *precon = solver_attempt(solver)->precon;
+    const precon_kind *kind = solver_attempt(solver)->precon.kind;
     spry_context *ctx = solver->ctx;
     char before[MESSAGE_SIZE];
     program *p = NULL;
@@ -173,7 +163,7 @@ static void foresee_plan(spry_solver *solver)
     setup.use[OPERATOR_M] = USE_CALL;
     if (!device_of(A) || solver_ranked(solver) || !device_foresees(device_of(A)) ||
         solver->made > STAGE_PRECON || A->rows != A->cols || solver->given_precon ||
-        precon_is(precon, "jacobi") || precon_is(precon, "none"))
+        kind == &precon_kind_jacobi || (kind && !kind->make && kind != &precon_kind_inner))
         return;
     memcpy(before, ctx->message, sizeof before);
     if (parse_method(solver, &p) == SPRY_STATUS_OK && p->uses_precon &&
@@ -304,6 +294,15 @@ static void settle_tol(spry_solver *solver)
             default_tol[type_is_single(solver->matrix ? solver->matrix->a.type : op->type)];
 }
 
+/* The preconditioner that was asked for. */
+static spry_status read_asked(spry_solver *solver)
+{
+    if (!solver->given_precon)
+        return precon_spec_read(solver->ctx, solver->options.precon, &solver->asked_precon);
+    solver->asked_precon = precon_spec_none("given");
+    return SPRY_STATUS_OK;
+}
+
 /* What stands is what it should be. */
 static spry_status get_ready(spry_solver *solver, spry_device *near)
 {
@@ -315,6 +314,9 @@ static spry_status get_ready(spry_solver *solver, spry_device *near)
     if (!solver->matrix && !solver->given_operator)
         return SPRY_FAIL(solver->ctx, SPRY_STATUS_BAD_USAGE,
                          "the solver has no matrix and no operator yet");
+    const spry_status read = read_asked(solver);
+    if (read != SPRY_STATUS_OK)
+        return read;
     solver_share_facts(solver, true);
     if (solver_outgrows(solver))
         solver_drop(solver, STAGE_PLAN);
@@ -328,17 +330,17 @@ static spry_status begin_precon(spry_solver *solver, const program *p, solver_ou
     spry_status status = SPRY_STATUS_OK;
     solver_drop_begun(solver);
     const solver_bytes before = solver_bytes_now(solver);
-    o->made = solver->made > STAGE_PRECON && strcmp(o->precon, solver->precon_spec) == 0;
+    o->made = solver->made > STAGE_PRECON && precon_spec_same(&o->precon, &solver->made_spec);
     o->forecast.known = o->made || (solver->given_precon && p->uses_precon);
-    if (o->forecast.known || precon_is(o->precon, "inner")) /* made by makes_now()'s word */
+    if (o->forecast.known || o->precon.kind == &precon_kind_inner) /* makes_now() says so */
         return SPRY_STATUS_OK;
     if (solver_ranked(solver) && solver->matrix)
-        status = precon_begin_ranked(ctx, solver->matrix, near_on_rank(solver), o->precon,
+        status = precon_begin_ranked(ctx, solver->matrix, near_on_rank(solver), &o->precon,
                                      &o->forecast, &solver->begun, o->ranked_name);
     else
-        status = precon_begin(ctx, solver->matrix, solver_operator(solver), o->precon, &o->forecast,
-                              &solver->begun);
-    memcpy(solver->begun_spec, o->precon, sizeof solver->begun_spec);
+        status = precon_begin(ctx, solver->matrix, solver_operator(solver), &o->precon,
+                              &o->forecast, &solver->begun);
+    solver->begun_spec = o->precon;
     if (solver->begun)
         solver->begun_bytes = solver_bytes_since(solver, before);
     return solver_agree(solver, status);
@@ -357,9 +359,9 @@ static spry_status makes_now(const spry_solver *solver, const solver_outlook *o,
     const spry_operator *A = solver_operator(solver);
     const double most = fmax(little, FEW * (double)A->bytes / rate);
     const int64_t size = A->rows + (solver->matrix ? dist_entries(solver->matrix) : 0);
-    bool later = o->forecast.known               ? o->forecast.seconds > most
-                 : precon_is(o->precon, "inner") ? false
-                                                 : size > SMALL;
+    bool later = o->forecast.known                      ? o->forecast.seconds > most
+                 : o->precon.kind == &precon_kind_inner ? false
+                                                        : size > SMALL;
     const spry_status status =
         solver_ranked(solver) ? team_any(solver->ctx, later, &later) : SPRY_STATUS_OK;
     *now = !later;
@@ -406,17 +408,17 @@ static spry_status begin_attempt(spry_solver *solver, solver_outlook *o)
     spry_status status = SPRY_STATUS_OK;
     *o = (solver_outlook){0};
     SPRY_GO(ctx, open_attempt(solver, &p));
-    wanted_precon(solver, p, o->precon);
+    SPRY_GO(ctx, wanted_precon(solver, p, &o->precon));
     SPRY_GO(ctx, begin_precon(solver, p, o));
     if (!o->made)
         SPRY_GO(ctx, makes_now(solver, o, &o->made));
     if (o->made) {
         program_free(p); /* whose room is needed */
         p = NULL;
-        if (solver->made < STAGE_ALL || strcmp(o->precon, solver->precon_spec) != 0)
+        if (solver->made < STAGE_ALL || !precon_spec_same(&o->precon, &solver->made_spec))
             SPRY_GO(ctx, make_attempt(solver));
         o->forecast =
-            (precon_forecast){.known = !precon_is(o->precon, "inner"),
+            (precon_forecast){.known = o->precon.kind != &precon_kind_inner,
                               .reads = solver->own_precon ? solver->own_precon->own_bytes : 0};
         status = count_costs(solver->plan, o);
     } else {

@@ -42,7 +42,7 @@ typedef struct solver_bytes {
 /* One of the things that a solver tries where it chooses. */
 typedef struct attempt {
     char method[64]; /* "": what suits A and M */
-    char precon[SPRY_OPTION_TEXT_SIZE];
+    precon_spec precon;
     double forecast;   /* of the seconds that set-up and solve take; NAN: not known */
     double seconds;    /* the same as this machine has taught */
     double iterations; /* as a trial has told them; 0: there was none */
@@ -83,6 +83,7 @@ struct spry_solver {
     wide_bounds bounds;       /* of these values */
     double condition;         /* of these values, for spry_solver_errors(); NAN: likewise */
     const spry_operator *given_operator, *given_precon;
+    precon_spec asked_precon; /* options.precon, read at each set-up; none where one is given */
     spry_monitor_fn monitor;
     void *monitor_data;
     spry_watch_fn watch;
@@ -117,11 +118,11 @@ struct spry_solver {
     spry_operator *projected; /* the preconditioner without the null space; NULL: none */
     solver_work work;
     spry_operator *begun; /* of the preconditioner, by a plan; NULL: nothing */
-    char begun_spec[SPRY_OPTION_TEXT_SIZE];
+    precon_spec begun_spec;
     solver_bytes operator_bytes, begun_bytes,
         precon_bytes; /* that these took when they were made */
     char precon_name[32];
-    char precon_spec[SPRY_OPTION_TEXT_SIZE]; /* what it was made from */
+    precon_spec made_spec; /* what the preconditioner was made from */
     char warnings[WARNINGS_SIZE];
     size_t warned[STAGE_ALL];                                     /* where those of a stage end */
     enum { UNSEEN_NOTHING, UNSEEN_PRECON, UNSEEN_MATRIX } unseen; /* by solver_check_purpose() */
@@ -169,7 +170,7 @@ spry_status solver_make_attempt(spry_solver *solver);
  * attempt will be and what it will take, which the set-up goes on from. */
 typedef struct solver_outlook {
     char method[32];
-    char precon[SPRY_OPTION_TEXT_SIZE];
+    precon_spec precon;
     char ranked_name[32]; /* what that is on ranks; "": the same */
     bool uses_precon;
     bool made; /* the set-up was cheap, and is done: nothing is left to forecast of it */
@@ -238,7 +239,7 @@ static inline bool solver_may_reorder(const spry_solver *solver)
 }
 /* Products with A that a method is likely to take with a preconditioner, `most` iterations at most;
  * and those of the attempt at hand, for all right-hand sides of the solve (guess.c). */
-double solver_guess(const char *method, const char *precon, int64_t rows, int64_t most);
+double solver_guess(const char *method, const precon_spec *precon, int64_t rows, int64_t most);
 double solver_guess_products(const spry_solver *solver);
 /* One that was made for a few products makes room for one in the format that suits, where the
  * attempt at hand has many. */

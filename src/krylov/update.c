@@ -62,7 +62,7 @@ static spry_status update_precon(spry_solver *solver)
         return SPRY_STATUS_OK;
     }
     const spry_status status = spry_operator_update(M, solver->matrix);
-    if (status != SPRY_STATUS_BAD_INPUT || strcmp(solver->options.precon, "auto") != 0)
+    if (status != SPRY_STATUS_BAD_INPUT || solver->asked_precon.kind)
         return status;
     base_log(solver->ctx, SPRY_LOG_INFO, "precon auto chooses again: %s",
              spry_message(solver->ctx));

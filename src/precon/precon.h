@@ -9,6 +9,7 @@
 #include "host/apply.h"
 #include "matrix/entries.h"
 #include "operator/operator.h"
+#include "precon/spec.h"
 
 #include <spry/list.h>
 #include <spry/precon.h>
@@ -20,6 +21,7 @@ typedef struct precon_job {
     spry_device *device; /* where the result is to live; NULL: the host */
     spry_type type;      /* for foresee(): of what will be made */
     const void *options; /* the kind's struct, filled in */
+    bool singular;       /* A is so on purpose: a generalized inverse is wanted */
     const char *values;  /* how precon_store() keeps values: "own", "f16" */
     int depth;           /* of nesting */
     const spry_matrix *near; /* the matrix as given, for its near-null vectors; NULL: nested */
@@ -54,7 +56,7 @@ typedef struct precon_forecast {
     double there;   /* products with A there that making it on a device takes; 0: the host does */
 } precon_forecast;
 
-enum { PRECON_FIELDS_SIZE = 4096, PRECON_MOST_DEPTH = 4 };
+enum { PRECON_MOST_DEPTH = 4 };
 
 typedef struct precon_kind {
     const char *name, *summary;
@@ -90,12 +92,6 @@ typedef struct precon_kind {
     bool half;             /* it can store 16 bits: all its matrices go through precon_store() */
 } precon_kind;
 
-/* Whether a spec names a kind: "inner", or "inner:" and options. */
-static inline bool precon_is(const char *spec, const char *kind)
-{
-    const size_t length = strlen(kind);
-    return strncmp(spec, kind, length) == 0 && (!spec[length] || spec[length] == ':');
-}
 /* Whether another one may do where making one has failed so: not where a device is lost, or
  * somebody asked to stop. */
 bool precon_may_change(spry_status status);
@@ -106,20 +102,20 @@ bool precon_on_devices(const char *name);
 /* For SPRY_LIST_PRECONS: fills a cleared entry; false past the last. */
 bool precon_entry_at(int index, spry_entry *entry);
 
-/* Makes what `spec` names for A, beside an operator of A's own (NULL: there is none) and on its
- * device: "none", "jacobi", "auto", or with options after a colon, "sor:omega=1.5,order=natural".
- * *M is NULL for none; its name is filled in, and the log hears why auto chose it. A may be NULL
- * when only an operator is known; it must stay alive. */
+/* Makes what a spec asks for, of A, for an operator of A's own (NULL: there is none) and on its
+ * device. *M is NULL for none; its name is filled in, and the log has why auto chose it. A may be
+ * NULL when only an operator is known; it must stay alive. `begun` is what precon_begin() gave
+ * (NULL: it was not called), which is taken, also when this fails. */
+spry_status precon_make(spry_context *ctx, const spry_matrix *A, const spry_operator *op,
+                        const precon_spec *spec, spry_operator **begun, spry_operator **M,
+                        char name[32]);
+/* The same of a text, without anything begun. */
 spry_status precon_make_beside(spry_context *ctx, const spry_matrix *A, const spry_operator *op,
-                               const char *spec, spry_operator **M, char name[32]);
-/* Before that: what it will take, and *begun (NULL: nothing was), which precon_make_begun() goes on
- * with, and takes also when it fails. A must have its pattern still. It fails where A is nothing
- * that the kind is for. */
+                               const char *text, spry_operator **M, char name[32]);
+/* Before that: what it will take, and *begun (NULL: nothing was). A must have its pattern still,
+ * and the spec a kind. It fails where A is nothing that the kind is for. */
 spry_status precon_begin(spry_context *ctx, const spry_matrix *A, const spry_operator *op,
-                         const char *spec, precon_forecast *forecast, spry_operator **begun);
-spry_status precon_make_begun(spry_context *ctx, const spry_matrix *A, const spry_operator *op,
-                              const char *spec, spry_operator **begun, spry_operator **M,
-                              char name[32]);
+                         const precon_spec *spec, precon_forecast *forecast, spry_operator **begun);
 /* By rules, for a kind of which nothing is begun (forecast.c). */
 precon_forecast precon_rule(const spry_matrix *A, const char *kind);
 /*
@@ -130,22 +126,22 @@ precon_forecast precon_rule(const spry_matrix *A, const char *kind);
  * status of that, as one that all ranks have.
  */
 spry_status precon_make_ranked(spry_context *ctx, const spry_matrix *A, const spry_operator *near,
-                               const char *spec, spry_operator **begun, spry_operator **M,
+                               const precon_spec *spec, spry_operator **begun, spry_operator **M,
                                char name[32]);
 /* What this rank's will take, and what was begun of it; of kinds that work across ranks by the
  * share of A that is here. */
 spry_status precon_begin_ranked(spry_context *ctx, const spry_matrix *A, const spry_operator *near,
-                                const char *spec, precon_forecast *forecast, spry_operator **begun,
-                                char name[32]);
+                                const precon_spec *spec, precon_forecast *forecast,
+                                spry_operator **begun, char name[32]);
 spry_status precon_distribute(const spry_matrix *A, spry_status made, spry_operator **M);
 /* The status of a product that a rank makes by itself, between messages of all: the first one may
  * find no memory, on one rank alone, so that they agree upon it; *warmed is whether it was made. */
 spry_status precon_warm(spry_context *ctx, bool *warmed, spry_status status);
 /* Of kinds that work across ranks, on this rank's device if they can; *made is false of others; and
  * before that, as precon_begin_ranked(). */
-spry_status precon_begin_across(const spry_matrix *A, const char *spec, bool *across,
+spry_status precon_begin_across(const spry_matrix *A, const precon_spec *spec, bool *across,
                                 precon_forecast *forecast, char name[32]);
-spry_status precon_make_across(const spry_matrix *A, const char *spec, spry_device *device,
+spry_status precon_make_across(const spry_matrix *A, const precon_spec *spec, spry_device *device,
                                bool *made, spry_operator **M, char name[32]);
 /* Tells a device what programs making what `spec` names for A and applying it will take; never
  * fails. */
@@ -287,5 +283,6 @@ spry_status precon_probe(const spry_operator *A, precon_symmetry *probe);
     item(fsai)
 #define PRECON_DECLARE(name) extern const precon_kind precon_kind_##name;
 PRECON_KINDS(PRECON_DECLARE)
+extern const precon_kind precon_kind_inner;
 
 #endif

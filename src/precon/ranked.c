@@ -95,30 +95,30 @@ spry_status precon_warm(spry_context *ctx, bool *warmed, spry_status status)
 }
 
 /* What is made of own blocks: jacobi, or block-jacobi with what a spec has inside, or names. */
-static void name_blocks(const char *spec, char name[32])
+static void name_blocks(const precon_spec *spec, char name[32])
 {
-    const char *inner = precon_is(spec, "block-jacobi") ? strstr(spec, "inner=") : NULL;
-    const char *from = inner ? inner + strlen("inner=") : spec;
-    from += *from == '[';
-    if (precon_is(spec, "jacobi"))
+    const char *inner = precon_spec_name(spec);
+    if (spec->kind == &precon_kind_block_jacobi)
+        inner = ((const block_jacobi_options *)(const void *)spec->fields)->inner;
+    if (spec->kind == &precon_kind_jacobi)
         snprintf(name, 32, "jacobi");
     else
-        snprintf(name, 32, "block-jacobi:inner=%.*s", (int)strcspn(from, ":],"), from);
+        snprintf(name, 32, "block-jacobi:inner=%.*s", (int)strcspn(inner, ":"), inner);
 }
 
-static spry_status check_square(const spry_matrix *A, const char *spec)
+static spry_status check_square(const spry_matrix *A, const precon_spec *spec)
 {
     return A->distributed->square
                ? SPRY_STATUS_OK
                : SPRY_FAIL(A->ctx, SPRY_STATUS_BAD_USAGE,
                            "precon %.64s needs a square matrix, with the same rows and columns on "
                            "each rank",
-                           spec);
+                           spec->text);
 }
 
 spry_status precon_begin_ranked(spry_context *ctx, const spry_matrix *A, const spry_operator *near,
-                                const char *spec, precon_forecast *forecast, spry_operator **begun,
-                                char name[32])
+                                const precon_spec *spec, precon_forecast *forecast,
+                                spry_operator **begun, char name[32])
 {
     const spry_matrix *own = A->distributed->own;
     bool across = false;
@@ -126,12 +126,12 @@ spry_status precon_begin_ranked(spry_context *ctx, const spry_matrix *A, const s
     *forecast = (precon_forecast){.known = true};
     *begun = NULL;
     snprintf(name, 32, "none");
-    if (precon_is(spec, "none"))
+    if (spec->kind && !spec->kind->make)
         return SPRY_STATUS_OK;
     SPRY_GO(ctx, check_square(A, spec));
     name_blocks(spec, name);
     SPRY_GO(ctx, precon_begin_across(A, spec, &across, forecast, name));
-    if (!across && (own->a.rows > 0 || precon_is(spec, "jacobi")))
+    if (!across && (own->a.rows > 0 || spec->kind == &precon_kind_jacobi))
         status = precon_begin(ctx, own, near, spec, forecast, begun);
     SPRY_GO(ctx, team_agree(ctx, status));
 done:
@@ -139,13 +139,13 @@ done:
 }
 
 spry_status precon_make_ranked(spry_context *ctx, const spry_matrix *A, const spry_operator *near,
-                               const char *spec, spry_operator **begun, spry_operator **M,
+                               const precon_spec *spec, spry_operator **begun, spry_operator **M,
                                char name[32])
 {
     char local[32]; /* its name here, which block Jacobi's has within */
     *M = NULL;
     snprintf(name, 32, "none");
-    if (precon_is(spec, "none"))
+    if (spec->kind && !spec->kind->make)
         return SPRY_STATUS_OK;
     const spry_matrix *own = A->distributed->own;
     bool made = false;
@@ -154,10 +154,10 @@ spry_status precon_make_ranked(spry_context *ctx, const spry_matrix *A, const sp
     SPRY_GO(ctx, precon_make_across(A, spec, near ? near->device : NULL, &made, M, name));
     if (made)
         return SPRY_STATUS_OK;
-    if (own->a.rows == 0 && !precon_is(spec, "jacobi"))
+    if (own->a.rows == 0 && spec->kind != &precon_kind_jacobi)
         status = make_nothing(own, M);
     else
-        status = precon_make_begun(ctx, own, near, spec, begun, M, local);
+        status = precon_make(ctx, own, near, spec, begun, M, local);
     SPRY_GO(ctx, precon_distribute(A, status, M));
     name_blocks(spec, name);
 done:

@@ -5,96 +5,15 @@
 #include "device/linalg/step.h"
 #include "ranks/distributed.h"
 
-static const precon_kind kind_none = {.name = "none", .summary = "no preconditioner"};
 /* made by the solver itself, which is named here so that it can be found */
-static const precon_kind kind_inner = {
+const precon_kind precon_kind_inner = {
     .name = "inner", .summary = "a solver in the next lower precision (options of a solver)"};
-
-#define KIND_ROW(name) &precon_kind_##name,
-static const precon_kind *const kinds[] = {&kind_none, PRECON_KINDS(KIND_ROW) & kind_inner};
-enum { KINDS = sizeof kinds / sizeof *kinds };
-
-/* The kind with a name of so many characters; NULL when there is none. */
-static const precon_kind *find_kind(const char *name, size_t length)
-{
-    for (int i = 0; i < KINDS; i++) {
-        if (strlen(kinds[i]->name) == length && strncmp(kinds[i]->name, name, length) == 0)
-            return kinds[i];
-    }
-    return NULL;
-}
-
-spry_option_list precon_options(const char *name)
-{
-    const precon_kind *kind = find_kind(name, strlen(name));
-    return kind ? kind->options : (spry_option_list){0};
-}
-
-bool precon_on_devices(const char *name)
-{
-    const precon_kind *kind = find_kind(name, strlen(name));
-    return kind && (kind->on_devices || kind == &kind_none);
-}
-
-bool precon_entry_at(int index, spry_entry *entry)
-{
-    if (index >= KINDS)
-        return false;
-    entry->name = kinds[index]->name;
-    entry->summary = kinds[index]->summary;
-    entry->options = kinds[index]->options;
-    entry->on_devices = precon_on_devices(entry->name);
-    return true;
-}
 
 spry_status precon_go_on(spry_context *ctx, const char *what)
 {
     return spry_context_interrupted(ctx, false)
                ? SPRY_FAIL(ctx, SPRY_STATUS_INTERRUPTED, "%s: interrupted", what)
                : SPRY_STATUS_OK;
-}
-
-static spry_status unknown_kind(spry_context *ctx, const char *spec)
-{
-    char names[512] = "auto", name[SPRY_OPTION_TEXT_SIZE];
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(spec, ":"), spec);
-    for (int i = 0; i < KINDS; i++)
-        base_add_word(names, sizeof names, kinds[i]->name);
-    return base_unknown_word(ctx, "precon", name, names);
-}
-
-/* The kind's options from the text after the colon, if any. */
-static spry_status read_options(spry_context *ctx, const precon_kind *kind, const char *text,
-                                void *fields)
-{
-    if (text && kind->options.count == 0)
-        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
-                         "precon %s has no options, but was given %.64s", kind->name, text);
-    spry_status status = spry_options_default(ctx, kind->options, fields);
-    if (status == SPRY_STATUS_OK)
-        status = spry_options_parse(ctx, kind->options, fields, text);
-    return status == SPRY_STATUS_OK ? status : SPRY_CAUSE(ctx, status, "precon %s", kind->name);
-}
-
-/* A spec as a kind and its options. */
-typedef struct request {
-    const precon_kind *kind;
-    _Alignas(16) char fields[PRECON_FIELDS_SIZE];
-} request;
-
-static spry_status read_spec(spry_context *ctx, const char *spec, request *q)
-{
-    const char *colon = strchr(spec, ':');
-    memset(q->fields, 0, sizeof q->fields);
-    q->kind = find_kind(spec, strcspn(spec, ":"));
-    return q->kind ? read_options(ctx, q->kind, colon ? colon + 1 : NULL, q->fields)
-                   : unknown_kind(ctx, spec);
-}
-
-static int precision_of(const request *q)
-{
-    return q->kind->options.count > 0 ? ((const precon_common *)(const void *)q->fields)->precision
-                                      : PRECON_SAME;
 }
 
 /* --- making --------------------------------------------------------------------------------------
@@ -121,9 +40,9 @@ static spry_type lower_type(spry_type type)
 }
 
 /* Fails where a kind has no such precision for a type. */
-static spry_status check_precision(spry_context *ctx, const request *q, spry_type type)
+static spry_status check_precision(spry_context *ctx, const precon_spec *q, spry_type type)
 {
-    if (precision_of(q) != PRECON_HALF)
+    if (precon_spec_precision(q) != PRECON_HALF)
         return SPRY_STATUS_OK;
     if (lower_type(type) == type)
         return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
@@ -136,16 +55,17 @@ static spry_status check_precision(spry_context *ctx, const request *q, spry_typ
 }
 
 /* Makes it in the precision that is asked for, from a matrix that was found to be fit. */
-static spry_status make_in(const precon_job *job, const request *q, spry_operator **M)
+static spry_status make_in(const precon_job *job, const precon_spec *q, spry_operator **M)
 {
     spry_context *ctx = job->A->ctx;
-    const int precision = precision_of(q);
+    const int precision = precon_spec_precision(q);
     const spry_type type = job->A->a.type, lower = lower_type(type);
     precon_job here = *job;
     spry_matrix *cast = NULL;
     spry_operator *inside = NULL;
     spry_status status = SPRY_STATUS_OK;
     here.options = q->fields;
+    here.singular = q->singular;
     here.values = precision == PRECON_HALF ? "f16" : "own";
     SPRY_GO(ctx, check_precision(ctx, q, type));
     if (precision != PRECON_SINGLE || lower == type)
@@ -185,21 +105,14 @@ static bool goes_on(spry_context *ctx, spry_status status)
 }
 
 /* What `spec` names, for a matrix that is fit; with its kind's name. */
-static spry_status make_named(const precon_job *job, const char *spec, spry_operator **M,
+static spry_status make_named(const precon_job *job, const precon_spec *spec, spry_operator **M,
                               char name[32])
 {
-    spry_context *ctx = job->A->ctx;
-    request q;
-    spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, read_spec(ctx, spec, &q));
-    snprintf(name, 32, "%s", q.kind->name);
-    if (q.kind == &kind_inner)
-        status =
-            SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED, "precon inner cannot be a part of another one");
-    else if (q.kind->make)
-        status = make_in(job, &q, M);
-done:
-    return status;
+    snprintf(name, 32, "%s", spec->kind->name);
+    if (spec->kind == &precon_kind_inner)
+        return SPRY_FAIL(job->A->ctx, SPRY_STATUS_UNSUPPORTED,
+                         "precon inner cannot be a part of another one");
+    return spec->kind->make ? make_in(job, spec, M) : SPRY_STATUS_OK;
 }
 
 /* The first that can be made of those that suit A. */
@@ -207,12 +120,14 @@ static spry_status make_auto(const precon_job *job, spry_operator **M, char name
 {
     spry_context *ctx = job->A->ctx;
     precon_choice choice;
+    precon_spec spec;
     char before[MESSAGE_SIZE];
     memcpy(before, ctx->message, sizeof before);
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, precon_choose(ctx, job->A, 1, job->device != NULL, &choice));
     for (int k = 0; k < choice.count; k++) {
-        status = make_named(job, choice.list[k].spec, M, name);
+        SPRY_GO(ctx, precon_spec_read(ctx, choice.list[k].spec, &spec));
+        status = make_named(job, &spec, M, name);
         if (status == SPRY_STATUS_OK || !goes_on(ctx, status))
             break;
         memcpy(ctx->message, before, sizeof before); /* nothing failed for the caller */
@@ -224,17 +139,17 @@ done:
 void precon_foresee(spry_device *d, const spry_matrix *A, const char *spec)
 {
     char before[MESSAGE_SIZE];
-    request q;
+    precon_spec q;
     if (!device_foresees(d) || strcmp(spec, "auto") == 0)
         return;
     memcpy(before, d->ctx->message, sizeof before);
-    if (read_spec(d->ctx, spec, &q) == SPRY_STATUS_OK && q.kind->foresee) {
-        const bool lower = precision_of(&q) == PRECON_SINGLE;
+    if (precon_spec_read(d->ctx, spec, &q) == SPRY_STATUS_OK && q.kind->foresee) {
+        const bool lower = precon_spec_precision(&q) == PRECON_SINGLE;
         const precon_job job = {.A = A,
                                 .device = d,
                                 .type = lower ? lower_type(A->a.type) : A->a.type,
                                 .options = q.fields,
-                                .values = precision_of(&q) == PRECON_HALF ? "f16" : "own"};
+                                .values = precon_spec_precision(&q) == PRECON_HALF ? "f16" : "own"};
         q.kind->foresee(&job);
         if (job.type != A->a.type)
             step_recast_foresee(d);
@@ -258,17 +173,15 @@ spry_status precon_make_there(const precon_job *outer, const device_matrix *A, c
 {
     spry_context *ctx = outer->device->ctx;
     precon_job job;
-    request q;
+    precon_spec q;
     spry_status status = SPRY_STATUS_OK;
     *made = false;
     *M = NULL;
     SPRY_GO(ctx, go_deeper(outer, ctx, &job));
-    if (strcmp(spec, "auto") == 0)
-        return SPRY_STATUS_OK;
-    SPRY_GO(ctx, read_spec(ctx, spec, &q));
+    SPRY_GO(ctx, precon_spec_read(ctx, spec, &q));
     job.options = q.fields;
     job.values = "own";
-    if (q.kind->make_there && precision_of(&q) == PRECON_SAME)
+    if (q.kind && q.kind->make_there && precon_spec_precision(&q) == PRECON_SAME)
         SPRY_GO(ctx, q.kind->make_there(&job, A, made, M));
 done:
     return status;
@@ -278,71 +191,69 @@ spry_status precon_make_inner(const precon_job *outer, const spry_matrix *A, con
                               spry_operator **M)
 {
     precon_job job;
+    precon_spec q;
     char name[32];
+    spry_status status = SPRY_STATUS_OK;
     *M = NULL;
-    const spry_status status = go_deeper(outer, A->ctx, &job);
+    SPRY_GO(A->ctx, go_deeper(outer, A->ctx, &job));
     job.A = A;
-    if (status != SPRY_STATUS_OK)
-        return status;
-    return strcmp(spec, "auto") == 0 ? make_auto(&job, M, name) : make_named(&job, spec, M, name);
+    SPRY_GO(A->ctx, precon_spec_read(A->ctx, spec, &q));
+    SPRY_GO(A->ctx, q.kind ? make_named(&job, &q, M, name) : make_auto(&job, M, name));
+done:
+    return status;
 }
 
-/* What a spec names, and whether that works across ranks. */
-static spry_status find_across(const spry_matrix *A, const char *spec, request *q, bool *across)
+/* Whether what a spec names works across ranks. */
+static spry_status find_across(const spry_matrix *A, const precon_spec *spec, bool *across)
 {
     spry_context *ctx = A->ctx;
     spry_status status = SPRY_STATUS_OK;
     *across = false;
-    if (strcmp(spec, "auto") == 0)
+    if (!spec->kind || !spec->kind->make_ranks)
         return SPRY_STATUS_OK;
-    SPRY_GO(ctx, read_spec(ctx, spec, q));
-    if (!q->kind->make_ranks)
-        return SPRY_STATUS_OK;
-    if (precision_of(q) != PRECON_SAME)
+    if (precon_spec_precision(spec) != PRECON_SAME)
         return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
                          "precon %s across ranks is of the precision of the matrix; take it "
                          "without precision=, or block-jacobi:inner=[%s]",
-                         q->kind->name, spec);
-    SPRY_GO(ctx, matrix_check_finite(A, "precon", q->kind->name));
+                         spec->kind->name, spec->text);
+    SPRY_GO(ctx, matrix_check_finite(A, "precon", spec->kind->name));
     *across = true;
 done:
     return status;
 }
 
-spry_status precon_begin_across(const spry_matrix *A, const char *spec, bool *across,
+spry_status precon_begin_across(const spry_matrix *A, const precon_spec *spec, bool *across,
                                 precon_forecast *forecast, char name[32])
 {
-    request q;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(A->ctx, find_across(A, spec, &q, across));
+    SPRY_GO(A->ctx, find_across(A, spec, across));
     if (!*across)
         return SPRY_STATUS_OK;
-    const precon_job job = {.A = A, .options = q.fields, .values = "own", .near = A};
-    snprintf(name, 32, "%s", q.kind->name);
-    *forecast = precon_rule(A, q.kind->name);
-    if (q.kind->check)
-        SPRY_GO(A->ctx, q.kind->check(&job));
+    const precon_job job = {.A = A, .options = spec->fields, .values = "own", .near = A};
+    snprintf(name, 32, "%s", spec->kind->name);
+    *forecast = precon_rule(A, spec->kind->name);
+    if (spec->kind->check)
+        SPRY_GO(A->ctx, spec->kind->check(&job));
 done:
     return status;
 }
 
-spry_status precon_make_across(const spry_matrix *A, const char *spec, spry_device *device,
+spry_status precon_make_across(const spry_matrix *A, const precon_spec *spec, spry_device *device,
                                bool *made, spry_operator **M, char name[32])
 {
     spry_context *ctx = A->ctx;
-    request q;
     spry_status status = SPRY_STATUS_OK;
     *M = NULL;
-    SPRY_GO(ctx, find_across(A, spec, &q, made));
+    SPRY_GO(ctx, find_across(A, spec, made));
     if (!*made)
         return SPRY_STATUS_OK;
-    snprintf(name, 32, "%s", q.kind->name);
+    snprintf(name, 32, "%s", spec->kind->name);
     const precon_job job = {.A = A,
-                            .device = q.kind->ranks_on_devices ? device : NULL,
-                            .options = q.fields,
+                            .device = spec->kind->ranks_on_devices ? device : NULL,
+                            .options = spec->fields,
                             .values = "own",
                             .near = A};
-    SPRY_GO(ctx, q.kind->make_ranks(&job, M));
+    SPRY_GO(ctx, spec->kind->make_ranks(&job, M));
     (*M)->rows_part = (*M)->cols_part = dist_cols_here(A);
 done:
     return status;
@@ -350,9 +261,10 @@ done:
 
 /* The matrix as kinds want it, what `spec` names for it, and the matrix kept where it is another.
  */
-static spry_status make_from(const precon_job *given, const precon_kind *kind, const char *spec,
-                             spry_operator **M, char name[32])
+static spry_status make_from(const precon_job *given, const precon_spec *spec, spry_operator **M,
+                             char name[32])
 {
+    const precon_kind *kind = spec->kind;
     const spry_matrix *A = given->A, *csr = NULL;
     spry_context *ctx = A->ctx;
     spry_matrix *owned = NULL;
@@ -362,7 +274,7 @@ static spry_status make_from(const precon_job *given, const precon_kind *kind, c
         SPRY_GO(ctx, check_matrix(A, kind));
     SPRY_GO(ctx, matrix_as_sorted_csr(A, &csr, &owned));
     if (!tells)
-        SPRY_GO(ctx, precon_warn_singular(csr, kind ? kind->name : spec));
+        SPRY_GO(ctx, precon_warn_singular(csr, precon_spec_name(spec)));
     precon_job job = *given;
     job.A = csr;
     job.near = A;
@@ -382,106 +294,114 @@ done:
     return status;
 }
 
-static spry_status make_any(spry_context *ctx, const precon_job *given, const char *spec,
-                            spry_operator **M, char name[32])
+static spry_status make_chosen(spry_context *ctx, const precon_job *given, const precon_spec *spec,
+                               spry_operator **M, char name[32])
 {
     const spry_matrix *A = given->A;
-    request q;
+    bool finite = false;
+    spry_status status = SPRY_STATUS_OK;
+    snprintf(name, 32, "none");
+    if (A && A->a.rows == A->a.cols)
+        SPRY_GO(ctx, matrix_find_out(ctx, A, SPRY_FACT_FINITE, &finite));
+    if (finite)
+        return make_from(given, spec, M, name);
+    base_log(ctx, SPRY_LOG_INFO,
+             "precon none: there is no square matrix with finite numbers to make one from");
+done:
+    return status;
+}
+
+static spry_status make_any(spry_context *ctx, const precon_job *given, const precon_spec *spec,
+                            spry_operator **M, char name[32])
+{
+    const precon_kind *kind = spec->kind;
     *M = NULL;
-    if (strcmp(spec, "auto") == 0) {
-        snprintf(name, 32, "none");
-        bool finite = false;
-        if (A && A->a.rows == A->a.cols) {
-            const spry_status found = matrix_find_out(ctx, A, SPRY_FACT_FINITE, &finite);
-            if (found != SPRY_STATUS_OK)
-                return found;
-        }
-        if (finite)
-            return make_from(given, NULL, spec, M, name);
-        base_log(ctx, SPRY_LOG_INFO,
-                 "precon none: there is no square matrix with finite numbers to make one from");
+    if (!kind)
+        return make_chosen(ctx, given, spec, M, name);
+    snprintf(name, 32, "%s", kind->name);
+    if (!kind->make)
         return SPRY_STATUS_OK;
-    }
-    const spry_status status = read_spec(ctx, spec, &q);
-    if (status != SPRY_STATUS_OK)
-        return status;
-    snprintf(name, 32, "%s", q.kind->name);
-    if (!q.kind->make)
-        return SPRY_STATUS_OK;
-    if (!A && q.kind->make_of && given->op) {
+    if (!given->A && kind->make_of && given->op) {
         precon_job job = *given;
-        job.options = q.fields;
-        return q.kind->make_of(&job, M);
+        job.options = spec->fields;
+        return kind->make_of(&job, M);
     }
-    if (!A)
+    if (!given->A)
         return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "precon=%s needs a matrix, not an operator%s",
-                         q.kind->name,
+                         kind->name,
                          given->op && given->op->class->stored.to_matrix
                              ? "; spry_operator_to_matrix() makes one of this operator"
                              : "");
-    return make_from(given, q.kind, spec, M, name);
+    return make_from(given, spec, M, name);
 }
 
 spry_status precon_begin(spry_context *ctx, const spry_matrix *A, const spry_operator *op,
-                         const char *spec, precon_forecast *forecast, spry_operator **begun)
+                         const precon_spec *spec, precon_forecast *forecast, spry_operator **begun)
 {
+    const precon_kind *kind = spec->kind;
     const spry_matrix *csr = NULL;
     spry_matrix *owned = NULL;
-    request q;
     spry_status status = SPRY_STATUS_OK;
-    *forecast = (precon_forecast){0};
+    *forecast = (precon_forecast){.known = !kind->make && kind != &precon_kind_inner};
     *begun = NULL;
-    SPRY_GO(ctx, read_spec(ctx, spec, &q));
-    forecast->known = !q.kind->make && q.kind != &kind_inner;
-    if (!A || !q.kind->make)
+    if (!A || !kind->make)
         goto done;
-    SPRY_GO(ctx, check_matrix(A, q.kind));
-    SPRY_GO(ctx, check_precision(ctx, &q, A->a.type));
-    *forecast = precon_rule(A, q.kind->name);
-    const bool begins = q.kind->begin && precision_of(&q) == PRECON_SAME;
-    if (!begins && !q.kind->check)
+    SPRY_GO(ctx, check_matrix(A, kind));
+    SPRY_GO(ctx, check_precision(ctx, spec, A->a.type));
+    *forecast = precon_rule(A, kind->name);
+    const bool begins = kind->begin && precon_spec_precision(spec) == PRECON_SAME;
+    if (!begins && !kind->check)
         goto done;
     SPRY_GO(ctx, matrix_as_sorted_csr(A, &csr, &owned));
     const precon_job job = {.A = csr,
                             .device = op ? op->device : NULL,
                             .op = op,
-                            .options = q.fields,
+                            .options = spec->fields,
+                            .singular = spec->singular,
                             .values = "own",
                             .near = A};
-    if (q.kind->check)
-        SPRY_GO(ctx, q.kind->check(&job));
+    if (kind->check)
+        SPRY_GO(ctx, kind->check(&job));
     if (begins)
-        SPRY_GO(ctx, q.kind->begin(&job, forecast, begun));
+        SPRY_GO(ctx, kind->begin(&job, forecast, begun));
 done:
     spry_matrix_free(owned);
     return status;
 }
 
-spry_status precon_make_begun(spry_context *ctx, const spry_matrix *A, const spry_operator *op,
-                              const char *spec, spry_operator **begun, spry_operator **M,
-                              char name[32])
+spry_status precon_make(spry_context *ctx, const spry_matrix *A, const spry_operator *op,
+                        const precon_spec *spec, spry_operator **begun, spry_operator **M,
+                        char name[32])
 {
-    const precon_job job = {
-        .A = A, .device = op ? op->device : NULL, .op = op, .begun = *begun ? begun : NULL};
+    const precon_job job = {.A = A,
+                            .device = op ? op->device : NULL,
+                            .op = op,
+                            .begun = begun && *begun ? begun : NULL};
     const spry_status status = make_any(ctx, &job, spec, M, name);
-    spry_operator_free(*begun); /* where it failed before */
-    *begun = NULL;
+    if (begun) {
+        spry_operator_free(*begun); /* where it failed before */
+        *begun = NULL;
+    }
     return status;
 }
 
 spry_status precon_make_beside(spry_context *ctx, const spry_matrix *A, const spry_operator *op,
-                               const char *spec, spry_operator **M, char name[32])
+                               const char *text, spry_operator **M, char name[32])
 {
-    const precon_job job = {.A = A, .device = op ? op->device : NULL, .op = op};
-    return make_any(ctx, &job, spec, M, name);
+    precon_spec spec;
+    *M = NULL;
+    const spry_status status = precon_spec_read(ctx, text, &spec);
+    return status == SPRY_STATUS_OK ? precon_make(ctx, A, op, &spec, NULL, M, name) : status;
 }
 
-static spry_status refuse_inner(spry_context *ctx, const char *spec)
+/* A spec from a program: what only a solver makes is refused. */
+static spry_status read_public(spry_context *ctx, const char *text, precon_spec *spec)
 {
-    if (precon_is(spec, "inner"))
-        return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
-                         "precon inner is made by solvers only; make a solver for it");
-    return SPRY_STATUS_OK;
+    const spry_status status = precon_spec_read(ctx, text, spec);
+    return status == SPRY_STATUS_OK && spec->kind == &precon_kind_inner
+               ? SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
+                           "precon inner is made by solvers only; make a solver for it")
+               : status;
 }
 
 /* A call by itself that was asked to stop. */
@@ -494,18 +414,19 @@ static spry_status ended(spry_context *ctx, spry_status status)
 
 /* Of a matrix that may be of another context than what is made, which belongs to ctx. */
 static spry_status make_public(spry_context *ctx, const spry_matrix *A, const precon_job *place,
-                               const char *spec, spry_operator **M)
+                               const char *text, spry_operator **M)
 {
     char name[32];
+    precon_spec spec;
     spry_matrix *view = NULL;
     precon_job job = *place;
     spry_status status = SPRY_STATUS_OK;
     matrix_follow(A);
-    SPRY_GO(ctx, refuse_inner(ctx, spec));
+    SPRY_GO(ctx, read_public(ctx, text, &spec));
     if (A->ctx != ctx)
         SPRY_GO(ctx, matrix_view(ctx, A, &view));
     job.A = view ? view : A;
-    SPRY_GO(ctx, ended(ctx, make_any(ctx, &job, spec, M, name)));
+    SPRY_GO(ctx, ended(ctx, make_any(ctx, &job, &spec, M, name)));
     if (*M) {
         operator_made_from(*M, A, view);
         view = NULL;
@@ -529,12 +450,13 @@ spry_status spry_precon_beside(const spry_operator *op, const spry_matrix *A, co
 {
     SPRY_NEED(CTX_OF_ANY(op, A), op, spec, M);
     const precon_job place = {.device = op->device, .op = op};
+    precon_spec q;
     char name[32];
     *M = NULL;
     if (!A) {
-        const spry_status refused = refuse_inner(op->ctx, spec);
-        return refused != SPRY_STATUS_OK ? refused
-                                         : ended(op->ctx, make_any(op->ctx, &place, spec, M, name));
+        const spry_status read = read_public(op->ctx, spec, &q);
+        return read != SPRY_STATUS_OK ? read
+                                      : ended(op->ctx, make_any(op->ctx, &place, &q, M, name));
     }
     if (op->type != A->a.type || op->rows != A->a.rows || op->cols != A->a.cols)
         return SPRY_FAIL(op->ctx, SPRY_STATUS_BAD_USAGE, "the operator is not one of the matrix");

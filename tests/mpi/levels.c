@@ -3,6 +3,7 @@
 #include "mpi/systems.h"
 
 #include "precon/amg/amg.h"
+#include "support/spec.h"
 
 /* Of more than 10,000 rows, which would be gathered at once; thirds of it are not. */
 static const char small[] = "size=101", large[] = "size=190";
@@ -11,7 +12,8 @@ static void make(const system_t *s, const char *spec, spry_operator **M)
 {
     char name[32];
     bool made = false;
-    assert_ok(s->ctx, precon_make_across(s->A, spec, NULL, &made, M, name));
+    const precon_spec read = support_spec(s->ctx, spec);
+    assert_ok(s->ctx, precon_make_across(s->A, &read, NULL, &made, M, name));
     assert_true(made);
 }
 
@@ -137,7 +139,8 @@ static spry_status use(const system_t *s, spry_vector *z, spry_operator **M)
     const spry_scalar one = {1, 0};
     char name[32];
     bool made;
-    spry_status status = precon_make_across(s->A, "amg", NULL, &made, M, name);
+    const precon_spec spec = support_spec(s->ctx, "amg");
+    spry_status status = precon_make_across(s->A, &spec, NULL, &made, M, name);
     for (int t = 0; t < 3 && status == SPRY_STATUS_OK; t++)
         status = spry_operator_multiply(*M, (spry_transpose)t, one, s->b, (spry_scalar){0, 0}, z);
     return status == SPRY_STATUS_OK ? spry_operator_update(*M, s->A) : status;

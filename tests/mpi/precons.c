@@ -6,6 +6,7 @@
 #include "mpi/systems.h"
 
 #include "precon/precon.h"
+#include "support/spec.h"
 
 #include <float.h>
 
@@ -88,8 +89,9 @@ static void check_products(system_t *s, const char *spec)
     spry_operator *here = NULL, *there = NULL;
     char name[32];
     bool made = true;
+    const precon_spec read = support_spec(s->ctx, spec);
     if (s->A->distributed)
-        assert_ok(s->ctx, precon_make_across(s->A, spec, NULL, &made, &here, name));
+        assert_ok(s->ctx, precon_make_across(s->A, &read, NULL, &made, &here, name));
     else
         assert_ok(s->ctx, spry_precon_new(s->A, NULL, spec, &here));
     assert_true(made);
@@ -233,7 +235,8 @@ static void memory(void **state)
             spry_context_memory(ctx, &before, NULL);
             spry_context_fail_allocation(ctx, spry_context_rank(ctx) == nth % ranks ? nth : 0,
                                          false);
-            const spry_status status = precon_make_across(A, specs[k], NULL, &made, &M, name);
+            const precon_spec spec = support_spec(A->ctx, specs[k]);
+            const spry_status status = precon_make_across(A, &spec, NULL, &made, &M, name);
             spry_context_fail_allocation(ctx, 0, false);
             ranks_alike(ctx, status);
             fine = status == SPRY_STATUS_OK ? fine + 1 : 0;

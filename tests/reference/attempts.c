@@ -1,7 +1,7 @@
 /* What a solver tries where it chooses: each member of the chain made to fail, and what is told,
  * kept and remembered of it. */
 #include "krylov/solver.h"
-#include "support/support.h"
+#include "support/spec.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -128,16 +128,16 @@ static void fail_before(fixture *f, const char *last)
     attempts *all = &f->solver->attempts;
     assert_ok(f->ctx, solver_set_up(f->solver, NULL));
     int k = 0;
-    while (k < all->count && strcmp(all->list[k].precon, last) != 0)
+    while (k < all->count && strcmp(all->list[k].precon.text, last) != 0)
         k++;
     assert_true(k < all->count);
     solver_drop(f->solver, STAGE_PRECON);
     f->solver->chosen = NULL;
     for (int i = 0; i < k; i++) {
         all->list[i].method[0] = '\0';
-        snprintf(all->list[i].precon, sizeof all->list[i].precon, "%s",
-                 i % 2 ? "direct:most=1e-30,kind=sparse"
-                       : "schwarz:sub=[direct:most=1e-30,kind=sparse]");
+        all->list[i].precon =
+            support_spec(f->ctx, i % 2 ? "direct:most=1e-30,kind=sparse"
+                                       : "schwarz:sub=[direct:most=1e-30,kind=sparse]");
     }
 }
 
@@ -217,10 +217,10 @@ static void slow_ones_give_up(void **state)
         /* 60 x 60 points take conjugate gradients about 150 iterations. */
         const double product = 1e-5;
         all->list[0].method[0] = all->list[1].method[0] = '\0';
-        snprintf(all->list[0].precon, sizeof all->list[0].precon, "none");
+        all->list[0].precon = support_spec(f.ctx, "none");
         all->list[0].seconds = NAN;
         all->list[1].seconds = slow ? product : 1e3;
-        snprintf(all->list[1].precon, sizeof all->list[1].precon, "direct");
+        all->list[1].precon = support_spec(f.ctx, "direct");
         solve(&f);
         assert_true(f.result.converged);
         assert_string_equal(f.result.precon, slow ? "direct" : "none");
@@ -235,7 +235,7 @@ static bool lists(const fixture *f, const char *precon)
     const attempts *all = &f->solver->attempts;
     bool found = false;
     for (int k = 0; k < all->count; k++)
-        found = found || precon_is(all->list[k].precon, precon);
+        found = found || strcmp(precon_spec_name(&all->list[k].precon), precon) == 0;
     return found;
 }
 
@@ -345,10 +345,10 @@ static void factors_come_after_the_rounding_level(void **state)
     solver_drop(f.solver, STAGE_PRECON);
     f.solver->chosen = NULL;
     snprintf(all->list[0].method, sizeof all->list[0].method, "gmres:restart=144");
-    snprintf(all->list[0].precon, sizeof all->list[0].precon, "jacobi");
+    all->list[0].precon = support_spec(f.ctx, "jacobi");
     all->list[0].seconds = all->list[1].seconds = NAN;
     snprintf(all->list[1].method, sizeof all->list[1].method, "direct");
-    snprintf(all->list[1].precon, sizeof all->list[1].precon, "direct");
+    all->list[1].precon = support_spec(f.ctx, "direct");
     solve(&f);
     assert_int_equal(f.result.reason, SPRY_REASON_STAGNATED);
     has(f.result.detail, "1e-08 is out of reach of double precision");

@@ -3,6 +3,7 @@
 #include "matrix/entries.h"
 #include "operator/operator.h"
 #include "precon/precon.h"
+#include "support/spec.h"
 #include "support/support.h"
 
 #include <spry/spry.h>
@@ -184,7 +185,8 @@ static void forecasts_factors_by_thresholds(void **state)
         spry_operator *begun = NULL, *M = NULL;
         int64_t before = 0, now = 0, most = 0;
         open_fixture(&f, cases[k].kind, cases[k].options);
-        assert_ok(f.ctx, precon_begin(f.ctx, f.A, NULL, cases[k].spec, &forecast, &begun));
+        const precon_spec spec = support_spec(f.ctx, cases[k].spec);
+        assert_ok(f.ctx, precon_begin(f.ctx, f.A, NULL, &spec, &forecast, &begun));
         assert_null(begun);
         spry_context_memory(f.ctx, &before, NULL);
         assert_ok(f.ctx, spry_precon_new(f.A, NULL, cases[k].spec, &M));

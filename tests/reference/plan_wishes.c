@@ -2,6 +2,7 @@
  * asked for and whatever A is; and what a preconditioner is not for is told before it is made. */
 #include "operator/operator.h"
 #include "precon/precon.h"
+#include "support/spec.h"
 #include "support/support.h"
 
 #include <math.h>
@@ -242,8 +243,9 @@ static void knows_what_a_preconditioner_is_for(void **state)
         const spry_matrix *A = all[cases[k].kind];
         spry_operator *M = NULL, *begun = NULL;
         precon_forecast forecast;
+        const precon_spec spec = support_spec(ctx, cases[k].spec);
         char name[32], message[512];
-        const spry_status early = precon_begin(ctx, A, NULL, cases[k].spec, &forecast, &begun);
+        const spry_status early = precon_begin(ctx, A, NULL, &spec, &forecast, &begun);
         snprintf(message, sizeof message, "%s", spry_message(ctx));
         const spry_status late = precon_make_beside(ctx, A, NULL, cases[k].spec, &M, name);
         if (early == SPRY_STATUS_OK || early != late)

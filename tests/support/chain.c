@@ -176,7 +176,7 @@ void chain_begin(chain *c, int failing, chain_way way)
         all->list[k].seconds = NAN;
         if (k >= failing)
             continue;
-        const bool direct = precon_is(all->list[k].precon, "direct");
+        const bool direct = all->list[k].precon.kind == &precon_kind_direct;
         c->ways[k] = direct ? CHAIN_NOT_MADE : way != CHAIN_RUNS ? way : in_turn;
         if (!direct)
             in_turn = in_turn == CHAIN_STAYS ? CHAIN_NOT_MADE : CHAIN_STAYS;
@@ -225,7 +225,7 @@ static void wrong(const chain *c, int failing, const char *what)
     char list[1024] = "";
     for (int k = 0; k < c->all.count; k++) {
         const size_t used = strlen(list);
-        snprintf(list + used, sizeof list - used, " %s", c->all.list[k].precon);
+        snprintf(list + used, sizeof list - used, " %s", c->all.list[k].precon.text);
     }
     fail_msg("type %s, list%s, %d failing: %s; %s with %s, %s, true residual %g, tried\n%s",
              spry_type_name(c->p->type), list, failing, what, c->result.method, c->result.precon,
@@ -238,7 +238,7 @@ static void check_tried(const chain *c, int failing)
 {
     char line[256], begin[300];
     for (int k = 0; k < failing; k++) {
-        const char *precon = c->all.list[k].precon;
+        const char *precon = c->all.list[k].precon.text;
         const int kind = (int)strcspn(precon, ":");
         double residual = NAN;
         if (!line_of(c->result.tried, k, line))
@@ -286,9 +286,9 @@ static void check_truth(const chain *c, int failing)
  * preconditioner, or a diagonal, where that does not do. */
 static bool must_arrive(const chain *c, int k)
 {
-    const char *precon = c->all.list[k].precon;
+    const precon_kind *kind = c->all.list[k].precon.kind;
     const bool last = k == c->all.count - 1;
-    return !last || !(precon_is(precon, "none") || precon_is(precon, "jacobi"));
+    return !last || (kind->make && kind != &precon_kind_jacobi);
 }
 
 static void check_survivor(const chain *c, int failing)
@@ -301,7 +301,7 @@ static void check_survivor(const chain *c, int failing)
     char line[256];
     if (!c->result.converged)
         wrong(c, failing, "it does not arrive");
-    if (!precon_is(c->all.list[failing].precon, c->result.precon) ||
+    if (strcmp(precon_spec_name(&c->all.list[failing].precon), c->result.precon) != 0 ||
         line_of(c->result.tried, failing, line))
         wrong(c, failing, "it is not the next one that takes over");
 }

@@ -14,12 +14,13 @@
     item(WORD, kind, "auto", 0, 0, "auto dense band sparse suitesparse cudss",                   \
          "factors: dense (LAPACK), in a band after RCM (LAPACK), sparse; by CHOLMOD or UMFPACK " \
          "where the build has them; by NVIDIA's cuDSS on a CUDA device")                         \
-    item(BOOL, regular, "no", 0, 0, NULL,                                                        \
+    item(WORD, regular, "auto", 0, 0, "auto no yes",                                             \
          "a singular matrix (pure Neumann conditions) gets a generalized inverse instead of an " \
-         "error; dense or sparse")                                                               \
+         "error; dense or sparse; auto does so where the solver was given a null space")         \
     item(REAL, most, "0", 0, 1e9, NULL,                                                          \
          "seconds of one core that sparse factors may be forecast to take, else they are "       \
          "refused; 0: as many as it needs")
+enum { REGULAR_AUTO, REGULAR_NO, REGULAR_YES };
 enum { KIND_AUTO, KIND_DENSE, KIND_BAND, KIND_SPARSE, KIND_SUITESPARSE, KIND_CUDSS };
 typedef struct direct_options {
     DIRECT_OPTIONS(SPRY_OPTION_FIELD)
@@ -42,6 +43,7 @@ enum {
 typedef struct direct {
     factor f;
     direct_options options;
+    bool regular; /* by the options and the job */
     /* on a device */
     device_program *program;
     device_memory *inverse;
@@ -49,6 +51,15 @@ typedef struct direct {
 
 /* --- which factors -------------------------------------------------------------------------------
  */
+
+/* Whether a singular matrix gets a generalized inverse: factors of a band, and of SuiteSparse, have
+ * none. */
+static bool is_regular(const precon_job *job)
+{
+    const direct_options *o = job->options;
+    const bool can = o->kind != KIND_BAND && o->kind != KIND_SUITESPARSE;
+    return o->regular == REGULAR_YES || (o->regular == REGULAR_AUTO && job->singular && can);
+}
 
 /* By the pattern alone. */
 static spry_status choose_by_band(const spry_matrix *A, const factor_class **class)
@@ -115,13 +126,13 @@ static spry_status choose(const precon_job *job, const factor_class **class)
                                                   [KIND_SUITESPARSE] = &factor_suitesparse,
                                                   [KIND_CUDSS] = &factor_cudss};
     *class = &factor_dense;
-    if (o->regular && (o->kind == KIND_BAND || o->kind == KIND_SUITESPARSE))
+    if (o->regular == REGULAR_YES && (o->kind == KIND_BAND || o->kind == KIND_SUITESPARSE))
         return SPRY_FAIL(A->ctx, SPRY_STATUS_BAD_USAGE,
                          "precon direct: regular=yes needs dense or sparse factors; take "
                          "kind=dense or kind=sparse");
     if (o->kind != KIND_AUTO)
         *class = o->kind == KIND_CUDSS && !job->device ? on_host(A) : classes[o->kind];
-    else if (o->regular && !goes_there(job))
+    else if (is_regular(job) && !goes_there(job))
         *class = &factor_sparse; /* which is matched and scaled */
     else if (A->a.rows > SMALL && !goes_there(job) && !mostly_full(A))
         return choose_by_band(A, class);
@@ -213,7 +224,7 @@ static spry_status there_update(spry_operator *op, const spry_matrix *A)
     direct *state = op->state;
     void *inverse = NULL;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, factor_make(&factor_dense, A, state->options.regular, 0, NULL, &state->f));
+    SPRY_GO(ctx, factor_make(&factor_dense, A, state->regular, 0, NULL, &state->f));
     SPRY_GO(ctx, factor_invert(&state->f, &inverse));
     SPRY_GO(ctx, device_put(state->inverse, 0, inverse, state->f.bytes));
 done:
@@ -288,7 +299,7 @@ static spry_status make_factors(const precon_job *job, const factor_class *class
         op->device = job->device;
         op->device->users++;
     }
-    const bool regular = state->options.regular && class != &factor_cudss; /* see goes_home() */
+    const bool regular = state->regular && class != &factor_cudss; /* see goes_home() */
     return factor_make(class, job->A, regular, state->options.most, op->device, &state->f);
 }
 
@@ -314,6 +325,7 @@ static spry_status make_empty(const precon_job *job, const factor_class *class, 
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *state, &state));
     (*op)->state = state;
     state->options = *(const direct_options *)job->options;
+    state->regular = is_regular(job);
 done:
     return status;
 }
@@ -357,7 +369,7 @@ static bool goes_home(const precon_job *job, spry_status status)
     const direct_options *o = job->options;
     return o->kind == KIND_AUTO
                ? status != SPRY_STATUS_INTERRUPTED && status != SPRY_STATUS_DEVICE_LOST
-               : o->regular && status == SPRY_STATUS_BAD_INPUT;
+               : is_regular(job) && status == SPRY_STATUS_BAD_INPUT;
 }
 
 static spry_status make_cudss(const precon_job *job, spry_operator **M)
@@ -386,7 +398,7 @@ static spry_status begin(const precon_job *job, precon_forecast *forecast, spry_
         goto done;
     SPRY_GO(ctx, make_empty(job, class, &op));
     direct *state = op->state;
-    SPRY_GO(ctx, factor_open(class, job->A, o->regular, o->most, NULL, &state->f));
+    SPRY_GO(ctx, factor_open(class, job->A, is_regular(job), o->most, NULL, &state->f));
     if (class->foresee)
         SPRY_GO(ctx, class->foresee(&state->f, job->A, forecast));
     *begun = op;

@@ -1,0 +1,119 @@
+/* Specs of preconditioners: which kinds there are, and their options read from text. */
+#include "precon/precon.h"
+
+#include <strings.h>
+
+static const precon_kind kind_none = {.name = "none", .summary = "no preconditioner"};
+
+#define KIND_ROW(name) &precon_kind_##name,
+static const precon_kind *const kinds[] = {&kind_none, PRECON_KINDS(KIND_ROW) & precon_kind_inner};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+/* The kind with a name of so many characters; NULL when there is none. */
+static const precon_kind *find_kind(const char *name, size_t length)
+{
+    for (int i = 0; i < KINDS; i++) {
+        if (strlen(kinds[i]->name) == length && strncmp(kinds[i]->name, name, length) == 0)
+            return kinds[i];
+    }
+    return NULL;
+}
+
+spry_option_list precon_options(const char *name)
+{
+    const precon_kind *kind = find_kind(name, strlen(name));
+    return kind ? kind->options : (spry_option_list){0};
+}
+
+bool precon_on_devices(const char *name)
+{
+    const precon_kind *kind = find_kind(name, strlen(name));
+    return kind && (kind->on_devices || kind == &kind_none);
+}
+
+bool precon_entry_at(int index, spry_entry *entry)
+{
+    if (index >= KINDS)
+        return false;
+    entry->name = kinds[index]->name;
+    entry->summary = kinds[index]->summary;
+    entry->options = kinds[index]->options;
+    entry->on_devices = precon_on_devices(entry->name);
+    return true;
+}
+
+static spry_status unknown_kind(spry_context *ctx, const char *text)
+{
+    char names[512] = "auto", name[SPRY_OPTION_TEXT_SIZE];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(text, ":"), text);
+    for (int i = 0; i < KINDS; i++)
+        base_add_word(names, sizeof names, kinds[i]->name);
+    return base_unknown_word(ctx, "precon", name, names);
+}
+
+/* The kind's options from the text after the colon, if any. */
+static spry_status read_options(spry_context *ctx, const precon_kind *kind, const char *text,
+                                void *fields)
+{
+    if (text && kind->options.count == 0)
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
+                         "precon %s has no options, but was given %.64s", kind->name, text);
+    spry_status status = spry_options_default(ctx, kind->options, fields);
+    if (status == SPRY_STATUS_OK)
+        status = spry_options_parse(ctx, kind->options, fields, text);
+    return status == SPRY_STATUS_OK ? status : SPRY_CAUSE(ctx, status, "precon %s", kind->name);
+}
+
+spry_status precon_spec_read(spry_context *ctx, const char *text, precon_spec *spec)
+{
+    const char *colon = strchr(text, ':');
+    *spec = (precon_spec){0};
+    snprintf(spec->text, sizeof spec->text, "%s", text);
+    if (strcmp(text, "auto") == 0)
+        return SPRY_STATUS_OK;
+    spec->kind = find_kind(text, strcspn(text, ":"));
+    if (!spec->kind)
+        return unknown_kind(ctx, text);
+    return spec->kind == &precon_kind_inner
+               ? SPRY_STATUS_OK /* its options are a solver's, which reads them */
+               : read_options(ctx, spec->kind, colon ? colon + 1 : NULL, spec->fields);
+}
+
+precon_spec precon_spec_none(const char *text)
+{
+    precon_spec spec = {.kind = &kind_none};
+    snprintf(spec.text, sizeof spec.text, "%s", text);
+    return spec;
+}
+
+bool precon_spec_same(const precon_spec *a, const precon_spec *b)
+{
+    return a->kind == b->kind && a->singular == b->singular && strcmp(a->text, b->text) == 0;
+}
+
+const char *precon_spec_name(const precon_spec *spec)
+{
+    return spec->kind ? spec->kind->name : "auto";
+}
+
+const char *precon_spec_options(const precon_spec *spec)
+{
+    const char *colon = strchr(spec->text, ':');
+    return colon ? colon + 1 : "";
+}
+
+const char *precon_spec_find(const precon_spec *spec, const char *word)
+{
+    const size_t length = strlen(word);
+    for (const char *at = spec->text; *at; at++)
+        if (strncasecmp(at, word, length) == 0)
+            return at + length;
+    return NULL;
+}
+
+int precon_spec_precision(const precon_spec *spec)
+{
+    return spec->kind && spec->kind->options.count > 0
+               ? ((const precon_common *)(const void *)spec->fields)->precision
+               : PRECON_SAME;
+}

@@ -1,0 +1,35 @@
+/*
+ * A preconditioner as it is asked for, "ilu:level=2": read once into its kind and that kind's
+ * options, and carried as such. Specs within (amg:smoother=...) are options of kind TEXT, which
+ * precon_make_inner() reads.
+ */
+#ifndef SPRY_PRECON_SPEC_H
+#define SPRY_PRECON_SPEC_H
+
+#include <spry/options.h>
+
+enum { PRECON_FIELDS_SIZE = 1024 };
+
+typedef struct precon_spec {
+    const struct precon_kind *kind;   /* NULL: auto */
+    char text[SPRY_OPTION_TEXT_SIZE]; /* for reports */
+    bool singular;                    /* A is singular on purpose: the solver has a null space */
+    _Alignas(16) char fields[PRECON_FIELDS_SIZE]; /* the kind's options */
+} precon_spec;
+
+/* "auto", or a kind with or without options after a colon. */
+spry_status precon_spec_read(spry_context *ctx, const char *text, precon_spec *spec);
+/* None, by another name in reports. */
+precon_spec precon_spec_none(const char *text);
+bool precon_spec_same(const precon_spec *a, const precon_spec *b);
+/* "auto", or the name of the kind. */
+const char *precon_spec_name(const precon_spec *spec);
+/* What stands after the colon. */
+const char *precon_spec_options(const precon_spec *spec);
+/* Where the spec, or one within it, sets an option or names a kind: what follows it in the text, in
+ * letters of either size; NULL: nowhere. */
+const char *precon_spec_find(const precon_spec *spec, const char *word);
+/* PRECON_SAME, PRECON_SINGLE, PRECON_HALF. */
+int precon_spec_precision(const precon_spec *spec);
+
+#endif
