@@ -77,11 +77,6 @@ done:
     return status;
 }
 
-int64_t host_most_vectors(const plan *p, const vref *v)
-{
-    return v->all ? PROGRAM_COLUMNS : v->first == v->last ? 1 : p->vars[v->var].extent;
-}
-
 /*
  * All vectors of a track lie in one piece of memory, each a little further than a round number of
  * bytes after the one before: at the same place modulo a power of two they would compete for the
@@ -250,13 +245,13 @@ int host_side_threads(const runner *r)
 }
 
 /* The parts of the vectors that are here. */
-static spry_status open_parts(runner *r)
+static spry_status open_parts(runner *r, const sweep_place *place)
 {
     spry_context *ctx = r->ctx;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *r->host, &r->host));
     const spry_device *d = device_of(r->operators[OPERATOR_A]);
-    r->host->place = d ? &sweep_device : &sweep_host;
+    r->host->place = place;
     if (d)
         SPRY_GO(ctx, base_calloc(ctx, r->track_room, sizeof(void *), &r->host->there));
     r->host->kernels = host_kernels_for(ctx, r->type);
@@ -290,12 +285,11 @@ static spry_status open_tracks(runner *r)
 }
 
 /* What each rank does by itself is agreed upon before they do the next thing together. */
-spry_status host_side_open(runner *r)
+spry_status host_side_open(runner *r, const sweep_place *place)
 {
     spry_context *ctx = r->ctx;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, course_agree(r, open_parts(r)));
-    const sweep_place *place = r->host->place;
+    SPRY_GO(ctx, course_agree(r, open_parts(r, place)));
     SPRY_GO(ctx, course_agree(r, place->open ? place->open(r) : SPRY_STATUS_OK));
     SPRY_GO(ctx, course_agree(r, allocate_sweep(r)));
     SPRY_GO(ctx, sweep_open_ranks(r));

@@ -331,13 +331,13 @@ static void swap(runner *r, track *l, int one, int other)
     slots[other] = kept;
 }
 
-const sweep_place sweep_host = {.open = host_side_open_operators,
-                                .open_track = host_side_open_track,
-                                .close_track = host_side_close_track,
-                                .run = sweep_run,
-                                .call = call,
-                                .powers = powers,
-                                .swap = swap};
+static const sweep_place sweep_host = {.open = host_side_open_operators,
+                                       .open_track = host_side_open_track,
+                                       .close_track = host_side_close_track,
+                                       .run = sweep_run,
+                                       .call = call,
+                                       .powers = powers,
+                                       .swap = swap};
 
 /* What the phase moves, by its plan. */
 static void count_bytes(runner *r, const phase *f)
@@ -363,7 +363,10 @@ static void run_phase(runner *r, const phase *f)
     /* What was known of the first x may not hold for the next. */
     for (int k = 0; k < r->track_count; k++)
         r->tracks[k].product = NULL;
-    sweep_reduce(r, f);
+    if (r->ranked)
+        sweep_send_sums(r, f);
+    else
+        sweep_reduce(r);
     if (f->waits_after)
         sweep_take_sums(r);
     scalar_time(r, f);
@@ -494,8 +497,13 @@ static bool fits(const runner *r)
     return r->host->threads == host_side_threads(r);
 }
 
+static spry_status open_host(runner *r)
+{
+    return host_side_open(r, &sweep_host);
+}
+
 const runner_class runner_host = {.together = MOST_TRACKS,
-                                  .open = host_side_open,
+                                  .open = open_host,
                                   .close = host_side_close,
                                   .fits = fits,
                                   .clear = host_side_clear,

@@ -1,66 +1,5 @@
-/* A program's tables: names, expressions, places; and what a word means. */
+/* What a word of a text means: names of the notation, names of the program; statements. */
 #include "program/parse.h"
-
-#include <stdarg.h>
-
-void program_free(program *p)
-{
-    if (!p)
-        return;
-    base_free(p->ctx, p->text);
-    base_free(p->ctx, p->exprs);
-    base_free(p->ctx, p->stmts);
-    base_free(p->ctx, p->names);
-    base_free(p->ctx, p);
-}
-
-spry_status program_add_expr(program *p, const expr *e, int *index)
-{
-    const expr copy = *e; /* e may lie in the array that grows */
-    spry_status status = SPRY_STATUS_OK;
-    *index = NONE;
-    if (p->expr_count == p->expr_room) {
-        const int room = p->expr_room > 0 ? 2 * p->expr_room : 64;
-        SPRY_GO(p->ctx, base_grow(p->ctx, p->expr_count, room, sizeof(expr), &p->exprs));
-        p->expr_room = room;
-    }
-    *index = p->expr_count++;
-    p->exprs[*index] = copy;
-done:
-    return status;
-}
-
-void program_locate(const program *p, int place, int *line, int *column)
-{
-    *line = 1, *column = 1;
-    for (int i = 0; i < place; i++) {
-        const unsigned char c = (unsigned char)p->text[i];
-        if (c == '\n')
-            ++*line, *column = 1;
-        else
-            *column += (c & 0xc0) != 0x80; /* bytes that go on a character count nothing */
-    }
-}
-
-spry_status program_fault(const program *p, int place, const char *format, ...)
-{
-    char what[MESSAGE_SIZE / 2];
-    int line, column;
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(what, sizeof what, format, arguments);
-    va_end(arguments);
-    program_locate(p, place, &line, &column);
-    return SPRY_FAIL(p->ctx, SPRY_STATUS_BAD_INPUT, "%s:%d:%d: %s", p->source, line, column, what);
-}
-
-int program_find_name(const program *p, const char *name)
-{
-    for (int i = 0; i < p->name_count; i++)
-        if (strcmp(p->names[i].text, name) == 0)
-            return i;
-    return NONE;
-}
 
 /* `restart` is not among them: it is the name of an option of many methods. */
 static const char *const keywords[] = {
@@ -135,4 +74,35 @@ int parser_unknown(parser *ps, token t)
         return parser_fail(ps, t.begin, "%s is unknown here; did you mean %s?", word.text, nearest);
     return parser_fail(ps, t.begin, "%s is unknown: nothing is assigned to it before this",
                        word.text);
+}
+
+int parser_add_stmt(parser *ps, const stmt *s)
+{
+    program *p = ps->p;
+    if (ps->status != SPRY_STATUS_OK)
+        return NONE;
+    if (p->stmt_count == MOST_STMTS)
+        return parser_fail(ps, s->place, "there are more than %d statements", MOST_STMTS);
+    if (p->stmt_count == p->stmt_room) {
+        const int room = p->stmt_room > 0 ? 2 * p->stmt_room : 32;
+        if (parser_stop(ps, base_grow(p->ctx, p->stmt_count, room, sizeof(stmt), &p->stmts)))
+            return NONE;
+        p->stmt_room = room;
+    }
+    p->stmts[p->stmt_count] = *s;
+    return p->stmt_count++;
+}
+
+stmt parser_blank_stmt(stmt_kind kind, int place)
+{
+    return (stmt){.kind = kind,
+                  .place = place,
+                  .target = NONE,
+                  .value = NONE,
+                  .name = NONE,
+                  .from = NONE,
+                  .to = NONE,
+                  .body = NONE,
+                  .other = NONE,
+                  .next = NONE};
 }

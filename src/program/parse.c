@@ -1,38 +1,9 @@
 /* Statements and sections, and the parser as a whole. */
 #include "program/parse.h"
 
+static int block(parser *ps);
+
 static const char *const sections[] = {"start", "loop", "finish"};
-
-int parser_add_stmt(parser *ps, const stmt *s)
-{
-    program *p = ps->p;
-    if (ps->status != SPRY_STATUS_OK)
-        return NONE;
-    if (p->stmt_count == MOST_STMTS)
-        return parser_fail(ps, s->place, "there are more than %d statements", MOST_STMTS);
-    if (p->stmt_count == p->stmt_room) {
-        const int room = p->stmt_room > 0 ? 2 * p->stmt_room : 32;
-        if (parser_stop(ps, base_grow(p->ctx, p->stmt_count, room, sizeof(stmt), &p->stmts)))
-            return NONE;
-        p->stmt_room = room;
-    }
-    p->stmts[p->stmt_count] = *s;
-    return p->stmt_count++;
-}
-
-stmt parser_blank_stmt(stmt_kind kind, int place)
-{
-    return (stmt){.kind = kind,
-                  .place = place,
-                  .target = NONE,
-                  .value = NONE,
-                  .name = NONE,
-                  .from = NONE,
-                  .to = NONE,
-                  .body = NONE,
-                  .other = NONE,
-                  .next = NONE};
-}
 
 /* The index of a name that may be assigned to here, NONE when it is new. */
 static int assignable(parser *ps, token t)
@@ -205,7 +176,7 @@ static int counted_loop(parser *ps)
     if (ps->status != SPRY_STATUS_OK)
         return NONE;
     ps->assigned[s.name] = ps->running[s.name] = true;
-    s.body = parser_block(ps);
+    s.body = block(ps);
     ps->running[s.name] = false;
     parser_expect_word(ps, "end");
     return parser_add_stmt(ps, &s);
@@ -217,10 +188,10 @@ static int branch(parser *ps)
     parser_advance(ps);
     s.value = parser_scalar(ps);
     parser_expect(ps, ':', ":");
-    s.body = parser_block(ps);
+    s.body = block(ps);
     if (parser_take_word(ps, "else")) {
         parser_expect(ps, ':', ":");
-        s.other = parser_block(ps);
+        s.other = block(ps);
     }
     parser_expect_word(ps, "end");
     return parser_add_stmt(ps, &s);
@@ -257,7 +228,16 @@ static int section_at(const parser *ps)
     return NONE;
 }
 
-int parser_block(parser *ps)
+/* The first of the statements that `use NAME` stands for, or NONE. */
+static int used_part(parser *ps)
+{
+    if (!parser_enter_part(ps))
+        return NONE;
+    const int first = block(ps);
+    return parser_leave_part(ps) ? first : NONE;
+}
+
+static int block(parser *ps)
 {
     int first = NONE, last = NONE;
     if (!parser_enter(ps))
@@ -269,7 +249,7 @@ int parser_block(parser *ps)
             section_at(ps) != NONE || parser_at_part(ps))
             break;
         const bool uses = parser_at_use(ps);
-        const int s = uses ? parser_use(ps) : statement(ps);
+        const int s = uses ? used_part(ps) : statement(ps);
         if (s == NONE && !uses)
             break;
         if (ps->now.kind != TOKEN_END && ps->now.kind != TOKEN_LINE)
@@ -308,7 +288,7 @@ static void parse_sections(parser *ps)
         parser_expect(ps, ':', ":");
         ps->section = (program_section)section;
         ps->seen[section] = true;
-        ps->p->section[section] = parser_block(ps);
+        ps->p->section[section] = block(ps);
     }
     if (ps->status != SPRY_STATUS_OK)
         return;

@@ -65,8 +65,10 @@ typedef struct parser {
     int estimate;                /* the place of the first one, or NONE */
     parser_part parts[MOST_PARTS_OF_TEXT];
     int part_count, uses;
-    bool in_part; /* the statements at hand are those of a part */
-    int power;    /* the variable of the loops that powers() is, or NONE */
+    bool in_part;  /* the statements at hand are those of a part, */
+    token used;    /* of this name; */
+    int after_use; /* the text goes on at that place */
+    int power;     /* the variable of the loops that powers() is, or NONE */
 } parser;
 
 /* lex.c */
@@ -103,6 +105,9 @@ bool parser_reserved(const parser *ps, const char *word);
 int parser_add_name(parser *ps, token t, name_kind kind);
 /* Fails because the name means nothing here. */
 int parser_unknown(parser *ps, token t);
+/* A statement without anything, to be filled, and added. */
+stmt parser_blank_stmt(stmt_kind kind, int place);
+int parser_add_stmt(parser *ps, const stmt *s);
 
 /* shapes.c */
 shape parser_shape(const parser *ps, int e);
@@ -119,33 +124,25 @@ int parser_dot(parser *ps, int place, int left, int right, bool conjugate);
 int parser_norm(parser *ps, int place, int inner);
 int parser_combine(parser *ps, int vectors, int numbers);
 
-/* parse_operand.c */
-int parser_operand(parser *ps);
-/* The name t, which was taken, with the indices that follow it. */
-int parser_element(parser *ps, token t, int name);
-
 /* parse_expr.c */
 int parser_expr(parser *ps);
 int parser_scalar(parser *ps);
+/* The name t, which was taken, with the indices that follow it. */
+int parser_element(parser *ps, token t, int name);
 
 /* parse_head.c: all up to the first section. */
 void parser_head(parser *ps);
 /* parts.c: notes where the parts of a text are, which stand after its sections. */
 void parser_find_parts(parser *ps);
-/* Whether a part, or a line that uses one, is at hand; goes past the part with the line's end; and
- * the first of the statements that it stands for, or NONE. */
+/* Whether a part, or a line that uses one, is at hand; goes past the part with the line's end. */
 bool parser_at_part(const parser *ps);
 bool parser_at_use(const parser *ps);
 void parser_skip_part(parser *ps);
-int parser_use(parser *ps);
-/* parse.c: the statements up to `end`, `else`, a section, a part or the end. */
+/* Goes to the statements of the part that the line at hand uses, and back after them. */
+bool parser_enter_part(parser *ps);
+bool parser_leave_part(parser *ps);
 /* parse_powers.c: V[a..b] = powers(A, B), from the word on, as the loop that it is. */
 int parser_powers(parser *ps, int target);
-/* parse.c: a statement without anything, to be filled, and added. */
-stmt parser_blank_stmt(stmt_kind kind, int place);
-int parser_add_stmt(parser *ps, const stmt *s);
-/* The statements up to `end`, `else`, a section or the end. */
-int parser_block(parser *ps);
 /* check.c: which scalars are counters, and that indices are made of such. */
 void parser_check(parser *ps);
 

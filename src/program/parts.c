@@ -86,31 +86,38 @@ void parser_skip_part(parser *ps)
         ;
 }
 
-int parser_use(parser *ps)
+bool parser_enter_part(parser *ps)
 {
     const int place = ps->now.begin;
     parser_advance(ps);
     const token t = ps->now;
     const parser_part *part = find(ps, t);
     if (!part)
-        return parser_fail(ps, t.begin, "there is no part %s", parser_text(ps, t).text);
-    if (ps->in_part)
-        return parser_fail(ps, place, "a part cannot use another");
-    if (ps->uses++ == MOST_USES)
-        return parser_fail(ps, place, "parts are used more than %d times", MOST_USES);
-    const int after = ps->at;
+        parser_fail(ps, t.begin, "there is no part %s", parser_text(ps, t).text);
+    else if (ps->in_part)
+        parser_fail(ps, place, "a part cannot use another");
+    else if (ps->uses++ == MOST_USES)
+        parser_fail(ps, place, "parts are used more than %d times", MOST_USES);
+    if (ps->status != SPRY_STATUS_OK)
+        return false;
+    ps->used = t;
+    ps->after_use = ps->at;
     ps->in_part = true;
     ps->at = part->begin;
     ps->now = (token){.kind = ':', .begin = part->begin};
     parser_advance(ps);
-    const int first = parser_block(ps);
+    return true;
+}
+
+bool parser_leave_part(parser *ps)
+{
     if (ps->status == SPRY_STATUS_OK && !parser_at_word(ps, "end"))
         parser_unexpected(ps, "end");
     ps->in_part = false;
     if (ps->status != SPRY_STATUS_OK)
-        return NONE;
-    ps->at = after;
-    ps->now = t;
+        return false;
+    ps->at = ps->after_use;
+    ps->now = ps->used;
     parser_advance(ps);
-    return first;
+    return true;
 }

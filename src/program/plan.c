@@ -3,102 +3,6 @@
 
 #include <stdlib.h>
 
-spry_status plan_room(plan *p, int count, int *room, size_t size, void *array)
-{
-    if (count < *room)
-        return SPRY_STATUS_OK;
-    const int wanted = *room < 64 ? 64 : *room * 2;
-    const spry_status status = base_grow(p->ctx, count, wanted, size, array);
-    if (status == SPRY_STATUS_OK)
-        *room = wanted;
-    return status;
-}
-
-spry_status plan_new_var(plan *p, int *var)
-{
-    const spry_status status = plan_room(p, p->var_count, &p->var_room, sizeof *p->vars, &p->vars);
-    if (status != SPRY_STATUS_OK)
-        return status;
-    *var = p->var_count++;
-    p->vars[*var] = (plan_var){.name = NONE, .extent = 1, .number = NONE};
-    return SPRY_STATUS_OK;
-}
-
-/* Gives a name its place among the scalars. */
-static spry_status place_scalar(plan *p, int name, int64_t rows, int64_t cols)
-{
-    spry_context *ctx = p->ctx;
-    spry_status status = SPRY_STATUS_OK;
-    if (name >= p->offset_room) {
-        const int room = 2 * (name + 32);
-        const int keep = p->offset_room;
-        SPRY_GO(ctx, base_grow(ctx, keep, room, sizeof *p->offset, &p->offset));
-        SPRY_GO(ctx, base_grow(ctx, keep, room, sizeof *p->extent, &p->extent));
-        p->offset_room = room;
-    }
-    p->offset[name] = p->scalar_count;
-    p->extent[name][0] = rows;
-    p->extent[name][1] = cols;
-    if (rows > INT64_MAX / 16 / (cols > 0 ? cols : 1) - p->scalar_count)
-        return SPRY_FAIL(ctx, SPRY_STATUS_NO_MEMORY,
-                         "%s: %s[%" PRId64 ", %" PRId64 "] is too large", p->program->source,
-                         p->program->names[name].text, rows, cols);
-    p->scalar_count += rows * cols;
-done:
-    return status;
-}
-
-spry_status plan_new_scalar(plan *p, const char *prefix, int *expr_index)
-{
-    program *g = p->program;
-    spry_context *ctx = p->ctx;
-    spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, plan_room(p, g->name_count, &g->name_room, sizeof *g->names, &g->names));
-    const int name = g->name_count++;
-    program_name *made = &g->names[name];
-    *made = (program_name){.kind = NAME_SCALAR, .extent = {NONE, NONE}};
-    snprintf(made->text, sizeof made->text, "%s%d", prefix, name - p->names + 1);
-    SPRY_GO(ctx, place_scalar(p, name, 1, 1));
-    const expr e = {
-        .kind = EXPR_NAME, .shape = SHAPE_SCALAR, .name = name, .arg = {NONE, NONE, NONE}};
-    SPRY_GO(ctx, program_add_expr(g, &e, expr_index));
-done:
-    return status;
-}
-
-static scalars option_values(const plan *p)
-{
-    return (scalars){.program = p->program,
-                     .offset = p->offset,
-                     .extent = (const int64_t(*)[2])p->extent,
-                     .values = p->options,
-                     .real = true,
-                     .fault = NONE};
-}
-
-static bool is_fixed(const plan *p, int e)
-{
-    if (e == NONE)
-        return true;
-    const expr *source = &p->program->exprs[e];
-    if (source->kind == EXPR_NAME)
-        return p->program->names[source->name].kind == NAME_OPTION;
-    if (source->kind != EXPR_NUMBER &&
-        (source->kind != EXPR_CALL || source->shape != SHAPE_SCALAR || source->word == WORD_EPS))
-        return false;
-    return is_fixed(p, source->arg[0]) && is_fixed(p, source->arg[1]) &&
-           is_fixed(p, source->arg[2]);
-}
-
-bool plan_fixed(const plan *p, int e, int64_t *value)
-{
-    if (!is_fixed(p, e))
-        return false;
-    scalars s = option_values(p);
-    *value = e == NONE ? 0 : program_eval_count(&s, e);
-    return s.fault == NONE; /* else it is no whole number */
-}
-
 /* Options get the first places among the scalars, so that they have values while the rest has
  * none. */
 static spry_status bind_options(plan *p)
@@ -108,7 +12,7 @@ static spry_status bind_options(plan *p)
     spry_status status = SPRY_STATUS_OK;
     for (int k = 0; k < p->names; k++)
         if (g->names[k].kind == NAME_OPTION)
-            SPRY_GO(ctx, place_scalar(p, k, 1, 1));
+            SPRY_GO(ctx, plan_place_scalar(p, k, 1, 1));
     p->option_count = p->scalar_count;
     SPRY_GO(ctx, base_calloc(ctx, p->option_count + 1, sizeof *p->options, &p->options));
     for (int k = 0; k < p->names; k++)
@@ -126,7 +30,7 @@ static spry_status check_extent(plan *p, const program_name *name, int k, int64_
     const int64_t most = 1 << 20;
     if (plan_fixed(p, name->extent[k], extent) && *extent >= 0 && *extent <= most)
         return SPRY_STATUS_OK;
-    scalars s = option_values(p);
+    scalars s = plan_option_values(p);
     return SPRY_FAIL(p->ctx, SPRY_STATUS_BAD_USAGE,
                      "%s: the array %s would have %g elements, a whole number from 0 to %" PRId64
                      " is needed",
@@ -147,7 +51,7 @@ static spry_status bind_names(plan *p)
         SPRY_GO(ctx, check_extent(p, name, 0, &rows));
         SPRY_GO(ctx, check_extent(p, name, 1, &cols));
         if (name->kind == NAME_SCALAR || name->kind == NAME_SCALARS) {
-            SPRY_GO(ctx, place_scalar(p, k, rows, cols));
+            SPRY_GO(ctx, plan_place_scalar(p, k, rows, cols));
         } else if (name->kind != NAME_OPTION) {
             int var;
             SPRY_GO(ctx, plan_new_var(p, &var));
@@ -172,11 +76,6 @@ static void bind_sides(plan *p)
     }
     p->setup.use[OPERATOR_L] = left ? p->setup.use[OPERATOR_M] : USE_NOTHING;
     p->setup.use[OPERATOR_R] = left ? USE_NOTHING : p->setup.use[OPERATOR_M];
-}
-
-bool plan_calls(const plan *p, const plan_op *o)
-{
-    return o->kind == OP_APPLY && (p->setup.use[o->op] == USE_CALL || plan_makes_powers(o));
 }
 
 spry_status plan_make(program *g, const plan_setup *setup, plan **out)

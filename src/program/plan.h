@@ -5,8 +5,9 @@
  * which a piece of the vectors small enough for the first cache goes through all its operations,
  * followed by the scalar work that its inner products allow.
  *
- * The way: lower.c (statements to operations), flow.c (lives of vectors, copies and dead work
- * removed), schedule.c (phases), storage.c (which vectors share memory or need none), run.c.
+ * The way: lower.c (statements to operations), simplify.c (lives.c, copies.c, share.c: copies and
+ * dead work removed), schedule.c (phases), storage.c (which vectors share memory or need none), and
+ * runner.h.
  */
 #ifndef SPRY_PLAN_H
 #define SPRY_PLAN_H
@@ -191,7 +192,10 @@ static inline bool plan_makes_powers(const plan_op *o)
     return o->kind == OP_APPLY && o->steps != NONE;
 }
 /* Whether it is a product that can only be called, outside of sweeps. */
-bool plan_calls(const plan *p, const plan_op *o);
+static inline bool plan_calls(const plan *p, const plan_op *o)
+{
+    return o->kind == OP_APPLY && (p->setup.use[o->op] == USE_CALL || plan_makes_powers(o));
+}
 
 /* The passes, in this order; see the files. */
 spry_status plan_lower(plan *p);
@@ -231,6 +235,9 @@ spry_status plan_part_products(const plan *p, const plan_op *ops, int n, signed 
 spry_status plan_room(plan *p, int count, int *room, size_t size, void *array);
 spry_status plan_new_scalar(plan *p, const char *prefix, int *expr_index); /* an EXPR_NAME of it */
 spry_status plan_new_var(plan *p, int *var);
+/* Gives a name its place among the scalars; the values of the options, as scalars. */
+spry_status plan_place_scalar(plan *p, int name, int64_t rows, int64_t cols);
+scalars plan_option_values(const plan *p);
 /* Whether an expression consists of numbers and options alone; then its value as a count. */
 bool plan_fixed(const plan *p, int e, int64_t *value);
 

@@ -349,12 +349,12 @@ static void swap(runner *r, track *l, int one, int other)
     slots[other] = kept;
 }
 
-const sweep_place sweep_device = {.open_track = open_track,
-                                  .close_track = close_track,
-                                  .run = run_sweep,
-                                  .call = call,
-                                  .powers = powers,
-                                  .swap = swap};
+static const sweep_place sweep_device = {.open_track = open_track,
+                                         .close_track = close_track,
+                                         .run = run_sweep,
+                                         .call = call,
+                                         .powers = powers,
+                                         .swap = swap};
 
 /* --- the runner ----------------------------------------------------------------------------------
  */
@@ -441,8 +441,13 @@ static bool fits(const runner *r)
     return !r->host->there[0]->d->lost;
 }
 
+static spry_status open_device(runner *r)
+{
+    return host_side_open(r, &sweep_device);
+}
+
 const runner_class runner_device_ranks = {.together = MOST_TRACKS,
-                                          .open = host_side_open,
+                                          .open = open_device,
                                           .close = host_side_close,
                                           .fits = fits,
                                           .clear = clear,

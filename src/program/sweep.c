@@ -421,12 +421,8 @@ void sweep_store(runner *r, const bound_op *s, const spry_scalar *sums)
     course_check(l, s->o);
 }
 
-void sweep_reduce(runner *r, const phase *f)
+void sweep_reduce(runner *r)
 {
-    if (r->ranked) {
-        sweep_send_sums(r, f);
-        return;
-    }
     for (int i = 0; i < r->host->bound_count; i++) {
         const bound_op *s = &r->host->bound[i];
         if (s->o->kind != OP_DOT)

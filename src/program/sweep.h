@@ -72,8 +72,6 @@ typedef struct sweep_place {
     void (*swap)(runner *r, track *l, int one, int other);
 } sweep_place;
 
-extern const sweep_place sweep_host, sweep_device;
-
 typedef struct host_side {
     const sweep_place *place;
     struct resident **there; /* by track, of a device */
@@ -120,11 +118,14 @@ static inline host_track *host_track_of(const runner *r, const track *l)
 }
 
 /* Vectors an operand stands for at most. */
-int64_t host_most_vectors(const plan *p, const vref *v);
+static inline int64_t host_most_vectors(const plan *p, const vref *v)
+{
+    return v->all ? PROGRAM_COLUMNS : v->first == v->last ? 1 : p->vars[v->var].extent;
+}
 /* Threads that a runner of this size takes. */
 int host_side_threads(const runner *r);
 /* Collective, with the same messages wherever sweeps are done. */
-spry_status host_side_open(runner *r);
+spry_status host_side_open(runner *r, const sweep_place *place);
 void host_side_close(runner *r);
 spry_status host_side_clear(runner *r, track *l);
 /* What sweeps have of A, of another operator; a member of the host's class. */
@@ -150,20 +151,20 @@ static inline bool sweep_couples(const runner *r)
 {
     return r->p->program->block;
 }
-/* Adds up the inner products of a phase and stores them; on ranks they are sent, and are there
- * after sweep_take_sums(), which does nothing where nothing was sent. */
-void sweep_reduce(runner *r, const phase *f);
-void sweep_take_sums(runner *r);
+/* Adds up the inner products of a phase and stores them. */
+void sweep_reduce(runner *r);
 /* Stores the inner products of a bound operation. */
 void sweep_store(runner *r, const bound_op *s, const spry_scalar *sums);
 /* Sums of parts that are so far apart, as a tree. */
 spry_scalar sweep_add_parts(spry_scalar *sums, int parts, int64_t apart);
 /* On ranks (sweep_ranks.c): whether sums are to be those of one rank, bit by bit; room for
- * messages, without ranks nothing; and one with the sums of the sweep at hand. */
+ * messages, without ranks nothing; one with the sums of the sweep at hand; and these are there
+ * after sweep_take_sums(), which does nothing where nothing was sent. */
 bool sweep_is_strict(const runner *r);
 spry_status sweep_open_ranks(runner *r);
 void sweep_close_ranks(runner *r);
 void sweep_send_sums(runner *r, const phase *f);
+void sweep_take_sums(runner *r);
 char *sweep_vector(runner *r, track *l, const vref *v, int64_t index);
 /* The product that an operation is to make, where it is known; else NULL. */
 const void *sweep_known(const runner *r, const track *l, const plan_op *o);

@@ -7,40 +7,6 @@
 
 enum { UNKNOWN_SLICE = 8 }; /* vectors of a slice whose ends are not known, for comparing plans */
 
-static bool same_expr(const program *p, int a, int b)
-{
-    if (a == b || a == NONE || b == NONE)
-        return a == b;
-    const expr *x = &p->exprs[a], *y = &p->exprs[b];
-    return x->kind == y->kind && x->name == y->name && x->word == y->word &&
-           !(x->value < y->value) && !(x->value > y->value) && same_expr(p, x->arg[0], y->arg[0]) &&
-           same_expr(p, x->arg[1], y->arg[1]) && same_expr(p, x->arg[2], y->arg[2]);
-}
-
-bool plan_same_ref(const plan *p, const vref *a, const vref *b)
-{
-    if (a->var != b->var || a->low != b->low || a->high != b->high)
-        return false;
-    int64_t known;
-    const bool fixed = plan_fixed(p, a->first, &known) && plan_fixed(p, a->last, &known) &&
-                       plan_fixed(p, b->first, &known) && plan_fixed(p, b->last, &known);
-    return fixed ||
-           (same_expr(p->program, a->first, b->first) && same_expr(p->program, a->last, b->last));
-}
-
-int plan_ref_count(const plan *p, const plan_op *o)
-{
-    (void)p;
-    return 3 + (o->kind == OP_COMBINE ? o->terms : 0);
-}
-
-const vref *plan_ref(const plan *p, const plan_op *o, int k, bool *write)
-{
-    const int terms = o->kind == OP_COMBINE ? o->terms : 0;
-    *write = k == terms + 2;
-    return k < terms ? &p->terms[o->term + k].v : k < terms + 2 ? &o->in[k - terms] : &o->out;
-}
-
 int64_t plan_weight(const plan *p, const vref *v)
 {
     int64_t known;
