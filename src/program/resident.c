@@ -21,13 +21,13 @@ static int64_t stride_of(const runner *r, int space)
 static int64_t place_vectors(resident *s)
 {
     const plan *p = s->p;
-    control_word *table = s->mirror + ST_SLOTS;
-    int64_t used = s->before;
+    control_word *table = s->block.mirror + ST_SLOTS;
+    int64_t used = s->memory.before;
     for (int k = 0; k < p->slots; k++)
         table[k].whole = -1;
     for (int v = 0; v < p->var_count; v++) {
         const plan_var *var = &p->vars[v];
-        const int64_t stride = s->stride[var->space];
+        const int64_t stride = s->memory.stride[var->space];
         if (var->array) {
             table[p->slots + v].whole = used;
             used += var->extent * stride;
@@ -36,24 +36,24 @@ static int64_t place_vectors(resident *s)
             used += stride;
         }
     }
-    return used - s->before;
+    return used - s->memory.before;
 }
 
 /* The memory of vectors and the control block: its own, or a part of the first track's where tracks
  * see each other. */
 static spry_status open_vectors(resident *s, int track_index, int64_t elements)
 {
-    const int64_t count = s->columns > 0 ? s->columns : 1;
+    const int64_t count = s->memory.columns > 0 ? s->memory.columns : 1;
     spry_status status = SPRY_STATUS_OK;
-    s->apart = elements;
-    s->before = s->columns > 0 ? track_index * elements : 0;
-    if (s->borrows) {
-        s->memory = s->r->host->there[0]->memory;
-        s->control = s->r->host->there[0]->control;
+    s->memory.apart = elements;
+    s->memory.before = s->memory.columns > 0 ? track_index * elements : 0;
+    if (s->memory.borrows) {
+        s->memory.vectors = s->r->host->there[0]->memory.vectors;
+        s->memory.control = s->r->host->there[0]->memory.control;
         return SPRY_STATUS_OK;
     }
-    SPRY_GO(s->r->ctx, device_alloc(s->d, count * s->words * 8, &s->control));
-    SPRY_GO(s->r->ctx, device_alloc(s->d, count * elements * s->r->size, &s->memory));
+    SPRY_GO(s->r->ctx, device_alloc(s->d, count * s->block.words * 8, &s->memory.control));
+    SPRY_GO(s->r->ctx, device_alloc(s->d, count * elements * s->r->size, &s->memory.vectors));
 done:
     return status;
 }
@@ -68,22 +68,23 @@ static spry_status open_memory(resident *s, int track_index)
     spry_status status = SPRY_STATUS_OK;
     int64_t vectors[2] = {0, 0};
     for (int space = 0; space < 2; space++)
-        s->stride[space] = stride_of(s->r, space);
+        s->memory.stride[space] = stride_of(s->r, space);
     for (int v = 0; v < p->var_count; v++)
         vectors[p->vars[v].space] += p->vars[v].array ? p->vars[v].extent : 1;
     for (int space = 0; space < 2; space++)
-        if (vectors[space] > INT64_MAX / 64 / s->stride[space])
+        if (vectors[space] > INT64_MAX / 64 / s->memory.stride[space])
             return SPRY_FAIL(ctx, SPRY_STATUS_NO_MEMORY,
                              "%" PRId64 " vectors of %" PRId64 " elements", vectors[space],
                              s->r->n[space]);
-    s->num_at = ST_SLOTS + p->slots + p->var_count;
-    s->num_at += s->num_at % 2;
-    s->rep_at = s->num_at + (p->scalar_count + 1) * words;
-    s->words = s->rep_at + REP_FIRST + (s->columns > 0 ? 0 : 2 * MOST_REPORTS);
-    s->words += s->words % 2;
-    SPRY_GO(ctx, base_calloc(ctx, s->words, sizeof *s->mirror, &s->mirror));
-    SPRY_GO(ctx, base_calloc(ctx, p->slots + 1, sizeof *s->slots, &s->slots));
-    SPRY_GO(ctx, base_calloc(ctx, p->slots + 1, sizeof *s->graph_slots, &s->graph_slots));
+    s->block.num_at = ST_SLOTS + p->slots + p->var_count;
+    s->block.num_at += s->block.num_at % 2;
+    s->block.rep_at = s->block.num_at + (p->scalar_count + 1) * words;
+    s->block.words = s->block.rep_at + REP_FIRST + (s->memory.columns > 0 ? 0 : 2 * MOST_REPORTS);
+    s->block.words += s->block.words % 2;
+    SPRY_GO(ctx, base_calloc(ctx, s->block.words, sizeof *s->block.mirror, &s->block.mirror));
+    SPRY_GO(ctx, base_calloc(ctx, p->slots + 1, sizeof *s->memory.slots, &s->memory.slots));
+    SPRY_GO(ctx,
+            base_calloc(ctx, p->slots + 1, sizeof *s->course.graph_slots, &s->course.graph_slots));
     const int64_t elements = place_vectors(s);
     if (s->r->foresees)
         goto done;
@@ -96,12 +97,13 @@ done:
 spry_status resident_send(resident *s)
 {
     /* All but the reports, which only come back. */
-    return device_put_on(s->d->stream, s->control, 0, s->mirror, (s->rep_at + REP_FIRST) * 8);
+    return device_put_on(s->d->stream, s->memory.control, 0, s->block.mirror,
+                         (s->block.rep_at + REP_FIRST) * 8);
 }
 
 spry_status resident_fetch(resident *s)
 {
-    return device_get(s->control, 0, s->mirror, s->words * 8);
+    return device_get(s->memory.control, 0, s->block.mirror, s->block.words * 8);
 }
 
 /* --- the program --------------------------------------------------------------------------------
@@ -114,21 +116,21 @@ static spry_status find_counters(resident *s)
     const plan *p = s->p;
     spry_status status = SPRY_STATUS_OK;
     const int names = p->program->name_count;
-    SPRY_GO(ctx, base_alloc(ctx, names + 1, sizeof *s->counter, &s->counter));
-    SPRY_GO(ctx, base_alloc(ctx, names + 1, sizeof *s->counter_names, &s->counter_names));
+    SPRY_GO(ctx, base_alloc(ctx, names + 1, sizeof *s->code.counter, &s->code.counter));
+    SPRY_GO(ctx, base_alloc(ctx, names + 1, sizeof *s->code.counter_names, &s->code.counter_names));
     for (int k = 0; k < names; k++)
-        s->counter[k] = NONE;
+        s->code.counter[k] = NONE;
     for (int n = 0; n < p->node_count; n++) {
         const node *loop = &p->nodes[n];
-        if (loop->kind != NODE_FOR || s->counter[loop->name] != NONE)
+        if (loop->kind != NODE_FOR || s->code.counter[loop->name] != NONE)
             continue;
-        s->counter_names[s->counters] = loop->name;
-        s->counter[loop->name] = s->counters++;
+        s->code.counter_names[s->code.counters] = loop->name;
+        s->code.counter[loop->name] = s->code.counters++;
     }
-    if (s->counters > MOST_COUNTERS)
+    if (s->code.counters > MOST_COUNTERS)
         status = SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
                            "%s: loops with %d different variables; on a device %d at most",
-                           p->program->source, s->counters, MOST_COUNTERS);
+                           p->program->source, s->code.counters, MOST_COUNTERS);
 done:
     return status;
 }
@@ -146,22 +148,23 @@ static spry_status open_operators(resident *s)
 {
     const plan *p = s->p;
     spry_status status = SPRY_STATUS_OK;
-    s->group = RESIDENT_GROUP;
-    s->held = true;
+    s->code.group = RESIDENT_GROUP;
+    s->course.held = true;
     for (int i = 0; i < p->op_count; i++) {
         const plan_op *o = &p->ops[i];
-        s->calls = s->calls || plan_calls(p, o);
-        s->held = s->held && (!plan_calls(p, o) || can_hold(s, o));
+        s->course.calls = s->course.calls || plan_calls(p, o);
+        s->course.held = s->course.held && (!plan_calls(p, o) || can_hold(s, o));
         if (o->kind == OP_DIAGONAL && s->r->operators[o->op])
-            s->diagonal[o->transpose] = device_diagonal(s->r->operators[o->op], o->transpose);
-        device_rows *rows = &s->rows[o->transpose];
+            s->code.diagonal[o->transpose] = device_diagonal(s->r->operators[o->op], o->transpose);
+        device_rows *rows = &s->code.rows[o->transpose];
         if (o->kind != OP_APPLY || plan_calls(p, o) || rows->text)
             continue;
         SPRY_GO(p->ctx, device_open_rows(s->r->operators[OPERATOR_A], o->transpose,
                                          emit_prefix((int)o->transpose),
-                                         s->columns > 0 ? s->columns : 1, rows));
-        if (rows->group > 0 && s->columns == 0) /* else crews for all tiles of inner products */
-            s->group = rows->group;
+                                         s->memory.columns > 0 ? s->memory.columns : 1, rows));
+        if (rows->group > 0 &&
+            s->memory.columns == 0) /* else crews for all tiles of inner products */
+            s->code.group = rows->group;
     }
 done:
     return status;
@@ -172,7 +175,8 @@ done:
 static int64_t work_of(const resident *s, int turned)
 {
     const int64_t numbers = s->r->n[0] > s->r->n[1] ? s->r->n[0] : s->r->n[1];
-    const int64_t places = turned == NONE ? 0 : s->rows[turned].positions * s->rows[turned].lanes;
+    const int64_t places =
+        turned == NONE ? 0 : s->code.rows[turned].positions * s->code.rows[turned].lanes;
     return places > numbers ? places : numbers;
 }
 
@@ -185,7 +189,7 @@ static void choose_widths(const resident *s, int group, emit_job *w)
     const int wide = s->r->size > 8 ? 4 : 8, slice_wide = 4;
     w->width = n > 8 * wide * items ? wide : 1;
     w->slice_width = n >= slice_wide * items ? slice_wide : 1;
-    if (s->columns > 0) /* a work-item has as many of all columns */
+    if (s->memory.columns > 0) /* a work-item has as many of all columns */
         w->width = w->slice_width = s->r->size <= 8 && n >= 2 * items ? 2 : 1;
 }
 
@@ -206,9 +210,9 @@ static device_text_job job_of(const resident_text *t)
 /* Of the values of all rows: the same. */
 static stored_kind rows_kind(const resident *s)
 {
-    stored_kind kind = s->rows[0].kind;
+    stored_kind kind = s->code.rows[0].kind;
     for (int turned = 0; turned < 3; turned++)
-        kind = s->rows[turned].text ? s->rows[turned].kind : kind;
+        kind = s->code.rows[turned].text ? s->code.rows[turned].kind : kind;
     return kind;
 }
 
@@ -216,22 +220,22 @@ static spry_status write_text(resident *s, text_writer *write, int part, residen
 {
     spry_context *ctx = s->r->ctx;
     const bool whole = write == emit_whole;
-    const int group = whole ? WHOLE_GROUP : s->group;
+    const int group = whole ? WHOLE_GROUP : s->code.group;
     base_text out = {.ctx = ctx};
     emit_job w = {.p = s->p,
                   .group = group,
                   .type = s->r->type,
                   .tickets = s->d->facts.has_tickets,
                   .joined = s->joined,
-                  .columns = s->columns,
-                  .words = s->words,
-                  .rows = s->rows,
-                  .counters = s->counters,
-                  .counter = s->counter,
-                  .num_at = s->num_at,
-                  .rep_at = s->rep_at,
+                  .columns = s->memory.columns,
+                  .words = s->block.words,
+                  .rows = s->code.rows,
+                  .counters = s->code.counters,
+                  .counter = s->code.counter,
+                  .num_at = s->block.num_at,
+                  .rep_at = s->block.rep_at,
                   .part = part,
-                  .parts = s->parts,
+                  .parts = s->code.parts,
                   .out = &out};
     choose_widths(s, group, &w);
     (void)write(&w);
@@ -251,9 +255,9 @@ static bool may_be_whole(const resident *s, int64_t turn_bytes)
     enum { MOST_LOCAL = 44 * 1024 };
     const int64_t size = spry_type_is_complex(s->r->type) ? 16 : 8;
     const int64_t slots = emit_whole_slots(s->p);
-    const int64_t local = (s->rep_at + REP_FIRST) * 8 + slots * size * (1 + WHOLE_GROUP / 32);
-    return s->turns_alike && !s->calls && s->d->facts.has_cooperation && local <= MOST_LOCAL &&
-           turn_bytes <= s->d->facts.cache_bytes;
+    const int64_t local = (s->block.rep_at + REP_FIRST) * 8 + slots * size * (1 + WHOLE_GROUP / 32);
+    return s->course.turns_alike && !s->course.calls && s->d->facts.has_cooperation &&
+           local <= MOST_LOCAL && turn_bytes <= s->d->facts.cache_bytes;
 }
 
 /* The programs of the phases. The loop as one kernel, which is asked for later, is compiled beside
@@ -268,11 +272,11 @@ static spry_status build_programs(resident *s)
     int count = 0;
     spry_status status = SPRY_STATUS_OK;
     const bool beside = s->d->facts.has_compilers;
-    s->parts = !beside                                   ? 1
-               : s->p->phase_count < RESIDENT_MOST_PARTS ? s->p->phase_count
-                                                         : RESIDENT_MOST_PARTS;
-    s->parts = s->parts > 0 ? s->parts : 1;
-    for (; count < s->parts; count++)
+    s->code.parts = !beside                                   ? 1
+                    : s->p->phase_count < RESIDENT_MOST_PARTS ? s->p->phase_count
+                                                              : RESIDENT_MOST_PARTS;
+    s->code.parts = s->code.parts > 0 ? s->code.parts : 1;
+    for (; count < s->code.parts; count++)
         SPRY_GO(ctx, write_text(s, emit_program, count, &texts[count]));
     const double each = A->rows > 0 ? (double)A->own_bytes / (double)A->rows : 0;
     if (beside && may_be_whole(s, (int64_t)(each * (double)s->r->n[0])))
@@ -286,13 +290,13 @@ static spry_status build_programs(resident *s)
     }
     memcpy(message, ctx->message, sizeof message);
     status = device_build_all(s->d, jobs, count);
-    if (status != SPRY_STATUS_OK && count > s->parts && !s->d->lost) {
+    if (status != SPRY_STATUS_OK && count > s->code.parts && !s->d->lost) {
         memcpy(ctx->message, message, sizeof message); /* it may go without the other */
-        status = device_build_all(s->d, jobs, s->parts);
+        status = device_build_all(s->d, jobs, s->code.parts);
     }
     SPRY_GO(ctx, status);
-    for (int k = 0; k < s->parts; k++)
-        s->programs[k] = jobs[k].program;
+    for (int k = 0; k < s->code.parts; k++)
+        s->code.programs[k] = jobs[k].program;
 done:
     for (int k = 0; k <= RESIDENT_MOST_PARTS; k++)
         base_free(ctx, texts[k].text);
@@ -306,21 +310,21 @@ spry_status resident_build_whole(resident *s, int64_t turn_bytes)
     const int64_t slots = emit_whole_slots(s->p);
     resident_text t = {0};
     spry_status status = SPRY_STATUS_OK;
-    s->whole_tried = true;
+    s->whole.tried = true;
     if (!may_be_whole(s, turn_bytes))
         return SPRY_STATUS_OK;
     SPRY_GO(ctx, write_text(s, emit_whole, 0, &t));
-    SPRY_GO(ctx, device_build(s->d, t.text, t.options, &s->whole));
+    SPRY_GO(ctx, device_build(s->d, t.text, t.options, &s->whole.program));
     const phase all = {.sweep_count = s->p->op_count};
     const int64_t work = work_of(s, emit_turned(s->p, &all));
-    const int64_t most = device_whole_groups(s->whole, "whole", WHOLE_GROUP);
+    const int64_t most = device_whole_groups(s->whole.program, "whole", WHOLE_GROUP);
     const int64_t enough = (work + WHOLE_GROUP - 1) / WHOLE_GROUP;
-    s->whole_group = WHOLE_GROUP;
-    s->whole_groups = most < enough ? most : enough;
-    if (s->whole_groups > 0)
-        SPRY_GO(ctx, device_alloc(s->d, 2 * slots * s->whole_groups * size, &s->whole_partials));
+    s->whole.group = WHOLE_GROUP;
+    s->whole.groups = most < enough ? most : enough;
+    if (s->whole.groups > 0)
+        SPRY_GO(ctx, device_alloc(s->d, 2 * slots * s->whole.groups * size, &s->whole.partials));
     else
-        s->whole = NULL;
+        s->whole.program = NULL;
 done:
     base_free(ctx, t.text);
     return status;
@@ -332,11 +336,12 @@ static int64_t groups_of(const resident *s, const emit_job *w, int index)
 {
     const phase *f = &s->p->phases[index];
     const int64_t work = work_of(s, emit_turned(s->p, f)), units = s->d->facts.units;
-    const int64_t piece = (int64_t)s->group * emit_width(w, f);
+    const int64_t piece = (int64_t)s->code.group * emit_width(w, f);
     const int64_t enough = (work + piece - 1) / piece;
     char name[32];
     snprintf(name, sizeof name, "phase_%d", index);
-    int64_t groups = device_whole_groups(s->programs[index % s->parts], name, s->group);
+    int64_t groups =
+        device_whole_groups(s->code.programs[index % s->code.parts], name, s->code.group);
     if (groups <= 0)
         groups = units * (s->d->facts.processor ? 1 : 8);
     return groups < enough ? groups : enough > 0 ? enough : 1;
@@ -350,15 +355,16 @@ static spry_status find_groups(resident *s)
     int64_t most_sums = 1;
     emit_job w = {.p = p};
     spry_status status = SPRY_STATUS_OK;
-    choose_widths(s, s->group, &w);
-    SPRY_GO(ctx, base_alloc(ctx, p->phase_count + 1, sizeof *s->groups, &s->groups));
+    choose_widths(s, s->code.group, &w);
+    SPRY_GO(ctx, base_alloc(ctx, p->phase_count + 1, sizeof *s->code.groups, &s->code.groups));
     for (int f = 0; f < p->phase_count; f++) {
-        s->groups[f] = groups_of(s, &w, f);
-        const int64_t slots = emit_slots(p, &p->phases[f]) * (s->columns > 0 ? s->columns : 1);
-        const int64_t sums = slots * (s->groups[f] + 1);
+        s->code.groups[f] = groups_of(s, &w, f);
+        const int64_t slots =
+            emit_slots(p, &p->phases[f]) * (s->memory.columns > 0 ? s->memory.columns : 1);
+        const int64_t sums = slots * (s->code.groups[f] + 1);
         most_sums = sums > most_sums ? sums : most_sums;
     }
-    SPRY_GO(ctx, device_alloc(s->d, most_sums * size, &s->partials));
+    SPRY_GO(ctx, device_alloc(s->d, most_sums * size, &s->memory.partials));
 done:
     return status;
 }
@@ -366,12 +372,12 @@ done:
 static int add_common(const resident *s, const device_memory *partials, device_arg *args)
 {
     int used = 0;
-    args[used++] = device_arg_memory(s->control);
-    args[used++] = device_arg_memory(s->memory);
-    const int tracks = s->columns > 0 ? s->columns : 1;
+    args[used++] = device_arg_memory(s->memory.control);
+    args[used++] = device_arg_memory(s->memory.vectors);
+    const int tracks = s->memory.columns > 0 ? s->memory.columns : 1;
     for (int k = 0; !s->d->facts.has_pointers && k < tracks; k++) {
         /* else their addresses are in the control block */
-        const track *l = s->columns > 0 && k < s->r->track_count ? &s->r->tracks[k] : s->l;
+        const track *l = s->memory.columns > 0 && k < s->r->track_count ? &s->r->tracks[k] : s->l;
         args[used++] = device_arg_memory(l->x);
         args[used++] = device_arg_memory(l->b);
     }
@@ -385,7 +391,7 @@ static int add_operators(const resident *s, const phase *f, device_arg *args, in
     const plan *p = s->p;
     bool given[3] = {false};
     for (int turned = 0; turned < 3; turned++) {
-        const device_rows *rows = &s->rows[turned];
+        const device_rows *rows = &s->code.rows[turned];
         const int count = emit_has_product(p, f, turned) ? rows->arg_count : 0;
         for (int k = 0; k < count; k++)
             args[used++] = rows->args[k];
@@ -395,7 +401,7 @@ static int add_operators(const resident *s, const phase *f, device_arg *args, in
         if (o->kind != OP_DIAGONAL || given[o->transpose])
             continue;
         given[o->transpose] = true;
-        args[used++] = device_arg_memory(s->diagonal[o->transpose]);
+        args[used++] = device_arg_memory(s->code.diagonal[o->transpose]);
     }
     return used;
 }
@@ -404,9 +410,10 @@ spry_status resident_launch_whole(resident *s, int64_t turns)
 {
     const phase all = {.sweep_count = s->p->op_count};
     device_arg args[MOST_ARGUMENTS];
-    int used = add_operators(s, &all, args, add_common(s, s->whole_partials, args));
+    int used = add_operators(s, &all, args, add_common(s, s->whole.partials, args));
     args[used++] = DEVICE_VALUE(turns);
-    return device_launch_whole(s->whole, "whole", s->whole_groups, s->whole_group, args, used);
+    return device_launch_whole(s->whole.program, "whole", s->whole.groups, s->whole.group, args,
+                               used);
 }
 
 spry_status resident_launch(resident *s, const char *kernel, int number, const phase *f,
@@ -416,9 +423,9 @@ spry_status resident_launch(resident *s, const char *kernel, int number, const p
     device_arg args[MOST_ARGUMENTS];
     int64_t counters[MOST_COUNTERS];
     char name[48];
-    int used = add_common(s, s->partials, args);
-    for (int k = 0; k < s->counters; k++) {
-        counters[k] = (int64_t)s->l->scalars.values[p->offset[s->counter_names[k]]].re;
+    int used = add_common(s, s->memory.partials, args);
+    for (int k = 0; k < s->code.counters; k++) {
+        counters[k] = (int64_t)s->l->scalars.values[p->offset[s->code.counter_names[k]]].re;
         args[used++] = DEVICE_VALUE(counters[k]);
     }
     if (f)
@@ -426,8 +433,8 @@ spry_status resident_launch(resident *s, const char *kernel, int number, const p
     for (int k = 0; k < count; k++)
         args[used++] = more[k];
     snprintf(name, sizeof name, number == NONE ? "%s" : "%s_%d", kernel, number);
-    device_program *part = s->programs[number == NONE ? 0 : number % s->parts];
-    return device_launch(part, name, NULL, groups, s->group, args, used);
+    device_program *part = s->code.programs[number == NONE ? 0 : number % s->code.parts];
+    return device_launch(part, name, NULL, groups, s->code.group, args, used);
 }
 
 /* --- the object ---------------------------------------------------------------------------------
@@ -449,18 +456,18 @@ spry_status resident_make(runner *r, bool joined, int track_index, resident **ou
     s->p = r->p;
     s->joined = joined;
     s->d = device_of(r->operators[OPERATOR_A]);
-    s->columns = r->p->program->block ? r->track_room : 0;
-    s->borrows = s->columns > 0 && track_index > 0;
+    s->memory.columns = r->p->program->block ? r->track_room : 0;
+    s->memory.borrows = s->memory.columns > 0 && track_index > 0;
     SPRY_GO(ctx, find_counters(s));
     SPRY_GO(ctx, open_operators(s));
     SPRY_GO(ctx, open_memory(s, track_index));
     if (joined)
-        s->held = false;
+        s->course.held = false;
     else
         SPRY_GO(ctx, resident_open_course(s));
-    if (!s->borrows)
+    if (!s->memory.borrows)
         SPRY_GO(ctx, build_programs(s));
-    if (!r->foresees && !s->borrows)
+    if (!r->foresees && !s->memory.borrows)
         SPRY_GO(ctx, find_groups(s));
 done:
     return status;
@@ -476,21 +483,23 @@ void resident_free(runner *r, resident *s)
 {
     if (!s)
         return;
-    if (s->control && !s->d->lost) /* what was sent without waiting is the mirror's */
+    if (s->memory.control && !s->d->lost) /* what was sent without waiting is the mirror's */
         (void)device_finish(s->d);
-    device_graph_free(s->graph);
-    device_memory *const blocks[] = {s->borrows ? NULL : s->control,
-                                     s->borrows ? NULL : s->memory,
-                                     s->partials,
-                                     s->call_in,
-                                     s->call_out,
-                                     s->whole_partials};
+    device_graph_free(s->course.graph);
+    device_memory *const blocks[] = {s->memory.borrows ? NULL : s->memory.control,
+                                     s->memory.borrows ? NULL : s->memory.vectors,
+                                     s->memory.partials,
+                                     s->memory.call_in,
+                                     s->memory.call_out,
+                                     s->whole.partials};
     for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++)
         device_free(blocks[k]);
-    void *const arrays[] = {
-        s->rows[0].text,  s->rows[1].text, s->rows[2].text, s->mirror,      s->slots,    s->counter,
-        s->counter_names, s->groups,       s->legs,         s->leg_of,      s->loop_end, s->bytes,
-        s->turn_bytes,    s->host_in,      s->host_out,     s->graph_slots, s->loose,    s->copies};
+    void *const arrays[] = {s->code.rows[0].text,  s->code.rows[1].text, s->code.rows[2].text,
+                            s->block.mirror,       s->memory.slots,      s->code.counter,
+                            s->code.counter_names, s->code.groups,       s->course.legs,
+                            s->course.leg_of,      s->course.loop_end,   s->batch.bytes,
+                            s->batch.turn_bytes,   s->memory.host_in,    s->memory.host_out,
+                            s->course.graph_slots, s->course.loose,      s->block.copies};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         base_free(r->ctx, arrays[k]);
     base_free(r->ctx, s);
@@ -507,38 +516,38 @@ spry_status resident_prepare(resident *s, track *l)
     const runner *r = s->r;
     const plan *p = s->p;
     spry_context *ctx = r->ctx;
-    control_word *mirror = s->mirror;
+    control_word *mirror = s->block.mirror;
     spry_status status = SPRY_STATUS_OK;
     s->l = l;
     (void)place_vectors(s); /* where they were at first: a recording may know addresses */
     mirror[ST_FAULT].whole = NONE;
-    mirror[ST_BEFORE].whole = s->before;
-    mirror[ST_APART].whole = s->apart;
+    mirror[ST_BEFORE].whole = s->memory.before;
+    mirror[ST_APART].whole = s->memory.apart;
     for (int space = 0; space < 2; space++) {
-        mirror[ST_STRIDE0 + space].whole = s->stride[space];
+        mirror[ST_STRIDE0 + space].whole = s->memory.stride[space];
         mirror[ST_N0 + space].whole = r->n[space];
         mirror[ST_FIRST0 + space].whole = r->parts[space].is ? r->parts[space].first : 0;
         mirror[ST_ALL0 + space].whole = r->parts[space].is ? r->parts[space].all : r->n[space];
     }
     for (int turned = 0; turned < 3; turned++)
-        mirror[ST_POSITIONS + turned].whole = s->rows[turned].positions;
+        mirror[ST_POSITIONS + turned].whole = s->code.rows[turned].positions;
     if (s->d->facts.has_pointers) {
         mirror[ST_X].whole = (int64_t)(intptr_t)device_address(l->x);
         mirror[ST_B].whole = (int64_t)(intptr_t)device_address(l->b);
     }
     for (int k = 0; k < p->slots; k++)
-        s->slots[k] = mirror[ST_SLOTS + k].whole;
+        s->memory.slots[k] = mirror[ST_SLOTS + k].whole;
     resident_give(s);
     /* Last: a rank that fails here goes on for the sake of the others, with what is in place. */
     for (int v = 0; v < p->var_count; v++) {
         const plan_var *var = &p->vars[v];
         const bool plain = !var->array && !var->in_pieces && var->number != NONE;
-        const int64_t bytes = s->stride[var->space] * r->size;
+        const int64_t bytes = s->memory.stride[var->space] * r->size;
         if (!var->seen_before || !(plain || var->array) || (r->used && plan_keeps(p, v)))
             continue;
         const int64_t at = mirror[ST_SLOTS + (var->array ? p->slots + v : var->number)].whole;
-        SPRY_GO(ctx,
-                device_clear(s->memory, at * r->size, var->array ? var->extent * bytes : bytes));
+        SPRY_GO(ctx, device_clear(s->memory.vectors, at * r->size,
+                                  var->array ? var->extent * bytes : bytes));
     }
 done:
     return status;

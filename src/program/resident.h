@@ -159,82 +159,87 @@ typedef struct resident {
     runner *r;
     spry_device *d;
     const plan *p;
-    bool joined;          /* see emit_job */
-    control_word *copies; /* on ranks: copies of the mirror that are on their way, */
-    int sent;             /* so many of them */
-    bool called;          /* on ranks: the operator, which may have sent messages */
-    device_rows rows[3];  /* of A, A^T and A^H, where sweeps have products with them */
-    device_program *programs[RESIDENT_MOST_PARTS]; /* phase f is in f % parts */
-    int parts;
-    device_memory *control, *memory, *partials;
-    /* The loop as one kernel, where that is possible and wise. */
-    bool whole_tried;
-    device_program *whole;
-    device_memory *whole_partials;
-    int whole_group;
-    int64_t whole_groups;
-    device_memory *call_in, *call_out; /* operands of operators that can only be called */
-    void *host_in, *host_out;          /* the same for operators of the host */
-    const device_memory *diagonal[3];  /* of M, by transpose */
-    int group;
-    int64_t *groups; /* by phase */
-    int64_t stride[2];
-    /* Tracks that see each other: how many there may be, elements of those before it, in the memory
-     * that the first of them owns, and of each of them; and whether it is not the first, which has
-     * the programs, the control blocks of all, and the sums. */
-    int columns;
-    int64_t before, apart;
-    bool borrows;
-
-    /* The control block: a mirror of it, and where its parts begin, in words. */
-    control_word *mirror;
-    int64_t words, num_at, rep_at;
-    int64_t *slots; /* of plain vectors, as far as the host has come */
-
-    /* Loop variables that kernels get by value. */
-    int counters;
-    int *counter, *counter_names; /* by name: which; and their names */
-
-    /* The course. */
-    course_leg *legs;
-    int leg_count, leg_room;
-    int section[SECTION_COUNT];
-    int *leg_of;       /* by operation: the leg whose phase it is in */
-    int64_t *loop_end; /* by node */
-    int pc;
     track *l;
-    bool calls;           /* some operators can only be called */
-    bool held;            /* and what they make is held back where the device has stopped (accept):
+    bool joined; /* see emit_job */
+    struct resident_memory {
+        device_memory *control, *vectors, *partials;
+        int64_t stride[2];
+        int64_t *slots; /* of plain vectors, as far as the host has come */
+        /* Tracks that see each other: how many there may be, elements of those before it, in the
+         * memory that the first of them owns, and of each of them; and whether it is not the first,
+         * which has the programs, the control blocks of all, and the sums. */
+        int columns;
+        int64_t before, apart;
+        bool borrows;
+        device_memory *call_in, *call_out; /* operands of operators that can only be called */
+        void *host_in, *host_out;          /* the same for operators of the host */
+    } memory;
+    struct resident_block { /* the control block */
+        control_word *mirror;
+        int64_t words, num_at, rep_at; /* where its parts begin */
+        control_word *copies;          /* on ranks: copies of the mirror that are on their way, */
+        int sent;                      /* so many of them */
+    } block;
+    struct resident_code {
+        device_rows rows[3]; /* of A, A^T and A^H, where sweeps have products with them */
+        const device_memory *diagonal[3];              /* of M, by transpose */
+        device_program *programs[RESIDENT_MOST_PARTS]; /* phase f is in f % parts */
+        int parts, group;
+        int64_t *groups; /* by phase */
+        /* Loop variables that kernels get by value: by name which, and their names. */
+        int counters;
+        int *counter, *counter_names;
+    } code;
+    struct resident_whole { /* the loop as one kernel, where that is possible and wise */
+        bool tried;
+        device_program *program;
+        device_memory *partials;
+        int group;
+        int64_t groups;
+    } whole;
+    struct resident_course {
+        course_leg *legs;
+        int leg_count, leg_room;
+        int section[SECTION_COUNT];
+        int *leg_of;       /* by operation: the leg whose phase it is in */
+        int64_t *loop_end; /* by node */
+        int pc;
+        bool calls;       /* some operators can only be called */
+        bool held;        /* and what they make is held back where the device has stopped (accept):
                              else exits are looked at one by one */
-    bool *loose;          /* by operation that calls: its result need not be held back */
-    bool warm;            /* a turn was launched: whatever is opened at first use is open */
-    int64_t exits, ahead; /* phases with exits: launched since the last look, and then it looks */
-    bool turns_alike;     /* every turn of the loop launches the same: it can be recorded */
-    bool look_first;      /* before the next leg */
-    bool counting_only;   /* goes on without launching, to count what a turn moves */
-    device_graph *graph;
-    int64_t *graph_slots; /* slots when it was recorded: what is called has addresses of then */
-    int64_t skip;         /* updates of x that were made early and are still to come */
-
-    /* What was launched since the last look: bytes up to each phase, then turns as recorded. */
-    int64_t *bytes, *turn_bytes; /* the second of a turn that is recorded */
-    int launched, launched_room;
-    int64_t turn_phases, played;
-    int64_t ended; /* turns whose last phase was launched since then */
-    bool told;     /* something since the turn at hand began */
-
-    /* What is known of turns, by solves before as well. */
-    double turn_seconds, looked_at;
-    int64_t turn_reports, counted;  /* reports of a turn; of phases launched or gone through */
-    double first_value, last_value; /* reports of this run, and how many came between them */
-    int64_t values;
-    int64_t stops[MOST_STOPS]; /* reports after which the run before was stopped, and this one */
-    int64_t new_stops[MOST_STOPS];
-    int stop_count, new_count;
-    bool stopped;   /* when it looked last */
-    bool partial;   /* the last batch began within a turn */
-    bool expects;   /* a stop at the end of the batch, by the run before */
-    int64_t missed; /* turns of the next batch, when a stop that was expected did not come */
+        bool *loose;      /* by operation that calls: its result need not be held back */
+        bool called;      /* on ranks: the operator, which may have sent messages */
+        bool warm;        /* a turn was launched: whatever is opened at first use is open */
+        bool turns_alike; /* every turn of the loop launches the same: it can be recorded */
+        bool look_first;  /* before the next leg */
+        bool counting_only; /* goes on without launching, to count what a turn moves */
+        int64_t exits,
+            ahead; /* phases with exits: launched since the last look, and then it looks */
+        device_graph *graph;
+        int64_t *graph_slots; /* slots when it was recorded: what is called has addresses of then */
+        int64_t skip;         /* updates of x that were made early and are still to come */
+    } course;
+    struct resident_batch {          /* what was launched since the last look */
+        int64_t *bytes, *turn_bytes; /* up to each phase; the second of a turn that is recorded */
+        int launched, room;
+        int64_t turn_phases, played;
+        int64_t ended; /* turns whose last phase was launched since then */
+        bool reported; /* something since the turn at hand began */
+        bool partial;  /* it began within a turn */
+        bool expects;  /* a stop at its end, by the run before */
+    } batch;
+    struct resident_known { /* of turns, by solves before as well */
+        double turn_seconds, looked_at;
+        int64_t turn_reports, counted;  /* reports of a turn; of phases launched or gone through */
+        double first_value, last_value; /* reports of this run, and how many came between them */
+        int64_t values;
+        int64_t
+            stops[MOST_STOPS]; /* reports after which the run before was stopped, and this one */
+        int64_t new_stops[MOST_STOPS];
+        int stop_count, new_count;
+        bool stopped;   /* when it looked last */
+        int64_t missed; /* turns of the next batch, when a stop that was expected did not come */
+    } known;
 } resident;
 
 spry_status resident_open(runner *r);
@@ -251,9 +256,9 @@ spry_status resident_call(resident *s, const plan_op *o, int64_t from_index, int
 /* Several steps of a basis, by an operator of the device. */
 struct sweep_powers;
 spry_status resident_powers(resident *s, const plan_op *o, struct sweep_powers *call);
-/* A vector that a view keeps: its memory, and where in it, in bytes. */
-device_memory *resident_view_memory(const resident *s, const track *l, const view_vector *v,
-                                    int64_t *at);
+/* Copies the vectors that a view keeps, or puts them back. */
+spry_status resident_copy_view(const resident *s, const track *l, const runner_view *v,
+                               device_memory *copy, bool back);
 spry_status resident_transfer_of(resident *s, track *l, const view_vector *at, spry_vector *v,
                                  bool put);
 void resident_close(runner *r);

@@ -10,21 +10,23 @@ static int64_t find_vector(const resident *s, const vref *v, int64_t index,
 {
     const plan *p = s->p;
     const plan_var *var = &p->vars[v->var];
-    *memory = s->memory;
+    *memory = s->memory.vectors;
     if (v->var == p->var_of_name[NAME_X] || v->var == p->var_of_name[NAME_B]) {
         *memory = v->var == p->var_of_name[NAME_X] ? s->l->x : s->l->b;
         return 0;
     }
     if (var->array)
-        return (s->mirror[ST_SLOTS + p->slots + v->var].whole + index * s->stride[var->space]) *
+        return (s->block.mirror[ST_SLOTS + p->slots + v->var].whole +
+                index * s->memory.stride[var->space]) *
                s->r->size;
-    return s->slots[var->number] * s->r->size;
+    return s->memory.slots[var->number] * s->r->size;
 }
 
 /* Bytes of the longer vectors. */
 static int64_t longest(const resident *s)
 {
-    return (s->stride[0] > s->stride[1] ? s->stride[0] : s->stride[1]) * s->r->size;
+    return (s->memory.stride[0] > s->memory.stride[1] ? s->memory.stride[0] : s->memory.stride[1]) *
+           s->r->size;
 }
 
 /* An operator of the host is given copies of its vectors. */
@@ -35,17 +37,18 @@ static spry_status call_host(resident *s, const plan_op *o, int64_t in_bytes, in
     const spry_scalar one = {1, 0}, zero = {0, 0};
     spry_status status = SPRY_STATUS_OK;
     const int64_t most = longest(s);
-    if (!s->host_in)
-        SPRY_GO(ctx, base_alloc(ctx, most, 1, &s->host_in));
-    if (!s->host_out)
-        SPRY_GO(ctx, base_alloc(ctx, most, 1, &s->host_out));
-    const spry_status got = device_get(s->call_in, 0, s->host_in, in_bytes);
-    s->called = true;
+    if (!s->memory.host_in)
+        SPRY_GO(ctx, base_alloc(ctx, most, 1, &s->memory.host_in));
+    if (!s->memory.host_out)
+        SPRY_GO(ctx, base_alloc(ctx, most, 1, &s->memory.host_out));
+    const spry_status got = device_get(s->memory.call_in, 0, s->memory.host_in, in_bytes);
+    s->course.called = true;
     if (got == SPRY_STATUS_OK || s->joined) /* other ranks may wait for what it sends */
-        status = called->class->multiply(called, o->transpose, one, s->host_in, zero, s->host_out);
+        status = called->class->multiply(called, o->transpose, one, s->memory.host_in, zero,
+                                         s->memory.host_out);
     SPRY_GO(ctx, got);
     SPRY_GO(ctx, status);
-    SPRY_GO(ctx, device_put(s->call_out, 0, s->host_out, out_bytes));
+    SPRY_GO(ctx, device_put(s->memory.call_out, 0, s->memory.host_out, out_bytes));
 done:
     return status;
 }
@@ -61,8 +64,10 @@ typedef struct operands {
 static spry_status accept(resident *s, const operands *v)
 {
     const int64_t at = v->to_at / s->r->size, n = v->out_bytes / s->r->size;
-    const int64_t enough = (n + s->group - 1) / s->group, most = (int64_t)s->d->facts.units * 8;
-    const device_arg more[] = {device_arg_memory(s->call_out), DEVICE_VALUE(at), DEVICE_VALUE(n)};
+    const int64_t enough = (n + s->code.group - 1) / s->code.group,
+                  most = (int64_t)s->d->facts.units * 8;
+    const device_arg more[] = {device_arg_memory(s->memory.call_out), DEVICE_VALUE(at),
+                               DEVICE_VALUE(n)};
     return resident_launch(s, "accept", NONE, NULL, enough < most ? enough : most, more, 3);
 }
 
@@ -77,16 +82,16 @@ static spry_status call_in_place(resident *s, const plan_op *o, const operands *
     SPRY_GO(ctx,
             device_borrow(s->d, (char *)device_address(v->from) + v->from_at, v->in_bytes, &in));
     if (v->aside) {
-        if (!s->call_out)
-            SPRY_GO(ctx, device_alloc(s->d, longest(s), &s->call_out));
-        s->called = true;
-        SPRY_GO(ctx,
-                device_multiply(s->r->operators[o->op], o->transpose, one, in, zero, s->call_out));
+        if (!s->memory.call_out)
+            SPRY_GO(ctx, device_alloc(s->d, longest(s), &s->memory.call_out));
+        s->course.called = true;
+        SPRY_GO(ctx, device_multiply(s->r->operators[o->op], o->transpose, one, in, zero,
+                                     s->memory.call_out));
         SPRY_GO(ctx, accept(s, v));
         goto done;
     }
     SPRY_GO(ctx, device_borrow(s->d, (char *)device_address(v->to) + v->to_at, v->out_bytes, &out));
-    s->called = true;
+    s->course.called = true;
     SPRY_GO(ctx, device_multiply(s->r->operators[o->op], o->transpose, one, in, zero, out));
 done:
     device_free(in);
@@ -101,13 +106,13 @@ spry_status resident_open_calls(resident *s)
     spry_status status = SPRY_STATUS_OK;
     for (int k = 0; k < OPERATOR_COUNT; k++) {
         const spry_operator *op = s->r->operators[k];
-        if (!op || device_of(op) == s->d || s->host_in)
+        if (!op || device_of(op) == s->d || s->memory.host_in)
             continue;
-        SPRY_GO(ctx, base_calloc(ctx, most, 1, &s->host_in));
-        SPRY_GO(ctx, base_calloc(ctx, most, 1, &s->host_out));
+        SPRY_GO(ctx, base_calloc(ctx, most, 1, &s->memory.host_in));
+        SPRY_GO(ctx, base_calloc(ctx, most, 1, &s->memory.host_out));
     }
-    SPRY_GO(ctx, device_alloc(s->d, most, &s->call_in));
-    SPRY_GO(ctx, device_alloc(s->d, most, &s->call_out));
+    SPRY_GO(ctx, device_alloc(s->d, most, &s->memory.call_in));
+    SPRY_GO(ctx, device_alloc(s->d, most, &s->memory.call_out));
 done:
     return status;
 }
@@ -119,20 +124,22 @@ static spry_status call_copies(resident *s, const plan_op *o, const operands *v)
     const spry_scalar one = {1, 0}, zero = {0, 0};
     const int64_t most = longest(s);
     spry_status status = SPRY_STATUS_OK;
-    if (!s->call_in)
-        SPRY_GO(ctx, device_alloc(s->d, most, &s->call_in));
-    if (!s->call_out)
-        SPRY_GO(ctx, device_alloc(s->d, most, &s->call_out));
-    SPRY_GO(ctx, device_copy(v->from, v->from_at, s->call_in, 0, v->in_bytes));
-    s->called = device_of(called) == s->d;
-    if (s->called)
-        SPRY_GO(ctx, device_multiply(called, o->transpose, one, s->call_in, zero, s->call_out));
+    if (!s->memory.call_in)
+        SPRY_GO(ctx, device_alloc(s->d, most, &s->memory.call_in));
+    if (!s->memory.call_out)
+        SPRY_GO(ctx, device_alloc(s->d, most, &s->memory.call_out));
+    SPRY_GO(ctx, device_copy(v->from, v->from_at, s->memory.call_in, 0, v->in_bytes));
+    s->course.called = device_of(called) == s->d;
+    if (s->course.called)
+        SPRY_GO(ctx, device_multiply(called, o->transpose, one, s->memory.call_in, zero,
+                                     s->memory.call_out));
     else
         SPRY_GO(ctx, call_host(s, o, v->in_bytes, v->out_bytes));
     if (v->aside)
         SPRY_GO(ctx, accept(s, v));
     else
-        SPRY_GO(ctx, device_copy(s->call_out, 0, v->to == s->memory ? s->memory : s->l->x, v->to_at,
+        SPRY_GO(ctx, device_copy(s->memory.call_out, 0,
+                                 v->to == s->memory.vectors ? s->memory.vectors : s->l->x, v->to_at,
                                  v->out_bytes));
 done:
     return status;
@@ -142,7 +149,7 @@ spry_status resident_call(resident *s, const plan_op *o, int64_t from_index, int
 {
     operands v = {.in_bytes = s->r->n[s->p->vars[o->in[0].var].space] * s->r->size,
                   .out_bytes = s->r->n[s->p->vars[o->out.var].space] * s->r->size,
-                  .aside = s->held && !s->loose[o - s->p->ops]};
+                  .aside = s->course.held && !s->course.loose[o - s->p->ops]};
     v.from_at = find_vector(s, &o->in[0], from_index, &v.from);
     v.to_at = find_vector(s, &o->out, to_index, &v.to);
     const bool same = v.from == v.to && v.from_at == v.to_at && !v.aside;
@@ -203,7 +210,7 @@ static spry_status take_back(const resident *s, const lent *l)
 {
     return s->d->facts.has_pointers
                ? SPRY_STATUS_OK
-               : device_copy(l->memory, 0, s->memory, l->at, s->r->n[0] * s->r->size);
+               : device_copy(l->memory, 0, s->memory.vectors, l->at, s->r->n[0] * s->r->size);
 }
 
 /* All vectors of the run at once. */
@@ -246,7 +253,8 @@ static spry_status move(const resident *s, const vref *of, int64_t index, device
 {
     const device_memory *all;
     const int64_t at = find_vector(s, of, index, &all), bytes = s->r->n[0] * s->r->size;
-    return back ? device_copy(room, 0, s->memory, at, bytes) : device_copy(all, at, room, 0, bytes);
+    return back ? device_copy(room, 0, s->memory.vectors, at, bytes)
+                : device_copy(all, at, room, 0, bytes);
 }
 
 /* Product by product, in the room that calls have. */
@@ -254,27 +262,27 @@ static spry_status powers_one_by_one(const resident *s, const plan_op *o, const 
 {
     spry_context *ctx = s->r->ctx;
     const spry_scalar one = {1, 0}, zero = {0, 0};
-    spry_vector in = device_vector_over(s->d, s->r->type, s->r->n[0], s->call_in);
-    spry_vector out = device_vector_over(s->d, s->r->type, s->r->n[0], s->call_out);
+    spry_vector in = device_vector_over(s->d, s->r->type, s->r->n[0], s->memory.call_in);
+    spry_vector out = device_vector_over(s->d, s->r->type, s->r->n[0], s->memory.call_out);
     spry_status status = SPRY_STATUS_OK;
     for (int j = 0; j < o->count; j++) {
         const power_step *step = &c->steps[j];
         const bool last = o->also.var != NONE && j == o->count - 1;
         const vref *from = j > 0 ? &o->out : &o->in[0];
-        SPRY_GO(ctx, move(s, from, j > 0 ? c->to + j - 1 : c->from, s->call_in, false));
-        SPRY_GO(ctx, device_multiply(s->r->operators[o->op], SPRY_TRANSPOSE_NO, one, s->call_in,
-                                     zero, s->call_out));
+        SPRY_GO(ctx, move(s, from, j > 0 ? c->to + j - 1 : c->from, s->memory.call_in, false));
+        SPRY_GO(ctx, device_multiply(s->r->operators[o->op], SPRY_TRANSPOSE_NO, one,
+                                     s->memory.call_in, zero, s->memory.call_out));
         if (o->also.var != NONE)
-            SPRY_GO(ctx, move(s, &o->also, c->also + j, s->call_out, true));
+            SPRY_GO(ctx, move(s, &o->also, c->also + j, s->memory.call_out, true));
         if (last)
             break;
         SPRY_GO(ctx, out.class->blend(step->beta, &in, step->alpha, &out));
         if (j > 0 && (step->gamma.re != 0 || step->gamma.im != 0)) {
             from = j > 1 ? &o->out : &o->in[0];
-            SPRY_GO(ctx, move(s, from, j > 1 ? c->to + j - 2 : c->from, s->call_in, false));
+            SPRY_GO(ctx, move(s, from, j > 1 ? c->to + j - 2 : c->from, s->memory.call_in, false));
             SPRY_GO(ctx, out.class->blend(step->gamma, &in, one, &out));
         }
-        SPRY_GO(ctx, move(s, &o->out, c->to + j, s->call_out, true));
+        SPRY_GO(ctx, move(s, &o->out, c->to + j, s->memory.call_out, true));
     }
 done:
     return status;

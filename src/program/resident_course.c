@@ -3,17 +3,17 @@
 
 static spry_status add_leg(resident *s, course_leg leg, int *index)
 {
-    if (s->leg_count == s->leg_room) {
-        const int room = 2 * s->leg_room + 64;
-        const spry_status status =
-            base_grow(s->r->ctx, s->leg_count, room, sizeof *s->legs, &s->legs);
+    if (s->course.leg_count == s->course.leg_room) {
+        const int room = 2 * s->course.leg_room + 64;
+        const spry_status status = base_grow(s->r->ctx, s->course.leg_count, room,
+                                             sizeof *s->course.legs, &s->course.legs);
         if (status != SPRY_STATUS_OK)
             return status;
-        s->leg_room = room;
+        s->course.leg_room = room;
     }
     if (index)
-        *index = s->leg_count;
-    s->legs[s->leg_count++] = leg;
+        *index = s->course.leg_count;
+    s->course.legs[s->course.leg_count++] = leg;
     return SPRY_STATUS_OK;
 }
 
@@ -29,21 +29,21 @@ static spry_status add_nodes(resident *s, int first)
             for (int f = at->phase; f < at->phase + at->phases; f++) {
                 const phase *q = &p->phases[f];
                 for (int i = q->first; i < q->first + q->count; i++)
-                    s->leg_of[i] = s->leg_count;
+                    s->course.leg_of[i] = s->course.leg_count;
                 SPRY_GO(ctx, add_leg(s, (course_leg){DO_PHASE, n, f, NONE}, NULL));
             }
         } else if (at->kind == NODE_FOR) {
             SPRY_GO(ctx, add_leg(s, (course_leg){DO_FOR, n, NONE, NONE}, &begin));
             SPRY_GO(ctx, add_nodes(s, at->body));
             SPRY_GO(ctx, add_leg(s, (course_leg){DO_NEXT, n, NONE, begin + 1}, NULL));
-            s->legs[begin].to = s->leg_count;
+            s->course.legs[begin].to = s->course.leg_count;
         } else {
             SPRY_GO(ctx, add_leg(s, (course_leg){DO_IF, n, NONE, NONE}, &begin));
             SPRY_GO(ctx, add_nodes(s, at->body));
             SPRY_GO(ctx, add_leg(s, (course_leg){DO_JUMP, n, NONE, NONE}, &otherwise));
-            s->legs[begin].to = s->leg_count;
+            s->course.legs[begin].to = s->course.leg_count;
             SPRY_GO(ctx, add_nodes(s, at->other));
-            s->legs[otherwise].to = s->leg_count;
+            s->course.legs[otherwise].to = s->course.leg_count;
         }
     }
 done:
@@ -57,7 +57,7 @@ static bool is_alike(const resident *s, int e)
         return true;
     const expr *x = &s->p->program->exprs[e];
     if (x->kind == EXPR_NAME && s->p->program->names[x->name].kind != NAME_OPTION &&
-        s->counter[x->name] == NONE)
+        s->code.counter[x->name] == NONE)
         return false;
     if (x->kind != EXPR_NAME && x->kind != EXPR_NUMBER && x->kind != EXPR_CALL)
         return false;
@@ -67,8 +67,8 @@ static bool is_alike(const resident *s, int e)
 static bool turns_are_alike(const resident *s)
 {
     const plan *p = s->p;
-    for (int k = s->section[SECTION_LOOP]; s->legs[k].kind != DO_END; k++) {
-        const course_leg *leg = &s->legs[k];
+    for (int k = s->course.section[SECTION_LOOP]; s->course.legs[k].kind != DO_END; k++) {
+        const course_leg *leg = &s->course.legs[k];
         const node *at = &p->nodes[leg->node];
         if (leg->kind == DO_FOR && !(is_alike(s, at->from) && is_alike(s, at->to)))
             return false;
@@ -76,7 +76,7 @@ static bool turns_are_alike(const resident *s)
             return false;
         /* A turn with loops, such as one up to a restart, may stop early in it, while what is
          * called goes on to its end. */
-        if (s->calls && (!s->held || leg->kind == DO_FOR))
+        if (s->course.calls && (!s->course.held || leg->kind == DO_FOR))
             return false;
     }
     return true;
@@ -119,14 +119,15 @@ static bool is_loose(const plan *p, int number)
 static spry_status find_loose(resident *s)
 {
     const plan *p = s->p;
-    const spry_status status = base_calloc(s->r->ctx, p->op_count + 1, sizeof *s->loose, &s->loose);
+    const spry_status status =
+        base_calloc(s->r->ctx, p->op_count + 1, sizeof *s->course.loose, &s->course.loose);
     for (int i = 0; i < p->op_count && status == SPRY_STATUS_OK; i++) {
         const plan_op *o = &p->ops[i];
         if (!op_sweeps(o) || !plan_calls(p, o))
             continue;
         const plan_var *out = &p->vars[o->out.var];
-        s->loose[i] = !out->array && !out->in_pieces && out->number != NONE &&
-                      o->out.var != p->var_of_name[NAME_X] && is_loose(p, out->number);
+        s->course.loose[i] = !out->array && !out->in_pieces && out->number != NONE &&
+                             o->out.var != p->var_of_name[NAME_X] && is_loose(p, out->number);
     }
     return status;
 }
@@ -136,14 +137,15 @@ spry_status resident_open_course(resident *s)
     spry_context *ctx = s->r->ctx;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, find_loose(s));
-    SPRY_GO(ctx, base_calloc(ctx, s->p->op_count + 1, sizeof *s->leg_of, &s->leg_of));
-    SPRY_GO(ctx, base_calloc(ctx, s->p->node_count + 1, sizeof *s->loop_end, &s->loop_end));
+    SPRY_GO(ctx, base_calloc(ctx, s->p->op_count + 1, sizeof *s->course.leg_of, &s->course.leg_of));
+    SPRY_GO(ctx, base_calloc(ctx, s->p->node_count + 1, sizeof *s->course.loop_end,
+                             &s->course.loop_end));
     for (int k = 0; k < SECTION_COUNT; k++) {
-        s->section[k] = s->leg_count;
+        s->course.section[k] = s->course.leg_count;
         SPRY_GO(ctx, add_nodes(s, s->p->section[k]));
         SPRY_GO(ctx, add_leg(s, (course_leg){DO_END, 0, NONE, NONE}, NULL));
     }
-    s->turns_alike = turns_are_alike(s);
+    s->course.turns_alike = turns_are_alike(s);
 done:
     return status;
 }

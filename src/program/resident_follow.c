@@ -14,23 +14,23 @@ void resident_take(resident *s, bool stopped)
 {
     const plan *p = s->p;
     const bool complex = spry_type_is_complex(s->r->type);
-    const control_word *num = s->mirror + s->num_at;
+    const control_word *num = s->block.mirror + s->block.num_at;
     spry_scalar kept[MOST_COUNTERS] = {{0, 0}};
-    for (int k = 0; k < s->counters; k++)
-        kept[k] = *resident_value(s, s->counter_names[k]);
+    for (int k = 0; k < s->code.counters; k++)
+        kept[k] = *resident_value(s, s->code.counter_names[k]);
     for (int64_t k = 0; k < p->scalar_count; k++)
         s->l->scalars.values[k] = complex ? (spry_scalar){num[2 * k].real, num[2 * k + 1].real}
                                           : (spry_scalar){num[k].real, 0};
-    for (int k = 0; !stopped && k < s->counters; k++)
-        *resident_value(s, s->counter_names[k]) = kept[k];
+    for (int k = 0; !stopped && k < s->code.counters; k++)
+        *resident_value(s, s->code.counter_names[k]) = kept[k];
     for (int k = 0; k < p->slots; k++)
-        s->slots[k] = s->mirror[ST_SLOTS + k].whole;
+        s->memory.slots[k] = s->block.mirror[ST_SLOTS + k].whole;
 }
 
 void resident_give(resident *s)
 {
     const bool complex = spry_type_is_complex(s->r->type);
-    control_word *num = s->mirror + s->num_at;
+    control_word *num = s->block.mirror + s->block.num_at;
     for (int64_t k = 0; k < s->p->scalar_count; k++) {
         const spry_scalar value = s->l->scalars.values[k];
         num[complex ? 2 * k : k].real = value.re;
@@ -47,7 +47,7 @@ bool resident_knows(const resident *s, int e)
     const expr *x = &s->p->program->exprs[e];
     if (x->kind == EXPR_NAME) {
         const program_name *name = &s->p->program->names[x->name];
-        if (name->kind != NAME_OPTION && !name->counter && s->counter[x->name] == NONE)
+        if (name->kind != NAME_OPTION && !name->counter && s->code.counter[x->name] == NONE)
             return false;
     }
     return resident_knows(s, x->arg[0]) && resident_knows(s, x->arg[1]) &&
@@ -93,8 +93,8 @@ void resident_follow(resident *s, const plan_op *o)
         follow_statements(s, o->stmt, true);
     } else if (o->kind == OP_MOVE) {
         const int to = s->p->vars[o->out.var].number, from = s->p->vars[o->in[0].var].number;
-        const int64_t kept = s->slots[to];
-        s->slots[to] = s->slots[from];
-        s->slots[from] = kept;
+        const int64_t kept = s->memory.slots[to];
+        s->memory.slots[to] = s->memory.slots[from];
+        s->memory.slots[from] = kept;
     }
 }

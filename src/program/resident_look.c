@@ -9,12 +9,13 @@
 
 static control_word *reports_of(const resident *s)
 {
-    return s->mirror + s->rep_at;
+    return s->block.mirror + s->block.rep_at;
 }
 
 static bool in_loop(const resident *s, int op)
 {
-    return s->leg_of[op] >= s->section[SECTION_LOOP] && s->leg_of[op] < s->section[SECTION_FINISH];
+    return s->course.leg_of[op] >= s->course.section[SECTION_LOOP] &&
+           s->course.leg_of[op] < s->course.section[SECTION_FINISH];
 }
 
 /* Limits up to which the device need not ask. */
@@ -35,19 +36,19 @@ static void set_limits(resident *s, bool judged)
     rep[REP_LOOK].real = limits.look;
     rep[REP_GRADIENT_LOW].real = limits.gradient;
     rep[REP_GRADIENT].real = INFINITY;
-    s->mirror[ST_LEFT].whole = limits.reports;
-    s->mirror[ST_WAIT].whole = limits.look_after;
+    s->block.mirror[ST_LEFT].whole = limits.reports;
+    s->block.mirror[ST_WAIT].whole = limits.look_after;
 }
 
 spry_status resident_let_go(resident *s, bool judged)
 {
-    s->mirror[ST_STOP].whole = STOP_NOT;
-    s->mirror[ST_REPORTS].whole = s->mirror[ST_PHASES].whole = 0;
-    s->mirror[ST_TICKET].whole = s->mirror[ST_BARRIER].whole = 0;
-    s->mirror[ST_SKIP].whole = s->skip;
+    s->block.mirror[ST_STOP].whole = STOP_NOT;
+    s->block.mirror[ST_REPORTS].whole = s->block.mirror[ST_PHASES].whole = 0;
+    s->block.mirror[ST_TICKET].whole = s->block.mirror[ST_BARRIER].whole = 0;
+    s->block.mirror[ST_SKIP].whole = s->course.skip;
     set_limits(s, judged);
-    s->launched = 0;
-    s->played = s->ended = s->exits = 0;
+    s->batch.launched = 0;
+    s->batch.played = s->batch.ended = s->course.exits = 0;
     return resident_send(s);
 }
 
@@ -55,15 +56,15 @@ spry_status resident_let_go(resident *s, bool judged)
  */
 static void count_bytes(const resident *s)
 {
-    const int64_t phases = s->mirror[ST_PHASES].whole;
-    const int64_t single = phases < s->launched ? phases : s->launched;
+    const int64_t phases = s->block.mirror[ST_PHASES].whole;
+    const int64_t single = phases < s->batch.launched ? phases : s->batch.launched;
     if (single > 0)
-        s->r->bytes += s->bytes[single - 1];
-    if (phases > single && s->played > 0) {
-        const int64_t whole = (phases - single) / s->turn_phases;
-        const int64_t rest = (phases - single) % s->turn_phases;
-        s->r->bytes +=
-            whole * s->turn_bytes[s->turn_phases - 1] + (rest > 0 ? s->turn_bytes[rest - 1] : 0);
+        s->r->bytes += s->batch.bytes[single - 1];
+    if (phases > single && s->batch.played > 0) {
+        const int64_t whole = (phases - single) / s->batch.turn_phases;
+        const int64_t rest = (phases - single) % s->batch.turn_phases;
+        s->r->bytes += whole * s->batch.turn_bytes[s->batch.turn_phases - 1] +
+                       (rest > 0 ? s->batch.turn_bytes[rest - 1] : 0);
     }
 }
 
@@ -80,8 +81,8 @@ static bool tell_reports(resident *s)
     runner *r = s->r;
     const control_word *rep = reports_of(s) + REP_FIRST;
     bool go_on = true;
-    for (int64_t k = 0; k < s->mirror[ST_REPORTS].whole && go_on && r->status == SPRY_STATUS_OK;
-         k++) {
+    for (int64_t k = 0;
+         k < s->block.mirror[ST_REPORTS].whole && go_on && r->status == SPRY_STATUS_OK; k++) {
         if (!reports(s->p, rep[2 * k].real)) {
             r->status = SPRY_FAIL(r->ctx, SPRY_STATUS_DEVICE,
                                   "%s reports what is not in the method: its compiler makes other "
@@ -91,10 +92,10 @@ static bool tell_reports(resident *s)
             return false;
         }
         const int op = (int)rep[2 * k].real;
-        s->last_value = rep[2 * k + 1].real;
-        if (s->values++ == 0)
-            s->first_value = s->last_value;
-        go_on = course_tell(r, s->l, &s->p->ops[op], in_loop(s, op), s->last_value);
+        s->known.last_value = rep[2 * k + 1].real;
+        if (s->known.values++ == 0)
+            s->known.first_value = s->known.last_value;
+        go_on = course_tell(r, s->l, &s->p->ops[op], in_loop(s, op), s->known.last_value);
     }
     return go_on;
 }
@@ -114,12 +115,12 @@ static void take_skips(resident *s)
 {
     const plan *p = s->p;
     const node *block = s->r->block;
-    const int phase_now = p->ops[s->mirror[ST_OP].whole].phase;
-    s->skip = s->mirror[ST_SKIP].whole;
-    for (int i = block->first; s->skip != 0 && i < block->first + block->count; i++) {
+    const int phase_now = p->ops[s->block.mirror[ST_OP].whole].phase;
+    s->course.skip = s->block.mirror[ST_SKIP].whole;
+    for (int i = block->first; s->course.skip != 0 && i < block->first + block->count; i++) {
         const int bit = emit_skip_bit(p, i);
         if (bit >= 0 && p->ops[i].phase <= phase_now)
-            s->skip &= ~((int64_t)1 << bit);
+            s->course.skip &= ~((int64_t)1 << bit);
     }
 }
 
@@ -131,19 +132,19 @@ spry_status resident_settle(runner *r, track *l)
     spry_status status = SPRY_STATUS_OK;
     (void)l;
     /* Where the device has not stopped, turns are complete, and so is x. */
-    if (!r->block || r->status != SPRY_STATUS_OK || s->mirror[ST_STOP].whole == STOP_NOT)
+    if (!r->block || r->status != SPRY_STATUS_OK || s->block.mirror[ST_STOP].whole == STOP_NOT)
         return r->status;
-    const plan_op *exit = &p->ops[s->mirror[ST_OP].whole];
+    const plan_op *exit = &p->ops[s->block.mirror[ST_OP].whole];
     for (int i = r->block->first; i < r->block->first + r->block->count; i++) {
         const plan_op *o = &p->ops[i];
         const int bit = emit_skip_bit(p, i);
         if (bit < 0 || o->order > exit->order || o->phase <= exit->phase ||
-            (s->skip >> bit & 1) != 0)
+            (s->course.skip >> bit & 1) != 0)
             continue;
         const phase alone = {.first = i, .sweep_count = 1, .count = 1};
-        SPRY_GO(ctx, resident_launch(s, "settle", i, &alone, s->groups[r->block->phase + o->phase],
-                                     NULL, 0));
-        s->skip |= (int64_t)1 << bit;
+        SPRY_GO(ctx, resident_launch(s, "settle", i, &alone,
+                                     s->code.groups[r->block->phase + o->phase], NULL, 0));
+        s->course.skip |= (int64_t)1 << bit;
     }
 done:
     return status;
@@ -151,7 +152,7 @@ done:
 
 static spry_status fail_fault(resident *s)
 {
-    const int64_t fault = s->mirror[ST_FAULT].whole;
+    const int64_t fault = s->block.mirror[ST_FAULT].whole;
     if (fault <= EMIT_TURNS)
         return course_fail_turns(s->r, (int)(EMIT_TURNS - fault));
     course_fail_index(s->r, s->l, (int)fault);
@@ -164,17 +165,17 @@ spry_status resident_finish(runner *r, track *l)
     resident *s = r->resident;
     spry_context *ctx = r->ctx;
     spry_status status = SPRY_STATUS_OK;
-    bool end = s->legs[s->section[SECTION_FINISH]].kind == DO_END;
+    bool end = s->course.legs[s->course.section[SECTION_FINISH]].kind == DO_END;
     SPRY_GO(ctx, resident_settle(r, l));
-    s->skip = 0;
-    s->mirror[ST_FAULT].whole = NONE;
-    s->pc = s->section[SECTION_FINISH];
+    s->course.skip = 0;
+    s->block.mirror[ST_FAULT].whole = NONE;
+    s->course.pc = s->course.section[SECTION_FINISH];
     while (!end) {
         SPRY_GO(ctx, resident_let_go(s, false));
         SPRY_GO(ctx, resident_advance(s, true, &end));
         SPRY_GO(ctx, resident_fetch(s));
-        resident_take(s, s->mirror[ST_STOP].whole != STOP_NOT);
-        if (s->mirror[ST_FAULT].whole != NONE)
+        resident_take(s, s->block.mirror[ST_STOP].whole != STOP_NOT);
+        if (s->block.mirror[ST_FAULT].whole != NONE)
             SPRY_GO(ctx, fail_fault(s));
     }
 done:
@@ -185,17 +186,17 @@ done:
 static spry_status resume(resident *s)
 {
     spry_context *ctx = s->r->ctx;
-    const int op = (int)s->mirror[ST_OP].whole;
+    const int op = (int)s->block.mirror[ST_OP].whole;
     spry_status status = SPRY_STATUS_OK;
-    s->pc = s->leg_of[op];
-    const course_leg *leg = &s->legs[s->pc++];
+    s->course.pc = s->course.leg_of[op];
+    const course_leg *leg = &s->course.legs[s->course.pc++];
     const phase *f = &s->p->phases[leg->phase];
     const int from = op - f->first - f->sweep_count + 2;
     /* Ends of the loops around, as they were when the device came here. */
-    for (int k = 0; k < s->pc; k++)
-        if (s->legs[k].kind == DO_FOR && s->legs[k].to >= s->pc)
-            s->loop_end[s->legs[k].node] =
-                program_eval_count(&s->l->scalars, s->p->nodes[s->legs[k].node].to);
+    for (int k = 0; k < s->course.pc; k++)
+        if (s->course.legs[k].kind == DO_FOR && s->course.legs[k].to >= s->course.pc)
+            s->course.loop_end[s->course.legs[k].node] =
+                program_eval_count(&s->l->scalars, s->p->nodes[s->course.legs[k].node].to);
     s->l->scalars.fault = NONE;
     SPRY_GO(ctx, resident_let_go(s, true));
     if (op + 1 < f->first + f->count)
@@ -203,7 +204,8 @@ static spry_status resume(resident *s)
     for (int i = op + 1; i < f->first + f->count; i++) {
         resident_follow(s, &s->p->ops[i]);
         /* What is called next may not be held back by a stop: it is looked for first. */
-        s->look_first = s->look_first || (s->calls && !s->held && op_exits(&s->p->ops[i]));
+        s->course.look_first =
+            s->course.look_first || (s->course.calls && !s->course.held && op_exits(&s->p->ops[i]));
     }
 done:
     return status;
@@ -212,8 +214,8 @@ done:
 /* A stop: for a report, or because a condition holds. */
 static spry_status judge_stop(resident *s, bool going_on)
 {
-    const plan_op *o = &s->p->ops[s->mirror[ST_OP].whole];
-    const stop_kind stop = (stop_kind)s->mirror[ST_STOP].whole;
+    const plan_op *o = &s->p->ops[s->block.mirror[ST_OP].whole];
+    const stop_kind stop = (stop_kind)s->block.mirror[ST_STOP].whole;
     if (stop == STOP_FAULT)
         return fail_fault(s);
     if (going_on && stop == STOP_REPORT)
@@ -227,9 +229,10 @@ static spry_status judge_stop(resident *s, bool going_on)
  * then. */
 static bool is_silent(resident *s, bool stopped, int64_t told)
 {
-    const bool ended = !stopped && s->ended > 0;
-    const bool silent = ended && told == 0 && !(s->told && s->ended == 1);
-    s->told = ended ? told > 0 && s->pc != s->section[SECTION_LOOP] : s->told || told > 0;
+    const bool ended = !stopped && s->batch.ended > 0;
+    const bool silent = ended && told == 0 && !(s->batch.reported && s->batch.ended == 1);
+    s->batch.reported = ended ? told > 0 && s->course.pc != s->course.section[SECTION_LOOP]
+                              : s->batch.reported || told > 0;
     return silent;
 }
 
@@ -240,10 +243,10 @@ spry_status resident_look(resident *s)
     spry_status status = SPRY_STATUS_OK;
     const int64_t before = s->l->reports;
     SPRY_GO(ctx, resident_fetch(s));
-    const bool stopped = s->mirror[ST_STOP].whole != STOP_NOT;
-    const int op = (int)s->mirror[ST_OP].whole;
-    s->stopped = stopped;
-    s->looked_at = base_seconds();
+    const bool stopped = s->block.mirror[ST_STOP].whole != STOP_NOT;
+    const int op = (int)s->block.mirror[ST_OP].whole;
+    s->known.stopped = stopped;
+    s->known.looked_at = base_seconds();
     resident_take(s, stopped);
     count_bytes(s);
     r->block = stopped ? block_of(s->p, op) : NULL;
@@ -256,7 +259,7 @@ spry_status resident_look(resident *s)
     SPRY_GO(ctx, r->status);
     if (stopped)
         return judge_stop(s, go_on);
-    if (s->mirror[ST_FAULT].whole != NONE)
+    if (s->block.mirror[ST_FAULT].whole != NONE)
         return fail_fault(s);
     if (!go_on)
         return course_finish(r, s->l);

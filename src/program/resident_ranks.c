@@ -22,7 +22,8 @@ enum { MOST_AHEAD = 8 };
 
 static int64_t sent_words(const resident *s)
 {
-    return s->columns > 0 ? s->words : s->rep_at + REP_FIRST; /* all but the reports */
+    return s->memory.columns > 0 ? s->block.words
+                                 : s->block.rep_at + REP_FIRST; /* all but the reports */
 }
 
 static spry_status open_track(runner *r, int index)
@@ -30,10 +31,10 @@ static spry_status open_track(runner *r, int index)
     resident **s = &r->host->there[index];
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(r->ctx, resident_make(r, true, index, s));
-    const int64_t together = (*s)->columns > 0 ? (*s)->columns : 1;
-    if (!(*s)->borrows)
+    const int64_t together = (*s)->memory.columns > 0 ? (*s)->memory.columns : 1;
+    if (!(*s)->memory.borrows)
         SPRY_GO(r->ctx, base_alloc(r->ctx, MOST_AHEAD * together * sent_words(*s),
-                                   sizeof *(*s)->copies, &(*s)->copies));
+                                   sizeof *(*s)->block.copies, &(*s)->block.copies));
     SPRY_GO(r->ctx, resident_open_calls(*s));
 done:
     return status;
@@ -48,24 +49,31 @@ static void close_track(runner *r, int index)
 /* Nothing of the mirror is on its way any more. */
 static spry_status wait_sent(resident *s)
 {
-    if (s->borrows)
+    if (s->memory.borrows)
         s = s->r->host->there[0];
-    const spry_status status = s->sent > 0 ? device_stream_finish(s->d->stream) : SPRY_STATUS_OK;
-    s->sent = 0;
+    const spry_status status =
+        s->block.sent > 0 ? device_stream_finish(s->d->stream) : SPRY_STATUS_OK;
+    s->block.sent = 0;
     return status;
+}
+
+/* Where plain vectors are. */
+static void fill_slots(resident *s)
+{
+    for (int k = 0; k < s->p->slots; k++)
+        s->block.mirror[ST_SLOTS + k].whole = s->memory.slots[k];
 }
 
 /* Numbers, places of vectors, and updates of x that were made early. */
 static void fill_mirror(resident *s, int64_t skip)
 {
-    s->mirror[ST_SKIP].whole = skip;
-    s->mirror[ST_MEMBERS].whole = 0;
+    s->block.mirror[ST_SKIP].whole = skip;
+    s->block.mirror[ST_MEMBERS].whole = 0;
     for (int k = 0; k < s->r->host->member_count; k++)
-        s->mirror[ST_MEMBERS].whole |= (int64_t)1 << s->r->host->members[k];
-    s->mirror[ST_STOP].whole = STOP_NOT;
-    s->mirror[ST_TICKET].whole = 0;
-    for (int k = 0; k < s->p->slots; k++)
-        s->mirror[ST_SLOTS + k].whole = s->slots[k];
+        s->block.mirror[ST_MEMBERS].whole |= (int64_t)1 << s->r->host->members[k];
+    s->block.mirror[ST_STOP].whole = STOP_NOT;
+    s->block.mirror[ST_TICKET].whole = 0;
+    fill_slots(s);
     resident_give(s);
 }
 
@@ -76,12 +84,13 @@ static spry_status send(resident *s, int64_t skip)
     const int64_t words = sent_words(s);
     control_word *copy;
     spry_status status = SPRY_STATUS_OK;
-    if (s->sent == MOST_AHEAD)
+    if (s->block.sent == MOST_AHEAD)
         SPRY_GO(ctx, wait_sent(s));
     fill_mirror(s, skip);
-    copy = s->copies + s->sent++ * words;
-    memcpy(copy, s->mirror, (size_t)words * sizeof *copy);
-    SPRY_GO(ctx, device_put_on(s->d->stream, s->control, 0, copy, words * (int64_t)sizeof *copy));
+    copy = s->block.copies + s->block.sent++ * words;
+    memcpy(copy, s->block.mirror, (size_t)words * sizeof *copy);
+    SPRY_GO(ctx,
+            device_put_on(s->d->stream, s->memory.control, 0, copy, words * (int64_t)sizeof *copy));
 done:
     return status;
 }
@@ -113,7 +122,7 @@ static bool has_bound(const runner *r, int track_index)
 static spry_status launch(resident *s, const phase *f, int64_t skip)
 {
     spry_context *ctx = s->r->ctx;
-    const int index = (int)(f - s->p->phases), groups = (int)s->groups[index];
+    const int index = (int)(f - s->p->phases), groups = (int)s->code.groups[index];
     const device_arg more[] = {DEVICE_VALUE(groups)};
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, send(s, skip));
@@ -129,7 +138,7 @@ static spry_status launch_alone(resident *s, const plan_op *o)
     spry_context *ctx = s->r->ctx;
     const int op = (int)(o - s->p->ops);
     const phase alone = {.first = op, .sweep_count = 1, .count = 1};
-    const int64_t groups = s->groups[s->r->block->phase + o->phase];
+    const int64_t groups = s->code.groups[s->r->block->phase + o->phase];
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, send(s, 0));
     SPRY_GO(ctx, resident_launch(s, "settle", op, &alone, groups, NULL, 0));
@@ -170,14 +179,14 @@ static spry_status fetch_sums(runner *r, const phase *f)
         const resident *s = r->host->there[k];
         if (!has_bound(r, k))
             continue;
-        pieces[count] =
-            (device_piece){s->partials, s->groups[index] * bytes, room + count * bytes, bytes};
+        pieces[count] = (device_piece){s->memory.partials, s->code.groups[index] * bytes,
+                                       room + count * bytes, bytes};
         tracks[count++] = k;
     }
     if (count > 0)
         SPRY_GO(ctx, device_get_pieces(r->host->there[0]->d, pieces, count));
     for (int k = 0; k < count; k++) {
-        r->host->there[tracks[k]]->sent = 0;
+        r->host->there[tracks[k]]->block.sent = 0;
         take_sums(r, tracks[k], f, (const double *)(const void *)(room + k * bytes));
     }
 done:
@@ -195,17 +204,17 @@ static spry_status send_columns(runner *r, const phase *f, int64_t takes)
     const int64_t words = sent_words(own);
     control_word *copy;
     spry_status status = SPRY_STATUS_OK;
-    if (own->sent == MOST_AHEAD)
+    if (own->block.sent == MOST_AHEAD)
         SPRY_GO(r->ctx, wait_sent(own));
-    copy = own->copies + own->sent++ * own->columns * words;
+    copy = own->block.copies + own->block.sent++ * own->memory.columns * words;
     for (int k = 0; k < r->track_count; k++) {
         resident *s = r->host->there[k];
         s->l = &r->tracks[k];
         fill_mirror(s, f ? skipped(r, k, f) : 0);
-        s->mirror[ST_TAKES].whole = takes;
-        memcpy(copy + k * words, s->mirror, (size_t)words * sizeof *copy);
+        s->block.mirror[ST_TAKES].whole = takes;
+        memcpy(copy + k * words, s->block.mirror, (size_t)words * sizeof *copy);
     }
-    SPRY_GO(r->ctx, device_put_on(own->d->stream, own->control, 0, copy,
+    SPRY_GO(r->ctx, device_put_on(own->d->stream, own->memory.control, 0, copy,
                                   r->track_count * words * (int64_t)sizeof *copy));
 done:
     return status;
@@ -217,9 +226,9 @@ static spry_status launch_columns(runner *r, const phase *f, const plan_op *alon
     resident *own = r->host->there[0];
     const int number = alone ? (int)(alone - r->p->ops) : (int)(f - r->p->phases);
     const phase one = {.first = number, .sweep_count = 1, .count = 1};
-    const int groups = (int)own->groups[alone ? r->block->phase + alone->phase : number];
-    const int64_t slots = alone ? 0 : emit_slots(r->p, f) * own->columns;
-    const int64_t warps = own->group / 32;
+    const int groups = (int)own->code.groups[alone ? r->block->phase + alone->phase : number];
+    const int64_t slots = alone ? 0 : emit_slots(r->p, f) * own->memory.columns;
+    const int64_t warps = own->code.group / 32;
     const device_arg more[] = {DEVICE_VALUE(groups)};
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(r->ctx, send_columns(r, f, takes));
@@ -239,16 +248,17 @@ static spry_status fetch_columns(runner *r, const phase *f, int64_t takes)
     spry_context *ctx = r->ctx;
     resident *own = r->host->there[0];
     const int width = spry_type_is_complex(r->type) ? 2 : 1;
-    const int64_t slots = emit_slots(r->p, f), count = slots * own->columns * width;
+    const int64_t slots = emit_slots(r->p, f), count = slots * own->memory.columns * width;
     const int64_t bytes = count * (int64_t)sizeof(double);
     double *room = NULL;
     spry_status status = SPRY_STATUS_OK;
     if (slots == 0)
         return SPRY_STATUS_OK;
     SPRY_GO(ctx, base_alloc(ctx, count, sizeof *room, &room));
-    const device_piece piece = {own->partials, own->groups[f - r->p->phases] * bytes, room, bytes};
+    const device_piece piece = {own->memory.partials, own->code.groups[f - r->p->phases] * bytes,
+                                room, bytes};
     SPRY_GO(ctx, device_get_pieces(own->d, &piece, 1));
-    own->sent = 0;
+    own->block.sent = 0;
     for (int k = 0; k < r->track_count; k++)
         if (takes >> k & 1)
             take_sums(r, k, f, room + k * slots * width);
@@ -271,7 +281,8 @@ static spry_status run_columns(runner *r, const phase *f, const plan_op *alone)
             const resident *a = r->host->there[first], *b = r->host->there[k];
             bool alike = left >> k & 1;
             for (int slot = 0; alike && slot < r->p->slots; slot++)
-                alike = a->slots[slot] - a->before == b->slots[slot] - b->before;
+                alike = a->memory.slots[slot] - a->memory.before ==
+                        b->memory.slots[slot] - b->memory.before;
             takes |= (int64_t)alike << k;
         }
         left &= ~takes;
@@ -314,9 +325,10 @@ static void call_in_vain(resident *s, const plan_op *o)
     if (device_is_distributed(op))
         (void)device_dist_skip(op, o->transpose);
     else if (device_of(op) != s->d)
-        (void)op->class->multiply(op, o->transpose, one, s->host_in, zero, s->host_out);
+        (void)op->class->multiply(op, o->transpose, one, s->memory.host_in, zero,
+                                  s->memory.host_out);
     else if (op->rows_part.is) /* it may send on its own: with whatever is there */
-        (void)device_multiply(op, o->transpose, one, s->call_in, zero, s->call_out);
+        (void)device_multiply(op, o->transpose, one, s->memory.call_in, zero, s->memory.call_out);
 }
 
 /* What one rank's device fails to do is told with the next sums. */
@@ -326,9 +338,9 @@ static spry_status call(runner *r, const plan_op *o, int count, const sweep_call
     for (int k = 0; k < count; k++) {
         resident *s = side_of(r, calls[k].l);
         s->l = calls[k].l;
-        s->called = false;
+        s->course.called = false;
         const spry_status called = resident_call(s, o, calls[k].from, calls[k].to);
-        if (called != SPRY_STATUS_OK && !s->called)
+        if (called != SPRY_STATUS_OK && !s->course.called)
             call_in_vain(s, o);
         status = status == SPRY_STATUS_OK ? called : status;
     }
@@ -344,7 +356,7 @@ static spry_status powers(runner *r, const plan_op *o, sweep_powers *c)
 
 static void swap(runner *r, track *l, int one, int other)
 {
-    int64_t *slots = side_of(r, l)->slots, kept = slots[one];
+    int64_t *slots = side_of(r, l)->memory.slots, kept = slots[one];
     slots[one] = slots[other];
     slots[other] = kept;
 }
@@ -382,23 +394,6 @@ static void view_free(spry_context *ctx, ranks_view *w)
     base_free(ctx, w);
 }
 
-/* Copies what a view keeps, or puts it back. */
-static spry_status copy_view(resident *s, const track *l, const runner_view *v, const ranks_view *w,
-                             bool back)
-{
-    spry_status status = SPRY_STATUS_OK;
-    for (int k = 0; k < s->p->slots; k++)
-        s->mirror[ST_SLOTS + k].whole = s->slots[k];
-    for (int64_t k = 0; k < v->count && status == SPRY_STATUS_OK; k++) {
-        const view_vector *at = &v->vectors[k];
-        int64_t place;
-        device_memory *memory = resident_view_memory(s, l, at, &place);
-        status = back ? device_copy(w->copy, at->at, memory, place, at->bytes)
-                      : device_copy(memory, place, w->copy, at->at, at->bytes);
-    }
-    return status;
-}
-
 static spry_status keep(runner *r, track *l, runner_view *v)
 {
     resident *s = side_of(r, l);
@@ -409,8 +404,9 @@ static spry_status keep(runner *r, track *l, runner_view *v)
     SPRY_GO(ctx, base_alloc(ctx, s->p->slots, sizeof *w->slots, &w->slots));
     SPRY_GO(ctx, device_alloc(s->d, v->bytes, &w->copy));
     SPRY_GO(ctx, wait_sent(s));
-    SPRY_GO(ctx, copy_view(s, l, v, w, false));
-    memcpy(w->slots, s->slots, (size_t)s->p->slots * sizeof *w->slots);
+    fill_slots(s);
+    SPRY_GO(ctx, resident_copy_view(s, l, v, w->copy, false));
+    memcpy(w->slots, s->memory.slots, (size_t)s->p->slots * sizeof *w->slots);
     v->place = w;
     w = NULL;
 done:
@@ -423,9 +419,10 @@ static spry_status restore(runner *r, track *l, runner_view *v)
     resident *s = side_of(r, l);
     ranks_view *w = v->place;
     spry_status status = wait_sent(s);
-    memcpy(s->slots, w->slots, (size_t)s->p->slots * sizeof *w->slots);
+    memcpy(s->memory.slots, w->slots, (size_t)s->p->slots * sizeof *w->slots);
+    fill_slots(s);
     if (status == SPRY_STATUS_OK)
-        status = copy_view(s, l, v, w, true);
+        status = resident_copy_view(s, l, v, w->copy, true);
     view_free(r->ctx, w);
     course_note(r, status);
     return SPRY_STATUS_OK;

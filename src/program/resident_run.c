@@ -19,28 +19,31 @@ static spry_status count_turn(resident *s, bool *alike)
     spry_context *ctx = s->r->ctx;
     bool end = false;
     spry_status status = SPRY_STATUS_OK;
-    s->launched = 0;
-    s->counted = 0;
-    s->counting_only = true;
+    s->batch.launched = 0;
+    s->known.counted = 0;
+    s->course.counting_only = true;
     status = resident_advance(s, true, &end);
-    s->counting_only = false;
+    s->course.counting_only = false;
     SPRY_GO(ctx, status);
     /* Operators that are called know addresses: vectors must end where they began. */
-    for (int k = 0; s->calls && k < s->p->slots; k++)
-        end = end && s->slots[k] == s->mirror[ST_SLOTS + k].whole;
+    for (int k = 0; s->course.calls && k < s->p->slots; k++)
+        end = end && s->memory.slots[k] == s->block.mirror[ST_SLOTS + k].whole;
     resident_take(s, false);
-    s->pc = s->section[SECTION_LOOP];
-    *alike = end && s->launched > 0 && s->launched <= MOST_RECORDED && s->d->facts.has_graphs;
+    s->course.pc = s->course.section[SECTION_LOOP];
+    *alike = end && s->batch.launched > 0 && s->batch.launched <= MOST_RECORDED &&
+             s->d->facts.has_graphs;
     if (!*alike)
         goto done;
-    s->turn_phases = s->launched;
-    s->turn_reports = s->counted;
-    base_free(ctx, s->turn_bytes);
-    s->turn_bytes = NULL;
-    SPRY_GO(ctx, base_alloc(ctx, s->launched, sizeof *s->turn_bytes, &s->turn_bytes));
-    memcpy(s->turn_bytes, s->bytes, (size_t)s->launched * sizeof *s->turn_bytes);
+    s->batch.turn_phases = s->batch.launched;
+    s->known.turn_reports = s->known.counted;
+    base_free(ctx, s->batch.turn_bytes);
+    s->batch.turn_bytes = NULL;
+    SPRY_GO(ctx,
+            base_alloc(ctx, s->batch.launched, sizeof *s->batch.turn_bytes, &s->batch.turn_bytes));
+    memcpy(s->batch.turn_bytes, s->batch.bytes,
+           (size_t)s->batch.launched * sizeof *s->batch.turn_bytes);
 done:
-    s->launched = 0;
+    s->batch.launched = 0;
     return status;
 }
 
@@ -52,20 +55,20 @@ static spry_status record(resident *s)
     spry_status status = device_record_begin(s->d);
     if (status == SPRY_STATUS_OK) {
         status = resident_advance(s, true, &end);
-        const spry_status ended = device_record_end(s->d, &s->graph);
+        const spry_status ended = device_record_end(s->d, &s->course.graph);
         if (status == SPRY_STATUS_OK)
             status = ended;
     }
     resident_take(s, false);
-    memcpy(s->graph_slots, s->slots, (size_t)s->p->slots * sizeof *s->slots);
-    s->pc = s->section[SECTION_LOOP];
-    s->launched = 0;
+    memcpy(s->course.graph_slots, s->memory.slots, (size_t)s->p->slots * sizeof *s->memory.slots);
+    s->course.pc = s->course.section[SECTION_LOOP];
+    s->batch.launched = 0;
     if (s->d->lost)
         return SPRY_STATUS_DEVICE_LOST;
     if (status != SPRY_STATUS_OK || !end) {
-        device_graph_free(s->graph);
-        s->graph = NULL;
-        s->turns_alike = false;
+        device_graph_free(s->course.graph);
+        s->course.graph = NULL;
+        s->course.turns_alike = false;
         base_log(ctx, SPRY_LOG_INFO, "the loop is launched phase by phase: %s", spry_message(ctx));
     }
     return SPRY_STATUS_OK;
@@ -77,17 +80,17 @@ static spry_status speed_up(resident *s)
 {
     spry_context *ctx = s->r->ctx;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, count_turn(s, &s->turns_alike));
-    if (!s->turns_alike)
+    SPRY_GO(ctx, count_turn(s, &s->course.turns_alike));
+    if (!s->course.turns_alike)
         return SPRY_STATUS_OK;
-    if (!s->whole_tried &&
-        resident_build_whole(s, s->turn_bytes[s->turn_phases - 1]) != SPRY_STATUS_OK) {
+    if (!s->whole.tried &&
+        resident_build_whole(s, s->batch.turn_bytes[s->batch.turn_phases - 1]) != SPRY_STATUS_OK) {
         if (s->d->lost)
             return SPRY_STATUS_DEVICE_LOST;
         base_log(ctx, SPRY_LOG_INFO, "the loop is no kernel of its own: %s", spry_message(ctx));
-        s->whole = NULL;
+        s->whole.program = NULL;
     }
-    if (!s->whole)
+    if (!s->whole.program)
         SPRY_GO(ctx, record(s));
 done:
     return status;
@@ -97,20 +100,22 @@ done:
  * they were when it was recorded. */
 static bool can_play(const resident *s)
 {
-    const size_t bytes = (size_t)s->p->slots * sizeof *s->slots;
-    return s->whole || (s->graph && (!s->calls || memcmp(s->slots, s->graph_slots, bytes) == 0));
+    const size_t bytes = (size_t)s->p->slots * sizeof *s->memory.slots;
+    return s->whole.program ||
+           (s->course.graph &&
+            (!s->course.calls || memcmp(s->memory.slots, s->course.graph_slots, bytes) == 0));
 }
 
 static spry_status play(resident *s, int64_t turns)
 {
     spry_context *ctx = s->r->ctx;
     spry_status status = SPRY_STATUS_OK;
-    if (s->whole)
+    if (s->whole.program)
         SPRY_GO(ctx, resident_launch_whole(s, turns));
-    for (int64_t k = 0; !s->whole && k < turns; k++)
-        SPRY_GO(ctx, device_play(s->graph));
-    s->played = turns;
-    s->ended += turns;
+    for (int64_t k = 0; !s->whole.program && k < turns; k++)
+        SPRY_GO(ctx, device_play(s->course.graph));
+    s->batch.played = turns;
+    s->batch.ended += turns;
 done:
     return status;
 }
@@ -123,24 +128,26 @@ done:
 static int64_t expect_stop(resident *s, int64_t reports)
 {
     int next = 0;
-    while (next < s->stop_count && s->stops[next] <= s->l->reports)
+    while (next < s->known.stop_count && s->known.stops[next] <= s->l->reports)
         next++;
-    const int64_t left = next < s->stop_count ? s->stops[next] - s->l->reports : INT64_MAX / 4;
+    const int64_t left =
+        next < s->known.stop_count ? s->known.stops[next] - s->l->reports : INT64_MAX / 4;
     const int64_t turns = left / reports + (left % reports != 0);
-    if (s->missed == 0 || turns < s->missed)
+    if (s->known.missed == 0 || turns < s->known.missed)
         return turns;
-    s->missed *= 2;
-    return s->missed / 2;
+    s->known.missed *= 2;
+    return s->known.missed / 2;
 }
 
 /* Reports until the limit is met, if residuals go on falling as they did. What is called beyond
  * that is done for nothing. */
 static int64_t expect_end(const resident *s, const run_limits *limits)
 {
-    const double fall = s->values > 1 ? log(s->last_value / s->first_value) : 0;
+    const double fall = s->known.values > 1 ? log(s->known.last_value / s->known.first_value) : 0;
     if (!(fall < 0) || !(limits->low > 0))
         return INT64_MAX;
-    const double left = log(limits->low / s->last_value) / fall * (double)(s->values - 1);
+    const double left =
+        log(limits->low / s->known.last_value) / fall * (double)(s->known.values - 1);
     return left > 1e6 ? INT64_MAX : left > 1 ? (int64_t)left : 1;
 }
 
@@ -150,20 +157,22 @@ static int64_t choose_turns(resident *s)
     run_limits limits = {.reports = 1};
     if (s->l->limits)
         s->l->limits(s->l->data, &limits);
-    const int64_t reports = s->turn_reports > 0 ? s->turn_reports : 1;
-    int64_t turns = s->turn_seconds > 0 ? (int64_t)(batch_seconds / s->turn_seconds) : 1;
+    const int64_t reports = s->known.turn_reports > 0 ? s->known.turn_reports : 1;
+    int64_t turns =
+        s->known.turn_seconds > 0 ? (int64_t)(batch_seconds / s->known.turn_seconds) : 1;
     if (turns > BATCH_REPORTS / reports)
         turns = BATCH_REPORTS / reports;
     if (turns > (limits.reports + reports - 1) / reports)
         turns = (limits.reports + reports - 1) / reports;
-    const int64_t expected =
-        s->graph || (s->calls && s->held) ? expect_stop(s, reports) : INT64_MAX;
-    s->expects = expected <= turns;
-    turns = s->expects ? expected : turns;
-    if (s->calls && s->stop_count == 0 && turns > expect_end(s, &limits) / reports)
+    const int64_t expected = s->course.graph || (s->course.calls && s->course.held)
+                                 ? expect_stop(s, reports)
+                                 : INT64_MAX;
+    s->batch.expects = expected <= turns;
+    turns = s->batch.expects ? expected : turns;
+    if (s->course.calls && s->known.stop_count == 0 && turns > expect_end(s, &limits) / reports)
         turns = expect_end(s, &limits) / reports;
     turns = turns < 1 ? 1 : turns;
-    s->ahead = s->held ? turns * reports : 1;
+    s->course.ahead = s->course.held ? turns * reports : 1;
     return turns;
 }
 
@@ -172,10 +181,11 @@ static spry_status advance(resident *s)
 {
     spry_context *ctx = s->r->ctx;
     spry_status status = SPRY_STATUS_OK;
-    bool end = false, fresh = true, partial = s->r->counting && s->pc != s->section[SECTION_LOOP];
+    bool end = false, fresh = true,
+         partial = s->r->counting && s->course.pc != s->course.section[SECTION_LOOP];
     int64_t turns = choose_turns(s);
-    s->partial = partial;
-    if (can_play(s) && s->r->counting && !partial && !s->look_first)
+    s->batch.partial = partial;
+    if (can_play(s) && s->r->counting && !partial && !s->course.look_first)
         return play(s, turns);
     while (true) {
         SPRY_GO(ctx, resident_advance(s, fresh, &end));
@@ -183,17 +193,17 @@ static spry_status advance(resident *s)
             break;
         fresh = false;
         turns -= s->r->counting && !partial;
-        s->ended += s->r->counting;
+        s->batch.ended += s->r->counting;
         s->r->counting = true;
         partial = false;
-        s->pc = s->section[SECTION_LOOP];
+        s->course.pc = s->course.section[SECTION_LOOP];
         if (turns > 0 && can_play(s)) {
             SPRY_GO(ctx, play(s, turns));
             turns = 0;
         }
         /* One kernel adds up in another order than phases do: it is made before the first turn, so
          * that a first solve has the bits of later ones. */
-        if (turns <= 0 || (s->turns_alike && !s->graph && !s->whole))
+        if (turns <= 0 || (s->course.turns_alike && !s->course.graph && !s->whole.program))
             break;
     }
 done:
@@ -203,16 +213,18 @@ done:
 /* What a batch has shown: `told` reports since `begin`. */
 static void learn(resident *s, double begin, int64_t turns, int64_t told)
 {
-    if (s->stopped && s->r->counting && s->new_count < MOST_STOPS)
-        s->new_stops[s->new_count++] = s->l->reports;
-    s->missed = s->stopped ? 0 : s->missed == 0 && s->expects ? 2 : s->missed;
+    if (s->known.stopped && s->r->counting && s->known.new_count < MOST_STOPS)
+        s->known.new_stops[s->known.new_count++] = s->l->reports;
+    s->known.missed = s->known.stopped                           ? 0
+                      : s->known.missed == 0 && s->batch.expects ? 2
+                                                                 : s->known.missed;
     if (told == 0)
         return;
-    if (!s->stopped && !s->partial && turns > 0)
-        s->turn_reports = told / turns > 1 ? told / turns : 1;
-    const int64_t reports = s->turn_reports > 0 ? s->turn_reports : 1;
+    if (!s->known.stopped && !s->batch.partial && turns > 0)
+        s->known.turn_reports = told / turns > 1 ? told / turns : 1;
+    const int64_t reports = s->known.turn_reports > 0 ? s->known.turn_reports : 1;
     const int64_t done = told / reports > 1 ? told / reports : 1;
-    s->turn_seconds = (s->looked_at - begin) / (double)done;
+    s->known.turn_seconds = (s->known.looked_at - begin) / (double)done;
 }
 
 static spry_status run(runner *r, int first, int count)
@@ -221,24 +233,25 @@ static spry_status run(runner *r, int first, int count)
     spry_context *ctx = r->ctx;
     spry_status status = SPRY_STATUS_OK;
     (void)count; /* one */
-    memcpy(s->stops, s->new_stops, sizeof s->stops);
-    s->stop_count = s->new_count;
-    s->new_count = 0;
-    s->missed = s->skip = s->values = 0;
-    s->told = s->look_first = false;
+    memcpy(s->known.stops, s->known.new_stops, sizeof s->known.stops);
+    s->known.stop_count = s->known.new_count;
+    s->known.new_count = 0;
+    s->known.missed = s->course.skip = s->known.values = 0;
+    s->batch.reported = s->course.look_first = false;
     s->l = &r->tracks[first];
-    s->pc = s->section[SECTION_START];
+    s->course.pc = s->course.section[SECTION_START];
     SPRY_GO(ctx, resident_let_go(s, true));
     while (!s->l->done) {
         const double begin = base_seconds();
         const int64_t before = s->l->reports;
         SPRY_GO(ctx, advance(s));
-        const int64_t turns = s->ended;
+        const int64_t turns = s->batch.ended;
         SPRY_GO(ctx, resident_look(s));
         learn(s, begin, turns, s->l->reports - before);
-        s->warm = s->warm || turns > 0;
-        if (!s->l->done && !s->graph && !s->whole && s->turns_alike && r->counting &&
-            (s->warm || !s->calls) && s->pc == s->section[SECTION_LOOP])
+        s->course.warm = s->course.warm || turns > 0;
+        if (!s->l->done && !s->course.graph && !s->whole.program && s->course.turns_alike &&
+            r->counting && (s->course.warm || !s->course.calls) &&
+            s->course.pc == s->course.section[SECTION_LOOP])
             SPRY_GO(ctx, speed_up(s));
     }
 done:

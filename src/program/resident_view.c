@@ -23,17 +23,32 @@ static void view_free(spry_context *ctx, resident_view *w)
 }
 
 /* The memory of a vector, and where in it, in bytes. */
-device_memory *resident_view_memory(const resident *s, const track *l, const view_vector *v,
-                                    int64_t *at)
+static device_memory *memory_of(const resident *s, const track *l, const view_vector *v,
+                                int64_t *at)
 {
     const plan *p = s->p;
     const plan_var *var = &p->vars[v->var];
     *at = 0;
     if (v->var == p->var_of_name[NAME_X])
         return l->x;
-    const int64_t base = s->mirror[ST_SLOTS + (var->array ? p->slots + v->var : var->number)].whole;
-    *at = (base + v->index * s->stride[var->space]) * s->r->size;
-    return s->memory;
+    const int64_t base =
+        s->block.mirror[ST_SLOTS + (var->array ? p->slots + v->var : var->number)].whole;
+    *at = (base + v->index * s->memory.stride[var->space]) * s->r->size;
+    return s->memory.vectors;
+}
+
+spry_status resident_copy_view(const resident *s, const track *l, const runner_view *v,
+                               device_memory *copy, bool back)
+{
+    spry_status status = SPRY_STATUS_OK;
+    for (int64_t k = 0; k < v->count && status == SPRY_STATUS_OK; k++) {
+        const view_vector *at = &v->vectors[k];
+        int64_t place;
+        device_memory *memory = memory_of(s, l, at, &place);
+        status = back ? device_copy(copy, at->at, memory, place, at->bytes)
+                      : device_copy(memory, place, copy, at->at, at->bytes);
+    }
+    return status;
 }
 
 spry_status resident_keep(runner *r, track *l, runner_view *v)
@@ -43,21 +58,17 @@ spry_status resident_keep(runner *r, track *l, runner_view *v)
     resident_view *w = NULL;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *w, &w));
-    SPRY_GO(ctx, base_alloc(ctx, s->words, sizeof *w->mirror, &w->mirror));
+    SPRY_GO(ctx, base_alloc(ctx, s->block.words, sizeof *w->mirror, &w->mirror));
     SPRY_GO(ctx, base_alloc(ctx, s->p->slots, sizeof *w->slots, &w->slots));
     SPRY_GO(ctx, base_alloc(ctx, s->p->node_count, sizeof *w->loop_end, &w->loop_end));
     SPRY_GO(ctx, device_alloc(s->d, v->bytes, &w->copy));
-    for (int64_t k = 0; k < v->count; k++) {
-        int64_t at;
-        const device_memory *from = resident_view_memory(s, l, &v->vectors[k], &at);
-        SPRY_GO(ctx, device_copy(from, at, w->copy, v->vectors[k].at, v->vectors[k].bytes));
-    }
-    memcpy(w->mirror, s->mirror, (size_t)s->words * sizeof *w->mirror);
-    memcpy(w->slots, s->slots, (size_t)s->p->slots * sizeof *w->slots);
-    memcpy(w->loop_end, s->loop_end, (size_t)s->p->node_count * sizeof *w->loop_end);
-    w->skip = s->skip;
-    w->pc = s->pc;
-    w->look_first = s->look_first;
+    SPRY_GO(ctx, resident_copy_view(s, l, v, w->copy, false));
+    memcpy(w->mirror, s->block.mirror, (size_t)s->block.words * sizeof *w->mirror);
+    memcpy(w->slots, s->memory.slots, (size_t)s->p->slots * sizeof *w->slots);
+    memcpy(w->loop_end, s->course.loop_end, (size_t)s->p->node_count * sizeof *w->loop_end);
+    w->skip = s->course.skip;
+    w->pc = s->course.pc;
+    w->look_first = s->course.look_first;
     v->place = w;
     w = NULL;
 done:
@@ -71,17 +82,14 @@ spry_status resident_restore(runner *r, track *l, runner_view *v)
     spry_context *ctx = r->ctx;
     resident_view *w = v->place;
     spry_status status = device_stream_finish(s->d->stream); /* the mirror may be on its way */
-    memcpy(s->mirror, w->mirror, (size_t)s->words * sizeof *w->mirror);
-    memcpy(s->slots, w->slots, (size_t)s->p->slots * sizeof *w->slots);
-    memcpy(s->loop_end, w->loop_end, (size_t)s->p->node_count * sizeof *w->loop_end);
-    s->skip = w->skip;
-    s->pc = w->pc;
-    s->look_first = w->look_first;
-    for (int64_t k = 0; k < v->count && status == SPRY_STATUS_OK; k++) {
-        int64_t at;
-        device_memory *to = resident_view_memory(s, l, &v->vectors[k], &at);
-        status = device_copy(w->copy, v->vectors[k].at, to, at, v->vectors[k].bytes);
-    }
+    memcpy(s->block.mirror, w->mirror, (size_t)s->block.words * sizeof *w->mirror);
+    memcpy(s->memory.slots, w->slots, (size_t)s->p->slots * sizeof *w->slots);
+    memcpy(s->course.loop_end, w->loop_end, (size_t)s->p->node_count * sizeof *w->loop_end);
+    s->course.skip = w->skip;
+    s->course.pc = w->pc;
+    s->course.look_first = w->look_first;
+    if (status == SPRY_STATUS_OK)
+        status = resident_copy_view(s, l, v, w->copy, true);
     view_free(ctx, w);
     return status;
 }
@@ -95,7 +103,7 @@ spry_status resident_transfer_of(resident *s, track *l, const view_vector *at, s
                                  bool put)
 {
     int64_t begin;
-    device_memory *own = resident_view_memory(s, l, at, &begin);
+    device_memory *own = memory_of(s, l, at, &begin);
     if (!v->device)
         return put ? device_put(own, begin, v->data, at->bytes)
                    : device_get(own, begin, v->data, at->bytes);

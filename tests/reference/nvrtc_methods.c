@@ -43,7 +43,7 @@ static void compile_method(opened *s, const char *method, const spry_operator *A
     assert_true(s->d->cache->compiled > before);
     assert_true((r->resident != NULL) != p->program->by_host); /* whose course is the host's */
     if (r->resident)
-        r->resident->turns_alike = true; /* the text is there for every plan */
+        r->resident->course.turns_alike = true; /* the text is there for every plan */
     if (r->resident && resident_build_whole(r->resident, 0) != SPRY_STATUS_OK)
         fail_msg("%s, type %s, whole: %s", method, spry_type_name(A->type), spry_message(s->ctx));
     runner_free(r);
