@@ -38,7 +38,7 @@ spry_list() {
 		cg+jacobi	method=cg precon=jacobi
 		cg+l1	method=cg precon=l1
 		cg+ssor	method=cg precon=ssor
-		cg+block-jacobi	method=cg precon=bjacobi
+		cg+block-jacobi	method=cg precon=block-jacobi
 		cg+poly	method=cg precon=poly
 		cg+ic	method=cg precon=ic
 		cg+ic1	method=cg precon=ic:level=1
@@ -63,7 +63,7 @@ spry_list() {
 		bicgstab+none	method=bicgstab precon=none
 		bicgstab+jacobi	method=bicgstab precon=jacobi
 		bicgstab+ssor	method=bicgstab precon=ssor
-		bicgstab+block-jacobi	method=bicgstab precon=bjacobi
+		bicgstab+block-jacobi	method=bicgstab precon=block-jacobi
 		bicgstab+ilu	method=bicgstab precon=ilu
 		bicgstab+ilu1	method=bicgstab precon=ilu:level=1
 		bicgstab+ilu2	method=bicgstab precon=ilu:level=2

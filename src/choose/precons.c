@@ -2,6 +2,7 @@
  * Which preconditioner "auto" takes: a few facts that two passes over A and a dozen products tell,
  * and a list of what suits them, best first. One that cannot be made makes room for the next.
  */
+#include "base/machine.h"
 #include "base/team.h"
 #include "matrix/stats.h"
 #include "precon/trial.h"
@@ -261,8 +262,8 @@ done:
 /* Seconds that a product with A takes at the rate of one core's memory. */
 static double product_seconds(const spry_matrix *A)
 {
-    const double rate = 8e9, entry = (double)spry_type_size(A->a.type) + sizeof(int32_t);
-    return (entry * (double)A->a.nnz + 20 * (double)A->a.rows) / rate;
+    const double entry = (double)spry_type_size(A->a.type) + sizeof(int32_t);
+    return (entry * (double)A->a.nnz + 20 * (double)A->a.rows) / MACHINE_CORE_RATE;
 }
 
 /* --- candidates ----------------------------------------------------------------------------------

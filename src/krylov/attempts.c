@@ -5,14 +5,12 @@
  */
 #include "krylov/solver.h"
 
+#include "base/machine.h"
+
 #include "formats/shared/device_formats.h"
 
 #include <math.h>
 #include <stdarg.h>
-
-/* What memory gives to one core: forecasts are compared with each other, and only their order
- * counts. */
-static const double host_rate = 8e9;
 
 static void add(attempts *all, const char *method, const precon_spec *precon, double seconds,
                 double iterations)
@@ -35,9 +33,8 @@ static bool chooses_precon(const spry_solver *solver)
  * as they are. */
 static const char *method_for(const precon_spec *precon)
 {
-    const precon_kind *k = precon->kind;
-    const bool any = k == &precon_kind_ildl || k == &precon_kind_kkt || k == &precon_kind_mlilu;
-    return k == &precon_kind_direct ? precon->text : any ? "fgmres" : "";
+    const precon_cost *c = &precon->kind->cost;
+    return c->exact ? precon->text : c->method ? c->method : "";
 }
 
 /* On ranks: what suits the block of the rank that has most rows is tried by all of them. */
@@ -87,7 +84,7 @@ static spry_status list_precons(spry_solver *solver)
     for (int k = 0; k < choice.count; k++) {
         precon_spec spec;
         SPRY_GO(solver->ctx, precon_spec_read(solver->ctx, choice.list[k].spec, &spec));
-        const bool exact = spec.kind == &precon_kind_direct;
+        const bool exact = spec.kind->cost.exact;
         if (exact && (singular || (!chooses && *precon_spec_options(&spec))))
             continue;
         add(all, chooses && !solver_ranked(solver) ? method_for(&spec) : "", &spec,
@@ -140,7 +137,7 @@ bool solver_has_next(const spry_solver *solver)
 
 static bool is_direct(const attempt *a)
 {
-    return a->precon.kind == &precon_kind_direct;
+    return a->precon.kind && a->precon.kind->cost.exact;
 }
 
 bool solver_has_factors(const spry_solver *solver)
@@ -273,7 +270,7 @@ static double step_seconds(const spry_solver *solver)
     char before[MESSAGE_SIZE];
     double with_A = 0, with_M = 0;
     if (!solver->device)
-        return (bytes_of(solver, A) + (M ? (double)M->bytes : 0)) / host_rate;
+        return (bytes_of(solver, A) + (M ? (double)M->bytes : 0)) / MACHINE_CORE_RATE;
     memcpy(before, ctx->message, sizeof before);
     spry_status status = solver_time_product(solver->device, A, 2, &with_A);
     /* What is fused into the sweeps of a method would be compiled by itself for nothing. */

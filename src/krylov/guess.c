@@ -4,28 +4,6 @@
 
 #include <math.h>
 
-/*
- * Iterations over those without a preconditioner, or, where they hardly grow with the matrix, their
- * number. Rules of thumb: what hangs on them is whether a format is timed, and for how many
- * products it has to pay. What is not here has 1.
- */
-static const struct {
-    const char *precon;
-    double share, iterations;
-} gains[] = {
-    {"direct", 0, 2},                            /* residuals, and perhaps a step of refinement */
-    {"amg", 0, 25},                              /* and amg-classical: multigrid */
-    {"amg-classical", 0, 25}, {"kkt", 0, 40},    /* multigrid within */
-    {"inner", 0, 25},                            /* a solve within each */
-    {"schwarz", 0.2, 0},                         /* factors of large parts */
-    {"mlilu", 0.2, 0},        {"ilutp", 0.2, 0}, /* factors with fill */
-    {"ilut", 0.2, 0},         {"ict", 0.2, 0},   {"ilu", 0.3, 0},  /* factors without */
-    {"ic", 0.3, 0},           {"ildl", 0.3, 0},  {"poly", 0.3, 0}, /* some products for each */
-    {"ssor", 0.4, 0},                                              /* triangles of A */
-    {"sor", 0.4, 0},          {"gs", 0.4, 0},    {"fsai", 0.5, 0}, /* approximate inverses */
-    {"sai", 0.5, 0},          {"isai", 0.5, 0},  {"spai", 0.5, 0},
-};
-
 /* Methods with two products per iteration, or more; others have one. */
 static const char *const doubles[] = {"bicg", "bicgstab", "bicgstabl", "pipebicgstab",
                                       "cgs",  "tfqmr",    "qmr",       "gpbicg",
@@ -43,10 +21,7 @@ double solver_guess(const char *method, const precon_spec *precon, int64_t rows,
     /* Grids of n unknowns take 2.5 n^(1/2) iterations in two dimensions and 3 n^(1/3) in three;
      * what is not known to be either is in the middle. */
     const double alone = 2.7 * pow((double)(rows > 1 ? rows : 1), 5.0 / 12);
-    double iterations = alone, each = 1;
-    for (size_t i = 0; i < sizeof gains / sizeof *gains; i++)
-        if (strcmp(precon_spec_name(precon), gains[i].precon) == 0)
-            iterations = gains[i].iterations + gains[i].share * alone;
+    double iterations = precon_iterations(precon->kind, alone), each = 1;
     for (size_t i = 0; i < sizeof doubles / sizeof *doubles; i++)
         if (is_method(method, doubles[i]))
             each = 2;

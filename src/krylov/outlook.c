@@ -4,6 +4,7 @@
  * allocated, seconds from a product that is timed and the iterations that are expected.
  */
 #include "base/bytes.h"
+#include "base/machine.h"
 #include "krylov/solver.h"
 
 #include "formats/shared/device_formats.h"
@@ -28,7 +29,7 @@ void spry_plan_clear(spry_context *ctx, spry_plan *p)
 /* On ranks factors are those of blocks. */
 static bool is_exact(const spry_solver *solver, const solver_outlook *o)
 {
-    return o->precon.kind == &precon_kind_direct && !solver_ranked(solver);
+    return o->precon.kind && o->precon.kind->cost.exact && !solver_ranked(solver);
 }
 
 static int64_t clip(double iterations, const spry_solver *solver)
@@ -312,8 +313,8 @@ static spry_status take_longest(const spry_solver *solver, double *seconds)
 static spry_status count_seconds(const spry_solver *solver, const solver_outlook *o, int systems,
                                  double spent, spry_plan *p)
 {
-    const double solves = 3, rate = 4e9; /* with exact factors, which are read */
-    const double doubtful = 2;           /* times a forecast of what is made */
+    const double solves = 3;   /* with exact factors, which are read */
+    const double doubtful = 2; /* times a forecast of what is made */
     double step = 0;
     spry_status status = SPRY_STATUS_OK;
     p->setup_seconds = p->solve_seconds = p->least_seconds = p->most_seconds = NAN;
@@ -322,7 +323,7 @@ static spry_status count_seconds(const spry_solver *solver, const solver_outlook
         SPRY_GO(solver->ctx, team_any(solver->ctx, unknown, &unknown));
     if (unknown)
         return SPRY_STATUS_OK;
-    double made = o->forecast.seconds, read = (double)o->forecast.reads / rate;
+    double made = o->forecast.seconds, read = (double)o->forecast.reads / MACHINE_FACTOR_RATE;
     if (!is_exact(solver, o))
         SPRY_GO(solver->ctx, find_step(solver, o, &made, &step));
     SPRY_GO(solver->ctx, take_longest(solver, &made));
@@ -370,7 +371,7 @@ static spry_status list_next(const spry_solver *solver, spry_plan *p)
         return SPRY_STATUS_OK;
     for (int k = all->at + 1; k < all->count; k++) {
         const attempt *a = &all->list[k];
-        const bool whole = a->method[0] && a->precon.kind == &precon_kind_direct;
+        const bool whole = a->method[0] && a->precon.kind->cost.exact;
         base_text_put(&t, "%s%s%s%s", k > all->at + 1 ? "\n" : "", a->method,
                       a->method[0] && !whole ? " with " : "", whole ? "" : a->precon.text);
         if (a->seconds > 0)

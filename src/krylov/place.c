@@ -1,6 +1,8 @@
 /* Where a solver works: on the host, or on a device that can be used. */
 #include "krylov/solver.h"
 
+#include "base/machine.h"
+
 #include "choose/tune.h"
 #include "device/engine/forecast.h"
 #include "device/linalg/operator.h"
@@ -10,9 +12,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-
-/* Bytes per second that a core's thread gets from memory, and all of them at most. */
-static const double core_rate = 8e9, host_most = 1.2e11;
 
 /* What has kept a device that was asked for from being used; the solve goes on at the host. */
 static spry_status stay_here(spry_solver *solver, const char *what, spry_status why)
@@ -56,8 +55,10 @@ static double likely_products(const spry_solver *solver)
 
 static double host_rate(const spry_context *ctx)
 {
-    const double rate = core_rate * spry_context_threads(ctx);
-    return ctx->bandwidth.read > 0 ? ctx->bandwidth.read : rate < host_most ? rate : host_most;
+    const double rate = MACHINE_CORE_RATE * spry_context_threads(ctx);
+    return ctx->bandwidth.read > 0    ? ctx->bandwidth.read
+           : rate < MACHINE_HOST_RATE ? rate
+                                      : MACHINE_HOST_RATE;
 }
 
 /* Whether there is a CUDA device that is likely to be done before the host is. */

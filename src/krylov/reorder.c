@@ -9,26 +9,6 @@
 #include <omp.h>
 #include <stdlib.h>
 
-/* What waits for x in an iteration, and in the preconditioner's set-up, counted in products with A.
- * Half of what is guessed for methods that depend on the size is meant to be certain: grids in
- * three dimensions take less than a guess that is for two as well. */
-static const double half = 0.5;
-static const struct {
-    const char *precon;
-    double sweeps;
-} also[] = {
-    {"amg", 12}, {"amg-classical", 12}, {"ilu", 1}, {"ic", 1}, {"ilut", 1},
-    {"ict", 1},  {"ssor", 1},           {"sor", 1}, {"gs", 1}, {"mlilu", 1},
-};
-
-static double sweeps_of(const precon_spec *precon)
-{
-    for (size_t k = 0; k < sizeof also / sizeof *also; k++)
-        if (strcmp(precon_spec_name(precon), also[k].precon) == 0)
-            return also[k].sweeps;
-    return half;
-}
-
 /*
  * Iterations at most where the diagonal outweighs the rest of every row of a sample: with rows
  * divided by it eigenvalues are within t of 1, and conjugate gradients take about
@@ -70,6 +50,12 @@ static const char *obstacle(const spry_solver *solver)
     return NULL;
 }
 
+/* Whether a spec, or one within it, is block-jacobi with blocks that are found. */
+static bool has_blocks(const precon_spec *spec)
+{
+    return precon_spec_find(spec, "block-jacobi") && !precon_spec_find(spec, "inner=");
+}
+
 /* Rows that stay together; 0: blocks of several sizes would be torn. */
 static int block_of(const spry_solver *solver, const spry_matrix *csr)
 {
@@ -80,7 +66,7 @@ static int block_of(const spry_solver *solver, const spry_matrix *csr)
         return csr->a.rows % block == 0 && block < 1000 ? (int)block : 0;
     bool by_pattern = false;
     for (int k = 0; k < solver->attempts.count; k++)
-        by_pattern = by_pattern || precon_spec_find(&solver->attempts.list[k].precon, "bjacobi");
+        by_pattern = by_pattern || has_blocks(&solver->attempts.list[k].precon);
     return found == 1 && by_pattern ? 0 : found;
 }
 
@@ -94,7 +80,7 @@ static order_forecast forecast(const spry_solver *solver, const spry_matrix *csr
 {
     const double guess = solver_guess_products(solver);
     const double most = most_iterations(&csr->a, solver->options.tol);
-    const double products = sweeps_of(&solver_attempt(solver)->precon) * fmin(guess, most);
+    const double products = precon_sweeps(solver_attempt(solver)->precon.kind) * fmin(guess, most);
     const int workers = omp_get_num_procs() > 1 ? omp_get_num_procs() : 1;
     order_forecast f = solver->device
                            ? order_on_device((double)near_bytes(solver), products)

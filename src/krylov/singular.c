@@ -11,6 +11,7 @@
  * clock: the verdict does not depend on what else the machine has to do.
  */
 #include "krylov/singular.h"
+#include "base/machine.h"
 
 #include "doctor/doctor.h"
 #include "krylov/solver.h"
@@ -50,7 +51,8 @@ static double bytes_of(const least_problem *p, bool with_M)
 static int64_t most_iterations(const least_problem *p, bool with_M)
 {
     const double cache = 1e7, least = 30, most = 20000;
-    const double bytes = bytes_of(p, with_M), rate = bytes < cache ? 1.6e10 : 4e9;
+    const double bytes = bytes_of(p, with_M),
+                 rate = bytes < cache ? MACHINE_CACHE_RATE : MACHINE_FACTOR_RATE;
     return (int64_t)fmin(fmax(p->seconds * rate / bytes, least), most);
 }
 

@@ -1,6 +1,8 @@
 /* What a solver sets up: operator, preconditioner and plan, in stages. */
 #include "krylov/solver.h"
 
+#include "base/machine.h"
+
 #include "formats/shared/device_formats.h"
 #include "precon/precon.h"
 #include "program/explain.h"
@@ -354,10 +356,10 @@ static spry_status begin_precon(spry_solver *solver, const program *p, solver_ou
  */
 static spry_status makes_now(const spry_solver *solver, const solver_outlook *o, bool *now)
 {
-    static const double little = 0.1, rate = 8e9; /* as in forecast.c */
+    static const double little = 0.1;
     enum { FEW = 4, SMALL = 1 << 14 };
     const spry_operator *A = solver_operator(solver);
-    const double most = fmax(little, FEW * (double)A->bytes / rate);
+    const double most = fmax(little, FEW * (double)A->bytes / MACHINE_CORE_RATE);
     const int64_t size = A->rows + (solver->matrix ? dist_entries(solver->matrix) : 0);
     bool later = o->forecast.known                      ? o->forecast.seconds > most
                  : o->precon.kind == &precon_kind_inner ? false

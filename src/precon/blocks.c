@@ -141,10 +141,11 @@ static void shorten(spry_type type, const precon_blocks *from, const precon_bloc
 
 static spry_status no_inverse(spry_context *ctx, const precon_blocks *b, int64_t k)
 {
-    return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
-                     "precon bjacobi: the block of rows %d..%d (from 0) is singular; try another "
-                     "bjacobi:block=, ilu, sai or direct",
-                     (int)b->first[k], (int)b->first[k + 1] - 1);
+    return SPRY_FAIL(
+        ctx, SPRY_STATUS_BAD_INPUT,
+        "precon block-jacobi: the block of rows %d..%d (from 0) is singular; try another "
+        "block-jacobi:block=, ilu, sai or direct",
+        (int)b->first[k], (int)b->first[k + 1] - 1);
 }
 
 /* Inverses of all blocks at places of their own. */

@@ -11,6 +11,8 @@
 #include "operator/operator.h"
 #include "precon/spec.h"
 
+#include "precon_kinds.h"
+
 #include <spry/list.h>
 #include <spry/precon.h>
 
@@ -58,6 +60,20 @@ typedef struct precon_forecast {
 
 enum { PRECON_MOST_DEPTH = 4 };
 
+/* What is known of a kind before it is made, by rules of thumb: supposed, not fitted to a set of
+ * matrices. What is left out is not known. */
+typedef struct precon_cost {
+    double kept, work;   /* bytes over those of A in CSR: for good, and while it is made */
+    double products;     /* of the set-up, in products with A */
+    double vectors;      /* that it keeps */
+    bool made_on_device; /* the set-up is on devices, where it can live on them */
+    double share;        /* iterations over those without; both 0: as many */
+    double iterations;   /* or as many, where they hardly grow with the matrix */
+    double sweeps;       /* of an application, in products with A that wait for x */
+    const char *method;  /* that takes A and M as they are; NULL: what suits A */
+    bool exact;          /* M = A^-1 but for rounding */
+} precon_cost;
+
 typedef struct precon_kind {
     const char *name, *summary;
     spry_option_list options;
@@ -69,7 +85,7 @@ typedef struct precon_kind {
     spry_status (*check)(const precon_job *job);
     /* What making it will take, and what was done to find that out, which make() goes on with;
      * *begun stays NULL where that is nothing. Fails where make() would, as far as is seen by then.
-     * NULL: forecast.c knows, or nobody does. */
+     * NULL: its cost record alone is known. */
     spry_status (*begin)(const precon_job *job, precon_forecast *forecast, spry_operator **begun);
     /* The same of the job's operator, where there is no matrix (job->A is NULL). NULL: it needs
      * one. */
@@ -87,6 +103,7 @@ typedef struct precon_kind {
     /* Whether what was made shows that no row or column of A is all zeros. NULL: A is looked
      * through for those. */
     bool (*sound)(const spry_operator *M);
+    precon_cost cost;
     bool on_devices;       /* it can live on a device */
     bool ranks_on_devices; /* also across ranks, some of which may work on processors */
     bool half;             /* it can store 16 bits: all its matrices go through precon_store() */
@@ -116,8 +133,13 @@ spry_status precon_make_beside(spry_context *ctx, const spry_matrix *A, const sp
  * and the spec a kind. It fails where A is nothing that the kind is for. */
 spry_status precon_begin(spry_context *ctx, const spry_matrix *A, const spry_operator *op,
                          const precon_spec *spec, precon_forecast *forecast, spry_operator **begun);
-/* By rules, for a kind of which nothing is begun (forecast.c). */
-precon_forecast precon_rule(const spry_matrix *A, const char *kind);
+/* By the rules of a kind. */
+precon_forecast precon_rule(const spry_matrix *A, const precon_kind *kind);
+/* Iterations with a kind (NULL: not chosen yet) where so many are taken without; what waits for x
+ * in an iteration with it, counted in products with A: half of one at least is meant to be certain.
+ */
+double precon_iterations(const precon_kind *kind, double alone);
+double precon_sweeps(const precon_kind *kind);
 /*
  * On ranks (ranked.c), collective, all fail or none. The first makes what `spec` names for a matrix
  * that is distributed over them, near the product with the own block where that is on a device
@@ -252,35 +274,7 @@ typedef struct precon_symmetry {
 } precon_symmetry;
 spry_status precon_probe(const spry_operator *A, precon_symmetry *probe);
 
-/* The kinds; a kind's file defines precon_kind_NAME, and registry.c lists it. */
-#define PRECON_KINDS(item) \
-    item(jacobi)           \
-    item(block_jacobi)     \
-    item(l1)               \
-    item(bjacobi)          \
-    item(poly)             \
-    item(gs)               \
-    item(sor)              \
-    item(ssor)             \
-    item(direct)           \
-    item(schwarz)          \
-    item(prepare)          \
-    item(ilu)              \
-    item(ic)               \
-    item(ilut)             \
-    item(ict)              \
-    item(ilutp)            \
-    item(mlilu)            \
-    item(ildl)             \
-    item(kkt)              \
-    item(amg)              \
-    item(amg_classical)    \
-    item(gmg)              \
-    item(strips)           \
-    item(sai)              \
-    item(isai)             \
-    item(spai)             \
-    item(fsai)
+/* The kinds, found by their files. */
 #define PRECON_DECLARE(name) extern const precon_kind precon_kind_##name;
 PRECON_KINDS(PRECON_DECLARE)
 extern const precon_kind precon_kind_inner;

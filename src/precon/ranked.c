@@ -1,32 +1,9 @@
 /*
  * Preconditioners on ranks. Block Jacobi: each rank has one of its own block of A, the square of
- * its own rows and columns, and applies it without a message. With one rank, or none, block-jacobi
- * is what it has inside.
+ * its own rows and columns, and applies it without a message.
  */
 #include "precon/precon.h"
 #include "ranks/distributed.h"
-
-#define BLOCK_JACOBI_OPTIONS(item) \
-    PRECON_COMMON(item)            \
-    item(TEXT, inner, "auto", 0, 0, NULL, "the preconditioner of each rank's own block")
-typedef struct block_jacobi_options {
-    BLOCK_JACOBI_OPTIONS(SPRY_OPTION_FIELD)
-} block_jacobi_options;
-#define OPTION_OWNER block_jacobi_options
-static const spry_option rows[] = {BLOCK_JACOBI_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
-
-static spry_status make(const precon_job *job, spry_operator **M)
-{
-    const block_jacobi_options *o = job->options;
-    return precon_make_inner(job, job->A, o->inner, M);
-}
-
-const precon_kind precon_kind_block_jacobi = {.name = "block-jacobi",
-                                              .summary = "on ranks, one for the own block of each",
-                                              .options = SPRY_OPTION_LIST(rows),
-                                              .make = make,
-                                              .on_devices = true};
 
 /* A property that all have to have. */
 static spry_status all_have(spry_context *ctx, bool *yes)
@@ -95,11 +72,14 @@ spry_status precon_warm(spry_context *ctx, bool *warmed, spry_status status)
 }
 
 /* What is made of own blocks: jacobi, or block-jacobi with what a spec has inside, or names. */
-static void name_blocks(const precon_spec *spec, char name[32])
+static void name_blocks(spry_context *ctx, const precon_spec *spec, char name[32])
 {
+    char own[SPRY_OPTION_TEXT_SIZE];
     const char *inner = precon_spec_name(spec);
-    if (spec->kind == &precon_kind_block_jacobi)
-        inner = ((const block_jacobi_options *)(const void *)spec->fields)->inner;
+    if (spec->kind == &precon_kind_block_jacobi &&
+        spry_options_get_text(ctx, spec->kind->options, spec->fields, "inner", own, sizeof own) ==
+            SPRY_STATUS_OK)
+        inner = own;
     if (spec->kind == &precon_kind_jacobi)
         snprintf(name, 32, "jacobi");
     else
@@ -129,7 +109,7 @@ spry_status precon_begin_ranked(spry_context *ctx, const spry_matrix *A, const s
     if (spec->kind && !spec->kind->make)
         return SPRY_STATUS_OK;
     SPRY_GO(ctx, check_square(A, spec));
-    name_blocks(spec, name);
+    name_blocks(ctx, spec, name);
     SPRY_GO(ctx, precon_begin_across(A, spec, &across, forecast, name));
     if (!across && (own->a.rows > 0 || spec->kind == &precon_kind_jacobi))
         status = precon_begin(ctx, own, near, spec, forecast, begun);
@@ -159,7 +139,7 @@ spry_status precon_make_ranked(spry_context *ctx, const spry_matrix *A, const sp
     else
         status = precon_make(ctx, own, near, spec, begun, M, local);
     SPRY_GO(ctx, precon_distribute(A, status, M));
-    name_blocks(spec, name);
+    name_blocks(ctx, spec, name);
 done:
     return status;
 }

@@ -7,7 +7,9 @@
 
 /* made by the solver itself, which is named here so that it can be found */
 const precon_kind precon_kind_inner = {
-    .name = "inner", .summary = "a solver in the next lower precision (options of a solver)"};
+    .name = "inner",
+    .summary = "a solver in the next lower precision (options of a solver)",
+    .cost = {.iterations = 25}};
 
 spry_status precon_go_on(spry_context *ctx, const char *what)
 {
@@ -231,7 +233,7 @@ spry_status precon_begin_across(const spry_matrix *A, const precon_spec *spec, b
         return SPRY_STATUS_OK;
     const precon_job job = {.A = A, .options = spec->fields, .values = "own", .near = A};
     snprintf(name, 32, "%s", spec->kind->name);
-    *forecast = precon_rule(A, spec->kind->name);
+    *forecast = precon_rule(A, spec->kind);
     if (spec->kind->check)
         SPRY_GO(A->ctx, spec->kind->check(&job));
 done:
@@ -348,7 +350,7 @@ spry_status precon_begin(spry_context *ctx, const spry_matrix *A, const spry_ope
         goto done;
     SPRY_GO(ctx, check_matrix(A, kind));
     SPRY_GO(ctx, check_precision(ctx, spec, A->a.type));
-    *forecast = precon_rule(A, kind->name);
+    *forecast = precon_rule(A, kind);
     const bool begins = kind->begin && precon_spec_precision(spec) == PRECON_SAME;
     if (!begins && !kind->check)
         goto done;

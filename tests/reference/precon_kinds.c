@@ -377,12 +377,12 @@ static spry_matrix *blocks_of_three(spry_context *ctx)
 static void test_blocks(void **state)
 {
     spry_matrix *A = blocks_of_three(*state);
-    assert_true(left_of_random(A, "bjacobi") < 1e-14);
-    assert_true(left_of_random(A, "bjacobi:block=3") < 1e-14);
-    assert_true(left_of_random(A, "bjacobi:block=4") > 1e-2);
+    assert_true(left_of_random(A, "block-jacobi") < 1e-14);
+    assert_true(left_of_random(A, "block-jacobi:block=3") < 1e-14);
+    assert_true(left_of_random(A, "block-jacobi:block=4") > 1e-2);
     assert_true(left_of_random(A, "jacobi") > 1e-2);
     /* Half precision is enough for these blocks, whose conditions are small: 2^-11 each number. */
-    const double half = left_of_random(A, "bjacobi:adaptive=yes");
+    const double half = left_of_random(A, "block-jacobi:adaptive=yes");
     assert_true(half > 1e-6 && half < 9 * 0x1p-11);
     spry_matrix_free(A);
 }
@@ -396,7 +396,7 @@ static void test_adaptive(void **state)
     for (int k = 0; k < 3; k++) {
         const double rows[4] = {1, 1 - near[k], 1, 1};
         spry_matrix *A = support_from_rows(ctx, SPRY_TYPE_D, 2, 2, rows);
-        spry_operator *M = precons_make(A, "bjacobi:block=2, adaptive=yes");
+        spry_operator *M = precons_make(A, "block-jacobi:block=2, adaptive=yes");
         double r[2] = {0.3, -0.7};
         const double left = leave(A, M, r) / hypot(0.3, 0.7);
         if (!(left <= most[k] && left >= least[k]))

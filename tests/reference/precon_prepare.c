@@ -178,7 +178,7 @@ static void hermitian_stays_hermitian(void **state)
 }
 
 /* Rows i and n - 1 - i know of each other alone. Next to each other they are blocks of two, which
- * bjacobi inverts exactly (numbers are powers of two). */
+ * block-jacobi inverts exactly (numbers are powers of two). */
 static void pairs_come_together(void **state)
 {
     enum { N = 50 };
@@ -190,7 +190,7 @@ static void pairs_come_together(void **state)
     for (int k = 0; k < 4; k++) {
         spry_operator *M = NULL;
         char spec[64];
-        snprintf(spec, sizeof spec, "prepare:order=%s,sub=[bjacobi:block=2]", orders[k]);
+        snprintf(spec, sizeof spec, "prepare:order=%s,sub=[block-jacobi:block=2]", orders[k]);
         assert_ok(*state, spry_precon_new(A, NULL, spec, &M));
         assert_true(error_of(A, M, SPRY_TRANSPOSE_NO) == 0);
         spry_operator_free(M);

@@ -410,7 +410,7 @@ static void says_where_it_cannot(void **state)
     refuse(ctx, &f, "reorder=rcm needs a preconditioner of its own");
     assert_ok(ctx, spry_solver_set_precon(f.inside, NULL));
     solve_both(&f, 1);
-    assert_ok(ctx, spry_solver_set(f.inside, "precon=bjacobi"));
+    assert_ok(ctx, spry_solver_set(f.inside, "precon=block-jacobi"));
     refuse(ctx, &f, "reorder=rcm would tear the blocks");
     assert_ok(ctx, spry_solver_set(f.inside, "reorder=hubs"));
     refuse(ctx, &f, "reorder=hubs would tear the blocks");

@@ -337,12 +337,17 @@ static void foresee(const precon_job *job)
     precon_foresee_dense(job->device, job->type);
 }
 
-const precon_kind precon_kind_amg_classical = {
-    .name = "amg-classical",
-    .summary = "classical algebraic multigrid",
-    .options = SPRY_OPTION_LIST(table),
-    .make = make,
-    .foresee = foresee,
-    .on_devices = true,
-    .half = true,
-};
+const precon_kind precon_kind_amg_classical = {.name = "amg-classical",
+                                               .summary = "classical algebraic multigrid",
+                                               .options = SPRY_OPTION_LIST(table),
+                                               .make = make,
+                                               .foresee = foresee,
+                                               .on_devices = true,
+                                               .half = true,
+                                               .cost = {.kept = 2.5,
+                                                        .work = 2,
+                                                        .products = 130,
+                                                        .vectors = 8,
+                                                        .made_on_device = true,
+                                                        .iterations = 25,
+                                                        .sweeps = 12}};

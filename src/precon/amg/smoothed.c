@@ -343,13 +343,18 @@ static void foresee(const precon_job *job)
     precon_foresee_dense(job->device, job->type);
 }
 
-const precon_kind precon_kind_amg = {
-    .name = "amg",
-    .summary = "algebraic multigrid by smoothed aggregation",
-    .options = SPRY_OPTION_LIST(table),
-    .make = make,
-    .make_ranks = make,
-    .foresee = foresee,
-    .on_devices = true,
-    .half = true,
-};
+const precon_kind precon_kind_amg = {.name = "amg",
+                                     .summary = "algebraic multigrid by smoothed aggregation",
+                                     .options = SPRY_OPTION_LIST(table),
+                                     .make = make,
+                                     .make_ranks = make,
+                                     .foresee = foresee,
+                                     .on_devices = true,
+                                     .half = true,
+                                     .cost = {.kept = 1.6,
+                                              .work = 1.5,
+                                              .products = 100,
+                                              .vectors = 8,
+                                              .made_on_device = true,
+                                              .iterations = 25,
+                                              .sweeps = 12}};

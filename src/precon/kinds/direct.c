@@ -421,11 +421,11 @@ static spry_status make(const precon_job *job, spry_operator **M)
                                                              : make_as(job, class, M);
 }
 
-const precon_kind precon_kind_direct = {
-    .name = "direct",
-    .summary = "exact solves by factors: dense, in a band, or sparse",
-    .options = SPRY_OPTION_LIST(table),
-    .make = make,
-    .begin = begin,
-    .on_devices = true,
-};
+const precon_kind precon_kind_direct = {.name = "direct",
+                                        .summary =
+                                            "exact solves by factors: dense, in a band, or sparse",
+                                        .options = SPRY_OPTION_LIST(table),
+                                        .make = make,
+                                        .begin = begin,
+                                        .on_devices = true,
+                                        .cost = {.iterations = 2, .exact = true}};

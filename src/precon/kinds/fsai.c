@@ -326,4 +326,4 @@ const precon_kind precon_kind_fsai = {
     .on_devices = true,
     .ranks_on_devices = true,
     .half = true,
-};
+    .cost = {.kept = 1.2, .work = 1, .products = 100, .vectors = 1, .share = 0.5}};

@@ -334,4 +334,6 @@ const precon_kind precon_kind_ildl = {
     .options = SPRY_OPTION_LIST(table),
     .check = check,
     .make = make,
-    .on_devices = true};
+    .on_devices = true,
+    .cost = {
+        .kept = 2, .work = 1, .products = 150, .vectors = 4, .share = 0.3, .method = "fgmres"}};

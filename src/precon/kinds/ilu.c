@@ -98,19 +98,23 @@ static void foresee(const precon_job *job)
     triangle_device_foresee(job->device, job->type, job->A->a.rows, job->A->a.nnz);
 }
 
-const precon_kind precon_kind_ilu = {.name = "ilu",
-                                     .summary = "incomplete LU factors by levels of fill",
-                                     .options = SPRY_OPTION_LIST(table),
-                                     .make = make_ilu,
-                                     .check = check_ilu,
-                                     .foresee = foresee,
-                                     .sound = factors_sound,
-                                     .on_devices = true};
-const precon_kind precon_kind_ic = {.name = "ic",
-                                    .summary = "incomplete Cholesky factors by levels of fill",
-                                    .options = SPRY_OPTION_LIST(table),
-                                    .make = make_ic,
-                                    .check = check_ic,
-                                    .foresee = foresee,
-                                    .sound = factors_sound,
-                                    .on_devices = true};
+const precon_kind precon_kind_ilu = {
+    .name = "ilu",
+    .summary = "incomplete LU factors by levels of fill",
+    .options = SPRY_OPTION_LIST(table),
+    .make = make_ilu,
+    .check = check_ilu,
+    .foresee = foresee,
+    .sound = factors_sound,
+    .on_devices = true,
+    .cost = {.kept = 1.1, .work = 0.6, .products = 20, .vectors = 3, .share = 0.3, .sweeps = 1}};
+const precon_kind precon_kind_ic = {
+    .name = "ic",
+    .summary = "incomplete Cholesky factors by levels of fill",
+    .options = SPRY_OPTION_LIST(table),
+    .make = make_ic,
+    .check = check_ic,
+    .foresee = foresee,
+    .sound = factors_sound,
+    .on_devices = true,
+    .cost = {.kept = 1.1, .work = 0.6, .products = 20, .vectors = 3, .share = 0.3, .sweeps = 1}};

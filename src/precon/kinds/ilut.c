@@ -70,18 +70,22 @@ static spry_status check_ict(const precon_job *job)
     return factors_check(job->A, &wanted, &symmetric);
 }
 
-const precon_kind precon_kind_ilut = {.name = "ilut",
-                                      .summary = "incomplete LU factors by thresholds",
-                                      .options = SPRY_OPTION_LIST(table),
-                                      .make = make_ilut,
-                                      .begin = begin,
-                                      .sound = factors_sound,
-                                      .on_devices = true};
-const precon_kind precon_kind_ict = {.name = "ict",
-                                     .summary = "incomplete Cholesky factors by thresholds",
-                                     .options = SPRY_OPTION_LIST(table),
-                                     .make = make_ict,
-                                     .check = check_ict,
-                                     .begin = begin,
-                                     .sound = factors_sound,
-                                     .on_devices = true};
+const precon_kind precon_kind_ilut = {
+    .name = "ilut",
+    .summary = "incomplete LU factors by thresholds",
+    .options = SPRY_OPTION_LIST(table),
+    .make = make_ilut,
+    .begin = begin,
+    .sound = factors_sound,
+    .on_devices = true,
+    .cost = {.kept = 4, .work = 5.2, .products = 80, .vectors = 3, .share = 0.2, .sweeps = 1}};
+const precon_kind precon_kind_ict = {
+    .name = "ict",
+    .summary = "incomplete Cholesky factors by thresholds",
+    .options = SPRY_OPTION_LIST(table),
+    .make = make_ict,
+    .check = check_ict,
+    .begin = begin,
+    .sound = factors_sound,
+    .on_devices = true,
+    .cost = {.kept = 4, .work = 5.2, .products = 80, .vectors = 3, .share = 0.2, .sweeps = 1}};

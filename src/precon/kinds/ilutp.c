@@ -176,4 +176,5 @@ const precon_kind precon_kind_ilutp = {
     .summary = "incomplete LU factors with pivots, dropped by the growth of inverses",
     .options = SPRY_OPTION_LIST(table),
     .make = make,
-    .on_devices = true};
+    .on_devices = true,
+    .cost = {.kept = 3, .work = 1.5, .products = 300, .vectors = 4, .share = 0.2}};

@@ -297,11 +297,11 @@ const precon_kind precon_kind_jacobi = {
     .make = make,
     .make_of = make_of,
     .on_devices = true,
-};
+    .cost = {.products = 1, .vectors = 1, .made_on_device = true}};
 const precon_kind precon_kind_l1 = {
     .name = "l1",
     .summary = "the inverse of the sums of rows: Jacobi's that never diverges",
     .options = SPRY_OPTION_LIST(table),
     .make = make_l1,
     .on_devices = true,
-};
+    .cost = {.products = 2, .vectors = 1, .made_on_device = true}};

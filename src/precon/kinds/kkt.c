@@ -514,4 +514,10 @@ const precon_kind precon_kind_kkt = {
     .options = SPRY_OPTION_LIST(table),
     .check = check,
     .make = make,
-    .on_devices = true};
+    .on_devices = true,
+    .cost = {.kept = 2.5,
+             .work = 1.5,
+             .products = 300,
+             .vectors = 8,
+             .iterations = 40,
+             .method = "fgmres"}};

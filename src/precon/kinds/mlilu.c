@@ -564,4 +564,11 @@ const precon_kind precon_kind_mlilu = {
     .name = "mlilu",
     .summary = "multilevel incomplete LU factors: independent rows are eliminated, level by level",
     .options = SPRY_OPTION_LIST(table),
-    .make = make};
+    .make = make,
+    .cost = {.kept = 3,
+             .work = 2,
+             .products = 300,
+             .vectors = 6,
+             .share = 0.2,
+             .sweeps = 1,
+             .method = "fgmres"}};

@@ -316,4 +316,4 @@ const precon_kind precon_kind_poly = {
     .make = make,
     .on_devices = true,
     .half = true,
-};
+    .cost = {.products = 20, .vectors = 4, .made_on_device = true, .share = 0.3}};

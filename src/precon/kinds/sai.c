@@ -83,7 +83,8 @@ const precon_kind precon_kind_sai = {
     .on_devices = true,
     .ranks_on_devices = true,
     .half = true,
-};
+    .cost = {
+        .kept = 1, .work = 1, .products = 200, .vectors = 1, .made_on_device = true, .share = 0.5}};
 const precon_kind precon_kind_isai = {
     .name = "isai",
     .summary = "a sparse matrix whose product with A is I where it has entries",
@@ -94,4 +95,5 @@ const precon_kind precon_kind_isai = {
     .on_devices = true,
     .ranks_on_devices = true,
     .half = true,
-};
+    .cost = {
+        .kept = 1, .work = 1, .products = 60, .vectors = 1, .made_on_device = true, .share = 0.5}};

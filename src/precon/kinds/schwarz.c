@@ -277,4 +277,4 @@ const precon_kind precon_kind_schwarz = {
     .options = SPRY_OPTION_LIST(table),
     .make = make,
     .make_ranks = schwarz_make_ranks,
-};
+    .cost = {.share = 0.2}};

@@ -85,4 +85,4 @@ const precon_kind precon_kind_spai = {
     .make = make,
     .on_devices = true,
     .half = true,
-};
+    .cost = {.kept = 1, .work = 1, .products = 400, .vectors = 1, .share = 0.5}};

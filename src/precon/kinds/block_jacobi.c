@@ -15,34 +15,37 @@
 #include "device/engine/device.h"
 #include "formats/shared/layout.h"
 
-#define BJACOBI_OPTIONS(item)                                                    \
-    PRECON_COMMON(item)                                                          \
-    item(INT, block, "0", 0, PRECON_MOST_BLOCK, NULL,                            \
-         "rows of a block; 0: found, rows with one pattern that stand together") \
-    item(BOOL, adaptive, "no", 0, 0, NULL,                                       \
-         "blocks in double, single or half precision, each as its condition allows it")
-typedef struct bjacobi_options {
-    BJACOBI_OPTIONS(SPRY_OPTION_FIELD)
-} bjacobi_options;
-#define OPTION_OWNER bjacobi_options
-static const spry_option table[] = {BJACOBI_OPTIONS(SPRY_OPTION_ROW)};
+#define BLOCK_JACOBI_OPTIONS(item)                                                                \
+    PRECON_COMMON(item)                                                                           \
+    item(INT, block, "0", 0, PRECON_MOST_BLOCK, NULL,                                             \
+         "rows of a block; 0: found, rows with one pattern that stand together")                  \
+    item(BOOL, adaptive, "no", 0, 0, NULL,                                                        \
+         "blocks in double, single or half precision, each as its condition allows it")           \
+    item(TEXT, inner, "dense", 0, 0, NULL,                                                        \
+         "dense: the inverses of such blocks; any preconditioner: one of each rank's own block, " \
+         "which without ranks is all of A")
+typedef struct block_jacobi_options {
+    BLOCK_JACOBI_OPTIONS(SPRY_OPTION_FIELD)
+} block_jacobi_options;
+#define OPTION_OWNER block_jacobi_options
+static const spry_option table[] = {BLOCK_JACOBI_OPTIONS(SPRY_OPTION_ROW)};
 #undef OPTION_OWNER
 
 enum { GROUP = 128 };
 
-typedef struct bjacobi {
+typedef struct block_jacobi {
     blocks blocks;
     /* on a device: the arrays there, in the order of the kernel's arguments */
     device_program *program;
     device_memory *there[6];
-} bjacobi;
+} block_jacobi;
 
 /* --- the operator --------------------------------------------------------------------------------
  */
 
-static void bjacobi_destroy(spry_operator *op)
+static void block_jacobi_destroy(spry_operator *op)
 {
-    bjacobi *state = op->state;
+    block_jacobi *state = op->state;
     if (!state)
         return;
     for (int i = 0; i < 6; i++)
@@ -63,7 +66,7 @@ typedef struct apply_job {
 static void apply_blocks(void *argument, int share, int shares)
 {
     const apply_job *j = argument;
-    const bjacobi *state = j->op->state;
+    const block_jacobi *state = j->op->state;
     const precon_kernels *kernels = precon_kernels_for(j->op->ctx, j->op->type);
     const range mine = base_share(state->blocks.b.count, shares, share, BLOCKS_PART);
     for (int64_t k = mine.begin; k < mine.end; k += BLOCKS_PART)
@@ -75,7 +78,7 @@ static void apply_blocks(void *argument, int share, int shares)
 static spry_status here_apply(const spry_operator *op, spry_transpose transpose,
                               const spry_vector *r, spry_vector *z)
 {
-    const bjacobi *state = op->state;
+    const block_jacobi *state = op->state;
     apply_job job = {op, transpose, r->data, z->data};
     base_share_out(op->ctx, host_threads(op->ctx, state->blocks.total / 8), apply_blocks, &job);
     return SPRY_STATUS_OK;
@@ -84,7 +87,7 @@ static spry_status here_apply(const spry_operator *op, spry_transpose transpose,
 static spry_status there_apply(const spry_operator *op, spry_transpose transpose,
                                const spry_vector *r, spry_vector *z)
 {
-    const bjacobi *state = op->state;
+    const block_jacobi *state = op->state;
     const int n = (int)op->rows, mode = transpose == SPRY_TRANSPOSE_NO    ? 0
                                         : transpose == SPRY_TRANSPOSE_YES ? 1
                                                                           : 2;
@@ -109,7 +112,7 @@ static spry_status send(spry_device *d, const void *from, int64_t bytes, device_
 /* Copies all to the device; values go from the host. */
 static spry_status send_all(const spry_operator *op)
 {
-    bjacobi *state = op->state;
+    block_jacobi *state = op->state;
     const precon_blocks *b = &state->blocks.b;
     spry_context *ctx = op->ctx;
     int32_t *block_of = NULL;
@@ -132,15 +135,15 @@ done:
 
 static void count_bytes(spry_operator *op)
 {
-    const bjacobi *state = op->state;
+    const block_jacobi *state = op->state;
     op->own_bytes = state->blocks.total + state->blocks.b.count * 20;
     op->bytes = op->own_bytes + 2 * op->rows * (int64_t)spry_type_size(op->type);
 }
 
-static spry_status bjacobi_update(spry_operator *op, const spry_matrix *A)
+static spry_status block_jacobi_update(spry_operator *op, const spry_matrix *A)
 {
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(op->ctx, blocks_fill(A, &((bjacobi *)op->state)->blocks));
+    SPRY_GO(op->ctx, blocks_fill(A, &((block_jacobi *)op->state)->blocks));
     count_bytes(op);
     if (op->device)
         SPRY_GO(op->ctx, send_all(op));
@@ -148,25 +151,25 @@ done:
     return status;
 }
 
-static const operator_class here_class = {.name = "bjacobi",
+static const operator_class here_class = {.name = "block-jacobi",
                                           .has_transpose = true,
                                           .multiply = operator_apply_arrays,
                                           .multiply_vectors = operator_apply_vectors,
                                           .apply = here_apply,
-                                          .update = bjacobi_update,
-                                          .destroy = bjacobi_destroy};
-static const operator_class there_class = {.name = "bjacobi",
+                                          .update = block_jacobi_update,
+                                          .destroy = block_jacobi_destroy};
+static const operator_class there_class = {.name = "block-jacobi",
                                            .has_transpose = true,
                                            .multiply = operator_apply_arrays,
                                            .multiply_vectors = operator_apply_vectors,
                                            .apply = there_apply,
-                                           .update = bjacobi_update,
-                                           .destroy = bjacobi_destroy};
+                                           .update = block_jacobi_update,
+                                           .destroy = block_jacobi_destroy};
 
 /* --- the kind ------------------------------------------------------------------------------------
  */
 
-static spry_status build(const precon_job *job, bjacobi *state)
+static spry_status build(const precon_job *job, block_jacobi *state)
 {
     char options[64];
     snprintf(options, sizeof options, "-DSP_TYPE=%d -DSP_GROUP=%d", (int)job->A->a.type, GROUP);
@@ -176,12 +179,14 @@ static spry_status build(const precon_job *job, bjacobi *state)
 static spry_status make(const precon_job *job, spry_operator **M)
 {
     spry_context *ctx = job->A->ctx;
-    const bjacobi_options *options = job->options;
+    const block_jacobi_options *options = job->options;
     const int64_t n = job->A->a.rows;
     spry_operator *op = NULL;
-    bjacobi *state = NULL;
+    block_jacobi *state = NULL;
     spry_status status = SPRY_STATUS_OK;
     *M = NULL;
+    if (strcmp(options->inner, "dense") != 0)
+        return precon_make_inner(job, job->A, options->inner, M);
     SPRY_GO(ctx,
             operator_new(ctx, job->device ? &there_class : &here_class, job->A->a.type, n, n, &op));
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *state, &state));
@@ -192,10 +197,10 @@ static spry_status make(const precon_job *job, spry_operator **M)
         SPRY_GO(ctx, build(job, state));
     }
     SPRY_GO(ctx, blocks_cut(job->A, options->block, options->adaptive, &state->blocks));
-    SPRY_GO(ctx, bjacobi_update(op, job->A));
+    SPRY_GO(ctx, block_jacobi_update(op, job->A));
     const int64_t count = state->blocks.b.count, *of_kind = state->blocks.of_kind;
     base_log(ctx, SPRY_LOG_INFO,
-             "precon bjacobi: %" PRId64 " blocks of %.1f rows on average, %" PRId64
+             "precon block-jacobi: %" PRId64 " blocks of %.1f rows on average, %" PRId64
              " in single and %" PRId64 " in half precision",
              count, (double)n / (double)(count > 0 ? count : 1), of_kind[STORED_F32],
              of_kind[STORED_F16]);
@@ -206,9 +211,9 @@ done:
     return status;
 }
 
-const precon_kind precon_kind_bjacobi = {
-    .name = "bjacobi",
-    .summary = "the inverses of blocks along the diagonal",
+const precon_kind precon_kind_block_jacobi = {
+    .name = "block-jacobi",
+    .summary = "the inverses of blocks along the diagonal, or one for each rank's block",
     .options = SPRY_OPTION_LIST(table),
     .make = make,
     .on_devices = true,

@@ -1,0 +1,14 @@
+/*
+ * The model of the machine that forecasts are made with: bytes per second from memory. Forecasts
+ * are compared with each other, and only their order counts; what a machine really does is learned
+ * by ratios (choose/memory.c).
+ */
+#ifndef SPRY_MACHINE_H
+#define SPRY_MACHINE_H
+
+#define MACHINE_CORE_RATE 8e9     /* a core's thread, reading arrays from end to end */
+#define MACHINE_HOST_RATE 1.2e11  /* all cores together at most */
+#define MACHINE_FACTOR_RATE 4e9   /* a core's thread, reading factors, or A and its transpose */
+#define MACHINE_CACHE_RATE 1.6e10 /* the same from a cache */
+
+#endif
