@@ -6,9 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EXPLAIN_OPTIONS(item)                                                             \
-    item(BOOL, references, "no", 0, 0, NULL, "list where each method was published, too") \
-    CLI_JSON(item, "print all lists with all options: methods and what they cost, "       \
+#define EXPLAIN_OPTIONS(item)                                                                  \
+    item(BOOL, all, "no", 0, 0, NULL, "list all methods, not only the common ones")            \
+    item(BOOL, references, "no", 0, 0, NULL, "list all methods, and where each was published") \
+    CLI_JSON(item, "print all lists with all options: methods and what they cost, "            \
                    "preconditioners, formats, ...")
 
 typedef struct explain_options {
@@ -44,6 +45,7 @@ static spry_status get_list(spry_context *ctx, method_list *list)
     list->methods = cli_alloc(((size_t)list->count + 1) * sizeof *list->methods);
     for (int i = 0; i < list->count && status == SPRY_STATUS_OK; i++) {
         method_row *m = &list->methods[i];
+        m->info = (spry_entry)SPRY_ENTRY_INIT;
         spry_list_at(SPRY_LIST_METHODS, i, &m->info);
         status = spry_method_cost(ctx, m->info.name, &m->cost);
     }
@@ -61,12 +63,18 @@ static void print_method(FILE *out, const method_row *m, bool references)
     text_wrap(out, column, column, text);
 }
 
-static void print_list(FILE *out, const method_list *list, bool references)
+static void print_list(FILE *out, const method_list *list, bool all, bool references)
 {
+    int left = 0;
     fprintf(out, "%-14s%8s%6s%7s%6s  what it is and which matrices it is for\n", "method",
             "products", "sums", "moved", "kept");
     for (int i = 0; i < list->count; i++)
-        print_method(out, &list->methods[i], references);
+        if (all || list->methods[i].info.common)
+            print_method(out, &list->methods[i], references);
+        else
+            left++;
+    if (left > 0)
+        fprintf(out, "\n%d more: spry explain --all\n", left);
     fputs("\nproducts  with A or A^H per iteration, without a preconditioner\n"
           "sums      points of an iteration where inner products are gathered\n"
           "moved     vectors per iteration reads or writes beside A, fused\n"
@@ -111,7 +119,7 @@ static int explain_all(spry_context *ctx, const explain_options *o)
     if (status != SPRY_STATUS_OK)
         exit_status = cli_failed(ctx, status);
     else if (!o->json || !file_is_stdout(o->json))
-        print_list(stdout, &list, o->references);
+        print_list(stdout, &list, o->all || o->references, o->references);
     if (exit_status == EXIT_DONE && o->json)
         exit_status = file_write_text(ctx, o->json, write_json, &list);
     free(list.methods);
@@ -260,7 +268,8 @@ const cli_command command_explain = {
     .summary = "list the methods, or show one: its notation, what runs together, what it moves",
     .synopsis = "[METHOD [A] | precon [NAME] | formats | FORMAT]",
     .description =
-        "Without a method: lists all with what an iteration costs, and the preconditioners.\n"
+        "Without a method: lists the common ones with what an iteration costs, and the "
+        "preconditioners; with --all all methods.\n"
         "With one: the method as it is written, its options, the passes over memory that the "
         "library makes of it, and the bytes of an iteration; with a matrix A also the figures for "
         "it, and the least time that the memory's bandwidth allows. `spry explain precon` lists "
@@ -275,7 +284,7 @@ const cli_command command_explain = {
                                   {0}},
     .examples =
         (const cli_example[]){
-            {"spry explain", "All methods, a line each."},
+            {"spry explain --all", "All methods, a line each."},
             {"spry explain cg", "What conjugate gradients does in an iteration."},
             {"spry explain gmres:restart=50,side=left A.mtx --precon ssor",
              "With options of the method, on a matrix."},

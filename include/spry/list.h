@@ -45,6 +45,7 @@ typedef struct spry_entry {
                           be any. A preconditioner must be hermitian or symmetric with it, and
                             definite where A is hermitian */
     bool flexible;     /**< methods: the preconditioner may be another one in each iteration */
+    bool common;       /**< methods: one of the dozen to begin with */
 } spry_entry;
 #define SPRY_ENTRY_INIT SPRY_SIZED(spry_entry)
 

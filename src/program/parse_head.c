@@ -185,11 +185,12 @@ static void needs_line(parser *ps)
     } while (ps->now.kind == TOKEN_NAME);
 }
 
-static void flexible_line(parser *ps)
+/* A word that stands alone. */
+static void word_line(parser *ps, bool *said)
 {
-    if (ps->p->flexible)
+    if (*said)
         parser_fail(ps, ps->now.begin, "this was said before");
-    ps->p->flexible = true;
+    *said = true;
     parser_advance(ps);
 }
 
@@ -233,7 +234,9 @@ static bool head_line(parser *ps)
     else if (parser_at_word(ps, "needs"))
         needs_line(ps);
     else if (parser_at_word(ps, "flexible"))
-        flexible_line(ps);
+        word_line(ps, &ps->p->flexible);
+    else if (parser_at_word(ps, "common"))
+        word_line(ps, &ps->p->common);
     else if (parser_at_word(ps, "block"))
         block_line(ps);
     else if (parser_at_word(ps, "option"))

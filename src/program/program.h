@@ -196,6 +196,7 @@ typedef struct program {
     char precon[32];                          /* what `precon NAME` asks for; "" when it does not */
     bool needs[NEED_COUNT];                   /* `needs hermitian definite` */
     bool flexible;                            /* M may be another one in each iteration */
+    bool common;                              /* one to begin with, for lists of methods */
     bool block;                               /* right-hand sides see each other: [p] */
     bool by_host; /* has scalar work that devices do not do: theirs is the host's, then */
     expr *exprs;
