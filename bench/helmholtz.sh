@@ -15,8 +15,8 @@ work=${FOLDER:-$(mktemp -d)}
 [ -n "${FOLDER:-}" ] || trap 'rm -rf "$work"' EXIT
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
 export PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
-if [ -e "$build/libspry_mpi.so.1" ]; then
-    SPRY_MPI_LIBRARY=$(cd "$build" && pwd)/libspry_mpi.so.1
+if [ -e "$build/libspry_mpi.so.2" ]; then
+    SPRY_MPI_LIBRARY=$(cd "$build" && pwd)/libspry_mpi.so.2
     export SPRY_MPI_LIBRARY
 fi
 

@@ -66,14 +66,14 @@ static void *load(void)
     char folder[1024], path[1100];
     /* MPI's own parts are loaded by it, and look for its names. */
     const int how = RTLD_NOW | RTLD_GLOBAL;
-    void *library = dlopen(named ? named : "libspry_mpi.so.1", how);
+    void *library = dlopen(named ? named : "libspry_mpi.so.2", how);
     const ssize_t length = readlink("/proc/self/exe", folder, sizeof folder - 1);
     if (named || library || length < 1)
         return library;
     folder[length] = '\0';
     *strrchr(folder, '/') = '\0';
     for (size_t k = 0; k < sizeof places / sizeof *places && !library; k++) {
-        snprintf(path, sizeof path, "%s%s/libspry_mpi.so.1", folder, places[k]);
+        snprintf(path, sizeof path, "%s%s/libspry_mpi.so.2", folder, places[k]);
         if (access(path, R_OK) == 0)
             library = dlopen(path, how);
     }

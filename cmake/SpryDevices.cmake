@@ -7,22 +7,28 @@ file(GLOB format_texts CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/formats/*/*.k
 list(SORT kernel_texts)
 list(APPEND kernel_texts ${format_texts} ${device_room}/engine/dialect.h)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${kernel_texts})
-set(device_texts "")
-foreach(file ${kernel_texts})
-    file(RELATIVE_PATH name ${device_room} ${file})
-    string(REGEX REPLACE "^kernels/|^engine/|\\.(knl|h)$" "" name ${name})
-    if(name MATCHES "^\\.\\./formats/[a-z0-9_]+/(.*)$")
-        set(name ${CMAKE_MATCH_1})
-        if(NOT name MATCHES "^make_")
-            string(PREPEND name formats/)
+
+# Rows of a table of texts: a name and the text of a file, for every file.
+function(spry_text_rows rows)
+    set(all "")
+    foreach(file ${ARGN})
+        file(RELATIVE_PATH name ${device_room} ${file})
+        string(REGEX REPLACE "^kernels/|^engine/|^.*/grid/.*kernels/|\\.(knl|h)$" "" name ${name})
+        if(name MATCHES "^\\.\\./formats/[a-z0-9_]+/(.*)$")
+            set(name ${CMAKE_MATCH_1})
+            if(NOT name MATCHES "^make_")
+                string(PREPEND name formats/)
+            endif()
         endif()
-    endif()
-    file(READ ${file} text)
-    string(REPLACE "\\" "\\\\" text "${text}")
-    string(REPLACE "\"" "\\\"" text "${text}")
-    string(REPLACE "\n" "\\n\"\n     \"" text "${text}")
-    string(APPEND device_texts "    {\"${name}\",\n     \"${text}\"},\n")
-endforeach()
+        file(READ ${file} text)
+        string(REPLACE "\\" "\\\\" text "${text}")
+        string(REPLACE "\"" "\\\"" text "${text}")
+        string(REPLACE "\n" "\\n\"\n     \"" text "${text}")
+        string(APPEND all "    {\"${name}\",\n     \"${text}\"},\n")
+    endforeach()
+    set(${rows} "${all}" PARENT_SCOPE)
+endfunction()
+spry_text_rows(device_texts ${kernel_texts})
 
 file(GLOB device_format_files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/formats/*/device.c)
 set(device_format_declarations "")
@@ -60,6 +66,32 @@ const device_format *device_format_for(const layout_class *class)
     for (int i = 0; formats[i]; i++) {
         if (strcmp(formats[i]->name, class->name) == 0)
             return formats[i];
+    }
+    return NULL;
+}
+" @ONLY)
+
+# The same for libspry_grid: spry_grid_text_source is a C file with grid_text(), for the texts of its rooms.
+file(GLOB grid_text_files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/grid/kernels/*.knl ${PROJECT_SOURCE_DIR}/grid/*/kernels/*.knl)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${grid_text_files})
+spry_text_rows(grid_texts ${grid_text_files})
+set(spry_grid_text_source ${spry_generated}/grid_texts.c)
+file(CONFIGURE OUTPUT ${spry_grid_text_source} CONTENT
+"/* The texts of the devices' kernels of libspry_grid. */
+#include \"grid/text.h\"
+
+#include <string.h>
+
+static const struct grid_named_text {
+    const char *name, *text;
+} texts[] = {
+@grid_texts@};
+
+const char *grid_text(const char *name)
+{
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        if (strcmp(texts[i].name, name) == 0)
+            return texts[i].text;
     }
     return NULL;
 }

@@ -2,15 +2,17 @@
 # shell completion. The program writes its own man pages and completion from the option lists.
 include(CMakePackageConfigHelpers)
 
-install(TARGETS spry spry_shared spry_static EXPORT spry-targets)
+# Components are packages: spry, libspry-dev (dev), spry-apps (apps), spry-mpi (mpi).
+install(TARGETS spry spry_shared spry_static spry_grid_shared spry_grid_static EXPORT spry-targets
+        RUNTIME COMPONENT spry LIBRARY COMPONENT spry NAMELINK_COMPONENT dev ARCHIVE COMPONENT dev)
 foreach(app ${spry_apps})
-    install(TARGETS spry-${app} DESTINATION ${apps_folder})
+    install(TARGETS spry-${app} DESTINATION ${apps_folder} COMPONENT apps)
 endforeach()
-install(DIRECTORY include/spry DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
-install(FILES bindings/cpp/spry/spry.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/spry)
+install(DIRECTORY include/spry DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev FILES_MATCHING PATTERN "*.h")
+install(FILES bindings/cpp/spry/spry.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/spry COMPONENT dev)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/spry)
-install(EXPORT spry-targets NAMESPACE spry:: DESTINATION ${package_dir})
+install(EXPORT spry-targets NAMESPACE spry:: DESTINATION ${package_dir} COMPONENT dev)
 if(TARGET spry_mpi)
     install(TARGETS spry_mpi EXPORT spry-mpi-targets COMPONENT mpi)
     install(EXPORT spry-mpi-targets NAMESPACE spry:: DESTINATION ${package_dir} COMPONENT mpi)
@@ -19,7 +21,7 @@ configure_package_config_file(cmake/spry-config.cmake.in spry-config.cmake INSTA
     PATH_VARS CMAKE_INSTALL_DATADIR)
 write_basic_package_version_file(spry-config-version.cmake COMPATIBILITY SameMajorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/spry-config.cmake ${PROJECT_BINARY_DIR}/spry-config-version.cmake
-        DESTINATION ${package_dir})
+        DESTINATION ${package_dir} COMPONENT dev)
 
 # Where the prefix is follows from where spry.pc lies: it is chosen at installing, and by the .deb once more.
 set(pc_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
@@ -33,8 +35,10 @@ foreach(name LIBDIR INCLUDEDIR DATADIR)
     string(TOLOWER pc_${name} dir)
     cmake_path(APPEND ${dir} "\${prefix}" ${CMAKE_INSTALL_${name}}) # an absolute one stands for itself
 endforeach()
-configure_file(cmake/spry.pc.in spry.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/spry.pc DESTINATION ${pc_dir})
+foreach(name spry spry_grid)
+    configure_file(cmake/${name}.pc.in ${name}.pc @ONLY)
+    install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${pc_dir} COMPONENT dev)
+endforeach()
 
 if(NOT CMAKE_CROSSCOMPILING AND NOT SPRY_SANITIZE)
     set(texts ${PROJECT_BINARY_DIR}/texts)
@@ -55,7 +59,7 @@ if(NOT CMAKE_CROSSCOMPILING AND NOT SPRY_SANITIZE)
         add_custom_command(OUTPUT ${texts}/spry-${app}.1 COMMAND spry-${app} --manual > ${texts}/spry-${app}.1
                            DEPENDS spry-${app} VERBATIM)
         list(APPEND text_files ${texts}/spry-${app}.1)
-        install(FILES ${texts}/spry-${app}.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+        install(FILES ${texts}/spry-${app}.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT apps)
     endforeach()
     foreach(shell bash zsh fish)
         add_custom_command(OUTPUT ${texts}/${shell} COMMAND spry completion ${shell} > ${texts}/${shell}
@@ -80,12 +84,25 @@ set(CPACK_DEBIAN_PACKAGE_SECTION math)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "${spry_factor_packages}")
 set(CPACK_STRIP_FILES ON)
-# Two packages: spry, and spry-mpi with what needs MPI, which nobody gets who does not want it.
+# Packages: spry, libspry-dev and spry-apps, which need it, and spry-mpi with what needs MPI.
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_COMPONENTS_GROUPING IGNORE)
-set(CPACK_COMPONENTS_ALL ${CMAKE_INSTALL_DEFAULT_COMPONENT_NAME})
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR}) # libspry, for libspry_grid and applications
+set(CPACK_COMPONENTS_ALL ${CMAKE_INSTALL_DEFAULT_COMPONENT_NAME} dev)
 set(CPACK_DEBIAN_SPRY_PACKAGE_NAME spry)
-set(CPACK_DEBIAN_SPRY_PACKAGE_SUGGESTS spry-mpi)
+set(CPACK_DEBIAN_SPRY_PACKAGE_SUGGESTS "spry-apps, spry-mpi")
+set(CPACK_COMPONENT_DEV_DESCRIPTION "Headers, static libraries and packages of libspry and libspry_grid")
+set(CPACK_DEBIAN_DEV_PACKAGE_NAME libspry-dev)
+set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "spry (= ${PROJECT_VERSION}), zlib1g-dev")
+set(CPACK_DEBIAN_DEV_PACKAGE_RECOMMENDS "")
+if(spry_apps)
+    list(APPEND CPACK_COMPONENTS_ALL apps)
+    set(CPACK_COMPONENT_APPS_DESCRIPTION "Applications of spry: heat, obstacle, ocean, odt, serve")
+    set(CPACK_DEBIAN_APPS_PACKAGE_NAME spry-apps)
+    set(CPACK_DEBIAN_APPS_PACKAGE_DEPENDS "spry (= ${PROJECT_VERSION})")
+    set(CPACK_DEBIAN_APPS_PACKAGE_RECOMMENDS "")
+endif()
 if(TARGET spry_mpi)
     list(APPEND CPACK_COMPONENTS_ALL mpi)
     set(CPACK_COMPONENT_MPI_DESCRIPTION "libspry_mpi: solves on the ranks of MPI")

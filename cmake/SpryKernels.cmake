@@ -1,9 +1,10 @@
 # Compiles the kernels of rooms, ROOM/kernels/*.c, once for each scalar type and ISA level of the target processor. Out come
-# spry_kernel_objects and the header isa_levels.h: the levels as an X-macro list SPRY_ISA_LEVELS(item).
-set(kernel_rooms src/host src/direct src/precon src/program grid grid/wave)
+# spry_kernel_objects, spry_grid_kernel_objects and the header isa_levels.h: the levels as an X-macro list SPRY_ISA_LEVELS(item).
+set(kernel_rooms src/host src/direct src/precon src/program)
 list(TRANSFORM kernel_rooms APPEND /kernels/*.c)
 list(TRANSFORM kernel_rooms PREPEND ${PROJECT_SOURCE_DIR}/)
 file(GLOB kernel_sources CONFIGURE_DEPENDS ${kernel_rooms})
+file(GLOB grid_kernel_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/grid/kernels/*.c ${PROJECT_SOURCE_DIR}/grid/*/kernels/*.c)
 
 set(isa_levels base)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
@@ -44,6 +45,7 @@ endfunction()
 
 set(spry_generated ${PROJECT_BINARY_DIR}/generated)
 set(spry_kernel_objects)
+set(spry_grid_kernel_objects)
 set(level_list "")
 foreach(isa ${isa_levels})
     string(APPEND level_list " item(${isa})")
@@ -51,6 +53,9 @@ foreach(isa ${isa_levels})
         set(target spry_kernels_${type}_${isa})
         spry_add_kernels(${target} ${type} own ${isa} ${kernel_sources} ${walk_table} ${walk_sources} ${reduced_sources})
         list(APPEND spry_kernel_objects $<TARGET_OBJECTS:${target}>)
+        set(target spry_grid_kernels_${type}_${isa})
+        spry_add_kernels(${target} ${type} own ${isa} ${grid_kernel_sources})
+        list(APPEND spry_grid_kernel_objects $<TARGET_OBJECTS:${target}>)
     endforeach()
     foreach(type d z)
         foreach(kind f32 f16 bf16)

@@ -2,7 +2,7 @@
  * Heat in a plate, and Poisson's equation: operators on a grid, without a matrix.
  * u_t = laplace u with u = 0 around has the solution exp(-2 pi^2 t) sin(pi x) sin(pi y).
  */
-#include <spry/spry.h>
+#include <spry/grid.h>
 
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 /* The texts of a stencil's programs: the words that device/kernels/stencil.knl is promised. */
 #include "grid/stencil_device.h"
+#include "grid/text.h"
 
 /* Points of a brick. */
 typedef struct brick {
@@ -96,7 +97,8 @@ static void put_sizes(base_text *t, const stencil_copy *c, bool written)
 
 void stencil_put_text(base_text *t, const char *name)
 {
-    const char *text = device_text(name);
+    const char *own = grid_text(name);
+    const char *text = own ? own : device_text(name);
     if (text)
         base_text_put(t, "%s\n", text);
     else if (t->status == SPRY_STATUS_OK)

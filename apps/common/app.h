@@ -7,7 +7,9 @@
 #define SPRY_APP_H
 
 #include "cli/cli.h"
+
 #include "cli/output.h"
+#include <spry/grid.h>
 
 /* Given by each application. */
 extern const cli_command app_command;

@@ -2,7 +2,7 @@
 #ifndef SPRY_OCEAN_POINTS_H
 #define SPRY_OCEAN_POINTS_H
 
-#include <spry/spry.h>
+#include <spry/grid.h>
 
 #define OCEAN_SWEEPS(item) \
     item(metric)           \

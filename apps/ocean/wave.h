@@ -6,7 +6,7 @@
 #ifndef SPRY_OCEAN_WAVE_H
 #define SPRY_OCEAN_WAVE_H
 
-#include <spry/spry.h>
+#include <spry/grid.h>
 
 enum { WAVE_MOST = 32 };
 

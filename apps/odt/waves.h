@@ -2,7 +2,7 @@
 #ifndef SPRY_ODT_WAVES_H
 #define SPRY_ODT_WAVES_H
 
-#include <spry/spry.h>
+#include <spry/grid.h>
 
 /* A volume of voxels, cubes of side h; the origin is its middle. */
 typedef struct odt_box {

@@ -1,5 +1,5 @@
 # usage: awk [-v mode=MODE] -f module.awk HEADERS_PREPROCESSED TEMPLATE
-# Makes the Fortran module's source of what `cc -E include/spry/spry.h` gives, and of spry.f90.in: the module spry_c with
+# Makes the Fortran module's source of what `cc -E include/spry/grid.h` gives, and of spry.f90.in: the module spry_c with
 # every type, constant and function that the headers declare, and behind it the template, with its blocks repeated for the
 # types of numbers and of indices. A new name in a header needs nothing here. Plain awk, so that a build needs no more.
 #   mode=module    (default) that source
@@ -169,7 +169,7 @@ BEGIN {
 
 # The headers: what comes from include/spry, up to a semicolon outside of braces.
 FNR == 1 { file++ }
-file == 1 && /^#/ { ours = $0 ~ /[\/"]spry\/[a-z_]+\.h"/; next }
+file == 1 && /^#/ { ours = $0 ~ /[\/"]spry\/(grid\/)?[a-z_]+\.h"/; next }
 file == 1 && ours {
     line = $0 " "
     for (i = 1; i <= length(line); i++) {

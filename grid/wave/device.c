@@ -5,6 +5,7 @@
 #include "device/engine/device.h"
 
 #include "device/linalg/vector.h"
+#include "grid/text.h"
 #include "grid/wave/wave.h"
 
 #include <math.h>
@@ -103,7 +104,7 @@ static void put_kernel(base_text *t, const fourier *f, int axis, int lines, bool
 spry_status wave_device_text(const fourier *f, const int lines[WAVE_AXES], char **text)
 {
     base_text t = {.ctx = f->ctx};
-    base_text_put(&t, "%s", device_text("fourier"));
+    base_text_put(&t, "%s", grid_text("fourier"));
     for (int a = 0; a < f->axes; a++)
         put_kernel(&t, f, a, lines[a], false);
     put_kernel(&t, f, f->axes - 1, lines[f->axes - 1], true);

@@ -7,6 +7,7 @@
 
 #include "device/linalg/operator.h"
 #include "device/linalg/vector.h"
+#include "grid/text.h"
 #include "grid/wave/wave.h"
 
 #include <math.h>
@@ -72,7 +73,7 @@ static spry_status build(const fourier *f, spry_type given, device_program **pro
     char options[96];
     snprintf(options, sizeof options, "-DSP_TYPE=%d -DSP_GROUP=%d -DMEDIUM_TYPE=%d", (int)f->type,
              GROUP, (int)given);
-    return device_build(f->device, device_text("medium"), options, program);
+    return device_build(f->device, grid_text("medium"), options, program);
 }
 
 /* Sets least and most of a medium that nothing is wrong with. */

@@ -7,9 +7,6 @@
 #include <spry/device.h>
 #include <spry/doctor.h>
 #include <spry/generate.h>
-#include <spry/grid/grid.h>
-#include <spry/grid/time.h>
-#include <spry/grid/wave.h>
 #include <spry/interop.h>
 #include <spry/io.h>
 #include <spry/kernel.h>

@@ -26,7 +26,7 @@ SPRY_BEGIN
 
 /* The version of these headers; the build reads it here. */
 #define SPRY_VERSION_MAJOR 0
-#define SPRY_VERSION_MINOR 2
+#define SPRY_VERSION_MINOR 3
 #define SPRY_VERSION_PATCH 0
 /** Versions as numbers that can be compared: 0.2.0 is 200, 1.12.3 is 11203. */
 #define SPRY_VERSION_OF(major, minor, patch) ((major)*10000 + (minor)*100 + (patch))
@@ -36,7 +36,7 @@ SPRY_BEGIN
     (SPRY_VERSION >= SPRY_VERSION_OF(major, minor, patch))
 #define SPRY_VERSION_QUOTE(major, minor, patch) #major "." #minor "." #patch
 #define SPRY_VERSION_EXPAND(major, minor, patch) SPRY_VERSION_QUOTE(major, minor, patch)
-/** "0.2.0" */
+/** "0.3.0" */
 #define SPRY_VERSION_TEXT \
     SPRY_VERSION_EXPAND(SPRY_VERSION_MAJOR, SPRY_VERSION_MINOR, SPRY_VERSION_PATCH)
 

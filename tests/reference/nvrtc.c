@@ -10,6 +10,7 @@
 #include "formats/shared/device_layout_text.h"
 #include "grid/bounded.h"
 #include "grid/gmg_device.h"
+#include "grid/text.h"
 #include "grid/wave/wave.h"
 
 #include <stdio.h>
@@ -170,7 +171,7 @@ static void test_medium(void **state)
         char options[64];
         snprintf(options, sizeof options, "-DSP_TYPE=%d -DSP_GROUP=128 -DMEDIUM_TYPE=%d",
                  (int)(type % 2 == 0 ? SPRY_TYPE_C : SPRY_TYPE_Z), type);
-        compile(*state, "media of waves", device_text("medium"), options);
+        compile(*state, "media of waves", grid_text("medium"), options);
     }
 }
 

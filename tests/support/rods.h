@@ -8,7 +8,7 @@
 
 #include "support/support.h"
 
-#include <spry/spry.h>
+#include <spry/grid.h>
 
 enum { ROD_POINTS = 24 };
 static const double ROD_END = 0.05;

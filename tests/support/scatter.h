@@ -5,7 +5,7 @@
 #ifndef SPRY_TESTS_SCATTER_H
 #define SPRY_TESTS_SCATTER_H
 
-#include <spry/spry.h>
+#include <spry/grid.h>
 
 typedef struct scatter {
     int points;          /* per wavelength */

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include <spry/spry.h>
+#include <spry/grid.h>
 
 /* Fixture: *state is a context with default options; teardown fails when memory is still in use. */
 int support_setup(void **state);

@@ -22,7 +22,7 @@ static spry_context *new_context(const char *options)
 static void names_and_version(void **state)
 {
     (void)state;
-    assert_string_equal(spry_version(), "0.2.0");
+    assert_string_equal(spry_version(), "0.3.0");
     assert_string_equal(spry_type_name(SPRY_TYPE_Z), "z");
     assert_int_equal(spry_type_size(SPRY_TYPE_S), 4);
     assert_int_equal(spry_type_size(SPRY_TYPE_Z), 16);

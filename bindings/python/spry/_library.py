@@ -17,7 +17,7 @@ except ImportError as cause:  # a checkout that was not built
 def _places() -> list[str]:
     here = os.path.dirname(os.path.abspath(__file__))
     named = os.environ.get("SPRY_LIBRARY")
-    return [named] if named else [os.path.join(here, "libspry.so"), "libspry.so.1"]
+    return [named] if named else [os.path.join(here, "libspry.so"), "libspry.so.2"]
 
 
 def _load() -> Any:

@@ -16,7 +16,7 @@ from ._matrix import Matrix
 
 def _load() -> Any:
     here = os.path.dirname(os.path.abspath(__file__))
-    places = [os.environ.get("SPRY_MPI_LIBRARY") or os.path.join(here, "libspry_mpi.so"), "libspry_mpi.so.1"]
+    places = [os.environ.get("SPRY_MPI_LIBRARY") or os.path.join(here, "libspry_mpi.so"), "libspry_mpi.so.2"]
     failures = []
     for place in places:
         try:
