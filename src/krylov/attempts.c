@@ -26,7 +26,7 @@ static void add(attempts *all, const char *method, const precon_spec *precon, do
 
 static bool chooses_precon(const spry_solver *solver)
 {
-    return !solver->asked_precon.kind && !solver->given_precon;
+    return !solver->setup.spec.kind && !solver->asked.precon;
 }
 
 /* Exact factors need no more than refinement, those of indefinite matrices a method that takes both
@@ -41,14 +41,14 @@ static const char *method_for(const precon_spec *precon)
 static spry_status choose_together(spry_solver *solver, precon_choice *choice)
 {
     spry_context *ctx = solver->ctx;
-    const distributed *s = solver->matrix->distributed;
+    const distributed *s = solver->setup.matrix->distributed;
     int most = 0;
     for (int r = 1; r < team_ranks(ctx); r++)
         if (s->row_starts[r + 1] - s->row_starts[r] > s->row_starts[most + 1] - s->row_starts[most])
             most = r;
     spry_status status = SPRY_STATUS_OK;
     if (team_rank(ctx) == most)
-        status = precon_choose(ctx, s->own, solver->systems, false, choice);
+        status = precon_choose(ctx, s->own, solver->run.systems, false, choice);
     SPRY_GO(ctx, team_agree(ctx, status));
     SPRY_GO(ctx, team_share(ctx, most, choice, sizeof *choice));
 done:
@@ -58,11 +58,11 @@ done:
 /* Preconditioners that suit A, each with the method that suits both. */
 static spry_status list_precons(spry_solver *solver)
 {
-    attempts *all = &solver->attempts;
+    attempts *all = &solver->setup.attempts;
     precon_choice choice;
     bool finite = false;
     spry_status status = SPRY_STATUS_OK;
-    const spry_matrix *A = solver->matrix;
+    const spry_matrix *A = solver->setup.matrix;
     if (A && matrix_is_square(A))
         SPRY_GO(solver->ctx, matrix_find_out(solver->ctx, A, SPRY_FACT_FINITE, &finite));
     if (!finite) {
@@ -75,8 +75,8 @@ static spry_status list_precons(spry_solver *solver)
     if (solver_ranked(solver))
         SPRY_GO(solver->ctx, choose_together(solver, &choice));
     else
-        SPRY_GO(solver->ctx,
-                precon_choose(solver->ctx, A, solver->systems, solver->device != NULL, &choice));
+        SPRY_GO(solver->ctx, precon_choose(solver->ctx, A, solver->run.systems,
+                                           solver->setup.device != NULL, &choice));
     /* A method that was asked for is to do the work: exact factors come in when all else fails. */
     const bool chooses = solver_chooses_method(solver);
     /* Factors of blocks are not exact, as the forecasts take them for. */
@@ -96,21 +96,21 @@ done:
 
 spry_status solver_list_attempts(spry_solver *solver)
 {
-    attempts *all = &solver->attempts;
+    attempts *all = &solver->setup.attempts;
     spry_status status = SPRY_STATUS_OK;
     if (all->count > 0)
         return SPRY_STATUS_OK;
     if (chooses_precon(solver))
         status = list_precons(solver);
     else
-        add(all, "", &solver->asked_precon, NAN, 0);
+        add(all, "", &solver->setup.spec, NAN, 0);
     /* Where A or M is not what the first method is for, one that asks for nothing. */
-    const spry_matrix *A = solver->matrix;
-    const spry_operator *op = solver->given_operator;
+    const spry_matrix *A = solver->setup.matrix;
+    const spry_operator *op = solver->asked.operator;
     const bool square = A ? matrix_is_square(A) : op->square;
     if (status == SPRY_STATUS_OK && solver_chooses_method(solver) && !chooses_precon(solver) &&
         square)
-        add(all, "fgmres", &solver->asked_precon, NAN, 0);
+        add(all, "fgmres", &solver->setup.spec, NAN, 0);
     if (status == SPRY_STATUS_OK && !solver_ranked(solver)) /* ranks' folders may differ */
         solver_recall(solver);
     return status;
@@ -118,21 +118,22 @@ spry_status solver_list_attempts(spry_solver *solver)
 
 void solver_expect(spry_solver *solver, int systems)
 {
-    const bool stands = precon_choice_stands(systems, solver->systems);
-    if (!stands && solver->attempts.count > 0 && chooses_precon(solver)) {
+    const bool stands = precon_choice_stands(systems, solver->run.systems);
+    if (!stands && solver->setup.attempts.count > 0 && chooses_precon(solver)) {
         solver_drop(solver, STAGE_PRECON);
         solver_forget_attempts(solver);
     }
-    if (solver->chosen && solver_are_many(systems) != solver_are_many(solver->systems)) {
+    if (solver->setup.chosen && solver_are_many(systems) != solver_are_many(solver->run.systems)) {
         solver_drop(solver, STAGE_PLAN); /* what suits one right-hand side may not suit several */
-        solver->chosen = NULL;
+        solver->setup.chosen = NULL;
     }
-    solver->systems = systems;
+    solver->run.systems = systems;
 }
 
 bool solver_has_next(const spry_solver *solver)
 {
-    return solver->attempts.at + 1 < solver->attempts.count && !solver->attempts.alone;
+    return solver->setup.attempts.at + 1 < solver->setup.attempts.count &&
+           !solver->setup.attempts.alone;
 }
 
 static bool is_direct(const attempt *a)
@@ -142,7 +143,7 @@ static bool is_direct(const attempt *a)
 
 bool solver_has_factors(const spry_solver *solver)
 {
-    const attempts *all = &solver->attempts;
+    const attempts *all = &solver->setup.attempts;
     bool found = false;
     for (int k = all->at + 1; k < all->count && solver_has_next(solver); k++)
         found = found || is_direct(&all->list[k]);
@@ -164,8 +165,8 @@ static void drop_factors(attempts *all)
 /* A line on what was tried. */
 SPRY_PRINTF(2, 3) static void tell(spry_solver *solver, const char *format, ...)
 {
-    char *text = solver->attempts.tried;
-    const size_t used = strlen(text), room = sizeof solver->attempts.tried - used;
+    char *text = solver->setup.attempts.tried;
+    const size_t used = strlen(text), room = sizeof solver->setup.attempts.tried - used;
     va_list arguments;
     va_start(arguments, format);
     const size_t more = used > 0;
@@ -183,8 +184,8 @@ static void step_on(spry_solver *solver)
 {
     const attempt *a = solver_attempt(solver);
     solver_drop(solver, precon_spec_same(&a[0].precon, &a[1].precon) ? STAGE_PLAN : STAGE_PRECON);
-    solver->chosen = NULL;
-    solver->attempts.at++;
+    solver->setup.chosen = NULL;
+    solver->setup.attempts.at++;
 }
 
 bool solver_skip_attempt(spry_solver *solver, spry_status status)
@@ -200,27 +201,27 @@ bool solver_skip_attempt(spry_solver *solver, spry_status status)
 
 bool solver_next_attempt(spry_solver *solver, const iteration *it)
 {
-    drop_factors(&solver->attempts);
+    drop_factors(&solver->setup.attempts);
     if (!solver_has_next(solver))
         return false;
     const int64_t count = it->count - it->began_at;
     tell(solver, "%s with %s: %s after %" PRId64 " iteration%s, residual %.2g",
-         solver->plan->program->method, solver->precon_name, spry_reason_name(it->reason), count,
-         count == 1 ? "" : "s", it->truth);
-    if (it->reason == SPRY_REASON_BREAKDOWN && solver->plan->program->needs[NEED_DEFINITE])
-        solver->attempts.indefinite = true;
+         solver->setup.plan->program->method, solver->setup.precon_name,
+         spry_reason_name(it->reason), count, count == 1 ? "" : "s", it->truth);
+    if (it->reason == SPRY_REASON_BREAKDOWN && solver->setup.plan->program->needs[NEED_DEFINITE])
+        solver->setup.attempts.indefinite = true;
     step_on(solver);
     return true;
 }
 
 void solver_begin_attempts(spry_solver *solver)
 {
-    attempts *all = &solver->attempts;
+    attempts *all = &solver->setup.attempts;
     all->tried[0] = '\0';
     if (all->at == 0)
         return;
     solver_drop(solver, STAGE_PRECON);
-    solver->chosen = NULL;
+    solver->setup.chosen = NULL;
     all->at = 0;
 }
 
@@ -254,9 +255,9 @@ done:
 /* What a product with A moves in CSR: its format may be the clock's choice. */
 static double bytes_of(const spry_solver *solver, const spry_operator *A)
 {
-    if (!solver->matrix)
+    if (!solver->setup.matrix)
         return (double)A->bytes;
-    const matrix_arrays *a = &solver->matrix->a;
+    const matrix_arrays *a = &solver->setup.matrix->a;
     const double size = (double)spry_type_size(a->type);
     return (double)a->nnz * (size + 4) + (double)a->rows * (8 + size) + (double)a->cols * size;
 }
@@ -269,20 +270,20 @@ static double step_seconds(const spry_solver *solver)
     const spry_operator *A = solver_operator(solver), *M = solver_precon(solver);
     char before[MESSAGE_SIZE];
     double with_A = 0, with_M = 0;
-    if (!solver->device)
+    if (!solver->setup.device)
         return (bytes_of(solver, A) + (M ? (double)M->bytes : 0)) / MACHINE_CORE_RATE;
     memcpy(before, ctx->message, sizeof before);
-    spry_status status = solver_time_product(solver->device, A, 2, &with_A);
+    spry_status status = solver_time_product(solver->setup.device, A, 2, &with_A);
     /* What is fused into the sweeps of a method would be compiled by itself for nothing. */
-    if (status == SPRY_STATUS_OK && M && solver->plan->setup.use[OPERATOR_M] == USE_CALL)
-        status = solver_time_product(solver->device, M, device_of(M) ? 2 : 1, &with_M);
+    if (status == SPRY_STATUS_OK && M && solver->setup.plan->setup.use[OPERATOR_M] == USE_CALL)
+        status = solver_time_product(solver->setup.device, M, device_of(M) ? 2 : 1, &with_M);
     memcpy(ctx->message, before, sizeof before); /* it is not needed that much */
     return status == SPRY_STATUS_OK ? with_A + with_M : 0;
 }
 
 int64_t solver_patience(spry_solver *solver)
 {
-    attempts *all = &solver->attempts;
+    attempts *all = &solver->setup.attempts;
     const double least = 20, most = 1e9, overdue = 3;
     if (!solver_has_next(solver))
         return 0;
@@ -307,7 +308,7 @@ spry_status solver_ends_attempts(spry_solver *solver, spry_status status)
 
 void solver_note_used(spry_solver *solver)
 {
-    attempts *all = &solver->attempts;
-    snprintf(all->method, sizeof all->method, "%s", solver->plan->program->method);
-    snprintf(all->precon, sizeof all->precon, "%s", solver->precon_name);
+    attempts *all = &solver->setup.attempts;
+    snprintf(all->method, sizeof all->method, "%s", solver->setup.plan->program->method);
+    snprintf(all->precon, sizeof all->precon, "%s", solver->setup.precon_name);
 }

@@ -133,12 +133,12 @@ static spry_status find_factors(const spry_solver *solver, const spry_operator *
     char name[32];
     spry_status status = SPRY_STATUS_OK;
     *factors = NULL;
-    if (solver->made != STAGE_ALL || !M || M->single || solver_has_null_space(solver) ||
-        strcmp(solver->precon_name, "direct") != 0)
+    if (solver->setup.made != STAGE_ALL || !M || M->single || solver_has_null_space(solver) ||
+        strcmp(solver->setup.precon_name, "direct") != 0)
         return SPRY_STATUS_OK;
-    if (M->device && !precon_direct_factors(M) && !solver->given_precon) {
-        SPRY_GO(solver->ctx, precon_make(solver->ctx, solver->matrix, NULL, &solver->made_spec,
-                                         NULL, own, name));
+    if (M->device && !precon_direct_factors(M) && !solver->asked.precon) {
+        SPRY_GO(solver->ctx, precon_make(solver->ctx, solver->setup.matrix, NULL,
+                                         &solver->setup.made_spec, NULL, own, name));
         M = *own;
     }
     if ((!M->device || precon_direct_factors(M)) && spry_operator_has_transpose(M) &&
@@ -173,7 +173,7 @@ static double find_scale(const spry_vector *b, double largest)
 
 static spry_status check_pair(const spry_solver *solver, const spry_vector *b, const spry_vector *x)
 {
-    const spry_matrix *A = solver->matrix;
+    const spry_matrix *A = solver->setup.matrix;
     if (!A)
         return SPRY_FAIL(solver->ctx, SPRY_STATUS_BAD_USAGE,
                          "errors of a solution need the entries of A: the solver has no matrix");
@@ -201,18 +201,18 @@ static spry_status bound_errors(spry_solver *solver, const spry_vector *b, const
     const double largest = largest_of(x), scale = find_scale(b, largest);
     double *sums = NULL, *residuals = NULL, beside, norm;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, matrix_as_csr(solver->matrix, &csr, &owned));
+    SPRY_GO(ctx, matrix_as_csr(solver->setup.matrix, &csr, &owned));
     SPRY_GO(ctx, base_alloc(ctx, csr->a.rows, sizeof *sums, &sums));
     SPRY_GO(ctx, base_alloc(ctx, csr->a.rows, sizeof *residuals, &residuals));
     measure_rows(csr, b, x, scale, sums, residuals, backward, &beside);
     SPRY_GO(ctx, find_factors(solver, &M, &own));
     if (!M)
         goto done;
-    if (isnan(solver->condition) && csr->a.rows > 0)
-        SPRY_GO(ctx, find_norm(M, sums, &solver->condition));
+    if (isnan(solver->setup.condition) && csr->a.rows > 0)
+        SPRY_GO(ctx, find_norm(M, sums, &solver->setup.condition));
     const bool lost = largest == 0 && largest_of(b) > 0; /* 0 has no relative error */
     *bound = lost         ? INFINITY
-             : beside > 0 ? reserve * solver->condition * (beside / (scale * largest))
+             : beside > 0 ? reserve * solver->setup.condition * (beside / (scale * largest))
                           : 0;
     if (*bound > good && isfinite(*bound)) {
         SPRY_GO(ctx, find_norm(M, residuals, &norm));
@@ -231,10 +231,10 @@ static spry_status in_order(const spry_solver *solver, const spry_vector **v, sp
 {
     spry_vector *moved = NULL;
     spry_status status = SPRY_STATUS_OK;
-    if (!solver->order.matrix)
+    if (!solver->setup.order.matrix)
         return SPRY_STATUS_OK;
     SPRY_GO(solver->ctx, vector_new_at(solver->ctx, NULL, (*v)->type, (*v)->n, &moved));
-    SPRY_GO(solver->ctx, order_put(&solver->order, *v, moved));
+    SPRY_GO(solver->ctx, order_put(&solver->setup.order, *v, moved));
     spry_vector_free(*own);
     *v = *own = moved;
     moved = NULL;
@@ -253,9 +253,11 @@ spry_status spry_solver_errors(spry_solver *solver, const spry_vector *b, const 
     spry_status status = SPRY_STATUS_OK;
     *backward = *bound = NAN;
     SPRY_GO(ctx, solver_check_idle(solver));
-    if (solver->order.matrix && matrix_pattern_version(solver->given_matrix) != solver->pattern)
+    if (solver->setup.order.matrix &&
+        matrix_pattern_version(solver->asked.matrix) != solver->setup.pattern)
         solver_forget(solver);
-    else if (solver->order.matrix && matrix_version(solver->given_matrix) != solver->version)
+    else if (solver->setup.order.matrix &&
+             matrix_version(solver->asked.matrix) != solver->setup.version)
         SPRY_GO(ctx, solver_renew_order(solver)); /* errors are those of A as it is */
     SPRY_GO(ctx, check_pair(solver, b, x));
     SPRY_GO(ctx, vector_here(b, &b_here, &own_b));

@@ -6,7 +6,7 @@
 spry_status solver_symmetry(spry_solver *solver, precon_symmetry *found)
 {
     spry_context *ctx = solver->ctx;
-    const spry_matrix *A = solver->matrix;
+    const spry_matrix *A = solver->setup.matrix;
     spry_status status = SPRY_STATUS_OK;
     if (!A)
         return precon_probe(solver_operator(solver), found);
@@ -59,13 +59,13 @@ SPRY_PRINTF(2, 3) static void warn(spry_solver *solver, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    solver_warn(solver->ctx, solver->warnings, text);
+    solver_warn(solver->ctx, solver->setup.warnings, text);
 }
 
 /* Whether it takes no work to tell whether A is what a method needs. */
 static bool symmetry_is_known(const spry_solver *solver)
 {
-    const spry_matrix *A = solver->matrix;
+    const spry_matrix *A = solver->setup.matrix;
     return A && matrix_known(A, SPRY_FACT_HERMITIAN) != SPRY_TRUTH_UNKNOWN &&
            matrix_known(A, SPRY_FACT_SYMMETRIC) != SPRY_TRUTH_UNKNOWN;
 }
@@ -75,7 +75,7 @@ static spry_status check_matrix(spry_solver *solver, const bool needs[NEED_COUNT
                                 bool *suits)
 {
     spry_context *ctx = solver->ctx;
-    const char *name = solver->plan->program->method;
+    const char *name = solver->setup.plan->program->method;
     precon_symmetry probe;
     bool bad = false;
     spry_status status = SPRY_STATUS_OK;
@@ -85,7 +85,7 @@ static spry_status check_matrix(spry_solver *solver, const bool needs[NEED_COUNT
         *suits = !lacks(needs, &probe);
     }
     if (*suits && needs[NEED_DEFINITE])
-        SPRY_GO(ctx, is_indefinite(ctx, solver->matrix, &bad));
+        SPRY_GO(ctx, is_indefinite(ctx, solver->setup.matrix, &bad));
     if (!*suits)
         warn(solver, "the matrix is not %s: %.32s is not made for it",
              needs[NEED_HERMITIAN] ? "symmetric (hermitian)" : "symmetric", name);
@@ -101,7 +101,7 @@ done:
  * not show all that it is. */
 static spry_status check_precon(spry_solver *solver)
 {
-    const program *p = solver->plan->program;
+    const program *p = solver->setup.plan->program;
     const spry_operator *M = solver_bare_precon(solver);
     precon_symmetry probe;
     spry_status status = SPRY_STATUS_OK;
@@ -117,13 +117,13 @@ static spry_status check_precon(spry_solver *solver)
         warn(solver,
              "preconditioner %.32s is not symmetric: %.32s is not made for it; try bicgstabl or "
              "gmres",
-             solver->precon_name, p->method);
+             solver->setup.precon_name, p->method);
     return status;
 }
 
 spry_status solver_check_purpose(spry_solver *solver)
 {
-    const program *p = solver->plan->program;
+    const program *p = solver->setup.plan->program;
     const spry_operator *M = solver_bare_precon(solver);
     bool suits = true;
     spry_status status = SPRY_STATUS_OK;
@@ -131,31 +131,31 @@ spry_status solver_check_purpose(spry_solver *solver)
         warn(solver,
              "preconditioner %.32s is another one in each iteration: %.32s is not made for it; try "
              "fcg or fgmres",
-             solver->precon_name, p->method);
+             solver->setup.precon_name, p->method);
     /* One that was made from this matrix has seen that it is hermitian, as well as its precision
      * can tell. */
-    const bool seen =
-        p->needs[NEED_HERMITIAN] && M && M == solver->own_precon && M->hermitian && !M->single;
+    const bool seen = p->needs[NEED_HERMITIAN] && M && M == solver->setup.own_precon &&
+                      M->hermitian && !M->single;
     if (seen || symmetry_is_known(solver))
         status = check_matrix(solver, p->needs, seen, &suits);
     else
-        solver->unseen = UNSEEN_MATRIX;
-    if (solver->unseen == UNSEEN_NOTHING && suits)
-        solver->unseen = UNSEEN_PRECON;
+        solver->setup.unseen = UNSEEN_MATRIX;
+    if (solver->setup.unseen == UNSEEN_NOTHING && suits)
+        solver->setup.unseen = UNSEEN_PRECON;
     return status;
 }
 
 spry_status solver_look_closer(spry_solver *solver)
 {
     spry_context *ctx = solver->ctx;
-    const int unseen = (int)solver->unseen;
+    const int unseen = (int)solver->setup.unseen;
     bool suits = true;
     spry_status status = SPRY_STATUS_OK;
-    solver->unseen = UNSEEN_NOTHING;
-    if (!solver->plan) /* of an attempt that could not be made */
+    solver->setup.unseen = UNSEEN_NOTHING;
+    if (!solver->setup.plan) /* of an attempt that could not be made */
         return status;
     if (unseen == UNSEEN_MATRIX)
-        SPRY_GO(ctx, check_matrix(solver, solver->plan->program->needs, false, &suits));
+        SPRY_GO(ctx, check_matrix(solver, solver->setup.plan->program->needs, false, &suits));
     if (unseen != UNSEEN_NOTHING && suits)
         SPRY_GO(ctx, check_precon(solver));
 done:
@@ -205,13 +205,14 @@ bool solver_are_many(int systems)
 static bool pays_as_block(const spry_solver *solver)
 {
     const double long_rows = 64, many = 50;
-    const spry_matrix *A = solver->matrix;
-    if (!solver_are_many(solver->systems) || !A || solver->device || solver_ranked(solver) ||
-        spry_type_is_complex(A->a.type) || solver->attempts.count == 0)
+    const spry_matrix *A = solver->setup.matrix;
+    if (!solver_are_many(solver->run.systems) || !A || solver->setup.device ||
+        solver_ranked(solver) || spry_type_is_complex(A->a.type) ||
+        solver->setup.attempts.count == 0)
         return false;
     return (double)A->a.nnz >= long_rows * (double)A->a.rows &&
            solver_guess("cg", &solver_attempt(solver)->precon, A->a.rows,
-                        solver->options.max_iter) >= many;
+                        solver->asked.options.max_iter) >= many;
 }
 
 spry_status solver_choose_method(spry_solver *solver, const char **name)
@@ -225,8 +226,8 @@ spry_status solver_choose_method(spry_solver *solver, const char **name)
     if (A->square) {
         SPRY_GO(ctx, solver_symmetry(solver, &probe));
         if (probe.hermitian)
-            SPRY_GO(ctx, is_indefinite(ctx, solver->matrix, &bad));
-        bad = bad || solver->attempts.indefinite;
+            SPRY_GO(ctx, is_indefinite(ctx, solver->setup.matrix, &bad));
+        bad = bad || solver->setup.attempts.indefinite;
         choice = probe.hermitian   ? (bad ? FOR_HERMITIAN : FOR_DEFINITE)
                  : probe.symmetric ? FOR_SYMMETRIC
                                    : FOR_SQUARE;

@@ -6,13 +6,13 @@
 
 void solver_drop_runner(spry_solver *solver)
 {
-    runner_free(solver->work.runner);
-    solver->work.runner = NULL;
+    runner_free(solver->run.work.runner);
+    solver->run.work.runner = NULL;
 }
 
 void solver_drop_vectors(spry_solver *solver)
 {
-    solver_work *work = &solver->work;
+    solver_work *work = &solver->run.work;
     for (int k = 0; k < SOLVED_TOGETHER; k++) {
         spry_vector_free(work->tracks[k].saved);
         spry_vector_free(work->tracks[k].spare);
@@ -24,53 +24,53 @@ void solver_drop_vectors(spry_solver *solver)
 
 void solver_drop_powers(spry_solver *solver)
 {
-    spry_operator_free(solver->powers_operator);
-    spry_powers_free(solver->powers);
-    solver->powers_operator = NULL;
-    solver->powers = NULL;
+    spry_operator_free(solver->setup.powers_operator);
+    spry_powers_free(solver->setup.powers);
+    solver->setup.powers_operator = NULL;
+    solver->setup.powers = NULL;
 }
 
 void solver_drop_null_space(spry_solver *solver)
 {
-    spry_operator_free(solver->projected);
-    solver->projected = NULL;
+    spry_operator_free(solver->setup.projected);
+    solver->setup.projected = NULL;
     for (int side = 0; side < 2; side++)
-        null_basis_clear(solver->ctx, &solver->null[side]);
+        null_basis_clear(solver->ctx, &solver->setup.null[side]);
 }
 
 void solver_forget_null_space(spry_solver *solver)
 {
     for (int side = 0; side < 2; side++)
-        null_basis_clear(solver->ctx, &solver->null_given[side]);
+        null_basis_clear(solver->ctx, &solver->asked.null[side]);
 }
 
 void solver_drop_order(spry_solver *solver)
 {
-    order_free(solver->ctx, &solver->order);
-    solver->matrix = solver->given_matrix;
+    order_free(solver->ctx, &solver->setup.order);
+    solver->setup.matrix = solver->asked.matrix;
 }
 
 static void drop_plan(spry_solver *solver)
 {
     solver_drop_runner(solver);
-    plan_free(solver->plan);
-    solver->plan = NULL;
+    plan_free(solver->setup.plan);
+    solver->setup.plan = NULL;
     solver_drop_powers(solver);
     solver_drop_null_space(solver);
 }
 
 static void drop_precon(spry_solver *solver)
 {
-    spry_operator_free(solver->own_precon);
-    spry_operator_free(solver->precon_there);
-    solver->own_precon = solver->precon_there = NULL;
+    spry_operator_free(solver->setup.own_precon);
+    spry_operator_free(solver->setup.precon_copy);
+    solver->setup.own_precon = solver->setup.precon_copy = NULL;
 }
 
 void solver_drop_begun(spry_solver *solver)
 {
-    spry_operator_free(solver->begun);
-    solver->begun = NULL;
-    solver->begun_bytes = (solver_bytes){0};
+    spry_operator_free(solver->setup.begun);
+    solver->setup.begun = NULL;
+    solver->setup.begun_bytes = (solver_bytes){0};
 }
 
 void solver_drop(spry_solver *solver, solver_stage from)
@@ -81,15 +81,17 @@ void solver_drop(spry_solver *solver, solver_stage from)
     if (from <= STAGE_OPERATOR) {
         solver_drop_begun(solver);
         solver_drop_vectors(solver);
-        spry_operator_free(solver->own_operator);
-        solver->own_operator = NULL;
+        spry_operator_free(solver->setup.own_operator);
+        solver->setup.own_operator = NULL;
         solver_drop_order(solver);
-        solver->multiplied = 0;
-        solver->chosen = NULL;
+        solver->setup.multiplied = 0;
+        solver->setup.chosen = NULL;
     }
-    if (solver->made > from)
-        solver->made = from;
-    solver->warnings[solver->made > STAGE_OPERATOR ? solver->warned[solver->made - 1] : 0] = '\0';
+    if (solver->setup.made > from)
+        solver->setup.made = from;
+    solver->setup
+        .warnings[solver->setup.made > STAGE_OPERATOR ? solver->setup.warned[solver->setup.made - 1]
+                                                      : 0] = '\0';
 }
 
 void solver_forget(spry_solver *solver)
@@ -107,7 +109,7 @@ void solver_warn(spry_context *ctx, char warnings[WARNINGS_SIZE], const char *te
 
 spry_status solver_check_idle(const spry_solver *solver)
 {
-    return solver->running
+    return solver->run.running
                ? SPRY_FAIL(solver->ctx, SPRY_STATUS_BAD_USAGE,
                            "the solver is running: monitors and operators of it can neither "
                            "change nor start it")
@@ -124,11 +126,11 @@ static const spry_matrix *read_by(const spry_operator *op)
  * pointers into their arrays around it. */
 static void hold_matrices(spry_solver *solver)
 {
-    solver->held[0] = solver->given_matrix;
-    solver->held[1] = read_by(solver->given_operator);
-    solver->held[2] = read_by(solver->given_precon);
+    solver->run.held[0] = solver->asked.matrix;
+    solver->run.held[1] = read_by(solver->asked.operator);
+    solver->run.held[2] = read_by(solver->asked.precon);
     for (int k = 0; k < 3; k++)
-        matrix_hold(solver->held[k]);
+        matrix_hold(solver->run.held[k]);
 }
 
 spry_status solver_begin(spry_solver *solver)
@@ -136,8 +138,8 @@ spry_status solver_begin(spry_solver *solver)
     const spry_status status = solver_check_idle(solver);
     if (status != SPRY_STATUS_OK)
         return status;
-    solver->running = true;
-    solver->interrupted = false;
+    solver->run.running = true;
+    solver->run.interrupted = false;
     hold_matrices(solver);
     solver->ctx->calls++;
     return SPRY_STATUS_OK;
@@ -145,26 +147,26 @@ spry_status solver_begin(spry_solver *solver)
 
 void solver_end(spry_solver *solver, spry_status status)
 {
-    solver->running = false;
+    solver->run.running = false;
     for (int k = 0; k < 3; k++)
-        matrix_let_go(solver->held[k]);
+        matrix_let_go(solver->run.held[k]);
     solver->ctx->calls--;
-    if (solver->interrupted || status == SPRY_STATUS_INTERRUPTED)
+    if (solver->run.interrupted || status == SPRY_STATUS_INTERRUPTED)
         base_stopped(solver->ctx);
-    if (solver->free_later)
+    if (solver->run.free_later)
         spry_solver_free(solver);
 }
 
 void spry_solver_free(spry_solver *solver)
 {
-    if (solver && solver->running) {
-        solver->free_later = true;
+    if (solver && solver->run.running) {
+        solver->run.free_later = true;
     } else if (solver) {
         solver_forget(solver);
         solver_forget_null_space(solver);
-        spry_matrix_free(solver->view);
-        base_free(solver->ctx, solver->text);
-        base_free(solver->ctx, solver->ranks);
+        spry_matrix_free(solver->asked.view);
+        base_free(solver->ctx, solver->asked.text);
+        base_free(solver->ctx, solver->run.ranks);
         base_object_free(solver->ctx, solver);
     }
 }

@@ -89,10 +89,11 @@ static void put_matrix(base_text *t, const spry_solver *solver, const plan_cost 
     const spry_operator *A = solver_operator(solver);
     const double bytes = cost_bytes(solver, cost), read = solver->ctx->bandwidth.read;
     base_text_put(t, "\non this matrix (%" PRId64 " x %" PRId64 ", type %s, precon %s)\n", A->rows,
-                  A->cols, spry_type_name(A->type), solver->precon_name);
+                  A->cols, spry_type_name(A->type), solver->setup.precon_name);
     base_text_put(t, "  bytes        %.0f per iteration\n", bytes);
-    if (solver->order.matrix)
-        base_text_put(t, "  order        rows and columns reordered by %s\n", solver->order.name);
+    if (solver->setup.order.matrix)
+        base_text_put(t, "  order        rows and columns reordered by %s\n",
+                      solver->setup.order.name);
     if (read > 0)
         base_text_put(
             t, "  at least     %.4g ms per iteration at %.3g GB/s, the memory's read bandwidth\n",
@@ -103,14 +104,15 @@ static void put_matrix(base_text *t, const spry_solver *solver, const plan_cost 
 static spry_status plan_for_name(const spry_solver *solver, bool fuse, plan **out, char precon[32])
 {
     spry_context *ctx = solver->ctx;
-    const char *spec = solver->options.method, *file = solver->options.method_file;
+    const char *spec = solver->asked.options.method, *file = solver->asked.options.method_file;
     program *p = NULL;
     plan_setup setup = {.fuse = fuse, .square = true, .use = {[OPERATOR_A] = USE_ROWS}};
     spry_status status = SPRY_STATUS_OK;
-    if (strcmp(spec, "auto") == 0 && !solver->text && !file[0])
+    if (strcmp(spec, "auto") == 0 && !solver->asked.text && !file[0])
         spec = "cg";
-    SPRY_GO(ctx, krylov_parse(ctx, spec, solver->text, file, solver->options.restart, &p));
-    const char *name = solver->options.precon;
+    SPRY_GO(ctx,
+            krylov_parse(ctx, spec, solver->asked.text, file, solver->asked.options.restart, &p));
+    const char *name = solver->asked.options.precon;
     if (!p->uses_precon)
         name = "none";
     else if (strcmp(name, "auto") == 0)
@@ -148,7 +150,7 @@ spry_status spry_solver_explain(spry_solver *solver, char **text)
 {
     SPRY_NEED(CTX_OF(solver), solver, text);
     spry_context *ctx = solver->ctx;
-    const bool has_system = solver->matrix || solver->given_operator;
+    const bool has_system = solver->setup.matrix || solver->asked.operator;
     base_text t = {.ctx = ctx};
     plan *own = NULL;
     plan_cost cost, naive;
@@ -159,11 +161,11 @@ spry_status spry_solver_explain(spry_solver *solver, char **text)
         return status;
     if (has_system) {
         SPRY_GO(ctx, solver_set_up(solver, NULL));
-        snprintf(precon, sizeof precon, "%s", solver->precon_name);
+        snprintf(precon, sizeof precon, "%s", solver->setup.precon_name);
     } else {
-        SPRY_GO(ctx, plan_for_name(solver, solver->options.fuse, &own, precon));
+        SPRY_GO(ctx, plan_for_name(solver, solver->asked.options.fuse, &own, precon));
     }
-    const plan *p = has_system ? solver->plan : own;
+    const plan *p = has_system ? solver->setup.plan : own;
     const program *g = p->program;
     SPRY_GO(ctx, plan_count(p, &cost));
     SPRY_GO(ctx, plan_unfused(solver, p, &naive));

@@ -58,7 +58,7 @@ spry_status solver_fuse(spry_solver *solver, program *p)
 {
     spry_context *ctx = solver->ctx;
     const spry_operator *A = solver_operator(solver), *M = solver_precon(solver);
-    plan_setup setup = {.fuse = solver->options.fuse,
+    plan_setup setup = {.fuse = solver->asked.options.fuse,
                         .square = A->square,
                         .apart = device_of(A) != NULL,
                         .ranked = solver_ranked(solver)};
@@ -73,8 +73,8 @@ spry_status solver_fuse(spry_solver *solver, program *p)
     SPRY_GO(ctx, solver_make_powers(solver, p, setup.apart, &setup.powers));
     program *handed = p;
     p = NULL;
-    SPRY_GO(ctx, plan_make(handed, &setup, &solver->plan));
-    SPRY_GO(ctx, solver_check_square(solver, solver->plan));
+    SPRY_GO(ctx, plan_make(handed, &setup, &solver->setup.plan));
+    SPRY_GO(ctx, solver_check_square(solver, solver->setup.plan));
 done:
     program_free(p);
     return status;
@@ -84,27 +84,27 @@ done:
 static void warn_unused(spry_solver *solver, const program *p)
 {
     char text[128];
-    const precon_kind *asked = solver->asked_precon.kind;
+    const precon_kind *asked = solver->setup.spec.kind;
     const bool one = asked && (asked->make || asked == &precon_kind_inner);
-    if (p->uses_precon || (!solver->given_precon && !one))
+    if (p->uses_precon || (!solver->asked.precon && !one))
         return;
     snprintf(text, sizeof text, "method %s uses no preconditioner", p->method);
-    solver_warn(solver->ctx, solver->warnings, text);
+    solver_warn(solver->ctx, solver->setup.warnings, text);
 }
 
 /* What may go wrong with the method, A and M. */
 spry_status solver_warn_of_plan(spry_solver *solver)
 {
-    solver->unseen = UNSEEN_NOTHING;
-    warn_unused(solver, solver->plan->program);
-    return solver_chooses_method(solver) || solver->attempts.at > 0
+    solver->setup.unseen = UNSEEN_NOTHING;
+    warn_unused(solver, solver->setup.plan->program);
+    return solver_chooses_method(solver) || solver->setup.attempts.at > 0
                ? SPRY_STATUS_OK /* which is known to suit them */
                : solver_check_purpose(solver);
 }
 
 spry_status solver_renew_warnings(spry_solver *solver)
 {
-    solver->warnings[solver->warned[STAGE_PRECON]] = '\0';
+    solver->setup.warnings[solver->setup.warned[STAGE_PRECON]] = '\0';
     const spry_status status = solver_warn_of_plan(solver);
     solver_pass(solver, STAGE_PLAN);
     return status;

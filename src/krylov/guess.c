@@ -33,16 +33,16 @@ double solver_guess(const char *method, const precon_spec *precon, int64_t rows,
 double solver_guess_products(const spry_solver *solver)
 {
     enum { TOGETHER = 8 }; /* right-hand sides share a reading of A */
-    const attempt *a = solver->attempts.count > 0 ? solver_attempt(solver) : NULL;
-    const char *method = a && a->method[0] ? a->method : solver->options.method;
-    const precon_spec *precon = a ? &a->precon : &solver->asked_precon;
+    const attempt *a = solver->setup.attempts.count > 0 ? solver_attempt(solver) : NULL;
+    const char *method = a && a->method[0] ? a->method : solver->asked.options.method;
+    const precon_spec *precon = a ? &a->precon : &solver->setup.spec;
     const double tried = 30; /* iterations, at most twice as many, as a trial has told */
-    const vector_part rows = dist_rows_here(solver->matrix);
-    double once = solver_guess(method, precon, rows.is ? rows.all : solver->matrix->a.rows,
-                               solver->options.max_iter);
+    const vector_part rows = dist_rows_here(solver->setup.matrix);
+    double once = solver_guess(method, precon, rows.is ? rows.all : solver->setup.matrix->a.rows,
+                               solver->asked.options.max_iter);
     if (a && a->precon.kind == &precon_kind_jacobi && a->seconds > 0 && tried < once)
         once = tried;
-    return once * (double)((solver->systems + TOGETHER - 1) / TOGETHER > 1
-                               ? (solver->systems + TOGETHER - 1) / TOGETHER
+    return once * (double)((solver->run.systems + TOGETHER - 1) / TOGETHER > 1
+                               ? (solver->run.systems + TOGETHER - 1) / TOGETHER
                                : 1);
 }

@@ -87,8 +87,8 @@ spry_status spry_solver_set_null_space(spry_solver *solver, int count,
         SPRY_GO(ctx, basis_from(ctx, count, left, &made[NULL_LEFT]));
     solver_drop(solver, STAGE_PLAN);
     for (int side = 0; side < 2; side++) {
-        null_basis_clear(ctx, &solver->null_given[side]);
-        solver->null_given[side] = made[side];
+        null_basis_clear(ctx, &solver->asked.null[side]);
+        solver->asked.null[side] = made[side];
         made[side] = (null_basis){0};
     }
 done:
@@ -112,7 +112,7 @@ static spry_status basis_bring(const spry_solver *solver, const null_basis *from
                                    "null vectors have %" PRId64 " elements, the matrix needs "
                                    "%" PRId64,
                                    from->v[k]->n, n));
-        SPRY_GO(ctx, vector_new_at(ctx, solver->device, A->type, n, &to->v[k]));
+        SPRY_GO(ctx, vector_new_at(ctx, solver->setup.device, A->type, n, &to->v[k]));
         to->v[k]->part = part;
         to->count++;
         SPRY_GO(ctx, order_put(order, from->v[k], to->v[k]));
@@ -128,7 +128,7 @@ static spry_status basis_constant(const spry_solver *solver, int64_t n, vector_p
     spry_vector *ones = NULL;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof(spry_vector *), &basis->v));
-    SPRY_GO(ctx, vector_new_at(ctx, solver->device, solver_operator(solver)->type, n, &ones));
+    SPRY_GO(ctx, vector_new_at(ctx, solver->setup.device, solver_operator(solver)->type, n, &ones));
     ones->part = part;
     SPRY_GO(ctx, spry_vector_fill(ones, (spry_scalar){1, 0}));
     spry_vector *handed = ones;
@@ -230,20 +230,20 @@ static spry_status check_right(spry_solver *solver, const probe *p)
     double most;
     int which;
     char text[192];
-    const spry_status status = measure_right(A, p, &solver->null[NULL_RIGHT], &most, &which);
+    const spry_status status = measure_right(A, p, &solver->setup.null[NULL_RIGHT], &most, &which);
     if (status != SPRY_STATUS_OK)
         return status;
     if (!(most <= least_wrong))
         return SPRY_FAIL(solver->ctx, SPRY_STATUS_BAD_INPUT,
                          "%s is not in the null space of A: |A v| is %.2g |A| |v|",
-                         solver->null_given[NULL_RIGHT].count ? "a vector given as null vector"
+                         solver->asked.null[NULL_RIGHT].count ? "a vector given as null vector"
                                                               : "the constant vector",
                          most);
     if (most > 1000 * type_epsilon(A->type)) {
         snprintf(text, sizeof text,
                  "null vector %d (from 0) is one up to %.2g: |A v| is that part of |A| |v|", which,
                  most);
-        solver_warn(solver->ctx, solver->warnings, text);
+        solver_warn(solver->ctx, solver->setup.warnings, text);
     }
     return SPRY_STATUS_OK;
 }
@@ -253,18 +253,18 @@ static spry_status find_left(spry_solver *solver, const probe *probes)
 {
     const spry_operator *A = solver_operator(solver);
     spry_context *ctx = solver->ctx;
-    const null_basis *given = solver->null_given;
-    null_basis *left = &solver->null[NULL_LEFT];
+    const null_basis *given = solver->asked.null;
+    null_basis *left = &solver->setup.null[NULL_LEFT];
     double most = 0;
     spry_status status = SPRY_STATUS_OK;
     if (given[NULL_LEFT].count > 0)
-        SPRY_GO(ctx, basis_bring(solver, &given[NULL_LEFT], &solver->order, A->rows, A->rows_part,
-                                 left));
+        SPRY_GO(ctx, basis_bring(solver, &given[NULL_LEFT], &solver->setup.order, A->rows,
+                                 A->rows_part, left));
     else if (given[NULL_RIGHT].count == 0)
         SPRY_GO(ctx, basis_constant(solver, A->rows, A->rows_part, left));
     else if (A->square)
-        SPRY_GO(ctx,
-                basis_bring(solver, &solver->null[NULL_RIGHT], NULL, A->rows, A->rows_part, left));
+        SPRY_GO(ctx, basis_bring(solver, &solver->setup.null[NULL_RIGHT], NULL, A->rows,
+                                 A->rows_part, left));
     for (int k = 0; k < 2; k++)
         SPRY_GO(ctx, measure_left(A, &probes[k], left, &most));
     if (most <= least_wrong)
@@ -290,13 +290,14 @@ spry_status solver_make_null_space(spry_solver *solver)
     spry_status status = SPRY_STATUS_OK;
     if (!solver_has_null_space(solver) || operator_all_rows(A) == 0 || operator_all_cols(A) == 0)
         return SPRY_STATUS_OK;
-    if (solver->null_given[NULL_RIGHT].count > 0)
-        SPRY_GO(ctx, basis_bring(solver, &solver->null_given[NULL_RIGHT], &solver->order, A->cols,
-                                 A->cols_part, &solver->null[NULL_RIGHT]));
+    if (solver->asked.null[NULL_RIGHT].count > 0)
+        SPRY_GO(ctx, basis_bring(solver, &solver->asked.null[NULL_RIGHT], &solver->setup.order,
+                                 A->cols, A->cols_part, &solver->setup.null[NULL_RIGHT]));
     else
-        SPRY_GO(ctx, basis_constant(solver, A->cols, A->cols_part, &solver->null[NULL_RIGHT]));
+        SPRY_GO(ctx,
+                basis_constant(solver, A->cols, A->cols_part, &solver->setup.null[NULL_RIGHT]));
     for (int k = 0; k < 2; k++)
-        SPRY_GO(ctx, probe_make(A, solver->device, (uint64_t)(5 + k), &probes[k]));
+        SPRY_GO(ctx, probe_make(A, solver->setup.device, (uint64_t)(5 + k), &probes[k]));
     SPRY_GO(ctx, check_right(solver, &probes[0]));
     SPRY_GO(ctx, find_left(solver, probes));
     if (M)
@@ -345,11 +346,11 @@ done:
 
 spry_status null_space_begin(const spry_solver *solver, iteration *it)
 {
-    const null_basis *right = &solver->null[NULL_RIGHT];
+    const null_basis *right = &solver->setup.null[NULL_RIGHT];
     if (right->count == 0)
         return SPRY_STATUS_OK;
     it->null = right;
-    const spry_status status = remove_from_b(it, &solver->null[NULL_LEFT]);
+    const spry_status status = remove_from_b(it, &solver->setup.null[NULL_LEFT]);
     return status == SPRY_STATUS_OK ? null_basis_remove(right, it->x) : status;
 }
 
@@ -357,7 +358,7 @@ void null_space_tell(const spry_solver *solver, iteration *it)
 {
     if (!it->null)
         return;
-    if (it->reason != SPRY_REASON_CONVERGED && solver->null[NULL_LEFT].count == 0)
+    if (it->reason != SPRY_REASON_CONVERGED && solver->setup.null[NULL_LEFT].count == 0)
         solver_warn(it->ctx, it->warnings,
                     "the null space of A^H is not that of A, and not known: where b has a part in "
                     "it, there is no solution");

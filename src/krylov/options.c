@@ -51,7 +51,7 @@ static const char unnamed[] = "\n";
  * given, also once more. */
 static solver_options begin_change(const spry_solver *solver)
 {
-    solver_options o = solver->options;
+    solver_options o = solver->asked.options;
     o.tol = NAN;
     memcpy(o.method_file, unnamed, sizeof unnamed);
     return o;
@@ -67,21 +67,22 @@ static spry_status adopt(spry_solver *solver, solver_options *changed, spry_stat
     if (solver_check_idle(solver) != SPRY_STATUS_OK)
         return SPRY_STATUS_BAD_USAGE;
     if (isnan(changed->tol))
-        changed->tol = solver->options.tol;
+        changed->tol = solver->asked.options.tol;
     else
-        solver->tol_said = true;
+        solver->asked.tol_said = true;
     if (strcmp(changed->method_file, unnamed) == 0)
-        memcpy(changed->method_file, solver->options.method_file, sizeof changed->method_file);
+        memcpy(changed->method_file, solver->asked.options.method_file,
+               sizeof changed->method_file);
     else if (changed->method_file[0])
         from = STAGE_PLAN;
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
-        if (differs(&rows[k], &solver->options, changed) && stage_of(&rows[k]) < from)
+        if (differs(&rows[k], &solver->asked.options, changed) && stage_of(&rows[k]) < from)
             from = stage_of(&rows[k]);
     if (from == STAGE_PRECON && solver_may_reorder(solver))
         from = STAGE_OPERATOR; /* the order was one that suited the old preconditioner */
-    solver->options = *changed;
+    solver->asked.options = *changed;
     if (from == STAGE_OPERATOR)
-        solver->stays = false;
+        solver->setup.stays = false;
     if (from < STAGE_ALL) {
         solver_drop(solver, from);
         solver_forget_attempts(solver);
@@ -147,13 +148,13 @@ static spry_status find_own(spry_solver *solver, const char *name, bool numbers,
         return status;
     status = solver_set_up(solver, NULL);
     spry_context *ctx = solver->ctx;
-    const bool freed = solver->free_later;
+    const bool freed = solver->run.free_later;
     solver_end(solver, status);
     if (freed)
         return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "the solver was freed while it was set up");
     if (status != SPRY_STATUS_OK)
         return status;
-    const plan *p = solver->plan;
+    const plan *p = solver->setup.plan;
     for (int k = 0; k < p->names; k++) {
         const program_name *own = &p->program->names[k];
         if (own->kind != NAME_OPTION && !(numbers && own->kind == NAME_SCALAR))
@@ -174,13 +175,13 @@ static spry_status find_own(spry_solver *solver, const char *name, bool numbers,
 /* A number of the text as the last solve has left it, that of the first right-hand side. */
 static spry_status last_number(const spry_solver *solver, const program_name *name, double *value)
 {
-    const plan *p = solver->plan;
-    if (!solver->work.runner)
+    const plan *p = solver->setup.plan;
+    if (!solver->run.work.runner)
         return SPRY_FAIL(
             solver->ctx, SPRY_STATUS_BAD_USAGE,
             "method:%s is a number that the method computes: it is known after a solve",
             name->text);
-    const scalars *s = &runner_track(solver->work.runner, 0)->scalars;
+    const scalars *s = &runner_track(solver->run.work.runner, 0)->scalars;
     *value = s->values[p->offset[name - p->program->names]].re;
     return SPRY_STATUS_OK;
 }
@@ -206,7 +207,7 @@ spry_status spry_solver_get_real(spry_solver *solver, const char *name, double *
     SPRY_NEED(CTX_OF(solver), solver, name, value);
     return of_method(name) ? own_number(solver, of_method(name), false, value)
                            : spry_options_get_real(solver->ctx, spry_solver_options(),
-                                                   &solver->options, name, value);
+                                                   &solver->asked.options, name, value);
 }
 
 spry_status spry_solver_get_int(spry_solver *solver, const char *name, int64_t *value)
@@ -214,8 +215,8 @@ spry_status spry_solver_get_int(spry_solver *solver, const char *name, int64_t *
     SPRY_NEED(CTX_OF(solver), solver, name, value);
     double number = 0;
     if (!of_method(name))
-        return spry_options_get_int(solver->ctx, spry_solver_options(), &solver->options, name,
-                                    value);
+        return spry_options_get_int(solver->ctx, spry_solver_options(), &solver->asked.options,
+                                    name, value);
     const spry_status status = own_number(solver, of_method(name), true, &number);
     if (status == SPRY_STATUS_OK)
         *value = (int64_t)number;
@@ -225,7 +226,8 @@ spry_status spry_solver_get_int(spry_solver *solver, const char *name, int64_t *
 spry_status spry_solver_get_bool(spry_solver *solver, const char *name, bool *value)
 {
     SPRY_NEED(CTX_OF(solver), solver, name, value);
-    return spry_options_get_bool(solver->ctx, spry_solver_options(), &solver->options, name, value);
+    return spry_options_get_bool(solver->ctx, spry_solver_options(), &solver->asked.options, name,
+                                 value);
 }
 
 spry_status spry_solver_get_text(spry_solver *solver, const char *name, char *text, size_t size)
@@ -234,8 +236,8 @@ spry_status spry_solver_get_text(spry_solver *solver, const char *name, char *te
     const program_name *own;
     char shown[128];
     if (!of_method(name))
-        return spry_options_get_text(solver->ctx, spry_solver_options(), &solver->options, name,
-                                     text, size);
+        return spry_options_get_text(solver->ctx, spry_solver_options(), &solver->asked.options,
+                                     name, text, size);
     const spry_status status = find_own(solver, of_method(name), false, &own);
     if (status != SPRY_STATUS_OK)
         return status;
@@ -250,10 +252,10 @@ spry_status spry_solver_get_text(spry_solver *solver, const char *name, char *te
 
 spry_status solver_check_alike(const spry_solver *solver, int count)
 {
-    const char *text = solver->text ? solver->text : "";
-    if (!solver_ranked(solver) || solver->within)
+    const char *text = solver->asked.text ? solver->asked.text : "";
+    if (!solver_ranked(solver) || solver->asked.within)
         return SPRY_STATUS_OK;
-    return team_alike_options(solver->ctx, spry_solver_options(), &solver->options, "device",
+    return team_alike_options(solver->ctx, spry_solver_options(), &solver->asked.options, "device",
                               "the number of right-hand sides, or the text of the method",
                               team_mark(text, strlen(text)) ^ count);
 }

@@ -34,7 +34,7 @@ static bool is_exact(const spry_solver *solver, const solver_outlook *o)
 
 static int64_t clip(double iterations, const spry_solver *solver)
 {
-    const double most = (double)solver->options.max_iter;
+    const double most = (double)solver->asked.options.max_iter;
     return (int64_t)ceil(fmax(fmin(iterations, most), 1));
 }
 
@@ -43,9 +43,9 @@ static int64_t clip(double iterations, const spry_solver *solver)
 static void guess_iterations(const spry_solver *solver, const solver_outlook *o, spry_plan *p)
 {
     const double trial = 2, rule = 5, steps = 4;
-    const spry_matrix *A = solver->given_matrix;
+    const spry_matrix *A = solver->asked.matrix;
     const double told = solver_attempt(solver)->iterations;
-    const double tol = log(fmin(fmax(solver->options.tol, 1e-16), 0.1)) / log(1e-8);
+    const double tol = log(fmin(fmax(solver->asked.options.tol, 1e-16), 0.1)) / log(1e-8);
     if (is_exact(solver, o)) {
         p->iterations = p->least_iterations = 1;
         p->most_iterations = clip(steps, solver);
@@ -83,8 +83,8 @@ static int64_t bytes_of(const spry_matrix *A)
 static int64_t format_bytes(const spry_solver *solver)
 {
     spry_storage storage = SPRY_STORAGE_INIT;
-    const spry_operator *A = solver->own_operator;
-    const int64_t ordered = solver->order.matrix ? bytes_of(solver->order.matrix) : 0;
+    const spry_operator *A = solver->setup.own_operator;
+    const int64_t ordered = solver->setup.order.matrix ? bytes_of(solver->setup.order.matrix) : 0;
     if (!A || !A->class->stored.storage || device_of(A) ||
         spry_operator_storage(A, &storage) != SPRY_STATUS_OK || strcmp(storage.format, "csr") == 0)
         return ordered;
@@ -94,9 +94,9 @@ static int64_t format_bytes(const spry_solver *solver)
 /* Whether the preconditioner will be on the device; factors are on CUDA's alone. */
 static bool goes_there(const spry_solver *solver, const solver_outlook *o)
 {
-    return solver->device && precon_on_devices(precon_spec_name(&o->precon)) &&
+    return solver->setup.device && precon_on_devices(precon_spec_name(&o->precon)) &&
            (o->precon.kind != &precon_kind_direct ||
-            strncmp(spry_device_name(solver->device), "cuda", 4) == 0);
+            strncmp(spry_device_name(solver->setup.device), "cuda", 4) == 0);
 }
 
 /* Vectors: of an iteration and copies of the caller's, half of them as long as b and half as long
@@ -113,7 +113,8 @@ static int64_t columns_of(const spry_operator *A)
 static int64_t track_bytes(const spry_solver *solver, const solver_outlook *o)
 {
     const spry_operator *A = solver_operator(solver);
-    const int each = (SAVED + (solver->device || solver->order.matrix ? BROUGHT : 0)) / 2;
+    const int each =
+        (SAVED + (solver->setup.device || solver->setup.order.matrix ? BROUGHT : 0)) / 2;
     return ((o->kept[0] + each) * A->rows + (o->kept[1] + each) * columns_of(A)) *
            (int64_t)spry_type_size(A->type);
 }
@@ -122,7 +123,8 @@ static int64_t track_bytes(const spry_solver *solver, const solver_outlook *o)
 static int standing_tracks(const spry_solver *solver)
 {
     int count = 0;
-    while (solver->work.runner && count < SOLVED_TOGETHER && solver->work.tracks[count].saved)
+    while (solver->run.work.runner && count < SOLVED_TOGETHER &&
+           solver->run.work.tracks[count].saved)
         count++;
     return count;
 }
@@ -132,14 +134,14 @@ static int standing_tracks(const spry_solver *solver)
 static int64_t count_device_bytes(const spry_solver *solver, const solver_outlook *o,
                                   int64_t vectors, int64_t standing, spry_plan *p)
 {
-    if (!solver->device)
+    if (!solver->setup.device)
         return 0;
     /* What stays on the host has its share there. */
     const int64_t to_come = goes_there(solver, o) ? o->forecast.bytes : 0;
     const int64_t most = solver_device_bytes(solver);
     const int64_t ahead = vectors - standing + to_come;
     const int64_t then = solver_bytes_now(solver).there + ahead;
-    p->device_matrix_bytes = solver->own_operator ? solver->operator_bytes.there : 0;
+    p->device_matrix_bytes = solver->setup.own_operator ? solver->setup.operator_bytes.there : 0;
     p->device_vector_bytes = vectors;
     p->device_precon_bytes = o->begun.there + to_come;
     const int64_t known = p->device_matrix_bytes + vectors + p->device_precon_bytes;
@@ -166,19 +168,19 @@ static solver_bytes count_bytes(const spry_solver *solver, const solver_outlook 
     const int stand = standing_tracks(solver);
     const int64_t standing = (stand < beside ? stand : beside) * each;
     const int64_t now = ctx->memory_now;
-    p->matrix_bytes = solver->given_matrix ? bytes_of(solver->given_matrix) : 0;
+    p->matrix_bytes = solver->asked.matrix ? bytes_of(solver->asked.matrix) : 0;
     p->format_bytes = format_bytes(solver);
     p->vector_bytes = method + systems * given;
     p->precon_bytes = o->begun.here + o->begun.there + o->forecast.bytes;
     p->work_bytes = o->forecast.work;
     p->memory_limit = ctx->options.memory_limit;
     p->memory_known = o->forecast.known || !o->uses_precon;
-    const int64_t here = solver->device ? 0 : method - standing;
+    const int64_t here = solver->setup.device ? 0 : method - standing;
     const int64_t measured = is_exact(solver, o) ? MEASURED * vector : 0;
     const int64_t work = o->forecast.work > measured ? o->forecast.work : measured;
     const int64_t whole = is_exact(solver, o) ? SHORT_TEXT : TEXT;
     const int64_t text = (o->made ? whole / 3 : whole) /* what runs it is still to come */
-                         + (solver->device ? KERNELS : 0);
+                         + (solver->setup.device ? KERNELS : 0);
     const int64_t making = o->made ? 0 : now + o->forecast.bytes + work + text / 2;
     const int64_t solving = now + o->forecast.bytes + here + text;
     const int64_t ahead = making > solving ? making : solving;
@@ -219,9 +221,9 @@ static spry_status check_device(const spry_solver *solver, const spry_plan *p, i
 {
     char need[BASE_BYTES], room[BASE_BYTES];
     int64_t used = 0, most = 0, left = 0;
-    if (!solver->device || strcmp(solver->options.device, "auto") == 0)
+    if (!solver->setup.device || strcmp(solver->asked.options.device, "auto") == 0)
         return SPRY_STATUS_OK;
-    device_memory_now(solver->device, &used, &most, &left);
+    device_memory_now(solver->setup.device, &used, &most, &left);
     if (ahead <= left)
         return SPRY_STATUS_OK;
     return SPRY_FAIL(solver->ctx, SPRY_STATUS_NO_MEMORY,
@@ -289,7 +291,7 @@ static spry_status find_step(const spry_solver *solver, const solver_outlook *o,
         (double)spry_type_size(A->type);
     const double bytes = (double)(A->bytes > 0 ? A->bytes : 1);
     double product = 0, sum = 0, least;
-    spry_status status = solver_time_product(solver->device, A, TIMED, &product);
+    spry_status status = solver_time_product(solver->setup.device, A, TIMED, &product);
     SPRY_GO(ctx, solver_agree(solver, status));
     *step = product * (o->products + ((double)o->forecast.reads + vectors) / bytes);
     if (goes_there(solver, o) && o->forecast.there > 0)
@@ -348,7 +350,7 @@ done:
 static void describe(const spry_solver *solver, const solver_outlook *o, spry_plan *p)
 {
     const spry_operator *A = solver_operator(solver);
-    const spry_matrix *given = solver->given_matrix;
+    const spry_matrix *given = solver->asked.matrix;
     p->type = A->type;
     p->rows = operator_all_rows(A);
     p->cols = operator_all_cols(A);
@@ -357,15 +359,15 @@ static void describe(const spry_solver *solver, const solver_outlook *o, spry_pl
     snprintf(p->precon, sizeof p->precon, "%s",
              o->ranked_name[0] ? o->ranked_name : o->precon.text);
     reformat_name(A, p->format, sizeof p->format);
-    snprintf(p->order, sizeof p->order, "%s", solver->order.matrix ? "rcm" : "as given");
+    snprintf(p->order, sizeof p->order, "%s", solver->setup.order.matrix ? "rcm" : "as given");
     snprintf(p->device, sizeof p->device, "%s",
-             solver->device ? spry_device_name(solver->device) : "cpu");
+             solver->setup.device ? spry_device_name(solver->setup.device) : "cpu");
 }
 
 /* What is tried after the one at hand. */
 static spry_status list_next(const spry_solver *solver, spry_plan *p)
 {
-    const attempts *all = &solver->attempts;
+    const attempts *all = &solver->setup.attempts;
     base_text t = {.ctx = solver->ctx};
     if (!solver_has_next(solver))
         return SPRY_STATUS_OK;
@@ -389,8 +391,8 @@ static spry_status foretell(spry_solver *solver, int systems, spry_plan *p)
     const double begin = base_seconds();
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, solver_foretell(solver, &o));
-    if (solver->given_matrix) /* which the first product of the solve would find */
-        SPRY_GO(ctx, dist_check_values(solver->given_matrix));
+    if (solver->asked.matrix) /* which the first product of the solve would find */
+        SPRY_GO(ctx, dist_check_values(solver->asked.matrix));
     const double spent = base_seconds() - begin;
     describe(solver, &o, p);
     guess_iterations(solver, &o, p);
@@ -400,8 +402,8 @@ static spry_status foretell(spry_solver *solver, int systems, spry_plan *p)
     SPRY_GO(ctx, check_machine(solver, p, ahead.here));
     SPRY_GO(ctx, count_seconds(solver, &o, systems, spent, p));
     status = list_next(solver, p);
-    if (status == SPRY_STATUS_OK && solver->attempts.tried[0]) {
-        p->refused = base_copy_text(ctx, solver->attempts.tried);
+    if (status == SPRY_STATUS_OK && solver->setup.attempts.tried[0]) {
+        p->refused = base_copy_text(ctx, solver->setup.attempts.tried);
         status = p->refused ? SPRY_STATUS_OK : SPRY_STATUS_NO_MEMORY;
     }
     SPRY_GO(ctx, solver_agree(solver, status));

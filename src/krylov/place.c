@@ -17,13 +17,13 @@
 static spry_status stay_here(spry_solver *solver, const char *what, spry_status why)
 {
     char text[MESSAGE_SIZE + 64];
-    const bool by_itself = strcmp(solver->options.device, "auto") == 0;
+    const bool by_itself = strcmp(solver->asked.options.device, "auto") == 0;
     if (why != SPRY_STATUS_UNSUPPORTED && why != SPRY_STATUS_DEVICE &&
         why != SPRY_STATUS_DEVICE_LOST && !(by_itself && why == SPRY_STATUS_NO_MEMORY))
         return why;
     snprintf(text, sizeof text, "%s; solved on the cpu", what);
-    solver_warn(solver->ctx, solver->warnings, text);
-    solver->device = NULL;
+    solver_warn(solver->ctx, solver->setup.warnings, text);
+    solver->setup.device = NULL;
     return SPRY_STATUS_OK;
 }
 
@@ -31,26 +31,26 @@ static spry_status open_named(spry_solver *solver, const char *name)
 {
     if (strcmp(name, "cpu") == 0)
         return SPRY_STATUS_OK;
-    const spry_status status = device_open(solver->ctx, name, &solver->device);
+    const spry_status status = device_open(solver->ctx, name, &solver->setup.device);
     return status == SPRY_STATUS_OK ? status : stay_here(solver, spry_message(solver->ctx), status);
 }
 
 /* Whether the preconditioner works on a device as well: others are worth no copies. */
 static bool precon_goes_there(const spry_solver *solver)
 {
-    const precon_spec *asked = &solver->asked_precon;
-    return !solver->given_precon && (!asked->kind || precon_on_devices(asked->kind->name));
+    const precon_spec *asked = &solver->setup.spec;
+    return !solver->asked.precon && (!asked->kind || precon_on_devices(asked->kind->name));
 }
 
 /* Products with A, vectors counted as such, that set-up and solve are likely to take: as
  * choose/precons.c has them for grids. */
 static double likely_products(const spry_solver *solver)
 {
-    const precon_kind *asked = solver->asked_precon.kind;
-    const double grid = 7.5 * cbrt((double)solver->matrix->a.rows), multigrid = 200;
+    const precon_kind *asked = solver->setup.spec.kind;
+    const double grid = 7.5 * cbrt((double)solver->setup.matrix->a.rows), multigrid = 200;
     const double simple = grid < multigrid ? grid : multigrid;
     const double once = !asked ? simple : asked == &precon_kind_amg ? multigrid : grid;
-    return once * (solver->systems > 1 ? solver->systems : 1);
+    return once * (solver->run.systems > 1 ? solver->run.systems : 1);
 }
 
 static double host_rate(const spry_context *ctx)
@@ -66,7 +66,7 @@ static bool pays(const spry_solver *solver)
 {
     static const double nothing = 1e-3; /* seconds: not worth to look at files */
     spry_context *ctx = solver->ctx;
-    const matrix_arrays *a = &solver->matrix->a;
+    const matrix_arrays *a = &solver->setup.matrix->a;
     const double rate = host_rate(ctx);
     char why[256];
     device_work_load load = {.bytes = (double)a->nnz * (4 + (double)spry_type_size(a->type)) +
@@ -100,11 +100,11 @@ static spry_status open_auto(spry_solver *solver, spry_device *near)
 {
     const char *named = getenv("SPRY_DEVICE");
     char before[MESSAGE_SIZE];
-    solver->device = near;
+    solver->setup.device = near;
     if (near)
         return SPRY_STATUS_OK;
-    if (solver->stays) {
-        solver_warn(solver->ctx, solver->warnings,
+    if (solver->setup.stays) {
+        solver_warn(solver->ctx, solver->setup.warnings,
                     "the device's memory is too small; solved on the cpu");
         return SPRY_STATUS_OK;
     }
@@ -113,10 +113,10 @@ static spry_status open_auto(spry_solver *solver, spry_device *near)
     if (!precon_goes_there(solver) || !pays(solver))
         return SPRY_STATUS_OK;
     memcpy(before, solver->ctx->message, sizeof before);
-    if (device_open(solver->ctx, "cuda", &solver->device) != SPRY_STATUS_OK) {
+    if (device_open(solver->ctx, "cuda", &solver->setup.device) != SPRY_STATUS_OK) {
         base_log(solver->ctx, SPRY_LOG_INFO, "solved on the cpu: %s", spry_message(solver->ctx));
         memcpy(solver->ctx->message, before, sizeof before); /* nothing failed for the caller */
-        solver->device = NULL;
+        solver->setup.device = NULL;
     }
     return SPRY_STATUS_OK;
 }
@@ -124,9 +124,9 @@ static spry_status open_auto(spry_solver *solver, spry_device *near)
 static spry_status open_ranked(spry_solver *solver)
 {
     char name[DEVICE_NAME];
-    if (solver->given_operator)
+    if (solver->asked.operator)
         return SPRY_STATUS_OK;
-    device_for_rank(solver->ctx, solver->options.device, name);
+    device_for_rank(solver->ctx, solver->asked.options.device, name);
     if (strcmp(name, "cpu") != 0 && solver->ctx->options.repeat == REPEAT_STRICT)
         return stay_here(solver, "with repeat=strict ranks work on processors",
                          SPRY_STATUS_UNSUPPORTED);
@@ -135,21 +135,21 @@ static spry_status open_ranked(spry_solver *solver)
 
 spry_status solver_choose_device(spry_solver *solver, spry_device *near)
 {
-    const char *name = solver->options.device;
-    solver->device = NULL;
-    solver->near = near;
+    const char *name = solver->asked.options.device;
+    solver->setup.device = NULL;
+    solver->setup.near = near;
     if (solver_ranked(solver)) {
         const spry_status status = open_ranked(solver);
-        if (solver->given_operator)
-            solver->device = device_of(solver->given_operator);
+        if (solver->asked.operator)
+            solver->setup.device = device_of(solver->asked.operator);
         const spry_status agreed = solver_agree(solver, status);
-        return agreed == SPRY_STATUS_OK && !solver->given_operator
-                   ? device_dist_choose_transport(solver->ctx, solver->device)
+        return agreed == SPRY_STATUS_OK && !solver->asked.operator
+                   ? device_dist_choose_transport(solver->ctx, solver->setup.device)
                    : agreed;
     }
-    if (solver->given_operator) {
-        solver->device = device_of(solver->given_operator);
-        if (strcmp(name, "auto") != 0 && strcmp(name, "cpu") != 0 && !solver->device)
+    if (solver->asked.operator) {
+        solver->setup.device = device_of(solver->asked.operator);
+        if (strcmp(name, "auto") != 0 && strcmp(name, "cpu") != 0 && !solver->setup.device)
             return stay_here(solver, "the operator lives on the host", SPRY_STATUS_UNSUPPORTED);
         return SPRY_STATUS_OK;
     }
@@ -163,26 +163,26 @@ spry_status solver_choose_device(spry_solver *solver, spry_device *near)
 
 void solver_foresee(const spry_solver *solver)
 {
-    const spry_matrix *A = solver->matrix;
-    if (!solver->device || !A || !device_foresees(solver->device))
+    const spry_matrix *A = solver->setup.matrix;
+    if (!solver->setup.device || !A || !device_foresees(solver->setup.device))
         return;
-    device_vectors_foresee(solver->device, A->a.type);
-    device_foresee_for(solver->device, STAGE_FOR_PRECON);
-    if (!solver->given_precon)
-        precon_foresee(solver->device, A, solver_attempt(solver)->precon.text);
-    device_foresee_for(solver->device, STAGE_FOR_METHOD);
-    device_read_bandwidth_foresee(solver->device); /* for who compares, once it is solved */
-    device_foresee_for(solver->device, STAGE_FOR_OPERATOR);
+    device_vectors_foresee(solver->setup.device, A->a.type);
+    device_foresee_for(solver->setup.device, STAGE_FOR_PRECON);
+    if (!solver->asked.precon)
+        precon_foresee(solver->setup.device, A, solver_attempt(solver)->precon.text);
+    device_foresee_for(solver->setup.device, STAGE_FOR_METHOD);
+    device_read_bandwidth_foresee(solver->setup.device); /* for who compares, once it is solved */
+    device_foresee_for(solver->setup.device, STAGE_FOR_OPERATOR);
 }
 
 bool solver_stay(spry_solver *solver, spry_status status, bool near)
 {
-    if (status != SPRY_STATUS_NO_MEMORY || !solver->device || near || solver_ranked(solver) ||
-        strcmp(solver->options.device, "auto") != 0)
+    if (status != SPRY_STATUS_NO_MEMORY || !solver->setup.device || near || solver_ranked(solver) ||
+        strcmp(solver->asked.options.device, "auto") != 0)
         return false;
     base_log(solver->ctx, SPRY_LOG_INFO, "%s", spry_message(solver->ctx));
     solver_forget(solver);
-    solver->stays = true;
+    solver->setup.stays = true;
     return true;
 }
 
@@ -192,9 +192,9 @@ static double products_ahead(const spry_solver *solver)
 {
     static const double many = 4;
     const double guess = solver_guess_products(solver);
-    return solver->multiplied < many * TUNE_FEW_PRODUCTS || solver->multiplied < guess
+    return solver->setup.multiplied < many * TUNE_FEW_PRODUCTS || solver->setup.multiplied < guess
                ? guess
-               : solver->multiplied;
+               : solver->setup.multiplied;
 }
 
 /* Whether products are so few that no storage format is worth looking for. */
@@ -205,12 +205,12 @@ static bool multiplies_little(const spry_solver *solver)
 
 bool solver_outgrows(const spry_solver *solver)
 {
-    return solver->plain && solver->made == STAGE_ALL && !multiplies_little(solver);
+    return solver->setup.plain && solver->setup.made == STAGE_ALL && !multiplies_little(solver);
 }
 
 bool solver_tunes(const spry_solver *solver)
 {
-    const char *format = solver->options.format;
+    const char *format = solver->asked.options.format;
     return strncmp(format, "auto", 4) == 0 && (format[4] == '\0' || format[4] == ':');
 }
 
@@ -218,7 +218,7 @@ bool solver_tunes(const spry_solver *solver)
  * likely to take. */
 static const char *suited_format(const spry_solver *solver, char *room, size_t size)
 {
-    const char *format = solver->options.format;
+    const char *format = solver->asked.options.format;
     const bool any = strcmp(format, "auto") == 0;
     if (!solver_tunes(solver) || strstr(format, "products="))
         return format;
@@ -230,20 +230,20 @@ static const char *suited_format(const spry_solver *solver, char *room, size_t s
  * decided before all ranks make theirs one. */
 static spry_status make_ranked_operator(spry_solver *solver, const char *format)
 {
-    const spry_matrix *own_rows = solver->matrix->distributed->own;
+    const spry_matrix *own_rows = solver->setup.matrix->distributed->own;
     spry_operator *own = NULL;
     spry_status made = SPRY_STATUS_OK;
-    if (solver->device) {
-        made = spry_operator_on(solver->device, own_rows, format, &own);
+    if (solver->setup.device) {
+        made = spry_operator_on(solver->setup.device, own_rows, format, &own);
         if (made != SPRY_STATUS_OK)
             made = stay_here(solver, spry_message(solver->ctx), made);
     }
-    if (solver->device)
-        return device_dist_operator(solver->device, solver->matrix, made, own,
-                                    &solver->own_operator);
+    if (solver->setup.device)
+        return device_dist_operator(solver->setup.device, solver->setup.matrix, made, own,
+                                    &solver->setup.own_operator);
     if (made == SPRY_STATUS_OK)
         made = spry_operator_from_format(own_rows, format, &own);
-    return dist_operator(solver->matrix, made, own, &solver->own_operator);
+    return dist_operator(solver->setup.matrix, made, own, &solver->setup.own_operator);
 }
 
 /* On the host, in a format that the tuner chooses, or in CSR for a few products; and what it may
@@ -251,16 +251,17 @@ static spry_status make_ranked_operator(spry_solver *solver, const char *format)
 static spry_status make_tuned(spry_solver *solver, const char *format)
 {
     spry_context *ctx = solver->ctx;
-    solver_later *later = &solver->later;
+    solver_later *later = &solver->setup.later;
     spry_tune_report report = SPRY_TUNE_REPORT_INIT;
     spry_status status = SPRY_STATUS_OK;
-    if (solver->plain) {
+    if (solver->setup.plain) {
         *later = (solver_later){.by = LATER_FORECAST, .products = (int64_t)products_ahead(solver)};
-        return spry_operator_from_matrix(solver->matrix, &solver->own_operator);
+        return spry_operator_from_matrix(solver->setup.matrix, &solver->setup.own_operator);
     }
-    solver->own_operator = NULL; /* the one before, if there is one, is the caller's to keep */
-    SPRY_GO(ctx, tune_decide(NULL, solver->matrix, format[4] ? format + 5 : NULL, &report,
-                             &solver->own_operator));
+    solver->setup.own_operator =
+        NULL; /* the one before, if there is one, is the caller's to keep */
+    SPRY_GO(ctx, tune_decide(NULL, solver->setup.matrix, format[4] ? format + 5 : NULL, &report,
+                             &solver->setup.own_operator));
     later->by = report.untried ? LATER_FORECAST : LATER_NOTHING;
     later->products = report.products;
     if (!report.untried)
@@ -278,21 +279,24 @@ static spry_status make_operator(spry_solver *solver)
     const char *format = suited_format(solver, room, sizeof room);
     spry_status status = SPRY_STATUS_OK;
     const bool tuned = solver_tunes(solver);
-    solver->plain = strcmp(solver->options.format, "auto") == 0 && multiplies_little(solver);
-    solver->later = (solver_later){0};
-    if (solver->plain && !solver->device) /* there the tuner knows what is plain */
+    solver->setup.plain =
+        strcmp(solver->asked.options.format, "auto") == 0 && multiplies_little(solver);
+    solver->setup.later = (solver_later){0};
+    if (solver->setup.plain && !solver->setup.device) /* there the tuner knows what is plain */
         format = "csr";
     if (solver_ranked(solver))
         return make_ranked_operator(solver, format);
-    if (solver->device) {
-        status = spry_operator_on(solver->device, solver->matrix, format, &solver->own_operator);
+    if (solver->setup.device) {
+        status = spry_operator_on(solver->setup.device, solver->setup.matrix, format,
+                                  &solver->setup.own_operator);
         if (status == SPRY_STATUS_OK)
             return status;
         status = stay_here(solver, spry_message(solver->ctx), status);
     }
     if (status == SPRY_STATUS_OK)
         status = tuned ? make_tuned(solver, format)
-                       : spry_operator_from_format(solver->matrix, format, &solver->own_operator);
+                       : spry_operator_from_format(solver->setup.matrix, format,
+                                                   &solver->setup.own_operator);
     return status;
 }
 
@@ -300,20 +304,20 @@ spry_status solver_make_operator(spry_solver *solver)
 {
     const solver_bytes before = solver_bytes_now(solver);
     const spry_status status = make_operator(solver);
-    solver->operator_bytes = solver_bytes_since(solver, before);
+    solver->setup.operator_bytes = solver_bytes_since(solver, before);
     return status;
 }
 
 spry_status solver_suit_operator(spry_solver *solver)
 {
-    if (!solver->plain || multiplies_little(solver))
+    if (!solver->setup.plain || multiplies_little(solver))
         return SPRY_STATUS_OK;
-    spry_operator *before = solver->own_operator;
+    spry_operator *before = solver->setup.own_operator;
     const spry_status status = solver_make_operator(solver);
     if (status == SPRY_STATUS_OK)
         spry_operator_free(before);
     else
-        solver->own_operator = before;
+        solver->setup.own_operator = before;
     return status;
 }
 
@@ -321,42 +325,42 @@ spry_status solver_move_precon(spry_solver *solver)
 {
     const spry_operator *M = solver_bare_precon(solver);
     char text[128];
-    if (!solver->device || !M || device_of(M))
+    if (!solver->setup.device || !M || device_of(M))
         return SPRY_STATUS_OK;
     if (operator_diagonal(M, SPRY_TRANSPOSE_NO)) {
-        solver->precon_seen = M->changes;
-        return device_diagonal_operator(solver->device, M, NULL, &solver->precon_there);
+        solver->setup.precon_seen = M->changes;
+        return device_diagonal_operator(solver->setup.device, M, NULL, &solver->setup.precon_copy);
     }
     snprintf(text, sizeof text, "preconditioner %s runs on the cpu, with copies in each iteration",
-             solver->precon_name);
-    solver_warn(solver->ctx, solver->warnings, text);
+             solver->setup.precon_name);
+    solver_warn(solver->ctx, solver->setup.warnings, text);
     return SPRY_STATUS_OK;
 }
 
 spry_status solver_renew_copy(spry_solver *solver)
 {
-    const spry_operator *M = solver->given_precon ? solver->given_precon : solver->own_precon;
-    if (!solver->precon_there || M->changes == solver->precon_seen)
+    const spry_operator *M = solver->asked.precon ? solver->asked.precon : solver->setup.own_precon;
+    if (!solver->setup.precon_copy || M->changes == solver->setup.precon_seen)
         return SPRY_STATUS_OK;
-    const spry_status status = device_diagonal_refill(solver->precon_there, M);
+    const spry_status status = device_diagonal_refill(solver->setup.precon_copy, M);
     if (status == SPRY_STATUS_OK)
-        solver->precon_seen = M->changes;
+        solver->setup.precon_seen = M->changes;
     return status;
 }
 
 int64_t solver_device_bytes(const spry_solver *solver)
 {
     int64_t used = 0, most = 0;
-    if (solver->device)
-        device_memory_now(solver->device, &used, &most, NULL);
+    if (solver->setup.device)
+        device_memory_now(solver->setup.device, &used, &most, NULL);
     return most;
 }
 
 solver_bytes solver_bytes_now(const spry_solver *solver)
 {
     int64_t used = 0, most = 0;
-    if (solver->device)
-        device_memory_now(solver->device, &used, &most, NULL);
+    if (solver->setup.device)
+        device_memory_now(solver->setup.device, &used, &most, NULL);
     return (solver_bytes){solver->ctx->memory_now, used};
 }
 

@@ -136,8 +136,8 @@ static spry_status bring_home(const spry_solver *solver, iteration *it, const sp
     spry_status status = SPRY_STATUS_OK;
     *v = (visit){it->b, it->x, it->spare, it->saved, {NULL}, NULL};
     *M = solver_precon(solver);
-    if (device_of(*M) && !solver->given_precon) {
-        SPRY_GO(ctx, precon_make(ctx, A, NULL, &solver->made_spec, NULL, &v->M, name));
+    if (device_of(*M) && !solver->asked.precon) {
+        SPRY_GO(ctx, precon_make(ctx, A, NULL, &solver->setup.made_spec, NULL, &v->M, name));
         *M = v->M;
     }
     if (!it->x->device)
@@ -200,10 +200,10 @@ spry_status solver_polish(const spry_solver *solver, iteration *it)
     spry_status status = SPRY_STATUS_OK;
     const bool least_squares = isfinite(it->gradient); /* and the method has made the best of it */
     if (it->reason == SPRY_REASON_CONVERGED || it->stop || it->null || least_squares ||
-        solver->within || !solver->matrix || !solver_precon(solver) ||
-        strcmp(solver->precon_name, "direct") != 0)
+        solver->asked.within || !solver->setup.matrix || !solver_precon(solver) ||
+        strcmp(solver->setup.precon_name, "direct") != 0)
         return SPRY_STATUS_OK;
-    SPRY_GO(ctx, matrix_as_sorted_csr(solver->matrix, &csr, &owned));
+    SPRY_GO(ctx, matrix_as_sorted_csr(solver->setup.matrix, &csr, &owned));
     status = bring_home(solver, it, csr, &v, &M);
     if (status == SPRY_STATUS_OK)
         status = polish(solver->nested, it, csr, M);

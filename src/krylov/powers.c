@@ -12,7 +12,7 @@
 /* Products of several right-hand sides share their messages, steps of a basis do not. */
 static bool saves(const spry_solver *solver, int count, int depth)
 {
-    const int systems = solver->systems > 1 ? solver->systems : 1;
+    const int systems = solver->run.systems > 1 ? solver->run.systems : 1;
     return systems * ((count + depth - 1) / depth) <
            count * ((systems + SHARED_READING - 1) / SHARED_READING);
 }
@@ -26,12 +26,12 @@ static spry_status make_ranked(spry_solver *solver, int count, int *depth)
     memcpy(before, ctx->message, sizeof before);
     snprintf(options, sizeof options, "k=%d", count);
     spry_status status =
-        solver_agree(solver, spry_powers_new(solver->matrix, options, &solver->powers));
+        solver_agree(solver, spry_powers_new(solver->setup.matrix, options, &solver->setup.powers));
     if (status == SPRY_STATUS_OK)
-        status =
-            solver_agree(solver, spry_powers_operator(solver->powers, &solver->powers_operator));
+        status = solver_agree(
+            solver, spry_powers_operator(solver->setup.powers, &solver->setup.powers_operator));
     if (status == SPRY_STATUS_OK)
-        status = spry_powers_forecast(solver->powers, &info);
+        status = spry_powers_forecast(solver->setup.powers, &info);
     *depth = status == SPRY_STATUS_OK && saves(solver, count, info.depth) ? info.depth : 0;
     if (*depth > 0)
         base_log(ctx, SPRY_LOG_INFO, "%d of %d steps of a basis go with one message", *depth,
@@ -64,7 +64,7 @@ spry_status solver_make_powers(spry_solver *solver, const program *p, bool apart
     if (count < 2 || count > MOST_POWERS || !A->square || (device_of(A) && !p->by_host))
         return SPRY_STATUS_OK;
     *depth = operator_powers_depth(A, count);
-    if (*depth > 1 || apart || !solver->matrix || !solver->matrix->distributed ||
+    if (*depth > 1 || apart || !solver->setup.matrix || !solver->setup.matrix->distributed ||
         !saves(solver, count, count))
         return SPRY_STATUS_OK;
     bool other;

@@ -72,7 +72,8 @@ spry_status solver_project_precon(spry_solver *solver, const spry_operator *M)
     spry_context *ctx = solver->ctx;
     static const null_basis nothing = {0};
     const spry_operator *A = solver_operator(solver);
-    const null_basis *right = &solver->null[NULL_RIGHT], *left = &solver->null[NULL_LEFT];
+    const null_basis *right = &solver->setup.null[NULL_RIGHT],
+                     *left = &solver->setup.null[NULL_LEFT];
     const int64_t vector = M->rows * (int64_t)spry_type_size(M->type);
     spry_operator *op = NULL;
     projected *state = NULL;
@@ -83,7 +84,7 @@ spry_status solver_project_precon(spry_solver *solver, const spry_operator *M)
     op->one_way = !spry_operator_has_transpose(M);
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *state, &state));
     op->state = state;
-    op->device = solver->device;
+    op->device = solver->setup.device;
     op->name = spry_operator_name(M);
     op->varies = M->varies;
     state->M = M;
@@ -92,8 +93,8 @@ spry_status solver_project_precon(spry_solver *solver, const spry_operator *M)
     /* a copy, and for each null vector: it twice, and what it is removed from read and written */
     op->own_bytes = M->own_bytes + (2 + 5 * (right->count + state->before->count)) * vector;
     op->bytes = M->bytes ? M->bytes + op->own_bytes - M->own_bytes : 0;
-    SPRY_GO(ctx, vector_new_at(ctx, solver->device, M->type, M->rows, &state->w));
-    solver->projected = op;
+    SPRY_GO(ctx, vector_new_at(ctx, solver->setup.device, M->type, M->rows, &state->w));
+    solver->setup.projected = op;
     op = NULL;
 done:
     spry_operator_free(op);

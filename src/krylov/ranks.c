@@ -3,8 +3,8 @@
 
 bool solver_ranked(const spry_solver *solver)
 {
-    return solver->given_operator ? solver->given_operator->rows_part.is
-                                  : solver->matrix && solver->matrix->distributed;
+    return solver->asked.operator? solver->asked.operator->rows_part.is
+        : solver->setup.matrix && solver->setup.matrix->distributed;
 }
 
 spry_status solver_agree(const spry_solver *solver, spry_status status)
@@ -23,10 +23,10 @@ bool solver_interrupted(const spry_solver *solver)
 spry_status solver_tell_ranks(spry_solver *solver, const team_counts *before, double seconds)
 {
     spry_context *ctx = solver->ctx;
-    const distributed *s = solver->matrix ? solver->matrix->distributed : NULL;
+    const distributed *s = solver->setup.matrix ? solver->setup.matrix->distributed : NULL;
     spry_status status = SPRY_STATUS_OK;
-    base_free(ctx, solver->ranks);
-    solver->ranks = NULL;
+    base_free(ctx, solver->run.ranks);
+    solver->run.ranks = NULL;
     if (!solver_ranked(solver))
         return SPRY_STATUS_OK;
     const team_counts *now = &ctx->team->counts;
@@ -35,15 +35,15 @@ spry_status solver_tell_ranks(spry_solver *solver, const team_counts *before, do
                              .messages = now->halo_messages - before->halo_messages,
                              .bytes = now->halo_bytes - before->halo_bytes,
                              .gathers = now->gathers - before->gathers,
-                             .setup_seconds = solver->setup_seconds,
-                             .solve_seconds = seconds - solver->setup_seconds,
+                             .setup_seconds = solver->setup.seconds,
+                             .solve_seconds = seconds - solver->setup.seconds,
                              .message_seconds = now->halo_seconds - before->halo_seconds,
                              .gather_seconds = now->gather_seconds - before->gather_seconds,
                              .threads = spry_context_threads(ctx),
                              .share = ranks_share(ctx)};
-    snprintf(mine.device, sizeof mine.device, "%s", place_name(solver->device));
+    snprintf(mine.device, sizeof mine.device, "%s", place_name(solver->setup.device));
     snprintf(mine.transport, sizeof mine.transport, "%s",
-             !solver->device         ? "memory"
+             !solver->setup.device   ? "memory"
              : ctx->team->on_devices ? "direct"
                                      : "staged");
     if (s) {
@@ -54,9 +54,9 @@ spry_status solver_tell_ranks(spry_solver *solver, const team_counts *before, do
         mine.neighbours = s->receives;
     }
     spry_context_memory(ctx, NULL, &mine.memory_bytes);
-    status = base_alloc(ctx, team_ranks(ctx), sizeof mine, &solver->ranks);
+    status = base_alloc(ctx, team_ranks(ctx), sizeof mine, &solver->run.ranks);
     SPRY_GO(ctx, team_agree(ctx, status));
-    SPRY_GO(ctx, team_gather(ctx, &mine, sizeof mine, solver->ranks));
+    SPRY_GO(ctx, team_gather(ctx, &mine, sizeof mine, solver->run.ranks));
 done:
     return status;
 }
@@ -68,9 +68,9 @@ spry_status spry_solver_rank(const spry_solver *solver, int rank, spry_rank_repo
     const spry_status status = base_blank(solver->ctx, report, &sized);
     if (status != SPRY_STATUS_OK)
         return status;
-    if (!solver->ranks || rank < 0 || rank >= team_ranks(solver->ctx))
+    if (!solver->run.ranks || rank < 0 || rank >= team_ranks(solver->ctx))
         return SPRY_FAIL(solver->ctx, SPRY_STATUS_BAD_USAGE, "rank %d of a solve %s: there is none",
-                         rank, solver->ranks ? "on fewer ranks" : "without ranks");
-    base_give(report, &solver->ranks[rank], &sized);
+                         rank, solver->run.ranks ? "on fewer ranks" : "without ranks");
+    base_give(report, &solver->run.ranks[rank], &sized);
     return SPRY_STATUS_OK;
 }

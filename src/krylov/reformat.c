@@ -50,7 +50,7 @@ static spry_status open_context(reformat *c, int threads)
                         : 1);
     SPRY_GO(ctx, context_new(NULL, &ctx->allocator, options, &c->ctx));
     c->ctx->meminfo = ctx->meminfo;
-    SPRY_GO(ctx, matrix_view(c->ctx, c->solver->matrix, &c->A));
+    SPRY_GO(ctx, matrix_view(c->ctx, c->solver->setup.matrix, &c->A));
 done:
     return status;
 }
@@ -92,7 +92,7 @@ static void stay(reformat *c, const char *why)
 {
     base_log(c->solver->ctx, SPRY_LOG_INFO, "the format stays: %.200s", why);
     c->state = REFORMAT_OFF;
-    c->solver->later.by = LATER_NOTHING;
+    c->solver->setup.later.by = LATER_NOTHING;
 }
 
 /* What was made, by the solver's context, as an operator. */
@@ -104,7 +104,7 @@ static spry_status wrap(reformat *c)
     spry_matrix_free(c->A);
     c->A = NULL;
     base_take_memory(ctx, c->ctx);
-    return host_stored_operator(c->solver->matrix, c->format, &made, &c->other);
+    return host_stored_operator(c->solver->setup.matrix, c->format, &made, &c->other);
 }
 
 /* The runner goes on with one of the two operators, which is the solver's then. */
@@ -113,7 +113,7 @@ static spry_status exchange(reformat *c, spry_operator *to)
     const spry_status status = runner_exchange(c->runner, to);
     if (status != SPRY_STATUS_OK)
         return status;
-    c->solver->own_operator = to;
+    c->solver->setup.own_operator = to;
     for (int k = 0; k < c->count; k++)
         c->its[k].A = to;
     return SPRY_STATUS_OK;
@@ -122,9 +122,9 @@ static spry_status exchange(reformat *c, spry_operator *to)
 static void note_change(reformat *c)
 {
     spry_solver *solver = c->solver;
-    solver->later.by = LATER_NOTHING;
-    solver->plain = false;
-    reformat_name(c->old, solver->later.before, sizeof solver->later.before);
+    solver->setup.later.by = LATER_NOTHING;
+    solver->setup.plain = false;
+    reformat_name(c->old, solver->setup.later.before, sizeof solver->setup.later.before);
     for (int k = 0; k < c->count; k++)
         c->its[k].format_at = NONE; /* of those that have ended by now */
     c->state = REFORMAT_READY;
@@ -148,13 +148,13 @@ static void take(reformat *c, int64_t done)
         goto done;
     }
     SPRY_GO(ctx, wrap(c));
-    c->old = c->solver->own_operator;
+    c->old = c->solver->setup.own_operator;
     SPRY_GO(ctx, exchange(c, c->other));
     note_change(c);
     base_log(ctx, SPRY_LOG_INFO,
              "format %s after %" PRId64 " iterations, for a solve that was taken to have %" PRId64
              " products: made in %.2g s, waited for for %.2g",
-             c->format, done, c->solver->later.products, c->seconds, waited);
+             c->format, done, c->solver->setup.later.products, c->seconds, waited);
 done:
     if (status != SPRY_STATUS_OK) {
         spry_operator_free(c->other);
@@ -206,7 +206,8 @@ static void go_on(reformat *c)
     if (c->state != REFORMAT_READY)
         return;
     spry_operator *wanted = done >= c->take_at ? c->other : c->old;
-    if (wanted != c->solver->own_operator) /* where that fails it goes on with the one it has */
+    if (wanted !=
+        c->solver->setup.own_operator) /* where that fails it goes on with the one it has */
         (void)exchange(c, wanted);
     for (int k = 0; k < c->count && wanted == c->other; k++)
         if (c->its[k].format_at == NONE && goes_on(&c->its[k]))
@@ -235,10 +236,11 @@ static void hear_turn(void *data)
  * another one of these. */
 static bool may_change(const spry_solver *solver)
 {
-    return solver->options.reformat && solver->later.by != LATER_NOTHING && solver->own_operator &&
-           !solver->device && !solver_ranked(solver) && !solver->plan->program->uses_transpose &&
-           solver->options.max_iter > reformat_takes(solver->later.products) &&
-           reformat_begins(solver->later.products) > 0;
+    return solver->asked.options.reformat && solver->setup.later.by != LATER_NOTHING &&
+           solver->setup.own_operator && !solver->setup.device && !solver_ranked(solver) &&
+           !solver->setup.plan->program->uses_transpose &&
+           solver->asked.options.max_iter > reformat_takes(solver->setup.later.products) &&
+           reformat_begins(solver->setup.later.products) > 0;
 }
 
 void reformat_open(reformat *c, spry_solver *solver, iteration *its, int count, runner *r)
@@ -247,12 +249,12 @@ void reformat_open(reformat *c, spry_solver *solver, iteration *its, int count, 
     if (!may_change(solver))
         return;
     c->state = REFORMAT_WAITING;
-    c->begin_at = reformat_begins(solver->later.products);
-    c->take_at = reformat_takes(solver->later.products);
+    c->begin_at = reformat_begins(solver->setup.later.products);
+    c->take_at = reformat_takes(solver->setup.later.products);
     c->products = c->take_at; /* as many again as it has had */
-    c->forecast = solver->later.by == LATER_FORECAST;
-    c->rows = solver->plan->setup.use[OPERATOR_A] == USE_ROWS;
-    memcpy(c->format, solver->later.format, sizeof c->format);
+    c->forecast = solver->setup.later.by == LATER_FORECAST;
+    c->rows = solver->setup.plan->setup.use[OPERATOR_A] == USE_ROWS;
+    memcpy(c->format, solver->setup.later.format, sizeof c->format);
     runner_set_turn(r, hear_turn, c);
 }
 
@@ -260,9 +262,9 @@ void reformat_open(reformat *c, spry_solver *solver, iteration *its, int count, 
  * there is no room for a change. */
 static void keep_one(reformat *c)
 {
-    if (c->solver->own_operator != c->other)
+    if (c->solver->setup.own_operator != c->other)
         (void)exchange(c, c->other);
-    spry_operator_free(c->solver->own_operator == c->other ? c->old : c->other);
+    spry_operator_free(c->solver->setup.own_operator == c->other ? c->old : c->other);
 }
 
 void reformat_close(reformat *c)
@@ -297,8 +299,8 @@ void reformat_tell(const spry_solver *solver, const iteration *it, char *text, s
     if (it->format_at == 0)
         snprintf(text, size, "%s", now);
     else if (it->format_at == NONE)
-        snprintf(text, size, "%s", solver->later.before);
+        snprintf(text, size, "%s", solver->setup.later.before);
     else
-        snprintf(text, size, "%s, then %s from iteration %" PRId64, solver->later.before, now,
+        snprintf(text, size, "%s, then %s from iteration %" PRId64, solver->setup.later.before, now,
                  it->format_at);
 }

@@ -11,10 +11,10 @@
 static bool open_memory(const spry_solver *solver, tune_memory **m)
 {
     *m = NULL;
-    if (!solver->options.memory || !solver->given_matrix ||
+    if (!solver->asked.options.memory || !solver->asked.matrix ||
         base_calloc(solver->ctx, 1, sizeof **m, m) != SPRY_STATUS_OK)
         return false;
-    tune_memory_open(solver->device, solver->given_matrix, TUNE_SOLVES, true, *m);
+    tune_memory_open(solver->setup.device, solver->asked.matrix, TUNE_SOLVES, true, *m);
     return (*m)->usable;
 }
 
@@ -36,7 +36,7 @@ static void limit_factors(spry_context *ctx, attempt *first, double seconds, dou
 /* Forecasts as the machine has taught. */
 static void correct(spry_solver *solver, const tune_memory *m)
 {
-    attempts *all = &solver->attempts;
+    attempts *all = &solver->setup.attempts;
     tune_machine *machine = NULL;
     if (base_calloc(solver->ctx, 1, sizeof *machine, &machine) != SPRY_STATUS_OK)
         return;
@@ -52,7 +52,7 @@ static void correct(spry_solver *solver, const tune_memory *m)
 
 void solver_recall(spry_solver *solver)
 {
-    attempts *all = &solver->attempts;
+    attempts *all = &solver->setup.attempts;
     tune_memory *m = NULL;
     tune_entry *entry = NULL;
     if (all->count > 1 && open_memory(solver, &m) &&
@@ -81,12 +81,12 @@ void solver_remember(const spry_solver *solver, double seconds)
     const spry_operator *M = solver_bare_precon(solver);
     const double forecast = M && M->forecast > 0 ? M->forecast : a->forecast;
     const bool learns = seconds > worth && forecast > 0;
-    if ((solver->attempts.tried[0] || learns) && open_memory(solver, &m) &&
+    if ((solver->setup.attempts.tried[0] || learns) && open_memory(solver, &m) &&
         base_calloc(solver->ctx, 1, sizeof *entry, &entry) == SPRY_STATUS_OK &&
         base_calloc(solver->ctx, 1, sizeof *machine, &machine) == SPRY_STATUS_OK) {
         snprintf(entry->winner, sizeof entry->winner, "%.*s", TUNE_SPEC - 1, a->precon.text);
         entry->seconds = seconds;
-        if (solver->attempts.tried[0] && strlen(a->precon.text) < sizeof entry->winner)
+        if (solver->setup.attempts.tried[0] && strlen(a->precon.text) < sizeof entry->winner)
             tune_keep(solver->ctx, m, entry);
         tune_recall_machine(solver->ctx, m, machine);
         if (learns) {

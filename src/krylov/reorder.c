@@ -36,16 +36,16 @@ static double most_iterations(const matrix_arrays *a, double tol)
 /* What keeps the solver from another order; NULL: nothing. */
 static const char *obstacle(const spry_solver *solver)
 {
-    const spry_matrix *A = solver->given_matrix;
+    const spry_matrix *A = solver->asked.matrix;
     if (!A)
         return "a matrix, and there is an operator alone";
-    if (solver->given_precon)
+    if (solver->asked.precon)
         return "a preconditioner of its own, and one is given";
     if (A->distributed)
         return "a matrix that is not distributed over ranks";
     if (!matrix_is_square(A))
         return "a square matrix";
-    if (precon_spec_find(&solver->asked_precon, "rows="))
+    if (precon_spec_find(&solver->setup.spec, "rows="))
         return "a preconditioner that is told no rows by their numbers";
     return NULL;
 }
@@ -60,32 +60,32 @@ static bool has_blocks(const precon_spec *spec)
 static int block_of(const spry_solver *solver, const spry_matrix *csr)
 {
     const int found = stats_find_block(csr);
-    const char *said = precon_spec_find(&solver->asked_precon, "block=");
+    const char *said = precon_spec_find(&solver->setup.spec, "block=");
     const int64_t block = said ? strtoll(said, NULL, 10) : 0;
     if (block > 1)
         return csr->a.rows % block == 0 && block < 1000 ? (int)block : 0;
     bool by_pattern = false;
-    for (int k = 0; k < solver->attempts.count; k++)
-        by_pattern = by_pattern || has_blocks(&solver->attempts.list[k].precon);
+    for (int k = 0; k < solver->setup.attempts.count; k++)
+        by_pattern = by_pattern || has_blocks(&solver->setup.attempts.list[k].precon);
     return found == 1 && by_pattern ? 0 : found;
 }
 
 /* Bytes of x that are near where the solver works. */
 static int64_t near_bytes(const spry_solver *solver)
 {
-    return solver->device ? solver->device->facts.cache_bytes : tune_second_cache();
+    return solver->setup.device ? solver->setup.device->facts.cache_bytes : tune_second_cache();
 }
 
 static order_forecast forecast(const spry_solver *solver, const spry_matrix *csr)
 {
     const double guess = solver_guess_products(solver);
-    const double most = most_iterations(&csr->a, solver->options.tol);
+    const double most = most_iterations(&csr->a, solver->asked.options.tol);
     const double products = precon_sweeps(solver_attempt(solver)->precon.kind) * fmin(guess, most);
     const int workers = omp_get_num_procs() > 1 ? omp_get_num_procs() : 1;
-    order_forecast f = solver->device
+    order_forecast f = solver->setup.device
                            ? order_on_device((double)near_bytes(solver), products)
                            : order_on_host((double)near_bytes(solver), products, workers);
-    f.device = solver->device;
+    f.device = solver->setup.device;
     return f;
 }
 
@@ -113,12 +113,12 @@ done:
 static spry_status take_order(spry_solver *solver, const spry_matrix *csr)
 {
     spry_context *ctx = solver->ctx;
-    solver_order *order = &solver->order;
+    solver_order *order = &solver->setup.order;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, order_apply(order, solver->device, csr, &order->matrix));
-    matrix_carry(solver->given_matrix, order->matrix, FACTS_BUT_ORDER);
-    SPRY_GO(ctx, carry_near_null(solver->given_matrix, order));
-    solver->matrix = order->matrix;
+    SPRY_GO(ctx, order_apply(order, solver->setup.device, csr, &order->matrix));
+    matrix_carry(solver->asked.matrix, order->matrix, FACTS_BUT_ORDER);
+    SPRY_GO(ctx, carry_near_null(solver->asked.matrix, order));
+    solver->setup.matrix = order->matrix;
 done:
     return status;
 }
@@ -130,21 +130,21 @@ static spry_status find_and_take(spry_solver *solver, const char *asked)
     spry_matrix *owned = NULL;
     spry_status status = SPRY_STATUS_OK;
     const double begin = base_seconds();
-    SPRY_GO(ctx, matrix_as_csr(solver->given_matrix, &csr, &owned));
+    SPRY_GO(ctx, matrix_as_csr(solver->asked.matrix, &csr, &owned));
     const int block = block_of(solver, csr);
     if (block == 0 && asked)
         status = SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
                            "reorder=%s would tear the blocks that precon=%.64s is made of", asked,
-                           solver->asked_precon.text);
+                           solver->setup.spec.text);
     if (block == 0)
         goto done;
     const order_forecast f = forecast(solver, csr);
-    SPRY_GO(ctx, order_find(csr, &f, asked, block, &solver->order));
-    if (!solver->order.from)
+    SPRY_GO(ctx, order_find(csr, &f, asked, block, &solver->setup.order));
+    if (!solver->setup.order.from)
         goto done;
     SPRY_GO(ctx, take_order(solver, csr));
-    base_log(ctx, SPRY_LOG_INFO, "rows and columns reordered by %s in %.2g s", solver->order.name,
-             base_seconds() - begin);
+    base_log(ctx, SPRY_LOG_INFO, "rows and columns reordered by %s in %.2g s",
+             solver->setup.order.name, base_seconds() - begin);
 done:
     spry_matrix_free(owned);
     return status;
@@ -155,9 +155,10 @@ done:
  * next. */
 static bool is_near(const spry_solver *solver)
 {
-    const matrix_arrays *a = &solver->given_matrix->a;
+    const matrix_arrays *a = &solver->asked.matrix->a;
     return (int64_t)spry_type_size(a->type) * a->cols <= near_bytes(solver) ||
-           (solver->device && (solver->device->facts.processor || near_bytes(solver) <= 0));
+           (solver->setup.device &&
+            (solver->setup.device->facts.processor || near_bytes(solver) <= 0));
 }
 
 static bool is_cramped(const spry_matrix *A)
@@ -169,13 +170,13 @@ static bool is_cramped(const spry_matrix *A)
 
 spry_status solver_reorder(spry_solver *solver)
 {
-    const char *asked = solver->within ? NULL : solver_asked_order(solver);
+    const char *asked = solver->asked.within ? NULL : solver_asked_order(solver);
     const char *needs = obstacle(solver);
     char before[MESSAGE_SIZE];
     if (needs && asked)
         return SPRY_FAIL(solver->ctx, SPRY_STATUS_BAD_USAGE, "reorder=%s needs %s", asked, needs);
-    if (needs || solver->options.reorder == REORDER_NONE || solver->within ||
-        (!asked && (is_near(solver) || is_cramped(solver->given_matrix))))
+    if (needs || solver->asked.options.reorder == REORDER_NONE || solver->asked.within ||
+        (!asked && (is_near(solver) || is_cramped(solver->asked.matrix))))
         return SPRY_STATUS_OK;
     memcpy(before, solver->ctx->message, sizeof before);
     const spry_status status = find_and_take(solver, asked);
@@ -189,7 +190,7 @@ spry_status solver_reorder(spry_solver *solver)
 
 void solver_share_facts(const spry_solver *solver, bool in)
 {
-    const spry_matrix *A = solver->given_matrix, *B = solver->order.matrix;
+    const spry_matrix *A = solver->asked.matrix, *B = solver->setup.order.matrix;
     if (B)
         matrix_carry(in ? A : B, in ? B : A, FACTS_BUT_ORDER);
 }
@@ -197,17 +198,17 @@ void solver_share_facts(const spry_solver *solver, bool in)
 spry_status solver_renew_order(spry_solver *solver)
 {
     spry_context *ctx = solver->ctx;
-    spry_matrix *A = solver->order.matrix, *fresh = NULL, *owned = NULL;
+    spry_matrix *A = solver->setup.order.matrix, *fresh = NULL, *owned = NULL;
     const spry_matrix *csr = NULL;
     spry_status status = SPRY_STATUS_OK;
     if (!A)
         return SPRY_STATUS_OK;
-    SPRY_GO(ctx, matrix_as_csr(solver->given_matrix, &csr, &owned));
-    SPRY_GO(ctx, order_apply(&solver->order, solver->device, csr, &fresh));
+    SPRY_GO(ctx, matrix_as_csr(solver->asked.matrix, &csr, &owned));
+    SPRY_GO(ctx, order_apply(&solver->setup.order, solver->setup.device, csr, &fresh));
     matrix_copy_bytes(ctx, A->a.values, fresh->a.values,
                       (size_t)A->a.nnz * spry_type_size(A->a.type));
     matrix_changed(A);
-    matrix_carry(solver->given_matrix, A, FACTS_BUT_ORDER);
+    matrix_carry(solver->asked.matrix, A, FACTS_BUT_ORDER);
 done:
     spry_matrix_free(fresh);
     spry_matrix_free(owned);

@@ -10,7 +10,7 @@ spry_status spry_solver_new(spry_context *ctx, spry_solver **solver)
         return status;
     (*solver)->ctx = ctx;
     (*solver)->nested = &krylov_nested;
-    status = options_take(ctx, spry_solver_options(), &(*solver)->options, NULL);
+    status = options_take(ctx, spry_solver_options(), &(*solver)->asked.options, NULL);
     if (status != SPRY_STATUS_OK) {
         spry_solver_free(*solver);
         *solver = NULL;
@@ -24,11 +24,11 @@ static void replace_system(spry_solver *solver, const spry_matrix *A, spry_matri
                            const spry_operator *op)
 {
     solver_forget(solver);
-    spry_matrix_free(solver->view);
-    solver->view = view;
-    solver->matrix = solver->given_matrix = view ? view : A;
-    solver->given_operator = op;
-    solver->stays = false;
+    spry_matrix_free(solver->asked.view);
+    solver->asked.view = view;
+    solver->setup.matrix = solver->asked.matrix = view ? view : A;
+    solver->asked.operator= op;
+    solver->setup.stays = false;
 }
 
 spry_status spry_solver_set_matrix(spry_solver *solver, const spry_matrix *A)
@@ -66,48 +66,48 @@ spry_status spry_solver_set_precon(spry_solver *solver, const spry_operator *M)
         return SPRY_STATUS_BAD_USAGE;
     solver_drop(solver, solver_may_reorder(solver) ? STAGE_OPERATOR : STAGE_PRECON);
     solver_forget_attempts(solver);
-    solver->given_precon = M;
+    solver->asked.precon = M;
     return SPRY_STATUS_OK;
 }
 
 void spry_solver_set_monitor(spry_solver *solver, spry_monitor_fn monitor, void *data)
 {
     if (solver) {
-        solver->monitor = monitor;
-        solver->monitor_data = data;
+        solver->asked.monitor = monitor;
+        solver->asked.monitor_data = data;
     }
 }
 
 spry_status spry_solver_accept(spry_solver *solver)
 {
     SPRY_NEED(CTX_OF(solver), solver);
-    if (!solver->telling)
+    if (!solver->run.telling)
         return SPRY_FAIL(solver->ctx, SPRY_STATUS_BAD_USAGE,
                          "there is no x to accept: a monitor or a watch of a solve says this");
-    solver->telling->accepted = true;
+    solver->run.telling->accepted = true;
     return SPRY_STATUS_OK;
 }
 
 int spry_solver_system(const spry_solver *solver)
 {
-    return solver && solver->telling ? solver->telling->system : -1;
+    return solver && solver->run.telling ? solver->run.telling->system : -1;
 }
 
 const char *spry_solver_method(const spry_solver *solver)
 {
-    return solver ? solver->attempts.method : "";
+    return solver ? solver->setup.attempts.method : "";
 }
 
 const char *spry_solver_precon(const spry_solver *solver)
 {
-    return solver ? solver->attempts.precon : "";
+    return solver ? solver->setup.attempts.precon : "";
 }
 
 void spry_solver_set_watch(spry_solver *solver, spry_watch_fn watch, void *data)
 {
     if (solver) {
-        solver->watch = watch;
-        solver->watch_data = data;
+        solver->asked.watch = watch;
+        solver->asked.watch_data = data;
     }
 }
 
@@ -124,8 +124,8 @@ spry_status spry_solver_set_method_text(spry_solver *solver, const char *text)
     }
     solver_drop(solver, STAGE_PLAN);
     solver_forget_attempts(solver);
-    base_free(solver->ctx, solver->text);
-    solver->text = copy;
+    base_free(solver->ctx, solver->asked.text);
+    solver->asked.text = copy;
     return SPRY_STATUS_OK;
 }
 
@@ -141,7 +141,7 @@ static spry_status open_nested(spry_context *ctx, const spry_matrix *A, const ch
     spry_status status = SPRY_STATUS_OK;
     *out = NULL;
     SPRY_GO(ctx, spry_solver_new(ctx, &solver));
-    SPRY_GO(ctx, spry_options_default(ctx, spry_solver_options(), &solver->options));
+    SPRY_GO(ctx, spry_options_default(ctx, spry_solver_options(), &solver->asked.options));
     SPRY_GO(ctx, spry_solver_set(solver, first));
     SPRY_GO(ctx, spry_solver_set(solver, options));
     SPRY_GO(ctx, spry_solver_set_matrix(solver, A));

@@ -27,20 +27,21 @@ spry_status result_fill(const spry_solver *solver, iteration *it, double seconds
         .type = A->type,
         .rows = operator_all_rows(A),
         .cols = operator_all_cols(A),
-        .nnz = entries_of(solver->matrix),
-        .setup_seconds = solver->setup_seconds,
+        .nnz = entries_of(solver->setup.matrix),
+        .setup_seconds = solver->setup.seconds,
         .solve_seconds = seconds,
         .bytes_per_iteration = bytes,
         .tolerance = it->tol,
     };
-    snprintf(result->method, sizeof result->method, "%s", solver->attempts.method);
-    snprintf(result->precon, sizeof result->precon, "%s", solver->attempts.precon);
+    snprintf(result->method, sizeof result->method, "%s", solver->setup.attempts.method);
+    snprintf(result->precon, sizeof result->precon, "%s", solver->setup.attempts.precon);
     reformat_tell(solver, it, result->format, sizeof result->format);
     snprintf(result->device, sizeof result->device, "%s", place_name(it->x->device));
     snprintf(result->detail, sizeof result->detail, "%s", it->detail);
     spry_context_memory(solver->ctx, NULL, &result->memory_bytes);
     result->memory_bytes += solver_device_bytes(solver);
-    double read = solver->device ? solver->device->read_bandwidth : solver->ctx->bandwidth.read;
+    double read =
+        solver->setup.device ? solver->setup.device->read_bandwidth : solver->ctx->bandwidth.read;
     if (read > 0 && seconds > 0)
         result->bandwidth_fraction =
             (double)result->bytes_per_iteration * (double)all / seconds / read;
@@ -54,8 +55,8 @@ spry_status result_fill(const spry_solver *solver, iteration *it, double seconds
         if (!result->warnings)
             return SPRY_STATUS_NO_MEMORY;
     }
-    if (solver->attempts.tried[0]) {
-        result->tried = base_copy_text(solver->ctx, solver->attempts.tried);
+    if (solver->setup.attempts.tried[0]) {
+        result->tried = base_copy_text(solver->ctx, solver->setup.attempts.tried);
         if (!result->tried)
             return SPRY_STATUS_NO_MEMORY;
     }
@@ -87,7 +88,7 @@ void result_stopped(const spry_solver *solver, const spry_vector *b, const spry_
                     spry_result *result)
 {
     spry_result found = SPRY_RESULT_INIT;
-    const spry_matrix *A = solver->given_matrix;
+    const spry_matrix *A = solver->asked.matrix;
     const spry_operator *op = solver_operator(solver);
     double norm = NAN, relative = NAN;
     found.reason = SPRY_REASON_STOPPED;
@@ -103,13 +104,13 @@ void result_stopped(const spry_solver *solver, const spry_vector *b, const spry_
         wide_measure(A, b, x, &relative) == SPRY_STATUS_OK)
         relative /= norm; /* where it cannot be measured, the stop is told all the same */
     found.residual = found.true_residual = found.initial_residual = relative;
-    found.tolerance = solver->options.tol;
+    found.tolerance = solver->asked.options.tol;
     if (!isnan(relative))
-        found.tolerance = fmax(found.tolerance, solver->options.atol / norm);
+        found.tolerance = fmax(found.tolerance, solver->asked.options.atol / norm);
     snprintf(found.detail, sizeof found.detail, "while it was set up: x is the first guess");
     if (op)
         reformat_name(op, found.format, sizeof found.format);
-    snprintf(found.device, sizeof found.device, "%s", place_name(solver->device));
+    snprintf(found.device, sizeof found.device, "%s", place_name(solver->setup.device));
     spry_context_memory(solver->ctx, NULL, &found.memory_bytes);
     base_give(result, &found, &krylov_result_sized);
 }

@@ -73,8 +73,8 @@ static spry_status run(const least_problem *p, const spry_matrix *A, const spry_
     SPRY_GO(ctx, p->calls->open(ctx, A, options, NULL, &solver));
     if (M)
         SPRY_GO(ctx, p->calls->set_precon(solver, M));
-    solver->within = true;
-    solver->least_tol = 10 * flat;
+    solver->asked.within = true;
+    solver->asked.least_tol = 10 * flat;
     SPRY_GO(ctx, p->calls->solve(solver, p->b, x, &result));
     *left -= result.iterations;
     ctx->log = log;

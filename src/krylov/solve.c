@@ -61,16 +61,16 @@ static spry_status start(spry_solver *solver, iteration *it, int index)
     it->saved_residual = it->gradient = INFINITY;
     it->truth = NAN;
     it->tol = it->goal = it->options->tol;
-    it->least_tol = solver->least_tol > 0 ? solver->least_tol : it->options->tol;
+    it->least_tol = solver->asked.least_tol > 0 ? solver->asked.least_tol : it->options->tol;
     it->gradient_goal = it->least_tol;
     it->replay_to = it->stays_until = NONE;
     it->history_room = 256;
     SPRY_GO(ctx, base_alloc(ctx, it->history_room, sizeof *it->history, &it->history));
     it->history[0] = NAN;
-    SPRY_GO(ctx, solver_vector(solver, A->cols, &solver->work.tracks[index].saved));
-    SPRY_GO(ctx, solver_vector(solver, A->rows, &solver->work.tracks[index].spare));
-    it->saved = solver->work.tracks[index].saved;
-    it->spare = solver->work.tracks[index].spare;
+    SPRY_GO(ctx, solver_vector(solver, A->cols, &solver->run.work.tracks[index].saved));
+    SPRY_GO(ctx, solver_vector(solver, A->rows, &solver->run.work.tracks[index].spare));
+    it->saved = solver->run.work.tracks[index].saved;
+    it->spare = solver->run.work.tracks[index].spare;
     it->saved->part = A->cols_part;
     it->spare->part = A->rows_part;
 done:
@@ -140,7 +140,7 @@ static spry_status refuse_nonfinite(const spry_solver *solver, iteration *it)
         snprintf(it->detail, sizeof it->detail, "%.150s", spry_message(ctx));
         return SPRY_STATUS_BAD_INPUT;
     }
-    if (solver->given_matrix && dist_check_values(solver->given_matrix) != SPRY_STATUS_OK) {
+    if (solver->asked.matrix && dist_check_values(solver->asked.matrix) != SPRY_STATUS_OK) {
         snprintf(it->detail, sizeof it->detail, "%.150s", spry_message(ctx));
         return SPRY_STATUS_BAD_INPUT;
     }
@@ -229,7 +229,8 @@ static spry_status run_attempt(spry_solver *solver, iteration *its, int count, i
         track *l = runner_track(r, k);
         l->b = track_memory(its[k].b);
         l->x = track_memory(its[k].x);
-        l->product = its[k].product_known && !solver->plan->setup.apart ? its[k].spare->data : NULL;
+        l->product =
+            its[k].product_known && !solver->setup.plan->setup.apart ? its[k].spare->data : NULL;
         its[k].product_known = false;
         l->data = &its[k];
         l->report = iteration_report;
@@ -238,11 +239,11 @@ static spry_status run_attempt(spry_solver *solver, iteration *its, int count, i
         l->accept = iteration_accept;
         its[k].runner = r;
         its[k].track = l;
-        its[k].estimates = solver->plan->estimates;
-        its[k].left = solver->plan->setup.use[OPERATOR_L] != USE_NOTHING;
-        its[k].coupled = solver->plan->program->block;
-        its[k].curable =
-            solver->plan->program->needs[NEED_SYMMETRIC] && spry_type_is_complex(its[k].A->type);
+        its[k].estimates = solver->setup.plan->estimates;
+        its[k].left = solver->setup.plan->setup.use[OPERATOR_L] != USE_NOTHING;
+        its[k].coupled = solver->setup.plan->program->block;
+        its[k].curable = solver->setup.plan->program->needs[NEED_SYMMETRIC] &&
+                         spry_type_is_complex(its[k].A->type);
         iteration_attempt(&its[k], solver_has_next(solver), patience);
     }
     reformat_open(&change, solver, its, count, r);
@@ -330,7 +331,7 @@ static spry_status next_attempt(spry_solver *solver, iteration *its, int count, 
         return SPRY_STATUS_OK;
     const double begin = base_seconds();
     const spry_status status = solver_make_attempt(solver);
-    solver->setup_seconds += base_seconds() - begin;
+    solver->setup.seconds += base_seconds() - begin;
     for (int k = 0; k < count; k++) { /* the old ones are gone */
         its[k].A = solver_operator(solver);
         its[k].M = status == SPRY_STATUS_OK ? solver_precon(solver) : NULL;
@@ -354,7 +355,7 @@ static spry_status next_attempt(spry_solver *solver, iteration *its, int count, 
  */
 static spry_status warn_late(spry_solver *solver, iteration *its, int count)
 {
-    const size_t before = strlen(solver->warnings);
+    const size_t before = strlen(solver->setup.warnings);
     char message[MESSAGE_SIZE];
     memcpy(message, solver->ctx->message, sizeof message);
     spry_status status = solver_look_closer(solver);
@@ -362,8 +363,8 @@ static spry_status warn_late(spry_solver *solver, iteration *its, int count)
         memcpy(solver->ctx->message, message, sizeof message);
         status = SPRY_STATUS_OK;
     }
-    const char *text = solver->warnings + before + (before > 0);
-    for (int k = 0; k < count && solver->warnings[before]; k++) {
+    const char *text = solver->setup.warnings + before + (before > 0);
+    for (int k = 0; k < count && solver->setup.warnings[before]; k++) {
         const size_t used = strlen(its[k].warnings);
         if (its[k].reason != SPRY_REASON_CONVERGED)
             snprintf(its[k].warnings + used, WARNINGS_SIZE - used, "%s%s", used ? "\n" : "", text);
@@ -376,8 +377,8 @@ static spry_status warn_late(spry_solver *solver, iteration *its, int count)
 static spry_status check_finite(const spry_solver *solver, iteration *its, int count)
 {
     for (int k = 0; k < count; k++)
-        if (its[k].from_zero && its[k].reason != SPRY_REASON_CONVERGED && solver->matrix &&
-            dist_check_values(solver->matrix) != SPRY_STATUS_OK)
+        if (its[k].from_zero && its[k].reason != SPRY_REASON_CONVERGED && solver->setup.matrix &&
+            dist_check_values(solver->setup.matrix) != SPRY_STATUS_OK)
             return refuse_nonfinite(solver, &its[k]);
     return SPRY_STATUS_OK;
 }
@@ -401,9 +402,10 @@ static spry_status run(spry_solver *solver, iteration *its, int count, int64_t *
     const bool arrived = all_converged(its, count);
     if (any_failed(its, count))
         SPRY_GO(ctx, warn_late(solver, its, count));
-    if (arrived && count == 1 && solver->attempts.setup_seconds > 0 && !solver_ranked(solver)) {
-        solver_remember(solver, solver->attempts.setup_seconds + base_seconds() - begin);
-        solver->attempts.setup_seconds = 0; /* later solves have none */
+    if (arrived && count == 1 && solver->setup.attempts.setup_seconds > 0 &&
+        !solver_ranked(solver)) {
+        solver_remember(solver, solver->setup.attempts.setup_seconds + base_seconds() - begin);
+        solver->setup.attempts.setup_seconds = 0; /* later solves have none */
     }
     if (arrived)
         solver_settle_attempt(solver);
@@ -432,9 +434,9 @@ static spry_status bring(spry_solver *solver, int index, const spry_vector *b, s
 {
     const spry_vector *there;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(solver->ctx, solver_bring(solver, b, &solver->work.tracks[index].b, &it->b));
-    SPRY_GO(solver->ctx, solver_bring(solver, x, &solver->work.tracks[index].x, &there));
-    it->x = there == x ? x : solver->work.tracks[index].x;
+    SPRY_GO(solver->ctx, solver_bring(solver, b, &solver->run.work.tracks[index].b, &it->b));
+    SPRY_GO(solver->ctx, solver_bring(solver, x, &solver->run.work.tracks[index].x, &there));
+    it->x = there == x ? x : solver->run.work.tracks[index].x;
     /* Here, where all ranks agree that it is there: others may work on processors and need none. */
     if (it->monitor && it->here && it->x->device)
         SPRY_GO(solver->ctx, spry_vector_new(solver->ctx, it->x->type, it->x->n, NULL,
@@ -468,7 +470,7 @@ static void note_device(const spry_device *d, batch *s)
 /* What a solve has asked of a device, for those who look for where time goes. */
 static void log_device(const spry_solver *solver, const batch *s)
 {
-    const spry_device *d = solver->device;
+    const spry_device *d = solver->setup.device;
     if (!d || !solver->ctx->log)
         return;
     base_log(solver->ctx, SPRY_LOG_DEBUG,
@@ -486,27 +488,27 @@ static void log_device(const spry_solver *solver, const batch *s)
 static void open_iteration(spry_solver *solver, batch *s, int k)
 {
     iteration *it = &s->its[k];
-    const bool entries = !solver->given_operator && !solver_ranked(solver);
+    const bool entries = !solver->asked.operator&& !solver_ranked(solver);
     *it = (iteration){.ctx = solver->ctx,
-                      .options = &solver->options,
+                      .options = &solver->asked.options,
                       .A = solver_operator(solver),
                       .M = solver_bare_precon(solver),
-                      .matrix = entries ? solver->matrix : NULL,
-                      .bounds = &solver->bounds,
+                      .matrix = entries ? solver->setup.matrix : NULL,
+                      .bounds = &solver->setup.bounds,
                       .b = s->b[k],
                       .x = s->x[k],
-                      .order = solver->order.matrix ? &solver->order : NULL,
+                      .order = solver->setup.order.matrix ? &solver->setup.order : NULL,
                       .here = !s->x[k]->device,
-                      .monitor = solver->monitor,
-                      .monitor_data = solver->monitor_data,
-                      .watch = solver->watch,
-                      .watch_data = solver->watch_data,
+                      .monitor = solver->asked.monitor,
+                      .monitor_data = solver->asked.monitor_data,
+                      .watch = solver->asked.watch,
+                      .watch_data = solver->asked.watch_data,
                       .system = s->first + k,
-                      .telling = &solver->telling,
+                      .telling = &solver->run.telling,
                       .residual = NAN,
                       .initial = NAN,
                       .truth = NAN};
-    memcpy(it->warnings, solver->warnings, sizeof it->warnings);
+    memcpy(it->warnings, solver->setup.warnings, sizeof it->warnings);
     s->brought[k] = false;
 }
 
@@ -519,7 +521,7 @@ static void open_batch(spry_solver *solver, int first, int count, const spry_vec
     s->x = x;
     s->began = s->ran = base_seconds();
     s->iterations = s->bytes = 0;
-    note_device(solver->device, s);
+    note_device(solver->setup.device, s);
     for (int k = 0; k < count; k++)
         open_iteration(solver, s, k);
 }
@@ -549,7 +551,7 @@ static spry_status hand_back(spry_solver *solver, batch *s, int k, spry_status s
     iteration *it = &s->its[k];
     spry_result found = SPRY_RESULT_INIT;
     if (it->interrupted && it->reason == SPRY_REASON_STOPPED)
-        solver->interrupted = true;
+        solver->run.interrupted = true;
     spry_status restored = verdict_hand_back(it);
     if (s->brought[k] && restored == SPRY_STATUS_OK)
         restored = order_get(it->order, it->x, s->x[k]);
@@ -588,7 +590,7 @@ done:
     s.ended = base_seconds();
     for (int k = 0; k < count; k++)
         s.iterations += s.its[k].count;
-    solver->multiplied += (double)s.iterations;
+    solver->setup.multiplied += (double)s.iterations;
     for (int k = 0; k < count; k++)
         status = hand_back(solver, &s, k, status, results ? result_at(results, k) : NULL);
     log_device(solver, &s);
@@ -628,8 +630,9 @@ again:
     SPRY_GO(ctx, status);
     SPRY_GO(ctx, solver_agree(solver, check_all_vectors(solver, count, b, x)));
     for (int some; done < count; done += some) {
-        some = count - done < solver_together(solver->plan) ? count - done
-                                                            : solver_together(solver->plan);
+        some = count - done < solver_together(solver->setup.plan)
+                   ? count - done
+                   : solver_together(solver->setup.plan);
         if (done > 0) { /* what stands, unless those before have used up all that can be tried */
             solver_begin_attempts(solver);
             SPRY_GO(ctx, solver_set_up(solver, b[0]->device));
@@ -647,7 +650,7 @@ again:
     }
 done:
     if (status == SPRY_STATUS_INTERRUPTED) {
-        solver->interrupted = true;
+        solver->run.interrupted = true;
         status = SPRY_STATUS_OK;
         for (; results && done < count; done++)
             result_stopped(solver, b[done], x[done], result_at(results, done));

@@ -95,8 +95,8 @@ static spry_status check_block(spry_context *ctx, const char *name, const spry_d
 static spry_status check_blocks(const spry_solver *solver, const spry_dense *B, const spry_dense *X)
 {
     spry_context *ctx = solver->ctx;
-    const spry_matrix *A = solver->matrix;
-    const spry_operator *op = solver->given_operator;
+    const spry_matrix *A = solver->setup.matrix;
+    const spry_operator *op = solver->asked.operator;
     spry_status status = SPRY_STATUS_OK;
     if (!A && !op)
         return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
@@ -124,7 +124,7 @@ spry_status spry_solve_dense(spry_solver *solver, const spry_dense *B, const spr
     SPRY_GO(ctx, base_take(ctx, X, &x.at, &sized));
     SPRY_GO(ctx, check_blocks(solver, &b.at, &x.at));
     b.type = x.type =
-        solver->given_operator ? solver->given_operator->type : solver->matrix->a.type;
+        solver->asked.operator? solver->asked.operator->type : solver->setup.matrix->a.type;
     SPRY_GO(ctx, columns_open(ctx, &b));
     SPRY_GO(ctx, columns_open(ctx, &x));
     status = spry_solve_many(solver, (int)b.at.cols, (const spry_vector *const *)b.v, x.v, results);

@@ -16,20 +16,22 @@ static const double default_tol[] = {1e-8, 1e-4};
 /* The method of a spec, or the caller's own, with its options. */
 static spry_status parse(const spry_solver *solver, const char *spec, program **p)
 {
-    const solver_options *o = &solver->options;
-    return krylov_parse(solver->ctx, spec, solver->text, o->method_file, o->restart, p);
+    const solver_options *o = &solver->asked.options;
+    return krylov_parse(solver->ctx, spec, solver->asked.text, o->method_file, o->restart, p);
 }
 
 /* The method asked for. */
 static spry_status parse_method(spry_solver *solver, program **p)
 {
-    const char *spec = solver->options.method;
+    const char *spec = solver->asked.options.method;
     if (solver_chooses_method(solver)) {
-        const spry_status status =
-            solver->chosen ? SPRY_STATUS_OK : solver_choose_method(solver, &solver->chosen);
+        const spry_status status = solver->setup.chosen
+                                       ? SPRY_STATUS_OK
+                                       : solver_choose_method(solver, &solver->setup.chosen);
         if (status != SPRY_STATUS_OK)
             return status;
-        spec = solver_attempt(solver)->method[0] ? solver_attempt(solver)->method : solver->chosen;
+        spec = solver_attempt(solver)->method[0] ? solver_attempt(solver)->method
+                                                 : solver->setup.chosen;
     }
     return parse(solver, spec, p);
 }
@@ -72,9 +74,9 @@ static spry_status wanted_precon(const spry_solver *solver, const program *p, pr
 {
     spry_status status = SPRY_STATUS_OK;
     *spec = solver_attempt(solver)->precon;
-    if (!p->uses_precon || solver->given_precon)
+    if (!p->uses_precon || solver->asked.precon)
         *spec = precon_spec_none(p->uses_precon ? "given" : "none");
-    else if (!solver->asked_precon.kind && p->precon[0])
+    else if (!solver->setup.spec.kind && p->precon[0])
         status = own_precon(p, spec);
     spec->singular = solver_has_null_space(solver);
     return status;
@@ -83,25 +85,26 @@ static spry_status wanted_precon(const spry_solver *solver, const program *p, pr
 /* The product with the own block that a rank's preconditioner is made near; NULL: on the host. */
 static const spry_operator *near_on_rank(const spry_solver *solver)
 {
-    return solver->device ? device_dist_own(solver->own_operator) : NULL;
+    return solver->setup.device ? device_dist_own(solver->setup.own_operator) : NULL;
 }
 
 /* On ranks: each makes one of its own block, unless the kind knows better. */
 static spry_status make_ranked_precon(spry_solver *solver, const precon_spec *spec)
 {
     spry_context *ctx = solver->ctx;
-    spry_operator **M = &solver->own_precon;
-    if (!solver->matrix) {
-        const spry_status status =
-            precon_make(ctx, NULL, solver->given_operator, spec, NULL, M, solver->precon_name);
+    spry_operator **M = &solver->setup.own_precon;
+    if (!solver->setup.matrix) {
+        const spry_status status = precon_make(ctx, NULL, solver->asked.operator, spec, NULL, M,
+                                               solver->setup.precon_name);
         return team_agree(ctx, status);
     }
     if (spec->kind != &precon_kind_inner)
-        return precon_make_ranked(ctx, solver->matrix, near_on_rank(solver), spec, &solver->begun,
-                                  M, solver->precon_name);
-    snprintf(solver->precon_name, sizeof solver->precon_name, "block-jacobi:inner=inner");
-    return precon_distribute(solver->matrix,
-                             krylov_inner(solver->nested, solver->matrix->distributed->own,
+        return precon_make_ranked(ctx, solver->setup.matrix, near_on_rank(solver), spec,
+                                  &solver->setup.begun, M, solver->setup.precon_name);
+    snprintf(solver->setup.precon_name, sizeof solver->setup.precon_name,
+             "block-jacobi:inner=inner");
+    return precon_distribute(solver->setup.matrix,
+                             krylov_inner(solver->nested, solver->setup.matrix->distributed->own,
                                           solver_tunes(solver) ? "auto" : "csr",
                                           precon_spec_options(spec), M),
                              M);
@@ -115,38 +118,39 @@ static spry_status make_precon(spry_solver *solver, const program *p)
     precon_spec spec;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, wanted_precon(solver, p, &spec));
-    if (solver->made > STAGE_PRECON && precon_spec_same(&spec, &solver->made_spec))
+    if (solver->setup.made > STAGE_PRECON && precon_spec_same(&spec, &solver->setup.made_spec))
         return SPRY_STATUS_OK;
     solver_drop(solver, STAGE_PRECON);
-    solver->made_spec = spec;
-    if (!precon_spec_same(&spec, &solver->begun_spec))
+    solver->setup.made_spec = spec;
+    if (!precon_spec_same(&spec, &solver->setup.begun_spec))
         solver_drop_begun(solver);
     solver_bytes before = solver_bytes_now(solver);
-    if (solver->begun) { /* which is a part of it */
-        before.here -= solver->begun_bytes.here;
-        before.there -= solver->begun_bytes.there;
+    if (solver->setup.begun) { /* which is a part of it */
+        before.here -= solver->setup.begun_bytes.here;
+        before.there -= solver->setup.begun_bytes.there;
     }
-    if (solver->given_precon && p->uses_precon) {
-        snprintf(solver->precon_name, sizeof solver->precon_name, "%s",
-                 spry_operator_name(solver->given_precon));
+    if (solver->asked.precon && p->uses_precon) {
+        snprintf(solver->setup.precon_name, sizeof solver->setup.precon_name, "%s",
+                 spry_operator_name(solver->asked.precon));
     } else if (solver_ranked(solver)) {
         SPRY_GO(ctx, make_ranked_precon(solver, &spec));
     } else if (spec.kind != &precon_kind_inner) {
-        SPRY_GO(ctx, precon_make(ctx, solver->matrix, solver_operator(solver), &spec,
-                                 &solver->begun, &solver->own_precon, solver->precon_name));
+        SPRY_GO(ctx, precon_make(ctx, solver->setup.matrix, solver_operator(solver), &spec,
+                                 &solver->setup.begun, &solver->setup.own_precon,
+                                 solver->setup.precon_name));
     } else {
-        if (!solver->matrix)
+        if (!solver->setup.matrix)
             return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
                              "precon=inner needs a matrix, not an operator");
-        snprintf(solver->precon_name, sizeof solver->precon_name, "inner");
+        snprintf(solver->setup.precon_name, sizeof solver->setup.precon_name, "inner");
         /* What is chosen for A need not suit A in lower precision; that it be chosen does. */
-        SPRY_GO(ctx,
-                krylov_inner(solver->nested, solver->matrix, solver_tunes(solver) ? "auto" : "csr",
-                             precon_spec_options(&spec), &solver->own_precon));
+        SPRY_GO(ctx, krylov_inner(solver->nested, solver->setup.matrix,
+                                  solver_tunes(solver) ? "auto" : "csr", precon_spec_options(&spec),
+                                  &solver->setup.own_precon));
     }
     if (p->uses_precon)
         SPRY_GO(ctx, solver_move_precon(solver));
-    solver->precon_bytes = solver_bytes_since(solver, before);
+    solver->setup.precon_bytes = solver_bytes_since(solver, before);
     solver_pass(solver, STAGE_PRECON);
 done:
     return status;
@@ -161,10 +165,11 @@ static void foresee_plan(spry_solver *solver)
     char before[MESSAGE_SIZE];
     program *p = NULL;
     plan *made = NULL;
-    plan_setup setup = {.fuse = solver->options.fuse, .square = A->rows == A->cols, .apart = true};
+    plan_setup setup = {
+        .fuse = solver->asked.options.fuse, .square = A->rows == A->cols, .apart = true};
     setup.use[OPERATOR_M] = USE_CALL;
     if (!device_of(A) || solver_ranked(solver) || !device_foresees(device_of(A)) ||
-        solver->made > STAGE_PRECON || A->rows != A->cols || solver->given_precon ||
+        solver->setup.made > STAGE_PRECON || A->rows != A->cols || solver->asked.precon ||
         kind == &precon_kind_jacobi || (kind && !kind->make && kind != &precon_kind_inner))
         return;
     memcpy(before, ctx->message, sizeof before);
@@ -195,7 +200,7 @@ static spry_status open_attempt(spry_solver *solver, program **p)
                          "method direct works on one rank; on several, precon=direct has each "
                          "factorize its own block");
     /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): all have agreed that it is there */
-    solver->attempts.alone =
+    solver->setup.attempts.alone =
         ((*p)->precon[0] || !(*p)->uses_precon) && !solver_chooses_method(solver);
 done:
     return status;
@@ -218,11 +223,11 @@ static spry_status make_attempt(spry_solver *solver)
     SPRY_GO(ctx, solver_agree(solver, solver_fuse(solver, handed)));
     SPRY_GO(ctx, solver_agree(solver, solver_warn_of_plan(solver)));
     solver_pass(solver, STAGE_PLAN);
-    solver->attempts.setup_seconds = base_seconds() - begin;
-    solver->attempts.step_seconds = NAN;
+    solver->setup.attempts.setup_seconds = base_seconds() - begin;
+    solver->setup.attempts.step_seconds = NAN;
 done:
     if (status != SPRY_STATUS_OK)
-        order_name_rows(&solver->order, ctx->message, sizeof ctx->message);
+        order_name_rows(&solver->setup.order, ctx->message, sizeof ctx->message);
     program_free(p);
     return status;
 }
@@ -244,16 +249,16 @@ static spry_status make_operator(spry_solver *solver, spry_device *near)
 {
     spry_context *ctx = solver->ctx;
     spry_status status = SPRY_STATUS_OK;
-    if (solver->made == STAGE_OPERATOR) {
+    if (solver->setup.made == STAGE_OPERATOR) {
         solver_note_version(solver);
         SPRY_GO(ctx, solver_choose_device(solver, near));
         SPRY_GO(ctx, solver_list_attempts(solver)); /* which tell what the operator is for */
         SPRY_GO(ctx, solver_reorder(solver));
         solver_foresee(solver);
-        if (solver->matrix)
+        if (solver->setup.matrix)
             status = solver_make_operator(solver);
         if (status != SPRY_STATUS_OK)
-            order_name_rows(&solver->order, ctx->message, sizeof ctx->message);
+            order_name_rows(&solver->setup.order, ctx->message, sizeof ctx->message);
         SPRY_GO(ctx, status);
         solver_pass(solver, STAGE_OPERATOR);
     }
@@ -273,14 +278,14 @@ static spry_status make_all(spry_solver *solver, spry_device *near)
  * was made with vectors there and came to be elsewhere has had its reasons. */
 static void leave_device(spry_solver *solver, const spry_device *near)
 {
-    bool lost = solver->device && solver->device->lost;
-    const bool nearer = near && near != solver->device && near != solver->near &&
-                        !solver->given_operator && strcmp(solver->options.device, "auto") == 0;
+    bool lost = solver->setup.device && solver->setup.device->lost;
+    const bool nearer = near && near != solver->setup.device && near != solver->setup.near &&
+                        !solver->asked.operator&& strcmp(solver->asked.options.device, "auto") == 0;
     if (solver_ranked(solver)) { /* what all have made together is left together */
         (void)team_any(solver->ctx, lost, &lost);
         if (lost)
             solver_forget(solver);
-    } else if (solver->made > STAGE_OPERATOR && (nearer || lost)) {
+    } else if (solver->setup.made > STAGE_OPERATOR && (nearer || lost)) {
         solver_forget(solver);
     }
 }
@@ -288,20 +293,20 @@ static void leave_device(spry_solver *solver, const spry_device *near)
 /* A tolerance that was not said is one that the precision can reach. */
 static void settle_tol(spry_solver *solver)
 {
-    const spry_operator *op = solver->given_operator;
-    const double tol = solver->options.tol;
+    const spry_operator *op = solver->asked.operator;
+    const double tol = solver->asked.options.tol;
     const bool own = tol == default_tol[0] || tol == default_tol[1];
-    if (!solver->tol_said && own && (solver->matrix || op))
-        solver->options.tol =
-            default_tol[type_is_single(solver->matrix ? solver->matrix->a.type : op->type)];
+    if (!solver->asked.tol_said && own && (solver->setup.matrix || op))
+        solver->asked.options.tol = default_tol[type_is_single(
+            solver->setup.matrix ? solver->setup.matrix->a.type : op->type)];
 }
 
 /* The preconditioner that was asked for. */
 static spry_status read_asked(spry_solver *solver)
 {
-    if (!solver->given_precon)
-        return precon_spec_read(solver->ctx, solver->options.precon, &solver->asked_precon);
-    solver->asked_precon = precon_spec_none("given");
+    if (!solver->asked.precon)
+        return precon_spec_read(solver->ctx, solver->asked.options.precon, &solver->setup.spec);
+    solver->setup.spec = precon_spec_none("given");
     return SPRY_STATUS_OK;
 }
 
@@ -313,7 +318,7 @@ static spry_status get_ready(spry_solver *solver, spry_device *near)
     const spry_status status = solver_catch_up(solver);
     if (status != SPRY_STATUS_OK)
         return status;
-    if (!solver->matrix && !solver->given_operator)
+    if (!solver->setup.matrix && !solver->asked.operator)
         return SPRY_FAIL(solver->ctx, SPRY_STATUS_BAD_USAGE,
                          "the solver has no matrix and no operator yet");
     const spry_status read = read_asked(solver);
@@ -332,19 +337,20 @@ static spry_status begin_precon(spry_solver *solver, const program *p, solver_ou
     spry_status status = SPRY_STATUS_OK;
     solver_drop_begun(solver);
     const solver_bytes before = solver_bytes_now(solver);
-    o->made = solver->made > STAGE_PRECON && precon_spec_same(&o->precon, &solver->made_spec);
-    o->forecast.known = o->made || (solver->given_precon && p->uses_precon);
+    o->made =
+        solver->setup.made > STAGE_PRECON && precon_spec_same(&o->precon, &solver->setup.made_spec);
+    o->forecast.known = o->made || (solver->asked.precon && p->uses_precon);
     if (o->forecast.known || o->precon.kind == &precon_kind_inner) /* makes_now() says so */
         return SPRY_STATUS_OK;
-    if (solver_ranked(solver) && solver->matrix)
-        status = precon_begin_ranked(ctx, solver->matrix, near_on_rank(solver), &o->precon,
-                                     &o->forecast, &solver->begun, o->ranked_name);
+    if (solver_ranked(solver) && solver->setup.matrix)
+        status = precon_begin_ranked(ctx, solver->setup.matrix, near_on_rank(solver), &o->precon,
+                                     &o->forecast, &solver->setup.begun, o->ranked_name);
     else
-        status = precon_begin(ctx, solver->matrix, solver_operator(solver), &o->precon,
-                              &o->forecast, &solver->begun);
-    solver->begun_spec = o->precon;
-    if (solver->begun)
-        solver->begun_bytes = solver_bytes_since(solver, before);
+        status = precon_begin(ctx, solver->setup.matrix, solver_operator(solver), &o->precon,
+                              &o->forecast, &solver->setup.begun);
+    solver->setup.begun_spec = o->precon;
+    if (solver->setup.begun)
+        solver->setup.begun_bytes = solver_bytes_since(solver, before);
     return solver_agree(solver, status);
 }
 
@@ -360,7 +366,7 @@ static spry_status makes_now(const spry_solver *solver, const solver_outlook *o,
     enum { FEW = 4, SMALL = 1 << 14 };
     const spry_operator *A = solver_operator(solver);
     const double most = fmax(little, FEW * (double)A->bytes / MACHINE_CORE_RATE);
-    const int64_t size = A->rows + (solver->matrix ? dist_entries(solver->matrix) : 0);
+    const int64_t size = A->rows + (solver->setup.matrix ? dist_entries(solver->setup.matrix) : 0);
     bool later = o->forecast.known                      ? o->forecast.seconds > most
                  : o->precon.kind == &precon_kind_inner ? false
                                                         : size > SMALL;
@@ -389,7 +395,7 @@ static spry_status count_costs(const plan *made, solver_outlook *o)
 static spry_status guess_costs(const spry_solver *solver, program *p, solver_outlook *o)
 {
     plan *made = NULL;
-    const plan_setup setup = {.fuse = solver->options.fuse,
+    const plan_setup setup = {.fuse = solver->asked.options.fuse,
                               .square = solver_operator(solver)->square,
                               .use = {[OPERATOR_A] = USE_ROWS, [OPERATOR_M] = USE_CALL}};
     spry_status status = plan_make(p, &setup, &made);
@@ -417,25 +423,26 @@ static spry_status begin_attempt(spry_solver *solver, solver_outlook *o)
     if (o->made) {
         program_free(p); /* whose room is needed */
         p = NULL;
-        if (solver->made < STAGE_ALL || !precon_spec_same(&o->precon, &solver->made_spec))
+        if (solver->setup.made < STAGE_ALL ||
+            !precon_spec_same(&o->precon, &solver->setup.made_spec))
             SPRY_GO(ctx, make_attempt(solver));
-        o->forecast =
-            (precon_forecast){.known = o->precon.kind != &precon_kind_inner,
-                              .reads = solver->own_precon ? solver->own_precon->own_bytes : 0};
-        status = count_costs(solver->plan, o);
+        o->forecast = (precon_forecast){
+            .known = o->precon.kind != &precon_kind_inner,
+            .reads = solver->setup.own_precon ? solver->setup.own_precon->own_bytes : 0};
+        status = count_costs(solver->setup.plan, o);
     } else {
-        status = solver_find_use(p, solver_operator(solver), true, solver->device, &use);
+        status = solver_find_use(p, solver_operator(solver), true, solver->setup.device, &use);
         if (status == SPRY_STATUS_OK) {
             program *handed = p;
             p = NULL;
             status = guess_costs(solver, handed, o);
         }
     }
-    o->begun = o->made ? solver->precon_bytes : solver->begun_bytes;
+    o->begun = o->made ? solver->setup.precon_bytes : solver->setup.begun_bytes;
     SPRY_GO(ctx, solver_agree(solver, status));
 done:
     if (status != SPRY_STATUS_OK)
-        order_name_rows(&solver->order, ctx->message, sizeof ctx->message);
+        order_name_rows(&solver->setup.order, ctx->message, sizeof ctx->message);
     program_free(p);
     return status;
 }
@@ -457,7 +464,7 @@ spry_status solver_foretell(spry_solver *solver, solver_outlook *outlook)
     solver_share_facts(solver, false);
 done:
     if (status != SPRY_STATUS_OK)
-        solver_drop(solver, solver->made);
+        solver_drop(solver, solver->setup.made);
     return status;
 }
 
@@ -466,18 +473,19 @@ spry_status solver_set_up(spry_solver *solver, spry_device *near)
     spry_status status = get_ready(solver, near);
     if (status != SPRY_STATUS_OK)
         return status;
-    solver->setup_seconds = 0;
-    if (solver->made < STAGE_ALL) {
+    solver->setup.seconds = 0;
+    if (solver->setup.made < STAGE_ALL) {
         const double begin = base_seconds();
         status = make_all(solver, near);
         if (status != SPRY_STATUS_OK) {
-            solver_drop(solver, solver->made); /* what was begun; what stands may serve again */
+            solver_drop(solver,
+                        solver->setup.made); /* what was begun; what stands may serve again */
             return status;
         }
-        solver->setup_seconds = base_seconds() - begin;
+        solver->setup.seconds = base_seconds() - begin;
     }
-    solver->setup_seconds += solver->updated_seconds;
-    solver->updated_seconds = 0;
+    solver->setup.seconds += solver->setup.updated_seconds;
+    solver->setup.updated_seconds = 0;
     solver_share_facts(solver, false);
     return SPRY_STATUS_OK;
 }

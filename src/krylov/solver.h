@@ -70,66 +70,79 @@ typedef struct solver_nested {
 } solver_nested;
 extern const solver_nested krylov_nested;
 
-struct spry_solver {
-    spry_context *ctx;
-    const solver_nested *nested;
+/* What was asked for. */
+typedef struct solver_request {
     solver_options options;
-    bool tol_said;                   /* else it follows from the precision of A */
-    const spry_matrix *matrix;       /* what is solved with: the caller's, or that in order */
-    const spry_matrix *given_matrix; /* the caller's */
-    spry_matrix *view;               /* which that is, where the caller's is of another context */
-    solver_order order;              /* made with the operator */
-    int64_t version, pattern; /* of the caller's matrix, whose values stand in what was made */
-    wide_bounds bounds;       /* of these values */
-    double condition;         /* of these values, for spry_solver_errors(); NAN: likewise */
-    const spry_operator *given_operator, *given_precon;
-    precon_spec asked_precon; /* options.precon, read at each set-up; none where one is given */
+    bool tol_said; /* else it follows from the precision of A */
+    const spry_matrix *matrix;
+    spry_matrix *view; /* which that is, where the caller's is of another context */
+    const spry_operator *operator, * precon; /* the caller's; NULL: the solver makes them */
+    char *text;                              /* a method of the caller's; NULL: by name or file */
+    null_basis null[2];
     spry_monitor_fn monitor;
     void *monitor_data;
     spry_watch_fn watch;
     void *watch_data;
-    iteration *telling; /* whose monitor or watch is called now; NULL: none */
-    char *text;         /* a method of the caller's; NULL: by name or file */
-    null_basis null_given[2];
-    bool within;                /* another solver's work on its x: it has none of its own */
-    double least_tol;           /* what the gradient of least squares must reach; 0: tol */
-    int systems;                /* right-hand sides of the solve at hand, or of the last one */
-    bool running;               /* what is called from within may not change it */
-    const spry_matrix *held[3]; /* while it runs: nor these, that it and its operators read */
-    bool free_later;            /* it was freed while it ran */
-    bool interrupted;           /* the run at hand, by the context */
-    /* Made at the first solve after a change. */
-    solver_stage made;   /* the stages before this one stand */
-    spry_device *device; /* where the method runs; NULL: the host */
-    spry_device *near;   /* where the vectors were when that was chosen; NULL: the host */
-    bool stays;          /* on the host, as a device's memory was too small */
-    bool plain;          /* the operator is A as it is, for a few products */
-    double multiplied;   /* products with it so far, one for each iteration */
-    solver_later later;  /* what it may become in a long solve */
+    bool within;      /* another solver's work on its x: it has none of its own */
+    double least_tol; /* what the gradient of least squares must reach; 0: tol */
+} solver_request;
+
+/* What was set up for that, at the first solve after a change. */
+typedef struct solver_setup {
+    solver_stage made;         /* the stages before this one stand */
+    const spry_matrix *matrix; /* what is solved with: the caller's, or that in order */
+    solver_order order;        /* made with the operator */
+    int64_t version, pattern;  /* of the caller's matrix, whose values stand in what was made */
+    wide_bounds bounds;        /* of these values */
+    double condition;          /* of these values, for spry_solver_errors(); NAN: likewise */
+    spry_device *device;       /* where the method runs; NULL: the host */
+    spry_device *near;         /* where the vectors were when that was chosen; NULL: the host */
+    bool stays;                /* on the host, as a device's memory was too small */
+    bool plain;                /* the operator is A as it is, for a few products */
+    double multiplied;         /* products with it so far, one for each iteration */
+    solver_later later;        /* what it may become in a long solve */
     spry_operator *own_operator, *own_precon;
-    spry_operator *precon_there; /* a copy of the preconditioner on the device; NULL: none */
-    int64_t precon_seen;         /* how often the preconditioner had changed when it was copied */
+    precon_spec spec;           /* options.precon, read at each set-up; none where one is given */
+    spry_operator *precon_copy; /* of the preconditioner on the device; NULL: none */
+    int64_t precon_seen;        /* how often the preconditioner had changed when it was copied */
+    char precon_name[32];
+    precon_spec made_spec; /* what the preconditioner was made from */
+    spry_operator *begun;  /* of the preconditioner, by a plan; NULL: nothing */
+    precon_spec begun_spec;
+    solver_bytes operator_bytes, begun_bytes, precon_bytes; /* that these took */
     attempts attempts;
+    const char *chosen; /* the method that suits A; NULL: not looked for */
     plan *plan;
     /* With the plan, on ranks: makes several steps of a basis with one message; NULL: no need. */
     spry_powers *powers;
     spry_operator *powers_operator;
     null_basis null[2];       /* with the plan: of A and of A^H, where the method runs */
     spry_operator *projected; /* the preconditioner without the null space; NULL: none */
-    solver_work work;
-    spry_operator *begun; /* of the preconditioner, by a plan; NULL: nothing */
-    precon_spec begun_spec;
-    solver_bytes operator_bytes, begun_bytes,
-        precon_bytes; /* that these took when they were made */
-    char precon_name[32];
-    precon_spec made_spec; /* what the preconditioner was made from */
     char warnings[WARNINGS_SIZE];
     size_t warned[STAGE_ALL];                                     /* where those of a stage end */
     enum { UNSEEN_NOTHING, UNSEEN_PRECON, UNSEEN_MATRIX } unseen; /* by solver_check_purpose() */
-    const char *chosen; /* the method that suits A; NULL: not looked for */
-    double setup_seconds;
-    double updated_seconds;  /* of spry_solver_update() since the last solve */
+    double seconds;
+    double updated_seconds; /* of spry_solver_update() since the last solve */
+} solver_setup;
+
+/* The solve at hand, and what the last one has left. */
+typedef struct solver_run {
+    int systems;                /* right-hand sides */
+    bool running;               /* what is called from within may not change the solver */
+    const spry_matrix *held[3]; /* while it runs: nor these, that it and its operators read */
+    bool free_later;            /* the solver was freed while it ran */
+    bool interrupted;           /* by the context */
+    iteration *telling;         /* whose monitor or watch is called now; NULL: none */
+    solver_work work;
     spry_rank_report *ranks; /* of the last solve, one for each; NULL: there were none */
+} solver_run;
+
+struct spry_solver {
+    spry_context *ctx;
+    const solver_nested *nested;
+    solver_request asked;
+    solver_setup setup;
+    solver_run run;
 };
 
 /* Around all that runs a caller's functions or goes on for long: fails while the solver runs
@@ -187,8 +200,8 @@ spry_status solver_foretell(spry_solver *solver, solver_outlook *outlook);
 /* Whether the method is the solver's choice. */
 static inline bool solver_chooses_method(const spry_solver *solver)
 {
-    return strcmp(solver->options.method, "auto") == 0 && !solver->text &&
-           !solver->options.method_file[0];
+    return strcmp(solver->asked.options.method, "auto") == 0 && !solver->asked.text &&
+           !solver->asked.options.method_file[0];
 }
 /* What stands is brought up to date with the matrix, or dropped; operators of the caller's must be.
  */
@@ -197,18 +210,18 @@ spry_status solver_catch_up(spry_solver *solver);
 void solver_note_version(spry_solver *solver);
 static inline const spry_operator *solver_operator(const spry_solver *solver)
 {
-    return solver->given_operator ? solver->given_operator : solver->own_operator;
+    return solver->asked.operator? solver->asked.operator: solver->setup.own_operator;
 }
 /* What the method applies as M; NULL: none. And the same with its null space. */
 static inline const spry_operator *solver_bare_precon(const spry_solver *solver)
 {
-    return solver->precon_there   ? solver->precon_there
-           : solver->given_precon ? solver->given_precon
-                                  : solver->own_precon;
+    return solver->setup.precon_copy ? solver->setup.precon_copy
+           : solver->asked.precon    ? solver->asked.precon
+                                     : solver->setup.own_precon;
 }
 static inline const spry_operator *solver_precon(const spry_solver *solver)
 {
-    return solver->projected ? solver->projected : solver_bare_precon(solver);
+    return solver->setup.projected ? solver->setup.projected : solver_bare_precon(solver);
 }
 /* Where to work; the matrix there; the preconditioner there, or a warning that it stays here. What
  * cannot be used is told as a warning, and the host takes its place. */
@@ -228,14 +241,14 @@ void solver_share_facts(const spry_solver *solver, bool in);
 /* The order that was asked for; NULL: the solver decides. */
 static inline const char *solver_asked_order(const spry_solver *solver)
 {
-    return solver->options.reorder == REORDER_RCM    ? "rcm"
-           : solver->options.reorder == REORDER_HUBS ? "hubs"
-                                                     : NULL;
+    return solver->asked.options.reorder == REORDER_RCM    ? "rcm"
+           : solver->asked.options.reorder == REORDER_HUBS ? "hubs"
+                                                           : NULL;
 }
 /* Whether what was asked for, or what was done, hangs on the preconditioner. */
 static inline bool solver_may_reorder(const spry_solver *solver)
 {
-    return solver->order.matrix || solver_asked_order(solver);
+    return solver->setup.order.matrix || solver_asked_order(solver);
 }
 /* Products with A that a method is likely to take with a preconditioner, `most` iterations at most;
  * and those of the attempt at hand, for all right-hand sides of the solve (guess.c). */
@@ -257,8 +270,8 @@ void solver_drop_begun(spry_solver *solver);
 /* A stage stands, with its warnings. */
 static inline void solver_pass(spry_solver *solver, solver_stage stage)
 {
-    solver->made = stage + 1;
-    solver->warned[stage] = strlen(solver->warnings);
+    solver->setup.made = stage + 1;
+    solver->setup.warned[stage] = strlen(solver->setup.warnings);
 }
 spry_status solver_move_precon(spry_solver *solver);
 /* Brings the copy on the device up to date with the preconditioner, which may have been given other
@@ -275,8 +288,8 @@ void solver_drop_null_space(spry_solver *solver);
 void solver_forget_null_space(spry_solver *solver);
 static inline bool solver_has_null_space(const spry_solver *solver)
 {
-    return solver->options.nullspace == NULLSPACE_CONSTANT ||
-           solver->null_given[NULL_RIGHT].count > 0;
+    return solver->asked.options.nullspace == NULLSPACE_CONSTANT ||
+           solver->asked.null[NULL_RIGHT].count > 0;
 }
 /* Removes it from b, of which the iteration has a copy then, and from x; says how it
  * went. */
@@ -321,13 +334,13 @@ solver_bytes solver_bytes_since(const spry_solver *solver, solver_bytes before);
 spry_status solver_list_attempts(spry_solver *solver);
 static inline void solver_forget_attempts(spry_solver *solver)
 {
-    solver->attempts = (attempts){0};
+    solver->setup.attempts = (attempts){0};
 }
 /* So many right-hand sides are to come, for which something else may be worth its while. */
 void solver_expect(spry_solver *solver, int systems);
 static inline const attempt *solver_attempt(const spry_solver *solver)
 {
-    return &solver->attempts.list[solver->attempts.at];
+    return &solver->setup.attempts.list[solver->setup.attempts.at];
 }
 bool solver_has_next(const spry_solver *solver);
 /* Whether factors are among those after it, which it is none of. */
@@ -347,7 +360,7 @@ spry_status solver_ends_attempts(spry_solver *solver, spry_status status);
 void solver_note_used(spry_solver *solver);
 static inline void solver_settle_attempt(spry_solver *solver)
 {
-    attempts *all = &solver->attempts;
+    attempts *all = &solver->setup.attempts;
     const attempt winner = all->list[all->at];
     memmove(&all->list[1], &all->list[0], (size_t)all->at * sizeof *all->list);
     all->list[0] = winner;

@@ -4,7 +4,7 @@
 /* The variable of an array that the method's text keeps. */
 static spry_status find_array(const spry_solver *solver, const char *name, int *var)
 {
-    const plan *p = solver->plan;
+    const plan *p = solver->setup.plan;
     const int found = program_find_name(p->program, name);
     if (found == NONE || found >= p->names || p->program->names[found].kind != NAME_VECTORS ||
         !p->program->names[found].kept)
@@ -18,7 +18,7 @@ static spry_status check_vectors(const spry_solver *solver, const char *name, in
                                  const spry_vector *const *v)
 {
     const spry_operator *A = solver_operator(solver);
-    const plan_var *array = &solver->plan->vars[var];
+    const plan_var *array = &solver->setup.plan->vars[var];
     const int64_t n = array->space == 0 ? A->rows : A->cols;
     if (count < 0 || count > array->extent)
         return SPRY_FAIL(solver->ctx, SPRY_STATUS_BAD_USAGE,
@@ -38,7 +38,7 @@ static spry_status check_vectors(const spry_solver *solver, const char *name, in
 /* Numbers that the text keeps beside its vectors begin anew. */
 static void forget_numbers(const spry_solver *solver, runner *r)
 {
-    const plan *p = solver->plan;
+    const plan *p = solver->setup.plan;
     scalars *s = &runner_track(r, 0)->scalars;
     for (int name = 0; name < p->names; name++)
         if (p->program->names[name].kept && p->program->names[name].kind == NAME_SCALARS)
@@ -59,11 +59,11 @@ static spry_status put_space(spry_solver *solver, const char *name, int count,
     SPRY_GO(ctx, find_array(solver, name, &var));
     SPRY_GO(ctx, check_vectors(solver, name, var, count, v));
     const spry_operator *A = solver_operator(solver);
-    const plan_var *array = &solver->plan->vars[var];
+    const plan_var *array = &solver->setup.plan->vars[var];
     const int64_t n = array->space == 0 ? A->rows : A->cols;
     SPRY_GO(ctx, solver_runner(solver, 1, &r));
     SPRY_GO(ctx, vector_new_at(ctx, NULL, A->type, n, &zero));
-    if (solver->order.matrix)
+    if (solver->setup.order.matrix)
         SPRY_GO(ctx, vector_new_at(ctx, NULL, A->type, n, &ordered));
     forget_numbers(solver, r);
     for (int64_t k = 0; k < array->extent; k++) {
@@ -71,7 +71,7 @@ static spry_status put_space(spry_solver *solver, const char *name, int count,
         /* It is not written to where it is put. */
         spry_vector *source = from < 0 ? zero : (spry_vector *)(uintptr_t)v[from];
         if (ordered && from >= 0) {
-            SPRY_GO(ctx, order_put(&solver->order, v[from], ordered));
+            SPRY_GO(ctx, order_put(&solver->setup.order, v[from], ordered));
             source = ordered;
         }
         SPRY_GO(ctx, runner_space(r, 0, var, k, source, true));
@@ -108,16 +108,17 @@ spry_status spry_solver_get_space(spry_solver *solver, const char *name, int cou
     int var = NONE;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, solver_check_idle(solver));
-    if (!solver->plan || !solver->work.runner)
+    if (!solver->setup.plan || !solver->run.work.runner)
         return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "there is no space before a solve");
     SPRY_GO(ctx, find_array(solver, name, &var));
     SPRY_GO(ctx, check_vectors(solver, name, var, count, (const spry_vector *const *)v));
     for (int k = 0; k < count; k++) {
-        if (solver->order.matrix && !ordered)
+        if (solver->setup.order.matrix && !ordered)
             SPRY_GO(ctx, vector_new_at(ctx, NULL, v[k]->type, v[k]->n, &ordered));
-        SPRY_GO(ctx, runner_space(solver->work.runner, 0, var, k, ordered ? ordered : v[k], false));
+        SPRY_GO(ctx,
+                runner_space(solver->run.work.runner, 0, var, k, ordered ? ordered : v[k], false));
         if (ordered)
-            SPRY_GO(ctx, order_get(&solver->order, ordered, v[k]));
+            SPRY_GO(ctx, order_get(&solver->setup.order, ordered, v[k]));
     }
 done:
     spry_vector_free(ordered);

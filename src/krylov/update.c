@@ -5,25 +5,25 @@
 
 void solver_note_version(spry_solver *solver)
 {
-    const spry_matrix *A = solver->given_matrix;
+    const spry_matrix *A = solver->asked.matrix;
     if (!A)
         return;
     matrix_follow(A);
-    solver->version = matrix_version(A);
-    solver->pattern = matrix_pattern_version(A);
-    solver->bounds = (wide_bounds){NAN, NAN};
-    solver->condition = NAN;
+    solver->setup.version = matrix_version(A);
+    solver->setup.pattern = matrix_pattern_version(A);
+    solver->setup.bounds = (wide_bounds){NAN, NAN};
+    solver->setup.condition = NAN;
 }
 
 static spry_status update_operator(spry_solver *solver)
 {
-    bool cannot = !operator_takes_values(solver->own_operator);
+    bool cannot = !operator_takes_values(solver->setup.own_operator);
     spry_status status = SPRY_STATUS_OK;
     solver_drop_runner(solver); /* it knows the operators by their insides */
     if (solver_ranked(solver))  /* some may be on devices */
         SPRY_GO(solver->ctx, team_any(solver->ctx, cannot, &cannot));
     if (!cannot)
-        status = spry_operator_update(solver->own_operator, solver->matrix);
+        status = spry_operator_update(solver->setup.own_operator, solver->setup.matrix);
     if (cannot || status == SPRY_STATUS_UNSUPPORTED) { /* a format that does not hold them */
         solver_forget(solver);
         status = SPRY_STATUS_OK;
@@ -42,27 +42,27 @@ static void choose_again(spry_solver *solver)
 /* What the method was chosen for may be no more, and the preconditioner was made for the method. */
 static spry_status update_method(spry_solver *solver)
 {
-    const char *before = solver->chosen;
-    solver->chosen = NULL;
+    const char *before = solver->setup.chosen;
+    solver->setup.chosen = NULL;
     if (!solver_chooses_method(solver) || !before)
         return SPRY_STATUS_OK;
-    const spry_status status = solver_choose_method(solver, &solver->chosen);
-    if (status == SPRY_STATUS_OK && strcmp(before, solver->chosen) != 0)
+    const spry_status status = solver_choose_method(solver, &solver->setup.chosen);
+    if (status == SPRY_STATUS_OK && strcmp(before, solver->setup.chosen) != 0)
         choose_again(solver);
     return status;
 }
 
 static spry_status update_precon(spry_solver *solver)
 {
-    spry_operator *M = solver->own_precon;
+    spry_operator *M = solver->setup.own_precon;
     if (!M)
         return SPRY_STATUS_OK;
     if (!operator_has_update(M) || solver_ranked(solver)) {
         solver_drop(solver, STAGE_PRECON);
         return SPRY_STATUS_OK;
     }
-    const spry_status status = spry_operator_update(M, solver->matrix);
-    if (status != SPRY_STATUS_BAD_INPUT || solver->asked_precon.kind)
+    const spry_status status = spry_operator_update(M, solver->setup.matrix);
+    if (status != SPRY_STATUS_BAD_INPUT || solver->setup.spec.kind)
         return status;
     base_log(solver->ctx, SPRY_LOG_INFO, "precon auto chooses again: %s",
              spry_message(solver->ctx));
@@ -73,10 +73,10 @@ static spry_status update_precon(spry_solver *solver)
 /* The plan has no values, but was made for what they are like, and so were its warnings. */
 static spry_status update_plan(spry_solver *solver)
 {
-    const program *p = solver->plan->program;
+    const program *p = solver->setup.plan->program;
     const char *other = NULL;
     spry_status status = SPRY_STATUS_OK;
-    if (solver->chosen && strcmp(solver->chosen, p->method) == 0)
+    if (solver->setup.chosen && strcmp(solver->setup.chosen, p->method) == 0)
         SPRY_GO(solver->ctx, solver_suit_precon(solver, p, &other));
     if (other || solver_has_null_space(solver)) /* whether it still is one is to be seen */
         solver_drop(solver, STAGE_PLAN);
@@ -106,24 +106,24 @@ static spry_status update(spry_solver *solver)
     spry_context *ctx = solver->ctx;
     const double begin = base_seconds();
     spry_status status = SPRY_STATUS_OK;
-    if (matrix_version(solver->given_matrix) == solver->version)
+    if (matrix_version(solver->asked.matrix) == solver->setup.version)
         return SPRY_STATUS_OK;
-    if (matrix_pattern_version(solver->given_matrix) != solver->pattern)
+    if (matrix_pattern_version(solver->asked.matrix) != solver->setup.pattern)
         solver_forget(solver);
     solver_note_version(solver);
     SPRY_GO(ctx, renew_order(solver));
-    if (solver->made > STAGE_OPERATOR)
+    if (solver->setup.made > STAGE_OPERATOR)
         SPRY_GO(ctx, update_operator(solver));
-    if (solver->made > STAGE_OPERATOR)
+    if (solver->setup.made > STAGE_OPERATOR)
         SPRY_GO(ctx, update_method(solver));
-    if (solver->made > STAGE_PRECON)
+    if (solver->setup.made > STAGE_PRECON)
         SPRY_GO(ctx, update_precon(solver));
-    if (solver->made > STAGE_PLAN)
+    if (solver->setup.made > STAGE_PLAN)
         SPRY_GO(ctx, update_plan(solver));
-    solver->updated_seconds += base_seconds() - begin;
+    solver->setup.updated_seconds += base_seconds() - begin;
 done:
     if (status != SPRY_STATUS_OK) {
-        order_name_rows(&solver->order, ctx->message, sizeof ctx->message);
+        order_name_rows(&solver->setup.order, ctx->message, sizeof ctx->message);
         solver_forget(solver);
     }
     return status;
@@ -133,7 +133,7 @@ done:
  * preconditioner may be old, but with an old A the answer would be wrong. */
 static spry_status check_given(const spry_solver *solver)
 {
-    const spry_operator *A = solver->given_operator, *M = solver->given_precon;
+    const spry_operator *A = solver->asked.operator, * M = solver->asked.precon;
     spry_status status = SPRY_STATUS_OK;
     if (A)
         SPRY_GO(solver->ctx, operator_follow(A));
@@ -151,7 +151,7 @@ done:
 spry_status solver_catch_up(spry_solver *solver)
 {
     spry_status status = SPRY_STATUS_OK;
-    if (solver->matrix)
+    if (solver->setup.matrix)
         SPRY_GO(solver->ctx, update(solver));
     SPRY_GO(solver->ctx, check_given(solver));
     SPRY_GO(solver->ctx, solver_renew_copy(solver)); /* of what is up to date by now */
@@ -165,9 +165,9 @@ spry_status spry_solver_update(spry_solver *solver)
     spry_status status = solver_begin(solver);
     if (status != SPRY_STATUS_OK)
         return status;
-    status = solver->matrix ? update(solver)
-                            : SPRY_FAIL(solver->ctx, SPRY_STATUS_BAD_USAGE,
-                                        "the solver has no matrix that could have changed");
+    status = solver->setup.matrix ? update(solver)
+                                  : SPRY_FAIL(solver->ctx, SPRY_STATUS_BAD_USAGE,
+                                              "the solver has no matrix that could have changed");
     solver_end(solver, status);
     return status;
 }

@@ -322,26 +322,27 @@ static double extreme_entry(const spry_matrix *A)
 /* What to try where a method has failed: nothing that was tried, and nothing that cannot be had. */
 static void find_next(const spry_solver *solver, char *text, size_t size)
 {
-    const program *p = solver->plan ? solver->plan->program : NULL;
+    const program *p = solver->setup.plan ? solver->setup.plan->program : NULL;
     const spry_operator *A = solver_operator(solver);
-    const char *method = solver->attempts.method, *precon = solver->attempts.precon;
+    const char *method = solver->setup.attempts.method, *precon = solver->setup.attempts.precon;
     const bool direct = strcmp(precon, "direct") == 0;
     const bool simple = strcmp(precon, "none") == 0 || strcmp(precon, "jacobi") == 0;
     text[0] = '\0';
-    if (solver->given_precon ||
-        solver->attempts.tried[0]) /* which may be to blame: only the caller knows another */
+    if (solver->asked.precon ||
+        solver->setup.attempts.tried[0]) /* which may be to blame: only the caller knows another */
         return;
     if (!A->square)
         snprintf(text, size, "try method=%s", strcmp(method, "lsmr") == 0 ? "lsqr" : "lsmr");
-    else if (direct || !solver->matrix)
+    else if (direct || !solver->setup.matrix)
         snprintf(text, size, "try %s",
                  strcmp(method, "gmres") != 0 ? "method=gmres"
                  : direct                     ? "a larger restart"
                                               : "a preconditioner");
     else if (p && p->needs[NEED_DEFINITE])
         snprintf(text, size, "try method=%s, or precon=direct",
-                 matrix_known(solver->matrix, SPRY_FACT_HERMITIAN) == SPRY_TRUTH_NO ? "gmres"
-                                                                                    : "minres");
+                 matrix_known(solver->setup.matrix, SPRY_FACT_HERMITIAN) == SPRY_TRUTH_NO
+                     ? "gmres"
+                     : "minres");
     else
         snprintf(text, size, "try %sprecon=direct", simple ? "precon=ilut, or " : "");
 }
@@ -357,7 +358,7 @@ void verdict_tell(const spry_solver *solver, iteration *it)
         (it->reason != SPRY_REASON_BREAKDOWN && !nan && it->reason != SPRY_REASON_STAGNATED &&
          it->reason != SPRY_REASON_DIVERGED))
         return;
-    const bool factors = it->A->square && strcmp(solver->attempts.precon, "direct") != 0;
+    const bool factors = it->A->square && strcmp(solver->setup.attempts.precon, "direct") != 0;
     const double entry = it->truth == it->initial ? extreme_entry(it->matrix) : 0;
     if (entry > 0) {
         snprintf(it->detail, sizeof it->detail,

@@ -4,15 +4,15 @@
 spry_status solver_runner(spry_solver *solver, int count, runner **r)
 {
     const runner_operators operators = {solver_operator(solver), solver_precon(solver),
-                                        solver->powers_operator};
-    solver_work *work = &solver->work;
+                                        solver->setup.powers_operator};
+    solver_work *work = &solver->run.work;
     bool fresh = !work->runner || !runner_reuse(work->runner, count);
     spry_status status = SPRY_STATUS_OK;
     if (solver_ranked(solver)) /* making one is collective; threads and devices are a rank's own */
         status = team_any(solver->ctx, fresh, &fresh);
     if (status == SPRY_STATUS_OK && fresh) {
         runner_free(work->runner);
-        status = runner_new(solver->plan, &operators, count, &work->runner);
+        status = runner_new(solver->setup.plan, &operators, count, &work->runner);
     }
     *r = work->runner;
     return status;
@@ -24,7 +24,7 @@ spry_status solver_vector(const spry_solver *solver, int64_t n, spry_vector **ke
         return SPRY_STATUS_OK;
     spry_vector_free(*kept);
     *kept = NULL;
-    return vector_new_at(solver->ctx, solver->device, solver_operator(solver)->type, n, kept);
+    return vector_new_at(solver->ctx, solver->setup.device, solver_operator(solver)->type, n, kept);
 }
 
 spry_status solver_bring(const spry_solver *solver, const spry_vector *v, spry_vector **kept,
@@ -33,10 +33,10 @@ spry_status solver_bring(const spry_solver *solver, const spry_vector *v, spry_v
     spry_context *ctx = solver->ctx;
     spry_status status = SPRY_STATUS_OK;
     *there = v;
-    if (v->device == solver->device && !solver->order.matrix)
+    if (v->device == solver->setup.device && !solver->setup.order.matrix)
         return vector_fetch(v);
     SPRY_GO(ctx, solver_vector(solver, v->n, kept));
-    SPRY_GO(ctx, order_put(&solver->order, v, *kept));
+    SPRY_GO(ctx, order_put(&solver->setup.order, v, *kept));
     *there = *kept;
 done:
     return status;

@@ -66,8 +66,8 @@ static void solve_there(spry_context *ctx, spry_device *d, const spry_matrix *A,
     spry_solver_set_monitor(solver, keep_last, seen);
     assert_ok(ctx, spry_solve(solver, there ? b_there : b, there ? x_there : x, &result));
     assert_true(result.converged);
-    assert_non_null(solver->order.matrix);
-    assert_string_equal(solver->order.name, order);
+    assert_non_null(solver->setup.order.matrix);
+    assert_string_equal(solver->setup.order.name, order);
     assert_string_equal(result.device, spry_device_name(d));
     if (there)
         assert_ok(ctx, spry_vector_copy(x_there, x));
@@ -137,7 +137,7 @@ static spry_solver *set_up(spry_context *ctx, spry_device *d, const spry_matrix 
     device_fail_next(d, work, 0);
     solver_end(solver, status);
     assert_ok(ctx, status);
-    assert_non_null(solver->order.matrix);
+    assert_non_null(solver->setup.order.matrix);
     return solver;
 }
 
@@ -148,7 +148,7 @@ static void keeps_nodes_together(spry_context *ctx, spry_device *d)
     assert_ok(ctx, spry_generate(ctx, "elasticity", "size=4", &A));
     spry_solver *solver = set_up(ctx, d, A, WORK_ALLOC, 0);
     for (int64_t i = 0; i < A->a.rows; i++)
-        assert_int_equal(solver->order.from[i], solver->order.from[i - i % 3] + i % 3);
+        assert_int_equal(solver->setup.order.from[i], solver->setup.order.from[i - i % 3] + i % 3);
     spry_solver_free(solver);
     spry_matrix_free(A);
 }
@@ -163,9 +163,10 @@ static void falls_back_to_the_host(spry_context *ctx, spry_device *d)
     assert_ok(ctx, spry_reorder(A, "rcm", &want));
     for (int k = 0; k < 3; k++) {
         spry_solver *solver = set_up(ctx, d, A, works[k % 2], k < 2 ? 2 : 0);
-        const bool same = memcmp(solver->order.from, want, (size_t)A->a.rows * sizeof *want) == 0;
+        const bool same =
+            memcmp(solver->setup.order.from, want, (size_t)A->a.rows * sizeof *want) == 0;
         assert_true(same == (k < 2));
-        assert_ptr_equal(solver->device, d);
+        assert_ptr_equal(solver->setup.device, d);
         spry_solver_free(solver);
     }
     spry_free(ctx, want);
@@ -177,13 +178,14 @@ static void takes_new_values(spry_context *ctx, spry_device *d)
 {
     spry_matrix *A = mixed(ctx, "poisson2d", "nx=12 ny=11"), *want = NULL;
     spry_solver *solver = set_up(ctx, d, A, WORK_ALLOC, 0);
-    const spry_matrix *ordered = solver->order.matrix;
+    const spry_matrix *ordered = solver->setup.order.matrix;
     for (int64_t k = 0; k < A->a.nnz; k++)
         ((double *)A->a.values)[k] *= 1 + (double)k;
     matrix_changed(A);
     assert_ok(ctx, spry_solver_update(solver));
-    assert_ptr_equal(solver->order.matrix, ordered);
-    assert_ok(ctx, spry_matrix_permute(A, solver->order.from, solver->order.from, &want));
+    assert_ptr_equal(solver->setup.order.matrix, ordered);
+    assert_ok(ctx,
+              spry_matrix_permute(A, solver->setup.order.from, solver->setup.order.from, &want));
     assert_memory_equal(ordered->a.values, want->a.values, (size_t)A->a.nnz * sizeof(double));
     spry_matrix_free(want);
     spry_solver_free(solver);

@@ -249,7 +249,7 @@ static void stays_home(spry_context *ctx, spry_device *d)
     }
     assert_ok(ctx, spry_solver_set(solver, "format=csr")); /* which it does take */
     assert_ok(ctx, spry_solve(solver, b, x, NULL));
-    assert_ptr_equal(solver->device, d);
+    assert_ptr_equal(solver->setup.device, d);
     spry_vector_free(b);
     spry_vector_free(x);
     spry_solver_free(solver);
@@ -284,9 +284,9 @@ static void given_precon(spry_context *ctx, spry_device *d)
     assert_ok(ctx, spry_solver_set_precon(second, fresh));
     solve_there(second, b, x, expected);
     solve_there(solver, b, x, before);
-    const spry_operator *kept = solver->precon_there;
+    const spry_operator *kept = solver->setup.precon_copy;
     solve_there(solver, b, x, found);
-    assert_ptr_equal(solver->precon_there, kept);
+    assert_ptr_equal(solver->setup.precon_copy, kept);
     assert_memory_equal(found, before, sizeof found);
     assert_ok(ctx, spry_operator_update(M, other));
     solve_there(solver, b, x, found);

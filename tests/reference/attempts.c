@@ -125,14 +125,14 @@ static void what_is_asked_for_is_not_replaced(void **state)
  * not arrive. */
 static void fail_before(fixture *f, const char *last)
 {
-    attempts *all = &f->solver->attempts;
+    attempts *all = &f->solver->setup.attempts;
     assert_ok(f->ctx, solver_set_up(f->solver, NULL));
     int k = 0;
     while (k < all->count && strcmp(all->list[k].precon.text, last) != 0)
         k++;
     assert_true(k < all->count);
     solver_drop(f->solver, STAGE_PRECON);
-    f->solver->chosen = NULL;
+    f->solver->setup.chosen = NULL;
     for (int i = 0; i < k; i++) {
         all->list[i].method[0] = '\0';
         all->list[i].precon =
@@ -211,9 +211,9 @@ static void slow_ones_give_up(void **state)
         assert_ok(f.ctx, spry_generate(f.ctx, "poisson2d", "size=60", &f.A));
         open_solver(&f, "tol=1e-10");
         assert_ok(f.ctx, solver_set_up(f.solver, NULL));
-        attempts *all = &f.solver->attempts;
+        attempts *all = &f.solver->setup.attempts;
         solver_drop(f.solver, STAGE_PRECON);
-        f.solver->chosen = NULL;
+        f.solver->setup.chosen = NULL;
         /* 60 x 60 points take conjugate gradients about 150 iterations. */
         const double product = 1e-5;
         all->list[0].method[0] = all->list[1].method[0] = '\0';
@@ -232,7 +232,7 @@ static void slow_ones_give_up(void **state)
 
 static bool lists(const fixture *f, const char *precon)
 {
-    const attempts *all = &f->solver->attempts;
+    const attempts *all = &f->solver->setup.attempts;
     bool found = false;
     for (int k = 0; k < all->count; k++)
         found = found || strcmp(precon_spec_name(&all->list[k].precon), precon) == 0;
@@ -341,9 +341,9 @@ static void factors_come_after_the_rounding_level(void **state)
     f.A = shifted(f.ctx, SPRY_TYPE_D, least - 1.4e-8);
     open_solver(&f, "tol=1e-8");
     assert_ok(f.ctx, solver_set_up(f.solver, NULL));
-    attempts *all = &f.solver->attempts;
+    attempts *all = &f.solver->setup.attempts;
     solver_drop(f.solver, STAGE_PRECON);
-    f.solver->chosen = NULL;
+    f.solver->setup.chosen = NULL;
     snprintf(all->list[0].method, sizeof all->list[0].method, "gmres:restart=144");
     all->list[0].precon = support_spec(f.ctx, "jacobi");
     all->list[0].seconds = all->list[1].seconds = NAN;

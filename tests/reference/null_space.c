@@ -391,17 +391,17 @@ static void what_is_kept(void **state)
     spry_matrix *A = neumann_matrix(ctx, SPRY_TYPE_D, &flat);
     spry_solver *solver = solver_for(ctx, A, "precon=ssor nullspace=constant");
     check_solve(solver, A, &flat, 1, 1e-8, "first");
-    const spry_operator *op = solver->own_operator, *M = solver->own_precon;
-    assert_true(solver->projected && solver_precon(solver) == solver->projected);
+    const spry_operator *op = solver->setup.own_operator, *M = solver->setup.own_precon;
+    assert_true(solver->setup.projected && solver_precon(solver) == solver->setup.projected);
     give_null_space(ctx, solver, SPRY_TYPE_D, &flat, false);
-    assert_ptr_equal(solver->own_precon, M);
+    assert_ptr_equal(solver->setup.own_precon, M);
     check_solve(solver, A, &flat, 1, 1e-8, "given");
     assert_ok(ctx, spry_solver_set(solver, "nullspace=none"));
     assert_ok(ctx, spry_solver_set_null_space(solver, 0, NULL, NULL));
     assert_ok(ctx, spry_solver_set(solver, "nullspace=constant"));
     check_solve(solver, A, &flat, 1, 1e-8, "again");
-    assert_ptr_equal(solver->own_operator, op);
-    assert_ptr_equal(solver->own_precon, M);
+    assert_ptr_equal(solver->setup.own_operator, op);
+    assert_ptr_equal(solver->setup.own_precon, M);
     for (int64_t k = 0; k < A->a.nnz; k++)
         support_put(A, k, (spry_scalar){3 * ((double *)A->a.values)[k], 0});
     assert_ok(ctx, spry_solver_update(solver));

@@ -185,10 +185,10 @@ static void format_changes_once(void **state)
     /* the next solve begins with the other one, and keeps it */
     snprintf(other, sizeof other, "%.120s", f.result.format + strlen("csr, then "));
     *strstr(other, " from") = '\0';
-    spry_operator *op = f.solver->own_operator;
+    spry_operator *op = f.solver->setup.own_operator;
     solve(&f, cg, "max-iter=40");
     assert_string_equal(f.result.format, other);
-    assert_ptr_equal(f.solver->own_operator, op);
+    assert_ptr_equal(f.solver->setup.own_operator, op);
     double *again = copy_of(f.x);
     char named[160];
     snprintf(named, sizeof named, "max-iter=40 format=%s", other);
@@ -316,8 +316,8 @@ static void set_raced(fixture *f, const char *how, const char *format)
 {
     solve(f, how, "format=csr max-iter=1"); /* what was made is dropped */
     solve(f, how, "format=auto:products=10 max-iter=1");
-    f->solver->later = (solver_later){.by = LATER_RACED, .products = PRODUCTS};
-    snprintf(f->solver->later.format, sizeof f->solver->later.format, "%s", format);
+    f->solver->setup.later = (solver_later){.by = LATER_RACED, .products = PRODUCTS};
+    snprintf(f->solver->setup.later.format, sizeof f->solver->setup.later.format, "%s", format);
 }
 
 /* The nth allocation of the change fails: the solve goes on as it was, and says so. All of them

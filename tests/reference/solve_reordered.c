@@ -73,7 +73,7 @@ static spry_vector *in_order(const fixture *f, const spry_vector *v)
 {
     spry_vector *moved = NULL;
     assert_ok(f->ctx, spry_vector_like(v, v->n, &moved));
-    assert_ok(f->ctx, spry_vector_permute(v, f->inside->order.from, moved));
+    assert_ok(f->ctx, spry_vector_permute(v, f->inside->setup.order.from, moved));
     return moved;
 }
 
@@ -86,8 +86,8 @@ static void open_ordered(fixture *f, spry_context *ctx, spry_matrix *A, const ch
     const spry_status status = solver_set_up(f->inside, NULL);
     solver_end(f->inside, status);
     assert_ok(ctx, status);
-    assert_non_null(f->inside->order.matrix);
-    const int32_t *from = f->inside->order.from;
+    assert_non_null(f->inside->setup.order.matrix);
+    const int32_t *from = f->inside->setup.order.from;
     assert_ok(ctx, spry_matrix_permute(f->A, from, from, &f->B));
     f->by_hand = make_solver(ctx, f->B, "none", options);
     for (int k = 0; k < SIDES; k++) {
@@ -133,7 +133,7 @@ static void solve_both(fixture *f, int count)
               spry_solve_many(f->inside, count, (const spry_vector *const *)f->b, f->x, one));
     assert_ok(f->ctx, spry_solve_many(f->by_hand, count, (const spry_vector *const *)f->hand_b,
                                       f->hand_x, two));
-    assert_null(f->by_hand->order.matrix);
+    assert_null(f->by_hand->setup.order.matrix);
     for (int k = 0; k < count; k++) {
         assert_true(one[k].converged);
         assert_int_equal(one[k].iterations, two[k].iterations);
@@ -193,7 +193,7 @@ static void solves_by_hubs(void **state)
     fixture f;
     assert_ok(ctx, spry_generate(ctx, "rmat", "size=400 per-row=6", &A));
     open_ordered(&f, ctx, shuffle(ctx, A, 1), "hubs", "method=bicgstab precon=jacobi");
-    assert_string_equal(f.inside->order.name, "hubs");
+    assert_string_equal(f.inside->setup.order.name, "hubs");
     solve_both(&f, 1);
     solve_both(&f, SIDES);
     change_values(ctx, f.A);
@@ -252,11 +252,11 @@ static void takes_new_values(void **state)
         fixture f;
         open_fixture(&f, ctx, shuffled_grid(ctx, "size=18"), options[o]);
         solve_both(&f, 1);
-        const spry_matrix *ordered = f.inside->order.matrix;
+        const spry_matrix *ordered = f.inside->setup.order.matrix;
         change_values(ctx, f.A);
         change_values(ctx, f.B);
         solve_both(&f, 1);
-        assert_ptr_equal(f.inside->order.matrix, ordered);
+        assert_ptr_equal(f.inside->setup.order.matrix, ordered);
         close_fixture(&f);
     }
 }
@@ -317,8 +317,8 @@ static void keeps_nodes_of_elasticity(void **state)
     assert_ok(ctx, spry_matrix_set_near_null(A, 3, (const spry_vector *const *)near));
     open_fixture(&f, ctx, A, "method=cg precon=amg");
     for (int64_t i = 0; i < A->a.rows; i++)
-        assert_int_equal(f.inside->order.from[i] % 3, i % 3);
-    assert_int_equal(f.inside->order.matrix->near_count, 3);
+        assert_int_equal(f.inside->setup.order.from[i] % 3, i % 3);
+    assert_int_equal(f.inside->setup.order.matrix->near_count, 3);
     for (int k = 0; k < 3; k++)
         moved[k] = in_order(&f, near[k]);
     assert_ok(ctx, spry_matrix_set_near_null(f.B, 3, (const spry_vector *const *)moved));
@@ -376,7 +376,7 @@ static void names_the_callers_rows(void **state)
     spry_context *ctx = *state;
     fixture f;
     open_fixture(&f, ctx, shuffled_grid(ctx, "size=18"), "method=cg precon=jacobi");
-    assert_int_not_equal(f.inside->order.from[ROW], ROW);
+    assert_int_not_equal(f.inside->setup.order.from[ROW], ROW);
     snprintf(name, sizeof name, "row %d (from 0)", ROW);
     ((double *)f.b[0]->data)[ROW] = NAN;
     assert_status(ctx, SPRY_STATUS_BAD_INPUT, spry_solve(f.inside, f.b[0], f.x[0], NULL));
@@ -416,7 +416,7 @@ static void says_where_it_cannot(void **state)
     refuse(ctx, &f, "reorder=hubs would tear the blocks");
     assert_ok(ctx, spry_solver_set(f.inside, "precon=jacobi reorder=auto"));
     assert_ok(ctx, spry_solve(f.inside, f.b[0], f.x[0], NULL)); /* and x is near all the time */
-    assert_null(f.inside->order.matrix);
+    assert_null(f.inside->setup.order.matrix);
     assert_ok(ctx, spry_operator_from_matrix(f.A, &op));
     assert_ok(ctx, spry_solver_set_operator(f.inside, op));
     assert_ok(ctx, spry_solver_set(f.inside, "precon=none reorder=rcm"));

@@ -159,7 +159,7 @@ static void solves_as_a_new_one(fixture *f)
     spry_solver *fresh = NULL;
     spry_result old = SPRY_RESULT_INIT, new = SPRY_RESULT_INIT;
     assert_ok(f->ctx, spry_solver_new(f->ctx, &fresh));
-    fresh->options = f->solver->options;
+    fresh->asked.options = f->solver->asked.options;
     assert_ok(f->ctx, spry_solver_set_matrix(fresh, f->A));
     assert_ok(f->ctx, spry_vector_fill(f->x, (spry_scalar){0, 0}));
     assert_ok(f->ctx, spry_vector_fill(f->fresh, (spry_scalar){0, 0}));
@@ -211,26 +211,26 @@ static void options_drop_what_they_touch(void **state)
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         open_fixture(&f, "poisson2d", "method=cg precon=auto");
         solve(&f);
-        const spry_operator *A = f.solver->own_operator, *M = f.solver->own_precon;
-        const plan *p = f.solver->plan;
+        const spry_operator *A = f.solver->setup.own_operator, *M = f.solver->setup.own_precon;
+        const plan *p = f.solver->setup.plan;
         assert_true(A && p);
         /* the value it has */
         assert_ok(f.ctx, spry_solver_get_text(f.solver, cases[k].name, value, sizeof value));
         assert_ok(f.ctx, spry_solver_set_text(f.solver, cases[k].name, value));
-        assert_int_equal(f.solver->made, STAGE_ALL);
-        assert_ptr_equal(f.solver->plan, p);
+        assert_int_equal(f.solver->setup.made, STAGE_ALL);
+        assert_ptr_equal(f.solver->setup.plan, p);
         assert_ok(f.ctx, spry_solver_set_text(f.solver, cases[k].name, cases[k].value));
-        assert_true((f.solver->own_operator == A) == cases[k].keeps_operator);
-        assert_true((f.solver->plan == p) == cases[k].keeps_plan);
+        assert_true((f.solver->setup.own_operator == A) == cases[k].keeps_operator);
+        assert_true((f.solver->setup.plan == p) == cases[k].keeps_plan);
         if (cases[k].keeps_precon)
-            assert_ptr_equal(f.solver->own_precon, M);
+            assert_ptr_equal(f.solver->setup.own_precon, M);
         solves_as_a_new_one(&f);
         if (cases[k].keeps_operator)
-            assert_ptr_equal(f.solver->own_operator, A);
+            assert_ptr_equal(f.solver->setup.own_operator, A);
         if (cases[k].keeps_precon)
-            assert_ptr_equal(f.solver->own_precon, M);
+            assert_ptr_equal(f.solver->setup.own_precon, M);
         if (cases[k].keeps_plan)
-            assert_ptr_equal(f.solver->plan, p);
+            assert_ptr_equal(f.solver->setup.plan, p);
         close_fixture(&f);
     }
 }
@@ -289,14 +289,14 @@ static void calls_drop_what_they_touch(void **state)
     assert_int_equal(c.products, second);
     assert_ok(f.ctx, spry_solver_set_matrix(f.solver, f.A));
     solve(&f);
-    const spry_operator *own = f.solver->own_operator;
+    const spry_operator *own = f.solver->setup.own_operator;
     assert_ok(f.ctx, spry_solver_set_precon(f.solver, NULL));
     spry_entry info = SPRY_ENTRY_INIT;
     assert_true(spry_list_find(SPRY_LIST_METHODS, "cr", &info));
     assert_ok(f.ctx, spry_solver_set_method_text(f.solver, info.text));
-    assert_ptr_equal(f.solver->own_operator, own);
+    assert_ptr_equal(f.solver->setup.own_operator, own);
     solve(&f);
-    assert_ptr_equal(f.solver->own_operator, own);
+    assert_ptr_equal(f.solver->setup.own_operator, own);
     spry_operator_free(M);
     spry_operator_free(counting);
     spry_operator_free(op);
@@ -311,10 +311,10 @@ static void what_stands_survives_a_failure(void **state)
     spry_result result = SPRY_RESULT_INIT;
     open_fixture(&f, "poisson2d", "precon=ic");
     solve(&f);
-    const spry_operator *A = f.solver->own_operator;
+    const spry_operator *A = f.solver->setup.own_operator;
     assert_ok(f.ctx, spry_solver_set(f.solver, "method=cgg"));
     assert_int_equal(spry_solve(f.solver, f.b, f.x, NULL), SPRY_STATUS_BAD_USAGE);
-    assert_ptr_equal(f.solver->own_operator, A);
+    assert_ptr_equal(f.solver->setup.own_operator, A);
     static const char plain[] = "method plain \"steepest descent\"\n"
                                 "start:\n    r = b - A x\n    residual |r|\n"
                                 "loop:\n    q = A r\n    alpha = (r, r) / (r, q)\n"
@@ -323,14 +323,14 @@ static void what_stands_survives_a_failure(void **state)
     assert_ok(f.ctx, spry_solver_set_method_text(f.solver, plain));
     assert_ok(f.ctx, spry_solve(f.solver, f.b, f.x, &result));
     assert_string_equal(result.warnings, "method plain uses no preconditioner");
-    assert_null(f.solver->own_precon);
+    assert_null(f.solver->setup.own_precon);
     spry_result_clear(f.ctx, &result);
     assert_ok(f.ctx, spry_solver_set_method_text(f.solver, NULL));
     assert_ok(f.ctx, spry_solver_set(f.solver, "method=cg max-iter=1000"));
     assert_ok(f.ctx, spry_solve(f.solver, f.b, f.x, &result));
     assert_null(result.warnings);
     assert_string_equal(result.precon, "ic");
-    assert_ptr_equal(f.solver->own_operator, A);
+    assert_ptr_equal(f.solver->setup.own_operator, A);
     spry_result_clear(f.ctx, &result);
     close_fixture(&f);
 }

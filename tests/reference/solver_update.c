@@ -242,7 +242,7 @@ static void test_warnings(void **state)
         assert_ok(ctx, spry_solver_set(solver, options[k]));
         assert_ok(ctx, spry_solver_set_matrix(solver, A));
         expect_warning(ctx, solver, b, x, NULL);
-        const plan *kept = solver->plan;
+        const plan *kept = solver->setup.plan;
         fill_values(A, 1, 0, -0.5);
         expect_warning(ctx, solver, b, x,
                        "the matrix is not symmetric (hermitian): cg is not made for it");
@@ -252,7 +252,7 @@ static void test_warnings(void **state)
         expect_warning(ctx, solver, b, x,
                        "the matrix is not positive definite: cg is made for those that are; try "
                        "minres");
-        assert_ptr_equal(solver->plan, kept);
+        assert_ptr_equal(solver->setup.plan, kept);
         spry_solver_free(solver);
         spry_vector_free(b);
         spry_vector_free(x);
@@ -276,7 +276,7 @@ static void test_kept(void **state)
     assert_ok(ctx, spry_solver_set(solver, "method=fgmres precon=inner format=sell"));
     assert_ok(ctx, spry_solver_set_matrix(solver, A));
     assert_ok(ctx, spry_solve(solver, b, x, NULL));
-    const spry_operator *kept = solver->own_operator;
+    const spry_operator *kept = solver->setup.own_operator;
     for (size_t k = 0; k < sizeof changes / sizeof *changes; k++) {
         static const char *const all[] = {"method=fgmres precon=inner format=sell",
                                           "method=fgmres precon=jacobi format=sell",
@@ -286,8 +286,8 @@ static void test_kept(void **state)
         assert_ok(ctx, spry_vector_fill(x, (spry_scalar){0, 0}));
         assert_ok(ctx, spry_vector_fill(fresh, (spry_scalar){0, 0}));
         assert_ok(ctx, spry_solve(solver, b, x, NULL));
-        assert_ptr_equal(solver->own_operator, kept);
-        assert_true(solver->updated_seconds == 0); /* told, and not once more */
+        assert_ptr_equal(solver->setup.own_operator, kept);
+        assert_true(solver->setup.updated_seconds == 0); /* told, and not once more */
         assert_ok(ctx, spry_quick_solve(ctx, A, b, fresh, all[k], NULL));
         assert_memory_equal(x->data, fresh->data, (size_t)x->n * sizeof(double));
     }

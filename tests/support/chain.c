@@ -142,7 +142,7 @@ void chain_open(chain *c, problem *p, const char *options)
     assert_ok(p->ctx, spry_solver_set_int(c->solver, "stall", 60));
     assert_ok(p->ctx, spry_solver_set_matrix(c->solver, p->A));
     assert_ok(p->ctx, solver_set_up(c->solver, NULL)); /* the operator stands, and the list */
-    c->all = c->solver->attempts;
+    c->all = c->solver->setup.attempts;
     p->ctx->options.log = SPRY_LOG_INFO + 1; /* 0 is quiet */
     spry_context_set_log(p->ctx, hear, c);
     spry_solver_set_watch(c->solver, watch, c);
@@ -160,10 +160,10 @@ void chain_close(chain *c)
  * attempts end by the clock's share. */
 void chain_begin(chain *c, int failing, chain_way way)
 {
-    attempts *all = &c->solver->attempts;
+    attempts *all = &c->solver->setup.attempts;
     chain_way in_turn = CHAIN_STAYS;
     solver_drop(c->solver, STAGE_PRECON);
-    c->solver->chosen = NULL;
+    c->solver->setup.chosen = NULL;
     *all = c->all;
     all->at = 0;
     all->tried[0] = '\0';
