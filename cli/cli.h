@@ -6,6 +6,7 @@
 #ifndef SPRY_CLI_H
 #define SPRY_CLI_H
 
+#include <private/programs.h>
 #include <spry/spry.h>
 #include <stdio.h>
 

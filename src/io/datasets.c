@@ -1,6 +1,8 @@
 /* Named arrays of HDF5 files, read. */
 #include "io/hdf5.h"
 
+#include <private/programs.h>
+
 static spry_status find_set(hdf5_file *f, const char *name, int64_t *sides, hdf5_object *set)
 {
     spry_status status = SPRY_STATUS_OK;

@@ -1,6 +1,8 @@
 /* Named arrays of HDF5 files, written. */
 #include "io/hdf5_write.h"
 
+#include <private/programs.h>
+
 enum { MOST = 8 };
 
 /* How many dimensions there are, leading sides of 0 not being any, and how many numbers. */

@@ -7,6 +7,8 @@
 
 #include "io/gzip.h"
 
+#include <private/programs.h>
+
 static void put_number(unsigned char *to, uint32_t value)
 {
     for (int k = 0; k < 4; k++)

@@ -1,6 +1,8 @@
 /* The file formats there are, choosing one, and the public way in and out. */
 #include "io/finish.h"
 
+#include <private/programs.h>
+
 static const io_format *const formats[] = {
     &io_mtx, &io_rutherford_boeing, &io_npz, &io_npy, &io_mat73, &io_mat, &io_native};
 enum { FORMATS = sizeof formats / sizeof formats[0], ENDING_SIZE = 32 };

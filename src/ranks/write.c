@@ -7,6 +7,8 @@
 
 #include "io/mtx.h"
 
+#include <private/programs.h>
+
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
