@@ -1,5 +1,5 @@
 /* The condition of A and its least singular vectors: what inverse.c finds, or Lanczos's method
- * where there are no factors, and what to say of it. */
+ * without factors, and the findings on both. */
 #include "doctor/doctor.h"
 
 #include "matrix/entries.h"
@@ -7,7 +7,7 @@
 
 #include <float.h>
 
-/* --- what to say ---------------------------------------------------------------------------------
+/* --- findings ------------------------------------------------------------------------------------
  */
 
 /* The places where a vector of B's, in A's scale, is at least a tenth of its largest, those of the
@@ -45,7 +45,7 @@ done:
     return status;
 }
 
-/* The null space is the one that was told of, and no more: that is how it is to be. */
+/* The null space is the one the caller gave, and no larger, as it should be. */
 static void tell_expected(doctor *d)
 {
     const int64_t n = d->B->a.rows;
@@ -170,7 +170,7 @@ static spry_status estimate(doctor *d)
     if (least > 1e3 * DBL_EPSILON * largest) {
         d->smallest = sqrt(least);
         d->B_norm = fmax(d->B_norm, sqrt(largest));
-        d->condition = largest > 4 * least ? sqrt(largest / least) : 0; /* else it says nothing */
+        d->condition = largest > 4 * least ? sqrt(largest / least) : 0; /* else unknown */
     } else if (largest > 0) {
         d->condition = 1 / sqrt(1e3 * DBL_EPSILON);
     }

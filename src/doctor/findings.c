@@ -52,9 +52,9 @@ void doctor_next(spry_finding *f, const char *format, ...)
 void doctor_solve(const doctor *d, spry_finding *f, const char *arguments)
 {
     const doctor_options *o = d->options;
-    const bool told = o->nullspace && !strstr(arguments, "--nullspace");
+    const bool given = o->nullspace && !strstr(arguments, "--nullspace");
     doctor_next(f, "spry solve %s%s%s%s %s", o->matrix, *o->rhs ? " " : "", o->rhs,
-                told ? " --nullspace constant" : "", arguments);
+                given ? " --nullspace constant" : "", arguments);
 }
 
 void doctor_figure(spry_finding *f, const char *name, double value)

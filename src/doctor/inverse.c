@@ -15,8 +15,8 @@
 /* --- factors -------------------------------------------------------------------------------------
  */
 
-/* Factors of P, sparse ones, which tell their rank. What would take too long, or too much memory,
- * leaves none, and is no failure here. */
+/* Sparse factors of P, which reveal its rank. Factors that would take too long or too much memory
+ * are left out; that is no failure. */
 static spry_status try_direct(const doctor *d, const spry_matrix *P, spry_operator **M)
 {
     spry_context *ctx = d->ctx;
@@ -133,8 +133,8 @@ done:
     return status;
 }
 
-/* Vectors with |B v| up to a limit, one after the other. The first is kept whatever it is: it tells
- * where A is nearly singular. */
+/* Vectors with |B v| up to a limit, one after the other. The first is always kept: it shows where A
+ * is nearly singular. */
 static spry_status collect(doctor *d, double limit, spry_vector *work)
 {
     spry_context *ctx = d->ctx;
@@ -207,8 +207,8 @@ done:
     return status;
 }
 
-/* What is as good as 0 for a vector made from factors, whose missing pivots are as small as
- * roundings of many sums are. */
+/* What counts as 0 for a vector computed from factors: their missing pivots are as small as the
+ * rounding errors of many sums. */
 static double made_limit(const doctor *d)
 {
     return 16 * singular_limit(d);
@@ -261,7 +261,7 @@ done:
     return status;
 }
 
-/* Vectors of places without a pivot, as many as there is room for; those of B^H beside them. */
+/* Vectors of places without a pivot, as many as fit; with them those of B^H. */
 static spry_status take_unpivoted(doctor *d, const precon_unpivoted *rest, spry_vector *work)
 {
     spry_context *ctx = d->ctx;
@@ -296,8 +296,8 @@ done:
     return status;
 }
 
-/* More vectors than there is room for: of a matrix in single precision, factors in the same tell
- * how many, as its zeros are theirs. */
+/* More vectors than fit: for a matrix in single precision, factors in single precision give their
+ * number, as both have the same zeros. */
 static spry_status count_in_single(doctor *d)
 {
     spry_context *ctx = d->ctx;

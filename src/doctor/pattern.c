@@ -1,5 +1,5 @@
-/* What the places of entries tell: empty rows and columns, indices off by one, the diagonal, parts
- * that are not joined. Entries that are 0 are none. */
+/* What the positions of entries show: empty rows and columns, indices off by one, the diagonal,
+ * parts that are not joined. Entries that are 0 are none. */
 #include "doctor/doctor.h"
 
 #include "matrix/algebra/graph.h"
@@ -75,7 +75,7 @@ static void check_empty(doctor *d, const counts *c)
 
 /*
  * Indices off by one leave marks: the first (or last) row and column are empty and no other, and
- * where only rows or only columns are off, the diagonal that is whole stands beside the main one.
+ * where only rows or only columns are off, the diagonal that is whole lies next to the main one.
  */
 static void check_base(doctor *d, const counts *c)
 {

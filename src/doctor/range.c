@@ -3,8 +3,8 @@
  * not: |b - A x| >= |(q, b)| - |A^H q| |x| for every x. Left null vectors come from rows of zeros,
  * from columns that sum to 0, and from factors. A^H q is 0 up to rounding alone, which a large x
  * makes large: where an x is known that leaves less than |(q, b)|, nothing is shown. And q is known
- * up to the rounding of A beside the next singular value (C. Davis, W. M. Kahan, The rotation of
- * eigenvectors by a perturbation III, SIAM J. Numer. Anal. 7 (1970), 1-46).
+ * up to the rounding of A relative to the next singular value (C. Davis, W. M. Kahan, The rotation
+ * of eigenvectors by a perturbation III, SIAM J. Numer. Anal. 7 (1970), 1-46).
  */
 #include "doctor/doctor.h"
 
@@ -12,7 +12,7 @@
 
 #include <float.h>
 
-/* Takes a vector into an orthonormal basis where it is not in there yet; frees it else. */
+/* Adds a vector to an orthonormal basis unless it lies in its span; frees it then. */
 static spry_status add_vector(int *count, spry_vector **q, spry_vector *v)
 {
     double size = 0;
@@ -76,7 +76,7 @@ done:
     return status;
 }
 
-/* |b - A x| at most: of a large x the usual precision would tell nothing but rounding. */
+/* |b - A x| at most: for a large x the usual precision would show nothing but rounding. */
 static double wide_norm(const doctor *d, const spry_vector *x)
 {
     const matrix_arrays *a = &d->W->a;
@@ -155,8 +155,8 @@ static void check_zero_rows(doctor *d)
     doctor_solve(d, f, "--method lsmr");
 }
 
-/* Adds what left null vectors tell. */
-static spry_finding *tell(doctor *d, int count, double outside, bool in)
+/* Adds the finding from left null vectors. */
+static spry_finding *report(doctor *d, int count, double outside, bool in)
 {
     const double tolerance = 1e-8; /* the solver's default */
     const double less = 0.99;
@@ -164,16 +164,16 @@ static spry_finding *tell(doctor *d, int count, double outside, bool in)
         return doctor_add(d, DOCTOR_NOT_IN_RANGE, SPRY_SEVERITY_NOTE,
                           "b is in the range of A, as far as %d left null vector%s: %.2g of |b| is "
                           "outside, which is rounding; the system has solutions, many of them",
-                          count, count == 1 ? " tells" : "s tell", outside);
+                          count, count == 1 ? " shows" : "s show", outside);
     if (d->reached < less * outside)
         return doctor_add(d, DOCTOR_NOT_IN_RANGE, SPRY_SEVERITY_WARNING,
                           "whether b is in the range of A is up to rounding: %.3g of |b| is along "
-                          "left null vectors, as far as rounding tells, and yet there is an x so "
+                          "left null vectors, as far as rounding shows, and yet there is an x so "
                           "large that its residual |b - A x| / |b| is %.3g",
                           outside, d->reached);
     return doctor_add(
         d, DOCTOR_NOT_IN_RANGE, outside > tolerance ? SPRY_SEVERITY_ERROR : SPRY_SEVERITY_WARNING,
-        "b is not in the range of A, as far as rounding tells: at least %.3g of |b| is "
+        "b is not in the range of A, as far as rounding shows: at least %.3g of |b| is "
         "outside, and no x has a residual |b - A x| / |b| below that but one so large "
         "that rounding makes it",
         outside);
@@ -191,10 +191,11 @@ spry_status doctor_check_range(doctor *d)
     if (count == 0 || doctor_has(d, DOCTOR_NOT_IN_RANGE))
         goto done;
     const bool in = outside <= rounding;
-    if (in && (d->null.more || d->null.nullity > d->null.count)) /* others may tell otherwise */
+    if (in &&
+        (d->null.more || d->null.nullity > d->null.count)) /* other vectors may show the opposite */
         goto done;
     SPRY_GO(d->ctx, find_reached(d, outside));
-    spry_finding *f = tell(d, count, outside, in);
+    spry_finding *f = report(d, count, outside, in);
     doctor_figure(f, "outside", outside);
     doctor_figure(f, "left_null_vectors", count);
     if (isfinite(d->reached))

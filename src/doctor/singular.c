@@ -1,5 +1,5 @@
-/* What a solver is told of a matrix that is singular: its rank, the rows, and the null vectors that
- * it takes out of x. */
+/* What a solver learns of a singular matrix: its rank, the rows, and the null vectors that the
+ * solver removes from x. */
 #include "doctor/doctor.h"
 
 /* The null vectors of A, which are right .* those of B. */
@@ -22,7 +22,7 @@ done:
     return status;
 }
 
-/* The rows of the finding that says most of them. */
+/* The rows of the finding that names most of them. */
 static void give_rows(const doctor *d, doctor_verdict *v)
 {
     static const doctor_kind kinds[] = {DOCTOR_SINGULAR, DOCTOR_STRUCTURE, DOCTOR_ZERO_ROWS};

@@ -1,8 +1,9 @@
 /*
- * How large the solution is beside what rounding makes: numbers x_j that are rounded once change
- * b - A x by up to |A| |x| roundings, whatever the method was. The solution comes from factors of B
- * and is refined; how good it is is seen componentwise (W. Oettli, W. Prager, Numer. Math. 6
- * (1964), 405-409), and nothing is said where that, times the condition, leaves its size open.
+ * How large the solution is, compared with rounding errors: numbers x_j that are rounded once
+ * change b - A x by up to |A| |x| roundings, whatever the method was. The solution comes from
+ * factors of B and is refined; how good it is is seen componentwise (W. Oettli, W. Prager, Numer.
+ * Math. 6 (1964), 405-409), and nothing is reported where that, times the condition, leaves its
+ * size open.
  */
 #include "doctor/doctor.h"
 
@@ -66,7 +67,7 @@ static size_of_terms measure(const doctor *d, const spry_vector *x, const spry_v
     return s;
 }
 
-static void tell(doctor *d, const size_of_terms *s, double level, double scaled)
+static void report(doctor *d, const size_of_terms *s, double level, double scaled)
 {
     char tol[32];
     spry_finding *f =
@@ -103,7 +104,7 @@ spry_status doctor_check_size(doctor *d)
     const size_of_terms own = measure(d, x, r, false), scaled = measure(d, x, r, true);
     const double level = unit * own.terms / own.b, other = unit * scaled.terms / scaled.b;
     if (isfinite(level) && isfinite(other) && level >= least && own.error * d->condition < 0.1)
-        tell(d, &own, level, other);
+        report(d, &own, level, other);
 done:
     spry_vector_free(x);
     spry_vector_free(r);

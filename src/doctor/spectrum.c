@@ -16,7 +16,7 @@ typedef struct witness {
     double least, largest;            /* values of Rayleigh's quotient */
 } witness;
 
-/* What entries tell. In e_i alone (x, A x) is a_ii; in the plane of e_i and e_j it takes both signs
+/* What entries show. In e_i alone (x, A x) is a_ii; in the plane of e_i and e_j it takes both signs
  * where a_ii a_jj - |a_ij|^2 < 0. */
 static witness look(const doctor *d)
 {
@@ -166,7 +166,7 @@ static spry_status check_normal(doctor *d)
             d, DOCTOR_NON_NORMAL, SPRY_SEVERITY_NOTE,
             "A is far from normal: |A^H A - A A^H| is about %.2g |A|^2 (0 for normal matrices, 1 "
             "at "
-            "most). Its eigenvalues do not tell how fast a method converges, and residuals may "
+            "most). Its eigenvalues do not show how fast a method converges, and residuals may "
             "stay for long before they fall",
             size / square);
         doctor_figure(f, "departure", size / square);

@@ -100,7 +100,7 @@ static int rising(const void *a, const void *b)
     return (p > q) - (p < q);
 }
 
-static void tell(doctor *d, side *rows, side *cols)
+static void report(doctor *d, side *rows, side *cols)
 {
     const int64_t n = d->A->a.rows < d->A->a.cols ? d->A->a.rows : d->A->a.cols;
     char first[160], second[160];
@@ -159,7 +159,7 @@ spry_status doctor_check_structure(doctor *d)
     SPRY_GO(ctx, algebra_match(ctx, a, &m));
     d->structural_rank = m.rank;
     if (m.rank == (rest_rows < rest_cols ? rest_rows : rest_cols))
-        goto done; /* rows and columns of zeros are told of already */
+        goto done; /* rows and columns of zeros are reported already */
     SPRY_GO(ctx, matrix_transpose_arrays(ctx, a, &t));
     rows.column_of = cols.row_of = m.column_of;
     rows.row_of = cols.column_of = m.row_of;
@@ -167,7 +167,7 @@ spry_status doctor_check_structure(doctor *d)
     SPRY_GO(ctx, open_side(ctx, &cols));
     find_smallest(d, &rows);
     find_smallest(d, &cols);
-    tell(d, &rows, &cols);
+    report(d, &rows, &cols);
 done:
     close_side(ctx, &rows);
     close_side(ctx, &cols);

@@ -42,8 +42,8 @@ static sums of_rows(const doctor *d, const matrix_arrays *a)
     return finish(s);
 }
 
-/* The constant vector is a null vector, as the solve was told: b is what is left of it then, where
- * that of A^H is the same. The solver takes as much for 0. */
+/* The constant vector is a null vector, as the caller declared: b is projected accordingly, where
+ * the null vector of A^H is the same. The solver takes as much for 0. */
 static spry_status expect(doctor *d, const sums *rows, const sums *cols)
 {
     const double nothing = 2e-4;
@@ -87,7 +87,7 @@ spry_status doctor_check_sums(doctor *d)
     spry_finding *f;
     if (d->expected)
         f = doctor_add(d, DOCTOR_NULL_SPACE, SPRY_SEVERITY_NOTE,
-                       "A times the constant vector is 0 (%.2g of what its rows hold), as was said "
+                       "A times the constant vector is 0 (%.2g of what its rows hold), as declared "
                        "of its null space",
                        relative);
     else if (rows.vanish)

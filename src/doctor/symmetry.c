@@ -1,4 +1,4 @@
-/* Symmetry that was meant and is not there. */
+/* Symmetry that was meant but is missing. */
 #include "doctor/doctor.h"
 
 #include "matrix/entries.h"

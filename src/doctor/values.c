@@ -1,4 +1,4 @@
-/* What single numbers tell: NaN and Inf, duplicates, the sizes of rows and columns. */
+/* What single values show: NaN and Inf, duplicates, the sizes of rows and columns. */
 #include "doctor/doctor.h"
 
 #include "matrix/entries.h"
@@ -59,7 +59,7 @@ static void check_duplicates(doctor *d)
     spry_finding *f =
         doctor_add(d, DOCTOR_DUPLICATES, SPRY_SEVERITY_WARNING,
                    "%" PRId64 " entr%s at a place that is taken; they are added up, and everything "
-                   "else here is about the sums",
+                   "else in this report is about the sums",
                    count, count == 1 ? "y stands" : "ies stand");
     doctor_figure(f, "entries", (double)count);
     doctor_solve(d, f, "--duplicates sum");
@@ -84,12 +84,12 @@ static distributed dist_of(int64_t n, const double *sizes)
     return s;
 }
 
-/* From which ratio on rows or columns are told of, and warned of: a residual of 1e-8 of all of b
- * says nothing on rows that are smaller than that. */
+/* From which ratio on rows or columns are reported, and warned about: a residual of 1e-8 of all of
+ * b shows nothing about rows that are smaller than that. */
 static spry_status check_scaling(doctor *d)
 {
     const bool single = type_is_single(d->A->a.type);
-    const double told = 1e4, warned = single ? 1e6 : 1e10;
+    const double reported = 1e4, warned = single ? 1e6 : 1e10;
     const matrix_arrays *a = &d->A->a;
     double *rows = NULL, *cols = NULL;
     spry_status status = SPRY_STATUS_OK;
@@ -107,12 +107,13 @@ static spry_status check_scaling(doctor *d)
     const distributed r = dist_of(a->rows, rows), c = dist_of(a->cols, cols);
     const double row_ratio = r.most / r.least, col_ratio = c.most / c.least;
     const double ratio = row_ratio > col_ratio ? row_ratio : col_ratio;
-    if (!(ratio >= told) || !(r.most > 0))
+    if (!(ratio >= reported) || !(r.most > 0))
         goto done;
     spry_finding *f = doctor_add(
         d, DOCTOR_SCALING, ratio >= warned ? SPRY_SEVERITY_WARNING : SPRY_SEVERITY_NOTE,
         "the largest numbers of rows lie between %.2g (row %" PRId64 ") and %.2g, those of columns "
-        "between %.2g (column %" PRId64 ") and %.2g; a residual |b - A x| / |b| says nothing on "
+        "between %.2g (column %" PRId64
+        ") and %.2g; a residual |b - A x| / |b| shows nothing about "
         "the small rows. Scaling of rows and columns mends it: largest numbers of 1/2 to 2",
         r.least, r.least_at, r.most, c.least, c.least_at, c.most);
     doctor_row(f, r.least_at);

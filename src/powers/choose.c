@@ -11,10 +11,10 @@
 /* Bytes per second from memory, and of work in the cache, by all threads, while nothing is
  * measured: their ratio alone counts. */
 static const powers_pace SUPPOSED = {1, 1 / 0.7};
-/* Seconds that a block costs beside its work, as the processor begins to fetch other streams;
+/* Seconds that a block costs besides its work, as the processor begins to fetch other streams;
  * 0.5e-6 was measured (docs/powers.md). */
 static const double BLOCK_SECONDS = 0.5e-6;
-/* Fast memory of a thread where the system does not tell. */
+/* Fast memory of a thread where the system does not report it. */
 enum { UNKNOWN_CACHE = 1 << 20 };
 
 void powers_way_clear(spry_context *ctx, powers_way *way)
@@ -179,7 +179,7 @@ static spry_status try_skewed(const spry_powers *p, int cut, powers_way *way)
         SPRY_GO(p->ctx, base_alloc(p->ctx, vectors * p->n, (size_t)size, &way->room));
         way->info.memory = way->parts.bytes + vectors * vector_bytes(a);
     }
-    /* In another order x is read twice and written once, and each v once more as it is put back. */
+    /* Reordered, x is read twice and written once, and each v once more as it is permuted back. */
     powers_way_forecast(
         p, matrix_bytes(a) + (cut == CUT_RCM ? 3 + way->depth : 1) * vector_bytes(a), way);
     way->info.parts = way->skewed.shares;
@@ -191,7 +191,7 @@ done:
 /* --- parts ---------------------------------------------------------------------------------------
  */
 
-/* Parts of this depth that fit, as far as some trials tell; `stops` where ghosts are too many. */
+/* Parts of this depth that fit, as far as some trials show; `stops` where ghosts are too many. */
 static spry_status try_parts(const spry_powers *p, int cut, int depth, powers_way *way, bool *stops)
 {
     enum { TRIALS = 4, MOST_GHOSTS = 2 };
@@ -389,7 +389,8 @@ spry_status powers_choose(spry_powers *p)
         return status;
     way.version = matrix_version(p->matrix);
     powers_way_name(&way);
-    way.info.memory += p->copy ? 2 * matrix_bytes(&p->csr->a) : 0; /* here and of the product */
+    way.info.memory +=
+        p->copy ? 2 * matrix_bytes(&p->csr->a) : 0; /* own copy and that of the product */
     powers_way_clear(p->ctx, &p->way);
     p->way = way;
     return SPRY_STATUS_OK;

@@ -12,8 +12,8 @@ enum { ROWS_AT, ENDS_AT, COLUMNS_AT, WORDS, HEAD };
 
 int64_t powers_local_room(const spry_device *d, int64_t wanted)
 {
-    /* Places and entries of so few bytes are counted in 16 bits. What a group takes beside its own
-     * is told by CUDA's manual. */
+    /* Places and entries of so few bytes are counted in 16 bits. CUDA's manual states what a group
+     * takes besides its own. */
     enum { MOST = 256 << 10, BESIDE = 1 << 10 };
     const int64_t half = d->facts.unit_local / 2 - BESIDE;
     int64_t room = d->facts.most_local < half ? d->facts.most_local : half;

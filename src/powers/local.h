@@ -1,11 +1,10 @@
 /*
- * Several steps part by part in the local memory of a device's groups: a matrix that the device has
- * in its memory is read from there once for `depth` steps. A part (parts.h) is stored as an
- * *image*: values, its rows' numbers in A, ends of rows and columns within the part, the latter two
- * in 16 bits, as a group has them in its local memory. Beside the image are two vectors: v_(j+1) is
- * written over v_(j-1), of which a row needs its own number alone. A launch makes all steps of all
- * parts, one group each, and two groups of a unit at once: one waits for its image while the other
- * computes (kernels/powers.knl).
+ * Several steps part by part in the local memory of a device's groups: a matrix in device memory is
+ * read once for `depth` steps. A part (parts.h) is stored as an *image*: values, its rows' numbers
+ * in A, ends of rows and columns within the part, the latter two in 16 bits, as a group has them in
+ * its local memory. Next to the image are two vectors: v_(j+1) is written over v_(j-1), of which a
+ * row needs its own number alone. A launch makes all steps of all parts, one group each, and two
+ * groups of a unit at once: one waits for its image while the other computes (kernels/powers.knl).
  */
 #ifndef SPRY_POWERS_LOCAL_H
 #define SPRY_POWERS_LOCAL_H
@@ -21,7 +20,7 @@ typedef struct local_parts {
     int64_t bytes; /* of the device's memory */
     device_memory *images, *starts, *sizes, *factors;
     device_program *program;
-    spry_scalar put[3 * MOST_POWERS]; /* factors that are there */
+    spry_scalar put[3 * MOST_POWERS]; /* factors set so far */
 } local_parts;
 
 /* Bytes of local memory for a part, of so many that are wanted (0: as many as are wise). */

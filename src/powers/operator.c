@@ -1,7 +1,7 @@
 /*
- * Powers of an operator that is no matrix: how its steps are made. Rows that say how far they reach
- * go skewed (host/skew.h), those of a stencil line by line: step j + 1 of a plane as soon as step j
- * of the planes around it is done. All others are made by products.
+ * Powers of an operator that is no matrix: how its steps are made. Rows whose reach is known are
+ * skewed (host/skew.h), those of a stencil line by line: step j + 1 of a plane as soon as step j of
+ * the planes around it is done. All others are made by products.
  *
  * What k products move at least is k times the operator's own bytes and two vectors. Skewed these
  * are the operator's bytes and x for each pass, and k vectors: with little of its own at most
@@ -152,7 +152,7 @@ spry_status powers_choose_operator(spry_powers *p)
     powers_way *way = &p->way;
     spry_status status = SPRY_STATUS_OK;
     powers_way_clear(p->ctx, way);
-    way->version = -1; /* until all is there */
+    way->version = -1; /* until all is set up */
     p->rows = (operator_rows){0};
     if (!p->product->device && !p->product->rows_part.is)
         SPRY_GO(p->ctx, operator_open_rows(p->product, SPRY_TRANSPOSE_NO, &p->rows));

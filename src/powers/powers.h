@@ -1,7 +1,7 @@
 /*
  * Matrix powers (<spry/powers.h>): host/skew.c and parts.c are the two ways to make several steps
- * with one reading of A, choose.c chooses; local.c has parts on devices, choose_local.c chooses
- * there; stream.c is for matrices that stay in their files, ranks.c for those that are distributed
+ * with one reading of A, choose.c chooses; local.c has parts on devices, choose_local.c chooses for
+ * them; stream.c is for matrices that stay in their files, ranks.c for those that are distributed
  * over ranks; powers.c is the object, file.c that of a file, operator.c that of an operator.
  */
 #ifndef SPRY_POWERS_INTERNAL_H
@@ -32,7 +32,7 @@ _Static_assert((int)SPRY_POWERS_MOST == (int)MOST_POWERS, "one bound for all");
     item(INT, depth, "0", 0, MOST_POWERS, NULL, "steps that are made together; 0: as many as fit") \
     item(INT, memory, "0", 0, 9e18, NULL,                                                          \
          "bytes of fast memory for a part; 0: half of the cache, for each thread its share, on a " \
-         "device the local memory of a group; of a file: for the rows that are there, 0: a "       \
+         "device the local memory of a group; of a file: for the rows in memory, 0: a "            \
          "quarter of the memory")                                                                  \
     item(TEXT, device, "cpu", 0, 0, NULL,                                                          \
          "where the vectors are and the work is done: cpu, cuda[:i], opencl[:i]")                  \
@@ -83,7 +83,8 @@ struct spry_powers {
     powers_ranks
         ranks; /* of a matrix that is distributed; of the way there is the version and info */
     powers_pace pace;
-    stream *file; /* the matrix stays there; then those above are NULL, and of the way is info */
+    stream *file; /* the matrix stays in it; then those above are NULL, and only info of the way is
+                     set */
 };
 
 /* The object before it has a matrix. */
@@ -112,8 +113,8 @@ int powers_even_depth(int steps, int depth);
 /* Chooses how, for matrices in memory, and for operators; the way before is replaced. */
 spry_status powers_choose(spry_powers *p);
 spry_status powers_choose_operator(spry_powers *p);
-/* On a device whose product with a matrix is made: parts in local memory in the place of the plain
- * way that is there, if they are wanted or promise more. */
+/* On a device that has the product with the matrix set up: parts in local memory replace the plain
+ * way, if they are wanted or promise more. */
 spry_status powers_choose_local(spry_powers *p);
 /* Fills in what a way of its depth costs: `read` bytes of A and of x for each pass. */
 void powers_way_forecast(const spry_powers *p, int64_t read, powers_way *way);

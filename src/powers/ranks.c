@@ -30,9 +30,9 @@ static int64_t copy_run(const matrix_arrays *from, int64_t begin, int64_t end, i
 }
 
 /*
- * The rows that a rank reaches in the order of all ranks: those come as own, then others. Entries
- * of a row are own, others before and others behind: in the order of all ranks, sums have the bits
- * of one process.
+ * The rows that a rank reaches, in the global ordering: they arrive as own, then others. Entries of
+ * a row are own, others before and others behind: summed in the global ordering, results have the
+ * bits of one process.
  */
 static void put_in_order(const powers_ranks *r, const matrix_arrays *from, matrix_arrays *to)
 {

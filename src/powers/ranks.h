@@ -11,7 +11,7 @@
 
 typedef struct powers_ranks {
     int depth;                /* steps between messages; 1: products, one by one */
-    int64_t own, others, low; /* rows here; of other ranks; of those, before its own */
+    int64_t own, others, low; /* rows of this rank; of other ranks; of those, before its own */
     ranks_halo halo;          /* brings elements of others */
     part_set parts;           /* one part; its rows are numbered as in `local` */
     char *received;           /* elements of others */

@@ -1,11 +1,11 @@
-/* One reading of a file: the thread that reads ahead, and the steps over what it brings. */
+/* One reading of a file: the thread that prefetches, and the steps over what it brings. */
 #include "powers/stream.h"
 
 #include "base/beside.h"
 #include "host/csr_shares.h"
 #include "powers/stream_read.h"
 
-/* --- reading ahead -------------------------------------------------------------------------------
+/* --- prefetching ---------------------------------------------------------------------------------
  */
 
 typedef struct ahead {
@@ -64,16 +64,16 @@ static spry_status ahead_wait(ahead *a, int64_t block)
         pthread_mutex_lock(&a->lock);
         while (a->ready <= block && a->fault.kind == FAULT_NONE)
             pthread_cond_wait(&a->changed, &a->lock);
-        const bool there = a->ready > block;
+        const bool ready = a->ready > block;
         pthread_mutex_unlock(&a->lock);
-        if (there) {
+        if (ready) {
             a->s->wait_seconds += base_seconds() - begin;
             return io_go_on(a->s->ctx, a->s->path);
         }
     }
     a->s->wait_seconds += base_seconds() - begin;
     return a->fault.kind == FAULT_NONE ? io_go_on(a->s->ctx, a->s->path)
-                                       : stream_tell(a->s, &a->fault);
+                                       : stream_report(a->s, &a->fault);
 }
 
 static void ahead_free(ahead *a, int64_t freed)

@@ -1,7 +1,7 @@
 /*
- * A matrix that stays in its native file: its rows come by blocks, read ahead by a thread of their
- * own into a ring of slots, and several steps go over them in a skewed order, so that the file is
- * read once for all of these. Memory is bounded: the slots, and the vectors.
+ * A matrix that stays in its native file: its rows come by blocks, which a thread prefetches into a
+ * ring of slots, and several steps go over them in skewed order, so that the file is read once for
+ * all of these. Memory is bounded: the slots, and the vectors.
  */
 #ifndef SPRY_POWERS_STREAM_H
 #define SPRY_POWERS_STREAM_H
@@ -49,7 +49,7 @@ spry_status stream_open(spry_context *ctx, const char *path, int steps, int64_t 
 void stream_close(stream *s);
 /* One reading of the file; count at most the depth. Ends when a stop was asked for. */
 spry_status stream_run(stream *s, const stream_work *work);
-/* The diagonal, by one reading, too; entries that are there twice are added up. */
+/* The diagonal, by one reading, too; duplicate entries are added up. */
 spry_status stream_diagonal(stream *s, void *d);
 
 #endif

@@ -10,14 +10,14 @@
 #include <unistd.h>
 
 enum { OFFSETS, COLUMNS, VALUES };
-/* Blocks are a share of the memory, within bounds; so many are read ahead. */
+/* Blocks are a share of the memory, within bounds; so many are prefetched. */
 enum { BLOCK_SHARE = 64, LEAST_BLOCK = 1 << 14, MOST_BLOCK = 1 << 22, GRAIN = 16, AHEAD = 2 };
 enum { PIECE = 1 << 18 }; /* columns that are looked at in one go */
 
 /* --- reading -------------------------------------------------------------------------------------
  */
 
-/* Reads all of it, or says why not. */
+/* Reads all of it, or reports why not. */
 static stream_fault read_at(stream *s, int64_t place, int64_t size, void *to)
 {
     char *next = to;
@@ -41,7 +41,7 @@ static stream_fault read_at(stream *s, int64_t place, int64_t size, void *to)
     return (stream_fault){.kind = FAULT_NONE};
 }
 
-spry_status stream_tell(const stream *s, const stream_fault *fault)
+spry_status stream_report(const stream *s, const stream_fault *fault)
 {
     if (fault->kind == FAULT_SYSTEM)
         return io_system_fault(s->ctx, s->path, fault->error);
@@ -144,7 +144,7 @@ static spry_status open_file(stream *s)
     const int64_t size = about.st_size < IO_NATIVE_HEADER ? about.st_size : IO_NATIVE_HEADER;
     const stream_fault fault = read_at(s, 0, size, first);
     if (fault.kind != FAULT_NONE)
-        return stream_tell(s, &fault);
+        return stream_report(s, &fault);
     const io_bytes head = {.path = s->path, .data = first, .size = (size_t)about.st_size};
     SPRY_GO(s->ctx, io_native_places(s->ctx, &head, &s->sizes, s->places, &dense));
     if (dense)
@@ -183,7 +183,7 @@ static spry_status look_at_offsets(stream *s, int64_t block, int64_t *offsets)
     const int64_t row = s->blocks.row[block], rows = s->blocks.row[block + 1] - row;
     const stream_fault fault = read_at(s, s->places[OFFSETS] + row * 8, (rows + 1) * 8, offsets);
     if (fault.kind != FAULT_NONE)
-        return stream_tell(s, &fault);
+        return stream_report(s, &fault);
     bool sound = offsets[0] == s->entry[block] && offsets[rows] <= s->sizes.nnz;
     for (int64_t i = 0; i < rows; i++) {
         sound = sound && offsets[i] <= offsets[i + 1];
@@ -206,7 +206,7 @@ static spry_status look_at_columns(stream *s, int64_t block, int32_t *columns)
         const int64_t n = end - k < PIECE ? end - k : PIECE;
         const stream_fault fault = read_at(s, s->places[COLUMNS] + k * 4, n * 4, columns);
         if (fault.kind != FAULT_NONE)
-            return stream_tell(s, &fault);
+            return stream_report(s, &fault);
         for (int64_t i = 0; i < n; i++) {
             low = columns[i] < low ? columns[i] : low;
             high = columns[i] > high ? columns[i] : high;

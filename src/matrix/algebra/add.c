@@ -96,7 +96,8 @@ static spry_status check_factor(const spry_matrix *A, const char *name, spry_sca
                      factor.im, spry_type_name(A->a.type));
 }
 
-/* Sums of what is symmetric are, and of what is hermitian, where factors are real. */
+/* Sums of symmetric matrices are symmetric, those of hermitian ones hermitian, where factors are
+ * real. */
 static void note_sum(spry_scalar alpha, const spry_matrix *A, spry_scalar beta,
                      const spry_matrix *B, const spry_matrix *C)
 {

@@ -1,4 +1,4 @@
-/* What the files on sums, products, orders and scalings of matrices share. */
+/* What sums, products, orderings and scalings of matrices share. */
 #ifndef SPRY_ALGEBRA_INTERNAL_H
 #define SPRY_ALGEBRA_INTERNAL_H
 
@@ -8,7 +8,7 @@
 #include <spry/list.h>
 #include <spry/reorder.h>
 
-/* Fails unless both matrices are of one type and context; `what` says what was asked for. */
+/* Fails unless both matrices are of one type and context; `what` names the operation. */
 spry_status algebra_check_pair(const char *what, const spry_matrix *A, const spry_matrix *B);
 
 /* C = A B for prepared matrices, with conj(A) in A's place. Lower: only the entries on and below
@@ -66,8 +66,8 @@ spry_status algebra_block_form(spry_context *ctx, const matrix_arrays *a, const 
 void algebra_block_form_clear(spry_context *ctx, block_form *form);
 /* Whether A is A^T or A^H, by its kind or found out. */
 spry_status algebra_is_symmetric(spry_context *ctx, const spry_matrix *A, bool *yes);
-/* The order of rows that puts partners on the diagonal, for n x n: perm[j] is the row that column j
- * has; rows without a column take the places of columns without a row, in turn. */
+/* The permutation of rows that puts partners on the diagonal, for n x n: perm[j] is the row that
+ * column j has; rows without a column take the places of columns without a row, in turn. */
 void algebra_match_order(const matching *m, int32_t *perm);
 /* A factor as a number of the type: a power of two if asked for, and one that neither overflows nor
  * loses bits. */

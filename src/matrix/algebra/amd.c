@@ -1,6 +1,6 @@
 /*
  * Approximate minimum degree: P. R. Amestoy, T. A. Davis, I. S. Duff, An approximate minimum degree
- * ordering algorithm, SIAM J. Matrix Anal. Appl. 17 (1996), 886-905, whose letters are used here.
+ * ordering algorithm, SIAM J. Matrix Anal. Appl. 17 (1996), 886-905, whose notation this file uses.
  *
  * The graph of what is left to be factorized is a quotient graph: a row that is not eliminated (a
  * variable) has a list of elements E_i and then of variables A_i; a row that is eliminated (an
@@ -17,7 +17,7 @@
 #include <math.h>
 
 /* What a row is: the number of rows that a variable stands for is its weight; 0 for one that
- * is no longer there (eliminated with another or for good, part of another, dense). While L_p is at
+ * is gone (eliminated with another or for good, part of another, dense). While L_p is at
  * hand, weights of its variables are negative. */
 typedef struct quotient {
     spry_context *ctx;
@@ -73,7 +73,7 @@ static int32_t take_pivot(quotient *q)
 static void add_to_lp(quotient *q, int32_t i)
 {
     const int32_t weight = q->weight[i];
-    if (weight <= 0) /* there already, or gone */
+    if (weight <= 0) /* in the list already, or gone */
         return;
     q->lp[q->size++] = i;
     q->weight[i] = -weight;
@@ -285,7 +285,7 @@ static void store_lp(quotient *q, int32_t p, int32_t weight_lp)
     q->start[p] = q->used;
     q->length[p] = kept;
     q->degree[p] = weight_lp;
-    q->mark[p] = kept > 0; /* one without variables is nobody's neighbour */
+    q->mark[p] = kept > 0; /* one without variables is no neighbour of any */
     q->weight[p] = 0;
     memcpy(q->list + q->used, q->lp, (size_t)kept * sizeof *q->lp);
     q->used += kept;

@@ -21,7 +21,7 @@ typedef struct search {
     double *distance; /* of columns; infinite: not met */
     int32_t *from;    /* the row a column was met from */
     int32_t *heap;    /* columns; the nearest first */
-    int32_t *place;   /* of a column in the heap; -1: not there */
+    int32_t *place;   /* of a column in the heap; -1: not in it */
     int32_t *met;     /* columns in the order in which they are settled, then those at hand */
     int32_t *looked;  /* columns that were given a distance */
     int64_t waiting, settled, at_hand, touched;

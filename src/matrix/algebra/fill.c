@@ -20,7 +20,7 @@ static spry_status narrow(spry_context *ctx, const graph *g, const char *who, in
     if (g->offsets[g->n] > INT32_MAX)
         return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
                          "order %s: the matrix has %" PRId64
-                         " entries beside the diagonal with those of its transpose; %d is the most",
+                         " entries off the diagonal with those of its transpose; %d is the most",
                          who, g->offsets[g->n], INT32_MAX);
     const spry_status status = base_alloc(ctx, (int64_t)g->n + 1, sizeof **offsets, offsets);
     for (int64_t i = 0; status == SPRY_STATUS_OK && i <= g->n; i++)
@@ -71,8 +71,9 @@ spry_status graph_nd(spry_context *ctx, const graph *g, int32_t *perm)
 {
     (void)g;
     (void)perm;
-    return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
-                     "order nd: spry was built without METIS (libmetis-dev); rcm is always there");
+    return SPRY_FAIL(
+        ctx, SPRY_STATUS_UNSUPPORTED,
+        "order nd: spry was built without METIS (libmetis-dev); rcm is always available");
 }
 #elif IDXTYPEWIDTH != 32
 #error "METIS with 64-bit indices: give -DSPRY_METIS=OFF"

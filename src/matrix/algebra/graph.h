@@ -28,8 +28,8 @@ spry_status graph_nd(spry_context *ctx, const graph *g, int32_t *perm);
 /* The part, 0..parts-1, of every row, so that parts are about as large as each other and have few
  * edges between them: by METIS, or cut out of the order rcm where the build has none. */
 spry_status graph_partition(spry_context *ctx, const graph *g, int32_t parts, int32_t *part);
-/* The same where rows weigh as much as is said (NULL: all alike; at least 1 each) and part k is to
- * have so large a share of the weight (NULL: equal; all above 0, their sum 1). */
+/* The same with these weights of rows (NULL: all alike; at least 1 each) and with this share of the
+ * weight for part k (NULL: equal; all above 0, their sum 1). */
 spry_status graph_partition_weighted(spry_context *ctx, const graph *g, const int64_t *weight,
                                      int32_t parts, const double *share, int32_t *part);
 

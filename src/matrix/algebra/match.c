@@ -166,7 +166,7 @@ done:
 
 /* Rows of the part have no entries but those in its columns. Some rows go without, so the costs are
  * no longer counted from the largest of each row but from the largest of each column: `least` is
- * the least that -log |a| is there. */
+ * the least -log |a| in these columns. */
 static spry_status fill_part(const problem *p, part *t, double *least)
 {
     spry_context *ctx = p->ctx;

@@ -105,7 +105,7 @@ static void number_all(search *s, const int32_t *by_degree, int32_t *perm)
     for (int32_t i = 0; i < n; i++) {
         if (s->seen[by_degree[i]] < 0)
             continue;
-        s->round = 0; /* no search has come here yet */
+        s->round = 0; /* no search has run yet */
         const int32_t count = search_from_end(s, by_degree[i], s->queue + done);
         for (int32_t k = done; k < done + count; k++)
             s->seen[s->queue[k]] = -1; /* numbered */

@@ -3,7 +3,7 @@
  * nodes nearby, conductances over four decades, a few nets (power, clock) on which a share of all
  * nodes hang and whose rows and columns are therefore huge, controlled sources, and a small
  * conductance from every node to ground. Real ones are strictly diagonally dominant by rows;
- * complex ones have a capacitor beside every conductance.
+ * complex ones have a capacitor parallel to every conductance.
  */
 #include "matrix/gen/gen.h"
 
@@ -31,7 +31,7 @@ spry_status gen_prepare_circuit(spry_context *ctx, gen_problem *p)
     }
     if (p->options.nets > p->rows)
         p->options.nets = p->rows;
-    /* Itself and the nodes before and after are always there; chance takes the others. */
+    /* A node is always joined to itself and the nodes before and after; the others are random. */
     p->table[0] = ((double)p->per_row - 3) / (p->points - 3);
     return SPRY_STATUS_OK;
 }
@@ -61,7 +61,7 @@ static bool is_net(const gen_problem *p, int64_t i)
     return nets > 0 && i % (p->rows / nets) == 0 && i / (p->rows / nets) < nets;
 }
 
-/* Whether an element is there, and what it is: between 1/64 and 128, from different bits. */
+/* Whether an element is present, and its value: between 1/64 and 128, from different bits. */
 static bool is_there(uint64_t random, double chance)
 {
     return (double)(random >> 40) * 0x1p-24 < chance;
@@ -134,10 +134,10 @@ static int find_near(const node *n, int64_t *found)
     int count = 0;
     for (int k = 0; k < p->points; k++) {
         int64_t j = n->i + distance(p, k);
-        bool there =
+        bool present =
             has_wire(p, n->i, j, wire_random(p, n->i, j)) | (j == n->controller) | (j == n->i);
         found[count] = j;
-        count += there & (j >= 0) & (j < p->rows);
+        count += present & (j >= 0) & (j < p->rows);
     }
     return count;
 }

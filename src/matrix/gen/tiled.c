@@ -20,8 +20,8 @@ typedef struct tiling {
     int64_t rows, cut;
 } tiling;
 
-/* Puts what the base's row `source` has in columns begin..end-1, scaled and moved by shift; says
- * how much. */
+/* Puts what the base's row `source` has in columns begin..end-1, scaled and moved by shift; returns
+ * the number of entries. */
 static double put_part(const tiling *t, int64_t source, int64_t begin, int64_t end, int64_t shift,
                        gen_row *row)
 {
@@ -38,8 +38,8 @@ static double put_part(const tiling *t, int64_t source, int64_t begin, int64_t e
     return sum;
 }
 
-/* Puts the base's row `source`, and says which entries of it and of the row are the diagonal; -1:
- * none. */
+/* Puts the base's row `source`, and returns which entries of it and of the row are the diagonal;
+ * -1: none. */
 static int64_t put_copy(const tiling *t, int64_t source, int64_t shift, gen_row *row, int64_t *at)
 {
     const matrix_arrays *b = t->base;
