@@ -127,7 +127,7 @@ done:
     return status;
 }
 
-/* Before the order: factors for rows and columns by A's own numbers, and rows that are moved so
+/* Before the ordering: scaling factors of rows and columns from A's values, and rows permuted so
  * that the diagonal is large, or pairs of an indefinite one. *row_of and *pair are NULL where there
  * is none. */
 static spry_status prepare(frontal *f, const spry_matrix *A, int32_t **row_of, int32_t **pair,

@@ -23,7 +23,7 @@ static void clear_joined(spry_context *ctx, joined *j)
     base_free(ctx, j->first);
 }
 
-/* Neighbours of u in `to`, each once; mark[v] == u says that v is there. */
+/* Neighbours of u in `to`, each once; mark[v] == u marks that v is in the list. */
 static int64_t join_rows(const graph *g, const joined *j, const int32_t *pair, int32_t u,
                          int32_t *mark, int32_t *to)
 {

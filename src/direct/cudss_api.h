@@ -1,7 +1,7 @@
 /*
  * The part of NVIDIA cuDSS's interface that is used: names, numbers and signatures as NVIDIA
  * documents them, of versions 0.7 and 1. The library is loaded at run time, so that its headers are
- * not needed to build. Handles are plain pointers here, and results are cudssStatus_t.
+ * not needed to build. Handles are plain pointers, and results are cudssStatus_t.
  */
 #ifndef SPRY_PRECON_CUDSS_API_H
 #define SPRY_PRECON_CUDSS_API_H

@@ -1,5 +1,4 @@
-/* What all factors have in common: whether the matrix is singular as far as their arithmetic can
- * tell. */
+/* What all factors have in common: whether the matrix is singular up to their rounding. */
 #include "direct/factor.h"
 
 #include <spry/scale.h>

@@ -124,7 +124,7 @@ static spry_status definite_fill(sparse_job *job, void *state, bool *fits)
     cholmod *c = state;
     cholmod_sparse A = matrix_of(job);
     c->common.status = CHOLMOD_OK;
-    /* It takes four threads whatever the context says, which the system may refuse. */
+    /* It takes four threads whatever the context's limit, which the system may refuse. */
     const int levels = omp_get_max_active_levels();
     omp_set_max_active_levels(0);
     lib.cholmod_l_factorize(&A, c->factor, &c->common);

@@ -22,14 +22,14 @@ static spry_status has_libraries(spry_context *ctx)
     return definite == SPRY_STATUS_OK || general == SPRY_STATUS_UNSUPPORTED ? definite : general;
 }
 
-/* Why there are no factors: what is missing is told as `lacking`. */
+/* Why there are no factors: `lacking` names what is missing. */
 static spry_status no_library(spry_context *ctx, spry_status status, const char *lacking)
 {
     if (status == SPRY_STATUS_NO_MEMORY)
         return SPRY_FAIL(ctx, status, "precon direct: %s cannot be loaded: no room in memory",
                          lacking);
     return SPRY_FAIL(ctx, status,
-                     "precon direct: %s is not there (a build with -DSPRY_WITH_GPL=ON and "
+                     "precon direct: %s is missing (a build with -DSPRY_WITH_GPL=ON and "
                      "libsuitesparse-dev has it); take direct:kind=sparse",
                      lacking);
 }
@@ -93,9 +93,9 @@ static spry_status sparse_open(factor *f, const spry_matrix *A)
 {
     sparse *state = NULL;
     spry_status status = SPRY_STATUS_OK;
-    const spry_status there = has_libraries(f->ctx);
-    if (there != SPRY_STATUS_OK)
-        return no_library(f->ctx, there, "SuiteSparse");
+    const spry_status found = has_libraries(f->ctx);
+    if (found != SPRY_STATUS_OK)
+        return no_library(f->ctx, found, "SuiteSparse");
     SPRY_GO(f->ctx, base_calloc(f->ctx, 1, sizeof *state, &state));
     f->state = state;
     SPRY_GO(f->ctx, make_job(A, &state->job));

@@ -131,8 +131,8 @@ static void *follow(const void *pointer, const char *from, char *to)
     return pointer ? to + ((const char *)pointer - from) : NULL;
 }
 
-/* Half as much again, and `more` bytes at least, beside what is in use, which nodes point to.
- * `bytes` is what was forecast. */
+/* Half as much again, and `more` bytes at least, in addition to what is in use, which nodes point
+ * to. `bytes` is the forecast. */
 static spry_status grow(frontal *f, const frontal_task *task, int64_t more, frontal_arena *arena,
                         int64_t *bytes)
 {

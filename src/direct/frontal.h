@@ -1,10 +1,11 @@
 /*
- * Sparse factors by fronts. A matrix is eliminated along its elimination tree: each node of the
- * tree gathers a dense matrix, its front, from entries of A and from what its children left,
- * eliminates the variables that no other node has a say in, and leaves the rest to its parent. One
- * mechanism serves three kinds: P A Q = L U, P A P^T = L D L^T or L D L^H with D of 1 x 1 and 2 x 2
- * blocks, and the latter without exchanges where A is positive definite. Pivots that are too small
- * beside their column are delayed: the parent tries them again with more rows to choose from.
+ * Sparse factors by the multifrontal method. A matrix is eliminated along its elimination tree:
+ * each node of the tree gathers a dense matrix, its front, from entries of A and from what its
+ * children left, eliminates the variables that no other node touches, and leaves the rest to its
+ * parent. One mechanism serves three kinds: P A Q = L U, P A P^T = L D L^T or L D L^H with D of 1 x
+ * 1 and 2 x 2 blocks, and the latter without exchanges where A is positive definite. Pivots that
+ * are too small relative to their column are delayed: the parent tries them again with more rows to
+ * choose from.
  *
  * I. S. Duff, J. K. Reid, The multifrontal solution of indefinite sparse symmetric linear systems,
  * ACM Trans. Math. Softw. 9 (1983), 302-325; J. W. H. Liu, The multifrontal method for sparse
@@ -35,8 +36,8 @@ typedef struct frontal_forecast {
 
 typedef struct frontal frontal;
 
-/* The analysis of A, square general CSR, sorted and finite: matching, scaling, order, tree. A's
- * numbers have a say in it. */
+/* The analysis of A, square general CSR, sorted and finite: matching, scaling, ordering, tree. The
+ * analysis depends on A's values. */
 spry_status frontal_analyse(const spry_matrix *A, frontal_kind kind, frontal **f);
 void frontal_free(frontal *f); /* takes NULL */
 const frontal_forecast *frontal_forecast_of(const frontal *f);

@@ -25,7 +25,7 @@ typedef struct frontal_tree {
     int32_t *parent;       /* -1: a root */
     int32_t *child, *next; /* the first child, and the next one of the same parent; -1: none */
     int64_t *list_at;      /* nodes + 1 */
-    int32_t *list;         /* variables that a front has beside its own, rising */
+    int32_t *list;         /* variables of a front besides its own, rising */
 } frontal_tree;
 
 /* A piece of memory that is handed out from its beginning. */
@@ -52,7 +52,7 @@ typedef enum frontal_result {
     FRONTAL_STOPPED
 } frontal_result;
 
-/* Where solves work: front_pass tells what is what. */
+/* Work space of solves; see front_pass. */
 typedef struct frontal_room {
     int columns, threads;
     int64_t longest;      /* rows of the largest front */

@@ -12,8 +12,8 @@ enum { FRONT_PANEL = 64, FRONT_CHUNK = 32 };
 
 /*
  * A front: `order` rows and columns, column by column, of which the first `full` are fully summed:
- * may be eliminated. Of symmetric kinds the lower triangle. `rows` and `cols` are the variables
- * that stand there; for symmetric kinds one array.
+ * may be eliminated. Of symmetric kinds the lower triangle. `rows` and `cols` are their variables;
+ * for symmetric kinds one array.
  */
 typedef struct front {
     int64_t order, full;
@@ -21,8 +21,8 @@ typedef struct front {
     int32_t *rows, *cols;
     int32_t *row_at; /* the place of a variable among the rows, kept up to date by exchanges */
     bool symmetric, hermitian, definite;
-    bool root;        /* nobody is there to delay pivots to */
-    double threshold; /* of a pivot beside its column */
+    bool root;        /* has no parent to delay pivots to */
+    double threshold; /* of a pivot relative to its column */
     double small;     /* numbers that are as good as 0 */
     /* as it goes */
     int64_t done, begin; /* pivots, and those before this panel */
@@ -33,7 +33,7 @@ typedef struct front {
     void *mirror;          /* symmetric: the panel of D L^H, row by row, of `order` numbers each */
     void *packed;          /* the panel of L as the update reads it */
     void *columns[2];      /* candidates */
-    void *inverse;         /* of pivots: `full` numbers, and for 2 x 2 as many beside them */
+    void *inverse;         /* of pivots: `full` numbers, and for 2 x 2 as many again */
 } front;
 
 /* Numbers that `packed` has to hold. */
@@ -88,20 +88,25 @@ typedef struct front_pass {
 } front_pass;
 
 /*
- * front_gather  adds entries of A, scaled, to a front
- * front_add     adds what a child left, rows[i] and cols[j] being the places of its rows and
- * columns front_panel   finds the next pivots and eliminates within their columns; false: there is
- * none front_pack    the panel of L as the update reads it front_update  columns begin..end-1
- * beyond the panel front_store   factors to a node's places front_leave   what is left for the
- * parent to its place, which may be below the front in the same memory front_forward,
- * front_forward_rest    a solve with a node's pivots, and then what they take from rows
- * begin..end-1 of the rest front_backward_begin, front_backward_rest, front_backward    fetches the
- * node's numbers; what the rest takes from pivots begin..end-1; a solve with the pivots
- * front_forward_all, front_backward_all    all of it
- * front_take_above, front_add_above    what was summed up aside for the rest of a node, to a place
- *               of its own ((order - pivots) numbers for each column), and from there to all
- * front_enter   y[place_i] = factor[place_i] z_i, or conj(z_i)
- * front_return  z_i = factor[place_i] x[place_i], or its conjugate
+ * front_gather   adds entries of A, scaled, to a front
+ * front_add      adds a child's update; rows[i] and cols[j]: the positions of its rows and columns
+ * front_panel    finds the next pivots and eliminates within their columns; false: there is none
+ * front_pack     the panel of L as the update reads it
+ * front_update   columns begin..end-1 beyond the panel
+ * front_store    copies factors to a node's storage
+ * front_leave    copies the update for the parent, possibly lower in the front's own memory
+ * front_forward         a solve with a node's pivots
+ * front_forward_rest    subtracts their contribution from rows begin..end-1 of the rest
+ * front_forward_all     both
+ * front_backward_begin  fetches the node's numbers
+ * front_backward_rest   subtracts the contribution of the rest from pivots begin..end-1
+ * front_backward        a solve with the pivots
+ * front_backward_all    all three
+ * front_take_above      moves the sums for the rest of a node to a buffer of its own, of
+ *                       (order - pivots) numbers per column
+ * front_add_above       adds them from the buffer to all
+ * front_enter    y[place_i] = factor[place_i] z_i, or conj(z_i)
+ * front_return   z_i = factor[place_i] x[place_i], or its conjugate
  */
 #define FRONT_KERNELS(item)                                                                      \
     item(void, front_gather, (const front *f, const front_entries *e))                           \

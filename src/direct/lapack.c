@@ -34,7 +34,7 @@ static factor_library lapack = {
     .table = &routines,
 };
 
-/* What info tells: the first column whose pivot is 0, from 1, or 0. */
+/* The meaning of info: the first column whose pivot is 0, from 1, or 0. */
 static int64_t first_bad(int info, int64_t n)
 {
     return info > 0 ? info - 1 : n;

@@ -18,8 +18,8 @@ typedef struct factor_library {
     bool loaded, is_there; /* is_there is known once it was loaded or could not be */
 } factor_library;
 
-/* Loads a library unless it is loaded. SPRY_STATUS_UNSUPPORTED: it is not there;
- * SPRY_STATUS_NO_MEMORY: not now. No message is noted, the log is told why. */
+/* Loads a library unless it is loaded. SPRY_STATUS_UNSUPPORTED: it is missing;
+ * SPRY_STATUS_NO_MEMORY: not now. No message is set; the log has the reason. */
 spry_status factor_library_load(spry_context *ctx, factor_library *library);
 
 /* For tables of a library's functions by their headers: a member with its type, its line in the

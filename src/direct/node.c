@@ -13,8 +13,9 @@ void frontal_node_sizes(const frontal *f, int32_t s, int64_t *order, int64_t *fu
     *order = *full + frontal_listed(t, s);
 }
 
-/* The variables of a front: those that children delayed, its own, those of its list. Of a child
- * they come in this order, too, so that what is below the diagonal there is below it here. */
+/* The variables of a front: those that children delayed, its own, those of its list. Those of a
+ * child come in this order, too, so that entries below its diagonal are below this front's
+ * diagonal. */
 static void list_variables(const frontal *f, int32_t s, bool columns, int32_t *to, int32_t *at)
 {
     const frontal_tree *t = &f->tree;
@@ -129,9 +130,9 @@ static void store(const frontal *f, const front *fr, frontal_arena *factors, fro
 }
 
 /*
- * What is as good as 0 in a matrix whose largest numbers are about 1: roundings of as many sums as
- * there are rows, in any direction, times what multipliers may add. Single precision is for
- * iterations around it, which make good what little is known.
+ * What counts as 0 in a matrix whose largest values are about 1: rounding errors of as many sums as
+ * there are rows, of random sign, times the growth from multipliers. Single precision is for an
+ * outer iteration, which corrects the rest.
  */
 static double small_number(const frontal *f)
 {
@@ -140,7 +141,7 @@ static double small_number(const frontal *f)
     return (frontal_is_symmetric(f->kind) ? 32 : 8) * sums * unit;
 }
 
-/* Of a symmetric one 1/2 is the largest that pairs can always meet. */
+/* For a symmetric matrix 1/2 is the largest threshold that pairs can always satisfy. */
 static double threshold_of(const frontal *f)
 {
     if (frontal_is_symmetric(f->kind))

@@ -125,7 +125,7 @@ static void task_backward(const frontal *f, const front_pass *all, int32_t k, in
         kernels->front_backward_all(&f->nodes[s], &p);
 }
 
-/* Tasks are taken one after the other by whoever has time; a share has a room of its own. */
+/* Tasks are taken one after the other by idle threads; each share has its own work space. */
 typedef struct all_tasks {
     const frontal *f;
     const front_pass *all;

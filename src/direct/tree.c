@@ -28,10 +28,10 @@ void frontal_tree_clear(spry_context *ctx, frontal_tree *t)
 typedef struct merging {
     int32_t sets;
     int32_t *of;     /* the set of a column */
-    int32_t *into;   /* by sets, here and below */
+    int32_t *into;   /* by sets, of this one and below */
     int32_t *parent; /* as the columns have it */
     int32_t *own;    /* columns */
-    int32_t *listed; /* rows beside them */
+    int32_t *listed; /* rows besides them */
     int32_t *child, *next, *post;
     int32_t *tied; /* whether it has to be merged with its parent */
     double *zeros; /* entries that merging has brought in */
@@ -78,7 +78,7 @@ static void find_sets(const frontal_order *o, const int32_t *pair, merging *m)
         m->own[s]++;
         m->listed[s] = o->count[k] - 1;
     }
-    for (int32_t k = 0; k < o->n; k++) { /* the last column of a set has the say */
+    for (int32_t k = 0; k < o->n; k++) { /* the last column of a set decides */
         const int32_t up = o->parent[k];
         m->parent[m->of[k]] = up < 0 ? -1 : m->of[up];
         m->tied[m->of[k]] = pair && up >= 0 && pair[o->order[k]] == o->order[up];

@@ -1,15 +1,14 @@
 /*
- * Files of bgzip: gzip members of at most 64 KiB each, whose headers tell how long they are (The
+ * Files of bgzip: gzip members of at most 64 KiB each, whose headers hold their length (The
  * SAM/BAM Format Specification Working Group, Sequence Alignment/Map Format Specification, 4.1).
- * All threads unpack them. Whatever is not quite so is left to the general way, which knows what to
- * say of damaged files.
+ * All threads unpack them. Anything else goes to the general reader, which reports damaged files.
  */
 #include "io/gzip.h"
 
 #include <omp.h>
 
 enum {
-    HEADER = 18,        /* bytes, with the field that tells the length */
+    HEADER = 18,        /* bytes, with the field that holds the length */
     TRAILER = 8,        /* check sum and unpacked size */
     MOST = 1 << 16,     /* bytes of a member, packed or not */
     ZLIB_ROOM = 1 << 17 /* for its state and window */

@@ -8,9 +8,8 @@ static bool is_entry(spry_type type, const void *values, int64_t k)
     return value.re != 0 || value.im != 0;
 }
 
-/* Counts the entries of each row at offsets[row + 1], or stores them where offsets[row] says and
- * moves that on. Threads take ranges of rows and go down the columns, so that columns rise within
- * rows. */
+/* Counts the entries of each row at offsets[row + 1], or stores them at offsets[row] and advances
+ * it. Threads take ranges of rows and go down the columns, so that columns rise within rows. */
 static void sweep(spry_context *ctx, const io_dense *dense, matrix_arrays *a, bool store)
 {
     const int threads = spry_context_threads(ctx);

@@ -116,8 +116,8 @@ static void replace(spry_matrix **A, spry_matrix *new)
     *A = new;
 }
 
-/* A few bytes may promise billions of rows, which are nothing but zeros: what is made for them is
- * bounded by the size of the file, or of what was packed in it, unless a limit of memory was said.
+/* A few bytes may promise billions of rows, which are nothing but zeros: their memory is bounded by
+ * the size of the file, or of its unpacked content, unless a memory limit was given.
  */
 static spry_status check_promise(const io_bytes *bytes, const spry_matrix *A)
 {
@@ -130,7 +130,7 @@ static spry_status check_promise(const io_bytes *bytes, const spry_matrix *A)
     return SPRY_FAIL(A->ctx, SPRY_STATUS_BAD_INPUT,
                      "%s: is %" PRId64 " x %" PRId64 " with %" PRId64 " entries in a file of %zu "
                      "bytes: almost all of it is empty, and would take %" PRId64
-                     " bytes and more; if that is meant, say how much memory it may take: "
+                     " bytes and more; if that is meant, set the memory it may take: "
                      "memory_limit=%" PRId64,
                      bytes->path, a->rows, a->cols, a->nnz, bytes->size, 8 * lines, 32 * lines);
 }

@@ -9,12 +9,12 @@ spry_status io_dense_to_matrix(spry_context *ctx, const io_dense *dense, spry_ma
 /* A general CSR matrix with its zeros; only for what has one row or column. */
 spry_status io_matrix_to_dense(const spry_matrix *A, io_dense *dense);
 
-/* Makes *A sorted CSR as the options say; bytes and format are for messages. *A stays the caller's.
+/* Makes *A sorted CSR by the options; bytes and format are for messages. *A stays the caller's.
  */
 spry_status io_finish_matrix(const io_bytes *bytes, const io_format *format,
                              const read_options *options, spry_matrix **A);
-/* Makes a vector of an array, of all its columns where *cols is there to tell how many; takes its
- * values when all is well. */
+/* Makes a vector of an array, of all its columns (their number in *cols) unless cols is NULL; takes
+ * over its values on success. */
 spry_status io_finish_vector(spry_context *ctx, const io_bytes *bytes, const io_format *format,
                              const read_options *options, io_dense *dense, spry_vector **v,
                              int64_t *cols);

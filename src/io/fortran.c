@@ -238,7 +238,7 @@ bool io_fortran_real(const fortran_field *field, const char *p, const char *end,
     const bool lettered = at < end && exponent_letter(*at);
     if (point && (lettered || (at == end && field->scale == 0)) &&
         base_parse_double(p, end, value) == end)
-        return true; /* the common case: it says what it means */
+        return true; /* the common case: a plain number */
     const size_t mantissa = (size_t)(at - p);
     int power = 0;
     if (at < end) {

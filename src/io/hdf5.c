@@ -145,7 +145,7 @@ done:
     return status;
 }
 
-/* The first block of a header of version 2: its flags say how wide its numbers are. */
+/* The first block of a header of version 2: its flags hold the width of its numbers. */
 static spry_status begin_second(walk *w, uint64_t address, hdf5_span *block)
 {
     spry_status status = SPRY_STATUS_OK;

@@ -23,7 +23,7 @@ typedef struct hdf5_span {
 typedef struct hdf5_file {
     spry_context *ctx;
     const char *path;
-    hdf5_span all;  /* from the superblock on: addresses count from there */
+    hdf5_span all;  /* from the superblock on: addresses are relative to it */
     uint64_t root;  /* address of the root group's header */
     uint64_t steps; /* headers, messages, nodes and links that may still be looked at: each has
                      * some bytes, and is looked at a few times */
@@ -39,7 +39,7 @@ typedef struct hdf5_type {
 
 enum hdf5_layout { HDF5_NOWHERE, HDF5_INSIDE, HDF5_WHOLE, HDF5_CHUNKS };
 
-/* A group or a data set, as its header tells. */
+/* A group or a data set, as its header describes it. */
 typedef struct hdf5_object {
     uint64_t address;
     bool is_group;
@@ -78,7 +78,7 @@ uint64_t hdf5_number(const char *data, size_t bytes);
 /* Takes so many bytes off a span; NULL: it has not so many. */
 const char *hdf5_take(hdf5_span *from, size_t bytes);
 
-/* Calls `each` for the messages of a header until it says that it has seen enough. */
+/* Calls `each` for the messages of a header until it returns that it has seen enough. */
 typedef struct hdf5_message {
     uint32_t type;
     bool shared; /* its content is elsewhere */

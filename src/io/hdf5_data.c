@@ -24,7 +24,7 @@ typedef struct gathering {
 
 static spry_status too_large(const hdf5_file *f)
 {
-    return hdf5_broken(f, "a data set says that it is larger than it can be");
+    return hdf5_broken(f, "a data set claims to be larger than it can be");
 }
 
 /* How many elements there are, where that many bytes can come from the file. */

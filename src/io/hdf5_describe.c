@@ -128,7 +128,7 @@ static spry_status read_layout(const hdf5_file *f, hdf5_span body, hdf5_object *
         return SPRY_STATUS_OK;
     }
     if (p[1] != 2 || p[0] != 3)
-        return SPRY_STATUS_OK; /* told where its numbers are wanted: HDF5_NOWHERE */
+        return SPRY_STATUS_OK; /* reported where its numbers are wanted: HDF5_NOWHERE */
     const char *rank = hdf5_take(&body, 1);
     if (!rank || body.size < 8 + 4 * (size_t)(unsigned char)*rank)
         return hdf5_broken(f, "a layout is cut short");
@@ -224,7 +224,7 @@ static spry_status take_message(void *data, const hdf5_message *m)
 {
     const hdf5_file *f = ((describing *)data)->f;
     hdf5_object *o = ((describing *)data)->o;
-    if (m->shared) /* a type that has a name, say; then it is none that is known here */
+    if (m->shared) /* e.g. a named type, which this reader does not know */
         return SPRY_STATUS_OK;
     switch (m->type) {
     case SPACE:

@@ -68,7 +68,7 @@ done:
     return status;
 }
 
-/* A link in the header: flags say what comes before the name and how wide its length is. */
+/* A link in the header: flags hold what comes before the name and the width of its length. */
 static spry_status take_link(void *data, const hdf5_message *m)
 {
     listing *l = data;

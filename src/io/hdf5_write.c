@@ -41,7 +41,7 @@ static size_t begin_header(hdf5_image *m)
     m->header = m->used;
     put(m, 1, 2); /* version; number of messages, length come later */
     m->used = m->header + 16;
-    put_at(m, m->header + 4, 1, 4); /* one link leads here */
+    put_at(m, m->header + 4, 1, 4); /* one link leads to it */
     return m->header;
 }
 

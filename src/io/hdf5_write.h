@@ -33,7 +33,7 @@ typedef struct hdf5_attribute {
 
 /* A data set of the file. */
 typedef struct hdf5_piece {
-    spry_type type; /* of numbers; whole ones of 64 bits where `whole` says so */
+    spry_type type; /* of numbers; whole ones of 64 bits where `whole` is set */
     bool whole;
     const char *parts[2]; /* names of the two parts of a complex number, up to seven letters */
     int rank;
@@ -53,7 +53,7 @@ void hdf5_set_target(hdf5_image *m, size_t target, size_t header);
 size_t hdf5_put_group(hdf5_image *m, int count, const char *const *names, int attributes,
                       const hdf5_attribute *attribute, size_t *targets);
 size_t hdf5_put_data(hdf5_image *m, hdf5_piece *p);
-/* Gives data sets their addresses behind the image, in order, and tells where the file ends. */
+/* Gives data sets their addresses behind the image, in order, and returns the end of the file. */
 void hdf5_settle(hdf5_image *m, int count, const hdf5_piece *pieces);
 
 #endif

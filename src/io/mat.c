@@ -94,7 +94,7 @@ static spry_status numbers(const reading *m, span *from, size_t count, element *
     const size_t size = io_mat_number_size(e->type);
     e->count = size > 0 ? e->bytes.size / size : 0;
     if (size == 0 || e->count < count)
-        return broken(m, "an array has fewer numbers than its shape says");
+        return broken(m, "an array has fewer numbers than its shape requires");
     return SPRY_STATUS_OK;
 }
 
@@ -220,7 +220,7 @@ static bool inflate_all(span packed, void *memory, size_t size)
     return good;
 }
 
-/* A packed variable: its tag says how much memory the rest takes. */
+/* A packed variable: its tag holds the memory that the rest takes. */
 static spry_status read_packed(reading *m, span packed)
 {
     spry_status status = SPRY_STATUS_OK;
@@ -232,7 +232,7 @@ static spry_status read_packed(reading *m, span packed)
         return SPRY_STATUS_OK;
     if (size / RATIO > packed.size + 1 || size > UINT32_MAX ||
         (size > (size_t)1 << 30 && size / BOMB_RATIO > packed.size))
-        return broken(m, "a packed variable says that it is larger than it can be");
+        return broken(m, "a packed variable claims to be larger than it can be");
     SPRY_GO(m->ctx, base_alloc(m->ctx, (int64_t)size, 1, &memory));
     if (!inflate_all(packed, memory, size))
         SPRY_GO(m->ctx, broken(m, "a packed variable cannot be unpacked"));
@@ -268,7 +268,7 @@ static spry_status read_file(spry_context *ctx, io_bytes *bytes, io_content *con
         return broken(&m, "it is shorter than a header");
     const char *version = bytes->data + MAT_HEADER - 4;
     if (memcmp(version, "\x00\x02IM", 4) == 0)
-        return broken(&m, "the header says 7.3, and there is no HDF5 behind it");
+        return broken(&m, "the header claims level 7.3, but no HDF5 follows");
     if (memcmp(version, "\x01\x00MI", 4) == 0)
         return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
                          "%s: a .mat file whose numbers begin with their high bytes is not read",

@@ -2,7 +2,7 @@
  * MATLAB's files of level 7.3, which are HDF5: the first sparse matrix by name, within structs,
  * too; where there is none, the first full array of numbers. A sparse matrix is a group of the data
  * sets ir, jc and data with the number of rows as an attribute, a full array is a data set by
- * columns, complex numbers are pairs. Octave's files (save -hdf5) are read likewise: there a matrix
+ * columns, complex numbers are pairs. Octave's files (save -hdf5) are read likewise: their matrix
  * is a group of ridx, cidx, data, nr and nc in a group "value".
  */
 #include "io/hdf5.h"
@@ -19,16 +19,16 @@ typedef struct reading {
 
 /* Numbers of a data set of a group; none where there is no such data set. */
 static spry_status read_member(hdf5_file *f, const hdf5_object *group, const char *name,
-                               hdf5_numbers *numbers, bool *there)
+                               hdf5_numbers *numbers, bool *found)
 {
     spry_status status = SPRY_STATUS_OK;
     hdf5_object member;
-    *there = false;
+    *found = false;
     SPRY_GO(f->ctx, hdf5_find(f, group, name, &member));
     if (!member.is_data || member.rank < 0 || member.rank > SIDES || member.type.part == 0)
         goto done;
     SPRY_GO(f->ctx, hdf5_read(f, &member, numbers));
-    *there = true;
+    *found = true;
 done:
     return status;
 }
@@ -43,7 +43,8 @@ static spry_status read_side(hdf5_file *f, const hdf5_object *group, const char 
     *side = -1;
     SPRY_GO(f->ctx, hdf5_find(f, group, name, &o));
     if (!o.is_data || o.rank < 0 || o.type.part == 0 || o.layout == HDF5_CHUNKS)
-        goto done; /* nobody cuts one number into chunks, but they could be of a gigabyte each */
+        goto done; /* no program cuts one number into chunks, but a hostile file could, of a
+                      gigabyte each */
     for (int k = 0; k < o.rank; k++)
         if (o.sides[k] != 1)
             goto done;
@@ -60,10 +61,10 @@ static spry_status read_sparse(reading *m, const hdf5_object *group, const char 
     hdf5_file *f = m->f;
     spry_status status = SPRY_STATUS_OK;
     hdf5_numbers n[3] = {0};
-    bool there[3];
+    bool found[3];
     for (int k = 0; k < 3; k++)
-        SPRY_GO(f->ctx, read_member(f, group, names[k], &n[k], &there[k]));
-    if (!there[1] || n[1].re.count == 0)
+        SPRY_GO(f->ctx, read_member(f, group, names[k], &n[k], &found[k]));
+    if (!found[1] || n[1].re.count == 0)
         SPRY_GO(f->ctx, hdf5_broken(f, "a sparse matrix has no offsets of columns"));
     const mat_sparse s = {.rows = rows,
                           .cols = cols >= 0 ? cols : (int64_t)n[1].re.count - 1,
@@ -79,7 +80,7 @@ done:
     return status;
 }
 
-/* Sides are told the last first: MATLAB's arrays are by columns, HDF5's by rows. */
+/* Dimensions are listed last first: MATLAB's arrays are by columns, HDF5's by rows. */
 static spry_status read_dense(reading *m, const hdf5_object *o)
 {
     hdf5_file *f = m->f;

@@ -4,7 +4,8 @@
 #include <ctype.h>
 #include <stdarg.h>
 
-/* Rows and columns that a file may have: indices are parsed up to there, whoever can number them.
+/* Rows and columns that a file may have: indices are parsed up to this limit, whatever the index
+ * type.
  */
 #define MOST_LINES (INT64_C(1) << 55)
 

@@ -1,5 +1,5 @@
-/* The lines of a Matrix Market file's body: counting them, parsing one after the other, saying what
- * is wrong. */
+/* The lines of a Matrix Market file's body: counting them, parsing one after the other, reporting
+ * errors. */
 #include "io/mtx.h"
 
 #include <math.h>
@@ -39,7 +39,7 @@ int64_t io_mtx_count(const char *begin, const char *end)
     if (begin == end)
         return 0;
     int64_t plain = is_plain_start(*begin), lines = 1;
-    /* Written for the vectoriser; the last byte has no successor here. */
+    /* Written for the vectoriser; the last byte has no successor in this block. */
     for (const char *p = begin; p < end - 1; p += BLOCK) {
         uint8_t plain_here = 0, lines_here = 0;
         const int n = end - 1 - p < BLOCK ? (int)(end - 1 - p) : BLOCK;
@@ -150,7 +150,7 @@ static inline mtx_fault parse_line(const mtx_header *h, bool array, mtx_field fi
     return fault;
 }
 
-/* The loop over lines, made anew for each kind of line that it is called with. */
+/* The loop over lines, instantiated for each kind of line. */
 static inline void parse_lines(const mtx_header *h, bool array, mtx_field field, mtx_lines *lines,
                                const mtx_target *target)
 {

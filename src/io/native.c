@@ -13,7 +13,7 @@ static const char magic[8] = {'\x89', 'S', 'P', 'R', 'Y', '\r', '\n', '\x1a'};
 /* The file's first bytes, in the byte order of the machine that wrote it. */
 typedef struct native_header {
     char magic[8];
-    uint32_t version, mark; /* the mark tells the byte order */
+    uint32_t version, mark; /* the mark shows the byte order */
     uint32_t kind, type, symmetry, format;
     uint64_t rows, cols, nnz;
     uint64_t section[SECTIONS]; /* where each array begins; 0: there is none */

@@ -92,7 +92,7 @@ static spry_status get_int(const reading *z, const member *m, int64_t k, int64_t
     return SPRY_STATUS_OK;
 }
 
-/* Copies a list of integers in 0..most to 64 or to 32 bits; tells the first that is none. */
+/* Copies a list of integers in 0..most to 64 or to 32 bits; reports the first that is not. */
 static spry_status copy_ints(const reading *z, const member *m, int64_t most, bool wide, void *out)
 {
     const npy_array *a = &m->array;
@@ -280,7 +280,7 @@ done:
     return status;
 }
 
-/* What the headers say must fit together before anything of size is unpacked: a packed member may
+/* The headers must agree before anything of size is unpacked: a packed member may
  * be a thousand times as large as its part of the file. */
 static spry_status open_lists(reading *z, const kind *k)
 {

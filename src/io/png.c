@@ -34,24 +34,24 @@ static spry_status pack_rows(spry_context *ctx, int64_t width, int64_t height,
     z_stream z = io_zlib_stream(ctx);
     static const unsigned char filter[1] = {0};
     spry_status status = SPRY_STATUS_OK;
-    int told = deflateInit(&z, 6);
-    if (told != Z_OK)
+    int code = deflateInit(&z, 6);
+    if (code != Z_OK)
         return SPRY_FAIL(ctx, SPRY_STATUS_NO_MEMORY, "no memory to pack a picture");
     const uLong room = deflateBound(&z, (uLong)((3 * width + 1) * height));
     SPRY_GO(ctx, base_alloc(ctx, (int64_t)room, 1, packed));
     z.next_out = *packed;
     z.avail_out = (uInt)room;
-    for (int64_t y = 0; y < height && told == Z_OK; y++) {
+    for (int64_t y = 0; y < height && code == Z_OK; y++) {
         z.next_in = (Bytef *)(uintptr_t)filter;
         z.avail_in = 1;
-        told = deflate(&z, Z_NO_FLUSH);
+        code = deflate(&z, Z_NO_FLUSH);
         z.next_in = (Bytef *)(uintptr_t)(pixels + 3 * width * y);
         z.avail_in = (uInt)(3 * width);
-        if (told == Z_OK)
-            told = deflate(&z, y + 1 < height ? Z_NO_FLUSH : Z_FINISH);
+        if (code == Z_OK)
+            code = deflate(&z, y + 1 < height ? Z_NO_FLUSH : Z_FINISH);
     }
     *size = z.total_out;
-    if (told != Z_STREAM_END)
+    if (code != Z_STREAM_END)
         status = SPRY_FAIL(ctx, SPRY_STATUS_NO_MEMORY, "%s", "a picture could not be packed");
 done:
     deflateEnd(&z);

@@ -40,7 +40,7 @@ static power power_above(int q)
     return p;
 }
 
-/* g * c / 2^128, with the last bit telling whether anything was cut off. */
+/* g * c / 2^128, with the last bit set if anything was cut off. */
 static uint64_t round_to_odd(power g, uint64_t c)
 {
     const uint128 product = (uint128)g.high * c + (uint64_t)((uint128)g.low * c >> 64);

@@ -79,7 +79,7 @@ static first_trouble read_fields(const reading *r, rb_line line, int64_t first, 
 }
 
 /*
- * Some programs write numbers with blanks between them in other columns than their format says. A
+ * Some programs write numbers with blanks between them in other columns than their format states. A
  * line with as many words as it should have numbers cannot be mistaken: either its words are the
  * fields, or a field has a blank between two parts of words and is refused before.
  */
@@ -160,7 +160,7 @@ done:
     return status;
 }
 
-/* Reads all blocks in parallel; of several faults the first in the file is told. */
+/* Reads all blocks in parallel; of several faults the first in the file is reported. */
 static spry_status read_blocks(spry_context *ctx, const reading *r)
 {
     first_trouble first = {.what = FINE};
@@ -182,20 +182,20 @@ typedef struct cursor {
     const fortran_format *format;
     rb_line line;
     int field;
-    bool there; /* false behind the end of the file */
+    bool valid; /* false behind the end of the file */
 } cursor;
 
 /* The cursor at number k of a part, found by counting lines. */
 static cursor cursor_at(const io_bytes *bytes, const rb_header *h, rb_part part, int64_t k)
 {
-    cursor c = {.bytes = bytes, .format = &h->format[part], .there = true};
+    cursor c = {.bytes = bytes, .format = &h->format[part], .valid = true};
     int64_t lines = k / c.format->fields;
     for (int p = 0; p < (int)part; p++)
         lines += (h->count[p] + h->format[p].fields - 1) / h->format[p].fields;
     c.field = (int)(k % c.format->fields);
     c.line.next = h->begin;
-    for (int64_t i = 0; i <= lines && c.there; i++)
-        c.there = io_rb_line(bytes, c.line.next, &c.line);
+    for (int64_t i = 0; i <= lines && c.valid; i++)
+        c.valid = io_rb_line(bytes, c.line.next, &c.line);
     return c;
 }
 
@@ -204,23 +204,23 @@ static void cursor_next(cursor *c)
     if (++c->field < c->format->fields)
         return;
     c->field = 0;
-    c->there = c->there && io_rb_line(c->bytes, c->line.next, &c->line);
+    c->valid = c->valid && io_rb_line(c->bytes, c->line.next, &c->line);
 }
 
 static size_t cursor_place(const cursor *c)
 {
     size_t begin, end;
-    if (!c->there)
+    if (!c->valid)
         return c->bytes->size;
     return field_of(c->line, &c->format->field[c->field], &begin, &end) ? begin : c->line.begin;
 }
 
-/* The pointer or index there; 0 when there is none. */
+/* The pointer or index at the cursor; 0 when there is none. */
 static int64_t cursor_number(const cursor *c)
 {
     size_t begin, end;
     int64_t value = 0;
-    if (!c->there || !field_of(c->line, &c->format->field[c->field], &begin, &end) ||
+    if (!c->valid || !field_of(c->line, &c->format->field[c->field], &begin, &end) ||
         !io_fortran_int(c->bytes->data + begin, c->bytes->data + end, &value))
         return 0;
     return value;

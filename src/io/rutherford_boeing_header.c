@@ -144,7 +144,7 @@ static bool check_lines(size_t position, const int64_t *cards, const rb_header *
     return true;
 }
 
-/* HB's line 5 is there when there are right-hand sides; some files have it without counting them.
+/* HB's line 5 is present when there are right-hand sides; some files have it without counting them.
  */
 static void skip_right_sides(const io_bytes *bytes, int64_t lines, rb_header *h)
 {

@@ -90,7 +90,7 @@ static void put_header(io_writer *w, const matrix_arrays *a, const layout l[RB_P
     char format[RB_PARTS][32];
     for (int p = 0; p < RB_VALUES; p++)
         snprintf(format[p], sizeof format[p], "(%dI%d)", l[p].per_line, l[p].width);
-    const int width = l[RB_VALUES].width; /* decimals matter to nobody: see print_value */
+    const int width = l[RB_VALUES].width; /* decimals do not matter: see print_value */
     snprintf(format[RB_VALUES], sizeof format[RB_VALUES], "(%dE%d.%d)", l[RB_VALUES].per_line,
              width, width > 9 ? width - 9 : 0);
     io_printf(w, "%-72s%-8s\n", "Written by spry", "spry");

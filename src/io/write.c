@@ -1,8 +1,8 @@
 /*
- * Writing a file so that its name never stands for half of it: the bytes go to a temporary file
- * beside it that takes the name when all is well. Where the file system can, the temporary file has
- * no name until then, so that a process that is killed leaves nothing. What is not a regular file
- * (a pipe, a terminal,
+ * Writing a file so that its name never refers to half of it: the bytes go to a temporary file next
+ * to it that takes the name on success. Where the file system can, the temporary file has no name
+ * until then, so that a process that is killed leaves nothing. What is not a regular file (a pipe,
+ * a terminal,
  * "-" for standard output) is written in place. The first error is kept until the end. The bytes
  * are on the disk before the name is theirs, so that a power cut leaves the old file or the new
  * one.
@@ -31,8 +31,8 @@ enum {
 /* Where a file goes. */
 typedef struct place {
     char target[PATH_MAX]; /* what it becomes; "": written in place */
-    bool there;
-    mode_t mode; /* of the one that is there */
+    bool exists;
+    mode_t mode; /* of the existing one */
 } place;
 
 struct io_writer {
@@ -155,7 +155,7 @@ static int create_nameless(const io_writer *w)
     return fd;
 }
 
-/* Takes a name beside the target that nobody has, short so that it fits wherever the target does:
+/* Takes an unused name next to the target, short so that it fits wherever the target does:
  * for the nameless file, or for a new one, to which open() applies the user's mask. What take()
  * gives, or -1. */
 static int take_name(io_writer *w, int (*take)(const io_writer *w))
@@ -192,7 +192,7 @@ static int create_beside(io_writer *w)
     w->nameless = fd >= 0;
     if (fd < 0)
         fd = take_name(w, create_named);
-    if (fd >= 0 && w->to.there)
+    if (fd >= 0 && w->to.exists)
         (void)!fchmod(fd, w->to.mode & 0777); /* as before where the system lets us */
     return fd;
 }
@@ -210,7 +210,7 @@ static int follow(const char *path, char target[PATH_MAX])
     for (int i = 0; i < LINKS; i++) {
         const ssize_t length = readlink(target, link, sizeof link - 1);
         if (length < 0)
-            return 0; /* a new name, or what opening it will tell */
+            return 0; /* a new name, or an error that opening it reports */
         link[length] = '\0';
         const size_t folder = link[0] == '/' ? 0 : folder_length(target);
         if (folder + (size_t)length >= PATH_MAX)
@@ -241,11 +241,11 @@ static int find_place(const char *path, place *to)
 {
     struct stat about;
     to->target[0] = '\0';
-    to->there = false;
+    to->exists = false;
     if (strcmp(path, "-") == 0)
         return 0;
     if (stat(path, &about) == 0) {
-        to->there = true;
+        to->exists = true;
         to->mode = about.st_mode;
         if (S_ISDIR(about.st_mode))
             return EISDIR;
@@ -272,7 +272,7 @@ static spry_status open_target(spry_context *ctx, io_writer *w)
         return io_system_fault(ctx, w->path, error);
     if (w->to.target[0])
         w->fd = create_beside(w);
-    else if (w->to.there)
+    else if (w->to.exists)
         w->fd = open(w->path, O_WRONLY | O_CLOEXEC);
     else
         w->fd = dup(STDOUT_FILENO);
@@ -349,7 +349,7 @@ spry_status io_commit(spry_context *ctx, io_writer *w)
         w->error = errno;
     if (!w->error && w->nameless && take_name(w, name_it) < 0)
         w->error = errno;
-    /* Some file systems tell of a full disk only now. */
+    /* Some file systems report a full disk only now. */
     if (close(w->fd) != 0 && !w->error)
         w->error = errno;
     w->fd = -1;

@@ -1,7 +1,7 @@
 /*
- * Reading zip archives (PKWARE's APPNOTE.TXT 6.3). The list of members at the end of the file says
- * all there is to know, so that what stands before and behind a member's data is skipped. Every
- * number in the file is taken for hostile.
+ * Reading zip archives (PKWARE's APPNOTE.TXT 6.3). The list of members at the end of the file is
+ * complete, so that headers before and after a member's data are skipped. Every number in the file
+ * is taken for hostile.
  */
 #include "io/zip.h"
 
@@ -12,7 +12,7 @@
 enum {
     END_SIZE = 22,       /* end of the list of members */
     END64_SIZE = 56,     /* the same with 64-bit numbers */
-    LOCATOR64_SIZE = 20, /* says where that is */
+    LOCATOR64_SIZE = 20, /* holds its offset */
     ENTRY_SIZE = 46,     /* one member in the list */
     LOCAL_SIZE = 30,     /* what stands before its data */
     COMMENT_MOST = 65535,
@@ -170,7 +170,7 @@ static spry_status locate(spry_context *ctx, const io_bytes *b, const char *name
                           size_t *begin)
 {
     if (e->offset > b->size || !signature(b, (size_t)e->offset, LOCAL_SIZE, "PK\3\4"))
-        return fault(ctx, b, name, "is not where the list of members says");
+        return fault(ctx, b, name, "is not where the list of members points");
     const size_t at = (size_t)e->offset;
     *begin = at + LOCAL_SIZE + (size_t)get(b, at + 26, 2) + (size_t)get(b, at + 28, 2);
     if (*begin > b->size || e->packed > b->size - *begin)

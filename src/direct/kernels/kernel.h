@@ -1,5 +1,5 @@
-/* The words kernels of sparse factors are written in: those of host kernels, division, and sums
- * with columns. */
+/* The operations in which kernels of sparse factors are written: those of host kernels, division,
+ * and sums over columns. */
 #ifndef SPRY_FACTOR_KERNEL_H
 #define SPRY_FACTOR_KERNEL_H
 

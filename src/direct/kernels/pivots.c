@@ -53,8 +53,8 @@ static bool try_general(front *f, int64_t q)
     memcpy(w, at(f, f->begin, q), (size_t)(n - f->begin) * sizeof *w);
     eliminate(n - f->begin, depth, at(f, f->begin, f->begin), n, w);
     const found best = largest(f->full - p, x);
-    const real beside = largest_size(n - f->full, x + f->full - p);
-    const real most = beside > best.size ? beside : best.size;
+    const real rest = largest_size(n - f->full, x + f->full - p);
+    const real most = rest > best.size ? rest : best.size;
     const real least = (real)f->threshold * most;
     if (!(best.size > (real)f->small) || !(best.size >= least))
         return false;
@@ -201,8 +201,8 @@ static looks look_at(const front *f, const scalar *w, int64_t q, int64_t r)
         if (i != r && size > l.most)
             l.most = size;
     }
-    const real beside = largest_size(f->order - f->full, w + f->full - f->done);
-    l.most = beside > l.most ? beside : l.most;
+    const real rest = largest_size(f->order - f->full, w + f->full - f->done);
+    l.most = rest > l.most ? rest : l.most;
     return l;
 }
 
@@ -294,9 +294,9 @@ static bool is_null_row(const front *f, int64_t r)
 }
 
 /*
- * Rows and columns that are fully summed and as good as 0 stay so, whatever is eliminated later:
- * they are left out here instead of being handed on from parent to parent, which would make every
- * front on the way to the root larger by all of them. Everything is up to date.
+ * Rows and columns that are fully summed and negligible stay so, whatever is eliminated later: they
+ * are dropped instead of being passed on from parent to parent, which would make every front on the
+ * way to the root larger by all of them. Everything is up to date.
  */
 static void leave_out(front *f)
 {

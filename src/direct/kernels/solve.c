@@ -1,7 +1,7 @@
 /*
  * Solves with the part of the factors that a node has, for several columns: each number of the
  * factors is used for all columns while it is in the cache. A column has the same operations in the
- * same order whoever stands beside it, and however its rows are cut.
+ * same order whatever its neighbours are, and however its rows are split.
  */
 #include "direct/kernels/kernel.h"
 
@@ -186,14 +186,14 @@ static void divide_by_pivots(const front_node *node, bool hermitian, scalar *w)
     const int64_t pivots = node->pivots;
     const scalar *g = node->inverse;
     for (int64_t t = 0; t < pivots; t++) {
-        const scalar beside = g[pivots + t];
-        if (is_zero(beside)) {
+        const scalar off = g[pivots + t];
+        if (is_zero(off)) {
             w[t] = mul(g[t], w[t]);
             continue;
         }
         const scalar a = w[t], b = w[t + 1];
-        w[t] = muladd(g[t], a, mul(mirrored(hermitian, beside), b));
-        w[t + 1] = muladd(beside, a, mul(g[t + 1], b));
+        w[t] = muladd(g[t], a, mul(mirrored(hermitian, off), b));
+        w[t + 1] = muladd(off, a, mul(g[t + 1], b));
         t++;
     }
 }
