@@ -1,20 +1,20 @@
 /*
  * Standard aggregation (Vanek, Mandel, Brezina 1996): a node none of whose neighbours is taken
- * makes an aggregate with all of them. What lies between aggregates joins one beside it; what is
- * left makes aggregates of its own. One thread goes through the nodes in their order, which leaves
- * few holes in meshes that are numbered along lines.
+ * makes an aggregate with all of them. Nodes between aggregates join an adjacent one; the remaining
+ * nodes make aggregates of their own. One thread goes through the nodes in their order, which
+ * leaves few holes in meshes that are numbered along lines.
  */
 #include "precon/amg/amg.h"
 
-enum { FREE = -2, ALONE = -1 }; /* a node beside aggregate a, for the time being: -3 - a */
+enum { FREE = -2, ALONE = -1 }; /* a node adjacent to aggregate a, for the time being: -3 - a */
 
-static int32_t beside(int32_t a)
+static int32_t adjacent_to(int32_t a)
 {
     return -3 - a;
 }
 
-/* Node i and those of its neighbours that are nobody's yet become aggregate a; the neighbours of
- * these are beside it. */
+/* Node i and those of its neighbours that are free become aggregate a; the neighbours of these are
+ * adjacent to it. */
 static void take(const amg_graph *g, int64_t i, int32_t a, int32_t *map)
 {
     const int32_t *near = g->columns + g->offsets[i * g->block];
@@ -27,7 +27,7 @@ static void take(const amg_graph *g, int64_t i, int32_t a, int32_t *map)
         const int32_t *next = g->columns + g->offsets[j * g->block];
         for (int32_t l = 0; map[j] == a && l < g->lengths[j]; l++)
             if (map[next[l]] == FREE)
-                map[next[l]] = beside(a);
+                map[next[l]] = adjacent_to(a);
     }
 }
 

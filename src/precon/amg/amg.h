@@ -31,7 +31,7 @@
     item(INT, coarse_size, "400", 1, 20000, NULL, "rows of a level that is not coarsened further") \
     item(INT, levels, "25", 1, 40, NULL, "levels at most")                                         \
     item(WORD, setup, "auto", 0, 0, "auto host",                                                   \
-         "where levels are made of a preconditioner that lives on a device: there, or always on "  \
+         "where levels of a preconditioner on a device are set up: on the device, or always on "   \
          "the host")
 
 enum { AMG_SETUP_AUTO, AMG_SETUP_HOST };
@@ -63,8 +63,8 @@ typedef struct amg_smoother {
 
 typedef struct amg_level {
     const spry_matrix *A;    /* on the host; NULL where the set-up was the device's alone */
-    spry_matrix *own;        /* the same, where nobody else keeps it */
-    int64_t rows, nnz;       /* rows here, entries of all ranks */
+    spry_matrix *own;        /* the same, where no other object keeps it */
+    int64_t rows, nnz;       /* rows of this rank, entries of all ranks */
     ranks_reach *reach;      /* of a level that is distributed over ranks, while it is coarsened */
     bool twice;              /* visited so for each visit of the level above */
     spry_operator *op;       /* the product with it */
@@ -115,8 +115,8 @@ typedef struct amg_kind {
     /* P of level l, or none; *vanished of its columns are zeros. */
     spry_status (*coarsen_there)(amg_there *w, int l, device_matrix *P, int64_t *vanished);
     /* The same across ranks; NULL: each has multigrid of its own block. First the unknowns of a
-     * node of the first level, then P of level l, whose columns' ranks *first tells,
-     * base_alloc()'s; and what solves a level that all ranks have whole. */
+     * node of the first level, then P of level l, with the ranks of its columns in *first
+     * (base_alloc()); and the solver of a level that all ranks have whole. */
     spry_status (*begin_ranks)(struct amg *h, const precon_job *job);
     spry_status (*coarsen_ranks)(struct amg *h, const precon_job *job, int l, ranks_rows *P,
                                  int64_t **first);
@@ -163,15 +163,15 @@ void amg_mend(const spry_matrix *A);
 /* smooth.c */
 /* Takes the smoother's name into h, also where that is left to us. */
 spry_status amg_smoother_choose(amg *h, const precon_job *job);
-/* `there`: the level's matrix where a device made it, or NULL. It is copied to the host, and stays
- * there as level->A, where the smoother cannot be made without. */
+/* `on_device`: the level's matrix where a device set it up, or NULL. It is copied to the host, and
+ * stays there as level->A, where the smoother's set-up needs it. */
 spry_status amg_smoother_make(const amg *h, const precon_job *job, amg_level *level,
-                              const device_matrix *there);
+                              const device_matrix *on_device);
 void amg_smoother_clear(spry_context *ctx, amg_smoother *s);
 /* How many vectors the solution changes place in a sweep: it begins in one and ends in the other
  * when that is odd. */
 int amg_smoother_moves(const amg_smoother *s, int sweeps, bool from_zero);
-/* Sweeps with op(A); x is in a, or zero, and ends in the vector that amg_smoother_moves() says. */
+/* Sweeps with op(A); x is in a, or zero, and ends in the vector that amg_smoother_moves() gives. */
 spry_status amg_smooth(amg_level *level, spry_transpose transpose, bool after, int sweeps,
                        bool from_zero, const spry_vector *b, spry_vector *a, spry_vector *other);
 /* The step with op(A). */

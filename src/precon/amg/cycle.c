@@ -1,7 +1,7 @@
 /*
- * Cycles, from x = 0: smooth, bring the residual to the next level, solve there by a cycle, add
- * what comes out, smooth. Vectors go back and forth between two places per level. The adjoint is
- * the same with A^H, since R = P^H, and what smoothed last smooths first.
+ * Cycles, from x = 0: smooth, restrict the residual to the next level, solve on that level by a
+ * cycle, add the correction, smooth. Vectors go back and forth between two places per level. The
+ * adjoint is the same with A^H, since R = P^H, and what smoothed last smooths first.
  */
 #include "precon/amg/amg.h"
 

@@ -9,7 +9,7 @@ typedef struct gathered {
     spry_operator *M;
     int64_t *first;     /* row of each rank, and the end */
     int64_t most;       /* rows of a rank */
-    char *mine, *parts; /* NULL: few ranks have any, and tell the others one by one */
+    char *mine, *parts; /* NULL: few ranks have any, and send to the others one by one */
     spry_vector *r, *z; /* whole */
     bool warmed[3];     /* products that all ranks have done once */
 } gathered;
@@ -82,7 +82,7 @@ const amg *amg_gathered_levels(const spry_operator *op)
     return op->class == &gathered_class ? ((const gathered *)op->state)->M->state : NULL;
 }
 
-/* A gather takes as much of every rank as the one with most rows has: that is in vain where a level
+/* A gather takes as much of every rank as the one with most rows has: that is wasted where a level
  * has moved to few of them. */
 enum { FEW = 4 }; /* ranks for each that has rows */
 

@@ -1,7 +1,7 @@
 /*
- * Levels made by the device that the preconditioner lives on: what hierarchy.c does, from the
- * pieces of device/linalg/setup.h and the kind's own. Only the coarsest matrix comes to the host,
- * for its factors, and levels whose smoother is made there.
+ * Levels set up on the preconditioner's device: what hierarchy.c does, from the pieces of
+ * device/linalg/setup.h and the kind's own. Only the coarsest matrix comes to the host, for its
+ * factors, and levels whose smoother is set up on the host.
  */
 #include "precon/amg/amg.h"
 

@@ -2,7 +2,7 @@
  * Coarse and fine points by parallel modified independent sets (H. De Sterck, U. M. Yang, J. J.
  * Heys, Reducing complexity in parallel algebraic multigrid preconditioners, SIAM J. Matrix Anal.
  * Appl. 27 (2006), 1019-1039): a point on which more depend than on all its neighbours becomes
- * coarse, those that depend on it fine. Equal numbers are told apart by a random number, which
+ * coarse, those that depend on it fine. Ties are broken by a random number, which
  * follows from the point's index alone, so that the outcome does not depend on threads.
  */
 #include "precon/amg/amg.h"

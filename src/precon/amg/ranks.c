@@ -1,8 +1,8 @@
 /*
- * Multigrid across ranks. Levels are distributed as the first one is; A_c = R A P is made of each
- * rank's rows of A, with the rows of P that they reach: what falls into rows of other ranks is sent
- * there and added up in the order of ranks. A level with few rows per rank goes to fewer ranks
- * (what coarsens says to which), and one that is small is gathered: all ranks have it whole.
+ * Multigrid across ranks. Levels are distributed as the first one is; A_c = R A P is computed from
+ * each rank's rows of A, with the rows of P that they reach: contributions to rows of other ranks
+ * are sent to these and added up in the order of ranks. A level with few rows per rank goes to
+ * fewer ranks (the coarsening chooses them), and a small one is gathered: all ranks have it whole.
  */
 #include "precon/amg/amg.h"
 #include "ranks/frame.h"
@@ -12,7 +12,7 @@ enum { GATHERED = 10000 }; /* rows of a level that all ranks have */
 /* --- A_c -----------------------------------------------------------------------------------------
  */
 
-/* R A P of own rows, in the next level's columns that these meet: what it adds to rows of all
+/* R A P of own rows, in the next level's columns that these reach: the contributions to rows of all
  * ranks. */
 static spry_status multiply(const amg_level *level, const ranks_frame *c, const ranks_rows *P,
                             const ranks_rows *theirs, ranks_entries *e)

@@ -102,10 +102,10 @@ static spry_status together(const amg_level *level, spry_status status)
 }
 
 /*
- * The largest eigenvalue of F A where the bound by sums of rows is not known to be near: what a few
- * steps of the power method find from a random start, and a tenth more. Where that is not a
- * number that makes sense, the bound stays. Norms, for which a device is waited for, are taken at
- * the end alone where numbers cannot overflow before.
+ * The largest eigenvalue of F A where the bound by row sums may be far off: the result of a few
+ * steps of the power method from a random start, and a tenth more. Where that is not a sensible
+ * value, the bound stays. Norms, for which a device is waited for, are taken at the end alone where
+ * numbers cannot overflow before.
  */
 static spry_status estimate(const amg *h, const precon_job *job, amg_level *level, double *largest)
 {
@@ -199,7 +199,7 @@ spry_status amg_smoother_choose(amg *h, const precon_job *job)
     return status;
 }
 
-/* The steps, with F and a bound that are there. */
+/* The steps; F and a bound are set. */
 static spry_status finish(const amg *h, const precon_job *job, amg_level *level, const char *name)
 {
     amg_smoother *s = &level->smoother;
@@ -208,7 +208,7 @@ static spry_status finish(const amg *h, const precon_job *job, amg_level *level,
     s->degree = 1;
     if (s->sweeps)
         return SPRY_STATUS_OK;
-    /* Sums of rows are sharp where rows are those of an M-matrix. */
+    /* Row sums are sharp where rows are those of an M-matrix. */
     if (s->largest > 2.1)
         SPRY_GO(h->ctx, estimate(h, job, level, &s->largest));
     SPRY_GO(h->ctx,
@@ -226,9 +226,9 @@ static spry_status no_inverse(const amg *h, int64_t row)
                      h->name, row);
 }
 
-/* A copy of a level that a device made; the first is there. */
+/* A copy of a level that a device set up; the first is on the host already. */
 static spry_status bring(const amg *h, const precon_job *job, amg_level *level,
-                         const device_matrix *there)
+                         const device_matrix *on_device)
 {
     spry_status status = SPRY_STATUS_OK;
     if (level->A)
@@ -237,14 +237,14 @@ static spry_status bring(const amg *h, const precon_job *job, amg_level *level,
         level->A = job->A;
         return SPRY_STATUS_OK;
     }
-    SPRY_GO(h->ctx, device_matrix_get(there, &level->own));
+    SPRY_GO(h->ctx, device_matrix_get(on_device, &level->own));
     level->A = level->own;
 done:
     return status;
 }
 
 /* F = 1 / D, and what it takes to be sure of it, by the device that has A. */
-static spry_status factors_there(const amg *h, amg_level *level, const device_matrix *A)
+static spry_status device_factors(const amg *h, amg_level *level, const device_matrix *A)
 {
     amg_smoother *s = &level->smoother;
     device_scales scales;
@@ -288,7 +288,7 @@ done:
 }
 
 static spry_status make_diagonal(const amg *h, const precon_job *job, amg_level *level,
-                                 const char *name, const device_matrix *there)
+                                 const char *name, const device_matrix *on_device)
 {
     const bool l1 = strcmp(name, "l1-jacobi") == 0;
     spry_status status = SPRY_STATUS_OK;
@@ -301,10 +301,10 @@ static spry_status make_diagonal(const amg *h, const precon_job *job, amg_level 
                          "precon %s: smoother %s is for the host; on devices take sai, gs or "
                          "chebyshev",
                          h->name, name);
-    if (there && !l1) {
-        SPRY_GO(h->ctx, factors_there(h, level, there));
+    if (on_device && !l1) {
+        SPRY_GO(h->ctx, device_factors(h, level, on_device));
     } else {
-        SPRY_GO(h->ctx, bring(h, job, level, there));
+        SPRY_GO(h->ctx, bring(h, job, level, on_device));
         SPRY_GO(h->ctx, together(level, factors_here(h, job, level, l1)));
     }
     if (level->reach) {
@@ -319,19 +319,19 @@ done:
 
 /* A preconditioner, by the device alone where it can. */
 static spry_status make_inside(const amg *h, const precon_job *job, amg_level *level,
-                               const char *name, const device_matrix *there)
+                               const char *name, const device_matrix *on_device)
 {
     spry_operator **inside = &level->smoother.inside;
     char before[MESSAGE_SIZE];
     bool made = false;
     spry_status status = SPRY_STATUS_OK;
     memcpy(before, h->ctx->message, sizeof before);
-    if (there)
-        status = precon_make_there(job, there, name, &made, inside);
+    if (on_device)
+        status = precon_make_there(job, on_device, name, &made, inside);
     if (made || (status != SPRY_STATUS_OK && status != SPRY_STATUS_NO_MEMORY))
         return status;
     memcpy(h->ctx->message, before, sizeof before); /* the host has more memory */
-    SPRY_GO(h->ctx, bring(h, job, level, there));
+    SPRY_GO(h->ctx, bring(h, job, level, on_device));
     if (level->reach) {
         status = precon_make_inner(job, level->A->distributed->own, name, inside);
         return precon_distribute(level->A, status, inside);
@@ -342,16 +342,16 @@ done:
 }
 
 spry_status amg_smoother_make(const amg *h, const precon_job *job, amg_level *level,
-                              const device_matrix *there)
+                              const device_matrix *on_device)
 {
     const char *name = h->common.smoother;
     if (is_diagonal(name))
-        return make_diagonal(h, job, level, name, there);
-    const spry_status status = make_inside(h, job, level, name, there);
+        return make_diagonal(h, job, level, name, on_device);
+    const spry_status status = make_inside(h, job, level, name, on_device);
     /* What we chose may not suit a coarse level: a diagonal without inverse. */
     if (status == SPRY_STATUS_BAD_INPUT && level != h->levels &&
         strcmp(((const amg_common *)h->options)->smoother, "auto") == 0)
-        return make_diagonal(h, job, level, "jacobi", there);
+        return make_diagonal(h, job, level, "jacobi", on_device);
     if (status != SPRY_STATUS_OK)
         return status;
     if (!level->smoother.inside)

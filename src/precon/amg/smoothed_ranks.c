@@ -1,7 +1,7 @@
 /*
- * Smoothed aggregation across ranks: aggregates are within ranks, but what is strong, and P, are
- * those of the whole matrix: rows reach the columns of other ranks, whose aggregates and tentative
- * P their owners tell.
+ * Smoothed aggregation across ranks: aggregates are within ranks, but strength and P are those of
+ * the whole matrix: rows reach the columns of other ranks, whose owners send their aggregates and
+ * tentative P.
  */
 #include "precon/amg/amg.h"
 
@@ -185,7 +185,7 @@ static void number_theirs(const amg_level *level, extended *x)
                 : (int32_t)(level->coarse + ranks_find(x->listed, x->listed_count, x->theirs[k]));
 }
 
-/* What others tell of their nodes in reach. */
+/* Receives the data of other ranks' nodes in reach. */
 static spry_status extend(const amg *h, const amg_level *level, const void *tentative, extended *x)
 {
     spry_context *ctx = h->ctx;

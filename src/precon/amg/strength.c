@@ -1,5 +1,5 @@
 /*
- * Which neighbours count: those whose entry is large beside both diagonals,
+ * Which neighbours count: those whose entry is large relative to both diagonals,
  * |a_ij|^2 > theta^2 |a_ii a_jj| (P. Vanek, J. Mandel, M. Brezina, Algebraic multigrid by smoothed
  * aggregation for second and fourth order elliptic problems, Computing 56 (1996), 179-196), with
  * Frobenius norms where nodes have several unknowns.

@@ -11,7 +11,7 @@ typedef struct triangle_pass {
     const void *values;
     bool upper, conjugate; /* conj(T) and conj(f) */
     const void *f;         /* by places; NULL: ones */
-    const void *in;        /* r, by rows where in_rows tells the row of each place */
+    const void *in;        /* r, by rows where in_rows gives the row of each place */
     const int32_t *in_rows;
     void *w;   /* by places; may be in where in is by places */
     void *out; /* w by rows; NULL: not asked for */
@@ -47,8 +47,8 @@ typedef struct ilu_room {
 /* Where the pattern is A's, rows of so many entries are merged, and up to so many sorted as they
  * come. */
 enum { ILU_MERGED = 8, ILU_SHORT = 32 };
-/* Where a column leads that a row does not have: places before it, several so that sums need not
- * wait for each other. */
+/* Where columns outside a row's pattern point: places before it, several so that sums are
+ * independent. */
 enum { ILU_LOST = 8 };
 static inline int32_t ilu_lost(int32_t column)
 {
@@ -64,7 +64,7 @@ typedef struct parilu_job {
     void *l_new, *u_new, *inverse_new;
 } parilu_job;
 
-/* The same by thresholds, in the order of the rows, which is what places are here. */
+/* The same by thresholds, in the order of the rows: places are rows. */
 typedef struct ilut_job {
     const int64_t *a_offsets;
     const int32_t *a_columns;
@@ -83,8 +83,8 @@ typedef struct ilut_job {
     int32_t *row_of;               /* of an entry of L */
 } ilut_job;
 
-/* The same with exchanges of columns: see kernels/ilutp.c. Steps take rows in the order of `queue`
- * and, those that found no pivot, once more behind all others. U's columns are A's. */
+/* The same with exchanges of columns: see kernels/ilutp.c. Steps take rows in the order of `queue`,
+ * and those without a pivot again after all others. U's columns are A's. */
 typedef struct ilutp_job {
     int64_t n;
     const int64_t *a_offsets;
@@ -120,14 +120,14 @@ typedef struct ildl_job {
     int64_t *offsets; /* of columns of L, by steps; their rows are A's */
     int32_t *rows;
     void *values;
-    int64_t longest;         /* row of A */
-    int64_t room, need;      /* entries there is room for, and that a column may have */
-    void *diagonal, *beside; /* by steps; beside_k is entry (k + 1, k) of D */
-    bool *wide;              /* the step is the first one of two */
-    int32_t *row;            /* of a step */
-    int32_t *step;           /* of a row; -1: none yet */
-    int64_t *head, *next;    /* entries of L in a row: by rows, by entries; -1: the end */
-    int32_t *step_of;        /* of an entry */
+    int64_t longest;        /* row of A */
+    int64_t room, need;     /* entries there is room for, and that a column may have */
+    void *diagonal, *below; /* by steps; below_k is entry (k + 1, k) of D */
+    bool *wide;             /* the step is the first one of two */
+    int32_t *row;           /* of a step */
+    int32_t *step;          /* of a row; -1: none yet */
+    int64_t *head, *next;   /* entries of L in a row: by rows, by entries; -1: the end */
+    int32_t *step_of;       /* of an entry */
     int64_t at, perturbed, pairs;
     void *growth;     /* by rows: zeros at first */
     void *w[2];       /* by rows */
@@ -139,16 +139,20 @@ typedef struct ildl_job {
  * triangle_rows  w_k = f_k r_k - (T w)_k for places begin..end-1, the last one first for upper
  * scale_entries  to_k = f values_k for n entries
  * conjugate_entries  to_k = conj(values_k); to may be values
- * ilu_rows       factorizes places begin..end-1, all those before having been. Gives the first
- * place whose pivot failed, `end`: none ilut_rows      the same by thresholds; arrays of factors
- * have room for the rows' entries of A and `fill` more for each row and triangle ilutp_rows steps
- * begin..end-1; gives the first that was not done, for which there must be room for `need` entries
- * more ildl_columns   the same with room for 2 `need` entries; may do one step more than asked
- * parilu_start   new numbers from A's, for all n places parilu_rows    new numbers of rows of L and
- * columns of U begin..end-1 parilu_finish  new numbers of L are divided by the diagonal, which is
- * made real if asked; gives the first place where that fails, n: none shift_rows     d_k grows by
- * `by` times the sum of magnitudes of its row of A isai_rows      rows begin..end-1 of the
- * approximate inverse of a triangle, less the diagonal of ones; `where` as above
+ * ilu_rows       factorizes places begin..end-1 after all those before. Gives the first place
+ *                whose pivot failed, `end`: none
+ * ilut_rows      the same by thresholds; arrays of factors have room for the rows' entries of A
+ *                and `fill` more for each row and triangle
+ * ilutp_rows     steps begin..end-1; gives the first that was not done, which needs room for
+ *                `need` more entries
+ * ildl_columns   the same with room for 2 `need` entries; may do one step more than asked
+ * parilu_start   initial values from A's, for all n places
+ * parilu_rows    new values of rows of L and columns of U begin..end-1
+ * parilu_finish  divides new values of L by the diagonal, which is made real if asked; gives the
+ *                first place where that fails, n: none
+ * shift_rows     d_k grows by `by` times the sum of magnitudes of its row of A
+ * isai_rows      rows begin..end-1 of the approximate inverse of a triangle, less the diagonal of
+ *                ones; `where` as above
  */
 #define FACTOR_KERNELS(item)                                                                     \
     item(void, triangle_rows, (const triangle_pass *p, int64_t begin, int64_t end))              \

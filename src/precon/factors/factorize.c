@@ -1,9 +1,9 @@
 /*
  * The numbers of incomplete factors with a known pattern: set by set, by all threads.
  *
- * A pivot that is zero, tiny, not finite, or for hermitian matrices not positive, is no reason to
- * give up: the factorization is made anew for a matrix whose diagonal is larger by alpha times the
- * sum of magnitudes of its row, with alpha growing until it works (T. A. Manteuffel, An incomplete
+ * A pivot that is zero, tiny, not finite, or for hermitian matrices not positive, is no failure:
+ * the factorization is repeated for a matrix whose diagonal is larger by alpha times the sum of
+ * magnitudes of its row, with alpha growing until it works (T. A. Manteuffel, An incomplete
  * factorization technique for positive definite linear systems, Math. Comp. 34 (1980), 473-497).
  */
 #include "precon/factors/factors.h"
@@ -96,9 +96,9 @@ spry_status factors_next_shift(const spry_matrix *A, const factors_wanted *wante
     return SPRY_STATUS_OK;
 }
 
-/* A thread that is alone takes the rows as A has them, each behind those that it needs, where that
- * keeps together what is read: short rows of A's own pattern. Where it fails, sets tell the same
- * place as they do to several threads. */
+/* A single thread takes the rows in A's order, each after those that it needs, where that reads
+ * contiguous memory: short rows of A's own pattern. Where it fails, sets report the same place as
+ * with several threads. */
 static bool factorize_all(const spry_matrix *A, const triangle_sets *sets, run *r)
 {
     r->job.in_turn = r->threads == 1 && sets->natural && sets->rows && r->job.own &&
@@ -109,7 +109,7 @@ static bool factorize_all(const spry_matrix *A, const triangle_sets *sets, run *
     return triangle_each_stage(A->ctx, sets, r->threads, false, factorize_places, r);
 }
 
-/* Tries once more with a larger shift while it may. */
+/* Tries again with a larger shift while it may. */
 static spry_status try_shifts(const spry_matrix *A, const factors_wanted *wanted, run *r,
                               factors *f)
 {
@@ -133,8 +133,8 @@ done:
 }
 
 /*
- * Whether what was seen on the way tells that the factors are of use, so that nothing need be
- * solved with them: see judge() in factors.c.
+ * Whether the factorization itself shows that the factors are of use, so that no test solve is
+ * needed: see judge() in factors.c.
  *
  * Hermitian: with g the largest sum of a row of |L^-1|, of n rows, M times ones is at most g in
  * modulus after L^-1, g max(1/d) after D^-1, and L^-H makes that longer by sqrt(n) g at most, as

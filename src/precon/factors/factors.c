@@ -54,23 +54,23 @@ static void factors_destroy(spry_operator *op)
     base_free(op->ctx, s);
 }
 
-/* What depends on the pattern alone; for thresholds, which are decided anew with new numbers, all
- * of it. */
+/* What depends on the pattern alone; for thresholds, whose pattern depends on the values, all of
+ * it. */
 static spry_status analyse(const spry_operator *op, const spry_matrix *A)
 {
     state *s = op->state;
     int32_t *perm = NULL;
     spry_status status = SPRY_STATUS_OK;
-    const bool there = op->device && s->wanted.solve == FACTORS_LEVELS;
+    const bool on_device = op->device && s->wanted.solve == FACTORS_LEVELS;
     if (strcmp(s->wanted.order, "none") != 0)
         SPRY_GO(op->ctx, spry_reorder(A, s->wanted.order, &perm));
     clear(op->ctx, &s->f);
     s->f.own = s->f.sound = false;
     if (s->wanted.thresholds)
-        SPRY_GO(op->ctx, factors_choose(A, &s->wanted, perm, there, &s->f));
+        SPRY_GO(op->ctx, factors_choose(A, &s->wanted, perm, on_device, &s->f));
     else
-        SPRY_GO(op->ctx, factors_analyse(A, &s->wanted, perm, there, &s->f));
-    s->f.chain.device = there ? op->device : NULL;
+        SPRY_GO(op->ctx, factors_analyse(A, &s->wanted, perm, on_device, &s->f));
+    s->f.chain.device = on_device ? op->device : NULL;
     s->f.chain.count = 2;
 done:
     base_free(op->ctx, perm);

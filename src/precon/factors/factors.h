@@ -1,10 +1,10 @@
 /*
  * Incomplete factorizations: A is about (I + L) D (I + U) with strictly triangular L and U of few
- * entries, in an order of the rows; M = (I + U)^-1 D^-1 (I + L)^-1. U is L^H where A is hermitian
- * and is to be treated so (ic, ict).
+ * entries, in an ordering of the rows; M = (I + U)^-1 D^-1 (I + L)^-1. U is L^H where A is
+ * hermitian and is to be treated so (ic, ict).
  *
- * First comes what follows from the pattern alone: order, entries, sets of rows; then numbers,
- * which are made anew for new values of A.
+ * The analysis follows from the pattern alone: ordering, entries, sets of rows; then come values,
+ * which are recomputed for new values of A.
  */
 #ifndef SPRY_PRECON_FACTORS_H
 #define SPRY_PRECON_FACTORS_H
@@ -68,7 +68,7 @@ spry_status factors_sweep(const spry_matrix *A, const factors_wanted *wanted, sp
 double factors_most_growth(spry_type type);
 /* U = L^H to the last bit. */
 spry_status factors_mirror(spry_context *ctx, factors *f);
-/* Says why there is no pivot for a row, or that it is to be tried again: *shift is the next. */
+/* Reports why there is no pivot for a row, or that the caller is to retry with *shift. */
 spry_status factors_next_shift(const spry_matrix *A, const factors_wanted *wanted, int64_t row,
                                int turn, double *shift);
 

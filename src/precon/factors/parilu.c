@@ -96,7 +96,8 @@ static int sweep_here(const sweeper *s, int sweeps)
 
 enum { GROUP = 256, PATTERN = 4, MEMORIES = PATTERN + 3 * ARRAYS };
 
-/* Copies everything there: the pattern, A's numbers, the first guess; and room for the next. */
+/* Copies everything to the device: the pattern, A's values, the first guess; and allocates the
+ * next. */
 static spry_status put_all(spry_device *d, const sweeper *s, device_memory **m)
 {
     const void *const pattern[PATTERN] = {s->l->offsets, s->l->columns, s->u.offsets, s->u.columns};
@@ -118,8 +119,8 @@ done:
     return status;
 }
 
-/* Sweeps there; the numbers come back to side 0. */
-static spry_status sweep_there(spry_device *d, const sweeper *s, int sweeps)
+/* Sweeps on the device; the values come back to side 0. */
+static spry_status sweep_on_device(spry_device *d, const sweeper *s, int sweeps)
 {
     device_memory *m[MEMORIES] = {NULL};
     device_program *program = NULL;
@@ -163,7 +164,7 @@ static spry_status sweep_shifted(spry_device *d, const factors_wanted *wanted, c
     kernels->parilu_start(&first, s->n);
     *side = 0;
     if (d)
-        SPRY_GO(s->ctx, sweep_there(d, s, wanted->rounds));
+        SPRY_GO(s->ctx, sweep_on_device(d, s, wanted->rounds));
     else
         *side = sweep_here(s, wanted->rounds);
     const parilu_job last = job_for(s, *side);

@@ -43,7 +43,7 @@ done:
     return status;
 }
 
-/* Room for `count` entries, of which `used` are there. */
+/* Room for `count` entries, of which `used` are set. */
 static spry_status grow(maker *m, int64_t used, int64_t count, int64_t *room, int32_t **columns,
                         void **values)
 {

@@ -17,7 +17,7 @@ int64_t triangle_bytes(const triangle *t)
     return t->offsets[n] * (4 + (int64_t)spry_type_size(t->type)) + (n + 1) * 8;
 }
 
-/* Sums the lengths of rows that offsets[k + 1] have, and allocates the rest. */
+/* Turns the lengths of rows in offsets[k + 1] into offsets, and allocates the rest. */
 static spry_status allocate(spry_context *ctx, triangle *t)
 {
     const int64_t n = t->sets->n;
@@ -68,7 +68,7 @@ static void fill_columns(const triangle *t, const triangle_pattern *p, int64_t k
         matrix_sort_columns(t->columns + begin, to - begin);
 }
 
-/* Where an entry of a row is; -1: it is not there. */
+/* Where an entry of a row is; -1: there is none. */
 static int64_t find_entry(const triangle *t, int64_t k, int32_t column)
 {
     int64_t low = t->offsets[k], high = t->offsets[k + 1];

@@ -34,9 +34,9 @@ typedef struct triangle_plan {
 int triangle_lanes(const spry_device *d, int64_t n, int64_t entries);
 /* For both triangles of a chain. On failure it is cleared. */
 spry_status triangle_plan_make(const triangle_chain *c, triangle_plan *plan);
-/* Columns of a triangle as kernels read them: where one group does a stretch, which keeps what it
- * found last in `recent` places (a power of two) of its local memory, ~(c mod recent) stands for
- * those that are there. A chunk's own places may be written over those that lie `recent` behind. */
+/* Columns of a triangle as kernels read them: where one group does a stretch and keeps its last
+ * results in `recent` places (a power of two) of its local memory, ~(c mod recent) stands for those
+ * in local memory. A chunk's own places may overwrite those `recent` before. */
 void triangle_plan_columns(const spry_context *ctx, const triangle_plan *plan, const triangle *t,
                            int64_t recent, int32_t *columns);
 void triangle_plan_clear(spry_context *ctx, triangle_plan *plan);

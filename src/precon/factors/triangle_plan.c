@@ -26,9 +26,9 @@ static int lanes_for(const triangle_chain *c)
     return triangle_lanes(c->device, n, most);
 }
 
-/* Nanoseconds, as on an H200 and on a processor of two cores: of a chunk and of a set in each way,
- * and of a launch. What another group told is seen after two trips to the second level of the
- * cache; a group's own numbers are in its local memory. */
+/* Nanoseconds, measured on an H200 and on a processor of two cores: of a chunk and of a set in each
+ * way, and of a launch. What another group wrote is visible after two trips to the second-level
+ * cache; a group's own values are in its local memory. */
 typedef struct costs {
     int64_t alone, set, chunk, launch;
 } costs;

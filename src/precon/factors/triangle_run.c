@@ -21,7 +21,7 @@ typedef struct stages {
     atomic_llong failed; /* the stage that did: all end after it */
 } stages;
 
-/* Threads meet after each stage, which is some microseconds of work. */
+/* Threads pass a barrier after each stage, which is some microseconds of work. */
 static void run_stages(void *argument, int own, int team)
 {
     stages *s = argument;

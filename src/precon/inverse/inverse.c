@@ -101,8 +101,8 @@ typedef struct inverse {
     const char *name;
     local_kind kind;
     bool right;
-    spry_matrix *pattern; /* of M, or of M^T for right ones */
-    device_matrix there;  /* the same where it was made on a device, and pattern is NULL */
+    spry_matrix *pattern;    /* of M, or of M^T for right ones */
+    device_matrix on_device; /* the same where it was set up on a device, and pattern is NULL */
 } inverse;
 
 spry_status local_beyond(spry_context *ctx, const char *name, bool right, int64_t row,
@@ -119,8 +119,8 @@ static spry_status judge(spry_context *ctx, const inverse *state, spry_type type
                          const local_outcome *outcome)
 {
     const char *what = state->right ? "column" : "row";
-    const int64_t rows = state->pattern ? state->pattern->a.rows : state->there.rows;
-    const int64_t nnz = state->pattern ? state->pattern->a.nnz : state->there.nnz;
+    const int64_t rows = state->pattern ? state->pattern->a.rows : state->on_device.rows;
+    const int64_t nnz = state->pattern ? state->pattern->a.nnz : state->on_device.nnz;
     if (outcome->bad >= 0)
         return local_beyond(ctx, state->name, state->right, outcome->bad, type);
     base_log(ctx, SPRY_LOG_INFO,
@@ -177,7 +177,7 @@ done:
 /* --- on devices ----------------------------------------------------------------------------------
  */
 
-bool local_is_there(const precon_job *job, spry_type type)
+bool local_is_on_device(const precon_job *job, spry_type type)
 {
     return job->device && (!job->values || strcmp(job->values, "own") == 0) &&
            (job->device->facts.has_double || type_is_single(type));
@@ -199,7 +199,7 @@ static spry_status assemble(const device_matrix *P, spry_type type, device_memor
 }
 
 /* A becomes what the problems are made of: A^T where A M is to be near I. */
-static spry_status turn_there(const inverse *state, device_matrix *A)
+static spry_status turn_on_device(const inverse *state, device_matrix *A)
 {
     device_matrix T = {0};
     if (!state->right)
@@ -211,8 +211,8 @@ static spry_status turn_there(const inverse *state, device_matrix *A)
 }
 
 /* The operator from B = A or A^T, which it takes, and the pattern. */
-static spry_status compute_there(const inverse *state, device_matrix *B, const device_matrix *P,
-                                 spry_operator **op)
+static spry_status compute_on_device(const inverse *state, device_matrix *B, const device_matrix *P,
+                                     spry_operator **op)
 {
     spry_context *ctx = B->d->ctx;
     device_matrix M = {0};
@@ -237,13 +237,13 @@ done:
 static spry_status bring_and_compute(const inverse *state, const spry_matrix *A, spry_operator **op)
 {
     spry_context *ctx = A->ctx;
-    device_matrix there = {0}, P = {0};
+    device_matrix on_device = {0}, P = {0};
     spry_status status = SPRY_STATUS_OK;
     if (state->pattern)
         SPRY_GO(ctx, local_device_put_pattern(state->job.device, state->pattern, &P));
-    SPRY_GO(ctx, device_matrix_put_csr(state->job.device, &A->a, &there));
-    SPRY_GO(ctx, turn_there(state, &there));
-    SPRY_GO(ctx, compute_there(state, &there, state->pattern ? &P : &state->there, op));
+    SPRY_GO(ctx, device_matrix_put_csr(state->job.device, &A->a, &on_device));
+    SPRY_GO(ctx, turn_on_device(state, &on_device));
+    SPRY_GO(ctx, compute_on_device(state, &on_device, state->pattern ? &P : &state->on_device, op));
 done:
     device_matrix_free(&P);
     return status;
@@ -257,7 +257,7 @@ static spry_status compute(const inverse *state, const spry_matrix *A, spry_matr
     spry_status status = SPRY_STATUS_NO_MEMORY;
     memcpy(before, A->ctx->message, sizeof before);
     *op = NULL;
-    if (local_is_there(&state->job, A->a.type))
+    if (local_is_on_device(&state->job, A->a.type))
         status = bring_and_compute(state, A, op);
     if (status == SPRY_STATUS_NO_MEMORY && state->pattern) {
         memcpy(A->ctx->message, before, sizeof before); /* nothing failed for the caller */
@@ -284,7 +284,7 @@ static void free_state(spry_context *ctx, inverse *state)
     if (!state)
         return;
     spry_matrix_free(state->pattern);
-    device_matrix_free(&state->there);
+    device_matrix_free(&state->on_device);
     base_free(ctx, state);
 }
 
@@ -334,9 +334,9 @@ done:
 }
 
 /* *made is false where the device cannot make the pattern. Takes A. */
-static spry_status make_there(const precon_job *job, device_matrix *A, const char *name,
-                              local_kind kind, const local_pattern *how, bool *made,
-                              spry_operator **M)
+static spry_status make_on_device(const precon_job *job, device_matrix *A, const char *name,
+                                  local_kind kind, const local_pattern *how, bool *made,
+                                  spry_operator **M)
 {
     spry_context *ctx = job->device->ctx;
     inverse *state = NULL;
@@ -347,15 +347,15 @@ static spry_status make_there(const precon_job *job, device_matrix *A, const cha
     *made = false;
     SPRY_GO(ctx, new_state(job, name, kind, how->transposed, &state));
     if (all) {
-        SPRY_GO(ctx, turn_there(state, A));
+        SPRY_GO(ctx, turn_on_device(state, A));
         pattern.transposed = false;
     }
-    SPRY_GO(ctx, local_device_pattern(A, &pattern, made, &state->there));
+    SPRY_GO(ctx, local_device_pattern(A, &pattern, made, &state->on_device));
     if (!*made)
         goto done;
     if (!all)
-        SPRY_GO(ctx, turn_there(state, A));
-    SPRY_GO(ctx, compute_there(state, A, &state->there, M));
+        SPRY_GO(ctx, turn_on_device(state, A));
+    SPRY_GO(ctx, compute_on_device(state, A, &state->on_device, M));
     (*M)->name = name;
     give(&state, *M);
 done:
@@ -364,17 +364,17 @@ done:
     return status;
 }
 
-spry_status local_inverse_there(const precon_job *job, const device_matrix *A, const char *name,
-                                local_kind kind, const local_pattern *how, bool *made,
-                                spry_operator **M)
+spry_status local_inverse_on_device(const precon_job *job, const device_matrix *A, const char *name,
+                                    local_kind kind, const local_pattern *how, bool *made,
+                                    spry_operator **M)
 {
     device_matrix own = {0};
     *made = false;
     *M = NULL;
-    if (!local_is_there(job, A->type))
+    if (!local_is_on_device(job, A->type))
         return SPRY_STATUS_OK;
     const spry_status status = device_matrix_copy(A, &own);
-    return status == SPRY_STATUS_OK ? make_there(job, &own, name, kind, how, made, M) : status;
+    return status == SPRY_STATUS_OK ? make_on_device(job, &own, name, kind, how, made, M) : status;
 }
 
 spry_status local_inverse_from(const precon_job *job, const char *name, local_kind kind,
@@ -382,16 +382,16 @@ spry_status local_inverse_from(const precon_job *job, const char *name, local_ki
 {
     spry_context *ctx = job->A->ctx;
     spry_matrix *P = NULL, *T = NULL, *taken;
-    device_matrix there = {0};
+    device_matrix on_device = {0};
     char before[MESSAGE_SIZE];
     bool made = false;
     spry_status status = SPRY_STATUS_OK;
     *M = NULL;
     memcpy(before, ctx->message, sizeof before);
-    if (local_is_there(job, job->A->a.type)) {
-        status = precon_device_matrix(job, &there);
+    if (local_is_on_device(job, job->A->a.type)) {
+        status = precon_device_matrix(job, &on_device);
         if (status == SPRY_STATUS_OK)
-            status = make_there(job, &there, name, kind, how, &made, M);
+            status = make_on_device(job, &on_device, name, kind, how, &made, M);
     }
     if (status == SPRY_STATUS_OK && made)
         return status;

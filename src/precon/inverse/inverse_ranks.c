@@ -38,8 +38,8 @@ static spry_status check_diagonals(spry_context *ctx, const ranks_rows *rows)
     return SPRY_STATUS_OK;
 }
 
-/* Matrices in the frame. Of factors it is the rows that are here, of least squares all columns of
- * these. */
+/* Matrices in the frame. For factors these are the rank's own rows, for least squares all columns
+ * of these. */
 static spry_status place(spry_context *ctx, const ranks_rows *P, bool wide, surroundings *s)
 {
     ranks_frame rows = {0};
@@ -254,7 +254,7 @@ spry_status local_inverse_ranks(const precon_job *job, const char *name, local_k
     spry_status status = SPRY_STATUS_OK;
     *M = NULL;
     SPRY_GO(ctx, team_agree(ctx, base_calloc(ctx, 1, sizeof *state, &state)));
-    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): all have agreed that it is there */
+    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): all ranks have agreed that it is set */
     *state =
         (inverse){.job = precon_kept(job), .name = name, .kind = kind, .right = how->transposed};
     if (how->transposed)

@@ -42,7 +42,7 @@ spry_status local_pattern_make(const spry_matrix *A, const spry_matrix *T, const
 
 /* The problems of B with a pattern; x and scale are set later. */
 local_problems local_problems_of(const spry_matrix *B, const spry_matrix *P, local_kind kind);
-/* What is said of a row whose diagonal entry is not positive, for factors; and of a row or (right)
+/* The messages for a row whose diagonal entry is not positive, for factors; and of a row or (right)
  * column of the inverse that is not finite. */
 spry_status local_not_positive(spry_context *ctx, int64_t row);
 spry_status local_beyond(spry_context *ctx, const char *name, bool right, int64_t row,
@@ -57,7 +57,7 @@ spry_status local_own(spry_context *ctx, const matrix_arrays *X, matrix_arrays *
 
 /* Whether a device computes values: not where they are stored in fewer bits, which the host does.
  */
-bool local_is_there(const precon_job *job, spry_type type);
+bool local_is_on_device(const precon_job *job, spry_type type);
 /* The operator of the inverse with a pattern, which it takes, of M or (right) of M^T; it keeps the
  * pattern for new values. T is A^T, which it takes, or NULL. */
 spry_status local_inverse(const precon_job *job, const char *name, local_kind kind, bool right,
@@ -68,9 +68,9 @@ spry_status local_inverse_from(const precon_job *job, const char *name, local_ki
 struct device_matrix;
 /* The same from a matrix that is on the job's device, whose A is not looked at; *made is false
  * where only the host can. */
-spry_status local_inverse_there(const precon_job *job, const struct device_matrix *A,
-                                const char *name, local_kind kind, const local_pattern *how,
-                                bool *made, spry_operator **M);
+spry_status local_inverse_on_device(const precon_job *job, const struct device_matrix *A,
+                                    const char *name, local_kind kind, const local_pattern *how,
+                                    bool *made, spry_operator **M);
 
 /* How patterns grow: see grow.h. */
 typedef struct local_growth {

@@ -66,19 +66,19 @@ static spry_status longest_row(const device_matrix *A, int64_t *longest)
     spry_context *ctx = A->d->ctx;
     const int32_t rows = (int32_t)A->rows;
     int32_t found = 0;
-    device_memory *there = NULL;
+    device_memory *memory = NULL;
     device_program *p = NULL;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, build(A->d, A->type, &p));
-    SPRY_GO(ctx, device_alloc(A->d, sizeof found, &there));
-    SPRY_GO(ctx, device_clear(there, 0, sizeof found));
+    SPRY_GO(ctx, device_alloc(A->d, sizeof found, &memory));
+    SPRY_GO(ctx, device_clear(memory, 0, sizeof found));
     const device_arg args[] = {DEVICE_VALUE(rows), device_arg_memory(A->offsets),
-                               device_arg_memory(there)};
+                               device_arg_memory(memory)};
     SPRY_GO(ctx, device_launch(p, "sai_longest", NULL, groups_for(A->rows), GROUP, args, 3));
-    SPRY_GO(ctx, device_get(there, 0, &found, sizeof found));
+    SPRY_GO(ctx, device_get(memory, 0, &found, sizeof found));
     *longest = found;
 done:
-    device_free(there);
+    device_free(memory);
     return status;
 }
 
@@ -207,7 +207,8 @@ static bool team_for(const spry_device *d, int64_t bytes, device_team *team)
     if (!warps)
         team->team = WARP; /* barriers are those of groups */
     team->group = warps ? MOST_GROUP : team->team;
-    /* Sums where there are no shuffles; what keeps rooms of a warp off each other's banks. */
+    /* Sums where there are no shuffles; padding that keeps the buffers of a warp in different
+     * banks. */
     const int64_t sums = 2 * team->group * 16;
     while (team->group > WARP && team->group / team->team * bytes > d->facts.local_bytes - sums)
         team->group /= 2;
@@ -320,19 +321,19 @@ static spry_status largest(const problems *p, const device_memory *list, int64_t
     spry_device *d = p->d;
     const int32_t first = (int32_t)begin, rows = (int32_t)count;
     int32_t found = 1;
-    device_memory *there = NULL;
+    device_memory *memory = NULL;
     device_program *program = NULL;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(d->ctx, build(d, p->B->type, &program));
-    SPRY_GO(d->ctx, device_alloc(d, sizeof found, &there));
-    SPRY_GO(d->ctx, device_put(there, 0, &found, sizeof found));
+    SPRY_GO(d->ctx, device_alloc(d, sizeof found, &memory));
+    SPRY_GO(d->ctx, device_put(memory, 0, &found, sizeof found));
     const device_arg args[] = {DEVICE_VALUE(first), DEVICE_VALUE(rows), device_arg_memory(list),
-                               device_arg_memory(p->pieces), device_arg_memory(there)};
+                               device_arg_memory(p->pieces), device_arg_memory(memory)};
     SPRY_GO(d->ctx, device_launch(program, "sai_largest", NULL, groups_for(count), GROUP, args, 5));
-    SPRY_GO(d->ctx, device_get(there, 0, &found, sizeof found));
+    SPRY_GO(d->ctx, device_get(memory, 0, &found, sizeof found));
     *bytes = (int64_t)found * PIECE;
 done:
-    device_free(there);
+    device_free(memory);
     return status;
 }
 

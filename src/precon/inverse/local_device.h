@@ -5,7 +5,7 @@
 #include "device/linalg/matrix.h"
 #include "precon/inverse/local.h"
 
-/* The pattern from a matrix that is there, without values. *made is false, and nothing done, where
+/* The pattern from a matrix on the device, without values. *made is false, and nothing done, where
  * rows have to be shortened, which the host does. */
 spry_status local_device_pattern(const device_matrix *A, const local_pattern *how, bool *made,
                                  device_matrix *P);

@@ -1,7 +1,7 @@
 /*
- * Patterns of sparse approximate inverses across ranks (pattern.c tells them): each rank thins its
- * own rows, multiplies them by rows of others for powers, and cuts them. Weights are summed up in
- * the order of columns, so that rows that are too long keep the entries that they keep without
+ * Patterns of sparse approximate inverses across ranks (pattern.c describes them): each rank thins
+ * its own rows, multiplies them by rows of others for powers, and cuts them. Weights are summed up
+ * in the order of columns, so that rows that are too long keep the entries that they keep without
  * ranks.
  */
 #include "precon/inverse/local_ranks.h"
@@ -25,7 +25,7 @@ done:
     return status;
 }
 
-/* Own rows of W S, with the rows of S that those of W meet. */
+/* Own rows of W S, with the rows of S that those of W reach. */
 static spry_status multiply(spry_context *ctx, const ranks_frame *met, const ranks_rows *W,
                             const ranks_rows *S, const ranks_rows *theirs, ranks_rows *product)
 {
@@ -71,7 +71,7 @@ done:
 /* W becomes W^T: entries go to the ranks that have their columns. */
 static spry_status turn(spry_context *ctx, const int64_t *first, ranks_rows *W)
 {
-    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): all have agreed that it is there */
+    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): all ranks have agreed that it is set */
     const int64_t count = W->offsets[W->rows];
     ranks_entries e = {0};
     ranks_rows turned = {0};

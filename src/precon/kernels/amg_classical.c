@@ -165,7 +165,7 @@ ALWAYS_INLINE int32_t sort_in(int32_t k, int32_t have, int32_t most, double *siz
     return have < most ? have + 1 : have;
 }
 
-/* Keeps the `most` largest weights that are not small beside the largest, and their sum. */
+/* Keeps the `most` largest weights that are not small relative to the largest, and their sum. */
 static int32_t truncate_row(double small, int32_t most, int32_t count, int32_t *list,
                             scalar *weights)
 {

@@ -87,10 +87,10 @@ static void list_aggregates(const amg_prolong_job *job, int64_t node, int64_t co
     list[0] = job->map[node];
     for (int32_t k = 0; k < job->lengths[node] && have < count; k++) {
         const int32_t to = job->map[strong[k]];
-        bool there = to < 0;
-        for (int64_t i = have; i > 0 && !there; i--)
-            there = list[i - 1] == to;
-        if (!there)
+        bool known = to < 0;
+        for (int64_t i = have; i > 0 && !known; i--)
+            known = list[i - 1] == to;
+        if (!known)
             list[have++] = to;
     }
     matrix_sort_columns(list, count);

@@ -43,8 +43,8 @@ ALWAYS_INLINE int64_t skip_others(const sweep *s, int64_t k, int64_t stop, int s
 }
 
 /*
- * Row i, whose entries from `first` on have been passed, up to the diagonal at `middle`, and from
- * there to `stop` are still to come; backward all of them are counted down.
+ * Row i, whose entries from `first` to the diagonal at `middle` are done, and those from `middle`
+ * to `stop` are still to come; backward all of them are counted down.
  */
 ALWAYS_INLINE void relax_row(const sweep *s, int32_t i, int64_t first, int64_t middle, int64_t stop,
                              int step, bool zero)

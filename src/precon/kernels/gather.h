@@ -7,7 +7,7 @@
 
 /* Where a row stands in a problem. */
 typedef struct place {
-    int32_t row, place; /* row -1: nothing here */
+    int32_t row, place; /* row -1: empty */
 } place;
 
 /* Where the entries of problem k's vectors stand. Problems that are the same but for a shift of all
@@ -24,7 +24,7 @@ typedef struct shape {
 /* Room to order the vectors of a problem. */
 typedef struct ordering {
     int32_t *starts, *users; /* rows + 2, entries: the vectors that use a row */
-    int32_t *number;         /* rows: the place of a row; -1: nobody has reached it */
+    int32_t *number;         /* rows: the place of a row; -1: not reached */
     int32_t *first, *fresh;  /* cols + 1: a vector's first entry; its rows that are not reached */
 } ordering;
 
@@ -99,8 +99,8 @@ ALWAYS_INLINE uint32_t table_start(int32_t row, int bits)
     return (uint32_t)row * 2654435769u >> (32 - bits);
 }
 
-/* The place of a row; one that is new gets place *count, and *count grows, or -1 where it must be
- * there. */
+/* The place of a row; one that is new gets place *count, and *count grows, or -1 where it must
+ * exist. */
 ALWAYS_INLINE int32_t table_find(place *table, int bits, int32_t row, bool fixed, int32_t *count)
 {
     const uint32_t mask = (uint32_t)(((uint64_t)1 << bits) - 1);

@@ -171,7 +171,7 @@ static void add_vector(const grow_problems *p, int32_t j, growth *g)
     g->rank++;
 }
 
-/* What each vector that meets the residual would take away of its square, |b^H r|^2 / |b|^2, as
+/* By how much each vector that overlaps the residual would reduce its square, |b^H r|^2 / |b|^2, as
  * dots; gives the mean. */
 static real gains(const grow_problems *p, growth *g)
 {

@@ -21,7 +21,7 @@ typedef struct column {
     int64_t j, count;
     scalar *w;
     int32_t *mark, *list;
-    int32_t largest; /* beside the diagonal; -1: all are 0 */
+    int32_t largest; /* off the diagonal; -1: all are 0 */
     real size, own;
 } column;
 
@@ -46,7 +46,7 @@ static scalar other(const ildl_job *p, scalar a)
 static void take(const ildl_job *p, column *c, int64_t e)
 {
     const int64_t k = p->step_of[e], begin = p->offsets[k], n = p->offsets[k + 1] - begin;
-    const scalar *l = (const scalar *)p->values + begin, *d = p->diagonal, *b = p->beside;
+    const scalar *l = (const scalar *)p->values + begin, *d = p->diagonal, *b = p->below;
     const int32_t *rows = p->rows + begin;
     const scalar first = other(p, l[e - begin]);
     if (!p->wide[k]) {
@@ -98,7 +98,7 @@ static void clean(column *c)
     c->count = 0;
 }
 
-/* The largest entry of a column beside the pivot's two. */
+/* The largest entry of a column besides the pivot's two. */
 static real largest_beside(const column *c, int64_t i, int64_t j)
 {
     real most = 0;
@@ -174,7 +174,7 @@ static bool rook_search(const ildl_job *p, column c[2])
     return false;
 }
 
-/* Leaves the pivot's column in c[0], that of a second row in c[1]; tells whether there is one. */
+/* Leaves the pivot's column in c[0], that of a second row in c[1]; returns whether there is one. */
 static bool find_pivot(const ildl_job *p, int64_t j, column c[2])
 {
     make_column(p, 0, j, &c[0]);
@@ -271,7 +271,7 @@ static void invert_pair(const ildl_job *p, scalar d1, scalar b, scalar d2, scala
 
 static void two_steps(ildl_job *p, int64_t step, column c[2])
 {
-    scalar *d = p->diagonal, *b = p->beside, *l = p->values, *growth = p->growth, by[3];
+    scalar *d = p->diagonal, *b = p->below, *l = p->values, *growth = p->growth, by[3];
     const scalar y[2] = {growth_at(p, c[0].j), growth_at(p, c[1].j)};
     const int64_t own[2] = {length_of(p, c[0].j), length_of(p, c[1].j)};
     const int64_t most = most_of(p, step, own[0] > own[1] ? own[0] : own[1]),

@@ -3,11 +3,11 @@
  *
  * Row by row (the IKJ order; Y. Saad, Iterative Methods for Sparse Linear Systems, 2nd ed., 10.3).
  * With v_ik = l_ik d_k before the division, v_ij -= v_ik u_kj needs the divided rows of U alone:
- * they are stored as they are used, here and in solves.
+ * they are stored as they are used, in the factorization and in solves.
  *
  * A row of few entries is merged with the rows of U that it takes, all being sorted. A longer one
- * has its columns marked in an array of all, where others lead to places before the row: whether a
- * column is one of the row's nobody can foretell, so nothing is asked.
+ * has its columns marked in an array of all, where other columns point to places before the row:
+ * whether a column is one of the row's is unpredictable, so the loop does not branch.
  */
 #include "precon/kernels/kernel.h"
 
@@ -114,7 +114,7 @@ static void take_values(const ilu_job *p, int64_t from, row *r)
     r->size = 0;
     for (int64_t k = p->a_offsets[from]; k < p->a_offsets[from + 1]; k++) {
         const int32_t column = p->a_columns[k];
-        /* a zero may lie beside the pattern of its mirror image */
+        /* a zero may lie outside the pattern of its mirror image */
         r->v[r->where[p->places ? p->places[column] : column]] = values[k];
         r->size += rough(values[k]);
     }
@@ -169,8 +169,8 @@ static int64_t find_column(const int32_t *columns, int64_t low, int64_t high, in
     return low;
 }
 
-/* Takes entries at..end of a row of U from those of r; the first that they can meet is `first`, and
- * those before `least` are not touched. What has no place is lost. */
+/* Takes entries at..end of a row of U from those of r; the first that they can match is `first`,
+ * and those before `least` are not touched. What has no place is lost. */
 ALWAYS_INLINE void take_merging(const ilu_job *p, int64_t at, int64_t end, scalar minus,
                                 int64_t first, int64_t least, const row *r, scalar *lost)
 {
@@ -355,7 +355,7 @@ ALWAYS_INLINE bool finish_row(const ilu_job *p, int64_t i, bool half, const row 
 static void note_row(const row *r, ilu_room *room)
 {
     const scalar d = r->v[r->nl];
-    const real slack = 1 + 16 * UNIT; /* what sums may lose */
+    const real slack = 1 + 16 * UNIT; /* rounding of sums */
     room->largest = (double)r->size > room->largest ? (double)r->size : room->largest;
     room->dominant = room->dominant && r->size - rough(d) <= slack * size_of(d);
 }

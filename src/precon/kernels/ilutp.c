@@ -5,9 +5,10 @@
  * Of a row that was eliminated the pivot is the entry on the diagonal, where it is not much smaller
  * than the largest one, else that one (Y. Saad, Iterative Methods for Sparse Linear Systems, 2nd
  * edition, SIAM 2003, section 10.4.4: ILUTP). Rows that have none, or whose numbers would make the
- * inverse of L grow, are put off once to the end, where more is known of them. Entries are dropped
- * where they are small beside the estimated norms of rows of L^-1 and columns of U^-1, which is
- * what bounds the error of the preconditioned matrix: |l_ik| |e_k^T L^-1| <= tau, |u_kj| |U^-1 e_k|
+ * inverse of L grow, are deferred once to the end, where more is known of them. Entries are dropped
+ * where they are small relative to the estimated norms of rows of L^-1 and columns of U^-1, which
+ * is what bounds the error of the preconditioned matrix: |l_ik| |e_k^T L^-1| <= tau, |u_kj| |U^-1
+ * e_k|
  * <= tau (M. Bollhoefer, A robust ILU with pivoting based on monitoring the growth of the inverse
  * factors, Linear Algebra Appl. 338 (2001), 201-218).
  */
@@ -117,7 +118,7 @@ static void clean(const row *r)
         r->p->mark[r->p->upper[k]] = 0;
 }
 
-/* Keeps the largest of L, and tells how L^-1 grows by them. */
+/* Keeps the largest of L, and updates the growth of L^-1. */
 static void choose_lower(row *r)
 {
     const ilutp_job *p = r->p;

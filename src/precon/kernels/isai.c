@@ -7,7 +7,7 @@
  */
 #include "precon/kernels/kernel.h"
 
-/* Takes number k's row of T from those that are left; `where` tells their places from 1. */
+/* Takes number k's row of T from those that are left; `where` gives their places from 1. */
 static void take_row(const triangle_pass *t, int64_t k, scalar number_k, const int32_t *where,
                      scalar *w)
 {

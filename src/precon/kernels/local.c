@@ -1,9 +1,9 @@
 /*
  * Local problems by Householder's QR, several at once, and two reflections at a time (C. Bischof,
  * C. Van Loan, The WY representation for products of Householder matrices, SIAM J. Sci. Stat.
- * Comput. 8 (1987), 2-13), so that a number that is loaded serves twice. Rows stand in the order in
- * which vectors reach them, so that vector j has zeros beyond reach_j, and the first j reflections
- * leave them there: those are neither stored nor computed with.
+ * Comput. 8 (1987), 2-13), so that a loaded number is used twice. Rows are in the order in which
+ * vectors reach them, so that vector j has zeros beyond reach_j, and the first j reflections keep
+ * them zero: those are neither stored nor used.
  *
  * Where a vector depends on those before it, what is left of it is rounding. Such problems are done
  * again one by one by Gram-Schmidt's method, twice for each vector (L. Giraud, J. Langou, M.

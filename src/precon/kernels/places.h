@@ -1,7 +1,7 @@
 /*
  * Sums by columns without tables to search or to clean: columns of a row have places 0, 1, ... in
  * the order in which they come, as marks above a base that rises from row to row. Whether a column
- * has come before nobody can foretell, so loops count what they wrote instead of branching.
+ * has come before is unpredictable, so loops count what they wrote instead of branching.
  */
 #ifndef SPRY_PRECON_PLACES_H
 #define SPRY_PRECON_PLACES_H

@@ -1,4 +1,4 @@
-/* Rows of triangular systems. What there is to do beside the sum is decided outside of the loops,
+/* Rows of triangular systems. What there is to do besides the sum is decided outside of the loops,
  * since rows are short. */
 #include "host/kernels/sums.h"
 #include "precon/kernels.h"

@@ -200,7 +200,7 @@ static spry_status fill(spry_operator *op, const spry_matrix *A)
     char before[MESSAGE_SIZE];
     spry_status status = SPRY_STATUS_NO_MEMORY;
     memcpy(before, op->ctx->message, sizeof before);
-    if (!A->distributed && local_is_there(&state->job, op->type))
+    if (!A->distributed && local_is_on_device(&state->job, op->type))
         status = store_there(state, A, pair);
     if (status == SPRY_STATUS_NO_MEMORY) {
         spry_operator_free(pair[0]);

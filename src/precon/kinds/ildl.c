@@ -33,7 +33,7 @@ static void clear_job(spry_context *ctx, const ildl_job *p)
                          p->rows,
                          p->values,
                          p->diagonal,
-                         p->beside,
+                         p->below,
                          p->wide,
                          p->row,
                          p->step,
@@ -69,7 +69,7 @@ static spry_status open_job(const stack *s, const spry_matrix *A, ildl_job *p)
     p->mean = n > 0 ? (A->a.nnz + n - 1) / n : 0;
     SPRY_GO(ctx, base_calloc(ctx, n + 1, sizeof *p->offsets, &p->offsets));
     SPRY_GO(ctx, base_calloc(ctx, n, size, &p->diagonal));
-    SPRY_GO(ctx, base_calloc(ctx, n, size, &p->beside));
+    SPRY_GO(ctx, base_calloc(ctx, n, size, &p->below));
     SPRY_GO(ctx, base_calloc(ctx, n, size, &p->growth));
     SPRY_GO(ctx, base_calloc(ctx, n, sizeof *p->wide, &p->wide));
     SPRY_GO(ctx, base_alloc(ctx, n, sizeof *p->row, &p->row));
@@ -188,7 +188,7 @@ static spry_status inverse_blocks(const stack *s, const ildl_job *p, bool defini
             value_set(type, a.values, to++, definite ? (spry_scalar){fabs(v.re), 0} : v);
             continue;
         }
-        const spry_scalar below = value_get(type, p->beside, k),
+        const spry_scalar below = value_get(type, p->below, k),
                           above = {below.re, p->hermitian ? -below.im : below.im};
         block b = inverse_of((block){d, above, below, value_get(type, p->diagonal, k + 1)});
         if (definite)

@@ -48,7 +48,7 @@ static spry_status make_there(const precon_job *job, const struct device_matrix 
                               const char *name, local_kind kind, bool *made, spry_operator **M)
 {
     const local_pattern how = pattern_of(job->options);
-    return local_inverse_there(job, A, name, kind, &how, made, M);
+    return local_inverse_on_device(job, A, name, kind, &how, made, M);
 }
 
 static spry_status make_sai(const precon_job *job, spry_operator **M)
@@ -61,14 +61,14 @@ static spry_status make_isai(const precon_job *job, spry_operator **M)
     return make(job, "isai", LOCAL_SQUARE, M);
 }
 
-static spry_status make_sai_there(const precon_job *job, const struct device_matrix *A, bool *made,
-                                  spry_operator **M)
+static spry_status make_sai_on_device(const precon_job *job, const struct device_matrix *A,
+                                      bool *made, spry_operator **M)
 {
     return make_there(job, A, "sai", LOCAL_LEAST_SQUARES, made, M);
 }
 
-static spry_status make_isai_there(const precon_job *job, const struct device_matrix *A, bool *made,
-                                   spry_operator **M)
+static spry_status make_isai_on_device(const precon_job *job, const struct device_matrix *A,
+                                       bool *made, spry_operator **M)
 {
     return make_there(job, A, "isai", LOCAL_SQUARE, made, M);
 }
@@ -79,7 +79,7 @@ const precon_kind precon_kind_sai = {
     .options = SPRY_OPTION_LIST(table),
     .make = make_sai,
     .make_ranks = make_sai,
-    .make_there = make_sai_there,
+    .make_there = make_sai_on_device,
     .on_devices = true,
     .ranks_on_devices = true,
     .half = true,
@@ -91,7 +91,7 @@ const precon_kind precon_kind_isai = {
     .options = SPRY_OPTION_LIST(table),
     .make = make_isai,
     .make_ranks = make_isai,
-    .make_there = make_isai_there,
+    .make_there = make_isai_on_device,
     .on_devices = true,
     .ranks_on_devices = true,
     .half = true,
