@@ -34,7 +34,7 @@ spry_status axc_describe(layout *L, const void *options)
     L->number[AXC_HBRS] = o->HBRS;
     L->number[AXC_KEPT] = kept;
     L->units = (L->rows + AXC_ROWS - 1) / AXC_ROWS;
-    /* Units write the bricks they use: nobody else may be at them in another product. */
+    /* Units write the bricks they use: no other product may use them at the same time. */
     L->unit_rows = kept ? 0 : AXC_ROWS;
     layout_note(L, "HBRS", o->HBRS);
     layout_note_word(L, "refresh", kept ? "array" : "none");

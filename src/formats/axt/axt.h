@@ -9,13 +9,13 @@
  *     CH1  com, TH = 1   entries one after another, line by line; hdr[] has a number per entry
  *     CH   com, TH > 1   entries one after another, down the columns; hdr[] likewise
  *
- * hdr[] tells in its low AXT_BITS bits how many entries of the same segment follow, and above them
+ * hdr[] holds in its low AXT_BITS bits how many entries of the same segment follow, and above them
  * the row, counted from AXT_FIRST[unit] - 1. A segment is what a row has in a column (CH) or in a
  * block of AXT_BLOCK entries (CH1).
  *
- * Here a column of UH, a tile of UH1 and a column of CH or a block of CH1 are all called a strand.
- * Units are AXT_SHARE strands (unc) or entries (com). Unit u sets the rows that begin in it, those
- * from AXT_FIRST[u] on, and carries its part of the one that began before.
+ * In this code a column of UH, a tile of UH1 and a column of CH or a block of CH1 are all called a
+ * strand. Units are AXT_SHARE strands (unc) or entries (com). Unit u sets the rows that begin in
+ * it, those from AXT_FIRST[u] on, and carries its part of the one that began before.
  */
 #ifndef SPRY_FORMAT_AXT_H
 #define SPRY_FORMAT_AXT_H

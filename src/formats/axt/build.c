@@ -318,7 +318,7 @@ done:
     return status;
 }
 
-static void tell_strands(const layout *L, const axt_shape *s, int64_t unit, layout_hear hear,
+static void list_strands(const layout *L, const axt_shape *s, int64_t unit, layout_hear hear,
                          void *data)
 {
     const int32_t *columns = L->array[AXT_COLUMNS].data, *rwp = L->array[AXT_ROWS].data;
@@ -336,7 +336,7 @@ static void tell_strands(const layout *L, const axt_shape *s, int64_t unit, layo
         }
 }
 
-static void tell_segments(const layout *L, const axt_shape *s, int64_t unit, layout_hear hear,
+static void list_segments(const layout *L, const axt_shape *s, int64_t unit, layout_hear hear,
                           void *data)
 {
     const int64_t *first = L->array[AXT_FIRST].data;
@@ -356,9 +356,9 @@ static void entries(const layout *L, int64_t begin, int64_t end, layout_hear hea
     const axt_shape s = shape_of(L);
     for (int64_t unit = begin; unit < end; unit++) {
         if (s.compact)
-            tell_segments(L, &s, unit, hear, data);
+            list_segments(L, &s, unit, hear, data);
         else
-            tell_strands(L, &s, unit, hear, data);
+            list_strands(L, &s, unit, hear, data);
     }
 }
 

@@ -21,7 +21,7 @@ enum { BSR_UNIT_ROWS = 512, BSR_MOST = 8 };
 /* Values behind the last that may be read: columns of a block are read in whole vectors. */
 enum { BSR_BEHIND = 4 };
 
-/* The size of blocks: as the options say, or what takes the fewest bytes for a sample of the rows;
+/* The size of blocks: from the options, or what takes the fewest bytes for a sample of the rows;
  * never wider than A. The sample is BSR_STRETCHES stretches of BSR_STRETCH rows at most. */
 enum { BSR_STRETCH = 840, BSR_STRETCHES = 4 };
 void bsr_choose(const matrix_arrays *A, const void *options, int64_t *r, int64_t *c);

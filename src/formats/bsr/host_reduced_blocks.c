@@ -18,12 +18,12 @@
 #define CHAINS(r) (TILE_PARTS * ROW_VECTORS(r) > 8 ? 1 : TILE_PARTS * ROW_VECTORS(r) > 4 ? 2 : 4)
 enum { MOST_VECTORS = ROW_VECTORS(BSR_MOST) };
 
-/* As in a tile, but here it is x whose real and imaginary parts are apart. */
+/* As in a tile, but it is x whose real and imaginary parts are apart. */
 typedef struct sums {
     vec by[4][TILE_PARTS][MOST_VECTORS];
 } sums;
 
-/* Numbers from here on; those behind the last column of a block can be read too. */
+/* Numbers from this one on; those behind the last column of a block can be read too. */
 #if defined(KERNEL_KIND_own)
 ALWAYS_INLINE vec load(const stored_real *from)
 {

@@ -81,7 +81,7 @@ static bool alike(const matrix_arrays *A, int64_t row)
     }
 }
 
-/* The number of a term, looked for from `hint` on; -1: it is not there. */
+/* The number of a term, looked for from `hint` on; -1: there is none. */
 static int find_term(const findings *f, const term *t, int hint)
 {
     for (int i = 0; i < f->terms; i++) {
@@ -127,7 +127,7 @@ static shape shape_of(const findings *f, const matrix_arrays *A, int64_t row)
         const term t = term_of(A, row, k);
         const int at = find_term(f, &t, hint);
         s.terms |= (uint64_t)1 << at;
-        /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): lost track of f in OpenMP's loops */
+        /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): loses f in OpenMP's loops */
         hint = at + 1 < f->terms ? at + 1 : 0;
     }
     return s;

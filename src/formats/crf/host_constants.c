@@ -62,8 +62,8 @@ ALWAYS_INLINE void add_rows(strip *s, const run *r, const scalar *values, int64_
         strip_add_constant(s, values[r->places[t]], real_only, x + r->offsets[t]);
 }
 
-/* Whether the numbers of x and of the main diagonal that a strip reads from row i of a run on are
- * there: also those past its end, which are not used. */
+/* Whether the numbers of x and of the main diagonal that a strip reads from row i of a run on
+ * exist, also those past its end, which are not used. */
 ALWAYS_INLINE bool readable(const layout *A, const run *r, int64_t row, int64_t i)
 {
     const int32_t last = r->terms > 0 ? r->offsets[r->terms - 1] : 0;

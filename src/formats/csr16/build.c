@@ -165,8 +165,8 @@ static spry_status forecast(spry_context *ctx, const matrix_arrays *A, const voi
     return check_group(ctx, most);
 }
 
-/* Tells the entries of a group; its parts and columns from the codes. */
-static void tell_group(const layout *L, int64_t group, layout_hear hear, void *data)
+/* Lists the entries of a group; decodes its parts and columns. */
+static void list_group(const layout *L, int64_t group, layout_hear hear, void *data)
 {
     const int64_t *start = (const int64_t *)L->array[CSR16_STARTS].data + CSR16_STEP * group;
     const uint16_t *codes = (const uint16_t *)L->array[CSR16_CODES].data + start[CSR16_CODE];
@@ -190,7 +190,7 @@ static void tell_group(const layout *L, int64_t group, layout_hear hear, void *d
 static void entries(const layout *L, int64_t begin, int64_t end, layout_hear hear, void *data)
 {
     for (int64_t g = begin; g < end; g++)
-        tell_group(L, g, hear, data);
+        list_group(L, g, hear, data);
 }
 
 /* Entries and parts: both take time. */

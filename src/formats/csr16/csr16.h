@@ -1,9 +1,9 @@
 /*
- * CSR with columns of 16 bits. A row is one part or several. Its entries are told four at a time:
- * by how far they are to the right of the last entry of the four before, the first four to the
- * right of the part's base, its first column. So a row takes a new part only where four entries in
- * sequence are more than 65535 columns apart; and finding a column is one addition, not a chain of
- * them: all four start from the same place.
+ * CSR with columns of 16 bits. A row is one part or several. Its entries are encoded four at a
+ * time: by how far they are to the right of the last entry of the four before, the first four to
+ * the right of the part's base, its first column. So a row takes a new part only where four entries
+ * in sequence are more than 65535 columns apart; and finding a column is one addition, not a chain
+ * of them: all four start from the same place.
  *
  * Rows come in groups of CSR16_GROUP. Where parts would be many, a group has columns of 32 bits
  * instead, and its rows one part each. Codes of a group are 2 places each then; it begins at an

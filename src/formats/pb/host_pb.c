@@ -31,7 +31,7 @@ static void open_bin(const layout *A, int64_t u, bin *b)
         b->row_of[slot] = (uint16_t)b->rows;
 }
 
-/* A piece: where its values begin, its slots and the part of x that it meets. */
+/* A piece: where its values begin, its slots and the part of x that it reads. */
 typedef struct piece {
     int64_t run, place, count, base;
 } piece;

@@ -1,9 +1,9 @@
 /*
  * Propagation blocking (V. Kiriansky, Y. Zhang, S. Amarasinghe, "Optimizing indirect memory
  * references with milk", PACT 2016; S. Beamer, K. Asanovic, D. Patterson, "Reducing PageRank
- * communication via propagation blocking", IPDPS 2017): y = A x in two passes that read and write
- * nothing at random but near memory. Columns are cut into chunks, whose part of x fits there; rows
- * into bins, whose entries do. Bins are merge's units (merge.h), so that long rows are cut.
+ * communication via propagation blocking", IPDPS 2017): y = A x in two passes whose only random
+ * accesses are to near memory. Columns are cut into chunks, whose part of x fits into it; rows into
+ * bins, whose entries fit. Bins are merge's units (merge.h), so that long rows are cut.
  *
  * The first pass goes through chunks: values and columns are stored by chunk, within a chunk by
  * bin, and the products are written where the values are. The second goes through bins: it fetches

@@ -156,8 +156,8 @@ static spry_status forecast(spry_context *ctx, const matrix_arrays *A, const voi
     return SPRY_STATUS_OK;
 }
 
-/* Tells the entries of a row from `begin` to `end`; a group begins with one. */
-static void tell(const layout *L, int64_t row, int64_t begin, int64_t end, layout_hear hear,
+/* Lists the entries of a row from `begin` to `end`; a group begins with one. */
+static void list(const layout *L, int64_t row, int64_t begin, int64_t end, layout_hear hear,
                  void *data)
 {
     const int32_t *columns = L->array[PCSR_COLUMNS].data;
@@ -174,11 +174,11 @@ static void entries(const layout *L, int64_t begin, int64_t end, layout_hear hea
     for (int64_t u = begin; u < end; u++) {
         int64_t place = u * size;
         for (int64_t row = firsts[u]; row < firsts[u + 1]; row++) {
-            tell(L, row, place, u * size + ends[row] * pad, hear, data);
+            list(L, row, place, u * size + ends[row] * pad, hear, data);
             place = u * size + ends[row] * pad;
         }
         if (L->carry_at[u + 1] > L->carry_at[u])
-            tell(L, firsts[u + 1], place, (u + 1) * size, hear, data);
+            list(L, firsts[u + 1], place, (u + 1) * size, hear, data);
     }
 }
 

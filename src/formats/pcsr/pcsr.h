@@ -3,12 +3,12 @@
  * multiplication on graphic processing units", IEEE Trans. Magn. 46, 2010): rows are padded to
  * multiples of `pad` entries, and all entries are cut into blocks of `block`, regardless of rows.
  * Products of a block are summed in groups of `pad` side by side, which needs no rows; then each
- * row adds up its groups. The split vector says which rows the blocks have.
+ * row adds up its groups. The split vector holds the rows of the blocks.
  *
- * Here several blocks in sequence are a unit: rows that are split between blocks go on within it,
- * those split between units are carried. Unit u has `blocks` blocks, the last one what remains; it
- * sets rows firsts[u] .. firsts[u + 1] - 1, and carries what it has of the next one. Fill repeats
- * the column before it, which no entry does.
+ * In this code several blocks in sequence are a unit: rows that are split between blocks go on
+ * within it, those split between units are carried. Unit u has `blocks` blocks, the last one what
+ * remains; it sets rows firsts[u] .. firsts[u + 1] - 1, and carries what it has of the next one.
+ * Fill repeats the column before it, which no entry does.
  */
 #ifndef SPRY_FORMAT_PCSR_H
 #define SPRY_FORMAT_PCSR_H

@@ -26,7 +26,7 @@ static const spry_option options_table[] = {SCOO_OPTIONS(SPRY_OPTION_ROW)};
  */
 
 /* Columns of a group: by rows as many as have their numbers of x in a part of a second-level cache,
- * beside what streams through it. */
+ * next to what streams through it. */
 static int64_t group_bits(spry_type type, const scoo_shape *s)
 {
     enum { CACHE = 1 << 18 };
@@ -50,7 +50,7 @@ static int64_t chosen_height(const matrix_arrays *A, const scoo_options *o, int6
     most = most < CACHE / size ? most : CACHE / size;
     most = most < SCOO_MOST_ROWS ? most : SCOO_MOST_ROWS;
     while (row + h < A->rows && offsets[row + h] - offsets[row] < target) {
-        if (2 * h > most) /* by rows each slice brings all of x near once more: all that it may */
+        if (2 * h > most) /* by rows each slice reads all of x again: as tall as it may be */
             return o->order == SCOO_BY_ROW_ORDER && h < most ? most : h;
         h *= 2;
     }
@@ -171,7 +171,7 @@ static int64_t group_of(const layout *L, const matrix_arrays *A, int64_t k)
     return L->number[SCOO_WIDE] ? 0 : A->col_index[k] >> L->number[SCOO_BITS];
 }
 
-/* Deals the entries out to groups, whose next places are in `at`. */
+/* Distributes the entries to groups, whose next places are in `at`. */
 static void fill_by_row(layout *L, const matrix_arrays *A, int64_t s, int64_t *at)
 {
     const int64_t *slices = L->array[SCOO_SLICES].data, groups = L->number[SCOO_GROUPS];

@@ -12,7 +12,7 @@
  * Within a group entries may also be in the order of rows: then it is the group's part of x that
  * stays in a cache, and y that is walked through. That is column blocking (R. Nishtala, R. Vuduc,
  * J. Demmel, K. Yelick, "When cache blocking of sparse matrix vector multiply works and why",
- * AAECC 18, 2007) with a row beside each entry in place of row offsets for each block, which would
+ * AAECC 18, 2007) with a row index per entry in place of row offsets for each block, which would
  * be more than the entries.
  */
 #ifndef SPRY_FORMAT_SCOO_H

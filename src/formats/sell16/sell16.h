@@ -9,8 +9,8 @@
  *     2^30 or more   word - 2^30        base + l                    none
  *
  * so that any matrix can be stored, and nothing is lost. Groups of a slice are of the last kind all
- * or none: so a product finds out once per slice, not once per group. Where the stream goes on for
- * each slice is kept for those that start there; who goes through slices in turn knows.
+ * or none: so a product checks once per slice, not once per group. The position of each slice in
+ * the stream is kept for those that start at it; a loop over all slices does not need it.
  */
 #ifndef SPRY_FORMAT_SELL16_H
 #define SPRY_FORMAT_SELL16_H
@@ -19,7 +19,7 @@
 
 #include <stdint.h>
 
-/* Arrays beside those of sell: the stream in the place of columns, words of groups (group g of the
+/* Arrays besides those of sell: the stream in the place of columns, words of groups (group g of the
  * matrix has places g C .. g C + C - 1), and what of the stream comes before each slice. */
 enum { SELL16_HALVES = SELL_COLUMNS, SELL16_WORDS = SELL_ARRAYS, SELL16_STARTS };
 

@@ -45,8 +45,7 @@ static int compare(const void *a, const void *b)
     return (first > second) - (first < second);
 }
 
-/* The places that a chunk's products go to, so that those of a row are together, and the rows
- * there.
+/* The places that a chunk's products go to, so that those of a row are together, and their rows.
  */
 static void sort_chunk(const uint16_t *rows, int64_t count, uint16_t *slots, uint16_t *sorted)
 {

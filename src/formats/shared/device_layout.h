@@ -23,15 +23,15 @@ typedef struct device_product {
     int64_t y_stride;
 } device_product;
 
-/* Copies L's arrays to the device. L is the result's from here on, also when it fails. */
+/* Copies L's arrays to the device. The result owns L, also when it fails. */
 spry_status device_layout_new(spry_device *d, layout *L, device_layout **out);
 /* What a maker (make.h) has made; its layout, arrays and carries are the result's then. */
 spry_status device_layout_made(device_maker *m, device_layout **out);
 /*
- * A layout that is on the device only while it is needed: its arrays stay with the host, in pinned
- * memory where there is enough of it. bring copies them there on a stream, which is one that comes
- * after all that used memory of the pool before; drop gives their memory back, to what comes after
- * the products on the device's stream. L is the result's from here on, also when it fails.
+ * A layout that is on the device only while it is needed: its arrays stay on the host, in pinned
+ * memory where there is enough of it. bring copies them to the device on a stream, which is ordered
+ * after all earlier uses of the pool's memory; drop frees that memory for what follows the products
+ * on the device's stream. The result owns L, also when it fails.
  */
 spry_status device_layout_new_away(spry_device *d, layout *L, device_layout **out);
 spry_status device_layout_bring(device_layout *D, device_stream *s);

@@ -20,6 +20,6 @@ void device_add_slices(const layout *L, layout_array *array)
     if (L->array[SELL_MIXED].name) {
         *array++ = L->array[SELL_MIXED];
         *array = L->array[SELL_LENGTHS];
-        array->aside = false; /* the layout's own, and read here */
+        array->aside = false; /* the layout's own, and read by kernels */
     }
 }

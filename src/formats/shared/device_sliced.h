@@ -6,8 +6,8 @@
 
 /* Positions and constants of a form; `ahead` entries of a row are on their way at a time. */
 void device_open_slices(const layout *L, int ahead, device_form *form);
-/* Adds the arrays beside values and columns: offsets, and rows, lengths and mixed where there are
- * some to be told. */
+/* Adds the arrays besides values and columns: offsets, and rows, lengths and mixed where the layout
+ * has them. */
 void device_add_slices(const layout *L, layout_array *array);
 
 #endif

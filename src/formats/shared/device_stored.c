@@ -17,13 +17,13 @@ static const char *with_defaults(const char *spec, char *room, size_t size)
     return spec;
 }
 
-static spry_status make_whole(spry_device *d, const spry_matrix *csr, device_matrix *there,
+static spry_status make_whole(spry_device *d, const spry_matrix *csr, device_matrix *on_device,
                               const char *spec, device_layout **D)
 {
     layout *L = NULL;
     bool made;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(d->ctx, device_layout_from_csr(d, csr, there, spec, &made, D));
+    SPRY_GO(d->ctx, device_layout_from_csr(d, csr, on_device, spec, &made, D));
     if (!made) {
         SPRY_GO(d->ctx, layout_build(csr, spec, &L));
         SPRY_GO(d->ctx, device_layout_new(d, L, D));
@@ -32,7 +32,7 @@ done:
     return status;
 }
 
-spry_status device_stored_make(spry_device *d, const spry_matrix *A, device_matrix *there,
+spry_status device_stored_make(spry_device *d, const spry_matrix *A, device_matrix *on_device,
                                const char *spec, device_stored *to)
 {
     char room[LAYOUT_PARAMS_SIZE], before[MESSAGE_SIZE];
@@ -45,7 +45,7 @@ spry_status device_stored_make(spry_device *d, const spry_matrix *A, device_matr
     SPRY_GO(d->ctx, matrix_as_sorted_csr(A, &csr, &owned));
     const int64_t block_bytes = device_streamed_needed(d, csr, spec, &whole);
     if (whole)
-        status = make_whole(d, csr, there, spec, &to->whole);
+        status = make_whole(d, csr, on_device, spec, &to->whole);
     if (!whole || (status == SPRY_STATUS_NO_MEMORY && block_bytes > 0)) {
         memcpy(d->ctx->message, before, sizeof before); /* nothing failed for the caller */
         status = device_streamed_new(d, csr, spec, block_bytes, &to->streamed);

@@ -222,7 +222,7 @@ static void store_values(layout *L, const slices *s, const matrix_arrays *A, int
     }
 }
 
-/* What is known of a slice's lanes beside their columns. */
+/* What is known of a slice's lanes besides their columns. */
 static void store_slice(layout *L, const slices *s, const matrix_arrays *A, int64_t slice,
                         slice_lanes *lanes)
 {

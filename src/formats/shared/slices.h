@@ -31,8 +31,8 @@ spry_status slices_check_fill(spry_context *ctx, const char *name, int64_t C, in
 
 /* Bytes of what slices_build makes and products read, values included. */
 int64_t slices_bytes(const slices *s, const matrix_arrays *A, stored_kind kind);
-/* Makes a layout's units, numbers and arrays but for columns. The arrays of s are the layout's
- * from here on, also when it fails; s may be looked at as long as that is there. */
+/* Makes a layout's units, numbers and arrays but for columns. The layout owns the arrays of s, also
+ * when it fails; s may be read as long as the layout lives. */
 spry_status slices_build(layout *L, const matrix_arrays *A, const slices *s);
 
 /* The slices that part `part` of `parts` works on, each with nearly as many places. */

@@ -5,11 +5,12 @@
 #include "matrix/entries.h"
 #include "matrix/half.h"
 
-#define SYM_OPTIONS(item)                                                                         \
-    item(WORD, columns, "auto", 0, 0, "auto 16 32",                                               \
-         "bits of a column, told as a distance from the diagonal; auto: 16 where that is enough") \
-    item(INT, parts, "0", 0, 65536, NULL,                                                         \
-         "parts of rows that threads can share; 0: as many as cost little")                       \
+#define SYM_OPTIONS(item)                                                                          \
+    item(                                                                                          \
+        WORD, columns, "auto", 0, 0, "auto 16 32",                                                 \
+        "bits of a column, stored as a distance from the diagonal; auto: 16 where that is enough") \
+    item(INT, parts, "0", 0, 65536, NULL,                                                          \
+         "parts of rows that threads can share; 0: as many as cost little")                        \
     LAYOUT_VALUES_OPTION(item)
 
 typedef struct sym_options {
@@ -278,7 +279,7 @@ static spry_status find_sizes(spry_context *ctx, const matrix_arrays *A, const s
     if (o->columns == NARROW && s->wide) {
         status = SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
                            "an entry lies %" PRId64 " places left of the diagonal, which 16 bits "
-                           "cannot tell: take columns=32, or reorder the matrix",
+                           "cannot hold: take columns=32, or reorder the matrix",
                            s->half.reach);
         goto done;
     }
@@ -403,7 +404,7 @@ static int64_t column_of(const layout *L, int64_t row, int64_t distance)
                                 : (int64_t)((const uint16_t *)data)[distance]);
 }
 
-static void tell_alike(const layout *L, const sym_group *g, place at, layout_hear hear, void *data)
+static void list_alike(const layout *L, const sym_group *g, place at, layout_hear hear, void *data)
 {
     int64_t k = at.value + g->rows;
     for (int64_t c = 0; c < g->columns; c++) {
@@ -416,7 +417,7 @@ static void tell_alike(const layout *L, const sym_group *g, place at, layout_hea
             hear(data, at.row + l, at.row + m, k++);
 }
 
-static void tell_shifted(const layout *L, const sym_group *g, place at, layout_hear hear,
+static void list_shifted(const layout *L, const sym_group *g, place at, layout_hear hear,
                          void *data)
 {
     int64_t k = at.value + g->rows;
@@ -443,9 +444,9 @@ static void entries(const layout *L, int64_t begin, int64_t end, layout_hear hea
             if (!absent[at.row + l])
                 hear(data, at.row + l, at.row + l, at.value + l);
         if (g.shape == SYM_SHIFTED)
-            tell_shifted(L, &g, at, hear, data);
+            list_shifted(L, &g, at, hear, data);
         else
-            tell_alike(L, &g, at, hear, data);
+            list_alike(L, &g, at, hear, data);
         at = (place){at.row + g.rows, at.value + g.values, at.distance + g.distances};
     }
 }

@@ -4,10 +4,10 @@
  *
  * Least bytes for an entry of A: half a value and, by rows, half a distance: 5 in double instead of
  * CSR's 12. What bounds the loop then is loads and stores, four per entry and its mirror image
- * (value, x_j, y_j in and out) beside the distance. Groups of rows lessen them: rows with the same
+ * (value, x_j, y_j in and out) besides the distance. Groups of rows lessen them: rows with the same
  * columns share x_j and y_j, shifted rows share a distance and take their x and y in pairs. Pairs
- * of a shifted group meet those of the group before in the same places, so that what was just
- * stored can be loaded again at once; a load across two stores would have to wait for both.
+ * of a shifted group coincide with those of the group before, so that what was just stored can be
+ * loaded again at once; a load across two stores would have to wait for both.
  *
  * The lower half is walked downwards: y_j has been set when something is added to it.
  */
@@ -349,8 +349,8 @@ typedef struct job {
     int64_t first;  /* of the unit's rows */
 } job;
 
-/* What rows add to: the window above the unit's first row, then its own rows. Each loop is there
- * once for both. */
+/* What rows add to: the window above the unit's first row, then its own rows. One loop serves both.
+ */
 enum { WINDOW, OWN };
 
 ALWAYS_INLINE void open_lanes(lanes *t, int rows, const job *j, const cursor *at)

@@ -6,7 +6,7 @@
  *                between them and the diagonal
  *     shifted    four rows, the entries of each one place right of those of the row before
  *
- * A group has a word that tells its shape and counts, distances i - 1 - c for its columns (of the
+ * A group has a word with its shape and counts, distances i - 1 - c for its columns (of the
  * first row), and values:
  *
  *     row        diagonal, then an entry a distance
@@ -55,7 +55,7 @@ typedef struct sym_group {
     int shape, rows;
     int64_t columns;   /* not of shifted groups */
     int runs, singles; /* of those */
-    int near_diagonal; /* 1: (i + l, i + l - 1) is there */
+    int near_diagonal; /* 1: (i + l, i + l - 1) is stored */
     int64_t values;    /* places of all */
     int64_t distances;
 } sym_group;
