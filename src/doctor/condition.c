@@ -46,7 +46,7 @@ done:
 }
 
 /* The null space is the one the caller gave, and no larger, as it should be. */
-static void tell_expected(doctor *d)
+static void report_expected(doctor *d)
 {
     const int64_t n = d->B->a.rows;
     spry_finding *f = doctor_add(d, DOCTOR_SINGULAR, SPRY_SEVERITY_NOTE,
@@ -59,7 +59,7 @@ static void tell_expected(doctor *d)
         d->condition = d->B_norm / d->null.next;
 }
 
-static spry_status tell_singular(doctor *d)
+static spry_status report_singular(doctor *d)
 {
     const doctor_null *z = &d->null;
     const int64_t n = d->B->a.rows;
@@ -89,7 +89,7 @@ done:
     return status;
 }
 
-static spry_status tell_condition(doctor *d)
+static spry_status report_condition(doctor *d)
 {
     const bool single = type_is_single(d->A->a.type);
     const double noted = single ? 1e-3 : 1e-6, warned = single ? 5e-2 : 1e-3;
@@ -193,17 +193,17 @@ spry_status doctor_check_inverse(doctor *d)
         SPRY_GO(ctx, doctor_invert(d));
     if (!doctor_has_inverse(d)) {
         SPRY_GO(ctx, estimate(d));
-        SPRY_GO(ctx, tell_condition(d));
+        SPRY_GO(ctx, report_condition(d));
         goto done;
     }
     SPRY_GO(ctx, doctor_find_null(d));
     d->condition = d->B_norm / fmax(d->smallest, DBL_EPSILON / 2 * d->B_norm);
     if (d->expected && d->null.nullity == 1 && !d->null.more)
-        tell_expected(d);
+        report_expected(d);
     else if (d->null.count > 0)
-        SPRY_GO(ctx, tell_singular(d));
+        SPRY_GO(ctx, report_singular(d));
     else
-        SPRY_GO(ctx, tell_condition(d));
+        SPRY_GO(ctx, report_condition(d));
     SPRY_GO(ctx, check_negative(d));
 done:
     return status;

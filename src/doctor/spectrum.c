@@ -43,7 +43,7 @@ static witness look(const doctor *d)
     return w;
 }
 
-static void tell_indefinite(doctor *d, const witness *w, bool all_negative)
+static void report_indefinite(doctor *d, const witness *w, bool all_negative)
 {
     const char *word = spry_type_is_complex(d->type) ? "hermitian" : "symmetric";
     spry_finding *f =
@@ -104,7 +104,7 @@ static spry_status check_definite(doctor *d)
         SPRY_GO(d->ctx,
                 doctor_lanczos(d, apply, d->B_op, d->B->a.rows, STEPS, &w.least, &w.largest));
     if (seen || w.least < -rounding * fmax(fabs(w.least), fabs(w.largest)))
-        tell_indefinite(d, &w, w.positive == 0 && w.row < 0 && !(w.largest > 0));
+        report_indefinite(d, &w, w.positive == 0 && w.row < 0 && !(w.largest > 0));
 done:
     return status;
 }
@@ -114,7 +114,7 @@ void doctor_tell_negative(doctor *d, double least, double largest)
     witness w = look(d);
     w.least = least;
     w.largest = largest;
-    tell_indefinite(d, &w, !(largest > 0));
+    report_indefinite(d, &w, !(largest > 0));
 }
 
 /* y = (A^H A - A A^H) x, and y = A^H A x. */
