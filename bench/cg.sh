@@ -1,7 +1,7 @@
 #!/bin/sh
-# Conjugate gradients, seconds per iteration, beside the same unfused, by hand over OpenBLAS, and PETSc's:
+# Conjugate gradients, seconds per iteration, compared with the same unfused, by hand over OpenBLAS, and PETSc's:
 # bench/cg.sh BUILD_FOLDER. All threads, then one. LD_LIBRARY_PATH can bring in another build of OpenBLAS: the one with
-# OpenMP's threads is faster beside OpenMP than the one with threads of its own.
+# OpenMP's threads is faster together with OpenMP than the one with threads of its own.
 set -eu
 program=${1:?build folder}/bench/bench_cg
 echo "== all threads"

@@ -1,9 +1,9 @@
 #!/bin/bash
-# Sparse factors by cuDSS beside those of the host, for solves on a CUDA device:
+# Sparse factors by cuDSS compared with those of the host, for solves on a CUDA device:
 #   bench/cudss.sh BUILD_FOLDER
 # SPRY_CUDSS_LIBRARY names libcudss.so.0 or .1 where the system does not find it (libcublas and, for .1, libnvrtc have to be on
-# LD_LIBRARY_PATH); CUDSS_THREADING_LIB its libcudss_mtlayer_gomp.so, with which orders are found by several threads. Prints a TSV:
-# matrix, rows, and for cuDSS and the host seconds to make the factors, seconds to solve with them, iterations, true residual. The
+# LD_LIBRARY_PATH); CUDSS_THREADING_LIB its libcudss_mtlayer_gomp.so, with which several threads find orderings. Prints a TSV:
+# matrix, rows, and for cuDSS and the host seconds of the factorisation, seconds to solve with them, iterations, true residual. The
 # least of ROUNDS (3) after one that is not counted; b is ones. SCALE=10 makes grids ten times coarser, to try it out.
 set -eu
 spry=${1:?usage: cudss.sh BUILD_FOLDER}/spry

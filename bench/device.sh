@@ -1,17 +1,17 @@
 #!/bin/bash
 # The tables of a GPU, from one run: bench/device.sh FOLDER [PART...]
 # Each part is built once and writes FOLDER/PART.txt; those that run by themselves take less than 8 minutes, each has a limit.
-#   spmv     products in the likely formats beside cuSPARSE, with constant coefficients and with arbitrary values
+#   spmv     products in the formats of the cost model compared with cuSPARSE, with constant coefficients and with arbitrary values
 #   formats  products in every format, on fewer matrices; only when asked for
-#   methods  CG, BiCGStab and GMRES(30) beside cuSPARSE and cuBLAS: an iteration, and whole solves
-#   spmm     products with several columns beside cusparseSpMM
-#   engines  OpenCL beside CUDA, and the conversion from CSR to SELL
-#   moves    CSR to the device and to other formats there; dense blocks of the host's, copies beside products
-#   spgemm   products and transposes of sparse matrices beside cusparseSpGEMM, and the steps of an aggregation
-#   precon   time to solution with preconditioners made on the device; set-up of approximate inverses beside one core
-#   block    16 right-hand sides: block-cg of several widths beside cg, whole commands
+#   methods  CG, BiCGStab and GMRES(30) compared with cuSPARSE and cuBLAS: an iteration, and whole solves
+#   spmm     products with several columns compared with cusparseSpMM
+#   engines  OpenCL compared with CUDA, and the conversion from CSR to SELL
+#   moves    CSR to the device and to other formats on it; dense blocks of the host's, copies during products
+#   spgemm   products and transposes of sparse matrices compared with cusparseSpGEMM, and the steps of an aggregation
+#   precon   time to solution with preconditioners set up on the device; set-up of approximate inverses compared with one core
+#   block    16 right-hand sides: block-cg of several widths compared with cg, whole commands
 #   start    `spry solve --device`: from the start of the program to the end of one iteration, with and without a cache
-# BUILD says where to build (build-bench). Builds need NVIDIA's toolkit; for packages that the machine lacks see tools/device-kit.
+# BUILD is the build folder (build-bench). Builds need NVIDIA's toolkit; for packages that the machine lacks see tools/device-kit.
 set -u
 out=${1:?usage: bench/device.sh FOLDER [PART...]}
 shift

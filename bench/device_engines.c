@@ -1,11 +1,10 @@
 /*
- * What it takes to get a matrix onto a device in a format, and one product
- * there, by engine:
+ * The time to store a matrix on a device in a format, and of one product on it, by engine:
  *
  *     bench_device_engines [--devices cuda:0+opencl:0] [--formats csr+sell]
  * [--types d] [--rounds n] [matrix ...]
  *
- * "there s" is the time from CSR arrays on the host to an operator ready on the
+ * "store s" is the time from CSR arrays on the host to an operator ready on the
  * device, the second time, when nothing is compiled; "convert" what that is
  * beyond the first format's, in products of the format. Products of all devices
  * and formats take turns. "x first": how many times as long as on the first
@@ -26,7 +25,7 @@ typedef struct entry {
     char where[32], format[64];
     spry_operator *op;
     spry_vector *x, *y;
-    double there; /* seconds */
+    double stored; /* seconds */
 } entry;
 
 static void multiply(void *data)
@@ -52,7 +51,7 @@ static bool open_entry(entry *e, const spry_matrix *A)
         if (device_spry_operator(e->ctx, e->where, A, e->format, &e->op) != SPRY_STATUS_OK)
             return false;
         peer_need(e->ctx, device_spry_finish(e->device));
-        e->there = peer_seconds() - begin;
+        e->stored = peer_seconds() - begin;
     }
     const spry_type type = spry_matrix_type(A);
     peer_need(e->ctx, spry_vector_on(e->device, type, spry_matrix_cols(A), NULL, &e->x));
@@ -114,10 +113,10 @@ static void run_matrix(spry_context *ctx, const char *matrix, char type, const c
     turns_take(turns, count, rounds, 0.02);
     for (int k = 0; k < count; k++) {
         const entry *e = &entries[k];
-        const double time = turns[k].times.median, base = find(entries, e, false)->there;
+        const double time = turns[k].times.median, base = find(entries, e, false)->stored;
         const double bytes = (double)spry_operator_bytes(e->op);
         printf("%-36s %-10s %-16s %9.4f %9.1f %10.2f %8.1f %8.3f\n", text, e->where, e->format,
-               e->there, (e->there - base) / time, time * 1e6, bytes / time / 1e9,
+               e->stored, (e->stored - base) / time, time * 1e6, bytes / time / 1e9,
                time / turns[find(entries, e, true) - entries].times.median);
     }
     fflush(stdout);
@@ -146,7 +145,7 @@ int main(int argc, char **argv)
     spry_context *ctx = NULL;
     if (spry_context_new(NULL, &ctx) != SPRY_STATUS_OK)
         return 1;
-    printf("%-36s %-10s %-16s %9s %9s %10s %8s %8s\n", "matrix", "device", "format", "there s",
+    printf("%-36s %-10s %-16s %9s %9s %10s %8s %8s\n", "matrix", "device", "format", "store s",
            "convert", "us", "GB/s", "x first");
     for (int m = 0; m < names.count; m++)
         for (const char *type = types; *type; type++)

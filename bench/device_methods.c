@@ -1,6 +1,6 @@
 /*
- * Conjugate gradients, BiCGStab and GMRES(30) on a device, in double, beside the same methods over
- * cuSPARSE and cuBLAS (peers/cuda_methods.h):
+ * Conjugate gradients, BiCGStab and GMRES(30) on a device, in double, compared with the same
+ * methods over cuSPARSE and cuBLAS (peers/cuda_methods.h):
  *
  *     bench_device_methods [--device cuda:0] [--formats csr+sell+auto] [--methods
  * cg+bicgstab+gmres]
@@ -10,11 +10,11 @@
  * for 7-point stencils on cubes with so many points per edge, or another of spry's problems;
  * methods that the libraries' side has not, and complex problems, have spry alone. The first table
  * is the time of an iteration: the difference of a long and a short solve over the iterations
- * between, so that copies, set-up and the end do not count. There the matrix is S A S with a
+ * between, so that copies, set-up and the end do not count. Its matrix is S A S with a
  * diagonal S of six orders of magnitude, with which nothing converges: solves are as long as they
  * should be, and spry's looks at the true residual, which come with progress, are not among the
  * iterations. The second is of whole solves to 1e-8 with A itself, with all that belongs to them
- * but the set-up: b copied there, x back, and of spry the true residual now and at the end.
+ * but the set-up: b copied to the device, x back, and of spry the true residual now and at the end.
  * Contenders take turns.
  */
 #include "peers/cuda_methods.h"
@@ -37,8 +37,8 @@ typedef struct options {
 static const char *const peer_methods[] = {"cg", "bicgstab", "gmres"};
 enum { PEER_METHODS = 3 };
 
-/* Solves to a tolerance end here. */
-static const double tolerance = 1e-8; /* as the heading says */
+/* The tolerance of whole solves. */
+static const double tolerance = 1e-8; /* as in the heading */
 
 /* One who takes part: spry with a format, or the libraries with a course. */
 typedef struct contender {

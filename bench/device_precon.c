@@ -1,15 +1,15 @@
 /*
- * Time to solution on a device with preconditioners that are made there:
+ * Time to solution on a device with preconditioners that are set up on it:
  *
  *     bench_device_precon DEVICE MATRIX SPEC...     bench_device_precon cuda poisson3d:size=256 amg
  *
- * Behind that, the time of one application by itself, what it reads and writes of the device's
+ * After that, the time of one application by itself, what it reads and writes of the device's
  * bandwidth, and of triangular factors the sets of rows that must follow each other twice: levels
  * of A's own pattern, which has those of ilu and ic without fill.
  *
- * The matrix is in the host's memory and the device is open. Set-up is all from there to the first
- * iteration: A goes to the device, the preconditioner is made, the method chosen. Every system is
- * solved twice, and the second time counts: programs are compiled then.
+ * The matrix is in the host's memory and the device is open. Set-up is all from that point to the
+ * first iteration: A goes to the device, the preconditioner is set up, the method chosen. Every
+ * system is solved twice, and the second time counts: programs are compiled then.
  */
 #include "peers/device_spry.h"
 
@@ -38,7 +38,7 @@ static void solve(spry_context *ctx, const char *device, const spry_matrix *A, c
 }
 
 /* Seconds of one application on the device, and the bytes that it reads and writes; 0: it is not
- * made there. */
+ * set up on the device. */
 static double apply(spry_context *ctx, const char *name, const spry_matrix *A, const char *spec,
                     int64_t *bytes)
 {
@@ -69,7 +69,7 @@ static double apply(spry_context *ctx, const char *name, const spry_matrix *A, c
     return best;
 }
 
-/* Rows are a level behind all neighbours with smaller numbers, whoever names them. */
+/* A row's level is one more than those of all neighbours with smaller numbers. */
 static int64_t levels(const spry_matrix *A)
 {
     const peer_arrays a = peer_arrays_of(A);

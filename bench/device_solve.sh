@@ -1,7 +1,7 @@
 #!/bin/bash
 # `spry solve A` on the host and on a device, for every matrix of a folder: bench/device_solve.sh BUILD FOLDER [DEVICE] [SECONDS]
 # FOLDER has files and list.tsv (file, name), or else INDEX.tsv with a head (file, name, rows, cols, ...), of which square ones are taken.
-# Prints a line per matrix: verdict, seconds of set-up and solve and what was chosen, here and there; then how many verdicts are equal.
+# Prints a line per matrix: verdict, seconds of set-up and solve and what was chosen, on the host and on the device; then how many verdicts are equal.
 # SECONDS is the limit of a run (60). LEAST=10000 leaves out what has fewer rows. BUILD has the program; for packages that the machine
 # lacks see tools/device-kit.
 set -u
@@ -37,7 +37,7 @@ solve() { # FILE DEVICE: sets out, verdict, seconds, chosen
 line='%-24s %9s  %-12s %9s  %-20s  %-12s %9s  %s\n'
 # shellcheck disable=SC2059
 printf "$line" matrix rows cpu seconds chosen "$device" seconds chosen
-all=0 equal=0 here=0 there=0
+all=0 equal=0 host=0 on_device=0
 while IFS=$'\t' read -r file name; do
     solve "$file" cpu
     rows=$(field "$out" rows) first=("$verdict" "$seconds" "$chosen")
@@ -47,9 +47,9 @@ while IFS=$'\t' read -r file name; do
     [ "$(field "$out" device)" = cpu ] && chosen="$chosen, on the cpu"
     all=$((all + 1))
     [ "${first[0]}" = "$verdict" ] && equal=$((equal + 1))
-    [ "${first[0]}" = converged ] && here=$((here + 1))
-    [ "$verdict" = converged ] && there=$((there + 1))
+    [ "${first[0]}" = converged ] && host=$((host + 1))
+    [ "$verdict" = converged ] && on_device=$((on_device + 1))
     # shellcheck disable=SC2059
     printf "$line" "$name" "$rows" "${first[@]}" "$verdict" "$seconds" "$chosen"
 done < <(list)
-echo "$equal of $all verdicts are equal; solved on cpu: $here, on $device: $there"
+echo "$equal of $all verdicts are equal; solved on cpu: $host, on $device: $on_device"

@@ -6,9 +6,9 @@
  * A A, and what a level of multigrid by smoothed aggregation takes: strong entries, aggregates, the
  * tentative prolongator T, P = (I - w D^-1 A) T, A P, P^H, P^H (A P); and A^T. "least GB" is what
  * must be moved: each operand read once and the result written once; "of bandwidth" that over the
- * time, as a share of the measured read bandwidth. Products stand beside cusparseSpGEMM's where
- * that does them; "x" is its best time over spry's. Times have everything from operands on the
- * device to the result there, memory from a pool included, and are medians.
+ * time, as a share of the measured read bandwidth. Products are compared with cusparseSpGEMM's
+ * where that does them; "x" is its best time over spry's. Times have everything from operands to
+ * the result on the device, memory from a pool included, and are medians.
  */
 #include "device/linalg/operator.h"
 #include "device/linalg/setup.h"
@@ -123,7 +123,7 @@ static double peers_time(const device_matrix *A, const device_matrix *B, int *wh
     return best;
 }
 
-static void tell(const char *what, double seconds, double bytes, int64_t nnz)
+static void report(const char *what, double seconds, double bytes, int64_t nnz)
 {
     printf("    %-16s %10.3f ms", what, seconds * 1e3);
     if (bytes > 0)
@@ -139,7 +139,7 @@ static void run_product(level *l, const char *what, const device_matrix *A, cons
     const double seconds = device_spry_median(ctx, device, ROUNDS, multiply, l);
     const double bytes =
         (double)bytes_of(A) + (double)bytes_of(&l->X) + (A == B ? 0 : (double)bytes_of(B));
-    tell(what, seconds, bytes, l->X.nnz);
+    report(what, seconds, bytes, l->X.nnz);
     const double theirs = peers_time(A, B, &which);
     if (theirs > 0)
         printf("  cuSPARSE %10.3f ms (alg%d)  x %.2f", theirs * 1e3, which, theirs / seconds);
@@ -151,7 +151,7 @@ static void run_transpose(level *l, const char *what, const device_matrix *A)
 {
     l->left = A;
     const double seconds = device_spry_median(ctx, device, ROUNDS, transpose, l);
-    tell(what, seconds, (double)bytes_of(A) + (double)bytes_of(&l->X), l->X.nnz);
+    report(what, seconds, (double)bytes_of(A) + (double)bytes_of(&l->X), l->X.nnz);
     printf("\n");
 }
 
@@ -178,17 +178,17 @@ static void run(const char *name)
     run_transpose(&l, "A^H", &l.A);
     device_matrix_free(&l.X);
     double seconds = device_spry_median(ctx, device, ROUNDS, filter, &l);
-    tell("strong entries", seconds, size + (double)bytes_of(&l.S), l.S.nnz);
+    report("strong entries", seconds, size + (double)bytes_of(&l.S), l.S.nnz);
     seconds = device_spry_median(ctx, device, ROUNDS, aggregate, &l);
     printf("\n");
-    tell("aggregates", seconds, 0, l.aggregates);
+    report("aggregates", seconds, 0, l.aggregates);
     seconds = device_spry_median(ctx, device, ROUNDS, tentative, &l);
     printf("\n");
-    tell("T", seconds, (double)bytes_of(&l.T), l.T.nnz);
+    report("T", seconds, (double)bytes_of(&l.T), l.T.nnz);
     device_matrix_free(&l.S);
     seconds = device_spry_median(ctx, device, ROUNDS, smooth, &l);
     printf("\n");
-    tell("P", seconds, size + (double)bytes_of(&l.T) + (double)bytes_of(&l.P), l.P.nnz);
+    report("P", seconds, size + (double)bytes_of(&l.T) + (double)bytes_of(&l.P), l.P.nnz);
     printf("\n");
     run_product(&l, "A P", &l.A, &l.P);
     l.AP = take_result(&l);

@@ -1,6 +1,6 @@
 /*
- * Products with several columns on a device, C = A B, beside as many products
- * with one column and cusparseSpMM in the same run:
+ * Products with several columns on a device, C = A B, compared with as many products with one
+ * column and cusparseSpMM in the same run:
  *
  *     bench_device_spmm [--device cuda:0] [--formats csr+sell+auto] [--types d]
  * [--widths 1+2+4+8+16+32]
@@ -8,7 +8,7 @@
  *
  * All arrays are in the device's memory. Contenders take turns. GB/s counts A
  * as CSR with 32-bit indices once for every 8 columns, B and C once, for all
- * alike: it compares with the bandwidth and tells how much a format saves.
+ * alike: it compares with the bandwidth and shows how much a format saves.
  */
 #include "peers/cuda_peers.h"
 #include "peers/device_spry.h"

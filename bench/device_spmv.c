@@ -1,5 +1,5 @@
 /*
- * SpMV on a device in every format, beside cuSPARSE in the same run:
+ * SpMV on a device in every format, compared with cuSPARSE in the same run:
  *
  *     bench_device_spmv [--device cuda:0] [--formats csr+sell+...] [--types d]
  * [--rounds n] [--values own|arbitrary] [matrix ...]
@@ -8,7 +8,7 @@
  * fastest of its ways for the matrix (CSR by three algorithms, sliced ELL,
  * block CSR). GB/s and its share of the read bandwidth count CSR with 32-bit
  * indices, x and y once, for all alike: a format that stores less can be
- * beyond 1. "there s": from the host's CSR to the first product on the device, with what has to be
+ * beyond 1. "store s": from the host's CSR to the first product on the device, with what has to be
  * compiled. --values arbitrary multiplies rows and columns by numbers that differ: constant
  * coefficients let formats leave out or shorten values, arbitrary ones do not.
  */
@@ -35,7 +35,7 @@ typedef struct entry {
     char name[64];
     spry_operator *op;
     spry_vector *x, *y; /* the stage's */
-    double there;
+    double stored;
 } entry;
 
 typedef struct stage {
@@ -93,15 +93,15 @@ static double bytes_of(const stage *s)
     return (double)spry_matrix_nnz(s->A) * (size + 4) + 4 * (rows + 1) + (rows + cols) * size;
 }
 
-static void print_row(const stage *s, const turn *t, double theirs, double there)
+static void print_row(const stage *s, const turn *t, double theirs, double stored)
 {
     const double speed = bytes_of(s) / t->times.median;
     printf("%-36s %-36s %10.2f %10.2f %8.1f %8.3f", s->text, t->name, t->times.median * 1e6,
            t->times.best * 1e6, speed / 1e9, speed / s->bandwidth);
     if (theirs > 0)
         printf(" %10.2f", theirs / t->times.median);
-    if (there > 0)
-        printf(" %9.3f", there);
+    if (stored > 0)
+        printf(" %9.3f", stored);
     printf("\n");
 }
 
@@ -124,7 +124,7 @@ static void run_turns(stage *s)
     double best = 1e30, tuned = 0;
     for (int k = 0; k < all; k++) {
         const double time = turns[k].times.median;
-        print_row(s, &turns[k], theirs, k < s->count ? s->entries[k].there : 0);
+        print_row(s, &turns[k], theirs, k < s->count ? s->entries[k].stored : 0);
         best = k < s->count && time < best ? time : best;
         tuned = strncmp(turns[k].name, "spry auto", 9) == 0 ? time : tuned;
     }
@@ -154,7 +154,7 @@ static void open_entry(stage *s, const char *format)
         spry_operator_free(e->op);
         return;
     }
-    e->there = peer_seconds() - begin;
+    e->stored = peer_seconds() - begin;
     peer_need(s->ctx, spry_operator_storage(e->op, &storage));
     snprintf(e->name, sizeof e->name, "%s%.16s%s%.32s", strcmp(format, "auto") == 0 ? "auto: " : "",
              storage.format, storage.options[0] ? ":" : "", storage.options);
@@ -231,7 +231,7 @@ static void run(stage *s, char **matrices, int count)
            s->has_peers ? s->peers.device : s->o->device, s->bandwidth / 1e9, blas / 1e9);
     s->bandwidth = blas > s->bandwidth ? blas : s->bandwidth;
     printf("%-36s %-36s %10s %10s %8s %8s %10s %9s\n", "matrix", "who", "us", "(best)", "GB/s",
-           "of read", "x cuSPARSE", "there s");
+           "of read", "x cuSPARSE", "store s");
     for (int m = 0; m < count; m++)
         for (const char *type = s->o->types; *type; type++)
             run_matrix(s, matrices[m], *type);

@@ -1,7 +1,7 @@
 #!/bin/bash
-# Sparse factors and a solution, beside SuperLU (SciPy's splu), CHOLMOD and UMFPACK:
+# Sparse factors and a solution, compared with SuperLU (SciPy's splu), CHOLMOD and UMFPACK:
 #   bench/direct.sh BUILD_FOLDER [MATRIX...]
-# reads matrices of the folder SPRY_MATRICES by name; without names ten of them that need different pivots and orders. CHOLMOD and
+# reads matrices of the folder SPRY_MATRICES by name; without names ten of them that need different pivots and orderings. CHOLMOD and
 # UMFPACK are measured where the build has them (-DSPRY_WITH_GPL=ON). b is ones. Prints a TSV: matrix, rows, entries, and for each
 # solver seconds (analysis, factors and solution, without reading; the least of ROUNDS, in turn), true residual. All of them with one
 # thread; spry with THREADS as well.

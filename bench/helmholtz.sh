@@ -1,10 +1,12 @@
 #!/bin/bash
 # The experiment of "Fast-Helmholtz":  bench/helmholtz.sh BUILD_FOLDER [SIDE...]      160 when none is given
 # Seconds for 1,000 iterations of bi-conjugate gradients with the 7-point Helmholtz matrix of SIDE^3 points, complex double, in the
-# format crf: one thread, all threads, ranks, a device, ranks on devices (of their own where there are several), and a device with
-# ranks on cores beside it whose shares are found by measuring, beside tables 4.2, 4.4, 4.5 and 4.7 of G. Ortega, High performance computing for solving large sparse systems (2014).
-# BUILD_FOLDER is a Release build. MODES="thread threads ranks device devices hybrid" says which, DEVICE=cuda where, CORES=$(nproc) how
-# many, GPUS=2 how many ranks on devices, ITERATIONS=1000 the longer of two solves: what is told is 1,000 times an iteration, from the difference of it and a solve a quarter
+# format crf: one thread, all threads, ranks, a device, ranks on devices (of their own where there are several), and a device
+# together with ranks on cores whose shares are measured, compared with tables 4.2, 4.4, 4.5 and 4.7 of G. Ortega, High
+# performance computing for solving large sparse systems (2014).
+# BUILD_FOLDER is a Release build. MODES="thread threads ranks device devices hybrid" selects cases, DEVICE=cuda the device,
+# CORES=$(nproc) how many cores, GPUS=2 how many ranks on devices, ITERATIONS=1000 the longer of two solves: what is printed is
+# 1,000 times an iteration, from the difference of it and a solve a quarter
 # as long, so that what comes once does not count; and, for devices, the whole of the longer solve with its set-up. FOLDER keeps matrices.
 set -u
 build=${1:?usage: helmholtz.sh BUILD_FOLDER [SIDE...]}

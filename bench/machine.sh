@@ -22,11 +22,11 @@ for threads in "$jobs" 2; do
         "$build/spry" bench spmv --isa "$isa" --threads "$threads" $large || true
     done
 done
-echo "== beside other libraries, $jobs threads"
+echo "== compared with other libraries, $jobs threads"
 # shellcheck disable=SC2086
 "$build/bench/bench_spmv" $large || true
 for threads in "$jobs" 2; do
-    echo "== conjugate gradients beside other libraries, $threads threads"
+    echo "== conjugate gradients compared with other libraries, $threads threads"
     "$build/bench/bench_cg" --threads "$threads" --rounds 5 poisson3d:size=128,points=7 poisson3d:size=192,points=7 \
         poisson3d:size=256,points=7 || true
 done

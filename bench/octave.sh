@@ -1,5 +1,5 @@
 #!/bin/sh
-# The tables 5.2 and 5.3 of MAT-ELLRT, 100 products and 100 iterations of conjugate gradients, beside Octave's own:
+# The tables 5.2 and 5.3 of MAT-ELLRT, 100 products and 100 iterations of conjugate gradients, compared with Octave's own:
 # bench/octave.sh BUILD_FOLDER [MATRIX FILE...]. The folder is one of a build with SPRY_BUILD_TESTS=ON.
 set -eu
 build=${1:?build folder}

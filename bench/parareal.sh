@@ -1,7 +1,7 @@
 #!/bin/bash
 # Slices of time side by side, the table of docs/time.md:  bench/parareal.sh BUILD_FOLDER
-# `spry heat parareal` with SIZE (64) intervals along each axis, by threads and by ranks: what is measured beside the cost model. Each case is run ROUNDS (10)
-# times, cases in turn; medians, with the least and the largest. WORKERS (2) are as many as cores that are free: more than those tell nothing.
+# `spry heat parareal` with SIZE (64) intervals along each axis, by threads and by ranks: measurements next to the cost model. Each case is run ROUNDS (10)
+# times, cases in turn; medians, with the least and the largest. WORKERS (2) are as many as cores that are free: more than those measure nothing.
 # BUILD_FOLDER is a Release build; ranks are left out where there is no mpirun.
 set -eu
 build=${1:?usage: parareal.sh BUILD_FOLDER}
@@ -13,9 +13,9 @@ mpi="env OMP_NUM_THREADS=1 mpirun --oversubscribe --bind-to none -n $workers"
 
 run() { # file, slices, change, words before spry, workers
     # shellcheck disable=SC2086 # words are meant
-    $4 "$build/spry" heat parareal --size "$size" --threads 1 --slices "$2" --change "$3" $5 -q >"$work/said" 2>/dev/null || return 0
+    $4 "$build/spry" heat parareal --size "$size" --threads 1 --slices "$2" --change "$3" $5 -q >"$work/printed" 2>/dev/null || return 0
     awk '/^iterations/ { sub(",", "", $2); k = $2 } /^difference/ { d = $2 } /^a slice/ { r = $NF } /^speed-up/ { sub(",", "", $2); s = $2; m = $NF }
-        END { if (s != "") print k, d, r, m, s }' "$work/said" >>"$1"
+        END { if (s != "") print k, d, r, m, s }' "$work/printed" >>"$1"
 }
 
 column() { cut -d ' ' -f "$2" "$1" | sort -g | awk '{ v[NR] = $0 } END { print v[int((NR + 1) / 2)], v[1], v[NR] }'; }

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Geometric multigrid beside hypre's for structured grids (PFMG, SMG):  bench/pfmg.sh BUILD_FOLDER [INTERVALS...]     64 128 192 when none is named
+# Geometric multigrid compared with hypre's for structured grids (PFMG, SMG):  bench/pfmg.sh BUILD_FOLDER [INTERVALS...]     64 128 192 when none is named
 # Poisson's equation on a cube to 1e-8, set-up included: in one process with one thread, and on RANKS (2) ranks of which each has one. Programs run in turn,
 # ROUNDS (5) times; medians of seconds, and of those of the processor, which are what counts where others use the machine.
 # BUILD_FOLDER is a Release build with -DSPRY_BUILD_BENCH=ON; hypre is libhypre-dev's.

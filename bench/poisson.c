@@ -3,9 +3,10 @@
  * Poisson's equation on a cube to 1e-8, set-up included: geometric multigrid by itself and within
  * conjugate gradients, and amg on the matrix; seconds, those of the processor (all threads
  * together), iterations, and the most memory at a time in vectors. With a device (cpu, cuda,
- * opencl:1) it is all there, vectors too, and the second solve, whose programs are compiled, is
- * told as well: its seconds, and those that the bytes of so many V-cycles take at the read
- * bandwidth measured in the same run. bench_poisson_hypre is hypre's multigrid beside it.
+ * opencl:1) all of it is on the device, vectors too, and the second solve, whose programs are
+ * compiled, is printed as well: its seconds, and those that the bytes of so many V-cycles take at
+ * the read bandwidth measured in the same run. bench_poisson_hypre is hypre's multigrid for
+ * comparison.
  */
 #include "peers/peer.h"
 
@@ -53,7 +54,7 @@ static void tell_again(spry_context *ctx, const char *place, spry_solver *solver
 
 static void solve(const char *grid_text, const char *place, const char *options, bool as_matrix)
 {
-    const bool there = strcmp(place, "cpu") != 0;
+    const bool on_device = strcmp(place, "cpu") != 0;
     char stencil[96];
     spry_device *d = NULL;
     spry_vector *field = NULL;
@@ -68,7 +69,7 @@ static void solve(const char *grid_text, const char *place, const char *options,
     peer_need(ctx, spry_context_new(NULL, &ctx));
     peer_need(ctx, spry_grid_new(ctx, grid_text, &grid));
     peer_need(ctx, spry_field_new(grid, SPRY_TYPE_D, false, one, NULL, &field));
-    if (there) {
+    if (on_device) {
         peer_need(ctx, spry_device_open(ctx, place, &d));
         peer_need(ctx, spry_vector_on(d, SPRY_TYPE_D, spry_vector_size(field), NULL, &b));
         peer_need(ctx, spry_vector_on(d, SPRY_TYPE_D, spry_vector_size(field), NULL, &x));
@@ -104,7 +105,7 @@ static void solve(const char *grid_text, const char *place, const char *options,
            "residual %.1e, %.1f vectors\n",
            options, seconds, result.setup_seconds, spent, (int)result.iterations,
            result.true_residual, (double)most / 8 / (double)spry_vector_size(b));
-    if (there)
+    if (on_device)
         tell_again(ctx, place, solver, b, x);
     fflush(stdout);
     spry_result_clear(ctx, &result);

@@ -2,16 +2,15 @@
  * usage: bench_powers [-k K] [-n TURNS] [-d DEVICE] [-o OPTIONS] KIND [GENERATOR OPTIONS]
  *        bench_powers [-k K] [-n TURNS] [-o OPTIONS] FILE.spry
  *        bench_powers [-k K] [-n TURNS] [-o OPTIONS] -g GRID TEXT [STENCIL OPTIONS]
- * Powers A x, ..., A^k x beside k products: of a generated matrix in memory, of one that stays in
- * its file, of one that a device (cuda, opencl:1) is too small for: SPRY_DEVICE_MEMORY=BYTES
- * makes it so; shares are of the device's bandwidth then; or of an operator of differences on a
- * grid, "-laplace". With -c 1 seconds are those of the processor, for machines that have other work
- * to do. Both take turns; what is told is the
- * median of the ratios, and of the seconds, with what the forecast says, and the share that the
- * bytes which have to be moved have in those that plain reading moves in that time. A line for each
- * k of 2, 4, 8, 16, or for K alone.
+ * Powers A x, ..., A^k x compared with k products: of a generated matrix in memory, of one that
+ * stays in its file, of one that a device (cuda, opencl:1) is too small for:
+ * SPRY_DEVICE_MEMORY=BYTES makes it so; shares are of the device's bandwidth then; or of an
+ * operator of differences on a grid, "-laplace". With -c 1 seconds are those of the processor, for
+ * machines that have other work to do. Both take turns; printed are the median of the ratios, and
+ * of the seconds, with the forecast, and the share that the bytes which have to be moved have in
+ * those that plain reading moves in that time. A line for each k of 2, 4, 8, 16, or for K alone.
  *
- * Beside it the source's table 6.1 (a GPU's memory before the host's, a quarter of A in it):
+ * Compare the source's table 6.1 (a GPU's memory before the host's, a quarter of A in it):
  * 2d-9pt 4.98 (k = 34), cant 5.7 (k = 14), pwtk 4.92 (k = 15), all matrices 2.85 to 5.7.
  */
 #include "peers/peer.h"
@@ -83,7 +82,7 @@ static void line(const bench *b, int k)
     const double begin = peer_seconds();
     spry_powers *p = make(b, k, "");
     const double made = peer_seconds() - begin;
-    /* On a device both would be there at once: products are what depth=1 makes. */
+    /* On a device both would take memory at once: products are what depth=1 makes. */
     spry_powers *plain = make(b, k, "schedule=plain cut=rows");
     int64_t n = b->A ? spry_matrix_rows(b->A) : 0;
     spry_type type = b->A ? spry_matrix_type(b->A) : SPRY_TYPE_D;
@@ -99,7 +98,7 @@ static void line(const bench *b, int k)
     peer_need(b->ctx, spry_vector_fill(x, (spry_scalar){1, 0}));
     for (int j = 0; j < k; j++)
         peer_need(b->ctx, spry_vector_like(x, n, &v[j]));
-    peer_need(b->ctx, spry_powers_apply(p, x, v)); /* pages are there then */
+    peer_need(b->ctx, spry_powers_apply(p, x, v)); /* pages are mapped then */
     peer_need(b->ctx, spry_powers_forecast(p, &info));
     for (int t = 0; t < b->turns; t++) {
         plain_seconds[t] = seconds_of(b, plain, x, v);

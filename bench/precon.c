@@ -1,11 +1,10 @@
 /*
  * Time to solution with spry's preconditioners: bench_precon MATRIX THREADS OPTIONS, a contender as
- * peers/system.h has it. OPTIONS are a solver's, "method=cg precon=ssor:omega=1.5"; "not there"
- * answers the name of a method or preconditioner that this build does not know.
- *   bench_precon MATRIX THREADS kind
- * tells what the matrix is instead: positive (hermitian with a positive diagonal), symmetric or
- * general, with "complex-" before it where it is, and its rows and entries.
- * precon.sh runs this beside the programs of other libraries.
+ * peers/system.h has it. OPTIONS are a solver's, "method=cg precon=ssor:omega=1.5"; "unavailable"
+ * answers the name of a method or preconditioner that this build does not know. bench_precon MATRIX
+ * THREADS kind prints what the matrix is instead: positive (hermitian with a positive diagonal),
+ * symmetric or general, with "complex-" before it where it is, and its rows and entries. precon.sh
+ * runs this and the programs of other libraries.
  */
 #include "peers/system.h"
 
@@ -28,7 +27,7 @@ static bool is_unknown(const char *options, const char *word, spry_list list)
     snprintf(name, sizeof name, "%.*s", (int)length, given);
     if (spry_list_find(list, name, &entry))
         return false;
-    printf("not there: %s%.*s\n", word, (int)length, given);
+    printf("unavailable: %s%.*s\n", word, (int)length, given);
     return true;
 }
 

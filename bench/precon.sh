@@ -1,9 +1,9 @@
 #!/bin/bash
-# Time to solution, set-up and solve to a true residual of 1e-8, beside PETSc's and hypre's preconditioners:
+# Time to solution, set-up and solve to a true residual of 1e-8, compared with PETSc's and hypre's preconditioners:
 #   bench/precon.sh BUILD_FOLDER [generated] [files] [sai] [scaling]      all four when none is named
 # generated  poisson3d 128^3, anisotropic diffusion 96^3 (strong lines, strong planes), elasticity 48^3 (rigid body modes are given
 #            to those who take them), convection-diffusion 96^3; b is ones
-# files      the square matrices of tiers medium and large in the folder SPRY_MATRICES, less those that its INDEX.tsv says are
+# files      the square matrices of tiers medium and large in the folder SPRY_MATRICES, less those that its INDEX.tsv lists as
 #            singular or plain graphs; b is A times ones
 # sai        sparse approximate inverses with the same pattern: ParaSails without factors, and sai
 # scaling    iterations of multigrid, poisson3d 64^3 to 192^3
@@ -11,7 +11,7 @@
 # spry are processes of the others, which then have rows of their own each. Every configuration runs once; those that came within
 # twice the best of theirs (spry, or the others) run again, ROUNDS in all, in turn, and the round with the median time counts.
 # A configuration that takes more than LIMIT seconds or ends with a larger residual has failed; one that this build does not know
-# is not there. AMGCL and Ginkgo, which Debian does not have, have no program here yet.
+# is unavailable. AMGCL and Ginkgo, which Debian does not have, have no program yet.
 #   THREADS 2, ROUNDS 3, LIMIT 60, LIBRARIES "spry petsc hypre", PROBLEMS: matrices in place of the parts' own, MATRICES: names of files,
 #   CONFIGS: a regular expression of those to run, "spry cg[+]ic"
 # BENCH_CLOCK=processor takes the processor's seconds for the clock's, which other work on the machine hardly changes: with THREADS=1,
@@ -208,14 +208,14 @@ run() { # problem kind library name options
     program=$(program_of "$3" "$2")
     [ "$3" = spry ] || start="env OMP_NUM_THREADS=1 mpirun --bind-to none -n $threads"
     if [ -x "$program" ]; then
-        # To make the matrix takes a few seconds beside.
+        # Generating the matrix takes a few more seconds.
         # shellcheck disable=SC2086 # words are meant
         timeout -k 5 "$((limit + 5))" $start "$program" "$1" "$threads" "$5" </dev/null >"$work/answer" 2>"$work/errors" || status=$?
         line=$(head -n 1 "$work/answer")
         [ "$status" -ne 124 ] || line="over $limit s"
         [ -n "$line" ] || line=$(sed -n 's/.*PETSC ERROR: \([A-Z].*\)/\1/p' "$work/errors" | grep -v 'Error Message' | head -n 1)
     else
-        line="not there: its program was not built"
+        line="unavailable: its program was not built"
     fi
     echo "$line" | awk -F '\t' -v OFS='\t' -v problem="$(short "$1")" -v library="$3" -v name="$4" -v limit="$limit" '
         NF == 4 && $1 + 0 == $1 {
@@ -224,7 +224,7 @@ run() { # problem kind library name options
             print problem, library, name, $1, $2, $1 + $2, $3, $4, verdict
             exit
         }
-        { print problem, library, name, "", "", "", "", "", /^not there/ ? $0 : "failed: " ($0 == "" ? "it died" : $0) }
+        { print problem, library, name, "", "", "", "", "", /^unavailable/ ? $0 : "failed: " ($0 == "" ? "it died" : $0) }
     ' >>"$work/rounds"
 }
 
@@ -371,7 +371,7 @@ elastic_or_own() { case $1 in elasticity:*) echo elastic ;; esac; }
 : >"$work/all"
 : >"$work/problems"
 printf 'problem\tlibrary\tconfiguration\tset-up s\tsolve s\ttotal s\titerations\ttrue residual\tverdict\n' | tee "$out"
-echo "amgcl, ginkgo: skipped, no program of theirs here" >&2
+echo "amgcl, ginkgo: skipped, no program for them" >&2
 for part in $parts; do
     case $part in
     generated) problems=${PROBLEMS:-poisson3d:size=128 anisotropic:size=96,nz=96,epsilon=0.001 anisotropic:size=96,nz=96,epsilon=1000

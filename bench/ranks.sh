@@ -1,5 +1,5 @@
 #!/bin/bash
-# Ranks beside threads, PETSc and hypre:  bench/ranks.sh BUILD_FOLDER [cg] [multigrid]      both when none is named
+# Ranks compared with threads, PETSc and hypre:  bench/ranks.sh BUILD_FOLDER [cg] [multigrid]      both when none is named
 # cg         poisson3d of SIDE^3 (192) points, conjugate gradients without a preconditioner: ms per iteration of one process with one
 #            thread, of one rank, of RANKS (2) threads, of as many ranks, and of PETSc's with as many
 # multigrid  poisson3d 128^3 and elasticity 48^3 (POISSON, ELASTICITY) to 1e-8, set-up and solve: RANKS threads, ranks, PETSc's GAMG and

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Reading speed beside scipy.io.mmread: bench/read.sh BUILD_FOLDER [FOLDER_FOR_FILES]
+# Reading speed compared with scipy.io.mmread: bench/read.sh BUILD_FOLDER [FOLDER_FOR_FILES]
 # Files are made once: 64^3 unknowns, 27 points per row, over 100 MB as plain text. Times are medians of 5
-# for spry and one run of SciPy's (which takes a minute); MB/s counts the bytes of the file as it lies there.
+# for spry and one run of SciPy's (which takes a minute); MB/s counts the bytes of the file on disk.
 set -eu
 build=${1:?build folder}
 files=${2:-/tmp/spry-bench}

@@ -1,18 +1,17 @@
 /*
- * Solves of one system again and again by one solver, as in time steps: what the first costs, what
- * the later ones, and how much of that is beside the iterations.
+ * Solves of one system again and again by one solver, as in time steps: the cost of the first, of
+ * later ones, and of what comes on top of the iterations.
  *
  *     bench_repeat [--device cpu|cuda|opencl] [--formats csr+sell] [--sizes 10+40] [--threads n]
- *                  [--rounds n] [--vectors there|here] [--counts yes] [--precon amg]
+ *                  [--rounds n] [--vectors device|host] [--counts yes] [--precon amg]
  *
  * cg, without a preconditioner unless one is given, on 7-point Poisson systems to 1e-8; x is set to
  * zeros between solves, outside the clock. "later": the median of whole calls of spry_solve().
  * "fit": medians of solves that are cut short at several numbers of iterations, as a + b
- * iterations: looks at the true residual count as parts of iterations there. "step" (host): the
- * median time from one iteration to the next, and what a later solve takes beside so many of these.
- * Vectors are on the device
- * ("there") or copied by each solve ("here"). --counts yes prints what the library tells its log of
- * the last solve.
+ * iterations: looks at the true residual count as parts of iterations. "step" (host): the
+ * median time from one iteration to the next, and what a later solve takes on top of so many of
+ * these. Vectors are on the device ("device") or copied by each solve ("host"). --counts yes prints
+ * what the library logs of the last solve.
  */
 #include "peers/peer.h"
 
@@ -36,7 +35,7 @@ typedef struct problem {
     const char *format;
 } problem;
 
-/* Times of an iteration's end, as they are told. */
+/* Times of an iteration's end, as they are reported. */
 typedef struct steps {
     double at[MOST_STEPS];
     int count;
@@ -170,7 +169,7 @@ static void run_size(spry_context *ctx, const setting *set, const char *size)
     snprintf(text, sizeof text, "poisson3d:size=%s,points=7", size);
     p.A = peer_matrix(ctx, text);
     const int64_t n = spry_matrix_rows(p.A);
-    if (strcmp(set->device, "cpu") != 0 && strcmp(set->vectors, "there") == 0)
+    if (strcmp(set->device, "cpu") != 0 && strcmp(set->vectors, "device") == 0)
         peer_need(ctx, spry_device_open(ctx, set->device, &device));
     if (device) {
         peer_need(ctx, spry_vector_on(device, SPRY_TYPE_D, n, NULL, &p.b));
@@ -195,7 +194,7 @@ int main(int argc, char **argv)
     setting set = {.device = "cpu",
                    .formats = "sell+csr+auto",
                    .sizes = "10+40+64+100",
-                   .vectors = "there",
+                   .vectors = "device",
                    .counts = "no",
                    .precon = "none",
                    .rounds = 21};
@@ -218,8 +217,7 @@ int main(int argc, char **argv)
     if (spry_context_new(set.threads > 0 ? options : "log=debug", &ctx) != SPRY_STATUS_OK)
         return 1;
     printf("%-8s %-6s %-8s %6s %10s %10s %10s %8s %8s %10s %9s\n", "device", "grid", "format",
-           "iter.", "first ms", "later ms", "fit: us", "+us/it", "step us", "beside us",
-           "residual");
+           "iter.", "first ms", "later ms", "fit: us", "+us/it", "step us", "extra us", "residual");
     snprintf(sizes, sizeof sizes, "%s", set.sizes);
     for (char *size = strtok_r(sizes, "+", &save); size; size = strtok_r(NULL, "+", &save))
         run_size(ctx, &set, size);

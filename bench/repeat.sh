@@ -1,5 +1,5 @@
 #!/bin/bash
-# Repeated solves on the host and on every device that is there: bench/repeat.sh [FOLDER]; prints tables.
+# Repeated solves on the host and on every available device: bench/repeat.sh [FOLDER]; prints tables.
 # FOLDER (build-bench) is built in, with compiler, cmake and zlib alone; for packages that the machine lacks see tools/device-kit.
 # OLD=1: without the counts that versions before 0.2 do not log.
 set -u
@@ -19,8 +19,8 @@ timeout 100 "$program" --sizes 10+40 --threads 1
 timeout 100 "$program" --formats sell
 for device in cuda opencl; do
     "$build/spry" devices | grep -q "^$device:" || continue
-    echo "== $device, vectors there"
+    echo "== $device, vectors on the device"
     timeout 100 "$program" --device "$device" --formats sell --counts $counts
-    echo "== $device, vectors here"
-    timeout 100 "$program" --device "$device" --formats sell --vectors here
+    echo "== $device, vectors on the host"
+    timeout 100 "$program" --device "$device" --formats sell --vectors host
 done

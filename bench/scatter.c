@@ -2,10 +2,10 @@
  * usage: bench_scatter [sphere | steps | lens] [POINTS...]
  * A plane wave on a sphere, one wavelength wide and of index 1.3, or on a lens, k^2 higher by 0.4
  * exp(-r^2 / (2 0.2^2)) with lengths in wavelengths: by differences, with POINTS (10 14 20) per
- * wavelength outside, beside the series in spherical waves. For each scheme the rms error on a
- * sphere of one wavelength around it, over the whole field there, and in brackets over what is
- * scattered. The box ends 1.5 wavelengths from the middle, layers are as wide. sphere: k^2 is its
- * mean over the cell of each point; steps: that of the point itself.
+ * wavelength outside, compared with the series in spherical waves. For each scheme the rms error on
+ * a sphere of one wavelength around it, relative to the whole field on it, and in brackets over
+ * what is scattered. The box ends 1.5 wavelengths from the middle, layers are as wide. sphere: k^2
+ * is its mean over the cell of each point; steps: that of the point itself.
  */
 #include "support/scatter.h"
 #include "peers/peer.h"
@@ -18,7 +18,7 @@ static const char *const schemes[] = {"scheme=second", "scheme=compact4", "schem
                                       "scheme=optimal symmetric=no"};
 
 /* A row of the table. */
-static void tell(spry_context *ctx, const char *what, int points)
+static void report(spry_context *ctx, const char *what, int points)
 {
     const bool lens = strcmp(what, "lens") == 0;
     printf("%6d", points);
@@ -51,7 +51,7 @@ int main(int argc, char **argv)
         return 1;
     printf("points | second | compact4 | optimal | optimal symmetric=no\n");
     for (int k = 0; k < count; k++)
-        tell(ctx, what, atoi(points[k]));
+        report(ctx, what, atoi(points[k]));
     spry_context_free(ctx);
     return 0;
 }

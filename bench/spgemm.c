@@ -1,5 +1,6 @@
 /*
- * A times A beside other libraries, on the same arrays in one run: bench_spgemm [--threads N]
+ * A times A compared with other libraries, on the same arrays in one run: bench_spgemm [--threads
+ * N]
  * [--repeat N] [MATRIX...]. spry runs on one thread and on all, Eigen on one (it has no other way),
  * MKL on all; SciPy is a program that makes the same matrix. Products take turns, so that a slow
  * moment hits all of them; the best of each counts. Times include making the result's arrays,

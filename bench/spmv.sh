@@ -1,5 +1,5 @@
 #!/bin/sh
-# SpMV as a share of the read bandwidth of the same run, beside the libraries found when it was built:
+# SpMV as a share of the read bandwidth of the same run, compared with the libraries found when it was built:
 # bench/spmv.sh BUILD_FOLDER. All matrices in double, then one in every type, then on one thread.
 set -eu
 program=${1:?build folder}/bench/bench_spmv

@@ -1,14 +1,14 @@
 /*
  * usage: bench_waves [errors | iterations | medium] [DIMENSIONS [[LEAST:]MOST [METHODS...]]]
  * The Helmholtz equation with a point in the middle of a box and perfectly matched layers around
- * it. errors: for each scheme and 4 to 16 points per wavelength the error of wave numbers that is
- * told, and the largest one of u beside Green's function from 1 to 2 wavelengths away, with layers
+ * it. errors: for each scheme and 4 to 16 points per wavelength the reported error of wave numbers,
+ * and the largest one of u compared with Green's function from 1 to 2 wavelengths away, with layers
  * of 2 wavelengths (1 in three dimensions); u by factors of the matrix, in three dimensions by
  * bicg to 1e-6. iterations: to 1e-6 from 0, at 8 points per wavelength, for LEAST (2), twice that
  * ... MOST wavelengths between layers of one; without preconditioner where a method's text has
  * none, "gmres precon=strips"; precon=born is some steps of the Born series, to two digits, and
  * wave=cocr the series' operator by itself, without differences, solved by a method. medium: the
- * same with k that varies by 20%, and jumps by 20% at a ball of one wavelength beside the middle.
+ * same with k that varies by 20%, and jumps by 20% at a ball of one wavelength next to the middle.
  * Ranks that mpirun has started have the grid together.
  */
 #include "peers/peer.h"
@@ -90,7 +90,7 @@ static spry_status by_waves(void *wave, spry_transpose transpose, const spry_vec
     return spry_wave_solve(wave, f, u, NULL);
 }
 
-/* A solve; -1: it did not converge. What cannot be together is -2, and told. */
+/* A solve; -1: it did not converge. A combination that cannot be is -2, and printed. */
 static int64_t iterate(spry_context *ctx, problem *p, const char *options, const spry_operator *M)
 {
     spry_solver *solver;

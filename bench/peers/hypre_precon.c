@@ -252,7 +252,7 @@ static precon make_precon(state *s, const char *options)
     for (size_t k = 0; k < sizeof makers / sizeof *makers; k++)
         if (is_word(options, "precon", makers[k].name))
             return makers[k].make(s, options);
-    peer_refuse("not there: this preconditioner");
+    peer_refuse("unavailable: this preconditioner");
 }
 
 /* --- Krylov methods ------------------------------------------------------------------------- */
@@ -371,7 +371,7 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     system_open(argc, argv, 1, &s.system);
     if (s.system.arrays.type != SPRY_TYPE_D)
-        peer_refuse("not there: hypre has real numbers in double precision");
+        peer_refuse("unavailable: hypre has real numbers in double precision");
     system_complete(&s.system);
     system_rows(&s.system, rank, size, &s.begin, &s.end);
     make_matrix(&s);

@@ -150,7 +150,7 @@ int main(int argc, char **argv)
     system_open(argc, argv, 1, &system);
     if (spry_type_size(system.arrays.type) != sizeof(PetscScalar) ||
         spry_type_is_complex(system.arrays.type) != (sizeof(PetscScalar) > sizeof(PetscReal)))
-        peer_refuse("not there: this PETSc has numbers of another type");
+        peer_refuse("unavailable: this PETSc has numbers of another type");
     system_complete(&system);
     system_rows(&system, rank, size, &s.begin, &s.end);
     PetscCall(PetscOptionsInsertString(NULL, system.configuration));
