@@ -28,7 +28,7 @@ typedef struct bounded_options {
 } bounded_options;
 enum { BOUNDED_MULTIGRID, BOUNDED_REDBLACK, BOUNDED_RICHARDSON };
 
-/* What ranks tell each other about x. */
+/* What ranks report to each other about x. */
 typedef struct bounded_look {
     double residual;
     int64_t contacts;

@@ -2,7 +2,7 @@
  * Steps with lower bounds on a device. Least traffic: relaxing a colour reads x, b and bounds and
  * writes x; going down reads them and writes an eighth of two vectors; coming up reads bounds and
  * x and writes x. Levels share a program, as those of gmg do, and on ranks all of a level's box is
- * made, as there (gmg_device.c).
+ * made, as in gmg_device.c.
  */
 #include "grid/bounded.h"
 
@@ -172,8 +172,8 @@ done:
 
 static spry_status measure(spry_bounded *s, double *residual, int64_t *contacts)
 {
-    const bounded_device *there = s->device;
-    const bounded_level *l = &there->level[0];
+    const bounded_device *on_device = s->device;
+    const bounded_level *l = &on_device->level[0];
     const int64_t positions = stencil_positions(&l->copy, STENCIL_GROUP);
     const int64_t all = positions / STENCIL_GROUP;
     const int64_t groups = all < MOST_GROUPS ? all : MOST_GROUPS;
@@ -188,17 +188,17 @@ static spry_status measure(spry_bounded *s, double *residual, int64_t *contacts)
                                 DEVICE_VALUE(first[2]),      DEVICE_VALUE(past[0]),
                                 DEVICE_VALUE(past[1]),       DEVICE_VALUE(past[2]),
                                 device_arg_memory(l->x),     device_arg_memory(l->b),
-                                device_arg_memory(l->lower), device_arg_memory(there->found)};
+                                device_arg_memory(l->lower), device_arg_memory(on_device->found)};
     spry_status status = SPRY_STATUS_OK;
     *residual = 0;
     *contacts = 0;
     SPRY_GO(s->ctx, bring_x(s, 0));
     SPRY_GO(s->ctx, launch(s, l, "a_complement", groups, &before, after, 10));
-    SPRY_GO(s->ctx, gmg_noted(&s->m, device_get(there->found, 0, there->numbers,
-                                                2 * groups * (int64_t)sizeof *there->numbers)));
+    SPRY_GO(s->ctx, gmg_noted(&s->m, device_get(on_device->found, 0, on_device->numbers,
+                                                2 * groups * (int64_t)sizeof *on_device->numbers)));
     for (int64_t g = 0; g < groups; g++) {
-        *residual = bounded_larger(*residual, there->numbers[2 * g]);
-        *contacts += (int64_t)there->numbers[2 * g + 1];
+        *residual = bounded_larger(*residual, on_device->numbers[2 * g]);
+        *contacts += (int64_t)on_device->numbers[2 * g + 1];
     }
 done:
     return status;

@@ -52,7 +52,7 @@ typedef struct gmg {
     gmg_level level[GMG_LEVELS];
     spry_operator *coarsest;
     spry_device *place;        /* where it lives; NULL: the host */
-    struct gmg_device *device; /* its part there (gmg_device.h) */
+    struct gmg_device *device; /* its part on the device (gmg_device.h) */
 } gmg;
 
 /* The index along an axis of row k in a box, where its copy beyond the end of a periodic axis may

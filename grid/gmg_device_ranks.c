@@ -1,4 +1,4 @@
-/* Levels of multigrid on ranks that work on devices: their messages (gmg_ranks.c tells of them). */
+/* Levels of multigrid on ranks that work on devices: their messages (see gmg_ranks.c). */
 #include "grid/gmg_device.h"
 
 #include "device/linalg/vector.h"

@@ -151,7 +151,7 @@ done:
     return status;
 }
 
-/* --- what is told --------------------------------------------------------------------------------
+/* --- the report ---------------------------------------------------------------------------------
  */
 
 static void choose_scheme(wave_maker *m)
@@ -186,7 +186,7 @@ static spry_status check_points(const wave_maker *m, spry_helmholtz_info *info)
         ceil((double)axis->intervals * m->o.least / info->points_per_wavelength), axis->intervals);
 }
 
-static spry_status tell(const wave_maker *m, spry_helmholtz_info *info)
+static spry_status report(const wave_maker *m, spry_helmholtz_info *info)
 {
     enum { BETWEEN = 4 };
     if (m->most == 0) {
@@ -429,7 +429,7 @@ spry_status spry_operator_helmholtz(const spry_grid *grid, const spry_vector *k2
         status = take_k2(&m, k2);
     SPRY_GO(ctx, agree_numbers(&m, status));
     choose_scheme(&m);
-    SPRY_GO(ctx, tell(&m, &found));
+    SPRY_GO(ctx, report(&m, &found));
     if (info)
         base_give(info, &found, &sized);
     if (A)

@@ -24,7 +24,7 @@ typedef struct ranks_side {
     distributed links;
     int64_t cells;                 /* of all windows */
     int64_t *comes;                /* where each is in the compact vector; -1: nobody needs it */
-    struct ranks_edges *on_device; /* what edge rows have there (ranks_device.c) */
+    struct ranks_edges *on_device; /* what edge rows have on the device (ranks_device.c) */
 } ranks_side;
 
 /* Makes what an operator over a cut grid needs for its products, where it lives. Collective, as

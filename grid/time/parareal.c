@@ -109,8 +109,9 @@ static spry_status hand_over(const parareal *p, const spry_vector *from, spry_ve
     return status == SPRY_STATUS_OK ? put_edge(p, to) : status;
 }
 
-/* What a worker's context has to say, said by the caller's. */
-static spry_status told(const parareal *p, const slice *s, spry_context *worker, spry_status status)
+/* A failure in a worker's context, reported by the caller's. */
+static spry_status worker_status(const parareal *p, const slice *s, spry_context *worker,
+                                 spry_status status)
 {
     if (status == SPRY_STATUS_OK)
         return status;
@@ -188,7 +189,7 @@ static spry_status run_fine(parareal *p, worker *workers, pthread_t *threads)
         p->clocks.fine += workers[w].seconds;
         p->clocks.fine_runs += (double)workers[w].runs;
         if (status == SPRY_STATUS_OK)
-            status = told(p, workers[w].at, p->fine[w]->ctx, workers[w].status);
+            status = worker_status(p, workers[w].at, p->fine[w]->ctx, workers[w].status);
     }
     return status;
 }
@@ -204,7 +205,7 @@ static spry_status begin_slice(parareal *p, slice *s)
     p->clocks.coarse_runs++;
     if (status == SPRY_STATUS_OK)
         status = spry_vector_copy(s->coarse, s->end);
-    return told(p, s, coarse->ctx, status);
+    return worker_status(p, s, coarse->ctx, status);
 }
 
 static spry_status measure_change(parareal *p, const spry_vector *before, const spry_vector *now)
@@ -248,7 +249,7 @@ static spry_status correct_slice(parareal *p, slice *s, bool changed)
 done:
     spry_vector_free(g);
     spry_vector_free(end);
-    return told(p, s, ctx, status);
+    return worker_status(p, s, ctx, status);
 }
 
 /* This rank's turn: `edge` comes as the end of the slice before, and goes as that of its last. */
@@ -356,8 +357,8 @@ static spry_status make_slices(parareal *p)
         s->end_t = time_of(p, n + 1);
         s->worker = base_share_of(mine, p->workers, n - p->mine.begin, 1);
         for (int i = 0; i < 4; i++)
-            SPRY_GO(p->ctx,
-                    told(p, s, p->coarse[s->worker]->ctx, like_u(p, s->worker, vectors[i])));
+            SPRY_GO(p->ctx, worker_status(p, s, p->coarse[s->worker]->ctx,
+                                          like_u(p, s->worker, vectors[i])));
     }
     if (p->mine.begin == 0 && mine > 0)
         SPRY_GO(p->ctx, hand_over(p, p->u, p->slices[0].start));

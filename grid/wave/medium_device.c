@@ -1,7 +1,7 @@
 /*
  * Another medium for a solver whose k^2 is on its device: it is looked at, padded and made V and
- * the preconditioner there (kernels/medium.knl). What is odd about it is left to the host, which
- * says what.
+ * the preconditioner on the device (kernels/medium.knl). What is odd about it is left to the host,
+ * which says what.
  */
 #include "device/engine/device.h"
 
@@ -54,7 +54,7 @@ static int64_t groups_of(int64_t count)
     return groups < MOST_GROUPS ? groups : MOST_GROUPS;
 }
 
-/* The least of what all groups have told, of each of `kinds` numbers. */
+/* The least of what all groups have found, of each of `kinds` numbers. */
 static spry_status take_least(const wave_padding *p, int64_t groups, int kinds, double *least)
 {
     double found[MOST_GROUPS * LOOKED];
