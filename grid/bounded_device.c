@@ -227,8 +227,6 @@ static spry_status make_level(const spry_bounded *s, int k, bounded_level *l)
     }
     SPRY_GO(s->ctx, stencil_put_fields(d, A, &l->fields));
     SPRY_GO(s->ctx, stencil_copy_make(d, A, &s->m.level[k].s->plain, l->fields, &l->copy));
-    if (device_foresees(d))
-        (void)build(l, NULL);
 done:
     return status;
 }

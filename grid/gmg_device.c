@@ -482,8 +482,6 @@ static spry_status make_level(const gmg *m, int k, level_device *l)
     if (diagonal_is_zero(&l->copy))
         return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT, "precon gmg: the diagonal of level %d is 0",
                          k);
-    if (device_foresees(d))
-        (void)build(l, NULL);
 done:
     return status;
 }
@@ -504,8 +502,6 @@ spry_status gmg_device_make(gmg *m, spry_device *d)
     spry_status status = base_calloc(ctx, 1, sizeof *m->device, &m->device);
     SPRY_GO(ctx, m->ranked ? team_agree(ctx, status) : status);
     m->device->d = d;
-    if (!m->sweeps_last)
-        precon_foresee_dense(d, m->type);
     for (int k = 0; k < m->count; k++) {
         level_device *l = &m->device->level[k];
         status = make_level(m, k, l);

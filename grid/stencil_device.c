@@ -320,10 +320,6 @@ static spry_status move_here(spry_operator *op, spry_device *d)
     if (grid_is_cut(&s->shape))
         goto done;
     SPRY_GO(ctx, stencil_find_product(op, SPRY_TRANSPOSE_NO, &p));
-    if (device_foresees(d)) {
-        (void)build(&p->copy, false, NULL);
-        device_vectors_foresee(d, op->type);
-    }
 done:
     return status;
 }

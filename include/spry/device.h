@@ -63,14 +63,14 @@ SPRY_API spry_status spry_device_bandwidth(spry_context *ctx, const char *name, 
 
 /**
  * Compiles programs that solves are likely to need on a device and keeps them on disk, so that no
- * first solve waits for its compiler: storage formats and their making, multigrid, and sweeps of
- * methods alone, with a diagonal and with other preconditioners. Uses the context's threads where
- * the device's compiler can. spry_context_interrupt() stops it; what was compiled is kept.
+ * first solve waits for its compiler: small solves are run with storage formats, methods and
+ * preconditioners. Uses the context's threads where the device's compiler can.
+ * spry_context_interrupt() stops it; what was compiled is kept.
  *
  * @param device    the device
  * @param types     of matrices, with blanks between them; NULL: "d"
  * @param methods   by their names, likewise; NULL: those that are chosen where none is asked for
- * @param progress  hears how many are done, of how many in all; may be NULL
+ * @param progress  gets how many solves are done, of how many in all; may be NULL
  * @param data      handed to it
  * @param made      out: programs that were compiled; others were on disk already. May be NULL
  */

@@ -104,7 +104,7 @@ bool tune_holds(const spry_matrix *A, const char *format)
     if (kind != STORED_OWN && !(exact_kinds(A, false) >> kind & 1))
         return false;
     memcpy(before, A->ctx->message, sizeof before);
-    const bool holds_all = layout_foresee(A, format, &f) == SPRY_STATUS_OK;
+    const bool holds_all = layout_estimate(A, format, &f) == SPRY_STATUS_OK;
     memcpy(A->ctx->message, before, sizeof before); /* nothing failed for the caller */
     return holds_all;
 }
@@ -230,7 +230,7 @@ bool tune_neighbours(const tune_candidate *a, const tune_candidate *b)
 /* --- forecasts ------------------------------------------------------------------------------- */
 
 /* Bytes for rows of `a`; 0, and the reason in the note, where the format cannot hold them. */
-static void foresee(spry_context *ctx, const matrix_arrays *a, tune_candidate *c)
+static void estimate_one(spry_context *ctx, const matrix_arrays *a, tune_candidate *c)
 {
     _Alignas(16) char options[LAYOUT_OPTIONS_SIZE];
     char before[MESSAGE_SIZE];
@@ -249,16 +249,16 @@ static void foresee(spry_context *ctx, const matrix_arrays *a, tune_candidate *c
     c->stored = c->possible ? f.stored : 0;
 }
 
-void tune_foresee(const spry_matrix *A, tune_candidate *c)
+void tune_estimate(const spry_matrix *A, tune_candidate *c)
 {
-    foresee(A->ctx, &A->a, c);
+    estimate_one(A->ctx, &A->a, c);
     c->estimated = false;
 }
 
 static void estimate(const spry_matrix *A, const spry_matrix *sample, tune_candidate *c)
 {
     const double scale = (double)A->a.nnz / (double)sample->a.nnz;
-    foresee(A->ctx, &sample->a, c);
+    estimate_one(A->ctx, &sample->a, c);
     c->row.bytes = (int64_t)((double)c->row.bytes * scale);
     c->stored = (int64_t)((double)c->stored * scale);
     c->estimated = true;
@@ -369,7 +369,7 @@ static void forecast(const spry_matrix *A, const spry_matrix *sample, int64_t pr
     if (sample && !c->class->whole)
         estimate(A, sample, c);
     else
-        tune_foresee(A, c);
+        tune_estimate(A, c);
     if (list->device && c->class == &format_axt && strstr(c->row.format, "MODE=com"))
         c->row.bytes -= c->stored * (int64_t)sizeof(int32_t); /* rows' ends take hdr[]'s place */
 }

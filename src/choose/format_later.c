@@ -77,7 +77,7 @@ static spry_status choose(const spry_matrix *A, const spry_matrix *some, int64_t
         if (rows && !has_rows(some, c->row.format)) {
             c->possible = false;
         } else if (c->estimated) {
-            tune_foresee(A, c);
+            tune_estimate(A, c);
         } else {
             snprintf(format, TUNE_SPEC, "%s", c->row.format);
             break;

@@ -222,7 +222,7 @@ static bool confirmed(race *r, tune_candidate *c, double *looking)
         return true;
     const double begin = base_seconds(), before = c->row.model_seconds;
     const int64_t bytes = c->row.bytes;
-    tune_foresee(r->A, c);
+    tune_estimate(r->A, c);
     *looking += base_seconds() - begin;
     if (c->possible) /* what is not bytes of the matrix hardly differs */
         c->row.model_seconds = before * (double)c->row.bytes / (double)bytes;

@@ -5,7 +5,6 @@
  */
 #include "choose/tune.h"
 
-#include "device/linalg/foresee.h"
 #include "device/linalg/operator.h"
 #include "formats/shared/device_formats.h"
 #include "formats/shared/device_make.h"
@@ -248,39 +247,6 @@ done:
     return status;
 }
 
-/* Has c's programs compiled, and takes it for timed as it is expected to be. */
-static void foresee_one(race *r, const spry_matrix *small, tune_candidate *c)
-{
-    device_foresee_format(r->d, small, r->A->a.rows, r->A->a.nnz, c->row.format);
-    r->spent += cost(r, c);
-    c->row.seconds = c->expected;
-    c->samples = 1;
-}
-
-/* Goes through the race as it is expected to be: most programs are there before their turn comes.
- */
-static void foresee(race *r)
-{
-    spry_matrix *sample = NULL;
-    int i, tried = 0;
-    if (!device_foresees(r->d) || tune_sample(r->A, true, &sample) != SPRY_STATUS_OK)
-        return;
-    const spry_matrix *small = sample ? sample : r->A;
-    device_longest_row_foresee(r->d);
-    foresee_one(r, small, r->csr);
-    while ((i = tune_next_class(r->list)) > 0 &&
-           (tried++ < LEAST_TRIED || may_run(r, &r->list->all[i], climbing)))
-        foresee_one(r, small, &r->list->all[i]);
-    while ((i = tune_next_option(r->list)) > 0 && may_run(r, &r->list->all[i], ending))
-        foresee_one(r, small, &r->list->all[i]);
-    for (i = 0; i < r->list->count; i++) {
-        r->list->all[i].samples = 0;
-        r->list->all[i].row.seconds = 0;
-    }
-    r->spent = 0;
-    spry_matrix_free(sample);
-}
-
 /* A on the device, and CSR of it. Where there is no room for both, it goes without the first. */
 static spry_status bring(race *r)
 {
@@ -358,7 +324,7 @@ static void finish(const race *r, int *winner)
 }
 
 /* For those who look for where time goes: what it took, and products as they were counted. */
-static void tell_course(const race *r, const double at[5])
+static void tell_course(const race *r, const double at[4])
 {
     int timed = 0, runs = 0;
     for (int i = 0; i < r->list->count; i++) {
@@ -366,12 +332,12 @@ static void tell_course(const race *r, const double at[5])
         runs += r->list->all[i].samples;
     }
     base_log(r->ctx, SPRY_LOG_DEBUG,
-             "tuner: programs foreseen in %.0f us, A brought and timed in %.0f, %d formats made "
-             "and timed in %.0f (making %.0f, programs %.0f, products %.0f), last turns in %.0f; "
+             "tuner: A copied and timed in %.0f us, %d formats made and timed "
+             "in %.0f (making %.0f, programs %.0f, products %.0f), last turns in %.0f; "
              "%d products of %.1f us with csr and their making, %.1f by count before the last "
              "turns",
-             (at[1] - at[0]) * 1e6, (at[2] - at[1]) * 1e6, timed - 1, (at[3] - at[2]) * 1e6,
-             r->making * 1e6, r->preparing * 1e6, r->running * 1e6, (at[4] - at[3]) * 1e6, runs,
+             (at[1] - at[0]) * 1e6, timed - 1, (at[2] - at[1]) * 1e6, r->making * 1e6,
+             r->preparing * 1e6, r->running * 1e6, (at[3] - at[2]) * 1e6, runs,
              r->csr->row.seconds * 1e6, r->spent);
 }
 
@@ -385,22 +351,20 @@ spry_status tune_race_there(const spry_matrix *A, const tune_options *options, t
               .csr = &list->all[0],
               .d = list->device};
     spry_status status = SPRY_STATUS_OK;
-    double at[5];
+    double at[4];
     *winner = 0;
     at[0] = base_seconds();
     for (int i = 0; i < list->count; i++)
         tune_expect(list, &list->all[i]);
-    foresee(&r);
-    at[1] = base_seconds();
     SPRY_GO(r.ctx, go_there(&r));
-    at[2] = base_seconds();
+    at[1] = base_seconds();
     set_models(&r);
     SPRY_GO(r.ctx, try_formats(&r));
     SPRY_GO(r.ctx, try_elsewhere(&r));
-    at[3] = base_seconds();
+    at[2] = base_seconds();
     SPRY_GO(r.ctx, run_last(&r));
     finish(&r, winner);
-    at[4] = base_seconds();
+    at[3] = base_seconds();
     tell_course(&r, at);
 done:
     device_matrix_free(&r.there);

@@ -157,7 +157,7 @@ void tune_correct_longest(tune_list *list, const matrix_arrays *a, int64_t longe
  * CSR. */
 bool tune_holds(const spry_matrix *A, const char *format);
 /* The forecast from the whole matrix in place of an estimate. */
-void tune_foresee(const spry_matrix *A, tune_candidate *c);
+void tune_estimate(const spry_matrix *A, tune_candidate *c);
 /* Whether two differ by one step in one option. */
 bool tune_neighbours(const tune_candidate *a, const tune_candidate *b);
 /* Rows from all over A, some or few, their columns moved along so that diagonals stay what they

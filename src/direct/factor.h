@@ -23,7 +23,7 @@ typedef struct factor_class {
      * that any thread can call it */
     spry_status (*solve)(const factor *f, spry_transpose transpose, int count, void *const *z);
     /* What filling it will take, after `open`; fails where that is more than is allowed. */
-    spry_status (*foresee)(factor *f, const spry_matrix *A, precon_forecast *forecast);
+    spry_status (*estimate)(factor *f, const spry_matrix *A, precon_forecast *forecast);
     bool again;               /* f->strict and f->coarse make a difference */
     void (*close)(factor *f); /* also after a failure */
 } factor_class;

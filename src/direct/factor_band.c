@@ -108,7 +108,7 @@ static spry_status band_solve(const factor *f, spry_transpose transpose, int cou
 }
 
 /* All memory was taken with the order. */
-static spry_status band_foresee(factor *f, const spry_matrix *A, precon_forecast *forecast)
+static spry_status band_estimate(factor *f, const spry_matrix *A, precon_forecast *forecast)
 {
     const double flops = 2e9, columns = 1e7;
     const band *state = f->state;
@@ -124,7 +124,7 @@ static spry_status band_foresee(factor *f, const spry_matrix *A, precon_forecast
 
 const factor_class factor_band = {.name = "band",
                                   .open = band_open,
-                                  .foresee = band_foresee,
+                                  .estimate = band_estimate,
                                   .fill = band_fill,
                                   .solve = band_solve,
                                   .close = band_close};

@@ -301,7 +301,7 @@ static spry_status create_matrix(cudss *c, side *s, cudss_form form)
     return device_end(c->d, check(c, result, "MatrixCreateCsr"));
 }
 
-/* Whether what the analysis foresees fits on the device, and into the time that there is: by rates
+/* Whether what the analysis estimates fits on the device, and into the time that there is: by rates
  * that are the right size for a large GPU, of the order, which is found on the host, and of the
  * factors. */
 static spry_status check_forecast(const factor *f, cudss *c, const side *s)

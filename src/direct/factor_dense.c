@@ -169,7 +169,7 @@ spry_status factor_invert(const factor *f, void **out)
     return SPRY_STATUS_OK;
 }
 
-static spry_status dense_foresee(factor *f, const spry_matrix *A, precon_forecast *forecast)
+static spry_status dense_estimate(factor *f, const spry_matrix *A, precon_forecast *forecast)
 {
     const double flops = 2e9, n = (double)f->n;
     (void)A;
@@ -179,7 +179,7 @@ static spry_status dense_foresee(factor *f, const spry_matrix *A, precon_forecas
 
 const factor_class factor_dense = {.name = "dense",
                                    .open = dense_open,
-                                   .foresee = dense_foresee,
+                                   .estimate = dense_estimate,
                                    .fill = dense_fill,
                                    .solve = dense_solve,
                                    .close = dense_close};

@@ -81,7 +81,7 @@ static spry_status analyse(factor *f, const spry_matrix *A, frontal_kind kind)
                            f->forecast, f->most);
 }
 
-static spry_status sparse_foresee(factor *f, const spry_matrix *A, precon_forecast *forecast)
+static spry_status sparse_estimate(factor *f, const spry_matrix *A, precon_forecast *forecast)
 {
     const sparse *state = f->state;
     frontal_kind kind = FRONTAL_GENERAL;
@@ -179,7 +179,7 @@ static spry_status sparse_solve(const factor *f, spry_transpose transpose, int c
 
 const factor_class factor_sparse = {.name = "sparse",
                                     .open = sparse_open,
-                                    .foresee = sparse_foresee,
+                                    .estimate = sparse_estimate,
                                     .fill = sparse_fill,
                                     .solve = sparse_solve,
                                     .again = true,

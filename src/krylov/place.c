@@ -161,20 +161,6 @@ spry_status solver_choose_device(spry_solver *solver, spry_device *near)
     return strcmp(name, "auto") == 0 ? open_auto(solver, near) : open_named(solver, name);
 }
 
-void solver_foresee(const spry_solver *solver)
-{
-    const spry_matrix *A = solver->setup.matrix;
-    if (!solver->setup.device || !A || !device_foresees(solver->setup.device))
-        return;
-    device_vectors_foresee(solver->setup.device, A->a.type);
-    device_foresee_for(solver->setup.device, STAGE_FOR_PRECON);
-    if (!solver->asked.precon)
-        precon_foresee(solver->setup.device, A, solver_attempt(solver)->precon.text);
-    device_foresee_for(solver->setup.device, STAGE_FOR_METHOD);
-    device_read_bandwidth_foresee(solver->setup.device); /* for who compares, once it is solved */
-    device_foresee_for(solver->setup.device, STAGE_FOR_OPERATOR);
-}
-
 bool solver_stay(spry_solver *solver, spry_status status, bool near)
 {
     if (status != SPRY_STATUS_NO_MEMORY || !solver->setup.device || near || solver_ranked(solver) ||

@@ -1,109 +1,226 @@
-/* Programs of likely solves, compiled before there is one: see spry_device_prepare(). */
+/* Programs of likely solves, compiled by doing such solves: see spry_device_prepare(). */
 #include "krylov/krylov.h"
 
-#include "device/engine/ahead.h"
-#include "device/linalg/foresee.h"
-#include "device/linalg/operator.h"
+#include "device/engine/cache.h"
 #include "device/linalg/vector.h"
-#include "matrix/entries.h"
-#include "precon/precon.h"
-#include "program/run.h"
+
+#include <spry/generate.h>
 
 static const char all_methods[] = "cg bicgstabl minres gmres fgmres fcg";
-static const char *const formats[] = {"csr",   "sell:C=32", "sell16:C=32", "sell16:C=64",
-                                      "csr16", "dia",       "ell",         "merge"};
-static const int64_t means[] = {3, 7, 12, 24, 48, 96}; /* entries per row, as lanes differ by */
-/* Rows of systems whose loop is one kernel, and of those that are wide. */
-static const int64_t sizes[] = {1 << 17, 1 << 24};
 
-enum { ROWS = 64, MEAN = 7 };
+/* Formats and matrices whose rows differ in length, each with one method; then all methods over the
+ * formats that sweeps read, with systems whose loop is one kernel and with larger ones. */
+static const struct {
+    const char *kind, *format;
+} stored[] = {{"poisson3d size=12", "csr"},           {"tridiagonal size=999", "csr"},
+              {"poisson3d size=12 points=27", "csr"}, {"poisson3d size=12", "sell16:C=32"},
+              {"poisson3d size=12", "sell16:C=64"},   {"poisson3d size=12", "csr16"},
+              {"poisson3d size=12", "dia"},           {"poisson3d size=12", "ell"},
+              {"poisson3d size=12", "merge"}};
+static const char *const swept[] = {"csr", "sell:C=32"};
+static const char *const precons[] = {"none", "jacobi", "amg"};
+static const char *const sizes[] = {"poisson3d size=12", "poisson3d size=64"};
 
-/* A band of so many diagonals, all ones. */
-static spry_status make_band(spry_context *ctx, spry_type type, spry_matrix **A)
+enum {
+    STORED = sizeof stored / sizeof *stored,
+    SWEPT = sizeof swept / sizeof *swept,
+    PRECONS = sizeof precons / sizeof *precons,
+    SIZES = sizeof sizes / sizeof *sizes,
+    METHODS_MOST = 64,
+    TYPES_MOST = 4
+};
+
+/* What is asked for, and how far it is. */
+typedef struct preparation {
+    spry_device *d;
+    char methods[METHODS_MOST][64], types[TYPES_MOST];
+    int method_count, type_count, sizes;
+    int jobs, next, done; /* solves */
+    int64_t compiled;
+    bool stopped;
+    void (*progress)(void *data, int done, int all);
+    void *data;
+} preparation;
+
+/* One solve of few iterations; that it fails, as where a method does not suit, is of no matter but
+ * for the first. */
+static spry_status solve_likely(spry_context *ctx, const char *device, char type,
+                                const char *matrix, const char *options)
 {
-    matrix_arrays a = {.type = type,
-                       .format = SPRY_FORMAT_CSR,
-                       .rows = ROWS,
-                       .cols = ROWS + MEAN - 1,
-                       .nnz = (int64_t)ROWS * MEAN};
-    spry_status status = SPRY_STATUS_OK;
-    *A = NULL;
-    SPRY_GO(ctx, matrix_allocate(ctx, &a));
-    for (int64_t k = 0; k < a.nnz; k++) {
-        a.col_index[k] = (int32_t)(k / MEAN + k % MEAN);
-        value_set(type, a.values, k, (spry_scalar){1, 0});
-    }
-    for (int64_t i = 0; i <= a.rows; i++)
-        a.offsets[i] = i * MEAN;
-done:
-    return matrix_finish(ctx, status, &a, A);
-}
-
-/* The sweeps of a method, with an M that is used so. */
-static spry_status foresee_method(spry_context *ctx, const char *method, operator_use use,
-                                  const spry_operator *A)
-{
-    program *p = NULL;
-    plan *made = NULL;
-    plan_setup setup = {.fuse = true, .square = true, .apart = true};
-    spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, krylov_parse(ctx, method, NULL, "", 0, &p));
-    if (use != USE_NOTHING && !p->uses_precon)
-        goto done;
-    setup.use[OPERATOR_M] = use;
-    SPRY_GO(ctx, runner_use(A, p->uses_transpose, &setup.use[OPERATOR_A]));
-    program *handed = p;
-    p = NULL;
-    SPRY_GO(ctx, plan_make(handed, &setup, &made));
-    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
-        runner_foresee(made, A, sizes[k]);
-done:
-    program_free(p);
-    plan_free(made);
-    return status;
-}
-
-/* All methods of a list with blanks. */
-static spry_status foresee_methods(spry_context *ctx, const char *methods, const spry_operator *A)
-{
-    static const operator_use uses[] = {USE_NOTHING, USE_DIAGONAL, USE_CALL};
-    char name[64];
-    spry_status status = SPRY_STATUS_OK;
-    for (const char *at = methods + strspn(methods, " "); *at; at += strspn(at, " ")) {
-        const size_t length = strcspn(at, " ");
-        snprintf(name, sizeof name, "%.*s", (int)length, at);
-        at += length;
-        for (size_t k = 0; k < sizeof uses / sizeof *uses; k++)
-            SPRY_GO(ctx, foresee_method(ctx, name, uses[k], A));
-    }
-done:
-    return status;
-}
-
-static spry_status foresee_type(spry_device *d, spry_type type, const char *methods)
-{
-    static const char *const swept[] = {"csr", "sell:C=32"}; /* formats that sweeps go by */
-    spry_context *ctx = d->ctx;
+    char all[256], generated[64], kind[32];
+    const size_t length = strcspn(matrix, " ");
     spry_matrix *A = NULL;
-    spry_operator *op = NULL;
+    spry_vector *b = NULL, *x = NULL;
+    spry_result result = SPRY_RESULT_INIT;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, device_check_type(d, type));
-    SPRY_GO(ctx, make_band(ctx, type, &A));
-    device_vectors_foresee(d, type);
-    for (size_t k = 0; k < sizeof means / sizeof *means; k++)
-        device_foresee_format(d, A, ROWS, means[k] * ROWS, "csr");
-    for (size_t k = 1; k < sizeof formats / sizeof *formats; k++)
-        device_foresee_format(d, A, ROWS, A->a.nnz, formats[k]);
-    precon_foresee(d, A, "amg");
-    for (size_t k = 0; methods[0] && k < sizeof swept / sizeof *swept; k++) {
-        SPRY_GO(ctx, device_operator(d, A, swept[k], &op));
-        SPRY_GO(ctx, foresee_methods(ctx, methods, op));
-        spry_operator_free(op);
-        op = NULL;
+    snprintf(kind, sizeof kind, "%.*s", (int)length, matrix);
+    snprintf(generated, sizeof generated, "%s type=%c", matrix + length, type);
+    snprintf(all, sizeof all, "device=%s max-iter=2 %s", device, options);
+    SPRY_GO(ctx, spry_generate(ctx, kind, generated, &A));
+    SPRY_GO(ctx, spry_vector_ones(ctx, A, &b));
+    SPRY_GO(ctx, spry_vector_zeros(ctx, A, &x));
+    SPRY_GO(ctx, spry_quick_solve(ctx, A, b, x, all, &result));
+done:
+    spry_result_clear(ctx, &result);
+    spry_vector_free(b);
+    spry_vector_free(x);
+    spry_matrix_free(A);
+    return status;
+}
+
+static int jobs_per_type(const preparation *p)
+{
+    return STORED + p->method_count * PRECONS * SWEPT * p->sizes;
+}
+
+static spry_status run_job(const preparation *p, spry_context *ctx, int job)
+{
+    const char type = p->types[job / jobs_per_type(p)];
+    char options[160];
+    int k = job % jobs_per_type(p);
+    if (k < STORED) {
+        snprintf(options, sizeof options, "method=cg precon=jacobi format=%s", stored[k].format);
+        return solve_likely(ctx, p->d->facts.name, type, stored[k].kind, options);
+    }
+    k -= STORED;
+    const char *precon = precons[k % PRECONS], *format = swept[k / PRECONS % SWEPT];
+    k /= PRECONS * SWEPT;
+    snprintf(options, sizeof options, "method=%s precon=%s format=%s",
+             p->methods[k % p->method_count], precon, format);
+    return solve_likely(ctx, p->d->facts.name, type, sizes[k / p->method_count], options);
+}
+
+/* Counts what a context's device has compiled, and closes it. */
+static void count_compiled(preparation *p, spry_context *ctx)
+{
+    int64_t compiled = 0;
+    for (const spry_device *d = ctx->devices; d; d = d->next)
+        compiled += d->cache ? d->cache->compiled : 0;
+    spry_context_free(ctx);
+#pragma omp atomic
+    p->compiled += compiled;
+}
+
+static int next_job(preparation *p)
+{
+    int job;
+    bool stopped;
+#pragma omp atomic read
+    stopped = p->stopped;
+#pragma omp atomic capture
+    job = p->next++;
+    return stopped ? p->jobs : job;
+}
+
+/* Jobs that no other thread has begun, with a context of this thread's own. The caller's thread
+ * reports. */
+static void run_jobs(preparation *p, bool reports)
+{
+    spry_context *ctx = NULL;
+    if (spry_context_new("threads=1", &ctx) != SPRY_STATUS_OK)
+        return;
+    for (int job; (job = next_job(p)) < p->jobs;) {
+        int done;
+        (void)run_job(p, ctx, job);
+#pragma omp atomic capture
+        done = ++p->done;
+        if (reports && p->progress)
+            p->progress(p->data, done, p->jobs);
+        if (reports && spry_context_interrupted(p->d->ctx, true)) {
+#pragma omp atomic write
+            p->stopped = true;
+        }
+    }
+    count_compiled(p, ctx);
+}
+
+/* The first job by itself compiles what all take. */
+static spry_status run_first(preparation *p)
+{
+    spry_context *ctx = NULL;
+    spry_status status = spry_context_new("threads=1", &ctx);
+    if (status != SPRY_STATUS_OK)
+        return SPRY_FAIL(p->d->ctx, status, "no memory for another context");
+    status = run_job(p, ctx, p->next++);
+    if (status != SPRY_STATUS_OK)
+        (void)SPRY_FAIL(p->d->ctx, status, "%s", spry_message(ctx));
+    count_compiled(p, ctx);
+    p->done++;
+    if (p->progress)
+        p->progress(p->data, p->done, p->jobs);
+    return status;
+}
+
+/* Solves would go to the host without a compiler: a failure is this one's. */
+static spry_status try_compiler(preparation *p)
+{
+    static const char text[] = "SP_KERNEL nothing(SP_GLOBAL int *a)\n{\n    a[0] = 0;\n}\n";
+    const int64_t before = p->d->cache ? p->d->cache->compiled : 0;
+    device_program *built = NULL;
+    const spry_status status = device_build(p->d, text, "", &built);
+    p->compiled += status == SPRY_STATUS_OK ? p->d->cache->compiled - before : 0;
+    return status;
+}
+
+static spry_status run_all(preparation *p)
+{
+    spry_context *ctx = p->d->ctx;
+    const int threads = p->d->facts.has_compilers ? spry_context_threads(ctx) : 1;
+    const spry_status can = try_compiler(p);
+    if (can != SPRY_STATUS_OK)
+        return can;
+    p->sizes = p->d->facts.processor ? 1 : SIZES; /* programs of a CPU do not depend on sizes */
+    p->jobs = p->type_count * jobs_per_type(p);
+    const spry_status status = p->jobs > 0 ? run_first(p) : SPRY_STATUS_OK;
+    if (status != SPRY_STATUS_OK)
+        return status;
+    p->stopped = spry_context_interrupted(ctx, true);
+#pragma omp parallel num_threads(threads)
+    {
+        bool reports = false;
+#pragma omp master
+        reports = true;
+        run_jobs(p, reports);
+    }
+    return p->stopped ? SPRY_FAIL(ctx, SPRY_STATUS_INTERRUPTED,
+                                  "%s: interrupted; %d programs were compiled and kept",
+                                  p->d->facts.name, (int)p->compiled)
+                      : SPRY_STATUS_OK;
+}
+
+static spry_status read_types(preparation *p, const char *types)
+{
+    static const char letters[] = "sdcz"; /* in the order of spry_type */
+    spry_context *ctx = p->d->ctx;
+    spry_status status = SPRY_STATUS_OK;
+    for (const char *at = types; *at; at++) {
+        const char *word = strchr(letters, *at);
+        if (*at == ' ' || *at == ',' || memchr(p->types, *at, sizeof p->types))
+            continue;
+        if (!word)
+            return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
+                             "types \"%.32s\" of matrices: expected some of s d c z", types);
+        SPRY_GO(ctx, device_check_type(p->d, (spry_type)(word - letters)));
+        p->types[p->type_count++] = *at;
     }
 done:
-    spry_operator_free(op);
-    spry_matrix_free(A);
+    return status;
+}
+
+static spry_status read_methods(preparation *p, const char *methods)
+{
+    spry_context *ctx = p->d->ctx;
+    spry_status status = SPRY_STATUS_OK;
+    for (const char *at = methods + strspn(methods, " "); *at && p->method_count < METHODS_MOST;
+         at += strspn(at, " ")) {
+        char *name = p->methods[p->method_count++];
+        program *parsed = NULL;
+        snprintf(name, sizeof *p->methods, "%.*s", (int)strcspn(at, " "), at);
+        at += strcspn(at, " ");
+        SPRY_GO(ctx, krylov_parse(ctx, name, NULL, "", 0, &parsed));
+        program_free(parsed);
+    }
+done:
     return status;
 }
 
@@ -111,32 +228,17 @@ spry_status spry_device_prepare(spry_device *device, const char *types, const ch
                                 void (*progress)(void *data, int done, int all), void *data,
                                 int *made)
 {
-    int count = 0;
     if (made)
         *made = 0;
     if (!device)
         return SPRY_STATUS_BAD_USAGE;
-    spry_context *ctx = device->ctx;
+    preparation p = {.d = device, .progress = progress, .data = data};
     spry_status status = SPRY_STATUS_OK;
-    methods = methods ? methods : all_methods;
-    SPRY_GO(ctx, device_gather(device, true));
-    for (const char *at = types ? types : "d"; *at; at++) {
-        static const char letters[] = "sdcz"; /* in the order of spry_type */
-        const char *word = strchr(letters, *at);
-        if (*at == ' ' || *at == ',')
-            continue;
-        if (!word) {
-            status = SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
-                               "types \"%.32s\" of matrices: expected some of s d c z", types);
-            goto done;
-        }
-        SPRY_GO(ctx, foresee_type(device, (spry_type)(word - letters), methods));
-    }
-    SPRY_GO(ctx, ahead_drain(device, progress, data, &count));
+    SPRY_GO(device->ctx, read_types(&p, types ? types : "d"));
+    SPRY_GO(device->ctx, read_methods(&p, methods ? methods : all_methods));
+    SPRY_GO(device->ctx, run_all(&p));
 done:
-    if (device->cache)
-        (void)device_gather(device, false);
     if (made)
-        *made = count;
+        *made = (int)p.compiled;
     return status;
 }

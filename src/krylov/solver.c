@@ -156,37 +156,6 @@ done:
     return status;
 }
 
-/* While a preconditioner is made that will be called between sweeps, the sweeps are compiled. */
-static void foresee_plan(spry_solver *solver)
-{
-    const spry_operator *A = solver_operator(solver);
-    const precon_kind *kind = solver_attempt(solver)->precon.kind;
-    spry_context *ctx = solver->ctx;
-    char before[MESSAGE_SIZE];
-    program *p = NULL;
-    plan *made = NULL;
-    plan_setup setup = {
-        .fuse = solver->asked.options.fuse, .square = A->rows == A->cols, .apart = true};
-    setup.use[OPERATOR_M] = USE_CALL;
-    if (!device_of(A) || solver_ranked(solver) || !device_foresees(device_of(A)) ||
-        solver->setup.made > STAGE_PRECON || A->rows != A->cols || solver->asked.precon ||
-        kind == &precon_kind_jacobi || (kind && !kind->make && kind != &precon_kind_inner))
-        return;
-    memcpy(before, ctx->message, sizeof before);
-    if (parse_method(solver, &p) == SPRY_STATUS_OK && p->uses_precon &&
-        solver_find_use(p, A, true, device_of(A), &setup.use[OPERATOR_A]) == SPRY_STATUS_OK) {
-        program *handed = p;
-        p = NULL;
-        device_foresee_for(device_of(A), STAGE_FOR_METHOD);
-        if (plan_make(handed, &setup, &made) == SPRY_STATUS_OK)
-            runner_foresee(made, A, A->rows);
-        device_foresee_for(device_of(A), STAGE_FOR_OPERATOR);
-    }
-    program_free(p);
-    plan_free(made);
-    memcpy(ctx->message, before, sizeof before); /* nothing failed for the caller */
-}
-
 /* The operator and the method of the attempt at hand. */
 static spry_status open_attempt(spry_solver *solver, program **p)
 {
@@ -214,7 +183,6 @@ static spry_status make_attempt(spry_solver *solver)
     program *p = NULL;
     const double begin = base_seconds();
     SPRY_GO(ctx, open_attempt(solver, &p));
-    foresee_plan(solver);
     SPRY_GO(ctx, solver_agree(solver, make_precon(solver, p)));
     SPRY_GO(ctx, solver_agree(solver, suit_method(solver, &p)));
     SPRY_GO(ctx, solver_agree(solver, solver_make_null_space(solver)));
@@ -254,7 +222,8 @@ static spry_status make_operator(spry_solver *solver, spry_device *near)
         SPRY_GO(ctx, solver_choose_device(solver, near));
         SPRY_GO(ctx, solver_list_attempts(solver)); /* which tell what the operator is for */
         SPRY_GO(ctx, solver_reorder(solver));
-        solver_foresee(solver);
+        if (solver->setup.device && solver->setup.matrix)
+            device_prefetch(solver->setup.device);
         if (solver->setup.matrix)
             status = solver_make_operator(solver);
         if (status != SPRY_STATUS_OK)

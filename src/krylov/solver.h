@@ -227,7 +227,6 @@ static inline const spry_operator *solver_precon(const spry_solver *solver)
  * cannot be used is told as a warning, and the host takes its place. */
 spry_status solver_choose_device(spry_solver *solver, spry_device *near);
 /* Has the device's programs compiled that the attempt at hand is known to need. */
-void solver_foresee(const spry_solver *solver);
 spry_status solver_make_operator(spry_solver *solver);
 /* Whether the storage format is to be chosen: `auto`, with options or without. */
 bool solver_tunes(const spry_solver *solver);

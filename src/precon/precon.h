@@ -21,7 +21,6 @@ typedef struct precon_job {
     const spry_matrix
         *A;              /* square, general CSR with sorted rows, all numbers finite; stays alive */
     spry_device *device; /* where the result is to live; NULL: the host */
-    spry_type type;      /* for foresee(): of what will be made */
     const void *options; /* the kind's struct, filled in */
     bool singular;       /* A is so on purpose: a generalized inverse is wanted */
     const char *values;  /* how precon_store() keeps values: "own", "f16" */
@@ -97,9 +96,6 @@ typedef struct precon_kind {
      * where that does not go. NULL: never. */
     spry_status (*make_there)(const precon_job *job, const struct device_matrix *A, bool *made,
                               spry_operator **M);
-    /* Tells the job's device what programs making and applying it will take (foresee.h); A need not
-     * be sorted, and may be looked at. NULL: they are few. */
-    void (*foresee)(const precon_job *job);
     /* Whether what was made shows that no row or column of A is all zeros. NULL: A is looked
      * through for those. */
     bool (*sound)(const spry_operator *M);
@@ -167,7 +163,6 @@ spry_status precon_make_across(const spry_matrix *A, const precon_spec *spec, sp
                                bool *made, spry_operator **M, char name[32]);
 /* Tells a device what programs making what `spec` names for A and applying it will take; never
  * fails. */
-void precon_foresee(spry_device *d, const spry_matrix *A, const char *spec);
 /* Rows and columns of A for which sparse factors of precon direct found no pivot, as many of each:
  * the rank is less by that. None for other operators. */
 typedef struct precon_unpivoted {
@@ -179,7 +174,6 @@ precon_unpivoted precon_direct_unpivoted(const spry_operator *M);
  * by an inverse that was written out. */
 bool precon_direct_factors(const spry_operator *M);
 /* The same for the inverse of a small matrix, which others have within them. */
-void precon_foresee_dense(spry_device *d, spry_type type);
 /* One within another: for a matrix A of the outer one's making, which is general CSR, sorted and
  * finite. *M is NULL for "none". */
 spry_status precon_make_inner(const precon_job *outer, const spry_matrix *A, const char *spec,

@@ -138,27 +138,6 @@ done:
     return status;
 }
 
-void precon_foresee(spry_device *d, const spry_matrix *A, const char *spec)
-{
-    char before[MESSAGE_SIZE];
-    precon_spec q;
-    if (!device_foresees(d) || strcmp(spec, "auto") == 0)
-        return;
-    memcpy(before, d->ctx->message, sizeof before);
-    if (precon_spec_read(d->ctx, spec, &q) == SPRY_STATUS_OK && q.kind->foresee) {
-        const bool lower = precon_spec_precision(&q) == PRECON_SINGLE;
-        const precon_job job = {.A = A,
-                                .device = d,
-                                .type = lower ? lower_type(A->a.type) : A->a.type,
-                                .options = q.fields,
-                                .values = precon_spec_precision(&q) == PRECON_HALF ? "f16" : "own"};
-        q.kind->foresee(&job);
-        if (job.type != A->a.type)
-            step_recast_foresee(d);
-    }
-    memcpy(d->ctx->message, before, sizeof before); /* nothing failed for the caller */
-}
-
 /* What goes down to the one within. */
 static spry_status go_deeper(const precon_job *outer, spry_context *ctx, precon_job *inner)
 {

@@ -86,8 +86,6 @@ static spry_status open_memory(resident *s, int track_index)
     SPRY_GO(ctx,
             base_calloc(ctx, p->slots + 1, sizeof *s->course.graph_slots, &s->course.graph_slots));
     const int64_t elements = place_vectors(s);
-    if (s->r->foresees)
-        goto done;
     SPRY_GO(ctx, open_vectors(s, track_index, elements));
 done:
     return status;
@@ -283,11 +281,6 @@ static spry_status build_programs(resident *s)
         SPRY_GO(ctx, write_text(s, emit_whole, 0, &texts[count++]));
     for (int k = 0; k < count; k++)
         jobs[k] = job_of(&texts[k]);
-    if (s->r->foresees) {
-        for (int k = 0; k < count; k++)
-            (void)device_build(s->d, jobs[k].text, jobs[k].options, NULL);
-        goto done;
-    }
     memcpy(message, ctx->message, sizeof message);
     status = device_build_all(s->d, jobs, count);
     if (status != SPRY_STATUS_OK && count > s->code.parts && !s->d->lost) {
@@ -467,7 +460,7 @@ spry_status resident_make(runner *r, bool joined, int track_index, resident **ou
         SPRY_GO(ctx, resident_open_course(s));
     if (!s->memory.borrows)
         SPRY_GO(ctx, build_programs(s));
-    if (!r->foresees && !s->memory.borrows)
+    if (!s->memory.borrows)
         SPRY_GO(ctx, find_groups(s));
 done:
     return status;

@@ -61,7 +61,6 @@ spry_status runner_use(const spry_operator *op, bool transposed, operator_use *u
 
 /* Tells the device of A what programs a runner will need (device_build() with no place for one) for
  * a square matrix like A with so many rows; never fails. */
-void runner_foresee(plan *p, const spry_operator *A, int64_t n);
 /* Makes a runner; the plan must stay. */
 spry_status runner_new(plan *p, const runner_operators *operators, int tracks, runner **out);
 /* Makes it ready for another use with as many right-hand sides, which are all to be filled in;

@@ -68,26 +68,6 @@ static spry_status open_track(const runner *r, track *l)
     return status;
 }
 
-void runner_foresee(plan *p, const spry_operator *A, int64_t n)
-{
-    spry_device *d = device_of(A);
-    char before[MESSAGE_SIZE];
-    if (!d || !device_foresees(d) || p->program->by_host)
-        return;
-    runner r = {.p = p,
-                .ctx = p->ctx,
-                .class = &runner_device,
-                .type = A->type,
-                .size = (int64_t)spry_type_size(A->type),
-                .n = {n, n},
-                .operators = {[OPERATOR_A] = A},
-                .foresees = true};
-    memcpy(before, p->ctx->message, sizeof before);
-    (void)r.class->open(&r);
-    r.class->close(&r);
-    memcpy(p->ctx->message, before, sizeof before); /* nothing failed for the caller */
-}
-
 spry_status runner_new(plan *p, const runner_operators *operators, int tracks, runner **out)
 {
     spry_context *ctx = p->ctx;

@@ -54,7 +54,6 @@ struct runner {
     bool used;                   /* it has run before */
     runner_turn_fn turn;         /* who hears of turns */
     void *turn_data;
-    bool foresees; /* it will not run: open has programs compiled for one that will */
 
     /* The place in the plan, for settling x and counting. */
     const node *block;

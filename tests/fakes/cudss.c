@@ -4,7 +4,7 @@
  * symmetric kinds have none exchanged, and of definite ones must be positive. The variable
  * FAKE_CUDSS says what is wrong, in words separated by blanks:
  *
- *     version=700      0.7; 10000: 1.0; 800: 0.8          bytes=N     KB that analysis foresees
+ *     version=700      0.7; 10000: 1.0; 800: 0.8          bytes=N     KB that analysis estimates
  *     create=1 analysis=1 factor=2 solve=1                the first, second ... ends with `error`
  *     error=2          cudssStatus_t of such calls, 5 unless told
  *     refuse=3         matrix kinds from this number on are not supported

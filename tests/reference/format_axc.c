@@ -107,7 +107,7 @@ static void test_wrong(void **state)
     layout_forecast f;
     assert_status(*state, SPRY_STATUS_BAD_USAGE, layout_build(A, "axc:HBRS=6", &L));
     support_message_has(*state, "HBRS is 6");
-    assert_status(*state, SPRY_STATUS_BAD_USAGE, layout_foresee(A, "axc:HBRS=6", &f));
+    assert_status(*state, SPRY_STATUS_BAD_USAGE, layout_estimate(A, "axc:HBRS=6", &f));
     layouts_torture(*state, A, "axc");
     layouts_torture(*state, A, "axc:refresh=array");
     spry_matrix_free(A);

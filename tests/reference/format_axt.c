@@ -151,9 +151,9 @@ static void test_no_bits(void **state)
                                            SPRY_OWN_BORROW, &A));
     assert_status(*state, SPRY_STATUS_UNSUPPORTED, layout_build(A, "axt:TH=1,MODE=com", &L));
     support_message_has(*state, "MODE=unc");
-    assert_status(*state, SPRY_STATUS_UNSUPPORTED, layout_foresee(A, "axt:TH=1,MODE=com", &f));
-    assert_ok(*state, layout_foresee(A, "axt:TH=8,MODE=com", &f));
-    assert_ok(*state, layout_foresee(A, "axt:TH=1,MODE=unc", &f));
+    assert_status(*state, SPRY_STATUS_UNSUPPORTED, layout_estimate(A, "axt:TH=1,MODE=com", &f));
+    assert_ok(*state, layout_estimate(A, "axt:TH=8,MODE=com", &f));
+    assert_ok(*state, layout_estimate(A, "axt:TH=1,MODE=unc", &f));
     spry_matrix_free(A);
     free(offsets);
 }

@@ -126,7 +126,7 @@ static spry_status convert(spry_context *ctx, void *data)
 {
     layout *L = NULL;
     layout_forecast f;
-    spry_status status = layout_foresee(data, "crf", &f);
+    spry_status status = layout_estimate(data, "crf", &f);
     if (status == SPRY_STATUS_OK)
         status = layout_build(data, "crf", &L);
     layout_free(L);
@@ -148,7 +148,7 @@ static void refuse(spry_context *ctx, const spry_matrix *A, const char *text)
     layout_forecast f;
     assert_status(ctx, SPRY_STATUS_UNSUPPORTED, layout_build(A, "crf", &L));
     support_message_has(ctx, text);
-    assert_status(ctx, SPRY_STATUS_UNSUPPORTED, layout_foresee(A, "crf", &f));
+    assert_status(ctx, SPRY_STATUS_UNSUPPORTED, layout_estimate(A, "crf", &f));
     support_message_has(ctx, text);
 }
 

@@ -107,7 +107,7 @@ static void test_refused(void **state)
     spry_matrix *A = generated(ctx, "random", "size=500");
     assert_status(ctx, SPRY_STATUS_UNSUPPORTED, layout_build(A, "dia", &L));
     support_message_has(ctx, "more than fill=4 times");
-    assert_status(ctx, SPRY_STATUS_UNSUPPORTED, layout_foresee(A, "dia", &f));
+    assert_status(ctx, SPRY_STATUS_UNSUPPORTED, layout_estimate(A, "dia", &f));
     support_message_has(ctx, "more than fill=4 times");
     spry_matrix_free(A);
 }

@@ -143,7 +143,7 @@ static void test_ragged(void **state)
         spry_matrix *A = by_lengths(*state, support_types[t], 2611, ragged);
         for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
             layout_forecast f;
-            assert_ok(*state, layout_foresee(A, specs[i], &f));
+            assert_ok(*state, layout_estimate(A, specs[i], &f));
             layouts_check(*state, A, specs[i]);
         }
         spry_matrix_free(A);
@@ -164,10 +164,10 @@ static void test_choice(void **state)
     char spec[64];
     for (int kind = 0; kind < 3; kind++) {
         snprintf(spec, sizeof spec, "hyb:values=%s", kinds[kind]);
-        assert_ok(*state, layout_foresee(A, spec, &best));
+        assert_ok(*state, layout_estimate(A, spec, &best));
         for (int K = 1; K <= 20; K++) {
             snprintf(spec, sizeof spec, "hyb:K=%d,values=%s", K, kinds[kind]);
-            assert_ok(*state, layout_foresee(A, spec, &other));
+            assert_ok(*state, layout_estimate(A, spec, &other));
             assert_true(K == 5 ? other.bytes == best.bytes : other.bytes > best.bytes);
         }
     }
@@ -216,7 +216,7 @@ static void test_wrong(void **state)
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         const bool fits = i == 3; /* 200 columns of 1024 lines are few for so many rows */
         assert_status(*state, fits ? SPRY_STATUS_OK : SPRY_STATUS_UNSUPPORTED,
-                      layout_foresee(A, refused[i], &f));
+                      layout_estimate(A, refused[i], &f));
         assert_status(*state, fits ? SPRY_STATUS_OK : SPRY_STATUS_UNSUPPORTED,
                       layout_build(A, refused[i], &L));
         if (!fits)
@@ -230,7 +230,7 @@ static void test_wrong(void **state)
     A = layouts_example(*state, SPRY_TYPE_D);
     assert_status(*state, SPRY_STATUS_BAD_USAGE, layout_build(A, "ellr-t:T=3", &L));
     support_message_has(*state, "T is 3");
-    assert_status(*state, SPRY_STATUS_BAD_USAGE, layout_foresee(A, "ellr-t:T=3", &f));
+    assert_status(*state, SPRY_STATUS_BAD_USAGE, layout_estimate(A, "ellr-t:T=3", &f));
     for (size_t i = 0; i < sizeof used / sizeof *used; i++)
         layouts_torture(*state, A, used[i]);
     spry_matrix_free(A);

@@ -65,7 +65,7 @@ static void test_pcsr_refuses(void **state)
     layout_forecast f;
     assert_status(ctx, SPRY_STATUS_BAD_USAGE, layout_build(A, "pcsr:block=256,pad=3", &L));
     support_message_has(ctx, "block=256 is not a multiple of pad=3");
-    assert_status(ctx, SPRY_STATUS_BAD_USAGE, layout_foresee(A, "pcsr:block=256,pad=3", &f));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, layout_estimate(A, "pcsr:block=256,pad=3", &f));
     spry_matrix_free(A);
 }
 

@@ -65,8 +65,8 @@ static void test_refuses(void **state)
     layout_forecast f;
     assert_status(ctx, SPRY_STATUS_UNSUPPORTED, layout_build(A, "pb:room=1", &L));
     support_message_has(ctx, "take a larger room");
-    assert_status(ctx, SPRY_STATUS_UNSUPPORTED, layout_foresee(A, "pb:room=1", &f));
-    assert_ok(ctx, layout_foresee(A, "pb", &f));
+    assert_status(ctx, SPRY_STATUS_UNSUPPORTED, layout_estimate(A, "pb:room=1", &f));
+    assert_ok(ctx, layout_estimate(A, "pb", &f));
     spry_matrix_free(A);
 }
 

@@ -195,8 +195,8 @@ static void test_absurd(void **state)
         assert_status(ctx, SPRY_STATUS_UNSUPPORTED, layout_build(A, spec, &L));
         support_message_has(ctx, "102401024 places for 101999 entries");
         assert_null(L);
-        assert_status(ctx, SPRY_STATUS_UNSUPPORTED, layout_foresee(A, spec, &f));
-        assert_ok(ctx, layout_foresee(A, i == 0 ? "sell:C=32" : "sell16:C=32", &f));
+        assert_status(ctx, SPRY_STATUS_UNSUPPORTED, layout_estimate(A, spec, &f));
+        assert_ok(ctx, layout_estimate(A, i == 0 ? "sell:C=32" : "sell16:C=32", &f));
     }
     spry_matrix_free(A);
     free(columns);

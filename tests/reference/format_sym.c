@@ -211,7 +211,7 @@ static void refuse(spry_context *ctx, const double *rows, const char *text)
     layout_forecast f;
     assert_status(ctx, SPRY_STATUS_UNSUPPORTED, layout_build(A, "sym", &L));
     support_message_has(ctx, text);
-    assert_status(ctx, SPRY_STATUS_UNSUPPORTED, layout_foresee(A, "sym", &f));
+    assert_status(ctx, SPRY_STATUS_UNSUPPORTED, layout_estimate(A, "sym", &f));
     assert_null(L);
     spry_matrix_free(A);
 }

@@ -56,7 +56,7 @@ static void refuse_unsorted(const char *spec, void *data)
     assert_status(c->ctx, SPRY_STATUS_BAD_INPUT, layout_build(c->A, spec, &L));
     assert_null(L);
     support_message_has(c->ctx, "row 1");
-    assert_status(c->ctx, SPRY_STATUS_BAD_INPUT, layout_foresee(c->A, spec, &f));
+    assert_status(c->ctx, SPRY_STATUS_BAD_INPUT, layout_estimate(c->A, spec, &f));
 }
 
 /* Layouts are not built from rows out of order or with a place twice; operators put them in order

@@ -134,7 +134,7 @@ static void test_sample(void **state)
             const int64_t estimate = c->row.bytes;
             if (!c->possible || !c->estimated || strncmp(c->row.format, "sell:", 5) != 0)
                 continue;
-            tune_foresee(A, c);
+            tune_estimate(A, c);
             assert_true(llabs(estimate - c->row.bytes) < c->row.bytes / 20);
         }
         tune_list_free(&list);

@@ -93,7 +93,7 @@ spry_matrix *layouts_rounded(spry_context *ctx, const spry_matrix *A, stored_kin
 static void check_sizes(spry_context *ctx, const spry_matrix *A, const char *spec, const layout *L)
 {
     layout_forecast f;
-    assert_ok(ctx, layout_foresee(A, spec, &f));
+    assert_ok(ctx, layout_estimate(A, spec, &f));
     if (f.stored != L->stored || f.bytes != layout_read_bytes(L))
         fail_msg("%s: forecast %" PRId64 " places, %" PRId64 " bytes; built %" PRId64 ", %" PRId64,
                  spec, f.stored, f.bytes, L->stored, layout_read_bytes(L));

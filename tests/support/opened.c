@@ -32,7 +32,7 @@ static int find_programs(const cache_place *place, char path[256])
     snprintf(folder, sizeof folder, "%s/programs", place->folder);
     DIR *all = opendir(folder);
     for (const struct dirent *entry; all && (entry = readdir(all));) {
-        if (entry->d_name[0] == '.')
+        if (!strstr(entry->d_name, ".bin"))
             continue;
         if (path)
             snprintf(path, 256, "%s/%.100s", folder, entry->d_name);

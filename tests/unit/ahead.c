@@ -2,6 +2,7 @@
 #include "support/opened.h"
 
 #include "device/engine/ahead.h"
+#include "device/engine/program_list.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,16 +19,16 @@ static void option(int k, char options[32])
     snprintf(options, 32, "-DNUMBER=%d", k);
 }
 
-static void foresee(opened *s, int count)
+static void precompile(opened *s, int count)
 {
     char options[32];
     for (int k = 0; k < count; k++) {
         option(k, options);
-        assert_ok(s->ctx, device_build(s->d, text, options, NULL));
+        device_precompile(s->d, text, options);
     }
 }
 
-/* What was foreseen is not compiled by the caller; it is one program, in memory and on disk. */
+/* What was precompiled is not compiled by the caller; it is one program, in memory and on disk. */
 static void test_taken(void **state)
 {
     enum { MANY = 40 };
@@ -36,8 +37,8 @@ static void test_taken(void **state)
     device_program *p = NULL, *again = NULL;
     (void)state;
     opened_open(&s, "cuda");
-    foresee(&s, MANY);
-    foresee(&s, MANY); /* once is enough */
+    precompile(&s, MANY);
+    precompile(&s, MANY); /* once is enough */
     ahead_finish(s.d);
     for (int k = MANY - 1; k >= 0; k--) {
         option(k, options);
@@ -47,10 +48,10 @@ static void test_taken(void **state)
         assert_ok(s.ctx, device_launch(p, "triple", NULL, 1, 64, NULL, 0));
     }
     assert_int_equal(s.d->cache->compiled, MANY);
-    assert_int_equal(s.d->cache->unforeseen, 0);
+    assert_int_equal(s.d->cache->precompiled, MANY);
     assert_int_equal(place_count(&fake.place), MANY);
     assert_ok(s.ctx, device_build(s.d, text, "-DOTHER", &p));
-    assert_int_equal(s.d->cache->unforeseen, 1);
+    assert_int_equal(s.d->cache->precompiled, MANY);
     assert_int_equal(s.warnings + s.infos, 0);
     opened_close(&s);
 }
@@ -64,13 +65,12 @@ static void test_at_once(void **state)
     device_program *p = NULL;
     (void)state;
     opened_open(&s, "cuda");
-    foresee(&s, MANY);
+    precompile(&s, MANY);
     for (int k = 0; k < MANY; k++) {
         option(k, options);
         assert_ok(s.ctx, device_build(s.d, text, options, &p));
     }
     assert_int_equal(s.d->cache->compiled, MANY);
-    assert_int_equal(s.d->cache->unforeseen, 0);
     opened_close(&s);
 }
 
@@ -81,13 +81,13 @@ static void test_kept(void **state)
     device_program *p = NULL;
     (void)state;
     opened_open(&s, "cuda");
-    foresee(&s, 3);
+    precompile(&s, 3);
     ahead_finish(s.d);
     assert_int_equal(place_count(&fake.place), 0);
     opened_close(&s);
     assert_int_equal(place_count(&fake.place), 3);
     opened_open(&s, "cuda");
-    foresee(&s, 3);
+    precompile(&s, 3);
     assert_null(s.d->cache->ahead);
     assert_ok(s.ctx, device_build(s.d, text, "-DNUMBER=1", &p));
     assert_int_equal(s.d->cache->loaded, 1);
@@ -102,12 +102,13 @@ static void test_closed(void **state)
     for (int round = 0; round < 20; round++) {
         opened s;
         opened_open(&s, "cuda");
-        foresee(&s, 200);
+        precompile(&s, 200);
         opened_close(&s);
     }
 }
 
-/* A failure is told to who asks, as if nobody had foreseen it; the message before it stands. */
+/* A failure is reported to who asks, as if nothing was precompiled; the message before it stands.
+ */
 static void test_failure(void **state)
 {
     opened s;
@@ -118,7 +119,7 @@ static void test_failure(void **state)
     assert_status(s.ctx, SPRY_STATUS_DEVICE, device_build(s.d, "#error\n", "-DX=1", &p));
     snprintf(plain, sizeof plain, "%s", spry_message(s.ctx));
     spry_context_set_message(s.ctx, "before");
-    assert_ok(s.ctx, device_build(s.d, "#error\n", "-DX=1", NULL));
+    device_precompile(s.d, "#error\n", "-DX=1");
     ahead_finish(s.d);
     assert_string_equal(spry_message(s.ctx), "before");
     assert_status(s.ctx, SPRY_STATUS_DEVICE, device_build(s.d, "#error\n", "-DX=1", &p));
@@ -135,7 +136,7 @@ static void test_no_compiler(void **state)
     (void)state;
     opened_open(&s, "cuda");
     set_variable("SPRY_NVRTC_LIBRARY", "/nowhere/libnvrtc.so");
-    foresee(&s, 2);
+    precompile(&s, 2);
     ahead_finish(s.d);
     assert_status(s.ctx, SPRY_STATUS_UNSUPPORTED, device_build(s.d, text, "-DNUMBER=1", &p));
     support_message_has(s.ctx, "cuda:0");
@@ -152,12 +153,12 @@ static void test_fork(void **state)
     int how = 0;
     (void)state;
     opened_open(&s, "cuda");
-    foresee(&s, 50);
+    precompile(&s, 50);
     const pid_t child = fork();
     if (child == 0) {
         device_program *p = NULL;
         bool fine = device_build(s.d, text, "-DNUMBER=49", &p) == SPRY_STATUS_OK;
-        (void)device_build(s.d, text, "-DNUMBER=51", NULL);
+        device_precompile(s.d, text, "-DNUMBER=51");
         spry_context_free(s.ctx);
         _exit(fine ? 0 : 1);
     }
@@ -166,7 +167,7 @@ static void test_fork(void **state)
     opened_close(&s);
 }
 
-/* Wherever memory is short, foreseeing costs nothing but what it would have saved. */
+/* Wherever memory is short, precompiling costs nothing but what it would have saved. */
 static void test_torture(void **state)
 {
     (void)state;
@@ -177,7 +178,7 @@ static void test_torture(void **state)
         opened_open(&s, "cuda");
         option((int)nth, options);
         spry_context_fail_allocation(s.ctx, nth, false);
-        assert_int_equal(device_build(s.d, text, options, NULL), SPRY_STATUS_OK);
+        device_precompile(s.d, text, options);
         const spry_status status = device_build(s.d, text, options, &p);
         spry_context_fail_allocation(s.ctx, 0, false);
         last = status != SPRY_STATUS_OK ? nth : last;
@@ -187,71 +188,156 @@ static void test_torture(void **state)
     }
 }
 
-typedef struct heard {
-    spry_context *ctx;
-    int calls, done, all, stop_at;
-} heard;
+/* --- the list of programs ------------------------------------------------------------------------
+ */
 
-static void hear(void *data, int done, int all)
-{
-    heard *h = data;
-    h->calls++;
-    assert_true(done >= h->done && done <= all);
-    h->done = done;
-    h->all = all;
-    if (h->stop_at > 0 && done >= h->stop_at)
-        spry_context_interrupt(h->ctx);
-}
-
-/* What is prepared is on disk; the second time nothing is left to do. */
-static void test_prepare(void **state)
+/* Builds a text of the caller's and one of the library's, and closes the device. */
+static void build_two(void)
 {
     opened s;
-    int made = 0, again = -1;
+    device_program *p = NULL;
+    opened_open(&s, "cuda");
+    assert_ok(s.ctx, device_build(s.d, text, "-DNUMBER=1", &p));
+    assert_ok(s.ctx, device_build_text(s.d, "sums", "-DSP_TYPE=1 -DSP_GROUP=256", &p));
+    opened_close(&s);
+}
+
+/* How many of the two are precompiled in a run that has another stamp. */
+static int64_t prefetched(void)
+{
+    opened s;
+    device_program *p = NULL;
+    set_variable("SPRY_DEVICE_DEBUG", "1");
+    opened_open(&s, "cuda");
+    device_prefetch(s.d);
+    device_prefetch(s.d); /* once is enough */
+    ahead_finish(s.d);
+    assert_ok(s.ctx, device_build(s.d, text, "-DNUMBER=1", &p));
+    assert_ok(s.ctx, device_build_text(s.d, "sums", "-DSP_TYPE=1 -DSP_GROUP=256", &p));
+    const int64_t count = s.d->cache->precompiled;
+    opened_close(&s);
+    set_variable("SPRY_DEVICE_DEBUG", NULL);
+    return count;
+}
+
+static void test_list(void **state)
+{
+    opened s;
+    (void)state;
+    build_two();
+    opened_open(&s, "cuda");
+    device_prefetch(s.d);
+    assert_null(s.d->cache->ahead); /* all are on disk */
+    opened_close(&s);
+    assert_int_equal(prefetched(), 2);
+}
+
+/* The list's path, and its bytes. */
+static size_t read_list(char path[256], char *all, size_t size)
+{
+    FILE *found = popen("ls $SPRY_CACHE/programs/*.list", "r");
+    assert_non_null(found);
+    assert_non_null(fgets(path, 256, found));
+    pclose(found);
+    path[strcspn(path, "\n")] = '\0';
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    const size_t length = fread(all, 1, size, file);
+    fclose(file);
+    return length;
+}
+
+static void write_list(const char *path, const char *all, size_t length)
+{
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(all, 1, length, file), length);
+    fclose(file);
+}
+
+/* Cut short anywhere, or with another byte anywhere, it is read as far as it is whole. */
+static void test_damaged_list(void **state)
+{
+    char path[256], whole[1024], changed[1024];
+    (void)state;
+    build_two();
+    const size_t length = read_list(path, whole, sizeof whole);
+    assert_true(length > 100 && length < sizeof whole);
+    for (size_t at = 0; at <= length; at += 3) {
+        write_list(path, whole, at);
+        const int64_t after_cut = prefetched();
+        assert_true(at < length ? after_cut < 2 : after_cut == 2);
+        place_close(&fake.place);
+        place_open(&fake.place);
+        build_two();
+        assert_int_equal(read_list(path, changed, sizeof changed), length);
+        changed[at % length] ^= (char)(at % 7 + 1);
+        write_list(path, changed, length);
+        assert_true(prefetched() <= 2);
+        place_close(&fake.place);
+        place_open(&fake.place);
+        build_two();
+        (void)read_list(path, changed, sizeof changed);
+    }
+}
+
+/* It has the latest, so many at most, each once. */
+static void test_long_list(void **state)
+{
+    static char all[1 << 16];
+    opened s;
+    device_program *p = NULL;
+    char path[256], options[32];
+    (void)state;
+    for (int run = 0; run < 2; run++) {
+        opened_open(&s, "cuda");
+        for (int k = 0; k < 200; k++) {
+            option(150 * run + k, options);
+            assert_ok(s.ctx, device_build(s.d, text, options, &p));
+        }
+        opened_close(&s);
+    }
+    all[read_list(path, all, sizeof all - 1)] = '\0';
+    int count = 0;
+    for (const char *at = all; (at = strstr(at, "\ntext ")); at++)
+        count++;
+    assert_int_equal(count, PROGRAM_LIST_MOST);
+    assert_non_null(strstr(all, "-DNUMBER=349\n"));
+    assert_non_null(strstr(all, "-DNUMBER=0\n"));
+    assert_null(strstr(all, "-DNUMBER=199\n"));
+}
+
+/* What is asked for is checked first; without a compiler the first solve says so. */
+static void test_prepare_refused(void **state)
+{
+    opened s;
+    int made = -1;
     (void)state;
     opened_open(&s, "cuda");
-    heard h = {.ctx = s.ctx};
-    assert_ok(s.ctx, spry_device_prepare(s.d, "d", "cg", hear, &h, &made));
-    assert_true(made > 60);
-    assert_int_equal(h.done, made);
-    assert_int_equal(h.all, made);
-    assert_true(place_count(&fake.place) >= made);
-    opened_close(&s);
-    opened_open(&s, "cuda");
-    assert_ok(s.ctx, spry_device_prepare(s.d, "d", "cg", NULL, NULL, &again));
-    assert_int_equal(again, 0);
     assert_status(s.ctx, SPRY_STATUS_BAD_USAGE,
                   spry_device_prepare(s.d, "d,q", "", NULL, NULL, NULL));
     support_message_has(s.ctx, "s d c z");
-    assert_int_not_equal(spry_device_prepare(s.d, "d", "no-method", NULL, NULL, &again),
+    assert_int_not_equal(spry_device_prepare(s.d, "d", "no-method", NULL, NULL, &made),
                          SPRY_STATUS_OK);
     support_message_has(s.ctx, "no-method");
-    opened_close(&s);
-}
-
-static void test_prepare_stopped(void **state)
-{
-    opened s;
-    int made = 0;
-    (void)state;
-    opened_open(&s, "cuda");
-    heard h = {.ctx = s.ctx, .stop_at = 3};
-    assert_status(s.ctx, SPRY_STATUS_INTERRUPTED,
-                  spry_device_prepare(s.d, "s", "", hear, &h, &made));
-    support_message_has(s.ctx, "were compiled and kept");
-    assert_int_equal(made, h.done);
-    assert_true(made >= 3 && place_count(&fake.place) >= 3);
+    assert_int_equal(made, 0);
+    set_variable("SPRY_NVRTC_LIBRARY", "/nowhere/libnvrtc.so");
+    assert_status(s.ctx, SPRY_STATUS_UNSUPPORTED,
+                  spry_device_prepare(s.d, "d", "cg", NULL, NULL, &made));
+    support_message_has(s.ctx, "NVRTC");
+    assert_int_equal(made, 0);
     opened_close(&s);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        FAKE_TEST(test_taken, &fake),   FAKE_TEST(test_at_once, &fake),
-        FAKE_TEST(test_kept, &fake),    FAKE_TEST(test_closed, &fake),
-        FAKE_TEST(test_failure, &fake), FAKE_TEST(test_no_compiler, &fake),
-        FAKE_TEST(test_fork, &fake),    FAKE_TEST(test_torture, &fake),
-        FAKE_TEST(test_prepare, &fake), FAKE_TEST(test_prepare_stopped, &fake),
+        FAKE_TEST(test_taken, &fake),     FAKE_TEST(test_at_once, &fake),
+        FAKE_TEST(test_kept, &fake),      FAKE_TEST(test_closed, &fake),
+        FAKE_TEST(test_failure, &fake),   FAKE_TEST(test_no_compiler, &fake),
+        FAKE_TEST(test_fork, &fake),      FAKE_TEST(test_torture, &fake),
+        FAKE_TEST(test_list, &fake),      FAKE_TEST(test_damaged_list, &fake),
+        FAKE_TEST(test_long_list, &fake), FAKE_TEST(test_prepare_refused, &fake),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

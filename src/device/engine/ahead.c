@@ -6,7 +6,6 @@
 
 #include <pthread.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { MOST_THREADS = 32 };
@@ -17,7 +16,6 @@ typedef struct ahead_job {
     cache_key key;
     char *text, options[256];
     compiled made;
-    device_stage stage;
     job_state state;
     struct ahead_job *next;
 } ahead_job;
@@ -156,14 +154,12 @@ static void strike(const struct device_ahead *q)
 /* --- threads -------------------------------------------------------------------------------------
  */
 
-/* The one that is needed first. */
 static ahead_job *first_waiting(const struct device_ahead *q)
 {
-    ahead_job *first = NULL;
-    for (ahead_job *job = q->jobs; job; job = job->next)
-        if (job->state == JOB_WAITS && (!first || job->stage < first->stage))
-            first = job;
-    return first;
+    ahead_job *job = q->jobs;
+    while (job && job->state != JOB_WAITS)
+        job = job->next;
+    return job;
 }
 
 static int waiting(const struct device_ahead *q)
@@ -248,9 +244,8 @@ static bool put_job(struct device_ahead *q, ahead_job *job)
     ahead_job **at = find_job(q, job->key);
     if (*at)
         return false;
-    if (!q->d->cache->listens && !q->d->cache->gathers && waiting(q) >= q->idle &&
-        q->count < MOST_THREADS && q->count < spry_context_threads(q->d->ctx) && !start_thread(q) &&
-        q->count == 0)
+    if (waiting(q) >= q->idle && q->count < MOST_THREADS &&
+        q->count < spry_context_threads(q->d->ctx) && !start_thread(q) && q->count == 0)
         return false;
     *at = job;
     pthread_cond_broadcast(&q->changed);
@@ -265,11 +260,10 @@ void ahead_add(spry_device *d, cache_key key, char *text, const char *options)
     if (q && strlen(options) < sizeof job->options &&
         base_calloc(d->ctx, 1, sizeof *job, &job) == SPRY_STATUS_OK) {
         job->key = key;
-        job->stage = d->cache->stage;
         job->text = text;
         text = NULL;
         snprintf(job->options, sizeof job->options, "%s", options);
-        if (compiled_open(&job->made, d->facts.has_compilers ? NULL : d->ctx) == SPRY_STATUS_OK) {
+        if (compiled_open(&job->made, NULL) == SPRY_STATUS_OK) {
             pthread_mutex_lock(&q->lock);
             put = put_job(q, job);
             pthread_mutex_unlock(&q->lock);
@@ -280,10 +274,9 @@ void ahead_add(spry_device *d, cache_key key, char *text, const char *options)
     base_free(d->ctx, text);
 }
 
-bool ahead_take(spry_device *d, cache_key key, compiled *c, bool *foreseen)
+bool ahead_take(spry_device *d, cache_key key, compiled *c)
 {
     struct device_ahead *q = d->cache->ahead ? queue_of(d) : NULL;
-    *foreseen = false;
     if (!q)
         return false;
     pthread_mutex_lock(&q->lock);
@@ -292,7 +285,6 @@ bool ahead_take(spry_device *d, cache_key key, compiled *c, bool *foreseen)
         pthread_cond_wait(&q->changed, &q->lock);
         at = find_job(q, key);
     }
-    *foreseen = job != NULL;
     const bool made = job && job->state == JOB_MADE;
     if (job)
         *at = job->next;
@@ -304,95 +296,6 @@ bool ahead_take(spry_device *d, cache_key key, compiled *c, bool *foreseen)
     if (job)
         free_job(d, job);
     return made;
-}
-
-/* Takes a job out of the queue, in its lock: one that is made, or, where nobody else compiles, one
- * that waits. NULL: there is none now. */
-static ahead_job *next_job(struct device_ahead *q)
-{
-    ahead_job **at = &q->jobs;
-    while (*at && (*at)->state != JOB_MADE && !(q->count == 0 && (*at)->state == JOB_WAITS))
-        at = &(*at)->next;
-    ahead_job *job = *at;
-    if (job)
-        *at = job->next;
-    return job;
-}
-
-static void wait_a_while(struct device_ahead *q)
-{
-    enum { NANOSECONDS = 1000000000, WHILE = 100000000 };
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += WHILE;
-    until.tv_sec += until.tv_nsec / NANOSECONDS;
-    until.tv_nsec %= NANOSECONDS;
-    pthread_cond_timedwait(&q->changed, &q->lock, &until);
-}
-
-static int count_jobs(const struct device_ahead *q)
-{
-    int count = 0;
-    for (const ahead_job *job = q->jobs; job; job = job->next)
-        count++;
-    return count;
-}
-
-/* Keeps what has become of a job on disk. */
-static spry_status keep_job(spry_device *d, ahead_job *job)
-{
-    if (job->state == JOB_WAITS)
-        compiled_make(&job->made, d, job->text, job->options);
-    if (job->made.status == SPRY_STATUS_OK)
-        return cache_write(d, job->key, job->made.binary, job->made.size);
-    return SPRY_FAIL(d->ctx, job->made.status, "%s: a program with options \"%.200s\": %.500s",
-                     d->facts.name, job->options,
-                     job->made.complaint[0] ? job->made.complaint : spry_message(job->made.own));
-}
-
-/* Jobs that nobody has begun are given up. */
-static void drop_waiting(struct device_ahead *q)
-{
-    pthread_mutex_lock(&q->lock);
-    for (ahead_job **at = &q->jobs; *at;) {
-        ahead_job *job = *at;
-        if (job->state == JOB_WAITS) {
-            *at = job->next;
-            free_job(q->d, job);
-        } else {
-            at = &job->next;
-        }
-    }
-    pthread_mutex_unlock(&q->lock);
-}
-
-spry_status ahead_drain(spry_device *d, ahead_progress *progress, void *data, int *made)
-{
-    struct device_ahead *q = d->cache && d->cache->ahead ? queue_of(d) : NULL;
-    spry_status status = SPRY_STATUS_OK;
-    *made = 0;
-    for (int left = 1; q && left > 0 && status == SPRY_STATUS_OK;) {
-        pthread_mutex_lock(&q->lock);
-        ahead_job *job = next_job(q);
-        left = count_jobs(q);
-        if (!job && left > 0)
-            wait_a_while(q);
-        pthread_mutex_unlock(&q->lock);
-        if (job) {
-            status = keep_job(d, job);
-            *made += status == SPRY_STATUS_OK;
-            free_job(d, job);
-        }
-        if (progress)
-            progress(data, *made, *made + left);
-        if (status == SPRY_STATUS_OK && spry_context_interrupted(d->ctx, true))
-            status = SPRY_FAIL(d->ctx, SPRY_STATUS_INTERRUPTED,
-                               "%s: interrupted; %d programs were compiled and kept", d->facts.name,
-                               *made);
-    }
-    if (q && status != SPRY_STATUS_OK)
-        drop_waiting(q);
-    return status;
 }
 
 void ahead_finish(spry_device *d)

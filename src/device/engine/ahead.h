@@ -1,7 +1,7 @@
 /*
- * Programs that are going to be needed, compiled by threads of their own while the caller does
- * other things: device_build() with no place for the program puts it here, and a later one with a
- * place takes it from here. A failure is told then, as if the text had been compiled then.
+ * Programs that are precompiled by threads of the device's own while the caller does other things:
+ * device_precompile() puts a text here, device_build() takes the program from here. A failure is
+ * reported then, as if the text had been compiled then.
  */
 #ifndef SPRY_DEVICE_AHEAD_H
 #define SPRY_DEVICE_AHEAD_H
@@ -30,18 +30,11 @@ void compiled_make(compiled *c, spry_device *d, const char *text, const char *op
 /* Has a text compiled; `text`, which is the device's context's, belongs to the queue from then on,
  * also where nothing comes of it. */
 void ahead_add(spry_device *d, cache_key key, char *text, const char *options);
-/* Takes what has become of a text: waits for it where it is being compiled. False: it is not there
- * (then it was not foreseen), or nobody has begun it. */
-bool ahead_take(spry_device *d, cache_key key, compiled *c, bool *foreseen);
+/* Takes what has become of a text: waits for it where it is being compiled. False: it is not in the
+ * queue, or no thread has begun it. */
+bool ahead_take(spry_device *d, cache_key key, compiled *c);
 /* Ends the threads, once what they have begun is made, and keeps on disk what nobody has taken. */
 void ahead_close(spry_device *d);
-/* Has all compiled that was foreseen, by the caller where the engine's compiler takes one thread
- * (device_gather()), and keeps it on disk; with how many these were. Who asks to stop is heard; the
- * first failure ends it. */
-typedef void ahead_progress(void *data, int done, int all);
-spry_status ahead_drain(spry_device *d, ahead_progress *progress, void *data, int *made);
-/* Lets a device that cannot compile beside other work take down what it is told, for that. */
-spry_status device_gather(spry_device *d, bool gathers);
 /* Waits until all is made. */
 void ahead_finish(spry_device *d);
 

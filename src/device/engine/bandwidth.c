@@ -147,14 +147,6 @@ static spry_status build(spry_device *d, device_program **p)
     return device_build(d, device_text("bandwidth"), options, p);
 }
 
-void device_read_bandwidth_foresee(spry_device *d)
-{
-    if (d->read_bandwidth <= 0)
-        d->read_bandwidth = recall(d);
-    if (d->read_bandwidth <= 0)
-        (void)build(d, NULL);
-}
-
 static spry_status measure(spry_device *d, double *bandwidth)
 {
     spry_context *ctx = d->ctx;

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PATH_SIZE = 4096, KEY_DIGITS = 32, MOST_PROGRAM = 64 << 20, FORMAT_VERSION = 1 };
+enum { KEY_DIGITS = 32, MOST_PROGRAM = 64 << 20, FORMAT_VERSION = 1 };
 
 typedef struct entry_header {
     char magic[8];
@@ -91,11 +91,11 @@ cache_key cache_hash_of(const void *data, size_t size)
 /* --- the folder ----------------------------------------------------------------------------------
  */
 
-static void tell(spry_device *d, spry_log_level level, const char *path, const char *reason)
+static void warn_once(spry_device *d, spry_log_level level, const char *path, const char *reason)
 {
-    if (!d->cache->told)
+    if (!d->cache->warned)
         base_log(d->ctx, level, "%s: %s; compiled programs are not kept", path, reason);
-    d->cache->told = true;
+    d->cache->warned = true;
 }
 
 /* Whether nobody else could have put code there. */
@@ -104,14 +104,14 @@ static bool is_private(const struct stat *about)
     return about->st_uid == geteuid() && (about->st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
-/* The folder, made where it is not there; false where there is none that can be trusted. */
-static bool find_folder(spry_device *d, char *path, size_t size)
+bool cache_folder(spry_device *d, char *path, size_t size)
 {
     struct stat about;
     char reason[128];
     const size_t length = base_cache_folder(path, size) ? strlen(path) : size;
     if (length + sizeof "/programs" + KEY_DIGITS + 16 > size) {
-        tell(d, SPRY_LOG_INFO, "cache", "SPRY_CACHE, XDG_CACHE_HOME or HOME would name a folder");
+        warn_once(d, SPRY_LOG_INFO, "cache",
+                  "SPRY_CACHE, XDG_CACHE_HOME or HOME would name a folder");
         return false;
     }
     memcpy(path + length, "/programs", sizeof "/programs");
@@ -119,11 +119,12 @@ static bool find_folder(spry_device *d, char *path, size_t size)
     if (error == 0 && lstat(path, &about) != 0)
         error = errno;
     if (error != 0)
-        tell(d, SPRY_LOG_INFO, path, base_error_text(error, reason, sizeof reason));
+        warn_once(d, SPRY_LOG_INFO, path, base_error_text(error, reason, sizeof reason));
     else if (!S_ISDIR(about.st_mode) || !is_private(&about))
-        tell(d, SPRY_LOG_WARNING, path,
-             "not a folder of this user's own, or others may write to it: code from there is not "
-             "trusted");
+        warn_once(
+            d, SPRY_LOG_WARNING, path,
+            "not a folder of this user's own, or others may write to it: code from there is not "
+            "trusted");
     else
         return true;
     return false;
@@ -154,13 +155,11 @@ static bool is_whole(const char *all, int64_t size, cache_key key)
            same_key(header.check, cache_hash_of(all + sizeof header, (size_t)header.bytes));
 }
 
-/* Opens the file of a program that can be trusted; its descriptor, or -1. */
-static int open_entry(spry_device *d, const char *path, int64_t *size)
+int cache_open(spry_device *d, const char *path, int64_t least, int64_t most, int64_t *size)
 {
     char reason[128];
     struct stat about;
-    const int64_t least = sizeof(entry_header);
-    const int file = base_file_open(path, least + MOST_PROGRAM, size);
+    const int file = base_file_open(path, most, size);
     if (file == -1 - ENOENT)
         return -1;
     if (file < 0) {
@@ -179,13 +178,14 @@ static int open_entry(spry_device *d, const char *path, int64_t *size)
 
 spry_status cache_read(spry_device *d, cache_key key, void **binary, size_t *size)
 {
-    char path[PATH_SIZE], *all = NULL;
+    char path[CACHE_PATH], *all = NULL;
     int64_t bytes = 0;
     *binary = NULL;
-    if (!find_folder(d, path, sizeof path))
+    if (!cache_folder(d, path, sizeof path))
         return SPRY_STATUS_OK;
     entry_path(path, key);
-    const int file = open_entry(d, path, &bytes);
+    const int64_t least = sizeof(entry_header);
+    const int file = cache_open(d, path, least, least + MOST_PROGRAM, &bytes);
     if (file < 0)
         return SPRY_STATUS_OK;
     const spry_status status = base_alloc(d->ctx, bytes, 1, &all);
@@ -206,8 +206,8 @@ spry_status cache_read(spry_device *d, cache_key key, void **binary, size_t *siz
 
 bool cache_has(spry_device *d, cache_key key)
 {
-    char path[PATH_SIZE];
-    if (!find_folder(d, path, sizeof path))
+    char path[CACHE_PATH];
+    if (!cache_folder(d, path, sizeof path))
         return false;
     entry_path(path, key);
     return access(path, R_OK) == 0;
@@ -219,7 +219,7 @@ bool cache_has(spry_device *d, cache_key key)
 spry_status cache_write(spry_device *d, cache_key key, const void *binary, size_t size)
 {
     spry_status status = SPRY_STATUS_OK;
-    char path[PATH_SIZE], reason[128], *all = NULL;
+    char path[CACHE_PATH], reason[128], *all = NULL;
     int64_t removed;
     entry_header header = {.version = FORMAT_VERSION,
                            .header_bytes = sizeof header,
@@ -227,7 +227,7 @@ spry_status cache_write(spry_device *d, cache_key key, const void *binary, size_
                            .bytes = size,
                            .check = cache_hash_of(binary, size)};
     memcpy(header.magic, magic, sizeof magic);
-    if (size > MOST_PROGRAM || !find_folder(d, path, sizeof path))
+    if (size > MOST_PROGRAM || !cache_folder(d, path, sizeof path))
         return SPRY_STATUS_OK;
     const size_t folder_length = strlen(path);
     entry_path(path, key);
@@ -236,7 +236,7 @@ spry_status cache_write(spry_device *d, cache_key key, const void *binary, size_
     memcpy(all + sizeof header, binary, size);
     const int error = base_file_replace(path, all, sizeof header + size);
     if (error != 0)
-        tell(d, SPRY_LOG_INFO, path, base_error_text(error, reason, sizeof reason));
+        warn_once(d, SPRY_LOG_INFO, path, base_error_text(error, reason, sizeof reason));
     path[folder_length] = '\0';
     SPRY_GO(d->ctx, cache_trim(d->ctx, path, CACHE_MOST_BYTES, &removed));
 done:

@@ -13,19 +13,18 @@ typedef struct cache_key {
     uint64_t part[2];
 } cache_key;
 
-enum { CACHE_TOLD = 256 };
+enum { CACHE_PATH = 4096 };
 
 struct device_cache {
     device_program *programs;
     struct device_ahead *ahead; /* what is compiled before it is asked for; NULL: nothing yet */
     int64_t compiled, loaded;   /* how many were compiled and taken from disk so far, */
-    int64_t unforeseen;         /* and asked for without having been foreseen */
-    device_stage stage;         /* that what is foreseen is for */
-    bool listens;               /* see device_listen() */
-    uint64_t keys[CACHE_TOLD];  /* see device_was_told() */
-    bool gathers;               /* what is foreseen is compiled by ahead_drain() */
-    bool refused;               /* the last text was, by the compiler */
-    bool told;                  /* why nothing is kept on disk */
+    int64_t precompiled;        /* and of those compiled, by threads before they were asked for */
+    base_text noted;            /* see program_list_note() */
+    int noted_count;
+    bool prefetched; /* see device_prefetch() */
+    bool refused;    /* the last text was, by the compiler */
+    bool warned;     /* why nothing is kept on disk */
 };
 
 enum { CACHE_MOST_BYTES = 256 << 20 };
@@ -34,12 +33,16 @@ enum { CACHE_MOST_BYTES = 256 << 20 };
 cache_key cache_hash(const void *data, size_t size, const uint8_t secret[16]);
 cache_key cache_hash_of(const void *data, size_t size); /* with a secret of no meaning */
 
+/* The folder, made where it does not exist; false where there is none that can be trusted. */
+bool cache_folder(spry_device *d, char *path, size_t size);
+/* Opens a file of between `least` and `most` bytes that can be trusted; its descriptor, or -1. */
+int cache_open(spry_device *d, const char *path, int64_t least, int64_t most, int64_t *size);
 /* A program from disk, allocated by the context; *binary is NULL when there is none that is whole.
  * Fails, as the others do, for want of memory alone. */
 spry_status cache_read(spry_device *d, cache_key key, void **binary, size_t *size);
 /* Whether there is a file for it. */
 bool cache_has(spry_device *d, cache_key key);
-/* Keeps a program; what hinders that is told to the log, once per device. */
+/* Keeps a program; what hinders that is logged, once per device. */
 spry_status cache_write(spry_device *d, cache_key key, const void *binary, size_t size);
 /* Removes the programs in a folder that were not used for longest until the rest takes at most so
  * many bytes; with how many were removed. */

@@ -159,10 +159,6 @@ const char *device_text(const char *name);
  * Compiles a text, with the dialect before it, or takes it from the cache in memory or on disk.
  * `options` are -D constants. The program stays with the device until that is closed; the same
  * text and options give the same program. A failure's message has the compiler's first complaint.
- *
- * Where p is NULL the program is going to be needed: where the engine's compiler works in several
- * threads one of them begins with it, and the call comes back at once, always with
- * SPRY_STATUS_OK. Later calls with a p find it there, or wait for it.
  */
 spry_status device_build(spry_device *d, const char *text, const char *options, device_program **p);
 
@@ -170,6 +166,7 @@ spry_status device_build(spry_device *d, const char *text, const char *options, 
  * the first, no program is set. */
 typedef struct device_text_job {
     const char *text, *options;
+    const char *names; /* of device_text() that the text is made of; NULL: of none */
     device_program *program;
 } device_text_job;
 spry_status device_build_all(spry_device *d, device_text_job *jobs, int count);
@@ -179,16 +176,12 @@ spry_status device_build_all(spry_device *d, device_text_job *jobs, int count);
 spry_status device_build_text(spry_device *d, const char *names, const char *options,
                               device_program **p);
 
-/* Whether it does anything to tell the device of programs that are going to be needed. */
-bool device_foresees(const spry_device *d);
-/* Whether it was told of all that belongs to a key before: who asks need not tell it again. */
-bool device_was_told(spry_device *d, uint64_t key);
-/* What programs that are told from here on are for: those that are needed first are compiled first.
- */
-typedef enum device_stage { STAGE_FOR_OPERATOR, STAGE_FOR_PRECON, STAGE_FOR_METHOD } device_stage;
-void device_foresee_for(spry_device *d, device_stage stage);
-/* For tests: a device that only takes down what it is told, whether it could compile it or not. */
-void device_listen(spry_device *d);
+/* Precompiles what the last runs on such a device compiled and what is not kept on disk for it, as
+ * after a new driver: by threads of the device's own, where its compiler works in several. Later
+ * calls do nothing. See program_list.h. */
+void device_prefetch(spry_device *d);
+/* Has one of the threads compile a program; device_build() takes it from there, or waits for it. */
+void device_precompile(spry_device *d, const char *text, const char *options);
 
 /* An argument of a kernel: memory, or a number by value. */
 typedef struct device_arg {
@@ -243,8 +236,6 @@ spry_status device_event_record(device_event *e, device_stream *s);
 spry_status device_event_seconds(device_event *from, device_event *to, double *seconds);
 /* Read bandwidth in bytes per second, measured once per device and remembered on disk. */
 spry_status device_read_bandwidth(spry_device *d, bool anew, double *bytes_per_second);
-/* Takes what is remembered, or has its program compiled ahead. */
-void device_read_bandwidth_foresee(spry_device *d);
 
 /* --- failures for tests --------------------------------------------------------------------------
  */

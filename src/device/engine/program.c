@@ -1,6 +1,7 @@
 /* Programs: made from texts or taken from the caches, their kernels, launching. */
 #include "device/engine/ahead.h"
 #include "device/engine/engine.h"
+#include "device/engine/program_list.h"
 
 #include <stdlib.h>
 
@@ -34,9 +35,13 @@ static void program_free(device_program *p)
     base_free(d->ctx, p);
 }
 
+static uint64_t stamp_of(spry_device *d);
+
 void device_programs_close(spry_device *d)
 {
     ahead_close(d);
+    if (d->cache)
+        program_list_write(d, stamp_of(d));
     while (d->cache && d->cache->programs) {
         device_program *p = d->cache->programs;
         d->cache->programs = p->next;
@@ -66,7 +71,7 @@ typedef struct making {
     cache_key key;
     device_program *p;
     compiled made;
-    bool foreseen, ahead; /* it was known to be needed, and compiled before it was */
+    bool ahead; /* it was precompiled */
 } making;
 
 /* Texts are long, and printf() looks at every character of them twice. */
@@ -160,11 +165,8 @@ static spry_status look_up(spry_device *d, const device_text_job *job, making *m
     SPRY_GO(d->ctx, base_calloc(d->ctx, 1, sizeof *m->p, &m->p));
     m->p->d = d;
     m->p->key = m->key;
-    m->ahead = ahead_take(d, m->key, &m->made, &m->foreseen);
-    d->cache->unforeseen += !m->foreseen;
-    if (!m->foreseen && d->cache->listens)
-        base_log(d->ctx, SPRY_LOG_DEBUG, "%s: not foreseen: %.*s, %s", d->facts.name,
-                 (int)kernel_length(job->text), kernel_of(job->text), job->options);
+    m->ahead = ahead_take(d, m->key, &m->made);
+    d->cache->precompiled += m->ahead;
     if (m->ahead)
         goto done;
     SPRY_GO(d->ctx, device_end(d, cache_read(d, m->key, &binary, &size)));
@@ -217,10 +219,7 @@ static spry_status take_compiled(spry_device *d, const device_text_job *job, mak
     d->cache->refused = status != SPRY_STATUS_OK && strstr(c->complaint, "error") != NULL;
     base_log(d->ctx, SPRY_LOG_DEBUG, "%s: %.*s, %s%s: %zu characters compiled in %.3f s",
              d->facts.name, (int)kernel_length(job->text), kernel_of(job->text), job->options,
-             m->ahead      ? ", ahead"
-             : m->foreseen ? ", foreseen"
-                           : "",
-             strlen(m->text), c->seconds);
+             m->ahead ? ", precompiled" : "", strlen(m->text), c->seconds);
     if (c->complaint[0])
         base_log(d->ctx, SPRY_LOG_DEBUG, "%s: compiler: %.800s", d->facts.name, c->complaint);
     if (status != SPRY_STATUS_OK && c->own != d->ctx)
@@ -235,6 +234,7 @@ static spry_status take_compiled(spry_device *d, const device_text_job *job, mak
     SPRY_GO(d->ctx, status);
     d->cache->compiled++;
     SPRY_GO(d->ctx, d->engine->load(d, c->binary, c->size, &m->p->module));
+    program_list_note(d, job->names, job->text, job->options);
     SPRY_GO(d->ctx, cache_write(d, m->key, c->binary, c->size));
 done:
     return device_end(d, status);
@@ -285,53 +285,18 @@ done:
     return status;
 }
 
-bool device_foresees(const spry_device *d)
-{
-    return d->facts.has_compilers || (d->cache && (d->cache->listens || d->cache->gathers));
-}
-
-void device_foresee_for(spry_device *d, device_stage stage)
-{
-    if (device_foresees(d) && open_cache(d) == SPRY_STATUS_OK)
-        d->cache->stage = stage;
-}
-
-spry_status device_gather(spry_device *d, bool gathers)
-{
-    const spry_status status = open_cache(d);
-    if (status == SPRY_STATUS_OK)
-        d->cache->gathers = gathers && !d->facts.has_compilers;
-    return status;
-}
-
-bool device_was_told(spry_device *d, uint64_t key)
-{
-    if (open_cache(d) != SPRY_STATUS_OK)
-        return false;
-    uint64_t *place = &d->cache->keys[key % CACHE_TOLD];
-    const bool before = *place == key;
-    *place = key;
-    return before;
-}
-
-void device_listen(spry_device *d)
-{
-    if (open_cache(d) == SPRY_STATUS_OK)
-        d->cache->listens = true;
-}
-
-/* Has a program compiled that is neither in memory nor on disk. Whatever hinders that is told to
- * who asks for the program. */
-static void build_ahead(spry_device *d, const char *text, const char *options)
+/* Has a program compiled that is neither in memory nor on disk. Whatever hinders that is reported
+ * to who asks for the program. */
+void device_precompile(spry_device *d, const char *text, const char *options)
 {
     char *whole = NULL, before[MESSAGE_SIZE];
     cache_key key;
-    if (!device_foresees(d) || d->lost)
+    if (!d->facts.has_compilers || d->lost)
         return;
     memcpy(before, d->ctx->message, sizeof before);
     if (open_cache(d) == SPRY_STATUS_OK &&
         complete(d, text, options, &whole, &key) == SPRY_STATUS_OK && !find_program(d, key) &&
-        (d->cache->listens || !cache_has(d, key))) {
+        !cache_has(d, key)) {
         ahead_add(d, key, whole, options);
         whole = NULL;
     }
@@ -342,10 +307,6 @@ static void build_ahead(spry_device *d, const char *text, const char *options)
 spry_status device_build(spry_device *d, const char *text, const char *options,
                          device_program **out)
 {
-    if (!out) {
-        build_ahead(d, text, options);
-        return SPRY_STATUS_OK;
-    }
     device_text_job job = {.text = text, .options = options};
     const spry_status status = device_build_all(d, &job, 1);
     *out = job.program;
@@ -360,11 +321,43 @@ static spry_status join_texts(spry_context *ctx, const char *names, char **text)
     for (const char *at = names; *at; at += strspn(at, " ")) {
         const size_t length = strcspn(at, " ");
         snprintf(name, sizeof name, "%.*s", (int)length, at);
-        append(&t, device_text(name));
+        append(&t, device_text(name) ? device_text(name) : "");
         append(&t, "\n");
         at += length;
     }
     return base_text_take(&t, text);
+}
+
+/* What decides, beside text and options, what programs are compiled to. */
+static uint64_t stamp_of(spry_device *d)
+{
+    cache_key key = {{0, 0}};
+    (void)describe(d, "", "", &key);
+    return key.part[0];
+}
+
+static void precompile_listed(spry_device *d, const char *names, const char *text,
+                              const char *options)
+{
+    char *joined = NULL;
+    if (names && join_texts(d->ctx, names, &joined) == SPRY_STATUS_OK)
+        device_precompile(d, joined, options);
+    else if (!names)
+        device_precompile(d, text, options);
+    base_free(d->ctx, joined);
+}
+
+void device_prefetch(spry_device *d)
+{
+    char before[MESSAGE_SIZE];
+    if (!d->facts.has_compilers || d->lost)
+        return;
+    memcpy(before, d->ctx->message, sizeof before);
+    if (open_cache(d) == SPRY_STATUS_OK && !d->cache->prefetched) {
+        d->cache->prefetched = true;
+        program_list_read(d, stamp_of(d), precompile_listed);
+    }
+    memcpy(d->ctx->message, before, sizeof before); /* nothing failed for the caller */
 }
 
 /* What was asked for before is found by its name: no text is put together and hashed again. */
@@ -375,17 +368,14 @@ spry_status device_build_text(spry_device *d, const char *names, const char *opt
     spry_status status = SPRY_STATUS_OK;
     for (device_program *p = d->cache ? d->cache->programs : NULL; p; p = p->next) {
         if (strcmp(p->names, names) == 0 && strcmp(p->options, options) == 0) {
-            if (out)
-                *out = p;
+            *out = p;
             return SPRY_STATUS_OK;
         }
     }
-    if (!out && !device_foresees(d))
-        return SPRY_STATUS_OK;
     SPRY_GO(d->ctx, join_texts(d->ctx, names, &text));
-    SPRY_GO(d->ctx, device_build(d, text, options, out));
-    if (!out)
-        goto done;
+    device_text_job job = {.text = text, .options = options, .names = names};
+    SPRY_GO(d->ctx, device_build_all(d, &job, 1));
+    *out = job.program;
     if (strlen(options) < sizeof(*out)->options && strlen(names) < sizeof(*out)->names) {
         snprintf((*out)->names, sizeof(*out)->names, "%s", names);
         snprintf((*out)->options, sizeof(*out)->options, "%s", options);

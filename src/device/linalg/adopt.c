@@ -2,7 +2,6 @@
 #include "device/linalg/operator.h"
 
 #include "device/engine/engine.h"
-#include "device/linalg/foresee.h"
 #include "device/linalg/matrix.h"
 #include "formats/shared/device_make.h"
 #include "matrix/entries.h"
@@ -148,8 +147,6 @@ spry_status spry_operator_from_arrays(spry_device *device, const spry_arrays *ar
     SPRY_GO(device->ctx, matrix_read_arrays(device->ctx, arrays, &a));
     SPRY_GO(device->ctx, base_check_type(device->ctx, a.type));
     SPRY_GO(device->ctx, check(device, &a));
-    if (!chosen) /* while the arrays are looked at */
-        device_foresee_named(device, a.type, a.rows, a.nnz, format);
     SPRY_GO(device->ctx, adopt(device, &a, &A));
     SPRY_GO(device->ctx, device_matrix_operator(&A, false, chosen ? NULL : format, op));
 done:

@@ -28,11 +28,6 @@ static spry_status build(spry_device *d, spry_type type, device_program **p)
     return device_matrix_build(d, type, GROUP, "lengths aggregate", "", p);
 }
 
-void device_aggregate_foresee(spry_device *d, spry_type type)
-{
-    (void)build(d, type, NULL);
-}
-
 static spry_status rounds_open(const device_matrix *S, rounds *r)
 {
     const int64_t bytes = S->rows * (int64_t)sizeof(uint64_t);

@@ -23,11 +23,6 @@ static spry_status build(spry_device *d, device_program **p)
     return device_matrix_build(d, SPRY_TYPE_S, GROUP, "classes", options, p);
 }
 
-void device_classes_foresee(spry_device *d)
-{
-    (void)build(d, NULL);
-}
-
 spry_status device_row_lengths(const device_matrix *A, device_memory *sizes)
 {
     const int32_t rows = (int32_t)A->rows;

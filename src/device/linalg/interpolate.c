@@ -306,11 +306,3 @@ done:
     table_rows_close(&t);
     return status;
 }
-
-void device_points_foresee(spry_device *d, spry_type type)
-{
-    (void)device_points_build(d, type, NULL);
-    for (int c = 0; c < local_tables(d, type) && device_class_size(d, c) <= 4 * DEVICE_LIKELY_ROW;
-         c++)
-        (void)build_table(d, type, team_for(d, c), bits_for(device_class_size(d, c)), NULL);
-}

@@ -191,11 +191,6 @@ static spry_status build_sums(spry_device *d, device_program **p)
     return device_matrix_build(d, SPRY_TYPE_S, GROUP, "sums", "", p);
 }
 
-void device_sums_foresee(spry_device *d)
-{
-    (void)build_sums(d, NULL);
-}
-
 spry_status device_sum_up(spry_device *d, device_memory *numbers, int64_t count)
 {
     device_program *p = NULL;

@@ -82,14 +82,6 @@ spry_status device_matrix_sort(device_matrix *A);
 spry_status device_matrix_build(spry_device *d, spry_type type, int group, const char *names,
                                 const char *options, device_program **p);
 
-/* The programs of what is here, as device_build() with none does it; of those that depend on the
- * length of rows the ones for rows up to DEVICE_LIKELY_ROW. */
-enum { DEVICE_LIKELY_ROW = 256 };
-void device_sums_foresee(spry_device *d);
-void device_classes_foresee(spry_device *d);
-void device_multiply_foresee(spry_device *d, spry_type type);
-void device_transpose_foresee(spry_device *d, spry_type type);
-
 /*
  * Rows by their size: those of at most device_class_size(d, 0) entries, (d, 1), ..., class by
  * class, so that each class has a kernel with as much local memory as its rows need. Rows of none

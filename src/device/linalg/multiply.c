@@ -83,16 +83,6 @@ static spry_status build_rows(spry_device *d, spry_type type, const char *names,
 static const char count_text[] = "teams table product_count",
                   fill_text[] = "teams table product_fill", rows_text[] = "marks product_rows";
 
-void device_multiply_foresee(spry_device *d, spry_type type)
-{
-    (void)build_rows(d, SPRY_TYPE_S, rows_text, NULL);
-    for (int c = 0; device_class_size(d, c) <= DEVICE_LIKELY_ROW; c++)
-        (void)build_table(d, type, c, fill_text, NULL);
-    /* Bounds of rows are a few times what comes out. */
-    for (int c = 0; device_class_size(d, c) <= 4 * DEVICE_LIKELY_ROW; c++)
-        (void)build_table(d, SPRY_TYPE_S, c, count_text, NULL);
-}
-
 /* Launches a kernel of product_rows for the rows of the last class, with as many groups as there is
  * memory for; args have room for three more. */
 static spry_status run_long(product *p, bool fills, int64_t count, device_arg *args, int arg_count)

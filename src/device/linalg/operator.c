@@ -5,7 +5,6 @@
  */
 #include "device/linalg/operator.h"
 
-#include "device/linalg/foresee.h"
 #include "device/linalg/vector.h"
 #include "formats/shared/device_convert.h"
 #include "formats/shared/device_stored.h"
@@ -389,8 +388,6 @@ spry_status device_operator_from(spry_device *d, const spry_matrix *A, device_ma
     spry_operator *op = NULL;
     spry_status status = SPRY_STATUS_OK;
     *out = NULL;
-    if (!there) /* A crosses the bus, and programs are compiled meanwhile */
-        device_foresee_named(d, A->a.type, A->a.rows, A->a.nnz, spec);
     SPRY_GO(ctx, new_operator(d, A->a.type, A->a.rows, A->a.cols, &op));
     device_state *state = op->state;
     state->matrix = A;

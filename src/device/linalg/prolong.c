@@ -55,12 +55,6 @@ static spry_status build(spry_device *d, spry_type type, int block, int vectors,
     return device_matrix_build(d, type, GROUP, "lengths prolong", options, p);
 }
 
-void device_prolong_foresee(spry_device *d, spry_type type, int block, int vectors)
-{
-    (void)build(d, type, block, vectors, NULL);
-    (void)build(d, SPRY_TYPE_S, 1, 1, NULL);
-}
-
 /* The nodes of each aggregate, `count` in all, as the columns of a matrix. */
 static spry_status list_nodes(spry_device *d, const device_nodes *n, int64_t count,
                               device_matrix *members)

@@ -18,12 +18,6 @@ static spry_status build(spry_device *d, bool from_double, bool to_double, devic
     return device_build(d, device_text("recast"), options, p);
 }
 
-void step_recast_foresee(spry_device *d)
-{
-    (void)build(d, true, false, NULL);
-    (void)build(d, false, true, NULL);
-}
-
 static spry_status recast_there(double factor, const spry_vector *x, int64_t n, spry_vector *y)
 {
     spry_device *d = x->device;

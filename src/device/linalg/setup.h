@@ -56,8 +56,6 @@ spry_status device_entries_build(spry_device *d, spry_type type, device_program 
 spry_status device_aggregate(const device_matrix *S, bool alone, device_memory *aggregate,
                              int64_t *count);
 
-void device_aggregate_foresee(spry_device *d, spry_type type);
-
 /* --- points --------------------------------------------------------------------------------------
  */
 
@@ -91,7 +89,6 @@ spry_status device_matrix_cut(const device_matrix *A, int64_t most, double small
 spry_status device_matrix_pick(const device_matrix *A, const device_points *points,
                                device_matrix *out);
 
-void device_points_foresee(spry_device *d, spry_type type);
 /* The program of kernels/points.knl, and a launch of it with a work-item per row. */
 spry_status device_points_build(spry_device *d, spry_type type, device_program **p);
 spry_status device_points_launch(device_program *p, const char *kernel, int64_t rows,
@@ -124,11 +121,8 @@ spry_status device_smooth_prolongator(const device_matrix *A, const device_memor
  * (Frobenius) of that block. For aggregates of blocks. */
 spry_status device_matrix_condense(const device_matrix *A, int block, device_matrix *out);
 
-void device_prolong_foresee(spry_device *d, spry_type type, int block, int vectors);
 /* All that smoothed aggregation with such blocks and vectors is made by, as device_build() with no
  * place for a program does it. */
-void device_setup_foresee(spry_device *d, spry_type type, int block, int vectors);
 /* The same of classical multigrid. */
-void device_setup_foresee_classical(spry_device *d, spry_type type);
 
 #endif

@@ -138,11 +138,6 @@ done:
     return status;
 }
 
-void step_foresee(spry_device *d, spry_type type, const device_rows *rows)
-{
-    (void)build(d, type, rows, NULL);
-}
-
 static device_arg memory_of(const spry_vector *v)
 {
     return v ? device_arg_memory(v->memory) : (device_arg){NULL, NULL, 0};

@@ -23,13 +23,11 @@ void step_free(operator_step *step); /* takes NULL */
 /* What an operator with such rows, opened with STEP_PREFIX, will need, as device_build() with no
  * place for a program does it. */
 #define STEP_PREFIX "S_"
-void step_foresee(spry_device *d, spry_type type, const device_rows *rows);
 spry_status step_run(const operator_step *step, host_step factors, const spry_vector *f,
                      const spry_vector *b, const spry_vector *x, spry_vector *y);
 
 /* y = factor x, both in one place and both real or both complex, one in single and the other in
  * double precision. */
 spry_status step_recast(double factor, const spry_vector *x, spry_vector *y);
-void step_recast_foresee(spry_device *d);
 
 #endif

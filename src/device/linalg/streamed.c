@@ -41,12 +41,12 @@ static int64_t rows_bytes(const matrix_arrays *a, int64_t begin, int64_t end)
  */
 
 /* Bytes of A in a format; CSR's where that cannot be said: building it will tell why. */
-static int64_t foresee(const spry_matrix *A, const char *spec)
+static int64_t estimate(const spry_matrix *A, const char *spec)
 {
     char message[MESSAGE_SIZE];
     layout_forecast f;
     memcpy(message, A->ctx->message, sizeof message);
-    if (layout_foresee(A, spec, &f) == SPRY_STATUS_OK)
+    if (layout_estimate(A, spec, &f) == SPRY_STATUS_OK)
         return f.bytes;
     memcpy(A->ctx->message, message, sizeof message);
     return rows_bytes(&A->a, 0, A->a.rows);
@@ -65,7 +65,7 @@ int64_t device_streamed_needed(spry_device *d, const spry_matrix *A, const char 
     *whole = true;
     if (a->rows < 2 || FAR * rows_bytes(a, 0, a->rows) + vectors <= free_bytes)
         return 0;
-    const int64_t bytes = foresee(A, spec);
+    const int64_t bytes = estimate(A, spec);
     const int64_t room = free_bytes > vectors ? (free_bytes - vectors) / PARTS : 1;
     *whole = bytes + vectors <= free_bytes;
     if (bytes + vectors <= free_bytes - free_bytes / PARTS)
@@ -124,7 +124,7 @@ static bool keeps_products(const spry_device *d, const layout *L)
     return device_form_open(d, L, 1, false, &form) == SPRY_STATUS_OK && form.before > 0;
 }
 
-/* A block in a format; it may come out larger than foreseen, as where rows of a slice differ. */
+/* A block in a format; it may come out larger than estimated, as where rows of a slice differ. */
 static spry_status store_block(device_streamed *S, const spry_matrix *block, const char *spec,
                                int64_t most, device_layout **out)
 {
@@ -198,7 +198,7 @@ spry_status device_streamed_new(spry_device *d, const spry_matrix *A, const char
     device_streamed *S = NULL;
     spry_status status = SPRY_STATUS_OK;
     /* What the format makes of CSR's bytes is about the same everywhere. */
-    const double growth = (double)foresee(A, spec) / (double)rows_bytes(&A->a, 0, A->a.rows);
+    const double growth = (double)estimate(A, spec) / (double)rows_bytes(&A->a, 0, A->a.rows);
     const double limit = (double)block_bytes / (growth > 0.25 ? growth : 0.25);
     *out = NULL;
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *S, &S));

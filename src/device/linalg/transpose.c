@@ -147,13 +147,6 @@ static spry_status build(spry_device *d, spry_type type, device_program **p)
     return device_matrix_build(d, type, GROUP, "transpose", options, p);
 }
 
-void device_transpose_foresee(spry_device *d, spry_type type)
-{
-    (void)build(d, type, NULL);
-    for (int c = 0; c == 0 || device_class_size(d, c - 1) < DEVICE_LIKELY_ROW; c++)
-        (void)build_sort(d, type, c, NULL);
-}
-
 spry_status device_matrix_transpose(const device_matrix *A, bool conjugate, device_matrix *out)
 {
     spry_device *d = A->d;

@@ -35,14 +35,6 @@ static spry_status program_for(spry_device *d, spry_type type, const char *text,
     return device_build_text(d, text, options, p);
 }
 
-void device_vectors_foresee(spry_device *d, spry_type type)
-{
-    if (!type_is_single(type) && !d->facts.has_double)
-        return;
-    (void)program_for(d, type, "vector", NULL);
-    (void)program_for(d, type, "random", NULL);
-}
-
 static spry_status launch_of(spry_device *d, spry_type type, const char *text, const char *kernel,
                              int64_t work, const device_arg *args, int count)
 {

@@ -34,6 +34,5 @@ spry_status device_copy_block(spry_device *d, spry_type type, int64_t n, int col
                               device_block from, device_block to);
 
 /* The programs of vectors, as device_build() with no place for one does it. */
-void device_vectors_foresee(spry_device *d, spry_type type);
 
 #endif

@@ -23,12 +23,6 @@ static make_strands strands_of(const device_maker *m)
     return (make_strands){.height = HBRS, .TH = 1, .THW = HBRS, .share = INT64_MAX / 2, .units = 1};
 }
 
-static void foresee(const device_maker *m)
-{
-    const make_strands s = strands_of(m);
-    make_strands_foresee(m, &s);
-}
-
 static spry_status make(device_maker *m)
 {
     spry_context *ctx = m->d->ctx;
@@ -54,5 +48,4 @@ done:
     return status;
 }
 
-const device_format device_format_axc = {
-    .name = "axc", .open = open, .make = make, .foresee = foresee};
+const device_format device_format_axc = {.name = "axc", .open = open, .make = make};

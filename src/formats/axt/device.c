@@ -94,16 +94,6 @@ static make_strands strands_of(const axt_shape *s)
         .height = s->height, .TH = s->TH, .THW = s->THW, .compact = s->compact, .share = s->share};
 }
 
-static void foresee(const device_maker *m)
-{
-    axt_shape shape;
-    if (axt_find_shape(m->d->ctx, m->options, &shape) != SPRY_STATUS_OK)
-        return;
-    const make_strands s = strands_of(&shape);
-    make_strands_foresee(m, &s);
-    make_list_carries_foresee(m);
-}
-
 /* Units, what they carry, and where rows end in them. */
 static spry_status cut(device_maker *m, const axt_shape *shape, make_strands *s, int64_t padded,
                        device_memory **carry_at)
@@ -165,5 +155,4 @@ const device_format device_format_axt = {.name = "axt",
                                          .open = open,
                                          .arrays = arrays,
                                          .grid = "THW=32 TH=1|4|8 MODE=unc|com",
-                                         .make = make,
-                                         .foresee = foresee};
+                                         .make = make};

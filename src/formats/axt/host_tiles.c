@@ -178,8 +178,8 @@ ALWAYS_INLINE void unit_ch1(const tiles *T, int64_t begin, int64_t end, int64_t 
     }
 }
 
-/* One entry of CH: looking for the next row at each of them lets rows of one length be foreseen,
- * whatever way columns cut them; where segments end could not be. */
+/* One entry of CH: looking for the next row at each of them lets the processor predict rows of
+ * one length, whatever way columns cut them; where segments end it could not predict. */
 ALWAYS_INLINE void add_entry(sink *out, int64_t row, chain s[4], int i, scalar value,
                              const scalar *x)
 {

@@ -74,12 +74,6 @@ static spry_status build(const device_maker *m, device_program **p)
     return make_build(m, "make_bsr", options, p);
 }
 
-static void foresee(const device_maker *m)
-{
-    (void)build(m, NULL);
-    device_sums_foresee(m->d);
-}
-
 static spry_status make(device_maker *m)
 {
     spry_context *ctx = m->d->ctx;
@@ -126,5 +120,4 @@ done:
     return status;
 }
 
-const device_format device_format_bsr = {
-    .name = "bsr", .open = open, .make = make, .foresee = foresee, .grid = "r=0"};
+const device_format device_format_bsr = {.name = "bsr", .open = open, .make = make, .grid = "r=0"};

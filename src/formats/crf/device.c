@@ -239,8 +239,5 @@ done:
     return status;
 }
 
-const device_format device_format_crf = {.name = "crf",
-                                         .open = open,
-                                         .arrays = arrays,
-                                         .make = device_make_crf,
-                                         .foresee = device_make_crf_foresee};
+const device_format device_format_crf = {
+    .name = "crf", .open = open, .arrays = arrays, .make = device_make_crf};

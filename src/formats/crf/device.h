@@ -28,6 +28,5 @@ uint32_t device_crf_common(const layout *L, bool known);
 
 /* Made on the device (src/formats/crf/device_build.c). */
 spry_status device_make_crf(device_maker *m);
-void device_make_crf_foresee(const device_maker *m);
 
 #endif

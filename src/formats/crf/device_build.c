@@ -15,12 +15,6 @@ static spry_status build(const device_maker *m, device_program **p)
     return make_build(m, "make_crf", options, p);
 }
 
-void device_make_crf_foresee(const device_maker *m)
-{
-    (void)build(m, NULL);
-    device_sums_foresee(m->d);
-}
-
 /* What is made on the way. */
 typedef struct crf_work {
     device_program *p;

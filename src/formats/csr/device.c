@@ -22,11 +22,6 @@ static spry_status build(spry_device *d, device_program **p)
     return device_matrix_build(d, SPRY_TYPE_S, MAKE_GROUP, "make_csr", options, p);
 }
 
-static void foresee(const device_maker *m)
-{
-    (void)build(m->d, NULL);
-}
-
 /* Starts and ends of A's rows. */
 static spry_status cut_rows(const device_maker *m, device_memory *starts, device_memory *ends)
 {
@@ -71,5 +66,4 @@ done:
     return status;
 }
 
-const device_format device_format_csr = {
-    .name = "csr", .open = open, .make = make, .foresee = foresee};
+const device_format device_format_csr = {.name = "csr", .open = open, .make = make};

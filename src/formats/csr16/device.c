@@ -156,12 +156,6 @@ static spry_status build(const device_maker *m, device_program **p)
     return make_build(m, "make_csr16", options, p);
 }
 
-static void foresee(const device_maker *m)
-{
-    (void)build(m, NULL);
-    device_sums_foresee(m->d);
-}
-
 static spry_status make(device_maker *m)
 {
     spry_context *ctx = m->d->ctx;
@@ -199,4 +193,4 @@ done:
 }
 
 const device_format device_format_csr16 = {
-    .name = "csr16", .open = open, .arrays = arrays, .make = make, .foresee = foresee};
+    .name = "csr16", .open = open, .arrays = arrays, .make = make};

@@ -38,12 +38,6 @@ static int first_slots(int64_t rows, int64_t nnz)
     return slots;
 }
 
-static void foresee(const device_maker *m)
-{
-    (void)build(m, first_slots(m->L->rows, m->L->nnz), NULL);
-    device_sums_foresee(m->d);
-}
-
 /* Diagonals before each block. The table is as small as will do for blocks of few; those that have
  * more than the largest are left to the host. */
 static spry_status count_diagonals(device_maker *m, finding *f, device_memory *lists)
@@ -159,5 +153,4 @@ done:
     return status;
 }
 
-const device_format device_format_dia = {
-    .name = "dia", .open = open, .make = make, .foresee = foresee};
+const device_format device_format_dia = {.name = "dia", .open = open, .make = make};

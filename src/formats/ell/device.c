@@ -1,7 +1,5 @@
 /* ELLPACK on devices: see kernels/formats/columnwise.knl. */
 #include "formats/shared/device_columnwise_format.h"
 
-const device_format device_format_ell = {.name = "ell",
-                                         .open = device_columnwise_open,
-                                         .make = device_make_ell,
-                                         .foresee = device_make_columnwise_foresee};
+const device_format device_format_ell = {
+    .name = "ell", .open = device_columnwise_open, .make = device_make_ell};

@@ -33,7 +33,7 @@ static spry_status forecast(spry_context *ctx, const matrix_arrays *A, const voi
 {
     const ellr_options *o = given;
     const columnwise_sizes sizes = plan_of(ctx, A);
-    return columnwise_foresee(ctx, A, "ellr", (stored_kind)o->values, &sizes, f);
+    return columnwise_estimate(ctx, A, "ellr", (stored_kind)o->values, &sizes, f);
 }
 
 const layout_class format_ellr = {.name = "ellr",

@@ -1,7 +1,5 @@
 /* ELLPACK-R on devices: see kernels/formats/columnwise.knl. */
 #include "formats/shared/device_columnwise_format.h"
 
-const device_format device_format_ellr = {.name = "ellr",
-                                          .open = device_columnwise_open,
-                                          .make = device_make_ellr,
-                                          .foresee = device_make_columnwise_foresee};
+const device_format device_format_ellr = {
+    .name = "ellr", .open = device_columnwise_open, .make = device_make_ellr};

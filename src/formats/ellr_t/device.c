@@ -5,5 +5,4 @@
 const device_format device_format_ellr_t = {.name = "ellr-t",
                                             .open = device_columnwise_open,
                                             .make = device_make_ellr_t,
-                                            .foresee = device_make_columnwise_foresee,
                                             .grid = "T=2|4|8|16 BS=128|256|512"};

@@ -87,7 +87,7 @@ static spry_status forecast(spry_context *ctx, const matrix_arrays *A, const voi
     columnwise_sizes sizes;
     const spry_status status = make_plan(ctx, A, o, &sizes);
     return status == SPRY_STATUS_OK
-               ? columnwise_foresee(ctx, A, "hyb", (stored_kind)o->values, &sizes, f)
+               ? columnwise_estimate(ctx, A, "hyb", (stored_kind)o->values, &sizes, f)
                : status;
 }
 

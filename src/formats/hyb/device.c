@@ -1,7 +1,5 @@
 /* HYB on devices: see kernels/formats/columnwise.knl. */
 #include "formats/shared/device_columnwise_format.h"
 
-const device_format device_format_hyb = {.name = "hyb",
-                                         .open = device_columnwise_open,
-                                         .make = device_make_hyb,
-                                         .foresee = device_make_hyb_foresee};
+const device_format device_format_hyb = {
+    .name = "hyb", .open = device_columnwise_open, .make = device_make_hyb};

@@ -126,7 +126,7 @@ static spry_status forecast(spry_context *ctx, const matrix_arrays *A, const voi
     columnwise_sizes sizes;
     spry_status status = make_plan(ctx, A, o->pad, false, &sizes);
     if (status == SPRY_STATUS_OK)
-        status = columnwise_foresee(ctx, A, "jds", (stored_kind)o->values, &sizes, f);
+        status = columnwise_estimate(ctx, A, "jds", (stored_kind)o->values, &sizes, f);
     base_free(ctx, sizes.starts);
     return status;
 }

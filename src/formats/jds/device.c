@@ -19,5 +19,4 @@ const device_format device_format_jds = {.name = "jds",
                                          .open = device_columnwise_open,
                                          .arrays = arrays,
                                          .grid = "pad=1|32",
-                                         .make = device_make_jds,
-                                         .foresee = device_make_jds_foresee};
+                                         .make = device_make_jds};

@@ -11,13 +11,6 @@ static spry_status build(const device_maker *m, device_program **p)
     return make_build(m, "make_jds", "", p);
 }
 
-void device_make_jds_foresee(const device_maker *m)
-{
-    (void)build(m, NULL);
-    (void)make_longest_build(m, NULL);
-    device_sums_foresee(m->d);
-}
-
 /* Rows by length, longest first. */
 static spry_status sort_rows(const device_maker *m, device_program *p, int64_t longest,
                              device_memory **sorted)

@@ -94,12 +94,6 @@ done:
     return status;
 }
 
-void make_merge_cut_foresee(const device_maker *m)
-{
-    (void)make_build(m, "make_merge", "", NULL);
-    make_list_carries_foresee(m);
-}
-
 static spry_status make(device_maker *m)
 {
     spry_context *ctx = m->d->ctx;
@@ -127,5 +121,4 @@ const device_format device_format_merge = {.name = "merge",
                                            .grid = "items=1024|2048",
                                            .defaults = "items=2048",
                                            .arrays = arrays,
-                                           .make = make,
-                                           .foresee = make_merge_cut_foresee};
+                                           .make = make};

@@ -220,15 +220,5 @@ static spry_status make(device_maker *m)
     return m->elsewhere ? SPRY_STATUS_OK : fill(m);
 }
 
-static void foresee(const device_maker *m)
-{
-    (void)build(m, NULL);
-    make_merge_cut_foresee(m);
-}
-
-const device_format device_format_pb = {.name = "pb",
-                                        .open = open,
-                                        .grid = "room=104|32",
-                                        .arrays = arrays,
-                                        .make = make,
-                                        .foresee = foresee};
+const device_format device_format_pb = {
+    .name = "pb", .open = open, .grid = "room=104|32", .arrays = arrays, .make = make};

@@ -34,13 +34,6 @@ static make_strands strands_of(const device_maker *m)
     return (make_strands){.height = pad, .TH = 1, .THW = pad, .bare = true};
 }
 
-static void foresee(const device_maker *m)
-{
-    const make_strands s = strands_of(m);
-    make_strands_foresee(m, &s);
-    make_list_carries_foresee(m);
-}
-
 /* Values and columns: all rows are one unit here. */
 static spry_status fill(device_maker *m, const make_strands *s)
 {
@@ -89,4 +82,4 @@ done:
 }
 
 const device_format device_format_pcsr = {
-    .name = "pcsr", .open = open, .arrays = arrays, .make = make, .foresee = foresee};
+    .name = "pcsr", .open = open, .arrays = arrays, .make = make};

@@ -223,5 +223,4 @@ const device_format device_format_scoo = {.name = "scoo",
                                           .open = open,
                                           .arrays = arrays,
                                           .grid = "h=512|1024|2048|4096",
-                                          .make = device_make_scoo,
-                                          .foresee = device_make_scoo_foresee};
+                                          .make = device_make_scoo};

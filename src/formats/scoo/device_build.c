@@ -13,14 +13,6 @@ static spry_status build(const device_maker *m, device_program **p)
     return make_build(m, "make_scoo", options, p);
 }
 
-void device_make_scoo_foresee(const device_maker *m)
-{
-    if (make_option(m, "h") == 0)
-        return;
-    (void)build(m, NULL);
-    device_sums_foresee(m->d);
-}
-
 /* What is made on the way. */
 typedef struct scoo_work {
     device_program *p;

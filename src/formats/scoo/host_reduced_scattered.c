@@ -7,7 +7,7 @@
  * memory and for the pages of x at each entry, a slice passes over lines and pages in order.
  *
  * With entries in the order of rows the group's part of x stays in a cache, and y is walked
- * through. Numbers of x are asked for a group ahead, since what is met at random is not foreseen by
+ * through. Numbers of x are prefetched a group ahead: addresses at random are not predicted by
  * the processor; and a batch reads all of them before it adds to y, since a processor must take a
  * load to follow any store of an address that it does not know yet.
  */

@@ -44,5 +44,4 @@ const device_format device_format_sell = {.name = "sell",
                                           .grid = "C=32 sigma=1|256|4096",
                                           .defaults = "C=32",
                                           .arrays = arrays,
-                                          .make = make,
-                                          .foresee = make_slices_foresee};
+                                          .make = make};

@@ -167,12 +167,6 @@ static spry_status build(const device_maker *m, device_program **p)
     return make_build(m, "make_sell16", options, p);
 }
 
-static void foresee(const device_maker *m)
-{
-    make_slices_foresee(m);
-    (void)build(m, NULL);
-}
-
 static spry_status code_columns(device_maker *m, device_memory *columns)
 {
     spry_context *ctx = m->d->ctx;
@@ -225,5 +219,4 @@ const device_format device_format_sell16 = {.name = "sell16",
                                             .grid = "C=32|64 sigma=1|256",
                                             .defaults = "C=32",
                                             .arrays = arrays,
-                                            .make = make,
-                                            .foresee = foresee};
+                                            .make = make};

@@ -70,8 +70,8 @@ static spry_status count_places(spry_context *ctx, int64_t rows, int64_t nnz, co
     return SPRY_STATUS_OK;
 }
 
-spry_status columnwise_foresee(spry_context *ctx, const matrix_arrays *A, const char *name,
-                               stored_kind kind, const columnwise_sizes *sizes, layout_forecast *f)
+spry_status columnwise_estimate(spry_context *ctx, const matrix_arrays *A, const char *name,
+                                stored_kind kind, const columnwise_sizes *sizes, layout_forecast *f)
 {
     const spry_status status = count_places(ctx, A->rows, A->nnz, name, sizes, &f->stored);
     if (status != SPRY_STATUS_OK)

@@ -66,8 +66,9 @@ int64_t columnwise_choose(int64_t rows, int64_t nnz, size_t value, const int64_t
 /* Lines from a column to the next for so many rows. */
 int64_t columnwise_stride(int64_t rows, int64_t T);
 /* The sizes of what is built by a sizes. */
-spry_status columnwise_foresee(spry_context *ctx, const matrix_arrays *A, const char *name,
-                               stored_kind kind, const columnwise_sizes *sizes, layout_forecast *f);
+spry_status columnwise_estimate(spry_context *ctx, const matrix_arrays *A, const char *name,
+                                stored_kind kind, const columnwise_sizes *sizes,
+                                layout_forecast *f);
 spry_status columnwise_build(layout *L, const matrix_arrays *A, const columnwise_sizes *sizes);
 void columnwise_entries(const layout *L, int64_t begin, int64_t end, layout_hear hear, void *data);
 int64_t columnwise_work(const layout *L, int64_t unit);

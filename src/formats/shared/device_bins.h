@@ -20,6 +20,5 @@ spry_status device_bins_arrays(const layout *L, layout_array *array);
 
 /* Sliced COO of all kinds made on the device (src/formats/scoo/device_build.c). */
 spry_status device_make_scoo(device_maker *m);
-void device_make_scoo_foresee(const device_maker *m);
 
 #endif

@@ -20,19 +20,6 @@ static spry_status build_lengths(const device_maker *m, device_program **p)
     return make_build(m, "make_lengths", options, p);
 }
 
-void device_make_columnwise_foresee(const device_maker *m)
-{
-    (void)build(m, NULL);
-    (void)make_longest_build(m, NULL);
-}
-
-void device_make_hyb_foresee(const device_maker *m)
-{
-    device_make_columnwise_foresee(m);
-    (void)build_lengths(m, NULL);
-    device_sums_foresee(m->d);
-}
-
 /* What is laid out column by column. */
 static spry_status fill(device_maker *m, device_program *p, device_memory *columns,
                         device_memory *values)

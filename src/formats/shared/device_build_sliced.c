@@ -49,19 +49,6 @@ static spry_status build_sorting(const device_maker *m, const make_slices *s, de
     return make_build(m, "make_sliced", options, p);
 }
 
-void make_slices_foresee(const device_maker *m)
-{
-    const slices plan =
-        slices_plan(m->L->type, m->L->rows, make_option(m, "C"), make_option(m, "sigma"));
-    const make_slices s = {.C = plan.C, .sigma = plan.sigma};
-    if (s.sigma > 1 && !sorts_here(m, &s))
-        return;
-    if (s.sigma > 1)
-        (void)build_sorting(m, &s, NULL);
-    (void)build(m, &s, NULL);
-    device_sums_foresee(m->d);
-}
-
 /* Rows sorted by length in windows; those that have no room in local memory are the host's. */
 static spry_status sort_rows(device_maker *m, make_slices *s)
 {

@@ -9,12 +9,6 @@ static spry_status build(const device_maker *m, const make_strands *s, device_pr
     return make_build(m, "make_strands", options, p);
 }
 
-void make_strands_foresee(const device_maker *m, const make_strands *s)
-{
-    (void)build(m, s, NULL);
-    device_sums_foresee(m->d);
-}
-
 void make_strands_free(make_strands *s)
 {
     device_free(s->owned);

@@ -13,8 +13,5 @@ spry_status device_make_ellr(device_maker *m);
 spry_status device_make_ellr_t(device_maker *m);
 spry_status device_make_hyb(device_maker *m);
 spry_status device_make_jds(device_maker *m); /* src/formats/jds/device_build.c */
-void device_make_columnwise_foresee(const device_maker *m);
-void device_make_hyb_foresee(const device_maker *m);
-void device_make_jds_foresee(const device_maker *m);
 
 #endif

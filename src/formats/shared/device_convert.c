@@ -65,11 +65,6 @@ static spry_status build_from_sell(spry_device *d, spry_type type, int64_t C, de
     return device_matrix_build(d, type, MAKE_GROUP, "convert", options, p);
 }
 
-void device_convert_foresee(spry_device *d, spry_type type)
-{
-    (void)build_from_sell(d, type, 32, NULL);
-}
-
 /* Fill is told from entries by its columns, which do not rise; lengths and mixed are looked at
  * where slices are mixed. */
 static spry_status from_sell(const device_layout *D, device_matrix *A)

@@ -28,6 +28,5 @@ spry_status device_layout_to_matrix(const device_layout *D, device_matrix *out);
 bool device_layout_goes_back(const device_layout *D);
 
 /* The program of device_layout_to_matrix(), as device_build() with no place for one does it. */
-void device_convert_foresee(spry_device *d, spry_type type);
 
 #endif

@@ -99,9 +99,6 @@ typedef struct device_format {
     /* Makes the same in the device's memory from CSR that is there: see make.h. NULL: made on the
      * host and copied. */
     spry_status (*make)(device_maker *m);
-    /* Calls make_build() and its like with no place for a program for each that `make` is likely to
-     * need; m has d, options, size, and an L as the host makes it. */
-    void (*foresee)(const device_maker *m);
 } device_format;
 
 /* The device's side of a format; NULL where it has none. */

@@ -444,17 +444,3 @@ done:
     base_free(ctx, pass.text);
     return status;
 }
-
-void device_layout_foresee(spry_device *d, layout *L, const device_arrays *arrays)
-{
-    device_layout D = {.d = d, .L = L, .arrays = *arrays, .carries = {.any = L->carry_at != NULL}};
-    device_rows rows = {0};
-    instance *in = NULL;
-    if (find_instance(&D, false, true, 1, &in) == SPRY_STATUS_OK) {
-        (void)build(&D, false, 1, in, NULL);
-        if (device_layout_rows(&D, false, STEP_PREFIX, 1, &rows) == SPRY_STATUS_OK)
-            step_foresee(d, L->type, &rows);
-    }
-    base_free(L->ctx, rows.text);
-    base_free(L->ctx, in);
-}

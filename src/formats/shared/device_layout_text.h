@@ -16,7 +16,6 @@ void device_arrays_close(device_arrays *a);
 
 /* What products A x and steps with such a layout will need, as device_build() with no place for a
  * program does it; only sizes and numbers of L matter, and names and widths of the arrays. */
-void device_layout_foresee(spry_device *d, layout *L, const device_arrays *arrays);
 
 /* How L is used on d; the group is never 0. `packed`: rows of several columns of x are aligned as
  * if these were all there is. */

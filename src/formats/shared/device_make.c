@@ -184,12 +184,6 @@ done:
     return status;
 }
 
-void make_list_carries_foresee(const device_maker *m)
-{
-    (void)make_build(m, "make_carries", "", NULL);
-    device_sums_foresee(m->d);
-}
-
 /* --- the whole -----------------------------------------------------------------------------------
  */
 
@@ -197,12 +191,6 @@ spry_status device_longest_row(device_matrix *A, int64_t *longest)
 {
     const device_maker m = {.d = A->d, .A = A, .size = sizeof(double)};
     return make_longest(&m, longest);
-}
-
-void device_longest_row_foresee(spry_device *d)
-{
-    const device_maker m = {.d = d, .size = sizeof(double)};
-    (void)make_longest_build(&m, NULL);
 }
 
 bool device_makes(const char *spec)
@@ -328,26 +316,4 @@ spry_status device_layout_make(device_matrix *A, bool keep, const char *spec, bo
         return status;
     memcpy(A->d->ctx->message, before, sizeof before); /* nothing failed for the caller */
     return make_named(A, keep, "csr", 0, made, D);
-}
-
-void device_layout_make_foresee(spry_device *d, layout *L, int64_t rows, int64_t nnz,
-                                const char *spec)
-{
-    _Alignas(16) char options[LAYOUT_OPTIONS_SIZE];
-    const layout_class *class;
-    const device_format *format = device_format_for(L->class);
-    device_maker m = {
-        .d = d, .L = L, .options = options, .size = layout_value_size(L->type, L->kind)};
-    device_arrays arrays;
-    if (!format || layout_parse(d->ctx, spec, &class, options) != SPRY_STATUS_OK ||
-        device_arrays_open(L, &arrays) != SPRY_STATUS_OK)
-        return;
-    L->rows = rows; /* lanes of rows follow from their mean length; no array is read from here on */
-    L->nnz = nnz;
-    if (format->foresee && L->kind != STORED_OWN)
-        (void)build_shorter(&m, NULL);
-    if (format->foresee)
-        format->foresee(&m);
-    device_layout_foresee(d, L, &arrays);
-    device_arrays_close(&arrays);
 }

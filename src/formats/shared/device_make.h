@@ -78,7 +78,6 @@ typedef struct make_carried {
  * does, firsts[u + 1] where it is the first to that row. Both are summed up. */
 spry_status make_list_carries(device_maker *m, const make_carried *to, device_memory *carries,
                               device_memory *firsts);
-void make_list_carries_foresee(const device_maker *m);
 
 /* --- what formats of merge's units share (formats/merge.c) --------------------------------------
  */
@@ -91,7 +90,6 @@ typedef struct make_merge {
 /* Cuts L->units of so many items: adds `starts`, `ends` and `carry_at`, and lists the carries. */
 spry_status make_merge_cut(device_maker *m, int64_t items, const make_merge *at,
                            device_memory **starts);
-void make_merge_cut_foresee(const device_maker *m);
 
 /* --- what formats of strands share (make_strands.c) ----------------------------------------------
  */
@@ -123,7 +121,6 @@ spry_status make_strands_cut_ends(const device_maker *m, const make_strands *s,
                                   device_memory *first, device_memory *carries,
                                   device_memory *firsts, device_memory *ends);
 void make_strands_free(make_strands *s);
-void make_strands_foresee(const device_maker *m, const make_strands *s);
 
 /* --- what sliced formats share (make_sliced.c) ---------------------------------------------------
  */
@@ -141,7 +138,6 @@ spry_status make_slices_fill(device_maker *m, const make_slices *s, device_memor
 /* Adds what is left of s, as device_add_slices() does; s has nothing afterwards. */
 void make_slices_add(device_maker *m, make_slices *s);
 void make_slices_free(make_slices *s);
-void make_slices_foresee(const device_maker *m);
 
 /* --- the whole -----------------------------------------------------------------------------------
  */
@@ -153,13 +149,8 @@ void make_slices_foresee(const device_maker *m);
  */
 spry_status device_layout_make(device_matrix *A, bool keep, const char *spec, bool *made,
                                device_layout **D);
-/* What making and products of a matrix of `rows` and `nnz` in such a layout will need: see
- * device_layout_foresee(). L is of no further use. */
-void device_layout_make_foresee(spry_device *d, layout *L, int64_t rows, int64_t nnz,
-                                const char *spec);
 /* Entries of the longest row of a matrix that is there: eight bytes per row are read. */
 spry_status device_longest_row(device_matrix *A, int64_t *longest);
-void device_longest_row_foresee(spry_device *d);
 /* Whether the format that `spec` names can be made there at all. */
 bool device_makes(const char *spec);
 

@@ -4,7 +4,7 @@
  * An entry takes a column and a value, 12 bytes in double precision, and no more than one load of
  * each for several lines; what is left of the 1.5 to 2 loads per entry is x. So memory bounds the
  * loop as long as it is read in few streams: every column is one of values and one of indices, and
- * processors foresee some sixteen to thirty of them. Hence a block of lines takes a panel of few
+ * processors prefetch some sixteen to thirty of them. Hence a block of lines takes a panel of few
  * columns at a time, during which the sums of a group of lines are in registers; between panels
  * they are in a buffer that the nearest cache holds.
  */

@@ -119,7 +119,7 @@ spry_status layout_find_kind(spry_context *ctx, const layout_class *class, void 
 /* Adds the kind of values to params where it is not their own. */
 void layout_note_kind(layout *L);
 /* The sizes it will have. */
-spry_status layout_foresee(const spry_matrix *A, const char *spec, layout_forecast *f);
+spry_status layout_estimate(const spry_matrix *A, const char *spec, layout_forecast *f);
 void layout_free(layout *L);
 
 /* For build: makes array `index`. */

@@ -167,7 +167,7 @@ done:
     return status;
 }
 
-spry_status layout_foresee(const spry_matrix *A, const char *spec, layout_forecast *f)
+spry_status layout_estimate(const spry_matrix *A, const char *spec, layout_forecast *f)
 {
     _Alignas(16) char options[LAYOUT_OPTIONS_SIZE];
     spry_context *ctx = A->ctx;

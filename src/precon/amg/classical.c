@@ -9,7 +9,6 @@
  */
 #include "precon/amg/amg.h"
 
-#include "device/linalg/foresee.h"
 #include "matrix/algebra/algebra.h"
 #include "matrix/entries.h"
 
@@ -327,21 +326,10 @@ static spry_status make(const precon_job *job, spry_operator **M)
     return amg_make(job, &kind, M);
 }
 
-/* As amg_build_there() does it, with the coarsest level's inverse. */
-static void foresee(const precon_job *job)
-{
-    const classical_options *options = job->options;
-    if (strcmp(job->values, "own") != 0 || options->setup == AMG_SETUP_HOST)
-        return;
-    device_foresee_classical(job->device, job->type);
-    precon_foresee_dense(job->device, job->type);
-}
-
 const precon_kind precon_kind_amg_classical = {.name = "amg-classical",
                                                .summary = "classical algebraic multigrid",
                                                .options = SPRY_OPTION_LIST(table),
                                                .make = make,
-                                               .foresee = foresee,
                                                .on_devices = true,
                                                .half = true,
                                                .cost = {.kept = 2.5,

@@ -10,7 +10,6 @@
  */
 #include "precon/amg/amg.h"
 
-#include "device/linalg/foresee.h"
 #include "device/linalg/operator.h"
 #include "matrix/stats.h"
 
@@ -332,23 +331,11 @@ static spry_status make(const precon_job *job, spry_operator **M)
     return amg_make(job, &kind_smoothed, M);
 }
 
-/* As amg_build_there() does it, with the coarsest level's inverse. */
-static void foresee(const precon_job *job)
-{
-    const smoothed_options *options = job->options;
-    const int block = options->block > 0 ? (int)options->block : 1;
-    if (strcmp(job->values, "own") != 0 || options->setup == AMG_SETUP_HOST)
-        return;
-    device_foresee_amg(job->device, job->type, block, block);
-    precon_foresee_dense(job->device, job->type);
-}
-
 const precon_kind precon_kind_amg = {.name = "amg",
                                      .summary = "algebraic multigrid by smoothed aggregation",
                                      .options = SPRY_OPTION_LIST(table),
                                      .make = make,
                                      .make_ranks = make,
-                                     .foresee = foresee,
                                      .on_devices = true,
                                      .half = true,
                                      .cost = {.kept = 1.6,

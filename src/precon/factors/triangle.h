@@ -152,7 +152,6 @@ spry_status triangle_device_apply(const triangle_chain *c, bool conjugate, const
                                   spry_vector *z);
 void triangle_device_free(spry_context *ctx, struct triangle_device *there);
 /* Has the programs compiled that the triangles of a matrix will take there, if both are alike. */
-void triangle_device_foresee(spry_device *d, spry_type type, int64_t rows, int64_t nnz);
 /* What it reads of its own. */
 int64_t triangle_chain_bytes(const triangle_chain *c);
 /* A copy by places of numbers by rows. */

@@ -75,13 +75,6 @@ static spry_status build(spry_device *d, spry_type type, int lanes, int teams, b
                              options, p);
 }
 
-void triangle_device_foresee(spry_device *d, spry_type type, int64_t rows, int64_t nnz)
-{
-    const int lanes = triangle_lanes(d, rows, (nnz - rows) / 2);
-    (void)build(d, type, lanes, 1, false, NULL);
-    (void)build(d, type, lanes, teams_of(d, type), true, NULL);
-}
-
 static spry_status put_columns(const triangle_chain *c, const triangle *t, arrays *a)
 {
     spry_device *d = c->device;

@@ -251,11 +251,6 @@ static spry_status build_there(spry_device *d, spry_type type, device_program **
     return device_build(d, device_text("dense"), options, p);
 }
 
-void precon_foresee_dense(spry_device *d, spry_type type)
-{
-    (void)build_there(d, type, NULL);
-}
-
 static spry_status make_there(const precon_job *job, spry_operator *op)
 {
     spry_context *ctx = op->ctx;
@@ -399,8 +394,8 @@ static spry_status begin(const precon_job *job, precon_forecast *forecast, spry_
     SPRY_GO(ctx, make_empty(job, class, &op));
     direct *state = op->state;
     SPRY_GO(ctx, factor_open(class, job->A, is_regular(job), o->most, NULL, &state->f));
-    if (class->foresee)
-        SPRY_GO(ctx, class->foresee(&state->f, job->A, forecast));
+    if (class->estimate)
+        SPRY_GO(ctx, class->estimate(&state->f, job->A, forecast));
     *begun = op;
     op = NULL;
 done:

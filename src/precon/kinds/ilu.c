@@ -88,23 +88,12 @@ static spry_status make_ic(const precon_job *job, spry_operator **M)
     return make(job, true, M);
 }
 
-/* Fill makes rows longer than those of A, which may take other lanes. */
-static void foresee(const precon_job *job)
-{
-    const ilu_options *o = job->options;
-    if (o->solve != FACTORS_LEVELS)
-        return;
-    device_vectors_foresee(job->device, job->type);
-    triangle_device_foresee(job->device, job->type, job->A->a.rows, job->A->a.nnz);
-}
-
 const precon_kind precon_kind_ilu = {
     .name = "ilu",
     .summary = "incomplete LU factors by levels of fill",
     .options = SPRY_OPTION_LIST(table),
     .make = make_ilu,
     .check = check_ilu,
-    .foresee = foresee,
     .sound = factors_sound,
     .on_devices = true,
     .cost = {.kept = 1.1, .work = 0.6, .products = 20, .vectors = 3, .share = 0.3, .sweeps = 1}};
@@ -114,7 +103,6 @@ const precon_kind precon_kind_ic = {
     .options = SPRY_OPTION_LIST(table),
     .make = make_ic,
     .check = check_ic,
-    .foresee = foresee,
     .sound = factors_sound,
     .on_devices = true,
     .cost = {.kept = 1.1, .work = 0.6, .products = 20, .vectors = 3, .share = 0.3, .sweeps = 1}};

@@ -200,17 +200,11 @@ static spry_status make_ssor(const precon_job *job, spry_operator **M)
     return relax_make(job, &ssor_class, job->options, M);
 }
 
-static void foresee(const precon_job *job)
-{
-    triangle_device_foresee(job->device, job->type, job->A->a.rows, job->A->a.nnz);
-}
-
 const precon_kind precon_kind_gs = {
     .name = "gs",
     .summary = "one sweep of Gauss-Seidel",
     .options = {table, WITHOUT_OMEGA, sizeof *table},
     .make = make_gs,
-    .foresee = foresee,
     .on_devices = true,
     .cost = {.products = 2, .vectors = 2, .share = 0.4, .sweeps = 1}};
 const precon_kind precon_kind_sor = {
@@ -218,7 +212,6 @@ const precon_kind precon_kind_sor = {
     .summary = "one sweep of successive over-relaxation",
     .options = {table, ALL, sizeof *table},
     .make = make_sor,
-    .foresee = foresee,
     .on_devices = true,
     .cost = {.products = 2, .vectors = 2, .share = 0.4, .sweeps = 1}};
 const precon_kind precon_kind_ssor = {
@@ -226,6 +219,5 @@ const precon_kind precon_kind_ssor = {
     .summary = "a sweep of SOR forth and one back",
     .options = {table, ALL, sizeof *table},
     .make = make_ssor,
-    .foresee = foresee,
     .on_devices = true,
     .cost = {.products = 2, .vectors = 2, .share = 0.4, .sweeps = 1}};
