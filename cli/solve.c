@@ -452,38 +452,31 @@ static int read_all(solve_job *job)
     return exit_status;
 }
 
-static int solve(solve_job *job)
+/* Reads the system; the plan, where it is asked for, and the solve. */
+static int work(solve_job *job, driver_start *start)
 {
-    driver_start start;
-    int exit_status = begin(job);
+    int exit_status = read_all(job);
+    driver_wait(start);
     if (exit_status != EXIT_DONE)
         return exit_status;
-    driver_begin(job, &start);
-    exit_status = read_all(job);
-    driver_wait(&start);
-    if (exit_status == EXIT_DONE) {
-        driver_take(job, &start);
-        if (!job->plan_only) {
-            progress_note(&job->line, PHASE_SETUP, "measuring the memory, setting up");
-            measure_bandwidth(job);
-        }
-        exit_status = job->options->plan || job->plan_only ? tell_plan(job) : EXIT_DONE;
+    driver_take(job, start);
+    if (!job->plan_only) {
+        progress_note(&job->line, PHASE_SETUP, "measuring the memory, setting up");
+        measure_bandwidth(job);
     }
-    if (exit_status == EXIT_DONE && !job->plan_only) {
-        exit_status = iterate(job);
-        if (exit_status == EXIT_DONE && !job->refused && is_told(job))
-            compare_bandwidth(job);
-    }
-    spry_context_free(start.ctx);
-    progress_clear(&job->line);
-    if (job->plan_only)
-        return ranks_agree(job->ctx, exit_status);
-    if (exit_status == EXIT_STOPPED && !job->results) {
-        note_unread(job);
-        exit_status = EXIT_DONE;
-    }
-    if (exit_status != EXIT_DONE && !job->refused)
+    if (job->options->plan || job->plan_only)
+        exit_status = tell_plan(job);
+    if (exit_status != EXIT_DONE || job->plan_only)
         return exit_status;
+    exit_status = iterate(job);
+    if (exit_status == EXIT_DONE && !job->refused && is_told(job))
+        compare_bandwidth(job);
+    return exit_status;
+}
+
+/* Writes x and reports, of a solve that ended, was refused, or was stopped. */
+static int conclude(solve_job *job, int exit_status)
+{
     signals_tell(NULL); /* the second still ends the program */
     if (!job->refused && !job->unread)
         exit_status = write_all(job);
@@ -492,7 +485,7 @@ static int solve(solve_job *job)
         solve_diagnose(job);
         signals_tell(NULL);
     }
-    int reported = ranks_agree(job->ctx, report(job));
+    const int reported = ranks_agree(job->ctx, report(job));
     if (exit_status == EXIT_DONE)
         exit_status = reported;
     for (int k = 0; k < job->count && exit_status == EXIT_DONE; k++)
@@ -500,6 +493,25 @@ static int solve(solve_job *job)
                           ? EXIT_DONE
                           : EXIT_UNCONVERGED;
     return exit_status;
+}
+
+static int solve(solve_job *job)
+{
+    driver_start start;
+    int exit_status = begin(job);
+    if (exit_status != EXIT_DONE)
+        return exit_status;
+    driver_begin(job, &start);
+    exit_status = work(job, &start);
+    spry_context_free(start.ctx);
+    progress_clear(&job->line);
+    if (job->plan_only)
+        return ranks_agree(job->ctx, exit_status);
+    if (exit_status == EXIT_STOPPED && !job->results) {
+        note_unread(job);
+        exit_status = EXIT_DONE;
+    }
+    return exit_status == EXIT_DONE || job->refused ? conclude(job, exit_status) : exit_status;
 }
 
 static void finish_progress(solve_job *job)

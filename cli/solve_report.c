@@ -240,16 +240,6 @@ void solve_findings(const solve_job *job, FILE *out)
         findings_print(out, &job->found, FINDINGS_SHOWN);
 }
 
-void solve_json_system(json *j, const char *device, spry_type type, int64_t rows, int64_t cols,
-                       int64_t nnz)
-{
-    json_text(j, "device", device);
-    json_text(j, "type", spry_type_name(type));
-    json_int(j, "rows", rows);
-    json_int(j, "cols", cols);
-    json_int(j, "nnz", nnz);
-}
-
 /* `found` is NULL where the doctor was not asked about it: there is nothing to ask where it was
  * solved. */
 static void json_result(json *j, const solve_job *job, int k, const spry_diagnosis *found)
