@@ -32,12 +32,12 @@ typedef struct options {
 typedef enum group { FUSED, UNFUSED, OPENBLAS, PETSC, GROUPS } group;
 
 /* ONE and PROCESSES mean MPI's; each then has no other threads, not even OpenBLAS's in PETSc. */
-typedef enum crew { THREADS, PROCESSES, ONE } crew;
+typedef enum parallel { THREADS, PROCESSES, ONE } parallel;
 
 typedef struct contender {
     const char *name, *program, *variant;
     group group;
-    crew crew;
+    parallel parallel;
     const char *precon; /* NULL: every one */
 } contender;
 
@@ -85,21 +85,21 @@ static bool run_command(const char *command, score *s)
 
 static int threads_of(const contender *c, const options *o)
 {
-    return c->crew == ONE ? 1 : o->threads;
+    return c->parallel == ONE ? 1 : o->threads;
 }
 
 static void run_contender(const contender *c, const options *o, const char *matrix,
                           const char *precon, score *s)
 {
     char command[1024], mpi[64] = "";
-    const char *alone = c->crew == THREADS ? "" : "OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 ";
+    const char *alone = c->parallel == THREADS ? "" : "OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 ";
     if (s->reason[0] || (c->precon && strcmp(c->precon, precon) != 0))
         return;
     if (!c->program) {
         snprintf(s->reason, sizeof s->reason, "not found when this was built");
         return;
     }
-    if (c->crew == PROCESSES)
+    if (c->parallel == PROCESSES)
         snprintf(mpi, sizeof mpi, "mpirun -n %d ", o->threads);
     snprintf(command, sizeof command, "%s%s%s '%s' %s %s %d %d </dev/null 2>/dev/null", alone, mpi,
              c->program, matrix, c->variant, precon, threads_of(c, o), o->iterations);

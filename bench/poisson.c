@@ -10,6 +10,7 @@
  */
 #include "peers/peer.h"
 
+#include <spry/grid.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -8,6 +8,7 @@
 #include "peers/peer.h"
 
 #include <math.h>
+#include <spry/grid.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

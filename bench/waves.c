@@ -14,6 +14,7 @@
 #include "peers/peer.h"
 
 #include <math.h>
+#include <spry/grid.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

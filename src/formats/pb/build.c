@@ -60,7 +60,7 @@ typedef struct cutting {
     pb_shape s;
     int threads;
     int64_t *counts;
-    int64_t *room; /* two numbers a chunk, for each thread */
+    int64_t *room; /* two numbers per chunk, for each thread */
 } cutting;
 
 static void cutting_free(spry_context *ctx, cutting *c)
