@@ -16,7 +16,7 @@ static spry_status open(const spry_device *d, const layout *L, int columns, devi
     return SPRY_STATUS_OK;
 }
 
-/* Bricks are strands of one line; all rows are one unit here. */
+/* Bricks are strands of one line; all rows are one unit on devices. */
 static make_strands strands_of(const device_maker *m)
 {
     const int64_t HBRS = make_option(m, "HBRS");

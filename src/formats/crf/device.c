@@ -99,7 +99,7 @@ static int64_t find_distance(const layout *L, int64_t below, int64_t whole)
 /*
  * Bricks, of the `down` across all lines, that are walked through plane after plane before the next
  * are: x of the planes above is needed again for those, and a layer of bricks, with what sweeps
- * read and write beside x, has to stay in the second cache until then. All of them where it does,
+ * read and write besides x, has to stay in the second cache until then. All of them where it does,
  * else a part of them that goes into all, if there is one of some size: at its sides x is read
  * twice.
  */
@@ -117,7 +117,7 @@ static int64_t strip_of(const spry_device *d, const layout *L, int64_t layer, in
 /*
  * Rows of a grid in bricks of BRICK points, so that most of the x that a group needs of other lines
  * and planes is what its neighbours need, too, and comes from the nearest cache. Lines and planes
- * are distances of terms, one a multiple of the other; whatever they are, all rows are there.
+ * are distances of terms, one a multiple of the other; whatever they are, all rows are covered.
  */
 static void cut_grid(const spry_device *d, const layout *L, device_form *form)
 {
@@ -168,7 +168,7 @@ static uint32_t bits_of(int64_t begin, int64_t end)
     return (uint32_t)((((uint64_t)1 << end) - 1) & ~(((uint64_t)1 << begin) - 1));
 }
 
-/* Tells chunks of a run from row `first` on, with `code` for those that need it in `odd`. */
+/* Sets the chunks of a run from row `first` on, with `code` for those that need it in `odd`. */
 static void tell_run(const crf_run *run, int64_t first, const uint32_t *code, device_chunk *chunks,
                      uint32_t *odd)
 {

@@ -5,12 +5,12 @@
 #include "formats/crf/crf.h"
 #include "formats/shared/device_formats.h"
 
-/* Rows that are told of together, a bit each. */
+/* Rows that are described together, a bit each. */
 enum { DEVICE_CRF_CHUNK = 32 };
 /* In a row's code: it has no entry on the main diagonal. */
 #define DEVICE_CRF_BARE 0x80000000u
 
-/* What is told of them; the kernel reads it as it is. */
+/* Their description; the kernel reads it as it is. */
 typedef struct device_chunk {
     uint32_t place; /* of the value before those of its rows */
     uint32_t steps; /* rows with a value that the row before has not */
@@ -21,7 +21,7 @@ typedef struct device_chunk {
 /* Whether terms become part of the program, which takes a compilation for each matrix: not worth
  * its time for small ones, and for few enough terms, of numbers that can be written down. */
 bool device_crf_known(const layout *L);
-/* What is told of a row: a bit for each of its terms, or its shape where terms are not known. */
+/* The code of a row: a bit for each of its terms, or its shape where terms are not known. */
 uint32_t device_crf_code(const layout *L, bool known, int shape, bool bare);
 /* That of most rows. */
 uint32_t device_crf_common(const layout *L, bool known);

@@ -1,7 +1,7 @@
 /*
  * CSR with columns of 16 bits on devices. The host's codes are a chain, four by four, which lanes
- * cannot follow side by side; so codes are counted from a row's first column here, and groups of
- * rows where that is not enough have columns of 32 bits. See kernels/formats/csr16.knl.
+ * cannot follow side by side; so codes on devices are counted from a row's first column, and groups
+ * of rows where that is not enough have columns of 32 bits. See kernels/formats/csr16.knl.
  */
 #include "formats/csr16/csr16.h"
 
@@ -169,7 +169,8 @@ static spry_status make(device_maker *m)
     L->units = (A->rows + CSR16_GROUP - 1) / CSR16_GROUP;
     L->unit_rows = CSR16_GROUP;
     L->stored = A->nnz;
-    m->elsewhere = A->nnz > UINT32_MAX; /* where a group may have too many, which the host tells */
+    m->elsewhere =
+        A->nnz > UINT32_MAX; /* where a group may have too many, which the host reports */
     if (m->elsewhere)
         return SPRY_STATUS_OK;
     SPRY_GO(ctx, build(m, &p));

@@ -107,7 +107,7 @@ static spry_status make(device_maker *m)
     L->number[MERGE_ITEMS] = items;
     layout_note(L, "items", items);
     if (L->units >= INT32_MAX) {
-        m->elsewhere = true; /* which tells it */
+        m->elsewhere = true; /* which reports it */
         return SPRY_STATUS_OK;
     }
     SPRY_GO(ctx, make_add_entries(m, MERGE_VALUES, MERGE_COLUMNS));

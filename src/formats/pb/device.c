@@ -10,7 +10,7 @@ enum { GROUP = 512, SMALL_GROUP = 256, GROUP_OF_PROCESSOR = 64, MOST_ITEMS_AT_ON
 
 /* Local memory of the two kernels, in bytes. */
 typedef struct pb_local {
-    int64_t x, kept, all; /* all: of the larger one, with what is beside it */
+    int64_t x, kept, all; /* all: of the larger one, with what is next to it */
 } pb_local;
 
 static pb_local local_of(const spry_device *d, const layout *L, int group)
@@ -151,7 +151,7 @@ static spry_status list_pieces(device_maker *m, device_program *p, pb_work *w)
     SPRY_GO(ctx, make_launch(p, "count_pieces", units, count));
     SPRY_GO(ctx, device_sum_up(m->d, w->sums, units + 1));
     SPRY_GO(ctx, make_look(w->sums, units, &pieces));
-    m->elsewhere = pieces > INT32_MAX; /* which tells it */
+    m->elsewhere = pieces > INT32_MAX; /* which reports it */
     if (m->elsewhere)
         goto done;
     SPRY_GO(ctx, make_add(m, PB_FIRST, "first", units + 1, sizeof(int32_t), &w->first));
@@ -204,7 +204,7 @@ done:
     return status;
 }
 
-/* Bins that local memory has no room to sort are the host's, and so is telling what cannot be. */
+/* Bins that local memory has no room to sort are the host's, and so is reporting what cannot be. */
 static spry_status make(device_maker *m)
 {
     const matrix_arrays sizes = {

@@ -34,7 +34,7 @@ static make_strands strands_of(const device_maker *m)
     return (make_strands){.height = pad, .TH = 1, .THW = pad, .bare = true};
 }
 
-/* Values and columns: all rows are one unit here. */
+/* Values and columns: all rows are one unit on devices. */
 static spry_status fill(device_maker *m, const make_strands *s)
 {
     spry_context *ctx = m->d->ctx;

@@ -78,7 +78,7 @@ ALWAYS_INLINE void add_batch(const stored *restrict values, const uint16_t *rest
         y[rows[q]] = plus(y[rows[q]], product[q]);
 }
 
-/* The part of x that a group of columns meets. */
+/* The part of x that a group of columns reads. */
 typedef struct part {
     const char *at;
     int64_t lines;
@@ -225,7 +225,7 @@ ALWAYS_INLINE void slice_columns(const layout *A, int64_t s, const host_columns 
     }
 }
 
-/* Slices of few rows have their sums here: products by ranges of rows bring no room. */
+/* Sums of slices of few rows: products by ranges of rows have no work space. */
 ALWAYS_INLINE void all_columns(const layout *A, int64_t begin, int64_t end, const host_columns *p,
                                int vectors)
 {

@@ -145,7 +145,7 @@ static spry_status put_patterns(device_maker *m, coding *c)
     SPRY_GO(ctx, device_sum_up(m->d, c->counts, c->groups + 1));
     SPRY_GO(ctx, make_look(c->counts, c->groups, &count));
     if (count >= INT32_MAX) {
-        m->elsewhere = true; /* which tells it */
+        m->elsewhere = true; /* which reports it */
         goto done;
     }
     make_adopt(m, SELL16_WORDS, "codes", c->groups, sizeof(int64_t), c->codes);

@@ -192,7 +192,7 @@ static void fill(layout *L, const matrix_arrays *A)
 /* The lengths, and per unit the work and (hyb) the entries beyond the width, summed up. */
 static spry_status count_units(layout *L, const matrix_arrays *A)
 {
-    enum { LINE_WORK = 2 }; /* what a line costs beside its entries */
+    enum { LINE_WORK = 2 }; /* what a line costs besides its entries */
     int32_t *lengths = L->array[COLUMNWISE_LENGTHS].data;
     const int32_t *rows = L->array[COLUMNWISE_ROWS].data;
     int64_t *work = L->array[COLUMNWISE_WORK].data, *rest = L->array[COLUMNWISE_REST].data;

@@ -1,16 +1,16 @@
 /*
  * ELLPACK and its kin: formats that lay entries out column by column, so that lines (rows, or parts
  * of them) stand side by side and vectors of them are worked on at once. They share their arrays,
- * how these are filled and told (src/formats/shared/columnwise.c), and a walk.
+ * how these are filled and listed (src/formats/shared/columnwise.c), and a walk.
  *
  *     entry k of line l is at start_k + l
  *
  * ell     line i is row i, start_k = k stride; every line is as long as the longest
  * ellr    the same, lines end where their rows do
- * ellr-t  row i is lines i T .. i T + T - 1, distributed in turn: its entry e is entry e / T of
- * line i T + e % T jds     lines are rows sorted by length, longest first; start_k is stored, as
- * column k is as long as there are lines with more than k entries hyb     ell for the first K
- * entries of each row; the others follow, sorted by rows
+ * ellr-t  row i is lines i T .. i T + T - 1: its entry e is entry e / T of line i T + e % T
+ * jds     lines are rows sorted by length, longest first; start_k is stored, as column k is as
+ *         long as there are lines with more than k entries
+ * hyb     ell for the first K entries of each row; the others follow, sorted by rows
  */
 #ifndef SPRY_FORMAT_COLUMNWISE_H
 #define SPRY_FORMAT_COLUMNWISE_H

@@ -10,7 +10,7 @@
 /* Entries of a slice that a group works on at once. */
 enum { DEVICE_BINS_GROUP = 256, DEVICE_BINS_CHUNK = 4 * DEVICE_BINS_GROUP };
 
-/* Most rows of a slice: their sums must fit in local memory beside a chunk. */
+/* Most rows of a slice: their sums must fit in local memory next to a chunk. */
 int64_t device_bins_height(const spry_device *d, const layout *L);
 /* What device_format.open and .arrays are to do for such a layout; height: rows of a slice at most.
  */

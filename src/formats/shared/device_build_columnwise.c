@@ -107,7 +107,7 @@ spry_status device_make_ellr_t(device_maker *m)
     enum { LEAST_BS = 64 };
     const int64_t T = make_option(m, "T"), BS = make_option(m, "BS");
     if ((T & (T - 1)) != 0) {
-        m->elsewhere = true; /* which tells it */
+        m->elsewhere = true; /* which reports it */
         return SPRY_STATUS_OK;
     }
     const spry_status status = make_all(m, T, true);

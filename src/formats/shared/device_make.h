@@ -1,5 +1,5 @@
 /*
- * Making layouts in a device's memory from CSR that is there, array by array and bit by bit what
+ * Set-up of layouts in a device's memory from CSR in it, array by array and bit by bit what
  * the host's layout_build() and the format's arrays() give of the same matrix. A format's `make`
  * (formats.h) says how: it describes the layout, adds its arrays, and fills them by kernels of
  * src/device/kernels/make_*.knl. Values are moved as words, whatever numbers they hold.
@@ -24,7 +24,7 @@ struct device_maker {
     device_arrays arrays; /* those that products read */
     device_memory *memory[DEVICE_MOST_ARRAYS];
     device_carries carries;
-    bool elsewhere; /* has to be made on the host; what was begun is dropped */
+    bool elsewhere; /* has to be made on the host; what was started is dropped */
 };
 
 /* --- what formats make with ----------------------------------------------------------------------
@@ -42,7 +42,7 @@ int64_t make_option(const device_maker *m, const char *name);
 /* Adds an array that products read: the next of their arguments, and the layout's array `index`. */
 spry_status make_add(device_maker *m, int index, const char *name, int64_t count, size_t size,
                      device_memory **memory);
-/* The same with memory that is there already, which is the maker's from here on. */
+/* The same with memory that exists already, which the maker then owns. */
 void make_adopt(device_maker *m, int index, const char *name, int64_t count, size_t size,
                 device_memory *memory);
 /* Adds A's values as they are, and A's columns: copies where A is kept. Where it is not, A does not
@@ -145,13 +145,13 @@ void make_slices_free(make_slices *s);
 /*
  * A in the format that `spec` names, or NULL: in sell, or csr where that would have much fill.
  * *made is false, and that no failure, where it has to be made on the host. Where A is not kept,
- * its arrays may be the layout's then, or are still there.
+ * its arrays may be the layout's then, or still A's.
  */
 spry_status device_layout_make(device_matrix *A, bool keep, const char *spec, bool *made,
                                device_layout **D);
-/* Entries of the longest row of a matrix that is there: eight bytes per row are read. */
+/* Entries of the longest row of a matrix on the device: eight bytes per row are read. */
 spry_status device_longest_row(device_matrix *A, int64_t *longest);
-/* Whether the format that `spec` names can be made there at all. */
+/* Whether the format that `spec` names can be set up on the device at all. */
 bool device_makes(const char *spec);
 
 #endif

@@ -158,7 +158,7 @@ ALWAYS_INLINE int64_t panel_columns(const panel *p, const block *b, int64_t l)
 /* --- one x --------------------------------------------------------------------------------------
  */
 
-/* Columns are `stride` apart; with 0 they are where the panel says. */
+/* Columns are `stride` apart; with 0 the panel gives their places. */
 ALWAYS_INLINE void add_panel(const panel *p, int64_t stride, const block *b, const scalar *x,
                              chain *sums)
 {

@@ -2,7 +2,7 @@
  * A matrix in a storage format made for products. A format is a file in src/matrix/formats: how
  * arrays are built from CSR, which entries they hold, what they will take. Its products are in
  * src/host/kernels/formats. Everything else (conversion back, the diagonal, descriptions, threads,
- * transposes, several columns, choosing) is done once for all formats from what is here.
+ * transposes, several columns, choosing) is done once for all formats from this interface.
  */
 #ifndef SPRY_LAYOUT_H
 #define SPRY_LAYOUT_H
@@ -80,7 +80,7 @@ struct layout_class {
      * NULL: the defaults alone. */
     const char *grid;
     layout_walk walk;
-    /* Whether some of the rows tell nothing about what all of them take: forecasts then look at the
+    /* Whether a sample of rows does not represent all of them: forecasts then look at the
      * whole matrix. */
     bool whole;
     /* Fills the layout (type, sizes, class, kind and params are set; array 0 holds the values) from
@@ -90,7 +90,7 @@ struct layout_class {
     /* The same sizes without building; fails as build would where the format cannot hold A. */
     spry_status (*forecast)(spry_context *ctx, const matrix_arrays *A, const void *options,
                             layout_forecast *f);
-    /* Tells every entry of units begin..end-1, fill excluded, in any order; all of A by all units.
+    /* Lists every entry of units begin..end-1, fill excluded, in any order; all of A by all units.
      */
     void (*entries)(const layout *L, int64_t begin, int64_t end, layout_hear hear, void *data);
     /* Work before unit 0..units, for distributing units to threads; NULL: all take the same. */

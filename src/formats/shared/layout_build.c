@@ -80,7 +80,8 @@ static bool real_exact(stored_kind kind, double value)
                                                   : bf16_value(bf16_from(value)));
 }
 
-/* Whether values fit the kind, and whether exactly. The place of the first that does not is told.
+/* Whether values fit the kind, and whether exactly. The place of the first that does not is
+ * reported.
  */
 static spry_status check_values(const layout_class *class, const spry_matrix *A, stored_kind kind,
                                 bool *exact)

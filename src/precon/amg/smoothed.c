@@ -210,7 +210,7 @@ done:
 }
 
 /*
- * What the largest neighbour of a row is beside its diagonal, in the mean over a sample of rows
+ * The largest neighbour of a row relative to its diagonal, in the mean over a sample of rows
  * that do not dominate their neighbours; 1 where there are few of those.
  */
 static double largest_share(const spry_matrix *A)

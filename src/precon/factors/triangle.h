@@ -81,7 +81,7 @@ spry_status triangle_of_matrix(const spry_matrix *A, const triangle_sets *sets, 
                                const spry_vector *scale, triangle *t);
 /* The values that A has in a triangle's pattern, zeros elsewhere. */
 void triangle_load(const spry_context *ctx, const spry_matrix *A, triangle *t);
-/* T^T, whose sets are the same; triangle_turn() fills one that is there already. */
+/* T^T, whose sets are the same; triangle_turn() fills an existing one. */
 spry_status triangle_transpose(spry_context *ctx, const triangle *t, triangle *to);
 spry_status triangle_turn(spry_context *ctx, const triangle *t, triangle *to);
 /* A matrix by rows of A with the triangle's pattern and these values. */
@@ -99,7 +99,7 @@ void triangle_run(const spry_context *ctx, spry_type type, const triangle_sets *
                   const triangle_pass *pass);
 /* Calls `work` for the stages of the sets (backward: last first) with ranges of places, the places
  * of a shared set distributed to the threads. What `work` does with its places may depend on all
- * that was done for earlier stages. It may say that it failed: then later stages are left out. */
+ * that was done for earlier stages. It may report a failure: then later stages are left out. */
 typedef bool (*triangle_work)(void *data, int thread, int64_t begin, int64_t end);
 bool triangle_each_stage(const spry_context *ctx, const triangle_sets *sets, int threads,
                          bool backward, triangle_work work, void *data);
@@ -151,7 +151,7 @@ spry_status triangle_device_place(spry_context *ctx, triangle_chain *c);
 spry_status triangle_device_apply(const triangle_chain *c, bool conjugate, const spry_vector *r,
                                   spry_vector *z);
 void triangle_device_free(spry_context *ctx, struct triangle_device *there);
-/* Has the programs compiled that the triangles of a matrix will take there, if both are alike. */
+/* Precompiles the programs that the triangles of a matrix take on the device, if both are alike. */
 /* What it reads of its own. */
 int64_t triangle_chain_bytes(const triangle_chain *c);
 /* A copy by places of numbers by rows. */

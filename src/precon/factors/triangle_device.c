@@ -144,7 +144,7 @@ static device_arg memory_or_null(const device_memory *m)
     return m ? device_arg_memory(m) : (device_arg){NULL, NULL, 0};
 }
 
-/* r by places; what rows will wait for is not there yet. */
+/* r by places; what rows will wait for is marked as not ready. */
 static spry_status begin(const triangle_chain *c, const spry_vector *r)
 {
     const triangle_device *there = c->there;
