@@ -66,14 +66,14 @@ static void check_duplicates(doctor *d)
 }
 
 /* The smallest and largest of what is not 0 in the largest numbers of rows, or of columns. */
-typedef struct distributed {
+typedef struct spread {
     double least, most;
     int64_t least_at;
-} distributed;
+} spread;
 
-static distributed dist_of(int64_t n, const double *sizes)
+static spread spread_of(int64_t n, const double *sizes)
 {
-    distributed s = {INFINITY, 0, -1};
+    spread s = {INFINITY, 0, -1};
     for (int64_t i = 0; i < n; i++) {
         if (sizes[i] > 0 && sizes[i] < s.least) {
             s.least = sizes[i];
@@ -104,7 +104,7 @@ static spry_status check_scaling(doctor *d)
             rows[i] = size > rows[i] ? size : rows[i];
             cols[j] = size > cols[j] ? size : cols[j];
         }
-    const distributed r = dist_of(a->rows, rows), c = dist_of(a->cols, cols);
+    const spread r = spread_of(a->rows, rows), c = spread_of(a->cols, cols);
     const double row_ratio = r.most / r.least, col_ratio = c.most / c.least;
     const double ratio = row_ratio > col_ratio ? row_ratio : col_ratio;
     if (!(ratio >= reported) || !(r.most > 0))

@@ -7,8 +7,8 @@
  * already.
  */
 #include "host/csr_shares.h"
+#include "matrix/distribution.h"
 #include "matrix/entries.h"
-#include "ranks/operator_host.h"
 
 typedef struct csr_state {
     const spry_matrix *matrix; /* as given */
@@ -256,7 +256,7 @@ spry_status spry_operator_from_matrix(const spry_matrix *A, spry_operator **out)
     spry_status status = SPRY_STATUS_OK;
     if (A->distributed) { /* in two statements: arguments are evaluated in any order */
         status = spry_operator_from_matrix(A->distributed->own, &op);
-        return dist_operator(A, status, op, out);
+        return A->distributed->class->make_operator(A, status, op, out);
     }
     SPRY_GO(ctx, operator_new(ctx, &csr_class, A->a.type, A->a.rows, A->a.cols, &op));
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *state, &state));

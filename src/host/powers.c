@@ -1,7 +1,7 @@
 /* Bases of Krylov spaces, product by product, and the factors of their steps. */
 #include "host/powers.h"
 
-#include "ranks/distributed.h"
+#include "matrix/distribution.h"
 
 static bool is_zero(spry_scalar a)
 {

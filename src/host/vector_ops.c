@@ -5,7 +5,7 @@
  */
 #include "host/apply.h"
 #include "host/host.h"
-#include "ranks/distributed.h"
+#include "matrix/distribution.h"
 
 #include <math.h>
 

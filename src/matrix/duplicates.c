@@ -1,6 +1,6 @@
 /* Entries at one place added into one, in stored order and in double arithmetic. */
+#include "matrix/distribution.h"
 #include "matrix/entries.h"
-#include "ranks/distributed.h"
 
 /* Places of a sorted row. */
 static int64_t count_places(const int32_t *index, int64_t begin, int64_t end)

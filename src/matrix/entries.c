@@ -2,7 +2,7 @@
  */
 #include "matrix/entries.h"
 
-#include "ranks/distributed.h"
+#include "matrix/distribution.h"
 
 int matrix_parts(const spry_context *ctx, int64_t n)
 {
@@ -171,7 +171,7 @@ spry_status matrix_check_finite(const spry_matrix *A, const char *what, const ch
     if (status != SPRY_STATUS_OK || finite)
         return status;
     if (A->distributed) /* the rank that has it says where */
-        return dist_check_values(A);
+        return A->distributed->class->check_values(A);
     const int64_t bad = matrix_first_bad(A);
     int64_t row, col;
     matrix_place(&A->a, bad, &row, &col);

@@ -1,6 +1,6 @@
 /* What is known of a matrix: noted by whoever finds out, so that nobody has to look again. */
+#include "matrix/distribution.h"
 #include "matrix/entries.h"
-#include "ranks/distributed.h"
 
 const char *spry_fact_name(spry_fact fact)
 {
@@ -200,7 +200,7 @@ spry_status matrix_find_out(spry_context *ctx, const spry_matrix *A, spry_fact f
     if (matrix_known(A, fact) != SPRY_TRUTH_UNKNOWN) {
         /* nothing to do */
     } else if (A->distributed) {
-        status = dist_find_out(ctx, A, fact);
+        status = A->distributed->class->find_out(ctx, A, fact);
     } else if (fact == SPRY_FACT_SORTED) {
         matrix_is_sorted(ctx, A, false);
     } else if (fact == SPRY_FACT_UNIQUE && matrix_is_sorted(ctx, A, false)) {

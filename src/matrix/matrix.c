@@ -1,6 +1,6 @@
 /* Matrices as objects: making them from arrays, who owns those, looking at them, freeing. */
+#include "matrix/distribution.h"
 #include "matrix/entries.h"
-#include "ranks/distributed.h"
 
 #include <sys/mman.h>
 
@@ -280,7 +280,8 @@ void matrix_destroy(spry_matrix *A)
     const matrix_arrays none = {0};
     free_near_null(A);
     A->origin = NULL;
-    dist_free(A->ctx, A->distributed);
+    if (A->distributed)
+        A->distributed->class->free(A->ctx, A->distributed);
     if (A->redistributed)
         A->free_redistributed(A->ctx, A->redistributed);
     matrix_replace(A, &none);

@@ -2,8 +2,8 @@
  * Sorting entries within rows (columns of CSC). Rows that are in order are left alone; others are
  * sorted stably: runs by insertion, then merged. A stable order is unique, whoever sorts which row.
  */
+#include "matrix/distribution.h"
 #include "matrix/entries.h"
-#include "ranks/distributed.h"
 
 enum { RUN = 16, VALUE_MOST = 16 };
 

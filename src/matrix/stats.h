@@ -27,7 +27,7 @@ ALWAYS_INLINE double scalar_size(spry_type type, spry_scalar v)
 
 /* Row lengths, bandwidths, diagonal, dominance, value range, largest row sum. */
 spry_status stats_rows(spry_context *ctx, const matrix_arrays *a, spry_stats *stats);
-/* Sums over all entries: the distributed of row lengths and the Frobenius norm. After stats_rows().
+/* Sums over all entries: the spread of row lengths and the Frobenius norm. After stats_rows().
  */
 spry_status stats_sums(spry_context *ctx, const matrix_arrays *a, spry_stats *stats);
 /* Columns, and how A compares with its transpose, given as CSR. */

@@ -2,8 +2,8 @@
  * New values for a matrix, and how those who look at it or were made from it get to know: every
  * change is counted.
  */
+#include "matrix/distribution.h"
 #include "matrix/entries.h"
-#include "ranks/distributed.h"
 
 int64_t matrix_version(const spry_matrix *A)
 {
@@ -104,6 +104,17 @@ spry_status matrix_check_changeable(const spry_matrix *A)
                            "has ended");
 }
 
+int64_t dist_entries(const spry_matrix *A)
+{
+    const distributed *s = A->distributed;
+    if (!s)
+        return A->a.nnz;
+    int64_t count = s->own->a.nnz;
+    for (int64_t k = 0; k < s->edge->a.nnz; k++) /* own entries of edge rows stand twice */
+        count += s->edge->a.col_index[k] >= s->kept;
+    return count;
+}
+
 spry_status dist_check_editable(const spry_matrix *A)
 {
     if (A->distributed) /* the parts of it that products use would stay as they are */
@@ -162,7 +173,7 @@ spry_status spry_matrix_set_values(spry_matrix *A, const void *values, spry_own 
     status = vector_check_own(ctx, own);
     SPRY_GO(ctx, A->distributed ? team_agree(ctx, status) : status);
     if (A->distributed) {
-        SPRY_GO(ctx, dist_set_values(A, values));
+        SPRY_GO(ctx, A->distributed->class->set_values(A, values));
         if (own == SPRY_OWN_TAKE)
             spry_free(ctx, (void *)(uintptr_t)values);
         return status;

@@ -1,5 +1,5 @@
 /* Vectors as objects: making them, who owns the numbers, looking at them, copies, freeing. */
-#include "ranks/distributed.h"
+#include "matrix/distribution.h"
 
 #include <omp.h>
 

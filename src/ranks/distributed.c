@@ -5,10 +5,8 @@
 
 #include <stdlib.h>
 
-void dist_free(spry_context *ctx, distributed *s)
+static void dist_free(spry_context *ctx, distributed *s)
 {
-    if (!s)
-        return;
     spry_matrix_free(s->own);
     spry_matrix_free(s->edge);
     void *const arrays[] = {s->row_starts, s->col_starts, s->edge_rows, s->kept_index,
@@ -18,21 +16,11 @@ void dist_free(spry_context *ctx, distributed *s)
     base_free(ctx, s);
 }
 
-static vector_part here(const spry_matrix *A, const int64_t *starts)
-{
-    const int rank = team_rank(A->ctx), ranks = team_ranks(A->ctx);
-    return (vector_part){true, starts[rank], starts[ranks]};
-}
-
-vector_part dist_rows_here(const spry_matrix *A)
-{
-    return A->distributed ? here(A, A->distributed->row_starts) : (vector_part){0};
-}
-
-vector_part dist_cols_here(const spry_matrix *A)
-{
-    return A->distributed ? here(A, A->distributed->col_starts) : (vector_part){0};
-}
+const dist_class ranks_matrix_class = {.free = dist_free,
+                                       .find_out = dist_find_out,
+                                       .check_values = dist_check_values,
+                                       .set_values = dist_set_values,
+                                       .make_operator = dist_operator};
 
 /* The rank that has a column: those without any begin where the next does. */
 static int owner_of(const int64_t *starts, int ranks, int64_t col)
@@ -367,6 +355,7 @@ spry_status dist_make(spry_context *ctx, const dist_rows *mine, spry_matrix **A)
     *A = NULL;
     spry_status status = base_calloc(ctx, 1, sizeof *s, &s);
     SPRY_GO(ctx, team_agree(ctx, status));
+    s->class = &ranks_matrix_class;
     sorting g = {.ctx = ctx, .m = mine, .s = s};
     SPRY_GO(ctx, team_offsets(ctx, mine->rows, &s->row_starts));
     SPRY_GO(ctx, team_offsets(ctx, mine->cols, &s->col_starts));
@@ -386,7 +375,8 @@ spry_status dist_make(spry_context *ctx, const dist_rows *mine, spry_matrix **A)
     s = *A ? NULL : s; /* which goes with it then */
     SPRY_GO(ctx, team_agree(ctx, status));
 done:
-    dist_free(ctx, s);
+    if (s)
+        dist_free(ctx, s);
     if (status != SPRY_STATUS_OK) {
         spry_matrix_free(*A);
         *A = NULL;

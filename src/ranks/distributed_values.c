@@ -2,17 +2,6 @@
 #include "matrix/entries.h"
 #include "ranks/distributed.h"
 
-int64_t dist_entries(const spry_matrix *A)
-{
-    const distributed *s = A->distributed;
-    if (!s)
-        return A->a.nnz;
-    int64_t count = s->own->a.nnz;
-    for (int64_t k = 0; k < s->edge->a.nnz; k++) /* own entries of edge rows are there twice */
-        count += s->edge->a.col_index[k] >= s->kept;
-    return count;
-}
-
 static spry_status check(const spry_matrix *A, const void *values)
 {
     if (A->redistributed)

@@ -328,17 +328,18 @@ static void dist_destroy(spry_operator *op)
     base_free(op->ctx, state);
 }
 
-static const operator_class dist_class = {.name = "distributed",
-                                          .has_transpose = true,
-                                          .multiply = operator_apply_arrays,
-                                          .multiply_vectors = device_multiply_vectors,
-                                          .destroy = dist_destroy,
-                                          .stored.storage = dist_storage,
-                                          .stored.diagonal = dist_diagonal};
+static const operator_class distributed_class = {.name = "distributed",
+                                                 .has_transpose = true,
+                                                 .multiply = operator_apply_arrays,
+                                                 .multiply_vectors = device_multiply_vectors,
+                                                 .destroy = dist_destroy,
+                                                 .device.multiply = device_dist_multiply,
+                                                 .stored.storage = dist_storage,
+                                                 .stored.diagonal = dist_diagonal};
 
 bool device_is_distributed(const spry_operator *op)
 {
-    return op->class == &dist_class;
+    return op->class == &distributed_class;
 }
 
 /* An operator without its sides. */
@@ -347,7 +348,7 @@ static spry_status operator_without_sides(spry_device *d, spry_type type, int64_
                                           spry_operator **op)
 {
     dist_state *state = NULL;
-    spry_status status = operator_new(d->ctx, &dist_class, type, rows, cols, op);
+    spry_status status = operator_new(d->ctx, &distributed_class, type, rows, cols, op);
     if (status == SPRY_STATUS_OK)
         status = base_calloc(d->ctx, 1, sizeof *state, &state);
     if (state)

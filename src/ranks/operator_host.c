@@ -441,14 +441,14 @@ static spry_status dist_remake(const spry_operator *op, const spry_matrix *A, sp
     return dist_operator(A, made, own, fresh);
 }
 
-static const operator_class dist_class = {.name = "distributed",
-                                          .has_transpose = true,
-                                          .multiply = dist_multiply,
-                                          .destroy = dist_destroy,
-                                          .rows.open = dist_open_rows,
-                                          .stored.storage = dist_storage,
-                                          .stored.diagonal = dist_diagonal,
-                                          .stored.remake = dist_remake};
+static const operator_class distributed_class = {.name = "distributed",
+                                                 .has_transpose = true,
+                                                 .multiply = dist_multiply,
+                                                 .destroy = dist_destroy,
+                                                 .rows.open = dist_open_rows,
+                                                 .stored.storage = dist_storage,
+                                                 .stored.diagonal = dist_diagonal,
+                                                 .stored.remake = dist_remake};
 
 /* An operator without its sides. */
 static spry_status operator_without_sides(spry_context *ctx, spry_type type, int64_t rows,
@@ -456,7 +456,7 @@ static spry_status operator_without_sides(spry_context *ctx, spry_type type, int
                                           spry_operator **op)
 {
     dist_state *state = NULL;
-    spry_status status = operator_new(ctx, &dist_class, type, rows, cols, op);
+    spry_status status = operator_new(ctx, &distributed_class, type, rows, cols, op);
     if (status == SPRY_STATUS_OK)
         status = base_calloc(ctx, 1, sizeof *state, &state);
     if (state)

@@ -25,9 +25,4 @@ typedef struct dist_source {
 spry_status dist_operator_of(spry_context *ctx, spry_type type, int64_t rows,
                              const dist_source *source, spry_operator **op);
 
-/* Makes it from the product with A's own block, which is taken, also when it fails, and the status
- * that this was made with: where one rank has failed all do. Collective. */
-spry_status dist_operator(const spry_matrix *A, spry_status made, spry_operator *own,
-                          spry_operator **op);
-
 #endif

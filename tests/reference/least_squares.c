@@ -19,16 +19,16 @@ typedef struct fixture {
     double a[ROWS * COLS], rhs[ROWS];
 } fixture;
 
-/* Columns of sizes 1 to 10^-distributed. */
-static void open_fixture(fixture *f, spry_type type, double distributed)
+/* Columns of sizes 1 to 10^-spread. */
+static void open_fixture(fixture *f, spry_type type, double spread)
 {
     *f = (fixture){.result = SPRY_RESULT_INIT};
     assert_int_equal(spry_context_new(NULL, &f->ctx), SPRY_STATUS_OK);
     for (int i = 0; i < ROWS; i++) {
         f->rhs[i] = cos(3.0 * i + 1);
         for (int j = 0; j < COLS; j++)
-            f->a[i * COLS + j] = (cos(1.0 + 7 * i * j + i) + (i == j ? 3 : 0)) *
-                                 pow(10, -distributed * j / (COLS - 1));
+            f->a[i * COLS + j] =
+                (cos(1.0 + 7 * i * j + i) + (i == j ? 3 : 0)) * pow(10, -spread * j / (COLS - 1));
     }
     f->A = support_from_rows(f->ctx, type, ROWS, COLS, f->a);
     assert_ok(f->ctx, spry_vector_new(f->ctx, type, ROWS, NULL, SPRY_OWN_COPY, &f->b));

@@ -171,13 +171,13 @@ static void norms_of_scaled_matrices(void **state)
                     assert_ok(*state, spry_matrix_scale(A, left, right));
                     norms(A, rows, cols, two);
                     const double eps = 1e-6; /* of factors and numbers in single precision */
-                    double distributed = exact ? sqrt(2) * (1 + eps) : 1 + eps;
+                    double spread = exact ? sqrt(2) * (1 + eps) : 1 + eps;
                     if (k >= 3)
-                        distributed = exact ? 2 * 1.01 * (1 + eps) : 1.01 * (1 + eps);
+                        spread = exact ? 2 * 1.01 * (1 + eps) : 1.01 * (1 + eps);
                     if (k != 2)
-                        assert_within(rows, ROWS, 1 / distributed, distributed);
+                        assert_within(rows, ROWS, 1 / spread, spread);
                     if (k != 1)
-                        assert_within(cols, 40, 1 / distributed, distributed);
+                        assert_within(cols, 40, 1 / spread, spread);
                     spry_vector_free(left);
                     spry_vector_free(right);
                     spry_matrix_free(A);

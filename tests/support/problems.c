@@ -257,7 +257,7 @@ static void from_grid(spry_context *ctx, spry_type type, int64_t side, double di
     free(answer);
 }
 
-static double distributed(double low, double high, int64_t i, int64_t n)
+static double spread(double low, double high, int64_t i, int64_t n)
 {
     return n > 1 ? low + (high - low) * (double)i / (double)(n - 1) : high;
 }
@@ -267,15 +267,15 @@ static void from_kind(spry_context *ctx, problem_kind kind, spry_type type, int6
     const bool single = numeric_unit(type) > 1e-10;
     spry_scalar *values = zeros(n, sizeof *values);
     for (int64_t i = 0; i < n; i++) {
-        double re = distributed(1, 100, i, n), im = 0;
+        double re = spread(1, 100, i, n), im = 0;
         if (kind == PROBLEM_ILL)
-            re = pow(single ? 1e-3 : 1e-6, distributed(1, 0, i, n));
+            re = pow(single ? 1e-3 : 1e-6, spread(1, 0, i, n));
         if (kind == PROBLEM_INDEFINITE)
-            re = (i % 2 ? -1 : 1) * distributed(1, 10, i, n);
+            re = (i % 2 ? -1 : 1) * spread(1, 10, i, n);
         if (kind == PROBLEM_SINGULAR || kind == PROBLEM_DEFICIENT)
-            re = i < 3 && i + 1 < n ? 0 : distributed(1, 20, i, n);
+            re = i < 3 && i + 1 < n ? 0 : spread(1, 20, i, n);
         if (kind >= PROBLEM_TALL && kind != PROBLEM_DEFICIENT)
-            re = distributed(1, 20, i, n);
+            re = spread(1, 20, i, n);
         if (kind == PROBLEM_SYMMETRIC && spry_type_is_complex(type))
             im = 0.5 * re * sin(7.0 * (double)i) + 10;
         values[i] = (spry_scalar){re, im};

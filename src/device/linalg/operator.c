@@ -10,7 +10,6 @@
 #include "formats/shared/device_stored.h"
 #include "host/apply.h"
 #include "matrix/entries.h"
-#include "ranks/operator_device.h"
 
 typedef struct device_state {
     const spry_matrix *matrix; /* as given; NULL: it was made on the device */
@@ -135,8 +134,6 @@ spry_status device_multiply(const spry_operator *op, spry_transpose transpose, s
     if (device_diagonal(op, SPRY_TRANSPOSE_NO))
         return device_multiply_elements(op->device, op->type, op->rows, alpha,
                                         device_diagonal(op, transpose), false, x, beta, y);
-    if (device_is_distributed(op))
-        return device_dist_multiply(op, transpose, alpha, x, beta, y);
     const device_product p = {
         .columns = 1, .alpha = alpha, .beta = beta, .x = x, .x_stride = 1, .y = y, .y_stride = 1};
     return device_multiply_block(op, transpose, &p);

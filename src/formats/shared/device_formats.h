@@ -72,7 +72,7 @@ typedef struct device_form {
     bool at_once; /* row formats: a row reads x without waiting for arrays of its own */
     /* Set by common code: work-items that share the columns of a row format, each with COLUMNS of
      * them; and whether their parts of rows of x are read 16 bytes at a time. */
-    int distributed;
+    int spread;
     bool wide;
     bool apart; /* columns of x are x_stride apart, not rows */
     device_number number[DEVICE_MOST_NUMBERS];

@@ -386,7 +386,7 @@ spry_status device_layout_multiply(device_layout *D, const device_product *p)
         SPRY_GO(L->ctx, device_launch_local(in->program, DEVICE_UNITS_KERNEL, form->positions,
                                             form->group, form->local, args, count));
     } else {
-        const int64_t per_group = form->group / (form->lanes * form->distributed);
+        const int64_t per_group = form->group / (form->lanes * form->spread);
         SPRY_GO(L->ctx, device_launch(in->program, DEVICE_ROWS_KERNEL, NULL,
                                       (form->positions + per_group - 1) / per_group, form->group,
                                       args, count));

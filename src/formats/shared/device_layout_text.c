@@ -98,8 +98,8 @@ static void put_words(base_text *t, const device_arrays *a, const device_form *f
     base_text_put(t, "#define FORMAT_ARGS %s\n", args.text ? args.text : "");
     base_text_put(t, "#define FORMAT_PASS %s\n", pass.text ? pass.text : "");
     base_text_put(t, "#define FORMAT_LANES %d\n", form->lanes > 0 ? form->lanes : 1);
-    base_text_put(t, "#define FORMAT_SPREAD %d\n", form->distributed);
-    base_text_put(t, "#define COLUMNS %d\n", columns / form->distributed);
+    base_text_put(t, "#define FORMAT_SPREAD %d\n", form->spread);
+    base_text_put(t, "#define COLUMNS %d\n", columns / form->spread);
     base_text_put(t, "%s",
                   "#ifdef SP_RESIDENT\n"
                   "#define SP_X SP_GLOBAL const scalar *x, const offset x_stride\n"
@@ -148,13 +148,13 @@ static void share_columns(const layout *L, int columns, bool packed, device_form
 {
     enum { PART = 32, VECTOR = 16 };
     const int size = (int)spry_type_size(L->type), row = columns * size;
-    form->distributed = 1;
+    form->spread = 1;
     if (columns == 1 || form->by_units)
         return;
-    while (row % (2 * form->distributed * size) == 0 && row / form->distributed > PART &&
-           form->lanes * form->distributed * 2 <= form->group)
-        form->distributed *= 2;
-    form->wide = packed && row / form->distributed % VECTOR == 0;
+    while (row % (2 * form->spread * size) == 0 && row / form->spread > PART &&
+           form->lanes * form->spread * 2 <= form->group)
+        form->spread *= 2;
+    form->wide = packed && row / form->spread % VECTOR == 0;
 }
 
 spry_status device_form_open(const spry_device *d, const layout *L, int columns, bool packed,
@@ -162,7 +162,7 @@ spry_status device_form_open(const spry_device *d, const layout *L, int columns,
 {
     enum { GROUP = 256 };
     const device_format *format = device_format_for(L->class);
-    *form = (device_form){.lanes = 1, .distributed = 1};
+    *form = (device_form){.lanes = 1, .spread = 1};
     if (!format)
         return SPRY_FAIL(L->ctx, SPRY_STATUS_UNSUPPORTED,
                          "format %s has no kernels for devices; take csr or sell", L->class->name);

@@ -38,7 +38,7 @@ static void look_ahead(const search *s, const int32_t *queue, int32_t head, int3
 
 /* A breadth-first search: fills the queue, returns how many it met. *depth counts levels, *last is
  * where the last one begins in the queue. */
-static int32_t distributed(search *s, int32_t start, int32_t *queue, int32_t *depth, int32_t *last)
+static int32_t find_levels(search *s, int32_t start, int32_t *queue, int32_t *depth, int32_t *last)
 {
     int32_t head = 0, tail = 1, level_end = 1;
     s->round++;
@@ -71,14 +71,14 @@ static int32_t distributed(search *s, int32_t start, int32_t *queue, int32_t *de
 static int32_t search_from_end(search *s, int32_t start, int32_t *queue)
 {
     enum { MOST = 16 }; /* searches; two to four are usual */
-    int32_t depth, last, count = distributed(s, start, queue, &depth, &last);
+    int32_t depth, last, count = find_levels(s, start, queue, &depth, &last);
     for (int k = 0; k < MOST; k++) {
         int32_t deeper;
         start = queue[last];
         for (int32_t i = last; i < count; i++)
             if (graph_degree(s->g, queue[i]) < graph_degree(s->g, start))
                 start = queue[i];
-        count = distributed(s, start, queue, &deeper, &last);
+        count = find_levels(s, start, queue, &deeper, &last);
         if (deeper <= depth)
             break;
         depth = deeper;

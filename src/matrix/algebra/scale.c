@@ -1,8 +1,8 @@
 /* diag(left) A diag(right). */
 #include "matrix/algebra/algebra.h"
 
+#include "matrix/distribution.h"
 #include "matrix/entries.h"
-#include "ranks/distributed.h"
 
 #include <spry/scale.h>
 

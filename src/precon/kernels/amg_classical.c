@@ -82,7 +82,7 @@ ALWAYS_INLINE bool same_sign(scalar a, scalar d)
 }
 
 /* a_ik is distributed over what row k shares with i; false where that is nothing. */
-static bool distributed(const amg_classical_job *job, int64_t k, scalar a)
+static bool distributes(const amg_classical_job *job, int64_t k, scalar a)
 {
     const amg_places at = job->at;
     const scalar *values = job->A.values;
@@ -130,7 +130,7 @@ static void weigh(const amg_classical_job *job, int64_t i)
         const uint32_t place = place_of(&job->at, j);
         if (place < (uint32_t)found)
             weights[place] = add(weights[place], values[k]);
-        else if (j == i || !strong || !distributed(job, j, values[k]))
+        else if (j == i || !strong || !distributes(job, j, values[k]))
             weights[found] = add(weights[found], values[k]);
     }
     const scalar factor = inverse(weights[found]);
