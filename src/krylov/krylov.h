@@ -115,7 +115,7 @@ struct iteration {
     iteration **telling; /* points to it while its monitor or watch is called */
     bool accepted;       /* one of them took x as it is */
     runner *runner;      /* and the track in it, to bring x up to date */
-    track *track;
+    rhs *track;
     bool estimates; /* iterations are counted at estimates, not at residuals */
     bool left;      /* the method's residual is that of M r: another norm's, with a factor */
     bool coupled;   /* its run depends on other right-hand sides: it cannot be repeated alone */

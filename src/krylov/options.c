@@ -181,7 +181,7 @@ static spry_status last_number(const spry_solver *solver, const program_name *na
             solver->ctx, SPRY_STATUS_BAD_USAGE,
             "method:%s is a number that the method computes: it is known after a solve",
             name->text);
-    const scalars *s = &runner_track(solver->run.work.runner, 0)->scalars;
+    const scalars *s = &runner_rhs(solver->run.work.runner, 0)->scalars;
     *value = s->values[p->offset[name - p->program->names]].re;
     return SPRY_STATUS_OK;
 }

@@ -226,7 +226,7 @@ static spry_status run_attempt(spry_solver *solver, iteration *its, int count, i
     SPRY_GO(ctx, solver_agree(solver, solver_runner(solver, count, &r)));
     const int64_t patience = agreed_patience(solver);
     for (int k = 0; k < count; k++) {
-        track *l = runner_track(r, k);
+        rhs *l = runner_rhs(r, k);
         l->b = track_memory(its[k].b);
         l->x = track_memory(its[k].x);
         l->product =

@@ -39,7 +39,7 @@ static spry_status check_vectors(const spry_solver *solver, const char *name, in
 static void forget_numbers(const spry_solver *solver, runner *r)
 {
     const plan *p = solver->setup.plan;
-    scalars *s = &runner_track(r, 0)->scalars;
+    scalars *s = &runner_rhs(r, 0)->scalars;
     for (int name = 0; name < p->names; name++)
         if (p->program->names[name].kept && p->program->names[name].kind == NAME_SCALARS)
             memset(s->values + p->offset[name], 0,

@@ -3,29 +3,29 @@
 
 #include <math.h>
 
-char *sweep_vector(runner *r, track *l, const vref *v, int64_t index)
+char *sweep_vector(runner *r, rhs *l, const vref *v, int64_t index)
 {
     const plan *p = r->p;
     const plan_var *var = &p->vars[v->var];
     if (r->host->there) /* which knows by itself */
         return NULL;
     if (var->array)
-        return host_track_of(r, l)->arrays[v->var][index];
+        return host_rhs_of(r, l)->arrays[v->var][index];
     if (v->var == p->var_of_name[NAME_X])
         return l->x;
     if (v->var == p->var_of_name[NAME_B])
         return (char *)(uintptr_t)l->b; /* nothing writes b */
-    return host_track_of(r, l)->slots[var->number];
+    return host_rhs_of(r, l)->slots[var->number];
 }
 
-/* Which vector of an array is meant, by indices that are those of all tracks. */
-static int64_t find_index(runner *r, track *l, const vref *v)
+/* Which vector of an array is meant, by indices that are those of all right-hand sides. */
+static int64_t find_index(runner *r, rhs *l, const vref *v)
 {
     const plan_var *var = &r->p->vars[v->var];
     return var->array ? program_eval_index(&l->scalars, v->first, var->extent) : 0;
 }
 
-static operand find(runner *r, track *l, const vref *v)
+static operand find(runner *r, rhs *l, const vref *v)
 {
     if (v->var == NONE)
         return (operand){NULL, NONE, false};
@@ -39,7 +39,7 @@ static operand find(runner *r, track *l, const vref *v)
 }
 
 /* First element and number of elements of a slice, which must lie in its array. */
-static int64_t find_slice(runner *r, track *l, const vref *v, int64_t *count)
+static int64_t find_slice(runner *r, rhs *l, const vref *v, int64_t *count)
 {
     const int64_t extent = r->p->vars[v->var].extent;
     const int64_t first = program_eval_count(&l->scalars, v->first);
@@ -65,7 +65,7 @@ static operand *add_operand(runner *r, operand o, spry_scalar factor)
 }
 
 /* Where the numbers of a slice of scalars begin, and how far they are apart; NULL after a fault. */
-static spry_scalar *find_numbers(runner *r, track *l, int e, int64_t count, int64_t *apart)
+static spry_scalar *find_numbers(runner *r, rhs *l, int e, int64_t count, int64_t *apart)
 {
     const expr *slice = &r->p->program->exprs[e];
     const int64_t rows = l->scalars.extent[slice->name][0],
@@ -84,20 +84,20 @@ static spry_scalar *find_numbers(runner *r, track *l, int e, int64_t count, int6
     return &l->scalars.values[l->scalars.offset[slice->name] + first * cols + column];
 }
 
-/* The vectors of all tracks of the run, each with its number. */
-static void bind_all(runner *r, track *l, const term *t, spry_scalar factor)
+/* The vectors of all right-hand sides of the run, each with its number. */
+static void bind_all(runner *r, rhs *l, const term *t, spry_scalar factor)
 {
     int64_t apart;
     const int64_t index = find_index(r, l, &t->v);
     const spry_scalar *numbers = find_numbers(r, l, t->numbers, PROGRAM_COLUMNS, &apart);
     for (int i = 0; numbers && i < r->host->member_count; i++) {
         const int member = r->host->members[i];
-        add_operand(r, (operand){sweep_vector(r, &r->tracks[member], &t->v, index), NONE, false},
+        add_operand(r, (operand){sweep_vector(r, &r->rhs[member], &t->v, index), NONE, false},
                     scalar_multiply(factor, numbers[member * apart]));
     }
 }
 
-static void bind_term(runner *r, track *l, const term *t)
+static void bind_term(runner *r, rhs *l, const term *t)
 {
     spry_scalar factor = {t->sign, 0};
     if (t->factor != NONE)
@@ -118,8 +118,9 @@ static void bind_term(runner *r, track *l, const term *t)
                     scalar_multiply(factor, numbers[i * apart]));
 }
 
-/* The track's own terms come first: those of all tracks are added for many at a time. */
-static void bind_terms(runner *r, track *l, bound_op *s)
+/* The right-hand side's own terms come first: those of all right-hand sides are added for many at a
+ * time. */
+static void bind_terms(runner *r, rhs *l, bound_op *s)
 {
     const plan_op *o = s->o;
     const term *terms = &r->p->terms[o->term];
@@ -136,7 +137,7 @@ static void bind_terms(runner *r, track *l, bound_op *s)
     s->count = r->host->operand_count - begin;
 }
 
-static void bind_dot(runner *r, track *l, bound_op *s)
+static void bind_dot(runner *r, rhs *l, bound_op *s)
 {
     const plan_op *o = s->o;
     const bool slice = o->in[0].first != o->in[0].last;
@@ -146,7 +147,7 @@ static void bind_dot(runner *r, track *l, bound_op *s)
     if (o->in[0].all) {
         const int64_t index = find_index(r, l, &o->in[0]);
         for (int i = 0; i < r->host->member_count; i++) {
-            track *member = &r->tracks[r->host->members[i]];
+            rhs *member = &r->rhs[r->host->members[i]];
             add_operand(r, (operand){sweep_vector(r, member, &o->in[0], index), NONE, false}, one);
         }
         s->count = r->host->member_count;
@@ -173,7 +174,7 @@ static uint64_t seed_of(double number)
     return bits;
 }
 
-static range part_of(const runner *r, track *l, const bound_op *s)
+static range part_of(const runner *r, rhs *l, const bound_op *s)
 {
     const vector_part *part = &r->parts[s->space];
     const int64_t rows = part->is ? part->all : r->n[s->space];
@@ -183,7 +184,7 @@ static range part_of(const runner *r, track *l, const bound_op *s)
                    program_share_begin(which + 1, parts, rows)};
 }
 
-const void *sweep_known(const runner *r, const track *l, const plan_op *o)
+const void *sweep_known(const runner *r, const rhs *l, const plan_op *o)
 {
     return o->op == OPERATOR_A && o->transpose == SPRY_TRANSPOSE_NO &&
                    o->in[0].var == r->p->var_of_name[NAME_X]
@@ -191,14 +192,14 @@ const void *sweep_known(const runner *r, const track *l, const plan_op *o)
                : NULL;
 }
 
-static void bind_one(runner *r, int track_index, const plan_op *o)
+static void bind_one(runner *r, int rhs_index, const plan_op *o)
 {
-    track *l = &r->tracks[track_index];
+    rhs *l = &r->rhs[rhs_index];
     const plan *p = r->p;
     const vref *place = o->kind == OP_DOT ? &o->in[1] : &o->out;
     bound_op *s = &r->host->bound[r->host->bound_count++];
     *s = (bound_op){.o = o,
-                    .track = track_index,
+                    .rhs = rhs_index,
                     .space = p->vars[place->var].space,
                     .coupled = plan_has_all(p, o)};
     s->out = find(r, l, &o->out);
@@ -225,8 +226,8 @@ static void bind_one(runner *r, int track_index, const plan_op *o)
         r->host->bound_count--;
 }
 
-/* Products of one operation for several tracks share a packed x: groups of as many as two packs
- * hold. */
+/* Products of one operation for several right-hand sides share a packed x: groups of as many as two
+ * packs hold. */
 static void bind_packs(runner *r)
 {
     const int parts = 1 + spry_type_is_complex(r->type), most = HOST_MOST_PACKS * HOST_PACK / parts;
@@ -234,47 +235,48 @@ static void bind_packs(runner *r)
     r->host->packs = false;
     for (int i = 0; i < r->host->bound_count && r->host->bound[i].o->kind == OP_APPLY;) {
         bound_op *s = &r->host->bound[i];
-        s->tracks = 1;
-        while (s->rows && s->tracks < most && i + s->tracks < r->host->bound_count &&
-               s[s->tracks].o == s->o && s[s->tracks].rows)
-            s->tracks++;
-        if (s->tracks > 1 && s->rows->run_packed) {
+        s->together = 1;
+        while (s->rows && s->together < most && i + s->together < r->host->bound_count &&
+               s[s->together].o == s->o && s[s->together].rows)
+            s->together++;
+        if (s->together > 1 && s->rows->run_packed) {
             const int64_t n = r->n[r->p->vars[s->o->in[0].var].space];
-            s->packs = s->tracks > most / 2 ? HOST_MOST_PACKS : 1;
+            s->packs = s->together > most / 2 ? HOST_MOST_PACKS : 1;
             s->packed = room;
             room += n * s->packs * HOST_PACK * (r->size / parts);
             r->host->packs = true;
         }
-        i += s->tracks;
+        i += s->together;
     }
 }
 
-static void bind_active(runner *r, int track_index, const plan_op *o)
+static void bind_active(runner *r, int rhs_index, const plan_op *o)
 {
-    bool *skip = &r->host->tracks[track_index].skip[o - r->p->ops];
-    if (!r->host->active[track_index] || !op_sweeps(o) || plan_calls(r->p, o))
+    bool *skip = &r->host->rhs[rhs_index].skip[o - r->p->ops];
+    if (!r->host->active[rhs_index] || !op_sweeps(o) || plan_calls(r->p, o))
         return;
-    if (r->tracks[track_index].done && o->out.var == r->p->var_of_name[NAME_X])
+    if (r->rhs[rhs_index].done && o->out.var == r->p->var_of_name[NAME_X])
         return; /* its x is what it ended with */
     if (*skip)
         *skip = false;
     else
-        bind_one(r, track_index, o);
+        bind_one(r, rhs_index, o);
 }
 
-/* Products first, all tracks of one side by side; then track by track, but where tracks see each
- * other operation by operation, so that what is of all of them is done for all at once. */
+/* Products first, all right-hand sides of one side by side; then right-hand side by right-hand
+ * side, but where right-hand sides see each other operation by operation, so that what is of all of
+ * them is done for all at once. */
 void sweep_bind(runner *r, const plan_op *ops, int count)
 {
     r->host->bound_count = r->host->slot_count = r->host->operand_count = 0;
     r->host->shares = NULL;
     for (int i = 0; i < count; i++)
-        for (int k = 0; ops[i].kind == OP_APPLY && k < r->track_count; k++)
+        for (int k = 0; ops[i].kind == OP_APPLY && k < r->rhs_count; k++)
             bind_active(r, k, &ops[i]);
     for (int i = 0; sweep_couples(r) && i < count; i++)
-        for (int k = 0; ops[i].kind != OP_APPLY && k < r->track_count; k++)
+        for (int k = 0; ops[i].kind != OP_APPLY && k < r->rhs_count; k++)
             bind_active(r, k, &ops[i]);
-    for (int k = 0; !sweep_couples(r) && k < r->track_count; k++)
+    for (int k = 0; !sweep_couples(r) && k < r->rhs_count; k++)
         for (int i = 0; i < count; i++)
             if (ops[i].kind != OP_APPLY)
                 bind_active(r, k, &ops[i]);

@@ -1,4 +1,5 @@
-/* Host kernels for blocks of vectors, those of all tracks side by side: by type and ISA level. */
+/* Host kernels for blocks of vectors, those of all right-hand sides side by side: by type and ISA
+ * level. */
 #ifndef SPRY_PROGRAM_BLOCKS_H
 #define SPRY_PROGRAM_BLOCKS_H
 

@@ -24,7 +24,7 @@ static bool reads_var(const plan *p, const plan_op *o, int var)
     return o->kind != OP_NONE && (o->in[0].var == var || o->in[1].var == var);
 }
 
-/* Whether an operation reads a vector of all tracks. */
+/* Whether an operation reads a vector of all right-hand sides. */
 static bool reads_all(const plan *p, const plan_op *o, int var)
 {
     const int count = plan_ref_count(p, o);

@@ -26,7 +26,7 @@ bool runner_interrupted(const runner *r)
 /* --- faults -------------------------------------------------------------------------------------
  */
 
-bool course_check(track *l, const plan_op *o)
+bool course_check(rhs *l, const plan_op *o)
 {
     if (l->scalars.fault == NONE)
         return false;
@@ -38,7 +38,7 @@ bool course_check(track *l, const plan_op *o)
     return true;
 }
 
-void course_fail_index(runner *r, track *l, int place)
+void course_fail_index(runner *r, rhs *l, int place)
 {
     if (r->status == SPRY_STATUS_OK)
         r->status = program_fault(r->p->program, place,
@@ -82,7 +82,7 @@ bool course_take_turn(runner *r, int place)
 /* --- exits --------------------------------------------------------------------------------------
  */
 
-bool course_tell(runner *r, track *l, const plan_op *o, bool loop, double value)
+bool course_tell(runner *r, rhs *l, const plan_op *o, bool loop, double value)
 {
     static const report_kind kinds[] = {[0] = REPORT_RESIDUAL,
                                         [OP_ESTIMATE - OP_RESIDUAL] = REPORT_ESTIMATE,
@@ -100,7 +100,7 @@ bool course_tell(runner *r, track *l, const plan_op *o, bool loop, double value)
 }
 
 /* A breakdown's message, with {name} replaced by the value. */
-static void write_message(const track *l, const stmt *s, char *text, size_t size)
+static void write_message(const rhs *l, const stmt *s, char *text, size_t size)
 {
     const program *p = l->scalars.program;
     const char *from = p->text + s->message, *end = from + s->message_size;
@@ -131,7 +131,7 @@ static void write_message(const track *l, const stmt *s, char *text, size_t size
 
 /* Whether all numbers that an expression is made of are finite, but for those it asks about that.
  */
-static bool is_finite(track *l, int e)
+static bool is_finite(rhs *l, int e)
 {
     if (e == NONE)
         return true;
@@ -144,7 +144,7 @@ static bool is_finite(track *l, int e)
            is_finite(l, source->arg[2]);
 }
 
-void course_break(track *l, const plan_op *o)
+void course_break(rhs *l, const plan_op *o)
 {
     char text[160];
     if (o->kind == OP_BREAKDOWN) {
@@ -161,7 +161,7 @@ void course_break(track *l, const plan_op *o)
     }
 }
 
-spry_status course_finish(runner *r, track *l)
+spry_status course_finish(runner *r, rhs *l)
 {
     const bool counting = r->counting;
     r->turns = r->most_turns;
@@ -178,7 +178,7 @@ spry_status course_finish(runner *r, track *l)
 /* --- bytes --------------------------------------------------------------------------------------
  */
 
-int64_t course_vector_bytes(const runner *r, track *l, const phase *f)
+int64_t course_vector_bytes(const runner *r, rhs *l, const phase *f)
 {
     const plan *p = r->p;
     int64_t bytes = 0;
@@ -194,18 +194,18 @@ int64_t course_vector_bytes(const runner *r, track *l, const phase *f)
     return bytes;
 }
 
-int64_t course_operator_bytes(const runner *r, const phase *f, int tracks)
+int64_t course_operator_bytes(const runner *r, const phase *f, int rhs_count)
 {
     const plan *p = r->p;
     int64_t bytes = 0;
     for (int i = f->first; i < f->first + f->sweep_count; i++) {
         const plan_op *o = &p->ops[i];
-        const int shared = (tracks + 7) / 8; /* readings by rows */
+        const int shared = (rhs_count + 7) / 8; /* readings by rows */
         if (plan_makes_powers(o))
-            bytes += r->operators[o->op]->own_bytes * tracks *
+            bytes += r->operators[o->op]->own_bytes * rhs_count *
                      ((o->count + p->setup.powers - 1) / p->setup.powers);
         else if (o->kind == OP_DIAGONAL || o->kind == OP_APPLY)
-            bytes += r->operators[o->op]->own_bytes * (plan_calls(p, o) ? tracks : shared);
+            bytes += r->operators[o->op]->own_bytes * (plan_calls(p, o) ? rhs_count : shared);
     }
     return bytes;
 }
@@ -213,14 +213,14 @@ int64_t course_operator_bytes(const runner *r, const phase *f, int tracks)
 /* --- the run ------------------------------------------------------------------------------------
  */
 
-static void zero_scalars(track *l, int64_t from, int64_t to)
+static void zero_scalars(rhs *l, int64_t from, int64_t to)
 {
     memset(l->scalars.values + from, 0, (size_t)(to - from) * sizeof *l->scalars.values);
 }
 
 /* A run begins with zeros but for the options and what the text keeps, whatever the one before has
  * left. Names have places in their order. */
-static spry_status clear_track(runner *r, track *l)
+static spry_status clear_rhs(runner *r, rhs *l)
 {
     const plan *p = r->p;
     int64_t at = p->option_count;
@@ -237,16 +237,17 @@ static spry_status clear_track(runner *r, track *l)
     return r->class->clear(r, l);
 }
 
-/* Tracks first..first+count-1 with their restarts: one that restarts waits for the others. */
+/* Right-hand sides first..first+count-1 with their restarts: one that restarts waits for the
+ * others. */
 static spry_status run_some(runner *r, int first, int count)
 {
     spry_context *ctx = r->ctx;
     spry_status status = SPRY_STATUS_OK;
     bool again = false;
     for (int k = first; k < first + count; k++) {
-        again = again || !r->tracks[k].done;
-        if (!r->tracks[k].done)
-            SPRY_GO(ctx, clear_track(r, &r->tracks[k]));
+        again = again || !r->rhs[k].done;
+        if (!r->rhs[k].done)
+            SPRY_GO(ctx, clear_rhs(r, &r->rhs[k]));
     }
     while (again) {
         again = false;
@@ -254,7 +255,7 @@ static spry_status run_some(runner *r, int first, int count)
         SPRY_GO(ctx, r->class->run(r, first, count));
         SPRY_GO(ctx, r->status);
         for (int k = first; k < first + count; k++) {
-            track *l = &r->tracks[k];
+            rhs *l = &r->rhs[k];
             again = again || l->restart;
             l->done = l->done && !l->restart;
             l->restart = false;
@@ -271,8 +272,8 @@ spry_status runner_run(runner *r)
     r->status = r->late = SPRY_STATUS_OK;
     r->stopped = false;
     r->turns = r->most_turns;
-    for (int k = 0; k < r->track_count && r->status == SPRY_STATUS_OK; k += together) {
-        const int count = r->track_count - k < together ? r->track_count - k : together;
+    for (int k = 0; k < r->rhs_count && r->status == SPRY_STATUS_OK; k += together) {
+        const int count = r->rhs_count - k < together ? r->rhs_count - k : together;
         const spry_status status = run_some(r, k, count);
         if (status != SPRY_STATUS_OK)
             r->status = status;
@@ -283,7 +284,7 @@ spry_status runner_run(runner *r)
     return r->status;
 }
 
-spry_status runner_settle(runner *r, track *l)
+spry_status runner_settle(runner *r, rhs *l)
 {
     return r->class->settle(r, l);
 }

@@ -56,7 +56,7 @@ int emit_skip_bit(const plan *p, int op)
             continue;
         for (int i = block->first; i < block->first + block->count; i++) {
             const plan_op *o = &p->ops[i];
-            bool late = p->program->block; /* a track that has ended has its x */
+            bool late = p->program->block; /* a right-hand side that has ended has its x */
             if (o->kind != OP_COMBINE || o->out.var != p->var_of_name[NAME_X])
                 continue;
             for (int k = block->first; k < block->first + block->count; k++)

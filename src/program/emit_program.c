@@ -5,8 +5,8 @@ enum { LOCAL_NUMBERS_BYTES = 16 * 1024, LOCAL_TOTALS_BYTES = 2 * 1024 };
 
 #define PUT(w, ...) base_text_put((w)->out, __VA_ARGS__)
 
-/* What kernels for the columns of all tracks have: x and b of each come one by one where memory has
- * no addresses. */
+/* What kernels for the columns of all right-hand sides have: x and b of each come one by one where
+ * memory has no addresses. */
 static void put_columns(const emit_job *w)
 {
     static const char *const kinds[] = {"SP_GLOBAL scalar *x", "SP_GLOBAL const scalar *b"};

@@ -178,7 +178,7 @@ static void put_traffic(explanation *e, const phase *f)
             if (way == 0 ? !t->read : !t->written)
                 continue;
             vref v = t->v;
-            v.all = false; /* all tracks move what one does */
+            v.all = false; /* all right-hand sides move what one does */
             print_ref(p, &v, name, sizeof name);
             put(e, "%s %s", way == 1 && !any ? "; writes" : "", name);
             any = true;

@@ -78,9 +78,9 @@ done:
 }
 
 /*
- * All vectors of a track lie in one piece of memory, each a little further than a round number of
- * bytes after the one before: at the same place modulo a power of two they would compete for the
- * same lines of the first cache.
+ * All vectors of a right-hand side lie in one piece of memory, each a little further than a round
+ * number of bytes after the one before: at the same place modulo a power of two they would compete
+ * for the same lines of the first cache.
  */
 enum { STAGGER = 17 * ALIGNMENT };
 
@@ -106,7 +106,7 @@ static spry_status place_pieces(runner *r)
                 length = RUN * CHUNK;
         r->host->piece_at[k + 1] = r->host->piece_at[k] + spaced(r, length < n ? length : n);
     }
-    r->host->pieces_bytes = r->track_room * r->host->piece_at[p->locals];
+    r->host->pieces_bytes = r->rhs_room * r->host->piece_at[p->locals];
     return SPRY_STATUS_OK;
 }
 
@@ -140,24 +140,23 @@ static spry_status allocate_sweep(runner *r)
         small = small_room(p, &p->ops[i]) > small ? small_room(p, &p->ops[i]) : small;
     const int most = r->host->parts[0] > r->host->parts[1] ? r->host->parts[0] : r->host->parts[1];
     r->host->most_terms = (int)terms;
-    SPRY_GO(ctx, base_alloc(ctx, (int64_t)longest * r->track_room, sizeof *r->host->bound,
+    SPRY_GO(ctx, base_alloc(ctx, (int64_t)longest * r->rhs_room, sizeof *r->host->bound,
                             &r->host->bound));
-    SPRY_GO(ctx, base_alloc(ctx, operands * r->track_room, sizeof *r->host->operands,
-                            &r->host->operands));
     SPRY_GO(ctx,
-            base_alloc(ctx, operands * r->track_room, sizeof *r->host->factors, &r->host->factors));
+            base_alloc(ctx, operands * r->rhs_room, sizeof *r->host->operands, &r->host->operands));
     SPRY_GO(ctx,
-            base_alloc(ctx, most * slots * r->track_room, sizeof *r->host->sums, &r->host->sums));
+            base_alloc(ctx, operands * r->rhs_room, sizeof *r->host->factors, &r->host->factors));
+    SPRY_GO(ctx,
+            base_alloc(ctx, most * slots * r->rhs_room, sizeof *r->host->sums, &r->host->sums));
     if (small > 0)
         SPRY_GO(ctx, base_alloc(ctx, small, sizeof *r->host->small, &r->host->small));
     SPRY_GO(ctx, place_pieces(r));
     SPRY_GO(ctx, base_alloc(ctx, r->host->threads * r->host->pieces_bytes, 1, &r->host->pieces));
     SPRY_GO(ctx, base_alloc(ctx, r->host->threads * terms, sizeof *r->host->pointers,
                             &r->host->pointers));
-    if (r->track_room > 1) { /* groups of tracks fill whole packs, at least by half */
+    if (r->rhs_room > 1) { /* groups of right-hand sides fill whole packs, at least by half */
         const int64_t rows = products * (r->n[0] > r->n[1] ? r->n[0] : r->n[1]);
-        SPRY_GO(ctx,
-                base_alloc(ctx, rows, (size_t)(2 * r->track_room * r->size), &r->host->packed));
+        SPRY_GO(ctx, base_alloc(ctx, rows, (size_t)(2 * r->rhs_room * r->size), &r->host->packed));
     }
 done:
     return status;
@@ -195,7 +194,7 @@ static char *take_vector(const runner *r, int space, char **at)
     return memory;
 }
 
-static spry_status allocate_vectors(runner *r, host_track *l)
+static spry_status allocate_vectors(runner *r, host_rhs *l)
 {
     spry_context *ctx = r->ctx;
     const plan *p = r->p;
@@ -224,11 +223,11 @@ done:
     return status;
 }
 
-spry_status host_side_open_track(runner *r, int index)
+spry_status host_side_open_rhs(runner *r, int index)
 {
     spry_context *ctx = r->ctx;
     const plan *p = r->p;
-    host_track *l = &r->host->tracks[index];
+    host_rhs *l = &r->host->rhs[index];
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, base_calloc(ctx, p->slots + 1, sizeof *l->slots, &l->slots));
     SPRY_GO(ctx, base_calloc(ctx, p->var_count, sizeof *l->arrays, &l->arrays));
@@ -253,7 +252,7 @@ static spry_status open_parts(runner *r, const sweep_place *place)
     const spry_device *d = device_of(r->operators[OPERATOR_A]);
     r->host->place = place;
     if (d)
-        SPRY_GO(ctx, base_calloc(ctx, r->track_room, sizeof(void *), &r->host->there));
+        SPRY_GO(ctx, base_calloc(ctx, r->rhs_room, sizeof(void *), &r->host->there));
     r->host->kernels = host_kernels_for(ctx, r->type);
     r->host->blocks = block_kernels_for(ctx, r->type);
     r->host->threads = host_side_threads(r);
@@ -265,21 +264,21 @@ static spry_status open_parts(runner *r, const sweep_place *place)
         if (d)
             r->host->parts[space] = 1;
     }
-    SPRY_GO(ctx, base_calloc(ctx, r->track_room, sizeof *r->host->tracks, &r->host->tracks));
-    SPRY_GO(ctx, base_calloc(ctx, r->track_room, sizeof *r->host->active, &r->host->active));
-    SPRY_GO(ctx, base_calloc(ctx, r->track_room, sizeof *r->host->members, &r->host->members));
+    SPRY_GO(ctx, base_calloc(ctx, r->rhs_room, sizeof *r->host->rhs, &r->host->rhs));
+    SPRY_GO(ctx, base_calloc(ctx, r->rhs_room, sizeof *r->host->active, &r->host->active));
+    SPRY_GO(ctx, base_calloc(ctx, r->rhs_room, sizeof *r->host->members, &r->host->members));
 done:
     return status;
 }
 
-static spry_status open_tracks(runner *r)
+static spry_status open_all_rhs(runner *r)
 {
     spry_status status = SPRY_STATUS_OK;
-    for (int k = 0; k < r->track_room && status == SPRY_STATUS_OK; k++) {
-        bool **skip = &r->host->tracks[k].skip;
+    for (int k = 0; k < r->rhs_room && status == SPRY_STATUS_OK; k++) {
+        bool **skip = &r->host->rhs[k].skip;
         status = base_calloc(r->ctx, r->p->op_count + 1, sizeof **skip, skip);
         if (status == SPRY_STATUS_OK)
-            status = r->host->place->open_track(r, k);
+            status = r->host->place->open_rhs(r, k);
     }
     return status;
 }
@@ -293,16 +292,16 @@ spry_status host_side_open(runner *r, const sweep_place *place)
     SPRY_GO(ctx, course_agree(r, place->open ? place->open(r) : SPRY_STATUS_OK));
     SPRY_GO(ctx, course_agree(r, allocate_sweep(r)));
     SPRY_GO(ctx, sweep_open_ranks(r));
-    SPRY_GO(ctx, course_agree(r, open_tracks(r)));
+    SPRY_GO(ctx, course_agree(r, open_all_rhs(r)));
 done:
     return status;
 }
 
 /* Vectors are zeros when they are made. */
-spry_status host_side_clear(runner *r, track *l)
+spry_status host_side_clear(runner *r, rhs *l)
 {
     const plan *p = r->p;
-    const host_track *h = host_track_of(r, l);
+    const host_rhs *h = host_rhs_of(r, l);
     for (int v = 0; r->used && v < p->var_count; v++) {
         const plan_var *var = &p->vars[v];
         const size_t bytes = (size_t)(r->n[var->space] * r->size);
@@ -316,9 +315,9 @@ spry_status host_side_clear(runner *r, track *l)
     return SPRY_STATUS_OK;
 }
 
-void host_side_close_track(runner *r, int index)
+void host_side_close_rhs(runner *r, int index)
 {
-    const host_track *l = &r->host->tracks[index];
+    const host_rhs *l = &r->host->rhs[index];
     for (int v = 0; l->arrays && v < r->p->var_count; v++)
         base_free(r->ctx, l->arrays[v]);
     base_free(r->ctx, l->memory);
@@ -331,15 +330,15 @@ void host_side_close(runner *r)
     host_side *h = r->host;
     if (!h)
         return;
-    for (int k = 0; h->tracks && k < r->track_room; k++) {
-        h->place->close_track(r, k);
-        base_free(r->ctx, h->tracks[k].skip);
+    for (int k = 0; h->rhs && k < r->rhs_room; k++) {
+        h->place->close_rhs(r, k);
+        base_free(r->ctx, h->rhs[k].skip);
     }
     for (int k = 0; k < OPERATOR_COUNT; k++)
         for (int t = 0; t < 3; t++)
             base_free(r->ctx, h->cuts[k][t]);
     sweep_close_ranks(r);
-    void *const arrays[] = {h->tracks,   h->active, h->members, h->bound,    h->operands,
+    void *const arrays[] = {h->rhs,      h->active, h->members, h->bound,    h->operands,
                             h->factors,  h->sums,   h->pieces,  h->pointers, h->packed,
                             h->piece_at, h->there,  h->small};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)

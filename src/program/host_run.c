@@ -3,17 +3,17 @@
 
 static void run_nodes(runner *r, int first);
 
-/* Where tracks see each other, one that has ended goes on for the others. */
+/* Where right-hand sides see each other, one that has ended goes on for the others. */
 static bool any_active(const runner *r)
 {
-    for (int k = 0; k < r->track_count; k++)
-        if (r->host->active[k] && !r->tracks[k].done)
+    for (int k = 0; k < r->rhs_count; k++)
+        if (r->host->active[k] && !r->rhs[k].done)
             return true;
     return false;
 }
 
 /* Statements of scalars alone; `single`: without those that follow. */
-static void run_statements(runner *r, track *l, int first, bool single)
+static void run_statements(runner *r, rhs *l, int first, bool single)
 {
     const program *p = l->scalars.program;
     for (int i = first; i != NONE && l->scalars.fault == NONE;
@@ -40,12 +40,12 @@ static void run_statements(runner *r, track *l, int first, bool single)
     }
 }
 
-spry_status host_side_settle(runner *r, track *l)
+spry_status host_side_settle(runner *r, rhs *l)
 {
     const plan *p = r->p;
     const plan_op *exit = r->host->exit;
-    bool *skip = host_track_of(r, l)->skip;
-    const int track_index = (int)(l - r->tracks), x = p->var_of_name[NAME_X];
+    bool *skip = host_rhs_of(r, l)->skip;
+    const int rhs_index = (int)(l - r->rhs), x = p->var_of_name[NAME_X];
     if (!exit || !r->block || r->status != SPRY_STATUS_OK)
         return r->status;
     for (int i = r->block->first; i < r->block->first + r->block->count; i++) {
@@ -53,8 +53,8 @@ spry_status host_side_settle(runner *r, track *l)
         if (o->kind != OP_COMBINE || o->out.var != x || o->order > exit->order ||
             o->phase <= exit->phase || skip[i])
             continue;
-        bool only[MOST_TRACKS] = {false}, *all = r->host->active;
-        only[track_index] = true;
+        bool only[MOST_RHS] = {false}, *all = r->host->active;
+        only[rhs_index] = true;
         r->host->active = only;
         sweep_bind(r, o, 1);
         if (l->fault != NONE && l->fault_order < exit->order)
@@ -67,14 +67,14 @@ spry_status host_side_settle(runner *r, track *l)
 }
 
 /* The others go on from where they are. */
-spry_status host_side_finish(runner *r, track *l)
+spry_status host_side_finish(runner *r, rhs *l)
 {
-    bool only[MOST_TRACKS] = {false}, *all = r->host->active;
+    bool only[MOST_RHS] = {false}, *all = r->host->active;
     const node *block = r->block;
     const plan_op *exit = r->host->exit;
     const int next = r->host->next;
     host_side_settle(r, l);
-    only[l - r->tracks] = true;
+    only[l - r->rhs] = true;
     r->host->active = only;
     run_nodes(r, r->p->section[SECTION_FINISH]);
     r->host->active = all;
@@ -98,12 +98,12 @@ static void view_free(spry_context *ctx, host_view *h)
     }
 }
 
-static char *view_memory(runner *r, track *l, const view_vector *v)
+static char *view_memory(runner *r, rhs *l, const view_vector *v)
 {
     return sweep_vector(r, l, &(vref){.var = v->var, .first = NONE, .last = NONE}, v->index);
 }
 
-static spry_status keep(runner *r, track *l, runner_view *v)
+static spry_status keep(runner *r, rhs *l, runner_view *v)
 {
     spry_context *ctx = r->ctx;
     const size_t size = (size_t)r->p->slots * sizeof(char *);
@@ -112,7 +112,7 @@ static spry_status keep(runner *r, track *l, runner_view *v)
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *h, &h));
     SPRY_GO(ctx, base_alloc(ctx, r->p->slots, sizeof *h->slots, &h->slots));
     SPRY_GO(ctx, base_alloc(ctx, v->bytes, 1, &h->copy));
-    memcpy(h->slots, host_track_of(r, l)->slots, size);
+    memcpy(h->slots, host_rhs_of(r, l)->slots, size);
     for (int64_t k = 0; k < v->count; k++)
         memcpy(h->copy + v->vectors[k].at, view_memory(r, l, &v->vectors[k]),
                (size_t)v->vectors[k].bytes);
@@ -123,10 +123,10 @@ done:
     return status;
 }
 
-static spry_status restore(runner *r, track *l, runner_view *v)
+static spry_status restore(runner *r, rhs *l, runner_view *v)
 {
     host_view *h = v->place;
-    memcpy(host_track_of(r, l)->slots, h->slots, (size_t)r->p->slots * sizeof(char *));
+    memcpy(host_rhs_of(r, l)->slots, h->slots, (size_t)r->p->slots * sizeof(char *));
     for (int64_t k = 0; k < v->count; k++)
         memcpy(view_memory(r, l, &v->vectors[k]), h->copy + v->vectors[k].at,
                (size_t)v->vectors[k].bytes);
@@ -134,19 +134,19 @@ static spry_status restore(runner *r, track *l, runner_view *v)
     return SPRY_STATUS_OK;
 }
 
-static spry_status transfer(runner *r, track *l, const view_vector *at, spry_vector *v, bool put)
+static spry_status transfer(runner *r, rhs *l, const view_vector *at, spry_vector *v, bool put)
 {
     spry_vector own = vector_over(r->ctx, r->type, v->n, view_memory(r, l, at));
     return put ? spry_vector_copy(v, &own) : spry_vector_copy(&own, v);
 }
 
-static void finish_track(runner *r, track *l)
+static void finish_rhs(runner *r, rhs *l)
 {
     course_finish(r, l); /* which leaves a failure in r->status */
-    r->host->active[l - r->tracks] = sweep_couples(r);
+    r->host->active[l - r->rhs] = sweep_couples(r);
 }
 
-static void run_exit(runner *r, track *l, const plan_op *o)
+static void run_exit(runner *r, rhs *l, const plan_op *o)
 {
     if (l->fault != NONE && l->fault_order < o->order) {
         course_fail_index(r, l, l->fault);
@@ -160,13 +160,13 @@ static void run_exit(runner *r, track *l, const plan_op *o)
         if (!program_holds(&l->scalars, o->expr))
             return;
         course_break(l, o);
-        finish_track(r, l);
+        finish_rhs(r, l);
     } else if (!course_tell(r, l, o, r->counting, value.re) && r->status == SPRY_STATUS_OK) {
-        finish_track(r, l);
+        finish_rhs(r, l);
     }
 }
 
-static void run_scalar(runner *r, track *l, const plan_op *o)
+static void run_scalar(runner *r, rhs *l, const plan_op *o)
 {
     if (o->kind == OP_SCALAR) {
         const spry_scalar value = program_eval(&l->scalars, o->expr);
@@ -191,17 +191,17 @@ static void scalar_time(runner *r, const phase *f)
         const plan_op *o = &r->p->ops[r->host->next];
         if (o->kind == OP_SMALL)
             sweep_small(r, o);
-        for (int k = 0; o->kind != OP_SMALL && k < r->track_count && r->status == SPRY_STATUS_OK;
-             k++)
-            if (r->host->active[k] && !(r->tracks[k].done && op_exits(o)))
-                run_scalar(r, &r->tracks[k], o);
+        for (int k = 0; o->kind != OP_SMALL && k < r->rhs_count && r->status == SPRY_STATUS_OK; k++)
+            if (r->host->active[k] && !(r->rhs[k].done && op_exits(o)))
+                run_scalar(r, &r->rhs[k], o);
     }
 }
 
-/* Tracks that are called for together. */
+/* Right-hand sides that are called for together. */
 enum { TOGETHER = 8 };
 
-/* One call for all tracks where the operator takes them together, else one after the other. */
+/* One call for all right-hand sides where the operator takes them together, else one after the
+ * other. */
 static spry_status call(runner *r, const plan_op *o, int count, const sweep_call *calls)
 {
     const spry_operator *called = r->operators[o->op];
@@ -220,14 +220,14 @@ static spry_status call(runner *r, const plan_op *o, int count, const sweep_call
     return status;
 }
 
-static int64_t call_index(runner *r, track *l, const vref *v)
+static int64_t call_index(runner *r, rhs *l, const vref *v)
 {
     return v->first == NONE ? 0
                             : program_eval_index(&l->scalars, v->first, r->p->vars[v->var].extent);
 }
 
 /* The first vector of a run, all of which is there. */
-static int64_t run_index(runner *r, track *l, const vref *v)
+static int64_t run_index(runner *r, rhs *l, const vref *v)
 {
     const int64_t extent = r->p->vars[v->var].extent;
     program_eval_index(&l->scalars, v->last, extent);
@@ -235,7 +235,7 @@ static int64_t run_index(runner *r, track *l, const vref *v)
 }
 
 /* The steps that the text's array has; there is no vector before the first. */
-static void take_steps(const track *l, const plan_op *o, power_step *steps)
+static void take_steps(const rhs *l, const plan_op *o, power_step *steps)
 {
     const program_array B = program_array_at(&l->scalars, o->steps);
     const int steps_of_basis = o->count - (o->also.var != NONE);
@@ -252,8 +252,8 @@ static void take_steps(const track *l, const plan_op *o, power_step *steps)
 
 static void run_powers(runner *r, const plan_op *o)
 {
-    for (int k = 0; k < r->track_count && r->status == SPRY_STATUS_OK; k++) {
-        sweep_powers call = {.l = &r->tracks[k]};
+    for (int k = 0; k < r->rhs_count && r->status == SPRY_STATUS_OK; k++) {
+        sweep_powers call = {.l = &r->rhs[k]};
         if (!r->host->active[k])
             continue;
         call.from = call_index(r, call.l, &o->in[0]);
@@ -300,8 +300,8 @@ static void run_calls(runner *r, const phase *f)
             run_powers(r, o);
         if (!plan_calls(r->p, o) || plan_makes_powers(o))
             continue;
-        for (int k = 0; k < r->track_count && r->status == SPRY_STATUS_OK; k++) {
-            track *l = &r->tracks[k];
+        for (int k = 0; k < r->rhs_count && r->status == SPRY_STATUS_OK; k++) {
+            rhs *l = &r->rhs[k];
             if (!r->host->active[k])
                 continue;
             const int64_t from = call_index(r, l, &o->in[0]), to = call_index(r, l, &o->out);
@@ -324,16 +324,16 @@ static void run_calls(runner *r, const phase *f)
     }
 }
 
-static void swap(runner *r, track *l, int one, int other)
+static void swap(runner *r, rhs *l, int one, int other)
 {
-    char **slots = host_track_of(r, l)->slots, *kept = slots[one];
+    char **slots = host_rhs_of(r, l)->slots, *kept = slots[one];
     slots[one] = slots[other];
     slots[other] = kept;
 }
 
 static const sweep_place sweep_host = {.open = host_side_open_operators,
-                                       .open_track = host_side_open_track,
-                                       .close_track = host_side_close_track,
+                                       .open_rhs = host_side_open_rhs,
+                                       .close_rhs = host_side_close_rhs,
                                        .run = sweep_run,
                                        .call = call,
                                        .powers = powers,
@@ -342,15 +342,15 @@ static const sweep_place sweep_host = {.open = host_side_open_operators,
 /* What the phase moves, by its plan. */
 static void count_bytes(runner *r, const phase *f)
 {
-    int tracks = 0;
+    int rhs_count = 0;
     if (!r->counting)
         return;
-    for (int k = 0; k < r->track_count; k++) {
-        tracks += r->host->active[k];
+    for (int k = 0; k < r->rhs_count; k++) {
+        rhs_count += r->host->active[k];
         if (r->host->active[k])
-            r->bytes += course_vector_bytes(r, &r->tracks[k], f);
+            r->bytes += course_vector_bytes(r, &r->rhs[k], f);
     }
-    r->bytes += course_operator_bytes(r, f, tracks);
+    r->bytes += course_operator_bytes(r, f, rhs_count);
 }
 
 /* A sweep, and what its sums allow. */
@@ -361,8 +361,8 @@ static void run_phase(runner *r, const phase *f)
     r->host->next = f->first + f->sweep_count;
     r->host->place->run(r, f, NULL);
     /* What was known of the first x may not hold for the next. */
-    for (int k = 0; k < r->track_count; k++)
-        r->tracks[k].product = NULL;
+    for (int k = 0; k < r->rhs_count; k++)
+        r->rhs[k].product = NULL;
     if (r->ranked)
         sweep_send_sums(r, f);
     else
@@ -386,30 +386,30 @@ static void run_block(runner *r, const node *block)
             run_phase(r, &phases[f]);
     }
     sweep_take_sums(r); /* of a run that has failed */
-    for (int k = 0; k < r->track_count; k++)
-        if (r->host->active[k] && r->tracks[k].fault != NONE)
-            course_fail_index(r, &r->tracks[k], r->tracks[k].fault);
+    for (int k = 0; k < r->rhs_count; k++)
+        if (r->host->active[k] && r->rhs[k].fault != NONE)
+            course_fail_index(r, &r->rhs[k], r->rhs[k].fault);
 }
 
 static void set_counter(runner *r, int name, int64_t value)
 {
-    for (int k = 0; k < r->track_count; k++)
+    for (int k = 0; k < r->rhs_count; k++)
         if (r->host->active[k]) {
-            scalars *s = &r->tracks[k].scalars;
+            scalars *s = &r->rhs[k].scalars;
             s->values[s->offset[name]] = (spry_scalar){(double)value, 0};
         }
 }
 
-/* Ends of loops do not depend on data: they are the same for all tracks. */
+/* Ends of loops do not depend on data: they are the same for all right-hand sides. */
 static void run_for(runner *r, const node *n)
 {
     int one = 0;
     while (!r->host->active[one])
         one++;
-    const int64_t from = program_eval_count(&r->tracks[one].scalars, n->from);
-    const int64_t to = program_eval_count(&r->tracks[one].scalars, n->to), by = n->down ? -1 : 1;
-    if (r->tracks[one].scalars.fault != NONE)
-        course_fail_index(r, &r->tracks[one], r->tracks[one].scalars.fault);
+    const int64_t from = program_eval_count(&r->rhs[one].scalars, n->from);
+    const int64_t to = program_eval_count(&r->rhs[one].scalars, n->to), by = n->down ? -1 : 1;
+    if (r->rhs[one].scalars.fault != NONE)
+        course_fail_index(r, &r->rhs[one], r->rhs[one].scalars.fault);
     for (int64_t k = from; r->status == SPRY_STATUS_OK && (n->down ? k >= to : k <= to); k += by) {
         set_counter(r, n->name, k);
         run_nodes(r, n->body);
@@ -418,25 +418,26 @@ static void run_for(runner *r, const node *n)
     }
 }
 
-/* Tracks may go different ways: first those for which the condition holds, then the others. */
+/* Right-hand sides may go different ways: first those for which the condition holds, then the
+ * others. */
 static void run_if(runner *r, const node *n)
 {
-    bool holds[MOST_TRACKS] = {false}, *all = r->host->active;
-    bool part[MOST_TRACKS] = {false};
-    for (int k = 0; k < r->track_count; k++)
-        holds[k] = all[k] && program_holds(&r->tracks[k].scalars, n->expr);
-    for (int k = 0; k < r->track_count; k++)
-        if (r->tracks[k].scalars.fault != NONE)
-            course_fail_index(r, &r->tracks[k], r->tracks[k].scalars.fault);
+    bool holds[MOST_RHS] = {false}, *all = r->host->active;
+    bool part[MOST_RHS] = {false};
+    for (int k = 0; k < r->rhs_count; k++)
+        holds[k] = all[k] && program_holds(&r->rhs[k].scalars, n->expr);
+    for (int k = 0; k < r->rhs_count; k++)
+        if (r->rhs[k].scalars.fault != NONE)
+            course_fail_index(r, &r->rhs[k], r->rhs[k].scalars.fault);
     for (int way = 0; way < 2; way++) {
-        for (int k = 0; k < r->track_count; k++)
+        for (int k = 0; k < r->rhs_count; k++)
             part[k] = all[k] && holds[k] == (way == 0);
         r->host->active = part;
         if (any_active(r))
             run_nodes(r, way == 0 ? n->body : n->other);
         r->host->active = all;
-        for (int k = 0; k < r->track_count; k++)
-            all[k] = all[k] && (sweep_couples(r) || !r->tracks[k].done);
+        for (int k = 0; k < r->rhs_count; k++)
+            all[k] = all[k] && (sweep_couples(r) || !r->rhs[k].done);
     }
 }
 
@@ -465,11 +466,11 @@ static spry_status run_loop(runner *r)
     while (r->status == SPRY_STATUS_OK && any_active(r)) {
         int64_t before = 0, after = 0;
         tell_turn(r);
-        for (int k = 0; k < r->track_count; k++)
-            before += r->tracks[k].reports;
+        for (int k = 0; k < r->rhs_count; k++)
+            before += r->rhs[k].reports;
         run_nodes(r, r->p->section[SECTION_LOOP]);
-        for (int k = 0; k < r->track_count; k++)
-            after += r->tracks[k].reports;
+        for (int k = 0; k < r->rhs_count; k++)
+            after += r->rhs[k].reports;
         if (after == before && any_active(r) && r->status == SPRY_STATUS_OK)
             r->status = course_fail_silent(r);
     }
@@ -478,13 +479,13 @@ static spry_status run_loop(runner *r)
 
 spry_status host_side_run(runner *r, int first, int count)
 {
-    memset(r->host->active, 0, (size_t)r->track_room * sizeof *r->host->active);
+    memset(r->host->active, 0, (size_t)r->rhs_room * sizeof *r->host->active);
     r->host->member_count = 0;
     for (int k = first; k < first + count; k++) {
-        r->host->active[k] = !r->tracks[k].done;
+        r->host->active[k] = !r->rhs[k].done;
         if (r->host->active[k])
             r->host->members[r->host->member_count++] = k;
-        memset(r->host->tracks[k].skip, 0, (size_t)r->p->op_count * sizeof(bool));
+        memset(r->host->rhs[k].skip, 0, (size_t)r->p->op_count * sizeof(bool));
     }
     tell_turn(r);
     run_nodes(r, r->p->section[SECTION_START]);
@@ -502,7 +503,7 @@ static spry_status open_host(runner *r)
     return host_side_open(r, &sweep_host);
 }
 
-const runner_class runner_host = {.together = MOST_TRACKS,
+const runner_class runner_host = {.together = MOST_RHS,
                                   .open = open_host,
                                   .close = host_side_close,
                                   .fits = fits,

@@ -280,7 +280,8 @@ done:
     return status;
 }
 
-/* Emits target = sum. What all tracks read none may write: the sum then has a vector of its own. */
+/* Emits target = sum. What all right-hand sides read none may write: the sum then has a vector of
+ * its own. */
 static spry_status emit_apart(lowering *l, const sum *s, const vref *target, int place)
 {
     spry_context *ctx = l->p->ctx;
@@ -341,7 +342,8 @@ bool lower_has_vectors(const program *p, int e)
         return false;
     const expr *source = &p->exprs[e];
     return source->shape == SHAPE_VECTOR || source->shape == SHAPE_VECTORS ||
-           /* of all tracks, or nothing that a factor is made of: operations of their own */
+           /* of all right-hand sides, or nothing that a factor is made of: operations of their own
+            */
            source->kind == EXPR_SMALL || source->kind == EXPR_DOT ||
            lower_has_vectors(p, source->arg[0]) || lower_has_vectors(p, source->arg[1]) ||
            lower_has_vectors(p, source->arg[2]);

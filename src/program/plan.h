@@ -28,9 +28,9 @@ typedef enum op_kind {
     OP_LAST_SWEEP = OP_DOT, /* up to here: done in a sweep; after: scalar time */
     OP_SCALAR,              /* target = expr */
     OP_SCALARS,             /* a statement with loops or branches, of scalars alone */
-    OP_SMALL,               /* target = expr: small matrices, of which each track has a column */
-    OP_MOVE,                /* out = in[0], which is not needed any more: they change places */
-    OP_RESIDUAL,            /* exits: the solve may end here */
+    OP_SMALL,    /* target = expr: small matrices, of which each right-hand side has a column */
+    OP_MOVE,     /* out = in[0], which is not needed any more: they change places */
+    OP_RESIDUAL, /* exits: the solve may end here */
     OP_ESTIMATE,
     OP_GRADIENT,
     OP_BREAKDOWN,
@@ -42,7 +42,7 @@ typedef struct vref {
     int var;           /* NONE: no operand */
     int first, last;   /* expressions; NONE for plain vectors */
     int64_t low, high; /* the same as numbers where they are known, else the whole array */
-    bool all;          /* of all tracks, side by side: [p] */
+    bool all;          /* of all right-hand sides, side by side: [p] */
 } vref;
 
 typedef struct term {
@@ -61,7 +61,8 @@ typedef struct plan_op {
     program_operator op;
     spry_transpose transpose;
     bool conjugate;
-    bool hermitian; /* of DOT with vectors of all tracks: the inner products are a hermitian matrix
+    bool hermitian; /* of DOT with vectors of all right-hand sides: the inner products are a
+                     * hermitian matrix
                      */
     int target, expr, parts, stmt;
     /* Of APPLY that makes several steps of a basis, out[0] from in[0] and so on: their array, how
@@ -77,7 +78,7 @@ typedef struct plan_op {
 typedef struct access {
     bool vector, write;
     bool sure; /* of writes: all of low..high is written */
-    bool all;  /* of all tracks, not of the one at hand alone */
+    bool all;  /* of all right-hand sides, not of the one at hand alone */
     int id;
     int64_t low, high;
     int64_t apart; /* more than 1: of low..high only every such place, as columns of arrays are */
@@ -172,7 +173,7 @@ static inline bool op_sweeps(const plan_op *o)
 {
     return o->kind != OP_NONE && o->kind <= OP_LAST_SWEEP;
 }
-/* Does it make inner products with vectors of all tracks? */
+/* Does it make inner products with vectors of all right-hand sides? */
 static inline bool plan_is_gram(const plan_op *o)
 {
     return o->kind == OP_DOT && o->in[0].all;
@@ -244,8 +245,8 @@ bool plan_fixed(const plan *p, int e, int64_t *value);
 /* The vectors an operation touches: operands 0..count-1, the last is the one it writes. */
 int plan_ref_count(const plan *p, const plan_op *o);
 const vref *plan_ref(const plan *p, const plan_op *o, int k, bool *write);
-/* Whether an operation goes through a slice of vectors, or those of all tracks; and whether it does
- * the latter. */
+/* Whether an operation goes through a slice of vectors, or those of all right-hand sides; and
+ * whether it does the latter. */
 bool plan_has_slice(const plan *p, const plan_op *o);
 bool plan_has_all(const plan *p, const plan_op *o);
 bool plan_same_ref(const plan *p, const vref *a, const vref *b);

@@ -39,14 +39,14 @@ static int64_t place_vectors(resident *s)
     return used - s->memory.before;
 }
 
-/* The memory of vectors and the control block: its own, or a part of the first track's where tracks
- * see each other. */
-static spry_status open_vectors(resident *s, int track_index, int64_t elements)
+/* The memory of vectors and the control block: its own, or a part of the first right-hand side's
+ * where right-hand sides see each other. */
+static spry_status open_vectors(resident *s, int rhs_index, int64_t elements)
 {
     const int64_t count = s->memory.columns > 0 ? s->memory.columns : 1;
     spry_status status = SPRY_STATUS_OK;
     s->memory.apart = elements;
-    s->memory.before = s->memory.columns > 0 ? track_index * elements : 0;
+    s->memory.before = s->memory.columns > 0 ? rhs_index * elements : 0;
     if (s->memory.borrows) {
         s->memory.vectors = s->r->host->there[0]->memory.vectors;
         s->memory.control = s->r->host->there[0]->memory.control;
@@ -60,7 +60,7 @@ done:
 
 /* Slots that share a number are as long as the longer space: numbers are not shared between
  * spaces (plan_store). */
-static spry_status open_memory(resident *s, int track_index)
+static spry_status open_memory(resident *s, int rhs_index)
 {
     spry_context *ctx = s->r->ctx;
     const plan *p = s->p;
@@ -86,7 +86,7 @@ static spry_status open_memory(resident *s, int track_index)
     SPRY_GO(ctx,
             base_calloc(ctx, p->slots + 1, sizeof *s->course.graph_slots, &s->course.graph_slots));
     const int64_t elements = place_vectors(s);
-    SPRY_GO(ctx, open_vectors(s, track_index, elements));
+    SPRY_GO(ctx, open_vectors(s, rhs_index, elements));
 done:
     return status;
 }
@@ -367,10 +367,10 @@ static int add_common(const resident *s, const device_memory *partials, device_a
     int used = 0;
     args[used++] = device_arg_memory(s->memory.control);
     args[used++] = device_arg_memory(s->memory.vectors);
-    const int tracks = s->memory.columns > 0 ? s->memory.columns : 1;
-    for (int k = 0; !s->d->facts.has_pointers && k < tracks; k++) {
+    const int rhs_count = s->memory.columns > 0 ? s->memory.columns : 1;
+    for (int k = 0; !s->d->facts.has_pointers && k < rhs_count; k++) {
         /* else their addresses are in the control block */
-        const track *l = s->memory.columns > 0 && k < s->r->track_count ? &s->r->tracks[k] : s->l;
+        const rhs *l = s->memory.columns > 0 && k < s->r->rhs_count ? &s->r->rhs[k] : s->l;
         args[used++] = device_arg_memory(l->x);
         args[used++] = device_arg_memory(l->b);
     }
@@ -438,7 +438,7 @@ spry_status resident_open(runner *r)
     return resident_make(r, false, 0, &r->resident);
 }
 
-spry_status resident_make(runner *r, bool joined, int track_index, resident **out)
+spry_status resident_make(runner *r, bool joined, int rhs_index, resident **out)
 {
     spry_context *ctx = r->ctx;
     resident *s = NULL;
@@ -449,11 +449,11 @@ spry_status resident_make(runner *r, bool joined, int track_index, resident **ou
     s->p = r->p;
     s->joined = joined;
     s->d = device_of(r->operators[OPERATOR_A]);
-    s->memory.columns = r->p->program->block ? r->track_room : 0;
-    s->memory.borrows = s->memory.columns > 0 && track_index > 0;
+    s->memory.columns = r->p->program->block ? r->rhs_room : 0;
+    s->memory.borrows = s->memory.columns > 0 && rhs_index > 0;
     SPRY_GO(ctx, find_counters(s));
     SPRY_GO(ctx, open_operators(s));
-    SPRY_GO(ctx, open_memory(s, track_index));
+    SPRY_GO(ctx, open_memory(s, rhs_index));
     if (joined)
         s->course.held = false;
     else
@@ -498,13 +498,13 @@ void resident_free(runner *r, resident *s)
     base_free(r->ctx, s);
 }
 
-/* The track has the device's memory now. */
-spry_status resident_clear(runner *r, track *l)
+/* The right-hand side has the device's memory now. */
+spry_status resident_clear(runner *r, rhs *l)
 {
     return resident_prepare(r->resident, l);
 }
 
-spry_status resident_prepare(resident *s, track *l)
+spry_status resident_prepare(resident *s, rhs *l)
 {
     const runner *r = s->r;
     const plan *p = s->p;

@@ -49,10 +49,10 @@
     word(X)             /* addresses, where memory has some */                        \
     word(B)                                                                           \
     word(BARRIER)       /* groups that have come to a barrier of all, ever */          \
-    word(BEFORE)        /* elements of the tracks before this one, which share its memory */ \
-    word(APART)         /* elements from a track's vectors to the next track's */      \
-    word(MEMBERS)       /* bits of the tracks whose vectors [v] stands for */         \
-    word(TAKES)         /* bits of the tracks that take part in a launch for all of them */
+    word(BEFORE)        /* elements of the right-hand sides before this one, which share its memory */ \
+    word(APART)         /* elements from a right-hand side's vectors to the next right-hand side's */      \
+    word(MEMBERS)       /* bits of the right-hand sides whose vectors [v] stands for */         \
+    word(TAKES)         /* bits of the right-hand sides that take part in a launch for all of them */
 /* clang-format on */
 
 #define RESIDENT_WORD_NAME(name) ST_##name,
@@ -76,11 +76,11 @@ typedef struct emit_job {
     const plan *p;
     spry_type type;
     bool tickets;
-    bool joined;             /* sums of all groups are for the host, which does the scalar work */
-    int group;               /* work-items of a group */
-    int width, slice_width;  /* elements per work-item has at a time */
-    int columns;             /* tracks that see each other, which have one launch; 0: they do not */
-    int64_t words;           /* of the control block of each of these */
+    bool joined;            /* sums of all groups are for the host, which does the scalar work */
+    int group;              /* work-items of a group */
+    int width, slice_width; /* elements per work-item has at a time */
+    int columns;   /* right-hand sides that see each other, which have one launch; 0: they do not */
+    int64_t words; /* of the control block of each of these */
     const device_rows *rows; /* of A, A^T and A^H; those with a text are in the program */
     int counters;            /* loop variables that kernels get by value */
     int *counter;            /* by name: which; NONE: none */
@@ -94,7 +94,7 @@ typedef struct emit_job {
 int64_t emit_slots(const plan *p, const phase *f);
 /* The first of those of an operation. */
 int64_t emit_slot(const plan *p, const phase *f, int op);
-/* Whether an operand is a slice of an array, or has a vector of each track. */
+/* Whether an operand is a slice of an array, or has a vector of each right-hand side. */
 static inline bool emit_is_slice(const vref *v)
 {
     return v->all || (v->first != NONE && v->first != v->last);
@@ -121,8 +121,8 @@ int emit_width(const emit_job *w, const phase *f);
 bool emit_has_tail(const plan *p, const phase *f);
 /* The bit in ST_SKIP of an update of x that an exit may ask for before its phase; -1: none. */
 int emit_skip_bit(const plan *p, int op);
-/* Whether the factors of term k, a vector of all tracks, have room in local memory, behind those of
- * the phase's terms before it. */
+/* Whether the factors of term k, a vector of all right-hand sides, have room in local memory,
+ * behind those of the phase's terms before it. */
 bool emit_in_local(const emit_job *w, const phase *f, int op, int k);
 /* The program of a part of the phases, and that of the loop as one kernel `whole`, whose arguments
  * are those of the phases together and the turns to make. */
@@ -159,15 +159,15 @@ typedef struct resident {
     runner *r;
     spry_device *d;
     const plan *p;
-    track *l;
+    rhs *l;
     bool joined; /* see emit_job */
     struct resident_memory {
         device_memory *control, *vectors, *partials;
         int64_t stride[2];
         int64_t *slots; /* of plain vectors, as far as the host has come */
-        /* Tracks that see each other: how many there may be, elements of those before it, in the
-         * memory that the first of them owns, and of each of them; and whether it is not the first,
-         * which has the programs, the control blocks of all, and the sums. */
+        /* Right-hand sides that see each other: how many there may be, elements of those before it,
+         * in the memory that the first of them owns, and of each of them; and whether it is not the
+         * first, which has the programs, the control blocks of all, and the sums. */
         int columns;
         int64_t before, apart;
         bool borrows;
@@ -243,12 +243,13 @@ typedef struct resident {
 } resident;
 
 spry_status resident_open(runner *r);
-/* The same of a track of a runner whose course is the host's; and frees what there is of it. Tracks
- * that see each other have their vectors in one memory, of the first of them. */
-spry_status resident_make(runner *r, bool joined, int track_index, resident **out);
+/* The same of a right-hand side of a runner whose course is the host's; and frees what there is of
+ * it. Right-hand sides that see each other have their vectors in one memory, of the first of them.
+ */
+spry_status resident_make(runner *r, bool joined, int rhs_index, resident **out);
 void resident_free(runner *r, resident *s);
-/* Zeros in the track's vectors and the control block as the run begins, in the mirror. */
-spry_status resident_prepare(resident *s, track *l);
+/* Zeros in the right-hand side's vectors and the control block as the run begins, in the mirror. */
+spry_status resident_prepare(resident *s, rhs *l);
 /* Room for calls on ranks, where no call may fail for want of it. */
 spry_status resident_open_calls(resident *s);
 /* An operator that can only be called, with vectors at these indices of arrays. */
@@ -257,12 +258,12 @@ spry_status resident_call(resident *s, const plan_op *o, int64_t from_index, int
 struct sweep_powers;
 spry_status resident_powers(resident *s, const plan_op *o, struct sweep_powers *call);
 /* Copies the vectors that a view keeps, or puts them back. */
-spry_status resident_copy_view(const resident *s, const track *l, const runner_view *v,
+spry_status resident_copy_view(const resident *s, const rhs *l, const runner_view *v,
                                device_memory *copy, bool back);
-spry_status resident_transfer_of(resident *s, track *l, const view_vector *at, spry_vector *v,
+spry_status resident_transfer_of(resident *s, rhs *l, const view_vector *at, spry_vector *v,
                                  bool put);
 void resident_close(runner *r);
-spry_status resident_clear(runner *r, track *l);
+spry_status resident_clear(runner *r, rhs *l);
 spry_status resident_open_course(resident *s);
 /* Goes on until the section ends or the host has to look first: because the next leg depends on
  * numbers, or because an exit is behind it and operators that cannot be held back are ahead.
@@ -274,11 +275,11 @@ spry_status resident_let_go(resident *s, bool judged);
 /* Waits for the device and judges what it tells; where it had stopped and goes on, so does the host
  * from there. */
 spry_status resident_look(resident *s);
-spry_status resident_settle(runner *r, track *l);
-spry_status resident_finish(runner *r, track *l);
-spry_status resident_keep(runner *r, track *l, runner_view *v);
-spry_status resident_restore(runner *r, track *l, runner_view *v);
-spry_status resident_transfer(runner *r, track *l, const view_vector *at, spry_vector *v, bool put);
+spry_status resident_settle(runner *r, rhs *l);
+spry_status resident_finish(runner *r, rhs *l);
+spry_status resident_keep(runner *r, rhs *l, runner_view *v);
+spry_status resident_restore(runner *r, rhs *l, runner_view *v);
+spry_status resident_transfer(runner *r, rhs *l, const view_vector *at, spry_vector *v, bool put);
 /* Launches a kernel of the program for phase f (NONE: one without matrix), with `more` arguments
  * behind the common ones. */
 spry_status resident_launch(resident *s, const char *kernel, int number, const phase *f,

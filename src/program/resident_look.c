@@ -75,7 +75,7 @@ static bool reports(const plan *p, double op)
            p->ops[(int)op].kind <= OP_GRADIENT;
 }
 
-/* Tells what the device has reported; false when the track is to end. */
+/* Tells what the device has reported; false when the right-hand side is to end. */
 static bool tell_reports(resident *s)
 {
     runner *r = s->r;
@@ -124,7 +124,7 @@ static void take_skips(resident *s)
     }
 }
 
-spry_status resident_settle(runner *r, track *l)
+spry_status resident_settle(runner *r, rhs *l)
 {
     resident *s = r->resident;
     const plan *p = s->p;
@@ -160,7 +160,7 @@ static spry_status fail_fault(resident *s)
 }
 
 /* Nothing is judged in section finish. */
-spry_status resident_finish(runner *r, track *l)
+spry_status resident_finish(runner *r, rhs *l)
 {
     resident *s = r->resident;
     spry_context *ctx = r->ctx;

@@ -1,20 +1,21 @@
 /*
- * Plans on the device of a rank, and those of tracks that see each other. The course is the host's
- * (host_run.c): scalar work and exits are done there, with the same numbers on all ranks, whether
- * these work on devices or on processors, and with the numbers of all tracks.
- * The device has the vectors and does the sweeps: before each it is given the numbers and the
- * places of vectors, and after it the sums of all its groups come back, to be joined with those of
- * the other ranks in one message (sweep_ranks.c). Tracks that see each other have one launch for
- * all of them (emit_sweep.c), and one transfer of numbers before it and of sums after it.
+ * Plans on the device of a rank, and those of right-hand sides that see each other. The course is
+ * the host's (host_run.c): scalar work and exits are done there, with the same numbers on all
+ * ranks, whether these work on devices or on processors, and with the numbers of all right-hand
+ * sides. The device has the vectors and does the sweeps: before each it is given the numbers and
+ * the places of vectors, and after it the sums of all its groups come back, to be joined with those
+ * of the other ranks in one message (sweep_ranks.c). Right-hand sides that see each other have one
+ * launch for all of them (emit_sweep.c), and one transfer of numbers before it and of sums after
+ * it.
  */
 #include "program/resident.h"
 #include "program/sweep.h"
 
 #include "ranks/operator_device.h"
 
-static resident *side_of(const runner *r, const track *l)
+static resident *side_of(const runner *r, const rhs *l)
 {
-    return r->host->there[l - r->tracks];
+    return r->host->there[l - r->rhs];
 }
 
 /* Sweeps that the device is given before the host waits for it: those without sums ask nobody. */
@@ -26,7 +27,7 @@ static int64_t sent_words(const resident *s)
                                  : s->block.rep_at + REP_FIRST; /* all but the reports */
 }
 
-static spry_status open_track(runner *r, int index)
+static spry_status open_rhs(runner *r, int index)
 {
     resident **s = &r->host->there[index];
     spry_status status = SPRY_STATUS_OK;
@@ -40,7 +41,7 @@ done:
     return status;
 }
 
-static void close_track(runner *r, int index)
+static void close_rhs(runner *r, int index)
 {
     if (r->host->there)
         resident_free(r, r->host->there[index]);
@@ -95,8 +96,9 @@ done:
     return status;
 }
 
-/* Updates of x in a phase that are not among the track's bound operations: they were made early. */
-static int64_t skipped(const runner *r, int track_index, const phase *f)
+/* Updates of x in a phase that are not among the right-hand side's bound operations: they were made
+ * early. */
+static int64_t skipped(const runner *r, int rhs_index, const phase *f)
 {
     int64_t skip = 0;
     for (int i = f->first; i < f->first + f->sweep_count; i++) {
@@ -105,16 +107,16 @@ static int64_t skipped(const runner *r, int track_index, const phase *f)
     }
     for (int i = 0; i < r->host->bound_count; i++) {
         const bound_op *b = &r->host->bound[i];
-        const int bit = b->track == track_index ? emit_skip_bit(r->p, (int)(b->o - r->p->ops)) : -1;
+        const int bit = b->rhs == rhs_index ? emit_skip_bit(r->p, (int)(b->o - r->p->ops)) : -1;
         skip &= bit >= 0 ? ~((int64_t)1 << bit) : -1;
     }
     return skip;
 }
 
-static bool has_bound(const runner *r, int track_index)
+static bool has_bound(const runner *r, int rhs_index)
 {
     for (int i = 0; i < r->host->bound_count; i++)
-        if (r->host->bound[i].track == track_index)
+        if (r->host->bound[i].rhs == rhs_index)
             return true;
     return false;
 }
@@ -146,13 +148,14 @@ done:
     return status;
 }
 
-/* The device's sums of a phase's slots become those of the bound operations of a track. */
-static void take_sums(runner *r, int track_index, const phase *f, const double *sums)
+/* The device's sums of a phase's slots become those of the bound operations of a right-hand side.
+ */
+static void take_sums(runner *r, int rhs_index, const phase *f, const double *sums)
 {
     const int width = spry_type_is_complex(r->type) ? 2 : 1;
     for (int i = 0; i < r->host->bound_count; i++) {
         const bound_op *b = &r->host->bound[i];
-        if (b->track != track_index || b->o->kind != OP_DOT)
+        if (b->rhs != rhs_index || b->o->kind != OP_DOT)
             continue;
         const int64_t first = emit_slot(r->p, f, (int)(b->o - r->p->ops));
         for (int k = 0; k < b->count; k++) {
@@ -168,36 +171,37 @@ static spry_status fetch_sums(runner *r, const phase *f)
     spry_context *ctx = r->ctx;
     const int64_t slots = emit_slots(r->p, f), index = f - r->p->phases;
     const int64_t bytes = slots * (spry_type_is_complex(r->type) ? 16 : 8);
-    device_piece pieces[MOST_TRACKS];
-    int tracks[MOST_TRACKS], count = 0;
+    device_piece pieces[MOST_RHS];
+    int which[MOST_RHS], count = 0;
     char *room = NULL;
     spry_status status = SPRY_STATUS_OK;
     if (slots == 0)
         return SPRY_STATUS_OK;
-    SPRY_GO(ctx, base_alloc(ctx, r->track_count * bytes, 1, &room));
-    for (int k = 0; k < r->track_count; k++) {
+    SPRY_GO(ctx, base_alloc(ctx, r->rhs_count * bytes, 1, &room));
+    for (int k = 0; k < r->rhs_count; k++) {
         const resident *s = r->host->there[k];
         if (!has_bound(r, k))
             continue;
         pieces[count] = (device_piece){s->memory.partials, s->code.groups[index] * bytes,
                                        room + count * bytes, bytes};
-        tracks[count++] = k;
+        which[count++] = k;
     }
     if (count > 0)
         SPRY_GO(ctx, device_get_pieces(r->host->there[0]->d, pieces, count));
     for (int k = 0; k < count; k++) {
-        r->host->there[tracks[k]]->block.sent = 0;
-        take_sums(r, tracks[k], f, (const double *)(const void *)(room + k * bytes));
+        r->host->there[which[k]]->block.sent = 0;
+        take_sums(r, which[k], f, (const double *)(const void *)(room + k * bytes));
     }
 done:
     base_free(ctx, room);
     return status;
 }
 
-/* --- tracks that see each other ------------------------------------------------------------------
+/* --- right-hand sides that see each other
+ * ------------------------------------------------------------------
  */
 
-/* What all tracks have to the device, at once; `takes`: who takes part. */
+/* What all right-hand sides have to the device, at once; `takes`: who takes part. */
 static spry_status send_columns(runner *r, const phase *f, int64_t takes)
 {
     resident *own = r->host->there[0];
@@ -207,20 +211,21 @@ static spry_status send_columns(runner *r, const phase *f, int64_t takes)
     if (own->block.sent == MOST_AHEAD)
         SPRY_GO(r->ctx, wait_sent(own));
     copy = own->block.copies + own->block.sent++ * own->memory.columns * words;
-    for (int k = 0; k < r->track_count; k++) {
+    for (int k = 0; k < r->rhs_count; k++) {
         resident *s = r->host->there[k];
-        s->l = &r->tracks[k];
+        s->l = &r->rhs[k];
         fill_mirror(s, f ? skipped(r, k, f) : 0);
         s->block.mirror[ST_TAKES].whole = takes;
         memcpy(copy + k * words, s->block.mirror, (size_t)words * sizeof *copy);
     }
     SPRY_GO(r->ctx, device_put_on(own->d->stream, own->memory.control, 0, copy,
-                                  r->track_count * words * (int64_t)sizeof *copy));
+                                  r->rhs_count * words * (int64_t)sizeof *copy));
 done:
     return status;
 }
 
-/* Launches a phase, or an operation alone, for the columns of the tracks that take part. */
+/* Launches a phase, or an operation alone, for the columns of the right-hand sides that take part.
+ */
 static spry_status launch_columns(runner *r, const phase *f, const plan_op *alone, int64_t takes)
 {
     resident *own = r->host->there[0];
@@ -232,8 +237,8 @@ static spry_status launch_columns(runner *r, const phase *f, const plan_op *alon
     const device_arg more[] = {DEVICE_VALUE(groups)};
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(r->ctx, send_columns(r, f, takes));
-    for (int k = r->track_count - 1; k >= 0; k--)
-        own->l = takes >> k & 1 ? &r->tracks[k] : own->l; /* for the counters, alike in all */
+    for (int k = r->rhs_count - 1; k >= 0; k--)
+        own->l = takes >> k & 1 ? &r->rhs[k] : own->l; /* for the counters, alike in all */
     SPRY_GO(r->ctx, resident_launch(own, alone ? "settle" : "phase", number, alone ? &one : f,
                                     groups, NULL, 0));
     if (slots > 0)
@@ -259,7 +264,7 @@ static spry_status fetch_columns(runner *r, const phase *f, int64_t takes)
                                 room, bytes};
     SPRY_GO(ctx, device_get_pieces(own->d, &piece, 1));
     own->block.sent = 0;
-    for (int k = 0; k < r->track_count; k++)
+    for (int k = 0; k < r->rhs_count; k++)
         if (takes >> k & 1)
             take_sums(r, k, f, room + k * slots * width);
 done:
@@ -267,17 +272,17 @@ done:
     return status;
 }
 
-/* One launch for all tracks; for those apart that have their vectors in other places, as they went
- * another way through the text. */
+/* One launch for all right-hand sides; for those apart that have their vectors in other places, as
+ * they went another way through the text. */
 static spry_status run_columns(runner *r, const phase *f, const plan_op *alone)
 {
     int64_t left = 0;
     spry_status status = SPRY_STATUS_OK;
-    for (int k = 0; k < r->track_count; k++)
+    for (int k = 0; k < r->rhs_count; k++)
         left |= (int64_t)(r->host->active[k] && has_bound(r, k)) << k;
-    for (int first = 0; first < r->track_count && status == SPRY_STATUS_OK; first++) {
+    for (int first = 0; first < r->rhs_count && status == SPRY_STATUS_OK; first++) {
         int64_t takes = 0;
-        for (int k = first; (left >> first & 1) && k < r->track_count; k++) {
+        for (int k = first; (left >> first & 1) && k < r->rhs_count; k++) {
             const resident *a = r->host->there[first], *b = r->host->there[k];
             bool alike = left >> k & 1;
             for (int slot = 0; alike && slot < r->p->slots; slot++)
@@ -304,11 +309,11 @@ static void run_sweep(runner *r, const phase *f, const plan_op *alone)
         course_note(r, run_columns(r, f, alone));
         return;
     }
-    for (int k = 0; k < r->track_count && status == SPRY_STATUS_OK; k++) {
+    for (int k = 0; k < r->rhs_count && status == SPRY_STATUS_OK; k++) {
         resident *s = r->host->there[k];
         if (!r->host->active[k] || !has_bound(r, k))
             continue;
-        s->l = &r->tracks[k];
+        s->l = &r->rhs[k];
         status = alone ? launch_alone(s, alone) : launch(s, f, skipped(r, k, f));
     }
     if (status == SPRY_STATUS_OK && !alone)
@@ -354,15 +359,15 @@ static spry_status powers(runner *r, const plan_op *o, sweep_powers *c)
     return resident_powers(s, o, c);
 }
 
-static void swap(runner *r, track *l, int one, int other)
+static void swap(runner *r, rhs *l, int one, int other)
 {
     int64_t *slots = side_of(r, l)->memory.slots, kept = slots[one];
     slots[one] = slots[other];
     slots[other] = kept;
 }
 
-static const sweep_place sweep_device = {.open_track = open_track,
-                                         .close_track = close_track,
+static const sweep_place sweep_device = {.open_rhs = open_rhs,
+                                         .close_rhs = close_rhs,
                                          .run = run_sweep,
                                          .call = call,
                                          .powers = powers,
@@ -371,7 +376,7 @@ static const sweep_place sweep_device = {.open_track = open_track,
 /* --- the runner ----------------------------------------------------------------------------------
  */
 
-static spry_status clear(runner *r, track *l)
+static spry_status clear(runner *r, rhs *l)
 {
     resident *s = side_of(r, l);
     course_note(r, wait_sent(s));
@@ -394,7 +399,7 @@ static void view_free(spry_context *ctx, ranks_view *w)
     base_free(ctx, w);
 }
 
-static spry_status keep(runner *r, track *l, runner_view *v)
+static spry_status keep(runner *r, rhs *l, runner_view *v)
 {
     resident *s = side_of(r, l);
     spry_context *ctx = r->ctx;
@@ -414,7 +419,7 @@ done:
     return status;
 }
 
-static spry_status restore(runner *r, track *l, runner_view *v)
+static spry_status restore(runner *r, rhs *l, runner_view *v)
 {
     resident *s = side_of(r, l);
     ranks_view *w = v->place;
@@ -428,7 +433,7 @@ static spry_status restore(runner *r, track *l, runner_view *v)
     return SPRY_STATUS_OK;
 }
 
-static spry_status transfer(runner *r, track *l, const view_vector *at, spry_vector *v, bool put)
+static spry_status transfer(runner *r, rhs *l, const view_vector *at, spry_vector *v, bool put)
 {
     return resident_transfer_of(side_of(r, l), l, at, v, put);
 }
@@ -443,7 +448,7 @@ static spry_status open_device(runner *r)
     return host_side_open(r, &sweep_device);
 }
 
-const runner_class runner_device_ranks = {.together = MOST_TRACKS,
+const runner_class runner_device_ranks = {.together = MOST_RHS,
                                           .open = open_device,
                                           .close = host_side_close,
                                           .fits = fits,

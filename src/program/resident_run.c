@@ -238,7 +238,7 @@ static spry_status run(runner *r, int first, int count)
     s->known.new_count = 0;
     s->known.missed = s->course.skip = s->known.values = 0;
     s->batch.reported = s->course.look_first = false;
-    s->l = &r->tracks[first];
+    s->l = &r->rhs[first];
     s->course.pc = s->course.section[SECTION_START];
     SPRY_GO(ctx, resident_let_go(s, true));
     while (!s->l->done) {

@@ -23,8 +23,7 @@ static void view_free(spry_context *ctx, resident_view *w)
 }
 
 /* The memory of a vector, and where in it, in bytes. */
-static device_memory *memory_of(const resident *s, const track *l, const view_vector *v,
-                                int64_t *at)
+static device_memory *memory_of(const resident *s, const rhs *l, const view_vector *v, int64_t *at)
 {
     const plan *p = s->p;
     const plan_var *var = &p->vars[v->var];
@@ -37,7 +36,7 @@ static device_memory *memory_of(const resident *s, const track *l, const view_ve
     return s->memory.vectors;
 }
 
-spry_status resident_copy_view(const resident *s, const track *l, const runner_view *v,
+spry_status resident_copy_view(const resident *s, const rhs *l, const runner_view *v,
                                device_memory *copy, bool back)
 {
     spry_status status = SPRY_STATUS_OK;
@@ -51,7 +50,7 @@ spry_status resident_copy_view(const resident *s, const track *l, const runner_v
     return status;
 }
 
-spry_status resident_keep(runner *r, track *l, runner_view *v)
+spry_status resident_keep(runner *r, rhs *l, runner_view *v)
 {
     resident *s = r->resident;
     spry_context *ctx = r->ctx;
@@ -76,7 +75,7 @@ done:
     return status;
 }
 
-spry_status resident_restore(runner *r, track *l, runner_view *v)
+spry_status resident_restore(runner *r, rhs *l, runner_view *v)
 {
     resident *s = r->resident;
     spry_context *ctx = r->ctx;
@@ -94,12 +93,12 @@ spry_status resident_restore(runner *r, track *l, runner_view *v)
     return status;
 }
 
-spry_status resident_transfer(runner *r, track *l, const view_vector *at, spry_vector *v, bool put)
+spry_status resident_transfer(runner *r, rhs *l, const view_vector *at, spry_vector *v, bool put)
 {
     return resident_transfer_of(r->resident, l, at, v, put);
 }
 
-spry_status resident_transfer_of(resident *s, track *l, const view_vector *at, spry_vector *v,
+spry_status resident_transfer_of(resident *s, rhs *l, const view_vector *at, spry_vector *v,
                                  bool put)
 {
     int64_t begin;

@@ -1,7 +1,7 @@
 /*
- * Running plans, on the host or on the device that A lives on. A runner holds the memory; tracks
- * are right-hand sides that go through the same statements side by side, each with its own vectors
- * and scalars, and share the reading of the matrix.
+ * Running plans, on the host or on the device that A lives on. A runner holds the memory;
+ * right-hand sides are right-hand sides that go through the same statements side by side, each with
+ * its own vectors and scalars, and share the reading of the matrix.
  */
 #ifndef SPRY_RUN_H
 #define SPRY_RUN_H
@@ -10,8 +10,9 @@
 #include "program/plan.h"
 
 /* Sweeps work on chunks of CHUNK elements, products on RUN chunks at a time. */
-enum { MOST_TRACKS = 64, CHUNK = OPERATOR_GRAIN, RUN = 16, MOST_PARTS = 512 };
-/* Where tracks see each other, what products make for all of them is to stay in the second cache.
+enum { MOST_RHS = 64, CHUNK = OPERATOR_GRAIN, RUN = 16, MOST_PARTS = 512 };
+/* Where right-hand sides see each other, what products make for all of them is to stay in the
+ * second cache.
  */
 enum { COUPLED_RUN = 1 };
 
@@ -28,13 +29,13 @@ typedef struct run_limits {
 } run_limits;
 
 /* One right-hand side; the caller fills the first members. */
-typedef struct track {
+typedef struct rhs {
     const void *b; /* on a device: device_memory */
     void *x;
     const void *product; /* A x of the x it begins with, on the host; NULL: not known */
     void *data;          /* for the functions */
-    /* Hears each residual, from the loop or from the start; *go_on = false ends the track. Where x
-     * is looked at, runner_settle() comes first. */
+    /* Hears each residual, from the loop or from the start; *go_on = false ends the right-hand
+     * side. Where x is looked at, runner_settle() comes first. */
     spry_status (*report)(void *data, report_kind kind, bool loop, double value, bool *go_on);
     /* May be NULL: on a device every residual is judged then before the next step. Also asked for
      * before the first report of a run. */
@@ -49,7 +50,7 @@ typedef struct track {
     int fault, fault_order; /* the first operation in the text with an index outside; NONE: none */
     bool done, restart;
     int64_t reports, reports_at_restart;
-} track;
+} rhs;
 
 typedef struct runner_operators {
     const spry_operator *A, *M;  /* M may be NULL */
@@ -62,10 +63,10 @@ spry_status runner_use(const spry_operator *op, bool transposed, operator_use *u
 /* Tells the device of A what programs a runner will need (device_build() with no place for one) for
  * a square matrix like A with so many rows; never fails. */
 /* Makes a runner; the plan must stay. */
-spry_status runner_new(plan *p, const runner_operators *operators, int tracks, runner **out);
+spry_status runner_new(plan *p, const runner_operators *operators, int rhs_count, runner **out);
 /* Makes it ready for another use with as many right-hand sides, which are all to be filled in;
  * false where it has to be made anew: they are more than before, or an operator has changed. */
-bool runner_reuse(runner *r, int tracks);
+bool runner_reuse(runner *r, int rhs_count);
 void runner_free(runner *r);
 /* Hears, on the host, before a run begins and before each of its turns of the loop: between sweeps,
  * where A may be exchanged. NULL: nobody. */
@@ -74,15 +75,15 @@ void runner_set_turn(runner *r, runner_turn_fn turn, void *data);
 /* Another operator in the place of A: of its size, and to be used by rows where A is. Fails without
  * harm where it cannot be, as on devices, whose programs are made for A. */
 spry_status runner_exchange(runner *r, const spry_operator *A);
-track *runner_track(runner *r, int index);
-/* Runs start and loop until every track that is not done has ended. A track that restarts waits for
- * the others. Failures of operators and of the program (an index outside its array) are failures of
- * the call. */
+rhs *runner_rhs(runner *r, int index);
+/* Runs start and loop until every right-hand side that is not done has ended. A right-hand side
+ * that restarts waits for the others. Failures of operators and of the program (an index outside
+ * its array) are failures of the call. */
 spry_status runner_run(runner *r);
 /* Whether somebody asked to stop: alike on all ranks. */
 bool runner_interrupted(const runner *r);
-/* Brings a track's x up to date: only inside report(). */
-spry_status runner_settle(runner *r, track *l);
+/* Brings a right-hand side's x up to date: only inside report(). */
+spry_status runner_settle(runner *r, rhs *l);
 /* What a view of x has to put back. */
 typedef struct view_vector {
     int var;
@@ -93,7 +94,7 @@ typedef struct runner_view {
     view_vector *vectors; /* those that finish writes */
     int64_t count, bytes;
     spry_scalar *scalars;
-    track kept;
+    rhs kept;
     const node *block;
     int64_t turns;
     bool counting, begun;
@@ -102,11 +103,11 @@ typedef struct runner_view {
 /* Whether x is made in section finish. Then between these two, inside report(), x is what it would
  * be if the run ended here; the end is also needed after a begin that failed. */
 bool runner_makes_x_last(const runner *r);
-spry_status runner_view_begin(runner *r, track *l, runner_view *v);
-spry_status runner_view_end(runner *r, track *l, runner_view *v);
+spry_status runner_view_begin(runner *r, rhs *l, runner_view *v);
+spry_status runner_view_end(runner *r, rhs *l, runner_view *v);
 /* A vector of an array that the text keeps from run to run, copied to v or from it (`put`); between
  * runs. */
-spry_status runner_space(runner *r, int track_index, int var, int64_t index, spry_vector *v,
+spry_status runner_space(runner *r, int rhs_index, int var, int64_t index, spry_vector *v,
                          bool put);
 /* Bytes moved by sections loop so far, as counted by the plan. */
 int64_t runner_bytes(const runner *r);

@@ -49,7 +49,7 @@ spry_status runner_use(const spry_operator *operator, bool transposed, operator_
     return SPRY_STATUS_OK;
 }
 
-static spry_status open_track(const runner *r, track *l)
+static spry_status open_rhs(const runner *r, rhs *l)
 {
     const plan *p = r->p;
     const bool single = type_is_single(r->type);
@@ -68,19 +68,19 @@ static spry_status open_track(const runner *r, track *l)
     return status;
 }
 
-spry_status runner_new(plan *p, const runner_operators *operators, int tracks, runner **out)
+spry_status runner_new(plan *p, const runner_operators *operators, int rhs_count, runner **out)
 {
     spry_context *ctx = p->ctx;
     const spry_operator *A = operators->A;
     spry_status status = SPRY_STATUS_OK;
     runner *r = NULL;
     *out = NULL;
-    if (p->program->block && tracks > PROGRAM_COLUMNS)
+    if (p->program->block && rhs_count > PROGRAM_COLUMNS)
         return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED, "%d right-hand sides; %s takes %d together",
-                         tracks, p->program->method, PROGRAM_COLUMNS);
+                         rhs_count, p->program->method, PROGRAM_COLUMNS);
     status = base_calloc(ctx, 1, sizeof *r, &r);
     if (status == SPRY_STATUS_OK)
-        status = base_calloc(ctx, tracks, sizeof *r->tracks, &r->tracks);
+        status = base_calloc(ctx, rhs_count, sizeof *r->rhs, &r->rhs);
     if (r) { /* what closes it */
         r->ctx = ctx;
         r->class = !device_of(A)                            ? &runner_host
@@ -102,11 +102,11 @@ spry_status runner_new(plan *p, const runner_operators *operators, int tracks, r
         r->changes[k] = r->operators[k] ? r->operators[k]->changes : 0;
     }
     r->powers = operators->powers ? operators->powers : A;
-    r->track_room = r->track_count = tracks;
+    r->rhs_room = r->rhs_count = rhs_count;
     r->most_turns = (int64_t)1 << 28; /* seconds; GMRES(10000) needs 2^26 in finish */
     SPRY_GO(ctx, r->class->open(r));
-    for (int k = 0; k < tracks; k++)
-        SPRY_GO(ctx, open_track(r, &r->tracks[k]));
+    for (int k = 0; k < rhs_count; k++)
+        SPRY_GO(ctx, open_rhs(r, &r->rhs[k]));
     *out = r;
     r = NULL;
 done:
@@ -114,17 +114,17 @@ done:
     return status;
 }
 
-bool runner_reuse(runner *r, int tracks)
+bool runner_reuse(runner *r, int rhs_count)
 {
-    if (tracks > r->track_room || !r->class->fits(r))
+    if (rhs_count > r->rhs_room || !r->class->fits(r))
         return false;
     for (int k = 0; k < OPERATOR_COUNT; k++)
         if (r->operators[k] && r->operators[k]->changes != r->changes[k])
             return false;
-    r->track_count = tracks;
+    r->rhs_count = rhs_count;
     r->bytes = 0;
-    for (int k = 0; k < tracks; k++)
-        r->tracks[k].done = false;
+    for (int k = 0; k < rhs_count; k++)
+        r->rhs[k].done = false;
     return true;
 }
 
@@ -152,13 +152,13 @@ void runner_free(runner *r)
     if (!r)
         return;
     r->class->close(r);
-    for (int k = 0; r->tracks && k < r->track_room; k++)
-        base_free(r->ctx, r->tracks[k].scalars.values);
-    base_free(r->ctx, r->tracks);
+    for (int k = 0; r->rhs && k < r->rhs_room; k++)
+        base_free(r->ctx, r->rhs[k].scalars.values);
+    base_free(r->ctx, r->rhs);
     base_free(r->ctx, r);
 }
 
-track *runner_track(runner *r, int index)
+rhs *runner_rhs(runner *r, int index)
 {
-    return &r->tracks[index];
+    return &r->rhs[index];
 }

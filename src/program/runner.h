@@ -10,32 +10,32 @@
 
 /* What a kind of place does. Failures are returned or left in r->status. */
 typedef struct runner_class {
-    int together; /* tracks that go side by side; the others wait for their turn */
+    int together; /* right-hand sides that go side by side; the others wait for their turn */
     spry_status (*open)(runner *r);
     void (*close)(runner *r); /* also after a failed open */
     /* Whether it can be used as it is by another solve: threads may have come or gone. */
     bool (*fits)(const runner *r);
-    /* Zeros in the track's vectors, where the plan sees them: a run begins. */
-    spry_status (*clear)(runner *r, track *l);
-    /* Section start, then turns of the loop, for those of the tracks that are not done, until each
-     * was finished by course_finish(). */
+    /* Zeros in the right-hand side's vectors, where the plan sees them: a run begins. */
+    spry_status (*clear)(runner *r, rhs *l);
+    /* Section start, then turns of the loop, for those of the right-hand sides that are not done,
+     * until each was finished by course_finish(). */
     spry_status (*run)(runner *r, int first, int count);
     /* Updates of x that the exit at hand is after in the text, but not in the plan. */
-    spry_status (*settle)(runner *r, track *l);
+    spry_status (*settle)(runner *r, rhs *l);
     /* Those, and section finish. */
-    spry_status (*finish)(runner *r, track *l);
+    spry_status (*finish)(runner *r, rhs *l);
     /* Before finish is run for a view alone: keeps the vectors of the view and where it is, in
      * v->place; and after it puts them back. A failed keep leaves nothing. */
-    spry_status (*keep)(runner *r, track *l, runner_view *v);
-    spry_status (*restore)(runner *r, track *l, runner_view *v);
+    spry_status (*keep)(runner *r, rhs *l, runner_view *v);
+    spry_status (*restore)(runner *r, rhs *l, runner_view *v);
     /* Goes on with another A; NULL: that cannot be. */
     spry_status (*exchange)(runner *r, const spry_operator *A);
     /* Copies a vector of an array to v, wherever that is, or back. */
-    spry_status (*transfer)(runner *r, track *l, const view_vector *at, spry_vector *v, bool put);
+    spry_status (*transfer)(runner *r, rhs *l, const view_vector *at, spry_vector *v, bool put);
 } runner_class;
 
-/* Of a device on ranks, and where tracks see each other: its course is the host's, whose numbers
- * all ranks have alike. */
+/* Of a device on ranks, and where right-hand sides see each other: its course is the host's, whose
+ * numbers all ranks have alike. */
 extern const runner_class runner_host, runner_device, runner_device_ranks;
 
 struct runner {
@@ -49,10 +49,10 @@ struct runner {
     const spry_operator *operators[OPERATOR_COUNT];
     int64_t changes[OPERATOR_COUNT]; /* theirs, when they were opened */
     const spry_operator *powers;     /* makes several steps of a basis with A */
-    track *tracks;
-    int track_room, track_count; /* there are, and in use */
-    bool used;                   /* it has run before */
-    runner_turn_fn turn;         /* who hears of turns */
+    rhs *rhs;
+    int rhs_room, rhs_count; /* there are, and in use */
+    bool used;               /* it has run before */
+    runner_turn_fn turn;     /* who hears of turns */
     void *turn_data;
 
     /* The place in the plan, for settling x and counting. */
@@ -79,25 +79,28 @@ spry_status course_agree(const runner *r, spry_status status);
 /* --- what happens in a course, wherever it runs; `loop`: in section loop -------------------------
  */
 
-/* A report: whether the track goes on. */
-bool course_tell(runner *r, track *l, const plan_op *o, bool loop, double value);
-/* The condition of a breakdown or of a restart holds; the track is to be finished then. */
-void course_break(track *l, const plan_op *o);
-/* The end of a track: x is brought up to date. */
-spry_status course_finish(runner *r, track *l);
+/* A report: whether the right-hand side goes on. */
+bool course_tell(runner *r, rhs *l, const plan_op *o, bool loop, double value);
+/* The condition of a breakdown or of a restart holds; the right-hand side is to be finished then.
+ */
+void course_break(rhs *l, const plan_op *o);
+/* The end of a right-hand side: x is brought up to date. */
+spry_status course_finish(runner *r, rhs *l);
 /* Counts a turn of a loop; false when the run is to be given up. */
 bool course_take_turn(runner *r, int place);
 /* The failure of a turn of section loop that told nothing. */
 spry_status course_fail_silent(const runner *r);
 spry_status course_fail_turns(const runner *r, int place);
 /* Notes that an index of the operation was outside its array, if it was; then it counts as not
- * done. That is a failure unless the track ends before it in the text: it may have run early. */
-bool course_check(track *l, const plan_op *o);
+ * done. That is a failure unless the right-hand side ends before it in the text: it may have run
+ * early. */
+bool course_check(rhs *l, const plan_op *o);
 /* The failure. */
-void course_fail_index(runner *r, track *l, int place);
-/* What a phase moves for a track's vectors, and for the operators of so many tracks, by the plan.
+void course_fail_index(runner *r, rhs *l, int place);
+/* What a phase moves for a right-hand side's vectors, and for the operators of so many right-hand
+ * sides, by the plan.
  */
-int64_t course_vector_bytes(const runner *r, track *l, const phase *f);
-int64_t course_operator_bytes(const runner *r, const phase *f, int tracks);
+int64_t course_vector_bytes(const runner *r, rhs *l, const phase *f);
+int64_t course_operator_bytes(const runner *r, const phase *f, int rhs_count);
 
 #endif

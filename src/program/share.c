@@ -36,7 +36,8 @@ static bool changes_vector(const plan *p, const plan_op *o, const vref *v)
 /* --- inner products -----------------------------------------------------------------------------
  */
 
-/* Whether inner products with vectors of all tracks go to a column, which can be copied. */
+/* Whether inner products with vectors of all right-hand sides go to a column, which can be copied.
+ */
 static bool is_column(const plan *p, int target)
 {
     const int64_t *extent = p->extent[p->program->exprs[target].name];

@@ -1,9 +1,10 @@
 /*
- * Small matrices, of which each track has a column: a number for each track. Those that are taken
- * for hermitian are positive semidefinite as matrices of inner products are; where their vectors
- * depend on each other, as those of equal right-hand sides do, they have lost rank, and the
- * directions that are left are worked with: Cholesky's factors with pivots, of the matrix scaled to
- * ones on its diagonal (N. J. Higham, in Reliable numerical computation, Oxford 1990, 161-185).
+ * Small matrices, of which each right-hand side has a column: a number for each right-hand side.
+ * Those that are taken for hermitian are positive semidefinite as matrices of inner products are;
+ * where their vectors depend on each other, as those of equal right-hand sides do, they have lost
+ * rank, and the directions that are left are worked with: Cholesky's factors with pivots, of the
+ * matrix scaled to ones on its diagonal (N. J. Higham, in Reliable numerical computation, Oxford
+ * 1990, 161-185).
  */
 #include "program/dense.h"
 #include "program/sweep.h"
@@ -27,7 +28,7 @@ static void subtract(spry_scalar *a, spry_scalar b, spry_scalar c, bool conjugat
 
 static spry_scalar *column_of(const runner *r, int member, int e)
 {
-    const scalars *s = &r->tracks[r->host->members[member]].scalars;
+    const scalars *s = &r->rhs[r->host->members[member]].scalars;
     return s->values + s->offset[s->program->exprs[e].name];
 }
 
@@ -170,13 +171,13 @@ static void make_product(const runner *r, const expr *e, int j, spry_scalar *c)
 /* --- functions of larger matrices ---------------------------------------------------------------
  */
 
-/* An array of a track, as a matrix. */
+/* An array of a right-hand side, as a matrix. */
 typedef struct small_array {
     spry_scalar *values;
     int64_t rows, cols;
 } small_array;
 
-static small_array array_of(const track *l, int e)
+static small_array array_of(const rhs *l, int e)
 {
     const scalars *s = &l->scalars;
     const int name = s->program->exprs[e].name;
@@ -199,11 +200,12 @@ int64_t small_room(const plan *p, const plan_op *o)
                                        extent[1] * each;               /* pivots */
 }
 
-/* Where tracks see each other, row i * columns + m of each is that of vector i of right-hand side
- * m, and all of their columns make the matrix; else tracks have matrices of their own. */
+/* Where right-hand sides see each other, row i * columns + m of each is that of vector i of
+ * right-hand side m, and all of their columns make the matrix; else they have matrices of their
+ * own. */
 typedef struct least_problem {
-    const int *tracks;
-    int count;      /* tracks of which it is made */
+    const int *sides;
+    int count;      /* right-hand sides of which it is made */
     int64_t each;   /* rows of an array for each of its vectors */
     int rows, cols; /* as far as they are not 0 */
 } least_problem;
@@ -211,14 +213,14 @@ typedef struct least_problem {
 static spry_scalar entry_at(const runner *r, const least_problem *s, const expr *e, int row,
                             int col)
 {
-    const small_array H = array_of(&r->tracks[s->tracks[col % s->count]], e->arg[0]);
-    const int64_t at = row / s->count * s->each + (s->each > 1 ? s->tracks[row % s->count] : 0);
+    const small_array H = array_of(&r->rhs[s->sides[col % s->count]], e->arg[0]);
+    const int64_t at = row / s->count * s->each + (s->each > 1 ? s->sides[row % s->count] : 0);
     return H.values[at * H.cols + col / s->count];
 }
 
 static void trim(const runner *r, const expr *e, least_problem *s)
 {
-    const small_array H = array_of(&r->tracks[s->tracks[0]], e->arg[0]);
+    const small_array H = array_of(&r->rhs[s->sides[0]], e->arg[0]);
     const int rows = (int)(H.rows / s->each) * s->count, cols = (int)H.cols * s->count;
     for (int j = 0; j < cols; j++)
         for (int i = 0; i < rows; i++) {
@@ -230,13 +232,13 @@ static void trim(const runner *r, const expr *e, least_problem *s)
         }
 }
 
-static void least_of(runner *r, const plan_op *o, const expr *e, const int *tracks, int count)
+static void least_of(runner *r, const plan_op *o, const expr *e, const int *sides, int count)
 {
     const int64_t each = r->p->program->block ? PROGRAM_COLUMNS : 1;
-    least_problem s = {.tracks = tracks, .count = count, .each = each};
+    least_problem s = {.sides = sides, .count = count, .each = each};
     double left[PROGRAM_COLUMNS];
     trim(r, e, &s);
-    const small_array c = array_of(&r->tracks[tracks[0]], e->arg[1]);
+    const small_array c = array_of(&r->rhs[sides[0]], e->arg[1]);
     const int rights = (int)(c.rows / each) * count; /* their rows */
     const int rows = s.rows > rights ? s.rows : rights;
     spry_scalar *a = r->host->small, *g = a + (int64_t)rows * s.cols,
@@ -246,29 +248,29 @@ static void least_of(runner *r, const plan_op *o, const expr *e, const int *trac
         for (int i = 0; i < rows; i++)
             a[(int64_t)j * rows + i] = i < s.rows ? entry_at(r, &s, e, i, j) : (spry_scalar){0, 0};
     for (int j = 0; j < count; j++) {
-        const small_array own = array_of(&r->tracks[tracks[j]], e->arg[1]);
+        const small_array own = array_of(&r->rhs[sides[j]], e->arg[1]);
         for (int i = 0; i < rows; i++) {
-            const int64_t at = i / count * each + (each > 1 ? tracks[i % count] : 0);
+            const int64_t at = i / count * each + (each > 1 ? sides[i % count] : 0);
             g[(int64_t)j * rows + i] = i < rights ? own.values[at] : (spry_scalar){0, 0};
         }
     }
     const bool made =
-        dense_least(rows, s.cols, a, count, g, r->tracks[tracks[0]].scalars.eps, y, left, pivot);
+        dense_least(rows, s.cols, a, count, g, r->rhs[sides[0]].scalars.eps, y, left, pivot);
     for (int j = 0; j < count; j++) {
-        const small_array to = array_of(&r->tracks[tracks[j]], o->target);
-        if (!r->host->active[tracks[j]])
+        const small_array to = array_of(&r->rhs[sides[j]], o->target);
+        if (!r->host->active[sides[j]])
             continue;
         for (int64_t i = 0; i < to.rows; i++)
             to.values[i] = (spry_scalar){made ? 0 : NAN, 0};
         for (int i = 0; made && i < s.cols; i++) {
-            const int64_t at = i / count * each + (each > 1 ? tracks[i % count] : 0);
+            const int64_t at = i / count * each + (each > 1 ? sides[i % count] : 0);
             to.values[at] = y[(int64_t)j * s.cols + i];
         }
         to.values[to.rows - 1].re = made ? left[j] : NAN;
     }
 }
 
-static void eig_of(const runner *r, const plan_op *o, const expr *e, const track *l)
+static void eig_of(const runner *r, const plan_op *o, const expr *e, const rhs *l)
 {
     const small_array b = array_of(l, e->arg[0]), to = array_of(l, o->target);
     const bool made =
@@ -278,7 +280,7 @@ static void eig_of(const runner *r, const plan_op *o, const expr *e, const track
 }
 
 /* The steps of a better basis; what nothing is known of stays. */
-static void basis_of(const plan_op *o, const expr *e, const track *l)
+static void basis_of(const plan_op *o, const expr *e, const rhs *l)
 {
     const small_array g = array_of(l, e->arg[0]), b = array_of(l, e->arg[1]),
                       to = array_of(l, o->target);
@@ -294,13 +296,13 @@ static void dense_function(runner *r, const plan_op *o, const expr *e)
         least_of(r, o, e, r->host->members, r->host->member_count);
         return;
     }
-    for (int k = 0; k < r->track_count; k++)
+    for (int k = 0; k < r->rhs_count; k++)
         if (r->host->active[k] && e->small == SMALL_LEAST)
             least_of(r, o, e, &k, 1);
         else if (r->host->active[k] && e->small == SMALL_EIG)
-            eig_of(r, o, e, &r->tracks[k]);
+            eig_of(r, o, e, &r->rhs[k]);
         else if (r->host->active[k])
-            basis_of(o, e, &r->tracks[k]);
+            basis_of(o, e, &r->rhs[k]);
 }
 
 /* Nothing is stored before all is made: the result may go over what it is made of. */
@@ -316,7 +318,7 @@ void sweep_small(runner *r, const plan_op *o)
     small_system s = {0};
     const bool copies = e->kind == EXPR_SLICE, factors = !copies && e->small <= SMALL_ORTH;
     const bool fails =
-        factors && !(gather(r, e->arg[0], &s) && factor(&s, r->tracks[members[0]].scalars.eps));
+        factors && !(gather(r, e->arg[0], &s) && factor(&s, r->rhs[members[0]].scalars.eps));
     for (int j = 0; j < n && !fails; j++) {
         if (factors)
             make_column(r, &s, e, j, made[j]);

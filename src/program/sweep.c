@@ -16,7 +16,7 @@ typedef struct place {
     const runner *r;
     int64_t run;      /* where the run of chunks begins */
     int64_t begin, n; /* the chunk */
-    char *pieces;     /* the share's own, by track and number */
+    char *pieces;     /* the share's own, by right-hand side and number */
     const void **pointers;
     spry_scalar *sums; /* of the part */
 } place;
@@ -27,7 +27,7 @@ static char *address(const place *at, const bound_op *s, const operand *o)
     if (o->base)
         return o->base + at->begin * r->size;
     char *piece =
-        at->pieces + s->track * r->host->piece_at[r->p->locals] + r->host->piece_at[o->local];
+        at->pieces + s->rhs * r->host->piece_at[r->p->locals] + r->host->piece_at[o->local];
     return piece + (o->wide ? (at->begin - at->run) * r->size : 0);
 }
 
@@ -52,15 +52,15 @@ static void run_dot(const place *at, const bound_op *s)
     }
 }
 
-/* Linear combinations of vectors of all tracks: what each has of its own, then the vectors that
- * they share, which are read once for several sums. */
-static void run_mix(const place *at, const bound_op *s, int tracks)
+/* Linear combinations of vectors of all right-hand sides: what each has of its own, then the
+ * vectors that they share, which are read once for several sums. */
+static void run_mix(const place *at, const bound_op *s, int rhs_count)
 {
     const host_kernels *kernels = at->r->host->kernels;
     const int shared = s->count - s->own;
     const spry_scalar *factors[PROGRAM_COLUMNS];
     void *out[PROGRAM_COLUMNS];
-    for (int j = 0; j < tracks; j++) {
+    for (int j = 0; j < rhs_count; j++) {
         const bound_op *t = &s[j];
         out[j] = address(at, t, &t->out);
         factors[j] = t->factors + t->own;
@@ -73,45 +73,46 @@ static void run_mix(const place *at, const bound_op *s, int tracks)
     }
     for (int k = 0; k < shared; k++)
         at->pointers[k] = address(at, s, &s->list[s->own + k]);
-    at->r->host->blocks->mix(at->n, shared, tracks, factors, at->pointers, out);
+    at->r->host->blocks->mix(at->n, shared, rhs_count, factors, at->pointers, out);
 }
 
-/* Inner products of the vectors of all tracks with those of several. Sums of a chunk are made by
- * themselves, as ranks may send them. */
-static void run_gram(const place *at, const bound_op *s, int tracks)
+/* Inner products of the vectors of all right-hand sides with those of several. Sums of a chunk are
+ * made by themselves, as ranks may send them. */
+static void run_gram(const place *at, const bound_op *s, int rhs_count)
 {
     const void *right[PROGRAM_COLUMNS];
     spry_scalar sums[PROGRAM_COLUMNS * PROGRAM_COLUMNS] = {{0, 0}};
     for (int k = 0; k < s->count; k++)
         at->pointers[k] = address(at, s, &s->list[k]);
-    for (int j = 0; j < tracks; j++)
+    for (int j = 0; j < rhs_count; j++)
         right[j] = address(at, &s[j], &s[j].in[1]);
     /* All of them with all: half of the products says the rest. */
-    const gram_kind kind = s->o->hermitian && tracks == s->count ? GRAM_HERMITIAN
-                           : s->o->conjugate                     ? GRAM_CONJUGATED
-                                                                 : GRAM_PLAIN;
-    at->r->host->blocks->gram(at->n, kind, s->count, tracks, at->pointers, right, sums);
-    for (int j = 0; j < tracks; j++)
+    const gram_kind kind = s->o->hermitian && rhs_count == s->count ? GRAM_HERMITIAN
+                           : s->o->conjugate                        ? GRAM_CONJUGATED
+                                                                    : GRAM_PLAIN;
+    at->r->host->blocks->gram(at->n, kind, s->count, rhs_count, at->pointers, right, sums);
+    for (int j = 0; j < rhs_count; j++)
         for (int k = 0; k < s->count; k++) {
             at->sums[s[j].slot + k].re += sums[j * s->count + k].re;
             at->sums[s[j].slot + k].im += sums[j * s->count + k].im;
         }
 }
 
-/* The bound operations from s on that are done together: of as many tracks. */
+/* The bound operations from s on that are done together: of as many right-hand sides. */
 static int run_coupled(const place *at, const bound_op *s, const bound_op *end)
 {
-    int tracks = 1;
-    while (s + tracks < end && s[tracks].o == s->o)
-        tracks++;
+    int rhs_count = 1;
+    while (s + rhs_count < end && s[rhs_count].o == s->o)
+        rhs_count++;
     if (s->o->kind == OP_DOT)
-        run_gram(at, s, tracks);
+        run_gram(at, s, rhs_count);
     else
-        run_mix(at, s, tracks);
-    return tracks;
+        run_mix(at, s, rhs_count);
+    return rhs_count;
 }
 
-/* The same product for the tracks that share it; gives their number. One that is known is copied.
+/* The same product for the right-hand sides that share it; gives their number. One that is known is
+ * copied.
  */
 static int run_rows(const place *at, const bound_op *s)
 {
@@ -119,19 +120,19 @@ static int run_rows(const place *at, const bound_op *s)
     const int64_t end = at->begin + at->n;
     void *y[MOST];
     if (s->packed) {
-        for (int k = 0; k < s->tracks; k++)
+        for (int k = 0; k < s->together; k++)
             y[k] = address(at, &s[k], &s[k].out);
-        s->rows->run_packed(s->rows, at->begin, end, s->packs, s->packed, s->tracks, y);
-        return s->tracks;
+        s->rows->run_packed(s->rows, at->begin, end, s->packs, s->packed, s->together, y);
+        return s->together;
     }
     if (!s->rows) {
         memcpy(address(at, s, &s->out), s->known + at->begin * at->r->size,
                (size_t)(at->n * at->r->size));
         return 1;
     }
-    for (int k = 0; k < s->tracks; k++)
+    for (int k = 0; k < s->together; k++)
         s[k].rows->run(s[k].rows, at->begin, end, s[k].in[0].base, address(at, &s[k], &s[k].out));
-    return s->tracks;
+    return s->together;
 }
 
 /* A share of packing the operands of products. */
@@ -140,16 +141,16 @@ static void pack(void *argument, int share, int shares)
     const runner *r = argument;
     const int64_t line = HOST_PACK * r->size / (1 + spry_type_is_complex(r->type));
     for (int i = 0; i < r->host->bound_count && r->host->bound[i].o->kind == OP_APPLY;
-         i += r->host->bound[i].tracks) {
+         i += r->host->bound[i].together) {
         const bound_op *s = &r->host->bound[i];
         const range mine =
             base_share(r->n[r->p->vars[s->o->in[0].var].space], shares, share, CHUNK);
         for (int64_t row = mine.begin; s->packed && row < mine.end; row += PANEL) {
             const void *x[HOST_MOST_PACKS * HOST_PACK];
-            for (int k = 0; k < s->tracks; k++)
+            for (int k = 0; k < s->together; k++)
                 x[k] = s[k].in[0].base + row * r->size;
             r->host->kernels->pack(mine.end - row < PANEL ? mine.end - row : PANEL, s->packs,
-                                   s->tracks, x, 1, s->packed + row * s->packs * line);
+                                   s->together, x, 1, s->packed + row * s->packs * line);
         }
     }
 }
@@ -204,9 +205,9 @@ static void run_bound(const place *at, const bound_op *s)
     }
 }
 
-/* The bound operations of one track, or of all where they see each other, that are no products, for
- * the chunks from..to-1 of a run. Each part's sums begin with its first chunk. */
-static void run_track(place at, int space, const bound_op *first, const bound_op *end, int64_t to)
+/* The bound operations of one right-hand side, or of all where they see each other, that are no
+ * products, for the chunks from..to-1 of a run. Each part's sums begin with its first chunk. */
+static void run_rhs(place at, int space, const bound_op *first, const bound_op *end, int64_t to)
 {
     const runner *r = at.r;
     range rows = {0, 0};
@@ -233,8 +234,8 @@ static void run_track(place at, int space, const bound_op *first, const bound_op
     }
 }
 
-/* Rows of one space, of one share: in runs, whose ends need not be ends of parts. Tracks that have
- * nothing to do with each other go through the run one by one. */
+/* Rows of one space, of one share: in runs, whose ends need not be ends of parts. Right-hand sides
+ * that have nothing to do with each other go through the run one by one. */
 static void run_rows_of(runner *r, int space, range rows, int share)
 {
     const bound_op *end = r->host->bound + r->host->bound_count;
@@ -249,12 +250,12 @@ static void run_rows_of(runner *r, int space, range rows, int share)
         at.begin = at.run;
         at.n = stop - at.run;
         while (s < end && s->o->kind == OP_APPLY)
-            s += s->space == space ? run_rows(&at, s) : s->tracks;
+            s += s->space == space ? run_rows(&at, s) : s->together;
         while (s < end) {
             const bound_op *first = s;
-            while (s < end && (sweep_couples(r) || s->track == first->track))
+            while (s < end && (sweep_couples(r) || s->rhs == first->rhs))
                 s++;
-            run_track(at, space, first, s, stop);
+            run_rhs(at, space, first, s, stop);
         }
     }
 }
@@ -321,7 +322,7 @@ static bool shares_messages(const operator_rows *a, const operator_rows *b)
 /* Begins or finishes the messages of the sweep's products: one for all x of an operator. */
 static bool exchange(runner *r, bool begin)
 {
-    const void *x[MOST_TRACKS];
+    const void *x[MOST_RHS];
     const int products = r->host->bound_count;
     const bound_op *bound = r->host->bound;
     bool any = false;
@@ -333,7 +334,7 @@ static bool exchange(runner *r, bool begin)
             first = !shares_messages(bound[k].rows, rows);
         for (int k = i; first && k < products && bound[k].o->kind == OP_APPLY; k++)
             if (shares_messages(bound[k].rows, rows)) {
-                many = many || count == MOST_TRACKS;
+                many = many || count == MOST_RHS;
                 if (!many)
                     x[count++] = bound[k].in[0].base;
             }
@@ -341,7 +342,7 @@ static bool exchange(runner *r, bool begin)
             course_note(r, SPRY_FAIL(r->ctx, SPRY_STATUS_UNSUPPORTED,
                                      "more than %d products with A in one sweep on ranks: fuse=no "
                                      "keeps them apart",
-                                     MOST_TRACKS));
+                                     MOST_RHS));
         if (first)
             course_note(r, begin ? rows->begin(rows, count, x) : rows->finish(rows));
         any = any || first;
@@ -377,7 +378,7 @@ spry_scalar sweep_add_parts(spry_scalar *sums, int parts, int64_t apart)
 }
 
 /* Where inner product k of a bound operation goes. */
-static spry_scalar *target_of(const runner *r, track *l, const bound_op *s, int k)
+static spry_scalar *target_of(const runner *r, rhs *l, const bound_op *s, int k)
 {
     const expr *target = &l->scalars.program->exprs[s->o->target];
     if (target->kind == EXPR_NAME)
@@ -396,7 +397,7 @@ static spry_scalar *target_of(const runner *r, track *l, const bound_op *s, int 
 }
 
 /* As many inner products as there are places for them. */
-static void check_lengths(track *l, const bound_op *s)
+static void check_lengths(rhs *l, const bound_op *s)
 {
     const expr *target = &l->scalars.program->exprs[s->o->target];
     if (target->kind != EXPR_SLICE)
@@ -411,7 +412,7 @@ static void check_lengths(track *l, const bound_op *s)
 
 void sweep_store(runner *r, const bound_op *s, const spry_scalar *sums)
 {
-    track *l = &r->tracks[s->track];
+    rhs *l = &r->rhs[s->rhs];
     check_lengths(l, s);
     for (int k = 0; k < s->count && l->scalars.fault == NONE; k++) {
         spry_scalar *to = target_of(r, l, s, k);

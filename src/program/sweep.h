@@ -14,76 +14,79 @@ typedef struct operand {
     bool wide; /* local, and as long as a run of chunks */
 } operand;
 
-/* An operation of one track with everything looked up: what a thread does to each chunk. */
+/* An operation of one right-hand side with everything looked up: what a thread does to each chunk.
+ */
 typedef struct bound_op {
     const plan_op *o;
-    int track, space;
+    int rhs, space;
     operand out, in[2];
     int count;           /* COMBINE: terms; DOT: inner products */
-    int own;             /* COMBINE: the terms before those that are of all tracks */
-    bool coupled;        /* vectors of all tracks are among its operands */
+    int own;             /* COMBINE: the terms before those that are of all right-hand sides */
+    bool coupled;        /* vectors of all right-hand sides are among its operands */
     const operand *list; /* COMBINE: the terms; DOT: the left sides */
     const spry_scalar *factors;
     const operator_rows *rows; /* APPLY; NULL: the product is known */
     const char *known, *diagonal;
     uint64_t seed;
-    range ones; /* PART: rows, among those of all ranks */
-    int slot;   /* DOT: its first sum */
-    int tracks; /* APPLY, the first of several tracks that share a packed x: how many */
+    range ones;   /* PART: rows, among those of all ranks */
+    int slot;     /* DOT: its first sum */
+    int together; /* APPLY, the first of several right-hand sides that share a packed x: how many
+                   */
     int packs;
     char *packed;
 } bound_op;
 
-/* A track's vectors. */
-typedef struct host_track {
+/* A right-hand side's vectors. */
+typedef struct host_rhs {
     char *memory;   /* of all vectors */
     char **slots;   /* of plain vectors, by number */
     char ***arrays; /* of arrays, by variable */
     bool *skip;     /* by operation: an update of x that was made early */
-} host_track;
+} host_rhs;
 
-/* Where an operator is called, for a track: indices of its operands, where they are of arrays. */
+/* Where an operator is called, for a right-hand side: indices of its operands, where they are of
+ * arrays. */
 typedef struct sweep_call {
-    track *l;
+    rhs *l;
     int64_t from, to;
 } sweep_call;
 
-/* Where several steps of a basis are made, for a track: indices of the first vectors, and the steps
- * themselves, of which the last is a product alone where products are kept. */
+/* Where several steps of a basis are made, for a right-hand side: indices of the first vectors, and
+ * the steps themselves, of which the last is a product alone where products are kept. */
 typedef struct sweep_powers {
-    track *l;
+    rhs *l;
     int64_t from, to, also;
     power_step steps[MOST_POWERS];
 } sweep_powers;
 
-/* Who has the tracks' vectors and does the sweeps: the host, or the device of a rank. */
+/* Who has the right-hand sides' vectors and does the sweeps: the host, or the device of a rank. */
 typedef struct sweep_place {
     /* What sweeps need of operators; may be NULL. */
     spry_status (*open)(runner *r);
-    /* Vectors of a track; and frees them, also after a failure. */
-    spry_status (*open_track)(runner *r, int index);
-    void (*close_track)(runner *r, int index);
+    /* Vectors of a right-hand side; and frees them, also after a failure. */
+    spry_status (*open_rhs)(runner *r, int index);
+    void (*close_rhs)(runner *r, int index);
     /* Does the bound operations: those of a phase, or of the one operation (an update of x) alone.
      */
     void (*run)(runner *r, const phase *f, const plan_op *alone);
     spry_status (*call)(runner *r, const plan_op *o, int count, const sweep_call *calls);
     spry_status (*powers)(runner *r, const plan_op *o, sweep_powers *call);
     /* Vectors change places. */
-    void (*swap)(runner *r, track *l, int one, int other);
+    void (*swap)(runner *r, rhs *l, int one, int other);
 } sweep_place;
 
 typedef struct host_side {
     const sweep_place *place;
-    struct resident **there; /* by track, of a device */
+    struct resident **there; /* by right-hand side, of a device */
     const host_kernels *kernels;
     const block_kernels *blocks;
     operator_rows rows[OPERATOR_COUNT][3]; /* by transpose */
     const char *diagonal[OPERATOR_COUNT][3];
     int threads, parts[2];
     int *cuts[OPERATOR_COUNT][3]; /* first parts of each thread's share, where rows differ */
-    host_track *tracks;
-    bool *active; /* by track: takes part in what runs now */
-    int *members; /* tracks of the run at hand, for what is of all of them */
+    host_rhs *rhs;
+    bool *active; /* by right-hand side: takes part in what runs now */
+    int *members; /* right-hand sides of the run at hand, for what is of all of them */
     int member_count;
 
     /* The sweep at hand. */
@@ -102,7 +105,7 @@ typedef struct host_side {
     bool packs;                                              /* this sweep has some */
     /* A thread's own. */
     char *pieces;
-    int64_t *piece_at; /* where a piece begins in a track's; the last is their length */
+    int64_t *piece_at; /* where a piece begins in a right-hand side's; the last is their length */
     const void **pointers;
     int64_t pieces_bytes;
     int most_terms;
@@ -112,9 +115,9 @@ typedef struct host_side {
     int next; /* the operation at scalar time that is to be done next */
 } host_side;
 
-static inline host_track *host_track_of(const runner *r, const track *l)
+static inline host_rhs *host_rhs_of(const runner *r, const rhs *l)
 {
-    return &r->host->tracks[l - r->tracks];
+    return &r->host->rhs[l - r->rhs];
 }
 
 /* Vectors an operand stands for at most. */
@@ -127,26 +130,28 @@ int host_side_threads(const runner *r);
 /* Collective, with the same messages wherever sweeps are done. */
 spry_status host_side_open(runner *r, const sweep_place *place);
 void host_side_close(runner *r);
-spry_status host_side_clear(runner *r, track *l);
+spry_status host_side_clear(runner *r, rhs *l);
 /* What sweeps have of A, of another operator; a member of the host's class. */
 spry_status host_side_exchange(runner *r, const spry_operator *A);
 /* The course, by the place's sweeps: members of a runner's class. */
 spry_status host_side_run(runner *r, int first, int count);
-spry_status host_side_settle(runner *r, track *l);
-spry_status host_side_finish(runner *r, track *l);
+spry_status host_side_settle(runner *r, rhs *l);
+spry_status host_side_finish(runner *r, rhs *l);
 /* Members of sweep_host. */
 spry_status host_side_open_operators(runner *r);
-spry_status host_side_open_track(runner *r, int index);
-void host_side_close_track(runner *r, int index);
-/* Looks up the operations of the active tracks; those to be skipped are left out. Failures are kept
- * in r->status. */
+spry_status host_side_open_rhs(runner *r, int index);
+void host_side_close_rhs(runner *r, int index);
+/* Looks up the operations of the active right-hand sides; those to be skipped are left out.
+ * Failures are kept in r->status. */
 void sweep_bind(runner *r, const plan_op *ops, int count);
 /* Does the bound operations on the host, with all threads. */
 void sweep_run(runner *r, const phase *f, const plan_op *alone);
-/* Small matrices, which all tracks do together (small.c), and the numbers of room it takes. */
+/* Small matrices, which all right-hand sides do together (small.c), and the numbers of room it
+ * takes. */
 void sweep_small(runner *r, const plan_op *o);
 int64_t small_room(const plan *p, const plan_op *o);
-/* Whether tracks see each other; then those that have ended go on with the others, but for x. */
+/* Whether right-hand sides see each other; then those that have ended go on with the others, but
+ * for x. */
 static inline bool sweep_couples(const runner *r)
 {
     return r->p->program->block;
@@ -165,8 +170,8 @@ spry_status sweep_open_ranks(runner *r);
 void sweep_close_ranks(runner *r);
 void sweep_send_sums(runner *r, const phase *f);
 void sweep_take_sums(runner *r);
-char *sweep_vector(runner *r, track *l, const vref *v, int64_t index);
+char *sweep_vector(runner *r, rhs *l, const vref *v, int64_t index);
 /* The product that an operation is to make, where it is known; else NULL. */
-const void *sweep_known(const runner *r, const track *l, const plan_op *o);
+const void *sweep_known(const runner *r, const rhs *l, const plan_op *o);
 
 #endif

@@ -76,7 +76,7 @@ static int64_t count_joined(const runner *r)
         most = sum > most ? sum : most;
         sum = f->waits_after ? 0 : sum;
     }
-    return most * r->track_room;
+    return most * r->rhs_room;
 }
 
 spry_status sweep_open_ranks(runner *r)

@@ -62,7 +62,7 @@ bool runner_makes_x_last(const runner *r)
 }
 
 /* All that has to be put back. */
-static spry_status keep_all(runner *r, track *l, runner_view *v)
+static spry_status keep_all(runner *r, rhs *l, runner_view *v)
 {
     spry_context *ctx = r->ctx;
     const plan *p = r->p;
@@ -77,7 +77,7 @@ done:
     return status;
 }
 
-spry_status runner_view_begin(runner *r, track *l, runner_view *v)
+spry_status runner_view_begin(runner *r, rhs *l, runner_view *v)
 {
     spry_context *ctx = r->ctx;
     spry_status status = SPRY_STATUS_OK;
@@ -90,7 +90,7 @@ done:
     return status;
 }
 
-spry_status runner_view_end(runner *r, track *l, runner_view *v)
+spry_status runner_view_end(runner *r, rhs *l, runner_view *v)
 {
     const plan *p = r->p;
     spry_status status = SPRY_STATUS_OK;
@@ -109,10 +109,9 @@ spry_status runner_view_end(runner *r, track *l, runner_view *v)
     return status;
 }
 
-spry_status runner_space(runner *r, int track_index, int var, int64_t index, spry_vector *v,
-                         bool put)
+spry_status runner_space(runner *r, int rhs_index, int var, int64_t index, spry_vector *v, bool put)
 {
-    track *l = &r->tracks[track_index];
+    rhs *l = &r->rhs[rhs_index];
     const view_vector at = {
         .var = var, .index = index, .bytes = r->n[r->p->vars[var].space] * r->size};
     spry_status status = SPRY_STATUS_OK;

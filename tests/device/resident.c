@@ -20,7 +20,7 @@ enum { MOST_TOLD = 400 };
 
 typedef struct told {
     runner *r;
-    track *l;
+    rhs *l;
     double value[MOST_TOLD];
     int count, most;
     double goal;
@@ -83,7 +83,7 @@ static spry_status run_method(spry_context *ctx, const char *method, const spry_
     plan *p = plan_for(ctx, method, A, M);
     runner *r = NULL;
     assert_ok(ctx, runner_new(p, &operators, 1, &r));
-    track *l = runner_track(r, 0);
+    rhs *l = runner_rhs(r, 0);
     l->b = b;
     l->x = x;
     l->data = t;
@@ -343,7 +343,7 @@ static void test_failures(spry_context *ctx, spry_device *d)
             device_fail_next(d, works[w], ++n);
             status = runner_new(p, &operators, 1, &r);
             if (status == SPRY_STATUS_OK) {
-                track *l = runner_track(r, 0);
+                rhs *l = runner_rhs(r, 0);
                 *l = (track){.scalars = l->scalars,
                              .fault = NONE,
                              .reports_at_restart = -1,
@@ -438,7 +438,7 @@ static void test_stop(spry_context *ctx, spry_device *d)
     assert_ok(ctx, device_put(b, 0, s.b, s.rows * 8));
     assert_ok(ctx, device_clear(x, 0, s.n * 8));
     assert_ok(ctx, runner_new(p, &operators, 1, &r));
-    track *l = runner_track(r, 0);
+    rhs *l = runner_rhs(r, 0);
     l->b = b;
     l->x = x;
     l->data = &t;

@@ -17,7 +17,7 @@ typedef struct ending {
     double values[MOST_REPORTS];
     char x[N * sizeof(spry_scalar)];
     runner *r;
-    track *l;
+    rhs *l;
 } ending;
 
 static spry_status report(void *data, report_kind kind, bool loop, double value, bool *go_on)
@@ -79,7 +79,7 @@ static spry_status run_plan(plan *p, const runner_operators *operators, ending *
             value_set(operators->A->type, e->x, i, (spry_scalar){0.5, -0.125 * i});
         }
         e->r = r;
-        e->l = runner_track(r, k);
+        e->l = runner_rhs(r, k);
         e->l->b = b[k];
         e->l->x = e->x;
         e->l->data = e;

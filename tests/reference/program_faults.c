@@ -48,7 +48,7 @@ static spry_status run_plan(const course_system *system, plan *p, trial *t)
     SPRY_GO(ctx, runner_new(p, &operators, 1, &r));
     if (t->most_turns > 0)
         r->most_turns = t->most_turns;
-    track *l = runner_track(r, 0);
+    rhs *l = runner_rhs(r, 0);
     l->b = b;
     l->x = x;
     l->data = t;

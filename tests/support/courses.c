@@ -101,7 +101,7 @@ typedef struct listener {
     course *c;
     const course_system *system;
     runner *r; /* NULL: x is always up to date */
-    track *l;
+    rhs *l;
     const void *x;
     int first; /* reports of the run before */
 } listener;
@@ -188,7 +188,7 @@ static void forget(course *c)
 
 void course_of_text(const course_system *system, const char *text, course *c)
 {
-    track l = {.report = hear, .breakdown = hear_breakdown};
+    rhs l = {.report = hear, .breakdown = hear_breakdown};
     listener me = {.c = c, .system = system};
     const oracle_input input = {system->A, system->M, &l};
     void *b = vector(system, 2 * c->seed), *x = vector(system, 2 * c->seed + 1);
@@ -245,7 +245,7 @@ void course_of_plan(const course_system *system, const char *text, bool fuse, in
     system->A->cols_part = (vector_part){system->ranked, 0, system->cols};
     SPRY_GO(ctx, runner_new(p, &operators, count, &r));
     for (int k = 0; k < count; k++) {
-        track *l = runner_track(r, k);
+        rhs *l = runner_rhs(r, k);
         me[k] = (listener){.c = &courses[k], .system = system, .r = r, .l = l};
         l->b = b[k] = vector(system, 2 * courses[k].seed);
         l->x = x[k] = vector(system, 2 * courses[k].seed + 1);
