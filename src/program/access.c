@@ -172,7 +172,7 @@ static spry_status collect_op(plan *p, int index)
     if (o.kind == OP_BREAKDOWN)
         SPRY_GO(ctx, read_message(p, &p->program->stmts[o.stmt]));
     SPRY_GO(ctx, touch_vector(p, &o.out, true));
-    if (o.kind == OP_MOVE) { /* what it leaves behind is nobody's */
+    if (o.kind == OP_MOVE) { /* nothing reads what it leaves behind */
         SPRY_GO(ctx, touch_vector(p, &o.in[0], true));
         p->accesses[p->access_count - 1].sure = false;
     }
@@ -210,7 +210,7 @@ static bool is_made(const exposing *x, const access *a)
     return false;
 }
 
-/* Joins what is made with what was made beside it. */
+/* Joins what two branches make. */
 static void note_made(exposing *x, access a)
 {
     int *last = last_made(x, &a);
@@ -236,7 +236,7 @@ static void unmake(exposing *x, int count)
     }
 }
 
-/* Of the accesses from `first` on only those that see what was there stay. */
+/* Of the accesses from `first` on only those that see earlier values stay. */
 static void keep_exposed(exposing *x, int first)
 {
     plan *p = x->p;

@@ -1,5 +1,5 @@
 /*
- * Bases of Krylov spaces. A basis is told by its steps: v_(j+1) = alpha_j A v_j + beta_j v_j
+ * Bases of Krylov spaces. A basis is given by its steps: v_(j+1) = alpha_j A v_j + beta_j v_j
  * + gamma_j v_(j-1), a row of three numbers for each j. From the inner products of such a basis the
  * Ritz values of A follow, and from these the steps of a better one. Newton's: shifts in Leja's
  * order, each step scaled so that its polynomial is at most 1 at the Ritz values (L. Reichel, BIT
@@ -46,9 +46,9 @@ static void subtract(spry_scalar *a, spry_scalar b, spry_scalar c)
     *a = difference(*a, scalar_multiply(b, c));
 }
 
-/* Cholesky's factor of the inner products, as far as they tell one vector from those before; of how
- * many vectors it is known what A makes of them: of the last that does, too, where the next is told
- * by those before. */
+/* Cholesky's factor of the inner products, as far as they separate a vector from those before; of
+ * how many vectors it is known what A makes of them: of the last that does, too, where the next is
+ * given by those before. */
 static int factor(const program_array *G, int vectors, ritz *w)
 {
     const double least = 1e-13; /* inner products are sums in double, to a few hundred roundings */
@@ -194,7 +194,7 @@ static void make_chebyshev(const ritz *w, bool real, const program_array *B, int
         low = (spry_scalar){fmin(low.re, w->value[i].re), fmin(low.im, w->value[i].im)};
         high = (spry_scalar){fmax(high.re, w->value[i].re), fmax(high.im, w->value[i].im)};
     }
-    if (real) /* conjugates are there, too */
+    if (real) /* its conjugate is among them */
         low.im = -high.im;
     const spry_scalar d = {low.re + (high.re - low.re) / 2, low.im + (high.im - low.im) / 2};
     const double a = wider * (high.re - low.re) / 2, b = wider * (high.im - low.im) / 2;

@@ -7,7 +7,7 @@ char *sweep_vector(runner *r, rhs *l, const vref *v, int64_t index)
 {
     const plan *p = r->p;
     const plan_var *var = &p->vars[v->var];
-    if (r->host->there) /* which knows by itself */
+    if (r->host->residents) /* which knows by itself */
         return NULL;
     if (var->array)
         return host_rhs_of(r, l)->arrays[v->var][index];

@@ -58,12 +58,12 @@ spry_status course_fail_turns(const runner *r, int place)
 spry_status course_fail_silent(const runner *r)
 {
     return SPRY_FAIL(r->ctx, SPRY_STATUS_BAD_INPUT,
-                     "%s: a turn of the loop told no residual and no estimate",
+                     "%s: a turn of the loop reported no residual and no estimate",
                      r->p->program->source);
 }
 
 /*
- * A caller who asks to stop is heard at the next residual or estimate; a loop that tells none for
+ * A request to stop takes effect at the next residual or estimate; a loop that reports none for
  * long is left at once, but finish is always done to the end.
  */
 bool course_take_turn(runner *r, int place)
@@ -82,7 +82,7 @@ bool course_take_turn(runner *r, int place)
 /* --- exits --------------------------------------------------------------------------------------
  */
 
-bool course_tell(runner *r, rhs *l, const plan_op *o, bool loop, double value)
+bool course_report(runner *r, rhs *l, const plan_op *o, bool loop, double value)
 {
     static const report_kind kinds[] = {[0] = REPORT_RESIDUAL,
                                         [OP_ESTIMATE - OP_RESIDUAL] = REPORT_ESTIMATE,
@@ -279,7 +279,7 @@ spry_status runner_run(runner *r)
             r->status = status;
     }
     r->used = true;
-    if (r->status == SPRY_STATUS_OK) /* what no sum came after */
+    if (r->status == SPRY_STATUS_OK) /* no reduction came after it */
         r->status = r->late;
     return r->status;
 }

@@ -123,7 +123,7 @@ bool dense_least(int rows, int cols, spry_scalar *a, int rights, spry_scalar *g,
     for (int c = 0; c < cols; c++) {
         spry_scalar *column = a + (int64_t)c * rows;
         const int own = rows_of(rows, column);
-        end = own > end ? own : end; /* reflections before have filled it up to there */
+        end = own > end ? own : end; /* reflections before have filled it up to that row */
         const int below = end - rank;
         pivot[c] = -1;
         if (below <= 0 ||

@@ -41,7 +41,7 @@ void emit_count(emitter *m, int e);
 void emit_element(emitter *m, int e);
 /* Whether the value of an expression can have a fault. */
 bool emit_may_fault(const emitter *m, int e);
-/* A statement that stores a `number` there unless there is a fault. */
+/* A statement that stores a `number` in the target unless a fault is noted. */
 void emit_store(emitter *m, int target, const char *value);
 /* A statement that does an OP_SCALAR or OP_SCALARS. */
 void emit_scalar_op(emitter *m, const plan_op *o);

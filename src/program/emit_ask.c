@@ -1,4 +1,4 @@
-/* What a phase has: questions of those who write its kernels and of those who run them. */
+/* What a phase has: asked by the files that write its kernels and by those that run them. */
 #include "program/resident.h"
 
 /* Sums that an operation makes at most. */

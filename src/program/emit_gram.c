@@ -6,7 +6,8 @@
 enum { TEAM = 32, TILE_LEFT = 4, TILE_RIGHT = 8, TILE = TILE_LEFT * TILE_RIGHT };
 _Static_assert((int)TILE == (int)TEAM, "a work-item of a team gets one sum of a tile");
 
-/* Where a team's vectors begin; those that are not there are another's, whose sums nobody takes. */
+/* Where a team's vectors begin; a vector that is missing is replaced by another, whose sums are
+ * dropped. */
 static void put_gram_places(const sweep_text *t, int op, int side)
 {
     const vref *v = &t->p->ops[op].in[side];

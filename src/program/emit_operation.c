@@ -285,7 +285,7 @@ static void put_share(const sweep_text *t, int op)
 }
 
 /* The result of an operation becomes the vector's; of columns at once in memory, too: inner
- * products of all of them read it there. */
+ * products of all of them read it in memory. */
 static void put_result(const sweep_text *t, int op)
 {
     const plan_op *o = &t->p->ops[op];

@@ -243,7 +243,7 @@ int host_side_threads(const runner *r)
                                     r->operators[OPERATOR_A]->own_bytes / 48);
 }
 
-/* The parts of the vectors that are here. */
+/* The parts of the vectors of this rank. */
 static spry_status open_parts(runner *r, const sweep_place *place)
 {
     spry_context *ctx = r->ctx;
@@ -252,7 +252,7 @@ static spry_status open_parts(runner *r, const sweep_place *place)
     const spry_device *d = device_of(r->operators[OPERATOR_A]);
     r->host->place = place;
     if (d)
-        SPRY_GO(ctx, base_calloc(ctx, r->rhs_room, sizeof(void *), &r->host->there));
+        SPRY_GO(ctx, base_calloc(ctx, r->rhs_room, sizeof(void *), &r->host->residents));
     r->host->kernels = host_kernels_for(ctx, r->type);
     r->host->blocks = block_kernels_for(ctx, r->type);
     r->host->threads = host_side_threads(r);
@@ -338,9 +338,9 @@ void host_side_close(runner *r)
         for (int t = 0; t < 3; t++)
             base_free(r->ctx, h->cuts[k][t]);
     sweep_close_ranks(r);
-    void *const arrays[] = {h->rhs,      h->active, h->members, h->bound,    h->operands,
-                            h->factors,  h->sums,   h->pieces,  h->pointers, h->packed,
-                            h->piece_at, h->there,  h->small};
+    void *const arrays[] = {h->rhs,      h->active,    h->members, h->bound,    h->operands,
+                            h->factors,  h->sums,      h->pieces,  h->pointers, h->packed,
+                            h->piece_at, h->residents, h->small};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         base_free(r->ctx, arrays[k]);
     base_free(r->ctx, h);

@@ -161,7 +161,7 @@ static void run_exit(runner *r, rhs *l, const plan_op *o)
             return;
         course_break(l, o);
         finish_rhs(r, l);
-    } else if (!course_tell(r, l, o, r->counting, value.re) && r->status == SPRY_STATUS_OK) {
+    } else if (!course_report(r, l, o, r->counting, value.re) && r->status == SPRY_STATUS_OK) {
         finish_rhs(r, l);
     }
 }
@@ -226,7 +226,7 @@ static int64_t call_index(runner *r, rhs *l, const vref *v)
                             : program_eval_index(&l->scalars, v->first, r->p->vars[v->var].extent);
 }
 
-/* The first vector of a run, all of which is there. */
+/* The first vector of a run, which is inside its array. */
 static int64_t run_index(runner *r, rhs *l, const vref *v)
 {
     const int64_t extent = r->p->vars[v->var].extent;
@@ -353,7 +353,7 @@ static void count_bytes(runner *r, const phase *f)
     r->bytes += course_operator_bytes(r, f, rhs_count);
 }
 
-/* A sweep, and what its sums allow. */
+/* A sweep, and the scalar work that its reductions allow. */
 static void run_phase(runner *r, const phase *f)
 {
     sweep_bind(r, &r->p->ops[f->first], f->sweep_count);
@@ -364,11 +364,11 @@ static void run_phase(runner *r, const phase *f)
     for (int k = 0; k < r->rhs_count; k++)
         r->rhs[k].product = NULL;
     if (r->ranked)
-        sweep_send_sums(r, f);
+        sweep_begin_reduction(r, f);
     else
         sweep_reduce(r);
     if (f->waits_after)
-        sweep_take_sums(r);
+        sweep_end_reduction(r);
     scalar_time(r, f);
 }
 
@@ -379,13 +379,13 @@ static void run_block(runner *r, const node *block)
         r->block = block;
         r->host->exit = NULL;
         if (phases[f].waits_before)
-            sweep_take_sums(r);
+            sweep_end_reduction(r);
         if (r->status == SPRY_STATUS_OK)
             run_calls(r, &phases[f]);
         if (r->status == SPRY_STATUS_OK)
             run_phase(r, &phases[f]);
     }
-    sweep_take_sums(r); /* of a run that has failed */
+    sweep_end_reduction(r); /* of a run that has failed */
     for (int k = 0; k < r->rhs_count; k++)
         if (r->host->active[k] && r->rhs[k].fault != NONE)
             course_fail_index(r, &r->rhs[k], r->rhs[k].fault);
@@ -455,7 +455,7 @@ static void run_nodes(runner *r, int first)
     }
 }
 
-static void tell_turn(runner *r)
+static void report_turn(runner *r)
 {
     if (r->turn)
         r->turn(r->turn_data);
@@ -465,7 +465,7 @@ static spry_status run_loop(runner *r)
 {
     while (r->status == SPRY_STATUS_OK && any_active(r)) {
         int64_t before = 0, after = 0;
-        tell_turn(r);
+        report_turn(r);
         for (int k = 0; k < r->rhs_count; k++)
             before += r->rhs[k].reports;
         run_nodes(r, r->p->section[SECTION_LOOP]);
@@ -487,7 +487,7 @@ spry_status host_side_run(runner *r, int first, int count)
             r->host->members[r->host->member_count++] = k;
         memset(r->host->rhs[k].skip, 0, (size_t)r->p->op_count * sizeof(bool));
     }
-    tell_turn(r);
+    report_turn(r);
     run_nodes(r, r->p->section[SECTION_START]);
     r->counting = true;
     return run_loop(r);

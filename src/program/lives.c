@@ -21,7 +21,7 @@ static void live_block(plan *p, const node *n, unsigned char *set)
         if (o->kind == OP_NONE)
             continue;
         if (o->out.var != NONE && !p->vars[o->out.var].array) {
-            /* What nobody needs needs nothing; x may still be asked for by an exit before. */
+            /* An unused result needs no operands; an exit before may still ask for x. */
             if (op_sweeps(o) && !set[o->out.var] && o->out.var != p->var_of_name[NAME_X])
                 continue;
             set[o->out.var] = 0;

@@ -1,5 +1,5 @@
 /*
- * Sums over ranks take their time: a phase whose inner products nobody needs at once begins the
+ * Reductions over ranks take time: a phase whose inner products are not needed at once begins the
  * message, and what follows goes on meanwhile, up to the first operation that needs them. Where
  * more inner products come before that, all go together in one message. Which operation that is
  * follows from what operations read and write, as everything about a plan does: pipelined methods
@@ -44,7 +44,7 @@ static bool has_dots(const plan *p, const phase *f)
 void plan_find_waits(plan *p, const node *block)
 {
     phase *const begin = &p->phases[block->phase], *const end = begin + block->phases;
-    phase *first = NULL, *last = NULL; /* with sums that nobody has needed so far */
+    phase *first = NULL, *last = NULL; /* with reductions that nothing has needed so far */
     for (phase *f = begin; f < end; f++) {
         const int sweep_end = f->first + f->sweep_count;
         f->waits_before = first && any_needs(p, first, f, f->first, sweep_end);

@@ -74,10 +74,10 @@ typedef struct parser {
 /* lex.c */
 void parser_advance(parser *ps);
 bool parser_at_word(const parser *ps, const char *word);
-/* Takes the word when it is there. */
+/* Takes the word if it is at hand. */
 bool parser_take_word(parser *ps, const char *word);
 bool parser_take(parser *ps, int kind);
-/* Takes a token that must be there; fails with "WHAT is needed here, not ...". */
+/* Takes a token that is required; fails with "WHAT is needed here, not ...". */
 bool parser_expect(parser *ps, int kind, const char *what);
 bool parser_expect_word(parser *ps, const char *word);
 /* Makes the name at hand go on over - signs, as names of methods do. */

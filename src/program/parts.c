@@ -1,6 +1,6 @@
 /*
  * Named parts of a text: statements that are written once, after the sections, and are read where
- * `use NAME` stands as if they stood there. Parts use no others, and are used a bounded number of
+ * `use NAME` stands, in its place. Parts use no others, and are used a bounded number of
  * times, so that reading a text takes no longer than its length allows.
  */
 #include "program/parse.h"

@@ -25,7 +25,7 @@ typedef enum op_kind {
     OP_SHARE,               /* out = share(expr, parts) */
     OP_APPLY,               /* out = operator in[0] */
     OP_DOT,                 /* target = (in[0], in[1]); in[0] and target may be slices */
-    OP_LAST_SWEEP = OP_DOT, /* up to here: done in a sweep; after: scalar time */
+    OP_LAST_SWEEP = OP_DOT, /* the last that is done in a sweep; after: scalar time */
     OP_SCALAR,              /* target = expr */
     OP_SCALARS,             /* a statement with loops or branches, of scalars alone */
     OP_SMALL,    /* target = expr: small matrices, of which each right-hand side has a column */
@@ -92,7 +92,7 @@ typedef struct plan_var {
     int number;       /* of plain vectors: the memory it uses, or the piece; NONE: none */
     bool in_pieces;   /* lives in pieces of a sweep */
     bool wide;        /* a product makes it: its pieces are longer */
-    bool seen_before; /* a run may see what was there before it: it needs zeros */
+    bool seen_before; /* a run may read it before it writes it: it needs zeros */
 } plan_var;
 
 /* A vector that a phase moves through memory. */
@@ -104,8 +104,8 @@ typedef struct traffic {
 typedef struct phase {
     int first, sweep_count, count; /* operations: in the sweep, and all */
     int traffic, traffic_count;    /* in plan->traffics */
-    /* On ranks (overlap.c): its sums go with those of the next phase that has some; and sums that
-     * are under way must be there before its sweep, or before its scalar work. */
+    /* On ranks (overlap.c): its reductions go with those of the next phase that has some; and
+     * reductions under way must end before its sweep, or before its scalar work. */
     bool joins, waits_before, waits_after;
 } phase;
 
@@ -127,7 +127,7 @@ typedef struct plan_setup {
     bool square;                      /* both spaces have the same length */
     bool apart;  /* on a device, where rows go by lanes: products share no sweep with slices, nor
                     those with A one with those with A^H */
-    bool ranked; /* sums are those of ranks: products that do not need them hide them */
+    bool ranked; /* reductions are over ranks: products that do not need them hide them */
     int powers;  /* steps of a basis that A makes together; up to 1: none */
 } plan_setup;
 
@@ -143,7 +143,7 @@ typedef struct plan {
     phase *phases;
     traffic *traffics;
     int op_count, op_room, term_count, term_room, node_count, node_room, var_count, var_room;
-    /* Accesses of start and loop, then of finish, that see what was there before the section. */
+    /* Accesses of start and loop, then of finish, that see values from before the section. */
     int left, left_by_start, left_count;
     bool restarts; /* it can start again; else start sees nothing: a run begins with zeros */
     int access_count, access_room, phase_count, phase_room, traffic_count, traffic_room;
@@ -226,9 +226,10 @@ static inline bool access_meets(const access *a, const access *b)
     return a->vector == b->vector && a->id == b->id && a->low <= b->high && b->low <= a->high &&
            (a->apart <= 1 || a->apart != b->apart || (a->low - b->low) % a->apart == 0);
 }
-/* Sums that are under way (overlap.c). Whether an operation needs an inner product, or changes what
- * tells where that goes; which phases of a block must wait for sums; and distances, as schedule.c
- * has them, that keep what needs sums out of the sweeps of products before it that do not. */
+/* Reductions under way (overlap.c). Whether an operation needs an inner product, or changes what
+ * decides where that goes; which phases of a block must wait for reductions; and distances, as
+ * schedule.c has them, that keep what needs reductions out of the sweeps of products before it that
+ * do not. */
 bool plan_needs_sum(const plan *p, const plan_op *dot, const plan_op *o);
 void plan_find_waits(plan *p, const node *block);
 spry_status plan_part_products(const plan *p, const plan_op *ops, int n, signed char *distance);
@@ -273,7 +274,7 @@ typedef struct traffic_count {
 typedef void (*traffic_visit)(void *data, int phase, const vref *v, bool read, bool written);
 spry_status traffic_open(plan *p, const node *block, traffic_count *t);
 /* Vectors moved when the operations run in the order `sequence` (places in the block), in the
- * phases given by place; visit (may be NULL) hears of each. Lives must be known. */
+ * phases given by place; visit (may be NULL) is called for each. Lives must be known. */
 int64_t traffic_run(traffic_count *t, const int *sequence, const int *phase, traffic_visit visit,
                     void *data);
 void traffic_close(traffic_count *t);

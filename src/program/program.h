@@ -1,7 +1,7 @@
 /*
  * A method as text becomes a program: names, expressions and statements, each with its place in the
  * text. docs/notation.md describes the language. Expressions and statements are kept in arrays and
- * refer to each other by index; NONE stands for "not there".
+ * refer to each other by index; NONE stands for "missing".
  */
 #ifndef SPRY_PROGRAM_H
 #define SPRY_PROGRAM_H
@@ -32,7 +32,7 @@ typedef enum expr_kind {
     EXPR_RANDOM,  /* vector of random numbers from seed arg[0] */
     EXPR_SHARE,   /* vector with ones in part arg[0] of arg[1] equal parts of the rows */
     EXPR_SMALL,   /* what a function makes of arrays of numbers: a column, or a matrix */
-    EXPR_POWERS   /* beside a loop: what powers() it is (parse_powers.c) */
+    EXPR_POWERS   /* of a loop: what powers() it is (parse_powers.c) */
 } expr_kind;
 
 /*
@@ -178,7 +178,8 @@ typedef struct program_text {
     int begin, size;
 } program_text;
 
-/* item(NAME, word): what a method needs of A, and of M beside `definite`, which is about A alone.
+/* item(NAME, word): what a method needs of A, and of M except for `definite`, which is about A
+ * alone.
  */
 #define PROGRAM_NEEDS(item)      \
     item(HERMITIAN, "hermitian") \
@@ -231,7 +232,7 @@ spry_status program_set_number(program *p, const char *name, double value);
 spry_status program_set_options(program *p, const char *text);
 /* The value of an option as text: its word, or the shortest number. */
 void program_option_text(const program_name *option, char *text, size_t size);
-/* The most products of a powers() in the text, as far as options tell; 0: there is none, or none
+/* The most products of a powers() in the text, as far as options decide; 0: there is none, or none
  * with A alone where there is a preconditioner. */
 int program_most_powers(const program *p, bool precon);
 /* Writes an expression as notation. Numbers as %g; always ends with a zero, cutting what does not

@@ -48,8 +48,8 @@ static spry_status open_vectors(resident *s, int rhs_index, int64_t elements)
     s->memory.apart = elements;
     s->memory.before = s->memory.columns > 0 ? rhs_index * elements : 0;
     if (s->memory.borrows) {
-        s->memory.vectors = s->r->host->there[0]->memory.vectors;
-        s->memory.control = s->r->host->there[0]->memory.control;
+        s->memory.vectors = s->r->host->residents[0]->memory.vectors;
+        s->memory.control = s->r->host->residents[0]->memory.control;
         return SPRY_STATUS_OK;
     }
     SPRY_GO(s->r->ctx, device_alloc(s->d, count * s->block.words * 8, &s->memory.control));
@@ -161,7 +161,7 @@ static spry_status open_operators(resident *s)
                                          emit_prefix((int)o->transpose),
                                          s->memory.columns > 0 ? s->memory.columns : 1, rows));
         if (rows->group > 0 &&
-            s->memory.columns == 0) /* else crews for all tiles of inner products */
+            s->memory.columns == 0) /* else teams for all tiles of inner products */
             s->code.group = rows->group;
     }
 done:
@@ -258,8 +258,8 @@ static bool may_be_whole(const resident *s, int64_t turn_bytes)
            local <= MOST_LOCAL && turn_bytes <= s->d->facts.cache_bytes;
 }
 
-/* The programs of the phases. The loop as one kernel, which is asked for later, is compiled beside
- * them where it is likely: by then it is there. */
+/* The programs of the phases. The loop as one kernel, which is asked for later, is compiled at the
+ * same time where it is likely to be used. */
 static spry_status build_programs(resident *s)
 {
     spry_context *ctx = s->r->ctx;
@@ -378,7 +378,7 @@ static int add_common(const resident *s, const device_memory *partials, device_a
     return used;
 }
 
-/* What a phase reads beside vectors: the matrix, diagonals. */
+/* What a phase reads in addition to vectors: the matrix, diagonals. */
 static int add_operators(const resident *s, const phase *f, device_arg *args, int used)
 {
     const plan *p = s->p;

@@ -1,11 +1,11 @@
 /*
  * Running plans on a device. Vectors, scalars and the table of which vector has which memory live
- * there; the host launches phases without waiting. A phase is one generated kernel: the sweep over
- * memory, and after it, in the last group that ends (or in a kernel of one group), the inner
- * products and the scalar work. Where a report asks for a judgement (its value is beyond the limits
- * that the host has set, or as many as allowed were told), where a condition to stop holds, or
- * where an index is wrong, the device notes the place and lets every later kernel do nothing. The
- * host looks now and then, judges, and goes on from that place.
+ * on the device; the host launches phases without waiting. A phase is one generated kernel: the
+ * sweep over memory, and after it, in the last group that ends (or in a kernel of one group), the
+ * inner products and the scalar work. Where a report asks for a judgement (its value is beyond the
+ * limits that the host has set, or as many reports as allowed were made), where a condition to stop
+ * holds, or where an index is wrong, the device notes the place and lets every later kernel do
+ * nothing. The host looks now and then, judges, and goes on from that place.
  *
  * The text: emit_program.c, emit_sweep.h, emit_tail.c, emit_whole.c. Memory, programs and launches:
  * resident.c. Its course: resident_course.c (legs), resident_advance.c (launching them),
@@ -24,35 +24,35 @@
  * arrays (in elements of the memory of vectors), the scalars, and the reports.
  */
 /* clang-format off */
-#define RESIDENT_WORDS(word) \
-    word(STOP)          /* 0: running; else a stop_kind */                            \
-    word(OP)            /* the operation that stopped it */                           \
-    word(FAULT)         /* place of the first wrong index, -1: none */                \
-    word(FAULT_ORDER)   /* and the order of its operation */                          \
-    word(REPORTS)       /* told since the host has looked */                          \
-    word(LEFT)          /* reports of the loop until it stops by itself */            \
-    word(WAIT)          /* reports of the loop before it stops for a look at x */     \
-    word(SKIP)          /* bits of updates of x that were made early */               \
-    word(TICKET)        /* groups that are through with the phase */                  \
-    word(PHASES)        /* done since the host has looked */                          \
-    word(STRIDE0)       /* elements from a vector of an array to the next, by space */ \
-    word(STRIDE1)                                                                     \
-    word(N0)            /* elements of vectors, by space */                           \
-    word(N1)                                                                          \
-    word(FIRST0)        /* elements of other ranks before those here, by space */     \
-    word(FIRST1)                                                                      \
-    word(ALL0)          /* elements of all ranks, by space */                         \
-    word(ALL1)                                                                        \
-    word(POSITIONS)     /* of the rows of A, A^T and A^H */                           \
-    word(POSITIONS_T)                                                                 \
-    word(POSITIONS_H)                                                                 \
-    word(X)             /* addresses, where memory has some */                        \
-    word(B)                                                                           \
-    word(BARRIER)       /* groups that have come to a barrier of all, ever */          \
-    word(BEFORE)        /* elements of the right-hand sides before this one, which share its memory */ \
-    word(APART)         /* elements from a right-hand side's vectors to the next right-hand side's */      \
-    word(MEMBERS)       /* bits of the right-hand sides whose vectors [v] stands for */         \
-    word(TAKES)         /* bits of the right-hand sides that take part in a launch for all of them */
+#define RESIDENT_WORDS(word)                                                                 \
+    word(STOP)          /* 0: running; else a stop_kind */                                   \
+    word(OP)            /* the operation that stopped it */                                  \
+    word(FAULT)         /* place of the first wrong index, -1: none */                       \
+    word(FAULT_ORDER)   /* and the order of its operation */                                 \
+    word(REPORTS)       /* made since the host last looked */                                \
+    word(LEFT)          /* reports of the loop until it stops by itself */                   \
+    word(WAIT)          /* reports of the loop before it stops for a look at x */            \
+    word(SKIP)          /* bits of updates of x that were made early */                      \
+    word(TICKET)        /* groups that are through with the phase */                         \
+    word(PHASES)        /* done since the host has looked */                                 \
+    word(STRIDE0)       /* elements from a vector of an array to the next, by space */       \
+    word(STRIDE1)                                                                            \
+    word(N0)            /* elements of vectors, by space */                                  \
+    word(N1)                                                                                 \
+    word(FIRST0)        /* elements of the ranks before this one, by space */                \
+    word(FIRST1)                                                                             \
+    word(ALL0)          /* elements of all ranks, by space */                                \
+    word(ALL1)                                                                               \
+    word(POSITIONS)     /* of the rows of A, A^T and A^H */                                  \
+    word(POSITIONS_T)                                                                        \
+    word(POSITIONS_H)                                                                        \
+    word(X)             /* addresses, where memory has some */                               \
+    word(B)                                                                                  \
+    word(BARRIER)       /* groups that have come to a barrier of all, ever */                \
+    word(BEFORE)        /* elements of the columns before this one, which share its memory */ \
+    word(APART)         /* elements from a column's vectors to the next column's */          \
+    word(MEMBERS)       /* bits of the columns whose vectors [v] stands for */               \
+    word(TAKES)         /* bits of the columns that take part in a launch for all of them */
 /* clang-format on */
 
 #define RESIDENT_WORD_NAME(name) ST_##name,
@@ -71,12 +71,12 @@ enum { REP_LOW, REP_HIGH, REP_LOOK, REP_GRADIENT_LOW, REP_GRADIENT, REP_FIRST = 
 enum { MOST_REPORTS = 1024, MOST_COUNTERS = 8, RESIDENT_GROUP = 256, MOST_STOPS = 64 };
 enum { RESIDENT_MOST_PARTS = 8 };
 
-/* What the text needs to know beside the plan. */
+/* What the text needs to know in addition to the plan. */
 typedef struct emit_job {
     const plan *p;
     spry_type type;
     bool tickets;
-    bool joined;            /* sums of all groups are for the host, which does the scalar work */
+    bool joined;            /* reductions end on the host, which does the scalar work */
     int group;              /* work-items of a group */
     int width, slice_width; /* elements per work-item has at a time */
     int columns;   /* right-hand sides that see each other, which have one launch; 0: they do not */
@@ -167,7 +167,7 @@ typedef struct resident {
         int64_t *slots; /* of plain vectors, as far as the host has come */
         /* Right-hand sides that see each other: how many there may be, elements of those before it,
          * in the memory that the first of them owns, and of each of them; and whether it is not the
-         * first, which has the programs, the control blocks of all, and the sums. */
+         * first, which has the programs, the control blocks of all, and the reductions. */
         int columns;
         int64_t before, apart;
         bool borrows;
@@ -272,8 +272,8 @@ spry_status resident_advance(resident *s, bool fresh, bool *end);
 spry_status resident_launch_tail(resident *s, int index, int from);
 /* Lets the device go on from where the host's mirror says; `judged`: up to the limits. */
 spry_status resident_let_go(resident *s, bool judged);
-/* Waits for the device and judges what it tells; where it had stopped and goes on, so does the host
- * from there. */
+/* Waits for the device and judges its reports; where it had stopped and goes on, so does the host
+ * from that place. */
 spry_status resident_look(resident *s);
 spry_status resident_settle(runner *r, rhs *l);
 spry_status resident_finish(runner *r, rhs *l);

@@ -84,9 +84,10 @@ static bool turns_are_alike(const resident *s)
 
 /*
  * Whether the memory of a plain vector holds nothing that is needed where a solve may stop. Then
- * what is called may write there at once, also where the device has stopped: whoever goes on from
- * there writes it first. So in each block it is written before it is read, and no exit is between
- * the two. An update of x that a stop makes early counts as where it stands, behind the exit.
+ * an operator may write it at once, even if the device has stopped: the solve writes it before it
+ * reads it when it goes on. So in each block it is written before it is read, and no exit is
+ * between the two. An update of x that a stop makes early counts as where it stands, behind the
+ * exit.
  */
 static bool is_loose(const plan *p, int number)
 {

@@ -1,6 +1,6 @@
 /*
- * Looking at a device: what it has reported is told in order, and where it has stopped the host
- * judges, settles x, and ends the solve or lets it go on from there. Numbers and slots are then the
+ * Looking at a device: its reports are passed on in order, and where it has stopped the host
+ * judges, settles x, and ends the solve or lets it go on. Numbers and slots are then the
  * device's.
  */
 #include "program/resident.h"
@@ -76,7 +76,7 @@ static bool reports(const plan *p, double op)
 }
 
 /* Tells what the device has reported; false when the right-hand side is to end. */
-static bool tell_reports(resident *s)
+static bool pass_reports(resident *s)
 {
     runner *r = s->r;
     const control_word *rep = reports_of(s) + REP_FIRST;
@@ -95,7 +95,7 @@ static bool tell_reports(resident *s)
         s->known.last_value = rep[2 * k + 1].real;
         if (s->known.values++ == 0)
             s->known.first_value = s->known.last_value;
-        go_on = course_tell(r, s->l, &s->p->ops[op], in_loop(s, op), s->known.last_value);
+        go_on = course_report(r, s->l, &s->p->ops[op], in_loop(s, op), s->known.last_value);
     }
     return go_on;
 }
@@ -225,14 +225,14 @@ static spry_status judge_stop(resident *s, bool going_on)
     return course_finish(s->r, s->l);
 }
 
-/* Whether a turn has ended since the last look in which nothing was told; `told`: reports since
+/* Whether a turn has ended since the last look in which nothing was told; `reports`: those since
  * then. */
-static bool is_silent(resident *s, bool stopped, int64_t told)
+static bool is_silent(resident *s, bool stopped, int64_t reports)
 {
     const bool ended = !stopped && s->batch.ended > 0;
-    const bool silent = ended && told == 0 && !(s->batch.reported && s->batch.ended == 1);
-    s->batch.reported = ended ? told > 0 && s->course.pc != s->course.section[SECTION_LOOP]
-                              : s->batch.reported || told > 0;
+    const bool silent = ended && reports == 0 && !(s->batch.reported && s->batch.ended == 1);
+    s->batch.reported = ended ? reports > 0 && s->course.pc != s->course.section[SECTION_LOOP]
+                              : s->batch.reported || reports > 0;
     return silent;
 }
 
@@ -254,7 +254,7 @@ spry_status resident_look(resident *s)
         take_skips(s);
         r->counting = in_loop(s, op);
     }
-    const bool go_on = tell_reports(s);
+    const bool go_on = pass_reports(s);
     const bool silent = is_silent(s, stopped, s->l->reports - before);
     SPRY_GO(ctx, r->status);
     if (stopped)

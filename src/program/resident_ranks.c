@@ -1,12 +1,12 @@
 /*
  * Plans on the device of a rank, and those of right-hand sides that see each other. The course is
- * the host's (host_run.c): scalar work and exits are done there, with the same numbers on all
+ * the host's (host_run.c): scalar work and exits are done on the host, with the same numbers on all
  * ranks, whether these work on devices or on processors, and with the numbers of all right-hand
  * sides. The device has the vectors and does the sweeps: before each it is given the numbers and
- * the places of vectors, and after it the sums of all its groups come back, to be joined with those
- * of the other ranks in one message (sweep_ranks.c). Right-hand sides that see each other have one
- * launch for all of them (emit_sweep.c), and one transfer of numbers before it and of sums after
- * it.
+ * the places of vectors, and after it the reductions over its groups come back, to be joined with
+ * those of the other ranks in one message (sweep_ranks.c). Right-hand sides that see each other
+ * have one launch for all of them (emit_sweep.c), and one transfer of numbers before it and of
+ * reductions after it.
  */
 #include "program/resident.h"
 #include "program/sweep.h"
@@ -15,10 +15,11 @@
 
 static resident *side_of(const runner *r, const rhs *l)
 {
-    return r->host->there[l - r->rhs];
+    return r->host->residents[l - r->rhs];
 }
 
-/* Sweeps that the device is given before the host waits for it: those without sums ask nobody. */
+/* Sweeps that the device is given before the host waits for it: those without reductions need no
+ * answer. */
 enum { MOST_AHEAD = 8 };
 
 static int64_t sent_words(const resident *s)
@@ -29,7 +30,7 @@ static int64_t sent_words(const resident *s)
 
 static spry_status open_rhs(runner *r, int index)
 {
-    resident **s = &r->host->there[index];
+    resident **s = &r->host->residents[index];
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(r->ctx, resident_make(r, true, index, s));
     const int64_t together = (*s)->memory.columns > 0 ? (*s)->memory.columns : 1;
@@ -43,15 +44,15 @@ done:
 
 static void close_rhs(runner *r, int index)
 {
-    if (r->host->there)
-        resident_free(r, r->host->there[index]);
+    if (r->host->residents)
+        resident_free(r, r->host->residents[index]);
 }
 
 /* Nothing of the mirror is on its way any more. */
 static spry_status wait_sent(resident *s)
 {
     if (s->memory.borrows)
-        s = s->r->host->there[0];
+        s = s->r->host->residents[0];
     const spry_status status =
         s->block.sent > 0 ? device_stream_finish(s->d->stream) : SPRY_STATUS_OK;
     s->block.sent = 0;
@@ -148,7 +149,8 @@ done:
     return status;
 }
 
-/* The device's sums of a phase's slots become those of the bound operations of a right-hand side.
+/* The device's reductions of a phase's slots become those of the bound operations of a right-hand
+ * side.
  */
 static void take_sums(runner *r, int rhs_index, const phase *f, const double *sums)
 {
@@ -179,7 +181,7 @@ static spry_status fetch_sums(runner *r, const phase *f)
         return SPRY_STATUS_OK;
     SPRY_GO(ctx, base_alloc(ctx, r->rhs_count * bytes, 1, &room));
     for (int k = 0; k < r->rhs_count; k++) {
-        const resident *s = r->host->there[k];
+        const resident *s = r->host->residents[k];
         if (!has_bound(r, k))
             continue;
         pieces[count] = (device_piece){s->memory.partials, s->code.groups[index] * bytes,
@@ -187,9 +189,9 @@ static spry_status fetch_sums(runner *r, const phase *f)
         which[count++] = k;
     }
     if (count > 0)
-        SPRY_GO(ctx, device_get_pieces(r->host->there[0]->d, pieces, count));
+        SPRY_GO(ctx, device_get_pieces(r->host->residents[0]->d, pieces, count));
     for (int k = 0; k < count; k++) {
-        r->host->there[which[k]]->block.sent = 0;
+        r->host->residents[which[k]]->block.sent = 0;
         take_sums(r, which[k], f, (const double *)(const void *)(room + k * bytes));
     }
 done:
@@ -204,7 +206,7 @@ done:
 /* What all right-hand sides have to the device, at once; `takes`: who takes part. */
 static spry_status send_columns(runner *r, const phase *f, int64_t takes)
 {
-    resident *own = r->host->there[0];
+    resident *own = r->host->residents[0];
     const int64_t words = sent_words(own);
     control_word *copy;
     spry_status status = SPRY_STATUS_OK;
@@ -212,7 +214,7 @@ static spry_status send_columns(runner *r, const phase *f, int64_t takes)
         SPRY_GO(r->ctx, wait_sent(own));
     copy = own->block.copies + own->block.sent++ * own->memory.columns * words;
     for (int k = 0; k < r->rhs_count; k++) {
-        resident *s = r->host->there[k];
+        resident *s = r->host->residents[k];
         s->l = &r->rhs[k];
         fill_mirror(s, f ? skipped(r, k, f) : 0);
         s->block.mirror[ST_TAKES].whole = takes;
@@ -228,7 +230,7 @@ done:
  */
 static spry_status launch_columns(runner *r, const phase *f, const plan_op *alone, int64_t takes)
 {
-    resident *own = r->host->there[0];
+    resident *own = r->host->residents[0];
     const int number = alone ? (int)(alone - r->p->ops) : (int)(f - r->p->phases);
     const phase one = {.first = number, .sweep_count = 1, .count = 1};
     const int groups = (int)own->code.groups[alone ? r->block->phase + alone->phase : number];
@@ -251,7 +253,7 @@ done:
 static spry_status fetch_columns(runner *r, const phase *f, int64_t takes)
 {
     spry_context *ctx = r->ctx;
-    resident *own = r->host->there[0];
+    resident *own = r->host->residents[0];
     const int width = spry_type_is_complex(r->type) ? 2 : 1;
     const int64_t slots = emit_slots(r->p, f), count = slots * own->memory.columns * width;
     const int64_t bytes = count * (int64_t)sizeof(double);
@@ -283,7 +285,7 @@ static spry_status run_columns(runner *r, const phase *f, const plan_op *alone)
     for (int first = 0; first < r->rhs_count && status == SPRY_STATUS_OK; first++) {
         int64_t takes = 0;
         for (int k = first; (left >> first & 1) && k < r->rhs_count; k++) {
-            const resident *a = r->host->there[first], *b = r->host->there[k];
+            const resident *a = r->host->residents[first], *b = r->host->residents[k];
             bool alike = left >> k & 1;
             for (int slot = 0; alike && slot < r->p->slots; slot++)
                 alike = a->memory.slots[slot] - a->memory.before ==
@@ -310,7 +312,7 @@ static void run_sweep(runner *r, const phase *f, const plan_op *alone)
         return;
     }
     for (int k = 0; k < r->rhs_count && status == SPRY_STATUS_OK; k++) {
-        resident *s = r->host->there[k];
+        resident *s = r->host->residents[k];
         if (!r->host->active[k] || !has_bound(r, k))
             continue;
         s->l = &r->rhs[k];
@@ -332,11 +334,11 @@ static void call_in_vain(resident *s, const plan_op *o)
     else if (device_of(op) != s->d)
         (void)op->class->multiply(op, o->transpose, one, s->memory.host_in, zero,
                                   s->memory.host_out);
-    else if (op->rows_part.is) /* it may send on its own: with whatever is there */
+    else if (op->rows_part.is) /* it may send on its own: with whatever the memory holds */
         (void)device_multiply(op, o->transpose, one, s->memory.call_in, zero, s->memory.call_out);
 }
 
-/* What one rank's device fails to do is told with the next sums. */
+/* What fails on the device of one rank is reported with the next reduction. */
 static spry_status call(runner *r, const plan_op *o, int count, const sweep_call *calls)
 {
     spry_status status = SPRY_STATUS_OK;
@@ -440,7 +442,7 @@ static spry_status transfer(runner *r, rhs *l, const view_vector *at, spry_vecto
 
 static bool fits(const runner *r)
 {
-    return !r->host->there[0]->d->lost;
+    return !r->host->residents[0]->d->lost;
 }
 
 static spry_status open_device(runner *r)

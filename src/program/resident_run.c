@@ -176,7 +176,7 @@ static int64_t choose_turns(resident *s)
     return turns;
 }
 
-/* Launches a batch: what is left of a turn, whose reports were told, and whole ones. */
+/* Launches a batch: what is left of a turn, whose reports were made, and whole ones. */
 static spry_status advance(resident *s)
 {
     spry_context *ctx = s->r->ctx;
@@ -210,20 +210,20 @@ done:
     return status;
 }
 
-/* What a batch has shown: `told` reports since `begin`. */
-static void learn(resident *s, double begin, int64_t turns, int64_t told)
+/* What a batch has shown: `reported` reports since `begin`. */
+static void learn(resident *s, double begin, int64_t turns, int64_t reported)
 {
     if (s->known.stopped && s->r->counting && s->known.new_count < MOST_STOPS)
         s->known.new_stops[s->known.new_count++] = s->l->reports;
     s->known.missed = s->known.stopped                           ? 0
                       : s->known.missed == 0 && s->batch.expects ? 2
                                                                  : s->known.missed;
-    if (told == 0)
+    if (reported == 0)
         return;
     if (!s->known.stopped && !s->batch.partial && turns > 0)
-        s->known.turn_reports = told / turns > 1 ? told / turns : 1;
+        s->known.turn_reports = reported / turns > 1 ? reported / turns : 1;
     const int64_t reports = s->known.turn_reports > 0 ? s->known.turn_reports : 1;
-    const int64_t done = told / reports > 1 ? told / reports : 1;
+    const int64_t done = reported / reports > 1 ? reported / reports : 1;
     s->known.turn_seconds = (s->known.looked_at - begin) / (double)done;
 }
 

@@ -1,4 +1,4 @@
-/* The x of the moment on a device: what finish changes there and in the host's picture of it. */
+/* The x of the moment on a device: what finish changes on the device and in the host's mirror. */
 #include "device/linalg/vector.h"
 #include "program/resident.h"
 

@@ -21,7 +21,7 @@ typedef enum report_kind { REPORT_RESIDUAL, REPORT_ESTIMATE, REPORT_GRADIENT } r
 typedef struct runner runner;
 
 /* Up to where residuals and estimates need no judgement: as long as they are above low and not
- * above high, a gradient is above its limit, and fewer than so many of the loop have been told; and
+ * above high, a gradient is above its limit, and fewer than so many of the loop were reported; and
  * after look_after of these, as long as they are above look. */
 typedef struct run_limits {
     double low, high, look, gradient;
@@ -34,15 +34,15 @@ typedef struct rhs {
     void *x;
     const void *product; /* A x of the x it begins with, on the host; NULL: not known */
     void *data;          /* for the functions */
-    /* Hears each residual, from the loop or from the start; *go_on = false ends the right-hand
+    /* Called for each residual, from the loop or from the start; *go_on = false ends the right-hand
      * side. Where x is looked at, runner_settle() comes first. */
     spry_status (*report)(void *data, report_kind kind, bool loop, double value, bool *go_on);
     /* May be NULL: on a device every residual is judged then before the next step. Also asked for
      * before the first report of a run. */
     void (*limits)(void *data, run_limits *limits);
-    /* Hears of a breakdown; finite: all numbers in its condition and text are. */
+    /* Called at a breakdown; finite: all numbers in its condition and text are. */
     void (*breakdown)(void *data, const char *text, bool finite);
-    /* Hears that the text takes x as it is; NULL: that is a breakdown. */
+    /* Called when the text accepts x as it is; NULL: that is a breakdown. */
     void (*accept)(void *data, const char *text);
 
     /* The runner's own. */
@@ -68,8 +68,8 @@ spry_status runner_new(plan *p, const runner_operators *operators, int rhs_count
  * false where it has to be made anew: they are more than before, or an operator has changed. */
 bool runner_reuse(runner *r, int rhs_count);
 void runner_free(runner *r);
-/* Hears, on the host, before a run begins and before each of its turns of the loop: between sweeps,
- * where A may be exchanged. NULL: nobody. */
+/* Called, on the host, before a run begins and before each of its turns of the loop: between
+ * sweeps, where A may be exchanged. NULL: not called. */
 typedef void (*runner_turn_fn)(void *data);
 void runner_set_turn(runner *r, runner_turn_fn turn, void *data);
 /* Another operator in the place of A: of its size, and to be used by rows where A is. Fails without
@@ -80,7 +80,7 @@ rhs *runner_rhs(runner *r, int index);
  * that restarts waits for the others. Failures of operators and of the program (an index outside
  * its array) are failures of the call. */
 spry_status runner_run(runner *r);
-/* Whether somebody asked to stop: alike on all ranks. */
+/* Whether a stop was requested: alike on all ranks. */
 bool runner_interrupted(const runner *r);
 /* Brings a right-hand side's x up to date: only inside report(). */
 spry_status runner_settle(runner *r, rhs *l);

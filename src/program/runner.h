@@ -1,6 +1,6 @@
 /*
  * The inside of a runner, shared by all kinds of places to run. The course of a method stands once,
- * in course.c: sections and restarts, what exits mean and who is told, faults, turns, bytes. A kind
+ * in course.c: sections and restarts, what exits mean, reports, faults, turns, bytes. A kind
  * knows how phases are run and what x is: the host (host.c, host_run.c), a device (resident.h).
  */
 #ifndef SPRY_RUNNER_H
@@ -52,7 +52,7 @@ struct runner {
     rhs *rhs;
     int rhs_room, rhs_count; /* there are, and in use */
     bool used;               /* it has run before */
-    runner_turn_fn turn;     /* who hears of turns */
+    runner_turn_fn turn;     /* called before turns */
     void *turn_data;
 
     /* The place in the plan, for settling x and counting. */
@@ -63,12 +63,12 @@ struct runner {
     int64_t bytes;
     spry_status status; /* of a failure inside a parallel region or a nested run */
 
-    /* On ranks (team.h). What fails on one of them alone is told with the next sums, and the run
-     * goes on until then: the others wait for these. */
+    /* On ranks (team.h). What fails on one of them alone is reported with the next reduction, and
+     * the run goes on until then: the others wait for these. */
     bool ranked;
     vector_part parts[2]; /* of vectors, by space */
     spry_status late;
-    bool stopped; /* somebody has asked for it */
+    bool stopped; /* a stop was requested */
 };
 
 /* Notes a failure that other ranks may not have. */
@@ -80,7 +80,7 @@ spry_status course_agree(const runner *r, spry_status status);
  */
 
 /* A report: whether the right-hand side goes on. */
-bool course_tell(runner *r, rhs *l, const plan_op *o, bool loop, double value);
+bool course_report(runner *r, rhs *l, const plan_op *o, bool loop, double value);
 /* The condition of a breakdown or of a restart holds; the right-hand side is to be finished then.
  */
 void course_break(rhs *l, const plan_op *o);
@@ -88,7 +88,7 @@ void course_break(rhs *l, const plan_op *o);
 spry_status course_finish(runner *r, rhs *l);
 /* Counts a turn of a loop; false when the run is to be given up. */
 bool course_take_turn(runner *r, int place);
-/* The failure of a turn of section loop that told nothing. */
+/* The failure of a turn of section loop without a report. */
 spry_status course_fail_silent(const runner *r);
 spry_status course_fail_turns(const runner *r, int place);
 /* Notes that an index of the operation was outside its array, if it was; then it counts as not

@@ -36,7 +36,7 @@ static int distance_by(const plan *p, const plan_op *a, const access *by_a, cons
         return op_sweeps(b); /* scalar time is after the sweep */
     if (!op_sweeps(b))
         return 0;
-    if (!by_a->vector) /* an inner product is there when the sweep has ended */
+    if (!by_a->vector) /* an inner product is known when the sweep has ended */
         return by_a->write;
     if (p->setup.apart && plan_is_gram(b) && !plan_is_gram(a) && by_a->write && !by_b->all)
         return 0; /* of rows that the same group has made; those of others may not be made yet */
@@ -291,7 +291,8 @@ static bool needs_sums(const scheduling *s, int j, int when)
     return false;
 }
 
-/* Whether a phase begins with a product, and its sweep does without the sums of the one before. */
+/* Whether a phase begins with a product, and its sweep does without the reductions of the one
+ * before. */
 static bool can_hide(const scheduling *s, int when)
 {
     bool product = false, sums = false;
@@ -306,8 +307,9 @@ static bool can_hide(const scheduling *s, int when)
 }
 
 /*
- * On ranks, where exits alone need the sums of a phase at once, they are put off past a product
- * that follows: one product in vain at the end is less than to wait for sums in each iteration.
+ * On ranks, where exits alone need the reductions of a phase at once, they are put off past a
+ * product that follows: one product in vain at the end is less than to wait for reductions in each
+ * iteration.
  */
 static void hide_sums(scheduling *s)
 {

@@ -1,6 +1,6 @@
 /*
- * What follows from the lives of vectors: copies are read through, work whose result nobody needs
- * is dropped, and a copy of a vector that nobody needs afterwards becomes an exchange of places.
+ * What follows from the lives of vectors: copies are read through, work whose result is unused is
+ * dropped, and a copy of a vector that is unused afterwards becomes an exchange of places.
  */
 #include "program/plan.h"
 
@@ -41,7 +41,7 @@ static bool is_needed(const plan *p, int i, const bool *read)
     return p->live[(size_t)i * (size_t)p->var_count + (size_t)o->out.var];
 }
 
-/* Removes what nobody needs, until nothing more is found. */
+/* Removes unused results until no more are found. */
 static spry_status drop_dead(plan *p)
 {
     spry_context *ctx = p->ctx;

@@ -77,7 +77,7 @@ typedef struct sweep_place {
 
 typedef struct host_side {
     const sweep_place *place;
-    struct resident **there; /* by right-hand side, of a device */
+    struct resident **residents; /* by right-hand side, of a device */
     const host_kernels *kernels;
     const block_kernels *blocks;
     operator_rows rows[OPERATOR_COUNT][3]; /* by transpose */
@@ -162,14 +162,14 @@ void sweep_reduce(runner *r);
 void sweep_store(runner *r, const bound_op *s, const spry_scalar *sums);
 /* Sums of parts that are so far apart, as a tree. */
 spry_scalar sweep_add_parts(spry_scalar *sums, int parts, int64_t apart);
-/* On ranks (sweep_ranks.c): whether sums are to be those of one rank, bit by bit; room for
- * messages, without ranks nothing; one with the sums of the sweep at hand; and these are there
- * after sweep_take_sums(), which does nothing where nothing was sent. */
+/* On ranks (sweep_ranks.c): whether reductions are to be those of one rank, bit by bit; room for
+ * messages, without ranks nothing; one with the reductions of the sweep at hand; and these are
+ * known after sweep_end_reduction(), which does nothing where nothing was sent. */
 bool sweep_is_strict(const runner *r);
 spry_status sweep_open_ranks(runner *r);
 void sweep_close_ranks(runner *r);
-void sweep_send_sums(runner *r, const phase *f);
-void sweep_take_sums(runner *r);
+void sweep_begin_reduction(runner *r, const phase *f);
+void sweep_end_reduction(runner *r);
 char *sweep_vector(runner *r, rhs *l, const vref *v, int64_t index);
 /* The product that an operation is to make, where it is known; else NULL. */
 const void *sweep_known(const runner *r, const rhs *l, const plan_op *o);

@@ -1,9 +1,9 @@
 /*
  * Inner products over ranks: all of a sweep in one message, with what else has to be known
- * everywhere before the next. Each rank gives its sums, and all of them add these in the order of
- * ranks. With repeat=strict each gives the sums of its chunks instead, which are then added up as
- * they are without ranks: chunks to parts, and parts as a tree. Where the next sweep does not need
- * them (overlap.c), it runs while the message is under way.
+ * everywhere before the next. Each rank gives its partial sums, and all of them add these in the
+ * order of ranks. With repeat=strict each gives the sums of its chunks instead, which are then
+ * added up as they are without ranks: chunks to parts, and parts as a tree. Where the next sweep
+ * does not need them (overlap.c), it runs while the message is under way.
  */
 #include "base/team.h"
 #include "program/sweep.h"
@@ -14,7 +14,7 @@ typedef struct ranks_room {
     spry_scalar *mine, *all, parts[MOST_PARTS];
     /* The message at hand: its inner products, and room for the sums of one operation. */
     bound_op *dots;
-    spry_scalar *told;
+    spry_scalar *reduced;
     int dot_count;
     int64_t length; /* of what a rank sends */
     enum { MESSAGE_WAITS, MESSAGE_UNDER_WAY, MESSAGE_HERE } message;
@@ -41,7 +41,7 @@ void sweep_close_ranks(runner *r)
     base_free(r->ctx, w->mine);
     base_free(r->ctx, w->all);
     base_free(r->ctx, w->dots);
-    base_free(r->ctx, w->told);
+    base_free(r->ctx, w->reduced);
     base_free(r->ctx, w);
 }
 
@@ -100,7 +100,7 @@ spry_status sweep_open_ranks(runner *r)
     if (status == SPRY_STATUS_OK)
         status = base_alloc(ctx, slots, sizeof *w->dots, &w->dots);
     if (status == SPRY_STATUS_OK)
-        status = base_alloc(ctx, slots, sizeof *w->told, &w->told);
+        status = base_alloc(ctx, slots, sizeof *w->reduced, &w->reduced);
     SPRY_GO(ctx, team_agree(ctx, status));
 done:
     return status;
@@ -154,8 +154,8 @@ static spry_scalar join_slot(const runner *r, const bound_op *s, const spry_scal
     return sweep_add_parts(w->parts, count, 1);
 }
 
-/* What comes with the sums: whether a rank has failed, or was asked to stop. */
-static void heed(runner *r, const spry_scalar *from, int64_t apart)
+/* What comes with the reductions: whether a rank has failed, or was asked to stop. */
+static void take_notes(runner *r, const spry_scalar *from, int64_t apart)
 {
     bool failed = false;
     for (int k = 0; k < team_ranks(r->ctx); k++) {
@@ -164,12 +164,12 @@ static void heed(runner *r, const spry_scalar *from, int64_t apart)
     }
     if (failed)
         r->status = team_agree(r->ctx, r->late);
-    if (r->stopped) /* so that what comes after the run hears of it, too */
+    if (r->stopped) /* so that it holds after the run, too */
         spry_context_interrupt(r->ctx);
 }
 
-/* Puts the sums of the sweep at hand into the message. */
-static void put_sums(runner *r, ranks_room *w)
+/* Puts the partial sums of the sweep at hand into the message. */
+static void put_parts(runner *r, ranks_room *w)
 {
     for (int i = 0; i < r->host->bound_count; i++) {
         const bound_op *s = &r->host->bound[i];
@@ -181,12 +181,12 @@ static void put_sums(runner *r, ranks_room *w)
     }
 }
 
-void sweep_send_sums(runner *r, const phase *f)
+void sweep_begin_reduction(runner *r, const phase *f)
 {
     ranks_room *w = r->host->ranks;
     if (w->message == MESSAGE_UNDER_WAY) /* then the sweep at hand has none */
         return;
-    put_sums(r, w);
+    put_parts(r, w);
     if (f->joins || w->length == 0)
         return;
     w->mine[w->length++] = (spry_scalar){r->late, spry_context_interrupted(r->ctx, false) ? 1 : 0};
@@ -197,22 +197,22 @@ void sweep_send_sums(runner *r, const phase *f)
         w->message = f->waits_after ? MESSAGE_HERE : MESSAGE_UNDER_WAY;
 }
 
-/* The sums of all ranks, and what came with them. */
+/* The reductions over all ranks, and what came with them. */
 static void open_message(runner *r, ranks_room *w)
 {
     int64_t at = 0;
     for (int i = 0; i < w->dot_count; i++) {
         const bound_op *s = &w->dots[i];
         for (int k = 0; k < s->count; k++) {
-            w->told[k] = join_slot(r, s, w->all + at, w->length);
+            w->reduced[k] = join_slot(r, s, w->all + at, w->length);
             at += sweep_is_strict(r) ? w->most[s->space] : 1;
         }
-        sweep_store(r, s, w->told);
+        sweep_store(r, s, w->reduced);
     }
-    heed(r, w->all + at, w->length);
+    take_notes(r, w->all + at, w->length);
 }
 
-void sweep_take_sums(runner *r)
+void sweep_end_reduction(runner *r)
 {
     ranks_room *w = r->host->ranks;
     if (!w)

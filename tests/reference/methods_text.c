@@ -287,7 +287,7 @@ static void silent_loops_are_refused(void **state)
     assert_ok(ctx, spry_solver_set_matrix(solver, p.A));
     assert_ok(ctx, spry_solver_set_method_text(solver, text));
     assert_status(ctx, SPRY_STATUS_BAD_INPUT, spry_solve(solver, p.b, p.x, &result));
-    support_message_has(ctx, "a turn of the loop told no residual and no estimate");
+    support_message_has(ctx, "a turn of the loop reported no residual and no estimate");
     assert_false(result.converged);
     spry_result_clear(ctx, &result);
     spry_solver_free(solver);

@@ -141,7 +141,7 @@ static const struct {
           "for i = 0 .. k: h[i] = 1; end\nk = k + 1; x = x + h[0] r\n",
      "", SPRY_STATUS_BAD_INPUT, 5, "t:7:19: an index is outside its array"},
     {HEAD "start: r = b\nloop: if |r| > 100: residual |r|; end\n", "", SPRY_STATUS_BAD_INPUT, 0,
-     "t: a turn of the loop told no residual and no estimate"},
+     "t: a turn of the loop reported no residual and no estimate"},
     {"method m \"m\"\noption w = 0.5 0..2 \"w\"\nvectors V[w]\nstart:\nloop: residual |b|\n", "",
      SPRY_STATUS_BAD_USAGE, 0, "t: the array V would have 0.5 elements"},
     {"method m \"m\"\noption w = 0.5 0..2 \"w\"\nvectors V[w - 2]\nstart:\nloop: residual |b|\n",

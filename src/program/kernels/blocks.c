@@ -115,7 +115,7 @@ static void gram_tile(int64_t n, const real *const *x, const real *const *y,
         }
 }
 
-/* Adds a tile to what there is of it; of a hermitian matrix also on the other side. */
+/* Adds a tile to its entries; of a hermitian matrix also on the other side. */
 static void add_tile(bool mirrored, int rows, int cols, int i, int j, double tile[TILE][TILE],
                      spry_scalar *sums)
 {
