@@ -114,40 +114,47 @@ static int rows_of(int rows, const spry_scalar *column)
     return rows;
 }
 
-bool dense_least(int rows, int cols, spry_scalar *a, int rights, spry_scalar *g, double eps,
-                 spry_scalar *y, double *left, int *pivot)
+/* y of g, whose rows are those of the triangle that A became. */
+static void solve_triangle(const dense_problem *s, int rank)
 {
-    int rank = 0, end = 0;
-    if (!all_finite((int64_t)rows * cols, a) || !all_finite((int64_t)rows * rights, g))
-        return false;
-    for (int c = 0; c < cols; c++) {
-        spry_scalar *column = a + (int64_t)c * rows;
-        const int own = rows_of(rows, column);
-        end = own > end ? own : end; /* reflections before have filled it up to that row */
-        const int below = end - rank;
-        pivot[c] = -1;
-        if (below <= 0 ||
-            !(norm_of(below, column + rank, 1) > cols * eps * norm_of(end, column, 1)))
-            continue;
-        const double tau = reflect(below, column + rank, 1);
-        for (int j = c + 1; j < cols; j++)
-            apply(below, column + rank, 1, tau, a + (int64_t)j * rows + rank, 1, false);
-        for (int j = 0; j < rights; j++)
-            apply(below, column + rank, 1, tau, g + (int64_t)j * rows + rank, 1, false);
-        pivot[c] = rank++;
-    }
-    for (int j = 0; j < rights; j++) {
-        spry_scalar *x = y + (int64_t)j * cols, *from = g + (int64_t)j * rows;
-        left[j] = norm_of(rows - rank, from + rank, 1);
+    const int rows = s->rows, cols = s->cols, *pivot = s->pivot;
+    for (int j = 0; j < s->rights; j++) {
+        spry_scalar *x = s->y + (int64_t)j * cols, *from = s->g + (int64_t)j * rows;
+        s->left[j] = norm_of(rows - rank, from + rank, 1);
         for (int c = cols - 1; c >= 0; c--) {
             x[c] = (spry_scalar){0, 0};
             if (pivot[c] < 0)
                 continue;
-            x[c] = divide(from[pivot[c]], a[(int64_t)c * rows + pivot[c]]);
+            x[c] = divide(from[pivot[c]], s->a[(int64_t)c * rows + pivot[c]]);
             for (int i = 0; i < pivot[c]; i++)
-                from[i] = minus(from[i], multiply(a[(int64_t)c * rows + i], x[c]));
+                from[i] = minus(from[i], multiply(s->a[(int64_t)c * rows + i], x[c]));
         }
     }
+}
+
+bool dense_least(const dense_problem *s)
+{
+    const int rows = s->rows, cols = s->cols, rights = s->rights;
+    int rank = 0, end = 0;
+    if (!all_finite((int64_t)rows * cols, s->a) || !all_finite((int64_t)rows * rights, s->g))
+        return false;
+    for (int c = 0; c < cols; c++) {
+        spry_scalar *column = s->a + (int64_t)c * rows;
+        const int own = rows_of(rows, column);
+        end = own > end ? own : end; /* reflections before have filled it up to that row */
+        const int below = end - rank;
+        s->pivot[c] = -1;
+        if (below <= 0 ||
+            !(norm_of(below, column + rank, 1) > cols * s->eps * norm_of(end, column, 1)))
+            continue;
+        const double tau = reflect(below, column + rank, 1);
+        for (int j = c + 1; j < cols; j++)
+            apply(below, column + rank, 1, tau, s->a + (int64_t)j * rows + rank, 1, false);
+        for (int j = 0; j < rights; j++)
+            apply(below, column + rank, 1, tau, s->g + (int64_t)j * rows + rank, 1, false);
+        s->pivot[c] = rank++;
+    }
+    solve_triangle(s, rank);
     return true;
 }
 

@@ -12,11 +12,16 @@ enum { DENSE_MOST_EIG = 400, DENSE_MOST_LEAST = 1 << 26 };
  * Least squares: min |g_j - A y_j| for each of `rights` columns g. a is rows x cols, column by
  * column, g rows x rights, y cols x rights; both a and g are worked in. A column that depends on
  * those before it, as far as numbers of precision eps say, is left out: its y is 0. left[j] is the
- * norm of g_j - A y_j. False, with nothing said, where numbers are not finite. pivot: room for
- * cols.
+ * norm of g_j - A y_j. False, with nothing said, where numbers are not finite.
  */
-bool dense_least(int rows, int cols, spry_scalar *a, int rights, spry_scalar *g, double eps,
-                 spry_scalar *y, double *left, int *pivot);
+typedef struct dense_problem {
+    int rows, cols, rights;
+    double eps;
+    spry_scalar *a, *g, *y;
+    double *left;
+    int *pivot; /* room for cols */
+} dense_problem;
+bool dense_least(const dense_problem *s);
 
 /*
  * An orthonormal basis, n x k row by row in y, of the space of the k eigenvalues of A that are

@@ -28,7 +28,7 @@ static void put_defines(const emit_job *w)
 #define WORD_DEFINE(name) PUT(w, "#define ST_%s %d\n", #name, ST_##name);
     RESIDENT_WORDS(WORD_DEFINE)
 #undef WORD_DEFINE
-    const int64_t size = spry_type_is_complex(w->type) ? 16 : 8;
+    const int64_t size = emit_number_size(w->type);
     PUT(w, "#define ST_SLOTS %d\n#define ST_NUM %" PRId64 "\n#define ST_REP %" PRId64 "\n",
         ST_SLOTS, w->num_at, w->rep_at);
     PUT(w, "#define REP_LOW %d\n#define REP_HIGH %d\n#define REP_LOOK %d\n", REP_LOW, REP_HIGH,

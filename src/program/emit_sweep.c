@@ -279,7 +279,7 @@ static void collect_sums(const sweep_text *t)
 static spry_status open_text(sweep_text *t, emit_job *w, const phase *f)
 {
     const plan *p = w->p;
-    const int64_t warps = w->group / 32, size = spry_type_is_complex(w->type) ? 16 : 8;
+    const int64_t warps = w->group / 32, size = emit_number_size(w->type);
     const bool columns = w->columns > 0;
     spry_status status = SPRY_STATUS_OK;
     *t = (sweep_text){.w = w,

@@ -43,7 +43,7 @@ static int64_t place_vectors(resident *s)
  * where right-hand sides see each other. */
 static spry_status open_vectors(resident *s, int rhs_index, int64_t elements)
 {
-    const int64_t count = s->memory.columns > 0 ? s->memory.columns : 1;
+    const int64_t count = resident_together(s);
     spry_status status = SPRY_STATUS_OK;
     s->memory.apart = elements;
     s->memory.before = s->memory.columns > 0 ? rhs_index * elements : 0;
@@ -157,9 +157,9 @@ static spry_status open_operators(resident *s)
         device_rows *rows = &s->code.rows[o->transpose];
         if (o->kind != OP_APPLY || plan_calls(p, o) || rows->text)
             continue;
-        SPRY_GO(p->ctx, device_open_rows(s->r->operators[OPERATOR_A], o->transpose,
-                                         emit_prefix((int)o->transpose),
-                                         s->memory.columns > 0 ? s->memory.columns : 1, rows));
+        SPRY_GO(p->ctx,
+                device_open_rows(s->r->operators[OPERATOR_A], o->transpose,
+                                 emit_prefix((int)o->transpose), resident_together(s), rows));
         if (rows->group > 0 &&
             s->memory.columns == 0) /* else teams for all tiles of inner products */
             s->code.group = rows->group;
@@ -251,7 +251,7 @@ static spry_status write_text(resident *s, text_writer *write, int part, residen
 static bool may_be_whole(const resident *s, int64_t turn_bytes)
 {
     enum { MOST_LOCAL = 44 * 1024 };
-    const int64_t size = spry_type_is_complex(s->r->type) ? 16 : 8;
+    const int64_t size = emit_number_size(s->r->type);
     const int64_t slots = emit_whole_slots(s->p);
     const int64_t local = (s->block.rep_at + REP_FIRST) * 8 + slots * size * (1 + WHOLE_GROUP / 32);
     return s->course.turns_alike && !s->course.calls && s->d->facts.has_cooperation &&
@@ -299,7 +299,7 @@ done:
 spry_status resident_build_whole(resident *s, int64_t turn_bytes)
 {
     spry_context *ctx = s->r->ctx;
-    const int64_t size = spry_type_is_complex(s->r->type) ? 16 : 8;
+    const int64_t size = emit_number_size(s->r->type);
     const int64_t slots = emit_whole_slots(s->p);
     resident_text t = {0};
     spry_status status = SPRY_STATUS_OK;
@@ -344,7 +344,7 @@ static spry_status find_groups(resident *s)
 {
     spry_context *ctx = s->r->ctx;
     const plan *p = s->p;
-    const int64_t size = spry_type_is_complex(s->r->type) ? 16 : 8;
+    const int64_t size = emit_number_size(s->r->type);
     int64_t most_sums = 1;
     emit_job w = {.p = p};
     spry_status status = SPRY_STATUS_OK;
@@ -352,8 +352,7 @@ static spry_status find_groups(resident *s)
     SPRY_GO(ctx, base_alloc(ctx, p->phase_count + 1, sizeof *s->code.groups, &s->code.groups));
     for (int f = 0; f < p->phase_count; f++) {
         s->code.groups[f] = groups_of(s, &w, f);
-        const int64_t slots =
-            emit_slots(p, &p->phases[f]) * (s->memory.columns > 0 ? s->memory.columns : 1);
+        const int64_t slots = emit_slots(p, &p->phases[f]) * resident_together(s);
         const int64_t sums = slots * (s->code.groups[f] + 1);
         most_sums = sums > most_sums ? sums : most_sums;
     }
@@ -367,7 +366,7 @@ static int add_common(const resident *s, const device_memory *partials, device_a
     int used = 0;
     args[used++] = device_arg_memory(s->memory.control);
     args[used++] = device_arg_memory(s->memory.vectors);
-    const int rhs_count = s->memory.columns > 0 ? s->memory.columns : 1;
+    const int rhs_count = resident_together(s);
     for (int k = 0; !s->d->facts.has_pointers && k < rhs_count; k++) {
         /* else their addresses are in the control block */
         const rhs *l = s->memory.columns > 0 && k < s->r->rhs_count ? &s->r->rhs[k] : s->l;

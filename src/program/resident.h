@@ -90,6 +90,11 @@ typedef struct emit_job {
     base_text *out;
 } emit_job;
 
+/* Bytes of a number of the control block, and of an inner product. */
+static inline int64_t emit_number_size(spry_type type)
+{
+    return spry_type_is_complex(type) ? 16 : 8;
+}
 /* How many sums a phase has: room for partial sums is groups times that. */
 int64_t emit_slots(const plan *p, const phase *f);
 /* The first of those of an operation. */
@@ -242,6 +247,11 @@ typedef struct resident {
     } known;
 } resident;
 
+/* Right-hand sides that one launch serves at most. */
+static inline int resident_together(const resident *s)
+{
+    return s->memory.columns > 0 ? s->memory.columns : 1;
+}
 spry_status resident_open(runner *r);
 /* The same of a right-hand side of a runner whose course is the host's; and frees what there is of
  * it. Right-hand sides that see each other have their vectors in one memory, of the first of them.

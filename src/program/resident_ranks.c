@@ -33,7 +33,7 @@ static spry_status open_rhs(runner *r, int index)
     resident **s = &r->host->residents[index];
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(r->ctx, resident_make(r, true, index, s));
-    const int64_t together = (*s)->memory.columns > 0 ? (*s)->memory.columns : 1;
+    const int64_t together = resident_together(*s);
     if (!(*s)->memory.borrows)
         SPRY_GO(r->ctx, base_alloc(r->ctx, MOST_AHEAD * together * sent_words(*s),
                                    sizeof *(*s)->block.copies, &(*s)->block.copies));
@@ -172,7 +172,7 @@ static spry_status fetch_sums(runner *r, const phase *f)
 {
     spry_context *ctx = r->ctx;
     const int64_t slots = emit_slots(r->p, f), index = f - r->p->phases;
-    const int64_t bytes = slots * (spry_type_is_complex(r->type) ? 16 : 8);
+    const int64_t bytes = slots * emit_number_size(r->type);
     device_piece pieces[MOST_RHS];
     int which[MOST_RHS], count = 0;
     char *room = NULL;

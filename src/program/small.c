@@ -254,8 +254,15 @@ static void least_of(runner *r, const plan_op *o, const expr *e, const int *side
             g[(int64_t)j * rows + i] = i < rights ? own.values[at] : (spry_scalar){0, 0};
         }
     }
-    const bool made =
-        dense_least(rows, s.cols, a, count, g, r->rhs[sides[0]].scalars.eps, y, left, pivot);
+    const bool made = dense_least(&(dense_problem){.rows = rows,
+                                                   .cols = s.cols,
+                                                   .rights = count,
+                                                   .eps = r->rhs[sides[0]].scalars.eps,
+                                                   .a = a,
+                                                   .g = g,
+                                                   .y = y,
+                                                   .left = left,
+                                                   .pivot = pivot});
     for (int j = 0; j < count; j++) {
         const small_array to = array_of(&r->rhs[sides[j]], o->target);
         if (!r->host->active[sides[j]])

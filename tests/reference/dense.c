@@ -61,7 +61,8 @@ static void check_least(int rows, int cols, int band, int dependent, bool comple
     memcpy(kept, a, sizeof kept);
     for (int i = 0; i < rows * RIGHTS; i++)
         given[i] = g[i] = number(9, i, complex);
-    assert_true(dense_least(rows, cols, a, RIGHTS, g, DBL_EPSILON, y, left, pivot));
+    assert_true(
+        dense_least(&(dense_problem){rows, cols, RIGHTS, DBL_EPSILON, a, g, y, left, pivot}));
     for (int j = 0; j < RIGHTS; j++) {
         spry_scalar r[MOST];
         double most = 0, sum = 0;
@@ -107,9 +108,9 @@ static void least(void **state)
     spry_scalar a = {NAN, 0}, g = {1, 0}, y;
     double left;
     int pivot;
-    assert_false(dense_least(1, 1, &a, 1, &g, DBL_EPSILON, &y, &left, &pivot));
+    assert_false(dense_least(&(dense_problem){1, 1, 1, DBL_EPSILON, &a, &g, &y, &left, &pivot}));
     a = zero;
-    assert_true(dense_least(1, 1, &a, 1, &g, DBL_EPSILON, &y, &left, &pivot));
+    assert_true(dense_least(&(dense_problem){1, 1, 1, DBL_EPSILON, &a, &g, &y, &left, &pivot}));
     assert_true(y.re == 0 && left == 1);
 }
 
