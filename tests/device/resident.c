@@ -344,15 +344,15 @@ static void test_failures(spry_context *ctx, spry_device *d)
             status = runner_new(p, &operators, 1, &r);
             if (status == SPRY_STATUS_OK) {
                 rhs *l = runner_rhs(r, 0);
-                *l = (track){.scalars = l->scalars,
-                             .fault = NONE,
-                             .reports_at_restart = -1,
-                             .b = b,
-                             .x = x,
-                             .data = &t,
-                             .report = hear,
-                             .limits = limit,
-                             .breakdown = break_down};
+                *l = (rhs){.scalars = l->scalars,
+                           .fault = NONE,
+                           .reports_at_restart = -1,
+                           .b = b,
+                           .x = x,
+                           .data = &t,
+                           .report = hear,
+                           .limits = limit,
+                           .breakdown = break_down};
                 t.r = r;
                 t.l = l;
                 status = runner_run(r);

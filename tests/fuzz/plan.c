@@ -8,7 +8,7 @@
 #include "program/explain.h"
 #include "program/sweep.h"
 
-enum { N = 5, MOST_REPORTS = 20, MOST_TURNS = 100, TRACKS = 2 };
+enum { N = 5, MOST_REPORTS = 20, MOST_TURNS = 100, SIDES = 2 };
 
 /* What a run came to. */
 typedef struct ending {
@@ -66,13 +66,13 @@ static spry_matrix *matrix(spry_context *ctx, spry_type type)
 static spry_status run_plan(plan *p, const runner_operators *operators, ending *ends)
 {
     spry_context *ctx = p->ctx;
-    const int tracks = p->program->block ? TRACKS : 1;
-    char b[TRACKS][N * sizeof(spry_scalar)];
+    const int rhs_count = p->program->block ? SIDES : 1;
+    char b[SIDES][N * sizeof(spry_scalar)];
     runner *r = NULL;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, runner_new(p, operators, tracks, &r));
+    SPRY_GO(ctx, runner_new(p, operators, rhs_count, &r));
     r->most_turns = MOST_TURNS;
-    for (int k = 0; k < tracks; k++) {
+    for (int k = 0; k < rhs_count; k++) {
         ending *e = &ends[k];
         for (int i = 0; i < N; i++) {
             value_set(operators->A->type, b[k], i, (spry_scalar){1 + i + k * (i % 2), 0.25 * i});
@@ -107,13 +107,13 @@ static void explain(spry_context *ctx, const plan *p)
 }
 
 static void run_text(spry_context *ctx, const uint8_t *data, size_t size, bool fuse, int powers,
-                     const runner_operators *operators, ending ends[TRACKS])
+                     const runner_operators *operators, ending ends[SIDES])
 {
     program *g = NULL;
     plan *p = NULL;
     plan_setup setup = {.fuse = fuse, .square = true, .powers = powers};
     spry_status status = SPRY_STATUS_OK;
-    memset(ends, 0, TRACKS * sizeof *ends);
+    memset(ends, 0, SIDES * sizeof *ends);
     SPRY_GO(ctx, program_parse(ctx, "fuzz", (const char *)data, size, &g));
     SPRY_GO(ctx, runner_use(operators->A, g->uses_transpose, &setup.use[OPERATOR_A]));
     SPRY_GO(ctx, runner_use(operators->M, g->uses_transpose, &setup.use[OPERATOR_M]));
@@ -144,7 +144,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     spry_context *ctx = NULL;
     spry_operator *A = NULL, *M = NULL;
-    ending ends[3][TRACKS];
+    ending ends[3][SIDES];
     int64_t before = 0, after = 0;
     fuzz_require(spry_context_new("memory_limit=64M threads=1", &ctx) == SPRY_STATUS_OK);
     spry_context_memory(ctx, &before, NULL);
@@ -158,7 +158,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         run_text(ctx, data, size, fuse == 1, 0, &operators, ends[fuse]);
     /* Several steps of a basis at a time, which may be other numbers where those are not finite. */
     run_text(ctx, data, size, true, MOST_POWERS, &operators, ends[2]);
-    for (int k = 0; k < TRACKS; k++)
+    for (int k = 0; k < SIDES; k++)
         compare(&ends[0][k], &ends[1][k]);
     spry_operator_free(A);
     spry_operator_free(M);

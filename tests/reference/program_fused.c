@@ -59,7 +59,7 @@ static fused_case case_of(uint64_t seed)
     return c;
 }
 
-/* Compares one run of tracks with what the text says; `what` tells the difference. */
+/* Compares one run of right-hand sides with what the text says; `what` tells the difference. */
 static bool run_alike(const course_system *system, const char *text, bool fuse, int count,
                       uint32_t look, const course *expected, char what[240])
 {
@@ -73,7 +73,7 @@ static bool run_alike(const course_system *system, const char *text, bool fuse, 
     course_of_plan(system, text, fuse, count, found);
     for (int k = 0; k < count; k++)
         if (!course_same(&expected[k], &found[k], where)) {
-            snprintf(what, 240, "%s, %d tracks, track %d, looked at %08x: %s",
+            snprintf(what, 240, "%s, %d right-hand sides, number %d, looked at %08x: %s",
                      fuse ? "fused" : "unfused", count, k, look, where);
             return false;
         }

@@ -481,7 +481,7 @@ spry_status bounded_run(spry_context *ctx, const char *text, const bounded_input
     static const oracle_arithmetic does = {assign,   report_value, decide,
                                            count_of, set_counter,  status_of};
     const int64_t rows = input->A->rows, cols = input->A->cols;
-    const track listener = {.report = hear, .breakdown = ignore};
+    const rhs listener = {.report = hear, .breakdown = ignore};
     program *p = NULL;
     spry_status status = program_parse(ctx, "bounded", text, strlen(text), &p);
     if (status != SPRY_STATUS_OK)
@@ -491,7 +491,7 @@ spry_status bounded_run(spry_context *ctx, const char *text, const bounded_input
     open_names(&g);
     fill(&g, NAME_X, cols, input->x);
     fill(&g, NAME_B, rows, input->b);
-    track l = listener;
+    rhs l = listener;
     l.data = &g;
     status = oracle_follow(p, &does, &g, &l);
     show_x(&g);

@@ -96,7 +96,7 @@ void course_close(course_system *system)
     spry_matrix_free(system->square);
 }
 
-/* A track of a run. */
+/* A right-hand side of a run. */
 typedef struct listener {
     course *c;
     const course_system *system;

@@ -498,12 +498,12 @@ spry_status oracle_run(spry_context *ctx, const char *text, const oracle_input *
     open_names(&o);
     /* x is the caller's, so that report() sees it. */
     char *own = o.vectors[NAME_X][0].data;
-    o.vectors[NAME_X][0] = (vector){input->track->x, A->cols};
+    o.vectors[NAME_X][0] = (vector){input->listener->x, A->cols};
     o.vectors[NAME_B][0].n = A->rows;
-    memcpy(o.vectors[NAME_B][0].data, input->track->b, (size_t)A->rows * o.size);
+    memcpy(o.vectors[NAME_B][0].data, input->listener->b, (size_t)A->rows * o.size);
     static const oracle_arithmetic bits = {assign,   report_of,   decide,
                                            count_of, set_counter, status_of};
-    status = oracle_follow(o.p, &bits, &o, input->track);
+    status = oracle_follow(o.p, &bits, &o, input->listener);
     o.vectors[NAME_X][0].data = own;
     close_names(&o);
     program_free(o.p);

@@ -19,13 +19,13 @@ typedef struct oracle_arithmetic {
 
 /* Follows a program from start to end. Of the listener, data and the two functions are used. */
 spry_status oracle_follow(const program *p, const oracle_arithmetic *does, void *data,
-                          const track *listener);
+                          const rhs *listener);
 
-/* What a text is run on. b, x, data and the two functions of the track are used as a runner would;
- * x is always up to date in report(), and has room for the longer of rows and columns. */
+/* What a text is run on. b, x, data and the two functions of the listener are used as a runner
+ * would; x is always up to date in report(), and has room for the longer of rows and columns. */
 typedef struct oracle_input {
     const spry_operator *A, *M; /* M may be NULL */
-    const track *track;
+    const rhs *listener;
 } oracle_input;
 
 /* Runs a text with the host's kernels on the same chunks as in a sweep, so that a plan must give

@@ -7,7 +7,7 @@ typedef struct follower {
     const program *p;
     const oracle_arithmetic *does;
     void *data;
-    const track *track;
+    const rhs *listener;
     state state;
     bool looping; /* in the section loop */
     int64_t reports, reports_at_restart;
@@ -35,7 +35,7 @@ static void report(follower *f, const stmt *s)
     if (f->status != SPRY_STATUS_OK)
         return;
     f->reports += f->looping && s->kind != STMT_GRADIENT;
-    f->status = f->track->report(f->track->data, kinds[s->kind], f->looping, value, &go_on);
+    f->status = f->listener->report(f->listener->data, kinds[s->kind], f->looping, value, &go_on);
     if (!go_on)
         leave(f, ENDED);
 }
@@ -52,7 +52,7 @@ static void judge(follower *f, const stmt *s)
         leave(f, RESTARTS);
         return;
     }
-    f->track->breakdown(f->track->data, "", true);
+    f->listener->breakdown(f->listener->data, "", true);
     leave(f, ENDED);
 }
 
@@ -104,9 +104,10 @@ static void run_list(follower *f, int first)
 }
 
 spry_status oracle_follow(const program *p, const oracle_arithmetic *does, void *data,
-                          const track *listener)
+                          const rhs *listener)
 {
-    follower f = {.p = p, .does = does, .data = data, .track = listener, .reports_at_restart = -1};
+    follower f = {
+        .p = p, .does = does, .data = data, .listener = listener, .reports_at_restart = -1};
     do {
         f.state = GOES_ON;
         f.looping = false;
