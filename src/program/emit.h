@@ -37,15 +37,11 @@ void emit_holds(emitter *m, int e);
 void emit_index(emitter *m, int e, int64_t extent);
 /* ... and without bounds, program_eval_count(). */
 void emit_count(emitter *m, int e);
-/* The element of num that a scalar EXPR_NAME means: an lvalue, for code that knows of no fault. */
-void emit_element(emitter *m, int e);
 /* Whether the value of an expression can have a fault. */
 bool emit_may_fault(const emitter *m, int e);
 /* A statement that stores a `number` in the target unless a fault is noted. */
 void emit_store(emitter *m, int target, const char *value);
 /* A statement that does an OP_SCALAR or OP_SCALARS. */
 void emit_scalar_op(emitter *m, const plan_op *o);
-/* A double constant, exactly. */
-void emit_double(base_text *out, double value);
 
 #endif

@@ -21,7 +21,7 @@ static void put(const emitter *m, const char *text)
 
 /* Whole numbers in decimal, others by mantissa and exponent in hexadecimal: exact, and without a
  * point that a locale could change. */
-void emit_double(base_text *out, double value)
+static void put_double(base_text *out, double value)
 {
     const double exact = 9007199254740992.0; /* 2^53 */
     int exponent;
@@ -31,7 +31,7 @@ void emit_double(base_text *out, double value)
         base_text_put(out, value < 0 ? "(-SP_INF)" : "SP_INF");
     } else if (signbit(value)) {
         base_text_put(out, "(-");
-        emit_double(out, -value);
+        put_double(out, -value);
         base_text_put(out, ")");
     } else if (value == floor(value) && value < exact) {
         base_text_put(out, "%" PRId64 ".0", (int64_t)value);
@@ -47,7 +47,7 @@ static void put_real(const emitter *m, double value)
 {
     if (!m->real)
         put(m, "sp_make2d(");
-    emit_double(m->out, value);
+    put_double(m->out, value);
     if (!m->real)
         put(m, ", 0.0)");
 }
@@ -93,7 +93,8 @@ static void put_place(emitter *m, int e)
     }
 }
 
-void emit_element(emitter *m, int e)
+/* The element of num that a scalar EXPR_NAME means: an lvalue, for code that knows of no fault. */
+static void put_element(emitter *m, int e)
 {
     put(m, "num[");
     put_place(m, e);
@@ -110,7 +111,7 @@ static void put_name(emitter *m, int e)
     else if (find_counter(m, name, counter))
         base_text_put(m->out, m->real ? "(double)%s" : "sp_make2d((double)%s, 0.0)", counter);
     else
-        emit_element(m, e);
+        put_element(m, e);
 }
 
 /* --- expressions -------------------------------------------------------------------------------
@@ -403,7 +404,7 @@ static void put_set(emitter *m, int target, int value, const char *text)
     if (careful) {
         put(m, "{ const number sp_new = ");
     } else {
-        emit_element(m, target);
+        put_element(m, target);
         put(m, " = ");
     }
     if (text)

@@ -251,8 +251,6 @@ const vref *plan_ref(const plan *p, const plan_op *o, int k, bool *write);
 bool plan_has_slice(const plan *p, const plan_op *o);
 bool plan_has_all(const plan *p, const plan_op *o);
 bool plan_same_ref(const plan *p, const vref *a, const vref *b);
-/* How many vectors it stands for, for comparing plans. */
-int64_t plan_weight(const plan *p, const vref *v);
 
 /* Counting the traffic of a block, again and again for different phases. */
 typedef struct traffic_item {

@@ -7,7 +7,8 @@
 
 enum { UNKNOWN_SLICE = 8 }; /* vectors of a slice whose ends are not known, for comparing plans */
 
-int64_t plan_weight(const plan *p, const vref *v)
+/* How many vectors an operand stands for, for comparing plans. */
+static int64_t weight_of(const plan *p, const vref *v)
 {
     int64_t known;
     if (v->first == NONE || v->first == v->last)
@@ -45,7 +46,7 @@ static spry_status find_items(traffic_count *t)
             while (which < t->item_count && !plan_same_ref(p, &t->items[which].v, v))
                 which++;
             if (which == t->item_count)
-                t->items[t->item_count++] = (traffic_item){.v = *v, .weight = plan_weight(p, v)};
+                t->items[t->item_count++] = (traffic_item){.v = *v, .weight = weight_of(p, v)};
             t->item_of[refs] = which;
         }
     }
