@@ -363,7 +363,7 @@ static spry_status make_list(strips *m, const strip_fields *f)
     m->count = m->options.parts;
     for (int64_t k = 0; k < m->count; k++) {
         strip *p = &m->list[k];
-        SPRY_GO(m->ctx, precon_go_on(m->ctx, "precon strips"));
+        SPRY_GO(m->ctx, base_go_on(m->ctx, "precon strips"));
         cut_strip(m, k, p);
         most = box_count(&p->all) > most ? box_count(&p->all) : most;
         SPRY_GO(m->ctx, make_strip(m, f, p));

@@ -10,13 +10,13 @@ typedef struct condition {
     spry_vector *left, *right; /* powers of two */
 } condition;
 
-static void divide(const precon_map *map, const spry_vector *by)
+static void divide(const factor_map *map, const spry_vector *by)
 {
     host_kernels_for(map->ctx, map->type)->divide(map->n, map->x, by->data, map->x);
 }
 
 /* x = B^-1 x, or B^-H x. */
-static spry_status apply(const precon_map *map, bool back)
+static spry_status apply(const factor_map *map, bool back)
 {
     const condition *e = map->data;
     void *const columns[1] = {map->x};
@@ -29,12 +29,12 @@ static spry_status apply(const precon_map *map, bool back)
 
 /* One solve, for random signs, which have about 1/sqrt(n) of what grows most in them: |B^-1 s|_1,
  * and whether that is far enough from singular for no more to be asked. */
-static spry_status is_clear(const precon_map *map, double roundoff, double *size, bool *clear)
+static spry_status is_clear(const factor_map *map, double roundoff, double *size, bool *clear)
 {
     for (int64_t i = 0; i < map->n; i++)
         value_set(map->type, map->x, i, (spry_scalar){base_random(1, (uint64_t)i) & 1 ? 1 : -1, 0});
     const spry_status status = apply(map, false);
-    *size = status == SPRY_STATUS_OK ? precon_take_signs(map->type, map->n, map->x) : INFINITY;
+    *size = status == SPRY_STATUS_OK ? factor_take_signs(map->type, map->n, map->x) : INFINITY;
     *clear = *size * roundoff < 1e-3; /* n times the mean growth */
     return status;
 }
@@ -44,7 +44,7 @@ static spry_status measure(factor *f, const spry_matrix *A)
 {
     spry_context *ctx = f->ctx;
     condition e = {.f = f};
-    precon_map map = {.ctx = ctx, .type = f->type, .n = f->n, .apply = apply, .data = &e};
+    factor_map map = {.ctx = ctx, .type = f->type, .n = f->n, .apply = apply, .data = &e};
     double found = 0;
     bool clear = false;
     spry_status status = SPRY_STATUS_OK;
@@ -56,7 +56,7 @@ static spry_status measure(factor *f, const spry_matrix *A)
     SPRY_GO(ctx, is_clear(&map, f->roundoff, &found, &clear));
     found /= (double)f->n;
     if (!clear && isfinite(found))
-        SPRY_GO(ctx, precon_norm(&map, &found));
+        SPRY_GO(ctx, factor_norm(&map, &found));
     f->condition = isfinite(found) ? found : INFINITY;
 done:
     spry_vector_free(e.left);

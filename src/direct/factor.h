@@ -4,11 +4,15 @@
  * that has it; LAPACK does dense ones and
  * bands where it is there (library.h), and our own elimination where it is not.
  */
-#ifndef SPRY_PRECON_FACTOR_H
-#define SPRY_PRECON_FACTOR_H
+#ifndef SPRY_DIRECT_FACTOR_H
+#define SPRY_DIRECT_FACTOR_H
 
-#include "precon/kernels.h"
-#include "precon/precon.h"
+#include "base/stop.h"
+#include "direct/forecast.h"
+#include "direct/kernels.h"
+#include "direct/norm.h"
+#include "matrix/entries.h"
+#include "operator/operator.h"
 
 typedef struct factor factor;
 
@@ -76,7 +80,7 @@ spry_status factor_invert(const factor *f, void **dense);
  * the first column without a pivot, n when there is none. False: there is no LAPACK. */
 bool lapack_dense_factor(spry_context *ctx, spry_type type, int64_t n, void *a, int32_t *rows,
                          int64_t *bad);
-bool lapack_band_factor(spry_context *ctx, spry_type type, const precon_band *f, int64_t *bad);
+bool lapack_band_factor(spry_context *ctx, spry_type type, const band_factors *f, int64_t *bad);
 
 /* What the libraries for sparse matrices get: A's rows, which for them are the columns of A^T, in
  * double precision. */

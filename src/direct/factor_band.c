@@ -5,7 +5,7 @@
 #include <spry/reorder.h>
 
 typedef struct band {
-    precon_band lu;
+    band_factors lu;
     int32_t *perm, *inverse; /* new place to old, and back */
     void *work;
 } band;
@@ -41,7 +41,7 @@ void factor_band_of(const spry_matrix *A, const int32_t *inverse, int64_t *low, 
 }
 
 /* Numbers of a column of factors. */
-static int64_t stride_of(const precon_band *lu)
+static int64_t stride_of(const band_factors *lu)
 {
     return 2 * lu->low + lu->high + 1;
 }
@@ -53,7 +53,7 @@ static spry_status band_open(factor *f, const spry_matrix *A)
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *state, &state));
     f->state = state;
-    precon_band *lu = &state->lu;
+    band_factors *lu = &state->lu;
     SPRY_GO(ctx, spry_reorder(A, "rcm", &state->perm));
     SPRY_GO(ctx, matrix_invert(ctx, "perm", state->perm, f->n, &state->inverse));
     lu->n = f->n;
@@ -69,7 +69,7 @@ done:
 static spry_status band_fill(factor *f, const spry_matrix *A)
 {
     const band *state = f->state;
-    const precon_band *lu = &state->lu;
+    const band_factors *lu = &state->lu;
     const matrix_arrays *a = &A->a;
     const int64_t stride = stride_of(lu);
     int64_t bad = f->n;
@@ -83,7 +83,7 @@ static spry_status band_fill(factor *f, const spry_matrix *A)
     f->by = "LAPACK";
     if (!lapack_band_factor(f->ctx, f->type, lu, &bad)) {
         f->by = "elimination";
-        bad = precon_kernels_for(f->ctx, f->type)->band_factor(lu);
+        bad = front_kernels_for(f->ctx, f->type)->band_factor(lu);
     }
     if (bad < f->n)
         return SPRY_FAIL(f->ctx, SPRY_STATUS_BAD_INPUT,
@@ -100,7 +100,7 @@ static spry_status band_solve(const factor *f, spry_transpose transpose, int cou
     for (int k = 0; k < count; k++) {
         for (int64_t i = 0; i < f->n; i++)
             element_move(size, state->work, i, z[k], state->perm[i]);
-        precon_kernels_for(f->ctx, f->type)->band_solve(&state->lu, transpose, state->work);
+        front_kernels_for(f->ctx, f->type)->band_solve(&state->lu, transpose, state->work);
         for (int64_t i = 0; i < f->n; i++)
             element_move(size, z[k], state->perm[i], state->work, i);
     }
@@ -112,7 +112,7 @@ static spry_status band_estimate(factor *f, const spry_matrix *A, precon_forecas
 {
     const double flops = 2e9, columns = 1e7;
     const band *state = f->state;
-    const precon_band *lu = &state->lu;
+    const band_factors *lu = &state->lu;
     (void)A;
     *forecast = (precon_forecast){
         .known = true,

@@ -15,6 +15,7 @@
 #include "direct/cudss_api.h"
 #include "direct/factor.h"
 #include "direct/library.h"
+#include "matrix/stats.h"
 
 #include <stdlib.h>
 
@@ -339,7 +340,7 @@ static spry_status analyse(const factor *f, cudss *c, side *s, cudss_form form)
     SPRY_GO(f->ctx, create_matrix(c, s, form));
     CALL(c, cudssDataCreate, c->handle, &s->data);
     SPRY_GO(f->ctx, execute(c, s, CUDSS_ANALYSIS, "analysis"));
-    SPRY_GO(f->ctx, precon_go_on(f->ctx, "precon direct"));
+    SPRY_GO(f->ctx, base_go_on(f->ctx, "precon direct"));
     SPRY_GO(f->ctx, check_forecast(f, c, s));
 done:
     return status;
@@ -377,7 +378,7 @@ static spry_status factor_as(const factor *f, cudss *c, side *s, cudss_form form
                             again ? "refactorization" : "factorization"));
     CALL(c, cudssDataGet, c->handle, s->data, CUDSS_DATA_INFO, &info, sizeof info, &written);
     c->perturbed = count_perturbed(c, s);
-    SPRY_GO(f->ctx, precon_go_on(f->ctx, "precon direct"));
+    SPRY_GO(f->ctx, base_go_on(f->ctx, "precon direct"));
     *made = info == 0;
 done:
     if (status != SPRY_STATUS_OK || !*made)
@@ -419,7 +420,7 @@ static spry_status find_forms(const spry_matrix *A, cudss *c, cudss_form forms[4
     const bool is_complex = spry_type_is_complex(A->a.type);
     bool definite = false;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(A->ctx, precon_may_be_definite(A, &definite));
+    SPRY_GO(A->ctx, matrix_may_be_definite(A, &definite));
     SPRY_GO(A->ctx, matrix_find_out(A->ctx, A, SPRY_FACT_HERMITIAN, &c->hermitian));
     SPRY_GO(A->ctx, matrix_find_out(A->ctx, A, SPRY_FACT_SYMMETRIC, &c->symmetric));
     *count = 0;

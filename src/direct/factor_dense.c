@@ -16,7 +16,7 @@
 enum { OWN_MOST = 96 };
 
 typedef struct dense {
-    precon_dense lu;
+    dense_factors lu;
     spry_vector *scale; /* of rows and columns, of a regular one: powers of two; NULL: none */
 } dense;
 
@@ -92,7 +92,7 @@ static spry_status fill_regular(factor *f, const spry_matrix *A)
     SPRY_GO(f->ctx, spry_scaling(A, "symmetric", &state->scale, &other));
     const double least = (double)f->n * f->roundoff * write_out(f, A);
     state->lu.rank =
-        precon_kernels_for(f->ctx, f->type)
+        front_kernels_for(f->ctx, f->type)
             ->dense_rank(f->n, least, state->lu.factors, state->lu.rows, state->lu.cols);
     f->rank = state->lu.rank;
     f->by = "elimination";
@@ -104,7 +104,7 @@ done:
 static spry_status dense_fill(factor *f, const spry_matrix *A)
 {
     dense *state = f->state;
-    const precon_kernels *kernels = precon_kernels_for(f->ctx, f->type);
+    const front_kernels *kernels = front_kernels_for(f->ctx, f->type);
     const int64_t n = f->n;
     int64_t bad = n;
     if (f->regular)
@@ -137,7 +137,7 @@ static spry_status dense_solve(const factor *f, spry_transpose transpose, int co
     const dense *state = f->state;
     for (int k = 0; k < count; k++) {
         apply_scale(f, z[k]);
-        precon_kernels_for(f->ctx, f->type)->dense_solve(&state->lu, transpose, 1, z[k]);
+        front_kernels_for(f->ctx, f->type)->dense_solve(&state->lu, transpose, 1, z[k]);
         apply_scale(f, z[k]);
     }
     return SPRY_STATUS_OK;
@@ -150,7 +150,7 @@ enum { TOGETHER = 8 };
 spry_status factor_invert(const factor *f, void **out)
 {
     const dense *state = f->state;
-    const precon_kernels *kernels = precon_kernels_for(f->ctx, f->type);
+    const front_kernels *kernels = front_kernels_for(f->ctx, f->type);
     const int64_t n = f->n, parts = (n + TOGETHER - 1) / TOGETHER;
     const size_t size = spry_type_size(f->type);
     const spry_status status = base_calloc(f->ctx, n * n, size, out);

@@ -2,6 +2,7 @@
  * hermitian where it is, and as general otherwise. */
 #include "direct/factor.h"
 #include "direct/frontal.h"
+#include "matrix/stats.h"
 
 typedef struct sparse {
     frontal *fronts;
@@ -26,7 +27,7 @@ static spry_status find_kind(const spry_matrix *A, frontal_kind *kind)
     bool definite = false, hermitian = false, symmetric = false;
     spry_status status = SPRY_STATUS_OK;
     *kind = FRONTAL_GENERAL;
-    SPRY_GO(A->ctx, precon_may_be_definite(A, &definite));
+    SPRY_GO(A->ctx, matrix_may_be_definite(A, &definite));
     SPRY_GO(A->ctx, matrix_find_out(A->ctx, A, SPRY_FACT_HERMITIAN, &hermitian));
     if (!hermitian)
         SPRY_GO(A->ctx, matrix_find_out(A->ctx, A, SPRY_FACT_SYMMETRIC, &symmetric));

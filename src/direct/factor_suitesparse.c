@@ -4,6 +4,7 @@
  * in double precision for all types.
  */
 #include "direct/factor.h"
+#include "matrix/stats.h"
 
 typedef struct sparse {
     sparse_job job;
@@ -127,7 +128,7 @@ static spry_status sparse_fill(factor *f, const spry_matrix *A)
         value_store(state->job.is_complex ? SPRY_TYPE_Z : SPRY_TYPE_D, state->job.values, k,
                     value_load(a->type, a->values, k));
     if (load(ctx, &sparse_cholmod) == SPRY_STATUS_OK)
-        SPRY_GO(ctx, precon_may_be_definite(A, &hermitian));
+        SPRY_GO(ctx, matrix_may_be_definite(A, &hermitian));
     if (hermitian)
         SPRY_GO(ctx, fill_by(state, &sparse_cholmod, &state->definite, &fits));
     if (hermitian)

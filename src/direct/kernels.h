@@ -87,6 +87,22 @@ typedef struct front_pass {
     int64_t above_step;
 } front_pass;
 
+/* Factors of a dense matrix, column by column, and the exchanges of rows and columns that made
+ * them: place k with the one at rows[k] (from 1). What lies beyond the rank is taken as 0. */
+typedef struct dense_factors {
+    int64_t n, rank;
+    void *factors;
+    int32_t *rows, *cols; /* cols may be NULL: none */
+} dense_factors;
+/* The same for a matrix with so many diagonals below and above the main one. Column j has 2 low +
+ * high + 1 numbers, of which the first `low` are room for elimination; the diagonal stands at low +
+ * high. */
+typedef struct band_factors {
+    int64_t n, low, high;
+    void *factors;
+    int32_t *rows;
+} band_factors;
+
 /*
  * front_gather   adds entries of A, scaled, to a front
  * front_add      adds a child's update; rows[i] and cols[j]: the positions of its rows and columns
@@ -107,8 +123,20 @@ typedef struct front_pass {
  * front_add_above       adds them from the buffer to all
  * front_enter    y[place_i] = factor[place_i] z_i, or conj(z_i)
  * front_return   z_i = factor[place_i] x[place_i], or its conjugate
+ * dense_factor  A = L U in place with exchanges of rows; gives the first column without a pivot, n:
+ *               there is none
+ * dense_rank    the same with exchanges of rows and columns, until what is left is not larger than
+ *               `least`: gives the rank
+ * dense_solve   z = op(A)^-1 z in place, for `count` z one after the other
+ * band_factor, band_solve: the same for bands
  */
 #define FRONT_KERNELS(item)                                                                      \
+    item(int64_t, dense_factor, (int64_t n, void *a, int32_t *rows))                             \
+    item(int64_t, dense_rank, (int64_t n, double least, void *a, int32_t *rows, int32_t *cols))  \
+    item(void, dense_solve,                                                                      \
+         (const dense_factors *f, spry_transpose transpose, int64_t count, void *z))             \
+    item(int64_t, band_factor, (const band_factors *f))                                          \
+    item(void, band_solve, (const band_factors *f, spry_transpose transpose, void *z))           \
     item(void, front_gather, (const front *f, const front_entries *e))                           \
     item(void, front_add,                                                                        \
          (const front *f, int64_t order, const void *left, const int32_t *rows,                  \

@@ -52,7 +52,7 @@ bool lapack_dense_factor(spry_context *ctx, spry_type type, int64_t n, void *a, 
     return true;
 }
 
-bool lapack_band_factor(spry_context *ctx, spry_type type, const precon_band *f, int64_t *bad)
+bool lapack_band_factor(spry_context *ctx, spry_type type, const band_factors *f, int64_t *bad)
 {
     const int size = (int)f->n, low = (int)f->low, high = (int)f->high;
     const int step = 2 * low + high + 1;

@@ -3,9 +3,13 @@
  * factors. N. J. Higham, FORTRAN codes for estimating the one-norm of a real or complex matrix, ACM
  * Trans. Math. Softw. 14 (1988), 381-396: a lower bound that is rarely off by more than 3.
  */
-#include "precon/precon.h"
+#include "direct/norm.h"
 
-double precon_take_signs(spry_type type, int64_t n, void *x)
+#include "matrix/entries.h"
+
+#include <math.h>
+
+double factor_take_signs(spry_type type, int64_t n, void *x)
 {
     double sum = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -34,7 +38,7 @@ static int64_t find_largest(spry_type type, int64_t n, const void *x)
     return at;
 }
 
-spry_status precon_norm(const precon_map *map, double *result)
+spry_status factor_norm(const factor_map *map, double *result)
 {
     const int64_t n = map->n;
     const spry_type type = map->type;
@@ -46,7 +50,7 @@ spry_status precon_norm(const precon_map *map, double *result)
         value_store(type, x, i, (spry_scalar){1 / (double)n, 0});
     for (int turn = 0; turn < 4; turn++) {
         SPRY_GO(map->ctx, map->apply(map, false));
-        const double size = precon_take_signs(type, n, x);
+        const double size = factor_take_signs(type, n, x);
         if (!(size > *result)) {
             *result = size >= 0 ? *result : INFINITY;
             break;
@@ -65,7 +69,7 @@ spry_status precon_norm(const precon_map *map, double *result)
             type, x, i,
             (spry_scalar){(i % 2 ? -1 : 1) * (1 + (double)i / (double)(n > 1 ? n - 1 : 1)), 0});
     SPRY_GO(map->ctx, map->apply(map, false));
-    const double other = 2 * precon_take_signs(type, n, x) / (3 * (double)n);
+    const double other = 2 * factor_take_signs(type, n, x) / (3 * (double)n);
     *result = other <= *result ? *result : other >= 0 ? other : INFINITY;
 done:
     return status;

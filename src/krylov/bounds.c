@@ -10,6 +10,7 @@
  * I. S. Duff, Solving sparse linear systems with sparse backward error, SIAM J. Matrix Anal. Appl.
  * 10 (1989), 165-190.
  */
+#include "direct/norm.h"
 #include "krylov/solver.h"
 
 #include "matrix/entries.h"
@@ -33,7 +34,7 @@ typedef struct inverse {
     void *y; /* what products come to */
 } inverse;
 
-static void weigh(const precon_map *map, const double *sums)
+static void weigh(const factor_map *map, const double *sums)
 {
     for (int64_t i = 0; i < map->n; i++) {
         const spry_scalar v = value_load(map->type, map->x, i);
@@ -41,7 +42,7 @@ static void weigh(const precon_map *map, const double *sums)
     }
 }
 
-static spry_status apply(const precon_map *map, bool back)
+static spry_status apply(const factor_map *map, bool back)
 {
     const inverse *inv = map->data;
     if (back)
@@ -60,11 +61,11 @@ static spry_status find_norm(const spry_operator *M, const double *sums, double 
 {
     spry_context *ctx = M->ctx;
     inverse inv = {.M = M, .sums = sums};
-    precon_map map = {.ctx = ctx, .type = M->type, .n = M->rows, .apply = apply, .data = &inv};
+    factor_map map = {.ctx = ctx, .type = M->type, .n = M->rows, .apply = apply, .data = &inv};
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, base_alloc(ctx, map.n, spry_type_size(map.type), &map.x));
     SPRY_GO(ctx, base_alloc(ctx, map.n, spry_type_size(map.type), &inv.y));
-    SPRY_GO(ctx, precon_norm(&map, norm));
+    SPRY_GO(ctx, factor_norm(&map, norm));
 done:
     base_free(ctx, map.x);
     base_free(ctx, inv.y);

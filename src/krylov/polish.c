@@ -54,7 +54,7 @@ static spry_status refine(iteration *it, const spry_matrix *A, const spry_operat
     it->saved_residual = INFINITY;
     for (int k = 0; k < steps && isfinite(it->truth); k++) {
         SPRY_GO(ctx, iteration_keep(it, it->truth));
-        SPRY_GO(ctx, precon_go_on(ctx, "refinement"));
+        SPRY_GO(ctx, base_go_on(ctx, "refinement"));
         const bool helps = k < 2 || it->truth <= worth * before || step <= shorter * last;
         if (it->truth <= it->tol || !helps || it->count >= it->options->max_iter)
             break;

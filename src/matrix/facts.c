@@ -1,6 +1,7 @@
 /* What is known of a matrix: noted by whoever finds out, so that nobody has to look again. */
 #include "matrix/distribution.h"
 #include "matrix/entries.h"
+#include "matrix/stats.h"
 
 const char *spry_fact_name(spry_fact fact)
 {
@@ -285,6 +286,18 @@ spry_status spry_matrix_set_fact(spry_matrix *A, spry_fact fact, spry_truth trut
             status = SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT, "the matrix is not %s: %s",
                                spry_fact_name(fact), spry_fact_text(fact));
     }
+done:
+    return status;
+}
+
+spry_status matrix_may_be_definite(const spry_matrix *A, bool *yes)
+{
+    spry_status status = SPRY_STATUS_OK;
+    *yes = matrix_known(A, SPRY_FACT_DEFINITE) != SPRY_TRUTH_NO;
+    if (*yes)
+        SPRY_GO(A->ctx, matrix_find_out(A->ctx, A, SPRY_FACT_HERMITIAN, yes));
+    if (*yes)
+        SPRY_GO(A->ctx, matrix_find_out(A->ctx, A, SPRY_FACT_POSITIVE_DIAGONAL, yes));
 done:
     return status;
 }

@@ -38,5 +38,7 @@ void stats_symmetry(spry_context *ctx, const matrix_arrays *a, const matrix_arra
 void stats_blocks(spry_context *ctx, const matrix_arrays *a, spry_stats *stats);
 /* That of general CSR by a sample: unknowns of a node; 1: there are no blocks. */
 int stats_find_block(const spry_matrix *A);
+/* Whether A may be hermitian and positive definite, by what is known and its diagonal. */
+spry_status matrix_may_be_definite(const spry_matrix *A, bool *yes);
 
 #endif

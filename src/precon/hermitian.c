@@ -26,15 +26,3 @@ spry_status precon_check_hermitian(const spry_matrix *A, const char *name, const
 done:
     return status;
 }
-
-spry_status precon_may_be_definite(const spry_matrix *A, bool *yes)
-{
-    spry_status status = SPRY_STATUS_OK;
-    *yes = matrix_known(A, SPRY_FACT_DEFINITE) != SPRY_TRUTH_NO;
-    if (*yes)
-        SPRY_GO(A->ctx, matrix_find_out(A->ctx, A, SPRY_FACT_HERMITIAN, yes));
-    if (*yes)
-        SPRY_GO(A->ctx, matrix_find_out(A->ctx, A, SPRY_FACT_POSITIVE_DIAGONAL, yes));
-done:
-    return status;
-}

@@ -6,26 +6,11 @@
 #ifndef SPRY_PRECON_KERNELS_H
 #define SPRY_PRECON_KERNELS_H
 
+#include "direct/kernels.h"
 #include "host/host.h"
 #include "precon/amg/kernels.h"
 #include "precon/factors/factor_kernels.h"
 #include "precon/inverse/problems.h"
-
-/* Factors of a dense matrix, column by column, and the exchanges of rows and columns that made
- * them: place k with the one at rows[k] (from 1). What lies beyond the rank is taken as 0. */
-typedef struct precon_dense {
-    int64_t n, rank;
-    void *factors;
-    int32_t *rows, *cols; /* cols may be NULL: none */
-} precon_dense;
-/* The same for a matrix with so many diagonals below and above the main one. Column j has 2 low +
- * high + 1 numbers, of which the first `low` are room for elimination; the diagonal stands at low +
- * high. */
-typedef struct precon_band {
-    int64_t n, low, high;
-    void *factors;
-    int32_t *rows;
-} precon_band;
 
 enum { PRECON_MOST_BLOCK = 32 };
 /*
@@ -44,12 +29,6 @@ typedef struct precon_blocks {
  * item(result, name, arguments). Arrays are of the table's scalar type.
  *
  * invert        y_i = 1 / x_i; gives the first i whose inverse is not finite, n: there is none
- * dense_factor  A = L U in place with exchanges of rows; gives the first column without a pivot, n:
- *               there is none
- * dense_rank    the same with exchanges of rows and columns, until what is left is not larger than
- *               `least`: gives the rank
- * dense_solve   z = op(A)^-1 z in place, for `count` z one after the other
- * band_factor, band_solve: the same for bands
  * block_invert  the inverses of blocks begin..end-1 of A's diagonal at their places in `values`,
  * all of kind own, with their conditions; gives the first block that has none, end: all have
  * block_apply   z = op(B) r for the rows of blocks begin..end-1
@@ -60,12 +39,6 @@ typedef struct precon_blocks {
 #define PRECON_KERNELS(item)                                                                       \
     item(int64_t, invert, (int64_t n, const void *x, void *y))                                     \
     FACTOR_KERNELS(item)                                                                           \
-    item(int64_t, dense_factor, (int64_t n, void *a, int32_t *rows))                               \
-    item(int64_t, dense_rank, (int64_t n, double least, void *a, int32_t *rows, int32_t *cols))    \
-    item(void, dense_solve,                                                                        \
-         (const precon_dense *f, spry_transpose transpose, int64_t count, void *z))                \
-    item(int64_t, band_factor, (const precon_band *f))                                             \
-    item(void, band_solve, (const precon_band *f, spry_transpose transpose, void *z))              \
     item(int64_t, block_invert,                                                                    \
          (const host_csr *A, const precon_blocks *b, int64_t begin, int64_t end,                   \
           double *conditions))                                                                     \

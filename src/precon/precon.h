@@ -6,6 +6,8 @@
 #ifndef SPRY_PRECON_INTERNAL_H
 #define SPRY_PRECON_INTERNAL_H
 
+#include "base/stop.h"
+#include "direct/forecast.h"
 #include "host/apply.h"
 #include "matrix/entries.h"
 #include "operator/operator.h"
@@ -46,16 +48,6 @@ typedef struct precon_common {
 } precon_common;
 
 struct device_matrix;
-
-/* What a preconditioner is forecast to take, beside what was begun of it. */
-typedef struct precon_forecast {
-    bool known;
-    int64_t bytes;  /* that it keeps */
-    int64_t work;   /* beside them, while it is made */
-    int64_t reads;  /* bytes that an application reads; 0: not known */
-    double seconds; /* to make it on the host; of exact ones with a few solves */
-    double there;   /* products with A there that making it on a device takes; 0: the host does */
-} precon_forecast;
 
 enum { PRECON_MOST_DEPTH = 4 };
 
@@ -200,15 +192,9 @@ spry_status precon_inverse_diagonal(const spry_matrix *A, const char *who, spry_
  * the pattern is symmetric, too. */
 spry_status precon_check_hermitian(const spry_matrix *A, const char *name, const char *instead,
                                    bool *pattern);
-/* Whether A may be hermitian and positive definite, by what is known and its diagonal. */
-spry_status precon_may_be_definite(const spry_matrix *A, bool *yes);
 
 /* Warns where a row or a column of A, general CSR and sorted, has nothing but zeros. */
 spry_status precon_warn_singular(const spry_matrix *A, const char *name);
-/* Fails where the caller has asked to stop. Long loops leave out what is left then, and end with
- * this. */
-spry_status precon_go_on(spry_context *ctx, const char *what);
-
 /*
  * How far M is from A^-1: the smaller one of |u - M A u| / |u| and |u - A M u| / |u| for random u,
  * of which rows and columns of different sizes blow up one each. Factors that are no use at all
@@ -219,19 +205,6 @@ spry_status precon_go_on(spry_context *ctx, const char *what);
 #define PRECON_MOST_DISTANCE 1e3
 spry_status precon_distance(const spry_operator *M, const spry_matrix *A, double enough,
                             double *distance);
-
-/* The 1-norm of a map, estimated from below: apply makes x what the map makes of it, or the adjoint
- * (`back`). precon_take_signs() gives |x|_1, and puts x_i / |x_i| in x's place. */
-typedef struct precon_map {
-    spry_context *ctx;
-    spry_type type;
-    int64_t n; /* more than 0 */
-    void *x;   /* n numbers */
-    spry_status (*apply)(const struct precon_map *map, bool back);
-    const void *data;
-} precon_map;
-spry_status precon_norm(const precon_map *map, double *result);
-double precon_take_signs(spry_type type, int64_t n, void *x);
 
 /* M for A in single precision behind an operator of A's own type; takes M, also when it fails. */
 spry_status precon_lower(spry_type type, spry_operator *M, spry_operator **op);

@@ -11,13 +11,6 @@ const precon_kind precon_kind_inner = {
     .summary = "a solver in the next lower precision (options of a solver)",
     .cost = {.iterations = 25}};
 
-spry_status precon_go_on(spry_context *ctx, const char *what)
-{
-    return spry_context_interrupted(ctx, false)
-               ? SPRY_FAIL(ctx, SPRY_STATUS_INTERRUPTED, "%s: interrupted", what)
-               : SPRY_STATUS_OK;
-}
-
 /* --- making --------------------------------------------------------------------------------------
  */
 

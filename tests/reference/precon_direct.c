@@ -50,8 +50,8 @@ static void test_elimination(void **state)
         const precon_kernels *kernels = precon_kernels_for(ctx, type);
         spry_matrix *A = exact_matrix(ctx, type, false, 11);
         const int64_t n = A->a.rows;
-        precon_dense f = {n, n, calloc((size_t)(n * n), size), calloc((size_t)n, 4), NULL};
-        precon_band b = {.n = n, .rows = calloc((size_t)n, 4)};
+        dense_factors f = {n, n, calloc((size_t)(n * n), size), calloc((size_t)n, 4), NULL};
+        band_factors b = {.n = n, .rows = calloc((size_t)n, 4)};
         factor_band_of(A, NULL, &b.low, &b.high);
         const int64_t step = 2 * b.low + b.high + 1;
         b.factors = calloc((size_t)(n * step), size);

@@ -149,7 +149,7 @@ static spry_status make_rows(const spry_matrix *A, amg_classical_job all, int64_
         (all.map ? kernels->amg_interpolate : kernels->amg_further)(&jobs[t], part * ROWS,
                                                                     end_of(part, n));
     }
-    SPRY_GO(ctx, precon_go_on(ctx, "interpolation"));
+    SPRY_GO(ctx, base_go_on(ctx, "interpolation"));
     SPRY_GO(ctx, gather(ctx, &all, A->a.type, n, coarse, P));
 done:
     free_rooms(ctx, threads, jobs);

@@ -193,7 +193,7 @@ spry_status amg_galerkin(const spry_matrix *R, const spry_matrix *A, const spry_
         }
     }
     if (status == SPRY_STATUS_OK)
-        status = precon_go_on(ctx, "product R A P");
+        status = base_go_on(ctx, "product R A P");
     if (status == SPRY_STATUS_OK)
         SPRY_GO(ctx, put_together(&p, &c));
 done:

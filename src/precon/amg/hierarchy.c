@@ -207,7 +207,7 @@ spry_status amg_build(amg *h, const precon_job *job, const amg *old)
         goto done;
     }
     for (;;) {
-        SPRY_GO(ctx, precon_go_on(ctx, "multigrid"));
+        SPRY_GO(ctx, base_go_on(ctx, "multigrid"));
         spry_matrix *handed = coarse;
         const int l = h->count;
         coarse = NULL;
@@ -226,7 +226,7 @@ spry_status amg_build(amg *h, const precon_job *job, const amg *old)
             P = NULL;
             break;
         }
-        SPRY_GO(ctx, precon_go_on(ctx, "multigrid"));
+        SPRY_GO(ctx, base_go_on(ctx, "multigrid"));
         handed = P;
         P = NULL;
         SPRY_GO(ctx, make_coarse(h, job, level, handed, &coarse));

@@ -72,7 +72,7 @@ static spry_status build(amg_there *w)
     if (h->kind->begin_there)
         SPRY_GO(ctx, h->kind->begin_there(w));
     for (;;) {
-        SPRY_GO(ctx, precon_go_on(ctx, "multigrid"));
+        SPRY_GO(ctx, base_go_on(ctx, "multigrid"));
         SPRY_GO(ctx, open_level(w, &level));
         const bool small = level->rows <= h->common.coarse_size;
         if (!small || strcmp(h->common.coarse, "smoother") == 0)

@@ -227,7 +227,7 @@ spry_status amg_build_ranks(amg *h, const precon_job *job, const amg *old)
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, h->kind->begin_ranks(h, job));
     for (;;) {
-        SPRY_GO(ctx, team_agree(ctx, precon_go_on(ctx, "multigrid")));
+        SPRY_GO(ctx, team_agree(ctx, base_go_on(ctx, "multigrid")));
         spry_matrix *handed = coarse;
         coarse = NULL;
         SPRY_GO(ctx, open_level(h, job, handed, &level));

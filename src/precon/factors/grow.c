@@ -110,7 +110,7 @@ spry_status local_grow(const spry_matrix *B, const spry_matrix *T, const local_g
         if (!spry_context_interrupted(ctx, false))
             kernels->grow_rows(&g, c * CHUNK, (c + 1) * CHUNK < n ? (c + 1) * CHUNK : n,
                                rooms + bytes * omp_get_thread_num());
-    SPRY_GO(ctx, precon_go_on(ctx, "a pattern that grows"));
+    SPRY_GO(ctx, base_go_on(ctx, "a pattern that grows"));
     SPRY_GO(ctx, collect(ctx, &g, P));
 done:
     base_free(ctx, rooms);

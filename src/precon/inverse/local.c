@@ -128,7 +128,7 @@ spry_status local_solve(spry_context *ctx, spry_type type, const local_problems 
             bad = part.bad;
     }
     *outcome = (local_outcome){deficient, bad == INT64_MAX ? -1 : bad};
-    status = precon_go_on(ctx, "local problems");
+    status = base_go_on(ctx, "local problems");
 done:
     base_free(ctx, rooms);
     base_free(ctx, moved);

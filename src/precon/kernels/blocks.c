@@ -52,7 +52,7 @@ int64_t X(block_invert)(const host_csr *A, const precon_blocks *b, int64_t begin
             return k;
         for (int64_t i = 0; i < n * n; i++)
             to[i] = number(i % (n + 1) == 0 ? 1 : 0);
-        const precon_dense f = {n, n, a, rows, NULL};
+        const dense_factors f = {n, n, a, rows, NULL};
         X(dense_solve)(&f, SPRY_TRANSPOSE_NO, n, to);
         conditions[k] = size * norm(n, to);
         if (!(conditions[k] * (sizeof(real) == 4 ? 0x1p-24 : 0x1p-53) < 0.25))

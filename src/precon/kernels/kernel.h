@@ -5,6 +5,7 @@
 #include "host/kernels/arithmetic.h"
 #include "precon/kernels.h"
 
+FRONT_KERNELS(KERNEL_DECLARE)
 PRECON_KERNELS(KERNEL_DECLARE)
 
 #endif

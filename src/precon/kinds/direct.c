@@ -4,6 +4,7 @@
  * as a dense product: as many operations as solving with factors, but all of them at once.
  */
 #include "direct/factor.h"
+#include "precon/precon.h"
 
 #include "device/engine/device.h"
 

@@ -421,7 +421,7 @@ static spry_status add_level(const precon_job *job, mlilu *s, spry_matrix **A, i
     spry_matrix *B = NULL, *E = NULL, *C = NULL, *S = NULL;
     double tau = s->options.tau;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, precon_go_on(ctx, "precon mlilu"));
+    SPRY_GO(ctx, base_go_on(ctx, "precon mlilu"));
     SPRY_GO(ctx, base_alloc(ctx, n, sizeof *at, &at));
     SPRY_GO(ctx, split_rows(&(*A)->a, ctx, s->options.pivot, l, at));
     *worth = 20 * l->n[FIRST] >= n;

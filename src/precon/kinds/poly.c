@@ -21,6 +21,7 @@
  * M^T, since q(D^-1 A) D^-1 = D^-1 q(A D^-1).
  */
 #include "device/linalg/step.h"
+#include "matrix/stats.h"
 #include "precon/precon.h"
 
 #define POLY_OPTIONS(item)                                                                 \
@@ -236,7 +237,7 @@ static spry_status fill(const spry_matrix *A, poly *state)
     spry_status status = SPRY_STATUS_OK;
     clear_values(state);
     if (kind == POLY_AUTO) {
-        SPRY_GO(ctx, precon_may_be_definite(A, &definite));
+        SPRY_GO(ctx, matrix_may_be_definite(A, &definite));
         kind = definite ? POLY_LEAST_SQUARES : POLY_NEUMANN;
     }
     SPRY_GO(ctx, precon_inverse_diagonal(A, "precon poly", &inverse));

@@ -225,7 +225,7 @@ static spry_status make_solves(const precon_job *job, const schwarz *state, spry
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, parts_local(ctx, op->rows, &local));
     for (int64_t k = 0; k < state->p.count; k++) {
-        SPRY_GO(ctx, precon_go_on(ctx, "subdomains"));
+        SPRY_GO(ctx, base_go_on(ctx, "subdomains"));
         SPRY_GO(ctx, make_solve(job, state, k, local));
         const spry_operator *M = state->solves[k].M;
         op->own_bytes += M->own_bytes;

@@ -3,7 +3,10 @@
  * Golub, C. F. Van Loan, Matrix Computations, 4th ed. (2013), 3.4 and 4.3. Matrices stand column by
  * column and factors come out as LAPACK's getrf and gbtrf leave them, so that either can make them.
  */
-#include "precon/kernels/kernel.h"
+#include "direct/kernels.h"
+#include "host/kernels/arithmetic.h"
+
+FRONT_KERNELS(KERNEL_DECLARE)
 
 /* A size that is cheap to compute and at most sqrt(2) times the modulus. */
 static inline real size_near(scalar a)
@@ -185,7 +188,7 @@ static void solve_transposed(const side *s, bool conj)
         }
 }
 
-void X(dense_solve)(const precon_dense *f, spry_transpose transpose, int64_t count, void *right)
+void X(dense_solve)(const dense_factors *f, spry_transpose transpose, int64_t count, void *right)
 {
     const bool plain = transpose == SPRY_TRANSPOSE_NO;
     const side s = {f->factors, f->n, f->rank, count, right};
@@ -210,7 +213,7 @@ static inline int64_t least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-int64_t X(band_factor)(const precon_band *f)
+int64_t X(band_factor)(const band_factors *f)
 {
     const int64_t n = f->n, low = f->low, high = f->low + f->high, step = 2 * low + f->high + 1;
     scalar *a = f->factors;
@@ -235,7 +238,7 @@ int64_t X(band_factor)(const precon_band *f)
     return n;
 }
 
-void X(band_solve)(const precon_band *f, spry_transpose transpose, void *right)
+void X(band_solve)(const band_factors *f, spry_transpose transpose, void *right)
 {
     const bool conj = transpose == SPRY_TRANSPOSE_CONJUGATE;
     const int64_t n = f->n, low = f->low, high = f->low + f->high, step = 2 * low + f->high + 1;
