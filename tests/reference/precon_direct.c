@@ -47,7 +47,7 @@ static void test_elimination(void **state)
     for (int t = 0; t < 4; t++) {
         const spry_type type = support_types[t];
         const size_t size = spry_type_size(type);
-        const precon_kernels *kernels = precon_kernels_for(ctx, type);
+        const front_kernels *kernels = front_kernels_for(ctx, type);
         spry_matrix *A = exact_matrix(ctx, type, false, 11);
         const int64_t n = A->a.rows;
         dense_factors f = {n, n, calloc((size_t)(n * n), size), calloc((size_t)n, 4), NULL};
