@@ -28,8 +28,9 @@ int devices_run(const devices_test *tests, size_t count);
  * has all of them there, too. */
 bool devices_few(const spry_device *d);
 
-/* Whether a test over all types is to try one: where programs are to be few, real double and
- * complex single numbers stand for all. */
+/* Whether a test over all types is to try one: where programs are to be few, those that
+ * SPRY_TEST_TYPES names, by their letters; without it d and z (s and c where the device has no
+ * double numbers). make test-all has sdcz. */
 bool devices_tries(const spry_device *d, spry_type type);
 /* Goes through those, as places of support_types. */
 #define DEVICES_EACH_TYPE(d, t) \

@@ -52,14 +52,28 @@ static inline spry_scalar to_scalar(scalar a)
 {
     return (spry_scalar){(double)a.re, (double)a.im};
 }
+/* a * b + c, rounded once where the processor can. Written out: of two products a compiler fuses
+ * either one or none, and not the same in the vector part of a loop and in its rest, so that bits
+ * would depend on where an entry stands. */
+static inline real fused(real a, real b, real c)
+{
+#if defined(KERNEL_TYPE_c) && defined(__FP_FAST_FMAF)
+    return __builtin_fmaf(a, b, c);
+#elif defined(KERNEL_TYPE_z) && defined(__FP_FAST_FMA)
+    return __builtin_fma(a, b, c);
+#else
+    return a * b + c;
+#endif
+}
 static inline scalar mul(scalar a, scalar b)
 {
-    return (scalar){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+    return (scalar){fused(a.re, b.re, -(a.im * b.im)), fused(a.re, b.im, a.im * b.re)};
 }
 /* a * b + c */
 static inline scalar muladd(scalar a, scalar b, scalar c)
 {
-    return (scalar){c.re + a.re * b.re - a.im * b.im, c.im + a.re * b.im + a.im * b.re};
+    return (scalar){fused(-a.im, b.im, fused(a.re, b.re, c.re)),
+                    fused(a.im, b.re, fused(a.re, b.im, c.im))};
 }
 static inline scalar sub(scalar a, scalar b)
 {

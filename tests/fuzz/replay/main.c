@@ -1,12 +1,28 @@
-/* Runs a fuzz target over the files of the folders given, in the order of their names. */
-#include "../fuzz.h"
+/* Runs a fuzz target over the files of the folders given, in the order of their names:
+ * `test_fuzz NAME FOLDER ...`. FUZZ_ENTRIES is written by CMake, an item for each target. */
+#include "fuzz_entries.h"
 
 #include <dirent.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static int replay(const char *path)
+#define ENTRY(name) int fuzz_one_##name(const uint8_t *data, size_t size);
+FUZZ_ENTRIES(ENTRY)
+#undef ENTRY
+
+typedef struct fuzz_entry {
+    const char *name;
+    int (*run)(const uint8_t *data, size_t size);
+} fuzz_entry;
+static const fuzz_entry fuzz_entries[] = {
+#define ENTRY(name) {#name, fuzz_one_##name},
+    FUZZ_ENTRIES(ENTRY)
+#undef ENTRY
+};
+
+static int replay(const fuzz_entry *entry, const char *path)
 {
     FILE *file = fopen(path, "rb");
     if (!file) {
@@ -33,7 +49,7 @@ static int replay(const char *path)
     memcpy(exact, data, size);
     free(data);
     printf("%s\n", path);
-    LLVMFuzzerTestOneInput(exact, size);
+    entry->run(exact, size);
     free(exact);
     return 0;
 }
@@ -43,7 +59,7 @@ static int visible(const struct dirent *entry)
     return entry->d_name[0] != '.';
 }
 
-static int replay_folder(const char *folder)
+static int replay_folder(const fuzz_entry *entry, const char *folder)
 {
     struct dirent **entries;
     int faults = 0;
@@ -55,7 +71,7 @@ static int replay_folder(const char *folder)
     for (int i = 0; i < count; i++) {
         char path[4096];
         snprintf(path, sizeof path, "%s/%s", folder, entries[i]->d_name);
-        faults += replay(path);
+        faults += replay(entry, path);
         free(entries[i]);
     }
     free(entries);
@@ -64,8 +80,13 @@ static int replay_folder(const char *folder)
 
 int main(int argc, char **argv)
 {
-    int faults = argc < 2;
-    for (int i = 1; i < argc; i++)
-        faults += replay_folder(argv[i]);
-    return faults != 0;
+    int faults = argc < 3, found = 0;
+    for (size_t e = 0; e < sizeof fuzz_entries / sizeof *fuzz_entries; e++) {
+        if (argc < 2 || strcmp(argv[1], fuzz_entries[e].name) != 0)
+            continue;
+        found = 1;
+        for (int i = 2; i < argc; i++)
+            faults += replay_folder(fuzz_entries + e, argv[i]);
+    }
+    return !found || faults != 0;
 }
