@@ -312,7 +312,7 @@ const cli_command command_bench = {
         "device, vectors are there and its own clock counts. "
         "Max error is the largest error of a row over |A| |x|.",
     .groups = (const cli_group[]){{"Options", own_options, NULL},
-                                  {"Machine", spry_context_options, NULL},
+                                  {"Machine", cli_context_options, NULL},
                                   {0}},
     .examples =
         (const cli_example[]){

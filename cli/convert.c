@@ -266,8 +266,8 @@ const cli_command command_convert = {
         "R) P^T with the rows in the order Q of --match. "
         "Then A x = b is B y = P Q L b with x = R P^T y; --row-perm-out writes P Q.",
     .groups = (const cli_group[]){{"Options", own_options, NULL},
-                                  {"Reading", spry_read_options, NULL},
-                                  {"Machine", spry_context_options, NULL},
+                                  {"Reading", cli_read_options, NULL},
+                                  {"Machine", cli_context_options, NULL},
                                   {0}},
     .examples =
         (const cli_example[]){

@@ -220,7 +220,7 @@ const cli_command command_devices = {
                    "a solve uses. What a device reads is measured once and remembered. Devices "
                    "that cannot be used follow with the reason.",
     .groups = (const cli_group[]){{"Options", own_options, NULL},
-                                  {"Machine", spry_context_options, NULL},
+                                  {"Machine", cli_context_options, NULL},
                                   {0}},
     .examples =
         (const cli_example[]){{"spry devices", "A table."},

@@ -270,8 +270,8 @@ const cli_command command_info = {
                    "values and norms, and a word on how to solve with it. To look at a file that "
                    "has faults, let it in: --duplicates sum, --nonfinite keep.",
     .groups = (const cli_group[]){{"Options", own_options, NULL},
-                                  {"Reading", spry_read_options, NULL},
-                                  {"Machine", spry_context_options, NULL},
+                                  {"Reading", cli_read_options, NULL},
+                                  {"Machine", cli_context_options, NULL},
                                   {0}},
     .examples = (const cli_example[]){{"spry info A.mtx", "Everything about A."},
                                       {"spry info A.mtx --json", "The same for a program."},

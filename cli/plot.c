@@ -177,7 +177,7 @@ static int gather_sweeps(plot_job *job)
     if (status == SPRY_STATUS_OK)
         status = spry_solver_explain(solver, &job->fused);
     if (status == SPRY_STATUS_OK)
-        status = spry_solver_set_bool(solver, "fuse", false);
+        status = spry_solver_set(solver, "fuse=no");
     if (status == SPRY_STATUS_OK)
         status = spry_solver_explain(solver, &job->apart);
     spry_solver_free(solver);
@@ -304,8 +304,8 @@ const cli_command command_plot = {
         "Pictures are SVG with light and dark colours, as the reader's system asks for; `spry "
         "report` makes a page of all of them.",
     .groups = (const cli_group[]){{"Options", own_options, NULL},
-                                  {"Reading", spry_read_options, "duplicates nonfinite expand"},
-                                  {"Machine", spry_context_options, NULL},
+                                  {"Reading", cli_read_options, "duplicates nonfinite expand"},
+                                  {"Machine", cli_context_options, NULL},
                                   {0}},
     .examples =
         (const cli_example[]){

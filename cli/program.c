@@ -3,6 +3,7 @@
 #include "cli.h"
 #include "output.h"
 
+#include <private/hooks.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>

@@ -132,7 +132,7 @@ static bool look(void *data, int64_t iteration, double residual, const spry_vect
 static bool may_look(const report_job *job)
 {
     spry_device_info device = SPRY_DEVICE_INFO_INIT;
-    const char *place = cli_field(job->arguments, spry_solver_options, "device");
+    const char *place = cli_field(job->arguments, cli_solver_options, "device");
     if (place && strcmp(place, "auto") != 0)
         return strcmp(place, "cpu") == 0;
     for (int k = 1; spry_device_describe(job->ctx, k, &device); k++)
@@ -295,9 +295,9 @@ const cli_command command_report = {
         "makes the same of what these have found.\n"
         "Without B the right-hand side is all ones; of several the first is taken.",
     .groups = (const cli_group[]){{"Options", own_options, NULL},
-                                  {"Solver", spry_solver_options, "method method_file precon"},
-                                  {"Reading", spry_read_options, "duplicates nonfinite expand"},
-                                  {"Machine", spry_context_options, NULL},
+                                  {"Solver", cli_solver_options, "method method_file precon"},
+                                  {"Reading", cli_read_options, "duplicates nonfinite expand"},
+                                  {"Machine", cli_context_options, NULL},
                                   {0}},
     .examples =
         (const cli_example[]){

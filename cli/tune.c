@@ -251,9 +251,9 @@ const cli_command command_tune = {
         "this matrix, processor, number of threads and version: `spry solve` finds it there. An "
         "empty SPRY_CACHE keeps nothing. `spry explain formats` lists the formats.",
     .groups = (const cli_group[]){{"Options", own_options, NULL},
-                                  {"Tuner", spry_tune_options, NULL},
-                                  {"Reading", spry_read_options, "expand"},
-                                  {"Machine", spry_context_options, NULL},
+                                  {"Tuner", cli_tune_options, NULL},
+                                  {"Reading", cli_read_options, "expand"},
+                                  {"Machine", cli_context_options, NULL},
                                   {0}},
     .examples =
         (const cli_example[]){

@@ -329,7 +329,7 @@ const cli_command app_command = {
         "twice as fine as the one before, and its largest error relative to the exact solution is "
         "told, with the order that two of them give.",
     .groups = (const cli_group[]){{"Options", own_options, NULL},
-                                  {"All commands", spry_context_options, NULL},
+                                  {"All commands", cli_context_options, NULL},
                                   {0}},
     .examples =
         (const cli_example[]){

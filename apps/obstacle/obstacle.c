@@ -331,7 +331,7 @@ const cli_command app_command = {
         "the u that is kept. Ranks have a slab of the cube each, on processors or, by multigrid, "
         "devices; in relaxations they wait for each other or not.",
     .groups = (const cli_group[]){{"Options", own_options, NULL},
-                                  {"All commands", spry_context_options, NULL},
+                                  {"All commands", cli_context_options, NULL},
                                   {0}},
     .examples =
         (const cli_example[]){

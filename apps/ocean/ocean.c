@@ -430,7 +430,7 @@ const cli_command app_command = {
         "command line. Under mpirun each rank has some lines of the basin. docs/ocean.md has the "
         "equations and examples.",
     .groups = (const cli_group[]){{"Options", own_options, NULL},
-                                  {"All commands", spry_context_options, NULL},
+                                  {"All commands", cli_context_options, NULL},
                                   {0}},
     .examples = (const cli_example[]){{"spry ocean wave.txt --series gauges.csv",
                                        "A run, with a table of what gauges saw."},

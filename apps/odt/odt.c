@@ -286,7 +286,7 @@ const cli_command app_command = {
         "first. Lengths on the command line are in m. Holograms and results are HDF5 files, of "
         "which docs/odt.md tells the layout.",
     .groups = (const cli_group[]){{"Options", own_options, NULL},
-                                  {"All commands", spry_context_options, NULL},
+                                  {"All commands", cli_context_options, NULL},
                                   {0}},
     .examples =
         (const cli_example[]){

@@ -139,7 +139,7 @@ const cli_command app_command = {
         "done for safety.\n"
         "Ctrl-C ends the server and the jobs that run; those that wait go on with the next server.",
     .groups = (const cli_group[]){{"Options", own_options, NULL},
-                                  {"All commands", spry_context_options,
+                                  {"All commands", cli_context_options,
                                    "threads isa memory_limit "
                                    "repeat delays partition"},
                                   {0}},

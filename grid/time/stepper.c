@@ -80,7 +80,7 @@ spry_status spry_stepper_set_real(spry_stepper *stepper, const char *name, doubl
 {
     SPRY_NEED(CTX_OF(stepper), stepper, name);
     stepper_options changed = stepper->options;
-    const spry_status status = spry_options_set_real(stepper->ctx, list, &changed, name, value);
+    const spry_status status = options_set_real(stepper->ctx, list, &changed, name, value);
     if (status == SPRY_STATUS_OK)
         take_options(stepper, &changed);
     return status;

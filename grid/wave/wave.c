@@ -170,7 +170,7 @@ static spry_status make_solver(spry_wave *w)
     SPRY_GO(ctx, spry_solver_new(ctx, &w->solver));
     SPRY_GO(ctx, spry_solver_set_text(w->solver, "method", method_of(w)));
     SPRY_GO(ctx, spry_solver_set_real(w->solver, "tol", w->options.tol));
-    SPRY_GO(ctx, spry_solver_set_int(w->solver, "max-iter", w->options.max_iter));
+    SPRY_GO(ctx, spry_solver_set_real(w->solver, "max-iter", (double)w->options.max_iter));
     SPRY_GO(ctx, born_operator(w->f, &w->green, w->V, &w->A));
     SPRY_GO(ctx, spry_solver_set_operator(w->solver, w->A));
 done:

@@ -45,7 +45,7 @@ SPRY_API const spry_tune_row *spry_tune_row_at(const spry_tune_report *report, i
  * each product billed at its format's best time.
  *
  * @param options  "products=1000 budget=20 remember=yes again=no always=no" or NULL; see
- *                 spry_tune_options()
+ *                 spry_options_of("tune")
  * @param report   out: to be cleared by spry_tune_report_clear(), also after a failure
  */
 SPRY_API spry_status spry_tune(const spry_matrix *A, const char *options, spry_tune_report *report);
@@ -62,8 +62,6 @@ SPRY_API spry_status spry_tune_on(spry_device *device, const spry_matrix *A, con
 SPRY_API void spry_tune_report_clear(spry_context *ctx, spry_tune_report *report);
 /** Drops what is remembered of A, or of all matrices when A is NULL; count: files that went. */
 SPRY_API spry_status spry_tune_forget(spry_context *ctx, const spry_matrix *A, int64_t *count);
-/** The options of the tuner, also of format=auto:products=50. */
-SPRY_API spry_option_list spry_tune_options(void);
 
 SPRY_END
 

@@ -5,7 +5,7 @@
 static const spry_option table[] = {DOCTOR_OPTIONS(SPRY_OPTION_ROW)};
 #undef OPTION_OWNER
 
-spry_option_list spry_diagnose_options(void)
+spry_option_list diagnose_option_list(void)
 {
     return (spry_option_list)SPRY_OPTION_LIST(table);
 }

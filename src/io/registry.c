@@ -11,7 +11,7 @@ enum { FORMATS = sizeof formats / sizeof formats[0], ENDING_SIZE = 32 };
 static const spry_option read_option_rows[] = {READ_OPTIONS(SPRY_OPTION_ROW)};
 #undef OPTION_OWNER
 
-spry_option_list spry_read_options(void)
+spry_option_list read_option_list(void)
 {
     return (spry_option_list)SPRY_OPTION_LIST(read_option_rows);
 }
@@ -68,7 +68,7 @@ static spry_status read_content(spry_context *ctx, io_bytes *bytes, const io_for
                                 const char *text, read_options *options, io_content *content)
 {
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, options_take(ctx, spry_read_options(), options, text));
+    SPRY_GO(ctx, options_take(ctx, read_option_list(), options, text));
     SPRY_GO(ctx, format->read(ctx, bytes, content));
 done:
     return status;

@@ -384,7 +384,7 @@ spry_status spry_diagnose(const spry_matrix *A, const spry_vector *b, const char
     doctor d = {.ctx = ctx};
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, base_blank(ctx, diagnosis, &sized));
-    SPRY_GO(ctx, options_take(ctx, spry_diagnose_options(), &o, options));
+    SPRY_GO(ctx, options_take(ctx, diagnose_option_list(), &o, options));
     if (result)
         SPRY_GO(ctx, base_take(ctx, result, &own, &krylov_result_sized));
     const attempt t = attempt_of(&o, result ? &own : NULL);

@@ -9,11 +9,10 @@
 #define OPTION_OWNER split_options
 static const spry_option rows[] = {SPLIT_OPTIONS(SPRY_OPTION_ROW)};
 #undef OPTION_OWNER
-static const spry_option_list list = SPRY_OPTION_LIST(rows);
 
-spry_option_list spry_split_options(void)
+spry_option_list split_option_list(void)
 {
-    return list;
+    return (spry_option_list)SPRY_OPTION_LIST(rows);
 }
 
 /* What all know of each other after a check. */

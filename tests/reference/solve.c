@@ -746,7 +746,7 @@ static void names_of_methods_reasons_and_precons(void **state)
     assert_string_equal(spry_reason_text((spry_reason)99), "unknown reason");
     assert_string_equal(spry_reason_text(SPRY_REASON_STAGNATED), "the residual no longer falls");
     spry_result_clear(NULL, NULL);
-    assert_true(spry_solver_options().count >= 6);
+    assert_true(spry_options_of("solver").count >= 6);
 }
 
 int main(void)

@@ -139,7 +139,7 @@ void chain_open(chain *c, problem *p, const char *options)
     assert_ok(p->ctx, spry_solver_new(p->ctx, &c->solver));
     assert_ok(p->ctx, spry_solver_set(c->solver, options));
     assert_ok(p->ctx, spry_solver_set_real(c->solver, "tol", c->tol));
-    assert_ok(p->ctx, spry_solver_set_int(c->solver, "stall", 60));
+    assert_ok(p->ctx, spry_solver_set_real(c->solver, "stall", 60));
     assert_ok(p->ctx, spry_solver_set_matrix(c->solver, p->A));
     assert_ok(p->ctx, solver_set_up(c->solver, NULL)); /* the operator stands, and the list */
     c->all = c->solver->setup.attempts;

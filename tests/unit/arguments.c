@@ -158,7 +158,6 @@ LOOK(spry_alloc, 1, t->memory = spry_alloc(P(0, t->ctx), 8))                    
 LOOK(spry_free, 2, spry_free(P(0, t->ctx), P(1, NULL)))                                              \
 LOOK(spry_context_memory, 3, spry_context_memory(P(0, t->ctx), P(1, &t->count), P(2, &t->most)))     \
 LOOK(spry_context_memory_limit, 1, spry_context_memory_limit(P(0, t->ctx)))                          \
-LOOK(spry_context_fail_allocation, 1, spry_context_fail_allocation(P(0, t->ctx), 0, false))          \
 CALL(spry_device_open, 3, "", spry_device_open(P(0, t->ctx), P(1, "opencl"), P(2, &t->made_device))) \
 LOOK(spry_device_name, 1, spry_device_name(P(0, t->device)))                                         \
 LOOK(spry_device_describe, 2, spry_device_describe(P(0, t->ctx), 0, P(1, &t->info)))                 \
@@ -195,7 +194,6 @@ CALL(spry_diagnose, 5, "123", spry_diagnose(P(0, t->A), P(1, t->x), P(2, "second
 LOOK(spry_diagnosis_clear, 2, spry_diagnosis_clear(P(0, t->ctx), P(1, &t->diagnosis)))               \
 LOOK(spry_finding_at, 1, spry_finding_at(P(0, &t->diagnosis), 0))                                    \
 LOOK(spry_severity_name, 0, spry_severity_name(SPRY_SEVERITY_NOTE))                                  \
-LOOK(spry_diagnose_options, 0, spry_diagnose_options())                                              \
 LOOK(spry_list_at, 1, spry_list_at(SPRY_LIST_METHODS, 0, P(0, &t->entry)))                           \
 LOOK(spry_list_find, 2, spry_list_find(SPRY_LIST_METHODS, P(0, "cg"), P(1, &t->entry)))              \
 LOOK(spry_list_name, 0, spry_list_name(SPRY_LIST_METHODS))                                           \
@@ -249,19 +247,8 @@ LOOK(spry_fact_text, 0, spry_fact_text(SPRY_FACT_SORTED)) \
 LOOK(spry_matrix_fact, 1, spry_matrix_fact(P(0, t->A), SPRY_FACT_SORTED)) \
 CALL(spry_matrix_find_fact, 2, "", spry_matrix_find_fact(P(0, t->A), SPRY_FACT_SORTED, P(1, &t->truth))) \
 CALL(spry_matrix_set_fact, 1, "", spry_matrix_set_fact(P(0, t->A), SPRY_FACT_SORTED, SPRY_TRUTH_YES)) \
-CALL(spry_options_set_bool, 3, "0", spry_options_set_bool(P(0, t->ctx), spry_solver_options(), P(1, t->fields), P(2, "fuse"), true)) \
-CALL(spry_options_set_int, 3, "0", spry_options_set_int(P(0, t->ctx), spry_solver_options(), P(1, t->fields), P(2, "max-iter"), 1)) \
-CALL(spry_options_set_real, 3, "0", spry_options_set_real(P(0, t->ctx), spry_solver_options(), P(1, t->fields), P(2, "tol"), 0.1)) \
-CALL(spry_options_get_bool, 4, "0", spry_options_get_bool(P(0, t->ctx), spry_solver_options(), P(1, t->fields), P(2, "fuse"), P(3, &t->yes))) \
-CALL(spry_options_get_int, 4, "0", spry_options_get_int(P(0, t->ctx), spry_solver_options(), P(1, t->fields), P(2, "max-iter"), P(3, &t->count))) \
-CALL(spry_options_get_real, 4, "0", spry_options_get_real(P(0, t->ctx), spry_solver_options(), P(1, t->fields), P(2, "tol"), P(3, &t->number))) \
-CALL(spry_options_get_text, 4, "0", spry_options_get_text(P(0, t->ctx), spry_solver_options(), P(1, t->fields), P(2, "tol"), P(3, t->word), sizeof t->word)) \
-CALL(spry_solver_set_bool, 2, "", spry_solver_set_bool(P(0, t->solver), P(1, "fuse"), true)) \
-CALL(spry_solver_set_int, 2, "", spry_solver_set_int(P(0, t->solver), P(1, "max-iter"), 100)) \
 CALL(spry_solver_set_real, 2, "", spry_solver_set_real(P(0, t->solver), P(1, "tol"), 0.1)) \
 CALL(spry_solver_set_text, 3, "", spry_solver_set_text(P(0, t->solver), P(1, "precon"), P(2, "none"))) \
-CALL(spry_solver_get_bool, 3, "", spry_solver_get_bool(P(0, t->solver), P(1, "fuse"), P(2, &t->yes))) \
-CALL(spry_solver_get_int, 3, "", spry_solver_get_int(P(0, t->solver), P(1, "max-iter"), P(2, &t->count))) \
 CALL(spry_solver_get_real, 3, "", spry_solver_get_real(P(0, t->solver), P(1, "tol"), P(2, &t->number))) \
 CALL(spry_solver_get_text, 3, "", spry_solver_get_text(P(0, t->solver), P(1, "tol"), P(2, t->word), sizeof t->word)) \
 CALL(spry_solver_errors, 5, "", spry_solver_errors(P(0, t->solver), P(1, t->x), P(2, t->y), P(3, &t->number), P(4, &t->number))) \
@@ -270,7 +257,6 @@ LOOK(spry_context_set_message, 2, spry_context_set_message(P(0, t->ctx), P(1, "t
 LOOK(spry_kernel_argument, 3, spry_kernel_argument(P(0, t->kernel), 0, P(1, &t->name), P(2, &t->name))) \
 LOOK(spry_kernel_free, 1, spry_kernel_free(P(0, NULL))) \
 LOOK(spry_kernel_group, 1, spry_kernel_group(P(0, t->kernel), 0)) \
-LOOK(spry_kernel_options, 0, spry_kernel_options()) \
 ONLY(spry_kernel_new, 5, "3", spry_kernel_new(P(0, t->device), P(1, kernel_text), P(2, "set"), P(3, ""), P(4, &t->made_kernel))) \
 ONLY(spry_kernel_set_int, 2, "", spry_kernel_set_int(P(0, t->kernel), P(1, "n"), 1)) \
 ONLY(spry_kernel_set_real, 2, "", spry_kernel_set_real(P(0, t->kernel), P(1, "n"), 1)) \
@@ -287,20 +273,16 @@ CALL(spry_matrix_from_csr32, 5, "", spry_matrix_from_csr32(P(0, t->ctx), SPRY_TY
 CALL(spry_operator_from_product, 5, "13", spry_operator_from_product(P(0, t->ctx), P(1, t->device), SPRY_TYPE_D, 4, 4, false, P(2, product), P(3, t), P(4, &t->made_operator))) \
 ONLY(spry_operator_set_ranked, 2, "", spry_operator_set_ranked(P(0, t->op), P(1, t->x))) \
 ONLY(spry_operator_set_bytes, 1, "", spry_operator_set_bytes(P(0, t->op), 8)) \
-CALL(spry_context_set_options, 2, "1", spry_context_set_options(P(0, t->ctx), spry_read_options(), P(1, NULL))) \
-LOOK(spry_options_size, 0, spry_options_size(spry_read_options())) \
+CALL(spry_context_set_options, 2, "1", spry_context_set_options(P(0, t->ctx), spry_options_of("read"), P(1, NULL))) \
+LOOK(spry_options_size, 0, spry_options_size(spry_options_of("read"))) \
 LOOK(spry_options_at, 0, spry_options_at((spry_option_list){0}, 0))                                  \
-CALL(spry_options_default, 2, "0", spry_options_default(P(0, t->ctx), spry_solver_options(), P(1, t->fields))) \
-CALL(spry_options_set, 4, "0", spry_options_set(P(0, t->ctx), spry_solver_options(), P(1, t->fields), P(2, "tol"), P(3, "0.1"))) \
-CALL(spry_options_parse, 3, "02", spry_options_parse(P(0, t->ctx), spry_solver_options(), P(1, t->fields), P(2, "tol=0.1"))) \
-LOOK(spry_options_find, 1, spry_options_find(spry_solver_options(), P(0, "tol")))                    \
+CALL(spry_options_default, 2, "0", spry_options_default(P(0, t->ctx), spry_options_of("solver"), P(1, t->fields))) \
+CALL(spry_options_set, 4, "0", spry_options_set(P(0, t->ctx), spry_options_of("solver"), P(1, t->fields), P(2, "tol"), P(3, "0.1"))) \
+CALL(spry_options_parse, 3, "02", spry_options_parse(P(0, t->ctx), spry_options_of("solver"), P(1, t->fields), P(2, "tol=0.1"))) \
+LOOK(spry_options_find, 1, spry_options_find(spry_options_of("solver"), P(0, "tol")))                    \
 LOOK(spry_fingerprint, 1, spry_fingerprint(P(0, csr_values), sizeof csr_values, 1))                  \
 LOOK(spry_nearest, 3, spry_nearest(P(0, "a"), P(1, "a b"), P(2, t->word), sizeof t->word))           \
-LOOK(spry_context_options, 0, spry_context_options())                                                \
-LOOK(spry_solver_options, 0, spry_solver_options())                                                  \
-LOOK(spry_split_options, 0, spry_split_options())                                                    \
-LOOK(spry_read_options, 0, spry_read_options())                                                      \
-LOOK(spry_generate_options, 0, spry_generate_options())                                              \
+LOOK(spry_options_of, 1, spry_options_of(P(0, "solver"))) \
 CALL(spry_precon_new, 4, "1", spry_precon_new(P(0, t->A), P(1, t->device), P(2, "jacobi"), P(3, &t->made_operator))) \
 CALL(spry_precon_beside, 4, "1", spry_precon_beside(P(0, t->op), P(1, t->A), P(2, "jacobi"), P(3, &t->made_operator))) \
 CALL(spry_reorder, 3, "", spry_reorder(P(0, t->A), P(1, "rcm"), P(2, &t->order)))                    \
@@ -404,7 +386,6 @@ CALL(spry_tune, 3, "1", spry_tune(P(0, t->A), P(1, ""), P(2, &t->report)))      
 CALL(spry_tune_on, 4, "02", spry_tune_on(P(0, t->device), P(1, t->A), P(2, ""), P(3, &t->report)))   \
 LOOK(spry_tune_report_clear, 2, spry_tune_report_clear(P(0, t->ctx), P(1, &t->report)))              \
 CALL(spry_tune_forget, 3, "12", spry_tune_forget(P(0, t->ctx), P(1, t->A), P(2, &t->count)))         \
-LOOK(spry_tune_options, 0, spry_tune_options())                                                      \
 LOOK(spry_version, 0, spry_version())                                                                \
 LOOK(spry_version_number, 0, spry_version_number())                                                  \
 LOOK(spry_type_name, 0, spry_type_name(SPRY_TYPE_S))                                                 \
@@ -660,7 +641,7 @@ static void test_counts_below_zero(void **state)
                                        csr_values, SPRY_OWN_COPY, &t.made_matrix));
     assert_null(spry_finding_at(&t.diagnosis, -1));
     assert_null(spry_tune_row_at(&t.report, -1));
-    assert_null(spry_options_at(spry_solver_options(), -1));
+    assert_null(spry_options_at(spry_options_of("solver"), -1));
     assert_false(spry_list_at(SPRY_LIST_METHODS, -1, &t.entry));
     assert_false(spry_device_describe(ctx, -1, &t.info));
     if (t.device) {

@@ -34,7 +34,7 @@ static bool reads(const char *kind, const char *option)
 static void every_option_has_a_reader(void **state)
 {
     (void)state;
-    spry_option_list list = spry_generate_options();
+    spry_option_list list = spry_options_of("generate");
     for (int k = 0; k < list.count; k++) {
         bool any = false;
         for (int kind = 0; kind < NAMES; kind++)

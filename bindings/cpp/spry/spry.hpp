@@ -403,9 +403,9 @@ public:
     /// One option, by a number, a bool or text.
     template <class V> void set(const std::string &name, const V &value) {
         if constexpr (std::is_same_v<V, bool>)
-            check(spry_solver_set_bool(get(), name.c_str(), value));
+            check(spry_solver_set_text(get(), name.c_str(), value ? "yes" : "no"));
         else if constexpr (std::is_integral_v<V>)
-            check(spry_solver_set_int(get(), name.c_str(), static_cast<std::int64_t>(value)));
+            check(spry_solver_set_text(get(), name.c_str(), std::to_string(value).c_str()));
         else if constexpr (std::is_floating_point_v<V>)
             check(spry_solver_set_real(get(), name.c_str(), static_cast<double>(value)));
         else

@@ -125,4 +125,7 @@ struct device_stream {
     bool borrowed;
 };
 
+/* The options of spry_kernel_new(). */
+spry_option_list kernel_option_list(void);
+
 #endif

@@ -90,7 +90,7 @@ static const gen_kind kinds[] = {
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-spry_option_list spry_generate_options(void)
+spry_option_list generate_option_list(void)
 {
     return (spry_option_list)SPRY_OPTION_LIST(all_options);
 }
@@ -133,7 +133,7 @@ static spry_status refuse_option(spry_context *ctx, const gen_kind *kind, const 
 /* An option that was set but is not read would be a misunderstanding: it is refused. */
 static spry_status check_unread(spry_context *ctx, const gen_kind *kind, const gen_options *given)
 {
-    spry_option_list list = spry_generate_options();
+    spry_option_list list = generate_option_list();
     gen_options initial = {0};
     spry_status status = spry_options_default(ctx, list, &initial);
     if (status != SPRY_STATUS_OK)
@@ -194,7 +194,7 @@ static spry_status read_options(spry_context *ctx, const gen_kind *kind, const c
                                 gen_problem *p)
 {
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, options_take(ctx, spry_generate_options(), &p->options, text));
+    SPRY_GO(ctx, options_take(ctx, generate_option_list(), &p->options, text));
     SPRY_GO(ctx, check_unread(ctx, kind, &p->options));
     p->type = p->options.type ? (spry_type)(p->options.type - 1) : kind->type;
     for (int k = 0; k < GEN_STREAMS; k++)
