@@ -58,7 +58,7 @@ static spry_status get_matrix(spry_context *ctx, const char *name, int type, spr
     if (type > 0)
         snprintf(type_text, sizeof type_text, "type=%s", spry_type_name((spry_type)(type - 1)));
     if (!is_generator(name))
-        return spry_matrix_read_with(ctx, name, type_text, A);
+        return spry_matrix_read(ctx, name, type_text, A);
     snprintf(kind, sizeof kind, "%.*s", (int)length, name);
     snprintf(options, sizeof options, "%s %s", type_text, name[length] ? name + length + 1 : "");
     return spry_generate(ctx, kind, options, A);

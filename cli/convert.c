@@ -54,7 +54,7 @@ static spry_status convert_vector(spry_context *ctx, const cli_arguments *a, pro
 {
     spry_vector *v = NULL;
     char what[128];
-    spry_status status = spry_vector_read(ctx, a->operands[0], &v);
+    spry_status status = spry_vector_read(ctx, a->operands[0], NULL, &v);
     if (status == SPRY_STATUS_OK) {
         progress_note(line, PHASE_FINISH, "writing");
         if (!file_is_stdout(a->operands[1]))
@@ -205,7 +205,7 @@ static spry_status convert_matrix(spry_context *ctx, const cli_arguments *a, pro
     const convert_options *o = a->fields[0];
     spry_matrix *A = NULL;
     char what[128];
-    spry_status status = spry_matrix_read(ctx, a->operands[0], &A);
+    spry_status status = spry_matrix_read(ctx, a->operands[0], NULL, &A);
     if (status == SPRY_STATUS_OK)
         *vector = *vector && (spry_matrix_rows(A) == 1 || spry_matrix_cols(A) == 1);
     progress_note(line, PHASE_SETUP, "scaling and ordering");

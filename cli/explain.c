@@ -171,7 +171,7 @@ static spry_status use_matrix(spry_context *ctx, const char *path, spry_solver *
                               spry_matrix **A)
 {
     spry_bandwidth bandwidth = SPRY_BANDWIDTH_INIT;
-    spry_status status = spry_matrix_read(ctx, path, A);
+    spry_status status = spry_matrix_read(ctx, path, NULL, A);
     if (status == SPRY_STATUS_OK)
         status = spry_solver_set_matrix(solver, *A);
     if (status == SPRY_STATUS_OK)

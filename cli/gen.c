@@ -49,7 +49,7 @@ static spry_status make_tiled(spry_context *ctx, const cli_arguments *a, const c
     spry_matrix *base = NULL;
     if (type && *type > 0) /* the words are auto s d c z */
         snprintf(options, sizeof options, "type=%s", spry_type_name((spry_type)(*type - 1)));
-    spry_status status = spry_matrix_read_with(ctx, path, options, &base);
+    spry_status status = spry_matrix_read(ctx, path, options, &base);
     if (status == SPRY_STATUS_OK)
         status = spry_generate_tiled(base, size && *size ? *size : 2 * spry_matrix_rows(base), A);
     spry_matrix_free(base);
@@ -60,7 +60,7 @@ static spry_status write_rhs(spry_context *ctx, const spry_matrix *A, const char
 {
     spry_operator *op = NULL;
     spry_vector *ones = NULL, *b = NULL;
-    spry_status status = spry_operator_from_matrix(A, &op);
+    spry_status status = spry_operator_from_matrix(A, NULL, NULL, &op);
     if (status == SPRY_STATUS_OK)
         status = spry_vector_zeros(ctx, A, &ones);
     if (status == SPRY_STATUS_OK)

@@ -247,7 +247,7 @@ static int run(spry_context *ctx, const cli_arguments *a)
         exit_status = cli_fail(EXIT_INPUT, "%s: the JSON would replace the matrix", o->json);
     if (exit_status != EXIT_DONE)
         return exit_status;
-    spry_status status = spry_matrix_read(ctx, data.file, &A);
+    spry_status status = spry_matrix_read(ctx, data.file, NULL, &A);
     if (status == SPRY_STATUS_OK) {
         data.type = spry_matrix_type(A);
         status = spry_matrix_stats(A, &data.s);

@@ -62,8 +62,7 @@ static int done(const plot_job *job, spry_status status)
 /* Faults show in a picture: they are let in. */
 static spry_status read_matrix(plot_job *job)
 {
-    return spry_matrix_read_with(job->ctx, job->files[0], "duplicates=keep nonfinite=keep",
-                                 &job->A);
+    return spry_matrix_read(job->ctx, job->files[0], "duplicates=keep nonfinite=keep", &job->A);
 }
 
 static bool ends_with(const char *path, const char *ending)

@@ -143,7 +143,7 @@ static bool may_look(const report_job *job)
 
 static spry_status watch(const report_job *job, spry_solver *solver, watcher *w)
 {
-    spry_status status = spry_operator_from_matrix(job->A, &w->A);
+    spry_status status = spry_operator_from_matrix(job->A, NULL, NULL, &w->A);
     if (status == SPRY_STATUS_OK)
         status = spry_vector_new(job->ctx, spry_vector_type(job->b), spry_vector_size(job->b), NULL,
                                  SPRY_OWN_COPY, &w->r);
@@ -227,7 +227,7 @@ static spry_status gather(report_job *job)
     if (status != SPRY_STATUS_OK || is_spoilt(job))
         return status;
     progress_note(&job->line, PHASE_TUNE, "comparing storage formats");
-    if (job->options->tune && spry_tune(job->A, "always=yes", &job->tuned) == SPRY_STATUS_OK)
+    if (job->options->tune && spry_tune(job->A, NULL, "always=yes", &job->tuned) == SPRY_STATUS_OK)
         job->was_tuned = job->tuned.count > 0;
     return job->options->solve ? solve_all(job) : SPRY_STATUS_OK;
 }

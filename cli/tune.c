@@ -185,7 +185,7 @@ static int tune(spry_context *ctx, const cli_arguments *a, const spry_matrix *A,
     progress_note(line, PHASE_TUNE, "comparing storage formats");
     signals_watch(ctx);
     if (status == SPRY_STATUS_OK)
-        status = spry_tune_on(device, A, NULL, &data.report);
+        status = spry_tune(A, device, NULL, &data.report);
     signals_unwatch();
     progress_clear(line);
     int exit_status = EXIT_DONE;
@@ -227,7 +227,7 @@ static int run(spry_context *ctx, const cli_arguments *a)
     progress line;
     progress_start_as(&line, o->progress, false, 0);
     progress_note(&line, PHASE_READ, "reading the matrix");
-    const spry_status status = spry_matrix_read(ctx, a->operands[0], &A);
+    const spry_status status = spry_matrix_read(ctx, a->operands[0], NULL, &A);
     progress_clear(&line);
     exit_status = status != SPRY_STATUS_OK ? cli_failed(ctx, status)
                   : o->forget              ? forget(ctx, A)

@@ -50,13 +50,6 @@ SPRY_API spry_status spry_kernel_new(spry_device *device, const char *text, cons
 /** Frees a kernel; what was launched is done all the same. NULL is allowed. */
 SPRY_API void spry_kernel_free(spry_kernel *kernel);
 
-/** The arguments by index from 0, as the text declares them: "n" and "offset", "x" and
- * "const scalar *"; false past the last. */
-SPRY_API bool spry_kernel_argument(const spry_kernel *kernel, int index, const char **name,
-                                   const char **type);
-/** Work-items of a group in dimension 0, 1 or 2; 1 in those that a kernel's groups do not have. */
-SPRY_API int spry_kernel_group(const spry_kernel *kernel, int dimension);
-
 /*
  * Arguments by name. Each fails with SPRY_STATUS_BAD_USAGE when the text declares something else
  * under the name, or nothing. They stay set from launch to launch; vectors and memory must be alive

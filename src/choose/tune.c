@@ -316,8 +316,8 @@ done:
     return status;
 }
 
-spry_status spry_tune_on(spry_device *device, const spry_matrix *A, const char *options,
-                         spry_tune_report *report)
+spry_status spry_tune(const spry_matrix *A, spry_device *device, const char *options,
+                      spry_tune_report *report)
 {
     SPRY_NEED(CTX_OF(A), A, report);
     spry_context *ctx = A->ctx;
@@ -332,11 +332,6 @@ spry_status spry_tune_on(spry_device *device, const spry_matrix *A, const char *
     base_give(report, &made, &report_sized);
 done:
     return status;
-}
-
-spry_status spry_tune(const spry_matrix *A, const char *options, spry_tune_report *report)
-{
-    return spry_tune_on(NULL, A, options, report);
 }
 
 spry_status spry_tune_forget(spry_context *ctx, const spry_matrix *A, int64_t *count)

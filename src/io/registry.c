@@ -156,26 +156,16 @@ done:
     return status;
 }
 
-spry_status spry_matrix_read_with(spry_context *ctx, const char *path, const char *options,
-                                  spry_matrix **A)
+spry_status spry_matrix_read(spry_context *ctx, const char *path, const char *options,
+                             spry_matrix **A)
 {
     SPRY_NEED(ctx, ctx, path, A);
     *A = NULL;
     return read_file(ctx, path, options, A, NULL, NULL);
 }
 
-spry_status spry_matrix_read(spry_context *ctx, const char *path, spry_matrix **A)
-{
-    return spry_matrix_read_with(ctx, path, NULL, A);
-}
-
-spry_status spry_vector_read(spry_context *ctx, const char *path, spry_vector **v)
-{
-    return spry_vector_read_with(ctx, path, NULL, v);
-}
-
-spry_status spry_vector_read_with(spry_context *ctx, const char *path, const char *options,
-                                  spry_vector **v)
+spry_status spry_vector_read(spry_context *ctx, const char *path, const char *options,
+                             spry_vector **v)
 {
     SPRY_NEED(ctx, ctx, path, v);
     *v = NULL;

@@ -69,14 +69,14 @@ static spry_status distance(const doctor *d, const spry_operator *M, double *siz
     spry_vector *z = NULL, *y = NULL, *r = NULL;
     double all = 1;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, spry_operator_from_matrix(d->A, &A));
+    SPRY_GO(ctx, host_csr_operator(d->A, &A));
     SPRY_GO(ctx, spry_vector_new(ctx, A->type, A->rows, NULL, SPRY_OWN_TAKE, &z));
     SPRY_GO(ctx, vector_random(z, 3));
     SPRY_GO(ctx, spry_vector_like(z, A->rows, &y));
     SPRY_GO(ctx, spry_vector_like(z, A->rows, &r));
     SPRY_GO(ctx, spry_operator_apply(M, z, y));
     SPRY_GO(ctx, spry_operator_apply(A, y, r));
-    SPRY_GO(ctx, spry_vector_xpay(z, (spry_scalar){-1, 0}, r));
+    SPRY_GO(ctx, vector_xpay(z, (spry_scalar){-1, 0}, r));
     SPRY_GO(ctx, spry_vector_norm(z, &all));
     SPRY_GO(ctx, spry_vector_norm(r, size));
     *size /= all;

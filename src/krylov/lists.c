@@ -39,7 +39,7 @@ static bool object_at(int index, spry_entry *entry)
     } objects[] = {
         {"context", "threads, kernels, memory, messages: spry_context_new()", context_option_list},
         {"solver", "what a solver does: spry_solver_set()", solver_option_list},
-        {"read", "reading files: spry_matrix_read_with()", read_option_list},
+        {"read", "reading files: spry_matrix_read()", read_option_list},
         {"generate", "all options of the generators: spry_generate()", generate_option_list},
         {"tune", "choosing a storage format: spry_tune(), format=auto:...", tune_option_list},
         {"diagnose", "what the doctor looks at: spry_diagnose()", diagnose_option_list},

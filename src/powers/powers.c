@@ -151,7 +151,7 @@ static spry_status make_product(spry_powers *p)
 {
     spry_device *device = NULL;
     if (strcmp(p->options.device, "cpu") == 0)
-        return spry_operator_from_matrix(p->matrix, &p->product);
+        return host_csr_operator(p->matrix, &p->product);
     if (p->matrix->distributed)
         return SPRY_FAIL(p->ctx, SPRY_STATUS_UNSUPPORTED,
                          "powers on ranks are made by processors: device=cpu");

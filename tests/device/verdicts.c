@@ -471,7 +471,7 @@ static void real_matrices(spry_context *ctx, spry_device *d)
         if (!there)
             continue;
         fclose(there);
-        assert_ok(ctx, spry_matrix_read(ctx, path, &A));
+        assert_ok(ctx, spry_matrix_read(ctx, path, NULL, &A));
         assert_ok(ctx, spry_matrix_expand(A, &all));
         assert_ok(ctx, spry_matrix_convert(all, SPRY_FORMAT_CSR, &csr));
         spry_matrix_free(A);

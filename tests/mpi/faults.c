@@ -156,7 +156,7 @@ static void together(void **state)
     for (int nth = 1; nth <= 8; nth++) {
         int64_t before, after;
         spry_context_memory(ctx, &before, NULL);
-        assert_ok(ctx, spry_operator_from_matrix(A, &op));
+        assert_ok(ctx, spry_operator_from_matrix(A, NULL, NULL, &op));
         assert_ok(ctx, operator_open_rows(op, SPRY_TRANSPOSE_NO, &rows));
         for (int k = 0; k < COUNT; k++)
             several[k] = x->data;

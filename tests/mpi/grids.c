@@ -207,7 +207,7 @@ static void matrices(void **state)
                     *z = noise_on(ctx, p.grid, SPRY_TYPE_D, 2);
         spry_operator *M = NULL;
         assert_ok(ctx, spry_operator_to_matrix(p.A, &A));
-        assert_ok(ctx, spry_operator_from_matrix(A, &M));
+        assert_ok(ctx, spry_operator_from_matrix(A, NULL, NULL, &M));
         assert_ok(ctx, spry_operator_apply(p.A, x, y));
         assert_ok(ctx, spry_operator_apply(M, x, z));
         for (int64_t i = 0; i < x->n; i++) {

@@ -163,7 +163,7 @@ static void rules_end_solves(void **state)
         assert_true(number(&f, "method:agrad") <= 1e-3);
         /* a system with a solution: |r| <= btol |b| */
         spry_operator *op;
-        assert_ok(f.ctx, spry_operator_from_matrix(f.A, &op));
+        assert_ok(f.ctx, spry_operator_from_matrix(f.A, NULL, NULL, &op));
         assert_ok(f.ctx, spry_vector_fill(f.x, (spry_scalar){1, 0}));
         assert_ok(f.ctx, spry_operator_apply(op, f.x, f.b));
         assert_ok(f.ctx, spry_vector_fill(f.x, (spry_scalar){0, 0}));

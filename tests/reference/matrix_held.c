@@ -125,7 +125,7 @@ static void open_fixture(fixture *f, spry_context *ctx, int way)
     if (way == BY_SHARE)
         f->held[1] = &f->share;
     if (way == BY_OPERATOR) {
-        assert_ok(ctx, spry_operator_from_matrix(f->A, &f->op));
+        assert_ok(ctx, spry_operator_from_matrix(f->A, NULL, NULL, &f->op));
         assert_ok(ctx, spry_solver_set_operator(f->solver, f->op));
     }
     if (way == BY_PRECON) {

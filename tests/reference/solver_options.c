@@ -257,7 +257,7 @@ static void calls_drop_what_they_touch(void **state)
     counted c = {0};
     int looks = 0;
     open_fixture(&f, "poisson2d", "method=auto precon=none");
-    assert_ok(f.ctx, spry_operator_from_matrix(f.A, &op));
+    assert_ok(f.ctx, spry_operator_from_matrix(f.A, NULL, NULL, &op));
     c.inner = op;
     assert_ok(f.ctx, spry_operator_from_function(f.ctx, SPRY_TYPE_D, f.x->n, f.x->n, true,
                                                  apply_counted, &c, &counting));
@@ -275,7 +275,7 @@ static void calls_drop_what_they_touch(void **state)
     assert_int_equal(c.products, second);
     assert_true(looks > 0);
     spry_solver_set_monitor(f.solver, NULL, NULL);
-    assert_ok(f.ctx, spry_operator_jacobi(f.A, &M));
+    assert_ok(f.ctx, spry_precon_new(f.A, NULL, "jacobi", &M));
     assert_ok(f.ctx, spry_solver_set_precon(f.solver, M));
     c.products = 0;
     solve(&f); /* the diagonal is constant: the same course */

@@ -99,7 +99,7 @@ static void open_fixture(fixture *f, spry_context *ctx)
     assert_ok(ctx, spry_generate(ctx, "poisson2d", "size=15", &f->A));
     assert_ok(ctx, spry_vector_ones(ctx, f->A, &f->b));
     assert_ok(ctx, spry_vector_zeros(ctx, f->A, &f->x));
-    assert_ok(ctx, spry_operator_from_matrix(f->A, &f->op));
+    assert_ok(ctx, spry_operator_from_matrix(f->A, NULL, NULL, &f->op));
     assert_ok(ctx, spry_operator_from_function(ctx, SPRY_TYPE_D, f->x->n, f->x->n, true, on_product,
                                                f, &f->function));
     assert_ok(ctx, spry_solver_new(ctx, &f->solver));

@@ -30,7 +30,7 @@ static void open_fixture(fixture *f)
     *f = (fixture){.accept_in = -1, .accept_at = -1};
     assert_int_equal(spry_context_new(NULL, &f->ctx), SPRY_STATUS_OK);
     assert_ok(f->ctx, spry_generate(f->ctx, "poisson2d", "size=12", &f->A));
-    assert_ok(f->ctx, spry_operator_from_matrix(f->A, &f->op));
+    assert_ok(f->ctx, spry_operator_from_matrix(f->A, NULL, NULL, &f->op));
     assert_ok(f->ctx, spry_vector_zeros(f->ctx, f->A, &f->r));
     assert_ok(f->ctx, spry_vector_zeros(f->ctx, f->A, &f->seen));
     for (int k = 0; k < SYSTEMS; k++) {

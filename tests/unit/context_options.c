@@ -63,17 +63,17 @@ static void reading(void **state)
     spry_matrix *A = NULL;
     assert_int_equal(write(file, text, sizeof text - 1), (ssize_t)sizeof text - 1);
     close(file);
-    assert_status(ctx, SPRY_STATUS_BAD_INPUT, spry_matrix_read(ctx, path, &A));
+    assert_status(ctx, SPRY_STATUS_BAD_INPUT, spry_matrix_read(ctx, path, NULL, &A));
     assert_ok(ctx, spry_options_set(ctx, list, fields, "duplicates", "sum"));
     assert_ok(ctx, spry_context_set_options(ctx, list, fields));
-    assert_ok(ctx, spry_matrix_read(ctx, path, &A));
+    assert_ok(ctx, spry_matrix_read(ctx, path, NULL, &A));
     assert_int_equal(spry_matrix_nnz(A), 1);
     spry_matrix_free(A);
-    assert_ok(ctx, spry_matrix_read_with(ctx, path, "type=s", &A)); /* and still the sum */
+    assert_ok(ctx, spry_matrix_read(ctx, path, "type=s", &A)); /* and still the sum */
     assert_int_equal(spry_matrix_type(A), SPRY_TYPE_S);
     spry_matrix_free(A);
     assert_ok(ctx, spry_context_set_options(ctx, list, NULL));
-    assert_status(ctx, SPRY_STATUS_BAD_INPUT, spry_matrix_read(ctx, path, &A));
+    assert_status(ctx, SPRY_STATUS_BAD_INPUT, spry_matrix_read(ctx, path, NULL, &A));
     unlink(path);
     free(fields);
 }
@@ -137,7 +137,7 @@ static void tuning(void **state)
     assert_ok(ctx, spry_generate(ctx, "poisson2d", "size=5", &A));
     assert_ok(ctx, options_set_real(ctx, list, fields, "products", 77));
     assert_ok(ctx, spry_context_set_options(ctx, list, fields));
-    assert_ok(ctx, spry_tune(A, NULL, &report));
+    assert_ok(ctx, spry_tune(A, NULL, NULL, &report));
     assert_int_equal(report.products, 77);
     spry_tune_report_clear(ctx, &report);
     spry_matrix_free(A);

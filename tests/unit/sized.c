@@ -79,7 +79,7 @@ static spry_status call_entry(const bench *t, void *caller)
 static spry_status call_tune(const bench *t, void *caller)
 {
     spry_tune_report *report = caller;
-    const spry_status status = spry_tune(t->A, "remember=no", report);
+    const spry_status status = spry_tune(t->A, NULL, "remember=no", report);
     if (status == SPRY_STATUS_OK) {
         assert_int_equal(report->row_size, sizeof(spry_tune_row));
         assert_null(spry_tune_row_at(report, report->count));
@@ -328,7 +328,7 @@ static int set_up(void **state)
     bench *t = calloc(1, sizeof *t);
     t->ctx = support_context("threads=1");
     assert_ok(t->ctx, spry_generate(t->ctx, "poisson2d", "size=8", &t->A));
-    assert_ok(t->ctx, spry_operator_from_format(t->A, "sell", &t->op));
+    assert_ok(t->ctx, spry_operator_from_matrix(t->A, NULL, "sell", &t->op));
     assert_ok(t->ctx, spry_vector_ones(t->ctx, t->A, &t->b));
     assert_ok(t->ctx, spry_vector_zeros(t->ctx, t->A, &t->x));
     assert_ok(t->ctx, spry_solver_new(t->ctx, &t->solver));

@@ -185,8 +185,7 @@ void spry_kernel_free(spry_kernel *k)
     base_object_free(ctx, k);
 }
 
-bool spry_kernel_argument(const spry_kernel *kernel, int index, const char **name,
-                          const char **type)
+bool kernel_argument(const spry_kernel *kernel, int index, const char **name, const char **type)
 {
     if (!kernel || index < 0 || index >= kernel->count)
         return false;
@@ -197,7 +196,7 @@ bool spry_kernel_argument(const spry_kernel *kernel, int index, const char **nam
     return true;
 }
 
-int spry_kernel_group(const spry_kernel *kernel, int dimension)
+int kernel_group(const spry_kernel *kernel, int dimension)
 {
     return kernel && dimension >= 0 && dimension < 3 ? kernel->group[dimension] : 1;
 }
