@@ -206,9 +206,4 @@ void host_processor_name(const char *cpuinfo, char *name, size_t size);
 /* Bytes of the last-level caches of all processors together; 0 when unknown. */
 int64_t host_cache_bytes(void);
 
-/* The product with a matrix in CSR, used in place where it is general; distributed ones, too. */
-spry_status host_csr_operator(const spry_matrix *A, spry_operator **op);
-/* y = x + beta y */
-spry_status vector_xpay(const spry_vector *x, spry_scalar beta, spry_vector *y);
-
 #endif

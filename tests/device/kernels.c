@@ -4,6 +4,7 @@
 #include "support/numeric.h"
 
 #include "device/engine/cache.h"
+#include "device/engine/engine.h"
 #include "device/linalg/vector.h"
 
 #include <stdlib.h>

@@ -8,6 +8,8 @@
 #include "program/explain.h"
 #include "program/sweep.h"
 
+#include <spry/precon.h>
+
 enum { N = 5, MOST_REPORTS = 20, MOST_TURNS = 100, TRACKS = 2 };
 
 /* What a run came to. */

@@ -196,7 +196,7 @@ static void options_drop_what_they_touch(void **state)
                      strcmp(name, "memory") == 0; /* attempts.c */
         for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
             known = known || spry_options_find(
-                                 (spry_option_list){spry_options_of("solver").options + k, 1, 0},
+                                 (spry_option_list){spry_options_of("solver").options + k, 1, 0, 0},
                                  cases[i].name);
         if (!known)
             fail_msg("option %s: a line here should say what it drops", name);

@@ -480,7 +480,7 @@ static void test_long_rows(void **state)
         const char *more;
     } rows[] = {{{"one", SPRY_OPTION_INT, offsetof(fields, one), "1", 0, 9, NULL, "first"}, "x"},
                 {{"two", SPRY_OPTION_INT, offsetof(fields, two), "2", 0, 9, NULL, "last"}, "y"}};
-    const spry_option_list list = {&rows[0].row, 2, sizeof *rows};
+    const spry_option_list list = {&rows[0].row, 2, sizeof *rows, 0};
     const bench *t = *state;
     fields f = {0, 0};
     assert_ok(t->ctx, spry_options_default(t->ctx, list, &f));
