@@ -30,9 +30,7 @@ typedef struct bench_options {
     BENCH_OPTIONS(SPRY_OPTION_FIELD)
 } bench_options;
 
-#define OPTION_OWNER bench_options
-static const spry_option rows[] = {BENCH_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(rows, bench_options, BENCH_OPTIONS(SPRY_OPTION_ROW))
 
 /* Larger than most caches, at home in a laptop's memory. */
 static const char *const usual[] = {"poisson3d:size=128", "poisson3d:size=96,points=27",

@@ -31,9 +31,7 @@ typedef struct convert_options {
     CONVERT_OPTIONS(SPRY_OPTION_FIELD)
 } convert_options;
 
-#define OPTION_OWNER convert_options
-static const spry_option rows[] = {CONVERT_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(rows, convert_options, CONVERT_OPTIONS(SPRY_OPTION_ROW))
 enum { AS_AUTO, AS_MATRIX, AS_VECTOR };
 
 static spry_option_list own_options(void)

@@ -23,9 +23,7 @@ typedef struct devices_options {
     DEVICES_OPTIONS(SPRY_OPTION_FIELD)
 } devices_options;
 
-#define OPTION_OWNER devices_options
-static const spry_option rows[] = {DEVICES_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(rows, devices_options, DEVICES_OPTIONS(SPRY_OPTION_ROW))
 
 static spry_option_list own_options(void)
 {

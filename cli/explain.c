@@ -16,9 +16,7 @@ typedef struct explain_options {
     EXPLAIN_OPTIONS(SPRY_OPTION_FIELD)
 } explain_options;
 
-#define OPTION_OWNER explain_options
-static const spry_option rows[] = {EXPLAIN_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(rows, explain_options, EXPLAIN_OPTIONS(SPRY_OPTION_ROW))
 
 static spry_option_list own_options(void)
 {

@@ -14,9 +14,7 @@ typedef struct own_fields {
     GEN_OPTIONS(SPRY_OPTION_FIELD)
 } own_fields;
 
-#define OPTION_OWNER own_fields
-static const spry_option rows[] = {GEN_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(rows, own_fields, GEN_OPTIONS(SPRY_OPTION_ROW))
 
 static spry_option_list own_options(void)
 {

@@ -9,9 +9,7 @@ typedef struct info_options {
     INFO_OPTIONS(SPRY_OPTION_FIELD)
 } info_options;
 
-#define OPTION_OWNER info_options
-static const spry_option rows[] = {INFO_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(rows, info_options, INFO_OPTIONS(SPRY_OPTION_ROW))
 
 static spry_option_list own_options(void)
 {

@@ -19,9 +19,7 @@ typedef struct plot_options {
     PLOT_OPTIONS(SPRY_OPTION_FIELD)
 } plot_options;
 
-#define OPTION_OWNER plot_options
-static const spry_option rows[] = {PLOT_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(rows, plot_options, PLOT_OPTIONS(SPRY_OPTION_ROW))
 
 static spry_option_list own_options(void)
 {

@@ -22,9 +22,7 @@ typedef struct report_options {
     REPORT_OPTIONS(SPRY_OPTION_FIELD)
 } report_options;
 
-#define OPTION_OWNER report_options
-static const spry_option rows[] = {REPORT_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(rows, report_options, REPORT_OPTIONS(SPRY_OPTION_ROW))
 
 static spry_option_list own_options(void)
 {

@@ -7,9 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define OPTION_OWNER solve_options
-static const spry_option rows[] = {SOLVE_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(rows, solve_options, SOLVE_OPTIONS(SPRY_OPTION_ROW))
 
 spry_option_list solve_own_options(void)
 {

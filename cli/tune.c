@@ -20,9 +20,7 @@ typedef struct tune_command_options {
     TUNE_COMMAND_OPTIONS(SPRY_OPTION_FIELD)
 } tune_command_options;
 
-#define OPTION_OWNER tune_command_options
-static const spry_option rows[] = {TUNE_COMMAND_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(rows, tune_command_options, TUNE_COMMAND_OPTIONS(SPRY_OPTION_ROW))
 
 static spry_option_list own_options(void)
 {

@@ -9,9 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#define OPTION_OWNER heat_options
-static const spry_option rows[] = {HEAT_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(rows, heat_options, HEAT_OPTIONS(SPRY_OPTION_ROW))
 
 static spry_option_list own_options(void)
 {

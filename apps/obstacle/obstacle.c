@@ -9,9 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define OPTION_OWNER obstacle_options
-static const spry_option rows[] = {OBSTACLE_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(rows, obstacle_options, OBSTACLE_OPTIONS(SPRY_OPTION_ROW))
 
 static spry_option_list own_options(void)
 {

@@ -11,9 +11,7 @@
 enum { LOG_SIZE = 512 };
 static const double PI = 3.14159265358979323846;
 
-#define OPTION_OWNER ocean_options
-static const spry_option rows[] = {OCEAN_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(rows, ocean_options, OCEAN_OPTIONS(SPRY_OPTION_ROW))
 
 static spry_option_list own_options(void)
 {

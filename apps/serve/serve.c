@@ -6,9 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define OPTION_OWNER serve_options
-static const spry_option rows[] = {SERVE_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(rows, serve_options, SERVE_OPTIONS(SPRY_OPTION_ROW))
 
 static spry_option_list own_options(void)
 {

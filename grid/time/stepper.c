@@ -3,9 +3,7 @@
 
 #include <float.h>
 
-#define OPTION_OWNER stepper_options
-static const spry_option rows[] = {STEPPER_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(rows, stepper_options, STEPPER_OPTIONS(SPRY_OPTION_ROW))
 static const spry_option_list list = SPRY_OPTION_LIST(rows);
 
 spry_option_list spry_stepper_options(void)

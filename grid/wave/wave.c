@@ -26,9 +26,7 @@
 typedef struct wave_options {
     WAVE_OPTIONS(SPRY_OPTION_FIELD)
 } wave_options;
-#define OPTION_OWNER wave_options
-static const spry_option rows[] = {WAVE_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(rows, wave_options, WAVE_OPTIONS(SPRY_OPTION_ROW))
 static const spry_option_list list = SPRY_OPTION_LIST(rows);
 
 spry_option_list spry_wave_options(void)

@@ -6,9 +6,7 @@
 #include <omp.h>
 #include <unistd.h>
 
-#define OPTION_OWNER context_options
-static const spry_option rows[] = {CONTEXT_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(rows, context_options, CONTEXT_OPTIONS(SPRY_OPTION_ROW))
 
 spry_option_list context_option_list(void)
 {

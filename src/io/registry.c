@@ -7,9 +7,7 @@ static const io_format *const formats[] = {
     &io_mtx, &io_rutherford_boeing, &io_npz, &io_npy, &io_mat73, &io_mat, &io_native};
 enum { FORMATS = sizeof formats / sizeof formats[0], ENDING_SIZE = 32 };
 
-#define OPTION_OWNER read_options
-static const spry_option read_option_rows[] = {READ_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(read_option_rows, read_options, READ_OPTIONS(SPRY_OPTION_ROW))
 
 spry_option_list read_option_list(void)
 {

@@ -5,9 +5,7 @@
 #include "device/linalg/operator.h"
 #include "ranks/distributed.h"
 
-#define OPTION_OWNER powers_options
-static const spry_option rows[] = {POWERS_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(rows, powers_options, POWERS_OPTIONS(SPRY_OPTION_ROW))
 static const spry_option_list list = SPRY_OPTION_LIST(rows);
 static const base_sized sized = BASE_SIZED(spry_powers_info, wait_seconds);
 

@@ -17,9 +17,7 @@ typedef struct kernel_options {
     KERNEL_OPTIONS(SPRY_OPTION_FIELD)
 } kernel_options;
 
-#define OPTION_OWNER kernel_options
-static const spry_option option_table[] = {KERNEL_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(option_table, kernel_options, KERNEL_OPTIONS(SPRY_OPTION_ROW))
 
 spry_option_list kernel_option_list(void)
 {
