@@ -8,7 +8,7 @@ SPRY_BEGIN
 
 /** Makes the nth allocation from now on fail (1 is the next), and those after it when all is true;
  * 0 stops. */
-void spry_context_fail_allocation(spry_context *ctx, int64_t nth, bool all);
+void base_fail_allocation(spry_context *ctx, int64_t nth, bool all);
 
 SPRY_END
 

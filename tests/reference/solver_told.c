@@ -326,7 +326,7 @@ static void looks_may_fail(void **state)
     for (int64_t nth = 1; !whole; nth++) {
         spry_solver *solver = NULL;
         assert_in_range(nth, 1, 2000);
-        spry_context_fail_allocation(f.ctx, nth, false);
+        base_fail_allocation(f.ctx, nth, false);
         spry_status status = spry_solver_new(f.ctx, &solver);
         if (status == SPRY_STATUS_OK)
             status = spry_solver_set(solver, "method=gmres:restart=3 precon=jacobi max-iter=5");
@@ -344,7 +344,7 @@ static void looks_may_fail(void **state)
         void *one = spry_alloc(f.ctx, 1);
         whole = !one;
         spry_free(f.ctx, one);
-        spry_context_fail_allocation(f.ctx, 0, false);
+        base_fail_allocation(f.ctx, 0, false);
         spry_context_memory(f.ctx, &after, NULL);
         assert_true(after == before);
         whole = whole && nth > 10;

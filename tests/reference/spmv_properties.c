@@ -174,10 +174,10 @@ static void test_retry(void **state)
                 *y = numeric_random(ctx, NULL, SPRY_TYPE_D, 60, 2);
     const spry_scalar one = {1, 0}, zero = {0, 0};
     const double before = ((double *)spry_vector_data(y))[5];
-    spry_context_fail_allocation(ctx, 2, false);
+    base_fail_allocation(ctx, 2, false);
     assert_status(ctx, SPRY_STATUS_NO_MEMORY,
                   spry_operator_multiply(op, SPRY_TRANSPOSE_YES, one, x, zero, y));
-    spry_context_fail_allocation(ctx, 0, false);
+    base_fail_allocation(ctx, 0, false);
     assert_true(((double *)spry_vector_data(y))[5] == before);
     assert_ok(ctx, spry_operator_multiply(op, SPRY_TRANSPOSE_YES, one, x, zero, y));
     spry_vector_free(x);

@@ -233,9 +233,9 @@ static void test_torture(void **state)
     for (int all = 0; all < 2; all++)
         for (int64_t nth = 1; nth < 120; nth++) {
             spry_operator *op = NULL;
-            spry_context_fail_allocation(ctx, nth, all);
+            base_fail_allocation(ctx, nth, all);
             const spry_status status = spry_operator_from_matrix(A, NULL, forced, &op);
-            spry_context_fail_allocation(ctx, 0, false);
+            base_fail_allocation(ctx, 0, false);
             assert_true(status == SPRY_STATUS_OK || status == SPRY_STATUS_NO_MEMORY);
             assert_true((status == SPRY_STATUS_OK) == (op != NULL));
             spry_operator_free(op);

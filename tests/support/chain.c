@@ -109,7 +109,7 @@ void chain_problem(spry_context *ctx, chain_kind kind, spry_type type, problem *
 
 static void arm(chain *c)
 {
-    spry_context_fail_allocation(c->p->ctx, c->ways[c->at] == CHAIN_NOT_MADE, true);
+    base_fail_allocation(c->p->ctx, c->ways[c->at] == CHAIN_NOT_MADE, true);
 }
 
 /* Each line on what was tried: the next member is at hand. */
@@ -197,7 +197,7 @@ spry_status chain_run(chain *c)
     }
     arm(c);
     const spry_status status = spry_solve(c->solver, p->b, p->x, &c->result);
-    spry_context_fail_allocation(p->ctx, 0, false);
+    base_fail_allocation(p->ctx, 0, false);
     return status;
 }
 

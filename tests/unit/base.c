@@ -433,16 +433,16 @@ static void memory_is_counted_limited_and_fails_on_demand(void **state)
     assert_non_null(p);
     base_free(ctx, p);
 
-    spry_context_fail_allocation(ctx, 2, false);
+    base_fail_allocation(ctx, 2, false);
     for (int i = 1; i <= 3; i++) {
         assert_int_equal(base_calloc(ctx, 4, 4, &p),
                          i == 2 ? SPRY_STATUS_NO_MEMORY : SPRY_STATUS_OK);
         base_free(ctx, p);
     }
-    spry_context_fail_allocation(ctx, 1, true);
+    base_fail_allocation(ctx, 1, true);
     assert_null(base_copy_text(ctx, "abc"));
     assert_null(base_copy_text(ctx, "abc"));
-    spry_context_fail_allocation(ctx, 0, false);
+    base_fail_allocation(ctx, 0, false);
     char *text = base_copy_text(ctx, "abc");
     assert_string_equal(text, "abc");
     base_free(ctx, text);
@@ -584,7 +584,7 @@ static void prefix_sums(void **state)
             for (int64_t i = 1; i <= n; i++)
                 assert_int_equal(array[i] - array[i - 1], i % 5);
         }
-        spry_context_fail_allocation(ctx, 1, false);
+        base_fail_allocation(ctx, 1, false);
         assert_int_equal(base_prefix_sum(ctx, array, 10), SPRY_STATUS_NO_MEMORY);
         base_free(ctx, array);
         spry_context_free(ctx);

@@ -353,9 +353,9 @@ static void finding_out_fails_without_harm(void **state)
     for (int64_t nth = 1;; nth++) {
         spry_matrix *A = support_sorted(*state, SPRY_TYPE_Z, SUPPORT_UNIFORM, 20, 20, 60, 3);
         spry_truth truth;
-        spry_context_fail_allocation(*state, nth, false);
+        base_fail_allocation(*state, nth, false);
         const spry_status status = spry_matrix_find_fact(A, SPRY_FACT_HERMITIAN, &truth);
-        spry_context_fail_allocation(*state, 0, false);
+        base_fail_allocation(*state, 0, false);
         spry_matrix_free(A);
         if (status == SPRY_STATUS_OK)
             break;

@@ -114,10 +114,10 @@ static void sizes_past_32_bits_are_refused(void **state)
     };
     for (size_t k = 0; k < sizeof refusals / sizeof *refusals; k++) {
         spry_matrix *A = NULL;
-        spry_context_fail_allocation(*state, 1, true);
+        base_fail_allocation(*state, 1, true);
         assert_status(*state, SPRY_STATUS_BAD_USAGE,
                       spry_generate(*state, refusals[k].kind, refusals[k].options, &A));
-        spry_context_fail_allocation(*state, 0, false);
+        base_fail_allocation(*state, 0, false);
         support_message_has(*state, refusals[k].message);
         assert_null(A);
     }

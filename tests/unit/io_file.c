@@ -467,9 +467,9 @@ static void nothing_is_left_behind(void **state)
     io_abort(ctx, writer);
     assert_int_equal(files_in(folder), 0);
     for (int64_t n = 1;; n++) {
-        spry_context_fail_allocation(ctx, n, false);
+        base_fail_allocation(ctx, n, false);
         const spry_status status = io_create(ctx, path, &writer);
-        spry_context_fail_allocation(ctx, 0, false);
+        base_fail_allocation(ctx, 0, false);
         if (status == SPRY_STATUS_OK)
             break;
         assert_status(ctx, SPRY_STATUS_NO_MEMORY, status);

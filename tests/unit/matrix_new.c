@@ -61,8 +61,7 @@ static void taken_arrays_are_freed_or_left(void **state)
         spry_matrix_from_csr(ctx, SPRY_TYPE_D, 2, 3, offsets, columns, values, SPRY_OWN_TAKE, &A));
     assert_null(A);
     columns[2] = 2;
-    spry_context_fail_allocation(ctx, 1,
-                                 false); /* so are they when there is no memory for the object */
+    base_fail_allocation(ctx, 1, false); /* so are they when there is no memory for the object */
     assert_status(
         ctx, SPRY_STATUS_NO_MEMORY,
         spry_matrix_from_csr(ctx, SPRY_TYPE_D, 2, 3, offsets, columns, values, SPRY_OWN_TAKE, &A));
