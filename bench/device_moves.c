@@ -111,7 +111,7 @@ static void run_conversion(const char *name)
     product p = {0};
     spry_operator *op;
     peer_need(ctx, device_matrix_put_csr(device, a, &from));
-    peer_need(ctx, spry_operator_on(device, A, "csr", &op));
+    peer_need(ctx, spry_operator_from_matrix(A, device, "csr", &op));
     p.op = op;
     peer_need(ctx, spry_vector_on(device, a->type, a->cols, NULL, &p.x));
     peer_need(ctx, spry_vector_on(device, a->type, a->rows, NULL, &p.y));
@@ -168,8 +168,8 @@ static void run_dense(const char *name)
     spry_matrix *A = peer_matrix(ctx, name), *I = make_identity(A->a.rows);
     const int64_t n = A->a.rows, bytes = n * COLUMNS * 8;
     spry_operator *op = NULL, *identity = NULL;
-    peer_need(ctx, spry_operator_on(device, A, "sell", &op));
-    peer_need(ctx, spry_operator_on(device, I, "sell", &identity));
+    peer_need(ctx, spry_operator_from_matrix(A, device, "sell", &op));
+    peer_need(ctx, spry_operator_from_matrix(I, device, "sell", &identity));
     double *B = calloc((size_t)(n * COLUMNS), 8), *C = calloc((size_t)(n * COLUMNS), 8);
     if (!B || !C)
         exit(1);

@@ -353,7 +353,7 @@ static double time_format(stage *s, const char *format)
 {
     job j = {.s = s};
     double seconds = 0;
-    if (spry_operator_on(s->device, s->A, format, &j.op) == SPRY_STATUS_OK &&
+    if (spry_operator_from_matrix(s->A, s->device, format, &j.op) == SPRY_STATUS_OK &&
         spry_operator_apply(j.op, s->x, s->y) == SPRY_STATUS_OK)
         seconds = time_batches(multiply, finish, &j);
     spry_operator_free(j.op);
@@ -391,7 +391,7 @@ static void tune(stage *s, int run)
     char text[96];
     spry_tune_report report = SPRY_TUNE_REPORT_INIT;
     snprintf(text, sizeof text, "products=%d again=yes", s->o->products);
-    peer_need(s->ctx, spry_tune_on(s->device, s->A, text, &report));
+    peer_need(s->ctx, spry_tune(s->A, s->device, text, &report));
     snprintf(s->choices[run], NAME, "%s", report.format);
     if (s->o->log)
         printf("# run %d: %s\n", run, report.format);

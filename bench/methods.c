@@ -57,7 +57,8 @@ typedef struct method {
 static bool takes_jacobi(const spry_matrix *A, bool hermitian)
 {
     spry_operator *M = NULL;
-    if (spry_matrix_rows(A) != spry_matrix_cols(A) || spry_operator_jacobi(A, &M) != SPRY_STATUS_OK)
+    if (spry_matrix_rows(A) != spry_matrix_cols(A) ||
+        spry_precon_new(A, NULL, "jacobi", &M) != SPRY_STATUS_OK)
         return false;
     spry_operator_free(M);
     spry_vector *d = NULL;
@@ -85,7 +86,7 @@ static bool open_problem(spry_context *ctx, const options *o, const kind *k, pro
     spry_status status = SPRY_STATUS_IO;
     for (int e = 0; e < 2 && status != SPRY_STATUS_OK; e++) {
         snprintf(path, sizeof path, "%s/%s%s", o->folder, p->name, endings[e]);
-        status = spry_matrix_read(ctx, path, &p->A);
+        status = spry_matrix_read(ctx, path, NULL, &p->A);
     }
     if (status != SPRY_STATUS_OK) {
         fprintf(stderr, "bench_methods: %s\n", spry_message(ctx));

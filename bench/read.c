@@ -26,7 +26,7 @@ static int time_file(spry_context *ctx, const char *path)
     for (int run = -1; run < RUNS; run++) {
         spry_matrix *A = NULL;
         const double start = peer_seconds();
-        if (spry_matrix_read(ctx, path, &A) != SPRY_STATUS_OK)
+        if (spry_matrix_read(ctx, path, NULL, &A) != SPRY_STATUS_OK)
             return complain(ctx);
         if (run >= 0)
             times[run] = peer_seconds() - start;

@@ -64,7 +64,7 @@ int main(int count, char **words)
     if (count < 5 || spry_context_new(there ? NULL : "threads=1", &ctx) != SPRY_STATUS_OK)
         return 2;
     const int rounds = count > 5 ? atoi(words[5]) : 3;
-    peer_need(ctx, strchr(words[1], '.') ? spry_matrix_read(ctx, words[1], &A)
+    peer_need(ctx, strchr(words[1], '.') ? spry_matrix_read(ctx, words[1], NULL, &A)
                                          : spry_generate(ctx, words[1], words[2], &A));
     if (atoll(words[3]) > 0)
         A = shuffle(ctx, A, atoll(words[3]));

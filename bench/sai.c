@@ -65,7 +65,7 @@ int main(int argc, char **argv)
             if (t == 1 && strcmp(argv[2], "none") != 0) {
                 spry_operator *there = NULL;
                 peer_check(ctx, spry_device_open(ctx, argv[2], &device));
-                peer_check(ctx, spry_operator_on(device, A, "csr", &there));
+                peer_check(ctx, spry_operator_from_matrix(A, device, "csr", &there));
                 seconds[2] = best(ctx, A, there, argv[k]);
                 spry_operator_free(there);
             }

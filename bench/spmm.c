@@ -111,8 +111,8 @@ static void run_formats(stage *s, const char *formats)
     snprintf(names, sizeof names, "%s", formats);
     for (char *name = strtok(names, "+"); name; name = strtok(NULL, "+")) {
         if (strcmp(name, "csr") == 0)
-            peer_need(s->ctx, spry_operator_from_matrix(s->A, &s->op));
-        else if (spry_operator_from_format(s->A, name, &s->op) != SPRY_STATUS_OK) {
+            peer_need(s->ctx, spry_operator_from_matrix(s->A, NULL, NULL, &s->op));
+        else if (spry_operator_from_matrix(s->A, NULL, name, &s->op) != SPRY_STATUS_OK) {
             printf("%-36s %-16s refused: %s\n", s->text, name, spry_message(s->ctx));
             continue;
         }
@@ -143,7 +143,7 @@ static void run_matrix(stage *s, const char *matrix, char type, const char *form
     peer_need(s->ctx, spry_device_bandwidth(s->ctx, NULL, true, &bandwidth));
     s->read = bandwidth.read;
     run_formats(s, formats);
-    peer_need(s->ctx, spry_operator_from_matrix(s->A, &s->op)); /* for the bytes */
+    peer_need(s->ctx, spry_operator_from_matrix(s->A, NULL, NULL, &s->op)); /* for the bytes */
 #ifdef HAVE_EIGEN
     run_peer(s, "eigen", &peer_eigen);
 #else

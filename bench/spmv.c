@@ -143,7 +143,7 @@ static void join_format(stage *s, const char *format)
 {
     spry_operator *op = NULL;
     const double begin = peer_seconds();
-    const spry_status status = spry_operator_from_format(s->A, format, &op);
+    const spry_status status = spry_operator_from_matrix(s->A, NULL, format, &op);
     const double convert = peer_seconds() - begin;
     if (status != SPRY_STATUS_OK) {
         print_skipped(s, format, spry_message(s->ctx));

@@ -110,7 +110,7 @@ int main(int argc, char **argv)
             spry_matrix *M = NULL;
             spry_operator *B = NULL;
             peer_need(ctx, spry_operator_to_matrix(A, &M));
-            peer_need(ctx, spry_operator_from_matrix(M, &B));
+            peer_need(ctx, spry_operator_from_matrix(M, NULL, NULL, &B));
             printf("; csr %.4f s", product_seconds(ctx, B, x, y));
             spry_operator_free(B);
             spry_matrix_free(M);

@@ -67,7 +67,7 @@ static double run_once(stage *s, const racer *r)
 static bool build(stage *s, racer *r)
 {
     const double begin = peer_seconds();
-    const spry_status status = spry_operator_from_format(s->A, r->who, &r->op);
+    const spry_status status = spry_operator_from_matrix(s->A, NULL, r->who, &r->op);
     r->convert = strcmp(r->who, "csr") == 0 ? 0 : peer_seconds() - begin;
     return status == SPRY_STATUS_OK;
 }
@@ -97,7 +97,7 @@ static racer *join(stage *s, const char *who)
 static void list_all(stage *s)
 {
     spry_tune_report report = SPRY_TUNE_REPORT_INIT;
-    peer_need(s->ctx, spry_tune(s->A, "always=yes remember=no budget=0", &report));
+    peer_need(s->ctx, spry_tune(s->A, NULL, "always=yes remember=no budget=0", &report));
     for (int64_t i = 0; i < report.count; i++)
         if (report.rows[i].bytes > 0)
             join(s, report.rows[i].format);
@@ -110,7 +110,7 @@ static void choose(stage *s)
     spry_tune_report report = SPRY_TUNE_REPORT_INIT;
     snprintf(text, sizeof text, "always=yes products=%lld %s", s->o->products,
              s->o->learn ? "again=yes" : "remember=no");
-    peer_need(s->ctx, spry_tune(s->A, text, &report));
+    peer_need(s->ctx, spry_tune(s->A, NULL, text, &report));
     snprintf(s->pick, sizeof s->pick, "%s", report.format);
     s->tuning = report.seconds;
     if (s->o->details)
@@ -286,7 +286,7 @@ static void run_matrix(const options *o, const char *matrix, summary *sum)
     peer_need(s.ctx, spry_vector_zeros(s.ctx, s.A, &s.x));
     peer_need(s.ctx, spry_vector_ones(s.ctx, s.A, &s.y));
     peer_need(s.ctx, spry_vector_fill(s.x, (spry_scalar){1, 0}));
-    peer_need(s.ctx, spry_operator_from_matrix(s.A, &s.csr));
+    peer_need(s.ctx, spry_operator_from_matrix(s.A, NULL, NULL, &s.csr));
     choose(&s);
     list_all(&s);
     search(&s);

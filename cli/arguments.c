@@ -330,7 +330,7 @@ static int check_count(const cli_arguments *a)
 /* Names of methods and preconditioners. What a file has for a method is the library's to find. */
 static int check_names(const cli_arguments *a)
 {
-    const char *file = cli_field(a, spry_solver_options, "method_file");
+    const char *file = cli_field(a, cli_solver_options, "method_file");
     for (int g = 0; a->command->groups[g].title; g++) {
         spry_option_list list = a->command->groups[g].list();
         for (int i = 0; i < list.count; i++) {
@@ -377,6 +377,36 @@ void cli_arguments_free(cli_arguments *arguments)
     free(arguments->operands);
     free(arguments->given);
     *arguments = (cli_arguments){0};
+}
+
+spry_option_list cli_context_options(void)
+{
+    return spry_options_of("context");
+}
+
+spry_option_list cli_solver_options(void)
+{
+    return spry_options_of("solver");
+}
+
+spry_option_list cli_read_options(void)
+{
+    return spry_options_of("read");
+}
+
+spry_option_list cli_generate_options(void)
+{
+    return spry_options_of("generate");
+}
+
+spry_option_list cli_tune_options(void)
+{
+    return spry_options_of("tune");
+}
+
+spry_option_list cli_diagnose_options(void)
+{
+    return spry_options_of("diagnose");
 }
 
 /* The group that has one of the library's lists. */

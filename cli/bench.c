@@ -30,9 +30,7 @@ typedef struct bench_options {
     BENCH_OPTIONS(SPRY_OPTION_FIELD)
 } bench_options;
 
-#define OPTION_OWNER bench_options
-static const spry_option rows[] = {BENCH_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(rows, bench_options, BENCH_OPTIONS(SPRY_OPTION_ROW))
 
 /* Larger than most caches, at home in a laptop's memory. */
 static const char *const usual[] = {"poisson3d:size=128", "poisson3d:size=96,points=27",
@@ -58,7 +56,7 @@ static spry_status get_matrix(spry_context *ctx, const char *name, int type, spr
     if (type > 0)
         snprintf(type_text, sizeof type_text, "type=%s", spry_type_name((spry_type)(type - 1)));
     if (!is_generator(name))
-        return spry_matrix_read_with(ctx, name, type_text, A);
+        return spry_matrix_read(ctx, name, type_text, A);
     snprintf(kind, sizeof kind, "%.*s", (int)length, name);
     snprintf(options, sizeof options, "%s %s", type_text, name[length] ? name + length + 1 : "");
     return spry_generate(ctx, kind, options, A);
@@ -312,7 +310,7 @@ const cli_command command_bench = {
         "device, vectors are there and its own clock counts. "
         "Max error is the largest error of a row over |A| |x|.",
     .groups = (const cli_group[]){{"Options", own_options, NULL},
-                                  {"Machine", spry_context_options, NULL},
+                                  {"Machine", cli_context_options, NULL},
                                   {0}},
     .examples =
         (const cli_example[]){

@@ -195,7 +195,7 @@ spry_status bench_product(spry_context *ctx, const bench_job *job, bench_record 
     snprintf(record->format, sizeof record->format, "%.*s", (int)strcspn(job->format, ":"),
              job->format);
     double begin = cli_clock();
-    spry_status status = spry_operator_on(job->device, job->A, job->format, &op);
+    spry_status status = spry_operator_from_matrix(job->A, job->device, job->format, &op);
     record->convert_seconds = cli_clock() - begin;
     if (status == SPRY_STATUS_UNSUPPORTED || status == SPRY_STATUS_NO_MEMORY ||
         status == SPRY_STATUS_BAD_INPUT) {

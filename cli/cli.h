@@ -108,6 +108,13 @@ int cli_parse(spry_context *ctx, const cli_command *command, int argc, char **ar
 void cli_arguments_free(cli_arguments *arguments); /* cleared ones are allowed */
 /* Hands the options of the library's lists to a context, which must end before the arguments. */
 spry_status cli_set_options(const cli_arguments *arguments, spry_context *ctx);
+/* The library's lists, as groups name them. */
+spry_option_list cli_context_options(void);
+spry_option_list cli_solver_options(void);
+spry_option_list cli_read_options(void);
+spry_option_list cli_generate_options(void);
+spry_option_list cli_tune_options(void);
+spry_option_list cli_diagnose_options(void);
 /* What was given for one of the library's lists, one after the other: after `before`, NULL being
  * before the first; NULL past the last. */
 const cli_given *cli_next_given(const cli_arguments *arguments, spry_option_list (*list)(void),

@@ -31,9 +31,7 @@ typedef struct convert_options {
     CONVERT_OPTIONS(SPRY_OPTION_FIELD)
 } convert_options;
 
-#define OPTION_OWNER convert_options
-static const spry_option rows[] = {CONVERT_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(rows, convert_options, CONVERT_OPTIONS(SPRY_OPTION_ROW))
 enum { AS_AUTO, AS_MATRIX, AS_VECTOR };
 
 static spry_option_list own_options(void)
@@ -54,7 +52,7 @@ static spry_status convert_vector(spry_context *ctx, const cli_arguments *a, pro
 {
     spry_vector *v = NULL;
     char what[128];
-    spry_status status = spry_vector_read(ctx, a->operands[0], &v);
+    spry_status status = spry_vector_read(ctx, a->operands[0], NULL, &v);
     if (status == SPRY_STATUS_OK) {
         progress_note(line, PHASE_FINISH, "writing");
         if (!file_is_stdout(a->operands[1]))
@@ -205,7 +203,7 @@ static spry_status convert_matrix(spry_context *ctx, const cli_arguments *a, pro
     const convert_options *o = a->fields[0];
     spry_matrix *A = NULL;
     char what[128];
-    spry_status status = spry_matrix_read(ctx, a->operands[0], &A);
+    spry_status status = spry_matrix_read(ctx, a->operands[0], NULL, &A);
     if (status == SPRY_STATUS_OK)
         *vector = *vector && (spry_matrix_rows(A) == 1 || spry_matrix_cols(A) == 1);
     progress_note(line, PHASE_SETUP, "scaling and ordering");
@@ -266,8 +264,8 @@ const cli_command command_convert = {
         "R) P^T with the rows in the order Q of --match. "
         "Then A x = b is B y = P Q L b with x = R P^T y; --row-perm-out writes P Q.",
     .groups = (const cli_group[]){{"Options", own_options, NULL},
-                                  {"Reading", spry_read_options, NULL},
-                                  {"Machine", spry_context_options, NULL},
+                                  {"Reading", cli_read_options, NULL},
+                                  {"Machine", cli_context_options, NULL},
                                   {0}},
     .examples =
         (const cli_example[]){

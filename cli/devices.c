@@ -23,9 +23,7 @@ typedef struct devices_options {
     DEVICES_OPTIONS(SPRY_OPTION_FIELD)
 } devices_options;
 
-#define OPTION_OWNER devices_options
-static const spry_option rows[] = {DEVICES_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(rows, devices_options, DEVICES_OPTIONS(SPRY_OPTION_ROW))
 
 static spry_option_list own_options(void)
 {
@@ -220,7 +218,7 @@ const cli_command command_devices = {
                    "a solve uses. What a device reads is measured once and remembered. Devices "
                    "that cannot be used follow with the reason.",
     .groups = (const cli_group[]){{"Options", own_options, NULL},
-                                  {"Machine", spry_context_options, NULL},
+                                  {"Machine", cli_context_options, NULL},
                                   {0}},
     .examples =
         (const cli_example[]){{"spry devices", "A table."},

@@ -14,9 +14,7 @@ typedef struct own_fields {
     DOCTOR_OWN(SPRY_OPTION_FIELD)
 } own_fields;
 
-#define OPTION_OWNER own_fields
-static const spry_option rows[] = {DOCTOR_OWN(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(rows, own_fields, DOCTOR_OWN(SPRY_OPTION_ROW))
 
 static spry_option_list own_options(void)
 {
@@ -156,9 +154,9 @@ const cli_command command_doctor = {
         "Exit status: 0 where no finding is an error, 1 where one is, 2 bad usage or input, 3 out "
         "of memory or disk space.",
     .groups = (const cli_group[]){{"Options", own_options, NULL},
-                                  {"Doctor", spry_diagnose_options, "matrix rhs"},
-                                  {"Reading", spry_read_options, "duplicates nonfinite expand"},
-                                  {"Machine", spry_context_options, NULL},
+                                  {"Doctor", cli_diagnose_options, "matrix rhs"},
+                                  {"Reading", cli_read_options, "duplicates nonfinite expand"},
+                                  {"Machine", cli_context_options, NULL},
                                   {0}},
     .examples =
         (const cli_example[]){

@@ -16,9 +16,7 @@ typedef struct explain_options {
     EXPLAIN_OPTIONS(SPRY_OPTION_FIELD)
 } explain_options;
 
-#define OPTION_OWNER explain_options
-static const spry_option rows[] = {EXPLAIN_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(rows, explain_options, EXPLAIN_OPTIONS(SPRY_OPTION_ROW))
 
 static spry_option_list own_options(void)
 {
@@ -171,7 +169,7 @@ static spry_status use_matrix(spry_context *ctx, const char *path, spry_solver *
                               spry_matrix **A)
 {
     spry_bandwidth bandwidth = SPRY_BANDWIDTH_INIT;
-    spry_status status = spry_matrix_read(ctx, path, A);
+    spry_status status = spry_matrix_read(ctx, path, NULL, A);
     if (status == SPRY_STATUS_OK)
         status = spry_solver_set_matrix(solver, *A);
     if (status == SPRY_STATUS_OK)
@@ -232,8 +230,8 @@ static int explain_precons(const char *name)
 static int run(spry_context *ctx, const cli_arguments *a)
 {
     const explain_options *o = a->fields[0];
-    const char *given = cli_field(a, spry_solver_options, "method");
-    const char *file = cli_field(a, spry_solver_options, "method_file");
+    const char *given = cli_field(a, cli_solver_options, "method");
+    const char *file = cli_field(a, cli_solver_options, "method_file");
     bool named = (given && strcmp(given, "auto") != 0) || (file && *file);
     const char *method = !named && a->count > 0 ? a->operands[0] : NULL;
     const char *path = a->count > (method != NULL) ? a->operands[method != NULL] : NULL;
@@ -277,10 +275,10 @@ const cli_command command_explain = {
         "formats` and `spry explain FORMAT` the same of storage formats.\n"
         "A method of your own is shown by --method-file; docs/notation.md describes the language.",
     .groups = (const cli_group[]){{"Options", own_options, NULL},
-                                  {"Solver", spry_solver_options,
+                                  {"Solver", cli_solver_options,
                                    "tol atol max_iter stall divergence keep"},
-                                  {"Reading", spry_read_options, "expand"},
-                                  {"Machine", spry_context_options, NULL},
+                                  {"Reading", cli_read_options, "expand"},
+                                  {"Machine", cli_context_options, NULL},
                                   {0}},
     .examples =
         (const cli_example[]){

@@ -39,7 +39,7 @@ void findings_put(char *text, size_t size, const char *name, const char *value)
 static void add_reading(const cli_arguments *a, char *text, size_t size)
 {
     char word[CLI_NAME];
-    for (const cli_given *g = NULL; (g = cli_next_given(a, spry_read_options, g)) != NULL;) {
+    for (const cli_given *g = NULL; (g = cli_next_given(a, cli_read_options, g)) != NULL;) {
         const size_t used = strlen(text);
         snprintf(text + used, size - used, " --%s %s", cli_option_name(g->option, word),
                  g->value ? g->value : "");

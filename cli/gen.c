@@ -14,9 +14,7 @@ typedef struct own_fields {
     GEN_OPTIONS(SPRY_OPTION_FIELD)
 } own_fields;
 
-#define OPTION_OWNER own_fields
-static const spry_option rows[] = {GEN_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(rows, own_fields, GEN_OPTIONS(SPRY_OPTION_ROW))
 
 static spry_option_list own_options(void)
 {
@@ -43,13 +41,13 @@ static int list_kinds(void)
 static spry_status make_tiled(spry_context *ctx, const cli_arguments *a, const char *path,
                               spry_matrix **A)
 {
-    const int *type = cli_field(a, spry_generate_options, "type");
-    const int64_t *size = cli_field(a, spry_generate_options, "size");
+    const int *type = cli_field(a, cli_generate_options, "type");
+    const int64_t *size = cli_field(a, cli_generate_options, "size");
     char options[32] = "";
     spry_matrix *base = NULL;
     if (type && *type > 0) /* the words are auto s d c z */
         snprintf(options, sizeof options, "type=%s", spry_type_name((spry_type)(*type - 1)));
-    spry_status status = spry_matrix_read_with(ctx, path, options, &base);
+    spry_status status = spry_matrix_read(ctx, path, options, &base);
     if (status == SPRY_STATUS_OK)
         status = spry_generate_tiled(base, size && *size ? *size : 2 * spry_matrix_rows(base), A);
     spry_matrix_free(base);
@@ -60,7 +58,7 @@ static spry_status write_rhs(spry_context *ctx, const spry_matrix *A, const char
 {
     spry_operator *op = NULL;
     spry_vector *ones = NULL, *b = NULL;
-    spry_status status = spry_operator_from_matrix(A, &op);
+    spry_status status = spry_operator_from_matrix(A, NULL, NULL, &op);
     if (status == SPRY_STATUS_OK)
         status = spry_vector_zeros(ctx, A, &ones);
     if (status == SPRY_STATUS_OK)
@@ -97,7 +95,7 @@ static int check_tiled_options(const cli_arguments *a)
 {
     spry_entry tiled = SPRY_ENTRY_INIT;
     spry_list_find(SPRY_LIST_GENERATORS, "tiled", &tiled);
-    for (const cli_given *one = NULL; (one = cli_next_given(a, spry_generate_options, one));)
+    for (const cli_given *one = NULL; (one = cli_next_given(a, cli_generate_options, one));)
         if (!spry_options_find(tiled.options, one->option->name))
             return cli_fail(EXIT_INPUT,
                             "tiled: %s is not an option of this kind; its options are: size type "
@@ -138,7 +136,7 @@ static int run(spry_context *ctx, const cli_arguments *a)
         return list_kinds();
     const own_fields *o = a->fields[0];
     const char *kind = a->operands[0];
-    const char *const *base = cli_field(a, spry_generate_options, "base");
+    const char *const *base = cli_field(a, cli_generate_options, "base");
     const char *base_path = base ? *base : NULL;
     int exit_status = check_base(a, kind, base_path);
     if (exit_status == EXIT_DONE)
@@ -177,8 +175,8 @@ const cli_command command_gen = {
     .description = "Without a kind: lists them. The size is the points per side of a grid, or the "
                    "rows. The same options give the same matrix on every machine.",
     .groups = (const cli_group[]){{"Options", own_options, NULL},
-                                  {"Matrix", spry_generate_options, NULL},
-                                  {"Machine", spry_context_options, NULL},
+                                  {"Matrix", cli_generate_options, NULL},
+                                  {"Machine", cli_context_options, NULL},
                                   {0}},
     .examples =
         (const cli_example[]){

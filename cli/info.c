@@ -9,9 +9,7 @@ typedef struct info_options {
     INFO_OPTIONS(SPRY_OPTION_FIELD)
 } info_options;
 
-#define OPTION_OWNER info_options
-static const spry_option rows[] = {INFO_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(rows, info_options, INFO_OPTIONS(SPRY_OPTION_ROW))
 
 static spry_option_list own_options(void)
 {
@@ -247,7 +245,7 @@ static int run(spry_context *ctx, const cli_arguments *a)
         exit_status = cli_fail(EXIT_INPUT, "%s: the JSON would replace the matrix", o->json);
     if (exit_status != EXIT_DONE)
         return exit_status;
-    spry_status status = spry_matrix_read(ctx, data.file, &A);
+    spry_status status = spry_matrix_read(ctx, data.file, NULL, &A);
     if (status == SPRY_STATUS_OK) {
         data.type = spry_matrix_type(A);
         status = spry_matrix_stats(A, &data.s);
@@ -270,8 +268,8 @@ const cli_command command_info = {
                    "values and norms, and a word on how to solve with it. To look at a file that "
                    "has faults, let it in: --duplicates sum, --nonfinite keep.",
     .groups = (const cli_group[]){{"Options", own_options, NULL},
-                                  {"Reading", spry_read_options, NULL},
-                                  {"Machine", spry_context_options, NULL},
+                                  {"Reading", cli_read_options, NULL},
+                                  {"Machine", cli_context_options, NULL},
                                   {0}},
     .examples = (const cli_example[]){{"spry info A.mtx", "Everything about A."},
                                       {"spry info A.mtx --json", "The same for a program."},

@@ -107,7 +107,7 @@ static void explain(spry_context *ctx, spry_solver *ran, const spry_result *resu
     if (status == SPRY_STATUS_OK)
         status = spry_solver_set_text(solver, "precon", precon);
     if (status == SPRY_STATUS_OK)
-        status = spry_solver_set_bool(solver, "fuse", fuse);
+        status = spry_solver_set_text(solver, "fuse", fuse ? "yes" : "no");
     if (status == SPRY_STATUS_OK)
         (void)spry_solver_explain(solver, text);
     spry_solver_free(solver);
@@ -118,8 +118,9 @@ void page_run_fill(spry_context *ctx, page_run *run, spry_solver *solver, const 
 {
     run->result = result;
     snprintf(run->label, sizeof run->label, "%s, precon %s", result->method, result->precon);
-    if (spry_solver_get_int(solver, "method:restart", &run->cycle) != SPRY_STATUS_OK)
-        run->cycle = 0;
+    double restart = 0;
+    (void)spry_solver_get_real(solver, "method:restart", &restart); /* 0: it has none */
+    run->cycle = (int64_t)restart;
     explain(ctx, solver, result, true, &run->explained);
     explain(ctx, solver, result, false, &run->apart);
 }

@@ -24,9 +24,9 @@ const cli_command command_plan = {
         (const cli_group[]){
             {"Options", solve_own_options,
              "output resume checkpoint checkpoint_every report plan out_of_core split quiet"},
-            {"Solver", spry_solver_options, "format memory"},
-            {"Reading", spry_read_options, "expand"},
-            {"Machine", spry_context_options, NULL},
+            {"Solver", cli_solver_options, "format memory"},
+            {"Reading", cli_read_options, "expand"},
+            {"Machine", cli_context_options, NULL},
             {0}},
     .examples =
         (const cli_example[]){

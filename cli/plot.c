@@ -19,9 +19,7 @@ typedef struct plot_options {
     PLOT_OPTIONS(SPRY_OPTION_FIELD)
 } plot_options;
 
-#define OPTION_OWNER plot_options
-static const spry_option rows[] = {PLOT_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(rows, plot_options, PLOT_OPTIONS(SPRY_OPTION_ROW))
 
 static spry_option_list own_options(void)
 {
@@ -62,8 +60,7 @@ static int done(const plot_job *job, spry_status status)
 /* Faults show in a picture: they are let in. */
 static spry_status read_matrix(plot_job *job)
 {
-    return spry_matrix_read_with(job->ctx, job->files[0], "duplicates=keep nonfinite=keep",
-                                 &job->A);
+    return spry_matrix_read(job->ctx, job->files[0], "duplicates=keep nonfinite=keep", &job->A);
 }
 
 static bool ends_with(const char *path, const char *ending)
@@ -177,7 +174,7 @@ static int gather_sweeps(plot_job *job)
     if (status == SPRY_STATUS_OK)
         status = spry_solver_explain(solver, &job->fused);
     if (status == SPRY_STATUS_OK)
-        status = spry_solver_set_bool(solver, "fuse", false);
+        status = spry_solver_set(solver, "fuse=no");
     if (status == SPRY_STATUS_OK)
         status = spry_solver_explain(solver, &job->apart);
     spry_solver_free(solver);
@@ -304,8 +301,8 @@ const cli_command command_plot = {
         "Pictures are SVG with light and dark colours, as the reader's system asks for; `spry "
         "report` makes a page of all of them.",
     .groups = (const cli_group[]){{"Options", own_options, NULL},
-                                  {"Reading", spry_read_options, "duplicates nonfinite expand"},
-                                  {"Machine", spry_context_options, NULL},
+                                  {"Reading", cli_read_options, "duplicates nonfinite expand"},
+                                  {"Machine", cli_context_options, NULL},
                                   {0}},
     .examples =
         (const cli_example[]){

@@ -3,6 +3,7 @@
 #include "cli.h"
 #include "output.h"
 
+#include <private/hooks.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -110,7 +111,7 @@ static int run(const cli_arguments *arguments)
         const char *fail = getenv("SPRY_FAIL_ALLOC");
         spry_context_set_log(ctx, cli_log, NULL);
         if (fail)
-            spry_context_fail_allocation(ctx, strtoll(fail, NULL, 10), false);
+            base_fail_allocation(ctx, strtoll(fail, NULL, 10), false);
         exit_status = arguments->command->run(ctx, arguments);
         int64_t left;
         spry_device_close_all(ctx);

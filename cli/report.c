@@ -22,9 +22,7 @@ typedef struct report_options {
     REPORT_OPTIONS(SPRY_OPTION_FIELD)
 } report_options;
 
-#define OPTION_OWNER report_options
-static const spry_option rows[] = {REPORT_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(rows, report_options, REPORT_OPTIONS(SPRY_OPTION_ROW))
 
 static spry_option_list own_options(void)
 {
@@ -132,7 +130,7 @@ static bool look(void *data, int64_t iteration, double residual, const spry_vect
 static bool may_look(const report_job *job)
 {
     spry_device_info device = SPRY_DEVICE_INFO_INIT;
-    const char *place = cli_field(job->arguments, spry_solver_options, "device");
+    const char *place = cli_field(job->arguments, cli_solver_options, "device");
     if (place && strcmp(place, "auto") != 0)
         return strcmp(place, "cpu") == 0;
     for (int k = 1; spry_device_describe(job->ctx, k, &device); k++)
@@ -143,7 +141,7 @@ static bool may_look(const report_job *job)
 
 static spry_status watch(const report_job *job, spry_solver *solver, watcher *w)
 {
-    spry_status status = spry_operator_from_matrix(job->A, &w->A);
+    spry_status status = spry_operator_from_matrix(job->A, NULL, NULL, &w->A);
     if (status == SPRY_STATUS_OK)
         status = spry_vector_new(job->ctx, spry_vector_type(job->b), spry_vector_size(job->b), NULL,
                                  SPRY_OWN_COPY, &w->r);
@@ -227,7 +225,7 @@ static spry_status gather(report_job *job)
     if (status != SPRY_STATUS_OK || is_spoilt(job))
         return status;
     progress_note(&job->line, PHASE_TUNE, "comparing storage formats");
-    if (job->options->tune && spry_tune(job->A, "always=yes", &job->tuned) == SPRY_STATUS_OK)
+    if (job->options->tune && spry_tune(job->A, NULL, "always=yes", &job->tuned) == SPRY_STATUS_OK)
         job->was_tuned = job->tuned.count > 0;
     return job->options->solve ? solve_all(job) : SPRY_STATUS_OK;
 }
@@ -295,9 +293,9 @@ const cli_command command_report = {
         "makes the same of what these have found.\n"
         "Without B the right-hand side is all ones; of several the first is taken.",
     .groups = (const cli_group[]){{"Options", own_options, NULL},
-                                  {"Solver", spry_solver_options, "method method_file precon"},
-                                  {"Reading", spry_read_options, "duplicates nonfinite expand"},
-                                  {"Machine", spry_context_options, NULL},
+                                  {"Solver", cli_solver_options, "method method_file precon"},
+                                  {"Reading", cli_read_options, "duplicates nonfinite expand"},
+                                  {"Machine", cli_context_options, NULL},
                                   {0}},
     .examples =
         (const cli_example[]){

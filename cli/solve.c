@@ -7,9 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define OPTION_OWNER solve_options
-static const spry_option rows[] = {SOLVE_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(rows, solve_options, SOLVE_OPTIONS(SPRY_OPTION_ROW))
 
 spry_option_list solve_own_options(void)
 {
@@ -52,8 +50,8 @@ static int check_outputs(const solve_job *job)
  */
 static spry_status check_method(solve_job *job)
 {
-    const char *file = cli_field(job->arguments, spry_solver_options, "method_file");
-    const char *method = cli_field(job->arguments, spry_solver_options, "method");
+    const char *file = cli_field(job->arguments, cli_solver_options, "method_file");
+    const char *method = cli_field(job->arguments, cli_solver_options, "method");
     char *text = NULL;
     if (!*file && !strchr(method, ':'))
         return SPRY_STATUS_OK;
@@ -71,14 +69,7 @@ static int make_solver(solve_job *job)
     if (status == SPRY_STATUS_OK)
         status = spry_solver_set_text(job->solver, "format", job->options->format);
     if (status == SPRY_STATUS_OK)
-        status = spry_solver_set_bool(job->solver, "memory", job->options->memory);
-    const cli_given *g = NULL;
-    while (status == SPRY_STATUS_OK &&
-           (g = cli_next_given(job->arguments, spry_solver_options, g)) != NULL)
-        if (strcmp(g->option->name, "tol") == 0) /* also where it is what it would have been */
-            status = spry_solver_set_real(
-                job->solver, "tol",
-                *(double *)cli_field(job->arguments, spry_solver_options, "tol"));
+        status = spry_solver_set_text(job->solver, "memory", job->options->memory ? "yes" : "no");
     if (status == SPRY_STATUS_OK)
         status = check_method(job);
     return status == SPRY_STATUS_OK ? EXIT_DONE : cli_failed(job->ctx, status);
@@ -87,7 +78,7 @@ static int make_solver(solve_job *job)
 /* The device that was asked for; NULL: none was, or ranks have one each. */
 static const char *named_device(const solve_job *job)
 {
-    const char *place = cli_field(job->arguments, spry_solver_options, "device");
+    const char *place = cli_field(job->arguments, cli_solver_options, "device");
     return place && strcmp(place, "auto") != 0 && strcmp(place, "cpu") != 0 && !strchr(place, ',')
                ? place
                : NULL;
@@ -235,7 +226,7 @@ static bool is_told(const solve_job *job)
 /* By splitting, one system after the other. */
 static spry_status solve_split(solve_job *job, spry_vector *const *b, spry_vector *const *x)
 {
-    const double *tol = cli_field(job->arguments, spry_solver_options, "tol");
+    const double *tol = cli_field(job->arguments, cli_solver_options, "tol");
     char options[SPRY_OPTION_TEXT_SIZE + 32];
     spry_status status = SPRY_STATUS_OK;
     job->split = (spry_split_stats)SPRY_SPLIT_STATS_INIT;
@@ -421,7 +412,7 @@ static int tell_plan(solve_job *job)
 /* What cannot be done is refused before the system is read. */
 static int begin(solve_job *job)
 {
-    const double *tol = cli_field(job->arguments, spry_solver_options, "tol");
+    const double *tol = cli_field(job->arguments, cli_solver_options, "tol");
     int exit_status = check_outputs(job);
     if (exit_status == EXIT_DONE)
         exit_status = solve_file_check(job);
@@ -581,9 +572,9 @@ const cli_command command_solve = {
         "singular (the best x is still written), 2 "
         "bad usage or input, 3 out of memory or disk space.",
     .groups = (const cli_group[]){{"Options", solve_own_options, NULL},
-                                  {"Solver", spry_solver_options, "format memory"},
-                                  {"Reading", spry_read_options, "expand"},
-                                  {"Machine", spry_context_options, NULL},
+                                  {"Solver", cli_solver_options, "format memory"},
+                                  {"Reading", cli_read_options, "expand"},
+                                  {"Machine", cli_context_options, NULL},
                                   {0}},
     .examples =
         (const cli_example[]){

@@ -22,12 +22,12 @@ static int first_failed(const solve_job *job)
 static void tell_doctor(const solve_job *job, bool ran, char *options, size_t size)
 {
     const cli_arguments *a = job->arguments;
-    const int *nullspace = cli_field(a, spry_solver_options, "nullspace");
+    const int *nullspace = cli_field(a, cli_solver_options, "nullspace");
     findings_names(a, options, size);
     findings_put(options, size, "nullspace", nullspace && *nullspace ? "constant" : "none");
     findings_put(options, size, "seconds", "2");
     if (!ran)
-        findings_put(options, size, "method", cli_field(a, spry_solver_options, "method"));
+        findings_put(options, size, "method", cli_field(a, cli_solver_options, "method"));
 }
 
 void solve_diagnose(solve_job *job)

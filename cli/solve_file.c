@@ -21,13 +21,13 @@ spry_type solve_type(const solve_job *job)
 /* The preconditioner that was asked for. */
 static bool asks_for(const solve_job *job, const char *precon)
 {
-    return strcmp(cli_field(job->arguments, spry_solver_options, "precon"), precon) == 0;
+    return strcmp(cli_field(job->arguments, cli_solver_options, "precon"), precon) == 0;
 }
 
 int solve_file_check(const solve_job *job)
 {
     const solve_options *o = job->options;
-    const char *device = cli_field(job->arguments, spry_solver_options, "device");
+    const char *device = cli_field(job->arguments, cli_solver_options, "device");
     const struct {
         bool given;
         const char *name;

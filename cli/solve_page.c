@@ -19,7 +19,7 @@ static bool tune(const solve_job *job, spry_tune_report *tuned)
     const char *place = job->results[0].device;
     spry_device *device = NULL;
     return cli_open_device(job->ctx, *place ? place : "cpu", &device) == SPRY_STATUS_OK &&
-           spry_tune_on(device, job->A, "always=yes", tuned) == SPRY_STATUS_OK && tuned->count > 0;
+           spry_tune(job->A, device, "always=yes", tuned) == SPRY_STATUS_OK && tuned->count > 0;
 }
 
 int solve_page(const solve_job *job)

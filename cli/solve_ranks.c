@@ -63,7 +63,7 @@ enum { SMALL_FILE = 16 << 20 };
  * itself, and it is distributed again where they do not suit. */
 static spry_status read_shares(solve_job *job)
 {
-    const char *device = cli_field(job->arguments, spry_solver_options, "device");
+    const char *device = cli_field(job->arguments, cli_solver_options, "device");
     const char *path = job->arguments->operands[0], *shares = job->options->shares;
     bool changed = false;
     struct stat file;

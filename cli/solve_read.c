@@ -130,7 +130,7 @@ int solve_read(solve_job *job)
     double begin = cli_clock();
     spry_status status = job->options->out_of_core > 0
                              ? solve_file_open(job)
-                             : spry_matrix_read(job->ctx, a->operands[0], &job->A);
+                             : spry_matrix_read(job->ctx, a->operands[0], NULL, &job->A);
     if (status == SPRY_STATUS_OK)
         status = read_b(job, &exit_status);
     if (status == SPRY_STATUS_OK)

@@ -67,7 +67,7 @@ static void report_end(const solve_job *job, const totals *t, FILE *out)
 static void report_choice(const solve_job *job, FILE *out, const char *option, const char *name,
                           spry_list list)
 {
-    const char *asked = cli_field(job->arguments, spry_solver_options, option);
+    const char *asked = cli_field(job->arguments, cli_solver_options, option);
     size_t length = strcspn(asked, ":");
     const char *inner = strstr(name, "inner="), *is = inner ? inner + 6 : name; /* on ranks */
     bool granted = length == strlen(is) && strncmp(asked, is, length) == 0;
@@ -83,7 +83,7 @@ static void report_choice(const solve_job *job, FILE *out, const char *option, c
 
 static void report_method(const solve_job *job, FILE *out)
 {
-    const char *file = cli_field(job->arguments, spry_solver_options, "method_file");
+    const char *file = cli_field(job->arguments, cli_solver_options, "method_file");
     if (!file || !*file)
         report_choice(job, out, "method", job->results[0].method, SPRY_LIST_METHODS);
     else
@@ -212,7 +212,7 @@ void solve_report(const solve_job *job, FILE *out)
         report_place(job, out);
     }
     const bool inconsistent = r->converged && r->true_residual > r->tolerance && job->count == 1;
-    const double *said = cli_field(a, spry_solver_options, "tol");
+    const double *said = cli_field(a, cli_solver_options, "tol");
     fprintf(out, "residual   %.2e%s, the true |b - A x| / |b|%s; asked for %g%s, at first %.2e\n",
             t.residual, job->count > 1 ? " at most" : "",
             inconsistent ? ", about the least there is" : "", t.tolerance,

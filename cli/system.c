@@ -52,8 +52,7 @@ static spry_status read_b(spry_context *ctx, const char *path, spry_vector **b)
 
 spry_status system_read(spry_context *ctx, const cli_arguments *a, spry_matrix **A, spry_vector **b)
 {
-    spry_status status =
-        spry_matrix_read_with(ctx, a->operands[0], "duplicates=keep nonfinite=keep", A);
+    spry_status status = spry_matrix_read(ctx, a->operands[0], "duplicates=keep nonfinite=keep", A);
     if (status == SPRY_STATUS_OK && a->count > 1)
         status = read_b(ctx, a->operands[1], b);
     return status == SPRY_STATUS_OK && *b ? unify(ctx, A, b) : status;

@@ -20,9 +20,7 @@ typedef struct tune_command_options {
     TUNE_COMMAND_OPTIONS(SPRY_OPTION_FIELD)
 } tune_command_options;
 
-#define OPTION_OWNER tune_command_options
-static const spry_option rows[] = {TUNE_COMMAND_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(rows, tune_command_options, TUNE_COMMAND_OPTIONS(SPRY_OPTION_ROW))
 
 static spry_option_list own_options(void)
 {
@@ -185,7 +183,7 @@ static int tune(spry_context *ctx, const cli_arguments *a, const spry_matrix *A,
     progress_note(line, PHASE_TUNE, "comparing storage formats");
     signals_watch(ctx);
     if (status == SPRY_STATUS_OK)
-        status = spry_tune_on(device, A, NULL, &data.report);
+        status = spry_tune(A, device, NULL, &data.report);
     signals_unwatch();
     progress_clear(line);
     int exit_status = EXIT_DONE;
@@ -227,7 +225,7 @@ static int run(spry_context *ctx, const cli_arguments *a)
     progress line;
     progress_start_as(&line, o->progress, false, 0);
     progress_note(&line, PHASE_READ, "reading the matrix");
-    const spry_status status = spry_matrix_read(ctx, a->operands[0], &A);
+    const spry_status status = spry_matrix_read(ctx, a->operands[0], NULL, &A);
     progress_clear(&line);
     exit_status = status != SPRY_STATUS_OK ? cli_failed(ctx, status)
                   : o->forget              ? forget(ctx, A)
@@ -251,9 +249,9 @@ const cli_command command_tune = {
         "this matrix, processor, number of threads and version: `spry solve` finds it there. An "
         "empty SPRY_CACHE keeps nothing. `spry explain formats` lists the formats.",
     .groups = (const cli_group[]){{"Options", own_options, NULL},
-                                  {"Tuner", spry_tune_options, NULL},
-                                  {"Reading", spry_read_options, "expand"},
-                                  {"Machine", spry_context_options, NULL},
+                                  {"Tuner", cli_tune_options, NULL},
+                                  {"Reading", cli_read_options, "expand"},
+                                  {"Machine", cli_context_options, NULL},
                                   {0}},
     .examples =
         (const cli_example[]){

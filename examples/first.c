@@ -9,7 +9,7 @@ int main(int argc, char **argv)
     spry_vector *b = NULL, *x = NULL;
     spry_result res = SPRY_RESULT_INIT;
     if (spry_context_new(NULL, &ctx) ||
-        (argc > 1 ? spry_matrix_read(ctx, argv[1], &A)
+        (argc > 1 ? spry_matrix_read(ctx, argv[1], NULL, &A)
                   : spry_generate(ctx, "poisson3d", "size=20", &A)) ||
         spry_vector_ones(ctx, A, &b) || spry_vector_zeros(ctx, A, &x) ||
         spry_quick_solve(ctx, A, b, x, "tol=1e-8", &res))

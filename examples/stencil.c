@@ -212,7 +212,7 @@ int main(int argc, char **argv)
     spry_operator *A = make_laplacian(device, side, depth, &l);
     snprintf(options, sizeof options, "size=%d", (int)side);
     must(spry_generate(ctx, "poisson3d", options, &matrix));
-    must(spry_operator_on(device, matrix, "crf", &stored));
+    must(spry_operator_from_matrix(matrix, device, "crf", &stored));
     must(spry_vector_on(device, SPRY_TYPE_D, side * side * side, NULL, &b));
     must(spry_vector_like(b, spry_vector_size(b), &x));
     must(spry_vector_fill(b, (spry_scalar){1, 0}));

@@ -21,9 +21,7 @@ typedef struct absorb_options {
     ABSORB_OPTIONS(SPRY_OPTION_FIELD)
 } absorb_options;
 enum { ABSORB_RATE, ABSORB_STRETCH, ABSORB_PML };
-#define OPTION_OWNER absorb_options
-static const spry_option option_rows[] = {ABSORB_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(option_rows, absorb_options, ABSORB_OPTIONS(SPRY_OPTION_ROW))
 static const spry_option_list option_list = SPRY_OPTION_LIST(option_rows);
 
 spry_option_list spry_absorb_options(void)

@@ -24,9 +24,7 @@
 
 #include <math.h>
 
-#define OPTION_OWNER bounded_options
-static const spry_option rows[] = {BOUNDED_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(rows, bounded_options, BOUNDED_OPTIONS(SPRY_OPTION_ROW))
 static const spry_option_list list = SPRY_OPTION_LIST(rows);
 
 spry_option_list spry_bounded_options(void)

@@ -24,9 +24,7 @@ typedef struct grid_options {
     GRID_OPTIONS(SPRY_OPTION_FIELD)
 } grid_options;
 
-#define OPTION_OWNER grid_options
-static const spry_option option_rows[] = {GRID_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(option_rows, grid_options, GRID_OPTIONS(SPRY_OPTION_ROW))
 static const spry_option_list option_list = SPRY_OPTION_LIST(option_rows);
 
 spry_option_list spry_grid_options(void)

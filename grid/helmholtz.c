@@ -38,9 +38,7 @@ typedef struct wave_options {
 enum { SCHEME_SECOND, SCHEME_COMPACT4, SCHEME_OPTIMAL };
 enum { LAYER_PML, LAYER_DAMP };
 enum { SYMMETRIC_AUTO, SYMMETRIC_YES };
-#define OPTION_OWNER wave_options
-static const spry_option option_rows[] = {WAVE_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(option_rows, wave_options, WAVE_OPTIONS(SPRY_OPTION_ROW))
 static const spry_option_list option_list = SPRY_OPTION_LIST(option_rows);
 
 spry_option_list spry_helmholtz_options(void)

@@ -22,9 +22,7 @@ typedef struct source_options {
     SOURCE_OPTIONS(SPRY_OPTION_FIELD)
 } source_options;
 enum { SOURCE_PLANE, SOURCE_BEAM, SOURCE_POINT };
-#define OPTION_OWNER source_options
-static const spry_option option_rows[] = {SOURCE_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(option_rows, source_options, SOURCE_OPTIONS(SPRY_OPTION_ROW))
 static const spry_option_list option_list = SPRY_OPTION_LIST(option_rows);
 
 spry_option_list spry_field_wave_options(void)

@@ -315,9 +315,7 @@ const stencil *stencil_of(const spry_operator *op)
 typedef struct stencil_options {
     STENCIL_OPTIONS(SPRY_OPTION_FIELD)
 } stencil_options;
-#define OPTION_OWNER stencil_options
-static const spry_option option_rows[] = {STENCIL_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(option_rows, stencil_options, STENCIL_OPTIONS(SPRY_OPTION_ROW))
 static const spry_option_list option_list = SPRY_OPTION_LIST(option_rows);
 
 spry_option_list spry_stencil_options(void)

@@ -25,9 +25,7 @@
 typedef struct field_options {
     FIELD_OPTIONS(SPRY_OPTION_FIELD)
 } field_options;
-#define OPTION_OWNER field_options
-static const spry_option option_rows[] = {FIELD_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(option_rows, field_options, FIELD_OPTIONS(SPRY_OPTION_ROW))
 static const spry_option_list option_list = SPRY_OPTION_LIST(option_rows);
 
 spry_option_list spry_field_options(void)

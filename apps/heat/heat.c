@@ -9,9 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#define OPTION_OWNER heat_options
-static const spry_option rows[] = {HEAT_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(rows, heat_options, HEAT_OPTIONS(SPRY_OPTION_ROW))
 
 static spry_option_list own_options(void)
 {
@@ -329,7 +327,7 @@ const cli_command app_command = {
         "twice as fine as the one before, and its largest error relative to the exact solution is "
         "told, with the order that two of them give.",
     .groups = (const cli_group[]){{"Options", own_options, NULL},
-                                  {"All commands", spry_context_options, NULL},
+                                  {"All commands", cli_context_options, NULL},
                                   {0}},
     .examples =
         (const cli_example[]){

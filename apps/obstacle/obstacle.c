@@ -9,9 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define OPTION_OWNER obstacle_options
-static const spry_option rows[] = {OBSTACLE_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(rows, obstacle_options, OBSTACLE_OPTIONS(SPRY_OPTION_ROW))
 
 static spry_option_list own_options(void)
 {
@@ -331,7 +329,7 @@ const cli_command app_command = {
         "the u that is kept. Ranks have a slab of the cube each, on processors or, by multigrid, "
         "devices; in relaxations they wait for each other or not.",
     .groups = (const cli_group[]){{"Options", own_options, NULL},
-                                  {"All commands", spry_context_options, NULL},
+                                  {"All commands", cli_context_options, NULL},
                                   {0}},
     .examples =
         (const cli_example[]){

@@ -23,7 +23,7 @@ static spry_status read_depths(spry_context *ctx, const char *path, int64_t poin
 {
     char text[512];
     spry_vector *v = NULL, *mine = NULL;
-    spry_status status = spry_vector_read(ctx, path, &v);
+    spry_status status = spry_vector_read(ctx, path, NULL, &v);
     if (status == SPRY_STATUS_OK && spry_vector_size(v) != points) {
         snprintf(text, sizeof text, "%s has %lld numbers, expected %lld, one for each point", path,
                  (long long)spry_vector_size(v), (long long)points);

@@ -11,9 +11,7 @@
 enum { LOG_SIZE = 512 };
 static const double PI = 3.14159265358979323846;
 
-#define OPTION_OWNER ocean_options
-static const spry_option rows[] = {OCEAN_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(rows, ocean_options, OCEAN_OPTIONS(SPRY_OPTION_ROW))
 
 static spry_option_list own_options(void)
 {
@@ -430,7 +428,7 @@ const cli_command app_command = {
         "command line. Under mpirun each rank has some lines of the basin. docs/ocean.md has the "
         "equations and examples.",
     .groups = (const cli_group[]){{"Options", own_options, NULL},
-                                  {"All commands", spry_context_options, NULL},
+                                  {"All commands", cli_context_options, NULL},
                                   {0}},
     .examples = (const cli_example[]){{"spry ocean wave.txt --series gauges.csv",
                                        "A run, with a table of what gauges saw."},

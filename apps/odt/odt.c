@@ -9,9 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#define OPTION_OWNER odt_options
-static const spry_option rows[] = {ODT_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(rows, odt_options, ODT_OPTIONS(SPRY_OPTION_ROW))
 
 static spry_option_list own_options(void)
 {
@@ -286,7 +284,7 @@ const cli_command app_command = {
         "first. Lengths on the command line are in m. Holograms and results are HDF5 files, of "
         "which docs/odt.md tells the layout.",
     .groups = (const cli_group[]){{"Options", own_options, NULL},
-                                  {"All commands", spry_context_options, NULL},
+                                  {"All commands", cli_context_options, NULL},
                                   {0}},
     .examples =
         (const cli_example[]){

@@ -6,9 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define OPTION_OWNER serve_options
-static const spry_option rows[] = {SERVE_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(rows, serve_options, SERVE_OPTIONS(SPRY_OPTION_ROW))
 
 static spry_option_list own_options(void)
 {
@@ -139,7 +137,7 @@ const cli_command app_command = {
         "done for safety.\n"
         "Ctrl-C ends the server and the jobs that run; those that wait go on with the next server.",
     .groups = (const cli_group[]){{"Options", own_options, NULL},
-                                  {"All commands", spry_context_options,
+                                  {"All commands", cli_context_options,
                                    "threads isa memory_limit "
                                    "repeat delays partition"},
                                   {0}},

@@ -10,9 +10,9 @@ spry_status device_spry_operator(spry_context *ctx, const char *device, const sp
 {
     spry_device *d = NULL;
     if (strcmp(device, "cpu") == 0)
-        return spry_operator_from_format(A, format, op);
+        return spry_operator_from_matrix(A, NULL, format, op);
     const spry_status status = spry_device_open(ctx, device, &d);
-    return status == SPRY_STATUS_OK ? spry_operator_on(d, A, format, op) : status;
+    return status == SPRY_STATUS_OK ? spry_operator_from_matrix(A, d, format, op) : status;
 }
 
 spry_status device_spry_finish(spry_device *device)

@@ -162,9 +162,9 @@ static void run(state *s, const peer_job *job)
     peer_check(s->ctx, spry_vector_ones(s->ctx, A, &s->b));
     for (int k = 0; k < VECTORS; k++)
         peer_check(s->ctx, spry_vector_zeros(s->ctx, A, all[k]));
-    peer_check(s->ctx, spry_operator_from_matrix(A, &s->A));
+    peer_check(s->ctx, spry_operator_from_matrix(A, NULL, NULL, &s->A));
     if (strcmp(job->precon, "jacobi") == 0)
-        peer_check(s->ctx, spry_operator_jacobi(A, &s->M));
+        peer_check(s->ctx, spry_precon_new(A, NULL, "jacobi", &s->M));
     if (!s->M) {
         spry_vector_free(s->z);
         s->z = s->r;

@@ -17,7 +17,7 @@ static spry_status read_tiled(spry_context *ctx, const char *options, spry_matri
              options);
     if (wanted)
         snprintf(type, sizeof type, "%.6s", wanted);
-    spry_status status = spry_matrix_read_with(ctx, path, type, &base);
+    spry_status status = spry_matrix_read(ctx, path, type, &base);
     if (status == SPRY_STATUS_OK)
         status = spry_generate_tiled(base, size ? strtoll(size + 5, NULL, 10) : 0, A);
     spry_matrix_free(base);
@@ -27,7 +27,7 @@ static spry_status read_tiled(spry_context *ctx, const char *options, spry_matri
 static spry_status read_file(spry_context *ctx, const char *path, spry_matrix **A)
 {
     spry_matrix *read = NULL, *rows = NULL;
-    spry_status status = spry_matrix_read(ctx, path, &read);
+    spry_status status = spry_matrix_read(ctx, path, NULL, &read);
     if (status == SPRY_STATUS_OK)
         status = spry_matrix_convert(read, SPRY_FORMAT_CSR, &rows);
     if (status == SPRY_STATUS_OK)

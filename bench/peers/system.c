@@ -17,7 +17,7 @@ static void make_side(peer_system *s)
     if (strncmp(s->matrix, PEER_FILE, sizeof PEER_FILE - 1) != 0)
         return;
     peer_check(s->ctx, spry_vector_ones(s->ctx, s->A, &ones));
-    peer_check(s->ctx, spry_operator_from_matrix(s->A, &op));
+    peer_check(s->ctx, spry_operator_from_matrix(s->A, NULL, NULL, &op));
     peer_check(s->ctx, spry_operator_apply(op, ones, s->b));
     spry_operator_free(op);
     spry_vector_free(ones);

@@ -30,9 +30,7 @@
 typedef struct parareal_options {
     PARAREAL_OPTIONS(SPRY_OPTION_FIELD)
 } parareal_options;
-#define OPTION_OWNER parareal_options
-static const spry_option rows[] = {PARAREAL_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(rows, parareal_options, PARAREAL_OPTIONS(SPRY_OPTION_ROW))
 static const spry_option_list list = SPRY_OPTION_LIST(rows);
 
 spry_option_list spry_parareal_options(void)

@@ -3,9 +3,7 @@
 
 #include <float.h>
 
-#define OPTION_OWNER stepper_options
-static const spry_option rows[] = {STEPPER_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(rows, stepper_options, STEPPER_OPTIONS(SPRY_OPTION_ROW))
 static const spry_option_list list = SPRY_OPTION_LIST(rows);
 
 spry_option_list spry_stepper_options(void)
@@ -80,7 +78,7 @@ spry_status spry_stepper_set_real(spry_stepper *stepper, const char *name, doubl
 {
     SPRY_NEED(CTX_OF(stepper), stepper, name);
     stepper_options changed = stepper->options;
-    const spry_status status = spry_options_set_real(stepper->ctx, list, &changed, name, value);
+    const spry_status status = options_set_real(stepper->ctx, list, &changed, name, value);
     if (status == SPRY_STATUS_OK)
         take_options(stepper, &changed);
     return status;

@@ -15,9 +15,7 @@
 typedef struct fourier_options {
     FOURIER_OPTIONS(SPRY_OPTION_FIELD)
 } fourier_options;
-#define OPTION_OWNER fourier_options
-static const spry_option rows[] = {FOURIER_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(rows, fourier_options, FOURIER_OPTIONS(SPRY_OPTION_ROW))
 static const spry_option_list list = SPRY_OPTION_LIST(rows);
 
 spry_option_list spry_fourier_options(void)

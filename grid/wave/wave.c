@@ -26,9 +26,7 @@
 typedef struct wave_options {
     WAVE_OPTIONS(SPRY_OPTION_FIELD)
 } wave_options;
-#define OPTION_OWNER wave_options
-static const spry_option rows[] = {WAVE_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(rows, wave_options, WAVE_OPTIONS(SPRY_OPTION_ROW))
 static const spry_option_list list = SPRY_OPTION_LIST(rows);
 
 spry_option_list spry_wave_options(void)
@@ -170,7 +168,7 @@ static spry_status make_solver(spry_wave *w)
     SPRY_GO(ctx, spry_solver_new(ctx, &w->solver));
     SPRY_GO(ctx, spry_solver_set_text(w->solver, "method", method_of(w)));
     SPRY_GO(ctx, spry_solver_set_real(w->solver, "tol", w->options.tol));
-    SPRY_GO(ctx, spry_solver_set_int(w->solver, "max-iter", w->options.max_iter));
+    SPRY_GO(ctx, spry_solver_set_real(w->solver, "max-iter", (double)w->options.max_iter));
     SPRY_GO(ctx, born_operator(w->f, &w->green, w->V, &w->A));
     SPRY_GO(ctx, spry_solver_set_operator(w->solver, w->A));
 done:

@@ -32,7 +32,7 @@ typedef void (*spry_log_fn)(void *data, spry_log_level level, const char *text);
 /**
  * Makes a context.
  *
- * @param options  "name=value ..." or NULL; see spry_context_options()
+ * @param options  "name=value ..." or NULL; see spry_options_of("context")
  * @param ctx      out: the context, to be freed by spry_context_free() also after a failure (it
  *                 holds the message then); NULL only when there was no memory for it
  */
@@ -94,9 +94,6 @@ SPRY_API void spry_context_memory(const spry_context *ctx, int64_t *now, int64_t
 /** Bytes that the context may have in use at once: the option memory_limit, or what the machine
  * and the limits of the process allow; 0: nobody knows. */
 SPRY_API int64_t spry_context_memory_limit(const spry_context *ctx);
-/** Makes the nth allocation from now on fail (1 is the next), and those after it when all is true;
- * 0 stops. */
-SPRY_API void spry_context_fail_allocation(spry_context *ctx, int64_t nth, bool all);
 
 SPRY_END
 

@@ -67,7 +67,7 @@ typedef struct spry_diagnosis {
  *
  * @param A          any matrix, also one with values that are not finite or duplicates
  * @param b          right-hand side, of A's type, on the host or a device; NULL: none
- * @param options    "seconds=5 method=cg precon=ilu" or NULL; see spry_diagnose_options()
+ * @param options    "seconds=5 method=cg precon=ilu" or NULL; see spry_options_of("diagnose")
  * @param result     of a solve with A that did not go well: what it tried and where it ended is
  *                   looked at, too; NULL: none
  * @param diagnosis  out: initialised or cleared; to be cleared by spry_diagnosis_clear(), also
@@ -80,8 +80,6 @@ SPRY_API spry_status spry_diagnose(const spry_matrix *A, const spry_vector *b, c
 SPRY_API const spry_finding *spry_finding_at(const spry_diagnosis *diagnosis, int64_t index);
 /** Frees what a diagnosis holds and clears it; NULL and cleared ones are allowed. */
 SPRY_API void spry_diagnosis_clear(spry_context *ctx, spry_diagnosis *diagnosis);
-/** The options of spry_diagnose(). */
-SPRY_API spry_option_list spry_diagnose_options(void);
 
 SPRY_END
 

@@ -17,22 +17,18 @@ SPRY_BEGIN
  * Reads a matrix as general CSR with sorted rows: the implied triangle written out.
  *
  * @param options  "duplicates=error|sum|keep nonfinite=error|keep type=auto|s|d|c|z expand=yes|no"
- * or NULL; see spry_read_options()
+ * or NULL; see spry_options_of("read")
  * @return SPRY_STATUS_IO when the file cannot be opened or read, SPRY_STATUS_BAD_INPUT with file
  * and line when its text is wrong
  */
-SPRY_API spry_status spry_matrix_read_with(spry_context *ctx, const char *path, const char *options,
-                                           spry_matrix **A);
-/** The same with the default options. */
-SPRY_API spry_status spry_matrix_read(spry_context *ctx, const char *path, spry_matrix **A);
+SPRY_API spry_status spry_matrix_read(spry_context *ctx, const char *path, const char *options,
+                                      spry_matrix **A);
 /** Reads a vector: an array file, or a matrix file with one row or one column. */
-SPRY_API spry_status spry_vector_read_with(spry_context *ctx, const char *path, const char *options,
-                                           spry_vector **v);
-/** The same with the default options. */
-SPRY_API spry_status spry_vector_read(spry_context *ctx, const char *path, spry_vector **v);
+SPRY_API spry_status spry_vector_read(spry_context *ctx, const char *path, const char *options,
+                                      spry_vector **v);
 /**
  * Reads a dense array of several columns, one after the other in one vector: what spry_solve_many()
- * takes, each column a vector that borrows its part. A file that spry_vector_read_with() takes is
+ * takes, each column a vector that borrows its part. A file that spry_vector_read() takes is
  * one column.
  */
 SPRY_API spry_status spry_columns_read(spry_context *ctx, const char *path, const char *options,

@@ -40,7 +40,7 @@ typedef struct spry_kernel spry_kernel;
  * @param text     one or several kernels, and functions of theirs
  * @param name     of the kernel, which stands in the text as SP_KERNEL name(...)
  * @param options  "type=d group=64x4x1 define=[WIDTH=3 HEIGHT=2]" or NULL; see
- * spry_kernel_options()
+ * spry_options_of("kernel")
  * @param kernel   out: to be freed by spry_kernel_free(), before the device is closed
  * @return SPRY_STATUS_BAD_INPUT with the compiler's first complaint, in the text's own lines, when
  * it cannot be compiled, or has arguments that a kernel here cannot have
@@ -49,15 +49,6 @@ SPRY_API spry_status spry_kernel_new(spry_device *device, const char *text, cons
                                      const char *options, spry_kernel **kernel);
 /** Frees a kernel; what was launched is done all the same. NULL is allowed. */
 SPRY_API void spry_kernel_free(spry_kernel *kernel);
-/** The options of spry_kernel_new(). */
-SPRY_API spry_option_list spry_kernel_options(void);
-
-/** The arguments by index from 0, as the text declares them: "n" and "offset", "x" and
- * "const scalar *"; false past the last. */
-SPRY_API bool spry_kernel_argument(const spry_kernel *kernel, int index, const char **name,
-                                   const char **type);
-/** Work-items of a group in dimension 0, 1 or 2; 1 in those that a kernel's groups do not have. */
-SPRY_API int spry_kernel_group(const spry_kernel *kernel, int dimension);
 
 /*
  * Arguments by name. Each fails with SPRY_STATUS_BAD_USAGE when the text declares something else

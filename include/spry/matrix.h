@@ -162,8 +162,6 @@ SPRY_API spry_status spry_matrix_sum_duplicates(spry_matrix *A);
  */
 SPRY_API spry_status spry_matrix_permute(const spry_matrix *A, const int32_t *row_perm,
                                          const int32_t *col_perm, spry_matrix **B);
-/** Looks for what a solver cannot use: NaN or infinite values; names the first place. */
-SPRY_API spry_status spry_matrix_check_values(const spry_matrix *A);
 /** The diagonal, as long as the shorter side; zeros where nothing is stored, duplicates added up.
  */
 SPRY_API spry_status spry_matrix_diagonal(const spry_matrix *A, spry_vector **d);
@@ -184,11 +182,6 @@ SPRY_API spry_status spry_matrix_diagonal(const spry_matrix *A, spry_vector **d)
 typedef enum spry_fact { SPRY_FACT_LIST(SPRY_FACT_ENUM) SPRY_FACT_COUNT } spry_fact;
 /** Whether it holds. */
 typedef enum spry_truth { SPRY_TRUTH_UNKNOWN, SPRY_TRUTH_NO, SPRY_TRUTH_YES } spry_truth;
-
-/** The fact as one word: "hermitian". */
-SPRY_API const char *spry_fact_name(spry_fact fact);
-/** The fact as a sentence. */
-SPRY_API const char *spry_fact_text(spry_fact fact);
 
 /**
  * What is known of a matrix so far; nothing is looked at. Readers, generators and whoever finds

@@ -30,39 +30,34 @@ typedef spry_status (*spry_product_fn)(void *data, spry_transpose op, const spry
                                        spry_vector *y, void *stream);
 
 /**
- * The product with a matrix, which must stay alive. Any format; CSR and general is used in place.
- * The first transposed product makes A^T and keeps it, as much memory again, unless A is CSC. To be
- * used by one thread at a time; results do not depend on how many it uses itself. It belongs to A's
- * context; spry_matrix_share() gives A another.
+ * The product with a matrix. The first transposed product makes A^T and keeps it, as much memory
+ * again, unless A is CSC. One thread at a time uses an operator; results do not depend on how many
+ * threads the product itself uses. The operator belongs to the device's context, or to A's;
+ * spry_matrix_share() gives A another.
+ *
+ * @param A       must stay alive; may be of another context than the device
+ * @param device  where products run; NULL: the host. Products with vectors of that device stay on
+ *                it, others copy. A matrix that does not fit into its memory stays on the host and
+ *                is copied for every product, which is slow; a warning says so.
+ * @param format  NULL: "csr", on the host in place where A is CSR and general. Else a name of
+ *                SPRY_LIST_FORMATS with its options after a colon ("sell:C=8,sigma=256"), or "auto"
+ *                (spry_tune()): entries are sorted and duplicates added up first, and a transposed
+ *                product stores A^T in the same format, or in CSR where that format does not hold
+ *                it. Formats without kernels for devices are SPRY_STATUS_UNSUPPORTED on one.
+ * @param op      out
  */
-SPRY_API spry_status spry_operator_from_matrix(const spry_matrix *A, spry_operator **op);
-/**
- * The same with the matrix stored as `format` says: a name of SPRY_LIST_FORMATS with its options
- * after a colon ("sell:C=8,sigma=256"), or "auto", which lets the tuner choose. Entries are sorted
- * and duplicates added up first. A transposed product makes A^T in the same format, once, or in CSR
- * where the format does not hold it. docs/formats.md tells them all.
- */
-SPRY_API spry_status spry_operator_from_format(const spry_matrix *A, const char *format,
-                                               spry_operator **op);
-/**
- * The same on a device; NULL: the host. The matrix may be of another context than the device.
- * Products with vectors of that device stay there, others copy. "auto" chooses among the formats
- * that have kernels for devices; others are SPRY_STATUS_UNSUPPORTED. A matrix that does not fit
- * into the device's memory stays with the host and is brought there for every product, which is
- * slow; a warning says so.
- */
-SPRY_API spry_status spry_operator_on(spry_device *device, const spry_matrix *A, const char *format,
-                                      spry_operator **op);
+SPRY_API spry_status spry_operator_from_matrix(const spry_matrix *A, spry_device *device,
+                                               const char *format, spry_operator **op);
 /**
  * The same of a matrix whose arrays are in the device's memory already: general CSR that counts
- * from 0, with pointers of CUDA, or cl_mem, in `arrays`. It is copied there, and the arrays stay
- * the caller's; work that makes them must be done. Rows that are not sorted, or have duplicates,
- * go by way of the host, which names the place of a fault.
+ * from 0, with pointers of CUDA, or cl_mem, in `arrays`. It is copied on the device, and the arrays
+ * stay the caller's; work that fills them must be done. Rows that are not sorted, or have
+ * duplicates, go by way of the host, which names the place of a fault.
  *
- * @param format  "auto", csr or sell with their options: formats that the device makes of any
- *                matrix and takes back; "auto" is sell, or csr where that would have much fill
+ * @param format  "auto", csr or sell with their options: formats that the device builds of any
+ *                matrix; "auto" is sell, or csr where that would have much fill
  */
-SPRY_API spry_status spry_operator_from_arrays(spry_device *device, const spry_arrays *arrays,
+SPRY_API spry_status spry_operator_from_arrays(const spry_arrays *arrays, spry_device *device,
                                                const char *format, spry_operator **op);
 /** A caller's function; has_transpose says whether it answers more than SPRY_TRANSPOSE_NO. */
 SPRY_API spry_status spry_operator_from_function(spry_context *ctx, spry_type type, int64_t rows,
@@ -102,9 +97,6 @@ SPRY_API spry_status spry_operator_set_bytes(spry_operator *op, int64_t bytes);
  * is, a field of a grid that is cut (spry_grid_new()), say: then a solve with it is one of all
  * ranks, and the function is called by all of them together. */
 SPRY_API spry_status spry_operator_set_ranked(spry_operator *op, const spry_vector *like);
-/** Jacobi's preconditioner D^-1 of A, which must stay alive; SPRY_STATUS_BAD_INPUT names the first
- * row without a usable diagonal entry. */
-SPRY_API spry_status spry_operator_jacobi(const spry_matrix *A, spry_operator **op);
 /**
  * Whether the operator has the values that its matrix has now (spry_matrix_set_values). One that
  * has not can be applied all the same, as a preconditioner of the step before: it works with its

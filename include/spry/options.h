@@ -45,25 +45,46 @@ typedef char spry_field_TEXT[SPRY_OPTION_TEXT_SIZE];
 /** Field of a PATH option. */
 typedef const char *spry_field_PATH;
 
+enum { SPRY_OPTION_MOST = 128 };
+/** Which options of a struct were set, one bit for each row: what spry_options_set() and
+ * spry_options_parse() note, and spry_options_default() clears. */
+typedef struct spry_given {
+    uint64_t bits[SPRY_OPTION_MOST / 64];
+} spry_given;
+
 /*
  * A list is a macro LIST(item) of item(KIND, field, default, low, high, words, help).
- * SPRY_OPTION_FIELD makes the struct's members of it, SPRY_OPTION_ROW the table (with OPTION_OWNER
- * defined as the struct).
+ * SPRY_OPTION_FIELD makes the struct's members of it, SPRY_OPTION_ROW the table:
+ *
+ *     typedef struct thing { THING_OPTIONS(SPRY_OPTION_FIELD) } thing;
+ *     SPRY_OPTION_TABLE(rows, thing, THING_OPTIONS(SPRY_OPTION_ROW))
+ *
+ * A file has one struct with tables; it may have several tables of it, by SPRY_OPTION_ROWS.
  */
 #define SPRY_OPTION_FIELD(kind, field, initial, low, high, words, help) spry_field_##kind field;
 #define SPRY_OPTION_ROW(kind, field, initial, low, high, words, help) \
     {#field, SPRY_OPTION_##kind, offsetof(OPTION_OWNER, field), initial, low, high, words, help},
+#define SPRY_OPTION_ROWS(name, ...) static const spry_option name[] = {__VA_ARGS__};
+#define SPRY_OPTION_TABLE(name, owner, ...) \
+    typedef owner OPTION_OWNER;             \
+    SPRY_OPTION_ROWS(name, __VA_ARGS__)
 
 /** A table of options. Passed by value: this struct stays as it is, the rows may grow. */
 typedef struct spry_option_list {
     const spry_option *options; /**< the first row */
     int count;                  /**< of rows */
     size_t row_size;            /**< bytes from one row to the next; 0: those of 0.2.0 */
+    size_t given;               /**< offset of the struct's spry_given; 0: it has none */
 } spry_option_list;
 /** Initialises a list by an array of rows. */
-#define SPRY_OPTION_LIST(rows)                                     \
-    {                                                              \
-        rows, (int)(sizeof(rows) / sizeof *(rows)), sizeof *(rows) \
+#define SPRY_OPTION_LIST(rows)                                        \
+    {                                                                 \
+        rows, (int)(sizeof(rows) / sizeof *(rows)), sizeof *(rows), 0 \
+    }
+/** The same where the struct has a member spry_given given. */
+#define SPRY_OPTION_LIST_GIVEN(rows, owner)                                                \
+    {                                                                                      \
+        rows, (int)(sizeof(rows) / sizeof *(rows)), sizeof *(rows), offsetof(owner, given) \
     }
 
 /** A row of a list; NULL past the last. */
@@ -91,53 +112,15 @@ SPRY_API spry_status spry_options_parse(spry_context *ctx, spry_option_list list
 /** The option with the name, or NULL. */
 SPRY_API const spry_option *spry_options_find(spry_option_list list, const char *name);
 
-/**
- * Set one option by its type: the number goes to the field as it is, within the option's bounds. An
- * INT option also takes a real that is a whole number, a REAL one an integer. Anything else is
- * SPRY_STATUS_BAD_USAGE, and the message says what the option takes. spry_options_set() takes any
- * option as text.
- */
-SPRY_API spry_status spry_options_set_real(spry_context *ctx, spry_option_list list, void *fields,
-                                           const char *name, double value);
-/** The same for an integer. */
-SPRY_API spry_status spry_options_set_int(spry_context *ctx, spry_option_list list, void *fields,
-                                          const char *name, int64_t value);
-/** The same for yes or no. */
-SPRY_API spry_status spry_options_set_bool(spry_context *ctx, spry_option_list list, void *fields,
-                                           const char *name, bool value);
-/** Read one back: a real from REAL and INT options, an integer from INT options, a bool from BOOL
- * ones. */
-SPRY_API spry_status spry_options_get_real(spry_context *ctx, spry_option_list list,
-                                           const void *fields, const char *name, double *value);
-/** The same for an integer. */
-SPRY_API spry_status spry_options_get_int(spry_context *ctx, spry_option_list list,
-                                          const void *fields, const char *name, int64_t *value);
-/** The same for yes or no. */
-SPRY_API spry_status spry_options_get_bool(spry_context *ctx, spry_option_list list,
-                                           const void *fields, const char *name, bool *value);
-/**
- * Any option as text that spry_options_set() takes back to the same value: the shortest number that
- * does, yes or no, the word.
- *
- * @param text  room for `size` characters with the zero at the end; SPRY_STATUS_BAD_USAGE says how
- *              many are needed when that is too small. SPRY_OPTION_TEXT_SIZE is enough for all but
- *              paths.
- */
-SPRY_API spry_status spry_options_get_text(spry_context *ctx, spry_option_list list,
-                                           const void *fields, const char *name, char *text,
-                                           size_t size);
-
 /** The word of a space-separated list that is nearest in spelling; false when none is near. */
 SPRY_API bool spry_nearest(const char *word, const char *words, char *nearest, size_t size);
 
-/** The lists of the library's objects; this one: of spry_context_new(). */
-SPRY_API spry_option_list spry_context_options(void);
-/** The options of spry_solver_set(). */
-SPRY_API spry_option_list spry_solver_options(void);
-/** The options of spry_matrix_read_with() and its like. */
-SPRY_API spry_option_list spry_read_options(void);
-/** The options of spry_generate(). */
-SPRY_API spry_option_list spry_generate_options(void);
+/**
+ * The options of an object of SPRY_LIST_OBJECTS: "context" (spry_context_new()), "solver"
+ * (spry_solver_set()), "read" (spry_matrix_read()), "generate", "tune", "diagnose", "kernel" and
+ * "split". No rows when there is no such object.
+ */
+SPRY_API spry_option_list spry_options_of(const char *object);
 
 /**
  * Options as a struct in the place of text: what this context reads, generates, tunes, solves with
@@ -145,8 +128,8 @@ SPRY_API spry_option_list spry_generate_options(void);
  * as well changes what it names. Names and values go from a command line, or from a language's own
  * arguments, into the struct, and need not be put into a text with its quotes.
  *
- * Those of spry_context_options() are the context's own: they hold at once, and can be set while it
- * has no objects and no memory.
+ * Those of spry_options_of("context") are the context's own: they hold at once, and can be set
+ * while it has no objects and no memory.
  *
  * @param list    of an object: SPRY_LIST_OBJECTS has them all
  * @param fields  spry_options_size() bytes, filled in; kept as they are, not copied, until the next

@@ -114,7 +114,7 @@ SPRY_API spry_status spry_vector_get_distributed(const spry_matrix *A, const spr
 /**
  * Reads a matrix, every rank its part of the file (of .mtx and .spry; the first rank reads others),
  * and deals the rows out as spry_matrix_new_distributed() does. Collective. With one rank it is
- * spry_matrix_read_with().
+ * spry_matrix_read().
  */
 SPRY_API spry_status spry_matrix_read_ranked(spry_context *ctx, const char *path,
                                              const char *options, spry_matrix **A);

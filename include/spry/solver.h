@@ -34,36 +34,26 @@ SPRY_API spry_status spry_solver_new(spry_context *ctx, spry_solver **solver);
 SPRY_API void spry_solver_free(spry_solver *solver);
 
 /**
- * Sets options from "tol=1e-8 max-iter=500 method=cg precon=jacobi"; see spry_solver_options().
+ * Sets options from "tol=1e-8 max-iter=500 method=cg precon=jacobi"; see spry_options_of("solver").
  * What is built stays unless the option touches it: tol, max-iter, stall and divergence drop
  * nothing; method, restart and fuse the method's plan; precon the preconditioner as well; format
  * and device all of it. An option that is given the value it has drops nothing.
  */
 SPRY_API spry_status spry_solver_set(spry_solver *solver, const char *options);
-/**
- * The same for one option by its type, as spry_options_set_real() and its kin: numbers go as they
- * are, not through text. spry_solver_set_text() takes any option, and the specs of methods,
- * preconditioners and formats whole: spry_solver_set_text(s, "precon", "amg:cycle=w").
- */
-SPRY_API spry_status spry_solver_set_real(spry_solver *solver, const char *name, double value);
-/** The same for an integer. */
-SPRY_API spry_status spry_solver_set_int(spry_solver *solver, const char *name, int64_t value);
-/** The same for yes or no. */
-SPRY_API spry_status spry_solver_set_bool(spry_solver *solver, const char *name, bool value);
-/** The same for any option, by text. */
+/** The same for one option by its name; any one, and the specs of methods, preconditioners and
+ * formats whole: spry_solver_set_text(s, "precon", "amg:cycle=w"). */
 SPRY_API spry_status spry_solver_set_text(spry_solver *solver, const char *name, const char *value);
+/** The same for an option that takes a number, which does not go through text; whole numbers are
+ * asked for where the option takes these. */
+SPRY_API spry_status spry_solver_set_real(spry_solver *solver, const char *name, double value);
 /**
- * Reads one back, as spry_options_get_real() and its kin. "method:NAME" is the option NAME of the
- * method itself as it is in effect ("method:restart"), whatever has set it; for this the solver is
- * set up as for a solve, so that it must have a matrix or operator. spry_solver_get_real() also
- * reads the numbers of the method's text as the last solve has left them, the first of several:
- * "method:fnorm" of lsqr and lsmr is their estimate of |A|, "method:acond" that of its condition.
+ * Reads the number of an option. "method:NAME" is the option NAME of the method itself as it is in
+ * effect ("method:restart"), whatever has set it; for this the solver is set up as for a solve, so
+ * that it must have a matrix or operator. It also reads the numbers of the method's text as the
+ * last solve has left them, the first of several: "method:fnorm" of lsqr and lsmr is their estimate
+ * of |A|, "method:acond" that of its condition.
  */
 SPRY_API spry_status spry_solver_get_real(spry_solver *solver, const char *name, double *value);
-/** The same for an integer. */
-SPRY_API spry_status spry_solver_get_int(spry_solver *solver, const char *name, int64_t *value);
-/** The same for yes or no. */
-SPRY_API spry_status spry_solver_get_bool(spry_solver *solver, const char *name, bool *value);
 /** Any option as text; room for SPRY_OPTION_TEXT_SIZE characters is enough. */
 SPRY_API spry_status spry_solver_get_text(spry_solver *solver, const char *name, char *text,
                                           size_t size);

@@ -34,7 +34,7 @@ typedef struct spry_split_stats {
  * The end is agreed upon: when every rank has said twice in turn that its own residual is small,
  * all stop, exchange elements and compute |b - A x|; where that is above the tolerance they go on.
  *
- * @param options  of spry_split_options(): inner=jacobi, ilu, ... (a preconditioner of the own
+ * @param options  of spry_options_of("split"): inner=jacobi, ilu, ... (a preconditioner of the own
  *                 block, applied once), or inner=solve with `solver` (options of a spry_solver for
  *                 the own block); mode=async, sync or auto, which begins synchronously and goes on
  *                 without waiting where waiting took a quarter of the time
@@ -54,16 +54,14 @@ SPRY_API spry_status spry_solve_split(const spry_matrix *A, const spry_vector *b
  *
  * @param lower    bounds of this rank's elements, as long as b
  * @param x        in: the first guess; out: at or above its bounds
- * @param options  of spry_split_options(): inner=jacobi takes the rows all at once (the projected
- *                 method of Richardson), inner=gs (here the default) one after the other, in the
- *                 order they have; there are no others
+ * @param options  of spry_options_of("split"): inner=jacobi takes the rows all at once (the
+ * projected method of Richardson), inner=gs (here the default) one after the other, in the order
+ * they have; there are no others
  */
 SPRY_API spry_status spry_solve_split_above(const spry_matrix *A, const spry_vector *b,
                                             const spry_vector *lower, spry_vector *x,
                                             const char *options, spry_result *result,
                                             spry_split_stats *stats);
-/** The options of spry_solve_split(). */
-SPRY_API spry_option_list spry_split_options(void);
 
 SPRY_END
 

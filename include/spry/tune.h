@@ -9,7 +9,7 @@ SPRY_BEGIN
 /** A format with its options, as the tuner saw it. Made by the library alone; see
  * spry_tune_row_at(). */
 typedef struct spry_tune_row {
-    char format[128];          /**< "sell:C=8,sigma=256", as spry_operator_from_format() takes it */
+    char format[128];          /**< "sell:C=8,sigma=256", as spry_operator_from_matrix() takes it */
     int64_t bytes;             /**< of the matrix that a product reads, forecast; 0: not possible */
     double model_seconds;      /**< of a product, forecast; 0: none */
     double seconds;            /**< of the fastest product timed; 0: not timed */
@@ -44,26 +44,24 @@ SPRY_API const spry_tune_row *spry_tune_row_at(const spry_tune_report *report, i
  * takes as long as `budget` products in CSR, at least 5 ms where all products take ten times that,
  * each product billed at its format's best time.
  *
+ * On a device the choice is among the formats that have kernels for devices. CSR, too, is copied to
+ * the device, once for all formats that are built from it, and times are those of the device's own
+ * clock. Which formats are tried follows from forecasts alone, within 1.6 `budget` with the time
+ * for building, and totals within 2% go to the first of a fixed list, so that the choice is the
+ * same each time. Choices are kept by device, driver and version.
+ *
+ * @param A        any matrix
+ * @param device   where products are to run; NULL: the host
  * @param options  "products=1000 budget=20 remember=yes again=no always=no" or NULL; see
- *                 spry_tune_options()
+ *                 spry_options_of("tune")
  * @param report   out: to be cleared by spry_tune_report_clear(), also after a failure
  */
-SPRY_API spry_status spry_tune(const spry_matrix *A, const char *options, spry_tune_report *report);
-/**
- * The same for products on a device, among the formats that have kernels there; NULL: the host.
- * CSR, too, has to be brought to a device, once for all that are made there from it, and times are
- * those of the device's own clock. What is tried follows from forecasts alone, within 1.6 `budget`
- * with what making takes, and totals within 2% go to the first of a fixed order, so that the choice
- * is the same each time. Choices are kept by device, driver and version.
- */
-SPRY_API spry_status spry_tune_on(spry_device *device, const spry_matrix *A, const char *options,
-                                  spry_tune_report *report);
+SPRY_API spry_status spry_tune(const spry_matrix *A, spry_device *device, const char *options,
+                               spry_tune_report *report);
 /** Frees what a report holds and clears it. */
 SPRY_API void spry_tune_report_clear(spry_context *ctx, spry_tune_report *report);
 /** Drops what is remembered of A, or of all matrices when A is NULL; count: files that went. */
 SPRY_API spry_status spry_tune_forget(spry_context *ctx, const spry_matrix *A, int64_t *count);
-/** The options of the tuner, also of format=auto:products=50. */
-SPRY_API spry_option_list spry_tune_options(void);
 
 SPRY_END
 

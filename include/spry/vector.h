@@ -63,8 +63,6 @@ SPRY_API spry_status spry_vector_fill(spry_vector *v, spry_scalar value);
 SPRY_API spry_status spry_vector_copy(const spry_vector *x, spry_vector *y);
 /** y = alpha x + y */
 SPRY_API spry_status spry_vector_axpy(spry_scalar alpha, const spry_vector *x, spry_vector *y);
-/** y = x + beta y */
-SPRY_API spry_status spry_vector_xpay(const spry_vector *x, spry_scalar beta, spry_vector *y);
 /** x = alpha x */
 SPRY_API spry_status spry_vector_scale(spry_scalar alpha, spry_vector *x);
 /** z = x * y element by element */

@@ -3,6 +3,7 @@
 #define SPRY_BASE_H
 
 #include <inttypes.h>
+#include <private/hooks.h>
 #include <spry/context.h>
 #include <spry/device.h>
 #include <spry/options.h>
@@ -10,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MESSAGE_SIZE = 1024, ALIGNMENT = 64, MOST_LISTS = 8 };
+enum { MESSAGE_SIZE = 1024, ALIGNMENT = 64, MOST_LISTS = 16 };
 
 #define CONTEXT_OPTIONS(item)                                                                      \
     item(INT, threads, "0", 0, 1e9, NULL,                                                          \
@@ -97,6 +98,29 @@ static inline spry_status base_same(spry_status status, spry_status told)
         }                                                \
     } while (0)
 #define SPRY_CAUSE(ctx, status, ...) base_cause(ctx, status, __VA_ARGS__)
+
+/*
+ * An attempt that may fail without a failure of the caller's call: base_try() keeps the message
+ * that the context has, base_forgive() puts it back.
+ *
+ *     const base_kept before = base_try(ctx);
+ *     if (device_build(d) != SPRY_STATUS_OK) {
+ *         base_forgive(ctx, &before);
+ *         ...
+ */
+typedef struct base_kept {
+    char message[MESSAGE_SIZE];
+} base_kept;
+static inline base_kept base_try(const spry_context *ctx)
+{
+    base_kept kept;
+    memcpy(kept.message, ctx->message, sizeof kept.message);
+    return kept;
+}
+static inline void base_forgive(spry_context *ctx, const base_kept *kept)
+{
+    memcpy(ctx->message, kept->message, sizeof kept->message);
+}
 
 /*
  * Arguments. SPRY_NEED, at the head of a public function, ends it with SPRY_STATUS_BAD_USAGE where
@@ -212,11 +236,29 @@ spry_status options_find(spry_context *ctx, spry_option_list list, const char *n
 spry_status options_put_number(spry_context *ctx, const spry_option *option, void *field,
                                double real, int64_t whole, const char *shown);
 size_t options_field_size(spry_option_kind kind);
+/* Whether an option was given, in a struct whose list keeps that (SPRY_OPTION_LIST_GIVEN), and the
+ * note that it was. */
+bool options_given(spry_option_list list, const void *fields, const char *name);
+void options_note(spry_option_list list, void *fields, const char *name);
 /* Fills a struct: the context's options of the list, or else the defaults, then what a text says.
  */
 spry_status options_take(spry_context *ctx, spry_option_list list, void *fields, const char *text);
+/* The options of contexts. */
+spry_option_list context_option_list(void);
 /* What spry_context_set_options() does for a list that is an object's. */
 spry_status context_set_options(spry_context *ctx, spry_option_list list, const void *fields);
+/*
+ * One option by a number: it goes to the field as it is, within the option's bounds; an INT option
+ * takes a whole one. Reading back: a number from REAL and INT options; any option as text that
+ * spry_options_set() takes back to the same value, SPRY_STATUS_BAD_USAGE saying how many characters
+ * are needed where `size` is too small.
+ */
+spry_status options_set_real(spry_context *ctx, spry_option_list list, void *fields,
+                             const char *name, double value);
+spry_status options_get_real(spry_context *ctx, spry_option_list list, const void *fields,
+                             const char *name, double *value);
+spry_status options_get_text(spry_context *ctx, spry_option_list list, const void *fields,
+                             const char *name, char *text, size_t size);
 /* The shortest text of a number. */
 void base_print_double(double value, char text[32]);
 /* Appends a word to a space-separated list of `size` bytes, cutting what does not fit. */

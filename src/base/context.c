@@ -6,11 +6,9 @@
 #include <omp.h>
 #include <unistd.h>
 
-#define OPTION_OWNER context_options
-static const spry_option rows[] = {CONTEXT_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(rows, context_options, CONTEXT_OPTIONS(SPRY_OPTION_ROW))
 
-spry_option_list spry_context_options(void)
+spry_option_list context_option_list(void)
 {
     return (spry_option_list)SPRY_OPTION_LIST(rows);
 }
@@ -116,9 +114,9 @@ static spry_status set_own(spry_context *ctx, const void *fields)
         return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
                          "the options of a context are set before it has objects or memory");
     if (fields)
-        memcpy(&ctx->options, fields, spry_options_size(spry_context_options()));
+        memcpy(&ctx->options, fields, spry_options_size(context_option_list()));
     else
-        SPRY_GO(ctx, spry_options_default(ctx, spry_context_options(), &ctx->options));
+        SPRY_GO(ctx, spry_options_default(ctx, context_option_list(), &ctx->options));
     SPRY_GO(ctx, settle(ctx));
 done:
     if (status != SPRY_STATUS_OK) {
@@ -160,7 +158,7 @@ spry_status context_new(struct spry_team *t, const spry_allocator *allocator, co
     *out = ctx;
 
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, options_take(ctx, spry_context_options(), &ctx->options, options));
+    SPRY_GO(ctx, options_take(ctx, context_option_list(), &ctx->options, options));
     SPRY_GO(ctx, settle(ctx));
 done:
     return status;

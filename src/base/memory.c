@@ -163,7 +163,7 @@ int64_t spry_context_memory_limit(const spry_context *ctx)
     return ctx ? ctx->options.memory_limit : 0;
 }
 
-void spry_context_fail_allocation(spry_context *ctx, int64_t nth, bool all)
+void base_fail_allocation(spry_context *ctx, int64_t nth, bool all)
 {
     if (ctx) {
         ctx->fail_in = nth;

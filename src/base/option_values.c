@@ -55,41 +55,21 @@ static spry_status set_number(spry_context *ctx, spry_option_list list, void *fi
     if (option->kind == SPRY_OPTION_INT ? !n->is_whole
                                         : option->kind != SPRY_OPTION_REAL || isnan(n->real))
         return mismatch(ctx, option, n->shown);
-    return options_put_number(ctx, option, (char *)fields + option->offset, n->real, n->whole,
-                              n->shown);
+    const spry_status put = options_put_number(ctx, option, (char *)fields + option->offset,
+                                               n->real, n->whole, n->shown);
+    if (put == SPRY_STATUS_OK)
+        options_note(list, fields, name);
+    return put;
 }
 
-spry_status spry_options_set_real(spry_context *ctx, spry_option_list list, void *fields,
-                                  const char *name, double value)
+spry_status options_set_real(spry_context *ctx, spry_option_list list, void *fields,
+                             const char *name, double value)
 {
     SPRY_NEED(ctx, fields, name);
     given_number n = {.real = value, .is_whole = fabs(value) < 9e18 && value == floor(value)};
     n.whole = n.is_whole ? (int64_t)value : 0;
     base_print_double(value, n.shown);
     return set_number(ctx, list, fields, name, &n);
-}
-
-spry_status spry_options_set_int(spry_context *ctx, spry_option_list list, void *fields,
-                                 const char *name, int64_t value)
-{
-    SPRY_NEED(ctx, fields, name);
-    given_number n = {.real = (double)value, .whole = value, .is_whole = true};
-    snprintf(n.shown, sizeof n.shown, "%" PRId64, value);
-    return set_number(ctx, list, fields, name, &n);
-}
-
-spry_status spry_options_set_bool(spry_context *ctx, spry_option_list list, void *fields,
-                                  const char *name, bool value)
-{
-    SPRY_NEED(ctx, fields, name);
-    const spry_option *option;
-    const spry_status status = options_find(ctx, list, name, &option);
-    if (status != SPRY_STATUS_OK)
-        return status;
-    if (option->kind != SPRY_OPTION_BOOL)
-        return mismatch(ctx, option, value ? "yes (a bool)" : "no (a bool)");
-    *(bool *)((char *)fields + option->offset) = value;
-    return SPRY_STATUS_OK;
 }
 
 /* The field of an option that must be of a kind, into a value of that kind; REAL also stands for
@@ -112,25 +92,11 @@ static spry_status get(spry_context *ctx, spry_option_list list, const void *fie
     return SPRY_STATUS_OK;
 }
 
-spry_status spry_options_get_real(spry_context *ctx, spry_option_list list, const void *fields,
-                                  const char *name, double *value)
+spry_status options_get_real(spry_context *ctx, spry_option_list list, const void *fields,
+                             const char *name, double *value)
 {
     SPRY_NEED(ctx, fields, name, value);
     return get(ctx, list, fields, name, SPRY_OPTION_REAL, value);
-}
-
-spry_status spry_options_get_int(spry_context *ctx, spry_option_list list, const void *fields,
-                                 const char *name, int64_t *value)
-{
-    SPRY_NEED(ctx, fields, name, value);
-    return get(ctx, list, fields, name, SPRY_OPTION_INT, value);
-}
-
-spry_status spry_options_get_bool(spry_context *ctx, spry_option_list list, const void *fields,
-                                  const char *name, bool *value)
-{
-    SPRY_NEED(ctx, fields, name, value);
-    return get(ctx, list, fields, name, SPRY_OPTION_BOOL, value);
 }
 
 /* The word of an index in a space-separated list, and its length. */
@@ -145,8 +111,8 @@ static const char *word_at(const char *words, int index, size_t *length)
     return word;
 }
 
-spry_status spry_options_get_text(spry_context *ctx, spry_option_list list, const void *fields,
-                                  const char *name, char *text, size_t size)
+spry_status options_get_text(spry_context *ctx, spry_option_list list, const void *fields,
+                             const char *name, char *text, size_t size)
 {
     SPRY_NEED(ctx, fields, name, text);
     const spry_option *option;

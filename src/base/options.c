@@ -98,7 +98,8 @@ size_t spry_options_size(spry_option_list list)
         const size_t end = option->offset + options_field_size(option->kind);
         size = end > size ? end : size;
     }
-    return size;
+    const size_t given = list.given ? list.given + sizeof(spry_given) : 0;
+    return given > size ? given : size;
 }
 
 /* A row with 0 for what a table of an earlier version does not have. */
@@ -117,6 +118,32 @@ const spry_option *spry_options_find(spry_option_list list, const char *name)
         if (same_name(option->name, name))
             return option;
     return NULL;
+}
+
+/* The bit of a name in the struct's bookkeeping, and the word it is in; NULL: there is none. */
+static uint64_t *given_word(spry_option_list list, const void *fields, const char *name,
+                            uint64_t *bit)
+{
+    const spry_option *option;
+    for (int i = 0; list.given && i < SPRY_OPTION_MOST && (option = spry_options_at(list, i)); i++)
+        if (same_name(option->name, name)) {
+            *bit = UINT64_C(1) << i % 64;
+            return ((spry_given *)(void *)((char *)fields + list.given))->bits + i / 64;
+        }
+    return NULL;
+}
+
+void options_note(spry_option_list list, void *fields, const char *name)
+{
+    uint64_t bit, *word = given_word(list, fields, name, &bit);
+    if (word)
+        *word |= bit;
+}
+
+bool options_given(spry_option_list list, const void *fields, const char *name)
+{
+    uint64_t bit, *word = given_word(list, fields, name, &bit);
+    return word && (*word & bit);
 }
 
 int base_find_word(const char *words, const char *word)
@@ -283,13 +310,18 @@ spry_status spry_options_set(spry_context *ctx, spry_option_list list, void *fie
     if (status != SPRY_STATUS_OK)
         return status;
     const spry_option whole = whole_row(list, option);
-    return set_field(ctx, &whole, fields, value);
+    const spry_status set = set_field(ctx, &whole, fields, value);
+    if (set == SPRY_STATUS_OK)
+        options_note(list, fields, name);
+    return set;
 }
 
 spry_status spry_options_default(spry_context *ctx, spry_option_list list, void *fields)
 {
     SPRY_NEED(ctx, fields);
     spry_status status = SPRY_STATUS_OK;
+    if (list.given)
+        memset((char *)fields + list.given, 0, sizeof(spry_given));
     for (int i = 0; i < list.count && status == SPRY_STATUS_OK; i++) {
         const spry_option option = whole_row(list, spry_options_at(list, i));
         if (option.initial)

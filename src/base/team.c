@@ -233,7 +233,7 @@ spry_status team_agree_on(spry_context *ctx, spry_status status)
 /* What decides how ranks talk; threads, memory and delays are each rank's own. */
 static spry_status context_alike(spry_context *ctx)
 {
-    return team_alike_options(ctx, spry_context_options(), &ctx->options,
+    return team_alike_options(ctx, context_option_list(), &ctx->options,
                               "threads isa memory_limit delays log", "options", 0);
 }
 

@@ -19,9 +19,7 @@
 typedef struct delay_options {
     DELAY_OPTIONS(SPRY_OPTION_FIELD)
 } delay_options;
-#define OPTION_OWNER delay_options
-static const spry_option rows[] = {DELAY_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(rows, delay_options, DELAY_OPTIONS(SPRY_OPTION_ROW))
 
 static const double resent = 0.02; /* seconds after which a message that was lost is sent again */
 

@@ -5,21 +5,14 @@
 #include "ranks/operator_device.h"
 #include "ranks/operator_host.h"
 
-spry_status tune_build(spry_device *d, const spry_matrix *A, const char *format, spry_operator **op)
+static spry_status host_operator(const spry_matrix *A, const char *format, spry_operator **op)
 {
-    return d ? device_operator(d, A, format, op) : spry_operator_from_format(A, format, op);
-}
-
-spry_status spry_operator_from_format(const spry_matrix *A, const char *format, spry_operator **op)
-{
-    SPRY_NEED(CTX_OF(A), A, format, op);
-    *op = NULL;
     if (strcmp(format, "csr") == 0)
-        return spry_operator_from_matrix(A, op);
+        return host_csr_operator(A, op);
     if (A->distributed) {
         spry_operator *own = NULL;
         /* in two statements: arguments are evaluated in any order */
-        const spry_status made = spry_operator_from_format(A->distributed->own, format, &own);
+        const spry_status made = host_operator(A->distributed->own, format, &own);
         return dist_operator(A, made, own, op);
     }
     if (strcmp(format, "auto") == 0)
@@ -27,6 +20,11 @@ spry_status spry_operator_from_format(const spry_matrix *A, const char *format, 
     if (strncmp(format, "auto:", 5) == 0)
         return tune_decide(NULL, A, format + 5, NULL, op);
     return host_layout_operator(A, format, op);
+}
+
+spry_status tune_build(spry_device *d, const spry_matrix *A, const char *format, spry_operator **op)
+{
+    return d ? device_operator(d, A, format, op) : host_operator(A, format, op);
 }
 
 static spry_status build_on(spry_device *device, const spry_matrix *A, const char *format,
@@ -40,19 +38,21 @@ static spry_status build_on(spry_device *device, const spry_matrix *A, const cha
     return device_operator(device, A, format, op);
 }
 
-spry_status spry_operator_on(spry_device *device, const spry_matrix *A, const char *format,
-                             spry_operator **op)
+spry_status spry_operator_from_matrix(const spry_matrix *A, spry_device *device, const char *format,
+                                      spry_operator **op)
 {
-    SPRY_NEED(CTX_OF(A), A, format, op);
+    SPRY_NEED(CTX_OF(A), A, op);
     spry_matrix *view = NULL;
     spry_status status = SPRY_STATUS_OK;
     *op = NULL;
+    format = format ? format : "csr";
     if (!device)
-        return spry_operator_from_format(A, format, op);
+        return host_operator(A, format, op);
     if (A->distributed) {
         spry_operator *own = NULL;
         return device_dist_operator(
-            device, A, spry_operator_on(device, A->distributed->own, format, &own), own, op);
+            device, A, spry_operator_from_matrix(A->distributed->own, device, format, &own), own,
+            op);
     }
     if (A->ctx != device->ctx)
         SPRY_GO(device->ctx, matrix_view(device->ctx, A, &view));

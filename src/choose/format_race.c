@@ -445,7 +445,7 @@ spry_status tune_race(const spry_matrix *A, const tune_options *options,
     SPRY_GO(ctx, spry_vector_new(ctx, A->a.type, A->a.cols, NULL, SPRY_OWN_COPY, &r.x));
     SPRY_GO(ctx, spry_vector_new(ctx, A->a.type, A->a.rows, NULL, SPRY_OWN_COPY, &r.y));
     fill_x(r.x);
-    SPRY_GO(ctx, spry_operator_from_matrix(A, &r.csr->op));
+    SPRY_GO(ctx, host_csr_operator(A, &r.csr->op));
     SPRY_GO(ctx, run_first(&r, r.csr)); /* wakes the threads, too */
     tune_model(A, machine, r.csr->row.seconds, list);
     SPRY_GO(ctx, fill_field(&r));

@@ -12,7 +12,7 @@ enum { SMALL_THERE = 1 << 20 };
 static const spry_option rows[] = {TUNE_OPTIONS(SPRY_OPTION_ROW)};
 #undef OPTION_OWNER
 
-spry_option_list spry_tune_options(void)
+spry_option_list tune_option_list(void)
 {
     return (spry_option_list)SPRY_OPTION_LIST(rows);
 }
@@ -293,7 +293,7 @@ spry_status tune_decide(spry_device *d, const spry_matrix *A, const char *option
     spry_tune_report unseen = {0};
     tune_options o;
     spry_status status = SPRY_STATUS_OK;
-    status = options_take(ctx, spry_tune_options(), &o, options);
+    status = options_take(ctx, tune_option_list(), &o, options);
     if (status != SPRY_STATUS_OK)
         return SPRY_CAUSE(ctx, status, "tuner");
     spry_tune_report *r = report ? report : &unseen;
@@ -316,8 +316,8 @@ done:
     return status;
 }
 
-spry_status spry_tune_on(spry_device *device, const spry_matrix *A, const char *options,
-                         spry_tune_report *report)
+spry_status spry_tune(const spry_matrix *A, spry_device *device, const char *options,
+                      spry_tune_report *report)
 {
     SPRY_NEED(CTX_OF(A), A, report);
     spry_context *ctx = A->ctx;
@@ -332,11 +332,6 @@ spry_status spry_tune_on(spry_device *device, const spry_matrix *A, const char *
     base_give(report, &made, &report_sized);
 done:
     return status;
-}
-
-spry_status spry_tune(const spry_matrix *A, const char *options, spry_tune_report *report)
-{
-    return spry_tune_on(NULL, A, options, report);
 }
 
 spry_status spry_tune_forget(spry_context *ctx, const spry_matrix *A, int64_t *count)

@@ -23,6 +23,7 @@
 typedef struct tune_options {
     TUNE_OPTIONS(SPRY_OPTION_FIELD)
 } tune_options;
+spry_option_list tune_option_list(void);
 
 enum {
     TUNE_SPEC = sizeof((spry_tune_row *)0)->format,

@@ -93,18 +93,17 @@ static spry_status split(spry_context *ctx, int32_t n, const joined *j, const in
 /* Nested dissection; *perm is NULL, and nothing noted, where this build has none. */
 static spry_status dissect(spry_context *ctx, const graph *g, int32_t **perm)
 {
-    char before[MESSAGE_SIZE];
     spry_status status = base_alloc(ctx, g->n, sizeof **perm, perm);
     if (status != SPRY_STATUS_OK)
         return status;
-    memcpy(before, ctx->message, sizeof before);
+    const base_kept before = base_try(ctx);
     status = graph_nd(ctx, g, *perm);
     if (status != SPRY_STATUS_OK) {
         base_free(ctx, *perm);
         *perm = NULL;
     }
     if (status == SPRY_STATUS_UNSUPPORTED) {
-        memcpy(ctx->message, before, sizeof before);
+        base_forgive(ctx, &before);
         status = SPRY_STATUS_OK;
     }
     return status;

@@ -92,6 +92,7 @@ typedef enum doctor_kind { DOCTOR_KINDS(DOCTOR_KIND_ENUM) DOCTOR_KIND_COUNT } do
 typedef struct doctor_options {
     DOCTOR_OPTIONS(SPRY_OPTION_FIELD)
 } doctor_options;
+spry_option_list diagnose_option_list(void);
 
 enum { DOCTOR_MOST_NULL = 8, DOCTOR_MOST_FINDINGS = 40 };
 

@@ -1,11 +1,9 @@
 /* The order of checks: what costs little and explains most comes first. */
 #include "doctor/doctor.h"
 
-#define OPTION_OWNER doctor_options
-static const spry_option table[] = {DOCTOR_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(table, doctor_options, DOCTOR_OPTIONS(SPRY_OPTION_ROW))
 
-spry_option_list spry_diagnose_options(void)
+spry_option_list diagnose_option_list(void)
 {
     return (spry_option_list)SPRY_OPTION_LIST(table);
 }

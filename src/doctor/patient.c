@@ -97,11 +97,11 @@ spry_status doctor_prepare(doctor *d)
         SPRY_GO(ctx, spry_matrix_cast(d->A, d->type, &d->W_owned));
         d->W = d->W_owned;
     }
-    SPRY_GO(ctx, spry_operator_from_matrix(d->W, &d->W_op));
+    SPRY_GO(ctx, host_csr_operator(d->W, &d->W_op));
     SPRY_GO(ctx, spry_scaling(d->W, "equilibrate", &d->left, &d->right));
     SPRY_GO(ctx, matrix_copy(d->W, &d->B));
     SPRY_GO(ctx, spry_matrix_scale(d->B, d->left, d->right));
-    SPRY_GO(ctx, spry_operator_from_matrix(d->B, &d->B_op));
+    SPRY_GO(ctx, host_csr_operator(d->B, &d->B_op));
     SPRY_GO(ctx, find_norm(d));
 done:
     return status;

@@ -230,7 +230,7 @@ static spry_status csr_diagonal(const spry_operator *op, spry_vector **d)
 static spry_status csr_remake(const spry_operator *op, const spry_matrix *A, spry_operator **fresh)
 {
     (void)op;
-    return spry_operator_from_matrix(A, fresh);
+    return host_csr_operator(A, fresh);
 }
 
 static const operator_class csr_class = {.name = "csr",
@@ -245,9 +245,8 @@ static const operator_class csr_class = {.name = "csr",
                                          .stored.to_matrix = csr_to_matrix,
                                          .stored.diagonal = csr_diagonal};
 
-spry_status spry_operator_from_matrix(const spry_matrix *A, spry_operator **out)
+spry_status host_csr_operator(const spry_matrix *A, spry_operator **out)
 {
-    SPRY_NEED(CTX_OF(A), A, out);
     *out = NULL;
     spry_context *ctx = A->ctx;
     const int64_t size = (int64_t)spry_type_size(A->a.type);
@@ -255,7 +254,7 @@ spry_status spry_operator_from_matrix(const spry_matrix *A, spry_operator **out)
     csr_state *state = NULL;
     spry_status status = SPRY_STATUS_OK;
     if (A->distributed) { /* in two statements: arguments are evaluated in any order */
-        status = spry_operator_from_matrix(A->distributed->own, &op);
+        status = host_csr_operator(A->distributed->own, &op);
         return A->distributed->class->make_operator(A, status, op, out);
     }
     SPRY_GO(ctx, operator_new(ctx, &csr_class, A->a.type, A->a.rows, A->a.cols, &op));

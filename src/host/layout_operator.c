@@ -125,8 +125,7 @@ static spry_status find_shares(const spry_operator *op, spry_transpose transpose
     *shares = &state->transposed;
     if (state->transposed.L)
         return SPRY_STATUS_OK;
-    char before[MESSAGE_SIZE];
-    memcpy(before, op->ctx->message, sizeof before);
+    const base_kept before = base_try(op->ctx);
     SPRY_GO(op->ctx, operator_check_transpose(op, state->matrix, state->version));
     SPRY_GO(op->ctx, spry_matrix_transpose(state->matrix, false, &transposed));
     status = shares_make(op->ctx, transposed, state->spec, &state->transposed);
@@ -134,7 +133,7 @@ static spry_status find_shares(const spry_operator *op, spry_transpose transpose
         static const char *const kinds[] = {"csr", "csr:values=f32", "csr:values=f16",
                                             "csr:values=bf16"};
         base_log(op->ctx, SPRY_LOG_INFO, "A^T is kept as csr: %s", spry_message(op->ctx));
-        memcpy(op->ctx->message, before, sizeof before); /* nothing failed for the caller */
+        base_forgive(op->ctx, &before); /* nothing failed for the caller */
         status = shares_make(op->ctx, transposed, kinds[state->shares.L->kind], &state->transposed);
     }
     SPRY_GO(op->ctx, status);

@@ -155,7 +155,7 @@ spry_status spry_vector_axpy(spry_scalar alpha, const spry_vector *x, spry_vecto
     return update(alpha, x, (spry_scalar){1, 0}, y, "alpha", alpha, axpy_chunk);
 }
 
-spry_status spry_vector_xpay(const spry_vector *x, spry_scalar beta, spry_vector *y)
+spry_status vector_xpay(const spry_vector *x, spry_scalar beta, spry_vector *y)
 {
     SPRY_NEED(CTX_OF_ANY(x, y), x, y);
     return update((spry_scalar){1, 0}, x, beta, y, "beta", beta, xpay_chunk);

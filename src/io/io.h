@@ -19,6 +19,7 @@
 typedef struct read_options {
     READ_OPTIONS(SPRY_OPTION_FIELD)
 } read_options;
+spry_option_list read_option_list(void);
 
 /* A file's bytes: mapped when plain, unpacked when gzip. data[size] is not readable. */
 typedef struct io_bytes {

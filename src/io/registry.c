@@ -7,11 +7,9 @@ static const io_format *const formats[] = {
     &io_mtx, &io_rutherford_boeing, &io_npz, &io_npy, &io_mat73, &io_mat, &io_native};
 enum { FORMATS = sizeof formats / sizeof formats[0], ENDING_SIZE = 32 };
 
-#define OPTION_OWNER read_options
-static const spry_option read_option_rows[] = {READ_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(read_option_rows, read_options, READ_OPTIONS(SPRY_OPTION_ROW))
 
-spry_option_list spry_read_options(void)
+spry_option_list read_option_list(void)
 {
     return (spry_option_list)SPRY_OPTION_LIST(read_option_rows);
 }
@@ -68,7 +66,7 @@ static spry_status read_content(spry_context *ctx, io_bytes *bytes, const io_for
                                 const char *text, read_options *options, io_content *content)
 {
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, options_take(ctx, spry_read_options(), options, text));
+    SPRY_GO(ctx, options_take(ctx, read_option_list(), options, text));
     SPRY_GO(ctx, format->read(ctx, bytes, content));
 done:
     return status;
@@ -156,26 +154,16 @@ done:
     return status;
 }
 
-spry_status spry_matrix_read_with(spry_context *ctx, const char *path, const char *options,
-                                  spry_matrix **A)
+spry_status spry_matrix_read(spry_context *ctx, const char *path, const char *options,
+                             spry_matrix **A)
 {
     SPRY_NEED(ctx, ctx, path, A);
     *A = NULL;
     return read_file(ctx, path, options, A, NULL, NULL);
 }
 
-spry_status spry_matrix_read(spry_context *ctx, const char *path, spry_matrix **A)
-{
-    return spry_matrix_read_with(ctx, path, NULL, A);
-}
-
-spry_status spry_vector_read(spry_context *ctx, const char *path, spry_vector **v)
-{
-    return spry_vector_read_with(ctx, path, NULL, v);
-}
-
-spry_status spry_vector_read_with(spry_context *ctx, const char *path, const char *options,
-                                  spry_vector **v)
+spry_status spry_vector_read(spry_context *ctx, const char *path, const char *options,
+                             spry_vector **v)
 {
     SPRY_NEED(ctx, ctx, path, v);
     *v = NULL;

@@ -69,14 +69,14 @@ static spry_status distance(const doctor *d, const spry_operator *M, double *siz
     spry_vector *z = NULL, *y = NULL, *r = NULL;
     double all = 1;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, spry_operator_from_matrix(d->A, &A));
+    SPRY_GO(ctx, host_csr_operator(d->A, &A));
     SPRY_GO(ctx, spry_vector_new(ctx, A->type, A->rows, NULL, SPRY_OWN_TAKE, &z));
     SPRY_GO(ctx, vector_random(z, 3));
     SPRY_GO(ctx, spry_vector_like(z, A->rows, &y));
     SPRY_GO(ctx, spry_vector_like(z, A->rows, &r));
     SPRY_GO(ctx, spry_operator_apply(M, z, y));
     SPRY_GO(ctx, spry_operator_apply(A, y, r));
-    SPRY_GO(ctx, spry_vector_xpay(z, (spry_scalar){-1, 0}, r));
+    SPRY_GO(ctx, vector_xpay(z, (spry_scalar){-1, 0}, r));
     SPRY_GO(ctx, spry_vector_norm(z, &all));
     SPRY_GO(ctx, spry_vector_norm(r, size));
     *size /= all;
@@ -384,7 +384,7 @@ spry_status spry_diagnose(const spry_matrix *A, const spry_vector *b, const char
     doctor d = {.ctx = ctx};
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, base_blank(ctx, diagnosis, &sized));
-    SPRY_GO(ctx, options_take(ctx, spry_diagnose_options(), &o, options));
+    SPRY_GO(ctx, options_take(ctx, diagnose_option_list(), &o, options));
     if (result)
         SPRY_GO(ctx, base_take(ctx, result, &own, &krylov_result_sized));
     const attempt t = attempt_of(&o, result ? &own : NULL);

@@ -61,7 +61,10 @@ struct solver_order;
 
 typedef struct solver_options {
     SOLVER_OPTIONS(SPRY_OPTION_FIELD)
+    spry_given given;
 } solver_options;
+/* The options of solvers. */
+spry_option_list solver_option_list(void);
 
 enum { WARNINGS_SIZE = 1024, DETAIL_SIZE = sizeof((spry_result *)0)->detail };
 

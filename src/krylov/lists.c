@@ -1,14 +1,14 @@
 /* All lists of the library by one way: each room tells its own. */
+#include "choose/tune.h"
+#include "device/engine/engine.h"
 #include "doctor/doctor.h"
 #include "formats/shared/device_formats.h"
 #include "io/io.h"
 #include "krylov/krylov.h"
+#include "krylov/split.h"
 #include "matrix/algebra/algebra.h"
 #include "matrix/gen/gen.h"
 #include "precon/precon.h"
-
-#include <spry/kernel.h>
-#include <spry/tune.h>
 
 static bool method_at(int index, spry_entry *entry)
 {
@@ -37,13 +37,14 @@ static bool object_at(int index, spry_entry *entry)
         const char *name, *summary;
         spry_option_list (*options)(void);
     } objects[] = {
-        {"context", "threads, kernels, memory, messages: spry_context_new()", spry_context_options},
-        {"solver", "what a solver does: spry_solver_set()", spry_solver_options},
-        {"read", "reading files: spry_matrix_read_with()", spry_read_options},
-        {"generate", "all options of the generators: spry_generate()", spry_generate_options},
-        {"tune", "choosing a storage format: spry_tune(), format=auto:...", spry_tune_options},
-        {"diagnose", "what the doctor looks at: spry_diagnose()", spry_diagnose_options},
-        {"kernel", "kernels of one's own: spry_kernel_new()", spry_kernel_options},
+        {"context", "threads, kernels, memory, messages: spry_context_new()", context_option_list},
+        {"solver", "what a solver does: spry_solver_set()", solver_option_list},
+        {"read", "reading files: spry_matrix_read()", read_option_list},
+        {"generate", "all options of the generators: spry_generate()", generate_option_list},
+        {"tune", "choosing a storage format: spry_tune(), format=auto:...", tune_option_list},
+        {"diagnose", "what the doctor looks at: spry_diagnose()", diagnose_option_list},
+        {"kernel", "kernels of one's own: spry_kernel_new()", kernel_option_list},
+        {"split", "solves on ranks that do not wait: spry_solve_split()", split_option_list},
     };
     if (index >= (int)(sizeof objects / sizeof *objects))
         return false;
@@ -51,6 +52,15 @@ static bool object_at(int index, spry_entry *entry)
     entry->summary = objects[index].summary;
     entry->options = objects[index].options();
     return true;
+}
+
+spry_option_list spry_options_of(const char *object)
+{
+    spry_entry entry = {0};
+    for (int i = 0; object && object_at(i, &entry); i++)
+        if (strcmp(entry.name, object) == 0)
+            return entry.options;
+    return (spry_option_list){0};
 }
 
 spry_status spry_context_set_options(spry_context *ctx, spry_option_list list, const void *fields)

@@ -5,9 +5,9 @@
 static const spry_option rows[] = {SOLVER_OPTIONS(SPRY_OPTION_ROW)};
 #undef OPTION_OWNER
 
-spry_option_list spry_solver_options(void)
+spry_option_list solver_option_list(void)
 {
-    return (spry_option_list)SPRY_OPTION_LIST(rows);
+    return (spry_option_list)SPRY_OPTION_LIST_GIVEN(rows, solver_options);
 }
 
 /* What of a set-up an option goes into: it and what is made from it is dropped. Those that are not
@@ -44,16 +44,12 @@ static solver_stage stage_of(const spry_option *option)
     return STAGE_ALL;
 }
 
-/* What no file is called, in the place of the one that was named before. */
-static const char unnamed[] = "\n";
-
-/* The options there are, to be changed; a file's name and the tolerance are seen when they are
- * given, also once more. */
+/* The options there are, to be changed; none of them given, so that those of the change are seen.
+ */
 static solver_options begin_change(const spry_solver *solver)
 {
     solver_options o = solver->asked.options;
-    o.tol = NAN;
-    memcpy(o.method_file, unnamed, sizeof unnamed);
+    o.given = (spry_given){0};
     return o;
 }
 
@@ -66,20 +62,15 @@ static spry_status adopt(spry_solver *solver, solver_options *changed, spry_stat
         return found;
     if (solver_check_idle(solver) != SPRY_STATUS_OK)
         return SPRY_STATUS_BAD_USAGE;
-    if (isnan(changed->tol))
-        changed->tol = solver->asked.options.tol;
-    else
-        solver->asked.tol_said = true;
-    if (strcmp(changed->method_file, unnamed) == 0)
-        memcpy(changed->method_file, solver->asked.options.method_file,
-               sizeof changed->method_file);
-    else if (changed->method_file[0])
+    if (changed->method_file[0] && options_given(solver_option_list(), changed, "method_file"))
         from = STAGE_PLAN;
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
         if (differs(&rows[k], &solver->asked.options, changed) && stage_of(&rows[k]) < from)
             from = stage_of(&rows[k]);
     if (from == STAGE_PRECON && solver_may_reorder(solver))
         from = STAGE_OPERATOR; /* the order was one that suited the old preconditioner */
+    for (size_t k = 0; k < sizeof changed->given.bits / sizeof *changed->given.bits; k++)
+        changed->given.bits[k] |= solver->asked.options.given.bits[k];
     solver->asked.options = *changed;
     if (from == STAGE_OPERATOR)
         solver->setup.stays = false;
@@ -95,7 +86,7 @@ spry_status spry_solver_set(spry_solver *solver, const char *options)
     SPRY_NEED(CTX_OF(solver), solver);
     solver_options changed = begin_change(solver);
     return adopt(solver, &changed,
-                 spry_options_parse(solver->ctx, spry_solver_options(), &changed, options));
+                 spry_options_parse(solver->ctx, solver_option_list(), &changed, options));
 }
 
 spry_status spry_solver_set_real(spry_solver *solver, const char *name, double value)
@@ -103,23 +94,7 @@ spry_status spry_solver_set_real(spry_solver *solver, const char *name, double v
     SPRY_NEED(CTX_OF(solver), solver, name);
     solver_options changed = begin_change(solver);
     return adopt(solver, &changed,
-                 spry_options_set_real(solver->ctx, spry_solver_options(), &changed, name, value));
-}
-
-spry_status spry_solver_set_int(spry_solver *solver, const char *name, int64_t value)
-{
-    SPRY_NEED(CTX_OF(solver), solver, name);
-    solver_options changed = begin_change(solver);
-    return adopt(solver, &changed,
-                 spry_options_set_int(solver->ctx, spry_solver_options(), &changed, name, value));
-}
-
-spry_status spry_solver_set_bool(spry_solver *solver, const char *name, bool value)
-{
-    SPRY_NEED(CTX_OF(solver), solver, name);
-    solver_options changed = begin_change(solver);
-    return adopt(solver, &changed,
-                 spry_options_set_bool(solver->ctx, spry_solver_options(), &changed, name, value));
+                 options_set_real(solver->ctx, solver_option_list(), &changed, name, value));
 }
 
 spry_status spry_solver_set_text(spry_solver *solver, const char *name, const char *value)
@@ -127,7 +102,7 @@ spry_status spry_solver_set_text(spry_solver *solver, const char *name, const ch
     SPRY_NEED(CTX_OF(solver), solver, name, value);
     solver_options changed = begin_change(solver);
     return adopt(solver, &changed,
-                 spry_options_set(solver->ctx, spry_solver_options(), &changed, name, value));
+                 spry_options_set(solver->ctx, solver_option_list(), &changed, name, value));
 }
 
 /* The name after "method:", or NULL. */
@@ -187,17 +162,17 @@ static spry_status last_number(const spry_solver *solver, const program_name *na
 }
 
 /* The same as a number. */
-static spry_status own_number(spry_solver *solver, const char *name, bool whole, double *value)
+static spry_status own_number(spry_solver *solver, const char *name, double *value)
 {
     const program_name *option;
-    const spry_status status = find_own(solver, name, !whole, &option);
+    const spry_status status = find_own(solver, name, true, &option);
     if (status != SPRY_STATUS_OK)
         return status;
     if (option->kind == NAME_SCALAR)
         return last_number(solver, option, value);
-    if (option->words[0] || (whole && !option->whole))
-        return SPRY_FAIL(solver->ctx, SPRY_STATUS_BAD_USAGE, "method:%s holds a %s, not a %snumber",
-                         option->text, option->words[0] ? "word" : "number", whole ? "whole " : "");
+    if (option->words[0])
+        return SPRY_FAIL(solver->ctx, SPRY_STATUS_BAD_USAGE, "method:%s holds a word, not a number",
+                         option->text);
     *value = option->value;
     return SPRY_STATUS_OK;
 }
@@ -205,29 +180,9 @@ static spry_status own_number(spry_solver *solver, const char *name, bool whole,
 spry_status spry_solver_get_real(spry_solver *solver, const char *name, double *value)
 {
     SPRY_NEED(CTX_OF(solver), solver, name, value);
-    return of_method(name) ? own_number(solver, of_method(name), false, value)
-                           : spry_options_get_real(solver->ctx, spry_solver_options(),
-                                                   &solver->asked.options, name, value);
-}
-
-spry_status spry_solver_get_int(spry_solver *solver, const char *name, int64_t *value)
-{
-    SPRY_NEED(CTX_OF(solver), solver, name, value);
-    double number = 0;
-    if (!of_method(name))
-        return spry_options_get_int(solver->ctx, spry_solver_options(), &solver->asked.options,
-                                    name, value);
-    const spry_status status = own_number(solver, of_method(name), true, &number);
-    if (status == SPRY_STATUS_OK)
-        *value = (int64_t)number;
-    return status;
-}
-
-spry_status spry_solver_get_bool(spry_solver *solver, const char *name, bool *value)
-{
-    SPRY_NEED(CTX_OF(solver), solver, name, value);
-    return spry_options_get_bool(solver->ctx, spry_solver_options(), &solver->asked.options, name,
-                                 value);
+    return of_method(name) ? own_number(solver, of_method(name), value)
+                           : options_get_real(solver->ctx, solver_option_list(),
+                                              &solver->asked.options, name, value);
 }
 
 spry_status spry_solver_get_text(spry_solver *solver, const char *name, char *text, size_t size)
@@ -236,8 +191,8 @@ spry_status spry_solver_get_text(spry_solver *solver, const char *name, char *te
     const program_name *own;
     char shown[128];
     if (!of_method(name))
-        return spry_options_get_text(solver->ctx, spry_solver_options(), &solver->asked.options,
-                                     name, text, size);
+        return options_get_text(solver->ctx, solver_option_list(), &solver->asked.options, name,
+                                text, size);
     const spry_status status = find_own(solver, of_method(name), false, &own);
     if (status != SPRY_STATUS_OK)
         return status;
@@ -255,7 +210,7 @@ spry_status solver_check_alike(const spry_solver *solver, int count)
     const char *text = solver->asked.text ? solver->asked.text : "";
     if (!solver_ranked(solver) || solver->asked.within)
         return SPRY_STATUS_OK;
-    return team_alike_options(solver->ctx, spry_solver_options(), &solver->asked.options, "device",
+    return team_alike_options(solver->ctx, solver_option_list(), &solver->asked.options, "device",
                               "the number of right-hand sides, or the text of the method",
                               team_mark(text, strlen(text)) ^ count);
 }

@@ -220,7 +220,7 @@ static spry_status make_ranked_operator(spry_solver *solver, const char *format)
     spry_operator *own = NULL;
     spry_status made = SPRY_STATUS_OK;
     if (solver->setup.device) {
-        made = spry_operator_on(solver->setup.device, own_rows, format, &own);
+        made = spry_operator_from_matrix(own_rows, solver->setup.device, format, &own);
         if (made != SPRY_STATUS_OK)
             made = stay_here(solver, spry_message(solver->ctx), made);
     }
@@ -228,7 +228,7 @@ static spry_status make_ranked_operator(spry_solver *solver, const char *format)
         return device_dist_operator(solver->setup.device, solver->setup.matrix, made, own,
                                     &solver->setup.own_operator);
     if (made == SPRY_STATUS_OK)
-        made = spry_operator_from_format(own_rows, format, &own);
+        made = spry_operator_from_matrix(own_rows, NULL, format, &own);
     return dist_operator(solver->setup.matrix, made, own, &solver->setup.own_operator);
 }
 
@@ -242,7 +242,7 @@ static spry_status make_tuned(spry_solver *solver, const char *format)
     spry_status status = SPRY_STATUS_OK;
     if (solver->setup.plain) {
         *later = (solver_later){.by = LATER_FORECAST, .products = (int64_t)products_ahead(solver)};
-        return spry_operator_from_matrix(solver->setup.matrix, &solver->setup.own_operator);
+        return host_csr_operator(solver->setup.matrix, &solver->setup.own_operator);
     }
     solver->setup.own_operator =
         NULL; /* the one before, if there is one, is the caller's to keep */
@@ -273,16 +273,14 @@ static spry_status make_operator(spry_solver *solver)
     if (solver_ranked(solver))
         return make_ranked_operator(solver, format);
     if (solver->setup.device) {
-        status = spry_operator_on(solver->setup.device, solver->setup.matrix, format,
-                                  &solver->setup.own_operator);
+        status = spry_operator_from_matrix(solver->setup.matrix, solver->setup.device, format, &solver->setup.own_operator);
         if (status == SPRY_STATUS_OK)
             return status;
         status = stay_here(solver, spry_message(solver->ctx), status);
     }
     if (status == SPRY_STATUS_OK)
         status = tuned ? make_tuned(solver, format)
-                       : spry_operator_from_format(solver->setup.matrix, format,
-                                                   &solver->setup.own_operator);
+                       : spry_operator_from_matrix(solver->setup.matrix, NULL, format, &solver->setup.own_operator);
     return status;
 }
 

@@ -30,7 +30,7 @@ static spry_status time_products(const spry_matrix *A, spry_device *d, double *s
     spry_context *ctx = A->ctx;
     spry_operator *op = NULL;
     spry_vector *x = NULL, *y = NULL;
-    spry_status made = spry_operator_on(d, A, "csr", &op);
+    spry_status made = spry_operator_from_matrix(A, d, "csr", &op);
     if (made == SPRY_STATUS_OK)
         made = vector_new_at(ctx, d, A->a.type, A->a.cols, &x);
     if (made == SPRY_STATUS_OK)

@@ -10,7 +10,7 @@ spry_status spry_solver_new(spry_context *ctx, spry_solver **solver)
         return status;
     (*solver)->ctx = ctx;
     (*solver)->nested = &krylov_nested;
-    status = options_take(ctx, spry_solver_options(), &(*solver)->asked.options, NULL);
+    status = options_take(ctx, solver_option_list(), &(*solver)->asked.options, NULL);
     if (status != SPRY_STATUS_OK) {
         spry_solver_free(*solver);
         *solver = NULL;
@@ -141,7 +141,7 @@ static spry_status open_nested(spry_context *ctx, const spry_matrix *A, const ch
     spry_status status = SPRY_STATUS_OK;
     *out = NULL;
     SPRY_GO(ctx, spry_solver_new(ctx, &solver));
-    SPRY_GO(ctx, spry_options_default(ctx, spry_solver_options(), &solver->asked.options));
+    SPRY_GO(ctx, spry_options_default(ctx, solver_option_list(), &solver->asked.options));
     SPRY_GO(ctx, spry_solver_set(solver, first));
     SPRY_GO(ctx, spry_solver_set(solver, options));
     SPRY_GO(ctx, spry_solver_set_matrix(solver, A));

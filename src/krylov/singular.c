@@ -317,7 +317,7 @@ static spry_status pose(const spry_matrix *A, const spry_operator *M, const spry
                                             name));
         p->M = *own;
     }
-    SPRY_GO(ctx, spry_operator_from_matrix(p->A, &p->op));
+    SPRY_GO(ctx, host_csr_operator(p->A, &p->op));
 done:
     return status;
 }

@@ -265,7 +265,8 @@ static void settle_tol(spry_solver *solver)
     const spry_operator *op = solver->asked.operator;
     const double tol = solver->asked.options.tol;
     const bool own = tol == default_tol[0] || tol == default_tol[1];
-    if (!solver->asked.tol_said && own && (solver->setup.matrix || op))
+    if (!options_given(solver_option_list(), &solver->asked.options, "tol") && own &&
+        (solver->setup.matrix || op))
         solver->asked.options.tol = default_tol[type_is_single(
             solver->setup.matrix ? solver->setup.matrix->a.type : op->type)];
 }

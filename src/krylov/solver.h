@@ -73,7 +73,6 @@ extern const solver_nested krylov_nested;
 /* What was asked for. */
 typedef struct solver_request {
     solver_options options;
-    bool tol_said; /* else it follows from the precision of A */
     const spry_matrix *matrix;
     spry_matrix *view; /* which that is, where the caller's is of another context */
     const spry_operator *operator, * precon; /* the caller's; NULL: the solver makes them */

@@ -9,11 +9,10 @@
 #define OPTION_OWNER split_options
 static const spry_option rows[] = {SPLIT_OPTIONS(SPRY_OPTION_ROW)};
 #undef OPTION_OWNER
-static const spry_option_list list = SPRY_OPTION_LIST(rows);
 
-spry_option_list spry_split_options(void)
+spry_option_list split_option_list(void)
 {
-    return list;
+    return (spry_option_list)SPRY_OPTION_LIST(rows);
 }
 
 /* What all know of each other after a check. */
@@ -299,11 +298,11 @@ static spry_status solve(const spry_matrix *A, const spry_vector *b, const spry_
     if (stats && status == SPRY_STATUS_OK)
         status = base_blank(ctx, stats, &stats_sized);
     if (status == SPRY_STATUS_OK)
-        status = spry_options_default(ctx, list, &p.o);
+        status = spry_options_default(ctx, split_option_list(), &p.o);
     if (lower && status == SPRY_STATUS_OK) /* unless it is said */
-        status = spry_options_set(ctx, list, &p.o, "inner", "gs");
+        status = spry_options_set(ctx, split_option_list(), &p.o, "inner", "gs");
     if (status == SPRY_STATUS_OK)
-        status = spry_options_parse(ctx, list, &p.o, options);
+        status = spry_options_parse(ctx, split_option_list(), &p.o, options);
     if (status == SPRY_STATUS_OK)
         status = base_calloc(ctx, team_ranks(ctx), sizeof *all, &all);
     if (status == SPRY_STATUS_OK)
@@ -313,7 +312,8 @@ static spry_status solve(const spry_matrix *A, const spry_vector *b, const spry_
     if (lower && status == SPRY_STATUS_OK)
         status = vector_here(lower, &lower_here, &lower_copy);
     SPRY_GO(ctx, team_agree(ctx, status));
-    SPRY_GO(ctx, team_alike_options(ctx, list, &p.o, "", "the options of a splitting", 0));
+    SPRY_GO(ctx, team_alike_options(ctx, split_option_list(), &p.o, "",
+                                    "the options of a splitting", 0));
     p.mode = p.o.mode == SPLIT_ASYNC ? SPLIT_ASYNC : SPLIT_SYNC;
     p.stats.seconds = begin;
     SPRY_GO(ctx, open_all(&p, A, b_here, lower_here, x_copy ? x_copy : x, all));

@@ -24,6 +24,7 @@ typedef enum split_mode { SPLIT_ASYNC, SPLIT_SYNC, SPLIT_AUTO } split_mode;
 typedef struct split_options {
     SPLIT_OPTIONS(SPRY_OPTION_FIELD)
 } split_options;
+spry_option_list split_option_list(void);
 
 /* What a rank says of itself: it goes on; it would end where all do; all are to end. */
 enum { SPLIT_WORKS, SPLIT_RESTS, SPLIT_STOPS };

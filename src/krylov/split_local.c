@@ -30,7 +30,7 @@ static spry_status make_parts(split *p, const spry_matrix *A, const spry_vector 
     const distributed *s = p->s;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, matrix_view(ctx, s ? s->own : A, &p->own));
-    SPRY_GO(ctx, spry_operator_from_matrix(p->own, &p->own_product));
+    SPRY_GO(ctx, host_csr_operator(p->own, &p->own_product));
     SPRY_GO(ctx, make_vector(p, b->n, b->data, &p->b));
     SPRY_GO(ctx, make_vector(p, x->n, x->data, &p->x));
     SPRY_GO(ctx, make_vector(p, b->n, NULL, &p->c));
@@ -38,7 +38,7 @@ static spry_status make_parts(split *p, const spry_matrix *A, const spry_vector 
     SPRY_GO(ctx, make_vector(p, b->n, NULL, &p->z));
     if (s) {
         SPRY_GO(ctx, matrix_view(ctx, s->edge, &p->edge));
-        SPRY_GO(ctx, spry_operator_from_matrix(p->edge, &p->edge_product));
+        SPRY_GO(ctx, host_csr_operator(p->edge, &p->edge_product));
         SPRY_GO(ctx, make_vector(p, s->kept + s->ghosts, NULL, &p->compact));
         SPRY_GO(ctx, make_vector(p, s->edges, NULL, &p->edge_sums));
         SPRY_GO(ctx, base_calloc(p->ctx, s->sent_count + 1, p->element, &p->out));

@@ -208,7 +208,7 @@ done:
     return status;
 }
 
-spry_status spry_matrix_check_values(const spry_matrix *A)
+spry_status matrix_check_values(const spry_matrix *A)
 {
     SPRY_NEED(CTX_OF(A), A);
     matrix_follow(A);

@@ -3,14 +3,14 @@
 #include "matrix/entries.h"
 #include "matrix/stats.h"
 
-const char *spry_fact_name(spry_fact fact)
+const char *fact_name(spry_fact fact)
 {
 #define FACT_NAME(name, word, text) [SPRY_FACT_##name] = word,
     static const char *const names[] = {SPRY_FACT_LIST(FACT_NAME)};
     return (unsigned)fact < SPRY_FACT_COUNT ? names[fact] : "unknown";
 }
 
-const char *spry_fact_text(spry_fact fact)
+const char *fact_text(spry_fact fact)
 {
 #define FACT_TEXT(name, word, text) [SPRY_FACT_##name] = text,
     static const char *const texts[] = {SPRY_FACT_LIST(FACT_TEXT)};
@@ -111,7 +111,7 @@ void matrix_note_symmetry(const spry_matrix *A, spry_symmetry symmetry)
 static void tell(spry_context *ctx, const spry_matrix *A, spry_fact fact)
 {
     base_log(ctx, SPRY_LOG_DEBUG, "looking whether a matrix of %" PRId64 " entries is %s", A->a.nnz,
-             spry_fact_name(fact));
+             fact_name(fact));
 }
 
 bool matrix_is_sorted(spry_context *ctx, const spry_matrix *A, bool strictly)
@@ -284,7 +284,7 @@ spry_status spry_matrix_set_fact(spry_matrix *A, spry_fact fact, spry_truth trut
         SPRY_GO(ctx, matrix_find_out(ctx, A, fact, &yes));
         if (!yes)
             status = SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT, "the matrix is not %s: %s",
-                               spry_fact_name(fact), spry_fact_text(fact));
+                               fact_name(fact), fact_text(fact));
     }
 done:
     return status;

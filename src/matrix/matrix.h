@@ -164,6 +164,11 @@ enum {
 };
 /* What is known; notes what was found; forgets what new values may make wrong. */
 spry_truth matrix_known(const spry_matrix *A, spry_fact fact);
+/* The fact in a word, "hermitian", and as a sentence. */
+const char *fact_name(spry_fact fact);
+const char *fact_text(spry_fact fact);
+/* Looks for what a solver cannot use, NaN or infinite values; the failure names the first place. */
+spry_status matrix_check_values(const spry_matrix *A);
 void matrix_note(const spry_matrix *A, spry_fact fact, bool yes);
 /* Notes that all of some facts (FACT_BITs) hold. */
 void matrix_note_all(const spry_matrix *A, unsigned facts);

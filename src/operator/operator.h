@@ -224,4 +224,9 @@ const void *operator_diagonal(const spry_operator *op, spry_transpose transpose)
 /* The preconditioner of this kind that the operator makes of its structure; NULL: none. */
 const operator_precon *operator_find_precon(const spry_operator *op, const char *kind);
 
+/* The product with a matrix in CSR on the host, in place where it is general (host/csr_operator.c);
+ * of a distributed one, too. y = x + beta y (host/vector_ops.c). */
+spry_status host_csr_operator(const spry_matrix *A, spry_operator **op);
+spry_status vector_xpay(const spry_vector *x, spry_scalar beta, spry_vector *y);
+
 #endif

@@ -181,11 +181,10 @@ spry_status powers_choose_local(spry_powers *p)
 {
     const bool wanted = p->options.schedule == SCHEDULE_PARTS;
     powers_way way = {.depth = 1, .info = {.gain = 1}};
-    char before[MESSAGE_SIZE];
     bool may = false;
     int lanes;
     spry_status status = SPRY_STATUS_OK;
-    memcpy(before, p->ctx->message, sizeof before);
+    const base_kept before = base_try(p->ctx);
     SPRY_GO(p->ctx, may_gain(p, &lanes, &may));
     if (!may)
         return SPRY_STATUS_OK;
@@ -194,7 +193,7 @@ spry_status powers_choose_local(spry_powers *p)
     SPRY_GO(p->ctx, matrix_as_sorted_csr(p->matrix, &p->csr, &p->copy));
     status = choose(p, lanes, &way);
     if (status == SPRY_STATUS_NO_MEMORY && !wanted) { /* products need no more than there is */
-        memcpy(p->ctx->message, before, sizeof before);
+        base_forgive(p->ctx, &before);
         status = SPRY_STATUS_OK;
     }
     SPRY_GO(p->ctx, status);

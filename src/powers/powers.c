@@ -5,9 +5,7 @@
 #include "device/linalg/operator.h"
 #include "ranks/distributed.h"
 
-#define OPTION_OWNER powers_options
-static const spry_option rows[] = {POWERS_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(rows, powers_options, POWERS_OPTIONS(SPRY_OPTION_ROW))
 static const spry_option_list list = SPRY_OPTION_LIST(rows);
 static const base_sized sized = BASE_SIZED(spry_powers_info, wait_seconds);
 
@@ -151,7 +149,7 @@ static spry_status make_product(spry_powers *p)
 {
     spry_device *device = NULL;
     if (strcmp(p->options.device, "cpu") == 0)
-        return spry_operator_from_matrix(p->matrix, &p->product);
+        return host_csr_operator(p->matrix, &p->product);
     if (p->matrix->distributed)
         return SPRY_FAIL(p->ctx, SPRY_STATUS_UNSUPPORTED,
                          "powers on ranks are made by processors: device=cpu");

@@ -30,7 +30,7 @@ spry_status precon_distance(const spry_operator *M, const spry_matrix *A, double
     *distance = 0;
     if (M->rows == 0)
         return SPRY_STATUS_OK;
-    SPRY_GO(ctx, spry_operator_from_matrix(A, &op));
+    SPRY_GO(ctx, host_csr_operator(A, &op));
     for (int k = 0; k < 3; k++)
         SPRY_GO(ctx, vector_new_at(ctx, NULL, M->type, M->rows, &v[k]));
     SPRY_GO(ctx, vector_random(v[0], 1));

@@ -77,7 +77,7 @@ static void name_blocks(spry_context *ctx, const precon_spec *spec, char name[32
     char own[SPRY_OPTION_TEXT_SIZE];
     const char *inner = precon_spec_name(spec);
     if (spec->kind == &precon_kind_block_jacobi &&
-        spry_options_get_text(ctx, spec->kind->options, spec->fields, "inner", own, sizeof own) ==
+        options_get_text(ctx, spec->kind->options, spec->fields, "inner", own, sizeof own) ==
             SPRY_STATUS_OK)
         inner = own;
     if (spec->kind == &precon_kind_jacobi)

@@ -44,9 +44,9 @@ spry_status precon_store(const precon_job *job, spry_matrix *A, spry_operator **
     if (job->device)
         status = store_there(job->device, A, options, op);
     else if (own)
-        status = spry_operator_from_matrix(A, op);
+        status = host_csr_operator(A, op);
     else
-        status = spry_operator_from_format(A, format, op);
+        status = spry_operator_from_matrix(A, NULL, format, op);
     if (status != SPRY_STATUS_OK) {
         spry_context *ctx = A->ctx;
         spry_matrix_free(A);

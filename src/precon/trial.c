@@ -47,7 +47,7 @@ static spry_status set_up(trial *t)
     spry_vector **const all[] = {&t->r, &t->q, &t->p};
     spry_status status = SPRY_STATUS_OK;
     t->most = STEPS;
-    SPRY_GO(t->ctx, spry_operator_from_matrix(t->A, &t->op));
+    SPRY_GO(t->ctx, host_csr_operator(t->A, &t->op));
     for (int k = 0; k < 3; k++)
         SPRY_GO(t->ctx, vector_new_at(t->ctx, NULL, t->A->a.type, t->A->a.rows, all[k]));
     SPRY_GO(t->ctx, vector_random(t->r, 5));
@@ -99,7 +99,7 @@ static spry_status run_hermitian(trial *t, bool *indefinite)
         if (!(rz.re > 0) || t->sizes[t->steps] == 0)
             break;
         const double beta = t->steps > 0 ? rz.re / before : 0;
-        SPRY_GO(ctx, spry_vector_xpay(t->q, (spry_scalar){beta, 0}, t->p));
+        SPRY_GO(ctx, vector_xpay(t->q, (spry_scalar){beta, 0}, t->p));
         SPRY_GO(ctx, spry_operator_apply(t->op, t->p, t->q));
         SPRY_GO(ctx, spry_vector_dot(t->p, t->q, &pq));
         if (!(pq.re > 0)) {

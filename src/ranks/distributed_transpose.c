@@ -289,9 +289,9 @@ done:
 spry_status dist_check_values(const spry_matrix *A)
 {
     if (!A->distributed)
-        return spry_matrix_check_values(A);
-    spry_status status = spry_matrix_check_values(A->distributed->own);
+        return matrix_check_values(A);
+    spry_status status = matrix_check_values(A->distributed->own);
     if (status == SPRY_STATUS_OK)
-        status = spry_matrix_check_values(A->distributed->edge);
+        status = matrix_check_values(A->distributed->edge);
     return team_agree(A->ctx, status);
 }

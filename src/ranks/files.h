@@ -9,7 +9,7 @@
 /*
  * Reads a matrix; rank r gets the r-th of equal blocks of rows (ranks_blocks()), sorted, the
  * implied triangle of symmetric files written out. Plain .mtx and .spry files are read by all
- * ranks, each its part of the bytes; others by the first rank. Options as of spry_read_options().
+ * ranks, each its part of the bytes; others by the first rank. Options as of read_option_list().
  */
 spry_status ranks_read(spry_context *ctx, const char *path, const char *options, ranks_rows *rows);
 /* Reads a vector of first[ranks] numbers, of which rank r gets first[r]..first[r+1]-1, in memory of

@@ -276,7 +276,6 @@ static bool may_send_from(const spry_context *ctx, const spry_device *d)
 spry_status device_dist_choose_transport(spry_context *ctx, spry_device *d)
 {
     const int64_t unit = INT64_C(1) << 32; /* more than there are ranks */
-    char before[MESSAGE_SIZE];
     int64_t sum = 0;
     bool fine;
     spry_status status = SPRY_STATUS_OK;
@@ -284,10 +283,10 @@ spry_status device_dist_choose_transport(spry_context *ctx, spry_device *d)
     /* How many ranks have devices, and how many are against it. */
     SPRY_GO(ctx, team_sum(ctx, (d != NULL) + (may_send_from(ctx, d) ? 0 : unit), &sum));
     fine = sum > 0 && sum < unit;
-    memcpy(before, ctx->message, sizeof before);
+    const base_kept before = base_try(ctx);
     for (int step = 0; step < 2 && fine; step++)
         SPRY_GO(ctx, try_messages(ctx, d, step, &fine));
-    memcpy(ctx->message, before, sizeof before); /* nothing failed for the caller */
+    base_forgive(ctx, &before); /* nothing failed for the caller */
     ctx->team->on_devices = fine;
 done:
     return status;

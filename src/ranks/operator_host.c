@@ -437,7 +437,7 @@ static spry_status dist_remake(const spry_operator *op, const spry_matrix *A, sp
     spry_operator *own = NULL;
     const spry_status made = old->class->stored.remake
                                  ? old->class->stored.remake(old, A->distributed->own, &own)
-                                 : spry_operator_from_matrix(A->distributed->own, &own);
+                                 : host_csr_operator(A->distributed->own, &own);
     return dist_operator(A, made, own, fresh);
 }
 
@@ -492,8 +492,7 @@ static spry_status parts_of(const spry_matrix *A, spry_status made, spry_operato
                             dist_parts *parts)
 {
     *parts = (dist_parts){.links = A->distributed, .own = own};
-    return made == SPRY_STATUS_OK ? spry_operator_from_matrix(A->distributed->edge, &parts->edge)
-                                  : made;
+    return made == SPRY_STATUS_OK ? host_csr_operator(A->distributed->edge, &parts->edge) : made;
 }
 
 static spry_status open_transposed(const void *state, spry_transpose transpose, dist_parts *parts)
@@ -504,7 +503,7 @@ static spry_status open_transposed(const void *state, spry_transpose transpose, 
     spry_status status = dist_transpose(A, transpose == SPRY_TRANSPOSE_CONJUGATE, &T);
     if (status != SPRY_STATUS_OK)
         return status;
-    const spry_status made = spry_operator_from_matrix(T->distributed->own, &own);
+    const spry_status made = host_csr_operator(T->distributed->own, &own);
     status = parts_of(T, made, own, parts);
     parts->kept = T;
     return status;

@@ -81,7 +81,7 @@ spry_status spry_matrix_read_ranked(spry_context *ctx, const char *path, const c
     spry_status status = SPRY_STATUS_OK;
     *A = NULL;
     if (team_ranks(ctx) == 1)
-        return spry_matrix_read_with(ctx, path, options, A);
+        return spry_matrix_read(ctx, path, options, A);
     SPRY_GO(ctx, ranks_read(ctx, path, options, &rows));
     const ranks_given given = {.type = rows.type,
                                .rows = rows.rows,

@@ -122,7 +122,7 @@ spry_status ranks_read(spry_context *ctx, const char *path, const char *options,
     int64_t *blocks = NULL;
     spry_status status = SPRY_STATUS_OK;
     *rows = (ranks_rows){0};
-    SPRY_GO(ctx, team_agree(ctx, options_take(ctx, spry_read_options(), &parsed, options)));
+    SPRY_GO(ctx, team_agree(ctx, options_take(ctx, read_option_list(), &parsed, options)));
     SPRY_GO(ctx, ranks_open_file(ctx, path, &bytes));
     SPRY_GO(ctx, team_agree(ctx, io_choose(ctx, &bytes, &format)));
     SPRY_GO(ctx, find_entries(ctx, &bytes, format, &parsed, options, &found));

@@ -32,7 +32,7 @@ static spry_status read_numbers(spry_context *ctx, const char *path, const char 
     read_options parsed;
     spry_status status = SPRY_STATUS_OK;
     *count = -1;
-    SPRY_GO(ctx, team_agree(ctx, options_take(ctx, spry_read_options(), &parsed, options)));
+    SPRY_GO(ctx, team_agree(ctx, options_take(ctx, read_option_list(), &parsed, options)));
     SPRY_GO(ctx, ranks_open_file(ctx, path, &bytes));
     SPRY_GO(ctx, team_agree(ctx, io_choose(ctx, &bytes, &format)));
     if (format == &io_mtx)

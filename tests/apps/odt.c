@@ -582,9 +582,9 @@ static void test_memory(void **state)
     for (int64_t nth = 1; status != SPRY_STATUS_OK; nth += 1 + nth / 6) {
         int64_t before, after, most;
         spry_context_memory(ctx, &before, &most);
-        spry_context_fail_allocation(ctx, nth, nth % 2 == 1);
+        base_fail_allocation(ctx, nth, nth % 2 == 1);
         status = small_search(ctx, &s);
-        spry_context_fail_allocation(ctx, 0, false);
+        base_fail_allocation(ctx, 0, false);
         spry_context_memory(ctx, &after, &most);
         assert_int_equal(after, before);
         if (status != SPRY_STATUS_OK)

@@ -70,7 +70,7 @@ static void check(spry_device *d, const csr *a, const spry_matrix *A, const char
     for (int bits = 0; bits < 4; bits++) {
         lent l = lend(d, a, bits & 1 ? 32 : 64, bits & 2 ? 32 : 64);
         spry_operator *op = NULL;
-        assert_ok(ctx, spry_operator_from_arrays(d, &l.arrays, format, &op));
+        assert_ok(ctx, spry_operator_from_arrays(&l.arrays, d, format, &op));
         lent_free(&l); /* the operator has its own */
         assert_ptr_equal(spry_operator_device(op), d);
         const double terms = layouts_most_terms(ctx, A);
@@ -142,7 +142,7 @@ static void refuse(spry_device *d, const csr *a, const char *said)
     lent l = lend(d, a, 64, 64);
     spry_operator *op = NULL;
     assert_status(d->ctx, SPRY_STATUS_BAD_INPUT,
-                  spry_operator_from_arrays(d, &l.arrays, "auto", &op));
+                  spry_operator_from_arrays(&l.arrays, d, "auto", &op));
     assert_null(op);
     if (!strstr(spry_message(d->ctx), said))
         fail_msg("%s, not: %s", said, spry_message(d->ctx));
@@ -169,16 +169,16 @@ static void test_faults(spry_context *ctx, spry_device *d)
     const csr sound = {SPRY_TYPE_D, 3, 3, 4, good, columns, values};
     lent l = lend(d, &sound, 64, 64);
     l.arrays.nnz = 3;
-    assert_status(ctx, SPRY_STATUS_BAD_INPUT, spry_operator_from_arrays(d, &l.arrays, "auto", &op));
+    assert_status(ctx, SPRY_STATUS_BAD_INPUT, spry_operator_from_arrays(&l.arrays, d, "auto", &op));
     l.arrays.nnz = 4;
     l.arrays.values = NULL;
-    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_operator_from_arrays(d, &l.arrays, "auto", &op));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_operator_from_arrays(&l.arrays, d, "auto", &op));
     l.arrays.format = SPRY_FORMAT_COO;
     assert_status(ctx, SPRY_STATUS_UNSUPPORTED,
-                  spry_operator_from_arrays(d, &l.arrays, "csr", &op));
+                  spry_operator_from_arrays(&l.arrays, d, "csr", &op));
     l.arrays.format = SPRY_FORMAT_CSR;
     l.arrays.rows = -1;
-    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_operator_from_arrays(d, &l.arrays, "csr", &op));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_operator_from_arrays(&l.arrays, d, "csr", &op));
     assert_null(op);
     lent_free(&l);
 }

@@ -370,9 +370,9 @@ static void failures(spry_context *ctx, spry_device *d)
         }
     assert_true(failed > 10);
     for (int n = 0; n < ROUNDS; n++) {
-        spry_context_fail_allocation(ctx, 1 + n * EVERY, false);
+        base_fail_allocation(ctx, 1 + n * EVERY, false);
         const spry_status status = solve_once(ctx, &t);
-        spry_context_fail_allocation(ctx, 0, false);
+        base_fail_allocation(ctx, 0, false);
         assert_true(status == SPRY_STATUS_OK || status == SPRY_STATUS_NO_MEMORY);
     }
     assert_ok(ctx, solve_once(ctx, &t));

@@ -189,7 +189,7 @@ static void check_methods(spry_context *ctx, spry_device *d, spry_type type, boo
     spry_vector *b = numeric_random(ctx, d, type, N, 1);
     jacobi.low = jacobi.high = (spry_scalar){0, 0};
     jacobi.middle = (spry_scalar){0.25, 0};
-    assert_ok(ctx, spry_operator_on(d, A, "csr", &csr));
+    assert_ok(ctx, spry_operator_from_matrix(A, d, "csr", &csr));
     for (int k = 0; k < count; k++) {
         char options[64];
         spry_result r[4] = {0};
@@ -273,7 +273,7 @@ static void failures(spry_context *ctx, spry_device *d)
         spry_operator *op = operator_of(&l), *csr = NULL;
         spry_solver *solver = NULL;
         spry_vector *b = numeric_random(ctx, d, SPRY_TYPE_D, N, 1), *x = NULL;
-        assert_ok(ctx, spry_operator_on(d, A, "csr", &csr));
+        assert_ok(ctx, spry_operator_from_matrix(A, d, "csr", &csr));
         assert_ok(ctx, spry_vector_like(b, N, &x));
         assert_ok(ctx, spry_solver_new(ctx, &solver));
         assert_ok(ctx, spry_solver_set(solver, "method=cg tol=1e-9"));

@@ -4,6 +4,7 @@
 #include "support/numeric.h"
 
 #include "device/engine/cache.h"
+#include "device/engine/engine.h"
 #include "device/linalg/vector.h"
 
 #include <stdlib.h>
@@ -65,12 +66,12 @@ static void check_types(spry_device *d, spry_type type)
     spry_vector *x = numeric_random(ctx, d, type, 2, 0),
                 *y = numeric_random(ctx, d, SPRY_TYPE_D, 14, 0);
     assert_ok(ctx, spry_vector_fill(x, value));
-    assert_true(spry_kernel_argument(k, 11, &name, &shown));
+    assert_true(kernel_argument(k, 11, &name, &shown));
     assert_string_equal(name, "x");
     assert_string_equal(shown, "const scalar *");
-    assert_false(spry_kernel_argument(k, 14, &name, &shown));
-    assert_int_equal(spry_kernel_group(k, 0), 256);
-    assert_int_equal(spry_kernel_group(k, 1), 1);
+    assert_false(kernel_argument(k, 14, &name, &shown));
+    assert_int_equal(kernel_group(k, 0), 256);
+    assert_int_equal(kernel_group(k, 1), 1);
     assert_ok(ctx, spry_kernel_set_int(k, "a", -7));
     assert_ok(ctx, spry_kernel_set_int(k, "b", -1099511627776));
     assert_ok(ctx, spry_kernel_set_int(k, "c", 200));
@@ -158,7 +159,7 @@ static void mistakes(spry_context *ctx, spry_device *d)
                      SPRY_STATUS_BAD_USAGE);
     assert_int_equal(spry_kernel_launch(NULL, 1, &side), SPRY_STATUS_BAD_USAGE);
     assert_int_equal(spry_kernel_set_int(NULL, "a", 1), SPRY_STATUS_BAD_USAGE);
-    assert_false(spry_kernel_argument(NULL, 0, NULL, NULL));
+    assert_false(kernel_argument(NULL, 0, NULL, NULL));
     spry_kernel_free(NULL);
     spry_kernel_free(k);
     spry_vector_free(s);
@@ -206,7 +207,7 @@ static void check_range(spry_device *d, int dimensions, const char *group, const
     snprintf(options, sizeof options, "group=%s define=DIMENSIONS=%d", group, dimensions);
     spry_kernel *k = make(d, visit, "visit", options);
     for (int i = 0; i < 3; i++) {
-        const int64_t side = spry_kernel_group(k, i), count = (sides[i] + side - 1) / side;
+        const int64_t side = kernel_group(k, i), count = (sides[i] + side - 1) / side;
         items *= count * side;
         groups *= count;
     }

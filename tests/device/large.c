@@ -167,7 +167,7 @@ static void many_entries(spry_context *ctx, spry_device *d)
     for (size_t k = 0; k < sizeof formats / sizeof *formats; k++) {
         spry_operator *op = NULL;
         start = base_seconds();
-        assert_ok(ctx, spry_operator_on(d, A, formats[k], &op));
+        assert_ok(ctx, spry_operator_from_matrix(A, d, formats[k], &op));
         print_message("%s: on the device after %.1f s\n", formats[k], base_seconds() - start);
         check_product(d, op, true, formats[k]);
         check_product(d, op, false, formats[k]);

@@ -9,7 +9,7 @@ static kept make(support_counts *counts, const char *name)
     char options[64];
     kept k = kept_begin(counts, "threads=1");
     assert_ok(k.ctx, spry_device_open(k.ctx, name, &d));
-    assert_ok(k.ctx, spry_operator_on(d, k.A, "sell", &k.op));
+    assert_ok(k.ctx, spry_operator_from_matrix(k.A, d, "sell", &k.op));
     assert_ok(k.ctx, spry_precon_new(k.A, d, "poly", &k.M));
     assert_ok(k.ctx, spry_vector_on(d, SPRY_TYPE_D, 81, NULL, &k.x));
     assert_ok(k.ctx, spry_vector_like(k.x, 81, &k.b));

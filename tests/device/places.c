@@ -32,8 +32,8 @@ static void check_elements(spry_device *d, spry_type type)
     assert_ok(ctx, spry_vector_like(dy, 300, &dz));
     assert_ok(ctx, spry_vector_axpy(half, x, y));
     assert_ok(ctx, spry_vector_axpy(half, dx, dy));
-    assert_ok(ctx, spry_vector_xpay(x, half, y));
-    assert_ok(ctx, spry_vector_xpay(dx, half, dy));
+    assert_ok(ctx, vector_xpay(x, half, y));
+    assert_ok(ctx, vector_xpay(dx, half, dy));
     assert_ok(ctx, spry_vector_scale(half, y));
     assert_ok(ctx, spry_vector_scale(half, dy));
     same(y, dy); /* all of it exact */
@@ -53,7 +53,7 @@ static void check_elements(spry_device *d, spry_type type)
     assert_ok(ctx, spry_vector_collect(dy, &dz)); /* of the only rank */
     same(y, dz);
     refused(d, spry_vector_axpy(one, x, dy));
-    refused(d, spry_vector_xpay(dx, one, y));
+    refused(d, vector_xpay(dx, one, y));
     refused(d, spry_vector_multiply(dx, dy, z));
     refused(d, spry_vector_dot(x, dy, &a));
     FREE_ALL(x, y, z, dx, dy, dz);
@@ -152,10 +152,10 @@ static void check_files(spry_device *d, spry_type type)
         char options[16];
         snprintf(options, sizeof options, "type=%s", spry_type_name(type));
         assert_ok(ctx, spry_vector_write(dx, files_path(names[k])));
-        assert_ok(ctx, spry_vector_read_with(ctx, files_path(names[k]), options, &back));
+        assert_ok(ctx, spry_vector_read(ctx, files_path(names[k]), options, &back));
         same(x, back);
         FREE_ALL(back);
-        assert_ok(ctx, spry_vector_read(ctx, files_path(names[k]), &back));
+        assert_ok(ctx, spry_vector_read(ctx, files_path(names[k]), NULL, &back));
         assert_null(spry_vector_device(back));
         FREE_ALL(back);
         assert_ok(ctx, spry_columns_write(dx, 3, files_path(names[k])));
@@ -350,9 +350,9 @@ static void check_operators(spry_device *d, spry_type type)
     spry_vector *here = NULL, *found = NULL;
     spry_storage storage = SPRY_STORAGE_INIT;
     int count = 0;
-    assert_ok(ctx, spry_operator_from_matrix(A, &op[count++]));
-    assert_ok(ctx, spry_operator_from_format(A, "sell", &op[count++]));
-    assert_ok(ctx, spry_operator_jacobi(A, &op[count++]));
+    assert_ok(ctx, spry_operator_from_matrix(A, NULL, NULL, &op[count++]));
+    assert_ok(ctx, spry_operator_from_matrix(A, NULL, "sell", &op[count++]));
+    assert_ok(ctx, spry_precon_new(A, NULL, "jacobi", &op[count++]));
     assert_ok(ctx, spry_operator_update(op[count - 1], A));
     assert_ok(ctx,
               spry_operator_from_function(ctx, type, n, n, true, identity, &bytes, &op[count++]));
@@ -360,7 +360,7 @@ static void check_operators(spry_device *d, spry_type type)
     assert_ok(ctx,
               spry_operator_from_product(ctx, NULL, type, n, n, true, copy, NULL, &op[count++]));
     const int of_host = count;
-    assert_ok(ctx, spry_operator_on(d, A, "sell", &op[count++]));
+    assert_ok(ctx, spry_operator_from_matrix(A, d, "sell", &op[count++]));
     assert_ok(ctx, spry_precon_new(A, d, "jacobi", &op[count++]));
     assert_ok(ctx, spry_precon_beside(op[of_host], A, "sai", &op[count++]));
     assert_ok(ctx, spry_operator_from_product(ctx, d, type, n, n, true, copy, NULL, &op[count++]));
@@ -401,7 +401,7 @@ static void check_values(spry_device *d, spry_type type)
     spry_vector *y = NULL, *dy = NULL;
     assert_ok(ctx, spry_vector_like(x, x->n, &y));
     assert_ok(ctx, spry_vector_like(dx, x->n, &dy));
-    assert_ok(ctx, spry_operator_on(d, A, "csr", &op));
+    assert_ok(ctx, spry_operator_from_matrix(A, d, "csr", &op));
     assert_true(spry_operator_is_current(op));
     assert_ok(ctx, spry_matrix_set_values_from(A, away));
     assert_ok(ctx, spry_matrix_set_values_from(B, values));
@@ -409,7 +409,7 @@ static void check_values(spry_device *d, spry_type type)
     assert_false(spry_operator_is_current(op));
     assert_ok(ctx, spry_operator_update(op, A));
     assert_true(spry_operator_is_current(op));
-    assert_ok(ctx, spry_operator_from_matrix(B, &here));
+    assert_ok(ctx, spry_operator_from_matrix(B, NULL, NULL, &here));
     assert_ok(ctx, spry_operator_apply(here, x, y));
     assert_ok(ctx, spry_operator_apply(op, dx, dy));
     same(y, dy);
@@ -438,8 +438,8 @@ static void check_composed(spry_device *d, spry_type type)
     assert_ok(ctx, spry_vector_like(x, n, &y));
     assert_ok(ctx, spry_vector_like(x, n, &z));
     assert_ok(ctx, spry_vector_like(dx, n, &dz));
-    assert_ok(ctx, spry_operator_from_matrix(A, &here));
-    assert_ok(ctx, spry_operator_on(d, A, "csr", &away));
+    assert_ok(ctx, spry_operator_from_matrix(A, NULL, NULL, &here));
+    assert_ok(ctx, spry_operator_from_matrix(A, d, "csr", &away));
     assert_ok(ctx, spry_operator_apply(here, x, y));
     assert_ok(ctx, spry_operator_apply(here, y, z));
     assert_ok(ctx, spry_operator_compose(away, away, &twice));
@@ -473,8 +473,8 @@ static void check_dense(spry_device *d, spry_type type)
     spry_vector *x = numbers(ctx, type, n * COLS, 13), *y = NULL, *dx = there(d, x), *dy = NULL;
     assert_ok(ctx, spry_vector_like(x, x->n, &y));
     assert_ok(ctx, spry_vector_like(dx, x->n, &dy));
-    assert_ok(ctx, spry_operator_from_matrix(A, &here));
-    assert_ok(ctx, spry_operator_on(d, A, "csr", &away));
+    assert_ok(ctx, spry_operator_from_matrix(A, NULL, NULL, &here));
+    assert_ok(ctx, spry_operator_from_matrix(A, d, "csr", &away));
     const spry_dense B = {.rows = n,
                           .cols = COLS,
                           .ld = COLS,

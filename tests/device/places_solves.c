@@ -15,7 +15,7 @@ static void check_solution(const spry_matrix *A, const spry_vector *b, const spr
     spry_context *ctx = b->ctx;
     spry_operator *op = NULL;
     spry_vector *here = NULL, *r = NULL;
-    assert_ok(ctx, spry_operator_from_matrix(A, &op));
+    assert_ok(ctx, spry_operator_from_matrix(A, NULL, NULL, &op));
     assert_ok(ctx, spry_vector_like(b, b->n, &here));
     assert_ok(ctx, spry_vector_like(b, b->n, &r));
     assert_ok(ctx, spry_vector_copy(x, here));
@@ -77,7 +77,7 @@ static void check_arrays(spry_device *d, spry_type type)
     a.values = (void *)values->memory->block;
     a.index_bits = 64;
     assert_ok(ctx, spry_device_finish(d));
-    assert_ok(ctx, spry_operator_from_arrays(d, &a, "auto", &op));
+    assert_ok(ctx, spry_operator_from_arrays(&a, d, "auto", &op));
     assert_ok(ctx, spry_vector_like(values, N, &ones));
     assert_ok(ctx, spry_vector_like(values, N, &y));
     assert_ok(ctx, spry_vector_fill(ones, one));
@@ -109,10 +109,10 @@ static void check_solves(spry_device *d, spry_type type, solve_kind kind, bool o
              on_device ? spry_device_name(d) : "cpu");
     assert_ok(ctx, spry_solver_new(ctx, &solver));
     assert_ok(ctx, spry_solver_set(solver, options));
-    assert_ok(ctx, spry_operator_on(on_device ? d : NULL, A, "csr", &op));
-    assert_ok(ctx, kind == WITH_JACOBI
-                       ? spry_precon_new(A, on_device ? NULL : d, "jacobi", &M)
-                       : spry_operator_on(on_device ? NULL : d, A, "csr", &M)); /* it is definite */
+    assert_ok(ctx, spry_operator_from_matrix(A, on_device ? d : NULL, "csr", &op));
+    assert_ok(ctx, kind == WITH_JACOBI ? spry_precon_new(A, on_device ? NULL : d, "jacobi", &M)
+                                       : spry_operator_from_matrix(A, on_device ? NULL : d, "csr",
+                                                                   &M)); /* it is definite */
     assert_ok(ctx, kind == BY_OPERATOR ? spry_solver_set_operator(solver, op)
                                        : spry_solver_set_matrix(solver, A));
     if (kind >= WITH_JACOBI)
@@ -176,7 +176,7 @@ static void check_null_space(spry_device *d, spry_type type)
     spry_operator *op = NULL;
     assert_ok(ctx, spry_vector_ones(ctx, A, &ones));
     spry_vector *away = there(d, ones);
-    assert_ok(ctx, spry_operator_from_matrix(A, &op));
+    assert_ok(ctx, spry_operator_from_matrix(A, NULL, NULL, &op));
     assert_ok(ctx, spry_vector_like(w, N, &b));
     assert_ok(ctx, spry_operator_apply(op, w, b));
     for (int k = 0; k < 4; k++) {
@@ -319,8 +319,8 @@ static void check_steps(spry_device *d)
     spry_matrix *A = grid(ctx, SPRY_TYPE_D);
     spry_operator *here = NULL, *on_device = NULL;
     spry_vector *u = numbers(ctx, SPRY_TYPE_D, spry_matrix_rows(A), 15), *du = there(d, u), *back;
-    assert_ok(ctx, spry_operator_on(NULL, A, "csr", &here));
-    assert_ok(ctx, spry_operator_on(d, A, "csr", &on_device));
+    assert_ok(ctx, spry_operator_from_matrix(A, NULL, "csr", &here));
+    assert_ok(ctx, spry_operator_from_matrix(A, d, "csr", &on_device));
     take_steps(here, u);
     take_steps(on_device, du);
     assert_ok(ctx, spry_vector_like(u, spry_vector_size(u), &back));

@@ -237,12 +237,12 @@ static void failures(spry_context *ctx, spry_device *d)
             if (w < 3)
                 device_fail_next(d, works[w], n);
             else
-                spry_context_fail_allocation(ctx, n, false);
+                base_fail_allocation(ctx, n, false);
             failed += torture_call(ctx, &job) != SPRY_STATUS_OK;
             if (w < 3)
                 device_fail_next(d, works[w], 0);
             else
-                spry_context_fail_allocation(ctx, 0, false);
+                base_fail_allocation(ctx, 0, false);
             device_memory_now(d, &now, &most, NULL);
             assert_int_equal(now, used);
             spry_context_memory(ctx, &now, &most);

@@ -109,7 +109,7 @@ static void check(spry_context *ctx, spry_device *d, const spry_matrix *A, const
     spry_operator *M = NULL, *op = NULL;
     assert_ok(ctx, spry_precon_new(A, d, spec, &M));
     assert_ptr_equal(M->device, d);
-    assert_ok(ctx, spry_operator_on(d, A, "csr", &op));
+    assert_ok(ctx, spry_operator_from_matrix(A, d, "csr", &op));
     check_levels(d, M->state);
     check_pair(M, M, "M");
     /* A cycle is to leave two thirds of the residual at most. */
@@ -162,7 +162,7 @@ static void check_beside(spry_context *ctx, spry_device *d, const spry_matrix *A
     assert_ok(ctx, spry_precon_new(A, d, spec, &M));
     assert_ok(ctx, spry_precon_new(A, d, on_host, &N));
     assert_ptr_equal(M->device, d);
-    assert_ok(ctx, spry_operator_on(d, A, "csr", &op));
+    assert_ok(ctx, spry_operator_from_matrix(A, d, "csr", &op));
     const amg *h = M->state, *host = N->state;
     assert_true(h->count >= 3);
     for (int l = 0; l < h->count && l < host->count; l++) {
@@ -207,7 +207,7 @@ static void test_smoothers(spry_context *ctx, spry_device *d)
     for (size_t k = 0; k < sizeof specs / sizeof *specs; k++) {
         spry_operator *M = NULL, *op = NULL;
         assert_ok(ctx, spry_precon_new(A, d, specs[k], &M));
-        assert_ok(ctx, spry_operator_on(d, A, "csr", &op));
+        assert_ok(ctx, spry_operator_from_matrix(A, d, "csr", &op));
         const amg *h = M->state;
         assert_non_null(h->levels[1].A);
         assert_null(h->levels[1].map); /* which the host would have */

@@ -26,7 +26,7 @@ static double residual_of(spry_context *ctx, const spry_matrix *A, const spry_ve
     spry_operator *op = NULL;
     spry_vector *r = NULL;
     double norm, b_norm;
-    assert_ok(ctx, spry_operator_from_matrix(A, &op));
+    assert_ok(ctx, spry_operator_from_matrix(A, NULL, NULL, &op));
     assert_ok(ctx, spry_vector_zeros(ctx, A, &r));
     assert_ok(ctx, spry_operator_apply(op, x, r));
     assert_ok(ctx, spry_vector_axpy((spry_scalar){-1, 0}, b, r));

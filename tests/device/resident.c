@@ -186,7 +186,7 @@ static void open_matrix(spry_context *ctx, spry_device *d, spry_matrix *A, const
     const spry_type type = A->a.type;
     const size_t size = spry_type_size(type);
     *s = (system_of){.matrix = A, .rows = A->a.rows, .n = A->a.cols};
-    assert_ok(ctx, spry_operator_from_matrix(s->matrix, &s->host));
+    assert_ok(ctx, spry_operator_from_matrix(s->matrix, NULL, NULL, &s->host));
     assert_ok(ctx, device_operator(d, s->matrix, format, &s->there));
     s->b = malloc((size_t)s->rows * size);
     s->x = calloc((size_t)s->n, size);
@@ -238,7 +238,7 @@ static void test_operators(spry_context *ctx, spry_device *d)
     spry_operator *jacobi = NULL, *there = NULL, *ssor = NULL;
     char name[32];
     open_system(ctx, d, "convection-diffusion", SPRY_TYPE_D, "size=7", "csr", &s);
-    assert_ok(ctx, spry_operator_jacobi(s.matrix, &jacobi));
+    assert_ok(ctx, spry_precon_new(s.matrix, NULL, "jacobi", &jacobi));
     assert_ok(ctx, device_diagonal_operator(d, jacobi, NULL, &there));
     assert_ok(ctx, precon_make_beside(ctx, s.matrix, NULL, "ssor:omega=0.9", &ssor, name));
     compare(ctx, d, &s, "bicgstab", jacobi, there, false);

@@ -585,9 +585,9 @@ static void failures(spry_context *ctx, spry_device *d)
         assert_true(failed > 10);
     }
     for (int64_t n = 1;; n++) {
-        spry_context_fail_allocation(ctx, n, false);
+        base_fail_allocation(ctx, n, false);
         const spry_status status = make_level(d, A);
-        spry_context_fail_allocation(ctx, 0, false);
+        base_fail_allocation(ctx, 0, false);
         spry_context_memory(ctx, &used, &most);
         assert_int_equal(used, settled);
         if (status == SPRY_STATUS_OK)

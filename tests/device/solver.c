@@ -83,7 +83,7 @@ static void brought_home(spry_context *ctx, spry_device *d)
     assert_ok(ctx, spry_solve(solver, b, x, &result));
     assert_true(result.converged);
     assert_string_equal(result.device, "cpu");
-    assert_ok(ctx, spry_operator_on(d, A, "csr", &op));
+    assert_ok(ctx, spry_operator_from_matrix(A, d, "csr", &op));
     assert_ok(ctx, spry_vector_copy(b, r));
     assert_ok(ctx, spry_operator_multiply(op, SPRY_TRANSPOSE_NO, (spry_scalar){-1, 0}, x,
                                           (spry_scalar){1, 0}, r));
@@ -273,8 +273,8 @@ static void given_precon(spry_context *ctx, spry_device *d)
     spry_operator *M = NULL, *fresh = NULL;
     spry_vector *b = NULL, *x = NULL;
     change_diagonal(other);
-    assert_ok(ctx, spry_operator_jacobi(A, &M));
-    assert_ok(ctx, spry_operator_jacobi(other, &fresh));
+    assert_ok(ctx, spry_precon_new(A, NULL, "jacobi", &M));
+    assert_ok(ctx, spry_precon_new(other, NULL, "jacobi", &fresh));
     assert_ok(ctx, spry_vector_on(d, SPRY_TYPE_D, ROWS, NULL, &b));
     assert_ok(ctx, spry_vector_fill(b, (spry_scalar){1, 0}));
     assert_ok(ctx, spry_vector_like(b, ROWS, &x));

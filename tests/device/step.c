@@ -60,9 +60,9 @@ static void run_step(spry_context *ctx, spry_device *d, const spry_matrix *A, co
     operator_step *step = NULL;
     spry_vector *v[VECTORS], *there[VECTORS] = {NULL}, *got = NULL;
     if (d)
-        assert_ok(ctx, spry_operator_on(d, A, format, &op));
+        assert_ok(ctx, spry_operator_from_matrix(A, d, format, &op));
     else
-        assert_ok(ctx, spry_operator_from_format(A, format, &op));
+        assert_ok(ctx, spry_operator_from_matrix(A, NULL, format, &op));
     assert_ok(ctx, step_open(op, SPRY_TRANSPOSE_NO, &step));
     for (int k = 0; k < VECTORS; k++) {
         v[k] = numeric_random(ctx, NULL, A->a.type, A->a.rows, 7 + (uint64_t)k);

@@ -126,8 +126,8 @@ static void chunks(spry_context *ctx, spry_device *d)
     for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
         spry_matrix *A = a_matrix(ctx, types[t]);
         spry_operator *op = NULL, *host = NULL;
-        assert_ok(ctx, spry_operator_on(d, A, "csr", &op));
-        assert_ok(ctx, spry_operator_from_matrix(A, &host));
+        assert_ok(ctx, spry_operator_from_matrix(A, d, "csr", &op));
+        assert_ok(ctx, spry_operator_from_matrix(A, NULL, NULL, &host));
         check_shapes(ctx, op, host); /* A^H is there from here on */
         for (size_t k = 1; k < sizeof rooms / sizeof *rooms; k++) {
             leave(d, rooms[k]);
@@ -150,8 +150,8 @@ static void empty_blocks(spry_context *ctx, spry_device *d)
                 support_sorted(ctx, SPRY_TYPE_D, SUPPORT_UNIFORM, sizes[k][0], sizes[k][1], 0, 1);
             spry_operator *op = NULL, *host = NULL;
             const dense_case c = {SPRY_TRANSPOSE_NO, cols, true, false, true};
-            assert_ok(ctx, spry_operator_on(d, A, "csr", &op));
-            assert_ok(ctx, spry_operator_from_matrix(A, &host));
+            assert_ok(ctx, spry_operator_from_matrix(A, d, "csr", &op));
+            assert_ok(ctx, spry_operator_from_matrix(A, NULL, NULL, &host));
             check_dense(ctx, op, host, &c);
             spry_operator_free(op);
             spry_operator_free(host);
@@ -192,8 +192,8 @@ static void failures_of_chunks(spry_context *ctx, spry_device *d)
 {
     spry_matrix *A = a_matrix(ctx, SPRY_TYPE_D);
     spry_operator *op = NULL, *host = NULL;
-    assert_ok(ctx, spry_operator_on(d, A, "csr", &op));
-    assert_ok(ctx, spry_operator_from_matrix(A, &host));
+    assert_ok(ctx, spry_operator_from_matrix(A, d, "csr", &op));
+    assert_ok(ctx, spry_operator_from_matrix(A, NULL, NULL, &host));
     leave(d, 400 << 10);
     fail_dense(ctx, d, op, host, WORK_ALLOC);
     fail_dense(ctx, d, op, host, WORK_COPY);
@@ -300,8 +300,8 @@ static void matrices(spry_context *ctx, spry_device *d)
         spry_matrix *A = large_matrix(own, types[k], 900);
         assert_ok(own, device_open(own, d->facts.name, &small));
         leave(small, types[k] == SPRY_TYPE_S ? 160 << 10 : 350 << 10);
-        assert_ok(own, spry_operator_on(small, A, formats[k], &op));
-        assert_ok(own, spry_operator_from_matrix(A, &host));
+        assert_ok(own, spry_operator_from_matrix(A, small, formats[k], &op));
+        assert_ok(own, spry_operator_from_matrix(A, NULL, NULL, &host));
         assert_int_equal(t.count, 0);
         check_storage(own, op, A);
         check_products(own, small, op, host, formats[k]);
@@ -342,7 +342,7 @@ static void powers(spry_context *ctx, spry_device *d)
         spry_matrix *A = support_sorted(own, SPRY_TYPE_D, SUPPORT_BANDED, N, N, 40000, 6);
         bool made = false;
         assert_ok(own, device_open(own, d->facts.name, &small));
-        assert_ok(own, spry_operator_from_matrix(A, &host));
+        assert_ok(own, spry_operator_from_matrix(A, NULL, NULL, &host));
         assert_ok(own, spry_vector_new(own, SPRY_TYPE_D, N, NULL, SPRY_OWN_COPY, &x[0]));
         for (int64_t i = 0; i < N; i++)
             value_set(SPRY_TYPE_D, x[0]->data, i, support_number(SPRY_TYPE_D, 3, (uint64_t)i));
@@ -356,7 +356,7 @@ static void powers(spry_context *ctx, spry_device *d)
         for (int k = 0; k < 2; k++)
             assert_ok(own, spry_vector_like(x[k], N, &product[k]));
         leave(small, room[way]);
-        assert_ok(own, spry_operator_on(small, A, "csr", &op));
+        assert_ok(own, spry_operator_from_matrix(A, small, "csr", &op));
         assert_true(operator_powers_depth(op, K) > 1);
         assert_int_equal(operator_powers_depth(host, K), 1);
         device_rows rows;
@@ -406,7 +406,7 @@ static void every_format(spry_context *ctx, spry_device *d)
     spry_matrix *A = support_sorted(ctx, SPRY_TYPE_D, SUPPORT_BANDED, 6000, 6000, 40000, 6);
     spry_operator *host = NULL;
     spry_vector *x = NULL, *y = NULL, *z = NULL;
-    assert_ok(ctx, spry_operator_from_matrix(A, &host));
+    assert_ok(ctx, spry_operator_from_matrix(A, NULL, NULL, &host));
     assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, 6000, NULL, SPRY_OWN_COPY, &x));
     assert_ok(ctx, spry_vector_like(x, 6000, &y));
     assert_ok(ctx, spry_vector_like(x, 6000, &z));
@@ -419,7 +419,7 @@ static void every_format(spry_context *ctx, spry_device *d)
         spry_operator *op = NULL;
         if (!device_format_for(layout_class_at(k)))
             continue;
-        assert_ok(ctx, spry_operator_on(d, A, name, &op));
+        assert_ok(ctx, spry_operator_from_matrix(A, d, name, &op));
         assert_ok(ctx, spry_operator_multiply(op, SPRY_TRANSPOSE_NO, one, x, zero, z));
         if (memcmp(y->data, z->data, 6000 * sizeof(double)) != 0)
             fail_msg("%s: other numbers", name);
@@ -448,7 +448,7 @@ static void freed_at_work(spry_context *ctx, spry_device *d)
     leave(d, 600 << 10);
     for (int turn = 0; turn < 20; turn++) {
         spry_operator *op = NULL;
-        assert_ok(ctx, spry_operator_on(d, A, "csr", &op));
+        assert_ok(ctx, spry_operator_from_matrix(A, d, "csr", &op));
         for (int k = 0; k < 2; k++) /* the first is measured, and waited for */
             assert_ok(ctx, spry_operator_multiply(op, SPRY_TRANSPOSE_NO, one, x, zero, y));
         assert_true(used_on(d) < op->own_bytes / 2);
@@ -470,7 +470,7 @@ static spry_status build_and_multiply(spry_device *d, const spry_matrix *A, cons
                                       spry_vector *y)
 {
     spry_operator *op = NULL;
-    spry_status status = spry_operator_on(d, A, "merge", &op);
+    spry_status status = spry_operator_from_matrix(A, d, "merge", &op);
     for (int k = 0; status == SPRY_STATUS_OK && k < 2; k++)
         status = spry_operator_multiply(op, SPRY_TRANSPOSE_NO, (spry_scalar){1, 0}, x,
                                         (spry_scalar){-0.5, 0}, y);

@@ -103,9 +103,9 @@ static void host_failures(spry_context *ctx, spry_device *d)
     assert_ok(ctx, work(ctx, d, 2));
     const int64_t settled = host_memory(ctx);
     for (int64_t n = 1;; n++) {
-        spry_context_fail_allocation(ctx, n, false);
+        base_fail_allocation(ctx, n, false);
         const spry_status status = work(ctx, d, 2);
-        spry_context_fail_allocation(ctx, 0, false);
+        base_fail_allocation(ctx, 0, false);
         assert_int_equal(host_memory(ctx), settled);
         if (status == SPRY_STATUS_OK)
             break;
@@ -121,11 +121,11 @@ static void fresh_failures(spry_context *ctx, spry_device *d)
     int failures = 0;
     for (int64_t n = 1;; n++) {
         spry_device *again = NULL;
-        spry_context_fail_allocation(own, n, false);
+        base_fail_allocation(own, n, false);
         spry_status status = device_open(own, d->facts.name, &again);
         if (status == SPRY_STATUS_OK)
             status = work(own, again, 2);
-        spry_context_fail_allocation(own, 0, false);
+        base_fail_allocation(own, 0, false);
         spry_device_close_all(own);
         assert_int_equal(host_memory(own), 0);
         if (status == SPRY_STATUS_OK)

@@ -47,7 +47,8 @@ static void types(spry_context *ctx, spry_device *d)
     for (int t = 1; t < 3; t++) { /* each type is a dozen programs to compile */
         spry_matrix *A = some_matrix(ctx, support_types[t]);
         spry_operator *op = NULL;
-        assert_ok(ctx, spry_operator_on(d, A, "auto:always=yes,budget=6,remember=no", &op));
+        assert_ok(ctx,
+                  spry_operator_from_matrix(A, d, "auto:always=yes,budget=6,remember=no", &op));
         assert_ptr_equal(device_of(op), d);
         support_exact(ctx, A, op);
         spry_operator_free(op);
@@ -72,7 +73,7 @@ static void report(spry_context *ctx, spry_device *d)
     spry_tune_report r = SPRY_TUNE_REPORT_INIT;
     int timed = 0;
     bool found = false;
-    assert_ok(ctx, spry_tune_on(d, A, forced, &r));
+    assert_ok(ctx, spry_tune(A, d, forced, &r));
     assert_false(r.remembered || r.untried);
     assert_string_equal(r.rows[0].format, "csr");
     assert_true(r.rows[0].conversion_seconds > 0); /* it, too, is brought there */
@@ -87,7 +88,7 @@ static void report(spry_context *ctx, spry_device *d)
     }
     assert_true(found && timed > 1);
     spry_tune_report_clear(ctx, &r);
-    assert_ok(ctx, spry_tune_on(d, A, "remember=no", &r)); /* it is small */
+    assert_ok(ctx, spry_tune(A, d, "remember=no", &r)); /* it is small */
     assert_true(r.untried);
     spry_tune_report_clear(ctx, &r);
     spry_matrix_free(A);
@@ -114,15 +115,15 @@ static void untimed(spry_context *ctx, spry_device *d)
         ((double *)a.values)[k] = 1;
     }
     assert_ok(ctx, matrix_wrap(ctx, &a, &A));
-    assert_ok(ctx, spry_tune_on(d, A, "remember=no products=5", &r));
+    assert_ok(ctx, spry_tune(A, d, "remember=no products=5", &r));
     assert_true(r.untried);
     assert_string_equal(r.format, "merge");
     spry_tune_report_clear(ctx, &r);
     spry_operator *op = NULL;
-    assert_ok(ctx, spry_operator_on(d, A, "auto:products=5", &op));
+    assert_ok(ctx, spry_operator_from_matrix(A, d, "auto:products=5", &op));
     support_exact(ctx, A, op);
     spry_operator_free(op);
-    assert_ok(ctx, spry_tune(A, "remember=no products=5", &r));
+    assert_ok(ctx, spry_tune(A, NULL, "remember=no products=5", &r));
     assert_string_equal(r.format, "csr");
     spry_tune_report_clear(ctx, &r);
     spry_matrix_free(A);
@@ -142,11 +143,11 @@ static void memory(spry_context *ctx, spry_device *d)
     if (given)
         snprintf(before, sizeof before, "%s", given);
     place_open(&place);
-    assert_ok(ctx, spry_tune_on(d, A, quick, &first));
-    assert_ok(ctx, spry_tune_on(d, A, quick, &second));
+    assert_ok(ctx, spry_tune(A, d, quick, &first));
+    assert_ok(ctx, spry_tune(A, d, quick, &second));
     assert_true(!first.remembered && second.remembered);
     assert_string_equal(first.format, second.format);
-    assert_ok(ctx, spry_tune(A, quick, &host));
+    assert_ok(ctx, spry_tune(A, NULL, quick, &host));
     assert_false(host.remembered);
     assert_ok(ctx, tune_decide(d, A, quick, NULL, &op));
     support_exact(ctx, A, op);

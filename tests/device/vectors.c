@@ -61,8 +61,8 @@ static void check_elements(spry_device *d, spry_type type, int64_t n)
     assert_ok(ctx, spry_vector_axpy(a, x, y));
     assert_ok(ctx, spry_vector_axpy(a, dx, dy));
     check_near(d, y, dy, 8, "axpy");
-    assert_ok(ctx, spry_vector_xpay(x, b, y));
-    assert_ok(ctx, spry_vector_xpay(dx, b, dy));
+    assert_ok(ctx, vector_xpay(x, b, y));
+    assert_ok(ctx, vector_xpay(dx, b, dy));
     check_near(d, y, dy, 64, "xpay");
     assert_ok(ctx, spry_vector_copy(y, dy));
     assert_ok(ctx, spry_vector_scale(a, y));
@@ -258,9 +258,9 @@ static void products(spry_context *ctx, spry_device *d)
     const spry_scalar alpha = {-0.5, 0.25}, beta = {1.5, -2};
     spry_matrix *A = support_sorted(ctx, SPRY_TYPE_Z, SUPPORT_UNIFORM, 301, 301, 2000, 5);
     spry_operator *op = NULL, *jacobi = NULL, *host = NULL;
-    assert_ok(ctx, spry_operator_on(d, A, "auto", &op));
+    assert_ok(ctx, spry_operator_from_matrix(A, d, "auto", &op));
     assert_ptr_equal(spry_operator_device(op), d);
-    assert_ok(ctx, spry_operator_on(NULL, A, "csr", &host));
+    assert_ok(ctx, spry_operator_from_matrix(A, NULL, "csr", &host));
     assert_null(spry_operator_device(host));
     spry_vector *x = numeric_random(ctx, NULL, SPRY_TYPE_Z, 301, 6),
                 *y = numeric_random(ctx, NULL, SPRY_TYPE_Z, 301, 7), *back = NULL;
@@ -312,7 +312,7 @@ static void diagonals(spry_context *ctx, spry_device *d)
     for (int64_t i = 0; i < N; i++)
         support_put(C, i, (spry_scalar){1 + (double)(i % 7), (double)(i % 3) - 1});
     spry_operator *M = NULL, *there = NULL;
-    assert_ok(ctx, spry_operator_jacobi(C, &M));
+    assert_ok(ctx, spry_precon_new(C, NULL, "jacobi", &M));
     assert_ok(ctx, device_diagonal_operator(d, M, NULL, &there));
     assert_string_equal(spry_operator_name(there), "jacobi");
     assert_non_null(device_diagonal(there, SPRY_TRANSPOSE_NO));
@@ -376,7 +376,7 @@ static void blocks(spry_context *ctx, spry_device *d)
     spry_matrix *A = support_sorted(ctx, SPRY_TYPE_D, SUPPORT_UNIFORM, 203, 307, 2000, 5);
     static const int columns[] = {1, 3, 9};
     spry_operator *op = NULL;
-    assert_ok(ctx, spry_operator_on(d, A, "csr", &op));
+    assert_ok(ctx, spry_operator_from_matrix(A, d, "csr", &op));
     for (int c = 0; c < 3; c++)
         for (int by_rows = 0; by_rows < 2; by_rows++)
             check_block(d, op, 307, 203, columns[c], by_rows, c != 1);

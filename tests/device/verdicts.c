@@ -437,9 +437,9 @@ static void failures(spry_context *ctx, spry_device *d)
         }
     assert_true(failed > 10);
     for (int n = 0; n < ROUNDS; n++) {
-        spry_context_fail_allocation(ctx, 1 + n * EVERY, false);
+        base_fail_allocation(ctx, 1 + n * EVERY, false);
         const spry_status status = finished_here(d, A);
-        spry_context_fail_allocation(ctx, 0, false);
+        base_fail_allocation(ctx, 0, false);
         assert_true(status == SPRY_STATUS_OK || status == SPRY_STATUS_NO_MEMORY);
     }
     assert_ok(ctx, finished_here(d, A));
@@ -471,7 +471,7 @@ static void real_matrices(spry_context *ctx, spry_device *d)
         if (!there)
             continue;
         fclose(there);
-        assert_ok(ctx, spry_matrix_read(ctx, path, &A));
+        assert_ok(ctx, spry_matrix_read(ctx, path, NULL, &A));
         assert_ok(ctx, spry_matrix_expand(A, &all));
         assert_ok(ctx, spry_matrix_convert(all, SPRY_FORMAT_CSR, &csr));
         spry_matrix_free(A);

@@ -23,10 +23,10 @@ static void show_and_set(spry_context *ctx, spry_option_list list, void *fields)
         char first[SPRY_OPTION_TEXT_SIZE], again[SPRY_OPTION_TEXT_SIZE];
         if (option->kind == SPRY_OPTION_PATH)
             continue;
-        fuzz_require(spry_options_get_text(ctx, list, fields, option->name, first, sizeof first) ==
+        fuzz_require(options_get_text(ctx, list, fields, option->name, first, sizeof first) ==
                      SPRY_STATUS_OK);
         fuzz_require(spry_options_set(ctx, list, fields, option->name, first) == SPRY_STATUS_OK);
-        fuzz_require(spry_options_get_text(ctx, list, fields, option->name, again, sizeof again) ==
+        fuzz_require(options_get_text(ctx, list, fields, option->name, again, sizeof again) ==
                      SPRY_STATUS_OK);
         fuzz_require(strcmp(first, again) == 0);
     }
@@ -46,12 +46,9 @@ static void parse(spry_context *ctx, spry_option_list list, const char *text)
 
 static void parse_all(spry_context *ctx, const char *text)
 {
-    static spry_option_list (*const lists[])(void) = {spry_context_options, spry_solver_options,
-                                                      spry_read_options,    spry_generate_options,
-                                                      spry_tune_options,    spry_diagnose_options};
     spry_entry entry = SPRY_ENTRY_INIT;
-    for (size_t k = 0; k < sizeof lists / sizeof *lists; k++)
-        parse(ctx, lists[k](), text);
+    for (int k = 0; spry_list_at(SPRY_LIST_OBJECTS, k, &entry); k++)
+        parse(ctx, entry.options, text);
     for (int k = 0; spry_list_at(SPRY_LIST_PRECONS, k, &entry); k++)
         parse(ctx, precon_options(entry.name), text);
 }

@@ -8,6 +8,8 @@
 #include "program/explain.h"
 #include "program/sweep.h"
 
+#include <spry/precon.h>
+
 enum { N = 5, MOST_REPORTS = 20, MOST_TURNS = 100, SIDES = 2 };
 
 /* What a run came to. */
@@ -149,10 +151,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fuzz_require(spry_context_new("memory_limit=64M threads=1", &ctx) == SPRY_STATUS_OK);
     spry_context_memory(ctx, &before, NULL);
     spry_matrix *B = matrix(ctx, size % 2 == 0 ? SPRY_TYPE_D : SPRY_TYPE_Z);
-    fuzz_require(spry_operator_from_matrix(B, &A) == SPRY_STATUS_OK);
+    fuzz_require(spry_operator_from_matrix(B, NULL, NULL, &A) == SPRY_STATUS_OK);
     if (size % 3 != 0)
-        fuzz_require((size % 3 == 1 ? spry_operator_jacobi(B, &M)
-                                    : spry_operator_from_matrix(B, &M)) == SPRY_STATUS_OK);
+        fuzz_require((size % 3 == 1
+                          ? spry_precon_new(B, NULL, "jacobi", &M)
+                          : spry_operator_from_matrix(B, NULL, NULL, &M)) == SPRY_STATUS_OK);
     const runner_operators operators = {.A = A, .M = M};
     for (int fuse = 0; fuse < 2; fuse++)
         run_text(ctx, data, size, fuse == 1, 0, &operators, ends[fuse]);

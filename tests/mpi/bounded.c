@@ -279,11 +279,11 @@ static void memory(void **state)
         int64_t before, after;
         spry_bounded *s = NULL;
         spry_context_memory(ctx, &before, NULL);
-        spry_context_fail_allocation(ctx, spry_context_rank(ctx) == nth % ranks ? nth : 0, false);
+        base_fail_allocation(ctx, spry_context_rank(ctx) == nth % ranks ? nth : 0, false);
         spry_status status = spry_bounded_new(p.A, "rank-rows=20 max-iter=1", &s);
         if (status == SPRY_STATUS_OK)
             status = spry_bounded_solve(s, p.b, p.lower, p.x, NULL);
-        spry_context_fail_allocation(ctx, 0, false);
+        base_fail_allocation(ctx, 0, false);
         spry_bounded_free(s);
         ranks_alike(ctx, status);
         if (status != SPRY_STATUS_OK)

@@ -50,7 +50,7 @@ static void check_x(const system_t *s, const spry_vector *x, double tolerance, c
     spry_operator *op = NULL;
     spry_vector *r = NULL;
     double above = 0, below = 0;
-    assert_ok(s->ctx, spry_operator_from_matrix(s->A, &op));
+    assert_ok(s->ctx, spry_operator_from_matrix(s->A, NULL, NULL, &op));
     assert_ok(s->ctx, spry_vector_like(s->b, s->b->n, &r));
     assert_ok(s->ctx, spry_vector_copy(s->b, r));
     assert_ok(s->ctx, spry_operator_multiply(op, SPRY_TRANSPOSE_NO, (spry_scalar){-1, 0}, x,

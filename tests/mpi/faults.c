@@ -51,7 +51,7 @@ static void memory(void **state)
             int64_t before, after;
             const bool bad = spry_context_rank(ctx) == nth % ranks;
             spry_context_memory(ctx, &before, NULL);
-            spry_context_fail_allocation(ctx, bad ? nth : 0, false);
+            base_fail_allocation(ctx, bad ? nth : 0, false);
             spry_status status = spry_matrix_distribute(W, &A);
             if (status == SPRY_STATUS_OK)
                 status = spry_context_agree(ctx, spry_vector_ones(ctx, A, &b));
@@ -60,7 +60,7 @@ static void memory(void **state)
             if (status == SPRY_STATUS_OK)
                 status = k < SOLVES ? spry_quick_solve(ctx, A, b, x, options[k], NULL)
                                     : foretell(ctx, A, options[k]);
-            spry_context_fail_allocation(ctx, 0, false);
+            base_fail_allocation(ctx, 0, false);
             ranks_alike(ctx, status);
             if (status != SPRY_STATUS_OK)
                 assert_int_equal(status, SPRY_STATUS_NO_MEMORY);
@@ -88,7 +88,7 @@ static bool waste(void *data, int64_t iteration, double residual)
     const waster *w = data;
     (void)iteration, (void)residual;
     if (w->me)
-        spry_context_fail_allocation(w->ctx, 1, false);
+        base_fail_allocation(w->ctx, 1, false);
     return true;
 }
 
@@ -121,7 +121,7 @@ static void batches(void **state)
         }
         spry_solver_set_watch(solver, waste, &w);
         const spry_status status = spry_solve_many(solver, COUNT, all, x, results);
-        spry_context_fail_allocation(ctx, 0, false);
+        base_fail_allocation(ctx, 0, false);
         ranks_alike(ctx, status);
         assert_status(ctx, way == 1 ? SPRY_STATUS_NO_MEMORY : SPRY_STATUS_OK, status);
         if (way == 1) /* the rest has not begun */
@@ -156,15 +156,15 @@ static void together(void **state)
     for (int nth = 1; nth <= 8; nth++) {
         int64_t before, after;
         spry_context_memory(ctx, &before, NULL);
-        assert_ok(ctx, spry_operator_from_matrix(A, &op));
+        assert_ok(ctx, spry_operator_from_matrix(A, NULL, NULL, &op));
         assert_ok(ctx, operator_open_rows(op, SPRY_TRANSPOSE_NO, &rows));
         for (int k = 0; k < COUNT; k++)
             several[k] = x->data;
         for (int tried = 0; tried < 2 && rows.begin; tried++) {
             const bool bad = tried == 0 && spry_context_rank(ctx) == nth % spry_context_ranks(ctx);
-            spry_context_fail_allocation(ctx, bad ? nth : 0, false);
+            base_fail_allocation(ctx, bad ? nth : 0, false);
             const spry_status status = rows.begin(&rows, COUNT, several);
-            spry_context_fail_allocation(ctx, 0, false);
+            base_fail_allocation(ctx, 0, false);
             ranks_alike(ctx, status);
             if (status == SPRY_STATUS_OK)
                 assert_ok(ctx, rows.finish(&rows));
@@ -415,10 +415,10 @@ static void kept(void **state)
         assert_ok(ctx, spry_solver_set(solver, "method=gcrot precon=none"));
         assert_ok(ctx, spry_solver_set_matrix(solver, A));
         const bool bad = spry_context_rank(ctx) == nth % spry_context_ranks(ctx);
-        spry_context_fail_allocation(ctx, bad ? nth : 0, false);
+        base_fail_allocation(ctx, bad ? nth : 0, false);
         const spry_status status =
             spry_solver_set_space(solver, "U", 1, (const spry_vector *const *)&v);
-        spry_context_fail_allocation(ctx, 0, false);
+        base_fail_allocation(ctx, 0, false);
         ranks_alike(ctx, status);
         assert_true(status == SPRY_STATUS_OK || status == SPRY_STATUS_NO_MEMORY);
         got_over = status == SPRY_STATUS_OK ? got_over + 1 : 0;

@@ -289,13 +289,13 @@ static void fail_bounded(const pair *p)
             if (mine && work <= WORK_LAUNCH)
                 device_fail_next(d, (device_work)work, nth);
             else if (mine)
-                spry_context_fail_allocation(ctx, nth, false);
+                base_fail_allocation(ctx, nth, false);
             spry_status status = spry_bounded_new(p->A[0], "rank-rows=40 max-iter=1", &s);
             if (status == SPRY_STATUS_OK)
                 status = spry_bounded_solve(s, b, lower, x, NULL);
             if (work <= WORK_LAUNCH)
                 device_fail_next(d, (device_work)work, 0);
-            spry_context_fail_allocation(ctx, 0, false);
+            base_fail_allocation(ctx, 0, false);
             ranks_alike(ctx, status);
             failed += status != SPRY_STATUS_OK;
             spry_bounded_free(s);
@@ -356,15 +356,15 @@ static spry_status make_and_solve(spry_context *ctx, int64_t making, int64_t sol
     assert_ok(ctx, spry_solver_new(ctx, &solver));
     assert_ok(ctx, spry_solver_set(solver, "method=richardson max-iter=2 "
                                            "precon=gmg:rank-rows=20,coarsest=8,smoother=jacobi"));
-    spry_context_fail_allocation(ctx, making, false);
+    base_fail_allocation(ctx, making, false);
     spry_status status = spry_operator_stencil(grid, "-div(k*grad) + 4", options, 1, names,
                                                (const spry_vector *[]){k}, &A);
-    spry_context_fail_allocation(ctx, 0, false);
+    base_fail_allocation(ctx, 0, false);
     if (status == SPRY_STATUS_OK) {
         assert_ok(ctx, spry_solver_set_operator(solver, A));
-        spry_context_fail_allocation(ctx, solving, false);
+        base_fail_allocation(ctx, solving, false);
         status = spry_solve(solver, b, x, NULL);
-        spry_context_fail_allocation(ctx, 0, false);
+        base_fail_allocation(ctx, 0, false);
     }
     spry_solver_free(solver);
     spry_vector_free(k);

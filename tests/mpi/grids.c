@@ -207,7 +207,7 @@ static void matrices(void **state)
                     *z = noise_on(ctx, p.grid, SPRY_TYPE_D, 2);
         spry_operator *M = NULL;
         assert_ok(ctx, spry_operator_to_matrix(p.A, &A));
-        assert_ok(ctx, spry_operator_from_matrix(A, &M));
+        assert_ok(ctx, spry_operator_from_matrix(A, NULL, NULL, &M));
         assert_ok(ctx, spry_operator_apply(p.A, x, y));
         assert_ok(ctx, spry_operator_apply(M, x, z));
         for (int64_t i = 0; i < x->n; i++) {
@@ -692,9 +692,9 @@ static void memory(void **state)
     for (int nth = 1; ranks < 3 && passed < 2 && nth < 2000; nth += nth < 40 ? 1 : 11) {
         int64_t before, after;
         spry_context_memory(ctx, &before, NULL);
-        spry_context_fail_allocation(ctx, spry_context_rank(ctx) == nth % ranks ? nth : 0, false);
+        base_fail_allocation(ctx, spry_context_rank(ctx) == nth % ranks ? nth : 0, false);
         const spry_status status = make_and_solve(ctx);
-        spry_context_fail_allocation(ctx, 0, false);
+        base_fail_allocation(ctx, 0, false);
         ranks_alike(ctx, status);
         if (status != SPRY_STATUS_OK)
             assert_int_equal(status, SPRY_STATUS_NO_MEMORY);

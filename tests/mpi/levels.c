@@ -160,9 +160,9 @@ static void memory_of(const char *kind, const char *matrix)
         int64_t before, after;
         spry_context_memory(s.ctx, &before, NULL);
         if (spry_context_rank(s.ctx) == nth % ranks)
-            spry_context_fail_allocation(s.ctx, nth, false);
+            base_fail_allocation(s.ctx, nth, false);
         const spry_status status = use(&s, z, &M);
-        spry_context_fail_allocation(s.ctx, 0, false);
+        base_fail_allocation(s.ctx, 0, false);
         ranks_alike(s.ctx, status);
         fine = status == SPRY_STATUS_OK ? fine + 1 : 0;
         if (status != SPRY_STATUS_OK)

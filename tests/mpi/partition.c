@@ -197,9 +197,9 @@ static void memory(void **state)
         int64_t before, after;
         spry_context_memory(ctx, &before, NULL);
         if (spry_context_rank(ctx) == nth % spry_context_ranks(ctx))
-            spry_context_fail_allocation(ctx, nth, false);
+            base_fail_allocation(ctx, nth, false);
         const spry_status status = deal(ctx, &g, &A);
-        spry_context_fail_allocation(ctx, 0, false);
+        base_fail_allocation(ctx, 0, false);
         ranks_alike(ctx, status);
         assert_true(status == SPRY_STATUS_OK || status == SPRY_STATUS_NO_MEMORY);
         fine += status == SPRY_STATUS_OK;

@@ -93,7 +93,7 @@ static void compare(spry_context *ctx, spry_context *alone, spry_type type, int 
     for (int j = 0; j < K; j++)
         steps[j] = (power_step){{1 - 0.1 * j, 0}, {0.5, 0}, {j % 2, 0}, NULL};
     ranks_starts(ctx, way, N, 1, starts);
-    assert_ok(alone, spry_operator_from_matrix(whole, &plain));
+    assert_ok(alone, spry_operator_from_matrix(whole, NULL, NULL, &plain));
     assert_ok(ctx, dist_from_whole(given, starts, NULL, &A));
     spry_matrix_free(given);
     const int64_t first = starts[team_rank(ctx)], own = starts[team_rank(ctx) + 1] - first;

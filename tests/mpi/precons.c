@@ -233,11 +233,10 @@ static void memory(void **state)
             bool made;
             int64_t before, after;
             spry_context_memory(ctx, &before, NULL);
-            spry_context_fail_allocation(ctx, spry_context_rank(ctx) == nth % ranks ? nth : 0,
-                                         false);
+            base_fail_allocation(ctx, spry_context_rank(ctx) == nth % ranks ? nth : 0, false);
             const precon_spec spec = support_spec(A->ctx, specs[k]);
             const spry_status status = precon_make_across(A, &spec, NULL, &made, &M, name);
-            spry_context_fail_allocation(ctx, 0, false);
+            base_fail_allocation(ctx, 0, false);
             ranks_alike(ctx, status);
             fine = status == SPRY_STATUS_OK ? fine + 1 : 0;
             if (status != SPRY_STATUS_OK)

@@ -66,8 +66,8 @@ static void check_products(spry_context *ctx, spry_context *alone, spry_type typ
     ranks_starts(ctx, (ranks_way)way, rows, 1, row_starts);
     ranks_starts(ctx, (ranks_way)way, cols, 1, col_starts);
     assert_ok(ctx, dist_from_whole(W, row_starts, col_starts, &A));
-    assert_ok(ctx, spry_operator_from_matrix(A, &op));
-    assert_ok(alone, spry_operator_from_matrix(W2, &whole));
+    assert_ok(ctx, spry_operator_from_matrix(A, NULL, NULL, &op));
+    assert_ok(alone, spry_operator_from_matrix(W2, NULL, NULL, &whole));
     for (int t = 0; t < 3; t++) {
         compare(ctx, alone, op, whole, (spry_transpose)t, one, zero);
         compare(ctx, alone, op, whole, (spry_transpose)t, other, one);

@@ -28,7 +28,7 @@ static double residual(const spry_matrix *A, const spry_vector *b, const spry_ve
     spry_operator *op = NULL;
     spry_vector *r = NULL;
     double size = 0, left = 0;
-    assert_ok(ctx, spry_operator_from_matrix(A, &op));
+    assert_ok(ctx, spry_operator_from_matrix(A, NULL, NULL, &op));
     assert_ok(ctx, spry_vector_ones(ctx, A, &r));
     assert_ok(ctx, spry_vector_copy(b, r));
     assert_ok(ctx, spry_operator_multiply(op, SPRY_TRANSPOSE_NO, (spry_scalar){-1, 0}, x,
@@ -194,7 +194,7 @@ static double complement(const spry_matrix *A, const spry_vector *b, const spry_
     spry_operator *op = NULL;
     spry_vector *r = NULL, *mine = NULL, *all = NULL;
     double most[2] = {0};
-    assert_ok(ctx, spry_operator_from_matrix(A, &op));
+    assert_ok(ctx, spry_operator_from_matrix(A, NULL, NULL, &op));
     assert_ok(ctx, spry_vector_ones(ctx, A, &r));
     assert_ok(ctx, spry_vector_copy(b, r));
     assert_ok(ctx, spry_operator_multiply(op, SPRY_TRANSPOSE_NO, (spry_scalar){1, 0}, x,

@@ -210,12 +210,12 @@ static void memory(void **state)
         int64_t before, after;
         spry_operator *M = NULL;
         spry_context_memory(ctx, &before, NULL);
-        spry_context_fail_allocation(ctx, spry_context_rank(ctx) == nth % ranks ? nth : 0, false);
+        base_fail_allocation(ctx, spry_context_rank(ctx) == nth % ranks ? nth : 0, false);
         spry_status status =
             spry_precon_beside(w.A, NULL, "strips:layer=2,sweeps=1,sub=[direct:kind=band]", &M);
         if (status == SPRY_STATUS_OK) /* or on none */
             status = spry_context_agree(ctx, spry_operator_apply(M, w.r, w.z));
-        spry_context_fail_allocation(ctx, 0, false);
+        base_fail_allocation(ctx, 0, false);
         ranks_alike(ctx, status);
         if (status != SPRY_STATUS_OK)
             assert_int_equal(status, SPRY_STATUS_NO_MEMORY);

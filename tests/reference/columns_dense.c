@@ -96,7 +96,7 @@ static void csr(spry_context *ctx)
     for (int t = 0; t < 4; t++) {
         spry_matrix *A = small_matrix(ctx, support_types[t]);
         spry_operator *op = NULL;
-        assert_ok(ctx, spry_operator_from_matrix(A, &op));
+        assert_ok(ctx, spry_operator_from_matrix(A, NULL, NULL, &op));
         for (int transpose = SPRY_TRANSPOSE_NO; transpose <= SPRY_TRANSPOSE_CONJUGATE; transpose++)
             check_widths(ctx, A, op, (spry_transpose)transpose);
         spry_operator_free(op);
@@ -141,7 +141,7 @@ static void test_function(void **state)
     for (int t = 0; t < 4; t++) {
         spry_matrix *A = small_matrix(*state, support_types[t]);
         spry_operator *inner = NULL, *op = NULL;
-        assert_ok(*state, spry_operator_from_matrix(A, &inner));
+        assert_ok(*state, spry_operator_from_matrix(A, NULL, NULL, &inner));
         assert_ok(*state, spry_operator_from_function(*state, support_types[t], ROWS, COLS, true,
                                                       through_matrix, inner, &op));
         check_widths(*state, A, op, SPRY_TRANSPOSE_NO);
@@ -162,7 +162,7 @@ static void scattered(spry_context *ctx)
         spry_matrix *A = support_sorted(ctx, type, SUPPORT_UNIFORM, N, N, 120000, 22);
         spry_operator *op = NULL;
         assert_true(host_scattered(N, N, A->a.offsets, A->a.col_index));
-        assert_ok(ctx, spry_operator_from_matrix(A, &op));
+        assert_ok(ctx, spry_operator_from_matrix(A, NULL, NULL, &op));
         const spry_dense B = dense_new(type, N, WIDTH, true, 7);
         const spry_dense C = dense_new(type, N, WIDTH, false, 8);
         const spry_scalar one = {1, 0}, zero = {0, 0};
@@ -222,7 +222,7 @@ static void test_wrong(void **state)
     double numbers[ROWS * 4] = {0};
     const spry_dense B = {0, COLS, 2, 2, true, numbers, NULL},
                      C = {0, ROWS, 2, 2, true, numbers, NULL};
-    assert_ok(*state, spry_operator_from_matrix(A, &op));
+    assert_ok(*state, spry_operator_from_matrix(A, NULL, NULL, &op));
     const struct {
         spry_dense B, C;
         const char *message;

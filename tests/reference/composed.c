@@ -32,8 +32,8 @@ static void products_are_those_of_the_parts(void **state)
             assert_int_equal(spry_context_new(NULL, &ctx), SPRY_STATUS_OK);
             spry_matrix *MA = support_from_rows(ctx, types[t], N, K, a);
             spry_matrix *MB = support_from_rows(ctx, types[t], K, N, b);
-            assert_ok(ctx, spry_operator_from_matrix(MA, &A));
-            assert_ok(ctx, spry_operator_from_matrix(MB, &B));
+            assert_ok(ctx, spry_operator_from_matrix(MA, NULL, NULL, &A));
+            assert_ok(ctx, spry_operator_from_matrix(MB, NULL, NULL, &B));
             assert_ok(ctx, spry_operator_compose(A, B, &AB));
             assert_int_equal(spry_operator_rows(AB), N);
             assert_int_equal(spry_operator_cols(AB), N);

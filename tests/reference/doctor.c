@@ -100,7 +100,7 @@ static void nothing_is_found_in_healthy_real_matrices(void **state)
         char path[4096];
         spry_matrix *A = NULL;
         snprintf(path, sizeof path, "%s/%s.mtx.gz", folder, names[k]);
-        if (spry_matrix_read(ctx, path, &A) != SPRY_STATUS_OK)
+        if (spry_matrix_read(ctx, path, NULL, &A) != SPRY_STATUS_OK)
             continue;
         found++;
         bad += complaints(ctx, A, names[k]);

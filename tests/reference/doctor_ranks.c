@@ -111,7 +111,7 @@ static double gradient(spry_context *ctx, const spry_matrix *A, const spry_vecto
     spry_vector *r = NULL, *g = NULL;
     double all, size, found, norm = 0;
     const spry_scalar one = {1, 0}, minus = {-1, 0}, zero = {0, 0};
-    assert_ok(ctx, spry_operator_from_matrix(A, &op));
+    assert_ok(ctx, spry_operator_from_matrix(A, NULL, NULL, &op));
     assert_ok(ctx, spry_vector_like(b, b->n, &r));
     assert_ok(ctx, spry_vector_like(b, b->n, &g));
     assert_ok(ctx, spry_vector_copy(b, r));

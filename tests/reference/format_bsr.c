@@ -79,7 +79,7 @@ static void test_ranges(void **state)
     operator_rows rows = {0};
     double *x = numeric_array(SPRY_TYPE_D, n, 1, 5);
     double *y = malloc((size_t)n * sizeof *y), *z = malloc((size_t)n * sizeof *z);
-    assert_ok(ctx, spry_operator_from_format(A, "bsr:r=3,c=3", &op));
+    assert_ok(ctx, spry_operator_from_matrix(A, NULL, "bsr:r=3,c=3", &op));
     assert_ok(ctx, operator_open_rows(op, SPRY_TRANSPOSE_NO, &rows));
     assert_non_null(rows.run);
     spry_vector *vx = numeric_vector(ctx, SPRY_TYPE_D, n, x),

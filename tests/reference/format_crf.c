@@ -100,7 +100,7 @@ static void test_threads(void **state)
         spry_matrix *A = generated(ctx, "helmholtz", "size=40");
         spry_operator *op = NULL;
         const size_t bytes = (size_t)A->a.rows * spry_type_size(A->a.type);
-        assert_ok(ctx, spry_operator_from_format(A, "crf", &op));
+        assert_ok(ctx, spry_operator_from_matrix(A, NULL, "crf", &op));
         void *x = numeric_array(A->a.type, A->a.rows, 1, 7), *y = malloc(bytes);
         spry_vector *vx = numeric_vector(ctx, A->a.type, A->a.rows, x);
         spry_vector *vy = numeric_vector(ctx, A->a.type, A->a.rows, y);

@@ -154,7 +154,7 @@ static void test_bits_of_csr(void **state)
         void *x = numeric_array(type, 300, 0, 1), *expected = numeric_array(type, 300, 0, 2);
         static const char *const specs[] = {"csr", "csr16"};
         spry_operator *csr = NULL;
-        assert_ok(ctx, spry_operator_from_matrix(A, &csr));
+        assert_ok(ctx, spry_operator_from_matrix(A, NULL, NULL, &csr));
         spry_vector *vx = numeric_vector(ctx, type, 300, x);
         spry_vector *ve = numeric_vector(ctx, type, 300, expected);
         assert_ok(ctx, spry_operator_multiply(csr, SPRY_TRANSPOSE_NO, (spry_scalar){1, 0}, vx,

@@ -75,7 +75,7 @@ static void test_unsorted(void **state)
         layouts_each(refuse_unsorted, &c);
         spry_operator *op = NULL;
         spry_vector *x = NULL, *y = NULL;
-        assert_ok(ctx, spry_operator_from_format(A, "sell", &op));
+        assert_ok(ctx, spry_operator_from_matrix(A, NULL, "sell", &op));
         assert_ok(ctx, spry_vector_ones(ctx, A, &x));
         assert_ok(ctx, spry_vector_ones(ctx, A, &y));
         assert_ok(ctx, spry_operator_apply(op, x, y));
@@ -129,12 +129,14 @@ static void test_bad_specs(void **state)
     spry_context *ctx = *state;
     spry_matrix *A = support_from_rows(ctx, SPRY_TYPE_S, 2, 2, (const double[]){1, 0, 0, 1});
     spry_operator *op = NULL;
-    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_operator_from_format(A, "sel", &op));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_operator_from_matrix(A, NULL, "sel", &op));
     support_message_has(ctx, "sell");
-    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_operator_from_format(A, "sell:C=0.5", &op));
-    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_operator_from_format(A, "sell:c2=5", &op));
-    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_operator_from_format(A, "", &op));
-    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_operator_from_format(A, "sell:values=f16", &op));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE,
+                  spry_operator_from_matrix(A, NULL, "sell:C=0.5", &op));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_operator_from_matrix(A, NULL, "sell:c2=5", &op));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_operator_from_matrix(A, NULL, "", &op));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE,
+                  spry_operator_from_matrix(A, NULL, "sell:values=f16", &op));
     support_message_has(ctx, "types d and z");
     assert_null(op);
     spry_matrix_free(A);

@@ -200,7 +200,7 @@ static void real_matrices(void **state)
         char path[4096];
         snprintf(path, sizeof path, "%s/%s.mtx.gz", folder, names[k]);
         spry_matrix *base = NULL;
-        assert_ok(*state, spry_matrix_read(*state, path, &base));
+        assert_ok(*state, spry_matrix_read(*state, path, NULL, &base));
         spry_matrix *A = tiled(base, 5 * spry_matrix_rows(base) / 2);
         spry_stats before = SPRY_STATS_INIT, after = SPRY_STATS_INIT;
         assert_ok(*state, spry_matrix_stats(base, &before));

@@ -72,7 +72,7 @@ static void check_updates(spry_context *ctx, spry_type type, int64_t n, int skew
     assert_ok(ctx, spry_vector_axpy(a, o.vx, o.vy));
     check_sum(&o, a, one, "axpy");
     memcpy(o.y, o.old, (size_t)n * spry_type_size(type));
-    assert_ok(ctx, spry_vector_xpay(o.vx, a, o.vy));
+    assert_ok(ctx, vector_xpay(o.vx, a, o.vy));
     check_sum(&o, one, a, "xpay");
     memcpy(o.y, o.old, (size_t)n * spry_type_size(type));
     assert_ok(ctx, spry_vector_scale(a, o.vy));
@@ -189,7 +189,7 @@ static void test_threads(void **state)
             spry_context *ctx = support_context(options);
             operands o = operands_new(ctx, type, N, 1);
             assert_ok(ctx, spry_vector_axpy(factor_for(type, 3), o.vx, o.vy));
-            assert_ok(ctx, spry_vector_xpay(o.vx, factor_for(type, 3), o.vy));
+            assert_ok(ctx, vector_xpay(o.vx, factor_for(type, 3), o.vy));
             assert_ok(ctx, spry_vector_scale(factor_for(type, 3), o.vy));
             assert_ok(ctx, spry_vector_multiply(o.vx, o.vy, o.vz));
             if (k == 0)

@@ -163,7 +163,7 @@ static void rules_end_solves(void **state)
         assert_true(number(&f, "method:agrad") <= 1e-3);
         /* a system with a solution: |r| <= btol |b| */
         spry_operator *op;
-        assert_ok(f.ctx, spry_operator_from_matrix(f.A, &op));
+        assert_ok(f.ctx, spry_operator_from_matrix(f.A, NULL, NULL, &op));
         assert_ok(f.ctx, spry_vector_fill(f.x, (spry_scalar){1, 0}));
         assert_ok(f.ctx, spry_operator_apply(op, f.x, f.b));
         assert_ok(f.ctx, spry_vector_fill(f.x, (spry_scalar){0, 0}));
@@ -201,9 +201,6 @@ static void conditions_are_told(void **state)
         assert_true(number(&f, "method:acond") >= 1 && number(&f, "method:acond") <= 1e3);
         double value;
         assert_int_equal(spry_solver_get_real(f.solver, "method:nothing", &value),
-                         SPRY_STATUS_BAD_USAGE);
-        int64_t whole;
-        assert_int_equal(spry_solver_get_int(f.solver, "method:fnorm", &whole),
                          SPRY_STATUS_BAD_USAGE);
         assert_ok(f.ctx, spry_solver_set_text(f.solver, "method", "lsqr:damp=2"));
         assert_int_equal(spry_solver_get_real(f.solver, "method:fnorm", &value),

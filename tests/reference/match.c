@@ -299,7 +299,7 @@ static void real_matrices(void **state)
         const spry_matrix *csr = NULL;
         spry_matrix *A = NULL, *owned = NULL;
         snprintf(path, sizeof path, "%s/%s.mtx.gz", folder, names[k]);
-        if (spry_matrix_read(*state, path, &A) != SPRY_STATUS_OK)
+        if (spry_matrix_read(*state, path, NULL, &A) != SPRY_STATUS_OK)
             continue;
         matching m;
         assert_ok(*state, matrix_as_sorted_csr(A, &csr, &owned));

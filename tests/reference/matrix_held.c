@@ -125,7 +125,7 @@ static void open_fixture(fixture *f, spry_context *ctx, int way)
     if (way == BY_SHARE)
         f->held[1] = &f->share;
     if (way == BY_OPERATOR) {
-        assert_ok(ctx, spry_operator_from_matrix(f->A, &f->op));
+        assert_ok(ctx, spry_operator_from_matrix(f->A, NULL, NULL, &f->op));
         assert_ok(ctx, spry_solver_set_operator(f->solver, f->op));
     }
     if (way == BY_PRECON) {
@@ -227,9 +227,9 @@ static void failures_let_go(void **state)
     for (int64_t n = 1; status == SPRY_STATUS_NO_MEMORY; n++) {
         assert_true(n < 10000);
         assert_ok(f.ctx, spry_solver_set_matrix(f.solver, f.share));
-        spry_context_fail_allocation(f.ctx, n, false);
+        base_fail_allocation(f.ctx, n, false);
         status = spry_solve(f.solver, f.b, f.x, NULL);
-        spry_context_fail_allocation(f.ctx, 0, false);
+        base_fail_allocation(f.ctx, 0, false);
         assert_ok(f.ctx, spry_matrix_set_values(f.A, f.A->a.values, SPRY_OWN_COPY));
     }
     assert_ok(f.ctx, status);

@@ -111,7 +111,7 @@ static spry_matrix *open_matrix(spry_context *ctx, const char *folder, const cha
         if (!there)
             continue;
         fclose(there);
-        assert_ok(ctx, spry_matrix_read(ctx, path, &A));
+        assert_ok(ctx, spry_matrix_read(ctx, path, NULL, &A));
     }
     if (!A)
         print_message("%s is not there: not looked at\n", name);

@@ -290,7 +290,7 @@ static void least_squares_are_normal_equations(void **state)
             squares[i] += a.at[k * N + i / N].re * a.at[k * N + i % N].re;
     problem_from_matrix(ctx, support_from_rows(ctx, SPRY_TYPE_D, N, N, squares), &normal);
     spry_operator *A = NULL;
-    assert_ok(ctx, spry_operator_from_matrix(p.A, &A));
+    assert_ok(ctx, spry_operator_from_matrix(p.A, NULL, NULL, &A));
     assert_ok(ctx, spry_operator_multiply(A, SPRY_TRANSPOSE_YES, (spry_scalar){1, 0}, p.b,
                                           (spry_scalar){0, 0}, normal.b));
     for (int m = 0; m < 3; m++)

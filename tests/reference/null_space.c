@@ -250,7 +250,7 @@ static void unsymmetric_matrices(void **state)
     spry_result result = SPRY_RESULT_INIT;
     assert_ok(ctx, spry_vector_ones(ctx, A, &b));
     assert_ok(ctx, spry_vector_zeros(ctx, A, &x));
-    assert_ok(ctx, spry_operator_from_matrix(A, &op));
+    assert_ok(ctx, spry_operator_from_matrix(A, NULL, NULL, &op));
     assert_ok(ctx, spry_operator_apply(op, y, b));
     static const char *const choices[] = {"", "precon=none method=gmres:restart=100",
                                           "precon=ilu method=bicgstab", "method=qmr precon=ilu"};

@@ -30,7 +30,7 @@ static void by_products(spry_context *ctx, const spry_matrix *A, int k, const sp
                         spry_vector **v)
 {
     spry_operator *op;
-    assert_ok(ctx, spry_operator_from_matrix(A, &op));
+    assert_ok(ctx, spry_operator_from_matrix(A, NULL, NULL, &op));
     for (int j = 0; j < k; j++)
         assert_ok(ctx, spry_operator_apply(op, j > 0 ? v[j - 1] : x, v[j]));
     spry_operator_free(op);
@@ -265,7 +265,7 @@ static void recurrences(void **state)
         spry_matrix *A = generated_as(ctx, support_types[t], "poisson2d", "nx=14 ny=15");
         spry_vector *x, *v[K], *w[K], *products[K], *product;
         spry_operator *plain;
-        assert_ok(ctx, spry_operator_from_matrix(A, &plain));
+        assert_ok(ctx, spry_operator_from_matrix(A, NULL, NULL, &plain));
         vectors_make(ctx, A, K, &x, v);
         vectors_make(ctx, A, K, NULL, w);
         vectors_make(ctx, A, K, NULL, products);

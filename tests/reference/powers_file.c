@@ -42,7 +42,7 @@ static void check(spry_context *ctx, const spry_matrix *A, const char *more, int
     const int64_t blocks_more = 8 * A->a.rows / 16 + 8; /* offsets where blocks meet, read twice */
     assert_true(info.read_bytes - looked >= info.bytes - 8 * K);
     assert_true(info.read_bytes - looked <= info.bytes + K * blocks_more);
-    assert_ok(ctx, spry_operator_from_matrix(A, &op));
+    assert_ok(ctx, spry_operator_from_matrix(A, NULL, NULL, &op));
     for (int j = 0; j < K; j++) {
         assert_ok(ctx, spry_operator_apply(op, j > 0 ? w[j - 1] : x, w[j]));
         stepped_same(v[j], w[j], "%s: power %d", options, j + 1);

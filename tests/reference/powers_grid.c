@@ -270,7 +270,7 @@ static void matrices(void **state)
     spry_powers *p;
     spry_powers_info info = SPRY_POWERS_INFO_INIT;
     spry_vector *v[3];
-    assert_ok(ctx, spry_operator_from_matrix(M, &A));
+    assert_ok(ctx, spry_operator_from_matrix(M, NULL, NULL, &A));
     stepped_make(ctx, NULL, A->type, A->rows, 3, v);
     assert_ok(ctx, spry_vector_fill(v[2], (spry_scalar){1, 0}));
     assert_ok(ctx,
@@ -293,7 +293,7 @@ static void bad_input(void **state)
     spry_powers *p = NULL;
     spry_vector *v[3];
     stepped_make(ctx, NULL, A->type, A->rows, 3, v);
-    assert_ok(ctx, spry_operator_from_matrix(flat, &oblong));
+    assert_ok(ctx, spry_operator_from_matrix(flat, NULL, NULL, &oblong));
     assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_powers_from_operator(oblong, NULL, &p));
     support_message_has(ctx, "1 x 2");
     assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_powers_from_operator(A, "schedule=parts", &p));

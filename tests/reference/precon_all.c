@@ -33,7 +33,7 @@ static double distance(const spry_matrix *A, const spry_operator *M)
     const int64_t n = A->a.rows;
     spry_operator *op = NULL;
     double sum = 0;
-    assert_ok(ctx, spry_operator_from_matrix(A, &op));
+    assert_ok(ctx, spry_operator_from_matrix(A, NULL, NULL, &op));
     for (uint64_t seed = 1; seed <= 4; seed++) {
         spry_vector *r = numeric_random(ctx, NULL, type, n, seed),
                     *z = numeric_random(ctx, NULL, type, n, 0),

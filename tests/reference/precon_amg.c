@@ -305,7 +305,7 @@ static void test_what_sweeps_leave(void **state)
             assert_ok(ctx, amg_sweep(level, side, false, b, NULL, x));
             assert_ok(ctx, amg_sweep_rest(level, side, b, x, r));
             spry_vector *left = product(level->op, side, x);
-            assert_ok(ctx, spry_vector_xpay(b, (spry_scalar){-1, 0}, left));
+            assert_ok(ctx, vector_xpay(b, (spry_scalar){-1, 0}, left));
             /* Five terms, whose sizes are those of b at most twice over. */
             assert_true(distance(left, r) <= 10 * numeric_unit(A->a.type) * numeric_norm(b));
             spry_vector_free(left);
@@ -537,7 +537,7 @@ static void test_neumann(void **state)
         spry_vector *z = numeric_random(ctx, NULL, SPRY_TYPE_D, A->a.rows, 8), *x = NULL;
         spry_operator *op = NULL;
         spry_result result = SPRY_RESULT_INIT;
-        assert_ok(ctx, spry_operator_from_matrix(A, &op));
+        assert_ok(ctx, spry_operator_from_matrix(A, NULL, NULL, &op));
         spry_vector *b = product(op, SPRY_TRANSPOSE_NO, z);
         assert_ok(ctx, spry_vector_zeros(ctx, A, &x));
         assert_ok(ctx, spry_quick_solve(ctx, A, b, x, specs[k], &result));

@@ -161,7 +161,7 @@ static void test_regular(void **state)
         assert_ok(
             ctx, spry_precon_new(
                      A, NULL, t < 4 ? "direct:regular=yes" : "direct:kind=sparse,regular=yes", &M));
-        assert_ok(ctx, spry_operator_from_matrix(A, &op));
+        assert_ok(ctx, spry_operator_from_matrix(A, NULL, NULL, &op));
         void *numbers = numeric_array(type, n, 0, 9), *others = numeric_array(type, n, 0, 10);
         x = numeric_vector(ctx, type, n, numbers);
         y = numeric_vector(ctx, type, n, others);

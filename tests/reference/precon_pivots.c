@@ -100,7 +100,7 @@ static void check_polynomial(const spry_matrix *A, const char *spec, const doubl
     spry_vector *x = numeric_random(ctx, NULL, type, n, 3),
                 *sum = numeric_random(ctx, NULL, type, n, 0),
                 *z = numeric_random(ctx, NULL, type, n, 0);
-    assert_ok(ctx, spry_operator_from_matrix(A, &op));
+    assert_ok(ctx, spry_operator_from_matrix(A, NULL, NULL, &op));
     const double size = numeric_norm(x);
     for (int k = 0; k < 4; k++) {
         assert_ok(ctx, spry_vector_axpy((spry_scalar){p[k], 0}, x, sum));

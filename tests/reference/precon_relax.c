@@ -395,7 +395,7 @@ static void test_stationary(void **state)
         spry_operator *M = make(ctx, A, &recipes[k % RECIPES]), *op = NULL;
         spry_vector *x = NULL, *b = NULL, *r = NULL;
         double norm, start;
-        assert_ok(ctx, spry_operator_from_matrix(A, &op));
+        assert_ok(ctx, spry_operator_from_matrix(A, NULL, NULL, &op));
         assert_ok(ctx, spry_vector_ones(ctx, A, &b));
         assert_ok(ctx, spry_vector_zeros(ctx, A, &x));
         assert_ok(ctx, spry_vector_zeros(ctx, A, &r));

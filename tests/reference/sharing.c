@@ -71,7 +71,7 @@ static void multiply(spry_context *ctx, const spry_matrix *A, const char *what, 
     spry_operator *op = NULL;
     spry_vector *x = NULL, *y = NULL;
     need(ctx, spry_matrix_share(ctx, A, &mine), result);
-    need(ctx, spry_operator_from_format(mine, what, &op), result);
+    need(ctx, spry_operator_from_matrix(mine, NULL, what, &op), result);
     need(ctx, spry_vector_ones(ctx, mine, &x), result);
     need(ctx, spry_vector_zeros(ctx, mine, &y), result);
     for (int t = 0; t < 2; t++) {
@@ -98,7 +98,7 @@ static void look(spry_context *ctx, const spry_matrix *A, const char *what, char
     for (int f = 0; f < SPRY_FACT_COUNT; f++) {
         spry_truth truth;
         need(ctx, spry_matrix_find_fact(mine, (spry_fact)f, &truth), result);
-        note(result, spry_fact_name((spry_fact)f), &truth, sizeof truth);
+        note(result, fact_name((spry_fact)f), &truth, sizeof truth);
     }
     need(ctx, spry_matrix_stats(mine, &stats), result);
     note(result, "norm", &stats.norm_frobenius, sizeof stats.norm_frobenius);

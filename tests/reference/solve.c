@@ -578,8 +578,8 @@ static void functions_and_preconditioners_of_the_caller(void **state)
     spry_matrix *eye = tridiagonal(ctx, SPRY_TYPE_D, 10, 4),
                 *less = tridiagonal(ctx, SPRY_TYPE_D, 9, 4);
     assert_ok(ctx, spry_operator_from_function(ctx, SPRY_TYPE_D, 10, 10, true, twice, &fail, &op));
-    assert_ok(ctx, spry_operator_jacobi(eye, &M));
-    assert_ok(ctx, spry_operator_jacobi(less, &small_M));
+    assert_ok(ctx, spry_precon_new(eye, NULL, "jacobi", &M));
+    assert_ok(ctx, spry_precon_new(less, NULL, "jacobi", &small_M));
     assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, 10, NULL, SPRY_OWN_COPY, &b));
     assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, 10, NULL, SPRY_OWN_COPY, &x));
     assert_ok(ctx, spry_vector_fill(b, (spry_scalar){3, 0}));
@@ -654,7 +654,7 @@ static void wrong_use_is_explained(void **state)
     support_context_free(other);
     assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_quick_solve(ctx, wide, b, x, "method=cg", NULL));
     support_message_has(ctx, "cg needs a square matrix, not 2 x 3; lsmr, lsqr and cgls do not");
-    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_operator_jacobi(wide, &op));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_precon_new(wide, NULL, "jacobi", &op));
     assert_null(op);
     spry_vector_free(b);
     spry_vector_free(x);
@@ -676,7 +676,7 @@ static void jacobi_products(void **state)
     spry_operator *op;
     spry_vector *x, *y;
     assert_ok(ctx, spry_matrix_new(ctx, &a, SPRY_OWN_BORROW, &A));
-    assert_ok(ctx, spry_operator_jacobi(A, &op));
+    assert_ok(ctx, spry_precon_new(A, NULL, "jacobi", &op));
     assert_int_equal(spry_operator_bytes(op), 3 * 4 * 16);
     assert_ok(ctx, spry_vector_zeros(ctx, A, &x));
     assert_ok(ctx, spry_vector_ones(ctx, A, &y));
@@ -746,7 +746,7 @@ static void names_of_methods_reasons_and_precons(void **state)
     assert_string_equal(spry_reason_text((spry_reason)99), "unknown reason");
     assert_string_equal(spry_reason_text(SPRY_REASON_STAGNATED), "the residual no longer falls");
     spry_result_clear(NULL, NULL);
-    assert_true(spry_solver_options().count >= 6);
+    assert_true(spry_options_of("solver").count >= 6);
 }
 
 int main(void)

@@ -149,9 +149,9 @@ static void failures_leave_nothing_behind(void **state)
     solve(&s, solver, 0, 1);
     check(&s, "cg", "after a solve with NaN", 0, 1);
     for (int nth = 1; nth < 12; nth++) { /* what is short of memory */
-        spry_context_fail_allocation(ctx, nth, false);
+        base_fail_allocation(ctx, nth, false);
         (void)spry_solve_many(solver, 3, (const spry_vector *const *)s.b, s.x, NULL);
-        spry_context_fail_allocation(ctx, 0, false);
+        base_fail_allocation(ctx, 0, false);
         solve(&s, solver, 0, 1);
         check(&s, "cg", "after a failed allocation", 0, 1);
     }

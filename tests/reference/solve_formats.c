@@ -14,7 +14,7 @@ typedef struct job {
 static bool holds(spry_context *ctx, const spry_matrix *A, const char *spec)
 {
     spry_operator *op = NULL;
-    const spry_status status = spry_operator_from_format(A, spec, &op);
+    const spry_status status = spry_operator_from_matrix(A, NULL, spec, &op);
     spry_operator_free(op);
     return !layouts_refused(ctx, spry_matrix_type(A), spec, status);
 }
@@ -26,7 +26,7 @@ static void check_name(const problem *p, const char *spec, const char *name)
     spry_operator *op = NULL;
     assert_int_equal(strncmp(name, spec, length), 0);
     assert_true(name[length] == '\0' || name[length] == ':');
-    assert_ok(p->ctx, spry_operator_from_format(p->A, name, &op));
+    assert_ok(p->ctx, spry_operator_from_matrix(p->A, NULL, name, &op));
     spry_operator_free(op);
 }
 

@@ -368,7 +368,7 @@ static void methods_change(void **state)
     spry_operator *csr = NULL;
     spry_vector *r = NULL;
     open_fixture(&f, "threads=1", SMALL);
-    assert_ok(f.ctx, spry_operator_from_matrix(f.A, &csr));
+    assert_ok(f.ctx, spry_operator_from_matrix(f.A, NULL, NULL, &csr));
     assert_ok(f.ctx, spry_vector_like(f.b, f.b->n, &r));
     for (size_t m = 0; m < sizeof methods / sizeof *methods; m++) {
         char how[160], more[32];

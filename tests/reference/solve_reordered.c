@@ -417,7 +417,7 @@ static void says_where_it_cannot(void **state)
     assert_ok(ctx, spry_solver_set(f.inside, "precon=jacobi reorder=auto"));
     assert_ok(ctx, spry_solve(f.inside, f.b[0], f.x[0], NULL)); /* and x is near all the time */
     assert_null(f.inside->setup.order.matrix);
-    assert_ok(ctx, spry_operator_from_matrix(f.A, &op));
+    assert_ok(ctx, spry_operator_from_matrix(f.A, NULL, NULL, &op));
     assert_ok(ctx, spry_solver_set_operator(f.inside, op));
     assert_ok(ctx, spry_solver_set(f.inside, "precon=none reorder=rcm"));
     refuse(ctx, &f, "reorder=rcm needs a matrix");

@@ -35,10 +35,10 @@ static void torture(spry_context *ctx, support_call call, tortured *t)
             int64_t before, after, most;
             assert_true(nth < 100000);
             spry_context_memory(ctx, &before, &most);
-            spry_context_fail_allocation(ctx, nth, all == 1);
+            base_fail_allocation(ctx, nth, all == 1);
             const spry_status status = call(ctx, t);
             reached = ctx->fail_in <= 1;
-            spry_context_fail_allocation(ctx, 0, false);
+            base_fail_allocation(ctx, 0, false);
             spry_context_memory(ctx, &after, &most);
             assert_int_equal(after, before);
             t->ended_well += status == SPRY_STATUS_OK && reached;

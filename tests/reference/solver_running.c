@@ -32,8 +32,7 @@ static void meddle(fixture *f)
     spry_result result = SPRY_RESULT_INIT;
     spry_vector *x = NULL;
     char *text = NULL;
-    int64_t whole;
-    double tol;
+    double whole, tol;
     note(f, spry_solver_set_matrix(s, f->A));
     note(f, spry_solver_set_operator(s, f->op));
     note(f, spry_solver_set_precon(s, NULL));
@@ -41,13 +40,13 @@ static void meddle(fixture *f)
     note(f, spry_solver_set(s, "format=sell"));
     note(f, spry_solver_set(s, "tol=0.5"));
     note(f, spry_solver_set_real(s, "tol", 0.5));
-    note(f, spry_solver_set_int(s, "max-iter", 1));
-    note(f, spry_solver_set_bool(s, "fuse", false));
+    note(f, spry_solver_set_real(s, "max-iter", 1));
+    note(f, spry_solver_set_text(s, "fuse", "no"));
     note(f, spry_solver_set_text(s, "precon", "none"));
     note(f, spry_solver_set_null_space(s, 0, NULL, NULL));
     note(f, spry_solver_update(s));
     note(f, spry_solver_explain(s, &text));
-    note(f, spry_solver_get_int(s, "method:restart", &whole));
+    note(f, spry_solver_get_real(s, "method:restart", &whole));
     assert_ok(f->ctx, spry_solver_get_real(s, "tol", &tol));
     assert_true(tol == 1e-10);
     assert_ok(f->ctx, spry_vector_zeros(f->ctx, f->A, &x));
@@ -100,7 +99,7 @@ static void open_fixture(fixture *f, spry_context *ctx)
     assert_ok(ctx, spry_generate(ctx, "poisson2d", "size=15", &f->A));
     assert_ok(ctx, spry_vector_ones(ctx, f->A, &f->b));
     assert_ok(ctx, spry_vector_zeros(ctx, f->A, &f->x));
-    assert_ok(ctx, spry_operator_from_matrix(f->A, &f->op));
+    assert_ok(ctx, spry_operator_from_matrix(f->A, NULL, NULL, &f->op));
     assert_ok(ctx, spry_operator_from_function(ctx, SPRY_TYPE_D, f->x->n, f->x->n, true, on_product,
                                                f, &f->function));
     assert_ok(ctx, spry_solver_new(ctx, &f->solver));
@@ -181,13 +180,13 @@ static void freed_while_it_runs(void **state)
     }
     /* while it is set up for a question */
     fixture f;
-    int64_t whole;
+    double whole;
     open_fixture(&f, *state);
     set_way(&f, BY_OPERATOR);
     assert_ok(f.ctx, spry_solver_set(f.solver, "method=auto")); /* which asks A by products */
     f.frees = true;
     assert_status(f.ctx, SPRY_STATUS_BAD_USAGE,
-                  spry_solver_get_int(f.solver, "method:restart", &whole));
+                  spry_solver_get_real(f.solver, "method:restart", &whole));
     support_message_has(f.ctx, "the solver was freed while it was set up");
     f.solver = NULL;
     close_fixture(&f);

@@ -90,7 +90,7 @@ static void test_bad(void **state)
     support_message_has(ctx, "no matrix");
     assert_ok(ctx, spry_generate(ctx, "poisson2d", "size=5", &A));
     assert_ok(ctx, spry_generate(ctx, "poisson2d", "size=6", &B));
-    assert_ok(ctx, spry_operator_jacobi(A, &M));
+    assert_ok(ctx, spry_precon_new(A, NULL, "jacobi", &M));
     assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_operator_update(M, B));
     support_message_has(ctx, "the matrix is another");
     support_put(A, A->a.offsets[3], (spry_scalar){0, 0});

@@ -195,7 +195,7 @@ static void check_recipe(spry_context *ctx, const recipe *r, spry_type type)
     arrays a = arrays_new(r, type);
     spry_matrix *A = matrix_of(ctx, &a);
     spry_operator *op = NULL;
-    assert_ok(ctx, spry_operator_from_matrix(A, &op));
+    assert_ok(ctx, spry_operator_from_matrix(A, NULL, NULL, &op));
     assert_int_equal(spry_operator_bytes(op),
                      a.offsets[r->rows] * (4 + (int64_t)spry_type_size(type)) + (r->rows + 1) * 8 +
                          (r->rows + r->cols) * (int64_t)spry_type_size(type));
@@ -246,7 +246,7 @@ static void *product_with(int threads, const arrays *a, spry_transpose transpose
     const int64_t m = plain ? a->recipe->cols : a->recipe->rows;
     spry_matrix *A = matrix_of(ctx, a);
     spry_operator *op = NULL;
-    assert_ok(ctx, spry_operator_from_matrix(A, &op));
+    assert_ok(ctx, spry_operator_from_matrix(A, NULL, NULL, &op));
     void *x = numeric_array(a->type, m, 0, 14), *y = numeric_array(a->type, n, 0, 15);
     spry_vector *vx = numeric_vector(ctx, a->type, m, x);
     spry_vector *vy = numeric_vector(ctx, a->type, n, y);

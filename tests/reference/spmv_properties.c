@@ -10,7 +10,7 @@ static void check_adjoint(spry_context *ctx, const spry_matrix *A)
     const spry_type type = spry_matrix_type(A);
     const int64_t rows = spry_matrix_rows(A), cols = spry_matrix_cols(A);
     spry_operator *op = NULL;
-    assert_ok(ctx, spry_operator_from_matrix(A, &op));
+    assert_ok(ctx, spry_operator_from_matrix(A, NULL, NULL, &op));
     spry_vector *x = numeric_random(ctx, NULL, type, cols, 21),
                 *y = numeric_random(ctx, NULL, type, rows, 22);
     spry_vector *Ax = numeric_random(ctx, NULL, type, rows, 23),
@@ -62,7 +62,7 @@ static void check_products(spry_context *ctx, const spry_matrix *A)
 {
     const spry_type type = spry_matrix_type(A);
     spry_operator *op = NULL;
-    assert_ok(ctx, spry_operator_from_matrix(A, &op));
+    assert_ok(ctx, spry_operator_from_matrix(A, NULL, NULL, &op));
     assert_string_equal(spry_operator_name(op), "csr");
     assert_int_equal(spry_operator_type(op), type);
     assert_true(spry_operator_has_transpose(op));
@@ -121,7 +121,7 @@ static spry_status use_operator(spry_context *ctx, void *data)
     const spry_matrix *A = data;
     spry_operator *op = NULL;
     spry_vector *x = NULL, *y = NULL;
-    spry_status status = spry_operator_from_matrix(A, &op);
+    spry_status status = spry_operator_from_matrix(A, NULL, NULL, &op);
     if (status == SPRY_STATUS_OK)
         status = spry_vector_zeros(ctx, A, &x);
     if (status == SPRY_STATUS_OK)
@@ -169,15 +169,15 @@ static void test_retry(void **state)
                                    .seed = 4};
     spry_matrix *A = support_matrix(ctx, &recipe);
     spry_operator *op = NULL;
-    assert_ok(ctx, spry_operator_from_matrix(A, &op));
+    assert_ok(ctx, spry_operator_from_matrix(A, NULL, NULL, &op));
     spry_vector *x = numeric_random(ctx, NULL, SPRY_TYPE_D, 50, 1),
                 *y = numeric_random(ctx, NULL, SPRY_TYPE_D, 60, 2);
     const spry_scalar one = {1, 0}, zero = {0, 0};
     const double before = ((double *)spry_vector_data(y))[5];
-    spry_context_fail_allocation(ctx, 2, false);
+    base_fail_allocation(ctx, 2, false);
     assert_status(ctx, SPRY_STATUS_NO_MEMORY,
                   spry_operator_multiply(op, SPRY_TRANSPOSE_YES, one, x, zero, y));
-    spry_context_fail_allocation(ctx, 0, false);
+    base_fail_allocation(ctx, 0, false);
     assert_true(((double *)spry_vector_data(y))[5] == before);
     assert_ok(ctx, spry_operator_multiply(op, SPRY_TRANSPOSE_YES, one, x, zero, y));
     spry_vector_free(x);

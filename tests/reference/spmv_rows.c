@@ -120,7 +120,7 @@ static void matrices(spry_context *ctx)
                                                .seed = 9};
                 spry_matrix *A = support_matrix(ctx, &recipe);
                 spry_operator *op = NULL;
-                assert_ok(ctx, spry_operator_from_matrix(A, &op));
+                assert_ok(ctx, spry_operator_from_matrix(A, NULL, NULL, &op));
                 assert_int_equal(op->own_bytes,
                                  op->bytes - (321 + 211) * (int64_t)spry_type_size(op->type));
                 check_rows(op);
@@ -151,7 +151,7 @@ static void test_long_rows(void **state)
     spry_matrix *A = support_matrix(ctx, &recipe);
     spry_operator *op = NULL;
     operator_rows rows = {0};
-    assert_ok(ctx, spry_operator_from_matrix(A, &op));
+    assert_ok(ctx, spry_operator_from_matrix(A, NULL, NULL, &op));
     assert_ok(ctx, operator_open_rows(op, SPRY_TRANSPOSE_NO, &rows));
     assert_null(rows.run);
     assert_ok(ctx, operator_open_rows(op, SPRY_TRANSPOSE_YES, &rows));
@@ -197,7 +197,7 @@ static void test_diagonal(void **state)
                                    .sorted = true};
     spry_matrix *A = support_matrix(ctx, &recipe);
     spry_operator *op = NULL;
-    assert_ok(ctx, spry_operator_jacobi(A, &op));
+    assert_ok(ctx, spry_precon_new(A, NULL, "jacobi", &op));
     assert_int_equal(op->own_bytes, 50 * 16);
     for (int kind = SPRY_TRANSPOSE_NO; kind <= SPRY_TRANSPOSE_CONJUGATE; kind++) {
         products p = products_new(op, (spry_transpose)kind);

@@ -105,7 +105,7 @@ static void check_products(spry_context *ctx, const char *grid_text, const char 
     spry_vector *u = random_field(grid, type, false, 7), *y = random_field(grid, type, false, 8),
                 *z = random_field(grid, type, false, 8);
     assert_ok(ctx, spry_operator_to_matrix(A, &M));
-    assert_ok(ctx, spry_operator_from_matrix(M, &B));
+    assert_ok(ctx, spry_operator_from_matrix(M, NULL, NULL, &B));
     const spry_transpose all[] = {SPRY_TRANSPOSE_NO, SPRY_TRANSPOSE_YES, SPRY_TRANSPOSE_CONJUGATE};
     for (int t = 0; t < 3; t++) {
         const spry_scalar alpha = {t == 1 ? 2 : 1, 0}, beta = {t == 1 ? -1 : 0, 0};

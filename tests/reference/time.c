@@ -87,8 +87,8 @@ static double coupled_error(spry_context *ctx, const char *options, double dt)
     spry_operator *a = NULL, *m = NULL;
     spry_stepper *s = make(ctx, options);
     spry_vector *u = vector_of(ctx, 2, (const double[]){1, 1});
-    assert_ok(ctx, spry_operator_from_matrix(A, &a));
-    assert_ok(ctx, spry_operator_from_matrix(M, &m));
+    assert_ok(ctx, spry_operator_from_matrix(A, NULL, NULL, &a));
+    assert_ok(ctx, spry_operator_from_matrix(M, NULL, NULL, &m));
     assert_ok(ctx, spry_stepper_set_operator(s, a, m, coupled_source, NULL));
     assert_ok(ctx, spry_stepper_set_real(s, "dt", dt));
     assert_ok(ctx, spry_stepper_run(s, 0, 1, u, NULL));

@@ -38,7 +38,7 @@ static double absolute_residual(fixture *f, double size)
 {
     spry_operator *A;
     double norm;
-    assert_ok(f->ctx, spry_operator_from_matrix(f->A, &A));
+    assert_ok(f->ctx, spry_operator_from_matrix(f->A, NULL, NULL, &A));
     assert_ok(f->ctx, spry_vector_scale((spry_scalar){1 / size, 0}, f->x));
     assert_ok(f->ctx, spry_vector_fill(f->r, (spry_scalar){1, 0}));
     assert_ok(f->ctx, spry_operator_multiply(A, SPRY_TRANSPOSE_NO, (spry_scalar){-1, 0}, f->x,
@@ -183,7 +183,7 @@ static void solve_random(spry_context *ctx, spry_type type, uint64_t seed, const
     spry_matrix *A = support_from_rows(ctx, type, n, n, entries);
     make_random(&state, n, seed % 2 == 0, entries);
     spry_matrix *P = support_from_rows(ctx, type, n, n, entries);
-    assert_ok(ctx, spry_operator_from_matrix(P, &M));
+    assert_ok(ctx, spry_operator_from_matrix(P, NULL, NULL, &M));
     assert_ok(ctx, spry_vector_ones(ctx, A, &b));
     assert_ok(ctx, spry_vector_zeros(ctx, A, &x));
     assert_ok(ctx, spry_solver_new(ctx, &solver));

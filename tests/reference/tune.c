@@ -11,7 +11,7 @@ static void check(spry_context *ctx, const support_recipe *recipe)
 {
     spry_matrix *A = support_matrix(ctx, recipe);
     spry_operator *op = NULL;
-    assert_ok(ctx, spry_operator_from_format(A, forced, &op));
+    assert_ok(ctx, spry_operator_from_matrix(A, NULL, forced, &op));
     support_exact(ctx, A, op);
     spry_operator_free(op);
     spry_matrix_free(A);
@@ -64,7 +64,7 @@ static void test_report(void **state)
     spry_matrix *A = NULL;
     assert_ok(ctx, spry_generate(ctx, "poisson3d", "size=24", &A));
     ((double *)A->a.values)[77] = 1.0 / 3;
-    assert_ok(ctx, spry_tune(A, "always=yes products=300 remember=no", &r));
+    assert_ok(ctx, spry_tune(A, NULL, "always=yes products=300 remember=no", &r));
     assert_false(r.remembered || r.untried);
     assert_int_equal(r.products, 300);
     assert_string_equal(r.rows[0].format, "csr");
@@ -94,19 +94,19 @@ static void test_untried(void **state)
     spry_matrix *small = NULL, *large = NULL;
     assert_ok(ctx, spry_generate(ctx, "poisson2d", "size=30", &small));
     assert_ok(ctx, spry_generate(ctx, "poisson2d", "size=700", &large));
-    assert_ok(ctx, spry_tune(small, NULL, &r));
+    assert_ok(ctx, spry_tune(small, NULL, NULL, &r));
     assert_true(r.untried && r.count == 0);
     assert_string_equal(r.format, "csr");
     spry_tune_report_clear(ctx, &r);
-    assert_ok(ctx, spry_tune(large, "products=5", &r));
+    assert_ok(ctx, spry_tune(large, NULL, "products=5", &r));
     assert_true(r.untried);
     spry_tune_report_clear(ctx, &r);
-    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_tune(large, "product=5", &r));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_tune(large, NULL, "product=5", &r));
     support_message_has(ctx, "did you mean products?");
     spry_tune_report_clear(ctx, &r);
     spry_operator *op = NULL;
     assert_status(ctx, SPRY_STATUS_BAD_USAGE,
-                  spry_operator_from_format(large, "auto:budget=-1", &op));
+                  spry_operator_from_matrix(large, NULL, "auto:budget=-1", &op));
     assert_null(op);
     spry_matrix_free(small);
     spry_matrix_free(large);
@@ -210,7 +210,7 @@ static void test_memory_limit(void **state)
     assert_ok(ctx, spry_generate(ctx, "poisson2d", "size=300", &A));
     spry_context_memory(ctx, &now, NULL);
     ctx->options.memory_limit = now + (3 << 20); /* x, y, and little more */
-    assert_ok(ctx, spry_operator_from_format(A, forced, &op));
+    assert_ok(ctx, spry_operator_from_matrix(A, NULL, forced, &op));
     spry_operator_free(op);
     spry_matrix_free(A);
     support_context_free(ctx);
@@ -233,9 +233,9 @@ static void test_torture(void **state)
     for (int all = 0; all < 2; all++)
         for (int64_t nth = 1; nth < 120; nth++) {
             spry_operator *op = NULL;
-            spry_context_fail_allocation(ctx, nth, all);
-            const spry_status status = spry_operator_from_format(A, forced, &op);
-            spry_context_fail_allocation(ctx, 0, false);
+            base_fail_allocation(ctx, nth, all);
+            const spry_status status = spry_operator_from_matrix(A, NULL, forced, &op);
+            base_fail_allocation(ctx, 0, false);
             assert_true(status == SPRY_STATUS_OK || status == SPRY_STATUS_NO_MEMORY);
             assert_true((status == SPRY_STATUS_OK) == (op != NULL));
             spry_operator_free(op);
@@ -254,7 +254,7 @@ static void test_interrupt(void **state)
     spry_tune_report r = SPRY_TUNE_REPORT_INIT;
     assert_ok(ctx, spry_generate(ctx, "poisson2d", "size=100", &A));
     spry_context_interrupt(ctx);
-    assert_ok(ctx, spry_tune(A, "always=yes remember=no", &r));
+    assert_ok(ctx, spry_tune(A, NULL, "always=yes remember=no", &r));
     assert_string_equal(r.format, "csr");
     assert_true(spry_context_interrupted(ctx, true));
     spry_tune_report_clear(ctx, &r);

@@ -58,8 +58,8 @@ static void given(void **state)
     spry_solver *solver = NULL;
     spry_result result = SPRY_RESULT_INIT;
     assert_ok(ctx, spry_generate(ctx, "poisson2d", "size=9", &A));
-    assert_ok(ctx, spry_operator_from_format(A, "sell", &op));
-    assert_ok(ctx, spry_operator_from_matrix(A, &csr));
+    assert_ok(ctx, spry_operator_from_matrix(A, NULL, "sell", &op));
+    assert_ok(ctx, spry_operator_from_matrix(A, NULL, NULL, &csr));
     assert_ok(ctx, spry_precon_new(A, NULL, "ic", &M));
     assert_ok(ctx, spry_vector_ones(ctx, A, &b));
     assert_ok(ctx, spry_vector_zeros(ctx, A, &x));

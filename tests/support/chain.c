@@ -109,7 +109,7 @@ void chain_problem(spry_context *ctx, chain_kind kind, spry_type type, problem *
 
 static void arm(chain *c)
 {
-    spry_context_fail_allocation(c->p->ctx, c->ways[c->at] == CHAIN_NOT_MADE, true);
+    base_fail_allocation(c->p->ctx, c->ways[c->at] == CHAIN_NOT_MADE, true);
 }
 
 /* Each line on what was tried: the next member is at hand. */
@@ -139,7 +139,7 @@ void chain_open(chain *c, problem *p, const char *options)
     assert_ok(p->ctx, spry_solver_new(p->ctx, &c->solver));
     assert_ok(p->ctx, spry_solver_set(c->solver, options));
     assert_ok(p->ctx, spry_solver_set_real(c->solver, "tol", c->tol));
-    assert_ok(p->ctx, spry_solver_set_int(c->solver, "stall", 60));
+    assert_ok(p->ctx, spry_solver_set_real(c->solver, "stall", 60));
     assert_ok(p->ctx, spry_solver_set_matrix(c->solver, p->A));
     assert_ok(p->ctx, solver_set_up(c->solver, NULL)); /* the operator stands, and the list */
     c->all = c->solver->setup.attempts;
@@ -197,7 +197,7 @@ spry_status chain_run(chain *c)
     }
     arm(c);
     const spry_status status = spry_solve(c->solver, p->b, p->x, &c->result);
-    spry_context_fail_allocation(p->ctx, 0, false);
+    base_fail_allocation(p->ctx, 0, false);
     return status;
 }
 

@@ -63,14 +63,14 @@ static spry_operator *make(course_system *s, const spry_matrix *from, course_ope
     spry_operator *op = NULL;
     char name[32];
     if (kind == COURSE_ROWS)
-        assert_ok(ctx, spry_operator_from_matrix(from, &op));
+        assert_ok(ctx, spry_operator_from_matrix(from, NULL, NULL, &op));
     else if (kind == COURSE_DIAGONAL)
-        assert_ok(ctx, spry_operator_jacobi(from, &op));
+        assert_ok(ctx, spry_precon_new(from, NULL, "jacobi", &op));
     else if (kind == COURSE_SWEEPS)
         assert_ok(ctx, precon_make_beside(ctx, from, NULL, "ssor:omega=0.9", &op, name));
     else if (kind == COURSE_FUNCTION) {
         assert_null(s->inner);
-        assert_ok(ctx, spry_operator_from_matrix(from, &s->inner));
+        assert_ok(ctx, spry_operator_from_matrix(from, NULL, NULL, &s->inner));
         assert_ok(ctx, spry_operator_from_function(ctx, s->type, s->inner->rows, s->inner->cols,
                                                    true, call_inner, s->inner, &op));
     }

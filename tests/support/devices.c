@@ -159,9 +159,9 @@ void devices_torture(spry_context *ctx, spry_device *d, int64_t least, support_c
     }
     spry_context_memory(ctx, &settled, &most);
     for (int64_t n = 1;; n++) {
-        spry_context_fail_allocation(ctx, n, false);
+        base_fail_allocation(ctx, n, false);
         const spry_status status = call(ctx, data);
-        spry_context_fail_allocation(ctx, 0, false);
+        base_fail_allocation(ctx, 0, false);
         spry_context_memory(ctx, &now, &most);
         assert_int_equal(now, settled);
         if (status == SPRY_STATUS_OK)

@@ -110,7 +110,8 @@ void renewed_operator(spry_context *ctx, spry_device *d, spry_type type, const c
     for (int own = SPRY_OWN_BORROW; own <= SPRY_OWN_TAKE; own++) {
         renewal r = begin(ctx, grid(ctx, type));
         spry_operator *op = NULL, *anew = NULL;
-        if (spry_operator_on(d, r.A, format, &op) != SPRY_STATUS_OK) { /* not for such a matrix */
+        if (spry_operator_from_matrix(r.A, d, format, &op) !=
+            SPRY_STATUS_OK) { /* not for such a matrix */
             end(&r);
             return;
         }
@@ -122,7 +123,7 @@ void renewed_operator(spry_context *ctx, spry_device *d, spry_type type, const c
         const bool follows = !d && strcmp(format, "csr") == 0;
         assert_int_equal(spry_operator_is_current(op), follows);
         compare(op, product(ctx, op, SPRY_TRANSPOSE_NO), before, !follows);
-        const spry_status made = spry_operator_on(d, r.A, format, &anew);
+        const spry_status made = spry_operator_from_matrix(r.A, d, format, &anew);
         assert_int_equal(spry_operator_update(op, r.A), made);
         assert_int_equal(spry_operator_is_current(op), made == SPRY_STATUS_OK);
         if (made == SPRY_STATUS_OK) {

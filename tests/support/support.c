@@ -83,9 +83,9 @@ void support_torture(spry_context *ctx, support_call call, void *data)
         for (int64_t nth = 1;; nth++) {
             int64_t before, after, most;
             spry_context_memory(ctx, &before, &most);
-            spry_context_fail_allocation(ctx, nth, all == 1);
+            base_fail_allocation(ctx, nth, all == 1);
             const spry_status status = call(ctx, data);
-            spry_context_fail_allocation(ctx, 0, false);
+            base_fail_allocation(ctx, 0, false);
             spry_context_memory(ctx, &after, &most);
             assert_int_equal(after, before);
             if (status == SPRY_STATUS_OK)

@@ -177,10 +177,10 @@ static void test_torture(void **state)
         char options[32];
         opened_open(&s, "cuda");
         option((int)nth, options);
-        spry_context_fail_allocation(s.ctx, nth, false);
+        base_fail_allocation(s.ctx, nth, false);
         device_precompile(s.d, text, options);
         const spry_status status = device_build(s.d, text, options, &p);
-        spry_context_fail_allocation(s.ctx, 0, false);
+        base_fail_allocation(s.ctx, 0, false);
         last = status != SPRY_STATUS_OK ? nth : last;
         assert_true(status == SPRY_STATUS_OK || status == SPRY_STATUS_NO_MEMORY);
         assert_ok(s.ctx, device_build(s.d, text, options, &p));

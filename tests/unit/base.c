@@ -175,10 +175,11 @@ static void memory_of_process_limits(void **state)
 
 typedef struct thing {
     THING_OPTIONS(SPRY_OPTION_FIELD)
+    spry_given given;
 } thing;
-#define OPTION_OWNER thing
-static const spry_option thing_rows[] = {THING_OPTIONS(SPRY_OPTION_ROW)};
+SPRY_OPTION_TABLE(thing_rows, thing, THING_OPTIONS(SPRY_OPTION_ROW))
 static const spry_option_list things = SPRY_OPTION_LIST(thing_rows);
+static const spry_option_list noted = SPRY_OPTION_LIST_GIVEN(thing_rows, thing);
 
 static void options_of_every_kind(void **state)
 {
@@ -286,6 +287,26 @@ static void options_of_every_kind(void **state)
     spry_context_free(ctx);
 }
 
+/* Also where an option is given the value that it has; defaults are not given. */
+static void options_that_were_given(void **state)
+{
+    (void)state;
+    spry_context *ctx = new_context(NULL);
+    thing t = {0};
+    assert_int_equal(spry_options_size(noted), sizeof t);
+    assert_int_equal(spry_options_default(ctx, noted, &t), SPRY_STATUS_OK);
+    assert_false(options_given(noted, &t, "flag") || options_given(noted, &t, "real"));
+    assert_int_equal(spry_options_parse(ctx, noted, &t, "flag=no"), SPRY_STATUS_OK);
+    assert_int_equal(spry_options_set(ctx, noted, &t, "colour", "grey"), SPRY_STATUS_BAD_USAGE);
+    assert_int_equal(options_set_real(ctx, noted, &t, "whole-number", 8), SPRY_STATUS_OK);
+    assert_true(options_given(noted, &t, "flag") && options_given(noted, &t, "whole_number"));
+    assert_false(options_given(noted, &t, "real") || options_given(noted, &t, "colour"));
+    assert_false(options_given(things, &t, "flag")); /* a list that keeps nothing of it */
+    assert_int_equal(spry_options_default(ctx, noted, &t), SPRY_STATUS_OK);
+    assert_false(options_given(noted, &t, "flag"));
+    spry_context_free(ctx);
+}
+
 static void options_by_type(void **state)
 {
     (void)state;
@@ -293,31 +314,26 @@ static void options_by_type(void **state)
     thing t = {0};
     char text[64];
     double real;
-    int64_t whole;
-    bool flag;
     assert_int_equal(spry_options_default(ctx, things, &t), SPRY_STATUS_OK);
-    assert_int_equal(spry_options_set_real(ctx, things, &t, "real", 0.1), SPRY_STATUS_OK);
-    assert_int_equal(spry_options_set_int(ctx, things, &t, "whole-number", 8), SPRY_STATUS_OK);
-    assert_int_equal(spry_options_set_bool(ctx, things, &t, "flag", true), SPRY_STATUS_OK);
+    assert_int_equal(options_set_real(ctx, things, &t, "real", 0.1), SPRY_STATUS_OK);
+    assert_int_equal(options_set_real(ctx, things, &t, "whole-number", 8), SPRY_STATUS_OK);
+    assert_int_equal(spry_options_set(ctx, things, &t, "flag", "true"), SPRY_STATUS_OK);
     assert_int_equal(spry_options_set(ctx, things, &t, "colour", "green"), SPRY_STATUS_OK);
     assert_true(t.real == 0.1 && t.whole_number == 8 && t.flag && t.colour == 1);
-    assert_int_equal(spry_options_get_real(ctx, things, &t, "whole-number", &real), SPRY_STATUS_OK);
-    assert_int_equal(spry_options_get_int(ctx, things, &t, "whole-number", &whole), SPRY_STATUS_OK);
-    assert_int_equal(spry_options_get_bool(ctx, things, &t, "flag", &flag), SPRY_STATUS_OK);
-    assert_true(real == 8 && whole == 8 && flag);
+    assert_int_equal(options_get_real(ctx, things, &t, "whole-number", &real), SPRY_STATUS_OK);
+    assert_true(real == 8);
     static const char *const texts[][2] = {{"real", "0.1"},   {"whole-number", "8"},
                                            {"flag", "yes"},   {"colour", "green"},
                                            {"text", "hello"}, {"path", ""}};
     for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) {
-        assert_int_equal(spry_options_get_text(ctx, things, &t, texts[k][0], text, sizeof text),
+        assert_int_equal(options_get_text(ctx, things, &t, texts[k][0], text, sizeof text),
                          SPRY_STATUS_OK);
         assert_string_equal(text, texts[k][1]);
     }
-    assert_int_equal(spry_options_set_int(ctx, things, &t, "colour", 1), SPRY_STATUS_BAD_USAGE);
+    assert_int_equal(options_set_real(ctx, things, &t, "colour", 1), SPRY_STATUS_BAD_USAGE);
     assert_non_null(strstr(spry_message(ctx), "colour takes a word of: red green blue; not 1"));
-    assert_int_equal(spry_options_get_int(ctx, things, &t, "colour", &whole),
-                     SPRY_STATUS_BAD_USAGE);
-    assert_int_equal(spry_options_set_real(ctx, things, &t, "path", 1), SPRY_STATUS_BAD_USAGE);
+    assert_int_equal(options_get_real(ctx, things, &t, "colour", &real), SPRY_STATUS_BAD_USAGE);
+    assert_int_equal(options_set_real(ctx, things, &t, "path", 1), SPRY_STATUS_BAD_USAGE);
     /* numbers as text come back as they were */
     for (int k = 0; k < 2000; k++) {
         const double value = ldexp(base_uniform(1, (uint64_t)k) - 0.5, k % 200 - 100);
@@ -365,7 +381,7 @@ static void options_do_not_heed_the_locale(void **state)
     assert_true(t.real == 0.125);
     assert_int_equal(t.whole_number, 1500);
     char shown[32];
-    assert_int_equal(spry_options_get_text(ctx, things, &t, "real", shown, sizeof shown),
+    assert_int_equal(options_get_text(ctx, things, &t, "real", shown, sizeof shown),
                      SPRY_STATUS_OK);
     assert_string_equal(shown, "0.125");
     assert_int_equal(spry_options_set(ctx, things, &t, "real", "0,5"), SPRY_STATUS_BAD_USAGE);
@@ -417,16 +433,16 @@ static void memory_is_counted_limited_and_fails_on_demand(void **state)
     assert_non_null(p);
     base_free(ctx, p);
 
-    spry_context_fail_allocation(ctx, 2, false);
+    base_fail_allocation(ctx, 2, false);
     for (int i = 1; i <= 3; i++) {
         assert_int_equal(base_calloc(ctx, 4, 4, &p),
                          i == 2 ? SPRY_STATUS_NO_MEMORY : SPRY_STATUS_OK);
         base_free(ctx, p);
     }
-    spry_context_fail_allocation(ctx, 1, true);
+    base_fail_allocation(ctx, 1, true);
     assert_null(base_copy_text(ctx, "abc"));
     assert_null(base_copy_text(ctx, "abc"));
-    spry_context_fail_allocation(ctx, 0, false);
+    base_fail_allocation(ctx, 0, false);
     char *text = base_copy_text(ctx, "abc");
     assert_string_equal(text, "abc");
     base_free(ctx, text);
@@ -568,7 +584,7 @@ static void prefix_sums(void **state)
             for (int64_t i = 1; i <= n; i++)
                 assert_int_equal(array[i] - array[i - 1], i % 5);
         }
-        spry_context_fail_allocation(ctx, 1, false);
+        base_fail_allocation(ctx, 1, false);
         assert_int_equal(base_prefix_sum(ctx, array, 10), SPRY_STATUS_NO_MEMORY);
         base_free(ctx, array);
         spry_context_free(ctx);
@@ -602,6 +618,7 @@ int main(void)
         cmocka_unit_test(bytes_have_units),
         cmocka_unit_test(memory_of_process_limits),
         cmocka_unit_test(options_of_every_kind),
+        cmocka_unit_test(options_that_were_given),
         cmocka_unit_test(options_by_type),
         cmocka_unit_test(options_do_not_heed_the_locale),
         cmocka_unit_test(nearest_words),

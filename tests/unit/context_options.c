@@ -23,17 +23,17 @@ static void sizes(void **state)
     (void)state;
     assert_int_equal(spry_options_size((spry_option_list){0}), 0);
     /* the fields are those of context_options, of which the last is an int */
-    assert_int_equal(spry_options_size(spry_context_options()),
+    assert_int_equal(spry_options_size(spry_options_of("context")),
                      offsetof(context_options, log) + sizeof(int));
 }
 
 static void generating(void **state)
 {
     spry_context *ctx = *state;
-    const spry_option_list list = spry_generate_options();
+    const spry_option_list list = spry_options_of("generate");
     void *fields = fields_of(ctx, list);
     spry_matrix *A = NULL;
-    assert_ok(ctx, spry_options_set_int(ctx, list, fields, "size", 5));
+    assert_ok(ctx, options_set_real(ctx, list, fields, "size", 5));
     assert_ok(ctx, spry_context_set_options(ctx, list, fields));
     assert_ok(ctx, spry_generate(ctx, "poisson2d", NULL, &A));
     assert_int_equal(spry_matrix_rows(A), 25);
@@ -41,7 +41,7 @@ static void generating(void **state)
     assert_ok(ctx, spry_generate(ctx, "poisson2d", "nx=2", &A)); /* the text comes after */
     assert_int_equal(spry_matrix_rows(A), 10);
     spry_matrix_free(A);
-    assert_ok(ctx, spry_options_set_int(ctx, list, fields, "points", 27)); /* kept, not copied */
+    assert_ok(ctx, options_set_real(ctx, list, fields, "points", 27)); /* kept, not copied */
     assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_generate(ctx, "tridiagonal", NULL, &A));
     support_message_has(ctx, "points is not an option of this kind");
     assert_ok(ctx, spry_context_set_options(ctx, list, NULL));
@@ -56,24 +56,24 @@ static void reading(void **state)
     static const char text[] =
         "%%MatrixMarket matrix coordinate real general\n1 1 2\n1 1 1.5\n1 1 2\n";
     spry_context *ctx = *state;
-    const spry_option_list list = spry_read_options();
+    const spry_option_list list = spry_options_of("read");
     void *fields = fields_of(ctx, list);
     char path[] = "/tmp/spry \"a\", b=c XXXXXX";
     const int file = mkstemp(path);
     spry_matrix *A = NULL;
     assert_int_equal(write(file, text, sizeof text - 1), (ssize_t)sizeof text - 1);
     close(file);
-    assert_status(ctx, SPRY_STATUS_BAD_INPUT, spry_matrix_read(ctx, path, &A));
+    assert_status(ctx, SPRY_STATUS_BAD_INPUT, spry_matrix_read(ctx, path, NULL, &A));
     assert_ok(ctx, spry_options_set(ctx, list, fields, "duplicates", "sum"));
     assert_ok(ctx, spry_context_set_options(ctx, list, fields));
-    assert_ok(ctx, spry_matrix_read(ctx, path, &A));
+    assert_ok(ctx, spry_matrix_read(ctx, path, NULL, &A));
     assert_int_equal(spry_matrix_nnz(A), 1);
     spry_matrix_free(A);
-    assert_ok(ctx, spry_matrix_read_with(ctx, path, "type=s", &A)); /* and still the sum */
+    assert_ok(ctx, spry_matrix_read(ctx, path, "type=s", &A)); /* and still the sum */
     assert_int_equal(spry_matrix_type(A), SPRY_TYPE_S);
     spry_matrix_free(A);
     assert_ok(ctx, spry_context_set_options(ctx, list, NULL));
-    assert_status(ctx, SPRY_STATUS_BAD_INPUT, spry_matrix_read(ctx, path, &A));
+    assert_status(ctx, SPRY_STATUS_BAD_INPUT, spry_matrix_read(ctx, path, NULL, &A));
     unlink(path);
     free(fields);
 }
@@ -82,13 +82,13 @@ static void reading(void **state)
 static void solving(void **state)
 {
     spry_context *ctx = *state;
-    const spry_option_list list = spry_solver_options();
+    const spry_option_list list = spry_options_of("solver");
     static const char file[] = "a \"b\", c=[d](e's)\n\001\t";
     void *fields = fields_of(ctx, list);
     spry_solver *solver = NULL;
     char text[SPRY_OPTION_TEXT_SIZE];
     double tol = 0;
-    assert_ok(ctx, spry_options_set_real(ctx, list, fields, "tol", 0.25));
+    assert_ok(ctx, options_set_real(ctx, list, fields, "tol", 0.25));
     assert_ok(ctx, spry_options_set(ctx, list, fields, "method_file", file));
     assert_ok(ctx, spry_context_set_options(ctx, list, fields));
     assert_ok(ctx, spry_solver_new(ctx, &solver));
@@ -105,7 +105,7 @@ static void solving(void **state)
 static void inner_solvers(void **state)
 {
     spry_context *ctx = *state;
-    const spry_option_list list = spry_solver_options();
+    const spry_option_list list = spry_options_of("solver");
     void *fields = fields_of(ctx, list);
     spry_matrix *A = NULL;
     spry_vector *b = NULL, *x = NULL;
@@ -130,14 +130,14 @@ static void inner_solvers(void **state)
 static void tuning(void **state)
 {
     spry_context *ctx = *state;
-    const spry_option_list list = spry_tune_options();
+    const spry_option_list list = spry_options_of("tune");
     void *fields = fields_of(ctx, list);
     spry_matrix *A = NULL;
     spry_tune_report report = SPRY_TUNE_REPORT_INIT;
     assert_ok(ctx, spry_generate(ctx, "poisson2d", "size=5", &A));
-    assert_ok(ctx, spry_options_set_int(ctx, list, fields, "products", 77));
+    assert_ok(ctx, options_set_real(ctx, list, fields, "products", 77));
     assert_ok(ctx, spry_context_set_options(ctx, list, fields));
-    assert_ok(ctx, spry_tune(A, NULL, &report));
+    assert_ok(ctx, spry_tune(A, NULL, NULL, &report));
     assert_int_equal(report.products, 77);
     spry_tune_report_clear(ctx, &report);
     spry_matrix_free(A);
@@ -148,18 +148,18 @@ static void tuning(void **state)
 static void own_options(void **state)
 {
     (void)state;
-    const spry_option_list list = spry_context_options();
+    const spry_option_list list = spry_options_of("context");
     spry_context *ctx = NULL;
     spry_solver *solver = NULL;
     assert_int_equal(spry_context_new("threads=2", &ctx), SPRY_STATUS_OK);
     void *fields = fields_of(ctx, list);
-    assert_ok(ctx, spry_options_set_int(ctx, list, fields, "threads", 3));
-    assert_ok(ctx, spry_options_set_int(ctx, list, fields, "memory-limit", 100000));
+    assert_ok(ctx, options_set_real(ctx, list, fields, "threads", 3));
+    assert_ok(ctx, options_set_real(ctx, list, fields, "memory-limit", 100000));
     assert_ok(ctx, spry_context_set_options(ctx, list, fields));
     assert_int_equal(spry_context_threads(ctx), 3);
     assert_null(spry_alloc(ctx, 200000));
     support_message_has(ctx, "memory limit of 100 kB");
-    assert_ok(ctx, spry_options_set_int(ctx, list, fields, "threads", 1));
+    assert_ok(ctx, options_set_real(ctx, list, fields, "threads", 1));
     assert_ok(ctx, spry_options_set(ctx, list, fields, "isa", "a \"b\", c=d"));
     assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_context_set_options(ctx, list, fields));
     support_message_has(ctx, "isa a \"b\", c=d is unknown");

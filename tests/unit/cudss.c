@@ -295,10 +295,10 @@ static void test_torture(void **state)
             if (way < 3)
                 device_fail_next(s.d, (device_work)way, nth);
             else
-                spry_context_fail_allocation(s.ctx, nth, false);
+                base_fail_allocation(s.ctx, nth, false);
             const spry_status status = spry_precon_new(A, s.d, spec, &M);
             device_fail_next(s.d, way < 3 ? (device_work)way : WORK_ALLOC, 0);
-            spry_context_fail_allocation(s.ctx, 0, false);
+            base_fail_allocation(s.ctx, 0, false);
             assert_true((status == SPRY_STATUS_OK) == (M != NULL));
             successes += status == SPRY_STATUS_OK;
             spry_operator_free(M);

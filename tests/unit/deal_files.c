@@ -51,7 +51,7 @@ static void read_by_all(spry_context *ctx, const char *path, const char *options
 {
     reading w = {.path = path, .options = options};
     spry_matrix *A = NULL;
-    w.status = spry_matrix_read_with(ctx, path, options, &A);
+    w.status = spry_matrix_read(ctx, path, options, &A);
     w.A = A;
     snprintf(w.message, sizeof w.message, "%s", spry_message(ctx));
     for (int ranks = 1; ranks <= MOST_RANKS; ranks++)

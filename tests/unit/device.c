@@ -125,10 +125,10 @@ static void test_no_memory(void **state)
     for (int64_t nth = 1; nth <= 3; nth++) {
         spry_bandwidth bandwidth = SPRY_BANDWIDTH_INIT;
         int64_t now, most;
-        spry_context_fail_allocation(ctx, nth, false);
+        base_fail_allocation(ctx, nth, false);
         assert_status(ctx, SPRY_STATUS_NO_MEMORY,
                       spry_device_bandwidth(ctx, NULL, true, &bandwidth));
-        spry_context_fail_allocation(ctx, 0, false);
+        base_fail_allocation(ctx, 0, false);
         assert_true(bandwidth.read == 0);
         spry_context_memory(ctx, &now, &most);
         assert_int_equal(now, 0);

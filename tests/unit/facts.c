@@ -34,7 +34,7 @@ static void assert_true_facts(const spry_matrix *A)
         const spry_truth known = spry_matrix_fact(A, (spry_fact)f);
         if (known != SPRY_TRUTH_UNKNOWN && f != SPRY_FACT_DEFINITE)
             if (known != found(B, (spry_fact)f))
-                fail_msg("%s: noted %d, found %d", spry_fact_name((spry_fact)f), known,
+                fail_msg("%s: noted %d, found %d", fact_name((spry_fact)f), known,
                          found(B, (spry_fact)f));
     }
     spry_matrix_free(B);
@@ -52,7 +52,7 @@ static void a_file_that_says_symmetric_is_believed(void **state)
         fputs(is_complex ? "1 1 2 0\n2 1 1 1\n2 2 3 0\n" : "1 1 2\n2 1 1\n2 2 3\n", file);
         fclose(file);
         spry_matrix *A;
-        assert_ok(*state, spry_matrix_read(*state, path, &A));
+        assert_ok(*state, spry_matrix_read(*state, path, NULL, &A));
         const spry_truth yes = SPRY_TRUTH_YES, unknown = SPRY_TRUTH_UNKNOWN;
         assert_int_equal(spry_matrix_fact(A, SPRY_FACT_SORTED), yes);
         assert_int_equal(spry_matrix_fact(A, SPRY_FACT_UNIQUE), yes);
@@ -130,8 +130,8 @@ static void generated_numbers_are_finite(void **state)
         assert_ok(*state, spry_generate(*state, cases[k].kind, cases[k].options, &A));
         assert_ok(*state, spry_generate_tiled(A, 100, &tiled));
         assert_int_equal(spry_matrix_fact(tiled, SPRY_FACT_FINITE), SPRY_TRUTH_YES);
-        assert_ok(*state, spry_matrix_check_values(A));
-        assert_ok(*state, spry_matrix_check_values(tiled));
+        assert_ok(*state, matrix_check_values(A));
+        assert_ok(*state, matrix_check_values(tiled));
         assert_true_facts(A); /* which looks at the numbers again */
         spry_matrix_free(tiled);
         spry_matrix_free(A);
@@ -298,7 +298,7 @@ static void count_looks(void *data, spry_log_level level, const char *text)
     (void)level;
     for (int f = 0; f < SPRY_FACT_COUNT; f++) {
         snprintf(expected, sizeof expected, "looking whether a matrix of %lld entries is %s",
-                 (long long)t->nnz, spry_fact_name((spry_fact)f));
+                 (long long)t->nnz, fact_name((spry_fact)f));
         t->looks[f] += strcmp(text, expected) == 0;
     }
 }
@@ -332,8 +332,8 @@ static void no_fact_is_looked_for_twice_in_a_solve(void **state)
             assert_true(result.converged);
             for (int f = 0; f < SPRY_FACT_COUNT; f++)
                 if (t.looks[f] > 1)
-                    fail_msg("%s: %s: looked for %d times", options[k],
-                             spry_fact_name((spry_fact)f), t.looks[f]);
+                    fail_msg("%s: %s: looked for %d times", options[k], fact_name((spry_fact)f),
+                             t.looks[f]);
             if (known) /* the generator has said it */
                 assert_int_equal(t.looks[SPRY_FACT_HERMITIAN] + t.looks[SPRY_FACT_SORTED], 0);
             else
@@ -353,9 +353,9 @@ static void finding_out_fails_without_harm(void **state)
     for (int64_t nth = 1;; nth++) {
         spry_matrix *A = support_sorted(*state, SPRY_TYPE_Z, SUPPORT_UNIFORM, 20, 20, 60, 3);
         spry_truth truth;
-        spry_context_fail_allocation(*state, nth, false);
+        base_fail_allocation(*state, nth, false);
         const spry_status status = spry_matrix_find_fact(A, SPRY_FACT_HERMITIAN, &truth);
-        spry_context_fail_allocation(*state, 0, false);
+        base_fail_allocation(*state, 0, false);
         spry_matrix_free(A);
         if (status == SPRY_STATUS_OK)
             break;

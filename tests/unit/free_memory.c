@@ -54,7 +54,7 @@ static void rows_without_entries(void **state)
     ctx->meminfo = info;
     ctx->options.memory_limit = INT64_MAX;
     spry_context_memory(ctx, &before, NULL);
-    assert_status(ctx, SPRY_STATUS_BAD_INPUT, spry_matrix_read(ctx, path, &A));
+    assert_status(ctx, SPRY_STATUS_BAD_INPUT, spry_matrix_read(ctx, path, NULL, &A));
     assert_null(A);
     support_message_has(ctx, path);
     support_message_has(ctx, "almost all of it is empty");

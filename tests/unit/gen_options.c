@@ -34,7 +34,7 @@ static bool reads(const char *kind, const char *option)
 static void every_option_has_a_reader(void **state)
 {
     (void)state;
-    spry_option_list list = spry_generate_options();
+    spry_option_list list = spry_options_of("generate");
     for (int k = 0; k < list.count; k++) {
         bool any = false;
         for (int kind = 0; kind < NAMES; kind++)
@@ -114,10 +114,10 @@ static void sizes_past_32_bits_are_refused(void **state)
     };
     for (size_t k = 0; k < sizeof refusals / sizeof *refusals; k++) {
         spry_matrix *A = NULL;
-        spry_context_fail_allocation(*state, 1, true);
+        base_fail_allocation(*state, 1, true);
         assert_status(*state, SPRY_STATUS_BAD_USAGE,
                       spry_generate(*state, refusals[k].kind, refusals[k].options, &A));
-        spry_context_fail_allocation(*state, 0, false);
+        base_fail_allocation(*state, 0, false);
         support_message_has(*state, refusals[k].message);
         assert_null(A);
     }

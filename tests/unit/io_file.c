@@ -467,9 +467,9 @@ static void nothing_is_left_behind(void **state)
     io_abort(ctx, writer);
     assert_int_equal(files_in(folder), 0);
     for (int64_t n = 1;; n++) {
-        spry_context_fail_allocation(ctx, n, false);
+        base_fail_allocation(ctx, n, false);
         const spry_status status = io_create(ctx, path, &writer);
-        spry_context_fail_allocation(ctx, 0, false);
+        base_fail_allocation(ctx, 0, false);
         if (status == SPRY_STATUS_OK)
             break;
         assert_status(ctx, SPRY_STATUS_NO_MEMORY, status);
@@ -582,15 +582,15 @@ static void a_stop_ends_reading(void **state)
         const char *path = files_path(names[k]);
         assert_ok(ctx, spry_matrix_write(A, path));
         spry_context_interrupt(ctx);
-        assert_status(ctx, SPRY_STATUS_INTERRUPTED, spry_matrix_read(ctx, path, &back));
+        assert_status(ctx, SPRY_STATUS_INTERRUPTED, spry_matrix_read(ctx, path, NULL, &back));
         support_message_has(ctx, "not read, a stop was asked for");
         assert_null(back);
         assert_false(spry_context_interrupted(ctx, false));
-        assert_ok(ctx, spry_matrix_read(ctx, path, &back));
+        assert_ok(ctx, spry_matrix_read(ctx, path, NULL, &back));
         spry_matrix_free(back);
         back = NULL;
         spry_context_interrupt(ctx);
-        assert_status(ctx, SPRY_STATUS_INTERRUPTED, spry_vector_read(ctx, path, &v));
+        assert_status(ctx, SPRY_STATUS_INTERRUPTED, spry_vector_read(ctx, path, NULL, &v));
         assert_false(spry_context_interrupted(ctx, false));
         unlink(path);
     }
@@ -671,23 +671,23 @@ static void content_decides_then_the_name(void **state)
     spry_matrix *A = NULL;
     const char *path = files_path("eye.npz"); /* the name is wrong, the content is not */
     store(path, eye, sizeof eye - 1);
-    assert_ok(ctx, spry_matrix_read(ctx, path, &A));
+    assert_ok(ctx, spry_matrix_read(ctx, path, NULL, &A));
     assert_int_equal(spry_matrix_nnz(A), 1);
     spry_matrix_free(A);
     path = files_path("bad.MTX.GZ");
     store(path, "hello\n", 6);
-    assert_status(ctx, SPRY_STATUS_BAD_INPUT, spry_matrix_read(ctx, path, &A));
+    assert_status(ctx, SPRY_STATUS_BAD_INPUT, spry_matrix_read(ctx, path, NULL, &A));
     support_message_has(ctx, "bad.MTX.GZ:1: a Matrix Market file begins with");
     path = files_path("hello.txt");
     store(path, "hello\n", 6);
-    assert_status(ctx, SPRY_STATUS_BAD_INPUT, spry_matrix_read(ctx, path, &A));
+    assert_status(ctx, SPRY_STATUS_BAD_INPUT, spry_matrix_read(ctx, path, NULL, &A));
     support_message_has(ctx, "hello.txt:1: this is no file format known here");
     assert_null(A);
     spry_vector *v = NULL;
-    assert_status(ctx, SPRY_STATUS_BAD_INPUT, spry_vector_read_with(ctx, path, NULL, &v));
-    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_matrix_read(ctx, "", &A));
-    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_matrix_read(NULL, "a.mtx", &A));
-    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_vector_read_with(ctx, NULL, NULL, &v));
+    assert_status(ctx, SPRY_STATUS_BAD_INPUT, spry_vector_read(ctx, path, NULL, &v));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_matrix_read(ctx, "", NULL, &A));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_matrix_read(NULL, "a.mtx", NULL, &A));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_vector_read(ctx, NULL, NULL, &v));
 }
 
 static void unknown_endings_are_named(void **state)

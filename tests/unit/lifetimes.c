@@ -7,7 +7,7 @@
 static kept make(support_counts *counts)
 {
     kept k = kept_begin(counts, "threads=2");
-    assert_ok(k.ctx, spry_operator_from_format(k.A, "sell", &k.op));
+    assert_ok(k.ctx, spry_operator_from_matrix(k.A, NULL, "sell", &k.op));
     assert_ok(k.ctx, spry_precon_new(k.A, NULL, "ssor", &k.M));
     assert_ok(k.ctx, spry_vector_ones(k.ctx, k.A, &k.b));
     assert_ok(k.ctx, spry_vector_zeros(k.ctx, k.A, &k.x));
@@ -69,7 +69,7 @@ static spry_status make_some(spry_context *ctx, void *data)
     if (status == SPRY_STATUS_OK)
         status = spry_solver_new(ctx, &solver);
     if (status == SPRY_STATUS_OK)
-        status = spry_operator_from_format(data, "ell", &op);
+        status = spry_operator_from_matrix(data, NULL, "ell", &op);
     spry_vector_free(v);
     spry_solver_free(solver);
     spry_operator_free(op);
@@ -184,7 +184,7 @@ static void test_other_threads_may_free(void **state)
     spry_context_memory(ctx, &before, NULL);
     for (int k = 0; k < THINGS; k++) {
         assert_ok(ctx, spry_generate(ctx, "tridiagonal", "size=40", &b.A[k]));
-        assert_ok(ctx, spry_operator_from_format(b.A[k], "ell", &b.op[k]));
+        assert_ok(ctx, spry_operator_from_matrix(b.A[k], NULL, "ell", &b.op[k]));
         assert_ok(ctx, spry_vector_ones(ctx, b.A[k], &b.v[k]));
         assert_ok(ctx, spry_solver_new(ctx, &b.solver[k]));
         assert_ok(ctx, spry_solver_set_matrix(b.solver[k], b.A[k]));

@@ -38,7 +38,7 @@ static void reads_what_others_wrote(void **state)
     spry_context *ctx = *state;
     for (size_t k = 0; k < sizeof files / sizeof *files; k++) {
         spry_matrix *A = NULL;
-        assert_ok(ctx, spry_matrix_read(ctx, files[k].path, &A));
+        assert_ok(ctx, spry_matrix_read(ctx, files[k].path, NULL, &A));
         assert_int_equal(spry_matrix_type(A), files[k].type);
         check_numbers(A, spry_type_is_complex(files[k].type));
         spry_matrix_free(A);
@@ -49,7 +49,7 @@ static void reads_a_matrix_without_entries(void **state)
 {
     spry_context *ctx = *state;
     spry_matrix *A = NULL;
-    assert_ok(ctx, spry_matrix_read(ctx, CORPUS "/no_entries.mat", &A));
+    assert_ok(ctx, spry_matrix_read(ctx, CORPUS "/no_entries.mat", NULL, &A));
     assert_int_equal(spry_matrix_rows(A), ROWS);
     assert_int_equal(spry_matrix_cols(A), COLS);
     assert_int_equal(spry_matrix_nnz(A), 0);
@@ -61,12 +61,12 @@ static void says_what_it_does_not_read(void **state)
     spry_context *ctx = *state;
     spry_matrix *A = NULL;
     assert_status(ctx, SPRY_STATUS_UNSUPPORTED,
-                  spry_matrix_read(ctx, CORPUS "/new_chunks.mat", &A));
+                  spry_matrix_read(ctx, CORPUS "/new_chunks.mat", NULL, &A));
     support_message_has(ctx, "chunks in the new style");
     assert_status(ctx, SPRY_STATUS_UNSUPPORTED,
-                  spry_matrix_read(ctx, CORPUS "/other_filter.mat", &A));
+                  spry_matrix_read(ctx, CORPUS "/other_filter.mat", NULL, &A));
     support_message_has(ctx, "a filter other than deflate and shuffle is not read; save it by");
-    assert_status(ctx, SPRY_STATUS_BAD_INPUT, spry_matrix_read(ctx, CORPUS "/empty.mat", &A));
+    assert_status(ctx, SPRY_STATUS_BAD_INPUT, spry_matrix_read(ctx, CORPUS "/empty.mat", NULL, &A));
     support_message_has(ctx, "there is no matrix of numbers in it");
 }
 
@@ -176,7 +176,7 @@ static void counts_what_it_looks_at(void **state)
 static spry_status read_again(spry_context *ctx, void *data)
 {
     spry_matrix *A = NULL;
-    const spry_status status = spry_matrix_read(ctx, data, &A);
+    const spry_status status = spry_matrix_read(ctx, data, NULL, &A);
     spry_matrix_free(A);
     return status;
 }

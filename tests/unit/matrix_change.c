@@ -240,7 +240,7 @@ static void shares_follow(void **state)
     assert_ok(ctx, spry_matrix_arrays(C, &shown));
     assert_ptr_equal(shown.values, numbers);
     assert_ok(ctx, spry_matrix_set_values(A, (double[]){4, 5, 6}, SPRY_OWN_COPY));
-    assert_ok(ctx, spry_operator_from_format(C, "ell", &op));
+    assert_ok(ctx, spry_operator_from_matrix(C, NULL, "ell", &op));
     assert_ok(ctx, spry_vector_ones(ctx, C, &x));
     assert_ok(ctx, spry_vector_zeros(ctx, C, &y));
     assert_ok(ctx, spry_operator_apply(op, x, y));

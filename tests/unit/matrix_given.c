@@ -251,9 +251,9 @@ static void each_allocation_may_fail(void **state)
             support_torture(ctx, make, &j);
             /* Arrays that could not be taken are the caller's still, whole. */
             for (int64_t nth = 1; !B; nth++) {
-                spry_context_fail_allocation(ctx, nth, true);
+                base_fail_allocation(ctx, nth, true);
                 const spry_status status = spry_matrix_new(ctx, &j.arrays, SPRY_OWN_TAKE, &B);
-                spry_context_fail_allocation(ctx, 0, false);
+                base_fail_allocation(ctx, 0, false);
                 assert_true(status == (B ? SPRY_STATUS_OK : SPRY_STATUS_NO_MEMORY));
             }
             support_same_arrays(A, B);

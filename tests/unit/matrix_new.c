@@ -61,8 +61,7 @@ static void taken_arrays_are_freed_or_left(void **state)
         spry_matrix_from_csr(ctx, SPRY_TYPE_D, 2, 3, offsets, columns, values, SPRY_OWN_TAKE, &A));
     assert_null(A);
     columns[2] = 2;
-    spry_context_fail_allocation(ctx, 1,
-                                 false); /* so are they when there is no memory for the object */
+    base_fail_allocation(ctx, 1, false); /* so are they when there is no memory for the object */
     assert_status(
         ctx, SPRY_STATUS_NO_MEMORY,
         spry_matrix_from_csr(ctx, SPRY_TYPE_D, 2, 3, offsets, columns, values, SPRY_OWN_TAKE, &A));
@@ -153,7 +152,7 @@ static void empty_shapes_work(void **state)
                 spry_matrix_free(B);
                 spry_matrix_free(C);
             }
-            assert_ok(*state, spry_matrix_check_values(A));
+            assert_ok(*state, matrix_check_values(A));
             spry_matrix_free(A);
         }
     }
@@ -336,7 +335,7 @@ static void the_first_fault_is_named(void **state)
         sound.rows = sound.cols = 2001;
         col[150000] = 7;
         assert_ok(ctx, spry_matrix_new(ctx, &sound, SPRY_OWN_BORROW, &A));
-        assert_status(ctx, SPRY_STATUS_BAD_INPUT, spry_matrix_check_values(A));
+        assert_status(ctx, SPRY_STATUS_BAD_INPUT, matrix_check_values(A));
         assert_string_equal(spry_message(ctx), "row 909, column 909: the value is -inf");
         spry_matrix_free(A);
         col[150000] = -7;
@@ -353,10 +352,10 @@ static void values_are_checked_in_every_type(void **state)
                                         "the value is (1, nan)", "the value is (1, nan)"};
     for (int t = 0; t < 4; t++) {
         spry_matrix *A = support_from_rows(*state, support_types[t], 2, 2, (double[]){1, 1, 1, 1});
-        assert_ok(*state, spry_matrix_check_values(A));
+        assert_ok(*state, matrix_check_values(A));
         const bool complex = spry_type_is_complex(support_types[t]);
         support_put(A, 2, complex ? (spry_scalar){1, NAN} : (spry_scalar){NAN, 0});
-        assert_status(*state, SPRY_STATUS_BAD_INPUT, spry_matrix_check_values(A));
+        assert_status(*state, SPRY_STATUS_BAD_INPUT, matrix_check_values(A));
         support_message_has(*state, "row 1, column 0: ");
         support_message_has(*state, found[t]);
         spry_matrix_free(A);

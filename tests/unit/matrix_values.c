@@ -114,11 +114,11 @@ static void facts_of_values_are_forgotten(void **state)
 {
     spry_context *ctx = *state;
     spry_matrix *A = borrowing(ctx);
-    assert_ok(ctx, spry_matrix_check_values(A));
+    assert_ok(ctx, matrix_check_values(A));
     assert_int_equal(spry_matrix_fact(A, SPRY_FACT_FINITE), SPRY_TRUTH_YES);
     assert_ok(ctx, spry_matrix_set_values(A, (double[]){7, NAN, 9}, SPRY_OWN_COPY));
     assert_int_equal(spry_matrix_fact(A, SPRY_FACT_FINITE), SPRY_TRUTH_UNKNOWN);
-    assert_status(ctx, SPRY_STATUS_BAD_INPUT, spry_matrix_check_values(A));
+    assert_status(ctx, SPRY_STATUS_BAD_INPUT, matrix_check_values(A));
     spry_matrix_free(A);
 }
 
@@ -137,7 +137,7 @@ static void shared(void **state)
     assert_ptr_equal(B->a.values, values_23);
     assert_int_equal(B->near_count, 1);
     assert_ok(other, spry_matrix_convert(B, SPRY_FORMAT_COO, &C));
-    assert_ok(other, spry_matrix_check_values(B)); /* found out for both */
+    assert_ok(other, matrix_check_values(B)); /* found out for both */
     assert_int_equal(spry_matrix_fact(A, SPRY_FACT_FINITE), SPRY_TRUTH_YES);
     assert_status(other, SPRY_STATUS_BAD_USAGE, spry_matrix_set_values(B, NULL, SPRY_OWN_COPY));
     support_message_has(other, "values is NULL");
@@ -176,7 +176,7 @@ static void made_elsewhere(void **state)
     assert_ok(ctx, spry_generate(ctx, "poisson2d", "size=7", &A));
     spry_context_memory(ctx, &before, &most);
     assert_ok(other, spry_matrix_share(other, A, &B));
-    assert_ok(other, spry_operator_from_format(B, "sell", &op));
+    assert_ok(other, spry_operator_from_matrix(B, NULL, "sell", &op));
     assert_ok(other, spry_vector_ones(other, A, &b));
     assert_ok(other, spry_vector_zeros(other, A, &x));
     assert_ok(other, spry_operator_apply(op, b, x));

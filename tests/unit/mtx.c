@@ -431,7 +431,7 @@ static void real_hermitian_is_symmetric(void **state)
                 *B = NULL;
     const char *path = files_path("h.mtx");
     assert_ok(ctx, spry_matrix_write(A, path));
-    assert_ok(ctx, spry_matrix_read_with(ctx, path, "expand=no", &B));
+    assert_ok(ctx, spry_matrix_read(ctx, path, "expand=no", &B));
     assert_int_equal(B->a.symmetry, SPRY_SYMMETRY_SYMMETRIC);
     assert_int_equal(spry_matrix_nnz(B), spry_matrix_nnz(A));
     spry_matrix_free(A);
@@ -453,7 +453,7 @@ static void vectors_come_back(void **state)
         const char *path = files_path(t % 2 ? "v.mtx" : "v.mtx.gz");
         assert_ok(ctx, spry_vector_write(v, path));
         snprintf(options, sizeof options, "type=%s", spry_type_name(type));
-        assert_ok(ctx, spry_vector_read_with(ctx, path, options, &w));
+        assert_ok(ctx, spry_vector_read(ctx, path, options, &w));
         assert_int_equal(spry_vector_type(w), type);
         assert_int_equal(spry_vector_size(w), N);
         assert_memory_equal(spry_vector_data_const(v), spry_vector_data_const(w),
@@ -503,7 +503,7 @@ static void vectors_from_other_files(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         spry_vector *v = NULL;
         write_text(path, cases[i].text);
-        const spry_status status = spry_vector_read_with(ctx, path, NULL, &v);
+        const spry_status status = spry_vector_read(ctx, path, NULL, &v);
         if (cases[i].message) {
             assert_status(ctx, SPRY_STATUS_BAD_INPUT, status);
             support_message_has(ctx, cases[i].message);
@@ -518,14 +518,14 @@ static void vectors_from_other_files(void **state)
     }
     spry_vector *v = NULL;
     write_text(path, HEAD "array complex general\n1 1\n1 1\n");
-    assert_status(ctx, SPRY_STATUS_BAD_INPUT, spry_vector_read_with(ctx, path, "type=d", &v));
+    assert_status(ctx, SPRY_STATUS_BAD_INPUT, spry_vector_read(ctx, path, "type=d", &v));
     assert_null(v);
 }
 
 static spry_status read_and_free(spry_context *ctx, void *data)
 {
     spry_matrix *A = NULL;
-    const spry_status status = spry_matrix_read(ctx, data, &A);
+    const spry_status status = spry_matrix_read(ctx, data, NULL, &A);
     spry_matrix_free(A);
     return status;
 }
@@ -533,7 +533,7 @@ static spry_status read_and_free(spry_context *ctx, void *data)
 static spry_status read_vector_and_free(spry_context *ctx, void *data)
 {
     spry_vector *v = NULL;
-    const spry_status status = spry_vector_read_with(ctx, data, "type=z", &v);
+    const spry_status status = spry_vector_read(ctx, data, "type=z", &v);
     spry_vector_free(v);
     return status;
 }
@@ -584,7 +584,7 @@ static void real_matrices(void **state)
         spry_matrix *A = NULL;
         assert_int_equal(sscanf(line, "%255s %*s %lld %lld %lld", name, &rows, &cols, &nnz), 4);
         snprintf(path, sizeof path, "%s/%s", folder, name);
-        assert_ok(ctx, spry_matrix_read_with(ctx, path, "expand=no", &A));
+        assert_ok(ctx, spry_matrix_read(ctx, path, "expand=no", &A));
         assert_int_equal(spry_matrix_rows(A), rows);
         assert_int_equal(spry_matrix_cols(A), cols);
         assert_int_equal(spry_matrix_nnz(A), nnz);

@@ -111,7 +111,7 @@ static void test_mismatch(void **state)
     const spry_scalar one = {1, 0}, zero = {0, 0};
     spry_matrix *A = support_from_rows(ctx, SPRY_TYPE_D, 2, 2, (const double[]){1, 2, 3, 4});
     spry_operator *op = NULL;
-    assert_ok(ctx, spry_operator_from_matrix(A, &op));
+    assert_ok(ctx, spry_operator_from_matrix(A, NULL, NULL, &op));
     spry_vector *x = vector(ctx, SPRY_TYPE_D, 2, 1), *y = vector(ctx, SPRY_TYPE_D, 2, 1);
     spry_vector *longer = vector(ctx, SPRY_TYPE_D, 3, 1), *paired = vector(ctx, SPRY_TYPE_Z, 2, 1);
     spry_vector *foreign = vector(other, SPRY_TYPE_D, 2, 1);
@@ -165,7 +165,7 @@ static void test_dense_overlap(void **state)
     spry_context *ctx = *state;
     spry_matrix *A = support_from_rows(ctx, SPRY_TYPE_D, 2, 2, (const double[]){1, 2, 3, 4});
     spry_operator *op = NULL;
-    assert_ok(ctx, spry_operator_from_matrix(A, &op));
+    assert_ok(ctx, spry_operator_from_matrix(A, NULL, NULL, &op));
     double data[12] = {0};
     const spry_dense B = {0, 2, 3, 3, true, data, NULL}, after = {0, 2, 3, 3, true, data + 6, NULL};
     const spry_dense inside = {0, 2, 3, 3, true, data + 5, NULL};

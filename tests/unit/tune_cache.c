@@ -55,7 +55,7 @@ static const char quick[] = "always=yes budget=8";
 static void tune(place *p, const spry_matrix *A, const char *options, bool remembered, char *file)
 {
     spry_tune_report report = SPRY_TUNE_REPORT_INIT;
-    assert_ok(p->ctx, spry_tune(A, options, &report));
+    assert_ok(p->ctx, spry_tune(A, NULL, options, &report));
     assert_int_equal(report.remembered, remembered);
     assert_true(report.count > 1 && report.format[0]);
     assert_string_equal(report.rows[0].format, "csr");
@@ -318,7 +318,7 @@ static void test_lossy(void **state)
         write_file(file, text, tune_entry_write(&e, text));
         spry_operator *op = NULL;
         spry_storage storage = SPRY_STORAGE_INIT;
-        assert_ok(p.ctx, spry_operator_from_format(A, "auto:budget=8,always=yes", &op));
+        assert_ok(p.ctx, spry_operator_from_matrix(A, NULL, "auto:budget=8,always=yes", &op));
         assert_ok(p.ctx, spry_operator_storage(op, &storage));
         assert_true(storage.exact);
         spry_operator_free(op);
@@ -359,7 +359,7 @@ static void tune_for(place *p, const spry_matrix *A, int64_t products, const cha
     char options[64];
     spry_tune_report report = SPRY_TUNE_REPORT_INIT;
     snprintf(options, sizeof options, "always=yes products=%" PRId64, products);
-    assert_ok(p->ctx, spry_tune(A, options, &report));
+    assert_ok(p->ctx, spry_tune(A, NULL, options, &report));
     assert_true(report.remembered);
     assert_string_equal(report.format, format);
     spry_tune_report_clear(p->ctx, &report);

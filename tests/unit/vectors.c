@@ -141,7 +141,7 @@ static void test_mismatch(void **state)
     spry_scalar dot;
     assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_vector_axpy(one, x, longer));
     support_message_has(ctx, "4 and 5 elements");
-    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_vector_xpay(x, one, single));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, vector_xpay(x, one, single));
     support_message_has(ctx, "types d and s");
     assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_vector_axpy(one, x, foreign));
     support_message_has(ctx, "different contexts");

@@ -242,7 +242,7 @@ public:
     static matrix read(const context &ctx, const std::string &path,
                        const std::string &options = "") {
         return make(ctx, [&](spry_matrix **A) {
-            return spry_matrix_read_with(ctx.get(), path.c_str(), options.c_str(), A);
+            return spry_matrix_read(ctx.get(), path.c_str(), options.c_str(), A);
         });
     }
     /// Made to order: generate(ctx, "poisson3d", "size=100").
@@ -287,7 +287,7 @@ public:
     explicit linear_operator(const matrix &A, const std::string &format = "csr")
         : linear_operator(A.context_handle(), nullptr) {
         spry_operator *op = nullptr;
-        detail::check(ctx_, spry_operator_from_format(A.get(), format.c_str(), &op));
+        detail::check(ctx_, spry_operator_from_matrix(A.get(), NULL, format.c_str(), &op));
         keep(op, A.share());
     }
     /// A preconditioner: precon(A, "ilu:level=1").
@@ -403,9 +403,9 @@ public:
     /// One option, by a number, a bool or text.
     template <class V> void set(const std::string &name, const V &value) {
         if constexpr (std::is_same_v<V, bool>)
-            check(spry_solver_set_bool(get(), name.c_str(), value));
+            check(spry_solver_set_text(get(), name.c_str(), value ? "yes" : "no"));
         else if constexpr (std::is_integral_v<V>)
-            check(spry_solver_set_int(get(), name.c_str(), static_cast<std::int64_t>(value)));
+            check(spry_solver_set_text(get(), name.c_str(), std::to_string(value).c_str()));
         else if constexpr (std::is_floating_point_v<V>)
             check(spry_solver_set_real(get(), name.c_str(), static_cast<double>(value)));
         else

@@ -44,7 +44,7 @@ bool command_read(gate_call *call)
         return false;
     spry_matrix *A = NULL;
     gate_listen();
-    bool good = gate_check(spry_matrix_read_with(gate_context(), path, options, &A));
+    bool good = gate_check(spry_matrix_read(gate_context(), path, options, &A));
     if (good)
         good = has_every_entry(A) ? as_full(A, &call->out[0]) : arrays_sparse(A, &call->out[0]);
     if (gate_listen_end())

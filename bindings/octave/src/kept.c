@@ -113,7 +113,7 @@ static bool make_operator(kept *k)
     if (strcmp(k->device, "cpu") != 0 &&
         !gate_check(spry_device_open(gate_context(), k->device, &device)))
         return false;
-    return gate_check(spry_operator_on(device, k->A, k->format, &k->op));
+    return gate_check(spry_operator_from_matrix(k->A, device, k->format, &k->op));
 }
 
 /* What k keeps is made from an array; its format and device are set. */

@@ -104,7 +104,8 @@ static bool set_one(spry_solver *solver, const char *name, const mxArray *value)
     if (!is_real_scalar(value))
         return gate_fail("badType", "option %s is to be a text, a number or true or false", name);
     if (mxIsLogical(value))
-        return gate_check(spry_solver_set_bool(solver, name, mxGetScalar(value) != 0));
+        return gate_check(
+            spry_solver_set_text(solver, name, mxGetScalar(value) != 0 ? "yes" : "no"));
     return gate_check(spry_solver_set_real(solver, name, mxGetScalar(value)));
 }
 

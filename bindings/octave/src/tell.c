@@ -130,7 +130,7 @@ bool command_tune(gate_call *call)
         return false;
     const spry_matrix *A = matrix_of(call->in[0], &own, &k);
     gate_listen();
-    bool good = A && gate_check(spry_tune_on(device, A, options, &report));
+    bool good = A && gate_check(spry_tune(A, device, options, &report));
     if (gate_listen_end())
         good = gate_fail("interrupted", "interrupted");
     if (good) {

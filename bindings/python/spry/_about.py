@@ -172,7 +172,7 @@ def tune(A: Any, *, device: str | None = None, **options: Any) -> TuneReport:
         if device not in (None, "cpu"):
             context.check(lib.spry_device_open(context.pointer, str(device).encode(), place))
         try:
-            context.patiently(lib.spry_tune_on, place[0], matrix.pointer, words.encode(), record)
+            context.patiently(lib.spry_tune, matrix.pointer, place[0], words.encode(), record)
             return TuneReport(record)
         finally:
             lib.spry_tune_report_clear(context.pointer, record)

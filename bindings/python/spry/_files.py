@@ -32,7 +32,7 @@ def read(path: str | os.PathLike[str], *, vector: bool = False, **options: Any) 
     with context.lock:
         if not vector:
             made = ffi.new("spry_matrix **")
-            context.patiently(lib.spry_matrix_read_with, context.pointer, name, _text(options), made)
+            context.patiently(lib.spry_matrix_read, context.pointer, name, _text(options), made)
             return Matrix._from(context, made[0])
         held, cols = ffi.new("spry_vector **"), ffi.new("int64_t *")
         context.patiently(lib.spry_columns_read, context.pointer, name, _text(options), held, cols)

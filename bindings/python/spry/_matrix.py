@@ -357,7 +357,7 @@ class Matrix:
         """The library's product with it."""
         if self._operator is None:
             made = ffi.new("spry_operator **")
-            self._context.check(lib.spry_operator_from_matrix(self.pointer, made))
+            self._context.check(lib.spry_operator_from_matrix(self.pointer, ffi.NULL, ffi.NULL, made))
             self._operator = self._context.owned(made[0], lib.spry_operator_free)
         return self._operator
 

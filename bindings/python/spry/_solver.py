@@ -165,10 +165,8 @@ class Solver:
         for name, value in options.items():
             word = {"maxiter": "max-iter", "rtol": "tol"}.get(name, name).encode()
             if isinstance(value, (bool, np.bool_)):
-                status = lib.spry_solver_set_bool(self.pointer, word, bool(value))
-            elif isinstance(value, (int, np.integer)):
-                status = lib.spry_solver_set_int(self.pointer, word, int(value))
-            elif isinstance(value, (float, np.floating)):
+                value = "yes" if value else "no"
+            if isinstance(value, (float, np.floating)):
                 status = lib.spry_solver_set_real(self.pointer, word, float(value))
             elif value is None:
                 continue

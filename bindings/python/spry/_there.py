@@ -127,5 +127,5 @@ class Operator:
             ffi.cast("void *", fact["data"][0] or 0) for fact in facts)
         place, made = ffi.new("spry_device **"), ffi.new("spry_operator **")
         context.check(lib.spry_device_open(context.pointer, self.device.encode(), place))
-        context.check(lib.spry_operator_from_arrays(place[0], record, format.encode(), made))
+        context.check(lib.spry_operator_from_arrays(record, place[0], format.encode(), made))
         self.pointer = context.owned(made[0], lib.spry_operator_free)

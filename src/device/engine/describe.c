@@ -6,14 +6,13 @@
 static void describe_device(spry_context *ctx, const engine_class *engine, int index,
                             spry_device_info *info)
 {
-    char before[MESSAGE_SIZE];
     spry_device d = {.ctx = ctx, .engine = engine};
-    memcpy(before, ctx->message, sizeof before);
+    const base_kept before = base_try(ctx);
     const spry_status status = engine->describe(&d, index);
     info->usable = status == SPRY_STATUS_OK;
     if (!info->usable)
         snprintf(info->why, sizeof info->why, "%.255s", ctx->message);
-    memcpy(ctx->message, before, sizeof before);
+    base_forgive(ctx, &before);
     snprintf(info->name, sizeof info->name, "%s:%d", engine->name, index);
     snprintf(info->description, sizeof info->description, "%s", d.facts.description);
     snprintf(info->driver, sizeof info->driver, "%s", d.facts.driver);

@@ -8,6 +8,8 @@
 
 #include "device/engine/device.h"
 
+#include <spry/kernel.h>
+
 /* A block as the engine knows it: a CUdeviceptr, or a cl_mem. */
 typedef uintptr_t engine_block;
 typedef void *engine_stream; /* CUstream, cl_command_queue */
@@ -124,5 +126,13 @@ struct device_stream {
     engine_stream handle;
     bool borrowed;
 };
+
+/* The options of spry_kernel_new(). */
+spry_option_list kernel_option_list(void);
+
+/* An argument's name and type as the kernel's text has them, false past the last; threads of a
+ * group in a dimension. */
+bool kernel_argument(const spry_kernel *kernel, int index, const char **name, const char **type);
+int kernel_group(const spry_kernel *kernel, int dimension);
 
 #endif

@@ -1,5 +1,6 @@
 /* Kernels of the caller's: their options, arguments and launches. */
 #include "device/engine/cache.h"
+#include "device/engine/engine.h"
 #include "device/engine/signature.h"
 #include "device/linalg/vector.h"
 
@@ -16,11 +17,9 @@ typedef struct kernel_options {
     KERNEL_OPTIONS(SPRY_OPTION_FIELD)
 } kernel_options;
 
-#define OPTION_OWNER kernel_options
-static const spry_option option_table[] = {KERNEL_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(option_table, kernel_options, KERNEL_OPTIONS(SPRY_OPTION_ROW))
 
-spry_option_list spry_kernel_options(void)
+spry_option_list kernel_option_list(void)
 {
     return (spry_option_list)SPRY_OPTION_LIST(option_table);
 }
@@ -152,7 +151,7 @@ spry_status spry_kernel_new(spry_device *device, const char *text, const char *n
         return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
                          "a kernel needs a text, a name of less than %d letters, and a place to go",
                          PARAMETER_NAME);
-    SPRY_GO(ctx, options_take(ctx, spry_kernel_options(), &o, options));
+    SPRY_GO(ctx, options_take(ctx, kernel_option_list(), &o, options));
     SPRY_GO(ctx, device_check_type(device, (spry_type)o.type));
     SPRY_GO(ctx, base_object_new(ctx, sizeof *k, &k));
     k->d = device;
@@ -184,8 +183,7 @@ void spry_kernel_free(spry_kernel *k)
     base_object_free(ctx, k);
 }
 
-bool spry_kernel_argument(const spry_kernel *kernel, int index, const char **name,
-                          const char **type)
+bool kernel_argument(const spry_kernel *kernel, int index, const char **name, const char **type)
 {
     if (!kernel || index < 0 || index >= kernel->count)
         return false;
@@ -196,7 +194,7 @@ bool spry_kernel_argument(const spry_kernel *kernel, int index, const char **nam
     return true;
 }
 
-int spry_kernel_group(const spry_kernel *kernel, int dimension)
+int kernel_group(const spry_kernel *kernel, int dimension)
 {
     return kernel && dimension >= 0 && dimension < 3 ? kernel->group[dimension] : 1;
 }

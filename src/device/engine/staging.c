@@ -107,16 +107,15 @@ static const int64_t large_piece = 8 << 20;
 static spry_status open_large(spry_device *d, int64_t bytes, bool put, device_staging **sides)
 {
     const int64_t pieces = 4; /* below so many nothing is gained */
-    char before[MESSAGE_SIZE];
     *sides = NULL;
     if (bytes < pieces * large_piece)
         return SPRY_STATUS_OK;
-    memcpy(before, d->ctx->message, sizeof before);
+    const base_kept before = base_try(d->ctx);
     const spry_status status =
         device_staging_open(d, put ? large_piece : 0, put ? 0 : large_piece, sides);
     if (status != SPRY_STATUS_NO_MEMORY)
         return status;
-    memcpy(d->ctx->message, before, sizeof before);
+    base_forgive(d->ctx, &before);
     return SPRY_STATUS_OK;
 }
 

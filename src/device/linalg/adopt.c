@@ -135,7 +135,7 @@ done:
     return status;
 }
 
-spry_status spry_operator_from_arrays(spry_device *device, const spry_arrays *arrays,
+spry_status spry_operator_from_arrays(const spry_arrays *arrays, spry_device *device,
                                       const char *format, spry_operator **op)
 {
     SPRY_NEED(CTX_OF(device), device, arrays, format, op);

@@ -41,14 +41,13 @@ static spry_status make_transposed(const spry_operator *op, device_state *state)
     spry_context *ctx = op->ctx;
     spry_matrix *transposed = NULL;
     spry_status status = SPRY_STATUS_OK;
-    char before[MESSAGE_SIZE];
-    memcpy(before, ctx->message, sizeof before);
+    const base_kept before = base_try(ctx);
     SPRY_GO(ctx, operator_check_transpose(op, state->matrix, state->version));
     SPRY_GO(ctx, spry_matrix_transpose(state->matrix, false, &transposed));
     status = device_stored_make(op->device, transposed, NULL, state->spec, &state->transposed);
     if (status == SPRY_STATUS_UNSUPPORTED) {
         base_log(ctx, SPRY_LOG_INFO, "A^T is kept as csr: %s", spry_message(ctx));
-        memcpy(ctx->message, before, sizeof before); /* nothing failed for the caller */
+        base_forgive(ctx, &before); /* nothing failed for the caller */
         status =
             device_stored_make(op->device, transposed, NULL,
                                kinds[device_stored_host(&state->plain)->kind], &state->transposed);

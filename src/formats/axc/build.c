@@ -13,9 +13,7 @@ typedef struct axc_options {
     AXC_OPTIONS(SPRY_OPTION_FIELD)
 } axc_options;
 
-#define OPTION_OWNER axc_options
-static const spry_option options_table[] = {AXC_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(options_table, axc_options, AXC_OPTIONS(SPRY_OPTION_ROW))
 
 enum { REFRESH_NONE, REFRESH_ARRAY };
 

@@ -15,9 +15,7 @@ typedef struct axt_options {
     AXT_OPTIONS(SPRY_OPTION_FIELD)
 } axt_options;
 
-#define OPTION_OWNER axt_options
-static const spry_option options_table[] = {AXT_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(options_table, axt_options, AXT_OPTIONS(SPRY_OPTION_ROW))
 
 enum { MODE_UNC, MODE_COM };
 enum { REFRESH_NONE, REFRESH_ARRAY };

@@ -13,9 +13,7 @@ typedef struct bsr_options {
     BSR_OPTIONS(SPRY_OPTION_FIELD)
 } bsr_options;
 
-#define OPTION_OWNER bsr_options
-static const spry_option options_table[] = {BSR_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(options_table, bsr_options, BSR_OPTIONS(SPRY_OPTION_ROW))
 
 /* The entries of a block row that blocks do not hold yet. */
 typedef struct rest {

@@ -10,9 +10,7 @@ typedef struct csr_options {
     CSR_OPTIONS(SPRY_OPTION_FIELD)
 } csr_options;
 
-#define OPTION_OWNER csr_options
-static const spry_option options_table[] = {CSR_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(options_table, csr_options, CSR_OPTIONS(SPRY_OPTION_ROW))
 
 static int64_t group_count(const matrix_arrays *A)
 {

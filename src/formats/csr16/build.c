@@ -14,9 +14,7 @@ typedef struct csr16_options {
     CSR16_OPTIONS(SPRY_OPTION_FIELD)
 } csr16_options;
 
-#define OPTION_OWNER csr16_options
-static const spry_option options_table[] = {CSR16_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(options_table, csr16_options, CSR16_OPTIONS(SPRY_OPTION_ROW))
 
 static int64_t group_count(const matrix_arrays *A)
 {

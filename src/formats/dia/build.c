@@ -16,9 +16,7 @@ typedef struct dia_options {
     DIA_OPTIONS(SPRY_OPTION_FIELD)
 } dia_options;
 
-#define OPTION_OWNER dia_options
-static const spry_option options_table[] = {DIA_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(options_table, dia_options, DIA_OPTIONS(SPRY_OPTION_ROW))
 
 int64_t dia_block_rows(int64_t word)
 {

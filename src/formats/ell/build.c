@@ -10,9 +10,7 @@ typedef struct ell_options {
     ELL_OPTIONS(SPRY_OPTION_FIELD)
 } ell_options;
 
-#define OPTION_OWNER ell_options
-static const spry_option options_table[] = {ELL_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(options_table, ell_options, ELL_OPTIONS(SPRY_OPTION_ROW))
 
 static columnwise_sizes plan_of(spry_context *ctx, const matrix_arrays *A)
 {

@@ -11,9 +11,7 @@ typedef struct ellr_options {
     ELLR_OPTIONS(SPRY_OPTION_FIELD)
 } ellr_options;
 
-#define OPTION_OWNER ellr_options
-static const spry_option options_table[] = {ELLR_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(options_table, ellr_options, ELLR_OPTIONS(SPRY_OPTION_ROW))
 
 static columnwise_sizes plan_of(spry_context *ctx, const matrix_arrays *A)
 {

@@ -15,9 +15,7 @@ typedef struct ellr_t_options {
     ELLR_T_OPTIONS(SPRY_OPTION_FIELD)
 } ellr_t_options;
 
-#define OPTION_OWNER ellr_t_options
-static const spry_option options_table[] = {ELLR_T_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(options_table, ellr_t_options, ELLR_T_OPTIONS(SPRY_OPTION_ROW))
 
 static spry_status make_plan(spry_context *ctx, const matrix_arrays *A, const ellr_t_options *o,
                              columnwise_sizes *sizes)

@@ -16,9 +16,7 @@ typedef struct hyb_options {
     HYB_OPTIONS(SPRY_OPTION_FIELD)
 } hyb_options;
 
-#define OPTION_OWNER hyb_options
-static const spry_option options_table[] = {HYB_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(options_table, hyb_options, HYB_OPTIONS(SPRY_OPTION_ROW))
 
 static int64_t length_of(const matrix_arrays *A, int64_t row)
 {

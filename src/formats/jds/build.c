@@ -18,9 +18,7 @@ typedef struct jds_options {
     JDS_OPTIONS(SPRY_OPTION_FIELD)
 } jds_options;
 
-#define OPTION_OWNER jds_options
-static const spry_option options_table[] = {JDS_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(options_table, jds_options, JDS_OPTIONS(SPRY_OPTION_ROW))
 
 static int64_t length_of(const matrix_arrays *A, int64_t row)
 {

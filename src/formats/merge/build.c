@@ -11,9 +11,7 @@ typedef struct merge_options {
     MERGE_OPTIONS(SPRY_OPTION_FIELD)
 } merge_options;
 
-#define OPTION_OWNER merge_options
-static const spry_option options_table[] = {MERGE_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(options_table, merge_options, MERGE_OPTIONS(SPRY_OPTION_ROW))
 
 int64_t merge_units(const matrix_arrays *A, int64_t items)
 {

@@ -12,9 +12,7 @@ typedef struct pb_options {
     PB_OPTIONS(SPRY_OPTION_FIELD)
 } pb_options;
 
-#define OPTION_OWNER pb_options
-static const spry_option options_table[] = {PB_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(options_table, pb_options, PB_OPTIONS(SPRY_OPTION_ROW))
 
 /* --- how it is cut ------------------------------------------------------------------------------
  */

@@ -12,9 +12,7 @@ typedef struct pcsr_options {
     PCSR_OPTIONS(SPRY_OPTION_FIELD)
 } pcsr_options;
 
-#define OPTION_OWNER pcsr_options
-static const spry_option options_table[] = {PCSR_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(options_table, pcsr_options, PCSR_OPTIONS(SPRY_OPTION_ROW))
 
 static int64_t padded(int64_t n, int64_t pad)
 {

@@ -18,9 +18,7 @@ typedef struct scoo_options {
     SCOO_OPTIONS(SPRY_OPTION_FIELD)
 } scoo_options;
 
-#define OPTION_OWNER scoo_options
-static const spry_option options_table[] = {SCOO_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(options_table, scoo_options, SCOO_OPTIONS(SPRY_OPTION_ROW))
 
 /* --- slices -------------------------------------------------------------------------------------
  */

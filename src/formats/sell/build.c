@@ -13,9 +13,7 @@ typedef struct sell_options {
     SELL_OPTIONS(SPRY_OPTION_FIELD)
 } sell_options;
 
-#define OPTION_OWNER sell_options
-static const spry_option options_table[] = {SELL_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(options_table, sell_options, SELL_OPTIONS(SPRY_OPTION_ROW))
 
 static spry_status cut(spry_context *ctx, const matrix_arrays *A, const sell_options *o, slices *s)
 {

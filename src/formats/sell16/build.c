@@ -13,9 +13,7 @@ typedef struct sell16_options {
     SELL16_OPTIONS(SPRY_OPTION_FIELD)
 } sell16_options;
 
-#define OPTION_OWNER sell16_options
-static const spry_option options_table[] = {SELL16_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(options_table, sell16_options, SELL16_OPTIONS(SPRY_OPTION_ROW))
 
 static spry_status cut(spry_context *ctx, const matrix_arrays *A, const sell16_options *o,
                        slices *s)

@@ -13,13 +13,12 @@ enum { OPTIONS_SIZE = 64 };
 spry_status device_layout_from_csr(spry_device *d, const spry_matrix *A, device_matrix *there,
                                    const char *spec, bool *made, device_layout **D)
 {
-    char before[MESSAGE_SIZE];
     device_matrix brought = {0};
     spry_status status = SPRY_STATUS_OK;
     *made = false;
     if (!device_makes(spec) || !(d->facts.has_double || type_is_single(A->a.type)))
         return SPRY_STATUS_OK;
-    memcpy(before, d->ctx->message, sizeof before);
+    const base_kept before = base_try(d->ctx);
     if (!there)
         SPRY_GO(d->ctx, device_matrix_put_csr(d, &A->a, &brought));
     SPRY_GO(d->ctx, device_layout_make(there ? there : &brought, there != NULL, spec, made, D));
@@ -29,7 +28,7 @@ spry_status device_layout_from_csr(spry_device *d, const spry_matrix *A, device_
 done:
     device_matrix_free(&brought);
     if (status == SPRY_STATUS_NO_MEMORY && !there) { /* nothing failed for the caller */
-        memcpy(d->ctx->message, before, sizeof before);
+        base_forgive(d->ctx, &before);
         return SPRY_STATUS_OK;
     }
     return status;

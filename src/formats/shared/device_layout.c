@@ -140,19 +140,18 @@ static void move_away(device_layout *D, layout_array *a, char *to)
 static spry_status keep_away(device_layout *D)
 {
     spry_context *ctx = D->L->ctx;
-    char message[MESSAGE_SIZE];
     int64_t bytes = 0, at = 0;
     void *away = NULL;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, device_arrays_open(D->L, &D->arrays));
     for (int i = 0; i < D->arrays.count; i++)
         bytes += away_bytes(&D->arrays.array[i]);
-    memcpy(message, ctx->message, sizeof message);
+    const base_kept message = base_try(ctx);
     /* Some OpenCL drivers give pinned memory a double on the device. */
     D->pinned = (D->d->facts.has_pointers || D->d->facts.processor) &&
                 device_pinned_alloc(D->d, bytes, &away) == SPRY_STATUS_OK;
     if (!D->pinned) {
-        memcpy(ctx->message, message, sizeof message); /* nothing failed for the caller */
+        base_forgive(ctx, &message); /* nothing failed for the caller */
         SPRY_GO(ctx, base_alloc(ctx, bytes, 1, &away));
     }
     for (int i = 0; i < D->arrays.count; i++) {

@@ -302,7 +302,6 @@ spry_status device_layout_make(device_matrix *A, bool keep, const char *spec, bo
                                device_layout **D)
 {
     const double most_fill = 1.4;
-    char before[MESSAGE_SIZE];
     *D = NULL;
     if (spec)
         return make_named(A, keep, spec, 0, made, D);
@@ -310,10 +309,10 @@ spry_status device_layout_make(device_matrix *A, bool keep, const char *spec, bo
     const device_facts *facts = &A->d->facts;
     if (!facts->processor && A->rows < (int64_t)facts->units * 1024)
         return make_named(A, keep, "csr", 0, made, D);
-    memcpy(before, A->d->ctx->message, sizeof before);
+    const base_kept before = base_try(A->d->ctx);
     const spry_status status = make_named(A, keep, "sell:C=32", most_fill, made, D);
     if (status != SPRY_STATUS_UNSUPPORTED)
         return status;
-    memcpy(A->d->ctx->message, before, sizeof before); /* nothing failed for the caller */
+    base_forgive(A->d->ctx, &before); /* nothing failed for the caller */
     return make_named(A, keep, "csr", 0, made, D);
 }

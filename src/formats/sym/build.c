@@ -17,9 +17,7 @@ typedef struct sym_options {
     SYM_OPTIONS(SPRY_OPTION_FIELD)
 } sym_options;
 
-#define OPTION_OWNER sym_options
-static const spry_option options_table[] = {SYM_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(options_table, sym_options, SYM_OPTIONS(SPRY_OPTION_ROW))
 
 /* --- groups of rows -----------------------------------------------------------------------------
  */

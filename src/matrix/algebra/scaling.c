@@ -15,9 +15,7 @@ typedef struct scaling_options {
     SCALING_OPTIONS(SPRY_OPTION_FIELD)
 } scaling_options;
 
-#define OPTION_OWNER scaling_options
-static const spry_option table[] = {SCALING_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(table, scaling_options, SCALING_OPTIONS(SPRY_OPTION_ROW))
 enum { NORM_MAX, NORM_TWO };
 
 static const spry_option_list option_list = SPRY_OPTION_LIST(table);

@@ -59,6 +59,7 @@
 typedef struct gen_options {
     GEN_OPTIONS(SPRY_OPTION_FIELD)
 } gen_options;
+spry_option_list generate_option_list(void);
 
 /* Where a row function writes: columns rise. While cols is NULL entries are only counted. */
 typedef struct gen_row {

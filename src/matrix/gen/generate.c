@@ -1,32 +1,23 @@
 /* The kinds of matrices there are, their options, and the sizes that fit. */
 #include "matrix/gen/gen.h"
 
-#define OPTION_OWNER gen_options
 #define ROW SPRY_OPTION_ROW
-static const spry_option all_options[] = {GEN_OPTIONS(ROW)};
-static const spry_option poisson2d_options[] = {GEN_SIZE(ROW) GEN_XY(ROW) GEN_POINTS(ROW)};
-static const spry_option poisson3d_options[] = {GEN_SIZE(ROW) GEN_XY(ROW) GEN_Z(ROW)
-                                                    GEN_POINTS(ROW)};
-static const spry_option anisotropic_options[] = {GEN_SIZE(ROW) GEN_XY(ROW) GEN_Z(ROW)
-                                                      GEN_DIFFUSION(ROW)};
-static const spry_option convection_diffusion_options[] = {GEN_SIZE(ROW) GEN_XY(ROW) GEN_Z(ROW)
-                                                               GEN_FLOW(ROW)};
-static const spry_option elasticity_options[] = {GEN_SIZE(ROW) GEN_XY(ROW) GEN_Z(ROW)
-                                                     GEN_ELASTIC(ROW)};
-static const spry_option helmholtz_options[] = {GEN_SIZE(ROW) GEN_XY(ROW) GEN_Z(ROW)
-                                                    GEN_WAVES(ROW)};
-static const spry_option tridiagonal_options[] = {GEN_SIZE(ROW)};
-static const spry_option dense_options[] = {GEN_SIZE(ROW) GEN_SEED(ROW) GEN_DOMINANCE(ROW)};
-static const spry_option random_options[] = {GEN_SIZE(ROW) GEN_SEED(ROW) GEN_PER_ROW(ROW)
-                                                 GEN_DOMINANCE(ROW)};
-static const spry_option rmat_options[] = {GEN_SIZE(ROW) GEN_SEED(ROW) GEN_PER_ROW(ROW)
-                                               GEN_DOMINANCE(ROW) GEN_QUARTERS(ROW)};
-static const spry_option arrowhead_options[] = {GEN_SIZE(ROW) GEN_SEED(ROW)};
-static const spry_option circuit_options[] = {GEN_SIZE(ROW) GEN_SEED(ROW) GEN_PER_ROW(ROW)
-                                                  GEN_NETS(ROW)};
-static const spry_option tiled_options[] = {GEN_SIZE(ROW) GEN_BASE(ROW)};
+SPRY_OPTION_TABLE(all_options, gen_options, GEN_OPTIONS(ROW))
+SPRY_OPTION_ROWS(poisson2d_options, GEN_SIZE(ROW) GEN_XY(ROW) GEN_POINTS(ROW))
+SPRY_OPTION_ROWS(poisson3d_options, GEN_SIZE(ROW) GEN_XY(ROW) GEN_Z(ROW) GEN_POINTS(ROW))
+SPRY_OPTION_ROWS(anisotropic_options, GEN_SIZE(ROW) GEN_XY(ROW) GEN_Z(ROW) GEN_DIFFUSION(ROW))
+SPRY_OPTION_ROWS(convection_diffusion_options, GEN_SIZE(ROW) GEN_XY(ROW) GEN_Z(ROW) GEN_FLOW(ROW))
+SPRY_OPTION_ROWS(elasticity_options, GEN_SIZE(ROW) GEN_XY(ROW) GEN_Z(ROW) GEN_ELASTIC(ROW))
+SPRY_OPTION_ROWS(helmholtz_options, GEN_SIZE(ROW) GEN_XY(ROW) GEN_Z(ROW) GEN_WAVES(ROW))
+SPRY_OPTION_ROWS(tridiagonal_options, GEN_SIZE(ROW))
+SPRY_OPTION_ROWS(dense_options, GEN_SIZE(ROW) GEN_SEED(ROW) GEN_DOMINANCE(ROW))
+SPRY_OPTION_ROWS(random_options, GEN_SIZE(ROW) GEN_SEED(ROW) GEN_PER_ROW(ROW) GEN_DOMINANCE(ROW))
+SPRY_OPTION_ROWS(rmat_options,
+                 GEN_SIZE(ROW) GEN_SEED(ROW) GEN_PER_ROW(ROW) GEN_DOMINANCE(ROW) GEN_QUARTERS(ROW))
+SPRY_OPTION_ROWS(arrowhead_options, GEN_SIZE(ROW) GEN_SEED(ROW))
+SPRY_OPTION_ROWS(circuit_options, GEN_SIZE(ROW) GEN_SEED(ROW) GEN_PER_ROW(ROW) GEN_NETS(ROW))
+SPRY_OPTION_ROWS(tiled_options, GEN_SIZE(ROW) GEN_BASE(ROW))
 #undef ROW
-#undef OPTION_OWNER
 
 /* What is so by construction. */
 enum {
@@ -90,7 +81,7 @@ static const gen_kind kinds[] = {
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-spry_option_list spry_generate_options(void)
+spry_option_list generate_option_list(void)
 {
     return (spry_option_list)SPRY_OPTION_LIST(all_options);
 }
@@ -133,7 +124,7 @@ static spry_status refuse_option(spry_context *ctx, const gen_kind *kind, const 
 /* An option that was set but is not read would be a misunderstanding: it is refused. */
 static spry_status check_unread(spry_context *ctx, const gen_kind *kind, const gen_options *given)
 {
-    spry_option_list list = spry_generate_options();
+    spry_option_list list = generate_option_list();
     gen_options initial = {0};
     spry_status status = spry_options_default(ctx, list, &initial);
     if (status != SPRY_STATUS_OK)
@@ -194,7 +185,7 @@ static spry_status read_options(spry_context *ctx, const gen_kind *kind, const c
                                 gen_problem *p)
 {
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, options_take(ctx, spry_generate_options(), &p->options, text));
+    SPRY_GO(ctx, options_take(ctx, generate_option_list(), &p->options, text));
     SPRY_GO(ctx, check_unread(ctx, kind, &p->options));
     p->type = p->options.type ? (spry_type)(p->options.type - 1) : kind->type;
     for (int k = 0; k < GEN_STREAMS; k++)

@@ -53,7 +53,7 @@ spry_status amg_open_level(amg *h, const precon_job *job, spry_matrix *own, amg_
             SPRY_GO(ctx, matrix_view(ctx, A, &borrowed));
             SPRY_GO(ctx, precon_store(job, borrowed, &level->op));
         } else {
-            SPRY_GO(ctx, spry_operator_from_matrix(A, &level->op));
+            SPRY_GO(ctx, host_csr_operator(A, &level->op));
         }
     }
     level->rows = level->A->a.rows;

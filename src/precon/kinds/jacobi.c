@@ -209,16 +209,6 @@ static spry_status jacobi_operator(const spry_matrix *A, spry_operator **op)
     return new_operator(A, NULL, invert_diagonal, op);
 }
 
-spry_status spry_operator_jacobi(const spry_matrix *A, spry_operator **op)
-{
-    SPRY_NEED(CTX_OF(A), A, op);
-    matrix_follow(A);
-    const spry_status status = jacobi_operator(A, op);
-    if (status == SPRY_STATUS_OK)
-        operator_made_from(*op, A, NULL);
-    return status;
-}
-
 static spry_status l1_operator(const spry_matrix *A, spry_operator **op)
 {
     return new_operator(A, "l1", inverse_sums, op);

@@ -338,7 +338,7 @@ static spry_status make_schur(const kkt *s, const spry_matrix *A, const spry_mat
     SPRY_GO(ctx, spry_matrix_multiply(E, scaled, &product));
     SPRY_GO(ctx, spry_matrix_add((spry_scalar){-1, 0}, S, (spry_scalar){1, 0}, product, N));
     SPRY_GO(ctx, spry_matrix_sort(*N));
-    SPRY_GO(ctx, spry_matrix_check_values(*N));
+    SPRY_GO(ctx, matrix_check_values(*N));
 done:
     spry_matrix_free(S);
     spry_matrix_free(scaled);

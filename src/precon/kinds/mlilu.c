@@ -379,7 +379,7 @@ static spry_status make_schur(const spry_matrix *C, const spry_matrix *B, const 
     SPRY_GO(ctx, spry_matrix_multiply(E, scaled, &product));
     SPRY_GO(ctx, spry_matrix_add((spry_scalar){1, 0}, C, (spry_scalar){-1, 0}, product, S));
     SPRY_GO(ctx, spry_matrix_sort(*S));
-    SPRY_GO(ctx, spry_matrix_check_values(*S));
+    SPRY_GO(ctx, matrix_check_values(*S));
 done:
     spry_matrix_free(scaled);
     spry_matrix_free(product);

@@ -186,7 +186,7 @@ class System:
         """Goes on from x, in place."""
         context, solver = self.context, self.solver
         context.check(lib.spry_solver_set_real(solver, b"tol", tol))
-        context.check(lib.spry_solver_set_int(solver, b"max-iter", limit))
+        context.check(lib.spry_solver_set_real(solver, b"max-iter", limit))
         sources: list[Any] = functions(self.held)
         if monitor is not None:
             listener = Listener(monitor)
