@@ -350,7 +350,7 @@ function print_template(    k, line, block, inside, words) {
 
 # What the tests compare: sizes of structs, offsets of members, constants; in one order for both languages.
 function print_layout_c(    i, k) {
-    print "#include <spry/spry.h>\n"
+    print "#include <spry/grid.h>\n"
     print "int64_t layout_c(int index);\nconst char *layout_name(int index);\n"
     print "static const struct {\n    const char *name;\n    int64_t value;\n} rows[] = {"
     for (i = 1; i <= struct_count; i++) {

@@ -49,7 +49,7 @@ enum { SPRY_OPTION_MOST = 128 };
 /** Which options of a struct were set, one bit for each row: what spry_options_set() and
  * spry_options_parse() note, and spry_options_default() clears. */
 typedef struct spry_given {
-    uint64_t bits[SPRY_OPTION_MOST / 64];
+    int64_t bits[2]; /**< SPRY_OPTION_MOST of them */
 } spry_given;
 
 /*

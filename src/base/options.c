@@ -121,13 +121,13 @@ const spry_option *spry_options_find(spry_option_list list, const char *name)
 }
 
 /* The bit of a name in the struct's bookkeeping, and the word it is in; NULL: there is none. */
-static uint64_t *given_word(spry_option_list list, const void *fields, const char *name,
-                            uint64_t *bit)
+static int64_t *given_word(spry_option_list list, const void *fields, const char *name,
+                           int64_t *bit)
 {
     const spry_option *option;
     for (int i = 0; list.given && i < SPRY_OPTION_MOST && (option = spry_options_at(list, i)); i++)
         if (same_name(option->name, name)) {
-            *bit = UINT64_C(1) << i % 64;
+            *bit = (int64_t)(UINT64_C(1) << i % 64);
             return ((spry_given *)(void *)((char *)fields + list.given))->bits + i / 64;
         }
     return NULL;
@@ -135,14 +135,14 @@ static uint64_t *given_word(spry_option_list list, const void *fields, const cha
 
 void options_note(spry_option_list list, void *fields, const char *name)
 {
-    uint64_t bit, *word = given_word(list, fields, name, &bit);
+    int64_t bit, *word = given_word(list, fields, name, &bit);
     if (word)
         *word |= bit;
 }
 
 bool options_given(spry_option_list list, const void *fields, const char *name)
 {
-    uint64_t bit, *word = given_word(list, fields, name, &bit);
+    int64_t bit, *word = given_word(list, fields, name, &bit);
     return word && (*word & bit);
 }
 
