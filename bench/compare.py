@@ -78,9 +78,11 @@ def threads():
 
 
 def product(program, matrix, name):
-    found = run(program, ["bench", "spmv", os.path.join(work, matrix + ".spry"), "--format", name, "--device", args.device, "--repeat", "30", *threads()])
+    found = run(program, ["bench", "spmv", os.path.join(work, matrix + ".spry"), "--format", name, "--device", args.device, "--repeat", "100", *threads()])
     rows = found["results"] if isinstance(found, dict) and "results" in found else found
     rows = rows if isinstance(rows, list) else next(v for v in rows.values() if isinstance(v, list))
+    if rows[-1]["seconds"] is None:
+        raise RuntimeError("the format does not suit the matrix")
     return {"seconds": rows[-1]["seconds"]}
 
 
@@ -123,7 +125,7 @@ print(f"{'what':28} {'part':10} {'old':>10} {'new':>10}     new/old, medians and
 everything = []
 for matrix in ("p7", "p27", "el", "rm"):
     for name in FORMATS:
-        if args.only in "spmv " + name:
+        if args.only in f"spmv {matrix} {name}":
             everything += compare(f"spmv {matrix} {name}", lambda p: product(p, matrix, name))
 for name, matrix, options in SOLVES:
     if args.only in name:
