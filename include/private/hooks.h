@@ -1,4 +1,5 @@
-/* What tests need, and nobody else: not installed, and not exported by libspry.so. */
+/* What tests need, of the library and of our programs: not installed, and exported as the names of
+ * programs.h are. */
 #ifndef SPRY_PRIVATE_HOOKS_H
 #define SPRY_PRIVATE_HOOKS_H
 
