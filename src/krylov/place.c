@@ -273,14 +273,16 @@ static spry_status make_operator(spry_solver *solver)
     if (solver_ranked(solver))
         return make_ranked_operator(solver, format);
     if (solver->setup.device) {
-        status = spry_operator_from_matrix(solver->setup.matrix, solver->setup.device, format, &solver->setup.own_operator);
+        status = spry_operator_from_matrix(solver->setup.matrix, solver->setup.device, format,
+                                           &solver->setup.own_operator);
         if (status == SPRY_STATUS_OK)
             return status;
         status = stay_here(solver, spry_message(solver->ctx), status);
     }
     if (status == SPRY_STATUS_OK)
         status = tuned ? make_tuned(solver, format)
-                       : spry_operator_from_matrix(solver->setup.matrix, NULL, format, &solver->setup.own_operator);
+                       : spry_operator_from_matrix(solver->setup.matrix, NULL, format,
+                                                   &solver->setup.own_operator);
     return status;
 }
 

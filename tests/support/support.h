@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-#include <private/programs.h>
 #include <private/hooks.h>
+#include <private/programs.h>
 #include <spry/grid.h>
 
 /* Fixture: *state is a context with default options; teardown fails when memory is still in use. */
