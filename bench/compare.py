@@ -21,6 +21,7 @@ parser.add_argument("--threads", default="0")
 parser.add_argument("--rounds", type=int, default=7)
 parser.add_argument("--quick", action="store_true", help="small matrices, a few rows")
 parser.add_argument("--only", default="", help="rows whose name has this word")
+parser.add_argument("--solves", action="store_true", help="no products by themselves")
 args = parser.parse_args()
 work = tempfile.mkdtemp()
 scale = 0.4 if args.quick else 1.0
@@ -124,7 +125,7 @@ for name, words in MATRICES.items():
 print(f"{'what':28} {'part':10} {'old':>10} {'new':>10}     new/old, medians and least of {args.rounds}")
 everything = []
 for matrix in ("p7", "p27", "el", "rm"):
-    for name in FORMATS:
+    for name in () if args.solves else FORMATS:
         if args.only in f"spmv {matrix} {name}":
             everything += compare(f"spmv {matrix} {name}", lambda p: product(p, matrix, name))
 for name, matrix, options in SOLVES:

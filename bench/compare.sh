@@ -1,7 +1,7 @@
 #!/bin/bash
 # Two versions of spry on one machine: bench/compare.sh OLD_SOURCE [FOLDER]; builds both with compiler, cmake and zlib alone (tools/device-kit has
 # what else a machine may lack) and runs bench/compare.py on the host, with all threads, and on CUDA where there is a card.
-# ROUNDS (5), HOST=no, DEVICES="cuda" say how much.
+# ROUNDS (5), HOST=no, DEVICES="cuda", OPTIONS of compare.py say how much.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 old=${1:?usage: bench/compare.sh OLD_SOURCE [FOLDER]}
@@ -17,7 +17,8 @@ for side in old new; do
     echo "$side: built after $SECONDS s"
 done
 compare() {
-    python3 bench/compare.py "$build/old/spry" "$build/new/spry" --rounds "${ROUNDS:-5}" "$@"
+    # shellcheck disable=SC2086 # words are meant
+    python3 bench/compare.py "$build/old/spry" "$build/new/spry" --rounds "${ROUNDS:-5}" ${OPTIONS:-} "$@"
 }
 for device in ${DEVICES:-cuda}; do
     "$build/new/spry" devices | grep -q "^$device:" || continue
