@@ -23,7 +23,7 @@ ln -s "$spry" "$work/bin/spry"
 PATH=$work/bin:$PATH
 # A sanitizer's report must not pass for exit status 1. The search for leaks takes seconds a process on some
 # machines: it is off unless the caller asks for it.
-ASAN_OPTIONS=exitcode=99:detect_leaks=0:${ASAN_OPTIONS:-}
+ASAN_OPTIONS=exitcode=99:use_sigaltstack=0:detect_leaks=0:${ASAN_OPTIONS:-}
 UBSAN_OPTIONS=exitcode=99:${UBSAN_OPTIONS:-}
 LSAN_OPTIONS=exitcode=99:${LSAN_OPTIONS:-}
 TSAN_OPTIONS=exitcode=99:${TSAN_OPTIONS:-}

@@ -37,6 +37,20 @@ typedef double real;
 #define KERNEL_DECLARE(result, name, arguments) result X(name) arguments;
 HOST_KERNELS(KERNEL_DECLARE)
 
+/* a * b + c, rounded once where the processor can. Written out where bits must not depend on where
+ * an entry stands in a loop: of two products a compiler fuses either one or none, and the vector
+ * part of a loop multiplies first and adds in order. */
+static inline real fused(real a, real b, real c)
+{
+#if (defined(KERNEL_TYPE_s) || defined(KERNEL_TYPE_c)) && defined(__FP_FAST_FMAF)
+    return __builtin_fmaf(a, b, c);
+#elif (defined(KERNEL_TYPE_d) || defined(KERNEL_TYPE_z)) && defined(__FP_FAST_FMA)
+    return __builtin_fma(a, b, c);
+#else
+    return a * b + c;
+#endif
+}
+
 #if defined(KERNEL_TYPE_c) || defined(KERNEL_TYPE_z)
 
 #define KERNEL_COMPLEX 1
@@ -51,19 +65,6 @@ static inline scalar from_scalar(spry_scalar a)
 static inline spry_scalar to_scalar(scalar a)
 {
     return (spry_scalar){(double)a.re, (double)a.im};
-}
-/* a * b + c, rounded once where the processor can. Written out: of two products a compiler fuses
- * either one or none, and not the same in the vector part of a loop and in its rest, so that bits
- * would depend on where an entry stands. */
-static inline real fused(real a, real b, real c)
-{
-#if defined(KERNEL_TYPE_c) && defined(__FP_FAST_FMAF)
-    return __builtin_fmaf(a, b, c);
-#elif defined(KERNEL_TYPE_z) && defined(__FP_FAST_FMA)
-    return __builtin_fma(a, b, c);
-#else
-    return a * b + c;
-#endif
 }
 static inline scalar mul(scalar a, scalar b)
 {
