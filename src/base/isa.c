@@ -16,21 +16,24 @@ const char *isa_name(int level)
     return names[level];
 }
 
-static bool usable_base(void)
+/* A build may leave levels out (SPRY_ISA). */
+#define LEVEL static __attribute__((unused)) bool
+
+LEVEL usable_base(void)
 {
     return true;
 }
 
 #if defined(__x86_64__)
 /* What -march=haswell and -march=skylake-avx512 may use (cmake/SpryKernels.cmake). */
-static bool usable_avx2(void)
+LEVEL usable_avx2(void)
 {
     __builtin_cpu_init();
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
            __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
 }
 
-static bool usable_avx512(void)
+LEVEL usable_avx512(void)
 {
     return usable_avx2() && __builtin_cpu_supports("avx512f") &&
            __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&

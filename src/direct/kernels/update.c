@@ -136,8 +136,8 @@ static void solve_chunk(const front *f, int64_t wide, chunk *x)
             const real *im = x->x[1] + t * FRONT_CHUNK;
             real *to_im = x->x[1] + s * FRONT_CHUNK;
             for (int64_t j = 0; j < wide; j++) {
-                to[j] -= l[s].re * re[j] - l[s].im * im[j];
-                to_im[j] -= l[s].re * im[j] + l[s].im * re[j];
+                to[j] = fused(-l[s].re, re[j], fused(l[s].im, im[j], to[j]));
+                to_im[j] = fused(-l[s].re, im[j], fused(-l[s].im, re[j], to_im[j]));
             }
 #else
             for (int64_t j = 0; j < wide; j++)

@@ -40,7 +40,7 @@ static inline bool finite_number(scalar a)
 /* |a|^2 and |a|, the latter without overflow. */
 static inline real square_of(scalar a)
 {
-    return a.re * a.re + a.im * a.im;
+    return fused(a.re, a.re, a.im * a.im);
 }
 static inline real size_of(scalar a)
 {
