@@ -12,7 +12,7 @@ endif
 test test-rest tsan coverage: export OMP_WAIT_POLICY = passive
 
 .DEFAULT_GOAL := build
-.PHONY: help deps dev-deps build run quick program test test-all test-rest tsan fuzz check coverage bench docs reference package install clean configure-release
+.PHONY: help deps dev-deps build run quick program test test-all test-rest tsan fuzz check coverage bench docs reference package install clean configure-release configure-run
 
 help:            ## this list
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -23,19 +23,19 @@ deps:            ## install what a build needs (Debian; with sudo when not root)
 dev-deps:        ## install what the tests and checks need
 	@tools/install-deps build test
 
-configure-release: deps
-	@$(CMAKE) --preset release -DSPRY_BUILD_TESTS=OFF > $(B)-configure.log 2>&1 || { cat $(B)-configure.log; exit 1; }
+configure-release configure-run: configure-%: deps
+	@$(CMAKE) --preset $* -DSPRY_BUILD_TESTS=OFF > $(B)-configure.log 2>&1 || { cat $(B)-configure.log; exit 1; }
 	@rm -f $(B)-configure.log
 
 build: configure-release ## the libraries, the program and its applications, optimised: build/release/spry
 	@$(CMAKE) --build --preset release -j $(JOBS)
 
-program: configure-release ## the program alone
-	@$(CMAKE) --build --preset release -j $(JOBS) --target spry
+program: configure-run ## the program alone, for this machine: build/run/spry
+	@$(CMAKE) --build --preset run -j $(JOBS) --target spry
 
 run: program     ## solve a 3D Poisson system and show the result
-	@$(B)/release/spry gen poisson3d --size 128 -o $(B)/poisson.spry
-	@$(B)/release/spry solve $(B)/poisson.spry --tol 1e-8 -o $(B)/x.mtx
+	@$(B)/run/spry gen poisson3d --size 128 -o $(B)/poisson.spry
+	@$(B)/run/spry solve $(B)/poisson.spry --tol 1e-8 -o $(B)/x.mtx
 
 quick:           ## the inner loop: build and the tests of the rooms that changed, or of ROOMS="io krylov"
 	@tools/quick $(ROOMS)
