@@ -88,14 +88,6 @@ static void append(base_text *t, const char *more)
     }
 }
 
-/* The work-item loops that PoCL 3.1 makes vectors of give wrong results on AVX-512. */
-const char *device_more_options(const spry_device *d)
-{
-    const char *more = getenv("SPRY_OPENCL_OPTIONS");
-    const bool pocl = strstr(d->facts.driver, "Portable Computing Language") != NULL;
-    return more ? more : pocl ? "-cl-opt-disable" : "";
-}
-
 /* All that decides what comes out, as one text. No line before the program's own has a line's end
  * in it, so that different programs have different texts. */
 static spry_status describe(spry_device *d, const char *text, const char *options, cache_key *key)

@@ -4,6 +4,7 @@
  * packed by a kernel; for those of the host see dense_host.c.
  */
 #include "device/linalg/dense.h"
+#include "device/linalg/product.h"
 #include "device/linalg/vector.h"
 
 /* Columns of a block, as the product takes them. */
@@ -79,7 +80,7 @@ static spry_status multiply_tile(const dense_job *j, int count, const tile *x, c
                               .x_stride = x->ld,
                               .y = y->memory,
                               .y_stride = y->ld};
-    return device_multiply_block(j->op, j->transpose, &p);
+    return device_multiply_blocks(j->op, j->transpose, &p, 1);
 }
 
 /* A single column must have its numbers one after the other. */

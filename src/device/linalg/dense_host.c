@@ -6,6 +6,7 @@
  */
 #include "device/engine/staging.h"
 #include "device/linalg/dense.h"
+#include "device/linalg/product.h"
 #include "matrix/entries.h"
 
 enum { MOST_PANELS = DEVICE_MOST_PRODUCTS, LEAST_CHUNKS = 4 };

@@ -45,13 +45,7 @@ spry_status device_diagonal_refill(const spry_operator *op, const spry_operator 
 spry_status device_multiply_vectors(const spry_operator *op, spry_transpose transpose,
                                     spry_scalar alpha, const spry_vector *x, spry_scalar beta,
                                     spry_vector *y);
-/* Of matrices: with the columns of p, whose `conjugate` is not looked at, and of dense blocks. */
-spry_status device_multiply_block(const spry_operator *op, spry_transpose transpose,
-                                  const device_product *p);
-/* Several of them, DEVICE_MOST_PRODUCTS at most: a matrix that does not fit into the device's
- * memory is brought there once. */
-spry_status device_multiply_blocks(const spry_operator *op, spry_transpose transpose,
-                                   const device_product *products, int count);
+/* A member of the class of matrices on devices. */
 spry_status device_multiply_dense(const spry_operator *op, spry_transpose transpose,
                                   spry_scalar alpha, const spry_dense *B, spry_scalar beta,
                                   const spry_dense *C);
