@@ -18,9 +18,7 @@
 typedef struct engine_class engine_class;
 typedef struct device_memory device_memory;
 typedef struct device_program device_program;
-typedef struct device_stream device_stream;
-typedef struct device_event device_event;
-typedef struct device_graph device_graph;
+typedef struct device_handle device_handle, device_stream, device_event, device_graph;
 
 /* What is known of a device when it is open. */
 typedef struct device_facts {

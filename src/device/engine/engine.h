@@ -111,19 +111,10 @@ struct device_memory {
     struct device_memory *next; /* in the pool */
 };
 
-struct device_graph {
+/* A stream, an event or a recording: what the engine has made, and a stream of the caller's. */
+struct device_handle {
     spry_device *d;
     void *handle;
-};
-
-struct device_event {
-    spry_device *d;
-    engine_event handle;
-};
-
-struct device_stream {
-    spry_device *d;
-    engine_stream handle;
     bool borrowed;
 };
 

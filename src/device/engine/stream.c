@@ -148,29 +148,40 @@ spry_status device_clear(device_memory *m, int64_t at, int64_t bytes)
 /* --- streams -------------------------------------------------------------------------------------
  */
 
-spry_status device_stream_new(spry_device *d, device_stream **out)
+/* A stream or an event. */
+static spry_status handle_new(spry_device *d, spry_status (*make)(spry_device *d, void **handle),
+                              device_handle **out)
 {
     spry_status status = SPRY_STATUS_OK;
-    device_stream *s = NULL;
+    device_handle *h = NULL;
     *out = NULL;
     SPRY_GO(d->ctx, alive(d));
-    SPRY_GO(d->ctx, base_calloc(d->ctx, 1, sizeof *s, &s));
-    s->d = d;
-    SPRY_GO(d->ctx, device_end(d, d->engine->stream_new(d, &s->handle)));
-    *out = s;
-    s = NULL;
+    SPRY_GO(d->ctx, base_calloc(d->ctx, 1, sizeof *h, &h));
+    h->d = d;
+    SPRY_GO(d->ctx, device_end(d, make(d, &h->handle)));
+    *out = h;
+    h = NULL;
 done:
-    base_free(d->ctx, s);
+    base_free(d->ctx, h);
     return status;
+}
+
+static void handle_free(device_handle *h, void (*destroy)(spry_device *d, void *handle))
+{
+    if (!h->borrowed)
+        destroy(h->d, h->handle);
+    base_free(h->d->ctx, h);
+}
+
+spry_status device_stream_new(spry_device *d, device_stream **out)
+{
+    return handle_new(d, d->engine->stream_new, out);
 }
 
 void device_stream_free(device_stream *s)
 {
-    if (!s)
-        return;
-    if (!s->borrowed)
-        s->d->engine->stream_free(s->d, s->handle);
-    base_free(s->d->ctx, s);
+    if (s)
+        handle_free(s, s->d->engine->stream_free);
 }
 
 spry_status device_stream_finish(device_stream *s)
@@ -290,10 +301,8 @@ spry_status device_play(device_graph *g)
 
 void device_graph_free(device_graph *g)
 {
-    if (!g)
-        return;
-    g->d->engine->graph_free(g->d, g->handle);
-    base_free(g->d->ctx, g);
+    if (g)
+        handle_free(g, g->d->engine->graph_free);
 }
 
 /* --- events --------------------------------------------------------------------------------------
@@ -301,26 +310,13 @@ void device_graph_free(device_graph *g)
 
 spry_status device_event_new(spry_device *d, device_event **out)
 {
-    spry_status status = SPRY_STATUS_OK;
-    device_event *e = NULL;
-    *out = NULL;
-    SPRY_GO(d->ctx, alive(d));
-    SPRY_GO(d->ctx, base_calloc(d->ctx, 1, sizeof *e, &e));
-    e->d = d;
-    SPRY_GO(d->ctx, device_end(d, d->engine->event_new(d, &e->handle)));
-    *out = e;
-    e = NULL;
-done:
-    base_free(d->ctx, e);
-    return status;
+    return handle_new(d, d->engine->event_new, out);
 }
 
 void device_event_free(device_event *e)
 {
-    if (!e)
-        return;
-    e->d->engine->event_free(e->d, e->handle);
-    base_free(e->d->ctx, e);
+    if (e)
+        handle_free(e, e->d->engine->event_free);
 }
 
 spry_status device_event_record(device_event *e, device_stream *s)
