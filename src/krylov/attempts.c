@@ -204,7 +204,7 @@ bool solver_next_attempt(spry_solver *solver, const iteration *it)
     drop_factors(&solver->setup.attempts);
     if (!solver_has_next(solver))
         return false;
-    const int64_t count = it->count - it->began_at;
+    const int64_t count = it->count - it->pace.began_at;
     tell(solver, "%s with %s: %s after %" PRId64 " iteration%s, residual %.2g",
          solver->setup.plan->program->method, solver->setup.precon_name,
          spry_reason_name(it->reason), count, count == 1 ? "" : "s", it->truth);

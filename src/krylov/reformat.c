@@ -177,7 +177,7 @@ static int64_t iterations_done(const reformat *c)
 {
     int64_t most = 0;
     for (int k = 0; k < c->count; k++) {
-        const int64_t done = c->its[k].count - c->its[k].began_at;
+        const int64_t done = c->its[k].count - c->its[k].pace.began_at;
         if (goes_on(&c->its[k]) && done > most)
             most = done;
     }

@@ -23,7 +23,8 @@ static void limit_factors(spry_context *ctx, attempt *first, double seconds, dou
 {
     char text[sizeof first->method];
     precon_spec limited;
-    if (strncmp(first->precon.text, "direct:most=", 12) != 0 || isnan(seconds))
+    if (first->precon.kind != &precon_kind_direct || !*precon_spec_options(&first->precon) ||
+        isnan(seconds))
         return;
     snprintf(text, sizeof text, "direct:most=%.2g", seconds / factor);
     if (precon_spec_read(ctx, text, &limited) != SPRY_STATUS_OK)

@@ -175,14 +175,12 @@ done:
     return status;
 }
 
-/* Preconditioner and plan, as far as they do not stand, of the attempt at hand. */
-static spry_status make_attempt(spry_solver *solver)
+/* Preconditioner and plan, as far as they do not stand, of the attempt at hand, whose set-up began
+ * at `begin`; takes its method. */
+static spry_status finish_attempt(spry_solver *solver, program *p, double begin)
 {
     spry_context *ctx = solver->ctx;
     spry_status status = SPRY_STATUS_OK;
-    program *p = NULL;
-    const double begin = base_seconds();
-    SPRY_GO(ctx, open_attempt(solver, &p));
     SPRY_GO(ctx, solver_agree(solver, make_precon(solver, p)));
     SPRY_GO(ctx, solver_agree(solver, suit_method(solver, &p)));
     SPRY_GO(ctx, solver_agree(solver, solver_make_null_space(solver)));
@@ -194,9 +192,21 @@ static spry_status make_attempt(spry_solver *solver)
     solver->setup.attempts.setup_seconds = base_seconds() - begin;
     solver->setup.attempts.step_seconds = NAN;
 done:
-    if (status != SPRY_STATUS_OK)
-        order_name_rows(&solver->setup.order, ctx->message, sizeof ctx->message);
     program_free(p);
+    return status;
+}
+
+static spry_status make_attempt(spry_solver *solver)
+{
+    program *p = NULL;
+    const double begin = base_seconds();
+    spry_status status = open_attempt(solver, &p);
+    if (status == SPRY_STATUS_OK)
+        status = finish_attempt(solver, p, begin);
+    else
+        program_free(p);
+    if (status != SPRY_STATUS_OK)
+        order_name_rows(&solver->setup.order, solver->ctx->message, sizeof solver->ctx->message);
     return status;
 }
 
@@ -384,6 +394,7 @@ static spry_status begin_attempt(spry_solver *solver, solver_outlook *o)
     program *p = NULL;
     operator_use use;
     spry_status status = SPRY_STATUS_OK;
+    const double begin = base_seconds();
     *o = (solver_outlook){0};
     SPRY_GO(ctx, open_attempt(solver, &p));
     SPRY_GO(ctx, wanted_precon(solver, p, &o->precon));
@@ -391,11 +402,13 @@ static spry_status begin_attempt(spry_solver *solver, solver_outlook *o)
     if (!o->made)
         SPRY_GO(ctx, makes_now(solver, o, &o->made));
     if (o->made) {
-        program_free(p); /* whose room is needed */
+        program *handed = p;
         p = NULL;
         if (solver->setup.made < STAGE_ALL ||
             !precon_spec_same(&o->precon, &solver->setup.made_spec))
-            SPRY_GO(ctx, make_attempt(solver));
+            SPRY_GO(ctx, finish_attempt(solver, handed, begin));
+        else
+            program_free(handed);
         o->forecast = (precon_forecast){
             .known = o->precon.kind != &precon_kind_inner,
             .reads = solver->setup.own_precon ? solver->setup.own_precon->own_bytes : 0};
