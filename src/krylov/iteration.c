@@ -60,8 +60,8 @@ spry_status iteration_keep(iteration *it, double relative)
 }
 
 /* A look comes when the recurrence claims this share of what it claimed at the last, but no sooner
- * than so many iterations later: it costs as much as one on the host, and as several on a device,
- * which has to be stopped. */
+ * than that number of iterations later: it costs as much as one on the host, and as several on a
+ * device, which has to be stopped. */
 static const double look_progress = 0.1;
 enum { LOOK_DISTANCE = 64 };
 
@@ -74,7 +74,7 @@ static spry_status look_at_truth(iteration *it)
         it->count < it->checked_at + LOOK_DISTANCE)
         return SPRY_STATUS_OK;
     double truth = NAN;
-    spry_status status = runner_settle(it->runner, it->track);
+    spry_status status = runner_settle(it->runner, it->rhs);
     if (status == SPRY_STATUS_OK)
         status = iteration_true_residual(it, &truth);
     if (status == SPRY_STATUS_OK)
@@ -86,7 +86,7 @@ static spry_status look_at_truth(iteration *it)
 /*
  * With a preconditioner on the left the method's residual may be at the tolerance when the true one
  * is far from it: up to the condition of M. Then the method goes on to less, as long as there is
- * less. `made`: x is there; else it is made for the look.
+ * less. `made`: x is up to date; else it is made for the look.
  */
 static spry_status look_beyond(iteration *it, bool made)
 {
@@ -94,14 +94,14 @@ static spry_status look_beyond(iteration *it, bool made)
     const bool unmade = !made && runner_makes_x_last(it->runner);
     double truth = NAN;
     runner_view view;
-    spry_status status = unmade ? runner_view_begin(it->runner, it->track, &view)
-                                : runner_settle(it->runner, it->track);
+    spry_status status =
+        unmade ? runner_view_begin(it->runner, it->rhs, &view) : runner_settle(it->runner, it->rhs);
     if (status == SPRY_STATUS_OK)
         status = iteration_true_residual(it, &truth);
     if (status == SPRY_STATUS_OK)
         status = iteration_keep(it, truth);
     if (unmade) {
-        const spry_status back = runner_view_end(it->runner, it->track, &view);
+        const spry_status back = runner_view_end(it->runner, it->rhs, &view);
         status = status == SPRY_STATUS_OK ? back : status;
     }
     if (truth > it->tol && it->residual > lowest)
@@ -153,7 +153,7 @@ static bool has_stalled(iteration *it)
     return stalled;
 }
 
-/* Every so many iterations an attempt is asked whether it will arrive. */
+/* At intervals of iterations an attempt is asked whether it will arrive. */
 enum { ASK_DISTANCE = 16 };
 
 void iteration_attempt(iteration *it, bool more, int64_t patience)
@@ -260,11 +260,11 @@ static spry_status bring_x(void *data, spry_vector *v)
     runner_view view;
     spry_status status = SPRY_STATUS_OK;
     if (it->listener.unmade)
-        status = runner_view_begin(it->runner, it->track, &view);
+        status = runner_view_begin(it->runner, it->rhs, &view);
     if (status == SPRY_STATUS_OK)
         status = order_get(it->order, it->x, v);
     if (it->listener.unmade) {
-        const spry_status back = runner_view_end(it->runner, it->track, &view);
+        const spry_status back = runner_view_end(it->runner, it->rhs, &view);
         status = status == SPRY_STATUS_OK ? back : status;
     }
     if (status == SPRY_STATUS_OK && it->exponent != 0)
@@ -310,7 +310,7 @@ static spry_status ask_monitor(iteration *it, bool first, bool settled, bool *go
     if (!it->listener.monitor)
         return SPRY_STATUS_OK;
     if (settled && !first)
-        SPRY_GO(ctx, runner_settle(it->runner, it->track));
+        SPRY_GO(ctx, runner_settle(it->runner, it->rhs));
     SPRY_GO(ctx, show(it, settled, &x));
     if (!ask(it, x, true, it->residual))
         *go_on = stop_for(it, *go_on, "the monitor asked to stop");
@@ -320,7 +320,7 @@ done:
     return status;
 }
 
-spry_status iteration_tell_start(iteration *it)
+spry_status iteration_report_start(iteration *it)
 {
     bool go_on = true;
     spry_status status = SPRY_STATUS_OK;
@@ -380,13 +380,13 @@ static spry_status look_at_gradient(iteration *it)
     const double tol = it->squares.tol, margin = 0.5;
     double truth;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, runner_settle(it->runner, it->track));
+    SPRY_GO(ctx, runner_settle(it->runner, it->rhs));
     SPRY_GO(ctx, iteration_true_gradient(it, &truth));
-    const bool there = truth <= tol;
+    const bool arrived = truth <= tol;
     const int64_t until = stays_until(it);
-    it->squares.found = (there && it->count >= until) || it->squares.gradient == 0;
-    it->squares.goal = there ? 0 : it->squares.gradient * fmax(margin * tol / truth, 1e-3);
-    it->squares.stays_until = there ? until : NONE;
+    it->squares.found = (arrived && it->count >= until) || it->squares.gradient == 0;
+    it->squares.goal = arrived ? 0 : it->squares.gradient * fmax(margin * tol / truth, 1e-3);
+    it->squares.stays_until = arrived ? until : NONE;
 done:
     return status;
 }
@@ -399,7 +399,7 @@ static bool may_be_least(const iteration *it)
             (it->squares.stays_until != NONE && it->count >= it->squares.stays_until));
 }
 
-/* A run that is repeated has told all this before; it can still be stopped. */
+/* A run that is repeated has reported all this before; it can still be stopped. */
 static void report_again(iteration *it, bool counts, double value, bool *go_on)
 {
     it->count += counts;
@@ -477,8 +477,8 @@ done:
 
 /*
  * Up to where judge() and look_at_truth() find nothing. Values are compared before they are divided
- * by |b| then: limits are a little wider than those here. What a run begins with is known of the
- * first run before it tells.
+ * by |b| then: limits are a little wider than those of the host. What a run begins with is known of
+ * the first run before it reports.
  */
 void iteration_limits(void *data, run_limits *limits)
 {

@@ -1,6 +1,6 @@
 /*
  * What methods and the solver share. A method is a text in src/krylov/methods, parsed and fused by
- * src/program. It never decides by itself when to stop: it tells its residuals, and the iteration
+ * src/program. It never decides by itself when to stop: it reports its residuals, and the iteration
  * judges.
  */
 #ifndef SPRY_KRYLOV_INTERNAL_H
@@ -96,7 +96,7 @@ typedef struct wide_bounds {
     double both; /* over |x|: u (longest row + 2) sqrt(|A|_1 |A|_inf) */
 } wide_bounds;
 
-/* Who hears of an iteration, and of which x. */
+/* Whom an iteration reports to, and which x. */
 typedef struct iteration_listener {
     spry_monitor_fn monitor;
     void *monitor_data;
@@ -105,7 +105,7 @@ typedef struct iteration_listener {
     struct iteration **telling; /* points to the iteration while its monitor or watch is called */
     bool accepted;              /* one of them took x as it is */
     spry_vector *shown;         /* for the monitor, where x is not what it sees */
-    bool shows;                 /* all ranks have agreed that it is there */
+    bool shows;                 /* all ranks have agreed that it is allocated */
     bool unmade;                /* and x is to be made first: the method does so at the end */
     bool on_host;               /* the caller's x is on the host, wherever x is */
 } iteration_listener;
@@ -172,9 +172,9 @@ struct iteration {
     double tol;     /* relative: the larger of the options tol and atol / |b| */
     double a_norm;  /* of A, for least squares; 0: not known yet */
     runner *runner; /* and the right-hand side in it, to bring x up to date */
-    rhs *track;
+    rhs *rhs;
     int exponent;           /* b and x are scaled by 2^-exponent; mostly 0 */
-    spry_vector *own_b;     /* b points here when it is scaled, or was freed of a null space */
+    spry_vector *own_b;     /* b points to it when it is scaled, or was freed of a null space */
     const null_basis *null; /* what is removed from x; NULL: nothing */
     spry_vector *spare;     /* for true residuals, as long as b; the solver's, as is best.x */
     const struct solver_order *order; /* of b and x, which is not the caller's; NULL: it is */
@@ -213,27 +213,27 @@ struct iteration {
 
 /* One status for all ranks that solve this system. */
 spry_status iteration_agree(const iteration *it, spry_status status);
-/* The iteration's side of a track: hears what the method tells. */
+/* The iteration's side of a right-hand side: takes what the method reports. */
 spry_status iteration_report(void *it, report_kind kind, bool loop, double value, bool *go_on);
 void iteration_limits(void *it, run_limits *limits);
 void iteration_breakdown(void *it, const char *text, bool finite);
 void iteration_accept(void *it, const char *text);
 /* From here on an attempt, after which `more` can follow: it gives up once it has cost half of what
- * the next one is forecast to, which is so many iterations (0: there is none), and will not arrive
- * for as much again. */
+ * the next one is forecast to, which is `patience` iterations (0: there is none), and will not
+ * arrive for as much again. */
 void iteration_attempt(iteration *it, bool more, int64_t patience);
 /* Iterations to come, by the fall of the residual since the attempt began, or of late: the better
  * of the two, as many methods begin slowly. */
 double iteration_to_come(const iteration *it);
-/* Tells monitor and watch of the first guess, where that is wanted; they may end the solve. */
-spry_status iteration_tell_start(iteration *it);
+/* Reports the first guess to monitor and watch, where that is wanted; they may end the solve. */
+spry_status iteration_report_start(iteration *it);
 /* Takes the residual of this iteration into the history. */
 spry_status iteration_note(iteration *it);
 /* |b|, and |b - A x| by a product of its own. */
 spry_status iteration_first_norms(iteration *it, double *residual);
 /* |b - A x| / |b| by a product of its own. */
 spry_status iteration_true_residual(iteration *it, double *relative);
-/* The true residual in twice the precision, where rounding has a say in its first digits or in
+/* The true residual in twice the precision, where rounding affects its first digits or in
  * whether it is below tol. */
 spry_status iteration_confirm(iteration *it);
 /* r = b - A x in twice the precision, and |r| / |b|, of vectors of the host. */
@@ -248,7 +248,7 @@ spry_status iteration_keep(iteration *it, double relative);
  * true r, or the worst column's share in it. */
 spry_status iteration_true_gradient(iteration *it, double *relative);
 /*
- * The best x of a run that has ended badly is often one that nobody has looked at. What runs do
+ * The best x of a run that has ended badly is often one that was not looked at. What runs do
  * depends on nothing but their start, so the run is repeated up to there: that costs nothing where
  * solves converge, and works where x is made at the end of a cycle alone. Up to which iteration it
  * is worth it; NONE: it is not. Where the method's residual had drifted from the true one, it is

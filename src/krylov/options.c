@@ -11,7 +11,7 @@ spry_option_list solver_option_list(void)
 }
 
 /* What of a set-up an option goes into: it and what is made from it is dropped. Those that are not
- * here are asked for by the iteration alone. */
+ * in it are read by the iteration alone. */
 static const struct {
     size_t offset;
     solver_stage stage;

@@ -71,7 +71,7 @@ done:
 }
 
 /* What the factors are: those of lower precision are not what rounding is measured by. */
-static void tell_rounding(iteration *it, const spry_operator *M, double level)
+static void report_rounding(iteration *it, const spry_operator *M, double level)
 {
     it->at_rounding = true;
     it->reason = SPRY_REASON_STAGNATED;
@@ -93,7 +93,7 @@ static spry_status judge(const solver_nested *calls, iteration *it, const spry_m
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, measure_rounding(it, &level));
     if (it->truth <= near * level && it->truth < sensible) {
-        tell_rounding(it, M, level);
+        report_rounding(it, M, level);
         return SPRY_STATUS_OK;
     }
     SPRY_GO(ctx, singular_solve(calls, A, M, it->b, it->x, it->tol, seconds, &found));
@@ -103,7 +103,7 @@ static spry_status judge(const solver_nested *calls, iteration *it, const spry_m
         snprintf(it->detail, sizeof it->detail, "%s", found.text);
         order_name_rows(it->order, it->detail, sizeof it->detail);
     } else if (it->truth <= near * level) {
-        tell_rounding(it, M, level);
+        report_rounding(it, M, level);
     }
 done:
     return status;
@@ -120,7 +120,7 @@ typedef struct visit {
     spry_operator *M;
 } visit;
 
-static spry_status copy_here(const spry_vector *v, spry_vector **here)
+static spry_status copy_to_host(const spry_vector *v, spry_vector **here)
 {
     const spry_status status = vector_new_at(v->ctx, NULL, v->type, v->n, here);
     return status == SPRY_STATUS_OK ? spry_vector_copy(v, *here) : status;
@@ -144,7 +144,7 @@ static spry_status bring_home(const spry_solver *solver, iteration *it, const sp
         return SPRY_STATUS_OK;
     const spry_vector *const from[] = {it->b, it->x, it->spare, it->best.x};
     for (int k = 0; k < 4; k++)
-        SPRY_GO(ctx, copy_here(from[k], &v->own[k]));
+        SPRY_GO(ctx, copy_to_host(from[k], &v->own[k]));
     it->b = v->own[0];
     it->x = v->own[1];
     it->spare = v->own[2];

@@ -1,7 +1,7 @@
 /*
- * What solved a matrix is remembered by its fingerprint, where something else was tried in vain
+ * What solved a matrix is remembered by its fingerprint, where something else had failed
  * before, and how forecasts compare with what solves took is learned for each machine; both in the
- * tuner's files. Nothing here can fail: without memory the forecasts decide.
+ * tuner's files. Nothing of this can fail: without memory the forecasts decide.
  */
 #include "choose/tune.h"
 #include "krylov/solver.h"

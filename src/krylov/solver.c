@@ -126,8 +126,8 @@ static spry_status make_precon(spry_solver *solver, const program *p)
         solver_drop_begun(solver);
     solver_bytes before = solver_bytes_now(solver);
     if (solver->setup.begun) { /* which is a part of it */
-        before.here -= solver->setup.begun_bytes.here;
-        before.there -= solver->setup.begun_bytes.there;
+        before.host -= solver->setup.begun_bytes.host;
+        before.device -= solver->setup.begun_bytes.device;
     }
     if (solver->asked.precon && p->uses_precon) {
         snprintf(solver->setup.precon_name, sizeof solver->setup.precon_name, "%s",
@@ -230,7 +230,7 @@ static spry_status make_operator(spry_solver *solver, spry_device *near)
     if (solver->setup.made == STAGE_OPERATOR) {
         solver_note_version(solver);
         SPRY_GO(ctx, solver_choose_device(solver, near));
-        SPRY_GO(ctx, solver_list_attempts(solver)); /* which tell what the operator is for */
+        SPRY_GO(ctx, solver_list_attempts(solver)); /* which say what the operator is for */
         SPRY_GO(ctx, solver_reorder(solver));
         if (solver->setup.device && solver->setup.matrix)
             device_prefetch(solver->setup.device);
@@ -254,7 +254,7 @@ static spry_status make_all(spry_solver *solver, spry_device *near)
 }
 
 /* What was made for a place where the solve cannot be, or is better not: nothing of it serves. What
- * was made with vectors there and came to be elsewhere has had its reasons. */
+ * was made with vectors on the device and moved elsewhere had its reasons. */
 static void leave_device(spry_solver *solver, const spry_device *near)
 {
     bool lost = solver->setup.device && solver->setup.device->lost;
@@ -336,8 +336,8 @@ static spry_status begin_precon(spry_solver *solver, const program *p, solver_ou
 
 /*
  * Whether making a preconditioner takes so little that a plan does it: a tenth of a second, or a
- * few products with A, for which nobody needs a forecast, and what A's numbers do to it is known.
- * Those that nobody can forecast are made of small matrices; a solver within is set up later, and
+ * few products with A, which need no forecast, and what A's numbers do to it is known.
+ * Those that have no forecast are made of small matrices; a solver within is set up later, and
  * takes a copy of A until then.
  */
 static spry_status makes_now(const spry_solver *solver, const solver_outlook *o, bool *now)
@@ -430,7 +430,7 @@ done:
     return status;
 }
 
-spry_status solver_foretell(spry_solver *solver, solver_outlook *outlook)
+spry_status solver_look_ahead(spry_solver *solver, solver_outlook *outlook)
 {
     spry_context *ctx = solver->ctx;
     char before[MESSAGE_SIZE];

@@ -148,7 +148,7 @@ static bool waiting_costs(const split *p, const standing *all)
     return false;
 }
 
-/* Whether the mode changes here: decided by what all know. */
+/* Whether the mode changes now: decided by what all know. */
 static void choose_mode(split *p, const standing *all)
 {
     enum { TRIAL = 16 };
@@ -229,7 +229,8 @@ static spry_status check_arguments(spry_context *ctx, const spry_matrix *A, cons
     if (!matrix_is_square(A) || b->type != A->a.type || x->type != A->a.type || b->n != A->a.rows ||
         x->n != A->a.rows)
         return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
-                         "a square A, and b and x of its type and %" PRId64 " rows here are needed",
+                         "a square A, and b and x of its type and %" PRId64
+                         " rows on this rank are needed",
                          A->a.rows);
     return SPRY_STATUS_OK;
 }
@@ -240,7 +241,7 @@ static spry_status check_bounds(const spry_vector *b, const spry_vector *lower)
         spry_type_is_complex(b->type))
         return SPRY_FAIL(b->ctx, SPRY_STATUS_BAD_USAGE,
                          "bounds of b's context, length and real type are needed: %" PRId64
-                         " elements of type %s here, b has %" PRId64 " of type %s",
+                         " elements of type %s on this rank, b has %" PRId64 " of type %s",
                          lower->n, spry_type_name(lower->type), b->n, spry_type_name(b->type));
     return SPRY_STATUS_OK;
 }

@@ -218,16 +218,16 @@ spry_status verdict_stop(iteration *it)
 static spry_status has_overflowed(const iteration *it, bool *yes)
 {
     const spry_vector *x = it->x;
-    const spry_vector *here = NULL;
+    const spry_vector *on_host = NULL;
     spry_vector *copy = NULL;
     double norm;
     spry_status status = spry_vector_norm(x, &norm);
     *yes = false;
     if (status != SPRY_STATUS_OK || isfinite(norm))
         return status;
-    status = vector_here(x, &here, &copy);
+    status = vector_here(x, &on_host, &copy);
     for (int64_t i = 0; status == SPRY_STATUS_OK && i < x->n && !*yes; i++)
-        *yes = !value_finite(value_get(x->type, here->data, i));
+        *yes = !value_finite(value_get(x->type, on_host->data, i));
     spry_vector_free(copy);
     status = iteration_agree(it, status);
     return status == SPRY_STATUS_OK && x->part.is ? team_any(it->ctx, *yes, yes) : status;
@@ -346,7 +346,7 @@ static void find_next(const spry_solver *solver, char *text, size_t size)
         snprintf(text, size, "try %sprecon=direct", simple ? "precon=ilut, or " : "");
 }
 
-void verdict_tell(const spry_solver *solver, iteration *it)
+void verdict_report(const spry_solver *solver, iteration *it)
 {
     char next[64];
     const bool nan = it->reason == SPRY_REASON_NONFINITE;

@@ -56,7 +56,7 @@ void compiled_free(compiled *c, const spry_device *d)
 
 static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
 
-/* The compiler is loaded by whoever needs it first. */
+/* The compiler is loaded when it is first needed. */
 static spry_status open_compiler(spry_device *d, spry_context *ctx)
 {
     spry_status status = SPRY_STATUS_OK;
@@ -130,7 +130,7 @@ static void watch_forks(void)
     (void)pthread_atfork(lock_all, unlock_all, unlock_all);
 }
 
-static void enlist(struct device_ahead *q)
+static void list_queue(struct device_ahead *q)
 {
     static pthread_once_t watched = PTHREAD_ONCE_INIT;
     pthread_once(&watched, watch_forks);
@@ -140,7 +140,7 @@ static void enlist(struct device_ahead *q)
     pthread_mutex_unlock(&all_lock);
 }
 
-static void strike(const struct device_ahead *q)
+static void unlist_queue(const struct device_ahead *q)
 {
     pthread_mutex_lock(&all_lock);
     for (struct device_ahead **at = &all; *at; at = &(*at)->next)
@@ -215,7 +215,7 @@ static struct device_ahead *queue_of(spry_device *d)
     pthread_mutex_init(&q->lock, NULL);
     pthread_cond_init(&q->changed, NULL);
     d->cache->ahead = q;
-    enlist(q);
+    list_queue(q);
     return q;
 }
 
@@ -320,7 +320,7 @@ void ahead_close(spry_device *d)
     struct device_ahead *q = d->cache ? d->cache->ahead : NULL;
     if (!q)
         return;
-    strike(q);
+    unlist_queue(q);
     const bool own = q->process == getpid();
     if (own)
         end_threads(q);

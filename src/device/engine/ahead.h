@@ -1,7 +1,7 @@
 /*
  * Programs that are precompiled by threads of the device's own while the caller does other things:
- * device_precompile() puts a text here, device_build() takes the program from here. A failure is
- * reported then, as if the text had been compiled then.
+ * device_precompile() puts a text into the queue, device_build() takes the program from it. A
+ * failure is reported then, as if the text had been compiled then.
  */
 #ifndef SPRY_DEVICE_AHEAD_H
 #define SPRY_DEVICE_AHEAD_H
@@ -33,7 +33,7 @@ void ahead_add(spry_device *d, cache_key key, char *text, const char *options);
 /* Takes what has become of a text: waits for it where it is being compiled. False: it is not in the
  * queue, or no thread has begun it. */
 bool ahead_take(spry_device *d, cache_key key, compiled *c);
-/* Ends the threads, once what they have begun is made, and keeps on disk what nobody has taken. */
+/* Ends the threads, once what they have begun is made, and keeps on disk what was not taken. */
 void ahead_close(spry_device *d);
 /* Waits until all is made. */
 void ahead_finish(spry_device *d);

@@ -1,7 +1,7 @@
 /*
  * The CUDA engine over the driver's interface: opening, memory, copies, streams, events. The
  * driver is loaded at run time (cuda_load.c). Work shares the device's primary context with
- * whoever else uses CUDA in the process.
+ * others that use CUDA in the process.
  */
 #include "device/engine/cuda.h"
 
@@ -89,7 +89,7 @@ static spry_status read_facts(spry_device *d)
     f->has_double = f->has_graphs = f->has_tickets = f->has_pointers = true;
     f->has_cooperation = cooperation != 0;
     f->has_compilers = true;
-    /* Not NVRTC's version: what it compiled must be found again where it is no longer there. */
+    /* Not NVRTC's version: what it compiled must be found again when it is gone. */
     snprintf(f->driver, sizeof f->driver, "CUDA %d.%d", state->driver.version / 1000,
              state->driver.version % 1000 / 10);
     snprintf(f->target, sizeof f->target, "sm_%d", state->arch);

@@ -67,7 +67,7 @@ static void first_complaint(char *text)
 
 /* A program that is being made. */
 typedef struct making {
-    char *text; /* whole; NULL: it is there */
+    char *text; /* whole; NULL: not made */
     cache_key key;
     device_program *p;
     compiled made;
@@ -143,8 +143,8 @@ static size_t kernel_length(const char *text)
     return strcspn(kernel_of(text), "( \n");
 }
 
-/* What is known from before, in memory or on disk. What is on disk but is not to the driver's
- * liking is compiled anew. */
+/* What is known from before, in memory or on disk. What is on disk but is refused by the driver
+ * is compiled again. */
 static spry_status look_up(spry_device *d, const device_text_job *job, making *m)
 {
     void *binary = NULL;
@@ -203,7 +203,7 @@ static spry_status compile_all(spry_device *d, const device_text_job *jobs, maki
     return SPRY_STATUS_OK;
 }
 
-/* The compiler's word on a program, and what it has made. */
+/* What the compiler has made of a program, and its complaint. */
 static spry_status take_compiled(spry_device *d, const device_text_job *job, making *m)
 {
     compiled *c = &m->made;
@@ -320,7 +320,7 @@ static spry_status join_texts(spry_context *ctx, const char *names, char **text)
     return base_text_take(&t, text);
 }
 
-/* What decides, beside text and options, what programs are compiled to. */
+/* What decides, besides text and options, what programs are compiled to. */
 static uint64_t stamp_of(spry_device *d)
 {
     cache_key key = {{0, 0}};

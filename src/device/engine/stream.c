@@ -1,5 +1,4 @@
-/* Copies, streams, recordings and events: what they are asked for is checked here, and engines do
- * it. */
+/* Copies, streams, recordings and events: arguments are checked, and engines do the work. */
 #include "device/engine/engine.h"
 
 static spry_status alive(spry_device *d)
@@ -110,13 +109,13 @@ spry_status device_copy(const device_memory *from, int64_t from_at, device_memor
 spry_status device_get_pieces(spry_device *d, const device_piece *pieces, int count)
 {
     enum { ROOM = 256 };
-    char here[ROOM];
+    char gathered[ROOM];
     device_memory *together = NULL;
     int64_t bytes = 0;
     spry_status status = SPRY_STATUS_OK;
     for (int k = 0; k < count; k++)
         bytes += pieces[k].bytes;
-    if (count == 1 || bytes > ROOM) { /* which nobody asks for */
+    if (count == 1 || bytes > ROOM) {
         for (int k = 0; k < count; k++)
             SPRY_GO(d->ctx,
                     device_get(pieces[k].from, pieces[k].at, pieces[k].to, pieces[k].bytes));
@@ -127,10 +126,10 @@ spry_status device_get_pieces(spry_device *d, const device_piece *pieces, int co
     for (int k = 0; k < count; bytes += pieces[k++].bytes)
         SPRY_GO(d->ctx,
                 device_copy(pieces[k].from, pieces[k].at, together, bytes, pieces[k].bytes));
-    SPRY_GO(d->ctx, device_get(together, 0, here, bytes));
+    SPRY_GO(d->ctx, device_get(together, 0, gathered, bytes));
     bytes = 0;
     for (int k = 0; k < count; bytes += pieces[k++].bytes)
-        memcpy(pieces[k].to, here + bytes, (size_t)pieces[k].bytes);
+        memcpy(pieces[k].to, gathered + bytes, (size_t)pieces[k].bytes);
 done:
     device_free(together);
     return status;
@@ -222,7 +221,7 @@ spry_status device_stream_wait(device_stream *s, device_stream *other)
 
 spry_status device_use_stream(spry_device *d, void *stream)
 {
-    /* What comes next on the one waits for what is on the other, as if it were the same. */
+    /* Later work on the one waits for what is on the other, as if it were the same. */
     device_stream *s = d->stream;
     device_stream before = *s;
     const spry_status status = alive(d);

@@ -1,6 +1,6 @@
 /*
  * Products on devices with several columns, eight at a time. Columns on the device are used in
- * place where they stand side by side and an address can point to the first of them, and else
+ * place where they are adjacent and an address can point to the first of them, and else
  * packed by a kernel; for those of the host see dense_host.c.
  */
 #include "device/linalg/dense.h"
@@ -113,7 +113,7 @@ static spry_status pack_single(const dense_job *j, const spry_dense *M, device_m
     return status;
 }
 
-static spry_status multiply_there(const dense_job *j, const spry_dense *B, const spry_dense *C)
+static spry_status multiply_on_device(const dense_job *j, const spry_dense *B, const spry_dense *C)
 {
     spry_context *ctx = j->op->ctx;
     spry_device *d = j->op->device;
@@ -149,5 +149,5 @@ spry_status device_multiply_dense(const spry_operator *op, spry_transpose transp
     const dense_job j = {op, transpose, alpha, beta, spry_type_size(op->type)};
     if (extent(B) == 0 && extent(C) == 0)
         return SPRY_STATUS_OK;
-    return B->device ? multiply_there(&j, B, C) : device_multiply_dense_host(&j, B, C);
+    return B->device ? multiply_on_device(&j, B, C) : device_multiply_dense_host(&j, B, C);
 }

@@ -48,7 +48,7 @@ const device_memory *device_diagonal(const spry_operator *op, spry_transpose tra
     return transpose == SPRY_TRANSPOSE_CONJUGATE ? state->conjugate : state->plain;
 }
 
-/* The numbers of an operator of the host's, into memory that is made if it is not there. */
+/* The numbers of an operator of the host's, into memory that is allocated at its first use. */
 spry_status device_diagonal_refill(const spry_operator *op, const spry_operator *of)
 {
     spry_device *d = op->device;

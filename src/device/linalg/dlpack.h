@@ -1,5 +1,5 @@
 /*
- * The structs of DLPack (https://dmlc.github.io/dlpack, version 1.0), declared anew after its
+ * The structs of DLPack (https://dmlc.github.io/dlpack, version 1.0), declared again after its
  * specification: an interface between programs that is public and does not change.
  */
 #ifndef SPRY_DLPACK_H

@@ -122,18 +122,18 @@ static spry_status find_largest(const table_rows *t, const device_memory *list, 
                                 int32_t count, int32_t *largest)
 {
     spry_context *ctx = t->d->ctx;
-    device_memory *there = NULL;
+    device_memory *on_device = NULL;
     device_program *p = NULL;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, device_points_build(t->d, t->type, &p));
-    SPRY_GO(ctx, device_alloc(t->d, sizeof *largest, &there));
-    SPRY_GO(ctx, device_clear(there, 0, sizeof *largest));
+    SPRY_GO(ctx, device_alloc(t->d, sizeof *largest, &on_device));
+    SPRY_GO(ctx, device_clear(on_device, 0, sizeof *largest));
     const device_arg args[] = {DEVICE_VALUE(begin), DEVICE_VALUE(count), device_arg_memory(list),
-                               device_arg_memory(t->sizes), device_arg_memory(there)};
+                               device_arg_memory(t->sizes), device_arg_memory(on_device)};
     SPRY_GO(ctx, LAUNCH(p, "points_largest", count, args));
-    SPRY_GO(ctx, device_get(there, 0, largest, sizeof *largest));
+    SPRY_GO(ctx, device_get(on_device, 0, largest, sizeof *largest));
 done:
-    device_free(there);
+    device_free(on_device);
     return status;
 }
 

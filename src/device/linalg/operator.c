@@ -44,8 +44,9 @@ static bool is_shell(const spry_operator *op)
     return state->plain.streamed || !layout_of(op)->array[0].data;
 }
 
-/* Whether the device alone has the matrix: it was made there, or has other values here by now. */
-static bool is_there(const device_state *state)
+/* Whether the device alone has the matrix: it was made on the device, or the host has other values
+ * by now. */
+static bool only_on_device(const device_state *state)
 {
     return !state->matrix ||
            (state->plain.whole && matrix_version(state->matrix) != state->version);
@@ -55,17 +56,17 @@ static bool is_there(const device_state *state)
 static spry_status bring_back(const spry_operator *op, spry_matrix **A)
 {
     const device_state *state = op->state;
-    device_matrix there = {0};
+    device_matrix copy = {0};
     spry_status status = SPRY_STATUS_OK;
     if (!device_layout_goes_back(state->plain.whole))
         return SPRY_FAIL(op->ctx, SPRY_STATUS_UNSUPPORTED,
                          "format %s does not go back from %s, and its matrix has other values by "
-                         "now; spry_operator_update() brings them there",
+                         "now; spry_operator_update() copies them to the device",
                          op->name, op->device->facts.name);
-    SPRY_GO(op->ctx, device_layout_to_matrix(state->plain.whole, &there));
-    SPRY_GO(op->ctx, device_matrix_get(&there, A));
+    SPRY_GO(op->ctx, device_layout_to_matrix(state->plain.whole, &copy));
+    SPRY_GO(op->ctx, device_matrix_get(&copy, A));
 done:
-    device_matrix_free(&there);
+    device_matrix_free(&copy);
     return status;
 }
 
@@ -76,7 +77,7 @@ static spry_status to_matrix(const spry_operator *op, spry_matrix **A)
     spry_matrix *owned = NULL;
     if (!is_shell(op) && state->matrix)
         return layout_to_csr(layout_of(op), A);
-    if (is_there(state))
+    if (only_on_device(state))
         return bring_back(op, A);
     spry_status status = matrix_as_sorted_csr(state->matrix, &csr, &owned);
     if (status == SPRY_STATUS_OK && owned) {
@@ -93,7 +94,7 @@ static spry_status matrix_diagonal(const spry_operator *op, spry_vector **d)
 {
     const device_state *state = op->state;
     spry_matrix *A = NULL;
-    if (!is_there(state) || !is_shell(op))
+    if (!only_on_device(state) || !is_shell(op))
         return is_shell(op) ? spry_matrix_diagonal(state->matrix, d)
                             : layout_diagonal(layout_of(op), d);
     spry_status status = bring_back(op, &A);
@@ -124,11 +125,11 @@ static spry_status device_powers(const spry_operator *op, int count, const power
         *made = device_powers_depth(op, count) == count;
         return SPRY_STATUS_OK;
     }
-    bool conjugate, there = x->device == op->device;
+    bool conjugate, on_device = x->device == op->device;
     const spry_status status = device_find_stored(op, SPRY_TRANSPOSE_NO, &stored, &conjugate);
     for (int j = 0; j < count; j++)
-        there = there && v[j]->device == op->device;
-    return status == SPRY_STATUS_OK && stored->streamed && there
+        on_device = on_device && v[j]->device == op->device;
+    return status == SPRY_STATUS_OK && stored->streamed && on_device
                ? device_streamed_powers(stored->streamed, count, steps, x, v, made)
                : status;
 }
@@ -218,7 +219,7 @@ spry_status device_operator(spry_device *d, const spry_matrix *A, const char *sp
     return device_operator_from(d, A, NULL, spec, out);
 }
 
-spry_status device_operator_from(spry_device *d, const spry_matrix *A, device_matrix *there,
+spry_status device_operator_from(spry_device *d, const spry_matrix *A, device_matrix *on_device,
                                  const char *spec, spry_operator **out)
 {
     spry_context *ctx = d->ctx;
@@ -235,7 +236,7 @@ spry_status device_operator_from(spry_device *d, const spry_matrix *A, device_ma
         status = SPRY_STATUS_NO_MEMORY;
         goto done;
     }
-    SPRY_GO(ctx, device_stored_make(d, A, there, spec, &state->plain));
+    SPRY_GO(ctx, device_stored_make(d, A, on_device, spec, &state->plain));
     SPRY_GO(ctx, finish_operator(op));
     *out = op;
     op = NULL;
