@@ -273,7 +273,7 @@ static spry_status bring_x(void *data, spry_vector *v)
 }
 
 /* That x: the caller's, also while the system is scaled, or x is made at the end alone (`made`: it
- * is there); of the host where the caller's is, and then copied from a device. */
+ * is up to date); of the host where the caller's is, and then copied from a device. */
 static spry_status show(iteration *it, bool made, const spry_vector **x)
 {
     spry_context *ctx = it->ctx;

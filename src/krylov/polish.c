@@ -120,10 +120,10 @@ typedef struct visit {
     spry_operator *M;
 } visit;
 
-static spry_status copy_to_host(const spry_vector *v, spry_vector **here)
+static spry_status copy_to_host(const spry_vector *v, spry_vector **copy)
 {
-    const spry_status status = vector_new_at(v->ctx, NULL, v->type, v->n, here);
-    return status == SPRY_STATUS_OK ? spry_vector_copy(v, *here) : status;
+    const spry_status status = vector_new_at(v->ctx, NULL, v->type, v->n, copy);
+    return status == SPRY_STATUS_OK ? spry_vector_copy(v, *copy) : status;
 }
 
 /* *M is the solver's where it works on the host: an inverse that was written out for the device has

@@ -1,5 +1,5 @@
 /*
- * Compiled programs on disk. Everything here may fail without harm: texts are then compiled again.
+ * Compiled programs on disk. All of this may fail without harm: texts are then compiled again.
  * A file is written aside and renamed, so that two processes at once leave a whole one, and is
  * believed only when its header, its length and its checksum are right.
  */

@@ -17,10 +17,10 @@ enum { CACHE_PATH = 4096 };
 
 struct device_cache {
     device_program *programs;
-    struct device_ahead *ahead; /* what is compiled before it is asked for; NULL: nothing yet */
-    int64_t compiled, loaded;   /* how many were compiled and taken from disk so far, */
-    int64_t precompiled;        /* and of those compiled, by threads before they were asked for */
-    base_text noted;            /* see program_list_note() */
+    struct precompile_queue *queue; /* what is compiled before it is asked for; NULL: nothing yet */
+    int64_t compiled, loaded;       /* how many were compiled and taken from disk so far, */
+    int64_t precompiled; /* and of those compiled, by threads before they were asked for */
+    base_text noted;     /* see program_list_note() */
     int noted_count;
     bool prefetched; /* see device_prefetch() */
     bool refused;    /* the last text was, by the compiler */

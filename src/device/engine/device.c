@@ -152,7 +152,7 @@ static spry_status open_named(spry_context *ctx, const char *name, spry_device *
         return SPRY_FAIL(
             ctx, SPRY_STATUS_BAD_USAGE,
             "cpu is the host, which needs no device: vectors and operators without one "
-            "are there");
+            "live on it");
     if (!engine) {
         snprintf(word, sizeof word, "%.*s", (int)(length < 60 ? length : 60), name);
         for (int i = 0; i < ENGINES; i++)

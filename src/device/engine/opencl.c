@@ -288,7 +288,7 @@ static spry_status stream_finish(spry_device *d, engine_stream stream)
 {
     opencl_state *s = d->state;
     const int32_t error = s->cl.clFinish(stream);
-    /* What NVIDIA's driver says here when a kernel has failed; nothing is allocated any more. */
+    /* What NVIDIA's driver returns when a kernel has failed; nothing is allocated any more. */
     return opencl_check(d, error == CL_OUT_OF_RESOURCES ? CL_EXEC_STATUS_ERROR : error, "clFinish");
 }
 

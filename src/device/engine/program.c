@@ -1,6 +1,6 @@
 /* Programs: made from texts or taken from the caches, their kernels, launching. */
-#include "device/engine/ahead.h"
 #include "device/engine/engine.h"
+#include "device/engine/precompile.h"
 #include "device/engine/program_list.h"
 
 #include <stdlib.h>
@@ -39,7 +39,7 @@ static uint64_t stamp_of(spry_device *d);
 
 void device_programs_close(spry_device *d)
 {
-    ahead_close(d);
+    precompile_close(d);
     if (d->cache)
         program_list_write(d, stamp_of(d));
     while (d->cache && d->cache->programs) {
@@ -71,7 +71,7 @@ typedef struct making {
     cache_key key;
     device_program *p;
     compiled made;
-    bool ahead; /* it was precompiled */
+    bool precompiled; /* it was precompiled */
 } making;
 
 /* Texts are long, and printf() looks at every character of them twice. */
@@ -157,9 +157,9 @@ static spry_status look_up(spry_device *d, const device_text_job *job, making *m
     SPRY_GO(d->ctx, base_calloc(d->ctx, 1, sizeof *m->p, &m->p));
     m->p->d = d;
     m->p->key = m->key;
-    m->ahead = ahead_take(d, m->key, &m->made);
-    d->cache->precompiled += m->ahead;
-    if (m->ahead)
+    m->precompiled = precompile_take(d, m->key, &m->made);
+    d->cache->precompiled += m->precompiled;
+    if (m->precompiled)
         goto done;
     SPRY_GO(d->ctx, device_end(d, cache_read(d, m->key, &binary, &size)));
     if (binary && d->engine->load(d, binary, size, &m->p->module) == SPRY_STATUS_OK)
@@ -178,7 +178,7 @@ static bool is_to_load(const making *m)
 
 static bool is_to_compile(const making *m)
 {
-    return is_to_load(m) && !m->ahead;
+    return is_to_load(m) && !m->precompiled;
 }
 
 /* By all threads where the engine's compiler can; each has a context of its own. */
@@ -211,7 +211,7 @@ static spry_status take_compiled(spry_device *d, const device_text_job *job, mak
     d->cache->refused = status != SPRY_STATUS_OK && strstr(c->complaint, "error") != NULL;
     base_log(d->ctx, SPRY_LOG_DEBUG, "%s: %.*s, %s%s: %zu characters compiled in %.3f s",
              d->facts.name, (int)kernel_length(job->text), kernel_of(job->text), job->options,
-             m->ahead ? ", precompiled" : "", strlen(m->text), c->seconds);
+             m->precompiled ? ", precompiled" : "", strlen(m->text), c->seconds);
     if (c->complaint[0])
         base_log(d->ctx, SPRY_LOG_DEBUG, "%s: compiler: %.800s", d->facts.name, c->complaint);
     if (status != SPRY_STATUS_OK && c->own != d->ctx)
@@ -289,7 +289,7 @@ void device_precompile(spry_device *d, const char *text, const char *options)
     if (open_cache(d) == SPRY_STATUS_OK &&
         complete(d, text, options, &whole, &key) == SPRY_STATUS_OK && !find_program(d, key) &&
         !cache_has(d, key)) {
-        ahead_add(d, key, whole, options);
+        precompile_add(d, key, whole, options);
         whole = NULL;
     }
     base_free(d->ctx, whole);

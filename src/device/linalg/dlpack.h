@@ -9,7 +9,7 @@
 
 enum { DLPACK_MAJOR = 1, DLPACK_MINOR = 0 };
 
-/* Where data is: the codes that matter here. */
+/* Where data is: the codes that spry knows. */
 enum {
     DLPACK_CPU = 1,
     DLPACK_CUDA = 2,
