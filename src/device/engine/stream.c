@@ -29,17 +29,26 @@ static spry_status begin_copy(const device_memory *m, int64_t at, int64_t bytes)
     return status;
 }
 
+/* The same of copies that the host takes part in, which are counted. */
+static spry_status begin_transfer(const device_memory *m, int64_t at, int64_t bytes, bool wait)
+{
+    spry_status status = begin_copy(m, at, bytes);
+    if (status == SPRY_STATUS_OK)
+        status = not_recording(m->d);
+    if (status == SPRY_STATUS_OK && bytes > 0) {
+        m->d->waits += wait;
+        m->d->moved += bytes;
+    }
+    return status;
+}
+
 static spry_status put_by(device_stream *s, device_memory *to, int64_t at, const void *from,
                           int64_t bytes, bool wait)
 {
     spry_device *d = to->d;
-    spry_status status = begin_copy(to, at, bytes);
-    if (status == SPRY_STATUS_OK)
-        status = not_recording(d);
+    const spry_status status = begin_transfer(to, at, bytes, wait);
     if (status != SPRY_STATUS_OK || bytes == 0)
         return status;
-    d->waits += wait;
-    d->moved += bytes;
     return device_end(d, d->engine->put(d, s->handle, to->block, at, from, bytes, wait));
 }
 
@@ -47,13 +56,9 @@ static spry_status get_by(device_stream *s, const device_memory *from, int64_t a
                           int64_t bytes, bool wait)
 {
     spry_device *d = from->d;
-    spry_status status = begin_copy(from, at, bytes);
-    if (status == SPRY_STATUS_OK)
-        status = not_recording(d);
+    const spry_status status = begin_transfer(from, at, bytes, wait);
     if (status != SPRY_STATUS_OK || bytes == 0)
         return status;
-    d->waits += wait;
-    d->moved += bytes;
     return device_end(d, d->engine->get(d, s->handle, from->block, at, to, bytes, wait));
 }
 
