@@ -163,7 +163,7 @@ static void drop_factors(attempts *all)
 }
 
 /* A line on what was tried. */
-SPRY_PRINTF(2, 3) static void tell(spry_solver *solver, const char *format, ...)
+SPRY_PRINTF(2, 3) static void note(spry_solver *solver, const char *format, ...)
 {
     char *text = solver->setup.attempts.tried;
     const size_t used = strlen(text), room = sizeof solver->setup.attempts.tried - used;
@@ -194,7 +194,7 @@ bool solver_skip_attempt(spry_solver *solver, spry_status status)
     if (!precon_may_change(status) || !solver_has_next(solver) ||
         precon_spec_same(&a[0].precon, &a[1].precon))
         return false;
-    tell(solver, "%s: %s", a->precon.text, spry_message(solver->ctx));
+    note(solver, "%s: %s", a->precon.text, spry_message(solver->ctx));
     step_on(solver);
     return true;
 }
@@ -204,8 +204,8 @@ bool solver_next_attempt(spry_solver *solver, const iteration *it)
     drop_factors(&solver->setup.attempts);
     if (!solver_has_next(solver))
         return false;
-    const int64_t count = it->count - it->began_at;
-    tell(solver, "%s with %s: %s after %" PRId64 " iteration%s, residual %.2g",
+    const int64_t count = it->count - it->pace.began_at;
+    note(solver, "%s with %s: %s after %" PRId64 " iteration%s, residual %.2g",
          solver->setup.plan->program->method, solver->setup.precon_name,
          spry_reason_name(it->reason), count, count == 1 ? "" : "s", it->truth);
     if (it->reason == SPRY_REASON_BREAKDOWN && solver->setup.plan->program->needs[NEED_DEFINITE])
@@ -234,7 +234,7 @@ spry_status solver_time_product(spry_device *d, const spry_operator *op, int cou
     status = vector_new_at(ctx, d, op->type, op->cols, &x);
     if (status == SPRY_STATUS_OK)
         status = vector_new_at(ctx, d, op->type, op->rows, &y);
-    if (op->rows_part.is) /* nobody waits for messages of one who has no vectors */
+    if (op->rows_part.is) /* no rank waits for messages of one that has no vectors */
         status = team_agree(ctx, status);
     SPRY_GO(ctx, status);
     for (int k = 0; k < count; k++) { /* the first may have something to compile */
@@ -301,7 +301,7 @@ spry_status solver_ends_attempts(spry_solver *solver, spry_status status)
 {
     if (!precon_may_change(status))
         return status;
-    tell(solver, "%s: %s", solver_attempt(solver)->precon.text, spry_message(solver->ctx));
+    note(solver, "%s: %s", solver_attempt(solver)->precon.text, spry_message(solver->ctx));
     solver_drop(solver, STAGE_PRECON);
     return SPRY_STATUS_OK;
 }

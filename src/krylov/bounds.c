@@ -1,7 +1,7 @@
 /*
  * How good an x is: its componentwise backward error, and after exact factors a bound for its
  * error. The latter is Skeel's condition number |A^-1| |A|, estimated once for the factors, times
- * the largest residual of a row beside |A|'s row; where that says little, |A^-1| |r| of the
+ * the largest residual of a row relative to |A|'s row; where that says little, |A^-1| |r| of the
  * residual itself. Residuals are computed in twice the precision, so that what rounding adds to
  * them is as good as nothing.
  *
@@ -101,10 +101,10 @@ static row_measure measure_row(const matrix_arrays *a, int64_t i, const spry_vec
     return m;
 }
 
-/* The largest of all rows: residuals beside terms and beside sums; both go to their places. */
+/* The largest of all rows: residuals relative to terms and to sums; both go to their places. */
 static void measure_rows(const spry_matrix *A, const spry_vector *b, const spry_vector *x,
                          double scale, double *sums, double *residuals, double *backward,
-                         double *beside)
+                         double *relative)
 {
     const int64_t n = A->a.rows;
     double worst = 0, most = 0;
@@ -115,14 +115,14 @@ static void measure_rows(const spry_matrix *A, const spry_vector *b, const spry_
         const row_measure m = measure_row(&A->a, i, b, x, scale);
         sums[i] = m.sum;
         residuals[i] = m.residual;
-        /* a thread begins below 0; what is no number is told as infinite */
+        /* a thread begins below 0; what is not finite is reported as infinite */
         worst = fmax(worst, 0);
         most = fmax(most, 0);
         worst = m.residual <= worst * m.terms ? worst : fmin(m.residual / m.terms, INFINITY);
         most = m.residual <= most * m.sum ? most : fmin(m.residual / m.sum, INFINITY);
     }
     *backward = worst;
-    *beside = most;
+    *relative = most;
 }
 
 /* The factors of A that the last solve had; NULL: there are none, or A was found to be singular.
@@ -158,7 +158,7 @@ static double largest_of(const spry_vector *v)
     return largest;
 }
 
-/* A power of two that brings x to about 1, so that residuals beside it are numbers, as far as b
+/* A power of two that brings x to about 1, so that residuals relative to it are finite, as far as b
  * allows. */
 static double find_scale(const spry_vector *b, double largest)
 {
@@ -200,21 +200,21 @@ static spry_status bound_errors(spry_solver *solver, const spry_vector *b, const
     const double reserve = 3; /* what the estimate of a norm may be short of */
     const double good = 1e-6; /* a bound that is worth no second estimate */
     const double largest = largest_of(x), scale = find_scale(b, largest);
-    double *sums = NULL, *residuals = NULL, beside, norm;
+    double *sums = NULL, *residuals = NULL, relative, norm;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, matrix_as_csr(solver->setup.matrix, &csr, &owned));
     SPRY_GO(ctx, base_alloc(ctx, csr->a.rows, sizeof *sums, &sums));
     SPRY_GO(ctx, base_alloc(ctx, csr->a.rows, sizeof *residuals, &residuals));
-    measure_rows(csr, b, x, scale, sums, residuals, backward, &beside);
+    measure_rows(csr, b, x, scale, sums, residuals, backward, &relative);
     SPRY_GO(ctx, find_factors(solver, &M, &own));
     if (!M)
         goto done;
     if (isnan(solver->setup.condition) && csr->a.rows > 0)
         SPRY_GO(ctx, find_norm(M, sums, &solver->setup.condition));
     const bool lost = largest == 0 && largest_of(b) > 0; /* 0 has no relative error */
-    *bound = lost         ? INFINITY
-             : beside > 0 ? reserve * solver->setup.condition * (beside / (scale * largest))
-                          : 0;
+    *bound = lost           ? INFINITY
+             : relative > 0 ? reserve * solver->setup.condition * (relative / (scale * largest))
+                            : 0;
     if (*bound > good && isfinite(*bound)) {
         SPRY_GO(ctx, find_norm(M, residuals, &norm));
         *bound = fmin(*bound, reserve * norm / (scale * largest));
@@ -249,7 +249,7 @@ spry_status spry_solver_errors(spry_solver *solver, const spry_vector *b, const 
 {
     SPRY_NEED(CTX_OF(solver), solver, b, x, backward, bound);
     spry_context *ctx = solver->ctx;
-    const spry_vector *b_here = NULL, *x_here = NULL;
+    const spry_vector *b_host = NULL, *x_host = NULL;
     spry_vector *own_b = NULL, *own_x = NULL;
     spry_status status = SPRY_STATUS_OK;
     *backward = *bound = NAN;
@@ -261,11 +261,11 @@ spry_status spry_solver_errors(spry_solver *solver, const spry_vector *b, const 
              matrix_version(solver->asked.matrix) != solver->setup.version)
         SPRY_GO(ctx, solver_renew_order(solver)); /* errors are those of A as it is */
     SPRY_GO(ctx, check_pair(solver, b, x));
-    SPRY_GO(ctx, vector_here(b, &b_here, &own_b));
-    SPRY_GO(ctx, vector_here(x, &x_here, &own_x));
-    SPRY_GO(ctx, in_order(solver, &b_here, &own_b));
-    SPRY_GO(ctx, in_order(solver, &x_here, &own_x));
-    SPRY_GO(ctx, bound_errors(solver, b_here, x_here, backward, bound));
+    SPRY_GO(ctx, vector_here(b, &b_host, &own_b));
+    SPRY_GO(ctx, vector_here(x, &x_host, &own_x));
+    SPRY_GO(ctx, in_order(solver, &b_host, &own_b));
+    SPRY_GO(ctx, in_order(solver, &x_host, &own_x));
+    SPRY_GO(ctx, bound_errors(solver, b_host, x_host, backward, bound));
 done:
     spry_vector_free(own_b);
     spry_vector_free(own_x);

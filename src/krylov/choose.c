@@ -1,4 +1,4 @@
-/* What is known of A, or a few products tell, and the method that suits it. */
+/* What is known of A, or a few products show, and the method that suits it. */
 #include "krylov/solver.h"
 
 #include <stdarg.h>
@@ -62,7 +62,7 @@ SPRY_PRINTF(2, 3) static void warn(spry_solver *solver, const char *format, ...)
     solver_warn(solver->ctx, solver->setup.warnings, text);
 }
 
-/* Whether it takes no work to tell whether A is what a method needs. */
+/* Whether it takes no work to find whether A is what a method needs. */
 static bool symmetry_is_known(const spry_solver *solver)
 {
     const spry_matrix *A = solver->setup.matrix;
@@ -196,11 +196,11 @@ bool solver_are_many(int systems)
 }
 
 /*
- * Whether right-hand sides that share one space are solved sooner than side by side: an iteration
- * of block-cg has 5 products of blocks of 16 vectors more than one of cg, about as much arithmetic
- * as 80 entries per row take, and there are about half as many of them (docs/figures.md). So rows
- * have to be long, and iterations many; where nothing was measured, on ranks, on devices and for
- * complex numbers, it stays with cg.
+ * Whether right-hand sides that share one space are solved sooner than each in its own space: an
+ * iteration of block-cg has 5 products of blocks of 16 vectors more than one of cg, about as much
+ * arithmetic as 80 entries per row take, and there are about half as many of them
+ * (docs/figures.md). So rows have to be long, and iterations many; where nothing was measured, on
+ * ranks, on devices and for complex numbers, it stays with cg.
  */
 static bool pays_as_block(const spry_solver *solver)
 {

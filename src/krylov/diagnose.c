@@ -22,7 +22,7 @@ static bool is_word(const char *text)
 /* --- what the method needs -----------------------------------------------------------------------
  */
 
-static void tell_unsuited(doctor *d, const char *next, const char *text)
+static void report_unsuited(doctor *d, const char *next, const char *text)
 {
     spry_finding *f = doctor_add(d, DOCTOR_UNSUITED, SPRY_SEVERITY_WARNING, "%s", text);
     doctor_solve(d, f, next);
@@ -55,7 +55,7 @@ static void judge_method(doctor *d, const char *method, const spry_entry *entry)
                  "%.64s is made for positive definite matrices, and this one is indefinite",
                  method);
     if (*text)
-        tell_unsuited(d, method_for(d), text);
+        report_unsuited(d, method_for(d), text);
 }
 
 /* --- what the preconditioner does ----------------------------------------------------------------
@@ -100,7 +100,7 @@ static spry_status judge_pair(doctor *d, const char *precon, const spry_operator
             text, sizeof text,
             "%.64s is another preconditioner in each iteration, and %.64s is not made for that",
             precon, method->name);
-        tell_unsuited(d, "--method fgmres", text);
+        report_unsuited(d, "--method fgmres", text);
     }
     if (M->varies || !d->hermitian || !method->needs || !strstr(method->needs, "hermitian"))
         return SPRY_STATUS_OK;
@@ -118,7 +118,7 @@ static spry_status judge_pair(doctor *d, const char *precon, const spry_operator
             method->name, precon);
         next = "--precon jacobi";
     }
-    tell_unsuited(d, next, text);
+    report_unsuited(d, next, text);
     return status;
 }
 
@@ -134,7 +134,7 @@ static spry_status judge_precon(doctor *d, const char *precon, const spry_entry 
     spry_status status = precon_make_beside(ctx, d->A, NULL, precon, &M, name);
     if (status == SPRY_STATUS_BAD_INPUT || status == SPRY_STATUS_UNSUPPORTED) {
         snprintf(text, sizeof text, "the preconditioner cannot be made: %.300s", spry_message(ctx));
-        tell_unsuited(d, method_for(d), text);
+        report_unsuited(d, method_for(d), text);
         memcpy(ctx->message, before, sizeof before);
         return SPRY_STATUS_OK;
     }
@@ -149,7 +149,7 @@ static spry_status judge_precon(doctor *d, const char *precon, const spry_entry 
                  "preconditioner %.64s is unstable for this matrix: |z - A M z| %s for a random z, "
                  "where M = 0 would give |z|",
                  precon, much);
-        tell_unsuited(d, "--method direct", text);
+        report_unsuited(d, "--method direct", text);
     }
     if (method)
         SPRY_GO(ctx, judge_pair(d, precon, M, method));
@@ -221,7 +221,7 @@ static void judge_result(doctor *d, const spry_result *r)
     }
 }
 
-/* What a solve has said itself is said here, too. */
+/* What a solve has said itself is repeated. */
 static void judge_direct(doctor *d, const spry_result *r)
 {
     if (!r || r->converged || left_range(r) || strcmp(r->method, "direct") != 0)

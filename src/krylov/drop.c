@@ -14,12 +14,12 @@ void solver_drop_vectors(spry_solver *solver)
 {
     solver_work *work = &solver->run.work;
     for (int k = 0; k < SOLVED_TOGETHER; k++) {
-        spry_vector_free(work->tracks[k].saved);
-        spry_vector_free(work->tracks[k].spare);
-        spry_vector_free(work->tracks[k].b);
-        spry_vector_free(work->tracks[k].x);
+        spry_vector_free(work->rhs[k].saved);
+        spry_vector_free(work->rhs[k].spare);
+        spry_vector_free(work->rhs[k].b);
+        spry_vector_free(work->rhs[k].x);
     }
-    memset(work->tracks, 0, sizeof work->tracks);
+    memset(work->rhs, 0, sizeof work->rhs);
 }
 
 void solver_drop_powers(spry_solver *solver)
@@ -122,8 +122,8 @@ static const spry_matrix *read_by(const spry_operator *op)
     return !op ? NULL : op->view ? op->view : op->source;
 }
 
-/* Matrices stay as they are while a solver runs, whoever has them: what is called from within has
- * pointers into their arrays around it. */
+/* Matrices stay as they are while a solver runs, whatever refers to them: what is called from
+ * within has pointers into their arrays around it. */
 static void hold_matrices(spry_solver *solver)
 {
     solver->run.held[0] = solver->asked.matrix;

@@ -110,7 +110,7 @@ spry_status solver_renew_warnings(spry_solver *solver)
     return status;
 }
 
-/* So many systems are solved side by side: of a block method as many as its option `width` says. */
+/* How many systems are solved together: of a block method as many as its option `width` says. */
 int solver_together(const plan *made)
 {
     const program *p = made->program;

@@ -36,7 +36,7 @@ double solver_guess_products(const spry_solver *solver)
     const attempt *a = solver->setup.attempts.count > 0 ? solver_attempt(solver) : NULL;
     const char *method = a && a->method[0] ? a->method : solver->asked.options.method;
     const precon_spec *precon = a ? &a->precon : &solver->setup.spec;
-    const double tried = 30; /* iterations, at most twice as many, as a trial has told */
+    const double tried = 30; /* iterations, at most twice as many, as a trial has shown */
     const vector_part rows = dist_rows_here(solver->setup.matrix);
     double once = solver_guess(method, precon, rows.is ? rows.all : solver->setup.matrix->a.rows,
                                solver->asked.options.max_iter);

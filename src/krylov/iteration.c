@@ -27,9 +27,9 @@ spry_status iteration_first_norms(iteration *it, double *residual)
     } else if (it->A->square) {
         it->product_known = true;
         SPRY_GO(ctx, spry_operator_apply(it->A, it->x, it->spare));
-        SPRY_GO(ctx, spry_vector_copy(it->b, it->saved));
-        SPRY_GO(ctx, spry_vector_axpy(minus, it->spare, it->saved));
-        SPRY_GO(ctx, spry_vector_norm(it->saved, residual));
+        SPRY_GO(ctx, spry_vector_copy(it->b, it->best.x));
+        SPRY_GO(ctx, spry_vector_axpy(minus, it->spare, it->best.x));
+        SPRY_GO(ctx, spry_vector_norm(it->best.x, residual));
     } else {
         SPRY_GO(ctx, iteration_residual(it, it->x, it->spare));
         SPRY_GO(ctx, spry_vector_norm(it->spare, residual));
@@ -52,16 +52,16 @@ spry_status iteration_true_residual(iteration *it, double *relative)
 
 spry_status iteration_keep(iteration *it, double relative)
 {
-    if (!(relative < it->saved_residual))
+    if (!(relative < it->best.residual))
         return SPRY_STATUS_OK;
-    it->saved_residual = relative;
-    it->saved_at = it->count;
-    return spry_vector_copy(it->x, it->saved);
+    it->best.residual = relative;
+    it->best.at = it->count;
+    return spry_vector_copy(it->x, it->best.x);
 }
 
 /* A look comes when the recurrence claims this share of what it claimed at the last, but no sooner
- * than so many iterations later: it costs as much as one on the host, and as several on a device,
- * which has to be stopped. */
+ * than that number of iterations later: it costs as much as one on the host, and as several on a
+ * device, which has to be stopped. */
 static const double look_progress = 0.1;
 enum { LOOK_DISTANCE = 64 };
 
@@ -74,19 +74,19 @@ static spry_status look_at_truth(iteration *it)
         it->count < it->checked_at + LOOK_DISTANCE)
         return SPRY_STATUS_OK;
     double truth = NAN;
-    spry_status status = runner_settle(it->runner, it->track);
+    spry_status status = runner_settle(it->runner, it->rhs);
     if (status == SPRY_STATUS_OK)
         status = iteration_true_residual(it, &truth);
     if (status == SPRY_STATUS_OK)
         status = iteration_keep(it, truth);
-    it->drifted = status == SPRY_STATUS_OK && !it->left && truth > parted * it->residual;
+    it->drifted = status == SPRY_STATUS_OK && !it->traits.left && truth > parted * it->residual;
     return status;
 }
 
 /*
  * With a preconditioner on the left the method's residual may be at the tolerance when the true one
  * is far from it: up to the condition of M. Then the method goes on to less, as long as there is
- * less. `made`: x is there; else it is made for the look.
+ * less. `made`: x is up to date; else it is made for the look.
  */
 static spry_status look_beyond(iteration *it, bool made)
 {
@@ -94,14 +94,14 @@ static spry_status look_beyond(iteration *it, bool made)
     const bool unmade = !made && runner_makes_x_last(it->runner);
     double truth = NAN;
     runner_view view;
-    spry_status status = unmade ? runner_view_begin(it->runner, it->track, &view)
-                                : runner_settle(it->runner, it->track);
+    spry_status status =
+        unmade ? runner_view_begin(it->runner, it->rhs, &view) : runner_settle(it->runner, it->rhs);
     if (status == SPRY_STATUS_OK)
         status = iteration_true_residual(it, &truth);
     if (status == SPRY_STATUS_OK)
         status = iteration_keep(it, truth);
     if (unmade) {
-        const spry_status back = runner_view_end(it->runner, it->track, &view);
+        const spry_status back = runner_view_end(it->runner, it->rhs, &view);
         status = status == SPRY_STATUS_OK ? back : status;
     }
     if (truth > it->tol && it->residual > lowest)
@@ -141,49 +141,52 @@ static bool has_stalled(iteration *it)
     const double least_progress = 1e-4; /* one in ten thousand over a whole window */
     if (it->options->stall == 0)
         return false;
-    it->window_log += log(it->residual);
-    if (++it->window_count < it->options->stall)
+    it->pace.window_log += log(it->residual);
+    if (++it->pace.window_count < it->options->stall)
         return false;
-    double mean = it->window_log / (double)it->window_count;
-    bool stalled =
-        mean > it->last_mean - least_progress && it->least_at <= it->count - it->window_count;
-    it->last_mean = mean;
-    it->window_log = 0;
-    it->window_count = 0;
+    double mean = it->pace.window_log / (double)it->pace.window_count;
+    bool stalled = mean > it->pace.last_mean - least_progress &&
+                   it->pace.least_at <= it->count - it->pace.window_count;
+    it->pace.last_mean = mean;
+    it->pace.window_log = 0;
+    it->pace.window_count = 0;
     return stalled;
 }
 
-/* Every so many iterations an attempt is asked whether it will arrive. */
+/* At intervals of iterations an attempt is asked whether it will arrive. */
 enum { ASK_DISTANCE = 16 };
 
 void iteration_attempt(iteration *it, bool more, int64_t patience)
 {
-    it->more = more;
-    it->began_at = it->mark_at = it->count;
-    it->began_from = it->marked = isfinite(it->truth) ? it->truth : it->initial;
-    it->patience = patience;
-    it->gave_up = false;
+    it->pace.more = more;
+    it->pace.began_at = it->pace.mark_at = it->count;
+    it->pace.began_from = it->pace.marked = isfinite(it->truth) ? it->truth : it->initial;
+    it->pace.patience = patience;
+    it->pace.gave_up = false;
 }
 
 double iteration_to_come(const iteration *it)
 {
-    const double all = log(it->began_from / it->least) / (double)(it->count - it->began_at);
-    const double late = log(it->marked / it->least) / (double)(it->count - it->mark_at);
+    const double all =
+        log(it->pace.began_from / it->pace.least) / (double)(it->count - it->pace.began_at);
+    const double late =
+        log(it->pace.marked / it->pace.least) / (double)(it->count - it->pace.mark_at);
     const double rate = fmax(all, late);
-    return rate > 0 ? log(it->least / it->goal) / rate : INFINITY;
+    return rate > 0 ? log(it->pace.least / it->goal) / rate : INFINITY;
 }
 
 static bool gives_up(iteration *it)
 {
-    const int64_t done = it->count - it->began_at;
-    if (it->patience == 0 || done == 0 || done % ASK_DISTANCE != 0)
+    const int64_t done = it->count - it->pace.began_at;
+    if (it->pace.patience == 0 || done == 0 || done % ASK_DISTANCE != 0)
         return false;
-    it->gave_up = 2 * done >= it->patience && iteration_to_come(it) > (double)it->patience;
-    if (done >= 2 * (it->mark_at - it->began_at)) { /* the later half is "of late" */
-        it->mark_at = it->count;
-        it->marked = it->least;
+    it->pace.gave_up =
+        2 * done >= it->pace.patience && iteration_to_come(it) > (double)it->pace.patience;
+    if (done >= 2 * (it->pace.mark_at - it->pace.began_at)) { /* the later half is "of late" */
+        it->pace.mark_at = it->count;
+        it->pace.marked = it->pace.least;
     }
-    return it->gave_up;
+    return it->pace.gave_up;
 }
 
 /* The reasons that follow from the residual and the count alone. */
@@ -192,11 +195,11 @@ static bool judge(iteration *it)
     const solver_options *options = it->options;
     if (!isfinite(it->residual))
         return end_with(it, SPRY_REASON_NONFINITE, "the residual is not a finite number");
-    if (it->residual < it->least) {
-        it->least = it->residual;
-        it->least_at = it->count;
+    if (it->residual < it->pace.least) {
+        it->pace.least = it->residual;
+        it->pace.least_at = it->count;
     }
-    if (it->residual <= it->goal || it->least_squares)
+    if (it->residual <= it->goal || it->squares.found)
         return end_with(it, SPRY_REASON_CONVERGED, "");
     if (it->residual > options->divergence * fmax(it->initial, 1e-300))
         return end_with(it, SPRY_REASON_DIVERGED, "the residual grew beyond the divergence limit");
@@ -205,7 +208,7 @@ static bool judge(iteration *it)
     if (has_stalled(it))
         return end_with(it, SPRY_REASON_STAGNATED,
                         "the mean residual no longer falls over as many iterations as stall says");
-    if (it->count >= options->max_iter || it->idle > options->max_iter)
+    if (it->count >= options->max_iter || it->pace.idle > options->max_iter)
         return end_with(it, SPRY_REASON_ITERATIONS, "");
     return true;
 }
@@ -232,20 +235,21 @@ static void on_any(const iteration *it, bool *stop, bool *accepted)
 /* Whether the caller lets it go on. */
 static bool ask(iteration *it, const spry_vector *x, bool monitor, double residual)
 {
-    *it->telling = it;
-    const bool fine = monitor ? it->monitor(it->monitor_data, it->count, residual, x)
-                              : it->watch(it->watch_data, it->count, residual);
-    *it->telling = NULL;
+    *it->listener.telling = it;
+    const bool fine = monitor
+                          ? it->listener.monitor(it->listener.monitor_data, it->count, residual, x)
+                          : it->listener.watch(it->listener.watch_data, it->count, residual);
+    *it->listener.telling = NULL;
     if (!it->x->part.is)
-        return fine && !it->accepted;
+        return fine && !it->listener.accepted;
     bool stop = !fine;
-    on_any(it, &stop, &it->accepted);
-    return !stop && !it->accepted;
+    on_any(it, &stop, &it->listener.accepted);
+    return !stop && !it->listener.accepted;
 }
 
 static void ask_watch(iteration *it, bool *go_on)
 {
-    if (it->watch && !ask(it, NULL, false, it->residual))
+    if (it->listener.watch && !ask(it, NULL, false, it->residual))
         *go_on = stop_for(it, *go_on, "the caller asked to stop");
 }
 
@@ -255,12 +259,12 @@ static spry_status bring_x(void *data, spry_vector *v)
     iteration *it = data;
     runner_view view;
     spry_status status = SPRY_STATUS_OK;
-    if (it->unmade)
-        status = runner_view_begin(it->runner, it->track, &view);
+    if (it->listener.unmade)
+        status = runner_view_begin(it->runner, it->rhs, &view);
     if (status == SPRY_STATUS_OK)
         status = order_get(it->order, it->x, v);
-    if (it->unmade) {
-        const spry_status back = runner_view_end(it->runner, it->track, &view);
+    if (it->listener.unmade) {
+        const spry_status back = runner_view_end(it->runner, it->rhs, &view);
         status = status == SPRY_STATUS_OK ? back : status;
     }
     if (status == SPRY_STATUS_OK && it->exponent != 0)
@@ -269,27 +273,29 @@ static spry_status bring_x(void *data, spry_vector *v)
 }
 
 /* That x: the caller's, also while the system is scaled, or x is made at the end alone (`made`: it
- * is there); of the host where the caller's is, and then copied from a device. */
+ * is up to date); of the host where the caller's is, and then copied from a device. */
 static spry_status show(iteration *it, bool made, const spry_vector **x)
 {
     spry_context *ctx = it->ctx;
-    const bool moved = it->here && it->x->device;
+    const bool moved = it->listener.on_host && it->x->device;
     spry_status status = SPRY_STATUS_OK;
     *x = it->x;
-    it->unmade = !made && runner_makes_x_last(it->runner);
-    const bool alike = it->exponent != 0 || it->unmade || it->order; /* on all ranks or none */
+    it->listener.unmade = !made && runner_makes_x_last(it->runner);
+    const bool alike =
+        it->exponent != 0 || it->listener.unmade || it->order; /* on all ranks or none */
     if (!alike && !moved)
         return SPRY_STATUS_OK;
-    if (alike && !it->shows) {
-        if (!it->shown)
-            status = spry_vector_like(it->x, it->x->n, &it->shown);
+    if (alike && !it->listener.shows) {
+        if (!it->listener.shown)
+            status = spry_vector_like(it->x, it->x->n, &it->listener.shown);
         SPRY_GO(ctx, iteration_agree(it, status));
-        it->shows = true;
+        it->listener.shows = true;
     }
-    *x = it->shown;
-    it->shown->from = it;
-    it->shown->bring = bring_x;
-    if (it->unmade && it->x->part.is) /* by all ranks together, also where few will look at it */
+    *x = it->listener.shown;
+    it->listener.shown->from = it;
+    it->listener.shown->bring = bring_x;
+    if (it->listener.unmade &&
+        it->x->part.is) /* by all ranks together, also where few will look at it */
         SPRY_GO(ctx, iteration_agree(it, vector_fetch(*x)));
 done:
     return status;
@@ -301,20 +307,20 @@ static spry_status ask_monitor(iteration *it, bool first, bool settled, bool *go
     spry_context *ctx = it->ctx;
     const spry_vector *x;
     spry_status status = SPRY_STATUS_OK;
-    if (!it->monitor)
+    if (!it->listener.monitor)
         return SPRY_STATUS_OK;
     if (settled && !first)
-        SPRY_GO(ctx, runner_settle(it->runner, it->track));
+        SPRY_GO(ctx, runner_settle(it->runner, it->rhs));
     SPRY_GO(ctx, show(it, settled, &x));
     if (!ask(it, x, true, it->residual))
         *go_on = stop_for(it, *go_on, "the monitor asked to stop");
 done:
-    if (it->shown)
-        it->shown->bring = NULL; /* x goes on */
+    if (it->listener.shown)
+        it->listener.shown->bring = NULL; /* x goes on */
     return status;
 }
 
-spry_status iteration_tell_start(iteration *it)
+spry_status iteration_report_start(iteration *it)
 {
     bool go_on = true;
     spry_status status = SPRY_STATUS_OK;
@@ -325,9 +331,9 @@ spry_status iteration_tell_start(iteration *it)
     if (!go_on) {
         it->ended = true;
         it->truth = it->initial;
-        it->reason = it->truth <= it->tol ? SPRY_REASON_CONVERGED
-                     : it->accepted       ? SPRY_REASON_ACCEPTED
-                                          : it->reason;
+        it->reason = it->truth <= it->tol    ? SPRY_REASON_CONVERGED
+                     : it->listener.accepted ? SPRY_REASON_ACCEPTED
+                                             : it->reason;
         if (it->reason != SPRY_REASON_STOPPED)
             it->detail[0] = '\0';
     }
@@ -338,10 +344,10 @@ done:
 static void begin_run(iteration *it)
 {
     it->begun = true;
-    it->least = it->last_mean = INFINITY;
-    it->least_at = it->run_at = it->count;
-    it->window_log = 0;
-    it->window_count = 0;
+    it->pace.least = it->pace.last_mean = INFINITY;
+    it->pace.least_at = it->replay.from = it->count;
+    it->pace.window_log = 0;
+    it->pace.window_count = 0;
     it->checked = it->residual;
     it->checked_at = it->count;
     it->drifted = false;
@@ -358,9 +364,9 @@ static int64_t stays_until(const iteration *it)
 {
     const double stays = 0.99;
     int64_t since = it->count;
-    while (since > it->run_at && it->residual >= stays * it->history[since - 1])
+    while (since > it->replay.from && it->residual >= stays * it->history[since - 1])
         since--;
-    return 2 * since - it->run_at;
+    return 2 * since - it->replay.from;
 }
 
 /*
@@ -371,16 +377,16 @@ static int64_t stays_until(const iteration *it)
 static spry_status look_at_gradient(iteration *it)
 {
     spry_context *ctx = it->ctx;
-    const double tol = it->least_tol, margin = 0.5;
+    const double tol = it->squares.tol, margin = 0.5;
     double truth;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, runner_settle(it->runner, it->track));
+    SPRY_GO(ctx, runner_settle(it->runner, it->rhs));
     SPRY_GO(ctx, iteration_true_gradient(it, &truth));
-    const bool there = truth <= tol;
+    const bool arrived = truth <= tol;
     const int64_t until = stays_until(it);
-    it->least_squares = (there && it->count >= until) || it->gradient == 0;
-    it->gradient_goal = there ? 0 : it->gradient * fmax(margin * tol / truth, 1e-3);
-    it->stays_until = there ? until : NONE;
+    it->squares.found = (arrived && it->count >= until) || it->squares.gradient == 0;
+    it->squares.goal = arrived ? 0 : it->squares.gradient * fmax(margin * tol / truth, 1e-3);
+    it->squares.stays_until = arrived ? until : NONE;
 done:
     return status;
 }
@@ -388,18 +394,19 @@ done:
 /* Whether that is to be looked at now. */
 static bool may_be_least(const iteration *it)
 {
-    return it->residual > it->goal && (it->gradient <= it->gradient_goal ||
-                                       (it->stays_until != NONE && it->count >= it->stays_until));
+    return it->residual > it->goal &&
+           (it->squares.gradient <= it->squares.goal ||
+            (it->squares.stays_until != NONE && it->count >= it->squares.stays_until));
 }
 
-/* A run that is repeated has told all this before; it can still be stopped. */
+/* A run that is repeated has reported all this before; it can still be stopped. */
 static void report_again(iteration *it, bool counts, double value, bool *go_on)
 {
     it->count += counts;
-    *go_on = it->count < it->replay_to && isfinite(value);
+    *go_on = it->count < it->replay.to && isfinite(value);
     it->interrupted = runner_interrupted(it->runner);
-    it->stop =
-        it->interrupted || (counts && it->watch && !ask(it, NULL, false, value / it->b_norm));
+    it->stop = it->interrupted ||
+               (counts && it->listener.watch && !ask(it, NULL, false, value / it->b_norm));
     *go_on = *go_on && !it->stop;
 }
 
@@ -413,7 +420,7 @@ static spry_status take_residual(iteration *it, bool loop, bool counts, double v
     if (!it->begun)
         begin_run(it);
     it->count += counts;
-    it->idle = counts ? 0 : it->idle + loop;
+    it->pace.idle = counts ? 0 : it->pace.idle + loop;
     return iteration_note(it);
 }
 
@@ -422,9 +429,9 @@ static spry_status look(iteration *it, report_kind kind, bool loop, bool *go_on)
 {
     spry_context *ctx = it->ctx;
     spry_status status = SPRY_STATUS_OK;
-    if (it->left) {
+    if (it->traits.left) {
         /* That of b - A x itself, which cycles begin with. */
-        const bool true_one = !loop || (it->estimates && kind == REPORT_RESIDUAL);
+        const bool true_one = !loop || (it->traits.estimates && kind == REPORT_RESIDUAL);
         it->goal = true_one ? it->tol : it->goal;
         if (!true_one && it->residual <= it->goal)
             SPRY_GO(ctx, look_beyond(it, kind == REPORT_RESIDUAL));
@@ -446,11 +453,11 @@ spry_status iteration_report(void *data, report_kind kind, bool loop, double val
     spry_context *ctx = it->ctx;
     spry_status status = SPRY_STATUS_OK;
     if (kind == REPORT_GRADIENT) {
-        it->gradient = value;
+        it->squares.gradient = value;
         return SPRY_STATUS_OK;
     }
-    const bool counts = loop && (kind == REPORT_ESTIMATE || !it->estimates);
-    if (it->replay_to != NONE) {
+    const bool counts = loop && (kind == REPORT_ESTIMATE || !it->traits.estimates);
+    if (it->replay.to != NONE) {
         report_again(it, counts, value, go_on);
         return SPRY_STATUS_OK;
     }
@@ -470,8 +477,8 @@ done:
 
 /*
  * Up to where judge() and look_at_truth() find nothing. Values are compared before they are divided
- * by |b| then: limits are a little wider than those here. What a run begins with is known of the
- * first run before it tells.
+ * by |b| then: limits are a little wider than those of the host. What a run begins with is known of
+ * the first run before it reports.
  */
 void iteration_limits(void *data, run_limits *limits)
 {
@@ -480,30 +487,30 @@ void iteration_limits(void *data, run_limits *limits)
     const double wider = 1 + 1e-12;
     const bool known = it->begun || it->count == 0;
     const double checked = it->begun ? it->checked : it->initial;
-    const int64_t window = it->begun ? it->window_count : 0;
-    if (it->replay_to != NONE) {
+    const int64_t window = it->begun ? it->pace.window_count : 0;
+    if (it->replay.to != NONE) {
         *limits = (run_limits){.low = -INFINITY,
                                .high = INFINITY,
                                .look = -INFINITY,
                                .gradient = -INFINITY,
-                               .reports = it->replay_to - it->count};
+                               .reports = it->replay.to - it->count};
         return;
     }
     int64_t reports = options->max_iter - it->count;
     if (options->stall > 0 && options->stall - window < reports)
         reports = options->stall - window;
-    if (it->stays_until != NONE && it->stays_until - it->count < reports)
-        reports = it->stays_until - it->count;
-    const int64_t asked = ASK_DISTANCE - (it->count - it->began_at) % ASK_DISTANCE;
-    if (it->patience > 0 && asked < reports)
+    if (it->squares.stays_until != NONE && it->squares.stays_until - it->count < reports)
+        reports = it->squares.stays_until - it->count;
+    const int64_t asked = ASK_DISTANCE - (it->count - it->pace.began_at) % ASK_DISTANCE;
+    if (it->pace.patience > 0 && asked < reports)
         reports = asked;
-    if (it->monitor || !known || reports < 1)
+    if (it->listener.monitor || !known || reports < 1)
         reports = 1;
     *limits = (run_limits){
         .low = it->goal * it->b_norm * wider,
         .high = options->divergence * fmax(it->initial, 1e-300) * it->b_norm / wider,
-        .look = it->estimates ? -INFINITY : look_progress * checked * it->b_norm * wider,
-        .gradient = it->gradient_goal * wider,
+        .look = it->traits.estimates ? -INFINITY : look_progress * checked * it->b_norm * wider,
+        .gradient = it->squares.goal * wider,
         .reports = reports,
         .look_after = (it->begun ? it->checked_at : it->count) + LOOK_DISTANCE - it->count,
     };
@@ -517,22 +524,22 @@ void iteration_breakdown(void *data, const char *text, bool finite)
 void iteration_accept(void *data, const char *text)
 {
     iteration *it = data;
-    it->accepted = it->stop = true;
+    it->listener.accepted = it->stop = true;
     end_with(it, SPRY_REASON_ACCEPTED, text);
 }
 
 int64_t iteration_find_better(const iteration *it, bool drifted)
 {
     const double gain = 0.5;
-    const double least = drifted ? sqrt(it->least) * sqrt(it->before) : it->least;
-    const bool known = it->from_zero || it->saved_at == it->run_at;
-    int64_t at = it->run_at;
+    const double least = drifted ? sqrt(it->pace.least) * sqrt(it->before) : it->pace.least;
+    const bool known = it->from_zero || it->best.at == it->replay.from;
+    int64_t at = it->replay.from;
     if (it->options->keep != KEEP_BEST || !it->begun || !known || it->stop ||
         !(least <= gain * it->truth))
         return NONE;
     while (at < it->count && !(it->history[at] <= least))
         at++;
-    return at > it->run_at && at < it->count ? at : NONE;
+    return at > it->replay.from && at < it->count ? at : NONE;
 }
 
 spry_status iteration_begin_replay(iteration *it, int64_t to, bool drifted)
@@ -540,24 +547,24 @@ spry_status iteration_begin_replay(iteration *it, int64_t to, bool drifted)
     spry_context *ctx = it->ctx;
     spry_vector *first = NULL;
     spry_status status = SPRY_STATUS_OK;
-    it->played = (iteration_end){.reason = it->reason,
-                                 .count = it->count,
-                                 .residual = it->residual,
-                                 .gradient = it->gradient,
-                                 .drifted = drifted};
-    memcpy(it->played.detail, it->detail, sizeof it->detail);
-    it->replay_to = to;
-    it->replayed += to - it->run_at;
+    it->replay.end = (iteration_end){.reason = it->reason,
+                                     .count = it->count,
+                                     .residual = it->residual,
+                                     .gradient = it->squares.gradient,
+                                     .drifted = drifted};
+    memcpy(it->replay.end.detail, it->detail, sizeof it->detail);
+    it->replay.to = to;
+    it->replay.count += to - it->replay.from;
     if (it->from_zero) {
         SPRY_GO(ctx, iteration_keep(it, it->truth));
         SPRY_GO(ctx, spry_vector_fill(it->x, (spry_scalar){0, 0}));
     } else {
         SPRY_GO(ctx, iteration_agree(it, spry_vector_like(it->x, it->x->n, &first)));
-        SPRY_GO(ctx, spry_vector_copy(it->saved, first));
+        SPRY_GO(ctx, spry_vector_copy(it->best.x, first));
         SPRY_GO(ctx, iteration_keep(it, it->truth));
         SPRY_GO(ctx, spry_vector_copy(first, it->x));
     }
-    it->count = it->run_at;
+    it->count = it->replay.from;
 done:
     spry_vector_free(first);
     return status;
@@ -565,12 +572,12 @@ done:
 
 spry_status iteration_end_replay(iteration *it)
 {
-    it->reason = it->played.reason;
-    memcpy(it->detail, it->played.detail, sizeof it->detail);
-    it->count = it->played.count;
-    it->residual = it->played.residual;
-    it->gradient = it->played.gradient;
-    it->replay_to = NONE;
+    it->reason = it->replay.end.reason;
+    memcpy(it->detail, it->replay.end.detail, sizeof it->detail);
+    it->count = it->replay.end.count;
+    it->residual = it->replay.end.residual;
+    it->squares.gradient = it->replay.end.gradient;
+    it->replay.to = NONE;
     it->drifted = false;
     if (it->stop)
         end_with(it, SPRY_REASON_STOPPED, it->interrupted ? "" : "the caller asked to stop");

@@ -1,6 +1,6 @@
 /*
  * What methods and the solver share. A method is a text in src/krylov/methods, parsed and fused by
- * src/program. It never decides by itself when to stop: it tells its residuals, and the iteration
+ * src/program. It never decides by itself when to stop: it reports its residuals, and the iteration
  * judges.
  */
 #ifndef SPRY_KRYLOV_INTERNAL_H
@@ -96,6 +96,66 @@ typedef struct wide_bounds {
     double both; /* over |x|: u (longest row + 2) sqrt(|A|_1 |A|_inf) */
 } wide_bounds;
 
+/* Whom an iteration reports to, and which x. */
+typedef struct iteration_listener {
+    spry_monitor_fn monitor;
+    void *monitor_data;
+    spry_watch_fn watch;
+    void *watch_data;
+    struct iteration **telling; /* points to the iteration while its monitor or watch is called */
+    bool accepted;              /* one of them took x as it is */
+    spry_vector *shown;         /* for the monitor, where x is not what it sees */
+    bool shows;                 /* all ranks have agreed that it is allocated */
+    bool unmade;                /* and x is to be made first: the method does so at the end */
+    bool on_host;               /* the caller's x is on the host, wherever x is */
+} iteration_listener;
+
+/* How fast an attempt goes, and whether it still pays; see iteration_attempt(). */
+typedef struct iteration_pace {
+    int64_t began_at, patience;
+    double began_from, marked; /* residual at its begin, and at mark_at */
+    int64_t mark_at;
+    bool more;        /* another attempt can follow */
+    bool gave_up;     /* it would have arrived later than the next attempt */
+    int64_t idle;     /* residuals reported in the loop since then that are no iterations */
+    double least;     /* smallest of this run */
+    int64_t least_at; /* and its iteration */
+    double window_log, last_mean; /* logarithms: sum over this window, mean over the one before */
+    int64_t window_count;
+} iteration_pace;
+
+/* The x with the smallest true residual known. */
+typedef struct iteration_best {
+    spry_vector *x;
+    double residual; /* relative; infinite while nothing is saved */
+    int64_t at;      /* its iteration */
+} iteration_best;
+
+/* A run that is repeated up to an iteration; see iteration_find_better(). */
+typedef struct iteration_replay {
+    int64_t from;      /* iterations before the run */
+    int64_t to;        /* NONE: it is not repeated */
+    int64_t count;     /* iterations that were done twice */
+    iteration_end end; /* how it had ended */
+} iteration_replay;
+
+/* Least squares. */
+typedef struct iteration_squares {
+    double gradient;     /* the method's; infinite where it reports none */
+    double goal;         /* which that must reach; below tol once that was not enough */
+    double tol;          /* what the true gradient of a least-squares solution must reach */
+    int64_t stays_until; /* up to which iteration the residual is to stay for that; or NONE */
+    bool found;          /* x was found to be a least-squares solution */
+} iteration_squares;
+
+/* What the method is like. */
+typedef struct iteration_traits {
+    bool estimates; /* iterations are counted at estimates, not at residuals */
+    bool left;      /* the method's residual is that of M r: another norm's, with a factor */
+    bool coupled;   /* its run depends on other right-hand sides: it cannot be repeated alone */
+    bool curable;   /* it has products x^T y of complex vectors, which may be 0 for any */
+} iteration_traits;
+
 /* A solve in progress. */
 typedef struct iteration iteration;
 struct iteration {
@@ -107,104 +167,73 @@ struct iteration {
     wide_bounds *bounds;       /* of its rounding */
     const spry_vector *b;
     spry_vector *x;
+    int system; /* its place among those of the call */
     double b_norm;
-    double tol;    /* relative: the larger of the options tol and atol / |b| */
-    double a_norm; /* of A, for least squares; 0: not known yet */
-    spry_monitor_fn monitor;
-    void *monitor_data;
-    spry_watch_fn watch;
-    void *watch_data;
-    int system;          /* its place among those of the call */
-    iteration **telling; /* points to it while its monitor or watch is called */
-    bool accepted;       /* one of them took x as it is */
-    runner *runner;      /* and the track in it, to bring x up to date */
-    rhs *track;
-    bool estimates; /* iterations are counted at estimates, not at residuals */
-    bool left;      /* the method's residual is that of M r: another norm's, with a factor */
-    bool coupled;   /* its run depends on other right-hand sides: it cannot be repeated alone */
-    bool curable;   /* it has products x^T y of complex vectors, which may be 0 for any */
-
+    double tol;     /* relative: the larger of the options tol and atol / |b| */
+    double a_norm;  /* of A, for least squares; 0: not known yet */
+    runner *runner; /* and the right-hand side in it, to bring x up to date */
+    rhs *rhs;
     int exponent;           /* b and x are scaled by 2^-exponent; mostly 0 */
-    spry_vector *own_b;     /* b points here when it is scaled, or was freed of a null space */
+    spry_vector *own_b;     /* b points to it when it is scaled, or was freed of a null space */
     const null_basis *null; /* what is removed from x; NULL: nothing */
-    spry_vector *spare;     /* for true residuals, as long as b; the solver's, as is saved */
+    spry_vector *spare;     /* for true residuals, as long as b; the solver's, as is best.x */
     const struct solver_order *order; /* of b and x, which is not the caller's; NULL: it is */
-    spry_vector *shown;               /* for the monitor, where x is not what it sees */
-    bool shows;                       /* all ranks have agreed that it is there */
-    bool unmade;                      /* and x is to be made first: the method does so at the end */
-    bool here;                        /* the caller's x is the host's, whatever x is */
     int64_t format_at; /* the iteration from which on A is in another format; 0: it stayed; NONE:
                           that came after the end */
+    iteration_traits traits;
+    iteration_listener listener;
+    iteration_pace pace;
+    iteration_squares squares;
+    iteration_best best;
+    iteration_replay replay;
 
-    int64_t count;              /* iterations done */
-    int64_t began_at, patience; /* of this attempt; see iteration_attempt() */
-    double began_from, marked;  /* residual at its begin, and at mark_at */
-    int64_t mark_at;
-    bool more;    /* another one can follow */
-    bool gave_up; /* it would have arrived later than the next attempt */
-    int64_t idle; /* residuals told in the loop since then that are no iterations */
-    bool begun;   /* the run at hand has told a residual */
-    bool stop;    /* the monitor or an interrupt asked for the end */
+    int64_t count; /* iterations done */
+    bool begun;    /* the run at hand has reported a residual */
+    bool stop;     /* the monitor or an interrupt asked for the end */
     bool interrupted;
-    double residual;      /* of the recurrence, relative */
-    double gradient;      /* of least squares, the method's; infinite where it tells none */
-    double gradient_goal; /* which the method's must reach; below tol once that was not enough */
-    double least_tol;     /* what the true gradient of a least-squares solution must reach */
-    int64_t stays_until;  /* up to which iteration the residual is to stay for that; or NONE */
-    bool least_squares;   /* x was found to be a least-squares solution */
+    bool product_known; /* spare is A x of the x that the first run begins with */
+    bool from_zero;     /* the run at hand began with x = 0, else with what is saved */
+    double residual;    /* of the recurrence, relative */
     double initial;
-    double least;                 /* smallest of this run */
-    int64_t least_at;             /* and its iteration */
-    double window_log, last_mean; /* logarithms: sum over this window, mean over the one before */
-    int64_t window_count;
-    spry_vector *saved;    /* the x with the smallest true residual known */
-    double saved_residual; /* that residual, relative; infinite while nothing is saved */
-    double checked;        /* recurrence's residual at the last look at the true one */
-    int64_t checked_at;    /* and its iteration */
-    bool drifted;          /* the run ended because the two had parted */
-    double *history;
-    int64_t history_room;
+    double checked;     /* recurrence's residual at the last look at the true one */
+    int64_t checked_at; /* and its iteration */
+    bool drifted;       /* the run ended because the two had parted */
+    double truth;       /* the true residual of x, relative */
+    double before;      /* the same after the run before */
+    double goal;        /* what the recurrence must reach; below tol once that was not enough */
+    bool at_rounding;   /* and no less can be had in this precision */
+    bool beyond;        /* the solution is beyond the range of the type, and x is 0 */
+    bool ended;         /* for good */
     spry_reason reason;
     char detail[DETAIL_SIZE];
-    bool product_known;   /* spare is A x of the x that the first run begins with */
-    bool from_zero;       /* the run at hand began with x = 0, else with what is saved */
-    int64_t run_at;       /* iterations before it */
-    int64_t saved_at;     /* the iteration whose x is saved */
-    int64_t replay_to;    /* a run is repeated up to this iteration; NONE: it is not */
-    int64_t replayed;     /* iterations that were done twice */
-    iteration_end played; /* how the run that is repeated had ended */
-    double truth;         /* the true residual of x, relative */
-    double before;        /* the same after the run before */
-    double goal;          /* what the recurrence must reach; below tol once that was not enough */
-    bool at_rounding;     /* and no less can be had in this precision */
-    bool beyond;          /* the solution is beyond the range of the type, and x is 0 */
-    bool ended;           /* for good */
+    double *history;
+    int64_t history_room;
     char warnings[WARNINGS_SIZE];
 };
 
 /* One status for all ranks that solve this system. */
 spry_status iteration_agree(const iteration *it, spry_status status);
-/* The iteration's side of a track: hears what the method tells. */
+/* The iteration's side of a right-hand side: takes what the method reports. */
 spry_status iteration_report(void *it, report_kind kind, bool loop, double value, bool *go_on);
 void iteration_limits(void *it, run_limits *limits);
 void iteration_breakdown(void *it, const char *text, bool finite);
 void iteration_accept(void *it, const char *text);
 /* From here on an attempt, after which `more` can follow: it gives up once it has cost half of what
- * the next one is forecast to, which is so many iterations (0: there is none), and will not arrive
- * for as much again. */
+ * the next one is forecast to, which is `patience` iterations (0: there is none), and will not
+ * arrive for as much again. */
 void iteration_attempt(iteration *it, bool more, int64_t patience);
 /* Iterations to come, by the fall of the residual since the attempt began, or of late: the better
  * of the two, as many methods begin slowly. */
 double iteration_to_come(const iteration *it);
-/* Tells monitor and watch of the first guess, where that is wanted; they may end the solve. */
-spry_status iteration_tell_start(iteration *it);
+/* Reports the first guess to monitor and watch, where that is wanted; they may end the solve. */
+spry_status iteration_report_start(iteration *it);
 /* Takes the residual of this iteration into the history. */
 spry_status iteration_note(iteration *it);
 /* |b|, and |b - A x| by a product of its own. */
 spry_status iteration_first_norms(iteration *it, double *residual);
 /* |b - A x| / |b| by a product of its own. */
 spry_status iteration_true_residual(iteration *it, double *relative);
-/* The true residual in twice the precision, where rounding has a say in its first digits or in
+/* The true residual in twice the precision, where rounding affects its first digits or in
  * whether it is below tol. */
 spry_status iteration_confirm(iteration *it);
 /* r = b - A x in twice the precision, and |r| / |b|, of vectors of the host. */
@@ -219,7 +248,7 @@ spry_status iteration_keep(iteration *it, double relative);
  * true r, or the worst column's share in it. */
 spry_status iteration_true_gradient(iteration *it, double *relative);
 /*
- * The best x of a run that has ended badly is often one that nobody has looked at. What runs do
+ * The best x of a run that has ended badly is often one that was not looked at. What runs do
  * depends on nothing but their start, so the run is repeated up to there: that costs nothing where
  * solves converge, and works where x is made at the end of a cycle alone. Up to which iteration it
  * is worth it; NONE: it is not. Where the method's residual had drifted from the true one, it is

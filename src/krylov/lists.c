@@ -1,4 +1,4 @@
-/* All lists of the library by one way: each room tells its own. */
+/* All lists of the library, walked in one way: each room gives its own. */
 #include "choose/tune.h"
 #include "device/engine/engine.h"
 #include "doctor/doctor.h"

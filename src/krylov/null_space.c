@@ -80,7 +80,7 @@ spry_status spry_solver_set_null_space(spry_solver *solver, int count,
         return status;
     if (count < 0 || (count > 0 && !right))
         return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "a null space of %d vectors%s", count,
-                         count > 0 ? ", which are not there" : "");
+                         count > 0 ? ", but none are given" : "");
     if (count > 0)
         SPRY_GO(ctx, basis_from(ctx, count, right, &made[NULL_RIGHT]));
     if (count > 0 && left)
@@ -308,7 +308,7 @@ done:
     return status;
 }
 
-/* Removes a basis from b, of which the iteration has a copy then; tells how much that was. */
+/* Removes a basis from b, of which the iteration has a copy then; gives how much that was. */
 static spry_status remove_from_b(iteration *it, const null_basis *left)
 {
     spry_context *ctx = it->ctx;
@@ -354,7 +354,7 @@ spry_status null_space_begin(const spry_solver *solver, iteration *it)
     return status == SPRY_STATUS_OK ? null_basis_remove(right, it->x) : status;
 }
 
-void null_space_tell(const spry_solver *solver, iteration *it)
+void null_space_report(const spry_solver *solver, iteration *it)
 {
     if (!it->null)
         return;

@@ -37,7 +37,7 @@ order_forecast order_on_host(double cache, double products, double workers)
 }
 
 /* A line, a level and an entry are an H200's (docs/figures.md): on others the gain is more. Places
- * of entries cross the bus, and so does the matrix, there and back; a level is some launches. */
+ * of entries cross the bus, and so does the matrix, both ways; a level is some launches. */
 order_forecast order_on_device(double cache, double products)
 {
     return (order_forecast){.cache = cache,
@@ -52,7 +52,7 @@ order_forecast order_on_device(double cache, double products)
                             .level = 4.5e-5};
 }
 
-/* The seconds that an order saves which fetches so many lines of x fewer for a row. */
+/* The seconds that an order saves which fetches fewer lines of x for a row. */
 static double gain(const order_forecast *f, const matrix_arrays *a, double lines_fewer)
 {
     const double bytes = (double)spry_type_size(a->type) * (double)a->cols;
@@ -134,7 +134,7 @@ done:
 typedef struct finding {
     const char *name;
     spry_device *d;
-    int64_t levels; /* a device searches by at most so many */
+    int64_t levels; /* a device searches by at most that number */
 } finding;
 
 /* Where it is the device that could not, nothing has failed: the host can, or it is done without.
@@ -226,9 +226,9 @@ done:
     return status;
 }
 
-/* On the device, by way of the bus; NULL: it cannot, or entries would be added up there. */
-static spry_status permute_there(spry_device *d, const spry_matrix *csr, const int32_t *from,
-                                 spry_matrix **B)
+/* On the device, by way of the bus; NULL: it cannot, or entries would be added up on it. */
+static spry_status permute_on_device(spry_device *d, const spry_matrix *csr, const int32_t *from,
+                                     spry_matrix **B)
 {
     spry_context *ctx = csr->ctx;
     device_matrix A = {0}, P = {0};
@@ -254,7 +254,7 @@ spry_status order_apply(const solver_order *order, spry_device *d, const spry_ma
     spry_status status = SPRY_STATUS_OK;
     *B = NULL;
     if (d)
-        status = permute_there(d, csr, order->from, B);
+        status = permute_on_device(d, csr, order->from, B);
     return status == SPRY_STATUS_OK && !*B ? spry_matrix_permute(csr, order->from, order->from, B)
                                            : status;
 }

@@ -1,6 +1,6 @@
 /*
  * What a solve will do and take, before it is done. Deciding is the solver's own work
- * (solver_foretell()); here are its forecasts: memory from what is in use and what is still to be
+ * (solver_look_ahead()); this file forecasts: memory from what is in use and what is still to be
  * allocated, seconds from a product that is timed and the iterations that are expected.
  */
 #include "base/bytes.h"
@@ -38,13 +38,13 @@ static int64_t clip(double iterations, const spry_solver *solver)
     return (int64_t)ceil(fmax(fmin(iterations, most), 1));
 }
 
-/* A trial tells how fast residuals fall at first, which later ones do more slowly, or, where
+/* A trial shows how fast residuals fall at first, which later ones do more slowly, or, where
  * eigenvalues lie in groups, faster; rules of thumb are for grids, and others are far from them. */
 static void guess_iterations(const spry_solver *solver, const solver_outlook *o, spry_plan *p)
 {
     const double trial = 2, rule = 5, steps = 4;
     const spry_matrix *A = solver->asked.matrix;
-    const double told = solver_attempt(solver)->iterations;
+    const double found = solver_attempt(solver)->iterations;
     const double tol = log(fmin(fmax(solver->asked.options.tol, 1e-16), 0.1)) / log(1e-8);
     if (is_exact(solver, o)) {
         p->iterations = p->least_iterations = 1;
@@ -56,10 +56,10 @@ static void guess_iterations(const spry_solver *solver, const solver_outlook *o,
         p->iterations = p->least_iterations = p->most_iterations = 1;
         return;
     }
-    const bool tried = told > 0 && o->precon.kind == &precon_kind_jacobi;
+    const bool tried = found > 0 && o->precon.kind == &precon_kind_jacobi;
     const double products = solver_guess(o->method, &o->precon, p->rows, INT64_MAX);
     const double each = o->products > 1.5 ? 2 : 1; /* as solver_guess() counts them */
-    const double guess = tol * (tried ? told : products) / each;
+    const double guess = tol * (tried ? found : products) / each;
     const double times = tried ? trial : rule;
     p->iterations = clip(guess, solver);
     p->least_iterations = clip(guess / times, solver);
@@ -69,7 +69,7 @@ static void guess_iterations(const spry_solver *solver, const solver_outlook *o,
 /* --- bytes ---------------------------------------------------------------------------------------
  */
 
-/* On ranks the own block and the edge rows, which are there beside it. */
+/* On ranks the own block, and the edge rows with it. */
 static int64_t bytes_of(const spry_matrix *A)
 {
     const int64_t size = (int64_t)spry_type_size(A->a.type);
@@ -79,7 +79,7 @@ static int64_t bytes_of(const spry_matrix *A)
            (A->a.rows + 1) * (int64_t)sizeof(int64_t);
 }
 
-/* Storage beside A's own arrays. */
+/* Storage besides A's own arrays. */
 static int64_t format_bytes(const spry_solver *solver)
 {
     spry_storage storage = SPRY_STORAGE_INIT;
@@ -92,7 +92,7 @@ static int64_t format_bytes(const spry_solver *solver)
 }
 
 /* Whether the preconditioner will be on the device; factors are on CUDA's alone. */
-static bool goes_there(const spry_solver *solver, const solver_outlook *o)
+static bool precon_on_device(const spry_solver *solver, const solver_outlook *o)
 {
     return solver->setup.device && precon_on_devices(precon_spec_name(&o->precon)) &&
            (o->precon.kind != &precon_kind_direct ||
@@ -103,14 +103,14 @@ static bool goes_there(const spry_solver *solver, const solver_outlook *o)
  * as x; and those that factors are scaled and measured with. */
 enum { SAVED = 2, BROUGHT = 2, MEASURED = 7 };
 
-/* Elements of x here. */
+/* Elements of x on this rank. */
 static int64_t columns_of(const spry_operator *A)
 {
     return A->square ? A->rows : A->cols;
 }
 
 /* Bytes of a right-hand side's vectors while it is solved, but for the caller's. */
-static int64_t track_bytes(const spry_solver *solver, const solver_outlook *o)
+static int64_t vector_bytes(const spry_solver *solver, const solver_outlook *o)
 {
     const spry_operator *A = solver_operator(solver);
     const int each =
@@ -120,30 +120,29 @@ static int64_t track_bytes(const spry_solver *solver, const solver_outlook *o)
 }
 
 /* How many right-hand sides have theirs already, from a solve before. */
-static int standing_tracks(const spry_solver *solver)
+static int standing_vectors(const spry_solver *solver)
 {
     int count = 0;
-    while (solver->run.work.runner && count < SOLVED_TOGETHER &&
-           solver->run.work.tracks[count].saved)
+    while (solver->run.work.runner && count < SOLVED_TOGETHER && solver->run.work.rhs[count].saved)
         count++;
     return count;
 }
 
-/* What is there on the device, and what is to come, which is given back: of `vectors` bytes
- * `standing` are there. Work that was there while something was made may have been the most. */
+/* What is on the device, and what is to come, which is returned: of `vectors` bytes `standing`
+ * are on it already. What a set-up had on it for a while may have been the most. */
 static int64_t count_device_bytes(const spry_solver *solver, const solver_outlook *o,
                                   int64_t vectors, int64_t standing, spry_plan *p)
 {
     if (!solver->setup.device)
         return 0;
-    /* What stays on the host has its share there. */
-    const int64_t to_come = goes_there(solver, o) ? o->forecast.bytes : 0;
+    /* What stays on the host takes nothing of it. */
+    const int64_t to_come = precon_on_device(solver, o) ? o->forecast.bytes : 0;
     const int64_t most = solver_device_bytes(solver);
     const int64_t ahead = vectors - standing + to_come;
-    const int64_t then = solver_bytes_now(solver).there + ahead;
-    p->device_matrix_bytes = solver->setup.own_operator ? solver->setup.operator_bytes.there : 0;
+    const int64_t then = solver_bytes_now(solver).device + ahead;
+    p->device_matrix_bytes = solver->setup.own_operator ? solver->setup.operator_bytes.device : 0;
     p->device_vector_bytes = vectors;
-    p->device_precon_bytes = o->begun.there + to_come;
+    p->device_precon_bytes = o->begun.device + to_come;
     const int64_t known = p->device_matrix_bytes + vectors + p->device_precon_bytes;
     p->device_bytes = most > then ? most : then;
     if (p->device_bytes < known)
@@ -153,7 +152,7 @@ static int64_t count_device_bytes(const spry_solver *solver, const solver_outloo
 }
 
 /* In use at most: what is in use now, and what is to come, or what was in use before. Given back is
- * what is in use at most from now on here, and what is still to come there. */
+ * what is in use at most from now on on the host, and what is still to come on the device. */
 static solver_bytes count_bytes(const spry_solver *solver, const solver_outlook *o, int systems,
                                 spry_plan *p)
 {
@@ -163,26 +162,26 @@ static solver_bytes count_bytes(const spry_solver *solver, const solver_outlook 
     const int64_t vector = solver_operator(solver)->rows * (int64_t)spry_type_size(p->type);
     const int64_t given =
         vector + columns_of(solver_operator(solver)) * (int64_t)spry_type_size(p->type);
-    const int beside = systems < o->together ? systems : o->together;
-    const int64_t each = track_bytes(solver, o), method = beside * each;
-    const int stand = standing_tracks(solver);
-    const int64_t standing = (stand < beside ? stand : beside) * each;
+    const int together = systems < o->together ? systems : o->together;
+    const int64_t each = vector_bytes(solver, o), method = together * each;
+    const int stand = standing_vectors(solver);
+    const int64_t standing = (stand < together ? stand : together) * each;
     const int64_t now = ctx->memory_now;
     p->matrix_bytes = solver->asked.matrix ? bytes_of(solver->asked.matrix) : 0;
     p->format_bytes = format_bytes(solver);
     p->vector_bytes = method + systems * given;
-    p->precon_bytes = o->begun.here + o->begun.there + o->forecast.bytes;
+    p->precon_bytes = o->begun.host + o->begun.device + o->forecast.bytes;
     p->work_bytes = o->forecast.work;
     p->memory_limit = ctx->options.memory_limit;
     p->memory_known = o->forecast.known || !o->uses_precon;
-    const int64_t here = solver->setup.device ? 0 : method - standing;
+    const int64_t of_method = solver->setup.device ? 0 : method - standing;
     const int64_t measured = is_exact(solver, o) ? MEASURED * vector : 0;
     const int64_t work = o->forecast.work > measured ? o->forecast.work : measured;
     const int64_t whole = is_exact(solver, o) ? SHORT_TEXT : TEXT;
     const int64_t text = (o->made ? whole / 3 : whole) /* what runs it is still to come */
                          + (solver->setup.device ? KERNELS : 0);
     const int64_t making = o->made ? 0 : now + o->forecast.bytes + work + text / 2;
-    const int64_t solving = now + o->forecast.bytes + here + text;
+    const int64_t solving = now + o->forecast.bytes + of_method + text;
     const int64_t ahead = making > solving ? making : solving;
     p->memory_bytes = ctx->memory_most > ahead ? ctx->memory_most : ahead;
     return (solver_bytes){ahead, count_device_bytes(solver, o, method, standing, p)};
@@ -238,16 +237,16 @@ static spry_status check_machine(const spry_solver *solver, const spry_plan *p, 
 {
     spry_context *ctx = solver->ctx;
     char need[BASE_BYTES], room[BASE_BYTES];
-    bool told = ctx->meminfo == NULL;
+    bool known = ctx->meminfo == NULL;
     const int64_t machine =
         base_machine_memory() / 5 * 4; /* limits of a process are for one rank */
     int64_t sum = 0;
     spry_status status = SPRY_STATUS_OK;
     if (!solver_ranked(solver) || ctx->team->here < team_ranks(ctx))
         return SPRY_STATUS_OK;
-    SPRY_GO(ctx, team_any(ctx, told, &told));
+    SPRY_GO(ctx, team_any(ctx, known, &known));
     SPRY_GO(ctx, team_sum(ctx, ahead, &sum));
-    if (!told && machine > 0 && sum > machine)
+    if (!known && machine > 0 && sum > machine)
         status = SPRY_FAIL(ctx, SPRY_STATUS_NO_MEMORY,
                            "%d ranks on this machine are forecast to need %s, of which it has %s "
                            "for them: take more machines%s",
@@ -294,7 +293,7 @@ static spry_status find_step(const spry_solver *solver, const solver_outlook *o,
     spry_status status = solver_time_product(solver->setup.device, A, TIMED, &product);
     SPRY_GO(ctx, solver_agree(solver, status));
     *step = product * (o->products + ((double)o->forecast.reads + vectors) / bytes);
-    if (goes_there(solver, o) && o->forecast.there > 0)
+    if (precon_on_device(solver, o) && o->forecast.there > 0)
         *made = launches + o->forecast.there * product;
     if (solver_ranked(solver)) {
         SPRY_GO(ctx, time_sum(solver, &sum));
@@ -384,22 +383,22 @@ static spry_status list_next(const spry_solver *solver, spry_plan *p)
     return status;
 }
 
-static spry_status foretell(spry_solver *solver, int systems, spry_plan *p)
+static spry_status fill_plan(spry_solver *solver, int systems, spry_plan *p)
 {
     spry_context *ctx = solver->ctx;
     solver_outlook o;
     const double begin = base_seconds();
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, solver_foretell(solver, &o));
+    SPRY_GO(ctx, solver_look_ahead(solver, &o));
     if (solver->asked.matrix) /* which the first product of the solve would find */
         SPRY_GO(ctx, dist_check_values(solver->asked.matrix));
     const double spent = base_seconds() - begin;
     describe(solver, &o, p);
     guess_iterations(solver, &o, p);
     const solver_bytes ahead = count_bytes(solver, &o, systems, p);
-    SPRY_GO(ctx, solver_agree(solver, check_room(solver, p, ahead.here)));
-    SPRY_GO(ctx, solver_agree(solver, check_device(solver, p, ahead.there)));
-    SPRY_GO(ctx, check_machine(solver, p, ahead.here));
+    SPRY_GO(ctx, solver_agree(solver, check_room(solver, p, ahead.host)));
+    SPRY_GO(ctx, solver_agree(solver, check_device(solver, p, ahead.device)));
+    SPRY_GO(ctx, check_machine(solver, p, ahead.host));
     SPRY_GO(ctx, count_seconds(solver, &o, systems, spent, p));
     status = list_next(solver, p);
     if (status == SPRY_STATUS_OK && solver->setup.attempts.tried[0]) {
@@ -436,7 +435,7 @@ spry_status spry_solver_plan(spry_solver *solver, int systems, spry_plan *p)
         solver_begin_attempts(solver);
         spry_plan_clear(ctx, &found);
         if (status == SPRY_STATUS_OK)
-            status = foretell(solver, systems, &found);
+            status = fill_plan(solver, systems, &found);
     } while (stays(solver, &status));
     if (status == SPRY_STATUS_OK)
         base_give(p, &found, &plan_sized);

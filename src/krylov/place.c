@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 /* What has kept a device that was asked for from being used; the solve goes on at the host. */
-static spry_status stay_here(spry_solver *solver, const char *what, spry_status why)
+static spry_status stay_on_host(spry_solver *solver, const char *what, spry_status why)
 {
     char text[MESSAGE_SIZE + 64];
     const bool by_itself = strcmp(solver->asked.options.device, "auto") == 0;
@@ -32,11 +32,12 @@ static spry_status open_named(spry_solver *solver, const char *name)
     if (strcmp(name, "cpu") == 0)
         return SPRY_STATUS_OK;
     const spry_status status = device_open(solver->ctx, name, &solver->setup.device);
-    return status == SPRY_STATUS_OK ? status : stay_here(solver, spry_message(solver->ctx), status);
+    return status == SPRY_STATUS_OK ? status
+                                    : stay_on_host(solver, spry_message(solver->ctx), status);
 }
 
 /* Whether the preconditioner works on a device as well: others are worth no copies. */
-static bool precon_goes_there(const spry_solver *solver)
+static bool precon_on_device(const spry_solver *solver)
 {
     const precon_spec *asked = &solver->setup.spec;
     return !solver->asked.precon && (!asked->kind || precon_on_devices(asked->kind->name));
@@ -110,7 +111,7 @@ static spry_status open_auto(spry_solver *solver, spry_device *near)
     }
     if (named && *named && strcmp(named, "auto") != 0)
         return open_named(solver, named);
-    if (!precon_goes_there(solver) || !pays(solver))
+    if (!precon_on_device(solver) || !pays(solver))
         return SPRY_STATUS_OK;
     memcpy(before, solver->ctx->message, sizeof before);
     if (device_open(solver->ctx, "cuda", &solver->setup.device) != SPRY_STATUS_OK) {
@@ -128,8 +129,8 @@ static spry_status open_ranked(spry_solver *solver)
         return SPRY_STATUS_OK;
     device_for_rank(solver->ctx, solver->asked.options.device, name);
     if (strcmp(name, "cpu") != 0 && solver->ctx->options.repeat == REPEAT_STRICT)
-        return stay_here(solver, "with repeat=strict ranks work on processors",
-                         SPRY_STATUS_UNSUPPORTED);
+        return stay_on_host(solver, "with repeat=strict ranks work on processors",
+                            SPRY_STATUS_UNSUPPORTED);
     return open_named(solver, name);
 }
 
@@ -150,7 +151,7 @@ spry_status solver_choose_device(spry_solver *solver, spry_device *near)
     if (solver->asked.operator) {
         solver->setup.device = device_of(solver->asked.operator);
         if (strcmp(name, "auto") != 0 && strcmp(name, "cpu") != 0 && !solver->setup.device)
-            return stay_here(solver, "the operator lives on the host", SPRY_STATUS_UNSUPPORTED);
+            return stay_on_host(solver, "the operator lives on the host", SPRY_STATUS_UNSUPPORTED);
         return SPRY_STATUS_OK;
     }
     if (strchr(name, ',')) { /* of ranks, of which this is the only one */
@@ -212,8 +213,8 @@ static const char *suited_format(const spry_solver *solver, char *room, size_t s
     return room;
 }
 
-/* The own block's product where this rank works, or on the host where it cannot be there: that is
- * decided before all ranks make theirs one. */
+/* The own block's product where this rank works, or on the host where it cannot be on the device:
+ * that is decided before all ranks make theirs one. */
 static spry_status make_ranked_operator(spry_solver *solver, const char *format)
 {
     const spry_matrix *own_rows = solver->setup.matrix->distributed->own;
@@ -222,7 +223,7 @@ static spry_status make_ranked_operator(spry_solver *solver, const char *format)
     if (solver->setup.device) {
         made = spry_operator_from_matrix(own_rows, solver->setup.device, format, &own);
         if (made != SPRY_STATUS_OK)
-            made = stay_here(solver, spry_message(solver->ctx), made);
+            made = stay_on_host(solver, spry_message(solver->ctx), made);
     }
     if (solver->setup.device)
         return device_dist_operator(solver->setup.device, solver->setup.matrix, made, own,
@@ -268,7 +269,7 @@ static spry_status make_operator(spry_solver *solver)
     solver->setup.plain =
         strcmp(solver->asked.options.format, "auto") == 0 && multiplies_little(solver);
     solver->setup.later = (solver_later){0};
-    if (solver->setup.plain && !solver->setup.device) /* there the tuner knows what is plain */
+    if (solver->setup.plain && !solver->setup.device) /* the device's tuner knows what is plain */
         format = "csr";
     if (solver_ranked(solver))
         return make_ranked_operator(solver, format);
@@ -277,7 +278,7 @@ static spry_status make_operator(spry_solver *solver)
                                            &solver->setup.own_operator);
         if (status == SPRY_STATUS_OK)
             return status;
-        status = stay_here(solver, spry_message(solver->ctx), status);
+        status = stay_on_host(solver, spry_message(solver->ctx), status);
     }
     if (status == SPRY_STATUS_OK)
         status = tuned ? make_tuned(solver, format)
@@ -353,6 +354,6 @@ solver_bytes solver_bytes_now(const spry_solver *solver)
 solver_bytes solver_bytes_since(const spry_solver *solver, solver_bytes before)
 {
     const solver_bytes now = solver_bytes_now(solver);
-    return (solver_bytes){now.here > before.here ? now.here - before.here : 0,
-                          now.there > before.there ? now.there - before.there : 0};
+    return (solver_bytes){now.host > before.host ? now.host - before.host : 0,
+                          now.device > before.device ? now.device - before.device : 0};
 }

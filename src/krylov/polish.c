@@ -13,10 +13,10 @@
 /* x is the best that was kept. */
 static spry_status take_best(iteration *it)
 {
-    if (it->truth <= it->saved_residual)
+    if (it->truth <= it->best.residual)
         return SPRY_STATUS_OK;
-    it->truth = it->saved_residual;
-    return spry_vector_copy(it->saved, it->x);
+    it->truth = it->best.residual;
+    return spry_vector_copy(it->best.x, it->x);
 }
 
 /* One step of refinement, x = x + M r, with the residual after it; the size of the step. */
@@ -51,7 +51,7 @@ static spry_status refine(iteration *it, const spry_matrix *A, const spry_operat
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, spry_vector_like(it->x, it->x->n, &z));
     SPRY_GO(ctx, wide_residual(it, A, it->b, it->x, it->spare, &it->truth));
-    it->saved_residual = INFINITY;
+    it->best.residual = INFINITY;
     for (int k = 0; k < steps && isfinite(it->truth); k++) {
         SPRY_GO(ctx, iteration_keep(it, it->truth));
         SPRY_GO(ctx, base_go_on(ctx, "refinement"));
@@ -63,7 +63,7 @@ static spry_status refine(iteration *it, const spry_matrix *A, const spry_operat
         SPRY_GO(ctx, refine_once(it, A, M, z, &step));
     }
     SPRY_GO(ctx, spry_vector_norm(it->x, &size));
-    if (!(step <= still * size) || !isfinite(it->truth) || it->saved_residual <= it->tol)
+    if (!(step <= still * size) || !isfinite(it->truth) || it->best.residual <= it->tol)
         SPRY_GO(ctx, take_best(it));
 done:
     spry_vector_free(z);
@@ -71,7 +71,7 @@ done:
 }
 
 /* What the factors are: those of lower precision are not what rounding is measured by. */
-static void tell_rounding(iteration *it, const spry_operator *M, double level)
+static void report_rounding(iteration *it, const spry_operator *M, double level)
 {
     it->at_rounding = true;
     it->reason = SPRY_REASON_STAGNATED;
@@ -93,7 +93,7 @@ static spry_status judge(const solver_nested *calls, iteration *it, const spry_m
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, measure_rounding(it, &level));
     if (it->truth <= near * level && it->truth < sensible) {
-        tell_rounding(it, M, level);
+        report_rounding(it, M, level);
         return SPRY_STATUS_OK;
     }
     SPRY_GO(ctx, singular_solve(calls, A, M, it->b, it->x, it->tol, seconds, &found));
@@ -103,7 +103,7 @@ static spry_status judge(const solver_nested *calls, iteration *it, const spry_m
         snprintf(it->detail, sizeof it->detail, "%s", found.text);
         order_name_rows(it->order, it->detail, sizeof it->detail);
     } else if (it->truth <= near * level) {
-        tell_rounding(it, M, level);
+        report_rounding(it, M, level);
     }
 done:
     return status;
@@ -120,10 +120,10 @@ typedef struct visit {
     spry_operator *M;
 } visit;
 
-static spry_status copy_here(const spry_vector *v, spry_vector **here)
+static spry_status copy_to_host(const spry_vector *v, spry_vector **copy)
 {
-    const spry_status status = vector_new_at(v->ctx, NULL, v->type, v->n, here);
-    return status == SPRY_STATUS_OK ? spry_vector_copy(v, *here) : status;
+    const spry_status status = vector_new_at(v->ctx, NULL, v->type, v->n, copy);
+    return status == SPRY_STATUS_OK ? spry_vector_copy(v, *copy) : status;
 }
 
 /* *M is the solver's where it works on the host: an inverse that was written out for the device has
@@ -134,7 +134,7 @@ static spry_status bring_home(const spry_solver *solver, iteration *it, const sp
     spry_context *ctx = it->ctx;
     char name[32];
     spry_status status = SPRY_STATUS_OK;
-    *v = (visit){it->b, it->x, it->spare, it->saved, {NULL}, NULL};
+    *v = (visit){it->b, it->x, it->spare, it->best.x, {NULL}, NULL};
     *M = solver_precon(solver);
     if (device_of(*M) && !solver->asked.precon) {
         SPRY_GO(ctx, precon_make(ctx, A, NULL, &solver->setup.made_spec, NULL, &v->M, name));
@@ -142,13 +142,13 @@ static spry_status bring_home(const spry_solver *solver, iteration *it, const sp
     }
     if (!it->x->device)
         return SPRY_STATUS_OK;
-    const spry_vector *const from[] = {it->b, it->x, it->spare, it->saved};
+    const spry_vector *const from[] = {it->b, it->x, it->spare, it->best.x};
     for (int k = 0; k < 4; k++)
-        SPRY_GO(ctx, copy_here(from[k], &v->own[k]));
+        SPRY_GO(ctx, copy_to_host(from[k], &v->own[k]));
     it->b = v->own[0];
     it->x = v->own[1];
     it->spare = v->own[2];
-    it->saved = v->own[3];
+    it->best.x = v->own[3];
 done:
     return status;
 }
@@ -161,10 +161,10 @@ static spry_status go_back(iteration *it, visit *v, spry_status status)
     it->b = v->b;
     it->x = v->x;
     it->spare = v->spare;
-    it->saved = v->saved;
+    it->best.x = v->saved;
     if (v->own[3] && (came == SPRY_STATUS_OK || came == SPRY_STATUS_INTERRUPTED)) {
         SPRY_GO(ctx, spry_vector_copy(v->own[1], it->x));
-        SPRY_GO(ctx, spry_vector_copy(v->own[3], it->saved));
+        SPRY_GO(ctx, spry_vector_copy(v->own[3], it->best.x));
         status = came;
     }
 done:
@@ -198,7 +198,8 @@ spry_status solver_polish(const spry_solver *solver, iteration *it)
     spry_matrix *owned = NULL;
     visit v;
     spry_status status = SPRY_STATUS_OK;
-    const bool least_squares = isfinite(it->gradient); /* and the method has made the best of it */
+    const bool least_squares =
+        isfinite(it->squares.gradient); /* and the method has made the best of it */
     if (it->reason == SPRY_REASON_CONVERGED || it->stop || it->null || least_squares ||
         solver->asked.within || !solver->setup.matrix || !solver_precon(solver) ||
         strcmp(solver->setup.precon_name, "direct") != 0)

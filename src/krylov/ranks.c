@@ -20,7 +20,7 @@ bool solver_interrupted(const spry_solver *solver)
     return any;
 }
 
-spry_status solver_tell_ranks(spry_solver *solver, const team_counts *before, double seconds)
+spry_status solver_report_ranks(spry_solver *solver, const team_counts *before, double seconds)
 {
     spry_context *ctx = solver->ctx;
     const distributed *s = solver->setup.matrix ? solver->setup.matrix->distributed : NULL;
@@ -48,7 +48,7 @@ spry_status solver_tell_ranks(spry_solver *solver, const team_counts *before, do
                                      : "staged");
     if (s) {
         mine.nnz = s->own->a.nnz;
-        for (int64_t k = 0; k < s->edge->a.nnz; k++) /* own entries of edge rows are there twice */
+        for (int64_t k = 0; k < s->edge->a.nnz; k++) /* own entries of edge rows are stored twice */
             mine.nnz += s->edge->a.col_index[k] >= s->kept;
         mine.received = s->ghosts;
         mine.neighbours = s->receives;

@@ -219,16 +219,17 @@ done:
 }
 
 /* The part of its share that a rank's device has room for: 1 where it has room for all, with
- * vectors and a preconditioner beside the block. */
+ * vectors and a preconditioner besides the block. */
 static double room_for(spry_device *d, const spry_matrix *own)
 {
-    static const double beside = 2.5; /* of the block's bytes */
+    static const double with_others = 2.5; /* of the block's bytes */
     int64_t used, most, left = 0;
     if (!d)
         return 1;
     device_memory_now(d, &used, &most, &left);
     const double bytes = (double)own->a.nnz * (4 + (double)spry_type_size(own->a.type));
-    return left > 0 && beside * bytes > (double)left ? (double)left / (beside * bytes) : 1;
+    return left > 0 && with_others * bytes > (double)left ? (double)left / (with_others * bytes)
+                                                          : 1;
 }
 
 /* What some have no room for goes to those who have. */

@@ -169,7 +169,7 @@ done:
 
 static bool goes_on(const iteration *it)
 {
-    return !it->ended && !it->track->done;
+    return !it->ended && !it->rhs->done;
 }
 
 /* Iterations of the system that has had most of this attempt: the same in every run. */
@@ -177,7 +177,7 @@ static int64_t iterations_done(const reformat *c)
 {
     int64_t most = 0;
     for (int k = 0; k < c->count; k++) {
-        const int64_t done = c->its[k].count - c->its[k].began_at;
+        const int64_t done = c->its[k].count - c->its[k].pace.began_at;
         if (goes_on(&c->its[k]) && done > most)
             most = done;
     }
@@ -214,7 +214,7 @@ static void go_on(reformat *c)
             c->its[k].format_at = c->its[k].count + 1;
 }
 
-/* Whatever fails here, nothing failed for the caller. */
+/* Whatever fails in a step, nothing failed for the caller. */
 static void quietly(reformat *c, void (*step)(reformat *c))
 {
     spry_context *ctx = c->solver->ctx;
@@ -292,7 +292,7 @@ void reformat_name(const spry_operator *A, char *text, size_t size)
                  storage.options);
 }
 
-void reformat_tell(const spry_solver *solver, const iteration *it, char *text, size_t size)
+void reformat_describe(const spry_solver *solver, const iteration *it, char *text, size_t size)
 {
     char now[REFORMAT_SPEC];
     reformat_name(it->A, now, sizeof now);

@@ -1,7 +1,7 @@
 /*
  * A solve that goes on for much longer than its storage format was chosen for changes it once. What
  * the other format stores is made by another thread while the iteration goes on, and taken at an
- * iteration that follows from the guess alone, waiting for it where it is not there: bits do not
+ * iteration that follows from the guess alone, waiting for it where it is not ready: bits do not
  * depend on how long anything took. Without the other thread it is made when it is to be taken.
  * Where residuals say that the end is near, it is not begun.
  */
@@ -28,7 +28,7 @@ typedef enum reformat_state {
     REFORMAT_OFF,     /* the format stays */
     REFORMAT_WAITING, /* for the iteration that begins it */
     REFORMAT_MAKING,
-    REFORMAT_READY /* both operators are there */
+    REFORMAT_READY /* both operators are made */
 } reformat_state;
 
 /* The change of a run. */
@@ -55,16 +55,15 @@ typedef struct reformat {
 } reformat;
 
 /* Iterations after which the other format is begun, and from which on it is taken, for a format
- * that was chosen for so many products; 0: none are. */
+ * that was chosen for `products` products; 0: none are. */
 int64_t reformat_begins(int64_t products);
 int64_t reformat_takes(int64_t products);
-/* The runner's turns are heard from here on until the end, which also waits for what is being made.
- */
+/* Follows the runner's turns until the end, which also waits for what is being made. */
 void reformat_open(reformat *c, spry_solver *solver, iteration *its, int count, runner *r);
 void reformat_close(reformat *c);
 /* "sell:C=8,sigma=1", as the option can be given; other operators have a name. And of a solve:
  * "csr, then sell:C=8,sigma=1 from iteration 193". */
 void reformat_name(const spry_operator *A, char *text, size_t size);
-void reformat_tell(const spry_solver *solver, const iteration *it, char *text, size_t size);
+void reformat_describe(const spry_solver *solver, const iteration *it, char *text, size_t size);
 
 #endif

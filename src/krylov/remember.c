@@ -1,7 +1,7 @@
 /*
- * What solved a matrix is remembered by its fingerprint, where something else was tried in vain
+ * What solved a matrix is remembered by its fingerprint, where something else had failed
  * before, and how forecasts compare with what solves took is learned for each machine; both in the
- * tuner's files. Nothing here can fail: without memory the forecasts decide.
+ * tuner's files. Nothing of this can fail: without memory the forecasts decide.
  */
 #include "choose/tune.h"
 #include "krylov/solver.h"
@@ -23,7 +23,8 @@ static void limit_factors(spry_context *ctx, attempt *first, double seconds, dou
 {
     char text[sizeof first->method];
     precon_spec limited;
-    if (strncmp(first->precon.text, "direct:most=", 12) != 0 || isnan(seconds))
+    if (first->precon.kind != &precon_kind_direct || !*precon_spec_options(&first->precon) ||
+        isnan(seconds))
         return;
     snprintf(text, sizeof text, "direct:most=%.2g", seconds / factor);
     if (precon_spec_read(ctx, text, &limited) != SPRY_STATUS_OK)

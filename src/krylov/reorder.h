@@ -9,12 +9,12 @@
 #include "operator/operator.h"
 
 typedef struct solver_order {
-    int32_t *from, *to;  /* row from[i] of A is row i here, row i of A is row to[i] here */
+    int32_t *from, *to;  /* row from[i] of A is row i in order, row i of A is row to[i] in order */
     spry_matrix *matrix; /* P A P^T; NULL: all stays as it is */
     const char *name;    /* "rcm", "hubs" */
 } solver_order;
 
-/* What a decision hangs on, beside the matrix. All but the first two are seconds. */
+/* What a decision depends on, besides the matrix. All but the first two are seconds. */
 typedef struct order_forecast {
     double cache;    /* bytes of x that are near */
     double products; /* that wait for x as those with A do */
@@ -27,7 +27,7 @@ typedef struct order_forecast {
     double level;        /* to search by one level of rows more; 0: they cost nothing */
     spry_device *device; /* where the order is found; NULL: on the host */
 } order_forecast;
-/* On the host, where so many cores share products, and the order is one thread's work; and on a
+/* On the host, where `cores` cores share products, and the order is one thread's work; and on a
  * device. */
 order_forecast order_on_host(double cache, double products, double workers);
 order_forecast order_on_device(double cache, double products);

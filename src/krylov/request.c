@@ -84,7 +84,7 @@ spry_status spry_solver_accept(spry_solver *solver)
     if (!solver->run.telling)
         return SPRY_FAIL(solver->ctx, SPRY_STATUS_BAD_USAGE,
                          "there is no x to accept: a monitor or a watch of a solve says this");
-    solver->run.telling->accepted = true;
+    solver->run.telling->listener.accepted = true;
     return SPRY_STATUS_OK;
 }
 

@@ -14,8 +14,8 @@ spry_status result_fill(const spry_solver *solver, iteration *it, double seconds
                         int64_t bytes, spry_result *result)
 {
     const spry_operator *A = it->A;
-    verdict_tell(solver, it);
-    null_space_tell(solver, it);
+    verdict_report(solver, it);
+    null_space_report(solver, it);
     *result = (spry_result){
         .size = sizeof *result,
         .converged = it->reason == SPRY_REASON_CONVERGED,
@@ -35,7 +35,7 @@ spry_status result_fill(const spry_solver *solver, iteration *it, double seconds
     };
     snprintf(result->method, sizeof result->method, "%s", solver->setup.attempts.method);
     snprintf(result->precon, sizeof result->precon, "%s", solver->setup.attempts.precon);
-    reformat_tell(solver, it, result->format, sizeof result->format);
+    reformat_describe(solver, it, result->format, sizeof result->format);
     snprintf(result->device, sizeof result->device, "%s", place_name(it->x->device));
     snprintf(result->detail, sizeof result->detail, "%s", it->detail);
     spry_context_memory(solver->ctx, NULL, &result->memory_bytes);
@@ -102,7 +102,7 @@ void result_stopped(const spry_solver *solver, const spry_vector *b, const spry_
     if (A && !A->distributed && b->n == A->a.rows && x->n == A->a.cols && b->type == A->a.type &&
         x->type == A->a.type && spry_vector_norm(b, &norm) == SPRY_STATUS_OK && norm > 0 &&
         wide_measure(A, b, x, &relative) == SPRY_STATUS_OK)
-        relative /= norm; /* where it cannot be measured, the stop is told all the same */
+        relative /= norm; /* where it cannot be measured, the stop is reported all the same */
     found.residual = found.true_residual = found.initial_residual = relative;
     found.tolerance = solver->asked.options.tol;
     if (!isnan(relative))

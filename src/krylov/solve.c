@@ -11,13 +11,13 @@
 static bool find_nonfinite(const solver_order *order, const spry_vector *v, const char *what,
                            char detail[DETAIL_SIZE])
 {
-    const spry_vector *here = NULL;
+    const spry_vector *on_host = NULL;
     spry_vector *copy = NULL;
     bool found = false;
     /* Where it cannot be copied, what is not finite has no name. */
-    const bool seen = vector_here(v, &here, &copy) == SPRY_STATUS_OK;
+    const bool seen = vector_here(v, &on_host, &copy) == SPRY_STATUS_OK;
     for (int64_t i = 0; seen && i < v->n && !found; i++) {
-        found = !value_finite(value_get(v->type, here->data, order ? order->to[i] : i));
+        found = !value_finite(value_get(v->type, on_host->data, order ? order->to[i] : i));
         if (found)
             snprintf(detail, DETAIL_SIZE, "%s is not finite at row %" PRId64 " (from 0)", what,
                      v->part.first + i);
@@ -58,20 +58,20 @@ static spry_status start(spry_solver *solver, iteration *it, int index)
     spry_context *ctx = it->ctx;
     const spry_operator *A = it->A;
     spry_status status = SPRY_STATUS_OK;
-    it->saved_residual = it->gradient = INFINITY;
+    it->best.residual = it->squares.gradient = INFINITY;
     it->truth = NAN;
     it->tol = it->goal = it->options->tol;
-    it->least_tol = solver->asked.least_tol > 0 ? solver->asked.least_tol : it->options->tol;
-    it->gradient_goal = it->least_tol;
-    it->replay_to = it->stays_until = NONE;
+    it->squares.tol = solver->asked.least_tol > 0 ? solver->asked.least_tol : it->options->tol;
+    it->squares.goal = it->squares.tol;
+    it->replay.to = it->squares.stays_until = NONE;
     it->history_room = 256;
     SPRY_GO(ctx, base_alloc(ctx, it->history_room, sizeof *it->history, &it->history));
     it->history[0] = NAN;
-    SPRY_GO(ctx, solver_vector(solver, A->cols, &solver->run.work.tracks[index].saved));
-    SPRY_GO(ctx, solver_vector(solver, A->rows, &solver->run.work.tracks[index].spare));
-    it->saved = solver->run.work.tracks[index].saved;
-    it->spare = solver->run.work.tracks[index].spare;
-    it->saved->part = A->cols_part;
+    SPRY_GO(ctx, solver_vector(solver, A->cols, &solver->run.work.rhs[index].saved));
+    SPRY_GO(ctx, solver_vector(solver, A->rows, &solver->run.work.rhs[index].spare));
+    it->best.x = solver->run.work.rhs[index].saved;
+    it->spare = solver->run.work.rhs[index].spare;
+    it->best.x->part = A->cols_part;
     it->spare->part = A->rows_part;
 done:
     return status;
@@ -122,7 +122,7 @@ static void settle_tol(iteration *it)
 
 static void finish(iteration *it)
 {
-    spry_vector_free(it->shown);
+    spry_vector_free(it->listener.shown);
     spry_vector_free(it->own_b);
     base_free(it->ctx, it->history);
 }
@@ -171,7 +171,7 @@ static spry_status begin(spry_solver *solver, iteration *it, int index)
     if (vector_all(it->x) == 0 && isfinite(it->b_norm)) { /* the only x is the best */
         it->reason = SPRY_REASON_CONVERGED;
         it->history[0] = it->residual = it->initial = it->truth = 1;
-        it->least_squares = it->ended = true;
+        it->squares.found = it->ended = true;
         snprintf(it->detail, sizeof it->detail, "to the least-squares solution: A has no columns");
         goto done;
     }
@@ -196,7 +196,7 @@ static bool all_ended(const iteration *its, int count)
     return true;
 }
 
-/* A vector as tracks have it: its array, or its device_memory. */
+/* A vector as right-hand sides have it: its array, or its device_memory. */
 static void *track_memory(const spry_vector *v)
 {
     return v->device ? (void *)device_vector_memory(v) : v->data;
@@ -212,7 +212,7 @@ static int64_t agreed_patience(spry_solver *solver)
     return (int64_t)least;
 }
 
-/* Runs the attempt at hand, all systems side by side, until every one has ended with it. */
+/* Runs the attempt at hand, all systems together, until every one has ended with it. */
 static spry_status run_attempt(spry_solver *solver, iteration *its, int count, int64_t *bytes)
 {
     spry_context *ctx = solver->ctx;
@@ -238,25 +238,25 @@ static spry_status run_attempt(spry_solver *solver, iteration *its, int count, i
         l->breakdown = iteration_breakdown;
         l->accept = iteration_accept;
         its[k].runner = r;
-        its[k].track = l;
-        its[k].estimates = solver->setup.plan->estimates;
-        its[k].left = solver->setup.plan->setup.use[OPERATOR_L] != USE_NOTHING;
-        its[k].coupled = solver->setup.plan->program->block;
-        its[k].curable = solver->setup.plan->program->needs[NEED_SYMMETRIC] &&
-                         spry_type_is_complex(its[k].A->type);
+        its[k].rhs = l;
+        its[k].traits.estimates = solver->setup.plan->estimates;
+        its[k].traits.left = solver->setup.plan->setup.use[OPERATOR_L] != USE_NOTHING;
+        its[k].traits.coupled = solver->setup.plan->program->block;
+        its[k].traits.curable = solver->setup.plan->program->needs[NEED_SYMMETRIC] &&
+                                spry_type_is_complex(its[k].A->type);
         iteration_attempt(&its[k], solver_has_next(solver), patience);
     }
     reformat_open(&change, solver, its, count, r);
     while (!all_ended(its, count)) {
         for (int k = 0; k < count; k++)
-            its[k].track->done = its[k].ended;
+            its[k].rhs->done = its[k].ended;
         SPRY_GO(ctx, solver_agree(solver, runner_run(r)));
         for (int k = 0; k < count; k++)
             if (!its[k].ended)
                 SPRY_GO(ctx, verdict_of_run(&its[k]));
     }
     for (int k = 0; k < count; k++)
-        iterations += its[k].count + its[k].replayed;
+        iterations += its[k].count + its[k].replay.count;
     if (iterations > 0)
         *bytes = (int64_t)((double)runner_bytes(r) / (double)iterations);
 done:
@@ -264,7 +264,7 @@ done:
     return status;
 }
 
-/* Whether a system neither arrived nor was told to stop. */
+/* Whether a system neither arrived nor was stopped. */
 static bool any_failed(const iteration *its, int count)
 {
     for (int k = 0; k < count; k++)
@@ -293,7 +293,7 @@ static bool may_go_on(const spry_solver *solver, const iteration *it)
 }
 
 /* A stop that was asked for outside of an iteration, in what is made for it or done to its x: all
- * that would have gone on end here, with the best x. */
+ * that would have gone on end now, with the best x. */
 static spry_status stop_all(const spry_solver *solver, iteration *its, int count)
 {
     spry_status status = SPRY_STATUS_OK;
@@ -341,9 +341,9 @@ static spry_status next_attempt(spry_solver *solver, iteration *its, int count, 
     for (int k = 0; k < count; k++)
         if (may_go_on(solver, &its[k])) {
             its[k].ended = its[k].begun = its[k].drifted = its[k].from_zero = false;
-            its[k].before = its[k].gradient = INFINITY;
+            its[k].before = its[k].squares.gradient = INFINITY;
             its[k].goal = its[k].tol;
-            its[k].saved_at = its[k].count;
+            its[k].best.at = its[k].count;
             if (its[k].format_at == NONE)
                 its[k].format_at = its[k].count + 1;
         }
@@ -390,7 +390,7 @@ static spry_status run(spry_solver *solver, iteration *its, int count, int64_t *
     spry_status status = SPRY_STATUS_OK;
     double begin = 0;
     for (int k = 0; k < count; k++)
-        SPRY_GO(ctx, iteration_tell_start(&its[k]));
+        SPRY_GO(ctx, iteration_report_start(&its[k]));
     for (bool stands = true; stands;) {
         begin = base_seconds();
         SPRY_GO(ctx, run_attempt(solver, its, count, bytes));
@@ -432,15 +432,15 @@ static void take_parts(iteration *it, ranked_vectors *v)
 static spry_status bring(spry_solver *solver, int index, const spry_vector *b, spry_vector *x,
                          iteration *it)
 {
-    const spry_vector *there;
+    const spry_vector *brought;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(solver->ctx, solver_bring(solver, b, &solver->run.work.tracks[index].b, &it->b));
-    SPRY_GO(solver->ctx, solver_bring(solver, x, &solver->run.work.tracks[index].x, &there));
-    it->x = there == x ? x : solver->run.work.tracks[index].x;
-    /* Here, where all ranks agree that it is there: others may work on processors and need none. */
-    if (it->monitor && it->here && it->x->device)
+    SPRY_GO(solver->ctx, solver_bring(solver, b, &solver->run.work.rhs[index].b, &it->b));
+    SPRY_GO(solver->ctx, solver_bring(solver, x, &solver->run.work.rhs[index].x, &brought));
+    it->x = brought == x ? x : solver->run.work.rhs[index].x;
+    /* Now, as all ranks agree that it is allocated: others may work on processors and need none. */
+    if (it->listener.monitor && it->listener.on_host && it->x->device)
         SPRY_GO(solver->ctx, spry_vector_new(solver->ctx, it->x->type, it->x->n, NULL,
-                                             SPRY_OWN_COPY, &it->shown));
+                                             SPRY_OWN_COPY, &it->listener.shown));
 done:
     return status;
 }
@@ -498,13 +498,13 @@ static void open_iteration(spry_solver *solver, batch *s, int k)
                       .b = s->b[k],
                       .x = s->x[k],
                       .order = solver->setup.order.matrix ? &solver->setup.order : NULL,
-                      .here = !s->x[k]->device,
-                      .monitor = solver->asked.monitor,
-                      .monitor_data = solver->asked.monitor_data,
-                      .watch = solver->asked.watch,
-                      .watch_data = solver->asked.watch_data,
                       .system = s->first + k,
-                      .telling = &solver->run.telling,
+                      .listener = {.monitor = solver->asked.monitor,
+                                   .monitor_data = solver->asked.monitor_data,
+                                   .watch = solver->asked.watch,
+                                   .watch_data = solver->asked.watch_data,
+                                   .telling = &solver->run.telling,
+                                   .on_host = !s->x[k]->device},
                       .residual = NAN,
                       .initial = NAN,
                       .truth = NAN};
@@ -538,8 +538,8 @@ static spry_status bring_all(spry_solver *solver, batch *s)
         s->brought[k] = it->x != s->x[k];
         if (solver_ranked(solver))
             take_parts(it, &s->parts[k]);
-        if (it->shown) /* which the monitor takes norms of as of x */
-            it->shown->part = it->x->part;
+        if (it->listener.shown) /* which the monitor takes norms of as of x */
+            it->listener.shown->part = it->x->part;
     }
     return status;
 }
@@ -683,7 +683,7 @@ spry_status spry_solve_many(spry_solver *solver, int count, const spry_vector *c
     if (status == SPRY_STATUS_OK)
         status = solver_agree(solver, solve_all(solver, count, b, x, results));
     if (status == SPRY_STATUS_OK)
-        status = solver_tell_ranks(solver, &before, base_seconds() - begun);
+        status = solver_report_ranks(solver, &before, base_seconds() - begun);
     solver_end(solver, status);
     return status;
 }

@@ -126,8 +126,8 @@ static spry_status make_precon(spry_solver *solver, const program *p)
         solver_drop_begun(solver);
     solver_bytes before = solver_bytes_now(solver);
     if (solver->setup.begun) { /* which is a part of it */
-        before.here -= solver->setup.begun_bytes.here;
-        before.there -= solver->setup.begun_bytes.there;
+        before.host -= solver->setup.begun_bytes.host;
+        before.device -= solver->setup.begun_bytes.device;
     }
     if (solver->asked.precon && p->uses_precon) {
         snprintf(solver->setup.precon_name, sizeof solver->setup.precon_name, "%s",
@@ -175,14 +175,12 @@ done:
     return status;
 }
 
-/* Preconditioner and plan, as far as they do not stand, of the attempt at hand. */
-static spry_status make_attempt(spry_solver *solver)
+/* Preconditioner and plan, as far as they do not stand, of the attempt at hand, whose set-up began
+ * at `begin`; takes its method. */
+static spry_status finish_attempt(spry_solver *solver, program *p, double begin)
 {
     spry_context *ctx = solver->ctx;
     spry_status status = SPRY_STATUS_OK;
-    program *p = NULL;
-    const double begin = base_seconds();
-    SPRY_GO(ctx, open_attempt(solver, &p));
     SPRY_GO(ctx, solver_agree(solver, make_precon(solver, p)));
     SPRY_GO(ctx, solver_agree(solver, suit_method(solver, &p)));
     SPRY_GO(ctx, solver_agree(solver, solver_make_null_space(solver)));
@@ -194,9 +192,21 @@ static spry_status make_attempt(spry_solver *solver)
     solver->setup.attempts.setup_seconds = base_seconds() - begin;
     solver->setup.attempts.step_seconds = NAN;
 done:
-    if (status != SPRY_STATUS_OK)
-        order_name_rows(&solver->setup.order, ctx->message, sizeof ctx->message);
     program_free(p);
+    return status;
+}
+
+static spry_status make_attempt(spry_solver *solver)
+{
+    program *p = NULL;
+    const double begin = base_seconds();
+    spry_status status = open_attempt(solver, &p);
+    if (status == SPRY_STATUS_OK)
+        status = finish_attempt(solver, p, begin);
+    else
+        program_free(p);
+    if (status != SPRY_STATUS_OK)
+        order_name_rows(&solver->setup.order, solver->ctx->message, sizeof solver->ctx->message);
     return status;
 }
 
@@ -220,7 +230,7 @@ static spry_status make_operator(spry_solver *solver, spry_device *near)
     if (solver->setup.made == STAGE_OPERATOR) {
         solver_note_version(solver);
         SPRY_GO(ctx, solver_choose_device(solver, near));
-        SPRY_GO(ctx, solver_list_attempts(solver)); /* which tell what the operator is for */
+        SPRY_GO(ctx, solver_list_attempts(solver)); /* which say what the operator is for */
         SPRY_GO(ctx, solver_reorder(solver));
         if (solver->setup.device && solver->setup.matrix)
             device_prefetch(solver->setup.device);
@@ -244,7 +254,7 @@ static spry_status make_all(spry_solver *solver, spry_device *near)
 }
 
 /* What was made for a place where the solve cannot be, or is better not: nothing of it serves. What
- * was made with vectors there and came to be elsewhere has had its reasons. */
+ * was made with vectors on the device and moved elsewhere had its reasons. */
 static void leave_device(spry_solver *solver, const spry_device *near)
 {
     bool lost = solver->setup.device && solver->setup.device->lost;
@@ -326,8 +336,8 @@ static spry_status begin_precon(spry_solver *solver, const program *p, solver_ou
 
 /*
  * Whether making a preconditioner takes so little that a plan does it: a tenth of a second, or a
- * few products with A, for which nobody needs a forecast, and what A's numbers do to it is known.
- * Those that nobody can forecast are made of small matrices; a solver within is set up later, and
+ * few products with A, which need no forecast, and what A's numbers do to it is known.
+ * Those that have no forecast are made of small matrices; a solver within is set up later, and
  * takes a copy of A until then.
  */
 static spry_status makes_now(const spry_solver *solver, const solver_outlook *o, bool *now)
@@ -384,6 +394,7 @@ static spry_status begin_attempt(spry_solver *solver, solver_outlook *o)
     program *p = NULL;
     operator_use use;
     spry_status status = SPRY_STATUS_OK;
+    const double begin = base_seconds();
     *o = (solver_outlook){0};
     SPRY_GO(ctx, open_attempt(solver, &p));
     SPRY_GO(ctx, wanted_precon(solver, p, &o->precon));
@@ -391,11 +402,13 @@ static spry_status begin_attempt(spry_solver *solver, solver_outlook *o)
     if (!o->made)
         SPRY_GO(ctx, makes_now(solver, o, &o->made));
     if (o->made) {
-        program_free(p); /* whose room is needed */
+        program *handed = p;
         p = NULL;
         if (solver->setup.made < STAGE_ALL ||
             !precon_spec_same(&o->precon, &solver->setup.made_spec))
-            SPRY_GO(ctx, make_attempt(solver));
+            SPRY_GO(ctx, finish_attempt(solver, handed, begin));
+        else
+            program_free(handed);
         o->forecast = (precon_forecast){
             .known = o->precon.kind != &precon_kind_inner,
             .reads = solver->setup.own_precon ? solver->setup.own_precon->own_bytes : 0};
@@ -417,7 +430,7 @@ done:
     return status;
 }
 
-spry_status solver_foretell(spry_solver *solver, solver_outlook *outlook)
+spry_status solver_look_ahead(spry_solver *solver, solver_outlook *outlook)
 {
     spry_context *ctx = solver->ctx;
     char before[MESSAGE_SIZE];

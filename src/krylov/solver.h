@@ -25,18 +25,18 @@ typedef enum solver_stage {
 enum { NULL_RIGHT, NULL_LEFT };
 
 /* What is kept from one solve to the next: the runner with all its memory, for as long as the plan
- * and the operators, and vectors beside each right-hand side, for as long as the matrix. */
+ * and the operators, and vectors of each right-hand side, for as long as the matrix. */
 typedef struct solver_work {
     runner *runner;
     struct {
         spry_vector *saved, *spare; /* of the iteration */
         spry_vector *b, *x;         /* copies where the solver works, of vectors elsewhere */
-    } tracks[SOLVED_TOGETHER];
+    } rhs[SOLVED_TOGETHER];
 } solver_work;
 
 /* Bytes in use, on the host and on the device. */
 typedef struct solver_bytes {
-    int64_t here, there;
+    int64_t host, device;
 } solver_bytes;
 
 /* One of the things that a solver tries where it chooses. */
@@ -45,7 +45,7 @@ typedef struct attempt {
     precon_spec precon;
     double forecast;   /* of the seconds that set-up and solve take; NAN: not known */
     double seconds;    /* the same as this machine has taught */
-    double iterations; /* as a trial has told them; 0: there was none */
+    double iterations; /* as a trial has shown them; 0: there was none */
 } attempt;
 enum { ATTEMPTS = 14, TRIED_SIZE = 2048 };
 typedef struct attempts {
@@ -156,17 +156,17 @@ double ranks_share(const spry_context *ctx);
  * between what each does by itself and what they do together; and whether any was asked to stop. */
 bool solver_ranked(const spry_solver *solver);
 spry_status solver_agree(const spry_solver *solver, spry_status status);
-/* Fails on all ranks where they were asked to solve in different ways, or so many systems: they
- * would wait for each other without end. Devices may differ. */
+/* Fails on all ranks where they were asked to solve in different ways, or different numbers of
+ * systems: they would wait for each other without end. Devices may differ. */
 spry_status solver_check_alike(const spry_solver *solver, int count);
 bool solver_interrupted(const spry_solver *solver);
 /* What was sent and waited for before a solve, and after it what all ranks have of it. */
-spry_status solver_tell_ranks(spry_solver *solver, const team_counts *before, double seconds);
+spry_status solver_report_ranks(spry_solver *solver, const team_counts *before, double seconds);
 /* Makes operator, preconditioner and the rest when something has changed since the last solve;
  * `near` is the device that vectors are on, which is taken unless the options name another. */
 spry_status solver_set_up(spry_solver *solver, spry_device *near);
 /* Of powers.c: how many steps of a basis A makes together for a method, which is none or one where
- * that gains nothing; on ranks what makes them is made here, and dropped with the plan. */
+ * that gains nothing; on ranks what makes them is made with it, and dropped with the plan. */
 spry_status solver_make_powers(spry_solver *solver, const program *p, bool apart, int *depth);
 void solver_drop_powers(spry_solver *solver);
 /* Of fuse.c: how a method will use A or M on a device (NULL: the host), which fails where it lacks
@@ -178,7 +178,7 @@ spry_status solver_check_square(const spry_solver *solver, const plan *made);
 spry_status solver_fuse(spry_solver *solver, program *p);
 /* Makes the attempt at hand, or the next after it that can be made. */
 spry_status solver_make_attempt(spry_solver *solver);
-/* The same before any number of a preconditioner is made: as far as is needed to tell what the
+/* The same before any number of a preconditioner is made: as far as is needed to know what the
  * attempt will be and what it will take, which the set-up goes on from. */
 typedef struct solver_outlook {
     char method[32];
@@ -187,15 +187,15 @@ typedef struct solver_outlook {
     bool uses_precon;
     bool made; /* the set-up was cheap, and is done: nothing is left to forecast of it */
     precon_forecast forecast;
-    solver_bytes begun; /* of the preconditioner, what is there already */
-    /* Of an iteration: products with A, vectors moved beside them, points where ranks add up; and
+    solver_bytes begun; /* of the preconditioner, what is made already */
+    /* Of an iteration: products with A, vectors moved besides, points where ranks add up; and
      * vectors that are kept. Vectors are as long as b, and as long as x. */
     double products, vectors[2], sums;
     int64_t kept[2];
     int together; /* right-hand sides at most that are solved at a time */
 } solver_outlook;
 int solver_together(const plan *p);
-spry_status solver_foretell(spry_solver *solver, solver_outlook *outlook);
+spry_status solver_look_ahead(spry_solver *solver, solver_outlook *outlook);
 /* Whether the method is the solver's choice. */
 static inline bool solver_chooses_method(const spry_solver *solver)
 {
@@ -222,8 +222,8 @@ static inline const spry_operator *solver_precon(const spry_solver *solver)
 {
     return solver->setup.projected ? solver->setup.projected : solver_bare_precon(solver);
 }
-/* Where to work; the matrix there; the preconditioner there, or a warning that it stays here. What
- * cannot be used is told as a warning, and the host takes its place. */
+/* Where to work; the matrix on that device; the preconditioner on it, or a warning that it stays on
+ * the host. What cannot be used is reported as a warning, and the host takes its place. */
 spry_status solver_choose_device(spry_solver *solver, spry_device *near);
 /* Has the device's programs compiled that the attempt at hand is known to need. */
 spry_status solver_make_operator(spry_solver *solver);
@@ -259,7 +259,7 @@ spry_status solver_suit_operator(spry_solver *solver);
  * is worth a choice. */
 bool solver_outgrows(const spry_solver *solver);
 /* Whether a solve that failed is to be tried again on the host: the device was taken without being
- * asked for, nor because vectors are there (`near`), and its memory is too small. */
+ * asked for, nor because vectors are on it (`near`), and its memory is too small. */
 bool solver_stay(spry_solver *solver, spry_status status, bool near);
 /* Forgets what set-up has made, from a stage on; all of it. */
 void solver_drop(spry_solver *solver, solver_stage from);
@@ -292,9 +292,9 @@ static inline bool solver_has_null_space(const spry_solver *solver)
 /* Removes it from b, of which the iteration has a copy then, and from x; says how it
  * went. */
 spry_status null_space_begin(const spry_solver *solver, iteration *it);
-void null_space_tell(const spry_solver *solver, iteration *it);
-/* Of verdict.c. After a run: whether that was the end, and how it is told; else another is begun.
- * At the end: x as the caller has it, and what is true of that. */
+void null_space_report(const spry_solver *solver, iteration *it);
+/* Of verdict.c. After a run: whether that was the end, and how it is reported; else another is
+ * begun. At the end: x as the caller has it, and what is true of that. */
 spry_status verdict_of_run(iteration *it);
 spry_status verdict_hand_back(iteration *it);
 /* The iteration was asked to stop from without: x is the best there is. */
@@ -302,21 +302,21 @@ spry_status verdict_stop(iteration *it);
 /* Says of a function of the caller's that it gave a NaN, if one did. */
 bool verdict_name_culprit(iteration *it);
 /* Adds to a failure what to try next, or what has caused it. */
-void verdict_tell(const spry_solver *solver, iteration *it);
+void verdict_report(const spry_solver *solver, iteration *it);
 /* v where the solver works, and in its order: v itself, or *kept, a copy. */
 spry_status solver_bring(const spry_solver *solver, const spry_vector *v, spry_vector **kept,
-                         const spry_vector **there);
+                         const spry_vector **brought);
 /* Of result.c. A caller's result, which may be longer or shorter than ours; clears all of them,
  * which are of the size of the first. */
 spry_result *result_at(spry_result *results, int k);
 spry_status results_clear(spry_context *ctx, spry_result *results, int count);
-/* The result of an iteration; `all`: iterations of all systems that were solved side by side in
+/* The result of an iteration; `all`: iterations of all systems that were solved together in
  * these seconds. And that of a system whose set-up was asked to stop: x is the first guess. */
 spry_status result_fill(const spry_solver *solver, iteration *it, double seconds, int64_t all,
                         int64_t bytes, spry_result *result);
 void result_stopped(const spry_solver *solver, const spry_vector *b, const spry_vector *x,
                     spry_result *result);
-/* The runner of so many systems, and a vector of n elements where the solver works: those of the
+/* The runner of `count` systems, and a vector of n elements where the solver works: those of the
  * solve before where they fit. */
 spry_status solver_runner(spry_solver *solver, int count, runner **r);
 spry_status solver_vector(const spry_solver *solver, int64_t n, spry_vector **kept);
@@ -343,7 +343,7 @@ static inline const attempt *solver_attempt(const spry_solver *solver)
 bool solver_has_next(const spry_solver *solver);
 /* Whether factors are among those after it, which it is none of. */
 bool solver_has_factors(const spry_solver *solver);
-/* What solved this matrix comes first; what solved it, in so many seconds, is remembered. */
+/* What solved this matrix comes first; what solved it, in `seconds`, is remembered. */
 void solver_recall(spry_solver *solver);
 void solver_remember(const spry_solver *solver, double seconds);
 /* Goes on to the next one, when the one at hand could not be made, or did not arrive; false: there
@@ -353,7 +353,7 @@ bool solver_next_attempt(spry_solver *solver, const iteration *it);
 /* After a failure to make it, none being left: the caller learns of it as of one that did not do,
  * unless the failure is of another kind. */
 spry_status solver_ends_attempts(spry_solver *solver, spry_status status);
-/* The one at hand is what results tell of. It comes first from now on where it was right; else the
+/* The one at hand is what results name. It comes first from now on where it was right; else the
  * next solve begins with the first again. */
 void solver_note_used(spry_solver *solver);
 static inline void solver_settle_attempt(spry_solver *solver)
@@ -371,22 +371,22 @@ spry_status solver_polish(const spry_solver *solver, iteration *it);
 /* b_i - sum_j a_ij x_j, rounded once; of b and x times a power of two. */
 spry_scalar wide_row_residual(const matrix_arrays *a, int64_t i, const spry_vector *b,
                               const spry_vector *x, double scale);
-/* Iterations that cost as much as the next one is forecast to; 0: there is none, or nobody knows.
+/* Iterations that cost as much as the next one is forecast to; 0: there is none, or it is unknown.
  */
 int64_t solver_patience(spry_solver *solver);
-/* Seconds of a product, the least of `count`, on a device or (NULL) the host. On a device nobody
- * can tell beforehand: a product with some thousand rows takes as long as a launch, triangles take
+/* Seconds of a product, the least of `count`, on a device or (NULL) the host. On a device that is
+ * unknown beforehand: a product with some thousand rows takes as long as a launch, triangles take
  * as many launches as they have levels, and what stays on the host is reached by copies. */
 spry_status solver_time_product(spry_device *d, const spry_operator *op, int count,
                                 double *seconds);
-/* Adds a line to warnings and tells the log. */
+/* Adds a line to warnings and to the log. */
 void solver_warn(spry_context *ctx, char warnings[WARNINGS_SIZE], const char *text);
 /* Whether A is hermitian, or symmetric: what is known of the matrix, or what it or products with
  * the operator tell. */
 spry_status solver_symmetry(spry_solver *solver, precon_symmetry *found);
 /* The name of the method that suits A, and why. */
 spry_status solver_choose_method(spry_solver *solver, const char **name);
-/* Whether it is looked at if so many right-hand sides had better share one space. */
+/* Whether it is looked at if `count` right-hand sides had better share one space. */
 bool solver_are_many(int systems);
 /* The method that suits M, where p, which was chosen for A, does not; NULL: it does. */
 spry_status solver_suit_precon(spry_solver *solver, const program *p, const char **other);

@@ -35,7 +35,7 @@ static spry_status check_vectors(const spry_solver *solver, const char *name, in
     return SPRY_STATUS_OK;
 }
 
-/* Numbers that the text keeps beside its vectors begin anew. */
+/* Numbers that the text keeps besides its vectors start again. */
 static void forget_numbers(const spry_solver *solver, runner *r)
 {
     const plan *p = solver->setup.plan;

@@ -148,7 +148,7 @@ static bool waiting_costs(const split *p, const standing *all)
     return false;
 }
 
-/* Whether the mode changes here: decided by what all know. */
+/* Whether the mode changes now: decided by what all know. */
 static void choose_mode(split *p, const standing *all)
 {
     enum { TRIAL = 16 };
@@ -229,7 +229,8 @@ static spry_status check_arguments(spry_context *ctx, const spry_matrix *A, cons
     if (!matrix_is_square(A) || b->type != A->a.type || x->type != A->a.type || b->n != A->a.rows ||
         x->n != A->a.rows)
         return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
-                         "a square A, and b and x of its type and %" PRId64 " rows here are needed",
+                         "a square A, and b and x of its type and %" PRId64
+                         " rows on this rank are needed",
                          A->a.rows);
     return SPRY_STATUS_OK;
 }
@@ -240,13 +241,13 @@ static spry_status check_bounds(const spry_vector *b, const spry_vector *lower)
         spry_type_is_complex(b->type))
         return SPRY_FAIL(b->ctx, SPRY_STATUS_BAD_USAGE,
                          "bounds of b's context, length and real type are needed: %" PRId64
-                         " elements of type %s here, b has %" PRId64 " of type %s",
+                         " elements of type %s on this rank, b has %" PRId64 " of type %s",
                          lower->n, spry_type_name(lower->type), b->n, spry_type_name(b->type));
     return SPRY_STATUS_OK;
 }
 
-static void tell(split *p, const spry_matrix *A, const standing *all, spry_reason end,
-                 spry_result *result)
+static void fill_result(split *p, const spry_matrix *A, const standing *all, spry_reason end,
+                        spry_result *result)
 {
     *result = (spry_result){.size = sizeof *result,
                             .converged = end == SPRY_REASON_CONVERGED,
@@ -271,12 +272,36 @@ static void tell(split *p, const spry_matrix *A, const standing *all, spry_reaso
     p->stats.mean_age = p->age_count > 0 ? (double)p->age_sum / (double)p->age_count : 0;
 }
 
+static const base_sized stats_sized = BASE_SIZED(spry_split_stats, switches);
+
+/* What the caller has given, with copies of vectors of a device. */
+typedef struct given {
+    const spry_vector *b, *x, *lower; /* on the host; lower NULL: there are no bounds */
+    spry_vector *b_copy, *x_copy, *lower_copy;
+} given;
+
+static spry_status take_arguments(split *p, const spry_vector *b, const spry_vector *lower,
+                                  const spry_vector *x, const char *options, given *g)
+{
+    spry_context *ctx = p->ctx;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, spry_options_default(ctx, split_option_list(), &p->o));
+    if (lower) /* unless another is asked for */
+        SPRY_GO(ctx, spry_options_set(ctx, split_option_list(), &p->o, "inner", "gs"));
+    SPRY_GO(ctx, spry_options_parse(ctx, split_option_list(), &p->o, options));
+    SPRY_GO(ctx, vector_here(b, &g->b, &g->b_copy));
+    SPRY_GO(ctx, vector_here(x, &g->x, &g->x_copy));
+    if (lower)
+        SPRY_GO(ctx, vector_here(lower, &g->lower, &g->lower_copy));
+done:
+    return status;
+}
+
 /* lower: NULL where there are no bounds */
 static spry_status solve(const spry_matrix *A, const spry_vector *b, const spry_vector *lower,
                          spry_vector *x, const char *options, spry_result *result,
                          spry_split_stats *stats)
 {
-    static const base_sized stats_sized = BASE_SIZED(spry_split_stats, switches);
     spry_context *ctx = A->ctx;
     split p = {.ctx = ctx,
                .s = A->distributed,
@@ -287,8 +312,7 @@ static spry_status solve(const spry_matrix *A, const spry_vector *b, const spry_
     spry_result found = SPRY_RESULT_INIT;
     spry_reason end = SPRY_REASON_FAILED;
     standing *all = NULL;
-    const spry_vector *b_here = NULL, *x_here = NULL, *lower_here = NULL;
-    spry_vector *b_copy = NULL, *x_copy = NULL, *lower_copy = NULL; /* of vectors of a device */
+    given g = {0};
     const double begin = base_seconds();
     spry_status status = check_arguments(ctx, A, b, x);
     if (lower && status == SPRY_STATUS_OK)
@@ -298,32 +322,22 @@ static spry_status solve(const spry_matrix *A, const spry_vector *b, const spry_
     if (stats && status == SPRY_STATUS_OK)
         status = base_blank(ctx, stats, &stats_sized);
     if (status == SPRY_STATUS_OK)
-        status = spry_options_default(ctx, split_option_list(), &p.o);
-    if (lower && status == SPRY_STATUS_OK) /* unless it is said */
-        status = spry_options_set(ctx, split_option_list(), &p.o, "inner", "gs");
-    if (status == SPRY_STATUS_OK)
-        status = spry_options_parse(ctx, split_option_list(), &p.o, options);
+        status = take_arguments(&p, b, lower, x, options, &g);
     if (status == SPRY_STATUS_OK)
         status = base_calloc(ctx, team_ranks(ctx), sizeof *all, &all);
-    if (status == SPRY_STATUS_OK)
-        status = vector_here(b, &b_here, &b_copy);
-    if (status == SPRY_STATUS_OK)
-        status = vector_here(x, &x_here, &x_copy);
-    if (lower && status == SPRY_STATUS_OK)
-        status = vector_here(lower, &lower_here, &lower_copy);
     SPRY_GO(ctx, team_agree(ctx, status));
     SPRY_GO(ctx, team_alike_options(ctx, split_option_list(), &p.o, "",
                                     "the options of a splitting", 0));
     p.mode = p.o.mode == SPLIT_ASYNC ? SPLIT_ASYNC : SPLIT_SYNC;
     p.stats.seconds = begin;
-    SPRY_GO(ctx, open_all(&p, A, b_here, lower_here, x_copy ? x_copy : x, all));
+    SPRY_GO(ctx, open_all(&p, A, g.b, g.lower, g.x_copy ? g.x_copy : x, all));
     const double ready = base_seconds();
     SPRY_GO(ctx, run(&p, all, &found.true_residual, &found.initial_residual, &end));
-    if (x_copy)
-        SPRY_GO(ctx, spry_vector_copy(x_copy, x));
+    if (g.x_copy)
+        SPRY_GO(ctx, spry_vector_copy(g.x_copy, x));
     p.stats.was_asynchronous = p.mode == SPLIT_ASYNC;
     p.stats.seconds = base_seconds() - begin;
-    tell(&p, A, all, end, &found);
+    fill_result(&p, A, all, end, &found);
     found.setup_seconds = ready - begin;
     found.solve_seconds = base_seconds() - ready;
     if (result)
@@ -336,9 +350,9 @@ static spry_status solve(const spry_matrix *A, const spry_vector *b, const spry_
 done:
     split_talk_close(&p);
     split_close(&p);
-    spry_vector_free(b_copy);
-    spry_vector_free(x_copy);
-    spry_vector_free(lower_copy);
+    spry_vector_free(g.b_copy);
+    spry_vector_free(g.x_copy);
+    spry_vector_free(g.lower_copy);
     base_free(ctx, all);
     return status;
 }

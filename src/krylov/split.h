@@ -39,7 +39,7 @@ typedef struct split {
     double scale; /* |b| of all ranks, or 1 */
     double tight; /* the own residual has to be so much below its share of the tolerance */
 
-    /* What is done here: objects of a context without ranks. */
+    /* The own part: objects of a context without ranks. */
     spry_context *alone;
     spry_matrix *own, *edge; /* views */
     spry_operator *own_product, *edge_product, *M;
@@ -70,7 +70,7 @@ typedef struct split {
 
     /* Whether all are at the end: kept by rank 0. */
     bool *agrees, *answered; /* of each rank */
-    int told;                /* what this rank last said: SPLIT_WORKS, ... */
+    int said;                /* what this rank last said: SPLIT_WORKS, ... */
     bool stops;              /* some rank has to, and rank 0 has heard of it */
     bool asking;
     int64_t round;
@@ -103,7 +103,7 @@ spry_status split_talk_open(split *p);
 /* What takes all ranks. Collective. */
 spry_status split_talk_ready(split *p);
 void split_talk_close(split *p);
-/* Takes all messages that are here. */
+/* Takes all messages that have come. */
 spry_status split_listen(split *p);
 /* Sends elements to all who have answered to the last ones. */
 spry_status split_send(split *p);

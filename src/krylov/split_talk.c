@@ -133,8 +133,8 @@ static spry_status take_one(split *p, int from)
         return SPRY_STATUS_OK;
     case ASK:
         p->round = n.round;
-        p->told = word_of(p);
-        return p->settling ? SPRY_STATUS_OK : post_note(p, 0, STATE, p->told);
+        p->said = word_of(p);
+        return p->settling ? SPRY_STATUS_OK : post_note(p, 0, STATE, p->said);
     case FREEZE:
         p->frozen = true;
     }
@@ -201,9 +201,9 @@ static spry_status lead(split *p)
 {
     const int ranks = team_ranks(p->ctx);
     spry_status status = SPRY_STATUS_OK;
-    p->agrees[0] = p->told != SPLIT_WORKS;
+    p->agrees[0] = p->said != SPLIT_WORKS;
     p->answered[0] = true;
-    if (p->stops || p->told == SPLIT_STOPS)
+    if (p->stops || p->said == SPLIT_STOPS)
         return split_freeze(p);
     if (p->asking && !all_of(p->answered, ranks))
         return SPRY_STATUS_OK;
@@ -228,12 +228,12 @@ spry_status split_coordinate(split *p)
 {
     const int now = word_of(p);
     if (team_rank(p->ctx) == 0) {
-        p->told = now;
+        p->said = now;
         return lead(p);
     }
-    if (now == p->told)
+    if (now == p->said)
         return SPRY_STATUS_OK;
-    p->told = now;
+    p->said = now;
     return post_note(p, 0, STATE, now);
 }
 
@@ -262,7 +262,7 @@ spry_status split_settle(split *p)
     for (int r = 0; r < ranks; r++)
         p->agrees[r] = false;
     p->settling = p->frozen = p->asking = p->stops = false;
-    p->told = SPLIT_WORKS;
+    p->said = SPLIT_WORKS;
     p->agreed = 0;
     return status;
 }

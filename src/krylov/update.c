@@ -1,4 +1,4 @@
-/* New values of the matrix: what a solver has made takes them, or is forgotten and made anew. */
+/* New values of the matrix: what a solver has made takes them, or is forgotten and made again. */
 #include "krylov/solver.h"
 
 #include "base/team.h"
@@ -86,7 +86,7 @@ done:
     return status;
 }
 
-/* An order that nobody has asked for goes where there is no room for it. */
+/* An order that was not asked for goes where there is no room for it. */
 static spry_status renew_order(spry_solver *solver)
 {
     char before[MESSAGE_SIZE];
@@ -99,8 +99,8 @@ static spry_status renew_order(spry_solver *solver)
     return SPRY_STATUS_OK;
 }
 
-/* Takes the matrix's values as they are now. What cannot take them is dropped, to be made anew, and
- * what is made from it. */
+/* Takes the matrix's values as they are now. What cannot take them is dropped, to be made again,
+ * and what is made from it. */
 static spry_status update(spry_solver *solver)
 {
     spry_context *ctx = solver->ctx;

@@ -7,12 +7,12 @@
 /* Puts an earlier x in the place of the last where it was better, and is wanted. */
 static spry_status take_best(iteration *it)
 {
-    const bool wanted = it->options->keep == KEEP_LAST || it->accepted;
+    const bool wanted = it->options->keep == KEEP_LAST || it->listener.accepted;
     const bool last = wanted && isfinite(it->truth);
-    if (it->truth <= it->saved_residual || last)
+    if (it->truth <= it->best.residual || last)
         return SPRY_STATUS_OK;
-    it->truth = it->saved_residual;
-    spry_status status = spry_vector_copy(it->saved, it->x);
+    it->truth = it->best.residual;
+    spry_status status = spry_vector_copy(it->best.x, it->x);
     if (it->null && status == SPRY_STATUS_OK)
         status = null_basis_remove(it->null, it->x);
     if (it->null && status == SPRY_STATUS_OK)
@@ -28,12 +28,12 @@ static spry_status judge_least_squares(iteration *it)
     double gradient;
     /* It was still falling, as far as was seen. */
     const bool cut = it->reason == SPRY_REASON_ITERATIONS || it->reason == SPRY_REASON_STOPPED;
-    if (it->accepted || !(it->gradient <= near * it->least_tol) || it->truth <= it->tol ||
-        (cut && !it->least_squares))
+    if (it->listener.accepted || !(it->squares.gradient <= near * it->squares.tol) ||
+        it->truth <= it->tol || (cut && !it->squares.found))
         return SPRY_STATUS_OK;
     const spry_status status = iteration_true_gradient(it, &gradient);
-    it->least_squares = status == SPRY_STATUS_OK && gradient <= it->least_tol;
-    if (it->least_squares) {
+    it->squares.found = status == SPRY_STATUS_OK && gradient <= it->squares.tol;
+    if (it->squares.found) {
         it->ended = true;
         it->reason = SPRY_REASON_CONVERGED;
         snprintf(it->detail, sizeof it->detail,
@@ -48,7 +48,7 @@ static spry_status judge_least_squares(iteration *it)
 static bool has_drifted(const iteration *it)
 {
     const double parted = 10;
-    if (it->gave_up)
+    if (it->pace.gave_up)
         return false;
     return it->drifted || it->reason == SPRY_REASON_CONVERGED ||
            (it->reason == SPRY_REASON_STAGNATED && it->truth > parted * it->residual);
@@ -58,8 +58,8 @@ static bool has_drifted(const iteration *it)
  * have another. */
 static bool has_met_zero(const iteration *it)
 {
-    return it->reason == SPRY_REASON_BREAKDOWN && it->curable && !it->more && !it->coupled &&
-           !strstr(it->detail, "singular");
+    return it->reason == SPRY_REASON_BREAKDOWN && it->traits.curable && !it->pace.more &&
+           !it->traits.coupled && !strstr(it->detail, "singular");
 }
 
 /*
@@ -86,8 +86,7 @@ static spry_status step_aside(iteration *it, bool *taken)
     SPRY_GO(ctx, spry_vector_norm(z, &z_norm));
     SPRY_GO(ctx, spry_vector_norm(it->x, &x_norm));
     product = (spry_scalar){product.re / norm / norm, product.im / norm / norm};
-    if (!(hypot(product.re, product.im) * z_norm <= far * x_norm) ||
-        !(before <= it->saved_residual))
+    if (!(hypot(product.re, product.im) * z_norm <= far * x_norm) || !(before <= it->best.residual))
         goto done;
     SPRY_GO(ctx, spry_vector_copy(it->x, w));
     SPRY_GO(ctx, spry_vector_axpy(product, z, it->x));
@@ -116,7 +115,7 @@ static spry_status run_again(iteration *it, bool drifted)
     const spry_status status = iteration_keep(it, it->truth);
     it->before = it->truth;
     it->goal = drifted ? margin * it->tol : it->goal;
-    it->saved_at = it->count; /* the run at hand begins with what is saved */
+    it->best.at = it->count; /* the run at hand begins with what is saved */
     it->ended = it->begun = it->from_zero = false;
     return status;
 }
@@ -145,9 +144,9 @@ static spry_status stagnate(iteration *it)
 /* The end of a run that has neither converged nor can be started again. */
 static spry_status end_badly(iteration *it, bool drifted)
 {
-    if (it->accepted && it->reason == SPRY_REASON_ACCEPTED) { /* the method says why */
+    if (it->listener.accepted && it->reason == SPRY_REASON_ACCEPTED) { /* the method says why */
         return SPRY_STATUS_OK;
-    } else if (it->accepted) {
+    } else if (it->listener.accepted) {
         it->reason = SPRY_REASON_ACCEPTED;
         it->detail[0] = '\0';
     } else if (drifted && it->stop) {
@@ -166,21 +165,21 @@ spry_status verdict_of_run(iteration *it)
     spry_context *ctx = it->ctx;
     spry_status status = SPRY_STATUS_OK;
     const double progress = 0.9;
-    const bool replayed = it->replay_to != NONE;
+    const bool replayed = it->replay.to != NONE;
     if (it->null)
         SPRY_GO(ctx, null_basis_remove(it->null, it->x));
     SPRY_GO(ctx, iteration_true_residual(it, &it->truth));
     SPRY_GO(ctx, iteration_confirm(it));
     if (replayed)
         SPRY_GO(ctx, iteration_end_replay(it));
-    const bool drifted = replayed ? it->played.drifted : has_drifted(it);
+    const bool drifted = replayed ? it->replay.end.drifted : has_drifted(it);
     SPRY_GO(ctx, take_best(it));
     SPRY_GO(ctx, judge_least_squares(it));
     if (it->ended)
         return SPRY_STATUS_OK;
     it->ended = true;
     /* Another attempt does more for x than what this one has had on its way. */
-    const bool once = replayed || it->more || it->coupled;
+    const bool once = replayed || it->pace.more || it->traits.coupled;
     const int64_t better = once ? NONE : iteration_find_better(it, drifted);
     const bool again = it->truth > it->tol && !it->stop && it->count < it->options->max_iter &&
                        it->truth <= progress * it->before;
@@ -219,16 +218,16 @@ spry_status verdict_stop(iteration *it)
 static spry_status has_overflowed(const iteration *it, bool *yes)
 {
     const spry_vector *x = it->x;
-    const spry_vector *here = NULL;
+    const spry_vector *on_host = NULL;
     spry_vector *copy = NULL;
     double norm;
     spry_status status = spry_vector_norm(x, &norm);
     *yes = false;
     if (status != SPRY_STATUS_OK || isfinite(norm))
         return status;
-    status = vector_here(x, &here, &copy);
+    status = vector_here(x, &on_host, &copy);
     for (int64_t i = 0; status == SPRY_STATUS_OK && i < x->n && !*yes; i++)
-        *yes = !value_finite(value_get(x->type, here->data, i));
+        *yes = !value_finite(value_get(x->type, on_host->data, i));
     spry_vector_free(copy);
     status = iteration_agree(it, status);
     return status == SPRY_STATUS_OK && x->part.is ? team_any(it->ctx, *yes, yes) : status;
@@ -247,7 +246,7 @@ spry_status verdict_hand_back(iteration *it)
     spry_status status = SPRY_STATUS_OK;
     if (it->exponent == 0)
         return SPRY_STATUS_OK;
-    SPRY_GO(ctx, spry_vector_copy(it->x, it->saved));
+    SPRY_GO(ctx, spry_vector_copy(it->x, it->best.x));
     SPRY_GO(ctx, spry_vector_scale(up, it->x));
     if (!isfinite(before)) /* nothing was said of it */
         return SPRY_STATUS_OK;
@@ -263,20 +262,20 @@ spry_status verdict_hand_back(iteration *it)
     }
     SPRY_GO(ctx, spry_vector_copy(it->x, it->spare));
     SPRY_GO(ctx, spry_vector_scale(down, it->spare));
-    SPRY_GO(ctx, spry_vector_axpy((spry_scalar){-1, 0}, it->spare, it->saved));
-    SPRY_GO(ctx, spry_vector_norm(it->saved, &norm));
+    SPRY_GO(ctx, spry_vector_axpy((spry_scalar){-1, 0}, it->spare, it->best.x));
+    SPRY_GO(ctx, spry_vector_norm(it->best.x, &norm));
     if (norm == 0) /* every bit came back: what was said, maybe in twice the precision, holds */
         return SPRY_STATUS_OK;
-    SPRY_GO(ctx, spry_vector_copy(it->spare, it->saved));
-    SPRY_GO(ctx, iteration_residual(it, it->saved, it->spare));
+    SPRY_GO(ctx, spry_vector_copy(it->spare, it->best.x));
+    SPRY_GO(ctx, iteration_residual(it, it->best.x, it->spare));
     SPRY_GO(ctx, spry_vector_norm(it->spare, &norm));
     it->truth = norm / it->b_norm;
-    it->x = it->saved; /* which is what b is beside */
+    it->x = it->best.x; /* which is what b is beside */
     status = iteration_confirm(it);
     it->x = x;
     SPRY_GO(ctx, status);
     if (it->reason == SPRY_REASON_CONVERGED &&
-        it->truth > (it->least_squares ? before * (1 + tol) : tol)) {
+        it->truth > (it->squares.found ? before * (1 + tol) : tol)) {
         it->reason = SPRY_REASON_STAGNATED;
         it->at_rounding = true;
         snprintf(it->detail, sizeof it->detail,
@@ -347,7 +346,7 @@ static void find_next(const spry_solver *solver, char *text, size_t size)
         snprintf(text, size, "try %sprecon=direct", simple ? "precon=ilut, or " : "");
 }
 
-void verdict_tell(const spry_solver *solver, iteration *it)
+void verdict_report(const spry_solver *solver, iteration *it)
 {
     char next[64];
     const bool nan = it->reason == SPRY_REASON_NONFINITE;

@@ -1,5 +1,5 @@
 /*
- * Residuals in about twice the precision, where rounding has a say in whether a solve has converged
+ * Residuals in about twice the precision, where rounding may decide whether a solve has converged
  * and for iterative refinement. Sums are kept as pairs of numbers (T. Ogita, S. M. Rump, S. Oishi,
  * Accurate sum and dot product, SIAM J. Sci. Comput. 26 (2005), 1955-1988). This file is compiled
  * without contractions, which would change what is left of a sum.
@@ -93,15 +93,15 @@ spry_status wide_measure(const spry_matrix *A, const spry_vector *b, const spry_
 {
     spry_context *ctx = A->ctx;
     const spry_matrix *csr = NULL;
-    const spry_vector *b_here = NULL, *x_here = NULL;
+    const spry_vector *b_host = NULL, *x_host = NULL;
     spry_matrix *owned = NULL;
     spry_vector *own_b = NULL, *own_x = NULL, *r = NULL;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, matrix_as_sorted_csr(A, &csr, &owned));
-    SPRY_GO(ctx, vector_here(b, &b_here, &own_b));
-    SPRY_GO(ctx, vector_here(x, &x_here, &own_x));
+    SPRY_GO(ctx, vector_here(b, &b_host, &own_b));
+    SPRY_GO(ctx, vector_here(x, &x_host, &own_x));
     SPRY_GO(ctx, spry_vector_new(ctx, b->type, b->n, NULL, SPRY_OWN_COPY, &r));
-    SPRY_GO(ctx, wide_norm(csr, b_here, x_here, r, norm));
+    SPRY_GO(ctx, wide_norm(csr, b_host, x_host, r, norm));
 done:
     spry_vector_free(r);
     spry_vector_free(own_x);

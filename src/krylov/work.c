@@ -28,16 +28,16 @@ spry_status solver_vector(const spry_solver *solver, int64_t n, spry_vector **ke
 }
 
 spry_status solver_bring(const spry_solver *solver, const spry_vector *v, spry_vector **kept,
-                         const spry_vector **there)
+                         const spry_vector **brought)
 {
     spry_context *ctx = solver->ctx;
     spry_status status = SPRY_STATUS_OK;
-    *there = v;
+    *brought = v;
     if (v->device == solver->setup.device && !solver->setup.order.matrix)
         return vector_fetch(v);
     SPRY_GO(ctx, solver_vector(solver, v->n, kept));
     SPRY_GO(ctx, order_put(&solver->setup.order, v, *kept));
-    *there = *kept;
+    *brought = *kept;
 done:
     return status;
 }

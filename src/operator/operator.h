@@ -75,7 +75,7 @@ typedef struct operator_stored {
     spry_status (*follow)(const spry_operator *op);
 } operator_stored;
 
-/* Operators on devices that store no matrix and have no `apply`; either may be NULL. */
+/* Operators on devices; multiply is NULL where there is an `apply`, open_rows may be. */
 typedef struct operator_on_device {
     /* The product on memory of the device that it lives on. */
     spry_status (*multiply)(const spry_operator *op, spry_transpose transpose, spry_scalar alpha,

@@ -142,15 +142,15 @@ static void put_in_order(ritz *w, bool real)
 static void make_steps(const ritz *w, bool real, const program_array *B, int steps)
 {
     spry_scalar now[MOST], before[MOST];
-    double spread = 0, last = 0;
+    double width = 0, last = 0;
     for (int i = 0; i < w->n; i++) {
         now[i] = (spry_scalar){1, 0};
         before[i] = (spry_scalar){0, 0};
-        spread = fmax(spread, fmax(size_of(difference(w->value[i], w->value[0])),
-                                   real ? 2 * fabs(w->value[i].im) : 0));
+        width = fmax(width, fmax(size_of(difference(w->value[i], w->value[0])),
+                                 real ? 2 * fabs(w->value[i].im) : 0));
     }
-    if (!(spread > 0))
-        spread = size_of(w->value[0]) > 0 ? size_of(w->value[0]) : 1;
+    if (!(width > 0))
+        width = size_of(w->value[0]) > 0 ? size_of(w->value[0]) : 1;
     bool second = false; /* of a pair */
     for (int j = 0, shift = 0; j < steps; j++) {
         const spry_scalar theta = w->value[shift % w->n];
@@ -166,10 +166,10 @@ static void make_steps(const ritz *w, bool real, const program_array *B, int ste
             largest = fmax(largest, size_of(p));
         }
         /* at its roots it is nothing but rounding */
-        const double alpha = 1 / (largest > 1e-8 * spread ? largest : spread);
+        const double alpha = 1 / (largest > 1e-8 * width ? largest : width);
         for (int i = 0; i < w->n; i++)
-            now[i] = largest > 1e-8 * spread ? (spry_scalar){alpha * now[i].re, alpha * now[i].im}
-                                             : (spry_scalar){1, 0};
+            now[i] = largest > 1e-8 * width ? (spry_scalar){alpha * now[i].re, alpha * now[i].im}
+                                            : (spry_scalar){1, 0};
         spry_scalar *step = B->at + j * B->cols;
         step[0] = (spry_scalar){alpha, 0};
         step[1] = (spry_scalar){-alpha * s.re, -alpha * s.im};

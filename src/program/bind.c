@@ -263,7 +263,7 @@ static void bind_active(runner *r, int rhs_index, const plan_op *o)
         bind_one(r, rhs_index, o);
 }
 
-/* Products first, all right-hand sides of one side by side; then right-hand side by right-hand
+/* Products first, all right-hand sides of one together; then right-hand side by right-hand
  * side, but where right-hand sides see each other operation by operation, so that what is of all of
  * them is done for all at once. */
 void sweep_bind(runner *r, const plan_op *ops, int count)

@@ -1,4 +1,4 @@
-/* Host kernels for blocks of vectors, those of all right-hand sides side by side: by type and ISA
+/* Host kernels for blocks of vectors, those of all right-hand sides together: by type and ISA
  * level. */
 #ifndef SPRY_PROGRAM_BLOCKS_H
 #define SPRY_PROGRAM_BLOCKS_H

@@ -256,9 +256,9 @@ static bool make_triangular(int64_t n, spry_scalar *t, spry_scalar *z)
         int64_t first = last;
         for (; first > 0; first--) {
             spry_scalar *below = &t[first * n + first - 1];
-            const double beside =
+            const double scale =
                 size_of(t[first * n + first]) + size_of(t[(first - 1) * n + first - 1]);
-            if (size_of(*below) <= DBL_EPSILON * beside) {
+            if (size_of(*below) <= DBL_EPSILON * scale) {
                 *below = (spry_scalar){0, 0};
                 break;
             }

@@ -16,8 +16,8 @@ static void put_gram_places(const sweep_text *t, int op, int side)
     PUT(t,
         "        SP_GLOBAL const scalar *at_%s[%d];\n"
         "        SP_UNROLL for (int k = 0; k < %d; k++) {\n"
-        "            const int here = %s + k < SP_COLUMNS && (%s >> (%s + k) & 1);\n"
-        "            const offset of = here ? %s + k : first;\n"
+        "            const int present = %s + k < SP_COLUMNS && (%s >> (%s + k) & 1);\n"
+        "            const offset of = present ? %s + k : first;\n"
         "            at_%s[k] = ",
         name, count, count, name, side == 0 ? "st[ST_MEMBERS]" : "takes", name, name, name);
     if (v->all) {
@@ -63,7 +63,7 @@ bool emit_has_gram(const sweep_text *t)
 
 /*
  * The inner products of all columns over some rows that the group has just made, or read, and that
- * are still near: those at `begin` to `end`. A team goes through rows, neighbours side by side,
+ * are still near: those at `begin` to `end`. A team goes through rows, neighbours adjacent,
  * with the sums of a tile of TILE_LEFT x TILE_RIGHT in registers; then a work-item has one of them,
  * which it adds to what it has of the rows before. The teams of a group have different tiles of the
  * same rows, and where there are more teams than tiles different pieces of the rows. Tiles at the

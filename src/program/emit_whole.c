@@ -68,14 +68,14 @@ static int64_t most_slots(const plan *p, int first)
     int64_t most = 1;
     for (int n = first; n != NONE; n = p->nodes[n].next) {
         const node *at = &p->nodes[n];
-        int64_t here = 1;
+        int64_t own = 1;
         for (int f = at->phase; at->kind == NODE_BLOCK && f < at->phase + at->phases; f++)
-            here = emit_slots(p, &p->phases[f]) > here ? emit_slots(p, &p->phases[f]) : here;
+            own = emit_slots(p, &p->phases[f]) > own ? emit_slots(p, &p->phases[f]) : own;
         if (at->kind != NODE_BLOCK)
-            here = most_slots(p, at->body);
-        if (at->kind == NODE_IF && most_slots(p, at->other) > here)
-            here = most_slots(p, at->other);
-        most = here > most ? here : most;
+            own = most_slots(p, at->body);
+        if (at->kind == NODE_IF && most_slots(p, at->other) > own)
+            own = most_slots(p, at->other);
+        most = own > most ? own : most;
     }
     return most;
 }

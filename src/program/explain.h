@@ -15,7 +15,7 @@ typedef struct plan_cost {
 /* The phases of the loop, a few lines a sweep. */
 void plan_explain(const plan *p, base_text *text);
 spry_status plan_count(const plan *p, plan_cost *cost);
-/* Whether a variable is the first that uses its memory; and how many vectors the plan keeps beside
+/* Whether a variable is the first that uses its memory; and how many vectors the plan keeps besides
  * x and b, as long as b and as long as x. */
 bool plan_opens_slot(const plan *p, int var);
 void plan_count_vectors(const plan *p, int64_t count[2]);

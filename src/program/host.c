@@ -119,20 +119,20 @@ static spry_status allocate_sweep(runner *r)
     int longest = 1;
     spry_status status = SPRY_STATUS_OK;
     for (int f = 0; f < p->phase_count; f++) {
-        int64_t in_phase = 0, dots = 0, here_products = 0;
+        int64_t in_phase = 0, dots = 0, phase_products = 0;
         for (int i = p->phases[f].first; i < p->phases[f].first + p->phases[f].sweep_count; i++) {
             const plan_op *o = &p->ops[i];
-            int64_t here = o->kind == OP_DOT ? host_most_vectors(p, &o->in[0]) : 0;
-            dots += here;
+            int64_t vectors = o->kind == OP_DOT ? host_most_vectors(p, &o->in[0]) : 0;
+            dots += vectors;
             for (int k = 0; o->kind == OP_COMBINE && k < o->terms; k++)
-                here += host_most_vectors(p, &p->terms[o->term + k].v);
-            terms = here > terms ? here : terms;
-            in_phase += here;
-            here_products += o->kind == OP_APPLY && !plan_calls(p, o);
+                vectors += host_most_vectors(p, &p->terms[o->term + k].v);
+            terms = vectors > terms ? vectors : terms;
+            in_phase += vectors;
+            phase_products += o->kind == OP_APPLY && !plan_calls(p, o);
         }
         operands = in_phase > operands ? in_phase : operands;
         slots = dots > slots ? dots : slots;
-        products = here_products > products ? here_products : products;
+        products = phase_products > products ? phase_products : products;
         longest = p->phases[f].sweep_count > longest ? p->phases[f].sweep_count : longest;
     }
     int64_t small = 0;

@@ -76,18 +76,18 @@ bool parser_at_word(const parser *ps, const char *word)
 
 bool parser_take_word(parser *ps, const char *word)
 {
-    const bool there = parser_at_word(ps, word);
-    if (there)
+    const bool found = parser_at_word(ps, word);
+    if (found)
         parser_advance(ps);
-    return there;
+    return found;
 }
 
 bool parser_take(parser *ps, int kind)
 {
-    const bool there = ps->now.kind == kind;
-    if (there)
+    const bool found = ps->now.kind == kind;
+    if (found)
         parser_advance(ps);
-    return there;
+    return found;
 }
 
 bool parser_expect(parser *ps, int kind, const char *what)

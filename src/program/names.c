@@ -10,7 +10,7 @@ static const char *const operands[] = {
     "A",    "M",   "L",   "R",   "random", "sqrt",     "abs",    "conj", "real", "imag",
     "sign", "max", "min", "mod", "where",  "positive", "finite", "eps",  "inf",  NULL};
 
-/* Whether a list holds the word; here, unlike in options, upper and lower case differ. */
+/* Whether a list holds the word; unlike in options, upper and lower case differ. */
 static bool holds(const char *const *list, const char *word)
 {
     for (; *list; list++)
@@ -45,7 +45,7 @@ int parser_add_name(parser *ps, token t, name_kind kind)
                            word.text);
     const int known = program_find_name(p, word.text);
     if (known != NONE)
-        return parser_fail(ps, t.begin, "%s is there already", word.text);
+        return parser_fail(ps, t.begin, "%s is defined already", word.text);
     if (p->name_count == MOST_NAMES)
         return parser_fail(ps, t.begin, "there are more than %d names", MOST_NAMES);
     if (p->name_count == p->name_room) {

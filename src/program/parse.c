@@ -5,7 +5,7 @@ static int block(parser *ps);
 
 static const char *const sections[] = {"start", "loop", "finish"};
 
-/* The index of a name that may be assigned to here, NONE when it is new. */
+/* The index of a name that may be assigned to at this place, NONE when it is new. */
 static int assignable(parser *ps, token t)
 {
     const parser_word word = parser_text(ps, t);

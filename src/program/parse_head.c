@@ -71,7 +71,7 @@ static void word_option(parser *ps, program_name *name)
     while (ps->now.kind == TOKEN_NAME) {
         const parser_word word = parser_text(ps, ps->now);
         if (base_find_word(name->words, word.text) >= 0)
-            parser_fail(ps, ps->now.begin, "%s is there already", word.text);
+            parser_fail(ps, ps->now.begin, "%s is defined already", word.text);
         if (strlen(name->words) + strlen(word.text) + 2 > sizeof name->words)
             parser_fail(ps, ps->now.begin, "the words are longer than %zu characters together",
                         sizeof name->words - 1);

@@ -42,7 +42,7 @@ static void note_part(parser *ps)
     if (!parser_expect(ps, TOKEN_NAME, "a name"))
         return;
     if (find(ps, t))
-        parser_fail(ps, t.begin, "the part %s is there already", parser_text(ps, t).text);
+        parser_fail(ps, t.begin, "the part %s is defined already", parser_text(ps, t).text);
     else if (ps->part_count == MOST_PARTS_OF_TEXT)
         parser_fail(ps, t.begin, "there are more than %d parts", MOST_PARTS_OF_TEXT);
     else if (ps->now.kind != ':')

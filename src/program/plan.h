@@ -42,7 +42,7 @@ typedef struct vref {
     int var;           /* NONE: no operand */
     int first, last;   /* expressions; NONE for plain vectors */
     int64_t low, high; /* the same as numbers where they are known, else the whole array */
-    bool all;          /* of all right-hand sides, side by side: [p] */
+    bool all;          /* of all right-hand sides together: [p] */
 } vref;
 
 typedef struct term {
@@ -85,7 +85,7 @@ typedef struct access {
 } access;
 
 typedef struct plan_var {
-    int name;       /* in the program; NONE: made here */
+    int name;       /* in the program; NONE: added by the plan */
     int64_t extent; /* elements; 1 for plain vectors */
     bool array;
     int space;        /* 0: as long as b, 1: as long as x */
@@ -149,7 +149,7 @@ typedef struct plan {
     int access_count, access_room, phase_count, phase_room, traffic_count, traffic_room;
     int section[SECTION_COUNT]; /* first nodes */
     int *var_of_name;           /* NONE for scalars */
-    int names;                  /* of the text: later ones are made here */
+    int names;                  /* of the text: later ones are added by the plan */
     /* Scalars: options first, then the others. */
     int64_t *offset;
     int64_t (*extent)[2];

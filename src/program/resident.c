@@ -269,15 +269,15 @@ static spry_status build_programs(resident *s)
     device_text_job jobs[RESIDENT_MOST_PARTS + 1];
     int count = 0;
     spry_status status = SPRY_STATUS_OK;
-    const bool beside = s->d->facts.has_compilers;
-    s->code.parts = !beside                                   ? 1
+    const bool parallel = s->d->facts.has_compilers;
+    s->code.parts = !parallel                                 ? 1
                     : s->p->phase_count < RESIDENT_MOST_PARTS ? s->p->phase_count
                                                               : RESIDENT_MOST_PARTS;
     s->code.parts = s->code.parts > 0 ? s->code.parts : 1;
     for (; count < s->code.parts; count++)
         SPRY_GO(ctx, write_text(s, emit_program, count, &texts[count]));
     const double each = A->rows > 0 ? (double)A->own_bytes / (double)A->rows : 0;
-    if (beside && may_be_whole(s, (int64_t)(each * (double)s->r->n[0])))
+    if (parallel && may_be_whole(s, (int64_t)(each * (double)s->r->n[0])))
         SPRY_GO(ctx, write_text(s, emit_whole, 0, &texts[count++]));
     for (int k = 0; k < count; k++)
         jobs[k] = job_of(&texts[k]);
@@ -530,7 +530,8 @@ spry_status resident_prepare(resident *s, rhs *l)
     for (int k = 0; k < p->slots; k++)
         s->memory.slots[k] = mirror[ST_SLOTS + k].whole;
     resident_give(s);
-    /* Last: a rank that fails here goes on for the sake of the others, with what is in place. */
+    /* Last: a rank that fails at this point goes on for the sake of the others, with what is in
+     * place. */
     for (int v = 0; v < p->var_count; v++) {
         const plan_var *var = &p->vars[v];
         const bool plain = !var->array && !var->in_pieces && var->number != NONE;

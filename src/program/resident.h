@@ -170,7 +170,7 @@ typedef struct resident {
         device_memory *control, *vectors, *partials;
         int64_t stride[2];
         int64_t *slots; /* of plain vectors, as far as the host has come */
-        /* Right-hand sides that see each other: how many there may be, elements of those before it,
+        /* Right-hand sides that see each other: how many at most, elements of those before it,
          * in the memory that the first of them owns, and of each of them; and whether it is not the
          * first, which has the programs, the control blocks of all, and the reductions. */
         int columns;

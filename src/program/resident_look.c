@@ -192,7 +192,7 @@ static spry_status resume(resident *s)
     const course_leg *leg = &s->course.legs[s->course.pc++];
     const phase *f = &s->p->phases[leg->phase];
     const int from = op - f->first - f->sweep_count + 2;
-    /* Ends of the loops around, as they were when the device came here. */
+    /* Ends of the loops around, as they were when the device came to this point. */
     for (int k = 0; k < s->course.pc; k++)
         if (s->course.legs[k].kind == DO_FOR && s->course.legs[k].to >= s->course.pc)
             s->course.loop_end[s->course.legs[k].node] =
@@ -225,8 +225,8 @@ static spry_status judge_stop(resident *s, bool going_on)
     return course_finish(s->r, s->l);
 }
 
-/* Whether a turn has ended since the last look in which nothing was told; `reports`: those since
- * then. */
+/* Whether a turn has ended since the last look in which nothing was reported; `reports`: those
+ * since then. */
 static bool is_silent(resident *s, bool stopped, int64_t reports)
 {
     const bool ended = !stopped && s->batch.ended > 0;

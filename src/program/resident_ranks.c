@@ -325,7 +325,7 @@ static void run_sweep(runner *r, const phase *f, const plan_op *alone)
 
 /* The messages of an operator that was not called, as what it is called with could not be brought
  * to it: other ranks wait for them. */
-static void call_in_vain(resident *s, const plan_op *o)
+static void send_for_failed_call(resident *s, const plan_op *o)
 {
     const spry_operator *op = s->r->operators[o->op];
     const spry_scalar one = {1, 0}, zero = {0, 0};
@@ -348,7 +348,7 @@ static spry_status call(runner *r, const plan_op *o, int count, const sweep_call
         s->course.called = false;
         const spry_status called = resident_call(s, o, calls[k].from, calls[k].to);
         if (called != SPRY_STATUS_OK && !s->course.called)
-            call_in_vain(s, o);
+            send_for_failed_call(s, o);
         status = status == SPRY_STATUS_OK ? called : status;
     }
     return status;

@@ -1,6 +1,6 @@
 /*
  * Running plans, on the host or on the device that A lives on. A runner holds the memory;
- * right-hand sides are right-hand sides that go through the same statements side by side, each with
+ * right-hand sides go through the same statements together, each with
  * its own vectors and scalars, and share the reading of the matrix.
  */
 #ifndef SPRY_RUN_H
@@ -21,8 +21,8 @@ typedef enum report_kind { REPORT_RESIDUAL, REPORT_ESTIMATE, REPORT_GRADIENT } r
 typedef struct runner runner;
 
 /* Up to where residuals and estimates need no judgement: as long as they are above low and not
- * above high, a gradient is above its limit, and fewer than so many of the loop were reported; and
- * after look_after of these, as long as they are above look. */
+ * above high, a gradient is above its limit, and fewer than that number of the loop were reported;
+ * and after look_after of these, as long as they are above look. */
 typedef struct run_limits {
     double low, high, look, gradient;
     int64_t reports, look_after;
@@ -61,11 +61,11 @@ typedef struct runner_operators {
 spry_status runner_use(const spry_operator *op, bool transposed, operator_use *use);
 
 /* Tells the device of A what programs a runner will need (device_build() with no place for one) for
- * a square matrix like A with so many rows; never fails. */
+ * a square matrix like A with `rows` rows; never fails. */
 /* Makes a runner; the plan must stay. */
 spry_status runner_new(plan *p, const runner_operators *operators, int rhs_count, runner **out);
 /* Makes it ready for another use with as many right-hand sides, which are all to be filled in;
- * false where it has to be made anew: they are more than before, or an operator has changed. */
+ * false where it has to be made again: they are more than before, or an operator has changed. */
 bool runner_reuse(runner *r, int rhs_count);
 void runner_free(runner *r);
 /* Called, on the host, before a run begins and before each of its turns of the loop: between

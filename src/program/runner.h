@@ -10,7 +10,7 @@
 
 /* What a kind of place does. Failures are returned or left in r->status. */
 typedef struct runner_class {
-    int together; /* right-hand sides that go side by side; the others wait for their turn */
+    int together; /* right-hand sides that run together; the others wait for their turn */
     spry_status (*open)(runner *r);
     void (*close)(runner *r); /* also after a failed open */
     /* Whether it can be used as it is by another solve: threads may have come or gone. */
@@ -97,8 +97,8 @@ spry_status course_fail_turns(const runner *r, int place);
 bool course_check(rhs *l, const plan_op *o);
 /* The failure. */
 void course_fail_index(runner *r, rhs *l, int place);
-/* What a phase moves for a right-hand side's vectors, and for the operators of so many right-hand
- * sides, by the plan.
+/* What a phase moves for a right-hand side's vectors, and for the operators of `rhs_count`
+ * right-hand sides, by the plan.
  */
 int64_t course_vector_bytes(const runner *r, rhs *l, const phase *f);
 int64_t course_operator_bytes(const runner *r, const phase *f, int rhs_count);

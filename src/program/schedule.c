@@ -22,7 +22,7 @@ typedef struct scheduling {
     int64_t patience; /* tries that are left to improve on what there is */
 } scheduling;
 
-/* What tries may cost together, in operations looked at: a second at most, with methods that nobody
+/* What tries may cost together, in operations looked at: a second at most, with methods that no one
  * writes by hand. */
 enum { MOST_TRIED = 100000000 };
 
@@ -224,7 +224,7 @@ static int64_t improve(scheduling *s, int last)
     return best;
 }
 
-/* All as early as possible, then from there as late as possible; the better end is taken. */
+/* All as early as possible, then as late as possible; the better end is taken. */
 static void fuse(scheduling *s)
 {
     int last = 0;
@@ -259,7 +259,7 @@ static void fuse(scheduling *s)
 /*
  * Scalar work is put off as far as it goes: inner products that are needed at one point only meet
  * there, and phases without an exit between them run in one parallel region. Exits are not put off
- * past a product that follows in the text, which would be done in vain when the solve ends.
+ * past a product that follows in the text, which would be wasted when the solve ends.
  */
 static void put_off(scheduling *s)
 {
@@ -297,10 +297,10 @@ static bool can_hide(const scheduling *s, int when)
 {
     bool product = false, sums = false;
     for (int j = 0; j < s->n; j++) {
-        const bool here = s->phase[j] == when && op_sweeps(&s->ops[j]);
-        if (here && needs_sums(s, j, when - 1))
+        const bool now = s->phase[j] == when && op_sweeps(&s->ops[j]);
+        if (now && needs_sums(s, j, when - 1))
             return false;
-        product = product || (here && s->ops[j].kind == OP_APPLY);
+        product = product || (now && s->ops[j].kind == OP_APPLY);
         sums = sums || (s->phase[j] == when - 1 && s->ops[j].kind == OP_DOT);
     }
     return product && sums;
@@ -308,7 +308,7 @@ static bool can_hide(const scheduling *s, int when)
 
 /*
  * On ranks, where exits alone need the reductions of a phase at once, they are put off past a
- * product that follows: one product in vain at the end is less than to wait for reductions in each
+ * product that follows: one product wasted at the end is less than to wait for reductions in each
  * iteration.
  */
 static void hide_sums(scheduling *s)

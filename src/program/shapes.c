@@ -1,4 +1,4 @@
-/* Expressions are made here: each must get arguments of the shapes it takes, and has one itself. */
+/* Makes expressions: each must get arguments of the shapes it takes, and has one itself. */
 #include "program/parse.h"
 
 shape parser_shape(const parser *ps, int e)

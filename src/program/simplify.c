@@ -65,7 +65,7 @@ done:
     return status;
 }
 
-/* Copies of vectors that end there; x and b belong to the caller and stay in place. */
+/* Copies of vectors whose lives end at the copy; x and b belong to the caller and stay in place. */
 static void find_moves(plan *p)
 {
     const int x = p->var_of_name[NAME_X], b = p->var_of_name[NAME_B];

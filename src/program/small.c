@@ -80,10 +80,10 @@ static bool factor(small_system *s, double eps)
         double most = 0;
         int next = k;
         for (int i = k; i < s->n; i++) {
-            const double here = s->a[s->pivot[i]][s->pivot[i]].re;
-            if (here < negative)
+            const double value = s->a[s->pivot[i]][s->pivot[i]].re;
+            if (value < negative)
                 return false;
-            most = here > most ? here : most;
+            most = value > most ? value : most;
         }
         while (next < s->n - 1 && s->a[s->pivot[next]][s->pivot[next]].re < enough * most)
             next++;

@@ -124,7 +124,7 @@ static void see_lives(storing *s, int index)
             note_clash(s, v, o->out.var);
 }
 
-/* What all right-hand sides read is not there for any of them to write; nor is, on devices, what is
+/* What all right-hand sides read must not be written by any of them; nor is, on devices, what is
  * multiplied with it when all else of the phase is done. */
 static void see_all(storing *s, const phase *f, const plan_op *a)
 {

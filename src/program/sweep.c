@@ -66,9 +66,9 @@ static void run_mix(const place *at, const bound_op *s, int rhs_count)
         factors[j] = t->factors + t->own;
         for (int k = 0; k < t->own; k++)
             at->pointers[k] = address(at, t, &t->list[k]);
-        const bool there = t->own == 1 && at->pointers[0] == out[j] && t->factors[0].re == 1 &&
-                           t->factors[0].im == 0;
-        if (!there)
+        const bool in_place = t->own == 1 && at->pointers[0] == out[j] && t->factors[0].re == 1 &&
+                              t->factors[0].im == 0;
+        if (!in_place)
             kernels->combine(at->n, t->own, t->factors, at->pointers, out[j]);
     }
     for (int k = 0; k < shared; k++)
@@ -222,12 +222,12 @@ static void run_rhs(place at, int space, const bound_op *first, const bound_op *
             if (s->space == space && s->o->kind == OP_DOT && at.begin == rows.begin)
                 memset(&at.sums[s->slot], 0, (size_t)s->count * sizeof *at.sums);
         for (const bound_op *s = first; s < end;) {
-            const bool here = s->space == space;
-            if (here && s->coupled) {
+            const bool in_space = s->space == space;
+            if (in_space && s->coupled) {
                 s += run_coupled(&at, s, end);
                 continue;
             }
-            if (here)
+            if (in_space)
                 run_bound(&at, s);
             s++;
         }

@@ -1,7 +1,7 @@
 /* Programs compiled before they are asked for, with a fake device (tests/fakes/cuda.c). */
 #include "support/opened.h"
 
-#include "device/engine/ahead.h"
+#include "device/engine/precompile.h"
 #include "device/engine/program_list.h"
 
 #include <stdio.h>
@@ -39,7 +39,7 @@ static void test_taken(void **state)
     opened_open(&s, "cuda");
     precompile(&s, MANY);
     precompile(&s, MANY); /* once is enough */
-    ahead_finish(s.d);
+    precompile_finish(s.d);
     for (int k = MANY - 1; k >= 0; k--) {
         option(k, options);
         assert_ok(s.ctx, device_build(s.d, text, options, &p));
@@ -82,13 +82,13 @@ static void test_kept(void **state)
     (void)state;
     opened_open(&s, "cuda");
     precompile(&s, 3);
-    ahead_finish(s.d);
+    precompile_finish(s.d);
     assert_int_equal(place_count(&fake.place), 0);
     opened_close(&s);
     assert_int_equal(place_count(&fake.place), 3);
     opened_open(&s, "cuda");
     precompile(&s, 3);
-    assert_null(s.d->cache->ahead);
+    assert_null(s.d->cache->queue);
     assert_ok(s.ctx, device_build(s.d, text, "-DNUMBER=1", &p));
     assert_int_equal(s.d->cache->loaded, 1);
     assert_int_equal(s.d->cache->compiled, 0);
@@ -120,7 +120,7 @@ static void test_failure(void **state)
     snprintf(plain, sizeof plain, "%s", spry_message(s.ctx));
     spry_context_set_message(s.ctx, "before");
     device_precompile(s.d, "#error\n", "-DX=1");
-    ahead_finish(s.d);
+    precompile_finish(s.d);
     assert_string_equal(spry_message(s.ctx), "before");
     assert_status(s.ctx, SPRY_STATUS_DEVICE, device_build(s.d, "#error\n", "-DX=1", &p));
     assert_string_equal(spry_message(s.ctx), plain);
@@ -137,7 +137,7 @@ static void test_no_compiler(void **state)
     opened_open(&s, "cuda");
     set_variable("SPRY_NVRTC_LIBRARY", "/nowhere/libnvrtc.so");
     precompile(&s, 2);
-    ahead_finish(s.d);
+    precompile_finish(s.d);
     assert_status(s.ctx, SPRY_STATUS_UNSUPPORTED, device_build(s.d, text, "-DNUMBER=1", &p));
     support_message_has(s.ctx, "cuda:0");
     support_message_has(s.ctx, "NVRTC");
@@ -211,7 +211,7 @@ static int64_t prefetched(void)
     opened_open(&s, "cuda");
     device_prefetch(s.d);
     device_prefetch(s.d); /* once is enough */
-    ahead_finish(s.d);
+    precompile_finish(s.d);
     assert_ok(s.ctx, device_build(s.d, text, "-DNUMBER=1", &p));
     assert_ok(s.ctx, device_build_text(s.d, "sums", "-DSP_TYPE=1 -DSP_GROUP=256", &p));
     const int64_t count = s.d->cache->precompiled;
@@ -227,7 +227,7 @@ static void test_list(void **state)
     build_two();
     opened_open(&s, "cuda");
     device_prefetch(s.d);
-    assert_null(s.d->cache->ahead); /* all are on disk */
+    assert_null(s.d->cache->queue); /* all are on disk */
     opened_close(&s);
     assert_int_equal(prefetched(), 2);
 }

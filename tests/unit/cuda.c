@@ -21,7 +21,7 @@ static void test_no_driver(void **state)
     fake_refused(&fake, "/nowhere/libcuda.so.1", NULL, "cannot be loaded",
                  "install NVIDIA's driver");
     fake_refused(&fake, "", NULL, "SPRY_CUDA_LIBRARY is empty", "unset it");
-    fake_refused(&fake, "libm.so.6", NULL, "does not tell its version", "is it a CUDA driver?");
+    fake_refused(&fake, "libm.so.6", NULL, "does not report its version", "is it a CUDA driver?");
 }
 
 static void test_old_driver(void **state)
@@ -30,7 +30,7 @@ static void test_old_driver(void **state)
     fake_refused(&fake, FAKE_CUDA, "version=10020",
                  "the driver is for CUDA 10.2, and 11.4 is needed", "driver 470 or newer");
     fake_refused(&fake, FAKE_CUDA_PARTIAL, NULL, "cuGraphInstantiateWithFlags",
-                 "install NVIDIA's driver anew");
+                 "install NVIDIA's driver again");
 }
 
 static void test_no_device(void **state)

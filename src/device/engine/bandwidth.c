@@ -1,7 +1,7 @@
 /*
  * How fast a device reads its memory: measured once, since it takes a second with opening, and kept
  * in the folder for what is remembered, in a file named after the device and its driver. The number
- * stands there as text with a sum of its digits; a file that is not whole is ignored.
+ * is stored as text with a checksum; a file that is not whole is ignored.
  */
 #include "device/engine/engine.h"
 #include "host/host.h"
@@ -94,7 +94,7 @@ typedef struct stage {
     int group;
 } stage;
 
-/* Far beyond the caches, whose size drivers do not always tell, and not much of the memory. */
+/* Far beyond the caches, whose size drivers do not always report, and not much of the memory. */
 static spry_status allocate(spry_device *d, stage *s)
 {
     const device_facts *f = &d->facts;
@@ -114,7 +114,7 @@ static spry_status allocate(spry_device *d, stage *s)
     return status;
 }
 
-/* Seconds of the fastest of some passes by so many groups. */
+/* Seconds of the fastest of some passes by `groups` groups. */
 static spry_status time_read(stage *s, int64_t groups, double *best)
 {
     spry_status status = SPRY_STATUS_OK;
@@ -177,13 +177,13 @@ done:
     return status;
 }
 
-spry_status device_read_bandwidth(spry_device *d, bool anew, double *bytes_per_second)
+spry_status device_read_bandwidth(spry_device *d, bool again, double *bytes_per_second)
 {
     spry_status status = SPRY_STATUS_OK;
     *bytes_per_second = 0;
-    if (d->read_bandwidth <= 0 && !anew)
+    if (d->read_bandwidth <= 0 && !again)
         d->read_bandwidth = recall(d);
-    if (d->read_bandwidth <= 0 || anew) {
+    if (d->read_bandwidth <= 0 || again) {
         SPRY_GO(d->ctx, measure(d, &d->read_bandwidth));
         remember(d, d->read_bandwidth);
     }
@@ -193,7 +193,7 @@ done:
 }
 
 /* That of a device which is opened for it, if it is not open. */
-static spry_status by_name(spry_context *ctx, const char *name, bool anew, double *read)
+static spry_status by_name(spry_context *ctx, const char *name, bool again, double *read)
 {
     spry_device *d = NULL;
     const spry_device *first = ctx->devices;
@@ -201,13 +201,13 @@ static spry_status by_name(spry_context *ctx, const char *name, bool anew, doubl
     if (status != SPRY_STATUS_OK)
         return status;
     const bool opened = ctx->devices != first;
-    status = device_read_bandwidth(d, anew, read);
+    status = device_read_bandwidth(d, again, read);
     if (opened)
         device_close(d);
     return status;
 }
 
-spry_status spry_device_bandwidth(spry_context *ctx, const char *name, bool anew,
+spry_status spry_device_bandwidth(spry_context *ctx, const char *name, bool again,
                                   spry_bandwidth *bandwidth)
 {
     SPRY_NEED(ctx, ctx, bandwidth);
@@ -216,9 +216,9 @@ spry_status spry_device_bandwidth(spry_context *ctx, const char *name, bool anew
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, base_blank(ctx, bandwidth, &sized));
     if (!name || strcmp(name, "cpu") == 0)
-        SPRY_GO(ctx, host_bandwidth(ctx, anew, &found));
+        SPRY_GO(ctx, host_bandwidth(ctx, again, &found));
     else
-        SPRY_GO(ctx, by_name(ctx, name, anew, &found.read));
+        SPRY_GO(ctx, by_name(ctx, name, again, &found.read));
     base_give(bandwidth, &found, &sized);
 done:
     return status;

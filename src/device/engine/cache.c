@@ -1,5 +1,5 @@
 /*
- * Compiled programs on disk. Everything here may fail without harm: texts are then compiled again.
+ * Compiled programs on disk. All of this may fail without harm: texts are then compiled again.
  * A file is written aside and renamed, so that two processes at once leave a whole one, and is
  * believed only when its header, its length and its checksum are right.
  */
@@ -98,7 +98,7 @@ static void warn_once(spry_device *d, spry_log_level level, const char *path, co
     d->cache->warned = true;
 }
 
-/* Whether nobody else could have put code there. */
+/* Whether no one else could have put code into it. */
 static bool is_private(const struct stat *about)
 {
     return about->st_uid == geteuid() && (about->st_mode & (S_IWGRP | S_IWOTH)) == 0;

@@ -1,7 +1,7 @@
 /*
  * Compiled programs: those of a device in memory, and on disk for the next run. On disk one is a
- * file `programs/KEY.bin` in the folder for what is remembered. Code is loaded from there, so the
- * folder and the file must belong to the user and be writable by nobody else.
+ * file `programs/KEY.bin` in the folder for what is remembered. Code is loaded from it, so the
+ * folder and the file must belong to the user and be writable by no one else.
  */
 #ifndef SPRY_DEVICE_CACHE_H
 #define SPRY_DEVICE_CACHE_H
@@ -17,10 +17,10 @@ enum { CACHE_PATH = 4096 };
 
 struct device_cache {
     device_program *programs;
-    struct device_ahead *ahead; /* what is compiled before it is asked for; NULL: nothing yet */
-    int64_t compiled, loaded;   /* how many were compiled and taken from disk so far, */
-    int64_t precompiled;        /* and of those compiled, by threads before they were asked for */
-    base_text noted;            /* see program_list_note() */
+    struct precompile_queue *queue; /* what is compiled before it is asked for; NULL: nothing yet */
+    int64_t compiled, loaded;       /* how many were compiled and taken from disk so far, */
+    int64_t precompiled; /* and of those compiled, by threads before they were asked for */
+    base_text noted;     /* see program_list_note() */
     int noted_count;
     bool prefetched; /* see device_prefetch() */
     bool refused;    /* the last text was, by the compiler */
@@ -44,8 +44,8 @@ spry_status cache_read(spry_device *d, cache_key key, void **binary, size_t *siz
 bool cache_has(spry_device *d, cache_key key);
 /* Keeps a program; what hinders that is logged, once per device. */
 spry_status cache_write(spry_device *d, cache_key key, const void *binary, size_t size);
-/* Removes the programs in a folder that were not used for longest until the rest takes at most so
- * many bytes; with how many were removed. */
+/* Removes the programs in a folder that were not used for longest until the rest takes at most
+ * `most_bytes`; with how many were removed. */
 spry_status cache_trim(spry_context *ctx, const char *folder, int64_t most_bytes, int64_t *removed);
 
 #endif

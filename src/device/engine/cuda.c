@@ -1,7 +1,7 @@
 /*
  * The CUDA engine over the driver's interface: opening, memory, copies, streams, events. The
  * driver is loaded at run time (cuda_load.c). Work shares the device's primary context with
- * whoever else uses CUDA in the process.
+ * others that use CUDA in the process.
  */
 #include "device/engine/cuda.h"
 
@@ -89,7 +89,7 @@ static spry_status read_facts(spry_device *d)
     f->has_double = f->has_graphs = f->has_tickets = f->has_pointers = true;
     f->has_cooperation = cooperation != 0;
     f->has_compilers = true;
-    /* Not NVRTC's version: what it compiled must be found again where it is no longer there. */
+    /* Not NVRTC's version: what it compiled must be found again when it is gone. */
     snprintf(f->driver, sizeof f->driver, "CUDA %d.%d", state->driver.version / 1000,
              state->driver.version % 1000 / 10);
     snprintf(f->target, sizeof f->target, "sm_%d", state->arch);
@@ -154,11 +154,8 @@ static spry_status allocate(spry_device *d, int64_t bytes, engine_block *block)
 {
     spry_status status;
     cuda_place place = 0;
-    const bool entered = cuda_enter(d);
-    CUDA_GO(d, cuMemAlloc, &place, (size_t)bytes);
+    CUDA_CALL(d, cuMemAlloc, &place, (size_t)bytes);
     *block = (engine_block)place;
-done:
-    cuda_leave(d, entered);
     return status;
 }
 
@@ -182,10 +179,7 @@ static spry_status pin(spry_device *d, int64_t bytes, void **pinned)
 {
     spry_status status;
     *pinned = NULL;
-    const bool entered = cuda_enter(d);
-    CUDA_GO(d, cuMemHostAlloc, pinned, (size_t)bytes, CUDA_MEMHOSTALLOC_PORTABLE);
-done:
-    cuda_leave(d, entered);
+    CUDA_CALL(d, cuMemHostAlloc, pinned, (size_t)bytes, CUDA_MEMHOSTALLOC_PORTABLE);
     return status;
 }
 
@@ -227,11 +221,8 @@ static spry_status copy(spry_device *d, engine_stream s, engine_block from, int6
                         engine_block to, int64_t to_at, int64_t bytes)
 {
     spry_status status;
-    const bool entered = cuda_enter(d);
-    CUDA_GO(d, cuMemcpyDtoDAsync, to + (cuda_place)to_at, from + (cuda_place)from_at, (size_t)bytes,
-            s);
-done:
-    cuda_leave(d, entered);
+    CUDA_CALL(d, cuMemcpyDtoDAsync, to + (cuda_place)to_at, from + (cuda_place)from_at,
+              (size_t)bytes, s);
     return status;
 }
 
@@ -239,10 +230,7 @@ static spry_status clear(spry_device *d, engine_stream s, engine_block to, int64
                          int64_t bytes)
 {
     spry_status status;
-    const bool entered = cuda_enter(d);
-    CUDA_GO(d, cuMemsetD8Async, to + (cuda_place)at, 0, (size_t)bytes, s);
-done:
-    cuda_leave(d, entered);
+    CUDA_CALL(d, cuMemsetD8Async, to + (cuda_place)at, 0, (size_t)bytes, s);
     return status;
 }
 
@@ -252,10 +240,7 @@ done:
 static spry_status stream_new(spry_device *d, engine_stream *s)
 {
     spry_status status;
-    const bool entered = cuda_enter(d);
-    CUDA_GO(d, cuStreamCreate, s, CUDA_STREAM_NON_BLOCKING);
-done:
-    cuda_leave(d, entered);
+    CUDA_CALL(d, cuStreamCreate, s, CUDA_STREAM_NON_BLOCKING);
     return status;
 }
 
@@ -269,10 +254,7 @@ static void stream_free(spry_device *d, engine_stream s)
 static spry_status stream_finish(spry_device *d, engine_stream s)
 {
     spry_status status;
-    const bool entered = cuda_enter(d);
-    CUDA_GO(d, cuStreamSynchronize, s);
-done:
-    cuda_leave(d, entered);
+    CUDA_CALL(d, cuStreamSynchronize, s);
     return status;
 }
 
@@ -295,10 +277,7 @@ static spry_status event_new(spry_device *d, engine_event *e)
 {
     spry_status status;
     *e = NULL;
-    const bool entered = cuda_enter(d);
-    CUDA_GO(d, cuEventCreate, e, CUDA_EVENT_DEFAULT);
-done:
-    cuda_leave(d, entered);
+    CUDA_CALL(d, cuEventCreate, e, CUDA_EVENT_DEFAULT);
     return status;
 }
 
@@ -313,10 +292,7 @@ static void event_free(spry_device *d, engine_event e)
 static spry_status event_record(spry_device *d, engine_event *e, engine_stream s)
 {
     spry_status status;
-    const bool entered = cuda_enter(d);
-    CUDA_GO(d, cuEventRecord, *e, s);
-done:
-    cuda_leave(d, entered);
+    CUDA_CALL(d, cuEventRecord, *e, s);
     return status;
 }
 

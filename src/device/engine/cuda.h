@@ -34,10 +34,17 @@ spry_status cuda_check(spry_device *d, cuda_result result, const char *call);
 #define CUDA_GO(d, name, ...) \
     SPRY_GO((d)->ctx, cuda_check(d, cuda_of(d)->driver.name(__VA_ARGS__), #name))
 
-/* Calls need the device's context current. Whoever else uses CUDA in this thread finds his own
- * again after cuda_leave(). */
+/* Calls need the device's context current. Other users of CUDA in this thread find their own again
+ * after cuda_leave(). */
 bool cuda_enter(const spry_device *d);
 void cuda_leave(const spry_device *d, bool entered);
+/* One call in the device's context, whose status becomes the caller's `status`. */
+#define CUDA_CALL(d, name, ...)                                              \
+    do {                                                                     \
+        const bool entered = cuda_enter(d);                                  \
+        status = cuda_check(d, cuda_of(d)->driver.name(__VA_ARGS__), #name); \
+        cuda_leave(d, entered);                                              \
+    } while (0)
 
 /* --- cuda_compile.c ------------------------------------------------------------------------------
  */

@@ -1,7 +1,7 @@
 /*
  * The part of the CUDA driver's and of NVRTC's interfaces that is used: names, numbers and
  * signatures as NVIDIA documents them. Both libraries are loaded at run time, so that neither their
- * headers nor the toolkit are needed to build. Handles are plain pointers here.
+ * headers nor the toolkit are needed to build. Handles are plain pointers.
  */
 #ifndef SPRY_CUDA_API_H
 #define SPRY_CUDA_API_H

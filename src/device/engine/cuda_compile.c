@@ -20,7 +20,7 @@ static spry_status find_goal(spry_context *ctx, const nvrtc_library *nvrtc, int 
     if (nvrtc->nvrtcGetNumSupportedArchs(&count) != NVRTC_OK || count > MOST_ARCHS ||
         nvrtc->nvrtcGetSupportedArchs(archs) != NVRTC_OK)
         return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
-                         "NVRTC does not tell what it compiles for: install another version");
+                         "NVRTC does not report what it compiles for: install another version");
     for (int i = 0; i < count; i++) {
         least = i == 0 || archs[i] < least ? archs[i] : least;
         if (archs[i] <= arch && archs[i] > g->arch)
@@ -156,7 +156,7 @@ spry_status cuda_load(spry_device *d, const void *binary, size_t size, void **mo
     const int options[] = {CUDA_JIT_ERROR_LOG_BUFFER, CUDA_JIT_ERROR_LOG_BUFFER_SIZE};
     /* The driver wants a number in a pointer's place. */
     void *values[] = {log, (void *)(uintptr_t)sizeof log}; // NOLINT(performance-no-int-to-ptr)
-    (void)size; /* a CUBIN tells its size, PTX ends in a zero */
+    (void)size; /* a CUBIN holds its size, PTX ends in a zero */
     *module = NULL;
     const bool entered = cuda_enter(d);
     const cuda_result result =
@@ -204,8 +204,9 @@ void cuda_kernel_free(spry_device *d, void *kernel)
 }
 
 /* What is beyond the usual a kernel must be allowed once. The driver divides what cache and local
- * memory share; where two groups need nearly all of it, it is told so. (Kernels with less are much
- * faster with the cache that is left: stencils in double 0.59 ms instead of 0.69 on an H200.) */
+ * memory share; where two groups need nearly all of it, the compiler has to know. (Kernels with
+ * less are much faster with the cache that is left: stencils in double 0.59 ms instead of 0.69 on
+ * an H200.) */
 static spry_status allow_local(spry_device *d, void *kernel, int64_t bytes)
 {
     enum { ALL = 100 }; /* percent */
@@ -230,7 +231,7 @@ spry_status cuda_launch(spry_device *d, engine_stream s, void *kernel, const dev
     for (int i = 0; i < 3; i++) {
         if (i > 0 && over->groups[i] > MOST_BESIDE)
             return SPRY_FAIL(d->ctx, SPRY_STATUS_UNSUPPORTED,
-                             "%" PRId64 " groups in dimension %d: CUDA takes at most %d there, and "
+                             "%" PRId64 " groups in dimension %d: CUDA takes at most %d, and "
                              "2^31 in dimension 0; let the longest side be the first, or make "
                              "groups larger",
                              over->groups[i], i, MOST_BESIDE);

@@ -4,11 +4,8 @@
 spry_status cuda_record_begin(spry_device *d, engine_stream s)
 {
     spry_status status;
-    const bool entered = cuda_enter(d);
     /* Other threads may go on with whatever they do. */
-    CUDA_GO(d, cuStreamBeginCapture, s, CUDA_CAPTURE_THREAD_LOCAL);
-done:
-    cuda_leave(d, entered);
+    CUDA_CALL(d, cuStreamBeginCapture, s, CUDA_CAPTURE_THREAD_LOCAL);
     return status;
 }
 
@@ -35,10 +32,7 @@ done:
 spry_status cuda_play(spry_device *d, engine_stream s, void *graph)
 {
     spry_status status;
-    const bool entered = cuda_enter(d);
-    CUDA_GO(d, cuGraphLaunch, graph, s);
-done:
-    cuda_leave(d, entered);
+    CUDA_CALL(d, cuGraphLaunch, graph, s);
     return status;
 }
 

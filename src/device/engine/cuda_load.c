@@ -46,7 +46,7 @@ bool cuda_driver_load(cuda_driver *driver, char *why, size_t size)
     }
     if (base_find_symbols(driver->library, &first, 1, &get_version) ||
         get_version(&driver->version) != CUDA_OK) {
-        snprintf(why, size, "%s does not tell its version: is it a CUDA driver?", name);
+        snprintf(why, size, "%s does not report its version: is it a CUDA driver?", name);
         return false;
     }
     if (driver->version < CUDA_LEAST_DRIVER) {
@@ -62,7 +62,7 @@ bool cuda_driver_load(cuda_driver *driver, char *why, size_t size)
     if (missing)
         snprintf(why, size,
                  "the driver is for CUDA %d.%d but has no %s: its installation is damaged or mixes "
-                 "versions; install NVIDIA's driver anew",
+                 "versions; install NVIDIA's driver again",
                  driver->version / 1000, driver->version % 1000 / 10, missing);
     return !missing;
 }
@@ -196,7 +196,7 @@ bool nvrtc_load(nvrtc_library *nvrtc, int driver_version, char *why, size_t size
         snprintf(why, size, "NVRTC, CUDA's compiler, cannot be loaded (%.200s): %s", load_error(),
                  advice);
     else if (!nvrtc->library)
-        snprintf(why, size, "NVRTC, CUDA's compiler, is not there: %s", advice);
+        snprintf(why, size, "NVRTC, CUDA's compiler, was not found: %s", advice);
     else if (nvrtc_found(nvrtc, driver_version, why, size))
         return true;
     *nvrtc = (nvrtc_library){0};

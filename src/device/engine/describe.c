@@ -1,4 +1,4 @@
-/* What devices there are, for `spry devices` and whoever wants to choose. */
+/* What devices there are, for `spry devices` and to choose from. */
 #include "device/engine/engine.h"
 #include "host/host.h"
 
@@ -50,9 +50,9 @@ bool spry_device_describe(spry_context *ctx, int index, spry_device_info *info)
     if (!ctx || !info || base_blank(ctx, info, &sized) != SPRY_STATUS_OK)
         return false;
     device_drivers_hold(true);
-    const bool there = describe(ctx, index, &found);
+    const bool exists = describe(ctx, index, &found);
     device_drivers_hold(false);
-    if (!there)
+    if (!exists)
         return false;
     base_give(info, &found, &sized);
     return true;

@@ -1,11 +1,10 @@
-/* Devices: opening and closing them, and what stands around every call of an engine. */
+/* Devices: opening and closing them. */
 #include "base/team.h"
 #include "device/engine/engine.h"
 #include "device/engine/forecast.h"
 #include "device/engine/staging.h"
 #include "device/linalg/vector.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -15,49 +14,6 @@ enum { ENGINES = sizeof engines / sizeof *engines };
 const engine_class *device_engine(int index)
 {
     return index >= 0 && index < ENGINES ? engines[index] : NULL;
-}
-
-void device_drivers_hold(bool hold)
-{
-    static pthread_mutex_t asking = PTHREAD_MUTEX_INITIALIZER;
-    if (hold)
-        pthread_mutex_lock(&asking);
-    else
-        pthread_mutex_unlock(&asking);
-}
-
-spry_status device_begin(spry_device *d, device_work work)
-{
-    static const char *const names[] = {"allocation", "copy", "launch", "compilation"};
-    if (d->lost)
-        return SPRY_FAIL(d->ctx, SPRY_STATUS_DEVICE_LOST, "%s", d->why_lost);
-    if (d->recording && (work == WORK_ALLOC || work == WORK_COMPILE))
-        return SPRY_FAIL(d->ctx, SPRY_STATUS_UNSUPPORTED, "%s: %s in the middle of a recording",
-                         d->facts.name, names[work]);
-    d->done[work]++;
-    if (d->fail_in[work] > 0 && --d->fail_in[work] == 0)
-        return SPRY_FAIL(d->ctx, work == WORK_ALLOC ? SPRY_STATUS_NO_MEMORY : SPRY_STATUS_DEVICE,
-                         "%s: this %s was asked to fail", d->facts.name, names[work]);
-    return SPRY_STATUS_OK;
-}
-
-spry_status device_end(spry_device *d, spry_status status)
-{
-    if (status == SPRY_STATUS_OK)
-        return status;
-    SPRY_CAUSE(d->ctx, status, "%s (%s)", d->facts.name, d->facts.description);
-    if (status == SPRY_STATUS_DEVICE_LOST && !d->lost) {
-        d->lost = true;
-        snprintf(d->why_lost, sizeof d->why_lost, "%.400s; it cannot be used any more: close it",
-                 d->ctx->message);
-        snprintf(d->ctx->message, sizeof d->ctx->message, "%s", d->why_lost);
-    }
-    return status;
-}
-
-void device_fail_next(spry_device *d, device_work work, int64_t n)
-{
-    d->fail_in[work] = n;
 }
 
 /* --- opening -------------------------------------------------------------------------------------
@@ -196,7 +152,7 @@ static spry_status open_named(spry_context *ctx, const char *name, spry_device *
         return SPRY_FAIL(
             ctx, SPRY_STATUS_BAD_USAGE,
             "cpu is the host, which needs no device: vectors and operators without one "
-            "are there");
+            "live on it");
     if (!engine) {
         snprintf(word, sizeof word, "%.*s", (int)(length < 60 ? length : 60), name);
         for (int i = 0; i < ENGINES; i++)

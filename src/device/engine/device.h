@@ -1,7 +1,7 @@
 /*
  * Devices as the rest of the library sees them: memory, copies, programs made of kernel texts,
  * launches, recordings. An engine (cuda.c, opencl.c; engine.h) does the work; pools, the cache of
- * compiled programs, failure injection and messages are here, once for all engines.
+ * compiled programs, failure injection and messages are common to all engines.
  *
  * A device belongs to the context that opened it and is used by one thread at a time. Work is done
  * in the order of the calls, on the device's stream; launches and copies within the device come
@@ -18,9 +18,7 @@
 typedef struct engine_class engine_class;
 typedef struct device_memory device_memory;
 typedef struct device_program device_program;
-typedef struct device_stream device_stream;
-typedef struct device_event device_event;
-typedef struct device_graph device_graph;
+typedef struct device_handle device_handle, device_stream, device_event, device_graph;
 
 /* What is known of a device when it is open. */
 typedef struct device_facts {
@@ -40,7 +38,7 @@ typedef struct device_facts {
     bool has_double;
     bool has_graphs;      /* device_record() works */
     bool has_cooperation; /* device_launch_whole() works */
-    bool has_compilers;   /* programs can be compiled side by side */
+    bool has_compilers;   /* programs can be compiled in parallel */
     bool has_tickets;     /* groups see each other's global writes after a fence and an atomic */
     bool has_pointers;    /* memory has an address (device_address): CUDA */
 } device_facts;
@@ -130,9 +128,9 @@ typedef struct device_piece {
 spry_status device_get_pieces(spry_device *d, const device_piece *pieces, int count);
 spry_status device_clear(device_memory *m, int64_t at, int64_t bytes); /* zeros */
 
-/* Streams beside the device's own, for copies that overlap with work. Pinned memory is the host's
- * that copies without a detour; put_on and get_on do not wait: the caller keeps both sides until
- * stream_finish() or an event says so. */
+/* Streams other than the device's own, for copies that overlap with work. Pinned memory is the
+ * host's that copies without a detour; put_on and get_on do not wait: the caller keeps both sides
+ * until stream_finish() or an event says so. */
 spry_status device_stream_new(spry_device *d, device_stream **s);
 void device_stream_free(device_stream *s);
 spry_status device_pinned_alloc(spry_device *d, int64_t bytes, void **memory);
@@ -162,7 +160,7 @@ const char *device_text(const char *name);
  */
 spry_status device_build(spry_device *d, const char *text, const char *options, device_program **p);
 
-/* Several at once, side by side where the engine's compiler can: after a failure, which is that of
+/* Several at once, in parallel where the engine's compiler can: after a failure, which is that of
  * the first, no program is set. */
 typedef struct device_text_job {
     const char *text, *options;
@@ -180,7 +178,7 @@ spry_status device_build_text(spry_device *d, const char *names, const char *opt
  * after a new driver: by threads of the device's own, where its compiler works in several. Later
  * calls do nothing. See program_list.h. */
 void device_prefetch(spry_device *d);
-/* Has one of the threads compile a program; device_build() takes it from there, or waits for it. */
+/* Has one of the threads compile a program; device_build() takes the result, or waits for it. */
 void device_precompile(spry_device *d, const char *text, const char *options);
 
 /* An argument of a kernel: memory, or a number by value. */
@@ -199,7 +197,7 @@ static inline device_arg device_arg_memory(const device_memory *m)
  * read before it comes back. 0 groups do nothing. */
 spry_status device_launch(device_program *p, const char *name, device_stream *s, int64_t groups,
                           int group, const device_arg *args, int count);
-/* Work-items in three dimensions: so many groups of such a shape. */
+/* Work-items in three dimensions: the number of groups, and the shape of one. */
 typedef struct device_range {
     int64_t groups[3];
     int group[3];
@@ -209,7 +207,7 @@ typedef struct device_range {
 /* The same for a program that was built with the group's shape (see dialect.h). */
 spry_status device_launch_range(device_program *p, const char *name, const device_range *over,
                                 const device_arg *args, int count);
-/* The same as device_launch() for a kernel with SP_ROOM() of so many bytes. */
+/* The same as device_launch() for a kernel with SP_ROOM() of `local` bytes. */
 spry_status device_launch_local(device_program *p, const char *name, int64_t groups, int group,
                                 int64_t local, const device_arg *args, int count);
 /* The same with all groups running at once, so that they may wait for each other; groups are at
@@ -235,7 +233,7 @@ spry_status device_event_record(device_event *e, device_stream *s);
 /* Seconds between two events, once both have happened: waits for them. */
 spry_status device_event_seconds(device_event *from, device_event *to, double *seconds);
 /* Read bandwidth in bytes per second, measured once per device and remembered on disk. */
-spry_status device_read_bandwidth(spry_device *d, bool anew, double *bytes_per_second);
+spry_status device_read_bandwidth(spry_device *d, bool again, double *bytes_per_second);
 
 /* --- failures for tests --------------------------------------------------------------------------
  */

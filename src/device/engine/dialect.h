@@ -37,7 +37,7 @@ typedef unsigned int sp_u32;
 typedef unsigned short sp_u16;
 typedef unsigned char sp_u8;
 #define SP_KERNEL extern "C" __global__ void __launch_bounds__(SP_GROUP)
-/* One whose registers must last for so many groups at once. */
+/* One whose registers must last for `groups` groups at once. */
 #define SP_KERNEL_OF(groups) extern "C" __global__ void __launch_bounds__(SP_GROUP, groups)
 #define SP_GLOBAL
 #define SP_LOCAL             /* of pointers to local memory */
@@ -146,7 +146,7 @@ SP_INLINE sp_u64 sp_double_bits(double value)
     return (sp_u64)__double_as_longlong(value);
 }
 /* Global memory that other groups write and read meanwhile, a number at a time and without any
- * order among them: what is there now, and what is to be there. */
+ * order among them: what they hold now, and what they are to hold. */
 SP_INLINE sp_u32 sp_peek32(const sp_u32 *p)
 {
     sp_u32 now;
@@ -167,7 +167,7 @@ SP_INLINE void sp_tell64(sp_u64 *p, sp_u64 value)
 {
     asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(p), "l"(value) : "memory");
 }
-/* On ints of global or local memory; each gives what was there before. */
+/* On ints of global or local memory; each gives the value from before. */
 #define SP_ATOMIC_NEXT(p) atomicAdd(p, 1)
 #define SP_ATOMIC_ADD(p, value) atomicAdd(p, value)
 #define SP_ATOMIC_MIN(p, value) atomicMin(p, value)
@@ -181,14 +181,14 @@ SP_INLINE void sp_tell64(sp_u64 *p, sp_u64 value)
 #define SP_WARP_BARRIER(mask) __syncwarp(mask)
 #if __CUDA_ARCH__ >= 800
 #define SP_BRINGS 1
-template <typename type> SP_INLINE void sp_bring(type *to, const type *from, int there)
+template <typename type> SP_INLINE void sp_bring(type *to, const type *from, int present)
 {
     asm volatile(
         "cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"((sp_u32)__cvta_generic_to_shared(to)),
-        "l"(from), "n"(sizeof(type)), "r"(there ? (int)sizeof(type) : 0)
+        "l"(from), "n"(sizeof(type)), "r"(present ? (int)sizeof(type) : 0)
         : "memory");
 }
-#define SP_BRING(to, from, there) sp_bring(to, from, there)
+#define SP_BRING(to, from, present) sp_bring(to, from, present)
 #define SP_BROUGHT() asm volatile("cp.async.commit_group;" ::: "memory")
 #define SP_AWAIT(left) asm volatile("cp.async.wait_group %0;" ::"n"(left) : "memory")
 #endif
@@ -257,16 +257,16 @@ SP_INLINE float sp_half_float(sp_u16 bits)
 
 /*
  * Copies from global to local memory, a number each, that go on while the group computes where the
- * device can do that. SP_BRING: *to = there ? *from : 0; SP_BROUGHT ends a set of them; SP_AWAIT
- * waits for all sets of this work-item but so many, after which a barrier shows them to all.
+ * device can do that. SP_BRING: *to = present ? *from : 0; SP_BROUGHT ends a set of them; SP_AWAIT
+ * waits for all sets of this work-item but `left`, after which a barrier shows them to all.
  */
 #ifndef SP_BRINGS
-#define SP_BRING(to, from, there) (*(to) = (there) ? *(from) : SP_ZERO)
+#define SP_BRING(to, from, present) (*(to) = (present) ? *(from) : SP_ZERO)
 #define SP_BROUGHT()
 #define SP_AWAIT(left)
 #endif
 
-/* For loops whose length is known when they run: so many turns at a time. */
+/* For loops whose length is known when they run: `turns` at a time. */
 #define SP_PRAGMA(text) _Pragma(#text)
 #define SP_UNROLL_BY(turns) SP_PRAGMA(unroll turns)
 

@@ -17,8 +17,8 @@ typedef void *engine_event;
 
 struct engine_class {
     const char *name; /* "cuda" */
-    /* Devices there are; 0 with the reason and what to do in `why`. Loads the driver when that was
-     * not done yet, and never fails otherwise. */
+    /* The number of devices; 0 with the reason and what to do in `why`. Loads the driver when that
+     * was not done yet, and never fails otherwise. */
     int (*count)(spry_context *ctx, char *why, size_t size);
     /* Opens device `index`: fills state and facts (all but name). */
     spry_status (*open)(spry_device *d, int index);
@@ -54,10 +54,10 @@ struct engine_class {
     spry_status (*stream_wait)(spry_device *d, engine_stream s, engine_stream other);
 
     /* Makes the compiler ready for compile() by several threads at once; one of them at a time
-     * calls it, any number of times. Failures are told to the context. NULL: it takes one. */
+     * calls it, any number of times. Failures are reported in the context. NULL: it takes one. */
     spry_status (*open_compiler)(spry_device *d, spry_context *ctx);
-    /* Text to what the device loads; *binary is allocated by the context, to which failures are
-     * told. `complaint` gets what the compiler said, also when it succeeded. */
+    /* Text to what the device loads; *binary is allocated by the context, which also
+     * gets failures. `complaint` gets what the compiler said, also when it succeeded. */
     spry_status (*compile)(spry_device *d, spry_context *ctx, const char *text, const char *options,
                            void **binary, size_t *size, char *complaint, size_t complaint_size);
     spry_status (*load)(spry_device *d, const void *binary, size_t size, void **module);
@@ -111,19 +111,10 @@ struct device_memory {
     struct device_memory *next; /* in the pool */
 };
 
-struct device_graph {
+/* A stream, an event or a recording: what the engine has made, and a stream of the caller's. */
+struct device_handle {
     spry_device *d;
     void *handle;
-};
-
-struct device_event {
-    spry_device *d;
-    engine_event handle;
-};
-
-struct device_stream {
-    spry_device *d;
-    engine_stream handle;
     bool borrowed;
 };
 

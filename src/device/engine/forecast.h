@@ -27,7 +27,7 @@ typedef struct device_work_load {
     bool open;     /* the device is: nothing has to start */
     bool compiled; /* programs are on disk */
 } device_work_load;
-/* Seconds there, by parts, and on the host with memory of such a bandwidth. */
+/* Seconds on the device, by parts, and on the host with memory of such a bandwidth. */
 typedef struct device_forecast {
     double start, compile, bus, work, all, host;
 } device_forecast;

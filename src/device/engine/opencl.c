@@ -40,7 +40,8 @@ static void fill_facts(spry_device *d)
     f->most_alloc = opencl_device_number(cl, device, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
     f->local_bytes = opencl_device_number(cl, device, CL_DEVICE_LOCAL_MEM_SIZE);
     f->unit_local = f->local_bytes;
-    /* NVIDIA's tells what a multiprocessor has; arrays of a kernel's own get this much of it */
+    /* NVIDIA's driver reports what a multiprocessor has; arrays of a kernel's own get this much of
+     * it */
     f->most_local = s->nvidia && f->local_bytes > USUAL_LOCAL ? USUAL_LOCAL : f->local_bytes;
     f->units = (int)opencl_device_number(cl, device, CL_DEVICE_MAX_COMPUTE_UNITS);
     f->most_group = (int)opencl_device_number(cl, device, CL_DEVICE_MAX_WORK_GROUP_SIZE);
@@ -146,7 +147,7 @@ done:
  */
 
 /* A buffer that the device has room for. Drivers make one in name only until it is first used;
- * writing a byte brings a lack of memory to light here, where it can be dealt with. */
+ * writing a byte shows a lack of memory early, while it can be handled. */
 static spry_status make_buffer(spry_device *d, int64_t bytes, uint64_t flags, cl_mem *buffer)
 {
     opencl_state *s = d->state;
@@ -287,7 +288,7 @@ static spry_status stream_finish(spry_device *d, engine_stream stream)
 {
     opencl_state *s = d->state;
     const int32_t error = s->cl.clFinish(stream);
-    /* What NVIDIA's driver says here when a kernel has failed; nothing is allocated any more. */
+    /* What NVIDIA's driver returns when a kernel has failed; nothing is allocated any more. */
     return opencl_check(d, error == CL_OUT_OF_RESOURCES ? CL_EXEC_STATUS_ERROR : error, "clFinish");
 }
 

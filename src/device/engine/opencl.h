@@ -25,7 +25,7 @@ typedef struct opencl_state {
 /* Loads the library and finds the devices of all platforms. Their number; 0 with the reason in
  * `why`. */
 int opencl_find(opencl_api *cl, opencl_place places[OPENCL_MOST_DEVICES], char *why, size_t size);
-/* A text that the device tells of itself; "" when it does not. */
+/* A text that describes the device; "" when it has none. */
 void opencl_device_text(const opencl_api *cl, cl_device_id device, uint32_t what, char *text,
                         size_t size);
 /* The same for a number; 0 when it does not. */

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* Numbers must not depend on the compiler's mood: no option that lets it reorder sums. */
+/* Numbers must not depend on the compiler's choices: no option that lets it reorder sums. */
 #define PLAIN_OPTIONS "-cl-std=CL1.2 -w"
 #define NVIDIA_OPTIONS PLAIN_OPTIONS " -DSP_NVIDIA=1"
 
@@ -22,8 +22,8 @@ static void get_log(opencl_state *s, cl_program program, char *log, size_t size)
         snprintf(log, size, "%s", all + strspn(all, " \n"));
 }
 
-/* What #line says of a line of the text, counted from its first: the name, and the line there; 0
- * where it says nothing. */
+/* What #line says of a line of the text, counted from its first: the file, and the line in it; 0
+ * without a #line. */
 static long own_line(const char *text, long line, const char **name, int *length)
 {
     static const char mark[] = "#line 1 \"";
@@ -41,29 +41,29 @@ static long own_line(const char *text, long line, const char **name, int *length
 }
 
 /* NVIDIA's compiler does not look at #line: it counts lines from the dialect's first and calls all
- * of it <kernel>. What it complains of is told by the lines of the caller's text. */
-static void tell_own_lines(const char *text, char *complaint, size_t size)
+ * of it <kernel>. What it complains of is reported by the lines of the caller's text. */
+static void name_own_lines(const char *text, char *complaint, size_t size)
 {
     static const char mark[] = "<kernel>:";
-    char told[16384];
+    char mended[16384];
     size_t used = 0;
     const char *p = complaint;
-    while (*p && used + 1 < sizeof told) {
+    while (*p && used + 1 < sizeof mended) {
         const char *name = NULL;
         char *end = NULL;
         int length = 0;
-        const bool here = strncmp(p, mark, sizeof mark - 1) == 0;
-        const long line = here ? strtol(p + sizeof mark - 1, &end, 10) : 0;
+        const bool marked = strncmp(p, mark, sizeof mark - 1) == 0;
+        const long line = marked ? strtol(p + sizeof mark - 1, &end, 10) : 0;
         const long own = end ? own_line(text, line, &name, &length) : 0;
         if (own > 0) {
-            snprintf(told + used, sizeof told - used, "%.*s:%ld", length, name, own);
-            used += strlen(told + used);
+            snprintf(mended + used, sizeof mended - used, "%.*s:%ld", length, name, own);
+            used += strlen(mended + used);
             p = end;
         } else {
-            told[used++] = *p++;
+            mended[used++] = *p++;
         }
     }
-    snprintf(complaint, size, "%.*s", (int)used, told);
+    snprintf(complaint, size, "%.*s", (int)used, mended);
 }
 
 /*
@@ -133,7 +133,7 @@ spry_status opencl_compile(spry_device *d, spry_context *ctx, const char *text, 
     SPRY_GO(d->ctx, opencl_check(d, error, "clCreateProgramWithSource"));
     status = build(d, program, options, complaint, complaint_size);
     if (status != SPRY_STATUS_OK)
-        tell_own_lines(text, complaint, complaint_size);
+        name_own_lines(text, complaint, complaint_size);
     SPRY_GO(d->ctx, status);
     if (d->facts.processor)
         SPRY_GO(d->ctx, keep_source(d, text, options, binary, size));

@@ -25,7 +25,7 @@ typedef struct device_pool {
     int64_t limit;                /* bytes of all blocks at most; 0: as many as there are */
 } device_pool;
 
-/* The size of the block for so many bytes, and its place in the list of sizes. */
+/* The size of the block that holds `bytes`, and its place in the list of sizes. */
 static int64_t block_size(int64_t bytes, int *class)
 {
     int power = 8; /* LEAST */
@@ -83,7 +83,7 @@ void device_limit_memory(spry_device *d, int64_t bytes)
 {
     d->pool->limit = bytes;
     if (bytes > 0 && d->pool->held > bytes)
-        trim(d); /* what is kept is not there on a device as small as that */
+        trim(d); /* what is kept does not fit a device as small as that */
 }
 
 void device_pool_close(spry_device *d)
@@ -143,7 +143,7 @@ static spry_status new_block(spry_device *d, device_memory *m)
     return device_end(d, status);
 }
 
-/* The class of an idle block for so many bytes, whose own is `class`: large ones may be a quarter
+/* The class of an idle block for `room` bytes, whose own is `class`: large ones may be a quarter
  * larger, as the driver takes longer to give another than many kernels run. CLASSES: there is none.
  */
 static int find_idle(const device_pool *pool, int64_t room, int class)

@@ -1,6 +1,6 @@
 /* Programs: made from texts or taken from the caches, their kernels, launching. */
-#include "device/engine/ahead.h"
 #include "device/engine/engine.h"
+#include "device/engine/precompile.h"
 #include "device/engine/program_list.h"
 
 #include <stdlib.h>
@@ -39,7 +39,7 @@ static uint64_t stamp_of(spry_device *d);
 
 void device_programs_close(spry_device *d)
 {
-    ahead_close(d);
+    precompile_close(d);
     if (d->cache)
         program_list_write(d, stamp_of(d));
     while (d->cache && d->cache->programs) {
@@ -67,11 +67,11 @@ static void first_complaint(char *text)
 
 /* A program that is being made. */
 typedef struct making {
-    char *text; /* whole; NULL: it is there */
+    char *text; /* whole; NULL: not made */
     cache_key key;
     device_program *p;
     compiled made;
-    bool ahead; /* it was precompiled */
+    bool precompiled; /* it was precompiled */
 } making;
 
 /* Texts are long, and printf() looks at every character of them twice. */
@@ -86,14 +86,6 @@ static void append(base_text *t, const char *more)
         memcpy(t->text + t->used, more, length + 1);
         t->used += length;
     }
-}
-
-/* The work-item loops that PoCL 3.1 makes vectors of give wrong results on AVX-512. */
-const char *device_more_options(const spry_device *d)
-{
-    const char *more = getenv("SPRY_OPENCL_OPTIONS");
-    const bool pocl = strstr(d->facts.driver, "Portable Computing Language") != NULL;
-    return more ? more : pocl ? "-cl-opt-disable" : "";
 }
 
 /* All that decides what comes out, as one text. No line before the program's own has a line's end
@@ -151,8 +143,8 @@ static size_t kernel_length(const char *text)
     return strcspn(kernel_of(text), "( \n");
 }
 
-/* What is known from before, in memory or on disk. What is on disk but is not to the driver's
- * liking is compiled anew. */
+/* What is known from before, in memory or on disk. What is on disk but is refused by the driver
+ * is compiled again. */
 static spry_status look_up(spry_device *d, const device_text_job *job, making *m)
 {
     void *binary = NULL;
@@ -165,9 +157,9 @@ static spry_status look_up(spry_device *d, const device_text_job *job, making *m
     SPRY_GO(d->ctx, base_calloc(d->ctx, 1, sizeof *m->p, &m->p));
     m->p->d = d;
     m->p->key = m->key;
-    m->ahead = ahead_take(d, m->key, &m->made);
-    d->cache->precompiled += m->ahead;
-    if (m->ahead)
+    m->precompiled = precompile_take(d, m->key, &m->made);
+    d->cache->precompiled += m->precompiled;
+    if (m->precompiled)
         goto done;
     SPRY_GO(d->ctx, device_end(d, cache_read(d, m->key, &binary, &size)));
     if (binary && d->engine->load(d, binary, size, &m->p->module) == SPRY_STATUS_OK)
@@ -186,7 +178,7 @@ static bool is_to_load(const making *m)
 
 static bool is_to_compile(const making *m)
 {
-    return is_to_load(m) && !m->ahead;
+    return is_to_load(m) && !m->precompiled;
 }
 
 /* By all threads where the engine's compiler can; each has a context of its own. */
@@ -211,7 +203,7 @@ static spry_status compile_all(spry_device *d, const device_text_job *jobs, maki
     return SPRY_STATUS_OK;
 }
 
-/* The compiler's word on a program, and what it has made. */
+/* What the compiler has made of a program, and its complaint. */
 static spry_status take_compiled(spry_device *d, const device_text_job *job, making *m)
 {
     compiled *c = &m->made;
@@ -219,7 +211,7 @@ static spry_status take_compiled(spry_device *d, const device_text_job *job, mak
     d->cache->refused = status != SPRY_STATUS_OK && strstr(c->complaint, "error") != NULL;
     base_log(d->ctx, SPRY_LOG_DEBUG, "%s: %.*s, %s%s: %zu characters compiled in %.3f s",
              d->facts.name, (int)kernel_length(job->text), kernel_of(job->text), job->options,
-             m->ahead ? ", precompiled" : "", strlen(m->text), c->seconds);
+             m->precompiled ? ", precompiled" : "", strlen(m->text), c->seconds);
     if (c->complaint[0])
         base_log(d->ctx, SPRY_LOG_DEBUG, "%s: compiler: %.800s", d->facts.name, c->complaint);
     if (status != SPRY_STATUS_OK && c->own != d->ctx)
@@ -297,7 +289,7 @@ void device_precompile(spry_device *d, const char *text, const char *options)
     if (open_cache(d) == SPRY_STATUS_OK &&
         complete(d, text, options, &whole, &key) == SPRY_STATUS_OK && !find_program(d, key) &&
         !cache_has(d, key)) {
-        ahead_add(d, key, whole, options);
+        precompile_add(d, key, whole, options);
         whole = NULL;
     }
     base_free(d->ctx, whole);
@@ -328,7 +320,7 @@ static spry_status join_texts(spry_context *ctx, const char *names, char **text)
     return base_text_take(&t, text);
 }
 
-/* What decides, beside text and options, what programs are compiled to. */
+/* What decides, besides text and options, what programs are compiled to. */
 static uint64_t stamp_of(spry_device *d)
 {
     cache_key key = {{0, 0}};

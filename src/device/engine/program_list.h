@@ -1,7 +1,7 @@
 /*
  * Programs that earlier runs compiled on a device, by text and options: `programs/HASH.list`, one
  * file per kind of device. A new driver or a new spry makes what is kept compiled of no use; the
- * list then says what to precompile. Nothing here fails: a list that is damaged is ignored.
+ * list then says what to precompile. Nothing of this fails: a list that is damaged is ignored.
  */
 #ifndef SPRY_DEVICE_PROGRAM_LIST_H
 #define SPRY_DEVICE_PROGRAM_LIST_H

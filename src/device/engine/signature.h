@@ -17,12 +17,12 @@ typedef struct kernel_parameter {
 } kernel_parameter;
 
 /* The arguments of kernel `name`, from the context's memory. Fails where there is no such kernel,
- * or where an argument is none that both dialects have; messages tell the line. */
+ * or where an argument is none that both dialects have; messages name the line. */
 spry_status signature_parse(spry_context *ctx, const char *text, const char *name, spry_type type,
                             kernel_parameter **parameters, int *count);
 /* How many dimensions the words of a text go by: 1 to 3. */
 int signature_dimensions(const char *text);
-/* Whether a text is an identifier of C that fits into so many bytes. */
+/* Whether a text is an identifier of C that fits into `size` bytes. */
 bool signature_is_name(const char *text, size_t length, size_t size);
 
 #endif

@@ -106,7 +106,7 @@ static const int64_t large_piece = 8 << 20;
  * for them: it goes without. */
 static spry_status open_large(spry_device *d, int64_t bytes, bool put, device_staging **sides)
 {
-    const int64_t pieces = 4; /* below so many nothing is gained */
+    const int64_t pieces = 4; /* below that nothing is gained */
     *sides = NULL;
     if (bytes < pieces * large_piece)
         return SPRY_STATUS_OK;

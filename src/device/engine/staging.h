@@ -1,7 +1,7 @@
 /*
- * Two streams beside the device's own, each with pinned memory of the host's for what it brings and
- * fetches: while one copies, the other's product runs or the host fills its memory. They are made
- * at their first use and stay with the device, as pinning takes longer than copying.
+ * Two streams other than the device's own, each with pinned memory of the host's for what it sends
+ * and fetches: while one copies, the other's product runs or the host fills its memory. They are
+ * made at their first use and stay with the device, as pinning takes longer than copying.
  */
 #ifndef SPRY_DEVICE_STAGING_H
 #define SPRY_DEVICE_STAGING_H
@@ -16,8 +16,8 @@ typedef struct device_staging {
     int64_t in_bytes, out_bytes;
 } device_staging;
 
-/* Both with at least so many bytes; (*sides)[0] and [1]. What was asked for on them before is done
- * then, and what comes next on them waits for what is on the device's stream now. */
+/* Both with at least these bytes; (*sides)[0] and [1]. What was asked for on them before is done
+ * then, and later work on them waits for what is on the device's stream now. */
 spry_status device_staging_open(spry_device *d, int64_t in_bytes, int64_t out_bytes,
                                 device_staging **sides);
 /* Waits for both, whatever failed before, and gives large memory back. */

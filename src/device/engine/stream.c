@@ -1,5 +1,4 @@
-/* Copies, streams, recordings and events: what they are asked for is checked here, and engines do
- * it. */
+/* Copies, streams, recordings and events: arguments are checked, and engines do the work. */
 #include "device/engine/engine.h"
 
 static spry_status alive(spry_device *d)
@@ -30,17 +29,26 @@ static spry_status begin_copy(const device_memory *m, int64_t at, int64_t bytes)
     return status;
 }
 
+/* The same of copies that the host takes part in, which are counted. */
+static spry_status begin_transfer(const device_memory *m, int64_t at, int64_t bytes, bool wait)
+{
+    spry_status status = begin_copy(m, at, bytes);
+    if (status == SPRY_STATUS_OK)
+        status = not_recording(m->d);
+    if (status == SPRY_STATUS_OK && bytes > 0) {
+        m->d->waits += wait;
+        m->d->moved += bytes;
+    }
+    return status;
+}
+
 static spry_status put_by(device_stream *s, device_memory *to, int64_t at, const void *from,
                           int64_t bytes, bool wait)
 {
     spry_device *d = to->d;
-    spry_status status = begin_copy(to, at, bytes);
-    if (status == SPRY_STATUS_OK)
-        status = not_recording(d);
+    const spry_status status = begin_transfer(to, at, bytes, wait);
     if (status != SPRY_STATUS_OK || bytes == 0)
         return status;
-    d->waits += wait;
-    d->moved += bytes;
     return device_end(d, d->engine->put(d, s->handle, to->block, at, from, bytes, wait));
 }
 
@@ -48,13 +56,9 @@ static spry_status get_by(device_stream *s, const device_memory *from, int64_t a
                           int64_t bytes, bool wait)
 {
     spry_device *d = from->d;
-    spry_status status = begin_copy(from, at, bytes);
-    if (status == SPRY_STATUS_OK)
-        status = not_recording(d);
+    const spry_status status = begin_transfer(from, at, bytes, wait);
     if (status != SPRY_STATUS_OK || bytes == 0)
         return status;
-    d->waits += wait;
-    d->moved += bytes;
     return device_end(d, d->engine->get(d, s->handle, from->block, at, to, bytes, wait));
 }
 
@@ -110,13 +114,13 @@ spry_status device_copy(const device_memory *from, int64_t from_at, device_memor
 spry_status device_get_pieces(spry_device *d, const device_piece *pieces, int count)
 {
     enum { ROOM = 256 };
-    char here[ROOM];
+    char gathered[ROOM];
     device_memory *together = NULL;
     int64_t bytes = 0;
     spry_status status = SPRY_STATUS_OK;
     for (int k = 0; k < count; k++)
         bytes += pieces[k].bytes;
-    if (count == 1 || bytes > ROOM) { /* which nobody asks for */
+    if (count == 1 || bytes > ROOM) {
         for (int k = 0; k < count; k++)
             SPRY_GO(d->ctx,
                     device_get(pieces[k].from, pieces[k].at, pieces[k].to, pieces[k].bytes));
@@ -127,10 +131,10 @@ spry_status device_get_pieces(spry_device *d, const device_piece *pieces, int co
     for (int k = 0; k < count; bytes += pieces[k++].bytes)
         SPRY_GO(d->ctx,
                 device_copy(pieces[k].from, pieces[k].at, together, bytes, pieces[k].bytes));
-    SPRY_GO(d->ctx, device_get(together, 0, here, bytes));
+    SPRY_GO(d->ctx, device_get(together, 0, gathered, bytes));
     bytes = 0;
     for (int k = 0; k < count; bytes += pieces[k++].bytes)
-        memcpy(pieces[k].to, here + bytes, (size_t)pieces[k].bytes);
+        memcpy(pieces[k].to, gathered + bytes, (size_t)pieces[k].bytes);
 done:
     device_free(together);
     return status;
@@ -148,29 +152,40 @@ spry_status device_clear(device_memory *m, int64_t at, int64_t bytes)
 /* --- streams -------------------------------------------------------------------------------------
  */
 
-spry_status device_stream_new(spry_device *d, device_stream **out)
+/* A stream or an event. */
+static spry_status handle_new(spry_device *d, spry_status (*make)(spry_device *d, void **handle),
+                              device_handle **out)
 {
     spry_status status = SPRY_STATUS_OK;
-    device_stream *s = NULL;
+    device_handle *h = NULL;
     *out = NULL;
     SPRY_GO(d->ctx, alive(d));
-    SPRY_GO(d->ctx, base_calloc(d->ctx, 1, sizeof *s, &s));
-    s->d = d;
-    SPRY_GO(d->ctx, device_end(d, d->engine->stream_new(d, &s->handle)));
-    *out = s;
-    s = NULL;
+    SPRY_GO(d->ctx, base_calloc(d->ctx, 1, sizeof *h, &h));
+    h->d = d;
+    SPRY_GO(d->ctx, device_end(d, make(d, &h->handle)));
+    *out = h;
+    h = NULL;
 done:
-    base_free(d->ctx, s);
+    base_free(d->ctx, h);
     return status;
+}
+
+static void handle_free(device_handle *h, void (*destroy)(spry_device *d, void *handle))
+{
+    if (!h->borrowed)
+        destroy(h->d, h->handle);
+    base_free(h->d->ctx, h);
+}
+
+spry_status device_stream_new(spry_device *d, device_stream **out)
+{
+    return handle_new(d, d->engine->stream_new, out);
 }
 
 void device_stream_free(device_stream *s)
 {
-    if (!s)
-        return;
-    if (!s->borrowed)
-        s->d->engine->stream_free(s->d, s->handle);
-    base_free(s->d->ctx, s);
+    if (s)
+        handle_free(s, s->d->engine->stream_free);
 }
 
 spry_status device_stream_finish(device_stream *s)
@@ -211,7 +226,7 @@ spry_status device_stream_wait(device_stream *s, device_stream *other)
 
 spry_status device_use_stream(spry_device *d, void *stream)
 {
-    /* What comes next on the one waits for what is on the other, as if it were the same. */
+    /* Later work on the one waits for what is on the other, as if it were the same. */
     device_stream *s = d->stream;
     device_stream before = *s;
     const spry_status status = alive(d);
@@ -290,10 +305,8 @@ spry_status device_play(device_graph *g)
 
 void device_graph_free(device_graph *g)
 {
-    if (!g)
-        return;
-    g->d->engine->graph_free(g->d, g->handle);
-    base_free(g->d->ctx, g);
+    if (g)
+        handle_free(g, g->d->engine->graph_free);
 }
 
 /* --- events --------------------------------------------------------------------------------------
@@ -301,26 +314,13 @@ void device_graph_free(device_graph *g)
 
 spry_status device_event_new(spry_device *d, device_event **out)
 {
-    spry_status status = SPRY_STATUS_OK;
-    device_event *e = NULL;
-    *out = NULL;
-    SPRY_GO(d->ctx, alive(d));
-    SPRY_GO(d->ctx, base_calloc(d->ctx, 1, sizeof *e, &e));
-    e->d = d;
-    SPRY_GO(d->ctx, device_end(d, d->engine->event_new(d, &e->handle)));
-    *out = e;
-    e = NULL;
-done:
-    base_free(d->ctx, e);
-    return status;
+    return handle_new(d, d->engine->event_new, out);
 }
 
 void device_event_free(device_event *e)
 {
-    if (!e)
-        return;
-    e->d->engine->event_free(e->d, e->handle);
-    base_free(e->d->ctx, e);
+    if (e)
+        handle_free(e, e->d->engine->event_free);
 }
 
 spry_status device_event_record(device_event *e, device_stream *s)

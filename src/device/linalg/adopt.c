@@ -88,26 +88,26 @@ static spry_status take_by_host(spry_device *d, const given *g, device_matrix *t
 {
     spry_context *ctx = d->ctx;
     const spry_arrays *a = g->a;
-    spry_arrays here = *a;
+    spry_arrays on_host = *a;
     spry_matrix *A = NULL;
     spry_status status = SPRY_STATUS_OK;
-    here.offsets = here.col_index = here.values = NULL;
-    SPRY_GO(ctx, base_alloc(ctx, a->rows + 1, (size_t)g->offset_size, &here.offsets));
-    SPRY_GO(ctx, base_alloc(ctx, a->nnz, (size_t)g->index_size, &here.col_index));
-    SPRY_GO(ctx, base_alloc(ctx, a->nnz, spry_type_size(a->type), &here.values));
-    SPRY_GO(ctx, device_get(g->offsets, 0, here.offsets, (a->rows + 1) * g->offset_size));
+    on_host.offsets = on_host.col_index = on_host.values = NULL;
+    SPRY_GO(ctx, base_alloc(ctx, a->rows + 1, (size_t)g->offset_size, &on_host.offsets));
+    SPRY_GO(ctx, base_alloc(ctx, a->nnz, (size_t)g->index_size, &on_host.col_index));
+    SPRY_GO(ctx, base_alloc(ctx, a->nnz, spry_type_size(a->type), &on_host.values));
+    SPRY_GO(ctx, device_get(g->offsets, 0, on_host.offsets, (a->rows + 1) * g->offset_size));
     if (a->nnz > 0) {
-        SPRY_GO(ctx, device_get(g->columns, 0, here.col_index, a->nnz * g->index_size));
-        SPRY_GO(ctx,
-                device_get(g->values, 0, here.values, a->nnz * (int64_t)spry_type_size(a->type)));
+        SPRY_GO(ctx, device_get(g->columns, 0, on_host.col_index, a->nnz * g->index_size));
+        SPRY_GO(ctx, device_get(g->values, 0, on_host.values,
+                                a->nnz * (int64_t)spry_type_size(a->type)));
     }
-    SPRY_GO(ctx, spry_matrix_new(ctx, &here, SPRY_OWN_BORROW, &A));
+    SPRY_GO(ctx, spry_matrix_new(ctx, &on_host, SPRY_OWN_BORROW, &A));
     SPRY_GO(ctx, device_matrix_put(d, A, to));
 done:
     spry_matrix_free(A);
-    base_free(ctx, here.offsets);
-    base_free(ctx, here.col_index);
-    base_free(ctx, here.values);
+    base_free(ctx, on_host.offsets);
+    base_free(ctx, on_host.col_index);
+    base_free(ctx, on_host.values);
     return status;
 }
 

@@ -57,7 +57,7 @@ static spry_status launch(const rounds *r, const char *kernel, const device_arg 
 #define LAUNCH(r, kernel, args) launch(r, kernel, args, (int)(sizeof(args) / sizeof *(args)))
 
 /* Rounds until no row is open. Each decides the largest key that is open, at least. The host asks
- * after some of them only, as a round in vain costs less than an answer. */
+ * after some of them only, as a needless round costs less than an answer. */
 static spry_status repeat(rounds *r, spry_status (*round)(rounds *))
 {
     int32_t left = 1;
@@ -73,7 +73,7 @@ static spry_status repeat(rounds *r, spry_status (*round)(rounds *))
     }
     if (left)
         status = SPRY_FAIL(r->ctx, SPRY_STATUS_UNSUPPORTED,
-                           "an independent set of %d rows is not there after %d rounds", r->rows,
+                           "an independent set of %d rows was not found after %d rounds", r->rows,
                            MOST_ROUNDS);
 done:
     return status;

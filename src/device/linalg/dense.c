@@ -1,9 +1,10 @@
 /*
  * Products on devices with several columns, eight at a time. Columns on the device are used in
- * place where they stand side by side and an address can point to the first of them, and else
+ * place where they are adjacent and an address can point to the first of them, and else
  * packed by a kernel; for those of the host see dense_host.c.
  */
 #include "device/linalg/dense.h"
+#include "device/linalg/product.h"
 #include "device/linalg/vector.h"
 
 /* Columns of a block, as the product takes them. */
@@ -79,7 +80,7 @@ static spry_status multiply_tile(const dense_job *j, int count, const tile *x, c
                               .x_stride = x->ld,
                               .y = y->memory,
                               .y_stride = y->ld};
-    return device_multiply_block(j->op, j->transpose, &p);
+    return device_multiply_blocks(j->op, j->transpose, &p, 1);
 }
 
 /* A single column must have its numbers one after the other. */
@@ -112,7 +113,7 @@ static spry_status pack_single(const dense_job *j, const spry_dense *M, device_m
     return status;
 }
 
-static spry_status multiply_there(const dense_job *j, const spry_dense *B, const spry_dense *C)
+static spry_status multiply_on_device(const dense_job *j, const spry_dense *B, const spry_dense *C)
 {
     spry_context *ctx = j->op->ctx;
     spry_device *d = j->op->device;
@@ -148,5 +149,5 @@ spry_status device_multiply_dense(const spry_operator *op, spry_transpose transp
     const dense_job j = {op, transpose, alpha, beta, spry_type_size(op->type)};
     if (extent(B) == 0 && extent(C) == 0)
         return SPRY_STATUS_OK;
-    return B->device ? multiply_there(&j, B, C) : device_multiply_dense_host(&j, B, C);
+    return B->device ? multiply_on_device(&j, B, C) : device_multiply_dense_host(&j, B, C);
 }

@@ -1,11 +1,12 @@
 /*
  * Products with dense blocks of the host's, which may be larger than the device's memory: columns
- * go there and back in chunks, and while one chunk is copied or multiplied, the host packs or
- * unpacks another (staging.h). A chunk is several panels of eight columns, which share one reading
- * of the matrix. Elements of a panel's row stand side by side; all threads pack them.
+ * go to the device and back in chunks, and while one chunk is copied or multiplied, the host packs
+ * or unpacks another (staging.h). A chunk is several panels of eight columns, which share one
+ * reading of the matrix. Elements of a panel's row are adjacent; all threads pack them.
  */
 #include "device/engine/staging.h"
 #include "device/linalg/dense.h"
+#include "device/linalg/product.h"
 #include "matrix/entries.h"
 
 enum { MOST_PANELS = DEVICE_MOST_PRODUCTS, LEAST_CHUNKS = 4 };
@@ -149,7 +150,7 @@ static spry_status copy_panels(const stream_job *s, const spry_dense *M, int64_t
     return status;
 }
 
-static spry_status multiply_chunk(const stream_job *s, int64_t chunk, const side *here)
+static spry_status multiply_chunk(const stream_job *s, int64_t chunk, const side *now)
 {
     device_product products[MOST_PANELS];
     int count = 0;
@@ -158,9 +159,9 @@ static spry_status multiply_chunk(const stream_job *s, int64_t chunk, const side
         products[count++] = (device_product){.columns = columns,
                                              .alpha = s->j->alpha,
                                              .beta = s->j->beta,
-                                             .x = here->x[p],
+                                             .x = now->x[p],
                                              .x_stride = columns,
-                                             .y = here->y[p],
+                                             .y = now->y[p],
                                              .y_stride = columns};
     }
     return device_multiply_blocks(s->j->op, s->j->transpose, products, count);
@@ -170,19 +171,19 @@ static spry_status multiply_chunk(const stream_job *s, int64_t chunk, const side
 static spry_status begin_chunk(stream_job *s, int64_t chunk)
 {
     spry_device *d = s->j->op->device;
-    const side *here = &s->sides[chunk % STAGING_SIDES];
+    const side *now = &s->sides[chunk % STAGING_SIDES];
     const device_staging *staging = &s->staging[chunk % STAGING_SIDES];
     spry_status status = SPRY_STATUS_OK;
     move_chunk(s, s->B, chunk, staging->in, false);
-    SPRY_GO(d->ctx, copy_panels(s, s->B, chunk, staging->stream, staging->in, here->x, false));
+    SPRY_GO(d->ctx, copy_panels(s, s->B, chunk, staging->stream, staging->in, now->x, false));
     if (dense_reads(s->j)) {
         move_chunk(s, s->C, chunk, staging->out, false);
-        SPRY_GO(d->ctx, copy_panels(s, s->C, chunk, staging->stream, staging->out, here->y, false));
+        SPRY_GO(d->ctx, copy_panels(s, s->C, chunk, staging->stream, staging->out, now->y, false));
     }
     SPRY_GO(d->ctx, device_stream_wait(d->stream, staging->stream));
-    SPRY_GO(d->ctx, multiply_chunk(s, chunk, here));
+    SPRY_GO(d->ctx, multiply_chunk(s, chunk, now));
     SPRY_GO(d->ctx, device_stream_wait(staging->stream, d->stream));
-    SPRY_GO(d->ctx, copy_panels(s, s->C, chunk, staging->stream, staging->out, here->y, true));
+    SPRY_GO(d->ctx, copy_panels(s, s->C, chunk, staging->stream, staging->out, now->y, true));
 done:
     return status;
 }

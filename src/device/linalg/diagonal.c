@@ -1,6 +1,7 @@
 /* Operators on devices that multiply element by element: Jacobi's preconditioner. */
 #include "device/linalg/operator.h"
 
+#include "device/linalg/vector.h"
 #include "host/apply.h"
 
 typedef struct diagonal {
@@ -22,12 +23,22 @@ static void destroy(spry_operator *op)
     base_free(op->ctx, state);
 }
 
+static spry_status multiply(const spry_operator *op, spry_transpose transpose, spry_scalar alpha,
+                            const device_memory *x, spry_scalar beta, device_memory *y)
+{
+    const diagonal *state = op->state;
+    return device_multiply_elements(
+        op->device, op->type, op->rows, alpha,
+        transpose == SPRY_TRANSPOSE_CONJUGATE ? state->conjugate : state->plain, false, x, beta, y);
+}
+
 static const operator_class diagonal_class = {.name = "diagonal",
                                               .has_transpose = true,
                                               .multiply = operator_apply_arrays,
                                               .destroy = destroy,
                                               .update = update,
-                                              .multiply_vectors = device_multiply_vectors};
+                                              .multiply_vectors = device_multiply_vectors,
+                                              .device.multiply = multiply};
 
 const device_memory *device_diagonal(const spry_operator *op, spry_transpose transpose)
 {
@@ -37,7 +48,7 @@ const device_memory *device_diagonal(const spry_operator *op, spry_transpose tra
     return transpose == SPRY_TRANSPOSE_CONJUGATE ? state->conjugate : state->plain;
 }
 
-/* The numbers of an operator of the host's, into memory that is made if it is not there. */
+/* The numbers of an operator of the host's, into memory that is allocated at its first use. */
 spry_status device_diagonal_refill(const spry_operator *op, const spry_operator *of)
 {
     spry_device *d = op->device;

@@ -106,7 +106,7 @@ spry_status spry_vector_to_dlpack_versioned(spry_vector *v,
 /* --- in ------------------------------------------------------------------------------------------
  */
 
-/* A tensor as a vector: so many elements, `stride` of them apart. */
+/* A tensor as a vector: its elements, `stride` of them apart. */
 typedef struct line {
     spry_type type;
     int64_t n, stride;
@@ -317,7 +317,7 @@ spry_status spry_vector_from_dlpack_versioned(spry_context *ctx,
     SPRY_NEED(ctx, ctx, tensor, v);
     bool shared;
     *v = NULL;
-    if (tensor->version.major != DLPACK_MAJOR) /* only these members are where they are here */
+    if (tensor->version.major != DLPACK_MAJOR) /* only these members keep their places */
         return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED, "DLPack %u.%u; expected 1.x",
                          tensor->version.major, tensor->version.minor);
     const spry_status status =

@@ -1,5 +1,5 @@
 /*
- * The structs of DLPack (https://dmlc.github.io/dlpack, version 1.0), declared anew after its
+ * The structs of DLPack (https://dmlc.github.io/dlpack, version 1.0), declared again after its
  * specification: an interface between programs that is public and does not change.
  */
 #ifndef SPRY_DLPACK_H
@@ -9,7 +9,7 @@
 
 enum { DLPACK_MAJOR = 1, DLPACK_MINOR = 0 };
 
-/* Where data is: the codes that matter here. */
+/* Where data is: the codes that spry knows. */
 enum {
     DLPACK_CPU = 1,
     DLPACK_CUDA = 2,

@@ -58,14 +58,14 @@ spry_status device_matrix_inverse_diagonal(const device_matrix *A, device_memory
         double bound;
     } found = {0, 0};
     device_program *p = NULL;
-    device_memory *there = NULL;
+    device_memory *on_device = NULL;
     spry_status status = SPRY_STATUS_OK;
     *scales = (device_scales){-1, 0};
     if (rows == 0)
         return SPRY_STATUS_OK;
     SPRY_GO(ctx, device_entries_build(A->d, A->type, &p));
-    SPRY_GO(ctx, device_alloc(A->d, (groups + 1) * (int64_t)sizeof(double), &there));
-    SPRY_GO(ctx, device_clear(there, 0, sizeof(double)));
+    SPRY_GO(ctx, device_alloc(A->d, (groups + 1) * (int64_t)sizeof(double), &on_device));
+    SPRY_GO(ctx, device_clear(on_device, 0, sizeof(double)));
     const device_arg args[] = {DEVICE_VALUE(rows),
                                device_arg_memory(A->offsets),
                                device_arg_memory(A->columns),
@@ -73,15 +73,15 @@ spry_status device_matrix_inverse_diagonal(const device_matrix *A, device_memory
                                device_arg_memory(inverse),
                                DEVICE_VALUE(has_conjugate),
                                maybe_memory(conjugate, inverse),
-                               device_arg_memory(there),
-                               device_arg_memory(there)};
-    const device_arg most[] = {DEVICE_VALUE(groups), device_arg_memory(there)};
+                               device_arg_memory(on_device),
+                               device_arg_memory(on_device)};
+    const device_arg most[] = {DEVICE_VALUE(groups), device_arg_memory(on_device)};
     SPRY_GO(ctx, LAUNCH(A, "invert_diagonal", args));
     SPRY_GO(ctx, device_launch(p, "largest_bound", NULL, 1, GROUP, most, 2));
-    SPRY_GO(ctx, device_get(there, 0, &found, sizeof found));
+    SPRY_GO(ctx, device_get(on_device, 0, &found, sizeof found));
     *scales = (device_scales){found.bad > 0 ? A->rows - found.bad : -1, found.bound};
 done:
-    device_free(there);
+    device_free(on_device);
     return status;
 }
 

@@ -103,7 +103,7 @@ static const operator_class function_class = {.name = "function",
                                               .gave_nonfinite = gave_nonfinite,
                                               .destroy = destroy};
 
-/* An operator whose function is still to be told. */
+/* An operator without its function yet. */
 static spry_status make(spry_context *ctx, spry_device *device, spry_type type, int64_t rows,
                         int64_t cols, bool has_transpose, bool has_function, spry_operator **out)
 {
@@ -180,11 +180,12 @@ spry_status spry_operator_set_ranked(spry_operator *op, const spry_vector *like)
     SPRY_NEED(CTX_OF(op), op, like);
     if (op->class != &function_class)
         return SPRY_FAIL(op->ctx, SPRY_STATUS_BAD_USAGE,
-                         "operator %s knows what of its vectors is here", spry_operator_name(op));
+                         "operator %s knows which elements of its vectors this rank has",
+                         spry_operator_name(op));
     if (op->rows != like->n || op->cols != like->n)
         return SPRY_FAIL(op->ctx, SPRY_STATUS_BAD_USAGE,
                          "an operator of %" PRId64 " x %" PRId64 " for vectors of %" PRId64
-                         " elements here",
+                         " elements on this rank",
                          op->rows, op->cols, like->n);
     op->rows_part = op->cols_part = like->part;
     return SPRY_STATUS_OK;

@@ -4,7 +4,7 @@
 
 #include <spry/interop.h>
 
-/* Four sums side by side, so that the multiplications do not wait for each other. */
+/* Four sums in parallel, so that the multiplications do not wait for each other. */
 int64_t spry_fingerprint(const void *memory, int64_t bytes, int64_t seed)
 {
     const uint64_t prime = UINT64_C(0x9e3779b97f4a7c15);

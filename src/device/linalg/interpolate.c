@@ -122,18 +122,18 @@ static spry_status find_largest(const table_rows *t, const device_memory *list, 
                                 int32_t count, int32_t *largest)
 {
     spry_context *ctx = t->d->ctx;
-    device_memory *there = NULL;
+    device_memory *on_device = NULL;
     device_program *p = NULL;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, device_points_build(t->d, t->type, &p));
-    SPRY_GO(ctx, device_alloc(t->d, sizeof *largest, &there));
-    SPRY_GO(ctx, device_clear(there, 0, sizeof *largest));
+    SPRY_GO(ctx, device_alloc(t->d, sizeof *largest, &on_device));
+    SPRY_GO(ctx, device_clear(on_device, 0, sizeof *largest));
     const device_arg args[] = {DEVICE_VALUE(begin), DEVICE_VALUE(count), device_arg_memory(list),
-                               device_arg_memory(t->sizes), device_arg_memory(there)};
+                               device_arg_memory(t->sizes), device_arg_memory(on_device)};
     SPRY_GO(ctx, LAUNCH(p, "points_largest", count, args));
-    SPRY_GO(ctx, device_get(there, 0, largest, sizeof *largest));
+    SPRY_GO(ctx, device_get(on_device, 0, largest, sizeof *largest));
 done:
-    device_free(there);
+    device_free(on_device);
     return status;
 }
 
@@ -210,6 +210,17 @@ done:
     return status;
 }
 
+/* Rows by a kernel with these arguments, of which run_tables() fills in the first three. */
+static spry_status make_rows(table_rows *t, const char *kernel, const device_arg *args, int count,
+                             device_program *p, int64_t cols, device_matrix *out)
+{
+    memcpy(t->args, args, (size_t)count * sizeof *args);
+    t->arg_count = count;
+    t->kernel = kernel;
+    const spry_status status = run_tables(t);
+    return status == SPRY_STATUS_OK ? gather(t, p, cols, out) : status;
+}
+
 /* --- what is made of them ------------------------------------------------------------------------
  */
 
@@ -263,11 +274,8 @@ spry_status device_interpolate(const device_matrix *A, const device_points *poin
                                device_arg_memory(t.counts),
                                device_arg_memory(t.columns),
                                device_arg_memory(t.values)};
-    memcpy(t.args, args, sizeof args);
-    t.arg_count = sizeof args / sizeof *args;
-    t.kernel = "interpolate_rows";
-    SPRY_GO(ctx, run_tables(&t));
-    SPRY_GO(ctx, gather(&t, p, points->count, P));
+    SPRY_GO(ctx, make_rows(&t, "interpolate_rows", args, (int)(sizeof args / sizeof *args), p,
+                           points->count, P));
 done:
     device_free(diagonal);
     table_rows_close(&t);
@@ -297,11 +305,8 @@ spry_status device_matrix_cut(const device_matrix *A, int64_t most, double small
                                device_arg_memory(t.counts),
                                device_arg_memory(t.columns),
                                device_arg_memory(t.values)};
-    memcpy(t.args, args, sizeof args);
-    t.arg_count = sizeof args / sizeof *args;
-    t.kernel = "cut_rows";
-    SPRY_GO(ctx, run_tables(&t));
-    SPRY_GO(ctx, gather(&t, p, A->cols, out));
+    SPRY_GO(ctx,
+            make_rows(&t, "cut_rows", args, (int)(sizeof args / sizeof *args), p, A->cols, out));
 done:
     table_rows_close(&t);
     return status;

@@ -68,8 +68,8 @@ done:
 
 /* The arrays of both sides: offsets, columns, values. */
 typedef struct array_pair {
-    device_memory *there;
-    void *here;
+    device_memory *device;
+    void *host;
     int64_t bytes;
 } array_pair;
 
@@ -91,7 +91,7 @@ spry_status device_matrix_put_csr(spry_device *d, const matrix_arrays *csr, devi
     SPRY_GO(d->ctx, device_matrix_allocate_known(&to));
     pair_up(&to, csr, pairs);
     for (int i = 0; i < 3; i++)
-        SPRY_GO(d->ctx, device_put_large(pairs[i].there, pairs[i].here, pairs[i].bytes));
+        SPRY_GO(d->ctx, device_put_large(pairs[i].device, pairs[i].host, pairs[i].bytes));
     *out = to;
     to = (device_matrix){0};
 done:
@@ -149,7 +149,7 @@ spry_status device_matrix_get(const device_matrix *A, spry_matrix **out)
     SPRY_GO(ctx, matrix_allocate(ctx, &a));
     pair_up(A, &a, pairs);
     for (int i = 0; i < 3; i++)
-        SPRY_GO(ctx, device_get_large(pairs[i].there, pairs[i].here, pairs[i].bytes));
+        SPRY_GO(ctx, device_get_large(pairs[i].device, pairs[i].host, pairs[i].bytes));
 done:
     return matrix_finish(ctx, status, &a, out);
 }

@@ -1,6 +1,6 @@
 /*
  * Sparse matrices in a device's memory: general CSR, sums and products of them. What
- * <spry/algebra.h> has for the host is here for set-ups that stay on the device. Numbers are those
+ * <spry/algebra.h> has for the host, for set-ups that stay on the device. Numbers are those
  * of the type's own arithmetic, and every sum is taken in an order that follows from the matrices
  * alone, so that results are the same bit by bit each time on the same device.
  *
@@ -32,7 +32,7 @@ spry_status device_matrix_put(spry_device *d, const spry_matrix *A, device_matri
 spry_status device_matrix_put_csr(spry_device *d, const matrix_arrays *csr, device_matrix *out);
 /* A copy for the host. */
 spry_status device_matrix_get(const device_matrix *A, spry_matrix **out);
-/* A copy there. */
+/* A copy on the device. */
 spry_status device_matrix_copy(const device_matrix *A, device_matrix *out);
 /* Takes NULL and matrices that are none; *A is none afterwards. */
 void device_matrix_free(device_matrix *A);
@@ -49,7 +49,7 @@ void device_matrix_free(device_matrix *A);
 spry_status device_matrix_multiply(const device_matrix *A, const device_matrix *B,
                                    device_matrix *C);
 /* The same with new values: C is the product of matrices with the patterns of A and B, and gets the
- * values it would have if it were made anew, bit by bit. */
+ * values it would have if it were built again, bit by bit. */
 spry_status device_matrix_multiply_again(const device_matrix *A, const device_matrix *B,
                                          device_matrix *C);
 /* C = R A P, the matrix of a coarse level, as R (A P); R NULL: P^H (P^T of real matrices). */
@@ -78,7 +78,7 @@ spry_status device_matrix_allocate_known(device_matrix *A);
 /* Sorts rows whose columns are all different. */
 spry_status device_matrix_sort(device_matrix *A);
 /* A program of texts of src/device/kernels, whose names have blanks between them, for a type, with
- * groups of so many work-items; other constants are in `options`. */
+ * groups of `group` work-items; other constants are in `options`. */
 spry_status device_matrix_build(spry_device *d, spry_type type, int group, const char *names,
                                 const char *options, device_program **p);
 

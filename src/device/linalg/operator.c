@@ -1,181 +1,12 @@
-/*
- * A matrix on a device as an operator. Transposed products use A^T in the same format, made at the
- * first one; half of a symmetric matrix serves both. Products with arrays of the host copy them
- * there and back.
- */
+/* A matrix on a device as an operator: made, asked, and taken apart; product.c multiplies. */
 #include "device/linalg/operator.h"
 
-#include "device/linalg/vector.h"
+#include "device/linalg/product.h"
 #include "formats/shared/device_convert.h"
-#include "formats/shared/device_stored.h"
 #include "host/apply.h"
 #include "matrix/entries.h"
 
-typedef struct device_state {
-    const spry_matrix *matrix; /* as given; NULL: it was made on the device */
-    int64_t version;           /* of the matrix, whose values are stored */
-    char *spec;
-    device_stored plain, transposed; /* transposed is made when it is needed */
-} device_state;
-
-/* A^T where A was made on the device. */
-static spry_status make_transposed_there(device_state *state)
-{
-    spry_context *ctx = device_layout_host(state->plain.whole)->ctx;
-    device_matrix A = {0}, T = {0};
-    spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, device_layout_to_matrix(state->plain.whole, &A));
-    SPRY_GO(ctx, device_matrix_transpose(&A, false, &T));
-    device_matrix_free(&A);
-    SPRY_GO(ctx, device_layout_from_matrix(&T, false, NULL, &state->transposed.whole));
-done:
-    device_matrix_free(&A);
-    return status;
-}
-
-/* A^T, which may have other shapes of rows than A: in CSR then. */
-static spry_status make_transposed(const spry_operator *op, device_state *state)
-{
-    static const char *const kinds[] = {"csr", "csr:values=f32", "csr:values=f16",
-                                        "csr:values=bf16"};
-    spry_context *ctx = op->ctx;
-    spry_matrix *transposed = NULL;
-    spry_status status = SPRY_STATUS_OK;
-    const base_kept before = base_try(ctx);
-    SPRY_GO(ctx, operator_check_transpose(op, state->matrix, state->version));
-    SPRY_GO(ctx, spry_matrix_transpose(state->matrix, false, &transposed));
-    status = device_stored_make(op->device, transposed, NULL, state->spec, &state->transposed);
-    if (status == SPRY_STATUS_UNSUPPORTED) {
-        base_log(ctx, SPRY_LOG_INFO, "A^T is kept as csr: %s", spry_message(ctx));
-        base_forgive(ctx, &before); /* nothing failed for the caller */
-        status =
-            device_stored_make(op->device, transposed, NULL,
-                               kinds[device_stored_host(&state->plain)->kind], &state->transposed);
-    }
-    SPRY_GO(ctx, status);
-done:
-    spry_matrix_free(transposed);
-    return status;
-}
-
-/* What is stored for op(A), made if it has to be, and whether its conjugate is meant. */
-static spry_status find_stored(const spry_operator *op, spry_transpose transpose,
-                               const device_stored **found, bool *conjugate)
-{
-    device_state *state = op->state;
-    const spry_symmetry symmetry =
-        state->plain.streamed ? SPRY_SYMMETRY_GENERAL : device_stored_host(&state->plain)->symmetry;
-    spry_status status = SPRY_STATUS_OK;
-    *found = &state->plain;
-    *conjugate = transpose == SPRY_TRANSPOSE_CONJUGATE;
-    if (transpose == SPRY_TRANSPOSE_NO || symmetry == SPRY_SYMMETRY_SYMMETRIC)
-        return SPRY_STATUS_OK;
-    if (symmetry == SPRY_SYMMETRY_HERMITIAN) { /* A^T = conj(A) */
-        *conjugate = transpose == SPRY_TRANSPOSE_YES;
-        return SPRY_STATUS_OK;
-    }
-    if (!state->transposed.whole && !state->transposed.streamed)
-        status = state->matrix ? make_transposed(op, state) : make_transposed_there(state);
-    *found = &state->transposed;
-    return status;
-}
-
 static const operator_class device_class;
-
-/* --- products ------------------------------------------------------------------------------------
- */
-
-spry_status device_multiply_blocks(const spry_operator *op, spry_transpose transpose,
-                                   const device_product *products, int count)
-{
-    const device_stored *stored;
-    device_product p[DEVICE_MOST_PRODUCTS];
-    bool conjugate;
-    spry_status status = find_stored(op, transpose, &stored, &conjugate);
-    for (int k = 0; k < count; k++) {
-        p[k] = products[k];
-        p[k].conjugate = conjugate;
-    }
-    if (status == SPRY_STATUS_OK && stored->streamed)
-        return device_streamed_multiply(stored->streamed, p, count);
-    for (int k = 0; status == SPRY_STATUS_OK && k < count; k++)
-        status = device_layout_multiply(stored->whole, &p[k]);
-    return status;
-}
-
-spry_status device_multiply_block(const spry_operator *op, spry_transpose transpose,
-                                  const device_product *p)
-{
-    return device_multiply_blocks(op, transpose, p, 1);
-}
-
-spry_status device_prepare(const spry_operator *op)
-{
-    const device_product p = {.columns = 1, .alpha = {1, 0}, .x_stride = 1, .y_stride = 1};
-    const device_state *state = op->state;
-    return op->class == &device_class && state->plain.whole
-               ? device_layout_prepare(state->plain.whole, &p)
-               : SPRY_STATUS_OK;
-}
-
-spry_status device_multiply(const spry_operator *op, spry_transpose transpose, spry_scalar alpha,
-                            const device_memory *x, spry_scalar beta, device_memory *y)
-{
-    if (op->class->apply) {
-        const bool plain = transpose == SPRY_TRANSPOSE_NO;
-        const spry_vector from =
-            device_vector_over(op->device, op->type, plain ? op->cols : op->rows, x);
-        spry_vector to = device_vector_over(op->device, op->type, plain ? op->rows : op->cols, y);
-        return operator_apply_vectors(op, transpose, alpha, &from, beta, &to);
-    }
-    if (op->class->device.multiply)
-        return op->class->device.multiply(op, transpose, alpha, x, beta, y);
-    if (device_diagonal(op, SPRY_TRANSPOSE_NO))
-        return device_multiply_elements(op->device, op->type, op->rows, alpha,
-                                        device_diagonal(op, transpose), false, x, beta, y);
-    const device_product p = {
-        .columns = 1, .alpha = alpha, .beta = beta, .x = x, .x_stride = 1, .y = y, .y_stride = 1};
-    return device_multiply_block(op, transpose, &p);
-}
-
-/* x as memory of the device: its own, or a copy in *made. */
-static spry_status bring(spry_device *d, const spry_vector *v, bool numbers, device_memory **memory,
-                         device_memory **made)
-{
-    const int64_t bytes = v->n * (int64_t)spry_type_size(v->type);
-    *memory = v->memory;
-    if (v->device)
-        return SPRY_STATUS_OK;
-    const spry_status status = device_alloc(d, bytes, made);
-    *memory = *made;
-    return status == SPRY_STATUS_OK && numbers ? device_put(*made, 0, v->data, bytes) : status;
-}
-
-spry_status device_multiply_vectors(const spry_operator *op, spry_transpose transpose,
-                                    spry_scalar alpha, const spry_vector *x, spry_scalar beta,
-                                    spry_vector *y)
-{
-    spry_device *d = op->device;
-    device_memory *from = NULL, *to = NULL, *made_from = NULL, *made_to = NULL;
-    spry_status status = SPRY_STATUS_OK;
-    if ((x->device && x->device != d) || (y->device && y->device != d))
-        return SPRY_FAIL(op->ctx, SPRY_STATUS_BAD_USAGE,
-                         "x is on %s, y on %s, the operator on %s; spry_vector_copy() brings "
-                         "vectors to another place",
-                         place_name(x->device), place_name(y->device), place_name(d));
-    SPRY_GO(op->ctx, bring(d, x, true, &from, &made_from));
-    SPRY_GO(op->ctx, bring(d, y, beta.re != 0 || beta.im != 0, &to, &made_to));
-    SPRY_GO(op->ctx, device_multiply(op, transpose, alpha, from, beta, to));
-    if (made_to)
-        SPRY_GO(op->ctx, device_get(to, 0, y->data, y->n * (int64_t)spry_type_size(y->type)));
-done:
-    device_free(made_from);
-    device_free(made_to);
-    return status;
-}
-
-/* --- the object ----------------------------------------------------------------------------------
- */
 
 static void destroy(spry_operator *op)
 {
@@ -213,8 +44,9 @@ static bool is_shell(const spry_operator *op)
     return state->plain.streamed || !layout_of(op)->array[0].data;
 }
 
-/* Whether the device alone has the matrix: it was made there, or has other values here by now. */
-static bool is_there(const device_state *state)
+/* Whether the device alone has the matrix: it was made on the device, or the host has other values
+ * by now. */
+static bool only_on_device(const device_state *state)
 {
     return !state->matrix ||
            (state->plain.whole && matrix_version(state->matrix) != state->version);
@@ -224,17 +56,17 @@ static bool is_there(const device_state *state)
 static spry_status bring_back(const spry_operator *op, spry_matrix **A)
 {
     const device_state *state = op->state;
-    device_matrix there = {0};
+    device_matrix copy = {0};
     spry_status status = SPRY_STATUS_OK;
     if (!device_layout_goes_back(state->plain.whole))
         return SPRY_FAIL(op->ctx, SPRY_STATUS_UNSUPPORTED,
                          "format %s does not go back from %s, and its matrix has other values by "
-                         "now; spry_operator_update() brings them there",
+                         "now; spry_operator_update() copies them to the device",
                          op->name, op->device->facts.name);
-    SPRY_GO(op->ctx, device_layout_to_matrix(state->plain.whole, &there));
-    SPRY_GO(op->ctx, device_matrix_get(&there, A));
+    SPRY_GO(op->ctx, device_layout_to_matrix(state->plain.whole, &copy));
+    SPRY_GO(op->ctx, device_matrix_get(&copy, A));
 done:
-    device_matrix_free(&there);
+    device_matrix_free(&copy);
     return status;
 }
 
@@ -245,7 +77,7 @@ static spry_status to_matrix(const spry_operator *op, spry_matrix **A)
     spry_matrix *owned = NULL;
     if (!is_shell(op) && state->matrix)
         return layout_to_csr(layout_of(op), A);
-    if (is_there(state))
+    if (only_on_device(state))
         return bring_back(op, A);
     spry_status status = matrix_as_sorted_csr(state->matrix, &csr, &owned);
     if (status == SPRY_STATUS_OK && owned) {
@@ -262,7 +94,7 @@ static spry_status matrix_diagonal(const spry_operator *op, spry_vector **d)
 {
     const device_state *state = op->state;
     spry_matrix *A = NULL;
-    if (!is_there(state) || !is_shell(op))
+    if (!only_on_device(state) || !is_shell(op))
         return is_shell(op) ? spry_matrix_diagonal(state->matrix, d)
                             : layout_diagonal(layout_of(op), d);
     spry_status status = bring_back(op, &A);
@@ -293,11 +125,11 @@ static spry_status device_powers(const spry_operator *op, int count, const power
         *made = device_powers_depth(op, count) == count;
         return SPRY_STATUS_OK;
     }
-    bool conjugate, there = x->device == op->device;
-    const spry_status status = find_stored(op, SPRY_TRANSPOSE_NO, &stored, &conjugate);
+    bool conjugate, on_device = x->device == op->device;
+    const spry_status status = device_find_stored(op, SPRY_TRANSPOSE_NO, &stored, &conjugate);
     for (int j = 0; j < count; j++)
-        there = there && v[j]->device == op->device;
-    return status == SPRY_STATUS_OK && stored->streamed && there
+        on_device = on_device && v[j]->device == op->device;
+    return status == SPRY_STATUS_OK && stored->streamed && on_device
                ? device_streamed_powers(stored->streamed, count, steps, x, v, made)
                : status;
 }
@@ -306,6 +138,7 @@ static const operator_class device_class = {.name = "device",
                                             .has_transpose = true,
                                             .multiply = operator_apply_arrays,
                                             .multiply_vectors = device_multiply_vectors,
+                                            .device.multiply = device_multiply_stored,
                                             .destroy = destroy,
                                             .blocks.dense = device_multiply_dense,
                                             .stored.remake = remake,
@@ -313,6 +146,15 @@ static const operator_class device_class = {.name = "device",
                                             .stored.to_matrix = to_matrix,
                                             .stored.diagonal = matrix_diagonal,
                                             .powers = device_powers};
+
+spry_status device_prepare(const spry_operator *op)
+{
+    const device_product p = {.columns = 1, .alpha = {1, 0}, .x_stride = 1, .y_stride = 1};
+    const device_state *state = op->state;
+    return op->class == &device_class && state->plain.whole
+               ? device_layout_prepare(state->plain.whole, &p)
+               : SPRY_STATUS_OK;
+}
 
 spry_device *device_of(const spry_operator *op)
 {
@@ -332,7 +174,7 @@ spry_status device_open_rows(const spry_operator *op, spry_transpose transpose, 
     }
     if (op->class != &device_class)
         return SPRY_STATUS_OK;
-    const spry_status status = find_stored(op, transpose, &stored, &conjugate);
+    const spry_status status = device_find_stored(op, transpose, &stored, &conjugate);
     if (status != SPRY_STATUS_OK || stored->streamed)
         return status;
     return device_layout_rows(stored->whole, conjugate, prefix, columns, rows);
@@ -377,7 +219,7 @@ spry_status device_operator(spry_device *d, const spry_matrix *A, const char *sp
     return device_operator_from(d, A, NULL, spec, out);
 }
 
-spry_status device_operator_from(spry_device *d, const spry_matrix *A, device_matrix *there,
+spry_status device_operator_from(spry_device *d, const spry_matrix *A, device_matrix *on_device,
                                  const char *spec, spry_operator **out)
 {
     spry_context *ctx = d->ctx;
@@ -394,7 +236,7 @@ spry_status device_operator_from(spry_device *d, const spry_matrix *A, device_ma
         status = SPRY_STATUS_NO_MEMORY;
         goto done;
     }
-    SPRY_GO(ctx, device_stored_make(d, A, there, spec, &state->plain));
+    SPRY_GO(ctx, device_stored_make(d, A, on_device, spec, &state->plain));
     SPRY_GO(ctx, finish_operator(op));
     *out = op;
     op = NULL;

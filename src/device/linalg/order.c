@@ -197,7 +197,8 @@ done:
     return status;
 }
 
-/* --- the matrix there ----------------------------------------------------------------------------
+/* --- the matrix on the device
+ * ----------------------------------------------------------------------------
  */
 
 /* The places of entries; numbers with them stand for nothing. */

@@ -1,5 +1,5 @@
 /*
- * Orders of rows found on a device from the places of entries there (src/matrix/algebra has the
+ * Orders of rows found on a device from the places of entries on it (src/matrix/algebra has the
  * host's). They follow from the matrix alone: nothing hangs on which work-item comes first.
  */
 #ifndef SPRY_DEVICE_ORDER_H

@@ -46,22 +46,22 @@ spry_status device_matrix_permute(const device_matrix *A, const int32_t *from, d
 {
     spry_device *d = A->d;
     const int64_t bytes = A->rows * (int64_t)sizeof *from;
-    device_memory *there = NULL, *to = NULL;
+    device_memory *on_device = NULL, *to = NULL;
     device_matrix P = {0};
     spry_status status = SPRY_STATUS_OK;
     *out = (device_matrix){0};
     SPRY_GO(d->ctx, device_matrix_new(d, A->type, A->rows, A->cols, &P));
     P.nnz = A->nnz;
     SPRY_GO(d->ctx, device_matrix_allocate_known(&P));
-    SPRY_GO(d->ctx, device_alloc(d, bytes, &there));
+    SPRY_GO(d->ctx, device_alloc(d, bytes, &on_device));
     SPRY_GO(d->ctx, device_alloc(d, bytes, &to));
-    SPRY_GO(d->ctx, device_put_large(there, from, bytes));
-    SPRY_GO(d->ctx, move_rows(A, there, to, &P));
+    SPRY_GO(d->ctx, device_put_large(on_device, from, bytes));
+    SPRY_GO(d->ctx, move_rows(A, on_device, to, &P));
     SPRY_GO(d->ctx, device_matrix_sort(&P));
     *out = P;
     P = (device_matrix){0};
 done:
-    device_free(there);
+    device_free(on_device);
     device_free(to);
     device_matrix_free(&P);
     return status;

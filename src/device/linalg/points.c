@@ -115,7 +115,7 @@ done:
     return status;
 }
 
-/* Rounds until no point is open; the host asks after some of them only, as a round in vain costs
+/* Rounds until no point is open; the host asks after some of them only, as a needless round costs
  * less than an answer. */
 static spry_status choose(const rounds *r, const device_memory *lengths)
 {

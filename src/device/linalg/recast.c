@@ -18,7 +18,7 @@ static spry_status build(spry_device *d, bool from_double, bool to_double, devic
     return device_build(d, device_text("recast"), options, p);
 }
 
-static spry_status recast_there(double factor, const spry_vector *x, int64_t n, spry_vector *y)
+static spry_status recast_on_device(double factor, const spry_vector *x, int64_t n, spry_vector *y)
 {
     spry_device *d = x->device;
     device_program *p = NULL;
@@ -35,7 +35,7 @@ spry_status step_recast(double factor, const spry_vector *x, spry_vector *y)
 {
     const int64_t n = x->n * (spry_type_is_complex(x->type) ? 2 : 1);
     if (x->device)
-        return recast_there(factor, x, n, y);
+        return recast_on_device(factor, x, n, y);
     const int threads = host_threads(x->ctx, n);
     if (is_double(x)) {
         const double *from = x->data;

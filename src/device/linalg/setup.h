@@ -1,5 +1,5 @@
 /*
- * What set-ups of preconditioners are made of on a device, beside products of matrices (matrix.h):
+ * What set-ups of preconditioners are made of on a device, besides products of matrices (matrix.h):
  * diagonals, entries left out, aggregates, points and prolongators. Results repeat bit by bit:
  * whatever is chosen at random is chosen by a hash of the row's number. Vectors are memory of the
  * device with elements of the matrix's type, indices are int32_t.
@@ -34,7 +34,7 @@ spry_status device_matrix_add(spry_scalar alpha, const device_matrix *A, spry_sc
 spry_status device_matrix_filter(const device_matrix *A, double theta, bool lump,
                                  device_matrix *out);
 
-/* The same for blocks: entries of A stay whose block, of so many rows and columns, is one of S's
+/* The same for blocks: entries of A stay whose block, of `block` rows and columns, is one of S's
  * (device_matrix_condense, filtered) or on the diagonal. Of what is lumped only entries count that
  * have their row's place in their block. */
 spry_status device_matrix_filter_blocks(const device_matrix *A, int block, const device_matrix *S,
@@ -108,16 +108,16 @@ typedef struct device_nodes {
 /*
  * The tentative prolongator: every row of an aggregated node has one entry for each vector, those
  * of an aggregate being orthonormal columns, so that T times *coarse gives the vectors back;
- * *coarse, element (k, c) at k vectors + c, is made here and freed by the caller. *vanished columns
- * are zeros because they depend on those before, as in aggregates of fewer rows than there are
- * vectors.
+ * *coarse, element (k, c) at k vectors + c, is allocated for the caller, who frees it. *vanished
+ * columns are zeros because they depend on those before, as in aggregates of fewer rows than there
+ * are vectors.
  */
 spry_status device_tentative(spry_device *d, spry_type type, const device_nodes *nodes,
                              device_matrix *T, device_memory **coarse, int64_t *vanished);
 /* P = T - omega D^-1 A T, with the inverse of A's diagonal given. */
 spry_status device_smooth_prolongator(const device_matrix *A, const device_memory *inverse,
                                       double omega, const device_matrix *T, device_matrix *P);
-/* The matrix of nodes, blocks of so many rows and columns of A: element (i, j) is the length
+/* The matrix of nodes, blocks of `block` rows and columns of A: element (i, j) is the length
  * (Frobenius) of that block. For aggregates of blocks. */
 spry_status device_matrix_condense(const device_matrix *A, int block, device_matrix *out);
 

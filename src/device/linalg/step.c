@@ -13,8 +13,8 @@ struct operator_step {
     spry_transpose transpose;
     operator_rows rows; /* of the host; run is NULL where there are none */
     int parts;
-    range *parts_of;   /* pieces of rows for each part */
-    device_rows there; /* of a device; text is NULL where there are none */
+    range *parts_of;         /* pieces of rows for each part */
+    device_rows device_rows; /* of a device; text is NULL where there are none */
     device_program *program;
     spry_vector *sum; /* of a product made whole */
 };
@@ -147,16 +147,16 @@ static spry_status launch(const operator_step *s, const host_step *c, const spry
                           const spry_vector *b, const spry_vector *x, spry_vector *y)
 {
     device_arg args[DEVICE_MOST_ARRAYS + DEVICE_MOST_NUMBERS + 16];
-    const bool by_rows = s->there.text != NULL;
-    const int group = group_of(&s->there);
-    const int64_t n = by_rows ? s->there.positions : rows_of(s);
-    const int64_t items = by_rows ? n * s->there.lanes : n;
+    const bool by_rows = s->device_rows.text != NULL;
+    const int group = group_of(&s->device_rows);
+    const int64_t n = by_rows ? s->device_rows.positions : rows_of(s);
+    const int64_t items = by_rows ? n * s->device_rows.lanes : n;
     const int scaled = f != NULL;
     int count = 0;
     args[count++] = DEVICE_VALUE(n);
     if (by_rows)
-        for (int k = 0; k < s->there.arg_count; k++)
-            args[count++] = s->there.args[k];
+        for (int k = 0; k < s->device_rows.arg_count; k++)
+            args[count++] = s->device_rows.args[k];
     else
         args[count++] = memory_of(s->sum);
     args[count++] = memory_of(f);
@@ -180,7 +180,7 @@ void step_free(operator_step *s)
     if (!s)
         return;
     base_free(s->op->ctx, s->parts_of);
-    base_free(s->op->ctx, s->there.text);
+    base_free(s->op->ctx, s->device_rows.text);
     spry_vector_free(s->sum);
     base_free(s->op->ctx, s);
 }
@@ -198,8 +198,8 @@ spry_status step_open(const spry_operator *op, spry_transpose transpose, operato
     s->transpose = transpose;
     if (op->device) {
         if (!op->class->apply)
-            SPRY_GO(ctx, device_open_rows(op, transpose, STEP_PREFIX, 1, &s->there));
-        SPRY_GO(ctx, build(op->device, op->type, &s->there, &s->program));
+            SPRY_GO(ctx, device_open_rows(op, transpose, STEP_PREFIX, 1, &s->device_rows));
+        SPRY_GO(ctx, build(op->device, op->type, &s->device_rows, &s->program));
     } else {
         SPRY_GO(ctx, operator_open_rows(op, transpose, &s->rows));
         if (s->rows.begin) /* its rows wait for other ranks' elements */
@@ -207,7 +207,7 @@ spry_status step_open(const spry_operator *op, spry_transpose transpose, operato
         if (s->rows.run)
             SPRY_GO(ctx, cut(s));
     }
-    if (!s->rows.run && !s->there.text) {
+    if (!s->rows.run && !s->device_rows.text) {
         SPRY_GO(ctx, vector_new_at(ctx, op->device, op->type, rows_of(s), &s->sum));
         s->sum->part = transpose == SPRY_TRANSPOSE_NO ? op->rows_part : op->cols_part;
     }

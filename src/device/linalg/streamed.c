@@ -1,4 +1,4 @@
-/* Matrices larger than a device's memory: blocks of rows, brought there for every product. */
+/* Matrices larger than a device's memory: blocks of rows, copied to it for every product. */
 #include "device/linalg/streamed.h"
 #include "base/bytes.h"
 
@@ -21,7 +21,7 @@ struct device_streamed {
     int64_t *first; /* rows the blocks begin with; count + 1 */
     int64_t bytes;  /* that a product brings */
     int64_t others; /* blocks in csr in the place of the format asked for */
-    bool told;
+    bool reported;
     skew order; /* of several steps; without blocks where A is not square */
 };
 
@@ -40,7 +40,7 @@ static int64_t rows_bytes(const matrix_arrays *a, int64_t begin, int64_t end)
 /* --- how much there is ---------------------------------------------------------------------------
  */
 
-/* Bytes of A in a format; CSR's where that cannot be said: building it will tell why. */
+/* Bytes of A in a format; CSR's where that is unknown: building it reports why. */
 static int64_t estimate(const spry_matrix *A, const char *spec)
 {
     char message[MESSAGE_SIZE];
@@ -226,7 +226,7 @@ void device_streamed_free(device_streamed *S)
     if (!S)
         return;
     spry_context *ctx = S->d->ctx;
-    device_staging_finish(S->d); /* nobody may have waited for the last product's copies */
+    device_staging_finish(S->d); /* the last product's copies may still be on their way */
     for (int64_t k = 0; S->blocks && k < S->count; k++)
         device_layout_free(S->blocks[k]);
     skew_clear(ctx, &S->order);
@@ -300,7 +300,8 @@ static spry_status bring(const pass *w, int64_t k)
     return status == SPRY_STATUS_OK ? device_layout_bring(w->S->blocks[k], s) : status;
 }
 
-/* Adds what a block's products took. A caller's queue may have no clock: then nobody is told. */
+/* Adds what a block's products took. A caller's queue may have no clock: then nothing is reported.
+ */
 static void add_seconds(pass *w)
 {
     spry_context *ctx = w->S->d->ctx;
@@ -369,7 +370,7 @@ done:
     return status;
 }
 
-static void tell(const pass *w, double seconds)
+static void report_cost(const pass *w, double seconds)
 {
     const device_streamed *S = w->S;
     const double bytes = (double)S->bytes;
@@ -378,8 +379,8 @@ static void tell(const pass *w, double seconds)
         snprintf(slower, sizeof slower, ", %.1f times as long as in its memory",
                  seconds / w->seconds);
     base_log(S->d->ctx, SPRY_LOG_WARNING,
-             "a matrix of %s as %s does not fit into the memory of %s: every product brings it "
-             "there in %" PRId64 " blocks of rows; the first took %.3g s, %s/s%s; try a type "
+             "a matrix of %s as %s does not fit into the memory of %s: every product copies it "
+             "in %" PRId64 " blocks of rows; the first took %.3g s, %s/s%s; try a type "
              "or format that takes fewer bytes, or the cpu",
              base_bytes(bytes, all), device_streamed_host(S)->class->name, S->d->facts.name,
              S->count, seconds, base_bytes(seconds > 0 ? bytes / seconds : 0, pace), slower);
@@ -400,8 +401,8 @@ static spry_status run_measured(pass *w)
     const double start = base_seconds();
     SPRY_GO(ctx, run(w));
     SPRY_GO(ctx, device_finish(S->d));
-    tell(w, base_seconds() - start);
-    S->told = true;
+    report_cost(w, base_seconds() - start);
+    S->reported = true;
 done:
     device_event_free(w->events[0]);
     device_event_free(w->events[1]);
@@ -411,7 +412,7 @@ done:
 spry_status device_streamed_multiply(device_streamed *S, const device_product *products, int count)
 {
     pass w = {.S = S, .products = products, .count = count};
-    return S->told ? run(&w) : run_measured(&w);
+    return S->reported ? run(&w) : run_measured(&w);
 }
 
 /* --- several steps -------------------------------------------------------------------------------
@@ -446,7 +447,8 @@ static bool is_number(spry_scalar a, double re)
     return a.re == re && a.im == 0;
 }
 
-/* A step of a block that is there; in the order of operations that operator_powers() has. */
+/* A step of a block that is on the device; in the order of operations that operator_powers() has.
+ */
 static spry_status step_block(const powers_pass *w, int j, int64_t k)
 {
     const device_streamed *S = w->w.S;
@@ -537,11 +539,11 @@ int device_streamed_depth(const device_streamed *S, int count)
         return 1;
     device_memory_now(S->d, &used, &most, &free_bytes);
     const int64_t block = largest_block(S, &rows);
-    const int64_t beside = AHEAD * block + 2 * rows * (int64_t)spry_type_size(S->type);
+    const int64_t others = AHEAD * block + 2 * rows * (int64_t)spry_type_size(S->type);
     int depth = count;
     while (depth > 1) {
         const int64_t window = skew_window(&S->order, depth, 0);
-        if (window + (block > LARGE ? window / 4 : window) + beside <= free_bytes)
+        if (window + (block > LARGE ? window / 4 : window) + others <= free_bytes)
             break;
         depth--;
     }

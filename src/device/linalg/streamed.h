@@ -1,6 +1,6 @@
 /*
  * Matrices that do not fit into a device's memory: they stay with the host, cut into blocks of
- * rows, and every product brings all blocks there one after the other, while the one before is
+ * rows, and every product copies all blocks to it one after the other, while the one before is
  * multiplied. Copies take most of the time: a product is tens of times slower than in memory.
  */
 #ifndef SPRY_DEVICE_STREAMED_H
@@ -22,7 +22,7 @@ int64_t device_streamed_needed(spry_device *d, const spry_matrix *A, const char 
 spry_status device_streamed_new(spry_device *d, const spry_matrix *A, const char *spec,
                                 int64_t block_bytes, device_streamed **out);
 void device_streamed_free(device_streamed *S);
-/* All products with one pass through the matrix. The first pass warns and tells what it cost. */
+/* All products with one pass through the matrix. The first pass warns, and reports what it cost. */
 spry_status device_streamed_multiply(device_streamed *S, const device_product *products, int count);
 /*
  * Several steps of a basis with one pass through the matrix, where its window (host/skew.h) fits

@@ -105,19 +105,19 @@ static spry_status retype(const spry_vector *x, spry_vector *y, bool *fits)
     char options[128];
     int32_t flag = 1;
     device_program *p = NULL;
-    device_memory *there = NULL;
+    device_memory *on_device = NULL;
     spry_status status = SPRY_STATUS_OK;
     retype_options(x->type, y->type, sizeof options, options);
     SPRY_GO(x->ctx, device_build_text(x->device, "retype", options, &p));
-    SPRY_GO(x->ctx, device_alloc(x->device, sizeof flag, &there));
-    SPRY_GO(x->ctx, device_put(there, 0, &flag, sizeof flag));
+    SPRY_GO(x->ctx, device_alloc(x->device, sizeof flag, &on_device));
+    SPRY_GO(x->ctx, device_put(on_device, 0, &flag, sizeof flag));
     const device_arg args[] = {DEVICE_VALUE(x->n), device_arg_memory(x->memory),
-                               device_arg_memory(y->memory), device_arg_memory(there)};
+                               device_arg_memory(y->memory), device_arg_memory(on_device)};
     SPRY_GO(x->ctx, device_launch(p, "retype", NULL, (x->n + GROUP - 1) / GROUP, GROUP, args, 4));
-    SPRY_GO(x->ctx, device_get(there, 0, &flag, sizeof flag));
+    SPRY_GO(x->ctx, device_get(on_device, 0, &flag, sizeof flag));
     *fits = flag != 0;
 done:
-    device_free(there);
+    device_free(on_device);
     return status;
 }
 

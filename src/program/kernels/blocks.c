@@ -26,13 +26,13 @@ void X(gram)(int64_t n, gram_kind kind, int rows, int cols, const void *const *x
              const void *const *y, spry_scalar *sums)
 {
     for (int64_t begin = 0; begin < n; begin += PANEL) {
-        const int64_t here = at_most(n - begin, PANEL);
+        const int64_t length = at_most(n - begin, PANEL);
         for (int j = 0; j < cols; j++)
             for (int i = kind == GRAM_HERMITIAN ? j : 0; i < rows; i++) {
                 const scalar *left = (const scalar *)x[i] + begin, *right = y[j];
                 right += begin;
-                const spry_scalar sum = kind == GRAM_PLAIN ? X(dot_plain)(here, left, right)
-                                                           : X(dot)(here, left, right);
+                const spry_scalar sum = kind == GRAM_PLAIN ? X(dot_plain)(length, left, right)
+                                                           : X(dot)(length, left, right);
                 sums[j * rows + i].re += sum.re;
                 sums[j * rows + i].im += sum.im;
                 if (kind == GRAM_HERMITIAN && i > j) {
@@ -47,7 +47,7 @@ void X(mix)(int64_t n, int terms, int count, const spry_scalar *const *c, const 
             void *const *y)
 {
     for (int64_t begin = 0; begin < n; begin += PANEL) {
-        const int64_t here = at_most(n - begin, PANEL);
+        const int64_t length = at_most(n - begin, PANEL);
         for (int j = 0; j < count; j++)
             for (int first = 0; first < terms; first += TILE) {
                 const int some = (int)at_most(terms - first, TILE);
@@ -58,7 +58,7 @@ void X(mix)(int64_t n, int terms, int count, const spry_scalar *const *c, const 
                     list[t + 1] = (const scalar *)v[first + t] + begin;
                     by[t + 1] = c[j][first + t];
                 }
-                X(combine)(here, some + 1, by, list, out);
+                X(combine)(length, some + 1, by, list, out);
             }
     }
 }
@@ -127,7 +127,7 @@ static void add_tile(bool mirrored, int rows, int cols, int i, int j, double til
         }
 }
 
-/* Tiles at the edge of a block do the work of whole ones with what is there again: they are few. */
+/* Tiles at the edge of a block do the work of whole ones with vectors repeated: they are few. */
 void X(gram)(int64_t n, gram_kind kind, int rows, int cols, const void *const *x,
              const void *const *y, spry_scalar *sums)
 {

@@ -1,5 +1,5 @@
-/* See ahead.h. One lock and one condition serve all: jobs take tenths of a second. */
-#include "device/engine/ahead.h"
+/* See precompile.h. One lock and one condition serve all: jobs take tenths of a second. */
+#include "device/engine/precompile.h"
 
 #include "base/beside.h"
 #include "device/engine/engine.h"
@@ -12,24 +12,24 @@ enum { MOST_THREADS = 32 };
 
 typedef enum job_state { JOB_WAITS, JOB_RUNS, JOB_MADE } job_state;
 
-typedef struct ahead_job {
+typedef struct precompile_job {
     cache_key key;
     char *text, options[256];
     compiled made;
     job_state state;
-    struct ahead_job *next;
-} ahead_job;
+    struct precompile_job *next;
+} precompile_job;
 
-struct device_ahead {
+struct precompile_queue {
     spry_device *d;
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    ahead_job *jobs; /* in the order of their coming */
+    precompile_job *jobs; /* in the order of their coming */
     pthread_t threads[MOST_THREADS];
     int count, idle; /* threads, and those that have nothing to do */
     bool ending;
     pid_t process; /* a child of a fork has none of the threads */
-    struct device_ahead *next;
+    struct precompile_queue *next;
 };
 
 /* --- compiling -----------------------------------------------------------------------------------
@@ -56,7 +56,7 @@ void compiled_free(compiled *c, const spry_device *d)
 
 static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
 
-/* The compiler is loaded by whoever needs it first. */
+/* The compiler is loaded when it is first needed. */
 static spry_status open_compiler(spry_device *d, spry_context *ctx)
 {
     spry_status status = SPRY_STATUS_OK;
@@ -85,9 +85,9 @@ void compiled_make(compiled *c, spry_device *d, const char *text, const char *op
  */
 
 static pthread_mutex_t all_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct device_ahead *all;
+static struct precompile_queue *all;
 
-static void end_threads(struct device_ahead *q)
+static void end_threads(struct precompile_queue *q)
 {
     pthread_mutex_lock(&q->lock);
     q->ending = true;
@@ -101,7 +101,7 @@ static void end_threads(struct device_ahead *q)
 static void end_all(void)
 {
     pthread_mutex_lock(&all_lock);
-    for (struct device_ahead *q = all; q; q = q->next)
+    for (struct precompile_queue *q = all; q; q = q->next)
         if (q->process == getpid())
             end_threads(q);
     pthread_mutex_unlock(&all_lock);
@@ -130,7 +130,7 @@ static void watch_forks(void)
     (void)pthread_atfork(lock_all, unlock_all, unlock_all);
 }
 
-static void enlist(struct device_ahead *q)
+static void list_queue(struct precompile_queue *q)
 {
     static pthread_once_t watched = PTHREAD_ONCE_INIT;
     pthread_once(&watched, watch_forks);
@@ -140,10 +140,10 @@ static void enlist(struct device_ahead *q)
     pthread_mutex_unlock(&all_lock);
 }
 
-static void strike(const struct device_ahead *q)
+static void unlist_queue(const struct precompile_queue *q)
 {
     pthread_mutex_lock(&all_lock);
-    for (struct device_ahead **at = &all; *at; at = &(*at)->next)
+    for (struct precompile_queue **at = &all; *at; at = &(*at)->next)
         if (*at == q) {
             *at = q->next;
             break;
@@ -154,29 +154,29 @@ static void strike(const struct device_ahead *q)
 /* --- threads -------------------------------------------------------------------------------------
  */
 
-static ahead_job *first_waiting(const struct device_ahead *q)
+static precompile_job *first_waiting(const struct precompile_queue *q)
 {
-    ahead_job *job = q->jobs;
+    precompile_job *job = q->jobs;
     while (job && job->state != JOB_WAITS)
         job = job->next;
     return job;
 }
 
-static int waiting(const struct device_ahead *q)
+static int waiting(const struct precompile_queue *q)
 {
     int count = 0;
-    for (const ahead_job *job = q->jobs; job; job = job->next)
+    for (const precompile_job *job = q->jobs; job; job = job->next)
         count += job->state == JOB_WAITS;
     return count;
 }
 
 static void *serve(void *data)
 {
-    struct device_ahead *q = data;
+    struct precompile_queue *q = data;
     static pthread_once_t watched = PTHREAD_ONCE_INIT;
     pthread_mutex_lock(&q->lock);
     while (!q->ending) {
-        ahead_job *job = first_waiting(q);
+        precompile_job *job = first_waiting(q);
         if (!job) {
             q->idle++;
             pthread_cond_wait(&q->changed, &q->lock);
@@ -196,16 +196,16 @@ static void *serve(void *data)
     return NULL;
 }
 
-static bool start_thread(struct device_ahead *q)
+static bool start_thread(struct precompile_queue *q)
 {
     const bool started = base_start_thread(&q->threads[q->count], serve, q);
     q->count += started;
     return started;
 }
 
-static struct device_ahead *queue_of(spry_device *d)
+static struct precompile_queue *queue_of(spry_device *d)
 {
-    struct device_ahead *q = d->cache->ahead;
+    struct precompile_queue *q = d->cache->queue;
     if (q)
         return q->process == getpid() ? q : NULL;
     if (base_calloc(d->ctx, 1, sizeof *q, &q) != SPRY_STATUS_OK)
@@ -214,15 +214,15 @@ static struct device_ahead *queue_of(spry_device *d)
     q->process = getpid();
     pthread_mutex_init(&q->lock, NULL);
     pthread_cond_init(&q->changed, NULL);
-    d->cache->ahead = q;
-    enlist(q);
+    d->cache->queue = q;
+    list_queue(q);
     return q;
 }
 
 /* --- jobs ----------------------------------------------------------------------------------------
  */
 
-static void free_job(const spry_device *d, ahead_job *job)
+static void free_job(const spry_device *d, precompile_job *job)
 {
     compiled_free(&job->made, d);
     base_free(d->ctx, job->text);
@@ -230,18 +230,18 @@ static void free_job(const spry_device *d, ahead_job *job)
 }
 
 /* The place of a job in the list; it holds NULL where there is none. */
-static ahead_job **find_job(struct device_ahead *q, cache_key key)
+static precompile_job **find_job(struct precompile_queue *q, cache_key key)
 {
-    ahead_job **at = &q->jobs;
+    precompile_job **at = &q->jobs;
     while (*at && memcmp(&(*at)->key, &key, sizeof key) != 0)
         at = &(*at)->next;
     return at;
 }
 
 /* In the queue's lock. */
-static bool put_job(struct device_ahead *q, ahead_job *job)
+static bool put_job(struct precompile_queue *q, precompile_job *job)
 {
-    ahead_job **at = find_job(q, job->key);
+    precompile_job **at = find_job(q, job->key);
     if (*at)
         return false;
     if (waiting(q) >= q->idle && q->count < MOST_THREADS &&
@@ -252,10 +252,10 @@ static bool put_job(struct device_ahead *q, ahead_job *job)
     return true;
 }
 
-void ahead_add(spry_device *d, cache_key key, char *text, const char *options)
+void precompile_add(spry_device *d, cache_key key, char *text, const char *options)
 {
-    struct device_ahead *q = queue_of(d);
-    ahead_job *job = NULL;
+    struct precompile_queue *q = queue_of(d);
+    precompile_job *job = NULL;
     bool put = false;
     if (q && strlen(options) < sizeof job->options &&
         base_calloc(d->ctx, 1, sizeof *job, &job) == SPRY_STATUS_OK) {
@@ -274,13 +274,13 @@ void ahead_add(spry_device *d, cache_key key, char *text, const char *options)
     base_free(d->ctx, text);
 }
 
-bool ahead_take(spry_device *d, cache_key key, compiled *c)
+bool precompile_take(spry_device *d, cache_key key, compiled *c)
 {
-    struct device_ahead *q = d->cache->ahead ? queue_of(d) : NULL;
+    struct precompile_queue *q = d->cache->queue ? queue_of(d) : NULL;
     if (!q)
         return false;
     pthread_mutex_lock(&q->lock);
-    ahead_job **at = find_job(q, key), *job = *at;
+    precompile_job **at = find_job(q, key), *job = *at;
     while (job && job->state == JOB_RUNS) {
         pthread_cond_wait(&q->changed, &q->lock);
         at = find_job(q, key);
@@ -298,13 +298,13 @@ bool ahead_take(spry_device *d, cache_key key, compiled *c)
     return made;
 }
 
-void ahead_finish(spry_device *d)
+void precompile_finish(spry_device *d)
 {
-    struct device_ahead *q = d->cache && d->cache->ahead ? queue_of(d) : NULL;
+    struct precompile_queue *q = d->cache && d->cache->queue ? queue_of(d) : NULL;
     if (!q)
         return;
     pthread_mutex_lock(&q->lock);
-    for (const ahead_job *job = q->jobs; job;) {
+    for (const precompile_job *job = q->jobs; job;) {
         if (job->state != JOB_MADE) {
             pthread_cond_wait(&q->changed, &q->lock);
             job = q->jobs;
@@ -315,17 +315,17 @@ void ahead_finish(spry_device *d)
     pthread_mutex_unlock(&q->lock);
 }
 
-void ahead_close(spry_device *d)
+void precompile_close(spry_device *d)
 {
-    struct device_ahead *q = d->cache ? d->cache->ahead : NULL;
+    struct precompile_queue *q = d->cache ? d->cache->queue : NULL;
     if (!q)
         return;
-    strike(q);
+    unlist_queue(q);
     const bool own = q->process == getpid();
     if (own)
         end_threads(q);
     while (q->jobs) {
-        ahead_job *job = q->jobs;
+        precompile_job *job = q->jobs;
         q->jobs = job->next;
         if (job->state == JOB_MADE && job->made.status == SPRY_STATUS_OK)
             (void)cache_write(d, job->key, job->made.binary, job->made.size);
@@ -336,5 +336,5 @@ void ahead_close(spry_device *d)
         pthread_cond_destroy(&q->changed);
     }
     base_free(d->ctx, q);
-    d->cache->ahead = NULL;
+    d->cache->queue = NULL;
 }

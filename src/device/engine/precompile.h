@@ -1,10 +1,10 @@
 /*
  * Programs that are precompiled by threads of the device's own while the caller does other things:
- * device_precompile() puts a text here, device_build() takes the program from here. A failure is
- * reported then, as if the text had been compiled then.
+ * device_precompile() puts a text into the queue, device_build() takes the program from it. A
+ * failure is reported then, as if the text had been compiled then.
  */
-#ifndef SPRY_DEVICE_AHEAD_H
-#define SPRY_DEVICE_AHEAD_H
+#ifndef SPRY_DEVICE_PRECOMPILE_H
+#define SPRY_DEVICE_PRECOMPILE_H
 
 #include "device/engine/cache.h"
 
@@ -29,13 +29,13 @@ void compiled_make(compiled *c, spry_device *d, const char *text, const char *op
 
 /* Has a text compiled; `text`, which is the device's context's, belongs to the queue from then on,
  * also where nothing comes of it. */
-void ahead_add(spry_device *d, cache_key key, char *text, const char *options);
+void precompile_add(spry_device *d, cache_key key, char *text, const char *options);
 /* Takes what has become of a text: waits for it where it is being compiled. False: it is not in the
  * queue, or no thread has begun it. */
-bool ahead_take(spry_device *d, cache_key key, compiled *c);
-/* Ends the threads, once what they have begun is made, and keeps on disk what nobody has taken. */
-void ahead_close(spry_device *d);
+bool precompile_take(spry_device *d, cache_key key, compiled *c);
+/* Ends the threads, once what they have begun is made, and keeps on disk what was not taken. */
+void precompile_close(spry_device *d);
 /* Waits until all is made. */
-void ahead_finish(spry_device *d);
+void precompile_finish(spry_device *d);
 
 #endif
