@@ -21,13 +21,14 @@
 #include "grid/bounded.h"
 
 #include "device/engine/device.h"
+#include "grid/options.h"
 
 #include <math.h>
 
 SPRY_OPTION_TABLE(rows, bounded_options, BOUNDED_OPTIONS(SPRY_OPTION_ROW))
 static const spry_option_list list = SPRY_OPTION_LIST(rows);
 
-spry_option_list spry_bounded_options(void)
+spry_option_list bounded_option_list(void)
 {
     return list;
 }

@@ -12,6 +12,7 @@
  * are not run again.
  */
 #include "base/team.h"
+#include "grid/options.h"
 #include "grid/time/time.h"
 
 #include <pthread.h>
@@ -33,7 +34,7 @@ typedef struct parareal_options {
 SPRY_OPTION_TABLE(rows, parareal_options, PARAREAL_OPTIONS(SPRY_OPTION_ROW))
 static const spry_option_list list = SPRY_OPTION_LIST(rows);
 
-spry_option_list spry_parareal_options(void)
+spry_option_list parareal_option_list(void)
 {
     return list;
 }

@@ -50,7 +50,7 @@ typedef struct spry_powers_info {
  *
  * @param A        any format, general CSR is used in place; it must stay alive. When its values or
  *                 its pattern change, that is seen
- * @param options  of spry_powers_options(): "k=8 basis=chebyshev low=0.1 high=8"; NULL: k = 8,
+ * @param options  of spry_options_of("powers"): "k=8 basis=chebyshev low=0.1 high=8"; NULL: k = 8,
  *                 powers themselves
  * @param powers   out
  */
@@ -86,8 +86,6 @@ SPRY_API spry_status spry_powers_open(spry_context *ctx, const char *path, const
  */
 SPRY_API spry_status spry_powers_from_operator(const spry_operator *A, const char *options,
                                                spry_powers **powers);
-/** The options of all. */
-SPRY_API spry_option_list spry_powers_options(void);
 /** Frees it; NULL is allowed. */
 SPRY_API void spry_powers_free(spry_powers *powers);
 

@@ -43,7 +43,7 @@ typedef void (*spry_place_fn)(void *data, const double *place, spry_scalar *valu
 typedef void (*spry_boundary_fn)(void *data, int axis, const double *place, spry_scalar *value);
 
 /**
- * Makes a grid of a text: how many intervals each axis has, then options (spry_grid_options).
+ * Makes a grid of a text: how many intervals each axis has, then options (spry_grid_options("grid")).
  * "128x128x64 box=0:1,0:1,0:0.5 boundary=dirichlet x=periodic y=neumann:dirichlet".
  *
  * The points are the ends of intervals, so n intervals have n + 1 points. Points of a face with
@@ -72,8 +72,13 @@ SPRY_API spry_status spry_grid_new(spry_context *ctx, const char *text, spry_gri
  */
 SPRY_API spry_status spry_grid_set_points(spry_grid *grid, int axis, int64_t count,
                                           const double *points);
-/** The options of spry_grid_new(). */
-SPRY_API spry_option_list spry_grid_options(void);
+/**
+ * The options of an object of this library: "grid" (spry_grid_new()), "absorb" (spry_field_absorb()),
+ * "field" (spry_field_write()), "field-wave" (spry_field_wave()), "stencil", "helmholtz" and
+ * "fourier" (spry_operator_...()), "bounded", "wave" and "stepper" (spry_..._new()) and "parareal".
+ * No rows when there is no such object.
+ */
+SPRY_API spry_option_list spry_grid_options(const char *object);
 /** Frees a grid; NULL is allowed. Fields and operators stay. */
 SPRY_API void spry_grid_free(spry_grid *grid);
 /** Tells what the grid is. */
@@ -127,13 +132,11 @@ SPRY_API spry_status spry_halo_bring(const spry_halo *halo, const spry_vector *f
  *
  * @param grid     whose layers they are: "100x100 x=absorb layer=10"
  * @param type     of the field; a stretch and pml are complex
- * @param options  see spry_absorb_options(): "kind=rate axis=x strength=40 power=2"; or NULL
+ * @param options  see spry_grid_options("absorb"): "kind=rate axis=x strength=40 power=2"; or NULL
  * @param field    out: a vector of all points
  */
 SPRY_API spry_status spry_field_absorb(const spry_grid *grid, spry_type type, const char *options,
                                        spry_vector **field);
-/** The options of spry_field_absorb(). */
-SPRY_API spry_option_list spry_absorb_options(void);
 /**
  * Writes a field, of unknowns or of all points, by the ending of the path: .vti for ParaView, .vtr
  * with all coordinates for points that were given, .png a picture of a plane, a pixel for a point,
@@ -144,12 +147,10 @@ SPRY_API spry_option_list spry_absorb_options(void);
  * @param grid     whose field it is
  * @param field    on the host or on a device
  * @param path     written aside and renamed, as all files are
- * @param options  of pictures, see spry_field_options(): "across=z at=0.5 low=-1 high=1"; or NULL
+ * @param options  of pictures, see spry_grid_options("field"): "across=z at=0.5 low=-1 high=1"; or NULL
  */
 SPRY_API spry_status spry_field_write(const spry_grid *grid, const spry_vector *field,
                                       const char *path, const char *options);
-/** The options of spry_field_write(). */
-SPRY_API spry_option_list spry_field_options(void);
 
 /**
  * An operator of differences, made of a text: a sum of products of dx, dy, dz and their powers
@@ -160,7 +161,7 @@ SPRY_API spry_option_list spry_field_options(void);
  *
  * @param grid     on whose unknowns it acts
  * @param text     "-dx^2 - dy^2 + 3*dx + k"; faults are SPRY_STATUS_BAD_INPUT with line and column
- * @param options  see spry_stencil_options(): "order=4 type=d device=cuda"; NULL: order 2, type d,
+ * @param options  see spry_grid_options("stencil"): "order=4 type=d device=cuda"; NULL: order 2, type d,
  *                 on the host
  * @param count    of coefficients
  * @param names    theirs
@@ -170,8 +171,6 @@ SPRY_API spry_option_list spry_field_options(void);
 SPRY_API spry_status spry_operator_stencil(const spry_grid *grid, const char *text,
                                            const char *options, int count, const char *const *names,
                                            const spry_vector *const *values, spry_operator **A);
-/** The options of spry_operator_stencil(). */
-SPRY_API spry_option_list spry_stencil_options(void);
 /**
  * The right-hand side of A u = f with what is known at the boundary brought over: b = f - (what A
  * makes of the known values and derivatives). Not needed where all of them are 0, but for operators
@@ -208,7 +207,7 @@ typedef struct spry_helmholtz_info {
  *
  * @param grid     of equal intervals
  * @param k2       the square of the wave number: a vector of all points, or of one element
- * @param options  see spry_helmholtz_options(): "scheme=optimal layer=pml device=cuda"; or NULL
+ * @param options  see spry_grid_options("helmholtz"): "scheme=optimal layer=pml device=cuda"; or NULL
  * @param A        out: an operator like any other; NULL: nothing is made, and only told
  * @param info     out: how far waves on this grid are from what they should be; NULL: not wanted
  * @return SPRY_STATUS_BAD_INPUT where the grid is too coarse for the wavelength
@@ -216,8 +215,6 @@ typedef struct spry_helmholtz_info {
 SPRY_API spry_status spry_operator_helmholtz(const spry_grid *grid, const spry_vector *k2,
                                              const char *options, spry_operator **A,
                                              spry_helmholtz_info *info);
-/** The options of spry_operator_helmholtz(). */
-SPRY_API spry_option_list spry_helmholtz_options(void);
 /**
  * A wave that comes in, or a source: kind=plane is exp(i k n (r - at)) for a direction n, kind=beam
  * a Gaussian beam with its focus at a place, kind=point 1 over the volume of a cell at a place, and
@@ -226,13 +223,11 @@ SPRY_API spry_option_list spry_helmholtz_options(void);
  * @param grid        whose points they are
  * @param type        of the field; waves are complex
  * @param all_points  a field of all points, or of unknowns, as right-hand sides are
- * @param options     see spry_field_wave_options()
+ * @param options     see spry_grid_options("field-wave")
  * @param field       out
  */
 SPRY_API spry_status spry_field_wave(const spry_grid *grid, spry_type type, bool all_points,
                                      const char *options, spry_vector **field);
-/** The options of spry_field_wave(). */
-SPRY_API spry_option_list spry_field_wave_options(void);
 
 /** Solves with a lower bound at each point of a grid: obstacle problems. */
 typedef struct spry_bounded spry_bounded;
@@ -263,13 +258,11 @@ typedef struct spry_bounded_stats {
  *
  * @param A        made by spry_operator_stencil(), of order 2, real, with neighbours along the axes
  *                 alone; it stays the caller's and has to live longer
- * @param options  see spry_bounded_options(): "method=multigrid tol=1e-8"; NULL: these
+ * @param options  see spry_grid_options("bounded"): "method=multigrid tol=1e-8"; NULL: these
  * @param solver   out: works where A is, used by one thread at a time
  */
 SPRY_API spry_status spry_bounded_new(const spry_operator *A, const char *options,
                                       spry_bounded **solver);
-/** The options of spry_bounded_new(). */
-SPRY_API spry_option_list spry_bounded_options(void);
 /** Frees a solver; NULL is allowed. */
 SPRY_API void spry_bounded_free(spry_bounded *solver);
 /**

@@ -27,14 +27,12 @@ typedef bool (*spry_step_fn)(void *data, int64_t step, double t, const spry_vect
 /**
  * Makes a stepper.
  *
- * @param options  see spry_stepper_options(): "method=rk4 dt=1e-3"; NULL: the defaults
+ * @param options  see spry_grid_options("stepper"): "method=rk4 dt=1e-3"; NULL: the defaults
  */
 SPRY_API spry_status spry_stepper_new(spry_context *ctx, const char *options,
                                       spry_stepper **stepper);
 /** Frees a stepper; NULL is allowed. Operators and vectors that it was given stay. */
 SPRY_API void spry_stepper_free(spry_stepper *stepper);
-/** The options of spry_stepper_new(). */
-SPRY_API spry_option_list spry_stepper_options(void);
 /** Sets options by text. What is built stays where they do not touch it. */
 SPRY_API spry_status spry_stepper_set(spry_stepper *stepper, const char *options);
 /** The same for one option that is a number, which does not go through text: "dt". */
@@ -151,14 +149,12 @@ typedef struct spry_parareal_stats {
  * @param t        where it begins
  * @param end      where it ends
  * @param u        in: at t, alike on all ranks; out: at `end`, on all ranks
- * @param options  see spry_parareal_options(): "slices=16 tol=1e-6"; NULL: the defaults
+ * @param options  see spry_grid_options("parareal"): "slices=16 tol=1e-6"; NULL: the defaults
  * @param stats    initialised; may be NULL
  */
 SPRY_API spry_status spry_parareal(int workers, spry_stepper *const *coarse,
                                    spry_stepper *const *fine, double t, double end, spry_vector *u,
                                    const char *options, spry_parareal_stats *stats);
-/** The options of spry_parareal(). */
-SPRY_API spry_option_list spry_parareal_options(void);
 
 SPRY_END
 

@@ -20,13 +20,11 @@ SPRY_BEGIN
  * transpose. Sides of any length will do, those with the factors 2, 3 and 5 alone are fast.
  *
  * @param grid     whose unknowns they are, not cut into blocks of ranks; boundaries do not matter
- * @param options  see spry_fourier_options(): "type=c device=cuda"; NULL: type z, on the host
+ * @param options  see spry_grid_options("fourier"): "type=c device=cuda"; NULL: type z, on the host
  * @param F        out; it keeps what it needs of the grid
  */
 SPRY_API spry_status spry_operator_fourier(const spry_grid *grid, const char *options,
                                            spry_operator **F);
-/** The options of spry_operator_fourier(). */
-SPRY_API spry_option_list spry_fourier_options(void);
 
 /** Solves (laplace + k^2) u = f with one medium; used by one thread at a time. */
 typedef struct spry_wave spry_wave;
@@ -60,7 +58,7 @@ typedef struct spry_wave_info {
  * @param grid     one to three axes of equal intervals, not cut into blocks of ranks
  * @param k2       k^2, real or complex of any type: a field of the grid's unknowns, or of all its
  *                 points, or one element for all; on the host or a device. It is copied
- * @param options  see spry_wave_options(): "tol=1e-6 layer=20 type=c device=cuda"; NULL: type z, on
+ * @param options  see spry_grid_options("wave"): "tol=1e-6 layer=20 type=c device=cuda"; NULL: type z, on
  *                 the host
  * @param wave     out
  * @return SPRY_STATUS_BAD_INPUT where the medium amplifies, is not finite or too fine for the grid;
@@ -68,8 +66,6 @@ typedef struct spry_wave_info {
  */
 SPRY_API spry_status spry_wave_new(const spry_grid *grid, const spry_vector *k2,
                                    const char *options, spry_wave **wave);
-/** The options of spry_wave_new(). */
-SPRY_API spry_option_list spry_wave_options(void);
 /** Frees a solver; NULL is allowed. */
 SPRY_API void spry_wave_free(spry_wave *wave);
 /** Another medium on the same grid, given as the first one was; the padded grid, the transforms and
