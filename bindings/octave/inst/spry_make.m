@@ -1,6 +1,6 @@
 function spry_make(library, sources)
 %SPRY_MAKE  Builds the gateway, in Octave and in MATLAB.
-%   spry_make(library) builds spry_mex beside this file, from the sources of the
+%   spry_make(library) builds spry_mex in the folder of this file, from the sources of the
 %   project: library is the folder where libspry was built or installed.
 %   spry_make(library, sources) with the project's folder elsewhere.
 %

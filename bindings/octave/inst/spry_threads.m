@@ -1,6 +1,6 @@
 function n = spry_threads(count)
 %SPRY_THREADS  How many threads products and solves use.
-%   n = spry_threads(count) begins anew with so many; 0: as many as there are
+%   n = spry_threads(count) starts again with this number; 0: all cores
 %   cores.  Matrices that spry_matrix keeps are released by it.
 %
 %   See also spry_info.

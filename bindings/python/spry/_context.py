@@ -18,7 +18,7 @@ class Context:
 
     `with context.lock:` stands around calls of the library. Entering and leaving are the lock's own,
     in C: Ctrl-C comes before or after, and leaves no lock closed. Objects that Python drops are
-    freed when nobody is inside, so that finalizers may come at any time and from any thread.
+    freed when no call is inside, so that finalizers may come at any time and from any thread.
     """
 
     def __init__(self, options: str | None = None) -> None:
@@ -119,7 +119,7 @@ def use(context: Context | None) -> Context | None:
 
 
 def wanted_threads() -> int:
-    """What set_threads() was told; 0: all cores."""
+    """The number of set_threads(); 0: all cores."""
     return _threads
 
 

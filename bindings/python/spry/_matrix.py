@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _arrays, _there
+from . import _arrays, _on_device
 from ._context import Context, current
 from ._errors import ChangedError, ReleasedError, UsageError
 from ._library import ffi, lib, sized, taken, text
@@ -53,7 +53,7 @@ def arrays_of(A: Any, char: str | None = None) -> Arrays:
     """The arrays of any matrix on the host; without a copy where the library can use them."""
     if getattr(A, "layout", None) is not None and hasattr(A, "crow_indices"):  # PyTorch
         return _torch_arrays(A, char)
-    A = _there.brought(A)
+    A = _on_device.brought(A)
     form = getattr(A, "format", None)
     if form is None or not hasattr(A, "nnz"):
         return _dense_arrays(A, char)

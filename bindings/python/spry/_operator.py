@@ -133,7 +133,7 @@ def type_of(A: Any, name: str = "the matrix") -> str:
 
 
 def _can_transpose(A: Any) -> bool:
-    """SciPy's LinearOperator has rmatvec always; it tells by an exception that it has none."""
+    """SciPy's LinearOperator always has rmatvec; one without a transpose raises an exception."""
     if isinstance(A, LinearOperator):
         inner = getattr(A, "_CustomLinearOperator__rmatvec_impl", False)
         if inner is not False:
@@ -210,7 +210,7 @@ class Preconditioner(LinearOperator):
         return text(lib.spry_operator_name(self.pointer))
 
     def update(self, values: Any = None) -> None:
-        """Takes new values of the matrix (`Matrix.update`), without being made anew."""
+        """Takes new values of the matrix (`Matrix.update`), without a new set-up."""
         if values is not None:
             self._matrix.update(values)
         with self._context.lock:

@@ -7,7 +7,7 @@ from typing import Any, Callable, Iterator
 
 import numpy as np
 
-from . import _arrays, _interrupt, _result, _there
+from . import _arrays, _interrupt, _on_device, _result
 from ._context import current
 from ._errors import ReleasedError, UsageError, failure
 from ._library import ffi, lib, sized
@@ -123,7 +123,7 @@ class Solver:
         self._function: Function | None = None
         self._matrix: Matrix | None = None
         self._precon: Any = None
-        self._there: _there.Operator | None = None
+        self._on_device: _on_device.Operator | None = None
         made = ffi.new("spry_solver **")
         context = self._context
         with context.lock:
@@ -134,8 +134,8 @@ class Solver:
             self.set(**options)
             self._set_method(method)
             char = None if dtype is None else _arrays.wanted(dtype)
-            if _there.is_there(A) and near_null is None and _needs_no_matrix(precon):
-                self._set_there(A, char)
+            if _on_device.is_on_device(A) and near_null is None and _needs_no_matrix(precon):
+                self._set_on_device(A, char)
             else:
                 self._set_system(A, char, near_null)
             self._set_precon(precon)
@@ -204,11 +204,11 @@ class Solver:
             status = lib.spry_solver_set_matrix(self.pointer, A.pointer)
         self._context.check(status)
 
-    def _set_there(self, A: Any, char: str | None) -> None:
+    def _set_on_device(self, A: Any, char: str | None) -> None:
         """A matrix on a CUDA device, of which the host sees nothing."""
-        self._there = _there.Operator(self._context, A, char)
-        self.shape, self.dtype = self._there.shape, self._there.dtype
-        self._context.check(lib.spry_solver_set_operator(self.pointer, self._there.pointer))
+        self._on_device = _on_device.Operator(self._context, A, char)
+        self.shape, self.dtype = self._on_device.shape, self._on_device.dtype
+        self._context.check(lib.spry_solver_set_operator(self.pointer, self._on_device.pointer))
 
     def _set_precon(self, M: Any) -> None:
         if M is None or isinstance(M, str):
@@ -232,7 +232,7 @@ class Solver:
         alone, stays."""
         matrix = self.pointer and self._matrix
         if matrix is None:
-            raise UsageError("an operator has no values: it is asked for each product anew")
+            raise UsageError("an operator has no values: each product calls it")
         matrix.update(values)
         context = self._context
         with context.lock:
@@ -297,7 +297,7 @@ class Solver:
     def _solve(self, _held: Any, b: Any, x0: Any, callback: Any, watch: Any) -> Any:
         """The same; what it works with lives as long, also when somebody closes it meanwhile."""
         if _arrays.on_device(b):
-            return self._solve_there(b, x0, callback, watch)
+            return self._solve_on_device(b, x0, callback, watch)
         given = _arrays.array(b, "b")
         if given.ndim == 2 and given.shape[1] != 1:
             return self._solve_columns(b, given, x0, callback, watch)
@@ -350,18 +350,19 @@ class Solver:
             done = [Result(context, records + k, _arrays.like(given, x[:, k])) for k in range(count)]
             return Results(done, _arrays.like(given, x))
 
-    def _solve_there(self, b: Any, x0: Any, callback: Any, watch: Any) -> Any:
+    def _solve_on_device(self, b: Any, x0: Any, callback: Any, watch: Any) -> Any:
         """b, and so x, on a CUDA device: nothing leaves it but the record."""
-        b = _there.plain(b)
+        b = _on_device.plain(b)
         if len(b.shape) == 2 and b.shape[1] != 1:
-            columns = [self._solve_there(_there.column(b, k),
-                                         None if x0 is None else _there.column(x0, k), callback, watch)
+            columns = [self._solve_on_device(_on_device.column(b, k),
+                                             None if x0 is None else _on_device.column(x0, k),
+                                             callback, watch)
                        for k in range(b.shape[1])]
-            return Results(columns, _there.stacked([one.x for one in columns]))
+            return Results(columns, _on_device.stacked([one.x for one in columns]))
         if b.shape[0] != self.shape[0]:
             raise UsageError(f"the matrix is {self.shape[0]} x {self.shape[1]}, b has shape {tuple(b.shape)}")
-        x = _there.zeros(b) if x0 is None else _there.copied(x0, b)
-        _there.settle(b)
+        x = _on_device.zeros(b) if x0 is None else _on_device.copied(x0, b)
+        _on_device.settle(b)
         record = _result.record()
         context = self._context
         with context.lock:
@@ -394,7 +395,7 @@ class Solver:
     def close(self) -> None:
         """Frees it now rather than when Python drops it."""
         dead, self._pointer = self._pointer, None
-        self._matrix = self._function = self._precon = self._there = None
+        self._matrix = self._function = self._precon = self._on_device = None
         if dead is not None:
             ffi.release(dead)
 
