@@ -10,6 +10,7 @@
 #include "krylov/krylov.h"
 
 #include <math.h>
+#include <private/programs.h>
 
 #define WAVE_OPTIONS(item)                                                                      \
     item(TEXT, method, "auto", 0, 0, NULL,                                                      \

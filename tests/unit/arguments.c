@@ -277,8 +277,7 @@ CALL(spry_precon_new, 4, "1", spry_precon_new(P(0, t->A), P(1, t->device), P(2, 
 CALL(spry_precon_beside, 4, "1", spry_precon_beside(P(0, t->op), P(1, t->A), P(2, "jacobi"), P(3, &t->made_operator))) \
 CALL(spry_reorder, 3, "", spry_reorder(P(0, t->A), P(1, "rcm"), P(2, &t->order)))                    \
 CALL(spry_matrix_match, 3, "2", spry_matrix_match(P(0, t->A), P(1, &t->order), P(2, &t->count))) \
-CALL(spry_vector_permute, 3, "", spry_vector_permute(P(0, t->x), P(1, t->perm), P(2, t->y)))         \
-CALL(spry_vector_unpermute, 3, "", spry_vector_unpermute(P(0, t->x), P(1, t->perm), P(2, t->y)))     \
+CALL(spry_vector_permute, 3, "", spry_vector_permute(P(0, t->x), P(1, t->perm), false, P(2, t->y)))         \
 LOOK(spry_reason_name, 0, spry_reason_name(SPRY_REASON_STOPPED))                                     \
 LOOK(spry_reason_text, 0, spry_reason_text(SPRY_REASON_STOPPED))                                     \
 LOOK(spry_result_clear, 2, spry_result_clear(P(0, t->ctx), P(1, &t->result)))                        \
@@ -328,7 +327,7 @@ CALL(spry_operator_stencil, 6, "234", spry_operator_stencil(P(0, t->grid), P(1, 
 CALL(spry_stencil_rhs, 5, "123", spry_stencil_rhs(P(0, t->stencil), P(1, NULL), P(2, NULL), P(3, NULL), P(4, t->field))) \
 CALL(spry_bounded_new, 3, "1", spry_bounded_new(P(0, t->stencil), P(1, "tol=1e-4"), P(2, &t->made_bounded))) \
 LOOK(spry_bounded_free, 1, spry_bounded_free(P(0, NULL))) \
-CALL(spry_bounded_solve, 5, "4", spry_bounded_solve(P(0, t->bounded), P(1, t->x), P(2, t->z), P(3, t->y), P(4, &t->bounds))) \
+CALL(spry_bounded_solve, 6, "45", spry_bounded_solve(P(0, t->bounded), P(1, t->x), P(2, t->z), P(3, t->y), P(4, &t->result), P(5, &t->bounds))) \
 CALL(spry_operator_fourier, 3, "1", spry_operator_fourier(P(0, t->grid), P(1, "type=c"), P(2, &t->made_operator))) \
 CALL(spry_wave_new, 4, "2", spry_wave_new(P(0, t->grid), P(1, t->k2), P(2, "layer=4"), P(3, &t->made_wave))) \
 LOOK(spry_wave_free, 1, spry_wave_free(P(0, NULL))) \
@@ -354,7 +353,7 @@ CALL(spry_stepper_set_operator, 5, "234", spry_stepper_set_operator(P(0, t->step
 LOOK(spry_stepper_set_watch, 1, spry_stepper_set_watch(P(0, t->stepper), NULL, NULL)) \
 CALL(spry_stepper_limit, 3, "", spry_stepper_limit(P(0, t->stepper), P(1, t->y), P(2, &t->number))) \
 CALL(spry_stepper_run, 3, "2", spry_stepper_run(P(0, t->stepper), 0, 0.01, P(1, t->y), P(2, &t->steps))) \
-CALL(spry_parareal, 5, "34", spry_parareal(1, P(0, &t->stepper), P(1, &t->stepper), 0, 0.01, P(2, t->y), P(3, ""), P(4, &t->parareal))) \
+CALL(spry_parareal, 6, "345", spry_parareal(1, P(0, &t->stepper), P(1, &t->stepper), 0, 0.01, P(2, t->y), P(3, ""), P(4, &t->result), P(5, &t->parareal))) \
 CALL(spry_quick_solve, 6, "45", spry_quick_solve(P(0, t->ctx), P(1, t->A), P(2, t->x), P(3, t->y), P(4, ""), P(5, &t->result))) \
 CALL(spry_solve_split, 6, "345", spry_solve_split(P(0, t->A), P(1, t->x), P(2, t->y), P(3, ""), P(4, &t->result), P(5, &t->split))) \
 CALL(spry_solve_split_above, 7, "456", spry_solve_split_above(P(0, t->A), P(1, t->x), P(2, t->z), P(3, t->y), P(4, "inner=gs"), P(5, &t->result), P(6, &t->split))) \
