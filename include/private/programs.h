@@ -174,8 +174,8 @@ SPRY_API spry_status spry_solve_split(const spry_matrix *A, const spry_vector *b
  * @param lower    bounds of this rank's elements, as long as b
  * @param x        in: the first guess; out: at or above its bounds
  * @param options  of spry_options_of("split"): inner=jacobi takes the rows all at once (the
- * projected method of Richardson), inner=gs (here the default) one after the other, in the order
- * they have; there are no others
+ *                 projected method of Richardson), inner=gs (here the default) one after the other,
+ *                 in the order they have; there are no others
  */
 SPRY_API spry_status spry_solve_split_above(const spry_matrix *A, const spry_vector *b,
                                             const spry_vector *lower, spry_vector *x,

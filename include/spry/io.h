@@ -17,7 +17,7 @@ SPRY_BEGIN
  * Reads a matrix as general CSR with sorted rows, the implied triangle included.
  *
  * @param options  "duplicates=error|sum|keep nonfinite=error|keep type=auto|s|d|c|z expand=yes|no"
- * or NULL; see spry_options_of("read")
+ *                 or NULL; see spry_options_of("read")
  * @return SPRY_STATUS_IO when the file cannot be opened or read, SPRY_STATUS_BAD_INPUT with file
  * and line when its text is wrong
  */

@@ -40,7 +40,7 @@ typedef struct spry_kernel spry_kernel;
  * @param text     one or several kernels and their functions
  * @param name     of the kernel, declared in the text as SP_KERNEL name(...)
  * @param options  "type=d group=64x4x1 define=[WIDTH=3 HEIGHT=2]" or NULL; see
- * spry_options_of("kernel")
+ *                 spry_options_of("kernel")
  * @param kernel   out: to be freed by spry_kernel_free(), before the device is closed
  * @return SPRY_STATUS_BAD_INPUT with the compiler's first complaint, in the text's own lines, when
  * it cannot be compiled, or has an argument of another type than those below
@@ -80,7 +80,7 @@ SPRY_API spry_status spry_kernel_set_memory(spry_kernel *kernel, const char *nam
  * @param kernel      with all arguments set
  * @param dimensions  1 to the number of dimensions of its groups
  * @param sides       how many work-items in each; 0: none. Groups are whole: if a side is not a
- * multiple of the group's, the text must mask out the additional work-items
+ *                    multiple of the group's, the text must mask out the additional work-items
  * @return SPRY_STATUS_BAD_USAGE when an argument was not set
  */
 SPRY_API spry_status spry_kernel_launch(spry_kernel *kernel, int dimensions, const int64_t *sides);

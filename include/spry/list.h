@@ -45,7 +45,7 @@ typedef struct spry_entry {
                           The preconditioner must be hermitian or symmetric with A, and definite if
                           A is hermitian */
     bool flexible;     /**< methods: the preconditioner may change in each iteration */
-    bool common;       /**< methods: one of the dozen to begin with */
+    bool common;       /**< methods: one of the usual ones, to begin with */
 } spry_entry;
 #define SPRY_ENTRY_INIT SPRY_SIZED(spry_entry)
 

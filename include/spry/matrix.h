@@ -86,7 +86,7 @@ SPRY_API spry_status spry_matrix_share(spry_context *ctx, const spry_matrix *A, 
  * calls that change A are SPRY_STATUS_BAD_USAGE.
  *
  * @param A       any matrix; of one that is distributed over ranks (spry/ranks.h) it is collective,
- * and SPRY_STATUS_UNSUPPORTED if its rows were redistributed
+ *                and SPRY_STATUS_UNSUPPORTED if its rows were redistributed
  * @param values  numbers of A's type in the order of its entries: that of the arrays it was made
  *                from, or since spry_matrix_sort() and its like, of spry_matrix_arrays(); on ranks
  *                those of this rank's rows, which are copied

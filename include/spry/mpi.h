@@ -11,7 +11,7 @@ SPRY_BEGIN
  * Makes a context for the ranks of a communicator. Collective over it.
  *
  * @param comm     of a started MPI; it is duplicated, and you may free it before the context. Call
- * MPI_Finalize() after freeing the last object of the context.
+ *                 MPI_Finalize() after freeing the last object of the context.
  * @param options  as of spry_context_new(), alike on all ranks
  * @param ctx      out: the context, as of spry_context_new()
  */

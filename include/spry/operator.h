@@ -37,13 +37,13 @@ typedef spry_status (*spry_product_fn)(void *data, spry_transpose op, const spry
  *
  * @param A       must stay alive; may be of another context than the device
  * @param device  where products run; NULL: the host. Products with vectors of that device run on
- * it, others copy. A matrix that does not fit into its memory stays on the host and is copied for
- * every product, which is slow; you get a warning.
+ *                it, others copy. A matrix that does not fit into its memory stays on the host and
+ *                is copied for every product, which is slow; you get a warning.
  * @param format  NULL: "csr", on the host in place where A is CSR and general. Else a name of
  *                SPRY_LIST_FORMATS with its options after a colon ("sell:C=8,sigma=256"), or "auto"
  *                (spry_tune()): entries are sorted and duplicates added up first, and a transposed
  *                product stores A^T in the same format, or in CSR if that format cannot hold it.
- * Formats without kernels for devices are SPRY_STATUS_UNSUPPORTED on one.
+ *                Formats without kernels for devices are SPRY_STATUS_UNSUPPORTED on one.
  * @param op      out
  */
 SPRY_API spry_status spry_operator_from_matrix(const spry_matrix *A, spry_device *device,

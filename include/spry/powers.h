@@ -49,7 +49,7 @@ typedef struct spry_powers_info {
  * ghosts are those of this rank.
  *
  * @param A        any format, general CSR is used in place; it must stay alive. Changes of its
- * values or pattern are detected
+ *                 values or pattern are detected
  * @param options  of spry_options_of("powers"): "k=8 basis=chebyshev low=0.1 high=8"; NULL: k = 8,
  *                 powers themselves
  * @param powers   out
@@ -80,7 +80,7 @@ SPRY_API spry_status spry_powers_open(spry_context *ctx, const char *path, const
  * @param A        square; it must stay alive
  * @param options  as of spry_powers_new(), without `device`: vectors are where the operator is.
  *                 "results=last" computes p_k(A) x alone, as steps in time do: an application then
- * has two vectors, and the first receives it
+ *                 has two vectors, and the first receives it
  * @param powers   out
  */
 SPRY_API spry_status spry_powers_from_operator(const spry_operator *A, const char *options,

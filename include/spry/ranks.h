@@ -17,7 +17,7 @@ typedef struct spry_team spry_team;
  * docs/clusters.md names as collective are made by all ranks, in the same order.
  *
  * @param team     the ranks and their transport; taken, also after a failure: it goes with the
- * context
+ *                 context
  * @param options  as of spry_context_new(), alike on all ranks
  * @param ctx      out: the context, as of spry_context_new()
  * @return the same on all ranks
@@ -38,10 +38,11 @@ SPRY_API int spry_context_ranks(const spry_context *ctx);
  * Sets each rank's share of the work of matrices that spry_matrix_read_ranked() and
  * spry_matrix_new_distributed() distribute from here on. Collective.
  *
- * @param shares  "equal" (the default); numbers, "14,1,1", of rank 0, 1, ..., the last for
- *                all further ones; or "auto": measured with products of a generated matrix, on all
- * ranks at once and on the devices they will use. Ranks that share a device then have equal shares,
- * and ranks on processors none if they would gain less than 10%. Without devices auto is equal.
+ * @param shares  "equal" (the default); numbers, "14,1,1", of rank 0, 1, ..., the last for all
+ *                further ones; or "auto": measured with products of a generated matrix, on all
+ *                ranks at once and on the devices they will use. Ranks that share a device then
+ *                have equal shares, and ranks on processors none if they would gain less than 10%.
+ *                Without devices auto is equal.
  * @param device  where ranks will work, as the solver's option; NULL: "auto"
  */
 SPRY_API spry_status spry_context_set_shares(spry_context *ctx, const char *shares,
@@ -53,7 +54,7 @@ SPRY_API spry_status spry_context_set_shares(spry_context *ctx, const char *shar
  * matrix again; once is enough. Collective.
  *
  * @param A        distributed over ranks; for any other, and for equal shares of ranks that are all
- * on processors, nothing changes
+ *                 on processors, nothing changes
  * @param device   where ranks work, as the solver's option; NULL: "auto"
  * @param changed  out: whether the shares differ from those that A was distributed with
  */

@@ -39,7 +39,7 @@ SPRY_API spry_status spry_reorder(const spry_matrix *A, const char *order, int32
  * @param perm  out: as long as A has rows; perm[j] is the row for place j; to be freed by
  *              spry_free()
  * @param rank  out: the number of diagonal entries then, the structural rank: a matrix with a rank
- * below its number of rows is singular; may be NULL
+ *              below its number of rows is singular; may be NULL
  * @return SPRY_STATUS_BAD_USAGE when A is not square; SPRY_STATUS_INTERRUPTED
  */
 SPRY_API spry_status spry_matrix_match(const spry_matrix *A, int32_t **perm, int64_t *rank);

@@ -6,16 +6,16 @@
 
 SPRY_BEGIN
 
-#define SPRY_REASON_LIST(item)                                                      \
-    item(FAILED, "failed", "the call failed; the message says why")                 \
-    item(CONVERGED, "converged", "the true residual is at or below the tolerance")  \
-    item(ITERATIONS, "iterations", "the limit on iterations was reached")           \
-    item(BREAKDOWN, "breakdown", "the method met a division it cannot do")          \
-    item(STAGNATED, "stagnated", "the residual no longer falls")                    \
-    item(DIVERGED, "diverged", "the residual grew beyond bounds")                   \
-    item(NONFINITE, "nan", "a NaN or infinite number appeared")                     \
-    item(STOPPED, "interrupted", "the caller asked to stop")                        \
-    item(SINGULAR, "singular", "the matrix is singular within rounding errors") \
+#define SPRY_REASON_LIST(item)                                                     \
+    item(FAILED, "failed", "the call failed; the message says why")                \
+    item(CONVERGED, "converged", "the true residual is at or below the tolerance") \
+    item(ITERATIONS, "iterations", "the limit on iterations was reached")          \
+    item(BREAKDOWN, "breakdown", "the method met a division it cannot do")         \
+    item(STAGNATED, "stagnated", "the residual no longer falls")                   \
+    item(DIVERGED, "diverged", "the residual grew beyond bounds")                  \
+    item(NONFINITE, "nan", "a NaN or infinite number appeared")                    \
+    item(STOPPED, "interrupted", "the caller asked to stop")                       \
+    item(SINGULAR, "singular", "the matrix is singular within rounding errors")    \
     item(ACCEPTED, "accepted", "x was taken as it is, by the caller or by a rule of the method")
 
 #define SPRY_REASON_ENUM(name, word, text) SPRY_REASON_##name,

@@ -83,7 +83,7 @@ SPRY_API spry_status spry_solver_set_precon(spry_solver *solver, const spry_oper
  * @param count   number of vectors; 0 removes them
  * @param right   null vectors of A, of one type and place; orthonormal copies are kept
  * @param left    null vectors of A^H, to which b must be orthogonal; NULL: those of A if they are
- * null vectors of A^H, as for hermitian matrices, else b stays as it is
+ *                null vectors of A^H, as for hermitian matrices, else b stays as it is
  */
 SPRY_API spry_status spry_solver_set_null_space(spry_solver *solver, int count,
                                                 const spry_vector *const *right,
@@ -133,7 +133,7 @@ SPRY_API int spry_solver_system(const spry_solver *solver);
  *
  * @param solver  with a matrix or operator set; used by one thread at a time
  * @param b       right-hand side of the operator's type; b and x are used in place if they are
- * where the solve runs, else copied, and x copied back
+ *                where the solve runs, else copied, and x copied back
  * @param x       in: first guess; out: the best iterate, also when not converged
  * @param result  initialised or cleared; filled on every return; may be NULL
  * @return SPRY_STATUS_OK whenever the iteration ran: stalling is result->reason, not an error
@@ -151,10 +151,10 @@ SPRY_API spry_status spry_solve(spry_solver *solver, const spry_vector *b, spry_
  * @param b         right-hand side
  * @param x         the solution to examine
  * @param backward  x solves a system whose entries of A and b differ by at most this relative
- * amount (Oettli and Prager); infinite where x is not finite
+ *                  amount (Oettli and Prager); infinite where x is not finite
  * @param bound     |x - A^-1 b| / |x|, both in the maximum norm, is at most this, as far as the
- * estimate holds; 1 or more: possibly no digit is right; NaN: not known, because the last solve had
- * no factors in A's precision, or A is singular
+ *                  estimate holds; 1 or more: possibly no digit is right; NaN: not known, because
+ *                  the last solve had no factors in A's precision, or A is singular
  */
 SPRY_API spry_status spry_solver_errors(spry_solver *solver, const spry_vector *b,
                                         const spry_vector *x, double *backward, double *bound);

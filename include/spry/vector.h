@@ -30,7 +30,7 @@ SPRY_API spry_status spry_vector_ones(spry_context *ctx, const spry_matrix *A, s
  * places.
  *
  * @param data  your memory on that device, which stays yours: a CUDA pointer, or a cl_mem; NULL
- * gives zeros
+ *              gives zeros
  */
 SPRY_API spry_status spry_vector_on(spry_device *device, spry_type type, int64_t n, void *data,
                                     spry_vector **v);

@@ -69,7 +69,7 @@ SPRY_API spry_status spry_grid_new(spry_context *ctx, const char *text, spry_gri
  * @param count   intervals of the axis + 1, also where it is periodic: the last one is the first
  *                of the next period
  * @param points  rising; copied. On a partitioned grid those of the whole axis, alike on all ranks;
- * the call is collective
+ *                the call is collective
  */
 SPRY_API spry_status spry_grid_set_points(spry_grid *grid, int axis, int64_t count,
                                           const double *points);
@@ -149,7 +149,7 @@ SPRY_API spry_status spry_field_absorb(const spry_grid *grid, spry_type type, co
  * @param field    on the host or on a device
  * @param path     written as by spry_vector_write(): complete or absent
  * @param options  of pictures, see spry_grid_options("field"): "across=z at=0.5 low=-1 high=1"; or
- * NULL
+ *                 NULL
  */
 SPRY_API spry_status spry_field_write(const spry_grid *grid, const spry_vector *field,
                                       const char *path, const char *options);
@@ -164,7 +164,7 @@ SPRY_API spry_status spry_field_write(const spry_grid *grid, const spry_vector *
  * @param grid     of its unknowns
  * @param text     "-dx^2 - dy^2 + 3*dx + k"; faults are SPRY_STATUS_BAD_INPUT with line and column
  * @param options  see spry_grid_options("stencil"): "order=4 type=d device=cuda"; NULL: order 2,
- * type d, on the host
+ *                 type d, on the host
  * @param count    of coefficients
  * @param names    theirs
  * @param values   a vector of all points for each name, or of one element: a constant
@@ -210,7 +210,7 @@ typedef struct spry_helmholtz_info {
  * @param grid     of equal intervals
  * @param k2       the square of the wave number: a vector of all points, or of one element
  * @param options  see spry_grid_options("helmholtz"): "scheme=optimal layer=pml device=cuda"; or
- * NULL
+ *                 NULL
  * @param A        out: an operator like any other; NULL: fill info alone
  * @param info     out: the forecast errors of waves on this grid; may be NULL
  * @return SPRY_STATUS_BAD_INPUT where the grid is too coarse for the wavelength
@@ -269,8 +269,8 @@ SPRY_API void spry_bounded_free(spry_bounded *solver);
  * @param lower   bounds; below -1e37 there is none at a point
  * @param x       in: the first guess; out: what was reached, at or above its bounds everywhere
  * @param result  as for spry_solve(). Residuals are max |min(A x - b, x - lower)|: initial_residual
- * that of the first guess, raised to its bounds; tolerance is tol max |b|, or tol where b is 0.
- *                iterations are cycles of multigrid, or relaxations. May be NULL
+ *                that of the first guess, raised to its bounds; tolerance is tol max |b|, or tol
+ *                where b is 0. iterations are cycles of multigrid, or relaxations. May be NULL
  * @param stats   out; may be NULL
  * @return SPRY_STATUS_OK whenever the iteration ran: its outcome is in result
  */

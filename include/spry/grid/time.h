@@ -149,8 +149,8 @@ typedef struct spry_parareal_stats {
  * @param options  see spry_grid_options("parareal"): "slices=16 tol=1e-6"; NULL: the defaults
  * @param result   as for spry_solve(). iterations: each has a fine run of all slices at once and a
  *                 coarse one in turn. Residuals are the change of the last iteration, max |new -
- * old| / |new| over the ends of slices; it has converged where that is within the tolerance, or no
- * slice is left to change. May be NULL
+ *                 old| / |new| over the ends of slices; it has converged where that is within the
+ *                 tolerance, or no slice is left to change. May be NULL
  * @param stats    initialised; may be NULL
  */
 SPRY_API spry_status spry_parareal(int workers, spry_stepper *const *coarse,

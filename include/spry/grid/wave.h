@@ -59,7 +59,7 @@ typedef struct spry_wave_info {
  * @param k2       k^2, real or complex of any type: a field of the grid's unknowns, or of all its
  *                 points, or one element for all; on the host or a device. It is copied
  * @param options  see spry_grid_options("wave"): "tol=1e-6 layer=20 type=c device=cuda"; NULL: type
- * z, on the host
+ *                 z, on the host
  * @param wave     out
  * @return SPRY_STATUS_BAD_INPUT where the medium amplifies, is not finite or too fine for the grid;
  * the message names the point
@@ -80,7 +80,7 @@ SPRY_API spry_status spry_wave_describe(const spry_wave *wave, spry_wave_info *i
  * @param wave    made by spry_wave_new()
  * @param f       a field of the grid's unknowns, of the solver's type, on the host or its device
  * @param u       out: the solution, or the last iterate, in a place that f may have; not read
- * before
+ *                before
  * @param result  as for spry_solve(); true_residual is |f - (laplace + k^2) u| / |f| on the padded
  *                grid, with the spectral laplace. May be NULL
  * @return SPRY_STATUS_OK whenever the iteration ran: its outcome is in result
@@ -96,7 +96,7 @@ SPRY_API spry_status spry_wave_solve(spry_wave *wave, const spry_vector *f, spry
  * @param wave       made by spry_wave_new()
  * @param transpose  SPRY_TRANSPOSE_CONJUGATE: the adjoint problem; others: the problem itself
  * @param count      of right-hand sides; up to eight, limited by half of the free memory, are
- * solved together, each with the bits that it has alone
+ *                   solved together, each with the bits that it has alone
  * @param f          each as for spry_wave_solve()
  * @param u          out: a solution for each; u[k] may be f[k]
  * @param results    count of them, each initialised or cleared, all of one size; may be NULL
