@@ -14,15 +14,14 @@ typedef struct spry_plan {
     /** The first attempt that its forecast does not refuse. The method may change if the
      * preconditioner, once set up, does not suit it. */
     char method[32];
-    char precon[256];                   /**< with its options */
-    char format[136], order[16];        /**< of A; "as given" or "rcm" */
-    char device[32];                    /**< "cpu", "cuda:0" */
-    spry_type type;                     /**< of the numbers */
-    int64_t rows, cols, nnz;            /**< of A */
-    int64_t matrix_bytes, format_bytes; /**< A as given, and what is stored in addition */
-    int64_t vector_bytes;               /**< b, x, and those of the method */
-    int64_t precon_bytes,
-        work_bytes; /**< of the preconditioner, and in addition during its set-up */
+    char precon[256];                    /**< with its options */
+    char format[136], order[16];         /**< of A; "as given" or "rcm" */
+    char device[32];                     /**< "cpu", "cuda:0" */
+    spry_type type;                      /**< of the numbers */
+    int64_t rows, cols, nnz;             /**< of A */
+    int64_t matrix_bytes, format_bytes;  /**< A as given, and what is stored in addition */
+    int64_t vector_bytes;                /**< b, x, and those of the method */
+    int64_t precon_bytes, work_bytes;    /**< of the preconditioner, and more during its set-up */
     int64_t memory_bytes, device_bytes;  /**< in use at most, on the host and on the device */
     int64_t memory_limit;                /**< of the context; 0: none */
     bool memory_known;                   /**< else these are without the preconditioner's bytes */
