@@ -8,6 +8,7 @@
  */
 #include "peers/peer.h"
 
+#include <private/programs.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -6,6 +6,8 @@
  */
 #include "grid/blocks.h"
 
+#include "grid/options.h"
+
 #define ABSORB_OPTIONS(item)                                                                      \
     item(WORD, kind, "rate", 0, 0, "rate stretch pml",                                            \
          "rate: strength t^power with the depth t of 0 to 1, for terms such as -a*u; stretch: 1 " \
@@ -24,7 +26,7 @@ enum { ABSORB_RATE, ABSORB_STRETCH, ABSORB_PML };
 SPRY_OPTION_TABLE(option_rows, absorb_options, ABSORB_OPTIONS(SPRY_OPTION_ROW))
 static const spry_option_list option_list = SPRY_OPTION_LIST(option_rows);
 
-spry_option_list spry_absorb_options(void)
+spry_option_list absorb_option_list(void)
 {
     return option_list;
 }

@@ -12,7 +12,8 @@
 #include "grid/grid.h"
 #include "ranks/fetch.h"
 
-/* Cuts a complete shape for the ranks of the context, as a text of spry_grid_options() says. */
+/* Cuts a complete shape for the ranks of the context, as a text of spry_grid_options("grid") says.
+ */
 spry_status grid_cut(spry_context *ctx, const char *text, grid_shape *shape);
 /* Whether it is cut; makes it whole, for each rank to have. */
 bool grid_is_cut(const grid_shape *shape);

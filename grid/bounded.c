@@ -21,13 +21,15 @@
 #include "grid/bounded.h"
 
 #include "device/engine/device.h"
+#include "grid/options.h"
+#include "krylov/krylov.h"
 
 #include <math.h>
 
 SPRY_OPTION_TABLE(rows, bounded_options, BOUNDED_OPTIONS(SPRY_OPTION_ROW))
 static const spry_option_list list = SPRY_OPTION_LIST(rows);
 
-spry_option_list spry_bounded_options(void)
+spry_option_list bounded_option_list(void)
 {
     return list;
 }
@@ -243,20 +245,26 @@ typedef struct standing {
     spry_reason reason; /* COUNT: go on */
 } standing;
 
+/* What a solve hands back. */
+typedef struct outcome {
+    spry_result result;
+    spry_bounded_stats stats;
+} outcome;
+
 /* What is done between two looks at the residual. */
-static spry_status advance(spry_bounded *s, standing *now, spry_bounded_stats *stats)
+static spry_status advance(spry_bounded *s, standing *now, outcome *out)
 {
-    const int64_t left = now->most - stats->iterations;
+    const int64_t left = now->most - out->result.iterations;
     const int64_t sweeps = left < s->o.look_every ? left : s->o.look_every;
     spry_status status = SPRY_STATUS_OK;
     if (s->o.method == BOUNDED_MULTIGRID) {
         s->m.truncates = now->careful == 0;
-        stats->careful += now->careful > 0;
+        out->stats.careful += now->careful > 0;
         now->careful -= now->careful > 0;
-        stats->iterations++;
+        out->result.iterations++;
         return cycle(s, 0, GMG_GIVEN);
     }
-    stats->iterations += sweeps;
+    out->result.iterations += sweeps;
     if (s->o.method == BOUNDED_REDBLACK)
         return s->place->smooth(s, 0, (int)sweeps, GMG_GIVEN);
     for (int64_t k = 0; k < sweeps && status == SPRY_STATUS_OK; k++)
@@ -265,11 +273,11 @@ static spry_status advance(spry_bounded *s, standing *now, spry_bounded_stats *s
 }
 
 /* What follows from a new residual. */
-static void judge(const spry_bounded *s, standing *now, const spry_bounded_stats *stats)
+static void judge(const spry_bounded *s, standing *now, const spry_result *result)
 {
     enum { PATIENCE = 50 };
     const bool failed =
-        s->m.truncates && stats->iterations > 0 && !(now->residual < 0.7 * now->best);
+        s->m.truncates && result->iterations > 0 && !(now->residual < 0.7 * now->best);
     if (failed && now->careful == 0) {
         now->careful = now->penalty;
         now->penalty *= 2;
@@ -280,11 +288,11 @@ static void judge(const spry_bounded *s, standing *now, const spry_bounded_stats
         now->reason = SPRY_REASON_NONFINITE;
     else if (now->residual <= s->o.tol * now->scale)
         now->reason = SPRY_REASON_CONVERGED;
-    else if (now->residual > 1e10 * fmax(now->scale, stats->initial_residual))
+    else if (now->residual > 1e10 * fmax(now->scale, result->initial_residual))
         now->reason = SPRY_REASON_DIVERGED;
     else if (now->interrupted)
         now->reason = SPRY_REASON_STOPPED;
-    else if (stats->iterations >= now->most)
+    else if (result->iterations >= now->most)
         now->reason = SPRY_REASON_ITERATIONS;
     else if (now->looks >= PATIENCE && now->best > 0.99 * now->mark)
         now->reason = SPRY_REASON_STAGNATED;
@@ -295,32 +303,32 @@ static void judge(const spry_bounded *s, standing *now, const spry_bounded_stats
 }
 
 /* The residual of all ranks, who learn of it what decides how they go on. */
-static spry_status look(spry_bounded *s, standing *now, spry_bounded_stats *stats)
+static spry_status look(spry_bounded *s, standing *now, outcome *out)
 {
     const bool cut = s->m.level[0].shared == GMG_CUT;
     bounded_look mine = {.interrupted = atomic_load(&s->ctx->interrupted)};
     spry_status status = s->place->measure(s, &mine.residual, &mine.contacts);
     now->residual = mine.residual;
-    stats->contacts = mine.contacts;
+    out->stats.contacts = mine.contacts;
     now->interrupted = mine.interrupted;
     if (!s->m.ranked)
         return status;
     mine.status = team_late(s->ctx, status);
     SPRY_GO(s->ctx, team_gather(s->ctx, &mine, sizeof mine, s->all));
-    stats->contacts = cut ? 0 : mine.contacts;
+    out->stats.contacts = cut ? 0 : mine.contacts;
     for (int r = 0; r < team_ranks(s->ctx); r++) {
         const bounded_look *his = &s->all[r];
         if (his->status != SPRY_STATUS_OK)
             return team_agree(s->ctx, status);
         now->residual = bounded_larger(now->residual, his->residual);
         now->interrupted = now->interrupted || his->interrupted;
-        stats->contacts += cut ? his->contacts : 0;
+        out->stats.contacts += cut ? his->contacts : 0;
     }
 done:
     return status;
 }
 
-static spry_status run(spry_bounded *s, const spry_vector *b, spry_bounded_stats *stats)
+static spry_status run(spry_bounded *s, const spry_vector *b, outcome *out)
 {
     standing now = {.best = INFINITY, .mark = INFINITY, .penalty = 1, .reason = SPRY_REASON_COUNT};
     double least;
@@ -331,16 +339,17 @@ static spry_status run(spry_bounded *s, const spry_vector *b, spry_bounded_stats
     if (s->m.ranked) /* b need not know that it is a part */
         SPRY_GO(s->ctx, team_bounds(s->ctx, now.scale, &least, &now.scale));
     now.scale = now.scale > 0 ? now.scale : 1;
-    SPRY_GO(s->ctx, look(s, &now, stats));
-    stats->initial_residual = now.residual;
-    for (judge(s, &now, stats); now.reason == SPRY_REASON_COUNT; judge(s, &now, stats)) {
-        SPRY_GO(s->ctx, advance(s, &now, stats));
-        SPRY_GO(s->ctx, look(s, &now, stats));
+    SPRY_GO(s->ctx, look(s, &now, out));
+    out->result.initial_residual = now.residual;
+    for (judge(s, &now, &out->result); now.reason == SPRY_REASON_COUNT;
+         judge(s, &now, &out->result)) {
+        SPRY_GO(s->ctx, advance(s, &now, out));
+        SPRY_GO(s->ctx, look(s, &now, out));
     }
-    stats->residual = now.residual;
-    stats->tolerance = s->o.tol * now.scale;
-    stats->reason = now.reason;
-    stats->converged = now.reason == SPRY_REASON_CONVERGED;
+    out->result.residual = out->result.true_residual = now.residual;
+    out->result.tolerance = s->o.tol * now.scale;
+    out->result.reason = now.reason;
+    out->result.converged = now.reason == SPRY_REASON_CONVERGED;
 done:
     return status;
 }
@@ -366,25 +375,42 @@ static spry_status check_vectors(const spry_bounded *s, const spry_vector *const
     return SPRY_STATUS_OK;
 }
 
-spry_status spry_bounded_solve(spry_bounded *s, const spry_vector *b, const spry_vector *lower,
-                               spry_vector *x, spry_bounded_stats *stats)
+/* What is known of a solve before it begins. */
+static void describe(const spry_bounded *s, spry_result *result)
 {
-    static const base_sized sized = BASE_SIZED(spry_bounded_stats, seconds);
+    static const char *const methods[] = {"multigrid", "redblack", "richardson"};
+    *result =
+        (spry_result){.size = sizeof *result, .type = s->m.type, .rows = s->rows, .cols = s->rows};
+    snprintf(result->method, sizeof result->method, "%s", methods[s->o.method]);
+    snprintf(result->precon, sizeof result->precon, "none");
+    snprintf(result->device, sizeof result->device, "%s", place_name(s->m.place));
+    snprintf(result->format, sizeof result->format, "stencil");
+}
+
+spry_status spry_bounded_solve(spry_bounded *s, const spry_vector *b, const spry_vector *lower,
+                               spry_vector *x, spry_result *result, spry_bounded_stats *stats)
+{
+    static const base_sized sized = BASE_SIZED(spry_bounded_stats, levels);
     SPRY_NEED(CTX_OF(s), s, b, lower, x);
-    spry_bounded_stats found = {.size = sizeof found, .levels = s->m.count};
+    outcome out = {.stats = {.size = sizeof out.stats, .levels = s->m.count}};
     const double start = base_seconds();
     spry_status status = SPRY_STATUS_OK, ended;
+    describe(s, &out.result);
+    if (result)
+        SPRY_GO(s->ctx, base_blank(s->ctx, result, &krylov_result_sized));
     if (stats)
         SPRY_GO(s->ctx, base_blank(s->ctx, stats, &sized));
     SPRY_GO(s->ctx, agree(s, check_vectors(s, (const spry_vector *const[]){b, lower, x})));
     SPRY_GO(s->ctx, s->place->begin(s, b, lower, x));
-    status = run(s, b, &found);
+    status = run(s, b, &out);
     ended = s->place->end(s, x);
     if (status == SPRY_STATUS_OK)
         status = agree(s, ended);
-    found.seconds = base_seconds() - start;
+    out.result.solve_seconds = base_seconds() - start;
+    if (result)
+        base_give(result, &out.result, &krylov_result_sized);
     if (stats)
-        base_give(stats, &found, &sized);
+        base_give(stats, &out.stats, &sized);
 done:
     return status;
 }

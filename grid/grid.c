@@ -1,6 +1,8 @@
 /* Grids as objects, and fields over them. */
 #include "grid/blocks.h"
 
+#include "grid/options.h"
+
 #define GRID_OPTIONS(item)                                                                   \
     item(TEXT, box, "0:1", 0, 0, NULL,                                                       \
          "where each axis begins and ends: 0:1,0:1,0:2; axes that are not named are as the " \
@@ -27,7 +29,7 @@ typedef struct grid_options {
 SPRY_OPTION_TABLE(option_rows, grid_options, GRID_OPTIONS(SPRY_OPTION_ROW))
 static const spry_option_list option_list = SPRY_OPTION_LIST(option_rows);
 
-spry_option_list spry_grid_options(void)
+spry_option_list grid_option_list(void)
 {
     return option_list;
 }

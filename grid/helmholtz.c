@@ -14,6 +14,7 @@
 #include "grid/helmholtz.h"
 
 #include "grid/blocks.h"
+#include "grid/options.h"
 
 #define WAVE_OPTIONS(item)                                                                         \
     item(WORD, scheme, "optimal", 0, 0, "second compact4 optimal",                                 \
@@ -41,7 +42,7 @@ enum { SYMMETRIC_AUTO, SYMMETRIC_YES };
 SPRY_OPTION_TABLE(option_rows, wave_options, WAVE_OPTIONS(SPRY_OPTION_ROW))
 static const spry_option_list option_list = SPRY_OPTION_LIST(option_rows);
 
-spry_option_list spry_helmholtz_options(void)
+spry_option_list helmholtz_option_list(void)
 {
     return option_list;
 }

@@ -4,6 +4,8 @@
  */
 #include "grid/blocks.h"
 
+#include "grid/options.h"
+
 #define SOURCE_OPTIONS(item)                                                                    \
     item(WORD, kind, "plane", 0, 0, "plane beam point",                                         \
          "a plane wave; a Gaussian beam; a point that sends waves out")                         \
@@ -25,7 +27,7 @@ enum { SOURCE_PLANE, SOURCE_BEAM, SOURCE_POINT };
 SPRY_OPTION_TABLE(option_rows, source_options, SOURCE_OPTIONS(SPRY_OPTION_ROW))
 static const spry_option_list option_list = SPRY_OPTION_LIST(option_rows);
 
-spry_option_list spry_field_wave_options(void)
+spry_option_list field_wave_option_list(void)
 {
     return option_list;
 }

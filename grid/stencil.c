@@ -1,6 +1,7 @@
 /* Operators of differences: products by lines of points, and the object. */
 #include "grid/grid.h"
 
+#include "grid/options.h"
 #include "grid/ranks.h"
 #include "grid/stencil_device.h"
 #include "grid/terms.h"
@@ -318,7 +319,7 @@ typedef struct stencil_options {
 SPRY_OPTION_TABLE(option_rows, stencil_options, STENCIL_OPTIONS(SPRY_OPTION_ROW))
 static const spry_option_list option_list = SPRY_OPTION_LIST(option_rows);
 
-spry_option_list spry_stencil_options(void)
+spry_option_list stencil_option_list(void)
 {
     return option_list;
 }

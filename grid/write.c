@@ -10,6 +10,7 @@
  */
 #include "grid/blocks.h"
 
+#include "grid/options.h"
 #include "io/hdf5_write.h"
 #include "io/npy.h"
 #include "io/png.h"
@@ -28,7 +29,7 @@ typedef struct field_options {
 SPRY_OPTION_TABLE(option_rows, field_options, FIELD_OPTIONS(SPRY_OPTION_ROW))
 static const spry_option_list option_list = SPRY_OPTION_LIST(option_rows);
 
-spry_option_list spry_field_options(void)
+spry_option_list field_option_list(void)
 {
     return option_list;
 }

@@ -81,13 +81,14 @@ static spry_status fill_map(const crew *c, const heat_options *o, error_map *m)
     for (int n = 1; n <= m->slices; n++)
         for (int k = 1; k <= m->slices && status == SPRY_STATUS_OK; k++) {
             char options[96];
+            spry_result result = SPRY_RESULT_INIT;
             spry_parareal_stats stats = SPRY_PARAREAL_STATS_INIT;
             snprintf(options, sizeof options, "slices=%d max-iter=%d tol=0 compare=yes", n, k);
             if (k < n)
                 status = spry_vector_copy(p->u, u);
             if (k < n && status == SPRY_STATUS_OK)
                 status = spry_parareal(c->count, c->coarse, c->fine, 0,
-                                       o->end * n / (double)m->slices, u, options, &stats);
+                                       o->end * n / (double)m->slices, u, options, &result, &stats);
             m->log[n - 1][k - 1] = log10(fmax(stats.difference, 1e-300));
         }
     spry_vector_free(u);
@@ -117,16 +118,17 @@ static spry_status write_map(const crew *c, const heat_options *o)
 /* --- the run -------------------------------------------------------------------------------------
  */
 
-static void print(const heat_options *o, const spry_parareal_stats *s, double error)
+static void print(const heat_options *o, const spry_result *r, const spry_parareal_stats *s,
+                  double error)
 {
     printf("slices        %d on %d worker%s\n", s->slices, s->workers, s->workers > 1 ? "s" : "");
-    printf("iterations    %d, last change %.2e%s\n", s->iterations, s->change,
-           s->iterations == s->slices ? " (the fine run itself)" : "");
+    printf("iterations    %d, last change %.2e%s\n", (int)r->iterations, r->residual,
+           r->iterations == s->slices ? " (the fine run itself)" : "");
     printf("error         %.2e of the exact solution, %lld intervals\n", error, (long long)o->size);
     printf("difference    %.2e from the fine run\n", s->difference);
     printf("a slice       fine %s, coarse %s: ratio %.1f\n", text_seconds(s->fine_seconds),
            text_seconds(s->coarse_seconds), s->ratio);
-    printf("time          %s, fine run %s\n", text_seconds(s->seconds),
+    printf("time          %s, fine run %s\n", text_seconds(r->solve_seconds),
            text_seconds(s->serial_seconds));
     printf("speed-up      %.2f, by the cost model %.2f\n", s->speedup, s->model_speedup);
 }
@@ -135,6 +137,7 @@ int heat_parareal(spry_context *ctx, const heat_options *o)
 {
     crew c = {0};
     char options[96];
+    spry_result result = SPRY_RESULT_INIT;
     spry_parareal_stats stats = SPRY_PARAREAL_STATS_INIT;
     spry_status status = SPRY_STATUS_OK;
     if (o->map && o->slices > MOST_MAPPED)
@@ -148,12 +151,13 @@ int heat_parareal(spry_context *ctx, const heat_options *o)
     if (status == SPRY_STATUS_OK && o->map)
         status = write_map(&c, o);
     if (status == SPRY_STATUS_OK)
-        status = spry_parareal(c.count, c.coarse, c.fine, 0, o->end, c.plate[0].u, options, &stats);
+        status = spry_parareal(c.count, c.coarse, c.fine, 0, o->end, c.plate[0].u, options, &result,
+                               &stats);
     int exit_status = status == SPRY_STATUS_OK ? EXIT_DONE : cli_failed(ctx, status);
     if (exit_status == EXIT_DONE) {
         const double error = heat_error(&c.plate[0], exp(-heat_rate(o) * o->diffusivity * o->end));
         if (!ranks_silent())
-            print(o, &stats, error);
+            print(o, &result, &stats, error);
         status = spry_context_agree(ctx, heat_write(&c.plate[0]));
         if (status != SPRY_STATUS_OK)
             exit_status = cli_failed(ctx, status);

@@ -125,21 +125,22 @@ static spry_status bring(obstacle_run *r, parts *p)
 static spry_status take_step(obstacle_run *r, parts *p)
 {
     const double begin = cli_clock();
+    spry_result result = SPRY_RESULT_INIT;
     spry_bounded_stats stats = SPRY_BOUNDED_STATS_INIT;
     spry_status status = spry_vector_copy(p->f, p->g);
     if (status == SPRY_STATUS_OK && r->dt > 0)
         status = spry_vector_axpy((spry_scalar){1 / r->dt, 0}, p->u, p->g);
     status = spry_context_agree(r->ctx, status);
     if (status == SPRY_STATUS_OK)
-        status = spry_bounded_solve(p->solver, p->g, p->lower, p->u, &stats);
+        status = spry_bounded_solve(p->solver, p->g, p->lower, p->u, &result, &stats);
     if (status == SPRY_STATUS_OK)
-        obstacle_note(r, &(obstacle_step){.reason = stats.reason,
-                                          .converged = stats.converged,
-                                          .residual = stats.residual,
-                                          .tolerance = stats.tolerance,
+        obstacle_note(r, &(obstacle_step){.reason = result.reason,
+                                          .converged = result.converged,
+                                          .residual = result.residual,
+                                          .tolerance = result.tolerance,
                                           .seconds = cli_clock() - begin,
-                                          .iterations = stats.iterations,
-                                          .all = stats.iterations,
+                                          .iterations = result.iterations,
+                                          .all = result.iterations,
                                           .contacts = stats.contacts});
     r->levels = stats.levels;
     return status;

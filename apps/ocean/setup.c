@@ -2,6 +2,7 @@
 #include "ocean/flow.h"
 
 #include <math.h>
+#include <private/programs.h>
 #include <stdio.h>
 #include <string.h>
 

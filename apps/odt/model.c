@@ -9,6 +9,7 @@
 #include "odt_sphere.h" /* made by the build: the text of sphere.knl */
 
 #include <math.h>
+#include <private/programs.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>

@@ -1,6 +1,7 @@
 /* Matrices, clocks and answers of the benchmarks. */
 #include "peer.h"
 
+#include <private/programs.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

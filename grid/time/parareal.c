@@ -12,7 +12,9 @@
  * are not run again.
  */
 #include "base/team.h"
+#include "grid/options.h"
 #include "grid/time/time.h"
+#include "krylov/krylov.h"
 
 #include <pthread.h>
 
@@ -33,7 +35,7 @@ typedef struct parareal_options {
 SPRY_OPTION_TABLE(rows, parareal_options, PARAREAL_OPTIONS(SPRY_OPTION_ROW))
 static const spry_option_list list = SPRY_OPTION_LIST(rows);
 
-spry_option_list spry_parareal_options(void)
+spry_option_list parareal_option_list(void)
 {
     return list;
 }
@@ -377,7 +379,7 @@ static void free_slices(parareal *p)
     base_free(p->ctx, p->edge);
 }
 
-static spry_status iterate(parareal *p, spry_parareal_stats *stats)
+static spry_status iterate(parareal *p, spry_result *result)
 {
     const int most = p->o.max_iter > 0 && p->o.max_iter < p->count ? (int)p->o.max_iter : p->count;
     worker *workers = NULL;
@@ -388,15 +390,16 @@ static spry_status iterate(parareal *p, spry_parareal_stats *stats)
         status = base_alloc(p->ctx, p->workers, sizeof *threads, &threads);
     SPRY_GO(p->ctx, team_agree(p->ctx, status));
     SPRY_GO(p->ctx, take_turns(p));
-    while (!stats->converged && stats->iterations < most) {
-        p->iteration = ++stats->iterations;
+    while (!result->converged && result->iterations < most) {
+        p->iteration = (int)++result->iterations;
         SPRY_GO(p->ctx, team_agree(p->ctx, run_fine(p, workers, threads)));
         SPRY_GO(p->ctx, take_turns(p));
-        SPRY_GO(p->ctx, team_bounds(p->ctx, p->change, &least, &stats->change));
-        stats->converged = stats->change <= p->o.tol || stats->iterations == p->count;
-        base_log(p->ctx, SPRY_LOG_INFO, "parareal: iteration %d, change %.2e", stats->iterations,
-                 stats->change);
+        SPRY_GO(p->ctx, team_bounds(p->ctx, p->change, &least, &result->residual));
+        result->converged = result->residual <= p->o.tol || result->iterations == p->count;
+        base_log(p->ctx, SPRY_LOG_INFO, "parareal: iteration %d, change %.2e", p->iteration,
+                 result->residual);
     }
+    result->reason = result->converged ? SPRY_REASON_CONVERGED : SPRY_REASON_ITERATIONS;
 done:
     base_free(p->ctx, workers);
     base_free(p->ctx, threads);
@@ -438,7 +441,7 @@ done:
 }
 
 /* The cost model: (k + 1) coarse runs of all slices in turn, k fine ones of a worker's share. */
-static spry_status sum_up(parareal *p, spry_parareal_stats *stats)
+static spry_status sum_up(parareal *p, const spry_result *result, spry_parareal_stats *stats)
 {
     const int ranks = team_ranks(p->ctx);
     clocks *all = NULL, sum = {0};
@@ -451,7 +454,7 @@ static spry_status sum_up(parareal *p, spry_parareal_stats *stats)
         sum.fine += all[r].fine;
         sum.fine_runs += all[r].fine_runs;
     }
-    const double n = p->count, k = stats->iterations;
+    const double n = p->count, k = (double)result->iterations;
     const double share = ceil(n / stats->workers);
     stats->coarse_seconds = sum.coarse / sum.coarse_runs;
     stats->fine_seconds = sum.fine_runs > 0 ? sum.fine / sum.fine_runs : 0;
@@ -459,7 +462,7 @@ static spry_status sum_up(parareal *p, spry_parareal_stats *stats)
     stats->model_speedup = n * stats->fine_seconds /
                            ((k + 1) * n * stats->coarse_seconds + k * share * stats->fine_seconds);
     if (stats->serial_seconds > 0)
-        stats->speedup = stats->serial_seconds / stats->seconds;
+        stats->speedup = stats->serial_seconds / result->solve_seconds;
 done:
     base_free(p->ctx, all);
     return status;
@@ -514,7 +517,7 @@ static const base_sized sized = BASE_SIZED(spry_parareal_stats, difference);
 
 spry_status spry_parareal(int workers, spry_stepper *const *coarse, spry_stepper *const *fine,
                           double t, double end, spry_vector *u, const char *options,
-                          spry_parareal_stats *stats)
+                          spry_result *result, spry_parareal_stats *stats)
 {
     SPRY_NEED(CTX_OF(u), coarse, fine, u);
     parareal p = {.ctx = u->ctx,
@@ -525,8 +528,11 @@ spry_status spry_parareal(int workers, spry_stepper *const *coarse, spry_stepper
                   .t = t,
                   .end = end};
     spry_parareal_stats found = {0};
+    spry_result outcome = {.type = u->type, .rows = u->n, .cols = u->n};
     spry_vector *before = NULL;
     spry_status status = stats ? base_blank(u->ctx, stats, &sized) : SPRY_STATUS_OK;
+    if (status == SPRY_STATUS_OK && result)
+        status = base_blank(u->ctx, result, &krylov_result_sized);
     if (status != SPRY_STATUS_OK)
         return status;
     SPRY_GO(p.ctx, set_up(&p, options, &found));
@@ -537,15 +543,19 @@ spry_status spry_parareal(int workers, spry_stepper *const *coarse, spry_stepper
         SPRY_GO(p.ctx, team_agree(p.ctx, status));
     }
     const double begun = base_seconds();
-    SPRY_GO(p.ctx, iterate(&p, &found));
+    SPRY_GO(p.ctx, iterate(&p, &outcome));
     SPRY_GO(p.ctx, team_agree(p.ctx, put_edge(&p, u)));
-    found.seconds = base_seconds() - begun;
+    outcome.solve_seconds = base_seconds() - begun;
+    outcome.true_residual = outcome.residual;
+    outcome.tolerance = p.o.tol;
     if (before)
         SPRY_GO(p.ctx, compare(&p, before, &found));
-    SPRY_GO(p.ctx, sum_up(&p, &found));
+    SPRY_GO(p.ctx, sum_up(&p, &outcome, &found));
 done:
     spry_vector_free(before);
     free_slices(&p);
+    if (result)
+        base_give(result, &outcome, &krylov_result_sized);
     if (stats)
         base_give(stats, &found, &sized);
     return status;

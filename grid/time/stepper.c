@@ -1,12 +1,14 @@
 /* The stepper: the object, and the course of a run. */
 #include "grid/time/time.h"
 
+#include "grid/options.h"
+
 #include <float.h>
 
 SPRY_OPTION_TABLE(rows, stepper_options, STEPPER_OPTIONS(SPRY_OPTION_ROW))
 static const spry_option_list list = SPRY_OPTION_LIST(rows);
 
-spry_option_list spry_stepper_options(void)
+spry_option_list stepper_option_list(void)
 {
     return list;
 }

@@ -5,6 +5,7 @@
  */
 #include "grid/time/time.h"
 
+#include <private/programs.h>
 #include <spry/algebra.h>
 
 static spry_status shifted_product(void *data, spry_transpose op, const spry_vector *x,

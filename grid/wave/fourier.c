@@ -3,6 +3,7 @@
 #include "device/linalg/vector.h"
 #include "grid/blocks.h"
 #include "grid/grid.h"
+#include "grid/options.h"
 #include "grid/wave/wave.h"
 #include "host/apply.h"
 
@@ -18,7 +19,7 @@ typedef struct fourier_options {
 SPRY_OPTION_TABLE(rows, fourier_options, FOURIER_OPTIONS(SPRY_OPTION_ROW))
 static const spry_option_list list = SPRY_OPTION_LIST(rows);
 
-spry_option_list spry_fourier_options(void)
+spry_option_list fourier_option_list(void)
 {
     return list;
 }

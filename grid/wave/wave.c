@@ -5,10 +5,12 @@
 #include "device/linalg/vector.h"
 #include "grid/blocks.h"
 #include "grid/grid.h"
+#include "grid/options.h"
 #include "host/host.h"
 #include "krylov/krylov.h"
 
 #include <math.h>
+#include <private/programs.h>
 
 #define WAVE_OPTIONS(item)                                                                      \
     item(TEXT, method, "auto", 0, 0, NULL,                                                      \
@@ -29,7 +31,7 @@ typedef struct wave_options {
 SPRY_OPTION_TABLE(rows, wave_options, WAVE_OPTIONS(SPRY_OPTION_ROW))
 static const spry_option_list list = SPRY_OPTION_LIST(rows);
 
-spry_option_list spry_wave_options(void)
+spry_option_list wave_option_list(void)
 {
     return list;
 }

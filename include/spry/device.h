@@ -9,8 +9,8 @@ SPRY_BEGIN
 /** A device that was opened; it belongs to its context. */
 typedef struct spry_device spry_device;
 
-/** Opens "cuda", "cuda:1", "opencl:0", or gives the one that is open already; the context closes it
- * when it is freed. The message of a failure says why a device cannot be used and what to do. */
+/** Opens "cuda", "cuda:1", "opencl:0", or returns the one that is open already; the context closes
+ * it when it is freed. The message of a failure says why a device cannot be used and what to do. */
 SPRY_API spry_status spry_device_open(spry_context *ctx, const char *name, spry_device **device);
 /** "cuda:0" */
 SPRY_API const char *spry_device_name(const spry_device *device);
@@ -28,14 +28,13 @@ typedef struct spry_device_info {
     int units;                         /**< cores, multiprocessors, compute units */
     int64_t memory_bytes, cache_bytes; /**< 0 when unknown */
     bool usable;                       /**< whether it can be opened */
-    char why[256];                     /**< why it is not, and what to do about it */
+    char why[256];                     /**< why not, and what to do about it */
 } spry_device_info;
 #define SPRY_DEVICE_INFO_INIT SPRY_SIZED(spry_device_info)
 
 /**
- * Describes device number index; false past the last. 0 is the host. The devices of CUDA and of
- * OpenCL follow; where one of them has none there is an entry with its name that says why. Opens
- * nothing.
+ * Describes device number index; false past the last. 0 is the host; the devices of CUDA and of
+ * OpenCL follow. If one of the two has no device, an entry with its name says why. Opens no device.
  */
 SPRY_API bool spry_device_describe(spry_context *ctx, int index, spry_device_info *info);
 
@@ -49,30 +48,30 @@ typedef struct spry_bandwidth {
 #define SPRY_BANDWIDTH_INIT SPRY_SIZED(spry_bandwidth)
 
 /**
- * How fast the host or a device moves its memory. The host's is measured with the context's
- * threads, within a second, and remembered by the context; a device's in a second or two, reading
- * alone, and remembered on disk.
+ * How fast the host or a device moves its memory. The host's bandwidth is measured with the
+ * context's threads, within a second, and the context remembers it. A device's is measured in a
+ * second or two, for reading alone, and remembered on disk.
  *
  * @param ctx        the context
  * @param name       "cpu", "cuda:0" and so on; NULL: the host
- * @param anew       measures again what is remembered
+ * @param again      measures again instead of returning what is remembered
  * @param bandwidth  out
  */
-SPRY_API spry_status spry_device_bandwidth(spry_context *ctx, const char *name, bool anew,
+SPRY_API spry_status spry_device_bandwidth(spry_context *ctx, const char *name, bool again,
                                            spry_bandwidth *bandwidth);
 
 /**
- * Compiles programs that solves are likely to need on a device and keeps them on disk, so that no
- * first solve waits for its compiler: small solves are run with storage formats, methods and
- * preconditioners. Uses the context's threads where the device's compiler can.
+ * Compiles programs that solves are likely to need on a device and keeps them on disk, so that the
+ * first solve does not wait for the compiler. It runs small solves with storage formats, methods
+ * and preconditioners, on the context's threads if the device's compiler allows it.
  * spry_context_interrupt() stops it; what was compiled is kept.
  *
  * @param device    the device
  * @param types     of matrices, with blanks between them; NULL: "d"
- * @param methods   by their names, likewise; NULL: those that are chosen where none is asked for
- * @param progress  gets how many solves are done, of how many in all; may be NULL
+ * @param methods   by their names, likewise; NULL: those that `auto` chooses
+ * @param progress  called with the number of solves done, and of all; may be NULL
  * @param data      handed to it
- * @param made      out: programs that were compiled; others were on disk already. May be NULL
+ * @param made      out: number of programs compiled; others were on disk already. May be NULL
  */
 SPRY_API spry_status spry_device_prepare(spry_device *device, const char *types,
                                          const char *methods,
@@ -81,12 +80,9 @@ SPRY_API spry_status spry_device_prepare(spry_device *device, const char *types,
 
 /** Marks this point in the work of a device. */
 SPRY_API spry_status spry_device_mark(spry_device *device);
-/** Seconds, by the device's own clock, from the mark to the end of all that was asked for so far,
- * which it waits for. */
+/** Seconds by the device's own clock from the mark to the end of all work requested so far; waits
+ * for that work. */
 SPRY_API spry_status spry_device_elapsed(spry_device *device, double *seconds);
-
-/** Closes the devices of a context that no object lives on any more, as freeing it does. */
-SPRY_API void spry_device_close_all(spry_context *ctx);
 
 SPRY_END
 

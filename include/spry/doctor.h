@@ -55,24 +55,23 @@ typedef struct spry_diagnosis {
     int64_t errors;         /**< findings of severity error */
     int64_t warnings;       /**< findings of severity warning */
     double condition;       /**< the largest lower bound on A's condition, rows and columns
-                                 scaled, that was come upon; 0: none */
-    double seconds;         /**< it took */
-    bool complete; /**< every check was made; else finding "unchecked" says which were not */
+                                 scaled, that was found; 0: none */
+    double seconds;         /**< of the examination */
+    bool complete; /**< every check was made; else the finding "unchecked" names the others */
 } spry_diagnosis;
 #define SPRY_DIAGNOSIS_INIT SPRY_SIZED(spry_diagnosis)
 
 /**
- * Examines a system as an expert would. Nothing is found that was not established: figures that are
- * bounds are told as such. Listens to spry_context_interrupt().
+ * Examines a system as an expert would. Every finding is established: a figure that is a bound is
+ * called one. Listens to spry_context_interrupt().
  *
  * @param A          any matrix, also one with values that are not finite or duplicates
  * @param b          right-hand side, of A's type, on the host or a device; NULL: none
  * @param options    "seconds=5 method=cg precon=ilu" or NULL; see spry_options_of("diagnose")
- * @param result     of a solve with A that did not go well: what it tried and where it ended is
- *                   looked at, too; NULL: none
+ * @param result     of a failed solve with A, which is examined, too; NULL: none
  * @param diagnosis  out: initialised or cleared; to be cleared by spry_diagnosis_clear(), also
  *                   after a failure
- * @return SPRY_STATUS_INTERRUPTED with what was found up to then
+ * @return SPRY_STATUS_INTERRUPTED with the findings so far
  */
 SPRY_API spry_status spry_diagnose(const spry_matrix *A, const spry_vector *b, const char *options,
                                    const spry_result *result, spry_diagnosis *diagnosis);

@@ -16,14 +16,6 @@ SPRY_BEGIN
  */
 SPRY_API spry_status spry_generate(spry_context *ctx, const char *kind, const char *options,
                                    spry_matrix **A);
-/**
- * Copies base along the diagonal, the last copy cut off, until there are size rows, and couples
- * neighbouring copies. The result is general CSR with sorted rows; symmetric, hermitian, positive
- * definite or diagonally dominant when base is.
- *
- * @param base  square; any format, one triangle stored or all
- */
-SPRY_API spry_status spry_generate_tiled(const spry_matrix *base, int64_t size, spry_matrix **A);
 
 SPRY_END
 

@@ -9,7 +9,7 @@ SPRY_BEGIN
 /** How arrays hold a matrix: entry by entry, by rows, by columns. */
 typedef enum spry_format { SPRY_FORMAT_COO, SPRY_FORMAT_CSR, SPRY_FORMAT_CSC } spry_format;
 
-/** What the stored entries stand for. All but general: the lower triangle is stored, the upper
+/** What the stored entries represent. All but general: the lower triangle is stored, the upper
  * implied. */
 typedef enum spry_symmetry {
     SPRY_SYMMETRY_GENERAL,
@@ -23,12 +23,12 @@ SPRY_API const char *spry_format_name(spry_format format);
 /** "general", "symmetric" and so on. */
 SPRY_API const char *spry_symmetry_name(spry_symmetry symmetry);
 
-/** The arrays of a matrix, as given or as seen. */
+/** The arrays of a matrix, as you give or see them. */
 typedef struct spry_arrays {
     size_t size;             /**< SPRY_ARRAYS_INIT */
     spry_type type;          /**< of the numbers */
-    spry_format format;      /**< which of the arrays there are */
-    spry_symmetry symmetry;  /**< what entries stand for */
+    spry_format format;      /**< which arrays are used */
+    spry_symmetry symmetry;  /**< what entries represent */
     int64_t rows, cols, nnz; /**< nnz: stored entries */
     void *offsets;           /**< CSR: rows + 1, CSC: cols + 1, COO: NULL */
     void *row_index;         /**< COO, CSC: row of each entry; CSR: NULL */
@@ -45,10 +45,9 @@ typedef struct spry_arrays {
  * Makes a matrix from arrays and checks them: sizes, offsets that rise, indices in range.
  *
  * Inside, offsets have 64 bits, indices have 32, and all count from 0. Arrays of that kind are used
- * where they are unless they are to be copied; of others the matrix keeps a converted copy, with
- * SPRY_OWN_BORROW beside the values, which are borrowed all the same. So SciPy's and MKL's CSR (32
- * bits for both) costs 8 bytes per row, and arrays that count from 1 (Fortran, MATLAB) cost their
- * own size.
+ * in place unless you ask for a copy. Of others the matrix keeps a converted copy; with
+ * SPRY_OWN_BORROW the values are still borrowed. So SciPy's and MKL's CSR (32 bits for both) costs
+ * 8 bytes per row, and arrays that count from 1 (Fortran, MATLAB) cost their own size.
  *
  * @param ctx     the context that the matrix belongs to
  * @param arrays  every array the format needs; symmetric kinds hold entries on and below the
@@ -73,60 +72,59 @@ SPRY_API spry_status spry_matrix_from_csr32(spry_context *ctx, spry_type type, i
                                             const int32_t *columns, const void *values,
                                             spry_own own, spry_matrix **A);
 /**
- * The same matrix for another context: B uses A's arrays where they are, and belongs to ctx, as
- * does all that is made from B. So threads that have a context each can read one matrix at once. A
- * must stay alive. When A has changed, so has B, and what was made from B is out of date; but
- * arrays that spry_matrix_arrays() has shown of B are A's old ones. What changes B leaves A as it
- * is. (A solver, or what is made for a device, takes a matrix of any context and does this by
- * itself.)
+ * The same matrix for another context: B uses A's arrays in place and belongs to ctx, as does all
+ * that is made from B. So threads with a context each can read one matrix at once. A must stay
+ * alive. When A changes, so does B, and objects made from B are out of date; arrays that
+ * spry_matrix_arrays() returned of B are A's old ones. Changing B does not change A. (Solvers and
+ * objects on devices take a matrix of any context and do this by themselves.)
  */
 SPRY_API spry_status spry_matrix_share(spry_context *ctx, const spry_matrix *A, spry_matrix **B);
 /**
- * Gives A new values for the entries it has. What was made from A is out of date then
- * (spry_operator_is_current), until it is brought up to date (spry_operator_update); a solver does
- * that by itself at its next solve. Nobody may use A meanwhile: while a solver runs with A, as in
- * its monitor, this and all that changes A is SPRY_STATUS_BAD_USAGE.
+ * Gives A new values for the entries it has. Operators made from A are then out of date
+ * (spry_operator_is_current) until you update them (spry_operator_update); a solver does so at its
+ * next solve. A must not be in use meanwhile: while a solver runs with A, as in its monitor, all
+ * calls that change A are SPRY_STATUS_BAD_USAGE.
  *
  * @param A       any matrix; of one that is distributed over ranks (spry/ranks.h) it is collective,
- * and SPRY_STATUS_UNSUPPORTED where its rows were distributed
+ *                and SPRY_STATUS_UNSUPPORTED if its rows were redistributed
  * @param values  numbers of A's type in the order of its entries: that of the arrays it was made
  *                from, or since spry_matrix_sort() and its like, of spry_matrix_arrays(); on ranks
  *                those of this rank's rows, which are copied
- * @param own     SPRY_OWN_BORROW: used where they are until A is freed or given others; this may be
- *                the array that A has borrowed, with new numbers in it. SPRY_OWN_COPY: copied into
- *                memory of A's own. SPRY_OWN_TAKE: as for spry_matrix_new()
- * @return SPRY_STATUS_BAD_INPUT where the diagonal of a skew-symmetric or hermitian matrix is none;
- * A is as it was then, and the values are the caller's
+ * @param own     SPRY_OWN_BORROW: used in place until A is freed or given others; this may be the
+ * array that A has borrowed, with new numbers in it. SPRY_OWN_COPY: copied into memory of A's own.
+ * SPRY_OWN_TAKE: as for spry_matrix_new()
+ * @return SPRY_STATUS_BAD_INPUT where the diagonal is not that of a skew-symmetric or hermitian
+ * matrix; A is unchanged then, and you still own the values
  */
 SPRY_API spry_status spry_matrix_set_values(spry_matrix *A, const void *values, spry_own own);
 /** The same with copies of the numbers of a vector, on the host or on any device. */
 SPRY_API spry_status spry_matrix_set_values_from(spry_matrix *A, const spry_vector *values);
 /**
- * Tells of vectors that A makes nearly zero: what smoothing cannot reduce, and multigrid must carry
- * to coarse levels; for elasticity the rigid body modes. Copies are kept with A until it is freed
+ * Sets vectors that A makes nearly zero, which smoothing cannot reduce and multigrid must represent
+ * on coarse levels; for elasticity the rigid body modes. Copies are kept with A until it is freed
  * or others are set; count 0 forgets them.
  *
  * @param v  `count` vectors as long as A has columns
  */
 SPRY_API spry_status spry_matrix_set_near_null(spry_matrix *A, int count,
                                                const spry_vector *const *v);
-/** Who hears, once, when the matrix is gone, that borrowed arrays are no longer used; NULL takes it
- * back. One that is freed while a solver runs with it goes after that. */
+/** Sets the function called once when the matrix is gone and borrowed arrays are no longer used;
+ * NULL removes it. A matrix that is freed while a solver runs with it goes after the solve. */
 SPRY_API spry_status spry_matrix_set_release(spry_matrix *A, spry_release_fn release, void *data);
-/** Frees a matrix; NULL is allowed, as for all that is freed. Called while a solver runs with it,
- * as in its monitor, it frees when that has ended. */
+/** Frees a matrix; NULL is allowed, as in all functions that free. While a solver runs with the
+ * matrix, as in its monitor, it is freed when the solve has ended. */
 SPRY_API void spry_matrix_free(spry_matrix *A);
 
 /**
- * Shows the arrays: int64_t offsets, int32_t indices, counted from 0. They are the matrix's, not to
- * be changed, and stay where they are until the matrix is changed or freed.
+ * Shows the arrays: int64_t offsets, int32_t indices, counted from 0. They belong to the matrix,
+ * must not be changed, and are valid until the matrix is changed or freed.
  */
 SPRY_API spry_status spry_matrix_arrays(const spry_matrix *A, spry_arrays *arrays);
 /** The type of its numbers. */
 SPRY_API spry_type spry_matrix_type(const spry_matrix *A);
 /** The format of its arrays. */
 SPRY_API spry_format spry_matrix_format(const spry_matrix *A);
-/** What its entries stand for. */
+/** What its entries represent. */
 SPRY_API spry_symmetry spry_matrix_symmetry(const spry_matrix *A);
 /** Rows. */
 SPRY_API int64_t spry_matrix_rows(const spry_matrix *A);
@@ -184,25 +182,24 @@ typedef enum spry_fact { SPRY_FACT_LIST(SPRY_FACT_ENUM) SPRY_FACT_COUNT } spry_f
 typedef enum spry_truth { SPRY_TRUTH_UNKNOWN, SPRY_TRUTH_NO, SPRY_TRUTH_YES } spry_truth;
 
 /**
- * What is known of a matrix so far; nothing is looked at. Readers, generators and whoever finds
- * something out on the way note it with the matrix, so that it is not looked for again; new values
- * make all but the first three unknown.
+ * What is known of a matrix so far; nothing is computed. Readers, generators and checks note facts
+ * with the matrix, so that they are established once; new values make all but the first three
+ * unknown.
  */
 SPRY_API spry_truth spry_matrix_fact(const spry_matrix *A, spry_fact fact);
 /**
- * The same, found out by passes over A where it is not known. "Up to rounding" is: entries differ
+ * The same, computed by passes over A if it is not known. "Up to rounding" is: entries differ
  * from their mirror images by at most 1,024 units of rounding of the larger of the two and
- * sqrt(|a_ii a_jj|); of operators that are known by their products alone, (A u, v) and (u, A v) by
- * as much of their factors' norms. Whether A is definite no pass can tell, but that it is not may
- * be seen from the diagonal: it may stay unknown.
+ * sqrt(|a_ii a_jj|); for operators known by their products alone, (A u, v) and (u, A v) differ by
+ * as much relative to their factors' norms. No pass can show that A is definite; the diagonal may
+ * show that it is not, else it stays unknown.
  */
 SPRY_API spry_status spry_matrix_find_fact(const spry_matrix *A, spry_fact fact, spry_truth *truth);
 /**
- * Tells what the caller knows, so that it need not be found out: "this is positive definite". It is
- * believed, and choices follow from it: a wrong word leads to methods that do not converge. The
- * first three facts concern safety and are looked at instead: SPRY_STATUS_BAD_INPUT where YES is
- * wrong. SPRY_TRUTH_UNKNOWN takes it back. Facts belong to the numbers: matrices that share
- * them (spry_matrix_share()) have them together.
+ * States what you know: "this is positive definite". The library believes it, and choices follow
+ * from it: a wrong fact leads to methods that do not converge. The first three facts concern safety
+ * and are checked instead: SPRY_STATUS_BAD_INPUT where YES is wrong. SPRY_TRUTH_UNKNOWN removes a
+ * fact. Facts belong to the numbers: matrices that share them (spry_matrix_share()) share facts.
  */
 SPRY_API spry_status spry_matrix_set_fact(spry_matrix *A, spry_fact fact, spry_truth truth);
 
@@ -230,7 +227,7 @@ typedef struct spry_stats {
                                   are 1 without such entries and 0 for rectangles */
     double value_symmetry;   /**< share whose mirror image (0 if not stored) has the same value */
     double hermitian_symmetry;      /**< share whose mirror image is the conjugate */
-    bool symmetric, hermitian;      /**< as spry_matrix_find_fact() says: up to rounding */
+    bool symmetric, hermitian;      /**< up to rounding, as spry_matrix_find_fact() */
     bool skew;                      /**< exactly skew-symmetric, values included */
     int64_t dominant_rows;          /**< rows with |a_ii| >= sum of the others */
     int64_t strictly_dominant_rows; /**< the same with > */

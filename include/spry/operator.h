@@ -1,4 +1,4 @@
-/* Operators: everything that answers y = A x. Matrices, preconditioners, a caller's function. */
+/* Operators: everything that computes y = A x. Matrices, preconditioners, a function of yours. */
 #ifndef SPRY_OPERATOR_H
 #define SPRY_OPERATOR_H
 
@@ -7,73 +7,73 @@
 
 SPRY_BEGIN
 
-/** Whatever can be applied to a vector. */
+/** A linear map that can be applied to a vector. */
 typedef struct spry_operator spry_operator;
 
-/** A caller's product: y = op(A) x on arrays of the operator's type; not SPRY_STATUS_OK ends the
- * solve with it, and with the message that spry_context_set_message() or a failing call of the
- * library left. */
+/** Your product: y = op(A) x on arrays of the operator's type. Any status but SPRY_STATUS_OK ends
+ * the solve with that status, and with the message of spry_context_set_message() or of the
+ * library's call that failed. */
 typedef spry_status (*spry_apply_fn)(void *data, spry_transpose op, const void *x, void *y);
 
 /**
- * The same on vectors that are where the operator lives. On a device it launches its work, on the
- * device's stream, and comes back without waiting for it; spry_kernel_launch() does just that. The
- * vectors are there for the length of the call.
+ * The same on vectors in the operator's memory. On a device it launches its work on the device's
+ * stream and returns without waiting, as spry_kernel_launch() does. The vectors are valid during
+ * the call.
  *
- * @param data    the caller's
- * @param op      which product; SPRY_TRANSPOSE_NO alone where there is no other
- * @param x       not to be changed
- * @param y       to be set; what it holds before is nothing
+ * @param data yours
+ * @param op      which product; always SPRY_TRANSPOSE_NO for operators without a transpose
+ * @param x must not be changed
+ * @param y       the result; it holds nothing before
  * @param stream  a CUstream or cl_command_queue; NULL on the host
  */
 typedef spry_status (*spry_product_fn)(void *data, spry_transpose op, const spry_vector *x,
                                        spry_vector *y, void *stream);
 
 /**
- * The product with a matrix. The first transposed product makes A^T and keeps it, as much memory
- * again, unless A is CSC. One thread at a time uses an operator; results do not depend on how many
- * threads the product itself uses. The operator belongs to the device's context, or to A's;
- * spry_matrix_share() gives A another.
+ * The product with a matrix. The first transposed product builds and keeps A^T, which takes as much
+ * memory again, unless A is CSC. One thread at a time uses an operator; results do not depend on
+ * how many threads the product itself uses. The operator belongs to the device's context, or to
+ * A's; spry_matrix_share() gives A another.
  *
  * @param A       must stay alive; may be of another context than the device
- * @param device  where products run; NULL: the host. Products with vectors of that device stay on
+ * @param device  where products run; NULL: the host. Products with vectors of that device run on
  *                it, others copy. A matrix that does not fit into its memory stays on the host and
- *                is copied for every product, which is slow; a warning says so.
+ *                is copied for every product, which is slow; you get a warning.
  * @param format  NULL: "csr", on the host in place where A is CSR and general. Else a name of
  *                SPRY_LIST_FORMATS with its options after a colon ("sell:C=8,sigma=256"), or "auto"
  *                (spry_tune()): entries are sorted and duplicates added up first, and a transposed
- *                product stores A^T in the same format, or in CSR where that format does not hold
- *                it. Formats without kernels for devices are SPRY_STATUS_UNSUPPORTED on one.
+ *                product stores A^T in the same format, or in CSR if that format cannot hold it.
+ *                Formats without kernels for devices are SPRY_STATUS_UNSUPPORTED on one.
  * @param op      out
  */
 SPRY_API spry_status spry_operator_from_matrix(const spry_matrix *A, spry_device *device,
                                                const char *format, spry_operator **op);
 /**
- * The same of a matrix whose arrays are in the device's memory already: general CSR that counts
- * from 0, with pointers of CUDA, or cl_mem, in `arrays`. It is copied on the device, and the arrays
- * stay the caller's; work that fills them must be done. Rows that are not sorted, or have
- * duplicates, go by way of the host, which names the place of a fault.
+ * The same for a matrix whose arrays are in the device's memory already: general CSR that counts
+ * from 0, with pointers of CUDA, or cl_mem, in `arrays`. It is copied on the device, and you keep
+ * the arrays; work that fills them must be done. Rows that are not sorted, or have duplicates, go
+ * through the host, which reports the place of a fault.
  *
  * @param format  "auto", csr or sell with their options: formats that the device builds of any
  *                matrix; "auto" is sell, or csr where that would have much fill
  */
 SPRY_API spry_status spry_operator_from_arrays(const spry_arrays *arrays, spry_device *device,
                                                const char *format, spry_operator **op);
-/** A caller's function; has_transpose says whether it answers more than SPRY_TRANSPOSE_NO. */
+/** A function of yours; has_transpose says whether it computes more than SPRY_TRANSPOSE_NO. */
 SPRY_API spry_status spry_operator_from_function(spry_context *ctx, spry_type type, int64_t rows,
                                                  int64_t cols, bool has_transpose,
                                                  spry_apply_fn apply, void *data,
                                                  spry_operator **op);
 /**
- * A caller's function that works where its vectors are: a solve with it runs on the device with all
- * else, and copies nothing to the host. See examples/stencil.c.
+ * A function of yours that works in its vectors' memory: a solve with it runs on the device and
+ * copies nothing to the host. See examples/stencil.c.
  *
  * @param ctx            that opened the device
  * @param device         where it lives; NULL: the host
  * @param type           of the numbers of its vectors
  * @param rows           elements of y
  * @param cols           elements of x
- * @param has_transpose  whether it answers more than SPRY_TRANSPOSE_NO
+ * @param has_transpose  whether it computes more than SPRY_TRANSPOSE_NO
  * @param product        the function
  * @param data           handed to it; it must outlive the operator
  * @param op             out
@@ -83,39 +83,39 @@ SPRY_API spry_status spry_operator_from_product(spry_context *ctx, spry_device *
                                                 bool has_transpose, spry_product_fn product,
                                                 void *data, spry_operator **op);
 /**
- * One operator after another: y = outer (inner x), without their product being made. Both must stay
- * alive, in one place. It is A = B C where only B and C are there, and preconditioners that are
- * given in two parts: z = M2^-1 (M1^-1 r) for spry_solver_set_precon() is outer = M2^-1, inner =
- * M1^-1. Transposed products are there where both have them.
+ * One operator after another: y = outer (inner x), without computing their product. Both must stay
+ * alive and be in one place. Use it for A = B C when you have B and C alone, and for
+ * preconditioners in two parts: z = M2^-1 (M1^-1 r) for spry_solver_set_precon() is outer = M2^-1,
+ * inner = M1^-1. It has transposed products if both have them.
  */
 SPRY_API spry_status spry_operator_compose(const spry_operator *outer, const spry_operator *inner,
                                            spry_operator **op);
-/** Tells how many bytes a product of a caller's function moves through memory, x and y included:
- * what spry_operator_bytes() and the figures of a solve then go by. */
+/** States how many bytes a product of your function moves through memory, x and y included;
+ * spry_operator_bytes() and the figures of a solve use it. */
 SPRY_API spry_status spry_operator_set_bytes(spry_operator *op, int64_t bytes);
-/** Tells that x and y of a caller's square function are parts of vectors of all ranks, as `like`
- * is, a field of a grid that is cut (spry_grid_new()), say: then a solve with it is one of all
- * ranks, and the function is called by all of them together. */
+/** States that x and y of your square function are parts of vectors of all ranks, as `like` is, for
+ * example a field of a partitioned grid (spry_grid_new()). A solve with it is then one of all
+ * ranks, which call the function together. */
 SPRY_API spry_status spry_operator_set_ranked(spry_operator *op, const spry_vector *like);
 /**
  * Whether the operator has the values that its matrix has now (spry_matrix_set_values). One that
- * has not can be applied all the same, as a preconditioner of the step before: it works with its
- * old values, or with new ones where it reads the matrix in place. CSR on the host always does, and
- * is current. Operators that were not made from a matrix are, too.
+ * has not can still be applied, like the preconditioner of the step before: it works with its old
+ * values, or with new ones if it reads the matrix in place. CSR on the host always does, and is
+ * current. So are operators that were not made from a matrix.
  */
 SPRY_API bool spry_operator_is_current(const spry_operator *op);
 /**
  * Gives an operator that was made from a matrix the values of A: of that matrix, with its new
  * values, or of another one with its pattern. Storage keeps its format, a preconditioner what
- * depends on the pattern alone, which is cheaper than making it anew. A must stay alive then.
+ * depends on the pattern alone, which is cheaper than making it again. A must stay alive then.
  *
- * @return SPRY_STATUS_UNSUPPORTED: it has to be made anew (a function of the caller's; a format
- * that cannot hold these values), and is as before. After another failure it can only be freed, or
- * given values again
+ * @return SPRY_STATUS_UNSUPPORTED: it has to be made again (a function of yours; a format that
+ * cannot hold these values), and is unchanged. After another failure you can only free it, or give
+ * it values again
  */
 SPRY_API spry_status spry_operator_update(spry_operator *op, const spry_matrix *A);
-/** Who hears, once, when the operator is gone, that a function's data are no longer used; NULL
- * takes it back. */
+/** Sets the function called once when the operator is gone and a function's data are no longer
+ * used; NULL removes it. */
 SPRY_API spry_status spry_operator_set_release(spry_operator *op, spry_release_fn release,
                                                void *data);
 /** Frees an operator; NULL is allowed. */
@@ -129,13 +129,13 @@ SPRY_API spry_status spry_operator_multiply(const spry_operator *op, spry_transp
                                             spry_scalar alpha, const spry_vector *x,
                                             spry_scalar beta, spry_vector *y);
 
-/** A dense matrix in a caller's memory, of the operator's type. Entry (i, j) is number i ld + j
+/** A dense matrix in your memory, of the operator's type. Entry (i, j) is number i ld + j
  * of data when by_rows, else j ld + i. */
 typedef struct spry_dense {
     size_t size;         /**< SPRY_DENSE_INIT */
     int64_t rows, cols;  /**< its shape */
     int64_t ld;          /**< leading dimension: from one row (column) to the next, in numbers */
-    bool by_rows;        /**< rows are together, else columns */
+    bool by_rows;        /**< rows are contiguous, else columns */
     void *data;          /**< on a device: a CUDA pointer, or a cl_mem */
     spry_device *device; /**< where data is; NULL: the host */
 } spry_dense;
@@ -143,12 +143,12 @@ typedef struct spry_dense {
 
 /**
  * C = alpha op(A) B + beta C, which must not share memory with B; beta = 0 does not read C. A is
- * read once for every 8 real or 4 complex columns. Columns side by side (by_rows) are fastest;
- * others are packed, 8 at a time, in room that the operator keeps for the next time, and so are
- * those of a B whose rows are 32 reals or more apart. B and C are both on the host, or both on the
- * operator's device, where it stores a matrix or is a stencil of a grid that is not cut into blocks
- * of ranks; 8 columns share a reading. Those of the host go to a device and back in chunks, beside
- * the products: they may be larger than its memory.
+ * read once for every 8 real or 4 complex columns. Interleaved columns (by_rows) are fastest;
+ * others are packed, 8 at a time, in memory that the operator keeps, and so are those of a B whose
+ * rows are 32 reals or more apart. B and C are both on the host, or both on the operator's device,
+ * if it stores a matrix or is a stencil of a grid that is not partitioned over ranks; 8 columns
+ * share a reading. Blocks on the host go to a device and back in chunks while products run, so they
+ * may be larger than its memory.
  */
 SPRY_API spry_status spry_operator_multiply_dense(const spry_operator *op, spry_transpose transpose,
                                                   spry_scalar alpha, const spry_dense *B,
@@ -158,10 +158,10 @@ SPRY_API spry_status spry_operator_multiply_dense(const spry_operator *op, spry_
 typedef struct spry_storage {
     size_t size;      /**< SPRY_STORAGE_INIT */
     char format[32];  /**< "sell" */
-    char options[96]; /**< "C=8,sigma=256", as they came out; "" when it has none */
+    char options[96]; /**< "C=8,sigma=256", as chosen; "" when it has none */
     int64_t nnz;      /**< entries of the matrix */
-    int64_t stored; /**< places for values, fill included; half the entries where that is enough */
-    int64_t bytes;  /**< of all arrays */
+    int64_t stored;   /**< places for values, fill included; of a symmetric matrix possibly half */
+    int64_t bytes;    /**< of all arrays */
     int64_t read_bytes; /**< of those that a product reads */
     double fill;        /**< 1 - beta: share of places that hold no entry */
     double beta;        /**< nnz / stored */

@@ -1,4 +1,4 @@
-/* Ranks: processes that solve one system together. MPI's are made by spry/mpi.h. */
+/* Ranks: processes that solve one system together. spry/mpi.h makes them from MPI. */
 #ifndef SPRY_RANKS_H
 #define SPRY_RANKS_H
 
@@ -7,7 +7,8 @@
 
 SPRY_BEGIN
 
-/** The processes that solve together, and how they talk: libspry_mpi makes one of a communicator.
+/** The processes that solve together, and their transport: libspry_mpi makes one from a
+ * communicator.
  */
 typedef struct spry_team spry_team;
 
@@ -15,7 +16,8 @@ typedef struct spry_team spry_team;
  * Makes a context that belongs to one of several ranks. Calls with its objects that
  * docs/clusters.md names as collective are made by all ranks, in the same order.
  *
- * @param team     how the ranks talk; taken, also after a failure: it goes with the context
+ * @param team     the ranks and their transport; taken, also after a failure: it goes with the
+ *                 context
  * @param options  as of spry_context_new(), alike on all ranks
  * @param ctx      out: the context, as of spry_context_new()
  * @return the same on all ranks
@@ -23,9 +25,9 @@ typedef struct spry_team spry_team;
 SPRY_API spry_status spry_context_new_ranked(spry_team *team, const char *options,
                                              spry_context **ctx);
 /**
- * One status for all ranks: SPRY_STATUS_OK where all say so, else that of the first that does not,
- * with its message. Collective. For what a program does by itself on each rank, so that all go on
- * or none; calls of the library that are collective do this on their own.
+ * One status for all ranks: SPRY_STATUS_OK if all ranks pass that, else that of the first rank that
+ * does not, with its message. Collective. Use it after work that each rank does by itself, so that
+ * all go on or none; collective calls of the library do this on their own.
  */
 SPRY_API spry_status spry_context_agree(spry_context *ctx, spry_status status);
 /** Which rank this is, from 0; 0 without ranks. */
@@ -33,87 +35,87 @@ SPRY_API int spry_context_rank(const spry_context *ctx);
 /** How many ranks there are; 1 without. */
 SPRY_API int spry_context_ranks(const spry_context *ctx);
 /**
- * Says what each rank is to have of the work of matrices that are distributed from here on: by
- * spry_matrix_read_ranked() and spry_matrix_new_distributed(). Collective.
+ * Sets each rank's share of the work of matrices that spry_matrix_read_ranked() and
+ * spry_matrix_new_distributed() distribute from here on. Collective.
  *
- * @param shares  "equal" (as it is at first); numbers, "14,1,1", of rank 0, 1, ..., the last for
- *                all further ones; or "auto": measured with products of a generated matrix, which
- *                all ranks make at once where they are going to work. Ranks that share a device
- *                have the same then, and ranks on processors nothing where they would make it less
- *                than 10% faster. Where no rank is on a device auto is equal.
- * @param device  where ranks are going to work, as the solver's option; NULL: "auto"
+ * @param shares  "equal" (the default); numbers, "14,1,1", of rank 0, 1, ..., the last for all
+ *                further ones; or "auto": measured with products of a generated matrix, on all
+ *                ranks at once and on the devices they will use. Ranks that share a device then
+ *                have equal shares, and ranks on processors none if they would gain less than 10%.
+ *                Without devices auto is equal.
+ * @param device  where ranks will work, as the solver's option; NULL: "auto"
  */
 SPRY_API spry_status spry_context_set_shares(spry_context *ctx, const char *shares,
                                              const char *device);
 /**
- * Looks whether shares suit: all ranks at once make some products with their own blocks of a
- * matrix. Where the slowest takes more than 10% longer than the mean, or a block does not fit into
- * its device's memory, or ranks on processors cost more than they do, shares are set anew, for a
- * matrix to be distributed again; once is enough. Collective.
+ * Checks the shares: all ranks at once run some products with their own blocks of a matrix. If the
+ * slowest takes more than 10% longer than the mean, a block does not fit into its device's memory,
+ * or ranks on processors slow the others down, it sets new shares, with which you distribute the
+ * matrix again; once is enough. Collective.
  *
- * @param A        distributed over ranks; any other is well as it is, and so are equal shares of
- *                 ranks that are all on processors
+ * @param A        distributed over ranks; for any other, and for equal shares of ranks that are all
+ *                 on processors, nothing changes
  * @param device   where ranks work, as the solver's option; NULL: "auto"
- * @param changed  out: shares are others than A was distributed by
+ * @param changed  out: whether the shares differ from those that A was distributed with
  */
 SPRY_API spry_status spry_context_correct_shares(const spry_matrix *A, const char *device,
                                                  bool *changed);
 
 /**
- * Makes a matrix that is distributed over the ranks of a context, from the rows that each of them
- * has: those of rank 0 come first, then those of rank 1, and so on. Collective; with one rank the
- * matrix is one as any other. Vectors for it are as long as the rows (columns) here:
- * spry_vector_ones() and spry_vector_zeros() make them, and norms and inner products of these are
- * those of all ranks.
+ * Makes a matrix that is distributed over the ranks of a context, from the rows that each rank has:
+ * first those of rank 0, then those of rank 1, and so on. Collective; with one rank it is an
+ * ordinary matrix. Vectors for it are as long as this rank's rows (columns): spry_vector_ones() and
+ * spry_vector_zeros() make them, and their norms and inner products are those of all ranks.
  *
  * @param rows     rows of this rank; 0 is allowed
- * @param cols     elements of x that this rank has; -1: as many as rows
+ * @param cols     elements of x that this rank has; -1: the number of rows
  * @param offsets  rows + 1 places in columns and values, from 0
  * @param columns  of the entries, counted over all ranks from 0
  * @param values   of the type; the arrays are copied
  * @param A        out: the matrix; NULL after a failure
- * @return the same on all ranks: what is wrong with one rank's rows is everybody's failure
+ * @return the same on all ranks: a fault in one rank's rows fails on all
  */
 SPRY_API spry_status spry_matrix_new_ranked(spry_context *ctx, spry_type type, int64_t rows,
                                             int64_t cols, const int64_t *offsets,
                                             const int64_t *columns, const void *values,
                                             spry_matrix **A);
 
-/** The same from a matrix that every rank has whole: each keeps some rows, about as many entries as
- * the others. Collective. */
+/** The same from a matrix that every rank has as a whole: each keeps rows with about the same
+ * number of entries. Collective. */
 SPRY_API spry_status spry_matrix_distribute(const spry_matrix *whole, spry_matrix **A);
-/** The elements of all ranks, one after the other, on every one of them. Collective. */
+/** The elements of all ranks, in the order of ranks, on every rank. Collective. */
 SPRY_API spry_status spry_vector_collect(const spry_vector *mine, spry_vector **all);
 
 /**
- * Makes a matrix of rows that ranks give in any way, and deals them out: by the work they are, or
- * so that little is to be sent, as the context's option `partition` says. Collective.
+ * Makes a matrix from rows that ranks give in any way, and distributes them by work, or so that
+ * messages are small, as the context's option `partition` says. Collective.
  *
  * @param all_rows  rows and columns of all ranks together, alike on all of them
- * @param rows      given by this rank; one rank may give all, others none
+ * @param rows      number of rows that this rank gives; one rank may give all, others none
  * @param numbers   of these rows, from 0, in any order; NULL: they follow those of the ranks before
  * @param offsets   rows + 1 places in columns and values, from 0
  * @param columns   of the entries, from 0
  * @param values    of the type; the arrays are copied
- * @param A         out: the matrix; its rows are other ones than this rank has given
- * @return the same on all ranks; SPRY_STATUS_BAD_INPUT where a row is given twice, or by nobody
+ * @param A         out: the matrix; a rank's rows are not those that it gave
+ * @return the same on all ranks; SPRY_STATUS_BAD_INPUT where a row is given twice, or by no rank
  */
 SPRY_API spry_status spry_matrix_new_distributed(spry_context *ctx, spry_type type,
                                                  int64_t all_rows, int64_t all_cols, int64_t rows,
                                                  const int64_t *numbers, const int64_t *offsets,
                                                  const int64_t *columns, const void *values,
                                                  spry_matrix **A);
-/** A vector for such a matrix, from a number of A's type for each row that this rank has given, in
- * the order it gave them. Collective. */
+/** A vector for such a matrix, from a number of A's type for each row that this rank gave, in the
+ * same order. Collective. */
 SPRY_API spry_status spry_vector_new_distributed(const spry_matrix *A, const void *values,
                                                  spry_vector **v);
-/** The same back: the numbers of a vector of A's rows, to those who gave them. Collective. */
+/** The reverse: the elements of a vector of A's rows, to the ranks that gave the rows. Collective.
+ */
 SPRY_API spry_status spry_vector_get_distributed(const spry_matrix *A, const spry_vector *v,
                                                  void *values);
 
 /**
- * Reads a matrix, every rank its part of the file (of .mtx and .spry; the first rank reads others),
- * and deals the rows out as spry_matrix_new_distributed() does. Collective. With one rank it is
+ * Reads a matrix, every rank its part of the file (.mtx and .spry; the first rank reads others),
+ * and distributes the rows as spry_matrix_new_distributed() does. Collective. With one rank it is
  * spry_matrix_read().
  */
 SPRY_API spry_status spry_matrix_read_ranked(spry_context *ctx, const char *path,
@@ -122,58 +124,41 @@ SPRY_API spry_status spry_matrix_read_ranked(spry_context *ctx, const char *path
 SPRY_API spry_status spry_vector_read_ranked(const spry_matrix *A, const char *path,
                                              const char *options, spry_vector **v);
 /** Writes a vector of A's rows in the order of the file A was read from, or of the numbers it was
- * given with; to .mtx every rank its lines. The name never stands for half a file. Collective. */
+ * given with; to .mtx every rank writes its lines. The file is complete or absent. Collective. */
 SPRY_API spry_status spry_vector_write_ranked(const spry_matrix *A, const spry_vector *v,
                                               const char *path);
 
-/**
- * Writes a checkpoint of a solve: x, how many iterations it took, and what A, b and x are told by.
- * The file is a .mtx vector. Collective; without ranks, too.
- */
-SPRY_API spry_status spry_checkpoint_write(const spry_matrix *A, const spry_vector *b,
-                                           const spry_vector *x, int64_t iterations,
-                                           const char *path);
-/**
- * Reads one back, with any number of ranks.
- *
- * @param x           out: a vector to go on from
- * @param iterations  out: as many as were told
- * @return SPRY_STATUS_BAD_INPUT where it is of another system, or damaged
- */
-SPRY_API spry_status spry_checkpoint_read(const spry_matrix *A, const spry_vector *b,
-                                          const char *path, spry_vector **x, int64_t *iterations);
-
-/** What all ranks have of a matrix, and where this rank's share of it is. */
+/** A matrix over all ranks, and this rank's part of it. */
 typedef struct spry_ranked {
     size_t size;                  /**< SPRY_RANKED_INIT */
     int64_t first_row, first_col; /**< of this rank, counted over all of them */
     int64_t rows, cols, nnz;      /**< of all ranks */
-    int64_t received, sent;       /**< elements of x in a product, from other ranks and to them */
+    int64_t received, sent;       /**< elements of x per product, from other ranks and to them */
     int64_t neighbours;           /**< ranks that elements come from */
 } spry_ranked;
 #define SPRY_RANKED_INIT SPRY_SIZED(spry_ranked)
 
-/** Tells where this rank's rows stand in a matrix; also of one that is not distributed. */
+/** Describes this rank's part of a matrix; also of one that is not distributed. */
 SPRY_API spry_status spry_matrix_ranked(const spry_matrix *A, spry_ranked *found);
 
 /** What one of the ranks did in a solve. */
 typedef struct spry_rank_report {
     size_t size;             /**< SPRY_RANK_REPORT_INIT */
-    int64_t rows, nnz;       /**< it has */
-    int64_t received;        /**< elements of others that it needs for a product */
+    int64_t rows, nnz;       /**< of this rank */
+    int64_t received;        /**< elements of other ranks that a product needs */
     int64_t neighbours;      /**< ranks that these come from */
-    int64_t messages, bytes; /**< it has sent to neighbours */
-    int64_t gathers;         /**< sums over all ranks */
-    double setup_seconds;    /**< for set-up */
-    double solve_seconds;    /**< for the solve */
-    double message_seconds;  /**< it waited for neighbours in the solve */
-    double gather_seconds;   /**< it waited for sums */
+    int64_t messages, bytes; /**< sent to neighbours */
+    int64_t gathers;         /**< reductions over all ranks */
+    double setup_seconds;    /**< set-up */
+    double solve_seconds;    /**< the solve */
+    double message_seconds;  /**< waiting for neighbours in the solve */
+    double gather_seconds;   /**< waiting for reductions */
     int64_t memory_bytes;    /**< at most so far */
     int64_t threads;         /**< in use */
-    double share;            /**< of the work that it was to have: its part of 1 */
+    double share;            /**< of the work, as assigned: a part of 1 */
     char device[32];         /**< where it worked: "cpu", "cuda:0" */
-    char transport[32];      /**< how halos came and went: "memory", "staged" through pinned memory
-                                of the host, "direct" from the device's */
+    char transport[32]; /**< how halos travelled: "memory", "staged" through pinned memory of the
+                           host, "direct" from the device's */
 } spry_rank_report;
 #define SPRY_RANK_REPORT_INIT SPRY_SIZED(spry_rank_report)
 

@@ -6,16 +6,16 @@
 
 SPRY_BEGIN
 
-#define SPRY_REASON_LIST(item)                                                      \
-    item(FAILED, "failed", "the call failed; the message says why")                 \
-    item(CONVERGED, "converged", "the true residual is at or below the tolerance")  \
-    item(ITERATIONS, "iterations", "the limit on iterations was reached")           \
-    item(BREAKDOWN, "breakdown", "the method met a division it cannot do")          \
-    item(STAGNATED, "stagnated", "the residual no longer falls")                    \
-    item(DIVERGED, "diverged", "the residual grew beyond bounds")                   \
-    item(NONFINITE, "nan", "a NaN or infinite number appeared")                     \
-    item(STOPPED, "interrupted", "the caller asked to stop")                        \
-    item(SINGULAR, "singular", "the matrix is singular as far as its numbers tell") \
+#define SPRY_REASON_LIST(item)                                                     \
+    item(FAILED, "failed", "the call failed; the message says why")                \
+    item(CONVERGED, "converged", "the true residual is at or below the tolerance") \
+    item(ITERATIONS, "iterations", "the limit on iterations was reached")          \
+    item(BREAKDOWN, "breakdown", "the method met a division it cannot do")         \
+    item(STAGNATED, "stagnated", "the residual no longer falls")                   \
+    item(DIVERGED, "diverged", "the residual grew beyond bounds")                  \
+    item(NONFINITE, "nan", "a NaN or infinite number appeared")                    \
+    item(STOPPED, "interrupted", "the caller asked to stop")                       \
+    item(SINGULAR, "singular", "the matrix is singular within rounding errors")    \
     item(ACCEPTED, "accepted", "x was taken as it is, by the caller or by a rule of the method")
 
 #define SPRY_REASON_ENUM(name, word, text) SPRY_REASON_##name,
@@ -24,25 +24,23 @@ typedef enum spry_reason { SPRY_REASON_LIST(SPRY_REASON_ENUM) SPRY_REASON_COUNT 
 
 /** The reason as one word: "converged". */
 SPRY_API const char *spry_reason_name(spry_reason reason);
-/** The reason as a sentence. */
-SPRY_API const char *spry_reason_text(spry_reason reason);
 
-/** What a solve came to. Residuals are 2-norms relative to the right-hand side. */
+/** The outcome of a solve. Residuals are 2-norms relative to the right-hand side. */
 typedef struct spry_result {
     size_t size; /**< SPRY_RESULT_INIT */
-    /** true_residual <= tolerance, nothing less. The methods for least squares also end here when x
-     * is the best there is: A^H r of the true r is that small in every column, as detail says. */
+    /** true_residual <= tolerance. Methods for least squares also converge when x is the minimiser:
+     * A^H r of the true r is that small in every column, as detail says. */
     bool converged;
     spry_reason reason; /**< why it ended */
     int64_t iterations; /**< as the method counts them */
     double residual;    /**< the recurrence's own last value */
-    /** |b - A x| / |b|, computed from the x that is returned; with a null space b is what is left
-     * of it without that. */
+    /** |b - A x| / |b|, computed from the x that is returned; with a null space, b without its part
+     * in it. */
     double true_residual;
     double initial_residual;                 /**< the same for the first guess */
     char method[32], precon[32], device[32]; /**< names of what was used */
-    /** Of A, with its options: "sell:C=8,sigma=256"; of a solve that changed it (option reformat)
-     * both, and where: "csr, then sell:C=8,sigma=1 from iteration 193". */
+    /** Of A, with its options: "sell:C=8,sigma=256"; a solve that changed it (option reformat)
+     * names both, and the iteration: "csr, then sell:C=8,sigma=1 from iteration 193". */
     char format[136];
     spry_type type;                                    /**< of the numbers */
     int64_t rows, cols, nnz;                           /**< of A */
@@ -54,8 +52,8 @@ typedef struct spry_result {
     int64_t history_size; /**< numbers in history */
     char *warnings;       /**< one per line, or NULL; from the context's allocator */
     char detail[320]; /**< more about the reason: which breakdown, where the NaN was; may be "" */
-    char *tried; /**< what was tried before and did not do, one per line, or NULL; as warnings */
-    /** What true_residual was compared with: tol, or atol / |b| where that is larger. */
+    char *tried;      /**< failed attempts before, one per line, or NULL; as warnings */
+    /** The bound for true_residual: tol, or atol / |b| if that is larger. */
     double tolerance;
 } spry_result;
 #define SPRY_RESULT_INIT SPRY_SIZED(spry_result)

@@ -22,12 +22,12 @@ SPRY_API spry_status spry_matrix_scale(spry_matrix *A, const spry_vector *left,
                                        const spry_vector *right);
 
 /**
- * Factors that bring the numbers of a matrix near to 1. With B = diag(left) A diag(right), A x = b
+ * Factors that bring the entries of a matrix near 1. With B = diag(left) A diag(right), A x = b
  * is solved as B y = left .* b, x = right .* y; see spry_vector_multiply().
  *
  * Factors are powers of two, so that scaling makes no rounding errors unless a number leaves the
- * range of normal numbers; exact=no asks for others. They are positive and finite; those of rows
- * and columns without numbers other than 0 are 1, and values that are not finite are passed over.
+ * range of normal numbers; exact=no drops this. They are positive and finite, and 1 for rows and
+ * columns without nonzero entries; values that are not finite are ignored.
  *
  * @param kind   one of SPRY_LIST_SCALINGS, with options after a colon ("row:norm=two,exact=no"):
  *
@@ -41,9 +41,9 @@ SPRY_API spry_status spry_matrix_scale(spry_matrix *A, const spry_vector *left,
  *               with powers of two; left = right where |A| is symmetric (D. Ruiz, A scaling
  *               algorithm to equilibrate both rows and columns norms in matrices, RAL-TR-2001-034)
  *
- *               match: entries whose product is the largest there is become 1, one in each row and
- *               column, all others at most 1 (2 with powers of two); left = right where A is
- *               symmetric or hermitian; see spry_matrix_match()
+ *               match: the entries with the largest product, one in each row and column, become 1,
+ * all others at most 1 (2 with powers of two); left = right where A is symmetric or hermitian; see
+ * spry_matrix_match()
  *
  * @param left   out: of A's type, as long as A has rows
  * @param right  out: of A's type, as long as A has columns

@@ -22,7 +22,6 @@
 #include <spry/result.h>
 #include <spry/scale.h>
 #include <spry/solver.h>
-#include <spry/split.h>
 #include <spry/tune.h>
 #include <spry/types.h>
 #include <spry/vector.h>

@@ -40,24 +40,23 @@ SPRY_BEGIN
 #define SPRY_VERSION_TEXT \
     SPRY_VERSION_EXPAND(SPRY_VERSION_MAJOR, SPRY_VERSION_MINOR, SPRY_VERSION_PATCH)
 
-/** The version of the library that runs, which may be later than that of the headers a program was
- * compiled with: SPRY_VERSION_TEXT and SPRY_VERSION of its own. */
+/** The version of the library that runs, as text, "0.3.0". It may be later than the
+ * SPRY_VERSION_TEXT that your program was compiled with. */
 SPRY_API const char *spry_version(void);
-/** The same as a number, as SPRY_VERSION is one. */
+/** The same as a number, comparable with SPRY_VERSION. */
 SPRY_API int spry_version_number(void);
 
 /*
  * Structs that callers allocate can grow: later versions append members, and programs that were
- * compiled before go on working. For that such a struct begins with its size in bytes, which the
- * caller sets by the struct's own initialiser,
+ * compiled before keep working. Such a struct begins with its size in bytes, which
+ * you set by the struct's own initialiser,
  *
  *     spry_result result = SPRY_RESULT_INIT;
  *
- * and the library writes no more of it than that, and takes members of its own that are beyond it
- * for 0. The library leaves the size as it is. A struct that was cleared (size 0) counts as one of
- * the version that first had it. Sizes smaller than that one's, and those above 65,536 bytes, are
- * SPRY_STATUS_BAD_USAGE: most structs that were not initialised have such a size. A size in between
- * is believed, whether or not a version has had it.
+ * The library writes no more than that many bytes, and takes members beyond them for 0. It leaves
+ * the size as it is. A cleared struct (size 0) counts as one of the version that first had it.
+ * Sizes smaller than that version's, and those above 65,536 bytes, are SPRY_STATUS_BAD_USAGE: most
+ * structs that were not initialised have such a size. Any size in between is accepted.
  */
 #ifdef __cplusplus
 #define SPRY_SIZED(type) \
@@ -99,20 +98,20 @@ SPRY_API bool spry_type_is_complex(spry_type type);
     item(DEVICE_LOST, "a device no longer answers")
 
 #define SPRY_STATUS_ENUM(name, text) SPRY_STATUS_##name,
-/** What a call came to. Anything but SPRY_STATUS_OK leaves a message in the context. */
+/** The outcome of a call. Anything but SPRY_STATUS_OK leaves a message in the context. */
 typedef enum spry_status { SPRY_STATUS_LIST(SPRY_STATUS_ENUM) SPRY_STATUS_COUNT } spry_status;
 
 /** The status in words; never NULL. */
 SPRY_API const char *spry_status_text(spry_status status);
 
-/** Hears that what was lent to the library is no longer used: arrays, or a function's data. */
+/** Called when the library no longer uses what you lent it: arrays, or a function's data. */
 typedef void (*spry_release_fn)(void *data);
 
 /** Who owns arrays handed to a constructor. */
 typedef enum spry_own {
-    SPRY_OWN_BORROW, /**< the caller keeps them until the object is freed or given others, and
-                        changes none but values, telling so by spry_matrix_set_values(); the
-                        library does not write into those of a matrix */
+    SPRY_OWN_BORROW, /**< the caller keeps them until the object is freed or given others. Only
+                        values may change, followed by spry_matrix_set_values(). The library
+                        does not write into the arrays of a matrix */
     SPRY_OWN_COPY,   /**< the object copies them */
     SPRY_OWN_TAKE    /**< the object frees them; they came from spry_alloc() of the same context */
 } spry_own;

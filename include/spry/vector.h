@@ -26,18 +26,19 @@ SPRY_API spry_status spry_vector_zeros(spry_context *ctx, const spry_matrix *A, 
 SPRY_API spry_status spry_vector_ones(spry_context *ctx, const spry_matrix *A, spry_vector **b);
 /**
  * A vector in a device's memory. Every function of the library takes it: those that combine vectors
- * want them in one place, and say where they are when they are not; spry_vector_copy() goes from
- * any place to any other.
+ * need them in one place, and report where they are if not; spry_vector_copy() copies between any
+ * places.
  *
- * @param data  memory of the caller's on that device, which stays the caller's: a CUDA pointer, or
- *              a cl_mem; NULL gives zeros
+ * @param data  your memory on that device, which stays yours: a CUDA pointer, or a cl_mem; NULL
+ *              gives zeros
  */
 SPRY_API spry_status spry_vector_on(spry_device *device, spry_type type, int64_t n, void *data,
                                     spry_vector **v);
-/** Zeros of v's type where v is. */
+/** n zeros of v's type, in v's place. */
 SPRY_API spry_status spry_vector_like(const spry_vector *v, int64_t n, spry_vector **w);
-/** Who hears, once, when the vector is gone, that borrowed memory is no longer used; NULL takes it
- * back. SPRY_STATUS_BAD_USAGE where it has an owner already (a tensor of DLPack). */
+/** Sets the function called once when the vector is gone and borrowed memory is no longer used;
+ * NULL removes it. SPRY_STATUS_BAD_USAGE if the memory has an owner already (a tensor of DLPack).
+ */
 SPRY_API spry_status spry_vector_set_release(spry_vector *v, spry_release_fn release, void *data);
 /** Frees a vector; NULL is allowed. Memory that was borrowed stays as it is. */
 SPRY_API void spry_vector_free(spry_vector *v);
@@ -48,10 +49,10 @@ SPRY_API int64_t spry_vector_size(const spry_vector *v);
 SPRY_API spry_type spry_vector_type(const spry_vector *v);
 /** The device it is on; NULL: the host. */
 SPRY_API spry_device *spry_vector_device(const spry_vector *v);
-/** The numbers; complex ones as pairs (re, im). On a device: the address there, of which the host
- * can read nothing; NULL where memory has none (OpenCL). */
+/** The numbers; complex ones as pairs (re, im). On a device: a device address, which the host
+ * cannot read; NULL if memory has none (OpenCL). */
 SPRY_API void *spry_vector_data(spry_vector *v);
-/** The same, to be read only. */
+/** The same, read only. */
 SPRY_API const void *spry_vector_data_const(const spry_vector *v);
 /** What spry_dense.data is for the vector's memory: its address, or the cl_mem. */
 SPRY_API void *spry_vector_handle(const spry_vector *v);

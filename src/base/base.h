@@ -4,9 +4,9 @@
 
 #include <inttypes.h>
 #include <private/hooks.h>
+#include <private/options.h>
 #include <spry/context.h>
 #include <spry/device.h>
-#include <spry/options.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>

@@ -10,6 +10,7 @@
 #include "base/beside.h"
 #include "base/bytes.h"
 
+#include <private/programs.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 

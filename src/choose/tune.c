@@ -3,6 +3,7 @@
 
 #include "matrix/entries.h"
 
+#include <private/programs.h>
 #include <stdlib.h>
 #include <unistd.h>
 

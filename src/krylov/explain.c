@@ -2,6 +2,8 @@
 #include "program/explain.h"
 #include "krylov/solver.h"
 
+#include <private/programs.h>
+
 /* The sections, as they are written in the file. */
 static void put_notation(base_text *t, const program *p)
 {

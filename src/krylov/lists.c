@@ -8,6 +8,7 @@
 #include "krylov/split.h"
 #include "matrix/algebra/algebra.h"
 #include "matrix/gen/gen.h"
+#include "powers/powers.h"
 #include "precon/precon.h"
 
 static bool method_at(int index, spry_entry *entry)
@@ -44,7 +45,8 @@ static bool object_at(int index, spry_entry *entry)
         {"tune", "choosing a storage format: spry_tune(), format=auto:...", tune_option_list},
         {"diagnose", "what the doctor looks at: spry_diagnose()", diagnose_option_list},
         {"kernel", "kernels of one's own: spry_kernel_new()", kernel_option_list},
-        {"split", "solves on ranks that do not wait: spry_solve_split()", split_option_list},
+        {"powers", "several products with one reading of A: spry_powers_new()", powers_option_list},
+        {"split", "solves on ranks that do not wait: spry solve --split", split_option_list},
     };
     if (index >= (int)(sizeof objects / sizeof *objects))
         return false;

@@ -1,6 +1,7 @@
 /* The methods there are, and the words of a result. */
 #include "krylov/krylov.h"
 
+#include <private/programs.h>
 #include <stdlib.h>
 
 /* A whole file, at most as large as a method may be. */

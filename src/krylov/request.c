@@ -1,6 +1,8 @@
 /* The solver as an object: what it is asked to solve, and who watches it. */
 #include "krylov/solver.h"
 
+#include <private/programs.h>
+
 spry_status spry_solver_new(spry_context *ctx, spry_solver **solver)
 {
     SPRY_NEED(ctx, ctx, solver);

@@ -4,6 +4,7 @@
 #include "krylov/krylov.h"
 
 #include <math.h>
+#include <private/programs.h>
 #include <sched.h>
 
 #define OPTION_OWNER split_options

@@ -8,6 +8,7 @@
 
 #include "ranks/distributed.h"
 
+#include <private/programs.h>
 #include <spry/spry.h>
 
 typedef enum split_mode { SPLIT_ASYNC, SPLIT_SYNC, SPLIT_AUTO } split_mode;

@@ -9,7 +9,7 @@ SPRY_OPTION_TABLE(rows, powers_options, POWERS_OPTIONS(SPRY_OPTION_ROW))
 static const spry_option_list list = SPRY_OPTION_LIST(rows);
 static const base_sized sized = BASE_SIZED(spry_powers_info, wait_seconds);
 
-spry_option_list spry_powers_options(void)
+spry_option_list powers_option_list(void)
 {
     return list;
 }

@@ -45,6 +45,7 @@ _Static_assert((int)SPRY_POWERS_MOST == (int)MOST_POWERS, "one bound for all");
 typedef struct powers_options {
     POWERS_OPTIONS(SPRY_OPTION_FIELD)
 } powers_options;
+spry_option_list powers_option_list(void);
 enum { BASIS_POWERS, BASIS_NEWTON, BASIS_CHEBYSHEV };
 enum { SCHEDULE_AUTO, SCHEDULE_PLAIN, SCHEDULE_SKEWED, SCHEDULE_PARTS };
 enum { KEEP_AUTO, KEEP_YES, KEEP_NO };

@@ -5,6 +5,8 @@
 #include "device/linalg/step.h"
 #include "ranks/distributed.h"
 
+#include <private/programs.h>
+
 /* made by the solver itself, which is named here so that it can be found */
 const precon_kind precon_kind_inner = {
     .name = "inner",

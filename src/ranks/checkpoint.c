@@ -7,6 +7,7 @@
 #include "ranks/files.h"
 #include "ranks/ordering.h"
 
+#include <private/programs.h>
 #include <spry/ranks.h>
 
 static const char form[] = "%% spry checkpoint 1 iterations %" PRId64 " matrix %016" PRIx64

@@ -77,15 +77,20 @@ static void unmake(place_of *s)
     spry_grid_free(s->grid);
 }
 
-static spry_bounded_stats solve(spry_context *ctx, place_of *s, const char *options)
+typedef struct outcome {
+    spry_result r;
+    spry_bounded_stats b;
+} outcome;
+
+static outcome solve(spry_context *ctx, place_of *s, const char *options)
 {
     spry_bounded *solver;
-    spry_bounded_stats stats = SPRY_BOUNDED_STATS_INIT;
+    outcome stats = {.r = SPRY_RESULT_INIT, .b = SPRY_BOUNDED_STATS_INIT};
     assert_ok(ctx, spry_bounded_new(s->A, options, &solver));
-    assert_ok(ctx, spry_bounded_solve(solver, s->b, s->lower, s->x, &stats));
+    assert_ok(ctx, spry_bounded_solve(solver, s->b, s->lower, s->x, &stats.r, &stats.b));
     print_message("%s: %s, %d iterations (%d careful), residual %.2e, %d contacts\n", options,
-                  spry_reason_name(stats.reason), (int)stats.iterations, (int)stats.careful,
-                  stats.residual, (int)stats.contacts);
+                  spry_reason_name(stats.r.reason), (int)stats.r.iterations, (int)stats.b.careful,
+                  stats.r.residual, (int)stats.b.contacts);
     spry_bounded_free(solver);
     return stats;
 }
@@ -96,15 +101,15 @@ static spry_bounded_stats solve(spry_context *ctx, place_of *s, const char *opti
 static void check(spry_context *ctx, spry_device *d, const problem *p)
 {
     place_of here = make(ctx, NULL, p), there = make(ctx, d, p);
-    const spry_bounded_stats a = solve(ctx, &here, p->options), b = solve(ctx, &there, p->options);
-    assert_true(a.converged && b.converged);
-    assert_int_equal(a.contacts, b.contacts);
+    const outcome a = solve(ctx, &here, p->options), b = solve(ctx, &there, p->options);
+    assert_true(a.r.converged && b.r.converged);
+    assert_int_equal(a.b.contacts, b.b.contacts);
     spry_vector *got;
     assert_ok(ctx, spry_vector_like(here.x, spry_vector_size(here.x), &got));
     assert_ok(ctx, spry_vector_copy(there.x, got));
     const double *x = spry_vector_data_const(here.x), *y = spry_vector_data_const(got);
     for (int64_t i = 0; i < spry_vector_size(got); i++)
-        assert_true(fabs(x[i] - y[i]) <= 1.125 * (a.residual + b.residual));
+        assert_true(fabs(x[i] - y[i]) <= 1.125 * (a.r.residual + b.r.residual));
     spry_vector_free(got);
     unmake(&here);
     unmake(&there);
@@ -129,14 +134,14 @@ static void test_faults(spry_context *ctx, spry_device *d)
     spry_bounded *solver;
     assert_ok(ctx, spry_bounded_new(there.A, NULL, &solver));
     assert_status(ctx, SPRY_STATUS_BAD_USAGE,
-                  spry_bounded_solve(solver, there.b, here.lower, there.x, NULL));
+                  spry_bounded_solve(solver, there.b, here.lower, there.x, NULL, NULL));
     support_message_has(ctx, "lower is on cpu, the operator on");
     spry_bounded_free(solver);
     /* a NaN is seen */
-    spry_bounded_stats stats;
+    outcome stats;
     assert_ok(ctx, spry_vector_fill(there.b, (spry_scalar){NAN, 0}));
     stats = solve(ctx, &there, "tol=1e-9");
-    assert_int_equal(stats.reason, SPRY_REASON_NONFINITE);
+    assert_int_equal(stats.r.reason, SPRY_REASON_NONFINITE);
     unmake(&here);
     unmake(&there);
 }
@@ -148,7 +153,7 @@ static spry_status life(spry_context *ctx, void *data)
     (void)ctx;
     spry_status status = spry_bounded_new(s->A, "max-iter=1", &solver);
     if (status == SPRY_STATUS_OK)
-        status = spry_bounded_solve(solver, s->b, s->lower, s->x, NULL);
+        status = spry_bounded_solve(solver, s->b, s->lower, s->x, NULL, NULL);
     spry_bounded_free(solver);
     return status;
 }

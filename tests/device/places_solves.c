@@ -306,7 +306,7 @@ static void take_steps(spry_operator *A, spry_vector *u)
     }
     assert_ok(ctx, spry_stepper_limit(s[0], u, &limit));
     assert_true(limit > 0);
-    assert_ok(ctx, spry_parareal(1, &s[1], &s[0], 0, 0.02, u, "slices=2 tol=0", NULL));
+    assert_ok(ctx, spry_parareal(1, &s[1], &s[0], 0, 0.02, u, "slices=2 tol=0", NULL, NULL));
     for (int k = 0; k < 2; k++)
         spry_stepper_free(s[k]);
 }

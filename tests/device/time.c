@@ -116,6 +116,7 @@ static void slices(spry_context *ctx, spry_device *d)
     spry_context *contexts[WORKERS] = {ctx, support_context("threads=1")};
     rod r[WORKERS], serial;
     spry_stepper *coarse[WORKERS], *fine[WORKERS];
+    spry_result stats_result = SPRY_RESULT_INIT;
     spry_parareal_stats stats = SPRY_PARAREAL_STATS_INIT;
     double numbers[2][ROD_POINTS];
     for (int w = 0; w < WORKERS; w++) {
@@ -126,9 +127,10 @@ static void slices(spry_context *ctx, spry_device *d)
     }
     assert_ok(ctx, rod_make(ctx, SPRY_TYPE_D, rod_fines[1], d->facts.name, &serial));
     assert_ok(ctx, rod_run_fine(&serial, SLICES));
-    assert_ok(ctx,
-              spry_parareal(WORKERS, coarse, fine, 0, ROD_END, r[0].u, "slices=3 tol=0", &stats));
-    assert_true(stats.workers == WORKERS && stats.iterations <= SLICES && stats.converged);
+    assert_ok(ctx, spry_parareal(WORKERS, coarse, fine, 0, ROD_END, r[0].u, "slices=3 tol=0",
+                                 &stats_result, &stats));
+    assert_true(stats.workers == WORKERS && stats_result.iterations <= SLICES &&
+                stats_result.converged);
     assert_ok(ctx, r[0].u->class->get(r[0].u, numbers[0]));
     assert_ok(ctx, serial.u->class->get(serial.u, numbers[1]));
     assert_memory_equal(numbers[0], numbers[1], sizeof numbers[0]);

@@ -75,13 +75,18 @@ static void unmake(problem *p)
     spry_grid_free(p->grid);
 }
 
-static spry_bounded_stats solve(problem *p, const char *options)
+typedef struct outcome {
+    spry_result r;
+    spry_bounded_stats b;
+} outcome;
+
+static outcome solve(problem *p, const char *options)
 {
     spry_bounded *s = NULL;
-    spry_bounded_stats stats = SPRY_BOUNDED_STATS_INIT;
+    outcome stats = {.r = SPRY_RESULT_INIT, .b = SPRY_BOUNDED_STATS_INIT};
     assert_ok(p->ctx, spry_vector_fill(p->x, (spry_scalar){-0.5, 0})); /* below most bounds */
     assert_ok(p->ctx, spry_bounded_new(p->A, options, &s));
-    assert_ok(p->ctx, spry_bounded_solve(s, p->b, p->lower, p->x, &stats));
+    assert_ok(p->ctx, spry_bounded_solve(s, p->b, p->lower, p->x, &stats.r, &stats.b));
     spry_bounded_free(s);
     return stats;
 }
@@ -142,14 +147,15 @@ static void bits(void **state)
         problem p = make(ctx, text, cases[c].text, cases[c].options, load, floor_of);
         problem w = make(alone, cases[c].grid, cases[c].text, cases[c].options, load, floor_of);
         for (size_t k = c % 2; k < COUNT(options); k += 2) {
-            const spry_bounded_stats s = solve(&p, options[k]), t = solve(&w, options[k]);
-            if (s.residual != t.residual || s.initial_residual != t.initial_residual ||
-                s.contacts != t.contacts || s.levels != t.levels || s.careful != t.careful ||
-                s.iterations != t.iterations || s.tolerance != t.tolerance || s.contacts == 0)
+            const outcome s = solve(&p, options[k]), t = solve(&w, options[k]);
+            if (s.r.residual != t.r.residual || s.r.initial_residual != t.r.initial_residual ||
+                s.b.contacts != t.b.contacts || s.b.levels != t.b.levels ||
+                s.b.careful != t.b.careful || s.r.iterations != t.r.iterations ||
+                s.r.tolerance != t.r.tolerance || s.b.contacts == 0)
                 fail_msg("%s, %s: residual %.17g, %d contacts, %d levels; without ranks %.17g, "
                          "%d, %d",
-                         text, options[k], s.residual, (int)s.contacts, s.levels, t.residual,
-                         (int)t.contacts, t.levels);
+                         text, options[k], s.r.residual, (int)s.b.contacts, s.b.levels,
+                         t.r.residual, (int)t.b.contacts, t.b.levels);
             same_field(&p, &w, text);
         }
         unmake(&p);
@@ -206,11 +212,12 @@ static void strip(void **state)
     spry_context *ctx = ranks_context(NULL);
     problem p = make(ctx, "8x16x8 x=periodic z=neumann", "-laplace", NULL, weight, nothing);
     assert_ok(ctx, spry_stencil_rhs(p.A, p.b, at_faces, NULL, p.b));
-    const spry_bounded_stats stats = solve(&p, "tol=1e-10 rank-rows=20");
-    assert_true(stats.converged);
-    assert_int_equal(stats.contacts, (ALONG / 2 + 1) * ACROSS * (ACROSS + 1));
+    const outcome stats = solve(&p, "tol=1e-10 rank-rows=20");
+    assert_true(stats.r.converged);
+    assert_int_equal(stats.b.contacts, (ALONG / 2 + 1) * ACROSS * (ACROSS + 1));
     const double *x = spry_vector_data_const(p.x);
-    const double error = 1.125 * stats.residual + 0.125 * 4 * DBL_EPSILON * WEIGHT * ALONG * ALONG;
+    const double error =
+        1.125 * stats.r.residual + 0.125 * 4 * DBL_EPSILON * WEIGHT * ALONG * ALONG;
     for (int64_t i = 0; i < spry_vector_size(p.x); i++) {
         double place[3];
         assert_ok(ctx, spry_grid_place(p.grid, false, i, place));
@@ -233,7 +240,7 @@ static void faults(void **state)
     const bool first = spry_context_rank(ctx) == 0;
     problem p = make(ctx, "8x8x8", "-laplace", NULL, load, floor_of);
     spry_bounded *s = NULL;
-    spry_bounded_stats stats = SPRY_BOUNDED_STATS_INIT;
+    outcome stats = {.r = SPRY_RESULT_INIT, .b = SPRY_BOUNDED_STATS_INIT};
     spry_vector *other = NULL;
     spry_status status = spry_bounded_new(p.A, first ? "tol=2" : NULL, &s);
     assert_int_not_equal(status, SPRY_STATUS_OK);
@@ -247,19 +254,19 @@ static void faults(void **state)
     assert_ok(ctx, spry_bounded_new(p.A, "rank-rows=1", &s));
     const int64_t n = spry_vector_size(p.x) + first;
     assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, n, NULL, SPRY_OWN_COPY, &other));
-    status = spry_bounded_solve(s, p.b, p.lower, other, NULL);
+    status = spry_bounded_solve(s, p.b, p.lower, other, NULL, NULL);
     assert_int_equal(status, SPRY_STATUS_BAD_USAGE);
     ranks_alike(ctx, status);
     if (first)
         spry_context_interrupt(ctx);
-    assert_ok(ctx, spry_bounded_solve(s, p.b, p.lower, p.x, &stats));
-    assert_int_equal(stats.reason, SPRY_REASON_STOPPED);
+    assert_ok(ctx, spry_bounded_solve(s, p.b, p.lower, p.x, &stats.r, &stats.b));
+    assert_int_equal(stats.r.reason, SPRY_REASON_STOPPED);
     if (first)
         (void)spry_context_interrupted(ctx, true);
     if (first && p.b->n > 0)
         ((double *)spry_vector_data(p.b))[0] = NAN;
-    assert_ok(ctx, spry_bounded_solve(s, p.b, p.lower, p.x, &stats));
-    assert_int_equal(stats.reason, SPRY_REASON_NONFINITE);
+    assert_ok(ctx, spry_bounded_solve(s, p.b, p.lower, p.x, &stats.r, &stats.b));
+    assert_int_equal(stats.r.reason, SPRY_REASON_NONFINITE);
     spry_vector_free(other);
     spry_bounded_free(s);
     unmake(&p);
@@ -282,7 +289,7 @@ static void memory(void **state)
         base_fail_allocation(ctx, spry_context_rank(ctx) == nth % ranks ? nth : 0, false);
         spry_status status = spry_bounded_new(p.A, "rank-rows=20 max-iter=1", &s);
         if (status == SPRY_STATUS_OK)
-            status = spry_bounded_solve(s, p.b, p.lower, p.x, NULL);
+            status = spry_bounded_solve(s, p.b, p.lower, p.x, NULL, NULL);
         base_fail_allocation(ctx, 0, false);
         spry_bounded_free(s);
         ranks_alike(ctx, status);

@@ -30,13 +30,15 @@ static void fine_run_after_all(void **state)
             const spry_type type = support_types[(k + f) % 4];
             char options[64];
             rod r, serial;
+            spry_result stats_result = SPRY_RESULT_INIT;
             spry_parareal_stats stats = SPRY_PARAREAL_STATS_INIT;
             snprintf(options, sizeof options, "slices=%d tol=0 compare=yes", slices[k]);
             assert_ok(ctx, rod_make(ctx, type, rod_fines[f], NULL, &r));
             assert_ok(ctx, rod_make(ctx, type, rod_fines[f], NULL, &serial));
             assert_ok(ctx, rod_run_fine(&serial, slices[k]));
-            assert_ok(ctx, spry_parareal(1, &r.coarse, &r.fine, 0, ROD_END, r.u, options, &stats));
-            assert_true(stats.iterations <= slices[k] && stats.converged);
+            assert_ok(ctx, spry_parareal(1, &r.coarse, &r.fine, 0, ROD_END, r.u, options,
+                                         &stats_result, &stats));
+            assert_true(stats_result.iterations <= slices[k] && stats_result.converged);
             assert_true(stats.workers == ranks && stats.slices == slices[k]);
             assert_true(stats.difference == 0);
             check_bits(r.u, serial.u);
@@ -52,20 +54,23 @@ static void stops_before(void **state)
 {
     static const char options[] = "slices=7 tol=1e-3 compare=yes";
     spry_context *ctx = ranks_context("threads=1"), *alone = support_context("threads=1");
+    spry_result s_result = SPRY_RESULT_INIT, one_result = SPRY_RESULT_INIT;
     spry_parareal_stats s = SPRY_PARAREAL_STATS_INIT, one = SPRY_PARAREAL_STATS_INIT;
     rod r, serial;
     (void)state;
     assert_ok(ctx, rod_make(ctx, SPRY_TYPE_D, rod_fines[1], NULL, &r));
     assert_ok(alone, rod_make(alone, SPRY_TYPE_D, rod_fines[1], NULL, &serial));
-    assert_ok(ctx, spry_parareal(1, &r.coarse, &r.fine, 0, ROD_END, r.u, options, &s));
-    assert_ok(alone,
-              spry_parareal(1, &serial.coarse, &serial.fine, 0, ROD_END, serial.u, options, &one));
-    assert_true(s.converged && s.iterations < STOPPED_SLICES && s.iterations == one.iterations);
-    assert_true(s.change <= 1e-3 && s.change == one.change);
-    assert_true(s.difference > 0 && s.difference <= s.change);
+    assert_ok(ctx, spry_parareal(1, &r.coarse, &r.fine, 0, ROD_END, r.u, options, &s_result, &s));
+    assert_ok(alone, spry_parareal(1, &serial.coarse, &serial.fine, 0, ROD_END, serial.u, options,
+                                   &one_result, &one));
+    assert_true(s_result.converged && s_result.iterations < STOPPED_SLICES &&
+                s_result.iterations == one_result.iterations);
+    assert_true(s_result.residual <= 1e-3 && s_result.residual == one_result.residual);
+    assert_true(s.difference > 0 && s.difference <= s_result.residual);
     check_bits(r.u, serial.u);
     /* the model: all ranks' means, and the slices that the busiest worker has */
-    const double n = STOPPED_SLICES, k = s.iterations, c = s.coarse_seconds, f = s.fine_seconds;
+    const double n = STOPPED_SLICES, k = (double)s_result.iterations, c = s.coarse_seconds,
+                 f = s.fine_seconds;
     const double model = n * f / ((k + 1) * n * c + k * ceil(n / s.workers) * f);
     assert_true(fabs(s.model_speedup - model) <= 1e-12 * model);
     rod_free(&r);
@@ -80,6 +85,7 @@ static void threads_on_ranks(void **state)
     spry_context *ctx[WORKERS];
     rod r[WORKERS], serial;
     spry_stepper *coarse[WORKERS], *fine[WORKERS];
+    spry_result stats_result = SPRY_RESULT_INIT;
     spry_parareal_stats stats = SPRY_PARAREAL_STATS_INIT;
     (void)state;
     for (int w = 0; w < WORKERS; w++) {
@@ -90,8 +96,8 @@ static void threads_on_ranks(void **state)
     }
     assert_ok(ctx[0], rod_make(ctx[0], SPRY_TYPE_D, rod_fines[1], NULL, &serial));
     assert_ok(ctx[0], rod_run_fine(&serial, 5));
-    assert_ok(ctx[0],
-              spry_parareal(WORKERS, coarse, fine, 0, ROD_END, r[0].u, "slices=5 tol=0", &stats));
+    assert_ok(ctx[0], spry_parareal(WORKERS, coarse, fine, 0, ROD_END, r[0].u, "slices=5 tol=0",
+                                    &stats_result, &stats));
     assert_int_equal(stats.workers, WORKERS * spry_context_ranks(ctx[0]));
     check_bits(r[0].u, serial.u);
     rod_free(&serial);
@@ -112,18 +118,18 @@ static void one_rank_fails(void **state)
     assert_ok(ctx, rod_make(ctx, SPRY_TYPE_D, rod_fines[1], NULL, &r));
     if (last)
         assert_ok(ctx, spry_stepper_set(r.fine, "method=euler dt=0.005"));
-    status = spry_parareal(1, &r.coarse, &r.fine, 0, 1, r.u, "slices=5", NULL);
+    status = spry_parareal(1, &r.coarse, &r.fine, 0, 1, r.u, "slices=5", NULL, NULL);
     assert_int_equal(status, SPRY_STATUS_BAD_INPUT);
     ranks_alike(ctx, status);
     support_message_has(ctx, "largest stable one");
     if (spry_context_ranks(ctx) > 1) {
-        status =
-            spry_parareal(1, &r.coarse, &r.fine, 0, 1, r.u, last ? "slices=4" : "slices=5", NULL);
+        status = spry_parareal(1, &r.coarse, &r.fine, 0, 1, r.u, last ? "slices=4" : "slices=5",
+                               NULL, NULL);
         assert_int_equal(status, SPRY_STATUS_BAD_USAGE);
         ranks_alike(ctx, status);
         support_message_has(ctx, "slices: ranks have 4 to 5");
-        status =
-            spry_parareal(1, &r.coarse, &r.fine, 0, 1, r.u, last ? "tol=0.5" : "tol=0.25", NULL);
+        status = spry_parareal(1, &r.coarse, &r.fine, 0, 1, r.u, last ? "tol=0.5" : "tol=0.25",
+                               NULL, NULL);
         assert_int_equal(status, SPRY_STATUS_BAD_USAGE);
         support_message_has(ctx, "tol: ranks have 0.25 to 0.5");
     }

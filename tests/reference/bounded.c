@@ -44,22 +44,27 @@ static void unmake(problem *p)
     spry_grid_free(p->grid);
 }
 
-static spry_bounded_stats solve(spry_context *ctx, problem *p, const char *options)
+typedef struct outcome {
+    spry_result r;
+    spry_bounded_stats b;
+} outcome;
+
+static outcome solve(spry_context *ctx, problem *p, const char *options)
 {
     spry_bounded *s = NULL;
-    spry_bounded_stats stats = SPRY_BOUNDED_STATS_INIT;
+    outcome stats = {.r = SPRY_RESULT_INIT, .b = SPRY_BOUNDED_STATS_INIT};
     assert_ok(ctx, spry_bounded_new(p->A, options, &s));
-    assert_ok(ctx, spry_bounded_solve(s, p->b, p->lower, p->x, &stats));
+    assert_ok(ctx, spry_bounded_solve(s, p->b, p->lower, p->x, &stats.r, &stats.b));
     print_message("%s: %s, %d iterations (%d careful), residual %.2e, %d contacts\n", options,
-                  spry_reason_name(stats.reason), (int)stats.iterations, (int)stats.careful,
-                  stats.residual, (int)stats.contacts);
+                  spry_reason_name(stats.r.reason), (int)stats.r.iterations, (int)stats.b.careful,
+                  stats.r.residual, (int)stats.b.contacts);
     spry_bounded_free(s);
     return stats;
 }
 
 /* max |min(A x - b, x - lower)| from the matrix, in long double: A x of a row errs by about as many
  * roundings as it has entries, of its largest product. */
-static void check_points(spry_context *ctx, const problem *p, const spry_bounded_stats *stats)
+static void check_points(spry_context *ctx, const problem *p, const outcome *stats)
 {
     spry_matrix *matrix = NULL;
     spry_arrays arrays = SPRY_ARRAYS_INIT;
@@ -86,8 +91,8 @@ static void check_points(spry_context *ctx, const problem *p, const spry_bounded
         rounding = fmax(rounding, 10 * DBL_EPSILON * size);
         contacts += x[i] <= lower[i];
     }
-    assert_true(fabs(worst - stats->residual) <= rounding);
-    assert_int_equal(contacts, stats->contacts);
+    assert_true(fabs(worst - stats->r.residual) <= rounding);
+    assert_int_equal(contacts, stats->b.contacts);
     spry_matrix_free(matrix);
 }
 
@@ -182,16 +187,16 @@ static void methods(void **state)
         print_message("%s %s\n", cases[c].grid, cases[c].text);
         for (size_t k = 0; k < COUNT(list); k++) {
             assert_ok(*state, spry_vector_fill(p.x, (spry_scalar){0.3, 0}));
-            const spry_bounded_stats stats = solve(*state, &p, list[k]);
-            assert_true(stats.converged && stats.residual <= stats.tolerance);
+            const outcome stats = solve(*state, &p, list[k]);
+            assert_true(stats.r.converged && stats.r.residual <= stats.r.tolerance);
             check_points(*state, &p, &stats);
             if (k == 0) {
-                residual = stats.residual;
-                assert_true(stats.iterations <= cases[c].most);
+                residual = stats.r.residual;
+                assert_true(stats.r.iterations <= cases[c].most);
                 assert_ok(*state, spry_vector_like(p.x, spry_vector_size(p.x), &first));
                 assert_ok(*state, spry_vector_copy(p.x, first));
             }
-            assert_true(difference(first, p.x) <= cases[c].factor * (residual + stats.residual));
+            assert_true(difference(first, p.x) <= cases[c].factor * (residual + stats.r.residual));
         }
         spry_vector_free(first);
         unmake(&p);
@@ -243,8 +248,8 @@ static void ball(void **state)
     const double most = s * h * h / 2 + t / 8, depth = h + sqrt(6 * t / (8 * s));
     problem p = make(*state, "32x32x32", "-laplace", NULL, weight, nothing);
     assert_ok(*state, spry_stencil_rhs(p.A, p.b, at_boundary, NULL, p.b));
-    const spry_bounded_stats stats = solve(*state, &p, "tol=1e-10");
-    assert_true(stats.converged);
+    const outcome stats = solve(*state, &p, "tol=1e-10");
+    assert_true(stats.r.converged);
     check_points(*state, &p, &stats);
     const double *x = spry_vector_data_const(p.x);
     double worst = 0;
@@ -260,12 +265,12 @@ static void ball(void **state)
             assert_true(x[i] == 0);
             deep++;
         }
-        if (u > most + 1.125 * stats.residual)
+        if (u > most + 1.125 * stats.r.residual)
             assert_true(x[i] > 0);
     }
     print_message("ball: error %.2e of %.2e, %d points surely in contact\n", worst, most,
                   (int)deep);
-    assert_true(worst <= most + 1.125 * stats.residual);
+    assert_true(worst <= most + 1.125 * stats.r.residual);
     assert_true(deep > 0);
     unmake(&p);
 }
@@ -281,8 +286,8 @@ static void sizes(void **state)
         char grid[48];
         snprintf(grid, sizeof grid, "%dx%dx%d", n, n, n);
         problem p = make(*state, grid, "-0.2*laplace + 152.6151515", NULL, waves, nothing);
-        const spry_bounded_stats stats = solve(*state, &p, NULL);
-        assert_true(stats.converged && stats.iterations <= 12);
+        const outcome stats = solve(*state, &p, NULL);
+        assert_true(stats.r.converged && stats.r.iterations <= 12);
         unmake(&p);
     }
 }
@@ -293,7 +298,7 @@ static void stretched(void **state)
     spry_context *ctx = *state;
     double points[17];
     problem p = {0};
-    spry_bounded_stats stats;
+    outcome stats;
     for (int i = 0; i <= 16; i++)
         points[i] = i == 5 ? 0.26 : i / 16.0; /* 0.01 behind point 4 */
     assert_ok(ctx, spry_grid_new(ctx, "16", &p.grid));
@@ -303,7 +308,7 @@ static void stretched(void **state)
     assert_ok(ctx, spry_field_new(p.grid, SPRY_TYPE_D, false, hill, NULL, &p.lower));
     assert_ok(ctx, spry_field_new(p.grid, SPRY_TYPE_D, false, NULL, NULL, &p.x));
     stats = solve(ctx, &p, "method=richardson");
-    assert_true(stats.converged);
+    assert_true(stats.r.converged);
     check_points(ctx, &p, &stats);
     unmake(&p);
 }
@@ -334,10 +339,10 @@ static void threads(void **state)
 static void single(void **state)
 {
     problem p = make(*state, "32x32x32", "-0.2*laplace + 152.6", "type=s", waves, nothing);
-    spry_bounded_stats stats = solve(*state, &p, "tol=1e-4");
-    assert_true(stats.converged);
+    outcome stats = solve(*state, &p, "tol=1e-4");
+    assert_true(stats.r.converged);
     stats = solve(*state, &p, "tol=0");
-    assert_int_equal(stats.reason, SPRY_REASON_STAGNATED);
+    assert_int_equal(stats.r.reason, SPRY_REASON_STAGNATED);
     unmake(&p);
 }
 
@@ -345,7 +350,7 @@ static void faults(void **state)
 {
     spry_context *ctx = *state;
     spry_bounded *s = NULL;
-    spry_bounded_stats stats = SPRY_BOUNDED_STATS_INIT;
+    outcome stats = {.r = SPRY_RESULT_INIT, .b = SPRY_BOUNDED_STATS_INIT};
     problem p = make(ctx, "8x8", "-laplace", NULL, waves, nothing);
     spry_operator *A = NULL;
     spry_vector *longer = NULL;
@@ -362,10 +367,11 @@ static void faults(void **state)
     }
     assert_ok(ctx, spry_bounded_new(p.A, NULL, &s));
     assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, 50, NULL, SPRY_OWN_COPY, &longer));
-    assert_int_equal(spry_bounded_solve(s, longer, p.lower, p.x, &stats), SPRY_STATUS_BAD_USAGE);
+    assert_int_equal(spry_bounded_solve(s, longer, p.lower, p.x, &stats.r, &stats.b),
+                     SPRY_STATUS_BAD_USAGE);
     ((double *)spry_vector_data(p.b))[3] = NAN;
-    assert_ok(ctx, spry_bounded_solve(s, p.b, p.lower, p.x, &stats));
-    assert_int_equal(stats.reason, SPRY_REASON_NONFINITE);
+    assert_ok(ctx, spry_bounded_solve(s, p.b, p.lower, p.x, &stats.r, &stats.b));
+    assert_int_equal(stats.r.reason, SPRY_REASON_NONFINITE);
     spry_bounded_free(s);
     spry_vector_free(longer);
     unmake(&p);
@@ -373,8 +379,8 @@ static void faults(void **state)
     p = make(ctx, "8x8", "laplace", NULL, waves, nothing);
     assert_int_equal(spry_bounded_new(p.A, "method=richardson", &s), SPRY_STATUS_BAD_INPUT);
     assert_ok(ctx, spry_bounded_new(p.A, NULL, &s));
-    assert_ok(ctx, spry_bounded_solve(s, p.b, p.lower, p.x, &stats));
-    assert_false(stats.converged);
+    assert_ok(ctx, spry_bounded_solve(s, p.b, p.lower, p.x, &stats.r, &stats.b));
+    assert_false(stats.r.converged);
     spry_bounded_free(s);
     unmake(&p);
 }
@@ -391,7 +397,7 @@ static spry_status life(spry_context *ctx, void *data)
     (void)ctx;
     spry_status status = spry_bounded_new(l->p.A, l->options, &s);
     if (status == SPRY_STATUS_OK)
-        status = spry_bounded_solve(s, l->p.b, l->p.lower, l->p.x, NULL);
+        status = spry_bounded_solve(s, l->p.b, l->p.lower, l->p.x, NULL, NULL);
     spry_bounded_free(s);
     return status;
 }

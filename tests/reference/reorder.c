@@ -313,14 +313,14 @@ static void vectors_there_and_back(void **state)
         assert_ok(*state, spry_vector_new(*state, type, N, NULL, SPRY_OWN_COPY, &z));
         for (int64_t i = 0; i < N; i++)
             value_set(type, spry_vector_data(x), i, support_number(type, 1, (uint64_t)i));
-        assert_ok(*state, spry_vector_permute(x, perm, y));
+        assert_ok(*state, spry_vector_permute(x, perm, false, y));
         for (int64_t i = 0; i < N; i++)
             assert_true(value_get(type, spry_vector_data_const(y), i).re ==
                         value_get(type, spry_vector_data_const(x), perm[i]).re);
-        assert_ok(*state, spry_vector_unpermute(y, perm, z));
+        assert_ok(*state, spry_vector_permute(y, perm, true, z));
         assert_memory_equal(spry_vector_data_const(x), spry_vector_data_const(z),
                             N * spry_type_size(type));
-        assert_status(*state, SPRY_STATUS_BAD_USAGE, spry_vector_permute(x, perm, x));
+        assert_status(*state, SPRY_STATUS_BAD_USAGE, spry_vector_permute(x, perm, false, x));
         spry_vector_free(x);
         spry_vector_free(y);
         spry_vector_free(z);
@@ -342,14 +342,18 @@ static void what_is_wrong_is_told(void **state)
     assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, 3, NULL, SPRY_OWN_COPY, &x));
     assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, 3, NULL, SPRY_OWN_COPY, &y));
     assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_S, 3, NULL, SPRY_OWN_COPY, &z));
-    assert_status(ctx, SPRY_STATUS_BAD_INPUT, spry_vector_permute(x, (int32_t[]){0, 1, 3}, y));
+    assert_status(ctx, SPRY_STATUS_BAD_INPUT,
+                  spry_vector_permute(x, (int32_t[]){0, 1, 3}, false, y));
     support_message_has(ctx, "perm[2] is 3, which is outside 0..2");
-    assert_status(ctx, SPRY_STATUS_BAD_INPUT, spry_vector_unpermute(x, (int32_t[]){0, -1, 2}, y));
-    assert_status(ctx, SPRY_STATUS_BAD_INPUT, spry_vector_permute(x, (int32_t[]){0, 2, 2}, y));
+    assert_status(ctx, SPRY_STATUS_BAD_INPUT,
+                  spry_vector_permute(x, (int32_t[]){0, -1, 2}, true, y));
+    assert_status(ctx, SPRY_STATUS_BAD_INPUT,
+                  spry_vector_permute(x, (int32_t[]){0, 2, 2}, false, y));
     support_message_has(ctx, "2 is at 1 and at 2");
     assert_status(ctx, SPRY_STATUS_BAD_INPUT,
-                  spry_vector_permute(x, (int32_t[]){INT32_MIN, 1, 2}, y));
-    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_vector_permute(x, (int32_t[]){0, 1, 2}, z));
+                  spry_vector_permute(x, (int32_t[]){INT32_MIN, 1, 2}, false, y));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE,
+                  spry_vector_permute(x, (int32_t[]){0, 1, 2}, false, z));
     support_message_has(ctx, "types d and s");
     spry_entry order = SPRY_ENTRY_INIT;
     for (int k = 0; k < ORDERS; k++) {

@@ -73,7 +73,7 @@ static spry_vector *in_order(const fixture *f, const spry_vector *v)
 {
     spry_vector *moved = NULL;
     assert_ok(f->ctx, spry_vector_like(v, v->n, &moved));
-    assert_ok(f->ctx, spry_vector_permute(v, f->inside->setup.order.from, moved));
+    assert_ok(f->ctx, spry_vector_permute(v, f->inside->setup.order.from, false, moved));
     return moved;
 }
 

@@ -277,8 +277,7 @@ CALL(spry_precon_new, 4, "1", spry_precon_new(P(0, t->A), P(1, t->device), P(2, 
 CALL(spry_precon_beside, 4, "1", spry_precon_beside(P(0, t->op), P(1, t->A), P(2, "jacobi"), P(3, &t->made_operator))) \
 CALL(spry_reorder, 3, "", spry_reorder(P(0, t->A), P(1, "rcm"), P(2, &t->order)))                    \
 CALL(spry_matrix_match, 3, "2", spry_matrix_match(P(0, t->A), P(1, &t->order), P(2, &t->count))) \
-CALL(spry_vector_permute, 3, "", spry_vector_permute(P(0, t->x), P(1, t->perm), P(2, t->y)))         \
-CALL(spry_vector_unpermute, 3, "", spry_vector_unpermute(P(0, t->x), P(1, t->perm), P(2, t->y)))     \
+CALL(spry_vector_permute, 3, "", spry_vector_permute(P(0, t->x), P(1, t->perm), false, P(2, t->y)))         \
 LOOK(spry_reason_name, 0, spry_reason_name(SPRY_REASON_STOPPED))                                     \
 LOOK(spry_reason_text, 0, spry_reason_text(SPRY_REASON_STOPPED))                                     \
 LOOK(spry_result_clear, 2, spry_result_clear(P(0, t->ctx), P(1, &t->result)))                        \
@@ -310,14 +309,12 @@ CALL(spry_operator_set_release, 3, "12", spry_operator_set_release(P(0, t->op), 
 CALL(spry_solve_dense, 4, "3", spry_solve_dense(P(0, t->solver), P(1, &t->dense), P(2, &t->other), P(3, &t->result))) \
 CALL(spry_operator_compose, 3, "", spry_operator_compose(P(0, t->op), P(1, t->op), P(2, &t->made_operator))) \
 CALL(spry_grid_new, 3, "", spry_grid_new(P(0, t->ctx), P(1, "5"), P(2, &t->made_grid))) \
-LOOK(spry_grid_options, 0, spry_grid_options()) \
+LOOK(spry_grid_options, 1, spry_grid_options(P(0, "grid"))) \
 LOOK(spry_grid_free, 1, spry_grid_free(P(0, NULL))) \
 CALL(spry_grid_describe, 2, "", spry_grid_describe(P(0, t->grid), P(1, &t->grid_info))) \
 CALL(spry_grid_place, 2, "", spry_grid_place(P(0, t->grid), true, 0, P(1, t->place))) \
 CALL(spry_operator_helmholtz, 5, "234", spry_operator_helmholtz(P(0, t->grid), P(1, t->k2), P(2, "scheme=second"), P(3, &t->made_operator), P(4, &t->waves))) \
-LOOK(spry_helmholtz_options, 0, spry_helmholtz_options()) \
 CALL(spry_field_wave, 3, "", spry_field_wave(P(0, t->grid), SPRY_TYPE_Z, false, P(1, "k=3"), P(2, &t->made_vector))) \
-LOOK(spry_field_wave_options, 0, spry_field_wave_options()) \
 CALL(spry_grid_set_points, 2, "", spry_grid_set_points(P(0, t->grid), 0, 6, P(1, t->points))) \
 CALL(spry_halo_new, 3, "", spry_halo_new(P(0, t->grid), SPRY_TYPE_D, P(1, t->widths), P(2, &t->made_halo))) \
 LOOK(spry_halo_free, 1, spry_halo_free(P(0, NULL))) \
@@ -325,20 +322,14 @@ CALL(spry_halo_box, 3, "", spry_halo_box(P(0, t->halo), P(1, t->widths), P(2, t-
 CALL(spry_halo_bring, 3, "", spry_halo_bring(P(0, t->halo), P(1, t->field), P(2, t->wide))) \
 CALL(spry_field_new, 4, "12", spry_field_new(P(0, t->grid), SPRY_TYPE_D, false, P(1, NULL), P(2, NULL), P(3, &t->made_vector))) \
 CALL(spry_field_absorb, 3, "1", spry_field_absorb(P(0, t->grid), SPRY_TYPE_D, P(1, "axis=x"), P(2, &t->made_vector))) \
-LOOK(spry_absorb_options, 0, spry_absorb_options()) \
 CALL(spry_field_write, 4, "3", spry_field_write(P(0, t->grid), P(1, t->field), P(2, "/tmp/spry-arguments.npy"), P(3, "at=0.5"))) \
-LOOK(spry_field_options, 0, spry_field_options()) \
 CALL(spry_operator_stencil, 6, "234", spry_operator_stencil(P(0, t->grid), P(1, "dx"), P(2, "order=2"), 0, P(3, NULL), P(4, NULL), P(5, &t->made_operator))) \
-LOOK(spry_stencil_options, 0, spry_stencil_options()) \
 CALL(spry_stencil_rhs, 5, "123", spry_stencil_rhs(P(0, t->stencil), P(1, NULL), P(2, NULL), P(3, NULL), P(4, t->field))) \
 CALL(spry_bounded_new, 3, "1", spry_bounded_new(P(0, t->stencil), P(1, "tol=1e-4"), P(2, &t->made_bounded))) \
 LOOK(spry_bounded_free, 1, spry_bounded_free(P(0, NULL))) \
-LOOK(spry_bounded_options, 0, spry_bounded_options()) \
-CALL(spry_bounded_solve, 5, "4", spry_bounded_solve(P(0, t->bounded), P(1, t->x), P(2, t->z), P(3, t->y), P(4, &t->bounds))) \
+CALL(spry_bounded_solve, 6, "45", spry_bounded_solve(P(0, t->bounded), P(1, t->x), P(2, t->z), P(3, t->y), P(4, &t->result), P(5, &t->bounds))) \
 CALL(spry_operator_fourier, 3, "1", spry_operator_fourier(P(0, t->grid), P(1, "type=c"), P(2, &t->made_operator))) \
-LOOK(spry_fourier_options, 0, spry_fourier_options()) \
 CALL(spry_wave_new, 4, "2", spry_wave_new(P(0, t->grid), P(1, t->k2), P(2, "layer=4"), P(3, &t->made_wave))) \
-LOOK(spry_wave_options, 0, spry_wave_options()) \
 LOOK(spry_wave_free, 1, spry_wave_free(P(0, NULL))) \
 CALL(spry_wave_set_medium, 2, "", spry_wave_set_medium(P(0, t->wave), P(1, t->k2))) \
 CALL(spry_wave_describe, 2, "", spry_wave_describe(P(0, t->wave), P(1, &t->wave_info))) \
@@ -347,7 +338,6 @@ CALL(spry_wave_solve_many, 4, "3", spry_wave_solve_many(P(0, t->wave), SPRY_TRAN
 CALL(spry_powers_new, 3, "1", spry_powers_new(P(0, t->A), P(1, "k=2"), P(2, &t->made_powers))) \
 CALL(spry_powers_open, 4, "2", spry_powers_open(P(0, t->ctx), P(1, t->path), P(2, "k=2"), P(3, &t->made_powers))) \
 CALL(spry_powers_from_operator, 3, "1", spry_powers_from_operator(P(0, t->op), P(1, "k=2"), P(2, &t->made_powers))) \
-LOOK(spry_powers_options, 0, spry_powers_options()) \
 LOOK(spry_powers_free, 1, spry_powers_free(P(0, NULL))) \
 CALL(spry_powers_set_shifts, 2, "", spry_powers_set_shifts(P(0, t->powers), 1, P(1, &one))) \
 CALL(spry_powers_apply, 3, "", spry_powers_apply(P(0, t->powers), P(1, t->x), P(2, t->x_list))) \
@@ -355,7 +345,6 @@ CALL(spry_powers_forecast, 2, "", spry_powers_forecast(P(0, t->powers), P(1, &t-
 CALL(spry_powers_operator, 2, "", spry_powers_operator(P(0, t->powers), P(1, &t->made_operator))) \
 CALL(spry_stepper_new, 3, "1", spry_stepper_new(P(0, t->ctx), P(1, "dt=1"), P(2, &t->made_stepper))) \
 LOOK(spry_stepper_free, 1, spry_stepper_free(P(0, NULL))) \
-LOOK(spry_stepper_options, 0, spry_stepper_options()) \
 CALL(spry_stepper_set, 2, "1", spry_stepper_set(P(0, t->stepper), P(1, "dt=0.01"))) \
 CALL(spry_stepper_set_real, 2, "", spry_stepper_set_real(P(0, t->stepper), P(1, "dt"), 0.01)) \
 CALL(spry_stepper_set_table, 4, "3", spry_stepper_set_table(P(0, t->stepper), 1, P(1, &zero), P(2, csr_values), P(3, &zero))) \
@@ -364,8 +353,7 @@ CALL(spry_stepper_set_operator, 5, "234", spry_stepper_set_operator(P(0, t->step
 LOOK(spry_stepper_set_watch, 1, spry_stepper_set_watch(P(0, t->stepper), NULL, NULL)) \
 CALL(spry_stepper_limit, 3, "", spry_stepper_limit(P(0, t->stepper), P(1, t->y), P(2, &t->number))) \
 CALL(spry_stepper_run, 3, "2", spry_stepper_run(P(0, t->stepper), 0, 0.01, P(1, t->y), P(2, &t->steps))) \
-CALL(spry_parareal, 5, "34", spry_parareal(1, P(0, &t->stepper), P(1, &t->stepper), 0, 0.01, P(2, t->y), P(3, ""), P(4, &t->parareal))) \
-LOOK(spry_parareal_options, 0, spry_parareal_options()) \
+CALL(spry_parareal, 6, "345", spry_parareal(1, P(0, &t->stepper), P(1, &t->stepper), 0, 0.01, P(2, t->y), P(3, ""), P(4, &t->result), P(5, &t->parareal))) \
 CALL(spry_quick_solve, 6, "45", spry_quick_solve(P(0, t->ctx), P(1, t->A), P(2, t->x), P(3, t->y), P(4, ""), P(5, &t->result))) \
 CALL(spry_solve_split, 6, "345", spry_solve_split(P(0, t->A), P(1, t->x), P(2, t->y), P(3, ""), P(4, &t->result), P(5, &t->split))) \
 CALL(spry_solve_split_above, 7, "456", spry_solve_split_above(P(0, t->A), P(1, t->x), P(2, t->z), P(3, t->y), P(4, "inner=gs"), P(5, &t->result), P(6, &t->split))) \

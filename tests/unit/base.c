@@ -5,6 +5,7 @@
 #include <locale.h>
 #include <math.h>
 #include <omp.h>
+#include <private/programs.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>

@@ -217,7 +217,7 @@ static spry_status call_parareal(const bench *t, void *caller)
     if (status == SPRY_STATUS_OK)
         status = spry_stepper_set_operator(s, t->op, NULL, NULL, NULL);
     if (status == SPRY_STATUS_OK)
-        status = spry_parareal(1, &s, &s, 0, 0.01, t->x, NULL, caller);
+        status = spry_parareal(1, &s, &s, 0, 0.01, t->x, NULL, NULL, caller);
     spry_stepper_free(s);
     return status;
 }
@@ -253,7 +253,7 @@ static spry_status call_bounded(const bench *t, void *caller)
     for (int k = 0; k < 3 && status == SPRY_STATUS_OK; k++)
         status = spry_field_new(grid, SPRY_TYPE_D, false, NULL, NULL, &v[k]);
     if (status == SPRY_STATUS_OK)
-        status = spry_bounded_solve(s, v[0], v[1], v[2], caller);
+        status = spry_bounded_solve(s, v[0], v[1], v[2], NULL, caller);
     for (int k = 0; k < 3; k++)
         spry_vector_free(v[k]);
     spry_bounded_free(s);
@@ -511,7 +511,7 @@ static void test_layouts(void **state)
         LAYOUT(spry_array_interface, stream, 48, 56),
         LAYOUT(spry_arrays, spare, 92, 96),
         LAYOUT(spry_bandwidth, triad, 16, 24),
-        LAYOUT(spry_bounded_stats, seconds, 72, 80),
+        LAYOUT(spry_bounded_stats, levels, 24, 32),
         LAYOUT(spry_cost, transpose, 36, 40),
         LAYOUT(spry_dense, device, 48, 56),
         LAYOUT(spry_device_info, why, 473, 736),
@@ -520,7 +520,7 @@ static void test_layouts(void **state)
         LAYOUT(spry_helmholtz_info, phase_error, 32, 40),
         LAYOUT(spry_option, help, 56, 64),
         LAYOUT(spry_option_list, given, 24, 32),
-        LAYOUT(spry_parareal_stats, difference, 88, 96),
+        LAYOUT(spry_parareal_stats, difference, 64, 72),
         LAYOUT(spry_powers_info, wait_seconds, 368, 376),
         LAYOUT(spry_result, tolerance, 712, 720),
         LAYOUT(spry_scalar, im, 8, 16),

@@ -29,13 +29,13 @@ private:
     spry_status status_;
 };
 
-/// Numbers that stand one after the other and are someone else's; of std::span what is needed here.
+/// Contiguous numbers that it does not own; the part of std::span that this header needs.
 template <class T> class span {
 public:
     span() = default;
     span(T *data, std::size_t size) noexcept : data_(data), size_(size) {}
     template <std::size_t N> span(T (&array)[N]) noexcept : data_(array), size_(N) {}
-    /// Of what has data() and size(): std::vector, std::array, std::span.
+    /// From anything with data() and size(): std::vector, std::array, std::span.
     template <class C, class = std::enable_if_t<
                            std::is_convertible_v<decltype(std::declval<C &>().data()), T *>>>
     span(C &&other) noexcept : data_(other.data()), size_(other.size()) {}
@@ -64,8 +64,8 @@ template <class T> struct type_of {
 namespace detail {
 using home = std::shared_ptr<spry_context>;
 
-/// What a function of the caller's has thrown: it waits here until the C call that called it is
-/// back. (They are called by the thread that made the call.)
+/// The exception of a function of yours, kept until the C call that called it has returned. (The
+/// thread that made the call calls your functions.)
 inline std::exception_ptr &thrown() noexcept {
     static thread_local std::exception_ptr it;
     return it;
@@ -80,7 +80,7 @@ inline void check(const home &ctx, spry_status status) {
     throw error(status, text.empty() ? spry_status_text(status) : text);
 }
 
-/// Calls a function of the caller's from within C: what it throws is kept, and `failed` given back.
+/// Calls a function of yours from within C: keeps its exception and then returns `failed`.
 template <class R, class F> R guard(R failed, F &&call) noexcept {
     try {
         return call();
@@ -100,13 +100,13 @@ template <class T> spry_vector *borrow(const home &ctx, span<T> numbers) {
     return v;
 }
 
-/// What objects have in common: they can be moved, and keep their context and what they were made
-/// from alive.
+/// The base of all objects: they can be moved, and keep their context and the objects they were
+/// made from alive.
 template <class T> class object {
 public:
     object(object &&) noexcept = default;
     object &operator=(object &&) noexcept = default;
-    /// The C object; NULL after it was moved from.
+    /// The C object; NULL after a move.
     T *get() const noexcept { return it_.get(); }
     const home &context_handle() const noexcept { return ctx_; }
     const std::shared_ptr<T> &share() const noexcept { return it_; }
@@ -138,13 +138,13 @@ private:
     detail::home ctx_;
 };
 
-/// A vector as a monitor sees it: of the library's.
+/// The library's vector, as a monitor sees it.
 class vector_view {
 public:
     explicit vector_view(const spry_vector *v) noexcept : v_(v) {}
     const spry_vector *get() const noexcept { return v_; }
     std::size_t size() const noexcept { return static_cast<std::size_t>(spry_vector_size(v_)); }
-    /// The numbers, of a vector of the host's.
+    /// The numbers of a vector on the host.
     template <class T> span<const T> data() const {
         if (spry_vector_type(v_) != type_of<T>::value || spry_vector_device(v_))
             throw error(SPRY_STATUS_BAD_USAGE, "the vector has no such numbers on the host");
@@ -155,7 +155,7 @@ private:
     const spry_vector *v_;
 };
 
-/// Numbers of the library's own, or borrowed, on the host or on a device.
+/// Numbers, owned or borrowed, on the host or on a device.
 class vector : public detail::object<spry_vector> {
 public:
     /// n zeros.
@@ -175,7 +175,7 @@ public:
         detail::check(ctx_, spry_vector_on(where, type, static_cast<std::int64_t>(n), nullptr, &v));
         it_.reset(v, spry_vector_free);
     }
-    /// Over numbers of the caller's, which must outlive it.
+    /// Over numbers of yours, which must outlive it.
     template <class T>
     vector(const context &ctx, span<T> numbers) : vector(ctx.context_handle(), nullptr) {
         it_.reset(detail::borrow(ctx_, numbers), spry_vector_free);
@@ -184,7 +184,7 @@ public:
     template <class T> span<T> data() {
         return {const_cast<T *>(vector_view(get()).data<T>().data()), size()};
     }
-    /// From any place to any other.
+    /// Copies between the host and any device.
     void copy_from(const vector &other) {
         detail::check(ctx_, spry_vector_copy(other.get(), get()));
     }
@@ -204,9 +204,9 @@ private:
 /// A sparse matrix.
 class matrix : public detail::object<spry_matrix> {
 public:
-    /// From CSR arrays with offsets and columns of 32 or 64 bits, which count from what the first
-    /// offset is (0 or 1). With SPRY_OWN_BORROW the arrays are used where they are, where they can
-    /// be, and must outlive the matrix.
+    /// From CSR arrays with offsets and columns of 32 or 64 bits, which count from
+    /// the first offset (0 or 1). With SPRY_OWN_BORROW the arrays are used in place if possible,
+    /// and must outlive the matrix.
     template <class O, class I, class T>
     static matrix from_csr(const context &ctx, std::int64_t cols, const O &offsets,
                            const I &columns, const T &values, spry_own own = SPRY_OWN_COPY) {
@@ -245,7 +245,7 @@ public:
             return spry_matrix_read(ctx.get(), path.c_str(), options.c_str(), A);
         });
     }
-    /// Made to order: generate(ctx, "poisson3d", "size=100").
+    /// A generated matrix: generate(ctx, "poisson3d", "size=100").
     static matrix generate(const context &ctx, const std::string &kind,
                            const std::string &options = "") {
         return make(ctx, [&](spry_matrix **A) {
@@ -255,7 +255,7 @@ public:
     std::int64_t rows() const noexcept { return spry_matrix_rows(get()); }
     std::int64_t cols() const noexcept { return spry_matrix_cols(get()); }
     std::int64_t nnz() const noexcept { return spry_matrix_nnz(get()); }
-    /// Copies of other values for the entries there are; solvers take them at their next solve.
+    /// Copies new values for the entries; solvers use them at their next solve.
     template <class C> void set_values(const C &values) {
         const span v(values);
         using number = std::remove_const_t<std::remove_reference_t<decltype(v[0])>>;
@@ -265,7 +265,7 @@ public:
                         "the values are too few, or not of the matrix's type");
         detail::check(ctx_, spry_matrix_set_values(get(), v.data(), SPRY_OWN_COPY));
     }
-    /// What the caller knows: set_fact(SPRY_FACT_DEFINITE, true).
+    /// States what you know: set_fact(SPRY_FACT_DEFINITE, true).
     void set_fact(spry_fact fact, bool holds) {
         detail::check(ctx_,
                       spry_matrix_set_fact(get(), fact, holds ? SPRY_TRUTH_YES : SPRY_TRUTH_NO));
@@ -280,7 +280,7 @@ private:
     }
 };
 
-/// What answers y = A x: a matrix in a storage format, a preconditioner, a function.
+/// What computes y = A x: a matrix in a storage format, a preconditioner, a function.
 class linear_operator : public detail::object<spry_operator> {
 public:
     /// A matrix, stored as format says: "csr", "sell:C=8", "auto".
@@ -299,8 +299,8 @@ public:
         return M;
     }
     /// A function of numbers of type T: f(span<const T> x, span<T> y), or with a spry_transpose
-    /// behind them where it answers more than y = A x. What it throws ends the solve, and comes out
-    /// of it.
+    /// behind them if it computes more than y = A x. Its exception ends the solve, which throws
+    /// it.
     template <class T, class F>
     static linear_operator function(const context &ctx, std::int64_t rows, std::int64_t cols, F f) {
         struct state {
@@ -343,8 +343,8 @@ private:
     }
 };
 
-/// What a solve came to: result->converged, result->iterations and so on, as C's spry_result has
-/// them.
+/// The outcome of a solve: result->converged, result->iterations and so on, the members of C's
+/// spry_result.
 class result {
 public:
     explicit result(detail::home ctx) noexcept : ctx_(std::move(ctx)) { raw_.size = sizeof raw_; }
@@ -374,7 +374,7 @@ private:
     spry_result raw_{};
 };
 
-/// A method, a preconditioner and options, with what was built for a matrix.
+/// A method, a preconditioner and options, with their set-up for a matrix.
 class solver {
     using monitor = std::function<bool(std::int64_t, double, vector_view)>;
     struct inner {
@@ -417,13 +417,13 @@ public:
         check(spry_solver_get_text(get(), name.c_str(), text, sizeof text));
         return text;
     }
-    /// A preconditioner of the caller's: z = M r.
+    /// A preconditioner of yours: z = M r.
     void set_precon(const linear_operator &M) {
         check(spry_solver_set_precon(get(), M.get()));
         it_->M = M.share();
     }
-    /// A function that hears of each iteration: f(iteration, residual) or f(iteration, residual,
-    /// x). false ends the solve; what it throws ends it, too, and comes out of it.
+    /// A function called for each iteration: f(iteration, residual) or f(iteration, residual, x).
+    /// Returning false ends the solve, and so does an exception, which the solve throws.
     template <class F> void set_monitor(F f) {
         monitor call = [f = std::move(f)](std::int64_t iteration, double residual,
                                           vector_view x) mutable {
@@ -448,7 +448,7 @@ public:
         };
         spry_solver_set_monitor(get(), hear, it_->hear.get());
     }
-    /// In a monitor: the x of this iteration is good enough, and the solve ends with it.
+    /// In a monitor: accepts the x of this iteration and ends the solve with it.
     void accept() { check(spry_solver_accept(get())); }
 
     /// Solves A x = b for vectors.
@@ -457,7 +457,7 @@ public:
             return spry_solve(it.raw.get(), b.get(), x.get(), r.get());
         });
     }
-    /// The same for numbers of the host's: std::vector, std::array, spans, arrays.
+    /// The same for numbers on the host: std::vector, std::array, spans, arrays.
     template <class B, class X, class = decltype(span(std::declval<X &>()))>
     result solve(const B &b, X &&x) {
         const detail::home ctx = here().ctx;
@@ -477,7 +477,7 @@ private:
         check(spry_solver_new(it_->ctx.get(), &raw));
         it_->raw.reset(raw);
     }
-    /// What it has; one that was moved from has nothing.
+    /// Its state; none after a move.
     inner &here() const {
         if (!it_)
             throw error(SPRY_STATUS_BAD_USAGE, "the solver was moved from");

@@ -4,7 +4,7 @@ function info = spry_info(A)
 %   diagonal and norms.  A is sparse, a matrix kept by spry_matrix, or the name
 %   of a file.
 %   info = spry_info(A) gives the same as a struct.
-%   spry_info() tells the version and the devices there are.
+%   spry_info() shows the version and the devices.
 %
 %   See also spry_tune, spry_plot, spry_list.
   if nargin < 1

@@ -1,7 +1,8 @@
 function spry_make(library, sources)
 %SPRY_MAKE  Builds the gateway, in Octave and in MATLAB.
-%   spry_make(library) builds spry_mex beside this file, from the sources of the
-%   project: library is the folder where libspry was built or installed.
+%   spry_make(library) builds spry_mex in the folder of this file, from the
+%   sources of the project: library is the folder where libspry was built or
+%   installed.
 %   spry_make(library, sources) with the project's folder elsewhere.
 %
 %   In Octave, `pkg install` of the package does all of this by itself.

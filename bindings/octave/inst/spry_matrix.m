@@ -13,9 +13,9 @@ classdef spry_matrix < handle
 %   of the last solve (a preconditioner, factors) is used again as long as the
 %   options are the same.
 %
-%   S does not change when A does: matches(S, A) tells by a fingerprint whether
+%   S does not change when A does: matches(S, A) checks by a fingerprint whether
 %   S still is A, and update(S, A) brings it up to date; new values for the
-%   same pattern are taken without making all of it anew.
+%   same pattern are taken without a new set-up.
 %
 %   The memory is given back when the last copy of S goes (clear S), or by
 %   delete(S).  Using S after that is an error.

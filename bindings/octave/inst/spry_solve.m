@@ -22,7 +22,7 @@ function [x, result] = spry_solve(A, b, varargin)
 %     monitor    go_on = monitor(iteration, residual), called each iteration
 %     keep, stall, divergence, restart, nullspace, fuse: as in the manual
 %
-%   [x, result] = spry_solve(...) also gives a struct that tells how it went:
+%   [x, result] = spry_solve(...) also gives a struct with the outcome:
 %   result.converged, result.reason, result.iterations, result.true_residual,
 %   result.history, ...  (one for each column of b).  Without it, a solve that
 %   does not converge is a warning.

@@ -1,7 +1,7 @@
 function n = spry_threads(count)
 %SPRY_THREADS  How many threads products and solves use.
-%   n = spry_threads(count) begins anew with so many; 0: as many as there are
-%   cores.  Matrices that spry_matrix keeps are released by it.
+%   n = spry_threads(count) restarts the library with this number; 0: all
+%   cores.  Matrices that spry_matrix keeps are released.
 %
 %   See also spry_info.
   n = spry_mex('open', sprintf('threads=%d', count));

@@ -6,7 +6,7 @@ function report = spry_tune(A, varargin)
 %
 %     products  how many products the choice is for (1000)
 %     budget    as long as so many products timing may take (20)
-%     again     true: times anew what is remembered
+%     again     true: times again what is remembered
 %     remember  false: keeps nothing
 %     always    true: times formats also where the matrix is too small for it to pay
 %     device    'cpu', 'cuda', 'opencl:0'

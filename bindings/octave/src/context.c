@@ -7,7 +7,7 @@ static spry_context *context;
 /* How many calls listen to requests to stop: a function of the caller's may call us again. */
 static int listening;
 
-/* What a solve has to tell is in its result, and a warning where nobody asks for that. */
+/* The outcome of a solve is in its result; without an output for it, a warning reports it. */
 static void log_line(void *data, spry_log_level level, const char *text)
 {
     (void)data;
@@ -45,7 +45,7 @@ spry_context *gate_context(void)
     return context || open(NULL) ? context : NULL;
 }
 
-/* spry_mex('open', OPTIONS): begins anew, with these options of the context. */
+/* spry_mex('open', OPTIONS): starts again, with these options of the context. */
 bool command_open(gate_call *call)
 {
     if (!gate_count(call, 0, 1))

@@ -42,7 +42,7 @@ spry_context *gate_context(void);
 void gate_listen(void);
 /** Back to what was; a request that came meanwhile is then handed on. True when one came. */
 bool gate_listen_end(void);
-/** Whether MATLAB has noted a request that no signal told of. */
+/** Whether MATLAB has noted a request that came without a signal. */
 bool gate_stop_asked(void);
 /** Whether MATLAB can be asked that. */
 bool gate_can_ask(void);
@@ -122,7 +122,7 @@ void function_close(function *f);
  * A monitor of the caller's: go_on = f(iteration, residual); data is one of these. */
 typedef struct watching {
     const mxArray *handle; /**< NULL: none, Ctrl-C is looked for alone */
-    bool failed;           /**< gate_fail() was told why */
+    bool failed;           /**< gate_fail() has the reason */
 } watching;
 bool function_watch(void *data, int64_t iteration, double residual);
 

@@ -9,7 +9,7 @@
 static kept *first;
 static uint64_t last_id;
 
-/* Ids are not used again, also not by a gateway that was loaded anew: it counts from its own time.
+/* Ids are not used again, also not by a gateway that was loaded again: it counts from its own time.
  */
 static uint64_t new_id(void)
 {
@@ -42,7 +42,7 @@ kept *kept_enter(const mxArray *id)
             k->users++;
             return k;
         }
-    gate_fail("released", "the matrix was released: spry_matrix(A) makes it anew");
+    gate_fail("released", "the matrix was released: spry_matrix(A) makes another");
     return NULL;
 }
 
@@ -222,7 +222,7 @@ bool command_matches(gate_call *call)
     return true;
 }
 
-/* New numbers for the pattern that is kept; a format that cannot hold them is made anew. */
+/* New numbers for the pattern that is kept; a format that cannot hold them is built again. */
 static bool new_values(kept *k, const mxArray *array)
 {
     spry_matrix *A = NULL;
@@ -240,7 +240,7 @@ static bool new_values(kept *k, const mxArray *array)
     return good;
 }
 
-/* what = spry_mex('update', ID, A): 2 nothing to do, 1 new values, 0 all anew */
+/* what = spry_mex('update', ID, A): 2 nothing to do, 1 new values, 0 a new set-up */
 bool command_update(gate_call *call)
 {
     spry_type type;

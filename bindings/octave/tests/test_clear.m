@@ -16,7 +16,7 @@ function clearing()
   evalin('base', 'clear -functions; clear S');
   evalin('base', 'S = spry_matrix(3 * speye(3)); y = S * [1; 2; 3];');
   assert(evalin('base', 'y'), [3; 6; 9]);
-  % begun anew: what was kept before is released, and says so
+  % started again: what was kept before is released, and says so
   assert(evalin('base', 'spry_mex("open", "threads=1")'), 1);
   evalin('base', 'clear caught; try, S * [1; 2; 3]; catch e, caught = e.identifier; end');
   assert(evalin('base', 'caught'), 'spry:released');

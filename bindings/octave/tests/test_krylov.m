@@ -1,5 +1,5 @@
 function tests = test_krylov()
-%TEST_KRYLOV  The functions with MATLAB's arguments, beside Octave's own.
+%TEST_KRYLOV  The functions with MATLAB's arguments, compared with Octave's own.
   tests = {@conjugate_gradients, @every_method, @as_octave_does, @functions, @preconditioners, ...
            @two_parts, @restarts, @least_squares, @least_squares_by_functions, @flags, ...
            @further_arguments, @kept_matrices, @complex_systems, @errors};

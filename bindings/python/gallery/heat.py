@@ -38,7 +38,7 @@ start = (np.exp(-200 * ((x - 0.3) ** 2 + (y - 0.35) ** 2)) + 0.8 * (abs(x - 0.7)
 
 
 # %% [markdown]
-# The same forty steps twice: all made anew, and with what can be kept kept.
+# The same forty steps twice: with a new set-up each, and with set-up kept where possible.
 
 
 # %%
@@ -57,8 +57,8 @@ def march(keep):
     return u, seconds
 
 
-anew, kept = march(False), march(True)
-print(f"made anew: {sum(anew[1]):.2f} s, kept: {sum(kept[1]):.2f} s")
+fresh, kept = march(False), march(True)
+print(f"new set-ups: {sum(fresh[1]):.2f} s, kept: {sum(kept[1]):.2f} s")
 
 # %%
 figure, (left, middle, right) = plt.subplots(1, 3, figsize=(10, 3.2), layout="constrained")
@@ -66,7 +66,7 @@ for ax, u, title in ((left, start, "at the start"), (middle, kept[0], f"after {s
     ax.imshow(u.reshape(side, side), origin="lower", cmap="inferno", vmin=0, vmax=1)
     ax.set_title(title)
     ax.set_axis_off()
-right.plot(1e3 * np.array(anew[1]), label="made anew")
+right.plot(1e3 * np.array(fresh[1]), label="new set-ups")
 right.plot(1e3 * np.array(kept[1]), label="kept, new values")
 right.set_ylim(bottom=0)
 right.set_xlabel("step")
@@ -74,4 +74,4 @@ right.set_ylabel("milliseconds of processor time")
 right.legend()
 if len(sys.argv) > 1:
     figure.savefig(sys.argv[1] + "/python-heat.png", dpi=80)
-assert np.allclose(anew[0], kept[0], rtol=1e-6, atol=1e-9)
+assert np.allclose(fresh[0], kept[0], rtol=1e-6, atol=1e-9)

@@ -1,4 +1,4 @@
-"""What there is to choose from, what the library knows, and what it says of a matrix."""
+"""Lists of choices, explanations, and reports on a matrix."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _options(options: Any) -> list[str]:
 
 
 def explain(what: Any = None) -> str:
-    """What a method, preconditioner, storage format or solver does; without a name, what there is.
+    """Explains a method, preconditioner, storage format or solver; without a name, lists them.
 
     >>> import spry
     >>> print(spry.explain("sell").splitlines()[0])
@@ -100,7 +100,7 @@ class Facts(dict):
 
 
 def info(A: Any = None) -> Facts:
-    """Of a matrix: its statistics. Without one: versions, threads and devices.
+    """The statistics of a matrix; without one, versions, threads and devices.
 
     >>> import spry
     >>> print(spry.info()["version"] == spry.__version__)
@@ -125,7 +125,7 @@ def info(A: Any = None) -> Facts:
 
 
 class TuneReport:
-    """The storage format that suits a matrix here, and what the choice rests on."""
+    """The storage format that suits a matrix on this machine, with the figures of the choice."""
 
     def __init__(self, record: Any) -> None:
         self.format = text(record.format)
@@ -155,7 +155,7 @@ class TuneReport:
 
 
 def tune(A: Any, *, device: str | None = None, **options: Any) -> TuneReport:
-    """Which storage format has the least time for conversion and products together.
+    """Finds the storage format with the least time for conversion and products together.
 
     Options: products, budget, remember, again, always, as in `spry tune`.
 
@@ -193,7 +193,7 @@ class Diagnosis(list):
 
 
 def doctor(A: Any, b: Any = None, **options: Any) -> Diagnosis:
-    """What is wrong with a system, why, and what to do next, as `spry doctor` says it.
+    """What is wrong with a system, why, and what to do next, as `spry doctor` reports it.
 
     >>> import spry, numpy as np
     >>> found = spry.doctor(np.array([[1.0, 0.0], [2.0, 0.0]]))

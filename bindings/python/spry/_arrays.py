@@ -1,4 +1,4 @@
-"""Arrays of others for the library: NumPy, PyTorch, CuPy; types, places, pointers."""
+"""Arrays of NumPy, PyTorch and CuPy for the library: types, devices, pointers."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def kind(char: str) -> str:
 
 
 def common(*chars: str) -> str:
-    """The type that holds them all, as SciPy's solvers choose it."""
+    """The common type, as SciPy's solvers choose it."""
     if len(chars) == 2 and chars[0] == chars[1] and chars[0] in TYPES:
         return chars[0]
     kinds = {kind(char) for char in chars}
@@ -42,7 +42,7 @@ def common(*chars: str) -> str:
 
 
 def wanted(dtype: Any) -> str:
-    """The type that somebody asks for, as its character."""
+    """A requested type, as its character."""
     try:
         return kind(np.dtype(dtype).char)
     except TypeError as cause:
@@ -50,7 +50,7 @@ def wanted(dtype: Any) -> str:
 
 
 def array(values: Any, name: str) -> np.ndarray:
-    """Any array of the host's as NumPy's."""
+    """Any array on the host as one of NumPy."""
     if isinstance(values, np.ndarray):
         if type(values) is np.ndarray:
             return values
@@ -76,7 +76,7 @@ def array(values: Any, name: str) -> np.ndarray:
 
 
 def ready(values: np.ndarray, char: str, copy: bool = False) -> np.ndarray:
-    """As the library takes it: of the type, contiguous, aligned, native; a copy only if needed."""
+    """An array for the library: of the type, contiguous, aligned, native; a copy only if needed."""
     dtype = values.dtype
     if dtype.char == char and dtype.isnative and not copy:
         flags = values.flags
@@ -97,7 +97,7 @@ def pointer(values: np.ndarray) -> Any:
 
 
 def vector(context: Context, values: np.ndarray) -> Any:
-    """A vector of the library's over the numbers of an array, in place."""
+    """The library's vector over the numbers of an array, in place."""
     made = ffi.new("spry_vector **")
     data = pointer(values)
     context.check(lib.spry_vector_new(context.pointer, TYPES[values.dtype.char], values.size, data,
@@ -106,7 +106,7 @@ def vector(context: Context, values: np.ndarray) -> Any:
 
 
 def view(place: Any, size: int, dtype: np.dtype) -> np.ndarray:
-    """Numbers of the library's as an array, in place: valid for the length of a call."""
+    """The library's numbers as an array, in place: valid during a call."""
     return np.frombuffer(ffi.buffer(place, size * dtype.itemsize), dtype=dtype)
 
 
@@ -150,7 +150,7 @@ def device_vector(context: Context, values: Any) -> tuple[Any, Any, str]:
 
 
 def like(values: Any, made: np.ndarray) -> Any:
-    """A result in the kind of array that was given: PyTorch for PyTorch, CuPy for CuPy."""
+    """A result in the kind of array given: PyTorch for PyTorch, CuPy for CuPy."""
     if hasattr(values, "detach") and hasattr(values, "new_tensor"):
         import torch
 

@@ -14,11 +14,11 @@ from ._library import ffi, lib, text
 
 
 class Context:
-    """The library's memory, messages and threads, with a lock: one thread at a time is inside.
+    """The library's memory, messages and threads, with a lock: one thread at a time uses it.
 
     `with context.lock:` stands around calls of the library. Entering and leaving are the lock's own,
     in C: Ctrl-C comes before or after, and leaves no lock closed. Objects that Python drops are
-    freed when nobody is inside, so that finalizers may come at any time and from any thread.
+    freed when no call is inside, so that finalizers may come at any time and from any thread.
     """
 
     def __init__(self, options: str | None = None) -> None:
@@ -35,7 +35,7 @@ class Context:
         _all.add(self)
 
     def sweep(self) -> None:
-        """Frees what Python has dropped, unless somebody is inside."""
+        """Frees what Python has dropped, unless a call is running."""
         if not self._dropped or self.lock._is_owned():
             return
         try:
@@ -57,7 +57,7 @@ class Context:
         return ffi.gc(pointer, drop)
 
     def check(self, status: int) -> None:
-        """Raises what a status says."""
+        """Raises the exception of a status."""
         if status:
             raise failure(status, self.pointer)
 
@@ -113,18 +113,18 @@ def current() -> Context:
 
 
 def use(context: Context | None) -> Context | None:
-    """Makes a context this thread's; gives the one before."""
+    """Sets the context of this thread; returns the one before."""
     before, _mine.context = _mine.context, context
     return before
 
 
 def wanted_threads() -> int:
-    """What set_threads() was told; 0: all cores."""
+    """The number of set_threads(); 0: all cores."""
     return _threads
 
 
 def set_threads(count: int) -> None:
-    """How many threads the library uses from now on, for what this thread makes; 0: all cores.
+    """Sets the threads that the library uses for objects made by this thread; 0: all cores.
 
     >>> import spry
     >>> spry.set_threads(1)
@@ -139,13 +139,13 @@ def set_threads(count: int) -> None:
 
 
 def threads() -> int:
-    """How many threads the library uses for what this thread makes."""
+    """The threads that the library uses for objects made by this thread."""
     return current().threads
 
 
 def _after_fork() -> None:
-    """Locks that another thread of the parent held would never be opened here; those of this one,
-    which has forked in a callback, will be."""
+    """In a child, releases the locks that other threads of the parent held. Those of this thread,
+    which has forked in a callback, stay."""
     for context in list(_all):
         if not context.lock._is_owned():
             context.lock = threading.RLock()

@@ -1,4 +1,4 @@
-"""Matrix: a sparse matrix of the library's over the arrays of SciPy, NumPy or PyTorch."""
+"""Matrix: the library's sparse matrix over arrays of SciPy, NumPy or PyTorch."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _arrays, _there
+from . import _arrays, _on_device
 from ._context import Context, current
 from ._errors import ChangedError, ReleasedError, UsageError
 from ._library import ffi, lib, sized, taken, text
@@ -17,7 +17,7 @@ _FACTS = {name.replace("_", "-"): value for name, value in taken("spry_fact").it
 
 
 class Arrays:
-    """The arrays of a matrix as they are lent to the library: format, shape and references."""
+    """The arrays of a matrix that the library borrows: format, shape and references."""
 
     __slots__ = ("format", "shape", "offsets", "rows", "cols", "values", "borrowed")
 
@@ -27,18 +27,18 @@ class Arrays:
         self.offsets, self.rows, self.cols, self.values = offsets, rows, cols, values
 
     def parts(self) -> list[np.ndarray]:
-        """Those that there are."""
+        """The arrays in use."""
         return [part for part in (self.offsets, self.rows, self.cols, self.values)
                 if part is not None]
 
     def mark(self) -> tuple[tuple[int, int], ...]:
-        """What changes when a number in them does; that of the values is the last."""
+        """Fingerprints of the arrays; that of the values is the last."""
         return tuple((part.ctypes.data, lib.spry_fingerprint(ffi.from_buffer(part), part.nbytes, 0))
                      for part in self.parts())
 
 
 def _index(part: Any) -> np.ndarray:
-    """Indices of 32 or 64 bits, in place where they are that."""
+    """Indices of 32 or 64 bits, in place if they already are."""
     part = np.asarray(part)
     if part.dtype.char == "i" and part.dtype.isnative and part.flags.c_contiguous \
             and part.flags.aligned:
@@ -53,7 +53,7 @@ def arrays_of(A: Any, char: str | None = None) -> Arrays:
     """The arrays of any matrix on the host; without a copy where the library can use them."""
     if getattr(A, "layout", None) is not None and hasattr(A, "crow_indices"):  # PyTorch
         return _torch_arrays(A, char)
-    A = _there.brought(A)
+    A = _on_device.brought(A)
     form = getattr(A, "format", None)
     if form is None or not hasattr(A, "nnz"):
         return _dense_arrays(A, char)
@@ -174,17 +174,17 @@ class Matrix:
 
     @property
     def format(self) -> str:
-        """How its arrays hold it: "csr", "csc" or "coo"."""
+        """The format of its arrays: "csr", "csc" or "coo"."""
         return text(lib.spry_format_name(lib.spry_matrix_format(self.pointer)))
 
     @property
     def symmetry(self) -> str:
-        """What entries stand for."""
+        """What entries represent: "general", "symmetric", ..."""
         return text(lib.spry_symmetry_name(lib.spry_matrix_symmetry(self.pointer)))
 
     @property
     def pointer(self) -> Any:
-        """The library's own object, for calls through `spry.lib`."""
+        """The C object, for calls through `spry.lib`."""
         self.lent()
         return self._pointer
 
@@ -196,8 +196,8 @@ class Matrix:
                 f"{self.dtype}, {self.format}{kind}>")
 
     def check(self) -> None:
-        """Raises `ChangedError` where arrays that are borrowed were changed, and `ReleasedError`
-        where it was closed."""
+        """Raises `ChangedError` if borrowed arrays have changed, and `ReleasedError` if the matrix
+        is closed."""
         self._context.sweep()
         with self._context.lock:
             lent = self.lent()
@@ -232,7 +232,7 @@ class Matrix:
         return {lib.SPRY_TRUTH_YES: True, lib.SPRY_TRUTH_NO: False}.get(truth)
 
     def declare(self, name: str, truth: bool | None = True) -> None:
-        """Tells what you know, so that it need not be found out: `A.declare("definite")`."""
+        """States what you know, so that the library need not compute it: `A.declare("definite")`."""
         if name not in _FACTS:
             raise UsageError(f"facts are {', '.join(_FACTS)}, not {name!r}")
         value = {True: lib.SPRY_TRUTH_YES, False: lib.SPRY_TRUTH_NO, None: lib.SPRY_TRUTH_UNKNOWN}
@@ -242,7 +242,7 @@ class Matrix:
             self._context.check(lib.spry_matrix_set_fact(self.pointer, _FACTS[name], value[truth]))
 
     def stats(self) -> dict[str, Any]:
-        """What it looks like: row lengths, bandwidth, symmetry, norms.
+        """Statistics: row lengths, bandwidth, symmetry, norms.
 
         >>> import spry
         >>> spry.generate("poisson2d", size=5).stats()["row_max"]
@@ -296,7 +296,7 @@ class Matrix:
         return theirs.values
 
     def arrays(self) -> Arrays:
-        """The library's arrays, in place: not to be changed, valid while the matrix is."""
+        """The library's arrays, in place. Do not change them; they are valid while the matrix is."""
         record = sized("spry_arrays")
         with self._context.lock:
             self._context.check(lib.spry_matrix_arrays(self.pointer, record))
@@ -340,7 +340,7 @@ class Matrix:
         return kind((values, indices, offsets), self.shape)
 
     def set_near_null(self, vectors: Any) -> None:
-        """Vectors that it makes nearly zero, as columns: multigrid carries them to coarse levels.
+        """Vectors that it makes nearly zero, as columns: multigrid represents them on coarse levels.
         For elasticity these are the rigid body modes."""
         block = np.atleast_2d(_arrays.array(vectors, "near_null").T).T
         if block.ndim != 2 or block.shape[0] != self.shape[1]:
@@ -408,7 +408,7 @@ def _is_common(arrays: Arrays, symmetry: int) -> bool:
 
 
 def _made(context: Context, arrays: Arrays, symmetry: int, copy: bool) -> Any:
-    """A matrix of the library's from arrays."""
+    """The library's matrix from arrays."""
     if _is_common(arrays, symmetry):  # the shortest way
         made = ffi.new("spry_matrix **")
         held = [_arrays.pointer(part) for part in (arrays.offsets, arrays.cols, arrays.values)]

@@ -1,4 +1,4 @@
-"""Operators of others for the library, and preconditioners of the library's for others."""
+"""Python's operators for the library, and the library's preconditioners for Python."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ _held: Any = weakref.WeakKeyDictionary()
 
 
 class Function:
-    """A product of Python's as an operator of the library's. The first exception that it raises
-    ends the solve, and is raised again there."""
+    """A Python function as the library's operator. Its first exception ends the solve and is
+    raised again by it."""
 
     def __init__(self, context: Context, shape: tuple[int, int], dtype: np.dtype,
                  matvec: Callable[[np.ndarray], Any],
@@ -94,7 +94,7 @@ class Function:
 
 
 def note_error(_kind: Any, error: BaseException, traceback: Any) -> None:
-    """Keeps the exception of a callback until the library has come back; KeyboardInterrupt may
+    """Keeps the exception of a callback until the library has returned; KeyboardInterrupt may
     come before the callback's first line."""
     source = ffi.from_handle(traceback.tb_frame.f_locals["data"])
     if source.error is None:
@@ -108,7 +108,7 @@ def _apply(data: Any, op: int, x: Any, y: Any) -> int:
 
 
 def is_operator(A: Any) -> bool:
-    """Whether something is known by its products alone."""
+    """Whether only the products of an object are known."""
     if issparse(A):  # these take long to say that they lack an attribute
         return False
     return isinstance(A, LinearOperator) or (
@@ -133,7 +133,7 @@ def type_of(A: Any, name: str = "the matrix") -> str:
 
 
 def _can_transpose(A: Any) -> bool:
-    """SciPy's LinearOperator has rmatvec always; it tells by an exception that it has none."""
+    """SciPy's LinearOperator always has rmatvec; one without a transpose raises an exception."""
     if isinstance(A, LinearOperator):
         inner = getattr(A, "_CustomLinearOperator__rmatvec_impl", False)
         if inner is not False:
@@ -152,7 +152,7 @@ def from_python(context: Context, A: Any, char: str) -> Function:
 
 
 class Preconditioner(LinearOperator):
-    """A preconditioner of spry's for `A`, by name and options: M is about A^-1.
+    """A preconditioner of spry's for `A`, by name and options: M approximates A^-1.
 
     It is a LinearOperator: `scipy.sparse.linalg.cg(A, b, M=spry.Preconditioner(A, "amg"))`, and so
     are pyamg's and everybody's solvers. spry's own take it as `M=` or `precon=`, and then do not
@@ -186,14 +186,14 @@ class Preconditioner(LinearOperator):
 
     @property
     def pointer(self) -> Any:
-        """The library's own object."""
+        """The C object."""
         if self._pointer is None:
             raise ReleasedError("the preconditioner was closed")
         return self._pointer
 
     def check(self) -> None:
-        """Raises `ChangedError` where it goes on using arrays that were changed, and `ReleasedError`
-        where the matrix was closed."""
+        """Raises `ChangedError` if it uses borrowed arrays that have changed, and `ReleasedError` if
+        the matrix is closed."""
         self._context.sweep()
         if self._uses_matrix:
             self._matrix.check()
@@ -206,11 +206,11 @@ class Preconditioner(LinearOperator):
 
     @property
     def name(self) -> str:
-        """What it came to: "amg", "ilu"."""
+        """The kind in use: "amg", "ilu"."""
         return text(lib.spry_operator_name(self.pointer))
 
     def update(self, values: Any = None) -> None:
-        """Takes new values of the matrix (`Matrix.update`), without being made anew."""
+        """Takes new values of the matrix (`Matrix.update`), without a new set-up."""
         if values is not None:
             self._matrix.update(values)
         with self._context.lock:

@@ -28,7 +28,7 @@ def _load() -> Any:
 
 
 class Ranks(_context.Context):
-    """The ranks of a communicator of mpi4py. Within `with` everything that this thread makes is theirs.
+    """The ranks of a communicator of mpi4py. Within `with`, objects made by this thread belong to all ranks.
 
         from mpi4py import MPI
         with spry.Ranks(MPI.COMM_WORLD) as ranks:
@@ -66,8 +66,8 @@ class Ranks(_context.Context):
         _context.use(self._before.pop())
 
     def matrix(self, rows: Any, columns: int | None = None) -> Matrix:
-        """A matrix of the rows that each rank gives, rank 0's first. `columns` are the elements of x
-        that this rank has; as many as rows without it."""
+        """A matrix from the rows that each rank gives, rank 0's first. `columns` is the number of
+        elements of x on this rank; by default the number of rows."""
         if getattr(rows, "format", None) != "csr":
             rows = rows.tocsr()
         values = _arrays.ready(rows.data, _arrays.kind(rows.dtype.char))

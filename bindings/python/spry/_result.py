@@ -1,4 +1,4 @@
-"""Result: what a solve came to, as an object that prints, and plots its convergence."""
+"""Result: the outcome of a solve, which prints itself and plots its convergence."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _time(seconds: float) -> str:
 
 
 class Result:
-    """What a solve came to. `x` is the solution; residuals are 2-norms relative to b.
+    """The outcome of a solve. `x` is the solution; residuals are 2-norms relative to b.
 
     >>> import spry, numpy as np
     >>> A = spry.generate("poisson2d", size=10)
@@ -71,14 +71,14 @@ class Result:
         lib.spry_result_clear(context.pointer, record)
 
     def check(self) -> "Result":
-        """Itself where the solve has converged, else raises `NotConverged`:
+        """Returns itself if the solve has converged, else raises `NotConverged`:
         `x = spry.solve(A, b).check().x`."""
         if not self.converged:
             raise NotConverged(self)
         return self
 
     def headline(self) -> str:
-        """One line."""
+        """The outcome in one line."""
         steps = f"{self.iterations} iteration{'' if self.iterations == 1 else 's'}"
         arrived = f"converged after {steps}" if self.converged else f"not converged ({self.reason}) after {steps}"
         line = f"{arrived}: |b - A x| / |b| = {self.true_residual:.3g}"
@@ -138,11 +138,11 @@ class Results(list):
 
     @property
     def converged(self) -> bool:
-        """Whether all have."""
+        """Whether all have converged."""
         return all(result.converged for result in self)
 
     def check(self) -> "Results":
-        """Itself, or `NotConverged` for the first that has not."""
+        """Returns itself, or raises `NotConverged` for the first that has not converged."""
         for result in self:
             result.check()
         return self

@@ -1,4 +1,4 @@
-"""Solver: a method and a preconditioner with what was built for a matrix; solve: all in one."""
+"""Solver: a method and a preconditioner with their set-up for a matrix; solve: all in one call."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Callable, Iterator
 
 import numpy as np
 
-from . import _arrays, _interrupt, _result, _there
+from . import _arrays, _interrupt, _on_device, _result
 from ._context import current
 from ._errors import ReleasedError, UsageError, failure
 from ._library import ffi, lib, sized
@@ -64,7 +64,7 @@ class Method:
 
 
 class Listener:
-    """What hears of iterations while a solve runs: the callback, and the first exception."""
+    """Calls the callback while a solve runs, and keeps its first exception."""
 
     def __init__(self, callback: Callable[..., Any] | None, solver: Any = None) -> None:
         self.callback, self.solver = callback, solver
@@ -99,7 +99,7 @@ def _watch(data: Any, iteration: int, residual: float) -> bool:
 
 
 class Solver:
-    """Solves with one matrix again and again: what is built for it is kept.
+    """Solves with one matrix repeatedly and keeps its set-up.
 
     `A` is a `Matrix`, whatever that takes, or an operator (a SciPy LinearOperator, anything with
     `shape`, `dtype` and `matvec`). `method` and `precon` are what the command line takes, a
@@ -123,7 +123,7 @@ class Solver:
         self._function: Function | None = None
         self._matrix: Matrix | None = None
         self._precon: Any = None
-        self._there: _there.Operator | None = None
+        self._on_device: _on_device.Operator | None = None
         made = ffi.new("spry_solver **")
         context = self._context
         with context.lock:
@@ -134,8 +134,8 @@ class Solver:
             self.set(**options)
             self._set_method(method)
             char = None if dtype is None else _arrays.wanted(dtype)
-            if _there.is_there(A) and near_null is None and _needs_no_matrix(precon):
-                self._set_there(A, char)
+            if _on_device.is_on_device(A) and near_null is None and _needs_no_matrix(precon):
+                self._set_on_device(A, char)
             else:
                 self._set_system(A, char, near_null)
             self._set_precon(precon)
@@ -150,14 +150,14 @@ class Solver:
 
     @property
     def pointer(self) -> Any:
-        """The library's own object."""
+        """The C object."""
         if self._pointer is None:
             raise ReleasedError("the solver was closed")
         return self._pointer
 
     def set(self, **options: Any) -> None:
-        """Sets options: `solver.set(tol=1e-10, max_iter=500)`. What is built stays unless an
-        option touches it."""
+        """Sets options: `solver.set(tol=1e-10, max_iter=500)`. Set-up is kept unless an
+        option affects it."""
         with self._context.lock:
             self._set(options)
 
@@ -204,11 +204,11 @@ class Solver:
             status = lib.spry_solver_set_matrix(self.pointer, A.pointer)
         self._context.check(status)
 
-    def _set_there(self, A: Any, char: str | None) -> None:
-        """A matrix on a CUDA device, of which the host sees nothing."""
-        self._there = _there.Operator(self._context, A, char)
-        self.shape, self.dtype = self._there.shape, self._there.dtype
-        self._context.check(lib.spry_solver_set_operator(self.pointer, self._there.pointer))
+    def _set_on_device(self, A: Any, char: str | None) -> None:
+        """Sets a matrix on a CUDA device, without a copy on the host."""
+        self._on_device = _on_device.Operator(self._context, A, char)
+        self.shape, self.dtype = self._on_device.shape, self._on_device.dtype
+        self._context.check(lib.spry_solver_set_operator(self.pointer, self._on_device.pointer))
 
     def _set_precon(self, M: Any) -> None:
         if M is None or isinstance(M, str):
@@ -228,11 +228,11 @@ class Solver:
             lib.spry_solver_set_null_space(self.pointer, len(columns), held, ffi.NULL))
 
     def update(self, values: Any) -> None:
-        """New values for the matrix, see `Matrix.update`; the pattern, and what was made from it
-        alone, stays."""
+        """New values for the matrix, see `Matrix.update`. The pattern, and the set-up that depends
+        on it alone, are kept."""
         matrix = self.pointer and self._matrix
         if matrix is None:
-            raise UsageError("an operator has no values: it is asked for each product anew")
+            raise UsageError("an operator has no values: each product calls it")
         matrix.update(values)
         context = self._context
         with context.lock:
@@ -295,9 +295,9 @@ class Solver:
             self._context.sweep()
 
     def _solve(self, _held: Any, b: Any, x0: Any, callback: Any, watch: Any) -> Any:
-        """The same; what it works with lives as long, also when somebody closes it meanwhile."""
+        """The same; its objects stay alive meanwhile, even if a callback closes them."""
         if _arrays.on_device(b):
-            return self._solve_there(b, x0, callback, watch)
+            return self._solve_on_device(b, x0, callback, watch)
         given = _arrays.array(b, "b")
         if given.ndim == 2 and given.shape[1] != 1:
             return self._solve_columns(b, given, x0, callback, watch)
@@ -350,18 +350,19 @@ class Solver:
             done = [Result(context, records + k, _arrays.like(given, x[:, k])) for k in range(count)]
             return Results(done, _arrays.like(given, x))
 
-    def _solve_there(self, b: Any, x0: Any, callback: Any, watch: Any) -> Any:
-        """b, and so x, on a CUDA device: nothing leaves it but the record."""
-        b = _there.plain(b)
+    def _solve_on_device(self, b: Any, x0: Any, callback: Any, watch: Any) -> Any:
+        """b and x on a CUDA device: only the record leaves it."""
+        b = _on_device.plain(b)
         if len(b.shape) == 2 and b.shape[1] != 1:
-            columns = [self._solve_there(_there.column(b, k),
-                                         None if x0 is None else _there.column(x0, k), callback, watch)
+            columns = [self._solve_on_device(_on_device.column(b, k),
+                                             None if x0 is None else _on_device.column(x0, k),
+                                             callback, watch)
                        for k in range(b.shape[1])]
-            return Results(columns, _there.stacked([one.x for one in columns]))
+            return Results(columns, _on_device.stacked([one.x for one in columns]))
         if b.shape[0] != self.shape[0]:
             raise UsageError(f"the matrix is {self.shape[0]} x {self.shape[1]}, b has shape {tuple(b.shape)}")
-        x = _there.zeros(b) if x0 is None else _there.copied(x0, b)
-        _there.settle(b)
+        x = _on_device.zeros(b) if x0 is None else _on_device.copied(x0, b)
+        _on_device.settle(b)
         record = _result.record()
         context = self._context
         with context.lock:
@@ -374,7 +375,7 @@ class Solver:
             return Result(context, record, x)
 
     def run(self, callback: Any, watch: Any, call: Callable[..., int], *arguments: Any) -> None:
-        """A solve with its listeners; exceptions of Python functions within it are raised here."""
+        """A solve with its listeners; exceptions of Python functions within it are raised again."""
         pointer = self.pointer
         listeners = [Listener(callback, pointer), Listener(watch, pointer)]
         if callback is not None:
@@ -394,7 +395,7 @@ class Solver:
     def close(self) -> None:
         """Frees it now rather than when Python drops it."""
         dead, self._pointer = self._pointer, None
-        self._matrix = self._function = self._precon = self._there = None
+        self._matrix = self._function = self._precon = self._on_device = None
         if dead is not None:
             ffi.release(dead)
 
@@ -435,7 +436,7 @@ def _needs_no_matrix(M: Any) -> bool:
 
 
 def as_precon(context: Any, M: Any, shape: tuple[int, int], char: str) -> Any:
-    """A preconditioner of any kind; what comes has a `pointer` to the library's operator."""
+    """A preconditioner of any kind, as an object with a `pointer` to the library's operator."""
     if isinstance(M, InTwoParts):
         operator: Any = M.made(context, shape, char)
     elif isinstance(M, Preconditioner) and M.dtype.char == char:
@@ -473,7 +474,7 @@ class InTwoParts:
 
 
 def functions(parts: list[Any]) -> list[Any]:
-    """The products of Python's among operators: where exceptions may wait."""
+    """The Python functions among operators, which may hold exceptions."""
     found = []
     for part in parts:
         if isinstance(part, Function):
@@ -484,7 +485,7 @@ def functions(parts: list[Any]) -> list[Any]:
 
 
 class Explicit:
-    """A matrix that is multiplied by as a preconditioner."""
+    """A matrix whose product is the preconditioner."""
 
     def __init__(self, matrix: Matrix) -> None:
         self.matrix = matrix
@@ -504,7 +505,7 @@ def _temporary(*arguments: Any, **options: Any) -> Iterator[Solver]:
 
 def solve(A: Any, b: Any, x0: Any = None, *, callback: Any = None, watch: Any = None,
           **options: Any) -> Result | Results:
-    """Solves A x = b; with no `method` and `precon` it finds by itself what suits A.
+    """Solves A x = b; without `method` and `precon` it chooses both.
 
     The arguments are those of `Solver` and `Solver.solve`. The `Result` has x in `.x`; for a
     two-dimensional b there is a list of results, one per column, with all x in its `.x`.

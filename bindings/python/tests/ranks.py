@@ -1,4 +1,4 @@
-"""Run by mpirun on any number of ranks: systems over mpi4py, beside the same ones solved alone."""
+"""Run by mpirun on any number of ranks: systems over mpi4py, compared with the same ones solved alone."""
 
 import sys
 

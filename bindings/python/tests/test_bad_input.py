@@ -362,7 +362,7 @@ def test_texts_name_what_is_wrong(laplace, tmp_path):
 
 
 class There:
-    """An array that says that it is on a device, of nobody's library."""
+    """An array that says that it is on a device, of an unknown library."""
 
     def __init__(self, size, typestr="<f8"):
         self.shape, self.dtype = (size,), np.dtype(typestr)

@@ -46,69 +46,69 @@ def _close(A, x, b, tol):
 @pytest.mark.parametrize("kind", ["cupy", "torch"])
 @pytest.mark.parametrize("char", ["f", "d", "F", "D"])
 def test_drop_ins(kind, char):
-    A, b, A_there, b_there = _system(kind, char)
+    A, b, A_device, b_device = _system(kind, char)
     tol = 1e-4 if char in "fF" else 1e-9
     for method in (spry.cg, spry.bicgstab, spry.gmres, spry.minres, spry.cgs, spry.bicg, spry.tfqmr):
-        x, info = method(A_there, b_there, rtol=tol)
+        x, info = method(A_device, b_device, rtol=tol)
         assert info == 0, method
-        assert type(x) is type(b_there) and x.dtype == b_there.dtype
+        assert type(x) is type(b_device) and x.dtype == b_device.dtype
         _close(A, x, b, tol)
 
 
 @pytest.mark.parametrize("kind", ["cupy", "torch"])
 def test_solve(kind):
-    A, b, A_there, b_there = _system(kind)
+    A, b, A_device, b_device = _system(kind)
     for options in ({}, {"method": "cg", "precon": None}, {"method": "cg", "precon": "amg"},
                     {"method": "cg", "precon": "jacobi"}):
-        result = spry.solve(A_there, b_there, tol=1e-8, **options)
-        assert result.converged and type(result.x) is type(b_there)
+        result = spry.solve(A_device, b_device, tol=1e-8, **options)
+        assert result.converged and type(result.x) is type(b_device)
         _close(A, result.x, b, 1e-8)
-    again = spry.solve(A, b_there, tol=1e-8)  # the matrix on the host, b on the device
+    again = spry.solve(A, b_device, tol=1e-8)  # the matrix on the host, b on the device
     _close(A, again.x, b, 1e-8)
 
 
 @pytest.mark.parametrize("kind", ["cupy", "torch"])
 def test_solver_is_kept(kind):
-    A, b, A_there, b_there = _system(kind)
-    with spry.Solver(A_there, method="cg", precon=None, tol=1e-8) as solver:
-        first, second = solver.solve(b_there), solver.solve(2 * b_there)
+    A, b, A_device, b_device = _system(kind)
+    with spry.Solver(A_device, method="cg", precon=None, tol=1e-8) as solver:
+        first, second = solver.solve(b_device), solver.solve(2 * b_device)
     _close(A, first.x, b, 1e-8)
     _close(A, second.x, 2 * b, 1e-8)
-    third = spry.solve(A_there, b_there, first.x, tol=1e-8, method="cg", precon=None)
+    third = spry.solve(A_device, b_device, first.x, tol=1e-8, method="cg", precon=None)
     assert third.iterations <= 1
 
 
 def test_columns():
     cupy, _ = _cupy()
-    A, b, A_there, b_there = _system("cupy")
-    block = cupy.stack([b_there, b_there[::-1]], axis=1)
-    results = spry.solve(A_there, block, tol=1e-8, method="cg", precon=None)
+    A, b, A_device, b_device = _system("cupy")
+    block = cupy.stack([b_device, b_device[::-1]], axis=1)
+    results = spry.solve(A_device, block, tol=1e-8, method="cg", precon=None)
     assert results.x.shape == (900, 2) and results.converged
     _close(A, results.x[:, 1], b[::-1], 1e-8)
 
 
 def test_unsorted_and_wrong():
     cupy, sparse = _cupy()
-    A, b, _, b_there = _system("cupy")
+    A, b, _, b_device = _system("cupy")
     back = A[:, ::-1].tocsr()
     mirrored = sparse.csr_matrix((cupy.asarray(back.data), cupy.asarray(back.indices),
                                   cupy.asarray(back.indptr)), shape=A.shape)
-    x, info = spry.gmres(mirrored, b_there, rtol=1e-6, restart=200)
+    x, info = spry.gmres(mirrored, b_device, rtol=1e-6, restart=200)
     assert info == 0
     _close(back, x, b, 1e-6)
     wrong = sparse.csr_matrix((cupy.asarray(A.data), cupy.asarray(A.indices + 900),
                                cupy.asarray(A.indptr)), shape=A.shape)
     with pytest.raises(spry.Error, match="column"):
-        spry.cg(wrong, b_there)
+        spry.cg(wrong, b_device)
     with pytest.raises(ValueError):
-        spry.cg(mirrored, b_there[:10])
+        spry.cg(mirrored, b_device[:10])
     with pytest.raises(ValueError):
-        spry.cg(mirrored, b_there.astype("f"))
+        spry.cg(mirrored, b_device.astype("f"))
 
 
 def test_callback_sees_x():
-    A, b, A_there, b_there = _system("cupy")
+    A, b, A_device, b_device = _system("cupy")
     seen = []
-    x, info = spry.cg(A_there, b_there, rtol=1e-6, callback=lambda x: seen.append(x))
-    assert info == 0 and len(seen) > 3 and type(seen[-1]) is type(b_there)
+    x, info = spry.cg(A_device, b_device, rtol=1e-6, callback=lambda x: seen.append(x))
+    assert info == 0 and len(seen) > 3 and type(seen[-1]) is type(b_device)
     _close(A, seen[-1], b, 1e-5)

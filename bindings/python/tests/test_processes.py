@@ -157,7 +157,7 @@ def test_second_ctrl_c_at_the_end_of_a_call():
 
 
 def test_ctrl_c_between_calls_does_not_end_the_next():
-    """As when it struck in `begin` or `end`: the listener asks a context that nobody is inside of."""
+    """As when it struck in `begin` or `end`: the listener asks a context that no call is inside of."""
     from spry import _interrupt
 
     context = spry._context.current().pointer

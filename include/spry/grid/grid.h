@@ -1,7 +1,7 @@
 /*
  * Grids: problems on a grid of points without a matrix. A grid is a box cut into intervals along
- * each axis, equal ones unless points are given, a field is a vector with a number for each point,
- * an operator is made of a text such as "-laplace + 3*dx + k". docs/grid.md is the tutorial.
+ * each axis, equal ones unless you give points; a field is a vector with a number for each point;
+ * an operator is made from a text such as "-laplace + 3*dx + k". docs/grid.md is the tutorial.
  */
 #ifndef SPRY_GRID_H
 #define SPRY_GRID_H
@@ -15,19 +15,19 @@ SPRY_BEGIN
 /** A grid of one to three dimensions, whose points are those of its axes. */
 typedef struct spry_grid spry_grid;
 
-/** What a grid is; axes that it does not have are of one point. */
+/** Description of a grid; axes that it does not have are of one point. */
 typedef struct spry_grid_info {
     size_t size;              /**< SPRY_GRID_INFO_INIT */
     int dimensions;           /**< 1 to 3 */
-    int64_t unknowns;         /**< points whose numbers are to be found, of all ranks */
-    int64_t points;           /**< all points, those with known values among them */
+    int64_t unknowns;         /**< points with unknown values, of all ranks */
+    int64_t points;           /**< all points, also those with known values */
     int64_t axis_unknowns[3]; /**< the same along each axis */
     int64_t axis_points[3];   /**< along each axis */
     int64_t intervals[3];     /**< that the box is cut into along each axis */
     double low[3];            /**< where the box begins */
     double high[3];           /**< where it ends */
     double spacing[3];        /**< from a point to the next; the mean where they differ */
-    int ranks[3];             /**< that each axis is cut for; 1: it is not */
+    int ranks[3];             /**< along each axis; 1: it is not partitioned */
     int64_t begin[3];         /**< the first unknown along each axis that is this rank's */
     int64_t end[3];           /**< and the first behind them */
 } spry_grid_info;
@@ -36,15 +36,16 @@ typedef struct spry_grid_info {
 /** The value of a function at a place of up to three coordinates. */
 typedef void (*spry_place_fn)(void *data, const double *place, spry_scalar *value);
 /**
- * What is known at the boundary: where `axis` is -1 the value at a place, on faces with Dirichlet's
- * condition; else the derivative along the outward normal, at a place on a face of that axis
- * (0 to 2) with Neumann's.
+ * Boundary values: if `axis` is -1 the value at a place, on faces with Dirichlet's condition; else
+ * the derivative along the outward normal, at a place on a face of that axis (0 to 2) with
+ * Neumann's.
  */
 typedef void (*spry_boundary_fn)(void *data, int axis, const double *place, spry_scalar *value);
 
 /**
- * Makes a grid of a text: how many intervals each axis has, then options (spry_grid_options).
- * "128x128x64 box=0:1,0:1,0:0.5 boundary=dirichlet x=periodic y=neumann:dirichlet".
+ * Makes a grid from a text: the intervals of each axis, then options
+ * (spry_grid_options("grid")). "128x128x64 box=0:1,0:1,0:0.5 boundary=dirichlet x=periodic
+ * y=neumann:dirichlet".
  *
  * The points are the ends of intervals, so n intervals have n + 1 points. Points of a face with
  * Dirichlet's condition have known values and are no unknowns; those of one with Neumann's are. On
@@ -52,54 +53,59 @@ typedef void (*spry_boundary_fn)(void *data, int axis, const double *place, spry
  * unknowns, and one of 64 has every other of its points. "x=absorb layer=10" is a face with known
  * values behind an absorbing layer of 10 intervals: see spry_field_absorb().
  *
- * With a context of ranks (spry/mpi.h) it is cut into blocks, one for each rank: the option
- * `ranks`. A field is this rank's part of a vector then, the numbers of its own block with x
- * fastest, and follows those of the ranks before. All that is made of such a grid is made by all
- * ranks together.
+ * With a context of ranks (spry/mpi.h) the grid is partitioned into blocks, one for each rank: the
+ * option `ranks`. A field is then this rank's part of a vector, the numbers of its own block with x
+ * fastest, after those of the ranks before. All calls that make something from such a grid are
+ * collective.
  */
 SPRY_API spry_status spry_grid_new(spry_context *ctx, const char *text, spry_grid **grid);
 /**
- * Gives an axis points of its own: every field and operator that is made of the grid from then on
- * has them. The box begins and ends where they do. Rules for common cases are an option of
- * spry_grid_new(): "64x64 stretch=y:cosine".
+ * Sets the points of an axis for every field and operator made from the grid afterwards. The box
+ * begins and ends with them. Rules for common cases are an option of spry_grid_new(): "64x64
+ * stretch=y:cosine".
  *
  * @param grid    whose axis it is; not while another thread uses it
  * @param axis    0 to 2 for x to z
  * @param count   intervals of the axis + 1, also where it is periodic: the last one is the first
  *                of the next period
- * @param points  rising; copied. Where the grid is cut into blocks of ranks those of the whole
- * axis, alike on all ranks, which make the call together
+ * @param points  rising; copied. On a partitioned grid those of the whole axis, alike on all ranks;
+ *                the call is collective
  */
 SPRY_API spry_status spry_grid_set_points(spry_grid *grid, int axis, int64_t count,
                                           const double *points);
-/** The options of spry_grid_new(). */
-SPRY_API spry_option_list spry_grid_options(void);
+/**
+ * The options of an object of this library: "grid" (spry_grid_new()), "absorb"
+ * (spry_field_absorb()), "field" (spry_field_write()), "field-wave" (spry_field_wave()), "stencil",
+ * "helmholtz" and "fourier" (spry_operator_...()), "bounded", "wave" and "stepper" (spry_..._new())
+ * and "parareal". No rows when there is no such object.
+ */
+SPRY_API spry_option_list spry_grid_options(const char *object);
 /** Frees a grid; NULL is allowed. Fields and operators stay. */
 SPRY_API void spry_grid_free(spry_grid *grid);
-/** Tells what the grid is. */
+/** Describes the grid. */
 SPRY_API spry_status spry_grid_describe(const spry_grid *grid, spry_grid_info *info);
 /** The three coordinates of an unknown of this rank, or (all_points) of a point; x runs fastest. */
 SPRY_API spry_status spry_grid_place(const spry_grid *grid, bool all_points, int64_t index,
                                      double *place);
 
 /**
- * A vector with a number for each unknown of a grid, or (all_points) for each point, as
- * coefficients of operators are given; x runs fastest. The function is called by this thread, in
- * the order of elements; NULL makes zeros.
+ * A vector with a number for each unknown of a grid, or (all_points) for each point, as for
+ * coefficients of operators; x runs fastest. The function is called by this thread, in the order of
+ * elements; NULL makes zeros.
  */
 SPRY_API spry_status spry_field_new(const spry_grid *grid, spry_type type, bool all_points,
                                     spry_place_fn function, void *data, spry_vector **field);
-/** What is around a rank's block of a field: for differences of a caller's own. */
+/** The surroundings of a rank's block of a field, for differences of your own. */
 typedef struct spry_halo spry_halo;
 /**
- * Makes what brings the numbers around this rank's block of unknowns from the ranks that have them.
- * Along axes that are cut the block is made wider at both ends, as far as the grid goes, and along
- * periodic ones beyond that: there what is at the other end comes. Collective where the grid is
- * cut; where it is not, the box is the block.
+ * Prepares the exchange of the numbers around this rank's block of unknowns with the ranks that own
+ * them. Along partitioned axes the block is widened at both ends, as far as the grid goes; along
+ * periodic ones beyond that, with the numbers of the other end. Collective on a partitioned grid;
+ * on others the box is the block.
  *
  * @param grid   whose fields they are
  * @param type   of their numbers
- * @param width  3 numbers: how much wider along each axis
+ * @param width  3 numbers: the points added along each axis
  * @param halo   out
  */
 SPRY_API spry_status spry_halo_new(const spry_grid *grid, spry_type type, const int64_t *width,
@@ -109,7 +115,7 @@ SPRY_API void spry_halo_free(spry_halo *halo);
 /** The box: 3 numbers of the first unknowns along each axis, and of the first behind them. */
 SPRY_API spry_status spry_halo_box(const spry_halo *halo, int64_t *begin, int64_t *end);
 /**
- * Fills the box. Collective where the grid is cut.
+ * Fills the box. Collective on a partitioned grid.
  *
  * @param halo   made by spry_halo_new()
  * @param field  of unknowns, this rank's, on the host
@@ -119,49 +125,46 @@ SPRY_API spry_status spry_halo_bring(const spry_halo *halo, const spry_vector *f
                                      spry_vector *wide);
 
 /**
- * What absorbs in the layers before faces that are named absorb: a coefficient of operators, 0
+ * The coefficient of operators that absorbs in layers before faces with the condition absorb: 0
  * (kind=rate) or 1 (kind=stretch, kind=pml) outside of layers. A rate a damps u by -a*u; a stretch
  * a = 1 / s makes waves decay where a*dx*(a*dx) stands for dx*dx, with a for each axis by itself
  * (axis=x). Layers that are perfectly matched are the same with symmetric matrices:
  * "dx(ax*dx) + dy(ay*dy) + k2*s" with kind=pml of axis=x, axis=y and axis=all.
  *
- * @param grid     whose layers they are: "100x100 x=absorb layer=10"
+ * @param grid     with layers: "100x100 x=absorb layer=10"
  * @param type     of the field; a stretch and pml are complex
- * @param options  see spry_absorb_options(): "kind=rate axis=x strength=40 power=2"; or NULL
+ * @param options  see spry_grid_options("absorb"): "kind=rate axis=x strength=40 power=2"; or NULL
  * @param field    out: a vector of all points
  */
 SPRY_API spry_status spry_field_absorb(const spry_grid *grid, spry_type type, const char *options,
                                        spry_vector **field);
-/** The options of spry_field_absorb(). */
-SPRY_API spry_option_list spry_absorb_options(void);
 /**
  * Writes a field, of unknowns or of all points, by the ending of the path: .vti for ParaView, .vtr
- * with all coordinates for points that were given, .png a picture of a plane, a pixel for a point,
+ * with all coordinates for points that you set, .png a picture of a plane, a pixel for a point,
  * .npy an array whose last index is x, .h5 the same as the data set `field` of an HDF5 file, with
  * its place in attributes. Complex fields are two arrays in .vti and .vtr, a picture
  * has their real parts.
  *
  * @param grid     whose field it is
  * @param field    on the host or on a device
- * @param path     written aside and renamed, as all files are
- * @param options  of pictures, see spry_field_options(): "across=z at=0.5 low=-1 high=1"; or NULL
+ * @param path     written as by spry_vector_write(): complete or absent
+ * @param options  of pictures, see spry_grid_options("field"): "across=z at=0.5 low=-1 high=1"; or
+ *                 NULL
  */
 SPRY_API spry_status spry_field_write(const spry_grid *grid, const spry_vector *field,
                                       const char *path, const char *options);
-/** The options of spry_field_write(). */
-SPRY_API spry_option_list spry_field_options(void);
 
 /**
- * An operator of differences, made of a text: a sum of products of dx, dy, dz and their powers
+ * A difference operator from a text: a sum of products of dx, dy, dz and their powers
  * (dx^2 is the second derivative with a stencil of its own), laplace, div(k*grad), fluxes along one
  * axis, dx(k*dx), numbers and names of coefficients. Factors act on what is to their right:
  * dx*k*dx. It keeps what it needs of the grid and of the coefficients, and is an operator like any
- * other: transposed products, all methods, spry_operator_to_matrix() for what needs entries.
+ * other, with transposed products; spry_operator_to_matrix() makes a matrix.
  *
- * @param grid     on whose unknowns it acts
+ * @param grid     of its unknowns
  * @param text     "-dx^2 - dy^2 + 3*dx + k"; faults are SPRY_STATUS_BAD_INPUT with line and column
- * @param options  see spry_stencil_options(): "order=4 type=d device=cuda"; NULL: order 2, type d,
- *                 on the host
+ * @param options  see spry_grid_options("stencil"): "order=4 type=d device=cuda"; NULL: order 2,
+ *                 type d, on the host
  * @param count    of coefficients
  * @param names    theirs
  * @param values   a vector of all points for each name, or of one element: a constant
@@ -170,12 +173,10 @@ SPRY_API spry_option_list spry_field_options(void);
 SPRY_API spry_status spry_operator_stencil(const spry_grid *grid, const char *text,
                                            const char *options, int count, const char *const *names,
                                            const spry_vector *const *values, spry_operator **A);
-/** The options of spry_operator_stencil(). */
-SPRY_API spry_option_list spry_stencil_options(void);
 /**
- * The right-hand side of A u = f with what is known at the boundary brought over: b = f - (what A
- * makes of the known values and derivatives). Not needed where all of them are 0, but for operators
- * of spry_operator_helmholtz(), whose schemes want the mean of f over the points around.
+ * The right-hand side of A u = f with boundary values: b = f - (A applied to the known values and
+ * derivatives). You need it where these are not 0, and for all operators of
+ * spry_operator_helmholtz(), whose schemes use the mean of f over neighbouring points.
  *
  * @param A         made by spry_operator_stencil() or spry_operator_helmholtz()
  * @param f         a field of unknowns; NULL: 0
@@ -186,90 +187,78 @@ SPRY_API spry_option_list spry_stencil_options(void);
 SPRY_API spry_status spry_stencil_rhs(const spry_operator *A, const spry_vector *f,
                                       spry_boundary_fn boundary, void *data, spry_vector *b);
 
-/** What is known of waves on a grid before anything is solved; all for the numbers of k2. */
+/** Forecast of the errors of waves on a grid, for the values of k2. */
 typedef struct spry_helmholtz_info {
     size_t size;                  /**< SPRY_HELMHOLTZ_INFO_INIT */
     double points_per_wavelength; /**< of the shortest wave, along the axis with the longest
                                      intervals */
     double wavelengths;           /**< of that wave along the longest axis */
     double number_error; /**< the largest relative error of the wave number, of all directions */
-    double phase_error;  /**< the largest phase, in radians, that a wave has too much or too little
-                            of when it has crossed the box between the layers */
+    double phase_error;  /**< the largest error of the phase, in radians, of a wave that has crossed
+                            the box between the layers */
 } spry_helmholtz_info;
 #define SPRY_HELMHOLTZ_INFO_INIT SPRY_SIZED(spry_helmholtz_info)
 
 /**
- * The operator laplace + k2 of waves exp(-i omega t), with layers before faces that are named
+ * The operator laplace + k2 of waves exp(-i omega t), with layers before faces with the condition
  * absorb: "100x100x100 boundary=absorb layer=20". Right-hand sides go through spry_stencil_rhs().
- * Collective where the grid is cut.
+ * Collective on a partitioned grid.
  *
  * With scheme=second, scheme=optimal and symmetric=yes the matrix is symmetric (complex symmetric:
  * cocg, cocr), Neumann's faces aside; else where k2 is constant and layers are none.
  *
  * @param grid     of equal intervals
  * @param k2       the square of the wave number: a vector of all points, or of one element
- * @param options  see spry_helmholtz_options(): "scheme=optimal layer=pml device=cuda"; or NULL
- * @param A        out: an operator like any other; NULL: nothing is made, and only told
- * @param info     out: how far waves on this grid are from what they should be; NULL: not wanted
+ * @param options  see spry_grid_options("helmholtz"): "scheme=optimal layer=pml device=cuda"; or
+ *                 NULL
+ * @param A        out: an operator like any other; NULL: fill info alone
+ * @param info     out: the forecast errors of waves on this grid; may be NULL
  * @return SPRY_STATUS_BAD_INPUT where the grid is too coarse for the wavelength
  */
 SPRY_API spry_status spry_operator_helmholtz(const spry_grid *grid, const spry_vector *k2,
                                              const char *options, spry_operator **A,
                                              spry_helmholtz_info *info);
-/** The options of spry_operator_helmholtz(). */
-SPRY_API spry_option_list spry_helmholtz_options(void);
 /**
- * A wave that comes in, or a source: kind=plane is exp(i k n (r - at)) for a direction n, kind=beam
+ * An incoming wave, or a source: kind=plane is exp(i k n (r - at)) for a direction n, kind=beam
  * a Gaussian beam with its focus at a place, kind=point 1 over the volume of a cell at a place, and
  * linear between points. "kind=beam k=9.9 direction=0:0:1 at=0.5:0.5:0.2 waist=0.3".
  *
  * @param grid        whose points they are
  * @param type        of the field; waves are complex
- * @param all_points  a field of all points, or of unknowns, as right-hand sides are
- * @param options     see spry_field_wave_options()
+ * @param all_points  a field of all points, or of unknowns, like right-hand sides
+ * @param options     see spry_grid_options("field-wave")
  * @param field       out
  */
 SPRY_API spry_status spry_field_wave(const spry_grid *grid, spry_type type, bool all_points,
                                      const char *options, spry_vector **field);
-/** The options of spry_field_wave(). */
-SPRY_API spry_option_list spry_field_wave_options(void);
 
 /** Solves with a lower bound at each point of a grid: obstacle problems. */
 typedef struct spry_bounded spry_bounded;
 
-/** How a solve with bounds went. */
+/** What a solve with bounds has in addition to its spry_result. */
 typedef struct spry_bounded_stats {
-    size_t size;             /**< SPRY_BOUNDED_STATS_INIT */
-    bool converged;          /**< residual <= tolerance */
-    spry_reason reason;      /**< why it ended */
-    int64_t iterations;      /**< cycles of multigrid, or relaxations */
-    int64_t careful;         /**< cycles without truncation: see docs/obstacle.md */
-    int64_t contacts;        /**< points at their bounds */
-    int levels;              /**< grids of multigrid */
-    double initial_residual; /**< of the first guess, where it was below bounds set to them */
-    double residual;         /**< max |min(A x - b, x - lower)| of the x that is returned */
-    double tolerance;        /**< what it was compared with: tol max |b|, or tol where b is 0 */
-    double seconds;          /**< of all */
+    size_t size;      /**< SPRY_BOUNDED_STATS_INIT */
+    int64_t careful;  /**< cycles without truncation: see docs/obstacle.md */
+    int64_t contacts; /**< points at their bounds */
+    int levels;       /**< grids of multigrid */
 } spry_bounded_stats;
 #define SPRY_BOUNDED_STATS_INIT SPRY_SIZED(spry_bounded_stats)
 
 /**
- * Makes a solver of problems x >= lower, A x >= b, and at each point one of them an equality. Where
- * A is an M-matrix, as those of -laplace, with dx and a coefficient that is not negative, such a
+ * Makes a solver for problems x >= lower, A x >= b, and at each point one of them an equality. If A
+ * is an M-matrix, as that of -laplace with dx and a coefficient that is not negative, such a
  * problem has one solution.
  *
- * Where the grid is cut into blocks of ranks, making and solving are collective, and x has the bits
- * of one rank.
+ * On a partitioned grid, making the solver and solving are collective, and x has the bits of one
+ * rank.
  *
  * @param A        made by spry_operator_stencil(), of order 2, real, with neighbours along the axes
- *                 alone; it stays the caller's and has to live longer
- * @param options  see spry_bounded_options(): "method=multigrid tol=1e-8"; NULL: these
+ *                 alone; it must outlive the solver
+ * @param options  see spry_grid_options("bounded"): "method=multigrid tol=1e-8"; NULL: these
  * @param solver   out: works where A is, used by one thread at a time
  */
 SPRY_API spry_status spry_bounded_new(const spry_operator *A, const char *options,
                                       spry_bounded **solver);
-/** The options of spry_bounded_new(). */
-SPRY_API spry_option_list spry_bounded_options(void);
 /** Frees a solver; NULL is allowed. */
 SPRY_API void spry_bounded_free(spry_bounded *solver);
 /**
@@ -279,12 +268,15 @@ SPRY_API void spry_bounded_free(spry_bounded *solver);
  * @param b       a field of unknowns where A is, as the following ones
  * @param lower   bounds; below -1e37 there is none at a point
  * @param x       in: the first guess; out: what was reached, at or above its bounds everywhere
- * @param stats   out; NULL: not wanted
- * @return SPRY_STATUS_OK whenever it ran: what it came to is in stats
+ * @param result  as for spry_solve(). Residuals are max |min(A x - b, x - lower)|: initial_residual
+ *                that of the first guess, raised to its bounds; tolerance is tol max |b|, or tol
+ *                where b is 0. iterations are cycles of multigrid, or relaxations. May be NULL
+ * @param stats   out; may be NULL
+ * @return SPRY_STATUS_OK whenever the iteration ran: its outcome is in result
  */
 SPRY_API spry_status spry_bounded_solve(spry_bounded *solver, const spry_vector *b,
                                         const spry_vector *lower, spry_vector *x,
-                                        spry_bounded_stats *stats);
+                                        spry_result *result, spry_bounded_stats *stats);
 
 SPRY_END
 

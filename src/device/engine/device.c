@@ -5,6 +5,7 @@
 #include "device/engine/staging.h"
 #include "device/linalg/vector.h"
 
+#include <private/programs.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 

@@ -302,14 +302,9 @@ done:
     return status;
 }
 
-spry_status spry_vector_permute(const spry_vector *x, const int32_t *perm, spry_vector *y)
+spry_status spry_vector_permute(const spry_vector *x, const int32_t *perm, bool inverse,
+                                spry_vector *y)
 {
     SPRY_NEED(CTX_OF_ANY(x, y), x, perm, y);
-    return move_elements(x, perm, false, y);
-}
-
-spry_status spry_vector_unpermute(const spry_vector *x, const int32_t *perm, spry_vector *y)
-{
-    SPRY_NEED(CTX_OF_ANY(x, y), x, perm, y);
-    return move_elements(x, perm, true, y);
+    return move_elements(x, perm, inverse, y);
 }

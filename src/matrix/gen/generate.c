@@ -1,6 +1,8 @@
 /* The kinds of matrices there are, their options, and the sizes that fit. */
 #include "matrix/gen/gen.h"
 
+#include <private/programs.h>
+
 #define ROW SPRY_OPTION_ROW
 SPRY_OPTION_TABLE(all_options, gen_options, GEN_OPTIONS(ROW))
 SPRY_OPTION_ROWS(poisson2d_options, GEN_SIZE(ROW) GEN_XY(ROW) GEN_POINTS(ROW))

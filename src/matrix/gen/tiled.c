@@ -11,6 +11,7 @@
 #include "matrix/gen/gen.h"
 
 #include <math.h>
+#include <private/programs.h>
 #include <stdlib.h>
 
 static const double strength = 0.125;

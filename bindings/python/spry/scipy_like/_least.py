@@ -26,7 +26,7 @@ _RULES = (("least-squares", 2), ("x is a solution", 1), ("condition", 3), ("firs
 
 
 class _Least:
-    """One solve, and the norms that SciPy tells of it: r and A^H r of the x that is returned, the
+    """One solve, and the norms that SciPy reports of it: r and A^H r of the x that is returned, the
     norm and the condition number of A as the method has estimated them."""
 
     def __init__(self, method: str, A: Any, b: Any, damp: float, atol: float, btol: float,
@@ -49,7 +49,7 @@ class _Least:
             self.start = system.x.copy()
             self.var = np.zeros_like(system.x)
             gradient = self._gradient(system, system.residual())
-            if norm(gradient) != 0 and system.size != 0 and limit > 0:  # a NaN is told by the run
+            if norm(gradient) != 0 and system.size != 0 and limit > 0:  # the run reports a NaN
                 rules = f"damp={self.damp!r},atol={atol!r},btol={btol!r},conlim={conlim!r}"
                 rules += ",variances=1" if variances else ""
                 self._run(system, f"{method}:{rules}", limit)

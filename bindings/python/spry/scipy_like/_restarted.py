@@ -16,7 +16,7 @@ from .._library import ffi, lib
 from .._matrix import arrays_of
 from .._operator import is_operator
 from .._result import record
-from ._system import Outcome, System, norm, solve_there, tolerance, whole
+from ._system import Outcome, System, norm, solve_on_device, tolerance, whole
 
 _UNSAID = ("scipy.sparse.linalg.gmres called without specifying `callback_type`. The default value "
            "will be changed in a future release. For compatibility, specify a value for "
@@ -36,8 +36,9 @@ def gmres(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0
         raise ValueError(f"Unknown callback_type: {callback_type!r}")
     if _arrays.on_device(b) and callback is None:
         steps = _cycle("restart", min(20 if restart is None else int(restart), b.shape[0]))
-        x, info = solve_there(f"gmres:restart={steps},side=left", A, b, x0, rtol, atol,
-                              (10 * b.shape[0] if maxiter is None else int(maxiter)) * steps, M, None)
+        x, info = solve_on_device(f"gmres:restart={steps},side=left", A, b, x0, rtol, atol,
+                                  (10 * b.shape[0] if maxiter is None else int(maxiter)) * steps,
+                                  M, None)
         return x, info and max(info // steps, 1)
     system = System(A, M, x0, b)
     tol = tolerance("gmres", system.size, atol, rtol)
@@ -78,7 +79,7 @@ def _cycle_by_cycle(system: System, tol: float, limit: int, steps: int, callback
 
 
 class _Heard:
-    """SciPy tells the norm of the preconditioned residual M r over |b|, the library that of r as
+    """SciPy reports the norm of the preconditioned residual M r over |b|, the library that of r as
     it follows from it: |r| / |M r| of a cycle's beginning apart. So M is watched there."""
 
     def __init__(self, system: System, callback: Any, steps: int) -> None:
@@ -218,7 +219,7 @@ class _Cycles:
 def _outer(system: System, text: str, tol: float, cycles: _Cycles,
            callback: Any, space: _Space | None = None) -> tuple[Outcome, int]:
     """SciPy's outer iterations, of so many steps each: x is judged, and the callback called, before
-    each of them; so a solve that arrives in the last one is told as not converged."""
+    each of them; so a solve that arrives in the last one is reported as not converged."""
     limit = cycles.count
     if limit <= 0:
         return Outcome(record()), 0

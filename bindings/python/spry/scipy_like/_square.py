@@ -12,7 +12,7 @@ from .._library import lib
 from .._matrix import Matrix
 from .._operator import is_operator
 from .._solver import InTwoParts
-from ._system import System, solve, solve_there, told, tolerance, whole
+from ._system import System, as_monitor, solve, solve_on_device, tolerance, whole
 
 
 def cg(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0,
@@ -99,8 +99,8 @@ def minres(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, shift: float =
     """Solves A x = b, or (A - shift I) x = b, by minimal residuals for a symmetric or hermitian A,
     as `scipy.sparse.linalg.minres` does."""
     if _arrays.on_device(b) and not shift and not check:
-        return solve_there("minres", A, b, x0, rtol, 0.0,
-                           5 * b.shape[0] if maxiter is None else maxiter, M, callback)
+        return solve_on_device("minres", A, b, x0, rtol, 0.0,
+                               5 * b.shape[0] if maxiter is None else maxiter, M, callback)
     if shift:
         A = _shifted(A, shift)
     system = System(A, M, x0, b)
@@ -113,7 +113,7 @@ def minres(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, shift: float =
         return system.x, limit
     with system.context.lock, system:
         system.prepare("minres")
-        outcome = system.run(tolerance("minres", system.size, 0.0, rtol), limit, told(callback))
+        outcome = system.run(tolerance("minres", system.size, 0.0, rtol), limit, as_monitor(callback))
     if outcome.reason == lib.SPRY_REASON_BREAKDOWN and "preconditioner" in outcome.detail:
         raise ValueError("indefinite preconditioner")
     if show:

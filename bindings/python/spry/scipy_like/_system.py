@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import issparse
 from scipy.sparse.linalg import LinearOperator
 
-from .. import _arrays, _result, _there
+from .. import _arrays, _on_device, _result
 from .._context import current
 from .._library import ffi, lib
 from .._matrix import Matrix, _made, arrays_of
@@ -216,7 +216,7 @@ def solve(method: str, name: str, A: Any, b: Any, x0: Any, rtol: float, atol: An
           maxiter: int | None, M: Any, callback: Any, options: str = "") -> tuple[np.ndarray, int]:
     """What cg, bicg and the like have in common."""
     if _arrays.on_device(b):
-        return solve_there(method, A, b, x0, rtol, atol, maxiter, M, callback, options)
+        return solve_on_device(method, A, b, x0, rtol, atol, maxiter, M, callback, options)
     system = System(A, M, x0, b)
     tol = tolerance(name, system.size, atol, rtol)
     if system.size == 0:
@@ -226,25 +226,25 @@ def solve(method: str, name: str, A: Any, b: Any, x0: Any, rtol: float, atol: An
         return system.x, limit
     with system.context.lock, system:
         system.prepare(method, options)
-        outcome = system.run(tol, limit, told(callback))
+        outcome = system.run(tol, limit, as_monitor(callback))
     return system.x, outcome.info(limit)
 
 
-def solve_there(method: str, A: Any, b: Any, x0: Any, rtol: float, atol: Any, maxiter: int | None,
-                M: Any, callback: Any, options: str = "") -> tuple[Any, int]:
-    """The same for arrays of CuPy and PyTorch: x is of their kind, and beside b."""
+def solve_on_device(method: str, A: Any, b: Any, x0: Any, rtol: float, atol: Any,
+                    maxiter: int | None, M: Any, callback: Any, options: str = "") -> tuple[Any, int]:
+    """The same for arrays of CuPy and PyTorch: x is of their kind, and in the memory of b."""
     limit = 10 * b.shape[0] if maxiter is None else whole(maxiter)
     if limit <= 0:
-        return (_there.zeros(b) if x0 is None else _there.copied(x0, b)), limit
+        return (_on_device.zeros(b) if x0 is None else _on_device.copied(x0, b)), limit
     more = dict(option.split("=", 1) for option in options.split())
     with Solver(A, method=method, precon=M, tol=float(rtol), atol=float(atol), maxiter=limit,
                 keep="last", stall=0, divergence=1e300, **more) as solver:
-        result = solver.solve(b, x0, callback=told(
+        result = solver.solve(b, x0, callback=as_monitor(
             callback and (lambda x: callback(_arrays.like(b, x)))))
     return result.x, 0 if result.converged else limit
 
 
-def told(callback: Any) -> Any:
+def as_monitor(callback: Any) -> Any:
     """SciPy's callback(xk) as a monitor."""
     if callback is None:
         return None

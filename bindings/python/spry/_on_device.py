@@ -27,12 +27,12 @@ def _cupy(values: Any) -> Any:
 
 
 def plain(values: Any) -> Any:
-    """Without what PyTorch has noted beside the numbers: gradients, conjugation, a sign."""
+    """Without what PyTorch keeps with the numbers: gradients, conjugation, a sign."""
     return values.detach().resolve_conj().resolve_neg() if _is_torch(values) else values
 
 
 def zeros(values: Any) -> Any:
-    """Zeros beside an array, of its shape and kind."""
+    """Zeros in the memory of an array, of its shape and kind."""
     if _is_torch(values):
         return values.new_zeros(values.shape)
     return _cupy(values).zeros_like(values)
@@ -90,7 +90,7 @@ def _parts(A: Any) -> tuple[Any, Any, Any] | None:
     return None
 
 
-def is_there(A: Any) -> bool:
+def is_on_device(A: Any) -> bool:
     """Whether a matrix is CSR in a device's memory."""
     return _parts(A) is not None
 
