@@ -84,19 +84,6 @@ static void put_offsets(io_writer *w, const matrix_arrays *a)
     put_padding(w, bytes);
 }
 
-spry_status io_mat_by_columns(const spry_matrix *A, spry_matrix **B)
-{
-    spry_context *ctx = A->ctx;
-    spry_status status = SPRY_STATUS_OK;
-    spry_matrix *whole = NULL;
-    SPRY_GO(ctx, spry_matrix_expand(A, &whole));
-    SPRY_GO(ctx, spry_matrix_convert(whole, SPRY_FORMAT_CSC, B));
-    SPRY_GO(ctx, spry_matrix_sum_duplicates(*B));
-done:
-    spry_matrix_free(whole);
-    return status;
-}
-
 spry_status io_mat_write_matrix(const spry_matrix *A, const char *path)
 {
     spry_context *ctx = A->ctx;

@@ -175,7 +175,7 @@ spry_status dist_transpose(const spry_matrix *A, bool conjugate, spry_matrix **T
                             .offsets = t.offsets,
                             .columns = t.columns,
                             .values = t.values};
-    SPRY_GO(ctx, dist_make(ctx, &rows, T));
+    SPRY_GO(ctx, dist_make_as(ctx, A->distributed->class, &rows, T));
 done:
     traffic_free(ctx, &in);
     turned_free(ctx, &t);

@@ -34,6 +34,14 @@ spry_status device_halo_exchange(device_halo *h);
 /* What has come is there for all that the device is given from now on. */
 spry_status device_halo_land(device_halo *h);
 
+/*
+ * Finds out whether halos can be sent from and to devices' memory: where MPI says so on all ranks
+ * that work on devices, a few bytes are sent and compared, by each to itself and then to the next.
+ * Else, and with SPRY_TRANSPORT=staged, they go through pinned memory. For operators that are made
+ * from now on. Collective; d is NULL on ranks that work on processors.
+ */
+spry_status device_dist_choose_transport(spry_context *ctx, spry_device *d);
+
 /* Numbers of 32 bits in a device's memory. */
 spry_status device_put_index(spry_device *d, int64_t n, const int32_t *from, device_memory **to);
 

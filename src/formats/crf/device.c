@@ -3,60 +3,17 @@
 
 #include "matrix/entries.h"
 
-#include <math.h>
-
 enum { CHUNK = DEVICE_CRF_CHUNK };
 /* Rows of a brick of a grid: those of a group. */
 enum { BRICK = 512 };
-
-static int term_count(const layout *L)
-{
-    return (int)L->array[CRF_TERMS].count;
-}
-
-static spry_scalar term_value(const layout *L, int t)
-{
-    return value_get(L->type, L->array[CRF_TERMS].data, t);
-}
-
-bool device_crf_known(const layout *L)
-{
-    enum { LEAST_ROWS = 1 << 15, MOST = 31 };
-    const int terms = term_count(L);
-    bool finite = true;
-    for (int t = 0; t < terms; t++) {
-        const spry_scalar a = term_value(L, t);
-        finite = finite && isfinite(a.re) && isfinite(a.im);
-    }
-    return L->rows >= LEAST_ROWS && terms <= MOST && finite;
-}
-
-/* A bit for each term of a shape. */
-static uint32_t shape_bits(const layout *L, int shape)
-{
-    const int32_t *starts = L->array[CRF_STARTS].data, *places = L->array[CRF_PLACES].data;
-    uint32_t bits = 0;
-    for (int32_t i = starts[shape]; i < starts[shape + 1]; i++)
-        bits |= (uint32_t)1 << places[i];
-    return bits;
-}
-
-uint32_t device_crf_code(const layout *L, bool known, int shape, bool bare)
-{
-    return (known ? shape_bits(L, shape) : (uint32_t)shape) | (bare ? DEVICE_CRF_BARE : 0);
-}
-
-uint32_t device_crf_common(const layout *L, bool known)
-{
-    return device_crf_code(L, known, (int)L->number[CRF_COMMON], L->number[CRF_COMMON_BARE] != 0);
-}
 
 /* Whether x is read for all terms before anything else is known: where registers last for it, and
  * all rows have a value to multiply their own element by. */
 static bool reads_at_once(const layout *L)
 {
     enum { MOST_BYTES = 128 };
-    return !L->number[CRF_BARE] && term_count(L) * (int64_t)spry_type_size(L->type) <= MOST_BYTES;
+    return !L->number[CRF_BARE] &&
+           device_crf_terms(L) * (int64_t)spry_type_size(L->type) <= MOST_BYTES;
 }
 
 /* The list of terms, as the text wants it. */
@@ -64,7 +21,7 @@ static void write_terms(const layout *L, device_form *form)
 {
     const int32_t *offsets = L->array[CRF_OFFSETS].data, *places = L->array[CRF_PLACES].data;
     const int64_t listed = L->array[CRF_PLACES].count;
-    const int terms = term_count(L);
+    const int terms = device_crf_terms(L);
     int64_t least = 0, most = 0;
     for (int64_t i = 0; i < listed; i++) {
         least = offsets[i] < least ? offsets[i] : least;
@@ -76,7 +33,7 @@ static void write_terms(const layout *L, device_form *form)
         " COMMON=%d BEGIN=%d END=%d COLS=%d%s TERMS=", (int)device_crf_common(L, true), (int)-least,
         (int)(L->cols - most), (int)L->cols, form->at_once ? " AT_ONCE=1" : "");
     for (int t = 0; t < terms; t++) {
-        const spry_scalar a = term_value(L, t);
+        const spry_scalar a = value_get(L->type, L->array[CRF_TERMS].data, t);
         int64_t i = 0;
         while (i < listed - 1 && places[i] != t)
             i++;
