@@ -207,24 +207,3 @@ spry_status matrix_check_arrays(spry_context *ctx, const matrix_arrays *arrays)
 done:
     return status;
 }
-
-spry_status matrix_check_values(const spry_matrix *A)
-{
-    SPRY_NEED(CTX_OF(A), A);
-    matrix_follow(A);
-    const matrix_arrays *a = &A->a;
-    bool finite;
-    const spry_status status = matrix_find_out(A->ctx, A, SPRY_FACT_FINITE, &finite);
-    if (status != SPRY_STATUS_OK || finite)
-        return status;
-    int64_t row, col;
-    const int64_t bad = matrix_first_bad(A);
-    matrix_place(a, bad, &row, &col);
-    const spry_scalar v = value_get(a->type, a->values, bad);
-    if (!spry_type_is_complex(a->type))
-        return SPRY_FAIL(A->ctx, SPRY_STATUS_BAD_INPUT,
-                         "row %" PRId64 ", column %" PRId64 ": the value is %g", row, col, v.re);
-    return SPRY_FAIL(A->ctx, SPRY_STATUS_BAD_INPUT,
-                     "row %" PRId64 ", column %" PRId64 ": the value is (%g, %g)", row, col, v.re,
-                     v.im);
-}

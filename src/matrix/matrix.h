@@ -167,6 +167,8 @@ spry_truth matrix_known(const spry_matrix *A, spry_fact fact);
 /* The fact in a word, "hermitian", and as a sentence. */
 const char *fact_name(spry_fact fact);
 const char *fact_text(spry_fact fact);
+/* Logs that a fact is searched for, so that it can be seen that nothing is searched twice. */
+void fact_log_search(spry_context *ctx, const spry_matrix *A, spry_fact fact);
 /* Looks for what a solver cannot use, NaN or infinite values; the failure names the first place. */
 spry_status matrix_check_values(const spry_matrix *A);
 void matrix_note(const spry_matrix *A, spry_fact fact, bool yes);
