@@ -44,6 +44,23 @@ ALWAYS_INLINE real real_of(stored_real value)
 }
 #endif
 
+#if defined(__ARM_NEON) && defined(__aarch64__) && !defined(KERNEL_KIND_own)
+#include <arm_neon.h>
+/* Four stored numbers as doubles. */
+ALWAYS_INLINE void widen_four(const stored_real *from, float64x2_t to[2])
+{
+#if defined(KERNEL_KIND_f32)
+    const float32x4_t value = vld1q_f32(from);
+#elif defined(KERNEL_KIND_f16)
+    const float32x4_t value = vcvt_f32_f16(vreinterpret_f16_u16(vld1_u16(&from->bits)));
+#else
+    const float32x4_t value = vreinterpretq_f32_u32(vshll_n_u16(vld1_u16(&from->bits), 16));
+#endif
+    to[0] = vcvt_f64_f32(vget_low_f32(value));
+    to[1] = vcvt_high_f64_f32(value);
+}
+#endif
+
 /* A value as it is stored, and the scalar it is. */
 #if KERNEL_COMPLEX
 typedef struct stored {
