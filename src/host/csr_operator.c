@@ -16,7 +16,7 @@ typedef struct csr_state {
     const spry_matrix *csr;    /* the same or the copy */
     spry_matrix *copy;         /* NULL when the matrix is used in place */
     spry_matrix *transposed;   /* A^T as CSR; NULL when not needed so far, or the matrix is CSC */
-    bool transposes;           /* A^T was made once: somebody may have opened its rows */
+    bool transposes;           /* A^T was made once: its rows may have been opened */
     csr_shares shares, transposed_shares;
 } csr_state;
 
@@ -47,7 +47,7 @@ done:
     return status;
 }
 
-/* The CSR arrays and the shares; what was there before goes, also the transpose. */
+/* The CSR arrays and the shares; the ones before are freed, also the transpose. */
 static spry_status prepare(const spry_operator *op)
 {
     csr_state *state = op->state;

@@ -3,7 +3,7 @@
  * follows as close behind it as the columns of its rows allow, step 3 behind that, and so on. What
  * is between the first and the last is the window: where it fits into fast memory, A comes from
  * slow memory once for all steps, and no row is computed twice. Bands are what this is for: the
- * window is about as many half bandwidths long as there are steps.
+ * window is as many half bandwidths long as there are steps.
  *
  * Several threads have a share of the blocks each, and do of it what needs nothing of the others:
  * less and less with every step, a trapezoid. The gaps between them are filled afterwards.
@@ -33,7 +33,7 @@ typedef struct skew {
 } skew;
 
 /* Rows of a block that serve for rows in memory: a multiple of the grain (0: any), up to about as
- * many as are told. */
+ * many as are given. */
 enum { SKEW_BLOCK = 2048 };
 int64_t skew_block_rows(int64_t n, int64_t grain, int64_t most);
 /* Blocks of so many of n rows, of which each is to be noted before skew_close(). On failure *s is

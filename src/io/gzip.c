@@ -75,7 +75,7 @@ static spry_status fault(unpacking *u, const char *what)
 }
 
 /* Hands zlib the next piece of input, at most what its counters hold, and of output, after which
- * somebody may want to stop. */
+ * a stop may be wanted. */
 static int step(unpacking *u)
 {
     z_stream *z = &u->stream;

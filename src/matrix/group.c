@@ -43,7 +43,7 @@ void matrix_count_rising(const spry_context *ctx, const int32_t *index, int64_t 
         offsets[++row] = n;
 }
 
-/* The keys of a part of the entries, and how often each is there. */
+/* The keys of a part of the entries, and how often each occurs. */
 typedef struct window {
     range entries;
     int64_t low, size;

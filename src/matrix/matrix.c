@@ -140,7 +140,7 @@ spry_status matrix_copy(const spry_matrix *A, spry_matrix **B)
     return status;
 }
 
-/* Copies an array unless it is owned already or is not there. */
+/* Copies an array unless it is owned already or missing. */
 static spry_status own_array(spry_context *ctx, bool owned, int64_t count, size_t size,
                              void *pointer_to_pointer)
 {
@@ -264,7 +264,7 @@ spry_status spry_matrix_set_near_null(spry_matrix *A, int count, const spry_vect
     }
     matrix_part(A);
     free_near_null(A);
-    matrix_touch(A, true); /* what depends on them is to be made anew */
+    matrix_touch(A, true); /* what depends on them has to be set up again */
     if (count == 0)
         return SPRY_STATUS_OK;
     SPRY_GO(ctx, base_calloc(ctx, count, sizeof *A->near_null, &A->near_null));

@@ -113,14 +113,14 @@ spry_status spry_matrix_set_values_from(spry_matrix *A, const spry_vector *value
 {
     SPRY_NEED(CTX_OF_ANY(A, values), A, values);
     spry_context *ctx = A->ctx;
-    const spry_vector *here = NULL;
+    const spry_vector *on_host = NULL;
     spry_vector *copy = NULL;
     spry_status status = SPRY_STATUS_OK;
     status = check_vector(A, values);
     if (status == SPRY_STATUS_OK)
-        status = vector_here(values, &here, &copy);
+        status = vector_here(values, &on_host, &copy);
     SPRY_GO(ctx, A->distributed ? team_agree(ctx, status) : status);
-    SPRY_GO(ctx, spry_matrix_set_values(A, here->data, SPRY_OWN_COPY));
+    SPRY_GO(ctx, spry_matrix_set_values(A, on_host->data, SPRY_OWN_COPY));
 done:
     spry_vector_free(copy);
     return status;

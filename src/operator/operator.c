@@ -181,7 +181,7 @@ bool operator_has_update(const spry_operator *op)
     return op->maker || op->class->update;
 }
 
-/* Whether it stores values in a way of its own, which are made anew as a whole. */
+/* Whether it stores values in a way of its own, which are built again as a whole. */
 static bool stores(const spry_operator *op)
 {
     return !op->maker && op->class->stored.remake && op->source;
@@ -216,7 +216,7 @@ void operator_become(spry_operator *op, spry_operator *fresh)
     *fresh = before;
     fresh->maker = NULL;
     fresh->view = NULL;
-    operator_memory *room = op->room; /* each has its own beside it */
+    operator_memory *room = op->room; /* each has its own besides */
     op->room = fresh->room;
     fresh->room = room;
     spry_operator_free(fresh);

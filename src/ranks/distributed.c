@@ -56,7 +56,7 @@ static spry_status check_rows(spry_context *ctx, const dist_rows *m, const int64
     return SPRY_STATUS_OK;
 }
 
-/* Sums of all ranks are those of one where nobody's first chunk is cut. */
+/* Reductions over all ranks are those of one where no rank's first chunk is cut. */
 static spry_status check_strict(spry_context *ctx, const int64_t *starts)
 {
     const int ranks = team_ranks(ctx);
@@ -241,8 +241,8 @@ typedef struct exchange {
     int64_t *send_bytes, *receive_bytes, *eights;
 } exchange;
 
-/* Every rank tells every other how much is to come. */
-static spry_status tell_counts(spry_context *ctx, const exchange *x)
+/* Every rank sends every other how much is to come. */
+static spry_status swap_counts(spry_context *ctx, const exchange *x)
 {
     for (int r = 0; r < team_ranks(ctx); r++)
         x->eights[r] = (int64_t)sizeof *x->eights;
@@ -298,7 +298,7 @@ spry_status dist_find_neighbours(spry_context *ctx, distributed *s)
     status = list_neighbours(ctx, x.receive_bytes, &s->receives, &s->receive);
     memcpy(x.send_bytes, x.receive_bytes, (size_t)ranks * sizeof *x.send_bytes);
     SPRY_GO(ctx, team_agree(ctx, status));
-    SPRY_GO(ctx, tell_counts(ctx, &x)); /* receive_bytes: what is asked for here */
+    SPRY_GO(ctx, swap_counts(ctx, &x)); /* receive_bytes: what this rank is asked for */
     for (int r = 0; r < ranks; r++)
         s->sent_count += x.receive_bytes[r] / (int64_t)sizeof *wanted;
     status = list_neighbours(ctx, x.receive_bytes, &s->sends, &s->send);

@@ -13,7 +13,7 @@ spry_status dist_set_values(spry_matrix *A, const void *values);
  */
 typedef struct dist_rows {
     spry_type type;
-    int64_t rows, cols; /* rows here, and elements of x here */
+    int64_t rows, cols; /* rows of this rank, and its elements of x */
     const int64_t *offsets, *columns;
     const void *values;
 } dist_rows;
@@ -35,7 +35,7 @@ spry_status dist_transpose(const spry_matrix *A, bool conjugate, spry_matrix **T
 /* Who needs what of whom: fills receive, send and sent, where columns and ghosts are known.
  * Collective. */
 spry_status dist_find_neighbours(spry_context *ctx, distributed *s);
-/* The messages with some neighbours, so many bytes for each of their elements, which lie one after
+/* The messages with some neighbours, `size` bytes for each of their elements, which lie one after
  * the other from `place` on. To be freed. */
 spry_status dist_list_messages(spry_context *ctx, int count, const dist_neighbour *with,
                                int64_t size, void *place, team_message **list);

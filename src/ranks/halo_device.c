@@ -15,7 +15,7 @@ struct device_halo {
     device_memory *to; /* the caller's */
     int64_t first;
     bool on_device;                     /* messages are in `send` and in `to` */
-    char *pinned_send, *pinned_receive; /* else here */
+    char *pinned_send, *pinned_receive; /* else in these */
     device_stream *copies;
     team_halo *messages;
 };
@@ -99,7 +99,7 @@ spry_status device_halo_new(spry_device *d, spry_type type, spry_status made,
         status = dist_list_messages(ctx, lists->receives, lists->receive, h->size, receive_place(h),
                                     &receive);
     SPRY_GO(ctx, team_agree(ctx, status));
-    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): all have agreed that it is there */
+    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): all have agreed that it was made */
     const bool entered = h->on_device && device_enter(d);
     status = team_halo_new(ctx, lists->sends, send, lists->receives, receive, &h->messages);
     if (entered)

@@ -1,6 +1,6 @@
 /*
- * Elements that go from a device's memory to other ranks, and of others that come there, again and
- * again. They are packed on the device and copied to pinned memory beside whatever it does; where
+ * Elements that go from a device's memory to other ranks, and of others that come to it, again and
+ * again. They are packed on the device and copied to pinned memory in parallel with its work; where
  * MPI takes addresses of the device's memory there are no copies.
  */
 #ifndef SPRY_DEVICE_HALO_H
@@ -31,7 +31,7 @@ spry_status device_halo_pack(device_halo *h, const device_memory *x);
 /* Sends, and waits for what others send, which they do whether this rank has failed or not: it is
  * called also then. */
 spry_status device_halo_exchange(device_halo *h);
-/* What has come is there for all that the device is given from now on. */
+/* What has come is in place for all work that the device is given from now on. */
 spry_status device_halo_land(device_halo *h);
 
 /*

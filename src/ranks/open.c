@@ -3,7 +3,7 @@
 
 #include "matrix/entries.h"
 
-/* What the first rank tells of it. */
+/* What the first rank knows of it. */
 typedef struct opened {
     int64_t size;
     bool plain; /* a regular file as it is: every rank maps it */

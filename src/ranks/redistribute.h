@@ -10,7 +10,7 @@
  * give all), or those that follow the rows of the ranks before it (numbers NULL). */
 typedef struct ranks_given {
     spry_type type;
-    int64_t rows;               /* here */
+    int64_t rows;               /* of this rank */
     int64_t all_rows, all_cols; /* alike on all ranks */
     const int64_t *numbers;
     const int64_t *offsets; /* rows + 1, from 0 */

@@ -126,8 +126,8 @@ static uint32_t bits_of(int64_t begin, int64_t end)
 }
 
 /* Sets the chunks of a run from row `first` on, with `code` for those that need it in `odd`. */
-static void tell_run(const crf_run *run, int64_t first, const uint32_t *code, device_chunk *chunks,
-                     uint32_t *odd)
+static void describe_run(const crf_run *run, int64_t first, const uint32_t *code,
+                         device_chunk *chunks, uint32_t *odd)
 {
     const int64_t end = first + run->rows;
     for (int64_t row = first, next; row < end; row = next) {
@@ -150,7 +150,7 @@ static void tell_run(const crf_run *run, int64_t first, const uint32_t *code, de
 
 /* All chunks, and the codes of rows that are not of the common one; with no room for these their
  * number is all that comes out. */
-static int64_t tell(const layout *L, bool known, device_chunk *chunks, uint32_t *odd)
+static int64_t describe(const layout *L, bool known, device_chunk *chunks, uint32_t *odd)
 {
     const crf_run *runs = L->array[CRF_RUNS].data;
     const uint32_t common = device_crf_common(L, known);
@@ -167,7 +167,7 @@ static int64_t tell(const layout *L, bool known, device_chunk *chunks, uint32_t 
                 .first = (uint32_t)(codes + (is_odd ? before : 0))};
         }
         if (chunks)
-            tell_run(&runs[r], row, is_odd ? &code : NULL, chunks, odd);
+            describe_run(&runs[r], row, is_odd ? &code : NULL, chunks, odd);
         codes += is_odd ? runs[r].rows : 0;
     }
     return codes;
@@ -177,13 +177,13 @@ static spry_status arrays(const layout *L, layout_array *array)
 {
     const int64_t chunks = (L->rows + CHUNK - 1) / CHUNK;
     const bool known = device_crf_known(L);
-    const int64_t codes = tell(L, known, NULL, NULL);
+    const int64_t codes = describe(L, known, NULL, NULL);
     device_chunk *chunk = NULL;
     uint32_t *odd = NULL;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(L->ctx, base_alloc(L->ctx, chunks, sizeof *chunk, &chunk));
     SPRY_GO(L->ctx, base_alloc(L->ctx, codes, sizeof *odd, &odd));
-    (void)tell(L, known, chunk, odd);
+    (void)describe(L, known, chunk, odd);
     array[0] = L->array[CRF_VALUES];
     array[1] = (layout_array){"chunks", chunks, sizeof *chunk, chunk, true};
     array[2] = (layout_array){"odd", codes, sizeof *odd, odd, true};

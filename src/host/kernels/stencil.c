@@ -23,7 +23,7 @@ typedef real vec __attribute__((vector_size(VEC_BYTES)));
 typedef real vec_at __attribute__((vector_size(VEC_BYTES), aligned(sizeof(real)), may_alias));
 
 /* Rounds a product before something is added to it. Of a b + c d compilers make either product part
- * of a multiply-add, not the same one everywhere, and bits would tell where a line was cut. */
+ * of a multiply-add, not the same one everywhere, and bits would depend on where a line was cut. */
 #if defined(__aarch64__)
 #define ROUND(product) __asm__("" : "+w"(product))
 #elif defined(__x86_64__)

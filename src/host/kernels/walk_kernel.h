@@ -1,5 +1,5 @@
 /*
- * The words walks are written in, beside those of kernel.h and tile.h: W(name) and stored values.
+ * The words walks are written in, besides those of kernel.h and tile.h: W(name) and stored values.
  * A walk NAME is a file with W(NAME_multiply) and W(NAME_columns), compiled once a scalar type,
  * kind of values (in formats/reduced) and ISA level.
  */
