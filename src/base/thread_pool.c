@@ -192,7 +192,7 @@ static void add_workers(pool *c, int wanted)
 }
 
 /* With the thread that has the thread pool. */
-static void end_crew(void *data)
+static void end_pool(void *data)
 {
     pool *c = data;
     for (int i = 1; i < c->count; i++)
@@ -219,7 +219,7 @@ static void forget(void)
 
 static void prepare(void)
 {
-    usable = pthread_key_create(&ending, end_crew) == 0 && pthread_atfork(NULL, NULL, forget) == 0;
+    usable = pthread_key_create(&ending, end_pool) == 0 && pthread_atfork(NULL, NULL, forget) == 0;
 }
 
 /* Not a context's memory: the thread pool outlives it. */

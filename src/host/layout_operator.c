@@ -71,7 +71,7 @@ done:
     return status;
 }
 
-/* Deals out what is stored, which it takes. On failure *shares is cleared. */
+/* Distributes what is stored, which it takes, to threads. On failure *shares is cleared. */
 static spry_status shares_distribute(spry_context *ctx, const host_stored *stored,
                                      layout_shares *shares)
 {

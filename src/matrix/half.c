@@ -170,7 +170,7 @@ static spry_status judge(spry_context *ctx, const matrix_arrays *A, const findin
     return SPRY_STATUS_OK;
 }
 
-/* Cuts into so many parts of about the same work, and returns the rows of all windows. */
+/* Cuts into a given number of parts of about the same work, and returns the rows of all windows. */
 static int64_t cut(const matrix_arrays *A, const blocks *b, int64_t parts, half_cut *half)
 {
     enum { ROW_WEIGHT = 3 }; /* entries that a row by itself costs */

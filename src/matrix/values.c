@@ -16,8 +16,9 @@ int64_t dist_entries(const spry_matrix *A)
 spry_status dist_check_editable(const spry_matrix *A)
 {
     if (A->distributed) /* the parts of it that products use would stay as they are */
-        return SPRY_FAIL(A->ctx, SPRY_STATUS_UNSUPPORTED,
-                         "a matrix that is distributed over ranks cannot be changed: make it anew");
+        return SPRY_FAIL(
+            A->ctx, SPRY_STATUS_UNSUPPORTED,
+            "a matrix that is distributed over ranks cannot be changed: create it again");
     return matrix_check_changeable(A);
 }
 

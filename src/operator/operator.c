@@ -267,7 +267,7 @@ spry_status spry_operator_update(spry_operator *op, const spry_matrix *A)
     spry_status status = SPRY_STATUS_OK;
     if (!operator_takes_values(op))
         return SPRY_FAIL(op->ctx, SPRY_STATUS_UNSUPPORTED,
-                         "operator %s cannot take new values: make it anew",
+                         "operator %s cannot take new values: create it again",
                          spry_operator_name(op));
     if (A->a.type != op->type || A->a.rows != op->rows || A->a.cols != op->cols)
         return SPRY_FAIL(op->ctx, SPRY_STATUS_BAD_USAGE,

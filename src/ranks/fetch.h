@@ -1,6 +1,6 @@
 /* Rows and elements that other ranks have, for this rank's use. Calls are collective. */
-#ifndef SPRY_DEAL_FETCH_H
-#define SPRY_DEAL_FETCH_H
+#ifndef SPRY_RANKS_FETCH_H
+#define SPRY_RANKS_FETCH_H
 
 #include "ranks/rows.h"
 

@@ -1,6 +1,6 @@
 /* Files that all ranks read and write together, each its part. Calls are collective. */
-#ifndef SPRY_DEAL_FILES_H
-#define SPRY_DEAL_FILES_H
+#ifndef SPRY_RANKS_FILES_H
+#define SPRY_RANKS_FILES_H
 
 #include "ranks/redistribute.h"
 
@@ -48,8 +48,8 @@ spry_status ranks_parse_numbers(spry_context *ctx, const io_bytes *bytes,
                                 void **values);
 /* Numbers of one type as another, in memory of their own; *bad is the first that does not fit, and
  * `why` says so; -1: all do. */
-enum { DEAL_WHY = 160 };
+enum { RANKS_WHY = 160 };
 spry_status ranks_cast(spry_context *ctx, spry_type from, int64_t count, void **values,
-                       spry_type to, int64_t *bad, char why[DEAL_WHY]);
+                       spry_type to, int64_t *bad, char why[RANKS_WHY]);
 
 #endif

@@ -3,8 +3,8 @@
  * of numbers, so that what is computed with places is summed up, and ties are decided, as without
  * ranks.
  */
-#ifndef SPRY_DEAL_FRAME_H
-#define SPRY_DEAL_FRAME_H
+#ifndef SPRY_RANKS_FRAME_H
+#define SPRY_RANKS_FRAME_H
 
 #include "ranks/fetch.h"
 

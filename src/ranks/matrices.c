@@ -1,4 +1,4 @@
-/* Spread matrices and vectors as callers see them. */
+/* Distributed matrices and vectors as callers see them. */
 #include "ranks/distributed.h"
 
 spry_status spry_matrix_new_ranked(spry_context *ctx, spry_type type, int64_t rows, int64_t cols,

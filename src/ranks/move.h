@@ -2,8 +2,8 @@
  * Vectors between those who give them and the ranks that solve with them, and numbers that rows
  * have got by a partition. Calls are collective.
  */
-#ifndef SPRY_DEAL_MOVE_H
-#define SPRY_DEAL_MOVE_H
+#ifndef SPRY_RANKS_MOVE_H
+#define SPRY_RANKS_MOVE_H
 
 #include "ranks/route.h"
 

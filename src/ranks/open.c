@@ -53,7 +53,7 @@ done:
 }
 
 spry_status ranks_cast(spry_context *ctx, spry_type from, int64_t count, void **values,
-                       spry_type to, int64_t *bad, char why[DEAL_WHY])
+                       spry_type to, int64_t *bad, char why[RANKS_WHY])
 {
     char *cast = NULL;
     *bad = -1;
@@ -69,7 +69,7 @@ spry_status ranks_cast(spry_context *ctx, spry_type from, int64_t count, void **
         if (lost && *bad < 0) {
             char text[VALUE_TEXT];
             *bad = k;
-            snprintf(why, DEAL_WHY, "is %s, beyond the range of type %s; type=%s holds it",
+            snprintf(why, RANKS_WHY, "is %s, beyond the range of type %s; type=%s holds it",
                      value_text(from, v, text), spry_type_name(to), spry_type_name(from));
         }
         value_set(to, cast, k, v);

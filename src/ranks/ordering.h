@@ -1,6 +1,6 @@
 /* What a matrix remembers of how its rows were distributed, and what it is recognised by. */
-#ifndef SPRY_DEAL_ORDER_H
-#define SPRY_DEAL_ORDER_H
+#ifndef SPRY_RANKS_ORDERING_H
+#define SPRY_RANKS_ORDERING_H
 
 #include "ranks/redistribute.h"
 

@@ -14,9 +14,9 @@ static ranks_wish wish_of(const spry_context *ctx, int64_t rows, partition_limit
     const int64_t grain = strict ? VECTOR_CHUNK : NODES, parts = rows / grain + (rows % grain != 0);
     *limits = (partition_limits){parts <= INT32_MAX ? (int)parts : 0, grain};
     const bool many = rows / team_ranks(ctx) >= 8 * NODES;
-    static const ranks_kind kinds[] = {[PARTITION_ROWS] = DEAL_BY_WORK,
-                                       [PARTITION_GRAPH] = DEAL_BY_GRAPH,
-                                       [PARTITION_PTSCOTCH] = DEAL_TOGETHER};
+    static const ranks_kind kinds[] = {[PARTITION_ROWS] = RANKS_BY_WORK,
+                                       [PARTITION_GRAPH] = RANKS_BY_GRAPH,
+                                       [PARTITION_PTSCOTCH] = RANKS_TOGETHER};
     return (ranks_wish){kinds[ctx->options.partition], ctx->team ? ctx->team->shares : NULL,
                         strict || many ? limits : NULL};
 }

@@ -64,7 +64,7 @@ done:
     return status;
 }
 
-/* Swaps packed items, so many from each rank to each. */
+/* Swaps packed items, as many from each rank to each as the lists have. */
 static spry_status swap_items(spry_context *ctx, size_t size, const int64_t *send_each,
                               const void *send, const int64_t *receive_each, void *receive)
 {

@@ -2,8 +2,8 @@
  * Items that each go to a rank: what rows, vectors and lines of files are sent by. A route is found
  * once and serves any number of arrays, there and back. Calls are collective.
  */
-#ifndef SPRY_DEAL_ROUTE_H
-#define SPRY_DEAL_ROUTE_H
+#ifndef SPRY_RANKS_ROUTE_H
+#define SPRY_RANKS_ROUTE_H
 
 #include "base/base.h"
 #include "base/team.h"

@@ -35,8 +35,8 @@
  *         sets the rows that units set, by SP_PUT(row, c, sum); carries: carry[k * COLUMNS + c]
  *         for the k-th of all carries (layout carry_at), not yet multiplied by alpha
  *
- * Where the form has `before`, so many groups of another kernel run first and leave the products of
- * all entries in a room of their own, which `units` has as one more argument, the last:
+ * Where the form has `before`, that many groups of another kernel run first and leave the
+ * products of all entries in a room of their own, which `units` has as one more argument, the last:
  *
  *     SP_KERNEL SP_F(before)(const int units, FORMAT_ARGS, SP_X, SP_GLOBAL scalar *products)
  *         sets products[k * COLUMNS + c] for each place k of the values

@@ -1,4 +1,4 @@
-/* The orders by name, those that need no graph, and vectors in another order. */
+/* The orderings by name, those that need no graph, and permuted vectors. */
 #include "matrix/algebra/algebra.h"
 #include "matrix/algebra/graph.h"
 

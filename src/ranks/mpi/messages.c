@@ -160,8 +160,7 @@ spry_status mpi_swap(team *t, const int64_t *send_bytes, const void *send,
     return error ? mpi_failed(t, "an exchange of all ranks", error) : SPRY_STATUS_OK;
 }
 
-/* --- messages that no rank waits for
- * ---------------------------------------------------------------
+/* --- messages that no rank waits for ------------------------------------------------------------
  */
 
 /* Frees those that have gone. */
