@@ -7,6 +7,7 @@
  * already.
  */
 #include "host/csr_shares.h"
+#include "host/rows.h"
 #include "matrix/distribution.h"
 #include "matrix/entries.h"
 
@@ -122,16 +123,7 @@ static void run_packed(const operator_rows *rows, int64_t begin, int64_t end, in
                        const void *x, int count, void *const *y)
 {
     const csr_shares *shares = rows->state;
-    const host_columns p = {.conjugate = rows->conjugate,
-                            .alpha = {1, 0},
-                            .x = x,
-                            .x_stride = packs * HOST_PACK,
-                            .scattered = shares->scattered,
-                            .packs = packs,
-                            .count = count,
-                            .y = y,
-                            .y_stride = 1,
-                            .first = begin};
+    const host_columns p = rows_columns(rows, begin, shares->scattered, packs, x, count, y);
     shares->kernels->csr_rows_packed(&shares->csr, begin, end, &p);
 }
 

@@ -3,6 +3,7 @@
  * adds what they carry. Transposed products use A^T in the same format, made at the first one; half
  * of a symmetric matrix serves both.
  */
+#include "host/rows.h"
 #include "host/stored.h"
 #include "matrix/entries.h"
 
@@ -284,16 +285,7 @@ static void run_packed(const operator_rows *rows, int64_t begin, int64_t end, in
 {
     const layout_shares *shares = rows->state;
     const range slices = units_of(shares->L, begin, end);
-    const host_columns p = {.conjugate = rows->conjugate,
-                            .alpha = {1, 0},
-                            .x = x,
-                            .x_stride = packs * HOST_PACK,
-                            .scattered = shares->scattered,
-                            .packs = packs,
-                            .count = count,
-                            .y = y,
-                            .y_stride = 1,
-                            .first = begin};
+    const host_columns p = rows_columns(rows, begin, shares->scattered, packs, x, count, y);
     shares->walk->columns(shares->L, slices.begin, slices.end, &p);
 }
 
