@@ -1,8 +1,8 @@
 /*
  * A team around another one that is slower, for tests and measurements on one machine of what slow
- * networks do: messages of neighbours and sums over all ranks arrive no sooner than a given number
- * of seconds after they were begun, and messages that no rank waits for come late, one after the
- * other. One that is lost is sent again, as wires below MPI do, and those behind it wait.
+ * networks do: messages of neighbours and reductions over all ranks arrive no sooner than a given
+ * number of seconds after they were begun, and messages that no rank waits for come late, one after
+ * the other. One that is lost is sent again, as wires below MPI do, and those behind it wait.
  */
 #include "base/base.h"
 #include "base/team.h"

@@ -72,7 +72,7 @@ static int try_threads(int wanted)
     return made < MOST_TRIED ? made : wanted;
 }
 
-/* A team is there twice: OpenMP's for set-up, and the thread pool for the rest. Of those to be had
+/* There are two teams: OpenMP's for set-up, and the thread pool for the rest. Of those to be had
  * half are used, so that others, and this process's next ones, get some. */
 static int ask_for(const spry_context *ctx, int wanted)
 {

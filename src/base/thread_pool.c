@@ -333,7 +333,7 @@ void base_share_out(const spry_context *ctx, int shares, base_work work, void *a
     judge(c, begin, base_seconds());
 }
 
-/* Members that come at once get seats; work that meets cannot be done for those who do not. */
+/* Workers that come at once get seats; work that synchronises cannot be done for the others. */
 static int fill_seats(pool *c, int wanted)
 {
     int seats = 1;

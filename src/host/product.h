@@ -47,7 +47,7 @@ typedef struct product_table {
 
 /* How a row of C will be made. */
 typedef struct product_row {
-    int64_t first, last; /* columns lie in there; first > last: the row is empty */
+    int64_t first, last; /* columns lie within; first > last: the row is empty */
     int64_t bound;       /* entries at most */
     int64_t work;        /* multiplications */
     bool window;

@@ -17,7 +17,7 @@ spry_status ranks_read(spry_context *ctx, const char *path, const char *options,
 spry_status ranks_read_vector(spry_context *ctx, const char *path, const char *options,
                               const int64_t *first, spry_type *type, void **values);
 /* Writes one: to .mtx each rank its lines, to others the first rank. The file takes its name when
- * all of it is there. `comment`, a line that begins with %, follows the first one; NULL: none. */
+ * all of it exists. `comment`, a line that begins with %, follows the first one; NULL: none. */
 spry_status ranks_write_vector(spry_context *ctx, const char *path, const char *comment,
                                spry_type type, const int64_t *first, const void *values);
 

@@ -150,7 +150,7 @@ spry_team *spry_mpi_team_new(const MPI_Comm *comm)
 }
 
 /* A program that carries the library within it has loaded this one for its team, and has no use for
- * a second copy of all the rest: this is the name of libspry's, where that is there. */
+ * a second copy of all the rest: this is the name of libspry's, where that is loaded. */
 #pragma weak spry_context_new_ranked
 
 spry_status spry_mpi_context_new(MPI_Comm comm, const char *options, spry_context **ctx)
