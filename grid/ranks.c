@@ -1,14 +1,12 @@
 /*
  * Products of stencils on grids that are cut into blocks, with the messages that matrices on ranks
- * have (ranks/operator_host.h). Rows inside a block need this rank's numbers alone, and are made
+ * have (ranks/operator.h). Rows inside a block need this rank's numbers alone, and are made
  * where these are. Those near a cut are edge rows. They lie in up to six slabs: the first and last
  * planes, of what is between the first and last lines, and so on. Each slab has a window, a small
  * array with its own numbers and those around it, for which the rows of the stencil are made once
  * more with other distances. So each row is summed up as without ranks, to the bit.
  */
 #include "grid/ranks.h"
-
-#include "ranks/operator_device.h"
 
 #include <stdlib.h>
 
@@ -482,9 +480,7 @@ spry_status stencil_ranks_make(spry_operator *op)
         team_agree(op->ctx, base_calloc(op->ctx, 1, sizeof *s->ranks, &s->ranks));
     if (status != SPRY_STATUS_OK)
         return status;
-    return op->device ? device_dist_operator_of(op->device, op->type, op->rows, &source,
-                                                &s->ranks->product)
-                      : dist_operator_of(op->ctx, op->type, op->rows, &source, &s->ranks->product);
+    return dist_operator_of(op->ctx, op->device, op->type, op->rows, &source, &s->ranks->product);
 }
 
 spry_status stencil_ranks_multiply_memory(const spry_operator *op, spry_transpose transpose,

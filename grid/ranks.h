@@ -4,7 +4,7 @@
 
 #include "device/engine/device.h"
 #include "grid/blocks.h"
-#include "ranks/operator_host.h"
+#include "ranks/operator.h"
 
 enum { RANKS_SLABS = 2 * GRID_AXES };
 

@@ -7,7 +7,7 @@
 #include "grid/terms.h"
 #include "host/apply.h"
 #include "host/powers.h"
-#include "ranks/operator_device.h"
+#include "ranks/halo_device.h"
 
 /* --- products ------------------------------------------------------------------------------------
  */

@@ -6,16 +6,16 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-enum { GATE_LINE = 64 }; /* bytes: barriers have cache lines of their own */
+enum { BARRIER_LINE = 64 }; /* bytes: barriers have cache lines of their own */
 
 typedef struct barrier {
-    _Alignas(GATE_LINE) atomic_uint word;
+    _Alignas(BARRIER_LINE) atomic_uint word;
     atomic_int asleep;
     pthread_mutex_t lock;
     pthread_cond_t changed;
 } barrier;
 
-#define GATE_INIT                                                              \
+#define BARRIER_INIT                                                           \
     {                                                                          \
         .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER \
     }

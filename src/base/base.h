@@ -32,7 +32,8 @@ enum { MESSAGE_SIZE = 1024, ALIGNMENT = 64, MOST_LISTS = 16 };
         WORD, partition, "rows", 0, 0, "rows graph ptscotch",                                      \
         "how rows are distributed to ranks: in their order, or so that ranks have little to send " \
         "each other, by METIS on one rank (graph) or by PT-Scotch on all")                         \
-    item(WORD, log, "warning", 0, 0, "quiet warning info debug", "what is told beside the result")
+    item(WORD, log, "warning", 0, 0, "quiet warning info debug",                                   \
+         "what is reported besides the result")
 
 typedef struct context_options {
     CONTEXT_OPTIONS(SPRY_OPTION_FIELD)
@@ -51,7 +52,7 @@ struct spry_context {
     int calls; /* that a request to stop is for, one within the other: see base_stopped() */
     _Atomic int64_t memory_now; /* objects may be freed by any thread */
     int64_t memory_most;
-    const char *meminfo; /* where the system tells what memory is free; NULL: not asked */
+    const char *meminfo; /* where the system reports its free memory; NULL: not asked */
     size_t large;        /* blocks allocated so far, of the large ones */
     int64_t fail_in;     /* allocations until one fails; 0: none */
     bool fail_all;
@@ -83,10 +84,10 @@ spry_status base_cause(spry_context *ctx, spry_status status, const char *format
 
 #define SPRY_FAIL(ctx, status, ...) \
     base_same(status, base_fail(ctx, status, __FILE__, __LINE__, __VA_ARGS__))
-/* A failure is never SPRY_STATUS_OK: so told, static analysers know it. */
-static inline spry_status base_same(spry_status status, spry_status told)
+/* A failure is never SPRY_STATUS_OK: stated so for static analysers. */
+static inline spry_status base_same(spry_status status, spry_status given)
 {
-    (void)told;
+    (void)given;
     return status;
 }
 #define SPRY_GO(ctx, call)                               \
@@ -179,7 +180,7 @@ spry_status base_text_take(base_text *t, char **text);
 
 /*
  * What is remembered between runs. The folder's path: SPRY_CACHE, or spry in the user's cache
- * folder; false when nobody names one. base_make_folders makes a folder and those above it; 0, or
+ * folder; false when none is named. base_make_folders makes a folder and those above it; 0, or
  * errno. base_file_open gives a descriptor and the size of a regular file of at most `most` bytes;
  * base_file_fill reads that many and closes it: how many there were; both -1 - errno on failure.
  * base_file_replace writes aside and renames; 0, or errno, whose text base_error_text gives.
@@ -279,9 +280,9 @@ const char *base_parse_int(const char *p, const char *end, int64_t *value);
  * how many of those wanted this process gets: all, unless the system refuses some or the process is
  * a fork's child. */
 int base_team(const spry_context *ctx, int wanted);
-/* Work of iterations has threads of the library's own (crew.c), which do not keep each other from
- * their cores. Within it and within parallel regions further calls have one thread. Work contains
- * no parallel regions: its threads are none of OpenMP's. */
+/* Work of iterations has threads of the library's own (thread_pool.c), which do not keep each other
+ * from their cores. Within it and within parallel regions further calls have one thread. Work
+ * contains no parallel regions: its threads are none of OpenMP's. */
 typedef void (*base_work)(void *argument, int share, int shares);
 /* Runs work(argument, share, shares) for each share, by as many threads as serve. Any thread may
  * run several shares, one after the other. */

@@ -1,5 +1,5 @@
-/* Work beside the thread that uses a context: by a thread of the library's own, with a context of
- * its own, whose memory comes over at the end. */
+/* Work in parallel with the thread that uses a context: by a thread of the library's own, with a
+ * context of its own, whose memory comes over at the end. */
 #ifndef SPRY_BESIDE_H
 #define SPRY_BESIDE_H
 
@@ -14,7 +14,7 @@ bool base_start_thread(pthread_t *thread, void *(*run)(void *), void *data);
  * not one of the caller's, who is promised calls by one thread at a time. */
 bool base_allocates_anywhere(const spry_context *ctx);
 /* All memory of another context, of the same allocator, is counted as this one's from here on, and
- * is to be freed by it; what that had at most was in use beside this one's. */
+ * is to be freed by it; what that had at most was in use in addition to this one's. */
 void base_take_memory(spry_context *ctx, spry_context *from);
 
 #endif

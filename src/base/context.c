@@ -195,7 +195,7 @@ void spry_context_free(spry_context *ctx)
 {
     if (!ctx)
         return;
-    ctx->log = NULL; /* whom it would tell may be gone */
+    ctx->log = NULL; /* its receiver may be gone */
     leave(ctx);
 }
 

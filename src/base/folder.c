@@ -1,7 +1,7 @@
 /*
- * The folder for what is remembered between runs, and its files. Nothing here notes a message:
- * remembering may fail without harm, and the callers say what is lost. A file is written under a
- * name of its own and renamed, so that two processes at once leave a whole one.
+ * The folder for what is remembered between runs, and its files. No function of this file notes a
+ * message: remembering may fail without harm, and the callers say what is lost. A file is written
+ * under a name of its own and renamed, so that two processes at once leave a whole one.
  */
 #include "base/base.h"
 
@@ -26,8 +26,8 @@ static bool is_folder(const char *path)
     return stat(path, &about) == 0 && S_ISDIR(about.st_mode);
 }
 
-/* An empty SPRY_CACHE is a wish for none. A home that is not there (HOME=/nonexistent, as services
- * have) is not made. */
+/* An empty SPRY_CACHE is a wish for none. A home that does not exist (HOME=/nonexistent, as
+ * services have) is not made. */
 bool base_cache_folder(char *path, size_t size)
 {
     const char *own = getenv("SPRY_CACHE"), *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
@@ -48,7 +48,7 @@ int base_make_folders(char *path)
         const int made = mkdir(path, FOLDER_MODE);
         const int error = errno;
         *slash = '/';
-        /* What is there already may lie in folders that cannot be written or looked at. */
+        /* What exists already may lie in folders that cannot be written or looked at. */
         if (made != 0 && error != EEXIST && error != EACCES && error != EROFS && error != EPERM)
             return error;
     }

@@ -7,7 +7,7 @@
 
 enum { PATH_BYTES = 4096, LIMIT_BYTES = 32, LEAST_MOST_THREADS = 64 };
 
-/* Reads a small file of the kernel's as text; empty when it is not there. */
+/* Reads a small file of the kernel's as text; empty when it does not exist. */
 static void read_text(const char *path, char *text, size_t size)
 {
     ssize_t got = -1;

@@ -83,7 +83,7 @@ static bool must_fail(spry_context *ctx)
 }
 
 /* Whether the system has no room for so large a block now, unless it takes it from others: it would
- * lend it all the same, and end somebody, or swap, when it is used. */
+ * lend it all the same, and end a process, or swap, when it is used. */
 static bool is_refused(spry_context *ctx, size_t bytes)
 {
     const int64_t left = bytes >= VAST && ctx->meminfo ? base_free_memory(ctx->meminfo) : 0;

@@ -176,7 +176,7 @@ static void exact_digits(const decimal *d, big *b, int64_t *exponent)
             kept++;
         }
     }
-    /* Anything beyond only has to be told from nothing. */
+    /* Anything beyond only has to differ from nothing. */
     base_big_multiply_add(b, 10, more);
     *exponent = d->exponent + dropped - 1;
 }

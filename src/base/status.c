@@ -37,7 +37,7 @@ spry_status base_fail(spry_context *ctx, spry_status status, const char *file, i
                       const char *format, ...)
 {
     va_list arguments;
-    if (!ctx) /* nobody can be told why */
+    if (!ctx) /* no context can hold the message */
         return status;
     va_start(arguments, format);
     vsnprintf(ctx->message, sizeof ctx->message, format, arguments);

@@ -29,7 +29,7 @@ int spry_context_ranks(const spry_context *ctx)
 }
 
 /* Passes a class's failure on. */
-static spry_status told(spry_context *ctx, spry_status status)
+static spry_status reported(spry_context *ctx, spry_status status)
 {
     return status == SPRY_STATUS_OK ? status : SPRY_FAIL(ctx, status, "%s", ctx->team->message);
 }
@@ -45,7 +45,7 @@ spry_status team_gather(spry_context *ctx, const void *mine, int64_t bytes, void
     const spry_status status = t->class->gather(t, mine, bytes, all);
     t->counts.gathers++;
     t->counts.gather_seconds += base_seconds() - begun;
-    return told(ctx, status);
+    return reported(ctx, status);
 }
 
 spry_status team_gather_begin(spry_context *ctx, const void *mine, int64_t bytes, void *all,
@@ -54,11 +54,11 @@ spry_status team_gather_begin(spry_context *ctx, const void *mine, int64_t bytes
     team *t = ctx->team;
     *request = NULL;
     if (t && t->under_way) /* of a solve that this one is within */
-        return told(ctx, t->class->gather(t, mine, bytes, all));
+        return reported(ctx, t->class->gather(t, mine, bytes, all));
     if (t) {
         const spry_status status = t->class->gather_begin(t, mine, bytes, all, request);
         t->under_way = *request != NULL;
-        return told(ctx, status);
+        return reported(ctx, status);
     }
     memcpy(all, mine, (size_t)bytes);
     return SPRY_STATUS_OK;
@@ -75,12 +75,12 @@ spry_status team_gather_end(spry_context *ctx, team_request *request)
     t->counts.gathers++;
     t->counts.begun++;
     t->counts.gather_seconds += base_seconds() - begun;
-    return told(ctx, status);
+    return reported(ctx, status);
 }
 
 spry_status team_share(spry_context *ctx, int from, void *data, int64_t bytes)
 {
-    return ctx->team ? told(ctx, ctx->team->class->share(ctx->team, from, data, bytes))
+    return ctx->team ? reported(ctx, ctx->team->class->share(ctx->team, from, data, bytes))
                      : SPRY_STATUS_OK;
 }
 
@@ -88,8 +88,8 @@ spry_status team_swap(spry_context *ctx, const int64_t *send_bytes, const void *
                       const int64_t *receive_bytes, void *receive)
 {
     if (ctx->team)
-        return told(ctx,
-                    ctx->team->class->swap(ctx->team, send_bytes, send, receive_bytes, receive));
+        return reported(
+            ctx, ctx->team->class->swap(ctx->team, send_bytes, send, receive_bytes, receive));
     if (*send_bytes > 0)
         memcpy(receive, send, (size_t)*send_bytes);
     return SPRY_STATUS_OK;
@@ -99,19 +99,19 @@ spry_status team_halo_new(spry_context *ctx, int sends, const team_message *send
                           const team_message *receive, team_halo **halo)
 {
     *halo = NULL;
-    return ctx->team ? told(ctx, ctx->team->class->halo_new(ctx->team, sends, send, receives,
-                                                            receive, halo))
+    return ctx->team ? reported(ctx, ctx->team->class->halo_new(ctx->team, sends, send, receives,
+                                                                receive, halo))
                      : SPRY_STATUS_OK;
 }
 
 spry_status team_halo_start(spry_context *ctx, team_halo *halo)
 {
-    return halo ? told(ctx, ctx->team->class->halo_start(ctx->team, halo)) : SPRY_STATUS_OK;
+    return halo ? reported(ctx, ctx->team->class->halo_start(ctx->team, halo)) : SPRY_STATUS_OK;
 }
 
 spry_status team_halo_push(spry_context *ctx, team_halo *halo)
 {
-    return halo ? told(ctx, ctx->team->class->halo_push(ctx->team, halo)) : SPRY_STATUS_OK;
+    return halo ? reported(ctx, ctx->team->class->halo_push(ctx->team, halo)) : SPRY_STATUS_OK;
 }
 
 spry_status team_halo_finish(spry_context *ctx, team_halo *halo)
@@ -121,7 +121,7 @@ spry_status team_halo_finish(spry_context *ctx, team_halo *halo)
     const double begun = base_seconds();
     const spry_status status = ctx->team->class->halo_finish(ctx->team, halo);
     ctx->team->counts.halo_seconds += base_seconds() - begun;
-    return told(ctx, status);
+    return reported(ctx, status);
 }
 
 void team_halo_free(spry_context *ctx, team_halo *halo)
@@ -132,14 +132,14 @@ void team_halo_free(spry_context *ctx, team_halo *halo)
 
 spry_status team_post(spry_context *ctx, int to, const void *data, int64_t bytes)
 {
-    return ctx->team ? told(ctx, ctx->team->class->post(ctx->team, to, data, bytes))
+    return ctx->team ? reported(ctx, ctx->team->class->post(ctx->team, to, data, bytes))
                      : SPRY_STATUS_OK;
 }
 
 spry_status team_poll(spry_context *ctx, int *from, void *data, int64_t room, int64_t *bytes)
 {
     *from = -1;
-    return ctx->team ? told(ctx, ctx->team->class->poll(ctx->team, from, data, room, bytes))
+    return ctx->team ? reported(ctx, ctx->team->class->poll(ctx->team, from, data, room, bytes))
                      : SPRY_STATUS_OK;
 }
 
@@ -160,7 +160,7 @@ spry_status team_partition(spry_context *ctx, const team_graph *g, int32_t *part
                          "partition=ptscotch needs a libspry_mpi that was built with PT-Scotch "
                          "(libptscotch-dev), for the MPI that PT-Scotch is of; partition=graph and "
                          "partition=rows do not");
-    return told(ctx, ctx->team->class->partition(ctx->team, g, part));
+    return reported(ctx, ctx->team->class->partition(ctx->team, g, part));
 }
 
 /* --- made of these -------------------------------------------------------------------------------
@@ -226,7 +226,7 @@ spry_status team_agree_on(spry_context *ctx, spry_status status)
     const spry_status agreed = gather_status(ctx->team, team_late(ctx, status), &first, &failed);
     ctx->team->late = SPRY_STATUS_OK;
     if (first < 0)
-        return told(ctx, agreed);
+        return reported(ctx, agreed);
     return take_message(ctx, first, failed < ctx->team->ranks, agreed);
 }
 
@@ -249,7 +249,7 @@ spry_status spry_context_new_ranked(spry_team *t, const char *options, spry_cont
         return status;
     }
     if (made != SPRY_STATUS_OK)
-        return first < 0 ? told(*out, made)
+        return first < 0 ? reported(*out, made)
                          : SPRY_FAIL(*out, made, "rank %d: no memory for a context", first);
     const spry_status agreed = team_agree(*out, status);
     return agreed == SPRY_STATUS_OK ? context_alike(*out) : agreed;

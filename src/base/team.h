@@ -22,7 +22,7 @@ typedef struct team_message {
 /* A graph of which each rank has some vertices: those that follow the ones of the ranks before it.
  */
 typedef struct team_graph {
-    int64_t vertices;          /* here */
+    int64_t vertices;          /* of this rank */
     const int64_t *offsets;    /* vertices + 1, from 0 */
     const int64_t *neighbours; /* of each, by number over all ranks: both ways, never itself */
     const int64_t *weights;    /* work of each */
@@ -41,7 +41,7 @@ typedef struct team_request team_request;
 typedef struct team_class {
     const char *name;
     void (*destroy)(team *t);
-    /* So many bytes of each rank to all, in the order of ranks. */
+    /* `bytes` bytes of each rank to all, in the order of ranks. */
     spry_status (*gather)(team *t, const void *mine, int64_t bytes, void *all);
     /* The same begun, and waited for later; both places stay as they are until then. At most one
      * is under way. */
@@ -67,13 +67,13 @@ typedef struct team_class {
      * order.
      */
     spry_status (*post)(team *t, int to, const void *data, int64_t bytes);
-    /* The next of the messages that have been posted to this rank and are here: whose, and its
+    /* The next of the messages that have been posted to this rank and have arrived: whose, and its
      * bytes, of which as many are kept as there is room for; *from = -1 where there is none. */
     spry_status (*poll)(team *t, int *from, void *data, int64_t room, int64_t *bytes);
     /* Whether messages may be in memory of a device of this engine, as far as the library that
      * sends them says; not collective. NULL: they may not. */
     bool (*takes_devices)(team *t, const char *engine);
-    /* The part of each vertex here, so that few neighbours are in different parts; no rank has the
+    /* The part of each own vertex, so that few neighbours are in different parts; no rank has the
      * whole graph. NULL: there is no library for it. */
     spry_status (*partition)(team *t, const team_graph *g, int32_t *part);
 } team_class;
@@ -139,7 +139,7 @@ spry_status team_delay(spry_context *ctx, const char *options);
 /*
  * What has failed on this rank's device alone, while others go on: they wait for the next message,
  * and hear of it with that. Its message is kept, and SPRY_STATUS_OK returned. team_late() is the
- * status to be told: the one given, or else what was noted since ranks have last agreed.
+ * status to be reported: the one given, or else what was noted since ranks have last agreed.
  */
 spry_status team_note(spry_context *ctx, spry_status status);
 spry_status team_late(spry_context *ctx, spry_status status);
@@ -155,7 +155,7 @@ spry_status team_agree_on(spry_context *ctx, spry_status status);
 static inline spry_status team_agree(spry_context *ctx, spry_status status)
 {
     const spry_status all = team_agree_on(ctx, status);
-    return all == SPRY_STATUS_OK ? status : all; /* what failed here has failed: analysers see it */
+    return all == SPRY_STATUS_OK ? status : all; /* so that analysers see what has failed */
 }
 /* The same of a number: the smallest and the largest of all ranks'; the sum. */
 spry_status team_bounds(spry_context *ctx, double mine, double *least, double *most);
@@ -166,7 +166,7 @@ spry_status team_alike(spry_context *ctx, const char *what, int64_t mine);
  * option. One message where all are alike. */
 spry_status team_alike_options(spry_context *ctx, spry_option_list list, const void *fields,
                                const char *but, const char *what, int64_t number);
-/* A number that tells some bytes from others. */
+/* A number by which some bytes differ from others. */
 int64_t team_mark(const void *bytes, size_t size);
 /* Whether it is so on any rank. */
 spry_status team_any(spry_context *ctx, bool mine, bool *any);

@@ -1,8 +1,8 @@
 /*
  * A team around another one that is slower, for tests and measurements on one machine of what slow
- * networks do: messages of neighbours and sums over all ranks arrive no sooner than so many seconds
- * after they were begun, and messages that nobody waits for come late, one after the other. One
- * that is lost is sent again, as wires below MPI do, and those behind it wait.
+ * networks do: messages of neighbours and reductions over all ranks arrive no sooner than a given
+ * number of seconds after they were begun, and messages that no rank waits for come late, one after
+ * the other. One that is lost is sent again, as wires below MPI do, and those behind it wait.
  */
 #include "base/base.h"
 #include "base/team.h"
@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <time.h>
 
-#define DELAY_OPTIONS(item)                                                                \
-    item(REAL, halo, "0", 0, 10, NULL, "seconds that messages between neighbours take")    \
-    item(REAL, gather, "0", 0, 10, NULL, "seconds that sums over all ranks take")          \
-    item(REAL, post, "0", 0, 10, NULL, "seconds that messages take that nobody waits for") \
-    item(REAL, drop, "0", 0, 1, NULL, "share of these that is lost and sent again")        \
+#define DELAY_OPTIONS(item)                                                                 \
+    item(REAL, halo, "0", 0, 10, NULL, "seconds that messages between neighbours take")     \
+    item(REAL, gather, "0", 0, 10, NULL, "seconds that reductions over all ranks take")     \
+    item(REAL, post, "0", 0, 10, NULL, "seconds that messages take that no rank waits for") \
+    item(REAL, drop, "0", 0, 1, NULL, "share of these that is lost and sent again")         \
     item(INT, seed, "1", 0, 9e18, NULL, "of which are lost")
 typedef struct delay_options {
     DELAY_OPTIONS(SPRY_OPTION_FIELD)
@@ -54,7 +54,7 @@ static void wait_until(double due)
 }
 
 /* Passes on what the inner one says. */
-static spry_status told(team *t, spry_status status)
+static spry_status reported(team *t, spry_status status)
 {
     const delaying *d = t->state;
     if (status != SPRY_STATUS_OK)
@@ -87,7 +87,7 @@ static spry_status deliver(team *t)
         d->last = d->first ? d->last : NULL;
         free(l);
     }
-    return told(t, status);
+    return reported(t, status);
 }
 
 /* The same with all that was posted, as late as it is due: before this rank waits for others, who
@@ -112,7 +112,7 @@ static spry_status gather(team *t, const void *mine, int64_t bytes, void *all)
     const double due = base_seconds() + d->options.gather;
     status = d->inner->class->gather(d->inner, mine, bytes, all);
     wait_until(due);
-    return told(t, status);
+    return reported(t, status);
 }
 
 static spry_status gather_begin(team *t, const void *mine, int64_t bytes, void *all,
@@ -123,7 +123,7 @@ static spry_status gather_begin(team *t, const void *mine, int64_t bytes, void *
     if (status != SPRY_STATUS_OK)
         return status;
     d->due = base_seconds() + d->options.gather;
-    return told(t, d->inner->class->gather_begin(d->inner, mine, bytes, all, out));
+    return reported(t, d->inner->class->gather_begin(d->inner, mine, bytes, all, out));
 }
 
 static spry_status gather_end(team *t, team_request *request)
@@ -131,15 +131,16 @@ static spry_status gather_end(team *t, team_request *request)
     const delaying *d = t->state;
     const spry_status status = d->inner->class->gather_end(d->inner, request);
     wait_until(d->due);
-    return told(t, status);
+    return reported(t, status);
 }
 
 static spry_status share(team *t, int from, void *data, int64_t bytes)
 {
     const delaying *d = t->state;
     const spry_status status = hand_over(t);
-    return status != SPRY_STATUS_OK ? status
-                                    : told(t, d->inner->class->share(d->inner, from, data, bytes));
+    return status != SPRY_STATUS_OK
+               ? status
+               : reported(t, d->inner->class->share(d->inner, from, data, bytes));
 }
 
 static spry_status swap(team *t, const int64_t *send_bytes, const void *send,
@@ -147,9 +148,9 @@ static spry_status swap(team *t, const int64_t *send_bytes, const void *send,
 {
     const delaying *d = t->state;
     const spry_status status = hand_over(t);
-    return status != SPRY_STATUS_OK
-               ? status
-               : told(t, d->inner->class->swap(d->inner, send_bytes, send, receive_bytes, receive));
+    return status != SPRY_STATUS_OK ? status
+                                    : reported(t, d->inner->class->swap(d->inner, send_bytes, send,
+                                                                        receive_bytes, receive));
 }
 
 static spry_status halo_new(team *t, int sends, const team_message *send, int receives,
@@ -159,7 +160,7 @@ static spry_status halo_new(team *t, int sends, const team_message *send, int re
     *out = calloc(1, sizeof **out);
     if (!*out)
         return SPRY_STATUS_NO_MEMORY;
-    return told(
+    return reported(
         t, d->inner->class->halo_new(d->inner, sends, send, receives, receive, &(*out)->inner));
 }
 
@@ -170,13 +171,13 @@ static spry_status halo_start(team *t, team_halo *h)
     if (status != SPRY_STATUS_OK)
         return status;
     h->due = base_seconds() + d->options.halo;
-    return told(t, d->inner->class->halo_start(d->inner, h->inner));
+    return reported(t, d->inner->class->halo_start(d->inner, h->inner));
 }
 
 static spry_status halo_push(team *t, team_halo *h)
 {
     const delaying *d = t->state;
-    return told(t, d->inner->class->halo_push(d->inner, h->inner));
+    return reported(t, d->inner->class->halo_push(d->inner, h->inner));
 }
 
 static spry_status halo_finish(team *t, team_halo *h)
@@ -184,7 +185,7 @@ static spry_status halo_finish(team *t, team_halo *h)
     const delaying *d = t->state;
     const spry_status status = d->inner->class->halo_finish(d->inner, h->inner);
     wait_until(h->due);
-    return told(t, status);
+    return reported(t, status);
 }
 
 static void halo_free(team *t, team_halo *h)
@@ -223,7 +224,7 @@ static spry_status poll_delayed(team *t, int *from, void *data, int64_t room, in
     const spry_status status = deliver(t);
     return status != SPRY_STATUS_OK
                ? status
-               : told(t, d->inner->class->poll(d->inner, from, data, room, bytes));
+               : reported(t, d->inner->class->poll(d->inner, from, data, room, bytes));
 }
 
 static bool takes_devices(team *t, const char *engine)
@@ -236,7 +237,7 @@ static spry_status partition(team *t, const team_graph *g, int32_t *part)
 {
     delaying *d = t->state;
     if (d->inner->class->partition)
-        return told(t, d->inner->class->partition(d->inner, g, part));
+        return reported(t, d->inner->class->partition(d->inner, g, part));
     snprintf(t->message, sizeof t->message, "the ranks have no library for partitions");
     return SPRY_STATUS_UNSUPPORTED;
 }

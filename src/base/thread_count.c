@@ -47,32 +47,32 @@ static void watch_forks(void)
     (void)pthread_atfork(before_fork, after_fork_here, after_fork_there);
 }
 
-static void *wait_for_all(void *gate)
+static void *wait_for_all(void *mutex)
 {
-    pthread_mutex_lock(gate);
-    pthread_mutex_unlock(gate);
+    pthread_mutex_lock(mutex);
+    pthread_mutex_unlock(mutex);
     return NULL;
 }
 
-/* How many threads beside this one can be there at once. Their stacks stay with the process: the C
+/* How many threads besides this one can run at once. Their stacks stay with the process: the C
  * library keeps some for the next threads, which are the team's. */
 static int try_threads(int wanted)
 {
     pthread_t threads[MOST_TRIED];
-    pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
     int made = 0;
-    pthread_mutex_lock(&gate);
+    pthread_mutex_lock(&mutex);
     while (made < wanted && made < MOST_TRIED &&
-           pthread_create(&threads[made], NULL, wait_for_all, &gate) == 0)
+           pthread_create(&threads[made], NULL, wait_for_all, &mutex) == 0)
         made++;
-    pthread_mutex_unlock(&gate);
+    pthread_mutex_unlock(&mutex);
     for (int i = 0; i < made; i++)
         pthread_join(threads[i], NULL);
-    pthread_mutex_destroy(&gate);
+    pthread_mutex_destroy(&mutex);
     return made < MOST_TRIED ? made : wanted;
 }
 
-/* A team is there twice: OpenMP's for set-up, and the thread pool for the rest. Of those to be had
+/* There are two teams: OpenMP's for set-up, and the thread pool for the rest. Of those to be had
  * half are used, so that others, and this process's next ones, get some. */
 static int ask_for(const spry_context *ctx, int wanted)
 {

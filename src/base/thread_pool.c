@@ -1,11 +1,11 @@
 /*
  * A thread pool: the threads that a calling thread has for the work of iterations, which comes in
- * pieces of some microseconds. OpenMP's threads spin at their barriers: beside other processes the
+ * pieces of some microseconds. OpenMP's threads spin at their barriers: with other processes the
  * one that waits keeps the other from its core, or waits a time slice for it, again and again. Here
  *
  *  - who waits sleeps after a while (barrier.h),
- *  - shares that nobody has begun are done by the caller, who does not wait for threads that have
- *    no core,
+ *  - shares that no thread has begun are done by the caller, who does not wait for threads that
+ * have no core,
  *  - and where shares side by side take about as long as one after the other would, the thread pool
  * goes on with half of its threads, or one, for a while, and then tries again with more.
  *
@@ -21,24 +21,24 @@
 #include <signal.h>
 #include <stdlib.h>
 
-enum { NOTHING, POSTED, END }; /* what a member finds at its barrier */
+enum { NOTHING, POSTED, END }; /* what a worker finds at its barrier */
 
-static const double WINDOW = 200e-6; /* of work that tells whether threads serve */
+static const double WINDOW = 200e-6; /* of work that shows whether threads serve */
 static const double SERVES = 0.6;    /* of a team's time is spent in its work */
 static const double SHORT_REST = 1e-3, LONG_REST = 64e-3;
 
-typedef struct member {
+typedef struct worker {
     barrier barrier;
-    struct crew *crew;
+    struct pool *pool;
     pthread_t thread;
-    int number, seat; /* in the thread pool; in the team that meets */
+    int number, seat; /* in the thread pool; in the team that synchronises */
     double spent;     /* in the work at hand, without waiting */
-} member;
+} worker;
 
-typedef struct crew {
-    barrier done, start, phase; /* the last one ended; the team is complete; it has met */
-    _Alignas(GATE_LINE) atomic_int open, arrived;
-    member *members; /* the first is the caller */
+typedef struct pool {
+    barrier done, start, phase; /* the last one ended; the team is complete; it has synchronised */
+    _Alignas(BARRIER_LINE) atomic_int open, arrived;
+    worker *workers; /* the first is the caller */
     int count, room;
 
     /* The work at hand. */
@@ -51,11 +51,11 @@ typedef struct crew {
     /* How well threads served lately. */
     int limit; /* the most to use now */
     double took, due, spent, rest, rest_until;
-} crew;
+} pool;
 
-static _Thread_local crew *own;       /* of the calling thread */
-static _Thread_local member *working; /* who runs a share in this thread, if any does */
-static member nobody;                 /* who runs what one thread does alone */
+static _Thread_local pool *own;       /* of the calling thread */
+static _Thread_local worker *working; /* who runs a share in this thread, if any does */
+static worker lone;                   /* who runs what one thread does alone */
 static pthread_key_t ending;
 static pthread_once_t prepared = PTHREAD_ONCE_INIT;
 static bool usable;
@@ -72,9 +72,9 @@ static bool take(barrier *g)
 }
 
 /* Runs the shares number, number + team, ... of which `m` spends its time with. */
-static void run_shares(member *m, int number)
+static void run_shares(worker *m, int number)
 {
-    const crew *c = m->crew;
+    const pool *c = m->pool;
     const double begin = base_seconds();
     working = m;
     for (int share = number; share < c->shares; share += c->team)
@@ -83,9 +83,9 @@ static void run_shares(member *m, int number)
     m->spent += base_seconds() - begin;
 }
 
-static void run_seat(member *m)
+static void run_seat(worker *m)
 {
-    const crew *c = m->crew;
+    const pool *c = m->pool;
     const double begin = base_seconds();
     working = m;
     c->work(c->argument, m->seat, c->team);
@@ -93,7 +93,7 @@ static void run_seat(member *m)
     m->spent += base_seconds() - begin;
 }
 
-static void end_work(crew *c)
+static void end_work(pool *c)
 {
     if (atomic_fetch_sub(&c->open, 1) == 1)
         barrier_set(&c->done, atomic_load(&c->done.word) + 1);
@@ -101,8 +101,8 @@ static void end_work(crew *c)
 
 static void *serve(void *data)
 {
-    member *m = data;
-    crew *c = m->crew;
+    worker *m = data;
+    pool *c = m->pool;
     for (;;) {
         barrier_wait(&m->barrier, NOTHING);
         if (atomic_load(&m->barrier.word) == END)
@@ -122,8 +122,8 @@ static void *serve(void *data)
 
 void base_meet(void)
 {
-    member *m = working;
-    crew *c = m ? m->crew : NULL;
+    worker *m = working;
+    pool *c = m ? m->pool : NULL;
     if (!c)
         return;
     const unsigned phase = atomic_load(&c->phase.word);
@@ -137,12 +137,12 @@ void base_meet(void)
     m->spent -= base_seconds() - begin;
 }
 
-/* --- members -------------------------------------------------------------------------------------
+/* --- workers -------------------------------------------------------------------------------------
  */
 
 /* Where OpenMP binds its threads, the calling one is bound, too, and those that it makes would be
  * to the same place: each gets the next place instead. */
-static void place_member(const member *m)
+static void place_worker(const worker *m)
 {
 #ifdef __linux__
     const int places = omp_get_num_places(), first = omp_get_place_num();
@@ -177,34 +177,34 @@ bool base_start_thread(pthread_t *thread, void *(*run)(void *), void *data)
     return started;
 }
 
-/* As many members as are wanted, or as the system gives. */
-static void add_members(crew *c, int wanted)
+/* As many workers as are wanted, or as the system gives. */
+static void add_workers(pool *c, int wanted)
 {
     for (; c->count < wanted && c->count < c->room; c->count++) {
-        member *m = &c->members[c->count];
-        *m = (member){.barrier = GATE_INIT, .crew = c, .number = c->count};
+        worker *m = &c->workers[c->count];
+        *m = (worker){.barrier = BARRIER_INIT, .pool = c, .number = c->count};
         if (!base_start_thread(&m->thread, serve, m)) {
             c->room = c->count;
             break;
         }
-        place_member(m);
+        place_worker(m);
     }
 }
 
 /* With the thread that has the thread pool. */
-static void end_crew(void *data)
+static void end_pool(void *data)
 {
-    crew *c = data;
+    pool *c = data;
     for (int i = 1; i < c->count; i++)
-        barrier_set(&c->members[i].barrier, END);
+        barrier_set(&c->workers[i].barrier, END);
     for (int i = 1; i < c->count; i++) {
-        pthread_join(c->members[i].thread, NULL);
-        barrier_clear(&c->members[i].barrier);
+        pthread_join(c->workers[i].thread, NULL);
+        barrier_clear(&c->workers[i].barrier);
     }
     barrier_clear(&c->done);
     barrier_clear(&c->start);
     barrier_clear(&c->phase);
-    free(c->members);
+    free(c->workers);
     free(c);
     own = NULL;
 }
@@ -219,29 +219,29 @@ static void forget(void)
 
 static void prepare(void)
 {
-    usable = pthread_key_create(&ending, end_crew) == 0 && pthread_atfork(NULL, NULL, forget) == 0;
+    usable = pthread_key_create(&ending, end_pool) == 0 && pthread_atfork(NULL, NULL, forget) == 0;
 }
 
 /* Not a context's memory: the thread pool outlives it. */
-static crew *make_crew(void)
+static pool *make_pool(void)
 {
     pthread_once(&prepared, prepare);
     const int room = base_most_threads();
-    crew *c = usable ? aligned_alloc(GATE_LINE, sizeof *c) : NULL;
-    member *members = c ? aligned_alloc(GATE_LINE, (size_t)room * sizeof *members) : NULL;
-    if (members && pthread_setspecific(ending, c) == 0) {
-        *c = (crew){.done = GATE_INIT,
-                    .start = GATE_INIT,
-                    .phase = GATE_INIT,
-                    .members = members,
+    pool *c = usable ? aligned_alloc(BARRIER_LINE, sizeof *c) : NULL;
+    worker *workers = c ? aligned_alloc(BARRIER_LINE, (size_t)room * sizeof *workers) : NULL;
+    if (workers && pthread_setspecific(ending, c) == 0) {
+        *c = (pool){.done = BARRIER_INIT,
+                    .start = BARRIER_INIT,
+                    .phase = BARRIER_INIT,
+                    .workers = workers,
                     .count = 1,
                     .room = room,
                     .limit = room,
                     .rest = SHORT_REST};
-        members[0] = (member){.crew = c};
+        workers[0] = (worker){.pool = c};
         return c;
     }
-    free(members);
+    free(workers);
     free(c);
     return NULL;
 }
@@ -256,8 +256,8 @@ static int find_team(const spry_context *ctx, int wanted)
         return 1;
     wanted = base_team(ctx, wanted);
     if (wanted > 1 && !own)
-        own = make_crew();
-    crew *c = own;
+        own = make_pool();
+    pool *c = own;
     if (wanted <= 1 || !c)
         return 1;
     if (c->limit < wanted && base_seconds() > c->rest_until) {
@@ -266,7 +266,7 @@ static int find_team(const spry_context *ctx, int wanted)
     }
     wanted = wanted < c->limit ? wanted : c->limit;
     if (c->count < wanted)
-        add_members(c, wanted);
+        add_workers(c, wanted);
     return wanted < c->count ? wanted : c->count;
 }
 
@@ -276,7 +276,7 @@ void base_use_all_threads(bool yes)
 }
 
 /* After work of a team that took from `begin` to `end`. */
-static void judge(crew *c, double begin, double end)
+static void judge(pool *c, double begin, double end)
 {
     c->took += end - begin;
     c->due += SERVES * c->team * (end - begin);
@@ -294,8 +294,8 @@ static void judge(crew *c, double begin, double end)
 
 static void run_alone(int shares, base_work work, void *argument)
 {
-    member *outer = working;
-    working = &nobody;
+    worker *outer = working;
+    working = &lone;
     for (int share = 0; share < shares; share++)
         work(argument, share, shares);
     working = outer;
@@ -304,7 +304,7 @@ static void run_alone(int shares, base_work work, void *argument)
 void base_share_out(const spry_context *ctx, int shares, base_work work, void *argument)
 {
     const int team = find_team(ctx, shares);
-    crew *c = own;
+    pool *c = own;
     if (team == 1) {
         run_alone(shares, work, argument);
         return;
@@ -318,32 +318,32 @@ void base_share_out(const spry_context *ctx, int shares, base_work work, void *a
     c->together = false;
     atomic_store(&c->open, team - 1);
     for (int i = 1; i < team; i++)
-        barrier_set(&c->members[i].barrier, POSTED);
-    c->members[0].spent = 0;
-    run_shares(&c->members[0], 0);
+        barrier_set(&c->workers[i].barrier, POSTED);
+    c->workers[0].spent = 0;
+    run_shares(&c->workers[0], 0);
     for (int i = 1; i < team; i++)
-        if (take(&c->members[i].barrier)) {
-            c->members[i].spent = 0;
-            run_shares(&c->members[0], i);
+        if (take(&c->workers[i].barrier)) {
+            c->workers[i].spent = 0;
+            run_shares(&c->workers[0], i);
             end_work(c);
         }
     barrier_wait(&c->done, done);
     for (int i = 0; i < team; i++)
-        c->spent += c->members[i].spent;
+        c->spent += c->workers[i].spent;
     judge(c, begin, base_seconds());
 }
 
-/* Members that come at once get seats; work that meets cannot be done for those who do not. */
-static int fill_seats(crew *c, int wanted)
+/* Workers that come at once get seats; work that synchronises cannot be done for the others. */
+static int fill_seats(pool *c, int wanted)
 {
     int seats = 1;
     bool patient = true;
     c->together = true;
     c->round = atomic_load(&c->start.word);
     for (int i = 1; i < wanted; i++)
-        barrier_set(&c->members[i].barrier, POSTED);
+        barrier_set(&c->workers[i].barrier, POSTED);
     for (int i = 1; i < wanted; i++) {
-        member *m = &c->members[i];
+        worker *m = &c->workers[i];
         patient = patient && barrier_spin(&m->barrier, POSTED);
         m->seat = take(&m->barrier) ? 0 : seats++;
     }
@@ -353,7 +353,7 @@ static int fill_seats(crew *c, int wanted)
 void base_work_together(const spry_context *ctx, int wanted, base_work work, void *argument)
 {
     const int asked = find_team(ctx, wanted);
-    crew *c = own;
+    pool *c = own;
     if (asked == 1) {
         run_alone(1, work, argument);
         return;
@@ -365,14 +365,14 @@ void base_work_together(const spry_context *ctx, int wanted, base_work work, voi
     c->team = fill_seats(c, asked);
     atomic_store(&c->open, c->team);
     barrier_set(&c->start, c->round + 1);
-    c->members[0].spent = 0;
-    run_seat(&c->members[0]);
+    c->workers[0].spent = 0;
+    run_seat(&c->workers[0]);
     end_work(c);
     barrier_wait(&c->done, done);
-    c->spent += c->members[0].spent;
+    c->spent += c->workers[0].spent;
     for (int i = 1; i < asked; i++)
-        if (c->members[i].seat > 0)
-            c->spent += c->members[i].spent;
+        if (c->workers[i].seat > 0)
+            c->spent += c->workers[i].spent;
     c->team = asked;
     judge(c, begin, base_seconds());
 }

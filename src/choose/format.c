@@ -2,8 +2,7 @@
 #include "choose/tune.h"
 #include "device/linalg/operator.h"
 #include "host/walk.h"
-#include "ranks/operator_device.h"
-#include "ranks/operator_host.h"
+#include "ranks/operator.h"
 
 static spry_status host_operator(const spry_matrix *A, const char *format, spry_operator **op)
 {
@@ -13,7 +12,7 @@ static spry_status host_operator(const spry_matrix *A, const char *format, spry_
         spry_operator *own = NULL;
         /* in two statements: arguments are evaluated in any order */
         const spry_status made = host_operator(A->distributed->own, format, &own);
-        return dist_operator(A, made, own, op);
+        return dist_operator(A, NULL, made, own, op);
     }
     if (strcmp(format, "auto") == 0)
         return tune_decide(NULL, A, NULL, NULL, op);
@@ -50,9 +49,9 @@ spry_status spry_operator_from_matrix(const spry_matrix *A, spry_device *device,
         return host_operator(A, format, op);
     if (A->distributed) {
         spry_operator *own = NULL;
-        return device_dist_operator(
-            device, A, spry_operator_from_matrix(A->distributed->own, device, format, &own), own,
-            op);
+        const spry_status made =
+            spry_operator_from_matrix(A->distributed->own, device, format, &own);
+        return dist_operator(A, device, made, own, op);
     }
     if (A->ctx != device->ctx)
         SPRY_GO(device->ctx, matrix_view(device->ctx, A, &view));

@@ -19,7 +19,7 @@ spry_status operator_apply_vectors(const spry_operator *op, spry_transpose trans
     if (to && plain) {
         SPRY_GO(ctx, spry_vector_copy(to, y));
     } else if (!plain) {
-        /* Of what comes out there is a copy beside y, wherever that is. */
+        /* There is a copy of the result besides y, wherever that is. */
         if (y->device != op->device) {
             spry_vector_free(from);
             from = NULL;

@@ -89,9 +89,9 @@ done:
     return status;
 }
 
-spry_status host_bandwidth(spry_context *ctx, bool anew, spry_bandwidth *bandwidth)
+spry_status host_bandwidth(spry_context *ctx, bool again, spry_bandwidth *bandwidth)
 {
-    if (anew || ctx->bandwidth.read <= 0)
+    if (again || ctx->bandwidth.read <= 0)
         return measure(ctx, bandwidth);
     *bandwidth = ctx->bandwidth;
     return SPRY_STATUS_OK;

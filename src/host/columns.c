@@ -30,7 +30,7 @@ bool host_scattered(int64_t rows, int64_t cols, const int64_t *offsets, const in
         return false;
     for (int64_t i = stride; i < rows; i += stride) {
         if (offsets[i + 1] - offsets[i - 1] > MOST * 2)
-            continue; /* long rows tell too little for their time */
+            continue; /* long rows are not worth looking through */
         entries += offsets[i + 1] - offsets[i];
         followed += count_followed(offsets, columns, i);
     }
@@ -218,7 +218,7 @@ static spry_status check_dense(const spry_operator *op, const char *name, const 
 bool host_dense_overlap(const spry_dense *B, const spry_dense *C, int64_t size)
 {
     if (B->device != C->device || (B->device && B->data != C->data))
-        return false; /* addresses of a cl_mem tell nothing; of others the caller knows */
+        return false; /* addresses of a cl_mem mean nothing; of others the caller knows */
     const spry_dense *M[2] = {B, C};
     const char *end[2];
     for (int i = 0; i < 2; i++) {

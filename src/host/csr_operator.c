@@ -7,6 +7,7 @@
  * already.
  */
 #include "host/csr_shares.h"
+#include "host/rows.h"
 #include "matrix/distribution.h"
 #include "matrix/entries.h"
 
@@ -16,7 +17,7 @@ typedef struct csr_state {
     const spry_matrix *csr;    /* the same or the copy */
     spry_matrix *copy;         /* NULL when the matrix is used in place */
     spry_matrix *transposed;   /* A^T as CSR; NULL when not needed so far, or the matrix is CSC */
-    bool transposes;           /* A^T was made once: somebody may have opened its rows */
+    bool transposes;           /* A^T was made once: its rows may have been opened */
     csr_shares shares, transposed_shares;
 } csr_state;
 
@@ -47,7 +48,7 @@ done:
     return status;
 }
 
-/* The CSR arrays and the shares; what was there before goes, also the transpose. */
+/* The CSR arrays and the shares; the ones before are freed, also the transpose. */
 static spry_status prepare(const spry_operator *op)
 {
     csr_state *state = op->state;
@@ -122,16 +123,7 @@ static void run_packed(const operator_rows *rows, int64_t begin, int64_t end, in
                        const void *x, int count, void *const *y)
 {
     const csr_shares *shares = rows->state;
-    const host_columns p = {.conjugate = rows->conjugate,
-                            .alpha = {1, 0},
-                            .x = x,
-                            .x_stride = packs * HOST_PACK,
-                            .scattered = shares->scattered,
-                            .packs = packs,
-                            .count = count,
-                            .y = y,
-                            .y_stride = 1,
-                            .first = begin};
+    const host_columns p = rows_columns(rows, begin, shares->scattered, packs, x, count, y);
     shares->kernels->csr_rows_packed(&shares->csr, begin, end, &p);
 }
 

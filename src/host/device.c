@@ -1,11 +1,11 @@
-/* What the host is: its processor's name, cores, memory and caches, as Linux tells them. */
+/* What the host is: its processor's name, cores, memory and caches, as Linux reports them. */
 #include "host/host.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-/* arm64 tells numbers in place of a name: the designer's and the part's. */
+/* arm64 reports numbers in place of a name: the designer's and the part's. */
 static const struct arm_part {
     unsigned designer, part;
     const char *name;

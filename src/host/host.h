@@ -7,7 +7,7 @@
 
 #include "base/base.h"
 
-/* Vectors are packed side by side in one pack or two of so many real numbers. */
+/* Vectors are packed side by side in one pack or two of HOST_PACK real numbers. */
 enum { HOST_PACK = 4, HOST_MOST_PACKS = 2 };
 
 /* The arrays of a general CSR matrix, as kernels see them. */
@@ -35,7 +35,7 @@ typedef struct host_columns {
     int64_t x_stride; /* x + j x_stride, counted in real numbers */
     bool scattered;   /* rows of x are taken from anywhere: worth fetching ahead */
     int packs;        /* 1 or 2 */
-    int count;        /* of y; the numbers of x from count on are there but not used */
+    int count;        /* of y; the numbers of x from count on are stored but not used */
     void *const *y;   /* row i of y_c is at y_c + (i - first) y_stride, counted in scalars */
     int64_t y_stride, first;
     bool together; /* y_0, y_1, ... stand side by side and fill the packs */
@@ -186,7 +186,7 @@ typedef struct host_kernels {
 /* The kernels of a type for the context's ISA level. */
 const host_kernels *host_kernels_for(const spry_context *ctx, spry_type type);
 
-/* Whether rows of a CSR matrix take x from places of which the rows before tell little, and x is
+/* Whether rows of a CSR matrix take x from places that the rows before hardly predict, and x is
  * too long for the caches: then what several columns need is worth fetching ahead. */
 bool host_scattered(int64_t rows, int64_t cols, const int64_t *offsets, const int32_t *columns);
 
@@ -197,10 +197,10 @@ int host_threads(const spry_context *ctx, int64_t n);
 void host_blend(const spry_context *ctx, spry_type type, int64_t n, spry_scalar a, const void *x,
                 spry_scalar b, void *y);
 
-/* Fills what spry_device_describe() tells of the host. */
+/* Fills what spry_device_describe() reports of the host. */
 void host_describe(const spry_context *ctx, spry_device_info *info);
-/* What main memory can do, as it was measured before or anew. */
-spry_status host_bandwidth(spry_context *ctx, bool anew, spry_bandwidth *bandwidth);
+/* What main memory can do, as measured before, or measured again. */
+spry_status host_bandwidth(spry_context *ctx, bool again, spry_bandwidth *bandwidth);
 /* The processor's name in the text of /proc/cpuinfo; "" when there is none. */
 void host_processor_name(const char *cpuinfo, char *name, size_t size);
 /* Bytes of the last-level caches of all processors together; 0 when unknown. */

@@ -1,8 +1,9 @@
 /*
- * A matrix in a storage format as an operator: deals the units of its layout out to threads and
+ * A matrix in a storage format as an operator: distributes the units of its layout to threads and
  * adds what they carry. Transposed products use A^T in the same format, made at the first one; half
  * of a symmetric matrix serves both.
  */
+#include "host/rows.h"
 #include "host/stored.h"
 #include "matrix/entries.h"
 
@@ -71,8 +72,9 @@ done:
     return status;
 }
 
-/* Deals out what is stored, which it takes. On failure *shares is cleared. */
-static spry_status shares_deal(spry_context *ctx, const host_stored *stored, layout_shares *shares)
+/* Distributes what is stored, which it takes, to threads. On failure *shares is cleared. */
+static spry_status shares_distribute(spry_context *ctx, const host_stored *stored,
+                                     layout_shares *shares)
 {
     enum { UNIT_WEIGHT = 4 }; /* entries that a unit by itself costs */
     layout *L = stored->L;
@@ -97,13 +99,13 @@ done:
     return status;
 }
 
-/* Builds A's layout and deals it out. On failure *shares is cleared. */
+/* Builds A's layout and distributes it. On failure *shares is cleared. */
 static spry_status shares_make(spry_context *ctx, const spry_matrix *A, const char *spec,
                                layout_shares *shares)
 {
     host_stored stored;
     const spry_status status = host_store(A, spec, &stored);
-    return status == SPRY_STATUS_OK ? shares_deal(ctx, &stored, shares) : status;
+    return status == SPRY_STATUS_OK ? shares_distribute(ctx, &stored, shares) : status;
 }
 
 /* The shares for op(A), made if it has to be, and whether its conjugate is meant. */
@@ -283,16 +285,7 @@ static void run_packed(const operator_rows *rows, int64_t begin, int64_t end, in
 {
     const layout_shares *shares = rows->state;
     const range slices = units_of(shares->L, begin, end);
-    const host_columns p = {.conjugate = rows->conjugate,
-                            .alpha = {1, 0},
-                            .x = x,
-                            .x_stride = packs * HOST_PACK,
-                            .scattered = shares->scattered,
-                            .packs = packs,
-                            .count = count,
-                            .y = y,
-                            .y_stride = 1,
-                            .first = begin};
+    const host_columns p = rows_columns(rows, begin, shares->scattered, packs, x, count, y);
     shares->walk->columns(shares->L, slices.begin, slices.end, &p);
 }
 
@@ -396,7 +389,7 @@ static spry_status make_operator(const spry_matrix *A, const char *spec, host_st
     if (stored) {
         const host_stored taken = *stored;
         stored->L = NULL;
-        SPRY_GO(ctx, shares_deal(ctx, &taken, &state->shares));
+        SPRY_GO(ctx, shares_distribute(ctx, &taken, &state->shares));
     } else {
         SPRY_GO(ctx, shares_make(ctx, A, spec, &state->shares));
     }

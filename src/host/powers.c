@@ -106,13 +106,13 @@ void power_step_rows(const host_kernels *kernels, const operator_rows *rows, con
 }
 
 spry_status power_arrays(int count, const spry_vector *x, spry_vector *const *v, void **arrays,
-                         bool *here)
+                         bool *on_host)
 {
     spry_status status = SPRY_STATUS_OK;
-    *here = !x->class;
+    *on_host = !x->class;
     for (int j = 0; j < count; j++)
-        *here = *here && !v[j]->class;
-    if (!*here)
+        *on_host = *on_host && !v[j]->class;
+    if (!*on_host)
         return SPRY_STATUS_OK;
     SPRY_GO(x->ctx, vector_fetch(x));
     for (int j = 0; j < count; j++) {
@@ -128,21 +128,21 @@ spry_status operator_powers_whole(const spry_operator *A, power_whole step, int 
                                   spry_vector *const *v, bool *made)
 {
     void *arrays[MOST_POWERS];
-    bool here;
+    bool on_host;
     spry_status status = SPRY_STATUS_OK;
     if (!steps) /* none go together */
         return SPRY_STATUS_OK;
     for (int j = 0; j < count; j++)
-        if (steps[j].product) /* which is not there by itself */
+        if (steps[j].product) /* which is not stored by itself */
             return SPRY_STATUS_OK;
-    SPRY_GO(A->ctx, power_arrays(count, x, v, arrays, &here));
-    for (int j = 0; j < count && here; j++) {
+    SPRY_GO(A->ctx, power_arrays(count, x, v, arrays, &on_host));
+    for (int j = 0; j < count && on_host; j++) {
         const void *before = j > 1 ? arrays[j - 2] : j == 1 ? x->data : NULL;
         const void *is = j > 0 ? arrays[j - 1] : x->data;
         const power_terms terms = terms_of(&steps[j], before, is);
         SPRY_GO(A->ctx, step(A, &terms, is, arrays[j]));
     }
-    *made = here;
+    *made = on_host;
 done:
     return status;
 }

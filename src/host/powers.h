@@ -14,7 +14,7 @@ enum { MOST_POWERS = 16 };
 
 typedef struct power_step {
     spry_scalar alpha, beta, gamma;
-    spry_vector *product; /* gets A v_j by itself, like those that are made; NULL: nobody asks */
+    spry_vector *product; /* gets A v_j by itself, like those that are made; NULL: not wanted */
 } power_step;
 
 /*
@@ -27,7 +27,7 @@ spry_status operator_powers(const spry_operator *A, spry_transpose transpose, in
                             const power_step *steps, const spry_vector *x, spry_vector *const *v);
 
 /* Steps of `count` that the operator makes together; 1: products one after the other. Its class is
- * asked by powers() without steps: *made tells whether so many go together. */
+ * asked by powers() without steps: *made is whether they go together. */
 int operator_powers_depth(const spry_operator *A, int count);
 
 /* The same by products, whatever the class has. */
@@ -70,7 +70,7 @@ static inline bool power_turns(int count, spry_vector *const *v)
 }
 /* The arrays of vectors, if all are the host's. */
 spry_status power_arrays(int count, const spry_vector *x, spry_vector *const *v, void **arrays,
-                         bool *here);
+                         bool *on_host);
 
 /* Powers themselves. */
 void power_steps_plain(int count, power_step *steps);

@@ -47,7 +47,7 @@ typedef struct product_table {
 
 /* How a row of C will be made. */
 typedef struct product_row {
-    int64_t first, last; /* columns lie in there; first > last: the row is empty */
+    int64_t first, last; /* columns lie within; first > last: the row is empty */
     int64_t bound;       /* entries at most */
     int64_t work;        /* multiplications */
     bool window;
@@ -109,7 +109,8 @@ static inline int64_t product_power(int64_t least, int64_t n)
     return least;
 }
 
-/* Places of the window, or slots of the hash table for so many entries, that a row needs. */
+/* Places of the window, or slots of the hash table for a given number of entries, that a row needs.
+ */
 static inline int64_t product_places(const product_row *row)
 {
     return product_power(PRODUCT_GROUP, row->last - (row->first & -(int64_t)PRODUCT_GROUP) + 1);

@@ -110,7 +110,7 @@ static spry_status reduce_strictly(spry_context *ctx, spry_status own, const red
         own = base_calloc(ctx, (ranks + 1) * (most + 1), sizeof *all, &all);
     SPRY_GO(ctx, team_agree(ctx, own));
     mine = all + ranks * (most + 1);
-    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): all have agreed that it is there */
+    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): all have agreed that it was made */
     mine[0].re = (double)chunks_of(r->n);
     for (int64_t i = 0; i * VECTOR_CHUNK < r->n; i++) {
         const int64_t at = i * VECTOR_CHUNK;
@@ -165,7 +165,8 @@ done:
     return status;
 }
 
-/* One for each of several vectors, which are all parts or none. `own`: whether they are here. */
+/* One for each of several vectors, which are all parts or none. `own`: whether they are on the
+ * host. */
 static spry_status reduce(spry_status own, int count, const spry_vector *const *x,
                           const reduction *r, reduction_work work, reduction_join join,
                           spry_scalar *results)
@@ -236,7 +237,7 @@ spry_status spry_vector_dot(const spry_vector *x, const spry_vector *y, spry_sca
     return reduce(status, 1, x->part.is ? &x : &y, &r, dot_chunk, join_sum, result);
 }
 
-/* `own`: whether they are here, on this rank. */
+/* `own`: whether they are on the host, on this rank. */
 static spry_status sum_squares(spry_status own, int count, const spry_vector *const *x,
                                double scale, double *sums)
 {
@@ -308,7 +309,7 @@ spry_status vector_norms(int count, const spry_vector *const *x, double *norms)
     spry_status status = SPRY_STATUS_OK, own = SPRY_STATUS_OK;
     for (int k = 0; k < count; k++) {
         norms[k] = sums[k] = NAN;
-        own = own == SPRY_STATUS_OK ? vector_fetch(x[k]) : own; /* told with the sums */
+        own = own == SPRY_STATUS_OK ? vector_fetch(x[k]) : own; /* reported with the sums */
     }
     SPRY_GO(ctx, sum_squares(own, count, x, 1, sums));
     for (int k = 0; k < count; k++) {

@@ -3,7 +3,7 @@
 #include "host/skew.h"
 
 /* Blocks have a multiple of what vector loops take at once, so that these have no ends within a
- * vector. Short vectors are cut into about so many blocks. */
+ * vector. Short vectors are cut into about that many blocks. */
 enum { BLOCK_GRAIN = 16, FEW_BLOCKS = 64 };
 
 void skew_clear(spry_context *ctx, skew *s)

@@ -110,7 +110,8 @@ static bool unpack_blocks(spry_context *ctx, int threads, const block *blocks, i
     return fine;
 }
 
-spry_status io_unpack_blocks(spry_context *ctx, const io_bytes *packed, char **out, int64_t *size)
+spry_status io_unpack_blocks(spry_context *ctx, const io_bytes *packed, int64_t most, char **out,
+                             int64_t *size)
 {
     enum { FEW = 8 };
     int64_t total = 0;
@@ -121,8 +122,7 @@ spry_status io_unpack_blocks(spry_context *ctx, const io_bytes *packed, char **o
     spry_status status = SPRY_STATUS_OK;
     *out = NULL;
     *size = total;
-    if (count < FEW || total == 0 || (limit > 0 && total > limit / 2) ||
-        total > io_most_unpacked((int64_t)packed->size))
+    if (count < FEW || total == 0 || (limit > 0 && total > limit / 2) || total > most)
         return SPRY_STATUS_OK;
     const int threads = spry_context_threads(ctx);
     SPRY_GO(ctx, base_alloc(ctx, count, sizeof *blocks, &blocks));

@@ -55,7 +55,7 @@ spry_status spry_datasets_write(spry_context *ctx, const char *path, int count,
 {
     SPRY_NEED(ctx, ctx, path, names, sides, values);
     spry_status status = SPRY_STATUS_OK;
-    const spry_vector *here[MOST] = {0};
+    const spry_vector *on_host[MOST] = {0};
     spry_vector *copies[MOST] = {0};
     hdf5_piece pieces[MOST] = {0};
     hdf5_image m = {.user_block = 0};
@@ -67,7 +67,7 @@ spry_status spry_datasets_write(spry_context *ctx, const char *path, int count,
         const int64_t *its = sides + (ptrdiff_t)HDF5_SIDES * k;
         int64_t elements;
         SPRY_GO(ctx, check_set(ctx, names[k], k > 0 ? names[k - 1] : NULL, its, values[k]));
-        SPRY_GO(ctx, vector_here(values[k], &here[k], &copies[k]));
+        SPRY_GO(ctx, vector_here(values[k], &on_host[k], &copies[k]));
         pieces[k] = (hdf5_piece){
             .type = values[k]->type, .parts = {"r", "i"}, .rank = dimensions_of(its, &elements)};
         for (int d = 0; d < pieces[k].rank; d++)
@@ -77,7 +77,7 @@ spry_status spry_datasets_write(spry_context *ctx, const char *path, int count,
     SPRY_GO(ctx, io_create(ctx, path, &w));
     io_write(w, m.bytes, m.used);
     for (int k = 0; k < count; k++)
-        io_write(w, here[k]->data, (size_t)here[k]->n * spry_type_size(here[k]->type));
+        io_write(w, on_host[k]->data, (size_t)on_host[k]->n * spry_type_size(on_host[k]->type));
     SPRY_GO(ctx, io_commit(ctx, w));
 done:
     for (int k = 0; k < MOST; k++)

@@ -1,33 +1,14 @@
-/* The bytes of a file: mapped, read from a pipe, or unpacked from gzip; and messages about places
- * in them. */
+/* Opening files: mapped, read from a pipe, or unpacked from gzip. */
 #include "io/io.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <stdarg.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 enum { PIPE_START = 1 << 16 };
-
-spry_status io_system_fault(spry_context *ctx, const char *path, int error)
-{
-    char reason[128];
-    if (strerror_r(error, reason, sizeof reason) != 0)
-        snprintf(reason, sizeof reason, "system error %d", error);
-    const bool exhausted = error == ENOMEM || error == ENOSPC || error == EDQUOT || error == EFBIG;
-    return SPRY_FAIL(ctx, exhausted ? SPRY_STATUS_NO_MEMORY : SPRY_STATUS_IO, "%s: %s", path,
-                     reason);
-}
-
-spry_status io_go_on(spry_context *ctx, const char *path)
-{
-    return spry_context_interrupted(ctx, false)
-               ? SPRY_FAIL(ctx, SPRY_STATUS_INTERRUPTED, "%s: not read, a stop was asked for", path)
-               : SPRY_STATUS_OK;
-}
 
 /* Until there is something to be read; a signal may come to another thread. */
 static spry_status wait_for(spry_context *ctx, int fd, const char *path)
@@ -122,32 +103,4 @@ done:
     if (status != SPRY_STATUS_OK)
         io_close(ctx, bytes);
     return status;
-}
-
-void io_close(spry_context *ctx, io_bytes *bytes)
-{
-    if (bytes->mapping)
-        munmap(bytes->mapping, bytes->mapping_bytes);
-    base_free(ctx, bytes->memory);
-    *bytes = (io_bytes){.path = bytes->path};
-}
-
-int64_t io_line(const io_bytes *bytes, size_t position)
-{
-    int64_t line = 1;
-    for (size_t i = 0; i < position && i < bytes->size; i++)
-        line += bytes->data[i] == '\n';
-    return line;
-}
-
-spry_status io_fault(spry_context *ctx, const io_bytes *bytes, size_t position, const char *format,
-                     ...)
-{
-    char text[MESSAGE_SIZE / 2];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT, "%s:%" PRId64 ": %s", bytes->path,
-                     io_line(bytes, position), text);
 }

@@ -23,7 +23,8 @@ z_stream io_zlib_stream(spry_context *ctx)
     return (z_stream){.zalloc = zlib_alloc, .zfree = zlib_free, .opaque = ctx};
 }
 
-int64_t io_most_unpacked(int64_t packed)
+/* What a file of a given number of bytes may unpack to before it is taken for a bomb. */
+static int64_t most_unpacked(int64_t packed)
 {
     const int64_t most = packed < INT64_MAX / BOMB_RATIO ? BOMB_RATIO * packed : INT64_MAX;
     return most > BOMB_SIZE ? most : BOMB_SIZE;
@@ -52,7 +53,7 @@ static int64_t guess_size(const io_bytes *packed)
 
 static spry_status more_room(unpacking *u)
 {
-    if (u->size > io_most_unpacked((int64_t)u->packed->size))
+    if (u->size > most_unpacked((int64_t)u->packed->size))
         return SPRY_FAIL(u->ctx, SPRY_STATUS_BAD_INPUT,
                          "%s: unpacks to over %d times its size of %zu bytes: a gzip bomb?",
                          u->packed->path, BOMB_RATIO, u->packed->size);
@@ -74,7 +75,7 @@ static spry_status fault(unpacking *u, const char *what)
 }
 
 /* Hands zlib the next piece of input, at most what its counters hold, and of output, after which
- * somebody may want to stop. */
+ * a stop may be wanted. */
 static int step(unpacking *u)
 {
     z_stream *z = &u->stream;
@@ -143,7 +144,7 @@ spry_status io_unpack(spry_context *ctx, io_bytes *bytes)
     spry_status status = SPRY_STATUS_OK;
     if (bytes->size < 2 || memcmp(bytes->data, "\x1f\x8b", 2) != 0)
         return SPRY_STATUS_OK;
-    SPRY_GO(ctx, io_unpack_blocks(ctx, bytes, &out, &size));
+    SPRY_GO(ctx, io_unpack_blocks(ctx, bytes, most_unpacked((int64_t)bytes->size), &out, &size));
     if (!out)
         SPRY_GO(ctx, unpack_in_turn(ctx, bytes, &out, &size));
     io_close(ctx, bytes);

@@ -75,7 +75,7 @@ spry_status hdf5_piece(const hdf5_file *f, uint64_t address, uint64_t size, hdf5
 spry_status hdf5_step(hdf5_file *f);
 /* A number of 1 to 8 bytes, the low ones first. */
 uint64_t hdf5_number(const char *data, size_t bytes);
-/* Takes so many bytes off a span; NULL: it has not so many. */
+/* Takes `size` bytes off a span; NULL: it has fewer. */
 const char *hdf5_take(hdf5_span *from, size_t bytes);
 
 /* Calls `each` for the messages of a header until it returns that it has seen enough. */

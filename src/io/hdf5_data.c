@@ -155,10 +155,10 @@ static spry_status read_node(gathering *g, uint64_t address, int depth)
     const uint64_t count = hdf5_number(p.data + 6, 2);
     SPRY_GO(g->f->ctx, hdf5_piece(g->f, address + NODE, count * pair + key, &p));
     for (uint64_t k = 0; k < count; k++) {
-        const char *here = p.data + k * pair;
-        const uint64_t child = hdf5_number(here + key, 8);
+        const char *entry = p.data + k * pair;
+        const uint64_t child = hdf5_number(entry + key, 8);
         SPRY_GO(g->f->ctx, leaves ? hdf5_step(g->f) : SPRY_STATUS_OK);
-        SPRY_GO(g->f->ctx, leaves ? read_chunk(g, here, child) : read_node(g, child, depth + 1));
+        SPRY_GO(g->f->ctx, leaves ? read_chunk(g, entry, child) : read_node(g, child, depth + 1));
     }
 done:
     return status;

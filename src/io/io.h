@@ -36,8 +36,8 @@ typedef struct io_bytes {
 spry_status io_open(spry_context *ctx, const char *path, io_bytes *bytes);
 /* Gives mapping and memory back; bytes that point into the caller's memory are left alone. */
 void io_close(spry_context *ctx, io_bytes *bytes);
-/* Unpacks gzip, told by its magic number whatever the name says; other bytes stay as they are. What
- * unpacks to over 1 GiB and over 200 times its size is taken for a bomb. */
+/* Unpacks gzip, recognised by its magic number whatever the name; other bytes stay as they are.
+ * What unpacks to over 1 GiB and over 200 times its size is taken for a bomb. */
 spry_status io_unpack(spry_context *ctx, io_bytes *bytes);
 /* The 1-based line of a position, by counting line ends: for messages. */
 int64_t io_line(const io_bytes *bytes, size_t position);
@@ -58,7 +58,7 @@ int io_print_int(char *out, int64_t value);
 /* Whether a path has an ending given in lower case, and something before it. */
 bool io_ends_with(const char *path, size_t length, const char *ending);
 
-/* Writing: everything goes to a temporary file beside path, gzip when path ends in .gz; commit
+/* Writing: everything goes to a temporary file next to path, gzip when path ends in .gz; commit
  * renames it, abort removes it. Errors (disk full, a stop that was asked for) are remembered and
  * come out of commit; nothing is written after one. */
 typedef struct io_writer io_writer;
@@ -67,7 +67,7 @@ spry_status io_create(spry_context *ctx, const char *path, io_writer **writer);
  * behind what this one writes; not packed. */
 spry_status io_create_named(spry_context *ctx, const char *path, io_writer **writer);
 const char *io_temporary_name(const io_writer *writer);
-/* Whether that would succeed, as far as the file system tells now. */
+/* Whether that would succeed, as far as the file system shows now. */
 spry_status io_check_place(spry_context *ctx, const char *path);
 void io_write(io_writer *writer, const void *data, size_t size);
 void io_printf(io_writer *writer, const char *format, ...) SPRY_PRINTF(2, 3);
@@ -102,7 +102,7 @@ typedef struct io_format {
     bool (*matches)(const io_bytes *bytes); /* looks at the first bytes */
     spry_status (*read)(spry_context *ctx, io_bytes *bytes, io_content *content);
     spry_status (*write_matrix)(const spry_matrix *A, const char *path); /* NULL: read only */
-    /* a dense array of so many columns, one after the other */
+    /* a dense array of `cols` columns, one after the other */
     spry_status (*write_vector)(const spry_vector *v, int64_t cols, const char *path);
     size_t (*position_of)(const io_bytes *bytes, int64_t row, int64_t col, int occurrence);
 } io_format;

@@ -33,7 +33,7 @@ enum {
 
 enum { MAT_HEADER = 128, MAT_TAG = 8 };
 
-/* Numbers of a file, each so many bytes behind the one before; `type` is that of an element. */
+/* Numbers of a file, each `stride` bytes behind the one before; `type` is that of an element. */
 typedef struct mat_numbers {
     uint32_t type;
     const char *data; /* NULL: there are none */

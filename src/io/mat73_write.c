@@ -55,6 +55,19 @@ static void put_doubles(io_writer *w, spry_type type, const void *values, int64_
     }
 }
 
+spry_status io_mat_by_columns(const spry_matrix *A, spry_matrix **B)
+{
+    spry_context *ctx = A->ctx;
+    spry_status status = SPRY_STATUS_OK;
+    spry_matrix *whole = NULL;
+    SPRY_GO(ctx, spry_matrix_expand(A, &whole));
+    SPRY_GO(ctx, spry_matrix_convert(whole, SPRY_FORMAT_CSC, B));
+    SPRY_GO(ctx, spry_matrix_sum_duplicates(*B));
+done:
+    spry_matrix_free(whole);
+    return status;
+}
+
 spry_status io_mat73_write_matrix(const spry_matrix *A, const char *path)
 {
     static const char *const variable[] = {"A"}, *const members[] = {"data", "ir", "jc"};

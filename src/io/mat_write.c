@@ -13,7 +13,7 @@ static void put_tag(io_writer *w, uint32_t type, uint64_t bytes)
     io_write(w, (uint32_t[]){type, (uint32_t)bytes}, MAT_TAG);
 }
 
-/* What brings an element of so many bytes to a multiple of eight. */
+/* What brings an element of a given number of bytes to a multiple of eight. */
 static void put_padding(io_writer *w, uint64_t bytes)
 {
     static const char zeros[8];
@@ -82,19 +82,6 @@ static void put_offsets(io_writer *w, const matrix_arrays *a)
     for (int64_t j = 0; j <= a->cols && !io_write_failed(w); j++)
         io_write(w, (int32_t[]){(int32_t)a->offsets[j]}, sizeof(int32_t));
     put_padding(w, bytes);
-}
-
-spry_status io_mat_by_columns(const spry_matrix *A, spry_matrix **B)
-{
-    spry_context *ctx = A->ctx;
-    spry_status status = SPRY_STATUS_OK;
-    spry_matrix *whole = NULL;
-    SPRY_GO(ctx, spry_matrix_expand(A, &whole));
-    SPRY_GO(ctx, spry_matrix_convert(whole, SPRY_FORMAT_CSC, B));
-    SPRY_GO(ctx, spry_matrix_sum_duplicates(*B));
-done:
-    spry_matrix_free(whole);
-    return status;
 }
 
 spry_status io_mat_write_matrix(const spry_matrix *A, const char *path)

@@ -1,7 +1,6 @@
 /* The first lines of a Matrix Market file: what it holds, comments, sizes. */
 #include "io/mtx.h"
 
-#include <ctype.h>
 #include <stdarg.h>
 
 /* Rows and columns that a file may have: indices are parsed up to this limit, whatever the index
@@ -18,23 +17,6 @@ static const char *const field_words[] = {"real",   "integer",          "complex
 /* As in spry_symmetry. */
 static const char *const symmetry_words[] = {"general", "symmetric", "skew-symmetric", "hermitian",
                                              NULL};
-
-const char *io_mtx_quote(const char *p, const char *end, char word[MTX_WORD_SIZE])
-{
-    size_t length = 0;
-    if (p == end || *p == '\n')
-        return "the end of the line";
-    word[length++] = '\'';
-    for (; p < end && *p != '\n' && !mtx_is_blank(*p) && length < MTX_WORD_SIZE - 5; p++)
-        word[length++] = isprint((unsigned char)*p) ? *p : '?';
-    if (p < end && *p != '\n' && !mtx_is_blank(*p)) {
-        memcpy(word + length, "...", 3);
-        length += 3;
-    }
-    word[length++] = '\'';
-    word[length] = '\0';
-    return word;
-}
 
 static bool refuse(mtx_problem *problem, size_t position, const char *format, ...)
     SPRY_PRINTF(3, 4);

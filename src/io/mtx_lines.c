@@ -2,6 +2,7 @@
  * errors. */
 #include "io/mtx.h"
 
+#include <ctype.h>
 #include <math.h>
 
 enum {
@@ -24,6 +25,23 @@ static const char *content(const char *p, const char *end)
         p = mtx_next_line(p, end);
     }
     return p;
+}
+
+const char *io_mtx_quote(const char *p, const char *end, char word[MTX_WORD_SIZE])
+{
+    size_t length = 0;
+    if (p == end || *p == '\n')
+        return "the end of the line";
+    word[length++] = '\'';
+    for (; p < end && *p != '\n' && !mtx_is_blank(*p) && length < MTX_WORD_SIZE - 5; p++)
+        word[length++] = isprint((unsigned char)*p) ? *p : '?';
+    if (p < end && *p != '\n' && !mtx_is_blank(*p)) {
+        memcpy(word + length, "...", 3);
+        length += 3;
+    }
+    word[length++] = '\'';
+    word[length] = '\0';
+    return word;
 }
 
 const char *io_mtx_find(const char *begin, const char *end, int64_t k)

@@ -211,7 +211,7 @@ static const io_format *choose_for_writing(spry_context *ctx, const char *path, 
     known_endings(vector, list, sizeof list);
     SPRY_FAIL(
         ctx, SPRY_STATUS_BAD_USAGE,
-        "%s: the name's ending tells no format that a %s can be written in; those known are%s",
+        "%s: the name's ending names no format that a %s can be written in; those known are%s",
         path, vector ? "vector" : "matrix", list);
     return NULL;
 }
@@ -261,11 +261,11 @@ spry_status spry_columns_write(const spry_vector *v, int64_t cols, const char *p
     if (cols < 1 || v->n % cols != 0)
         return SPRY_FAIL(v->ctx, SPRY_STATUS_BAD_USAGE,
                          "%s: %" PRId64 " numbers make no %" PRId64 " columns", path, v->n, cols);
-    const spry_vector *here = NULL;
+    const spry_vector *on_host = NULL;
     spry_vector *copy = NULL;
-    spry_status status = vector_here(v, &here, &copy);
+    spry_status status = vector_here(v, &on_host, &copy);
     if (status == SPRY_STATUS_OK)
-        status = format->write_vector(here, v->n == 0 ? 1 : cols, path);
+        status = format->write_vector(on_host, v->n == 0 ? 1 : cols, path);
     spry_vector_free(copy);
     return status;
 }

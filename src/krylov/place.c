@@ -7,8 +7,8 @@
 #include "device/engine/forecast.h"
 #include "device/linalg/operator.h"
 #include "device/linalg/vector.h"
-#include "ranks/operator_device.h"
-#include "ranks/operator_host.h"
+#include "ranks/halo_device.h"
+#include "ranks/operator.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -225,12 +225,10 @@ static spry_status make_ranked_operator(spry_solver *solver, const char *format)
         if (made != SPRY_STATUS_OK)
             made = stay_on_host(solver, spry_message(solver->ctx), made);
     }
-    if (solver->setup.device)
-        return device_dist_operator(solver->setup.device, solver->setup.matrix, made, own,
-                                    &solver->setup.own_operator);
-    if (made == SPRY_STATUS_OK)
+    if (!solver->setup.device && made == SPRY_STATUS_OK)
         made = spry_operator_from_matrix(own_rows, NULL, format, &own);
-    return dist_operator(solver->setup.matrix, made, own, &solver->setup.own_operator);
+    return dist_operator(solver->setup.matrix, solver->setup.device, made, own,
+                         &solver->setup.own_operator);
 }
 
 /* On the host, in a format that the tuner chooses, or in CSR for a few products; and what it may

@@ -6,7 +6,7 @@
 #include "formats/shared/device_formats.h"
 #include "precon/precon.h"
 #include "program/explain.h"
-#include "ranks/operator_device.h"
+#include "ranks/operator.h"
 
 #include <math.h>
 

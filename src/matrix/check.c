@@ -5,7 +5,7 @@
 #include "matrix/entries.h"
 
 /* A number as the caller counts, who may have written any. */
-static int64_t told(int64_t number, int base)
+static int64_t as_given(int64_t number, int base)
 {
     return (int64_t)((uint64_t)number + (uint64_t)base);
 }
@@ -66,7 +66,7 @@ spry_status matrix_check_offsets(spry_context *ctx, const matrix_arrays *a, int 
     const int64_t major = matrix_major(a), *offsets = a->offsets;
     if (offsets[0] != 0)
         return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT, "offsets[0] is %" PRId64 ", expected %d",
-                         told(offsets[0], base), base);
+                         as_given(offsets[0], base), base);
     const int parts = matrix_parts(ctx, major);
     int64_t fault = major;
 #pragma omp parallel for num_threads(parts) schedule(static, 1) reduction(min : fault)
@@ -82,11 +82,12 @@ spry_status matrix_check_offsets(spry_context *ctx, const matrix_arrays *a, int 
         return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
                          "%s %" PRId64 ": offsets fall from %" PRId64 " to %" PRId64,
                          a->format == SPRY_FORMAT_CSR ? "row" : "column", fault + base,
-                         told(offsets[fault], base), told(offsets[fault + 1], base));
+                         as_given(offsets[fault], base), as_given(offsets[fault + 1], base));
     if (offsets[major] != a->nnz)
         return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
                          "offsets end with %" PRId64 ", expected nnz%s, which is %" PRId64,
-                         told(offsets[major], base), base ? " + 1" : "", told(a->nnz, base));
+                         as_given(offsets[major], base), base ? " + 1" : "",
+                         as_given(a->nnz, base));
     return SPRY_STATUS_OK;
 }
 
@@ -206,25 +207,4 @@ spry_status matrix_check_arrays(spry_context *ctx, const matrix_arrays *arrays)
     SPRY_GO(ctx, matrix_check_entries(ctx, arrays, &shown));
 done:
     return status;
-}
-
-spry_status matrix_check_values(const spry_matrix *A)
-{
-    SPRY_NEED(CTX_OF(A), A);
-    matrix_follow(A);
-    const matrix_arrays *a = &A->a;
-    bool finite;
-    const spry_status status = matrix_find_out(A->ctx, A, SPRY_FACT_FINITE, &finite);
-    if (status != SPRY_STATUS_OK || finite)
-        return status;
-    int64_t row, col;
-    const int64_t bad = matrix_first_bad(A);
-    matrix_place(a, bad, &row, &col);
-    const spry_scalar v = value_get(a->type, a->values, bad);
-    if (!spry_type_is_complex(a->type))
-        return SPRY_FAIL(A->ctx, SPRY_STATUS_BAD_INPUT,
-                         "row %" PRId64 ", column %" PRId64 ": the value is %g", row, col, v.re);
-    return SPRY_FAIL(A->ctx, SPRY_STATUS_BAD_INPUT,
-                     "row %" PRId64 ", column %" PRId64 ": the value is (%g, %g)", row, col, v.re,
-                     v.im);
 }

@@ -4,6 +4,11 @@
 
 #include "matrix/distribution.h"
 
+int64_t matrix_major(const matrix_arrays *a)
+{
+    return a->format == SPRY_FORMAT_CSC ? a->cols : a->rows;
+}
+
 int matrix_parts(const spry_context *ctx, int64_t n)
 {
     enum { LEAST = 1 << 13 }; /* units that are worth waking a thread for */
@@ -162,23 +167,4 @@ int64_t matrix_first_bad(const spry_matrix *A)
     while (value_finite(value_load(a->type, a->values, k)))
         k++;
     return k;
-}
-
-spry_status matrix_check_finite(const spry_matrix *A, const char *what, const char *name)
-{
-    bool finite;
-    const spry_status status = matrix_find_out(A->ctx, A, SPRY_FACT_FINITE, &finite);
-    if (status != SPRY_STATUS_OK || finite)
-        return status;
-    if (A->distributed) /* the rank that has it says where */
-        return A->distributed->class->check_values(A);
-    const int64_t bad = matrix_first_bad(A);
-    int64_t row, col;
-    matrix_place(&A->a, bad, &row, &col);
-    char text[VALUE_TEXT];
-    const spry_scalar v = value_get(A->a.type, A->a.values, bad);
-    return SPRY_FAIL(A->ctx, SPRY_STATUS_BAD_INPUT,
-                     "%s %s: entry (%" PRId64 ", %" PRId64 ") (from 0) is %s: the matrix must have "
-                     "finite numbers",
-                     what, name, row, col, value_text(A->a.type, v, text));
 }

@@ -102,11 +102,11 @@ bool matrix_rises(const spry_context *ctx, const int32_t *index, int64_t n);
 void matrix_count_rising(const spry_context *ctx, const int32_t *index, int64_t n, int64_t major,
                          int64_t *offsets);
 
-/* Whether entries of every row (column of CSC) rise; strictly: none is there twice. */
+/* Whether entries of every row (column of CSC) rise; strictly: none occurs twice. */
 bool matrix_sorted(const spry_context *ctx, const matrix_arrays *a, bool strictly);
 
-/* What one entry and its mirror image may be rounded parts of, beside which their difference is
- * seen; `root` has sqrt |a_ii|, which matrix_diagonal_roots() makes for the caller to free. */
+/* What one entry and its mirror image may be rounded parts of, relative to which their difference
+ * is seen; `root` has sqrt |a_ii|, which matrix_diagonal_roots() makes for the caller to free. */
 static inline double value_rough(spry_scalar v)
 {
     return fabs(v.re) + fabs(v.im);
@@ -118,7 +118,7 @@ static inline double matrix_mirror_size(const double *root, int64_t i, int64_t j
 }
 spry_status matrix_diagonal_roots(spry_context *ctx, const matrix_arrays *a, double **root);
 
-/* Frees A, which nobody holds. */
+/* Frees A, which has no holds. */
 void matrix_destroy(spry_matrix *A);
 /* Gives A arrays of its own in place of those it had, which are freed or unmapped if its. */
 void matrix_replace(spry_matrix *A, const matrix_arrays *own);
@@ -157,7 +157,7 @@ ALWAYS_INLINE int32_t *matrix_minor(const matrix_arrays *a)
 
 /* Sorts the columns of a row, which is a few sorted pieces, as a rule. */
 void matrix_sort_columns(int32_t *columns, int64_t n);
-/* The place of column j in row i of CSR arrays, which is sorted; -1: it is not there. */
+/* The place of column j in row i of CSR arrays, which is sorted; -1: it is not stored. */
 ALWAYS_INLINE int64_t matrix_find(const matrix_arrays *a, int64_t i, int64_t j)
 {
     int64_t low = a->offsets[i], high = a->offsets[i + 1];

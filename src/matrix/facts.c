@@ -1,140 +1,7 @@
-/* What is known of a matrix: noted by whoever finds out, so that nobody has to look again. */
+/* Finding facts of a matrix out, and what they are checked for. */
 #include "matrix/distribution.h"
 #include "matrix/entries.h"
 #include "matrix/stats.h"
-
-const char *fact_name(spry_fact fact)
-{
-#define FACT_NAME(name, word, text) [SPRY_FACT_##name] = word,
-    static const char *const names[] = {SPRY_FACT_LIST(FACT_NAME)};
-    return (unsigned)fact < SPRY_FACT_COUNT ? names[fact] : "unknown";
-}
-
-const char *fact_text(spry_fact fact)
-{
-#define FACT_TEXT(name, word, text) [SPRY_FACT_##name] = text,
-    static const char *const texts[] = {SPRY_FACT_LIST(FACT_TEXT)};
-    return (unsigned)fact < SPRY_FACT_COUNT ? texts[fact] : "unknown";
-}
-
-/* Both bits of a fact, shifted to its place. */
-static unsigned both(spry_fact fact)
-{
-    return 3u << (2 * fact);
-}
-
-/* Facts are no part of the matrix's value: those who only read it note them, too, and with the
- * matrix whose arrays they see. */
-static atomic_uint *facts_of(const spry_matrix *A)
-{
-    while (A->origin)
-        A = A->origin;
-    return &((spry_matrix *)(uintptr_t)A)->facts;
-}
-
-spry_truth matrix_known(const spry_matrix *A, spry_fact fact)
-{
-    const unsigned bits = atomic_load(facts_of(A)) >> (2 * fact) & 3u;
-    return bits == 1 ? SPRY_TRUTH_YES : bits == 2 ? SPRY_TRUTH_NO : SPRY_TRUTH_UNKNOWN;
-}
-
-/* What one fact says of another: a real matrix that is symmetric is hermitian. */
-static unsigned implied(const spry_matrix *A, spry_fact fact, bool yes)
-{
-    const unsigned bit = yes ? 1u : 2u;
-    unsigned bits = bit << (2 * fact);
-    if (!spry_type_is_complex(A->a.type) &&
-        (fact == SPRY_FACT_SYMMETRIC || fact == SPRY_FACT_HERMITIAN))
-        bits |= bit << (2 * SPRY_FACT_SYMMETRIC) | bit << (2 * SPRY_FACT_HERMITIAN);
-    return bits;
-}
-
-/* The first word on a fact stands, also where two are noted at once. */
-void matrix_note(const spry_matrix *A, spry_fact fact, bool yes)
-{
-    enum { FIRST_BITS = 0x55555555 }; /* of each pair */
-    atomic_uint *facts = facts_of(A);
-    unsigned before = atomic_load(facts), more;
-    if (before & both(fact))
-        return;
-    do {
-        const unsigned known = (before | before >> 1) & FIRST_BITS;
-        more = implied(A, fact, yes) & ~(known | known << 1);
-    } while (!atomic_compare_exchange_weak(facts, &before, before | more));
-}
-
-void matrix_note_all(const spry_matrix *A, unsigned facts)
-{
-    for (int f = 0; f < SPRY_FACT_COUNT; f++)
-        if (facts & FACT_BIT(f))
-            matrix_note(A, (spry_fact)f, true);
-}
-
-void matrix_forget(const spry_matrix *A, unsigned facts)
-{
-    unsigned bits = 0;
-    for (int f = 0; f < SPRY_FACT_COUNT; f++)
-        bits |= facts & FACT_BIT(f) ? both((spry_fact)f) : 0;
-    atomic_fetch_and(facts_of(A), ~bits);
-}
-
-void matrix_changed(spry_matrix *A)
-{
-    matrix_touch(A, false);
-    matrix_forget(A, FACTS_ALL & ~FACTS_OF_PATTERN);
-}
-
-void matrix_carry(const spry_matrix *A, const spry_matrix *B, unsigned facts)
-{
-    for (int f = 0; f < SPRY_FACT_COUNT; f++) {
-        const spry_truth known = matrix_known(A, (spry_fact)f);
-        if (facts & FACT_BIT(f) && known != SPRY_TRUTH_UNKNOWN)
-            matrix_note(B, (spry_fact)f, known == SPRY_TRUTH_YES);
-    }
-}
-
-void matrix_note_symmetry(const spry_matrix *A, spry_symmetry symmetry)
-{
-    if (symmetry == SPRY_SYMMETRY_GENERAL)
-        return;
-    matrix_note(A, SPRY_FACT_PATTERN_SYMMETRIC, true);
-    if (symmetry != SPRY_SYMMETRY_SKEW) /* which may be 0 */
-        matrix_note(A,
-                    symmetry == SPRY_SYMMETRY_HERMITIAN ? SPRY_FACT_HERMITIAN : SPRY_FACT_SYMMETRIC,
-                    true);
-}
-
-/* --- finding out ---------------------------------------------------------------------------------
- */
-
-/* So that it can be seen that nothing is looked for twice. */
-static void tell(spry_context *ctx, const spry_matrix *A, spry_fact fact)
-{
-    base_log(ctx, SPRY_LOG_DEBUG, "looking whether a matrix of %" PRId64 " entries is %s", A->a.nnz,
-             fact_name(fact));
-}
-
-bool matrix_is_sorted(spry_context *ctx, const spry_matrix *A, bool strictly)
-{
-    const spry_truth sorted = matrix_known(A, SPRY_FACT_SORTED),
-                     unique = matrix_known(A, SPRY_FACT_UNIQUE);
-    if (sorted != SPRY_TRUTH_UNKNOWN &&
-        (!strictly || unique != SPRY_TRUTH_UNKNOWN || sorted == SPRY_TRUTH_NO))
-        return sorted == SPRY_TRUTH_YES && (!strictly || unique == SPRY_TRUTH_YES);
-    if (strictly && unique == SPRY_TRUTH_NO)
-        return false;
-    tell(ctx, A, SPRY_FACT_SORTED);
-    if (matrix_sorted(ctx, &A->a, true)) {
-        matrix_note(A, SPRY_FACT_SORTED, true);
-        matrix_note(A, SPRY_FACT_UNIQUE, true);
-        return true;
-    }
-    const bool rises = sorted == SPRY_TRUTH_YES || matrix_sorted(ctx, &A->a, false);
-    matrix_note(A, SPRY_FACT_SORTED, rises);
-    if (rises)
-        matrix_note(A, SPRY_FACT_UNIQUE, false);
-    return rises && !strictly;
-}
 
 /* Whether all diagonal entries are real and positive, for square general CSR with sorted rows. */
 static bool has_positive_diagonal(const spry_context *ctx, const matrix_arrays *a)
@@ -207,14 +74,57 @@ spry_status matrix_find_out(spry_context *ctx, const spry_matrix *A, spry_fact f
     } else if (fact == SPRY_FACT_UNIQUE && matrix_is_sorted(ctx, A, false)) {
         matrix_is_sorted(ctx, A, true);
     } else if (fact == SPRY_FACT_FINITE) {
-        tell(ctx, A, fact);
+        fact_log_search(ctx, A, fact);
         matrix_note(A, fact, matrix_first_bad(A) < 0);
     } else {
-        tell(ctx, A, fact);
+        fact_log_search(ctx, A, fact);
         status = fact == SPRY_FACT_UNIQUE ? find_unique(ctx, A) : find_in_rows(ctx, A, fact);
     }
     *yes = matrix_known(A, fact) == SPRY_TRUTH_YES;
     return status;
+}
+
+/* --- finite values ------------------------------------------------------------------------------
+ */
+
+spry_status matrix_check_values(const spry_matrix *A)
+{
+    SPRY_NEED(CTX_OF(A), A);
+    matrix_follow(A);
+    const matrix_arrays *a = &A->a;
+    bool finite;
+    const spry_status status = matrix_find_out(A->ctx, A, SPRY_FACT_FINITE, &finite);
+    if (status != SPRY_STATUS_OK || finite)
+        return status;
+    int64_t row, col;
+    const int64_t bad = matrix_first_bad(A);
+    matrix_place(a, bad, &row, &col);
+    const spry_scalar v = value_get(a->type, a->values, bad);
+    if (!spry_type_is_complex(a->type))
+        return SPRY_FAIL(A->ctx, SPRY_STATUS_BAD_INPUT,
+                         "row %" PRId64 ", column %" PRId64 ": the value is %g", row, col, v.re);
+    return SPRY_FAIL(A->ctx, SPRY_STATUS_BAD_INPUT,
+                     "row %" PRId64 ", column %" PRId64 ": the value is (%g, %g)", row, col, v.re,
+                     v.im);
+}
+
+spry_status matrix_check_finite(const spry_matrix *A, const char *what, const char *name)
+{
+    bool finite;
+    const spry_status status = matrix_find_out(A->ctx, A, SPRY_FACT_FINITE, &finite);
+    if (status != SPRY_STATUS_OK || finite)
+        return status;
+    if (A->distributed) /* the rank that has it says where */
+        return A->distributed->class->check_values(A);
+    const int64_t bad = matrix_first_bad(A);
+    int64_t row, col;
+    matrix_place(&A->a, bad, &row, &col);
+    char text[VALUE_TEXT];
+    const spry_scalar v = value_get(A->a.type, A->a.values, bad);
+    return SPRY_FAIL(A->ctx, SPRY_STATUS_BAD_INPUT,
+                     "%s %s: entry (%" PRId64 ", %" PRId64 ") (from 0) is %s: the matrix must have "
+                     "finite numbers",
+                     what, name, row, col, value_text(A->a.type, v, text));
 }
 
 /* --- the caller's side ---------------------------------------------------------------------------

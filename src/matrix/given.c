@@ -166,23 +166,6 @@ spry_status spry_matrix_from_csr32(spry_context *ctx, spry_type type, int64_t ro
     return new_csr(ctx, &a, offsets, columns, values, own, A);
 }
 
-spry_arrays matrix_shown(const matrix_arrays *a)
-{
-    return (spry_arrays){.size = sizeof(spry_arrays),
-                         .type = a->type,
-                         .format = a->format,
-                         .symmetry = a->symmetry,
-                         .rows = a->rows,
-                         .cols = a->cols,
-                         .nnz = a->nnz,
-                         .offsets = a->offsets,
-                         .row_index = a->row_index,
-                         .col_index = a->col_index,
-                         .values = a->values,
-                         .offset_bits = 64,
-                         .index_bits = 32};
-}
-
 spry_status spry_matrix_arrays(const spry_matrix *A, spry_arrays *arrays)
 {
     SPRY_NEED(CTX_OF(A), A, arrays);

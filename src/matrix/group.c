@@ -43,7 +43,7 @@ void matrix_count_rising(const spry_context *ctx, const int32_t *index, int64_t 
         offsets[++row] = n;
 }
 
-/* The keys of a part of the entries, and how often each is there. */
+/* The keys of a part of the entries, and how often each occurs. */
 typedef struct window {
     range entries;
     int64_t low, size;
@@ -222,7 +222,7 @@ done:
     return status;
 }
 
-/* Deals the entries into buckets of 2^shift keys, stably; start[b] is bucket b's first place in
+/* Distributes the entries to buckets of 2^shift keys, stably; start[b] is bucket b's first place in
  * `out`. */
 static spry_status to_buckets(spry_context *ctx, const matrix_arrays *a, bool by_row, int shift,
                               int64_t buckets, int64_t *start, const target *out)

@@ -103,7 +103,7 @@ static void look_at_row(const matrix_arrays *A, int64_t i, findings *f, int64_t 
     }
 }
 
-/* Some rows of a large matrix first: most that are no halves give themselves away there, and
+/* Some rows of a large matrix first: most that are no halves show it there, and
  * mirror images that are far away take long to find. */
 static findings look_at_some(const matrix_arrays *A)
 {
@@ -144,7 +144,7 @@ static findings look(const spry_context *ctx, const matrix_arrays *A, const bloc
 static spry_status judge(spry_context *ctx, const matrix_arrays *A, const findings *f,
                          half_cut *half)
 {
-    static const char cure[] = "half of it does not tell the rest; take another format";
+    static const char cure[] = "half of it does not determine the rest; take another format";
     if (f->odd < INT64_MAX)
         return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
                          "row %" PRId64 ", column %d (from 0) has no mirror image that is the "
@@ -170,7 +170,7 @@ static spry_status judge(spry_context *ctx, const matrix_arrays *A, const findin
     return SPRY_STATUS_OK;
 }
 
-/* Cuts into so many parts of about the same work, and returns the rows of all windows. */
+/* Cuts into a given number of parts of about the same work, and returns the rows of all windows. */
 static int64_t cut(const matrix_arrays *A, const blocks *b, int64_t parts, half_cut *half)
 {
     enum { ROW_WEIGHT = 3 }; /* entries that a row by itself costs */

@@ -18,9 +18,21 @@ const char *spry_symmetry_name(spry_symmetry symmetry)
                : "unknown";
 }
 
-int64_t matrix_major(const matrix_arrays *a)
+spry_arrays matrix_shown(const matrix_arrays *a)
 {
-    return a->format == SPRY_FORMAT_CSC ? a->cols : a->rows;
+    return (spry_arrays){.size = sizeof(spry_arrays),
+                         .type = a->type,
+                         .format = a->format,
+                         .symmetry = a->symmetry,
+                         .rows = a->rows,
+                         .cols = a->cols,
+                         .nnz = a->nnz,
+                         .offsets = a->offsets,
+                         .row_index = a->row_index,
+                         .col_index = a->col_index,
+                         .values = a->values,
+                         .offset_bits = 64,
+                         .index_bits = 32};
 }
 
 matrix_arrays matrix_like(const matrix_arrays *like, spry_format format)
@@ -128,7 +140,7 @@ spry_status matrix_copy(const spry_matrix *A, spry_matrix **B)
     return status;
 }
 
-/* Copies an array unless it is owned already or is not there. */
+/* Copies an array unless it is owned already or missing. */
 static spry_status own_array(spry_context *ctx, bool owned, int64_t count, size_t size,
                              void *pointer_to_pointer)
 {
@@ -252,7 +264,7 @@ spry_status spry_matrix_set_near_null(spry_matrix *A, int count, const spry_vect
     }
     matrix_part(A);
     free_near_null(A);
-    matrix_touch(A, true); /* what depends on them is to be made anew */
+    matrix_touch(A, true); /* what depends on them has to be set up again */
     if (count == 0)
         return SPRY_STATUS_OK;
     SPRY_GO(ctx, base_calloc(ctx, count, sizeof *A->near_null, &A->near_null));
@@ -290,6 +302,16 @@ void matrix_destroy(spry_matrix *A)
     base_object_free(A->ctx, A);
     if (release)
         release(owner);
+}
+
+void matrix_let_go(const spry_matrix *A)
+{
+    while (A) {
+        spry_matrix *it = (spry_matrix *)(uintptr_t)A;
+        A = A->origin; /* before it is freed */
+        if (atomic_fetch_sub(&it->holds, 1) == MATRIX_FREED + 1)
+            matrix_destroy(it);
+    }
 }
 
 spry_status spry_matrix_set_release(spry_matrix *A, spry_release_fn release, void *data)

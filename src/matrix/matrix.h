@@ -8,13 +8,13 @@
 #include <spry/device.h>
 #include <spry/matrix.h>
 
-/* Vectors are placed and worked on in chunks of so many elements, whatever the number of threads,
- * so that no cut of the work shows in a result. */
+/* Vectors are placed and worked on in chunks of VECTOR_CHUNK elements, whatever the number of
+ * threads, so that no cut of the work shows in a result. */
 enum { VECTOR_CHUNK = 4096 };
 
 struct device_memory;
 
-/* What is done with vectors in a device's memory; every member is there. Sizes, types and places
+/* What is done with vectors in a device's memory; every member is set. Sizes, types and places
  * were found to fit. */
 typedef struct vector_class {
     void (*destroy)(spry_vector *v); /* frees the memory */
@@ -58,15 +58,15 @@ struct spry_vector {
     spry_type type;
     int64_t n;
     vector_part part; /* sums over it are those of all ranks */
-    void *data;       /* of a device: its address there, NULL where it has none */
+    void *data;       /* of a device: its address on it, NULL where it has none */
     bool owned;
     const vector_class *class; /* NULL: in the host's memory */
     spry_device *device;
     struct device_memory *memory;
-    /* Brings the numbers when somebody looks; NULL: they are here. */
+    /* Brings the numbers when they are first used; NULL: they are on the host. */
     spry_status (*bring)(void *from, spry_vector *v);
     void *from;
-    /* Told once, when the vector is freed, that its memory is no longer used; NULL: nobody. */
+    /* Called once, when the vector is freed and its memory no longer used; NULL: none. */
     spry_release_fn release;
     void *owner;
     bool told_by_caller; /* the caller has said whom, and may say so again */
@@ -89,9 +89,9 @@ static inline bool vector_same(const spry_vector *x, const spry_vector *y)
 }
 /* Brings numbers that come when they are looked at; to be called before numbers are looked at. */
 spry_status vector_fetch(const spry_vector *v);
-/* The numbers of a vector on the host: of v itself where they are there (*here is v then), else of
- * a copy in *copy, which is the caller's to free. */
-spry_status vector_here(const spry_vector *v, const spry_vector **here, spry_vector **copy);
+/* The numbers of a vector on the host: of v itself where it is on the host (*on_host is v then),
+ * else of a copy in *copy, which is the caller's to free. */
+spry_status vector_here(const spry_vector *v, const spry_vector **on_host, spry_vector **copy);
 /* Zeros in the memory of a device (NULL: the host). */
 spry_status vector_new_at(spry_context *ctx, spry_device *device, spry_type type, int64_t n,
                           spry_vector **v);
@@ -142,7 +142,7 @@ struct spry_matrix {
     const spry_matrix *origin;        /* whose arrays, near-null vectors and facts these are */
     atomic_uint holds;                /* of those who read it for long, and MATRIX_FREED */
     int64_t seen;                     /* its version that the arrays are of */
-    spry_release_fn release;          /* told when it is gone; NULL: nobody */
+    spry_release_fn release;          /* called when it is freed; may be NULL */
     void *owner;
     void *redistributed; /* how its rows were distributed to ranks (src/ranks), and what frees that;
                             or NULL */
@@ -167,6 +167,8 @@ spry_truth matrix_known(const spry_matrix *A, spry_fact fact);
 /* The fact in a word, "hermitian", and as a sentence. */
 const char *fact_name(spry_fact fact);
 const char *fact_text(spry_fact fact);
+/* Logs that a fact is searched for, so that it can be seen that nothing is searched twice. */
+void fact_log_search(spry_context *ctx, const spry_matrix *A, spry_fact fact);
 /* Looks for what a solver cannot use, NaN or infinite values; the failure names the first place. */
 spry_status matrix_check_values(const spry_matrix *A);
 void matrix_note(const spry_matrix *A, spry_fact fact, bool yes);
@@ -178,10 +180,10 @@ void matrix_forget(const spry_matrix *A, unsigned facts);
 void matrix_carry(const spry_matrix *A, const spry_matrix *B, unsigned facts);
 /* What follows from a stored triangle for the whole. */
 void matrix_note_symmetry(const spry_matrix *A, spry_symmetry symmetry);
-/* Whether it holds: what is known, or what passes over A tell, which is noted. With a context of
+/* Whether it holds: what is known, or what passes over A find, which is noted. With a context of
  * the caller's, for memory and threads. Not for DEFINITE. */
 spry_status matrix_find_out(spry_context *ctx, const spry_matrix *A, spry_fact fact, bool *yes);
-/* Whether columns rise in all rows; strictly: none is there twice. */
+/* Whether columns rise in all rows; strictly: none occurs twice. */
 bool matrix_is_sorted(spry_context *ctx, const spry_matrix *A, bool strictly);
 
 /*
@@ -273,7 +275,7 @@ void matrix_place(const matrix_arrays *a, int64_t k, int64_t *row, int64_t *col)
 /* Colours 0..*count-1 for the rows of a square general CSR matrix, so that neighbours in the
  * pattern of A + A^T differ. */
 spry_status matrix_colour(const spry_matrix *A, int32_t *colour, int64_t *count);
-/* (*inverse)[perm[i]] = i; fails, calling perm by its name, unless each of 0..n-1 is there once.
+/* (*inverse)[perm[i]] = i; fails, calling perm by its name, unless each of 0..n-1 occurs once.
  * The caller frees *inverse, also then. */
 spry_status matrix_invert(spry_context *ctx, const char *name, const int32_t *perm, int64_t n,
                           int32_t **inverse);

@@ -1,5 +1,5 @@
 /*
- * A beside its mirror image. Entries that are made twice, once for each triangle, differ by
+ * A compared with its mirror image. Entries that are made twice, once for each triangle, differ by
  * roundings of sums that are as large as sqrt(|a_ii a_jj|) where A is positive definite. That
  * grows and shrinks with the entries when rows and columns are scaled alike.
  */
@@ -14,7 +14,7 @@ typedef struct comparison {
     double tolerance;
 } comparison;
 
-/* What a range of rows tells. */
+/* What a range of rows shows. */
 typedef struct outcome {
     bool symmetric, hermitian;
     int64_t unlike;    /* first row against hermitian */

@@ -1,4 +1,4 @@
-/* Rows and columns in another order. */
+/* Permuting rows and columns. */
 #include "matrix/entries.h"
 
 /* Fails at the first fault of what is no permutation. */

@@ -168,6 +168,28 @@ done:
     return status;
 }
 
+bool matrix_is_sorted(spry_context *ctx, const spry_matrix *A, bool strictly)
+{
+    const spry_truth sorted = matrix_known(A, SPRY_FACT_SORTED),
+                     unique = matrix_known(A, SPRY_FACT_UNIQUE);
+    if (sorted != SPRY_TRUTH_UNKNOWN &&
+        (!strictly || unique != SPRY_TRUTH_UNKNOWN || sorted == SPRY_TRUTH_NO))
+        return sorted == SPRY_TRUTH_YES && (!strictly || unique == SPRY_TRUTH_YES);
+    if (strictly && unique == SPRY_TRUTH_NO)
+        return false;
+    fact_log_search(ctx, A, SPRY_FACT_SORTED);
+    if (matrix_sorted(ctx, &A->a, true)) {
+        matrix_note(A, SPRY_FACT_SORTED, true);
+        matrix_note(A, SPRY_FACT_UNIQUE, true);
+        return true;
+    }
+    const bool rises = sorted == SPRY_TRUTH_YES || matrix_sorted(ctx, &A->a, false);
+    matrix_note(A, SPRY_FACT_SORTED, rises);
+    if (rises)
+        matrix_note(A, SPRY_FACT_UNIQUE, false);
+    return rises && !strictly;
+}
+
 spry_status spry_matrix_sort(spry_matrix *A)
 {
     SPRY_NEED(CTX_OF(A), A);

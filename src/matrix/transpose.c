@@ -1,6 +1,24 @@
 /* A^T and A^H. */
 #include "matrix/entries.h"
 
+void matrix_flip_values(const spry_context *ctx, spry_type type, void *values, int64_t n,
+                        bool negate, bool conjugate)
+{
+    conjugate = conjugate && spry_type_is_complex(type);
+    if (!negate && !conjugate)
+        return;
+    const int parts = matrix_parts(ctx, n);
+#pragma omp parallel for num_threads(parts) schedule(static)
+    for (int64_t k = 0; k < n; k++) {
+        spry_scalar v = value_load(type, values, k);
+        if (negate)
+            v = (spry_scalar){-v.re, -v.im};
+        if (conjugate)
+            v.im = -v.im;
+        value_store(type, values, k, v);
+    }
+}
+
 /* Groups a general compressed matrix by its other index: A^T in A's format. */
 static spry_status transpose_compressed(spry_context *ctx, const matrix_arrays *a,
                                         matrix_arrays *to)

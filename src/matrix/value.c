@@ -19,21 +19,3 @@ void value_set(spry_type type, void *values, int64_t k, spry_scalar value)
 {
     value_store(type, values, k, value);
 }
-
-void matrix_flip_values(const spry_context *ctx, spry_type type, void *values, int64_t n,
-                        bool negate, bool conjugate)
-{
-    conjugate = conjugate && spry_type_is_complex(type);
-    if (!negate && !conjugate)
-        return;
-    const int parts = matrix_parts(ctx, n);
-#pragma omp parallel for num_threads(parts) schedule(static)
-    for (int64_t k = 0; k < n; k++) {
-        spry_scalar v = value_load(type, values, k);
-        if (negate)
-            v = (spry_scalar){-v.re, -v.im};
-        if (conjugate)
-            v.im = -v.im;
-        value_store(type, values, k, v);
-    }
-}

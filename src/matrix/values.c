@@ -1,108 +1,6 @@
-/*
- * New values for a matrix, and how those who look at it or were made from it get to know: every
- * change is counted.
- */
+/* New values for a matrix. */
 #include "matrix/distribution.h"
 #include "matrix/entries.h"
-
-int64_t matrix_version(const spry_matrix *A)
-{
-    return A->changes + (A->origin ? matrix_version(A->origin) : 0);
-}
-
-int64_t matrix_pattern_version(const spry_matrix *A)
-{
-    return A->pattern_changes + (A->origin ? matrix_pattern_version(A->origin) : 0);
-}
-
-void matrix_touch(spry_matrix *A, bool pattern)
-{
-    A->changes++;
-    A->pattern_changes += pattern;
-}
-
-/* --- sharing -------------------------------------------------------------------------------------
- */
-
-spry_status matrix_view(spry_context *ctx, const spry_matrix *A, spry_matrix **view)
-{
-    const spry_status status = base_object_new(ctx, sizeof **view, view);
-    if (status != SPRY_STATUS_OK)
-        return status;
-    (*view)->ctx = ctx;
-    (*view)->origin = A;
-    (*view)->seen = -1;
-    matrix_follow(*view);
-    return SPRY_STATUS_OK;
-}
-
-void matrix_follow(const spry_matrix *A)
-{
-    if (!A->origin || matrix_version(A->origin) == A->seen)
-        return;
-    const spry_matrix *owner = A->origin; /* of shares of shares: others may read those between */
-    while (owner->origin)
-        owner = owner->origin;
-    spry_matrix *view = (spry_matrix *)(uintptr_t)A; /* nothing changes but where the numbers are */
-    view->a = owner->a;
-    view->near_null = owner->near_null;
-    view->near_count = owner->near_count;
-    view->seen = matrix_version(A->origin);
-}
-
-void matrix_part(spry_matrix *view)
-{
-    const spry_matrix *A = view->origin;
-    if (!A)
-        return;
-    view->changes = matrix_version(view);
-    view->pattern_changes = matrix_pattern_version(view);
-    view->origin = NULL; /* before facts are noted: they are the view's own from here on */
-    view->near_null = NULL;
-    view->near_count = 0;
-    matrix_carry(A, view, FACTS_ALL);
-}
-
-spry_status spry_matrix_share(spry_context *ctx, const spry_matrix *A, spry_matrix **B)
-{
-    SPRY_NEED(ctx, ctx, A, B);
-    *B = NULL;
-    return matrix_view(ctx, A, B);
-}
-
-/* --- in use --------------------------------------------------------------------------------------
- */
-
-/* Holds are no part of the matrix's value: those who only read it have them. */
-static atomic_uint *holds_of(const spry_matrix *A)
-{
-    return &((spry_matrix *)(uintptr_t)A)->holds;
-}
-
-void matrix_hold(const spry_matrix *A)
-{
-    for (; A; A = A->origin)
-        atomic_fetch_add(holds_of(A), 1);
-}
-
-void matrix_let_go(const spry_matrix *A)
-{
-    while (A) {
-        const spry_matrix *origin = A->origin; /* A may be gone then */
-        if (atomic_fetch_sub(holds_of(A), 1) == MATRIX_FREED + 1)
-            matrix_destroy((spry_matrix *)(uintptr_t)A);
-        A = origin;
-    }
-}
-
-spry_status matrix_check_changeable(const spry_matrix *A)
-{
-    return atomic_load(holds_of(A)) == 0
-               ? SPRY_STATUS_OK
-               : SPRY_FAIL(A->ctx, SPRY_STATUS_BAD_USAGE,
-                           "a solver is running with the matrix: it can be changed when the solve "
-                           "has ended");
-}
 
 int64_t dist_entries(const spry_matrix *A)
 {
@@ -118,8 +16,9 @@ int64_t dist_entries(const spry_matrix *A)
 spry_status dist_check_editable(const spry_matrix *A)
 {
     if (A->distributed) /* the parts of it that products use would stay as they are */
-        return SPRY_FAIL(A->ctx, SPRY_STATUS_UNSUPPORTED,
-                         "a matrix that is distributed over ranks cannot be changed: make it anew");
+        return SPRY_FAIL(
+            A->ctx, SPRY_STATUS_UNSUPPORTED,
+            "a matrix that is distributed over ranks cannot be changed: create it again");
     return matrix_check_changeable(A);
 }
 
@@ -215,14 +114,14 @@ spry_status spry_matrix_set_values_from(spry_matrix *A, const spry_vector *value
 {
     SPRY_NEED(CTX_OF_ANY(A, values), A, values);
     spry_context *ctx = A->ctx;
-    const spry_vector *here = NULL;
+    const spry_vector *on_host = NULL;
     spry_vector *copy = NULL;
     spry_status status = SPRY_STATUS_OK;
     status = check_vector(A, values);
     if (status == SPRY_STATUS_OK)
-        status = vector_here(values, &here, &copy);
+        status = vector_here(values, &on_host, &copy);
     SPRY_GO(ctx, A->distributed ? team_agree(ctx, status) : status);
-    SPRY_GO(ctx, spry_matrix_set_values(A, here->data, SPRY_OWN_COPY));
+    SPRY_GO(ctx, spry_matrix_set_values(A, on_host->data, SPRY_OWN_COPY));
 done:
     spry_vector_free(copy);
     return status;

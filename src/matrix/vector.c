@@ -73,7 +73,7 @@ spry_status spry_vector_set_release(spry_vector *v, spry_release_fn release, voi
     SPRY_NEED(CTX_OF(v), v);
     if (v->release && !v->told_by_caller)
         return SPRY_FAIL(v->ctx, SPRY_STATUS_BAD_USAGE,
-                         "the vector has an owner, who is told when it is gone");
+                         "the vector has an owner, who is notified when it is freed");
     v->release = release;
     v->owner = data;
     v->told_by_caller = release != NULL;
@@ -158,17 +158,17 @@ spry_status vector_fetch(const spry_vector *v)
     return bring(v->from, late);
 }
 
-spry_status vector_here(const spry_vector *v, const spry_vector **here, spry_vector **copy)
+spry_status vector_here(const spry_vector *v, const spry_vector **on_host, spry_vector **copy)
 {
     spry_status status = SPRY_STATUS_OK;
     *copy = NULL;
-    *here = v;
+    *on_host = v;
     SPRY_GO(v->ctx, vector_fetch(v));
     if (!v->class)
         return SPRY_STATUS_OK;
     SPRY_GO(v->ctx, spry_vector_new(v->ctx, v->type, v->n, NULL, SPRY_OWN_COPY, copy));
     SPRY_GO(v->ctx, v->class->get(v, (*copy)->data));
-    *here = *copy;
+    *on_host = *copy;
 done:
     return status;
 }
@@ -219,13 +219,13 @@ static spry_status convert(const spry_vector *x, spry_vector *y)
  * host, which says what that is. */
 static spry_status copy_between(const spry_vector *x, spry_vector *y)
 {
-    const bool same = x->type == y->type, there = x->class && x->device == y->device;
+    const bool same = x->type == y->type, same_device = x->class && x->device == y->device;
     spry_vector *from = NULL, *to = NULL;
     bool fits = false;
     spry_status status = SPRY_STATUS_OK;
-    if (same && there)
+    if (same && same_device)
         return vector_note(y, x->class->copy(x, y));
-    if (there && x->n > 0)
+    if (same_device && x->n > 0)
         SPRY_GO(x->ctx, x->class->retype(x, y, &fits));
     if (fits)
         return vector_note(y, status);

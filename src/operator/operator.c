@@ -181,7 +181,7 @@ bool operator_has_update(const spry_operator *op)
     return op->maker || op->class->update;
 }
 
-/* Whether it stores values in a way of its own, which are made anew as a whole. */
+/* Whether it stores values in a way of its own, which are built again as a whole. */
 static bool stores(const spry_operator *op)
 {
     return !op->maker && op->class->stored.remake && op->source;
@@ -216,7 +216,7 @@ void operator_become(spry_operator *op, spry_operator *fresh)
     *fresh = before;
     fresh->maker = NULL;
     fresh->view = NULL;
-    operator_memory *room = op->room; /* each has its own beside it */
+    operator_memory *room = op->room; /* each has its own besides */
     op->room = fresh->room;
     fresh->room = room;
     spry_operator_free(fresh);
@@ -267,7 +267,7 @@ spry_status spry_operator_update(spry_operator *op, const spry_matrix *A)
     spry_status status = SPRY_STATUS_OK;
     if (!operator_takes_values(op))
         return SPRY_FAIL(op->ctx, SPRY_STATUS_UNSUPPORTED,
-                         "operator %s cannot take new values: make it anew",
+                         "operator %s cannot take new values: create it again",
                          spry_operator_name(op));
     if (A->a.type != op->type || A->a.rows != op->rows || A->a.cols != op->cols)
         return SPRY_FAIL(op->ctx, SPRY_STATUS_BAD_USAGE,

@@ -31,12 +31,12 @@ typedef struct operator_rows {
      * be NULL */
     void (*run_scaled)(const struct operator_rows *rows, int64_t begin, int64_t end,
                        spry_scalar alpha, const void *x, spry_scalar beta, const void *z, void *y);
-    int64_t reach; /* no row needs a column that is farther from it; 0: nobody knows */
+    int64_t reach; /* no row needs a column that is farther from it; 0: unknown */
     int64_t grain; /* ranges that begin at its multiples are the fastest; 0: any are */
     /* work before a row (0..rows of op(A)), for distributing rows to threads */
     int64_t (*work)(const struct operator_rows *rows, int64_t row);
     /* Of operators that are distributed over ranks, NULL for others: sends what other ranks need of
-     * some x; tells whether rows need something of theirs, which they may not be run without;
+     * some x; reports whether rows need something of theirs, which they may not be run without;
      * brings that. Rows are run for these x alone until the next begin. */
     spry_status (*begin)(const struct operator_rows *rows, int count, const void *const *x);
     bool (*waits)(const struct operator_rows *rows, int64_t begin, int64_t end);
@@ -178,7 +178,7 @@ struct spry_operator {
     const spry_matrix *source;   /* the caller's matrix it was made from; NULL: none, or within */
     int64_t version;             /* of that matrix, when it was */
     spry_matrix *view;           /* of a source in another context; freed with it; may be NULL */
-    spry_release_fn release;     /* told when it is gone; NULL: nobody */
+    spry_release_fn release;     /* called when it is freed; may be NULL */
     void *owner;
 };
 
@@ -210,7 +210,7 @@ bool operator_takes_values(const spry_operator *op);
 void operator_keep(spry_operator *op, spry_matrix *A);
 /* Makes it what `fresh` is, but for its name and maker; frees what it was. */
 void operator_become(spry_operator *op, spry_operator *fresh);
-/* Makes room->data hold at least `count` elements of `size` bytes; what was there is lost. */
+/* Makes room->data hold at least `count` elements of `size` bytes; its content is lost. */
 spry_status operator_room(const spry_operator *op, int64_t count, size_t size);
 /* Fails where the operator has no such product. */
 spry_status operator_check_product(const spry_operator *op, spry_transpose transpose,

@@ -4,7 +4,7 @@
 #include "device/linalg/matrix.h"
 #include "device/linalg/operator.h"
 #include "host/host.h"
-#include "ranks/operator_device.h"
+#include "ranks/operator.h"
 
 /* The product with a matrix, or the own block of one that is distributed, on the job's device. */
 static spry_status store_block(spry_device *d, const spry_matrix *A, const char *options,
@@ -29,7 +29,7 @@ static spry_status store_there(spry_device *d, const spry_matrix *A, const char 
     if (!A->distributed)
         return store_block(d, A, options, op);
     const spry_status made = store_block(d, A->distributed->own, options, &own);
-    return device_dist_operator(d, A, made, own, op);
+    return dist_operator(A, d, made, own, op);
 }
 
 spry_status precon_store(const precon_job *job, spry_matrix *A, spry_operator **op)

@@ -11,7 +11,7 @@
 #include "program/resident.h"
 #include "program/sweep.h"
 
-#include "ranks/operator_device.h"
+#include "ranks/operator.h"
 
 static resident *side_of(const runner *r, const rhs *l)
 {

@@ -1,8 +1,8 @@
 /*
  * Checkpoints: x as a .mtx file whose second line says which system it is of, after how many
- * iterations, and what the numbers are told by. Any reader takes it for a vector; what was changed
- * or cut is refused here. Fingerprints do not depend on how rows are distributed, so that a solve
- * goes on with any number of ranks.
+ * iterations, and what the numbers are recognised by. Any reader takes it for a vector; what was
+ * changed or cut is refused. Fingerprints do not depend on how rows are distributed, so that a
+ * solve goes on with any number of ranks.
  */
 #include "ranks/files.h"
 #include "ranks/ordering.h"
@@ -64,7 +64,7 @@ done:
     return ranks_about_file(ctx, path, status);
 }
 
-/* By the first rank, which tells the others. */
+/* By the first rank, which informs the others. */
 static spry_status read_note(spry_context *ctx, const char *path, note *n)
 {
     io_bytes bytes = {0};
@@ -83,13 +83,14 @@ static spry_status read_note(spry_context *ctx, const char *path, note *n)
     return status;
 }
 
-static spry_status compare(spry_context *ctx, const char *path, const note *found, const note *here)
+static spry_status compare(spry_context *ctx, const char *path, const note *found,
+                           const note *expected)
 {
-    const char *what = found->matrix != here->matrix ? "is of another matrix"
-                       : found->rhs != here->rhs     ? "is of another right-hand side"
-                       : found->x != here->x         ? "is damaged: its numbers are not those "
-                                                       "that were written"
-                                                     : NULL;
+    const char *what = found->matrix != expected->matrix ? "is of another matrix"
+                       : found->rhs != expected->rhs     ? "is of another right-hand side"
+                       : found->x != expected->x         ? "is damaged: its numbers are not those "
+                                                           "that were written"
+                                                         : NULL;
     return what ? SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT, "%s: the checkpoint %s", path, what)
                 : SPRY_STATUS_OK;
 }
@@ -99,7 +100,7 @@ spry_status spry_checkpoint_read(const spry_matrix *A, const spry_vector *b, con
 {
     SPRY_NEED(CTX_OF(A), A, b, path, x, iterations);
     spry_context *ctx = A->ctx;
-    note found = {0}, here = {0};
+    note found = {0}, expected = {0};
     char options[16];
     spry_status status = check_system(A, b, NULL);
     *x = NULL;
@@ -108,13 +109,13 @@ spry_status spry_checkpoint_read(const spry_matrix *A, const spry_vector *b, con
         status = read_note(ctx, path, &found);
     SPRY_GO(ctx, team_agree(ctx, status));
     SPRY_GO(ctx, team_share(ctx, 0, &found, sizeof found));
-    here = found;
-    SPRY_GO(ctx, mark_system(A, b, &here));
-    SPRY_GO(ctx, compare(ctx, path, &found, &here)); /* before all of it is read */
+    expected = found;
+    SPRY_GO(ctx, mark_system(A, b, &expected));
+    SPRY_GO(ctx, compare(ctx, path, &found, &expected)); /* before all of it is read */
     snprintf(options, sizeof options, "type=%s", spry_type_name(A->a.type));
     SPRY_GO(ctx, spry_vector_read_ranked(A, path, options, x));
-    SPRY_GO(ctx, ranks_fingerprint_vector(A, *x, &here.x));
-    SPRY_GO(ctx, compare(ctx, path, &found, &here));
+    SPRY_GO(ctx, ranks_fingerprint_vector(A, *x, &expected.x));
+    SPRY_GO(ctx, compare(ctx, path, &found, &expected));
     *iterations = found.iterations;
 done:
     if (status != SPRY_STATUS_OK) {

@@ -1,11 +1,11 @@
-/* Making distributed matrices: own block, edge rows, ghosts, and who needs what of whom. */
+/* Building distributed matrices: own block, edge rows, ghosts, and who needs what of whom. */
 #include "ranks/distributed.h"
 
 #include "matrix/entries.h"
 
 #include <stdlib.h>
 
-static void dist_free(spry_context *ctx, distributed *s)
+void dist_free(spry_context *ctx, distributed *s)
 {
     spry_matrix_free(s->own);
     spry_matrix_free(s->edge);
@@ -15,12 +15,6 @@ static void dist_free(spry_context *ctx, distributed *s)
         base_free(ctx, arrays[k]);
     base_free(ctx, s);
 }
-
-const dist_class ranks_matrix_class = {.free = dist_free,
-                                       .find_out = dist_find_out,
-                                       .check_values = dist_check_values,
-                                       .set_values = dist_set_values,
-                                       .make_operator = dist_operator};
 
 /* The rank that has a column: those without any begin where the next does. */
 static int owner_of(const int64_t *starts, int ranks, int64_t col)
@@ -62,7 +56,7 @@ static spry_status check_rows(spry_context *ctx, const dist_rows *m, const int64
     return SPRY_STATUS_OK;
 }
 
-/* Sums of all ranks are those of one where nobody's first chunk is cut. */
+/* Reductions over all ranks are those of one where no rank's first chunk is cut. */
 static spry_status check_strict(spry_context *ctx, const int64_t *starts)
 {
     const int ranks = team_ranks(ctx);
@@ -247,8 +241,8 @@ typedef struct exchange {
     int64_t *send_bytes, *receive_bytes, *eights;
 } exchange;
 
-/* Every rank tells every other how much is to come. */
-static spry_status tell_counts(spry_context *ctx, const exchange *x)
+/* Every rank sends every other how much is to come. */
+static spry_status swap_counts(spry_context *ctx, const exchange *x)
 {
     for (int r = 0; r < team_ranks(ctx); r++)
         x->eights[r] = (int64_t)sizeof *x->eights;
@@ -304,7 +298,7 @@ spry_status dist_find_neighbours(spry_context *ctx, distributed *s)
     status = list_neighbours(ctx, x.receive_bytes, &s->receives, &s->receive);
     memcpy(x.send_bytes, x.receive_bytes, (size_t)ranks * sizeof *x.send_bytes);
     SPRY_GO(ctx, team_agree(ctx, status));
-    SPRY_GO(ctx, tell_counts(ctx, &x)); /* receive_bytes: what is asked for here */
+    SPRY_GO(ctx, swap_counts(ctx, &x)); /* receive_bytes: what this rank is asked for */
     for (int r = 0; r < ranks; r++)
         s->sent_count += x.receive_bytes[r] / (int64_t)sizeof *wanted;
     status = list_neighbours(ctx, x.receive_bytes, &s->sends, &s->send);
@@ -349,13 +343,14 @@ static spry_status wrap(spry_context *ctx, distributed *s, spry_matrix **A)
     return status;
 }
 
-spry_status dist_make(spry_context *ctx, const dist_rows *mine, spry_matrix **A)
+spry_status dist_make_as(spry_context *ctx, const dist_class *class, const dist_rows *mine,
+                         spry_matrix **A)
 {
     distributed *s = NULL;
     *A = NULL;
     spry_status status = base_calloc(ctx, 1, sizeof *s, &s);
     SPRY_GO(ctx, team_agree(ctx, status));
-    s->class = &ranks_matrix_class;
+    s->class = class;
     sorting g = {.ctx = ctx, .m = mine, .s = s};
     SPRY_GO(ctx, team_offsets(ctx, mine->rows, &s->row_starts));
     SPRY_GO(ctx, team_offsets(ctx, mine->cols, &s->col_starts));
@@ -384,57 +379,6 @@ done:
     return status;
 }
 
-/* --- from what all ranks have --------------------------------------------------------------------
- */
-
-static spry_status take_rows(const spry_matrix *whole, const int64_t *row_starts,
-                             const int64_t *col_starts, dist_rows *m, int64_t **offsets,
-                             int64_t **columns)
-{
-    spry_context *ctx = whole->ctx;
-    const matrix_arrays *a = &whole->a;
-    const int rank = team_rank(ctx);
-    const int64_t first = row_starts[rank], rows = row_starts[rank + 1] - first;
-    const int64_t begin = a->offsets[first], nnz = a->offsets[first + rows] - begin;
-    spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, base_alloc(ctx, rows + 1, sizeof **offsets, offsets));
-    SPRY_GO(ctx, base_alloc(ctx, nnz, sizeof **columns, columns));
-    for (int64_t i = 0; i <= rows; i++)
-        (*offsets)[i] = a->offsets[first + i] - begin;
-    for (int64_t k = 0; k < nnz; k++)
-        (*columns)[k] = a->col_index[begin + k];
-    *m = (dist_rows){.type = a->type,
-                     .rows = rows,
-                     .cols = col_starts[rank + 1] - col_starts[rank],
-                     .offsets = *offsets,
-                     .columns = *columns,
-                     .values = (const char *)a->values + (size_t)begin * spry_type_size(a->type)};
-done:
-    return status;
-}
-
-spry_status dist_from_whole(const spry_matrix *whole, const int64_t *row_starts,
-                            const int64_t *col_starts, spry_matrix **A)
-{
-    spry_context *ctx = whole->ctx;
-    const spry_matrix *csr = NULL;
-    spry_matrix *owned = NULL;
-    int64_t *offsets = NULL, *columns = NULL;
-    dist_rows m = {0};
-    spry_status status = matrix_as_csr(whole, &csr, &owned);
-    *A = NULL;
-    if (status == SPRY_STATUS_OK)
-        status = take_rows(csr, row_starts, col_starts ? col_starts : row_starts, &m, &offsets,
-                           &columns);
-    SPRY_GO(ctx, team_agree(ctx, status));
-    SPRY_GO(ctx, dist_make(ctx, &m, A));
-done:
-    base_free(ctx, offsets);
-    base_free(ctx, columns);
-    spry_matrix_free(owned);
-    return status;
-}
-
 spry_status dist_list_messages(spry_context *ctx, int count, const dist_neighbour *with,
                                int64_t size, void *place, team_message **list)
 {
@@ -443,25 +387,4 @@ spry_status dist_list_messages(spry_context *ctx, int count, const dist_neighbou
         (*list)[k] = (team_message){with[k].rank, with[k].count * size,
                                     (char *)place + with[k].first * size};
     return status;
-}
-
-spry_status dist_agree_by_rows(spry_context *ctx, spry_status status, bool mine, bool *by_rows)
-{
-    bool lacking = true;
-    SPRY_GO(ctx, team_agree(ctx, status));
-    SPRY_GO(ctx, team_any(ctx, !mine, &lacking));
-done:
-    *by_rows = !lacking;
-    return status;
-}
-
-void dist_note_operator(spry_operator *op, const spry_matrix *A, const spry_operator *own,
-                        const spry_operator *edge)
-{
-    op->rows_part = dist_rows_here(A);
-    op->cols_part = dist_cols_here(A);
-    op->square = A->distributed->square;
-    operator_made_from(op, A, NULL);
-    op->own_bytes = own->own_bytes + (edge ? edge->own_bytes : 0);
-    op->bytes = own->bytes + (edge ? edge->bytes : 0);
 }

@@ -6,16 +6,14 @@
 #include "matrix/distribution.h"
 #include "operator/operator.h"
 
-extern const dist_class ranks_matrix_class;
+void dist_free(spry_context *ctx, distributed *s);
 spry_status dist_find_out(spry_context *ctx, const spry_matrix *A, spry_fact fact);
 spry_status dist_set_values(spry_matrix *A, const void *values);
-spry_status dist_operator(const spry_matrix *A, spry_status made, spry_operator *own,
-                          spry_operator **op);
 /* This rank's rows, with columns counted over all ranks; arrays of the caller's, which are copied.
  */
 typedef struct dist_rows {
     spry_type type;
-    int64_t rows, cols; /* rows here, and elements of x here */
+    int64_t rows, cols; /* rows of this rank, and its elements of x */
     const int64_t *offsets, *columns;
     const void *values;
 } dist_rows;
@@ -25,6 +23,9 @@ typedef struct dist_rows {
  * and all fail or none.
  */
 spry_status dist_make(spry_context *ctx, const dist_rows *mine, spry_matrix **A);
+/* The same of a class. */
+spry_status dist_make_as(spry_context *ctx, const dist_class *class, const dist_rows *mine,
+                         spry_matrix **A);
 /* The rows of a matrix that all ranks have whole (any format), from starts[rank] on; columns
  * likewise, by `col_starts` (NULL: as rows). Collective. */
 spry_status dist_from_whole(const spry_matrix *whole, const int64_t *row_starts,
@@ -34,23 +35,10 @@ spry_status dist_transpose(const spry_matrix *A, bool conjugate, spry_matrix **T
 /* Who needs what of whom: fills receive, send and sent, where columns and ghosts are known.
  * Collective. */
 spry_status dist_find_neighbours(spry_context *ctx, distributed *s);
-/* The messages with some neighbours, so many bytes for each of their elements, which lie one after
+/* The messages with some neighbours, `size` bytes for each of their elements, which lie one after
  * the other from `place` on. To be freed. */
 spry_status dist_list_messages(spry_context *ctx, int count, const dist_neighbour *with,
                                int64_t size, void *place, team_message **list);
-/* Whether products can be run by rows: on all ranks or on none. Every operator of a distributed
- * matrix asks, on processors or on devices, so that messages match. Collective. */
-spry_status dist_agree_by_rows(spry_context *ctx, spry_status status, bool mine, bool *by_rows);
-/* What an operator of A is, made of the own block's and of that of the edge rows (NULL: none). */
-void dist_note_operator(spry_operator *op, const spry_matrix *A, const spry_operator *own,
-                        const spry_operator *edge);
-/* Which of the three products a transpose is: of real numbers two are the same. */
-static inline spry_transpose dist_side(spry_type type, spry_transpose transpose)
-{
-    return transpose == SPRY_TRANSPOSE_CONJUGATE && !spry_type_is_complex(type) ? SPRY_TRANSPOSE_YES
-                                                                                : transpose;
-}
-
 /* Names the first number that is not finite, on all ranks alike; without ranks, too. */
 spry_status dist_check_values(const spry_matrix *A);
 

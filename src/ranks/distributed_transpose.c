@@ -12,8 +12,8 @@ typedef struct travelling {
     double root; /* sqrt |a_ii| of its row */
 } travelling;
 
-/* Entries of other ranks' columns go there: what comes in is in the order of ranks, and of their
- * rows. */
+/* Entries of other ranks' columns are sent to them: what comes in is in the order of ranks, and of
+ * their rows. */
 typedef struct traffic {
     int64_t out_count, in_count;
     travelling *out, *in;
@@ -175,7 +175,7 @@ spry_status dist_transpose(const spry_matrix *A, bool conjugate, spry_matrix **T
                             .offsets = t.offsets,
                             .columns = t.columns,
                             .values = t.values};
-    SPRY_GO(ctx, dist_make(ctx, &rows, T));
+    SPRY_GO(ctx, dist_make_as(ctx, A->distributed->class, &rows, T));
 done:
     traffic_free(ctx, &in);
     turned_free(ctx, &t);
@@ -205,7 +205,8 @@ static int64_t find_ghost_entry(const distributed *s, int64_t row, int64_t col)
     return -1;
 }
 
-/* What is here beside what came in: every entry between two ranks is looked at by one of them. */
+/* Own entries compared with those that came in: every entry between two ranks is looked at by one
+ * of them. */
 static void compare(const spry_matrix *A, const traffic *in, const double *root,
                     matrix_mirror *found)
 {

@@ -8,7 +8,7 @@ static spry_status check(const spry_matrix *A, const void *values)
         return SPRY_FAIL(
             A->ctx, SPRY_STATUS_UNSUPPORTED,
             "rows of the matrix were distributed to ranks, which have others than they "
-            "gave: make it anew");
+            "gave: create it again");
     const int64_t count = dist_entries(A);
     if (!values && count > 0)
         return SPRY_FAIL(A->ctx, SPRY_STATUS_BAD_USAGE,

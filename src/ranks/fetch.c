@@ -1,4 +1,4 @@
-/* Rows by their numbers: those who have them are asked, tell how long they are, and send them. */
+/* Rows by their numbers: those who have them are asked, send their lengths, and then the rows. */
 #include "ranks/fetch.h"
 
 #include "matrix/entries.h"

@@ -1,6 +1,6 @@
 /* Rows and elements that other ranks have, for this rank's use. Calls are collective. */
-#ifndef SPRY_DEAL_FETCH_H
-#define SPRY_DEAL_FETCH_H
+#ifndef SPRY_RANKS_FETCH_H
+#define SPRY_RANKS_FETCH_H
 
 #include "ranks/rows.h"
 
@@ -41,7 +41,7 @@ spry_status ranks_halo_bring(const ranks_halo *halo, const void *mine, void *oth
 /* Adds `others` of all ranks to `mine` of their owners. */
 spry_status ranks_halo_add(const ranks_halo *halo, const void *others, void *mine);
 
-/* The place of a number in a rising list; -1: it is not there. */
+/* The place of a number in a rising list; -1: it is not in it. */
 int64_t ranks_find(const int64_t *list, int64_t count, int64_t number);
 /* The columns of rows that lie outside begin..end-1, each once, rising, together with those of a
  * rising list before; *list is replaced. */

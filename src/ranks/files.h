@@ -1,6 +1,6 @@
 /* Files that all ranks read and write together, each its part. Calls are collective. */
-#ifndef SPRY_DEAL_FILES_H
-#define SPRY_DEAL_FILES_H
+#ifndef SPRY_RANKS_FILES_H
+#define SPRY_RANKS_FILES_H
 
 #include "ranks/redistribute.h"
 
@@ -17,7 +17,7 @@ spry_status ranks_read(spry_context *ctx, const char *path, const char *options,
 spry_status ranks_read_vector(spry_context *ctx, const char *path, const char *options,
                               const int64_t *first, spry_type *type, void **values);
 /* Writes one: to .mtx each rank its lines, to others the first rank. The file takes its name when
- * all of it is there. `comment`, a line that begins with %, follows the first one; NULL: none. */
+ * all of it exists. `comment`, a line that begins with %, follows the first one; NULL: none. */
 spry_status ranks_write_vector(spry_context *ctx, const char *path, const char *comment,
                                spry_type type, const int64_t *first, const void *values);
 
@@ -48,8 +48,8 @@ spry_status ranks_parse_numbers(spry_context *ctx, const io_bytes *bytes,
                                 void **values);
 /* Numbers of one type as another, in memory of their own; *bad is the first that does not fit, and
  * `why` says so; -1: all do. */
-enum { DEAL_WHY = 160 };
+enum { RANKS_WHY = 160 };
 spry_status ranks_cast(spry_context *ctx, spry_type from, int64_t count, void **values,
-                       spry_type to, int64_t *bad, char why[DEAL_WHY]);
+                       spry_type to, int64_t *bad, char why[RANKS_WHY]);
 
 #endif

@@ -3,8 +3,8 @@
  * of numbers, so that what is computed with places is summed up, and ties are decided, as without
  * ranks.
  */
-#ifndef SPRY_DEAL_FRAME_H
-#define SPRY_DEAL_FRAME_H
+#ifndef SPRY_RANKS_FRAME_H
+#define SPRY_RANKS_FRAME_H
 
 #include "ranks/fetch.h"
 
@@ -38,7 +38,7 @@ typedef struct ranks_part {
     int64_t first;
     const int64_t *numbers;
 } ranks_part;
-/* A matrix of so many rows; those that no part gives are empty, and columns without a place are
+/* A matrix of `rows` rows; those that no part gives are empty, and columns without a place are
  * left out. Sorted. */
 spry_status ranks_frame_matrix(spry_context *ctx, const ranks_frame *f, int64_t rows, int count,
                                const ranks_part *parts, spry_matrix **A);

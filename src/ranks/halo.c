@@ -99,7 +99,7 @@ done:
     return status;
 }
 
-/* Messages that solves tell of. */
+/* Messages that solves report. */
 static void note_sent(const ranks_halo *h, int messages, int64_t elements)
 {
     if (!h->ctx->team)

@@ -1,7 +1,10 @@
 /* Messages from one device's memory to another's: see halo.h. */
 #include "ranks/halo_device.h"
 
+#include "device/engine/engine.h"
 #include "device/linalg/vector.h"
+
+#include <stdlib.h>
 
 struct device_halo {
     spry_device *d;
@@ -12,7 +15,7 @@ struct device_halo {
     device_memory *to; /* the caller's */
     int64_t first;
     bool on_device;                     /* messages are in `send` and in `to` */
-    char *pinned_send, *pinned_receive; /* else here */
+    char *pinned_send, *pinned_receive; /* else in these */
     device_stream *copies;
     team_halo *messages;
 };
@@ -96,7 +99,7 @@ spry_status device_halo_new(spry_device *d, spry_type type, spry_status made,
         status = dist_list_messages(ctx, lists->receives, lists->receive, h->size, receive_place(h),
                                     &receive);
     SPRY_GO(ctx, team_agree(ctx, status));
-    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): all have agreed that it is there */
+    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): all have agreed that it was made */
     const bool entered = h->on_device && device_enter(d);
     status = team_halo_new(ctx, lists->sends, send, lists->receives, receive, &h->messages);
     if (entered)
@@ -153,6 +156,100 @@ spry_status device_halo_land(device_halo *h)
     SPRY_GO(ctx, device_put_on(h->copies, h->to, h->first * h->size, h->pinned_receive,
                                h->count * h->size));
     SPRY_GO(ctx, device_stream_wait(h->d->stream, h->copies));
+done:
+    return status;
+}
+
+/* --- how halos travel ----------------------------------------------------------------------------
+ */
+
+enum { TRIED = 64 }; /* bytes */
+
+static void fill(unsigned char bytes[TRIED], int rank)
+{
+    for (int k = 0; k < TRIED; k++)
+        bytes[k] = (unsigned char)(37 * rank + 3 * k + 1);
+}
+
+/* What is sent, and behind it room for what comes: on the device, if this rank has one. */
+static spry_status prepare_trial(spry_device *d, int rank, unsigned char bytes[2 * TRIED],
+                                 device_memory **on_device)
+{
+    spry_status status = SPRY_STATUS_OK;
+    memset(bytes, 0, 2 * TRIED);
+    fill(bytes, rank);
+    if (!d)
+        return SPRY_STATUS_OK;
+    SPRY_GO(d->ctx, device_alloc(d, (int64_t)2 * TRIED, on_device));
+    SPRY_GO(d->ctx, device_put(*on_device, 0, bytes, (int64_t)2 * TRIED));
+    SPRY_GO(d->ctx, device_finish(d));
+done:
+    return status;
+}
+
+/* Sends a few bytes `step` ranks on; fine: those of the rank so far before have come. What fails is
+ * no failure of the caller's. */
+static spry_status try_messages(spry_context *ctx, spry_device *d, int step, bool *fine)
+{
+    const int ranks = team_ranks(ctx), me = team_rank(ctx);
+    const int from = (me + ranks - step) % ranks;
+    unsigned char bytes[2 * TRIED], expected[TRIED];
+    device_memory *on_device = NULL;
+    team_halo *halo = NULL;
+    bool bad = prepare_trial(d, me, bytes, &on_device) != SPRY_STATUS_OK;
+    spry_status status = team_any(ctx, bad, &bad);
+    *fine = false;
+    if (bad || status != SPRY_STATUS_OK)
+        goto done;
+    unsigned char *place = d ? device_address(on_device) : bytes;
+    const team_message send = {(me + step) % ranks, TRIED, place};
+    const team_message receive = {from, TRIED, place + TRIED};
+    const bool entered = d && device_enter(d);
+    status = team_halo_new(ctx, 1, &send, 1, &receive, &halo);
+    if (status == SPRY_STATUS_OK)
+        status = team_halo_start(ctx, halo);
+    if (status == SPRY_STATUS_OK)
+        status = team_halo_finish(ctx, halo);
+    if (entered)
+        device_leave(d);
+    if (status == SPRY_STATUS_OK && d)
+        status = device_get(on_device, TRIED, bytes + TRIED, TRIED);
+    fill(expected, from);
+    bad = status != SPRY_STATUS_OK || memcmp(bytes + TRIED, expected, TRIED) != 0;
+    status = team_any(ctx, bad, &bad);
+    *fine = status == SPRY_STATUS_OK && !bad;
+done:
+    team_halo_free(ctx, halo);
+    device_free(on_device);
+    return status;
+}
+
+/* Whether nothing on this rank speaks against it. */
+static bool may_send_from(const spry_context *ctx, const spry_device *d)
+{
+    const char *wanted = getenv("SPRY_TRANSPORT");
+    if (wanted && strcmp(wanted, "staged") == 0)
+        return false;
+    if (!d)
+        return true;
+    return d->facts.has_pointers && team_takes_devices(ctx, d->engine->name);
+}
+
+spry_status device_dist_choose_transport(spry_context *ctx, spry_device *d)
+{
+    const int64_t unit = INT64_C(1) << 32; /* more than there are ranks */
+    int64_t sum = 0;
+    bool fine;
+    spry_status status = SPRY_STATUS_OK;
+    ctx->team->on_devices = false;
+    /* How many ranks have devices, and how many are against it. */
+    SPRY_GO(ctx, team_sum(ctx, (d != NULL) + (may_send_from(ctx, d) ? 0 : unit), &sum));
+    fine = sum > 0 && sum < unit;
+    const base_kept before = base_try(ctx);
+    for (int step = 0; step < 2 && fine; step++)
+        SPRY_GO(ctx, try_messages(ctx, d, step, &fine));
+    base_forgive(ctx, &before); /* nothing failed for the caller */
+    ctx->team->on_devices = fine;
 done:
     return status;
 }

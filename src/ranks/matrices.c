@@ -1,4 +1,4 @@
-/* Spread matrices and vectors as callers see them. */
+/* Distributed matrices and vectors as callers see them. */
 #include "ranks/distributed.h"
 
 spry_status spry_matrix_new_ranked(spry_context *ctx, spry_type type, int64_t rows, int64_t cols,
@@ -108,10 +108,10 @@ spry_status spry_vector_collect(const spry_vector *mine, spry_vector **all)
     const int64_t size = (int64_t)spry_type_size(mine->type);
     int64_t *starts = NULL, *bytes = NULL;
     spry_vector *copy = NULL;
-    const spry_vector *here = NULL;
+    const spry_vector *on_host = NULL;
     char *sent = NULL;
     *all = NULL;
-    spry_status status = vector_here(mine, &here, &copy);
+    spry_status status = vector_here(mine, &on_host, &copy);
     if (status == SPRY_STATUS_OK)
         status = base_alloc(ctx, 2 * ranks, sizeof *bytes, &bytes);
     if (status == SPRY_STATUS_OK)
@@ -124,7 +124,7 @@ spry_status spry_vector_collect(const spry_vector *mine, spry_vector **all)
         bytes[r] = mine->n * size;
         bytes[ranks + r] = (starts[r + 1] - starts[r]) * size;
         if (bytes[r] > 0)
-            memcpy(sent + r * bytes[r], here->data, (size_t)bytes[r]);
+            memcpy(sent + r * bytes[r], on_host->data, (size_t)bytes[r]);
     }
     SPRY_GO(ctx, team_swap(ctx, bytes, sent, bytes + ranks, (*all)->data));
 done:

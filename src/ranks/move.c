@@ -74,8 +74,7 @@ spry_status ranks_move_in(spry_context *ctx, const ranks_move *move, size_t size
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, team_agree(ctx, base_alloc(ctx, move->own, size, &room)));
     SPRY_GO(ctx, route_send(ctx, &move->way, size, given, room));
-    for (int64_t k = 0; k < move->own; k++)
-        memcpy((char *)own + (size_t)move->place[k] * size, room + (size_t)k * size, size);
+    items_scatter(move->own, move->place, size, room, own);
 done:
     base_free(ctx, room);
     return status;
@@ -87,8 +86,7 @@ spry_status ranks_move_back(spry_context *ctx, const ranks_move *move, size_t si
     char *room = NULL;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, team_agree(ctx, base_alloc(ctx, move->own, size, &room)));
-    for (int64_t k = 0; k < move->own; k++)
-        memcpy(room + (size_t)k * size, (const char *)own + (size_t)move->place[k] * size, size);
+    items_gather(move->own, move->place, size, own, room);
     SPRY_GO(ctx, route_return(ctx, &move->way, size, room, given));
 done:
     base_free(ctx, room);

@@ -2,8 +2,8 @@
  * Vectors between those who give them and the ranks that solve with them, and numbers that rows
  * have got by a partition. Calls are collective.
  */
-#ifndef SPRY_DEAL_MOVE_H
-#define SPRY_DEAL_MOVE_H
+#ifndef SPRY_RANKS_MOVE_H
+#define SPRY_RANKS_MOVE_H
 
 #include "ranks/route.h"
 
@@ -16,12 +16,12 @@ typedef struct ranks_move {
 
 /*
  * For rows with these numbers, rank r having numbers first[r]..first[r+1]-1. Fails where a number
- * is there twice, is missing, or is none of these.
+ * occurs twice, is missing, or is none of these.
  */
 spry_status ranks_move_make(spry_context *ctx, int64_t given, const int64_t *numbers,
                             const int64_t *first, ranks_move *move);
 void ranks_move_clear(spry_context *ctx, ranks_move *move);
-/* So many bytes for each row: to the ranks that have them, and back to those who gave them. */
+/* `size` bytes for each row: to the ranks that have them, and back to those who gave them. */
 spry_status ranks_move_in(spry_context *ctx, const ranks_move *move, size_t size, const void *given,
                           void *own);
 spry_status ranks_move_back(spry_context *ctx, const ranks_move *move, size_t size, const void *own,

@@ -3,7 +3,7 @@
 
 #include "matrix/entries.h"
 
-/* What the first rank tells of it. */
+/* What the first rank knows of it. */
 typedef struct opened {
     int64_t size;
     bool plain; /* a regular file as it is: every rank maps it */
@@ -53,7 +53,7 @@ done:
 }
 
 spry_status ranks_cast(spry_context *ctx, spry_type from, int64_t count, void **values,
-                       spry_type to, int64_t *bad, char why[DEAL_WHY])
+                       spry_type to, int64_t *bad, char why[RANKS_WHY])
 {
     char *cast = NULL;
     *bad = -1;
@@ -69,7 +69,7 @@ spry_status ranks_cast(spry_context *ctx, spry_type from, int64_t count, void **
         if (lost && *bad < 0) {
             char text[VALUE_TEXT];
             *bad = k;
-            snprintf(why, DEAL_WHY, "is %s, beyond the range of type %s; type=%s holds it",
+            snprintf(why, RANKS_WHY, "is %s, beyond the range of type %s; type=%s holds it",
                      value_text(from, v, text), spry_type_name(to), spry_type_name(from));
         }
         value_set(to, cast, k, v);

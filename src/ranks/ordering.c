@@ -90,14 +90,14 @@ spry_status ranks_to_blocks(const spry_matrix *A, const spry_vector *v, int64_t 
     const ranks_order *o = ranks_order_of(A);
     const size_t size = spry_type_size(v->type);
     const int me = team_rank(ctx);
-    const spry_vector *here = NULL;
+    const spry_vector *on_host = NULL;
     spry_vector *copy = NULL;
     void *given = NULL;
     *blocks = NULL;
     *values = NULL;
     spry_status status = check_length(A, v->n);
     if (status == SPRY_STATUS_OK)
-        status = vector_here(v, &here, &copy);
+        status = vector_here(v, &on_host, &copy);
     if (status == SPRY_STATUS_OK)
         status = ranks_blocks_of(A, blocks);
     if (status == SPRY_STATUS_OK)
@@ -106,10 +106,10 @@ spry_status ranks_to_blocks(const spry_matrix *A, const spry_vector *v, int64_t 
         status = base_alloc(ctx, o->move.way.sends, size, &given);
     SPRY_GO(ctx, team_agree(ctx, status));
     if (o) {
-        SPRY_GO(ctx, ranks_move_back(ctx, &o->move, size, here->data, given));
+        SPRY_GO(ctx, ranks_move_back(ctx, &o->move, size, on_host->data, given));
         SPRY_GO(ctx, ranks_move_in(ctx, &o->known, size, given, *values));
     } else if (v->n > 0) {
-        memcpy(*values, here->data, (size_t)v->n * size);
+        memcpy(*values, on_host->data, (size_t)v->n * size);
     }
 done:
     base_free(ctx, given);

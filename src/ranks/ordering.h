@@ -1,6 +1,6 @@
-/* What a matrix remembers of how its rows were distributed, and what it is told by. */
-#ifndef SPRY_DEAL_ORDER_H
-#define SPRY_DEAL_ORDER_H
+/* What a matrix remembers of how its rows were distributed, and what it is recognised by. */
+#ifndef SPRY_RANKS_ORDERING_H
+#define SPRY_RANKS_ORDERING_H
 
 #include "ranks/redistribute.h"
 
@@ -29,7 +29,7 @@ spry_status ranks_from_blocks(const spry_matrix *A, spry_type type, const void *
 spry_status ranks_blocks_of(const spry_matrix *A, int64_t **blocks);
 
 /*
- * What tells a matrix or vector from others, whoever has which part of it: a sum, without carry, of
+ * What a matrix or vector is recognised by, whoever has which part of it: a sum, without carry, of
  * a number for each entry, by its place and value. Collective.
  */
 uint64_t ranks_mark(int64_t row, int64_t col, spry_scalar value);

@@ -3,8 +3,8 @@
  * another, rank after rank: rank r has the new numbers first[r]..first[r+1]-1. Nothing here knows
  * of messages.
  */
-#ifndef SPRY_DEAL_PARTITION_H
-#define SPRY_DEAL_PARTITION_H
+#ifndef SPRY_RANKS_PARTITION_H
+#define SPRY_RANKS_PARTITION_H
 
 #include "operator/operator.h"
 

@@ -1,9 +1,9 @@
-/* METIS works on one rank, the first, which tells the others what came out. */
+/* METIS works on one rank, the first, which sends the others the result. */
 #include "ranks/pattern.h"
 
 #include "matrix/algebra/algebra.h"
 
-/* The whole pattern as a matrix of zeros; rows of other ranks have none here. */
+/* The whole pattern as a matrix of zeros; rows of other ranks are empty. */
 static spry_status wrap_pattern(spry_context *ctx, ranks_rows *rows, spry_matrix **A)
 {
     const int64_t nnz = rows->offsets[rows->rows];

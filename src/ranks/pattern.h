@@ -1,6 +1,6 @@
 /* The partition by the graph: one rank gets the whole pattern, or none does. */
-#ifndef SPRY_DEAL_PATTERN_H
-#define SPRY_DEAL_PATTERN_H
+#ifndef SPRY_RANKS_PATTERN_H
+#define SPRY_RANKS_PATTERN_H
 
 #include "ranks/redistribute.h"
 

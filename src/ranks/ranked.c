@@ -14,9 +14,9 @@ static ranks_wish wish_of(const spry_context *ctx, int64_t rows, partition_limit
     const int64_t grain = strict ? VECTOR_CHUNK : NODES, parts = rows / grain + (rows % grain != 0);
     *limits = (partition_limits){parts <= INT32_MAX ? (int)parts : 0, grain};
     const bool many = rows / team_ranks(ctx) >= 8 * NODES;
-    static const ranks_kind kinds[] = {[PARTITION_ROWS] = DEAL_BY_WORK,
-                                       [PARTITION_GRAPH] = DEAL_BY_GRAPH,
-                                       [PARTITION_PTSCOTCH] = DEAL_TOGETHER};
+    static const ranks_kind kinds[] = {[PARTITION_ROWS] = RANKS_BY_WORK,
+                                       [PARTITION_GRAPH] = RANKS_BY_GRAPH,
+                                       [PARTITION_PTSCOTCH] = RANKS_TOGETHER};
     return (ranks_wish){kinds[ctx->options.partition], ctx->team ? ctx->team->shares : NULL,
                         strict || many ? limits : NULL};
 }
@@ -133,7 +133,7 @@ spry_status spry_vector_get_distributed(const spry_matrix *A, const spry_vector 
     const ranks_order *o = ranks_order_of(A);
     const size_t size = spry_type_size(v->type);
     const int64_t given = o ? o->move.way.sends : A->a.rows;
-    const spry_vector *here = NULL;
+    const spry_vector *on_host = NULL;
     spry_vector *copy = NULL;
     spry_status status = SPRY_STATUS_OK;
     if (v->n != A->a.rows || (given > 0 && !values))
@@ -142,12 +142,12 @@ spry_status spry_vector_get_distributed(const spry_matrix *A, const spry_vector 
                       "%" PRId64 " numbers of a vector for a matrix with %" PRId64 " rows here%s",
                       v->n, A->a.rows, values ? "" : ", to nowhere");
     if (status == SPRY_STATUS_OK)
-        status = vector_here(v, &here, &copy);
+        status = vector_here(v, &on_host, &copy);
     SPRY_GO(ctx, team_agree(ctx, status));
     if (o)
-        SPRY_GO(ctx, ranks_move_back(ctx, &o->move, size, here->data, values));
+        SPRY_GO(ctx, ranks_move_back(ctx, &o->move, size, on_host->data, values));
     else if (given > 0)
-        memcpy(values, here->data, (size_t)given * size);
+        memcpy(values, on_host->data, (size_t)given * size);
 done:
     spry_vector_free(copy);
     return status;

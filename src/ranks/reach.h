@@ -1,6 +1,6 @@
 /* What a rank can reach: its rows of a matrix and layers of other ranks' rows around them. */
-#ifndef SPRY_DEAL_REACH_H
-#define SPRY_DEAL_REACH_H
+#ifndef SPRY_RANKS_REACH_H
+#define SPRY_RANKS_REACH_H
 
 #include "ranks/fetch.h"
 

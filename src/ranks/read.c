@@ -1,7 +1,7 @@
 /* A matrix read by all ranks: their parts of the file, mirrored, sent to where the rows belong. */
 #include "ranks/files.h"
 
-/* The other half of a triangle, after the entries that are there. */
+/* The other half of a triangle, after the stored entries. */
 static spry_status mirror(spry_context *ctx, spry_symmetry symmetry, ranks_entries *e)
 {
     const int64_t count = e->count;
@@ -71,7 +71,7 @@ static spry_status read_alone(spry_context *ctx, io_bytes *bytes, const io_forma
     struct {
         int64_t rows, cols;
         spry_type type;
-    } told = {0};
+    } shared = {0};
     if (team_rank(ctx) == 0)
         status = io_read_bytes(ctx, bytes, format, options, &A);
     if (A)
@@ -83,17 +83,17 @@ static spry_status read_alone(spry_context *ctx, io_bytes *bytes, const io_forma
                 e->col[k] = A->a.col_index[k];
             }
         memcpy(e->values, A->a.values, (size_t)A->a.nnz * spry_type_size(A->a.type));
-        told.rows = A->a.rows;
-        told.cols = A->a.cols;
-        told.type = A->a.type;
+        shared.rows = A->a.rows;
+        shared.cols = A->a.cols;
+        shared.type = A->a.type;
     }
     spry_matrix_free(A);
     SPRY_GO(ctx, team_agree(ctx, status));
-    SPRY_GO(ctx, team_share(ctx, 0, &told, sizeof told));
-    found->rows = told.rows;
-    found->cols = told.cols;
+    SPRY_GO(ctx, team_share(ctx, 0, &shared, sizeof shared));
+    found->rows = shared.rows;
+    found->cols = shared.cols;
     if (team_rank(ctx) != 0)
-        SPRY_GO(ctx, ranks_entries_allocate(ctx, told.type, 0, e));
+        SPRY_GO(ctx, ranks_entries_allocate(ctx, shared.type, 0, e));
 done:
     return status;
 }

@@ -75,7 +75,7 @@ static spry_status finish_values(spry_context *ctx, const io_bytes *bytes, const
                                  void **values)
 {
     const bool keep = o->nonfinite != 0;
-    char why[DEAL_WHY];
+    char why[RANKS_WHY];
     int64_t bad = -1;
     for (int64_t k = 0; k < part->count && !keep; k++)
         if (!value_finite(value_get(*type, *values, k)))

@@ -54,7 +54,7 @@ static spry_status copy_rows(spry_context *ctx, const io_bytes *bytes, const mat
     const int64_t first = a->offsets[rows.begin], count = a->offsets[rows.end] - first;
     const size_t size = spry_type_size(a->type);
     const bool keep = o->nonfinite != 0;
-    char why[DEAL_WHY];
+    char why[RANKS_WHY];
     int64_t bad = -1;
     spry_status status = ranks_entries_allocate(ctx, a->type, count, e);
     if (status != SPRY_STATUS_OK)

@@ -1,7 +1,7 @@
 /*
- * Dealing a matrix out: rows get their numbers, numbers get their ranks, entries are sent. Between,
- * each rank looks after a block of the rows, whoever has them before and after: it knows how many
- * entries they have, or the new numbers of them.
+ * Redistributing a matrix: rows get their numbers, numbers get their ranks, entries are sent.
+ * Between, each rank looks after a block of the rows, whoever has them before and after: it knows
+ * how many entries they have, or the new numbers of them.
  */
 #include "ranks/redistribute.h"
 
@@ -24,7 +24,8 @@ static spry_status check_given(spry_context *ctx, const ranks_given *g, const ra
         return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
                          "%" PRId64 " rows of %" PRId64 " x %" PRId64 " are given", g->rows,
                          g->all_rows, g->all_cols);
-    if ((wish->kind == DEAL_BY_GRAPH || wish->kind == DEAL_TOGETHER) && g->all_rows != g->all_cols)
+    if ((wish->kind == RANKS_BY_GRAPH || wish->kind == RANKS_TOGETHER) &&
+        g->all_rows != g->all_cols)
         return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
                          "a partition by the graph is for square matrices, this one is %" PRId64
                          " x %" PRId64,
@@ -135,13 +136,13 @@ done:
 static spry_status choose(spry_context *ctx, redistribution *d, int64_t *first)
 {
     switch (d->wish->kind) {
-    case DEAL_AS_GIVEN:
+    case RANKS_AS_GIVEN:
         return number_as_given(ctx, d, first);
-    case DEAL_BY_GRAPH:
+    case RANKS_BY_GRAPH:
         d->renumbered = true;
         return ranks_number_by_graph(ctx, d->given, d->numbers, d->wish, d->blocks, first,
                                      d->block);
-    case DEAL_TOGETHER:
+    case RANKS_TOGETHER:
         return number_together(ctx, d, first);
     default:
         return cut_by_work(ctx, d, first);

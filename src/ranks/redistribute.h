@@ -1,6 +1,6 @@
 /* A matrix that ranks give in any way, distributed by a partition. */
-#ifndef SPRY_DEAL_DEAL_H
-#define SPRY_DEAL_DEAL_H
+#ifndef SPRY_RANKS_REDISTRIBUTE_H
+#define SPRY_RANKS_REDISTRIBUTE_H
 
 #include "ranks/move.h"
 #include "ranks/partition.h"
@@ -10,7 +10,7 @@
  * give all), or those that follow the rows of the ranks before it (numbers NULL). */
 typedef struct ranks_given {
     spry_type type;
-    int64_t rows;               /* here */
+    int64_t rows;               /* of this rank */
     int64_t all_rows, all_cols; /* alike on all ranks */
     const int64_t *numbers;
     const int64_t *offsets; /* rows + 1, from 0 */
@@ -19,10 +19,10 @@ typedef struct ranks_given {
 } ranks_given;
 
 typedef enum ranks_kind {
-    DEAL_AS_GIVEN, /* every rank keeps what it gives */
-    DEAL_BY_WORK,  /* contiguous rows, cut by work */
-    DEAL_BY_GRAPH, /* METIS; square matrices whose pattern one rank can hold */
-    DEAL_TOGETHER  /* PT-Scotch; square matrices, of which no rank has the whole pattern */
+    RANKS_AS_GIVEN, /* every rank keeps what it gives */
+    RANKS_BY_WORK,  /* contiguous rows, cut by work */
+    RANKS_BY_GRAPH, /* METIS; square matrices whose pattern one rank can hold */
+    RANKS_TOGETHER  /* PT-Scotch; square matrices, of which no rank has the whole pattern */
 } ranks_kind;
 
 /* How it is to be distributed, alike on all ranks. */

@@ -64,7 +64,7 @@ done:
     return status;
 }
 
-/* Swaps packed items, so many from each rank to each. */
+/* Swaps packed items, as many from each rank to each as the lists have. */
 static spry_status swap_items(spry_context *ctx, size_t size, const int64_t *send_each,
                               const void *send, const int64_t *receive_each, void *receive)
 {
@@ -88,8 +88,7 @@ spry_status route_send(spry_context *ctx, const route *r, size_t size, const voi
     char *packed = NULL;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, team_agree(ctx, base_alloc(ctx, r->sends, size, &packed)));
-    for (int64_t k = 0; k < r->sends; k++)
-        memcpy(packed + (size_t)r->place[k] * size, (const char *)items + (size_t)k * size, size);
+    items_scatter(r->sends, r->place, size, items, packed);
     SPRY_GO(ctx, swap_items(ctx, size, r->send_each, packed, r->receive_each, received));
 done:
     base_free(ctx, packed);
@@ -103,8 +102,7 @@ spry_status route_return(spry_context *ctx, const route *r, size_t size, const v
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, team_agree(ctx, base_alloc(ctx, r->sends, size, &packed)));
     SPRY_GO(ctx, swap_items(ctx, size, r->receive_each, items, r->send_each, packed));
-    for (int64_t k = 0; k < r->sends; k++)
-        memcpy((char *)returned + (size_t)k * size, packed + (size_t)r->place[k] * size, size);
+    items_gather(r->sends, r->place, size, packed, returned);
 done:
     base_free(ctx, packed);
     return status;

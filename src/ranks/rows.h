@@ -1,7 +1,7 @@
 /* Rows of a matrix of which every rank has some; columns are numbered over all ranks, in 64 bits.
  */
-#ifndef SPRY_DEAL_ROWS_H
-#define SPRY_DEAL_ROWS_H
+#ifndef SPRY_RANKS_ROWS_H
+#define SPRY_RANKS_ROWS_H
 
 #include "ranks/route.h"
 

@@ -149,7 +149,7 @@ static void every_way_to_give(void **state)
     for (int t = 0; t < 4; t++) {
         spry_matrix *A = support_sorted(*state, support_types[t], SUPPORT_UNIFORM, N, N, 700, 5);
         for (giving how = IN_ORDER; how <= ONE_GIVES_ALL; how++)
-            for (ranks_kind kind = DEAL_AS_GIVEN; kind <= DEAL_BY_GRAPH; kind++)
+            for (ranks_kind kind = RANKS_AS_GIVEN; kind <= RANKS_BY_GRAPH; kind++)
                 for (int ranks = 1; ranks <= GIVERS; ranks++) {
                     problem p = {A, how, {kind, NULL, NULL}, {0}};
                     ranked_run(ranks, ranks_work, &p);
@@ -171,8 +171,8 @@ static void odd_shapes(void **state)
         support_sorted(*state, SPRY_TYPE_D, SUPPORT_UNIFORM, 0, 0, 0, 5),
     };
     for (size_t k = 0; k < sizeof list / sizeof *list; k++) {
-        for (ranks_kind kind = DEAL_AS_GIVEN; kind <= DEAL_BY_GRAPH; kind++) {
-            if (kind == DEAL_BY_GRAPH && list[k]->a.rows != list[k]->a.cols)
+        for (ranks_kind kind = RANKS_AS_GIVEN; kind <= RANKS_BY_GRAPH; kind++) {
+            if (kind == RANKS_BY_GRAPH && list[k]->a.rows != list[k]->a.cols)
                 continue;
             for (giving how = IN_ORDER; how <= ONE_GIVES_ALL; how++) {
                 problem p = {list[k], how, {kind, NULL, NULL}, {0}};
@@ -198,7 +198,7 @@ static const char *refuse_work(spry_context *ctx, void *data)
     const int64_t offsets[] = {0, 1, 2};
     const double values[] = {1, 1};
     const ranks_given g = {SPRY_TYPE_D, 2, 4, 4, c->numbers[me], offsets, c->columns[me], values};
-    const ranks_wish wish = {DEAL_BY_WORK, NULL, NULL};
+    const ranks_wish wish = {RANKS_BY_WORK, NULL, NULL};
     redistributed_matrix d;
     CHECK_STATUS(ctx, SPRY_STATUS_BAD_INPUT, ranks_matrix(ctx, &g, &wish, &d));
     CHECK(strstr(spry_message(ctx), c->message));
@@ -228,7 +228,7 @@ static const char *too_few_work(spry_context *ctx, void *data)
                            .all_cols = 5,
                            .numbers = numbers,
                            .offsets = offsets};
-    const ranks_wish wish = {DEAL_BY_WORK, NULL, NULL};
+    const ranks_wish wish = {RANKS_BY_WORK, NULL, NULL};
     redistributed_matrix d;
     (void)data;
     CHECK_STATUS(ctx, SPRY_STATUS_BAD_INPUT, ranks_matrix(ctx, &g, &wish, &d));
@@ -322,7 +322,7 @@ static spry_status torture_call(spry_context *ctx, void *data)
 static void torture(void **state)
 {
     spry_matrix *A = support_sorted(*state, SPRY_TYPE_D, SUPPORT_UNIFORM, N, N, 200, 5);
-    for (ranks_kind kind = DEAL_AS_GIVEN; kind <= DEAL_BY_GRAPH; kind++) {
+    for (ranks_kind kind = RANKS_AS_GIVEN; kind <= RANKS_BY_GRAPH; kind++) {
         problem p = {A, SCRAMBLED, {kind, NULL, NULL}, {0}};
         ranked_torture(3, torture_call, &p);
     }

@@ -698,7 +698,7 @@ static void unknown_endings_are_named(void **state)
     spry_vector *v = NULL;
     assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, 1, NULL, SPRY_OWN_COPY, &v));
     assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_matrix_write(A, "a.foo"));
-    support_message_has(ctx, "a.foo: the name's ending tells no format that a matrix can be "
+    support_message_has(ctx, "a.foo: the name's ending names no format that a matrix can be "
                              "written in; those known are .mtx .mtx.gz");
     assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_vector_write(v, ".mtx"));
     support_message_has(ctx, "a vector can be written in; those known are .mtx .mtx.gz");

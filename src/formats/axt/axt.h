@@ -41,9 +41,9 @@ typedef struct axt_shape {
 spry_status axt_find_shape(spry_context *ctx, const void *options, axt_shape *s);
 /* Numbers, units, places and parameters of a layout of `count` strands or entries. */
 void axt_describe(layout *L, const axt_shape *s, int64_t count);
-/* Row numbers of so many places. */
+/* How many row numbers `stored` places have. */
 int64_t axt_row_numbers(const axt_shape *s, int64_t stored);
-/* Fails where so many rows of a unit are more than hdr[] has bits for. */
+/* Fails where a unit has more rows than hdr[] has bits for. */
 spry_status axt_check_rows(spry_context *ctx, const axt_shape *s, int64_t rows);
 
 #endif

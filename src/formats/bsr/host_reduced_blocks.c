@@ -9,8 +9,6 @@
 
 #if defined(__AVX2__)
 #include <immintrin.h>
-#elif defined(__ARM_NEON) && defined(__aarch64__)
-#include <arm_neon.h>
 #endif
 
 /* Vectors that the rows of a block take, and sets of sums that fit the registers. */
@@ -47,15 +45,10 @@ ALWAYS_INLINE vec load(const stored_real *from)
 #define LOADS_TWO /* vectors at once, as it takes as long as one */
 ALWAYS_INLINE void load_two(const stored_real *from, vec *to)
 {
-#if defined(KERNEL_KIND_f32)
-    const float32x4_t value = vld1q_f32(from);
-#elif defined(KERNEL_KIND_f16)
-    const float32x4_t value = vcvt_f32_f16(vreinterpret_f16_u16(vld1_u16(&from->bits)));
-#else
-    const float32x4_t value = vreinterpretq_f32_u32(vshll_n_u16(vld1_u16(&from->bits), 16));
-#endif
-    to[0] = (vec)vcvt_f64_f32(vget_low_f32(value));
-    to[1] = (vec)vcvt_high_f64_f32(value);
+    float64x2_t value[2];
+    widen_four(from, value);
+    to[0] = (vec)value[0];
+    to[1] = (vec)value[1];
 }
 #else
 ALWAYS_INLINE vec load(const stored_real *from)

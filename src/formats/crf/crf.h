@@ -17,7 +17,7 @@
 #include "formats/shared/layout.h"
 
 enum { CRF_UNIT_ROWS = 1024, CRF_MOST_TERMS = 64, CRF_MOST_SHAPES = 1024 };
-/* From so many rows on, one number on the main diagonal is worth a run of its own. */
+/* From this number of rows on, one number on the main diagonal is worth a run of its own. */
 enum { CRF_LEAST_SAME = 16 };
 
 /* Arrays; CRF_TERMS: the values of terms once more. The last two are those of devices

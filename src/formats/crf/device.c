@@ -3,60 +3,17 @@
 
 #include "matrix/entries.h"
 
-#include <math.h>
-
 enum { CHUNK = DEVICE_CRF_CHUNK };
 /* Rows of a brick of a grid: those of a group. */
 enum { BRICK = 512 };
-
-static int term_count(const layout *L)
-{
-    return (int)L->array[CRF_TERMS].count;
-}
-
-static spry_scalar term_value(const layout *L, int t)
-{
-    return value_get(L->type, L->array[CRF_TERMS].data, t);
-}
-
-bool device_crf_known(const layout *L)
-{
-    enum { LEAST_ROWS = 1 << 15, MOST = 31 };
-    const int terms = term_count(L);
-    bool finite = true;
-    for (int t = 0; t < terms; t++) {
-        const spry_scalar a = term_value(L, t);
-        finite = finite && isfinite(a.re) && isfinite(a.im);
-    }
-    return L->rows >= LEAST_ROWS && terms <= MOST && finite;
-}
-
-/* A bit for each term of a shape. */
-static uint32_t shape_bits(const layout *L, int shape)
-{
-    const int32_t *starts = L->array[CRF_STARTS].data, *places = L->array[CRF_PLACES].data;
-    uint32_t bits = 0;
-    for (int32_t i = starts[shape]; i < starts[shape + 1]; i++)
-        bits |= (uint32_t)1 << places[i];
-    return bits;
-}
-
-uint32_t device_crf_code(const layout *L, bool known, int shape, bool bare)
-{
-    return (known ? shape_bits(L, shape) : (uint32_t)shape) | (bare ? DEVICE_CRF_BARE : 0);
-}
-
-uint32_t device_crf_common(const layout *L, bool known)
-{
-    return device_crf_code(L, known, (int)L->number[CRF_COMMON], L->number[CRF_COMMON_BARE] != 0);
-}
 
 /* Whether x is read for all terms before anything else is known: where registers last for it, and
  * all rows have a value to multiply their own element by. */
 static bool reads_at_once(const layout *L)
 {
     enum { MOST_BYTES = 128 };
-    return !L->number[CRF_BARE] && term_count(L) * (int64_t)spry_type_size(L->type) <= MOST_BYTES;
+    return !L->number[CRF_BARE] &&
+           device_crf_terms(L) * (int64_t)spry_type_size(L->type) <= MOST_BYTES;
 }
 
 /* The list of terms, as the text wants it. */
@@ -64,7 +21,7 @@ static void write_terms(const layout *L, device_form *form)
 {
     const int32_t *offsets = L->array[CRF_OFFSETS].data, *places = L->array[CRF_PLACES].data;
     const int64_t listed = L->array[CRF_PLACES].count;
-    const int terms = term_count(L);
+    const int terms = device_crf_terms(L);
     int64_t least = 0, most = 0;
     for (int64_t i = 0; i < listed; i++) {
         least = offsets[i] < least ? offsets[i] : least;
@@ -76,7 +33,7 @@ static void write_terms(const layout *L, device_form *form)
         " COMMON=%d BEGIN=%d END=%d COLS=%d%s TERMS=", (int)device_crf_common(L, true), (int)-least,
         (int)(L->cols - most), (int)L->cols, form->at_once ? " AT_ONCE=1" : "");
     for (int t = 0; t < terms; t++) {
-        const spry_scalar a = term_value(L, t);
+        const spry_scalar a = value_get(L->type, L->array[CRF_TERMS].data, t);
         int64_t i = 0;
         while (i < listed - 1 && places[i] != t)
             i++;
@@ -169,8 +126,8 @@ static uint32_t bits_of(int64_t begin, int64_t end)
 }
 
 /* Sets the chunks of a run from row `first` on, with `code` for those that need it in `odd`. */
-static void tell_run(const crf_run *run, int64_t first, const uint32_t *code, device_chunk *chunks,
-                     uint32_t *odd)
+static void describe_run(const crf_run *run, int64_t first, const uint32_t *code,
+                         device_chunk *chunks, uint32_t *odd)
 {
     const int64_t end = first + run->rows;
     for (int64_t row = first, next; row < end; row = next) {
@@ -193,7 +150,7 @@ static void tell_run(const crf_run *run, int64_t first, const uint32_t *code, de
 
 /* All chunks, and the codes of rows that are not of the common one; with no room for these their
  * number is all that comes out. */
-static int64_t tell(const layout *L, bool known, device_chunk *chunks, uint32_t *odd)
+static int64_t describe(const layout *L, bool known, device_chunk *chunks, uint32_t *odd)
 {
     const crf_run *runs = L->array[CRF_RUNS].data;
     const uint32_t common = device_crf_common(L, known);
@@ -210,7 +167,7 @@ static int64_t tell(const layout *L, bool known, device_chunk *chunks, uint32_t 
                 .first = (uint32_t)(codes + (is_odd ? before : 0))};
         }
         if (chunks)
-            tell_run(&runs[r], row, is_odd ? &code : NULL, chunks, odd);
+            describe_run(&runs[r], row, is_odd ? &code : NULL, chunks, odd);
         codes += is_odd ? runs[r].rows : 0;
     }
     return codes;
@@ -220,13 +177,13 @@ static spry_status arrays(const layout *L, layout_array *array)
 {
     const int64_t chunks = (L->rows + CHUNK - 1) / CHUNK;
     const bool known = device_crf_known(L);
-    const int64_t codes = tell(L, known, NULL, NULL);
+    const int64_t codes = describe(L, known, NULL, NULL);
     device_chunk *chunk = NULL;
     uint32_t *odd = NULL;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(L->ctx, base_alloc(L->ctx, chunks, sizeof *chunk, &chunk));
     SPRY_GO(L->ctx, base_alloc(L->ctx, codes, sizeof *odd, &odd));
-    (void)tell(L, known, chunk, odd);
+    (void)describe(L, known, chunk, odd);
     array[0] = L->array[CRF_VALUES];
     array[1] = (layout_array){"chunks", chunks, sizeof *chunk, chunk, true};
     array[2] = (layout_array){"odd", codes, sizeof *odd, odd, true};

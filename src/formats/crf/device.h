@@ -18,6 +18,11 @@ typedef struct device_chunk {
     uint32_t first; /* of their codes */
 } device_chunk;
 
+/* How many terms there are. */
+static inline int device_crf_terms(const layout *L)
+{
+    return (int)L->array[CRF_TERMS].count;
+}
 /* Whether terms become part of the program, which takes a compilation for each matrix: not worth
  * its time for small ones, and for few enough terms, of numbers that can be written down. */
 bool device_crf_known(const layout *L);

@@ -151,8 +151,8 @@ done:
     return status;
 }
 
-static spry_status tell_chunks(const device_maker *m, crf_work *w, int64_t chunks,
-                               device_memory *told)
+static spry_status describe_chunks(const device_maker *m, crf_work *w, int64_t chunks,
+                                   device_memory *described)
 {
     spry_context *ctx = m->d->ctx;
     const int64_t rows = m->A->rows, bytes = (chunks + 1) * (int64_t)sizeof(int64_t);
@@ -165,12 +165,12 @@ static spry_status tell_chunks(const device_maker *m, crf_work *w, int64_t chunk
                                device_arg_memory(w->codes), device_arg_memory(w->differs),
                                device_arg_memory(w->steps), {0}};
     SPRY_GO(ctx, make_launch(w->p, "find_steps", w->count, find));
-    const device_arg tell[] = {DEVICE_VALUE(rows),          DEVICE_VALUE(chunks),
-                               DEVICE_VALUE(common),        device_arg_memory(w->parts),
-                               device_arg_memory(w->codes), device_arg_memory(w->steps),
-                               device_arg_memory(told),     device_arg_memory(w->values),
-                               device_arg_memory(w->odds),  {0}};
-    SPRY_GO(ctx, make_launch(w->p, "tell_chunks", chunks, tell));
+    const device_arg args[] = {DEVICE_VALUE(rows),           DEVICE_VALUE(chunks),
+                               DEVICE_VALUE(common),         device_arg_memory(w->parts),
+                               device_arg_memory(w->codes),  device_arg_memory(w->steps),
+                               device_arg_memory(described), device_arg_memory(w->values),
+                               device_arg_memory(w->odds),   {0}};
+    SPRY_GO(ctx, make_launch(w->p, "describe_chunks", chunks, args));
     SPRY_GO(ctx, device_sum_up(m->d, w->values, chunks + 1));
     SPRY_GO(ctx, device_sum_up(m->d, w->odds, chunks + 1));
 done:
@@ -196,18 +196,18 @@ static spry_status fill(device_maker *m, crf_work *w)
     const int64_t chunks = (m->A->rows + DEVICE_CRF_CHUNK - 1) / DEVICE_CRF_CHUNK;
     const layout_array *term = &m->L->array[CRF_TERMS];
     const int32_t terms = (int32_t)term->count;
-    device_memory *told = NULL, *values = NULL, *odd = NULL;
+    device_memory *described = NULL, *values = NULL, *odd = NULL;
     int64_t steps = 0, odds = 0;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, device_alloc(m->d, chunks * (int64_t)sizeof(device_chunk), &told));
-    SPRY_GO(ctx, tell_chunks(m, w, chunks, told));
+    SPRY_GO(ctx, device_alloc(m->d, chunks * (int64_t)sizeof(device_chunk), &described));
+    SPRY_GO(ctx, describe_chunks(m, w, chunks, described));
     SPRY_GO(ctx, make_look(w->values, chunks, &steps));
     SPRY_GO(ctx, make_look(w->odds, chunks, &odds));
     m->L->stored = terms + steps;
     SPRY_GO(ctx, make_add(m, CRF_VALUES, "values", m->L->stored, m->size, &values));
-    make_adopt(m, CRF_CHUNKS, "chunks", chunks, sizeof(device_chunk), told);
-    const device_memory *const chunk = told;
-    told = NULL;
+    make_adopt(m, CRF_CHUNKS, "chunks", chunks, sizeof(device_chunk), described);
+    const device_memory *const chunk = described;
+    described = NULL;
     SPRY_GO(ctx, make_add(m, CRF_ODD, "odd", odds, sizeof(uint32_t), &odd));
     for (int i = CRF_STARTS; i <= CRF_PLACES && !device_crf_known(m->L); i++)
         SPRY_GO(ctx, add_kept(m, i));
@@ -229,7 +229,7 @@ static spry_status fill(device_maker *m, crf_work *w)
                                {0}};
     SPRY_GO(ctx, make_launch(w->p, "fill_chunks", chunks, args));
 done:
-    device_free(told);
+    device_free(described);
     return status;
 }
 

@@ -4,8 +4,8 @@
 #include "formats/shared/layout.h"
 #include "matrix/entries.h"
 
-/* Parts beyond one per row take time: a group has at most one for so many entries, or columns of 32
- * bits. */
+/* Parts beyond one per row take time: a group has at most one for that many entries, or columns of
+ * 32 bits. */
 enum { ENTRIES_PER_PART = 32 };
 
 #define CSR16_OPTIONS(item) LAYOUT_VALUES_OPTION(item)

@@ -18,7 +18,7 @@ enum { DIA_VALUES, DIA_OFFSETS, DIA_LISTS, DIA_STARTS, DIA_ENTRIES };
 /* Numbers: rows of a block and of a strip. */
 enum { DIA_BLOCK, DIA_STRIP };
 
-/* Rows of a block by the option's number, and of a strip; whole strips of so many rows. */
+/* Rows of a block by the option's number, and of a strip; whole strips of that many rows. */
 int64_t dia_block_rows(int64_t word);
 int64_t dia_strip_rows(spry_type type);
 /* SPRY_STATUS_UNSUPPORTED where places are more than `fill` times the entries. */

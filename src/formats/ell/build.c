@@ -2,34 +2,40 @@
  * ELLPACK (ITPACK; Kincaid, Oppe, Young, "ITPACKV 2D user's guide", 1989): all rows as long as
  * the longest, laid out column by column.
  */
-#include "formats/shared/columnwise.h"
-
-#define ELL_OPTIONS(item) LAYOUT_VALUES_OPTION(item)
-
-typedef struct ell_options {
-    ELL_OPTIONS(SPRY_OPTION_FIELD)
-} ell_options;
+#include "formats/ell/ell.h"
 
 SPRY_OPTION_TABLE(options_table, ell_options, ELL_OPTIONS(SPRY_OPTION_ROW))
 
-static columnwise_sizes plan_of(spry_context *ctx, const matrix_arrays *A)
+static columnwise_sizes plan_of(spry_context *ctx, const matrix_arrays *A, bool lengths)
 {
-    return (columnwise_sizes){.T = 1, .width = matrix_longest_row(ctx, A), .rest = -1};
+    return (columnwise_sizes){
+        .T = 1, .width = matrix_longest_row(ctx, A), .lengths_read = lengths, .rest = -1};
+}
+
+spry_status ell_build(layout *L, const matrix_arrays *A, bool lengths)
+{
+    const columnwise_sizes sizes = plan_of(L->ctx, A, lengths);
+    return columnwise_build(L, A, &sizes);
+}
+
+spry_status ell_forecast(spry_context *ctx, const matrix_arrays *A, const ell_options *given,
+                         bool lengths, layout_forecast *f)
+{
+    const columnwise_sizes sizes = plan_of(ctx, A, lengths);
+    return columnwise_estimate(ctx, A, lengths ? "ellr" : "ell", (stored_kind)given->values, &sizes,
+                               f);
 }
 
 static spry_status build(layout *L, const matrix_arrays *A, const void *given)
 {
     (void)given;
-    const columnwise_sizes sizes = plan_of(L->ctx, A);
-    return columnwise_build(L, A, &sizes);
+    return ell_build(L, A, false);
 }
 
 static spry_status forecast(spry_context *ctx, const matrix_arrays *A, const void *given,
                             layout_forecast *f)
 {
-    const ell_options *o = given;
-    const columnwise_sizes sizes = plan_of(ctx, A);
-    return columnwise_estimate(ctx, A, "ell", (stored_kind)o->values, &sizes, f);
+    return ell_forecast(ctx, A, given, false, f);
 }
 
 const layout_class format_ell = {.name = "ell",

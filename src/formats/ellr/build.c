@@ -3,35 +3,20 @@
  * GPUs", Concurrency Computat.: Pract. Exper. 23, 2011): ELLPACK and the lengths of rows, so that
  * fill is read only where that is faster.
  */
-#include "formats/shared/columnwise.h"
+#include "formats/ell/ell.h"
 
-#define ELLR_OPTIONS(item) LAYOUT_VALUES_OPTION(item)
-
-typedef struct ellr_options {
-    ELLR_OPTIONS(SPRY_OPTION_FIELD)
-} ellr_options;
-
-SPRY_OPTION_TABLE(options_table, ellr_options, ELLR_OPTIONS(SPRY_OPTION_ROW))
-
-static columnwise_sizes plan_of(spry_context *ctx, const matrix_arrays *A)
-{
-    return (columnwise_sizes){
-        .T = 1, .width = matrix_longest_row(ctx, A), .lengths_read = true, .rest = -1};
-}
+SPRY_OPTION_TABLE(options_table, ell_options, ELL_OPTIONS(SPRY_OPTION_ROW))
 
 static spry_status build(layout *L, const matrix_arrays *A, const void *given)
 {
     (void)given;
-    const columnwise_sizes sizes = plan_of(L->ctx, A);
-    return columnwise_build(L, A, &sizes);
+    return ell_build(L, A, true);
 }
 
 static spry_status forecast(spry_context *ctx, const matrix_arrays *A, const void *given,
                             layout_forecast *f)
 {
-    const ellr_options *o = given;
-    const columnwise_sizes sizes = plan_of(ctx, A);
-    return columnwise_estimate(ctx, A, "ellr", (stored_kind)o->values, &sizes, f);
+    return ell_forecast(ctx, A, given, true, f);
 }
 
 const layout_class format_ellr = {.name = "ellr",

@@ -25,7 +25,7 @@ static int64_t length_of(const matrix_arrays *A, int64_t row)
     return A->offsets[row + 1] - A->offsets[row];
 }
 
-/* How often rows of each length are there, in each part of the rows. */
+/* How many rows of each length there are, in each part of the rows. */
 typedef struct histogram {
     int parts;
     int64_t size;   /* lengths 0..size-1 */

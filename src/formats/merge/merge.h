@@ -19,8 +19,8 @@ enum { MERGE_VALUES, MERGE_COLUMNS, MERGE_STARTS, MERGE_ENDS };
 /* Numbers. */
 enum { MERGE_ITEMS };
 
-/* Units of so many items: their number, their arrays at `starts` and `ends`, and what they carry.
- * For other formats that are cut so, too. */
+/* Units of a given number of items: their number, their arrays at `starts` and `ends`, and what
+ * they carry. For other formats that are cut so, too. */
 int64_t merge_units(const matrix_arrays *A, int64_t items);
 int64_t merge_entries_before(const matrix_arrays *A, int64_t items, int64_t unit);
 spry_status merge_cut(layout *L, const matrix_arrays *A, int64_t items, int starts, int ends);

@@ -20,8 +20,8 @@ static pb_local local_of(const spry_device *d, const layout *L, int group)
     /* where lanes are not added up in registers */
     const int64_t lanes = d->facts.has_pointers ? 0 : group * size;
     pb_local b = {.x = L->number[PB_WIDTH] * size, .kept = (items + items / 16 + 1) * size};
-    const int64_t beside = (items / LONG + 2) * 4 + lanes;
-    b.all = (b.x > b.kept + beside ? b.x : b.kept + beside) + RESERVED;
+    const int64_t needed = (items / LONG + 2) * 4 + lanes;
+    b.all = (b.x > b.kept + needed ? b.x : b.kept + needed) + RESERVED;
     return b;
 }
 

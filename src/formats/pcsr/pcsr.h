@@ -23,7 +23,8 @@ enum { PCSR_BLOCK, PCSR_PAD, PCSR_BLOCKS };
 /* Places of a unit, about, and the largest block. */
 enum { PCSR_UNIT = 4096, PCSR_MOST = 1024 };
 
-/* Numbers, places, units and parameters of a layout whose padded rows have so many places. */
+/* Numbers, places, units and parameters of a layout whose padded rows have a given number of
+ * places. */
 spry_status pcsr_describe(layout *L, const void *options, int64_t places);
 
 #endif

@@ -106,6 +106,26 @@ done:
     return status;
 }
 
+/* Runs the kernel that writes the entries of all chunks into `filled`, arrays up to a NULL. */
+static spry_status fill_entries(const device_maker *m, const scoo_work *w, const char *kernel,
+                                int32_t number, device_memory *const *filled)
+{
+    enum { COMMON = 9, MOST_FILLED = 5 };
+    const int64_t slices = m->L->units;
+    device_arg args[COMMON + MOST_FILLED + 1] = {DEVICE_VALUE(slices),
+                                                 DEVICE_VALUE(number),
+                                                 device_arg_memory(w->chunk),
+                                                 device_arg_memory(w->starts),
+                                                 device_arg_memory(w->slices),
+                                                 device_arg_memory(w->row_of),
+                                                 device_arg_memory(m->A->columns),
+                                                 device_arg_memory(w->from),
+                                                 device_arg_memory(m->values)};
+    for (int k = 0; filled[k]; k++)
+        args[COMMON + k] = device_arg_memory(filled[k]);
+    return w->chunks > 0 ? make_launch(w->p, kernel, w->chunks * MAKE_GROUP, args) : SPRY_STATUS_OK;
+}
+
 /* --- in the order of columns ---------------------------------------------------------------------
  */
 
@@ -148,23 +168,8 @@ static spry_status make_chunks(device_maker *m, scoo_work *w)
     SPRY_GO(ctx, make_add(m, SCOO_VALUES, "values", nnz, m->size, &values));
     SPRY_GO(ctx, make_add(m, SCOO_COLUMNS, "columns", nnz, narrow ? 2 : 4, &columns));
     SPRY_GO(ctx, make_add(m, SCOO_ROWS, "rows", nnz, sizeof(uint16_t), &rows));
-    const device_arg args[] = {DEVICE_VALUE(slices),
-                               DEVICE_VALUE(narrow),
-                               device_arg_memory(w->chunk),
-                               device_arg_memory(w->starts),
-                               device_arg_memory(w->slices),
-                               device_arg_memory(w->row_of),
-                               device_arg_memory(m->A->columns),
-                               device_arg_memory(w->from),
-                               device_arg_memory(m->values),
-                               device_arg_memory(bases),
-                               device_arg_memory(columns),
-                               device_arg_memory(columns),
-                               device_arg_memory(rows),
-                               device_arg_memory(values),
-                               {0}};
-    if (w->chunks > 0)
-        SPRY_GO(ctx, make_launch(w->p, "fill_chunks", w->chunks * MAKE_GROUP, args));
+    device_memory *const filled[] = {bases, columns, columns, rows, values, NULL};
+    SPRY_GO(ctx, fill_entries(m, w, "fill_chunks", narrow, filled));
     make_adopt(m, SCOO_STARTS, "starts", slices + 1, sizeof(int64_t), w->starts);
     make_adopt(m, SCOO_CHUNKS, "chunks", slices + 1, sizeof(int64_t), w->chunk);
     make_adopt(m, SCOO_BASES, "bases", w->chunks, sizeof(int32_t), bases);
@@ -204,22 +209,8 @@ static spry_status make_bins(device_maker *m, scoo_work *w)
     SPRY_GO(ctx, make_add(m, SCOO_ROWS, "rows", nnz, sizeof(uint16_t), &rows));
     SPRY_GO(ctx, make_add(m, SCOO_STARTS, "starts", slices * groups + 1, sizeof(int64_t), &starts));
     SPRY_GO(ctx, cut_groups(m, w, starts));
-    const device_arg args[] = {DEVICE_VALUE(slices),
-                               DEVICE_VALUE(mask),
-                               device_arg_memory(w->chunk),
-                               device_arg_memory(w->starts),
-                               device_arg_memory(w->slices),
-                               device_arg_memory(w->row_of),
-                               device_arg_memory(m->A->columns),
-                               device_arg_memory(w->from),
-                               device_arg_memory(m->values),
-                               device_arg_memory(columns),
-                               device_arg_memory(slots),
-                               device_arg_memory(rows),
-                               device_arg_memory(values),
-                               {0}};
-    if (w->chunks > 0)
-        SPRY_GO(ctx, make_launch(w->p, "fill_bins", w->chunks * MAKE_GROUP, args));
+    device_memory *const filled[] = {columns, slots, rows, values, NULL};
+    SPRY_GO(ctx, fill_entries(m, w, "fill_bins", mask, filled));
     make_adopt(m, SCOO_SLICES, "slices", slices + 1, sizeof(int64_t), w->slices);
     w->slices = NULL;
 done:

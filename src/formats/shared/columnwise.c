@@ -129,9 +129,9 @@ ALWAYS_INLINE void fill_group(layout *L, const matrix_arrays *A, int64_t l, size
             break;
         for (int64_t i = 0; i < end - l; i++) {
             const int64_t from = lines[i].first + k * T;
-            const bool there = k < lines[i].length;
-            columns[at + i] = there ? A->col_index[from] : lines[i].last;
-            if (!there)
+            const bool is_entry = k < lines[i].length;
+            columns[at + i] = is_entry ? A->col_index[from] : lines[i].last;
+            if (!is_entry)
                 memset(values + (size_t)(at + i) * stored, 0, size ? size : stored);
             else if (size)
                 element_move(size, values, at + i, A->values, from);

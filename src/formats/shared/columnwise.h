@@ -38,7 +38,7 @@ enum {
     COLUMNWISE_BS,     /* ellr-t: work-items of a group on devices; 0: any */
     COLUMNWISE_BEYOND  /* hyb: the most entries that a row has beyond the width */
 };
-/* Units are so many lines, which all T divide. */
+/* Lines of a unit, which all T divide. */
 enum { COLUMNWISE_UNIT = 64 };
 
 /* --- for the formats ---------------------------------------------------------------------------
@@ -59,11 +59,11 @@ typedef struct columnwise_sizes {
 /* Numbers, units and places of a layout that has its sizes and no arrays yet; or a
  * failure where places are too many to be of use. */
 spry_status columnwise_describe(layout *L, const columnwise_sizes *sizes);
-/* hyb: the width for the fewest bytes, given how many rows of so many values' size have 0, 1, ...,
- * columnwise_most() or more entries. */
+/* hyb: the width for the fewest bytes, given how many rows have
+ * 0, 1, ..., columnwise_most() or more entries. */
 int64_t columnwise_most(int64_t rows, int64_t nnz);
 int64_t columnwise_choose(int64_t rows, int64_t nnz, size_t value, const int64_t *counts);
-/* Lines from a column to the next for so many rows. */
+/* Lines from a column to the next for `rows` rows. */
 int64_t columnwise_stride(int64_t rows, int64_t T);
 /* The sizes of what is built by a sizes. */
 spry_status columnwise_estimate(spry_context *ctx, const matrix_arrays *A, const char *name,

@@ -131,33 +131,33 @@ static spry_status choose(const device_maker *m, int64_t *K)
     const int64_t most = columnwise_most(A->rows, A->nnz);
     const int32_t limit = (int32_t)most;
     device_program *p = NULL;
-    device_memory *there = NULL;
+    device_memory *on_device = NULL;
     int32_t *counts = NULL;
     int64_t *wide = NULL;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, build_lengths(m, &p));
-    SPRY_GO(ctx, make_cleared(m->d, most + 1, sizeof *counts, &there));
+    SPRY_GO(ctx, make_cleared(m->d, most + 1, sizeof *counts, &on_device));
     SPRY_GO(ctx, base_alloc(ctx, most + 1, sizeof *counts, &counts));
     SPRY_GO(ctx, base_alloc(ctx, most + 1, sizeof *wide, &wide));
     const device_arg args[] = {DEVICE_VALUE(A->rows),
                                device_arg_memory(A->offsets),
                                DEVICE_VALUE(limit),
-                               device_arg_memory(there),
+                               device_arg_memory(on_device),
                                {0}};
     const int64_t groups = make_groups(A->rows) < GROUPS ? make_groups(A->rows) : GROUPS;
     SPRY_GO(ctx, make_launch(p, "count_lengths", groups * MAKE_GROUP, args));
-    SPRY_GO(ctx, device_get(there, 0, counts, (most + 1) * (int64_t)sizeof *counts));
+    SPRY_GO(ctx, device_get(on_device, 0, counts, (most + 1) * (int64_t)sizeof *counts));
     for (int64_t k = 0; k <= most; k++)
         wide[k] = counts[k];
     *K = columnwise_choose(A->rows, A->nnz, m->size, wide);
 done:
-    device_free(there);
+    device_free(on_device);
     base_free(ctx, counts);
     base_free(ctx, wide);
     return status;
 }
 
-/* Where each unit's other entries begin; how many there are. */
+/* Where each unit's other entries begin; how many on_device are. */
 static spry_status count_rest(const device_maker *m, device_program *p, int64_t K,
                               device_memory **rest, int64_t *count)
 {

@@ -7,10 +7,10 @@
 
 enum { OPTIONS_SIZE = 64 };
 
-/* --- there ---------------------------------------------------------------------------------------
+/* --- to the device -------------------------------------------------------------------------------
  */
 
-spry_status device_layout_from_csr(spry_device *d, const spry_matrix *A, device_matrix *there,
+spry_status device_layout_from_csr(spry_device *d, const spry_matrix *A, device_matrix *on_device,
                                    const char *spec, bool *made, device_layout **D)
 {
     device_matrix brought = {0};
@@ -19,15 +19,16 @@ spry_status device_layout_from_csr(spry_device *d, const spry_matrix *A, device_
     if (!device_makes(spec) || !(d->facts.has_double || type_is_single(A->a.type)))
         return SPRY_STATUS_OK;
     const base_kept before = base_try(d->ctx);
-    if (!there)
+    if (!on_device)
         SPRY_GO(d->ctx, device_matrix_put_csr(d, &A->a, &brought));
-    SPRY_GO(d->ctx, device_layout_make(there ? there : &brought, there != NULL, spec, made, D));
-    if (there && !*made)
+    SPRY_GO(d->ctx,
+            device_layout_make(on_device ? on_device : &brought, on_device != NULL, spec, made, D));
+    if (on_device && !*made)
         SPRY_GO(d->ctx, SPRY_FAIL(d->ctx, SPRY_STATUS_UNSUPPORTED,
                                   "format %s: only the host can make it of this matrix", spec));
 done:
     device_matrix_free(&brought);
-    if (status == SPRY_STATUS_NO_MEMORY && !there) { /* nothing failed for the caller */
+    if (status == SPRY_STATUS_NO_MEMORY && !on_device) { /* nothing failed for the caller */
         base_forgive(d->ctx, &before);
         return SPRY_STATUS_OK;
     }
@@ -64,7 +65,7 @@ static spry_status build_from_sell(spry_device *d, spry_type type, int64_t C, de
     return device_matrix_build(d, type, MAKE_GROUP, "convert", options, p);
 }
 
-/* Fill is told from entries by its columns, which do not rise; lengths and mixed are looked at
+/* Fill differs from entries by its columns, which do not rise; lengths and mixed are looked at
  * where slices are mixed. */
 static spry_status from_sell(const device_layout *D, device_matrix *A)
 {

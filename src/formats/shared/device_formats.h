@@ -35,8 +35,8 @@
  *         sets the rows that units set, by SP_PUT(row, c, sum); carries: carry[k * COLUMNS + c]
  *         for the k-th of all carries (layout carry_at), not yet multiplied by alpha
  *
- * Where the form has `before`, so many groups of another kernel run first and leave the products of
- * all entries in a room of their own, which `units` has as one more argument, the last:
+ * Where the form has `before`, that many groups of another kernel run first and leave the
+ * products of all entries in a room of their own, which `units` has as one more argument, the last:
  *
  *     SP_KERNEL SP_F(before)(const int units, FORMAT_ARGS, SP_X, SP_GLOBAL scalar *products)
  *         sets products[k * COLUMNS + c] for each place k of the values
@@ -53,7 +53,7 @@ enum {
     DEVICE_DEFINES_SIZE = 4096
 };
 
-/* A number that products need beside the arrays. */
+/* A number that products need besides the arrays. */
 typedef struct device_number {
     const char *name; /* NULL: past the last */
     int64_t value;
@@ -84,7 +84,7 @@ typedef struct device_maker device_maker;
 typedef struct device_format {
     const char *name; /* of the layout_class */
     /* Decides how to use L on d with `columns` columns (1: SpMV). SPRY_STATUS_UNSUPPORTED with a
-     * message where the format cannot be used there. */
+     * message where the format cannot be used on it. */
     spry_status (*open)(const spry_device *d, const layout *L, int columns, device_form *form);
     /* Options worth trying on a device, as layout_class.grid; NULL: the class's own grid. */
     const char *grid;
@@ -96,8 +96,8 @@ typedef struct device_format {
      * DEVICE_MOST_ARRAYS, all zeros at first; those past the last have no name. NULL: L's that are
      * not aside. */
     spry_status (*arrays)(const layout *L, layout_array *array);
-    /* Makes the same in the device's memory from CSR that is there: see make.h. NULL: made on the
-     * host and copied. */
+    /* Makes the same in the device's memory from CSR that is on it: see device_make.h. NULL: made
+     * on the host and copied. */
     spry_status (*make)(device_maker *m);
 } device_format;
 

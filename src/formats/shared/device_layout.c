@@ -7,7 +7,7 @@
 #include "formats/shared/device_make.h"
 #include "matrix/entries.h"
 
-/* How products with so many columns are done. */
+/* How products with a given number of columns are done. */
 typedef struct instance {
     device_program *program; /* NULL until needed */
     device_form form;
@@ -255,7 +255,7 @@ static bool is_packed(const device_layout *D, const device_product *p)
             (!D->d->facts.has_pointers || (uintptr_t)device_address(p->x) % VECTOR == 0));
 }
 
-/* The instance for so many columns; its program may be still to make. */
+/* The instance for a given number of columns; its program may be still to make. */
 static spry_status find_instance(device_layout *D, bool conjugate, bool packed, int columns,
                                  instance **found)
 {

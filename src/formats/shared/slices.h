@@ -16,7 +16,8 @@ typedef struct slices {
     bool mixed;       /* some slice has rows with entries and rows without */
 } slices;
 
-/* Sizes alone, of so many rows: C (0: what suits the type) and sigma come out as they are used. */
+/* Sizes alone, of `rows` rows: C (0: what suits the type) and sigma come out as they are
+ * used. */
 slices slices_plan(spry_type type, int64_t rows, int64_t C, int64_t sigma);
 /* A layout's units and numbers. */
 void slices_describe(layout *L, const slices *s);
@@ -25,7 +26,7 @@ void slices_describe(layout *L, const slices *s);
 spry_status slices_cut(spry_context *ctx, const matrix_arrays *A, const char *name, int64_t C,
                        int64_t sigma, slices *s);
 void slices_free(spry_context *ctx, slices *s);
-/* SPRY_STATUS_UNSUPPORTED where so many places for nnz entries are absurd. */
+/* SPRY_STATUS_UNSUPPORTED where `stored` places for nnz entries are absurdly many. */
 spry_status slices_check_fill(spry_context *ctx, const char *name, int64_t C, int64_t stored,
                               int64_t nnz);
 

@@ -23,7 +23,7 @@ typedef real vec __attribute__((vector_size(VEC_BYTES)));
 typedef real vec_at __attribute__((vector_size(VEC_BYTES), aligned(sizeof(real)), may_alias));
 
 /* Rounds a product before something is added to it. Of a b + c d compilers make either product part
- * of a multiply-add, not the same one everywhere, and bits would tell where a line was cut. */
+ * of a multiply-add, not the same one everywhere, and bits would depend on where a line was cut. */
 #if defined(__aarch64__)
 #define ROUND(product) __asm__("" : "+w"(product))
 #elif defined(__x86_64__)
@@ -45,7 +45,7 @@ typedef struct rows {
     real *y;
 } rows;
 
-/* The same rows so many lines on. */
+/* The same rows a number of lines on. */
 static void next_lines(rows *r, int64_t lines)
 {
     const int64_t line = lines * r->s->columns * PARTS;
@@ -197,7 +197,7 @@ ALWAYS_INLINE void add_numbers(int lines, const rows *r, const host_stencil_grou
             sum[l] = fused(c[k * PARTS], u[offset[k] * PARTS + l * line], sum[l]);
 }
 
-/* Number i of so many lines, which do not wait for each other; `lines` is a constant. */
+/* Number i of a given number of lines, which do not wait for each other; `lines` is a constant. */
 ALWAYS_INLINE void one_number(int lines, const rows *r, int64_t i)
 {
     const int64_t line = r->s->columns * PARTS;
@@ -232,7 +232,7 @@ ALWAYS_INLINE void one_number(int lines, const rows *r, int64_t i)
     }
 }
 
-/* A row at an end of so many lines. */
+/* A row at an end of a given number of lines. */
 static void end_rows(const rows *all, int64_t lines)
 {
     rows r = *all;
@@ -308,7 +308,7 @@ static int64_t (*strips_for(const rows *r))(const rows *, int64_t)
     }
 }
 
-/* n numbers of each of so many lines. */
+/* n numbers of each of a given number of lines. */
 static void add_lines(const rows *all, int64_t n, int64_t lines)
 {
     int64_t (*const run)(const rows *, int64_t) = strips_for(all);
@@ -385,7 +385,7 @@ static void add_tiles(const rows *r, bool conjugated, int64_t n)
 /* --- lines ---------------------------------------------------------------------------------------
  */
 
-/* n rows of one class of so many lines. */
+/* n rows of one class of a given number of lines. */
 static void add_rows(const rows *all, bool conjugated, int64_t n, int64_t lines)
 {
     rows r = *all;

@@ -11,8 +11,6 @@
 
 #if defined(__AVX__)
 #include <immintrin.h>
-#elif defined(__ARM_NEON) && defined(__aarch64__)
-#include <arm_neon.h>
 #endif
 
 #if defined(__AVX512F__)
@@ -73,15 +71,10 @@ ALWAYS_INLINE void lanes_load(const stored_real *from, lanes *to)
 #elif defined(__ARM_NEON) && defined(__aarch64__)
 ALWAYS_INLINE void lanes_load(const stored_real *from, lanes *to)
 {
-#if defined(KERNEL_KIND_f32)
-    const float32x4_t value = vld1q_f32(from);
-#elif defined(KERNEL_KIND_f16)
-    const float32x4_t value = vcvt_f32_f16(vreinterpret_f16_u16(vld1_u16(&from->bits)));
-#else
-    const float32x4_t value = vreinterpretq_f32_u32(vshll_n_u16(vld1_u16(&from->bits), 16));
-#endif
-    to[0] = (lanes)vcvt_f64_f32(vget_low_f32(value));
-    to[1] = (lanes)vcvt_high_f64_f32(value);
+    float64x2_t value[2];
+    widen_four(from, value);
+    to[0] = (lanes)value[0];
+    to[1] = (lanes)value[1];
 }
 #else
 ALWAYS_INLINE void lanes_load(const stored_real *from, lanes *to)

@@ -50,7 +50,7 @@ ALWAYS_INLINE void tile_fetch(const real *x, int vectors, bool crosses)
         __builtin_prefetch(at + vectors * VEC_BYTES - 1, 0, 2);
 }
 
-/* Up to where in an array of `count` columns the eight entries TILE_AHEAD later are there, and
+/* Up to where in an array of `count` columns the eight entries TILE_AHEAD later exist, and
  * worth fetching: NULL for nowhere. */
 ALWAYS_INLINE const int32_t *tile_near_end(const host_columns *p, const int32_t *columns,
                                            int64_t count)

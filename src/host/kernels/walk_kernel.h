@@ -1,5 +1,5 @@
 /*
- * The words walks are written in, beside those of kernel.h and tile.h: W(name) and stored values.
+ * The words walks are written in, besides those of kernel.h and tile.h: W(name) and stored values.
  * A walk NAME is a file with W(NAME_multiply) and W(NAME_columns), compiled once a scalar type,
  * kind of values (in formats/reduced) and ISA level.
  */
@@ -41,6 +41,23 @@ typedef real stored_real;
 ALWAYS_INLINE real real_of(stored_real value)
 {
     return value;
+}
+#endif
+
+#if defined(__ARM_NEON) && defined(__aarch64__) && !defined(KERNEL_KIND_own)
+#include <arm_neon.h>
+/* Four stored numbers as doubles. */
+ALWAYS_INLINE void widen_four(const stored_real *from, float64x2_t to[2])
+{
+#if defined(KERNEL_KIND_f32)
+    const float32x4_t value = vld1q_f32(from);
+#elif defined(KERNEL_KIND_f16)
+    const float32x4_t value = vcvt_f32_f16(vreinterpret_f16_u16(vld1_u16(&from->bits)));
+#else
+    const float32x4_t value = vreinterpretq_f32_u32(vshll_n_u16(vld1_u16(&from->bits), 16));
+#endif
+    to[0] = vcvt_f64_f32(vget_low_f32(value));
+    to[1] = vcvt_high_f64_f32(value);
 }
 #endif
 

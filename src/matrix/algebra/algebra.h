@@ -79,11 +79,11 @@ spry_status algebra_amd(spry_context *ctx, int64_t n, const int64_t *offsets,
                         const int32_t *columns, int32_t **perm);
 
 /*
- * How an order suits the caches (locality.c). Lines of memory that a product fetches of x, for each
- * row, as far as rows near each other do not share them: with row from[i] as row i and columns at
- * to[j], or as they stand (NULL). And how many elements of x a thousand rows need that were
- * gathered around one, over their number, in whatever order: near 1 for meshes, near the entries
- * per row where no order can help. For general CSR; from samples.
+ * How an ordering suits the caches (locality.c). Lines of memory that a product fetches of x, for
+ * each row, as far as rows near each other do not share them: with row from[i] as row i and columns
+ * at to[j], or as they stand (NULL). And how many elements of x a thousand rows need that were
+ * gathered around one, over their number, in whatever ordering: near 1 for meshes, near the entries
+ * per row where no ordering can help. For general CSR; from samples.
  */
 spry_status algebra_lines(spry_context *ctx, const matrix_arrays *a, const int32_t *from,
                           const int32_t *to, double *per_row);
@@ -91,11 +91,12 @@ spry_status algebra_expansion(spry_context *ctx, const matrix_arrays *a, double 
 /* How many entries each column has; to be freed by base_free(). */
 spry_status algebra_count_columns(spry_context *ctx, const matrix_arrays *a, int32_t **counts);
 /* The part of all entries whose element of x is in the lines that are needed most, as many as a
- * cache of so many bytes holds: with columns as they stand, and with column from[j] at place j. */
+ * cache of a given number of bytes holds: with columns as they stand, and with column from[j] at
+ * place j. */
 spry_status algebra_hot_share(spry_context *ctx, const matrix_arrays *a, const int32_t *from,
                               double cache, double *as_is, double *in_order);
-/* An order that a function finds, which may leave *perm NULL where there is none, of the blocks of
- * general CSR: so many rows each stay together. */
+/* An ordering that a function finds, which may leave *perm NULL where there is none, of the blocks
+ * of general CSR: a given number of rows each stay together. */
 typedef spry_status algebra_finder(const spry_matrix *A, const void *how, int32_t **perm);
 spry_status algebra_order_blocks(const spry_matrix *A, int block, algebra_finder *find,
                                  const void *how, int32_t **perm);

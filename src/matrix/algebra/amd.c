@@ -387,7 +387,7 @@ static int32_t find_element(quotient *q, int32_t i)
     return e;
 }
 
-/* Appends the tree below `root` to the order, children first; each element is followed by the
+/* Appends the tree below `root` to the ordering, children first; each element is followed by the
  * variables that were eliminated with it. */
 static void number_below(quotient *q, int32_t root, const int32_t *member, int32_t *perm,
                          int32_t *at)
@@ -409,9 +409,9 @@ static void number_below(quotient *q, int32_t root, const int32_t *member, int32
 }
 
 /*
- * The order: a postorder of the tree in which an element's parent is the one that absorbed it, so
- * that rows whose factors are alike stand together. Lists by degree are no longer needed: head and
- * next become the children of elements, bucket and prev the variables eliminated with them.
+ * The ordering: a postorder of the tree in which an element's parent is the one that absorbed it,
+ * so that rows whose factors are alike stand together. Lists by degree are no longer needed: head
+ * and next become the children of elements, bucket and prev the variables eliminated with them.
  */
 static int32_t number_tree(quotient *q, int32_t *perm)
 {

@@ -83,7 +83,7 @@ static void heap_remove(search *q, int32_t j)
 }
 
 /* A column was met from row i, nearer than before. */
-static void meet(search *q, int32_t j, int32_t i, double distance, double here)
+static void reach(search *q, int32_t j, int32_t i, double distance, double reached)
 {
     if (isinf(q->distance[j]))
         q->looked[q->touched++] = j;
@@ -92,7 +92,7 @@ static void meet(search *q, int32_t j, int32_t i, double distance, double here)
     if (q->s->row_of[j] < 0) {
         q->best = distance;
         q->end = j;
-    } else if (distance <= here) {
+    } else if (distance <= reached) {
         if (q->place[j] >= 0)
             heap_remove(q, j);
         q->met[q->at_hand++] = j;
@@ -101,16 +101,17 @@ static void meet(search *q, int32_t j, int32_t i, double distance, double here)
     }
 }
 
-/* The columns of row i, which is at distance `here`. A settled column is at most as far as that. */
-static void look(search *q, int32_t i, double here)
+/* The columns of row i, which is at distance `reached`. A settled column is at most as far as that.
+ */
+static void look(search *q, int32_t i, double reached)
 {
     const assignment *s = q->s;
     for (int64_t k = s->offsets[i]; k < s->offsets[i + 1]; k++) {
         const int32_t j = s->columns[k];
         const double over = reduced(s, i, k);
-        const double distance = here + (over > 0 ? over : 0);
+        const double distance = reached + (over > 0 ? over : 0);
         if (distance < q->best && distance < q->distance[j] && !s->shut[j])
-            meet(q, j, i, distance, here);
+            reach(q, j, i, distance, reached);
     }
 }
 
@@ -262,7 +263,7 @@ static void assign_cheaply(assignment *s, int64_t *next)
             const int32_t j = s->columns[k];
             if (reduced(s, i, k) > 0)
                 continue;
-            const int32_t other = s->row_of[j]; /* somebody has it: the first pass left none */
+            const int32_t other = s->row_of[j]; /* it is taken: the first pass left none */
             const int32_t to = free_column(s, other, &next[other]);
             if (to < 0)
                 continue;

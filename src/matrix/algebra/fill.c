@@ -29,7 +29,7 @@ static spry_status narrow(spry_context *ctx, const graph *g, const char *who, in
 }
 #endif
 
-/* Pieces of the order rcm, one after the other. */
+/* Pieces of the ordering rcm, one after the other. */
 static spry_status partition_band(spry_context *ctx, const graph *g, const int64_t *weight,
                                   int32_t parts, const double *share, int32_t *part)
 {

@@ -20,13 +20,13 @@ static inline int32_t graph_degree(const graph *g, int32_t v)
 /* All rows by rising degree, those of one degree by number. */
 spry_status graph_by_degree(spry_context *ctx, const graph *g, int32_t *rows);
 
-/* Orders; perm has room for n. */
+/* Orderings; perm has room for n. */
 spry_status graph_rcm(spry_context *ctx, const graph *g, int32_t *perm);
 /* by METIS; SPRY_STATUS_UNSUPPORTED where the build has none */
 spry_status graph_nd(spry_context *ctx, const graph *g, int32_t *perm);
 
 /* The part, 0..parts-1, of every row, so that parts are about as large as each other and have few
- * edges between them: by METIS, or cut out of the order rcm where the build has none. */
+ * edges between them: by METIS, or cut out of the ordering rcm where the build has none. */
 spry_status graph_partition(spry_context *ctx, const graph *g, int32_t parts, int32_t *part);
 /* The same with these weights of rows (NULL: all alike; at least 1 each) and with this share of the
  * weight for part k (NULL: equal; all above 0, their sum 1). */

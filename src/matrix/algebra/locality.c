@@ -1,6 +1,6 @@
 /*
- * How the order of rows and columns suits the caches: what a product with A fetches of x, and
- * whether another order could make that less. Both look at samples, in a time that does not grow
+ * How the ordering of rows and columns suits the caches: what a product with A fetches of x, and
+ * whether another ordering could make that less. Both look at samples, in a time that does not grow
  * with the matrix.
  */
 #include "matrix/algebra/algebra.h"
@@ -9,7 +9,7 @@
 
 enum { LINE = 64 }; /* bytes that come from memory together */
 
-/* A sample of rows that are neighbours in some order. */
+/* A sample of rows that are neighbours in some ordering. */
 enum { WINDOW = 1024, WINDOWS = 16 };
 
 /* Marks the lines of x that row i needs; how many of them were not marked before. `to`: where

@@ -1,6 +1,6 @@
 /*
  * Reverse Cuthill-McKee: rows are numbered from a start outwards, neighbours of a row by rising
- * degree, and the order is turned round (E. Cuthill, J. McKee, Reducing the bandwidth of sparse
+ * degree, and the ordering is reversed (E. Cuthill, J. McKee, Reducing the bandwidth of sparse
  * symmetric matrices, Proc. 24th ACM Conf. (1969), 157-172; A. George, J. Liu, Computer Solution of
  * Large Sparse Positive Definite Systems, 1981, for reversing and for the start).
  *
@@ -18,8 +18,8 @@ typedef struct search {
     int32_t round;
 } search;
 
-/* What a search will look at soon: in a matrix without order each of these is a line of memory by
- * itself. */
+/* What a search will look at soon: in a matrix without a good ordering each of these is a line of
+ * memory by itself. */
 static void look_ahead(const search *s, const int32_t *queue, int32_t head, int32_t tail)
 {
     enum { NEAR = 4, FAR = 2 * NEAR, FARTHEST = 2 * FAR };

@@ -1,4 +1,4 @@
-/* The orders by name, those that need no graph, and vectors in another order. */
+/* The orderings by name, those that need no graph, and permuted vectors. */
 #include "matrix/algebra/algebra.h"
 #include "matrix/algebra/graph.h"
 
@@ -31,27 +31,42 @@ static spry_status order_none(const spry_matrix *A, int32_t *perm)
     return SPRY_STATUS_OK;
 }
 
-static spry_status order_length(const spry_matrix *A, int32_t *perm)
+/* Keys of A's rows, which are 0..most; to be freed. */
+typedef spry_status row_keys(const spry_matrix *csr, int32_t **key, int64_t *most);
+
+static spry_status order_by(const spry_matrix *A, row_keys *find, int32_t *perm)
 {
     spry_context *ctx = A->ctx;
     const spry_matrix *csr = NULL;
     spry_matrix *owned = NULL;
     int32_t *key = NULL;
+    int64_t most = 0;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, matrix_as_csr(A, &csr, &owned));
-    const int64_t *offsets = csr->a.offsets, n = csr->a.rows;
-    int64_t longest = matrix_longest_row(ctx, &csr->a);
-    longest = longest < INT32_MAX ? longest : INT32_MAX; /* of places twice there may be more */
-    SPRY_GO(ctx, base_alloc(ctx, n, sizeof *key, &key));
-    for (int64_t i = 0; i < n; i++) {
-        const int64_t less = longest - (offsets[i + 1] - offsets[i]);
-        key[i] = (int32_t)(less > 0 ? less : 0);
-    }
-    SPRY_GO(ctx, sort_by(ctx, key, n, longest, perm));
+    SPRY_GO(ctx, find(csr, &key, &most));
+    SPRY_GO(ctx, sort_by(ctx, key, csr->a.rows, most, perm));
 done:
     base_free(ctx, key);
     spry_matrix_free(owned);
     return status;
+}
+
+static spry_status keys_of_length(const spry_matrix *csr, int32_t **key, int64_t *most)
+{
+    const int64_t *offsets = csr->a.offsets, n = csr->a.rows;
+    const int64_t longest = matrix_longest_row(csr->ctx, &csr->a);
+    *most = longest < INT32_MAX ? longest : INT32_MAX; /* duplicates may make rows longer */
+    const spry_status status = base_alloc(csr->ctx, n, sizeof **key, key);
+    for (int64_t i = 0; status == SPRY_STATUS_OK && i < n; i++) {
+        const int64_t less = *most - (offsets[i + 1] - offsets[i]);
+        (*key)[i] = (int32_t)(less > 0 ? less : 0);
+    }
+    return status;
+}
+
+static spry_status order_length(const spry_matrix *A, int32_t *perm)
+{
+    return order_by(A, keys_of_length, perm);
 }
 
 /*
@@ -61,46 +76,35 @@ done:
  * When is graph reordering an optimization?, IEEE IISWC 2018, 203-214; P. Faldu, J. Diamond, B.
  * Grot, A closer look at lightweight graph reordering, IEEE IISWC 2019, 1-13, for the groups).
  */
-static spry_status order_hubs(const spry_matrix *A, int32_t *perm)
+static spry_status keys_of_hubs(const spry_matrix *csr, int32_t **key, int64_t *most)
 {
     enum { GROUPS = 31 };
-    spry_context *ctx = A->ctx;
-    const spry_matrix *csr = NULL;
-    spry_matrix *owned = NULL;
-    int32_t *key = NULL;
-    spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, matrix_as_csr(A, &csr, &owned));
     const int64_t n = csr->a.rows;
-    SPRY_GO(ctx, algebra_count_columns(ctx, &csr->a, &key));
-    for (int64_t j = 0; j < n; j++) {
+    const spry_status status = algebra_count_columns(csr->ctx, &csr->a, key);
+    *most = GROUPS;
+    for (int64_t j = 0; status == SPRY_STATUS_OK && j < n; j++) {
         int group = GROUPS;
-        for (int64_t over = key[j] * n; over > csr->a.nnz && group > 0; over /= 2)
+        for (int64_t over = (*key)[j] * n; over > csr->a.nnz && group > 0; over /= 2)
             group--;
-        key[j] = group;
+        (*key)[j] = group;
     }
-    SPRY_GO(ctx, sort_by(ctx, key, n, GROUPS, perm));
-done:
-    base_free(ctx, key);
-    spry_matrix_free(owned);
     return status;
+}
+
+static spry_status order_hubs(const spry_matrix *A, int32_t *perm)
+{
+    return order_by(A, keys_of_hubs, perm);
+}
+
+static spry_status keys_of_colour(const spry_matrix *csr, int32_t **key, int64_t *most)
+{
+    const spry_status status = base_alloc(csr->ctx, csr->a.rows, sizeof **key, key);
+    return status == SPRY_STATUS_OK ? matrix_colour(csr, *key, most) : status;
 }
 
 static spry_status order_colour(const spry_matrix *A, int32_t *perm)
 {
-    spry_context *ctx = A->ctx;
-    const spry_matrix *csr = NULL;
-    spry_matrix *owned = NULL;
-    int32_t *colour = NULL;
-    int64_t count = 0;
-    spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, matrix_as_csr(A, &csr, &owned));
-    SPRY_GO(ctx, base_alloc(ctx, A->a.rows, sizeof *colour, &colour));
-    SPRY_GO(ctx, matrix_colour(csr, colour, &count));
-    SPRY_GO(ctx, sort_by(ctx, colour, A->a.rows, count, perm));
-done:
-    base_free(ctx, colour);
-    spry_matrix_free(owned);
-    return status;
+    return order_by(A, keys_of_colour, perm);
 }
 
 /* Strong components of A's own graph: the block form for partners on the diagonal. */

@@ -25,10 +25,10 @@ static spry_status check(const spry_matrix *A, const char *name, const char *sid
 }
 
 /* Its numbers on the host; NULL stays NULL. */
-static spry_status look_at(const spry_vector *v, const spry_vector **here, spry_vector **copy)
+static spry_status look_at(const spry_vector *v, const spry_vector **on_host, spry_vector **copy)
 {
-    *here = NULL;
-    return v ? vector_here(v, here, copy) : SPRY_STATUS_OK;
+    *on_host = NULL;
+    return v ? vector_here(v, on_host, copy) : SPRY_STATUS_OK;
 }
 
 /* Whether diag(left) A diag(right) is of A's symmetric kind. */

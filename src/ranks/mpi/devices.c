@@ -6,7 +6,7 @@
 #include <dlfcn.h>
 #include <string.h>
 
-/* Open MPI and MPICH have one name for it, which is in no standard: it is there, or not. */
+/* Open MPI and MPICH have one name for it, which is in no standard: it exists, or not. */
 bool mpi_takes_devices(team *t, const char *engine)
 {
     int (*query)(void) = NULL;

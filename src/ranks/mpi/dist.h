@@ -1,7 +1,7 @@
 /* The inside of libspry_mpi. It calls nothing of libspry but spry_context_new_ranked(): programs
  * that carry the library within them load it for its team alone. */
-#ifndef SPRY_DIST_H
-#define SPRY_DIST_H
+#ifndef SPRY_RANKS_MPI_H
+#define SPRY_RANKS_MPI_H
 
 #include "base/team.h"
 

@@ -1,4 +1,4 @@
-/* Messages between two ranks: halos, everybody with everybody, and those that nobody waits for. */
+/* Messages between two ranks: halos, everybody with everybody, and those that no rank waits for. */
 #include "ranks/mpi/dist.h"
 
 #include <stdlib.h>
@@ -160,7 +160,7 @@ spry_status mpi_swap(team *t, const int64_t *send_bytes, const void *send,
     return error ? mpi_failed(t, "an exchange of all ranks", error) : SPRY_STATUS_OK;
 }
 
-/* --- messages that nobody waits for --------------------------------------------------------------
+/* --- messages that no rank waits for ------------------------------------------------------------
  */
 
 /* Frees those that have gone. */
@@ -201,12 +201,12 @@ spry_status mpi_poll(team *t, int *from, void *data, int64_t room, int64_t *byte
     mpi_state *m = t->state;
     MPI_Message message;
     MPI_Status status;
-    int there = 0, length = 0;
+    int arrived = 0, length = 0;
     *from = -1;
     *bytes = 0;
     sweep_posts(m);
-    int error = MPI_Improbe(MPI_ANY_SOURCE, TAG_POST, m->comm, &there, &message, &status);
-    if (error || !there)
+    int error = MPI_Improbe(MPI_ANY_SOURCE, TAG_POST, m->comm, &arrived, &message, &status);
+    if (error || !arrived)
         return error ? mpi_failed(t, "MPI_Improbe", error) : SPRY_STATUS_OK;
     MPI_Get_count(&status, MPI_BYTE, &length);
     *from = status.MPI_SOURCE;

@@ -1,25 +1,8 @@
 /* The team of MPI's ranks. The only room that knows mpi.h; built as libspry_mpi. */
 #include "ranks/mpi/dist.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-spry_status mpi_failed(team *t, const char *what, int error)
-{
-    char text[MPI_MAX_ERROR_STRING] = "";
-    int length = 0;
-    MPI_Error_string(error, text, &length);
-    snprintf(t->message, sizeof t->message, "MPI: %s: %.180s", what, text);
-    return SPRY_STATUS_DEVICE;
-}
-
-spry_status mpi_no_memory(team *t, int64_t bytes)
-{
-    snprintf(t->message, sizeof t->message, "no memory for messages of %lld bytes",
-             (long long)bytes);
-    return SPRY_STATUS_NO_MEMORY;
-}
 
 /* MPI counts in ints: longer blocks are sent in pieces. */
 static spry_status gather(team *t, const void *mine, int64_t bytes, void *all)
@@ -167,7 +150,7 @@ spry_team *spry_mpi_team_new(const MPI_Comm *comm)
 }
 
 /* A program that carries the library within it has loaded this one for its team, and has no use for
- * a second copy of all the rest: this is the name of libspry's, where that is there. */
+ * a second copy of all the rest: this is the name of libspry's, where that is loaded. */
 #pragma weak spry_context_new_ranked
 
 spry_status spry_mpi_context_new(MPI_Comm comm, const char *options, spry_context **ctx)
