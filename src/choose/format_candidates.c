@@ -1,8 +1,9 @@
 /* All formats with all options worth trying, and what a product in each will read. */
 #include "choose/tune.h"
+#include "device/linalg/operator.h"
 #include "formats/bsr/bsr.h"
 #include "formats/shared/device_formats.h"
-#include "host/host.h"
+#include "host/walk.h"
 #include "matrix/entries.h"
 
 static const char *const kind_names[STORED_KINDS] = {"own", "f32", "f16", "bf16"};
@@ -429,4 +430,12 @@ done:
     if (status != SPRY_STATUS_OK)
         tune_list_free(list);
     return status;
+}
+
+spry_status tune_build(spry_device *d, const spry_matrix *A, const char *format, spry_operator **op)
+{
+    if (d)
+        return device_operator(d, A, format, op);
+    return strcmp(format, "csr") == 0 ? host_csr_operator(A, op)
+                                      : host_layout_operator(A, format, op);
 }

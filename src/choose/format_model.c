@@ -8,6 +8,7 @@
 
 #include <math.h>
 #include <spry/device.h>
+#include <unistd.h>
 
 /* Time a byte over that of CSR, and products with CSR that a conversion takes: what to begin with.
  */
@@ -70,6 +71,15 @@ static bool is_scattered(const spry_matrix *A, double csr_seconds, const tune_li
     memcpy(ctx->message, before, sizeof before); /* it is not needed that much */
     return status == SPRY_STATUS_OK &&
            traffic(A, &list->all[0]) / csr_seconds < 0.5 * bandwidth.read;
+}
+
+int64_t tune_second_cache(void)
+{
+    long bytes = 0;
+#ifdef _SC_LEVEL2_CACHE_SIZE
+    bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
+#endif
+    return bytes > 0 ? bytes : 1 << 20;
 }
 
 /* Whether it waits for x: neighbouring rows have columns far from each other, all over an x that is

@@ -2,6 +2,8 @@
  * Which preconditioner "auto" takes: a few facts that two passes over A and a dozen products tell,
  * and a list of what suits them, best first. One that cannot be made makes room for the next.
  */
+#include "choose/precons.h"
+
 #include "base/machine.h"
 #include "base/team.h"
 #include "matrix/stats.h"

@@ -132,15 +132,6 @@ static spry_status report_list(const tune_list *list, int winner, spry_tune_repo
 
 /* --- deciding -------------------------------------------------------------------------------- */
 
-int64_t tune_second_cache(void)
-{
-    long bytes = 0;
-#ifdef _SC_LEVEL2_CACHE_SIZE
-    bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
-#endif
-    return bytes > 0 ? bytes : 1 << 20;
-}
-
 /* Where a race cannot pay: products take no time, or there are few. On a device a product takes the
  * time of its launch then. */
 static bool not_worth(const spry_device *d, const spry_matrix *A, const tune_options *o)

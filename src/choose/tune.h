@@ -159,6 +159,9 @@ void tune_correct_longest(tune_list *list, const matrix_arrays *a, int64_t longe
 bool tune_holds(const spry_matrix *A, const char *format);
 /* The forecast from the whole matrix in place of an estimate. */
 void tune_estimate(const spry_matrix *A, tune_candidate *c);
+/* The operator in a format that is no longer to be chosen. */
+spry_status tune_build(spry_device *d, const spry_matrix *A, const char *format,
+                       spry_operator **op);
 /* Whether two differ by one step in one option. */
 bool tune_neighbours(const tune_candidate *a, const tune_candidate *b);
 /* Rows from all over A, some or few, their columns moved along so that diagonals stay what they
@@ -173,6 +176,8 @@ void tune_model(const spry_matrix *A, const tune_machine *machine, double csr_se
 /* What the conversion to a format may take. */
 double tune_model_conversion(const tune_machine *machine, const tune_list *list,
                              const tune_candidate *c);
+/* Bytes of the second-level cache, which is a core's own as a rule. */
+int64_t tune_second_cache(void);
 /* Learns from what was timed. */
 void tune_learn(const spry_matrix *A, const tune_list *list, tune_machine *machine);
 
@@ -237,14 +242,9 @@ spry_status tune_forecast_later(const spry_matrix *A, int64_t products, bool row
 
 /* Fewer are not worth a choice. */
 enum { TUNE_FEW_PRODUCTS = 32 };
-/* Bytes of the second-level cache, which is a core's own as a rule. */
-int64_t tune_second_cache(void);
 /* Decides. *op gets the operator in the chosen format, made from A; d, op and report may be NULL.
  */
 spry_status tune_decide(spry_device *d, const spry_matrix *A, const char *options,
                         spry_tune_report *report, spry_operator **op);
-/* The operator in a format that is no longer to be chosen. */
-spry_status tune_build(spry_device *d, const spry_matrix *A, const char *format,
-                       spry_operator **op);
 
 #endif

@@ -4,7 +4,7 @@
  */
 #include "doctor/doctor.h"
 #include "krylov/krylov.h"
-#include "precon/precon.h"
+#include "choose/precons.h"
 
 #include "host/apply.h"
 

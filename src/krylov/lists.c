@@ -8,7 +8,7 @@
 #include "krylov/split.h"
 #include "matrix/algebra/algebra.h"
 #include "matrix/gen/gen.h"
-#include "precon/precon.h"
+#include "choose/precons.h"
 
 static bool method_at(int index, spry_entry *entry)
 {

@@ -4,7 +4,7 @@
 #include "base/machine.h"
 
 #include "formats/shared/device_formats.h"
-#include "precon/precon.h"
+#include "choose/precons.h"
 #include "program/explain.h"
 #include "ranks/operator_device.h"
 

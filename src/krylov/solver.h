@@ -5,7 +5,7 @@
 #include "krylov/krylov.h"
 #include "krylov/reformat.h"
 #include "krylov/reorder.h"
-#include "precon/precon.h"
+#include "choose/precons.h"
 #include "ranks/distributed.h"
 
 #include <spry/powers.h>

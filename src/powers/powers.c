@@ -275,8 +275,11 @@ spry_status spry_powers_forecast(const spry_powers *p, spry_powers_info *info)
     if (status != SPRY_STATUS_OK)
         return status;
     spry_powers_info known = p->way.info;
-    if (p->file)
-        powers_file_tell(p, &known);
+    if (p->file) {
+        known.read_bytes = p->file->read_bytes;
+        known.read_seconds = p->file->read_seconds;
+        known.wait_seconds = p->file->wait_seconds;
+    }
     base_give(info, &known, &sized);
     return SPRY_STATUS_OK;
 }
@@ -301,7 +304,7 @@ spry_status powers_run(spry_powers *p, int count, const power_step *steps, const
 {
     spry_status status = SPRY_STATUS_OK;
     if (p->file)
-        return powers_file_run(p, count, steps, x, v);
+        return stream_steps(p->file, count, steps, x, v);
     if (current_version(p) != p->way.version)
         SPRY_GO(p->ctx, prepare(p));
     const bool by_ranks = p->matrix && p->matrix->distributed;
@@ -422,7 +425,7 @@ static spry_status powers_multiply(const spry_operator *op, spry_transpose trans
                                    spry_scalar alpha, const void *x, spry_scalar beta, void *y)
 {
     const spry_powers *p = op->state;
-    return p->file ? powers_file_multiply(p, alpha, x, beta, y)
+    return p->file ? stream_multiply(p->file, alpha, x, beta, y)
                    : p->product->class->multiply(p->product, transpose, alpha, x, beta, y);
 }
 

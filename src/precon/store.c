@@ -3,8 +3,9 @@
 
 #include "device/linalg/matrix.h"
 #include "device/linalg/operator.h"
-#include "host/host.h"
+#include "host/walk.h"
 #include "ranks/operator_device.h"
+#include "ranks/operator_host.h"
 
 /* The product with a matrix, or the own block of one that is distributed, on the job's device. */
 static spry_status store_block(spry_device *d, const spry_matrix *A, const char *options,
@@ -22,8 +23,8 @@ static spry_status store_block(spry_device *d, const spry_matrix *A, const char 
     return status;
 }
 
-static spry_status store_there(spry_device *d, const spry_matrix *A, const char *options,
-                               spry_operator **op)
+static spry_status store_on_device(spry_device *d, const spry_matrix *A, const char *options,
+                                   spry_operator **op)
 {
     spry_operator *own = NULL;
     if (!A->distributed)
@@ -32,21 +33,32 @@ static spry_status store_there(spry_device *d, const spry_matrix *A, const char 
     return device_dist_operator(d, A, made, own, op);
 }
 
+/* CSR on the host with values in fewer bits. */
+static spry_status store_reduced(const spry_matrix *A, const char *options, spry_operator **op)
+{
+    char format[64];
+    spry_operator *own = NULL;
+    snprintf(format, sizeof format, "csr%s", options);
+    if (!A->distributed)
+        return host_layout_operator(A, format, op);
+    const spry_status made = host_layout_operator(A->distributed->own, format, &own);
+    return dist_operator(A, made, own, op);
+}
+
 spry_status precon_store(const precon_job *job, spry_matrix *A, spry_operator **op)
 {
     const bool own = !job->values || strcmp(job->values, "own") == 0;
-    char options[32] = "", format[64];
+    char options[32] = "";
     spry_status status = SPRY_STATUS_OK;
     *op = NULL;
     if (!own)
         snprintf(options, sizeof options, ":values=%s", job->values);
-    snprintf(format, sizeof format, "csr%s", options);
     if (job->device)
-        status = store_there(job->device, A, options, op);
+        status = store_on_device(job->device, A, options, op);
     else if (own)
         status = host_csr_operator(A, op);
     else
-        status = spry_operator_from_matrix(A, NULL, format, op);
+        status = store_reduced(A, options, op);
     if (status != SPRY_STATUS_OK) {
         spry_context *ctx = A->ctx;
         spry_matrix_free(A);

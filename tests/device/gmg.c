@@ -4,7 +4,7 @@
 #include "support/numeric.h"
 
 #include "grid/grid.h"
-#include "precon/precon.h"
+#include "choose/precons.h"
 
 #include <spry/spry.h>
 

@@ -10,7 +10,7 @@
 #include "device/linalg/operator.h"
 #include "device/linalg/vector.h"
 #include "krylov/krylov.h"
-#include "precon/precon.h"
+#include "choose/precons.h"
 
 #include <float.h>
 #include <math.h>

@@ -6,7 +6,7 @@
 
 #include "formats/shared/layout.h"
 #include "krylov/krylov.h"
-#include "precon/precon.h"
+#include "choose/precons.h"
 
 #include <spry/doctor.h>
 #include <spry/generate.h>

@@ -3,7 +3,7 @@
 #include "krylov/singular.h"
 #include "krylov/solver.h"
 #include "operator/operator.h"
-#include "precon/precon.h"
+#include "choose/precons.h"
 #include "support/diagnosed.h"
 #include "support/generated.h"
 #include "support/numeric.h"

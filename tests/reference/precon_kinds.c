@@ -7,7 +7,7 @@
 #include "support/precons.h"
 
 #include "host/host.h"
-#include "precon/precon.h"
+#include "choose/precons.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * sweeps, solves. stencil_orders.c has their orders.
  */
 #include "operator/operator.h"
-#include "precon/precon.h"
+#include "choose/precons.h"
 #include "support/support.h"
 
 #include <float.h>

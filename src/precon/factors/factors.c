@@ -148,11 +148,6 @@ typedef struct verdict {
     int tries;
 } verdict;
 
-double factors_most_growth(spry_type type)
-{
-    return 1 / (type_is_single(type) ? (double)FLT_EPSILON : DBL_EPSILON);
-}
-
 /*
  * Factors that are far from A in some directions alone, a constraint each, serve as well as others:
  * a method that makes the residual minimal is rid of these in as many steps, and shifts would
