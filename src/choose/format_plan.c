@@ -18,35 +18,16 @@ static const double likely = 1.2;  /* and times the forecast of the fastest so f
 static const double near_by = 1.1; /* times the forecast of a format's best options, likewise; */
 static const double near_uneven = 1.25; /* where bytes tell less, and all are faster than CSR */
 
-/* Time a byte over that of CSR; the same where some rows are much longer than others; and products
- * that making it takes. Formats that are not here are for many products, as tune_made_there() says:
- * they take long to make, or to compile for each matrix, or are made on the host. Those that were
- * never the best by more than a hair where they were timed (docs/figures.md) come after those that
- * were. */
-static const struct {
-    const char *format;
-    double factor, uneven, making;
-} known[] = {
-    {"csr", 1.0, 1.0, 2},     {"csr16", 1.15, 1.15, 2.5}, {"sell", 0.93, 1.0, 3},
-    {"sell16", 1.0, 1.1, 5},  {"ell", 1.05, 1.5, 3},      {"ellr", 1.1, 1.2, 3},
-    {"ellr-t", 1.15, 1.1, 3}, {"hyb", 1.05, 0.8, 4},      {"dia", 1.0, 1.0, 4},
-    {"bsr", 1.1, 1.1, 4},     {"merge", 1.15, 0.55, 2.5}, {"axt", 1.15, 0.55, 3.5},
-    {"axc", 1.15, 1.0, 3},    {"pcsr", 1.2, 0.7, 3.5},    {"pb", 0.72, 0.5, 8},
-};
-enum { KNOWN = sizeof known / sizeof *known };
 static const double other_factor = 1.2, other_uneven = 0.7;
 
-static int find_known(const tune_candidate *c)
+static const layout_cost *cost_of(const tune_candidate *c)
 {
-    int i = 0;
-    while (i < KNOWN && strcmp(known[i].format, c->class ? c->class->name : "csr") != 0)
-        i++;
-    return i;
+    return c->class ? &c->class->cost : &format_csr.cost;
 }
 
 bool tune_made_there(const tune_candidate *c)
 {
-    return find_known(c) < KNOWN && device_makes(c->row.format);
+    return cost_of(c)->device_making > 0 && device_makes(c->row.format);
 }
 
 /* Rows that are sorted within so many stand beside others from afar: their x is in other places,
@@ -60,9 +41,10 @@ static double sorting(const tune_candidate *c)
 
 void tune_expect(const tune_list *list, tune_candidate *c)
 {
-    const int i = find_known(c);
-    const double factor = list->uneven ? (i < KNOWN ? known[i].uneven : other_uneven)
-                                       : (i < KNOWN ? known[i].factor : other_factor);
+    const layout_cost *cost = cost_of(c);
+    const bool known = cost->device_byte > 0;
+    const double factor = list->uneven ? (known ? cost->device_uneven : other_uneven)
+                                       : (known ? cost->device_byte : other_factor);
     c->made_there = tune_made_there(c);
     c->expected = factor * sorting(c) * ((double)c->row.bytes + list->vector_bytes) /
                   ((double)list->all[0].row.bytes + list->vector_bytes);
@@ -70,8 +52,7 @@ void tune_expect(const tune_list *list, tune_candidate *c)
 
 double tune_making_there(const tune_candidate *c)
 {
-    const int i = find_known(c);
-    return i < KNOWN ? known[i].making : 0;
+    return cost_of(c)->device_making;
 }
 
 static bool is_new(const tune_candidate *c)

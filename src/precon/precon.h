@@ -194,6 +194,10 @@ spry_status precon_make_inner(const precon_job *outer, const spry_matrix *A, con
 spry_status precon_make_there(const precon_job *outer, const struct device_matrix *A,
                               const char *spec, bool *made, spry_operator **M);
 
+/* An operator of a class for the job's matrix, with a cleared state of `size` bytes, whose address
+ * goes to the pointer at `state`. It may be made, and is to be freed, when this fails. */
+spry_status precon_operator(const precon_job *job, const operator_class *class, size_t size,
+                            void *state, spry_operator **op);
 /* The product with a matrix of the preconditioner's own making, which it takes (also when it
  * fails), where the job says and with values as it says. Collective where that is distributed. */
 spry_status precon_store(const precon_job *job, spry_matrix *A, spry_operator **op);

@@ -1,4 +1,5 @@
-/* What preconditioners keep: matrices for products, and vectors, where they are to live. */
+/* What preconditioners are made of: the operator with its state; matrices for products, and
+ * vectors, where they are to live. */
 #include "precon/precon.h"
 
 #include "device/linalg/matrix.h"
@@ -98,4 +99,16 @@ done:
         *v = NULL;
     }
     return status;
+}
+
+spry_status precon_operator(const precon_job *job, const operator_class *class, size_t size,
+                            void *state, spry_operator **op)
+{
+    const spry_matrix *A = job->A;
+    const spry_status status = operator_new(A->ctx, class, A->a.type, A->a.rows, A->a.rows, op);
+    if (status != SPRY_STATUS_OK)
+        return status;
+    const spry_status made = base_calloc(A->ctx, 1, size, &(*op)->state);
+    memcpy(state, &(*op)->state, sizeof(void *));
+    return made;
 }

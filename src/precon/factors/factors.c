@@ -255,9 +255,7 @@ spry_status factors_operator(const precon_job *job, const factors_wanted *wanted
     state *s = NULL;
     spry_status status = SPRY_STATUS_OK;
     *M = NULL;
-    SPRY_GO(ctx, operator_new(ctx, &factors_class, A->a.type, A->a.rows, A->a.cols, &op));
-    SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *s, &s));
-    op->state = s;
+    SPRY_GO(ctx, precon_operator(job, &factors_class, sizeof *s, &s, &op));
     op->name = wanted->name;
     op->device = job->device;
     op->hermitian = op->definite =
