@@ -102,7 +102,12 @@ static spry_status make_named(const precon_job *job, const precon_spec *spec, sp
     if (spec->kind == &precon_kind_inner)
         return SPRY_FAIL(job->A->ctx, SPRY_STATUS_UNSUPPORTED,
                          "precon inner cannot be a part of another one");
-    return spec->kind->make ? make_in(job, spec, M) : SPRY_STATUS_OK;
+    const spry_status status = spec->kind->make ? make_in(job, spec, M) : SPRY_STATUS_OK;
+    if (status != SPRY_STATUS_OK) {
+        spry_operator_free(*M);
+        *M = NULL;
+    }
+    return status;
 }
 
 /* The first that can be made of those that suit A. */
