@@ -4,8 +4,8 @@
  * time although no two times are.
  *
  * Times of a product are counted in products with CSR. What a format takes for its bytes, and what
- * making it there takes, is known well enough from one kind of cards to order candidates; the clock
- * does the rest.
+ * building it on the device takes, is known well enough from one kind of cards to order candidates;
+ * the clock does the rest.
  */
 #include "choose/tune.h"
 
@@ -16,7 +16,7 @@
 static const double hope = 1.3;    /* times CSR's forecast are still worth a try, */
 static const double likely = 1.2;  /* and times the forecast of the fastest so far */
 static const double near_by = 1.1; /* times the forecast of a format's best options, likewise; */
-static const double near_uneven = 1.25; /* where bytes tell less, and all are faster than CSR */
+static const double near_uneven = 1.25; /* where bytes say less, and all are faster than CSR */
 
 static const double other_factor = 1.2, other_uneven = 0.7;
 
@@ -25,7 +25,7 @@ static const layout_cost *cost_of(const tune_candidate *c)
     return c->class ? &c->class->cost : &format_csr.cost;
 }
 
-bool tune_made_there(const tune_candidate *c)
+bool tune_made_on_device(const tune_candidate *c)
 {
     return cost_of(c)->device_making > 0 && device_makes(c->row.format);
 }
@@ -45,19 +45,19 @@ void tune_expect(const tune_list *list, tune_candidate *c)
     const bool known = cost->device_byte > 0;
     const double factor = list->uneven ? (known ? cost->device_uneven : other_uneven)
                                        : (known ? cost->device_byte : other_factor);
-    c->made_there = tune_made_there(c);
+    c->made_on_device = tune_made_on_device(c);
     c->expected = factor * sorting(c) * ((double)c->row.bytes + list->vector_bytes) /
                   ((double)list->all[0].row.bytes + list->vector_bytes);
 }
 
-double tune_making_there(const tune_candidate *c)
+double tune_making_on_device(const tune_candidate *c)
 {
     return cost_of(c)->device_making;
 }
 
 static bool is_new(const tune_candidate *c)
 {
-    return c->possible && !c->dropped && c->samples == 0 && c->made_there;
+    return c->possible && !c->dropped && c->samples == 0 && c->made_on_device;
 }
 
 /* The options of c's format with the least forecast; of those that are as good the first. */
@@ -141,8 +141,8 @@ int tune_next_option(const tune_list *list)
  * no judge of a few launches. */
 static double worth(const tune_list *list, const tune_candidate *c, int64_t products)
 {
-    const double making =
-        c->made_there ? tune_making_there(c) * list->all[0].row.seconds : c->row.conversion_seconds;
+    const double making = c->made_on_device ? tune_making_on_device(c) * list->all[0].row.seconds
+                                            : c->row.conversion_seconds;
     return making + (double)products * c->row.seconds;
 }
 

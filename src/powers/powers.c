@@ -118,8 +118,8 @@ done:
     return status;
 }
 
-/* On a device: where the matrix is brought there, its bytes count; where it is there, steps may go
- * by parts. */
+/* On a device: where the matrix is copied to it, its bytes count; where it is in its memory, steps
+ * may go by parts. */
 static spry_status prepare_device(spry_powers *p)
 {
     const int schedule = (int)p->options.schedule;
@@ -174,7 +174,7 @@ static spry_status prepare(spry_powers *p)
     spry_matrix_free(p->copy);
     p->copy = NULL;
     powers_way_clear(p->ctx, &p->way);
-    p->way.version = -1; /* until all is there */
+    p->way.version = -1; /* until all is set up */
     matrix_follow(p->matrix);
     SPRY_GO(p->ctx, matrix_as_csr(p->matrix, &p->csr, &p->copy));
     SPRY_GO(p->ctx, powers_choose(p));
@@ -377,8 +377,8 @@ done:
     return status;
 }
 
-/* On a device; new values of the matrix are brought there. */
-static spry_status run_there(spry_powers *p, const spry_vector *x, spry_vector *const *v)
+/* On a device; new values of the matrix are copied to it. */
+static spry_status run_on_device(spry_powers *p, const spry_vector *x, spry_vector *const *v)
 {
     spry_status status = SPRY_STATUS_OK;
     if (p->matrix && matrix_version(p->matrix) != p->way.version) {
@@ -410,7 +410,7 @@ spry_status spry_powers_apply(spry_powers *p, const spry_vector *x, spry_vector 
     for (int j = 0; j < p->options.k && status == SPRY_STATUS_OK; j++)
         arrays[j] = steps[j]->data;
     if (status == SPRY_STATUS_OK && !p->file && p->product->device)
-        status = run_there(p, x, steps);
+        status = run_on_device(p, x, steps);
     else if (status == SPRY_STATUS_OK)
         status = powers_run(p, (int)p->options.k, p->steps, x->data, arrays);
     if (status == SPRY_STATUS_INTERRUPTED)

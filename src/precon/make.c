@@ -85,7 +85,7 @@ bool precon_may_change(spry_status status)
            status == SPRY_STATUS_NO_MEMORY;
 }
 
-/* Goes on to the next best where one that nobody named cannot be made. */
+/* Goes on to the next best where one that was not asked for by name cannot be made. */
 static bool goes_on(spry_context *ctx, spry_status status)
 {
     if (!precon_may_change(status))
@@ -143,8 +143,8 @@ static spry_status go_deeper(const precon_job *outer, spry_context *ctx, precon_
                : SPRY_STATUS_OK;
 }
 
-spry_status precon_make_there(const precon_job *outer, const device_matrix *A, const char *spec,
-                              bool *made, spry_operator **M)
+spry_status precon_make_on_device(const precon_job *outer, const device_matrix *A, const char *spec,
+                                  bool *made, spry_operator **M)
 {
     spry_context *ctx = outer->device->ctx;
     precon_job job;
@@ -156,8 +156,8 @@ spry_status precon_make_there(const precon_job *outer, const device_matrix *A, c
     SPRY_GO(ctx, precon_spec_from(ctx, outer->list, spec, &q));
     job.options = q.fields;
     job.values = "own";
-    if (q.kind && q.kind->make_there && precon_spec_precision(&q) == PRECON_SAME)
-        SPRY_GO(ctx, q.kind->make_there(&job, A, made, M));
+    if (q.kind && q.kind->make_on_device && precon_spec_precision(&q) == PRECON_SAME)
+        SPRY_GO(ctx, q.kind->make_on_device(&job, A, made, M));
 done:
     return status;
 }

@@ -69,11 +69,12 @@ typedef struct precon_cost {
 typedef struct precon_kind {
     const char *name, *summary;
     spry_option_list options;
-    /* *M answers z = M r with M about A^-1. On a device, where the kind can be there, else on the
-     * host; the caller sees which. A failure's message says why and what to try. */
+    /* *M answers z = M r with M about A^-1. On the job's device, where the kind can live on
+     * devices, else on the host; the caller sees which. A failure's message says why and what to
+     * try. */
     spry_status (*make)(const precon_job *job, spry_operator **M);
     /* Fails where A, or the options with it, are nothing that it is for; make() begins with the
-     * same. NULL: what A is not for only its numbers tell. */
+     * same. NULL: only the numbers show it. */
     spry_status (*check)(const precon_job *job);
     /* What making it will take, and what was done to find that out, which make() goes on with;
      * *begun stays NULL where that is nothing. Fails where make() would, as far as is seen by then.
@@ -85,10 +86,10 @@ typedef struct precon_kind {
     /* The same of a matrix that is distributed over ranks, together. NULL: each of them has one of
      * its own block. */
     spry_status (*make_ranks)(const precon_job *job, spry_operator **M);
-    /* The same on the job's device from a matrix that is there, without the job's A; *made is false
+    /* The same on the job's device from a matrix in its memory, without the job's A; *made is false
      * where that does not go. NULL: never. */
-    spry_status (*make_there)(const precon_job *job, const struct device_matrix *A, bool *made,
-                              spry_operator **M);
+    spry_status (*make_on_device)(const precon_job *job, const struct device_matrix *A, bool *made,
+                                  spry_operator **M);
     /* Whether what was made shows that no row or column of A is all zeros. NULL: A is looked
      * through for those. */
     bool (*sound)(const spry_operator *M);
@@ -99,11 +100,11 @@ typedef struct precon_kind {
 } precon_kind;
 
 /* What "auto" may be for A, best first, "none" last, with forecasts of the seconds that set-up and
- * solve take on one core, which only serve to be compared; NAN: nobody knows. */
+ * solve take on one core, which only serve to be compared; NAN: not known. */
 typedef struct precon_candidate {
     char spec[96];
     double seconds;
-    double iterations; /* as a trial tells them; 0: there was none */
+    double iterations; /* by a trial; 0: there was none */
 } precon_candidate;
 typedef struct precon_choice {
     precon_candidate list[14];
@@ -191,8 +192,8 @@ spry_status precon_make_inner(const precon_job *outer, const spry_matrix *A, con
 
 /* The same for a matrix on the outer one's device, where the kind can be made of that; *made is
  * false otherwise. */
-spry_status precon_make_there(const precon_job *outer, const struct device_matrix *A,
-                              const char *spec, bool *made, spry_operator **M);
+spry_status precon_make_on_device(const precon_job *outer, const struct device_matrix *A,
+                                  const char *spec, bool *made, spry_operator **M);
 
 /* An operator of a class for the job's matrix, with a cleared state of `size` bytes, whose address
  * goes to the pointer at `state`. It may be made, and is to be freed, when this fails. */
@@ -201,7 +202,8 @@ spry_status precon_operator(const precon_job *job, const operator_class *class, 
 /* The product with a matrix of the preconditioner's own making, which it takes (also when it
  * fails), where the job says and with values as it says. Collective where that is distributed. */
 spry_status precon_store(const precon_job *job, spry_matrix *A, spry_operator **op);
-/* The job's matrix in the memory of its device, as CSR: from what is there, or by a copy. */
+/* The job's matrix in the memory of its device, as CSR: from its product on the device, or by a
+ * copy. */
 spry_status precon_device_matrix(const precon_job *job, struct device_matrix *A);
 /* A vector where the job says: a copy of an array of the host's, or zeros (NULL). */
 spry_status precon_vector(const precon_job *job, int64_t n, const void *from, spry_vector **v);

@@ -94,7 +94,7 @@ struct amg;
 typedef spry_status (*amg_coarsen)(struct amg *h, const precon_job *job, int l, spry_matrix **P);
 
 /* A hierarchy that a device makes, at its last level so far. */
-typedef struct amg_there {
+typedef struct amg_on_device {
     struct amg *h;
     const precon_job *job;
     spry_device *d;
@@ -103,7 +103,7 @@ typedef struct amg_there {
     double theta;        /* of the first level */
     device_memory *near; /* near-null vectors; NULL: one of ones */
     int vectors, block;
-} amg_there;
+} amg_on_device;
 
 /* A kind of multigrid. */
 typedef struct amg_kind {
@@ -111,9 +111,9 @@ typedef struct amg_kind {
     size_t options; /* bytes of its struct, which begins with amg_common */
     amg_coarsen coarsen;
     /* The same on a device. Begins with the first level; NULL: there is nothing to do. */
-    spry_status (*begin_there)(amg_there *w);
+    spry_status (*begin_on_device)(amg_on_device *w);
     /* P of level l, or none; *vanished of its columns are zeros. */
-    spry_status (*coarsen_there)(amg_there *w, int l, device_matrix *P, int64_t *vanished);
+    spry_status (*coarsen_on_device)(amg_on_device *w, int l, device_matrix *P, int64_t *vanished);
     /* The same across ranks; NULL: each has multigrid of its own block. First the unknowns of a
      * node of the first level, then P of level l, with the ranks of its columns in *first
      * (base_alloc()); and the solver of a level that all ranks have whole. */
@@ -147,7 +147,7 @@ spry_status amg_make(const precon_job *job, const amg_kind *kind, spry_operator 
 spry_status amg_build(amg *h, const precon_job *job, const amg *old);
 /* hierarchy_device.c: all levels by the device that the preconditioner lives on; *made is false,
  * and h without levels, where that is left to the host. */
-spry_status amg_build_there(amg *h, const precon_job *job, bool *made);
+spry_status amg_build_on_device(amg *h, const precon_job *job, bool *made);
 /* ranks.c: all levels of a matrix that is distributed over ranks, down to one that all of them have
  * whole. Collective. */
 spry_status amg_build_ranks(amg *h, const precon_job *job, const amg *old);
@@ -217,8 +217,9 @@ typedef struct amg_classical_rules {
     double theta, dominance, small;
     int64_t most;
 } amg_classical_rules;
-spry_status amg_classical_coarsen_there(const amg_there *w, const amg_classical_rules *rules,
-                                        bool twice, device_matrix *P);
+spry_status amg_classical_coarsen_on_device(const amg_on_device *w,
+                                            const amg_classical_rules *rules, bool twice,
+                                            device_matrix *P);
 
 /* C = R A P, sorted. */
 spry_status amg_galerkin(const spry_matrix *R, const spry_matrix *A, const spry_matrix *P,

@@ -39,8 +39,8 @@ spry_status amg_build(amg *h, const precon_job *job, const amg *old)
     SPRY_GO(ctx, amg_smoother_choose(h, job));
     if (job->A->distributed)
         return amg_build_ranks(h, job, old);
-    if (job->device && h->kind->coarsen_there)
-        SPRY_GO(ctx, amg_build_there(h, job, &made));
+    if (job->device && h->kind->coarsen_on_device)
+        SPRY_GO(ctx, amg_build_on_device(h, job, &made));
     if (made) {
         amg_finish_levels(h, job);
         goto done;

@@ -73,8 +73,8 @@ static spry_status finish_whole(amg *h, const precon_job *job, int l, spry_matri
 static const amg_kind kind_smoothed = {.name = "amg",
                                        .options = sizeof(smoothed_options),
                                        .coarsen = coarsen,
-                                       .begin_there = amg_smoothed_begin_there,
-                                       .coarsen_there = amg_smoothed_coarsen_there,
+                                       .begin_on_device = amg_smoothed_begin_on_device,
+                                       .coarsen_on_device = amg_smoothed_coarsen_on_device,
                                        .begin_ranks = amg_smoothed_begin_ranks,
                                        .coarsen_ranks = amg_smoothed_coarsen_ranks,
                                        .finish_whole = finish_whole};

@@ -47,7 +47,8 @@ spry_status amg_first_vectors(amg *h, const precon_job *job, int block);
 /* theta of the first level, whose nodes have so many unknowns. */
 double amg_smoothed_theta(const amg *h, const spry_matrix *A, int block);
 /* smoothed_device.c: the kind's on a device. */
-spry_status amg_smoothed_begin_there(amg_there *w);
-spry_status amg_smoothed_coarsen_there(amg_there *w, int l, device_matrix *P, int64_t *vanished);
+spry_status amg_smoothed_begin_on_device(amg_on_device *w);
+spry_status amg_smoothed_coarsen_on_device(amg_on_device *w, int l, device_matrix *P,
+                                           int64_t *vanished);
 
 #endif

@@ -10,7 +10,7 @@
 #include "device/linalg/setup.h"
 
 /* The strong entries, of nodes in *S and of rows in *F, with the others on the diagonal. */
-static spry_status filter(const amg_there *w, double theta, device_matrix *S, device_matrix *F)
+static spry_status filter(const amg_on_device *w, double theta, device_matrix *S, device_matrix *F)
 {
     spry_context *ctx = w->h->ctx;
     device_matrix nodes = {0};
@@ -29,8 +29,8 @@ done:
 
 /* Sets are independent in symmetric patterns only: of others, neighbours either way are neighbours.
  * Flows have half as many aggregates then. */
-static spry_status aggregate(const amg_there *w, const device_matrix *strong, device_memory *map,
-                             int64_t *count)
+static spry_status aggregate(const amg_on_device *w, const device_matrix *strong,
+                             device_memory *map, int64_t *count)
 {
     spry_context *ctx = w->h->ctx;
     device_matrix turned = {0}, both = {0};
@@ -48,7 +48,7 @@ done:
 }
 
 /* P = (I - omega D^-1 A_F) T. */
-static spry_status smooth(const amg_there *w, const amg_level *level, const device_matrix *F,
+static spry_status smooth(const amg_on_device *w, const amg_level *level, const device_matrix *F,
                           const device_matrix *T, device_matrix *P)
 {
     spry_context *ctx = w->h->ctx;
@@ -69,7 +69,8 @@ done:
 }
 
 /* P of a level, none where it cannot be coarsened; near-null vectors become the next level's. */
-spry_status amg_smoothed_coarsen_there(amg_there *w, int l, device_matrix *P, int64_t *vanished)
+spry_status amg_smoothed_coarsen_on_device(amg_on_device *w, int l, device_matrix *P,
+                                           int64_t *vanished)
 {
     spry_context *ctx = w->h->ctx;
     amg_level *level = &w->h->levels[l];
@@ -104,7 +105,7 @@ done:
     return status;
 }
 
-spry_status amg_smoothed_begin_there(amg_there *w)
+spry_status amg_smoothed_begin_on_device(amg_on_device *w)
 {
     amg *h = w->h;
     spry_context *ctx = h->ctx;

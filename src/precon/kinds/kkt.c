@@ -124,7 +124,7 @@ static bool has_diagonal(const matrix_arrays *a, int64_t i, double tiny)
     return own > tiny * most;
 }
 
-/* What the rows tell of a saddle point. */
+/* What the rows show of a saddle point. */
 typedef struct saddle {
     int32_t *coupled; /* entries of a row in columns of constraints; of a constraint: -1 */
     int64_t constraints, dominated;

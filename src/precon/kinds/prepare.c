@@ -317,7 +317,7 @@ done:
     return status;
 }
 
-/* What the other one could not do is told with rows of B: which one of A is meant. */
+/* What the other one could not do is reported with rows of B: which one of A is meant. */
 static spry_status tell_row(spry_context *ctx, const prepare *p, int64_t n, spry_status status)
 {
     const char *text = strstr(spry_message(ctx), "row ");

@@ -217,7 +217,7 @@ done:
     return status;
 }
 
-/* All of them; what they make of the whole is told to `op`. */
+/* All of them; `op` gets the traits that follow. */
 static spry_status make_solves(const precon_job *job, const schwarz *state, spry_operator *op)
 {
     spry_context *ctx = op->ctx;

@@ -1,5 +1,5 @@
 /*
- * Schwarz's methods across ranks (schwarz.c tells them): a rank's rows are a part, made larger by
+ * Schwarz's methods across ranks (see schwarz.c): a rank's rows are a part, made larger by
  * rows of other ranks, layer by layer. Each rank solves with its own part by any preconditioner;
  * elements of r come from their owners before, and with kind=as elements of z go back after, to be
  * added in the order of ranks.
