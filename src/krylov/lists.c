@@ -1,4 +1,5 @@
 /* All lists of the library by one way: each room tells its own. */
+#include "choose/precons.h"
 #include "choose/tune.h"
 #include "device/engine/engine.h"
 #include "doctor/doctor.h"
@@ -8,7 +9,6 @@
 #include "krylov/split.h"
 #include "matrix/algebra/algebra.h"
 #include "matrix/gen/gen.h"
-#include "choose/precons.h"
 
 static bool method_at(int index, spry_entry *entry)
 {
