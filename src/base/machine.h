@@ -1,5 +1,5 @@
 /*
- * The model of the machine that forecasts are made with: bytes per second from memory. Forecasts
+ * The model of the machine that forecasts are made with: bytes and operations per second. Forecasts
  * are compared with each other, and only their order counts; what a machine really does is learned
  * by ratios (choose/memory.c).
  */
@@ -10,5 +10,8 @@
 #define MACHINE_HOST_RATE 1.2e11  /* all cores together at most */
 #define MACHINE_FACTOR_RATE 4e9   /* a core's thread, reading factors, or A and its transpose */
 #define MACHINE_CACHE_RATE 1.6e10 /* the same from a cache */
+/* Operations per second of a core's thread: loops over rows, and dense fronts in small tiles. */
+#define MACHINE_LOOP_FLOPS 2e9
+#define MACHINE_FRONT_FLOPS 9e9
 
 #endif

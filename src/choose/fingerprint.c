@@ -1,10 +1,10 @@
 /*
- * What choices are remembered by. A matrix is told from others by its sizes and by samples: up to a
- * thousand row beginnings distributed evenly, and twice as many entries at places that chance
- * gives, the same for equal sizes. That takes a fifth of a millisecond however large it is: a
- * product on a device takes no longer as a rule. Two matrices that agree in all of these share a
- * choice of format, which costs time at worst: a format that would change values is refused when it
- * is built.
+ * What choices are remembered by. A matrix is distinguished from others by its sizes and by
+ * samples: up to a thousand row beginnings distributed evenly, and twice as many entries at places
+ * that chance gives, the same for equal sizes. That takes a fifth of a millisecond however large it
+ * is: a product on a device takes no longer as a rule. Two matrices that agree in all of these
+ * share a choice of format, which costs time at worst: a format that would change values is refused
+ * when it is built.
  */
 #include "choose/tune.h"
 #include "formats/shared/device_formats.h"

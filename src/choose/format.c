@@ -1,7 +1,6 @@
 /* An operator in the format a caller names, or in the one that suits best. */
 #include "choose/tune.h"
 #include "device/linalg/operator.h"
-#include "host/walk.h"
 #include "ranks/operator.h"
 
 static spry_status host_operator(const spry_matrix *A, const char *format, spry_operator **op)
@@ -18,12 +17,7 @@ static spry_status host_operator(const spry_matrix *A, const char *format, spry_
         return tune_decide(NULL, A, NULL, NULL, op);
     if (strncmp(format, "auto:", 5) == 0)
         return tune_decide(NULL, A, format + 5, NULL, op);
-    return host_layout_operator(A, format, op);
-}
-
-spry_status tune_build(spry_device *d, const spry_matrix *A, const char *format, spry_operator **op)
-{
-    return d ? device_operator(d, A, format, op) : host_operator(A, format, op);
+    return tune_build(NULL, A, format, op);
 }
 
 static spry_status build_on(spry_device *device, const spry_matrix *A, const char *format,

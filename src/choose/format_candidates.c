@@ -1,8 +1,9 @@
 /* All formats with all options worth trying, and what a product in each will read. */
 #include "choose/tune.h"
+#include "device/linalg/operator.h"
 #include "formats/bsr/bsr.h"
 #include "formats/shared/device_formats.h"
-#include "host/host.h"
+#include "host/walk.h"
 #include "matrix/entries.h"
 
 static const char *const kind_names[STORED_KINDS] = {"own", "f32", "f16", "bf16"};
@@ -331,10 +332,10 @@ static bool gathers_far(const spry_device *d, const matrix_arrays *a)
 }
 
 /* Why a candidate is not looked at on a device; NULL: it is. */
-static const char *hopeless_there(const tune_list *list, const matrix_arrays *some,
-                                  int64_t products, const tune_candidate *c)
+static const char *hopeless_on_device(const tune_list *list, const matrix_arrays *some,
+                                      int64_t products, const tune_candidate *c)
 {
-    if (products < TUNE_MANY && !tune_made_there(c))
+    if (products < TUNE_MANY && !tune_made_on_device(c))
         return "long to make or compile: for 50000 products or more";
     if (list->uneven && c->class == &format_sell16) /* much fill, which takes long to look at */
         return "some rows are much longer than others";
@@ -351,7 +352,7 @@ static void forecast(const spry_matrix *A, const spry_matrix *sample, int64_t pr
 {
     const tune_candidate *own = c->kind == STORED_OWN ? NULL : own_kind(list, c);
     const matrix_arrays *some = sample ? &sample->a : &A->a;
-    const char *why = list->device && !own ? hopeless_there(list, some, products, c) : NULL;
+    const char *why = list->device && !own ? hopeless_on_device(list, some, products, c) : NULL;
     const bool blocks = list->device && c->class == &format_bsr;
     if (why) {
         snprintf(c->row.note, sizeof c->row.note, "%s", why);
@@ -429,4 +430,12 @@ done:
     if (status != SPRY_STATUS_OK)
         tune_list_free(list);
     return status;
+}
+
+spry_status tune_build(spry_device *d, const spry_matrix *A, const char *format, spry_operator **op)
+{
+    if (d)
+        return device_operator(d, A, format, op);
+    return strcmp(format, "csr") == 0 ? host_csr_operator(A, op)
+                                      : host_layout_operator(A, format, op);
 }

@@ -1,7 +1,7 @@
 /*
  * The format for a solve that goes on for much longer than it was taken to. Where formats were
- * raced, their times tell. Where they were not, forecasts do: beside an iteration that has the
- * cores the clock would tell little, and so the choice is the same in every run.
+ * raced, their times decide. Where they were not, forecasts do: beside an iteration that has the
+ * cores the clock would show little, and so the choice is the same in every run.
  */
 #include "choose/tune.h"
 #include "host/stored.h"
@@ -29,7 +29,7 @@ void tune_later(const spry_tune_report *raced, int64_t products, char format[TUN
         snprintf(format, TUNE_SPEC, "%s", best->format);
 }
 
-/* Whether a format has products by rows, as some of the rows tell. */
+/* Whether a format has products by rows, as some of the rows show. */
 static bool has_rows(const spry_matrix *some, const char *format)
 {
     layout *L = NULL;

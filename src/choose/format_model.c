@@ -8,20 +8,8 @@
 
 #include <math.h>
 #include <spry/device.h>
+#include <unistd.h>
 
-/* Time a byte over that of CSR, and products with CSR that a conversion takes: what to begin with.
- */
-static const struct {
-    const char *format;
-    double factor, conversion;
-} first_guess[] = {
-    {"csr", 1.0, 8},    {"csr16", 1.15, 15}, {"sell", 0.93, 10},  {"sell16", 0.9, 15},
-    {"ell", 1.15, 10},  {"ellr", 1.4, 10},   {"ellr-t", 1.2, 12}, {"jds", 1.5, 15},
-    {"hyb", 1.1, 15},   {"dia", 0.95, 10},   {"crf", 1.6, 20},    {"bsr", 1.15, 15},
-    {"merge", 1.05, 8}, {"pcsr", 1.2, 12},   {"sym", 1.25, 15},   {"scoo", 1.4, 15},
-    {"axc", 1.0, 12},   {"axt", 1.05, 15},   {"pb", 3.0, 20},
-};
-enum { GUESSES = sizeof first_guess / sizeof *first_guess };
 static const double other_factor = 1.15, other_conversion = 15;
 
 static void factor_name(const tune_candidate *c, char name[TUNE_NAME])
@@ -38,11 +26,10 @@ static tune_factor find_factor(const tune_machine *machine, const tune_candidate
     for (int i = 0; i < machine->count; i++)
         if (strcmp(machine->factors[i].format, name) == 0)
             return machine->factors[i];
-    for (int i = 0; i < GUESSES; i++)
-        if (c->class && strcmp(first_guess[i].format, c->class->name) == 0) {
-            f.factor = first_guess[i].factor;
-            f.conversion = first_guess[i].conversion;
-        }
+    if (c->class && c->class->cost.byte > 0) {
+        f.factor = c->class->cost.byte;
+        f.conversion = c->class->cost.conversion;
+    }
     f.factor *= c->kind == STORED_F16 ? 1.2 : c->kind == STORED_BF16 ? 1.1 : 1; /* unpacking */
     snprintf(f.format, sizeof f.format, "%s", name);
     return f;
@@ -72,6 +59,15 @@ static bool is_scattered(const spry_matrix *A, double csr_seconds, const tune_li
            traffic(A, &list->all[0]) / csr_seconds < 0.5 * bandwidth.read;
 }
 
+int64_t tune_second_cache(void)
+{
+    long bytes = 0;
+#ifdef _SC_LEVEL2_CACHE_SIZE
+    bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
+#endif
+    return bytes > 0 ? bytes : 1 << 20;
+}
+
 /* Whether it waits for x: neighbouring rows have columns far from each other, all over an x that is
  * much longer than a near cache. */
 static bool is_without_order(const spry_matrix *A)
@@ -81,18 +77,13 @@ static bool is_without_order(const spry_matrix *A)
            host_scattered(A->a.rows, A->a.cols, A->a.offsets, A->a.col_index);
 }
 
-/* Formats that then often wait less: their time over what bytes say. */
+/* A format's time over what bytes say: some often wait less then. */
 static double waiting(const tune_list *list, const tune_candidate *c)
 {
-    static const struct {
-        const char *format;
-        double ends, x; /* where CSR waits for ends of rows, and where it waits for x */
-    } less[] = {{"scoo", 0.7, 0.45}, {"axc", 0.7, 0.8},  {"axt", 0.7, 0.8},
-                {"hyb", 0.7, 0.8},   {"sell", 0.7, 0.8}, {"sell16", 0.7, 0.8}};
-    for (size_t i = 0; i < sizeof less / sizeof *less && list->scattered && c->class; i++)
-        if (strcmp(c->class->name, less[i].format) == 0)
-            return list->without_order ? less[i].x : less[i].ends;
-    return 1;
+    const double less = !list->scattered || !c->class ? 0
+                        : list->without_order         ? c->class->cost.scattered
+                                                      : c->class->cost.row_ends;
+    return less > 0 ? less : 1;
 }
 
 void tune_model(const spry_matrix *A, const tune_machine *machine, double csr_seconds,

@@ -4,8 +4,8 @@
  * time although no two times are.
  *
  * Times of a product are counted in products with CSR. What a format takes for its bytes, and what
- * making it there takes, is known well enough from one kind of cards to order candidates; the clock
- * does the rest.
+ * building it on the device takes, is known well enough from one kind of cards to order candidates;
+ * the clock does the rest.
  */
 #include "choose/tune.h"
 
@@ -16,37 +16,18 @@
 static const double hope = 1.3;    /* times CSR's forecast are still worth a try, */
 static const double likely = 1.2;  /* and times the forecast of the fastest so far */
 static const double near_by = 1.1; /* times the forecast of a format's best options, likewise; */
-static const double near_uneven = 1.25; /* where bytes tell less, and all are faster than CSR */
+static const double near_uneven = 1.25; /* where bytes say less, and all are faster than CSR */
 
-/* Time a byte over that of CSR; the same where some rows are much longer than others; and products
- * that making it takes. Formats that are not here are for many products, as tune_made_there() says:
- * they take long to make, or to compile for each matrix, or are made on the host. Those that were
- * never the best by more than a hair where they were timed (docs/figures.md) come after those that
- * were. */
-static const struct {
-    const char *format;
-    double factor, uneven, making;
-} known[] = {
-    {"csr", 1.0, 1.0, 2},     {"csr16", 1.15, 1.15, 2.5}, {"sell", 0.93, 1.0, 3},
-    {"sell16", 1.0, 1.1, 5},  {"ell", 1.05, 1.5, 3},      {"ellr", 1.1, 1.2, 3},
-    {"ellr-t", 1.15, 1.1, 3}, {"hyb", 1.05, 0.8, 4},      {"dia", 1.0, 1.0, 4},
-    {"bsr", 1.1, 1.1, 4},     {"merge", 1.15, 0.55, 2.5}, {"axt", 1.15, 0.55, 3.5},
-    {"axc", 1.15, 1.0, 3},    {"pcsr", 1.2, 0.7, 3.5},    {"pb", 0.72, 0.5, 8},
-};
-enum { KNOWN = sizeof known / sizeof *known };
 static const double other_factor = 1.2, other_uneven = 0.7;
 
-static int find_known(const tune_candidate *c)
+static const layout_cost *cost_of(const tune_candidate *c)
 {
-    int i = 0;
-    while (i < KNOWN && strcmp(known[i].format, c->class ? c->class->name : "csr") != 0)
-        i++;
-    return i;
+    return c->class ? &c->class->cost : &format_csr.cost;
 }
 
-bool tune_made_there(const tune_candidate *c)
+bool tune_made_on_device(const tune_candidate *c)
 {
-    return find_known(c) < KNOWN && device_makes(c->row.format);
+    return cost_of(c)->device_making > 0 && device_makes(c->row.format);
 }
 
 /* Rows that are sorted within so many stand beside others from afar: their x is in other places,
@@ -60,23 +41,23 @@ static double sorting(const tune_candidate *c)
 
 void tune_expect(const tune_list *list, tune_candidate *c)
 {
-    const int i = find_known(c);
-    const double factor = list->uneven ? (i < KNOWN ? known[i].uneven : other_uneven)
-                                       : (i < KNOWN ? known[i].factor : other_factor);
-    c->made_there = tune_made_there(c);
+    const layout_cost *cost = cost_of(c);
+    const bool known = cost->device_byte > 0;
+    const double factor = list->uneven ? (known ? cost->device_uneven : other_uneven)
+                                       : (known ? cost->device_byte : other_factor);
+    c->made_on_device = tune_made_on_device(c);
     c->expected = factor * sorting(c) * ((double)c->row.bytes + list->vector_bytes) /
                   ((double)list->all[0].row.bytes + list->vector_bytes);
 }
 
-double tune_making_there(const tune_candidate *c)
+double tune_making_on_device(const tune_candidate *c)
 {
-    const int i = find_known(c);
-    return i < KNOWN ? known[i].making : 0;
+    return cost_of(c)->device_making;
 }
 
 static bool is_new(const tune_candidate *c)
 {
-    return c->possible && !c->dropped && c->samples == 0 && c->made_there;
+    return c->possible && !c->dropped && c->samples == 0 && c->made_on_device;
 }
 
 /* The options of c's format with the least forecast; of those that are as good the first. */
@@ -160,8 +141,8 @@ int tune_next_option(const tune_list *list)
  * no judge of a few launches. */
 static double worth(const tune_list *list, const tune_candidate *c, int64_t products)
 {
-    const double making =
-        c->made_there ? tune_making_there(c) * list->all[0].row.seconds : c->row.conversion_seconds;
+    const double making = c->made_on_device ? tune_making_on_device(c) * list->all[0].row.seconds
+                                            : c->row.conversion_seconds;
     return making + (double)products * c->row.seconds;
 }
 

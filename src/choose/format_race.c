@@ -60,45 +60,23 @@ static double total(const race *r, const tune_candidate *c)
     return tune_total(&c->row, r->options->products);
 }
 
-bool tune_replaces_csr(const spry_tune_row *row, const spry_tune_row *csr)
-{
-    static const double gain = 0.97;
-    return row->seconds > 0 && row->seconds <= gain * csr->seconds;
-}
-
-double tune_total(const spry_tune_row *row, int64_t products)
-{
-    return row->conversion_seconds + (double)products * row->seconds;
-}
-
 static spry_status run_once(const race *r, tune_candidate *c)
 {
     const double begin = base_seconds();
     const spry_status status = spry_operator_apply(c->op, r->x, r->y);
     const double seconds = base_seconds() - begin;
-    if (status == SPRY_STATUS_OK) {
-        c->row.seconds = c->samples == 0 || seconds < c->row.seconds ? seconds : c->row.seconds;
-        c->samples++;
-    }
+    if (status == SPRY_STATUS_OK)
+        tune_time(c, seconds);
     return status;
 }
 
-/* The first product finds caches cold and pages new: nobody is judged by that alone. */
+/* The first product finds caches cold and pages new: no racer is judged by that alone. */
 static spry_status run_first(const race *r, tune_candidate *c)
 {
     spry_status status = SPRY_STATUS_OK;
     for (int k = 0; k < FIRST_RUNS && status == SPRY_STATUS_OK; k++)
         status = run_once(r, c);
     return status;
-}
-
-void tune_leave(tune_candidate *c, const char *note)
-{
-    spry_operator_free(c->op);
-    c->op = NULL;
-    c->dropped = true;
-    if (note)
-        snprintf(c->row.note, sizeof c->row.note, "%.95s", note);
 }
 
 /* The racer with the least total; CSR is one, and takes part even when it has left nothing to do.
@@ -132,17 +110,6 @@ static bool fits(const race *r, const tune_candidate *c)
     return limit <= 0 || c->row.bytes <= limit - r->ctx->memory_now;
 }
 
-/* A racer that cannot be built or run leaves, with the reason; nothing failed for the caller. */
-static void give_up(race *r, tune_candidate *c, spry_status status, const char *before)
-{
-    char reason[sizeof c->row.note];
-    r->list->cramped = r->list->cramped || status == SPRY_STATUS_NO_MEMORY;
-    snprintf(reason, sizeof reason, "%.95s", r->ctx->message);
-    memcpy(r->ctx->message, before, MESSAGE_SIZE);
-    c->row.conversion_seconds = 0;
-    tune_leave(c, reason);
-}
-
 /* Builds c and runs it for the first times. What cannot be built does not race; only what concerns
  * the race as a whole is a failure. */
 static spry_status enter(race *r, tune_candidate *c)
@@ -164,7 +131,8 @@ static spry_status enter(race *r, tune_candidate *c)
     if (status == SPRY_STATUS_OK)
         status = spry_operator_storage(c->op, &storage);
     if (status != SPRY_STATUS_OK) {
-        give_up(r, c, status, before);
+        c->row.conversion_seconds = 0;
+        tune_excuse(r->list, c, status, before);
         return SPRY_STATUS_OK;
     }
     c->row.bytes = storage.read_bytes;
@@ -294,14 +262,14 @@ static int drop_losers(race *r, int round)
     return left;
 }
 
-/* Whether one is left that is so far ahead of CSR that more rounds would tell nothing. */
+/* Whether one is left that is so far ahead of CSR that more rounds would show nothing. */
 static bool is_clear(const race *r, int left, int round)
 {
     return left == 1 && r->csr->row.seconds > patience(round) * fastest(r);
 }
 
 /* Everyone's turn, as long as there is time and something to decide. There is one round in any
- * case, so that nobody wins against a CSR that was timed at the beginning only, and one that is
+ * case, so that none wins against a CSR that was timed at the beginning only, and one that is
  * begun is ended. */
 static spry_status run_rounds(race *r)
 {
@@ -327,7 +295,7 @@ static int by_promise(const tune_candidate *best, const tune_candidate *a, const
     return kinds != 0 ? kinds : (p > q) - (p < q);
 }
 
-/* The most promising neighbour in the grid that has not raced. Bytes do not tell how x is read:
+/* The most promising neighbour in the grid that has not raced. Bytes do not show how x is read:
  * what stores a good deal more may still be faster. The model knows kinds of values better than
  * options, which come first. */
 static tune_candidate *neighbour_of(const race *r, const tune_candidate *best)
@@ -415,21 +383,6 @@ static tune_candidate *first_close(const race *r, tune_candidate *best)
     return best;
 }
 
-static void finish(const race *r, int *winner)
-{
-    tune_candidate *best = first_close(r, cheapest(r));
-    for (int i = 0; i < r->list->count; i++) {
-        tune_candidate *c = &r->list->all[i];
-        if (c->row.seconds > 0)
-            c->row.total_seconds = total(r, c);
-        if (c != best) {
-            spry_operator_free(c->op);
-            c->op = NULL;
-        }
-    }
-    *winner = (int)(best - r->list->all);
-}
-
 spry_status tune_race(const spry_matrix *A, const tune_options *options,
                       const tune_machine *machine, tune_list *list, int *winner)
 {
@@ -451,7 +404,8 @@ spry_status tune_race(const spry_matrix *A, const tune_options *options,
     SPRY_GO(ctx, fill_field(&r));
     SPRY_GO(ctx, climb(&r));
     SPRY_GO(ctx, run_rounds(&r));
-    finish(&r, winner);
+    *winner = (int)(first_close(&r, cheapest(&r)) - list->all);
+    tune_finish(list, options->products, *winner);
 done:
     spry_vector_free(r.x);
     spry_vector_free(r.y);

@@ -1,7 +1,7 @@
 /*
- * The race on a device. A crosses the bus once, as CSR, and formats are made of it there; what is
- * tried follows from forecasts (plan.c) and from how many products that may take, not from the
- * clock, so that it is the same in every run. Times are the device's own.
+ * The race on a device. A crosses the bus once, as CSR, and formats are built from it on the
+ * device; what is tried follows from forecasts (format_plan.c) and from how many products that may
+ * take, not from the clock, so that it is the same in every run. Times are the device's own.
  */
 #include "choose/tune.h"
 
@@ -26,8 +26,8 @@ typedef struct race {
     tune_list *list;
     tune_candidate *csr;
     spry_device *d;
-    device_matrix there; /* A; none: there is no room for it beside a format */
-    double bringing;     /* seconds that took */
+    device_matrix copy; /* A; none: there is no room for it and a format */
+    double bringing;    /* seconds that took */
     spry_vector *x, *y;
     double spent;                      /* products with CSR, as they were expected */
     double making, preparing, running; /* seconds, for those who look for where time goes */
@@ -46,8 +46,7 @@ static spry_status run_once(void *data, tune_candidate *c)
     SPRY_GO(r->ctx,
             device_multiply(c->op, SPRY_TRANSPOSE_NO, one, r->x->memory, zero, r->y->memory));
     SPRY_GO(r->ctx, spry_device_elapsed(r->d, &seconds));
-    c->row.seconds = c->samples == 0 || seconds < c->row.seconds ? seconds : c->row.seconds;
-    c->samples++;
+    tune_time(c, seconds);
 done:
     return status;
 }
@@ -66,13 +65,13 @@ static double least(const race *r)
 /* Seconds of making, without what compilers took. */
 static spry_status build(race *r, tune_candidate *c)
 {
-    device_matrix *there = r->there.d ? &r->there : NULL;
+    device_matrix *copy = r->copy.d ? &r->copy : NULL;
     const double begin = base_seconds(), compiled = r->d->building;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(r->ctx, device_operator_from(r->d, r->A, there, c->row.format, &c->op));
+    SPRY_GO(r->ctx, device_operator_from(r->d, r->A, copy, c->row.format, &c->op));
     SPRY_GO(r->ctx, device_finish(r->d));
     const double made = base_seconds() - begin - (r->d->building - compiled);
-    c->row.conversion_seconds = made + (there && c->made_there ? r->bringing : 0);
+    c->row.conversion_seconds = made + (copy && c->made_on_device ? r->bringing : 0);
     SPRY_GO(r->ctx, device_prepare(c->op));
     r->making += made;
     r->preparing += base_seconds() - begin - made;
@@ -99,7 +98,7 @@ static double pace(const race *r)
 
 static double cost(const race *r, const tune_candidate *c)
 {
-    return pace(r) * (tune_making_there(c) + FIRST_RUNS * c->expected);
+    return pace(r) * (tune_making_on_device(c) + FIRST_RUNS * c->expected);
 }
 
 /* Whether what was built is what was hoped for. */
@@ -123,9 +122,9 @@ static spry_status inspect(const race *r, tune_candidate *c, bool *fine)
 
 static bool fits(const race *r, const tune_candidate *c)
 {
-    int64_t used, most, free_there = 0;
-    device_memory_now(r->d, &used, &most, &free_there);
-    return 2 * c->row.bytes <= free_there;
+    int64_t used, most, free_on_device = 0;
+    device_memory_now(r->d, &used, &most, &free_on_device);
+    return 2 * c->row.bytes <= free_on_device;
 }
 
 /* Makes room: all but the best so far leave. */
@@ -142,7 +141,7 @@ static void drop_losers(race *r, double limit)
  * device is a failure. */
 static spry_status enter(race *r, tune_candidate *c)
 {
-    char before[MESSAGE_SIZE], reason[sizeof c->row.note];
+    char before[MESSAGE_SIZE];
     bool fine = true;
     double begin;
     spry_status status = SPRY_STATUS_OK;
@@ -172,12 +171,9 @@ static spry_status enter(race *r, tune_candidate *c)
 done:
     if (status == SPRY_STATUS_DEVICE_LOST)
         return status;
-    r->list->cramped = r->list->cramped || status == SPRY_STATUS_NO_MEMORY;
     c->samples = 0;
     c->row.seconds = c->row.conversion_seconds = 0;
-    snprintf(reason, sizeof reason, "%.95s", r->ctx->message);
-    memcpy(r->ctx->message, before, sizeof before); /* nothing failed for the caller */
-    tune_leave(c, reason);
+    tune_excuse(r->list, c, status, before);
     return SPRY_STATUS_OK;
 }
 
@@ -216,7 +212,7 @@ static spry_status try_elsewhere(race *r)
         tune_candidate *found = NULL;
         for (int i = 1; i < r->list->count; i++) {
             tune_candidate *c = &r->list->all[i];
-            if (c->possible && !c->dropped && c->samples == 0 && !c->made_there &&
+            if (c->possible && !c->dropped && c->samples == 0 && !c->made_on_device &&
                 c->expected * r->csr->row.seconds < least(r) &&
                 (!found || c->expected < found->expected))
                 found = c;
@@ -253,7 +249,7 @@ static spry_status bring(race *r)
     char before[MESSAGE_SIZE];
     const double begin = base_seconds();
     memcpy(before, r->ctx->message, sizeof before);
-    spry_status status = device_matrix_put_csr(r->d, &r->A->a, &r->there);
+    spry_status status = device_matrix_put_csr(r->d, &r->A->a, &r->copy);
     if (status == SPRY_STATUS_OK) {
         r->bringing = base_seconds() - begin;
         status = build(r, r->csr);
@@ -261,20 +257,20 @@ static spry_status bring(race *r)
     if (status != SPRY_STATUS_NO_MEMORY)
         return status;
     memcpy(r->ctx->message, before, sizeof before);
-    device_matrix_free(&r->there);
+    device_matrix_free(&r->copy);
     spry_operator_free(r->csr->op);
     r->csr->op = NULL;
     return build(r, r->csr);
 }
 
-/* What no sample tells. The device reads eight bytes per row, less than a product does. */
+/* What no sample shows. The device reads eight bytes per row, less than a product does. */
 static spry_status look_at_rows(race *r)
 {
     const matrix_arrays *a = &r->A->a;
     int64_t longest = 0;
     spry_status status = SPRY_STATUS_OK;
-    if (r->there.d)
-        SPRY_GO(r->ctx, device_longest_row(&r->there, &longest));
+    if (r->copy.d)
+        SPRY_GO(r->ctx, device_longest_row(&r->copy, &longest));
     else
         longest = matrix_longest_row(r->ctx, a);
     tune_correct_longest(r->list, a, longest);
@@ -283,7 +279,7 @@ done:
 }
 
 /* A and the vectors on the device; what there is to know of A; CSR's time. */
-static spry_status go_there(race *r)
+static spry_status go_on_device(race *r)
 {
     const matrix_arrays *a = &r->A->a;
     spry_status status = SPRY_STATUS_OK;
@@ -294,7 +290,7 @@ static spry_status go_there(race *r)
     SPRY_GO(r->ctx, spry_vector_fill(r->x, (spry_scalar){0.7390851332151607, 0}));
     for (int k = 0; k < CSR_RUNS; k++)
         SPRY_GO(r->ctx, run_once(r, r->csr));
-    r->spent = CSR_RUNS + tune_making_there(r->csr);
+    r->spent = CSR_RUNS + tune_making_on_device(r->csr);
 done:
     return status;
 }
@@ -306,20 +302,6 @@ static void set_models(race *r)
         tune_candidate *c = &r->list->all[i];
         if (c->possible)
             c->row.model_seconds = c->expected * r->csr->row.seconds;
-    }
-}
-
-static void finish(const race *r, int *winner)
-{
-    *winner = tune_pick(r->list, r->options->products);
-    for (int i = 0; i < r->list->count; i++) {
-        tune_candidate *c = &r->list->all[i];
-        if (c->row.seconds > 0)
-            c->row.total_seconds = tune_total(&c->row, r->options->products);
-        if (i != *winner) {
-            spry_operator_free(c->op);
-            c->op = NULL;
-        }
     }
 }
 
@@ -341,8 +323,8 @@ static void tell_course(const race *r, const double at[4])
              r->csr->row.seconds * 1e6, r->spent);
 }
 
-spry_status tune_race_there(const spry_matrix *A, const tune_options *options, tune_list *list,
-                            int *winner)
+spry_status tune_race_on_device(const spry_matrix *A, const tune_options *options, tune_list *list,
+                                int *winner)
 {
     race r = {.ctx = A->ctx,
               .A = A,
@@ -356,18 +338,19 @@ spry_status tune_race_there(const spry_matrix *A, const tune_options *options, t
     at[0] = base_seconds();
     for (int i = 0; i < list->count; i++)
         tune_expect(list, &list->all[i]);
-    SPRY_GO(r.ctx, go_there(&r));
+    SPRY_GO(r.ctx, go_on_device(&r));
     at[1] = base_seconds();
     set_models(&r);
     SPRY_GO(r.ctx, try_formats(&r));
     SPRY_GO(r.ctx, try_elsewhere(&r));
     at[2] = base_seconds();
     SPRY_GO(r.ctx, run_last(&r));
-    finish(&r, winner);
+    *winner = tune_pick(list, options->products);
+    tune_finish(list, options->products, *winner);
     at[3] = base_seconds();
     tell_course(&r, at);
 done:
-    device_matrix_free(&r.there);
+    device_matrix_free(&r.copy);
     spry_vector_free(r.x);
     spry_vector_free(r.y);
     return status;

@@ -1,7 +1,9 @@
 /*
- * Which preconditioner "auto" takes: a few facts that two passes over A and a dozen products tell,
+ * Which preconditioner "auto" takes: a few facts that two passes over A and a dozen products give,
  * and a list of what suits them, best first. One that cannot be made makes room for the next.
  */
+#include "choose/precons.h"
+
 #include "base/machine.h"
 #include "base/team.h"
 #include "matrix/stats.h"
@@ -16,7 +18,7 @@
  * on factors do not. */
 enum { LARGE = 10000, SOME = 5000, GREAT = 60000, PIECES = 256 };
 
-/* Entries from which on a trial costs little beside what it may save. */
+/* Entries from which on a trial costs little compared with what it may save. */
 enum { WORTH_A_TRIAL = 5000 };
 
 /* Off-diagonal entries that are mostly negative couple neighbours as diffusion does; rows that
@@ -42,7 +44,7 @@ static const double one_sided = 1e-3;
 /* A diagonal that is so many times the rest of each row. */
 static const double dominant = 2;
 
-/* What the rows of A tell. */
+/* What the rows of A show. */
 typedef struct traits {
     bool positive;    /* all diagonal entries are real and positive */
     bool full;        /* none is 0 */
@@ -57,9 +59,9 @@ typedef struct traits {
     bool indefinite;   /* and known to be */
     bool saddle;       /* a saddle point that kkt suits */
     double skew;       /* how far A is from its transpose */
-    double iterations; /* with no more than the diagonal, as a trial tells; infinite: unknown */
+    double iterations; /* with no more than the diagonal, by a trial; infinite: unknown */
     double systems;    /* right-hand sides, as many as their iterations cost of one alone */
-    bool there;        /* M is to live on a device */
+    bool on_device;    /* M is to live on a device */
 } traits;
 
 /* Sums over a piece of the rows. Pieces are always as many and added up in turn, so that no
@@ -293,7 +295,7 @@ static bool is_deep(const spry_matrix *A)
     return (double)A->a.nnz > plane * (double)A->a.rows;
 }
 
-/* Whether rows alone tell what a trial would: a diagonal that dominates by far, or diffusion, which
+/* Whether rows alone show what a trial would: a diagonal that dominates by far, or diffusion, which
  * is definite where it dominates at all, and wants more than a diagonal. */
 static bool is_settled(const traits *t)
 {
@@ -367,13 +369,13 @@ static void add_multigrid(const spry_matrix *A, const traits *t, precon_choice *
     if (t->hermitian)
         return;
     /* Sweeps go by the order of the rows, but for devices. */
-    const bool order = !t->there && t->distance > scattered;
+    const bool order = !t->on_device && t->distance > scattered;
     char spec[sizeof choice->list->spec];
     snprintf(spec, sizeof spec, "%samg-classical:%saggressive=40%s",
              order ? "prepare:scale=none,match=no,order=rcm,sub=[" : "",
              is_deep(A) ? "theta=0.5," : "", order ? "]" : "");
     add(choice, product * (130 + 160 * t->systems), spec);
-    if (t->heavy <= lines && t->distance <= scattered && !t->there)
+    if (t->heavy <= lines && t->distance <= scattered && !t->on_device)
         add(choice, product * (80 + 0.5 * side * t->systems), "ilut");
 }
 
@@ -432,7 +434,7 @@ bool precon_choice_stands(int systems, int before)
            (systems < MANY_SYSTEMS) == (before < MANY_SYSTEMS);
 }
 
-spry_status precon_choose(spry_context *ctx, const spry_matrix *given, int systems, bool there,
+spry_status precon_choose(spry_context *ctx, const spry_matrix *given, int systems, bool on_device,
                           precon_choice *choice)
 {
     const spry_matrix *A = NULL;
@@ -447,7 +449,7 @@ spry_status precon_choose(spry_context *ctx, const spry_matrix *given, int syste
     *choice = (precon_choice){0};
     SPRY_GO(ctx, matrix_as_sorted_csr(given, &A, &owned));
     traits t = look(A);
-    t.there = there;
+    t.on_device = on_device;
     matrix_note(given, SPRY_FACT_POSITIVE_DIAGONAL, t.positive);
     SPRY_GO(ctx, matrix_find_out(ctx, given, SPRY_FACT_HERMITIAN, &t.hermitian));
     t.skew = t.hermitian ? 0 : skew_share(A);

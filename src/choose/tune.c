@@ -26,8 +26,8 @@ static const spry_tune_row *find_row(const tune_entry *entry, const char *format
     return NULL;
 }
 
-/* The winner was found for about as many products: what was timed then tells who wins for these.
- * What is close is no reason: the winner may have been the first of several. */
+/* The winner was found for about as many products: what was timed then decides which wins for
+ * these. What is close is no reason: the winner may have been the first of several. */
 static void choose_again(tune_entry *entry, int64_t products)
 {
     const spry_tune_row *csr = find_row(entry, "csr"), *best = find_row(entry, entry->winner);
@@ -133,15 +133,6 @@ static spry_status report_list(const tune_list *list, int winner, spry_tune_repo
 
 /* --- deciding -------------------------------------------------------------------------------- */
 
-int64_t tune_second_cache(void)
-{
-    long bytes = 0;
-#ifdef _SC_LEVEL2_CACHE_SIZE
-    bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
-#endif
-    return bytes > 0 ? bytes : 1 << 20;
-}
-
 /* Where a race cannot pay: products take no time, or there are few. On a device a product takes the
  * time of its launch then. */
 static bool not_worth(const spry_device *d, const spry_matrix *A, const tune_options *o)
@@ -152,7 +143,7 @@ static bool not_worth(const spry_device *d, const spry_matrix *A, const tune_opt
 }
 
 /* Without a race: CSR; on a device merge where some row would keep all others waiting, as a row is
- * the work of one work-item there, or of a few. */
+ * the work of one work-item, or of a few. */
 static const char *plain_format(const spry_device *d, const spry_matrix *A)
 {
     enum { LONG = 2048 };
@@ -190,12 +181,12 @@ static spry_status decide_by_race(spry_device *d, const spry_matrix *A, const tu
     SPRY_GO(ctx, tune_list_make(csr, d, o->products, &list));
     base_log(ctx, SPRY_LOG_DEBUG, "tuner: %d candidates forecast in %.0f us", list.count,
              (base_seconds() - begin) * 1e6);
-    SPRY_GO(ctx, d ? tune_race_there(csr, o, &list, &winner)
+    SPRY_GO(ctx, d ? tune_race_on_device(csr, o, &list, &winner)
                    : tune_race(csr, o, machine, &list, &winner));
     SPRY_GO(ctx, report_list(&list, winner, report));
     report->seconds = base_seconds() - begin;
     if (!spry_context_interrupted(ctx, false)) {
-        if (!d) /* what is tried there does not depend on other races */
+        if (!d) /* what is tried on devices does not depend on other races */
             tune_learn(csr, &list, machine);
         if (has_raced(&list) && !list.cramped)
             keep(ctx, m, report);
@@ -219,8 +210,8 @@ static void tell_unsuited(spry_context *ctx, const char *format)
              format);
 }
 
-/* Whether a format that is only to be told would hold this matrix exactly: the fingerprint does not
- * know every entry. */
+/* Whether a format that is only to be reported would hold this matrix exactly: the fingerprint does
+ * not know every entry. */
 static spry_status check_remembered(const spry_matrix *A, const char *format, bool *suits)
 {
     const spry_matrix *csr = NULL;
@@ -238,7 +229,7 @@ static spry_status check_remembered(const spry_matrix *A, const char *format, bo
     return status;
 }
 
-/* A remembered format is built anew from this matrix, and taken only if it holds it exactly. */
+/* A remembered format is built again from this matrix, and taken only if it holds it exactly. */
 static bool build_remembered(spry_device *d, const spry_matrix *A, const char *format,
                              spry_operator **op)
 {
@@ -342,7 +333,7 @@ spry_status spry_tune_forget(spry_context *ctx, const spry_matrix *A, int64_t *c
     int64_t dropped = 0;
     if (A)
         snprintf(prefix, sizeof prefix, "%016" PRIx64 "-", tune_fingerprint(A));
-    if (base_cache_folder(folder, sizeof folder)) /* which need not be there */
+    if (base_cache_folder(folder, sizeof folder)) /* which need not exist */
         dropped = tune_files_drop(folder, prefix);
     if (count)
         *count = dropped;

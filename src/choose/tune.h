@@ -16,7 +16,7 @@
     item(REAL, budget, "20", 0, 1e6, NULL,                                                    \
          "timing may take as long as so many products in CSR; conversions come on top")       \
     item(BOOL, remember, "yes", 0, 0, NULL, "keep the choice in a file and look there first") \
-    item(BOOL, again, "no", 0, 0, NULL, "decide anew what is remembered")                     \
+    item(BOOL, again, "no", 0, 0, NULL, "decide again what is remembered")                    \
     item(BOOL, always, "no", 0, 0, NULL,                                                      \
          "time also where it cannot pay: matrices that fit the second-level cache, few products")
 
@@ -73,15 +73,15 @@ bool tune_machine_read(const char *text, size_t size, tune_machine *machine);
 /* The folder, made where it is not there; false, and one line in the log, where there is none to be
  * had. */
 bool tune_folder(spry_context *ctx, char *path, size_t size);
-/* Reads a file of the folder; the size, or -1 when there is none. What is no file of ours is told
- * and gives -1, too. */
+/* Reads a file of the folder; the size, or -1 when there is none. What is no file of ours is
+ * reported and gives -1, too. */
 int64_t tune_file_read(spry_context *ctx, const char *path, char text[TUNE_FILE_SIZE]);
-/* Writes aside and renames; what cannot be written is told. */
+/* Writes aside and renames; what cannot be written is reported. */
 bool tune_file_write(spry_context *ctx, const char *path, const char *text, size_t size);
 /* Removes the folder's files that are named as ours are and begin with a prefix. */
 int64_t tune_files_drop(const char *folder, const char *prefix);
 
-/* --- memory.c -------------------------------------------------------------------------------- */
+/* --- memory.c ------------------------------------------------------------------------------- */
 
 enum { TUNE_PATH = 4096, TUNE_SOLVES = 1000 /* the class of what solves a system */ };
 
@@ -106,27 +106,27 @@ void tune_keep_machine(spry_context *ctx, const tune_memory *m, const tune_machi
 double tune_factor_of(const tune_machine *machine, const char *name);
 void tune_learn_factor(tune_machine *machine, const char *name, double found);
 
-/* --- fingerprint.c --------------------------------------------------------------------------- */
+/* --- fingerprint.c -------------------------------------------------------------------------- */
 
 uint64_t tune_fingerprint(const spry_matrix *A);
 /* Of processor, ISA level, threads, and of the formats this library has; of a device its name, its
- * driver, and the formats that have kernels there. */
+ * driver, and the formats that have kernels for it. */
 uint64_t tune_machine_fingerprint(const spry_context *ctx, const spry_device *d);
 int64_t tune_products_class(int64_t products);
 
-/* --- candidates.c ---------------------------------------------------------------------------- */
+/* --- format_candidates.c -------------------------------------------------------------------- */
 
 typedef struct tune_candidate {
     spry_tune_row row;
     const layout_class *class; /* NULL: CSR in place */
     stored_kind kind;
-    int at[TUNE_AXES]; /* its place in the grid */
-    int64_t stored;    /* places for values */
-    bool possible;     /* the format can hold A */
-    bool estimated;    /* from a sample of the rows */
-    bool dropped;      /* lost, or could not be built */
-    bool made_there;   /* on a device, from CSR there */
-    double expected;   /* on a device: what a product takes, in products with CSR */
+    int at[TUNE_AXES];   /* its place in the grid */
+    int64_t stored;      /* places for values */
+    bool possible;       /* the format can hold A */
+    bool estimated;      /* from a sample of the rows */
+    bool dropped;        /* lost, or could not be built */
+    bool made_on_device; /* on a device, from CSR in its memory */
+    double expected;     /* on a device: what a product takes, in products with CSR */
     int samples;
     spry_operator *op; /* while it races */
 } tune_candidate;
@@ -136,7 +136,7 @@ typedef struct tune_list {
     spry_device *device; /* where products are; NULL: the host */
     tune_candidate *all; /* CSR first */
     int count, room;
-    double vector_bytes; /* of x and y that a product moves beside the matrix */
+    double vector_bytes; /* of x and y that a product moves besides the matrix */
     bool doubtful;       /* some rows are longer than the sample knows */
     int64_t longest;     /* entries of a row, as far as is known; for devices */
     bool uneven;         /* some rows are much longer than others */
@@ -146,7 +146,7 @@ typedef struct tune_list {
 } tune_list;
 
 /* All formats with all options, and what they will read; for large matrices from a sample. A is
- * sorted general CSR. On a device those that have kernels there; what only the host can make is
+ * sorted general CSR. On a device those that have device kernels; what only the host can make is
  * looked at for TUNE_MANY products at least. */
 enum { TUNE_MANY = 50000 };
 spry_status tune_list_make(const spry_matrix *A, spry_device *d, int64_t products, tune_list *list);
@@ -159,13 +159,16 @@ void tune_correct_longest(tune_list *list, const matrix_arrays *a, int64_t longe
 bool tune_holds(const spry_matrix *A, const char *format);
 /* The forecast from the whole matrix in place of an estimate. */
 void tune_estimate(const spry_matrix *A, tune_candidate *c);
+/* The operator in a format that is no longer to be chosen. */
+spry_status tune_build(spry_device *d, const spry_matrix *A, const char *format,
+                       spry_operator **op);
 /* Whether two differ by one step in one option. */
 bool tune_neighbours(const tune_candidate *a, const tune_candidate *b);
 /* Rows from all over A, some or few, their columns moved along so that diagonals stay what they
  * are; NULL when A is small enough itself. */
 spry_status tune_sample(const spry_matrix *A, bool few, spry_matrix **sample);
 
-/* --- model.c --------------------------------------------------------------------------------- */
+/* --- format_model.c ------------------------------------------------------------------------- */
 
 /* Sets model_seconds of all, given CSR's time. */
 void tune_model(const spry_matrix *A, const tune_machine *machine, double csr_seconds,
@@ -173,10 +176,12 @@ void tune_model(const spry_matrix *A, const tune_machine *machine, double csr_se
 /* What the conversion to a format may take. */
 double tune_model_conversion(const tune_machine *machine, const tune_list *list,
                              const tune_candidate *c);
+/* Bytes of the second-level cache, which is a core's own as a rule. */
+int64_t tune_second_cache(void);
 /* Learns from what was timed. */
 void tune_learn(const spry_matrix *A, const tune_list *list, tune_machine *machine);
 
-/* --- race.c ---------------------------------------------------------------------------------- */
+/* --- format_race.c -------------------------------------------------------------------------- */
 
 /* Times the promising, for `budget` products in CSR, or 5 ms where the products to come take ten
  * times that; products are billed at their racer's best time. Candidates whose bytes are estimated
@@ -187,15 +192,16 @@ spry_status tune_race(const spry_matrix *A, const tune_options *options,
                       const tune_machine *machine, tune_list *list, int *winner);
 
 /* The same for products on a device. */
-spry_status tune_race_there(const spry_matrix *A, const tune_options *options, tune_list *list,
-                            int *winner);
+spry_status tune_race_on_device(const spry_matrix *A, const tune_options *options, tune_list *list,
+                                int *winner);
 
-/* --- plan.c ---------------------------------------------------------------------------------- */
+/* --- format_plan.c -------------------------------------------------------------------------- */
 
-/* Whether a candidate can be made on a device from CSR there, and in how many products with CSR. */
-bool tune_made_there(const tune_candidate *c);
-double tune_making_there(const tune_candidate *c);
-/* Sets what is expected of a candidate there from its bytes. */
+/* Whether a candidate can be built on a device from CSR in its memory, and in how many products
+ * with CSR. */
+bool tune_made_on_device(const tune_candidate *c);
+double tune_making_on_device(const tune_candidate *c);
+/* Sets what is expected of a candidate on the device from its bytes. */
 void tune_expect(const tune_list *list, tune_candidate *c);
 /* The place of the next format to try on a device, with its best options; then of the next options
  * of formats that were near the best. 0: there is none. */
@@ -215,16 +221,25 @@ typedef spry_status tune_runner(void *data, tune_candidate *c);
 spry_status tune_finals(tune_list *list, int64_t products, double most, tune_runner *run,
                         void *data);
 
+/* --- format_times.c ------------------------------------------------------------------------- */
+
 /* Whether a format's product is enough faster than CSR's. */
 bool tune_replaces_csr(const spry_tune_row *row, const spry_tune_row *csr);
 /* Totals within this factor of the least are a tie, which the first of the list wins. */
 #define TUNE_CLOSE 1.02
 /* Seconds of the conversion and so many products. */
 double tune_total(const spry_tune_row *row, int64_t products);
+/* A product of a candidate took these seconds: the least of its times is its own. */
+void tune_time(tune_candidate *c, double seconds);
+/* The reason why a candidate could not be built or run is its note; nothing failed for the caller,
+ * whose message before that is `before`. */
+void tune_excuse(tune_list *list, tune_candidate *c, spry_status status, const char *before);
+/* Totals of all that were timed; all operators but the winner's are freed. */
+void tune_finish(tune_list *list, int64_t products, int winner);
 /* A candidate leaves its race, and its memory with it; the note, where there is one, says why. */
 void tune_leave(tune_candidate *c, const char *note);
 
-/* --- later.c --------------------------------------------------------------------------------- */
+/* --- format_later.c ------------------------------------------------------------------------- */
 
 /* For so many products that come unexpected, to be told "" where none is worth its conversion: of
  * formats that were raced; and, where none was, by forecasts, without the clock: `rows`: of those
@@ -233,18 +248,13 @@ void tune_later(const spry_tune_report *raced, int64_t products, char format[TUN
 spry_status tune_forecast_later(const spry_matrix *A, int64_t products, bool rows,
                                 char format[TUNE_SPEC]);
 
-/* --- tune.c ---------------------------------------------------------------------------------- */
+/* --- tune.c --------------------------------------------------------------------------------- */
 
 /* Fewer are not worth a choice. */
 enum { TUNE_FEW_PRODUCTS = 32 };
-/* Bytes of the second-level cache, which is a core's own as a rule. */
-int64_t tune_second_cache(void);
 /* Decides. *op gets the operator in the chosen format, made from A; d, op and report may be NULL.
  */
 spry_status tune_decide(spry_device *d, const spry_matrix *A, const char *options,
                         spry_tune_report *report, spry_operator **op);
-/* The operator in a format that is no longer to be chosen. */
-spry_status tune_build(spry_device *d, const spry_matrix *A, const char *format,
-                       spry_operator **op);
 
 #endif

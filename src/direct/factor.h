@@ -56,9 +56,9 @@ struct factor {
 extern const factor_class factor_dense, factor_band, factor_sparse, factor_suitesparse,
     factor_cudss;
 
-/* Factors A, beside a device or none; *f is cleared when it fails. factor_open() alone is what
+/* Factors A, for a device or none; *f is cleared when it fails. factor_open() alone is what
  * comes before its values; factor_fill() gives it new ones, and finds out whether the matrix is
- * singular as far as its arithmetic can tell. */
+ * singular as far as its arithmetic shows. */
 spry_status factor_open(const factor_class *class, const spry_matrix *A, bool regular, double most,
                         spry_device *device, factor *f);
 spry_status factor_make(const factor_class *class, const spry_matrix *A, bool regular, double most,
@@ -70,14 +70,14 @@ void factor_clear(factor *f);
 void factor_band_of(const spry_matrix *A, const int32_t *inverse, int64_t *low, int64_t *high);
 /* Of factor_cudss: whether there is a library for that device (NULL: no), and z = op(A)^-1 r of
  * vectors there, which are not the same. */
-bool factor_cudss_is_there(spry_context *ctx, const spry_device *d);
+bool factor_cudss_is_available(spry_context *ctx, const spry_device *d);
 spry_status factor_cudss_apply(const factor *f, spry_transpose transpose,
                                const struct device_memory *r, struct device_memory *z);
 /* The inverse of a dense one, row by row; the caller frees it. */
 spry_status factor_invert(const factor *f, void **dense);
 
-/* LAPACK, where it is there: factors as the kernels dense_factor and band_factor make them. *bad is
- * the first column without a pivot, n when there is none. False: there is no LAPACK. */
+/* LAPACK, where it is installed: factors as the kernels dense_factor and band_factor make them.
+ * *bad is the first column without a pivot, n when there is none. False: there is no LAPACK. */
 bool lapack_dense_factor(spry_context *ctx, spry_type type, int64_t n, void *a, int32_t *rows,
                          int64_t *bad);
 bool lapack_band_factor(spry_context *ctx, spry_type type, const band_factors *f, int64_t *bad);
@@ -95,8 +95,8 @@ typedef struct sparse_job {
 /* Conjugates n numbers; of real ones nothing happens. */
 void sparse_conjugate(const sparse_job *job, double *numbers);
 typedef struct sparse_library {
-    const char *name; /* NULL: it was not there at the build, and there are no functions */
-    spry_status (*load)(spry_context *ctx); /* as factor_library_load() */
+    /* NULL: it was not there at the build, and there are no functions. */
+    struct factor_library *library;
     spry_status (*open)(sparse_job *job, void **state);
     /* *fits is false where the matrix is not for this one, and then there is no message */
     spry_status (*fill)(sparse_job *job, void *state, bool *fits);
@@ -105,5 +105,8 @@ typedef struct sparse_library {
     double (*bytes)(const sparse_job *job, void *state); /* of all it has */
 } sparse_library;
 extern const sparse_library sparse_cholmod, sparse_umfpack;
+/* The failure of a step of a library: no memory, where others are to be tried, or its number. */
+spry_status sparse_failed(const sparse_job *job, const sparse_library *by, const char *step,
+                          bool no_memory, const char *others, int number);
 
 #endif

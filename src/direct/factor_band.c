@@ -1,5 +1,6 @@
 /* Factors of a matrix whose entries lie near the diagonal, once its rows are in a good order
  * (reverse Cuthill-McKee), and stay there. */
+#include "base/machine.h"
 #include "direct/factor.h"
 
 #include <spry/reorder.h>
@@ -110,7 +111,7 @@ static spry_status band_solve(const factor *f, spry_transpose transpose, int cou
 /* All memory was taken with the order. */
 static spry_status band_estimate(factor *f, const spry_matrix *A, precon_forecast *forecast)
 {
-    const double flops = 2e9, columns = 1e7;
+    const double columns = 1e7; /* per second */
     const band *state = f->state;
     const band_factors *lu = &state->lu;
     (void)A;
@@ -118,7 +119,8 @@ static spry_status band_estimate(factor *f, const spry_matrix *A, precon_forecas
         .known = true,
         .reads = f->bytes,
         .seconds = (double)f->n *
-                   (2 * (double)lu->low * (double)(lu->low + lu->high) / flops + 1 / columns)};
+                   (2 * (double)lu->low * (double)(lu->low + lu->high) / MACHINE_LOOP_FLOPS +
+                    1 / columns)};
     return SPRY_STATUS_OK;
 }
 

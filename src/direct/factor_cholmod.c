@@ -9,7 +9,7 @@
 
 #ifndef SPRY_HAVE_CHOLMOD
 
-const sparse_library sparse_cholmod = {.name = NULL};
+const sparse_library sparse_cholmod = {.library = NULL};
 
 #else
 
@@ -34,11 +34,6 @@ static factor_library library = {
     .count = sizeof symbols / sizeof *symbols,
     .table = &lib,
 };
-
-static spry_status definite_load(spry_context *ctx)
-{
-    return factor_library_load(ctx, &library);
-}
 
 typedef struct cholmod {
     cholmod_common common;
@@ -66,13 +61,9 @@ static spry_status outcome(const sparse_job *job, const char *what, const cholmo
 {
     if (c->common.status >= CHOLMOD_OK)
         return SPRY_STATUS_OK;
-    if (c->common.status == CHOLMOD_OUT_OF_MEMORY || c->common.status == CHOLMOD_TOO_LARGE)
-        return SPRY_FAIL(job->ctx, SPRY_STATUS_NO_MEMORY,
-                         "precon direct: CHOLMOD found no memory for the factors of %" PRId64
-                         " rows; try ic, or amg",
-                         job->n);
-    return SPRY_FAIL(job->ctx, SPRY_STATUS_UNSUPPORTED, "precon direct: CHOLMOD's %s ended with %d",
-                     what, c->common.status);
+    const bool no_memory =
+        c->common.status == CHOLMOD_OUT_OF_MEMORY || c->common.status == CHOLMOD_TOO_LARGE;
+    return sparse_failed(job, &sparse_cholmod, what, no_memory, "ic", c->common.status);
 }
 
 /* How many numbers the factor has is known before it is made; CHOLMOD itself knows no limit. */
@@ -166,8 +157,7 @@ static double definite_bytes(const sparse_job *job, void *state)
     return (job->is_complex ? 24 : 16) * (c->common.lnz + (double)job->n * 8);
 }
 
-const sparse_library sparse_cholmod = {.name = "CHOLMOD",
-                                       .load = definite_load,
+const sparse_library sparse_cholmod = {.library = &library,
                                        .open = definite_open,
                                        .fill = definite_fill,
                                        .solve = definite_solve,

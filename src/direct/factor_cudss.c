@@ -1,11 +1,11 @@
 /*
- * Sparse factors on a CUDA device by NVIDIA's cuDSS, where that library is there. It perturbs
+ * Sparse factors on a CUDA device by NVIDIA's cuDSS, where that library is installed. It perturbs
  * pivots that are too small and goes on, so what it made is tried out: the matrix is taken for
  * positive definite, symmetric or hermitian, general, and general with large entries brought to the
  * diagonal, whichever it may be, until a solution has a small residual. Refinement around it does
  * the rest.
  *
- * It allocates the device's memory by itself, beside our pool. A^T has factors of its own, made
+ * It allocates the device's memory by itself, outside our pool. A^T has factors of its own, made
  * where they are first asked for.
  */
 #include "base/bytes.h"
@@ -65,7 +65,7 @@ static const double good_enough = 1e-2;
 /* --- the library ---------------------------------------------------------------------------------
  */
 
-/* Fails where the library is not there or of a version whose numbers are not known. */
+/* Fails where the library is missing or of a version whose numbers are not known. */
 static spry_status find_library(spry_context *ctx, int *major)
 {
     int minor = 0;
@@ -84,12 +84,12 @@ static spry_status find_library(spry_context *ctx, int *major)
                      *major, minor);
 }
 
-bool factor_cudss_is_there(spry_context *ctx, const spry_device *d)
+bool factor_cudss_is_available(spry_context *ctx, const spry_device *d)
 {
     return d && d->engine == &engine_cuda && factor_library_load(ctx, &library) == SPRY_STATUS_OK;
 }
 
-/* The status of a call, which is told where it failed. */
+/* The status of a call, reported where it failed. */
 static spry_status check(cudss *c, int result, const char *what)
 {
     static const char *const names[] = {"no error",      "not initialized", "no memory",
@@ -115,7 +115,7 @@ static spry_status check(cudss *c, int result, const char *what)
         SPRY_GO((c)->d->ctx, device_end((c)->d, check(c, result_, &#name[5]))); \
     } while (0)
 
-/* Version 0 brings large entries to the diagonal only where it is told to. */
+/* Version 0 brings large entries to the diagonal only where it is asked to. */
 static int set_matching(const cudss *c, const side *s)
 {
     int matched = s->form.matched;
@@ -177,7 +177,7 @@ static void close_side(const cudss *c, side *s)
     *s = (side){0};
 }
 
-/* The matrix there, csr being general CSR with sorted rows. */
+/* The matrix on the device, csr being general CSR with sorted rows. */
 static spry_status open_side(const cudss *c, const matrix_arrays *csr, side *s)
 {
     spry_context *ctx = c->d->ctx;
@@ -351,7 +351,7 @@ static bool is_of(const side *s, cudss_form form)
     return s->data && s->form.kind == form.kind && s->form.matched == form.matched;
 }
 
-/* Pivots that were replaced, to be told; not all kinds of factors count them. */
+/* Pivots that were replaced, to be reported; not all kinds of factors count them. */
 static int count_perturbed(const cudss *c, const side *s)
 {
     int count = 0;

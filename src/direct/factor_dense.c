@@ -9,6 +9,7 @@
  * diagonal, so that M of a hermitian semidefinite A is hermitian and semidefinite, too: as
  * conjugate gradients needs it on the coarsest level of a Neumann problem.
  */
+#include "base/machine.h"
 #include "direct/factor.h"
 
 #include <spry/scale.h>
@@ -171,9 +172,10 @@ spry_status factor_invert(const factor *f, void **out)
 
 static spry_status dense_estimate(factor *f, const spry_matrix *A, precon_forecast *forecast)
 {
-    const double flops = 2e9, n = (double)f->n;
+    const double n = (double)f->n;
     (void)A;
-    *forecast = (precon_forecast){.known = true, .reads = f->bytes, .seconds = n * n * n / flops};
+    *forecast = (precon_forecast){
+        .known = true, .reads = f->bytes, .seconds = n * n * n / MACHINE_LOOP_FLOPS};
     return SPRY_STATUS_OK;
 }
 

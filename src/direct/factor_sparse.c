@@ -1,5 +1,6 @@
 /* Sparse factors, by fronts: as positive definite where the matrix may be, as symmetric or
  * hermitian where it is, and as general otherwise. */
+#include "base/machine.h"
 #include "direct/factor.h"
 #include "direct/frontal.h"
 #include "matrix/stats.h"
@@ -54,8 +55,9 @@ done:
  */
 static double forecast_seconds(const frontal_forecast *c)
 {
-    const double flops = 9e9, entries = 1e8, fronts = 1e6;
-    return c->flops / flops + (double)c->entries / entries + (double)c->fronts / fronts;
+    const double entries = 1e8, fronts = 1e6; /* per second */
+    return c->flops / MACHINE_FRONT_FLOPS + (double)c->entries / entries +
+           (double)c->fronts / fronts;
 }
 
 static spry_status analyse(factor *f, const spry_matrix *A, frontal_kind kind)

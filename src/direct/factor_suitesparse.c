@@ -4,6 +4,7 @@
  * in double precision for all types.
  */
 #include "direct/factor.h"
+#include "direct/library.h"
 #include "matrix/stats.h"
 
 typedef struct sparse {
@@ -14,7 +15,7 @@ typedef struct sparse {
 
 static spry_status load(spry_context *ctx, const sparse_library *library)
 {
-    return library->name ? library->load(ctx) : SPRY_STATUS_UNSUPPORTED;
+    return library->library ? factor_library_load(ctx, library->library) : SPRY_STATUS_UNSUPPORTED;
 }
 
 static spry_status has_libraries(spry_context *ctx)
@@ -39,6 +40,18 @@ void sparse_conjugate(const sparse_job *job, double *numbers)
 {
     for (int64_t i = 0; i < job->n && job->is_complex; i++)
         numbers[2 * i + 1] = -numbers[2 * i + 1];
+}
+
+spry_status sparse_failed(const sparse_job *job, const sparse_library *by, const char *step,
+                          bool no_memory, const char *others, int number)
+{
+    const char *name = by->library->name;
+    return no_memory ? SPRY_FAIL(job->ctx, SPRY_STATUS_NO_MEMORY,
+                                 "precon direct: %s found no memory for the factors of %" PRId64
+                                 " rows; try %s, or amg",
+                                 name, job->n, others)
+                     : SPRY_FAIL(job->ctx, SPRY_STATUS_UNSUPPORTED,
+                                 "precon direct: %s's %s ended with %d", name, step, number);
 }
 
 static void clear_job(sparse_job *job)
@@ -139,7 +152,7 @@ static spry_status sparse_fill(factor *f, const spry_matrix *A)
                           "the matrix is not hermitian and positive definite, and UMFPACK");
     if (!fits)
         SPRY_GO(ctx, fill_by(state, &sparse_umfpack, &state->general, &fits));
-    f->by = state->library->name;
+    f->by = state->library->library->name;
     void *part = state->library == &sparse_cholmod ? state->definite : state->general;
     f->bytes = (int64_t)state->library->bytes(&state->job, part);
 done:

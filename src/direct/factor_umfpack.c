@@ -7,7 +7,7 @@
 
 #ifndef SPRY_HAVE_UMFPACK
 
-const sparse_library sparse_umfpack = {.name = NULL};
+const sparse_library sparse_umfpack = {.library = NULL};
 
 #else
 
@@ -33,11 +33,6 @@ static factor_library library = {
     .table = &lib,
 };
 
-static spry_status general_load(spry_context *ctx)
-{
-    return factor_library_load(ctx, &library);
-}
-
 typedef struct umfpack {
     void *symbolic, *numeric;
     double control[UMFPACK_CONTROL], info[UMFPACK_INFO];
@@ -50,17 +45,12 @@ static spry_status outcome(const sparse_job *job, const char *what, int64_t resu
 {
     if (result == UMFPACK_OK)
         return SPRY_STATUS_OK;
-    if (result == UMFPACK_ERROR_out_of_memory)
-        return SPRY_FAIL(job->ctx, SPRY_STATUS_NO_MEMORY,
-                         "precon direct: UMFPACK found no memory for the factors of %" PRId64
-                         " rows; try ilu, or amg",
-                         job->n);
     if (result == UMFPACK_WARNING_singular_matrix)
         return SPRY_FAIL(job->ctx, SPRY_STATUS_BAD_INPUT,
                          "precon direct: the matrix is singular (UMFPACK found a pivot that is 0); "
                          "try direct:regular=yes, or another preconditioner");
-    return SPRY_FAIL(job->ctx, SPRY_STATUS_UNSUPPORTED, "precon direct: UMFPACK's %s ended with %d",
-                     what, (int)result);
+    return sparse_failed(job, &sparse_umfpack, what, result == UMFPACK_ERROR_out_of_memory, "ilu",
+                         (int)result);
 }
 
 static void general_close(sparse_job *job, void *state)
@@ -153,8 +143,7 @@ static double general_bytes(const sparse_job *job, void *state)
     return u->info[UMFPACK_SIZE_OF_UNIT] * u->info[UMFPACK_NUMERIC_SIZE];
 }
 
-const sparse_library sparse_umfpack = {.name = "UMFPACK",
-                                       .load = general_load,
+const sparse_library sparse_umfpack = {.library = &library,
                                        .open = general_open,
                                        .fill = general_fill,
                                        .solve = general_solve,

@@ -111,7 +111,7 @@ typedef struct doctor {
     spry_context *ctx;
     const doctor_options *options;
     double begin;
-    bool known; /* what factors would tell: none are made */
+    bool known; /* what factors would show: none are made */
     const spry_matrix *given;
     spry_stats stats;
     const spry_matrix *A; /* general CSR, sorted, no place twice */
@@ -119,7 +119,7 @@ typedef struct doctor {
     double roundoff;      /* of A's own type */
     bool square, hermitian, symmetric;
     bool column_sums_vanish; /* so that the constant vector is a left null vector */
-    bool expected;           /* constant vectors are null vectors, and the solve was told so */
+    bool expected;           /* constant vectors are null vectors, and the solve was given them */
     int64_t zero_rows, zero_cols, structural_rank;
     /* In double precision: A, B = diag(left) A diag(right) with largest entries of about 1, b. */
     spry_type type;

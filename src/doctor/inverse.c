@@ -21,11 +21,11 @@ static spry_status try_direct(const doctor *d, const spry_matrix *P, spry_operat
 {
     spry_context *ctx = d->ctx;
     const double spent = d->counts ? 0 : base_seconds() - d->begin, least = 1e-3;
-    char name[32], spec[96];
-    snprintf(spec, sizeof spec, "direct:kind=sparse,regular=yes,most=%.3g",
+    char options[96];
+    snprintf(options, sizeof options, "kind=sparse,regular=yes,most=%.3g",
              fmax(d->options->seconds - spent, least));
     const base_kept before = base_try(ctx);
-    spry_status status = precon_make_beside(ctx, P, NULL, spec, M, name);
+    spry_status status = precon_make_kind(P, &precon_kind_direct, options, M);
     if (status == SPRY_STATUS_BAD_INPUT || status == SPRY_STATUS_UNSUPPORTED ||
         status == SPRY_STATUS_NO_MEMORY) {
         base_forgive(ctx, &before);

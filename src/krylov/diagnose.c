@@ -2,9 +2,9 @@
  * The doctor as callers see it: what src/doctor finds in the matrix, and what a method and a
  * preconditioner that were asked for, or a solve that failed, have to do with that.
  */
+#include "choose/precons.h"
 #include "doctor/doctor.h"
 #include "krylov/krylov.h"
-#include "precon/precon.h"
 
 #include "host/apply.h"
 

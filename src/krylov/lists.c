@@ -1,4 +1,5 @@
 /* All lists of the library, walked in one way: each room gives its own. */
+#include "choose/precons.h"
 #include "choose/tune.h"
 #include "device/engine/engine.h"
 #include "doctor/doctor.h"
@@ -9,7 +10,6 @@
 #include "matrix/algebra/algebra.h"
 #include "matrix/gen/gen.h"
 #include "powers/powers.h"
-#include "precon/precon.h"
 
 static bool method_at(int index, spry_entry *entry)
 {

@@ -40,7 +40,7 @@ static spry_status open_named(spry_solver *solver, const char *name)
 static bool precon_on_device(const spry_solver *solver)
 {
     const precon_spec *asked = &solver->setup.spec;
-    return !solver->asked.precon && (!asked->kind || precon_on_devices(asked->kind->name));
+    return !solver->asked.precon && (!asked->kind || asked->kind->on_devices);
 }
 
 /* Products with A, vectors counted as such, that set-up and solve are likely to take: as

@@ -3,8 +3,8 @@
 
 #include "base/machine.h"
 
+#include "choose/precons.h"
 #include "formats/shared/device_formats.h"
-#include "precon/precon.h"
 #include "program/explain.h"
 #include "ranks/operator.h"
 

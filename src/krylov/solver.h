@@ -2,10 +2,10 @@
 #ifndef SPRY_SOLVER_INTERNAL_H
 #define SPRY_SOLVER_INTERNAL_H
 
+#include "choose/precons.h"
 #include "krylov/krylov.h"
 #include "krylov/reformat.h"
 #include "krylov/reorder.h"
-#include "precon/precon.h"
 #include "ranks/distributed.h"
 
 #include <spry/powers.h>

@@ -66,37 +66,3 @@ spry_status spry_powers_open(spry_context *ctx, const char *path, const char *op
 done:
     return powers_end(ctx, status, p, out);
 }
-
-void powers_file_tell(const spry_powers *p, spry_powers_info *info)
-{
-    info->read_bytes = p->file->read_bytes;
-    info->read_seconds = p->file->read_seconds;
-    info->wait_seconds = p->file->wait_seconds;
-}
-
-spry_status powers_file_run(const spry_powers *p, int count, const power_step *steps, const void *x,
-                            void *const *v)
-{
-    const int depth = p->file->depth;
-    spry_status status = SPRY_STATUS_OK;
-    for (int j = 0; j < count; j += depth) {
-        const stream_work work = {.count = count - j < depth ? count - j : depth,
-                                  .steps = steps + j,
-                                  .before = j > 1    ? v[j - 2]
-                                            : j == 1 ? x
-                                                     : NULL,
-                                  .x = j > 0 ? v[j - 1] : x,
-                                  .v = v + j};
-        SPRY_GO(p->ctx, stream_run(p->file, &work));
-    }
-done:
-    return status;
-}
-
-spry_status powers_file_multiply(const spry_powers *p, spry_scalar alpha, const void *x,
-                                 spry_scalar beta, void *y)
-{
-    return stream_run(
-        p->file,
-        &(stream_work){.count = 1, .alpha = alpha, .beta = beta, .x = x, .v = (void *const[]){y}});
-}

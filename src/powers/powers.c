@@ -118,8 +118,8 @@ done:
     return status;
 }
 
-/* On a device: where the matrix is brought there, its bytes count; where it is there, steps may go
- * by parts. */
+/* On a device: where the matrix is copied to it, its bytes count; where it is in its memory, steps
+ * may go by parts. */
 static spry_status prepare_device(spry_powers *p)
 {
     const int schedule = (int)p->options.schedule;
@@ -174,7 +174,7 @@ static spry_status prepare(spry_powers *p)
     spry_matrix_free(p->copy);
     p->copy = NULL;
     powers_way_clear(p->ctx, &p->way);
-    p->way.version = -1; /* until all is there */
+    p->way.version = -1; /* until all is set up */
     matrix_follow(p->matrix);
     SPRY_GO(p->ctx, matrix_as_csr(p->matrix, &p->csr, &p->copy));
     SPRY_GO(p->ctx, powers_choose(p));
@@ -275,8 +275,11 @@ spry_status spry_powers_forecast(const spry_powers *p, spry_powers_info *info)
     if (status != SPRY_STATUS_OK)
         return status;
     spry_powers_info known = p->way.info;
-    if (p->file)
-        powers_file_tell(p, &known);
+    if (p->file) {
+        known.read_bytes = p->file->read_bytes;
+        known.read_seconds = p->file->read_seconds;
+        known.wait_seconds = p->file->wait_seconds;
+    }
     base_give(info, &known, &sized);
     return SPRY_STATUS_OK;
 }
@@ -301,7 +304,7 @@ spry_status powers_run(spry_powers *p, int count, const power_step *steps, const
 {
     spry_status status = SPRY_STATUS_OK;
     if (p->file)
-        return powers_file_run(p, count, steps, x, v);
+        return stream_steps(p->file, count, steps, x, v);
     if (current_version(p) != p->way.version)
         SPRY_GO(p->ctx, prepare(p));
     const bool by_ranks = p->matrix && p->matrix->distributed;
@@ -374,8 +377,8 @@ done:
     return status;
 }
 
-/* On a device; new values of the matrix are brought there. */
-static spry_status run_there(spry_powers *p, const spry_vector *x, spry_vector *const *v)
+/* On a device; new values of the matrix are copied to it. */
+static spry_status run_on_device(spry_powers *p, const spry_vector *x, spry_vector *const *v)
 {
     spry_status status = SPRY_STATUS_OK;
     if (p->matrix && matrix_version(p->matrix) != p->way.version) {
@@ -407,7 +410,7 @@ spry_status spry_powers_apply(spry_powers *p, const spry_vector *x, spry_vector 
     for (int j = 0; j < p->options.k && status == SPRY_STATUS_OK; j++)
         arrays[j] = steps[j]->data;
     if (status == SPRY_STATUS_OK && !p->file && p->product->device)
-        status = run_there(p, x, steps);
+        status = run_on_device(p, x, steps);
     else if (status == SPRY_STATUS_OK)
         status = powers_run(p, (int)p->options.k, p->steps, x->data, arrays);
     if (status == SPRY_STATUS_INTERRUPTED)
@@ -422,7 +425,7 @@ static spry_status powers_multiply(const spry_operator *op, spry_transpose trans
                                    spry_scalar alpha, const void *x, spry_scalar beta, void *y)
 {
     const spry_powers *p = op->state;
-    return p->file ? powers_file_multiply(p, alpha, x, beta, y)
+    return p->file ? stream_multiply(p->file, alpha, x, beta, y)
                    : p->product->class->multiply(p->product, transpose, alpha, x, beta, y);
 }
 

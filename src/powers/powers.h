@@ -94,13 +94,6 @@ spry_status powers_begin(spry_context *ctx, const char *options, spry_powers **o
 spry_status powers_end(spry_context *ctx, spry_status status, spry_powers *p, spry_powers **out);
 /* Fails where the last result alone is asked for. */
 spry_status powers_need_all(const spry_powers *p);
-/* Steps, and a product, of a matrix in a file. */
-spry_status powers_file_run(const spry_powers *p, int count, const power_step *steps, const void *x,
-                            void *const *v);
-spry_status powers_file_multiply(const spry_powers *p, spry_scalar alpha, const void *x,
-                                 spry_scalar beta, void *y);
-/* What was read so far. */
-void powers_file_tell(const spry_powers *p, spry_powers_info *info);
 
 /* Less than that is not worth another order of the work. */
 #define POWERS_LEAST_GAIN 1.1

@@ -218,6 +218,30 @@ done:
     return status;
 }
 
+spry_status stream_steps(stream *s, int count, const power_step *steps, const void *x,
+                         void *const *v)
+{
+    spry_status status = SPRY_STATUS_OK;
+    for (int j = 0; j < count && status == SPRY_STATUS_OK; j += s->depth) {
+        const stream_work work = {.count = count - j < s->depth ? count - j : s->depth,
+                                  .steps = steps + j,
+                                  .before = j > 1    ? v[j - 2]
+                                            : j == 1 ? x
+                                                     : NULL,
+                                  .x = j > 0 ? v[j - 1] : x,
+                                  .v = v + j};
+        status = stream_run(s, &work);
+    }
+    return status;
+}
+
+spry_status stream_multiply(stream *s, spry_scalar alpha, const void *x, spry_scalar beta, void *y)
+{
+    return stream_run(
+        s,
+        &(stream_work){.count = 1, .alpha = alpha, .beta = beta, .x = x, .v = (void *const[]){y}});
+}
+
 static void add_diagonal(const stream *s, int64_t block, void *d)
 {
     const spry_type type = s->sizes.type;

@@ -49,6 +49,11 @@ spry_status stream_open(spry_context *ctx, const char *path, int steps, int64_t 
 void stream_close(stream *s);
 /* One reading of the file; count at most the depth. Ends when a stop was asked for. */
 spry_status stream_run(stream *s, const stream_work *work);
+/* Steps of a basis, as many at a time as the depth is. */
+spry_status stream_steps(stream *s, int count, const power_step *steps, const void *x,
+                         void *const *v);
+/* y = alpha A x + beta y */
+spry_status stream_multiply(stream *s, spry_scalar alpha, const void *x, spry_scalar beta, void *y);
 /* The diagonal, by one reading, too; duplicate entries are added up. */
 spry_status stream_diagonal(stream *s, void *d);
 

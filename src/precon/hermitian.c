@@ -14,7 +14,7 @@ spry_status precon_check_hermitian(const spry_matrix *A, const char *name, const
         SPRY_GO(ctx, matrix_find_out(ctx, A, SPRY_FACT_PATTERN_SYMMETRIC, pattern));
         return SPRY_STATUS_OK;
     }
-    if (A->distributed) /* nobody has all rows to look for the place */
+    if (A->distributed) /* no rank has all rows to look for the place */
         return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT, "precon %s is for %s matrices; take %s", name,
                          is_complex ? "hermitian" : "symmetric", instead);
     SPRY_GO(ctx, matrix_compare_mirror(ctx, A, false, &found)); /* again, for its place */

@@ -15,7 +15,6 @@
 
 #include "precon_kinds.h"
 
-#include <spry/list.h>
 #include <spry/precon.h>
 
 /* What a preconditioner is made from. */
@@ -24,9 +23,10 @@ typedef struct precon_job {
         *A;              /* square, general CSR with sorted rows, all numbers finite; stays alive */
     spry_device *device; /* where the result is to live; NULL: the host */
     const void *options; /* the kind's struct, filled in */
-    bool singular;       /* A is so on purpose: a generalized inverse is wanted */
-    const char *values;  /* how precon_store() keeps values: "own", "f16" */
-    int depth;           /* of nesting */
+    const struct precon_list *list; /* for those within */
+    bool singular;                  /* A is so on purpose: a generalized inverse is wanted */
+    const char *values;             /* how precon_store() keeps values: "own", "f16" */
+    int depth;                      /* of nesting */
     const spry_matrix *near; /* the matrix as given, for its near-null vectors; NULL: nested */
     const spry_operator *op; /* A where it is on that device already, while making; or NULL */
     spry_operator **begun;   /* what begin() gave, which make() takes; or NULL */
@@ -34,7 +34,8 @@ typedef struct precon_job {
 /* What may be kept of a job for new values: nothing that is the caller's, who may free it. */
 static inline precon_job precon_kept(const precon_job *job)
 {
-    return (precon_job){.device = job->device, .values = job->values, .depth = job->depth};
+    return (precon_job){
+        .device = job->device, .list = job->list, .values = job->values, .depth = job->depth};
 }
 
 /* The options that every kind has, first in its list and so in its struct. */
@@ -68,11 +69,12 @@ typedef struct precon_cost {
 typedef struct precon_kind {
     const char *name, *summary;
     spry_option_list options;
-    /* *M answers z = M r with M about A^-1. On a device, where the kind can be there, else on the
-     * host; the caller sees which. A failure's message says why and what to try. */
+    /* *M answers z = M r with M about A^-1. On the job's device, where the kind can live on
+     * devices, else on the host; the caller sees which. A failure's message says why and what to
+     * try. */
     spry_status (*make)(const precon_job *job, spry_operator **M);
     /* Fails where A, or the options with it, are nothing that it is for; make() begins with the
-     * same. NULL: what A is not for only its numbers tell. */
+     * same. NULL: only the numbers show it. */
     spry_status (*check)(const precon_job *job);
     /* What making it will take, and what was done to find that out, which make() goes on with;
      * *begun stays NULL where that is nothing. Fails where make() would, as far as is seen by then.
@@ -84,10 +86,10 @@ typedef struct precon_kind {
     /* The same of a matrix that is distributed over ranks, together. NULL: each of them has one of
      * its own block. */
     spry_status (*make_ranks)(const precon_job *job, spry_operator **M);
-    /* The same on the job's device from a matrix that is there, without the job's A; *made is false
+    /* The same on the job's device from a matrix in its memory, without the job's A; *made is false
      * where that does not go. NULL: never. */
-    spry_status (*make_there)(const precon_job *job, const struct device_matrix *A, bool *made,
-                              spry_operator **M);
+    spry_status (*make_on_device)(const precon_job *job, const struct device_matrix *A, bool *made,
+                                  spry_operator **M);
     /* Whether what was made shows that no row or column of A is all zeros. NULL: A is looked
      * through for those. */
     bool (*sound)(const spry_operator *M);
@@ -97,16 +99,30 @@ typedef struct precon_kind {
     bool half;             /* it can store 16 bits: all its matrices go through precon_store() */
 } precon_kind;
 
+/* What "auto" may be for A, best first, "none" last, with forecasts of the seconds that set-up and
+ * solve take on one core, which only serve to be compared; NAN: not known. */
+typedef struct precon_candidate {
+    char spec[96];
+    double seconds;
+    double iterations; /* by a trial; 0: there was none */
+} precon_candidate;
+typedef struct precon_choice {
+    precon_candidate list[14];
+    int count;
+} precon_choice;
+/* The kinds that can be named, and what "auto" is for a matrix, best first (choose/precons.h). */
+typedef struct precon_list {
+    const precon_kind *const *kinds;
+    int count;
+    spry_status (*choose)(spry_context *ctx, const spry_matrix *A, int systems, bool on_device,
+                          precon_choice *choice);
+} precon_list;
+/* The kind with a name of so many characters; NULL when there is none. */
+const precon_kind *precon_find(const precon_list *list, const char *name, size_t length);
+
 /* Whether another one may do where making one has failed so: not where a device is lost, or
  * somebody asked to stop. */
 bool precon_may_change(spry_status status);
-/* Of a kind by its name: its options (none where there is no such kind), and whether it can live on
- * devices. */
-spry_option_list precon_options(const char *name);
-bool precon_on_devices(const char *name);
-/* For SPRY_LIST_PRECONS: fills a cleared entry; false past the last. */
-bool precon_entry_at(int index, spry_entry *entry);
-
 /* Makes what a spec asks for, of A, for an operator of A's own (NULL: there is none) and on its
  * device. *M is NULL for none; its name is filled in, and the log has why auto chose it. A may be
  * NULL when only an operator is known; it must stay alive. `begun` is what precon_begin() gave
@@ -114,9 +130,12 @@ bool precon_entry_at(int index, spry_entry *entry);
 spry_status precon_make(spry_context *ctx, const spry_matrix *A, const spry_operator *op,
                         const precon_spec *spec, spry_operator **begun, spry_operator **M,
                         char name[32]);
-/* The same of a text, without anything begun. */
-spry_status precon_make_beside(spry_context *ctx, const spry_matrix *A, const spry_operator *op,
-                               const char *text, spry_operator **M, char name[32]);
+/* The same with the place that a job says. */
+spry_status precon_make_for(spry_context *ctx, const precon_job *place, const precon_spec *spec,
+                            spry_operator **M, char name[32]);
+/* One that has no others within, on the host. */
+spry_status precon_make_kind(const spry_matrix *A, const precon_kind *kind, const char *options,
+                             spry_operator **M);
 /* Before that: what it will take, and *begun (NULL: nothing was). A must have its pattern still,
  * and the spec a kind. It fails where A is nothing that the kind is for. */
 spry_status precon_begin(spry_context *ctx, const spry_matrix *A, const spry_operator *op,
@@ -173,13 +192,18 @@ spry_status precon_make_inner(const precon_job *outer, const spry_matrix *A, con
 
 /* The same for a matrix on the outer one's device, where the kind can be made of that; *made is
  * false otherwise. */
-spry_status precon_make_there(const precon_job *outer, const struct device_matrix *A,
-                              const char *spec, bool *made, spry_operator **M);
+spry_status precon_make_on_device(const precon_job *outer, const struct device_matrix *A,
+                                  const char *spec, bool *made, spry_operator **M);
 
+/* An operator of a class for the job's matrix, with a cleared state of `size` bytes, whose address
+ * goes to the pointer at `state`. It may be made, and is to be freed, when this fails. */
+spry_status precon_operator(const precon_job *job, const operator_class *class, size_t size,
+                            void *state, spry_operator **op);
 /* The product with a matrix of the preconditioner's own making, which it takes (also when it
  * fails), where the job says and with values as it says. Collective where that is distributed. */
 spry_status precon_store(const precon_job *job, spry_matrix *A, spry_operator **op);
-/* The job's matrix in the memory of its device, as CSR: from what is there, or by a copy. */
+/* The job's matrix in the memory of its device, as CSR: from its product on the device, or by a
+ * copy. */
 spry_status precon_device_matrix(const precon_job *job, struct device_matrix *A);
 /* A vector where the job says: a copy of an array of the host's, or zeros (NULL). */
 spry_status precon_vector(const precon_job *job, int64_t n, const void *from, spry_vector **v);
@@ -209,41 +233,13 @@ spry_status precon_distance(const spry_operator *M, const spry_matrix *A, double
 /* M for A in single precision behind an operator of A's own type; takes M, also when it fails. */
 spry_status precon_lower(spry_type type, spry_operator *M, spry_operator **op);
 
-/* What "auto" may be for A, best first, "none" last, with forecasts of the seconds that set-up and
- * solve take on one core, which only serve to be compared; NAN: nobody knows. */
-typedef struct precon_candidate {
-    char spec[96];
-    double seconds;
-    double iterations; /* as a trial tells them; 0: there was none */
-} precon_candidate;
-typedef struct precon_choice {
-    precon_candidate list[14];
-    int count;
-} precon_choice;
 /* Whether kkt is known to suit A (sorted CSR): rows without a diagonal entry have nothing among
  * themselves and a sparse Schur complement, the others' have one sign, and are as large as the rest
  * of H in at least half of its rows. */
 spry_status precon_kkt_suits(const spry_matrix *A, bool *suits);
-/* `systems`: right-hand sides that are solved for, as far as is known; `there`: M is to live on a
- * device. */
-spry_status precon_choose(spry_context *ctx, const spry_matrix *A, int systems, bool there,
-                          precon_choice *choice);
-/* Whether a choice for so many right-hand sides does for others. */
-bool precon_choice_stands(int systems, int before);
-/*
- * Two random vectors u, v: (A u, v) = (u, A v) for hermitian A, and without conjugation for
- * symmetric A. A difference far above rounding disproves it; a skew part far below |A| goes
- * unnoticed. Costs two products, or one where A is known to be hermitian.
- */
-typedef struct precon_symmetry {
-    bool hermitian, symmetric;
-    bool positive; /* (u, A u) > 0 for both, or for all where A is diagonal */
-} precon_symmetry;
-spry_status precon_probe(const spry_operator *A, precon_symmetry *probe);
-
 /* The kinds, found by their files. */
 #define PRECON_DECLARE(name) extern const precon_kind precon_kind_##name;
 PRECON_KINDS(PRECON_DECLARE)
-extern const precon_kind precon_kind_inner;
+extern const precon_kind precon_kind_none, precon_kind_inner;
 
 #endif

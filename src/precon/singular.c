@@ -16,8 +16,8 @@ static int64_t first_without_diagonal(const spry_matrix *A)
 #pragma omp parallel for num_threads(matrix_parts(A->ctx, a->rows)) reduction(min : first)
     for (int64_t i = 0; i < a->rows; i++) {
         const int64_t at = matrix_find_diagonal(a, i);
-        const bool there = at >= 0 && !is_zero(a, at);
-        first = there || i >= first ? first : i;
+        const bool found = at >= 0 && !is_zero(a, at);
+        first = found || i >= first ? first : i;
     }
     return first;
 }

@@ -3,51 +3,30 @@
 
 #include <strings.h>
 
-static const precon_kind kind_none = {.name = "none", .summary = "no preconditioner"};
+const precon_kind precon_kind_none = {
+    .name = "none", .summary = "no preconditioner", .on_devices = true};
+/* made by the solver itself, which is named here so that it can be found */
+const precon_kind precon_kind_inner = {
+    .name = "inner",
+    .summary = "a solver in the next lower precision (options of a solver)",
+    .cost = {.iterations = 25}};
 
-#define KIND_ROW(name) &precon_kind_##name,
-static const precon_kind *const kinds[] = {&kind_none, PRECON_KINDS(KIND_ROW) & precon_kind_inner};
-enum { KINDS = sizeof kinds / sizeof *kinds };
-
-/* The kind with a name of so many characters; NULL when there is none. */
-static const precon_kind *find_kind(const char *name, size_t length)
+const precon_kind *precon_find(const precon_list *list, const char *name, size_t length)
 {
-    for (int i = 0; i < KINDS; i++) {
-        if (strlen(kinds[i]->name) == length && strncmp(kinds[i]->name, name, length) == 0)
-            return kinds[i];
+    for (int i = 0; i < list->count; i++) {
+        if (strlen(list->kinds[i]->name) == length &&
+            strncmp(list->kinds[i]->name, name, length) == 0)
+            return list->kinds[i];
     }
     return NULL;
 }
 
-spry_option_list precon_options(const char *name)
-{
-    const precon_kind *kind = find_kind(name, strlen(name));
-    return kind ? kind->options : (spry_option_list){0};
-}
-
-bool precon_on_devices(const char *name)
-{
-    const precon_kind *kind = find_kind(name, strlen(name));
-    return kind && (kind->on_devices || kind == &kind_none);
-}
-
-bool precon_entry_at(int index, spry_entry *entry)
-{
-    if (index >= KINDS)
-        return false;
-    entry->name = kinds[index]->name;
-    entry->summary = kinds[index]->summary;
-    entry->options = kinds[index]->options;
-    entry->on_devices = precon_on_devices(entry->name);
-    return true;
-}
-
-static spry_status unknown_kind(spry_context *ctx, const char *text)
+static spry_status unknown_kind(spry_context *ctx, const precon_list *list, const char *text)
 {
     char names[512] = "auto", name[SPRY_OPTION_TEXT_SIZE];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(text, ":"), text);
-    for (int i = 0; i < KINDS; i++)
-        base_add_word(names, sizeof names, kinds[i]->name);
+    for (int i = 0; i < list->count; i++)
+        base_add_word(names, sizeof names, list->kinds[i]->name);
     return base_unknown_word(ctx, "precon", name, names);
 }
 
@@ -64,24 +43,33 @@ static spry_status read_options(spry_context *ctx, const precon_kind *kind, cons
     return status == SPRY_STATUS_OK ? status : SPRY_CAUSE(ctx, status, "precon %s", kind->name);
 }
 
-spry_status precon_spec_read(spry_context *ctx, const char *text, precon_spec *spec)
+spry_status precon_spec_from(spry_context *ctx, const precon_list *list, const char *text,
+                             precon_spec *spec)
 {
     const char *colon = strchr(text, ':');
-    *spec = (precon_spec){0};
+    *spec = (precon_spec){.list = list};
     snprintf(spec->text, sizeof spec->text, "%s", text);
     if (strcmp(text, "auto") == 0)
         return SPRY_STATUS_OK;
-    spec->kind = find_kind(text, strcspn(text, ":"));
+    spec->kind = precon_find(list, text, strcspn(text, ":"));
     if (!spec->kind)
-        return unknown_kind(ctx, text);
+        return unknown_kind(ctx, list, text);
     return spec->kind == &precon_kind_inner
                ? SPRY_STATUS_OK /* its options are a solver's, which reads them */
                : read_options(ctx, spec->kind, colon ? colon + 1 : NULL, spec->fields);
 }
 
+spry_status precon_spec_of(spry_context *ctx, const precon_kind *kind, const char *options,
+                           precon_spec *spec)
+{
+    *spec = (precon_spec){.kind = kind};
+    snprintf(spec->text, sizeof spec->text, "%s:%s", kind->name, options);
+    return read_options(ctx, kind, options, spec->fields);
+}
+
 precon_spec precon_spec_none(const char *text)
 {
-    precon_spec spec = {.kind = &kind_none};
+    precon_spec spec = {.kind = &precon_kind_none};
     snprintf(spec.text, sizeof spec.text, "%s", text);
     return spec;
 }

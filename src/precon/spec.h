@@ -12,13 +12,18 @@ enum { PRECON_FIELDS_SIZE = 1024 };
 
 typedef struct precon_spec {
     const struct precon_kind *kind;   /* NULL: auto */
+    const struct precon_list *list;   /* it was read from; those within are, too */
     char text[SPRY_OPTION_TEXT_SIZE]; /* for reports */
     bool singular;                    /* A is singular on purpose: the solver has a null space */
     _Alignas(16) char fields[PRECON_FIELDS_SIZE]; /* the kind's options */
 } precon_spec;
 
-/* "auto", or a kind with or without options after a colon. */
-spry_status precon_spec_read(spry_context *ctx, const char *text, precon_spec *spec);
+/* "auto", or a kind of a list with or without options after a colon. */
+spry_status precon_spec_from(spry_context *ctx, const struct precon_list *list, const char *text,
+                             precon_spec *spec);
+/* A kind with options, which has no others within. */
+spry_status precon_spec_of(spry_context *ctx, const struct precon_kind *kind, const char *options,
+                           precon_spec *spec);
 /* None, by another name in reports. */
 precon_spec precon_spec_none(const char *text);
 bool precon_spec_same(const precon_spec *a, const precon_spec *b);

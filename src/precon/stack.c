@@ -105,9 +105,7 @@ spry_status stack_operator(const precon_job *job, const char *name, size_t optio
     stack *s = NULL;
     spry_status status = SPRY_STATUS_OK;
     *M = NULL;
-    SPRY_GO(ctx, operator_new(ctx, &stack_class, A->a.type, A->a.rows, A->a.cols, &op));
-    SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *s, &s));
-    op->state = s;
+    SPRY_GO(ctx, precon_operator(job, &stack_class, sizeof *s, &s, &op));
     op->name = name;
     op->device = job->device;
     *s = (stack){
@@ -177,6 +175,11 @@ int64_t stack_entries(const stack *s)
     return entries;
 }
 
+double stack_share(const stack *s, const spry_matrix *A)
+{
+    return (double)(stack_entries(s) + s->n) / (double)(A->a.nnz > 0 ? A->a.nnz : 1);
+}
+
 /* --- beforehand ----------------------------------------------------------------------------------
  */
 
@@ -193,6 +196,56 @@ spry_status stack_equilibrate(const spry_matrix *A, spry_matrix **scaled, spry_v
     SPRY_GO(A->ctx, spry_scaling(A, "equilibrate", left, right));
     SPRY_GO(A->ctx, spry_matrix_convert(A, SPRY_FORMAT_CSR, scaled));
     SPRY_GO(A->ctx, spry_matrix_scale(*scaled, *left, *right));
+done:
+    return status;
+}
+
+static spry_status try_once(spry_operator *op, stack_try *t,
+                            spry_status (*make)(spry_operator *op, const stack_try *t, bool *fine),
+                            bool *fine)
+{
+    spry_matrix *scaled = NULL;
+    spry_vector *left = NULL, *right = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    stack_clear(op->state);
+    SPRY_GO(op->ctx, stack_equilibrate(t->A, &scaled, &left, &right));
+    t->scaled = scaled;
+    t->left = left;
+    t->right = right;
+    SPRY_GO(op->ctx, make(op, t, fine));
+done:
+    spry_matrix_free(scaled);
+    spry_vector_free(left);
+    spry_vector_free(right);
+    return status;
+}
+
+spry_status stack_drop(spry_operator *op, const spry_matrix *A, double tau, double fill, int order,
+                       int64_t tries,
+                       spry_status (*make)(spry_operator *op, const stack_try *t, bool *fine))
+{
+    stack_try t = {.A = A, .tau = tau, .fill = fill};
+    bool fine = false;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(op->ctx, stack_order(op->state, A, order));
+    for (int64_t turn = 0; !fine; turn++, t.tau /= 10, t.fill *= 2) {
+        t.last = turn == tries;
+        SPRY_GO(op->ctx, try_once(op, &t, make, &fine));
+    }
+done:
+    return status;
+}
+
+spry_status stack_grow(spry_context *ctx, size_t size, int64_t used, int64_t need, int64_t *room,
+                       int32_t **columns, void **values)
+{
+    spry_status status = SPRY_STATUS_OK;
+    if (used + need <= *room)
+        return SPRY_STATUS_OK;
+    const int64_t more = used + need + used / 2;
+    SPRY_GO(ctx, base_grow(ctx, used, more, sizeof **columns, columns));
+    SPRY_GO(ctx, base_grow(ctx, used, more, size, values));
+    *room = more;
 done:
     return status;
 }

@@ -53,8 +53,35 @@ spry_status stack_push_selection(stack *s, const int32_t *columns, const spry_ve
 /* A copy of A whose rows and columns are equilibrated, and what they were multiplied by. */
 spry_status stack_equilibrate(const spry_matrix *A, spry_matrix **scaled, spry_vector **left,
                               spry_vector **right);
+/*
+ * Factors whose small entries are dropped: those of A, equilibrated, with an order of the rows and
+ * more than one try. make() clears nothing, pushes the factors and checks them; the next try has a
+ * tenth of tau and twice the fill.
+ */
+#define STACK_DROPPED(item)                                                                       \
+    item(REAL, tau, "1e-3", 0, 1, NULL,                                                           \
+         "entries are dropped below so much over the norm of the inverse factor's row or column") \
+    item(REAL, fill, "10", 0, 1e6, NULL, "the factors may have so many times the entries of A")
+#define STACK_TRIES(item)                                                     \
+    item(WORD, order, "auto", 0, 0, STACK_ORDERS, "of the rows: auto is amd") \
+    item(INT, tries, "2", 0, 16, NULL,                                        \
+         "how often to try again, with a tenth of tau and twice the fill, where factors are bad")
+typedef struct stack_try {
+    const spry_matrix *A, *scaled;
+    const spry_vector *left, *right; /* that A was scaled by */
+    double tau, fill;
+    bool last;
+} stack_try;
+spry_status stack_drop(spry_operator *op, const spry_matrix *A, double tau, double fill, int order,
+                       int64_t tries,
+                       spry_status (*make)(spry_operator *op, const stack_try *t, bool *fine));
+/* Rows of CSR get room for `need` entries more than `used`, and some to spare. */
+spry_status stack_grow(spry_context *ctx, size_t size, int64_t used, int64_t need, int64_t *room,
+                       int32_t **columns, void **values);
 /* Entries of all triangles. */
 int64_t stack_entries(const stack *s);
+/* Those and the diagonal over the entries of A. */
+double stack_share(const stack *s, const spry_matrix *A);
 /* Whether factors are fit for use by that measure. Where they are not, `last` makes it an error
  * that says what to try. */
 spry_status stack_check(const spry_operator *op, const spry_matrix *A, bool last, bool *fine);

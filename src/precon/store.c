@@ -1,9 +1,10 @@
-/* What preconditioners keep: matrices for products, and vectors, where they are to live. */
+/* What preconditioners are made of: the operator with its state; matrices for products, and
+ * vectors, where they are to live. */
 #include "precon/precon.h"
 
 #include "device/linalg/matrix.h"
 #include "device/linalg/operator.h"
-#include "host/host.h"
+#include "host/walk.h"
 #include "ranks/operator.h"
 
 /* The product with a matrix, or the own block of one that is distributed, on the job's device. */
@@ -22,8 +23,8 @@ static spry_status store_block(spry_device *d, const spry_matrix *A, const char 
     return status;
 }
 
-static spry_status store_there(spry_device *d, const spry_matrix *A, const char *options,
-                               spry_operator **op)
+static spry_status store_on_device(spry_device *d, const spry_matrix *A, const char *options,
+                                   spry_operator **op)
 {
     spry_operator *own = NULL;
     if (!A->distributed)
@@ -32,21 +33,32 @@ static spry_status store_there(spry_device *d, const spry_matrix *A, const char 
     return dist_operator(A, d, made, own, op);
 }
 
+/* CSR on the host with values in fewer bits. */
+static spry_status store_reduced(const spry_matrix *A, const char *options, spry_operator **op)
+{
+    char format[64];
+    spry_operator *own = NULL;
+    snprintf(format, sizeof format, "csr%s", options);
+    if (!A->distributed)
+        return host_layout_operator(A, format, op);
+    const spry_status made = host_layout_operator(A->distributed->own, format, &own);
+    return dist_operator(A, NULL, made, own, op);
+}
+
 spry_status precon_store(const precon_job *job, spry_matrix *A, spry_operator **op)
 {
     const bool own = !job->values || strcmp(job->values, "own") == 0;
-    char options[32] = "", format[64];
+    char options[32] = "";
     spry_status status = SPRY_STATUS_OK;
     *op = NULL;
     if (!own)
         snprintf(options, sizeof options, ":values=%s", job->values);
-    snprintf(format, sizeof format, "csr%s", options);
     if (job->device)
-        status = store_there(job->device, A, options, op);
+        status = store_on_device(job->device, A, options, op);
     else if (own)
         status = host_csr_operator(A, op);
     else
-        status = spry_operator_from_matrix(A, NULL, format, op);
+        status = store_reduced(A, options, op);
     if (status != SPRY_STATUS_OK) {
         spry_context *ctx = A->ctx;
         spry_matrix_free(A);
@@ -86,4 +98,16 @@ done:
         *v = NULL;
     }
     return status;
+}
+
+spry_status precon_operator(const precon_job *job, const operator_class *class, size_t size,
+                            void *state, spry_operator **op)
+{
+    const spry_matrix *A = job->A;
+    const spry_status status = operator_new(A->ctx, class, A->a.type, A->a.rows, A->a.rows, op);
+    if (status != SPRY_STATUS_OK)
+        return status;
+    const spry_status made = base_calloc(A->ctx, 1, size, &(*op)->state);
+    memcpy(state, &(*op)->state, sizeof(void *));
+    return made;
 }

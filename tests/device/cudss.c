@@ -15,7 +15,7 @@ static const char spec[] = "direct:kind=cudss";
 
 static void need_library(spry_context *ctx, const spry_device *d)
 {
-    if (factor_cudss_is_there(ctx, d))
+    if (factor_cudss_is_available(ctx, d))
         return;
     print_message("SKIP: no cuDSS for %s\n", d->facts.name);
     skip();

@@ -3,8 +3,8 @@
 #include "support/devices.h"
 #include "support/numeric.h"
 
+#include "choose/precons.h"
 #include "grid/grid.h"
-#include "precon/precon.h"
 
 #include <spry/spry.h>
 

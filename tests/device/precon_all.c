@@ -3,7 +3,7 @@
  * M, M^T and M^H, in lower precision too, and new values. Types are two, one of each precision,
  * since processors take long to compile: SPRY_TEST_FULL=1 takes all.
  */
-#include "precon/precon.h"
+#include "choose/precons.h"
 #include "support/devices.h"
 #include "support/numeric.h"
 #include "support/precons.h"

@@ -7,10 +7,10 @@
 #include "support/devices.h"
 #include "support/generated.h"
 
+#include "choose/precons.h"
 #include "device/linalg/operator.h"
 #include "device/linalg/vector.h"
 #include "krylov/krylov.h"
-#include "precon/precon.h"
 
 #include <float.h>
 #include <math.h>

@@ -4,9 +4,9 @@
  */
 #include "fuzz.h"
 
+#include "choose/precons.h"
 #include "formats/shared/layout.h"
 #include "krylov/krylov.h"
-#include "precon/precon.h"
 
 #include <spry/doctor.h>
 #include <spry/generate.h>

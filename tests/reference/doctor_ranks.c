@@ -1,9 +1,9 @@
 /* Ranks that are known by how matrices were made: what the doctor finds, and solves with them. */
+#include "choose/precons.h"
 #include "doctor/doctor.h"
 #include "krylov/singular.h"
 #include "krylov/solver.h"
 #include "operator/operator.h"
-#include "precon/precon.h"
 #include "support/diagnosed.h"
 #include "support/generated.h"
 #include "support/numeric.h"

@@ -1,7 +1,7 @@
 /* A plan refuses what the solve would refuse, with the same status and the same words, whatever was
  * asked for and whatever A is; and what a preconditioner is not for is told before it is made. */
+#include "choose/precons.h"
 #include "operator/operator.h"
-#include "precon/precon.h"
 #include "support/spec.h"
 #include "support/support.h"
 

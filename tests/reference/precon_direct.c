@@ -17,7 +17,7 @@ enum { KINDS = sizeof kinds / sizeof *kinds };
 
 static bool is_there(const char *kind)
 {
-    return strcmp(kind, "suitesparse") != 0 || (sparse_cholmod.name && sparse_umfpack.name);
+    return strcmp(kind, "suitesparse") != 0 || (sparse_cholmod.library && sparse_umfpack.library);
 }
 
 /* Large enough for LAPACK, and not a multiple of anything. */

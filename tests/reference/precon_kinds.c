@@ -6,8 +6,8 @@
 #include "support/numeric.h"
 #include "support/precons.h"
 
+#include "choose/precons.h"
 #include "host/host.h"
-#include "precon/precon.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -425,6 +425,44 @@ static void test_l1(void **state)
     spry_matrix_free(A);
 }
 
+/* --- the one that docs/preconditioners.md shows --------------------------------------------------
+ */
+
+extern const precon_kind precon_kind_gershgorin; /* tests/support/gershgorin.c */
+
+/* z times the sums of rows is r, also with new values, in all types. */
+static void test_shown(void **state)
+{
+    spry_context *ctx = *state;
+    for (int t = 0; t < 4; t++) {
+        spry_matrix *A = precons_matrix(ctx, support_types[t], false, 5);
+        const int64_t n = A->a.rows;
+        spry_vector *ones = numeric_random(ctx, NULL, A->a.type, n, 0),
+                    *z = numeric_random(ctx, NULL, A->a.type, n, 0);
+        spry_operator *M = NULL;
+        assert_ok(ctx, spry_vector_fill(ones, (spry_scalar){1, 0}));
+        assert_ok(ctx, precon_make_kind(A, &precon_kind_gershgorin, "precision=same", &M));
+        for (int turn = 0; turn < 2; turn++) {
+            assert_ok(ctx, spry_operator_apply(M, ones, z));
+            for (int64_t i = 0; i < n; i++) {
+                double sum = 0;
+                for (int64_t k = A->a.offsets[i]; k < A->a.offsets[i + 1]; k++) {
+                    const spry_scalar v = value_get(A->a.type, A->a.values, k);
+                    sum += hypot(v.re, v.im);
+                }
+                /* a sum of at most five, an inverse and a product in single precision */
+                assert_true(fabs(value_get(A->a.type, z->data, i).re * sum - 1) < 8 * 0x1p-24);
+            }
+            precons_change(A);
+            assert_ok(ctx, spry_operator_update(M, A));
+        }
+        spry_operator_free(M);
+        spry_vector_free(ones);
+        spry_vector_free(z);
+        spry_matrix_free(A);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -442,6 +480,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_blocks, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_adaptive, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_l1, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_shown, support_setup, support_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

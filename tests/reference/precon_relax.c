@@ -5,6 +5,7 @@
 #include "support/generated.h"
 #include "support/numeric.h"
 
+#include "choose/precons.h"
 #include "precon/factors/triangle.h"
 
 #include <complex.h>

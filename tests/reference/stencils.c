@@ -2,8 +2,8 @@
  * Operators of differences: products against those with their matrices, transposes, threads, fused
  * sweeps, solves. stencil_orders.c has their orders.
  */
+#include "choose/precons.h"
 #include "operator/operator.h"
-#include "precon/precon.h"
 #include "support/support.h"
 
 #include <float.h>

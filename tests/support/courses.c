@@ -1,7 +1,7 @@
 /* Courses of runs. See the header. */
 #include "support/courses.h"
 
-#include "precon/precon.h"
+#include "choose/precons.h"
 #include "support/oracle.h"
 #include "support/support.h"
 

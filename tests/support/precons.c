@@ -15,8 +15,6 @@ static const precons_case cases[] = {
     {.kind = "inner", .why = "made by solvers"},
     {.kind = "gmg", .why = "made of operators on grids: tests/reference/gmg.c"},
     {.kind = "strips", .why = "made of operators of waves: tests/reference/strips.c"},
-    {.kind = "jacobi", .weak = true},
-    {.kind = "l1", .weak = true},
     {.kind = "block-jacobi", .spec = "block-jacobi"},
     {.kind = "block-jacobi", .spec = "block-jacobi:block=5"},
     {.kind = "block-jacobi", .spec = "block-jacobi:block=32,adaptive=yes", .decides = true},

@@ -11,7 +11,6 @@ typedef struct precons_case {
     const char *kind;
     const char *spec; /* NULL: the kind's name */
     bool definite;    /* for hermitian positive definite matrices alone */
-    bool weak;        /* it need not beat Jacobi's */
     bool keeps;       /* new values keep a pattern that they might not have led to */
     bool decides;     /* rounding may decide about its pattern, so that precisions differ more */
     bool dense;       /* its memory grows with the square of the rows */

@@ -2,7 +2,7 @@
 #ifndef SPRY_TESTS_SPEC_H
 #define SPRY_TESTS_SPEC_H
 
-#include "precon/precon.h"
+#include "choose/precons.h"
 #include "support/support.h"
 
 static inline precon_spec support_spec(spry_context *ctx, const char *text)

@@ -504,6 +504,7 @@ static void entries(const layout *L, int64_t begin, int64_t end, layout_hear hea
 
 const layout_class format_crf = {.name = "crf",
                                  .summary = "diagonals of one number each, by runs of rows",
+                                 .cost = {.byte = 1.6, .conversion = 20},
                                  .walk = WALK_constants,
                                  .whole = true,
                                  .build = build,

@@ -134,6 +134,7 @@ const layout_class format_jds = {
     .summary = "rows sorted by length, column by column; padded to blocks: pJDS",
     .options = SPRY_OPTION_LIST(options_table),
     .grid = "pad=1|16|64",
+    .cost = {.byte = 1.5, .conversion = 15},
     .walk = WALK_columnwise,
     .build = build,
     .forecast = forecast,

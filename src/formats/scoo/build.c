@@ -289,12 +289,14 @@ static int64_t work(const layout *L, int64_t unit)
     return starts[unit * L->number[SCOO_GROUPS]] + slices[unit];
 }
 
-const layout_class format_scoo = {.name = "scoo",
-                                  .summary = "slices of rows in groups of columns",
-                                  .options = SPRY_OPTION_LIST(options_table),
-                                  .grid = "order=row|column h=0|65536|16384|4096",
-                                  .walk = WALK_scattered,
-                                  .build = build,
-                                  .forecast = forecast,
-                                  .entries = entries,
-                                  .work = work};
+const layout_class format_scoo = {
+    .name = "scoo",
+    .summary = "slices of rows in groups of columns",
+    .options = SPRY_OPTION_LIST(options_table),
+    .grid = "order=row|column h=0|65536|16384|4096",
+    .cost = {.byte = 1.4, .conversion = 15, .row_ends = 0.7, .scattered = 0.45},
+    .walk = WALK_scattered,
+    .build = build,
+    .forecast = forecast,
+    .entries = entries,
+    .work = work};

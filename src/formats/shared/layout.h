@@ -73,12 +73,26 @@ typedef struct layout_forecast {
 /* Hears of an entry of A: its row and column, and its place in the array of values. */
 typedef void (*layout_hear)(void *data, int64_t row, int64_t col, int64_t place);
 
+/* What is known of a format's products before any is timed, relative to CSR: measured on a few
+ * machines, corrected on each by races. 0: not known. */
+typedef struct layout_cost {
+    double byte;       /* time per byte */
+    double conversion; /* in products with CSR */
+    /* Time over what bytes say, where CSR waits for the ends of rows, and where it waits for x. */
+    double row_ends, scattered;
+    /* On devices: time per byte, the same where some rows are much longer than others, and products
+     * that building it there takes. What takes long to build or to compile for each matrix, or is
+     * built on the host, has none of the last: it is for many products. */
+    double device_byte, device_uneven, device_making;
+} layout_cost;
+
 struct layout_class {
     const char *name, *summary;
     spry_option_list options; /* of a struct of at most LAYOUT_OPTIONS_SIZE bytes */
     /* Values of options worth trying, for the tuner: "C=4|8|16 sigma=1|256" is six of them;
      * NULL: the defaults alone. */
     const char *grid;
+    layout_cost cost;
     layout_walk walk;
     /* Whether a sample of rows does not represent all of them: forecasts then look at the
      * whole matrix. */

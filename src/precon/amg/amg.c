@@ -117,12 +117,9 @@ static const operator_class amg_class = {.name = "amg",
 static spry_status new_operator(const precon_job *job, const amg_kind *kind, spry_operator **out)
 {
     spry_context *ctx = job->A->ctx;
-    const int64_t n = job->A->a.rows;
     amg *h = NULL;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, operator_new(ctx, &amg_class, job->A->a.type, n, n, out));
-    SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *h, &h));
-    (*out)->state = h;
+    SPRY_GO(ctx, precon_operator(job, &amg_class, sizeof *h, &h, out));
     (*out)->name = kind->name;
     (*out)->device = job->device;
     h->ctx = ctx;

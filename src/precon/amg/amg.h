@@ -94,7 +94,7 @@ struct amg;
 typedef spry_status (*amg_coarsen)(struct amg *h, const precon_job *job, int l, spry_matrix **P);
 
 /* A hierarchy that a device makes, at its last level so far. */
-typedef struct amg_there {
+typedef struct amg_on_device {
     struct amg *h;
     const precon_job *job;
     spry_device *d;
@@ -103,7 +103,7 @@ typedef struct amg_there {
     double theta;        /* of the first level */
     device_memory *near; /* near-null vectors; NULL: one of ones */
     int vectors, block;
-} amg_there;
+} amg_on_device;
 
 /* A kind of multigrid. */
 typedef struct amg_kind {
@@ -111,9 +111,9 @@ typedef struct amg_kind {
     size_t options; /* bytes of its struct, which begins with amg_common */
     amg_coarsen coarsen;
     /* The same on a device. Begins with the first level; NULL: there is nothing to do. */
-    spry_status (*begin_there)(amg_there *w);
+    spry_status (*begin_on_device)(amg_on_device *w);
     /* P of level l, or none; *vanished of its columns are zeros. */
-    spry_status (*coarsen_there)(amg_there *w, int l, device_matrix *P, int64_t *vanished);
+    spry_status (*coarsen_on_device)(amg_on_device *w, int l, device_matrix *P, int64_t *vanished);
     /* The same across ranks; NULL: each has multigrid of its own block. First the unknowns of a
      * node of the first level, then P of level l, with the ranks of its columns in *first
      * (base_alloc()); and the solver of a level that all ranks have whole. */
@@ -145,14 +145,14 @@ spry_status amg_make(const precon_job *job, const amg_kind *kind, spry_operator 
 
 /* hierarchy.c; `old`, if any, gives its maps. */
 spry_status amg_build(amg *h, const precon_job *job, const amg *old);
-void amg_clear(amg *h);
 /* hierarchy_device.c: all levels by the device that the preconditioner lives on; *made is false,
  * and h without levels, where that is left to the host. */
-spry_status amg_build_there(amg *h, const precon_job *job, bool *made);
+spry_status amg_build_on_device(amg *h, const precon_job *job, bool *made);
 /* ranks.c: all levels of a matrix that is distributed over ranks, down to one that all of them have
  * whole. Collective. */
 spry_status amg_build_ranks(amg *h, const precon_job *job, const amg *old);
-/* For those who build levels by themselves. */
+/* levels.c: what all of them need. */
+void amg_clear(amg *h);
 spry_status amg_open_level(amg *h, const precon_job *job, spry_matrix *own, amg_level **out);
 spry_status amg_copy_maps(const amg *h, const amg_level *from, amg_level *to);
 void amg_finish_levels(amg *h, const precon_job *job);
@@ -212,44 +212,14 @@ const amg *amg_gathered_levels(const spry_operator *op);
 /* All rows of a matrix that is distributed over ranks, on each of them. */
 spry_status amg_gather(const spry_matrix *A, spry_matrix **whole);
 
-/* What P of smoothed aggregation is made of: rows with columns of others behind the own, which
- * aggregates all these belong to, and the tentative P of all. */
-typedef struct amg_prolong_from {
-    const matrix_arrays *a;
-    int64_t rows;
-    const int32_t *map;
-    int64_t coarse;
-    const void *tentative;
-    double largest; /* as amg_graph's */
-} amg_prolong_from;
-/* smoothed_ranks.c */
-spry_status amg_smoothed_begin_ranks(amg *h, const precon_job *job);
-spry_status amg_smoothed_coarsen_ranks(amg *h, const precon_job *job, int l, ranks_rows *P,
-                                       int64_t **first);
-/* smoothed.c */
-spry_status amg_make_tentative(amg *h, const amg_level *level, void **tentative);
-spry_status amg_make_prolongation(const amg *h, const amg_level *level, const amg_graph *g,
-                                  const amg_prolong_from *from, spry_matrix **P);
-/* smoothed.c: the first level's nodes and near-null vectors, which go to h->near. */
-spry_status amg_smoothed_begin(amg *h, const precon_job *job, amg_level *level);
-/* The near-null vectors alone, for nodes of so many unknowns. */
-spry_status amg_first_vectors(amg *h, const precon_job *job, int block);
-/* What a rank is to have of a coarse level at least. */
-int64_t amg_smoothed_rank_rows(const amg *h);
-/* theta of the first level, whose nodes have so many unknowns. */
-double amg_smoothed_theta(const amg *h, const spry_matrix *A, int block);
-/* smoothed_device.c: the kind's on a device; smoothing is that of its options. */
-spry_status amg_smoothed_begin_there(amg_there *w);
-spry_status amg_smoothed_coarsen_there(amg_there *w, int l, double smoothing, device_matrix *P,
-                                       int64_t *vanished);
-
 /* classical_device.c: P of the level at work; `twice` at once or not. */
 typedef struct amg_classical_rules {
     double theta, dominance, small;
     int64_t most;
 } amg_classical_rules;
-spry_status amg_classical_coarsen_there(const amg_there *w, const amg_classical_rules *rules,
-                                        bool twice, device_matrix *P);
+spry_status amg_classical_coarsen_on_device(const amg_on_device *w,
+                                            const amg_classical_rules *rules, bool twice,
+                                            device_matrix *P);
 
 /* C = R A P, sorted. */
 spry_status amg_galerkin(const spry_matrix *R, const spry_matrix *A, const spry_matrix *P,

@@ -309,12 +309,12 @@ done:
     return status;
 }
 
-static spry_status coarsen_there(amg_there *w, int l, device_matrix *P, int64_t *vanished)
+static spry_status coarsen_on_device(amg_on_device *w, int l, device_matrix *P, int64_t *vanished)
 {
     const classical_options *o = w->h->options;
     const amg_classical_rules rules = {o->theta, o->dominance, o->small, o->most};
     *vanished = 0; /* coarse points are interpolated from themselves */
-    return amg_classical_coarsen_there(w, &rules, l < o->aggressive, P);
+    return amg_classical_coarsen_on_device(w, &rules, l < o->aggressive, P);
 }
 
 static spry_status make(const precon_job *job, spry_operator **M)
@@ -322,7 +322,7 @@ static spry_status make(const precon_job *job, spry_operator **M)
     static const amg_kind kind = {.name = "amg-classical",
                                   .options = sizeof(classical_options),
                                   .coarsen = coarsen,
-                                  .coarsen_there = coarsen_there};
+                                  .coarsen_on_device = coarsen_on_device};
     return amg_make(job, &kind, M);
 }
 

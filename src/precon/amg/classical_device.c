@@ -45,8 +45,9 @@ done:
     return status;
 }
 
-spry_status amg_classical_coarsen_there(const amg_there *w, const amg_classical_rules *rules,
-                                        bool twice, device_matrix *P)
+spry_status amg_classical_coarsen_on_device(const amg_on_device *w,
+                                            const amg_classical_rules *rules, bool twice,
+                                            device_matrix *P)
 {
     spry_context *ctx = w->h->ctx;
     device_points points = {0};

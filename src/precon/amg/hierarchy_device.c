@@ -23,7 +23,7 @@ done:
 
 /* The next level's matrix takes the place of this one's, which the level's operator has. Takes P.
  */
-static spry_status descend(amg_there *w, amg_level *level, device_matrix *P, int64_t vanished)
+static spry_status descend(amg_on_device *w, amg_level *level, device_matrix *P, int64_t vanished)
 {
     spry_context *ctx = w->h->ctx;
     device_matrix R = {0}, coarse = {0};
@@ -45,7 +45,7 @@ done:
 }
 
 /* The level of the matrix that is at hand. */
-static spry_status open_level(amg_there *w, amg_level **out)
+static spry_status open_level(amg_on_device *w, amg_level **out)
 {
     amg *h = w->h;
     amg_level *level = &h->levels[h->count++];
@@ -60,7 +60,7 @@ done:
 }
 
 /* Levels down to the last, which comes to the host. */
-static spry_status build(amg_there *w)
+static spry_status build(amg_on_device *w)
 {
     amg *h = w->h;
     spry_context *ctx = h->ctx;
@@ -69,8 +69,8 @@ static spry_status build(amg_there *w)
     int64_t vanished;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, precon_device_matrix(w->job, &w->A));
-    if (h->kind->begin_there)
-        SPRY_GO(ctx, h->kind->begin_there(w));
+    if (h->kind->begin_on_device)
+        SPRY_GO(ctx, h->kind->begin_on_device(w));
     for (;;) {
         SPRY_GO(ctx, base_go_on(ctx, "multigrid"));
         SPRY_GO(ctx, open_level(w, &level));
@@ -79,7 +79,7 @@ static spry_status build(amg_there *w)
             SPRY_GO(ctx, amg_smoother_make(h, w->job, level, &w->A));
         if (small || h->count >= h->common.levels)
             break;
-        SPRY_GO(ctx, h->kind->coarsen_there(w, h->count - 1, &P, &vanished));
+        SPRY_GO(ctx, h->kind->coarsen_on_device(w, h->count - 1, &P, &vanished));
         if (!P.offsets)
             break;
         if (P.cols == 0 || (double)P.cols > 0.85 * (double)P.rows) {
@@ -100,9 +100,9 @@ done:
     return status;
 }
 
-spry_status amg_build_there(amg *h, const precon_job *job, bool *made)
+spry_status amg_build_on_device(amg *h, const precon_job *job, bool *made)
 {
-    amg_there w = {.h = h, .job = job, .d = job->device};
+    amg_on_device w = {.h = h, .job = job, .d = job->device};
     char before[MESSAGE_SIZE];
     *made = h->common.setup != AMG_SETUP_HOST && strcmp(job->values, "own") == 0 &&
             job->A->a.rows > h->common.coarse_size && device_has_room(job->device, job->A);

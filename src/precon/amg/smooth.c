@@ -327,7 +327,7 @@ static spry_status make_inside(const amg *h, const precon_job *job, amg_level *l
     spry_status status = SPRY_STATUS_OK;
     memcpy(before, h->ctx->message, sizeof before);
     if (on_device)
-        status = precon_make_there(job, on_device, name, &made, inside);
+        status = precon_make_on_device(job, on_device, name, &made, inside);
     if (made || (status != SPRY_STATUS_OK && status != SPRY_STATUS_NO_MEMORY))
         return status;
     memcpy(h->ctx->message, before, sizeof before); /* the host has more memory */

@@ -5,12 +5,12 @@
  * multigrid methods, SIAM J. Sci. Comput. 34 (2012), C123-C152), so that they are others than the
  * host's.
  */
-#include "precon/amg/amg.h"
+#include "precon/amg/smoothed.h"
 
 #include "device/linalg/setup.h"
 
 /* The strong entries, of nodes in *S and of rows in *F, with the others on the diagonal. */
-static spry_status filter(const amg_there *w, double theta, device_matrix *S, device_matrix *F)
+static spry_status filter(const amg_on_device *w, double theta, device_matrix *S, device_matrix *F)
 {
     spry_context *ctx = w->h->ctx;
     device_matrix nodes = {0};
@@ -29,8 +29,8 @@ done:
 
 /* Sets are independent in symmetric patterns only: of others, neighbours either way are neighbours.
  * Flows have half as many aggregates then. */
-static spry_status aggregate(const amg_there *w, const device_matrix *strong, device_memory *map,
-                             int64_t *count)
+static spry_status aggregate(const amg_on_device *w, const device_matrix *strong,
+                             device_memory *map, int64_t *count)
 {
     spry_context *ctx = w->h->ctx;
     device_matrix turned = {0}, both = {0};
@@ -48,8 +48,8 @@ done:
 }
 
 /* P = (I - omega D^-1 A_F) T. */
-static spry_status smooth(const amg_there *w, const amg_level *level, double smoothing,
-                          const device_matrix *F, const device_matrix *T, device_matrix *P)
+static spry_status smooth(const amg_on_device *w, const amg_level *level, const device_matrix *F,
+                          const device_matrix *T, device_matrix *P)
 {
     spry_context *ctx = w->h->ctx;
     device_memory *inverse = NULL;
@@ -57,6 +57,7 @@ static spry_status smooth(const amg_there *w, const amg_level *level, double smo
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, device_alloc(w->d, F->rows * (int64_t)spry_type_size(F->type), &inverse));
     SPRY_GO(ctx, device_matrix_inverse_diagonal(F, inverse, NULL, &scales));
+    const double smoothing = ((const smoothed_options *)w->h->options)->smoothing;
     double largest = scales.bound;
     if (largest > 2.1 && level->smoother.largest > 0 && level->smoother.largest < largest)
         largest = level->smoother.largest;
@@ -68,8 +69,8 @@ done:
 }
 
 /* P of a level, none where it cannot be coarsened; near-null vectors become the next level's. */
-spry_status amg_smoothed_coarsen_there(amg_there *w, int l, double smoothing, device_matrix *P,
-                                       int64_t *vanished)
+spry_status amg_smoothed_coarsen_on_device(amg_on_device *w, int l, device_matrix *P,
+                                           int64_t *vanished)
 {
     spry_context *ctx = w->h->ctx;
     amg_level *level = &w->h->levels[l];
@@ -90,7 +91,7 @@ spry_status amg_smoothed_coarsen_there(amg_there *w, int l, double smoothing, de
                               .vectors = w->vectors,
                               .near_null = w->near};
     SPRY_GO(ctx, device_tentative(w->d, w->h->type, &all, &T, &coarse, vanished));
-    SPRY_GO(ctx, smooth(w, level, smoothing, &F, &T, P));
+    SPRY_GO(ctx, smooth(w, level, &F, &T, P));
     device_free(w->near);
     w->near = coarse;
     coarse = NULL;
@@ -104,7 +105,7 @@ done:
     return status;
 }
 
-spry_status amg_smoothed_begin_there(amg_there *w)
+spry_status amg_smoothed_begin_on_device(amg_on_device *w)
 {
     amg *h = w->h;
     spry_context *ctx = h->ctx;

@@ -3,7 +3,7 @@
  * the whole matrix: rows reach the columns of other ranks, whose owners send their aggregates and
  * tentative P.
  */
-#include "precon/amg/amg.h"
+#include "precon/amg/smoothed.h"
 
 #include <stdlib.h>
 
@@ -315,13 +315,14 @@ done:
 static spry_status place_rows(amg *h, int64_t *starts, int64_t **first)
 {
     spry_context *ctx = h->ctx;
+    const smoothed_options *options = h->options;
     const int ranks = team_ranks(ctx);
     int64_t *joined = NULL;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, team_agree(ctx, base_alloc(ctx, ranks + 1, sizeof *joined, &joined)));
     for (int r = 0; r <= ranks; r++)
         joined[r] = starts[r] *= h->near.count;
-    if (join_ranks(ranks, amg_smoothed_rank_rows(h), joined))
+    if (join_ranks(ranks, options->rank_rows, joined))
         SPRY_GO(ctx, move_near(h, starts, joined));
     *first = joined;
     joined = NULL;

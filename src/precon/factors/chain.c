@@ -8,7 +8,7 @@ void triangle_chain_clear(spry_context *ctx, triangle_chain *c)
         base_free(ctx, c->f[k]);
     }
     base_free(ctx, c->w);
-    triangle_device_free(ctx, c->there);
+    triangle_device_free(ctx, c->on_device);
     *c = (triangle_chain){0};
 }
 

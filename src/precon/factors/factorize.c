@@ -8,6 +8,8 @@
  */
 #include "precon/factors/factors.h"
 
+#include <float.h>
+
 /* A thread's room; lines of the cache are not shared. */
 typedef struct place {
     _Alignas(64) ilu_room room;
@@ -130,6 +132,11 @@ static spry_status try_shifts(const spry_matrix *A, const factors_wanted *wanted
     f->shift = r->job.shift;
 done:
     return status;
+}
+
+double factors_most_growth(spry_type type)
+{
+    return 1 / (type_is_single(type) ? (double)FLT_EPSILON : DBL_EPSILON);
 }
 
 /*

@@ -148,11 +148,6 @@ typedef struct verdict {
     int tries;
 } verdict;
 
-double factors_most_growth(spry_type type)
-{
-    return 1 / (type_is_single(type) ? (double)FLT_EPSILON : DBL_EPSILON);
-}
-
 /*
  * Factors that are far from A in some directions alone, a constraint each, serve as well as others:
  * a method that makes the residual minimal is rid of these in as many steps, and shifts would
@@ -260,9 +255,7 @@ spry_status factors_operator(const precon_job *job, const factors_wanted *wanted
     state *s = NULL;
     spry_status status = SPRY_STATUS_OK;
     *M = NULL;
-    SPRY_GO(ctx, operator_new(ctx, &factors_class, A->a.type, A->a.rows, A->a.cols, &op));
-    SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *s, &s));
-    op->state = s;
+    SPRY_GO(ctx, precon_operator(job, &factors_class, sizeof *s, &s, &op));
     op->name = wanted->name;
     op->device = job->device;
     op->hermitian = op->definite =

@@ -134,7 +134,7 @@ typedef struct triangle_chain {
     void *f[2]; /* by places; NULL: ones */
     void *w;    /* room, where rows are not at their places */
     triangle_wish wish;
-    struct triangle_device *there;
+    struct triangle_device *on_device;
 } triangle_chain;
 
 /* After t, f and count were set, or their numbers changed: allocates and copies what it takes. */
@@ -146,11 +146,11 @@ spry_status triangle_chain_transpose(spry_context *ctx, const triangle_chain *fr
 /* z = w of the last triangle, with all numbers conjugated if asked. r is not z. */
 spry_status triangle_chain_apply(spry_context *ctx, const triangle_chain *c, bool conjugate,
                                  const spry_vector *r, spry_vector *z);
-/* The same on a device, where `there` is. */
+/* The same on a device, where `on_device` is. */
 spry_status triangle_device_place(spry_context *ctx, triangle_chain *c);
 spry_status triangle_device_apply(const triangle_chain *c, bool conjugate, const spry_vector *r,
                                   spry_vector *z);
-void triangle_device_free(spry_context *ctx, struct triangle_device *there);
+void triangle_device_free(spry_context *ctx, struct triangle_device *on_device);
 /* Precompiles the programs that the triangles of a matrix take on the device, if both are alike. */
 /* What it reads of its own. */
 int64_t triangle_chain_bytes(const triangle_chain *c);

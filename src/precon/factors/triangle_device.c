@@ -16,21 +16,22 @@ typedef struct triangle_device {
     int teams;
 } triangle_device;
 
-void triangle_device_free(spry_context *ctx, triangle_device *there)
+void triangle_device_free(spry_context *ctx, triangle_device *on_device)
 {
-    if (!there)
+    if (!on_device)
         return;
-    device_memory *const own[] = {there->rows, there->chunks, there->ticket, there->in};
+    device_memory *const own[] = {on_device->rows, on_device->chunks, on_device->ticket,
+                                  on_device->in};
     for (size_t k = 0; k < sizeof own / sizeof *own; k++)
         device_free(own[k]);
     for (int t = 0; t < 2; t++) {
-        const arrays *a = &there->t[t];
+        const arrays *a = &on_device->t[t];
         device_memory *const all[] = {a->offsets, a->columns, a->values, a->f, a->w};
         for (size_t k = 0; k < sizeof all / sizeof *all; k++)
             device_free(all[k]);
     }
-    triangle_plan_clear(ctx, &there->plan);
-    base_free(ctx, there);
+    triangle_plan_clear(ctx, &on_device->plan);
+    base_free(ctx, on_device);
 }
 
 /* Copies an array of the host's, to memory that is allocated the first time. */
@@ -82,7 +83,7 @@ static spry_status put_columns(const triangle_chain *c, const triangle *t, array
     int32_t *columns = NULL;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(d->ctx, base_alloc(d->ctx, nnz, sizeof *columns, &columns));
-    triangle_plan_columns(d->ctx, &c->there->plan, t, recent_of(d, c->type), columns);
+    triangle_plan_columns(d->ctx, &c->on_device->plan, t, recent_of(d, c->type), columns);
     SPRY_GO(d->ctx, put(d, columns, nnz * 4, &a->columns));
 done:
     base_free(d->ctx, columns);
@@ -92,28 +93,28 @@ done:
 static spry_status put_pattern(spry_context *ctx, const triangle_chain *c)
 {
     spry_device *d = c->device;
-    triangle_device *there = c->there;
-    triangle_plan *plan = &there->plan;
+    triangle_device *on_device = c->on_device;
+    triangle_plan *plan = &on_device->plan;
     const int64_t n = c->sets->n, size = (int64_t)spry_type_size(c->type);
     const int32_t none = 0;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, triangle_plan_make(c, plan));
-    there->teams = c->wish.teams > 0 ? c->wish.teams : teams_of(d, c->type);
-    SPRY_GO(ctx, put(d, c->sets->rows, n * 4, &there->rows));
-    SPRY_GO(ctx, put(d, plan->first, (plan->chunks + (int64_t)1) * 4, &there->chunks));
-    SPRY_GO(ctx, put(d, &none, 4, &there->ticket));
-    SPRY_GO(ctx, device_alloc(d, n * size, &there->in));
+    on_device->teams = c->wish.teams > 0 ? c->wish.teams : teams_of(d, c->type);
+    SPRY_GO(ctx, put(d, c->sets->rows, n * 4, &on_device->rows));
+    SPRY_GO(ctx, put(d, plan->first, (plan->chunks + (int64_t)1) * 4, &on_device->chunks));
+    SPRY_GO(ctx, put(d, &none, 4, &on_device->ticket));
+    SPRY_GO(ctx, device_alloc(d, n * size, &on_device->in));
     for (int k = 0; k < c->count; k++) {
         const triangle *t = &c->t[k];
-        arrays *a = &there->t[k];
+        arrays *a = &on_device->t[k];
         SPRY_GO(ctx, put(d, t->offsets, (n + 1) * 8, &a->offsets));
         SPRY_GO(ctx, put_columns(c, t, a));
         SPRY_GO(ctx, device_alloc(d, n * size, &a->w));
     }
     if (plan->has[TRIANGLE_SHARED] || plan->has[TRIANGLE_SET])
-        SPRY_GO(ctx, build(d, c->type, plan->lanes, 1, false, &there->shared));
+        SPRY_GO(ctx, build(d, c->type, plan->lanes, 1, false, &on_device->shared));
     if (plan->has[TRIANGLE_ALONE])
-        SPRY_GO(ctx, build(d, c->type, plan->lanes, there->teams, true, &there->alone));
+        SPRY_GO(ctx, build(d, c->type, plan->lanes, on_device->teams, true, &on_device->alone));
 done:
     return status;
 }
@@ -122,19 +123,19 @@ spry_status triangle_device_place(spry_context *ctx, triangle_chain *c)
 {
     const int64_t n = c->sets->n, size = (int64_t)spry_type_size(c->type);
     spry_status status = SPRY_STATUS_OK;
-    if (!c->there) {
-        SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *c->there, &c->there));
+    if (!c->on_device) {
+        SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *c->on_device, &c->on_device));
         SPRY_GO(ctx, put_pattern(ctx, c));
     }
     for (int k = 0; k < c->count; k++) {
-        arrays *a = &c->there->t[k];
+        arrays *a = &c->on_device->t[k];
         SPRY_GO(ctx, put(c->device, c->t[k].values, c->t[k].offsets[n] * size, &a->values));
         SPRY_GO(ctx, put(c->device, c->f[k], n * size, &a->f));
     }
 done:
     if (status != SPRY_STATUS_OK) {
-        triangle_device_free(ctx, c->there);
-        c->there = NULL;
+        triangle_device_free(ctx, c->on_device);
+        c->on_device = NULL;
     }
     return status;
 }
@@ -147,18 +148,18 @@ static device_arg memory_or_null(const device_memory *m)
 /* r by places; what rows will wait for is marked as not ready. */
 static spry_status begin(const triangle_chain *c, const spry_vector *r)
 {
-    const triangle_device *there = c->there;
-    const bool wait = there->plan.has[TRIANGLE_SHARED];
+    const triangle_device *on_device = c->on_device;
+    const bool wait = on_device->plan.has[TRIANGLE_SHARED];
     const int64_t n = c->sets->n;
-    const int group = TRIANGLE_TEAM * (there->shared ? 1 : there->teams);
+    const int group = TRIANGLE_TEAM * (on_device->shared ? 1 : on_device->teams);
     const device_arg args[] = {DEVICE_VALUE(n),
                                device_arg_memory(r->memory),
-                               device_arg_memory(there->rows),
-                               device_arg_memory(there->in),
-                               memory_or_null(wait ? there->t[0].w : NULL),
-                               memory_or_null(wait ? there->t[1].w : NULL)};
-    return device_launch(there->shared ? there->shared : there->alone, "triangle_begin", NULL,
-                         (n + group - 1) / group, group, args, 6);
+                               device_arg_memory(on_device->rows),
+                               device_arg_memory(on_device->in),
+                               memory_or_null(wait ? on_device->t[0].w : NULL),
+                               memory_or_null(wait ? on_device->t[1].w : NULL)};
+    return device_launch(on_device->shared ? on_device->shared : on_device->alone, "triangle_begin",
+                         NULL, (n + group - 1) / group, group, args, 6);
 }
 
 /* What a pass reads and writes. */
@@ -172,8 +173,8 @@ static spry_status run(const triangle_chain *c, const arrays *a, const pass *p)
     static const char *const names[] = {[TRIANGLE_ALONE] = "triangle_alone",
                                         [TRIANGLE_SHARED] = "triangle_shared",
                                         [TRIANGLE_SET] = "triangle_set"};
-    const triangle_device *there = c->there;
-    const triangle_plan *plan = &there->plan;
+    const triangle_device *on_device = c->on_device;
+    const triangle_plan *plan = &on_device->plan;
     spry_status status = SPRY_STATUS_OK;
     for (int64_t t = 0; t < plan->stretches; t++) {
         const triangle_stretch *s = &plan->stretch[p->ways & UPPER ? plan->stretches - 1 - t : t];
@@ -181,10 +182,10 @@ static spry_status run(const triangle_chain *c, const arrays *a, const pass *p)
         device_arg args[13];
         int count = 0;
         if (s->way == TRIANGLE_SHARED)
-            args[count++] = device_arg_memory(there->ticket);
+            args[count++] = device_arg_memory(on_device->ticket);
         args[count++] = DEVICE_VALUE(s->begin);
         args[count++] = DEVICE_VALUE(s->count);
-        args[count++] = device_arg_memory(there->chunks);
+        args[count++] = device_arg_memory(on_device->chunks);
         args[count++] = device_arg_memory(a->offsets);
         args[count++] = device_arg_memory(a->columns);
         args[count++] = device_arg_memory(a->values);
@@ -195,8 +196,9 @@ static spry_status run(const triangle_chain *c, const arrays *a, const pass *p)
         args[count++] = memory_or_null(p->out_rows);
         args[count++] = DEVICE_VALUE(p->ways);
         SPRY_GO(c->device->ctx,
-                device_launch(alone ? there->alone : there->shared, names[s->way], NULL, s->groups,
-                              TRIANGLE_TEAM * (alone ? there->teams : 1), args, count));
+                device_launch(alone ? on_device->alone : on_device->shared, names[s->way], NULL,
+                              s->groups, TRIANGLE_TEAM * (alone ? on_device->teams : 1), args,
+                              count));
     }
 done:
     return status;
@@ -205,17 +207,17 @@ done:
 spry_status triangle_device_apply(const triangle_chain *c, bool conjugate, const spry_vector *r,
                                   spry_vector *z)
 {
-    const triangle_device *there = c->there;
+    const triangle_device *on_device = c->on_device;
     spry_status status = SPRY_STATUS_OK;
     if (c->sets->n == 0)
         return SPRY_STATUS_OK;
     SPRY_GO(c->device->ctx, begin(c, r));
     for (int k = 0; k < c->count; k++) {
         const bool last = k == c->count - 1;
-        const arrays *a = &there->t[k];
-        const pass p = {.in = k == 0 ? there->in : there->t[k - 1].w,
+        const arrays *a = &on_device->t[k];
+        const pass p = {.in = k == 0 ? on_device->in : on_device->t[k - 1].w,
                         .out = last ? z->memory : NULL,
-                        .out_rows = last ? there->rows : NULL,
+                        .out_rows = last ? on_device->rows : NULL,
                         .ways = (conjugate ? CONJUGATE : 0) | (a->f ? SCALE : 0) |
                                 (last ? SCATTER : 0) | (c->t[k].upper ? UPPER : 0)};
         SPRY_GO(c->device->ctx, run(c, a, &p));

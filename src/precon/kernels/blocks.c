@@ -56,7 +56,7 @@ int64_t X(block_invert)(const host_csr *A, const precon_blocks *b, int64_t begin
         X(dense_solve)(&f, SPRY_TRANSPOSE_NO, n, to);
         conditions[k] = size * norm(n, to);
         if (!(conditions[k] * (sizeof(real) == 4 ? 0x1p-24 : 0x1p-53) < 0.25))
-            return k; /* as far as this precision can tell */
+            return k; /* as far as this precision shows */
     }
     return end;
 }

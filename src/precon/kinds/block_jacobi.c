@@ -35,9 +35,9 @@ enum { GROUP = 128 };
 
 typedef struct block_jacobi {
     blocks blocks;
-    /* on a device: the arrays there, in the order of the kernel's arguments */
+    /* on a device: the arrays, in the order of the kernel's arguments */
     device_program *program;
-    device_memory *there[6];
+    device_memory *memory[6];
 } block_jacobi;
 
 /* --- the operator --------------------------------------------------------------------------------
@@ -49,7 +49,7 @@ static void block_jacobi_destroy(spry_operator *op)
     if (!state)
         return;
     for (int i = 0; i < 6; i++)
-        device_free(state->there[i]);
+        device_free(state->memory[i]);
     if (op->device)
         op->device->users--;
     blocks_clear(op->ctx, &state->blocks);
@@ -75,7 +75,7 @@ static void apply_blocks(void *argument, int share, int shares)
                              j->r, j->z);
 }
 
-static spry_status here_apply(const spry_operator *op, spry_transpose transpose,
+static spry_status host_apply(const spry_operator *op, spry_transpose transpose,
                               const spry_vector *r, spry_vector *z)
 {
     const block_jacobi *state = op->state;
@@ -84,8 +84,8 @@ static spry_status here_apply(const spry_operator *op, spry_transpose transpose,
     return SPRY_STATUS_OK;
 }
 
-static spry_status there_apply(const spry_operator *op, spry_transpose transpose,
-                               const spry_vector *r, spry_vector *z)
+static spry_status device_apply(const spry_operator *op, spry_transpose transpose,
+                                const spry_vector *r, spry_vector *z)
 {
     const block_jacobi *state = op->state;
     const int n = (int)op->rows, mode = transpose == SPRY_TRANSPOSE_NO    ? 0
@@ -93,7 +93,7 @@ static spry_status there_apply(const spry_operator *op, spry_transpose transpose
                                                                           : 2;
     device_arg args[10] = {DEVICE_VALUE(n), DEVICE_VALUE(mode)};
     for (int i = 0; i < 6; i++)
-        args[2 + i] = device_arg_memory(state->there[i]);
+        args[2 + i] = device_arg_memory(state->memory[i]);
     args[8] = device_arg_memory(r->memory);
     args[9] = device_arg_memory(z->memory);
     return device_launch(state->program, "blocks_apply", NULL, (op->rows + GROUP - 1) / GROUP,
@@ -125,7 +125,7 @@ static spry_status send_all(const spry_operator *op)
     const int64_t bytes[] = {op->rows * 4, (b->count + 1) * 4, b->count * 4,
                              b->count * 4, b->count * 8,       state->blocks.total};
     for (int i = 0; i < 6; i++)
-        SPRY_GO(ctx, send(op->device, arrays[i], bytes[i], &state->there[i]));
+        SPRY_GO(ctx, send(op->device, arrays[i], bytes[i], &state->memory[i]));
     base_free(ctx, state->blocks.b.values);
     state->blocks.b.values = NULL;
 done:
@@ -151,20 +151,20 @@ done:
     return status;
 }
 
-static const operator_class here_class = {.name = "block-jacobi",
+static const operator_class host_class = {.name = "block-jacobi",
                                           .has_transpose = true,
                                           .multiply = operator_apply_arrays,
                                           .multiply_vectors = operator_apply_vectors,
-                                          .apply = here_apply,
+                                          .apply = host_apply,
                                           .update = block_jacobi_update,
                                           .destroy = block_jacobi_destroy};
-static const operator_class there_class = {.name = "block-jacobi",
-                                           .has_transpose = true,
-                                           .multiply = operator_apply_arrays,
-                                           .multiply_vectors = operator_apply_vectors,
-                                           .apply = there_apply,
-                                           .update = block_jacobi_update,
-                                           .destroy = block_jacobi_destroy};
+static const operator_class device_class = {.name = "block-jacobi",
+                                            .has_transpose = true,
+                                            .multiply = operator_apply_arrays,
+                                            .multiply_vectors = operator_apply_vectors,
+                                            .apply = device_apply,
+                                            .update = block_jacobi_update,
+                                            .destroy = block_jacobi_destroy};
 
 /* --- the kind ------------------------------------------------------------------------------------
  */
@@ -187,8 +187,8 @@ static spry_status make(const precon_job *job, spry_operator **M)
     *M = NULL;
     if (strcmp(options->inner, "dense") != 0)
         return precon_make_inner(job, job->A, options->inner, M);
-    SPRY_GO(ctx,
-            operator_new(ctx, job->device ? &there_class : &here_class, job->A->a.type, n, n, &op));
+    SPRY_GO(ctx, operator_new(ctx, job->device ? &device_class : &host_class, job->A->a.type, n, n,
+                              &op));
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *state, &state));
     op->state = state;
     if (job->device) {

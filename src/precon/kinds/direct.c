@@ -89,7 +89,7 @@ static bool mostly_full(const spry_matrix *A)
 /* Whether it goes to the device: what is applied in every step of another one, which is there, or
  * dense anyway. By itself it is applied a few times, and sparse factors of the host are made in a
  * small part of the time that an inverse takes. */
-static bool goes_there(const precon_job *job)
+static bool goes_on_device(const precon_job *job)
 {
     const direct_options *o = job->options;
     const bool fits = job->A->a.rows <= MOST_DENSE;
@@ -114,7 +114,7 @@ static bool tries_cudss(const precon_job *job, const factor_class *class)
     const direct_options *o = job->options;
     return o->kind == KIND_AUTO && class == &factor_sparse && job->depth == 0 &&
            job->A->a.rows >= LEAST_CUDSS && job->A->a.nnz >= DENSE_CUDSS * job->A->a.rows &&
-           factor_cudss_is_there(job->A->ctx, job->device);
+           factor_cudss_is_available(job->A->ctx, job->device);
 }
 
 static spry_status choose(const precon_job *job, const factor_class **class)
@@ -133,9 +133,9 @@ static spry_status choose(const precon_job *job, const factor_class **class)
                          "kind=dense or kind=sparse");
     if (o->kind != KIND_AUTO)
         *class = o->kind == KIND_CUDSS && !job->device ? on_host(A) : classes[o->kind];
-    else if (is_regular(job) && !goes_there(job))
+    else if (is_regular(job) && !goes_on_device(job))
         *class = &factor_sparse; /* which is matched and scaled */
-    else if (A->a.rows > SMALL && !goes_there(job) && !mostly_full(A))
+    else if (A->a.rows > SMALL && !goes_on_device(job) && !mostly_full(A))
         return choose_by_band(A, class);
     return SPRY_STATUS_OK;
 }
@@ -201,8 +201,8 @@ precon_unpivoted precon_direct_unpivoted(const spry_operator *M)
 /* --- on a device ---------------------------------------------------------------------------------
  */
 
-static spry_status there_apply(const spry_operator *op, spry_transpose transpose,
-                               const spry_vector *r, spry_vector *z)
+static spry_status device_factors_apply(const spry_operator *op, spry_transpose transpose,
+                                        const spry_vector *r, spry_vector *z)
 {
     const direct *state = op->state;
     const bool plain = transpose == SPRY_TRANSPOSE_NO;
@@ -219,7 +219,7 @@ static spry_status there_apply(const spry_operator *op, spry_transpose transpose
                          plain ? n : (n + 31) / 32, GROUP, args, count);
 }
 
-static spry_status there_update(spry_operator *op, const spry_matrix *A)
+static spry_status device_factors_update(spry_operator *op, const spry_matrix *A)
 {
     spry_context *ctx = op->ctx;
     direct *state = op->state;
@@ -230,39 +230,39 @@ static spry_status there_update(spry_operator *op, const spry_matrix *A)
     SPRY_GO(ctx, device_put(state->inverse, 0, inverse, state->f.bytes));
 done:
     base_free(ctx, inverse);
-    if (state->f.class) { /* what was found out is still told */
+    if (state->f.class) { /* what was found out is still reported */
         state->f.class->close(&state->f);
         state->f.class = NULL;
     }
     return status;
 }
 
-static const operator_class there_class = {.name = "direct",
-                                           .has_transpose = true,
-                                           .multiply = operator_apply_arrays,
-                                           .multiply_vectors = operator_apply_vectors,
-                                           .apply = there_apply,
-                                           .update = there_update,
-                                           .destroy = direct_destroy};
+static const operator_class device_factors_class = {.name = "direct",
+                                                    .has_transpose = true,
+                                                    .multiply = operator_apply_arrays,
+                                                    .multiply_vectors = operator_apply_vectors,
+                                                    .apply = device_factors_apply,
+                                                    .update = device_factors_update,
+                                                    .destroy = direct_destroy};
 
-static spry_status build_there(spry_device *d, spry_type type, device_program **p)
+static spry_status build_on_device(spry_device *d, spry_type type, device_program **p)
 {
     char options[64];
     snprintf(options, sizeof options, "-DSP_TYPE=%d -DSP_GROUP=%d", (int)type, GROUP);
     return device_build(d, device_text("dense"), options, p);
 }
 
-static spry_status make_there(const precon_job *job, spry_operator *op)
+static spry_status make_on_device(const precon_job *job, spry_operator *op)
 {
     spry_context *ctx = op->ctx;
     direct *state = op->state;
     spry_status status = SPRY_STATUS_OK;
     op->device = job->device;
     op->device->users++;
-    SPRY_GO(ctx, build_there(job->device, op->type, &state->program));
+    SPRY_GO(ctx, build_on_device(job->device, op->type, &state->program));
     SPRY_GO(ctx, device_alloc(job->device, op->rows * op->rows * (int64_t)spry_type_size(op->type),
                               &state->inverse));
-    SPRY_GO(ctx, there_update(op, job->A));
+    SPRY_GO(ctx, device_factors_update(op, job->A));
 done:
     return status;
 }
@@ -302,9 +302,9 @@ static spry_status make_factors(const precon_job *job, const factor_class *class
 /* --- the kind ------------------------------------------------------------------------------------
  */
 
-static bool lives_there(const precon_job *job, const factor_class *class)
+static bool lives_on_device(const precon_job *job, const factor_class *class)
 {
-    return class == &factor_dense && goes_there(job);
+    return class == &factor_dense && goes_on_device(job);
 }
 
 /* The operator, without factors. */
@@ -312,9 +312,9 @@ static spry_status make_empty(const precon_job *job, const factor_class *class, 
 {
     spry_context *ctx = job->A->ctx;
     const int64_t n = job->A->a.rows;
-    const operator_class *const kind = lives_there(job, class)  ? &there_class
-                                       : class == &factor_cudss ? &cudss_class
-                                                                : &direct_class;
+    const operator_class *const kind = lives_on_device(job, class) ? &device_factors_class
+                                       : class == &factor_cudss    ? &cudss_class
+                                                                   : &direct_class;
     direct *state = NULL;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, operator_new(ctx, kind, job->A->a.type, n, n, op));
@@ -331,7 +331,7 @@ static spry_status make_as(const precon_job *job, const factor_class *class, spr
 {
     spry_context *ctx = job->A->ctx;
     const int64_t n = job->A->a.rows;
-    const bool there = lives_there(job, class);
+    const bool on_device = lives_on_device(job, class);
     spry_operator *op = NULL;
     spry_status status = SPRY_STATUS_OK;
     if (job->begun && *job->begun) {
@@ -340,7 +340,7 @@ static spry_status make_as(const precon_job *job, const factor_class *class, spr
         SPRY_GO(ctx, direct_update(op, job->A));
     } else {
         SPRY_GO(ctx, make_empty(job, class, &op));
-        SPRY_GO(ctx, there ? make_there(job, op) : make_factors(job, class, op));
+        SPRY_GO(ctx, on_device ? make_on_device(job, op) : make_factors(job, class, op));
     }
     const direct *state = op->state;
     op->forecast = state->f.forecast;
@@ -349,8 +349,8 @@ static spry_status make_as(const precon_job *job, const factor_class *class, spr
     base_log(ctx, SPRY_LOG_INFO,
              "precon direct: %s factors of %" PRId64 " rows by %s%s, rank %" PRId64
              ", condition about %.1g, %.3g MB",
-             class->name, n, state->f.by, there ? ", inverted for the device" : "", state->f.rank,
-             state->f.condition, (double)state->f.bytes / 1e6);
+             class->name, n, state->f.by, on_device ? ", inverted for the device" : "",
+             state->f.rank, state->f.condition, (double)state->f.bytes / 1e6);
     *M = op;
     op = NULL;
 done:
@@ -358,8 +358,8 @@ done:
     return status;
 }
 
-/* Whether our own factors take over where cuDSS's have failed: where nobody named it, and where a
- * singular matrix may be one. */
+/* Whether our own factors take over where cuDSS's have failed: where it was not asked for, and
+ * where a singular matrix may be one. */
 static bool goes_home(const precon_job *job, spry_status status)
 {
     const direct_options *o = job->options;
@@ -390,7 +390,7 @@ static spry_status begin(const precon_job *job, precon_forecast *forecast, spry_
     spry_operator *op = NULL;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, choose(job, &class));
-    if (class == &factor_cudss || lives_there(job, class) || tries_cudss(job, class))
+    if (class == &factor_cudss || lives_on_device(job, class) || tries_cudss(job, class))
         goto done;
     SPRY_GO(ctx, make_empty(job, class, &op));
     direct *state = op->state;

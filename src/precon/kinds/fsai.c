@@ -278,9 +278,7 @@ static spry_status new_operator(const precon_job *job, spry_operator **op)
     spry_context *ctx = A->ctx;
     fsai *state = NULL;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, operator_new(ctx, &fsai_class, A->a.type, A->a.rows, A->a.cols, op));
-    SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *state, &state));
-    (*op)->state = state;
+    SPRY_GO(ctx, precon_operator(job, &fsai_class, sizeof *state, &state, op));
     (*op)->device = job->device;
     (*op)->hermitian = (*op)->definite = true;
     state->job = precon_kept(job);

@@ -6,17 +6,13 @@
 
 enum { DEFINITE_AUTO, DEFINITE_YES, DEFINITE_NO };
 #define ILDL_OPTIONS(item)                                                                         \
-    item(REAL, tau, "1e-3", 0, 1, NULL,                                                            \
-         "entries are dropped below so much over the norm of the inverse factor's row")            \
-    item(REAL, fill, "10", 0, 1e6, NULL, "the factors may have so many times the entries of A")    \
+    STACK_DROPPED(item)                                                                            \
     item(REAL, pivot, "0.01", 0, 0.5, NULL,                                                        \
          "a pivot does where no entry of L becomes larger than one over this")                     \
     item(WORD, definite, "auto", 0, 0, "auto yes no",                                              \
          "whether |D| stands for D: a positive definite M, as minres and cg need it; auto: where " \
          "A is hermitian")                                                                         \
-    item(WORD, order, "auto", 0, 0, STACK_ORDERS, "of the rows: auto is amd")                      \
-    item(INT, tries, "2", 0, 16, NULL,                                                             \
-         "how often to try again, with a tenth of tau and twice the fill, where factors are bad")
+    STACK_TRIES(item)
 
 typedef struct ildl_options {
     PRECON_COMMON(SPRY_OPTION_FIELD)
@@ -93,15 +89,14 @@ done:
 static spry_status grow(const stack *s, ildl_job *p, int64_t used)
 {
     spry_context *ctx = s->ctx;
+    const int64_t before = p->room;
     spry_status status = SPRY_STATUS_OK;
-    if (used + 2 * p->need <= p->room)
-        return SPRY_STATUS_OK;
-    const int64_t more = used + 2 * p->need + used / 2;
-    SPRY_GO(ctx, base_grow(ctx, used, more, sizeof *p->rows, &p->rows));
-    SPRY_GO(ctx, base_grow(ctx, used, more, spry_type_size(s->type), &p->values));
-    SPRY_GO(ctx, base_grow(ctx, used, more, sizeof *p->next, &p->next));
-    SPRY_GO(ctx, base_grow(ctx, used, more, sizeof *p->step_of, &p->step_of));
-    p->room = more;
+    SPRY_GO(ctx, stack_grow(ctx, spry_type_size(s->type), used, 2 * p->need, &p->room, &p->rows,
+                            &p->values));
+    if (p->room > before) {
+        SPRY_GO(ctx, base_grow(ctx, used, p->room, sizeof *p->next, &p->next));
+        SPRY_GO(ctx, base_grow(ctx, used, p->room, sizeof *p->step_of, &p->step_of));
+    }
 done:
     return status;
 }
@@ -237,44 +232,31 @@ done:
     return status;
 }
 
-/* Once, with a tau and a fill. *fine: it need not be tried again. What is near to A^-1 is judged
- * with D as it is. */
-static spry_status make_factors(spry_operator *op, const spry_matrix *A, ildl_job job, bool last,
-                                bool *fine)
+/* What is near to A^-1 is judged with D as it is. */
+static spry_status make_factors(spry_operator *op, const stack_try *t, bool *fine)
 {
     stack *s = op->state;
     const ildl_options *o = s->options;
     spry_context *ctx = s->ctx;
-    spry_matrix *scaled = NULL, *W = NULL;
-    spry_vector *left = NULL, *right = NULL;
-    const bool definite =
-        o->definite == DEFINITE_YES || (o->definite == DEFINITE_AUTO && job.hermitian);
+    ildl_job job = {.tau = t->tau, .fill = t->fill, .pivot = o->pivot, .hermitian = op->hermitian};
+    spry_matrix *W = NULL;
     spry_status status = SPRY_STATUS_OK;
-    stack_clear(s);
-    SPRY_GO(ctx, stack_equilibrate(A, &scaled, &left, &right));
-    SPRY_GO(ctx, open_job(s, scaled, &job));
+    SPRY_GO(ctx, open_job(s, t->scaled, &job));
     SPRY_GO(ctx, factorize(s, &job));
-    SPRY_GO(ctx, stack_push_selection(s, job.row, left, false));
+    SPRY_GO(ctx, stack_push_selection(s, job.row, t->left, false));
     SPRY_GO(ctx, push_factors(s, &job));
-    SPRY_GO(ctx, stack_push_selection(s, job.step, right, true));
+    SPRY_GO(ctx, stack_push_selection(s, job.step, t->right, true));
     base_log(ctx, SPRY_LOG_INFO,
              "precon ildl: %" PRId64 " entries (%.2f times those of A), %" PRId64
              " pivots of two rows, %" PRId64 " rows without a pivot were given one",
-             stack_entries(s) + s->n,
-             (double)(stack_entries(s) + s->n) / (double)(A->a.nnz > 0 ? A->a.nnz : 1), job.pairs,
-             job.perturbed);
-    op->hermitian = job.hermitian;
-    SPRY_GO(ctx, stack_check(op, A, last, fine));
-    if (*fine && definite) {
+             stack_entries(s) + s->n, stack_share(s, t->A), job.pairs, job.perturbed);
+    SPRY_GO(ctx, stack_check(op, t->A, t->last, fine));
+    if (*fine && op->definite) {
         SPRY_GO(ctx, inverse_blocks(s, &job, true, &W));
         SPRY_GO(ctx, stack_exchange(s, 2, W));
     }
-    op->definite = definite;
 done:
     clear_job(ctx, &job);
-    spry_matrix_free(scaled);
-    spry_vector_free(left);
-    spry_vector_free(right);
     return status;
 }
 
@@ -301,20 +283,12 @@ done:
 
 static spry_status fill_ildl(spry_operator *op, const spry_matrix *A)
 {
-    stack *s = op->state;
-    const ildl_options *o = s->options;
-    ildl_job job = {.tau = o->tau, .fill = o->fill, .pivot = o->pivot};
-    bool fine = false;
-    spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(s->ctx, find_symmetry(A, o, &job.hermitian));
-    SPRY_GO(s->ctx, stack_order(s, A, o->order));
-    for (int turn = 0; !fine; turn++) {
-        SPRY_GO(s->ctx, make_factors(op, A, job, turn == o->tries, &fine));
-        job.tau /= 10;
-        job.fill *= 2;
-    }
-done:
-    return status;
+    const ildl_options *o = ((const stack *)op->state)->options;
+    const spry_status status = find_symmetry(A, o, &op->hermitian);
+    op->definite = o->definite == DEFINITE_YES || (o->definite == DEFINITE_AUTO && op->hermitian);
+    return status == SPRY_STATUS_OK
+               ? stack_drop(op, A, o->tau, o->fill, o->order, o->tries, make_factors)
+               : status;
 }
 
 static spry_status check(const precon_job *job)

@@ -2,15 +2,11 @@
  * kernels/ilutp.c. */
 #include "precon/stack.h"
 
-#define ILUTP_OPTIONS(item)                                                                       \
-    item(REAL, tau, "1e-3", 0, 1, NULL,                                                           \
-         "entries are dropped below so much over the norm of the inverse factor's row or column") \
-    item(REAL, fill, "10", 0, 1e6, NULL, "the factors may have so many times the entries of A")   \
-    item(REAL, pivot, "0.1", 0, 1, NULL,                                                          \
-         "the diagonal entry is the pivot unless it is smaller than so much times the largest")   \
-    item(WORD, order, "auto", 0, 0, STACK_ORDERS, "of the rows: auto is amd")                     \
-    item(INT, tries, "2", 0, 16, NULL,                                                            \
-         "how often to try again, with a tenth of tau and twice the fill, where factors are bad")
+#define ILUTP_OPTIONS(item)                                                                     \
+    STACK_DROPPED(item)                                                                         \
+    item(REAL, pivot, "0.1", 0, 1, NULL,                                                        \
+         "the diagonal entry is the pivot unless it is smaller than so much times the largest") \
+    STACK_TRIES(item)
 
 typedef struct ilutp_options {
     PRECON_COMMON(SPRY_OPTION_FIELD)
@@ -59,21 +55,6 @@ done:
     return status;
 }
 
-/* Room for `need` entries more than `used`, and some to spare. */
-static spry_status grow(spry_context *ctx, size_t size, int64_t used, int64_t need, int64_t *room,
-                        int32_t **columns, void **values)
-{
-    spry_status status = SPRY_STATUS_OK;
-    if (used + need <= *room)
-        return SPRY_STATUS_OK;
-    const int64_t more = used + need + used / 2;
-    SPRY_GO(ctx, base_grow(ctx, used, more, sizeof **columns, columns));
-    SPRY_GO(ctx, base_grow(ctx, used, more, size, values));
-    *room = more;
-done:
-    return status;
-}
-
 static spry_status factorize(const stack *s, ilutp_job *p)
 {
     enum { CHUNK = 64 };
@@ -85,10 +66,10 @@ static spry_status factorize(const stack *s, ilutp_job *p)
         const int64_t end = step + CHUNK < s->n ? step + CHUNK : s->n;
         if (spry_context_interrupted(ctx, false))
             return SPRY_FAIL(ctx, SPRY_STATUS_INTERRUPTED, "precon ilutp: interrupted");
-        SPRY_GO(ctx, grow(ctx, size, p->l_offsets[step], p->need, &p->l_room, &p->l_columns,
-                          &p->l_values));
-        SPRY_GO(ctx, grow(ctx, size, p->u_offsets[step], p->need, &p->u_room, &p->u_columns,
-                          &p->u_values));
+        SPRY_GO(ctx, stack_grow(ctx, size, p->l_offsets[step], p->need, &p->l_room, &p->l_columns,
+                                &p->l_values));
+        SPRY_GO(ctx, stack_grow(ctx, size, p->u_offsets[step], p->need, &p->u_room, &p->u_columns,
+                                &p->u_values));
         step = kernels->ilutp_rows(p, step, end);
     }
     for (int64_t e = 0; e < p->u_offsets[s->n]; e++)
@@ -117,53 +98,32 @@ done:
     return status;
 }
 
-/* Once, with a tau and a fill. */
-static spry_status make_factors(spry_operator *op, const spry_matrix *A, double tau, double fill)
+static spry_status make_factors(spry_operator *op, const stack_try *t, bool *fine)
 {
     stack *s = op->state;
     const ilutp_options *o = s->options;
     spry_context *ctx = s->ctx;
-    spry_matrix *scaled = NULL;
-    spry_vector *left = NULL, *right = NULL;
-    ilutp_job job = {.tau = tau, .fill = fill, .pivot = o->pivot};
+    ilutp_job job = {.tau = t->tau, .fill = t->fill, .pivot = o->pivot};
     spry_status status = SPRY_STATUS_OK;
-    stack_clear(s);
-    SPRY_GO(ctx, stack_equilibrate(A, &scaled, &left, &right));
-    SPRY_GO(ctx, open_job(s, scaled, &job));
+    SPRY_GO(ctx, open_job(s, t->scaled, &job));
     SPRY_GO(ctx, factorize(s, &job));
-    SPRY_GO(ctx, stack_push_selection(s, job.row, left, false));
+    SPRY_GO(ctx, stack_push_selection(s, job.row, t->left, false));
     SPRY_GO(ctx, push_triangles(s, &job));
-    SPRY_GO(ctx, stack_push_selection(s, job.place, right, true));
+    SPRY_GO(ctx, stack_push_selection(s, job.place, t->right, true));
     base_log(ctx, SPRY_LOG_INFO,
              "precon ilutp: %" PRId64 " entries (%.2f times those of A), %" PRId64
              " rows put off, %" PRId64 " without a pivot were given one",
-             stack_entries(s) + s->n,
-             (double)(stack_entries(s) + s->n) / (double)(A->a.nnz > 0 ? A->a.nnz : 1), job.put_off,
-             job.perturbed);
+             stack_entries(s) + s->n, stack_share(s, t->A), job.put_off, job.perturbed);
+    SPRY_GO(ctx, stack_check(op, t->A, t->last, fine));
 done:
     clear_job(ctx, &job);
-    spry_matrix_free(scaled);
-    spry_vector_free(left);
-    spry_vector_free(right);
     return status;
 }
 
 static spry_status fill_ilutp(spry_operator *op, const spry_matrix *A)
 {
-    stack *s = op->state;
-    const ilutp_options *o = s->options;
-    double tau = o->tau, fill = o->fill;
-    spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(s->ctx, stack_order(s, A, o->order));
-    for (int turn = 0;; turn++, tau /= 10, fill *= 2) {
-        bool fine = false;
-        SPRY_GO(s->ctx, make_factors(op, A, tau, fill));
-        SPRY_GO(s->ctx, stack_check(op, A, turn == o->tries, &fine));
-        if (fine)
-            break;
-    }
-done:
-    return status;
+    const ilutp_options *o = ((const stack *)op->state)->options;
+    return stack_drop(op, A, o->tau, o->fill, o->order, o->tries, make_factors);
 }
 
 static spry_status make(const precon_job *job, spry_operator **M)

@@ -13,10 +13,7 @@
  *
  * The second block's rows are those whose diagonal entry is missing, zero or tiny.
  */
-#include "precon/precon.h"
-
-#include <spry/algebra.h>
-#include <spry/scale.h>
+#include "precon/split.h"
 
 enum { FIRST, SECOND };
 
@@ -43,9 +40,7 @@ static const spry_option table[] = {PRECON_COMMON(SPRY_OPTION_ROW) KKT_OPTIONS(S
 typedef struct kkt {
     kkt_options options;
     precon_job place; /* without a matrix */
-    int64_t n[2];
-    int32_t *part;          /* of a row */
-    int32_t *at;            /* its place there */
+    precon_split rows;
     spry_operator *take[2]; /* the part of a vector: one entry per row */
     spry_operator *B, *E;   /* NULL where M has the blocks alone */
     spry_operator *G, *N;
@@ -55,13 +50,6 @@ typedef struct kkt {
 
 /* --- applying ------------------------------------------------------------------------------------
  */
-
-static spry_status add_product(const spry_operator *op, spry_transpose transpose, double alpha,
-                               const spry_vector *x, double beta, spry_vector *y)
-{
-    return spry_operator_multiply(op, transpose, (spry_scalar){alpha, 0}, x, (spry_scalar){beta, 0},
-                                  y);
-}
 
 /* M^T has E^T in the place of B and B^T in the place of E. */
 static spry_status kkt_apply(const spry_operator *op, spry_transpose transpose,
@@ -74,16 +62,16 @@ static spry_status kkt_apply(const spry_operator *op, spry_transpose transpose,
     spry_status status = SPRY_STATUS_OK;
     for (int k = 0; k < 2; k++)
         SPRY_GO(ctx, spry_operator_apply(s->take[k], r, s->r[k]));
-    SPRY_GO(ctx, add_product(s->G, transpose, 1, s->r[FIRST], 0, s->u[FIRST]));
+    SPRY_GO(ctx, split_multiply(s->G, transpose, 1, s->r[FIRST], 0, s->u[FIRST]));
     if (E)
-        SPRY_GO(ctx, add_product(E, transpose, -1, s->u[FIRST], 1, s->r[SECOND]));
-    SPRY_GO(ctx, add_product(s->N, transpose, E ? -1 : 1, s->r[SECOND], 0, s->u[SECOND]));
+        SPRY_GO(ctx, split_multiply(E, transpose, -1, s->u[FIRST], 1, s->r[SECOND]));
+    SPRY_GO(ctx, split_multiply(s->N, transpose, E ? -1 : 1, s->r[SECOND], 0, s->u[SECOND]));
     if (B) {
-        SPRY_GO(ctx, add_product(B, transpose, 1, s->u[SECOND], 0, s->t));
-        SPRY_GO(ctx, add_product(s->G, transpose, -1, s->t, 1, s->u[FIRST]));
+        SPRY_GO(ctx, split_multiply(B, transpose, 1, s->u[SECOND], 0, s->t));
+        SPRY_GO(ctx, split_multiply(s->G, transpose, -1, s->t, 1, s->u[FIRST]));
     }
     for (int k = 0; k < 2; k++)
-        SPRY_GO(ctx, add_product(s->take[k], SPRY_TRANSPOSE_YES, 1, s->u[k], k, z));
+        SPRY_GO(ctx, split_multiply(s->take[k], SPRY_TRANSPOSE_YES, 1, s->u[k], k, z));
 done:
     return status;
 }
@@ -103,9 +91,8 @@ static void clear(spry_context *ctx, kkt *s)
     spry_matrix_free(s->first);
     spry_matrix_free(s->schur);
     s->first = s->schur = NULL;
-    base_free(ctx, s->part);
-    base_free(ctx, s->at);
-    s->part = s->at = NULL;
+    base_free(ctx, s->rows.at);
+    s->rows.at = NULL;
 }
 
 static void kkt_destroy(spry_operator *op)
@@ -137,7 +124,7 @@ static bool has_diagonal(const matrix_arrays *a, int64_t i, double tiny)
     return own > tiny * most;
 }
 
-/* What the rows tell of a saddle point. */
+/* What the rows show of a saddle point. */
 typedef struct saddle {
     int32_t *coupled; /* entries of a row in columns of constraints; of a constraint: -1 */
     int64_t constraints, dominated;
@@ -213,51 +200,16 @@ static spry_status find_parts(kkt *s, const spry_matrix *A)
     const matrix_arrays *a = &A->a;
     const int64_t n = a->rows, rows = s->options.rows;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, base_alloc(ctx, n, sizeof *s->part, &s->part));
-    SPRY_GO(ctx, base_alloc(ctx, n, sizeof *s->at, &s->at));
-    s->n[0] = s->n[1] = 0;
-    for (int64_t i = 0; i < n; i++) {
-        s->part[i] = rows > 0 ? i >= n - rows : !has_diagonal(a, i, s->options.tiny);
-        s->at[i] = (int32_t)s->n[s->part[i]]++;
-    }
-    if (rows == 0 && n > 0 && (s->n[FIRST] == 0 || s->n[SECOND] == 0))
+    SPRY_GO(ctx, base_alloc(ctx, n, sizeof *s->rows.at, &s->rows.at));
+    s->rows.n[0] = s->rows.n[1] = 0;
+    for (int64_t i = 0; i < n; i++)
+        split_add(&s->rows, i, rows > 0 ? i >= n - rows : !has_diagonal(a, i, s->options.tiny));
+    if (rows == 0 && n > 0 && (s->rows.n[FIRST] == 0 || s->rows.n[SECOND] == 0))
         status = SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
                            "precon kkt needs two blocks of rows, those with a diagonal entry and "
                            "constraints without, and found %" PRId64 " and %" PRId64
                            "; take ildl or ilutp, or say kkt:rows",
-                           s->n[FIRST], s->n[SECOND]);
-done:
-    return status;
-}
-
-/* The rows of one part and the columns of another; `diagonal`: those entries alone. */
-static spry_status cut_block(const kkt *s, const spry_matrix *A, int rows, int cols, bool diagonal,
-                             spry_matrix **block)
-{
-    const matrix_arrays *a = &A->a;
-    const size_t size = spry_type_size(a->type);
-    matrix_arrays b = {
-        .format = SPRY_FORMAT_CSR, .type = a->type, .rows = s->n[rows], .cols = s->n[cols]};
-    int64_t to = 0, row = 0;
-    spry_status status = SPRY_STATUS_OK;
-    for (int64_t i = 0; i < a->rows; i++)
-        for (int64_t k = a->offsets[i]; k < a->offsets[i + 1] && s->part[i] == rows; k++)
-            b.nnz += s->part[a->col_index[k]] == cols && (!diagonal || a->col_index[k] == i);
-    SPRY_GO(A->ctx, matrix_allocate(A->ctx, &b));
-    b.offsets[0] = 0;
-    for (int64_t i = 0; i < a->rows; i++) {
-        if (s->part[i] != rows)
-            continue;
-        for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++) {
-            const int32_t j = a->col_index[k];
-            if (s->part[j] != cols || (diagonal && j != i))
-                continue;
-            b.col_index[to] = s->at[j];
-            element_move(size, b.values, to++, a->values, k);
-        }
-        b.offsets[++row] = to;
-    }
-    SPRY_GO(A->ctx, matrix_wrap(A->ctx, &b, block));
+                           s->rows.n[FIRST], s->rows.n[SECOND]);
 done:
     return status;
 }
@@ -271,16 +223,16 @@ static spry_status one_each(const precon_job *job, const kkt *s, int part, const
     spry_matrix *R = NULL;
     matrix_arrays b = {.format = SPRY_FORMAT_CSR,
                        .type = type,
-                       .rows = s->n[part],
-                       .cols = d ? s->n[part] : job->A->a.rows,
-                       .nnz = s->n[part]};
+                       .rows = s->rows.n[part],
+                       .cols = d ? s->rows.n[part] : job->A->a.rows,
+                       .nnz = s->rows.n[part]};
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, matrix_allocate(ctx, &b));
     b.offsets[0] = 0;
     for (int64_t i = 0; i < job->A->a.rows; i++) {
-        if (s->part[i] != part)
+        if (split_part(&s->rows, i) != part)
             continue;
-        const int64_t k = s->at[i];
+        const int64_t k = split_place(&s->rows, i);
         b.offsets[k + 1] = k + 1;
         b.col_index[k] = (int32_t)(d ? k : i);
         value_set(type, b.values, k, d ? value_get(type, d->data, k) : (spry_scalar){1, 0});
@@ -329,20 +281,13 @@ static spry_status make_schur(const kkt *s, const spry_matrix *A, const spry_mat
                               const spry_matrix *E, const spry_vector *d, spry_matrix **N)
 {
     spry_context *ctx = A->ctx;
-    spry_matrix *S = NULL, *scaled = NULL, *product = NULL;
+    spry_matrix *S = NULL;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, check_schur(E, B, A->a.nnz));
-    SPRY_GO(ctx, cut_block(s, A, SECOND, SECOND, false, &S));
-    SPRY_GO(ctx, spry_matrix_convert(B, SPRY_FORMAT_CSR, &scaled));
-    SPRY_GO(ctx, spry_matrix_scale(scaled, d, NULL));
-    SPRY_GO(ctx, spry_matrix_multiply(E, scaled, &product));
-    SPRY_GO(ctx, spry_matrix_add((spry_scalar){-1, 0}, S, (spry_scalar){1, 0}, product, N));
-    SPRY_GO(ctx, spry_matrix_sort(*N));
-    SPRY_GO(ctx, matrix_check_values(*N));
+    SPRY_GO(ctx, split_block(&s->rows, A, SECOND, SECOND, false, &S));
+    SPRY_GO(ctx, split_schur(-1, S, B, E, d, N));
 done:
     spry_matrix_free(S);
-    spry_matrix_free(scaled);
-    spry_matrix_free(product);
     return status;
 }
 
@@ -353,7 +298,7 @@ static spry_status make_first(const precon_job *job, kkt *s, const spry_vector *
     spry_status status = SPRY_STATUS_OK;
     if (strcmp(s->options.sub, "jacobi") == 0)
         return one_each(job, s, FIRST, d, &s->G);
-    SPRY_GO(ctx, cut_block(s, job->A, FIRST, FIRST, false, &s->first));
+    SPRY_GO(ctx, split_block(&s->rows, job->A, FIRST, FIRST, false, &s->first));
     SPRY_GO(ctx, precon_make_inner(job, s->first, s->options.sub, &s->G));
     if (!s->G)
         status =
@@ -391,9 +336,9 @@ static spry_status make_blocks(const precon_job *job, kkt *s)
     spry_matrix *B = NULL, *E = NULL, *D = NULL;
     spry_vector *d = NULL;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, cut_block(s, A, FIRST, SECOND, false, &B));
-    SPRY_GO(ctx, cut_block(s, A, SECOND, FIRST, false, &E));
-    SPRY_GO(ctx, cut_block(s, A, FIRST, FIRST, true, &D));
+    SPRY_GO(ctx, split_block(&s->rows, A, FIRST, SECOND, false, &B));
+    SPRY_GO(ctx, split_block(&s->rows, A, SECOND, FIRST, false, &E));
+    SPRY_GO(ctx, split_block(&s->rows, A, FIRST, FIRST, true, &D));
     SPRY_GO(ctx, inverse_diagonal(s, D, &d));
     SPRY_GO(ctx, make_schur(s, A, B, E, d, &s->schur));
     SPRY_GO(ctx, make_first(job, s, d));
@@ -447,8 +392,7 @@ static spry_status check(const precon_job *job)
     kkt s = {.options = *(const kkt_options *)job->options};
     bool hermitian = false;
     const spry_status status = look_at(&s, job->A, &hermitian);
-    base_free(job->A->ctx, s.part);
-    base_free(job->A->ctx, s.at);
+    base_free(job->A->ctx, s.rows.at);
     return status;
 }
 
@@ -464,16 +408,16 @@ static spry_status kkt_update(spry_operator *op, const spry_matrix *A)
     SPRY_GO(ctx, look_at(s, A, &hermitian));
     for (int k = 0; k < 2; k++) {
         SPRY_GO(ctx, one_each(&job, s, k, NULL, &s->take[k]));
-        SPRY_GO(ctx, vector_new_at(ctx, job.device, A->a.type, s->n[k], &s->r[k]));
-        SPRY_GO(ctx, vector_new_at(ctx, job.device, A->a.type, s->n[k], &s->u[k]));
+        SPRY_GO(ctx, vector_new_at(ctx, job.device, A->a.type, s->rows.n[k], &s->r[k]));
+        SPRY_GO(ctx, vector_new_at(ctx, job.device, A->a.type, s->rows.n[k], &s->u[k]));
     }
-    SPRY_GO(ctx, vector_new_at(ctx, job.device, A->a.type, s->n[FIRST], &s->t));
+    SPRY_GO(ctx, vector_new_at(ctx, job.device, A->a.type, s->rows.n[FIRST], &s->t));
     SPRY_GO(ctx, make_blocks(&job, s));
     note_traits(op, s, hermitian);
     base_log(ctx, SPRY_LOG_INFO,
              "precon kkt: %" PRId64 " rows and %" PRId64
              " constraints, a Schur complement with %" PRId64 " entries by %s",
-             s->n[FIRST], s->n[SECOND], s->schur->a.nnz, spry_operator_name(s->N));
+             s->rows.n[FIRST], s->rows.n[SECOND], s->schur->a.nnz, spry_operator_name(s->N));
 done:
     return status;
 }
@@ -494,9 +438,7 @@ static spry_status make(const precon_job *job, spry_operator **M)
     kkt *s = NULL;
     spry_status status = SPRY_STATUS_OK;
     *M = NULL;
-    SPRY_GO(ctx, operator_new(ctx, &kkt_class, A->a.type, A->a.rows, A->a.cols, &op));
-    SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *s, &s));
-    op->state = s;
+    SPRY_GO(ctx, precon_operator(job, &kkt_class, sizeof *s, &s, &op));
     op->device = job->device;
     s->options = *(const kkt_options *)job->options;
     s->place = precon_kept(job);

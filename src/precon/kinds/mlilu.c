@@ -14,12 +14,10 @@
  * Y. Saad, Multilevel preconditioners constructed from inverse-based ILUs, SIAM J. Sci. Comput. 27
  * (2006), 1627-1650.
  */
+#include "precon/split.h"
 #include "precon/stack.h"
 
 #include "matrix/stats.h"
-
-#include <spry/algebra.h>
-#include <spry/scale.h>
 
 #define MLILU_OPTIONS(item)                                                                      \
     item(REAL, tau, "1e-3", 0, 1, NULL,                                                          \
@@ -97,13 +95,6 @@ static spry_vector *solution_of(const mlilu *s, int k)
     return k < s->count ? s->levels[k].z : s->z;
 }
 
-static spry_status multiply(const spry_operator *op, spry_transpose transpose, double alpha,
-                            const spry_vector *x, double beta, spry_vector *y)
-{
-    return spry_operator_multiply(op, transpose, (spry_scalar){alpha, 0}, x, (spry_scalar){beta, 0},
-                                  y);
-}
-
 static spry_status go_down(const mlilu *s, int k, spry_transpose transpose)
 {
     const level *l = &s->levels[k];
@@ -114,7 +105,7 @@ static spry_status go_down(const mlilu *s, int k, spry_transpose transpose)
     gather(l->r, l->n[FIRST], l->rows[FIRST], l->t);
     SPRY_GO(ctx, spry_vector_multiply(d, l->t, l->u));
     gather(l->r, l->n[REST], l->rows[REST], right_of(s, k + 1));
-    SPRY_GO(ctx, multiply(plain ? l->E : l->B, transpose, -1, l->u, 1, right_of(s, k + 1)));
+    SPRY_GO(ctx, split_multiply(plain ? l->E : l->B, transpose, -1, l->u, 1, right_of(s, k + 1)));
 done:
     return status;
 }
@@ -127,7 +118,7 @@ static spry_status go_up(const mlilu *s, int k, spry_transpose transpose)
     spry_context *ctx = l->u->ctx;
     spry_vector *below = solution_of(s, k + 1);
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, multiply(plain ? l->B : l->E, transpose, 1, below, 0, l->t));
+    SPRY_GO(ctx, split_multiply(plain ? l->B : l->E, transpose, 1, below, 0, l->t));
     SPRY_GO(ctx, spry_vector_multiply(d, l->t, l->t));
     SPRY_GO(ctx, spry_vector_axpy((spry_scalar){-1, 0}, l->t, l->u));
     scatter(l->u, l->n[FIRST], l->rows[FIRST], l->z);
@@ -146,7 +137,7 @@ static spry_status mlilu_apply(const spry_operator *op, spry_transpose transpose
     SPRY_GO(ctx, spry_vector_multiply(plain ? s->left : s->right, r, right_of(s, 0)));
     for (int k = 0; k < s->count; k++)
         SPRY_GO(ctx, go_down(s, k, transpose));
-    SPRY_GO(ctx, multiply(s->M, transpose, 1, s->r, 0, s->z));
+    SPRY_GO(ctx, split_multiply(s->M, transpose, 1, s->r, 0, s->z));
     for (int k = s->count - 1; k >= 0; k--)
         SPRY_GO(ctx, go_up(s, k, transpose));
     SPRY_GO(ctx, spry_vector_multiply(plain ? s->right : s->left, solution_of(s, 0), z));
@@ -232,7 +223,7 @@ static void choose_rows(const matrix_arrays *a, double pivot, int8_t *state)
 }
 
 static spry_status split_rows(const matrix_arrays *a, spry_context *ctx, double pivot, level *l,
-                              int32_t *at)
+                              precon_split *split)
 {
     int8_t *state = NULL;
     spry_status status = SPRY_STATUS_OK;
@@ -242,7 +233,7 @@ static spry_status split_rows(const matrix_arrays *a, spry_context *ctx, double 
         SPRY_GO(ctx, base_alloc(ctx, a->rows, sizeof *l->rows[k], &l->rows[k]));
     for (int64_t i = 0; i < a->rows; i++) {
         const int part = state[i] == 1 ? FIRST : REST;
-        at[i] = part == FIRST ? ~(int32_t)l->n[FIRST] : (int32_t)l->n[REST];
+        split_add(split, i, part);
         l->rows[part][l->n[part]++] = (int32_t)i;
     }
 done:
@@ -252,37 +243,6 @@ done:
 
 /* --- a level -------------------------------------------------------------------------------------
  */
-
-/* The rows of one part and the columns of another; at[j] is the place of j in REST, or ~its place
- * in FIRST. */
-static spry_status cut_block(const spry_matrix *A, const level *l, const int32_t *at, int rows,
-                             int cols, spry_matrix **block)
-{
-    const matrix_arrays *a = &A->a;
-    const size_t size = spry_type_size(a->type);
-    matrix_arrays b = {
-        .format = SPRY_FORMAT_CSR, .type = a->type, .rows = l->n[rows], .cols = l->n[cols]};
-    spry_status status = SPRY_STATUS_OK;
-    for (int64_t i = 0; i < b.rows; i++)
-        for (int64_t k = a->offsets[l->rows[rows][i]]; k < a->offsets[l->rows[rows][i] + 1]; k++)
-            b.nnz += (at[a->col_index[k]] < 0) == (cols == FIRST);
-    SPRY_GO(A->ctx, matrix_allocate(A->ctx, &b));
-    int64_t to = 0;
-    b.offsets[0] = 0;
-    for (int64_t i = 0; i < b.rows; i++) {
-        for (int64_t k = a->offsets[l->rows[rows][i]]; k < a->offsets[l->rows[rows][i] + 1]; k++) {
-            const int32_t j = at[a->col_index[k]];
-            if ((j < 0) != (cols == FIRST))
-                continue;
-            b.col_index[to] = j < 0 ? ~j : j;
-            element_move(size, b.values, to++, a->values, k);
-        }
-        b.offsets[i + 1] = to;
-    }
-    SPRY_GO(A->ctx, matrix_wrap(A->ctx, &b, block));
-done:
-    return status;
-}
 
 static spry_status invert_pivots(const spry_matrix *A, level *l)
 {
@@ -367,25 +327,6 @@ static int64_t drop(matrix_arrays *a, const growth *g, double tau, int64_t most,
     return to;
 }
 
-/* S = C - E D^-1 B */
-static spry_status make_schur(const spry_matrix *C, const spry_matrix *B, const spry_matrix *E,
-                              const spry_vector *inverse, spry_matrix **S)
-{
-    spry_context *ctx = C->ctx;
-    spry_matrix *scaled = NULL, *product = NULL;
-    spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, spry_matrix_convert(B, SPRY_FORMAT_CSR, &scaled));
-    SPRY_GO(ctx, spry_matrix_scale(scaled, inverse, NULL));
-    SPRY_GO(ctx, spry_matrix_multiply(E, scaled, &product));
-    SPRY_GO(ctx, spry_matrix_add((spry_scalar){1, 0}, C, (spry_scalar){-1, 0}, product, S));
-    SPRY_GO(ctx, spry_matrix_sort(*S));
-    SPRY_GO(ctx, matrix_check_values(*S));
-done:
-    spry_matrix_free(scaled);
-    spry_matrix_free(product);
-    return status;
-}
-
 static spry_status level_vectors(spry_context *ctx, spry_type type, int64_t n, level *l)
 {
     spry_vector **const vectors[] = {&l->u, &l->t, &l->r, &l->z};
@@ -417,23 +358,23 @@ static spry_status add_level(const precon_job *job, mlilu *s, spry_matrix **A, i
     spry_context *ctx = (*A)->ctx;
     level *l = &s->levels[s->count];
     const int64_t n = (*A)->a.rows;
-    int32_t *at = NULL;
+    precon_split split = {0};
     spry_matrix *B = NULL, *E = NULL, *C = NULL, *S = NULL;
     double tau = s->options.tau;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, base_go_on(ctx, "precon mlilu"));
-    SPRY_GO(ctx, base_alloc(ctx, n, sizeof *at, &at));
-    SPRY_GO(ctx, split_rows(&(*A)->a, ctx, s->options.pivot, l, at));
+    SPRY_GO(ctx, base_alloc(ctx, n, sizeof *split.at, &split.at));
+    SPRY_GO(ctx, split_rows(&(*A)->a, ctx, s->options.pivot, l, &split));
     *worth = 20 * l->n[FIRST] >= n;
     if (!*worth) {
         clear_level(ctx, l);
         goto done;
     }
     SPRY_GO(ctx, invert_pivots(*A, l));
-    SPRY_GO(ctx, cut_block(*A, l, at, FIRST, REST, &B));
-    SPRY_GO(ctx, cut_block(*A, l, at, REST, FIRST, &E));
-    SPRY_GO(ctx, cut_block(*A, l, at, REST, REST, &C));
-    SPRY_GO(ctx, make_schur(C, B, E, l->inverse, &S));
+    SPRY_GO(ctx, split_block(&split, *A, FIRST, REST, false, &B));
+    SPRY_GO(ctx, split_block(&split, *A, REST, FIRST, false, &E));
+    SPRY_GO(ctx, split_block(&split, *A, REST, REST, false, &C));
+    SPRY_GO(ctx, split_schur(1, C, B, E, l->inverse, &S));
     grow_rest(l, B, E, g);
     while (tau > 0 && tau < 0.5 && drop(&S->a, g, tau, most, true) > most)
         tau *= 2;
@@ -446,7 +387,7 @@ static spry_status add_level(const precon_job *job, mlilu *s, spry_matrix **A, i
     *A = S;
     S = NULL;
 done:
-    base_free(ctx, at);
+    base_free(ctx, split.at);
     spry_matrix_free(B);
     spry_matrix_free(E);
     spry_matrix_free(C);
@@ -545,10 +486,8 @@ static spry_status make(const precon_job *job, spry_operator **M)
     mlilu *s = NULL;
     spry_status status = SPRY_STATUS_OK;
     *M = NULL;
-    SPRY_GO(ctx, operator_new(ctx, &mlilu_class, A->a.type, A->a.rows, A->a.cols, &op));
+    SPRY_GO(ctx, precon_operator(job, &mlilu_class, sizeof *s, &s, &op));
     op->name = "mlilu";
-    SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *s, &s));
-    op->state = s;
     s->options = *(const mlilu_options *)job->options;
     s->place = precon_kept(job);
     s->place.device = NULL; /* it lives on the host */

@@ -292,9 +292,7 @@ static spry_status make(const precon_job *job, spry_operator **M)
     poly *state = NULL;
     spry_status status = SPRY_STATUS_OK;
     *M = NULL;
-    SPRY_GO(ctx, operator_new(ctx, &poly_class, job->A->a.type, n, n, &op));
-    SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *state, &state));
-    op->state = state;
+    SPRY_GO(ctx, precon_operator(job, &poly_class, sizeof *state, &state, &op));
     op->device = job->device;
     state->job = precon_kept(job);
     state->options = *(const poly_options *)job->options;

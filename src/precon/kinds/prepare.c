@@ -317,7 +317,7 @@ done:
     return status;
 }
 
-/* What the other one could not do is told with rows of B: which one of A is meant. */
+/* What the other one could not do is reported with rows of B: which one of A is meant. */
 static spry_status tell_row(spry_context *ctx, const prepare *p, int64_t n, spry_status status)
 {
     const char *text = strstr(spry_message(ctx), "row ");
@@ -382,9 +382,7 @@ static spry_status make(const precon_job *job, spry_operator **M)
     prepare *p = NULL;
     spry_status status = SPRY_STATUS_OK;
     *M = NULL;
-    SPRY_GO(ctx, operator_new(ctx, &prepare_class, job->A->a.type, n, n, &op));
-    SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *p, &p));
-    op->state = p;
+    SPRY_GO(ctx, precon_operator(job, &prepare_class, sizeof *p, &p, &op));
     SPRY_GO(ctx, prepare_matrix(job, p));
     op->varies = p->S->varies;
     op->single = p->S->single;

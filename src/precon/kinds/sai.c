@@ -44,8 +44,8 @@ static spry_status make(const precon_job *job, const char *name, local_kind kind
                                : local_inverse_from(job, name, kind, &how, M);
 }
 
-static spry_status make_there(const precon_job *job, const struct device_matrix *A,
-                              const char *name, local_kind kind, bool *made, spry_operator **M)
+static spry_status make_on_device(const precon_job *job, const struct device_matrix *A,
+                                  const char *name, local_kind kind, bool *made, spry_operator **M)
 {
     const local_pattern how = pattern_of(job->options);
     return local_inverse_on_device(job, A, name, kind, &how, made, M);
@@ -64,13 +64,13 @@ static spry_status make_isai(const precon_job *job, spry_operator **M)
 static spry_status make_sai_on_device(const precon_job *job, const struct device_matrix *A,
                                       bool *made, spry_operator **M)
 {
-    return make_there(job, A, "sai", LOCAL_LEAST_SQUARES, made, M);
+    return make_on_device(job, A, "sai", LOCAL_LEAST_SQUARES, made, M);
 }
 
 static spry_status make_isai_on_device(const precon_job *job, const struct device_matrix *A,
                                        bool *made, spry_operator **M)
 {
-    return make_there(job, A, "isai", LOCAL_SQUARE, made, M);
+    return make_on_device(job, A, "isai", LOCAL_SQUARE, made, M);
 }
 
 const precon_kind precon_kind_sai = {
@@ -79,7 +79,7 @@ const precon_kind precon_kind_sai = {
     .options = SPRY_OPTION_LIST(table),
     .make = make_sai,
     .make_ranks = make_sai,
-    .make_there = make_sai_on_device,
+    .make_on_device = make_sai_on_device,
     .on_devices = true,
     .ranks_on_devices = true,
     .half = true,
@@ -91,7 +91,7 @@ const precon_kind precon_kind_isai = {
     .options = SPRY_OPTION_LIST(table),
     .make = make_isai,
     .make_ranks = make_isai,
-    .make_there = make_isai_on_device,
+    .make_on_device = make_isai_on_device,
     .on_devices = true,
     .ranks_on_devices = true,
     .half = true,

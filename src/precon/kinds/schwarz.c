@@ -217,7 +217,7 @@ done:
     return status;
 }
 
-/* All of them; what they make of the whole is told to `op`. */
+/* All of them; `op` gets the traits that follow. */
 static spry_status make_solves(const precon_job *job, const schwarz *state, spry_operator *op)
 {
     spry_context *ctx = op->ctx;
@@ -247,9 +247,7 @@ static spry_status make(const precon_job *job, spry_operator **M)
     schwarz *state = NULL;
     spry_status status = SPRY_STATUS_OK;
     *M = NULL;
-    SPRY_GO(ctx, operator_new(ctx, &schwarz_class, job->A->a.type, n, n, &op));
-    SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *state, &state));
-    op->state = state;
+    SPRY_GO(ctx, precon_operator(job, &schwarz_class, sizeof *state, &state, &op));
     state->p.ctx = ctx;
     state->restricted = options->kind == SCHWARZ_RAS;
     SPRY_GO(ctx, cut(job->A, options, &state->p));

@@ -1,5 +1,5 @@
 /*
- * Schwarz's methods across ranks (schwarz.c tells them): a rank's rows are a part, made larger by
+ * Schwarz's methods across ranks (see schwarz.c): a rank's rows are a part, made larger by
  * rows of other ranks, layer by layer. Each rank solves with its own part by any preconditioner;
  * elements of r come from their owners before, and with kind=as elements of z go back after, to be
  * added in the order of ranks.
@@ -115,15 +115,10 @@ spry_status schwarz_make_ranks(const precon_job *job, spry_operator **M)
 {
     const schwarz_options *o = job->options;
     spry_context *ctx = job->A->ctx;
-    const int64_t n = job->A->a.rows;
     spry_operator *op = NULL;
     schwarz_ranks *s = NULL;
-    spry_status status = operator_new(ctx, &ranks_class, job->A->a.type, n, n, &op);
+    spry_status status = precon_operator(job, &ranks_class, sizeof *s, &s, &op);
     *M = NULL;
-    if (status == SPRY_STATUS_OK)
-        status = base_calloc(ctx, 1, sizeof *s, &s);
-    if (op)
-        op->state = s;
     SPRY_GO(ctx, team_agree(ctx, status));
     s->restricted = o->kind == SCHWARZ_RAS;
     SPRY_GO(ctx, ranks_reach_make(job->A, o->overlap, 1, &s->part));

@@ -1,17 +1,9 @@
-/* The preconditioners there are, and what all of them have in common. */
+/* Making a preconditioner of any kind: what all of them have in common. */
 #include "precon/precon.h"
 
 #include "device/linalg/operator.h"
 #include "device/linalg/step.h"
 #include "ranks/distributed.h"
-
-#include <private/programs.h>
-
-/* made by the solver itself, which is named here so that it can be found */
-const precon_kind precon_kind_inner = {
-    .name = "inner",
-    .summary = "a solver in the next lower precision (options of a solver)",
-    .cost = {.iterations = 25}};
 
 /* --- making --------------------------------------------------------------------------------------
  */
@@ -61,6 +53,7 @@ static spry_status make_in(const precon_job *job, const precon_spec *q, spry_ope
     spry_matrix *cast = NULL;
     spry_operator *inside = NULL;
     spry_status status = SPRY_STATUS_OK;
+    here.list = q->list;
     here.options = q->fields;
     here.singular = q->singular;
     here.values = precision == PRECON_HALF ? "f16" : "own";
@@ -92,7 +85,7 @@ bool precon_may_change(spry_status status)
            status == SPRY_STATUS_NO_MEMORY;
 }
 
-/* Goes on to the next best where one that nobody named cannot be made. */
+/* Goes on to the next best where one that was not asked for by name cannot be made. */
 static bool goes_on(spry_context *ctx, spry_status status)
 {
     if (!precon_may_change(status))
@@ -109,11 +102,17 @@ static spry_status make_named(const precon_job *job, const precon_spec *spec, sp
     if (spec->kind == &precon_kind_inner)
         return SPRY_FAIL(job->A->ctx, SPRY_STATUS_UNSUPPORTED,
                          "precon inner cannot be a part of another one");
-    return spec->kind->make ? make_in(job, spec, M) : SPRY_STATUS_OK;
+    const spry_status status = spec->kind->make ? make_in(job, spec, M) : SPRY_STATUS_OK;
+    if (status != SPRY_STATUS_OK) {
+        spry_operator_free(*M);
+        *M = NULL;
+    }
+    return status;
 }
 
 /* The first that can be made of those that suit A. */
-static spry_status make_auto(const precon_job *job, spry_operator **M, char name[32])
+static spry_status make_auto(const precon_job *job, const precon_list *list, spry_operator **M,
+                             char name[32])
 {
     spry_context *ctx = job->A->ctx;
     precon_choice choice;
@@ -121,9 +120,9 @@ static spry_status make_auto(const precon_job *job, spry_operator **M, char name
     char before[MESSAGE_SIZE];
     memcpy(before, ctx->message, sizeof before);
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, precon_choose(ctx, job->A, 1, job->device != NULL, &choice));
+    SPRY_GO(ctx, list->choose(ctx, job->A, 1, job->device != NULL, &choice));
     for (int k = 0; k < choice.count; k++) {
-        SPRY_GO(ctx, precon_spec_read(ctx, choice.list[k].spec, &spec));
+        SPRY_GO(ctx, precon_spec_from(ctx, list, choice.list[k].spec, &spec));
         status = make_named(job, &spec, M, name);
         if (status == SPRY_STATUS_OK || !goes_on(ctx, status))
             break;
@@ -136,7 +135,7 @@ done:
 /* What goes down to the one within. */
 static spry_status go_deeper(const precon_job *outer, spry_context *ctx, precon_job *inner)
 {
-    *inner = (precon_job){.device = outer->device, .depth = outer->depth + 1};
+    *inner = (precon_job){.list = outer->list, .device = outer->device, .depth = outer->depth + 1};
     return inner->depth > PRECON_MOST_DEPTH
                ? SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
                            "preconditioners within preconditioners go %d deep at most",
@@ -144,8 +143,8 @@ static spry_status go_deeper(const precon_job *outer, spry_context *ctx, precon_
                : SPRY_STATUS_OK;
 }
 
-spry_status precon_make_there(const precon_job *outer, const device_matrix *A, const char *spec,
-                              bool *made, spry_operator **M)
+spry_status precon_make_on_device(const precon_job *outer, const device_matrix *A, const char *spec,
+                                  bool *made, spry_operator **M)
 {
     spry_context *ctx = outer->device->ctx;
     precon_job job;
@@ -154,11 +153,11 @@ spry_status precon_make_there(const precon_job *outer, const device_matrix *A, c
     *made = false;
     *M = NULL;
     SPRY_GO(ctx, go_deeper(outer, ctx, &job));
-    SPRY_GO(ctx, precon_spec_read(ctx, spec, &q));
+    SPRY_GO(ctx, precon_spec_from(ctx, outer->list, spec, &q));
     job.options = q.fields;
     job.values = "own";
-    if (q.kind && q.kind->make_there && precon_spec_precision(&q) == PRECON_SAME)
-        SPRY_GO(ctx, q.kind->make_there(&job, A, made, M));
+    if (q.kind && q.kind->make_on_device && precon_spec_precision(&q) == PRECON_SAME)
+        SPRY_GO(ctx, q.kind->make_on_device(&job, A, made, M));
 done:
     return status;
 }
@@ -173,8 +172,8 @@ spry_status precon_make_inner(const precon_job *outer, const spry_matrix *A, con
     *M = NULL;
     SPRY_GO(A->ctx, go_deeper(outer, A->ctx, &job));
     job.A = A;
-    SPRY_GO(A->ctx, precon_spec_read(A->ctx, spec, &q));
-    SPRY_GO(A->ctx, q.kind ? make_named(&job, &q, M, name) : make_auto(&job, M, name));
+    SPRY_GO(A->ctx, precon_spec_from(A->ctx, outer->list, spec, &q));
+    SPRY_GO(A->ctx, q.kind ? make_named(&job, &q, M, name) : make_auto(&job, q.list, M, name));
 done:
     return status;
 }
@@ -205,7 +204,8 @@ spry_status precon_begin_across(const spry_matrix *A, const precon_spec *spec, b
     SPRY_GO(A->ctx, find_across(A, spec, across));
     if (!*across)
         return SPRY_STATUS_OK;
-    const precon_job job = {.A = A, .options = spec->fields, .values = "own", .near = A};
+    const precon_job job = {
+        .A = A, .list = spec->list, .options = spec->fields, .values = "own", .near = A};
     snprintf(name, 32, "%s", spec->kind->name);
     *forecast = precon_rule(A, spec->kind);
     if (spec->kind->check)
@@ -225,6 +225,7 @@ spry_status precon_make_across(const spry_matrix *A, const precon_spec *spec, sp
         return SPRY_STATUS_OK;
     snprintf(name, 32, "%s", spec->kind->name);
     const precon_job job = {.A = A,
+                            .list = spec->list,
                             .device = spec->kind->ranks_on_devices ? device : NULL,
                             .options = spec->fields,
                             .values = "own",
@@ -254,7 +255,7 @@ static spry_status make_from(const precon_job *given, const precon_spec *spec, s
     precon_job job = *given;
     job.A = csr;
     job.near = A;
-    SPRY_GO(ctx, kind ? make_named(&job, spec, M, name) : make_auto(&job, M, name));
+    SPRY_GO(ctx, kind ? make_named(&job, spec, M, name) : make_auto(&job, spec->list, M, name));
     if (tells && !kind->sound(*M))
         SPRY_GO(ctx, precon_warn_singular(csr, kind->name));
     if (owned && *M && !(*M)->kept) {
@@ -287,7 +288,7 @@ done:
     return status;
 }
 
-static spry_status make_any(spry_context *ctx, const precon_job *given, const precon_spec *spec,
+spry_status precon_make_for(spry_context *ctx, const precon_job *given, const precon_spec *spec,
                             spry_operator **M, char name[32])
 {
     const precon_kind *kind = spec->kind;
@@ -299,6 +300,7 @@ static spry_status make_any(spry_context *ctx, const precon_job *given, const pr
         return SPRY_STATUS_OK;
     if (!given->A && kind->make_of && given->op) {
         precon_job job = *given;
+        job.list = spec->list;
         job.options = spec->fields;
         return kind->make_of(&job, M);
     }
@@ -330,6 +332,7 @@ spry_status precon_begin(spry_context *ctx, const spry_matrix *A, const spry_ope
         goto done;
     SPRY_GO(ctx, matrix_as_sorted_csr(A, &csr, &owned));
     const precon_job job = {.A = csr,
+                            .list = spec->list,
                             .device = op ? op->device : NULL,
                             .op = op,
                             .options = spec->fields,
@@ -353,7 +356,7 @@ spry_status precon_make(spry_context *ctx, const spry_matrix *A, const spry_oper
                             .device = op ? op->device : NULL,
                             .op = op,
                             .begun = begun && *begun ? begun : NULL};
-    const spry_status status = make_any(ctx, &job, spec, M, name);
+    const spry_status status = precon_make_for(ctx, &job, spec, M, name);
     if (begun) {
         spry_operator_free(*begun); /* where it failed before */
         *begun = NULL;
@@ -361,80 +364,12 @@ spry_status precon_make(spry_context *ctx, const spry_matrix *A, const spry_oper
     return status;
 }
 
-spry_status precon_make_beside(spry_context *ctx, const spry_matrix *A, const spry_operator *op,
-                               const char *text, spry_operator **M, char name[32])
+spry_status precon_make_kind(const spry_matrix *A, const precon_kind *kind, const char *options,
+                             spry_operator **M)
 {
     precon_spec spec;
-    *M = NULL;
-    const spry_status status = precon_spec_read(ctx, text, &spec);
-    return status == SPRY_STATUS_OK ? precon_make(ctx, A, op, &spec, NULL, M, name) : status;
-}
-
-/* A spec from a program: what only a solver makes is refused. */
-static spry_status read_public(spry_context *ctx, const char *text, precon_spec *spec)
-{
-    const spry_status status = precon_spec_read(ctx, text, spec);
-    return status == SPRY_STATUS_OK && spec->kind == &precon_kind_inner
-               ? SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
-                           "precon inner is made by solvers only; make a solver for it")
-               : status;
-}
-
-/* A call by itself that was asked to stop. */
-static spry_status ended(spry_context *ctx, spry_status status)
-{
-    if (status == SPRY_STATUS_INTERRUPTED)
-        base_stopped(ctx);
-    return status;
-}
-
-/* Of a matrix that may be of another context than what is made, which belongs to ctx. */
-static spry_status make_public(spry_context *ctx, const spry_matrix *A, const precon_job *place,
-                               const char *text, spry_operator **M)
-{
-    char name[32];
-    precon_spec spec;
-    spry_matrix *view = NULL;
-    precon_job job = *place;
-    spry_status status = SPRY_STATUS_OK;
-    matrix_follow(A);
-    SPRY_GO(ctx, read_public(ctx, text, &spec));
-    if (A->ctx != ctx)
-        SPRY_GO(ctx, matrix_view(ctx, A, &view));
-    job.A = view ? view : A;
-    SPRY_GO(ctx, ended(ctx, make_any(ctx, &job, &spec, M, name)));
-    if (*M) {
-        operator_made_from(*M, A, view);
-        view = NULL;
-    }
-done:
-    spry_matrix_free(view);
-    return status;
-}
-
-spry_status spry_precon_new(const spry_matrix *A, spry_device *device, const char *spec,
-                            spry_operator **M)
-{
-    SPRY_NEED(CTX_OF(A), A, spec, M);
-    const precon_job place = {.device = device};
-    *M = NULL;
-    return make_public(device ? device->ctx : A->ctx, A, &place, spec, M);
-}
-
-spry_status spry_precon_beside(const spry_operator *op, const spry_matrix *A, const char *spec,
-                               spry_operator **M)
-{
-    SPRY_NEED(CTX_OF_ANY(op, A), op, spec, M);
-    const precon_job place = {.device = op->device, .op = op};
-    precon_spec q;
     char name[32];
     *M = NULL;
-    if (!A) {
-        const spry_status read = read_public(op->ctx, spec, &q);
-        return read != SPRY_STATUS_OK ? read
-                                      : ended(op->ctx, make_any(op->ctx, &place, &q, M, name));
-    }
-    if (op->type != A->a.type || op->rows != A->a.rows || op->cols != A->a.cols)
-        return SPRY_FAIL(op->ctx, SPRY_STATUS_BAD_USAGE, "the operator is not one of the matrix");
-    return make_public(op->ctx, A, &place, spec, M);
+    const spry_status status = precon_spec_of(A->ctx, kind, options, &spec);
+    return status == SPRY_STATUS_OK ? precon_make(A->ctx, A, NULL, &spec, NULL, M, name) : status;
 }
