@@ -349,3 +349,19 @@ void odt_record_free(spry_context *ctx, odt_record *r)
         spry_free(ctx, parts[k]);
     *r = (odt_record){0};
 }
+
+void odt_checkpoint_name(const odt_run *r, const char *kind, char what[ODT_NAME])
+{
+    const double *setup = r->record.setup;
+    snprintf(what, ODT_NAME, "odt%s %gx%gx%g index %.9g diameter %.9g empty %.15g", kind,
+             setup[SETUP_nx], setup[SETUP_ny], setup[SETUP_nz], setup[SETUP_index],
+             setup[SETUP_diameter], r->search.empty); /* which all holograms are in */
+}
+
+bool odt_has_checkpoint(const odt_run *r)
+{
+    FILE *file = r->o->resume ? fopen(r->o->checkpoint, "rb") : NULL;
+    if (file)
+        fclose(file);
+    return file != NULL;
+}
