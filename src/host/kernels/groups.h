@@ -106,6 +106,8 @@ ALWAYS_INLINE __mmask16 all_lanes(void)
 }
 
 /* The numbers of x at a group's columns. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wsign-conversion"
 ALWAYS_INLINE group_vec gather(const real *x, const int32_t *columns)
 {
 #ifdef KERNEL_TYPE_d
@@ -117,6 +119,7 @@ ALWAYS_INLINE group_vec gather(const real *x, const int32_t *columns)
     return (group_vec)_mm512_mask_i32gather_ps(_mm512_setzero_ps(), all_lanes(), at, x, 4);
 #endif
 }
+#pragma GCC diagnostic pop
 
 ALWAYS_INLINE void group_load(group *g, const chain *sums)
 {
