@@ -47,8 +47,8 @@ typedef enum gmg_start { GMG_GIVEN, GMG_ZERO, GMG_FROM_BELOW } gmg_start;
 
 /* The steps of a cycle, on the host or on a device. */
 typedef struct gmg_steps {
-    /* Makes and frees what all levels have there; NULL: nothing. Collective where the grid is cut;
-     * to be freed also after a failure. */
+    /* Makes and frees what all levels have on a device; NULL: nothing. Collective where the grid is
+     * cut; to be freed also after a failure. */
     spry_status (*make)(gmg *m);
     void (*free)(gmg *m);
     /* z = M r by the steps between these two. */

@@ -170,14 +170,14 @@ static spry_status multiply_packed(const spry_operator *op, stencil_product *p, 
     for (int64_t c = 0; c < B->cols; c += TOGETHER) {
         const int count = B->cols - c < TOGETHER ? (int)(B->cols - c) : TOGETHER;
         const device_block from = {x, 0, 1, op->rows}, to = {y, 0, 1, op->rows};
-        const device_block there = block_of(C, whole->y, c);
+        const device_block columns = block_of(C, whole->y, c);
         SPRY_GO(op->ctx,
                 device_copy_block(d, op->type, op->rows, count, block_of(B, whole->x, c), from));
         if (beta.re != 0 || beta.im != 0)
-            SPRY_GO(op->ctx, device_copy_block(d, op->type, op->rows, count, there, to));
+            SPRY_GO(op->ctx, device_copy_block(d, op->type, op->rows, count, columns, to));
         SPRY_GO(op->ctx, stencil_product_run(p, conjugate, alpha, beta,
                                              &(stencil_block){x, y, count, op->rows, op->rows}));
-        SPRY_GO(op->ctx, device_copy_block(d, op->type, op->rows, count, to, there));
+        SPRY_GO(op->ctx, device_copy_block(d, op->type, op->rows, count, to, columns));
     }
 done:
     device_free(x);

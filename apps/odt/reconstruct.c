@@ -201,15 +201,15 @@ done:
 static spry_status keep_index(odt_run *r)
 {
     const int64_t n = odt_voxels(&r->setup.box);
-    spry_vector *here = NULL;
+    spry_vector *on_host = NULL;
     spry_status status = SPRY_STATUS_OK;
-    ODT_GO(spry_vector_new(r->ctx, SPRY_TYPE_D, n, NULL, SPRY_OWN_COPY, &here));
-    ODT_GO(spry_vector_copy(r->model.medium, here));
-    const double *k2 = spry_vector_data_const(here);
+    ODT_GO(spry_vector_new(r->ctx, SPRY_TYPE_D, n, NULL, SPRY_OWN_COPY, &on_host));
+    ODT_GO(spry_vector_copy(r->model.medium, on_host));
+    const double *k2 = spry_vector_data_const(on_host);
     for (int64_t k = 0; k < n; k++)
         r->record.index[k] = (float)(r->setup.fluid * sqrt(k2[k] / r->model.kb2));
 done:
-    spry_vector_free(here);
+    spry_vector_free(on_host);
     return status;
 }
 

@@ -12,7 +12,7 @@ typedef struct odt_search {
     int refine;          /* steps that move all particles, after each that is found */
     odt_particles found;
     double misfit; /* sum of squares over that of the empty volume */
-    /* after each particle: told, and kept for later runs; may be NULL */
+    /* after each particle: reported, and kept for later runs; may be NULL */
     spry_status (*note)(void *data);
     void *data;
     /* not the caller's */

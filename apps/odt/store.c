@@ -114,7 +114,7 @@ static spry_status wrong(spry_context *ctx, const char *path, const char *what)
 static spry_status take(spry_context *ctx, const char *path, const char *name, bool need,
                         spry_type type, int64_t *sides, void **numbers)
 {
-    spry_vector *given = NULL, *here = NULL;
+    spry_vector *given = NULL, *on_host = NULL;
     spry_status status = spry_dataset_read(ctx, path, name, sides, &given);
     if (status == SPRY_STATUS_BAD_INPUT && !need && sides[2] == 0)
         return SPRY_STATUS_OK;
@@ -125,11 +125,11 @@ static spry_status take(spry_context *ctx, const char *path, const char *name, b
     *numbers = spry_alloc(ctx, (size_t)(n + 1) * spry_type_size(type));
     if (!*numbers)
         ODT_GO(SPRY_STATUS_NO_MEMORY);
-    ODT_GO(spry_vector_new(ctx, type, n, *numbers, SPRY_OWN_BORROW, &here));
-    ODT_GO(spry_vector_copy(given, here));
+    ODT_GO(spry_vector_new(ctx, type, n, *numbers, SPRY_OWN_BORROW, &on_host));
+    ODT_GO(spry_vector_copy(given, on_host));
 done:
     spry_vector_free(given);
-    spry_vector_free(here);
+    spry_vector_free(on_host);
     return status;
 }
 

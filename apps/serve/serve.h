@@ -254,7 +254,7 @@ void http_announce(const server *s);
 
 /* Which policy a page of an answer is under. */
 enum { POLICY_PAGE, POLICY_PICTURE, POLICY_REPORT, POLICY_LOGIN };
-/* Takes the response over; NULL is told as a lack of memory. */
+/* Takes the response over; NULL is reported as a lack of memory. */
 enum MHD_Result answer(struct MHD_Connection *connection, unsigned status, const char *type,
                        int policy, struct MHD_Response *response);
 enum MHD_Result answer_fault(struct MHD_Connection *connection, unsigned status, const char *format,
@@ -273,8 +273,8 @@ bool draft_begin(draft *d);
 enum MHD_Result draft_send(draft *d, struct MHD_Connection *connection, unsigned status);
 /* One command, to which words are added; NULL: no memory. */
 errand *answer_errand(const char *first, const char *second);
-/* Has it run for the request (NULL is told as a lack of memory); its end calls the same answer once
- * more, which tells what the command has printed. */
+/* Has it run for the request (NULL is reported as a lack of memory); its end calls the same answer
+ * once more, which sends what the command has printed. */
 enum MHD_Result answer_by_errand(server *s, request *q, errand *e,
                                  struct MHD_Connection *connection);
 /* Refuses with what a command has complained of. */
@@ -297,7 +297,7 @@ const char *answer_parameter(struct MHD_Connection *connection, const char *name
 
 typedef struct stream stream;
 enum MHD_Result answer_events(server *s, const job *j, struct MHD_Connection *connection);
-/* Wakes streams of a job that have something to tell; all, with j NULL. */
+/* Wakes streams of a job that have something to send; all, with j NULL. */
 void streams_wake(server *s, const job *j);
 
 struct server {
