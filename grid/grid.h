@@ -1,7 +1,7 @@
 /*
  * Grids and operators of differences. A text becomes terms (parse.c), a term a table of 1-D rows
  * for each axis (axis.c, from exact weights, weights.c), the tables of all terms the rows of each
- * class of points (classes.c), which a kernel of the host's goes through (stencil.c).
+ * class of points (classes.c), which a kernel of the host's goes through (stencil_host.c).
  */
 #ifndef SPRY_GRID_INTERNAL_H
 #define SPRY_GRID_INTERNAL_H
