@@ -2,86 +2,8 @@
 #include "cli.h"
 #include "listing.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { SHORT_LIST = 20 }; /* letters of words that are shown in place of WORD */
-
-static const struct {
-    char letter;
-    const char *name;
-} letters[] = {{'o', "output"}, {'q', "quiet"}};
-
-static char fold(char c)
-{
-    return c == '_' ? '-' : (char)tolower((unsigned char)c);
-}
-
-const char *cli_option_name(const spry_option *option, char name[CLI_NAME])
-{
-    snprintf(name, CLI_NAME, "%s", option->name);
-    for (char *c = name; *c; c++)
-        *c = fold(*c);
-    return name;
-}
-
-char cli_option_letter(const spry_option *option)
-{
-    for (size_t i = 0; i < sizeof letters / sizeof *letters; i++)
-        if (strcmp(option->name, letters[i].name) == 0)
-            return letters[i].letter;
-    return 0;
-}
-
-bool cli_option_is_file(const spry_option *option)
-{
-    static const char ending[] = "_file"; /* the library's own: texts that it copies */
-    size_t length = strlen(option->name), tail = sizeof ending - 1;
-    return option->kind == SPRY_OPTION_PATH || (option->kind == SPRY_OPTION_TEXT && length > tail &&
-                                                strcmp(option->name + length - tail, ending) == 0);
-}
-
-const char *cli_option_value(const spry_option *option, char value[CLI_NAME])
-{
-    static const char *const names[] = {
-        [SPRY_OPTION_INT] = "N",     [SPRY_OPTION_REAL] = "X",    [SPRY_OPTION_BOOL] = "",
-        [SPRY_OPTION_WORD] = "WORD", [SPRY_OPTION_TEXT] = "WORD", [SPRY_OPTION_PATH] = "FILE"};
-    bool optional = option->kind == SPRY_OPTION_PATH && option->words;
-    bool file = cli_option_is_file(option);
-    snprintf(value, CLI_NAME, "%s", optional ? "[FILE]" : file ? "FILE" : names[option->kind]);
-    if (option->kind == SPRY_OPTION_WORD && strlen(option->words) < SHORT_LIST) {
-        snprintf(value, CLI_NAME, "%s", option->words);
-        for (char *c = value; *c; c++)
-            *c = *c == ' ' ? '|' : *c;
-    }
-    return value;
-}
-
-bool cli_has_word(const char *words, const char *word)
-{
-    size_t length = strlen(word);
-    for (const char *p = words ? words : ""; *p; p += *p == ' ') {
-        size_t here = strcspn(p, " "), i = 0;
-        while (i < here && i < length && fold(p[i]) == fold(word[i]))
-            i++;
-        if (here == length && i == length)
-            return true;
-        p += here;
-    }
-    return false;
-}
-
-void cli_add_word(char words[CLI_WORDS], const char *word)
-{
-    size_t used = strlen(words);
-    snprintf(words + used, CLI_WORDS - used, "%s%s", used ? " " : "", word);
-}
-
-bool cli_option_shown(const cli_group *group, const spry_option *option)
-{
-    return !cli_has_word(group->skip, option->name);
-}
 
 void cli_option_choices(const spry_option *option, char words[CLI_WORDS])
 {
@@ -288,9 +210,9 @@ static int short_option(reader *r, const char *argument)
     }
     const spry_option *option = NULL;
     int group = -1;
-    for (size_t i = 0; i < sizeof letters / sizeof *letters; i++)
-        if (letters[i].letter == argument[1])
-            group = find_option(command, letters[i].name, &option);
+    const char *name = cli_letter_name(argument[1]);
+    if (name)
+        group = find_option(command, name, &option);
     bool is_switch = group >= 0 && option->kind == SPRY_OPTION_BOOL;
     if (group < 0 || (is_switch && argument[2]))
         return unknown_option(command, argument, argument + 1);

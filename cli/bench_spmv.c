@@ -91,7 +91,7 @@ typedef struct operands {
     const spry_operator *op;
     spry_device *device; /* NULL: the host */
     spry_vector *x, *y;
-    spry_vector *there_x, *there_y; /* the same on the device */
+    spry_vector *device_x, *device_y; /* the same on the device */
     spry_dense B, C;
     bool dense;
 } operands;
@@ -101,8 +101,8 @@ static spry_status multiply(const operands *o)
     const spry_scalar one = {1, 0}, zero = {0, 0};
     return o->dense
                ? spry_operator_multiply_dense(o->op, SPRY_TRANSPOSE_NO, one, &o->B, zero, &o->C)
-               : spry_operator_apply(o->op, o->device ? o->there_x : o->x,
-                                     o->device ? o->there_y : o->y);
+               : spry_operator_apply(o->op, o->device ? o->device_x : o->x,
+                                     o->device ? o->device_y : o->y);
 }
 
 /* One product, by the device's clock where it is on one. */
@@ -142,15 +142,15 @@ static spry_status make_operands(spry_context *ctx, const bench_job *job, operan
     fill(type, cols * k, spry_vector_data(o->x));
     o->device = job->device;
     if (o->device)
-        status = spry_vector_on(o->device, type, cols * k, NULL, &o->there_x);
+        status = spry_vector_on(o->device, type, cols * k, NULL, &o->device_x);
     if (o->device && status == SPRY_STATUS_OK)
-        status = spry_vector_on(o->device, type, rows * k, NULL, &o->there_y);
+        status = spry_vector_on(o->device, type, rows * k, NULL, &o->device_y);
     if (o->device && status == SPRY_STATUS_OK)
-        status = spry_vector_copy(o->x, o->there_x);
+        status = spry_vector_copy(o->x, o->device_x);
     if (status != SPRY_STATUS_OK)
         return status;
-    void *b = spry_vector_handle(o->device ? o->there_x : o->x);
-    void *c = spry_vector_handle(o->device ? o->there_y : o->y);
+    void *b = spry_vector_handle(o->device ? o->device_x : o->x);
+    void *c = spry_vector_handle(o->device ? o->device_y : o->y);
     o->B = (spry_dense){0, cols, k, job->by_rows ? k : cols, job->by_rows, b, o->device};
     o->C = (spry_dense){0, rows, k, job->by_rows ? k : rows, job->by_rows, c, o->device};
     return SPRY_STATUS_OK;
@@ -208,13 +208,13 @@ spry_status bench_product(spry_context *ctx, const bench_job *job, bench_record 
     if (status == SPRY_STATUS_OK)
         status = best_of(&o, job->repeat, &record->seconds);
     if (status == SPRY_STATUS_OK && o.device)
-        status = spry_vector_copy(o.there_y, o.y);
+        status = spry_vector_copy(o.device_y, o.y);
     if (status == SPRY_STATUS_OK)
         fill_record(job, &o, record);
     spry_vector_free(o.x);
     spry_vector_free(o.y);
-    spry_vector_free(o.there_x);
-    spry_vector_free(o.there_y);
+    spry_vector_free(o.device_x);
+    spry_vector_free(o.device_y);
     spry_operator_free(op);
     return status;
 }

@@ -92,7 +92,7 @@ int cli_run(const cli_command *command, int argc, char **argv);
 /*
  * Applications (apps.c): programs spry-NAME beside this one, in libexec/spry, or in PATH.
  * apps_start becomes the one of a name, with the arguments that follow it, or with --help; it comes
- * back where there is none. apps_names adds the names of all, to be told.
+ * back where there is none. apps_names adds the names of all.
  */
 void apps_start(const char *name, bool asks, char **argv);
 void apps_names(char words[CLI_WORDS]);
@@ -135,6 +135,7 @@ const char *cli_spell(const char *text);
 const char *cli_option_name(const spry_option *option, char name[CLI_NAME]);
 const char *cli_option_value(const spry_option *option, char value[CLI_NAME]);
 char cli_option_letter(const spry_option *option);
+const char *cli_letter_name(char letter); /* the option that it is short for; or NULL */
 void cli_option_choices(const spry_option *option, char words[CLI_WORDS]);
 bool cli_option_shown(const cli_group *group, const spry_option *option);
 bool cli_option_is_file(const spry_option *option);
@@ -151,9 +152,12 @@ void cli_option_bounds(const spry_option *option, char text[256]);
 /* Complaints, to the standard error; both return the exit status. */
 int cli_fail(int exit_status, const char *format, ...) SPRY_PRINTF(2, 3);
 int cli_failed(spry_context *ctx, spry_status status);
+/* Watches for libraries that end the program; cli_leave(): from here on it ends itself. */
+void cli_watch_exit(void);
+void cli_leave(void);
 /* Memory, or the end of the program with EXIT_RESOURCES. */
 void *cli_alloc(size_t bytes);
-/* Prints what the library has to tell, as a spry_log_fn. */
+/* Prints the library's log, as a spry_log_fn. */
 void cli_log(void *data, spry_log_level level, const char *text);
 /* Seconds of a steady clock. */
 double cli_clock(void);
@@ -164,12 +168,13 @@ int ranks_started(void);
  * a context, or NULL. An exit status. */
 int ranks_open(const cli_arguments *arguments, spry_team **team);
 /* After it, with a team: fails on all ranks where one has failed, where they do not find each
- * other, or were told different things. An exit status. */
+ * other, or were started with different words. An exit status. */
 int ranks_begin(spry_context *ctx, const cli_arguments *arguments, int exit_status);
-/* Before a command line is read: what is wrong with it the first process tells. */
+/* Before a command line is read: the first process reports what is wrong with it. */
 void ranks_hush(const cli_command *command);
-/* Whether another rank does the talking. */
+/* Whether another rank prints in the place of this one. */
 bool ranks_silent(void);
+void ranks_silence(bool is_silent);
 /* One exit status for all ranks; the first one tells what others have failed with. */
 int ranks_agree(spry_context *ctx, int exit_status);
 

@@ -5,33 +5,6 @@
 
 enum { OPTION_COLUMN = 30 };
 
-/* The bounds of a number, where they are near enough to be of interest. */
-static void number_bounds(const spry_option *option, char text[64])
-{
-    enum { FAR = 1000000000 };
-    *text = '\0';
-    if (option->low == 0 && option->high == 0)
-        return;
-    if (option->high < FAR)
-        snprintf(text, 64, ", %.7g to %.7g", option->low, option->high);
-    else if (option->low != 0)
-        snprintf(text, 64, ", at least %.7g", option->low);
-}
-
-void cli_option_bounds(const spry_option *option, char text[256])
-{
-    char value[CLI_NAME], bounds[64] = "";
-    *text = '\0';
-    if (option->kind == SPRY_OPTION_BOOL || !option->initial || !*option->initial)
-        return;
-    if (option->kind == SPRY_OPTION_INT || option->kind == SPRY_OPTION_REAL)
-        number_bounds(option, bounds);
-    bool listed =
-        option->kind == SPRY_OPTION_WORD && strcmp(cli_option_value(option, value), "WORD") == 0;
-    snprintf(text, 256, "%s%s%sdefault %s%s", listed ? "one of " : "", listed ? option->words : "",
-             listed ? "; " : "", option->initial, bounds);
-}
-
 static void print_option(FILE *out, const spry_option *option)
 {
     char name[CLI_NAME], value[CLI_NAME], left[192], bounds[256], text[768];

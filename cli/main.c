@@ -26,9 +26,7 @@ const cli_command *cli_command_find(const char *name)
     }
     apps_names(names);
     if (strcmp(name, "serve") == 0)
-        cli_fail(EXIT_INPUT,
-                 "this spry was built without its page: with libmicrohttpd-dev installed, "
-                 "build it once more");
+        cli_fail(EXIT_INPUT, "spry-serve is not installed; it is built where libmicrohttpd-dev is");
     else if (spry_nearest(name, names, nearest, sizeof nearest))
         cli_fail(EXIT_INPUT, "unknown command %s; did you mean %s?", name, nearest);
     else

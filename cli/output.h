@@ -86,7 +86,7 @@ typedef enum progress_phase {
 } progress_phase;
 typedef struct progress {
     bool shown, begun;
-    bool json, untold;  /* objects are told; the last state was not, as it came too soon */
+    bool json, untold;  /* objects are printed; the last state was not, as it came too soon */
     double start, last; /* seconds */
     double target;      /* log10 of the residual asked for */
     struct {
@@ -97,7 +97,7 @@ typedef struct progress {
         int64_t iteration;
         double seconds;
     } first; /* that was heard of */
-    /* What is told. */
+    /* What is reported. */
     progress_phase phase;
     double since;  /* when it began */
     char note[64]; /* what it is called on a terminal; "": nothing is shown */
@@ -107,15 +107,15 @@ typedef struct progress {
 } progress;
 void progress_start(progress *p, bool quiet, double tol);
 void progress_start_as(progress *p, int how, bool quiet, double tol);
-/* A phase begins, and what it is called on a terminal. From here to progress_clear() a clock tells
- * every second that it goes on, where nothing else does. */
+/* A phase begins, and what it is called on a terminal. From here to progress_clear() a clock
+ * reports every second that it goes on, where nothing else does. */
 void progress_note(progress *p, progress_phase phase, const char *text);
 /* What solves, for the objects that follow. */
 void progress_names(progress *p, const char *method, const char *precon);
 void progress_step(progress *p, int64_t iteration, double residual);
 /* So much of the whole (0 to 1) is done, and a few words on it; seldom enough to cost nothing. */
 void progress_part(progress *p, double part, const char *text);
-/* The line goes; what was not told is. */
+/* The line goes; what was not printed is. */
 void progress_clear(progress *p);
 /* The line makes room for a message, which is written with the clock at rest. */
 void progress_hide(void);

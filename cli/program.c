@@ -1,94 +1,15 @@
-/* What every program of spry's does: complains, opens a context and ranks, parses, runs, and sees
- * that all output got out. */
+/* What every program of spry's does: opens a context and ranks, parses, runs, and checks that all
+ * output got out. */
 #include "cli.h"
 #include "output.h"
 
 #include <private/hooks.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 const char *const cli_exit_texts[EXIT_COUNT] = {
     "success; a solve converged", "a solve did not converge, the best x is still written",
     "bad usage or input", "out of memory or disk space"};
-
-int cli_fail(int exit_status, const char *format, ...)
-{
-    char text[4 * CLI_WORDS];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    if (ranks_silent())
-        return exit_status;
-    progress_hide();
-    fputs("spry: ", stderr);
-    text_put(stderr, cli_spell(text));
-    fputc('\n', stderr);
-    progress_show();
-    return exit_status;
-}
-
-int cli_failed(spry_context *ctx, spry_status status)
-{
-    const char *message = spry_message(ctx);
-    cli_fail(EXIT_INPUT, "%s", *message ? message : spry_status_text(status));
-    switch (status) {
-    case SPRY_STATUS_NO_MEMORY:
-    case SPRY_STATUS_DEVICE:
-    case SPRY_STATUS_DEVICE_LOST:
-        return EXIT_RESOURCES;
-    case SPRY_STATUS_INTERRUPTED:
-        return EXIT_STOPPED;
-    default:
-        return EXIT_INPUT;
-    }
-}
-
-static bool leaving; /* by our own will */
-
-void *cli_alloc(size_t bytes)
-{
-    void *memory = calloc(1, bytes);
-    if (!memory) {
-        leaving = true;
-        exit(cli_fail(EXIT_RESOURCES, "no memory for %zu bytes", bytes));
-    }
-    return memory;
-}
-
-/* OpenMP's run-times, and other libraries, end the program where they are refused a thread or
- * memory, with a message and an exit status that means something else here. */
-static void ended_by_others(void)
-{
-    static const char text[] = "spry: ended by a library that could not go on\n";
-    if (!leaving) {
-        (void)!write(STDERR_FILENO, text, sizeof text - 1);
-        _exit(EXIT_RESOURCES);
-    }
-}
-
-double cli_clock(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-void cli_log(void *data, spry_log_level level, const char *text)
-{
-    static const char *const names[] = {"warning: ", "", "debug: "};
-    (void)data;
-    if (ranks_silent())
-        return;
-    progress_hide();
-    fprintf(stderr, "spry: %s", names[level]);
-    text_put(stderr, cli_spell(text));
-    fputc('\n', stderr);
-    progress_show();
-}
 
 /* Runs a command with a context of the options given; SPRY_FAIL_ALLOC=n lets tests see the nth
  * allocation fail, SPRY_CHECK_MEMORY=1 that all memory was freed. */
@@ -158,8 +79,8 @@ int cli_start(int (*body)(int argc, char **argv), int argc, char **argv)
 {
     file_prepare();
     signals_prepare();
-    (void)atexit(ended_by_others);
+    cli_watch_exit();
     const int exit_status = stack_run(body, argc, argv);
-    leaving = true;
+    cli_leave();
     return exit_status;
 }

@@ -9,13 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static bool silent;
-
-bool ranks_silent(void)
-{
-    return silent;
-}
-
 /* The first of some variables that is there, as a number; -1: none is. */
 static int number_in(const char *const *names)
 {
@@ -54,8 +47,8 @@ void ranks_hush(const cli_command *command)
 {
     static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", NULL};
     static const char *const programs[] = {"OMPI_NUM_APP_CTX", NULL};
-    silent =
-        command->ranks && ranks_started() > 1 && number_in(programs) < 2 && number_in(names) > 0;
+    ranks_silence(command->ranks && ranks_started() > 1 && number_in(programs) < 2 &&
+                  number_in(names) > 0);
 }
 
 /* The library: the one that is named, or where the system looks, or beside this program. */
@@ -85,7 +78,7 @@ int ranks_open(const cli_arguments *arguments, spry_team **team)
     spry_team *(*make)(const void *comm) = NULL;
     *team = NULL;
     if (!arguments->command->ranks || !is_asked(arguments, ranks_started() > 1)) {
-        silent = false; /* each for itself */
+        ranks_silence(false); /* each for itself */
         return EXIT_DONE;
     }
     void *library = load();
@@ -118,7 +111,7 @@ int ranks_agree(spry_context *ctx, int exit_status)
                                                              : SPRY_STATUS_BAD_INPUT;
     if (spry_context_ranks(ctx) == 1)
         return exit_status;
-    silent = spry_context_rank(ctx) > 0;
+    ranks_silence(spry_context_rank(ctx) > 0);
     const spry_status all = spry_context_agree(ctx, mine);
     if (all != SPRY_STATUS_OK && exit_status == EXIT_DONE)
         cli_fail(EXIT_INPUT, "%s", spry_message(ctx)); /* who has failed is silent */

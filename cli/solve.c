@@ -119,8 +119,8 @@ static void driver_wait(const driver_start *start)
         pthread_join(start->thread, NULL);
 }
 
-/* The device is the job's from here on; one that nobody holds in between would start anew. Where
- * there is none, the solver says so. */
+/* The device is the job's from here on; one that nobody holds in between would start again. Where
+ * there is none, the solver fails. */
 static void driver_take(const solve_job *job, driver_start *start)
 {
     spry_device *device = NULL;
@@ -152,7 +152,7 @@ static void measure_bandwidth(solve_job *job)
 }
 
 /* A device's, where nobody knows it yet, is measured once x is there: what that takes is compiled
- * beside the solve. */
+ * in parallel with the solve. */
 static void compare_bandwidth(const solve_job *job)
 {
     spry_bandwidth bandwidth = SPRY_BANDWIDTH_INIT;
@@ -166,7 +166,7 @@ static void compare_bandwidth(const solve_job *job)
     }
 }
 
-/* One that fails while the solve goes on is told; the next may do better. */
+/* One that fails while the solve goes on is logged; the next may succeed. */
 static void write_checkpoint(solve_job *job, const spry_vector *x, int64_t iteration)
 {
     spry_status status = solve_put_checkpoint(job, x, iteration);
@@ -218,7 +218,7 @@ static spry_status split(const solve_job *job, spry_vector *all, spry_vector **c
 }
 
 /* Whether somebody reads how good x is. */
-static bool is_told(const solve_job *job)
+static bool is_reported(const solve_job *job)
 {
     return !job->options->quiet || job->options->json;
 }
@@ -259,7 +259,7 @@ static spry_status solve_columns(solve_job *job)
     for (int k = 0; k < job->count; k++) {
         solve_errors *e = &job->errors[k];
         *e = (solve_errors){NAN, NAN};
-        if (status == SPRY_STATUS_OK && is_told(job) &&
+        if (status == SPRY_STATUS_OK && is_reported(job) &&
             strcmp(job->results[k].precon, "direct") == 0 &&
             job->results[k].reason != SPRY_REASON_STOPPED &&
             job->results[k].reason != SPRY_REASON_SINGULAR &&
@@ -460,7 +460,7 @@ static int work(solve_job *job, driver_start *start)
     if (exit_status != EXIT_DONE || job->plan_only)
         return exit_status;
     exit_status = iterate(job);
-    if (exit_status == EXIT_DONE && !job->refused && is_told(job))
+    if (exit_status == EXIT_DONE && !job->refused && is_reported(job))
         compare_bandwidth(job);
     return exit_status;
 }

@@ -55,18 +55,18 @@ static int64_t sum_of(const solve_job *job, int k)
 static spry_status share_parts(solve_job *job)
 {
     double mine[PARTS];
-    spry_vector *here = NULL;
+    spry_vector *on_host = NULL;
     for (int k = 0; k < PARTS; k++)
         mine[k] = (double)*part_of(&job->plan, k);
     spry_status status = spry_context_agree(
-        job->ctx, spry_vector_new(job->ctx, SPRY_TYPE_D, PARTS, mine, SPRY_OWN_COPY, &here));
+        job->ctx, spry_vector_new(job->ctx, SPRY_TYPE_D, PARTS, mine, SPRY_OWN_COPY, &on_host));
     if (status == SPRY_STATUS_OK)
-        status = spry_vector_collect(here, &job->parts);
+        status = spry_vector_collect(on_host, &job->parts);
     for (int r = 0; status == SPRY_STATUS_OK && r < spry_context_ranks(job->ctx); r++)
         for (int k = 0; k < PARTS; k++)
             if (part_on(job, r, k) > *part_of(&job->plan, k))
                 *part_of(&job->plan, k) = part_on(job, r, k);
-    spry_vector_free(here);
+    spry_vector_free(on_host);
     return status;
 }
 

@@ -1,7 +1,7 @@
 /*
  * Lower bounds on a grid (<spry/grid/grid.h>, spry_bounded): bounded.c has the object and the
- * course of a solve, bounded_host.c and bounded_device.c the steps it is made of, by the place they
- * are done at.
+ * course of a solve, bounded_host.c and bounded_device.c the steps it is made of, on the host
+ * or on a device.
  */
 #ifndef SPRY_GRID_BOUNDED_H
 #define SPRY_GRID_BOUNDED_H

@@ -366,18 +366,18 @@ done:
 static bool find_row(const stencil *s, const stencil_form *form, int64_t class,
                      int64_t in_box[GRID_AXES], int64_t at[GRID_AXES])
 {
-    bool there = true;
+    bool exists = true;
     for (int a = 0; a < GRID_AXES; a++) {
         const int64_t n = s->shape.axis[a].unknowns;
         const int64_t rows = form->local ? box_length(&form->u, a) : n;
         const int64_t k = class % form->classes[a];
         in_box[a] = at[a] = k <= form->low[a] ? k : rows - form->high[a] + k - form->low[a] - 1;
-        there = there && at[a] < rows;
+        exists = exists && at[a] < rows;
         if (form->local)
             at[a] = ((form->u.begin[a] + at[a]) % n + n) % n;
         class /= form->classes[a];
     }
-    return there;
+    return exists;
 }
 
 static spry_status form_make(const spry_operator *op, bool transposed, const grid_box *u,

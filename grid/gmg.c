@@ -11,130 +11,22 @@
  * other way, so that a V-cycle with as many sweeps before as after is symmetric where the operator
  * is. lines.c has Gauss-Seidel by lines.
  */
-#include "grid/gmg_device.h"
-#include "grid/stencil_device.h"
+#include "grid/gmg.h"
+
+#include "device/engine/device.h"
 
 #include "host/apply.h"
-
-/* --- smoothing -----------------------------------------------------------------------------------
- */
-
-typedef struct smooth_job {
-    const gmg *m;
-    const gmg_level *l;
-    bool begins;
-    spry_scalar weight;
-} smooth_job;
-
-/* x += D^-1 r, or x = weight D^-1 b where x is 0 */
-static void step_share(void *argument, int share, int shares)
-{
-    const smooth_job *j = argument;
-    const gmg_level *l = j->l;
-    const int64_t size = (int64_t)spry_type_size(j->m->type);
-    const range part = base_share(l->count, shares, share, VECTOR_CHUNK);
-    const host_step step = {.alpha = 1, .gamma = 1};
-    for (int64_t k = part.begin; k < part.end; k += VECTOR_CHUNK) {
-        const int64_t n = part.end - k < VECTOR_CHUNK ? part.end - k : VECTOR_CHUNK;
-        const char *inverse = (const char *)l->diagonal->data + k * size;
-        char *x = (char *)l->x + k * size;
-        if (j->begins) {
-            l->s->kernels->multiply(n, inverse, (const char *)l->b + k * size, x);
-            l->s->kernels->scale(n, j->weight, x);
-        } else {
-            l->s->kernels->step(n, &step, (const char *)l->r + k * size, inverse, NULL, x, x);
-        }
-    }
-}
-
-static spry_status jacobi_sweep(const gmg *m, const gmg_level *l, bool zero, spry_scalar w)
-{
-    const spry_scalar minus = {-w.re, -w.im};
-    smooth_job job = {.m = m, .l = l, .begins = zero, .weight = w};
-    spry_status status = zero ? SPRY_STATUS_OK : gmg_bring_x(l, l->x);
-    if (!zero && status == SPRY_STATUS_OK)
-        status = stencil_run(l->A, SPRY_TRANSPOSE_NO, minus, l->x, w, l->b, l->r);
-    if (status == SPRY_STATUS_OK)
-        base_share_out(m->ctx, host_threads(m->ctx, l->count), step_share, &job);
-    return status;
-}
-
-spry_status gmg_smooth(const gmg *m, int level, int sweeps, bool back, gmg_start start)
-{
-    const gmg_level *l = &m->level[level];
-    spry_status status = SPRY_STATUS_OK;
-    if (l->lines)
-        return gmg_lines(m, level, sweeps, back, start);
-    if (m->redblack)
-        return gmg_wave(m, level, sweeps, back, start);
-    if (start == GMG_FROM_BELOW)
-        gmg_up(m, level);
-    if (sweeps == 0 && start == GMG_ZERO)
-        memset(l->x, 0, (size_t)l->count * spry_type_size(m->type));
-    if (m->options.smoother == GMG_CHEBYSHEV)
-        return gmg_chebyshev(m, level, sweeps, start == GMG_ZERO);
-    for (int k = 0; k < sweeps && status == SPRY_STATUS_OK; k++)
-        status = jacobi_sweep(m, l, k == 0 && start == GMG_ZERO, gmg_weight(m, level, sweeps, k));
-    return status;
-}
 
 /* --- cycles --------------------------------------------------------------------------------------
  */
 
-static spry_status smooth(const gmg *m, int level, int sweeps, bool back, gmg_start start)
-{
-    spry_status status = SPRY_STATUS_OK;
-    if (m->device)
-        return start == GMG_FROM_BELOW ? gmg_device_rise(m, level, sweeps, back)
-                                       : gmg_device_smooth(m, level, sweeps, back, start);
-    if (start == GMG_FROM_BELOW)
-        status = gmg_bring_x(&m->level[level + 1], m->level[level + 1].x);
-    return status == SPRY_STATUS_OK ? gmg_smooth(m, level, sweeps, back, start) : status;
-}
-
-static spry_status down(const gmg *m, int level, bool plain)
-{
-    const gmg_level *l = &m->level[level];
-    if (m->device)
-        return gmg_device_down(m, level, plain);
-    const spry_status status = plain ? SPRY_STATUS_OK : gmg_bring_x(l, l->x);
-    if (status != SPRY_STATUS_OK)
-        return status;
-    gmg_down(m, level, plain);
-    return gmg_bring_given(l + 1, (l + 1)->b);
-}
-
-/* Makes x of a level what the next one has found, or leaves that to the cycle that begins with
- * `start`. */
-static spry_status guess(const gmg *m, int level, gmg_start *start)
-{
-    const gmg_level *l = &m->level[level];
-    *start = GMG_GIVEN;
-    if (m->device)
-        return gmg_device_guess(m, level);
-    if (m->options.interpolation == GMG_CUBIC) {
-        const spry_status status = gmg_bring_x(l + 1, (l + 1)->x);
-        if (status != SPRY_STATUS_OK)
-            return status;
-        gmg_guess(m, level);
-    } else {
-        memset(l->x, 0, (size_t)l->count * spry_type_size(m->type));
-        *start = GMG_FROM_BELOW;
-    }
-    return SPRY_STATUS_OK;
-}
-
 static spry_status solve_coarsest(const gmg *m)
 {
-    const gmg_level *l = &m->level[m->count - 1];
+    spry_vector b, x;
     if (m->sweeps_last)
-        return smooth(m, m->count - 1, (int)m->options.last, false, GMG_ZERO);
-    if (m->device)
-        return gmg_device_solve(m);
-    const spry_vector b = vector_over(m->ctx, m->type, l->A->rows, l->b);
-    spry_vector x = vector_over(m->ctx, m->type, l->A->rows, l->x);
-    const spry_status status = spry_operator_apply(m->coarsest, &b, &x);
-    return m->ranked ? team_note(m->ctx, status) : status; /* others go on, and hear of it */
+        return m->steps->smooth(m, m->count - 1, (int)m->options.last, false, GMG_ZERO);
+    m->steps->last_system(m, &b, &x);
+    return gmg_noted(m, spry_operator_apply(m->coarsest, &b, &x));
 }
 
 static spry_status cycle(const gmg *m, int level, int kind, gmg_start start)
@@ -142,12 +34,13 @@ static spry_status cycle(const gmg *m, int level, int kind, gmg_start start)
     spry_status status = SPRY_STATUS_OK;
     if (level == m->count - 1)
         return solve_coarsest(m);
-    SPRY_GO(m->ctx, smooth(m, level, (int)m->options.pre, false, start));
-    SPRY_GO(m->ctx, down(m, level, false));
+    SPRY_GO(m->ctx, m->steps->smooth(m, level, (int)m->options.pre, false, start));
+    SPRY_GO(m->ctx, m->steps->down(m, level, false));
     SPRY_GO(m->ctx, cycle(m, level + 1, kind, GMG_ZERO));
     if (kind != GMG_V && level + 2 < m->count)
         SPRY_GO(m->ctx, cycle(m, level + 1, kind == GMG_F ? GMG_V : kind, GMG_GIVEN));
-    SPRY_GO(m->ctx, smooth(m, level, (int)m->options.post, m->options.symmetric, GMG_FROM_BELOW));
+    SPRY_GO(m->ctx,
+            m->steps->smooth(m, level, (int)m->options.post, m->options.symmetric, GMG_FROM_BELOW));
 done:
     return status;
 }
@@ -157,11 +50,11 @@ static spry_status full_cycle(const gmg *m)
 {
     spry_status status = SPRY_STATUS_OK;
     for (int k = 0; k + 1 < m->count; k++)
-        SPRY_GO(m->ctx, down(m, k, true));
+        SPRY_GO(m->ctx, m->steps->down(m, k, true));
     SPRY_GO(m->ctx, cycle(m, m->count - 1, GMG_V, GMG_ZERO));
     for (int k = m->count - 2; k >= 0; k--) {
-        gmg_start start;
-        SPRY_GO(m->ctx, guess(m, k, &start));
+        gmg_start start = GMG_GIVEN;
+        SPRY_GO(m->ctx, m->steps->guess(m, k, &start));
         SPRY_GO(m->ctx, cycle(m, k, GMG_V, start));
     }
 done:
@@ -172,23 +65,12 @@ static spry_status gmg_apply(const spry_operator *op, spry_transpose transpose,
                              const spry_vector *r, spry_vector *z)
 {
     gmg *m = op->state;
-    const bool whole = m->level[0].shared == GMG_WHOLE;
-    spry_status status = SPRY_STATUS_OK;
     (void)transpose;
-    if (m->device) {
-        status = gmg_device_begin(m, r, z);
-    } else if (whole) {
-        m->level[0].b = r->data;
-        m->level[0].x = z->data;
-    } else {
-        status = gmg_take(m, r->data, m->level[0].b);
-    }
+    spry_status status = m->steps->begin(m, r, z);
     if (status == SPRY_STATUS_OK)
         status =
             m->options.cycle == GMG_FULL ? full_cycle(m) : cycle(m, 0, m->options.cycle, GMG_ZERO);
-    if (!whole && !m->device)
-        gmg_give_x(m, z->data);
-    const spry_status ended = m->device ? gmg_device_end(m, z) : SPRY_STATUS_OK;
+    const spry_status ended = m->steps->end(m, z);
     return status != SPRY_STATUS_OK ? status : ended;
 }
 
@@ -218,7 +100,8 @@ static void gmg_destroy(spry_operator *op)
     gmg *m = op->state;
     if (!m)
         return;
-    gmg_device_free(m);
+    if (m->steps->free)
+        m->steps->free(m);
     for (int k = 0; k < m->count; k++)
         gmg_level_clear(m, k);
     spry_operator_free(m->coarsest);
@@ -486,8 +369,8 @@ static spry_status make_levels(gmg *m, const spry_operator *A)
             SPRY_GO(m->ctx, agree(m, gmg_lines_make(m, k)));
     for (int k = 0; k + 1 < m->count && m->options.smoother == GMG_CHEBYSHEV; k++)
         SPRY_GO(m->ctx, agree(m, gmg_chebyshev_make(m, k)));
-    if (m->place)
-        SPRY_GO(m->ctx, gmg_device_make(m, m->place));
+    if (m->steps->make)
+        SPRY_GO(m->ctx, m->steps->make(m));
     if (!m->sweeps_last)
         SPRY_GO(m->ctx, agree(m, add_coarsest(m)));
 done:
@@ -562,6 +445,7 @@ spry_status gmg_make(const spry_operator *A, const void *options, spry_operator 
     m->ctx = ctx;
     m->type = type;
     m->place = op->device = A->device;
+    m->steps = A->device ? &gmg_device_steps : &gmg_host_steps;
     if (op->device)
         op->device->users++;
     m->options = *(const gmg_options *)options;

@@ -13,6 +13,8 @@ enum { GMG_LEVELS = 32, GMG_FACTORS = 4 };
  * them in a box; or all have the whole level. Without ranks levels are whole. */
 typedef enum gmg_share { GMG_WHOLE, GMG_CUT, GMG_JOINED } gmg_share;
 
+typedef struct gmg gmg;
+
 /* A level; of the first one x, b and bounds are the caller's, unless it is cut or joined. */
 typedef struct gmg_level {
     spry_operator *A; /* of order 2; owned but for one that is the caller's */
@@ -39,7 +41,32 @@ typedef struct gmg_level {
     int64_t room_size;
 } gmg_level;
 
-typedef struct gmg {
+/* What a pass of smoothing begins with: x as it is; 0, whatever x holds; x with what the next level
+ * has found. */
+typedef enum gmg_start { GMG_GIVEN, GMG_ZERO, GMG_FROM_BELOW } gmg_start;
+
+/* The steps of a cycle, on the host or on a device. */
+typedef struct gmg_steps {
+    /* Makes and frees what all levels have on a device; NULL: nothing. Collective where the grid is
+     * cut; to be freed also after a failure. */
+    spry_status (*make)(gmg *m);
+    void (*free)(gmg *m);
+    /* z = M r by the steps between these two. */
+    spry_status (*begin)(gmg *m, const spry_vector *r, spry_vector *z);
+    spry_status (*end)(gmg *m, spry_vector *z);
+    /* x = smoothed x, in the order of colours or (back) the other one. */
+    spry_status (*smooth)(const gmg *m, int level, int sweeps, bool back, gmg_start start);
+    /* b of the next level = restricted b - A x, or (plain) b */
+    spry_status (*down)(const gmg *m, int level, bool plain);
+    /* x = interpolated x of the next level; or *start says that smoothing is to begin with that. */
+    spry_status (*guess)(const gmg *m, int level, gmg_start *start);
+    /* b and x of the last level. */
+    void (*last_system)(const gmg *m, spry_vector *b, spry_vector *x);
+} gmg_steps;
+extern const gmg_steps gmg_host_steps, gmg_device_steps; /* gmg_host.c, gmg_device.c */
+
+struct gmg {
+    const gmg_steps *steps;
     spry_context *ctx;
     spry_type type;
     gmg_options options;
@@ -52,9 +79,14 @@ typedef struct gmg {
     gmg_level level[GMG_LEVELS];
     spry_operator *coarsest;
     spry_device *place;        /* where it lives; NULL: the host */
-    struct gmg_device *device; /* its part on the device (gmg_device.h) */
-} gmg;
+    struct gmg_device *device; /* its part on the device (gmg_device.c) */
+};
 
+/* Notes a failure of this rank, and goes on: others would wait for it. */
+static inline spry_status gmg_noted(const gmg *m, spry_status status)
+{
+    return m->ranked ? team_note(m->ctx, status) : status;
+}
 /* The index along an axis of row k in a box, where its copy beyond the end of a periodic axis may
  * stand; INT64_MIN: it is not there. */
 int64_t gmg_locate(const gmg_level *l, int a, const grid_box *box, int64_t k);
@@ -80,12 +112,7 @@ spry_status gmg_join(const spry_operator *cut, spry_operator **whole);
 /* Whether a level of a cut shape is to be joined. */
 bool gmg_joins(const gmg *m, const grid_shape *shape);
 
-/* What a pass of smoothing begins with: x as it is; 0, whatever x holds; x with what the next level
- * has found. */
-typedef enum gmg_start { GMG_GIVEN, GMG_ZERO, GMG_FROM_BELOW } gmg_start;
-/* x = smoothed x, in the order of colours or (back) the other one. */
-spry_status gmg_smooth(const gmg *m, int level, int sweeps, bool back, gmg_start start);
-/* The same for colours, in one pass over memory (wave.c). */
+/* Smooths by colours, in one pass over memory (wave.c). */
 spry_status gmg_wave(const gmg *m, int level, int sweeps, bool back, gmg_start start);
 /* Whether such sweeps can divide by the diagonal. */
 spry_status gmg_check_diagonal(const gmg *m, int level);

@@ -149,7 +149,8 @@ static int32_t counted(const level_device *l, int32_t colour)
 }
 
 /* x of the first sweep, which begins with 0. */
-static spry_status begin(const level_device *l, int32_t colour, spry_scalar omega, device_memory *x)
+static spry_status begin_colour(const level_device *l, int32_t colour, spry_scalar omega,
+                                device_memory *x)
 {
     colour = counted(l, colour);
     const device_arg after[] = {DEVICE_VALUE(colour), DEVICE_VALUE(omega.re),
@@ -197,7 +198,8 @@ static void exchange(level_device *l)
 /* All points at once; x and the other array change places. */
 static spry_status jacobi_sweep(level_device *l, spry_scalar omega, bool zero)
 {
-    const spry_status status = zero ? begin(l, -1, omega, l->x) : relax(l, -1, omega, l->other);
+    const spry_status status =
+        zero ? begin_colour(l, -1, omega, l->x) : relax(l, -1, omega, l->other);
     if (status == SPRY_STATUS_OK && !zero)
         exchange(l);
     return status;
@@ -211,7 +213,7 @@ static double relaxation(const gmg *m)
 
 /* The numbers around this rank's are brought before each sweep, but for those that are right: after
  * going down those of x are, and with red and black points coming up leaves them so. */
-spry_status gmg_device_smooth(const gmg *m, int level, int sweeps, bool back, gmg_start start)
+static spry_status sweep(const gmg *m, int level, int sweeps, bool back, gmg_start start)
 {
     level_device *l = &m->device->level[level];
     const spry_scalar omega = {relaxation(m), 0};
@@ -231,7 +233,7 @@ spry_status gmg_device_smooth(const gmg *m, int level, int sweeps, bool back, gm
             status = begin_both(l, back, omega.re);
             continue;
         }
-        status = zero ? begin(l, back, omega, l->x) : relax(l, back, omega, l->x);
+        status = zero ? begin_colour(l, back, omega, l->x) : relax(l, back, omega, l->x);
         if (status == SPRY_STATUS_OK)
             status = relax(l, !back, omega, l->x);
     }
@@ -315,7 +317,7 @@ static spry_status restrict_to(const gmg *m, int level, bool plain)
                   11);
 }
 
-spry_status gmg_device_down(const gmg *m, int level, bool plain)
+static spry_status down(const gmg *m, int level, bool plain)
 {
     spry_status status = SPRY_STATUS_OK;
     if (!plain)
@@ -377,31 +379,35 @@ static spry_status finish(const gmg *m, int level, int32_t colour, double omega)
     return status;
 }
 
-spry_status gmg_device_guess(const gmg *m, int level)
+static spry_status guess(const gmg *m, int level, gmg_start *start)
 {
+    (void)start;
     const spry_status status = bring_x(m, level + 1);
     return status == SPRY_STATUS_OK ? rise(m, level, true) : status;
 }
 
-spry_status gmg_device_rise(const gmg *m, int level, int sweeps, bool back)
+/* After the next level x += what that has found, with sweeps in one pass over memory where that is
+ * possible. */
+static spry_status smooth(const gmg *m, int level, int sweeps, bool back, gmg_start start)
 {
     const bool whole = sweeps > 0 && m->device->level[level].finishes;
     spry_status status = SPRY_STATUS_OK;
+    if (start != GMG_FROM_BELOW)
+        return sweep(m, level, sweeps, back, start);
     SPRY_GO(m->ctx, bring_x(m, level + 1));
     SPRY_GO(m->ctx, whole ? finish(m, level, back, relaxation(m)) : rise(m, level, false));
-    SPRY_GO(m->ctx, gmg_device_smooth(m, level, whole ? sweeps - 1 : sweeps, back,
-                                      whole ? GMG_GIVEN : GMG_FROM_BELOW));
+    SPRY_GO(m->ctx,
+            sweep(m, level, whole ? sweeps - 1 : sweeps, back, whole ? GMG_GIVEN : GMG_FROM_BELOW));
 done:
     return status;
 }
 
-spry_status gmg_device_solve(const gmg *m)
+static void last_system(const gmg *m, spry_vector *b, spry_vector *x)
 {
     const level_device *l = &m->device->level[m->count - 1];
     const int64_t n = m->level[m->count - 1].A->rows;
-    const spry_vector b = device_vector_over(m->device->d, m->type, n, l->b);
-    spry_vector x = device_vector_over(m->device->d, m->type, n, l->x);
-    return gmg_noted(m, spry_operator_apply(m->coarsest, &b, &x));
+    *b = device_vector_over(m->device->d, m->type, n, l->b);
+    *x = device_vector_over(m->device->d, m->type, n, l->x);
 }
 
 /* --- set-up --------------------------------------------------------------------------------------
@@ -409,7 +415,7 @@ spry_status gmg_device_solve(const gmg *m)
 
 /* Where coming up is a march, x and the other array of the first level change places once: it
  * begins with the other, so that it ends with z. */
-spry_status gmg_device_begin(gmg *m, const spry_vector *r, spry_vector *z)
+static spry_status begin(gmg *m, const spry_vector *r, spry_vector *z)
 {
     level_device *first = &m->device->level[0];
     const bool turned = first->finishes && m->options.post > 0;
@@ -426,7 +432,7 @@ spry_status gmg_device_begin(gmg *m, const spry_vector *r, spry_vector *z)
     return SPRY_STATUS_OK;
 }
 
-spry_status gmg_device_end(gmg *m, spry_vector *z)
+static spry_status end(gmg *m, spry_vector *z)
 {
     level_device *first = &m->device->level[0];
     device_memory *to = device_vector_memory(z);
@@ -496,17 +502,17 @@ done:
     return status;
 }
 
-spry_status gmg_device_make(gmg *m, spry_device *d)
+static spry_status make(gmg *m)
 {
     spry_context *ctx = m->ctx;
     spry_status status = base_calloc(ctx, 1, sizeof *m->device, &m->device);
     SPRY_GO(ctx, m->ranked ? team_agree(ctx, status) : status);
-    m->device->d = d;
+    m->device->d = m->place;
     for (int k = 0; k < m->count; k++) {
         level_device *l = &m->device->level[k];
         status = make_level(m, k, l);
         if (m->level[k].shared != GMG_WHOLE)
-            status = gmg_device_halo_new(d, m->type, status, &m->level[k], &l->halo);
+            status = gmg_device_halo_new(m->place, m->type, status, &m->level[k], &l->halo);
         SPRY_GO(ctx, status);
     }
     status = build_all(m);
@@ -515,7 +521,7 @@ done:
     return status;
 }
 
-void gmg_device_free(gmg *m)
+static void clear(gmg *m)
 {
     for (int k = 0; m->device && k < m->count; k++) {
         level_device *l = &m->device->level[k];
@@ -531,3 +537,12 @@ void gmg_device_free(gmg *m)
     base_free(m->ctx, m->device);
     m->device = NULL;
 }
+
+const gmg_steps gmg_device_steps = {.make = make,
+                                    .free = clear,
+                                    .begin = begin,
+                                    .end = end,
+                                    .smooth = smooth,
+                                    .down = down,
+                                    .guess = guess,
+                                    .last_system = last_system};

@@ -1,32 +1,10 @@
-/* The steps of geometric multigrid on a device: as those of gmg.h. */
+/* What the steps of geometric multigrid and of bounds share on a device. */
 #ifndef SPRY_GRID_GMG_DEVICE_H
 #define SPRY_GRID_GMG_DEVICE_H
 
 #include "grid/gmg.h"
 #include "grid/stencil_device.h"
 
-/* Makes what all levels have on a device; to be freed by gmg_device_free(), also after a failure.
- * Collective where the grid is cut. */
-spry_status gmg_device_make(gmg *m, spry_device *d);
-void gmg_device_free(gmg *m);
-/* z = M r by whatever cycle the caller makes of the steps between these two. */
-spry_status gmg_device_begin(gmg *m, const spry_vector *r, spry_vector *z);
-spry_status gmg_device_end(gmg *m, spry_vector *z);
-
-/* From a given x, or from 0, whatever it holds. */
-spry_status gmg_device_smooth(const gmg *m, int level, int sweeps, bool back, gmg_start start);
-spry_status gmg_device_down(const gmg *m, int level, bool plain);
-/* x = interpolated x of the next level */
-spry_status gmg_device_guess(const gmg *m, int level);
-/* x += that, and sweeps after it, in one pass over memory where that is possible. */
-spry_status gmg_device_rise(const gmg *m, int level, int sweeps, bool back);
-spry_status gmg_device_solve(const gmg *m);
-
-/* What is not to be waited for by others. */
-static inline spry_status gmg_noted(const gmg *m, spry_status status)
-{
-    return m->ranked ? team_note(m->ctx, status) : status;
-}
 /* The colour of the first point of a level's box, as points of the whole grid are counted. */
 static inline int32_t gmg_parity(const gmg_level *l)
 {

@@ -1,12 +1,13 @@
 /*
  * Grids and operators of differences. A text becomes terms (parse.c), a term a table of 1-D rows
  * for each axis (axis.c, from exact weights, weights.c), the tables of all terms the rows of each
- * class of points (classes.c), which a kernel of the host's goes through (stencil.c).
+ * class of points (classes.c), which a kernel of the host's goes through (stencil_host.c).
  */
 #ifndef SPRY_GRID_INTERNAL_H
 #define SPRY_GRID_INTERNAL_H
 
 #include "host/host.h"
+#include "host/powers.h"
 #include "operator/operator.h"
 
 #include <spry/grid/grid.h>
@@ -244,6 +245,7 @@ typedef struct stencil_form {
 } stencil_form;
 
 typedef struct stencil {
+    const operator_class *host_class; /* of it on the host, and of those that are made from it */
     grid_shape shape;
     grid_box rows;   /* unknowns of this rank, or all */
     grid_box points; /* those that fields are there for */
@@ -265,6 +267,14 @@ spry_status stencil_find_form(const spry_operator *op, spry_transpose transpose,
 /* y = alpha op(A) x + beta z; z may be y. */
 spry_status stencil_run(const spry_operator *op, spry_transpose transpose, spry_scalar alpha,
                         const void *x, spry_scalar beta, const void *z, void *y);
+/* The members of the class for all rows; a step of powers in one pass. */
+spry_status stencil_multiply_dense(const spry_operator *op, spry_transpose transpose,
+                                   spry_scalar alpha, const spry_dense *B, spry_scalar beta,
+                                   const spry_dense *C);
+spry_status stencil_host_open_rows(const spry_operator *op, spry_transpose transpose,
+                                   operator_rows *rows);
+spry_status stencil_run_step(const spry_operator *op, const power_terms *t, const void *v,
+                             void *next);
 /* The same of some rows alone; arrays are those of the form's box. */
 spry_status stencil_run_rows(const spry_operator *op, spry_transpose transpose,
                              const grid_box *rows, spry_scalar alpha, const void *x,
@@ -283,13 +293,10 @@ spry_status stencil_coarser(const spry_operator *fine, const grid_shape *shape, 
 /* The same without fields and forms. On failure what was made is in *out. */
 spry_status stencil_without_fields(const spry_operator *fine, const grid_shape *shape, int order,
                                    spry_type type, spry_operator **out);
-spry_status stencil_shifted(const spry_operator *A, spry_scalar alpha, spry_scalar beta,
-                            spry_operator **shifted);
 /* Multiplies its terms without derivatives by 1 + i shift; fails where there are none. */
 spry_status stencil_damp(spry_operator *op, double shift);
 spry_status gmg_make(const spry_operator *A, const void *options, spry_operator **M);
 spry_status strips_make(const spry_operator *A, const void *options, spry_operator **M);
-extern const operator_precon stencil_precons[];
 
 /* Makes the rows of all classes, for arrays of a box. */
 spry_status stencil_form_make(const spry_operator *op, bool transposed, const grid_box *u,
@@ -313,7 +320,8 @@ void stencil_visit_row(const stencil_part *part, bool transposed, const int64_t 
 /* An entry's number, with its term's factor and fields, in the row of an unknown. */
 spry_scalar stencil_entry_value(const spry_operator *op, const int64_t at[GRID_AXES],
                                 const stencil_part *part, const stencil_entry *e);
-/* The stencil of an operator; NULL where it is none. */
+/* Of the class of every stencil; the stencil of an operator, NULL where it is none. */
+extern const char stencil_name[];
 const stencil *stencil_of(const spry_operator *op);
 /* The matrix and its diagonal. */
 spry_status stencil_to_matrix(const spry_operator *op, spry_matrix **A);

@@ -47,18 +47,11 @@ spry_option_list helmholtz_option_list(void)
     return option_list;
 }
 
-static const char *const field_names[WAVE_FIELDS] = {"ax", "ay", "az", "m"};
-
 typedef struct wave_maker {
-    const spry_grid *grid;
-    const grid_shape *shape;
+    wave_terms w;
     wave_options o;
-    spry_type type;
     bool layers;
     double least, most; /* wave numbers; 0: there is no wave */
-    wave_scheme scheme;
-    bool symmetric;
-    spry_vector *field[WAVE_FIELDS];
 } wave_maker;
 
 /* --- what waves there are ------------------------------------------------------------------------
@@ -73,19 +66,19 @@ static double wave_number(spry_scalar k2)
 
 static spry_status check_k2(const wave_maker *m, const spry_vector *k2)
 {
-    spry_context *ctx = m->grid->ctx;
-    const grid_box own = grid_own(ctx, m->shape, true);
+    spry_context *ctx = m->w.grid->ctx;
+    const grid_box own = grid_own(ctx, m->w.shape, true);
     const bool constant = k2->n == 1 && !k2->part.is;
     if (!constant && k2->n != box_count(&own))
         return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
                          "k2 has %" PRId64 " elements, expected 1, or one for each of the %" PRId64
                          " points%s",
-                         k2->n, box_count(&own), grid_is_cut(m->shape) ? " of this rank" : "");
-    if (spry_type_is_complex(k2->type) && !spry_type_is_complex(m->type))
+                         k2->n, box_count(&own), grid_is_cut(m->w.shape) ? " of this rank" : "");
+    if (spry_type_is_complex(k2->type) && !spry_type_is_complex(m->w.type))
         return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "k2 is complex, the operator of type %s",
-                         spry_type_name(m->type));
-    for (int a = 0; a < m->shape->dimensions; a++)
-        if (m->shape->axis[a].given)
+                         spry_type_name(m->w.type));
+    for (int a = 0; a < m->w.shape->dimensions; a++)
+        if (m->w.shape->axis[a].given)
             return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
                              "schemes for waves need equal intervals, axis %c has points of its "
                              "own; spry_operator_stencil() takes it: laplace + k2",
@@ -96,7 +89,7 @@ static spry_status check_k2(const wave_maker *m, const spry_vector *k2)
 /* m = k2, as a field of its own, and the wave numbers that this rank has. */
 static spry_status take_k2(wave_maker *m, const spry_vector *k2)
 {
-    spry_context *ctx = m->grid->ctx;
+    spry_context *ctx = m->w.grid->ctx;
     const spry_vector *here = NULL;
     spry_vector *copy = NULL;
     spry_status status = SPRY_STATUS_OK;
@@ -104,13 +97,13 @@ static spry_status take_k2(wave_maker *m, const spry_vector *k2)
     SPRY_GO(ctx, check_k2(m, k2));
     SPRY_GO(ctx, vector_here(k2, &here, &copy));
     if (m->layers || here->n > 1) {
-        const grid_box own = grid_own(ctx, m->shape, true);
-        SPRY_GO(ctx, vector_new_at(ctx, NULL, m->type, box_count(&own), &m->field[WAVE_M]));
-        m->field[WAVE_M]->part = grid_part(ctx, m->shape, true);
+        const grid_box own = grid_own(ctx, m->w.shape, true);
+        SPRY_GO(ctx, vector_new_at(ctx, NULL, m->w.type, box_count(&own), &m->w.field[WAVE_M]));
+        m->w.field[WAVE_M]->part = grid_part(ctx, m->w.shape, true);
     } else {
-        SPRY_GO(ctx, vector_new_at(ctx, NULL, m->type, 1, &m->field[WAVE_M]));
+        SPRY_GO(ctx, vector_new_at(ctx, NULL, m->w.type, 1, &m->w.field[WAVE_M]));
     }
-    spry_vector *to = m->field[WAVE_M];
+    spry_vector *to = m->w.field[WAVE_M];
     for (int64_t i = 0; i < to->n; i++) {
         const spry_scalar value = value_get(here->type, here->data, here->n > 1 ? i : 0);
         const double k = wave_number(value);
@@ -121,7 +114,7 @@ static spry_status take_k2(wave_maker *m, const spry_vector *k2)
         }
         m->most = fmax(m->most, k);
         m->least = k > 0 ? fmin(m->least, k) : m->least;
-        value_set(m->type, to->data, i, value);
+        value_set(m->w.type, to->data, i, value);
     }
 done:
     spry_vector_free(copy);
@@ -131,13 +124,13 @@ done:
 /* The least and the largest wave number of all ranks. */
 static spry_status agree_numbers(wave_maker *m, spry_status status)
 {
-    spry_context *ctx = m->grid->ctx;
+    spry_context *ctx = m->w.grid->ctx;
     const double mine[] = {m->least, m->most};
     double *all = NULL;
-    const int ranks = grid_is_cut(m->shape) ? team_ranks(ctx) : 0;
+    const int ranks = grid_is_cut(m->w.shape) ? team_ranks(ctx) : 0;
     if (status == SPRY_STATUS_OK && ranks > 0)
         status = base_alloc(ctx, 2 * (int64_t)ranks, sizeof *all, &all);
-    SPRY_GO(ctx, grid_agree(ctx, m->shape, status));
+    SPRY_GO(ctx, grid_agree(ctx, m->w.shape, status));
     if (ranks > 0)
         SPRY_GO(ctx, team_gather(ctx, mine, sizeof mine, all));
     for (int r = 0; r < ranks; r++) {
@@ -156,9 +149,9 @@ done:
 static void choose_scheme(wave_maker *m)
 {
     if (m->o.scheme == SCHEME_OPTIMAL && m->least > 0)
-        m->scheme = scheme_optimal(m->shape, m->least, m->most);
+        m->w.scheme = scheme_optimal(m->w.shape, m->least, m->most);
     else if (m->o.scheme != SCHEME_SECOND)
-        m->scheme = scheme_compact4;
+        m->w.scheme = scheme_compact4;
 }
 
 /* Along the axis with the longest intervals. */
@@ -167,18 +160,18 @@ static spry_status check_points(const wave_maker *m, spry_helmholtz_info *info)
     const double turn = 4 * acos(0);
     int coarse = 0;
     double longest = 0;
-    for (int a = 0; a < m->shape->dimensions; a++) {
-        const grid_axis *axis = &m->shape->axis[a];
-        coarse = axis->spacing > m->shape->axis[coarse].spacing ? a : coarse;
+    for (int a = 0; a < m->w.shape->dimensions; a++) {
+        const grid_axis *axis = &m->w.shape->axis[a];
+        coarse = axis->spacing > m->w.shape->axis[coarse].spacing ? a : coarse;
         longest = fmax(longest, axis->high - axis->low);
     }
-    const grid_axis *axis = &m->shape->axis[coarse];
+    const grid_axis *axis = &m->w.shape->axis[coarse];
     info->points_per_wavelength = turn / (m->most * axis->spacing);
     info->wavelengths = m->most * longest / turn;
     if (info->points_per_wavelength >= m->o.least)
         return SPRY_STATUS_OK;
     return SPRY_FAIL(
-        m->grid->ctx, SPRY_STATUS_BAD_INPUT,
+        m->w.grid->ctx, SPRY_STATUS_BAD_INPUT,
         "the grid is too coarse for the wavelength: %.3g intervals of %.3g along %c "
         "for a wave of %.3g, expected %.3g; take %.0f intervals instead of %" PRId64,
         info->points_per_wavelength, axis->spacing, "xyz"[coarse], turn / m->most, m->o.least,
@@ -195,13 +188,13 @@ static spry_status report(const wave_maker *m, spry_helmholtz_info *info)
     const spry_status status = check_points(m, info);
     for (int i = 0; i <= BETWEEN && status == SPRY_STATUS_OK; i++) {
         double relative, phase;
-        scheme_errors(&m->scheme, m->shape, m->least + (m->most - m->least) * i / BETWEEN,
+        scheme_errors(&m->w.scheme, m->w.shape, m->least + (m->most - m->least) * i / BETWEEN,
                       &relative, &phase);
         info->number_error = fmax(info->number_error, relative);
         info->phase_error = fmax(info->phase_error, phase);
     }
     if (info->phase_error > 1)
-        base_log(m->grid->ctx, SPRY_LOG_WARNING,
+        base_log(m->w.grid->ctx, SPRY_LOG_WARNING,
                  "helmholtz: waves that cross the box are %.2g radians off, at %.3g points per "
                  "wavelength; take more points%s",
                  info->phase_error, info->points_per_wavelength,
@@ -217,11 +210,11 @@ static spry_status report(const wave_maker *m, spry_helmholtz_info *info)
 static double strength_of(const wave_maker *m)
 {
     double width = INFINITY;
-    for (int a = 0; a < m->shape->dimensions; a++)
+    for (int a = 0; a < m->w.shape->dimensions; a++)
         for (int side = 0; side < 2; side++)
-            if (m->shape->axis[a].layer[side] > 0)
-                width =
-                    fmin(width, (double)m->shape->axis[a].layer[side] * m->shape->axis[a].spacing);
+            if (m->w.shape->axis[a].layer[side] > 0)
+                width = fmin(width,
+                             (double)m->w.shape->axis[a].layer[side] * m->w.shape->axis[a].spacing);
     if (m->o.strength > 0 || !(m->least > 0))
         return m->o.strength;
     return log(1e4) * (m->o.power + 1) / (2 * m->least * width) *
@@ -242,7 +235,7 @@ static void damp(spry_vector *v, const spry_vector *by, bool rate)
 /* The fields of layers: those of fluxes, and what m has of them. */
 static spry_status make_layers(wave_maker *m)
 {
-    spry_context *ctx = m->grid->ctx;
+    spry_context *ctx = m->w.grid->ctx;
     const bool pml = m->o.layer == LAYER_PML;
     char options[128], shown[2][32];
     spry_vector *by = NULL;
@@ -251,88 +244,33 @@ static spry_status make_layers(wave_maker *m)
         return status;
     base_print_double(strength_of(m), shown[0]);
     base_print_double(m->o.power, shown[1]);
-    for (int a = 0; a < m->shape->dimensions && pml; a++) {
+    for (int a = 0; a < m->w.shape->dimensions && pml; a++) {
         snprintf(options, sizeof options, "kind=pml axis=%c strength=%s power=%s", "xyz"[a],
                  shown[0], shown[1]);
-        SPRY_GO(ctx, spry_field_absorb(m->grid, m->type, options, &m->field[a]));
+        SPRY_GO(ctx, spry_field_absorb(m->w.grid, m->w.type, options, &m->w.field[a]));
     }
     snprintf(options, sizeof options, "kind=%s strength=%s power=%s", pml ? "pml" : "rate",
              shown[0], shown[1]);
-    SPRY_GO(ctx, spry_field_absorb(m->grid, m->type, options, &by));
-    damp(m->field[WAVE_M], by, !pml);
+    SPRY_GO(ctx, spry_field_absorb(m->w.grid, m->w.type, options, &by));
+    damp(m->w.field[WAVE_M], by, !pml);
 done:
     spry_vector_free(by);
     return status;
-}
-
-/* A factor that is added or taken away. */
-static void put_factor(base_text *t, double factor)
-{
-    char shown[32];
-    base_print_double(fabs(factor), shown);
-    base_text_put(t, " %c %s*", factor < 0 ? '-' : '+', shown);
-}
-
-static void put_products(base_text *t, const wave_maker *m)
-{
-    const int dimensions = m->shape->dimensions;
-    for (int among = 3; among < 1 << dimensions; among++) {
-        const double factor = scheme_factor(&m->scheme, m->shape, among);
-        if (among == 4 || factor == 0) /* one axis alone */
-            continue;
-        put_factor(t, factor);
-        for (int a = 0, rest = among; rest != 0; a++, rest >>= 1)
-            if (rest & 1)
-                base_text_put(t, "d%c^2%s", "xyz"[a], rest > 1 ? "*" : "");
-    }
-}
-
-/* mean h^2 times a second derivative along each axis: of what it acts on, of m times that, or the
- * flux of m. */
-typedef enum mean_kind { MEAN_PLAIN, MEAN_OF_M, MEAN_FLUX } mean_kind;
-static void put_mean(base_text *t, const wave_maker *m, mean_kind kind)
-{
-    for (int a = 0; a < m->shape->dimensions && m->scheme.mean != 0; a++) {
-        const double h = m->shape->axis[a].spacing;
-        const char x = "xyz"[a];
-        put_factor(t, m->scheme.mean * h * h);
-        if (kind == MEAN_FLUX)
-            base_text_put(t, "d%c(m*d%c)", x, x);
-        else
-            base_text_put(t, "d%c^2%s", x, kind == MEAN_OF_M ? "*m" : "");
-    }
-}
-
-static void put_operator(base_text *t, const wave_maker *m)
-{
-    base_text_put(t, "%s", "m");
-    for (int a = 0; a < m->shape->dimensions; a++)
-        if (m->field[a])
-            base_text_put(t, " + d%c(a%c*d%c)", "xyz"[a], "xyz"[a], "xyz"[a]);
-        else
-            base_text_put(t, " + d%c^2", "xyz"[a]);
-    put_products(t, m);
-    put_mean(t, m, m->symmetric ? MEAN_FLUX : MEAN_OF_M);
 }
 
 /* A stencil of a text on the host, or where the operator is to live. */
 static spry_status make_stencil(const wave_maker *m, base_text *t, const char *device,
                                 spry_operator **A)
 {
-    spry_context *ctx = m->grid->ctx;
+    spry_context *ctx = m->w.grid->ctx;
     const char *names[WAVE_FIELDS];
     const spry_vector *values[WAVE_FIELDS];
     char *text = NULL, options[SPRY_OPTION_TEXT_SIZE + 32];
-    int count = 0;
     spry_status status = base_text_take(t, &text);
-    for (int f = 0; f < WAVE_FIELDS; f++)
-        if (m->field[f]) {
-            names[count] = field_names[f];
-            values[count++] = m->field[f];
-        }
-    snprintf(options, sizeof options, "type=%s device=%s", spry_type_name(m->type), device);
-    SPRY_GO(ctx, grid_agree(ctx, m->shape, status));
-    SPRY_GO(ctx, spry_operator_stencil(m->grid, text, options, count, names, values, A));
+    const int count = waves_fields(&m->w, names, values);
+    snprintf(options, sizeof options, "type=%s device=%s", spry_type_name(m->w.type), device);
+    SPRY_GO(ctx, grid_agree(ctx, m->w.shape, status));
+    SPRY_GO(ctx, spry_operator_stencil(m->w.grid, text, options, count, names, values, A));
 done:
     base_free(ctx, text);
     return status;
@@ -341,45 +279,30 @@ done:
 /* What others are made of that are to be like it. */
 static spry_status keep_waves(const wave_maker *m, spry_operator *op)
 {
-    const spry_vector *v = m->field[WAVE_M];
+    const spry_vector *v = m->w.field[WAVE_M];
     stencil *s = op->state;
     const spry_status status = base_alloc(op->ctx, 1, sizeof *s->waves, &s->waves);
     if (status == SPRY_STATUS_OK)
         *s->waves = (stencil_waves){
-            .scheme = m->scheme, .symmetric = m->symmetric, .least = m->least, .most = m->most};
+            .scheme = m->w.scheme, .symmetric = m->w.symmetric, .least = m->least, .most = m->most};
     if (status == SPRY_STATUS_OK && v->n == 1 && !v->part.is)
         s->waves->m = value_get(v->type, v->data, 0);
-    return grid_agree(op->ctx, m->shape, status);
-}
-
-spry_status waves_like(const spry_operator *A, const spry_grid *grid,
-                       spry_vector *const field[WAVE_FIELDS], spry_operator **like)
-{
-    const stencil_waves *w = stencil_of(A)->waves;
-    base_text text = {.ctx = A->ctx};
-    wave_maker m = {.grid = grid,
-                    .shape = &grid->shape,
-                    .type = A->type,
-                    .scheme = w->scheme,
-                    .symmetric = w->symmetric};
-    memcpy(m.field, field, sizeof m.field);
-    put_operator(&text, &m);
-    return make_stencil(&m, &text, "cpu", like);
+    return grid_agree(op->ctx, m->w.shape, status);
 }
 
 static spry_status make_operator(wave_maker *m, spry_operator **A)
 {
-    spry_context *ctx = m->grid->ctx;
+    spry_context *ctx = m->w.grid->ctx;
     base_text text = {.ctx = ctx}, mean = {.ctx = ctx};
     spry_operator *op = NULL;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, make_layers(m));
-    put_operator(&text, m);
+    waves_put_operator(&text, &m->w);
     SPRY_GO(ctx, make_stencil(m, &text, m->o.device, &op));
     SPRY_GO(ctx, keep_waves(m, op));
-    if (m->scheme.mean != 0) {
+    if (m->w.scheme.mean != 0) {
         base_text_put(&mean, "%s", "1");
-        put_mean(&mean, m, MEAN_PLAIN);
+        waves_put_mean(&mean, &m->w, MEAN_PLAIN);
         SPRY_GO(ctx, make_stencil(m, &mean, "cpu", &((stencil *)op->state)->mean));
     }
     *A = op;
@@ -392,19 +315,19 @@ done:
 static spry_status read_options(wave_maker *m, const char *options)
 {
     static const spry_type types[] = {SPRY_TYPE_S, SPRY_TYPE_D, SPRY_TYPE_C, SPRY_TYPE_Z};
-    const spry_status status = options_take(m->grid->ctx, option_list, &m->o, options);
+    const spry_status status = options_take(m->w.grid->ctx, option_list, &m->o, options);
     if (status != SPRY_STATUS_OK)
         return status;
-    m->type = types[m->o.type];
-    m->symmetric = m->o.symmetric == SYMMETRIC_YES ||
-                   (m->o.symmetric == SYMMETRIC_AUTO && m->o.scheme == SCHEME_OPTIMAL);
-    for (int a = 0; a < m->shape->dimensions; a++)
-        m->layers = m->layers || m->shape->axis[a].layer[0] + m->shape->axis[a].layer[1] > 0;
-    if (m->layers && !spry_type_is_complex(m->type))
-        return SPRY_FAIL(m->grid->ctx, SPRY_STATUS_BAD_USAGE,
+    m->w.type = types[m->o.type];
+    m->w.symmetric = m->o.symmetric == SYMMETRIC_YES ||
+                     (m->o.symmetric == SYMMETRIC_AUTO && m->o.scheme == SCHEME_OPTIMAL);
+    for (int a = 0; a < m->w.shape->dimensions; a++)
+        m->layers = m->layers || m->w.shape->axis[a].layer[0] + m->w.shape->axis[a].layer[1] > 0;
+    if (m->layers && !spry_type_is_complex(m->w.type))
+        return SPRY_FAIL(m->w.grid->ctx, SPRY_STATUS_BAD_USAGE,
                          "an operator with absorbing layers is complex, the type is %s; take c or "
                          "z",
-                         spry_type_name(m->type));
+                         spry_type_name(m->w.type));
     return status;
 }
 
@@ -416,7 +339,7 @@ spry_status spry_operator_helmholtz(const spry_grid *grid, const spry_vector *k2
     SPRY_NEED(CTX_OF(grid), grid, k2);
     spry_context *ctx = grid->ctx;
     spry_helmholtz_info found = SPRY_HELMHOLTZ_INFO_INIT;
-    wave_maker m = {.grid = grid, .shape = &grid->shape};
+    wave_maker m = {.w = {.grid = grid, .shape = &grid->shape}};
     spry_status status = SPRY_STATUS_OK;
     if (A)
         *A = NULL;
@@ -435,6 +358,6 @@ spry_status spry_operator_helmholtz(const spry_grid *grid, const spry_vector *k2
         SPRY_GO(ctx, make_operator(&m, A));
 done:
     for (int f = 0; f < WAVE_FIELDS; f++)
-        spry_vector_free(m.field[f]);
+        spry_vector_free(m.w.field[f]);
     return status;
 }

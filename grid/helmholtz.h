@@ -36,8 +36,25 @@ typedef struct stencil_waves {
     spry_scalar m;      /* where it is a constant */
     double least, most; /* wave numbers; 0: there is no wave */
 } stencil_waves;
-/* The operator of waves by the same scheme on another grid of the same intervals, of fields of its
- * points. */
+/* What the text of an operator of waves is made of. */
+typedef struct wave_terms {
+    const spry_grid *grid;
+    const grid_shape *shape;
+    spry_type type;
+    wave_scheme scheme;
+    bool symmetric;
+    spry_vector *field[WAVE_FIELDS];
+} wave_terms;
+void waves_put_operator(base_text *t, const wave_terms *w);
+/* mean h^2 times a second derivative along each axis: of what it acts on, of m times that, or the
+ * flux of m. */
+typedef enum mean_kind { MEAN_PLAIN, MEAN_OF_M, MEAN_FLUX } mean_kind;
+void waves_put_mean(base_text *t, const wave_terms *w, mean_kind kind);
+/* Names and values of the fields that a text has; their number. */
+int waves_fields(const wave_terms *w, const char *names[WAVE_FIELDS],
+                 const spry_vector *values[WAVE_FIELDS]);
+/* The operator of waves by the same scheme on another grid of the same intervals, whole on the
+ * host, of fields of its points. */
 spry_status waves_like(const spry_operator *A, const spry_grid *grid,
                        spry_vector *const field[WAVE_FIELDS], spry_operator **like);
 

@@ -39,7 +39,7 @@ spry_status stencil_ranks_open_rows(const spry_operator *op, spry_transpose tran
 spry_status stencil_ranks_multiply_memory(const spry_operator *op, spry_transpose transpose,
                                           spry_scalar alpha, const device_memory *x,
                                           spry_scalar beta, device_memory *y);
-/* The operators of a side there; parts that have no rows are NULL. */
+/* The operators of a side on the device; parts that have no rows are NULL. */
 spry_status ranks_device_parts(ranks_side *s, dist_parts *parts);
 void ranks_device_free(spry_context *ctx, struct ranks_edges *e);
 

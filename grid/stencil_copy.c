@@ -8,14 +8,14 @@
 static bool row_of_class(const grid_shape *shape, const stencil_form *f, int64_t class,
                          int64_t at[GRID_AXES])
 {
-    bool there = true;
+    bool exists = true;
     for (int a = 0; a < GRID_AXES; a++) {
         const int64_t k = class % f->classes[a], rows = shape->axis[a].unknowns;
         at[a] = k <= f->low[a] ? k : rows - f->high[a] + k - f->low[a] - 1;
-        there = there && at[a] < rows;
+        exists = exists && at[a] < rows;
         class /= f->classes[a];
     }
-    return there;
+    return exists;
 }
 
 static int64_t linear(const grid_shape *shape, bool points, const int64_t at[GRID_AXES])
@@ -120,11 +120,11 @@ static bool has_term(const spry_operator *op, const stencil_form *f, const host_
 static bool class_is_regular(const spry_operator *op, const stencil_form *f, const stencil_copy *c,
                              int64_t class)
 {
-    int64_t row[GRID_AXES], found = 0, there = 0, distance;
+    int64_t row[GRID_AXES], found = 0, expected = 0, distance;
     if (!row_of_class(&c->shape, f, class, row))
         return true;
     for (int64_t g = f->start[class]; g < f->start[class + 1]; g++)
-        there += f->groups[g].count;
+        expected += f->groups[g].count;
     for (int k = 0; k < c->groups; k++) {
         const stencil_group *from = &c->group[k];
         host_stencil_group like = {.field = {from->field[0], from->field[1], from->field[2]}};
@@ -140,7 +140,7 @@ static bool class_is_regular(const spry_operator *op, const stencil_form *f, con
             found++;
         }
     }
-    return found == there;
+    return found == expected;
 }
 
 static bool is_regular(const spry_operator *op, const stencil_form *f, const stencil_copy *c)

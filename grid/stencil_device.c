@@ -6,9 +6,10 @@
  */
 #include "grid/stencil_device.h"
 
+#include "grid/blocks.h"
+
 #include "device/linalg/operator.h"
 #include "device/linalg/vector.h"
-#include "grid/ranks.h"
 #include "host/apply.h"
 
 enum { MOST_COLUMNS = 64 }; /* of a launch; groups are counted by 32 bits */
@@ -133,16 +134,13 @@ done:
     return status;
 }
 
-static spry_status multiply_memory(const spry_operator *op, spry_transpose transpose,
-                                   spry_scalar alpha, const device_memory *x, spry_scalar beta,
-                                   device_memory *y)
+spry_status stencil_device_multiply(const spry_operator *op, spry_transpose transpose,
+                                    spry_scalar alpha, const device_memory *x, spry_scalar beta,
+                                    device_memory *y)
 {
-    const stencil *s = op->state;
     const bool conjugate = transpose == SPRY_TRANSPOSE_CONJUGATE && spry_type_is_complex(op->type);
     stencil_product *p;
     spry_status status = SPRY_STATUS_OK;
-    if (s->ranks)
-        return stencil_ranks_multiply_memory(op, transpose, alpha, x, beta, y);
     SPRY_GO(op->ctx, stencil_find_product(op, transpose, &p));
     SPRY_GO(op->ctx,
             stencil_product_run(p, conjugate, alpha, beta, &(stencil_block){x, y, .columns = 1}));
@@ -172,14 +170,14 @@ static spry_status multiply_packed(const spry_operator *op, stencil_product *p, 
     for (int64_t c = 0; c < B->cols; c += TOGETHER) {
         const int count = B->cols - c < TOGETHER ? (int)(B->cols - c) : TOGETHER;
         const device_block from = {x, 0, 1, op->rows}, to = {y, 0, 1, op->rows};
-        const device_block there = block_of(C, whole->y, c);
+        const device_block columns = block_of(C, whole->y, c);
         SPRY_GO(op->ctx,
                 device_copy_block(d, op->type, op->rows, count, block_of(B, whole->x, c), from));
         if (beta.re != 0 || beta.im != 0)
-            SPRY_GO(op->ctx, device_copy_block(d, op->type, op->rows, count, there, to));
+            SPRY_GO(op->ctx, device_copy_block(d, op->type, op->rows, count, columns, to));
         SPRY_GO(op->ctx, stencil_product_run(p, conjugate, alpha, beta,
                                              &(stencil_block){x, y, count, op->rows, op->rows}));
-        SPRY_GO(op->ctx, device_copy_block(d, op->type, op->rows, count, to, there));
+        SPRY_GO(op->ctx, device_copy_block(d, op->type, op->rows, count, to, columns));
     }
 done:
     device_free(x);
@@ -195,9 +193,9 @@ static int64_t extent(const spry_dense *M)
 }
 
 /* Blocks of the device in one launch, where the grid is not cut; those of the host one by one. */
-static spry_status multiply_dense(const spry_operator *op, spry_transpose transpose,
-                                  spry_scalar alpha, const spry_dense *B, spry_scalar beta,
-                                  const spry_dense *C)
+spry_status stencil_device_multiply_dense(const spry_operator *op, spry_transpose transpose,
+                                          spry_scalar alpha, const spry_dense *B, spry_scalar beta,
+                                          const spry_dense *C)
 {
     const stencil *s = op->state;
     const bool conjugate = transpose == SPRY_TRANSPOSE_CONJUGATE && spry_type_is_complex(op->type);
@@ -229,8 +227,8 @@ done:
 /* --- rows of sweeps ------------------------------------------------------------------------------
  */
 
-static spry_status open_rows(const spry_operator *op, spry_transpose transpose, const char *prefix,
-                             device_rows *rows)
+spry_status stencil_device_open_rows(const spry_operator *op, spry_transpose transpose,
+                                     const char *prefix, device_rows *rows)
 {
     enum { WIDE = 512, MOST_BYTES = 128 };
     const int group = op->device->facts.most_group >= WIDE ? WIDE : STENCIL_GROUP;
@@ -269,39 +267,22 @@ done:
     return status;
 }
 
-/* --- the object ----------------------------------------------------------------------------------
+/* --- its part on a device
+ * ----------------------------------------------------------------------------------
  */
 
-static void destroy(spry_operator *op)
+void stencil_device_free(spry_context *ctx, struct stencil_device *s)
 {
-    stencil *s = op->state;
-    stencil_ranks_free(op->ctx, s->ranks); /* which uses what follows */
-    s->ranks = NULL;
-    if (s->device) {
-        stencil_copy_clear(&s->device->plain.copy);
-        stencil_copy_clear(&s->device->transposed.copy);
-        device_free(s->device->fields);
-        base_free(op->ctx, s->device);
-    }
-    op->device->users--;
-    stencil_destroy(op);
+    if (!s)
+        return;
+    stencil_copy_clear(&s->plain.copy);
+    stencil_copy_clear(&s->transposed.copy);
+    device_free(s->fields);
+    base_free(ctx, s);
 }
 
-const operator_class stencil_on_device = {.name = "stencil",
-                                          .has_transpose = true,
-                                          .multiply = operator_apply_arrays,
-                                          .multiply_vectors = device_multiply_vectors,
-                                          .device.multiply = multiply_memory,
-                                          .blocks.dense = multiply_dense,
-                                          .device.open_rows = open_rows,
-                                          .destroy = destroy,
-                                          .structure.precons = stencil_precons,
-                                          .structure.shifted = stencil_shifted,
-                                          .stored.to_matrix = stencil_to_matrix,
-                                          .stored.diagonal = stencil_diagonal};
-
 /* This rank's part: fields, and where it has all rows the product of A. */
-static spry_status move_here(spry_operator *op, spry_device *d)
+spry_status stencil_device_make(spry_operator *op, spry_device *d)
 {
     spry_context *ctx = op->ctx;
     stencil *s = op->state;
@@ -312,7 +293,6 @@ static spry_status move_here(spry_operator *op, spry_device *d)
                          "a grid of %" PRId64 " points; devices take %d", box_count(&s->points),
                          INT32_MAX);
     SPRY_GO(ctx, device_check_type(d, op->type));
-    op->class = &stencil_on_device;
     op->device = d;
     d->users++;
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *s->device, &s->device));
@@ -322,11 +302,4 @@ static spry_status move_here(spry_operator *op, spry_device *d)
     SPRY_GO(ctx, stencil_find_product(op, SPRY_TRANSPOSE_NO, &p));
 done:
     return status;
-}
-
-spry_status stencil_move(spry_operator *op, spry_device *d)
-{
-    const grid_shape *shape = &((const stencil *)op->state)->shape;
-    const spry_status status = grid_agree(op->ctx, shape, move_here(op, d));
-    return status == SPRY_STATUS_OK && grid_is_cut(shape) ? stencil_ranks_make(op) : status;
 }

@@ -156,13 +156,18 @@ int64_t stencil_march_groups(const stencil_copy *c, int32_t *depth);
 /* Local memory of a march that comes up and relaxes, in bytes: gmg_finish.knl. */
 int64_t stencil_finish_room(const stencil_copy *c);
 
-/* Puts an operator of the host's, which has no products across ranks yet, on a device: it lives
- * there from then on. Collective where the grid is cut. */
-spry_status stencil_move(spry_operator *op, spry_device *d);
-/* Makes what products take, where the operator is to live: on a device, or (NULL) the host. */
-spry_status stencil_settle(spry_operator *op, spry_device *d);
-/* What is left of a stencil; of its class. */
-void stencil_destroy(spry_operator *op);
-extern const operator_class stencil_on_device;
+/* The part of an operator on a device, where it lives from then on: this rank's fields and, where
+ * it has all rows, the product of A. After a failure, too, it is to be freed. */
+spry_status stencil_device_make(spry_operator *op, spry_device *d);
+void stencil_device_free(spry_context *ctx, struct stencil_device *s);
+/* Products of its rows, where it has all of them; members of the class. */
+spry_status stencil_device_multiply(const spry_operator *op, spry_transpose transpose,
+                                    spry_scalar alpha, const device_memory *x, spry_scalar beta,
+                                    device_memory *y);
+spry_status stencil_device_multiply_dense(const spry_operator *op, spry_transpose transpose,
+                                          spry_scalar alpha, const spry_dense *B, spry_scalar beta,
+                                          const spry_dense *C);
+spry_status stencil_device_open_rows(const spry_operator *op, spry_transpose transpose,
+                                     const char *prefix, device_rows *rows);
 
 #endif

@@ -16,6 +16,10 @@ typedef struct terms_given {
  * was made is left for terms_clear(). Collective where the grid is cut. */
 spry_status terms_make(spry_context *ctx, spry_type type, const terms_given *given, stencil *s);
 void terms_clear(spry_context *ctx, stencil *s);
+/* The operator of terms on the host, of a class of stencils. Collective where the grid is cut. */
+spry_status stencil_of_terms(spry_context *ctx, const operator_class *class,
+                             const grid_shape *shape, int order, spry_type type,
+                             const terms_given *given, spry_operator **A);
 /* The farthest that rows reach along each axis, with those of A^T or without. */
 void terms_reach(const stencil *s, bool transposes, int64_t reach[GRID_AXES]);
 /* Makes a field's numbers at the points of a box. */

@@ -1,5 +1,5 @@
 /*
- * What applications share beside the mechanism of commands (cli/cli.h): a configuration file with
+ * What applications share besides the mechanism of commands (cli/cli.h): a configuration file with
  * units, a look at the memory, frames of a film, checkpoints. An application is one cli_command;
  * its main() is here.
  */
@@ -33,13 +33,13 @@ typedef struct app_config {
 /*
  * Reads a configuration: lines `name = value`, names being options of the command's own list, with
  * units behind numbers (`period = 2.02 s`, `length = 50 cm`); # begins a comment. What was said on
- * the command line stays. A fault is told with line and column.
+ * the command line stays. A fault is reported with line and column.
  *
  * path: NULL does nothing; units: until a NULL option; config: out
  */
 int app_configure(spry_context *ctx, const char *path, const cli_arguments *arguments,
                   const app_unit *units, app_config *config);
-/* Tells what is wrong with an option, or (NULL) with what is said as a whole: EXIT_INPUT. */
+/* Reports what is wrong with an option, or (NULL) with what is said as a whole: EXIT_INPUT. */
 SPRY_PRINTF(3, 4)
 int app_fault(const app_config *config, const char *option, const char *format, ...);
 
@@ -51,7 +51,7 @@ void app_place(const app_config *config, const char *option, const char **path, 
                int *column);
 
 /*
- * Memory that is not there, or not allowed, is told before it is asked for, with what needs it
+ * Memory that is not there, or not allowed, is reported before it is asked for, with what needs it
  * ("--size 1024") and what to do ("a smaller --size"): systems give it, and end whoever uses it.
  *
  * device: "cpu", "cuda", "opencl:1"; one that is not known passes
@@ -64,7 +64,7 @@ spry_status app_frame(const spry_grid *grid, const spry_vector *field, const cha
                       int64_t number, const char *options);
 
 /*
- * Checkpoints: the step, the time and some vectors, written aside and renamed. `what` tells the
+ * Checkpoints: the step, the time and some vectors, written aside and renamed. `what` names the
  * problem ("heat 64x64"): a file of another one is refused, and so is a damaged one.
  */
 spry_status app_checkpoint_write(spry_context *ctx, const char *path, const char *what,

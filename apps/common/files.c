@@ -23,7 +23,7 @@ static size_t bytes_of(const spry_vector *v)
     return (size_t)spry_vector_size(v) * spry_type_size(spry_vector_type(v));
 }
 
-/* FNV-1a, to tell a file that was damaged. */
+/* FNV-1a, to detect a file that was damaged. */
 static uint64_t sum_of(const char *bytes, size_t count)
 {
     uint64_t sum = 14695981039346656037u;
@@ -43,12 +43,12 @@ static spry_status fail(spry_context *ctx, spry_status status, const char *path,
 /* Between a vector, wherever it is, and an array; to: to the array. */
 static spry_status move(spry_context *ctx, spry_vector *v, char *numbers, bool to)
 {
-    spry_vector *here = NULL;
+    spry_vector *on_host = NULL;
     spry_status status = spry_vector_new(ctx, spry_vector_type(v), spry_vector_size(v), numbers,
-                                         SPRY_OWN_BORROW, &here);
+                                         SPRY_OWN_BORROW, &on_host);
     if (status == SPRY_STATUS_OK)
-        status = to ? spry_vector_copy(v, here) : spry_vector_copy(here, v);
-    spry_vector_free(here);
+        status = to ? spry_vector_copy(v, on_host) : spry_vector_copy(on_host, v);
+    spry_vector_free(on_host);
     return status;
 }
 

@@ -7,14 +7,14 @@
 enum { MOST_WORKERS = 64, FINE_STEPS = 64 };
 
 /* All that the workers have: each a context with its own plate. */
-typedef struct crew {
+typedef struct workers {
     int count;
     spry_context *ctx[MOST_WORKERS];
     heat_plate plate[MOST_WORKERS];
     spry_stepper *coarse[MOST_WORKERS], *fine[MOST_WORKERS];
-} crew;
+} workers;
 
-static spry_status hire(crew *c, int w, spry_context *ctx, const heat_options *o)
+static spry_status worker_make(workers *c, int w, spry_context *ctx, const heat_options *o)
 {
     const double slice = o->end / (double)o->slices;
     heat_plate *p = &c->plate[w];
@@ -39,7 +39,7 @@ static spry_status hire(crew *c, int w, spry_context *ctx, const heat_options *o
     return status;
 }
 
-static void dismiss(crew *c)
+static void workers_free(workers *c)
 {
     for (int w = 0; w < c->count; w++) {
         spry_stepper_free(c->coarse[w]);
@@ -73,7 +73,7 @@ static void colour(void *data, const double *place, spry_scalar *value)
 
 /* What a slice ends with depends on those before it alone: parareal of n slices, stopped after k
  * iterations, has the end of slice n as that of all slices has it. After n it is exact. */
-static spry_status fill_map(const crew *c, const heat_options *o, error_map *m)
+static spry_status fill_map(const workers *c, const heat_options *o, error_map *m)
 {
     const heat_plate *p = &c->plate[0];
     spry_vector *u = NULL;
@@ -95,7 +95,7 @@ static spry_status fill_map(const crew *c, const heat_options *o, error_map *m)
     return status;
 }
 
-static spry_status write_map(const crew *c, const heat_options *o)
+static spry_status write_map(const workers *c, const heat_options *o)
 {
     error_map m = {.slices = (int)o->slices};
     char text[96];
@@ -135,7 +135,7 @@ static void print(const heat_options *o, const spry_result *r, const spry_parare
 
 int heat_parareal(spry_context *ctx, const heat_options *o)
 {
-    crew c = {0};
+    workers c = {0};
     char options[96];
     spry_result result = SPRY_RESULT_INIT;
     spry_parareal_stats stats = SPRY_PARAREAL_STATS_INIT;
@@ -146,7 +146,7 @@ int heat_parareal(spry_context *ctx, const heat_options *o)
     snprintf(options, sizeof options, "slices=%lld tol=%.17g compare=yes", (long long)o->slices,
              o->change);
     for (int w = 0; w < o->workers && status == SPRY_STATUS_OK; w++)
-        status = hire(&c, w, ctx, o);
+        status = worker_make(&c, w, ctx, o);
     status = spry_context_agree(ctx, status);
     if (status == SPRY_STATUS_OK && o->map)
         status = write_map(&c, o);
@@ -162,6 +162,6 @@ int heat_parareal(spry_context *ctx, const heat_options *o)
         if (status != SPRY_STATUS_OK)
             exit_status = cli_failed(ctx, status);
     }
-    dismiss(&c);
+    workers_free(&c);
     return exit_status;
 }

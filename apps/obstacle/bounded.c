@@ -8,7 +8,7 @@ typedef struct parts {
     spry_device *device; /* NULL: the host */
     spry_operator *A;
     spry_vector *f, *g, *lower, *u;
-    spry_vector *here; /* on the host: f at first, the last u in the end */
+    spry_vector *on_host; /* on the host: f at first, the last u in the end */
     spry_bounded *solver;
 } parts;
 
@@ -68,7 +68,7 @@ static spry_status make_operator(const obstacle_run *r, parts *p)
 static spry_status make_vector(const obstacle_run *r, const parts *p, spry_vector **v)
 {
     const spry_type type = obstacle_type(r->o);
-    return p->device ? spry_vector_on(p->device, type, spry_vector_size(p->here), NULL, v)
+    return p->device ? spry_vector_on(p->device, type, spry_vector_size(p->on_host), NULL, v)
                      : spry_field_new(p->grid, type, false, NULL, NULL, v);
 }
 
@@ -86,16 +86,16 @@ static spry_status make(obstacle_run *r, parts *p)
         status = spry_bounded_new(p->A, options, &p->solver);
     }
     if (status == SPRY_STATUS_OK)
-        status = spry_field_new(p->grid, obstacle_type(r->o), false, NULL, NULL, &p->here);
+        status = spry_field_new(p->grid, obstacle_type(r->o), false, NULL, NULL, &p->on_host);
     if (status == SPRY_STATUS_OK)
-        status = fill(r, p, p->here);
+        status = fill(r, p, p->on_host);
     if (status == SPRY_STATUS_OK && r->p->exact) /* else 0 is known */
-        status = spry_stencil_rhs(p->A, p->here, at_faces, r, p->here);
+        status = spry_stencil_rhs(p->A, p->on_host, at_faces, r, p->on_host);
     spry_vector **const vectors[] = {&p->f, &p->g, &p->lower, &p->u};
     for (int k = 0; k < 4 && status == SPRY_STATUS_OK; k++)
         status = make_vector(r, p, vectors[k]);
     if (status == SPRY_STATUS_OK)
-        status = spry_vector_copy(p->here, p->f);
+        status = spry_vector_copy(p->on_host, p->f);
     return spry_context_agree(r->ctx, status);
 }
 
@@ -106,7 +106,7 @@ static void unmake(parts *p)
     spry_vector_free(p->g);
     spry_vector_free(p->lower);
     spry_vector_free(p->u);
-    spry_vector_free(p->here);
+    spry_vector_free(p->on_host);
     spry_operator_free(p->A);
     spry_grid_free(p->cut);
 }
@@ -114,11 +114,11 @@ static void unmake(parts *p)
 /* The last u, of all ranks. */
 static spry_status bring(obstacle_run *r, parts *p)
 {
-    const spry_status status = spry_context_agree(r->ctx, spry_vector_copy(p->u, p->here));
+    const spry_status status = spry_context_agree(r->ctx, spry_vector_copy(p->u, p->on_host));
     if (status == SPRY_STATUS_OK && p->cut)
-        return spry_vector_collect(p->here, &r->u);
-    r->u = p->here;
-    p->here = NULL;
+        return spry_vector_collect(p->on_host, &r->u);
+    r->u = p->on_host;
+    p->on_host = NULL;
     return status;
 }
 

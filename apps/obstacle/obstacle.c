@@ -21,32 +21,9 @@ static const app_unit kept_units[] = {{"dt", "s"},   {"eta", "m^2/s"}, {"bx", "m
 
 static const char *const method_names[] = {"auto", "multigrid", "redblack", "richardson"};
 
-spry_type obstacle_type(const obstacle_options *o)
-{
-    return o->type ? SPRY_TYPE_D : SPRY_TYPE_S;
-}
-
 bool obstacle_splits(const obstacle_run *r)
 {
     return spry_context_ranks(r->ctx) > 1 && r->method != METHOD_MULTIGRID;
-}
-
-double *obstacle_force(const obstacle_run *r)
-{
-    double *force = spry_alloc(r->ctx, 3 * (size_t)r->n * sizeof *force);
-    for (int64_t k = 0; force && k < 3 * r->n; k++)
-        force[k] = r->p->force((int)(k / r->n), (double)(k % r->n + 1) * r->h);
-    return force;
-}
-
-void obstacle_note(obstacle_run *r, const obstacle_step *step)
-{
-    char text[96];
-    r->step[r->done++] = *step;
-    snprintf(text, sizeof text, "step %s of %s", text_count(r->done), text_count(r->steps));
-    progress_part(&r->line, (double)r->done / (double)r->steps, text);
-    if (!step->converged)
-        r->steps = r->done; /* no more of them */
 }
 
 /* --- what was found ------------------------------------------------------------------------------

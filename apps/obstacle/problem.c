@@ -51,3 +51,26 @@ const obstacle_problem *obstacle_find(const char *name)
     cli_fail(EXIT_INPUT, "no problem %s; there are: %s", name, OBSTACLE_PROBLEMS);
     return NULL;
 }
+
+spry_type obstacle_type(const obstacle_options *o)
+{
+    return o->type ? SPRY_TYPE_D : SPRY_TYPE_S;
+}
+
+double *obstacle_force(const obstacle_run *r)
+{
+    double *force = spry_alloc(r->ctx, 3 * (size_t)r->n * sizeof *force);
+    for (int64_t k = 0; force && k < 3 * r->n; k++)
+        force[k] = r->p->force((int)(k / r->n), (double)(k % r->n + 1) * r->h);
+    return force;
+}
+
+void obstacle_note(obstacle_run *r, const obstacle_step *step)
+{
+    char text[96];
+    r->step[r->done++] = *step;
+    snprintf(text, sizeof text, "step %s of %s", text_count(r->done), text_count(r->steps));
+    progress_part(&r->line, (double)r->done / (double)r->steps, text);
+    if (!step->converged)
+        r->steps = r->done; /* no more of them */
+}

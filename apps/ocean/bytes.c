@@ -54,7 +54,7 @@ void ocean_bytes_kept(const ocean_setup *s, double *host, double *device)
     const double modes = nz * (field + 2 * levels(s) - 1 + (s->single ? levels(s) : 0));
     const double all = plane * (flow + steps + krylov * nz + modes);
     const double copies = plane * (4 + field * nz); /* what is seen; coefficients */
-    const bool here = strcmp(s->device, "cpu") == 0;
-    *host = here ? all + copies : copies;
-    *device = here ? 0 : all;
+    const bool on_host = strcmp(s->device, "cpu") == 0;
+    *host = on_host ? all + copies : copies;
+    *device = on_host ? 0 : all;
 }

@@ -11,26 +11,6 @@ spry_status ocean_fail(spry_context *ctx, const char *text)
     return SPRY_STATUS_BAD_INPUT;
 }
 
-spry_status ocean_flow_copy(const ocean_flow *f, const double *values, spry_vector *v)
-{
-    spry_vector *host = NULL;
-    /* only to be copied from */
-    spry_status status = spry_vector_new(f->ctx, SPRY_TYPE_D, spry_vector_size(v),
-                                         (void *)(uintptr_t)values, SPRY_OWN_BORROW, &host);
-    if (status == SPRY_STATUS_OK)
-        status = spry_vector_copy(host, v);
-    spry_vector_free(host);
-    return status;
-}
-
-spry_status ocean_flow_vector(const ocean_flow *f, int64_t n, const double *values, spry_vector **v)
-{
-    const spry_status status =
-        f->device ? spry_vector_on(f->device, SPRY_TYPE_D, n, NULL, v)
-                  : spry_vector_new(f->ctx, SPRY_TYPE_D, n, NULL, SPRY_OWN_TAKE, v);
-    return status == SPRY_STATUS_OK && values ? ocean_flow_copy(f, values, *v) : status;
-}
-
 spry_status ocean_flow_own_vector(const ocean_flow *f, int planes, spry_vector **v)
 {
     return ocean_is_cut(f) ? ocean_ranks_vector(f, planes, v)

@@ -255,19 +255,6 @@ done:
     return status;
 }
 
-ocean_sizes ocean_sizes_of(const ocean_setup *s)
-{
-    const int lines = s->ny == 0 ? 1 : s->ny + !s->round_y;
-    return (ocean_sizes){.nx = s->nx + !s->round_x,
-                         .ny = lines,
-                         .nz = s->nz,
-                         .alpha = s->order / 2,
-                         .round_x = s->round_x,
-                         .round_y = s->round_y,
-                         .all_y = lines,
-                         .to = lines};
-}
-
 spry_status ocean_flow_make(spry_context *ctx, const ocean_setup *setup, ocean_flow *f)
 {
     spry_status status = SPRY_STATUS_OK;

@@ -22,7 +22,7 @@ static spry_status fill_shape(odt_model *m, int view, const odt_particle *p, spr
     const double n = p->index / m->setup.fluid;
     const double strength = -m->kb2 * (n * n - 1) * sqrt((double)odt_voxels(b));
     const spry_status status = odt_model_take(m, m->total[view], room);
-    spry_scalar *q = spry_vector_data(m->here);
+    spry_scalar *q = spry_vector_data(m->on_host);
     memset(q, 0, (size_t)odt_voxels(b) * sizeof *q);
     for (int64_t i = 0; status == SPRY_STATUS_OK && i < part.n[0] * part.n[1] * part.n[2]; i++) {
         const int64_t voxel[3] = {part.begin[0] + i % part.n[0],
@@ -65,7 +65,7 @@ spry_status odt_filter_learn(odt_filter *f, const odt_particle *sample, spry_sca
     spry_status status = SPRY_STATUS_OK;
     for (int i = 0; i < m->setup.views; i++) {
         ODT_GO(fill_shape(m, i, sample, room));
-        ODT_GO(spry_vector_copy(m->here, m->u));
+        ODT_GO(spry_vector_copy(m->on_host, m->u));
         ODT_GO(spry_operator_apply(f->F, m->u, f->shape[i]));
     }
 done:

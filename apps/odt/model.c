@@ -102,7 +102,7 @@ spry_status odt_model_make(spry_context *ctx, const odt_setup *setup, odt_model 
     }
     ODT_GO(make_grid(m));
     ODT_GO(new_vector(m, SPRY_TYPE_D, &m->medium));
-    ODT_GO(spry_vector_new(ctx, SPRY_TYPE_Z, n, NULL, SPRY_OWN_COPY, &m->here));
+    ODT_GO(spry_vector_new(ctx, SPRY_TYPE_Z, n, NULL, SPRY_OWN_COPY, &m->on_host));
     ODT_GO(new_vector(m, SPRY_TYPE_Z, &m->f));
     ODT_GO(new_vector(m, SPRY_TYPE_Z, &m->u));
     ODT_GO(new_vector(m, SPRY_TYPE_Z, &m->v));
@@ -126,7 +126,7 @@ void odt_model_free(odt_model *m)
             if (lists[k])
                 spry_vector_free(lists[k][i]);
     }
-    spry_vector *const vectors[] = {m->medium, m->here, m->f, m->u, m->v, m->x, m->sum};
+    spry_vector *const vectors[] = {m->medium, m->on_host, m->f, m->u, m->v, m->x, m->sum};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
         spry_vector_free(vectors[i]);
     spry_kernel_free(m->send);
@@ -469,10 +469,10 @@ spry_status odt_model_see_change(odt_model *m, const double *change, spry_scalar
 {
     const spry_vector *scattered;
     spry_status status = SPRY_STATUS_OK;
-    spry_scalar *df = spry_vector_data(m->here);
+    spry_scalar *df = spry_vector_data(m->on_host);
     for (int64_t i = 0; i < odt_voxels(&m->setup.box); i++)
         df[i] = (spry_scalar){-m->kb2 * change[i], 0};
-    ODT_GO(spry_vector_copy(m->here, m->x));
+    ODT_GO(spry_vector_copy(m->on_host, m->x));
     for (int i = 0; i < m->setup.views && !m->empty; i++)
         ODT_GO(put_source(m, i, m->x, m->total[i]));
     if (!m->empty)
@@ -520,13 +520,13 @@ spry_status odt_model_show(odt_model *m, int view)
 
 spry_status odt_model_take(odt_model *m, const spry_vector *from, spry_scalar *to)
 {
-    spry_vector *here = NULL;
+    spry_vector *on_host = NULL;
     spry_status status = SPRY_STATUS_OK;
     ODT_GO(spry_vector_new(m->ctx, SPRY_TYPE_Z, odt_voxels(&m->setup.box), to, SPRY_OWN_BORROW,
-                           &here));
-    ODT_GO(spry_vector_copy(from, here));
+                           &on_host));
+    ODT_GO(spry_vector_copy(from, on_host));
 done:
-    spry_vector_free(here);
+    spry_vector_free(on_host);
     return status;
 }
 

@@ -44,7 +44,7 @@ typedef struct odt_model {
     spry_vector **back;           /* waves of each view that go backwards: make_back */
     spry_vector **source;         /* of each view, of the type of solves: b, and then S b */
     spry_vector *u, *v, *x, *sum; /* room there */
-    spry_vector *here;            /* room on the host, type z */
+    spry_vector *on_host;         /* room on the host, type z */
     /* on a device: what a sphere sends, one more in the medium, k^2 and f of the contrast */
     spry_kernel *send, *add, *make;
     bool empty; /* nothing but fluid: fields are the light itself */

@@ -141,7 +141,7 @@ spry_status odt_make_model(odt_run *r);
  * particles, or the index, are looked for. */
 int odt_check_memory(const odt_run *r, bool searches);
 
-/* reconstruct.c: what a checkpoint is of, as the head of its file has it: of a kind of search, and
+/* What a checkpoint is of, as the head of its file has it: of a kind of search, and
  * of these holograms; and whether there is one to go on from. One that is not there yet is none. */
 enum { ODT_NAME = 200 };
 void odt_checkpoint_name(const odt_run *r, const char *kind, char what[ODT_NAME]);

@@ -7,22 +7,6 @@
 /* --- checkpoints ---------------------------------------------------------------------------------
  */
 
-void odt_checkpoint_name(const odt_run *r, const char *kind, char what[ODT_NAME])
-{
-    const double *setup = r->record.setup;
-    snprintf(what, ODT_NAME, "odt%s %gx%gx%g index %.9g diameter %.9g empty %.15g", kind,
-             setup[SETUP_nx], setup[SETUP_ny], setup[SETUP_nz], setup[SETUP_index],
-             setup[SETUP_diameter], r->search.empty); /* which all holograms are in */
-}
-
-bool odt_has_checkpoint(const odt_run *r)
-{
-    FILE *file = r->o->resume ? fopen(r->o->checkpoint, "rb") : NULL;
-    if (file)
-        fclose(file);
-    return file != NULL;
-}
-
 /* The head of the file has the mode, too: to be told so is of more use than that something differs.
  * What is no checkpoint at all is left to those who read it. */
 static spry_status check_mode(const odt_run *r)
@@ -217,15 +201,15 @@ done:
 static spry_status keep_index(odt_run *r)
 {
     const int64_t n = odt_voxels(&r->setup.box);
-    spry_vector *here = NULL;
+    spry_vector *on_host = NULL;
     spry_status status = SPRY_STATUS_OK;
-    ODT_GO(spry_vector_new(r->ctx, SPRY_TYPE_D, n, NULL, SPRY_OWN_COPY, &here));
-    ODT_GO(spry_vector_copy(r->model.medium, here));
-    const double *k2 = spry_vector_data_const(here);
+    ODT_GO(spry_vector_new(r->ctx, SPRY_TYPE_D, n, NULL, SPRY_OWN_COPY, &on_host));
+    ODT_GO(spry_vector_copy(r->model.medium, on_host));
+    const double *k2 = spry_vector_data_const(on_host);
     for (int64_t k = 0; k < n; k++)
         r->record.index[k] = (float)(r->setup.fluid * sqrt(k2[k] / r->model.kb2));
 done:
-    spry_vector_free(here);
+    spry_vector_free(on_host);
     return status;
 }
 

@@ -12,7 +12,7 @@ typedef struct odt_search {
     int refine;          /* steps that move all particles, after each that is found */
     odt_particles found;
     double misfit; /* sum of squares over that of the empty volume */
-    /* after each particle: told, and kept for later runs; may be NULL */
+    /* after each particle: reported, and kept for later runs; may be NULL */
     spry_status (*note)(void *data);
     void *data;
     /* not the caller's */
@@ -40,6 +40,8 @@ void odt_search_free(odt_search *s);
 spry_status odt_search_evaluate(odt_search *s);
 /* Image and match of what is not explained, where they are not there yet. */
 spry_status odt_search_look(odt_search *s);
+/* r = y(a) - measured of a view; gives its square. */
+double odt_view_difference(odt_view *v, const spry_scalar *a, double *r);
 /* How much of one particle is at a voxel. */
 static inline double odt_search_score(const odt_search *s, int64_t voxel)
 {

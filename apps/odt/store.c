@@ -114,7 +114,7 @@ static spry_status wrong(spry_context *ctx, const char *path, const char *what)
 static spry_status take(spry_context *ctx, const char *path, const char *name, bool need,
                         spry_type type, int64_t *sides, void **numbers)
 {
-    spry_vector *given = NULL, *here = NULL;
+    spry_vector *given = NULL, *on_host = NULL;
     spry_status status = spry_dataset_read(ctx, path, name, sides, &given);
     if (status == SPRY_STATUS_BAD_INPUT && !need && sides[2] == 0)
         return SPRY_STATUS_OK;
@@ -125,11 +125,11 @@ static spry_status take(spry_context *ctx, const char *path, const char *name, b
     *numbers = spry_alloc(ctx, (size_t)(n + 1) * spry_type_size(type));
     if (!*numbers)
         ODT_GO(SPRY_STATUS_NO_MEMORY);
-    ODT_GO(spry_vector_new(ctx, type, n, *numbers, SPRY_OWN_BORROW, &here));
-    ODT_GO(spry_vector_copy(given, here));
+    ODT_GO(spry_vector_new(ctx, type, n, *numbers, SPRY_OWN_BORROW, &on_host));
+    ODT_GO(spry_vector_copy(given, on_host));
 done:
     spry_vector_free(given);
-    spry_vector_free(here);
+    spry_vector_free(on_host);
     return status;
 }
 
@@ -348,4 +348,20 @@ void odt_record_free(spry_context *ctx, odt_record *r)
     for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
         spry_free(ctx, parts[k]);
     *r = (odt_record){0};
+}
+
+void odt_checkpoint_name(const odt_run *r, const char *kind, char what[ODT_NAME])
+{
+    const double *setup = r->record.setup;
+    snprintf(what, ODT_NAME, "odt%s %gx%gx%g index %.9g diameter %.9g empty %.15g", kind,
+             setup[SETUP_nx], setup[SETUP_ny], setup[SETUP_nz], setup[SETUP_index],
+             setup[SETUP_diameter], r->search.empty); /* which all holograms are in */
+}
+
+bool odt_has_checkpoint(const odt_run *r)
+{
+    FILE *file = r->o->resume ? fopen(r->o->checkpoint, "rb") : NULL;
+    if (file)
+        fclose(file);
+    return file != NULL;
 }

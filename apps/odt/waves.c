@@ -54,22 +54,22 @@ static spry_status go_to_device(odt_waves *w)
         void *table;
         int64_t n;
     } from[] = {{w->along, n[0]}, {w->by_place, n[0]}, {w->across[0], n[1]}, {w->across[1], n[2]}};
-    spry_vector *here = NULL;
+    spry_vector *on_host = NULL;
     spry_status status = SPRY_STATUS_OK;
     ODT_GO(spry_kernel_new(w->device, odt_waves_text, "waves_sum", options, &w->sum));
     ODT_GO(spry_kernel_new(w->device, odt_waves_text, "waves_read", options, &w->read));
     for (int k = 0; k < 4; k++) {
         const int64_t all = from[k].n * count;
-        ODT_GO(spry_vector_new(w->ctx, SPRY_TYPE_Z, all, from[k].table, SPRY_OWN_BORROW, &here));
+        ODT_GO(spry_vector_new(w->ctx, SPRY_TYPE_Z, all, from[k].table, SPRY_OWN_BORROW, &on_host));
         ODT_GO(spry_vector_on(w->device, SPRY_TYPE_Z, all, NULL, &w->tables[k]));
-        ODT_GO(spry_vector_copy(here, w->tables[k]));
-        spry_vector_free(here);
-        here = NULL;
+        ODT_GO(spry_vector_copy(on_host, w->tables[k]));
+        spry_vector_free(on_host);
+        on_host = NULL;
     }
     ODT_GO(spry_vector_on(w->device, SPRY_TYPE_Z, count, NULL, &w->factors));
     ODT_GO(spry_vector_on(w->device, SPRY_TYPE_Z, n[2] * count, NULL, &w->planes));
 done:
-    spry_vector_free(here);
+    spry_vector_free(on_host);
     return status;
 }
 
@@ -152,19 +152,19 @@ static spry_status read_on_device(odt_waves *w, const odt_part *part, const spry
     const odt_argument numbers[] = {{"count", w->count}, {"first_x", part->begin[0]},
                                     {"nx", part->n[0]},  {"first_y", part->begin[1]},
                                     {"ny", part->n[1]},  {"planes", part->n[2]}};
-    spry_vector *here = NULL;
+    spry_vector *on_host = NULL;
     spry_status status = SPRY_STATUS_OK;
-    ODT_GO(
-        spry_vector_new(w->ctx, SPRY_TYPE_Z, w->box.n[2] * w->count, sums, SPRY_OWN_BORROW, &here));
+    ODT_GO(spry_vector_new(w->ctx, SPRY_TYPE_Z, w->box.n[2] * w->count, sums, SPRY_OWN_BORROW,
+                           &on_host));
     ODT_GO(odt_set_ints(w->read, 6, numbers));
     ODT_GO(spry_kernel_set_input(w->read, "w", values));
     ODT_GO(spry_kernel_set_input(w->read, "x_table", w->tables[BY_PLACE]));
     ODT_GO(spry_kernel_set_input(w->read, "y_table", w->tables[ACROSS_Y]));
     ODT_GO(spry_kernel_set_vector(w->read, "sums", w->planes));
     ODT_GO(spry_kernel_launch(w->read, 2, sides));
-    ODT_GO(spry_vector_copy(w->planes, here));
+    ODT_GO(spry_vector_copy(w->planes, on_host));
 done:
-    spry_vector_free(here);
+    spry_vector_free(on_host);
     return status;
 }
 
@@ -227,11 +227,11 @@ static spry_status sum_on_device(odt_waves *w, const spry_scalar *c, spry_vector
     const int64_t sides[] = {w->box.n[0], w->box.n[1] * w->box.n[2]};
     const odt_argument numbers[] = {
         {"nx", w->box.n[0]}, {"ny", w->box.n[1]}, {"lines", sides[1]}, {"count", w->count}};
-    spry_vector *here = NULL;
+    spry_vector *on_host = NULL;
     spry_status status = SPRY_STATUS_OK;
     ODT_GO(spry_vector_new(w->ctx, SPRY_TYPE_Z, w->count, (void *)(uintptr_t)c, SPRY_OWN_BORROW,
-                           &here));
-    ODT_GO(spry_vector_copy(here, w->factors));
+                           &on_host));
+    ODT_GO(spry_vector_copy(on_host, w->factors));
     ODT_GO(odt_set_ints(w->sum, 4, numbers));
     ODT_GO(spry_kernel_set_input(w->sum, "along", w->tables[ALONG]));
     ODT_GO(spry_kernel_set_input(w->sum, "y_table", w->tables[ACROSS_Y]));
@@ -240,7 +240,7 @@ static spry_status sum_on_device(odt_waves *w, const spry_scalar *c, spry_vector
     ODT_GO(spry_kernel_set_vector(w->sum, "field", field));
     ODT_GO(spry_kernel_launch(w->sum, 2, sides));
 done:
-    spry_vector_free(here);
+    spry_vector_free(on_host);
     return status;
 }
 

@@ -10,75 +10,6 @@
 
 static const char json_type[] = "application/json";
 
-/* --- texts that are being made -----------------------------------------------------------------*/
-
-bool draft_begin(draft *d)
-{
-    *d = (draft){0};
-    d->j.out = open_memstream(&d->text, &d->size);
-    return d->j.out != NULL;
-}
-
-enum MHD_Result draft_send(draft *d, struct MHD_Connection *connection, unsigned status)
-{
-    if (fclose(d->j.out) != 0) {
-        free(d->text);
-        return MHD_NO;
-    }
-    return answer_text(connection, status, json_type, POLICY_PAGE, d->text, d->size);
-}
-
-/* --- errands -----------------------------------------------------------------------------------*/
-
-/* Has a command run for the request; its end calls the same answer once more. */
-enum MHD_Result answer_by_errand(server *s, request *q, errand *e,
-                                 struct MHD_Connection *connection)
-{
-    bool bad = !e;
-    for (int k = 0; e && k < e->count; k++)
-        bad = bad || e->commands[k].bad;
-    if (!bad && errand_send(s, e, connection)) {
-        q->errand = e;
-        return MHD_YES;
-    }
-    errand_free(e);
-    return answer_fault(connection, bad ? MHD_HTTP_SERVICE_UNAVAILABLE : MHD_HTTP_TOO_MANY_REQUESTS,
-                        bad ? "no memory for this; try again" : "too much at once; try again");
-}
-
-static enum MHD_Result answer_complaint(const errand *e, int at, struct MHD_Connection *connection)
-{
-    char *why = errand_complaint(e, at);
-    const enum MHD_Result result = answer_fault(connection, MHD_HTTP_UNPROCESSABLE_CONTENT, "%s",
-                                                why ? why : "it could not be done");
-    free(why);
-    return result;
-}
-
-/* What a command has printed, as it is. */
-enum MHD_Result answer_output(const request *q, const char *type, int policy,
-                              struct MHD_Connection *connection)
-{
-    size_t size;
-    if (!errand_good(q->errand, 0))
-        return answer_complaint(q->errand, 0, connection);
-    char *text = errand_output(q->errand, 0, &size);
-    return answer_text(connection, MHD_HTTP_OK, type, policy, text, size);
-}
-
-errand *answer_errand(const char *first, const char *second)
-{
-    errand *e = errand_new();
-    if (e) {
-        e->count = 1;
-        command_add(&e->commands[0], "spry");
-        command_add(&e->commands[0], "%s", first);
-        if (second)
-            command_add(&e->commands[0], "%s", second);
-    }
-    return e;
-}
-
 /* --- files -------------------------------------------------------------------------------------*/
 
 static enum MHD_Result get_files(const server *s, struct MHD_Connection *connection)
@@ -237,28 +168,6 @@ static enum MHD_Result get_lists(server *s, request *q, struct MHD_Connection *c
         return answer_complaint(q->errand, 0, connection);
     return answer(connection, MHD_HTTP_OK, json_type, POLICY_PAGE,
                   MHD_create_response_from_buffer(s->lists_size, s->lists, MHD_RESPMEM_MUST_COPY));
-}
-
-/* Takes a body of JSON apart by one of spec.h's functions; false after the request was refused. */
-bool answer_take_spec(const request *q, spec *asked, struct MHD_Connection *connection,
-                      bool (*take)(spec *s, const reader *r, const reader_value *from,
-                                   char fault[FAULT_SIZE]),
-                      enum MHD_Result *refused)
-{
-    reader r;
-    char fault[FAULT_SIZE];
-    *asked = (spec){0};
-    bool good = reader_parse(&r, q->body ? q->body : "", q->size);
-    if (!good)
-        snprintf(fault, sizeof fault, "no JSON, in line %zu: %s", r.line, r.fault);
-    else
-        good = take(asked, &r, r.values, fault);
-    reader_free(&r);
-    if (!good) {
-        spec_free(asked);
-        *refused = answer_fault(connection, MHD_HTTP_BAD_REQUEST, "%s", fault);
-    }
-    return good;
 }
 
 #define TEXT_NAME "3"

@@ -61,7 +61,7 @@ static enum MHD_Result add_job(server *s, spec *asked, struct MHD_Connection *co
         json_close(&d.j, '}');
     }
     pthread_mutex_unlock(&s->lock);
-    watch_wake(s);
+    server_wake(s);
     if (*id)
         return draft_send(&d, connection, MHD_HTTP_CREATED);
     fclose(d.j.out);
@@ -108,7 +108,7 @@ static enum MHD_Result delete_job(server *s, job *j, struct MHD_Connection *conn
         job_cancel(j);
     streams_wake(s, j);
     job_json(&d.j, NULL, j);
-    watch_wake(s);
+    server_wake(s);
     return draft_send(&d, connection, MHD_HTTP_OK);
 }
 

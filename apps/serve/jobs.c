@@ -71,13 +71,6 @@ static void take_message(job *j)
     }
 }
 
-double job_time(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_REALTIME, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 void job_judge(job *j, bool status_known)
 {
     char name[64];

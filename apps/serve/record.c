@@ -1,4 +1,4 @@
-/* What is told and kept of a job: its files, its result in short, its record as JSON. */
+/* What is shown and kept of a job: its files, its result in short, its record as JSON. */
 #include "serve/serve.h"
 
 #include <fcntl.h>
@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define JOB_STATE_NAME(name) #name,
@@ -203,4 +204,11 @@ void job_json_all(json *out, const job *j)
     put_raw(out, "result", result && size > 0 ? result : "null");
     json_close(out, '}');
     free(result);
+}
+
+double job_time(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }

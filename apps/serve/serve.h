@@ -1,10 +1,10 @@
 /*
  * spry serve: a page for a folder of matrices.
  *
- * Two threads. One speaks HTTP and never waits for anything (http.c, answers.c, events.c, guard.c);
- * the program's own starts processes, follows them and writes records (watch.c, jobs.c). What takes
- * a while is an errand: the connection sleeps until the watch has run it. All work on matrices is
- * done by processes of their own, `spry solve` and its like (child.c), with limits.
+ * Two threads. One speaks HTTP and never waits for anything (http.c, reply.c, answers.c, events.c,
+ * guard.c); the program's own starts processes, follows them and writes records (watch.c, jobs.c).
+ * What takes a while is an errand: the connection sleeps until the watch has run it. All work on
+ * matrices is done by processes of their own, `spry solve` and its like (child.c), with limits.
  *
  * Whoever touches jobs, errands or streams holds the lock.
  */
@@ -142,7 +142,6 @@ int jobs_count(const server *s, int state);
 void jobs_free(server *s);
 /* Removes those that are gone, with their files. */
 void jobs_sweep(server *s);
-double job_time(void); /* seconds since 1970 */
 /* Whether its process lives, whoever has started it. */
 bool job_lives(const job *j);
 void job_close_log(job *j);
@@ -156,12 +155,12 @@ void job_judge(job *j, bool status_known);
 /* Looks at the end of what it has said. Whether there is more. */
 bool job_look_at_log(job *j);
 
-/* --- record.c: what is told and kept of a job ----------------------------------------------------
- */
+/* --- record.c: what is shown and kept of a job -------------------------------------------------*/
 
 extern const char *const job_states[STATE_COUNT];
 /* A file of a job; the text lives until the next call of its thread. */
 const char *job_path(const job *j, const char *file);
+double job_time(void); /* seconds since 1970 */
 void job_result_name(const job *j, char name[64]);
 bool job_has_file(const job *j, const char *file);
 /* A whole file, in memory of malloc's with a 0 behind it; NULL: it cannot be read, or is larger. */
@@ -176,7 +175,7 @@ void job_json(json *out, const char *key, const job *j);
 /* The same with what it came to, as a whole. */
 void job_json_all(json *out, const job *j);
 
-/* --- watch.c: errands, and what becomes of jobs ------------------------------------------------*/
+/* --- errands.c: commands for a request ---------------------------------------------------------*/
 
 enum { ERRAND_COMMANDS = 2 };
 
@@ -203,9 +202,15 @@ bool errand_good(const errand *e, int at); /* exit status 0 */
 char *errand_output(const errand *e, int at, size_t *size);
 char *errand_complaint(const errand *e, int at);
 
+/* Kills what of it still runs. */
+void errand_stop(errand *e);
+/* Wakes the watch. */
+void server_wake(server *s);
+
+/* --- watch.c: errands and jobs run -------------------------------------------------------------*/
+
 /* Follows jobs and errands until a signal asks to stop. */
 int watch_run(server *s);
-void watch_wake(server *s);
 
 /* --- guard.c: who may come in ------------------------------------------------------------------*/
 
@@ -230,9 +235,7 @@ bool guard_secret_is(const server *s, const char *given);
 /* Seconds that a wrong guess has to wait; below 0: too many wait. */
 double guard_slow(server *s);
 
-/* --- http.c, answers.c, answers_jobs.c, events.c
- * -----------------------------------------------------------------
- */
+/* --- http.c, reply.c, answers.c, answers_jobs.c, events.c --------------------------------------*/
 
 typedef struct request {
     char *body; /* of JSON or a form */
@@ -251,7 +254,7 @@ void http_announce(const server *s);
 
 /* Which policy a page of an answer is under. */
 enum { POLICY_PAGE, POLICY_PICTURE, POLICY_REPORT, POLICY_LOGIN };
-/* Takes the response over; NULL is told as a lack of memory. */
+/* Takes the response over; NULL is reported as a lack of memory. */
 enum MHD_Result answer(struct MHD_Connection *connection, unsigned status, const char *type,
                        int policy, struct MHD_Response *response);
 enum MHD_Result answer_fault(struct MHD_Connection *connection, unsigned status, const char *format,
@@ -270,10 +273,12 @@ bool draft_begin(draft *d);
 enum MHD_Result draft_send(draft *d, struct MHD_Connection *connection, unsigned status);
 /* One command, to which words are added; NULL: no memory. */
 errand *answer_errand(const char *first, const char *second);
-/* Has it run for the request (NULL is told as a lack of memory); its end calls the same answer once
- * more, which tells what the command has printed. */
+/* Has it run for the request (NULL is reported as a lack of memory); its end calls the same answer
+ * once more, which sends what the command has printed. */
 enum MHD_Result answer_by_errand(server *s, request *q, errand *e,
                                  struct MHD_Connection *connection);
+/* Refuses with what a command has complained of. */
+enum MHD_Result answer_complaint(const errand *e, int at, struct MHD_Connection *connection);
 enum MHD_Result answer_output(const request *q, const char *type, int policy,
                               struct MHD_Connection *connection);
 /* Takes a body of JSON apart by one of spec.h's functions; false after the request was refused. */
@@ -292,7 +297,7 @@ const char *answer_parameter(struct MHD_Connection *connection, const char *name
 
 typedef struct stream stream;
 enum MHD_Result answer_events(server *s, const job *j, struct MHD_Connection *connection);
-/* Wakes streams of a job that have something to tell; all, with j NULL. */
+/* Wakes streams of a job that have something to send; all, with j NULL. */
 void streams_wake(server *s, const job *j);
 
 struct server {

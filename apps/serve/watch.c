@@ -1,4 +1,5 @@
-/* The watch: starts what waits, follows what runs, wakes who waits for it. */
+/* The watch: starts errands and jobs that wait, follows those that run, wakes connections that wait
+ * for them. */
 #include "serve/serve.h"
 
 #include <errno.h>
@@ -12,105 +13,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { ERRANDS_AT_ONCE = 4, ERRANDS_MOST = 64, DOORS = 128 };
+enum { ERRANDS_AT_ONCE = 4, DOORS = 128 };
 static const double errand_seconds = 120, patience = 5, beat = 15;
 
 /* --- errands -----------------------------------------------------------------------------------*/
-
-errand *errand_new(void)
-{
-    errand *e = calloc(1, sizeof *e);
-    for (int k = 0; e && k < ERRAND_COMMANDS; k++)
-        e->out[k] = e->err[k] = e->children[k].door = -1;
-    return e;
-}
-
-static void stop_children(errand *e)
-{
-    for (int k = 0; k < e->count; k++)
-        if (e->children[k].pid > 0 && !e->children[k].ended) {
-            (void)kill(e->children[k].pid, SIGKILL);
-            while (!child_look(&e->children[k]))
-                (void)poll(NULL, 0, 1);
-        }
-}
-
-void errand_free(errand *e)
-{
-    if (!e)
-        return;
-    stop_children(e);
-    for (int k = 0; k < ERRAND_COMMANDS; k++) {
-        command_free(&e->commands[k]);
-        if (e->out[k] >= 0)
-            close(e->out[k]);
-        if (e->err[k] >= 0)
-            close(e->err[k]);
-    }
-    free(e->text);
-    free(e);
-}
-
-bool errand_send(server *s, errand *e, struct MHD_Connection *connection)
-{
-    pthread_mutex_lock(&s->lock);
-    const bool room = s->errand_count < ERRANDS_MOST && !s->stopping;
-    if (room) {
-        errand **end = &s->errands;
-        while (*end)
-            end = &(*end)->next;
-        *end = e;
-        s->errand_count++;
-        e->connection = connection;
-        if (connection)
-            MHD_suspend_connection(connection);
-    }
-    pthread_mutex_unlock(&s->lock);
-    watch_wake(s);
-    return room;
-}
-
-bool errand_good(const errand *e, int at)
-{
-    const child *c = &e->children[at];
-    return c->pid > 0 && c->ended && WIFEXITED(c->status) && WEXITSTATUS(c->status) == 0;
-}
-
-static char *read_all(int fd, size_t *size)
-{
-    struct stat about;
-    char *text = fd >= 0 && fstat(fd, &about) == 0 ? malloc((size_t)about.st_size + 1) : NULL;
-    ssize_t got = 1;
-    for (*size = 0; text && got > 0 && *size < (size_t)about.st_size;) {
-        got = pread(fd, text + *size, (size_t)about.st_size - *size, (off_t)*size);
-        *size += got > 0 ? (size_t)got : 0;
-    }
-    if (text)
-        text[*size] = '\0';
-    return text;
-}
-
-char *errand_output(const errand *e, int at, size_t *size)
-{
-    return read_all(e->out[at], size);
-}
-
-/* Without the program's name, on one line. */
-char *errand_complaint(const errand *e, int at)
-{
-    size_t size;
-    char *text = read_all(e->err[at], &size);
-    if (!text)
-        return NULL;
-    const size_t skip = strncmp(text, "spry: ", 6) == 0 ? 6 : 0;
-    memmove(text, text + skip, size + 1 - skip);
-    for (char *end = text + strlen(text); end > text && end[-1] == '\n';)
-        *--end = '\0';
-    if (*text)
-        return text;
-    free(text);
-    return strdup("it took too long, or was ended");
-}
 
 static void begin_errand(const server *s, errand *e)
 {
@@ -136,7 +42,7 @@ static bool errand_is_done(server *s, errand *e)
 {
     bool done = true;
     if (cli_clock() - e->since > errand_seconds || s->stopping)
-        stop_children(e);
+        errand_stop(e);
     for (int k = 0; k < e->count; k++)
         done = child_look(&e->children[k]) && done;
     return done;
@@ -264,11 +170,6 @@ static void follow_jobs(server *s)
 }
 
 /* --- the round ---------------------------------------------------------------------------------*/
-
-void watch_wake(server *s)
-{
-    (void)!write(s->wake[1], "", 1); /* a full pipe wakes as well */
-}
 
 static int gather_doors(const server *s, struct pollfd doors[DOORS], bool *blind)
 {

@@ -174,11 +174,11 @@ void draw_rows(picture *p, const spry_stats *s, const char *name);
 /* Both texts are of spry_solver_explain(): statement by statement, and fused. */
 void draw_sweeps(picture *p, const char *method, const char *apart, const char *fused);
 
-/* --- crew.c: work by several threads -----------------------------------------------------------*/
+/* --- pool.c: work by several threads -----------------------------------------------------------*/
 
-/* Calls work(data, unit, thread) for all units, each once, by the context's threads; CREW_MOST at
+/* Calls work(data, unit, thread) for all units, each once, by the context's threads; POOL_MOST at
  * most. */
-enum { CREW_MOST = 64 };
+enum { POOL_MOST = 64 };
 void thread_pool_run(const spry_context *ctx, int units,
                      void (*work)(void *data, int unit, int thread), void *data);
 int thread_pool_size(const spry_context *ctx);

@@ -218,44 +218,6 @@ done:
 /* --- a step --------------------------------------------------------------------------------------
  */
 
-/* right = A u + f, where f is the mean of two times of the source. */
-static spry_status linear_rate(spry_stepper *s, double t, double other, const spry_vector *u,
-                               spry_vector *right)
-{
-    const double times[2] = {t, other};
-    const int count = t == other ? 1 : 2;
-    spry_status status = spry_operator_apply(s->A, u, right);
-    s->stats.evaluations++;
-    for (int i = 0; s->source && i < count && status == SPRY_STATUS_OK; i++) {
-        status = s->source(s->source_data, times[i], s->force);
-        if (status == SPRY_STATUS_OK)
-            status = spry_vector_axpy((spry_scalar){1.0 / count, 0}, s->force, right);
-    }
-    return status;
-}
-
-/* right where no system is to be solved is the rate itself. */
-static spry_status implicit_rate(spry_stepper *s, int place, double shift, double t, double other,
-                                 const spry_vector *u, spry_vector *rate)
-{
-    if (shift == 0 && !s->M)
-        return linear_rate(s, t, other, u, rate);
-    bool stopped = false;
-    spry_status status = linear_rate(s, t, other, u, s->right);
-    if (status == SPRY_STATUS_OK)
-        status = stepper_solve(s, place, shift, s->right, rate, &stopped);
-    s->stats.stopped = s->stats.stopped || stopped;
-    return status;
-}
-
-spry_status stepper_rate(spry_stepper *s, double t, const spry_vector *u, spry_vector *rate)
-{
-    if (s->A)
-        return implicit_rate(s, SYSTEM_MASS, 0, t, t, u, rate);
-    s->stats.evaluations++;
-    return s->rate(s->rate_data, t, u, rate);
-}
-
 /* u + dt sum_j a_j k_j of the stages before; u itself where there is nothing to add. */
 static spry_status stage_place(spry_stepper *s, const double *a, int before, double dt,
                                const spry_vector *u, const spry_vector **at)
@@ -286,9 +248,9 @@ static spry_status take_step(spry_stepper *s, bool last, double t, double dt, sp
         if (table->a[i][i] == 0)
             SPRY_GO(s->ctx, stepper_rate(s, here, at, s->k[i]));
         else
-            SPRY_GO(s->ctx, implicit_rate(s, last ? SYSTEM_LAST : SYSTEM_STEP, table->gamma * dt,
-                                          table->mean ? t : here, table->mean ? t + dt : here, at,
-                                          s->k[i]));
+            SPRY_GO(s->ctx, stepper_implicit_rate(s, last ? SYSTEM_LAST : SYSTEM_STEP,
+                                                  table->gamma * dt, table->mean ? t : here,
+                                                  table->mean ? t + dt : here, at, s->k[i]));
     }
     for (int i = 0; i < table->stages && !s->stats.stopped; i++)
         if (table->b[i] != 0)

@@ -90,6 +90,10 @@ static inline const time_table *stepper_table(const spry_stepper *s)
 
 /* rate = M^-1 A u, or with the source at t. The guess of a solve is what `rate` holds. */
 spry_status stepper_rate(spry_stepper *s, double t, const spry_vector *u, spry_vector *rate);
+/* rate = (M - shift A)^-1 (A u + f), where f is the mean of two times of the source, by the system
+ * at a place. */
+spry_status stepper_implicit_rate(spry_stepper *s, int place, double shift, double t, double other,
+                                  const spry_vector *u, spry_vector *rate);
 /* Estimates lambda, where it is not known. */
 spry_status stepper_find_lambda(spry_stepper *s, const spry_vector *like);
 

@@ -87,24 +87,24 @@ done:
 
 spry_status born_potential(const fourier *f, const wave_medium *medium, spry_vector **V)
 {
-    spry_vector *here = NULL;
+    spry_vector *on_host = NULL;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(f->ctx, spry_vector_new(f->ctx, f->type, f->count, NULL, SPRY_OWN_COPY, &here));
+    SPRY_GO(f->ctx, spry_vector_new(f->ctx, f->type, f->count, NULL, SPRY_OWN_COPY, &on_host));
 #pragma omp parallel for num_threads(host_threads(f->ctx, f->count)) schedule(static)
     for (int64_t i = 0; i < f->count; i++)
-        value_set(f->type, here->data, i,
+        value_set(f->type, on_host->data, i,
                   (spry_scalar){medium->unit * (medium->k2[i].re - medium->centre),
                                 medium->unit * (medium->k2[i].im - medium->epsilon)});
     if (!*V && f->device)
         SPRY_GO(f->ctx, vector_new_at(f->ctx, f->device, f->type, f->count, V));
     if (*V) {
-        SPRY_GO(f->ctx, spry_vector_copy(here, *V));
+        SPRY_GO(f->ctx, spry_vector_copy(on_host, *V));
     } else {
-        *V = here;
-        here = NULL;
+        *V = on_host;
+        on_host = NULL;
     }
 done:
-    spry_vector_free(here);
+    spry_vector_free(on_host);
     return status;
 }
 

@@ -121,7 +121,7 @@ spry_status wave_device_open(fourier *f)
         return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
                          "a grid of %" PRId64 " points; devices take %d", f->count, INT32_MAX);
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *d, &d));
-    f->there = d;
+    f->on_device = d;
     for (int a = 0; a < f->axes; a++) {
         const int64_t bytes = f->side[a].roots_count / 2 * (int64_t)spry_type_size(f->type);
         SPRY_GO(ctx, choose_lines(f, a, &d->lines[a]));
@@ -138,9 +138,9 @@ done:
 
 void wave_device_close(fourier *f)
 {
-    for (int a = 0; f->there && a < WAVE_AXES; a++)
-        device_free(f->there->roots[a]);
-    base_free(f->ctx, f->there);
+    for (int a = 0; f->on_device && a < WAVE_AXES; a++)
+        device_free(f->on_device->roots[a]);
+    base_free(f->ctx, f->on_device);
 }
 
 spry_status wave_device_green(const fourier *f, fourier_green *g)
@@ -148,9 +148,10 @@ spry_status wave_device_green(const fourier *f, fourier_green *g)
     const int64_t size = (int64_t)spry_type_size(f->type) / 2;
     int64_t at = 0;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(f->ctx, device_alloc(f->device, (f->n[0] + f->n[1] + f->n[2]) * size, &g->there));
+    SPRY_GO(f->ctx,
+            device_alloc(f->device, (f->n[0] + f->n[1] + f->n[2]) * size, &g->device_tables));
     for (int a = 0; a < f->axes; a++) {
-        SPRY_GO(f->ctx, device_put(g->there, at, g->squares[a], f->n[a] * size));
+        SPRY_GO(f->ctx, device_put(g->device_tables, at, g->squares[a], f->n[a] * size));
         at += f->n[a] * size;
     }
 done:
@@ -173,7 +174,7 @@ typedef struct pass {
 static spry_status run_some(const fourier *f, const pass *p, int first, int32_t columns)
 {
     enum { BEFORE_COLUMNS = 6, MOST = BEFORE_COLUMNS + 3 * COLUMNS + 3 };
-    const fourier_device *d = f->there;
+    const fourier_device *d = f->on_device;
     const bool single = type_is_single(f->type);
     const int64_t count = f->count / f->n[p->axis];
     const int lines = d->lines[p->axis], axis = p->axis;
@@ -202,7 +203,7 @@ static spry_status run_some(const fourier *f, const pass *p, int first, int32_t 
     }
     given += 2 * COLUMNS;
     if (p->green) {
-        args[given++] = device_arg_memory(p->green->there);
+        args[given++] = device_arg_memory(p->green->device_tables);
         args[given++] = reals[1];
         args[given++] = reals[2];
     }
@@ -278,6 +279,6 @@ spry_status wave_device_place(const fourier *f, const wave_frame *frame, bool ba
         args[i + 1] = DEVICE_VALUE(numbers[i]);
     args[NUMBERS + 1] = device_arg_memory(device_vector_memory(in));
     args[NUMBERS + 2] = device_arg_memory(device_vector_memory(out));
-    return device_launch(f->there->program, "ft_place", NULL, (count + GROUP - 1) / GROUP, GROUP,
-                         args, NUMBERS + 3);
+    return device_launch(f->on_device->program, "ft_place", NULL, (count + GROUP - 1) / GROUP,
+                         GROUP, args, NUMBERS + 3);
 }

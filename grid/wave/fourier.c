@@ -82,8 +82,8 @@ void fourier_green_clear(const fourier *f, fourier_green *g)
         base_free(f->ctx, g->squares[a]);
         g->squares[a] = NULL;
     }
-    device_free(g->there);
-    g->there = NULL;
+    device_free(g->device_tables);
+    g->device_tables = NULL;
 }
 
 /* The square of a wave number j of n: those above the middle are the negative ones. */

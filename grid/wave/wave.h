@@ -39,14 +39,15 @@ typedef struct fourier {
     int shares; /* of the host's threads; planes of lines, and of G, for each */
     int64_t share_bytes;
     char *room;
-    struct fourier_device *there; /* of a device */
+    struct fourier_device *on_device; /* of a device */
 } fourier;
 
 /* G: 1 / (p^2 - k0^2 - i eps), with p^2 from tables of each axis, and a scale. */
 typedef struct fourier_green {
     void *squares[WAVE_AXES]; /* reals, wave_lanes() more than there are points, which are 0 */
     double centre, epsilon, scale;
-    struct device_memory *there; /* on a device: the tables of all axes, one behind the other */
+    struct device_memory
+        *device_tables; /* on a device: the tables of all axes, one behind the other */
 } fourier_green;
 
 spry_status fourier_new(spry_context *ctx, spry_device *device, spry_type type, int axes,

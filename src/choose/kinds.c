@@ -4,6 +4,8 @@
 #include "base/stop.h"
 #include "device/engine/device.h"
 
+#include <private/programs.h>
+
 #define KIND_ROW(name) &precon_kind_##name,
 static const precon_kind *const kinds[] = {&precon_kind_none,
                                            PRECON_KINDS(KIND_ROW) & precon_kind_inner};
