@@ -2,6 +2,8 @@
 CMAKE ?= cmake
 MAKEFLAGS += --no-print-directory
 JOBS  ?= $(shell nproc)
+# Some tests mostly wait: for signals, for ranks, for a browser.
+TEST_JOBS ?= $(shell expr $(JOBS) + 1)
 B     := build
 # A new build folder is Ninja's where that is installed: it starts faster.
 ifneq ($(shell command -v ninja),)
@@ -43,7 +45,7 @@ quick:           ## the inner loop: build and the tests of the rooms that change
 test: dev-deps   ## build and run the tests; sanitizers where input is read and where calls fail
 	$(CMAKE) --preset test
 	$(CMAKE) --build --preset test -j $(JOBS)
-	cd $(B)/test && ctest --output-on-failure -j $(JOBS)
+	cd $(B)/test && ctest --output-on-failure -j $(TEST_JOBS)
 
 test-all: test test-rest ## test, then all that it leaves out
 
@@ -51,7 +53,7 @@ test-all: test test-rest ## test, then all that it leaves out
 test-rest: dev-deps ## what test leaves out: all under sanitizers, all types on devices, Octave, SciPy's, MPICH, a browser, the installed package
 	$(CMAKE) --preset asan
 	$(CMAKE) --build --preset asan -j $(JOBS)
-	cd $(B)/asan && SPRY_TEST_TYPES=sdcz ctest --output-on-failure -j $(JOBS) -LE '^sanitized$$'
+	cd $(B)/asan && SPRY_TEST_TYPES=sdcz ctest --output-on-failure -j $(TEST_JOBS) -LE '^sanitized$$'
 	tools/test-install $(B)/install-test
 
 tsan: dev-deps   ## the tests under the thread sanitizer
