@@ -183,7 +183,7 @@ static int prepare_all(spry_context *ctx, const devices_options *o)
          i++)
         if (info.usable && strcmp(info.kind, name) == 0 && ++count > 0)
             status = prepare(ctx, o, info.name);
-    if (count == 0) /* which also tells why there is none */
+    if (count == 0) /* which also reports why there is none */
         status = prepare(ctx, o, name);
     signals_unwatch();
     return status == SPRY_STATUS_OK ? EXIT_DONE : cli_failed(ctx, status);

@@ -28,7 +28,7 @@
          "remember in the tuner's folder what solved a matrix where something else did not, "    \
          "and begin with it")                                                                    \
     item(INT, out_of_core, "0", 0, 9e18, NULL,                                                   \
-         "A stays in its file (.spry), which is read again for every product: so many bytes, "   \
+         "A stays in its file (.spry), which is read again for every product: this many bytes, " \
          "512M or 4G, are for the rows that are in memory; 0: A is read into memory")            \
     item(BOOL, mpi, "no", 0, 0, NULL,                                                            \
          "solve on the ranks of MPI; by itself where mpirun has started several")                \
@@ -45,7 +45,7 @@ typedef struct solve_options {
     SOLVE_OPTIONS(SPRY_OPTION_FIELD)
 } solve_options;
 
-/* As spry_solver_errors() tells them, where factors were made; else NaN. */
+/* As spry_solver_errors() returns them, where factors were made; else NaN. */
 typedef struct solve_errors {
     double backward, bound;
 } solve_errors;
@@ -116,8 +116,8 @@ int solve_read(solve_job *job);
 int64_t solve_rows(const solve_job *job);
 int64_t solve_cols(const solve_job *job);
 spry_type solve_type(const solve_job *job);
-/* --out-of-core (solve_file.c): what it does not go with; opens the file; its entries; frees; tells
- * what was read. */
+/* --out-of-core (solve_file.c): what it does not go with; opens the file; its entries; frees;
+ * reports what was read. */
 int solve_file_check(const solve_job *job);
 spry_status solve_file_open(solve_job *job);
 int64_t solve_file_entries(const solve_job *job);

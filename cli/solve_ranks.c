@@ -1,4 +1,4 @@
-/* A solve on ranks: each keeps its rows of what all have read, and the first one tells of all. */
+/* A solve on ranks: each keeps its rows of what all have read, and the first one reports. */
 #include "solve.h"
 
 #include <string.h>

@@ -13,7 +13,7 @@ void cli_spell_for(const cli_command *command)
     current = command;
 }
 
-/* The option of the command that a text of so many letters names. */
+/* The option of the command that a text of `length` letters names. */
 static const spry_option *find(const char *text, size_t length)
 {
     char word[CLI_NAME];
