@@ -96,7 +96,7 @@ static inline int64_t gmg_inside(const gmg_level *l, int a, int64_t k)
     const int64_t n = l->s->shape.axis[a].unknowns;
     return k < 0 ? k + n : k >= n ? k - n : k;
 }
-/* The rows of a level and so many times the reach of a row around them. */
+/* The rows of a level and `times` times the reach of a row around them. */
 grid_box gmg_around(const gmg_level *l, int64_t times);
 /* Messages of levels that are cut (gmg_ranks.c), nothing for others: what is around x, or in an
  * array like it; what comes from the finer level, with which a joined one becomes whole. */
@@ -131,7 +131,7 @@ bool gmg_has_lines(const stencil *s, int axis);
 spry_status gmg_sees_waves(const gmg *m, int level, bool *yes);
 /* Finds the weights of sweeps that fit a level (fitted.c). Collective. */
 spry_status gmg_fit(gmg *m, int level);
-/* The weight of one of so many sweeps of Jacobi's. */
+/* The weight of Jacobi sweep k of `sweeps`. */
 spry_scalar gmg_weight(const gmg *m, int level, int sweeps, int k);
 /* Levels that have sweeps. */
 static inline int gmg_swept(const gmg *m)

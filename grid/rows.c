@@ -225,7 +225,7 @@ typedef struct known_row {
     spry_boundary_fn boundary;
     void *data;
     spry_scalar sum;
-    bool twice; /* a derivative of a derivative is needed, which nobody gives */
+    bool twice; /* a derivative of a derivative is needed, which is not supported */
 } known_row;
 
 static void add_known(void *data, const stencil_part *part, const stencil_entry *e)

@@ -319,7 +319,7 @@ static spry_status write_by_ending(shown *f, const char *path, const field_optio
                      "%s: fields are written as .vti, .vtr, .npy, .h5 or .png", path);
 }
 
-/* Whether it is a field of points or of unknowns, of which there are so many in all. */
+/* Whether it is a field of points or of unknowns, from its number of elements. */
 static spry_status check_field(const grid_shape *shape, spry_context *ctx, int64_t elements,
                                bool *all_points)
 {
