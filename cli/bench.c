@@ -307,7 +307,7 @@ const cli_command command_bench = {
         "of the read bandwidth that was measured in the same run, with "
         "the least traffic a product can do; it can exceed 1 where the matrix fits in the cache. "
         "On a "
-        "device, vectors are there and its own clock counts. "
+        "device, vectors are on it and its own clock counts. "
         "Max error is the largest error of a row over |A| |x|.",
     .groups = (const cli_group[]){{"Options", own_options, NULL},
                                   {"Machine", cli_context_options, NULL},

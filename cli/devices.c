@@ -211,7 +211,7 @@ static int run(spry_context *ctx, const cli_arguments *a)
 
 const cli_command command_devices = {
     .name = "devices",
-    .summary = "list where spry can compute, and how fast memory is there",
+    .summary = "list devices that spry can compute on, and how fast their memory is",
     .synopsis = "",
     .description = "Read is the sum of an array, triad is a = b + s c counted as three transfers; "
                    "both over arrays larger than the cache, on the host with as many threads as "

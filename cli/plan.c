@@ -8,7 +8,7 @@ static int run(spry_context *ctx, const cli_arguments *arguments)
 
 const cli_command command_plan = {
     .name = "plan",
-    .summary = "say what solve would do, and what memory and time that takes",
+    .summary = "show what solve would do, and what memory and time that takes",
     .synopsis = "A [B]",
     .description =
         "Reads the system and decides as `spry solve` with the same options does: device, order, "

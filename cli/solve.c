@@ -217,7 +217,7 @@ static spry_status split(const solve_job *job, spry_vector *all, spry_vector **c
     return status;
 }
 
-/* Whether somebody reads how good x is. */
+/* Whether the quality of x is reported. */
 static bool is_reported(const solve_job *job)
 {
     return !job->options->quiet || job->options->json;

@@ -19,7 +19,7 @@
     CLI_JSON(item, "print the result record")                                                    \
     CLI_REPORT(item)                                                                             \
     item(BOOL, plan, "no", 0, 0, NULL,                                                           \
-         "say before the work what it will be and take, as `spry plan` does; what does not fit " \
+         "print the plan before the work, as `spry plan` does; what does not fit "               \
          "is not begun")                                                                         \
     item(TEXT, format, "auto", 0, 0, NULL,                                                       \
          "storage format of A, with its options after a colon: sell:C=8,sigma=256; auto lets "   \
@@ -72,10 +72,10 @@ typedef struct solve_job {
     double last_checkpoint;   /* when, in seconds */
     int64_t cache_bytes;      /* that hold all of A; 0: A is larger, or the cache is unknown */
     double read_seconds, solve_seconds;
-    char summary[256];    /* what a method from a file says it is */
+    char summary[256];    /* description of a method from a file */
     spry_result *results; /* one per system; NULL until there are any */
     solve_errors *errors; /* likewise */
-    bool refused;         /* the set-up failed; results say why */
+    bool refused;         /* the set-up failed; results have the reason */
     bool doubtful;        /* because of the system, so that the doctor is asked */
     bool unread;          /* a stop was asked for before there was a system */
     spry_diagnosis found; /* the doctor's findings after a solve that failed */

@@ -207,7 +207,8 @@ static double imbalance(const solve_job *job)
 static void report_split(const spry_split_stats *s, FILE *out)
 {
     fprintf(out,
-            "splitting  %s at the end, %s iterations here with elements of others %.1f iterations "
+            "splitting  %s at the end, %s iterations on this rank with elements of others %.1f "
+            "iterations "
             "old, %s at most; idle %.0f%% of the time, checked %s times, mode changed %s times\n",
             s->was_asynchronous ? "asynchronous" : "synchronous", text_count(s->iterations),
             s->mean_age, text_count(s->most_age),

@@ -212,13 +212,13 @@ void solve_report(const solve_job *job, FILE *out)
         report_place(job, out);
     }
     const bool inconsistent = r->converged && r->true_residual > r->tolerance && job->count == 1;
-    const double *said = cli_field(a, cli_solver_options, "tol");
+    const double *given = cli_field(a, cli_solver_options, "tol");
     fprintf(out, "residual   %.2e%s, the true |b - A x| / |b|%s; asked for %g%s, at first %.2e\n",
             t.residual, job->count > 1 ? " at most" : "",
             inconsistent ? ", about the least there is" : "", t.tolerance,
-            t.tolerance > tol      ? " by --atol"
-            : said && *said != tol ? " as A is in single precision"
-                                   : "",
+            t.tolerance > tol        ? " by --atol"
+            : given && *given != tol ? " as A is in single precision"
+                                     : "",
             t.initial);
     report_errors(job, out);
     report_times(job, &t, out);

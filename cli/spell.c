@@ -1,5 +1,5 @@
-/* Messages of the library name its options as callers give them (method=lsqr); here they are said
- * as the command line takes them (--method lsqr). */
+/* Messages of the library name its options as callers give them (method=lsqr); here they are
+ * written as the command line takes them (--method lsqr). */
 #include "output.h"
 
 #include <string.h>

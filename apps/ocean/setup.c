@@ -58,7 +58,7 @@ static spry_status make_still(ocean_flow *f)
             snprintf(
                 text, sizeof text,
                 "the depth at x = %g m, y = %g m is %g m: water must be everywhere, as waves do "
-                "not run up shores here",
+                "not run up shores in this model",
                 f->dx * (double)(i % sizes->nx), f->dy * (double)(i / sizes->nx), local);
             status = ocean_fail(f->ctx, text);
             goto done;
