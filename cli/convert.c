@@ -196,7 +196,7 @@ static int check_extras(spry_context *ctx, const cli_arguments *a)
     return EXIT_DONE;
 }
 
-/* Reads as a matrix; **vector reports that it should have been the other way. */
+/* Reads as a matrix; *vector reports that it should have been the other way. */
 static spry_status convert_matrix(spry_context *ctx, const cli_arguments *a, progress *line,
                                   bool *vector)
 {

@@ -254,7 +254,7 @@ done:
 /* --- the last level ------------------------------------------------------------------------------
  */
 
-/* Vectors of Arnoldi's process, each of a level's box and 0 outside of the rows that are made here;
+/* Vectors of Arnoldi's process, each of a level's box and 0 outside of the rows made on this rank;
  * the last one has what others have, too. */
 typedef struct arnoldi {
     const gmg *m;

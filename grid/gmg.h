@@ -20,8 +20,8 @@ typedef struct gmg_level {
     spry_operator *A; /* of order 2; owned but for one that is the caller's */
     const stencil *s;
     gmg_share shared;
-    grid_box rows;            /* that are made here: all, where it is not cut */
-    grid_box given;           /* of these, those whose b comes from the finer level here */
+    grid_box rows;            /* made on this rank: all, where it is not cut */
+    grid_box given;           /* of these, those whose b comes from its own finer level */
     grid_box box;             /* of all arrays */
     int64_t count;            /* of its elements */
     int64_t reach[GRID_AXES]; /* of rows */
@@ -124,8 +124,8 @@ spry_status gmg_chebyshev_make(gmg *m, int level);
 spry_status gmg_lines(const gmg *m, int level, int sweeps, bool back, gmg_start start);
 spry_status gmg_lines_make(gmg *m, int level);
 void gmg_lines_clear(const gmg *m, gmg_level *l);
-/* Whether lines along an axis are whole here and tridiagonal, and neighbours of theirs of the other
- * colour. */
+/* Whether lines along an axis are whole on this rank and tridiagonal, and neighbours of theirs of
+ * the other colour. */
 bool gmg_has_lines(const stencil *s, int axis);
 /* Whether the grid after this level's would have points enough in a wavelength. Collective. */
 spry_status gmg_sees_waves(const gmg *m, int level, bool *yes);

@@ -350,7 +350,7 @@ static spry_status gather_field(const spry_grid *grid, const spry_vector *mine, 
     const grid_box own = grid_own(ctx, shape, all_points);
     if (status == SPRY_STATUS_OK && mine->n != box_count(&own))
         status = SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
-                           "the field has %" PRId64 " elements here, the rank's block %" PRId64,
+                           "the field has %" PRId64 " elements on this rank, its block %" PRId64,
                            mine->n, box_count(&own));
     SPRY_GO(ctx, team_agree(ctx, status));
     for (int64_t i = 0; i < count; i++) {
