@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Block CG beside cg, 16 right-hand sides: bench/block.py BUILD [DEVICE] [MATRIX...]
+"""Block CG compared with cg, 16 right-hand sides: bench/block.py BUILD [DEVICE] [MATRIX...]
 
 MATRIX is a generator with its size, as poisson3d:100; without any poisson3d:100 and elasticity:32, those of the table in
 docs/figures.md. Each method runs once unseen, so that programs and choices are there, and ROUNDS times (3) after that, methods

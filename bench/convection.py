@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What `spry solve A` does as the flow grows stronger: the convection family, beside the best of a list of configurations.
+"""What `spry solve A` does as the flow grows stronger: the convection family, compared with the best of a list of configurations.
 
 bench/convection.py SPRY [-o TABLE.tsv] [NAME...]
 bench/convection.py SPRY -o TABLE.tsv --tell
@@ -58,7 +58,7 @@ def make(spry, what, folder, shuffled=False):
     return path, sp.csr_matrix(sp.load_npz(npz)).astype(np.float64)
 
 
-def tell(path):
+def print_table(path):
     """The table as Markdown."""
     print("| | rows | chosen | tried before | iterations | seconds | best of all | its seconds |\n|---|---|---|---|---|---|---|---|")
     for name, runs in every.read_table(path).items():
@@ -79,7 +79,7 @@ def main():
     parser.add_argument("--tell", action="store_true", help="no runs: TABLE.tsv as Markdown")
     given = parser.parse_intermixed_args()
     if given.tell:
-        tell(given.output)
+        print_table(given.output)
         return
     empty = not os.path.isfile(given.output) or os.path.getsize(given.output) == 0
     with tempfile.TemporaryDirectory() as folder, open(given.output, "a") as out:

@@ -7,7 +7,7 @@
  *                          [--rounds n] [--solve yes|no|only] [--problem poisson3d:points=7]
  *                          [edge ...]
  *
- * for 7-point stencils on cubes with so many points per edge, or another of spry's problems;
+ * for 7-point stencils on cubes with this many points per edge, or another of spry's problems;
  * methods that the libraries' side has not, and complex problems, have spry alone. The first table
  * is the time of an iteration: the difference of a long and a short solve over the iterations
  * between, so that copies, set-up and the end do not count. Its matrix is S A S with a

@@ -3,10 +3,10 @@
  *
  *     bench_device_moves [device]
  *
- * Conversion: CSR arrays are brought there, and become those of other formats there. Dense blocks:
- * C = A B with B and C on the host ("whole"), beside the product alone, with both on the device,
- * and the copies alone, which is the same product with an identity in A's place. Where copies and
- * products overlap, the whole takes less than the sum of both.
+ * Conversion: CSR arrays are copied to the device, and become those of other formats on it. Dense
+ * blocks: C = A B with B and C on the host ("whole"), compared with the product alone, with both on
+ * the device, and the copies alone, which is the same product with an identity in A's place. Where
+ * copies and products overlap, the whole takes less than the sum of both.
  */
 #include "formats/shared/device_layout.h"
 #include "formats/shared/device_make.h"
@@ -40,22 +40,22 @@ static void convert(void *data)
 /* CSR to the device, from the caller's arrays. */
 static void bring(void *data)
 {
-    device_matrix there;
-    peer_need(ctx, device_matrix_put_csr(device, data, &there));
-    device_matrix_free(&there);
+    device_matrix copied;
+    peer_need(ctx, device_matrix_put_csr(device, data, &copied));
+    device_matrix_free(&copied);
 }
 
 /* What the bus gives: pinned memory, copied over. */
 typedef struct copying {
     void *pinned;
-    device_memory *there;
+    device_memory *on_device;
     int64_t bytes;
 } copying;
 
 static void copy(void *data)
 {
     const copying *c = data;
-    peer_need(ctx, device_put(c->there, 0, c->pinned, c->bytes));
+    peer_need(ctx, device_put(c->on_device, 0, c->pinned, c->bytes));
 }
 
 static double bus_speed(void)
@@ -63,9 +63,9 @@ static double bus_speed(void)
     copying c = {.bytes = (int64_t)256 << 20};
     peer_need(ctx, device_pinned_alloc(device, c.bytes, &c.pinned));
     memset(c.pinned, 1, (size_t)c.bytes);
-    peer_need(ctx, device_alloc(device, c.bytes, &c.there));
+    peer_need(ctx, device_alloc(device, c.bytes, &c.on_device));
     const double time = device_spry_median(ctx, device, ROUNDS, copy, &c);
-    device_free(c.there);
+    device_free(c.on_device);
     device_pinned_free(device, c.pinned);
     return (double)c.bytes / time;
 }
@@ -118,10 +118,9 @@ static void run_conversion(const char *name)
     const double one = device_spry_median(ctx, device, ROUNDS, multiply, &p);
     const double put = device_spry_median(ctx, device, ROUNDS, bring, (void *)(uintptr_t)a);
     const double bytes = (double)a->nnz * 12 + (double)a->rows * 8, bus = bus_speed();
-    printf(
-        "%-30s a product with csr %9.1f us; CSR brought there in %9.1f us, %.1f GB/s, %.2f of what "
-        "the bus gives\n",
-        name, one * 1e6, put * 1e6, bytes / put / 1e9, bytes / put / bus);
+    printf("%-30s a product with csr %9.1f us; CSR copied in %9.1f us, %.1f GB/s, %.2f of what "
+           "the bus gives\n",
+           name, one * 1e6, put * 1e6, bytes / put / 1e9, bytes / put / bus);
     for (size_t k = 0; k < sizeof specs / sizeof *specs; k++) {
         conversion c = {&from, specs[k], false};
         const double time = device_spry_median(ctx, device, ROUNDS, convert, &c);
@@ -173,14 +172,14 @@ static void run_dense(const char *name)
     double *B = calloc((size_t)(n * COLUMNS), 8), *C = calloc((size_t)(n * COLUMNS), 8);
     if (!B || !C)
         exit(1);
-    device_memory *there[2];
-    peer_need(ctx, device_alloc(device, bytes, &there[0]));
-    peer_need(ctx, device_alloc(device, bytes, &there[1]));
+    device_memory *on_device[2];
+    peer_need(ctx, device_alloc(device, bytes, &on_device[0]));
+    peer_need(ctx, device_alloc(device, bytes, &on_device[1]));
     product whole = {.op = op, .B = block(n, B, NULL), .C = block(n, C, NULL)};
     product copies = {.op = identity, .B = block(n, B, NULL), .C = block(n, C, NULL)};
     product alone = {.op = op,
-                     .B = block(n, device_address(there[0]), device),
-                     .C = block(n, device_address(there[1]), device)};
+                     .B = block(n, device_address(on_device[0]), device),
+                     .C = block(n, device_address(on_device[1]), device)};
     const double t = device_spry_median(ctx, device, ROUNDS, multiply_dense, &whole),
                  c = device_spry_median(ctx, device, ROUNDS, multiply_dense, &copies),
                  p = device_spry_median(ctx, device, ROUNDS, multiply_dense, &alone);
@@ -191,8 +190,8 @@ static void run_dense(const char *name)
     fflush(stdout);
     free(B);
     free(C);
-    device_free(there[0]);
-    device_free(there[1]);
+    device_free(on_device[0]);
+    device_free(on_device[1]);
     spry_operator_free(op);
     spry_operator_free(identity);
     spry_matrix_free(A);

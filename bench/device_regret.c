@@ -4,19 +4,20 @@
  *     bench_device_regret [--device cuda:0] [--runs 10] [--products 1000] [--seconds 330] [--log 1]
  *                         [pattern ...]
  *
- * Every pattern is tuned `runs` times anew; then all formats that the tuner knows for it are timed
- * one by one, with all options of their grids, and cuSPARSE in all its ways where it is there. A
- * row tells the slowest choice of all runs over the best format (regret), how many different
+ * Every pattern is tuned `runs` times; then all formats that the tuner knows for it are timed
+ * one by one, with all options of their grids, and cuSPARSE in all its ways where it is available.
+ * A row has the slowest choice of all runs over the best format (regret), how many different
  * choices there were, cuSPARSE's best over the slowest choice, and in products with CSR: bringing
- * CSR there, and the rest of deciding (the median of all runs but the first, which compiles).
+ * CSR to the device, and the rest of deciding (the median of all runs but the first, which
+ * compiles).
  *
  * A pattern is a text as benchmarks have them ("poisson3d:size=128"), or one of those below. Values
  * are multiplied by numbers that differ from row to row and from column to column.
  *
  *     near:rows,least,most,reach      entries within reach of the diagonal, least to most a row
  *     power:rows,mean,exponent        lengths by a power law, columns anywhere
- *     blocks:rows,size,per_row        dense blocks anywhere, so many a row of blocks
- *     tails:rows,short,long,every     short rows near the diagonal, every so many a long one
+ *     blocks:rows,size,per_row        dense blocks anywhere, per_row in each row of blocks
+ *     tails:rows,short,long,every     short rows near the diagonal, a long one every `every` rows
  *     shuffled:SIZE,TEXT              another pattern, blocks of SIZE rows and columns shuffled
  */
 #include "peers/cuda_peers.h"
@@ -102,7 +103,7 @@ static int64_t near_column(const recipe *r, int64_t row, int64_t k)
 }
 
 /* Lengths are least u^(-1 / (exponent - 1)), at most rows / 64; that these have the mean asked for
- * tells least, for exponents of 2 and less, too: it rises with it. */
+ * determines least, for exponents of 2 and less, too: it rises with it. */
 static double power_least(const recipe *r)
 {
     const double mean = r->number[1], a = r->number[2] - 1, most = (double)r->rows / 64;
@@ -490,8 +491,8 @@ static void run_pattern(stage *s, const char *text)
     spry_matrix_free(s->A);
 }
 
-/* What the tuner tells of its course. */
-static void tell(void *data, spry_log_level level, const char *text)
+/* What the tuner reports of its course. */
+static void log_line(void *data, spry_log_level level, const char *text)
 {
     (void)data, (void)level;
     if (strncmp(text, "tuner:", 6) == 0)
@@ -503,7 +504,7 @@ static void run(stage *s, char **patterns, int count)
     const double begin = peer_seconds();
     peer_need(s->ctx, spry_context_new(s->o->log ? "log=debug" : NULL, &s->ctx));
     if (s->o->log)
-        spry_context_set_log(s->ctx, tell, NULL);
+        spry_context_set_log(s->ctx, log_line, NULL);
     s->has_peers = strncmp(s->o->device, "cuda", 4) == 0 && cuda_peers_open(&s->peers);
     peer_need(s->ctx, spry_device_open(s->ctx, s->o->device, &s->device));
     printf("%-44s %6s %6s %8s %-22s %8s %-22s %7s %3s %8s %-14s %6s %8s %8s\n", "pattern", "nnz",

@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
-"""`spry solve A` on every square matrix of a folder: alone, by configurations that are named, and beside SuperLU.
+"""`spry solve A` on every square matrix of a folder: alone, by configurations that are named, and compared with SuperLU.
 
 bench/every.py SPRY FOLDER [-c CONFIG]... [--all] [--beside OPTIONS] [-o TABLE.tsv] [NAME...]
 
 FOLDER is what SPRY_MATRICES names: Matrix Market files and INDEX.tsv. Each run is a process of its own on one thread, with b = ones;
 seconds are those of the processor, which other processes on the machine hardly change. The matrix is given as a .spry file, which loads
 without parsing. What converged means is not taken from the program: the residual is computed here, from the x that was written, in
-extended precision. A line per run: matrix, rows, entries, configuration, verdict, method, preconditioner, iterations, residual told,
+extended precision. A line per run: matrix, rows, entries, configuration, verdict, method, preconditioner, iterations, residual reported,
 residual computed, seconds, attempts made before. SciPy's splu with one step of refinement is the configuration "splu".
 
 --all looks for the best there is: auto, splu and the whole list of configurations, each for about the seconds of the best so far; runs below 0.2 s that may be the best are made three times, and the median counts. Lines that are in TABLE.tsv already are not made
 again, so that a run that was stopped goes on; nor is splu run where FOLDER/LU.tsv says that it takes long or fails. bench/every_page.py makes a page of it.
 
 --rotate makes complex matrices: A + i B with B of A's pattern and random numbers of A's size (seeded by the name).
---beside='--device opencl' runs each configuration once more with these options, and tells at the end which verdicts differ.
+--beside='--device opencl' runs each configuration once more with these options, and reports at the end which verdicts differ.
 """
 import argparse, csv, gzip, json, multiprocessing, os, queue, resource, statistics, subprocess, sys, tempfile, time, zlib
 import numpy as np, scipy.io, scipy.sparse as sp, scipy.sparse.linalg as sla
@@ -108,13 +108,13 @@ def run_spry(spry, path, matrix, config, limit, extra=()):
         if code is None:
             return {"verdict": "time", "seconds": limit}
         try:
-            told = json.loads(text)
+            result = json.loads(text)
         except ValueError:
             return {"verdict": f"exit {code}", "told": errors.strip()[:120].replace("\t", " ").replace("\n", " "), "seconds": seconds}
-        looks = os.path.exists(x_file) and (told["converged"] or config == "auto")
-        return {"verdict": told["reason"], "method": told["method"], "precon": told["precon"], "iterations": told["iterations"],
-                "told": told["true_residual"], "residual": residual(matrix, np.load(x_file).ravel()) if looks else float("nan"),
-                "seconds": seconds, "tried": "; ".join(told["tried"])}
+        looks = os.path.exists(x_file) and (result["converged"] or config == "auto")
+        return {"verdict": result["reason"], "method": result["method"], "precon": result["precon"], "iterations": result["iterations"],
+                "told": result["true_residual"], "residual": residual(matrix, np.load(x_file).ravel()) if looks else float("nan"),
+                "seconds": seconds, "tried": "; ".join(result["tried"])}
 
 
 def solved(found):
@@ -208,8 +208,8 @@ def run_beside(spry, path, matrix, config, limit, extra, beside, pairs):
 
 def compare(pairs):
     different = [pair for pair in pairs if pair[2] != pair[3]]
-    for name, config, here, there in different:
-        print(f"{name}, {config}: {here}, beside {there}", file=sys.stderr)
+    for name, config, first, second in different:
+        print(f"{name}, {config}: {first}, compared with {second}", file=sys.stderr)
     print(f"{len(pairs) - len(different)} of {len(pairs)} verdicts are equal", file=sys.stderr)
 
 

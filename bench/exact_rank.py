@@ -4,7 +4,7 @@
 bench/exact_rank.py FILE.mtx[.gz]...
 
 b is in the range of A where the two are the same. What rounding makes of it is another question: a matrix of full rank may be singular as
-far as double precision tells. Sparse elimination, rows with few entries first: seconds for most graphs, a minute for a mesh of 60,000 rows.
+far as double precision can show. Sparse elimination, rows with few entries first: seconds for most graphs, a minute for a mesh of 60,000 rows.
 """
 import gzip, heapq, sys
 from fractions import Fraction

@@ -62,10 +62,10 @@ class Patient:
 
 def check_singular(p, figures, detail):
     words = detail.split("rank ")
-    told = figures.get("rank") or (int(words[1].split(" of")[0].split()[-1]) if len(words) > 1 else None)
+    rank = figures.get("rank") or (int(words[1].split(" of")[0].split()[-1]) if len(words) > 1 else None)
     if p.n <= DENSE:
         least, most = p.rank()
-        return most < p.n if told is None else least <= told <= most + 1 and least < p.n
+        return most < p.n if rank is None else least <= rank <= most + 1 and least < p.n
     if csgraph.structural_rank(p.a) < p.n:
         return True
     sums = abs(p.a @ np.ones(p.n)).max() / abs(p.a).sum(axis=1).max()
@@ -181,13 +181,13 @@ def main():
             continue
         path = os.path.join(folder, row["file"])
         ended = subprocess.run([spry, "solve", path, "--json", "--quiet", "--no-memory"], capture_output=True, text=True, env={**os.environ, "SPRY_CACHE": ""})
-        told = json.loads(ended.stdout)
-        if told["converged"]:
+        result = json.loads(ended.stdout)
+        if result["converged"]:
             continue
         patient = Patient(read(path))
-        findings = [finding for finding in told["findings"] if finding["severity"] != "note"]
-        true = [judge(patient, finding, told["detail"]) for finding in findings]
-        print(f"| {row['name']} | {row['rows']} | {told['reason']}, {told['true_residual']:.2g} | {', '.join(f['code'] for f in findings)} | "
+        findings = [finding for finding in result["findings"] if finding["severity"] != "note"]
+        true = [judge(patient, finding, result["detail"]) for finding in findings]
+        print(f"| {row['name']} | {row['rows']} | {result['reason']}, {result['true_residual']:.2g} | {', '.join(f['code'] for f in findings)} | "
               + ", ".join(true if len(set(true)) > 1 else true[:1]) + " |", flush=True)
 
 

@@ -39,7 +39,7 @@ source_row() {
     esac
 }
 
-# solve ITERATIONS WORDS...: a solve of so many iterations; its record is in $work/record.json.
+# solve ITERATIONS WORDS...: a solve of ITERATIONS iterations; its record is in $work/record.json.
 solve() {
     local count=$1
     shift

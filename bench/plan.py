@@ -98,7 +98,7 @@ def main():
             for name, row in rows.items():
                 out.write("\t".join([name, *(str(row[key]) for key in keys)]) + "\n")
     every = list(rows.values())
-    print("| matrices | memory within 20% | seconds within a factor of 2 | seconds within the range told |\n|---|---|---|---|")
+    print("| matrices | memory within 20% | seconds within a factor of 2 | seconds within the range reported |\n|---|---|---|---|")
     for label, some in (("all", every), ("solved as planned", [r for r in every if r["as_planned"]]),
                         ("at least 10 ms", [r for r in every if r["seconds_done"] >= 0.01])):
         print(f"| {label} | {share(some, near_bytes)} | {share(some, near_seconds)} | {share(some, within)} |")

@@ -4,7 +4,7 @@
  * conjugate gradients, and amg on the matrix; seconds, those of the processor (all threads
  * together), iterations, and the most memory at a time in vectors. With a device (cpu, cuda,
  * opencl:1) all of it is on the device, vectors too, and the second solve, whose programs are
- * compiled, is printed as well: its seconds, and those that the bytes of so many V-cycles take at
+ * compiled, is printed as well: its seconds, and those that the bytes of as many V-cycles take at
  * the read bandwidth measured in the same run. bench_poisson_hypre is hypre's multigrid for
  * comparison.
  */
@@ -30,8 +30,8 @@ static double cycle_bytes(int64_t n)
     return 8.0 * (double)n * (8.0 / 7 * (2 + 2 + 2 + 6) + 6);
 }
 
-static void tell_again(spry_context *ctx, const char *place, spry_solver *solver,
-                       const spry_vector *b, spry_vector *x)
+static void print_again(spry_context *ctx, const char *place, spry_solver *solver,
+                        const spry_vector *b, spry_vector *x)
 {
     spry_result result = SPRY_RESULT_INIT;
     spry_bandwidth bandwidth = SPRY_SIZED(spry_bandwidth);
@@ -107,7 +107,7 @@ static void solve(const char *grid_text, const char *place, const char *options,
            options, seconds, result.setup_seconds, spent, (int)result.iterations,
            result.true_residual, (double)most / 8 / (double)spry_vector_size(b));
     if (on_device)
-        tell_again(ctx, place, solver, b, x);
+        print_again(ctx, place, solver, b, x);
     fflush(stdout);
     spry_result_clear(ctx, &result);
     spry_solver_free(solver);

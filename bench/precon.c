@@ -31,7 +31,7 @@ static bool is_unknown(const char *options, const char *word, spry_list list)
     return true;
 }
 
-static void tell_kind(const peer_system *s)
+static void print_kind(const peer_system *s)
 {
     bool positive;
     const bool symmetric = system_is_symmetric(s, &positive);
@@ -74,7 +74,7 @@ int main(int argc, char **argv)
         return 0;
     system_open(argc, argv, 0, &s);
     if (strcmp(s.configuration, "kind") == 0)
-        tell_kind(&s);
+        print_kind(&s);
     else
         solve(&s);
     system_close(&s);

@@ -1,4 +1,4 @@
-"""What Python costs, and spry.cg beside SciPy's:  PYTHONPATH=build/release/python python3 bench/python_cg.py [SIDE]
+"""What Python costs, and spry.cg compared with SciPy's:  PYTHONPATH=build/release/python python3 bench/python_cg.py [SIDE]
 
 The smallest times of several runs, the two sides in turn.
 """

@@ -1,4 +1,4 @@
-"""spry.cg on CuPy's arrays beside cupyx's:  PYTHONPATH=BUILD/python python3 bench/python_cuda.py [SIDE...]
+"""spry.cg on CuPy's arrays compared with cupyx's:  PYTHONPATH=BUILD/python python3 bench/python_cuda.py [SIDE...]
 
 Poisson's equation with 7 points, to the same tolerance; the smallest of several whole calls, the two in turn,
 and the first call of each.

@@ -4,9 +4,9 @@
  *     bench_reorder KIND-OR-FILE GENERATOR-OPTIONS GROUP SOLVER-OPTIONS [ROUNDS]
  *     bench_reorder poisson3d size=90 1 "method=cg precon=jacobi" 3
  *
- * Groups of so many rows (0: none) change places by random numbers. The least processor seconds of
- * the rounds, which take turns, one thread; set-up and order are within. With device=NAME among the
- * options: the least seconds of the clock, with all threads, of set-up and solve.
+ * Groups of a number of rows (0: none) change places by random numbers. The least processor seconds
+ * of the rounds, which take turns, one thread; set-up and order are within. With device=NAME among
+ * the options: the least seconds of the clock, with all threads, of set-up and solve.
  */
 #include "peers/peer.h"
 
@@ -60,8 +60,8 @@ int main(int count, char **words)
     spry_context *ctx = NULL;
     spry_matrix *A = NULL;
     spry_vector *b = NULL, *x = NULL;
-    const bool there = count > 4 && strstr(words[4], "device=");
-    if (count < 5 || spry_context_new(there ? NULL : "threads=1", &ctx) != SPRY_STATUS_OK)
+    const bool on_device = count > 4 && strstr(words[4], "device=");
+    if (count < 5 || spry_context_new(on_device ? NULL : "threads=1", &ctx) != SPRY_STATUS_OK)
         return 2;
     const int rounds = count > 5 ? atoi(words[5]) : 3;
     peer_need(ctx, strchr(words[1], '.') ? spry_matrix_read(ctx, words[1], NULL, &A)
@@ -78,7 +78,7 @@ int main(int count, char **words)
         const double begin = cpu_seconds();
         peer_need(ctx, spry_quick_solve(ctx, A, b, x, options, &result));
         const double seconds =
-            there ? result.setup_seconds + result.solve_seconds : cpu_seconds() - begin;
+            on_device ? result.setup_seconds + result.solve_seconds : cpu_seconds() - begin;
         if (seconds < least[k % ORDERS]) {
             least[k % ORDERS] = seconds;
             setup[k % ORDERS] = result.setup_seconds;

@@ -9,7 +9,7 @@
  * zeros between solves, outside the clock. "later": the median of whole calls of spry_solve().
  * "fit": medians of solves that are cut short at several numbers of iterations, as a + b
  * iterations: looks at the true residual count as parts of iterations. "step" (host): the
- * median time from one iteration to the next, and what a later solve takes on top of so many of
+ * median time from one iteration to the next, and what a later solve takes on top of as many of
  * these. Vectors are on the device ("device") or copied by each solve ("host"). --counts yes prints
  * what the library logs of the last solve.
  */

@@ -16,15 +16,15 @@
 enum { ROUNDS = 5 };
 
 /* Seconds that it takes to make one and to be ready for a product. */
-static double once(spry_context *ctx, const spry_matrix *A, const spry_operator *there,
+static double once(spry_context *ctx, const spry_matrix *A, const spry_operator *on_device,
                    const char *spec)
 {
-    spry_device *device = there ? spry_operator_device(there) : NULL;
+    spry_device *device = on_device ? spry_operator_device(on_device) : NULL;
     spry_operator *M = NULL;
     double waited = 0;
     const double begin = peer_seconds();
-    peer_check(ctx,
-               there ? spry_precon_beside(there, A, spec, &M) : spry_precon_new(A, NULL, spec, &M));
+    peer_check(ctx, on_device ? spry_precon_beside(on_device, A, spec, &M)
+                              : spry_precon_new(A, NULL, spec, &M));
     if (device) { /* a mark is passed when all before it is done */
         peer_check(ctx, spry_device_mark(device));
         peer_check(ctx, spry_device_mark(device));
@@ -35,12 +35,12 @@ static double once(spry_context *ctx, const spry_matrix *A, const spry_operator 
     return seconds;
 }
 
-static double best(spry_context *ctx, const spry_matrix *A, const spry_operator *there,
+static double best(spry_context *ctx, const spry_matrix *A, const spry_operator *on_device,
                    const char *spec)
 {
-    double least = there ? (once(ctx, A, there, spec), 1e30) : 1e30;
+    double least = on_device ? (once(ctx, A, on_device, spec), 1e30) : 1e30;
     for (int k = 0; k < ROUNDS; k++) {
-        const double seconds = once(ctx, A, there, spec);
+        const double seconds = once(ctx, A, on_device, spec);
         least = seconds < least ? seconds : least;
     }
     return least;
@@ -64,11 +64,11 @@ int main(int argc, char **argv)
             spry_matrix *A = peer_matrix(ctx, argv[1]);
             seconds[t] = best(ctx, A, NULL, argv[k]);
             if (t == 1 && strcmp(argv[2], "none") != 0) {
-                spry_operator *there = NULL;
+                spry_operator *on_device = NULL;
                 peer_check(ctx, spry_device_open(ctx, argv[2], &device));
-                peer_check(ctx, spry_operator_from_matrix(A, device, "csr", &there));
-                seconds[2] = best(ctx, A, there, argv[k]);
-                spry_operator_free(there);
+                peer_check(ctx, spry_operator_from_matrix(A, device, "csr", &on_device));
+                seconds[2] = best(ctx, A, on_device, argv[k]);
+                spry_operator_free(on_device);
             }
             spry_matrix_free(A);
             spry_context_free(ctx);

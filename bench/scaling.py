@@ -24,7 +24,7 @@ REPEATS = int(os.environ.get("REPEATS", "3"))
 
 
 def solve(spry: str, file: str, ranks: int, threads: int, iterations: int, repeats: int = REPEATS) -> dict:
-    """The quickest of some solves of so many iterations; seconds per iteration under "step"."""
+    """The quickest of some solves of `iterations` iterations; seconds per iteration under "step"."""
     best: dict = {}
     for _ in range(repeats):
         command = [spry, "solve", file, "--method", "cg", "--precon", "none", "--format", "csr", "--threads", str(threads),
@@ -65,7 +65,7 @@ BOOK = {
 
 
 def book() -> None:
-    """Two numbers a machine: its rate of reading from ecology2, that of its messages from G3_circuit; the rest is foretold."""
+    """Two numbers a machine: its rate of reading from ecology2, that of its messages from G3_circuit; the rest is predicted."""
     def work(name: str) -> float:
         return BOOK[name][0] * 1e6 * 12 + 25e6 * 80
 

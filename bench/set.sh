@@ -1,6 +1,6 @@
 #!/bin/sh
 # The matrices that formats are measured with: bench/set.sh [SCALE [d|z]]. All are larger than a last-level cache of 32 MB in CSR
-# (100 MB and more); SCALE makes them so many times larger. Those of the folder SPRY_MATRICES are repeated along the diagonal.
+# (100 MB and more); SCALE makes them SCALE times larger. Those of the folder SPRY_MATRICES are repeated along the diagonal.
 scale=${1:-1}
 types=${2:-dz}
 scaled() { echo "$(($1 * scale))"; }

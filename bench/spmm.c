@@ -1,5 +1,5 @@
 /*
- * Products with several columns, C = A B, of every width, format and layout, beside as many
+ * Products with several columns, C = A B, of every width, format and layout, compared with as many
  * products with one column in the same run and other libraries on the same arrays:
  *
  *     bench_spmm [--formats csr+sell:C=8+...] [--threads n] [--repeat n] [--type t] [matrix ...]

@@ -3,8 +3,8 @@
  * Products with -laplace on a cube, for orders 2 to 8: seconds, and the bytes that they have to
  * move (u once, y once, and on the host y once more, as stores fetch what they write to) over the
  * bytes that plain reading moves in that time, as measured in the same run. The matrix's product
- * beside it. On a device (cuda, opencl:1) by its own clock, and one conjugate gradient step, whose
- * sweeps have the rows in them.
+ * is run with it. On a device (cuda, opencl:1) by its own clock, and one conjugate gradient step,
+ * whose sweeps have the rows in them.
  */
 #include "peers/peer.h"
 
@@ -30,8 +30,8 @@ static double device_seconds(spry_context *ctx, spry_device *d, const spry_opera
 }
 
 /* Seconds of an iteration of cg, and what share of the bandwidth its bytes are. */
-static void tell_iterations(spry_context *ctx, const spry_operator *A, const spry_vector *b,
-                            spry_vector *x)
+static void print_iterations(spry_context *ctx, const spry_operator *A, const spry_vector *b,
+                             spry_vector *x)
 {
     spry_solver *solver = NULL;
     spry_result result = SPRY_RESULT_INIT;
@@ -105,7 +105,7 @@ int main(int argc, char **argv)
         printf("order %d: %.6f s, %.1f GB/s of %.1f GB/s read: %.2f", order, seconds,
                bytes / seconds * 1e-9, bandwidth.read * 1e-9, bytes / seconds / bandwidth.read);
         if (d)
-            tell_iterations(ctx, A, x, y);
+            print_iterations(ctx, A, x, y);
         else if (order == 2 && n <= 256) {
             spry_matrix *M = NULL;
             spry_operator *B = NULL;

@@ -26,7 +26,7 @@ typedef struct options {
 /* A format with its options, or another library. */
 typedef struct racer {
     char who[160];
-    double ratio;   /* of its time to CSR's, beside it */
+    double ratio;   /* of its time to CSR's, measured together */
     double seconds; /* the best of the final */
     double convert;
     spry_operator *op;
@@ -122,7 +122,7 @@ static void choose(stage *s)
     spry_tune_report_clear(s->ctx, &report);
 }
 
-/* Each beside CSR, as long as there is time; half of it is for the final. */
+/* Each together with CSR, as long as there is time; half of it is for the final. */
 static void search(stage *s)
 {
     racer csr = {.op = s->csr};

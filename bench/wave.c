@@ -50,8 +50,8 @@ static void source(void *data, const double *place, spry_scalar *value)
 }
 
 /* The best of some transforms of the padded grid. */
-static void tell_transform(spry_context *ctx, const spry_wave_info *info, const char *options,
-                           double bandwidth)
+static void print_transform(spry_context *ctx, const spry_wave_info *info, const char *options,
+                            double bandwidth)
 {
     char text[128];
     double best = 1e30;
@@ -153,7 +153,7 @@ int main(int argc, char **argv)
     spry_vector_free(u);
     spry_grid_free(grid);
     snprintf(options, sizeof options, "type=%s device=%s", type, where);
-    tell_transform(ctx, &info, options, bandwidth.read);
+    print_transform(ctx, &info, options, bandwidth.read);
     spry_context_free(ctx);
     return 0;
 }

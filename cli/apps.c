@@ -1,6 +1,6 @@
 /*
  * Applications: programs of their own that `spry NAME` becomes, as git does. They are looked for
- * beside this program (a build's folder), where they are installed, and in PATH.
+ * next to this program (a build's folder), where they are installed, and in PATH.
  */
 #include "cli.h"
 

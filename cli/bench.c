@@ -165,7 +165,7 @@ static int count_words(const char *words)
     return count;
 }
 
-/* Speeds beside those of plain CSR, if that was measured. */
+/* Speeds relative to those of plain CSR, if that was measured. */
 static void compare(bench_record *records, int count)
 {
     double csr = 0;
@@ -220,7 +220,7 @@ static spry_status raise_ceilings(spry_context *ctx, const spry_device *device,
     return status;
 }
 
-/* Memory is measured beside every matrix that comes from it, and once at least. */
+/* Memory is measured along with every matrix that comes from it, and once at least. */
 static spry_status measure_all(spry_context *ctx, const bench_options *o, int columns,
                                const char *const *names, int count, progress *line, bench_data *d)
 {
@@ -307,7 +307,7 @@ const cli_command command_bench = {
         "of the read bandwidth that was measured in the same run, with "
         "the least traffic a product can do; it can exceed 1 where the matrix fits in the cache. "
         "On a "
-        "device, vectors are there and its own clock counts. "
+        "device, vectors are on it and its own clock counts. "
         "Max error is the largest error of a row over |A| |x|.",
     .groups = (const cli_group[]){{"Options", own_options, NULL},
                                   {"Machine", cli_context_options, NULL},

@@ -163,7 +163,7 @@ static void fill_record(const bench_job *job, const operands *o, bench_record *r
     double size = (double)spry_type_size(r->type), k = (double)r->columns;
     int64_t ends = spry_matrix_rows(job->A) + spry_matrix_cols(job->A);
     spry_operator_storage(o->op, &storage);
-    /* What was chosen is told with its name. */
+    /* What was chosen is reported with its name. */
     if (strcmp(r->format, "auto") == 0)
         snprintf(r->params, sizeof r->params, "%.31s%s%.63s", storage.format,
                  *storage.options ? ":" : "", storage.options);

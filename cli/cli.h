@@ -90,7 +90,7 @@ int cli_start(int (*body)(int argc, char **argv), int argc, char **argv);
 int cli_run(const cli_command *command, int argc, char **argv);
 
 /*
- * Applications (apps.c): programs spry-NAME beside this one, in libexec/spry, or in PATH.
+ * Applications (apps.c): programs spry-NAME next to this one, in libexec/spry, or in PATH.
  * apps_start becomes the one of a name, with the arguments that follow it, or with --help; it comes
  * back where there is none. apps_names adds the names of all.
  */
@@ -164,7 +164,7 @@ double cli_clock(void);
 
 /* How many processes mpirun, mpiexec or srun has started; -1: none of them did. */
 int ranks_started(void);
-/* Ranks of MPI (ranks.c), where the program was started by mpirun, or --mpi was said: the team for
+/* Ranks of MPI (ranks.c), where the program was started by mpirun, or --mpi was given: the team for
  * a context, or NULL. An exit status. */
 int ranks_open(const cli_arguments *arguments, spry_team **team);
 /* After it, with a team: fails on all ranks where one has failed, where they do not find each
@@ -175,7 +175,7 @@ void ranks_hush(const cli_command *command);
 /* Whether another rank prints in the place of this one. */
 bool ranks_silent(void);
 void ranks_silence(bool is_silent);
-/* One exit status for all ranks; the first one tells what others have failed with. */
+/* One exit status for all ranks; the first one reports what others have failed with. */
 int ranks_agree(spry_context *ctx, int exit_status);
 
 /* Calls it on a stack that is large enough, whatever `ulimit -s` says; gives what it gives. */
@@ -185,9 +185,9 @@ int stack_run(int (*body)(int argc, char **argv), int argc, char **argv);
  * stop, the second ends the program. */
 void signals_watch(spry_context *ctx);
 void signals_unwatch(void);
-/* While they are watched: who is asked to stop by the first of them (NULL: nobody, as what is being
+/* While they are watched: who is asked to stop by the first of them (NULL: none, as what is being
  * written is the answer to it), and whether one came. */
-void signals_tell(spry_context *ctx);
+void signals_target(spry_context *ctx);
 bool signals_came(void);
 /* A reader that went away and a limit on the size of files show as write errors instead of signals;
  * a mapped file that someone cut short ends the program with a message. */

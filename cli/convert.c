@@ -39,7 +39,7 @@ static spry_option_list own_options(void)
     return CLI_LIST(rows);
 }
 
-static void tell(const cli_arguments *a, const char *what, progress *line)
+static void report(const cli_arguments *a, const char *what, progress *line)
 {
     const convert_options *o = a->fields[0];
     progress_clear(line);
@@ -63,7 +63,7 @@ static spry_status convert_vector(spry_context *ctx, const cli_arguments *a, pro
     if (status == SPRY_STATUS_OK) {
         snprintf(what, sizeof what, "vector of %s numbers, %s", text_count(spry_vector_size(v)),
                  text_type(spry_vector_type(v)));
-        tell(a, what, line);
+        report(a, what, line);
     }
     spry_vector_free(v);
     return status;
@@ -196,7 +196,7 @@ static int check_extras(spry_context *ctx, const cli_arguments *a)
     return EXIT_DONE;
 }
 
-/* Reads as a matrix; *vector says that it should have been the other way. */
+/* Reads as a matrix; *vector reports that it should have been the other way. */
 static spry_status convert_matrix(spry_context *ctx, const cli_arguments *a, progress *line,
                                   bool *vector)
 {
@@ -221,7 +221,7 @@ static spry_status convert_matrix(spry_context *ctx, const cli_arguments *a, pro
                  text_count(spry_matrix_cols(A)), text_count(spry_matrix_nnz(A)),
                  text_type(spry_matrix_type(A)));
         if (status == SPRY_STATUS_OK)
-            tell(a, what, line);
+            report(a, what, line);
     }
     spry_matrix_free(A);
     return status;
@@ -275,9 +275,9 @@ const cli_command command_convert = {
             {"spry convert sym.mtx half.mtx --no-expand",
              "Keeps the stored triangle of a symmetric file instead of writing both."},
             {"spry convert A.mtx B.mtx --reorder rcm --scale symmetric --perm-out p.npy",
-             "A narrow band and a diagonal near 1; p.npy tells the order."},
+             "A narrow band and a diagonal near 1; p.npy is the permutation."},
             {"spry convert A.mtx B.mtx --scale match --match --reorder btf --row-perm-out q.npy",
-             "Ones on the diagonal, nothing larger beside them, blocks along it."},
+             "Ones on the diagonal, nothing larger next to them, blocks along it."},
             {0}},
     .least = 2,
     .most = 2,

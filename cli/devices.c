@@ -183,7 +183,7 @@ static int prepare_all(spry_context *ctx, const devices_options *o)
          i++)
         if (info.usable && strcmp(info.kind, name) == 0 && ++count > 0)
             status = prepare(ctx, o, info.name);
-    if (count == 0) /* which also tells why there is none */
+    if (count == 0) /* which also reports why there is none */
         status = prepare(ctx, o, name);
     signals_unwatch();
     return status == SPRY_STATUS_OK ? EXIT_DONE : cli_failed(ctx, status);
@@ -211,7 +211,7 @@ static int run(spry_context *ctx, const cli_arguments *a)
 
 const cli_command command_devices = {
     .name = "devices",
-    .summary = "list where spry can compute, and how fast memory is there",
+    .summary = "list devices that spry can compute on, and how fast their memory is",
     .synopsis = "",
     .description = "Read is the sum of an array, triad is a = b + s c counted as three transfers; "
                    "both over arrays larger than the cache, on the host with as many threads as "

@@ -149,8 +149,8 @@ const cli_command command_doctor = {
         "duplicates, structural and numerical singularity with the rows and columns concerned, "
         "condition, scaling, symmetry, definiteness, null space, parts that are not joined, and, "
         "with B, whether the right-hand side is in the range. Each finding has its cause and the "
-        "next command; docs/doctor.md has a section for each. With --method and --precon it says "
-        "whether these suit the matrix.\n"
+        "next command; docs/doctor.md has a section for each. With --method and --precon it "
+        "reports whether these suit the matrix.\n"
         "Exit status: 0 where no finding is an error, 1 where one is, 2 bad usage or input, 3 out "
         "of memory or disk space.",
     .groups = (const cli_group[]){{"Options", own_options, NULL},

@@ -75,8 +75,8 @@ static void print_list(FILE *out, const method_list *list, bool all, bool refere
         fprintf(out, "\n%d more: spry explain --all\n", left);
     fputs("\nproducts  with A or A^H per iteration, without a preconditioner\n"
           "sums      points of an iteration where inner products are gathered\n"
-          "moved     vectors per iteration reads or writes beside A, fused\n"
-          "kept      vectors in memory beside x and b\n\npreconditioner\n",
+          "moved     vectors per iteration reads or writes besides A, fused\n"
+          "kept      vectors in memory besides x and b\n\npreconditioner\n",
           out);
     precons_list(out);
     fputs("\n`spry explain METHOD [A]` shows one with its options, `spry solve A --method METHOD` "
@@ -212,7 +212,7 @@ static int explain_precons(const char *name)
     if (!name) {
         precons_list(stdout);
         fputs(
-            "\nAll take precision=same|single|half. `spry explain precon NAME` tells the options, "
+            "\nAll take precision=same|single|half. `spry explain precon NAME` lists the options, "
             "`spry solve A\n--precon NAME:OPTION=VALUE,...` uses one; options of one within "
             "another stand in brackets,\nschwarz:overlap=2,sub=[ilu:level=1].\n",
             stdout);

@@ -75,7 +75,7 @@ void findings_print(FILE *out, const spry_diagnosis *d, int64_t most)
         }
     }
     if (d->count > most)
-        fprintf(out, "%s more: spry doctor tells all\n", text_count(d->count - most));
+        fprintf(out, "%s more: spry doctor lists all\n", text_count(d->count - most));
 }
 
 static void json_places(json *j, const char *key, const int64_t *places)

@@ -5,13 +5,13 @@
 
 #include "output.h"
 
-/* The names of files for the commands in findings, with what was said of reading them, as options
- * of spry_diagnose(). */
+/* The names of files for the commands in findings, with what was specified for reading them, as
+ * options of spry_diagnose(). */
 void findings_names(const cli_arguments *a, char *text, size_t size);
 /* Adds an option whose value may have anything in it: in double quotes, which are doubled within.
  */
 void findings_put(char *text, size_t size, const char *name, const char *value);
-/* The first `most` of them, and how many there are beside. */
+/* The first `most` of them, and how many more there are. */
 void findings_print(FILE *out, const spry_diagnosis *d, int64_t most);
 void findings_json(json *j, const char *key, const spry_diagnosis *d);
 

@@ -16,7 +16,7 @@ void formats_list(FILE *out)
     for (int i = 0; spry_list_at(SPRY_LIST_FORMATS, i, &entry); i++)
         listing_line(out, NAME_WIDTH, &entry, NULL);
     fputs(
-        "\n`spry explain FORMAT` tells the options, `spry solve A --format FORMAT:NAME=VALUE,...` "
+        "\n`spry explain FORMAT` lists the options, `spry solve A --format FORMAT:NAME=VALUE,...` "
         "uses it,\n`spry tune A` compares them.\n",
         out);
 }

@@ -76,8 +76,8 @@ static spry_status write_rhs(spry_context *ctx, const spry_matrix *A, const char
     return status;
 }
 
-static void tell(const own_fields *o, const char *kind, const spry_matrix *A, double made,
-                 double written)
+static void report(const own_fields *o, const char *kind, const spry_matrix *A, double made,
+                   double written)
 {
     if (o->quiet || file_is_stdout(o->output))
         return;
@@ -163,7 +163,7 @@ static int run(spry_context *ctx, const cli_arguments *a)
     signals_unwatch();
     progress_finish(&line, 0, NAN);
     if (status == SPRY_STATUS_OK)
-        tell(o, kind, A, made - begin, written - made);
+        report(o, kind, A, made - begin, written - made);
     spry_matrix_free(A);
     return status == SPRY_STATUS_OK ? EXIT_DONE : cli_failed(ctx, status);
 }

@@ -31,7 +31,7 @@ static void show_option(FILE *out, const spry_option *option)
     enum { COLUMN = 28 };
     char bounds[256], form[CLI_NAME], value[2 * CLI_NAME], text[1024];
     snprintf(value, sizeof value, "%s=%s", option->name, cli_option_value(option, form));
-    if (strlen(value) + 3 > COLUMN) /* too long to stand beside */
+    if (strlen(value) + 3 > COLUMN) /* too long for the same line */
         fprintf(out, "  %s\n%*s", value, COLUMN, "");
     else
         fprintf(out, "  %-*s", COLUMN - 2, value);

@@ -4,7 +4,7 @@
 #include <ctype.h>
 #include <string.h>
 
-/* Of the last change to what the pages say. */
+/* Of the last change to the text of the pages. */
 static const char page_date[] = "November 15, 2026";
 
 /* Text as roff wants it: backslashes and hyphens escaped, no control character first on a line. */

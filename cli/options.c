@@ -68,12 +68,12 @@ bool cli_has_word(const char *words, const char *word)
 {
     size_t length = strlen(word);
     for (const char *p = words ? words : ""; *p; p += *p == ' ') {
-        size_t here = strcspn(p, " "), i = 0;
-        while (i < here && i < length && fold(p[i]) == fold(word[i]))
+        size_t size = strcspn(p, " "), i = 0;
+        while (i < size && i < length && fold(p[i]) == fold(word[i]))
             i++;
-        if (here == length && i == length)
+        if (size == length && i == length)
             return true;
-        p += here;
+        p += size;
     }
     return false;
 }

@@ -72,9 +72,9 @@ void json_lines(json *j, const char *lines); /* of a text (NULL: none), each as 
  * --progress json an object a line, which docs/cli.md describes.
  */
 enum { PROGRESS_AUTO, PROGRESS_JSON, PROGRESS_NONE };
-#define CLI_PROGRESS(item)                                                                   \
-    item(WORD, progress, "auto", 0, 0, "auto json none",                                     \
-         "what is told on the standard error while it works: a line on a terminal, or, for " \
+#define CLI_PROGRESS(item)                                                                       \
+    item(WORD, progress, "auto", 0, 0, "auto json none",                                         \
+         "what is reported on the standard error while it works: a line on a terminal, or, for " \
          "programs, an object of JSON a line")
 typedef enum progress_phase {
     PHASE_READ,
@@ -86,9 +86,9 @@ typedef enum progress_phase {
 } progress_phase;
 typedef struct progress {
     bool shown, begun;
-    bool json, untold;  /* objects are printed; the last state was not, as it came too soon */
-    double start, last; /* seconds */
-    double target;      /* log10 of the residual asked for */
+    bool json, unprinted; /* objects are printed; the last state was not, as it came too soon */
+    double start, last;   /* seconds */
+    double target;        /* log10 of the residual asked for */
     struct {
         int64_t iteration;
         double log;
@@ -120,7 +120,7 @@ void progress_clear(progress *p);
 /* The line makes room for a message, which is written with the clock at rest. */
 void progress_hide(void);
 void progress_show(void);
-/* The last object: where it came to, after so many iterations (0: there were none). */
+/* The last object: where it came to, after `iteration` iterations (0: there were none). */
 void progress_finish(progress *p, int64_t iteration, double residual);
 
 #endif

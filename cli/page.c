@@ -42,14 +42,14 @@ static const char page_script[] =
     "(function(){'use strict';\n"
     "var s=document.querySelector('svg.spy');if(!s)return;\n"
     "var all=s.getAttribute('viewBox').split(' ').map(Number),v=all.slice();\n"
-    "var told=document.getElementById('seen'),fine=s.querySelector('.fine');\n"
+    "var shown=document.getElementById('seen'),fine=s.querySelector('.fine');\n"
     "function show(){var k,w=Math.min(v[2],all[2]),h=Math.min(v[3],all[3]);v[2]=Math.max(w,2);"
     "v[3]=Math.max(h,2*all[3]/all[2]);\n"
     "for(k=0;k<2;k++)v[k]=Math.max(0,Math.min(v[k],Math.max(0,all[k+2]-v[k+2])));\n"
     "s.setAttribute('viewBox',v.join(' '));\n"
     "if(fine)fine.setAttribute('visibility',v[2]<all[2]?'visible':'hidden');\n"
     "function f(x){return Math.round(x).toLocaleString('en')}\n"
-    "told.textContent='rows '+f(v[1])+' to '+f(Math.min(v[1]+v[3],all[3])-1)+', columns '+f(v[0])"
+    "shown.textContent='rows '+f(v[1])+' to '+f(Math.min(v[1]+v[3],all[3])-1)+', columns '+f(v[0])"
     "+' to '+f(Math.min(v[0]+v[2],all[2])-1)}\n"
     "function zoom(by,x,y){var ax=v[0]+x*v[2],ay=v[1]+y*v[3];v[2]*=by;v[3]*=by;v[0]=ax-x*v[2];"
     "v[1]=ay-y*v[3];show()}\n"
@@ -113,7 +113,7 @@ static void explain(spry_context *ctx, spry_solver *ran, const spry_result *resu
     spry_solver_free(solver);
 }
 
-/* A report without what the method is, or begins anew after, is as good. */
+/* A report without what the method is, or when it restarts, is as good. */
 void page_run_fill(spry_context *ctx, page_run *run, spry_solver *solver, const spry_result *result)
 {
     run->result = result;
@@ -207,10 +207,10 @@ static spry_status gather(page_facts *f)
 
 /* --- the page ----------------------------------------------------------------------------------*/
 
-/* What holds a part, and whether there is one. */
+/* A part, and whether the page has it. */
 typedef struct part {
     const char *id, *title;
-    bool there;
+    bool present;
     void (*write)(FILE *out, const page_facts *f);
 } part;
 
@@ -253,11 +253,11 @@ static void write_page(FILE *out, const void *data)
     write_head(out, f);
     fputs("<nav aria-label=\"Parts\">", out);
     for (int k = 0; k < PARTS; k++)
-        if (parts[k].there)
+        if (parts[k].present)
             fprintf(out, "<a href=\"#%s\">%s</a> ", parts[k].id, parts[k].title);
     fputs("</nav>\n<main>\n", out);
     for (int k = 0; k < PARTS; k++)
-        if (parts[k].there) {
+        if (parts[k].present) {
             fprintf(out, "<section id=\"%s\">\n<h2>%s</h2>\n", parts[k].id, parts[k].title);
             parts[k].write(out, f);
             fputs("</section>\n", out);

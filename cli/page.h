@@ -7,7 +7,7 @@
 
 #define CLI_REPORT(item)                 \
     item(PATH, report, NULL, 0, 0, NULL, \
-         "write a page with all of it and pictures, an HTML file that needs nothing beside it")
+         "write a page with all of it and pictures, an HTML file that needs no other files")
 
 enum { PAGE_RUNS = 6 }; /* that are shown: as many as there are colours */
 
@@ -37,7 +37,7 @@ typedef struct page {
     const bench_data *bench;
     const page_run *runs;
     int run_count, runs_in_all;
-    bool peak; /* what results tell of memory is that of their solves, and of nothing beside */
+    bool peak; /* the memory that results report is that of their solves alone */
 } page;
 
 /* What a run's label and explanations are, from the solver that has made it; cleared before. */
@@ -50,7 +50,7 @@ int page_check(spry_context *ctx, const cli_arguments *a, const char *path, cons
 /* Gathers what is missing (pictures of A, the memory's bandwidth) and writes. An exit status. */
 int page_write(const page *p, const char *path);
 
-/* page_parts.c: what the page has beside what the command gave, and the parts of its body. */
+/* page_parts.c: what the page has apart from what the command gave, and the parts of its body. */
 typedef struct page_facts {
     const page *page;
     spry_stats stats;

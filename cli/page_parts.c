@@ -325,10 +325,10 @@ static void add_memory(bar *b, int *count, const page_facts *f, int k)
     const spry_result *r = run->result;
     const double number = (double)spry_type_size(r->type);
     const double arrays = (double)r->nnz * (4 + number) + 8 * (double)(r->rows + 1);
-    const char *told = run->explained ? strstr(run->explained, "\n  memory ") : NULL;
-    double kept = 0; /* beside x and b */
-    if (told)
-        (void)sscanf(told, " memory %lf vectors", &kept);
+    const char *memory = run->explained ? strstr(run->explained, "\n  memory ") : NULL;
+    double kept = 0; /* without x and b */
+    if (memory)
+        (void)sscanf(memory, " memory %lf vectors", &kept);
     const double vectors = (2 + kept) * (double)r->rows * number;
     const double others = fmax((double)r->memory_bytes - arrays - vectors, 0);
     add_part(b, count, run->label, "A, by rows", arrays, text_bytes(arrays), 0);

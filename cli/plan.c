@@ -8,16 +8,16 @@ static int run(spry_context *ctx, const cli_arguments *arguments)
 
 const cli_command command_plan = {
     .name = "plan",
-    .summary = "say what solve would do, and what memory and time that takes",
+    .summary = "show what solve would do, and what memory and time that takes",
     .synopsis = "A [B]",
     .description =
         "Reads the system and decides as `spry solve` with the same options does: device, order, "
-        "storage format, method, preconditioner, and what comes next where these fail. Then it "
+        "storage format, method, preconditioner, and the fallbacks where these fail. Then it "
         "forecasts the memory by parts and the seconds of set-up and iterations, with a range: "
         "sparse factors from their analysis, which is made, iterations from a dozen products or "
         "from rules of thumb (docs/plan.md). What the solve would refuse is refused, with the same "
-        "words, and what cannot fit, with what to do about it. On ranks it tells the bytes of the "
-        "one that has most and of all.\n"
+        "words, and what cannot fit, with what to do about it. On ranks it reports the bytes of "
+        "the one that has most and of all.\n"
         "Exit status: 0 it fits, 2 bad usage or input, 3 nothing that would be tried is forecast "
         "to fit into the memory that is allowed.",
     .groups =

@@ -80,7 +80,7 @@ static int gather_spy(plot_job *job)
     const int longer = job->cells.width > job->cells.height ? job->cells.width : job->cells.height;
     const char *to = job->options->output;
     const bool alone = !file_is_stdout(to) && ends_with(to, ".png");
-    /* a picture of few cells is enlarged where nobody else will */
+    /* a picture of few cells is enlarged where no viewer will */
     const int scale = alone && longer > 0 && longer < PIXELS ? PIXELS / longer : 1;
     if (status == SPRY_STATUS_OK)
         status = density_level(job->ctx, &job->cells, scale, &job->levels[0]);
@@ -198,7 +198,7 @@ static const plot_kind kinds[] = {
     {"values", "A", "how large its entries are", 1, 1, gather_values, draw_the_values},
     {"convergence", "RUN.json...", "how residuals fell", 1, 1000, gather_runs, draw_the_runs},
     {"formats", "BENCH.json", "speeds of products", 1, 1, gather_bench, draw_the_formats},
-    {"roofline", "[BENCH.json]", "speeds beside what memory allows", 0, 1, gather_bench,
+    {"roofline", "[BENCH.json]", "speeds relative to what memory allows", 0, 1, gather_bench,
      draw_the_roof},
     {"sweeps", "METHOD", "passes over memory of a method", 0, 1, gather_sweeps, draw_the_sweeps},
 };
@@ -224,7 +224,7 @@ static const plot_kind *find_kind(const char *name)
     return NULL;
 }
 
-/* What cannot be written is told before the work. */
+/* What cannot be written is reported before the work. */
 static int check_output(const plot_job *job)
 {
     const char *to = job->options->output;

@@ -21,7 +21,7 @@ bool precons_show(FILE *out, const char *spec)
     listing_show(out, &entry);
     fprintf(out,
             "\non devices: %s\n`spry solve A --precon %s` uses it; "
-            "docs/preconditioners.md tells more.\n",
+            "docs/preconditioners.md has more.\n",
             entry.on_devices ? "yes" : "no, it stays on the host", entry.name);
     return true;
 }

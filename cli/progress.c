@@ -51,13 +51,13 @@ static void draw(const char *text)
 }
 
 /* The state as an object, written at once: others write there, too. Without memory it is not. */
-static void tell(progress *p)
+static void put_object(progress *p)
 {
     static const char *const phases[] = {"read", "check", "tune", "setup", "iterate", "finish"};
     char *text = NULL;
     size_t length = 0;
     json j = {.out = open_memstream(&text, &length), .flat = true};
-    p->untold = false;
+    p->unprinted = false;
     p->last = cli_clock();
     if (!j.out)
         return;
@@ -87,7 +87,7 @@ static void tick(progress *p)
     if (now - p->last < 0.9)
         return;
     if (p->json) {
-        tell(p);
+        put_object(p);
     } else if (p->phase == PHASE_ITERATE) {
         p->left = fmax(p->left - (now - p->last), 0); /* NAN stays */
         draw_step(p, now);
@@ -145,14 +145,14 @@ void progress_note(progress *p, progress_phase phase, const char *text)
     if (!p->shown && !p->json)
         return;
     pthread_mutex_lock(&ticks.lock);
-    if (p->json && p->untold)
-        tell(p);
+    if (p->json && p->unprinted)
+        put_object(p);
     p->phase = phase;
     p->left = NAN;
     p->since = cli_clock();
     snprintf(p->note, sizeof p->note, "%s", text);
     if (p->json)
-        tell(p);
+        put_object(p);
     else
         draw(text);
     start_ticks(p);
@@ -196,7 +196,7 @@ static void step(progress *p, int64_t iteration, double residual)
 {
     const double level = residual > 0 ? log10(residual) : p->target;
     const double now = cli_clock();
-    if (!p->begun || iteration < p->recent.iteration) { /* the next attempt may count anew */
+    if (!p->begun || iteration < p->recent.iteration) { /* the next attempt may count from 0 */
         p->begun = true;
         p->old.iteration = p->recent.iteration = p->first.iteration = iteration;
         p->old.log = p->recent.log = level;
@@ -209,12 +209,12 @@ static void step(progress *p, int64_t iteration, double residual)
     p->phase = PHASE_ITERATE;
     p->iteration = iteration;
     p->residual = residual;
-    p->untold = true;
+    p->unprinted = true;
     if (now - p->last < (p->json ? telling : drawing))
         return;
     look_ahead(p, level, now);
     if (p->json)
-        tell(p);
+        put_object(p);
     else
         draw_step(p, now);
 }
@@ -267,8 +267,8 @@ void progress_clear(progress *p)
 {
     stop_ticks(p);
     erase();
-    if (p->json && p->untold)
-        tell(p);
+    if (p->json && p->unprinted)
+        put_object(p);
 }
 
 void progress_finish(progress *p, int64_t iteration, double residual)
@@ -280,5 +280,5 @@ void progress_finish(progress *p, int64_t iteration, double residual)
     p->iteration = iteration;
     p->residual = residual;
     p->left = 0;
-    tell(p);
+    put_object(p);
 }

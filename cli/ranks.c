@@ -20,7 +20,7 @@ static int number_in(const char *const *names)
     return -1;
 }
 
-/* PMIx, by which srun starts Open MPI's, tells a process its rank; of how many, the step of Slurm
+/* PMIx, by which srun starts Open MPI's, gives a process its rank; of how many, the step of Slurm
  * does. */
 int ranks_started(void)
 {
@@ -31,7 +31,7 @@ int ranks_started(void)
     return count < 0 && getenv("PMIX_RANK") ? number_in(steps) : count;
 }
 
-/* What --mpi or --no-mpi says; `otherwise` where neither is there. */
+/* What --mpi or --no-mpi selects; `otherwise` where neither is there. */
 static bool is_asked(const cli_arguments *arguments, bool otherwise)
 {
     for (int k = arguments->given_count - 1; k >= 0; k--) {
@@ -51,7 +51,7 @@ void ranks_hush(const cli_command *command)
                   number_in(names) > 0);
 }
 
-/* The library: the one that is named, or where the system looks, or beside this program. */
+/* The library: the one that is named, or where the system looks, or next to this program. */
 static void *load(void)
 {
     static const char *const places[] = {"", "/../lib"};
@@ -118,7 +118,7 @@ int ranks_agree(spry_context *ctx, int exit_status)
     return exit_of(all);
 }
 
-/* What ranks were told, but for what may be each rank's own. */
+/* The command lines of ranks, but for what may be each rank's own. */
 static double mark_words(const cli_arguments *arguments)
 {
     static const char own[] = "threads isa memory-limit delays log device json quiet mpi";
@@ -135,7 +135,7 @@ static double mark_words(const cli_arguments *arguments)
     return (double)(mark >> 12);
 }
 
-/* The first rank that was told something else than the first of all; 0: none. */
+/* The first rank whose command line differs from the first one's; 0: none. */
 static spry_status find_other(spry_context *ctx, const cli_arguments *arguments, int *other)
 {
     double mark = mark_words(arguments);

@@ -187,7 +187,7 @@ static bool take_number(parser *s, const char *key)
     size_t length = 0;
     while (s->p < s->end && *s->p && strchr("+-.eE0123456789", *s->p)) {
         if (length == NUMBER - 1)
-            return fail(s, "a number of so many digits");
+            return fail(s, "a number with too many digits");
         text[length++] = *s->p++;
     }
     text[length] = '\0';

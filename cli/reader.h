@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A value, and what is within it: the first of them, and the next beside it, by their places in the
+/* A value, and what is within it: the first of them, and the next after it, by their places in the
  * document's list; 0: none, as the first is the document itself. */
 typedef struct reader_value {
     char kind;        /* { [ " 0 (a number) t (true) f (false) n (null) */
@@ -24,7 +24,7 @@ typedef struct reader {
     size_t line; /* where that is, from 1 */
 } reader;
 
-/* Takes a text apart; false where it is no JSON: fault and line tell why. What is there is freed by
+/* Takes a text apart; false where it is no JSON: fault and line say why. What is there is freed by
  * reader_free(), also after a failure. */
 bool reader_parse(reader *r, const char *text, size_t size);
 void reader_free(reader *r);

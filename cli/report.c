@@ -76,7 +76,7 @@ static bool has_finding(const report_job *job, const char *code)
     return false;
 }
 
-/* Numbers that nobody can compute with, or places that are given twice: A is only looked at. */
+/* Values that are not finite, or places that are given twice: A is only looked at. */
 static bool is_spoilt(report_job *job)
 {
     if (has_finding(job, "nonfinite"))
@@ -152,8 +152,8 @@ static spry_status watch(const report_job *job, spry_solver *solver, watcher *w)
     return status;
 }
 
-/* One of the methods that were asked for: "gmres:restart=20+ilu". One that cannot be used is told
- * of in the page, and the others go on. */
+/* One of the methods that were asked for: "gmres:restart=20+ilu". One that cannot be used is
+ * reported in the page, and the others go on. */
 static spry_status solve_one(report_job *job, const char *spec)
 {
     const char *plus = strchr(spec, '+');
@@ -266,7 +266,7 @@ static int run(spry_context *ctx, const cli_arguments *a)
     progress_start_as(&job.line, job.options->progress, job.options->quiet, 0);
     const spry_status status = gather(&job);
     progress_clear(&job.line);
-    signals_tell(NULL); /* the second still ends the program */
+    signals_target(NULL); /* the second still ends the program */
     exit_status = status == SPRY_STATUS_OK ? write_page(&job) : cli_failed(ctx, status);
     signals_unwatch();
     progress_finish(&job.line, 0, NAN);

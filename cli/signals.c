@@ -46,7 +46,7 @@ static void set_actions(void (*handler)(int))
             sigaction(watched[i], &action, NULL);
 }
 
-/* The first asks to stop. The second ends the program as if nobody had listened, and so does one
+/* The first asks to stop. The second ends the program as if no handler were set, and so does one
  * while nothing is watched. */
 static void stop(int number)
 {
@@ -94,7 +94,7 @@ void signals_watch(spry_context *ctx)
     set_actions(stop);
 }
 
-void signals_tell(spry_context *ctx)
+void signals_target(spry_context *ctx)
 {
     atomic_store(&running, ctx);
 }
@@ -111,16 +111,16 @@ void signals_unwatch(void)
     atomic_store(&running, NULL);
 }
 
-static atomic_flag told = ATOMIC_FLAG_INIT;
+static atomic_flag reported = ATOMIC_FLAG_INIT;
 
 /* The pages of a mapped file that are no longer there. Other faults of the bus are the program's
- * own, and come again once nobody listens. */
+ * own, and come again once no handler is set. */
 static void file_shrank(int number, siginfo_t *about, void *context)
 {
     static const char text[] = "spry: a file was cut short while it was being read\n";
     (void)context;
     if (about->si_code == BUS_ADRERR) {
-        while (atomic_flag_test_and_set(&told)) /* by another thread, which ends them all */
+        while (atomic_flag_test_and_set(&reported)) /* by another thread, which ends them all */
             pause();
         (void)!write(STDERR_FILENO, text, sizeof text - 1);
         _exit(EXIT_INPUT);

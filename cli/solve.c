@@ -1,4 +1,4 @@
-/* spry solve: reads A and b, solves, writes x, says what was done and how well it went. */
+/* spry solve: reads A and b, solves, writes x, reports what was done and how well it went. */
 #include "solve.h"
 
 #include <math.h>
@@ -119,7 +119,7 @@ static void driver_wait(const driver_start *start)
         pthread_join(start->thread, NULL);
 }
 
-/* The device is the job's from here on; one that nobody holds in between would start again. Where
+/* The device is the job's from here on; one that is not held in between would start again. Where
  * there is none, the solver fails. */
 static void driver_take(const solve_job *job, driver_start *start)
 {
@@ -151,7 +151,7 @@ static void measure_bandwidth(solve_job *job)
         cli_log(NULL, SPRY_LOG_WARNING, "the memory's bandwidth could not be measured");
 }
 
-/* A device's, where nobody knows it yet, is measured once x is there: what that takes is compiled
+/* A device's, where it is not known yet, is measured once x is there: what that takes is compiled
  * in parallel with the solve. */
 static void compare_bandwidth(const solve_job *job)
 {
@@ -217,7 +217,7 @@ static spry_status split(const solve_job *job, spry_vector *all, spry_vector **c
     return status;
 }
 
-/* Whether somebody reads how good x is. */
+/* Whether the quality of x is reported. */
 static bool is_reported(const solve_job *job)
 {
     return !job->options->quiet || job->options->json;
@@ -393,7 +393,7 @@ static int report(const solve_job *job)
 }
 
 /* The plan, and where that is all, for programs, too. */
-static int tell_plan(solve_job *job)
+static int report_plan(solve_job *job)
 {
     const solve_options *o = job->options;
     const bool recorded = o->json && file_is_stdout(o->json);
@@ -456,7 +456,7 @@ static int work(solve_job *job, driver_start *start)
         measure_bandwidth(job);
     }
     if (job->options->plan || job->plan_only)
-        exit_status = tell_plan(job);
+        exit_status = report_plan(job);
     if (exit_status != EXIT_DONE || job->plan_only)
         return exit_status;
     exit_status = iterate(job);
@@ -468,13 +468,13 @@ static int work(solve_job *job, driver_start *start)
 /* Writes x and reports, of a solve that ended, was refused, or was stopped. */
 static int conclude(solve_job *job, int exit_status)
 {
-    signals_tell(NULL); /* the second still ends the program */
+    signals_target(NULL); /* the second still ends the program */
     if (!job->refused && !job->unread)
         exit_status = write_all(job);
     if (!signals_came() && spry_context_ranks(job->ctx) == 1 && !job->in_file) {
-        signals_tell(job->ctx);
+        signals_target(job->ctx);
         solve_diagnose(job);
-        signals_tell(NULL);
+        signals_target(NULL);
     }
     const int reported = ranks_agree(job->ctx, report(job));
     if (exit_status == EXIT_DONE)
@@ -552,15 +552,16 @@ const cli_command command_solve = {
     .synopsis = "A [B]",
     .description =
         "Reads the matrix A and the right-hand side b (files of any format that `spry help "
-        "convert` names; - is the standard input), solves, and tells what was chosen and how good "
-        "x is: the true residual, computed from the x that is written. Without B the right-hand "
+        "convert` names; - is the standard input), solves, and reports what was chosen and how "
+        "good x is: the true residual, computed from the x that is written. Without B the "
+        "right-hand "
         "side is all ones; a dense array of several columns is as many systems, solved side by "
         "side. Where A is not square, or the system has no solution, lsmr, lsqr and cgls find the "
         "x with the least residual.\n"
         "With neither --method nor --precon it tries what suits A in turn, by forecasts: direct "
         "solves, multigrid, incomplete factors. One that does not arrive makes room for the next, "
-        "which goes on from the best x; lines `tried` tell of it. What then solved the matrix is "
-        "remembered, unless --no-memory is said. --method or --precon narrow the choice, both "
+        "which goes on from the best x; lines `tried` report it. What then solved the matrix is "
+        "remembered, unless --no-memory is given. --method or --precon narrow the choice, both "
         "pin it (docs/choosing.md). After a solve that did not converge the worst findings of "
         "`spry doctor` are printed, with the next command to try.\n"
         "`spry explain` lists the methods and preconditioners, `spry explain METHOD` and `spry "
@@ -586,7 +587,7 @@ const cli_command command_solve = {
             {"spry solve A.mtx --method direct",
              "By sparse factors with pivots and iterative refinement."},
             {"spry solve A.mtx.gz b.npy --method cg --precon jacobi --threads 4",
-             "With everything said; files may be packed and of different formats."},
+             "With everything specified; files may be packed and of different formats."},
             {"spry solve A.mtx --method gmres:restart=50,side=left --precon ssor:omega=1.2",
              "Options of the method and of the preconditioner follow a colon."},
             {"spry solve A.mtx --precon 'schwarz:overlap=2,sub=[ilu:level=1]'",

@@ -19,7 +19,7 @@
     CLI_JSON(item, "print the result record")                                                    \
     CLI_REPORT(item)                                                                             \
     item(BOOL, plan, "no", 0, 0, NULL,                                                           \
-         "say before the work what it will be and take, as `spry plan` does; what does not fit " \
+         "print the plan before the work, as `spry plan` does; what does not fit "               \
          "is not begun")                                                                         \
     item(TEXT, format, "auto", 0, 0, NULL,                                                       \
          "storage format of A, with its options after a colon: sell:C=8,sigma=256; auto lets "   \
@@ -28,7 +28,7 @@
          "remember in the tuner's folder what solved a matrix where something else did not, "    \
          "and begin with it")                                                                    \
     item(INT, out_of_core, "0", 0, 9e18, NULL,                                                   \
-         "A stays in its file (.spry), which is read again for every product: so many bytes, "   \
+         "A stays in its file (.spry), which is read again for every product: this many bytes, " \
          "512M or 4G, are for the rows that are in memory; 0: A is read into memory")            \
     item(BOOL, mpi, "no", 0, 0, NULL,                                                            \
          "solve on the ranks of MPI; by itself where mpirun has started several")                \
@@ -45,7 +45,7 @@ typedef struct solve_options {
     SOLVE_OPTIONS(SPRY_OPTION_FIELD)
 } solve_options;
 
-/* As spry_solver_errors() tells them, where factors were made; else NaN. */
+/* As spry_solver_errors() returns them, where factors were made; else NaN. */
 typedef struct solve_errors {
     double backward, bound;
 } solve_errors;
@@ -72,10 +72,10 @@ typedef struct solve_job {
     double last_checkpoint;   /* when, in seconds */
     int64_t cache_bytes;      /* that hold all of A; 0: A is larger, or the cache is unknown */
     double read_seconds, solve_seconds;
-    char summary[256];    /* what a method from a file says it is */
+    char summary[256];    /* description of a method from a file */
     spry_result *results; /* one per system; NULL until there are any */
     solve_errors *errors; /* likewise */
-    bool refused;         /* the set-up failed; results say why */
+    bool refused;         /* the set-up failed; results have the reason */
     bool doubtful;        /* because of the system, so that the doctor is asked */
     bool unread;          /* a stop was asked for before there was a system */
     spry_diagnosis found; /* the doctor's findings after a solve that failed */
@@ -116,8 +116,8 @@ int solve_read(solve_job *job);
 int64_t solve_rows(const solve_job *job);
 int64_t solve_cols(const solve_job *job);
 spry_type solve_type(const solve_job *job);
-/* --out-of-core (solve_file.c): what it does not go with; opens the file; its entries; frees; tells
- * what was read. */
+/* --out-of-core (solve_file.c): what it does not go with; opens the file; its entries; frees;
+ * reports what was read. */
 int solve_file_check(const solve_job *job);
 spry_status solve_file_open(solve_job *job);
 int64_t solve_file_entries(const solve_job *job);

@@ -48,9 +48,9 @@ bool solve_checkpoint_due(const solve_job *job, int64_t iteration)
         return due;
     if (iteration % RANKS_LOOK != 0)
         return false;
-    /* One that says so is enough, and only the first does. */
-    const bool says = due && spry_context_rank(job->ctx) == 0;
-    return spry_context_agree(job->ctx, says ? SPRY_STATUS_INTERRUPTED : SPRY_STATUS_OK) !=
+    /* One rank that decides is enough, and only the first does. */
+    const bool decides = due && spry_context_rank(job->ctx) == 0;
+    return spry_context_agree(job->ctx, decides ? SPRY_STATUS_INTERRUPTED : SPRY_STATUS_OK) !=
            SPRY_STATUS_OK;
 }
 

@@ -1,4 +1,4 @@
-/* What the doctor says of a solve that failed. */
+/* What the doctor finds in a solve that failed. */
 #include "findings.h"
 #include "solve.h"
 
@@ -18,8 +18,8 @@ static int first_failed(const solve_job *job)
 }
 
 /* What the doctor is to know: names for commands, what was removed from b, and what was asked for
- * where no result tells what was used. */
-static void tell_doctor(const solve_job *job, bool ran, char *options, size_t size)
+ * where no result reports what was used. */
+static void describe_solve(const solve_job *job, bool ran, char *options, size_t size)
 {
     const cli_arguments *a = job->arguments;
     const int *nullspace = cli_field(a, cli_solver_options, "nullspace");
@@ -40,7 +40,7 @@ void solve_diagnose(solve_job *job)
         return;
     job->found_in = k;
     const bool ran = job->results[k].reason != SPRY_REASON_FAILED;
-    tell_doctor(job, ran, options, sizeof options);
+    describe_solve(job, ran, options, sizeof options);
     progress_note(&job->line, PHASE_CHECK, "asking the doctor");
     spry_status status =
         spry_vector_new(job->ctx, spry_vector_type(job->b), n,

@@ -1,4 +1,4 @@
-/* The page of a solve: what it came to, and what can be told of its system beside. */
+/* The page of a solve: what it came to, and what is known of its system. */
 #include "findings.h"
 #include "solve.h"
 

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Bytes by part, as ranks tell them to each other. */
+/* Bytes by part, as ranks exchange them. */
 enum {
     A_PART,
     FORMAT,
@@ -51,7 +51,7 @@ static int64_t sum_of(const solve_job *job, int k)
     return sum;
 }
 
-/* On ranks each knows its own bytes: all are told, and the plan has the most of each part. */
+/* On ranks each knows its own bytes: they are exchanged, and the plan has the most of each part. */
 static spry_status share_parts(solve_job *job)
 {
     double mine[PARTS];

@@ -1,4 +1,4 @@
-/* A solve on ranks: each keeps its rows of what all have read, and the first one tells of all. */
+/* A solve on ranks: each keeps its rows of what all have read, and the first one reports. */
 #include "solve.h"
 
 #include <string.h>
@@ -207,8 +207,9 @@ static double imbalance(const solve_job *job)
 static void report_split(const spry_split_stats *s, FILE *out)
 {
     fprintf(out,
-            "splitting  %s at the end, %s iterations here with elements of others %.1f iterations "
-            "old, %s at most; idle %.0f%% of the time, checked %s times, mode changed %s times\n",
+            "splitting  %s at the end, %s iterations on this rank with elements of others %.1f "
+            "iterations old, %s at most; idle %.0f%% of the time, checked %s times, mode changed "
+            "%s times\n",
             s->was_asynchronous ? "asynchronous" : "synchronous", text_count(s->iterations),
             s->mean_age, text_count(s->most_age),
             s->seconds > 0 ? 100 * s->idle_seconds / s->seconds : 0, text_count(s->checks),

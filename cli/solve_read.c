@@ -32,7 +32,7 @@ static spry_status unify_types(solve_job *job)
     spry_type type = join(join(solve_type(job), job->b), job->x);
     spry_status status = SPRY_STATUS_OK;
     if (job->in_file)
-        type = solve_type(job); /* which stays; what does not fit is told */
+        type = solve_type(job); /* which stays; what does not fit is reported */
     else if (spry_matrix_type(job->A) != type) {
         spry_matrix *converted = NULL;
         status = spry_matrix_cast(job->A, type, &converted);

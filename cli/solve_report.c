@@ -74,7 +74,7 @@ static void report_choice(const solve_job *job, FILE *out, const char *option, c
     granted = granted || (inner && strncmp(asked, name, length) == 0 && name[length] == ':');
     const char *how = granted                      ? "as asked"
                       : strcmp(asked, "auto") == 0 ? "chosen"
-                                                   : "not as asked"; /* a warning tells why */
+                                                   : "not as asked"; /* a warning says why */
     spry_entry entry = SPRY_ENTRY_INIT;
     const bool known = spry_list_find(list, name, &entry);
     fprintf(out, "%-11s%s%s, %s%s%s\n", option, name, granted && !inner ? asked + length : "", how,
@@ -121,7 +121,7 @@ static void report_bandwidth(const solve_job *job, const totals *t, FILE *out)
     fprintf(out, "traffic    %s per iteration%s", text_bytes(bytes / (double)t->sum),
             job->count > 1 ? " of one" : "");
     if (strcmp(job->results[0].precon, "inner") == 0) {
-        fputs(", beside that of the inner solver\n", out);
+        fputs(", not counting the inner solver\n", out);
         return;
     }
     if (seconds > 0)
@@ -156,7 +156,7 @@ static void report_tried(const char *tried, FILE *out)
     }
 }
 
-/* The worst of all, where factors tell. */
+/* The worst of all, where factors report errors. */
 static void report_errors(const solve_job *job, FILE *out)
 {
     double backward = 0, bound = 0;
@@ -212,13 +212,13 @@ void solve_report(const solve_job *job, FILE *out)
         report_place(job, out);
     }
     const bool inconsistent = r->converged && r->true_residual > r->tolerance && job->count == 1;
-    const double *said = cli_field(a, cli_solver_options, "tol");
+    const double *given = cli_field(a, cli_solver_options, "tol");
     fprintf(out, "residual   %.2e%s, the true |b - A x| / |b|%s; asked for %g%s, at first %.2e\n",
             t.residual, job->count > 1 ? " at most" : "",
             inconsistent ? ", about the least there is" : "", t.tolerance,
-            t.tolerance > tol      ? " by --atol"
-            : said && *said != tol ? " as A is in single precision"
-                                   : "",
+            t.tolerance > tol        ? " by --atol"
+            : given && *given != tol ? " as A is in single precision"
+                                     : "",
             t.initial);
     report_errors(job, out);
     report_times(job, &t, out);

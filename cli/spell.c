@@ -1,5 +1,5 @@
-/* Messages of the library name its options as callers give them (method=lsqr); here they are said
- * as the command line takes them (--method lsqr). */
+/* Messages of the library name its options as callers give them (method=lsqr); here they are
+ * written as the command line takes them (--method lsqr). */
 #include "output.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@ void cli_spell_for(const cli_command *command)
     current = command;
 }
 
-/* The option of the command that a text of so many letters names. */
+/* The option of the command that a text of `length` letters names. */
 static const spry_option *find(const char *text, size_t length)
 {
     char word[CLI_NAME];

@@ -1,4 +1,4 @@
-/* A system as it lies in files, to be looked at: faults that the doctor tells of are let in. */
+/* A system as it lies in files, to be looked at: faults that the doctor reports are let in. */
 #ifndef SPRY_CLI_SYSTEM_H
 #define SPRY_CLI_SYSTEM_H
 

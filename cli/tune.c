@@ -95,7 +95,7 @@ static void print_choice(const tune_data *d, FILE *out)
         fputs(", as nothing else is 3% faster, its conversion counted", out);
     fputc('\n', out);
     if (r->remembered)
-        fprintf(out, "as found in %s by an earlier run, which took %s; --again decides anew\n",
+        fprintf(out, "as found in %s by an earlier run, which took %s; --again measures again\n",
                 text_name(r->place), text_seconds(r->seconds));
     else if (!r->untried)
         fprintf(out, "decided in %s, %s%s\n", text_seconds(r->seconds),

@@ -1,14 +1,15 @@
 /*
  * A matrix that is never stored, on a device: the 7-point Laplacian on a cube as a kernel of one's
- * own, in a solve by conjugate gradients that never leaves the device; beside the same matrix in
- * format crf, which stores its constant diagonals as numbers. One text runs on CUDA and OpenCL.
+ * own, in a solve by conjugate gradients that never leaves the device; compared with the same
+ * matrix in format crf, which stores its constant diagonals as numbers. One text runs on CUDA and
+ * OpenCL.
  *
  *     stencil [SIDE [DEVICE [DEPTH]]]      stencil 256 cuda
  *
  * A product must read x and write y, once each: 16 bytes per row in double. Work-items stand side
  * by side in x and y and march DEPTH planes along z: of the seven numbers of a row, that one above
- * comes from memory, the two below it are in registers since the last plane, and the four beside
- * are in the cache, since neighbours have just read them.
+ * comes from memory, the two below it are in registers since the last plane, and the four next to
+ * it are in the cache, since neighbours have just read them.
  */
 #include <spry/spry.h>
 #include <stdio.h>

@@ -150,7 +150,7 @@ static spry_status derivative(const model *m, int q, bool bound, dense *d)
             s.count = q + m->order - slope - (slope && q == 2 && m->order == 2);
             s.first = low ? 0 : n + 1 - s.count;
             s.slope = !slope ? -1 : low ? 0 : s.count - 1;
-            if (centred) /* a row on a face with a known value is nobody's */
+            if (centred) /* a row on a face with a known value has no unknown */
                 continue;
         }
         put_weights(m, q, 2 * i, &s, row_of(d, i));
@@ -363,7 +363,7 @@ int64_t axis_table_reach(const axis_table *t)
     return reach;
 }
 
-/* Room for rows of so many entries in all. */
+/* Room for rows of `entries` entries in all. */
 static spry_status table_new(spry_context *ctx, int64_t rows, int64_t low, int64_t high,
                              int64_t entries, axis_table *t)
 {
@@ -429,20 +429,20 @@ static bool rows_equal(const axis_entry *e, const int64_t *start, int64_t a, int
 static spry_status table_cut(const model *m, int64_t rows, const row_list *l, const int64_t *start,
                              axis_table *t)
 {
-    const int64_t there = l->rows, middle = there / 2;
+    const int64_t all = l->rows, middle = all / 2;
     int64_t below = middle, above = middle, low, high;
     while (below > 0 && rows_equal(l->entries, start, below - 1, middle))
         below--;
-    while (above + 1 < there && rows_equal(l->entries, start, above + 1, middle))
+    while (above + 1 < all && rows_equal(l->entries, start, above + 1, middle))
         above++;
-    if (there < rows && above - below < there / 4)
+    if (all < rows && above - below < all / 4)
         return SPRY_FAIL(m->ctx, SPRY_STATUS_UNSUPPORTED,
                          "a product of derivatives along %c reaches too far", m->name);
-    cut_rows(there, below, there - 1 - above, &low, &high);
+    cut_rows(all, below, all - 1 - above, &low, &high);
     const spry_status status = table_new(m->ctx, rows, low, high, l->count, t);
     for (int64_t c = 0; c <= low + high && status == SPRY_STATUS_OK; c++) {
-        const int64_t r = c < low ? c : c > low ? there - high + c - low - 1 : middle;
-        const int64_t count = c == low && low == there ? 0 : start[r + 1] - start[r];
+        const int64_t r = c < low ? c : c > low ? all - high + c - low - 1 : middle;
+        const int64_t count = c == low && low == all ? 0 : start[r + 1] - start[r];
         memcpy(t->entries + t->start[c], l->entries + start[r], (size_t)count * sizeof *l->entries);
         t->start[c + 1] = t->start[c] + count;
     }

@@ -150,7 +150,7 @@ int64_t grid_number(const grid_shape *shape, bool all_points, const int64_t *sta
         inside[a] = at[a];
         if (axis->face[0] == GRID_PERIODIC && axis->intervals > 0)
             inside[a] = (at[a] % n + n) % n;
-        int64_t k = inside[a] - (all_points ? axis->first : 0); /* the unknown there, or beside */
+        int64_t k = inside[a] - (all_points ? axis->first : 0); /* the unknown there, or nearest */
         k = k < 0 ? 0 : k >= axis->unknowns ? axis->unknowns - 1 : k;
         p[a] = block_with(axis, k);
         if (all_points && inside[a] < axis->first) /* at the ends: who has the first, the last */
@@ -166,8 +166,8 @@ int64_t grid_number(const grid_shape *shape, bool all_points, const int64_t *sta
 /* --- how many along which axis -------------------------------------------------------------------
  */
 
-/* Numbers that go over the cuts, where each of so many ranks has a block as even as can be; lines
- * along x are left whole as long as another axis can be cut. */
+/* Numbers that go over the cuts, where each of p ranks per axis has a block as even as can be;
+ * lines along x are left whole as long as another axis can be cut. */
 static double faces_of(const grid_shape *shape, const int p[GRID_AXES])
 {
     double sum = 0;
@@ -232,7 +232,7 @@ static spry_status read_ranks(spry_context *ctx, const char *text, const grid_sh
     return SPRY_STATUS_OK;
 }
 
-/* Sums of all ranks are those of one where nobody's first chunk is cut: so cuts lie across the
+/* Reductions of all ranks are those of one where no first chunk is cut: so cuts lie across the
  * slowest axis alone, at planes that begin with a chunk. */
 static spry_status cut_strictly(spry_context *ctx, const char *text, grid_shape *shape,
                                 const int p[GRID_AXES])

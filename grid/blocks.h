@@ -4,7 +4,7 @@
  * block first, x fastest, then those of rank 1: with cuts across the slowest axis alone that is the
  * order without ranks.
  *
- * Points belong to the rank that has the unknown there; those with known values to the one beside.
+ * Points belong to the rank that has the unknown there; those with known values to the neighbour's.
  */
 #ifndef SPRY_GRID_BLOCKS_H
 #define SPRY_GRID_BLOCKS_H

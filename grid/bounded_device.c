@@ -24,7 +24,7 @@ typedef struct bounded_device {
     bounded_level level[GMG_LEVELS];
     device_memory *other; /* where Richardson's method puts the next x */
     device_memory *found; /* two numbers of each group */
-    double *numbers;      /* the same here */
+    double *numbers;      /* the same on the host */
 } bounded_device;
 
 /* --- launches ------------------------------------------------------------------------------------

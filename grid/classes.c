@@ -55,7 +55,7 @@ void stencil_visit_row(const stencil_part *part, bool transposed, const int64_t 
 }
 
 /* A number of a row: what it is multiplied with. Places are counted from the row's, in the whole
- * grid, which tells their order, and in arrays. */
+ * grid, which gives their order, and in arrays. */
 typedef struct row_number {
     int32_t field[3], along;
     int64_t at[3], offset;

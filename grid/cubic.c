@@ -27,7 +27,7 @@ static int64_t unknown_at(const grid_axis *coarse, int64_t point)
 static int nodes_of(const grid_axis *fine, const grid_axis *coarse, int64_t k, int64_t at[NODES],
                     double part[NODES])
 {
-    static const double centred[] = {-1, 9, 9, -1}, beside[] = {5, 15, -5, 1};
+    static const double centred[] = {-1, 9, 9, -1}, edge[] = {5, 15, -5, 1};
     const int64_t point = k + fine->first, left = point / 2, n = coarse->intervals;
     int count = 0;
     if (fine->intervals == n || point % 2 == 0) {
@@ -40,7 +40,7 @@ static int nodes_of(const grid_axis *fine, const grid_axis *coarse, int64_t k, i
     const bool linear = n < NODES;
     for (int j = 0; j < NODES; j++) {
         const int64_t p = low && !linear ? j : high && !linear ? n - j : left - 1 + j;
-        const double w = linear ? 8.0 * (j == 1 || j == 2) : (low || high ? beside : centred)[j];
+        const double w = linear ? 8.0 * (j == 1 || j == 2) : (low || high ? edge : centred)[j];
         at[count] = unknown_at(coarse, p);
         part[count] = w / 16;
         count += at[count] >= 0 && w != 0;

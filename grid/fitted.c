@@ -9,10 +9,10 @@
  *
  * On the last level there are more sweeps, which solve its system: the damping keeps eigenvalues of
  * D^-1 A away from 0, so that no factors are needed, whatever the size. A polynomial of a high
- * degree is large soon beside the numbers it was fitted to, and in absorbing layers rows differ too
- * much from one to the next for their symbols to tell. So this one is what as many steps of GMRES
- * find for noise, by Arnoldi's process with D^-1 A itself (Q. Liu, R. B. Morgan, W. Wilcox, SIAM J.
- * Sci. Comput. 37 (2015), S407-S428).
+ * degree is large soon relative to the numbers it was fitted to, and in absorbing layers rows
+ * differ too much from one to the next for their symbols to hold. So this one is what as many steps
+ * of GMRES find for noise, by Arnoldi's process with D^-1 A itself (Q. Liu, R. B. Morgan, W.
+ * Wilcox, SIAM J. Sci. Comput. 37 (2015), S407-S428).
  */
 #include "grid/gmg.h"
 #include "grid/polynomial.h"
@@ -254,7 +254,7 @@ done:
 /* --- the last level ------------------------------------------------------------------------------
  */
 
-/* Vectors of Arnoldi's process, each of a level's box and 0 outside of the rows that are made here;
+/* Vectors of Arnoldi's process, each of a level's box and 0 outside of the rows made on this rank;
  * the last one has what others have, too. */
 typedef struct arnoldi {
     const gmg *m;

@@ -20,8 +20,8 @@ typedef struct gmg_level {
     spry_operator *A; /* of order 2; owned but for one that is the caller's */
     const stencil *s;
     gmg_share shared;
-    grid_box rows;            /* that are made here: all, where it is not cut */
-    grid_box given;           /* of these, those whose b comes from the finer level here */
+    grid_box rows;            /* made on this rank: all, where it is not cut */
+    grid_box given;           /* of these, those whose b comes from its own finer level */
     grid_box box;             /* of all arrays */
     int64_t count;            /* of its elements */
     int64_t reach[GRID_AXES]; /* of rows */
@@ -96,7 +96,7 @@ static inline int64_t gmg_inside(const gmg_level *l, int a, int64_t k)
     const int64_t n = l->s->shape.axis[a].unknowns;
     return k < 0 ? k + n : k >= n ? k - n : k;
 }
-/* The rows of a level and so many times the reach of a row around them. */
+/* The rows of a level and `times` times the reach of a row around them. */
 grid_box gmg_around(const gmg_level *l, int64_t times);
 /* Messages of levels that are cut (gmg_ranks.c), nothing for others: what is around x, or in an
  * array like it; what comes from the finer level, with which a joined one becomes whole. */
@@ -124,14 +124,14 @@ spry_status gmg_chebyshev_make(gmg *m, int level);
 spry_status gmg_lines(const gmg *m, int level, int sweeps, bool back, gmg_start start);
 spry_status gmg_lines_make(gmg *m, int level);
 void gmg_lines_clear(const gmg *m, gmg_level *l);
-/* Whether lines along an axis are whole here and tridiagonal, and neighbours of theirs of the other
- * colour. */
+/* Whether lines along an axis are whole on this rank and tridiagonal, and neighbours of theirs of
+ * the other colour. */
 bool gmg_has_lines(const stencil *s, int axis);
 /* Whether the grid after this level's would have points enough in a wavelength. Collective. */
 spry_status gmg_sees_waves(const gmg *m, int level, bool *yes);
 /* Finds the weights of sweeps that fit a level (fitted.c). Collective. */
 spry_status gmg_fit(gmg *m, int level);
-/* The weight of one of so many sweeps of Jacobi's. */
+/* The weight of Jacobi sweep k of `sweeps`. */
 spry_scalar gmg_weight(const gmg *m, int level, int sweeps, int k);
 /* Levels that have sweeps. */
 static inline int gmg_swept(const gmg *m)

@@ -151,11 +151,11 @@ spry_status grid_complete(spry_context *ctx, grid_shape *shape)
     shape->unknowns = shape->points = 1;
     for (int a = 0; a < GRID_AXES; a++) {
         grid_axis *axis = &shape->axis[a];
-        const bool periodic = axis->face[0] == GRID_PERIODIC, there = a < shape->dimensions;
-        axis->points = axis->intervals + !(there && periodic);
-        axis->first = there && axis->face[0] == GRID_DIRICHLET;
-        axis->unknowns = axis->points - axis->first - (there && axis->face[1] == GRID_DIRICHLET);
-        axis->spacing = there ? (axis->high - axis->low) / (double)axis->intervals : 1;
+        const bool periodic = axis->face[0] == GRID_PERIODIC, exists = a < shape->dimensions;
+        axis->points = axis->intervals + !(exists && periodic);
+        axis->first = exists && axis->face[0] == GRID_DIRICHLET;
+        axis->unknowns = axis->points - axis->first - (exists && axis->face[1] == GRID_DIRICHLET);
+        axis->spacing = exists ? (axis->high - axis->low) / (double)axis->intervals : 1;
         if (axis->unknowns < 1)
             return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
                              "%" PRId64 " intervals along %c leave no unknown between two faces "

@@ -286,7 +286,7 @@ host_line stencil_line(const stencil *s, const stencil_form *form, bool conjugat
 /* The same terms with differences of another order, and numbers of another type, on the same grid,
  * or one with half the intervals along some axes, whose shape is given; fields are taken from
  * points that both have. Where the grid is cut, its products are those of this rank's rows alone,
- * with arrays of a box that has so many layers around them at least (0: none), or as many as the
+ * with arrays of a box that has `layers` layers around them at least (0: none), or as many as the
  * rows of two sweeps need. */
 spry_status stencil_coarser(const spry_operator *fine, const grid_shape *shape, int order,
                             spry_type type, int layers, spry_operator **coarse);

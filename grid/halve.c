@@ -131,8 +131,8 @@ static double largest(const double size[GRID_AXES], int without)
     return most;
 }
 
-/* Whether sweeps smooth what oscillates along an axis: its coupling is strong beside all others, or
- * all but that along some lines. */
+/* Whether sweeps smooth what oscillates along an axis: its coupling is strong relative to all
+ * others, or all but that along some lines. */
 static bool is_smoothed(const double size[GRID_AXES], unsigned lines, int axis, double least)
 {
     bool yes = lines == 0 && size[axis] >= least * largest(size, -1);

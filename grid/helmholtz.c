@@ -90,13 +90,13 @@ static spry_status check_k2(const wave_maker *m, const spry_vector *k2)
 static spry_status take_k2(wave_maker *m, const spry_vector *k2)
 {
     spry_context *ctx = m->w.grid->ctx;
-    const spry_vector *here = NULL;
+    const spry_vector *on_host = NULL;
     spry_vector *copy = NULL;
     spry_status status = SPRY_STATUS_OK;
     m->least = INFINITY;
     SPRY_GO(ctx, check_k2(m, k2));
-    SPRY_GO(ctx, vector_here(k2, &here, &copy));
-    if (m->layers || here->n > 1) {
+    SPRY_GO(ctx, vector_here(k2, &on_host, &copy));
+    if (m->layers || on_host->n > 1) {
         const grid_box own = grid_own(ctx, m->w.shape, true);
         SPRY_GO(ctx, vector_new_at(ctx, NULL, m->w.type, box_count(&own), &m->w.field[WAVE_M]));
         m->w.field[WAVE_M]->part = grid_part(ctx, m->w.shape, true);
@@ -105,7 +105,7 @@ static spry_status take_k2(wave_maker *m, const spry_vector *k2)
     }
     spry_vector *to = m->w.field[WAVE_M];
     for (int64_t i = 0; i < to->n; i++) {
-        const spry_scalar value = value_get(here->type, here->data, here->n > 1 ? i : 0);
+        const spry_scalar value = value_get(on_host->type, on_host->data, on_host->n > 1 ? i : 0);
         const double k = wave_number(value);
         if (!value_finite(value)) {
             status = SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,

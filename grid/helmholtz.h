@@ -62,7 +62,8 @@ spry_status waves_like(const spry_operator *A, const spry_grid *grid,
  * `among` has a bit each. */
 double scheme_factor(const wave_scheme *scheme, const grid_shape *shape, int among);
 /* The numbers for waves of wave numbers least..most, of directions at equal angles; wave numbers
- * of a tenth more and less count, too, since sizes of waves depend on what L / B is beside them. */
+ * of a tenth more and less count, too, since sizes of waves depend on what L / B is relative to
+ * them. */
 wave_scheme scheme_optimal(const grid_shape *shape, double least, double most);
 /* The wave number that a wave of number k has on the grid along a direction of length 1; NAN where
  * there is no such wave. */

@@ -7,11 +7,11 @@
  *
  * Lines are of a colour where the sum of their indices across is even or odd, so that lines of a
  * colour do not need each other. Along y and z those of up to WIDTH columns are solved side by
- * side, both colours, of which one is kept; such units are done in two turns, so that nobody writes
- * what a neighbour reads.
+ * side, both colours, of which one is kept; such units are done in two turns, so that no thread
+ * writes what a neighbour reads.
  *
- * Where the level is cut lines run along axes that are not. Those of the first colour beside this
- * rank's are solved here, too, as their rank does: then one exchange does for both colours.
+ * Where the level is cut lines run along axes that are not. Those of the first colour next to this
+ * rank's are solved on it, too, as on their own rank: then one exchange does for both colours.
  */
 #include "grid/gmg.h"
 
@@ -25,7 +25,7 @@ typedef struct line_job {
     int axis, colour, turn;
     double omega;
     int64_t length, width; /* of a line; columns of a unit */
-    int64_t slabs, chunks; /* units: so many along the axis that is neither x nor that of lines, and
+    int64_t slabs, chunks; /* units: along the axis that is neither x nor that of lines, and
                               along x */
     int64_t stride;        /* from a point of a line to the next */
     grid_box around;       /* lines that are solved for are in it */
@@ -49,7 +49,7 @@ static void describe(const gmg *m, const gmg_level *l, int axis, line_job *j)
     j->omega = m->options.omega > 0 ? m->options.omega : 1;
     j->width = along_x ? 1 : nx < WIDTH ? nx : WIDTH;
     j->chunks = along_x ? 1 : (nx + j->width - 1) / j->width;
-    while (j->chunks > 1 && j->chunks % 2 != 0) { /* of a periodic x the last is beside the first */
+    while (j->chunks > 1 && j->chunks % 2 != 0) { /* periodic x: the last is next to the first */
         j->width--;
         j->chunks = (nx + j->width - 1) / j->width;
     }

@@ -52,7 +52,7 @@ static const axis_table *table_of(const side *s, const stencil_part *part, int a
     return s->transpose == SPRY_TRANSPOSE_NO ? &part->table[a] : &part->transposed[a];
 }
 
-/* The columns along an axis that a part's rows need, beside themselves. */
+/* The columns along an axis that a part's rows need, besides themselves. */
 static range needs_of(const side *s, const stencil_part *part, int a, range rows)
 {
     range need = rows;

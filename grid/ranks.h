@@ -23,7 +23,7 @@ typedef struct ranks_side {
     ranks_slab slabs[RANKS_SLABS];
     distributed links;
     int64_t cells;                 /* of all windows */
-    int64_t *comes;                /* where each is in the compact vector; -1: nobody needs it */
+    int64_t *comes;                /* where each is in the compact vector; -1: not needed */
     struct ranks_edges *on_device; /* what edge rows have on the device (ranks_device.c) */
 } ranks_side;
 

@@ -169,7 +169,7 @@ done:
     return status;
 }
 
-/* What nobody needs comes from the first number, as good as any. */
+/* What is not needed comes from the first number, as good as any. */
 static spry_status put_comes(const ranks_side *s, struct ranks_edges *e)
 {
     spry_context *ctx = s->op->ctx;

@@ -27,8 +27,8 @@ static spry_scalar field_at(const row_job *j, int field, const int64_t *step, co
 /* An entry's number, with its term's factor and fields. */
 static spry_scalar entry_value(const row_job *j, const stencil_part *part, const stencil_entry *e)
 {
-    static const int64_t here[GRID_AXES] = {0};
-    const int64_t *const steps[] = {here, e->mid, e->col}, *const far[] = {here, e->far_mid,
+    static const int64_t zero[GRID_AXES] = {0};
+    const int64_t *const steps[] = {zero, e->mid, e->col}, *const far[] = {zero, e->far_mid,
                                                                            e->far_col};
     spry_scalar value = {part->c.re * e->c, part->c.im * e->c};
     for (int f = 0; f < 3; f++)
@@ -225,7 +225,7 @@ typedef struct known_row {
     spry_boundary_fn boundary;
     void *data;
     spry_scalar sum;
-    bool twice; /* a derivative of a derivative is needed, which nobody gives */
+    bool twice; /* a derivative of a derivative is needed, which is not supported */
 } known_row;
 
 static void add_known(void *data, const stencil_part *part, const stencil_entry *e)

@@ -205,7 +205,7 @@ static spry_status open_device(spry_context *ctx, const grid_shape *shape, const
     if (count < team_ranks(ctx))
         return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
                          "device=%s: %" PRId64 " of %d ranks have devices, and of a grid that is "
-                         "cut all work there or none; name one for each rank, or take device=cpu",
+                         "cut all use one or none does; name one for each rank, or take device=cpu",
                          wanted, count, team_ranks(ctx));
     SPRY_GO(ctx, device_dist_choose_transport(ctx, *d));
 done:

@@ -153,7 +153,7 @@ static bool is_regular(const spry_operator *op, const stencil_form *f, const ste
 }
 
 /* Local memory of a march, in scalars: planes around a group's columns, and what going down has
- * beside them (gmg_down.knl). */
+ * next to them (gmg_down.knl). */
 static int64_t march_room(const stencil_copy *c, bool down)
 {
     enum { DOWN_LINE = 72 };
@@ -289,7 +289,7 @@ static spry_status look_at(const spry_operator *op, const stencil_form *form, st
     const int64_t classes = form->classes[0] * form->classes[1] * form->classes[2];
     if (form->along_count > 0 || 9 * form->start[classes] + classes > INT32_MAX / 2)
         return SPRY_FAIL(op->ctx, SPRY_STATUS_UNSUPPORTED,
-                         "operators on grids whose points were given along x, or so many of them "
+                         "operators on grids whose points were given along x, or too many of them "
                          "along y and z, live on the host alone; take device=cpu");
     c->shape = stencil_of(op)->shape;
     for (int a = 0; a < c->shape.dimensions; a++)

@@ -89,7 +89,7 @@ typedef struct stencil_product {
 } stencil_product;
 spry_status stencil_find_product(const spry_operator *op, spry_transpose transpose,
                                  stencil_product **found);
-/* Columns of x and of y, so many elements apart. */
+/* Columns of x and of y, with their strides in elements. */
 typedef struct stencil_block {
     const device_memory *x;
     device_memory *y;
@@ -100,7 +100,7 @@ spry_status stencil_product_run(stencil_product *p, bool conjugate, spry_scalar 
                                 spry_scalar beta, const stencil_block *b);
 
 /* How a text is to be: numbers and sizes written out, or arguments of kernels; conjugated; for
- * groups of so many work-items; names with a prefix. */
+ * groups of a number of work-items; names with a prefix. */
 typedef struct stencil_writing {
     bool written, conjugate;
     int group;

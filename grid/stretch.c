@@ -88,8 +88,8 @@ static spry_status copy_points(const spry_grid *grid, int axis, int64_t count, c
     return status;
 }
 
-/* Fails on all ranks where one was given others: their sum of marks is not this one's so many
- * times. */
+/* Fails on all ranks where one was given others: their sum of marks is not this one's times
+ * the number of ranks. */
 static spry_status compare_points(spry_context *ctx, int axis, int64_t count, const double *points)
 {
     uint64_t mark = UINT64_C(0xcbf29ce484222325) + (uint64_t)axis; /* FNV-1a */

@@ -100,11 +100,11 @@ static spry_status multiply_fields(void *data, int field, const grid_box *own, v
     const terms_maker *m = data;
     const field_list *list = &m->made[field];
     for (int k = 0; k < list->count; k++) {
-        const spry_vector *v = m->given->values[list->field[k]], *here = NULL;
+        const spry_vector *v = m->given->values[list->field[k]], *on_host = NULL;
         spry_vector *copy = NULL;
-        const spry_status status = vector_here(v, &here, &copy);
+        const spry_status status = vector_here(v, &on_host, &copy);
         for (int64_t i = 0; i < box_count(own) && status == SPRY_STATUS_OK; i++) {
-            spry_scalar value = value_get(here->type, here->data, i);
+            spry_scalar value = value_get(on_host->type, on_host->data, i);
             if (k > 0) {
                 const spry_scalar a = value_get(m->type, to, i);
                 value = (spry_scalar){a.re * value.re - a.im * value.im,
@@ -210,11 +210,11 @@ static spry_status check_values(const terms_maker *m, coefficient_name *names)
                              spry_type_name(m->type));
         names[i] = (coefficient_name){.name = g->names[i], .constant = constant};
         if (constant) {
-            const spry_vector *here = NULL;
+            const spry_vector *on_host = NULL;
             spry_vector *copy = NULL;
-            const spry_status status = vector_here(v, &here, &copy);
+            const spry_status status = vector_here(v, &on_host, &copy);
             if (status == SPRY_STATUS_OK)
-                names[i].value = value_get(here->type, here->data, 0);
+                names[i].value = value_get(on_host->type, on_host->data, 0);
             spry_vector_free(copy);
             if (status != SPRY_STATUS_OK)
                 return status;

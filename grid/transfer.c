@@ -260,8 +260,8 @@ static void add_slack(const transfer *t, int64_t y, int64_t z, char *tile)
 {
     const gmg_level *l = t->fine;
     const int64_t size = (int64_t)spry_type_size(t->m->type), n = l->s->shape.axis[0].unknowns;
-    const grid_box here = gmg_around(l, 1);
-    const int64_t at[] = {0, gmg_locate(l, 1, &here, y), gmg_locate(l, 2, &here, z)};
+    const grid_box around = gmg_around(l, 1);
+    const int64_t at[] = {0, gmg_locate(l, 1, &around, y), gmg_locate(l, 2, &around, z)};
     const int64_t place = box_place(&l->box, at) * size;
     t->m->bounds->slack(n, t->m->truncates, (const char *)l->lower + place,
                         (const char *)l->x + place, tile);

@@ -5,7 +5,7 @@
  * their numbers are in the cache still. Points of a colour need those of the other alone, so that
  * the result is the same as that of one stage after the other.
  *
- * Stage k of a slab needs stage k - 1 of the slabs beside it. So a share leaves out the k slabs at
+ * Stage k of a slab needs stage k - 1 of its neighbours. So a share leaves out the k slabs at
  * both of its ends, and these come in turns of their own, when all shares have got that far.
  */
 #include "grid/gmg.h"
@@ -103,7 +103,7 @@ done:
     return status;
 }
 
-/* A sweep from x = 0 makes omega b over the diagonal of a colour: one of ones tells where that is
+/* A sweep from x = 0 makes omega b over the diagonal of a colour: one of ones shows where that is
  * not to be divided by. Lines of a class are alike where there are no fields. */
 spry_status gmg_check_diagonal(const gmg *m, int level)
 {

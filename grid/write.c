@@ -319,7 +319,7 @@ static spry_status write_by_ending(shown *f, const char *path, const field_optio
                      "%s: fields are written as .vti, .vtr, .npy, .h5 or .png", path);
 }
 
-/* Whether it is a field of points or of unknowns, of which there are so many in all. */
+/* Whether it is a field of points or of unknowns, from its number of elements. */
 static spry_status check_field(const grid_shape *shape, spry_context *ctx, int64_t elements,
                                bool *all_points)
 {
@@ -350,7 +350,7 @@ static spry_status gather_field(const spry_grid *grid, const spry_vector *mine, 
     const grid_box own = grid_own(ctx, shape, all_points);
     if (status == SPRY_STATUS_OK && mine->n != box_count(&own))
         status = SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
-                           "the field has %" PRId64 " elements here, the rank's block %" PRId64,
+                           "the field has %" PRId64 " elements on this rank, its block %" PRId64,
                            mine->n, box_count(&own));
     SPRY_GO(ctx, team_agree(ctx, status));
     for (int64_t i = 0; i < count; i++) {

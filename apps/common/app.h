@@ -19,34 +19,34 @@ typedef struct app_unit {
     const char *option, *unit;
 } app_unit;
 
-/* Where a configuration says its options, for faults that are found once all are read. */
+/* Where a configuration sets its options, for faults that are found once all are read. */
 enum { APP_OPTIONS = 128 };
 typedef struct app_config {
     const char *path; /* NULL: there is none */
     spry_option_list list;
     struct {
-        int line, column; /* 0: it is not said there */
-        int value;        /* column of what counts; 0: the command line says something else */
+        int line, column; /* 0: the configuration does not set it */
+        int value;        /* column of what counts; 0: the command line overrides it */
     } at[APP_OPTIONS];
 } app_config;
 
 /*
  * Reads a configuration: lines `name = value`, names being options of the command's own list, with
- * units behind numbers (`period = 2.02 s`, `length = 50 cm`); # begins a comment. What was said on
+ * units behind numbers (`period = 2.02 s`, `length = 50 cm`); # begins a comment. What was given on
  * the command line stays. A fault is reported with line and column.
  *
  * path: NULL does nothing; units: until a NULL option; config: out
  */
 int app_configure(spry_context *ctx, const char *path, const cli_arguments *arguments,
                   const app_unit *units, app_config *config);
-/* Reports what is wrong with an option, or (NULL) with what is said as a whole: EXIT_INPUT. */
+/* Reports what is wrong with an option, or (NULL) with the configuration as a whole: EXIT_INPUT. */
 SPRY_PRINTF(3, 4)
 int app_fault(const app_config *config, const char *option, const char *format, ...);
 
-/* The number of an option that is said in the configuration; -1: it is not. */
-int app_said(const app_config *config, const char *option);
+/* The number of an option that is set in the configuration; -1: it is not. */
+int app_find(const app_config *config, const char *option);
 /* Where the value of an option is, for faults within it: file, line and column; left as they are
- * where the configuration does not say it. */
+ * where the configuration does not set it. */
 void app_place(const app_config *config, const char *option, const char **path, int *line,
                int *column);
 

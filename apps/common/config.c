@@ -44,7 +44,7 @@ typedef struct config {
     int line;
     const cli_arguments *arguments;
     const app_unit *kept;
-    app_config *said;
+    app_config *set;
 } config;
 
 static int fault(const config *c, const char *text, const char *at, const char *what)
@@ -60,22 +60,22 @@ static bool was_given(const config *c, const spry_option *option)
     return false;
 }
 
-/* Notes where an option is said, and its value; one that is said twice is a fault. */
+/* Notes where an option is set, and its value; one that is set twice is a fault. */
 static int note(const config *c, const char *text, const char *at, const char *value,
                 const spry_option *option)
 {
     char message[CLI_NAME + 64];
-    for (int i = 0; i < c->said->list.count && i < APP_OPTIONS; i++) {
-        if (spry_options_at(c->said->list, i) != option)
+    for (int i = 0; i < c->set->list.count && i < APP_OPTIONS; i++) {
+        if (spry_options_at(c->set->list, i) != option)
             continue;
-        if (c->said->at[i].line > 0) {
-            snprintf(message, sizeof message, "%s is said twice, in line %d first", option->name,
-                     c->said->at[i].line);
+        if (c->set->at[i].line > 0) {
+            snprintf(message, sizeof message, "%s is set twice, in line %d first", option->name,
+                     c->set->at[i].line);
             return fault(c, text, at, message);
         }
-        c->said->at[i].line = c->line;
-        c->said->at[i].column = (int)(at - text) + 1;
-        c->said->at[i].value = was_given(c, option) ? 0 : (int)(value - text) + 1;
+        c->set->at[i].line = c->line;
+        c->set->at[i].column = (int)(at - text) + 1;
+        c->set->at[i].value = was_given(c, option) ? 0 : (int)(value - text) + 1;
     }
     return EXIT_DONE;
 }
@@ -143,7 +143,7 @@ static void trim(char *text)
 /* name = value */
 static int read_line(const config *c, char *text)
 {
-    const spry_option_list list = c->said->list;
+    const spry_option_list list = c->set->list;
     char message[2 * CLI_WORDS], name[CLI_NAME], words[CLI_WORDS] = "", nearest[CLI_NAME];
     text[strcspn(text, "#\n")] = '\0';
     trim(text);
@@ -181,11 +181,11 @@ static int read_line(const config *c, char *text)
 }
 
 int app_configure(spry_context *ctx, const char *path, const cli_arguments *arguments,
-                  const app_unit *kept, app_config *said)
+                  const app_unit *kept, app_config *set)
 {
     char text[LINE_SIZE];
-    config c = {ctx, path, 0, arguments, kept, said};
-    *said = (app_config){.path = path, .list = arguments->command->groups[0].list()};
+    config c = {ctx, path, 0, arguments, kept, set};
+    *set = (app_config){.path = path, .list = arguments->command->groups[0].list()};
     int exit_status = EXIT_DONE;
     if (!path)
         return EXIT_DONE;
@@ -205,7 +205,7 @@ int app_configure(spry_context *ctx, const char *path, const cli_arguments *argu
     return exit_status;
 }
 
-int app_said(const app_config *c, const char *option)
+int app_find(const app_config *c, const char *option)
 {
     for (int i = 0; option && i < c->list.count && i < APP_OPTIONS; i++)
         if (c->at[i].line > 0 && strcmp(spry_options_at(c->list, i)->name, option) == 0)
@@ -215,7 +215,7 @@ int app_said(const app_config *c, const char *option)
 
 void app_place(const app_config *c, const char *option, const char **path, int *line, int *column)
 {
-    const int i = c ? app_said(c, option) : -1;
+    const int i = c ? app_find(c, option) : -1;
     if (i < 0 || c->at[i].value == 0)
         return;
     *path = c->path;
@@ -230,7 +230,7 @@ int app_fault(const app_config *c, const char *option, const char *format, ...)
     va_start(arguments, format);
     (void)vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
-    const int i = app_said(c, option);
+    const int i = app_find(c, option);
     if (i >= 0)
         return cli_fail(EXIT_INPUT, "%s:%d:%d: %s", c->path, c->at[i].line, c->at[i].column,
                         message);

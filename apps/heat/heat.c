@@ -198,7 +198,7 @@ static int run_grids(spry_context *ctx, const heat_options *o, bool poisson)
     return exit_status;
 }
 
-/* What the command line and the file say, where it is to be completed or makes no sense. */
+/* The options of command line and file, completed; an error where they make no sense. */
 static int settle(heat_options *o)
 {
     if (o->end == 0)
@@ -244,7 +244,7 @@ static void problem_names(char words[CLI_WORDS])
 
 const cli_command app_command = {
     .name = "heat",
-    .summary = "the heat equation and Poisson's on a regular grid, beside their exact solutions",
+    .summary = "the heat equation and Poisson's on a regular grid, against their exact solutions",
     .synopsis = "[heat|poisson|parareal]",
     .description =
         "Heat in a rod, a plate or a block whose surface is kept at 0 and that begins as a product "
@@ -253,7 +253,7 @@ const cli_command app_command = {
         "correction with multigrid; and heat by slices of time side by side (parareal). Operators "
         "are differences on a grid, without a matrix. Each problem is run on some grids, each "
         "twice as fine as the one before, and its largest error relative to the exact solution is "
-        "told, with the order that two of them give.",
+        "reported, with the order that two of them give.",
     .groups = (const cli_group[]){{"Options", own_options, NULL},
                                   {"All commands", cli_context_options, NULL},
                                   {0}},

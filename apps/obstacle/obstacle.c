@@ -149,7 +149,7 @@ static int verdict(obstacle_run *r)
                     last->residual, last->tolerance);
 }
 
-static int tell(obstacle_run *r)
+static int report(obstacle_run *r)
 {
     int exit_status = EXIT_DONE;
     if (r->o->json)
@@ -259,7 +259,7 @@ static int run_steps(obstacle_run *r)
     }
     int exit_status = status == SPRY_STATUS_OK ? EXIT_DONE : cli_failed(r->ctx, status);
     if (exit_status == EXIT_DONE) {
-        exit_status = ranks_silent() ? EXIT_DONE : tell(r);
+        exit_status = ranks_silent() ? EXIT_DONE : report(r);
         exit_status = ranks_agree(r->ctx, exit_status);
     }
     if (exit_status == EXIT_DONE)

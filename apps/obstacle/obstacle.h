@@ -56,7 +56,7 @@ typedef struct obstacle_problem {
 const obstacle_problem *obstacle_find(const char *name);
 #define OBSTACLE_PROBLEMS "source ball"
 
-/* A step as it is told. */
+/* A step as it is reported. */
 typedef struct obstacle_step {
     spry_reason reason;
     bool converged;

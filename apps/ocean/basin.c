@@ -71,7 +71,7 @@ static double way_out(const ocean_run *r, double x, double y)
 }
 
 /* Gamma of Larsen and Dancy's zones is 1 where the flow is left to itself, and 0 where it is as
- * told at the end of a step; what is missing to 1 becomes a rate. */
+ * prescribed at the end of a step; what is missing to 1 becomes a rate. */
 spry_status basin_zones(ocean_run *r)
 {
     const ocean_options *o = r->o;

@@ -8,7 +8,7 @@
  *
  * On ranks each has some lines along x of the basin. Vectors of the state and of the solver have
  * the points of these alone; what differences along y are taken of is brought to wider arrays
- * first, which have lines of the ranks beside, too (ranks.c).
+ * first, which have lines of the neighbour ranks, too (ranks.c).
  */
 #ifndef SPRY_OCEAN_FLOW_H
 #define SPRY_OCEAN_FLOW_H
@@ -116,7 +116,7 @@ void ocean_ranks_take(const ocean_flow *f, int planes, const double *all, spry_v
 /* Waves that zones and starts are to have, from direction 0 along x; ramp: seconds until they are
  * whole. */
 spry_status ocean_flow_set_wave(ocean_flow *f, const ocean_wave *w, double direction, double ramp);
-/* Pressure over the density in the middle of a round spot that moves, beside the waves. */
+/* Pressure over the density in the middle of a round spot that moves, besides the waves. */
 typedef struct ocean_spot {
     double pressure, x, y, speed, heading, radius;
 } ocean_spot;

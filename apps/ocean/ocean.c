@@ -274,7 +274,7 @@ done:
 }
 
 /* The waves behind a ship are as fast as it is: g tanh(k h)/k = U^2, where there are such. */
-static void tell_ship(const ocean_run *r)
+static void report_ship(const ocean_run *r)
 {
     const ocean_options *o = r->o;
     const double U = o->ship_speed, deep = o->gravity / (U * U);
@@ -289,7 +289,7 @@ static void tell_ship(const ocean_run *r)
 }
 
 /* The memory is measured now, where the run has just been: what it gives changes. */
-static spry_status tell_figures(const ocean_run *r)
+static spry_status report_figures(const ocean_run *r)
 {
     const ocean_flow *f = &r->flow;
     spry_bandwidth bandwidth = SPRY_BANDWIDTH_INIT;
@@ -302,7 +302,7 @@ static spry_status tell_figures(const ocean_run *r)
     return status;
 }
 
-static void tell(const ocean_run *r, double seconds)
+static void report(const ocean_run *r, double seconds)
 {
     const ocean_flow *f = &r->flow;
     const double solves = f->solves > 0 ? (double)f->solves : 1;
@@ -321,7 +321,7 @@ static void tell(const ocean_run *r, double seconds)
     printf("water         %+.3e m%s above the still one, %+.1e in the run\n", r->water,
            f->setup.ny > 0 ? "^3" : "^2", r->water - r->first_water);
     if (f->ship)
-        tell_ship(r);
+        report_ship(r);
     else
         printf("energy        %.6e over the density, %+.2e of it in the run\n", r->energy,
                r->first_energy > 0 ? r->energy / r->first_energy - 1 : 0);
@@ -353,7 +353,7 @@ done:
     return status;
 }
 
-/* What is told of each mode alike is told once. */
+/* A message that is the same for each mode is printed once. */
 static void log_once(void *data, spry_log_level level, const char *text)
 {
     char *last = data;
@@ -401,8 +401,8 @@ static int run(spry_context *ctx, const cli_arguments *arguments)
             status = record_end(&r);
     }
     if (status == SPRY_STATUS_OK && exit_status == EXIT_DONE && !ranks_silent()) {
-        tell(&r, cli_clock() - begun);
-        status = o->figures ? tell_figures(&r) : SPRY_STATUS_OK;
+        report(&r, cli_clock() - begun);
+        status = o->figures ? report_figures(&r) : SPRY_STATUS_OK;
     }
     if (status != SPRY_STATUS_OK)
         exit_status = cli_failed(ctx, status);

@@ -67,7 +67,7 @@ enum { WAVE_NONE, WAVE_LINEAR, WAVE_STREAM };
     item(WORD, precision, "double", 0, 0, "double single", "of multigrid")                     \
     item(TEXT, device, "cpu", 0, 0, NULL, "where to run: cpu, cuda, opencl:1")                 \
     item(TEXT, gauges, "", 0, 0, NULL, "places to record: X or X:Y in m, with blanks between") \
-    item(INT, harmonics, "0", 0, OCEAN_HARMONICS, NULL, "of the wave's period to be told")     \
+    item(INT, harmonics, "0", 0, OCEAN_HARMONICS, NULL, "of the wave's period to report")      \
     item(REAL, harmonics_y, "-1", -1, 1e9, NULL, "along which line, in m; -1: the middle")     \
     item(INT, harmonics_periods, "3", 1, 1000, NULL, "at the end that they are taken from")    \
     item(PATH, series, NULL, 0, 0, NULL,                                                       \
@@ -81,7 +81,7 @@ enum { WAVE_NONE, WAVE_LINEAR, WAVE_STREAM };
     item(PATH, checkpoint, NULL, 0, 0, NULL, "write where the run stands, to go on from")      \
     item(BOOL, resume, "no", 0, 0, NULL, "go on from the checkpoint")                          \
     item(BOOL, figures, "no", 0, 0, NULL,                                                      \
-         "tell the bytes of an iteration, and their share of the memory's bandwidth")          \
+         "report the bytes of an iteration, and their share of the memory's bandwidth")        \
     item(BOOL, quiet, "no", 0, 0, NULL, "show no progress")
 
 typedef struct ocean_options {
@@ -106,7 +106,7 @@ typedef struct ocean_run {
     /* What is recorded, on the host: u as it was last looked at, sums for harmonics. */
     spry_vector *seen, *harmonics;
     spry_grid *picture; /* of pixels */
-    int gauges, line;   /* line: of points, whose harmonics are told */
+    int gauges, line;   /* line: of points, whose harmonics are reported */
     double gauge[OCEAN_GAUGES][2];
     ocean_text series;
     bool fresh; /* the next rate is that of a step's beginning */

@@ -279,7 +279,7 @@ static void pixel(void *data, const double *place, spry_scalar *value)
                            0};
 }
 
-/* The surface as a field of the host's with so many points per interval. Waves along x alone are a
+/* The surface as a field of the host's with `zoom` points per interval. Waves along x alone are a
  * stripe. */
 static spry_status picture_field(ocean_run *r, spry_vector **field)
 {

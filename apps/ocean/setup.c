@@ -53,18 +53,18 @@ static spry_status make_still(ocean_flow *f)
         return SPRY_STATUS_NO_MEMORY;
     f->shallow = INFINITY;
     for (int64_t i = 0; i < (int64_t)sizes->nx * sizes->all_y; i++) { /* of all ranks */
-        const double here = s->depths ? s->depths[i] : s->depth;
-        if (!(here > 0)) {
+        const double local = s->depths ? s->depths[i] : s->depth;
+        if (!(local > 0)) {
             snprintf(
                 text, sizeof text,
                 "the depth at x = %g m, y = %g m is %g m: water must be everywhere, as waves do "
-                "not run up shores here",
-                f->dx * (double)(i % sizes->nx), f->dy * (double)(i / sizes->nx), here);
+                "not run up shores in this model",
+                f->dx * (double)(i % sizes->nx), f->dy * (double)(i / sizes->nx), local);
             status = ocean_fail(f->ctx, text);
             goto done;
         }
-        f->shallow = fmin(f->shallow, here);
-        f->deep = fmax(f->deep, here);
+        f->shallow = fmin(f->shallow, local);
+        f->deep = fmax(f->deep, local);
     }
     for (int64_t i = 0; i < f->wide; i++) {
         const int64_t line = (i / sizes->nx + sizes->first + sizes->all_y) % sizes->all_y;

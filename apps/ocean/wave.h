@@ -26,7 +26,7 @@ double ocean_wave_number(double g, double depth, double omega);
 /* Small waves of a length, or (length is 0) of a period. */
 void ocean_wave_linear(double g, double depth, double height, double length, double period,
                        ocean_wave *w);
-/* The same of any height, with so many terms; fails with a message where there is no such wave. */
+/* The same of any height, with `terms` terms; fails with a message where there is no such wave. */
 spry_status ocean_wave_stream(spry_context *ctx, double g, double depth, double height,
                               double length, double period, int terms, ocean_wave *w);
 /* The surface, and the potential there, at a phase. */

@@ -103,8 +103,8 @@ spry_status odt_compare_index(const odt_model *m, const odt_particles *truth, co
     for (int64_t k = 0; k < n; k++)
         most = fmax(most, fabs(contrast[k]));
     for (int64_t k = 0; k < n; k++) {
-        const double there = fluid * sqrt(1 + contrast[k]), size = pow(there - fluid, 2);
-        const double off = pow((double)index[k] - there, 2);
+        const double expected = fluid * sqrt(1 + contrast[k]), size = pow(expected - fluid, 2);
+        const double off = pow((double)index[k] - expected, 2);
         all = (share){all.off + off, all.size + size};
         if (fabs(contrast[k]) >= 0.5 * most) /* more than half of the voxel is in a particle */
             inside = (share){inside.off + off, inside.size + size};

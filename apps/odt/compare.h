@@ -1,4 +1,4 @@
-/* What was found beside what is known to be there. */
+/* What was found compared with what is known to be there. */
 #ifndef SPRY_ODT_COMPARE_H
 #define SPRY_ODT_COMPARE_H
 

@@ -43,7 +43,7 @@ typedef struct odt_model {
     spry_vector **total;          /* the whole field of each view, where the model works */
     spry_vector **back;           /* waves of each view that go backwards: make_back */
     spry_vector **source;         /* of each view, of the type of solves: b, and then S b */
-    spry_vector *u, *v, *x, *sum; /* room there */
+    spry_vector *u, *v, *x, *sum; /* room on the device */
     spry_vector *on_host;         /* room on the host, type z */
     /* on a device: what a sphere sends, one more in the medium, k^2 and f of the contrast */
     spry_kernel *send, *add, *make;

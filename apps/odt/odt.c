@@ -87,21 +87,21 @@ done:
     return status == SPRY_STATUS_OK ? EXIT_DONE : cli_failed(r->ctx, status);
 }
 
-/* Whether an option was said, on the command line or in the configuration. */
-static bool is_said(const cli_arguments *arguments, const app_config *config, const char *name)
+/* Whether an option was set, on the command line or in the configuration. */
+static bool is_set(const cli_arguments *arguments, const app_config *config, const char *name)
 {
-    bool said = app_said(config, name) >= 0;
+    bool set = app_find(config, name) >= 0;
     for (int i = 0; i < arguments->given_count; i++)
-        said = said || strcmp(arguments->given[i].option->name, name) == 0;
-    return said;
+        set = set || strcmp(arguments->given[i].option->name, name) == 0;
+    return set;
 }
 
-/* What is looked for may be said anew: index and size of particles, and all of the solver. */
-static void take_said(odt_run *r, const cli_arguments *arguments, const app_config *config)
+/* What is looked for may be specified again: index and size of particles, and all of the solver. */
+static void take_given(odt_run *r, const cli_arguments *arguments, const app_config *config)
 {
-    if (is_said(arguments, config, "index"))
+    if (is_set(arguments, config, "index"))
         r->record.setup[SETUP_index] = r->o->index;
-    if (is_said(arguments, config, "diameter"))
+    if (is_set(arguments, config, "diameter"))
         r->record.setup[SETUP_diameter] = r->o->diameter;
 }
 
@@ -120,19 +120,19 @@ static bool is_same_direction(const double *a, const double *b)
     return same;
 }
 
-/* The first direction that is not the file's. A camera without views is said of all of the file's.
+/* The first direction that is not the file's. A camera without views applies to all of the file's.
  */
 static void compare_directions(const odt_run *r, const odt_run *other, const char *path, bool views,
                                char *text, size_t size)
 {
     for (int k = views ? 0 : 1; k < 2 * r->record.views && !text[0]; k += views ? 1 : 2) {
         const double *file = r->record.directions + 3 * (ptrdiff_t)k;
-        const double *said = other->record.directions + 3 * (ptrdiff_t)(views ? k : 1);
-        if (!is_same_direction(file, said))
+        const double *given = other->record.directions + 3 * (ptrdiff_t)(views ? k : 1);
+        if (!is_same_direction(file, given))
             snprintf(text, size,
                      "%.200s has hologram %d of %s along %g %g %g, options say %g %g %g", path,
-                     k / 2 + 1, k % 2 ? "a camera" : "light", file[0], file[1], file[2], said[0],
-                     said[1], said[2]);
+                     k / 2 + 1, k % 2 ? "a camera" : "light", file[0], file[1], file[2], given[0],
+                     given[1], given[2]);
     }
 }
 
@@ -143,31 +143,31 @@ static spry_status check_said(const odt_run *r, const odt_run *other, const char
 {
     static const char *const names[SETUP_COUNT] = {ODT_SETUP(ODT_SETUP_NAME)};
     static const char *const kinds[] = {"field", "intensity"};
-    const double *file = r->record.setup, *said = other->record.setup;
+    const double *file = r->record.setup, *given = other->record.setup;
     char text[400] = "";
     for (int k = 0; k < SETUP_COUNT; k++) {
         const bool free = k == SETUP_index || k == SETUP_diameter || k == SETUP_kind;
-        const bool chosen = said[k] == 0; /* left to us */
-        if (!free && !chosen && is_said(arguments, config, names[k]) && !is_same(said[k], file[k]))
+        const bool chosen = given[k] == 0; /* left to us */
+        if (!free && !chosen && is_set(arguments, config, names[k]) && !is_same(given[k], file[k]))
             snprintf(text, sizeof text, "%.200s has holograms of %s = %g, options say %g", path,
-                     names[k], file[k], said[k]);
+                     names[k], file[k], given[k]);
     }
-    if (is_said(arguments, config, "kind") && said[SETUP_kind] != file[SETUP_kind])
+    if (is_set(arguments, config, "kind") && given[SETUP_kind] != file[SETUP_kind])
         snprintf(text, sizeof text, "%.200s has holograms of kind = %s, options say %s", path,
-                 kinds[(int)file[SETUP_kind]], kinds[(int)said[SETUP_kind]]);
-    if (is_said(arguments, config, "size"))
+                 kinds[(int)file[SETUP_kind]], kinds[(int)given[SETUP_kind]]);
+    if (is_set(arguments, config, "size"))
         for (int k = SETUP_nx; k <= SETUP_nz; k++)
-            if (said[k] != file[k])
+            if (given[k] != file[k])
                 snprintf(text, sizeof text,
                          "%.200s has holograms of %g x %g x %g voxels, options say %g x %g x %g",
-                         path, file[SETUP_nx], file[SETUP_ny], file[SETUP_nz], said[SETUP_nx],
-                         said[SETUP_ny], said[SETUP_nz]);
+                         path, file[SETUP_nx], file[SETUP_ny], file[SETUP_nz], given[SETUP_nx],
+                         given[SETUP_ny], given[SETUP_nz]);
     const bool views =
-        is_said(arguments, config, "views") || is_said(arguments, config, "directions");
+        is_set(arguments, config, "views") || is_set(arguments, config, "directions");
     if (views && other->record.views != r->record.views)
         snprintf(text, sizeof text, "%.200s has %d holograms, options say %d views", path,
                  r->record.views, other->record.views);
-    else if (views || (is_said(arguments, config, "camera") && *r->o->camera))
+    else if (views || (is_set(arguments, config, "camera") && *r->o->camera))
         compare_directions(r, other, path, views, text, sizeof text);
     return text[0] ? odt_fail(r->ctx, text) : SPRY_STATUS_OK;
 }
@@ -180,7 +180,7 @@ static spry_status read_file(odt_run *r, const char *path, const cli_arguments *
     ODT_GO(odt_record_read(r->ctx, path, &r->record));
     ODT_GO(setup_from_options(&other));
     ODT_GO(check_said(r, &other, path, arguments, config));
-    take_said(r, arguments, config);
+    take_given(r, arguments, config);
 done:
     odt_record_free(r->ctx, &other.record);
     return status;
@@ -196,8 +196,7 @@ static int reconstruct(odt_run *r, const cli_arguments *arguments)
         return exit_status;
     r->config = &config;
     if (odt_is_array(path) && !r->o->config)
-        return cli_fail(EXIT_INPUT,
-                        "%s has holograms alone; --config CONFIG tells what they are of",
+        return cli_fail(EXIT_INPUT, "%s has holograms alone; --config CONFIG describes them",
                         text_name(path));
     if (r->o->resume && !r->o->checkpoint)
         return cli_fail(EXIT_INPUT, "--resume needs the --checkpoint to begin with");
@@ -219,7 +218,7 @@ static int reconstruct(odt_run *r, const cli_arguments *arguments)
         return exit_status;
     ODT_GO(odt_reconstruct(r));
 done:
-    return status == SPRY_STATUS_OK ? odt_tell(r) : cli_failed(r->ctx, status);
+    return status == SPRY_STATUS_OK ? odt_report(r) : cli_failed(r->ctx, status);
 }
 
 static int show(odt_run *r, const cli_arguments *arguments)
@@ -282,7 +281,7 @@ const cli_command app_command = {
         "browsers of what was found.\n"
         "CONFIG has lines NAME = VALUE UNIT; names are those of the options below, which come "
         "first. Lengths on the command line are in m. Holograms and results are HDF5 files, of "
-        "which docs/odt.md tells the layout.",
+        "which docs/odt.md has the layout.",
     .groups = (const cli_group[]){{"Options", own_options, NULL},
                                   {"All commands", cli_context_options, NULL},
                                   {0}},

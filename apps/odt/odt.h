@@ -47,7 +47,7 @@ enum { PRIOR_TV, PRIOR_SMOOTH };
     item(INT, refine, "1", 0, 100, NULL, "steps that move all particles, after each new one")      \
     item(WORD, prior, "tv", 0, 0, "tv smooth",                                                     \
          "of volumes: small total variation, or small squares of slopes")                          \
-    item(REAL, weight, "1e-3", 0, 1e6, NULL, "of the prior beside the misfit")                     \
+    item(REAL, weight, "1e-3", 0, 1e6, NULL, "of the prior relative to the misfit")                \
     item(INT, steps, "12", 1, 10000, NULL, "of volumes: on each grid")                             \
     item(INT, grids, "2", 1, 4, NULL, "of volumes: each has voxels twice as long as the next")     \
     item(REAL, tol, "1e-4", 1e-14, 0.1, NULL, "residual of the wave equation to reach")            \
@@ -113,7 +113,7 @@ void odt_record_free(spry_context *ctx, odt_record *record);
 typedef struct odt_run {
     spry_context *ctx;
     odt_options *o;
-    const app_config *config; /* where options are said */
+    const app_config *config; /* where options are set */
     odt_record record;
     odt_setup setup;
     odt_model model;
@@ -147,10 +147,10 @@ enum { ODT_NAME = 200 };
 void odt_checkpoint_name(const odt_run *r, const char *kind, char what[ODT_NAME]);
 bool odt_has_checkpoint(const odt_run *r);
 
-/* The actions. What was found is told afterwards; an exit state. */
+/* The actions. What was found is reported afterwards; an exit state. */
 spry_status odt_simulate(odt_run *r);
 spry_status odt_reconstruct(odt_run *r);
-int odt_tell(const odt_run *r);
+int odt_report(const odt_run *r);
 spry_status odt_volume(odt_run *r);
 spry_status odt_show(odt_run *r);
 

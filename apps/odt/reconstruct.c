@@ -7,7 +7,7 @@
 /* --- checkpoints ---------------------------------------------------------------------------------
  */
 
-/* The head of the file has the mode, too: to be told so is of more use than that something differs.
+/* The head of the file has the mode, too: this message is of more use than that something differs.
  * What is no checkpoint at all is left to those who read it. */
 static spry_status check_mode(const odt_run *r)
 {
@@ -309,7 +309,7 @@ done:
     return status;
 }
 
-int odt_tell(const odt_run *r)
+int odt_report(const odt_run *r)
 {
     if (!r->o->json || !file_is_stdout(r->o->json))
         print_result(r);

@@ -24,7 +24,7 @@ typedef struct reader {
     const char *text, *at;
 } reader;
 
-/* Of an option: in the configuration where that says it. */
+/* Of an option: in the configuration where that sets it. */
 static reader read_option(const odt_run *run, const char *name, const char *text)
 {
     reader r = {run->ctx, name, 1, 1, text, text};
@@ -339,7 +339,7 @@ spry_status odt_read_particles(odt_run *run)
     }
     if (count == 0)
         ODT_GO(
-            odt_fail(run->ctx, "there are no particles; say particles = x y z; ... um, or count"));
+            odt_fail(run->ctx, "there are no particles; set particles = x y z; ... um, or count"));
     truth->p = spry_alloc(run->ctx, (size_t)count * sizeof *truth->p);
     if (!truth->p)
         ODT_GO(SPRY_STATUS_NO_MEMORY);

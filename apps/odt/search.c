@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* Particles do not come nearer to each other than this share of their diameter; places whose scores
- * are high are fitted together so many at a time, and so many of these are tried. */
+ * are high are fitted together CANDIDATES at a time, and TRIES of these are tried. */
 static const double APART = 0.5;
 enum { CANDIDATES = 10, TRIES = 3 };
 /* A particle that explains as much of what it sends is where it is. */
@@ -38,17 +38,17 @@ static double parabola(double before, double middle, double after)
 /*
  * Whether a voxel is a top of the image's modulus. Real parts have fringes within that, and a
  * particle that others stand before, which are not found yet, comes with a wrong phase: its fringes
- * have tops beside its place. There the modulus has none; and where it has one, the real part is
+ * have tops next to its place. There the modulus has none; and where it has one, the real part is
  * small until the others are known. So the particles that are seen undisturbed come first.
  */
 static bool is_top(const odt_search *s, const int64_t *at, int64_t margin, int64_t k,
                    const int64_t *steps)
 {
     const int64_t *n = s->m->setup.box.n;
-    const double here = odt_square(s->match[k]);
+    const double own = odt_square(s->match[k]);
     for (int a = 0; a < 3; a++) /* those where no particle can be do not count */
-        if ((at[a] > margin && here < odt_square(s->match[k - steps[a]])) ||
-            (at[a] < n[a] - margin - 1 && here < odt_square(s->match[k + steps[a]])))
+        if ((at[a] > margin && own < odt_square(s->match[k - steps[a]])) ||
+            (at[a] < n[a] - margin - 1 && own < odt_square(s->match[k + steps[a]])))
             return false;
     return true;
 }
@@ -377,7 +377,7 @@ static spry_status rank(odt_search *s, int *order, double *worth)
 
 /*
  * The particles found first were found while others were missing, and may be far from where they
- * are. Each that does not explain all of what it sends is taken out and looked for anew among all
+ * are. Each that does not explain all of what it sends is taken out and looked for again among all
  * others; it stays where it was unless that is better. The first that is better ends it.
  */
 static spry_status look_again(odt_search *s, bool *better)

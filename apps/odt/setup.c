@@ -6,7 +6,7 @@
 
 static const double PI = 3.14159265358979323846;
 
-/* An edge of the medium is where it is seen to be with so many voxels to a wavelength. */
+/* An edge of the medium is where it is seen to be with this number of voxels per wavelength. */
 static const double LEAST_PER_WAVELENGTH = 4;
 
 static spry_status check_grid(const odt_run *r)
@@ -94,7 +94,7 @@ static double choose(odt_run *r)
     return widest;
 }
 
-/* Pictures repeat themselves beside their edges: what is further apart than they are wide is seen
+/* Pictures repeat themselves beyond their edges: what is further apart than they are wide is seen
  * at one place. */
 static spry_status check_field(const odt_run *r, double widest)
 {
@@ -179,12 +179,13 @@ int odt_check_memory(const odt_run *r, bool searches)
     const double n = (double)odt_voxels(b), padded = padded_voxels(r);
     const double views = r->record.views;
     char what[100];
-    /* where fields are: the model's, the filter's, the solver's; on the host: how the first medium
-     * becomes the solver's, images and what files have of them; coarse grids have a model, too */
+    /* on the device, where fields are: the model's, the filter's, the solver's; on the host: how
+     * the first medium becomes the solver's, images and what files have of them; coarse grids have
+     * a model, too */
     const bool volume = searches && r->o->mode == MODE_VOLUME;
-    const double there = (16 * n * (views + 5.5 + (searches ? 2 * views + 1 : 0)) +
-                          (single ? 8 : 16) * (views * n + 13 * padded)) *
-                         (volume && r->o->grids > 1 ? 1.125 : 1);
+    const double on_device = (16 * n * (views + 5.5 + (searches ? 2 * views + 1 : 0)) +
+                              (single ? 8 : 16) * (views * n + 13 * padded)) *
+                             (volume && r->o->grids > 1 ? 1.125 : 1);
     /* holograms, and amplitudes of each particle in each: directions within the aperture */
     const double reach = r->record.setup[SETUP_na] * r->record.setup[SETUP_field] /
                          r->record.setup[SETUP_wavelength];
@@ -193,19 +194,19 @@ int odt_check_memory(const odt_run *r, bool searches)
         16 * views *
         (2 * pixels * pixels +
          PI * reach * reach * (searches ? (double)r->o->most + 5 : r->record.truth.count));
-    const double here =
+    const double on_host =
         pictures +
         n * (24 + (searches ? 44 : 0) + (volume ? 48 : 0) + (volume && r->o->checkpoint ? 48 : 0)) +
         48 * padded;
     snprintf(what, sizeof what, "a volume of %lld x %lld x %lld voxels", (long long)b->n[0],
              (long long)b->n[1], (long long)b->n[2]);
-    const char *advice = pictures > 0.5 * (here + there) ? "a smaller --field"
-                         : single                        ? "a smaller size"
-                                                         : "a smaller size, or --type c";
+    const char *advice = pictures > 0.5 * (on_host + on_device) ? "a smaller --field"
+                         : single                               ? "a smaller size"
+                                                                : "a smaller size, or --type c";
     const int exit_status =
-        device ? app_check_memory(r->ctx, r->o->device, there, what, advice) : EXIT_DONE;
+        device ? app_check_memory(r->ctx, r->o->device, on_device, what, advice) : EXIT_DONE;
     return exit_status == EXIT_DONE
-               ? app_check_memory(r->ctx, "cpu", here + (device ? 0 : there), what, advice)
+               ? app_check_memory(r->ctx, "cpu", on_host + (device ? 0 : on_device), what, advice)
                : exit_status;
 }
 

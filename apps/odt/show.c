@@ -294,7 +294,7 @@ spry_status odt_show(odt_run *r)
     snprintf(path, sizeof path, "%s.html", r->o->output);
     if (file_write_text(r->ctx, path, write_page, a) != EXIT_DONE)
         ODT_GO(SPRY_STATUS_IO);
-    printf("page          %s, with %d pictures that are also files beside it\n", text_name(path),
+    printf("page          %s, with %d pictures that are also files next to it\n", text_name(path),
            a->count);
 done:
     spry_free(r->ctx, a);

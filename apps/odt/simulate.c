@@ -37,7 +37,7 @@ static spry_status take_picture(odt_run *r, int view, spry_scalar *alone)
     return status;
 }
 
-static void tell(const odt_run *r)
+static void report(const odt_run *r)
 {
     const double *s = r->record.setup;
     const odt_model *m = &r->model;
@@ -84,7 +84,7 @@ spry_status odt_simulate(odt_run *r)
     ODT_GO(odt_is_array(r->o->output) ? odt_holograms_write(ctx, &r->record, r->o->output)
                                       : odt_record_write(ctx, &r->record, r->o->output));
     progress_clear(&r->line);
-    tell(r);
+    report(r);
 done:
     spry_free(ctx, alone);
     return status;

@@ -160,7 +160,8 @@ done:
     return status;
 }
 
-/* Whether what the file says can be: positive lengths, whole numbers that are not absurd. */
+/* Whether the setup is possible: positive lengths, whole numbers that are not absurd.
+ */
 static spry_status check_setup(spry_context *ctx, const char *path, const double *s)
 {
     static const int whole[] = {SETUP_nx, SETUP_ny, SETUP_nz, SETUP_pixels};

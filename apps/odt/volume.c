@@ -185,7 +185,7 @@ done:
 /* --- levels --------------------------------------------------------------------------------------
  */
 
-/* Voxels of a coarse grid that cover so many. */
+/* Voxels of a coarse grid that cover `voxels` fine ones. */
 static int64_t coarse_side(int64_t voxels, int coarse)
 {
     return (voxels + (1 << coarse) - 1) >> coarse;
@@ -302,8 +302,8 @@ static void move_state(const odt_run *r, level *l, double *kept, bool write)
 {
     double *const arrays[KEPT] = {l->v, l->p, l->old};
     for (int k = 0; k < KEPT; k++) {
-        double *there = kept + k * odt_voxels(&r->setup.box);
-        memcpy(write ? there : arrays[k], write ? arrays[k] : there, (size_t)l->n * sizeof *there);
+        double *copy = kept + k * odt_voxels(&r->setup.box);
+        memcpy(write ? copy : arrays[k], write ? arrays[k] : copy, (size_t)l->n * sizeof *copy);
     }
 }
 

@@ -135,15 +135,15 @@ static enum MHD_Result get_job_file(const job *j, const char *file, const char *
     return answer(connection, MHD_HTTP_OK, type, policy, response);
 }
 
-/* What it said last, without the lines for programs. */
+/* What it printed last, without the lines for programs. */
 static enum MHD_Result get_log(const job *j, struct MHD_Connection *connection)
 {
     struct stat about;
     const int fd = open(job_path(j, "log"), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-    const bool there = fd >= 0 && fstat(fd, &about) == 0;
-    const off_t from = there && about.st_size > LOG_SHOWN ? about.st_size - LOG_SHOWN : 0;
+    const bool opened = fd >= 0 && fstat(fd, &about) == 0;
+    const off_t from = opened && about.st_size > LOG_SHOWN ? about.st_size - LOG_SHOWN : 0;
     char *text = malloc(LOG_SHOWN + 1), *to = text;
-    const ssize_t got = text && there ? pread(fd, text, LOG_SHOWN, from) : 0;
+    const ssize_t got = text && opened ? pread(fd, text, LOG_SHOWN, from) : 0;
     if (fd >= 0)
         close(fd);
     if (!text)

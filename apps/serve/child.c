@@ -23,7 +23,7 @@ static bool is_program(const char *path)
     return access(path, X_OK) == 0;
 }
 
-/* Beside this program in a build's folder, where they are installed, or in PATH. */
+/* Next to this program in a build's folder, where they are installed, or in PATH. */
 bool child_find_program(server *s)
 {
     char own[4096 - sizeof SERVE_PROGRAM - 1];
@@ -46,7 +46,7 @@ bool child_find_program(server *s)
             return true;
         p += part + (p[part] == ':');
     }
-    cli_fail(EXIT_INPUT, "the program spry was not found beside spry-serve, nor in PATH");
+    cli_fail(EXIT_INPUT, "the program spry was not found next to spry-serve, nor in PATH");
     return false;
 }
 
@@ -160,7 +160,7 @@ bool child_look(child *one)
     if (found == 0 || (found < 0 && errno == EINTR))
         return false;
     if (found < 0)
-        one->status = 0x7f00; /* nobody knows */
+        one->status = 0x7f00; /* not known */
     one->ended = true;
     if (one->door >= 0)
         close(one->door);

@@ -20,7 +20,7 @@ struct stream {
     int64_t job;
     int log; /* -1: not there yet */
     int64_t at;
-    int state; /* that was told last; -1: none */
+    int state; /* that was sent last; -1: none */
     bool asleep, nudged, ended;
     char *text; /* to be sent: from `sent` to `size` */
     size_t size, sent;
@@ -85,7 +85,7 @@ static void put_job(FILE *out, const char *event, const job *j)
     free(text);
 }
 
-/* What there is to tell. */
+/* What there is to send. */
 static void fill(stream *t)
 {
     const job *j = jobs_find(t->s, t->job);
@@ -106,7 +106,7 @@ static void fill(stream *t)
     const int64_t before = t->at;
     if (t->log >= 0)
         put_lines(t, out);
-    if (job_is_over(j) && t->at == before) { /* all was told */
+    if (job_is_over(j) && t->at == before) { /* all was sent */
         if (t->state != j->state)
             put_job(out, "state", j);
         put_job(out, "end", j);

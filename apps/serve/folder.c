@@ -126,7 +126,7 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* The good names of a folder, by name; others cannot be told or must not be. */
+/* The good names of a folder, by name; others cannot be listed or must not be. */
 static int gather_names(const server *s, char **names)
 {
     const int fd = openat(s->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

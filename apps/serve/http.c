@@ -150,7 +150,7 @@ static bool needs_no_cookie(struct MHD_Connection *connection, const char *metho
            (strcmp(method, "POST") == 0 && strcmp(path, "/login") == 0);
 }
 
-/* When the head is there: who must not come in is told before a body is read. */
+/* After the head of a request: those not allowed in are refused before a body is read. */
 static enum MHD_Result look_at_head(server *s, request *q, struct MHD_Connection *connection,
                                     const char *method, const char *path)
 {

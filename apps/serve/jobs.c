@@ -1,6 +1,6 @@
 /*
- * Jobs. Each has a folder: its record job.json, written whole; log, what its process says, which is
- * locked as long as that lives, so that a server that comes later finds out; pid, written by the
+ * Jobs. Each has a folder: its record job.json, written whole; log, what its process prints, which
+ * is locked as long as that lives, so that a server that comes later finds out; pid, written by the
  * process; and what it makes: job-17.json, x.mtx, report.html.
  */
 #include "serve/serve.h"
@@ -25,7 +25,7 @@ bool job_is_over(const job *j)
     return j->state != STATE_queued && j->state != STATE_running;
 }
 
-/* --- what a process says -----------------------------------------------------------------------*/
+/* --- what a process prints ---------------------------------------------------------------------*/
 
 bool job_look_at_log(job *j)
 {

@@ -45,7 +45,7 @@ static child_limits limits_of(const serve_options *o)
                           .nice = (int)o->nice};
 }
 
-static void tell(const server *s, const char *path)
+static void print_address(const server *s, const char *path)
 {
     if (s->o->quiet)
         return;
@@ -67,7 +67,7 @@ static int serve(server *s, const char *path)
     jobs_load(s);
     signals_watch(NULL);
     if (http_start(s)) {
-        tell(s, path);
+        print_address(s, path);
         http_announce(s);
         exit_status = watch_run(s);
     } else {
@@ -126,14 +126,14 @@ const cli_command app_command = {
     .summary = "a page in the browser for a folder of matrices",
     .synopsis = "[FOLDER]",
     .description =
-        "Shows the matrices of FOLDER (this one, unless said) in a page: pictures, what the doctor "
+        "Shows the matrices of FOLDER (this one by default) in a page: pictures, what the doctor "
         "finds, plans, formats, solves with their residuals as they fall, several over each other, "
         "methods of your own. Work is done by jobs, processes of their own that wait for their "
         "turn, "
         "can be stopped, and go on when the page is closed; they are remembered in "
         "FOLDER/.spry-serve.\n"
         "The page is for this machine alone (127.0.0.1), and for who has the address that is "
-        "printed: its token is good once, and another is printed then. docs/serve.md tells what is "
+        "printed: its token is good once, and another is printed then. docs/serve.md has what is "
         "done for safety.\n"
         "Ctrl-C ends the server and the jobs that run; those that wait go on with the next server.",
     .groups = (const cli_group[]){{"Options", own_options, NULL},

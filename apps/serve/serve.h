@@ -152,7 +152,7 @@ void job_cancel(job *j);
 void jobs_save(server *s);
 /* A process has ended: what it left decides. */
 void job_judge(job *j, bool status_known);
-/* Looks at the end of what it has said. Whether there is more. */
+/* Looks at the end of its output. Whether there is more. */
 bool job_look_at_log(job *j);
 
 /* --- record.c: what is shown and kept of a job -------------------------------------------------*/
@@ -181,7 +181,7 @@ enum { ERRAND_COMMANDS = 2 };
 
 typedef struct errand {
     struct errand *next;
-    struct MHD_Connection *connection; /* sleeps until it is done; NULL: nobody waits */
+    struct MHD_Connection *connection; /* sleeps until it is done; NULL: no client waits */
     command commands[ERRAND_COMMANDS];
     int count;
     char *text;     /* of a method, for all commands; or NULL */

@@ -32,8 +32,8 @@ enum {
 typedef struct spec {
     int kind;
     char file[NAME_SIZE], rhs[NAME_SIZE];                         /* "": there is none */
-    char method[WORD_SIZE], precon[WORD_SIZE], device[WORD_SIZE]; /* "": not said */
-    double tol, max_iter;                                         /* NaN: not said */
+    char method[WORD_SIZE], precon[WORD_SIZE], device[WORD_SIZE]; /* "": not set */
+    double tol, max_iter;                                         /* NaN: not set */
     bool report; /* of a solve: with a page of what it came to */
     char *text;  /* of a method; NULL: it has a name. Freed by spec_free() */
 } spec;
@@ -65,7 +65,7 @@ void command_free(command *c);
 /* As a shell takes it. */
 void command_print(const command *c, FILE *out);
 
-/* How a job is run: with its files in a folder of its own (ended by /), where it tells of its
+/* How a job is run: with its files in a folder of its own (ended by /), where it reports its
  * progress if it can. */
 typedef struct spec_place {
     const char *folder, *result; /* "": as a person types it, who has the answer on the screen */

@@ -1,5 +1,5 @@
 function tables(varargin)
-%TABLES  100 products and 100 iterations of conjugate gradients, beside Octave's own.
+%TABLES  100 products and 100 iterations of conjugate gradients, compared with Octave's own.
 %   tables() takes matrices made to order, of the sizes of the MAT-ELLRT tables
 %   5.2 and 5.3; tables(file, ...) those of files. Times are the best of several
 %   rounds, taken side by side; those of spry_pcg have its set-up in them.

@@ -24,7 +24,7 @@ typedef struct cuda_solver cuda_solver;
 /* Of a matrix in double whose product was chosen. b is the host's. */
 cuda_solver *cuda_solver_new(cuda_matrix *A, cuda_method method, const double *b);
 void cuda_solver_free(cuda_solver *s);
-/* Copies b there, solves from x = 0, copies x back; all of that in seconds. */
+/* Copies b to the device, solves from x = 0, copies x back; all of that in seconds. */
 double cuda_solve(cuda_solver *s, const cuda_course *course, double *x);
 /* |r| / |b| at the last look, and the iterations of the last solve. */
 double cuda_solver_residual(const cuda_solver *s);

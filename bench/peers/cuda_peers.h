@@ -1,7 +1,7 @@
 /*
- * NVIDIA's libraries beside spry on one device: products by cuSPARSE, in every way it has for a
- * matrix, of which the fastest is kept. A call of theirs that fails ends the program with its name.
- * Work goes to one stream and is not waited for, unless a function says so.
+ * NVIDIA's libraries compared with spry on one device: products by cuSPARSE, in every way it has
+ * for a matrix, of which the fastest is kept. A call of theirs that fails ends the program with its
+ * name. Work goes to one stream and is not waited for, unless a function says so.
  */
 #ifndef BENCH_CUDA_PEERS_H
 #define BENCH_CUDA_PEERS_H

@@ -1,4 +1,5 @@
-/* spry's side of the benchmarks on devices: the one place that knows how an operator gets there. */
+/* spry's side of the benchmarks on devices: the one place that knows how an operator gets to a
+ * device. */
 #ifndef BENCH_DEVICE_SPRY_H
 #define BENCH_DEVICE_SPRY_H
 

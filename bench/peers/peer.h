@@ -1,6 +1,6 @@
 /*
- * Other libraries beside spry. Of products, a peer is a table of three functions on the same arrays
- * in the same process; spmv.c runs those that were found when this was built. Of conjugate
+ * Other libraries compared with spry. Of products, a peer is a table of three functions on the same
+ * arrays in the same process; spmv.c runs those that were found when this was built. Of conjugate
  * gradients, a peer is a program of its own; cg.c starts them in turn.
  */
 #ifndef BENCH_PEER_H
@@ -55,7 +55,7 @@ typedef struct peer_times {
 } peer_times;
 peer_times peer_time(void (*product)(void *data), void *data, int count);
 
-/* What a program of conjugate gradients is told: MATRIX VARIANT PRECON THREADS ITERATIONS. */
+/* The arguments of a program of conjugate gradients: MATRIX VARIANT PRECON THREADS ITERATIONS. */
 typedef struct peer_job {
     const char *matrix, *variant, *precon;
     int threads, iterations;
@@ -63,7 +63,7 @@ typedef struct peer_job {
 bool peer_job_read(int argc, char **argv, peer_job *job);
 
 /*
- * Seconds per iteration: of a solve with so many iterations more than another, the difference over
+ * Seconds per iteration: of a solve with more iterations than another, the difference over
  * them, so that what a solve does once does not count. solve gives the seconds it took.
  */
 double peer_iteration_time(double (*solve)(void *data, int iterations), void *data, int iterations);
@@ -99,7 +99,7 @@ int peer_within(int number, int most);
 /* The threads that a context without options has. */
 int peer_usual_threads(void);
 
-/* The rows that one of so many processes has: the numbers of entries are equal, as for spry's
+/* The rows that one of several processes has: the numbers of entries are equal, as for spry's
  * threads. */
 void peer_rows(const peer_arrays *a, int rank, int size, int64_t *begin, int64_t *end);
 

@@ -8,7 +8,7 @@
 
 static const char elasticity[] = "elasticity:", size_word[] = "size=";
 
-/* b as the header says. */
+/* b as described in the header. */
 static void make_side(peer_system *s)
 {
     spry_vector *ones = NULL;

@@ -11,7 +11,7 @@
 
 #define SYSTEM_TOLERANCE 1e-8
 /* Libraries that trust a residual of their recurrence go on from where they ended when the true one
- * is larger, so many times. */
+ * is larger, at most SYSTEM_PASSES times. */
 enum { SYSTEM_ITERATIONS = 20000, SYSTEM_PASSES = 4 };
 
 typedef struct peer_system {
@@ -23,7 +23,7 @@ typedef struct peer_system {
     int threads, block; /* unknowns per node */
 } peer_system;
 
-/* Reads the command line and makes the system, with so many threads; refuses what it cannot. */
+/* Reads the command line and makes the system, with `threads` threads; refuses what it cannot. */
 void system_open(int argc, char **argv, int threads, peer_system *s);
 void system_close(peer_system *s);
 

@@ -13,7 +13,7 @@ typedef struct turn {
     peer_times times; /* out: seconds of one */
 } turn;
 
-/* In each round each works for about so many seconds. */
+/* In each round each works for about `seconds` seconds. */
 void turns_take(turn *turns, int count, int rounds, double seconds);
 
 #endif

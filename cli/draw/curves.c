@@ -1,5 +1,5 @@
 /* How residuals fall, a curve for each run: the method's own at every iteration, the true one where
- * it was computed, and where and how a run began anew or ended. */
+ * it was computed, and where and how a run restarted or ended. */
 #include "draw.h"
 
 #include <inttypes.h>
@@ -17,7 +17,7 @@ enum {
     POINTS = 700
 };
 
-/* Below this a logarithm has nothing to tell, and an exact 0 has none. */
+/* Below this a logarithm means nothing, and an exact 0 has none. */
 static const double least_shown = 1e-300;
 
 static bool is_shown(double residual)
@@ -38,7 +38,7 @@ void curve_add(curve *c, curve_mark mark)
 
 void curve_take_warning(curve *c, const char *line)
 {
-    curve_mark mark = {.anew = true};
+    curve_mark mark = {.restart = true};
     if (sscanf(line,
                "at iteration %" SCNd64 " the recurrence had drifted from the true residual: "
                "restarted from the best x, with %lf",
@@ -149,12 +149,13 @@ static void put_curve(const picture *p, const axis *x, const axis *y, const curv
     for (int k = 0; k < c->mark_count; k++) {
         const curve_mark *m = &c->marks[k];
         const double at = axis_place(x, (double)m->iteration);
-        if (!m->anew && at < free_from)
-            continue; /* one upon the other says nothing */
+        if (!m->restart && at < free_from)
+            continue; /* marks on top of each other show nothing */
         free_from = at + 12;
         snprintf(text, sizeof text, "iteration %s: %s %.2e", text_count(m->iteration),
-                 m->anew ? "begun anew from the true residual," : "the true residual is", m->truth);
-        put_mark(p, x, y, m->iteration, m->truth, m->anew ? 'v' : 'o', colour, text);
+                 m->restart ? "restarted from the true residual," : "the true residual is",
+                 m->truth);
+        put_mark(p, x, y, m->iteration, m->truth, m->restart ? 'v' : 'o', colour, text);
     }
     snprintf(text, sizeof text, "%s; the true residual is %.2e", c->end, c->truth);
     const double end = is_shown(c->truth) ? c->truth : c->count > 0 ? c->history[last] : NAN;
@@ -179,7 +180,7 @@ static void put_legend(const picture *p, const curve *curves, int count, double 
         draw_text(p, LEFT + 44, y + 4, "legend", "start", "%s: %s", curves[k].label, curves[k].end);
     }
     draw_text(p, LEFT, y + 6, "soft", "start",
-              "line: the method's own residual; ring: the true one; triangle: begun anew from it;");
+              "line: the method's own residual; ring: the true one; triangle: restarted from it;");
     draw_text(p, LEFT, y + 6 + LINE, "soft", "start",
               "cross: the end of a run that has not converged; short line: the next cycle begins");
 }

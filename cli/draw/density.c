@@ -1,7 +1,7 @@
 /*
  * Entries counted by cells, and the cells as pixels. Cells have a power of two of rows and of
  * columns: all are of one size, so that even matrices show no stripes that are not there. A row of
- * cells is one thread's, so that nobody waits for a counter; an entry costs its 4 bytes of index.
+ * cells is one thread's, so that no thread waits for a counter; an entry costs 4 bytes, its index.
  */
 #include "draw.h"
 

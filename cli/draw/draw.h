@@ -1,6 +1,6 @@
 /*
  * Pictures as SVG, for `spry plot`, for reports and for whoever shows them in a page: what is drawn
- * is in plain structs, so that it may come from a run, or from a file of one. A picture is told
+ * is in plain structs, so that it may come from a run, or from a file of one. A picture is
  * light or dark by the reader's own setting, has a title and a description for those who cannot
  * see it, and takes any text: names of files come from others.
  */
@@ -68,7 +68,7 @@ enum { CURVE_MARKS = 64 };
 typedef struct curve_mark {
     int64_t iteration;
     double truth;
-    bool anew; /* the run has begun anew from it */
+    bool restart; /* the run restarted from it */
 } curve_mark;
 
 typedef struct curve {
@@ -79,7 +79,7 @@ typedef struct curve {
     double tolerance;    /* asked for; NaN: not known */
     bool converged;
     char end[240]; /* how it ended, in words */
-    int64_t cycle; /* the method begins anew after so many iterations; 0: it does not */
+    int64_t cycle; /* the method restarts after this number of iterations; 0: never */
     int mark_count;
     curve_mark marks[CURVE_MARKS];
 } curve;
@@ -150,7 +150,7 @@ enum { SPY_LEVELS = 2, SPY_SIDE = 512 };
 
 /* A cell has `scale` x `scale` pixels. */
 spry_status density_level(spry_context *ctx, const density *d, int scale, spy_level *level);
-/* With a finer picture beside, for those who zoom into it; or none, png being NULL. */
+/* With a finer picture as well, for those who zoom into it; or none, png being NULL. */
 void draw_spy(picture *p, const density *d, const char *name, const spy_level levels[SPY_LEVELS]);
 
 /* --- values.c: how large entries are -----------------------------------------------------------*/

@@ -103,7 +103,7 @@ void draw_line(const picture *p, double x1, double y1, double x2, double y2, con
             y1, x2, y2, class);
 }
 
-/* The end of an element, with what the pointer tells of it. */
+/* The end of an element, with the text that the pointer shows. */
 static void put_title(FILE *out, const char *element, const char *title)
 {
     if (!title) {

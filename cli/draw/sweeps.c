@@ -16,7 +16,7 @@ typedef struct sweep {
 typedef struct loop {
     sweep *sweeps;
     int count, left_out; /* beyond SWEEPS */
-    int moved;           /* vectors, in all; 0: not told */
+    int moved;           /* vectors, in all; 0: not known */
 } loop;
 
 /* A line of a text, cut to the room there is; moves on. */

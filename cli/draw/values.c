@@ -89,7 +89,7 @@ static void put_bar(bar *b, double first, double second, int colour)
     snprintf(b->text, sizeof b->text, "%s", text_count((int64_t)(first + second)));
 }
 
-/* So many decades to a bar that all find room. */
+/* As many decades per bar as all need to fit. */
 static int add_decades(const magnitudes *m, bar *b)
 {
     int low = DECADES, high = -1, count = 0;

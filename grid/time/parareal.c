@@ -273,7 +273,7 @@ done:
     return status;
 }
 
-/* All ranks in turn. Whose slices have all ended hands nothing on, as nobody waits for it. */
+/* All ranks in turn. Whose slices have all ended hands nothing on, as no rank waits for it. */
 static spry_status take_turns(parareal *p)
 {
     const int ranks = team_ranks(p->ctx), me = team_rank(p->ctx);
@@ -410,7 +410,7 @@ done:
 static spry_status compare(parareal *p, const spry_vector *before, spry_parareal_stats *stats)
 {
     spry_vector *x = NULL, *y = NULL;
-    double told_all[2] = {0, 0}, size = 0, difference = 0, seconds = 0;
+    double shared[2] = {0, 0}, size = 0, difference = 0, seconds = 0;
     spry_status status = SPRY_STATUS_OK;
     if (team_rank(p->ctx) > 0)
         goto done;
@@ -427,16 +427,16 @@ static spry_status compare(parareal *p, const spry_vector *before, spry_parareal
     SPRY_GO(p->ctx, spry_vector_norm(x, &size));
     SPRY_GO(p->ctx, spry_vector_axpy((spry_scalar){-1, 0}, p->u, x));
     SPRY_GO(p->ctx, spry_vector_norm(x, &difference));
-    told_all[0] = seconds;
-    told_all[1] = difference > 0 ? difference / size : 0;
+    shared[0] = seconds;
+    shared[1] = difference > 0 ? difference / size : 0;
 done:
     spry_vector_free(x);
     spry_vector_free(y);
     status = team_agree(p->ctx, status);
     if (status == SPRY_STATUS_OK)
-        status = team_share(p->ctx, 0, told_all, sizeof told_all);
-    stats->serial_seconds = told_all[0];
-    stats->difference = told_all[1];
+        status = team_share(p->ctx, 0, shared, sizeof shared);
+    stats->serial_seconds = shared[0];
+    stats->difference = shared[1];
     return status;
 }
 

@@ -243,14 +243,14 @@ static spry_status take_step(spry_stepper *s, bool last, double t, double dt, sp
     spry_status status = SPRY_STATUS_OK;
     for (int i = 0; i < table->stages && !s->stats.stopped; i++) {
         const spry_vector *at;
-        const double here = t + table->c[i] * dt;
+        const double stage_t = t + table->c[i] * dt;
         SPRY_GO(s->ctx, stage_place(s, table->a[i], i, dt, u, &at));
         if (table->a[i][i] == 0)
-            SPRY_GO(s->ctx, stepper_rate(s, here, at, s->k[i]));
+            SPRY_GO(s->ctx, stepper_rate(s, stage_t, at, s->k[i]));
         else
             SPRY_GO(s->ctx, stepper_implicit_rate(s, last ? SYSTEM_LAST : SYSTEM_STEP,
-                                                  table->gamma * dt, table->mean ? t : here,
-                                                  table->mean ? t + dt : here, at, s->k[i]));
+                                                  table->gamma * dt, table->mean ? t : stage_t,
+                                                  table->mean ? t + dt : stage_t, at, s->k[i]));
     }
     for (int i = 0; i < table->stages && !s->stats.stopped; i++)
         if (table->b[i] != 0)

@@ -25,8 +25,8 @@ static int64_t room_bytes(const fourier *f, int axis, int lines)
     return 2 * f->n[axis] * lines * (int64_t)spry_type_size(f->type);
 }
 
-/* So many that what they read together fills a sector of memory and more, as far as there is room.
- */
+/* As many lines as fill a sector of memory and more when read together, as far as there is
+ * room. */
 static spry_status choose_lines(const fourier *f, int axis, int *lines)
 {
     enum { TOGETHER = 64 };

@@ -30,7 +30,7 @@ spry_status wave_frame_make(spry_context *ctx, int64_t thickness, double longest
             if (!(layer < 1e9))
                 return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
                                  "the longest wave at the faces is %.3g long, a layer for it has "
-                                 "%.3g points: layer=N says how many there shall be",
+                                 "%.3g points: layer=N sets how many there shall be",
                                  longest, layer);
             frame->padded[a] = wave_good_length(frame->box[a] + 2 * (int64_t)layer);
             frame->first[a] = (frame->padded[a] - frame->box[a]) / 2;
@@ -127,8 +127,8 @@ static double points_of(double k2, double spacing)
     return 2 * M_PI / (sqrt(fabs(k2)) * spacing);
 }
 
-static spry_status tell_fault(spry_context *ctx, const wave_frame *frame, spry_scalar k2,
-                              int64_t place, int coarse)
+static spry_status report_fault(spry_context *ctx, const wave_frame *frame, spry_scalar k2,
+                                int64_t place, int coarse)
 {
     const double h = frame->spacing[coarse], points = points_of(k2.re, h);
     int64_t at[WAVE_AXES];
@@ -172,7 +172,7 @@ spry_status wave_medium_check(spry_context *ctx, const wave_frame *frame, const 
     medium->least = least;
     medium->most = most;
     if (bad < count)
-        return tell_fault(ctx, frame, box[bad], bad, coarse);
+        return report_fault(ctx, frame, box[bad], bad, coarse);
     if (most <= 0)
         return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
                          "the real part of k^2 is at most %g, expected one above 0 somewhere: "

@@ -1,7 +1,7 @@
 /*
  * Another medium for a solver whose k^2 is on its device: it is looked at, padded and made V and
  * the preconditioner on the device (kernels/medium.knl). What is odd about it is left to the host,
- * which says what.
+ * which reports it.
  */
 #include "device/engine/device.h"
 

@@ -85,7 +85,7 @@ void spry_wave_free(spry_wave *w)
 static spry_status read_medium(const spry_wave *w, const spry_vector *k2, spry_scalar **box)
 {
     const grid_shape *s = &w->shape;
-    const spry_vector *here;
+    const spry_vector *on_host;
     spry_vector *copy = NULL;
     spry_status status = SPRY_STATUS_OK;
     *box = NULL;
@@ -94,7 +94,7 @@ static spry_status read_medium(const spry_wave *w, const spry_vector *k2, spry_s
                          "k^2 has %" PRId64 " elements, the grid %" PRId64 " unknowns and %" PRId64
                          " points; expected one of these, or one element for all",
                          k2->n, s->unknowns, s->points);
-    SPRY_GO(w->ctx, vector_here(k2, &here, &copy));
+    SPRY_GO(w->ctx, vector_here(k2, &on_host, &copy));
     SPRY_GO(w->ctx, base_alloc(w->ctx, s->unknowns, sizeof **box, box));
 #pragma omp parallel for num_threads(host_threads(w->ctx, s->unknowns)) schedule(static)
     for (int64_t i = 0; i < s->unknowns; i++) {
@@ -106,7 +106,7 @@ static spry_status read_medium(const spry_wave *w, const spry_vector *k2, spry_s
                        s->axis[0].points +
                    x + s->axis[0].first;
         }
-        (*box)[i] = value_get(k2->type, here->data, from);
+        (*box)[i] = value_get(k2->type, on_host->data, from);
     }
 done:
     spry_vector_free(copy);
@@ -147,7 +147,7 @@ static const char *method_of(const spry_wave *w)
                                          : method;
 }
 
-/* Whether there is such a method, and it can do without A^H: said before anything is made. */
+/* Whether there is such a method, and it can do without A^H: reported before the set-up. */
 static spry_status check_method(const spry_wave *w)
 {
     const char *method = method_of(w);
@@ -332,19 +332,19 @@ static spry_status place(const spry_wave *w, bool back, bool conjugate, const sp
 {
     spry_context *ctx = w->ctx;
     const spry_vector *callers = back ? out : in;
-    spry_vector *beside = NULL;
+    spry_vector *on_device = NULL;
     spry_status status = SPRY_STATUS_OK;
     if (callers->device == w->f->device)
         return born_place(w->f, &w->frame, back, conjugate, in, out);
-    SPRY_GO(ctx, vector_new_at(ctx, w->f->device, w->f->type, callers->n, &beside));
+    SPRY_GO(ctx, vector_new_at(ctx, w->f->device, w->f->type, callers->n, &on_device));
     if (!back)
-        SPRY_GO(ctx, spry_vector_copy(in, beside));
-    SPRY_GO(ctx,
-            born_place(w->f, &w->frame, back, conjugate, back ? in : beside, back ? beside : out));
+        SPRY_GO(ctx, spry_vector_copy(in, on_device));
+    SPRY_GO(ctx, born_place(w->f, &w->frame, back, conjugate, back ? in : on_device,
+                            back ? on_device : out));
     if (back)
-        SPRY_GO(ctx, spry_vector_copy(beside, out));
+        SPRY_GO(ctx, spry_vector_copy(on_device, out));
 done:
-    spry_vector_free(beside);
+    spry_vector_free(on_device);
     return status;
 }
 

@@ -120,8 +120,8 @@ spry_status wave_frame_make(spry_context *ctx, int64_t thickness, double longest
 /* What absorbs at each point of the axes, all in one array, which begins with that of x. */
 spry_status wave_layers_make(spry_context *ctx, const wave_frame *frame,
                              spry_scalar *layer[WAVE_AXES]);
-/* k0^2 and the shift, for least and most. Where V comes nearer to 0 than so many shifts, the shift
- * is made larger by a little, a few times. */
+/* k0^2 and the shift, for least and most. Where V comes nearer to 0 than WAVE_NEAREST shifts, the
+ * shift is made larger by a little, a few times. */
 enum { WAVE_TRIES = 16 };
 #define WAVE_NEAREST 1e-4
 #define WAVE_ASIDE 1.003
@@ -158,7 +158,7 @@ spry_status born_place(const fourier *f, const wave_frame *frame, bool back, boo
  */
 
 spry_status wave_device_open(fourier *f);
-/* The text of the kernels, with so many lines of each axis in local memory at once. */
+/* The text of the kernels, with `lines` lines of each axis in local memory at once. */
 spry_status wave_device_text(const fourier *f, const int lines[WAVE_AXES], char **text);
 void wave_device_close(fourier *f);
 spry_status wave_device_green(const fourier *f, fourier_green *g);

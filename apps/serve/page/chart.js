@@ -1,7 +1,7 @@
-// Residuals over iterations on a logarithmic scale, several runs over each other, drawn anew as they grow.
+// Residuals over iterations on a logarithmic scale, several runs over each other, redrawn as they grow.
 const SVG = 'http://www.w3.org/2000/svg';
 const POINTS = 600; // of a line; longer ones are drawn by the least and the largest of each stretch
-const LEAST = 1e-300; // below this a logarithm has nothing to tell, and an exact 0 has none
+const LEAST = 1e-300; // below this a logarithm means nothing, and an exact 0 has none
 
 export function svg(name, attributes = {}, ...children) {
     const element = document.createElementNS(SVG, name);
@@ -11,7 +11,7 @@ export function svg(name, attributes = {}, ...children) {
     return element;
 }
 
-// The line that stands for a run beside its name.
+// The line that stands for a run next to its name.
 export function swatch(colour) {
     return svg('svg', {class: 'swatch', viewBox: '0 0 32 12', 'aria-hidden': 'true'},
                svg('line', {class: `s${colour}`, x1: 0, x2: 32, y1: 6, y2: 6}));
@@ -80,7 +80,7 @@ function pathOf(points, x, y) {
     return d;
 }
 
-// Where a text over a line is in nobody's way: at the left, at the right, or between; the left where all are taken.
+// Where a text over a line is in no curve's way: at the left, at the right, or between; the left where all are taken.
 function freePlace(runs, x, y, height, left, right, wide) {
     const places = [left + 8, right - wide - 8, (left + right - wide) / 2];
     const isFree = (from) => runs.every((run) => run.points.every(([i, r]) => x(i) < from - 6 || x(i) > from + wide + 6 || Math.abs(y(r) - height) > 14));
@@ -111,11 +111,11 @@ export class Chart {
         new ResizeObserver(() => this.draw()).observe(place);
         place.addEventListener('pointermove', (event) => {
             this.pointer = event.clientX - place.getBoundingClientRect().left;
-            this.tell();
+            this.showAt();
         });
         place.addEventListener('pointerleave', () => {
             this.pointer = null;
-            this.tell();
+            this.showAt();
         });
     }
 
@@ -176,11 +176,11 @@ export class Chart {
         picture.append(this.hair);
         this.scale = {x, y, left, right, top, bottom, most};
         this.place.replaceChildren(picture);
-        this.tell();
+        this.showAt();
     }
 
     // What the runs have at the pointer.
-    tell() {
+    showAt() {
         if (!this.hair)
             return;
         this.hair.replaceChildren();

@@ -1,5 +1,5 @@
 // The files of the folder: the list, uploads, and the one that is chosen.
-import {api, askSure, byId, bytes, el, problemOf, query, say, setText, shownName, state, tell} from './tools.js';
+import {api, askSure, byId, bytes, el, problemOf, query, say, setText, shownName, state, emit} from './tools.js';
 
 const MANY = 12; // files, from which on one can look for a name
 
@@ -11,7 +11,7 @@ function button(file) {
     return it;
 }
 
-/* Made anew only where something has changed, so that the focus stays where it is. */
+/* Made again only where something has changed, so that the focus stays where it is. */
 function fill(list, files, make) {
     const key = JSON.stringify(files);
     if (list.dataset.key === key)
@@ -47,7 +47,7 @@ export function choose(name, byHand = false) {
         chosenAt = modified;
         history.replaceState(null, '', `#${encodeURIComponent(name)}`);
         document.title = `${shownName(name)} - spry`;
-        tell('chosen', {name, modified});
+        emit('chosen', {name, modified});
     }
     draw();
     if (byHand) {
@@ -61,9 +61,9 @@ export async function refreshFiles() {
     state.files = files;
     setText(byId('folder'), shownName(folder));
     draw();
-    tell('files');
+    emit('files');
     if (state.file !== null && modifiedOf(state.file) !== undefined)
-        choose(state.file); // another program may have written it anew
+        choose(state.file); // another program may have written it again
 }
 
 /* --- uploads ----------------------------------------------------------------------------------*/
@@ -72,7 +72,7 @@ function send(file, replace) {
     const bar = el('progress', {max: 1, value: 0, 'aria-label': `Sending ${shownName(file.name)}`});
     const stop = el('button', {type: 'button', className: 'quiet'}, 'Stop');
     const line = el('div', {className: 'upload'}, el('div', {className: 'row'}, el('bdi', {}, shownName(file.name)), stop), bar);
-    const request = new XMLHttpRequest(); // fetch does not tell how far it is
+    const request = new XMLHttpRequest(); // fetch does not report how far it is
     byId('uploads').append(line);
     return new Promise((resolve, reject) => {
         stop.addEventListener('click', () => request.abort());

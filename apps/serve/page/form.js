@@ -103,7 +103,7 @@ function showUse() {
 function showSweeps(answer) {
     const picture = byId('sweeps-picture');
     const all = answer.sweeps ?? '';
-    setText(byId('sweeps'), all.slice(Math.max(0, all.indexOf('the loop as it runs')))); // the text before it stands beside
+    setText(byId('sweeps'), all.slice(Math.max(0, all.indexOf('the loop as it runs')))); // the text before it is shown next to it
     picture.hidden = !answer.svg;
     if (answer.svg) {
         picture.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(answer.svg)}`;

@@ -1,5 +1,5 @@
 // Jobs: begun, followed while they run, shown as a list, and their curves over each other.
-import {api, askSure, byId, bytes, copyText, count, el, on, query, residual, say, seconds, setText, several, shownName, state, tell} from './tools.js';
+import {api, askSure, byId, bytes, copyText, count, el, on, query, residual, say, seconds, setText, several, shownName, state, emit} from './tools.js';
 import {Chart, swatch} from './chart.js';
 import {recordOf} from './record.js';
 
@@ -58,7 +58,7 @@ function curveOf(id) {
     return curves.get(id);
 }
 
-/* Another attempt of the same solve begins its curve anew. */
+/* Another attempt of the same solve starts its curve again. */
 function take(id, line) {
     const job = state.jobs.get(id), curve = curveOf(id), spec = `${line.method}+${line.precon}`;
     if (job)
@@ -87,7 +87,7 @@ function follow(id) {
         try {
             act(JSON.parse(event.data));
         } catch {
-            return; // a line that was cut: the next one tells more
+            return; // a line that was cut: the next one has more
         }
         draw();
     };
@@ -95,7 +95,7 @@ function follow(id) {
     stream.addEventListener('progress', read((line) => take(id, line)));
     stream.addEventListener('error', () => {
         if (stream.readyState === EventSource.CLOSED)
-            unfollow(id); // refused; the list will tell whether to try again
+            unfollow(id); // refused; the list will show whether to try again
     });
     stream.addEventListener('end', () => {
         unfollow(id);
@@ -146,7 +146,7 @@ export async function refreshJobs() {
         announce(job, old?.state);
     }
     followAll();
-    tell('jobs');
+    emit('jobs');
     draw();
 }
 
@@ -210,11 +210,11 @@ const lineOf = (job) => isActive(job) ? underWay(job) : ending(job);
 
 function whenOf(job) {
     const at = job.started ?? job.created;
-    const told = Number.isFinite(at) ? new Date(at * 1000).toLocaleTimeString([], {hour: '2-digit', minute: '2-digit', hourCycle: 'h23'}) : '';
-    return [told, Number.isFinite(job.seconds) && !isActive(job) ? seconds(job.seconds) : ''].filter(Boolean).join(' · ');
+    const when = Number.isFinite(at) ? new Date(at * 1000).toLocaleTimeString([], {hour: '2-digit', minute: '2-digit', hourCycle: 'h23'}) : '';
+    return [when, Number.isFinite(job.seconds) && !isActive(job) ? seconds(job.seconds) : ''].filter(Boolean).join(' · ');
 }
 
-/* How much is done, from 0 to 1, where something tells it. */
+/* How much is done, from 0 to 1, where it is known. */
 function shareOf(job) {
     const p = job.progress;
     if (!p || job.state === 'queued')
@@ -263,7 +263,7 @@ async function fillDetails(id, card) {
         return;
     card.filled = true;
     const result = await resultOf(id);
-    card.details.append(result ? recordOf(result) : el('p', {className: 'soft'}, 'The job left no record; its log may tell why.'));
+    card.details.append(result ? recordOf(result) : el('p', {className: 'soft'}, 'The job left no record; its log may say why.'));
 }
 
 function updateCard(card, job) {
@@ -367,7 +367,7 @@ function drawNow() {
     drawList();
 }
 
-/* A stream that tells all from the beginning brings thousands of lines at once. */
+/* A stream that starts at the beginning brings thousands of lines at once. */
 let waiting = false;
 function draw() {
     if (waiting)

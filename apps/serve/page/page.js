@@ -22,7 +22,7 @@ on('locked', () => {
     byId('banner').hidden = false;
 });
 
-/* Files come from elsewhere, jobs from other tabs. Nothing is asked while nobody looks. */
+/* Files come from elsewhere, jobs from other tabs. Nothing is requested while the page is hidden. */
 async function watch(refresh, wait) {
     if (document.visibilityState === 'visible')
         await refresh().catch(() => {}); // said by the link's state, and tried again

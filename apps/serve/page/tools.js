@@ -1,4 +1,4 @@
-// What all parts of the page use: elements, requests, numbers as people read them, what is said, and news between parts.
+// What all parts of the page use: elements, requests, numbers as people read them, messages, and events between parts.
 export const byId = (id) => document.getElementById(id);
 
 /* An element with its properties. Texts become text nodes, never markup: names of files come from others. */
@@ -29,7 +29,7 @@ export const state = {
 };
 const bus = new EventTarget();
 export const on = (name, act) => bus.addEventListener(name, (event) => act(event.detail));
-export const tell = (name, detail) => bus.dispatchEvent(new CustomEvent(name, {detail}));
+export const emit = (name, detail) => bus.dispatchEvent(new CustomEvent(name, {detail}));
 
 /* --- requests ---------------------------------------------------------------------------------*/
 
@@ -49,7 +49,7 @@ export function problemOf(status, text) {
         message = '';
     }
     if (status === 401)
-        tell('locked');
+        emit('locked');
     return new Problem(status, message || (status ? `the server answered ${status}` : 'the server cannot be reached: is spry serve still running?'));
 }
 
@@ -62,10 +62,10 @@ export async function api(path, {method = 'GET', body} = {}) {
         answer = await fetch(path, {method, headers, body: body === undefined ? undefined : JSON.stringify(body)});
         text = await answer.text();
     } catch {
-        tell('lost');
+        emit('lost');
         throw problemOf(0, '');
     }
-    tell('reached');
+    emit('reached');
     if (!answer.ok)
         throw problemOf(answer.status, text);
     try {
@@ -115,7 +115,7 @@ export const several = (n, word) => `${count(n)} ${word}${n === 1 ? '' : 's'}`;
 
 export const residual = (r) => Number.isFinite(r) ? r.toExponential(2) : '-';
 
-/* --- what is said -----------------------------------------------------------------------------*/
+/* --- messages ---------------------------------------------------------------------------------*/
 
 let quiet = 0;
 export function say(text) {

@@ -157,7 +157,7 @@ function options = ask_solver()
   options = sprintf('''method'', %s, ''precon'', %s, ''tol'', %s', quoted(method), quoted(precon), tol);
 end
 
-function tell_result()
+function print_result()
   r = evalin('base', 'result');
   fprintf('%s: %s with %s, iterations: %d, true residual %.3g, %.3g s\n', r(1).reason, ...
           r(1).method, r(1).precon, r(1).iterations, r(1).true_residual, ...
@@ -168,7 +168,7 @@ function choice = solve_system(choice)
   need('S', 'convert the matrix first');
   run_code('b = %s;', ask('b', 'ones(size(S, 1), 1)'));
   run_code('[x, result] = solve(S, b, %s);', ask_solver());
-  tell_result();
+  print_result();
 end
 
 function choice = one_shot(choice)
@@ -176,7 +176,7 @@ function choice = one_shot(choice)
   run_code('b = %s;', ask('b', 'ones(size(A, 1), 1)'));
   run_code('[x, result] = spry_solve(A, b, ''device'', %s, ''precision'', %s, %s);', ...
            quoted(choice.device), quoted(choice.precision), ask_solver());
-  tell_result();
+  print_result();
 end
 
 function choice = plots(choice)

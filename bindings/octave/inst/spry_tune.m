@@ -5,7 +5,7 @@ function report = spry_tune(A, varargin)
 %   (report.format, as spry_matrix takes it) and a row for each format.
 %
 %     products  how many products the choice is for (1000)
-%     budget    as long as so many products timing may take (20)
+%     budget    timing may take as long as this many products (20)
 %     again     true: times again what is remembered
 %     remember  false: keeps nothing
 %     always    true: times formats also where the matrix is too small for it to pay

@@ -71,7 +71,7 @@ void *arrays_room(mxArray *array, spry_type type);
 void arrays_set(mxArray *array, spry_type type, void *room);
 /** A matrix of the library's as a sparse array. */
 bool arrays_sparse(const spry_matrix *A, mxArray **array);
-/** Checks that an array has so many rows, or is one row of them: then it counts as a column.
+/** Checks that an array has `rows` rows, or is one row of them: then it counts as a column.
  * cols: out. */
 bool arrays_columns(const mxArray *array, const char *what, int64_t rows, int64_t *cols);
 

@@ -215,12 +215,12 @@ void X(green)(int64_t n, const wave_green *g, void *memory)
     real *restrict re = memory, *restrict im = re + n * LANES;
     const real *along = g->along, *across = g->across;
     const real epsilon = (real)g->epsilon, scale = (real)g->scale, base = (real)g->base;
-    real beside[LANES];
+    real rest[LANES];
     for (int k = 0; k < LANES; k++)
-        beside[k] = across ? across[k] + base : base;
+        rest[k] = across ? across[k] + base : base;
     for (int64_t i = 0; i < n; i++) {
         for (int k = 0; k < LANES; k++) {
-            const real q = along[i] + beside[k], size = scale / (q * q + epsilon * epsilon);
+            const real q = along[i] + rest[k], size = scale / (q * q + epsilon * epsilon);
             re[i * LANES + k] = q * size;
             im[i * LANES + k] = epsilon * size;
         }

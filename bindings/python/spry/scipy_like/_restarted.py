@@ -193,7 +193,7 @@ class _Space:
 
 
 class _Cycles:
-    """So many outer iterations, of so many steps each: the first ones, and all that follow."""
+    """A number of outer iterations of a number of steps each: the first ones, and all that follow."""
 
     def __init__(self, count: Any, first: list[int], rest: int) -> None:
         self.count, self.rest = whole(count), rest
@@ -218,7 +218,7 @@ class _Cycles:
 
 def _outer(system: System, text: str, tol: float, cycles: _Cycles,
            callback: Any, space: _Space | None = None) -> tuple[Outcome, int]:
-    """SciPy's outer iterations, of so many steps each: x is judged, and the callback called, before
+    """SciPy's outer iterations, of some steps each: x is judged, and the callback called, before
     each of them; so a solve that arrives in the last one is reported as not converged."""
     limit = cycles.count
     if limit <= 0:
