@@ -23,8 +23,8 @@ static double once(spry_context *ctx, const spry_matrix *A, const spry_operator 
     spry_operator *M = NULL;
     double waited = 0;
     const double begin = peer_seconds();
-    peer_check(ctx,
-               there ? spry_precon_beside(there, A, spec, &M) : spry_precon_new(A, NULL, spec, &M));
+    peer_check(ctx, there ? spry_precon_for_operator(there, A, spec, &M)
+                          : spry_precon_new(A, NULL, spec, &M));
     if (device) { /* a mark is passed when all before it is done */
         peer_check(ctx, spry_device_mark(device));
         peer_check(ctx, spry_device_mark(device));

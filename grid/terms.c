@@ -102,7 +102,7 @@ static spry_status multiply_fields(void *data, int field, const grid_box *own, v
     for (int k = 0; k < list->count; k++) {
         const spry_vector *v = m->given->values[list->field[k]], *here = NULL;
         spry_vector *copy = NULL;
-        const spry_status status = vector_here(v, &here, &copy);
+        const spry_status status = vector_on_host(v, &here, &copy);
         for (int64_t i = 0; i < box_count(own) && status == SPRY_STATUS_OK; i++) {
             spry_scalar value = value_get(here->type, here->data, i);
             if (k > 0) {
@@ -212,7 +212,7 @@ static spry_status check_values(const terms_maker *m, coefficient_name *names)
         if (constant) {
             const spry_vector *here = NULL;
             spry_vector *copy = NULL;
-            const spry_status status = vector_here(v, &here, &copy);
+            const spry_status status = vector_on_host(v, &here, &copy);
             if (status == SPRY_STATUS_OK)
                 names[i].value = value_get(here->type, here->data, 0);
             spry_vector_free(copy);

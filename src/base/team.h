@@ -91,8 +91,8 @@ enum { TEAM_ROOM = 16 };
 struct spry_team {
     const team_class *class;
     int rank, ranks;
-    int here;  /* ranks on this machine */
-    int place; /* and which of them this is */
+    int on_machine; /* ranks on this machine */
+    int place;      /* and which of them this is */
     char message[256];
     void *room; /* TEAM_ROOM bytes for each rank, so that what is small needs no memory that might
                    not be there */

@@ -26,14 +26,14 @@ static void before_fork(void)
     pthread_mutex_lock(&trying);
 }
 
-static void after_fork_here(void)
+static void after_fork_parent(void)
 {
     pthread_mutex_unlock(&trying);
 }
 
 /* In the child, in its only thread. A region that is as large as it was decided on before, by a
  * plan that was made then, gets one thread, too; threads that the child makes have their own. */
-static void after_fork_there(void)
+static void after_fork_child(void)
 {
     pthread_mutex_unlock(&trying);
     if (atomic_load(&had) > 1) {
@@ -44,7 +44,7 @@ static void after_fork_there(void)
 
 static void watch_forks(void)
 {
-    (void)pthread_atfork(before_fork, after_fork_here, after_fork_there);
+    (void)pthread_atfork(before_fork, after_fork_parent, after_fork_child);
 }
 
 static void *wait_for_all(void *mutex)

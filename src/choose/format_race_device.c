@@ -306,7 +306,7 @@ static void set_models(race *r)
 }
 
 /* For those who look for where time goes: what it took, and products as they were counted. */
-static void tell_course(const race *r, const double at[4])
+static void log_course(const race *r, const double at[4])
 {
     int timed = 0, runs = 0;
     for (int i = 0; i < r->list->count; i++) {
@@ -348,7 +348,7 @@ spry_status tune_race_on_device(const spry_matrix *A, const tune_options *option
     *winner = tune_pick(list, options->products);
     tune_finish(list, options->products, *winner);
     at[3] = base_seconds();
-    tell_course(&r, at);
+    log_course(&r, at);
 done:
     device_matrix_free(&r.copy);
     spry_vector_free(r.x);

@@ -184,8 +184,8 @@ static spry_status plain_dot(const spry_vector *x, const spry_vector *y, spry_sc
     spry_status status = SPRY_STATUS_OK;
     if (!spry_type_is_complex(x->type))
         return spry_vector_dot(x, y, result);
-    SPRY_GO(x->ctx, vector_here(x, &a, &copy_a));
-    SPRY_GO(x->ctx, vector_here(y, &b, &copy_b));
+    SPRY_GO(x->ctx, vector_on_host(x, &a, &copy_a));
+    SPRY_GO(x->ctx, vector_on_host(y, &b, &copy_b));
     *result = host_kernels_for(x->ctx, x->type)->dot_plain(x->n, a->data, b->data);
     if (x->part.is) {
         const spry_scalar mine = *result, *all = x->ctx->team->room;

@@ -12,8 +12,8 @@
 /* "auto", or a kind with or without options after a colon. */
 spry_status precon_spec_read(spry_context *ctx, const char *text, precon_spec *spec);
 /* precon_make() of a text, without anything begun. */
-spry_status precon_make_beside(spry_context *ctx, const spry_matrix *A, const spry_operator *op,
-                               const char *text, spry_operator **M, char name[32]);
+spry_status precon_make_from_text(spry_context *ctx, const spry_matrix *A, const spry_operator *op,
+                                  const char *text, spry_operator **M, char name[32]);
 /* Of a kind by its name: its options (none where there is no such kind), and whether it can live on
  * devices. */
 spry_option_list precon_options(const char *name);

@@ -312,9 +312,9 @@ static spry_status pose(const spry_matrix *A, const spry_operator *M, const spry
         SPRY_GO(ctx, spry_matrix_cast(A, type, W));
         p->A = *W;
         if (M)
-            SPRY_GO(ctx, precon_make_beside(ctx, *W, NULL,
-                                            "direct:kind=sparse,regular=yes,precision=single", own,
-                                            name));
+            SPRY_GO(ctx, precon_make_from_text(ctx, *W, NULL,
+                                               "direct:kind=sparse,regular=yes,precision=single",
+                                               own, name));
         p->M = *own;
     }
     SPRY_GO(ctx, host_csr_operator(p->A, &p->op));

@@ -180,7 +180,7 @@ spry_status solver_fuse(spry_solver *solver, program *p);
 spry_status solver_make_attempt(spry_solver *solver);
 /* The same before any number of a preconditioner is made: as far as is needed to know what the
  * attempt will be and what it will take, which the set-up goes on from. */
-typedef struct solver_outlook {
+typedef struct solver_estimate {
     char method[32];
     precon_spec precon;
     char ranked_name[32]; /* what that is on ranks; "": the same */
@@ -190,12 +190,12 @@ typedef struct solver_outlook {
     solver_bytes begun; /* of the preconditioner, what is made already */
     /* Of an iteration: products with A, vectors moved besides, points where ranks add up; and
      * vectors that are kept. Vectors are as long as b, and as long as x. */
-    double products, vectors[2], sums;
+    double products, vectors[2], reductions;
     int64_t kept[2];
     int together; /* right-hand sides at most that are solved at a time */
-} solver_outlook;
+} solver_estimate;
 int solver_together(const plan *p);
-spry_status solver_look_ahead(spry_solver *solver, solver_outlook *outlook);
+spry_status solver_estimate_attempt(spry_solver *solver, solver_estimate *estimate);
 /* Whether the method is the solver's choice. */
 static inline bool solver_chooses_method(const spry_solver *solver)
 {

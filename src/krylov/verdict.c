@@ -225,7 +225,7 @@ static spry_status has_overflowed(const iteration *it, bool *yes)
     *yes = false;
     if (status != SPRY_STATUS_OK || isfinite(norm))
         return status;
-    status = vector_here(x, &on_host, &copy);
+    status = vector_on_host(x, &on_host, &copy);
     for (int64_t i = 0; status == SPRY_STATUS_OK && i < x->n && !*yes; i++)
         *yes = !value_finite(value_get(x->type, on_host->data, i));
     spry_vector_free(copy);

@@ -231,7 +231,7 @@ spry_status precon_make_across(const spry_matrix *A, const precon_spec *spec, sp
                             .values = "own",
                             .near = A};
     SPRY_GO(ctx, spec->kind->make_ranks(&job, M));
-    (*M)->rows_part = (*M)->cols_part = dist_cols_here(A);
+    (*M)->rows_part = (*M)->cols_part = dist_own_cols(A);
 done:
     return status;
 }

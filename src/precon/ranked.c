@@ -34,7 +34,7 @@ spry_status precon_distribute(const spry_matrix *A, spry_status made, spry_opera
     (*M)->single = !full;
     (*M)->varies = !fixed;
     (*M)->one_way = !both_ways;
-    (*M)->rows_part = (*M)->cols_part = dist_cols_here(A);
+    (*M)->rows_part = (*M)->cols_part = dist_own_cols(A);
 done:
     if (status != SPRY_STATUS_OK || !has) {
         spry_operator_free(*M);

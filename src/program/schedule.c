@@ -30,7 +30,7 @@ enum { MOST_TRIED = 100000000 };
 static int distance_by(const plan *p, const plan_op *a, const access *by_a, const plan_op *b,
                        const access *by_b)
 {
-    if ((!by_a->write && !by_b->write) || !access_meets(by_a, by_b))
+    if ((!by_a->write && !by_b->write) || !access_touches(by_a, by_b))
         return -1;
     if (!op_sweeps(a))
         return op_sweeps(b); /* scalar time is after the sweep */

@@ -44,8 +44,8 @@ static spry_scalar conjugate(spry_scalar a, bool really)
     return (spry_scalar){a.re, really ? -a.im : a.im};
 }
 
-static spry_status multiply_here(const line *l, spry_scalar low, spry_scalar middle,
-                                 spry_scalar high, const spry_vector *x, spry_vector *y)
+static spry_status multiply_on_host(const line *l, spry_scalar low, spry_scalar middle,
+                                    spry_scalar high, const spry_vector *x, spry_vector *y)
 {
     const void *from = spry_vector_data_const(x);
     void *to = spry_vector_data(y);
@@ -84,7 +84,7 @@ static spry_status multiply(void *data, spry_transpose op, const spry_vector *x,
     if (l->lazy)
         return SPRY_STATUS_OK;
     if (!l->d)
-        return multiply_here(l, low, middle, high, x, y);
+        return multiply_on_host(l, low, middle, high, x, y);
     SPRY_GO(l->ctx, spry_kernel_set_int(l->kernel, "n", n));
     SPRY_GO(l->ctx, spry_kernel_set_scalar(l->kernel, "low", low));
     SPRY_GO(l->ctx, spry_kernel_set_scalar(l->kernel, "middle", middle));

@@ -57,8 +57,8 @@ static void check_cycle(spry_context *ctx, spry_device *d, const char *size, con
              strstr(precon, "coarsening")  ? ""
              : strchr(precon, ':') != NULL ? ",coarsening=full"
                                            : ":coarsening=full");
-    assert_ok(ctx, precon_make_beside(ctx, NULL, A, fully, &M, name));
-    assert_ok(ctx, precon_make_beside(ctx, NULL, B, fully, &N, name));
+    assert_ok(ctx, precon_make_from_text(ctx, NULL, A, fully, &M, name));
+    assert_ok(ctx, precon_make_from_text(ctx, NULL, B, fully, &N, name));
     assert_ptr_equal(spry_operator_device(N), d);
     assert_ok(ctx, spry_vector_on(d, A->type, A->rows, NULL, &dr));
     assert_ok(ctx, spry_vector_on(d, A->type, A->rows, NULL, &dz));
@@ -190,7 +190,7 @@ static spry_status life(spry_context *ctx, void *data)
         spry_operator_stencil(c->grid, "-div(k*grad) + k", options, 1, names, &c->k, &A);
     if (status == SPRY_STATUS_OK)
         status =
-            precon_make_beside(ctx, NULL, A, "gmg:smoother=jacobi,pre=2,coarsest=20", &M, name);
+            precon_make_from_text(ctx, NULL, A, "gmg:smoother=jacobi,pre=2,coarsest=20", &M, name);
     if (status == SPRY_STATUS_OK)
         status = spry_operator_apply(M, c->r, c->z);
     spry_operator_free(M);
@@ -218,7 +218,7 @@ static void test_faults(spry_context *ctx, spry_device *d)
     char name[32];
     spry_operator *A = stencil_on(ctx, d, "32x32", "dx + dy", ""), *M = NULL;
     assert_status(ctx, SPRY_STATUS_BAD_INPUT,
-                  precon_make_beside(ctx, NULL, A, "gmg:coarsest=30", &M, name));
+                  precon_make_from_text(ctx, NULL, A, "gmg:coarsest=30", &M, name));
     support_message_has(ctx, "the diagonal of level 0 is 0");
     assert_null(M);
     spry_operator_free(A);

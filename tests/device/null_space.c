@@ -11,27 +11,28 @@ static void check(spry_context *ctx, spry_device *d, const spry_matrix *A, const
     const spry_type type = A->a.type;
     const int64_t n = A->a.rows;
     const double tol = problem_tolerance(type);
-    spry_vector *b = neumann_rhs(ctx, type, g, 1), *x = NULL, *b_there = NULL, *x_there = NULL;
+    spry_vector *b = neumann_rhs(ctx, type, g, 1), *x = NULL, *b_on_device = NULL,
+                *x_on_device = NULL;
     spry_result result = SPRY_RESULT_INIT;
     assert_ok(ctx, spry_vector_zeros(ctx, A, &x));
     assert_ok(ctx, spry_vector_fill(x, (spry_scalar){3, 0}));
     if (there) {
-        assert_ok(ctx, spry_vector_on(d, type, n, NULL, &b_there));
-        assert_ok(ctx, spry_vector_on(d, type, n, NULL, &x_there));
-        assert_ok(ctx, spry_vector_copy(b, b_there));
-        assert_ok(ctx, spry_vector_copy(x, x_there));
+        assert_ok(ctx, spry_vector_on(d, type, n, NULL, &b_on_device));
+        assert_ok(ctx, spry_vector_on(d, type, n, NULL, &x_on_device));
+        assert_ok(ctx, spry_vector_copy(b, b_on_device));
+        assert_ok(ctx, spry_vector_copy(x, x_on_device));
     }
-    assert_ok(ctx, spry_solve(solver, there ? b_there : b, there ? x_there : x, &result));
+    assert_ok(ctx, spry_solve(solver, there ? b_on_device : b, there ? x_on_device : x, &result));
     assert_true(result.converged);
     assert_string_equal(result.device, spry_device_name(d));
     if (there)
-        assert_ok(ctx, spry_vector_copy(x_there, x));
+        assert_ok(ctx, spry_vector_copy(x_on_device, x));
     neumann_check(A, g, g->cut ? 2 : 1, b, x, tol, result.true_residual);
     spry_result_clear(ctx, &result);
     spry_vector_free(b);
     spry_vector_free(x);
-    spry_vector_free(b_there);
-    spry_vector_free(x_there);
+    spry_vector_free(b_on_device);
+    spry_vector_free(x_on_device);
 }
 
 static spry_solver *solver_on(spry_context *ctx, spry_device *d, const spry_matrix *A,

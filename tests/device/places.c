@@ -362,7 +362,7 @@ static void check_operators(spry_device *d, spry_type type)
     const int of_host = count;
     assert_ok(ctx, spry_operator_from_matrix(A, d, "sell", &op[count++]));
     assert_ok(ctx, spry_precon_new(A, d, "jacobi", &op[count++]));
-    assert_ok(ctx, spry_precon_beside(op[of_host], A, "sai", &op[count++]));
+    assert_ok(ctx, spry_precon_for_operator(op[of_host], A, "sai", &op[count++]));
     assert_ok(ctx, spry_operator_from_product(ctx, d, type, n, n, true, copy, NULL, &op[count++]));
     assert_ok(ctx, spry_operator_set_bytes(op[count - 1], 2 * (int64_t)bytes));
     spry_vector *like = NULL; /* which says that vectors are no parts of others */
@@ -748,10 +748,11 @@ static void powers(spry_context *ctx, spry_device *d)
     refused(d, spry_powers_apply(p, dx, &y));
     refused(d, spry_powers_apply(p, x, &dy));
     assert_ok(ctx, spry_powers_forecast(p, &info));
-    char there_too[64];
-    snprintf(there_too, sizeof there_too, "k=1 basis=newton device=%s", spry_device_name(d));
+    char on_device_too[64];
+    snprintf(on_device_too, sizeof on_device_too, "k=1 basis=newton device=%s",
+             spry_device_name(d));
     spry_powers *on_device;
-    assert_ok(ctx, spry_powers_new(A, there_too, &on_device));
+    assert_ok(ctx, spry_powers_new(A, on_device_too, &on_device));
     assert_ok(ctx, spry_powers_set_shifts(on_device, 1, &shift));
     assert_ok(ctx, spry_powers_apply(on_device, dx, &dy));
     same(y, dy);

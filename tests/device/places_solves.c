@@ -357,14 +357,14 @@ static void check_powers(spry_device *d)
 {
     spry_context *ctx = d->ctx;
     static const char *const options = "k=3 basis=chebyshev low=-1 high=1 results=last";
-    char there_too[64];
+    char on_device_too[64];
     spry_grid *square;
     spry_operator *A, *B;
     spry_powers *p, *q;
-    snprintf(there_too, sizeof there_too, "device=%s", spry_device_name(d));
+    snprintf(on_device_too, sizeof on_device_too, "device=%s", spry_device_name(d));
     assert_ok(ctx, spry_grid_new(ctx, "6x6 box=0:6,0:6", &square));
     assert_ok(ctx, spry_operator_stencil(square, "-laplace", NULL, 0, NULL, NULL, &A));
-    assert_ok(ctx, spry_operator_stencil(square, "-laplace", there_too, 0, NULL, NULL, &B));
+    assert_ok(ctx, spry_operator_stencil(square, "-laplace", on_device_too, 0, NULL, NULL, &B));
     assert_ok(ctx, spry_powers_from_operator(A, options, &p));
     assert_ok(ctx, spry_powers_from_operator(B, options, &q));
     spry_vector *x = numbers(ctx, SPRY_TYPE_D, 25, 1), *y = numbers(ctx, SPRY_TYPE_D, 25, 2),

@@ -89,7 +89,7 @@ static void measure(const bench *t, const char *format, const char *precon, int6
     const int64_t before = in_use(t);
     assert_ok(t->ctx, spry_operator_from_matrix(t->A, t->d, format, &A));
     bytes[0] = in_use(t) - before;
-    assert_ok(t->ctx, spry_precon_beside(A, t->A, precon, &M));
+    assert_ok(t->ctx, spry_precon_for_operator(A, t->A, precon, &M));
     bytes[1] = in_use(t) - before - bytes[0];
     spry_operator_free(M);
     spry_operator_free(A);

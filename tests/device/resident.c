@@ -121,8 +121,8 @@ static double true_residual(spry_context *ctx, const system_of *s, const void *x
 }
 
 /* Runs a method on the device: b and x are copied there and back. */
-static spry_status run_there(spry_context *ctx, spry_device *d, const system_of *s,
-                             const char *method, const spry_operator *M, told *t)
+static spry_status run_on_device(spry_context *ctx, spry_device *d, const system_of *s,
+                                 const char *method, const spry_operator *M, told *t)
 {
     const int64_t size = (int64_t)spry_type_size(s->host->type);
     device_memory *b = NULL, *x = NULL;
@@ -150,7 +150,7 @@ static double growth(const char *method)
 
 /* M of the device's plan may be another operator than that of the host's. */
 static void compare(spry_context *ctx, spry_device *d, const system_of *s, const char *method,
-                    const spry_operator *M, const spry_operator *M_there, bool every)
+                    const spry_operator *M, const spry_operator *M_on_device, bool every)
 {
     const spry_type type = s->host->type;
     const size_t bytes = (size_t)s->n * spry_type_size(type);
@@ -160,7 +160,7 @@ static void compare(spry_context *ctx, spry_device *d, const system_of *s, const
     memset(s->x, 0, bytes);
     memset(s->y, 0, bytes);
     assert_ok(ctx, run_method(ctx, method, s->host, M, s->b, s->x, &here));
-    assert_ok(ctx, run_there(ctx, d, s, method, M_there, &there));
+    assert_ok(ctx, run_on_device(ctx, d, s, method, M_on_device, &there));
     const double h = true_residual(ctx, s, s->x), t = true_residual(ctx, s, s->y);
     const int first = here.count < 5 ? here.count : 5;
     bool same = here.broken == there.broken && abs(here.count - there.count) <= 2 + here.count / 10;
@@ -240,7 +240,7 @@ static void test_operators(spry_context *ctx, spry_device *d)
     open_system(ctx, d, "convection-diffusion", SPRY_TYPE_D, "size=7", "csr", &s);
     assert_ok(ctx, spry_precon_new(s.matrix, NULL, "jacobi", &jacobi));
     assert_ok(ctx, device_diagonal_operator(d, jacobi, NULL, &there));
-    assert_ok(ctx, precon_make_beside(ctx, s.matrix, NULL, "ssor:omega=0.9", &ssor, name));
+    assert_ok(ctx, precon_make_from_text(ctx, s.matrix, NULL, "ssor:omega=0.9", &ssor, name));
     compare(ctx, d, &s, "bicgstab", jacobi, there, false);
     compare(ctx, d, &s, "bicgstab", ssor, ssor, false);
     compare(ctx, d, &s, "gmres:restart=7,side=left", ssor, ssor, true);
@@ -302,20 +302,20 @@ static void test_faults(spry_context *ctx, spry_device *d)
     open_system(ctx, d, "poisson2d", SPRY_TYPE_D, "size=6", "csr", &s);
     assert_int_equal(SPRY_STATUS_BAD_INPUT, run_method(ctx, wrong, s.host, NULL, s.b, s.x, &here));
     snprintf(message, sizeof message, "%s", spry_message(ctx));
-    assert_int_equal(SPRY_STATUS_BAD_INPUT, run_there(ctx, d, &s, wrong, NULL, &there));
+    assert_int_equal(SPRY_STATUS_BAD_INPUT, run_on_device(ctx, d, &s, wrong, NULL, &there));
     assert_string_equal(message, spry_message(ctx));
     here = there = (told){.goal = 1e-9, .most = 50};
     memset(s.x, 0, (size_t)s.n * sizeof(double));
     memset(s.y, 0, (size_t)s.n * sizeof(double));
     assert_ok(ctx, run_method(ctx, broken, s.host, NULL, s.b, s.x, &here));
-    assert_ok(ctx, run_there(ctx, d, &s, broken, NULL, &there));
+    assert_ok(ctx, run_on_device(ctx, d, &s, broken, NULL, &there));
     assert_true(here.broken && there.broken);
     assert_string_equal(here.text, there.text);
     assert_int_equal(here.count, there.count);
     /* NaN is told, and ends the run. */
     there = (told){.goal = 1e-9, .most = 50};
     ((double *)s.b)[5] = NAN;
-    assert_ok(ctx, run_there(ctx, d, &s, broken, NULL, &there));
+    assert_ok(ctx, run_on_device(ctx, d, &s, broken, NULL, &there));
     assert_true(isnan(there.value[0]));
     close_system(&s);
 }
@@ -385,7 +385,7 @@ static void test_settled(spry_context *ctx, spry_device *d)
     spry_operator *ssor = NULL;
     char name[32];
     open_system(ctx, d, "poisson2d", SPRY_TYPE_D, "size=24", "csr", &s);
-    assert_ok(ctx, precon_make_beside(ctx, s.matrix, NULL, "ssor:omega=0.9", &ssor, name));
+    assert_ok(ctx, precon_make_from_text(ctx, s.matrix, NULL, "ssor:omega=0.9", &ssor, name));
     for (int k = 0; k < 5; k++) { /* few reports: nothing has converged */
         told here = {.goal = 1e-30, .most = 34}, there = {.goal = 1e-30, .most = 34};
         const spry_operator *M = k % 2 == 0 ? ssor : NULL;
@@ -393,7 +393,7 @@ static void test_settled(spry_context *ctx, spry_device *d)
         memset(s.x, 0, (size_t)s.n * sizeof(double));
         memset(s.y, 0, (size_t)s.n * sizeof(double));
         assert_ok(ctx, run_method(ctx, methods[k % 3], s.host, M, s.b, s.x, &here));
-        assert_ok(ctx, run_there(ctx, d, &s, methods[k % 3], M, &there));
+        assert_ok(ctx, run_on_device(ctx, d, &s, methods[k % 3], M, &there));
         assert_int_equal(here.count, there.count);
         for (int64_t i = 0; i < s.n; i++)
             if (!(fabs(((double *)s.x)[i] - ((double *)s.y)[i]) <=

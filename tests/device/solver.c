@@ -177,7 +177,8 @@ static void variable(spry_context *ctx, spry_device *d)
 
 enum { ROWS = 400 };
 
-static void solve_there(spry_solver *solver, const spry_vector *b, spry_vector *x, double *numbers)
+static void solve_on_device(spry_solver *solver, const spry_vector *b, spry_vector *x,
+                            double *numbers)
 {
     spry_context *ctx = x->ctx;
     spry_vector *here = NULL;
@@ -207,14 +208,14 @@ static void again(spry_context *ctx, spry_device *d)
     for (size_t m = 0; m < sizeof methods / sizeof *methods; m++) {
         for (int k = 0; k < 2; k++) {
             spry_solver *fresh = solver_for(ctx, A, methods[m]);
-            solve_there(fresh, b[k], x[0], alone[k]);
+            solve_on_device(fresh, b[k], x[0], alone[k]);
             spry_solver_free(fresh);
         }
         spry_solver *solver = solver_for(ctx, A, methods[m]);
-        solve_there(solver, b[0], x[0], found);
+        solve_on_device(solver, b[0], x[0], found);
         const int64_t compiled = d->done[WORK_COMPILE];
         for (int k = 0; k < 6; k++) {
-            solve_there(solver, b[k % 2], x[k % 3], found);
+            solve_on_device(solver, b[k % 2], x[k % 3], found);
             assert_memory_equal(found, alone[k % 2], sizeof found);
         }
         assert_int_equal(d->done[WORK_COMPILE], compiled);
@@ -282,14 +283,14 @@ static void given_precon(spry_context *ctx, spry_device *d)
                 *second = solver_for(ctx, A, "method=cg");
     assert_ok(ctx, spry_solver_set_precon(solver, M));
     assert_ok(ctx, spry_solver_set_precon(second, fresh));
-    solve_there(second, b, x, expected);
-    solve_there(solver, b, x, before);
+    solve_on_device(second, b, x, expected);
+    solve_on_device(solver, b, x, before);
     const spry_operator *kept = solver->setup.precon_copy;
-    solve_there(solver, b, x, found);
+    solve_on_device(solver, b, x, found);
     assert_ptr_equal(solver->setup.precon_copy, kept);
     assert_memory_equal(found, before, sizeof found);
     assert_ok(ctx, spry_operator_update(M, other));
-    solve_there(solver, b, x, found);
+    solve_on_device(solver, b, x, found);
     assert_memory_equal(found, expected, sizeof found);
     assert_memory_not_equal(found, before, sizeof found);
     spry_solver_free(solver);

@@ -51,7 +51,7 @@ static void solvers(spry_context *ctx, spry_device *d)
 }
 
 /* A vector of the device's is as good as an array of the host's. */
-static void values_there(spry_context *ctx, spry_device *d)
+static void values_on_device(spry_context *ctx, spry_device *d)
 {
     DEVICES_EACH_TYPE (d, t) {
         spry_matrix *A = support_sorted(ctx, support_types[t], SUPPORT_UNIFORM, 30, 30, 200, 3);
@@ -77,6 +77,6 @@ static void values_there(spry_context *ctx, spry_device *d)
 int main(void)
 {
     static const devices_test tests[] = {DEVICES_TEST(operators), DEVICES_TEST(precons),
-                                         DEVICES_TEST(solvers), DEVICES_TEST(values_there)};
+                                         DEVICES_TEST(solvers), DEVICES_TEST(values_on_device)};
     return DEVICES_RUN(tests);
 }

@@ -349,22 +349,22 @@ static void check_block(spry_device *d, const spry_operator *op, int64_t n, int6
     spry_vector *db = on_device(d, b), *dc = on_device(d, c), *back = NULL;
     const spry_dense B = {0, n, cols, step_b, by_rows, b->data, NULL};
     const spry_dense C = {0, m, cols, step_c, by_rows, c->data, NULL};
-    spry_dense there_B = B, there_C = C;
-    there_B.device = there_C.device = d;
-    there_B.data = device_address(device_vector_memory(db));
-    there_C.data = device_address(device_vector_memory(dc));
+    spry_dense device_B = B, device_C = C;
+    device_B.device = device_C.device = d;
+    device_B.data = device_address(device_vector_memory(db));
+    device_C.data = device_address(device_vector_memory(dc));
     const spry_scalar beta = {reads ? 0.5 : 0, 0};
     assert_ok(ctx, spry_operator_multiply_dense(op, SPRY_TRANSPOSE_NO, (spry_scalar){2, 0}, &B,
                                                 beta, &C));
     assert_ok(ctx, spry_operator_multiply_dense(op, SPRY_TRANSPOSE_NO, (spry_scalar){2, 0},
-                                                &there_B, beta, &there_C));
+                                                &device_B, beta, &device_C));
     assert_ok(ctx, spry_vector_like(c, size_c, &back));
     assert_ok(ctx, spry_vector_copy(dc, back));
     if (memcmp(c->data, back->data, (size_t)size_c * sizeof(double)) != 0)
         fail_msg("%d columns, by_rows %d, beta %g: other bits", cols, by_rows, beta.re);
     assert_status(ctx, SPRY_STATUS_BAD_USAGE,
-                  spry_operator_multiply_dense(op, SPRY_TRANSPOSE_NO, (spry_scalar){2, 0}, &there_B,
-                                               beta, &C));
+                  spry_operator_multiply_dense(op, SPRY_TRANSPOSE_NO, (spry_scalar){2, 0},
+                                               &device_B, beta, &C));
     support_message_has(ctx, spry_device_name(d));
     spry_vector *const all[] = {b, c, db, dc, back};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)

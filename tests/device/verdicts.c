@@ -201,7 +201,7 @@ static spry_result solve(const problem *p, const char *device, const char *optio
 
 /* What is told of p->x is true: the residual itself is summed in twice the precision where the
  * tolerance is near, so that nothing but the rounding of a norm is left. */
-static void check_told(const problem *p, const spry_result *r, const char *name, double tol)
+static void check_reported(const problem *p, const spry_result *r, const char *name, double tol)
 {
     double rounding;
     const double truth = problem_residual(p, &rounding);
@@ -218,9 +218,9 @@ static void compare(const problem *p, spry_device *d, const char *name)
     const double tol = low ? 1e-4 : 1e-8;
     const char *const options = low ? "tol=1e-4" : "tol=1e-8";
     spry_result here = solve(p, "cpu", options);
-    check_told(p, &here, name, tol);
+    check_reported(p, &here, name, tol);
     spry_result there = solve(p, spry_device_name(d), options);
-    check_told(p, &there, name, tol);
+    check_reported(p, &there, name, tol);
     if (there.reason != here.reason)
         fail_msg("%s, type %s: %s with %g by %s and %s on the device (%s), here %s with %g by %s "
                  "and %s (%s)",
@@ -270,7 +270,7 @@ static void check_part(const problem *p, spry_device *d, const char *part, bool 
     snprintf(options, sizeof options, "tol=%g %s", tol, part);
     for (int there = 0; there < 2; there++) {
         r[there] = solve(p, there ? spry_device_name(d) : "cpu", options);
-        check_told(p, &r[there], part, tol);
+        check_reported(p, &r[there], part, tol);
     }
     if (!r[0].converged || !r[1].converged)
         fail_msg("%s, type %s: %s here, %s on the device", part, spry_type_name(p->type),
@@ -284,7 +284,7 @@ static void check_part(const problem *p, spry_device *d, const char *part, bool 
 }
 
 /* A bound for the error is told also where the factors are the device's. */
-static void bounds_there(spry_context *ctx, spry_device *d)
+static void bounds_on_device(spry_context *ctx, spry_device *d)
 {
     problem p;
     spry_solver *solver = NULL;
@@ -320,7 +320,7 @@ static void every_part(spry_context *ctx, spry_device *d)
  */
 
 /* The x of the device is the caller's, polished on the host, to the bit. */
-static void vectors_there(spry_context *ctx, spry_device *d)
+static void vectors_on_device(spry_context *ctx, spry_device *d)
 {
     spry_matrix *(*const makers[])(spry_context *, spry_type) = {growing, no_boundary, hilbert};
     for (size_t k = 0; k < sizeof makers / sizeof *makers; k++) {
@@ -339,7 +339,7 @@ static void vectors_there(spry_context *ctx, spry_device *d)
         assert_non_null(numbers);
         memcpy(numbers, spry_vector_data_const(p.x), (size_t)n * sizeof *numbers);
         assert_ok(ctx, spry_vector_copy(x, p.x));
-        check_told(&p, &far, "vectors there", 1e-8);
+        check_reported(&p, &far, "vectors there", 1e-8);
         assert_int_equal(far.reason, near.reason);
         assert_memory_equal(numbers, spry_vector_data_const(p.x), (size_t)n * sizeof *numbers);
         free(numbers);
@@ -392,7 +392,7 @@ static void several(spry_context *ctx, spry_device *d)
  */
 
 /* A solve that is finished on the host, with vectors of the device; nothing stays behind. */
-static spry_status finished_here(spry_device *d, const spry_matrix *A)
+static spry_status finished_on_host(spry_device *d, const spry_matrix *A)
 {
     spry_context *ctx = A->ctx;
     spry_vector *b = NULL, *x = NULL;
@@ -422,15 +422,15 @@ static void failures(spry_context *ctx, spry_device *d)
     enum { EVERY = 7, ROUNDS = 150 };
     int64_t before[4], failed = 0;
     spry_matrix *A = no_boundary(ctx, SPRY_TYPE_D);
-    assert_ok(ctx, finished_here(d, A));
+    assert_ok(ctx, finished_on_host(d, A));
     memcpy(before, d->done, sizeof before);
-    assert_ok(ctx, finished_here(d, A));
+    assert_ok(ctx, finished_on_host(d, A));
     for (int k = 0; k < 4; k++)
         before[k] = d->done[k] - before[k];
     for (size_t k = 0; k < sizeof works / sizeof *works; k++)
         for (int64_t n = 1; n <= before[works[k]]; n++) {
             device_fail_next(d, works[k], n);
-            const spry_status status = finished_here(d, A);
+            const spry_status status = finished_on_host(d, A);
             device_fail_next(d, works[k], 0);
             assert_true(status == SPRY_STATUS_OK || spry_message(ctx)[0]);
             failed += status != SPRY_STATUS_OK;
@@ -438,11 +438,11 @@ static void failures(spry_context *ctx, spry_device *d)
     assert_true(failed > 10);
     for (int n = 0; n < ROUNDS; n++) {
         base_fail_allocation(ctx, 1 + n * EVERY, false);
-        const spry_status status = finished_here(d, A);
+        const spry_status status = finished_on_host(d, A);
         base_fail_allocation(ctx, 0, false);
         assert_true(status == SPRY_STATUS_OK || status == SPRY_STATUS_NO_MEMORY);
     }
-    assert_ok(ctx, finished_here(d, A));
+    assert_ok(ctx, finished_on_host(d, A));
     spry_matrix_free(A);
 }
 
@@ -484,9 +484,9 @@ static void real_matrices(spry_context *ctx, spry_device *d)
 
 int main(void)
 {
-    static const devices_test tests[] = {DEVICES_TEST(every_illness), DEVICES_TEST(every_part),
-                                         DEVICES_TEST(vectors_there), DEVICES_TEST(several),
-                                         DEVICES_TEST(bounds_there),  DEVICES_TEST(failures),
+    static const devices_test tests[] = {DEVICES_TEST(every_illness),     DEVICES_TEST(every_part),
+                                         DEVICES_TEST(vectors_on_device), DEVICES_TEST(several),
+                                         DEVICES_TEST(bounds_on_device),  DEVICES_TEST(failures),
                                          DEVICES_TEST(real_matrices)};
     return DEVICES_RUN(tests);
 }

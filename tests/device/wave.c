@@ -68,8 +68,8 @@ static spry_status renew(spry_wave *wave, const spry_vector *k2, const char *whe
 }
 
 /* A solve on the host, where `where` is "cpu", or on a device. */
-static spry_status solve_there(const spry_grid *grid, const char *where, double tol,
-                               spry_transpose transpose, const spry_vector *f, spry_vector *u)
+static spry_status solve_on_device(const spry_grid *grid, const char *where, double tol,
+                                   spry_transpose transpose, const spry_vector *f, spry_vector *u)
 {
     char options[96];
     spry_vector *k2 = NULL;
@@ -103,9 +103,9 @@ static void waves(spry_context *ctx, spry_device *d)
         spry_vector *there = numeric_random(ctx, d, SPRY_TYPE_Z, f->n, 0);
         spry_vector *source = numeric_random(ctx, d, SPRY_TYPE_Z, f->n, 0);
         assert_ok(ctx, spry_vector_copy(f, source));
-        assert_ok(ctx, solve_there(grid, "cpu", 1e-9, transposes[k], f, u));
-        assert_ok(ctx, solve_there(grid, d->facts.name, 1e-9, transposes[k], f, v));
-        assert_ok(ctx, solve_there(grid, d->facts.name, 1e-9, transposes[k], source, there));
+        assert_ok(ctx, solve_on_device(grid, "cpu", 1e-9, transposes[k], f, u));
+        assert_ok(ctx, solve_on_device(grid, d->facts.name, 1e-9, transposes[k], f, v));
+        assert_ok(ctx, solve_on_device(grid, d->facts.name, 1e-9, transposes[k], source, there));
         spry_vector *const found[] = {v, there};
         for (int i = 0; i < 2; i++) {
             assert_ok(ctx, spry_vector_copy(found[i], v));
@@ -186,19 +186,19 @@ static void another_medium(spry_context *ctx, spry_device *d)
     spry_vector *u = numeric_random(ctx, NULL, SPRY_TYPE_Z, f->n, 0);
     spry_vector *v = numeric_random(ctx, NULL, SPRY_TYPE_Z, f->n, 0);
     for (int t = 0; t < 4; t++) {
-        spry_vector *k2, *k2_there = numeric_random(ctx, d, types[t], f->n, 0), *bad;
+        spry_vector *k2, *k2_on_device = numeric_random(ctx, d, types[t], f->n, 0), *bad;
         assert_ok(ctx, spry_field_new(grid, types[t], false, medium, NULL, &k2));
-        assert_ok(ctx, spry_vector_copy(k2, k2_there));
+        assert_ok(ctx, spry_vector_copy(k2, k2_on_device));
         assert_ok(ctx, spry_vector_like(k2, k2->n, &bad));
         assert_ok(ctx, spry_vector_copy(k2, bad));
         value_set(types[t], bad->data, 10 * 7 + 11, (spry_scalar){t % 2 == 0 ? NAN : 12, 0});
-        assert_ok(ctx, spry_vector_copy(bad, k2_there));
-        assert_status(ctx, SPRY_STATUS_BAD_INPUT, spry_wave_set_medium(there, k2_there));
+        assert_ok(ctx, spry_vector_copy(bad, k2_on_device));
+        assert_status(ctx, SPRY_STATUS_BAD_INPUT, spry_wave_set_medium(there, k2_on_device));
         support_message_has(ctx, "point (1, 1, 1)");
         assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_wave_solve(there, f, v, NULL));
-        assert_ok(ctx, spry_vector_copy(k2, k2_there));
+        assert_ok(ctx, spry_vector_copy(k2, k2_on_device));
         assert_ok(ctx, spry_wave_set_medium(here, k2));
-        assert_ok(ctx, spry_wave_set_medium(there, k2_there));
+        assert_ok(ctx, spry_wave_set_medium(there, k2_on_device));
         alike(ctx, here, there);
         if (t < 2) {
             assert_ok(ctx, spry_wave_solve(here, f, u, NULL));
@@ -207,7 +207,7 @@ static void another_medium(spry_context *ctx, spry_device *d)
             assert_true(numeric_norm(v) <= 2e-9 * numeric_norm(f) / LOSS);
         }
         spry_vector_free(k2);
-        spry_vector_free(k2_there);
+        spry_vector_free(k2_on_device);
         spry_vector_free(bad);
     }
     spry_vector *const vectors[] = {plain, f, u, v};
@@ -275,7 +275,7 @@ static spry_status solve_once(spry_context *ctx, void *data)
 {
     const job *j = data;
     (void)ctx; /* a few iterations have all there is */
-    return solve_there(j->grid, j->where, 0.5, SPRY_TRANSPOSE_NO, j->f, j->u);
+    return solve_on_device(j->grid, j->where, 0.5, SPRY_TRANSPOSE_NO, j->f, j->u);
 }
 
 static void failures(spry_context *ctx, spry_device *d)

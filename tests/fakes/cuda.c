@@ -27,7 +27,7 @@ static weather wrong = {.variable = "FAKE_CUDA", .counts = &fake, .size = sizeof
 
 static int told(const char *word, int otherwise)
 {
-    return weather_told(&wrong, word, otherwise);
+    return weather_value(&wrong, word, otherwise);
 }
 
 /* Whether it is this call's turn to fail. */

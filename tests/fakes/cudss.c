@@ -39,7 +39,7 @@ typedef struct fake_data {
 
 static int told(const char *word, int otherwise)
 {
-    return weather_told(&wrong, word, otherwise);
+    return weather_value(&wrong, word, otherwise);
 }
 
 static int turn(const char *word, int *count)

@@ -43,7 +43,7 @@ static weather wrong = {.variable = "FAKE_OPENCL", .counts = &fake, .size = size
 
 static int told(const char *word, int otherwise)
 {
-    return weather_told(&wrong, word, otherwise);
+    return weather_value(&wrong, word, otherwise);
 }
 
 /* What this call comes to. */

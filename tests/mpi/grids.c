@@ -597,7 +597,7 @@ static void lines_and_points(spry_context *ctx)
     ranks_alike(ctx, status);
     assert_ok(ctx, spry_operator_stencil(grid, "-laplace", NULL, 0, NULL, NULL, &A));
     assert_status(ctx, SPRY_STATUS_UNSUPPORTED, /* y is cut */
-                  spry_precon_beside(A, NULL, "gmg:smoother=line,line=y", &M));
+                  spry_precon_for_operator(A, NULL, "gmg:smoother=line,line=y", &M));
     assert_null(M);
     spry_operator_free(A);
     spry_grid_free(grid);

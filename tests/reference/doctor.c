@@ -607,7 +607,7 @@ static void looks_at_how_a_solve_ended(void **state)
 /* --- the call ------------------------------------------------------------------------------------
  */
 
-static void says_what_there_was_no_time_for(void **state)
+static void reports_what_it_had_no_time_for(void **state)
 {
     spry_context *ctx = *state;
     spry_matrix *A = diagnosed_grid(ctx, SPRY_TYPE_D);
@@ -718,7 +718,7 @@ int main(void)
         TEST(judges_methods_and_preconditioners),
         TEST(finds_unstable_factors),
         TEST(looks_at_how_a_solve_ended),
-        TEST(says_what_there_was_no_time_for),
+        TEST(reports_what_it_had_no_time_for),
         TEST(can_be_interrupted),
         TEST(refuses_what_does_not_fit),
         TEST(edges_of_size),

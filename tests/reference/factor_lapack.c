@@ -332,7 +332,7 @@ static const int64_t sizes[] = {1, 2, 3, 4, 7, 16, 33, 64, 120, 200};
 static void test_kind(void **state, frontal_kind kind)
 {
     int determined = 0, all = 0;
-    if (!lapack_is_there())
+    if (!lapack_is_present())
         skip();
     for (int s = 0; s < SHAPES; s++)
         for (int t = 0; t < 4; t++)
@@ -347,22 +347,22 @@ static void test_kind(void **state, frontal_kind kind)
         fail_msg("kind %d: %d of %d determinants could be compared", kind, determined, all);
 }
 
-static void lu_beside_gesv(void **state)
+static void lu_agrees_with_gesv(void **state)
 {
     test_kind(state, FRONTAL_GENERAL);
 }
 
-static void ldlt_beside_sysv(void **state)
+static void ldlt_agrees_with_sysv(void **state)
 {
     test_kind(state, FRONTAL_SYMMETRIC);
 }
 
-static void ldlh_beside_hesv(void **state)
+static void ldlh_agrees_with_hesv(void **state)
 {
     test_kind(state, FRONTAL_HERMITIAN);
 }
 
-static void cholesky_beside_posv(void **state)
+static void cholesky_agrees_with_posv(void **state)
 {
     test_kind(state, FRONTAL_DEFINITE);
 }
@@ -372,10 +372,10 @@ static void cholesky_beside_posv(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        UNIT(lu_beside_gesv),
-        UNIT(ldlt_beside_sysv),
-        UNIT(ldlh_beside_hesv),
-        UNIT(cholesky_beside_posv),
+        UNIT(lu_agrees_with_gesv),
+        UNIT(ldlt_agrees_with_sysv),
+        UNIT(ldlh_agrees_with_hesv),
+        UNIT(cholesky_agrees_with_posv),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -207,7 +207,7 @@ static void cycle(void **state)
         system_of s =
             make(ctx, "32x48 layer=4 boundary=absorb", texts[k], "type=z", 9, 0.2, "method=gmres");
         spry_operator *M = NULL;
-        assert_ok(ctx, spry_precon_beside(s.A, NULL, specs[k], &M));
+        assert_ok(ctx, spry_precon_for_operator(s.A, NULL, specs[k], &M));
         assert_ok(ctx, spry_vector_like(s.b, s.b->n, &z[k]));
         assert_ok(ctx, spry_operator_apply(M, s.b, z[k]));
         if (k == 0) {
@@ -272,7 +272,8 @@ static void faults(void **state)
         assert_ok(ctx, spry_operator_stencil(grid, cases[k].text, cases[k].options, 1,
                                              (const char *[]){"k2"},
                                              (const spry_vector *[]){constant}, &A));
-        assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_precon_beside(A, NULL, cases[k].precon, &M));
+        assert_status(ctx, SPRY_STATUS_BAD_USAGE,
+                      spry_precon_for_operator(A, NULL, cases[k].precon, &M));
         support_message_has(ctx, cases[k].message);
         assert_null(M);
         spry_operator_free(A);
@@ -291,7 +292,7 @@ static spry_status life(spry_context *ctx, void *data)
     const life_of *l = data;
     (void)ctx;
     spry_operator *M = NULL;
-    spry_status status = spry_precon_beside(l->system.A, NULL, l->options, &M);
+    spry_status status = spry_precon_for_operator(l->system.A, NULL, l->options, &M);
     if (status == SPRY_STATUS_OK)
         status = spry_operator_apply(M, l->system.b, l->system.x);
     spry_operator_free(M);

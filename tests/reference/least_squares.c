@@ -177,7 +177,7 @@ static void rules_end_solves(void **state)
 }
 
 /* The condition of columns of sizes 1 to 1e-6 is seen as it grows, and may be too much. */
-static void conditions_are_told(void **state)
+static void conditions_are_reported(void **state)
 {
     (void)state;
     for (int m = 0; m < 2; m++) {
@@ -253,7 +253,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(damping_moves_x_to_the_first_guess),
         cmocka_unit_test(rules_end_solves),
-        cmocka_unit_test(conditions_are_told),
+        cmocka_unit_test(conditions_are_reported),
         cmocka_unit_test(variances_are_summed_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -128,7 +128,7 @@ static void vectors_are_given(void **state)
 }
 
 /* What is known of b = P b + null part is told; all of it gone is x = 0. */
-static void parts_of_b_are_told(void **state)
+static void parts_of_b_are_reported(void **state)
 {
     spry_context *ctx = *state;
     spry_matrix *A = neumann_matrix(ctx, SPRY_TYPE_D, &flat);
@@ -493,7 +493,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(grids_are_solved),
         TEST(vectors_are_given),
-        TEST(parts_of_b_are_told),
+        TEST(parts_of_b_are_reported),
         TEST(claims_are_checked),
         TEST(nearly_null_is_warned_about),
         TEST(unsymmetric_matrices),

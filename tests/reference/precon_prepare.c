@@ -221,7 +221,7 @@ static void hear(void *data, spry_log_level level, const char *message)
         *(bool *)data = true;
 }
 
-static void what_is_wrong_is_told(void **state)
+static void what_is_wrong_is_reported(void **state)
 {
     spry_context *ctx = *state;
     spry_matrix *A =
@@ -244,7 +244,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(exact_ones_stay_exact), TEST(finds_the_diagonal), TEST(hermitian_stays_hermitian),
-        TEST(pairs_come_together),   TEST(new_values),         TEST(what_is_wrong_is_told),
+        TEST(pairs_come_together),   TEST(new_values),         TEST(what_is_wrong_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -567,7 +567,7 @@ static void residuals_of_failures_are_true(void **state)
 }
 
 /* A tolerance below the digits of b, and factors that are not exact, are called so. */
-static void tolerances_are_told_to_be_out_of_reach(void **state)
+static void tolerances_are_reported_out_of_reach(void **state)
 {
     enum { N = 12 };
     double entries[N * N], b[N];
@@ -711,7 +711,7 @@ int main(void)
         TEST(stagnation_has_a_cause),
         TEST(every_allocation_may_fail),
         TEST(residuals_of_failures_are_true),
-        TEST(tolerances_are_told_to_be_out_of_reach),
+        TEST(tolerances_are_reported_out_of_reach),
         TEST(tolerances_follow_the_precision),
         TEST(graded_and_singular),
         TEST(large_and_small_right_hand_sides),

@@ -330,7 +330,7 @@ static void keeps_nodes_of_elasticity(void **state)
     close_fixture(&f);
 }
 
-static void tells_errors_and_spaces(void **state)
+static void reports_errors_and_spaces(void **state)
 {
     enum { KEEP = 3 };
     spry_context *ctx = *state;
@@ -511,7 +511,7 @@ int main(void)
         cmocka_unit_test(takes_new_values),
         cmocka_unit_test(has_the_callers_null_space),
         cmocka_unit_test(keeps_nodes_of_elasticity),
-        cmocka_unit_test(tells_errors_and_spaces),
+        cmocka_unit_test(reports_errors_and_spaces),
         cmocka_unit_test(names_the_callers_rows),
         cmocka_unit_test(says_where_it_cannot),
         cmocka_unit_test(takes_what_pays),

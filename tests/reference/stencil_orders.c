@@ -447,10 +447,10 @@ typedef struct row_nodes {
 } row_nodes;
 
 /* Centred ones from `first` on, or those nearest to the face that these would reach past. */
-static row_nodes nodes_of(const trial *t, int first, int last_there, int near_count)
+static row_nodes nodes_of(const trial *t, int first, int last_on_device, int near_count)
 {
     row_nodes s = {first, t->order, -1};
-    const bool low = first<0, high = first + t->order - 1> last_there;
+    const bool low = first<0, high = first + t->order - 1> last_on_device;
     if (is_periodic(t, 0) || (!low && !high))
         return s;
     s.count = near_count;
@@ -458,7 +458,7 @@ static row_nodes nodes_of(const trial *t, int first, int last_there, int near_co
         s.extra = high;
         s.count--;
     }
-    s.first = low ? 0 : last_there + 1 - s.count;
+    s.first = low ? 0 : last_on_device + 1 - s.count;
     return s;
 }
 

@@ -67,7 +67,7 @@ static spry_operator *make(course_system *s, const spry_matrix *from, course_ope
     else if (kind == COURSE_DIAGONAL)
         assert_ok(ctx, spry_precon_new(from, NULL, "jacobi", &op));
     else if (kind == COURSE_SWEEPS)
-        assert_ok(ctx, precon_make_beside(ctx, from, NULL, "ssor:omega=0.9", &op, name));
+        assert_ok(ctx, precon_make_from_text(ctx, from, NULL, "ssor:omega=0.9", &op, name));
     else if (kind == COURSE_FUNCTION) {
         assert_null(s->inner);
         assert_ok(ctx, spry_operator_from_matrix(from, NULL, NULL, &s->inner));

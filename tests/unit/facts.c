@@ -156,7 +156,7 @@ static void what_is_the_same_up_to_rounding(void **state)
             }
 }
 
-static void triangles_and_patterns_are_told_apart(void **state)
+static void triangles_and_patterns_are_distinguished(void **state)
 {
     const double upper[] = {1, 1, 0, 1}, lower[] = {1, 0, 1, 1}, tiny[] = {1, 0, 1e-17, 1};
     spry_matrix *A = support_from_rows(*state, SPRY_TYPE_D, 2, 2, upper);
@@ -442,7 +442,7 @@ int main(void)
                                         support_teardown),
         cmocka_unit_test_setup_teardown(what_is_the_same_up_to_rounding, support_setup,
                                         support_teardown),
-        cmocka_unit_test_setup_teardown(triangles_and_patterns_are_told_apart, support_setup,
+        cmocka_unit_test_setup_teardown(triangles_and_patterns_are_distinguished, support_setup,
                                         support_teardown),
         cmocka_unit_test_setup_teardown(what_is_carried_along_is_true, support_setup,
                                         support_teardown),

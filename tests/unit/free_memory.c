@@ -26,7 +26,7 @@ static int64_t told(const char *text)
     return bytes;
 }
 
-static void what_the_system_tells(void **state)
+static void what_the_system_reports(void **state)
 {
     (void)state;
     assert_int_equal(told("MemTotal:  9 kB\nMemFree: 5 kB\nMemAvailable:    7 kB\nX: 1\n"), 7168);
@@ -85,7 +85,7 @@ static void explicit_limits(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {CASE(what_the_system_tells), CASE(rows_without_entries),
+    const struct CMUnitTest tests[] = {CASE(what_the_system_reports), CASE(rows_without_entries),
                                        CASE(explicit_limits)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

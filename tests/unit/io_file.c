@@ -224,7 +224,7 @@ static void standard_input_and_output(void **state)
     io_close(ctx, &bytes);
 }
 
-static void gzip_is_told_by_content(void **state)
+static void gzip_is_recognised_by_content(void **state)
 {
     spry_context *ctx = *state;
     enum { SIZE = 200000 };
@@ -727,7 +727,7 @@ int main(void)
         TEST(plain_files_are_mapped),
         TEST(pipes_are_read_to_their_end),
         TEST(standard_input_and_output),
-        TEST(gzip_is_told_by_content),
+        TEST(gzip_is_recognised_by_content),
         TEST(empty_gzip),
         TEST(blocks_are_unpacked_by_all),
         cmocka_unit_test(bombs_stay_within_the_limit),

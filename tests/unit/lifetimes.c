@@ -107,7 +107,7 @@ static spry_status nothing(void *data, spry_transpose op, const void *x, void *y
 }
 
 /* Whoever lends something hears once that it is no longer used, and not before. */
-static void test_those_who_lend_are_told(void **state)
+static void test_lenders_are_notified(void **state)
 {
     (void)state;
     static int64_t offsets[] = {0, 1, 2, 3};
@@ -213,7 +213,7 @@ int main(void)
         cmocka_unit_test(test_any_order),
         cmocka_unit_test(test_works_on),
         cmocka_unit_test(test_failures_hold_nothing),
-        cmocka_unit_test(test_those_who_lend_are_told),
+        cmocka_unit_test(test_lenders_are_notified),
         cmocka_unit_test(test_other_threads_may_free),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -378,7 +378,7 @@ static void test_processes(void **state)
 /* --- memory --------------------------------------------------------------------------------------
  */
 
-static spry_status build_anew(spry_context *ctx, void *data)
+static spry_status build_again(spry_context *ctx, void *data)
 {
     spry_device *d = NULL;
     device_program *p = NULL;
@@ -398,11 +398,11 @@ static void test_torture(void **state)
     spry_context *ctx = support_context(NULL);
     char compiled[] = "-DA", kept[] = "";
     build_quietly(kept, false);
-    support_torture(ctx, build_anew, kept);
+    support_torture(ctx, build_again, kept);
     char command[256];
     snprintf(command, sizeof command, "rm -r '%s/programs'", fake.place.folder);
     assert_int_equal(system(command), 0);
-    support_torture(ctx, build_anew, compiled);
+    support_torture(ctx, build_again, compiled);
     support_context_free(ctx);
 }
 

@@ -328,7 +328,7 @@ static void test_lossy(void **state)
 }
 
 /* Also where the format is only told: what does not hold A is not. */
-static void test_told(void **state)
+static void test_reports(void **state)
 {
     (void)state;
     place p;
@@ -578,7 +578,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_fingerprint, support_setup, support_teardown),
         cmocka_unit_test(test_spoilt),
         cmocka_unit_test(test_lossy),
-        cmocka_unit_test(test_told),
+        cmocka_unit_test(test_reports),
         cmocka_unit_test(test_products),
         cmocka_unit_test(test_not_kept),
         cmocka_unit_test(test_forget),

@@ -265,7 +265,7 @@ done:
 }
 
 /* The same on the host. */
-static spry_status factors_here(const amg *h, const precon_job *job, amg_level *level, bool l1)
+static spry_status factors_on_host(const amg *h, const precon_job *job, amg_level *level, bool l1)
 {
     spry_context *ctx = h->ctx;
     amg_smoother *s = &level->smoother;
@@ -305,7 +305,7 @@ static spry_status make_diagonal(const amg *h, const precon_job *job, amg_level 
         SPRY_GO(h->ctx, device_factors(h, level, on_device));
     } else {
         SPRY_GO(h->ctx, bring(h, job, level, on_device));
-        SPRY_GO(h->ctx, together(level, factors_here(h, job, level, l1)));
+        SPRY_GO(h->ctx, together(level, factors_on_host(h, job, level, l1)));
     }
     if (level->reach) {
         double least;

@@ -226,25 +226,25 @@ static const spry_option table[] = {PRECON_COMMON(SPRY_OPTION_ROW)};
 
 /* `here`, which it takes, where the job wants it. */
 static spry_status move(const precon_job *job, spry_operator *here,
-                        spry_status (*here_by)(const spry_matrix *A, spry_operator **op),
+                        spry_status (*make_on_host)(const spry_matrix *A, spry_operator **op),
                         spry_operator **M)
 {
     if (!job->device) {
         *M = here;
         return SPRY_STATUS_OK;
     }
-    const spry_status status = device_diagonal_operator(job->device, here, here_by, M);
+    const spry_status status = device_diagonal_operator(job->device, here, make_on_host, M);
     spry_operator_free(here);
     return status;
 }
 
 static spry_status make_by(const precon_job *job,
-                           spry_status (*here_by)(const spry_matrix *A, spry_operator **op),
+                           spry_status (*make_on_host)(const spry_matrix *A, spry_operator **op),
                            spry_operator **M)
 {
     spry_operator *here = NULL;
-    const spry_status status = here_by(job->A, &here);
-    return status == SPRY_STATUS_OK ? move(job, here, here_by, M) : status;
+    const spry_status status = make_on_host(job->A, &here);
+    return status == SPRY_STATUS_OK ? move(job, here, make_on_host, M) : status;
 }
 
 static spry_status make(const precon_job *job, spry_operator **M)

@@ -318,7 +318,7 @@ done:
 }
 
 /* What the other one could not do is reported with rows of B: which one of A is meant. */
-static spry_status tell_row(spry_context *ctx, const prepare *p, int64_t n, spry_status status)
+static spry_status restate_row(spry_context *ctx, const prepare *p, int64_t n, spry_status status)
 {
     const char *text = strstr(spry_message(ctx), "row ");
     char *end = NULL;
@@ -340,7 +340,7 @@ static spry_status make_sub(const precon_job *job, prepare *p)
     if (status == SPRY_STATUS_OK && !p->S)
         status = SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
                            "sub=%s solves nothing; take sub=ilut, or direct", sub);
-    return status == SPRY_STATUS_OK ? status : tell_row(ctx, p, job->A->a.rows, status);
+    return status == SPRY_STATUS_OK ? status : restate_row(ctx, p, job->A->a.rows, status);
 }
 
 /* Orders, factors, B and S. */
