@@ -204,7 +204,7 @@ done:
     return status;
 }
 
-/* What only the host can make, where so many products are to come that its work pays. */
+/* What only the host can make, where enough products are to come that its work pays. */
 static spry_status try_elsewhere(race *r)
 {
     spry_status status = SPRY_STATUS_OK;

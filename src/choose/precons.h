@@ -25,7 +25,7 @@ bool precon_entry_at(int index, spry_entry *entry);
  * a device. */
 spry_status precon_choose(spry_context *ctx, const spry_matrix *A, int systems, bool on_device,
                           precon_choice *choice);
-/* Whether a choice for so many right-hand sides does for others. */
+/* Whether a choice for `before` right-hand sides does for `systems`. */
 bool precon_choice_stands(int systems, int before);
 /*
  * Two random vectors u, v: (A u, v) = (u, A v) for hermitian A, and without conjugation for

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Beside what was begun of it. */
+/* In addition to what was begun of it. */
 typedef struct precon_forecast {
     bool known;
     int64_t bytes;          /* that it keeps */

@@ -101,7 +101,7 @@ static inline bool frontal_is_symmetric(frontal_kind kind)
     return kind != FRONTAL_GENERAL;
 }
 
-/* Room for solves with so many columns, once there are factors; what there was goes, unless this
+/* Room for solves with `columns` columns, once there are factors; what there was goes, unless this
  * fails. */
 spry_status frontal_room_make(const frontal *f, int columns);
 void frontal_room_clear(const frontal *f);

@@ -296,8 +296,8 @@ static bool was_tried(const spry_result *r, const char *command)
     return r->tried && strstr(r->tried, method);
 }
 
-/* Takes back advice that was followed, or would meet the same squares. What is known to help stays:
- * factors, and for a singular system the shortest way to the best x. */
+/* Takes back advice that was followed, or would suffer from the same squares. What is known to help
+ * stays: factors, and for a singular system the shortest way to the best x. */
 static void spare_tried(doctor *d, const spry_result *r)
 {
     const char *const best = "--method lsmr --precon direct:regular=yes";

@@ -56,7 +56,7 @@ static int64_t most_iterations(const least_problem *p, bool with_M)
     return (int64_t)fmin(fmax(p->seconds * rate / bytes, least), most);
 }
 
-/* LSMR, going on from x, for so many iterations at most, which are taken from those left. */
+/* LSMR, going on from x, for `most` iterations at most, which are taken from those left. */
 static spry_status run(const least_problem *p, const spry_matrix *A, const spry_operator *M,
                        int64_t most, int64_t *left, spry_vector *x)
 {

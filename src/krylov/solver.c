@@ -163,12 +163,12 @@ static spry_status open_attempt(spry_solver *solver, program **p)
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, solver_suit_operator(solver));
     SPRY_GO(ctx, solver_agree(solver, parse_method(solver, p)));
-    /* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): all have agreed that it is there */
+    /* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): all have agreed that it exists */
     if (solver_ranked(solver) && strcmp((*p)->method, "direct") == 0)
         return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
                          "method direct works on one rank; on several, precon=direct has each "
                          "factorize its own block");
-    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): all have agreed that it is there */
+    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): all have agreed that it exists */
     solver->setup.attempts.alone =
         ((*p)->precon[0] || !(*p)->uses_precon) && !solver_chooses_method(solver);
 done:

@@ -334,7 +334,7 @@ static inline void solver_forget_attempts(spry_solver *solver)
 {
     solver->setup.attempts = (attempts){0};
 }
-/* So many right-hand sides are to come, for which something else may be worth its while. */
+/* `systems` right-hand sides are to come, for which something else may be worth its while. */
 void solver_expect(spry_solver *solver, int systems);
 static inline const attempt *solver_attempt(const spry_solver *solver)
 {
@@ -382,7 +382,7 @@ spry_status solver_time_product(spry_device *d, const spry_operator *op, int cou
 /* Adds a line to warnings and to the log. */
 void solver_warn(spry_context *ctx, char warnings[WARNINGS_SIZE], const char *text);
 /* Whether A is hermitian, or symmetric: what is known of the matrix, or what it or products with
- * the operator tell. */
+ * the operator show. */
 spry_status solver_symmetry(spry_solver *solver, precon_symmetry *found);
 /* The name of the method that suits A, and why. */
 spry_status solver_choose_method(spry_solver *solver, const char **name);

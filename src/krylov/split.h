@@ -19,7 +19,7 @@ typedef enum split_mode { SPLIT_ASYNC, SPLIT_SYNC, SPLIT_AUTO } split_mode;
          "with inner=solve: options of the solver of the own block")                        \
     item(WORD, mode, "async", 0, 0, "async sync auto", "whether ranks wait for each other") \
     item(INT, switch_every, "0", 0, 1e15, NULL,                                             \
-         "change the mode after so many iterations of the first rank; 0: never")            \
+         "iterations of the first rank after which the mode changes; 0: never")             \
     item(REAL, tol, "1e-6", 0, 1, NULL, "relative residual |b - A x| / |b| to reach")       \
     item(INT, max_iter, "10000", 0, 1e15, NULL, "iterations of a rank at most")
 typedef struct split_options {
@@ -108,7 +108,7 @@ void split_talk_close(split *p);
 spry_status split_listen(split *p);
 /* Sends elements to all who have answered to the last ones. */
 spry_status split_send(split *p);
-/* Tells what is new of this rank, and asks the others where it is for this rank to ask. */
+/* Sends what is new of this rank, and asks the others where it is for this rank to ask. */
 spry_status split_coordinate(split *p);
 /* Rank 0 has all stop. */
 spry_status split_freeze(split *p);

@@ -270,7 +270,7 @@ spry_status verdict_hand_back(iteration *it)
     SPRY_GO(ctx, iteration_residual(it, it->best.x, it->spare));
     SPRY_GO(ctx, spry_vector_norm(it->spare, &norm));
     it->truth = norm / it->b_norm;
-    it->x = it->best.x; /* which is what b is beside */
+    it->x = it->best.x; /* whose scale is b's */
     status = iteration_confirm(it);
     it->x = x;
     SPRY_GO(ctx, status);

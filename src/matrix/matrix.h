@@ -69,7 +69,7 @@ struct spry_vector {
     /* Called once, when the vector is freed and its memory no longer used; NULL: none. */
     spry_release_fn release;
     void *owner;
-    bool owner_of_caller; /* the caller has said whom, and may say so again */
+    bool owner_of_caller; /* set by the caller, who may set it again */
 };
 
 /* A vector of the host's over an array. */

@@ -40,7 +40,7 @@ spry_status matrix_invert(spry_context *ctx, const char *name, const int32_t *pe
             to[perm[i]] = (int32_t)i;
         }
     }
-    /* Of two that have one place one does not find itself there. */
+    /* Of two that have one place, one does not find itself at it. */
 #pragma omp parallel for num_threads(parts) schedule(static) reduction(+ : faults)
     for (int64_t i = 0; i < n; i++)
         faults += perm[i] >= 0 && perm[i] < n && to[perm[i]] != i;

@@ -51,7 +51,7 @@ static void put_values(spry_matrix *A, void *values, bool owned)
     A->owns = owned ? A->owns | MATRIX_OWNS_VALUES : A->owns & ~(unsigned)MATRIX_OWNS_VALUES;
 }
 
-/* Memory of A's own for values; what is there is nothing. */
+/* Memory of A's own for values, which it does not fill. */
 static spry_status make_room(spry_matrix *A)
 {
     void *values = NULL;

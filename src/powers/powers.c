@@ -457,16 +457,16 @@ static spry_status powers_powers(const spry_operator *op, int count, const power
 {
     void *arrays[MOST_POWERS];
     spry_status status = SPRY_STATUS_OK;
-    bool here;
+    bool usable;
     if (!steps) { /* a question */
         *made = depth_of(op->state) >= count;
         return SPRY_STATUS_OK;
     }
-    SPRY_GO(op->ctx, power_arrays(count, x, v, arrays, &here));
-    here = here && !power_turns(count, v); /* which parts and rings do not go with */
-    if (here)
+    SPRY_GO(op->ctx, power_arrays(count, x, v, arrays, &usable));
+    usable = usable && !power_turns(count, v); /* which parts and rings do not go with */
+    if (usable)
         SPRY_GO(op->ctx, powers_run(op->state, count, steps, x->data, arrays));
-    *made = here;
+    *made = usable;
 done:
     return status;
 }

@@ -245,18 +245,18 @@ static spry_status make_from(const precon_job *given, const precon_spec *spec, s
     const spry_matrix *A = given->A, *csr = NULL;
     spry_context *ctx = A->ctx;
     spry_matrix *owned = NULL;
-    const bool tells = kind && kind->sound;
+    const bool checks = kind && kind->sound;
     spry_status status = SPRY_STATUS_OK;
     if (kind)
         SPRY_GO(ctx, check_matrix(A, kind));
     SPRY_GO(ctx, matrix_as_sorted_csr(A, &csr, &owned));
-    if (!tells)
+    if (!checks)
         SPRY_GO(ctx, precon_warn_singular(csr, precon_spec_name(spec)));
     precon_job job = *given;
     job.A = csr;
     job.near = A;
     SPRY_GO(ctx, kind ? make_named(&job, spec, M, name) : make_auto(&job, spec->list, M, name));
-    if (tells && !kind->sound(*M))
+    if (checks && !kind->sound(*M))
         SPRY_GO(ctx, precon_warn_singular(csr, kind->name));
     if (owned && *M && !(*M)->kept) {
         (*M)->kept = owned;

@@ -257,9 +257,9 @@ static void fuse(scheduling *s)
 }
 
 /*
- * Scalar work is put off as far as it goes: inner products that are needed at one point only meet
- * there, and phases without an exit between them run in one parallel region. Exits are not put off
- * past a product that follows in the text, which would be wasted when the solve ends.
+ * Scalar work is put off as far as it goes: inner products that are needed at one point are all
+ * taken at it, and phases without an exit between them run in one parallel region. Exits are not
+ * put off past a product that follows in the text, which would be wasted when the solve ends.
  */
 static void put_off(scheduling *s)
 {

@@ -20,7 +20,7 @@ static const gen_shift ahead[SIDE_SHIFTS] = {{1, 0, 0}, {2, 0, 0}, {-2, 1, 0}, {
 spry_status gen_prepare_circuit(spry_context *ctx, gen_problem *p)
 {
     (void)ctx;
-    /* Narrower than this, two of the shifts would meet. */
+    /* Narrower than this, two of the shifts would coincide. */
     p->nx = (int64_t)sqrt((double)p->rows);
     p->nx = p->nx < NARROWEST ? NARROWEST : p->nx;
     p->points = 2 * SIDE_SHIFTS + 1;

@@ -100,7 +100,7 @@ spry_status amg_make_bottom(amg *h, const precon_job *job, const amg_level *leve
                                          : precon_make_inner(job, level->A, spec, &h->bottom);
 }
 
-static void tell(const amg *h)
+static void log_levels(const amg *h)
 {
     char text[512] = "";
     size_t length = 0;
@@ -160,5 +160,5 @@ static void set_visits(amg *h, const spry_device *d)
 void amg_finish_levels(amg *h, const precon_job *job)
 {
     set_visits(h, job->device);
-    tell(h);
+    log_levels(h);
 }

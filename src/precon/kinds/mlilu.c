@@ -24,7 +24,7 @@
          "numbers of a Schur complement are dropped below so much over the growth of the "       \
          "inverse factors, rows and columns being equilibrated")                                 \
     item(REAL, fill, "4", 1, 1e6, NULL,                                                          \
-         "a Schur complement may have so many times the entries of A; tau grows where it would " \
+         "entries of a Schur complement over those of A, at most; tau grows where it would "     \
          "have more")                                                                            \
     item(INT, levels, "16", 1, 64, NULL, "at most")                                              \
     item(INT, size, "200", 0, 1e9, NULL, "rows that the last level may have")                    \
@@ -85,7 +85,7 @@ static void scatter(const spry_vector *from, int64_t n, const int32_t *places, s
         element_move(size, to->data, places[k], from->data, k);
 }
 
-/* The rows of level k as they stand there, and those that the next one has. */
+/* The rows of level k in its ordering, and those that the next one has. */
 static spry_vector *right_of(const mlilu *s, int k)
 {
     return k < s->count ? s->levels[k].r : s->r;

@@ -8,7 +8,7 @@
  * is one for A: the iteration around it stays in the caller's own scale and order.
  *
  * For symmetric (hermitian) A both sides are treated alike, so that M is what S is: L = R, and rows
- * are not exchanged; pairs of rows whose entry beside the diagonal was matched come next to each
+ * are not exchanged; pairs of rows whose entry off the diagonal was matched come next to each
  * other instead, which is where pivots of two rows are looked for.
  */
 #include "precon/precon.h"

@@ -122,7 +122,7 @@ spry_status schwarz_make_ranks(const precon_job *job, spry_operator **M)
     SPRY_GO(ctx, team_agree(ctx, status));
     s->restricted = o->kind == SCHWARZ_RAS;
     SPRY_GO(ctx, ranks_reach_make(job->A, o->overlap, 1, &s->part));
-    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): all have agreed that it is there */
+    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): all have agreed that it exists */
     SPRY_GO(ctx, ranks_halo_make(ctx, op->type, job->A->distributed->row_starts, s->part.count,
                                  s->part.others, &s->halo));
     SPRY_GO(ctx, team_agree(ctx, make_solve(job, o, s)));
