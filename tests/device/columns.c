@@ -289,14 +289,14 @@ static void check_text(spry_context *ctx, spry_device *d, const char *text, int6
     const char *const options = "precon=none tol=1e-14 keep=last max-iter=5";
     const double alike = (spry_type_is_complex(type) ? 4 : 1) * 6 * (double)rows * 0x1p-53 *
                          100; /* condition 10, both ways */
-    columns here, there;
+    columns on_host, on_device;
     int64_t most = 0;
-    columns_open(ctx, rows, type, count, &here);
-    columns_open(ctx, rows, type, count, &there);
-    solve(&here, NULL, options, text);
-    solve(&there, d, options, text);
-    for (int k = 0; k < here.count; k++) {
-        const spry_result *a = &here.results[k], *b = &there.results[k];
+    columns_open(ctx, rows, type, count, &on_host);
+    columns_open(ctx, rows, type, count, &on_device);
+    solve(&on_host, NULL, options, text);
+    solve(&on_device, d, options, text);
+    for (int k = 0; k < on_host.count; k++) {
+        const spry_result *a = &on_host.results[k], *b = &on_device.results[k];
         assert_int_equal(a->history_size, b->history_size);
         most = a->history_size > most ? a->history_size : most;
         for (int64_t i = 0; i < a->history_size; i++)
@@ -305,8 +305,8 @@ static void check_text(spry_context *ctx, spry_device *d, const char *text, int6
                          (long long)i, a->history[i], b->history[i]);
     }
     assert_true(most > 3);
-    columns_close(&here);
-    columns_close(&there);
+    columns_close(&on_host);
+    columns_close(&on_device);
 }
 
 static void texts(spry_context *ctx, spry_device *d)

@@ -234,8 +234,8 @@ static void methods(spry_context *ctx, spry_device *d)
 /* Vectors of the host are brought there and back. */
 static void vectors_of_the_host(spry_context *ctx, spry_device *d)
 {
-    line l = line_on(ctx, d, SPRY_TYPE_D, true), here = line_on(ctx, NULL, SPRY_TYPE_D, true);
-    spry_operator *op = operator_of(&l), *same = operator_of(&here);
+    line l = line_on(ctx, d, SPRY_TYPE_D, true), on_host = line_on(ctx, NULL, SPRY_TYPE_D, true);
+    spry_operator *op = operator_of(&l), *same = operator_of(&on_host);
     spry_vector *b = numeric_random(ctx, NULL, SPRY_TYPE_D, N, 1), *y = NULL;
     spry_result r[2] = {0};
     spry_vector *x = solve(ctx, op, NULL, "method=cg tol=1e-9", b, &r[0]);

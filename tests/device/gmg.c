@@ -140,11 +140,11 @@ static void test_solve(spry_context *ctx, spry_device *d)
         "method=richardson precon=gmg:coarsening=full,precision=single tol=1e-8"};
     enum { SOLVES = sizeof options / sizeof *options };
     int64_t counts[2][SOLVES];
-    for (int there = 0; there < 2; there++)
+    for (int on_device = 0; on_device < 2; on_device++)
         for (int k = 0; k < SOLVES; k++) {
-            spry_operator *A = stencil_on(ctx, there ? d : NULL, "32x16x24", "-laplace", "");
-            spry_vector *b = numeric_random(ctx, there ? d : NULL, A->type, A->rows, 4),
-                        *x = numeric_random(ctx, there ? d : NULL, A->type, A->rows, 0);
+            spry_operator *A = stencil_on(ctx, on_device ? d : NULL, "32x16x24", "-laplace", "");
+            spry_vector *b = numeric_random(ctx, on_device ? d : NULL, A->type, A->rows, 4),
+                        *x = numeric_random(ctx, on_device ? d : NULL, A->type, A->rows, 0);
             spry_solver *solver;
             spry_result result = SPRY_RESULT_INIT;
             assert_ok(ctx, spry_solver_new(ctx, &solver));
@@ -152,15 +152,15 @@ static void test_solve(spry_context *ctx, spry_device *d)
             assert_ok(ctx, spry_solver_set_operator(solver, A));
             assert_ok(ctx, spry_solve(solver, b, x, &result));
             assert_true(result.converged);
-            assert_string_equal(result.device, there ? d->facts.name : "cpu");
+            assert_string_equal(result.device, on_device ? d->facts.name : "cpu");
             assert_string_equal(result.warnings ? result.warnings : "", "");
-            counts[there][k] = result.iterations;
+            counts[on_device][k] = result.iterations;
             spry_result_clear(ctx, &result);
-            if (there) { /* what the host makes would cross the bus twice in each iteration */
+            if (on_device) { /* what the host makes would cross the bus twice in each iteration */
                 const int64_t before = d->moved, bytes = A->rows * (int64_t)sizeof(double);
                 assert_ok(ctx, spry_vector_fill(x, (spry_scalar){0, 0}));
                 assert_ok(ctx, spry_solve(solver, b, x, NULL));
-                assert_true(d->moved - before < counts[there][k] * bytes / 2);
+                assert_true(d->moved - before < counts[on_device][k] * bytes / 2);
             }
             spry_solver_free(solver);
             spry_vector_free(b);

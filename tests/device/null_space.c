@@ -6,7 +6,7 @@
 #include "matrix/matrix.h"
 
 static void check(spry_context *ctx, spry_device *d, const spry_matrix *A, const neumann_grid *g,
-                  spry_solver *solver, bool there)
+                  spry_solver *solver, bool on_device)
 {
     const spry_type type = A->a.type;
     const int64_t n = A->a.rows;
@@ -16,16 +16,17 @@ static void check(spry_context *ctx, spry_device *d, const spry_matrix *A, const
     spry_result result = SPRY_RESULT_INIT;
     assert_ok(ctx, spry_vector_zeros(ctx, A, &x));
     assert_ok(ctx, spry_vector_fill(x, (spry_scalar){3, 0}));
-    if (there) {
+    if (on_device) {
         assert_ok(ctx, spry_vector_on(d, type, n, NULL, &b_on_device));
         assert_ok(ctx, spry_vector_on(d, type, n, NULL, &x_on_device));
         assert_ok(ctx, spry_vector_copy(b, b_on_device));
         assert_ok(ctx, spry_vector_copy(x, x_on_device));
     }
-    assert_ok(ctx, spry_solve(solver, there ? b_on_device : b, there ? x_on_device : x, &result));
+    assert_ok(
+        ctx, spry_solve(solver, on_device ? b_on_device : b, on_device ? x_on_device : x, &result));
     assert_true(result.converged);
     assert_string_equal(result.device, spry_device_name(d));
-    if (there)
+    if (on_device)
         assert_ok(ctx, spry_vector_copy(x_on_device, x));
     neumann_check(A, g, g->cut ? 2 : 1, b, x, tol, result.true_residual);
     spry_result_clear(ctx, &result);
@@ -73,24 +74,24 @@ static void given_vectors(spry_context *ctx, spry_device *d)
 {
     const neumann_grid g = {.nx = 14, .ny = 9, .nz = 1, .cut = true, .twisted = true};
     spry_matrix *A = neumann_matrix(ctx, SPRY_TYPE_Z, &g);
-    spry_vector *v[2], *there[2];
+    spry_vector *v[2], *on_device[2];
     for (int k = 0; k < 2; k++) {
         assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_Z, A->a.rows, NULL, SPRY_OWN_COPY, &v[k]));
-        assert_ok(ctx, spry_vector_on(d, SPRY_TYPE_Z, A->a.rows, NULL, &there[k]));
+        assert_ok(ctx, spry_vector_on(d, SPRY_TYPE_Z, A->a.rows, NULL, &on_device[k]));
         for (int64_t i = 0; i < A->a.rows; i++)
             value_set(SPRY_TYPE_Z, v[k]->data, i, neumann_null(&g, k, i));
-        assert_ok(ctx, spry_vector_copy(v[k], there[k]));
+        assert_ok(ctx, spry_vector_copy(v[k], on_device[k]));
     }
     spry_solver *solver = solver_on(ctx, d, A, "precon=jacobi");
     for (int k = 0; k < 2; k++) { /* null vectors of the host, and there */
         assert_ok(ctx, spry_solver_set_null_space(
-                           solver, 2, (const spry_vector *const *)(k ? there : v), NULL));
+                           solver, 2, (const spry_vector *const *)(k ? on_device : v), NULL));
         check(ctx, d, A, &g, solver, true);
     }
     spry_solver_free(solver);
     for (int k = 0; k < 2; k++) {
         spry_vector_free(v[k]);
-        spry_vector_free(there[k]);
+        spry_vector_free(on_device[k]);
     }
     spry_matrix_free(A);
 }

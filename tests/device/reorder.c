@@ -38,7 +38,7 @@ static double residual_of(spry_context *ctx, const spry_matrix *A, const spry_ve
 }
 
 static void solve_on_device(spry_context *ctx, spry_device *d, const spry_matrix *A,
-                            const char *order, bool there)
+                            const char *order, bool on_device)
 {
     /* A x is rounded by at most 8 units of |A| |x| for 5 entries per row; |A| is at most 8, and |x|
      * at most |b| / 0.1, the least eigenvalue of a grid of 12 x 12 being 0.116. */
@@ -52,7 +52,7 @@ static void solve_on_device(spry_context *ctx, spry_device *d, const spry_matrix
     assert_ok(ctx, spry_vector_zeros(ctx, A, &seen));
     assert_ok(ctx, vector_random(b, 1));
     assert_ok(ctx, vector_random(x, 2));
-    if (there) {
+    if (on_device) {
         assert_ok(ctx, spry_vector_on(d, SPRY_TYPE_D, b->n, NULL, &b_on_device));
         assert_ok(ctx, spry_vector_on(d, SPRY_TYPE_D, b->n, NULL, &x_on_device));
         assert_ok(ctx, spry_vector_copy(b, b_on_device));
@@ -64,12 +64,13 @@ static void solve_on_device(spry_context *ctx, spry_device *d, const spry_matrix
     assert_ok(ctx, spry_solver_set(solver, options));
     assert_ok(ctx, spry_solver_set_matrix(solver, A));
     spry_solver_set_monitor(solver, keep_last, seen);
-    assert_ok(ctx, spry_solve(solver, there ? b_on_device : b, there ? x_on_device : x, &result));
+    assert_ok(
+        ctx, spry_solve(solver, on_device ? b_on_device : b, on_device ? x_on_device : x, &result));
     assert_true(result.converged);
     assert_non_null(solver->setup.order.matrix);
     assert_string_equal(solver->setup.order.name, order);
     assert_string_equal(result.device, spry_device_name(d));
-    if (there)
+    if (on_device)
         assert_ok(ctx, spry_vector_copy(x_on_device, x));
     assert_true(residual_of(ctx, A, b, x) <= tol + rounding);
     /* what the monitor saw last is x, or one iteration from it */

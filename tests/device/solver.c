@@ -31,13 +31,13 @@ static void set_device(spry_solver *solver, const spry_device *d)
 }
 
 /* A zero b is answered by zero before any method runs. */
-static void check_zero(spry_solver *solver, spry_device *d, bool there)
+static void check_zero(spry_solver *solver, spry_device *d, bool on_device)
 {
     spry_context *ctx = d->ctx;
     spry_vector *b = NULL, *x = NULL;
     spry_result result = SPRY_RESULT_INIT;
     double norm;
-    if (there) {
+    if (on_device) {
         assert_ok(ctx, spry_vector_on(d, SPRY_TYPE_D, 400, NULL, &b));
     } else {
         assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, 400, NULL, SPRY_OWN_COPY, &b));
@@ -181,12 +181,12 @@ static void solve_on_device(spry_solver *solver, const spry_vector *b, spry_vect
                             double *numbers)
 {
     spry_context *ctx = x->ctx;
-    spry_vector *here = NULL;
+    spry_vector *on_host = NULL;
     assert_ok(ctx, spry_vector_fill(x, (spry_scalar){0, 0}));
     assert_ok(ctx, spry_solve(solver, b, x, NULL));
-    assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, ROWS, numbers, SPRY_OWN_BORROW, &here));
-    assert_ok(ctx, spry_vector_copy(x, here));
-    spry_vector_free(here);
+    assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, ROWS, numbers, SPRY_OWN_BORROW, &on_host));
+    assert_ok(ctx, spry_vector_copy(x, on_host));
+    spry_vector_free(on_host);
 }
 
 /* What stays from one solve to the next does not show, whatever vectors it is given; nothing is

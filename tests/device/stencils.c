@@ -39,10 +39,10 @@ static int64_t place_of(const row_sum *r, bool points, const int64_t step[GRID_A
 
 static void add_entry(void *data, const stencil_part *part, const stencil_entry *e)
 {
-    static const int64_t here[GRID_AXES] = {0};
+    static const int64_t none[GRID_AXES] = {0};
     row_sum *r = data;
     const stencil *s = stencil_of(r->op);
-    const int64_t *const steps[] = {here, e->mid, e->col};
+    const int64_t *const steps[] = {none, e->mid, e->col};
     spry_scalar a = {part->c.re * e->c, part->c.im * e->c};
     if (e->kind[0] != KNOWN_NOT || e->kind[1] != KNOWN_NOT || e->kind[2] != KNOWN_NOT)
         return;

@@ -57,19 +57,19 @@ static void values_on_device(spry_context *ctx, spry_device *d)
         spry_matrix *A = support_sorted(ctx, support_types[t], SUPPORT_UNIFORM, 30, 30, 200, 3);
         const int64_t nnz = A->a.nnz;
         const size_t size = spry_type_size(support_types[t]);
-        spry_vector *there = numeric_random(ctx, d, support_types[t], nnz, 5),
-                    *here = numeric_random(ctx, NULL, support_types[t], nnz, 5);
+        spry_vector *on_device = numeric_random(ctx, d, support_types[t], nnz, 5),
+                    *on_host = numeric_random(ctx, NULL, support_types[t], nnz, 5);
         const int64_t before = matrix_version(A);
-        assert_ok(ctx, spry_matrix_set_values_from(A, there));
-        assert_memory_equal(A->a.values, here->data, (size_t)nnz * size);
+        assert_ok(ctx, spry_matrix_set_values_from(A, on_device));
+        assert_memory_equal(A->a.values, on_host->data, (size_t)nnz * size);
         assert_true(matrix_version(A) > before);
-        spry_vector_free(there);
-        there = numeric_random(ctx, d, support_types[t], nnz + 1, 5);
-        assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_matrix_set_values_from(A, there));
+        spry_vector_free(on_device);
+        on_device = numeric_random(ctx, d, support_types[t], nnz + 1, 5);
+        assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_matrix_set_values_from(A, on_device));
         support_message_has(ctx, "new values are");
-        assert_memory_equal(A->a.values, here->data, (size_t)nnz * size);
-        spry_vector_free(there);
-        spry_vector_free(here);
+        assert_memory_equal(A->a.values, on_host->data, (size_t)nnz * size);
+        spry_vector_free(on_device);
+        spry_vector_free(on_host);
         spry_matrix_free(A);
     }
 }

@@ -235,21 +235,22 @@ static void borrowed(spry_context *ctx, spry_device *d)
 
 static void wrong_uses(spry_context *ctx, spry_device *d)
 {
-    spry_vector *host = numeric_random(ctx, NULL, SPRY_TYPE_D, 10, 1), *there = on_device(d, host),
-                *v = NULL;
+    spry_vector *host = numeric_random(ctx, NULL, SPRY_TYPE_D, 10, 1),
+                *of_device = on_device(d, host), *v = NULL;
     spry_scalar sum;
-    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_vector_axpy((spry_scalar){1, 0}, host, there));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE,
+                  spry_vector_axpy((spry_scalar){1, 0}, host, of_device));
     support_message_has(ctx, spry_device_name(d));
-    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_vector_dot(host, there, &sum));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_vector_dot(host, of_device, &sum));
     support_message_has(ctx, spry_device_name(d));
-    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_vector_multiply(there, there, host));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_vector_multiply(of_device, of_device, host));
     assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_vector_on(d, SPRY_TYPE_D, -1, NULL, &v));
     assert_null(v);
     assert_status(ctx, SPRY_STATUS_NO_MEMORY,
                   spry_vector_on(d, SPRY_TYPE_D, INT64_MAX / 2, NULL, &v));
-    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_vector_fill(there, (spry_scalar){0, 1}));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_vector_fill(of_device, (spry_scalar){0, 1}));
     spry_vector_free(host);
-    spry_vector_free(there);
+    spry_vector_free(of_device);
 }
 
 /* y = alpha op(A) x + beta y with x and y here and there gives the same bits. */
@@ -311,11 +312,11 @@ static void diagonals(spry_context *ctx, spry_device *d)
     assert_ok(ctx, spry_matrix_cast(A, SPRY_TYPE_Z, &C));
     for (int64_t i = 0; i < N; i++)
         support_put(C, i, (spry_scalar){1 + (double)(i % 7), (double)(i % 3) - 1});
-    spry_operator *M = NULL, *there = NULL;
+    spry_operator *M = NULL, *of_device = NULL;
     assert_ok(ctx, spry_precon_new(C, NULL, "jacobi", &M));
-    assert_ok(ctx, device_diagonal_operator(d, M, NULL, &there));
-    assert_string_equal(spry_operator_name(there), "jacobi");
-    assert_non_null(device_diagonal(there, SPRY_TRANSPOSE_NO));
+    assert_ok(ctx, device_diagonal_operator(d, M, NULL, &of_device));
+    assert_string_equal(spry_operator_name(of_device), "jacobi");
+    assert_non_null(device_diagonal(of_device, SPRY_TRANSPOSE_NO));
     assert_null(device_diagonal(M, SPRY_TRANSPOSE_NO));
     spry_vector *x = numeric_random(ctx, NULL, SPRY_TYPE_Z, N, 6),
                 *y = numeric_random(ctx, NULL, SPRY_TYPE_Z, N, 7);
@@ -324,15 +325,15 @@ static void diagonals(spry_context *ctx, spry_device *d)
         assert_ok(ctx, spry_vector_copy(y, dy));
         assert_ok(ctx, spry_operator_multiply(M, (spry_transpose)t, (spry_scalar){0.5, 1}, x,
                                               (spry_scalar){0.25, 0}, y));
-        assert_ok(ctx, spry_operator_multiply(there, (spry_transpose)t, (spry_scalar){0.5, 1}, dx,
-                                              (spry_scalar){0.25, 0}, dy));
+        assert_ok(ctx, spry_operator_multiply(of_device, (spry_transpose)t, (spry_scalar){0.5, 1},
+                                              dx, (spry_scalar){0.25, 0}, dy));
         check_near(d, y, dy, 8, "diagonal");
     }
     spry_vector *const all[] = {x, y, dx, dy};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         spry_vector_free(all[i]);
     spry_operator_free(M);
-    spry_operator_free(there);
+    spry_operator_free(of_device);
     spry_matrix_free(A);
     spry_matrix_free(C);
 }

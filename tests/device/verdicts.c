@@ -217,18 +217,19 @@ static void compare(const problem *p, spry_device *d, const char *name)
     const bool low = numeric_unit(p->type) > 1e-10;
     const double tol = low ? 1e-4 : 1e-8;
     const char *const options = low ? "tol=1e-4" : "tol=1e-8";
-    spry_result here = solve(p, "cpu", options);
-    check_reported(p, &here, name, tol);
-    spry_result there = solve(p, spry_device_name(d), options);
-    check_reported(p, &there, name, tol);
-    if (there.reason != here.reason)
+    spry_result on_host = solve(p, "cpu", options);
+    check_reported(p, &on_host, name, tol);
+    spry_result on_device = solve(p, spry_device_name(d), options);
+    check_reported(p, &on_device, name, tol);
+    if (on_device.reason != on_host.reason)
         fail_msg("%s, type %s: %s with %g by %s and %s on the device (%s), here %s with %g by %s "
                  "and %s (%s)",
-                 name, spry_type_name(p->type), spry_reason_name(there.reason), there.true_residual,
-                 there.method, there.precon, there.detail, spry_reason_name(here.reason),
-                 here.true_residual, here.method, here.precon, here.detail);
-    spry_result_clear(p->ctx, &here);
-    spry_result_clear(p->ctx, &there);
+                 name, spry_type_name(p->type), spry_reason_name(on_device.reason),
+                 on_device.true_residual, on_device.method, on_device.precon, on_device.detail,
+                 spry_reason_name(on_host.reason), on_host.true_residual, on_host.method,
+                 on_host.precon, on_host.detail);
+    spry_result_clear(p->ctx, &on_host);
+    spry_result_clear(p->ctx, &on_device);
 }
 
 static void make(spry_context *ctx, spry_matrix *A, problem *p)
@@ -268,17 +269,18 @@ static void check_part(const problem *p, spry_device *d, const char *part, bool 
     const double tol = problem_tolerance(p->type);
     char options[128];
     snprintf(options, sizeof options, "tol=%g %s", tol, part);
-    for (int there = 0; there < 2; there++) {
-        r[there] = solve(p, there ? spry_device_name(d) : "cpu", options);
-        check_reported(p, &r[there], part, tol);
+    for (int on_device = 0; on_device < 2; on_device++) {
+        r[on_device] = solve(p, on_device ? spry_device_name(d) : "cpu", options);
+        check_reported(p, &r[on_device], part, tol);
     }
     if (!r[0].converged || !r[1].converged)
         fail_msg("%s, type %s: %s here, %s on the device", part, spry_type_name(p->type),
                  spry_reason_name(r[0].reason), spry_reason_name(r[1].reason));
     assert_string_equal(r[0].precon, r[1].precon);
-    const bool told = r[1].warnings && strstr(r[1].warnings, "runs on the cpu");
-    if (told != stays)
-        fail_msg("%s: %s", part, told ? r[1].warnings : "nobody said that it stays on the host");
+    const bool reported = r[1].warnings && strstr(r[1].warnings, "runs on the cpu");
+    if (reported != stays)
+        fail_msg("%s: %s", part,
+                 reported ? r[1].warnings : "nobody said that it stays on the host");
     spry_result_clear(p->ctx, &r[0]);
     spry_result_clear(p->ctx, &r[1]);
 }
@@ -357,12 +359,12 @@ static void several(spry_context *ctx, spry_device *d)
     enum { COUNT = 3 };
     spry_matrix *A = no_boundary(ctx, SPRY_TYPE_D);
     spry_reason reasons[2][COUNT];
-    for (int there = 0; there < 2; there++) {
+    for (int on_device = 0; on_device < 2; on_device++) {
         spry_solver *solver = NULL;
         spry_vector *b[COUNT], *x[COUNT];
         spry_result results[COUNT] = {SPRY_RESULT_INIT, SPRY_RESULT_INIT, SPRY_RESULT_INIT};
         char text[64];
-        snprintf(text, sizeof text, "device=%s", there ? spry_device_name(d) : "cpu");
+        snprintf(text, sizeof text, "device=%s", on_device ? spry_device_name(d) : "cpu");
         for (int k = 0; k < COUNT; k++) {
             assert_ok(ctx, spry_vector_ones(ctx, A, &b[k]));
             assert_ok(ctx, spry_vector_zeros(ctx, A, &x[k]));
@@ -375,7 +377,7 @@ static void several(spry_context *ctx, spry_device *d)
         assert_ok(ctx, spry_solver_set_matrix(solver, A));
         assert_ok(ctx, spry_solve_many(solver, COUNT, (const spry_vector *const *)b, x, results));
         for (int k = 0; k < COUNT; k++) {
-            reasons[there][k] = results[k].reason;
+            reasons[on_device][k] = results[k].reason;
             spry_result_clear(ctx, &results[k]);
             spry_vector_free(b[k]);
             spry_vector_free(x[k]);
@@ -467,10 +469,10 @@ static void real_matrices(spry_context *ctx, spry_device *d)
         spry_matrix *A = NULL, *all = NULL, *csr = NULL;
         problem p;
         snprintf(path, sizeof path, "%s/%s.mtx.gz", folder, real[k]);
-        FILE *there = fopen(path, "r");
-        if (!there)
+        FILE *file = fopen(path, "r");
+        if (!file)
             continue;
-        fclose(there);
+        fclose(file);
         assert_ok(ctx, spry_matrix_read(ctx, path, NULL, &A));
         assert_ok(ctx, spry_matrix_expand(A, &all));
         assert_ok(ctx, spry_matrix_convert(all, SPRY_FORMAT_CSR, &csr));

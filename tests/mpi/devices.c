@@ -305,7 +305,7 @@ static void shares(void **state)
     const int ranks = spry_context_ranks(s.ctx);
     for (int kind = 0; kind < 3 && ranks > 1; kind++) {
         bool changed = true;
-        int64_t told = 0;
+        int64_t reported = 0;
         double sum = 0;
         char list[64];
         snprintf(list, sizeof list, kind == 2 ? "%s,%s,cpu" : "%s", engine, engine);
@@ -313,8 +313,8 @@ static void shares(void **state)
             assert_ok(s.ctx, spry_context_set_shares(s.ctx, "auto", list));
         else
             assert_ok(s.ctx, spry_context_correct_shares(s.A, list, &changed));
-        assert_ok(s.ctx, team_sum(s.ctx, changed, &told));
-        assert_true(told == 0 || told == ranks);
+        assert_ok(s.ctx, team_sum(s.ctx, changed, &reported));
+        assert_true(reported == 0 || reported == ranks);
         memcpy(all, s.ctx->team->shares, (size_t)ranks * sizeof *all);
         for (int r = 0; r < ranks; r++)
             sum += all[r];

@@ -156,13 +156,13 @@ static void finds_ranks_that_are_known(void **state)
             assert_ok(ctx, spry_vector_zeros(ctx, A, &x));
             spry_diagnosis d = diagnosed(ctx, A, b, OPTIONS, NULL);
             const spry_finding *f = diagnosed_find(&d, "singular");
-            const double told = f ? diagnosed_figure(f, "rank") : NAN;
+            const double reported = f ? diagnosed_figure(f, "rank") : NAN;
             const singular_result s = solve_singular(ctx, A, b, x);
             const double slope = gradient(ctx, A, b, x, &residual, &rounding);
-            if (told != (double)rank || s.rank != rank || (exact && !s.least_squares) ||
+            if (reported != (double)rank || s.rank != rank || (exact && !s.least_squares) ||
                 !(residual <= 1 + rounding) || (s.least_squares && !(slope <= 1e-6 + rounding))) {
                 print_error("%s, %d rows, rank %d, way %d: %g, %s; gradient %.2g\n",
-                            spry_type_name(type), (int)n, (int)rank, way, told,
+                            spry_type_name(type), (int)n, (int)rank, way, reported,
                             s.singular ? s.text : "not singular", slope);
                 bad++;
             }

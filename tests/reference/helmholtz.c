@@ -125,7 +125,7 @@ static void dispersion(void **state)
 /* Relative errors of wave numbers: second order has 1 - sin(kh/2)/(kh/2)'s, (kh)^2 / 24 along an
  * axis; that of compact4 is (kh)^4 / 480, below the next term; optimal has less than a twentieth of
  * that. All are told. */
-static void told(void **state)
+static void is_reported(void **state)
 {
     spry_context *ctx = *state;
     spry_helmholtz_info info = SPRY_HELMHOLTZ_INFO_INIT;
@@ -628,10 +628,10 @@ static void sources(void **state)
     v = wave_of(grid, SPRY_TYPE_Z, "kind=beam k=2 waist=1 at=2:1:0");
     const int64_t focus = 2 * 8 + 4;
     const spry_scalar middle = value_get(v->type, v->data, focus),
-                      beside = value_get(v->type, v->data, focus + 1),
+                      nearby = value_get(v->type, v->data, focus + 1),
                       along = value_get(v->type, v->data, focus + 4 * 8 * 5);
     assert_true(fabs(middle.re - 1) < 4 * DBL_EPSILON && fabs(middle.im) < 4 * DBL_EPSILON);
-    assert_true(fabs(beside.re - exp(-0.25)) < 4 * DBL_EPSILON);
+    assert_true(fabs(nearby.re - exp(-0.25)) < 4 * DBL_EPSILON);
     assert_true(fabs(along.re - (cos(2) + sin(2)) / 2) < 8 * DBL_EPSILON);
     assert_true(fabs(along.im - (sin(2) - cos(2)) / 2) < 8 * DBL_EPSILON);
     spry_vector_free(v);
@@ -721,7 +721,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(dispersion, support_setup, support_teardown),
-        cmocka_unit_test_setup_teardown(told, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(is_reported, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(rates, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(points, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(enclosed, support_setup, support_teardown),

@@ -195,8 +195,8 @@ static void conditions_are_reported(void **state)
             frobenius = hypot(frobenius, f.a[k]);
         /* sums of squares of the bidiagonal matrix: all of A's when it is whole, some before; lost
          * orthogonality may count some twice */
-        const double told = number(&f, "method:fnorm");
-        assert_true(told <= 2 * frobenius && told >= 0.5 * frobenius);
+        const double reported = number(&f, "method:fnorm");
+        assert_true(reported <= 2 * frobenius && reported >= 0.5 * frobenius);
         /* at least 1, and at most |A|_F |A^+|_F of columns of this size */
         assert_true(number(&f, "method:acond") >= 1 && number(&f, "method:acond") <= 1e3);
         double value;

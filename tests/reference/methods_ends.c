@@ -150,13 +150,13 @@ static void any_iteration_can_be_the_last(void **state)
             problem_check(&p, &result, options);
             assert_true(result.iterations <= limit);
             assert_true(result.converged || result.iterations == limit);
-            const double told = result.residual, truth = result.true_residual;
+            const double reported = result.residual, truth = result.true_residual;
             const bool bound = strcmp(info.name, "symmlq") == 0;
             /* the best x may be an earlier one */
-            if (!(truth <= told * (1 + 1e-8) + 1e-14) ||
-                (!bound && told <= result.initial_residual &&
-                 !(truth >= told * (1 - 1e-8) - 1e-14)))
-                fail_msg("%s: told %.10g, true is %.10g", options, told, truth);
+            if (!(truth <= reported * (1 + 1e-8) + 1e-14) ||
+                (!bound && reported <= result.initial_residual &&
+                 !(truth >= reported * (1 - 1e-8) - 1e-14)))
+                fail_msg("%s: told %.10g, true is %.10g", options, reported, truth);
             spry_result_clear(p.ctx, &result);
         }
         problem_free(&p);

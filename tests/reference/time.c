@@ -335,9 +335,9 @@ static void largest_step(void **state)
     support_message_has(ctx, "the largest stable one is about");
     assert_int_equal(stats.steps, 0);
     /* the number that is told is that of the run, to its three digits */
-    const char *told = strstr(spry_message(ctx), "is about ");
-    assert_non_null(told);
-    assert_true(fabs(strtod(told + 9, NULL) / stats.limit - 1) <= 5e-3);
+    const char *reported = strstr(spry_message(ctx), "is about ");
+    assert_non_null(reported);
+    assert_true(fabs(strtod(reported + 9, NULL) / stats.limit - 1) <= 5e-3);
     assert_true(stats.limit >= limit && stats.limit < 1.2 * exact);
     /* a few steps do no harm; so it is not refused */
     assert_ok(ctx, spry_stepper_run(s, 0, 2 * exact, p.u, &stats));

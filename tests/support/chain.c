@@ -251,9 +251,9 @@ static void check_tried(const chain *c, int failing)
             wrong(c, failing, begin);
         if (c->ways[k] == CHAIN_NOT_MADE && !strstr(line, "memory"))
             wrong(c, failing, "no reason");
-        const char *told = strstr(line, ", residual ");
+        const char *reported = strstr(line, ", residual ");
         if (c->ways[k] == CHAIN_STAYS &&
-            (!told || sscanf(told, ", residual %lf", &residual) != 1 ||
+            (!reported || sscanf(reported, ", residual %lf", &residual) != 1 ||
              !(residual <= 1.05 * chain_first))) /* told with two digits */
             wrong(c, failing, "the best x is lost");
     }

@@ -26,6 +26,6 @@ spry_vector *neumann_rhs(spry_context *ctx, spry_type type, const neumann_grid *
  * part in those of A, up to n eps |x|.
  */
 void neumann_check(const spry_matrix *A, const neumann_grid *g, int count, const spry_vector *b,
-                   const spry_vector *x, double tol, double told);
+                   const spry_vector *x, double tol, double reported);
 
 #endif

@@ -18,7 +18,7 @@ static spry_truth found(const spry_matrix *A, spry_fact fact)
 }
 
 /* A copy of which nothing is known. */
-static spry_matrix *anew(const spry_matrix *A)
+static spry_matrix *copy_of(const spry_matrix *A)
 {
     spry_matrix *B;
     assert_ok(A->ctx, spry_matrix_convert(A, A->a.format, &B));
@@ -29,7 +29,7 @@ static spry_matrix *anew(const spry_matrix *A)
 /* What is known of A must be what a fresh look finds. */
 static void assert_true_facts(const spry_matrix *A)
 {
-    spry_matrix *B = anew(A);
+    spry_matrix *B = copy_of(A);
     for (int f = 0; f < SPRY_FACT_COUNT; f++) {
         const spry_truth known = spry_matrix_fact(A, (spry_fact)f);
         if (known != SPRY_TRUTH_UNKNOWN && f != SPRY_FACT_DEFINITE)
@@ -322,7 +322,7 @@ static void no_fact_is_looked_for_twice_in_a_solve(void **state)
             spry_vector *b, *x;
             spry_result result = {0};
             assert_ok(ctx, spry_generate(ctx, "anisotropic", "size=40", &A));
-            B = known ? A : anew(A);
+            B = known ? A : copy_of(A);
             assert_ok(ctx, spry_vector_ones(ctx, B, &b));
             assert_ok(ctx, spry_vector_zeros(ctx, B, &x));
             t.nnz = B->a.nnz;

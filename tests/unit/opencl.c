@@ -366,12 +366,12 @@ static void bandwidth_file(char path[256])
     assert_int_equal(count, 1);
 }
 
-static double bandwidth_of(const char *weather, bool anew, spry_status expected)
+static double bandwidth_of(const char *weather, bool again, spry_status expected)
 {
     spry_bandwidth found = {.read = -1};
     set_variable("FAKE_OPENCL", weather);
     spry_context *ctx = support_context(NULL);
-    assert_status(ctx, expected, spry_device_bandwidth(ctx, "opencl", anew, &found));
+    assert_status(ctx, expected, spry_device_bandwidth(ctx, "opencl", again, &found));
     support_context_free(ctx); /* nothing stays open */
     return found.read;
 }
