@@ -1,6 +1,6 @@
 /*
- * Optical diffraction tomography: plane waves beside sums in long double, cameras and the model
- * beside their transposes, what a weak sphere sends out beside Born's formula, and particles that
+ * Optical diffraction tomography: plane waves against sums in long double, cameras and the model
+ * against their transposes, what a weak sphere sends out against Born's formula, and particles that
  * are found again, from fields and from intensities, with noise, and where one stands behind
  * another.
  */
@@ -635,7 +635,7 @@ static void test_memory_of_columns(void **state)
     support_context_free(ctx);
 }
 
-/* --- what was found beside what is known ---------------------------------------------------------
+/* --- what was found against what is known --------------------------------------------------------
  */
 
 static odt_particle at(double x, double y, double z)

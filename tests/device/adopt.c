@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A caller's arrays there. */
+/* A caller's arrays on the device. */
 typedef struct lent {
     spry_arrays arrays;
     device_memory *memory[3];

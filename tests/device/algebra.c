@@ -1,5 +1,5 @@
 /*
- * Sums, products and transposes of sparse matrices in a device's memory beside the host's. Numbers
+ * Sums, products and transposes of sparse matrices in a device's memory against the host's. Numbers
  * are eighths (support_number), so that sums of their products are exact in every type and in every
  * order: patterns must be the same, and numbers equal. Where numbers are rough, the same work is
  * done twice and must give the same bits.

@@ -68,7 +68,7 @@ static void solve(columns *s, spry_device *d, const char *options, const char *t
     spry_solver_free(solver);
 }
 
-/* What an iteration of block-cg asks of the device, beside what a solve does: launches and copies
+/* What an iteration of block-cg asks of the device, besides what a solve does: launches and copies
  * between the host and it. */
 static void work_of(spry_context *ctx, spry_device *d, int count, int64_t work[2])
 {
@@ -280,7 +280,7 @@ static const char rows_made[] = "method rows-made \"minimal residual steps\"\n"
                                 "    f = (T, T)\n"
                                 "    residual |r| * (1 + real(e) / (1 + real(f)))\n";
 
-/* The first iterations tell the residuals of the host: they differ by the order of sums only, of
+/* The first iterations report the residuals of the host: they differ by the order of sums only, of
  * which the sixth has seen 6 for each row at most, each rounded to 2^-53 of the whole; products of
  * complex numbers are four. */
 static void check_text(spry_context *ctx, spry_device *d, const char *text, int64_t rows,

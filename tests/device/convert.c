@@ -47,7 +47,7 @@ static void check_sizes(const char *spec, const layout *want, const layout *foun
             fail_msg("%s: number %d is not the host's", spec, i);
 }
 
-/* y of a product with numbers that tell entries apart; bitwise the same from the same arrays. */
+/* y of a product with numbers that distinguish entries; bitwise the same from the same arrays. */
 static void multiply(spry_device *d, const spry_matrix *A, device_layout *D, void *y)
 {
     const int64_t size = (int64_t)spry_type_size(A->a.type);
@@ -363,7 +363,8 @@ static void kinds(spry_context *ctx, spry_device *d)
     }
 }
 
-/* There and back; formats that do not tell A are refused for matrices that only the device has. */
+/* To the device and back; formats that do not determine A are refused for matrices that only the
+ * device has. */
 static void back(spry_context *ctx, spry_device *d)
 {
     static const char *const specs[] = {"csr", "sell:C=32", "sell:C=16", NULL};
@@ -415,7 +416,7 @@ static void fail_each(spry_device *d, const spry_matrix *A, const char *spec)
     }
 }
 
-/* Every allocation on the device that fails is told, and nothing is lost. */
+/* Every allocation on the device that fails is reported, and nothing is lost. */
 static void memory(spry_context *ctx, spry_device *d)
 {
     static const char *const specs[] = {"csr",

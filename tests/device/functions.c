@@ -1,5 +1,5 @@
-/* Functions of callers as operators on devices: they are given vectors there and the stream, and
- * solves with them give what solves with the matrix give. */
+/* Functions of callers as operators on devices: they are given vectors of the device and the
+ * stream, and solves with them give what solves with the matrix give. */
 #include "support/devices.h"
 #include "support/numeric.h"
 
@@ -231,7 +231,7 @@ static void methods(spry_context *ctx, spry_device *d)
     }
 }
 
-/* Vectors of the host are brought there and back. */
+/* Vectors of the host are brought to the device and back. */
 static void vectors_of_the_host(spry_context *ctx, spry_device *d)
 {
     line l = line_on(ctx, d, SPRY_TYPE_D, true), on_host = line_on(ctx, NULL, SPRY_TYPE_D, true);
@@ -287,7 +287,7 @@ static void failures(spry_context *ctx, spry_device *d)
         }
         l.calls = l.fail_at = 0;
         assert_ok(ctx, spry_solve(solver, b, x, NULL)); /* all is well again */
-        /* What a launch says is told, too. */
+        /* What a launch says is reported, too. */
         device_fail_next(d, WORK_LAUNCH, 1);
         spry_vector *y = numeric_random(ctx, d, SPRY_TYPE_D, N, 0);
         assert_status(ctx, SPRY_STATUS_DEVICE, spry_operator_apply(op, b, y));

@@ -1,4 +1,5 @@
-/* Geometric multigrid on devices: a cycle gives what it gives on the host, and solves stay there.
+/* Geometric multigrid on devices: a cycle gives what it gives on the host, and solves stay on the
+ * device.
  */
 #include "support/devices.h"
 #include "support/numeric.h"
@@ -38,10 +39,10 @@ static spry_operator *stencil_on(spry_context *ctx, const spry_device *d, const 
 }
 
 /*
- * One application of M beside the host's. Sweeps, restriction and interpolation have norms of about
- * 1, so each of a few dozen steps adds a few roundings of the largest number there is; the solve
- * on the coarsest level loses its condition besides, which is below 1000 for grids of up to 40
- * points along an axis: 64 steps of 4 roundings and 1000.
+ * One application of M against the host's. Sweeps, restriction and interpolation have norms of
+ * about 1, so each of a few dozen steps adds a few roundings of the largest number there is; the
+ * solve on the coarsest level loses its condition besides, which is below 1000 for grids of up to
+ * 40 points along an axis: 64 steps of 4 roundings and 1000.
  */
 static void check_cycle(spry_context *ctx, spry_device *d, const char *size, const char *text,
                         const char *options, const char *precon)
@@ -76,7 +77,7 @@ static void check_cycle(spry_context *ctx, spry_device *d, const char *size, con
             worst = fmax(worst, hypot(a.re - b.re, a.im - b.im));
         }
         if (!(worst <= (64 * 4 + 1000) * numeric_unit(A->type) * largest))
-            fail_msg("%s, %s, %s: %.3g beside %.3g", size, text, precon, worst, largest);
+            fail_msg("%s, %s, %s: %.3g, largest %.3g", size, text, precon, worst, largest);
     }
     assert_true(largest > 0);
     spry_vector_free(r);

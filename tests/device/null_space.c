@@ -1,4 +1,5 @@
-/* Singular systems with a null space, solved on devices: b, x and null vectors here or there. */
+/* Singular systems with a null space, solved on devices: b, x and null vectors on the host or on
+ * the device. */
 #include "support/devices.h"
 #include "support/neumann.h"
 #include "support/problems.h"
@@ -51,7 +52,7 @@ static spry_solver *solver_on(spry_context *ctx, spry_device *d, const spry_matr
 
 static void constants(spry_context *ctx, spry_device *d)
 {
-    /* a diagonal and multigrid are there, sweeps of one thread after the other are not */
+    /* a diagonal and multigrid are on the device, sweeps of one thread after the other are not */
     static const char *const choices[] = {
         "nullspace=constant precon=none", "nullspace=constant precon=jacobi",
         "nullspace=constant precon=amg", "nullspace=constant precon=direct:kind=dense,regular=yes",
@@ -83,7 +84,7 @@ static void given_vectors(spry_context *ctx, spry_device *d)
         assert_ok(ctx, spry_vector_copy(v[k], on_device[k]));
     }
     spry_solver *solver = solver_on(ctx, d, A, "precon=jacobi");
-    for (int k = 0; k < 2; k++) { /* null vectors of the host, and there */
+    for (int k = 0; k < 2; k++) { /* null vectors of the host, and of the device */
         assert_ok(ctx, spry_solver_set_null_space(
                            solver, 2, (const spry_vector *const *)(k ? on_device : v), NULL));
         check(ctx, d, A, &g, solver, true);

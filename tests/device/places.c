@@ -262,7 +262,8 @@ static void check_made(spry_context *ctx, spry_type type)
     spry_matrix_free(A);
 }
 
-/* M r by a hierarchy that was told of a near-null vector there is the one told of it here. */
+/* M r by a hierarchy that was given a near-null vector on the device is the one given it on the
+ * host. */
 static void check_near_null(spry_device *d, spry_type type)
 {
     spry_context *ctx = d->ctx;
@@ -391,7 +392,8 @@ static void check_operators(spry_device *d, spry_type type)
     spry_matrix_free(A);
 }
 
-/* New values of a matrix, from a vector there: for what is on the host and on the device. */
+/* New values of a matrix, from a vector on the device: for what is on the host and on the device.
+ */
 static void check_values(spry_device *d, spry_type type)
 {
     spry_context *ctx = d->ctx;
@@ -671,7 +673,7 @@ static void fields(spry_context *ctx, spry_device *d)
     assert_memory_equal(spry_vector_data(x), spry_vector_data(y), 42 * sizeof(double));
     refused(d, spry_halo_bring(halo, k, y));
     spry_halo_free(halo);
-    /* k2 may be there, waves are made here */
+    /* k2 may be on the device, waves are made on the host */
     spry_operator *C, *D;
     spry_vector *wave;
     assert_ok(ctx, spry_operator_helmholtz(grid, f, "type=d", &C, NULL));

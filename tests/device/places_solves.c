@@ -56,7 +56,8 @@ static void check_split(spry_device *d, spry_type type)
     spry_matrix_free(A);
 }
 
-/* A diagonal whose arrays are there: offsets and columns of 64 bits as vectors of type d. */
+/* A diagonal whose arrays are on the device: offsets and columns of 64 bits as vectors of type d.
+ */
 static void check_arrays(spry_device *d, spry_type type)
 {
     enum { N = 7 };
@@ -312,8 +313,8 @@ static void take_steps(spry_operator *A, spry_vector *u)
         spry_stepper_free(s[k]);
 }
 
-/* Steps there give u of the host: what solves to 1e-10 leave is dt |A u| times that, a hundredth of
- * 8 |u|, three times; roundings are far less. */
+/* Steps on the device give u of the host: what solves to 1e-10 leave is dt |A u| times that, a
+ * hundredth of 8 |u|, three times; roundings are far less. */
 static void check_steps(spry_device *d)
 {
     spry_context *ctx = d->ctx;

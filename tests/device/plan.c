@@ -95,7 +95,7 @@ static void measure(const bench *t, const char *format, const char *precon, int6
     spry_operator_free(A);
 }
 
-/* The plan before a solve; and after it, when all that it tells of stands. */
+/* The plan before a solve; and after it, when all that it forecast exists. */
 static void check(const spry_device *d, const char *format, const char *precon)
 {
     bench t;

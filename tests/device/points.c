@@ -1,5 +1,5 @@
 /*
- * Classical multigrid's points, interpolation and cut rows on devices beside the host's, whose
+ * Classical multigrid's points, interpolation and cut rows on devices against the host's, whose
  * algorithm they are: values are such that no two weights are equal, so that rounding decides
  * nothing.
  */
@@ -191,7 +191,7 @@ done:
     return status;
 }
 
-/* Each call of the device's that fails in turn is told, and leaves nothing behind. */
+/* Each call of the device's that fails in turn is reported, and leaves nothing behind. */
 static void test_failures(spry_context *ctx, spry_device *d)
 {
     static const device_work kinds[] = {WORK_ALLOC, WORK_COPY, WORK_LAUNCH};

@@ -1,7 +1,7 @@
 /*
- * Every preconditioner that can live on devices does there what it does on the host: products with
- * M, M^T and M^H, in lower precision too, and new values. Types are two, one of each precision,
- * since processors take long to compile: SPRY_TEST_FULL=1 takes all.
+ * Every preconditioner that can live on devices does on the device what it does on the host:
+ * products with M, M^T and M^H, in lower precision too, and new values. Types are two, one of each
+ * precision, since processors take long to compile: SPRY_TEST_FULL=1 takes all.
  */
 #include "choose/precons.h"
 #include "support/devices.h"

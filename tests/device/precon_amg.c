@@ -1,6 +1,6 @@
 /*
  * Multigrid that a device makes by itself: coarse matrices are R A P, the cycle is hermitian and
- * shortens the error, and new values give what making it anew gives.
+ * shortens the error, and new values give what making it again gives.
  */
 #include "support/devices.h"
 #include "support/generated.h"
@@ -150,8 +150,9 @@ static double entries_of(const amg *h)
     return entries;
 }
 
-/* Beside the host's hierarchy with the same smoother: levels that the device made alone, at most as
- * many rows and entries and a share more, where `same` about as many, and cycles that fall as fast.
+/* Relative to the host's hierarchy with the same smoother: levels that the device made alone, at
+ * most as many rows and entries and a share more, where `same` about as many, and cycles that fall
+ * as fast.
  */
 static void compare_with_host(spry_context *ctx, spry_device *d, const spry_matrix *A,
                               const char *spec, double share, bool same)

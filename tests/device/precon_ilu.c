@@ -1,6 +1,7 @@
 /*
- * Incomplete factors and relaxation on devices beside the same on the host: by sets that are shared
- * and by small ones in turn, by sweeps, by approximate inverses; transposed; with new values.
+ * Incomplete factors and relaxation on devices against the same on the host: by sets that are
+ * shared and by small ones in turn, by sweeps, by approximate inverses; transposed; with new
+ * values.
  */
 #include "support/devices.h"
 #include "support/generated.h"

@@ -1,5 +1,5 @@
 /*
- * Sparse approximate inverses made in a device's memory beside the host's: the same patterns, and
+ * Sparse approximate inverses made in a device's memory against the host's: the same patterns, and
  * values that are apart by rounding; problems in local memory and beyond it; vectors that depend on
  * each other; the same bits each time; new values; what cannot be held.
  */

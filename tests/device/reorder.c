@@ -1,5 +1,5 @@
-/* Orders of rows on devices beside the host's, and solves in them: b and x here or there stay in
- * the caller's. */
+/* Orders of rows on devices against the host's, and solves in them: b and x on the host or on the
+ * device stay in the caller's. */
 #include "support/devices.h"
 #include "support/support.h"
 
@@ -119,8 +119,8 @@ static void solves_in_another_order(spry_context *ctx, spry_device *d)
     spry_matrix_free(A);
 }
 
-/* A solver that is set up there with reorder=rcm; of its device's calls the n-th of a kind may
- * fail.
+/* A solver that is set up on the device with reorder=rcm; of its device's calls the n-th of a kind
+ * may fail.
  */
 static spry_solver *set_up(spry_context *ctx, spry_device *d, const spry_matrix *A,
                            device_work work, int64_t fails)
@@ -358,8 +358,8 @@ static void gives_up_what_is_deep(spry_context *ctx, spry_device *d)
     spry_matrix_free(A);
 }
 
-/* What is taken without being asked for is found there; a path, of which each row is a level, is
- * left where the search would take longer than all products gain. */
+/* What is taken without being asked for is found on the device; a path, of which each row is a
+ * level, is left where the search would take longer than all products gain. */
 static void takes_what_pays(spry_context *ctx, spry_device *d)
 {
     const double cache = 4096;

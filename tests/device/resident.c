@@ -120,7 +120,7 @@ static double true_residual(spry_context *ctx, const system_of *s, const void *x
     return norm / all;
 }
 
-/* Runs a method on the device: b and x are copied there and back. */
+/* Runs a method on the device: b and x are copied to the device and back. */
 static spry_status run_on_device(spry_context *ctx, spry_device *d, const system_of *s,
                                  const char *method, const spry_operator *M, heard *t)
 {
@@ -234,8 +234,8 @@ static void test_methods(spry_context *ctx, spry_device *d)
         close_system(&systems[k]);
 }
 
-/* A preconditioner that is a diagonal there, one that is called on the host, and a matrix in a
- * format whose products are no rows. */
+/* A preconditioner that is a diagonal on the device, one that is called on the host, and a matrix
+ * in a format whose products are no rows. */
 static void test_operators(spry_context *ctx, spry_device *d)
 {
     system_of s;
@@ -286,7 +286,8 @@ static void test_rectangular(spry_context *ctx, spry_device *d)
     close_system(&s);
 }
 
-/* What goes wrong is told as on the host: wrong indices, breakdowns, numbers that are not finite.
+/* What goes wrong is reported as on the host: wrong indices, breakdowns, numbers that are not
+ * finite.
  */
 static void test_faults(spry_context *ctx, spry_device *d)
 {
@@ -317,7 +318,7 @@ static void test_faults(spry_context *ctx, spry_device *d)
     assert_true(on_host.broken && on_device.broken);
     assert_string_equal(on_host.text, on_device.text);
     assert_int_equal(on_host.count, on_device.count);
-    /* NaN is told, and ends the run. */
+    /* NaN is reported, and ends the run. */
     on_device = (heard){.goal = 1e-9, .most = 50};
     ((double *)s.b)[5] = NAN;
     assert_ok(ctx, run_on_device(ctx, d, &s, broken, NULL, &on_device));
@@ -325,8 +326,8 @@ static void test_faults(spry_context *ctx, spry_device *d)
     close_system(&s);
 }
 
-/* Every n-th call of the device fails until the run goes well: each failure is told, and the device
- * goes on working. */
+/* Every n-th call of the device fails until the run goes well: each failure is reported, and the
+ * device goes on working. */
 static void test_failures(spry_context *ctx, spry_device *d)
 {
     static const device_work works[] = {WORK_ALLOC, WORK_COPY, WORK_LAUNCH};

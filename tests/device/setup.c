@@ -1,6 +1,6 @@
 /*
- * What set-ups of preconditioners are made of on devices: entries and rows beside plain loops over
- * the same entries, sets and aggregates beside loops that choose one row after the other, and
+ * What set-ups of preconditioners are made of on devices: entries and rows against plain loops over
+ * the same entries, sets and aggregates against loops that choose one row after the other, and
  * prolongators by what they must do.
  */
 #include "support/devices.h"
@@ -473,7 +473,7 @@ static void tentative(spry_context *ctx, spry_device *d)
     }
 }
 
-/* P = T - omega D^-1 A T beside the host's sums and products; numbers are exact but for 1 / 4. */
+/* P = T - omega D^-1 A T against the host's sums and products; numbers are exact but for 1 / 4. */
 static void smoothed(spry_context *ctx, spry_device *d)
 {
     spry_matrix *A = NULL, *T = support_sorted(ctx, SPRY_TYPE_D, SUPPORT_UNIFORM, 64, 9, 64, 3),
@@ -559,7 +559,7 @@ done:
     return status;
 }
 
-/* Each call of the device's that fails in turn is told, and leaves nothing behind. */
+/* Each call of the device's that fails in turn is reported, and leaves nothing behind. */
 static void failures(spry_context *ctx, spry_device *d)
 {
     static const device_work kinds[] = {WORK_ALLOC, WORK_COPY, WORK_LAUNCH};

@@ -47,7 +47,7 @@ static void check_zero(spry_solver *solver, spry_device *d, bool on_device)
     assert_ok(ctx, spry_solve(solver, b, x, &result));
     assert_true(result.converged);
     assert_string_equal(result.device, spry_device_name(d));
-    assert_true(result.memory_bytes > 400 * 5 * 12); /* A is there, too */
+    assert_true(result.memory_bytes > 400 * 5 * 12); /* A is on the device, too */
     assert_ok(ctx, spry_vector_norm(x, &norm));
     assert_true(norm == 0);
     spry_result_clear(ctx, &result);

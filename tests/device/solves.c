@@ -1,6 +1,6 @@
 /*
- * Solves on devices beside those of the host: several right-hand sides, numbers whose squares leave
- * the range, callers that look and stop, recurrences that drift.
+ * Solves on devices against those of the host: several right-hand sides, numbers whose squares
+ * leave the range, callers that look and stop, recurrences that drift.
  */
 #include "support/devices.h"
 #include "support/problems.h"
@@ -52,7 +52,7 @@ static long double distance(const problem *p, const spry_vector *x, const spry_v
     return sqrtl(sum);
 }
 
-/* The first iterations told the same residuals. */
+/* The first iterations reported the same residuals. */
 static void same_beginning(const spry_result *on_device, const spry_result *host)
 {
     for (int64_t k = 0; k <= 6; k++) {
@@ -246,12 +246,12 @@ static bool look(void *data, int64_t iteration, double residual, const spry_vect
     seen.x = (spry_vector *)(uintptr_t)x;
     const double truth = problem_residual(&seen, NULL);
     if (!(fabs(truth - residual) <= alike * residual))
-        fail_msg("iteration %lld: the method told %.10g, x has %.10g", (long long)iteration,
+        fail_msg("iteration %lld: the method reported %.10g, x has %.10g", (long long)iteration,
                  residual, truth);
     return hear(data, iteration, residual);
 }
 
-/* Ended by the caller, with an x that is as good as told. */
+/* Ended by the caller, with an x that is as good as reported. */
 static void check_stopped(problem *p, const char *options, const char *place, bool looks,
                           spry_result *result)
 {
@@ -271,7 +271,7 @@ static void check_stopped(problem *p, const char *options, const char *place, bo
     assert_int_equal(c.calls, STOP);
     assert_true(result->true_residual < result->initial_residual);
     assert_string_equal(result->device, place);
-    /* Restarts tell a residual in the place of the last estimate. */
+    /* Restarts report a residual in the place of the last estimate. */
     for (int k = 1; k <= STOP; k++)
         assert_true(fabs(c.heard[k] - result->history[k]) <= alike * result->history[k]);
     spry_solver_free(solver);

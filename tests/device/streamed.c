@@ -20,7 +20,7 @@ static spry_matrix *a_matrix(spry_context *ctx, spry_type type)
     return support_sorted(ctx, type, SUPPORT_UNIFORM, ROWS, COLS, 3000, 5);
 }
 
-/* Bytes the device may have beside what is used now; 0: no limit. */
+/* Bytes the device may have besides what is used now; 0: no limit. */
 static void leave(spry_device *d, int64_t bytes)
 {
     int64_t used, most, free_bytes;

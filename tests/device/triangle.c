@@ -1,6 +1,6 @@
 /*
  * Triangular systems on devices, by one group, by groups that wait for each other and set by set,
- * beside the same on the host. All ways give the same bits.
+ * against the same on the host. All ways give the same bits.
  */
 #include "support/devices.h"
 #include "support/numeric.h"
@@ -13,7 +13,7 @@
 
 enum { MOST = 1024 }; /* columns of a row */
 
-/* Columns of row i beside the diagonal, in any order; gives their number. */
+/* Columns of row i off the diagonal, in any order; gives their number. */
 typedef int (*neighbours)(int64_t n, int64_t i, int32_t *columns);
 
 typedef struct subject {

@@ -1,4 +1,5 @@
-/* New values for a matrix, and what was made from it on a device; values that come from there. */
+/* New values for a matrix, and what was made from it on a device; values that come from the device.
+ */
 #include "support/devices.h"
 #include "support/layouts.h"
 #include "support/numeric.h"
@@ -14,7 +15,7 @@ typedef struct place {
 static void one_format(const char *spec, void *data)
 {
     const place *p = data;
-    if (!strchr(spec, ':')) { /* the options change nothing about who tells whom */
+    if (!strchr(spec, ':')) { /* the options change nothing about which is copied to which */
         renewed_operator(p->ctx, p->d, SPRY_TYPE_D, spec);
         renewed_operator(p->ctx, p->d, SPRY_TYPE_C, spec);
     }

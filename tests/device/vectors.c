@@ -28,7 +28,7 @@ static spry_scalar factor(spry_type type, double re, double im)
 }
 
 /* Each element of y is a sum of two products of numbers up to `size`, rounded three times in each
- * part, on the host as there. */
+ * part, on the host as on the device. */
 static void check_near(spry_device *d, const spry_vector *expected, const spry_vector *found,
                        double size, const char *what)
 {
@@ -165,7 +165,7 @@ static void copies(spry_context *ctx, spry_device *d)
 }
 
 /* To another type on the device itself, with the bits of the host: numbers of all sizes, and those
- * that are none. What does not fit is told as on the host. */
+ * that are none. What does not fit is reported as on the host. */
 static void other_types(spry_context *ctx, spry_device *d)
 {
     enum { N = 70001, ODD = 4 };
@@ -253,7 +253,7 @@ static void wrong_uses(spry_context *ctx, spry_device *d)
     spry_vector_free(of_device);
 }
 
-/* y = alpha op(A) x + beta y with x and y here and there gives the same bits. */
+/* y = alpha op(A) x + beta y with x and y on the host and on the device gives the same bits. */
 static void products(spry_context *ctx, spry_device *d)
 {
     const spry_scalar alpha = {-0.5, 0.25}, beta = {1.5, -2};
@@ -273,7 +273,7 @@ static void products(spry_context *ctx, spry_device *d)
         assert_ok(ctx, spry_operator_multiply(op, transpose, alpha, dx, beta, dy));
         assert_ok(ctx, spry_vector_copy(dy, back));
         assert_memory_equal(y->data, back->data, 301 * sizeof(spry_scalar));
-        /* x here, y there */
+        /* x on the host, y on the device */
         assert_ok(ctx, spry_operator_multiply(op, transpose, alpha, x, beta, dy));
         assert_ok(ctx, spry_operator_multiply(op, transpose, alpha, dx, beta, y));
         assert_ok(ctx, spry_vector_copy(dy, back));

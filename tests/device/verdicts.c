@@ -199,19 +199,19 @@ static spry_result solve(const problem *p, const char *device, const char *optio
     return result;
 }
 
-/* What is told of p->x is true: the residual itself is summed in twice the precision where the
+/* What is reported of p->x is true: the residual itself is summed in twice the precision where the
  * tolerance is near, so that nothing but the rounding of a norm is left. */
 static void check_reported(const problem *p, const spry_result *r, const char *name, double tol)
 {
     double rounding;
     const double truth = problem_residual(p, &rounding);
     if (!(fabs(truth - r->true_residual) <= rounding + 1e-3 * r->true_residual))
-        fail_msg("%s on %s: told %g, true %g", name, r->device, r->true_residual, truth);
+        fail_msg("%s on %s: reported %g, true %g", name, r->device, r->true_residual, truth);
     if (r->converged && !(truth <= tol * (1 + 1e-6)))
         fail_msg("%s on %s: converged with %.9g", name, r->device, truth);
 }
 
-/* The same problem here and there. */
+/* The same problem on the host and on the device. */
 static void compare(const problem *p, spry_device *d, const char *name)
 {
     const bool low = numeric_unit(p->type) > 1e-10;
@@ -251,7 +251,7 @@ static void every_illness(spry_context *ctx, spry_device *d)
         }
 }
 
-/* Kinds that stay on the host beside those that do not: what does is told. */
+/* Kinds that stay on the host with those that do not: what does is reported. */
 static const struct {
     const char *options;
     bool stays;
@@ -279,13 +279,12 @@ static void check_part(const problem *p, spry_device *d, const char *part, bool 
     assert_string_equal(r[0].precon, r[1].precon);
     const bool reported = r[1].warnings && strstr(r[1].warnings, "runs on the cpu");
     if (reported != stays)
-        fail_msg("%s: %s", part,
-                 reported ? r[1].warnings : "nobody said that it stays on the host");
+        fail_msg("%s: %s", part, reported ? r[1].warnings : "no warning that it stays on the host");
     spry_result_clear(p->ctx, &r[0]);
     spry_result_clear(p->ctx, &r[1]);
 }
 
-/* A bound for the error is told also where the factors are the device's. */
+/* A bound for the error is reported also where the factors are the device's. */
 static void bounds_on_device(spry_context *ctx, spry_device *d)
 {
     problem p;

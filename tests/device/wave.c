@@ -1,6 +1,6 @@
 /*
- * Fourier transforms on devices against sums in long double, and waves solved there against those
- * of the host; failures one after the other.
+ * Fourier transforms on devices against sums in long double, and waves solved on the device against
+ * those of the host; failures one after the other.
  */
 #include "support/devices.h"
 #include "support/numeric.h"
@@ -167,8 +167,8 @@ static void alike(spry_context *ctx, const spry_wave *one, const spry_wave *othe
 
 /*
  * A medium that is on the device already: the same as by way of the host, for all types. Of complex
- * ones, which absorb, solutions are compared as in waves(). What is wrong with one is told, and the
- * next is taken.
+ * ones, which absorb, solutions are compared as in waves(). What is wrong with one is reported, and
+ * the next is taken.
  */
 static void another_medium(spry_context *ctx, spry_device *d)
 {

@@ -1,5 +1,5 @@
 /*
- * A CUDA driver and an NVRTC that fail as they are told, for tests of bad weather. "Device" memory
+ * A CUDA driver and an NVRTC that fail on command, for tests of bad weather. "Device" memory
  * is the host's, kernels do nothing, and compiling gives the text back. The variable FAKE_CUDA
  * says what is wrong, in words separated by blanks:
  *

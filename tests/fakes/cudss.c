@@ -1,12 +1,12 @@
 /*
- * A cuDSS that fails as it is told. The "device's" memory is that of the fake CUDA driver, which is
+ * A cuDSS that fails on command. The "device's" memory is that of the fake CUDA driver, which is
  * the host's, so factors are real ones: L U in a band, with pivots exchanged in columns. Those of
  * symmetric kinds have none exchanged, and of definite ones must be positive. The variable
  * FAKE_CUDSS says what is wrong, in words separated by blanks:
  *
  *     version=700      0.7; 10000: 1.0; 800: 0.8          bytes=N     KB that analysis estimates
  *     create=1 analysis=1 factor=2 solve=1                the first, second ... ends with `error`
- *     error=2          cudssStatus_t of such calls, 5 unless told
+ *     error=2          cudssStatus_t of such calls, 5 by default
  *     refuse=3         matrix kinds from this number on are not supported
  *     useless=1        the first factors solve nothing right
  */
@@ -29,7 +29,7 @@ typedef struct fake_matrix {
     int type, kind, view;
 } fake_matrix;
 
-/* Row i has columns i - low .. i + high + low; what is exchanged is told in `rows`. */
+/* Row i has columns i - low .. i + high + low; what is exchanged is reported in `rows`. */
 typedef struct fake_data {
     int64_t n, low, high;
     double complex *band;

@@ -1,5 +1,5 @@
 /*
- * An OpenCL library that fails as it is told, for tests of bad weather. Memory is the host's,
+ * An OpenCL library that fails on command, for tests of bad weather. Memory is the host's,
  * kernels do nothing, and compiling gives the text back. The variable FAKE_OPENCL says what is
  * wrong, in words separated by blanks:
  *
@@ -9,7 +9,7 @@
  *     nvidia=1 amd=1   whose platform it is
  *     alloc=3          the third buffer is refused, touch=3 the third when it is first written
  *     shape=321842     launches must be of 3 x 2 x 1 groups of 8 x 4 x 2
- *     tell=1           contexts that are made and released are told on the standard error
+ *     tell=1           contexts that are made and released are reported on the standard error
  *     copy=2 launch=2 finish=2 build=1 binary=1 the second, the first ends with `error`
  *
  * FAKE_WITHOUT_FILL leaves a symbol out.

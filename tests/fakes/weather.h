@@ -1,5 +1,5 @@
 /*
- * What a fake library is told to do, in a variable of the environment: words with numbers, "alloc=3
+ * What a fake library is set to do, in a variable of the environment: words with numbers, "alloc=3
  * error=700", separated by blanks. A change of the variable starts all over.
  */
 #ifndef SPRY_TESTS_WEATHER_H

@@ -389,7 +389,7 @@ static void lost(void **state)
     system_close(&s);
 }
 
-/* The engine to test with: as SPRY_TEST_DEVICE says, or any that is there. */
+/* The engine to test with: as SPRY_TEST_DEVICE says, or any that exists. */
 static bool find_engine(void)
 {
     static const char *const engines[] = {"cuda", "opencl"};

@@ -82,7 +82,7 @@ static void close_pair(pair *p)
     }
 }
 
-/* Of the host: what is made of it comes there. */
+/* Of the host: what is made of it goes to the device. */
 static spry_vector *noise_on(const pair *p, int k, double seed)
 {
     spry_vector *v = NULL;
@@ -470,7 +470,7 @@ static void refused(void **state)
 /* --- the program ---------------------------------------------------------------------------------
  */
 
-/* The engine to test with: as SPRY_TEST_DEVICE says, or any that is there. */
+/* The engine to test with: as SPRY_TEST_DEVICE says, or any that exists. */
 static bool find_engine(void)
 {
     static const char *const engines[] = {"cuda", "opencl"};

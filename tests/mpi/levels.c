@@ -100,7 +100,7 @@ static void ranks_without_rows(void **state)
 }
 
 /* Aggregates stay where values change. Those of twice the matrix are its own, so that what was
- * brought up to date is what is made anew, to the bit. */
+ * brought up to date is what is made again, to the bit. */
 static void new_values(void **state)
 {
     (void)state;

@@ -25,7 +25,7 @@ static void fill(spry_type type, int64_t first, int64_t n, uint64_t seed, void *
         value_set(type, data, i, support_number(type, seed, (uint64_t)(first + i)));
 }
 
-/* One product of rank's rows beside the same of all rows. */
+/* One product of a rank's rows against the same of all rows. */
 static void compare(spry_context *ctx, spry_context *alone, const spry_operator *op,
                     const spry_operator *whole, spry_transpose t, spry_scalar alpha,
                     spry_scalar beta)
@@ -178,7 +178,7 @@ static void sums(void **state)
     }
 }
 
-/* What is wrong with one rank's rows is told to all. */
+/* What is wrong with one rank's rows is reported to all. */
 static void bad_rows(void **state)
 {
     (void)state;

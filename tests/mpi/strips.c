@@ -116,7 +116,7 @@ static void parts(void **state)
                  "xyz"[cases[k].axis]);
         apply(&one, spec);
         if (difference(&w, &one) != 0)
-            fail_msg("%s, %s: %.3g beside one rank", cases[k].grid, cases[k].spec,
+            fail_msg("%s, %s: %.3g relative to one rank", cases[k].grid, cases[k].spec,
                      difference(&w, &one));
         waves_free(&w);
         waves_free(&one);
@@ -172,7 +172,7 @@ static void solves(void **state)
             fail_msg("%s, %s: %d iterations", cases[k].grid, cases[k].spec, (int)count);
         solve(&one, "method=gmres tol=1e-12 precon=strips");
         if (!(difference(&w, &one) <= 1e-7))
-            fail_msg("%s, %s: %.3g beside one rank", cases[k].grid, cases[k].spec,
+            fail_msg("%s, %s: %.3g relative to one rank", cases[k].grid, cases[k].spec,
                      difference(&w, &one));
         waves_free(&w);
         waves_free(&one);

@@ -1,6 +1,7 @@
 /*
  * The doctor on matrices that were made to have an illness: each is found, in all types, with the
- * rows and figures that the making tells; and nothing of severity warning or worse on healthy ones.
+ * rows and figures that the set-up reports; and nothing of severity warning or worse on healthy
+ * ones.
  */
 #include "doctor/doctor.h"
 #include "matrix/matrix.h"
@@ -164,7 +165,7 @@ static void finds_zero_rows_and_columns(void **state)
         assert_true(f->rows[0] == 4 && f->cols[0] == 9);
         f = diagnosed_must(&d, "not-in-range", SPRY_SEVERITY_ERROR); /* 0 = 1 */
         assert_int_equal(f->rows[0], 4);
-        assert_null(diagnosed_find(&d, "structurally-singular")); /* zero rows tell it all */
+        assert_null(diagnosed_find(&d, "structurally-singular")); /* zero rows explain it all */
         assert_null(diagnosed_find(&d, "index-base"));
         spry_diagnosis_clear(ctx, &d);
         spry_vector_free(b);

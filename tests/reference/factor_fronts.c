@@ -239,7 +239,7 @@ static double triangular_blocks(int64_t i, int64_t j, int64_t n)
     (void)n;
     return i / 5 == j / 5 ? (i == j ? 0.25 : 1 + (double)((i * 3 + j * 5) % 7)) : j == i + 5;
 }
-/* W. Kahan's: conditioned worse than any of its pivots tells. */
+/* W. Kahan's: conditioned worse than any of its pivots shows. */
 static double kahan(int64_t i, int64_t j, int64_t n)
 {
     (void)n;
@@ -495,7 +495,7 @@ static void test_forecast(void **state)
     assert_true(fits);
     assert_int_equal(frontal_outcome_of(f)->bytes, 8 * (c->entries + 2 * A->a.rows));
     assert_true(ctx->memory_now - before >= 8 * c->entries);
-    /* Beside it there are places of variables for two threads, and small things. */
+    /* Besides there are places of variables for two threads, and small things. */
     assert_true(ctx->memory_most - before <= c->peak_bytes + 64 * A->a.rows + 65536);
     assert_true(c->flops > 1e6 && c->fronts > 10 && c->largest > 50);
     frontal_free(f);

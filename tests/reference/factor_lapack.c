@@ -1,9 +1,9 @@
 /*
- * Sparse factors beside LAPACK's dense ones: solutions against gesv, sysv, hesv and posv,
+ * Sparse factors against LAPACK's dense ones: solutions against gesv, sysv, hesv and posv,
  * determinants of all kinds, and the signs of D against those of sytrf and hetrf, for matrices that
  * need their pivots. Bounds are those of elimination (N. J. Higham, Accuracy and stability of
  * numerical algorithms, 2nd ed., SIAM 2002, theorems 9.4 and 11.4) with the largest numbers that
- * the factors have, so growth is in them. LAPACK is loaded where it is there; else tests are
+ * the factors have, so growth is in them. LAPACK is loaded where it exists; else tests are
  * skipped.
  */
 #include "support/lapack.h"
@@ -36,7 +36,7 @@ static number chance(uint64_t seed, int64_t i, int64_t j, bool is_complex)
     return v.re + v.im * I;
 }
 
-/* Half of the places beside the diagonal, which is as large as any. */
+/* Half of the places off the diagonal, which is as large as any. */
 static number random_at(uint64_t seed, int64_t i, int64_t j, bool is_complex)
 {
     const number v = chance(seed, i, j, is_complex);
@@ -243,7 +243,7 @@ static void check_solution(const compared *c, const number *b, const number *x, 
         apart = larger(apart, cabs(x[i] - other[i]) / right_of(c, i));
     const double allowed = 1.01 * c->inverse * (c->error * size + theirs);
     if (!(apart <= allowed))
-        wrong(c, "x beside LAPACK's", apart, allowed);
+        wrong(c, "x against LAPACK's", apart, allowed);
 }
 
 /* log |det| moves by at most the trace of |inverse| |error|; signs of D do not where A stays far
@@ -303,7 +303,7 @@ static bool compare(spry_context *ctx, shape s, frontal_kind kind, spry_type typ
     lapack_signs theirs;
     number *other = zeros(n, sizeof *other);
     memcpy(other, b, (size_t)n * sizeof *b);
-    /* Singular as far as its type tells: nothing to compare. */
+    /* Singular as far as its type shows: nothing to compare. */
     if (lapack_solve(type, (lapack_kind)kind, n, a, other, &theirs) &&
         c.inverse * numeric_unit(type) < 1e-2) {
         assert_int_equal(frontal_solve(f, SPRY_TRANSPOSE_NO, 1, &z), SPRY_STATUS_OK);

@@ -41,7 +41,7 @@ static int solve(spry_context *ctx, spry_solver *solver, const spry_vector *b, s
     return memcmp(spry_vector_data_const(x), expected, ROWS * sizeof(double)) == 0 ? 0 : 3;
 }
 
-/* All of it anew. */
+/* All of it again. */
 static int solve_again(const char *precon, const double *expected)
 {
     spry_context *ctx = NULL;

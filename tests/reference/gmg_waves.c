@@ -1,6 +1,6 @@
 /* Multigrid of damped waves as preconditioner for waves: laplace + k2 by laplace + (1 + i shift) k2
  * (Y. A. Erlangga, C. W. Oosterlee, C. Vuik, SIAM J. Sci. Comput. 27 (2006), 1471-1492).
- * gmg_factors.c has factors of convergence beside local Fourier analysis. */
+ * gmg_factors.c has factors of convergence against local Fourier analysis. */
 #include "grid/polynomial.h"
 #include "operator/operator.h"
 #include "support/support.h"
@@ -20,7 +20,7 @@ static void least(void **state)
     spry_scalar w[DEGREE];
     for (int degree = 1; degree <= DEGREE; degree++) {
         int count;
-        for (int i = 0; i < NUMBERS; i++) /* of waves: a segment beside 0, and a bent one */
+        for (int i = 0; i < NUMBERS; i++) /* of waves: a segment next to 0, and a bent one */
             z[i] =
                 2.0 * i / NUMBERS - 0.3 * (1 + 0.3 * I) + (i % 3 == 0 ? 0.1 * I * i / NUMBERS : 0);
         assert_ok(*state, polynomial_fit(*state, NUMBERS, z, degree, &count, w));
@@ -157,7 +157,7 @@ static int64_t iterations(spry_context *ctx, const char *grid, const char *text,
 #define SPONGE "laplace + k2 + j*a*k2"
 
 /* In media that differ from place to place, with every kind of layer, in both precisions, by
- * methods for all systems and for symmetric ones; some beside none. */
+ * methods for all systems and for symmetric ones; some against none. */
 static void counts(void **state)
 {
     static const struct {

@@ -218,7 +218,7 @@ static void tiny_systems(void **state)
             }
 }
 
-/* Options of methods, beside those of the tables above. */
+/* Options of methods, besides those of the tables above. */
 static void options_of_methods(void **state)
 {
     spry_context *ctx = *state;

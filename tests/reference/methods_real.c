@@ -99,7 +99,7 @@ static bool builds_on_precon(const char *name)
     return false;
 }
 
-/* The matrix, packed or not; NULL when it is not there. */
+/* The matrix, packed or not; NULL when it is missing. */
 static spry_matrix *open_matrix(spry_context *ctx, const char *folder, const char *name)
 {
     static const char *const endings[] = {".mtx.gz", ".mtx"};

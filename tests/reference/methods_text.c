@@ -1,5 +1,5 @@
 /* Methods of the caller's, as text and as files: the worked examples of docs/notation.md, options,
- * every way they can be wrong, and methods that do not tell the truth. */
+ * every way they can be wrong, and methods that report wrong residuals. */
 #include "support/files.h"
 #include "support/problems.h"
 
@@ -271,7 +271,7 @@ static void methods_that_lie(void **state)
     problem_free(&p);
 }
 
-/* A turn of the loop that tells nothing would never end. */
+/* A turn of the loop that reports nothing would never end. */
 static void silent_loops_are_refused(void **state)
 {
     static const char text[] =

@@ -167,7 +167,7 @@ static void forecasts_the_memory_of_factors(void **state)
 }
 
 /* Of factors by thresholds what they keep, and what is in use at most while they are made, is
- * forecast, and up to 1.6 times as much: how many entries a threshold drops only numbers tell. */
+ * forecast, and up to 1.6 times as much: how many entries a threshold drops only numbers show. */
 static void forecasts_factors_by_thresholds(void **state)
 {
     (void)state;
@@ -201,7 +201,7 @@ static void forecasts_factors_by_thresholds(void **state)
     }
 }
 
-/* A plan after a plan, and one after a solve, tell of what stands as the first told of what was to
+/* A plan after a plan, and one after a solve, report what exists as the first reported what was to
  * come: bytes of the preconditioner, and vectors once. */
 static void reports_what_stands(void **state)
 {

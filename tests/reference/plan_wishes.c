@@ -1,5 +1,6 @@
 /* A plan refuses what the solve would refuse, with the same status and the same words, whatever was
- * asked for and whatever A is; and what a preconditioner is not for is told before it is made. */
+ * asked for and whatever A is; and what a preconditioner is not for is reported before it is made.
+ */
 #include "choose/precons.h"
 #include "operator/operator.h"
 #include "support/spec.h"

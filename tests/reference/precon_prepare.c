@@ -15,7 +15,7 @@
 static const spry_scalar one = {1, 0}, zero = {0, 0};
 
 /* Diagonally dominant with rows shuffled and scaled by powers of two from 2^-powers to 2^powers:
- * hardly a diagonal entry is there, and those that are mean nothing. */
+ * hardly a diagonal entry exists, and those that are mean nothing. */
 static spry_matrix *hidden(spry_context *ctx, spry_type type, int64_t n, int powers)
 {
     double *dense = calloc((size_t)(n * n), sizeof *dense);

@@ -585,7 +585,7 @@ static void test_update(void **state)
     }
 }
 
-/* A solver that is told of new values, also with M in single precision. */
+/* A solver that is notified of new values, also with M in single precision. */
 static void test_solver_update(void **state)
 {
     spry_context *ctx = *state;
@@ -619,7 +619,7 @@ static void test_solver_update(void **state)
     }
 }
 
-/* Threads and what else is solved beside a problem change no bits. */
+/* Threads and what else is solved in parallel with a problem change no bits. */
 static void test_threads(void **state)
 {
     (void)state;

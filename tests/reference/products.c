@@ -12,7 +12,7 @@
 enum { N = 40 }; /* below 64, from where on the true residual is looked at on the way, too */
 
 typedef struct counted {
-    double above; /* the entries beside the diagonal on one side; -1: symmetric */
+    double above; /* the entries off the diagonal on one side; -1: symmetric */
     int products;
 } counted;
 

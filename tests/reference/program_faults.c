@@ -197,7 +197,7 @@ static void sums_have_at_most_64_vectors(void **state)
     course_close(&system);
 }
 
-/* Loops that tell nothing end, one way or the other; finish is done to the end. */
+/* Loops that report nothing end, one way or the other; finish is done to the end. */
 static void loops_end(void **state)
 {
     static const char *const texts[] = {

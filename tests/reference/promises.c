@@ -133,7 +133,7 @@ static void what_is_lost_has_no_error_bound(void **state)
     }
 }
 
-/* At the lower end x loses digits: what is left of it has the residual that is told. */
+/* At the lower end x loses digits: what is left of it has the residual that is reported. */
 static void solutions_that_lose_digits(void **state)
 {
     const double a = 0x1.8p600, b = 0x1p-460; /* x = 2^-1060 / 1.5, of 14 bits */
@@ -174,7 +174,7 @@ static double worst_column(const given *s, int rows, int cols, const double *ent
 }
 
 /* Columns or rows of very different size do not hide that x is far from the least-squares solution.
- * Rows are weights: the heavy equation has no solution beside the others. */
+ * Rows are weights: the heavy equation has no solution with the others. */
 static void least_squares_of_any_scaling(void **state)
 {
     enum { ROWS = 24, COLS = 8 };
@@ -449,7 +449,7 @@ static void nearly_exact_preconditioners(void **state)
     given_free(&s);
 }
 
-/* Who gave a NaN is told, and in which row. */
+/* Who gave a NaN is reported, and in which row. */
 static void a_callers_nan_is_called_one(void **state)
 {
     spry_context *ctx = *state;
@@ -539,8 +539,8 @@ static double long_residual(const given *s, int n, const double *entries, const 
 }
 
 /* An arrow that is singular but for its last digits: x is so large that residuals which are
- * computed in double precision are all rounding. What is told of a failure is true, and the same
- * twice. */
+ * computed in double precision are all rounding. What is reported of a failure is true, and the
+ * same twice. */
 static void residuals_of_failures_are_true(void **state)
 {
     enum { N = 27 };
@@ -559,10 +559,10 @@ static void residuals_of_failures_are_true(void **state)
         const double truth = long_residual(&s, N, entries, b), reported = s.result.true_residual;
         if (!(fabs(reported - truth) <=
               0.02 * truth)) /* the measure is wide where 1% is at stake */
-            fail_msg("%s: %g is told, %g is true", options[k], reported, truth);
+            fail_msg("%s: %g is reported, %g is true", options[k], reported, truth);
         const char *text = strstr(s.result.detail, "stays at ");
         if (text && !(fabs(strtod(text + 9, NULL) - reported) <= 0.06 * reported)) /* two digits */
-            fail_msg("%s: %g is told, and %s", options[k], reported, s.result.detail);
+            fail_msg("%s: %g is reported, and %s", options[k], reported, s.result.detail);
     }
     given_free(&s);
 }

@@ -1,4 +1,5 @@
-/* Orders: permutations all of them, with the properties each is for; vectors there and back. */
+/* Orders: permutations all of them, with the properties each is for; vectors to the new order and
+ * back. */
 #include "support/support.h"
 
 #include "matrix/matrix.h"

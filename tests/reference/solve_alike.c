@@ -1,6 +1,6 @@
 /*
  * What must not show in a solve, to the bit: x, history, reason, what the monitor is shown. Several
- * right-hand sides at once must each come to what they come to alone, whatever stands beside them,
+ * right-hand sides at once must each come to what they come to alone, whatever is solved with them,
  * ends before them or is zero; a fused method to what it comes to statement by statement.
  */
 #include "support/support.h"

@@ -200,7 +200,7 @@ static void format_changes_once(void **state)
     close_fixture(&f);
 }
 
-/* One x for all: any number of threads, made beside the iteration or within it. */
+/* One x for all: any number of threads, made in parallel with the iteration or within it. */
 static void bits_do_not_depend_on_who_makes_it(void **state)
 {
     (void)state;
@@ -261,7 +261,8 @@ static void format_stays(void **state)
     close_fixture(&f);
 }
 
-/* Where there is no room for another format, beside the iteration, the solve is that in CSR. */
+/* Where there is no room for another format, in parallel with the iteration, the solve is that in
+ * CSR. */
 static void memory_may_be_short(void **state)
 {
     (void)state;

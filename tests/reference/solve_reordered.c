@@ -1,5 +1,5 @@
 /*
- * Solves in another order of rows (reorder=rcm) beside solves of P A P^T that was made by hand:
+ * Solves in another order of rows (reorder=rcm) against solves of P A P^T that was made by hand:
  * what comes out is the same to the bit, in the caller's order wherever vectors cross the border.
  * And which orders are taken without being asked for.
  */
@@ -426,7 +426,7 @@ static void says_where_it_cannot(void **state)
     spry_operator_free(M);
 }
 
-/* What is taken for so many products without being asked for. */
+/* What is taken for many products without being asked for. */
 static void check_taken(spry_context *ctx, const char *expected, const char *kind,
                         const char *options, bool shuffled, const order_forecast *f)
 {

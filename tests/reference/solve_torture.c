@@ -1,5 +1,5 @@
 /*
- * Allocations that fail, each in turn, in what a solver does beside its iteration: attempts one
+ * Allocations that fail, each in turn, in what a solver does besides its iteration: attempts one
  * after the other, what is looked for in singular matrices, the doctor. Some of that is done
  * without where there is no memory, so that a call may go well all the same: then what it says must
  * be true.

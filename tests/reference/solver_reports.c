@@ -1,4 +1,4 @@
-/* What monitors and watches are told, and what they may say. */
+/* What monitors and watches receive, and what they may answer. */
 #include "support/support.h"
 
 #include <spry/spry.h>

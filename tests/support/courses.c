@@ -22,7 +22,7 @@ static spry_scalar number(spry_type type, uint64_t seed, int64_t index)
     return spry_type_is_complex(type) ? a : (spry_scalar){a.re, 0};
 }
 
-/* Ones where row and column meet on the (stretched) diagonal, up to four small entries beside. */
+/* Ones where row and column meet on the (stretched) diagonal, up to four small entries off it. */
 static spry_matrix *matrix(spry_context *ctx, spry_type type, int64_t rows, int64_t cols,
                            uint64_t seed)
 {

@@ -1,4 +1,4 @@
-/* LAPACK's solves of dense systems, to compare with; loaded where it is there. */
+/* LAPACK's solves of dense systems, to compare with; loaded where it exists. */
 #ifndef SPRY_TESTS_LAPACK_H
 #define SPRY_TESTS_LAPACK_H
 

@@ -152,7 +152,7 @@ void neumann_check(const spry_matrix *A, const neumann_grid *g, int count, const
     const long double slack = (sqrtl(rounding) + 32 * eps * whole) / rest;
     const long double residual = norm(r, n) / rest;
     if (!(residual <= tol + slack) || !(fabsl(residual - reported) <= slack))
-        fail_msg("residual %Lg, told %g, asked for %g, rounding %Lg", residual, reported, tol,
+        fail_msg("residual %Lg, reported %g, asked for %g, rounding %Lg", residual, reported, tol,
                  slack);
     const long double size = norm(v, n), part = sqrtl(remove_null(g, count, v));
     if (!(part <= (long double)n * eps * size))

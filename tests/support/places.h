@@ -1,4 +1,4 @@
-/* Vectors of the host and of a device beside each other: for tests/device/places.c and its kin. */
+/* Vectors of the host and of a device together: for tests/device/places.c and its kin. */
 #ifndef SUPPORT_PLACES_H
 #define SUPPORT_PLACES_H
 

@@ -567,7 +567,7 @@ static void test_null_in_each_place(void **state)
                 fail_msg("%s with NULL in place %d, where it may be: %s", rows[k].name, null,
                          spry_message(t.ctx));
         }
-        if (rows[k].whole) { /* or the status above would tell nothing */
+        if (rows[k].whole) { /* or the status above would show nothing */
             const spry_status status = rows[k].call(&t, -1);
             drop(&t);
             if (status == SPRY_STATUS_BAD_USAGE)
@@ -578,7 +578,7 @@ static void test_null_in_each_place(void **state)
     unmake(&t);
 }
 
-/* Counts below 0 are told, not taken for 0. */
+/* Counts below 0 are reported, not taken for 0. */
 static void test_counts_below_zero(void **state)
 {
     things t;
@@ -627,7 +627,7 @@ static void test_counts_below_zero(void **state)
     unmake(&t);
 }
 
-/* The message says which argument of which function, where there is a context to tell. */
+/* The message says which argument of which function, where there is a context to hold it. */
 static void test_messages(void **state)
 {
     spry_context *ctx = *state;

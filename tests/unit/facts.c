@@ -393,7 +393,7 @@ static void one_measure_of_symmetry(void **state)
 {
     const struct {
         double units;
-        bool yes, sure; /* sure: products tell, too, with whatever random numbers */
+        bool yes, sure; /* sure: products show it, too, with whatever random numbers */
     } cases[] = {{0, true, true},
                  {1, true, true},
                  {1000, true, true},

@@ -38,7 +38,7 @@ static void count(void *data, spry_log_level level, const char *text)
     ++*(int *)data;
 }
 
-/* Without its context a solver solves, fails with a status, and tells nobody. */
+/* Without its context a solver solves, fails with a status, and logs nothing. */
 static void test_works_on(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* The OpenCL engine in bad weather, on a library that fails as it is told (tests/fakes/opencl.c).
+/* The OpenCL engine in bad weather, on a library that fails on command (tests/fakes/opencl.c).
  */
 #include "support/opened.h"
 
@@ -174,7 +174,7 @@ static void test_own_lines(void **state)
     }
 }
 
-/* What is on disk but not to the driver's liking is compiled anew. */
+/* What is on disk but not to the driver's liking is compiled again. */
 static void test_binary(void **state)
 {
     (void)state;
@@ -194,7 +194,7 @@ static void test_binary(void **state)
     opened_close(&s);
 }
 
-/* Dimensions that have one work-item are not told. */
+/* Dimensions that have one work-item are not reported. */
 static void test_shapes(void **state)
 {
     const device_range solid = {{3, 2, 1}, {8, 4, 2}, 0}, flat = {{3, 2, 1}, {8, 4, 1}, 0},

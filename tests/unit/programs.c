@@ -101,7 +101,7 @@ static void store(const char *path, const char *bytes, size_t size)
     assert_int_equal(fclose(file), 0);
 }
 
-/* What is at the path is told, passed over and replaced. */
+/* What is at the path is reported, passed over and replaced. */
 static void replaced(const char *path, const char *bytes, size_t size)
 {
     opened s;
@@ -174,7 +174,7 @@ static void test_refused(void **state)
 /* --- folders -------------------------------------------------------------------------------------
  */
 
-/* Nothing can be kept: that is told once, and does no harm. */
+/* Nothing can be kept: that is reported once, and does no harm. */
 static void unkept(const char *cache, int infos, int warnings, const char *reason)
 {
     opened s;

@@ -1,6 +1,6 @@
 /*
- * The threads of iterations: each share is run once, whoever runs it; teams that meet see what the
- * others wrote before; work within work, and of several callers at once; a fork's child.
+ * The threads of iterations: each share is run once, whoever runs it; teams that synchronise see
+ * what the others wrote before; work within work, and of several callers at once; a fork's child.
  */
 #include "support/support.h"
 
