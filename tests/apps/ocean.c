@@ -562,11 +562,11 @@ static void test_wake(void **state)
 /* A vector, wherever it is, to the host. */
 static void bring(spry_context *ctx, const spry_vector *v, double *to)
 {
-    spry_vector *here = NULL;
-    assert_ok(ctx,
-              spry_vector_new(ctx, SPRY_TYPE_D, spry_vector_size(v), to, SPRY_OWN_BORROW, &here));
-    assert_ok(ctx, spry_vector_copy(v, here));
-    spry_vector_free(here);
+    spry_vector *on_host = NULL;
+    assert_ok(
+        ctx, spry_vector_new(ctx, SPRY_TYPE_D, spry_vector_size(v), to, SPRY_OWN_BORROW, &on_host));
+    assert_ok(ctx, spry_vector_copy(v, on_host));
+    spry_vector_free(on_host);
 }
 
 /* A wave over hills, with zones, filtered: u and its rate, on the host. */

@@ -120,10 +120,10 @@ static void facts(void **state)
             ranks_starts(ctx, RANKS_EVEN, W->a.rows, 1, starts);
             assert_ok(ctx, dist_from_whole(W, starts, NULL, &A));
             for (size_t f = 0; f < sizeof asked / sizeof *asked; f++) {
-                spry_truth here, there;
-                assert_ok(ctx, spry_matrix_find_fact(W, asked[f], &here));
-                assert_ok(ctx, spry_matrix_find_fact(A, asked[f], &there));
-                assert_int_equal(here, there);
+                spry_truth ranked, single;
+                assert_ok(ctx, spry_matrix_find_fact(W, asked[f], &ranked));
+                assert_ok(ctx, spry_matrix_find_fact(A, asked[f], &single));
+                assert_int_equal(ranked, single);
             }
             spry_matrix_free(A);
             spry_matrix_free(W);

@@ -107,10 +107,10 @@ static spry_matrix *open_matrix(spry_context *ctx, const char *folder, const cha
     for (int k = 0; k < 2 && !A; k++) {
         char path[4096];
         snprintf(path, sizeof path, "%s/%s%s", folder, name, endings[k]);
-        FILE *there = fopen(path, "r");
-        if (!there)
+        FILE *file = fopen(path, "r");
+        if (!file)
             continue;
-        fclose(there);
+        fclose(file);
         assert_ok(ctx, spry_matrix_read(ctx, path, NULL, &A));
     }
     if (!A)

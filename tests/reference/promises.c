@@ -660,9 +660,9 @@ static void graded_and_singular(void **state)
         for (int i = 0; i < N; i++) {
             b[i] = 1;
             for (int j = 0; j < N; j++) {
-                const bool there = i == j || base_uniform(9, at++) < 0.4;
+                const bool stored = i == j || base_uniform(9, at++) < 0.4;
                 const double value = (base_uniform(9, at++) - 0.5) * sizes[i] * sizes[N + j];
-                entries[i * N + j] = there && isfinite(value) ? value : 0;
+                entries[i * N + j] = stored && isfinite(value) ? value : 0;
             }
         }
         given_make(*state, SPRY_TYPE_D, N, N, entries, b, &s);
