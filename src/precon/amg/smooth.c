@@ -62,8 +62,8 @@ static spry_status make_factors(const amg *h, const spry_matrix *A, bool l1, voi
                                 : first)
     for (int64_t part = 0; part < parts; part++) {
         const int64_t end = (part + 1) * ROWS < n ? (part + 1) * ROWS : n;
-        const int64_t here = kernels->amg_factors(&csr, l1, part * ROWS, end, f, &most);
-        first = here < end && here < first ? here : first;
+        const int64_t fault = kernels->amg_factors(&csr, l1, part * ROWS, end, f, &most);
+        first = fault < end && fault < first ? fault : first;
     }
     *largest = most;
     *bad = first;

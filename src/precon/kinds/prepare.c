@@ -334,9 +334,9 @@ static spry_status make_sub(const precon_job *job, prepare *p)
 {
     const char *sub = ((const prepare_options *)job->options)->sub;
     spry_context *ctx = job->A->ctx;
-    precon_job here = *job;
-    here.device = NULL;
-    spry_status status = precon_make_inner(&here, p->B, sub, &p->S);
+    precon_job changed = *job;
+    changed.device = NULL;
+    spry_status status = precon_make_inner(&changed, p->B, sub, &p->S);
     if (status == SPRY_STATUS_OK && !p->S)
         status = SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
                            "sub=%s solves nothing; take sub=ilut, or direct", sub);

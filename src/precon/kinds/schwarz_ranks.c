@@ -82,14 +82,14 @@ static spry_status make_solve(const precon_job *job, const schwarz_options *o, s
 {
     spry_context *ctx = job->A->ctx;
     const int64_t n = s->part.own + s->part.count;
-    precon_job here = *job;
+    precon_job changed = *job;
     spry_status status = SPRY_STATUS_OK;
-    here.device = NULL;
-    here.near = NULL;
-    here.op = NULL;
+    changed.device = NULL;
+    changed.near = NULL;
+    changed.op = NULL;
     SPRY_GO(ctx, spry_vector_new(ctx, s->part.A->a.type, n, NULL, SPRY_OWN_COPY, &s->r));
     SPRY_GO(ctx, spry_vector_new(ctx, s->part.A->a.type, n, NULL, SPRY_OWN_COPY, &s->z));
-    SPRY_GO(ctx, precon_make_inner(&here, s->part.A, o->sub, &s->M));
+    SPRY_GO(ctx, precon_make_inner(&changed, s->part.A, o->sub, &s->M));
     if (!s->M)
         status =
             SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
