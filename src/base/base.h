@@ -320,7 +320,7 @@ int64_t base_free_memory(const char *path);
  * groups are folders. */
 int64_t base_group_memory(const char *list, const char *mount);
 /* The most threads a context takes. OpenMP runtimes end the process when the system refuses them
- * one, and more than a few a processor serve nothing but tests. */
+ * one, and more than a few per processor serve tests alone. */
 int base_most_threads(void);
 
 /* Seconds of a steady clock. */

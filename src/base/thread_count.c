@@ -14,7 +14,7 @@
 
 enum { MOST_TRIED = 1024 };
 
-static atomic_int had = 1;        /* threads that were to be had when they were asked for */
+static atomic_int had = 1;        /* threads available when they were asked for */
 static atomic_int most = INT_MAX; /* fewer where some were refused, 1 in a child */
 static pthread_mutex_t trying = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t watched = PTHREAD_ONCE_INIT;
@@ -72,7 +72,7 @@ static int try_threads(int wanted)
     return made < MOST_TRIED ? made : wanted;
 }
 
-/* There are two teams: OpenMP's for set-up, and the thread pool for the rest. Of those to be had
+/* There are two teams: OpenMP's for set-up, and the thread pool for the rest. Of those available
  * half are used, so that others, and this process's next ones, get some. */
 static int ask_for(const spry_context *ctx, int wanted)
 {

@@ -243,7 +243,7 @@ done:
     return status;
 }
 
-/* A on the device, and CSR of it. Where there is no room for both, it goes without the first. */
+/* A on the device, and CSR of it. Where there is no room for both, the first is left out. */
 static spry_status bring(race *r)
 {
     char before[MESSAGE_SIZE];

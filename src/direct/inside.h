@@ -70,7 +70,7 @@ struct frontal {
     spry_type type;
     int64_t n, nnz;
     bool strict, coarse;  /* what is asked of the next factors */
-    bool failed;          /* solves are not to be had */
+    bool failed;          /* there are no solves */
     atomic_bool negative; /* a pivot of what was to be definite */
 
     /* analysis */

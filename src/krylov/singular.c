@@ -243,8 +243,8 @@ done:
     return status;
 }
 
-/* The best x there is to be had, from the best known. Factors do more than scaling does, but where
- * they have so many entries that scaling has many iterations for one of theirs it comes first. */
+/* The best x, from the best known. Factors do more than scaling does, but where they have so many
+ * entries that scaling has many iterations for one of theirs, scaling comes first. */
 static spry_status least_squares(const least_problem *p, const doctor_verdict *v, spry_vector *x,
                                  singular_result *s)
 {

@@ -327,8 +327,8 @@ void solver_drop_vectors(spry_solver *solver);
 int64_t solver_device_bytes(const spry_solver *solver);
 solver_bytes solver_bytes_now(const spry_solver *solver);
 solver_bytes solver_bytes_since(const spry_solver *solver, solver_bytes before);
-/* What is tried, made with the operator: one thing alone where everything is said. The one at hand;
- * whether there is another after it. */
+/* The list of attempts, made with the operator: a single one where options leave no choice. The
+ * one at hand; whether there is another after it. */
 spry_status solver_list_attempts(spry_solver *solver);
 static inline void solver_forget_attempts(spry_solver *solver)
 {
@@ -386,7 +386,7 @@ void solver_warn(spry_context *ctx, char warnings[WARNINGS_SIZE], const char *te
 spry_status solver_symmetry(spry_solver *solver, precon_symmetry *found);
 /* The name of the method that suits A, and why. */
 spry_status solver_choose_method(spry_solver *solver, const char **name);
-/* Whether it is looked at if `count` right-hand sides had better share one space. */
+/* Whether `systems` right-hand sides are enough to look whether they should share one space. */
 bool solver_are_many(int systems);
 /* The method that suits M, where p, which was chosen for A, does not; NULL: it does. */
 spry_status solver_suit_precon(spry_solver *solver, const program *p, const char **other);

@@ -38,7 +38,7 @@ typedef struct split {
     spry_type type;
     size_t element;
     double scale; /* |b| of all ranks, or 1 */
-    double tight; /* the own residual has to be so much below its share of the tolerance */
+    double tight; /* how far the own residual has to be below its share of the tolerance */
 
     /* The own part: objects of a context without ranks. */
     spry_context *alone;
@@ -59,7 +59,7 @@ typedef struct split {
     spry_matrix *rows_made;        /* it, where it had to be made */
     bool in_turn;                  /* rows one after the other */
 
-    /* What is said. */
+    /* Messages. */
     team_halo *halo;
     char *letter; /* room for a message */
     int64_t letter_room;

@@ -392,8 +392,7 @@ static void check_operators(spry_device *d, spry_type type)
     spry_matrix_free(A);
 }
 
-/* New values of a matrix, from a vector on the device: for what is on the host and on the device.
- */
+/* New values of a matrix, from a vector on the device, for what is on either. */
 static void check_values(spry_device *d, spry_type type)
 {
     spry_context *ctx = d->ctx;

@@ -56,8 +56,7 @@ static void check_split(spry_device *d, spry_type type)
     spry_matrix_free(A);
 }
 
-/* A diagonal whose arrays are on the device: offsets and columns of 64 bits as vectors of type d.
- */
+/* A diagonal with arrays on the device: offsets and columns of 64 bits as vectors of type d. */
 static void check_arrays(spry_device *d, spry_type type)
 {
     enum { N = 7 };

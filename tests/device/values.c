@@ -1,5 +1,4 @@
-/* New values for a matrix, and what was made from it on a device; values that come from the device.
- */
+/* New values for a matrix, and what was made from it on a device; values from the device. */
 #include "support/devices.h"
 #include "support/layouts.h"
 #include "support/numeric.h"

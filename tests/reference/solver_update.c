@@ -1,5 +1,4 @@
-/* New values in an old pattern: a solver that was notified of them gives what a new solver gives.
- */
+/* New values in an old pattern: a solver notified of them gives what a new solver gives. */
 #include "support/renewed.h"
 
 #include "krylov/solver.h"
@@ -225,8 +224,7 @@ static void expect_warning(spry_context *ctx, spry_solver *solver, const spry_ve
     spry_result_clear(ctx, &result);
 }
 
-/* A method that was asked for stays, and what is wrong with it is reported for the values of now.
- */
+/* A method that was asked for stays; what is wrong with it is reported for the current values. */
 static void test_warnings(void **state)
 {
     spry_context *ctx = *state;

@@ -1,5 +1,4 @@
-/* The OpenCL engine in bad weather, on a library that fails on command (tests/fakes/opencl.c).
- */
+/* The OpenCL engine in bad weather, on a library that fails on command (tests/fakes/opencl.c). */
 #include "support/opened.h"
 
 #include "device/engine/device.h"

@@ -381,7 +381,7 @@ static spry_status make_cudss(const precon_job *job, spry_operator **M)
     return make_as(job, &factor_sparse, M);
 }
 
-/* As far as goes without eliminating a number, on the host. */
+/* All that needs no elimination of numbers, on the host. */
 static spry_status begin(const precon_job *job, precon_forecast *forecast, spry_operator **begun)
 {
     spry_context *ctx = job->A->ctx;

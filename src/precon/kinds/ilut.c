@@ -5,7 +5,7 @@
 
 #define ILUT_OPTIONS(item)                                                                       \
     item(REAL, tau, "1e-3", 0, 1, NULL,                                                          \
-         "numbers below so much times the mean magnitude of A's row are dropped")                \
+         "numbers below tau times the mean magnitude of A's row are dropped")                    \
     item(INT, fill, "10", 0, 1e9, NULL, "entries that a row of a factor may have more than A's") \
     FACTORS_COMMON(item)
 

@@ -27,7 +27,7 @@ enum { FIRST, SECOND };
     item(INT, rows, "0", 0, 1e9, NULL,                                                             \
          "rows at the end that are constraints; 0: those without a diagonal entry")                \
     item(REAL, tiny, "1e-8", 0, 1, NULL,                                                           \
-         "what is none: at most so much times the largest of the row")
+         "a diagonal entry of at most `tiny` times the largest of its row is none")
 
 typedef struct kkt_options {
     PRECON_COMMON(SPRY_OPTION_FIELD)

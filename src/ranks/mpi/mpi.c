@@ -113,7 +113,7 @@ static spry_team *team_over(MPI_Comm comm, bool ours)
         MPI_Comm_rank(machine, &place);
         MPI_Comm_free(&machine);
     }
-    /* A rank that has none ends all, before anybody waits for it. */
+    /* A rank that has none ends all, before any other waits for it. */
     int mine = t && m && room, all = 0;
     const int error = MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, comm);
     if (error || !all || !t || !m) {
