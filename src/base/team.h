@@ -95,7 +95,7 @@ struct spry_team {
     int place;      /* and which of them this is */
     char message[256];
     void *room; /* TEAM_ROOM bytes for each rank, so that what is small needs no memory that might
-                   not be there */
+                   be missing */
     team_counts counts;
     double *shares;   /* of the work, by rank; NULL: equal; a call of base_alloc() */
     bool under_way;   /* a gather that was begun */

@@ -1,5 +1,5 @@
 /* Choices of one matrix on this machine or a device, and what was learned of the machine, as they
- * are kept in files. Memory that is short is not worth a failure here. */
+ * are kept in files. Memory that is short is not worth a failure. */
 #include "choose/tune.h"
 
 #include <unistd.h>

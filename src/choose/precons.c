@@ -416,7 +416,7 @@ static void add_limited(precon_choice *choice, double forecast, double most)
 
 /* Incomplete factors with pivots, which may do where nothing else does and exact ones take too
  * long: several levels of them first where rows are as long as those of three dimensions, as they
- * grow less there. */
+ * grow less in these. */
 static void add_pivoted(const spry_matrix *A, const traits *t, precon_choice *choice)
 {
     const double seconds = incomplete(A, t, 300, 3);

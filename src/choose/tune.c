@@ -47,7 +47,7 @@ static bool recall(spry_context *ctx, const tune_memory *m, int64_t products, tu
     if (!tune_recall(ctx, m, entry))
         return false;
     choose_again(entry, products);
-    return strncmp(entry->winner, "auto", 4) != 0; /* would ask here again */
+    return strncmp(entry->winner, "auto", 4) != 0; /* would ask for the choice again */
 }
 
 /* CSR first, then what was timed by total, then others by forecast; what is not possible last. */

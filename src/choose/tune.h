@@ -11,13 +11,13 @@
 
 #include <spry/tune.h>
 
-#define TUNE_OPTIONS(item)                                                                    \
-    item(INT, products, "1000", 0, 9e18, NULL, "products to choose for")                      \
-    item(REAL, budget, "20", 0, 1e6, NULL,                                                    \
-         "products in CSR that timing may take as long as; conversions come on top")          \
-    item(BOOL, remember, "yes", 0, 0, NULL, "keep the choice in a file and look there first") \
-    item(BOOL, again, "no", 0, 0, NULL, "decide again what is remembered")                    \
-    item(BOOL, always, "no", 0, 0, NULL,                                                      \
+#define TUNE_OPTIONS(item)                                                                 \
+    item(INT, products, "1000", 0, 9e18, NULL, "products to choose for")                   \
+    item(REAL, budget, "20", 0, 1e6, NULL,                                                 \
+         "products in CSR that timing may take as long as; conversions come on top")       \
+    item(BOOL, remember, "yes", 0, 0, NULL, "keep the choice in a file and read it first") \
+    item(BOOL, again, "no", 0, 0, NULL, "decide again what is remembered")                 \
+    item(BOOL, always, "no", 0, 0, NULL,                                                   \
          "time also where it cannot pay: matrices that fit the second-level cache, few products")
 
 typedef struct tune_options {

@@ -2,7 +2,7 @@
  * Exact solves: a matrix is factored once, dense, in a band or sparse, and op(A) z = r is solved
  * for as many r as there are. Sparse ones are ours (direct/frontal.h), or cuDSS's on a CUDA device
  * that has it; LAPACK does dense ones and
- * bands where it is there (library.h), and our own elimination where it is not.
+ * bands where it exists (library.h), and our own elimination where it does not.
  */
 #ifndef SPRY_DIRECT_FACTOR_H
 #define SPRY_DIRECT_FACTOR_H

@@ -528,7 +528,7 @@ spry_status spry_powers_operator(spry_powers *p, spry_operator **out)
     *out = NULL;
     if (given && p->product->device)
         return SPRY_FAIL(p->ctx, SPRY_STATUS_UNSUPPORTED,
-                         "the operator lives on %s: there it is to be taken itself",
+                         "the operator lives on %s: apply it by itself",
                          place_name(p->product->device));
     SPRY_GO(p->ctx, operator_new(p->ctx,
                                  p->file ? &file_class

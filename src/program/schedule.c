@@ -342,7 +342,7 @@ static void separate(scheduling *s)
         s->phase[i] = now < 0 ? 0 : now;
     }
     /* Scalar work at the beginning is done after the first sweep's phase: it must not be needed
-     * there. */
+     * in it. */
     if (s->n > 0 && !op_sweeps(&s->ops[0]))
         for (int i = 0; i < s->n; i++)
             if (op_sweeps(&s->ops[i]))

@@ -102,9 +102,8 @@ static bool goes_on_device(const precon_job *job)
  * device ends in twice the precision. */
 static const factor_class *on_host(const spry_matrix *A)
 {
-    base_log(
-        A->ctx, SPRY_LOG_INFO,
-        "precon direct: kind=cudss is for CUDA devices; here on the host the factors are ours");
+    base_log(A->ctx, SPRY_LOG_INFO,
+             "precon direct: kind=cudss is for CUDA devices; on the host the factors are ours");
     return &factor_sparse;
 }
 

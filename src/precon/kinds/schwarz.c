@@ -35,7 +35,7 @@ typedef struct schwarz {
     int64_t *offsets; /* of each row's places */
     int64_t *places;
     void *r, *z;    /* of all parts */
-    bool warmed[3]; /* products that were done once: what they need is there */
+    bool warmed[3]; /* products that were done once: what they need exists */
 } schwarz;
 
 /* --- the operator --------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ typedef struct schwarz_ranks {
     ranks_halo halo;
     spry_operator *M;
     spry_vector *r, *z; /* with the overlap */
-    bool warmed[3];     /* products that all ranks have done once: what they need is there */
+    bool warmed[3];     /* products that all ranks have done once: what they need exists */
 } schwarz_ranks;
 
 static void destroy(spry_operator *op)
