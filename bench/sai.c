@@ -23,7 +23,7 @@ static double once(spry_context *ctx, const spry_matrix *A, const spry_operator 
     spry_operator *M = NULL;
     double waited = 0;
     const double begin = peer_seconds();
-    peer_check(ctx, on_device ? spry_precon_beside(on_device, A, spec, &M)
+    peer_check(ctx, on_device ? spry_precon_for_operator(on_device, A, spec, &M)
                               : spry_precon_new(A, NULL, spec, &M));
     if (device) { /* a mark is passed when all before it is done */
         peer_check(ctx, spry_device_mark(device));

@@ -95,7 +95,7 @@ static spry_status take_k2(wave_maker *m, const spry_vector *k2)
     spry_status status = SPRY_STATUS_OK;
     m->least = INFINITY;
     SPRY_GO(ctx, check_k2(m, k2));
-    SPRY_GO(ctx, vector_here(k2, &on_host, &copy));
+    SPRY_GO(ctx, vector_on_host(k2, &on_host, &copy));
     if (m->layers || on_host->n > 1) {
         const grid_box own = grid_own(ctx, m->w.shape, true);
         SPRY_GO(ctx, vector_new_at(ctx, NULL, m->w.type, box_count(&own), &m->w.field[WAVE_M]));

@@ -102,7 +102,7 @@ static spry_status multiply_fields(void *data, int field, const grid_box *own, v
     for (int k = 0; k < list->count; k++) {
         const spry_vector *v = m->given->values[list->field[k]], *on_host = NULL;
         spry_vector *copy = NULL;
-        const spry_status status = vector_here(v, &on_host, &copy);
+        const spry_status status = vector_on_host(v, &on_host, &copy);
         for (int64_t i = 0; i < box_count(own) && status == SPRY_STATUS_OK; i++) {
             spry_scalar value = value_get(on_host->type, on_host->data, i);
             if (k > 0) {
@@ -212,7 +212,7 @@ static spry_status check_values(const terms_maker *m, coefficient_name *names)
         if (constant) {
             const spry_vector *on_host = NULL;
             spry_vector *copy = NULL;
-            const spry_status status = vector_here(v, &on_host, &copy);
+            const spry_status status = vector_on_host(v, &on_host, &copy);
             if (status == SPRY_STATUS_OK)
                 names[i].value = value_get(on_host->type, on_host->data, 0);
             spry_vector_free(copy);

@@ -382,7 +382,7 @@ spry_status spry_field_write(const spry_grid *grid, const spry_vector *field, co
     SPRY_GO(ctx, check_field(f.shape, ctx, elements, &f.all_points));
     status = options_take(ctx, option_list, &o, options);
     if (status == SPRY_STATUS_OK)
-        status = vector_here(field, &f.v, &copy);
+        status = vector_on_host(field, &f.v, &copy);
     SPRY_GO(ctx, grid_agree(ctx, f.shape, status));
     if (cut) {
         SPRY_GO(ctx, gather_field(grid, f.v, f.all_points, &whole));

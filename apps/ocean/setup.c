@@ -119,7 +119,7 @@ static spry_status make_mode(ocean_flow *f, int m)
     }
     OCEAN_GO(spry_operator_stencil(f->surface, "laplace - k", options, 1, names,
                                    (const spry_vector *const[]){k}, &f->mode[m]));
-    OCEAN_GO(spry_precon_beside(
+    OCEAN_GO(spry_precon_for_operator(
         f->mode[m], NULL,
         f->setup.single ? "gmg:symmetric=no,precision=single" : "gmg:symmetric=no", &f->cycle[m]));
 done:

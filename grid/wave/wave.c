@@ -94,7 +94,7 @@ static spry_status read_medium(const spry_wave *w, const spry_vector *k2, spry_s
                          "k^2 has %" PRId64 " elements, the grid %" PRId64 " unknowns and %" PRId64
                          " points; expected one of these, or one element for all",
                          k2->n, s->unknowns, s->points);
-    SPRY_GO(w->ctx, vector_here(k2, &on_host, &copy));
+    SPRY_GO(w->ctx, vector_on_host(k2, &on_host, &copy));
     SPRY_GO(w->ctx, base_alloc(w->ctx, s->unknowns, sizeof **box, box));
 #pragma omp parallel for num_threads(host_threads(w->ctx, s->unknowns)) schedule(static)
     for (int64_t i = 0; i < s->unknowns; i++) {

@@ -83,11 +83,11 @@ SPRY_API spry_status spry_generate_tiled(const spry_matrix *base, int64_t size, 
 /** The reason as a sentence. */
 SPRY_API const char *spry_reason_text(spry_reason reason);
 
-/** The same where an operator of A is already: M is made there, from what is there where that will
- * do; A is NULL for operators that have no matrix: gmg of those on grids, jacobi of those that know
- * their diagonal. Both must stay alive. */
-SPRY_API spry_status spry_precon_beside(const spry_operator *op, const spry_matrix *A,
-                                        const char *spec, spry_operator **M);
+/** spry_precon_new() for an operator of A that exists already: M is made on its device, from its
+ * data where these suffice; A is NULL for operators that have no matrix: gmg of those on grids,
+ * jacobi of those that know their diagonal. Both must stay alive. */
+SPRY_API spry_status spry_precon_for_operator(const spry_operator *op, const spry_matrix *A,
+                                              const char *spec, spry_operator **M);
 
 /** What an iteration of a method costs without a preconditioner, as fused by the library. */
 typedef struct spry_cost {

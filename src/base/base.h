@@ -288,9 +288,9 @@ typedef void (*base_work)(void *argument, int share, int shares);
  * run several shares, one after the other. */
 void base_share_out(const spry_context *ctx, int shares, base_work work, void *argument);
 /* Runs work(argument, me, team) by a team of at most `wanted` threads that all run at the same
- * time; they wait for each other where they call base_meet(), all of them equally often. */
+ * time; they wait for each other where they call base_barrier(), all of them equally often. */
 void base_work_together(const spry_context *ctx, int wanted, base_work work, void *argument);
-void base_meet(void);
+void base_barrier(void);
 /* For tests: threads are used even where they do not serve. */
 void base_use_all_threads(bool yes);
 typedef struct range {
@@ -320,7 +320,7 @@ int64_t base_free_memory(const char *path);
  * groups are folders. */
 int64_t base_group_memory(const char *list, const char *mount);
 /* The most threads a context takes. OpenMP runtimes end the process when the system refuses them
- * one, and more than a few a processor serve nothing but tests. */
+ * one, and more than a few per processor serve tests alone. */
 int base_most_threads(void);
 
 /* Seconds of a steady clock. */

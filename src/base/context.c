@@ -76,9 +76,9 @@ static spry_status choose_threads(spry_context *ctx)
                          ctx->options.threads, most, omp_get_num_procs());
     if (ctx->options.threads == 0) {
         /* Ranks that were given cores of their own see these alone; others share all of them. */
-        const int here = ctx->team ? ctx->team->here : 1;
-        const bool shared = here > 1 && omp_get_num_procs() == sysconf(_SC_NPROCESSORS_ONLN);
-        const int mine = shared ? initial / here : initial;
+        const int nearby = ctx->team ? ctx->team->on_machine : 1;
+        const bool shared = nearby > 1 && omp_get_num_procs() == sysconf(_SC_NPROCESSORS_ONLN);
+        const int mine = shared ? initial / nearby : initial;
         ctx->options.threads = mine > most ? most : mine < 1 ? 1 : mine;
     }
     return SPRY_STATUS_OK;

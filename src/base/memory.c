@@ -7,7 +7,7 @@
  * would have the same last twelve bits of their addresses: processors take a load for one that
  * follows a store to the same place when these agree, and wait.
  */
-#include "base/beside.h"
+#include "base/background.h"
 #include "base/bytes.h"
 
 #include <private/programs.h>

@@ -148,10 +148,10 @@ bool options_given(spry_option_list list, const void *fields, const char *name)
 
 int base_find_word(const char *words, const char *word)
 {
-    char here[WORD_SIZE];
+    char candidate[WORD_SIZE];
     int index = 0;
-    for (const char *p = words; (p = next_word(p, here)); index++)
-        if (same_name(here, word))
+    for (const char *p = words; (p = next_word(p, candidate)); index++)
+        if (same_name(candidate, word))
             return index;
     return -1;
 }

@@ -50,8 +50,8 @@ typedef struct team_class {
     spry_status (*gather_end)(team *t, team_request *request);
     /* What rank `from` has to all others. */
     spry_status (*share)(team *t, int from, void *data, int64_t bytes);
-    /* From each to each: `send` has what goes to rank 0, rank 1, ..., one after the other, so many
-     * bytes each; `receive` alike. Every rank knows what it is sent. */
+    /* From each to each: `send` has what goes to rank 0, rank 1, ..., one after the other,
+     * send_bytes[rank] bytes each; `receive` alike. Every rank knows what it is sent. */
     spry_status (*swap)(team *t, const int64_t *send_bytes, const void *send,
                         const int64_t *receive_bytes, void *receive);
     /* Messages between neighbours. What one rank sends to another and that one receives from it are
@@ -91,11 +91,11 @@ enum { TEAM_ROOM = 16 };
 struct spry_team {
     const team_class *class;
     int rank, ranks;
-    int here;  /* ranks on this machine */
-    int place; /* and which of them this is */
+    int on_machine; /* ranks on this machine */
+    int place;      /* and which of them this is */
     char message[256];
     void *room; /* TEAM_ROOM bytes for each rank, so that what is small needs no memory that might
-                   not be there */
+                   be missing */
     team_counts counts;
     double *shares;   /* of the work, by rank; NULL: equal; a call of base_alloc() */
     bool under_way;   /* a gather that was begun */

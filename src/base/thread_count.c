@@ -14,7 +14,7 @@
 
 enum { MOST_TRIED = 1024 };
 
-static atomic_int had = 1;        /* threads that were to be had when they were asked for */
+static atomic_int had = 1;        /* threads available when they were asked for */
 static atomic_int most = INT_MAX; /* fewer where some were refused, 1 in a child */
 static pthread_mutex_t trying = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t watched = PTHREAD_ONCE_INIT;
@@ -26,14 +26,14 @@ static void before_fork(void)
     pthread_mutex_lock(&trying);
 }
 
-static void after_fork_here(void)
+static void after_fork_parent(void)
 {
     pthread_mutex_unlock(&trying);
 }
 
 /* In the child, in its only thread. A region that is as large as it was decided on before, by a
  * plan that was made then, gets one thread, too; threads that the child makes have their own. */
-static void after_fork_there(void)
+static void after_fork_child(void)
 {
     pthread_mutex_unlock(&trying);
     if (atomic_load(&had) > 1) {
@@ -44,7 +44,7 @@ static void after_fork_there(void)
 
 static void watch_forks(void)
 {
-    (void)pthread_atfork(before_fork, after_fork_here, after_fork_there);
+    (void)pthread_atfork(before_fork, after_fork_parent, after_fork_child);
 }
 
 static void *wait_for_all(void *mutex)
@@ -72,7 +72,7 @@ static int try_threads(int wanted)
     return made < MOST_TRIED ? made : wanted;
 }
 
-/* There are two teams: OpenMP's for set-up, and the thread pool for the rest. Of those to be had
+/* There are two teams: OpenMP's for set-up, and the thread pool for the rest. Of those available
  * half are used, so that others, and this process's next ones, get some. */
 static int ask_for(const spry_context *ctx, int wanted)
 {

@@ -13,8 +13,8 @@
  * do not depend on how many there are: the caller decides on the shares.
  */
 #define _GNU_SOURCE /* of a thread's processors */
+#include "base/background.h"
 #include "base/barrier.h"
-#include "base/beside.h"
 
 #include <omp.h>
 #include <sched.h>
@@ -120,7 +120,7 @@ static void *serve(void *data)
     }
 }
 
-void base_meet(void)
+void base_barrier(void)
 {
     worker *m = working;
     pool *c = m ? m->pool : NULL;

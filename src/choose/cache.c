@@ -46,7 +46,7 @@ bool tune_file_write(spry_context *ctx, const char *path, const char *text, size
     return error == 0;
 }
 
-/* Steps over so many hex digits; NULL when there are others. */
+/* Steps over DIGITS hex digits; NULL when there are others. */
 static const char *after_hash(const char *name)
 {
     enum { DIGITS = 16 };

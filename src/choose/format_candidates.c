@@ -31,8 +31,8 @@ static void look_at(const double *v, int64_t n, bits *b)
     *b = (bits){digits, low, high};
 }
 
-/* Numbers with so many digits after the point and exponents from low to high. Those below the least
- * normal one are not looked for. */
+/* Numbers with `digits` digits after the point and exponents from low to high. Those below the
+ * least normal one are not looked for. */
 static bool holds(const bits *b, int digits, int low, int high)
 {
     return b->digits << (12 + digits) == 0 && b->low >= 1023 + low && b->high <= 1023 + high;
@@ -323,8 +323,8 @@ static void name_blocks(spry_context *ctx, const matrix_arrays *a, tune_candidat
     snprintf(c->row.format, sizeof c->row.format, "bsr:r=%d,c=%d", (int)rows, (int)columns);
 }
 
-/* Whether a device meets x all over the place: its cache does not hold it, and rows do
- * not share what was brought near for the one before. */
+/* Whether a device reads x all over the place: its cache does not hold it, and rows do
+ * not share what the one before has loaded. */
 static bool gathers_far(const spry_device *d, const matrix_arrays *a)
 {
     return (int64_t)spry_type_size(a->type) * a->cols > d->facts.cache_bytes &&

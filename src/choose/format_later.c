@@ -1,6 +1,6 @@
 /*
  * The format for a solve that goes on for much longer than it was taken to. Where formats were
- * raced, their times decide. Where they were not, forecasts do: beside an iteration that has the
+ * raced, their times decide. Where they were not, forecasts do: while an iteration has the
  * cores the clock would show little, and so the choice is the same in every run.
  */
 #include "choose/tune.h"

@@ -54,7 +54,7 @@ static bool is_scattered(const spry_matrix *A, double csr_seconds, const tune_li
         return false;
     memcpy(before, ctx->message, sizeof before);
     const spry_status status = host_bandwidth(ctx, false, &bandwidth);
-    memcpy(ctx->message, before, sizeof before); /* it is not needed that much */
+    memcpy(ctx->message, before, sizeof before); /* a failure is harmless */
     return status == SPRY_STATUS_OK &&
            traffic(A, &list->all[0]) / csr_seconds < 0.5 * bandwidth.read;
 }

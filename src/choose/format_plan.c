@@ -30,7 +30,7 @@ bool tune_made_on_device(const tune_candidate *c)
     return cost_of(c)->device_making > 0 && device_makes(c->row.format);
 }
 
-/* Rows that are sorted within so many stand beside others from afar: their x is in other places,
+/* Rows that are sorted within large windows have neighbours from afar: their x is in other places,
  * and so is their y. */
 static double sorting(const tune_candidate *c)
 {

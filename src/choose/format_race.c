@@ -47,7 +47,7 @@ static double billed(const race *r)
     return sum;
 }
 
-/* Whether there is time for so many products like c's, with a share of all left over. */
+/* Whether there is time for `count` products like c's, with a share of all left over. */
 static bool may_run(const race *r, const tune_candidate *c, double count, double share)
 {
     const double each = c->row.seconds > 0 ? c->row.seconds : c->row.model_seconds;
@@ -231,7 +231,7 @@ done:
 
 /* --- rounds ---------------------------------------------------------------------------------- */
 
-/* How far behind the fastest a racer may be after so many rounds. */
+/* How far behind the fastest a racer may be after `round` rounds. */
 static double patience(int round)
 {
     return round <= 1 ? 1.4 : round == 2 ? 1.2 : round == 3 ? 1.1 : 1.05;
@@ -296,7 +296,7 @@ static int by_promise(const tune_candidate *best, const tune_candidate *a, const
 }
 
 /* The most promising neighbour in the grid that has not raced. Bytes do not show how x is read:
- * what stores a good deal more may still be faster. The model knows kinds of values better than
+ * what stores much more may still be faster. The model knows kinds of values better than
  * options, which come first. */
 static tune_candidate *neighbour_of(const race *r, const tune_candidate *best)
 {
@@ -370,7 +370,7 @@ static tune_candidate *cheapest(const race *r)
     return best;
 }
 
-/* Of those that are as good as `best`, and still there, the first of the list: what is close is not
+/* Of those that are as good as `best`, and not dropped, the first of the list: what is close is not
  * left to the noise of the clock. */
 static tune_candidate *first_close(const race *r, tune_candidate *best)
 {

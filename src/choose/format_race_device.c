@@ -204,7 +204,7 @@ done:
     return status;
 }
 
-/* What only the host can make, where so many products are to come that its work pays. */
+/* What only the host can make, where enough products are to come that its work pays. */
 static spry_status try_elsewhere(race *r)
 {
     spry_status status = SPRY_STATUS_OK;
@@ -243,7 +243,7 @@ done:
     return status;
 }
 
-/* A on the device, and CSR of it. Where there is no room for both, it goes without the first. */
+/* A on the device, and CSR of it. Where there is no room for both, the first is left out. */
 static spry_status bring(race *r)
 {
     char before[MESSAGE_SIZE];
@@ -306,7 +306,7 @@ static void set_models(race *r)
 }
 
 /* For those who look for where time goes: what it took, and products as they were counted. */
-static void tell_course(const race *r, const double at[4])
+static void log_course(const race *r, const double at[4])
 {
     int timed = 0, runs = 0;
     for (int i = 0; i < r->list->count; i++) {
@@ -348,7 +348,7 @@ spry_status tune_race_on_device(const spry_matrix *A, const tune_options *option
     *winner = tune_pick(list, options->products);
     tune_finish(list, options->products, *winner);
     at[3] = base_seconds();
-    tell_course(&r, at);
+    log_course(&r, at);
 done:
     device_matrix_free(&r.copy);
     spry_vector_free(r.x);

@@ -45,8 +45,8 @@ spry_status precon_spec_read(spry_context *ctx, const char *text, precon_spec *s
     return precon_spec_from(ctx, &list, text, spec);
 }
 
-spry_status precon_make_beside(spry_context *ctx, const spry_matrix *A, const spry_operator *op,
-                               const char *text, spry_operator **M, char name[32])
+spry_status precon_make_from_text(spry_context *ctx, const spry_matrix *A, const spry_operator *op,
+                                  const char *text, spry_operator **M, char name[32])
 {
     precon_spec spec;
     *M = NULL;
@@ -105,8 +105,8 @@ spry_status spry_precon_new(const spry_matrix *A, spry_device *device, const cha
     return make_public(device ? device->ctx : A->ctx, A, &place, spec, M);
 }
 
-spry_status spry_precon_beside(const spry_operator *op, const spry_matrix *A, const char *spec,
-                               spry_operator **M)
+spry_status spry_precon_for_operator(const spry_operator *op, const spry_matrix *A,
+                                     const char *spec, spry_operator **M)
 {
     SPRY_NEED(CTX_OF_ANY(op, A), op, spec, M);
     const precon_job place = {.device = op->device, .op = op};

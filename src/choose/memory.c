@@ -1,5 +1,5 @@
 /* Choices of one matrix on this machine or a device, and what was learned of the machine, as they
- * are kept in files. Memory that is short is not worth a failure here. */
+ * are kept in files. Memory that is short is not worth a failure. */
 #include "choose/tune.h"
 
 #include <unistd.h>
@@ -24,7 +24,7 @@ static bool text_room(const tune_memory *m, spry_context *ctx, char **text)
     return m->usable && base_alloc(ctx, TUNE_FILE_SIZE, 1, text) == SPRY_STATUS_OK;
 }
 
-static void tell_damaged(spry_context *ctx, const char *path)
+static void warn_damaged(spry_context *ctx, const char *path)
 {
     base_log(ctx, SPRY_LOG_WARNING, "%s: not a file of the tuner, or damaged; ignored", path);
 }
@@ -40,7 +40,7 @@ bool tune_recall(spry_context *ctx, const tune_memory *m, tune_entry *entry)
         good = tune_entry_read(text, (size_t)size, entry) && entry->matrix == m->matrix &&
                entry->machine == m->machine && entry->class == m->class;
         if (!good)
-            tell_damaged(ctx, m->path);
+            warn_damaged(ctx, m->path);
     }
     base_free(ctx, text);
     return good;
@@ -73,7 +73,7 @@ void tune_recall_machine(spry_context *ctx, const tune_memory *m, tune_machine *
         good = size >= 0 && tune_machine_read(text, (size_t)size, machine) &&
                machine->machine == m->machine;
         if (size >= 0 && !good)
-            tell_damaged(ctx, m->machine_path);
+            warn_damaged(ctx, m->machine_path);
         base_free(ctx, text);
     }
     if (!good)

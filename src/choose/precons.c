@@ -34,14 +34,14 @@ static const double calm = 50;
  * lines a few hundredths at most. */
 static const double scattered = 0.1;
 
-/* What an entry is of all beside the diagonal where ilut drops it, and how many others rows of a
+/* What an entry is of all off the diagonal where ilut drops it, and how many others rows of a
  * flow without diffusion have at most: the neighbours that it comes from, in a plane. */
 static const double light = 1e-3, lines = 2.2;
 
 /* What one triangle may have of the whole where incomplete factors are nearly exact. */
 static const double one_sided = 1e-3;
 
-/* A diagonal that is so many times the rest of each row. */
+/* How many times the rest of each row a dominant diagonal is. */
 static const double dominant = 2;
 
 /* What the rows of A show. */
@@ -49,12 +49,12 @@ typedef struct traits {
     bool positive;    /* all diagonal entries are real and positive */
     bool full;        /* none is 0 */
     int64_t bad;      /* the first row whose entry is not positive */
-    double negative;  /* share of negative real parts in what is beside the diagonal, by modulus */
+    double negative;  /* share of negative real parts of what is off the diagonal, by modulus */
     double dominance; /* least |a_ii| / sum |a_ij| */
-    double lesser;    /* share of the triangle that has less of what is beside the diagonal */
+    double lesser;    /* share of the triangle that has less of what is off the diagonal */
     double longest;   /* row, over the mean */
     double distance;  /* of entries from the diagonal in the mean, over the rows */
-    double heavy;     /* entries per row beside the diagonal that are not light */
+    double heavy;     /* entries per row off the diagonal that are not light */
     bool hermitian;
     bool indefinite;   /* and known to be */
     bool saddle;       /* a saddle point that kkt suits */
@@ -74,13 +74,13 @@ typedef struct part_sums {
     int64_t heavy;
 } part_sums;
 
-/* Entries of a row beside the diagonal that are not light. */
-static int64_t count_heavy(const matrix_arrays *a, int64_t i, double beside)
+/* Entries of a row off the diagonal that are not light. */
+static int64_t count_heavy(const matrix_arrays *a, int64_t i, double rest)
 {
     int64_t count = 0;
     for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++) {
         const spry_scalar v = value_load(a->type, a->values, k);
-        count += a->col_index[k] != i && fabs(v.re) + fabs(v.im) > light * beside;
+        count += a->col_index[k] != i && fabs(v.re) + fabs(v.im) > light * rest;
     }
     return count;
 }
@@ -90,7 +90,7 @@ static part_sums look_at(const matrix_arrays *a, int64_t begin, int64_t end)
     part_sums sums = {.bad = a->rows, .zero = a->rows, .least = DBL_MAX};
     for (int64_t i = begin; i < end; i++) {
         spry_scalar d = {0, 0};
-        double beside = 0;
+        double rest = 0;
         for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++) {
             const spry_scalar v = value_load(a->type, a->values, k);
             const double size = fabs(v.re) + fabs(v.im);
@@ -98,16 +98,16 @@ static part_sums look_at(const matrix_arrays *a, int64_t begin, int64_t end)
                 d = v;
                 continue;
             }
-            beside += size;
+            rest += size;
             sums.upper += a->col_index[k] > i ? size : 0;
             sums.distance += fabs((double)(a->col_index[k] - i));
             sums.below += v.re < 0 ? -v.re : 0;
         }
-        sums.all += beside;
-        sums.heavy += count_heavy(a, i, beside);
+        sums.all += rest;
+        sums.heavy += count_heavy(a, i, rest);
         const int64_t length = a->offsets[i + 1] - a->offsets[i];
         sums.longest = length > sums.longest ? length : sums.longest;
-        const double share = beside > 0 ? (fabs(d.re) + fabs(d.im)) / beside : DBL_MAX;
+        const double share = rest > 0 ? (fabs(d.re) + fabs(d.im)) / rest : DBL_MAX;
         sums.least = share < sums.least ? share : sums.least;
         if ((!(d.re > 0) || d.im != 0) && i < sums.bad)
             sums.bad = i;
@@ -146,7 +146,7 @@ static traits look(const spry_matrix *A)
                     .distance = sums.distance / (double)(a->nnz + 1) / (double)(a->rows + 1)};
 }
 
-/* How far A is from its transpose: sum |a_ij - conj a_ji| / sum 2 |a_ij| beside the diagonal, of
+/* How far A is from its transpose: sum |a_ij - conj a_ji| / sum 2 |a_ij| off the diagonal, of
  * some thousand rows that are distributed evenly. */
 static double skew_share(const spry_matrix *A)
 {
@@ -184,8 +184,8 @@ static spry_status plain_dot(const spry_vector *x, const spry_vector *y, spry_sc
     spry_status status = SPRY_STATUS_OK;
     if (!spry_type_is_complex(x->type))
         return spry_vector_dot(x, y, result);
-    SPRY_GO(x->ctx, vector_here(x, &a, &copy_a));
-    SPRY_GO(x->ctx, vector_here(y, &b, &copy_b));
+    SPRY_GO(x->ctx, vector_on_host(x, &a, &copy_a));
+    SPRY_GO(x->ctx, vector_on_host(y, &b, &copy_b));
     *result = host_kernels_for(x->ctx, x->type)->dot_plain(x->n, a->data, b->data);
     if (x->part.is) {
         const spry_scalar mine = *result, *all = x->ctx->team->room;
@@ -416,7 +416,7 @@ static void add_limited(precon_choice *choice, double forecast, double most)
 
 /* Incomplete factors with pivots, which may do where nothing else does and exact ones take too
  * long: several levels of them first where rows are as long as those of three dimensions, as they
- * grow less there. */
+ * grow less in these. */
 static void add_pivoted(const spry_matrix *A, const traits *t, precon_choice *choice)
 {
     const double seconds = incomplete(A, t, 300, 3);
@@ -442,9 +442,9 @@ spry_status precon_choose(spry_context *ctx, const spry_matrix *given, int syste
     /* Seconds for factors: no less than this is worth looking for something else, and no more
      * before those with pivots are tried. */
     const double worth = 5e-3, patience = 20;
-    /* Right-hand sides beside the first share readings of A alone; factors pay from so many on
-     * where something else is known to do, too. */
-    const double beside = 0.9;
+    /* What a further right-hand side costs relative to the first: they share readings of A alone.
+     * So factors pay for many of them, even where something else is known to do. */
+    const double further = 0.9;
     spry_status status = SPRY_STATUS_OK;
     *choice = (precon_choice){0};
     SPRY_GO(ctx, matrix_as_sorted_csr(given, &A, &owned));
@@ -454,7 +454,7 @@ spry_status precon_choose(spry_context *ctx, const spry_matrix *given, int syste
     SPRY_GO(ctx, matrix_find_out(ctx, given, SPRY_FACT_HERMITIAN, &t.hermitian));
     t.skew = t.hermitian ? 0 : skew_share(A);
     SPRY_GO(ctx, try_diagonal(given, A, &t));
-    t.systems = systems > 1 ? 1 + beside * (systems - 1) : 1;
+    t.systems = systems > 1 ? 1 + further * (systems - 1) : 1;
     if (!t.full && A->a.nnz >= WORTH_A_TRIAL)
         SPRY_GO(ctx, precon_kkt_suits(A, &t.saddle));
     precon_choice others = {0};

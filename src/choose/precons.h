@@ -12,8 +12,8 @@
 /* "auto", or a kind with or without options after a colon. */
 spry_status precon_spec_read(spry_context *ctx, const char *text, precon_spec *spec);
 /* precon_make() of a text, without anything begun. */
-spry_status precon_make_beside(spry_context *ctx, const spry_matrix *A, const spry_operator *op,
-                               const char *text, spry_operator **M, char name[32]);
+spry_status precon_make_from_text(spry_context *ctx, const spry_matrix *A, const spry_operator *op,
+                                  const char *text, spry_operator **M, char name[32]);
 /* Of a kind by its name: its options (none where there is no such kind), and whether it can live on
  * devices. */
 spry_option_list precon_options(const char *name);
@@ -25,7 +25,7 @@ bool precon_entry_at(int index, spry_entry *entry);
  * a device. */
 spry_status precon_choose(spry_context *ctx, const spry_matrix *A, int systems, bool on_device,
                           precon_choice *choice);
-/* Whether a choice for so many right-hand sides does for others. */
+/* Whether a choice for `before` right-hand sides does for `systems`. */
 bool precon_choice_stands(int systems, int before);
 /*
  * Two random vectors u, v: (A u, v) = (u, A v) for hermitian A, and without conjugation for

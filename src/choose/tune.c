@@ -47,7 +47,7 @@ static bool recall(spry_context *ctx, const tune_memory *m, int64_t products, tu
     if (!tune_recall(ctx, m, entry))
         return false;
     choose_again(entry, products);
-    return strncmp(entry->winner, "auto", 4) != 0; /* would ask here again */
+    return strncmp(entry->winner, "auto", 4) != 0; /* would ask for the choice again */
 }
 
 /* CSR first, then what was timed by total, then others by forecast; what is not possible last. */
@@ -204,7 +204,7 @@ done:
     return status;
 }
 
-static void tell_unsuited(spry_context *ctx, const char *format)
+static void warn_unsuited(spry_context *ctx, const char *format)
 {
     base_log(ctx, SPRY_LOG_INFO, "format %s is remembered, but does not suit: choosing again",
              format);
@@ -223,7 +223,7 @@ static spry_status check_remembered(const spry_matrix *A, const char *format, bo
     if (status == SPRY_STATUS_OK) {
         *suits = tune_holds(csr, format);
         if (!*suits)
-            tell_unsuited(A->ctx, format);
+            warn_unsuited(A->ctx, format);
     }
     spry_matrix_free(owned);
     return status;
@@ -242,7 +242,7 @@ static bool build_remembered(spry_device *d, const spry_matrix *A, const char *f
         status = spry_operator_storage(*op, &storage);
     if (status == SPRY_STATUS_OK && storage.exact)
         return true;
-    tell_unsuited(ctx, format);
+    warn_unsuited(ctx, format);
     memcpy(ctx->message, before, sizeof before);
     spry_operator_free(*op);
     *op = NULL;

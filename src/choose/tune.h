@@ -11,13 +11,13 @@
 
 #include <spry/tune.h>
 
-#define TUNE_OPTIONS(item)                                                                    \
-    item(INT, products, "1000", 0, 9e18, NULL, "products to choose for")                      \
-    item(REAL, budget, "20", 0, 1e6, NULL,                                                    \
-         "timing may take as long as so many products in CSR; conversions come on top")       \
-    item(BOOL, remember, "yes", 0, 0, NULL, "keep the choice in a file and look there first") \
-    item(BOOL, again, "no", 0, 0, NULL, "decide again what is remembered")                    \
-    item(BOOL, always, "no", 0, 0, NULL,                                                      \
+#define TUNE_OPTIONS(item)                                                                 \
+    item(INT, products, "1000", 0, 9e18, NULL, "products to choose for")                   \
+    item(REAL, budget, "20", 0, 1e6, NULL,                                                 \
+         "products in CSR that timing may take as long as; conversions come on top")       \
+    item(BOOL, remember, "yes", 0, 0, NULL, "keep the choice in a file and read it first") \
+    item(BOOL, again, "no", 0, 0, NULL, "decide again what is remembered")                 \
+    item(BOOL, always, "no", 0, 0, NULL,                                                   \
          "time also where it cannot pay: matrices that fit the second-level cache, few products")
 
 typedef struct tune_options {
@@ -70,8 +70,7 @@ size_t tune_machine_write(const tune_machine *machine, char text[TUNE_FILE_SIZE]
 bool tune_entry_read(const char *text, size_t size, tune_entry *entry);
 bool tune_machine_read(const char *text, size_t size, tune_machine *machine);
 
-/* The folder, made where it is not there; false, and one line in the log, where there is none to be
- * had. */
+/* The folder, made where it is missing; false, and one line in the log, where that fails. */
 bool tune_folder(spry_context *ctx, char *path, size_t size);
 /* Reads a file of the folder; the size, or -1 when there is none. What is no file of ours is
  * reported and gives -1, too. */
@@ -207,7 +206,7 @@ void tune_expect(const tune_list *list, tune_candidate *c);
  * of formats that were near the best. 0: there is none. */
 int tune_next_class(const tune_list *list);
 int tune_next_option(const tune_list *list);
-/* The least total of making and so many products of all that were timed and are still there; the
+/* The least total of making and `products` products of all that were timed and not dropped; the
  * place of the winner: the first of those that are a tie with it; whether one is within a factor.
  */
 double tune_least(const tune_list *list, int64_t products);
@@ -227,7 +226,7 @@ spry_status tune_finals(tune_list *list, int64_t products, double most, tune_run
 bool tune_replaces_csr(const spry_tune_row *row, const spry_tune_row *csr);
 /* Totals within this factor of the least are a tie, which the first of the list wins. */
 #define TUNE_CLOSE 1.02
-/* Seconds of the conversion and so many products. */
+/* Seconds of the conversion and `products` products. */
 double tune_total(const spry_tune_row *row, int64_t products);
 /* A product of a candidate took these seconds: the least of its times is its own. */
 void tune_time(tune_candidate *c, double seconds);
@@ -241,7 +240,7 @@ void tune_leave(tune_candidate *c, const char *note);
 
 /* --- format_later.c ------------------------------------------------------------------------- */
 
-/* For so many products that come unexpected, to be told "" where none is worth its conversion: of
+/* A format for `products` unexpected products, "" where none is worth its conversion: of
  * formats that were raced; and, where none was, by forecasts, without the clock: `rows`: of those
  * that have products by rows. */
 void tune_later(const spry_tune_report *raced, int64_t products, char format[TUNE_SPEC]);

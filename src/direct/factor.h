@@ -2,7 +2,7 @@
  * Exact solves: a matrix is factored once, dense, in a band or sparse, and op(A) z = r is solved
  * for as many r as there are. Sparse ones are ours (direct/frontal.h), or cuDSS's on a CUDA device
  * that has it; LAPACK does dense ones and
- * bands where it is there (library.h), and our own elimination where it is not.
+ * bands where it exists (library.h), and our own elimination where it does not.
  */
 #ifndef SPRY_DIRECT_FACTOR_H
 #define SPRY_DIRECT_FACTOR_H
@@ -69,7 +69,7 @@ void factor_clear(factor *f);
  * old place to new; NULL: as they are. */
 void factor_band_of(const spry_matrix *A, const int32_t *inverse, int64_t *low, int64_t *high);
 /* Of factor_cudss: whether there is a library for that device (NULL: no), and z = op(A)^-1 r of
- * vectors there, which are not the same. */
+ * two vectors on it. */
 bool factor_cudss_is_available(spry_context *ctx, const spry_device *d);
 spry_status factor_cudss_apply(const factor *f, spry_transpose transpose,
                                const struct device_memory *r, struct device_memory *z);

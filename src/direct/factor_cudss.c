@@ -40,7 +40,7 @@ typedef struct cudss_form {
 /* A or A^T with its factors. */
 typedef struct side {
     device_matrix A;
-    device_memory *offsets; /* int32_t, which is all that version 0 takes beside such columns */
+    device_memory *offsets; /* int32_t, which is all that version 0 takes with such columns */
     void *matrix, *data;    /* cuDSS's; NULL: there are none */
     cudss_form form;
 } side;

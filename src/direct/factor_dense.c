@@ -144,8 +144,8 @@ static spry_status dense_solve(const factor *f, spry_transpose transpose, int co
     return SPRY_STATUS_OK;
 }
 
-/* Rows i, i + 1, ... of the inverse are solutions of A^T z = e_i, ...; so many share a reading of
- * the factors. */
+/* Rows i, i + 1, ... of the inverse are solutions of A^T z = e_i, ...; TOGETHER of them share a
+ * reading of the factors. */
 enum { TOGETHER = 8 };
 
 spry_status factor_invert(const factor *f, void **out)

@@ -70,7 +70,7 @@ struct frontal {
     spry_type type;
     int64_t n, nnz;
     bool strict, coarse;  /* what is asked of the next factors */
-    bool failed;          /* solves are not to be had */
+    bool failed;          /* there are no solves */
     atomic_bool negative; /* a pivot of what was to be definite */
 
     /* analysis */
@@ -101,7 +101,7 @@ static inline bool frontal_is_symmetric(frontal_kind kind)
     return kind != FRONTAL_GENERAL;
 }
 
-/* Room for solves with so many columns, once there are factors; what there was goes, unless this
+/* Room for solves with `columns` columns, once there are factors; what there was goes, unless this
  * fails. */
 spry_status frontal_room_make(const frontal *f, int columns);
 void frontal_room_clear(const frontal *f);

@@ -45,7 +45,7 @@ static inline int64_t front_packed_size(int64_t order, int64_t full)
 /* Factors of a node, and what it leaves to its parent. */
 typedef struct front_node {
     int64_t order, pivots;
-    int64_t delayed;      /* of what it leaves, the first so many rows and columns */
+    int64_t delayed;      /* rows and columns: the first of what it leaves */
     int64_t nulls;        /* pivots at the end that are as good as 0 */
     int64_t pairs;        /* 2 x 2 ones */
     void *lower;          /* order x pivots: L and, of general ones, U11 above the diagonal */
@@ -94,9 +94,9 @@ typedef struct dense_factors {
     void *factors;
     int32_t *rows, *cols; /* cols may be NULL: none */
 } dense_factors;
-/* The same for a matrix with so many diagonals below and above the main one. Column j has 2 low +
- * high + 1 numbers, of which the first `low` are room for elimination; the diagonal stands at low +
- * high. */
+/* The same for a matrix with `low` diagonals below and `high` above the main one. Column j has 2
+ * low + high + 1 numbers, of which the first `low` are room for elimination; the diagonal stands at
+ * low + high. */
 typedef struct band_factors {
     int64_t n, low, high;
     void *factors;

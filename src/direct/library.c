@@ -77,11 +77,11 @@ spry_status factor_library_load(spry_context *ctx, factor_library *l)
     pthread_mutex_lock(&loading);
     if (!l->loaded) {
         l->loaded = true;
-        l->is_there = load(l, why, sizeof why);
-        if (!l->is_there)
+        l->is_present = load(l, why, sizeof why);
+        if (!l->is_present)
             base_log(ctx, SPRY_LOG_INFO, "%s is not used: %s", l->name, why);
     }
-    if (!l->is_there)
+    if (!l->is_present)
         status = SPRY_STATUS_UNSUPPORTED;
     pthread_mutex_unlock(&loading);
     return status;

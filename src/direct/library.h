@@ -14,8 +14,8 @@ typedef struct factor_library {
     const char *files[3]; /* else the first of these that can be loaded; NULL: no more */
     const base_symbol *symbols;
     size_t count;
-    void *table;           /* of pointers to functions, filled when it is loaded */
-    bool loaded, is_there; /* is_there is known once it was loaded or could not be */
+    void *table;             /* of pointers to functions, filled when it is loaded */
+    bool loaded, is_present; /* is_present is known once it was loaded or could not be */
 } factor_library;
 
 /* Loads a library unless it is loaded. SPRY_STATUS_UNSUPPORTED: it is missing;

@@ -85,7 +85,7 @@ static void find_sets(const frontal_order *o, const int32_t *pair, merging *m)
     }
 }
 
-/* Whether a front of so many own columns may hold such a share of zeros. */
+/* Whether a front of `own` columns may hold this share of zeros. */
 static bool is_worth(double own, double share)
 {
     return own <= 4 || (own <= 16 && share < 0.6) || (own <= 48 && share < 0.2) || share < 0.06;

@@ -82,7 +82,7 @@ typedef enum doctor_kind { DOCTOR_KINDS(DOCTOR_KIND_ENUM) DOCTOR_KIND_COUNT } do
 
 #define DOCTOR_OPTIONS(item)                                                                      \
     item(REAL, seconds, "5", 0, 1e9, NULL,                                                        \
-         "time to take, about; 0: what a few passes over A tell")                                 \
+         "time to take, about; 0: what a few passes over A show")                                 \
     item(TEXT, method, "auto", 0, 0, NULL, "method to judge for this matrix; auto: none")         \
     item(TEXT, precon, "auto", 0, 0, NULL, "preconditioner to judge for this matrix; auto: none") \
     item(WORD, nullspace, "none", 0, 0, "none constant",                                          \
@@ -184,7 +184,7 @@ spry_status doctor_check_sums(doctor *d);      /* the constant vector (sums.c) *
 spry_status doctor_check_spectrum(doctor *d);  /* indefinite, non-normal (spectrum.c) */
 spry_status doctor_check_inverse(doctor *d);   /* singular, ill-conditioned (inverse.c) */
 spry_status doctor_check_range(doctor *d);     /* b (range.c) */
-spry_status doctor_check_size(doctor *d);      /* x, beside what rounding makes (size.c) */
+spry_status doctor_check_size(doctor *d);      /* x, relative to rounding errors (size.c) */
 /* All of them. */
 spry_status doctor_examine(doctor *d);
 
@@ -218,21 +218,21 @@ precon_unpivoted doctor_unpivoted(const doctor *d);
 /* x = A^-1 b by M, refined, from 0 on; r = b - A x. */
 spry_status doctor_solution(const doctor *d, spry_vector *x, spry_vector *r);
 /* The part of b outside of A's range, as far as the left null vectors known span it, and what
- * rounding may have made of that, over |b|; how many vectors tell. */
+ * rounding may have made of that, over |b|; how many vectors show it. */
 spry_status doctor_outside(doctor *d, int *count, double *outside, double *rounding);
 
 /*
  * For a solver whose factors did not do: whether A is singular, and how far. Where nothing shows
  * it, `singular` is false. Null vectors are those of A, orthonormal, in double precision; the
- * caller clears the verdict. N (NULL: none) is an inverse of A, which is used where it has told of
- * pivots that are missing: factors of the same kind would tell no more. The verdict depends on the
+ * caller clears the verdict. N (NULL: none) is an inverse of A, which is used where it has
+ * reported missing pivots: factors of the same kind would show no more. The verdict depends on the
  * system alone: factors are made where they are forecast to take no more than `seconds`.
  */
 typedef struct doctor_verdict {
     bool singular;
     bool more; /* the rank may be less */
     int64_t rank, structural_rank;
-    double outside; /* |part of b outside of the range| / |b|, as far as vectors tell; else 0 */
+    double outside; /* |part of b outside of the range| / |b|, as far as vectors show; else 0 */
     int64_t row_count, rows[SPRY_FINDING_PLACES];
     int null_count; /* 0 where there are more than are known */
     spry_vector *null[DOCTOR_MOST_NULL];

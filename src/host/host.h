@@ -81,12 +81,12 @@ typedef struct host_line {
 /*
  * Factors of tridiagonal systems side by side, `width` of them with `count` rows each. Row j of all
  * systems is at j stride. Of every `step`th from `first` on the solution is wanted. Where the ends
- * of systems meet, the last number is solved for apart: `round` is what it does to the others, and
- * behind that its inverse pivot.
+ * of systems are coupled, the last number is solved for apart: `round` is what it does to the
+ * others, and behind that its inverse pivot.
  */
 typedef struct host_lines {
     int64_t count, width, stride, first, step;
-    const void *lower, *inverse, *upper, *round; /* round: NULL where ends do not meet */
+    const void *lower, *inverse, *upper, *round; /* round: NULL where ends are not coupled */
 } host_lines;
 
 struct product_job;

@@ -296,7 +296,7 @@ static int64_t row_work(const operator_rows *rows, int64_t row)
     return work_before(L, units_of(L, 0, row).end);
 }
 
-/* For formats whose units are rows, and so many that ranges of rows do not cut them. */
+/* For formats whose units are rows, so that ranges of rows do not cut them. */
 static spry_status layout_open_rows(const spry_operator *op, spry_transpose transpose,
                                     operator_rows *rows)
 {

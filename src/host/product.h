@@ -109,8 +109,7 @@ static inline int64_t product_power(int64_t least, int64_t n)
     return least;
 }
 
-/* Places of the window, or slots of the hash table for a given number of entries, that a row needs.
- */
+/* Places of the window, or slots of the hash table, that a row needs. */
 static inline int64_t product_places(const product_row *row)
 {
     return product_power(PRODUCT_GROUP, row->last - (row->first & -(int64_t)PRODUCT_GROUP) + 1);

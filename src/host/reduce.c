@@ -80,8 +80,8 @@ static spry_scalar join_all(spry_scalar *part, int count, reduction_join join)
 }
 
 /* Of this rank's elements. */
-static spry_scalar reduce_here(const spry_context *ctx, const reduction *r, reduction_work work,
-                               reduction_join join)
+static spry_scalar reduce_own(const spry_context *ctx, const reduction *r, reduction_work work,
+                              reduction_join join)
 {
     spry_scalar part[BLOCKS];
     blocks all = {r, work, join, blocks_of(r->n), part};
@@ -178,7 +178,7 @@ static spry_status reduce(spry_status own, int count, const spry_vector *const *
         if (strict)
             SPRY_GO(ctx, reduce_strictly(ctx, own, &r[k], &x[k]->part, work, join, &results[k]));
         else if (own == SPRY_STATUS_OK)
-            results[k] = reduce_here(ctx, &r[k], work, join);
+            results[k] = reduce_own(ctx, &r[k], work, join);
     }
     if (!strict)
         SPRY_GO(ctx, x[0]->part.is ? join_ranks(ctx, own, count, results, join) : own);

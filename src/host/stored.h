@@ -1,6 +1,6 @@
 /*
  * The operator of a storage format in two steps, of which the first may be done by another thread,
- * with a share of A in a context of its own (base/beside.h).
+ * with a share of A in a context of its own (base/background.h).
  */
 #ifndef SPRY_STORED_H
 #define SPRY_STORED_H

@@ -115,7 +115,7 @@ spry_status spry_vector_ones(spry_context *ctx, const spry_matrix *A, spry_vecto
     SPRY_NEED(ctx, ctx, A, b);
     const spry_status status = spry_vector_new(ctx, A->a.type, A->a.rows, NULL, SPRY_OWN_COPY, b);
     if (status == SPRY_STATUS_OK)
-        (*b)->part = dist_rows_here(A);
+        (*b)->part = dist_own_rows(A);
     return status == SPRY_STATUS_OK ? spry_vector_fill(*b, (spry_scalar){1, 0}) : status;
 }
 

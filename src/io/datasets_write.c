@@ -67,7 +67,7 @@ spry_status spry_datasets_write(spry_context *ctx, const char *path, int count,
         const int64_t *its = sides + (ptrdiff_t)HDF5_SIDES * k;
         int64_t elements;
         SPRY_GO(ctx, check_set(ctx, names[k], k > 0 ? names[k - 1] : NULL, its, values[k]));
-        SPRY_GO(ctx, vector_here(values[k], &on_host[k], &copies[k]));
+        SPRY_GO(ctx, vector_on_host(values[k], &on_host[k], &copies[k]));
         pieces[k] = (hdf5_piece){
             .type = values[k]->type, .parts = {"r", "i"}, .rank = dimensions_of(its, &elements)};
         for (int d = 0; d < pieces[k].rank; d++)

@@ -23,7 +23,7 @@ z_stream io_zlib_stream(spry_context *ctx)
     return (z_stream){.zalloc = zlib_alloc, .zfree = zlib_free, .opaque = ctx};
 }
 
-/* What a file of a given number of bytes may unpack to before it is taken for a bomb. */
+/* What a file of `packed` bytes may unpack to before it is taken for a bomb. */
 static int64_t most_unpacked(int64_t packed)
 {
     const int64_t most = packed < INT64_MAX / BOMB_RATIO ? BOMB_RATIO * packed : INT64_MAX;

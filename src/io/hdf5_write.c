@@ -107,7 +107,7 @@ static void put_type(hdf5_image *m, const hdf5_piece *p)
     }
 }
 
-/* A text of a given number of bytes. */
+/* A text of `bytes` bytes. */
 static void put_text_type(hdf5_image *m, size_t bytes)
 {
     put(m, 0x13, 4);

@@ -13,7 +13,7 @@ static void put_tag(io_writer *w, uint32_t type, uint64_t bytes)
     io_write(w, (uint32_t[]){type, (uint32_t)bytes}, MAT_TAG);
 }
 
-/* What brings an element of a given number of bytes to a multiple of eight. */
+/* What brings an element of `bytes` bytes to a multiple of eight. */
 static void put_padding(io_writer *w, uint64_t bytes)
 {
     static const char zeros[8];

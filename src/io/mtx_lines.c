@@ -59,16 +59,16 @@ int64_t io_mtx_count(const char *begin, const char *end)
     int64_t plain = is_plain_start(*begin), lines = 1;
     /* Written for the vectoriser; the last byte has no successor in this block. */
     for (const char *p = begin; p < end - 1; p += BLOCK) {
-        uint8_t plain_here = 0, lines_here = 0;
+        uint8_t plain_of_block = 0, lines_of_block = 0;
         const int n = end - 1 - p < BLOCK ? (int)(end - 1 - p) : BLOCK;
         for (int i = 0; i < n; i++) {
             const uint8_t newline = p[i] == '\n';
             const uint8_t start = (uint8_t)(((uint8_t)p[i + 1] > ' ') & (p[i + 1] != '%'));
-            lines_here = (uint8_t)(lines_here + newline);
-            plain_here = (uint8_t)(plain_here + (newline & start));
+            lines_of_block = (uint8_t)(lines_of_block + newline);
+            plain_of_block = (uint8_t)(plain_of_block + (newline & start));
         }
-        lines += lines_here;
-        plain += plain_here;
+        lines += lines_of_block;
+        plain += plain_of_block;
     }
     if (plain == lines)
         return plain;

@@ -263,7 +263,7 @@ spry_status spry_columns_write(const spry_vector *v, int64_t cols, const char *p
                          "%s: %" PRId64 " numbers make no %" PRId64 " columns", path, v->n, cols);
     const spry_vector *on_host = NULL;
     spry_vector *copy = NULL;
-    spry_status status = vector_here(v, &on_host, &copy);
+    spry_status status = vector_on_host(v, &on_host, &copy);
     if (status == SPRY_STATUS_OK)
         status = format->write_vector(on_host, v->n == 0 ? 1 : cols, path);
     spry_vector_free(copy);

@@ -186,7 +186,7 @@ static int name_it(const io_writer *w)
     return linkat(AT_FDCWD, self, AT_FDCWD, w->temporary, AT_SYMLINK_FOLLOW);
 }
 
-static int create_beside(io_writer *w)
+static int create_temporary(io_writer *w)
 {
     int fd = w->named ? -1 : create_nameless(w);
     w->nameless = fd >= 0;
@@ -271,7 +271,7 @@ static spry_status open_target(spry_context *ctx, io_writer *w)
     if (error)
         return io_system_fault(ctx, w->path, error);
     if (w->to.target[0])
-        w->fd = create_beside(w);
+        w->fd = create_temporary(w);
     else if (w->to.exists)
         w->fd = open(w->path, O_WRONLY | O_CLOEXEC);
     else

@@ -277,7 +277,7 @@ static double step_seconds(const spry_solver *solver)
     /* What is fused into the sweeps of a method would be compiled by itself for nothing. */
     if (status == SPRY_STATUS_OK && M && solver->setup.plan->setup.use[OPERATOR_M] == USE_CALL)
         status = solver_time_product(solver->setup.device, M, device_of(M) ? 2 : 1, &with_M);
-    memcpy(ctx->message, before, sizeof before); /* it is not needed that much */
+    memcpy(ctx->message, before, sizeof before); /* a failure is harmless */
     return status == SPRY_STATUS_OK ? with_A + with_M : 0;
 }
 

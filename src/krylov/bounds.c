@@ -261,8 +261,8 @@ spry_status spry_solver_errors(spry_solver *solver, const spry_vector *b, const 
              matrix_version(solver->asked.matrix) != solver->setup.version)
         SPRY_GO(ctx, solver_renew_order(solver)); /* errors are those of A as it is */
     SPRY_GO(ctx, check_pair(solver, b, x));
-    SPRY_GO(ctx, vector_here(b, &b_host, &own_b));
-    SPRY_GO(ctx, vector_here(x, &x_host, &own_x));
+    SPRY_GO(ctx, vector_on_host(b, &b_host, &own_b));
+    SPRY_GO(ctx, vector_on_host(x, &x_host, &own_x));
     SPRY_GO(ctx, in_order(solver, &b_host, &own_b));
     SPRY_GO(ctx, in_order(solver, &x_host, &own_x));
     SPRY_GO(ctx, bound_errors(solver, b_host, x_host, backward, bound));

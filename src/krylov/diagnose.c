@@ -131,7 +131,7 @@ static spry_status judge_precon(doctor *d, const char *precon, const spry_entry 
     char name[32], before[MESSAGE_SIZE], text[512] = "";
     double size = 0;
     memcpy(before, ctx->message, sizeof before);
-    spry_status status = precon_make_beside(ctx, d->A, NULL, precon, &M, name);
+    spry_status status = precon_make_from_text(ctx, d->A, NULL, precon, &M, name);
     if (status == SPRY_STATUS_BAD_INPUT || status == SPRY_STATUS_UNSUPPORTED) {
         snprintf(text, sizeof text, "the preconditioner cannot be made: %.300s", spry_message(ctx));
         report_unsuited(d, method_for(d), text);
@@ -296,8 +296,8 @@ static bool was_tried(const spry_result *r, const char *command)
     return r->tried && strstr(r->tried, method);
 }
 
-/* Takes back advice that was followed, or would meet the same squares. What is known to help stays:
- * factors, and for a singular system the shortest way to the best x. */
+/* Takes back advice that was followed, or would suffer from the same squares. What is known to help
+ * stays: factors, and for a singular system the shortest way to the best x. */
 static void spare_tried(doctor *d, const spry_result *r)
 {
     const char *const best = "--method lsmr --precon direct:regular=yes";

@@ -70,7 +70,7 @@ static void put_cost(base_text *t, const spry_solver *solver, const plan *p, con
                   figure(cost->reductions, a), figure(cost->dots, b), figure(naive->dots, c));
     base_text_put(t, "  vectors      %s read or written; statement by statement %s\n",
                   figure(vectors, a), figure(before, b));
-    base_text_put(t, "  memory       %d vectors beside x and b; %d more live in the cache\n",
+    base_text_put(t, "  memory       %d vectors besides x and b; %d more live in the cache\n",
                   plan_whole_vectors(p), p->locals);
     base_text_put(t, "  bytes        %s (12 nnz + 8 (n + 1)) + %s n, real double in CSR%s\n",
                   figure(cost->products, a), figure(vectors * size, b),

@@ -37,7 +37,7 @@ double solver_guess_products(const spry_solver *solver)
     const char *method = a && a->method[0] ? a->method : solver->asked.options.method;
     const precon_spec *precon = a ? &a->precon : &solver->setup.spec;
     const double tried = 30; /* iterations, at most twice as many, as a trial has shown */
-    const vector_part rows = dist_rows_here(solver->setup.matrix);
+    const vector_part rows = dist_own_rows(solver->setup.matrix);
     double once = solver_guess(method, precon, rows.is ? rows.all : solver->setup.matrix->a.rows,
                                solver->asked.options.max_iter);
     if (a && a->precon.kind == &precon_kind_jacobi && a->seconds > 0 && tried < once)

@@ -38,7 +38,7 @@
          "many entries first: auto where that is forecast to pay; b and x stay as they are")       \
     item(BOOL, reformat, "yes", 0, 0, NULL,                                                        \
          "with format=auto: a solve that goes on for much longer than the format was chosen for "  \
-         "changes it once; the result tells from which iteration on")                              \
+         "changes it once; the result names the iteration")                                        \
     item(BOOL, fuse, "yes", 0, 0, NULL, "fuse the method's statements into few sweeps")            \
     item(INT, stall, "1000", 0, 9e18, NULL,                                                        \
          "iterations over which the mean residual must fall, else stagnation; 0: never")           \

@@ -37,10 +37,10 @@ static spry_status measured_make(const iteration *it, const spry_vector *r, meas
     spry_status status = SPRY_STATUS_OK;
     *m = (measured){0};
     SPRY_GO(ctx, matrix_as_csr(it->matrix, &m->A, &m->own_A));
-    SPRY_GO(ctx, vector_here(it->b, &m->b, &m->own_b));
-    SPRY_GO(ctx, vector_here(it->x, &m->x, &m->own_x));
+    SPRY_GO(ctx, vector_on_host(it->b, &m->b, &m->own_b));
+    SPRY_GO(ctx, vector_on_host(it->x, &m->x, &m->own_x));
     if (r)
-        SPRY_GO(ctx, vector_here(r, &m->r, &m->own_r));
+        SPRY_GO(ctx, vector_on_host(r, &m->r, &m->own_r));
     const matrix_arrays *a = &m->A->a;
     SPRY_GO(ctx, base_alloc(ctx, a->rows, sizeof *m->terms, &m->terms));
     for (int64_t i = 0; i < a->rows; i++) {

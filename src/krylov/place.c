@@ -175,7 +175,7 @@ bool solver_stay(spry_solver *solver, spry_status status, bool near)
 
 /* Products to choose a format for: those that are expected, or, of a solver that is used again and
  * again, as many as it has had already, where these are many times what is worth a choice. */
-static double products_ahead(const spry_solver *solver)
+static double products_expected(const spry_solver *solver)
 {
     static const double many = 4;
     const double guess = solver_guess_products(solver);
@@ -187,7 +187,7 @@ static double products_ahead(const spry_solver *solver)
 /* Whether products are so few that no storage format is worth looking for. */
 static bool multiplies_little(const spry_solver *solver)
 {
-    return products_ahead(solver) < TUNE_FEW_PRODUCTS;
+    return products_expected(solver) < TUNE_FEW_PRODUCTS;
 }
 
 bool solver_outgrows(const spry_solver *solver)
@@ -209,7 +209,7 @@ static const char *suited_format(const spry_solver *solver, char *room, size_t s
     const bool any = strcmp(format, "auto") == 0;
     if (!solver_tunes(solver) || strstr(format, "products="))
         return format;
-    snprintf(room, size, "%s%cproducts=%.0f", format, any ? ':' : ',', products_ahead(solver));
+    snprintf(room, size, "%s%cproducts=%.0f", format, any ? ':' : ',', products_expected(solver));
     return room;
 }
 
@@ -240,7 +240,8 @@ static spry_status make_tuned(spry_solver *solver, const char *format)
     spry_tune_report report = SPRY_TUNE_REPORT_INIT;
     spry_status status = SPRY_STATUS_OK;
     if (solver->setup.plain) {
-        *later = (solver_later){.by = LATER_FORECAST, .products = (int64_t)products_ahead(solver)};
+        *later =
+            (solver_later){.by = LATER_FORECAST, .products = (int64_t)products_expected(solver)};
         return host_csr_operator(solver->setup.matrix, &solver->setup.own_operator);
     }
     solver->setup.own_operator =

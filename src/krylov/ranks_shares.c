@@ -1,4 +1,4 @@
-/* Where ranks work, and what each of them is to have of the work: measured, or as it is said. */
+/* Where ranks work, and the share of the work of each: measured, or as the option says. */
 #include "krylov/solver.h"
 
 #include "device/engine/device.h"
@@ -99,7 +99,7 @@ static void even_out(rank_speed *all, int ranks)
  */
 static bool weigh(rank_speed *all, int ranks, double work, double wire)
 {
-    static const double gain = 0.9; /* what takes longer than so much of it is not worth it */
+    static const double gain = 0.9; /* what takes longer than this share is not worth it */
     double devices = 0, hosts = 0;
     int count = 0;
     bool left_out = false;
@@ -138,7 +138,7 @@ done:
     return status;
 }
 
-/* --- as it is said -------------------------------------------------------------------------------
+/* --- as the option says --------------------------------------------------------------------------
  */
 
 /* This rank's number of a list. */

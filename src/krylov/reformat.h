@@ -8,7 +8,7 @@
 #ifndef SPRY_REFORMAT_INTERNAL_H
 #define SPRY_REFORMAT_INTERNAL_H
 
-#include "base/beside.h"
+#include "base/background.h"
 #include "host/stored.h"
 #include "krylov/krylov.h"
 

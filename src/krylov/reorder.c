@@ -46,7 +46,7 @@ static const char *obstacle(const spry_solver *solver)
     if (!matrix_is_square(A))
         return "a square matrix";
     if (precon_spec_find(&solver->setup.spec, "rows="))
-        return "a preconditioner that is told no rows by their numbers";
+        return "a preconditioner without options that name rows by number";
     return NULL;
 }
 

@@ -33,7 +33,7 @@ order_forecast order_on_host(double cache, double products, double workers);
 order_forecast order_on_device(double cache, double products);
 
 /* Finds the order that pays, for general CSR, or the one that is asked for (NULL: none is), but not
- * the matrix in it; all stays NULL where there is none. Rows stay together in blocks of so many. */
+ * the matrix in it; all stays NULL where there is none. Rows stay together in blocks of `block`. */
 spry_status order_find(const spry_matrix *csr, const order_forecast *f, const char *asked,
                        int block, solver_order *order);
 

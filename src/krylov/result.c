@@ -94,7 +94,7 @@ void result_stopped(const spry_solver *solver, const spry_vector *b, const spry_
     found.reason = SPRY_REASON_STOPPED;
     if (A) {
         found.type = A->a.type;
-        const vector_part rows = dist_rows_here(A), cols = dist_cols_here(A);
+        const vector_part rows = dist_own_rows(A), cols = dist_own_cols(A);
         found.rows = rows.is ? rows.all : A->a.rows;
         found.cols = cols.is ? cols.all : A->a.cols;
         found.nnz = entries_of(A);

@@ -56,7 +56,7 @@ static int64_t most_iterations(const least_problem *p, bool with_M)
     return (int64_t)fmin(fmax(p->seconds * rate / bytes, least), most);
 }
 
-/* LSMR, going on from x, for so many iterations at most, which are taken from those left. */
+/* LSMR, going on from x, for `most` iterations at most, which are taken from those left. */
 static spry_status run(const least_problem *p, const spry_matrix *A, const spry_operator *M,
                        int64_t most, int64_t *left, spry_vector *x)
 {
@@ -243,8 +243,8 @@ done:
     return status;
 }
 
-/* The best x there is to be had, from the best known. Factors do more than scaling does, but where
- * they have so many entries that scaling has many iterations for one of theirs it comes first. */
+/* The best x, from the best known. Factors do more than scaling does, but where they have so many
+ * entries that scaling has many iterations for one of theirs, scaling comes first. */
 static spry_status least_squares(const least_problem *p, const doctor_verdict *v, spry_vector *x,
                                  singular_result *s)
 {
@@ -312,9 +312,9 @@ static spry_status pose(const spry_matrix *A, const spry_operator *M, const spry
         SPRY_GO(ctx, spry_matrix_cast(A, type, W));
         p->A = *W;
         if (M)
-            SPRY_GO(ctx, precon_make_beside(ctx, *W, NULL,
-                                            "direct:kind=sparse,regular=yes,precision=single", own,
-                                            name));
+            SPRY_GO(ctx, precon_make_from_text(ctx, *W, NULL,
+                                               "direct:kind=sparse,regular=yes,precision=single",
+                                               own, name));
         p->M = *own;
     }
     SPRY_GO(ctx, host_csr_operator(p->A, &p->op));

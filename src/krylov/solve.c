@@ -15,7 +15,7 @@ static bool find_nonfinite(const solver_order *order, const spry_vector *v, cons
     spry_vector *copy = NULL;
     bool found = false;
     /* Where it cannot be copied, what is not finite has no name. */
-    const bool seen = vector_here(v, &on_host, &copy) == SPRY_STATUS_OK;
+    const bool seen = vector_on_host(v, &on_host, &copy) == SPRY_STATUS_OK;
     for (int64_t i = 0; seen && i < v->n && !found; i++) {
         found = !value_finite(value_get(v->type, on_host->data, order ? order->to[i] : i));
         if (found)
@@ -197,7 +197,7 @@ static bool all_ended(const iteration *its, int count)
 }
 
 /* A vector as right-hand sides have it: its array, or its device_memory. */
-static void *track_memory(const spry_vector *v)
+static void *rhs_memory(const spry_vector *v)
 {
     return v->device ? (void *)device_vector_memory(v) : v->data;
 }
@@ -227,8 +227,8 @@ static spry_status run_attempt(spry_solver *solver, iteration *its, int count, i
     const int64_t patience = agreed_patience(solver);
     for (int k = 0; k < count; k++) {
         rhs *l = runner_rhs(r, k);
-        l->b = track_memory(its[k].b);
-        l->x = track_memory(its[k].x);
+        l->b = rhs_memory(its[k].b);
+        l->x = rhs_memory(its[k].x);
         l->product =
             its[k].product_known && !solver->setup.plan->setup.apart ? its[k].spare->data : NULL;
         its[k].product_known = false;

@@ -163,12 +163,12 @@ static spry_status open_attempt(spry_solver *solver, program **p)
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, solver_suit_operator(solver));
     SPRY_GO(ctx, solver_agree(solver, parse_method(solver, p)));
-    /* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): all have agreed that it is there */
+    /* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): all have agreed that it exists */
     if (solver_ranked(solver) && strcmp((*p)->method, "direct") == 0)
         return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
                          "method direct works on one rank; on several, precon=direct has each "
                          "factorize its own block");
-    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): all have agreed that it is there */
+    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): all have agreed that it exists */
     solver->setup.attempts.alone =
         ((*p)->precon[0] || !(*p)->uses_precon) && !solver_chooses_method(solver);
 done:
@@ -311,7 +311,7 @@ static spry_status get_ready(spry_solver *solver, spry_device *near)
 }
 
 /* What the preconditioner will take, which is begun, or stands. */
-static spry_status begin_precon(spry_solver *solver, const program *p, solver_outlook *o)
+static spry_status begin_precon(spry_solver *solver, const program *p, solver_estimate *o)
 {
     spry_context *ctx = solver->ctx;
     spry_status status = SPRY_STATUS_OK;
@@ -340,7 +340,7 @@ static spry_status begin_precon(spry_solver *solver, const program *p, solver_ou
  * Those that have no forecast are made of small matrices; a solver within is set up later, and
  * takes a copy of A until then.
  */
-static spry_status makes_now(const spry_solver *solver, const solver_outlook *o, bool *now)
+static spry_status makes_now(const spry_solver *solver, const solver_estimate *o, bool *now)
 {
     static const double little = 0.1;
     enum { FEW = 4, SMALL = 1 << 14 };
@@ -357,13 +357,13 @@ static spry_status makes_now(const spry_solver *solver, const solver_outlook *o,
 }
 
 /* What an iteration costs. */
-static spry_status count_costs(const plan *made, solver_outlook *o)
+static spry_status count_costs(const plan *made, solver_estimate *o)
 {
     plan_cost cost;
     const spry_status status = plan_count(made, &cost);
     o->products = cost.products;
     memcpy(o->vectors, cost.vectors, sizeof o->vectors);
-    o->sums = cost.reductions;
+    o->reductions = cost.reductions;
     plan_count_vectors(made, o->kept);
     o->together = solver_together(made);
     o->uses_precon = made->program->uses_precon;
@@ -372,7 +372,7 @@ static spry_status count_costs(const plan *made, solver_outlook *o)
 }
 
 /* The same of a method that is not planned yet, fused nearly as it will be; takes p. */
-static spry_status guess_costs(const spry_solver *solver, program *p, solver_outlook *o)
+static spry_status guess_costs(const spry_solver *solver, program *p, solver_estimate *o)
 {
     plan *made = NULL;
     const plan_setup setup = {.fuse = solver->asked.options.fuse,
@@ -388,14 +388,14 @@ static spry_status guess_costs(const spry_solver *solver, program *p, solver_out
 }
 
 /* What the attempt at hand will be. */
-static spry_status begin_attempt(spry_solver *solver, solver_outlook *o)
+static spry_status begin_attempt(spry_solver *solver, solver_estimate *o)
 {
     spry_context *ctx = solver->ctx;
     program *p = NULL;
     operator_use use;
     spry_status status = SPRY_STATUS_OK;
     const double begin = base_seconds();
-    *o = (solver_outlook){0};
+    *o = (solver_estimate){0};
     SPRY_GO(ctx, open_attempt(solver, &p));
     SPRY_GO(ctx, wanted_precon(solver, p, &o->precon));
     SPRY_GO(ctx, begin_precon(solver, p, o));
@@ -430,7 +430,7 @@ done:
     return status;
 }
 
-spry_status solver_look_ahead(spry_solver *solver, solver_outlook *outlook)
+spry_status solver_estimate_attempt(spry_solver *solver, solver_estimate *estimate)
 {
     spry_context *ctx = solver->ctx;
     char before[MESSAGE_SIZE];
@@ -438,10 +438,10 @@ spry_status solver_look_ahead(spry_solver *solver, solver_outlook *outlook)
     SPRY_GO(ctx, get_ready(solver, NULL));
     memcpy(before, ctx->message, sizeof before);
     SPRY_GO(ctx, solver_agree(solver, make_operator(solver, NULL)));
-    status = begin_attempt(solver, outlook);
+    status = begin_attempt(solver, estimate);
     while (solver_skip_attempt(solver, status)) {
         memcpy(ctx->message, before, sizeof before); /* nothing failed for the caller */
-        status = begin_attempt(solver, outlook);
+        status = begin_attempt(solver, estimate);
     }
     SPRY_GO(ctx, status);
     solver_share_facts(solver, false);

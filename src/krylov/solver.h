@@ -180,7 +180,7 @@ spry_status solver_fuse(spry_solver *solver, program *p);
 spry_status solver_make_attempt(spry_solver *solver);
 /* The same before any number of a preconditioner is made: as far as is needed to know what the
  * attempt will be and what it will take, which the set-up goes on from. */
-typedef struct solver_outlook {
+typedef struct solver_estimate {
     char method[32];
     precon_spec precon;
     char ranked_name[32]; /* what that is on ranks; "": the same */
@@ -190,12 +190,12 @@ typedef struct solver_outlook {
     solver_bytes begun; /* of the preconditioner, what is made already */
     /* Of an iteration: products with A, vectors moved besides, points where ranks add up; and
      * vectors that are kept. Vectors are as long as b, and as long as x. */
-    double products, vectors[2], sums;
+    double products, vectors[2], reductions;
     int64_t kept[2];
     int together; /* right-hand sides at most that are solved at a time */
-} solver_outlook;
+} solver_estimate;
 int solver_together(const plan *p);
-spry_status solver_look_ahead(spry_solver *solver, solver_outlook *outlook);
+spry_status solver_estimate_attempt(spry_solver *solver, solver_estimate *estimate);
 /* Whether the method is the solver's choice. */
 static inline bool solver_chooses_method(const spry_solver *solver)
 {
@@ -327,14 +327,14 @@ void solver_drop_vectors(spry_solver *solver);
 int64_t solver_device_bytes(const spry_solver *solver);
 solver_bytes solver_bytes_now(const spry_solver *solver);
 solver_bytes solver_bytes_since(const spry_solver *solver, solver_bytes before);
-/* What is tried, made with the operator: one thing alone where everything is said. The one at hand;
- * whether there is another after it. */
+/* The list of attempts, made with the operator: a single one where options leave no choice. The
+ * one at hand; whether there is another after it. */
 spry_status solver_list_attempts(spry_solver *solver);
 static inline void solver_forget_attempts(spry_solver *solver)
 {
     solver->setup.attempts = (attempts){0};
 }
-/* So many right-hand sides are to come, for which something else may be worth its while. */
+/* `systems` right-hand sides are to come, for which something else may be worth its while. */
 void solver_expect(spry_solver *solver, int systems);
 static inline const attempt *solver_attempt(const spry_solver *solver)
 {
@@ -382,11 +382,11 @@ spry_status solver_time_product(spry_device *d, const spry_operator *op, int cou
 /* Adds a line to warnings and to the log. */
 void solver_warn(spry_context *ctx, char warnings[WARNINGS_SIZE], const char *text);
 /* Whether A is hermitian, or symmetric: what is known of the matrix, or what it or products with
- * the operator tell. */
+ * the operator show. */
 spry_status solver_symmetry(spry_solver *solver, precon_symmetry *found);
 /* The name of the method that suits A, and why. */
 spry_status solver_choose_method(spry_solver *solver, const char **name);
-/* Whether it is looked at if `count` right-hand sides had better share one space. */
+/* Whether `systems` right-hand sides are enough to look whether they should share one space. */
 bool solver_are_many(int systems);
 /* The method that suits M, where p, which was chosen for A, does not; NULL: it does. */
 spry_status solver_suit_precon(spry_solver *solver, const program *p, const char **other);

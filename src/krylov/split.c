@@ -290,10 +290,10 @@ static spry_status take_arguments(split *p, const spry_vector *b, const spry_vec
     if (lower) /* unless another is asked for */
         SPRY_GO(ctx, spry_options_set(ctx, split_option_list(), &p->o, "inner", "gs"));
     SPRY_GO(ctx, spry_options_parse(ctx, split_option_list(), &p->o, options));
-    SPRY_GO(ctx, vector_here(b, &g->b, &g->b_copy));
-    SPRY_GO(ctx, vector_here(x, &g->x, &g->x_copy));
+    SPRY_GO(ctx, vector_on_host(b, &g->b, &g->b_copy));
+    SPRY_GO(ctx, vector_on_host(x, &g->x, &g->x_copy));
     if (lower)
-        SPRY_GO(ctx, vector_here(lower, &g->lower, &g->lower_copy));
+        SPRY_GO(ctx, vector_on_host(lower, &g->lower, &g->lower_copy));
 done:
     return status;
 }

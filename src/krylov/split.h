@@ -19,7 +19,7 @@ typedef enum split_mode { SPLIT_ASYNC, SPLIT_SYNC, SPLIT_AUTO } split_mode;
          "with inner=solve: options of the solver of the own block")                        \
     item(WORD, mode, "async", 0, 0, "async sync auto", "whether ranks wait for each other") \
     item(INT, switch_every, "0", 0, 1e15, NULL,                                             \
-         "change the mode after so many iterations of the first rank; 0: never")            \
+         "iterations of the first rank after which the mode changes; 0: never")             \
     item(REAL, tol, "1e-6", 0, 1, NULL, "relative residual |b - A x| / |b| to reach")       \
     item(INT, max_iter, "10000", 0, 1e15, NULL, "iterations of a rank at most")
 typedef struct split_options {
@@ -38,7 +38,7 @@ typedef struct split {
     spry_type type;
     size_t element;
     double scale; /* |b| of all ranks, or 1 */
-    double tight; /* the own residual has to be so much below its share of the tolerance */
+    double tight; /* how far the own residual has to be below its share of the tolerance */
 
     /* The own part: objects of a context without ranks. */
     spry_context *alone;
@@ -59,7 +59,7 @@ typedef struct split {
     spry_matrix *rows_made;        /* it, where it had to be made */
     bool in_turn;                  /* rows one after the other */
 
-    /* What is said. */
+    /* Messages. */
     team_halo *halo;
     char *letter; /* room for a message */
     int64_t letter_room;
@@ -108,7 +108,7 @@ void split_talk_close(split *p);
 spry_status split_listen(split *p);
 /* Sends elements to all who have answered to the last ones. */
 spry_status split_send(split *p);
-/* Tells what is new of this rank, and asks the others where it is for this rank to ask. */
+/* Sends what is new of this rank, and asks the others where it is for this rank to ask. */
 spry_status split_coordinate(split *p);
 /* Rank 0 has all stop. */
 spry_status split_freeze(split *p);

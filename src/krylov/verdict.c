@@ -225,7 +225,7 @@ static spry_status has_overflowed(const iteration *it, bool *yes)
     *yes = false;
     if (status != SPRY_STATUS_OK || isfinite(norm))
         return status;
-    status = vector_here(x, &on_host, &copy);
+    status = vector_on_host(x, &on_host, &copy);
     for (int64_t i = 0; status == SPRY_STATUS_OK && i < x->n && !*yes; i++)
         *yes = !value_finite(value_get(x->type, on_host->data, i));
     spry_vector_free(copy);
@@ -270,7 +270,7 @@ spry_status verdict_hand_back(iteration *it)
     SPRY_GO(ctx, iteration_residual(it, it->best.x, it->spare));
     SPRY_GO(ctx, spry_vector_norm(it->spare, &norm));
     it->truth = norm / it->b_norm;
-    it->x = it->best.x; /* which is what b is beside */
+    it->x = it->best.x; /* whose scale is b's */
     status = iteration_confirm(it);
     it->x = x;
     SPRY_GO(ctx, status);

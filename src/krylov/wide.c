@@ -98,8 +98,8 @@ spry_status wide_measure(const spry_matrix *A, const spry_vector *b, const spry_
     spry_vector *own_b = NULL, *own_x = NULL, *r = NULL;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, matrix_as_sorted_csr(A, &csr, &owned));
-    SPRY_GO(ctx, vector_here(b, &b_host, &own_b));
-    SPRY_GO(ctx, vector_here(x, &x_host, &own_x));
+    SPRY_GO(ctx, vector_on_host(b, &b_host, &own_b));
+    SPRY_GO(ctx, vector_on_host(x, &x_host, &own_x));
     SPRY_GO(ctx, spry_vector_new(ctx, b->type, b->n, NULL, SPRY_OWN_COPY, &r));
     SPRY_GO(ctx, wide_norm(csr, b_host, x_host, r, norm));
 done:

@@ -18,7 +18,7 @@ static spry_status check_size(spry_context *ctx, const char *name, int64_t size)
     return SPRY_STATUS_OK;
 }
 
-/* An array must be there when the format has it (an empty one may be missing) and only then. */
+/* An array must exist when the format has it (an empty one may be missing) and only then. */
 static spry_status check_array(spry_context *ctx, const matrix_arrays *a, const char *name,
                                const void *array, bool wanted, bool empty)
 {

@@ -69,11 +69,11 @@ static inline vector_part dist_part(const spry_matrix *A, const int64_t *starts)
 {
     return (vector_part){true, starts[team_rank(A->ctx)], starts[team_ranks(A->ctx)]};
 }
-static inline vector_part dist_rows_here(const spry_matrix *A)
+static inline vector_part dist_own_rows(const spry_matrix *A)
 {
     return A->distributed ? dist_part(A, A->distributed->row_starts) : (vector_part){0};
 }
-static inline vector_part dist_cols_here(const spry_matrix *A)
+static inline vector_part dist_own_cols(const spry_matrix *A)
 {
     return A->distributed ? dist_part(A, A->distributed->col_starts) : (vector_part){0};
 }

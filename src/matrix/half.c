@@ -103,7 +103,7 @@ static void look_at_row(const matrix_arrays *A, int64_t i, findings *f, int64_t 
     }
 }
 
-/* Some rows of a large matrix first: most that are no halves show it there, and
+/* Some rows of a large matrix first: most that are no halves show it in these, and
  * mirror images that are far away take long to find. */
 static findings look_at_some(const matrix_arrays *A)
 {
@@ -170,7 +170,7 @@ static spry_status judge(spry_context *ctx, const matrix_arrays *A, const findin
     return SPRY_STATUS_OK;
 }
 
-/* Cuts into a given number of parts of about the same work, and returns the rows of all windows. */
+/* Cuts into `parts` parts of about the same work, and returns the rows of all windows. */
 static int64_t cut(const matrix_arrays *A, const blocks *b, int64_t parts, half_cut *half)
 {
     enum { ROW_WEIGHT = 3 }; /* entries that a row by itself costs */

@@ -69,7 +69,7 @@ struct spry_vector {
     /* Called once, when the vector is freed and its memory no longer used; NULL: none. */
     spry_release_fn release;
     void *owner;
-    bool told_by_caller; /* the caller has said whom, and may say so again */
+    bool owner_of_caller; /* set by the caller, who may set it again */
 };
 
 /* A vector of the host's over an array. */
@@ -91,7 +91,7 @@ static inline bool vector_same(const spry_vector *x, const spry_vector *y)
 spry_status vector_fetch(const spry_vector *v);
 /* The numbers of a vector on the host: of v itself where it is on the host (*on_host is v then),
  * else of a copy in *copy, which is the caller's to free. */
-spry_status vector_here(const spry_vector *v, const spry_vector **on_host, spry_vector **copy);
+spry_status vector_on_host(const spry_vector *v, const spry_vector **on_host, spry_vector **copy);
 /* Zeros in the memory of a device (NULL: the host). */
 spry_status vector_new_at(spry_context *ctx, spry_device *device, spry_type type, int64_t n,
                           spry_vector **v);

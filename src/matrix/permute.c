@@ -40,7 +40,7 @@ spry_status matrix_invert(spry_context *ctx, const char *name, const int32_t *pe
             to[perm[i]] = (int32_t)i;
         }
     }
-    /* Of two that have one place one does not find itself there. */
+    /* Of two that have one place, one does not find itself at it. */
 #pragma omp parallel for num_threads(parts) schedule(static) reduction(+ : faults)
     for (int64_t i = 0; i < n; i++)
         faults += perm[i] >= 0 && perm[i] < n && to[perm[i]] != i;
@@ -66,8 +66,8 @@ static void renumber(const spry_context *ctx, const matrix_arrays *a, const int3
 }
 
 /* What is read soon: rows that stand all over memory. */
-ALWAYS_INLINE void look_ahead(const matrix_arrays *a, const int32_t *row_perm,
-                              const int32_t *new_col, size_t size, int64_t i)
+ALWAYS_INLINE void prefetch_rows(const matrix_arrays *a, const int32_t *row_perm,
+                                 const int32_t *new_col, size_t size, int64_t i)
 {
     enum { NEAR = 8, FAR = 2 * NEAR, FARTHEST = 2 * FAR };
     if (i + FARTHEST >= a->rows)
@@ -100,7 +100,7 @@ static spry_status move_rows(spry_context *ctx, const matrix_arrays *a, const in
 #pragma omp parallel for num_threads(parts) schedule(static)
     for (int64_t i = 0; i < a->rows; i++) {
         if (row_perm)
-            look_ahead(a, row_perm, new_col, size, i);
+            prefetch_rows(a, row_perm, new_col, size, i);
         const int64_t from = a->offsets[row_perm ? row_perm[i] : i], at = to->offsets[i];
         const int64_t count = to->offsets[i + 1] - at;
         for (int64_t k = 0; k < count; k++)

@@ -51,7 +51,7 @@ static void put_values(spry_matrix *A, void *values, bool owned)
     A->owns = owned ? A->owns | MATRIX_OWNS_VALUES : A->owns & ~(unsigned)MATRIX_OWNS_VALUES;
 }
 
-/* Memory of A's own for values; what is there is nothing. */
+/* Memory of A's own for values, which it does not fill. */
 static spry_status make_room(spry_matrix *A)
 {
     void *values = NULL;
@@ -119,7 +119,7 @@ spry_status spry_matrix_set_values_from(spry_matrix *A, const spry_vector *value
     spry_status status = SPRY_STATUS_OK;
     status = check_vector(A, values);
     if (status == SPRY_STATUS_OK)
-        status = vector_here(values, &on_host, &copy);
+        status = vector_on_host(values, &on_host, &copy);
     SPRY_GO(ctx, A->distributed ? team_agree(ctx, status) : status);
     SPRY_GO(ctx, spry_matrix_set_values(A, on_host->data, SPRY_OWN_COPY));
 done:

@@ -64,19 +64,19 @@ spry_status spry_vector_zeros(spry_context *ctx, const spry_matrix *A, spry_vect
     SPRY_NEED(ctx, ctx, A, x);
     const spry_status status = spry_vector_new(ctx, A->a.type, A->a.cols, NULL, SPRY_OWN_COPY, x);
     if (status == SPRY_STATUS_OK)
-        (*x)->part = dist_cols_here(A);
+        (*x)->part = dist_own_cols(A);
     return status;
 }
 
 spry_status spry_vector_set_release(spry_vector *v, spry_release_fn release, void *data)
 {
     SPRY_NEED(CTX_OF(v), v);
-    if (v->release && !v->told_by_caller)
+    if (v->release && !v->owner_of_caller)
         return SPRY_FAIL(v->ctx, SPRY_STATUS_BAD_USAGE,
                          "the vector has an owner, who is notified when it is freed");
     v->release = release;
     v->owner = data;
-    v->told_by_caller = release != NULL;
+    v->owner_of_caller = release != NULL;
     return SPRY_STATUS_OK;
 }
 
@@ -158,7 +158,7 @@ spry_status vector_fetch(const spry_vector *v)
     return bring(v->from, late);
 }
 
-spry_status vector_here(const spry_vector *v, const spry_vector **on_host, spry_vector **copy)
+spry_status vector_on_host(const spry_vector *v, const spry_vector **on_host, spry_vector **copy)
 {
     spry_status status = SPRY_STATUS_OK;
     *copy = NULL;

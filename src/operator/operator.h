@@ -134,7 +134,7 @@ typedef struct operator_class {
     int64_t (*gave_nonfinite)(const spry_operator *op);
     /* A basis of powers (host/powers.h) of square operators that do several steps together; *made
      * stays false where that does not go with these vectors. Without steps and vectors it is a
-     * question: whether so many go together. */
+     * question: whether `count` steps go together. */
     spry_status (*powers)(const spry_operator *op, int count, const struct power_step *steps,
                           const spry_vector *x, spry_vector *const *v, bool *made);
 } operator_class;

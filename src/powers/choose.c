@@ -235,7 +235,7 @@ done:
 /* --- pace --------------------------------------------------------------------------------------
  */
 
-/* Rows from the middle of A, of about so many bytes. */
+/* Rows from the middle of A, of about `bytes` bytes. */
 static range sample_rows(const matrix_arrays *a, int64_t bytes)
 {
     const int64_t each = matrix_bytes(a) / a->rows + 1;

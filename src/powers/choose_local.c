@@ -56,9 +56,9 @@ done:
 }
 
 /*
- * So many parts that most of them fit. Parts of half the rows take more than half of the memory,
- * as their ghosts stay: the more so, the more of them there are. So it is over where ghosts of few
- * parts are too many.
+ * As many parts as it takes for most of them to fit. Parts of half the rows take more than half of
+ * the memory, as their ghosts stay: the more so, the more of them there are. So it is over where
+ * ghosts of few parts are too many.
  */
 static spry_status cut_parts(const spry_powers *p, int cut, int depth, int64_t room, int most,
                              row_cuts *cuts, part_set *set, bool *stops)

@@ -14,8 +14,8 @@ int64_t powers_local_room(const spry_device *d, int64_t wanted)
 {
     /* Places and entries of so few bytes are counted in 16 bits. CUDA's manual states what a group
      * takes besides its own. */
-    enum { MOST = 256 << 10, BESIDE = 1 << 10 };
-    const int64_t half = d->facts.unit_local / 2 - BESIDE;
+    enum { MOST = 256 << 10, RESERVED = 1 << 10 };
+    const int64_t half = d->facts.unit_local / 2 - RESERVED;
     int64_t room = d->facts.most_local < half ? d->facts.most_local : half;
     room = room < MOST ? room : MOST;
     return wanted > 0 && wanted < room ? wanted : room;
@@ -102,7 +102,7 @@ static spry_status put(spry_device *d, const void *from, int64_t bytes, device_m
 
 static spry_status build(spry_device *d, int lanes, local_parts *local)
 {
-    enum { GROUP = 512, FEWER = 256, MANY = 64 }; /* registers last for sums of so many bytes */
+    enum { GROUP = 512, FEWER = 256, MANY = 64 }; /* bytes of sums that registers last for */
     const int64_t size = (int64_t)spry_type_size(local->type);
     char options[96];
     local->group = lanes * size > MANY ? FEWER : GROUP;

@@ -23,7 +23,7 @@ typedef struct local_parts {
     spry_scalar put[3 * MOST_POWERS]; /* factors set so far */
 } local_parts;
 
-/* Bytes of local memory for a part, of so many that are wanted (0: as many as are wise). */
+/* Bytes of local memory for a part, where `wanted` are asked for (0: as many as are wise). */
 int64_t powers_local_room(const spry_device *d, int64_t wanted);
 /* Bytes of local memory that a part of such a type takes, and of its image alone. */
 int64_t powers_local_bytes(const part *p, int depth, spry_type type);

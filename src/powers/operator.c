@@ -10,7 +10,7 @@
  */
 #include "powers/powers.h"
 
-/* Fast memory that so many steps take: of each the rows around the one that is made, of two
+/* Fast memory that `depth` steps take: of each the rows around the one that is made, of two
  * vectors, and what the operator reads for all rows of the window. */
 static int64_t window_bytes(const spry_powers *p, int64_t block, int depth)
 {

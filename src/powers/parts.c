@@ -187,7 +187,7 @@ static void count_part(const part *p, int64_t size, part_set *set)
     set->largest_bytes = with_vectors > set->largest_bytes ? with_vectors : set->largest_bytes;
 }
 
-/* Whether ghosts are more than so many times all rows, or all entries. */
+/* Whether ghosts are more than `times` times all rows, or all entries. */
 static bool has_more(const part_set *set, const matrix_arrays *a, int times)
 {
     int64_t rows = 0, entries = 0;

@@ -3,7 +3,7 @@
  * all steps of its own rows can be computed without anything else: layer 1 are the rows that its
  * own rows need, layer 2 those that these need, and so on. These ghost rows are computed by more
  * than one part. A part is stored as a matrix of its own: its rows by layers, so that every step is
- * a product with the first so many rows (J. Demmel, M. Hoemmen, M. Mohiyuddin, K. Yelick, Avoiding
+ * a product with the first rows (J. Demmel, M. Hoemmen, M. Mohiyuddin, K. Yelick, Avoiding
  * communication in sparse matrix computations, IPDPS 2008, algorithm PA1).
  */
 #ifndef SPRY_POWERS_PARTS_H
@@ -47,7 +47,7 @@ typedef struct part_set {
 /* Cuts rows into `count` parts: as they are, by the order rcm, or by METIS. */
 enum { CUT_ROWS, CUT_RCM, CUT_METIS };
 spry_status powers_cuts_make(const spry_matrix *A, int how, int32_t count, row_cuts *cuts);
-/* Cuts each part again, into so many. */
+/* Cuts part p again, into pieces[p]. */
 spry_status powers_cuts_split(spry_context *ctx, const int32_t *pieces, row_cuts *cuts);
 void powers_cuts_clear(spry_context *ctx, row_cuts *cuts);
 

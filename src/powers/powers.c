@@ -457,16 +457,16 @@ static spry_status powers_powers(const spry_operator *op, int count, const power
 {
     void *arrays[MOST_POWERS];
     spry_status status = SPRY_STATUS_OK;
-    bool here;
+    bool usable;
     if (!steps) { /* a question */
         *made = depth_of(op->state) >= count;
         return SPRY_STATUS_OK;
     }
-    SPRY_GO(op->ctx, power_arrays(count, x, v, arrays, &here));
-    here = here && !power_turns(count, v); /* which parts and rings do not go with */
-    if (here)
+    SPRY_GO(op->ctx, power_arrays(count, x, v, arrays, &usable));
+    usable = usable && !power_turns(count, v); /* which parts and rings do not go with */
+    if (usable)
         SPRY_GO(op->ctx, powers_run(op->state, count, steps, x->data, arrays));
-    *made = here;
+    *made = usable;
 done:
     return status;
 }
@@ -528,7 +528,7 @@ spry_status spry_powers_operator(spry_powers *p, spry_operator **out)
     *out = NULL;
     if (given && p->product->device)
         return SPRY_FAIL(p->ctx, SPRY_STATUS_UNSUPPORTED,
-                         "the operator lives on %s: there it is to be taken itself",
+                         "the operator lives on %s: apply it by itself",
                          place_name(p->product->device));
     SPRY_GO(p->ctx, operator_new(p->ctx,
                                  p->file ? &file_class

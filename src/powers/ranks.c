@@ -16,7 +16,7 @@ void powers_ranks_clear(spry_context *ctx, powers_ranks *r)
 /* --- making --------------------------------------------------------------------------------------
  */
 
-/* Copies a run of a row's entries, whose columns move by so many. */
+/* Copies a run of a row's entries, whose columns move by `move`. */
 static int64_t copy_run(const matrix_arrays *from, int64_t begin, int64_t end, int64_t move,
                         matrix_arrays *to, int64_t at)
 {

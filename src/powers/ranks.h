@@ -18,7 +18,7 @@ typedef struct powers_ranks {
     char *local;              /* others before, own, others behind: in the order of all ranks */
 } powers_ranks;
 
-/* For at most k steps; depth: so many (0: as many as do not triple a rank's work). */
+/* For at most k steps, `depth` at a time (0: as many as do not triple a rank's work). */
 spry_status powers_ranks_make(const spry_matrix *A, int k, int depth, powers_ranks *r);
 void powers_ranks_clear(spry_context *ctx, powers_ranks *r);
 /* `count` steps, at most the depth, with this rank's elements of all vectors. */

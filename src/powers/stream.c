@@ -1,7 +1,7 @@
 /* One reading of a file: the thread that prefetches, and the steps over what it brings. */
 #include "powers/stream.h"
 
-#include "base/beside.h"
+#include "base/background.h"
 #include "host/csr_shares.h"
 #include "powers/stream_read.h"
 

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 enum { OFFSETS, COLUMNS, VALUES };
-/* Blocks are a share of the memory, within bounds; so many are prefetched. */
+/* Blocks are a share of the memory, within bounds; AHEAD of them are prefetched. */
 enum { BLOCK_SHARE = 64, LEAST_BLOCK = 1 << 14, MOST_BLOCK = 1 << 22, GRAIN = 16, AHEAD = 2 };
 enum { PIECE = 1 << 18 }; /* columns that are looked at in one go */
 
@@ -168,7 +168,7 @@ done:
     return status;
 }
 
-/* Rows of a block of about so many bytes. */
+/* Rows of a block, which is a share of `memory` bytes. */
 static int64_t block_rows(const stream *s, int64_t memory)
 {
     int64_t bytes = memory / BLOCK_SHARE;

@@ -15,8 +15,8 @@ typedef struct blocks {
     int64_t of_kind[3]; /* how many there are, by stored_kind */
 } blocks;
 
-/* Which rows they have, with room for what else there is but the values. What is there when it
- * fails is to be cleared, too. */
+/* Which rows they have, with room for what else there is but the values. After a failure, too,
+ * *state is to be cleared. */
 spry_status blocks_cut(const spry_matrix *A, int64_t block, bool adaptive, blocks *state);
 void blocks_clear(spry_context *ctx, blocks *state);
 /* All that depends on values. */

@@ -20,7 +20,7 @@ precon_forecast precon_rule(const spry_matrix *A, const precon_kind *kind)
                              .work = (int64_t)(c->work * bytes),
                              .reads = kept,
                              .seconds = c->products * (bytes + 12 * rows) / MACHINE_CORE_RATE,
-                             .there = c->made_on_device ? on_device * c->products : 0};
+                             .device_products = c->made_on_device ? on_device * c->products : 0};
 }
 
 double precon_iterations(const precon_kind *kind, double alone)

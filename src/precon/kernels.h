@@ -32,7 +32,7 @@ typedef struct precon_blocks {
  * block_invert  the inverses of blocks begin..end-1 of A's diagonal at their places in `values`,
  * all of kind own, with their conditions; gives the first block that has none, end: all have
  * block_apply   z = op(B) r for the rows of blocks begin..end-1
- * gather        y_i = x[rows_i], or 0 where `mine` is there and mine_i is false
+ * gather        y_i = x[rows_i], or 0 where `mine` is given and mine_i is false
  * sum_places    y_i = the sum of x[places_k] for k from offsets_i to offsets_i+1, i = begin..end-1
  * Those of incomplete factors are in factor_kernels.h.
  */

@@ -49,22 +49,22 @@ static spry_status make_in(const precon_job *job, const precon_spec *q, spry_ope
     spry_context *ctx = job->A->ctx;
     const int precision = precon_spec_precision(q);
     const spry_type type = job->A->a.type, lower = lower_type(type);
-    precon_job here = *job;
+    precon_job changed = *job;
     spry_matrix *cast = NULL;
     spry_operator *inside = NULL;
     spry_status status = SPRY_STATUS_OK;
-    here.list = q->list;
-    here.options = q->fields;
-    here.singular = q->singular;
-    here.values = precision == PRECON_HALF ? "f16" : "own";
+    changed.list = q->list;
+    changed.options = q->fields;
+    changed.singular = q->singular;
+    changed.values = precision == PRECON_HALF ? "f16" : "own";
     SPRY_GO(ctx, check_precision(ctx, q, type));
     if (precision != PRECON_SINGLE || lower == type)
-        return q->kind->make(&here, M);
+        return q->kind->make(&changed, M);
     SPRY_GO(ctx, spry_matrix_cast(job->A, lower, &cast));
     SPRY_GO(ctx, check_matrix(cast, q->kind)); /* what was finite need not be now */
-    here.A = cast;
-    here.op = NULL;
-    status = q->kind->make(&here, &inside);
+    changed.A = cast;
+    changed.op = NULL;
+    status = q->kind->make(&changed, &inside);
     if (status == SPRY_STATUS_BAD_INPUT) /* which speaks of the rounded matrix */
         SPRY_CAUSE(ctx, status, "A rounded to single precision (precision=same keeps its own)");
     SPRY_GO(ctx, status);
@@ -231,7 +231,7 @@ spry_status precon_make_across(const spry_matrix *A, const precon_spec *spec, sp
                             .values = "own",
                             .near = A};
     SPRY_GO(ctx, spec->kind->make_ranks(&job, M));
-    (*M)->rows_part = (*M)->cols_part = dist_cols_here(A);
+    (*M)->rows_part = (*M)->cols_part = dist_own_cols(A);
 done:
     return status;
 }
@@ -245,18 +245,18 @@ static spry_status make_from(const precon_job *given, const precon_spec *spec, s
     const spry_matrix *A = given->A, *csr = NULL;
     spry_context *ctx = A->ctx;
     spry_matrix *owned = NULL;
-    const bool tells = kind && kind->sound;
+    const bool checks = kind && kind->sound;
     spry_status status = SPRY_STATUS_OK;
     if (kind)
         SPRY_GO(ctx, check_matrix(A, kind));
     SPRY_GO(ctx, matrix_as_sorted_csr(A, &csr, &owned));
-    if (!tells)
+    if (!checks)
         SPRY_GO(ctx, precon_warn_singular(csr, precon_spec_name(spec)));
     precon_job job = *given;
     job.A = csr;
     job.near = A;
     SPRY_GO(ctx, kind ? make_named(&job, spec, M, name) : make_auto(&job, spec->list, M, name));
-    if (tells && !kind->sound(*M))
+    if (checks && !kind->sound(*M))
         SPRY_GO(ctx, precon_warn_singular(csr, kind->name));
     if (owned && *M && !(*M)->kept) {
         (*M)->kept = owned;

@@ -17,8 +17,8 @@ typedef struct parts {
     bool *mine;    /* whether the place's row is the part's own */
 } parts;
 
-/* Cuts the rows of A into so many parts at most, with layers of neighbours; those that come out
- * without rows are left out. What is there when it fails is to be cleared, too. */
+/* Cuts the rows of A into `count` parts at most, with layers of neighbours; those that come out
+ * without rows are left out. After a failure, too, *p is to be cleared. */
 spry_status parts_make(const spry_matrix *A, int64_t count, int64_t overlap, parts *p);
 void parts_clear(parts *p);
 

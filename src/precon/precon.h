@@ -117,7 +117,7 @@ typedef struct precon_list {
     spry_status (*choose)(spry_context *ctx, const spry_matrix *A, int systems, bool on_device,
                           precon_choice *choice);
 } precon_list;
-/* The kind with a name of so many characters; NULL when there is none. */
+/* The kind with a name of `length` characters; NULL when there is none. */
 const precon_kind *precon_find(const precon_list *list, const char *name, size_t length);
 
 /* Whether another one may do where making one has failed so: not where a device is lost, or
@@ -142,7 +142,7 @@ spry_status precon_begin(spry_context *ctx, const spry_matrix *A, const spry_ope
                          const precon_spec *spec, precon_forecast *forecast, spry_operator **begun);
 /* By the rules of a kind. */
 precon_forecast precon_rule(const spry_matrix *A, const precon_kind *kind);
-/* Iterations with a kind (NULL: not chosen yet) where so many are taken without; what waits for x
+/* Iterations with a kind (NULL: not chosen yet) where it takes `alone` without; what waits for x
  * in an iteration with it, counted in products with A: half of one at least is meant to be certain.
  */
 double precon_iterations(const precon_kind *kind, double alone);
@@ -157,8 +157,8 @@ double precon_sweeps(const precon_kind *kind);
 spry_status precon_make_ranked(spry_context *ctx, const spry_matrix *A, const spry_operator *near,
                                const precon_spec *spec, spry_operator **begun, spry_operator **M,
                                char name[32]);
-/* What this rank's will take, and what was begun of it; of kinds that work across ranks by the
- * share of A that is here. */
+/* What this rank's will take, and what was begun of it; of kinds that work across ranks by this
+ * rank's share of A. */
 spry_status precon_begin_ranked(spry_context *ctx, const spry_matrix *A, const spry_operator *near,
                                 const precon_spec *spec, precon_forecast *forecast,
                                 spry_operator **begun, char name[32]);
@@ -172,8 +172,6 @@ spry_status precon_begin_across(const spry_matrix *A, const precon_spec *spec, b
                                 precon_forecast *forecast, char name[32]);
 spry_status precon_make_across(const spry_matrix *A, const precon_spec *spec, spry_device *device,
                                bool *made, spry_operator **M, char name[32]);
-/* Tells a device what programs making what `spec` names for A and applying it will take; never
- * fails. */
 /* Rows and columns of A for which sparse factors of precon direct found no pivot, as many of each:
  * the rank is less by that. None for other operators. */
 typedef struct precon_unpivoted {
@@ -184,7 +182,6 @@ precon_unpivoted precon_direct_unpivoted(const spry_operator *M);
 /* Whether M, which may be NULL, solves by factors of precon direct, on the host or on a device; not
  * by an inverse that was written out. */
 bool precon_direct_factors(const spry_operator *M);
-/* The same for the inverse of a small matrix, which others have within them. */
 /* One within another: for a matrix A of the outer one's making, which is general CSR, sorted and
  * finite. *M is NULL for "none". */
 spry_status precon_make_inner(const precon_job *outer, const spry_matrix *A, const char *spec,
@@ -212,8 +209,8 @@ spry_status precon_vector(const precon_job *job, int64_t n, const void *from, sp
  * message names its row), fail for `who` needs it. */
 spry_status precon_inverse_diagonal(const spry_matrix *A, const char *who, spry_vector **d);
 
-/* Fails where A is not hermitian, for precon `name`; `instead` is what to take then. Tells whether
- * the pattern is symmetric, too. */
+/* Fails where A is not hermitian, for precon `name`; `instead` is what to take then. *pattern:
+ * whether the pattern is symmetric. */
 spry_status precon_check_hermitian(const spry_matrix *A, const char *name, const char *instead,
                                    bool *pattern);
 

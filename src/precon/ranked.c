@@ -34,7 +34,7 @@ spry_status precon_distribute(const spry_matrix *A, spry_status made, spry_opera
     (*M)->single = !full;
     (*M)->varies = !fixed;
     (*M)->one_way = !both_ways;
-    (*M)->rows_part = (*M)->cols_part = dist_cols_here(A);
+    (*M)->rows_part = (*M)->cols_part = dist_own_cols(A);
 done:
     if (status != SPRY_STATUS_OK || !has) {
         spry_operator_free(*M);
@@ -122,7 +122,7 @@ spry_status precon_make_ranked(spry_context *ctx, const spry_matrix *A, const sp
                                const precon_spec *spec, spry_operator **begun, spry_operator **M,
                                char name[32])
 {
-    char local[32]; /* its name here, which block Jacobi's has within */
+    char local[32]; /* its name, which block Jacobi's contains */
     *M = NULL;
     snprintf(name, 32, "none");
     if (spec->kind && !spec->kind->make)

@@ -8,7 +8,7 @@ static bool is_zero(const matrix_arrays *a, int64_t k)
     return v.re == 0 && v.im == 0;
 }
 
-/* The first row whose diagonal entry is zero or not there; rows are sorted. */
+/* The first row whose diagonal entry is zero or missing; rows are sorted. */
 static int64_t first_without_diagonal(const spry_matrix *A)
 {
     const matrix_arrays *a = &A->a;

@@ -58,10 +58,10 @@ spry_status stack_equilibrate(const spry_matrix *A, spry_matrix **scaled, spry_v
  * more than one try. make() clears nothing, pushes the factors and checks them; the next try has a
  * tenth of tau and twice the fill.
  */
-#define STACK_DROPPED(item)                                                                       \
-    item(REAL, tau, "1e-3", 0, 1, NULL,                                                           \
-         "entries are dropped below so much over the norm of the inverse factor's row or column") \
-    item(REAL, fill, "10", 0, 1e6, NULL, "the factors may have so many times the entries of A")
+#define STACK_DROPPED(item)                                                                   \
+    item(REAL, tau, "1e-3", 0, 1, NULL,                                                       \
+         "entries are dropped below tau over the norm of the inverse factor's row or column") \
+    item(REAL, fill, "10", 0, 1e6, NULL, "entries of the factors over those of A, at most")
 #define STACK_TRIES(item)                                                     \
     item(WORD, order, "auto", 0, 0, STACK_ORDERS, "of the rows: auto is amd") \
     item(INT, tries, "2", 0, 16, NULL,                                        \

@@ -89,8 +89,8 @@ spry_status precon_vector(const precon_job *job, int64_t n, const void *from, sp
         return spry_vector_new(ctx, type, n, (void *)(uintptr_t)from, SPRY_OWN_COPY, v);
     SPRY_GO(ctx, spry_vector_on(job->device, type, n, NULL, v));
     if (from) {
-        const spry_vector here = vector_over(ctx, type, n, (void *)(uintptr_t)from);
-        SPRY_GO(ctx, spry_vector_copy(&here, *v));
+        const spry_vector on_host = vector_over(ctx, type, n, (void *)(uintptr_t)from);
+        SPRY_GO(ctx, spry_vector_copy(&on_host, *v));
     }
 done:
     if (status != SPRY_STATUS_OK) {

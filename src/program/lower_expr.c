@@ -217,8 +217,8 @@ done:
     return status;
 }
 
-/* A run of vectors and one of scalars that meet must be as long, as far as that is known before the
- * run. */
+/* A run of vectors and the run of scalars they are multiplied by must be as long, as far as that is
+ * known before the run. */
 static spry_status check_lengths(lowering *l, const vref *v, int numbers)
 {
     const expr slice = *lower_at(l, numbers);

@@ -12,7 +12,7 @@ bool plan_needs_sum(const plan *p, const plan_op *dot, const plan_op *o)
     for (int i = 0; i < dot->accesses; i++)
         for (int j = 0; j < o->accesses; j++) {
             const access *a = &p->accesses[dot->access + i], *b = &p->accesses[o->access + j];
-            if (!a->vector && (a->write || b->write) && access_meets(a, b))
+            if (!a->vector && (a->write || b->write) && access_touches(a, b))
                 return true;
         }
     return false;

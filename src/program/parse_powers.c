@@ -68,8 +68,8 @@ static int step(const powers *w, int column)
     return parser_add(w->ps, e);
 }
 
-/* --- b - a, without what is in both: `new + s - 1` and `new + 1` are s - 2 apart, which options
- * tell
+/* --- b - a, without what is in both: `new + s - 1` and `new + 1` are s - 2 apart, which follows
+ * from options
  */
 
 enum { MOST_SUMMANDS = 8 };

@@ -221,7 +221,7 @@ spry_status plan_insert(plan *p, int block, int at, const plan_op *o);
 bool plan_changes(const plan *p, const plan_op *o, int e);
 
 /* Whether two accesses touch the same place. */
-static inline bool access_meets(const access *a, const access *b)
+static inline bool access_touches(const access *a, const access *b)
 {
     return a->vector == b->vector && a->id == b->id && a->low <= b->high && b->low <= a->high &&
            (a->apart <= 1 || a->apart != b->apart || (a->low - b->low) % a->apart == 0);

@@ -183,7 +183,7 @@ typedef struct resident {
         control_word *mirror;
         int64_t words, num_at, rep_at; /* where its parts begin */
         control_word *copies;          /* on ranks: copies of the mirror that are on their way, */
-        int sent;                      /* so many of them */
+        int sent;                      /* of them */
     } block;
     struct resident_code {
         device_rows rows[3]; /* of A, A^T and A^H, where sweeps have products with them */

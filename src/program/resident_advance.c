@@ -58,7 +58,7 @@ static spry_status launch_phase(resident *s, int index)
         const int bit = emit_skip_bit(s->p, i);
         settled |= bit >= 0 ? (int64_t)1 << bit : 0;
     }
-    if (settled & s->course.skip) { /* made early: what comes next is not */
+    if (settled & s->course.skip) { /* made early: the next phase is not */
         s->course.skip &= ~settled;
         const int64_t left = s->course.skip;
         const device_arg more[] = {DEVICE_VALUE(left)};

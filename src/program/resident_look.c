@@ -75,7 +75,7 @@ static bool reports(const plan *p, double op)
            p->ops[(int)op].kind <= OP_GRADIENT;
 }
 
-/* Tells what the device has reported; false when the right-hand side is to end. */
+/* Passes on what the device has reported; false when the right-hand side is to end. */
 static bool pass_reports(resident *s)
 {
     runner *r = s->r;

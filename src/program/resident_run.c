@@ -47,7 +47,7 @@ done:
     return status;
 }
 
-/* A turn as a recording; it goes without where that fails. */
+/* A turn as a recording; where that fails, turns are launched one by one. */
 static spry_status record(resident *s)
 {
     spry_context *ctx = s->r->ctx;

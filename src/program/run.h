@@ -60,8 +60,6 @@ typedef struct runner_operators {
 /* How a plan can use an operator: as nothing (NULL), a diagonal, by rows, or by calls. */
 spry_status runner_use(const spry_operator *op, bool transposed, operator_use *use);
 
-/* Tells the device of A what programs a runner will need (device_build() with no place for one) for
- * a square matrix like A with `rows` rows; never fails. */
 /* Makes a runner; the plan must stay. */
 spry_status runner_new(plan *p, const runner_operators *operators, int rhs_count, runner **out);
 /* Makes it ready for another use with as many right-hand sides, which are all to be filled in;

@@ -88,7 +88,7 @@ spry_status runner_new(plan *p, const runner_operators *operators, int rhs_count
                                                             : &runner_device;
     }
     SPRY_GO(ctx, A->rows_part.is ? team_agree(ctx, status) : status);
-    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): all have agreed that it is there */
+    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): all have agreed that it exists */
     r->p = p;
     r->type = A->type;
     r->size = (int64_t)spry_type_size(A->type);

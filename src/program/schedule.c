@@ -30,7 +30,7 @@ enum { MOST_TRIED = 100000000 };
 static int distance_by(const plan *p, const plan_op *a, const access *by_a, const plan_op *b,
                        const access *by_b)
 {
-    if ((!by_a->write && !by_b->write) || !access_meets(by_a, by_b))
+    if ((!by_a->write && !by_b->write) || !access_touches(by_a, by_b))
         return -1;
     if (!op_sweeps(a))
         return op_sweeps(b); /* scalar time is after the sweep */
@@ -257,9 +257,9 @@ static void fuse(scheduling *s)
 }
 
 /*
- * Scalar work is put off as far as it goes: inner products that are needed at one point only meet
- * there, and phases without an exit between them run in one parallel region. Exits are not put off
- * past a product that follows in the text, which would be wasted when the solve ends.
+ * Scalar work is put off as far as it goes: inner products that are needed at one point are all
+ * taken at it, and phases without an exit between them run in one parallel region. Exits are not
+ * put off past a product that follows in the text, which would be wasted when the solve ends.
  */
 static void put_off(scheduling *s)
 {
@@ -342,7 +342,7 @@ static void separate(scheduling *s)
         s->phase[i] = now < 0 ? 0 : now;
     }
     /* Scalar work at the beginning is done after the first sweep's phase: it must not be needed
-     * there. */
+     * in it. */
     if (s->n > 0 && !op_sweeps(&s->ops[0]))
         for (int i = 0; i < s->n; i++)
             if (op_sweeps(&s->ops[i]))

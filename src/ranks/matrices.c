@@ -35,7 +35,7 @@ spry_status spry_matrix_ranked(const spry_matrix *A, spry_ranked *found)
     const spry_status status = base_blank(A->ctx, found, &sized);
     if (status != SPRY_STATUS_OK)
         return status;
-    const vector_part rows = dist_rows_here(A), cols = dist_cols_here(A);
+    const vector_part rows = dist_own_rows(A), cols = dist_own_cols(A);
     const distributed *s = A->distributed;
     const spry_ranked all = {.first_row = rows.first,
                              .first_col = cols.first,
@@ -111,7 +111,7 @@ spry_status spry_vector_collect(const spry_vector *mine, spry_vector **all)
     const spry_vector *on_host = NULL;
     char *sent = NULL;
     *all = NULL;
-    spry_status status = vector_here(mine, &on_host, &copy);
+    spry_status status = vector_on_host(mine, &on_host, &copy);
     if (status == SPRY_STATUS_OK)
         status = base_alloc(ctx, 2 * ranks, sizeof *bytes, &bytes);
     if (status == SPRY_STATUS_OK)

@@ -281,8 +281,8 @@ static spry_status open_transposed(const void *source, spry_transpose transpose,
 /* What an operator of A is, made of the own block's and of that of the edge rows. */
 static void note_matrix(spry_operator *op, const spry_matrix *A, const dist_side *s)
 {
-    op->rows_part = dist_rows_here(A);
-    op->cols_part = dist_cols_here(A);
+    op->rows_part = dist_own_rows(A);
+    op->cols_part = dist_own_cols(A);
     op->square = A->distributed->square;
     operator_made_from(op, A, NULL);
     op->own_bytes = s->own->own_bytes + (s->edge ? s->edge->own_bytes : 0);

@@ -97,7 +97,7 @@ spry_status ranks_to_blocks(const spry_matrix *A, const spry_vector *v, int64_t 
     *values = NULL;
     spry_status status = check_length(A, v->n);
     if (status == SPRY_STATUS_OK)
-        status = vector_here(v, &on_host, &copy);
+        status = vector_on_host(v, &on_host, &copy);
     if (status == SPRY_STATUS_OK)
         status = ranks_blocks_of(A, blocks);
     if (status == SPRY_STATUS_OK)
@@ -134,7 +134,7 @@ spry_status ranks_from_blocks(const spry_matrix *A, spry_type type, const void *
     if (status == SPRY_STATUS_OK && o)
         status = base_alloc(ctx, o->move.way.sends, size, &given);
     SPRY_GO(ctx, team_agree(ctx, status));
-    (*v)->part = dist_rows_here(A);
+    (*v)->part = dist_own_rows(A);
     if (o) {
         SPRY_GO(ctx, ranks_move_back(ctx, &o->known, size, values, given));
         SPRY_GO(ctx, ranks_move_in(ctx, &o->move, size, given, (*v)->data));

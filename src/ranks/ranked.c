@@ -113,7 +113,7 @@ spry_status spry_vector_new_distributed(const spry_matrix *A, const void *values
     if (status == SPRY_STATUS_OK)
         status = spry_vector_new(ctx, A->a.type, A->a.rows, NULL, SPRY_OWN_COPY, v);
     SPRY_GO(ctx, team_agree(ctx, status));
-    (*v)->part = dist_rows_here(A);
+    (*v)->part = dist_own_rows(A);
     if (o)
         SPRY_GO(ctx, ranks_move_in(ctx, &o->move, size, values, (*v)->data));
     else if (given > 0)
@@ -142,7 +142,7 @@ spry_status spry_vector_get_distributed(const spry_matrix *A, const spry_vector 
                       "%" PRId64 " numbers of a vector for a matrix with %" PRId64 " rows here%s",
                       v->n, A->a.rows, values ? "" : ", to nowhere");
     if (status == SPRY_STATUS_OK)
-        status = vector_here(v, &on_host, &copy);
+        status = vector_on_host(v, &on_host, &copy);
     SPRY_GO(ctx, team_agree(ctx, status));
     if (o)
         SPRY_GO(ctx, ranks_move_back(ctx, &o->move, size, on_host->data, values));

@@ -1,7 +1,7 @@
 /* Native files by all ranks: each copies the rows that hold its share of the entries. */
 #include "ranks/files.h"
 
-/* The first row before which so many entries lie, or where they would: offsets are not known to
+/* The first row before which `entries` entries lie, or where they would: offsets are not known to
  * rise yet. */
 static int64_t row_of(const matrix_arrays *a, int64_t entries)
 {

@@ -1,5 +1,5 @@
 /*
- * Water waves: stream-function waves beside Stokes' expansion, small waves beside the dispersion
+ * Water waves: stream-function waves against Stokes' expansion, small waves against the dispersion
  * that the differences have and c^2 = g tanh(kh)/k, orders, energy and mass, waves of permanent
  * form along any direction, water over a bottom of any shape, ships, the filter, forecasts of
  * memory.
@@ -389,7 +389,7 @@ static double first_symbol(double k, double h)
     return (3 / 2.0 * sin(k * h) - 3 / 10.0 * sin(2 * k * h) + 1 / 30.0 * sin(3 * k * h)) / h;
 }
 
-/* The phase of a wave at a point, with so many of its lengths along both axes. */
+/* The phase of a wave at a point, with `count` of its lengths along both axes. */
 static double phase_at(int p, int n, int lines, int a, int b)
 {
     const int j = p / n, i = p - j * n;
@@ -414,7 +414,7 @@ static void transform(const double *v, int n, int lines, int a, int b, double *r
  *
  *   eta = F N/w int_0^t exp(i U D s) sin(w s) ds
  *
- * phi_0 is checked beside N phi_0 = -i U D eta_0, by way of u_0 = i D phi_0: what is left of the
+ * phi_0 is checked against N phi_0 = -i U D eta_0, by way of u_0 = i D phi_0: what is left of the
  * right-hand side, 10 tol of its norm, is all in one wave at worst, and D/N is at most 1/tanh(k h),
  * 1.4. What may differ in eta: rk4, (w_most dt)^4/120 of a wave per unit of w t; solves, to 1e-9
  * each; the draft over the ship's length, 1e-7.
@@ -562,11 +562,11 @@ static void test_wake(void **state)
 /* A vector, wherever it is, to the host. */
 static void bring(spry_context *ctx, const spry_vector *v, double *to)
 {
-    spry_vector *here = NULL;
-    assert_ok(ctx,
-              spry_vector_new(ctx, SPRY_TYPE_D, spry_vector_size(v), to, SPRY_OWN_BORROW, &here));
-    assert_ok(ctx, spry_vector_copy(v, here));
-    spry_vector_free(here);
+    spry_vector *on_host = NULL;
+    assert_ok(
+        ctx, spry_vector_new(ctx, SPRY_TYPE_D, spry_vector_size(v), to, SPRY_OWN_BORROW, &on_host));
+    assert_ok(ctx, spry_vector_copy(v, on_host));
+    spry_vector_free(on_host);
 }
 
 /* A wave over hills, with zones, filtered: u and its rate, on the host. */

@@ -1,6 +1,6 @@
 /*
- * Optical diffraction tomography: plane waves beside sums in long double, cameras and the model
- * beside their transposes, what a weak sphere sends out beside Born's formula, and particles that
+ * Optical diffraction tomography: plane waves against sums in long double, cameras and the model
+ * against their transposes, what a weak sphere sends out against Born's formula, and particles that
  * are found again, from fields and from intensities, with noise, and where one stands behind
  * another.
  */
@@ -461,12 +461,12 @@ static void test_device(void **state)
     assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_Z, n, NULL, SPRY_OWN_COPY, &field[0]));
     assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_Z, n, NULL, SPRY_OWN_COPY, &copy));
     assert_ok(ctx, spry_vector_on(device, SPRY_TYPE_Z, n, NULL, &field[1]));
-    for (int there = 0; there < 2; there++) {
+    for (int on_device = 0; on_device < 2; on_device++) {
         odt_waves w;
-        assert_ok(ctx, odt_waves_make(ctx, there ? device : NULL, &box, COUNT, k, &w));
-        assert_ok(ctx, odt_waves_sum(&w, c, field[there]));
-        assert_ok(ctx, odt_waves_read(&w, &part, field[there], read[there]));
-        assert_ok(ctx, spry_vector_copy(field[there], there ? copy : field[0]));
+        assert_ok(ctx, odt_waves_make(ctx, on_device ? device : NULL, &box, COUNT, k, &w));
+        assert_ok(ctx, odt_waves_sum(&w, c, field[on_device]));
+        assert_ok(ctx, odt_waves_read(&w, &part, field[on_device], read[on_device]));
+        assert_ok(ctx, spry_vector_copy(field[on_device], on_device ? copy : field[0]));
         odt_waves_free(&w);
     }
     const spry_scalar *a = spry_vector_data_const(field[0]), *b = spry_vector_data_const(copy);
@@ -508,27 +508,27 @@ static void test_device_model(void **state)
     odt_setup s = setup_of(11, KIND_FIELD, 1, ONE_CAMERA, tol);
     const int64_t n = odt_voxels(&s.box);
     int count = 0;
-    for (int there = 0; there < 2; there++) {
+    for (int on_device = 0; on_device < 2; on_device++) {
         odt_model m;
-        s.device = there ? "opencl" : "cpu";
+        s.device = on_device ? "opencl" : "cpu";
         assert_ok(ctx, odt_model_make(ctx, &s, &m));
         assert_ok(ctx, odt_model_set_particles(&m, &one));
         count = m.view[0].count;
-        a[there] = scalars(ctx, count);
-        image[there] = scalars(ctx, n);
-        assert_ok(ctx, odt_model_see_particles(&m, 0, &one, a[there]));
+        a[on_device] = scalars(ctx, count);
+        image[on_device] = scalars(ctx, n);
+        assert_ok(ctx, odt_model_see_particles(&m, 0, &one, a[on_device]));
         const spry_scalar *const c[] = {a[0]};
-        assert_ok(ctx, odt_model_image(&m, c, image[there]));
+        assert_ok(ctx, odt_model_image(&m, c, image[on_device]));
         /* any contrast, and what a change of it is seen as */
         double *contrast = spry_alloc(ctx, (size_t)n * sizeof *contrast);
         assert_non_null(contrast);
         for (int64_t k = 0; k < n; k++)
             contrast[k] = 0.02 * (double)(k % 5);
-        b[there] = scalars(ctx, count);
-        change[there] = scalars(ctx, count);
+        b[on_device] = scalars(ctx, count);
+        change[on_device] = scalars(ctx, count);
         assert_ok(ctx, odt_model_set_contrast(&m, contrast));
-        assert_ok(ctx, odt_model_see(&m, 0, b[there]));
-        assert_ok(ctx, odt_model_see_change(&m, contrast, &change[there]));
+        assert_ok(ctx, odt_model_see(&m, 0, b[on_device]));
+        assert_ok(ctx, odt_model_see_change(&m, contrast, &change[on_device]));
         spry_free(ctx, contrast);
         odt_model_free(&m);
     }
@@ -536,11 +536,11 @@ static void test_device_model(void **state)
     assert_alike(count, b[0], b[1], 10 * tol);
     assert_alike(count, change[0], change[1], 20 * tol);
     assert_alike(n, image[0], image[1], 20 * tol);
-    for (int there = 0; there < 2; there++) {
-        spry_free(ctx, a[there]);
-        spry_free(ctx, b[there]);
-        spry_free(ctx, change[there]);
-        spry_free(ctx, image[there]);
+    for (int on_device = 0; on_device < 2; on_device++) {
+        spry_free(ctx, a[on_device]);
+        spry_free(ctx, b[on_device]);
+        spry_free(ctx, change[on_device]);
+        spry_free(ctx, image[on_device]);
     }
     spry_device_close_all(ctx);
 }
@@ -635,7 +635,7 @@ static void test_memory_of_columns(void **state)
     support_context_free(ctx);
 }
 
-/* --- what was found beside what is known ---------------------------------------------------------
+/* --- what was found against what is known --------------------------------------------------------
  */
 
 static odt_particle at(double x, double y, double z)

@@ -23,7 +23,7 @@ static_assert(!std::is_copy_constructible_v<spry::result>);
 static_assert(std::is_nothrow_move_constructible_v<spry::solver>);
 static_assert(std::is_nothrow_move_assignable_v<spry::matrix>);
 
-// 3 on the diagonal, -1 beside it: eigenvalues are between 1 and 5
+// 3 on the diagonal, -1 next to it: eigenvalues are between 1 and 5
 template <class T, class O, class I> void solves(int base, double tol)
 {
     const int n = 50;

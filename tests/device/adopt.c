@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A caller's arrays there. */
+/* A caller's arrays on the device. */
 typedef struct lent {
     spry_arrays arrays;
     device_memory *memory[3];
@@ -120,18 +120,18 @@ static void test_unsorted(spry_context *ctx, spry_device *d)
     int64_t offsets[] = {0, 3, 3, 5, 7}, columns[] = {2, 0, 1, 1, 2, 0, 0};
     const double values[] = {1, 2, 3, 4, 5, 6, 7};
     const csr a = {SPRY_TYPE_D, 4, 3, 7, offsets, columns, values};
-    spry_arrays here = SPRY_ARRAYS_INIT;
+    spry_arrays on_host = SPRY_ARRAYS_INIT;
     spry_matrix *A = NULL;
-    here.type = SPRY_TYPE_D;
-    here.format = SPRY_FORMAT_CSR;
-    here.rows = 4;
-    here.cols = 3;
-    here.nnz = 7;
-    here.offsets = offsets;
-    here.col_index = columns;
-    here.values = (void *)values;
-    here.index_bits = 64;
-    assert_ok(ctx, spry_matrix_new(ctx, &here, SPRY_OWN_COPY, &A));
+    on_host.type = SPRY_TYPE_D;
+    on_host.format = SPRY_FORMAT_CSR;
+    on_host.rows = 4;
+    on_host.cols = 3;
+    on_host.nnz = 7;
+    on_host.offsets = offsets;
+    on_host.col_index = columns;
+    on_host.values = (void *)values;
+    on_host.index_bits = 64;
+    assert_ok(ctx, spry_matrix_new(ctx, &on_host, SPRY_OWN_COPY, &A));
     assert_ok(ctx, spry_matrix_sum_duplicates(A));
     check(d, &a, A, "auto");
     spry_matrix_free(A);

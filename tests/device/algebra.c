@@ -1,5 +1,5 @@
 /*
- * Sums, products and transposes of sparse matrices in a device's memory beside the host's. Numbers
+ * Sums, products and transposes of sparse matrices in a device's memory against the host's. Numbers
  * are eighths (support_number), so that sums of their products are exact in every type and in every
  * order: patterns must be the same, and numbers equal. Where numbers are rough, the same work is
  * done twice and must give the same bits.
@@ -47,8 +47,8 @@ static void moves(spry_context *ctx, spry_device *d)
 {
     for (int t = 0; t < 4; t++) {
         spry_matrix *A = support_sorted(ctx, support_types[t], SUPPORT_UNIFORM, 30, 50, 200, 7);
-        device_matrix there = put(d, A);
-        check_same(ctx, A, &there);
+        device_matrix on_device = put(d, A);
+        check_same(ctx, A, &on_device);
     }
     device_matrix_free(NULL);
 }

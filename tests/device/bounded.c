@@ -36,13 +36,14 @@ typedef struct place_of {
 /* A vector on the device, or (NULL) as it is. */
 static spry_vector *brought(spry_context *ctx, spry_device *d, spry_vector *v)
 {
-    spry_vector *there = v;
+    spry_vector *on_device = v;
     if (d) {
-        assert_ok(ctx, spry_vector_on(d, spry_vector_type(v), spry_vector_size(v), NULL, &there));
-        assert_ok(ctx, spry_vector_copy(v, there));
+        assert_ok(ctx,
+                  spry_vector_on(d, spry_vector_type(v), spry_vector_size(v), NULL, &on_device));
+        assert_ok(ctx, spry_vector_copy(v, on_device));
         spry_vector_free(v);
     }
-    return there;
+    return on_device;
 }
 
 /* A problem on a device, or (NULL) on the host: -10 or so on the right, rough bounds. */
@@ -100,19 +101,19 @@ static outcome solve(spry_context *ctx, place_of *s, const char *options)
  * 0 with these numbers. Devices halve all axes together, which may take other cycles. */
 static void check(spry_context *ctx, spry_device *d, const problem *p)
 {
-    place_of here = make(ctx, NULL, p), there = make(ctx, d, p);
-    const outcome a = solve(ctx, &here, p->options), b = solve(ctx, &there, p->options);
+    place_of on_host = make(ctx, NULL, p), on_device = make(ctx, d, p);
+    const outcome a = solve(ctx, &on_host, p->options), b = solve(ctx, &on_device, p->options);
     assert_true(a.r.converged && b.r.converged);
     assert_int_equal(a.b.contacts, b.b.contacts);
     spry_vector *got;
-    assert_ok(ctx, spry_vector_like(here.x, spry_vector_size(here.x), &got));
-    assert_ok(ctx, spry_vector_copy(there.x, got));
-    const double *x = spry_vector_data_const(here.x), *y = spry_vector_data_const(got);
+    assert_ok(ctx, spry_vector_like(on_host.x, spry_vector_size(on_host.x), &got));
+    assert_ok(ctx, spry_vector_copy(on_device.x, got));
+    const double *x = spry_vector_data_const(on_host.x), *y = spry_vector_data_const(got);
     for (int64_t i = 0; i < spry_vector_size(got); i++)
         assert_true(fabs(x[i] - y[i]) <= 1.125 * (a.r.residual + b.r.residual));
     spry_vector_free(got);
-    unmake(&here);
-    unmake(&there);
+    unmake(&on_host);
+    unmake(&on_device);
 }
 
 static void test_methods(spry_context *ctx, spry_device *d)
@@ -130,20 +131,20 @@ static void test_methods(spry_context *ctx, spry_device *d)
 static void test_faults(spry_context *ctx, spry_device *d)
 {
     const problem p = {"32x24 y=periodic x=neumann:dirichlet", "-div(k*grad) + 1", "max-iter=1"};
-    place_of here = make(ctx, NULL, &p), there = make(ctx, d, &p);
+    place_of on_host = make(ctx, NULL, &p), on_device = make(ctx, d, &p);
     spry_bounded *solver;
-    assert_ok(ctx, spry_bounded_new(there.A, NULL, &solver));
+    assert_ok(ctx, spry_bounded_new(on_device.A, NULL, &solver));
     assert_status(ctx, SPRY_STATUS_BAD_USAGE,
-                  spry_bounded_solve(solver, there.b, here.lower, there.x, NULL, NULL));
+                  spry_bounded_solve(solver, on_device.b, on_host.lower, on_device.x, NULL, NULL));
     support_message_has(ctx, "lower is on cpu, the operator on");
     spry_bounded_free(solver);
     /* a NaN is seen */
     outcome stats;
-    assert_ok(ctx, spry_vector_fill(there.b, (spry_scalar){NAN, 0}));
-    stats = solve(ctx, &there, "tol=1e-9");
+    assert_ok(ctx, spry_vector_fill(on_device.b, (spry_scalar){NAN, 0}));
+    stats = solve(ctx, &on_device, "tol=1e-9");
     assert_int_equal(stats.r.reason, SPRY_REASON_NONFINITE);
-    unmake(&here);
-    unmake(&there);
+    unmake(&on_host);
+    unmake(&on_device);
 }
 
 static spry_status life(spry_context *ctx, void *data)

@@ -68,7 +68,7 @@ static void solve(columns *s, spry_device *d, const char *options, const char *t
     spry_solver_free(solver);
 }
 
-/* What an iteration of block-cg asks of the device, beside what a solve does: launches and copies
+/* What an iteration of block-cg asks of the device, besides what a solve does: launches and copies
  * between the host and it. */
 static void work_of(spry_context *ctx, spry_device *d, int count, int64_t work[2])
 {
@@ -280,7 +280,7 @@ static const char rows_made[] = "method rows-made \"minimal residual steps\"\n"
                                 "    f = (T, T)\n"
                                 "    residual |r| * (1 + real(e) / (1 + real(f)))\n";
 
-/* The first iterations tell the residuals of the host: they differ by the order of sums only, of
+/* The first iterations report the residuals of the host: they differ by the order of sums only, of
  * which the sixth has seen 6 for each row at most, each rounded to 2^-53 of the whole; products of
  * complex numbers are four. */
 static void check_text(spry_context *ctx, spry_device *d, const char *text, int64_t rows,
@@ -289,14 +289,14 @@ static void check_text(spry_context *ctx, spry_device *d, const char *text, int6
     const char *const options = "precon=none tol=1e-14 keep=last max-iter=5";
     const double alike = (spry_type_is_complex(type) ? 4 : 1) * 6 * (double)rows * 0x1p-53 *
                          100; /* condition 10, both ways */
-    columns here, there;
+    columns on_host, on_device;
     int64_t most = 0;
-    columns_open(ctx, rows, type, count, &here);
-    columns_open(ctx, rows, type, count, &there);
-    solve(&here, NULL, options, text);
-    solve(&there, d, options, text);
-    for (int k = 0; k < here.count; k++) {
-        const spry_result *a = &here.results[k], *b = &there.results[k];
+    columns_open(ctx, rows, type, count, &on_host);
+    columns_open(ctx, rows, type, count, &on_device);
+    solve(&on_host, NULL, options, text);
+    solve(&on_device, d, options, text);
+    for (int k = 0; k < on_host.count; k++) {
+        const spry_result *a = &on_host.results[k], *b = &on_device.results[k];
         assert_int_equal(a->history_size, b->history_size);
         most = a->history_size > most ? a->history_size : most;
         for (int64_t i = 0; i < a->history_size; i++)
@@ -305,8 +305,8 @@ static void check_text(spry_context *ctx, spry_device *d, const char *text, int6
                          (long long)i, a->history[i], b->history[i]);
     }
     assert_true(most > 3);
-    columns_close(&here);
-    columns_close(&there);
+    columns_close(&on_host);
+    columns_close(&on_device);
 }
 
 static void texts(spry_context *ctx, spry_device *d)

@@ -47,7 +47,7 @@ static void check_sizes(const char *spec, const layout *want, const layout *foun
             fail_msg("%s: number %d is not the host's", spec, i);
 }
 
-/* y of a product with numbers that tell entries apart; bitwise the same from the same arrays. */
+/* y of a product with numbers that distinguish entries; bitwise the same from the same arrays. */
 static void multiply(spry_device *d, const spry_matrix *A, device_layout *D, void *y)
 {
     const int64_t size = (int64_t)spry_type_size(A->a.type);
@@ -363,7 +363,8 @@ static void kinds(spry_context *ctx, spry_device *d)
     }
 }
 
-/* There and back; formats that do not tell A are refused for matrices that only the device has. */
+/* To the device and back; formats that do not determine A are refused for matrices that only the
+ * device has. */
 static void back(spry_context *ctx, spry_device *d)
 {
     static const char *const specs[] = {"csr", "sell:C=32", "sell:C=16", NULL};
@@ -415,7 +416,7 @@ static void fail_each(spry_device *d, const spry_matrix *A, const char *spec)
     }
 }
 
-/* Every allocation on the device that fails is told, and nothing is lost. */
+/* Every allocation on the device that fails is reported, and nothing is lost. */
 static void memory(spry_context *ctx, spry_device *d)
 {
     static const char *const specs[] = {"csr",
@@ -445,31 +446,31 @@ static void bringing(spry_context *ctx, spry_device *d)
 {
     const int64_t bytes = (33 << 20) + 4099;
     uint8_t *want = NULL, *found = NULL;
-    device_memory *there = NULL;
+    device_memory *on_device = NULL;
     int failed = 0;
     assert_ok(ctx, base_alloc(ctx, bytes, 1, &want));
     assert_ok(ctx, base_alloc(ctx, bytes, 1, &found));
-    assert_ok(ctx, device_alloc(d, bytes, &there));
+    assert_ok(ctx, device_alloc(d, bytes, &on_device));
     for (int64_t k = 0; k < bytes; k++)
         want[k] = (uint8_t)((uint64_t)k * 0x9e3779b97f4a7c15u >> 56);
     for (int n = 0; n < 16; n++) { /* there, then back */
         const int nth = n % 8;
         memset(found, 0, (size_t)bytes);
         device_fail_next(d, nth < 4 ? WORK_ALLOC : WORK_COPY, nth < 4 ? nth : nth - 3);
-        const spry_status status =
-            n < 8 ? device_put_large(there, want, bytes) : device_get_large(there, found, bytes);
+        const spry_status status = n < 8 ? device_put_large(on_device, want, bytes)
+                                         : device_get_large(on_device, found, bytes);
         device_fail_next(d, WORK_ALLOC, 0);
         device_fail_next(d, WORK_COPY, 0);
         failed += status != SPRY_STATUS_OK;
         if (n < 8)
-            assert_ok(ctx, device_get(there, 0, found, bytes));
+            assert_ok(ctx, device_get(on_device, 0, found, bytes));
         if (status == SPRY_STATUS_OK)
             assert_memory_equal(found, want, (size_t)bytes);
         if (n == 7) /* the last one to fail may have left something out */
-            assert_ok(ctx, device_put(there, 0, want, bytes));
+            assert_ok(ctx, device_put(on_device, 0, want, bytes));
     }
     assert_int_equal(failed, 8); /* those of copies */
-    device_free(there);
+    device_free(on_device);
     base_free(ctx, want);
     base_free(ctx, found);
 }

@@ -1,7 +1,7 @@
 /*
  * Factors by the true cuDSS on CUDA devices: all types and kinds of matrices, all products, several
  * right-hand sides, new values, singular ones, a solve. Skipped, by name, on other devices and
- * where the library is not there (SPRY_CUDSS_LIBRARY).
+ * where the library is missing (SPRY_CUDSS_LIBRARY).
  */
 #include "support/devices.h"
 #include "support/exact.h"

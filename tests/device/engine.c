@@ -174,7 +174,7 @@ static void complaints(spry_context *ctx, spry_device *d)
     assert_ok(ctx, device_build(d, text, options, &p)); /* nothing is spoiled */
 }
 
-/* Copies on two streams beside work on the device's own; events order and time them. */
+/* Copies on two streams in parallel with work on the device's own; events order and time them. */
 static void streams(spry_context *ctx, spry_device *d)
 {
     enum { NUMBERS = 1 << 16, BYTES = NUMBERS * 8 };

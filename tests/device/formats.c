@@ -273,7 +273,7 @@ static void bands(spry_context *ctx, spry_device *d)
 }
 
 /* The same rows within sweeps, A^H among them: a residual by recurrence is the true one, which
- * whole products tell, where both multiply by the same matrix. */
+ * whole products show, where both multiply by the same matrix. */
 static void sweeps(spry_context *ctx, spry_device *d)
 {
     static const char *const methods[] = {"method=bicg", "method=cocg", "method=cg"};

@@ -1,5 +1,5 @@
-/* Functions of callers as operators on devices: they are given vectors there and the stream, and
- * solves with them give what solves with the matrix give. */
+/* Functions of callers as operators on devices: they are given vectors of the device and the
+ * stream, and solves with them give what solves with the matrix give. */
 #include "support/devices.h"
 #include "support/numeric.h"
 
@@ -44,8 +44,8 @@ static spry_scalar conjugate(spry_scalar a, bool really)
     return (spry_scalar){a.re, really ? -a.im : a.im};
 }
 
-static spry_status multiply_here(const line *l, spry_scalar low, spry_scalar middle,
-                                 spry_scalar high, const spry_vector *x, spry_vector *y)
+static spry_status multiply_on_host(const line *l, spry_scalar low, spry_scalar middle,
+                                    spry_scalar high, const spry_vector *x, spry_vector *y)
 {
     const void *from = spry_vector_data_const(x);
     void *to = spry_vector_data(y);
@@ -84,7 +84,7 @@ static spry_status multiply(void *data, spry_transpose op, const spry_vector *x,
     if (l->lazy)
         return SPRY_STATUS_OK;
     if (!l->d)
-        return multiply_here(l, low, middle, high, x, y);
+        return multiply_on_host(l, low, middle, high, x, y);
     SPRY_GO(l->ctx, spry_kernel_set_int(l->kernel, "n", n));
     SPRY_GO(l->ctx, spry_kernel_set_scalar(l->kernel, "low", low));
     SPRY_GO(l->ctx, spry_kernel_set_scalar(l->kernel, "middle", middle));
@@ -231,11 +231,11 @@ static void methods(spry_context *ctx, spry_device *d)
     }
 }
 
-/* Vectors of the host are brought there and back. */
+/* Vectors of the host are brought to the device and back. */
 static void vectors_of_the_host(spry_context *ctx, spry_device *d)
 {
-    line l = line_on(ctx, d, SPRY_TYPE_D, true), here = line_on(ctx, NULL, SPRY_TYPE_D, true);
-    spry_operator *op = operator_of(&l), *same = operator_of(&here);
+    line l = line_on(ctx, d, SPRY_TYPE_D, true), on_host = line_on(ctx, NULL, SPRY_TYPE_D, true);
+    spry_operator *op = operator_of(&l), *same = operator_of(&on_host);
     spry_vector *b = numeric_random(ctx, NULL, SPRY_TYPE_D, N, 1), *y = NULL;
     spry_result r[2] = {0};
     spry_vector *x = solve(ctx, op, NULL, "method=cg tol=1e-9", b, &r[0]);
@@ -287,7 +287,7 @@ static void failures(spry_context *ctx, spry_device *d)
         }
         l.calls = l.fail_at = 0;
         assert_ok(ctx, spry_solve(solver, b, x, NULL)); /* all is well again */
-        /* What a launch says is told, too. */
+        /* What a launch says is reported, too. */
         device_fail_next(d, WORK_LAUNCH, 1);
         spry_vector *y = numeric_random(ctx, d, SPRY_TYPE_D, N, 0);
         assert_status(ctx, SPRY_STATUS_DEVICE, spry_operator_apply(op, b, y));

@@ -1,4 +1,5 @@
-/* Geometric multigrid on devices: a cycle gives what it gives on the host, and solves stay there.
+/* Geometric multigrid on devices: a cycle gives what it gives on the host, and solves stay on the
+ * device.
  */
 #include "support/devices.h"
 #include "support/numeric.h"
@@ -38,10 +39,10 @@ static spry_operator *stencil_on(spry_context *ctx, const spry_device *d, const 
 }
 
 /*
- * One application of M beside the host's. Sweeps, restriction and interpolation have norms of about
- * 1, so each of a few dozen steps adds a few roundings of the largest number there is; the solve
- * on the coarsest level loses its condition besides, which is below 1000 for grids of up to 40
- * points along an axis: 64 steps of 4 roundings and 1000.
+ * One application of M against the host's. Sweeps, restriction and interpolation have norms of
+ * about 1, so each of a few dozen steps adds a few roundings of the largest number there is; the
+ * solve on the coarsest level loses its condition besides, which is below 1000 for grids of up to
+ * 40 points along an axis: 64 steps of 4 roundings and 1000.
  */
 static void check_cycle(spry_context *ctx, spry_device *d, const char *size, const char *text,
                         const char *options, const char *precon)
@@ -57,8 +58,8 @@ static void check_cycle(spry_context *ctx, spry_device *d, const char *size, con
              strstr(precon, "coarsening")  ? ""
              : strchr(precon, ':') != NULL ? ",coarsening=full"
                                            : ":coarsening=full");
-    assert_ok(ctx, precon_make_beside(ctx, NULL, A, fully, &M, name));
-    assert_ok(ctx, precon_make_beside(ctx, NULL, B, fully, &N, name));
+    assert_ok(ctx, precon_make_from_text(ctx, NULL, A, fully, &M, name));
+    assert_ok(ctx, precon_make_from_text(ctx, NULL, B, fully, &N, name));
     assert_ptr_equal(spry_operator_device(N), d);
     assert_ok(ctx, spry_vector_on(d, A->type, A->rows, NULL, &dr));
     assert_ok(ctx, spry_vector_on(d, A->type, A->rows, NULL, &dz));
@@ -76,7 +77,7 @@ static void check_cycle(spry_context *ctx, spry_device *d, const char *size, con
             worst = fmax(worst, hypot(a.re - b.re, a.im - b.im));
         }
         if (!(worst <= (64 * 4 + 1000) * numeric_unit(A->type) * largest))
-            fail_msg("%s, %s, %s: %.3g beside %.3g", size, text, precon, worst, largest);
+            fail_msg("%s, %s, %s: %.3g, largest %.3g", size, text, precon, worst, largest);
     }
     assert_true(largest > 0);
     spry_vector_free(r);
@@ -140,11 +141,11 @@ static void test_solve(spry_context *ctx, spry_device *d)
         "method=richardson precon=gmg:coarsening=full,precision=single tol=1e-8"};
     enum { SOLVES = sizeof options / sizeof *options };
     int64_t counts[2][SOLVES];
-    for (int there = 0; there < 2; there++)
+    for (int on_device = 0; on_device < 2; on_device++)
         for (int k = 0; k < SOLVES; k++) {
-            spry_operator *A = stencil_on(ctx, there ? d : NULL, "32x16x24", "-laplace", "");
-            spry_vector *b = numeric_random(ctx, there ? d : NULL, A->type, A->rows, 4),
-                        *x = numeric_random(ctx, there ? d : NULL, A->type, A->rows, 0);
+            spry_operator *A = stencil_on(ctx, on_device ? d : NULL, "32x16x24", "-laplace", "");
+            spry_vector *b = numeric_random(ctx, on_device ? d : NULL, A->type, A->rows, 4),
+                        *x = numeric_random(ctx, on_device ? d : NULL, A->type, A->rows, 0);
             spry_solver *solver;
             spry_result result = SPRY_RESULT_INIT;
             assert_ok(ctx, spry_solver_new(ctx, &solver));
@@ -152,15 +153,15 @@ static void test_solve(spry_context *ctx, spry_device *d)
             assert_ok(ctx, spry_solver_set_operator(solver, A));
             assert_ok(ctx, spry_solve(solver, b, x, &result));
             assert_true(result.converged);
-            assert_string_equal(result.device, there ? d->facts.name : "cpu");
+            assert_string_equal(result.device, on_device ? d->facts.name : "cpu");
             assert_string_equal(result.warnings ? result.warnings : "", "");
-            counts[there][k] = result.iterations;
+            counts[on_device][k] = result.iterations;
             spry_result_clear(ctx, &result);
-            if (there) { /* what the host makes would cross the bus twice in each iteration */
+            if (on_device) { /* what the host makes would cross the bus twice in each iteration */
                 const int64_t before = d->moved, bytes = A->rows * (int64_t)sizeof(double);
                 assert_ok(ctx, spry_vector_fill(x, (spry_scalar){0, 0}));
                 assert_ok(ctx, spry_solve(solver, b, x, NULL));
-                assert_true(d->moved - before < counts[there][k] * bytes / 2);
+                assert_true(d->moved - before < counts[on_device][k] * bytes / 2);
             }
             spry_solver_free(solver);
             spry_vector_free(b);
@@ -190,7 +191,7 @@ static spry_status life(spry_context *ctx, void *data)
         spry_operator_stencil(c->grid, "-div(k*grad) + k", options, 1, names, &c->k, &A);
     if (status == SPRY_STATUS_OK)
         status =
-            precon_make_beside(ctx, NULL, A, "gmg:smoother=jacobi,pre=2,coarsest=20", &M, name);
+            precon_make_from_text(ctx, NULL, A, "gmg:smoother=jacobi,pre=2,coarsest=20", &M, name);
     if (status == SPRY_STATUS_OK)
         status = spry_operator_apply(M, c->r, c->z);
     spry_operator_free(M);
@@ -218,7 +219,7 @@ static void test_faults(spry_context *ctx, spry_device *d)
     char name[32];
     spry_operator *A = stencil_on(ctx, d, "32x32", "dx + dy", ""), *M = NULL;
     assert_status(ctx, SPRY_STATUS_BAD_INPUT,
-                  precon_make_beside(ctx, NULL, A, "gmg:coarsest=30", &M, name));
+                  precon_make_from_text(ctx, NULL, A, "gmg:coarsest=30", &M, name));
     support_message_has(ctx, "the diagonal of level 0 is 0");
     assert_null(M);
     spry_operator_free(A);

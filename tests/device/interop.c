@@ -13,13 +13,13 @@ enum { N = 1000 };
 static spry_vector *counting(spry_context *ctx, spry_device *d)
 {
     double numbers[N];
-    spry_vector *here = NULL, *v = NULL;
+    spry_vector *on_host = NULL, *v = NULL;
     for (int i = 0; i < N; i++)
         numbers[i] = i;
-    assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, N, numbers, SPRY_OWN_BORROW, &here));
+    assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, N, numbers, SPRY_OWN_BORROW, &on_host));
     assert_ok(ctx, spry_vector_on(d, SPRY_TYPE_D, N, NULL, &v));
-    assert_ok(ctx, spry_vector_copy(here, v));
-    spry_vector_free(here);
+    assert_ok(ctx, spry_vector_copy(on_host, v));
+    spry_vector_free(on_host);
     return v;
 }
 
@@ -27,13 +27,13 @@ static void assert_line(spry_context *ctx, const spry_vector *v, int64_t n, doub
                         double step)
 {
     double numbers[N];
-    spry_vector *here = NULL;
+    spry_vector *on_host = NULL;
     assert_int_equal(spry_vector_size(v), n);
-    assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, n, numbers, SPRY_OWN_BORROW, &here));
-    assert_ok(ctx, spry_vector_copy(v, here));
+    assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, n, numbers, SPRY_OWN_BORROW, &on_host));
+    assert_ok(ctx, spry_vector_copy(v, on_host));
     for (int64_t i = 0; i < n; i++)
         assert_true(numbers[i] == first + step * (double)i);
-    spry_vector_free(here);
+    spry_vector_free(on_host);
 }
 
 static void dlpack(spry_context *ctx, spry_device *d)

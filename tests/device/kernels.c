@@ -14,11 +14,12 @@
 static double *fetch(const spry_vector *v)
 {
     double *numbers = malloc((size_t)(v->n + 1) * sizeof *numbers);
-    spry_vector *here = NULL;
+    spry_vector *on_host = NULL;
     assert_non_null(numbers);
-    assert_ok(v->ctx, spry_vector_new(v->ctx, SPRY_TYPE_D, v->n, numbers, SPRY_OWN_BORROW, &here));
-    assert_ok(v->ctx, spry_vector_copy(v, here));
-    spry_vector_free(here);
+    assert_ok(v->ctx,
+              spry_vector_new(v->ctx, SPRY_TYPE_D, v->n, numbers, SPRY_OWN_BORROW, &on_host));
+    assert_ok(v->ctx, spry_vector_copy(v, on_host));
+    spry_vector_free(on_host);
     return numbers;
 }
 
@@ -112,7 +113,7 @@ static void mistakes(spry_context *ctx, spry_device *d)
     spry_kernel *k = make(d, all_types, "all_types", "type=s");
     spry_vector *s = numeric_random(ctx, d, SPRY_TYPE_S, 2, 0),
                 *z = numeric_random(ctx, d, SPRY_TYPE_Z, 2, 0),
-                *here = numeric_random(ctx, NULL, SPRY_TYPE_S, 2, 0);
+                *on_host = numeric_random(ctx, NULL, SPRY_TYPE_S, 2, 0);
     const int64_t side = 1;
 #define REFUSED(call, text)                              \
     do {                                                 \
@@ -131,7 +132,7 @@ static void mistakes(spry_context *ctx, spry_device *d)
     REFUSED(spry_kernel_set_real(k, "a", 1), "argument a is int, not a number");
     REFUSED(spry_kernel_set_scalar(k, "h", (spry_scalar){1, 1}), "complex");
     REFUSED(spry_kernel_set_input(k, "x", z), "a vector of type z");
-    REFUSED(spry_kernel_set_input(k, "x", here), "vector x is on cpu");
+    REFUSED(spry_kernel_set_input(k, "x", on_host), "vector x is on cpu");
     REFUSED(spry_kernel_set_input(k, "x", NULL), "NULL");
     REFUSED(spry_kernel_set_input(k, "none", s), "const int *");
     REFUSED(spry_kernel_set_vector(k, "y", s), "a vector of type s");
@@ -164,7 +165,7 @@ static void mistakes(spry_context *ctx, spry_device *d)
     spry_kernel_free(k);
     spry_vector_free(s);
     spry_vector_free(z);
-    spry_vector_free(here);
+    spry_vector_free(on_host);
 }
 
 /* --- ranges -------------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ static void check_elements(spry_device *d, spry_type type)
 {
     spry_context *ctx = d->ctx;
     spry_vector *x = numbers(ctx, type, 300, 1), *y = numbers(ctx, type, 300, 2);
-    spry_vector *dx = there(d, x), *dy = there(d, y), *z = NULL, *dz = NULL;
+    spry_vector *dx = copy_on_device(d, x), *dy = copy_on_device(d, y), *z = NULL, *dz = NULL;
     const spry_scalar half = {0.5, 0};
     spry_scalar a, b;
     double p, q;
@@ -69,7 +69,7 @@ static void check_kernels(spry_device *d, spry_type type)
         "        y[SP_GLOBAL_ID] = sp_add(x[SP_GLOBAL_ID], x[SP_GLOBAL_ID]);\n"
         "}\n";
     spry_context *ctx = d->ctx;
-    spry_vector *x = numbers(ctx, type, 300, 1), *dx = there(d, x), *dy = NULL;
+    spry_vector *x = numbers(ctx, type, 300, 1), *dx = copy_on_device(d, x), *dy = NULL;
     spry_kernel *k = NULL;
     char options[16];
     snprintf(options, sizeof options, "type=%s", spry_type_name(type));
@@ -91,7 +91,7 @@ static void check_orders(spry_device *d, spry_type type)
 {
     enum { N = 1000 };
     spry_context *ctx = d->ctx;
-    spry_vector *x = numbers(ctx, type, N, 3), *y = NULL, *dx = there(d, x), *dy = NULL;
+    spry_vector *x = numbers(ctx, type, N, 3), *y = NULL, *dx = copy_on_device(d, x), *dy = NULL;
     int32_t perm[N];
     for (int i = 0; i < N; i++)
         perm[i] = (7 * i + 3) % N; /* 7 and 1000 have no divisor in common */
@@ -118,7 +118,7 @@ static void check_redistributed(spry_device *d, spry_type type)
 {
     enum { N = 20 };
     spry_context *ctx = d->ctx;
-    spry_vector *x = numbers(ctx, type, N, 4), *dx = there(d, x), *back = NULL;
+    spry_vector *x = numbers(ctx, type, N, 4), *dx = copy_on_device(d, x), *back = NULL;
     spry_matrix *A = NULL;
     int64_t rows[N + 1], iterations = 0;
     double got[2 * N];
@@ -146,7 +146,7 @@ static void check_files(spry_device *d, spry_type type)
 {
     static const char *const names[] = {"places.mtx", "places.npy"};
     spry_context *ctx = d->ctx;
-    spry_vector *x = numbers(ctx, type, 120, 4), *dx = there(d, x), *back = NULL;
+    spry_vector *x = numbers(ctx, type, 120, 4), *dx = copy_on_device(d, x), *back = NULL;
     int64_t cols = 0;
     for (int k = 0; k < 2; k++) {
         char options[16];
@@ -174,16 +174,16 @@ static void check_sharing(spry_device *d, spry_type type)
     struct DLManagedTensor *tensor = NULL;
     struct DLManagedTensorVersioned *versioned = NULL;
     spry_array_interface array = SPRY_ARRAY_INTERFACE_INIT;
-    assert_ok(ctx, spry_vector_to_dlpack(there(d, x), &tensor));
+    assert_ok(ctx, spry_vector_to_dlpack(copy_on_device(d, x), &tensor));
     assert_ok(ctx, spry_vector_from_dlpack(ctx, tensor, &back));
     assert_ptr_equal(spry_vector_device(back), d);
     same(x, back);
     FREE_ALL(back);
-    assert_ok(ctx, spry_vector_to_dlpack_versioned(there(d, x), &versioned));
+    assert_ok(ctx, spry_vector_to_dlpack_versioned(copy_on_device(d, x), &versioned));
     assert_ok(ctx, spry_vector_from_dlpack_versioned(ctx, versioned, &back));
     same(x, back);
     FREE_ALL(back);
-    spry_vector *dx = there(d, x);
+    spry_vector *dx = copy_on_device(d, x);
     if (d->facts.has_pointers) {
         assert_ok(ctx, spry_vector_array_interface(dx, &array));
         assert_ok(ctx, spry_vector_from_array_interface(d, &array, &back));
@@ -206,7 +206,7 @@ static void check_diagnose(spry_device *d, spry_type type)
     spry_context *ctx = d->ctx;
     const double rows[] = {1, -1, 0, -1, 2, -1, 0, -1, 1};
     spry_matrix *A = support_from_rows(ctx, type, 3, 3, rows);
-    spry_vector *b = numbers(ctx, type, 3, 9), *db = there(d, b);
+    spry_vector *b = numbers(ctx, type, 3, 9), *db = copy_on_device(d, b);
     spry_diagnosis expected = SPRY_DIAGNOSIS_INIT, found = SPRY_DIAGNOSIS_INIT;
     assert_ok(ctx, spry_diagnose(A, b, "seconds=1000", NULL, &expected));
     assert_ok(ctx, spry_diagnose(A, db, "seconds=1000", NULL, &found));
@@ -226,7 +226,8 @@ static void check_scale(spry_device *d, spry_type type, spry_symmetry symmetry)
     const support_recipe recipe = {type, SPRY_FORMAT_CSR, symmetry, 40,  40,
                                    200,  SUPPORT_UNIFORM, 6,        true};
     spry_vector *l = numbers(ctx, type, 40, 7), *r = numbers(ctx, type, 40, 8);
-    spry_vector *const left[] = {l, there(d, l)}, *const right[] = {r, there(d, r)};
+    spry_vector *const left[] = {l, copy_on_device(d, l)}, *const right[] = {r,
+                                                                             copy_on_device(d, r)};
     spry_matrix *expected[2];
     for (int same_sides = 0; same_sides < 2; same_sides++) {
         expected[same_sides] = support_matrix(ctx, &recipe);
@@ -261,17 +262,18 @@ static void check_made(spry_context *ctx, spry_type type)
     spry_matrix_free(A);
 }
 
-/* M r by a hierarchy that was told of a near-null vector there is the one told of it here. */
+/* M r by a hierarchy that was given a near-null vector on the device is the one given it on the
+ * host. */
 static void check_near_null(spry_device *d, spry_type type)
 {
     spry_context *ctx = d->ctx;
     spry_matrix *A = grid(ctx, type);
-    spry_vector *null = numbers(ctx, type, spry_matrix_cols(A), 9), *away = there(d, null);
+    spry_vector *null = numbers(ctx, type, spry_matrix_cols(A), 9), *away = copy_on_device(d, null);
     spry_vector *r = numbers(ctx, type, spry_matrix_cols(A), 10), *z[2] = {NULL};
     for (int k = 0; k < 2; k++) {
-        const spry_vector *const told[] = {k == 0 ? null : away};
+        const spry_vector *const given[] = {k == 0 ? null : away};
         spry_operator *M = NULL;
-        assert_ok(ctx, spry_matrix_set_near_null(A, 1, told));
+        assert_ok(ctx, spry_matrix_set_near_null(A, 1, given));
         assert_ok(ctx, spry_precon_new(A, NULL, "amg", &M));
         assert_ok(ctx, spry_vector_like(r, r->n, &z[k]));
         assert_ok(ctx, spry_operator_apply(M, r, z[k]));
@@ -313,12 +315,12 @@ static void check_product(spry_device *d, const spry_operator *op)
     assert_int_equal(spry_operator_rows(op), spry_operator_cols(op));
     for (int scaled = 0; scaled < 2; scaled++) {
         spry_vector *x = numbers(ctx, type, spry_operator_cols(op), 11), *expected = NULL;
-        spry_vector *dx = there(d, x);
+        spry_vector *dx = copy_on_device(d, x);
         for (int k = 0; k < 4; k++) {
             spry_vector *begin = numbers(ctx, type, x->n, 12), *y = begin;
             const bool mixed = k == 1 || k == 2;
             if (k >> 1)
-                y = there(d, begin);
+                y = copy_on_device(d, begin);
             const spry_vector *from = k & 1 ? dx : x;
             const spry_status status =
                 scaled ? spry_operator_multiply(op, SPRY_TRANSPOSE_NO, half, from, half, y)
@@ -347,7 +349,7 @@ static void check_operators(spry_device *d, spry_type type)
     const int64_t n = spry_matrix_rows(A);
     size_t bytes = (size_t)n * spry_type_size(type);
     spry_operator *op[10] = {NULL};
-    spry_vector *here = NULL, *found = NULL;
+    spry_vector *on_host = NULL, *found = NULL;
     spry_storage storage = SPRY_STORAGE_INIT;
     int count = 0;
     assert_ok(ctx, spry_operator_from_matrix(A, NULL, NULL, &op[count++]));
@@ -362,7 +364,7 @@ static void check_operators(spry_device *d, spry_type type)
     const int of_host = count;
     assert_ok(ctx, spry_operator_from_matrix(A, d, "sell", &op[count++]));
     assert_ok(ctx, spry_precon_new(A, d, "jacobi", &op[count++]));
-    assert_ok(ctx, spry_precon_beside(op[of_host], A, "sai", &op[count++]));
+    assert_ok(ctx, spry_precon_for_operator(op[of_host], A, "sai", &op[count++]));
     assert_ok(ctx, spry_operator_from_product(ctx, d, type, n, n, true, copy, NULL, &op[count++]));
     assert_ok(ctx, spry_operator_set_bytes(op[count - 1], 2 * (int64_t)bytes));
     spry_vector *like = NULL; /* which says that vectors are no parts of others */
@@ -381,23 +383,24 @@ static void check_operators(spry_device *d, spry_type type)
     assert_ok(ctx, spry_operator_to_matrix(op[of_host], &back));
     support_same_arrays(A, back);
     assert_ok(ctx, spry_operator_diagonal(op[of_host], &found));
-    assert_ok(ctx, spry_matrix_diagonal(A, &here));
-    same(here, found);
-    FREE_ALL(here, found);
+    assert_ok(ctx, spry_matrix_diagonal(A, &on_host));
+    same(on_host, found);
+    FREE_ALL(on_host, found);
     spry_matrix_free(back);
     for (int k = 0; k < count; k++)
         spry_operator_free(op[k]);
     spry_matrix_free(A);
 }
 
-/* New values of a matrix, from a vector there: for what is on the host and on the device. */
+/* New values of a matrix, from a vector on the device, for what is on either. */
 static void check_values(spry_device *d, spry_type type)
 {
     spry_context *ctx = d->ctx;
     spry_matrix *A = grid(ctx, type), *B = grid(ctx, type);
-    spry_operator *op = NULL, *here = NULL;
-    spry_vector *values = numbers(ctx, type, spry_matrix_nnz(A), 16), *away = there(d, values);
-    spry_vector *x = numbers(ctx, type, spry_matrix_cols(A), 17), *dx = there(d, x);
+    spry_operator *op = NULL, *on_host = NULL;
+    spry_vector *values = numbers(ctx, type, spry_matrix_nnz(A), 16),
+                *away = copy_on_device(d, values);
+    spry_vector *x = numbers(ctx, type, spry_matrix_cols(A), 17), *dx = copy_on_device(d, x);
     spry_vector *y = NULL, *dy = NULL;
     assert_ok(ctx, spry_vector_like(x, x->n, &y));
     assert_ok(ctx, spry_vector_like(dx, x->n, &dy));
@@ -409,12 +412,12 @@ static void check_values(spry_device *d, spry_type type)
     assert_false(spry_operator_is_current(op));
     assert_ok(ctx, spry_operator_update(op, A));
     assert_true(spry_operator_is_current(op));
-    assert_ok(ctx, spry_operator_from_matrix(B, NULL, NULL, &here));
-    assert_ok(ctx, spry_operator_apply(here, x, y));
+    assert_ok(ctx, spry_operator_from_matrix(B, NULL, NULL, &on_host));
+    assert_ok(ctx, spry_operator_apply(on_host, x, y));
     assert_ok(ctx, spry_operator_apply(op, dx, dy));
     same(y, dy);
     spry_operator_free(op);
-    spry_operator_free(here);
+    spry_operator_free(on_host);
     FREE_ALL(values, away, x, dx, y, dy);
     spry_matrix_free(A);
     spry_matrix_free(B);
@@ -430,23 +433,23 @@ static void check_composed(spry_device *d, spry_type type)
 {
     spry_context *ctx = d->ctx;
     spry_matrix *A = grid(ctx, type);
-    spry_operator *here = NULL, *away = NULL, *twice = NULL, *mixed = NULL;
+    spry_operator *on_host = NULL, *away = NULL, *twice = NULL, *mixed = NULL;
     const int64_t n = spry_matrix_rows(A);
     int released = 0;
     spry_vector *x = numbers(ctx, type, n, 16), *y = NULL, *z = NULL;
-    spry_vector *dx = there(d, x), *dz = NULL, *borrowed = NULL;
+    spry_vector *dx = copy_on_device(d, x), *dz = NULL, *borrowed = NULL;
     assert_ok(ctx, spry_vector_like(x, n, &y));
     assert_ok(ctx, spry_vector_like(x, n, &z));
     assert_ok(ctx, spry_vector_like(dx, n, &dz));
-    assert_ok(ctx, spry_operator_from_matrix(A, NULL, NULL, &here));
+    assert_ok(ctx, spry_operator_from_matrix(A, NULL, NULL, &on_host));
     assert_ok(ctx, spry_operator_from_matrix(A, d, "csr", &away));
-    assert_ok(ctx, spry_operator_apply(here, x, y));
-    assert_ok(ctx, spry_operator_apply(here, y, z));
+    assert_ok(ctx, spry_operator_apply(on_host, x, y));
+    assert_ok(ctx, spry_operator_apply(on_host, y, z));
     assert_ok(ctx, spry_operator_compose(away, away, &twice));
     assert_ok(ctx, spry_operator_set_release(twice, count_release, &released));
     assert_ok(ctx, spry_operator_apply(twice, dx, dz));
     same(z, dz);
-    refused(d, spry_operator_compose(here, away, &mixed));
+    refused(d, spry_operator_compose(on_host, away, &mixed));
     assert_null(mixed);
     spry_operator_free(twice);
     assert_int_equal(released, 1);
@@ -456,7 +459,7 @@ static void check_composed(spry_device *d, spry_type type)
     spry_vector_free(borrowed);
     assert_int_equal(released, 2);
     same(x, dx);
-    spry_operator_free(here);
+    spry_operator_free(on_host);
     spry_operator_free(away);
     FREE_ALL(x, y, z, dx, dz);
     spry_matrix_free(A);
@@ -468,12 +471,13 @@ static void check_dense(spry_device *d, spry_type type)
     enum { COLS = 3 };
     spry_context *ctx = d->ctx;
     spry_matrix *A = grid(ctx, type);
-    spry_operator *here = NULL, *away = NULL, *other = NULL;
+    spry_operator *on_host = NULL, *away = NULL, *other = NULL;
     const int64_t n = spry_matrix_rows(A);
-    spry_vector *x = numbers(ctx, type, n * COLS, 13), *y = NULL, *dx = there(d, x), *dy = NULL;
+    spry_vector *x = numbers(ctx, type, n * COLS, 13), *y = NULL, *dx = copy_on_device(d, x),
+                *dy = NULL;
     assert_ok(ctx, spry_vector_like(x, x->n, &y));
     assert_ok(ctx, spry_vector_like(dx, x->n, &dy));
-    assert_ok(ctx, spry_operator_from_matrix(A, NULL, NULL, &here));
+    assert_ok(ctx, spry_operator_from_matrix(A, NULL, NULL, &on_host));
     assert_ok(ctx, spry_operator_from_matrix(A, d, "csr", &away));
     const spry_dense B = {.rows = n,
                           .cols = COLS,
@@ -499,19 +503,20 @@ static void check_dense(spry_device *d, spry_type type)
                                .by_rows = true,
                                .data = spry_vector_handle(dy),
                                .device = d};
-    assert_ok(ctx, spry_operator_multiply_dense(here, SPRY_TRANSPOSE_NO, one, &B, zero, &C));
+    assert_ok(ctx, spry_operator_multiply_dense(on_host, SPRY_TRANSPOSE_NO, one, &B, zero, &C));
     assert_ok(ctx,
               spry_operator_multiply_dense(away, SPRY_TRANSPOSE_NO, one, &B_away, zero, &C_away));
     same(y, dy);
     assert_ok(ctx, spry_vector_fill(y, zero));
     assert_ok(ctx, spry_operator_multiply_dense(away, SPRY_TRANSPOSE_NO, one, &B, zero, &C));
     same(y, dy);
-    refused(d, spry_operator_multiply_dense(here, SPRY_TRANSPOSE_NO, one, &B_away, zero, &C_away));
+    refused(d,
+            spry_operator_multiply_dense(on_host, SPRY_TRANSPOSE_NO, one, &B_away, zero, &C_away));
     refused(d, spry_operator_multiply_dense(away, SPRY_TRANSPOSE_NO, one, &B, zero, &C_away));
     assert_ok(ctx, spry_precon_new(A, d, "jacobi", &other)); /* stores no matrix */
     refused(d, spry_operator_multiply_dense(other, SPRY_TRANSPOSE_NO, one, &B_away, zero, &C_away));
     assert_ok(ctx, spry_operator_multiply_dense(other, SPRY_TRANSPOSE_NO, one, &B, zero, &C));
-    spry_operator_free(here);
+    spry_operator_free(on_host);
     spry_operator_free(away);
     spry_operator_free(other);
     FREE_ALL(x, y, dx, dy);
@@ -650,7 +655,7 @@ static void fields(spry_context *ctx, spry_device *d)
     spry_vector_free(f);
     assert_ok(ctx, spry_field_new(grid, SPRY_TYPE_D, true, NULL, NULL, &f));
     assert_ok(ctx, spry_vector_fill(f, (spry_scalar){2, 0}));
-    k = there(d, f);
+    k = copy_on_device(d, f);
     assert_ok(ctx,
               spry_operator_stencil(grid, "k", NULL, 1, names, (const spry_vector *[]){f}, &A));
     assert_ok(ctx,
@@ -667,7 +672,7 @@ static void fields(spry_context *ctx, spry_device *d)
     assert_memory_equal(spry_vector_data(x), spry_vector_data(y), 42 * sizeof(double));
     refused(d, spry_halo_bring(halo, k, y));
     spry_halo_free(halo);
-    /* k2 may be there, waves are made here */
+    /* k2 may be on the device, waves are made on the host */
     spry_operator *C, *D;
     spry_vector *wave;
     assert_ok(ctx, spry_operator_helmholtz(grid, f, "type=d", &C, NULL));
@@ -707,7 +712,8 @@ static void waves(spry_context *ctx, spry_device *d)
     assert_ok(ctx, spry_grid_new(ctx, "6x5 box=0:6,0:5 boundary=neumann", &grid));
     spry_vector *k2 = numbers(ctx, SPRY_TYPE_D, 1, 1);
     assert_ok(ctx, spry_vector_fill(k2, (spry_scalar){0.5, 0}));
-    spry_vector *dk2 = there(d, k2), *f = numbers(ctx, SPRY_TYPE_Z, 42, 2), *df = there(d, f);
+    spry_vector *dk2 = copy_on_device(d, k2), *f = numbers(ctx, SPRY_TYPE_Z, 42, 2),
+                *df = copy_on_device(d, f);
     spry_vector *u = numbers(ctx, SPRY_TYPE_Z, 42, 3), *v = numbers(ctx, SPRY_TYPE_Z, 42, 4);
     assert_ok(ctx, spry_wave_new(grid, k2, "layer=4", &wave));
     assert_ok(ctx, spry_wave_new(grid, dk2, "layer=4", &other));
@@ -741,17 +747,18 @@ static void powers(spry_context *ctx, spry_device *d)
     assert_ok(ctx, spry_generate(ctx, "poisson2d", "size=5", &A));
     assert_ok(ctx, spry_matrix_write(A, file));
     spry_vector *x = numbers(ctx, SPRY_TYPE_D, 25, 1), *y = numbers(ctx, SPRY_TYPE_D, 25, 2);
-    spry_vector *dx = there(d, x), *dy = there(d, y);
+    spry_vector *dx = copy_on_device(d, x), *dy = copy_on_device(d, y);
     assert_ok(ctx, spry_powers_new(A, "k=1 basis=newton", &p));
     assert_ok(ctx, spry_powers_set_shifts(p, 1, &shift));
     assert_ok(ctx, spry_powers_apply(p, x, &y));
     refused(d, spry_powers_apply(p, dx, &y));
     refused(d, spry_powers_apply(p, x, &dy));
     assert_ok(ctx, spry_powers_forecast(p, &info));
-    char there_too[64];
-    snprintf(there_too, sizeof there_too, "k=1 basis=newton device=%s", spry_device_name(d));
+    char on_device_too[64];
+    snprintf(on_device_too, sizeof on_device_too, "k=1 basis=newton device=%s",
+             spry_device_name(d));
     spry_powers *on_device;
-    assert_ok(ctx, spry_powers_new(A, there_too, &on_device));
+    assert_ok(ctx, spry_powers_new(A, on_device_too, &on_device));
     assert_ok(ctx, spry_powers_set_shifts(on_device, 1, &shift));
     assert_ok(ctx, spry_powers_apply(on_device, dx, &dy));
     same(y, dy);

@@ -14,18 +14,18 @@ static void check_solution(const spry_matrix *A, const spry_vector *b, const spr
 {
     spry_context *ctx = b->ctx;
     spry_operator *op = NULL;
-    spry_vector *here = NULL, *r = NULL;
+    spry_vector *on_host = NULL, *r = NULL;
     assert_ok(ctx, spry_operator_from_matrix(A, NULL, NULL, &op));
-    assert_ok(ctx, spry_vector_like(b, b->n, &here));
+    assert_ok(ctx, spry_vector_like(b, b->n, &on_host));
     assert_ok(ctx, spry_vector_like(b, b->n, &r));
-    assert_ok(ctx, spry_vector_copy(x, here));
+    assert_ok(ctx, spry_vector_copy(x, on_host));
     assert_ok(ctx, spry_vector_copy(b, r));
     assert_ok(ctx,
-              spry_operator_multiply(op, SPRY_TRANSPOSE_NO, (spry_scalar){-1, 0}, here, one, r));
+              spry_operator_multiply(op, SPRY_TRANSPOSE_NO, (spry_scalar){-1, 0}, on_host, one, r));
     /* The solver's residual may have been rounded otherwise: by a few units for every |A| |x|. */
-    const double rounding = 64 * numeric_unit(b->type) * 8 * numeric_norm(here);
+    const double rounding = 64 * numeric_unit(b->type) * 8 * numeric_norm(on_host);
     assert_true(numeric_norm(r) <= tol * numeric_norm(b) + rounding);
-    FREE_ALL(here, r);
+    FREE_ALL(on_host, r);
     spry_operator_free(op);
 }
 
@@ -34,8 +34,8 @@ static void check_split(spry_device *d, spry_type type)
 {
     spry_context *ctx = d->ctx;
     spry_matrix *A = grid(ctx, type);
-    spry_vector *b = numbers(ctx, type, spry_matrix_rows(A), 14), *db = there(d, b),
-                *x = there(d, b);
+    spry_vector *b = numbers(ctx, type, spry_matrix_rows(A), 14), *db = copy_on_device(d, b),
+                *x = copy_on_device(d, b);
     spry_result result = SPRY_RESULT_INIT;
     assert_ok(ctx, spry_vector_fill(x, zero));
     assert_ok(ctx, spry_solve_split(A, db, x, "inner=ilu tol=1e-4", &result, NULL));
@@ -43,7 +43,7 @@ static void check_split(spry_device *d, spry_type type)
     check_solution(A, b, x, 1e-4);
     spry_result_clear(ctx, &result);
     if (!spry_type_is_complex(type)) { /* bounds that nothing comes near */
-        spry_vector *lower = there(d, b);
+        spry_vector *lower = copy_on_device(d, b);
         assert_ok(ctx, spry_vector_fill(lower, (spry_scalar){-1e6, 0}));
         assert_ok(ctx, spry_vector_fill(x, zero));
         assert_ok(ctx, spry_solve_split_above(A, db, lower, x, "inner=gs tol=1e-5", &result, NULL));
@@ -56,7 +56,7 @@ static void check_split(spry_device *d, spry_type type)
     spry_matrix_free(A);
 }
 
-/* A diagonal whose arrays are there: offsets and columns of 64 bits as vectors of type d. */
+/* A diagonal with arrays on the device: offsets and columns of 64 bits as vectors of type d. */
 static void check_arrays(spry_device *d, spry_type type)
 {
     enum { N = 7 };
@@ -66,7 +66,8 @@ static void check_arrays(spry_device *d, spry_type type)
         count[i] = i;
     spry_vector *index = NULL;
     assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, N + 1, count, SPRY_OWN_BORROW, &index));
-    spry_vector *x = numbers(ctx, type, N, 3), *values = there(d, x), *places = there(d, index);
+    spry_vector *x = numbers(ctx, type, N, 3), *values = copy_on_device(d, x),
+                *places = copy_on_device(d, index);
     spry_vector *ones = NULL, *y = NULL;
     spry_operator *op = NULL;
     spry_arrays a = SPRY_ARRAYS_INIT;
@@ -104,7 +105,7 @@ static void check_solves(spry_device *d, spry_type type, solve_kind kind, bool o
     spry_matrix *A = grid(ctx, type);
     spry_operator *op = NULL, *M = NULL;
     spry_solver *solver = NULL;
-    spry_vector *b = numbers(ctx, type, spry_matrix_rows(A), 14), *db = there(d, b), *x[4];
+    spry_vector *b = numbers(ctx, type, spry_matrix_rows(A), 14), *db = copy_on_device(d, b), *x[4];
     snprintf(options, sizeof options, "tol=%g method=cg device=%s", tol,
              on_device ? spry_device_name(d) : "cpu");
     assert_ok(ctx, spry_solver_new(ctx, &solver));
@@ -124,13 +125,13 @@ static void check_solves(spry_device *d, spry_type type, solve_kind kind, bool o
         check_solution(A, b, x[k], tol);
         if (kind != BY_OPERATOR) { /* as on the host, where copies are looked at */
             double backward, bound, also;
-            spry_vector *here = NULL;
-            assert_ok(ctx, spry_vector_like(b, b->n, &here));
-            assert_ok(ctx, spry_vector_copy(x[k], here));
+            spry_vector *on_host = NULL;
+            assert_ok(ctx, spry_vector_like(b, b->n, &on_host));
+            assert_ok(ctx, spry_vector_copy(x[k], on_host));
             assert_ok(ctx, spry_solver_errors(solver, bs[k], x[k], &backward, &bound));
-            assert_ok(ctx, spry_solver_errors(solver, b, here, &also, &bound));
+            assert_ok(ctx, spry_solver_errors(solver, b, on_host, &also, &bound));
             assert_true(backward == also && backward > 0 && backward < 1 && isnan(bound));
-            spry_vector_free(here);
+            spry_vector_free(on_host);
         }
         assert_ok(ctx, spry_vector_fill(x[k], zero));
     }
@@ -175,7 +176,7 @@ static void check_null_space(spry_device *d, spry_type type)
     spry_vector *ones = NULL, *w = numbers(ctx, type, N, 15), *b = NULL, *x = NULL;
     spry_operator *op = NULL;
     assert_ok(ctx, spry_vector_ones(ctx, A, &ones));
-    spry_vector *away = there(d, ones);
+    spry_vector *away = copy_on_device(d, ones);
     assert_ok(ctx, spry_operator_from_matrix(A, NULL, NULL, &op));
     assert_ok(ctx, spry_vector_like(w, N, &b));
     assert_ok(ctx, spry_operator_apply(op, w, b));
@@ -211,7 +212,7 @@ static void check_blocks(spry_device *d, spry_type type)
     const double tol = type == SPRY_TYPE_D ? 1e-10 : 1e-4;
     spry_matrix *A = grid(ctx, type);
     const int64_t n = spry_matrix_rows(A), bytes = n * (int64_t)spry_type_size(type);
-    spry_vector *b = numbers(ctx, type, n * COLS, 17), *db = there(d, b);
+    spry_vector *b = numbers(ctx, type, n * COLS, 17), *db = copy_on_device(d, b);
     for (int k = 0; k < 4; k++) {
         const spry_vector *from = k & 1 ? db : b;
         spry_solver *solver = NULL;
@@ -270,7 +271,7 @@ static void check_space(spry_device *d, bool on_device)
     const int64_t first = result.iterations;
     for (int k = 0; k < KEPT; k++) {
         assert_ok(ctx, spry_vector_like(b, n, &u[k]));
-        du[k] = there(d, u[k]);
+        du[k] = copy_on_device(d, u[k]);
     }
     assert_ok(ctx, spry_solver_get_space(solver, "U", KEPT, u));
     assert_ok(ctx, spry_solver_get_space(solver, "U", KEPT, du));
@@ -311,23 +312,24 @@ static void take_steps(spry_operator *A, spry_vector *u)
         spry_stepper_free(s[k]);
 }
 
-/* Steps there give u of the host: what solves to 1e-10 leave is dt |A u| times that, a hundredth of
- * 8 |u|, three times; roundings are far less. */
+/* Steps on the device give u of the host: what solves to 1e-10 leave is dt |A u| times that, a
+ * hundredth of 8 |u|, three times; roundings are far less. */
 static void check_steps(spry_device *d)
 {
     spry_context *ctx = d->ctx;
     spry_matrix *A = grid(ctx, SPRY_TYPE_D);
-    spry_operator *here = NULL, *on_device = NULL;
-    spry_vector *u = numbers(ctx, SPRY_TYPE_D, spry_matrix_rows(A), 15), *du = there(d, u), *back;
-    assert_ok(ctx, spry_operator_from_matrix(A, NULL, "csr", &here));
+    spry_operator *on_host = NULL, *on_device = NULL;
+    spry_vector *u = numbers(ctx, SPRY_TYPE_D, spry_matrix_rows(A), 15), *du = copy_on_device(d, u),
+                *back;
+    assert_ok(ctx, spry_operator_from_matrix(A, NULL, "csr", &on_host));
     assert_ok(ctx, spry_operator_from_matrix(A, d, "csr", &on_device));
-    take_steps(here, u);
+    take_steps(on_host, u);
     take_steps(on_device, du);
     assert_ok(ctx, spry_vector_like(u, spry_vector_size(u), &back));
     assert_ok(ctx, spry_vector_copy(du, back));
     assert_ok(ctx, spry_vector_axpy((spry_scalar){-1, 0}, u, back));
     assert_true(numeric_norm(back) <= 1e-10 * numeric_norm(u));
-    spry_operator_free(here);
+    spry_operator_free(on_host);
     spry_operator_free(on_device);
     FREE_ALL(u, du, back);
     spry_matrix_free(A);
@@ -338,7 +340,7 @@ static void check_datasets(spry_device *d, spry_type type)
     static const char *const names[] = {"a", "b"};
     static const int64_t sides[] = {2, 3, 20, 0, 0, 120};
     spry_context *ctx = d->ctx;
-    spry_vector *x = numbers(ctx, type, 120, 4), *dx = there(d, x), *back = NULL;
+    spry_vector *x = numbers(ctx, type, 120, 4), *dx = copy_on_device(d, x), *back = NULL;
     const spry_vector *const both[] = {dx, x};
     int64_t got[3];
     assert_ok(ctx, spry_datasets_write(ctx, files_path("places.h5"), 2, names, sides, both));
@@ -357,19 +359,19 @@ static void check_powers(spry_device *d)
 {
     spry_context *ctx = d->ctx;
     static const char *const options = "k=3 basis=chebyshev low=-1 high=1 results=last";
-    char there_too[64];
+    char on_device_too[64];
     spry_grid *square;
     spry_operator *A, *B;
     spry_powers *p, *q;
-    snprintf(there_too, sizeof there_too, "device=%s", spry_device_name(d));
+    snprintf(on_device_too, sizeof on_device_too, "device=%s", spry_device_name(d));
     assert_ok(ctx, spry_grid_new(ctx, "6x6 box=0:6,0:6", &square));
     assert_ok(ctx, spry_operator_stencil(square, "-laplace", NULL, 0, NULL, NULL, &A));
-    assert_ok(ctx, spry_operator_stencil(square, "-laplace", there_too, 0, NULL, NULL, &B));
+    assert_ok(ctx, spry_operator_stencil(square, "-laplace", on_device_too, 0, NULL, NULL, &B));
     assert_ok(ctx, spry_powers_from_operator(A, options, &p));
     assert_ok(ctx, spry_powers_from_operator(B, options, &q));
     spry_vector *x = numbers(ctx, SPRY_TYPE_D, 25, 1), *y = numbers(ctx, SPRY_TYPE_D, 25, 2),
                 *z = numbers(ctx, SPRY_TYPE_D, 25, 3);
-    spry_vector *dx = there(d, x), *dy = there(d, y), *dz = there(d, z);
+    spry_vector *dx = copy_on_device(d, x), *dy = copy_on_device(d, y), *dz = copy_on_device(d, z);
     spry_vector *v[] = {y, z}, *dv[] = {dy, dz};
     assert_ok(ctx, spry_powers_apply(p, x, v));
     assert_ok(ctx, spry_powers_apply(q, dx, dv));

@@ -89,13 +89,13 @@ static void measure(const bench *t, const char *format, const char *precon, int6
     const int64_t before = in_use(t);
     assert_ok(t->ctx, spry_operator_from_matrix(t->A, t->d, format, &A));
     bytes[0] = in_use(t) - before;
-    assert_ok(t->ctx, spry_precon_beside(A, t->A, precon, &M));
+    assert_ok(t->ctx, spry_precon_for_operator(A, t->A, precon, &M));
     bytes[1] = in_use(t) - before - bytes[0];
     spry_operator_free(M);
     spry_operator_free(A);
 }
 
-/* The plan before a solve; and after it, when all that it tells of stands. */
+/* The plan before a solve; and after it, when all that it forecast exists. */
 static void check(const spry_device *d, const char *format, const char *precon)
 {
     bench t;

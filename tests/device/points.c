@@ -1,5 +1,5 @@
 /*
- * Classical multigrid's points, interpolation and cut rows on devices beside the host's, whose
+ * Classical multigrid's points, interpolation and cut rows on devices against the host's, whose
  * algorithm they are: values are such that no two weights are equal, so that rounding decides
  * nothing.
  */
@@ -47,10 +47,10 @@ static const amg *host_levels(spry_context *ctx, const spry_matrix *A, const cha
 
 /* The same places, and values that differ by rounding: weights are about 1, of sums over some
  * hundred entries, divided by sums that do not cancel. */
-static void check_matrix(const matrix_arrays *a, const device_matrix *there)
+static void check_matrix(const matrix_arrays *a, const device_matrix *on_device)
 {
     spry_matrix *got = NULL;
-    assert_ok(there->d->ctx, device_matrix_get(there, &got));
+    assert_ok(on_device->d->ctx, device_matrix_get(on_device, &got));
     const matrix_arrays *b = &got->a;
     const double allowed = 2000 * numeric_unit(a->type);
     assert_true(a->rows == b->rows && a->cols == b->cols && a->nnz == b->nnz && a->nnz > 0);
@@ -84,16 +84,16 @@ static void check_level(spry_context *ctx, spry_device *d, const spry_matrix *A)
     const amg *h = host_levels(
         ctx, A, "amg-classical:aggressive=0,levels=2,coarse-size=5,smoother=jacobi", &M);
     const amg_level *level = h->levels;
-    device_matrix there = {0}, P = {0};
+    device_matrix on_device = {0}, P = {0};
     device_points points;
-    assert_ok(ctx, device_matrix_put(d, A, &there));
-    assert_ok(ctx, device_points_make(&there, 0.25, 0.9, &points));
+    assert_ok(ctx, device_matrix_put(d, A, &on_device));
+    assert_ok(ctx, device_points_make(&on_device, 0.25, 0.9, &points));
     assert_int_equal(points.count, level->P->cols);
     check_map(ctx, level->map, A->a.rows, &points);
-    assert_ok(ctx, device_interpolate(&there, &points, 5, 0.01, &P));
+    assert_ok(ctx, device_interpolate(&on_device, &points, 5, 0.01, &P));
     check_matrix(&level->P->kept->a, &P);
     device_matrix_free(&P);
-    device_matrix_free(&there);
+    device_matrix_free(&on_device);
     device_points_free(&points);
     spry_operator_free(M);
 }
@@ -124,10 +124,10 @@ static void test_twice(spry_context *ctx, spry_device *d)
         device_matrix P = {0};
         const amg *h = host_levels(ctx, A, spec, &M);
         assert_ok(ctx, spry_precon_new(A, d, spec, &N));
-        const amg *there = N->state;
-        assert_null(there->levels[0].map);
-        assert_int_equal(there->count, 2);
-        assert_ok(ctx, device_matrix_of(there->levels[0].P, &P));
+        const amg *on_device = N->state;
+        assert_null(on_device->levels[0].map);
+        assert_int_equal(on_device->count, 2);
+        assert_ok(ctx, device_matrix_of(on_device->levels[0].P, &P));
         check_matrix(&h->levels[0].P->kept->a, &P);
         device_matrix_free(&P);
         spry_operator_free(M);
@@ -174,16 +174,16 @@ static void test_long_row(spry_context *ctx, spry_device *d)
 static spry_status make(spry_device *d, const spry_matrix *A)
 {
     spry_context *ctx = d->ctx;
-    device_matrix there = {0}, P = {0}, rows = {0}, cut = {0};
+    device_matrix on_device = {0}, P = {0}, rows = {0}, cut = {0};
     device_points points = {0};
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, device_matrix_put(d, A, &there));
-    SPRY_GO(ctx, device_points_make(&there, 0.25, 0.9, &points));
-    SPRY_GO(ctx, device_interpolate(&there, &points, 5, 0.01, &P));
-    SPRY_GO(ctx, device_matrix_pick(&there, &points, &rows));
+    SPRY_GO(ctx, device_matrix_put(d, A, &on_device));
+    SPRY_GO(ctx, device_points_make(&on_device, 0.25, 0.9, &points));
+    SPRY_GO(ctx, device_interpolate(&on_device, &points, 5, 0.01, &P));
+    SPRY_GO(ctx, device_matrix_pick(&on_device, &points, &rows));
     SPRY_GO(ctx, device_matrix_cut(&rows, 3, 0.01, &cut));
 done:
-    device_matrix_free(&there);
+    device_matrix_free(&on_device);
     device_matrix_free(&P);
     device_matrix_free(&rows);
     device_matrix_free(&cut);
@@ -191,7 +191,7 @@ done:
     return status;
 }
 
-/* Each call of the device's that fails in turn is told, and leaves nothing behind. */
+/* Each call of the device's that fails in turn is reported, and leaves nothing behind. */
 static void test_failures(spry_context *ctx, spry_device *d)
 {
     static const device_work kinds[] = {WORK_ALLOC, WORK_COPY, WORK_LAUNCH};

@@ -193,7 +193,7 @@ static void values_change(spry_context *ctx, spry_device *d)
     spry_matrix_free(A);
 }
 
-/* Every failure of memory, copies and launches is told and leaves nothing behind. */
+/* Every failure of memory, copies and launches is reported and leaves nothing behind. */
 typedef struct torture_job {
     spry_device *d;
     const spry_matrix *A;

@@ -1,7 +1,7 @@
 /*
- * Every preconditioner that can live on devices does there what it does on the host: products with
- * M, M^T and M^H, in lower precision too, and new values. Types are two, one of each precision,
- * since processors take long to compile: SPRY_TEST_FULL=1 takes all.
+ * Every preconditioner that can live on devices does on the device what it does on the host:
+ * products with M, M^T and M^H, in lower precision too, and new values. Types are two, one of each
+ * precision, since processors take long to compile: SPRY_TEST_FULL=1 takes all.
  */
 #include "choose/precons.h"
 #include "support/devices.h"
@@ -25,12 +25,12 @@ typedef struct subject {
 
 /* Both have rounding errors of some n units, and what they are made of is well conditioned. Those
  * whose pattern rounding decides are looked at alike: on these matrices nothing is that near. */
-static void compare(const subject *s, const char *spec, const spry_operator *here,
-                    const spry_operator *there, double unit)
+static void compare(const subject *s, const char *spec, const spry_operator *on_host,
+                    const spry_operator *on_device, double unit)
 {
     spry_context *ctx = s->ctx;
-    const int64_t n = spry_operator_rows(here);
-    const spry_type type = spry_operator_type(here);
+    const int64_t n = spry_operator_rows(on_host);
+    const spry_type type = spry_operator_type(on_host);
     spry_vector *r = numeric_random(ctx, NULL, type, n, 5),
                 *z = numeric_random(ctx, NULL, type, n, 5),
                 *back = numeric_random(ctx, NULL, type, n, 5), *far_r = NULL, *far_z = NULL;
@@ -39,8 +39,9 @@ static void compare(const subject *s, const char *spec, const spry_operator *her
     assert_ok(ctx, spry_vector_copy(r, far_r));
     for (int op = 0; op < 3; op++) {
         double off, size;
-        assert_ok(ctx, spry_operator_multiply(here, (spry_transpose)op, one, r, zero, z));
-        assert_ok(ctx, spry_operator_multiply(there, (spry_transpose)op, one, far_r, zero, far_z));
+        assert_ok(ctx, spry_operator_multiply(on_host, (spry_transpose)op, one, r, zero, z));
+        assert_ok(ctx,
+                  spry_operator_multiply(on_device, (spry_transpose)op, one, far_r, zero, far_z));
         assert_ok(ctx, spry_vector_copy(far_z, back));
         assert_ok(ctx, spry_vector_norm(z, &size));
         assert_ok(ctx, spry_vector_axpy((spry_scalar){-1, 0}, z, back));
@@ -60,17 +61,17 @@ static void check_spec(const subject *s, const spry_matrix *A, const spry_matrix
                        const char *spec, double unit)
 {
     spry_context *ctx = s->ctx;
-    spry_operator *here = NULL, *there = NULL;
-    assert_ok(ctx, spry_precon_new(A, NULL, spec, &here));
-    assert_ok(ctx, spry_precon_new(A, s->d, spec, &there));
-    if (spry_operator_device(there) != s->d || spry_operator_device(here))
+    spry_operator *on_host = NULL, *on_device = NULL;
+    assert_ok(ctx, spry_precon_new(A, NULL, spec, &on_host));
+    assert_ok(ctx, spry_precon_new(A, s->d, spec, &on_device));
+    if (spry_operator_device(on_device) != s->d || spry_operator_device(on_host))
         fail_msg("%s is not where it was asked for", spec);
-    compare(s, spec, here, there, unit);
-    assert_ok(ctx, spry_operator_update(here, changed));
-    assert_ok(ctx, spry_operator_update(there, changed));
-    compare(s, spec, here, there, unit);
-    spry_operator_free(here);
-    spry_operator_free(there);
+    compare(s, spec, on_host, on_device, unit);
+    assert_ok(ctx, spry_operator_update(on_host, changed));
+    assert_ok(ctx, spry_operator_update(on_device, changed));
+    compare(s, spec, on_host, on_device, unit);
+    spry_operator_free(on_host);
+    spry_operator_free(on_device);
 }
 
 static void check_kind(const precons_case *c, void *data)

@@ -1,6 +1,6 @@
 /*
  * Multigrid that a device makes by itself: coarse matrices are R A P, the cycle is hermitian and
- * shortens the error, and new values give what making it anew gives.
+ * shortens the error, and new values give what making it again gives.
  */
 #include "support/devices.h"
 #include "support/generated.h"
@@ -150,11 +150,12 @@ static double entries_of(const amg *h)
     return entries;
 }
 
-/* Beside the host's hierarchy with the same smoother: levels that the device made alone, at most as
- * many rows and entries and a share more, where `same` about as many, and cycles that fall as fast.
+/* Relative to the host's hierarchy with the same smoother: levels that the device made alone, at
+ * most as many rows and entries and a share more, where `same` about as many, and cycles that fall
+ * as fast.
  */
-static void check_beside(spry_context *ctx, spry_device *d, const spry_matrix *A, const char *spec,
-                         double share, bool same)
+static void compare_with_host(spry_context *ctx, spry_device *d, const spry_matrix *A,
+                              const char *spec, double share, bool same)
 {
     spry_operator *M = NULL, *N = NULL, *op = NULL;
     char on_host[128];
@@ -191,7 +192,7 @@ static void test_flow(spry_context *ctx, spry_device *d)
     DEVICES_EACH_TYPE (d, t) {
         spry_matrix *A =
             matrix(ctx, "convection-diffusion", "size=16 nz=16 peclet=200", support_types[t]);
-        check_beside(ctx, d, A, "amg:coarse-size=20", 0.1, false);
+        compare_with_host(ctx, d, A, "amg:coarse-size=20", 0.1, false);
         spry_matrix_free(A);
     }
 }
@@ -223,11 +224,11 @@ static void test_classical(spry_context *ctx, spry_device *d)
 {
     DEVICES_EACH_TYPE (d, t) {
         spry_matrix *A = matrix(ctx, "poisson3d", "size=11", support_types[t]);
-        check_beside(ctx, d, A, "amg-classical:coarse-size=20,aggressive=0", 0.1, true);
+        compare_with_host(ctx, d, A, "amg-classical:coarse-size=20,aggressive=0", 0.1, true);
         spry_matrix_free(A);
     }
     spry_matrix *A = matrix(ctx, "anisotropic", "size=30", SPRY_TYPE_D);
-    check_beside(ctx, d, A, "amg-classical:coarse-size=20", 0.1, true);
+    compare_with_host(ctx, d, A, "amg-classical:coarse-size=20", 0.1, true);
     spry_matrix_free(A);
 }
 
@@ -237,7 +238,7 @@ static void test_strong_flow(spry_context *ctx, spry_device *d)
 {
     spry_matrix *A = matrix(ctx, "convection-diffusion", "size=16 nz=16 peclet=1e5", SPRY_TYPE_D);
     spry_operator *M = NULL;
-    check_beside(ctx, d, A, "amg-classical:theta=0.5,aggressive=40", 0.1, true);
+    compare_with_host(ctx, d, A, "amg-classical:theta=0.5,aggressive=40", 0.1, true);
     assert_status(ctx, SPRY_STATUS_BAD_USAGE,
                   spry_precon_new(A, d, "amg-classical:smoother=hybrid-gs", &M));
     spry_matrix_free(A);

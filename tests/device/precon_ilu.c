@@ -1,6 +1,7 @@
 /*
- * Incomplete factors and relaxation on devices beside the same on the host: by sets that are shared
- * and by small ones in turn, by sweeps, by approximate inverses; transposed; with new values.
+ * Incomplete factors and relaxation on devices against the same on the host: by sets that are
+ * shared and by small ones in turn, by sweeps, by approximate inverses; transposed; with new
+ * values.
  */
 #include "support/devices.h"
 #include "support/generated.h"
@@ -80,30 +81,30 @@ static void check_near(const spry_operator *M, const void *expected, const void 
 static void check_spec(spry_context *ctx, spry_device *d, spry_type type, const char *spec)
 {
     spry_matrix *A = grid(ctx, type, 9), *B = grid(ctx, type, 11);
-    spry_operator *here = NULL, *there = NULL, *anew = NULL;
-    assert_ok(ctx, spry_precon_new(A, NULL, spec, &here));
-    assert_ok(ctx, spry_precon_new(A, d, spec, &there));
-    assert_ptr_equal(spry_operator_device(there), d);
+    spry_operator *on_host = NULL, *on_device = NULL, *fresh = NULL;
+    assert_ok(ctx, spry_precon_new(A, NULL, spec, &on_host));
+    assert_ok(ctx, spry_precon_new(A, d, spec, &on_device));
+    assert_ptr_equal(spry_operator_device(on_device), d);
     for (int op = SPRY_TRANSPOSE_NO; op <= SPRY_TRANSPOSE_CONJUGATE; op++) {
-        void *x = product(here, (spry_transpose)op), *y = product(there, (spry_transpose)op);
-        void *again = product(there, (spry_transpose)op);
-        check_near(here, x, y, spec);
+        void *x = product(on_host, (spry_transpose)op), *y = product(on_device, (spry_transpose)op);
+        void *again = product(on_device, (spry_transpose)op);
+        check_near(on_host, x, y, spec);
         assert_memory_equal(y, again, ROWS * spry_type_size(type));
         numeric_free(type, x, 0);
         numeric_free(type, y, 0);
         numeric_free(type, again, 0);
     }
-    assert_ok(ctx, spry_operator_update(there, B));
-    assert_ok(ctx, spry_precon_new(B, d, spec, &anew));
+    assert_ok(ctx, spry_operator_update(on_device, B));
+    assert_ok(ctx, spry_precon_new(B, d, spec, &fresh));
     for (int op = SPRY_TRANSPOSE_NO; op <= SPRY_TRANSPOSE_YES; op++) {
-        void *x = product(there, (spry_transpose)op), *y = product(anew, (spry_transpose)op);
+        void *x = product(on_device, (spry_transpose)op), *y = product(fresh, (spry_transpose)op);
         assert_memory_equal(x, y, ROWS * spry_type_size(type));
         numeric_free(type, x, 0);
         numeric_free(type, y, 0);
     }
-    spry_operator_free(here);
-    spry_operator_free(there);
-    spry_operator_free(anew);
+    spry_operator_free(on_host);
+    spry_operator_free(on_device);
+    spry_operator_free(fresh);
     spry_matrix_free(A);
     spry_matrix_free(B);
 }

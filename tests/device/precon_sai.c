@@ -1,5 +1,5 @@
 /*
- * Sparse approximate inverses made in a device's memory beside the host's: the same patterns, and
+ * Sparse approximate inverses made in a device's memory against the host's: the same patterns, and
  * values that are apart by rounding; problems in local memory and beyond it; vectors that depend on
  * each other; the same bits each time; new values; what cannot be held.
  */
@@ -60,12 +60,12 @@ static spry_matrix *random_matrix(spry_context *ctx, spry_type type, int size, i
 
 static void check_alike(const spry_matrix *A, spry_device *d, const char *spec, double size)
 {
-    spry_matrix *here = inverse_of(A, NULL, spec), *there = inverse_of(A, d, spec);
-    check_near(here, there, spec, size);
+    spry_matrix *on_host = inverse_of(A, NULL, spec), *on_device = inverse_of(A, d, spec);
+    check_near(on_host, on_device, spec, size);
     spry_matrix *again = inverse_of(A, d, spec);
-    support_same_arrays(there, again);
-    spry_matrix_free(here);
-    spry_matrix_free(there);
+    support_same_arrays(on_device, again);
+    spry_matrix_free(on_host);
+    spry_matrix_free(on_device);
     spry_matrix_free(again);
 }
 
@@ -133,7 +133,7 @@ static void factors(spry_context *ctx, spry_device *d)
     for (int t = 0; t < 12; t++) {
         const spry_type type = support_types[t % 4];
         spry_matrix *A = generated_as(ctx, type, "poisson2d", "size=10");
-        spry_operator *here = NULL, *there = NULL;
+        spry_operator *on_host = NULL, *on_device = NULL;
         spry_vector *r = NULL, *z = NULL, *w = NULL;
         double off, size;
         for (int64_t i = 0; i < A->a.rows; i++)
@@ -143,13 +143,13 @@ static void factors(spry_context *ctx, spry_device *d)
                 if (spry_type_is_complex(type) && i != j)
                     support_put(A, k, (spry_scalar){0, j > i ? v.re : -v.re});
             }
-        assert_ok(ctx, spry_precon_new(A, NULL, specs[t / 4], &here));
-        assert_ok(ctx, spry_precon_new(A, d, specs[t / 4], &there));
+        assert_ok(ctx, spry_precon_new(A, NULL, specs[t / 4], &on_host));
+        assert_ok(ctx, spry_precon_new(A, d, specs[t / 4], &on_device));
         assert_ok(ctx, spry_vector_ones(ctx, A, &r));
         assert_ok(ctx, spry_vector_zeros(ctx, A, &z));
         assert_ok(ctx, spry_vector_zeros(ctx, A, &w));
-        assert_ok(ctx, spry_operator_multiply(here, SPRY_TRANSPOSE_NO, one, r, zero, z));
-        assert_ok(ctx, spry_operator_multiply(there, SPRY_TRANSPOSE_NO, one, r, zero, w));
+        assert_ok(ctx, spry_operator_multiply(on_host, SPRY_TRANSPOSE_NO, one, r, zero, z));
+        assert_ok(ctx, spry_operator_multiply(on_device, SPRY_TRANSPOSE_NO, one, r, zero, w));
         assert_ok(ctx, spry_vector_norm(z, &size));
         assert_ok(ctx, spry_vector_axpy((spry_scalar){-1, 0}, z, w));
         assert_ok(ctx, spry_vector_norm(w, &off));
@@ -158,8 +158,8 @@ static void factors(spry_context *ctx, spry_device *d)
         spry_vector_free(r);
         spry_vector_free(z);
         spry_vector_free(w);
-        spry_operator_free(here);
-        spry_operator_free(there);
+        spry_operator_free(on_host);
+        spry_operator_free(on_device);
         spry_matrix_free(A);
     }
     spry_operator *M = NULL;
@@ -178,11 +178,11 @@ static void updates(spry_context *ctx, spry_device *d)
         support_put(A, k,
                     (spry_scalar){((double *)A->a.values)[k] * (1 + 0.125 * (double)(k % 3)), 0});
     assert_ok(ctx, spry_operator_update(M, A));
-    spry_matrix *anew = inverse_of(A, d, "sai");
+    spry_matrix *fresh = inverse_of(A, d, "sai");
     assert_ok(ctx, spry_operator_to_matrix(M, &updated));
-    support_same_arrays(anew, updated);
+    support_same_arrays(fresh, updated);
     assert_string_equal(spry_operator_name(M), "sai");
-    spry_matrix_free(anew);
+    spry_matrix_free(fresh);
     spry_matrix_free(updated);
     spry_operator_free(M);
     spry_matrix_free(A);

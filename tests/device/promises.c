@@ -42,20 +42,20 @@ static outcome solve(const spry_matrix *A, double size, const char *device, cons
 static void same_verdict(spry_device *d, const spry_matrix *A, double size, const char *options,
                          const char *method)
 {
-    outcome there = solve(A, size, spry_device_name(d), options, method);
-    outcome here = solve(A, size, "cpu", options, method);
-    if (there.result.reason != here.result.reason ||
-        there.result.iterations != here.result.iterations ||
-        !(fabs(there.result.true_residual - here.result.true_residual) <=
-          1e-10 * here.result.true_residual + 1e-14) ||
-        !(fabs(there.x - here.x) <= 1e-10 * fabs(here.x)))
+    outcome on_device = solve(A, size, spry_device_name(d), options, method);
+    outcome on_host = solve(A, size, "cpu", options, method);
+    if (on_device.result.reason != on_host.result.reason ||
+        on_device.result.iterations != on_host.result.iterations ||
+        !(fabs(on_device.result.true_residual - on_host.result.true_residual) <=
+          1e-10 * on_host.result.true_residual + 1e-14) ||
+        !(fabs(on_device.x - on_host.x) <= 1e-10 * fabs(on_host.x)))
         fail_msg("%s: %s after %d, %g, x %g (%s); here %s after %d, %g, x %g (%s)", options,
-                 spry_reason_name(there.result.reason), (int)there.result.iterations,
-                 there.result.true_residual, there.x, there.result.detail,
-                 spry_reason_name(here.result.reason), (int)here.result.iterations,
-                 here.result.true_residual, here.x, here.result.detail);
-    spry_result_clear(A->ctx, &there.result);
-    spry_result_clear(A->ctx, &here.result);
+                 spry_reason_name(on_device.result.reason), (int)on_device.result.iterations,
+                 on_device.result.true_residual, on_device.x, on_device.result.detail,
+                 spry_reason_name(on_host.result.reason), (int)on_host.result.iterations,
+                 on_host.result.true_residual, on_host.x, on_host.result.detail);
+    spry_result_clear(A->ctx, &on_device.result);
+    spry_result_clear(A->ctx, &on_host.result);
 }
 
 /* r falls to 2^-10 |b| and grows again; x is there at each step, or at the end alone. */
@@ -103,12 +103,12 @@ static void ranges_and_scales(spry_context *ctx, spry_device *d)
                 (cos(1.0 + 3 * i * j + i) + (i == j ? 3 : 0)) * pow(10, j % 2 == 0 ? 0 : -5);
     spry_matrix *A = support_from_rows(ctx, SPRY_TYPE_D, ROWS, COLS, entries);
     for (int m = 0; m < 3; m++) {
-        outcome there = solve(A, 1, spry_device_name(d), methods[m], NULL);
-        outcome here = solve(A, 1, "cpu", methods[m], NULL);
-        assert_true(there.result.converged && here.result.converged);
-        assert_true(fabs(there.result.true_residual - here.result.true_residual) <= 1e-10);
-        spry_result_clear(ctx, &there.result);
-        spry_result_clear(ctx, &here.result);
+        outcome on_device = solve(A, 1, spry_device_name(d), methods[m], NULL);
+        outcome on_host = solve(A, 1, "cpu", methods[m], NULL);
+        assert_true(on_device.result.converged && on_host.result.converged);
+        assert_true(fabs(on_device.result.true_residual - on_host.result.true_residual) <= 1e-10);
+        spry_result_clear(ctx, &on_device.result);
+        spry_result_clear(ctx, &on_host.result);
     }
     spry_matrix_free(A);
 }

@@ -1,5 +1,5 @@
-/* Orders of rows on devices beside the host's, and solves in them: b and x here or there stay in
- * the caller's. */
+/* Orders of rows on devices against the host's, and solves in them: b and x on the host or on the
+ * device stay in the caller's. */
 #include "support/devices.h"
 #include "support/support.h"
 
@@ -37,14 +37,14 @@ static double residual_of(spry_context *ctx, const spry_matrix *A, const spry_ve
     return norm / b_norm;
 }
 
-static void solve_there(spry_context *ctx, spry_device *d, const spry_matrix *A, const char *order,
-                        bool there)
+static void solve_on_device(spry_context *ctx, spry_device *d, const spry_matrix *A,
+                            const char *order, bool on_device)
 {
     /* A x is rounded by at most 8 units of |A| |x| for 5 entries per row; |A| is at most 8, and |x|
      * at most |b| / 0.1, the least eigenvalue of a grid of 12 x 12 being 0.116. */
     const double tol = 1e-8, rounding = 8 * 0x1p-53 * 8 / 0.1;
     spry_solver *solver = NULL;
-    spry_vector *b = NULL, *x = NULL, *seen = NULL, *b_there = NULL, *x_there = NULL;
+    spry_vector *b = NULL, *x = NULL, *seen = NULL, *b_on_device = NULL, *x_on_device = NULL;
     spry_result result = SPRY_RESULT_INIT;
     char options[128];
     assert_ok(ctx, spry_vector_zeros(ctx, A, &b));
@@ -52,11 +52,11 @@ static void solve_there(spry_context *ctx, spry_device *d, const spry_matrix *A,
     assert_ok(ctx, spry_vector_zeros(ctx, A, &seen));
     assert_ok(ctx, vector_random(b, 1));
     assert_ok(ctx, vector_random(x, 2));
-    if (there) {
-        assert_ok(ctx, spry_vector_on(d, SPRY_TYPE_D, b->n, NULL, &b_there));
-        assert_ok(ctx, spry_vector_on(d, SPRY_TYPE_D, b->n, NULL, &x_there));
-        assert_ok(ctx, spry_vector_copy(b, b_there));
-        assert_ok(ctx, spry_vector_copy(x, x_there));
+    if (on_device) {
+        assert_ok(ctx, spry_vector_on(d, SPRY_TYPE_D, b->n, NULL, &b_on_device));
+        assert_ok(ctx, spry_vector_on(d, SPRY_TYPE_D, b->n, NULL, &x_on_device));
+        assert_ok(ctx, spry_vector_copy(b, b_on_device));
+        assert_ok(ctx, spry_vector_copy(x, x_on_device));
     }
     snprintf(options, sizeof options, "method=cg precon=jacobi reorder=%s tol=%g device=%s", order,
              tol, spry_device_name(d));
@@ -64,13 +64,14 @@ static void solve_there(spry_context *ctx, spry_device *d, const spry_matrix *A,
     assert_ok(ctx, spry_solver_set(solver, options));
     assert_ok(ctx, spry_solver_set_matrix(solver, A));
     spry_solver_set_monitor(solver, keep_last, seen);
-    assert_ok(ctx, spry_solve(solver, there ? b_there : b, there ? x_there : x, &result));
+    assert_ok(
+        ctx, spry_solve(solver, on_device ? b_on_device : b, on_device ? x_on_device : x, &result));
     assert_true(result.converged);
     assert_non_null(solver->setup.order.matrix);
     assert_string_equal(solver->setup.order.name, order);
     assert_string_equal(result.device, spry_device_name(d));
-    if (there)
-        assert_ok(ctx, spry_vector_copy(x_there, x));
+    if (on_device)
+        assert_ok(ctx, spry_vector_copy(x_on_device, x));
     assert_true(residual_of(ctx, A, b, x) <= tol + rounding);
     /* what the monitor saw last is x, or one iteration from it */
     assert_true(residual_of(ctx, A, b, seen) <= 100 * tol);
@@ -79,8 +80,8 @@ static void solve_there(spry_context *ctx, spry_device *d, const spry_matrix *A,
     spry_vector_free(b);
     spry_vector_free(x);
     spry_vector_free(seen);
-    spry_vector_free(b_there);
-    spry_vector_free(x_there);
+    spry_vector_free(b_on_device);
+    spry_vector_free(x_on_device);
 }
 
 /* Rows and columns change places by random numbers. */
@@ -112,14 +113,14 @@ static spry_matrix *mixed(spry_context *ctx, const char *kind, const char *optio
 static void solves_in_another_order(spry_context *ctx, spry_device *d)
 {
     spry_matrix *A = mixed(ctx, "poisson2d", "size=12");
-    solve_there(ctx, d, A, "rcm", false);
-    solve_there(ctx, d, A, "rcm", true);
-    solve_there(ctx, d, A, "hubs", true);
+    solve_on_device(ctx, d, A, "rcm", false);
+    solve_on_device(ctx, d, A, "rcm", true);
+    solve_on_device(ctx, d, A, "hubs", true);
     spry_matrix_free(A);
 }
 
-/* A solver that is set up there with reorder=rcm; of its device's calls the n-th of a kind may
- * fail.
+/* A solver that is set up on the device with reorder=rcm; of its device's calls the n-th of a kind
+ * may fail.
  */
 static spry_solver *set_up(spry_context *ctx, spry_device *d, const spry_matrix *A,
                            device_work work, int64_t fails)
@@ -357,8 +358,8 @@ static void gives_up_what_is_deep(spry_context *ctx, spry_device *d)
     spry_matrix_free(A);
 }
 
-/* What is taken without being asked for is found there; a path, of which each row is a level, is
- * left where the search would take longer than all products gain. */
+/* What is taken without being asked for is found on the device; a path, of which each row is a
+ * level, is left where the search would take longer than all products gain. */
 static void takes_what_pays(spry_context *ctx, spry_device *d)
 {
     const double cache = 4096;

@@ -18,7 +18,7 @@
 
 enum { MOST_TOLD = 400 };
 
-typedef struct told {
+typedef struct heard {
     runner *r;
     rhs *l;
     double value[MOST_TOLD];
@@ -26,11 +26,11 @@ typedef struct told {
     double goal;
     bool converged, broken, every; /* every: each report is judged at once */
     char text[160];
-} told;
+} heard;
 
 static spry_status hear(void *data, report_kind kind, bool loop, double value, bool *go_on)
 {
-    told *t = data;
+    heard *t = data;
     (void)loop;
     if (kind == REPORT_GRADIENT)
         return SPRY_STATUS_OK;
@@ -45,7 +45,7 @@ static spry_status hear(void *data, report_kind kind, bool loop, double value, b
 
 static void limit(void *data, run_limits *limits)
 {
-    const told *t = data;
+    const heard *t = data;
     *limits = (run_limits){.low = t->goal,
                            .high = INFINITY,
                            .look = -INFINITY,
@@ -55,7 +55,7 @@ static void limit(void *data, run_limits *limits)
 
 static void break_down(void *data, const char *text, bool finite)
 {
-    told *t = data;
+    heard *t = data;
     (void)finite;
     t->broken = true;
     snprintf(t->text, sizeof t->text, "%s", text);
@@ -77,7 +77,7 @@ static plan *plan_for(spry_context *ctx, const char *method, const spry_operator
 }
 
 static spry_status run_method(spry_context *ctx, const char *method, const spry_operator *A,
-                              const spry_operator *M, const void *b, void *x, told *t)
+                              const spry_operator *M, const void *b, void *x, heard *t)
 {
     const runner_operators operators = {.A = A, .M = M};
     plan *p = plan_for(ctx, method, A, M);
@@ -100,7 +100,7 @@ static spry_status run_method(spry_context *ctx, const char *method, const spry_
 
 typedef struct system {
     spry_matrix *matrix;
-    spry_operator *host, *there;
+    spry_operator *host, *on_device;
     int64_t rows, n;
     void *b, *x, *y;
 } system_of;
@@ -120,9 +120,9 @@ static double true_residual(spry_context *ctx, const system_of *s, const void *x
     return norm / all;
 }
 
-/* Runs a method on the device: b and x are copied there and back. */
-static spry_status run_there(spry_context *ctx, spry_device *d, const system_of *s,
-                             const char *method, const spry_operator *M, told *t)
+/* Runs a method on the device: b and x are copied to the device and back. */
+static spry_status run_on_device(spry_context *ctx, spry_device *d, const system_of *s,
+                                 const char *method, const spry_operator *M, heard *t)
 {
     const int64_t size = (int64_t)spry_type_size(s->host->type);
     device_memory *b = NULL, *x = NULL;
@@ -130,7 +130,7 @@ static spry_status run_there(spry_context *ctx, spry_device *d, const system_of 
     assert_ok(ctx, device_alloc(d, s->n * size, &x));
     assert_ok(ctx, device_put(b, 0, s->b, s->rows * size));
     assert_ok(ctx, device_put(x, 0, s->y, s->n * size));
-    const spry_status status = run_method(ctx, method, s->there, M, b, x, t);
+    const spry_status status = run_method(ctx, method, s->on_device, M, b, x, t);
     assert_ok(ctx, device_get(x, 0, s->y, s->n * size));
     device_free(b);
     device_free(x);
@@ -150,31 +150,35 @@ static double growth(const char *method)
 
 /* M of the device's plan may be another operator than that of the host's. */
 static void compare(spry_context *ctx, spry_device *d, const system_of *s, const char *method,
-                    const spry_operator *M, const spry_operator *M_there, bool every)
+                    const spry_operator *M, const spry_operator *M_on_device, bool every)
 {
     const spry_type type = s->host->type;
     const size_t bytes = (size_t)s->n * spry_type_size(type);
     const double eps = type == SPRY_TYPE_S || type == SPRY_TYPE_C ? FLT_EPSILON : DBL_EPSILON;
     const double goal = 1e5 * eps;
-    told here = {.goal = goal, .most = 120}, there = {.goal = goal, .most = 120, .every = every};
+    heard on_host = {.goal = goal, .most = 120},
+          on_device = {.goal = goal, .most = 120, .every = every};
     memset(s->x, 0, bytes);
     memset(s->y, 0, bytes);
-    assert_ok(ctx, run_method(ctx, method, s->host, M, s->b, s->x, &here));
-    assert_ok(ctx, run_there(ctx, d, s, method, M_there, &there));
+    assert_ok(ctx, run_method(ctx, method, s->host, M, s->b, s->x, &on_host));
+    assert_ok(ctx, run_on_device(ctx, d, s, method, M_on_device, &on_device));
     const double h = true_residual(ctx, s, s->x), t = true_residual(ctx, s, s->y);
-    const int first = here.count < 5 ? here.count : 5;
-    bool same = here.broken == there.broken && abs(here.count - there.count) <= 2 + here.count / 10;
-    for (int k = 0; k < first && k < there.count; k++)
-        same = same &&
-               fabs(here.value[k] - there.value[k]) <= 4096 * eps * growth(method) * here.value[0];
+    const int first = on_host.count < 5 ? on_host.count : 5;
+    bool same = on_host.broken == on_device.broken &&
+                abs(on_host.count - on_device.count) <= 2 + on_host.count / 10;
+    for (int k = 0; k < first && k < on_device.count; k++)
+        same = same && fabs(on_host.value[k] - on_device.value[k]) <=
+                           4096 * eps * growth(method) * on_host.value[0];
     /* Those that do not get there, Jacobi's here, have no x to compare. */
-    same = same && here.converged == there.converged;
-    same = same && (!here.converged || t <= 10 * h + 100 * eps);
+    same = same && on_host.converged == on_device.converged;
+    same = same && (!on_host.converged || t <= 10 * h + 100 * eps);
     if (!same) {
         print_error("%s %s: host %d reports, %g, breakdown '%s'; device %d, %g, '%s'\n", method,
-                    spry_type_name(type), here.count, h, here.text, there.count, t, there.text);
+                    spry_type_name(type), on_host.count, h, on_host.text, on_device.count, t,
+                    on_device.text);
         for (int k = 0; k < first; k++)
-            print_error("  %.17g %.17g\n", here.value[k], k < there.count ? there.value[k] : NAN);
+            print_error("  %.17g %.17g\n", on_host.value[k],
+                        k < on_device.count ? on_device.value[k] : NAN);
         fail();
     }
 }
@@ -187,7 +191,7 @@ static void open_matrix(spry_context *ctx, spry_device *d, spry_matrix *A, const
     const size_t size = spry_type_size(type);
     *s = (system_of){.matrix = A, .rows = A->a.rows, .n = A->a.cols};
     assert_ok(ctx, spry_operator_from_matrix(s->matrix, NULL, NULL, &s->host));
-    assert_ok(ctx, device_operator(d, s->matrix, format, &s->there));
+    assert_ok(ctx, device_operator(d, s->matrix, format, &s->on_device));
     s->b = malloc((size_t)s->rows * size);
     s->x = calloc((size_t)s->n, size);
     s->y = calloc((size_t)s->n, size);
@@ -205,7 +209,7 @@ static void open_system(spry_context *ctx, spry_device *d, const char *kind, spr
 static void close_system(system_of *s)
 {
     spry_operator_free(s->host);
-    spry_operator_free(s->there);
+    spry_operator_free(s->on_device);
     spry_matrix_free(s->matrix);
     free(s->b);
     free(s->x);
@@ -230,27 +234,27 @@ static void test_methods(spry_context *ctx, spry_device *d)
         close_system(&systems[k]);
 }
 
-/* A preconditioner that is a diagonal there, one that is called on the host, and a matrix in a
- * format whose products are no rows. */
+/* A preconditioner that is a diagonal on the device, one that is called on the host, and a matrix
+ * in a format whose products are no rows. */
 static void test_operators(spry_context *ctx, spry_device *d)
 {
     system_of s;
-    spry_operator *jacobi = NULL, *there = NULL, *ssor = NULL;
+    spry_operator *jacobi = NULL, *on_device = NULL, *ssor = NULL;
     char name[32];
     open_system(ctx, d, "convection-diffusion", SPRY_TYPE_D, "size=7", "csr", &s);
     assert_ok(ctx, spry_precon_new(s.matrix, NULL, "jacobi", &jacobi));
-    assert_ok(ctx, device_diagonal_operator(d, jacobi, NULL, &there));
-    assert_ok(ctx, precon_make_beside(ctx, s.matrix, NULL, "ssor:omega=0.9", &ssor, name));
-    compare(ctx, d, &s, "bicgstab", jacobi, there, false);
+    assert_ok(ctx, device_diagonal_operator(d, jacobi, NULL, &on_device));
+    assert_ok(ctx, precon_make_from_text(ctx, s.matrix, NULL, "ssor:omega=0.9", &ssor, name));
+    compare(ctx, d, &s, "bicgstab", jacobi, on_device, false);
     compare(ctx, d, &s, "bicgstab", ssor, ssor, false);
     compare(ctx, d, &s, "gmres:restart=7,side=left", ssor, ssor, true);
     close_system(&s);
     open_system(ctx, d, "convection-diffusion", SPRY_TYPE_D, "size=7", "merge", &s);
     compare(ctx, d, &s, "bicgstab", NULL, NULL, false);
-    compare(ctx, d, &s, "bicg", jacobi, there, false);
+    compare(ctx, d, &s, "bicg", jacobi, on_device, false);
     close_system(&s);
     spry_operator_free(jacobi);
-    spry_operator_free(there);
+    spry_operator_free(on_device);
     spry_operator_free(ssor);
 }
 
@@ -282,7 +286,8 @@ static void test_rectangular(spry_context *ctx, spry_device *d)
     close_system(&s);
 }
 
-/* What goes wrong is told as on the host: wrong indices, breakdowns, numbers that are not finite.
+/* What goes wrong is reported as on the host: wrong indices, breakdowns, numbers that are not
+ * finite.
  */
 static void test_faults(spry_context *ctx, spry_device *d)
 {
@@ -296,38 +301,39 @@ static void test_faults(spry_context *ctx, spry_device *d)
                                  "\"none\"\nstart:\n    r = b - A x\n    residual |r|\n    n = 0\n"
                                  "loop:\n    x = x + 0.1 r\n    r = b - A x\n    n = n + |r|\n"
                                  "    residual |r|\n    breakdown if n > 3 |r| \"n is {n}\"\n";
-    told here = {.goal = 1e-9, .most = 50}, there = here;
+    heard on_host = {.goal = 1e-9, .most = 50}, on_device = on_host;
     system_of s;
     char message[MESSAGE_SIZE];
     open_system(ctx, d, "poisson2d", SPRY_TYPE_D, "size=6", "csr", &s);
-    assert_int_equal(SPRY_STATUS_BAD_INPUT, run_method(ctx, wrong, s.host, NULL, s.b, s.x, &here));
+    assert_int_equal(SPRY_STATUS_BAD_INPUT,
+                     run_method(ctx, wrong, s.host, NULL, s.b, s.x, &on_host));
     snprintf(message, sizeof message, "%s", spry_message(ctx));
-    assert_int_equal(SPRY_STATUS_BAD_INPUT, run_there(ctx, d, &s, wrong, NULL, &there));
+    assert_int_equal(SPRY_STATUS_BAD_INPUT, run_on_device(ctx, d, &s, wrong, NULL, &on_device));
     assert_string_equal(message, spry_message(ctx));
-    here = there = (told){.goal = 1e-9, .most = 50};
+    on_host = on_device = (heard){.goal = 1e-9, .most = 50};
     memset(s.x, 0, (size_t)s.n * sizeof(double));
     memset(s.y, 0, (size_t)s.n * sizeof(double));
-    assert_ok(ctx, run_method(ctx, broken, s.host, NULL, s.b, s.x, &here));
-    assert_ok(ctx, run_there(ctx, d, &s, broken, NULL, &there));
-    assert_true(here.broken && there.broken);
-    assert_string_equal(here.text, there.text);
-    assert_int_equal(here.count, there.count);
-    /* NaN is told, and ends the run. */
-    there = (told){.goal = 1e-9, .most = 50};
+    assert_ok(ctx, run_method(ctx, broken, s.host, NULL, s.b, s.x, &on_host));
+    assert_ok(ctx, run_on_device(ctx, d, &s, broken, NULL, &on_device));
+    assert_true(on_host.broken && on_device.broken);
+    assert_string_equal(on_host.text, on_device.text);
+    assert_int_equal(on_host.count, on_device.count);
+    /* NaN is reported, and ends the run. */
+    on_device = (heard){.goal = 1e-9, .most = 50};
     ((double *)s.b)[5] = NAN;
-    assert_ok(ctx, run_there(ctx, d, &s, broken, NULL, &there));
-    assert_true(isnan(there.value[0]));
+    assert_ok(ctx, run_on_device(ctx, d, &s, broken, NULL, &on_device));
+    assert_true(isnan(on_device.value[0]));
     close_system(&s);
 }
 
-/* Every n-th call of the device fails until the run goes well: each failure is told, and the device
- * goes on working. */
+/* Every n-th call of the device fails until the run goes well: each failure is reported, and the
+ * device goes on working. */
 static void test_failures(spry_context *ctx, spry_device *d)
 {
     static const device_work works[] = {WORK_ALLOC, WORK_COPY, WORK_LAUNCH};
     system_of s;
     open_system(ctx, d, "poisson2d", SPRY_TYPE_D, "size=5", "csr", &s);
-    plan *p = plan_for(ctx, "cg", s.there, NULL);
+    plan *p = plan_for(ctx, "cg", s.on_device, NULL);
     device_memory *b = NULL, *x = NULL;
     assert_ok(ctx, device_alloc(d, s.rows * 8, &b));
     assert_ok(ctx, device_alloc(d, s.n * 8, &x));
@@ -336,8 +342,8 @@ static void test_failures(spry_context *ctx, spry_device *d)
         spry_status status = SPRY_STATUS_NO_MEMORY;
         int n = 0;
         while (status != SPRY_STATUS_OK) {
-            const runner_operators operators = {.A = s.there};
-            told t = {.goal = 1e-8, .most = 100};
+            const runner_operators operators = {.A = s.on_device};
+            heard t = {.goal = 1e-8, .most = 100};
             runner *r = NULL;
             assert_ok(ctx, device_clear(x, 0, s.n * 8));
             device_fail_next(d, works[w], ++n);
@@ -385,16 +391,16 @@ static void test_settled(spry_context *ctx, spry_device *d)
     spry_operator *ssor = NULL;
     char name[32];
     open_system(ctx, d, "poisson2d", SPRY_TYPE_D, "size=24", "csr", &s);
-    assert_ok(ctx, precon_make_beside(ctx, s.matrix, NULL, "ssor:omega=0.9", &ssor, name));
+    assert_ok(ctx, precon_make_from_text(ctx, s.matrix, NULL, "ssor:omega=0.9", &ssor, name));
     for (int k = 0; k < 5; k++) { /* few reports: nothing has converged */
-        told here = {.goal = 1e-30, .most = 34}, there = {.goal = 1e-30, .most = 34};
+        heard on_host = {.goal = 1e-30, .most = 34}, on_device = {.goal = 1e-30, .most = 34};
         const spry_operator *M = k % 2 == 0 ? ssor : NULL;
-        here.every = there.every = k > 2;
+        on_host.every = on_device.every = k > 2;
         memset(s.x, 0, (size_t)s.n * sizeof(double));
         memset(s.y, 0, (size_t)s.n * sizeof(double));
-        assert_ok(ctx, run_method(ctx, methods[k % 3], s.host, M, s.b, s.x, &here));
-        assert_ok(ctx, run_there(ctx, d, &s, methods[k % 3], M, &there));
-        assert_int_equal(here.count, there.count);
+        assert_ok(ctx, run_method(ctx, methods[k % 3], s.host, M, s.b, s.x, &on_host));
+        assert_ok(ctx, run_on_device(ctx, d, &s, methods[k % 3], M, &on_device));
+        assert_int_equal(on_host.count, on_device.count);
         for (int64_t i = 0; i < s.n; i++)
             if (!(fabs(((double *)s.x)[i] - ((double *)s.y)[i]) <=
                   1e-9 * (1 + fabs(((double *)s.x)[i]))))
@@ -408,7 +414,7 @@ static void test_settled(spry_context *ctx, spry_device *d)
 /* A caller that asks for the end is heard, whatever the device does next. */
 static spry_status hear_stop(void *data, report_kind kind, bool loop, double value, bool *go_on)
 {
-    told *t = data;
+    heard *t = data;
     (void)kind, (void)loop, (void)value;
     *go_on = ++t->count < 12;
     return SPRY_STATUS_OK;
@@ -428,11 +434,11 @@ static void test_stop(spry_context *ctx, spry_device *d)
 {
     system_of s;
     device_memory *b = NULL, *x = NULL;
-    told t = {0};
+    heard t = {0};
     runner *r = NULL;
     open_system(ctx, d, "poisson2d", SPRY_TYPE_D, "size=24", "csr", &s);
-    plan *p = plan_for(ctx, "gmres:restart=5", s.there, NULL);
-    const runner_operators operators = {.A = s.there};
+    plan *p = plan_for(ctx, "gmres:restart=5", s.on_device, NULL);
+    const runner_operators operators = {.A = s.on_device};
     assert_ok(ctx, device_alloc(d, s.rows * 8, &b));
     assert_ok(ctx, device_alloc(d, s.n * 8, &x));
     assert_ok(ctx, device_put(b, 0, s.b, s.rows * 8));

@@ -1,6 +1,6 @@
 /*
- * What set-ups of preconditioners are made of on devices: entries and rows beside plain loops over
- * the same entries, sets and aggregates beside loops that choose one row after the other, and
+ * What set-ups of preconditioners are made of on devices: entries and rows against plain loops over
+ * the same entries, sets and aggregates against loops that choose one row after the other, and
  * prolongators by what they must do.
  */
 #include "support/devices.h"
@@ -66,13 +66,13 @@ static void check_diagonals(spry_context *ctx, spry_device *d, const spry_matrix
 {
     const matrix_arrays *a = &A->a;
     const int64_t bytes = a->rows * (int64_t)spry_type_size(a->type);
-    device_matrix there = put(d, A);
+    device_matrix on_device = put(d, A);
     device_memory *plain = memory(d, bytes), *inverse = memory(d, bytes);
     device_memory *turned = memory(d, bytes);
     int64_t first_bad = -1;
     device_scales scales = {0, 0};
-    assert_ok(ctx, device_matrix_diagonal(&there, plain));
-    assert_ok(ctx, device_matrix_inverse_diagonal(&there, inverse, turned, &scales));
+    assert_ok(ctx, device_matrix_diagonal(&on_device, plain));
+    assert_ok(ctx, device_matrix_inverse_diagonal(&on_device, inverse, turned, &scales));
     void *p = fetch(d, plain, bytes), *q = fetch(d, inverse, bytes), *r = fetch(d, turned, bytes);
     for (int64_t i = 0; i < a->rows; i++) {
         const spry_scalar want = entry(a, i, i), found = value_get(a->type, p, i);
@@ -91,7 +91,7 @@ static void check_diagonals(spry_context *ctx, spry_device *d, const spry_matrix
     base_free(ctx, p);
     base_free(ctx, q);
     base_free(ctx, r);
-    device_matrix_free(&there);
+    device_matrix_free(&on_device);
 }
 
 static void diagonals(spry_context *ctx, spry_device *d)
@@ -160,9 +160,9 @@ static void check_filter(spry_context *ctx, spry_device *d, const spry_matrix *A
 {
     const double theta = 0.375;
     const matrix_arrays *a = &A->a;
-    device_matrix there = put(d, A), found;
+    device_matrix on_device = put(d, A), found;
     spry_matrix *got = NULL;
-    assert_ok(ctx, device_matrix_filter(&there, theta, lump, &found));
+    assert_ok(ctx, device_matrix_filter(&on_device, theta, lump, &found));
     assert_ok(ctx, device_matrix_get(&found, &got));
     int64_t to = 0;
     for (int64_t i = 0; i < a->rows; i++) {
@@ -189,7 +189,7 @@ static void check_filter(spry_context *ctx, spry_device *d, const spry_matrix *A
     assert_int_equal(got->a.nnz, to);
     assert_true(to < a->nnz);
     spry_matrix_free(got);
-    device_matrix_free(&there);
+    device_matrix_free(&on_device);
     device_matrix_free(&found);
 }
 
@@ -209,10 +209,10 @@ static void block_filters(spry_context *ctx, spry_device *d)
     spry_matrix *A = support_sorted(ctx, SPRY_TYPE_C, SUPPORT_UNIFORM, 80, 80, 900, 5),
                 *S = support_sorted(ctx, SPRY_TYPE_C, SUPPORT_UNIFORM, 40, 40, 500, 6);
     const matrix_arrays *a = &A->a;
-    device_matrix there = put(d, A), strong = put(d, S), found;
+    device_matrix on_device = put(d, A), strong = put(d, S), found;
     spry_matrix *got = NULL;
     int64_t to = 0;
-    assert_ok(ctx, device_matrix_filter_blocks(&there, 2, &strong, true, &found));
+    assert_ok(ctx, device_matrix_filter_blocks(&on_device, 2, &strong, true, &found));
     assert_ok(ctx, device_matrix_get(&found, &got));
     for (int64_t i = 0; i < a->rows; i++) {
         spry_scalar left_out = {0, 0};
@@ -242,18 +242,18 @@ static void block_filters(spry_context *ctx, spry_device *d)
     assert_true(to < a->nnz);
     device_matrix_free(&found);
     assert_status(ctx, SPRY_STATUS_BAD_USAGE,
-                  device_matrix_filter_blocks(&there, 3, &strong, true, &found));
+                  device_matrix_filter_blocks(&on_device, 3, &strong, true, &found));
     spry_matrix_free(got);
     spry_matrix_free(A);
     spry_matrix_free(S);
-    device_matrix_free(&there);
+    device_matrix_free(&on_device);
     device_matrix_free(&strong);
 }
 
 static void bounds(spry_context *ctx, spry_device *d)
 {
     spry_matrix *A = support_sorted(ctx, SPRY_TYPE_D, SUPPORT_UNIFORM, 600, 600, 9000, 2);
-    device_matrix there = put(d, A);
+    device_matrix on_device = put(d, A);
     device_memory *inverse = memory(d, A->a.rows * 8);
     device_scales scales;
     double want = 0;
@@ -264,10 +264,10 @@ static void bounds(spry_context *ctx, spry_device *d)
         if (length_of(entry(&A->a, i, i)) > 0)
             want = fmax(want, sum / length_of(entry(&A->a, i, i)));
     }
-    assert_ok(ctx, device_matrix_inverse_diagonal(&there, inverse, NULL, &scales));
+    assert_ok(ctx, device_matrix_inverse_diagonal(&on_device, inverse, NULL, &scales));
     assert_true(scales.bound == want && want > 1); /* eighths: sums are exact */
     device_free(inverse);
-    device_matrix_free(&there);
+    device_matrix_free(&on_device);
     spry_matrix_free(A);
 }
 
@@ -379,14 +379,14 @@ static void aggregates(spry_context *ctx, spry_device *d)
 {
     spry_matrix *A = graph(ctx);
     for (int alone = 0; alone < 2; alone++) {
-        device_matrix there = put(d, A);
+        device_matrix on_device = put(d, A);
         device_memory *aggregate = memory(d, A->a.rows * 4);
         int64_t count = 0;
-        assert_ok(ctx, device_aggregate(&there, alone != 0, aggregate, &count));
+        assert_ok(ctx, device_aggregate(&on_device, alone != 0, aggregate, &count));
         int32_t *found = fetch(d, aggregate, A->a.rows * 4);
         check_aggregates(ctx, &A->a, alone != 0, found, count);
         base_free(ctx, found);
-        device_matrix_free(&there);
+        device_matrix_free(&on_device);
     }
     spry_matrix_free(A);
 }
@@ -473,7 +473,7 @@ static void tentative(spry_context *ctx, spry_device *d)
     }
 }
 
-/* P = T - omega D^-1 A T beside the host's sums and products; numbers are exact but for 1 / 4. */
+/* P = T - omega D^-1 A T against the host's sums and products; numbers are exact but for 1 / 4. */
 static void smoothed(spry_context *ctx, spry_device *d)
 {
     spry_matrix *A = NULL, *T = support_sorted(ctx, SPRY_TYPE_D, SUPPORT_UNIFORM, 64, 9, 64, 3),
@@ -559,7 +559,7 @@ done:
     return status;
 }
 
-/* Each call of the device's that fails in turn is told, and leaves nothing behind. */
+/* Each call of the device's that fails in turn is reported, and leaves nothing behind. */
 static void failures(spry_context *ctx, spry_device *d)
 {
     static const device_work kinds[] = {WORK_ALLOC, WORK_COPY, WORK_LAUNCH};

@@ -31,13 +31,13 @@ static void set_device(spry_solver *solver, const spry_device *d)
 }
 
 /* A zero b is answered by zero before any method runs. */
-static void check_zero(spry_solver *solver, spry_device *d, bool there)
+static void check_zero(spry_solver *solver, spry_device *d, bool on_device)
 {
     spry_context *ctx = d->ctx;
     spry_vector *b = NULL, *x = NULL;
     spry_result result = SPRY_RESULT_INIT;
     double norm;
-    if (there) {
+    if (on_device) {
         assert_ok(ctx, spry_vector_on(d, SPRY_TYPE_D, 400, NULL, &b));
     } else {
         assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, 400, NULL, SPRY_OWN_COPY, &b));
@@ -47,7 +47,7 @@ static void check_zero(spry_solver *solver, spry_device *d, bool there)
     assert_ok(ctx, spry_solve(solver, b, x, &result));
     assert_true(result.converged);
     assert_string_equal(result.device, spry_device_name(d));
-    assert_true(result.memory_bytes > 400 * 5 * 12); /* A is there, too */
+    assert_true(result.memory_bytes > 400 * 5 * 12); /* A is on the device, too */
     assert_ok(ctx, spry_vector_norm(x, &norm));
     assert_true(norm == 0);
     spry_result_clear(ctx, &result);
@@ -177,15 +177,16 @@ static void variable(spry_context *ctx, spry_device *d)
 
 enum { ROWS = 400 };
 
-static void solve_there(spry_solver *solver, const spry_vector *b, spry_vector *x, double *numbers)
+static void solve_on_device(spry_solver *solver, const spry_vector *b, spry_vector *x,
+                            double *numbers)
 {
     spry_context *ctx = x->ctx;
-    spry_vector *here = NULL;
+    spry_vector *on_host = NULL;
     assert_ok(ctx, spry_vector_fill(x, (spry_scalar){0, 0}));
     assert_ok(ctx, spry_solve(solver, b, x, NULL));
-    assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, ROWS, numbers, SPRY_OWN_BORROW, &here));
-    assert_ok(ctx, spry_vector_copy(x, here));
-    spry_vector_free(here);
+    assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, ROWS, numbers, SPRY_OWN_BORROW, &on_host));
+    assert_ok(ctx, spry_vector_copy(x, on_host));
+    spry_vector_free(on_host);
 }
 
 /* What stays from one solve to the next does not show, whatever vectors it is given; nothing is
@@ -207,14 +208,14 @@ static void again(spry_context *ctx, spry_device *d)
     for (size_t m = 0; m < sizeof methods / sizeof *methods; m++) {
         for (int k = 0; k < 2; k++) {
             spry_solver *fresh = solver_for(ctx, A, methods[m]);
-            solve_there(fresh, b[k], x[0], alone[k]);
+            solve_on_device(fresh, b[k], x[0], alone[k]);
             spry_solver_free(fresh);
         }
         spry_solver *solver = solver_for(ctx, A, methods[m]);
-        solve_there(solver, b[0], x[0], found);
+        solve_on_device(solver, b[0], x[0], found);
         const int64_t compiled = d->done[WORK_COMPILE];
         for (int k = 0; k < 6; k++) {
-            solve_there(solver, b[k % 2], x[k % 3], found);
+            solve_on_device(solver, b[k % 2], x[k % 3], found);
             assert_memory_equal(found, alone[k % 2], sizeof found);
         }
         assert_int_equal(d->done[WORK_COMPILE], compiled);
@@ -282,14 +283,14 @@ static void given_precon(spry_context *ctx, spry_device *d)
                 *second = solver_for(ctx, A, "method=cg");
     assert_ok(ctx, spry_solver_set_precon(solver, M));
     assert_ok(ctx, spry_solver_set_precon(second, fresh));
-    solve_there(second, b, x, expected);
-    solve_there(solver, b, x, before);
+    solve_on_device(second, b, x, expected);
+    solve_on_device(solver, b, x, before);
     const spry_operator *kept = solver->setup.precon_copy;
-    solve_there(solver, b, x, found);
+    solve_on_device(solver, b, x, found);
     assert_ptr_equal(solver->setup.precon_copy, kept);
     assert_memory_equal(found, before, sizeof found);
     assert_ok(ctx, spry_operator_update(M, other));
-    solve_there(solver, b, x, found);
+    solve_on_device(solver, b, x, found);
     assert_memory_equal(found, expected, sizeof found);
     assert_memory_not_equal(found, before, sizeof found);
     spry_solver_free(solver);

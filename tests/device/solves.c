@@ -1,6 +1,6 @@
 /*
- * Solves on devices beside those of the host: several right-hand sides, numbers whose squares leave
- * the range, callers that look and stop, recurrences that drift.
+ * Solves on devices against those of the host: several right-hand sides, numbers whose squares
+ * leave the range, callers that look and stop, recurrences that drift.
  */
 #include "support/devices.h"
 #include "support/problems.h"
@@ -52,14 +52,14 @@ static long double distance(const problem *p, const spry_vector *x, const spry_v
     return sqrtl(sum);
 }
 
-/* The first iterations told the same residuals. */
-static void same_beginning(const spry_result *there, const spry_result *host)
+/* The first iterations reported the same residuals. */
+static void same_beginning(const spry_result *on_device, const spry_result *host)
 {
     for (int64_t k = 0; k <= 6; k++) {
-        assert_true(k < there->history_size && k < host->history_size);
-        if (!(fabs(there->history[k] - host->history[k]) <= alike * host->history[k]))
+        assert_true(k < on_device->history_size && k < host->history_size);
+        if (!(fabs(on_device->history[k] - host->history[k]) <= alike * host->history[k]))
             fail_msg("iteration %lld: %.12g on the device, %.12g on the host", (long long)k,
-                     there->history[k], host->history[k]);
+                     on_device->history[k], host->history[k]);
     }
 }
 
@@ -172,44 +172,44 @@ static void blocks(spry_context *ctx, spry_device *d)
     double *numbers = malloc((size_t)all * sizeof *numbers);
     for (int order = 0; order < 4; order++) {
         spry_dense at[2] = {SPRY_DENSE_INIT, SPRY_DENSE_INIT};
-        spry_vector *there[2], *here[2], *host;
+        spry_vector *on_device[2], *on_host[2], *host;
         spry_result results[COUNT] = {{0}};
         for (int64_t k = 0; k < all; k++)
             numbers[k] = cos((double)k);
         assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, all, numbers, SPRY_OWN_BORROW, &host));
         for (int v = 0; v < 2; v++) {
-            assert_ok(ctx, spry_vector_on(d, SPRY_TYPE_D, all, NULL, &there[v]));
-            assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, n, NULL, SPRY_OWN_COPY, &here[v]));
+            assert_ok(ctx, spry_vector_on(d, SPRY_TYPE_D, all, NULL, &on_device[v]));
+            assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, n, NULL, SPRY_OWN_COPY, &on_host[v]));
             at[v].rows = n;
             at[v].cols = COUNT;
             at[v].by_rows = (order >> v) & 1;
             at[v].ld = at[v].by_rows ? COUNT : n;
-            at[v].data = spry_vector_handle(there[v]);
+            at[v].data = spry_vector_handle(on_device[v]);
             at[v].device = d;
         }
-        assert_ok(ctx, spry_vector_copy(host, there[0]));
+        assert_ok(ctx, spry_vector_copy(host, on_device[0]));
         spry_solver *solver = solver_for(&p, spry_device_name(d), "method=cg precon=jacobi");
         assert_ok(ctx, spry_solve_dense(solver, &at[0], &at[1], results));
         spry_vector_free(host);
         double *solved = malloc((size_t)all * sizeof *solved);
         assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, all, solved, SPRY_OWN_BORROW, &host));
-        assert_ok(ctx, spry_vector_copy(there[1], host));
+        assert_ok(ctx, spry_vector_copy(on_device[1], host));
         for (int j = 0; j < COUNT; j++) {
             assert_true(results[j].converged);
-            double *b = spry_vector_data(here[0]), *x = spry_vector_data(here[1]);
+            double *b = spry_vector_data(on_host[0]), *x = spry_vector_data(on_host[1]);
             for (int64_t i = 0; i < n; i++) {
                 b[i] = numbers[at[0].by_rows ? i * COUNT + j : j * n + i];
                 x[i] = solved[at[1].by_rows ? i * COUNT + j : j * n + i];
             }
             problem seen = p;
-            seen.b = here[0];
-            seen.x = here[1];
+            seen.b = on_host[0];
+            seen.x = on_host[1];
             assert_true(fabs(problem_residual(&seen, NULL) - results[j].true_residual) <= 1e-12);
             spry_result_clear(ctx, &results[j]);
         }
         for (int v = 0; v < 2; v++) {
-            spry_vector_free(there[v]);
-            spry_vector_free(here[v]);
+            spry_vector_free(on_device[v]);
+            spry_vector_free(on_host[v]);
         }
         spry_vector_free(host);
         free(solved);
@@ -246,12 +246,12 @@ static bool look(void *data, int64_t iteration, double residual, const spry_vect
     seen.x = (spry_vector *)(uintptr_t)x;
     const double truth = problem_residual(&seen, NULL);
     if (!(fabs(truth - residual) <= alike * residual))
-        fail_msg("iteration %lld: the method told %.10g, x has %.10g", (long long)iteration,
+        fail_msg("iteration %lld: the method reported %.10g, x has %.10g", (long long)iteration,
                  residual, truth);
     return hear(data, iteration, residual);
 }
 
-/* Ended by the caller, with an x that is as good as told. */
+/* Ended by the caller, with an x that is as good as reported. */
 static void check_stopped(problem *p, const char *options, const char *place, bool looks,
                           spry_result *result)
 {
@@ -271,7 +271,7 @@ static void check_stopped(problem *p, const char *options, const char *place, bo
     assert_int_equal(c.calls, STOP);
     assert_true(result->true_residual < result->initial_residual);
     assert_string_equal(result->device, place);
-    /* Restarts tell a residual in the place of the last estimate. */
+    /* Restarts report a residual in the place of the last estimate. */
     for (int k = 1; k <= STOP; k++)
         assert_true(fabs(c.heard[k] - result->history[k]) <= alike * result->history[k]);
     spry_solver_free(solver);
@@ -283,19 +283,19 @@ static void callers_of(spry_context *ctx, spry_device *d, const char *options)
     problem p;
     problem_make(ctx, PROBLEM_DEFINITE, SPRY_TYPE_D, 100, &p);
     for (int looks = 0; looks < 2; looks++) {
-        spry_result there = SPRY_RESULT_INIT, host = SPRY_RESULT_INIT;
-        check_stopped(&p, options, spry_device_name(d), looks, &there);
+        spry_result on_device = SPRY_RESULT_INIT, host = SPRY_RESULT_INIT;
+        check_stopped(&p, options, spry_device_name(d), looks, &on_device);
         check_stopped(&p, options, "cpu", looks, &host);
-        same_beginning(&there, &host);
+        same_beginning(&on_device, &host);
         assert_int_equal(host.iterations, STOP);
         if (looks) {
-            assert_int_equal(there.iterations, STOP);
-            assert_true(fabs(there.true_residual - host.true_residual) <=
+            assert_int_equal(on_device.iterations, STOP);
+            assert_true(fabs(on_device.true_residual - host.true_residual) <=
                         alike * host.true_residual);
         } else {
-            assert_true(there.iterations >= STOP);
+            assert_true(on_device.iterations >= STOP);
         }
-        spry_result_clear(ctx, &there);
+        spry_result_clear(ctx, &on_device);
         spry_result_clear(ctx, &host);
     }
     problem_free(&p);

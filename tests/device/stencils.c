@@ -3,7 +3,7 @@
  * transposes, faces of every kind, fields, marches along z and rows one by one; and as the operator
  * of methods.
  */
-#include "support/beside.h"
+#include "support/columns.h"
 #include "support/devices.h"
 #include "support/numeric.h"
 
@@ -39,10 +39,10 @@ static int64_t place_of(const row_sum *r, bool points, const int64_t step[GRID_A
 
 static void add_entry(void *data, const stencil_part *part, const stencil_entry *e)
 {
-    static const int64_t here[GRID_AXES] = {0};
+    static const int64_t none[GRID_AXES] = {0};
     row_sum *r = data;
     const stencil *s = stencil_of(r->op);
-    const int64_t *const steps[] = {here, e->mid, e->col};
+    const int64_t *const steps[] = {none, e->mid, e->col};
     spry_scalar a = {part->c.re * e->c, part->c.im * e->c};
     if (e->kind[0] != KNOWN_NOT || e->kind[1] != KNOWN_NOT || e->kind[2] != KNOWN_NOT)
         return;
@@ -215,10 +215,10 @@ static void test_columns(spry_context *ctx, spry_device *d)
     (void)ctx;
     for (int i = 0; i < (devices_few(d) ? 3 : 4); i++) {
         spry_operator *A = stencil_on(d, cases[i].size, cases[i].text, cases[i].options);
-        beside_check(A, SPRY_TRANSPOSE_NO, 3);
-        beside_check(A, SPRY_TRANSPOSE_NO, i == 0 ? 17 : 1);
+        columns_check(A, SPRY_TRANSPOSE_NO, 3);
+        columns_check(A, SPRY_TRANSPOSE_NO, i == 0 ? 17 : 1);
         if (i == 0)
-            beside_check(A, SPRY_TRANSPOSE_CONJUGATE, 2);
+            columns_check(A, SPRY_TRANSPOSE_CONJUGATE, 2);
         spry_operator_free(A);
     }
 }

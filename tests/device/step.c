@@ -58,7 +58,7 @@ static void run_step(spry_context *ctx, spry_device *d, const spry_matrix *A, co
 {
     spry_operator *op = NULL;
     operator_step *step = NULL;
-    spry_vector *v[VECTORS], *there[VECTORS] = {NULL}, *got = NULL;
+    spry_vector *v[VECTORS], *on_device[VECTORS] = {NULL}, *got = NULL;
     if (d)
         assert_ok(ctx, spry_operator_from_matrix(A, d, format, &op));
     else
@@ -66,18 +66,19 @@ static void run_step(spry_context *ctx, spry_device *d, const spry_matrix *A, co
     assert_ok(ctx, step_open(op, SPRY_TRANSPOSE_NO, &step));
     for (int k = 0; k < VECTORS; k++) {
         v[k] = numeric_random(ctx, NULL, A->a.type, A->a.rows, 7 + (uint64_t)k);
-        assert_ok(ctx,
-                  d ? spry_vector_on(d, A->a.type, A->a.rows, NULL, &there[k])
-                    : spry_vector_new(ctx, A->a.type, A->a.rows, NULL, SPRY_OWN_COPY, &there[k]));
-        assert_ok(ctx, spry_vector_copy(v[k], there[k]));
+        assert_ok(ctx, d ? spry_vector_on(d, A->a.type, A->a.rows, NULL, &on_device[k])
+                         : spry_vector_new(ctx, A->a.type, A->a.rows, NULL, SPRY_OWN_COPY,
+                                           &on_device[k]));
+        assert_ok(ctx, spry_vector_copy(v[k], on_device[k]));
     }
     assert_ok(ctx, spry_vector_new(ctx, A->a.type, A->a.rows, NULL, SPRY_OWN_COPY, &got));
-    assert_ok(ctx, step_run(step, c, there[0], c.beta != 0 ? there[1] : NULL, there[2], there[3]));
-    assert_ok(ctx, spry_vector_copy(there[3], got));
+    assert_ok(ctx, step_run(step, c, on_device[0], c.beta != 0 ? on_device[1] : NULL, on_device[2],
+                            on_device[3]));
+    assert_ok(ctx, spry_vector_copy(on_device[3], got));
     check_step(ctx, A, c, v, got);
     for (int k = 0; k < VECTORS; k++) {
         spry_vector_free(v[k]);
-        spry_vector_free(there[k]);
+        spry_vector_free(on_device[k]);
     }
     spry_vector_free(got);
     step_free(step);

@@ -20,7 +20,7 @@ static spry_matrix *a_matrix(spry_context *ctx, spry_type type)
     return support_sorted(ctx, type, SUPPORT_UNIFORM, ROWS, COLS, 3000, 5);
 }
 
-/* Bytes the device may have beside what is used now; 0: no limit. */
+/* Bytes the device may have besides what is used now; 0: no limit. */
 static void leave(spry_device *d, int64_t bytes)
 {
     int64_t used, most, free_bytes;
@@ -217,14 +217,14 @@ static void failures_of_chunks(spry_context *ctx, spry_device *d)
  */
 
 /* Warnings that were logged, and the last of them. */
-typedef struct told {
+typedef struct heard {
     int count;
     char text[512];
-} told;
+} heard;
 
 static void hear(void *data, spry_log_level level, const char *text)
 {
-    told *t = data;
+    heard *t = data;
     if (level != SPRY_LOG_WARNING)
         return;
     t->count++;
@@ -240,7 +240,7 @@ static void check_products(spry_context *ctx, spry_device *d, const spry_operato
         const int64_t n = t == SPRY_TRANSPOSE_NO ? op->cols : op->rows;
         const int64_t m = t == SPRY_TRANSPOSE_NO ? op->rows : op->cols;
         const spry_scalar alpha = {2, 0}, beta = {t == SPRY_TRANSPOSE_YES ? 0 : -0.5, 0};
-        spry_vector *x = NULL, *y = NULL, *z = NULL, *there = NULL;
+        spry_vector *x = NULL, *y = NULL, *z = NULL, *on_device = NULL;
         assert_ok(ctx, spry_vector_new(ctx, type, n, NULL, SPRY_OWN_COPY, &x));
         assert_ok(ctx, spry_vector_new(ctx, type, m, NULL, SPRY_OWN_COPY, &y));
         assert_ok(ctx, spry_vector_new(ctx, type, m, NULL, SPRY_OWN_COPY, &z));
@@ -248,14 +248,14 @@ static void check_products(spry_context *ctx, spry_device *d, const spry_operato
             value_set(type, x->data, i, support_number(type, 3, (uint64_t)i));
         for (int64_t i = 0; i < m; i++)
             value_set(type, y->data, i, support_number(type, 4, (uint64_t)i));
-        assert_ok(ctx, spry_vector_on(d, type, m, NULL, &there));
-        assert_ok(ctx, spry_vector_copy(y, there));
-        assert_ok(ctx, spry_operator_multiply(op, (spry_transpose)t, alpha, x, beta, there));
-        assert_ok(ctx, spry_vector_copy(there, z));
+        assert_ok(ctx, spry_vector_on(d, type, m, NULL, &on_device));
+        assert_ok(ctx, spry_vector_copy(y, on_device));
+        assert_ok(ctx, spry_operator_multiply(op, (spry_transpose)t, alpha, x, beta, on_device));
+        assert_ok(ctx, spry_vector_copy(on_device, z));
         assert_ok(ctx, spry_operator_multiply(host, (spry_transpose)t, alpha, x, beta, y));
         if (memcmp(y->data, z->data, (size_t)m * spry_type_size(type)) != 0)
             fail_msg("%s, type %s, transpose %d: other numbers", what, spry_type_name(type), t);
-        spry_vector *const all[] = {x, y, z, there};
+        spry_vector *const all[] = {x, y, z, on_device};
         for (size_t i = 0; i < sizeof all / sizeof *all; i++)
             spry_vector_free(all[i]);
     }
@@ -292,7 +292,7 @@ static void matrices(spry_context *ctx, spry_device *d)
                                       SPRY_TYPE_D};
     (void)ctx;
     for (size_t k = 0; k < sizeof formats / sizeof *formats; k++) {
-        told t = {0};
+        heard t = {0};
         spry_context *own = support_context(NULL);
         spry_device *small = NULL;
         spry_operator *op = NULL, *host = NULL;
@@ -549,7 +549,7 @@ static void solve_by(const spry_device *d, const char *method, int half, int64_t
     spry_vector *b = NULL, *x = NULL;
     spry_result result = SPRY_RESULT_INIT;
     char options[96];
-    told t = {0};
+    heard t = {0};
     spry_context_set_log(own, hear, &t);
     assert_ok(own, device_open(own, d->facts.name, &small));
     device_limit_memory(small, memory); /* less than the matrix takes */

@@ -30,7 +30,7 @@ static spry_operator *laplace_on(const spry_grid *grid, const char *device)
     return A;
 }
 
-/* x - A x / 1000 beside the host's: both round each of a row's five numbers, their products and
+/* x - A x / 1000 against the host's: both round each of a row's five numbers, their products and
  * sums, about ten roundings of the sum of moduli, which is at most 8 n^2 / 1000 + 1 times the
  * largest x. */
 static void shifted(spry_context *ctx, spry_device *d)

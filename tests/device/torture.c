@@ -1,5 +1,6 @@
 /* Failures one after the other: of allocations, copies, launches and compilations, of the device
- * and of the host. Each is told, nothing is left behind, and the same device goes on working. */
+ * and of the host. Each is reported, nothing is left behind, and the same device goes on working.
+ */
 #include "support/devices.h"
 
 #include "device/engine/engine.h"
@@ -137,7 +138,7 @@ static void fresh_failures(spry_context *ctx, spry_device *d)
     support_context_free(own);
 }
 
-/* More than there is: told with numbers, and the device works on. */
+/* More than there is: reported with numbers, and the device works on. */
 static void too_much(spry_context *ctx, spry_device *d)
 {
     device_memory *m = NULL;

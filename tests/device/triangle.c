@@ -1,6 +1,6 @@
 /*
  * Triangular systems on devices, by one group, by groups that wait for each other and set by set,
- * beside the same on the host. All ways give the same bits.
+ * against the same on the host. All ways give the same bits.
  */
 #include "support/devices.h"
 #include "support/numeric.h"
@@ -13,7 +13,7 @@
 
 enum { MOST = 1024 }; /* columns of a row */
 
-/* Columns of row i beside the diagonal, in any order; gives their number. */
+/* Columns of row i off the diagonal, in any order; gives their number. */
 typedef int (*neighbours)(int64_t n, int64_t i, int32_t *columns);
 
 typedef struct subject {
@@ -192,11 +192,11 @@ static void *apply(spry_context *ctx, const triangle_chain *c, bool conjugate, c
     spry_vector *x = numeric_random(ctx, c->device, c->type, n, 0),
                 *z = numeric_random(ctx, c->device, c->type, n, 0);
     void *out = malloc(bytes + 1);
-    spry_vector here = {.ctx = ctx, .type = c->type, .n = n, .data = (void *)(uintptr_t)r};
-    assert_ok(ctx, spry_vector_copy(&here, x));
+    spry_vector on_host = {.ctx = ctx, .type = c->type, .n = n, .data = (void *)(uintptr_t)r};
+    assert_ok(ctx, spry_vector_copy(&on_host, x));
     assert_ok(ctx, triangle_chain_apply(ctx, c, conjugate, x, z));
-    here.data = out;
-    assert_ok(ctx, spry_vector_copy(z, &here));
+    on_host.data = out;
+    assert_ok(ctx, spry_vector_copy(z, &on_host));
     spry_vector_free(x);
     spry_vector_free(z);
     return out;
@@ -225,18 +225,18 @@ static void check_ways(spry_context *ctx, spry_device *d, spry_type type, const 
 {
     const size_t bytes = (size_t)s->n * spry_type_size(type);
     linear_system a = make_system(type, s);
-    triangle_sets here, there;
+    triangle_sets on_host, on_device;
     triangle_chain host, c;
     void *r = numeric_array(type, s->n, 0, 5), *first = NULL;
     const bool conjugate = lanes > 1;
-    make_chain(ctx, NULL, type, &a, count, (triangle_wish){0}, &here, &host);
+    make_chain(ctx, NULL, type, &a, count, (triangle_wish){0}, &on_host, &host);
     void *expected = apply(ctx, &host, conjugate, r);
     for (int way = TRIANGLE_ANY; way <= TRIANGLE_SET; way++) {
         /* Teams of a processor may take turns where they do not meet within a row. */
         const triangle_wish wish = {.way = (triangle_way)way,
                                     .lanes = lanes,
                                     .teams = d->facts.processor && lanes == 1 ? 2 : 0};
-        make_chain(ctx, d, type, &a, count, wish, &there, &c);
+        make_chain(ctx, d, type, &a, count, wish, &on_device, &c);
         for (int turn = 0; turn < 2; turn++) {
             void *z = apply(ctx, &c, conjugate, r);
             check_near(s, type, &a, expected, z);
@@ -248,13 +248,13 @@ static void check_ways(spry_context *ctx, spry_device *d, spry_type type, const 
             free(z);
         }
         triangle_chain_clear(ctx, &c);
-        triangle_sets_clear(ctx, &there);
+        triangle_sets_clear(ctx, &on_device);
     }
     free(first);
     free(expected);
     numeric_free(type, r, 0);
     triangle_chain_clear(ctx, &host);
-    triangle_sets_clear(ctx, &here);
+    triangle_sets_clear(ctx, &on_host);
     free_system(type, &a);
 }
 
@@ -313,15 +313,15 @@ static void recordings(spry_context *ctx, spry_device *d)
     void *expected = apply(ctx, &c, false, r);
     spry_vector *x = numeric_random(ctx, d, type, s.n, 0),
                 *z = numeric_random(ctx, d, type, s.n, 0);
-    spry_vector here = {.ctx = ctx, .type = type, .n = s.n, .data = r};
-    assert_ok(ctx, spry_vector_copy(&here, x));
+    spry_vector on_host = {.ctx = ctx, .type = type, .n = s.n, .data = r};
+    assert_ok(ctx, spry_vector_copy(&on_host, x));
     assert_ok(ctx, device_record_begin(d));
     assert_ok(ctx, triangle_chain_apply(ctx, &c, false, x, z));
     assert_ok(ctx, device_record_end(d, &g));
     for (int turn = 0; turn < 3; turn++) {
         assert_ok(ctx, device_clear(z->memory, 0, s.n * 8));
         assert_ok(ctx, device_play(g));
-        assert_ok(ctx, spry_vector_copy(z, &here));
+        assert_ok(ctx, spry_vector_copy(z, &on_host));
         assert_memory_equal(expected, r, (size_t)s.n * 8);
     }
     device_graph_free(g);
@@ -368,11 +368,11 @@ static void plans(spry_context *ctx, spry_device *d)
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         const subject *s = &cases[k].s;
         linear_system a = make_system(type, s);
-        triangle_sets here, there;
+        triangle_sets on_host, on_device;
         triangle_chain host, c;
         void *r = numeric_array(type, s->n, 0, 5);
-        make_chain(ctx, NULL, type, &a, 2, (triangle_wish){0}, &here, &host);
-        make_chain(ctx, d, type, &a, 2, (triangle_wish){0}, &there, &c);
+        make_chain(ctx, NULL, type, &a, 2, (triangle_wish){0}, &on_host, &host);
+        make_chain(ctx, d, type, &a, 2, (triangle_wish){0}, &on_device, &c);
         check_plan(ctx, &c, cases[k].alone, cases[k].shared);
         void *x = apply(ctx, &host, false, r);
         void *y = apply(ctx, &c, false, r);
@@ -382,8 +382,8 @@ static void plans(spry_context *ctx, spry_device *d)
         numeric_free(type, r, 0);
         triangle_chain_clear(ctx, &host);
         triangle_chain_clear(ctx, &c);
-        triangle_sets_clear(ctx, &here);
-        triangle_sets_clear(ctx, &there);
+        triangle_sets_clear(ctx, &on_host);
+        triangle_sets_clear(ctx, &on_device);
         free_system(type, &a);
     }
 }

@@ -76,7 +76,7 @@ static void report(spry_context *ctx, spry_device *d)
     assert_ok(ctx, spry_tune(A, d, forced, &r));
     assert_false(r.remembered || r.untried);
     assert_string_equal(r.rows[0].format, "csr");
-    assert_true(r.rows[0].conversion_seconds > 0); /* it, too, is brought there */
+    assert_true(r.rows[0].conversion_seconds > 0); /* it, too, is brought to the device */
     for (int64_t i = 0; i < r.count; i++) {
         const spry_tune_row *row = &r.rows[i];
         assert_non_null(device_format_for(class_of(row->format)));

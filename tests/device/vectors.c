@@ -28,7 +28,7 @@ static spry_scalar factor(spry_type type, double re, double im)
 }
 
 /* Each element of y is a sum of two products of numbers up to `size`, rounded three times in each
- * part, on the host as there. */
+ * part, on the host as on the device. */
 static void check_near(spry_device *d, const spry_vector *expected, const spry_vector *found,
                        double size, const char *what)
 {
@@ -165,7 +165,7 @@ static void copies(spry_context *ctx, spry_device *d)
 }
 
 /* To another type on the device itself, with the bits of the host: numbers of all sizes, and those
- * that are none. What does not fit is told as on the host. */
+ * that are none. What does not fit is reported as on the host. */
 static void other_types(spry_context *ctx, spry_device *d)
 {
     enum { N = 70001, ODD = 4 };
@@ -235,24 +235,25 @@ static void borrowed(spry_context *ctx, spry_device *d)
 
 static void wrong_uses(spry_context *ctx, spry_device *d)
 {
-    spry_vector *host = numeric_random(ctx, NULL, SPRY_TYPE_D, 10, 1), *there = on_device(d, host),
-                *v = NULL;
+    spry_vector *host = numeric_random(ctx, NULL, SPRY_TYPE_D, 10, 1),
+                *of_device = on_device(d, host), *v = NULL;
     spry_scalar sum;
-    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_vector_axpy((spry_scalar){1, 0}, host, there));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE,
+                  spry_vector_axpy((spry_scalar){1, 0}, host, of_device));
     support_message_has(ctx, spry_device_name(d));
-    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_vector_dot(host, there, &sum));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_vector_dot(host, of_device, &sum));
     support_message_has(ctx, spry_device_name(d));
-    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_vector_multiply(there, there, host));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_vector_multiply(of_device, of_device, host));
     assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_vector_on(d, SPRY_TYPE_D, -1, NULL, &v));
     assert_null(v);
     assert_status(ctx, SPRY_STATUS_NO_MEMORY,
                   spry_vector_on(d, SPRY_TYPE_D, INT64_MAX / 2, NULL, &v));
-    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_vector_fill(there, (spry_scalar){0, 1}));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_vector_fill(of_device, (spry_scalar){0, 1}));
     spry_vector_free(host);
-    spry_vector_free(there);
+    spry_vector_free(of_device);
 }
 
-/* y = alpha op(A) x + beta y with x and y here and there gives the same bits. */
+/* y = alpha op(A) x + beta y with x and y on the host and on the device gives the same bits. */
 static void products(spry_context *ctx, spry_device *d)
 {
     const spry_scalar alpha = {-0.5, 0.25}, beta = {1.5, -2};
@@ -272,7 +273,7 @@ static void products(spry_context *ctx, spry_device *d)
         assert_ok(ctx, spry_operator_multiply(op, transpose, alpha, dx, beta, dy));
         assert_ok(ctx, spry_vector_copy(dy, back));
         assert_memory_equal(y->data, back->data, 301 * sizeof(spry_scalar));
-        /* x here, y there */
+        /* x on the host, y on the device */
         assert_ok(ctx, spry_operator_multiply(op, transpose, alpha, x, beta, dy));
         assert_ok(ctx, spry_operator_multiply(op, transpose, alpha, dx, beta, y));
         assert_ok(ctx, spry_vector_copy(dy, back));
@@ -311,11 +312,11 @@ static void diagonals(spry_context *ctx, spry_device *d)
     assert_ok(ctx, spry_matrix_cast(A, SPRY_TYPE_Z, &C));
     for (int64_t i = 0; i < N; i++)
         support_put(C, i, (spry_scalar){1 + (double)(i % 7), (double)(i % 3) - 1});
-    spry_operator *M = NULL, *there = NULL;
+    spry_operator *M = NULL, *of_device = NULL;
     assert_ok(ctx, spry_precon_new(C, NULL, "jacobi", &M));
-    assert_ok(ctx, device_diagonal_operator(d, M, NULL, &there));
-    assert_string_equal(spry_operator_name(there), "jacobi");
-    assert_non_null(device_diagonal(there, SPRY_TRANSPOSE_NO));
+    assert_ok(ctx, device_diagonal_operator(d, M, NULL, &of_device));
+    assert_string_equal(spry_operator_name(of_device), "jacobi");
+    assert_non_null(device_diagonal(of_device, SPRY_TRANSPOSE_NO));
     assert_null(device_diagonal(M, SPRY_TRANSPOSE_NO));
     spry_vector *x = numeric_random(ctx, NULL, SPRY_TYPE_Z, N, 6),
                 *y = numeric_random(ctx, NULL, SPRY_TYPE_Z, N, 7);
@@ -324,15 +325,15 @@ static void diagonals(spry_context *ctx, spry_device *d)
         assert_ok(ctx, spry_vector_copy(y, dy));
         assert_ok(ctx, spry_operator_multiply(M, (spry_transpose)t, (spry_scalar){0.5, 1}, x,
                                               (spry_scalar){0.25, 0}, y));
-        assert_ok(ctx, spry_operator_multiply(there, (spry_transpose)t, (spry_scalar){0.5, 1}, dx,
-                                              (spry_scalar){0.25, 0}, dy));
+        assert_ok(ctx, spry_operator_multiply(of_device, (spry_transpose)t, (spry_scalar){0.5, 1},
+                                              dx, (spry_scalar){0.25, 0}, dy));
         check_near(d, y, dy, 8, "diagonal");
     }
     spry_vector *const all[] = {x, y, dx, dy};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         spry_vector_free(all[i]);
     spry_operator_free(M);
-    spry_operator_free(there);
+    spry_operator_free(of_device);
     spry_matrix_free(A);
     spry_matrix_free(C);
 }
@@ -349,22 +350,22 @@ static void check_block(spry_device *d, const spry_operator *op, int64_t n, int6
     spry_vector *db = on_device(d, b), *dc = on_device(d, c), *back = NULL;
     const spry_dense B = {0, n, cols, step_b, by_rows, b->data, NULL};
     const spry_dense C = {0, m, cols, step_c, by_rows, c->data, NULL};
-    spry_dense there_B = B, there_C = C;
-    there_B.device = there_C.device = d;
-    there_B.data = device_address(device_vector_memory(db));
-    there_C.data = device_address(device_vector_memory(dc));
+    spry_dense device_B = B, device_C = C;
+    device_B.device = device_C.device = d;
+    device_B.data = device_address(device_vector_memory(db));
+    device_C.data = device_address(device_vector_memory(dc));
     const spry_scalar beta = {reads ? 0.5 : 0, 0};
     assert_ok(ctx, spry_operator_multiply_dense(op, SPRY_TRANSPOSE_NO, (spry_scalar){2, 0}, &B,
                                                 beta, &C));
     assert_ok(ctx, spry_operator_multiply_dense(op, SPRY_TRANSPOSE_NO, (spry_scalar){2, 0},
-                                                &there_B, beta, &there_C));
+                                                &device_B, beta, &device_C));
     assert_ok(ctx, spry_vector_like(c, size_c, &back));
     assert_ok(ctx, spry_vector_copy(dc, back));
     if (memcmp(c->data, back->data, (size_t)size_c * sizeof(double)) != 0)
         fail_msg("%d columns, by_rows %d, beta %g: other bits", cols, by_rows, beta.re);
     assert_status(ctx, SPRY_STATUS_BAD_USAGE,
-                  spry_operator_multiply_dense(op, SPRY_TRANSPOSE_NO, (spry_scalar){2, 0}, &there_B,
-                                               beta, &C));
+                  spry_operator_multiply_dense(op, SPRY_TRANSPOSE_NO, (spry_scalar){2, 0},
+                                               &device_B, beta, &C));
     support_message_has(ctx, spry_device_name(d));
     spry_vector *const all[] = {b, c, db, dc, back};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)

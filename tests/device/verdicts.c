@@ -199,36 +199,37 @@ static spry_result solve(const problem *p, const char *device, const char *optio
     return result;
 }
 
-/* What is told of p->x is true: the residual itself is summed in twice the precision where the
+/* What is reported of p->x is true: the residual itself is summed in twice the precision where the
  * tolerance is near, so that nothing but the rounding of a norm is left. */
-static void check_told(const problem *p, const spry_result *r, const char *name, double tol)
+static void check_reported(const problem *p, const spry_result *r, const char *name, double tol)
 {
     double rounding;
     const double truth = problem_residual(p, &rounding);
     if (!(fabs(truth - r->true_residual) <= rounding + 1e-3 * r->true_residual))
-        fail_msg("%s on %s: told %g, true %g", name, r->device, r->true_residual, truth);
+        fail_msg("%s on %s: reported %g, true %g", name, r->device, r->true_residual, truth);
     if (r->converged && !(truth <= tol * (1 + 1e-6)))
         fail_msg("%s on %s: converged with %.9g", name, r->device, truth);
 }
 
-/* The same problem here and there. */
+/* The same problem on the host and on the device. */
 static void compare(const problem *p, spry_device *d, const char *name)
 {
     const bool low = numeric_unit(p->type) > 1e-10;
     const double tol = low ? 1e-4 : 1e-8;
     const char *const options = low ? "tol=1e-4" : "tol=1e-8";
-    spry_result here = solve(p, "cpu", options);
-    check_told(p, &here, name, tol);
-    spry_result there = solve(p, spry_device_name(d), options);
-    check_told(p, &there, name, tol);
-    if (there.reason != here.reason)
+    spry_result on_host = solve(p, "cpu", options);
+    check_reported(p, &on_host, name, tol);
+    spry_result on_device = solve(p, spry_device_name(d), options);
+    check_reported(p, &on_device, name, tol);
+    if (on_device.reason != on_host.reason)
         fail_msg("%s, type %s: %s with %g by %s and %s on the device (%s), here %s with %g by %s "
                  "and %s (%s)",
-                 name, spry_type_name(p->type), spry_reason_name(there.reason), there.true_residual,
-                 there.method, there.precon, there.detail, spry_reason_name(here.reason),
-                 here.true_residual, here.method, here.precon, here.detail);
-    spry_result_clear(p->ctx, &here);
-    spry_result_clear(p->ctx, &there);
+                 name, spry_type_name(p->type), spry_reason_name(on_device.reason),
+                 on_device.true_residual, on_device.method, on_device.precon, on_device.detail,
+                 spry_reason_name(on_host.reason), on_host.true_residual, on_host.method,
+                 on_host.precon, on_host.detail);
+    spry_result_clear(p->ctx, &on_host);
+    spry_result_clear(p->ctx, &on_device);
 }
 
 static void make(spry_context *ctx, spry_matrix *A, problem *p)
@@ -250,7 +251,7 @@ static void every_illness(spry_context *ctx, spry_device *d)
         }
 }
 
-/* Kinds that stay on the host beside those that do not: what does is told. */
+/* Kinds that stay on the host with those that do not: what does is reported. */
 static const struct {
     const char *options;
     bool stays;
@@ -268,23 +269,23 @@ static void check_part(const problem *p, spry_device *d, const char *part, bool 
     const double tol = problem_tolerance(p->type);
     char options[128];
     snprintf(options, sizeof options, "tol=%g %s", tol, part);
-    for (int there = 0; there < 2; there++) {
-        r[there] = solve(p, there ? spry_device_name(d) : "cpu", options);
-        check_told(p, &r[there], part, tol);
+    for (int on_device = 0; on_device < 2; on_device++) {
+        r[on_device] = solve(p, on_device ? spry_device_name(d) : "cpu", options);
+        check_reported(p, &r[on_device], part, tol);
     }
     if (!r[0].converged || !r[1].converged)
         fail_msg("%s, type %s: %s here, %s on the device", part, spry_type_name(p->type),
                  spry_reason_name(r[0].reason), spry_reason_name(r[1].reason));
     assert_string_equal(r[0].precon, r[1].precon);
-    const bool told = r[1].warnings && strstr(r[1].warnings, "runs on the cpu");
-    if (told != stays)
-        fail_msg("%s: %s", part, told ? r[1].warnings : "nobody said that it stays on the host");
+    const bool reported = r[1].warnings && strstr(r[1].warnings, "runs on the cpu");
+    if (reported != stays)
+        fail_msg("%s: %s", part, reported ? r[1].warnings : "no warning that it stays on the host");
     spry_result_clear(p->ctx, &r[0]);
     spry_result_clear(p->ctx, &r[1]);
 }
 
-/* A bound for the error is told also where the factors are the device's. */
-static void bounds_there(spry_context *ctx, spry_device *d)
+/* A bound for the error is reported also where the factors are the device's. */
+static void bounds_on_device(spry_context *ctx, spry_device *d)
 {
     problem p;
     spry_solver *solver = NULL;
@@ -320,7 +321,7 @@ static void every_part(spry_context *ctx, spry_device *d)
  */
 
 /* The x of the device is the caller's, polished on the host, to the bit. */
-static void vectors_there(spry_context *ctx, spry_device *d)
+static void vectors_on_device(spry_context *ctx, spry_device *d)
 {
     spry_matrix *(*const makers[])(spry_context *, spry_type) = {growing, no_boundary, hilbert};
     for (size_t k = 0; k < sizeof makers / sizeof *makers; k++) {
@@ -339,7 +340,7 @@ static void vectors_there(spry_context *ctx, spry_device *d)
         assert_non_null(numbers);
         memcpy(numbers, spry_vector_data_const(p.x), (size_t)n * sizeof *numbers);
         assert_ok(ctx, spry_vector_copy(x, p.x));
-        check_told(&p, &far, "vectors there", 1e-8);
+        check_reported(&p, &far, "vectors there", 1e-8);
         assert_int_equal(far.reason, near.reason);
         assert_memory_equal(numbers, spry_vector_data_const(p.x), (size_t)n * sizeof *numbers);
         free(numbers);
@@ -357,12 +358,12 @@ static void several(spry_context *ctx, spry_device *d)
     enum { COUNT = 3 };
     spry_matrix *A = no_boundary(ctx, SPRY_TYPE_D);
     spry_reason reasons[2][COUNT];
-    for (int there = 0; there < 2; there++) {
+    for (int on_device = 0; on_device < 2; on_device++) {
         spry_solver *solver = NULL;
         spry_vector *b[COUNT], *x[COUNT];
         spry_result results[COUNT] = {SPRY_RESULT_INIT, SPRY_RESULT_INIT, SPRY_RESULT_INIT};
         char text[64];
-        snprintf(text, sizeof text, "device=%s", there ? spry_device_name(d) : "cpu");
+        snprintf(text, sizeof text, "device=%s", on_device ? spry_device_name(d) : "cpu");
         for (int k = 0; k < COUNT; k++) {
             assert_ok(ctx, spry_vector_ones(ctx, A, &b[k]));
             assert_ok(ctx, spry_vector_zeros(ctx, A, &x[k]));
@@ -375,7 +376,7 @@ static void several(spry_context *ctx, spry_device *d)
         assert_ok(ctx, spry_solver_set_matrix(solver, A));
         assert_ok(ctx, spry_solve_many(solver, COUNT, (const spry_vector *const *)b, x, results));
         for (int k = 0; k < COUNT; k++) {
-            reasons[there][k] = results[k].reason;
+            reasons[on_device][k] = results[k].reason;
             spry_result_clear(ctx, &results[k]);
             spry_vector_free(b[k]);
             spry_vector_free(x[k]);
@@ -392,7 +393,7 @@ static void several(spry_context *ctx, spry_device *d)
  */
 
 /* A solve that is finished on the host, with vectors of the device; nothing stays behind. */
-static spry_status finished_here(spry_device *d, const spry_matrix *A)
+static spry_status finished_on_host(spry_device *d, const spry_matrix *A)
 {
     spry_context *ctx = A->ctx;
     spry_vector *b = NULL, *x = NULL;
@@ -422,15 +423,15 @@ static void failures(spry_context *ctx, spry_device *d)
     enum { EVERY = 7, ROUNDS = 150 };
     int64_t before[4], failed = 0;
     spry_matrix *A = no_boundary(ctx, SPRY_TYPE_D);
-    assert_ok(ctx, finished_here(d, A));
+    assert_ok(ctx, finished_on_host(d, A));
     memcpy(before, d->done, sizeof before);
-    assert_ok(ctx, finished_here(d, A));
+    assert_ok(ctx, finished_on_host(d, A));
     for (int k = 0; k < 4; k++)
         before[k] = d->done[k] - before[k];
     for (size_t k = 0; k < sizeof works / sizeof *works; k++)
         for (int64_t n = 1; n <= before[works[k]]; n++) {
             device_fail_next(d, works[k], n);
-            const spry_status status = finished_here(d, A);
+            const spry_status status = finished_on_host(d, A);
             device_fail_next(d, works[k], 0);
             assert_true(status == SPRY_STATUS_OK || spry_message(ctx)[0]);
             failed += status != SPRY_STATUS_OK;
@@ -438,11 +439,11 @@ static void failures(spry_context *ctx, spry_device *d)
     assert_true(failed > 10);
     for (int n = 0; n < ROUNDS; n++) {
         base_fail_allocation(ctx, 1 + n * EVERY, false);
-        const spry_status status = finished_here(d, A);
+        const spry_status status = finished_on_host(d, A);
         base_fail_allocation(ctx, 0, false);
         assert_true(status == SPRY_STATUS_OK || status == SPRY_STATUS_NO_MEMORY);
     }
-    assert_ok(ctx, finished_here(d, A));
+    assert_ok(ctx, finished_on_host(d, A));
     spry_matrix_free(A);
 }
 
@@ -467,10 +468,10 @@ static void real_matrices(spry_context *ctx, spry_device *d)
         spry_matrix *A = NULL, *all = NULL, *csr = NULL;
         problem p;
         snprintf(path, sizeof path, "%s/%s.mtx.gz", folder, real[k]);
-        FILE *there = fopen(path, "r");
-        if (!there)
+        FILE *file = fopen(path, "r");
+        if (!file)
             continue;
-        fclose(there);
+        fclose(file);
         assert_ok(ctx, spry_matrix_read(ctx, path, NULL, &A));
         assert_ok(ctx, spry_matrix_expand(A, &all));
         assert_ok(ctx, spry_matrix_convert(all, SPRY_FORMAT_CSR, &csr));
@@ -484,9 +485,9 @@ static void real_matrices(spry_context *ctx, spry_device *d)
 
 int main(void)
 {
-    static const devices_test tests[] = {DEVICES_TEST(every_illness), DEVICES_TEST(every_part),
-                                         DEVICES_TEST(vectors_there), DEVICES_TEST(several),
-                                         DEVICES_TEST(bounds_there),  DEVICES_TEST(failures),
+    static const devices_test tests[] = {DEVICES_TEST(every_illness),     DEVICES_TEST(every_part),
+                                         DEVICES_TEST(vectors_on_device), DEVICES_TEST(several),
+                                         DEVICES_TEST(bounds_on_device),  DEVICES_TEST(failures),
                                          DEVICES_TEST(real_matrices)};
     return DEVICES_RUN(tests);
 }

@@ -1,6 +1,6 @@
 /*
- * Fourier transforms on devices against sums in long double, and waves solved there against those
- * of the host; failures one after the other.
+ * Fourier transforms on devices against sums in long double, and waves solved on the device against
+ * those of the host; failures one after the other.
  */
 #include "support/devices.h"
 #include "support/numeric.h"
@@ -55,21 +55,21 @@ static void medium(void *data, const double *place, spry_scalar *value)
 static spry_status renew(spry_wave *wave, const spry_vector *k2, const char *where)
 {
     spry_device *d;
-    spry_vector *there = NULL;
+    spry_vector *on_device = NULL;
     spry_status status = spry_device_open(k2->ctx, where, &d);
     if (status == SPRY_STATUS_OK)
-        status = spry_vector_on(d, k2->type, k2->n, NULL, &there);
+        status = spry_vector_on(d, k2->type, k2->n, NULL, &on_device);
     if (status == SPRY_STATUS_OK)
-        status = spry_vector_copy(k2, there);
+        status = spry_vector_copy(k2, on_device);
     if (status == SPRY_STATUS_OK)
-        status = spry_wave_set_medium(wave, there);
-    spry_vector_free(there);
+        status = spry_wave_set_medium(wave, on_device);
+    spry_vector_free(on_device);
     return status;
 }
 
 /* A solve on the host, where `where` is "cpu", or on a device. */
-static spry_status solve_there(const spry_grid *grid, const char *where, double tol,
-                               spry_transpose transpose, const spry_vector *f, spry_vector *u)
+static spry_status solve_on_device(const spry_grid *grid, const char *where, double tol,
+                                   spry_transpose transpose, const spry_vector *f, spry_vector *u)
 {
     char options[96];
     spry_vector *k2 = NULL;
@@ -100,13 +100,14 @@ static void waves(spry_context *ctx, spry_device *d)
     for (int k = 0; k < 2; k++) {
         spry_vector *u = numeric_random(ctx, NULL, SPRY_TYPE_Z, f->n, 0);
         spry_vector *v = numeric_random(ctx, NULL, SPRY_TYPE_Z, f->n, 0);
-        spry_vector *there = numeric_random(ctx, d, SPRY_TYPE_Z, f->n, 0);
+        spry_vector *on_device = numeric_random(ctx, d, SPRY_TYPE_Z, f->n, 0);
         spry_vector *source = numeric_random(ctx, d, SPRY_TYPE_Z, f->n, 0);
         assert_ok(ctx, spry_vector_copy(f, source));
-        assert_ok(ctx, solve_there(grid, "cpu", 1e-9, transposes[k], f, u));
-        assert_ok(ctx, solve_there(grid, d->facts.name, 1e-9, transposes[k], f, v));
-        assert_ok(ctx, solve_there(grid, d->facts.name, 1e-9, transposes[k], source, there));
-        spry_vector *const found[] = {v, there};
+        assert_ok(ctx, solve_on_device(grid, "cpu", 1e-9, transposes[k], f, u));
+        assert_ok(ctx, solve_on_device(grid, d->facts.name, 1e-9, transposes[k], f, v));
+        assert_ok(ctx,
+                  solve_on_device(grid, d->facts.name, 1e-9, transposes[k], source, on_device));
+        spry_vector *const found[] = {v, on_device};
         for (int i = 0; i < 2; i++) {
             assert_ok(ctx, spry_vector_copy(found[i], v));
             assert_ok(ctx, spry_vector_axpy((spry_scalar){-1, 0}, u, v));
@@ -114,7 +115,7 @@ static void waves(spry_context *ctx, spry_device *d)
         }
         spry_vector_free(u);
         spry_vector_free(v);
-        spry_vector_free(there);
+        spry_vector_free(on_device);
         spry_vector_free(source);
     }
     spry_vector_free(f);
@@ -166,55 +167,55 @@ static void alike(spry_context *ctx, const spry_wave *one, const spry_wave *othe
 
 /*
  * A medium that is on the device already: the same as by way of the host, for all types. Of complex
- * ones, which absorb, solutions are compared as in waves(). What is wrong with one is told, and the
- * next is taken.
+ * ones, which absorb, solutions are compared as in waves(). What is wrong with one is reported, and
+ * the next is taken.
  */
 static void another_medium(spry_context *ctx, spry_device *d)
 {
     static const spry_type types[] = {SPRY_TYPE_Z, SPRY_TYPE_C, SPRY_TYPE_D, SPRY_TYPE_S};
     char options[96];
     spry_grid *grid;
-    spry_wave *here, *there;
+    spry_wave *on_host, *on_device;
     spry_vector *plain;
     assert_ok(ctx, spry_grid_new(ctx, "9x6x4 box=0:9,0:6,0:4 boundary=neumann", &grid));
     snprintf(options, sizeof options, "layer=4 tol=1e-9 device=%s", d->facts.name);
     assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, 1, NULL, SPRY_OWN_COPY, &plain));
     assert_ok(ctx, spry_vector_fill(plain, (spry_scalar){0.5, 0}));
-    assert_ok(ctx, spry_wave_new(grid, plain, options, &here));
-    assert_ok(ctx, spry_wave_new(grid, plain, options, &there));
+    assert_ok(ctx, spry_wave_new(grid, plain, options, &on_host));
+    assert_ok(ctx, spry_wave_new(grid, plain, options, &on_device));
     spry_vector *f = numeric_random(ctx, NULL, SPRY_TYPE_Z, 10 * 7 * 5, 3);
     spry_vector *u = numeric_random(ctx, NULL, SPRY_TYPE_Z, f->n, 0);
     spry_vector *v = numeric_random(ctx, NULL, SPRY_TYPE_Z, f->n, 0);
     for (int t = 0; t < 4; t++) {
-        spry_vector *k2, *k2_there = numeric_random(ctx, d, types[t], f->n, 0), *bad;
+        spry_vector *k2, *k2_on_device = numeric_random(ctx, d, types[t], f->n, 0), *bad;
         assert_ok(ctx, spry_field_new(grid, types[t], false, medium, NULL, &k2));
-        assert_ok(ctx, spry_vector_copy(k2, k2_there));
+        assert_ok(ctx, spry_vector_copy(k2, k2_on_device));
         assert_ok(ctx, spry_vector_like(k2, k2->n, &bad));
         assert_ok(ctx, spry_vector_copy(k2, bad));
         value_set(types[t], bad->data, 10 * 7 + 11, (spry_scalar){t % 2 == 0 ? NAN : 12, 0});
-        assert_ok(ctx, spry_vector_copy(bad, k2_there));
-        assert_status(ctx, SPRY_STATUS_BAD_INPUT, spry_wave_set_medium(there, k2_there));
+        assert_ok(ctx, spry_vector_copy(bad, k2_on_device));
+        assert_status(ctx, SPRY_STATUS_BAD_INPUT, spry_wave_set_medium(on_device, k2_on_device));
         support_message_has(ctx, "point (1, 1, 1)");
-        assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_wave_solve(there, f, v, NULL));
-        assert_ok(ctx, spry_vector_copy(k2, k2_there));
-        assert_ok(ctx, spry_wave_set_medium(here, k2));
-        assert_ok(ctx, spry_wave_set_medium(there, k2_there));
-        alike(ctx, here, there);
+        assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_wave_solve(on_device, f, v, NULL));
+        assert_ok(ctx, spry_vector_copy(k2, k2_on_device));
+        assert_ok(ctx, spry_wave_set_medium(on_host, k2));
+        assert_ok(ctx, spry_wave_set_medium(on_device, k2_on_device));
+        alike(ctx, on_host, on_device);
         if (t < 2) {
-            assert_ok(ctx, spry_wave_solve(here, f, u, NULL));
-            assert_ok(ctx, spry_wave_solve(there, f, v, NULL));
+            assert_ok(ctx, spry_wave_solve(on_host, f, u, NULL));
+            assert_ok(ctx, spry_wave_solve(on_device, f, v, NULL));
             assert_ok(ctx, spry_vector_axpy((spry_scalar){-1, 0}, u, v));
             assert_true(numeric_norm(v) <= 2e-9 * numeric_norm(f) / LOSS);
         }
         spry_vector_free(k2);
-        spry_vector_free(k2_there);
+        spry_vector_free(k2_on_device);
         spry_vector_free(bad);
     }
     spry_vector *const vectors[] = {plain, f, u, v};
     for (int k = 0; k < 4; k++)
         spry_vector_free(vectors[k]);
-    spry_wave_free(here);
-    spry_wave_free(there);
+    spry_wave_free(on_host);
+    spry_wave_free(on_device);
     spry_grid_free(grid);
 }
 
@@ -275,7 +276,7 @@ static spry_status solve_once(spry_context *ctx, void *data)
 {
     const job *j = data;
     (void)ctx; /* a few iterations have all there is */
-    return solve_there(j->grid, j->where, 0.5, SPRY_TRANSPOSE_NO, j->f, j->u);
+    return solve_on_device(j->grid, j->where, 0.5, SPRY_TRANSPOSE_NO, j->f, j->u);
 }
 
 static void failures(spry_context *ctx, spry_device *d)

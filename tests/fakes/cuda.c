@@ -1,5 +1,5 @@
 /*
- * A CUDA driver and an NVRTC that fail as they are told, for tests of bad weather. "Device" memory
+ * A CUDA driver and an NVRTC that fail on command, for tests of bad weather. "Device" memory
  * is the host's, kernels do nothing, and compiling gives the text back. The variable FAKE_CUDA
  * says what is wrong, in words separated by blanks:
  *
@@ -25,9 +25,9 @@ static struct {
 
 static weather wrong = {.variable = "FAKE_CUDA", .counts = &fake, .size = sizeof fake};
 
-static int told(const char *word, int otherwise)
+static int setting(const char *word, int otherwise)
 {
-    return weather_told(&wrong, word, otherwise);
+    return weather_value(&wrong, word, otherwise);
 }
 
 /* Whether it is this call's turn to fail. */
@@ -37,7 +37,7 @@ static cuda_result turn(const char *word, int *count)
         return fake.lost;
     if (!weather_turn(&wrong, word, count))
         return CUDA_OK;
-    const int error = told("error", CUDA_LAUNCH_FAILED);
+    const int error = setting("error", CUDA_LAUNCH_FAILED);
     if (error == CUDA_LAUNCH_FAILED || error == CUDA_ILLEGAL_ADDRESS ||
         error == CUDA_ECC_UNCORRECTABLE)
         fake.lost = error;
@@ -53,14 +53,14 @@ static cuda_result turn(const char *word, int *count)
 
 FAKE(cuDriverGetVersion, int *version)
 {
-    *version = told("version", 13000);
+    *version = setting("version", 13000);
     return CUDA_OK;
 }
 
 FAKE(cuInit, unsigned flags)
 {
     (void)flags;
-    return told("init", CUDA_OK);
+    return setting("init", CUDA_OK);
 }
 
 FAKE(cuGetErrorName, cuda_result error, const char **text)
@@ -83,7 +83,7 @@ FAKE(cuGetErrorString, cuda_result error, const char **text)
 
 FAKE(cuDeviceGetCount, int *count)
 {
-    *count = told("devices", 1);
+    *count = setting("devices", 1);
     return CUDA_OK;
 }
 
@@ -102,8 +102,8 @@ FAKE(cuDeviceGetName, char *name, int size, cuda_index device)
 FAKE(cuDeviceGetAttribute, int *value, int attribute, cuda_index device)
 {
     (void)device;
-    *value = attribute == CUDA_COMPUTE_CAPABILITY_MAJOR   ? told("arch", 90) / 10
-             : attribute == CUDA_COMPUTE_CAPABILITY_MINOR ? told("arch", 90) % 10
+    *value = attribute == CUDA_COMPUTE_CAPABILITY_MAJOR   ? setting("arch", 90) / 10
+             : attribute == CUDA_COMPUTE_CAPABILITY_MINOR ? setting("arch", 90) % 10
              : attribute == CUDA_WARP_SIZE                ? 32
              : attribute == CUDA_MAX_THREADS_PER_BLOCK    ? 1024
              : attribute == CUDA_COOPERATIVE_LAUNCH       ? 1
@@ -154,7 +154,7 @@ FAKE(cuMemAlloc_v2, cuda_place *place, size_t bytes)
 {
     if (fake.lost)
         return fake.lost;
-    if (++fake.allocations == told("alloc", 0))
+    if (++fake.allocations == setting("alloc", 0))
         return CUDA_OUT_OF_MEMORY;
     void *memory = malloc(bytes);
     *place = (cuda_place)(uintptr_t)memory;
@@ -339,7 +339,7 @@ FAKE(cuLaunchKernel, cuda_handle function, unsigned grid_x, unsigned grid_y, uns
     (void)stream;
     if (grid_x * grid_y * grid_z * block_x * block_y * block_z == 0 || shared_bytes > allowed)
         return 1;
-    const int shape = told("shape", 0);
+    const int shape = setting("shape", 0);
     if (shape && shape != (int)(grid_x * 100000 + grid_y * 10000 + grid_z * 1000 + block_x * 100 +
                                 block_y * 10 + block_z))
         return 1;
@@ -414,8 +414,8 @@ typedef struct fake_program {
 
 FAKE(nvrtcVersion, int *major, int *minor)
 {
-    *major = told("nvrtc", 13000) / 1000;
-    *minor = told("nvrtc", 13000) % 1000 / 10;
+    *major = setting("nvrtc", 13000) / 1000;
+    *minor = setting("nvrtc", 13000) % 1000 / 10;
     return NVRTC_OK;
 }
 
@@ -434,7 +434,7 @@ FAKE(nvrtcGetNumSupportedArchs, int *count)
 FAKE(nvrtcGetSupportedArchs, int *archs)
 {
     archs[0] = 75;
-    archs[1] = told("newest", 90);
+    archs[1] = setting("newest", 90);
     return NVRTC_OK;
 }
 

@@ -1,12 +1,12 @@
 /*
- * A cuDSS that fails as it is told. The "device's" memory is that of the fake CUDA driver, which is
+ * A cuDSS that fails on command. The "device's" memory is that of the fake CUDA driver, which is
  * the host's, so factors are real ones: L U in a band, with pivots exchanged in columns. Those of
  * symmetric kinds have none exchanged, and of definite ones must be positive. The variable
  * FAKE_CUDSS says what is wrong, in words separated by blanks:
  *
  *     version=700      0.7; 10000: 1.0; 800: 0.8          bytes=N     KB that analysis estimates
  *     create=1 analysis=1 factor=2 solve=1                the first, second ... ends with `error`
- *     error=2          cudssStatus_t of such calls, 5 unless told
+ *     error=2          cudssStatus_t of such calls, 5 by default
  *     refuse=3         matrix kinds from this number on are not supported
  *     useless=1        the first factors solve nothing right
  */
@@ -29,7 +29,7 @@ typedef struct fake_matrix {
     int type, kind, view;
 } fake_matrix;
 
-/* Row i has columns i - low .. i + high + low; what is exchanged is told in `rows`. */
+/* Row i has columns i - low .. i + high + low; what is exchanged is reported in `rows`. */
 typedef struct fake_data {
     int64_t n, low, high;
     double complex *band;
@@ -37,14 +37,14 @@ typedef struct fake_data {
     int info, useless, matched;
 } fake_data;
 
-static int told(const char *word, int otherwise)
+static int setting(const char *word, int otherwise)
 {
-    return weather_told(&wrong, word, otherwise);
+    return weather_value(&wrong, word, otherwise);
 }
 
 static int turn(const char *word, int *count)
 {
-    return weather_turn(&wrong, word, count) ? told("error", CUDSS_EXECUTION_FAILED) : CUDSS_OK;
+    return weather_turn(&wrong, word, count) ? setting("error", CUDSS_EXECUTION_FAILED) : CUDSS_OK;
 }
 
 #define FAKE(name, ...)                                           \
@@ -53,7 +53,7 @@ static int turn(const char *word, int *count)
 
 FAKE(cudssGetProperty, int property, int *value)
 {
-    const int version = told("version", 700);
+    const int version = setting("version", 700);
     *value = property == CUDSS_MAJOR ? version / 10000 : version / 100 % 100;
     return CUDSS_OK;
 }
@@ -108,7 +108,7 @@ FAKE(cudssConfigDestroy, void *config)
 
 FAKE(cudssConfigSet, void *config, int what, void *value, size_t size)
 {
-    if (what != CUDSS_0_USE_MATCHING || size != sizeof(int) || told("version", 700) >= 10000)
+    if (what != CUDSS_0_USE_MATCHING || size != sizeof(int) || setting("version", 700) >= 10000)
         return CUDSS_INVALID_VALUE;
     *(int *)config = *(const int *)value;
     return CUDSS_OK;
@@ -132,7 +132,7 @@ FAKE(cudssDataGet, void *handle, void *data, int what, void *value, size_t size,
 {
     const fake_data *f = data;
     const int estimates =
-        told("version", 700) >= 10000 ? CUDSS_1_MEMORY_ESTIMATES : CUDSS_0_MEMORY_ESTIMATES;
+        setting("version", 700) >= 10000 ? CUDSS_1_MEMORY_ESTIMATES : CUDSS_0_MEMORY_ESTIMATES;
     (void)handle;
     *written = size;
     if (what == CUDSS_DATA_INFO)
@@ -142,7 +142,7 @@ FAKE(cudssDataGet, void *handle, void *data, int what, void *value, size_t size,
     else if (what == CUDSS_DATA_LU_NNZ)
         *(int64_t *)value = f->n * (f->low + f->high + 1);
     else if (what == estimates && size == CUDSS_ESTIMATES * sizeof(int64_t))
-        ((int64_t *)value)[1] = (int64_t)told("bytes", 1) << 10;
+        ((int64_t *)value)[1] = (int64_t)setting("bytes", 1) << 10;
     else
         return CUDSS_INVALID_VALUE;
     return CUDSS_OK;
@@ -164,7 +164,7 @@ FAKE(cudssMatrixCreateCsr, void **matrix, int64_t rows, int64_t cols, int64_t nn
      void *ends, void *columns, void *values, int offset_type, int index_type, int type, int kind,
      int view, int base)
 {
-    const int first = told("version", 700) >= 10000;
+    const int first = setting("version", 700) >= 10000;
     const fake_matrix m = {.n = rows,
                            .nnz = nnz,
                            .offsets = offsets,
@@ -233,7 +233,7 @@ static int analyse(const fake_matrix *m, fake_data *f, int matched)
     const int result = turn("analysis", &fake.analyses);
     if (result != CUDSS_OK)
         return result;
-    if (m->kind >= told("refuse", 5))
+    if (m->kind >= setting("refuse", 5))
         return CUDSS_NOT_SUPPORTED;
     f->n = m->n;
     f->matched = matched;
@@ -282,7 +282,7 @@ static int factor(const fake_matrix *m, fake_data *f)
     if (result != CUDSS_OK || !f->band)
         return result != CUDSS_OK ? result : CUDSS_INVALID_VALUE;
     f->info = 0;
-    f->useless = fake.factors == told("useless", 0);
+    f->useless = fake.factors == setting("useless", 0);
     fill(m, f);
     for (int64_t k = 0; k < f->n; k++) {
         const int64_t last = k + f->low < f->n ? k + f->low : f->n - 1;

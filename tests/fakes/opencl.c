@@ -1,5 +1,5 @@
 /*
- * An OpenCL library that fails as it is told, for tests of bad weather. Memory is the host's,
+ * An OpenCL library that fails on command, for tests of bad weather. Memory is the host's,
  * kernels do nothing, and compiling gives the text back. The variable FAKE_OPENCL says what is
  * wrong, in words separated by blanks:
  *
@@ -9,7 +9,7 @@
  *     nvidia=1 amd=1   whose platform it is
  *     alloc=3          the third buffer is refused, touch=3 the third when it is first written
  *     shape=321842     launches must be of 3 x 2 x 1 groups of 8 x 4 x 2
- *     tell=1           contexts that are made and released are told on the standard error
+ *     tell=1           contexts that are made and released are reported on the standard error
  *     copy=2 launch=2 finish=2 build=1 binary=1 the second, the first ends with `error`
  *
  * FAKE_WITHOUT_FILL leaves a symbol out.
@@ -41,15 +41,15 @@ static struct {
 
 static weather wrong = {.variable = "FAKE_OPENCL", .counts = &fake, .size = sizeof fake};
 
-static int told(const char *word, int otherwise)
+static int setting(const char *word, int otherwise)
 {
-    return weather_told(&wrong, word, otherwise);
+    return weather_value(&wrong, word, otherwise);
 }
 
 /* What this call comes to. */
 static int32_t turn(const char *word, int *count, int32_t otherwise)
 {
-    return weather_turn(&wrong, word, count) ? told("error", otherwise) : CL_SUCCESS;
+    return weather_turn(&wrong, word, count) ? setting("error", otherwise) : CL_SUCCESS;
 }
 
 #define FAKE(result, name, ...)                                      \
@@ -88,10 +88,10 @@ static char platform_places[4], device_places[MOST_DEVICES], others[4];
 
 FAKE(int32_t, clGetPlatformIDs, uint32_t room, cl_platform_id *platforms, uint32_t *count)
 {
-    *count = (uint32_t)told("platforms", 1);
+    *count = (uint32_t)setting("platforms", 1);
     for (uint32_t i = 0; i < *count && i < room && i < sizeof platform_places; i++)
         platforms[i] = (cl_platform_id)(void *)&platform_places[i];
-    return told("none", CL_SUCCESS);
+    return setting("none", CL_SUCCESS);
 }
 
 FAKE(int32_t, clGetPlatformInfo, cl_platform_id platform, uint32_t what, size_t room, void *to,
@@ -99,9 +99,9 @@ FAKE(int32_t, clGetPlatformInfo, cl_platform_id platform, uint32_t what, size_t 
 {
     (void)platform;
     (void)what;
-    return give_text(told("nvidia", 0) ? "NVIDIA CUDA"
-                     : told("amd", 0)  ? "AMD Accelerated Parallel Processing"
-                                       : "Fake platform",
+    return give_text(setting("nvidia", 0) ? "NVIDIA CUDA"
+                     : setting("amd", 0)  ? "AMD Accelerated Parallel Processing"
+                                          : "Fake platform",
                      room, to, used);
 }
 
@@ -110,7 +110,7 @@ FAKE(int32_t, clGetDeviceIDs, cl_platform_id platform, uint64_t type, uint32_t r
 {
     (void)platform;
     (void)type;
-    *count = (uint32_t)told("devices", 1);
+    *count = (uint32_t)setting("devices", 1);
     for (uint32_t i = 0; i < *count && i < room && i < MOST_DEVICES; i++)
         devices[i] = (cl_device_id)(void *)&device_places[i];
     return *count == 0 ? CL_DEVICE_NOT_FOUND : CL_SUCCESS;
@@ -122,8 +122,8 @@ FAKE(int32_t, clGetDeviceInfo, cl_device_id device, uint32_t what, size_t room, 
     const int index = (int)((char *)device - device_places);
     char name[32], version[32];
     snprintf(name, sizeof name, "Fake %d", index);
-    snprintf(version, sizeof version, "OpenCL %d.%d of a fake", told("version", 30) / 10,
-             told("version", 30) % 10);
+    snprintf(version, sizeof version, "OpenCL %d.%d of a fake", setting("version", 30) / 10,
+             setting("version", 30) % 10);
     switch (what) {
     case CL_DEVICE_NAME:
         return give_text(name, room, to, used);
@@ -132,11 +132,11 @@ FAKE(int32_t, clGetDeviceInfo, cl_device_id device, uint32_t what, size_t room, 
     case CL_DRIVER_VERSION:
         return give_text("7.7", room, to, used);
     case CL_DEVICE_AVAILABLE:
-        return give_number((uint64_t)told("available", 1), 4, room, to, used);
+        return give_number((uint64_t)setting("available", 1), 4, room, to, used);
     case CL_DEVICE_COMPILER_AVAILABLE:
-        return give_number((uint64_t)told("compiler", 1), 4, room, to, used);
+        return give_number((uint64_t)setting("compiler", 1), 4, room, to, used);
     case CL_DEVICE_DOUBLE_FP_CONFIG:
-        return give_number(index >= told("double", 0) ? 63 : 0, 8, room, to, used);
+        return give_number(index >= setting("double", 0) ? 63 : 0, 8, room, to, used);
     case CL_DEVICE_GLOBAL_MEM_SIZE:
         return give_number((uint64_t)1 << 30, 8, room, to, used);
     case CL_DEVICE_MAX_MEM_ALLOC_SIZE:
@@ -148,11 +148,11 @@ FAKE(int32_t, clGetDeviceInfo, cl_device_id device, uint32_t what, size_t room, 
     case CL_DEVICE_MAX_WORK_GROUP_SIZE:
         return give_number(1024, 8, room, to, used);
     case CL_DEVICE_WARP_SIZE_NV:
-        return told("nvidia", 0) ? give_number(32, 4, room, to, used) : -30;
+        return setting("nvidia", 0) ? give_number(32, 4, room, to, used) : -30;
     case CL_DEVICE_WAVEFRONT_WIDTH_AMD:
-        return told("amd", 0) ? give_number(64, 4, room, to, used) : -30;
+        return setting("amd", 0) ? give_number(64, 4, room, to, used) : -30;
     case CL_DEVICE_GLOBAL_FREE_MEMORY_AMD:
-        return told("amd", 0) ? give_number(12345, 8, room, to, used) : -30;
+        return setting("amd", 0) ? give_number(12345, 8, room, to, used) : -30;
     default:
         return give_number(48 << 10, 8, room, to, used);
     }
@@ -163,8 +163,8 @@ FAKE(cl_context, clCreateContext, const intptr_t *properties, uint32_t count,
      void *data, int32_t *error)
 {
     (void)properties, (void)count, (void)devices, (void)notify, (void)data;
-    *error = told("context", CL_SUCCESS);
-    if (told("tell", 0))
+    *error = setting("context", CL_SUCCESS);
+    if (setting("tell", 0))
         fputs("context made\n", stderr);
     return *error == CL_SUCCESS ? (cl_context)(void *)&others[0] : NULL;
 }
@@ -172,7 +172,7 @@ FAKE(cl_context, clCreateContext, const intptr_t *properties, uint32_t count,
 FAKE(int32_t, clReleaseContext, cl_context context)
 {
     (void)context;
-    if (told("tell", 0))
+    if (setting("tell", 0))
         fputs("context released\n", stderr);
     return CL_SUCCESS;
 }
@@ -271,7 +271,7 @@ FAKE(void *, clEnqueueMapBuffer, cl_command_queue queue, cl_mem m, uint32_t wait
      size_t at, size_t bytes, WAIT_LIST, int32_t *error)
 {
     (void)queue, (void)wait, (void)flags, (void)bytes, NO_WAIT;
-    *error = told("map", CL_SUCCESS);
+    *error = setting("map", CL_SUCCESS);
     return *error == CL_SUCCESS ? m->data + at : NULL;
 }
 
@@ -314,8 +314,8 @@ FAKE(int32_t, clGetEventProfilingInfo, cl_event event, uint32_t what, size_t roo
      size_t *used)
 {
     (void)what;
-    return told("profiling", 1) ? give(&event->time, sizeof event->time, room, to, used)
-                                : CL_PROFILING_INFO_NOT_AVAILABLE;
+    return setting("profiling", 1) ? give(&event->time, sizeof event->time, room, to, used)
+                                   : CL_PROFILING_INFO_NOT_AVAILABLE;
 }
 
 /* --- programs ------------------------------------------------------------------------------------
@@ -410,7 +410,7 @@ FAKE(int32_t, clEnqueueNDRangeKernel, cl_command_queue queue, cl_kernel kernel, 
         shape = 10 * shape + (int)(global[i] / local[i]);
     for (uint32_t i = 0; i < dimensions; i++)
         shape = 10 * shape + (int)local[i];
-    if (told("shape", shape) != shape)
+    if (setting("shape", shape) != shape)
         return CL_INVALID_KERNEL_NAME;
     return turn("launch", &fake.launches, CL_NVIDIA_ILLEGAL_ACCESS);
 }

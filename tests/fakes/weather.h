@@ -1,5 +1,5 @@
 /*
- * What a fake library is told to do, in a variable of the environment: words with numbers, "alloc=3
+ * What a fake library is set to do, in a variable of the environment: words with numbers, "alloc=3
  * error=700", separated by blanks. A change of the variable starts all over.
  */
 #ifndef SPRY_TESTS_WEATHER_H
@@ -29,7 +29,7 @@ static const char *weather_words(weather *w)
 }
 
 /* The number after a word, or `otherwise`. */
-static int weather_told(weather *w, const char *word, int otherwise)
+static int weather_value(weather *w, const char *word, int otherwise)
 {
     const size_t length = strlen(word);
     for (const char *at = weather_words(w); at; at = strchr(at, ' ') ? strchr(at, ' ') + 1 : NULL)
@@ -42,7 +42,7 @@ static int weather_told(weather *w, const char *word, int otherwise)
 static bool weather_turn(weather *w, const char *word, int *count)
 {
     weather_words(w);
-    return ++*count == weather_told(w, word, 0);
+    return ++*count == weather_value(w, word, 0);
 }
 
 #endif

@@ -64,7 +64,7 @@ static void cook(const uint8_t *recipe, const uint8_t *text, size_t size, file *
         f->data[spoilt] ^= (uint8_t)(1 << recipe[2] % 8);
 }
 
-/* What a file unpacks to; NULL: it is refused, for a reason that is told. */
+/* What a file unpacks to; NULL: it is refused, for a reason that is reported. */
 static char *unpack(const file *f, int threads, size_t *size)
 {
     spry_context *ctx = NULL;

@@ -39,7 +39,7 @@ static void breakdown(void *data, const char *text, bool finite)
     e->breakdowns++;
 }
 
-/* Tridiagonal, unsymmetric; complex types get imaginary parts beside the diagonal. */
+/* Tridiagonal, unsymmetric; complex types get imaginary parts off the diagonal. */
 static spry_matrix *matrix(spry_context *ctx, spry_type type)
 {
     int64_t offsets[N + 1] = {0};

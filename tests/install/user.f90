@@ -1,4 +1,4 @@
-! The same from Fortran: 2.5 on the diagonal, -1 beside it, x of ones.
+! The same from Fortran: 2.5 on the diagonal, -1 next to it, x of ones.
 program user
     use spry
     implicit none

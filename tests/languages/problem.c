@@ -65,7 +65,7 @@ static void keep(spry_context *ctx, const char *folder, bool is_complex, const s
 }
 
 static void solve(spry_context *ctx, const char *folder, const char *name, bool is_complex,
-                  FILE *told)
+                  FILE *report)
 {
     const spry_type type = is_complex ? SPRY_TYPE_Z : SPRY_TYPE_D;
     spry_matrix *A = NULL;
@@ -85,7 +85,7 @@ static void solve(spry_context *ctx, const char *folder, const char *name, bool 
         fprintf(stderr, "%s\n", spry_message(ctx));
         exit(1);
     }
-    fprintf(told, "%s %s %d\n", is_complex ? "complex" : "real", spry_reason_name(result.reason),
+    fprintf(report, "%s %s %d\n", is_complex ? "complex" : "real", spry_reason_name(result.reason),
             (int)result.iterations);
     FILE *f = file(folder, name, is_complex ? "-complex.x" : "-real.x", "wb");
     if (fwrite(made, is_complex ? 16 : 8, N, f) != N || fclose(f) != 0)
@@ -102,9 +102,9 @@ int main(int argc, char **argv)
     spry_context *ctx = NULL;
     if (argc != 3 || spry_context_new(NULL, &ctx) != SPRY_STATUS_OK)
         return 2;
-    FILE *told = file(argv[1], argv[2], ".txt", "w");
-    solve(ctx, argv[1], argv[2], false, told);
-    solve(ctx, argv[1], argv[2], true, told);
+    FILE *report = file(argv[1], argv[2], ".txt", "w");
+    solve(ctx, argv[1], argv[2], false, report);
+    solve(ctx, argv[1], argv[2], true, report);
     spry_context_free(ctx);
-    return fclose(told) == 0 ? 0 : 1;
+    return fclose(report) == 0 ? 0 : 1;
 }

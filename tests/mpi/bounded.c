@@ -92,23 +92,23 @@ static outcome solve(problem *p, const char *options)
 }
 
 /* The unknowns of this rank are those of the whole field, to the bit. */
-static void same_field(const problem *here, const problem *there, const char *what)
+static void same_field(const problem *ranked, const problem *single, const char *what)
 {
-    const size_t size = spry_type_size(here->x->type);
+    const size_t size = spry_type_size(ranked->x->type);
     spry_grid_info g = SPRY_GRID_INFO_INIT;
     int64_t i = 0;
-    assert_ok(here->ctx, spry_grid_describe(here->grid, &g));
+    assert_ok(ranked->ctx, spry_grid_describe(ranked->grid, &g));
     for (int64_t z = g.begin[2]; z < g.end[2]; z++)
         for (int64_t y = g.begin[1]; y < g.end[1]; y++)
             for (int64_t x = g.begin[0]; x < g.end[0]; x++, i++) {
                 const int64_t k = x + g.axis_unknowns[0] * (y + g.axis_unknowns[1] * z);
-                if (memcmp((char *)here->x->data + (size_t)i * size,
-                           (char *)there->x->data + (size_t)k * size, size) != 0)
+                if (memcmp((char *)ranked->x->data + (size_t)i * size,
+                           (char *)single->x->data + (size_t)k * size, size) != 0)
                     fail_msg("%s: unknown %d %d %d is %.17g, without ranks %.17g", what, (int)x,
-                             (int)y, (int)z, value_get(here->x->type, here->x->data, i).re,
-                             value_get(there->x->type, there->x->data, k).re);
+                             (int)y, (int)z, value_get(ranked->x->type, ranked->x->data, i).re,
+                             value_get(single->x->type, single->x->data, k).re);
             }
-    assert_int_equal(i, here->x->n);
+    assert_int_equal(i, ranked->x->n);
 }
 
 /* Cuts along each axis and several; blocks of few planes, or of none; all boundaries; axes that are
@@ -199,7 +199,7 @@ static void at_faces(void *data, int axis, const double *place, spry_scalar *val
 
 /*
  * A membrane under a weight s between two edges at s a^2 / 2 lies on the floor from a to 1 - a, and
- * is s (a - y)^2 / 2 beside it, of which differences are exact where a is a point: u is the
+ * is s (a - y)^2 / 2 off it, of which differences are exact where a is a point: u is the
  * discrete solution, too, with A u - b at least s / 2 in contact and u at least s h^2 / 2 beside.
  * So the contact set is known point by point as long as the residual e is less than these, and x
  * differs from u by (1 + 1/8) e at most (tests/reference/bounded.c), and by the rounding of b: 4

@@ -51,7 +51,7 @@ status=0
 "$run" "$flag" 2 "$spry" solve A.mtx --precon ilu --plan >planned
 [ "$(grep -c '^plan ' planned)" = 1 ]
 [ "$(grep '^converged' planned)" = "$(grep '^converged' said_solve)" ]
-# What cannot fit is refused by all, told once, and nothing is written.
+# What cannot fit is refused by all, reported once, and nothing is written.
 for words in "plan A.mtx" "solve A.mtx --plan -o never.mtx"; do
     status=0
     # shellcheck disable=SC2086 # words are meant
@@ -61,7 +61,7 @@ for words in "plan A.mtx" "solve A.mtx --plan -o never.mtx"; do
     [ ! -e never.mtx ]
 done
 
-# A word that is wrong is told once.
+# A word that is wrong is reported once.
 status=0
 "$run" "$flag" 2 "$spry" solve A.mtx --metod cg 2>complaint || status=$?
 [ $status = 2 ]
@@ -69,7 +69,7 @@ status=0
 
 [ -z "${SPRY_TEST_SHORT:-}" ] || exit 0
 
-# Ranks that were told different things do not begin: they would wait for each other. Processes that are to be alone are.
+# Ranks with different arguments do not begin: they would wait for each other. Processes that are to be alone are.
 status=0
 "$run" "$flag" 1 "$spry" solve A.mtx --method cg --threads 2 : "$flag" 1 "$spry" solve A.mtx --method gmres 2>complaint || status=$?
 [ $status = 2 ]
@@ -102,7 +102,7 @@ status=0
 [ $status = 2 ]
 grep -q 'shares=3,much: equal, auto, or numbers' complaint
 
-# Rows dealt out by METIS, and a checkpoint that another number of ranks goes on from, until it is damaged.
+# Rows distributed by METIS, and a checkpoint that another number of ranks goes on from, until it is damaged.
 "$run" "$flag" 3 "$spry" solve A.mtx b.mtx --precon amg --method cg --partition graph --max-iter 3 --checkpoint c.mtx -q || true
 grep -q '^% spry checkpoint 1 iterations 3 ' c.mtx
 "$spry" solve A.mtx b.mtx --precon amg --method cg --resume c.mtx -o x1.mtx -q
@@ -146,7 +146,7 @@ grep -q "^% spry checkpoint 1 iterations $iterations " t.mtx
 "$run" "$flag" 2 "$spry" solve A.mtx b.mtx --precon jacobi --method cg --resume t.mtx --json >r.json
 [ "$(sed -n 's/^  "iterations": \([0-9]*\),.*/\1/p' r.json)" -lt 112 ] # of a solve from zero
 
-# What is wrong is told once, and all end alike.
+# What is wrong is reported once, and all end alike.
 status=0
 "$run" "$flag" 2 "$spry" solve no.mtx >said 2>complaint || status=$?
 [ $status = 2 ]

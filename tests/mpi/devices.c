@@ -248,7 +248,7 @@ static void not_arrived(void **state)
     system_close(&s);
 }
 
-static spry_device *device_here(system_t *s)
+static spry_device *own_device(system_t *s)
 {
     spry_device *d = NULL;
     assert_ok(s->ctx, device_open(s->ctx, engine, &d));
@@ -281,7 +281,7 @@ static void traffic(void **state)
     system_t s;
     (void)state;
     system_open(&s, "poisson2d", "size=80", RANKS_EVEN);
-    spry_device *d = device_here(&s);
+    spry_device *d = own_device(&s);
     count_moved(&s, d, FEW, &bytes[0], &waits[0]);
     count_moved(&s, d, FEW, &bytes[0], &waits[0]); /* nothing is new to it */
     count_moved(&s, d, FEW + MORE, &bytes[1], &waits[1]);
@@ -305,7 +305,7 @@ static void shares(void **state)
     const int ranks = spry_context_ranks(s.ctx);
     for (int kind = 0; kind < 3 && ranks > 1; kind++) {
         bool changed = true;
-        int64_t told = 0;
+        int64_t reported = 0;
         double sum = 0;
         char list[64];
         snprintf(list, sizeof list, kind == 2 ? "%s,%s,cpu" : "%s", engine, engine);
@@ -313,8 +313,8 @@ static void shares(void **state)
             assert_ok(s.ctx, spry_context_set_shares(s.ctx, "auto", list));
         else
             assert_ok(s.ctx, spry_context_correct_shares(s.A, list, &changed));
-        assert_ok(s.ctx, team_sum(s.ctx, changed, &told));
-        assert_true(told == 0 || told == ranks);
+        assert_ok(s.ctx, team_sum(s.ctx, changed, &reported));
+        assert_true(reported == 0 || reported == ranks);
         memcpy(all, s.ctx->team->shares, (size_t)ranks * sizeof *all);
         for (int r = 0; r < ranks; r++)
             sum += all[r];
@@ -334,7 +334,7 @@ static void failures(void **state)
     (void)state;
     system_open(&s, "poisson2d", "size=7", RANKS_EVEN);
     const int ranks = spry_context_ranks(s.ctx);
-    spry_device *d = device_here(&s);
+    spry_device *d = own_device(&s);
     snprintf(text, sizeof text, "method=cg precon=jacobi device=%s:0", engine);
     solve(&s, "method=cg precon=jacobi", "cpu");
     for (int work = WORK_ALLOC; work <= WORK_LAUNCH; work++) {
@@ -375,7 +375,7 @@ static void lost(void **state)
     char text[96];
     (void)state;
     system_open(&s, "poisson2d", "size=9", RANKS_EVEN);
-    spry_device *d = device_here(&s);
+    spry_device *d = own_device(&s);
     const bool bad = spry_context_rank(s.ctx) == spry_context_ranks(s.ctx) - 1;
     snprintf(text, sizeof text, "method=cg precon=jacobi device=%s:0", engine);
     assert_ok(s.ctx, spry_solver_new(s.ctx, &solver));
@@ -389,7 +389,7 @@ static void lost(void **state)
     system_close(&s);
 }
 
-/* The engine to test with: as SPRY_TEST_DEVICE says, or any that is there. */
+/* The engine to test with: as SPRY_TEST_DEVICE says, or any that exists. */
 static bool find_engine(void)
 {
     static const char *const engines[] = {"cuda", "opencl"};

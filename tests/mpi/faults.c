@@ -15,7 +15,6 @@ static spry_matrix *make(spry_context *ctx, const char *kind, const char *option
     return A;
 }
 
-/* The nth allocation of one rank fails, at every place of making a matrix and solving. */
 /* What a solver that has these options would do; it is collective as a solve is. */
 static spry_status foretell(spry_context *ctx, const spry_matrix *A, const char *options)
 {
@@ -33,6 +32,7 @@ static spry_status foretell(spry_context *ctx, const spry_matrix *A, const char 
     return status;
 }
 
+/* The nth allocation of one rank fails, at every place of making a matrix and solving. */
 static void memory(void **state)
 {
     (void)state;

@@ -82,7 +82,7 @@ static void close_pair(pair *p)
     }
 }
 
-/* Of the host: what is made of it comes there. */
+/* Of the host: what is made of it goes to the device. */
 static spry_vector *noise_on(const pair *p, int k, double seed)
 {
     spry_vector *v = NULL;
@@ -91,23 +91,23 @@ static spry_vector *noise_on(const pair *p, int k, double seed)
     return v;
 }
 
-static void same_field(const pair *p, const spry_vector *here, const spry_vector *there,
+static void same_field(const pair *p, const spry_vector *on_host, const spry_vector *on_device,
                        const char *what)
 {
-    const size_t size = spry_type_size(here->type);
+    const size_t size = spry_type_size(on_host->type);
     const spry_grid_info *g = &p->info;
     int64_t i = 0;
     for (int64_t z = g->begin[2]; z < g->end[2]; z++)
         for (int64_t y = g->begin[1]; y < g->end[1]; y++)
             for (int64_t x = g->begin[0]; x < g->end[0]; x++, i++) {
                 const int64_t k = x + g->axis_unknowns[0] * (y + g->axis_unknowns[1] * z);
-                if (memcmp((char *)here->data + (size_t)i * size,
-                           (char *)there->data + (size_t)k * size, size) != 0)
+                if (memcmp((char *)on_host->data + (size_t)i * size,
+                           (char *)on_device->data + (size_t)k * size, size) != 0)
                     fail_msg("%s: unknown %d %d %d is %.17g, without ranks %.17g", what, (int)x,
-                             (int)y, (int)z, value_get(here->type, here->data, i).re,
-                             value_get(there->type, there->data, k).re);
+                             (int)y, (int)z, value_get(on_host->type, on_host->data, i).re,
+                             value_get(on_device->type, on_device->data, k).re);
             }
-    assert_int_equal(i, here->n);
+    assert_int_equal(i, on_host->n);
 }
 
 static void check_products(const pair *p, int transposes, const char *what)
@@ -205,12 +205,12 @@ static void multigrid(void **state)
 }
 
 /* A vector on the operator's device, from the host's. */
-static spry_vector *there(const pair *p, int k, spry_vector *here)
+static spry_vector *on_device(const pair *p, int k, spry_vector *on_host)
 {
     spry_vector *v = NULL;
     assert_ok(p->ctx[k],
-              spry_vector_on(spry_operator_device(p->A[k]), here->type, here->n, NULL, &v));
-    assert_ok(p->ctx[k], spry_vector_copy(here, v));
+              spry_vector_on(spry_operator_device(p->A[k]), on_host->type, on_host->n, NULL, &v));
+    assert_ok(p->ctx[k], spry_vector_copy(on_host, v));
     return v;
 }
 
@@ -227,7 +227,7 @@ static void check_bounded(const pair *p, const char *options)
         assert_ok(p->ctx[k], spry_vector_scale((spry_scalar){-0.05, 0}, lower));
         assert_ok(p->ctx[k], spry_vector_scale((spry_scalar){-0.1, 0}, x[k]));
         if (has(p, k)) {
-            spry_vector *on[] = {there(p, k, b), there(p, k, lower), there(p, k, x[k])};
+            spry_vector *on[] = {on_device(p, k, b), on_device(p, k, lower), on_device(p, k, x[k])};
             assert_ok(p->ctx[k], spry_bounded_new(p->A[k], options, &s));
             assert_ok(p->ctx[k],
                       spry_bounded_solve(s, on[0], on[1], on[2], &results[k], &stats[k]));
@@ -281,8 +281,9 @@ static void fail_bounded(const pair *p)
     enum { WORKS = WORK_LAUNCH + 2 };
     spry_context *ctx = p->ctx[0];
     spry_device *d = spry_operator_device(p->A[0]);
-    spry_vector *here = noise_on(p, 0, 5);
-    spry_vector *b = there(p, 0, here), *lower = there(p, 0, here), *x = there(p, 0, here);
+    spry_vector *on_host = noise_on(p, 0, 5);
+    spry_vector *b = on_device(p, 0, on_host), *lower = on_device(p, 0, on_host),
+                *x = on_device(p, 0, on_host);
     int failed = 0, tried = 0;
     for (int work = WORK_ALLOC; work < WORKS; work++)
         for (int nth = 1; nth < 100; nth += 1 + nth, tried++) {
@@ -304,7 +305,7 @@ static void fail_bounded(const pair *p)
         }
     assert_true(failed > 0 && failed < tried);
     fail_bounded_solve(p, b, lower, x);
-    spry_vector_free(here);
+    spry_vector_free(on_host);
     spry_vector_free(b);
     spry_vector_free(lower);
     spry_vector_free(x);
@@ -418,7 +419,7 @@ static void refuse_block(spry_context *ctx, spry_grid *grid)
 {
     const spry_scalar one = {1, 0}, zero = {0, 0};
     spry_operator *A = NULL;
-    spry_vector *here[2] = {NULL}, *there[2] = {NULL};
+    spry_vector *on_host[2] = {NULL}, *on_device[2] = {NULL};
     spry_dense at[2], away[2];
     char options[64];
     snprintf(options, sizeof options, "device=%s", engine);
@@ -426,11 +427,11 @@ static void refuse_block(spry_context *ctx, spry_grid *grid)
     spry_device *d = spry_operator_device(A);
     const int64_t n = spry_operator_rows(A);
     for (int k = 0; k < 2; k++) {
-        assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, n, NULL, SPRY_OWN_COPY, &here[k]));
-        assert_ok(ctx, spry_vector_on(d, SPRY_TYPE_D, n, NULL, &there[k]));
-        at[k] = (spry_dense){.rows = n, .cols = 1, .ld = n, .data = spry_vector_data(here[k])};
+        assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, n, NULL, SPRY_OWN_COPY, &on_host[k]));
+        assert_ok(ctx, spry_vector_on(d, SPRY_TYPE_D, n, NULL, &on_device[k]));
+        at[k] = (spry_dense){.rows = n, .cols = 1, .ld = n, .data = spry_vector_data(on_host[k])};
         away[k] = at[k];
-        away[k].data = spry_vector_handle(there[k]);
+        away[k].data = spry_vector_handle(on_device[k]);
         away[k].device = d;
     }
     assert_ok(ctx, spry_operator_multiply_dense(A, SPRY_TRANSPOSE_NO, one, &at[0], zero, &at[1]));
@@ -440,8 +441,8 @@ static void refuse_block(spry_context *ctx, spry_grid *grid)
     assert_non_null(strstr(spry_message(ctx), "takes blocks of the host"));
     ranks_alike(ctx, status);
     for (int k = 0; k < 2; k++) {
-        spry_vector_free(here[k]);
-        spry_vector_free(there[k]);
+        spry_vector_free(on_host[k]);
+        spry_vector_free(on_device[k]);
     }
     spry_operator_free(A);
 }
@@ -470,7 +471,7 @@ static void refused(void **state)
 /* --- the program ---------------------------------------------------------------------------------
  */
 
-/* The engine to test with: as SPRY_TEST_DEVICE says, or any that is there. */
+/* The engine to test with: as SPRY_TEST_DEVICE says, or any that exists. */
 static bool find_engine(void)
 {
     static const char *const engines[] = {"cuda", "opencl"};

@@ -89,23 +89,23 @@ static void close_pair(pair *p)
 }
 
 /* The unknowns of this rank are those of the whole field, to the bit. */
-static void same_field(const pair *p, const spry_vector *here, const spry_vector *there,
+static void same_field(const pair *p, const spry_vector *ranked, const spry_vector *single,
                        const char *what)
 {
-    const size_t size = spry_type_size(here->type);
+    const size_t size = spry_type_size(ranked->type);
     const spry_grid_info *g = &p->info;
     int64_t i = 0;
     for (int64_t z = g->begin[2]; z < g->end[2]; z++)
         for (int64_t y = g->begin[1]; y < g->end[1]; y++)
             for (int64_t x = g->begin[0]; x < g->end[0]; x++, i++) {
                 const int64_t k = x + g->axis_unknowns[0] * (y + g->axis_unknowns[1] * z);
-                if (memcmp((char *)here->data + (size_t)i * size,
-                           (char *)there->data + (size_t)k * size, size) != 0)
+                if (memcmp((char *)ranked->data + (size_t)i * size,
+                           (char *)single->data + (size_t)k * size, size) != 0)
                     fail_msg("%s: unknown %d %d %d is %.17g, without ranks %.17g", what, (int)x,
-                             (int)y, (int)z, value_get(here->type, here->data, i).re,
-                             value_get(there->type, there->data, k).re);
+                             (int)y, (int)z, value_get(ranked->type, ranked->data, i).re,
+                             value_get(single->type, single->data, k).re);
             }
-    assert_int_equal(i, here->n);
+    assert_int_equal(i, ranked->n);
 }
 
 static spry_vector *noise_on(spry_context *ctx, const spry_grid *grid, spry_type type, double seed)
@@ -547,7 +547,7 @@ static void files(void **state)
     (void)state;
     static const char *const endings[] = {"vti", "vtr", "npy", "h5", "png"};
     enum { ROOM = 1 << 20 };
-    char *bytes = malloc(ROOM), *expected = malloc(ROOM), here[64], there[64];
+    char *bytes = malloc(ROOM), *expected = malloc(ROOM), ranked[64], single[64];
     spry_context *ctx = ranks_context(NULL), *alone = support_context(NULL);
     spry_grid *grid = grid_of(ctx, "9x8x10", NULL), *whole = grid_of(alone, "9x8x10", NULL);
     for (int all = 0; all < 2; all++)
@@ -556,16 +556,18 @@ static void files(void **state)
             spry_vector *v = NULL, *V = NULL;
             assert_ok(ctx, spry_field_new(grid, SPRY_TYPE_Z, all, noise, &seed, &v));
             assert_ok(alone, spry_field_new(whole, SPRY_TYPE_Z, all, noise, &seed, &V));
-            snprintf(here, sizeof here, "grids-%d.%s", spry_context_ranks(ctx), endings[k]);
-            snprintf(there, sizeof there, "grids-%d-alone.%s", spry_context_ranks(ctx), endings[k]);
-            assert_ok(ctx, spry_field_write(grid, v, here, NULL));
+            snprintf(ranked, sizeof ranked, "grids-%d.%s", spry_context_ranks(ctx), endings[k]);
+            snprintf(single, sizeof single, "grids-%d-alone.%s", spry_context_ranks(ctx),
+                     endings[k]);
+            assert_ok(ctx, spry_field_write(grid, v, ranked, NULL));
             if (spry_context_rank(ctx) == 0) {
-                assert_ok(alone, spry_field_write(whole, V, there, NULL));
-                const size_t n = bytes_of(here, bytes, ROOM), m = bytes_of(there, expected, ROOM);
+                assert_ok(alone, spry_field_write(whole, V, single, NULL));
+                const size_t n = bytes_of(ranked, bytes, ROOM),
+                             m = bytes_of(single, expected, ROOM);
                 assert_int_equal(n, m);
                 assert_memory_equal(bytes, expected, n);
-                remove(here);
-                remove(there);
+                remove(ranked);
+                remove(single);
             }
             const spry_status status = spry_field_write(grid, v, "/nowhere/at/all.npy", NULL);
             assert_int_not_equal(status, SPRY_STATUS_OK);
@@ -597,7 +599,7 @@ static void lines_and_points(spry_context *ctx)
     ranks_alike(ctx, status);
     assert_ok(ctx, spry_operator_stencil(grid, "-laplace", NULL, 0, NULL, NULL, &A));
     assert_status(ctx, SPRY_STATUS_UNSUPPORTED, /* y is cut */
-                  spry_precon_beside(A, NULL, "gmg:smoother=line,line=y", &M));
+                  spry_precon_for_operator(A, NULL, "gmg:smoother=line,line=y", &M));
     assert_null(M);
     spry_operator_free(A);
     spry_grid_free(grid);

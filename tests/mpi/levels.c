@@ -56,9 +56,9 @@ static void fewer_ranks(void **state)
             make(&s, specs[k], &M);
             const amg *h = M->state;
             assert_true(h->count > 1);
-            const int64_t here = h->levels[1].rows;
-            assert_ok(s.ctx, team_sum(s.ctx, here, &all));
-            assert_ok(s.ctx, team_sum(s.ctx, here > 0, &with_rows));
+            const int64_t own = h->levels[1].rows;
+            assert_ok(s.ctx, team_sum(s.ctx, own, &all));
+            assert_ok(s.ctx, team_sum(s.ctx, own > 0, &with_rows));
             assert_in_range(all, 10001, s.B->n / 2); /* else it would be gathered */
             level_rows = k == 0 ? all : level_rows;
             assert_int_equal(all, level_rows);
@@ -100,7 +100,7 @@ static void ranks_without_rows(void **state)
 }
 
 /* Aggregates stay where values change. Those of twice the matrix are its own, so that what was
- * brought up to date is what is made anew, to the bit. */
+ * brought up to date is what is made again, to the bit. */
 static void new_values(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /*
  * Slices of time distributed to ranks: every rank ends with the fine run's u, to the bit, and with
  * the bits of one process where it stops before; fewer slices than ranks, threads on ranks; what
- * one rank gets wrong is told to all.
+ * one rank gets wrong is reported to all.
  */
 #include "mpi/ranks.h"
 #include "support/rods.h"
@@ -11,7 +11,7 @@
 
 enum { WORKERS = 2, STOPPED_SLICES = 7 };
 
-/* u of all ranks beside one u. */
+/* u of all ranks against one u. */
 static void check_bits(const spry_vector *u, const spry_vector *expected)
 {
     assert_int_equal(u->n, expected->n);

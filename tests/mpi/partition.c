@@ -65,7 +65,7 @@ static void give(spry_context *ctx, given *g)
     g->offsets[g->rows] = n;
 }
 
-static spry_status deal(spry_context *ctx, const given *g, spry_matrix **A)
+static spry_status distribute(spry_context *ctx, const given *g, spry_matrix **A)
 {
     return spry_matrix_new_distributed(ctx, SPRY_TYPE_D, ALL, ALL, g->rows, NULL, g->offsets,
                                        g->columns, g->values, A);
@@ -113,7 +113,7 @@ static void less_to_send(void **state)
         spry_matrix *A = NULL;
         const bool none = k == 1 && !ctx->team->class->partition;
         give(ctx, &g);
-        const spry_status status = deal(ctx, &g, &A);
+        const spry_status status = distribute(ctx, &g, &A);
         ranks_alike(ctx, status);
         assert_status(ctx, none ? SPRY_STATUS_UNSUPPORTED : SPRY_STATUS_OK, status);
         if (none) {
@@ -142,7 +142,7 @@ static void by_shares(void **state)
         const double due = (double)ALL / (ranks - 1);
         assert_ok(ctx, spry_context_set_shares(ctx, "0,1", NULL));
         give(ctx, &g);
-        assert_ok(ctx, deal(ctx, &g, &A));
+        assert_ok(ctx, distribute(ctx, &g, &A));
         const bool fine = me == 0 ? A->a.rows == 0 : fabs((double)A->a.rows - due) <= due / 10;
         ranks_alike(ctx, fine ? SPRY_STATUS_OK : SPRY_STATUS_BAD_INPUT);
         assert_true(fine);
@@ -198,7 +198,7 @@ static void memory(void **state)
         spry_context_memory(ctx, &before, NULL);
         if (spry_context_rank(ctx) == nth % spry_context_ranks(ctx))
             base_fail_allocation(ctx, nth, false);
-        const spry_status status = deal(ctx, &g, &A);
+        const spry_status status = distribute(ctx, &g, &A);
         base_fail_allocation(ctx, 0, false);
         ranks_alike(ctx, status);
         assert_true(status == SPRY_STATUS_OK || status == SPRY_STATUS_NO_MEMORY);

@@ -32,7 +32,7 @@ static void vectors(spry_context *ctx, spry_type type, int64_t first, int64_t n,
     }
 }
 
-/* Steps on a grid that is cut along y, beside those of one that is not. */
+/* Steps on a grid that is cut along y, against those of one that is not. */
 static void compare_grids(spry_context *ctx, spry_context *alone, spry_type type)
 {
     char text[32], options[16];
@@ -80,7 +80,7 @@ static void compare_grids(spry_context *ctx, spry_context *alone, spry_type type
     spry_grid_free(whole);
 }
 
-/* All depths of a matrix distributed in some way, beside what one process makes. */
+/* All depths of a matrix distributed in some way, against what one process makes. */
 static void compare(spry_context *ctx, spry_context *alone, spry_type type, int kind, int way)
 {
     static const char *const options[] = {"k=5", "k=5 depth=2", "k=5 depth=5",

@@ -61,16 +61,16 @@ static void same_odd(void **state)
 
 /* M r on ranks and without: of plain products the bits, of transposed ones, which are summed up in
  * another order, as many digits as sums of so few numbers have. */
-static void compare(system_t *s, const char *spec, const spry_operator *here,
-                    const spry_operator *there, spry_transpose transpose)
+static void compare(system_t *s, const char *spec, const spry_operator *ranked,
+                    const spry_operator *single, spry_transpose transpose)
 {
     const spry_scalar one = {1, 0}, zero = {0, 0};
     const double unit = type_is_single(s->b->type) ? FLT_EPSILON : DBL_EPSILON;
     spry_vector *z, *Z;
     assert_ok(s->ctx, spry_vector_zeros(s->ctx, s->A, &z));
     assert_ok(s->alone, spry_vector_zeros(s->alone, s->whole, &Z));
-    assert_ok(s->ctx, spry_operator_multiply(here, transpose, one, s->b, zero, z));
-    assert_ok(s->alone, spry_operator_multiply(there, transpose, one, s->B, zero, Z));
+    assert_ok(s->ctx, spry_operator_multiply(ranked, transpose, one, s->b, zero, z));
+    assert_ok(s->alone, spry_operator_multiply(single, transpose, one, s->B, zero, Z));
     const double least = transpose == SPRY_TRANSPOSE_NO ? 0 : 256 * unit;
     for (int64_t i = 0; i < z->n; i++) {
         const spry_scalar a = value_get(z->type, z->data, i),
@@ -86,20 +86,20 @@ static void compare(system_t *s, const char *spec, const spry_operator *here,
 /* Cuts anywhere, of every type. */
 static void check_products(system_t *s, const char *spec)
 {
-    spry_operator *here = NULL, *there = NULL;
+    spry_operator *ranked = NULL, *single = NULL;
     char name[32];
     bool made = true;
     const precon_spec read = support_spec(s->ctx, spec);
     if (s->A->distributed)
-        assert_ok(s->ctx, precon_make_across(s->A, &read, NULL, &made, &here, name));
+        assert_ok(s->ctx, precon_make_across(s->A, &read, NULL, &made, &ranked, name));
     else
-        assert_ok(s->ctx, spry_precon_new(s->A, NULL, spec, &here));
+        assert_ok(s->ctx, spry_precon_new(s->A, NULL, spec, &ranked));
     assert_true(made);
-    assert_ok(s->alone, spry_precon_new(s->whole, NULL, spec, &there));
+    assert_ok(s->alone, spry_precon_new(s->whole, NULL, spec, &single));
     for (int t = 0; t < 3; t++)
-        compare(s, spec, here, there, (spry_transpose)t);
-    spry_operator_free(here);
-    spry_operator_free(there);
+        compare(s, spec, ranked, single, (spry_transpose)t);
+    spry_operator_free(ranked);
+    spry_operator_free(single);
 }
 
 static void products(void **state)
@@ -182,34 +182,34 @@ static void near_null(void **state)
     (void)state;
     enum { COUNT = 2 };
     system_t s;
-    spry_vector *here[COUNT], *there[COUNT];
+    spry_vector *ranked[COUNT], *single[COUNT];
     system_open(&s, NULL, "elasticity", "size=5", RANKS_EVEN, 3);
     for (int c = 0; c < COUNT; c++) {
-        assert_ok(s.ctx, spry_vector_zeros(s.ctx, s.A, &here[c]));
-        assert_ok(s.alone, spry_vector_zeros(s.alone, s.whole, &there[c]));
+        assert_ok(s.ctx, spry_vector_zeros(s.ctx, s.A, &ranked[c]));
+        assert_ok(s.alone, spry_vector_zeros(s.alone, s.whole, &single[c]));
         for (int64_t i = 0; i < s.B->n; i++)
-            value_set(SPRY_TYPE_D, there[c]->data, i,
+            value_set(SPRY_TYPE_D, single[c]->data, i,
                       support_number(SPRY_TYPE_D, 9 + (uint64_t)c, (uint64_t)i));
-        memcpy(here[c]->data, (double *)there[c]->data + s.rows.first,
-               (size_t)here[c]->n * sizeof(double));
+        memcpy(ranked[c]->data, (double *)single[c]->data + s.rows.first,
+               (size_t)ranked[c]->n * sizeof(double));
     }
-    assert_ok(s.ctx, spry_matrix_set_near_null(s.A, COUNT, (const spry_vector *const *)here));
+    assert_ok(s.ctx, spry_matrix_set_near_null(s.A, COUNT, (const spry_vector *const *)ranked));
     assert_ok(s.alone,
-              spry_matrix_set_near_null(s.whole, COUNT, (const spry_vector *const *)there));
+              spry_matrix_set_near_null(s.whole, COUNT, (const spry_vector *const *)single));
     check_products(&s, "amg:coarse-size=30");
     /* On one rank alone. */
     const bool bad = spry_context_rank(s.ctx) == spry_context_ranks(s.ctx) - 1;
     spry_vector *x;
     assert_ok(s.ctx, spry_vector_zeros(s.ctx, s.A, &x));
-    assert_ok(s.ctx, spry_matrix_set_near_null(s.A, bad, (const spry_vector *const *)here));
+    assert_ok(s.ctx, spry_matrix_set_near_null(s.A, bad, (const spry_vector *const *)ranked));
     const spry_status status = spry_quick_solve(s.ctx, s.A, s.b, x, "method=cg precon=amg", NULL);
     ranks_alike(s.ctx, status);
     if (s.A->distributed)
         support_message_has(s.ctx, "a rank has 0 near-null vectors and another one 1");
     spry_vector_free(x);
     for (int c = 0; c < COUNT; c++) {
-        spry_vector_free(here[c]);
-        spry_vector_free(there[c]);
+        spry_vector_free(ranked[c]);
+        spry_vector_free(single[c]);
     }
     system_close(&s);
 }

@@ -25,7 +25,7 @@ static void fill(spry_type type, int64_t first, int64_t n, uint64_t seed, void *
         value_set(type, data, i, support_number(type, seed, (uint64_t)(first + i)));
 }
 
-/* One product of rank's rows beside the same of all rows. */
+/* One product of a rank's rows against the same of all rows. */
 static void compare(spry_context *ctx, spry_context *alone, const spry_operator *op,
                     const spry_operator *whole, spry_transpose t, spry_scalar alpha,
                     spry_scalar beta)
@@ -120,10 +120,10 @@ static void facts(void **state)
             ranks_starts(ctx, RANKS_EVEN, W->a.rows, 1, starts);
             assert_ok(ctx, dist_from_whole(W, starts, NULL, &A));
             for (size_t f = 0; f < sizeof asked / sizeof *asked; f++) {
-                spry_truth here, there;
-                assert_ok(ctx, spry_matrix_find_fact(W, asked[f], &here));
-                assert_ok(ctx, spry_matrix_find_fact(A, asked[f], &there));
-                assert_int_equal(here, there);
+                spry_truth ranked, single;
+                assert_ok(ctx, spry_matrix_find_fact(W, asked[f], &ranked));
+                assert_ok(ctx, spry_matrix_find_fact(A, asked[f], &single));
+                assert_int_equal(ranked, single);
             }
             spry_matrix_free(A);
             spry_matrix_free(W);
@@ -178,7 +178,7 @@ static void sums(void **state)
     }
 }
 
-/* What is wrong with one rank's rows is told to all. */
+/* What is wrong with one rank's rows is reported to all. */
 static void bad_rows(void **state)
 {
     (void)state;

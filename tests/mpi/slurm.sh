@@ -29,7 +29,7 @@ export PATH SLURM_CPUS_PER_TASK=1 SLURM_JOB_ID=7 SLURM_STEP_NUM_TASKS=2
 MORE='' sh "$examples/cpu.sh" A.mtx b.mtx >said
 grep -q '^converged' said
 grep -q '^ranks *2,' said
-# Ranks whose card is not there work on their cores.
+# Ranks whose card is missing work on their cores.
 MORE='' sh "$examples/hybrid.sh" A.mtx b.mtx >said
 grep -q '^converged' said
 

@@ -56,15 +56,15 @@ static void methods_converge(void **state)
         system_t s;
         system_open(&s, "threads=2", "poisson2d", "size=21", (ranks_way)way, 1);
         for (size_t k = 0; k < sizeof options / sizeof *options; k++) {
-            spry_result here = SPRY_RESULT_INIT, there = SPRY_RESULT_INIT;
+            spry_result ranked = SPRY_RESULT_INIT, single = SPRY_RESULT_INIT;
             spry_vector *x, *X;
-            solve_both(&s, options[k], &here, &there, &x, &X);
-            if (!here.converged || !(here.true_residual <= here.tolerance))
-                fail_msg("%s: %s %g %s", options[k], spry_reason_name(here.reason),
-                         here.true_residual, here.detail);
-            assert_in_range(here.iterations, there.iterations * 8 / 10,
-                            there.iterations * 12 / 10 + 2);
-            free_both(&s, &here, &there, x, X);
+            solve_both(&s, options[k], &ranked, &single, &x, &X);
+            if (!ranked.converged || !(ranked.true_residual <= ranked.tolerance))
+                fail_msg("%s: %s %g %s", options[k], spry_reason_name(ranked.reason),
+                         ranked.true_residual, ranked.detail);
+            assert_in_range(ranked.iterations, single.iterations * 8 / 10,
+                            single.iterations * 12 / 10 + 2);
+            free_both(&s, &ranked, &single, x, X);
         }
         system_close(&s);
     }
@@ -177,16 +177,16 @@ static void one_space(void **state)
                                           "keep=last"};
     for (size_t m = 0; m < sizeof options / sizeof *options; m++) {
         system_t s;
-        spry_solver *here = NULL, *there = NULL;
+        spry_solver *ranked = NULL, *single = NULL;
         spry_vector *b[2][COUNT], *x[2][COUNT];
         system_open(&s, "repeat=strict", "poisson2d", "size=130",
                     m == 0 ? RANKS_EVEN : RANKS_FIRST_SMALL, GRAIN);
-        assert_ok(s.ctx, spry_solver_new(s.ctx, &here));
-        assert_ok(s.alone, spry_solver_new(s.alone, &there));
-        assert_ok(s.ctx, spry_solver_set(here, options[m]));
-        assert_ok(s.alone, spry_solver_set(there, options[m]));
-        assert_ok(s.ctx, spry_solver_set_matrix(here, s.A));
-        assert_ok(s.alone, spry_solver_set_matrix(there, s.whole));
+        assert_ok(s.ctx, spry_solver_new(s.ctx, &ranked));
+        assert_ok(s.alone, spry_solver_new(s.alone, &single));
+        assert_ok(s.ctx, spry_solver_set(ranked, options[m]));
+        assert_ok(s.alone, spry_solver_set(single, options[m]));
+        assert_ok(s.ctx, spry_solver_set_matrix(ranked, s.A));
+        assert_ok(s.alone, spry_solver_set_matrix(single, s.whole));
         for (int k = 0; k < COUNT; k++) {
             b[0][k] = column_of(s.b, k, s.rows.first);
             b[1][k] = column_of(s.B, k, 0);
@@ -194,9 +194,9 @@ static void one_space(void **state)
             assert_ok(s.alone, spry_vector_zeros(s.alone, s.whole, &x[1][k]));
         }
         assert_ok(s.ctx,
-                  spry_solve_many(here, COUNT, (const spry_vector *const *)b[0], x[0], NULL));
+                  spry_solve_many(ranked, COUNT, (const spry_vector *const *)b[0], x[0], NULL));
         assert_ok(s.alone,
-                  spry_solve_many(there, COUNT, (const spry_vector *const *)b[1], x[1], NULL));
+                  spry_solve_many(single, COUNT, (const spry_vector *const *)b[1], x[1], NULL));
         for (int k = 0; k < COUNT; k++) {
             const double *all = x[1][k]->data;
             assert_memory_equal(x[0][k]->data, all + s.cols.first, (size_t)x[0][k]->n * 8);
@@ -205,8 +205,8 @@ static void one_space(void **state)
                 spry_vector_free(x[place][k]);
             }
         }
-        spry_solver_free(here);
-        spry_solver_free(there);
+        spry_solver_free(ranked);
+        spry_solver_free(single);
         system_close(&s);
     }
 }

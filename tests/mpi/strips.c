@@ -61,7 +61,7 @@ static void waves_free(waves *w)
 static void apply(waves *w, const char *spec)
 {
     spry_operator *M = NULL;
-    assert_ok(w->ctx, spry_precon_beside(w->A, NULL, spec, &M));
+    assert_ok(w->ctx, spry_precon_for_operator(w->A, NULL, spec, &M));
     assert_ok(w->ctx, spry_operator_apply(M, w->r, w->z));
     spry_operator_free(M);
 }
@@ -116,7 +116,7 @@ static void parts(void **state)
                  "xyz"[cases[k].axis]);
         apply(&one, spec);
         if (difference(&w, &one) != 0)
-            fail_msg("%s, %s: %.3g beside one rank", cases[k].grid, cases[k].spec,
+            fail_msg("%s, %s: %.3g relative to one rank", cases[k].grid, cases[k].spec,
                      difference(&w, &one));
         waves_free(&w);
         waves_free(&one);
@@ -172,7 +172,7 @@ static void solves(void **state)
             fail_msg("%s, %s: %d iterations", cases[k].grid, cases[k].spec, (int)count);
         solve(&one, "method=gmres tol=1e-12 precon=strips");
         if (!(difference(&w, &one) <= 1e-7))
-            fail_msg("%s, %s: %.3g beside one rank", cases[k].grid, cases[k].spec,
+            fail_msg("%s, %s: %.3g relative to one rank", cases[k].grid, cases[k].spec,
                      difference(&w, &one));
         waves_free(&w);
         waves_free(&one);
@@ -187,10 +187,10 @@ static void refused(void **state)
     spry_context *ctx = ranks_context(NULL);
     waves w = waves_new(ctx, "12x12 boundary=absorb layer=3", "", "scheme=second");
     spry_operator *M = NULL;
-    spry_status status = spry_precon_beside(w.A, NULL, "strips:parts=12", &M);
+    spry_status status = spry_precon_for_operator(w.A, NULL, "strips:parts=12", &M);
     assert_int_equal(status, SPRY_STATUS_BAD_USAGE);
     ranks_alike(ctx, status);
-    status = spry_precon_beside(w.A, NULL, "strips:sub=none", &M);
+    status = spry_precon_for_operator(w.A, NULL, "strips:sub=none", &M);
     assert_int_equal(status, SPRY_STATUS_BAD_USAGE);
     ranks_alike(ctx, status);
     waves_free(&w);
@@ -211,8 +211,8 @@ static void memory(void **state)
         spry_operator *M = NULL;
         spry_context_memory(ctx, &before, NULL);
         base_fail_allocation(ctx, spry_context_rank(ctx) == nth % ranks ? nth : 0, false);
-        spry_status status =
-            spry_precon_beside(w.A, NULL, "strips:layer=2,sweeps=1,sub=[direct:kind=band]", &M);
+        spry_status status = spry_precon_for_operator(
+            w.A, NULL, "strips:layer=2,sweeps=1,sub=[direct:kind=band]", &M);
         if (status == SPRY_STATUS_OK) /* or on none */
             status = spry_context_agree(ctx, spry_operator_apply(M, w.r, w.z));
         base_fail_allocation(ctx, 0, false);

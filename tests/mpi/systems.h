@@ -49,50 +49,51 @@ static inline void system_close(system_t *s)
 }
 
 /* Solves with ranks and without; results are the caller's to clear. */
-static inline void solve_both(system_t *s, const char *options, spry_result *here,
-                              spry_result *there, spry_vector **x, spry_vector **X)
+static inline void solve_both(system_t *s, const char *options, spry_result *ranked,
+                              spry_result *single, spry_vector **x, spry_vector **X)
 {
     assert_ok(s->ctx, spry_vector_zeros(s->ctx, s->A, x));
     assert_ok(s->alone, spry_vector_zeros(s->alone, s->whole, X));
-    assert_ok(s->ctx, spry_quick_solve(s->ctx, s->A, s->b, *x, options, here));
-    assert_ok(s->alone, spry_quick_solve(s->alone, s->whole, s->B, *X, options, there));
+    assert_ok(s->ctx, spry_quick_solve(s->ctx, s->A, s->b, *x, options, ranked));
+    assert_ok(s->alone, spry_quick_solve(s->alone, s->whole, s->B, *X, options, single));
 }
 
-static inline void free_both(system_t *s, spry_result *here, spry_result *there, spry_vector *x,
+static inline void free_both(system_t *s, spry_result *ranked, spry_result *single, spry_vector *x,
                              spry_vector *X)
 {
     spry_vector_free(x);
     spry_vector_free(X);
-    spry_result_clear(s->ctx, here);
-    spry_result_clear(s->alone, there);
+    spry_result_clear(s->ctx, ranked);
+    spry_result_clear(s->alone, single);
 }
 
 /* The same course and the same x, to the bit. */
 static inline void same_bits(system_t *s, const char *options)
 {
-    spry_result here = SPRY_RESULT_INIT, there = SPRY_RESULT_INIT;
+    spry_result ranked = SPRY_RESULT_INIT, single = SPRY_RESULT_INIT;
     spry_vector *x, *X;
-    solve_both(s, options, &here, &there, &x, &X);
-    if (here.iterations != there.iterations || here.reason != there.reason)
+    solve_both(s, options, &ranked, &single, &x, &X);
+    if (ranked.iterations != single.iterations || ranked.reason != single.reason)
         fail_msg("%s: %s after %lld iterations (%s), without ranks %s after %lld", options,
-                 spry_reason_name(here.reason), (long long)here.iterations, here.detail,
-                 spry_reason_name(there.reason), (long long)there.iterations);
-    for (int64_t k = 0; k <= here.iterations; k++)
-        if (memcmp(&here.history[k], &there.history[k], sizeof *here.history) != 0)
+                 spry_reason_name(ranked.reason), (long long)ranked.iterations, ranked.detail,
+                 spry_reason_name(single.reason), (long long)single.iterations);
+    for (int64_t k = 0; k <= ranked.iterations; k++)
+        if (memcmp(&ranked.history[k], &single.history[k], sizeof *ranked.history) != 0)
             fail_msg("%s: residual %lld is %.17g, without ranks %.17g", options, (long long)k,
-                     here.history[k], there.history[k]);
+                     ranked.history[k], single.history[k]);
     const size_t size = spry_type_size(x->type);
     if (memcmp(x->data, (char *)X->data + (size_t)s->cols.first * size, (size_t)x->n * size) != 0)
         fail_msg("%s: x differs", options);
-    assert_int_equal(here.rows, there.rows);
-    assert_int_equal(here.nnz, there.nnz);
-    assert_string_equal(here.method, there.method);
-    assert_string_equal(here.precon, there.precon);
-    if (!(fabs(here.true_residual - there.true_residual) <= 1e-6 * there.true_residual + 1e-15) &&
-        !(isnan(here.true_residual) && isnan(there.true_residual)))
-        fail_msg("%s: true residual %.17g, without ranks %.17g", options, here.true_residual,
-                 there.true_residual);
-    free_both(s, &here, &there, x, X);
+    assert_int_equal(ranked.rows, single.rows);
+    assert_int_equal(ranked.nnz, single.nnz);
+    assert_string_equal(ranked.method, single.method);
+    assert_string_equal(ranked.precon, single.precon);
+    if (!(fabs(ranked.true_residual - single.true_residual) <=
+          1e-6 * single.true_residual + 1e-15) &&
+        !(isnan(ranked.true_residual) && isnan(single.true_residual)))
+        fail_msg("%s: true residual %.17g, without ranks %.17g", options, ranked.true_residual,
+                 single.true_residual);
+    free_both(s, &ranked, &single, x, X);
 }
 
 #endif

@@ -1,5 +1,5 @@
-/* What a solver tries where it chooses: each member of the chain made to fail, and what is told,
- * kept and remembered of it. */
+/* What a solver tries where it chooses: each member of the chain made to fail, and what is
+ * reported, kept and remembered of it. */
 #include "krylov/solver.h"
 #include "support/spec.h"
 
@@ -171,14 +171,14 @@ static void when_nothing_helps_the_best_is_kept(void **state)
     assert_false(f.result.converged);
     assert_true(f.result.true_residual <= 1);
     has(f.result.tried, "cg with none");
-    solve(&f); /* the next one begins anew, and knows what the first has found out of A */
+    solve(&f); /* the next one begins again, and knows what the first has found out of A */
     assert_string_equal(f.result.method, "minres");
     close_solver(&f);
     spry_matrix_free(f.A);
 }
 
-/* What solved a matrix where something else did not is known to a later solver, unless it is told
- * not to ask. */
+/* What solved a matrix where something else did not is known to a later solver, unless an option
+ * says not to ask. */
 static void what_helped_is_remembered(void **state)
 {
     char folder[] = "/tmp/spry-attempts-XXXXXX", command[64];

@@ -1,6 +1,6 @@
 /*
  * Methods that work without what slows others down, a few eigenvalues near 0: gmres-dr from cycle
- * to cycle, dcg from solve to solve. Spectra are known, so that theory tells how many steps are
+ * to cycle, dcg from solve to solve. Spectra are known, so that theory says how many steps are
  * enough.
  */
 #include "support/problems.h"
@@ -126,7 +126,7 @@ static void solves(void **state)
     }
 }
 
-/* Vectors of the caller's are taken for what they are, and another A makes them anew. */
+/* Vectors of the caller's are taken for what they are, and another A makes them again. */
 static void spaces(void **state)
 {
     const double tol = 1e-10;

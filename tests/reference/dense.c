@@ -49,7 +49,7 @@ static void make_matrix(int rows, int cols, int band, int dependent, bool comple
         }
 }
 
-/* A^H (g - A y) = 0, and what is left is told. */
+/* A^H (g - A y) = 0, and what is left is reported. */
 static void check_least(int rows, int cols, int band, int dependent, bool complex)
 {
     enum { RIGHTS = 3 };

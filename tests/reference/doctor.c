@@ -1,6 +1,7 @@
 /*
  * The doctor on matrices that were made to have an illness: each is found, in all types, with the
- * rows and figures that the making tells; and nothing of severity warning or worse on healthy ones.
+ * rows and figures that the set-up reports; and nothing of severity warning or worse on healthy
+ * ones.
  */
 #include "doctor/doctor.h"
 #include "matrix/matrix.h"
@@ -164,7 +165,7 @@ static void finds_zero_rows_and_columns(void **state)
         assert_true(f->rows[0] == 4 && f->cols[0] == 9);
         f = diagnosed_must(&d, "not-in-range", SPRY_SEVERITY_ERROR); /* 0 = 1 */
         assert_int_equal(f->rows[0], 4);
-        assert_null(diagnosed_find(&d, "structurally-singular")); /* zero rows tell it all */
+        assert_null(diagnosed_find(&d, "structurally-singular")); /* zero rows explain it all */
         assert_null(diagnosed_find(&d, "index-base"));
         spry_diagnosis_clear(ctx, &d);
         spry_vector_free(b);
@@ -607,7 +608,7 @@ static void looks_at_how_a_solve_ended(void **state)
 /* --- the call ------------------------------------------------------------------------------------
  */
 
-static void says_what_there_was_no_time_for(void **state)
+static void reports_what_it_had_no_time_for(void **state)
 {
     spry_context *ctx = *state;
     spry_matrix *A = diagnosed_grid(ctx, SPRY_TYPE_D);
@@ -718,7 +719,7 @@ int main(void)
         TEST(judges_methods_and_preconditioners),
         TEST(finds_unstable_factors),
         TEST(looks_at_how_a_solve_ended),
-        TEST(says_what_there_was_no_time_for),
+        TEST(reports_what_it_had_no_time_for),
         TEST(can_be_interrupted),
         TEST(refuses_what_does_not_fit),
         TEST(edges_of_size),

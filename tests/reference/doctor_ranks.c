@@ -29,7 +29,7 @@ static singular_result solve_singular(spry_context *ctx, const spry_matrix *A, c
     spry_operator *M = NULL;
     char name[32];
     singular_result s;
-    assert_ok(ctx, precon_make_beside(ctx, A, NULL, "direct:regular=yes", &M, name));
+    assert_ok(ctx, precon_make_from_text(ctx, A, NULL, "direct:regular=yes", &M, name));
     assert_ok(ctx, singular_solve(&krylov_nested, A, M, b, x, 1e-8, 5, &s));
     spry_operator_free(M);
     return s;
@@ -156,13 +156,13 @@ static void finds_ranks_that_are_known(void **state)
             assert_ok(ctx, spry_vector_zeros(ctx, A, &x));
             spry_diagnosis d = diagnosed(ctx, A, b, OPTIONS, NULL);
             const spry_finding *f = diagnosed_find(&d, "singular");
-            const double told = f ? diagnosed_figure(f, "rank") : NAN;
+            const double reported = f ? diagnosed_figure(f, "rank") : NAN;
             const singular_result s = solve_singular(ctx, A, b, x);
             const double slope = gradient(ctx, A, b, x, &residual, &rounding);
-            if (told != (double)rank || s.rank != rank || (exact && !s.least_squares) ||
+            if (reported != (double)rank || s.rank != rank || (exact && !s.least_squares) ||
                 !(residual <= 1 + rounding) || (s.least_squares && !(slope <= 1e-6 + rounding))) {
                 print_error("%s, %d rows, rank %d, way %d: %g, %s; gradient %.2g\n",
-                            spry_type_name(type), (int)n, (int)rank, way, told,
+                            spry_type_name(type), (int)n, (int)rank, way, reported,
                             s.singular ? s.text : "not singular", slope);
                 bad++;
             }
@@ -215,9 +215,9 @@ static void solves_singular_systems(void **state)
     }
 }
 
-/* As singular as rounding tells, but 2^52 (1 + 2^-52, -1) solves it to the last bit: nobody says
+/* As singular as rounding shows, but 2^52 (1 + 2^-52, -1) solves it to the last bit: nobody says
  * that b is not in its range, and no other x takes its place. */
-static void an_x_disproves_what_vectors_tell(void **state)
+static void an_x_disproves_what_vectors_suggest(void **state)
 {
     spry_context *ctx = *state;
     const double entries[] = {1, 1, 1, 1 + 0x1p-52}, solution[] = {0x1p52 + 1, -0x1p52};
@@ -247,7 +247,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(solves_singular_systems, support_setup, support_teardown),
-        cmocka_unit_test_setup_teardown(an_x_disproves_what_vectors_tell, support_setup,
+        cmocka_unit_test_setup_teardown(an_x_disproves_what_vectors_suggest, support_setup,
                                         support_teardown),
         cmocka_unit_test_setup_teardown(finds_ranks_that_are_known, support_setup,
                                         support_teardown),

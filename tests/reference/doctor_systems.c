@@ -1,4 +1,4 @@
-/* The doctor on systems: what A and b are together, and what the solve was told of them. */
+/* The doctor on systems: what A and b are together, and what the solve was given of them. */
 #include "matrix/matrix.h"
 #include "support/diagnosed.h"
 #include "support/neumann.h"
@@ -11,7 +11,7 @@
 #define OPTIONS "seconds=1000 "
 #define FOR_TYPES for (int t = 0; t < 4; t++)
 
-/* A null space that the solve is told of is no fault, nor is a b that has a part outside of the
+/* A null space that the solve is given is no fault, nor is a b that has a part outside of the
  * range by it alone; another one still is. */
 static void a_null_space_that_is_given_is_no_fault(void **state)
 {
@@ -42,7 +42,7 @@ static void a_null_space_that_is_given_is_no_fault(void **state)
     }
 }
 
-/* Rows 10^-25 times as large as others that have as large a b: x is huge beside it, and what
+/* Rows 10^-25 times as large as others that have as large a b: x is huge relative to it, and what
  * rounding makes of A x is no smaller than b. Rows scaled it is a system like any other. */
 static void finds_solutions_beyond_rounding(void **state)
 {

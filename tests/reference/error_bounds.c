@@ -1,4 +1,4 @@
-/* Backward errors and error bounds that direct solves tell, beside the truth: systems whose
+/* Backward errors and error bounds that direct solves report, against the truth: systems whose
  * solution is known, or is computed in long double. */
 #include "support/numeric.h"
 #include "support/support.h"

@@ -239,7 +239,7 @@ static double triangular_blocks(int64_t i, int64_t j, int64_t n)
     (void)n;
     return i / 5 == j / 5 ? (i == j ? 0.25 : 1 + (double)((i * 3 + j * 5) % 7)) : j == i + 5;
 }
-/* W. Kahan's: conditioned worse than any of its pivots tells. */
+/* W. Kahan's: conditioned worse than any of its pivots shows. */
 static double kahan(int64_t i, int64_t j, int64_t n)
 {
     (void)n;
@@ -495,7 +495,7 @@ static void test_forecast(void **state)
     assert_true(fits);
     assert_int_equal(frontal_outcome_of(f)->bytes, 8 * (c->entries + 2 * A->a.rows));
     assert_true(ctx->memory_now - before >= 8 * c->entries);
-    /* Beside it there are places of variables for two threads, and small things. */
+    /* Besides there are places of variables for two threads, and small things. */
     assert_true(ctx->memory_most - before <= c->peak_bytes + 64 * A->a.rows + 65536);
     assert_true(c->flops > 1e6 && c->fronts > 10 && c->largest > 50);
     frontal_free(f);
@@ -536,19 +536,19 @@ static void check_columns(const spry_matrix *A, const frontal *f)
     enum { MOST = 11 };
     const int64_t n = A->a.rows;
     static const int counts[] = {2, MOST, 1, 8};
-    void *alone[MOST], *beside[MOST];
+    void *alone[MOST], *together[MOST];
     for (int op = 0; op < 3; op++)
         for (int c = 0; c < 4; c++) {
             for (int k = 0; k < counts[c]; k++) {
                 alone[k] = numeric_array(A->a.type, n, 0, (uint64_t)k + 1);
-                beside[k] = numeric_array(A->a.type, n, 0, (uint64_t)k + 1);
+                together[k] = numeric_array(A->a.type, n, 0, (uint64_t)k + 1);
                 assert_ok(A->ctx, frontal_solve(f, (spry_transpose)op, 1, &alone[k]));
             }
-            assert_ok(A->ctx, frontal_solve(f, (spry_transpose)op, counts[c], beside));
+            assert_ok(A->ctx, frontal_solve(f, (spry_transpose)op, counts[c], together));
             for (int k = 0; k < counts[c]; k++) {
-                assert_memory_equal(alone[k], beside[k], (size_t)n * spry_type_size(A->a.type));
+                assert_memory_equal(alone[k], together[k], (size_t)n * spry_type_size(A->a.type));
                 numeric_free(A->a.type, alone[k], 0);
-                numeric_free(A->a.type, beside[k], 0);
+                numeric_free(A->a.type, together[k], 0);
             }
         }
 }

@@ -1,9 +1,9 @@
 /*
- * Sparse factors beside LAPACK's dense ones: solutions against gesv, sysv, hesv and posv,
+ * Sparse factors against LAPACK's dense ones: solutions against gesv, sysv, hesv and posv,
  * determinants of all kinds, and the signs of D against those of sytrf and hetrf, for matrices that
  * need their pivots. Bounds are those of elimination (N. J. Higham, Accuracy and stability of
  * numerical algorithms, 2nd ed., SIAM 2002, theorems 9.4 and 11.4) with the largest numbers that
- * the factors have, so growth is in them. LAPACK is loaded where it is there; else tests are
+ * the factors have, so growth is in them. LAPACK is loaded where it exists; else tests are
  * skipped.
  */
 #include "support/lapack.h"
@@ -36,7 +36,7 @@ static number chance(uint64_t seed, int64_t i, int64_t j, bool is_complex)
     return v.re + v.im * I;
 }
 
-/* Half of the places beside the diagonal, which is as large as any. */
+/* Half of the places off the diagonal, which is as large as any. */
 static number random_at(uint64_t seed, int64_t i, int64_t j, bool is_complex)
 {
     const number v = chance(seed, i, j, is_complex);
@@ -243,7 +243,7 @@ static void check_solution(const compared *c, const number *b, const number *x, 
         apart = larger(apart, cabs(x[i] - other[i]) / right_of(c, i));
     const double allowed = 1.01 * c->inverse * (c->error * size + theirs);
     if (!(apart <= allowed))
-        wrong(c, "x beside LAPACK's", apart, allowed);
+        wrong(c, "x against LAPACK's", apart, allowed);
 }
 
 /* log |det| moves by at most the trace of |inverse| |error|; signs of D do not where A stays far
@@ -303,7 +303,7 @@ static bool compare(spry_context *ctx, shape s, frontal_kind kind, spry_type typ
     lapack_signs theirs;
     number *other = zeros(n, sizeof *other);
     memcpy(other, b, (size_t)n * sizeof *b);
-    /* Singular as far as its type tells: nothing to compare. */
+    /* Singular as far as its type shows: nothing to compare. */
     if (lapack_solve(type, (lapack_kind)kind, n, a, other, &theirs) &&
         c.inverse * numeric_unit(type) < 1e-2) {
         assert_int_equal(frontal_solve(f, SPRY_TRANSPOSE_NO, 1, &z), SPRY_STATUS_OK);
@@ -332,7 +332,7 @@ static const int64_t sizes[] = {1, 2, 3, 4, 7, 16, 33, 64, 120, 200};
 static void test_kind(void **state, frontal_kind kind)
 {
     int determined = 0, all = 0;
-    if (!lapack_is_there())
+    if (!lapack_is_present())
         skip();
     for (int s = 0; s < SHAPES; s++)
         for (int t = 0; t < 4; t++)
@@ -347,22 +347,22 @@ static void test_kind(void **state, frontal_kind kind)
         fail_msg("kind %d: %d of %d determinants could be compared", kind, determined, all);
 }
 
-static void lu_beside_gesv(void **state)
+static void lu_agrees_with_gesv(void **state)
 {
     test_kind(state, FRONTAL_GENERAL);
 }
 
-static void ldlt_beside_sysv(void **state)
+static void ldlt_agrees_with_sysv(void **state)
 {
     test_kind(state, FRONTAL_SYMMETRIC);
 }
 
-static void ldlh_beside_hesv(void **state)
+static void ldlh_agrees_with_hesv(void **state)
 {
     test_kind(state, FRONTAL_HERMITIAN);
 }
 
-static void cholesky_beside_posv(void **state)
+static void cholesky_agrees_with_posv(void **state)
 {
     test_kind(state, FRONTAL_DEFINITE);
 }
@@ -372,10 +372,10 @@ static void cholesky_beside_posv(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        UNIT(lu_beside_gesv),
-        UNIT(ldlt_beside_sysv),
-        UNIT(ldlh_beside_hesv),
-        UNIT(cholesky_beside_posv),
+        UNIT(lu_agrees_with_gesv),
+        UNIT(ldlt_agrees_with_sysv),
+        UNIT(ldlh_agrees_with_hesv),
+        UNIT(cholesky_agrees_with_posv),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

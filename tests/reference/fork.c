@@ -41,8 +41,8 @@ static int solve(spry_context *ctx, spry_solver *solver, const spry_vector *b, s
     return memcmp(spry_vector_data_const(x), expected, ROWS * sizeof(double)) == 0 ? 0 : 3;
 }
 
-/* All of it anew. */
-static int solve_anew(const char *precon, const double *expected)
+/* All of it again. */
+static int solve_again(const char *precon, const double *expected)
 {
     spry_context *ctx = NULL;
     spry_matrix *A = NULL;
@@ -88,7 +88,7 @@ static void child_solves(const char *precon)
     if (child == 0) {
         alarm(100); /* where it hangs */
         int found = spry_context_threads(ctx) == 1 ? solve(ctx, solver, b, x, expected) : 9;
-        _exit(found == 0 ? solve_anew(precon, expected) : found);
+        _exit(found == 0 ? solve_again(precon, expected) : found);
     }
     assert_true(child > 0 && waitpid(child, &status, 0) == child);
     assert_int_equal(status, 0);

@@ -65,7 +65,7 @@ static spry_matrix *from_columns(spry_context *ctx, int64_t rows, int64_t cols,
     return A;
 }
 
-/* Rows that reach exactly as far as a code can, one farther, and very far; enough short rows beside
+/* Rows that reach exactly as far as a code can, one farther, and very far; enough short rows with
  * them to keep the group's columns at 16 bits. */
 static void test_reach(void **state)
 {
@@ -180,7 +180,7 @@ static void test_bits_of_csr(void **state)
     }
 }
 
-/* What 16 bits hold exactly is told to be exact. */
+/* What 16 bits hold exactly is reported as exact. */
 static void test_exact(void **state)
 {
     spry_context *ctx = *state;

@@ -307,14 +307,14 @@ static spry_matrix *pairs(spry_context *ctx, int rows, int64_t cols, const int32
     return A;
 }
 
-/* Columns as far apart as 16 bits can tell, one farther, beyond 2^30, and next to each other. */
+/* Columns as far apart as 16 bits can express, one farther, beyond 2^30, and next to each other. */
 static void test_kinds(void **state)
 {
     enum { BIG = 1 << 30, MOST = INT32_MAX };
     static const int32_t columns[] = {0,   65536,   65535,   65537,    /* both fit: 65535, 1 */
                                       0,   65540,   65536,   70000,    /* the first does not */
                                       BIG, BIG + 2, BIG + 1, BIG + 3,  /* next to each other, but */
-                                      7,   100,     8,       101,      /* these can tell it */
+                                      7,   100,     8,       101,      /* these can express it */
                                       0,   5,       0,       MOST - 1, /* widest */
                                       4,   6};
     static const int32_t words[] = {0, 65536, -1, 65540, -1, -1, SELL16_RUN + 7, SELL16_RUN + 100,

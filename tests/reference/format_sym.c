@@ -184,7 +184,7 @@ static void test_far(void **state)
     spry_matrix_free(far);
 }
 
-/* More columns than a group's word can tell. */
+/* More columns than a group's word can hold. */
 static void test_long(void **state)
 {
     spry_context *ctx = *state;
@@ -226,7 +226,7 @@ static void test_refused(void **state)
     refuse(ctx, (double[]){1, 2, 0, -2, 0, 0, 0, 0, 0}, "diagonal does not fit");
 }
 
-/* Zeros of the wrong sign do not hinder, but are told. */
+/* Zeros of the wrong sign do not hinder, but are reported. */
 static void test_signs_of_zeros(void **state)
 {
     spry_context *ctx = *state;

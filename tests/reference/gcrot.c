@@ -149,14 +149,14 @@ static void spaces_go_out_and_in(void **state)
     support_message_has(f.ctx, "there is no space before a solve");
     const int64_t first = solve(&f, 0);
     assert_ok(f.ctx, spry_solver_get_space(f.solver, "U", KEEP, U));
-    int there = 0;
+    int found = 0;
     double size;
-    for (; there < KEEP; there++) {
-        assert_ok(f.ctx, spry_vector_norm(U[there], &size));
+    for (; found < KEEP; found++) {
+        assert_ok(f.ctx, spry_vector_norm(U[found], &size));
         if (size == 0)
             break;
     }
-    assert_int_equal(there, (first + 19) / 20); /* one for each cycle */
+    assert_int_equal(found, (first + 19) / 20); /* one for each cycle */
     for (int changed = 0; changed < 2; changed++) {
         fixture other;
         spry_vector *copies[KEEP];
@@ -170,17 +170,17 @@ static void spaces_go_out_and_in(void **state)
         open_fixture(&other, recycling);
         if (changed)
             change_values(&other);
-        for (int k = 0; k < there; k++)
+        for (int k = 0; k < found; k++)
             assert_ok(other.ctx,
                       spry_vector_new(other.ctx, SPRY_TYPE_D, spry_vector_size(U[k]),
                                       spry_vector_data(U[k]), SPRY_OWN_COPY, &copies[k]));
-        assert_ok(other.ctx, spry_solver_set_space(other.solver, "U", there,
+        assert_ok(other.ctx, spry_solver_set_space(other.solver, "U", found,
                                                    (const spry_vector *const *)copies));
         const int64_t steps = solve(&other, 0);
         if (!(changed ? steps < plain : steps <= 20))
             fail_msg("%d steps with the space of another solver, %d without", (int)steps,
                      (int)plain);
-        for (int k = 0; k < there; k++)
+        for (int k = 0; k < found; k++)
             spry_vector_free(copies[k]);
         close_fixture(&other);
     }

@@ -54,7 +54,7 @@ static void sources_make_it_nonsymmetric(void **state)
     support_dense A = generated_dense(*state, "circuit", "size=150 transistors=0.5");
     assert_conductances(&A);
     assert_false(generated_symmetric(&A, false));
-    int64_t single = 0; /* entries whose mirror image is not there */
+    int64_t single = 0; /* entries whose mirror image is missing */
     for (int64_t i = 0; i < 150; i++)
         for (int64_t j = 0; j < 150; j++)
             single += A.entries[i * 150 + j] && !A.entries[j * 150 + i];

@@ -97,8 +97,7 @@ static void uniform_strain_passes_the_patch_test(void **state)
     const int middle = 2 + SIDE * (2 + SIDE * 2);
     forces(A, stretch, f);
     assert_true(equals(f[middle], 0, 0, 0));
-    assert_true(
-        equals(f[middle - 2], 0, 0, 0)); /* beside the clamp, which the strain agrees with */
+    assert_true(equals(f[middle - 2], 0, 0, 0)); /* at the clamp, which the strain agrees with */
     assert_true(equals(f[middle + 2], lambda + 2 * mu, 0, 0));
     assert_true(equals(f[middle + 2 * SIDE], 0, lambda, 0));
     assert_true(equals(f[middle - 2 * SIDE * SIDE], 0, 0, -lambda));

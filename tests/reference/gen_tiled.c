@@ -59,7 +59,7 @@ static void the_cut_moves_to_where_entries_cross(void **state)
     spry_matrix_free(base);
 }
 
-/* Entries 8, 16, 24 beside the diagonal: that in the middle is the one between copies. */
+/* Entries 8, 16, 24 off the diagonal: that in the middle is the one between copies. */
 static void the_cut_is_in_the_middle(void **state)
 {
     static const double numbers[] = {1, 8, 0, 0, 0, 1, 16, 0, 0, 0, 1, 24, 0, 0, 0, 1};

@@ -336,13 +336,13 @@ static void by_itself(void **state)
     spry_operator *M = NULL;
     spry_vector *z = NULL;
     assert_ok(ctx, spry_vector_like(s.b, spry_vector_size(s.b), &z));
-    assert_ok(ctx, spry_precon_beside(s.A, NULL, "gmg", &M));
+    assert_ok(ctx, spry_precon_for_operator(s.A, NULL, "gmg", &M));
     assert_ok(ctx, spry_operator_apply(M, s.b, z));
     assert_ok(ctx, spry_solve(s.solver, s.b, s.x, NULL));
     assert_memory_equal(spry_vector_data(z), spry_vector_data(s.x),
                         (size_t)spry_vector_size(z) * sizeof(double));
     spry_operator_free(M);
-    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_precon_beside(s.A, NULL, "ilu", &M));
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_precon_for_operator(s.A, NULL, "ilu", &M));
     support_message_has(ctx, "needs a matrix");
     assert_null(M);
     spry_vector_free(z);

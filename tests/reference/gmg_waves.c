@@ -1,6 +1,6 @@
 /* Multigrid of damped waves as preconditioner for waves: laplace + k2 by laplace + (1 + i shift) k2
  * (Y. A. Erlangga, C. W. Oosterlee, C. Vuik, SIAM J. Sci. Comput. 27 (2006), 1471-1492).
- * gmg_factors.c has factors of convergence beside local Fourier analysis. */
+ * gmg_factors.c has factors of convergence against local Fourier analysis. */
 #include "grid/polynomial.h"
 #include "operator/operator.h"
 #include "support/support.h"
@@ -20,7 +20,7 @@ static void least(void **state)
     spry_scalar w[DEGREE];
     for (int degree = 1; degree <= DEGREE; degree++) {
         int count;
-        for (int i = 0; i < NUMBERS; i++) /* of waves: a segment beside 0, and a bent one */
+        for (int i = 0; i < NUMBERS; i++) /* of waves: a segment next to 0, and a bent one */
             z[i] =
                 2.0 * i / NUMBERS - 0.3 * (1 + 0.3 * I) + (i % 3 == 0 ? 0.1 * I * i / NUMBERS : 0);
         assert_ok(*state, polynomial_fit(*state, NUMBERS, z, degree, &count, w));
@@ -157,14 +157,14 @@ static int64_t iterations(spry_context *ctx, const char *grid, const char *text,
 #define SPONGE "laplace + k2 + j*a*k2"
 
 /* In media that differ from place to place, with every kind of layer, in both precisions, by
- * methods for all systems and for symmetric ones; some beside none. */
+ * methods for all systems and for symmetric ones; some against none. */
 static void counts(void **state)
 {
     static const struct {
         const char *grid, *text, *options, *method;
         double points, contrast;
         int most;
-        bool beside;
+        bool compared;
     } cases[] = {
         {"64x64 boundary=absorb layer=10", SPONGE, "type=z", "gmres", 10, 0, 22, true},
         {"64x64 boundary=absorb layer=10", SPONGE, "type=c", "gmres", 10, 0, 22, false},
@@ -184,12 +184,12 @@ static void counts(void **state)
         snprintf(without, sizeof without, "method=%s tol=1e-5 max-iter=5000", cases[k].method);
         const int64_t fast = iterations(*state, cases[k].grid, cases[k].text, cases[k].options,
                                         cases[k].points, cases[k].contrast, with);
-        if (cases[k].beside)
+        if (cases[k].compared)
             slow = iterations(*state, cases[k].grid, cases[k].text, cases[k].options,
                               cases[k].points, cases[k].contrast, without);
         print_message("%s, %s, %s, %s: %d, %d without\n", cases[k].grid, cases[k].text,
                       cases[k].options, cases[k].method, (int)fast, (int)slow);
-        assert_true(fast <= cases[k].most && (!cases[k].beside || 10 * fast <= slow));
+        assert_true(fast <= cases[k].most && (!cases[k].compared || 10 * fast <= slow));
     }
 }
 
@@ -207,7 +207,7 @@ static void cycle(void **state)
         system_of s =
             make(ctx, "32x48 layer=4 boundary=absorb", texts[k], "type=z", 9, 0.2, "method=gmres");
         spry_operator *M = NULL;
-        assert_ok(ctx, spry_precon_beside(s.A, NULL, specs[k], &M));
+        assert_ok(ctx, spry_precon_for_operator(s.A, NULL, specs[k], &M));
         assert_ok(ctx, spry_vector_like(s.b, s.b->n, &z[k]));
         assert_ok(ctx, spry_operator_apply(M, s.b, z[k]));
         if (k == 0) {
@@ -272,7 +272,8 @@ static void faults(void **state)
         assert_ok(ctx, spry_operator_stencil(grid, cases[k].text, cases[k].options, 1,
                                              (const char *[]){"k2"},
                                              (const spry_vector *[]){constant}, &A));
-        assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_precon_beside(A, NULL, cases[k].precon, &M));
+        assert_status(ctx, SPRY_STATUS_BAD_USAGE,
+                      spry_precon_for_operator(A, NULL, cases[k].precon, &M));
         support_message_has(ctx, cases[k].message);
         assert_null(M);
         spry_operator_free(A);
@@ -291,7 +292,7 @@ static spry_status life(spry_context *ctx, void *data)
     const life_of *l = data;
     (void)ctx;
     spry_operator *M = NULL;
-    spry_status status = spry_precon_beside(l->system.A, NULL, l->options, &M);
+    spry_status status = spry_precon_for_operator(l->system.A, NULL, l->options, &M);
     if (status == SPRY_STATUS_OK)
         status = spry_operator_apply(M, l->system.b, l->system.x);
     spry_operator_free(M);

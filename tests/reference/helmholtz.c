@@ -1,7 +1,7 @@
 /*
- * The Helmholtz equation: waves on the grid are those that are told before a solve, solutions fall
- * with the order of their scheme, layers send back what they are said to, matrices are symmetric
- * where that is promised.
+ * The Helmholtz equation: waves on the grid are those that are reported before a solve, solutions
+ * fall with the order of their scheme, layers send back what they are said to, matrices are
+ * symmetric where that is promised.
  */
 #include "grid/helmholtz.h"
 #include "support/support.h"
@@ -59,7 +59,7 @@ static void plane_boundary(void *data, int axis, const double *place, spry_scala
     plane_value(data, place, value);
 }
 
-/* The wave that scheme_number() tells is one of the operator: A u + (what is known at faces) is
+/* The wave that scheme_number() reports is one of the operator: A u + (what is known at faces) is
  * roundings. Each of a row's numbers, at most 64 that are added up, has few of these, and u those
  * of its phase, which is below 64. */
 static void check_wave(const spry_grid *grid, const spry_operator *A, const wave_scheme *scheme,
@@ -113,7 +113,7 @@ static void dispersion(void **state)
                 const double *n = directions[d];
                 check_wave(grid, A, &scheme, k, n);
                 const double q = scheme_number(&scheme, &grid->shape, k, n);
-                /* told of angles at equal steps: others are a few percent beside */
+                /* reported for angles at equal steps: others are a few percent off */
                 assert_true(fabs(q / k - 1) <= 1.05 * info.number_error);
             }
             assert_true(info.phase_error > 0 && info.phase_error <= info.number_error * k * 2.1);
@@ -124,8 +124,8 @@ static void dispersion(void **state)
 
 /* Relative errors of wave numbers: second order has 1 - sin(kh/2)/(kh/2)'s, (kh)^2 / 24 along an
  * axis; that of compact4 is (kh)^4 / 480, below the next term; optimal has less than a twentieth of
- * that. All are told. */
-static void told(void **state)
+ * that. All are reported. */
+static void is_reported(void **state)
 {
     spry_context *ctx = *state;
     spry_helmholtz_info info = SPRY_HELMHOLTZ_INFO_INIT;
@@ -345,8 +345,8 @@ static double green_error(spry_context *ctx, const radiation *r, spry_helmholtz_
     return worst;
 }
 
-/* Errors fall with the order; they are those of the phase that is told, at the distance of half the
- * box, and as much again of its size; layers of 3 wavelengths send 1e-3 back. */
+/* Errors fall with the order; they are those of the phase that is reported, at the distance of half
+ * the box, and as much again of its size; layers of 3 wavelengths send 1e-3 back. */
 static void points(void **state)
 {
     for (int s = 0; s < 3; s++) {
@@ -355,7 +355,7 @@ static void points(void **state)
             const radiation r = {2, fine ? 9 : 6, 4, 3, 0, schemes[s], "pml"};
             spry_helmholtz_info info;
             error[fine] = green_error(*state, &r, &info);
-            print_message("%s, %d points per wavelength: off by %.3g, told %.3g\n", r.scheme,
+            print_message("%s, %d points per wavelength: off by %.3g, reported %.3g\n", r.scheme,
                           r.points, error[fine], 2 * PI * 2 * info.number_error);
             assert_true(error[fine] < 2 * PI * 2 * 2 * info.number_error + 0.005);
         }
@@ -623,15 +623,15 @@ static void sources(void **state)
     assert_true(fabs(last.re - 3 * cos(1)) < 8 * DBL_EPSILON &&
                 fabs(last.im - 3 * sin(1)) < 8 * DBL_EPSILON);
     spry_vector_free(v);
-    /* at the focus 1, beside it exp(-r^2 / waist^2), along the axis 1 / (1 + i z / zr) exp(i k z)
+    /* at the focus 1, next to it exp(-r^2 / waist^2), along the axis 1 / (1 + i z / zr) exp(i k z)
      * with zr = k waist^2 / 2 = 1 */
     v = wave_of(grid, SPRY_TYPE_Z, "kind=beam k=2 waist=1 at=2:1:0");
     const int64_t focus = 2 * 8 + 4;
     const spry_scalar middle = value_get(v->type, v->data, focus),
-                      beside = value_get(v->type, v->data, focus + 1),
+                      nearby = value_get(v->type, v->data, focus + 1),
                       along = value_get(v->type, v->data, focus + 4 * 8 * 5);
     assert_true(fabs(middle.re - 1) < 4 * DBL_EPSILON && fabs(middle.im) < 4 * DBL_EPSILON);
-    assert_true(fabs(beside.re - exp(-0.25)) < 4 * DBL_EPSILON);
+    assert_true(fabs(nearby.re - exp(-0.25)) < 4 * DBL_EPSILON);
     assert_true(fabs(along.re - (cos(2) + sin(2)) / 2) < 8 * DBL_EPSILON);
     assert_true(fabs(along.im - (sin(2) - cos(2)) / 2) < 8 * DBL_EPSILON);
     spry_vector_free(v);
@@ -721,7 +721,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(dispersion, support_setup, support_teardown),
-        cmocka_unit_test_setup_teardown(told, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(is_reported, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(rates, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(points, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(enclosed, support_setup, support_teardown),

@@ -126,7 +126,7 @@ static void test_blocks(void **state)
     numeric_levels((const int[]){1}, 1, every_size);
 }
 
-/* A vector's sum has the same bits alone and beside others: updates that are asked for early are
+/* A vector's sum has the same bits alone and with others: updates that are asked for early are
  * made alone. */
 static void alone(spry_context *ctx)
 {

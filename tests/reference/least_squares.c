@@ -177,7 +177,7 @@ static void rules_end_solves(void **state)
 }
 
 /* The condition of columns of sizes 1 to 1e-6 is seen as it grows, and may be too much. */
-static void conditions_are_told(void **state)
+static void conditions_are_reported(void **state)
 {
     (void)state;
     for (int m = 0; m < 2; m++) {
@@ -195,8 +195,8 @@ static void conditions_are_told(void **state)
             frobenius = hypot(frobenius, f.a[k]);
         /* sums of squares of the bidiagonal matrix: all of A's when it is whole, some before; lost
          * orthogonality may count some twice */
-        const double told = number(&f, "method:fnorm");
-        assert_true(told <= 2 * frobenius && told >= 0.5 * frobenius);
+        const double reported = number(&f, "method:fnorm");
+        assert_true(reported <= 2 * frobenius && reported >= 0.5 * frobenius);
         /* at least 1, and at most |A|_F |A^+|_F of columns of this size */
         assert_true(number(&f, "method:acond") >= 1 && number(&f, "method:acond") <= 1e3);
         double value;
@@ -253,7 +253,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(damping_moves_x_to_the_first_guess),
         cmocka_unit_test(rules_end_solves),
-        cmocka_unit_test(conditions_are_told),
+        cmocka_unit_test(conditions_are_reported),
         cmocka_unit_test(variances_are_summed_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

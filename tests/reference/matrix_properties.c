@@ -133,7 +133,7 @@ static void conversion_is_a_stable_sort(const setting *s)
     }
 }
 
-static void there_and_back_is_the_identity(const setting *s)
+static void round_trips_are_the_identity(const setting *s)
 {
     for (int first = SPRY_FORMAT_COO; first <= SPRY_FORMAT_CSC; first++)
         for (int second = SPRY_FORMAT_COO; second <= SPRY_FORMAT_CSC; second++) {
@@ -369,7 +369,7 @@ static void cast_and_back(const setting *s)
 static void check_properties(const setting *s)
 {
     conversion_is_a_stable_sort(s);
-    there_and_back_is_the_identity(s);
+    round_trips_are_the_identity(s);
     twice_transposed_is_the_same(s);
     products_agree(s);
     dense_pictures_agree(s);

@@ -80,7 +80,7 @@ static spry_scalar at(const dense_view *v, int64_t i, int64_t j)
     return v->d.at[i * v->d.cols + j];
 }
 
-/* Exact under the root for eighths, so that ties in size are ties here and there. */
+/* Exact under the root for eighths, so that ties in size are ties in both. */
 static double size_of(spry_scalar a)
 {
     return sqrt(a.re * a.re + a.im * a.im);

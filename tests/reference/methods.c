@@ -110,10 +110,10 @@ static void no_method_is_without_a_test(void **state)
     spry_entry info = SPRY_ENTRY_INIT;
     int count = 0;
     for (; spry_list_at(SPRY_LIST_METHODS, count, &info); count++) {
-        bool there = false;
+        bool found = false;
         for (int m = 0; m < METHODS; m++)
-            there = there || strcmp(methods[m].name, info.name) == 0;
-        if (!there)
+            found = found || strcmp(methods[m].name, info.name) == 0;
+        if (!found)
             fail_msg("method %s is in no line of the table", info.name);
     }
     assert_int_equal(count, METHODS);
@@ -218,7 +218,7 @@ static void tiny_systems(void **state)
             }
 }
 
-/* Options of methods, beside those of the tables above. */
+/* Options of methods, besides those of the tables above. */
 static void options_of_methods(void **state)
 {
     spry_context *ctx = *state;

@@ -44,7 +44,7 @@ static void solve_text(problem *p, const char *text, const char *options, counte
     spry_solver_free(solver);
 }
 
-/* Where a method has estimates they are the iterations, also if none is ever told. */
+/* Where a method has estimates they are the iterations, also if none is ever reported. */
 static void loops_without_iterations_end(void **state)
 {
     static const char never[] = "method never \"an estimate that is never told\"\n"
@@ -77,7 +77,7 @@ static void loops_without_iterations_end(void **state)
  */
 static void restarts_are_no_iterations(void **state)
 {
-    static const char *const first[] = {"residual |r|", "k = 0"}; /* told in start, or not */
+    static const char *const first[] = {"residual |r|", "k = 0"}; /* reported in start, or not */
     problem p;
     spry_result results[2] = {{0}};
     problem_make(*state, PROBLEM_DOMINANT, SPRY_TYPE_D, 36, &p);

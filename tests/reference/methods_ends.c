@@ -131,8 +131,8 @@ static void ends_that_were_bad(void **state)
 }
 
 /*
- * Wherever the limit on iterations falls, x is up to date: its residual is the one the method told.
- * 1e-8: see methods_theory.c. symmlq tells a bound.
+ * Wherever the limit on iterations falls, x is up to date: its residual is the one the method
+ * reported. 1e-8: see methods_theory.c. symmlq reports a bound.
  */
 static void any_iteration_can_be_the_last(void **state)
 {
@@ -150,13 +150,13 @@ static void any_iteration_can_be_the_last(void **state)
             problem_check(&p, &result, options);
             assert_true(result.iterations <= limit);
             assert_true(result.converged || result.iterations == limit);
-            const double told = result.residual, truth = result.true_residual;
+            const double reported = result.residual, truth = result.true_residual;
             const bool bound = strcmp(info.name, "symmlq") == 0;
             /* the best x may be an earlier one */
-            if (!(truth <= told * (1 + 1e-8) + 1e-14) ||
-                (!bound && told <= result.initial_residual &&
-                 !(truth >= told * (1 - 1e-8) - 1e-14)))
-                fail_msg("%s: told %.10g, true is %.10g", options, told, truth);
+            if (!(truth <= reported * (1 + 1e-8) + 1e-14) ||
+                (!bound && reported <= result.initial_residual &&
+                 !(truth >= reported * (1 - 1e-8) - 1e-14)))
+                fail_msg("%s: reported %.10g, true is %.10g", options, reported, truth);
             spry_result_clear(p.ctx, &result);
         }
         problem_free(&p);
@@ -178,7 +178,7 @@ static bool watching(void *data, int64_t iteration, double residual, const spry_
         seen.x = (spry_vector *)(uintptr_t)x;
         const double truth = problem_residual(&seen, NULL);
         if (!(fabs(truth - residual) <= 1e-8 * residual + 1e-14))
-            fail_msg("iteration %lld: the method told %.10g, x has %.10g", (long long)iteration,
+            fail_msg("iteration %lld: the method reported %.10g, x has %.10g", (long long)iteration,
                      residual, truth);
     }
     if (w->interrupt && iteration == w->stop)

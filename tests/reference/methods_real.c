@@ -99,7 +99,7 @@ static bool builds_on_precon(const char *name)
     return false;
 }
 
-/* The matrix, packed or not; NULL when it is not there. */
+/* The matrix, packed or not; NULL when it is missing. */
 static spry_matrix *open_matrix(spry_context *ctx, const char *folder, const char *name)
 {
     static const char *const endings[] = {".mtx.gz", ".mtx"};
@@ -107,10 +107,10 @@ static spry_matrix *open_matrix(spry_context *ctx, const char *folder, const cha
     for (int k = 0; k < 2 && !A; k++) {
         char path[4096];
         snprintf(path, sizeof path, "%s/%s%s", folder, name, endings[k]);
-        FILE *there = fopen(path, "r");
-        if (!there)
+        FILE *file = fopen(path, "r");
+        if (!file)
             continue;
-        fclose(there);
+        fclose(file);
         assert_ok(ctx, spry_matrix_read(ctx, path, NULL, &A));
     }
     if (!A)

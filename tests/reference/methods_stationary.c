@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The residuals of so many iterations; to be freed. */
+/* The residuals of the iterations; to be freed. */
 static double *course(problem *p, const char *method, int iterations)
 {
     char options[160];
@@ -29,7 +29,7 @@ static double *course(problem *p, const char *method, int iterations)
     return history;
 }
 
-/* The mean factor of the residual over the second half of so many iterations. */
+/* The mean factor of the residual over the second half of the iterations. */
 static double rate(problem *p, const char *method, int iterations)
 {
     double *history = course(p, method, iterations);
@@ -126,7 +126,7 @@ static void estimated_bounds_are_good(void **state)
 }
 
 /*
- * Ones on the diagonal and 0.8 beside: eigenvalues 0.2, 0.2, 2.6. Jacobi's iteration matrix has
+ * Ones on the diagonal and 0.8 off it: eigenvalues 0.2, 0.2, 2.6. Jacobi's iteration matrix has
  * 0.2, 0.2, -1.6 and diverges; damped by less than 2 / 2.6 it converges, and Gauss-Seidel does for
  * every definite matrix.
  */

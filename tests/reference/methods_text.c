@@ -1,5 +1,5 @@
 /* Methods of the caller's, as text and as files: the worked examples of docs/notation.md, options,
- * every way they can be wrong, and methods that do not tell the truth. */
+ * every way they can be wrong, and methods that report wrong residuals. */
 #include "support/files.h"
 #include "support/problems.h"
 
@@ -271,7 +271,7 @@ static void methods_that_lie(void **state)
     problem_free(&p);
 }
 
-/* A turn of the loop that tells nothing would never end. */
+/* A turn of the loop that reports nothing would never end. */
 static void silent_loops_are_refused(void **state)
 {
     static const char text[] =
@@ -341,7 +341,7 @@ static void needs_are_checked(void **state)
 }
 
 /* The table that callers read says what the texts say. */
-static void infos_tell_needs(void **state)
+static void infos_state_needs(void **state)
 {
 #define NEED_WORD(name, word) word,
     static const char *const words[] = {PROGRAM_NEEDS(NEED_WORD)};
@@ -496,7 +496,7 @@ int main(void)
         TEST(silent_loops_are_refused),
         TEST(operators_are_applied_once_to_one_vector),
         TEST(needs_are_checked),
-        TEST(infos_tell_needs),
+        TEST(infos_state_needs),
         TEST(an_operator_in_place_is_applied_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

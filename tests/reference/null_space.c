@@ -127,8 +127,8 @@ static void vectors_are_given(void **state)
         }
 }
 
-/* What is known of b = P b + null part is told; all of it gone is x = 0. */
-static void parts_of_b_are_told(void **state)
+/* What is known of b = P b + null part is reported; all of it gone is x = 0. */
+static void parts_of_b_are_reported(void **state)
 {
     spry_context *ctx = *state;
     spry_matrix *A = neumann_matrix(ctx, SPRY_TYPE_D, &flat);
@@ -155,7 +155,7 @@ static void parts_of_b_are_told(void **state)
     assert_int_equal(sscanf(result.warnings, "%lf of |b| is in the null space", &share), 1);
     assert_true(share == 0.6);
     spry_result_clear(ctx, &result);
-    /* the same without that part: the same x to the last bits, and nothing to tell */
+    /* the same without that part: the same x to the last bits, and nothing to report */
     for (int64_t i = 0; i < b->n; i++)
         ((double *)b->data)[i] = i % 2 ? 4 : -4;
     assert_ok(ctx, spry_solve(solver, b, other, &result));
@@ -493,7 +493,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(grids_are_solved),
         TEST(vectors_are_given),
-        TEST(parts_of_b_are_told),
+        TEST(parts_of_b_are_reported),
         TEST(claims_are_checked),
         TEST(nearly_null_is_warned_about),
         TEST(unsymmetric_matrices),

@@ -78,7 +78,7 @@ static void threads(void **state)
                                     "slices=7 max-iter=2 tol=0", &stats_result, &stats));
     assert_int_equal(stats.workers, WORKERS);
     assert_memory_equal(r[0].u->data, alone.u->data, ROD_POINTS * sizeof(double));
-    /* two workers of one context; a slice that fails on a thread is told */
+    /* two workers of one context; a slice that fails on a thread is reported */
     coarse[1] = coarse[0];
     fine[1] = fine[0];
     assert_status(ctx[0], SPRY_STATUS_BAD_USAGE,

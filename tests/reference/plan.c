@@ -167,7 +167,7 @@ static void forecasts_the_memory_of_factors(void **state)
 }
 
 /* Of factors by thresholds what they keep, and what is in use at most while they are made, is
- * forecast, and up to 1.6 times as much: how many entries a threshold drops only numbers tell. */
+ * forecast, and up to 1.6 times as much: how many entries a threshold drops only numbers show. */
 static void forecasts_factors_by_thresholds(void **state)
 {
     (void)state;
@@ -201,9 +201,9 @@ static void forecasts_factors_by_thresholds(void **state)
     }
 }
 
-/* A plan after a plan, and one after a solve, tell of what stands as the first told of what was to
+/* A plan after a plan, and one after a solve, report what exists as the first reported what was to
  * come: bytes of the preconditioner, and vectors once. */
-static void tells_of_what_stands(void **state)
+static void reports_what_stands(void **state)
 {
     (void)state;
     static const char *const wishes[] = {"method=direct", "method=cg precon=ic",
@@ -344,7 +344,7 @@ static void counts_the_vectors_of_columns(void **state)
     close_fixture(&f);
 }
 
-static void misuse_is_told(void **state)
+static void misuse_is_reported(void **state)
 {
     (void)state;
     fixture f;
@@ -369,11 +369,11 @@ int main(void)
         cmocka_unit_test(is_gone_on_from),
         cmocka_unit_test(forecasts_the_memory_of_factors),
         cmocka_unit_test(forecasts_factors_by_thresholds),
-        cmocka_unit_test(tells_of_what_stands),
+        cmocka_unit_test(reports_what_stands),
         cmocka_unit_test(refuses_what_does_not_fit),
         cmocka_unit_test(counts_no_memory_that_was_freed),
         cmocka_unit_test(counts_the_vectors_of_columns),
-        cmocka_unit_test(misuse_is_told),
+        cmocka_unit_test(misuse_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

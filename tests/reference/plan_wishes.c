@@ -1,5 +1,6 @@
 /* A plan refuses what the solve would refuse, with the same status and the same words, whatever was
- * asked for and whatever A is; and what a preconditioner is not for is told before it is made. */
+ * asked for and whatever A is; and what a preconditioner is not for is reported before it is made.
+ */
 #include "choose/precons.h"
 #include "operator/operator.h"
 #include "support/spec.h"
@@ -247,7 +248,7 @@ static void knows_what_a_preconditioner_is_for(void **state)
         char name[32], message[512];
         const spry_status early = precon_begin(ctx, A, NULL, &spec, &forecast, &begun);
         snprintf(message, sizeof message, "%s", spry_message(ctx));
-        const spry_status late = precon_make_beside(ctx, A, NULL, cases[k].spec, &M, name);
+        const spry_status late = precon_make_from_text(ctx, A, NULL, cases[k].spec, &M, name);
         if (early == SPRY_STATUS_OK || early != late)
             print_error("%s of A %s\n", cases[k].spec, kinds[cases[k].kind].name);
         assert_int_not_equal(early, SPRY_STATUS_OK);

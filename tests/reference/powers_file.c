@@ -214,7 +214,7 @@ static void bad_files(void **state)
     spry_matrix_free(A);
 }
 
-/* A file that changes while it is in use: what does not fit is told, by where it is. */
+/* A file that changes while it is in use: what does not fit is reported, by where it is. */
 static void files_that_change(void **state)
 {
     spry_context *ctx = *state;
@@ -317,7 +317,7 @@ static int64_t solve_by(spry_context *ctx, const char *method, const char *preco
 }
 
 /* What s steps need is read once, but for products at the beginning and where the residual is made
- * anew; a preconditioner between the products has them made one by one. */
+ * again; a preconditioner between the products has them made one by one. */
 static void solves(void **state)
 {
     static const char *const methods[] = {"s-step-cg:s=5", "ca-gmres:s=5", "s-step-bicgstab:s=3"};

@@ -1,6 +1,6 @@
 /*
  * What every preconditioner must do in every type, whatever its kind: come near to A^-1, have
- * transposes that agree, survive matrices it is not for, take new values as if made anew, work in
+ * transposes that agree, survive matrices it is not for, take new values as if made again, work in
  * lower precision, give the same bits with any number of threads, and leave nothing when memory
  * runs out.
  */
@@ -168,7 +168,7 @@ static bool all_finite(const spry_vector *v)
     return true;
 }
 
-/* Whether a message tells what to do. */
+/* Whether a message says what to do. */
 static bool helps(const char *message)
 {
     static const char *const words[] = {" try ",   " take ", " must ",
@@ -272,7 +272,7 @@ static void check_values(const precons_case *c, void *data)
             const double off = apart(M, N, (spry_transpose)op, ctx),
                          allowed = 8 * (double)A->a.rows * numeric_unit(type);
             if (!(off <= allowed))
-                fail_msg("%s, type %s, product %d: %g from one made anew, allowed %g",
+                fail_msg("%s, type %s, product %d: %g from one made again, allowed %g",
                          precons_spec(c), spry_type_name(type), op, off, allowed);
         }
         assert_ok(ctx, spry_operator_update(M, A)); /* and back */

@@ -15,7 +15,7 @@
 static const char *const kinds[] = {"dense", "band", "sparse", "suitesparse"};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-static bool is_there(const char *kind)
+static bool is_present(const char *kind)
 {
     return strcmp(kind, "suitesparse") != 0 || (sparse_cholmod.library && sparse_umfpack.library);
 }
@@ -27,7 +27,7 @@ static void test_solves(void **state)
     for (int t = 0; t < 4; t++)
         for (int k = 0; k < KINDS; k++)
             for (int size = 3; size <= 12; size += 9)
-                for (int hermitian = 0; hermitian < 2 && is_there(kinds[k]); hermitian++) {
+                for (int hermitian = 0; hermitian < 2 && is_present(kinds[k]); hermitian++) {
                     spry_matrix *A = exact_matrix(ctx, support_types[t], hermitian, size);
                     spry_operator *M = NULL;
                     char spec[48];
@@ -98,7 +98,7 @@ static void test_pivots(void **state)
             spry_matrix *A = support_from_rows(ctx, support_types[t], 4, 4, rows);
             char spec[48];
             snprintf(spec, sizeof spec, "direct:kind=%s", kinds[k]);
-            if (is_there(kinds[k])) {
+            if (is_present(kinds[k])) {
                 assert_ok(ctx, spry_precon_new(A, NULL, spec, &M));
                 for (int op = 0; op < 3; op++)
                     exact_check(ctx, A, M, (spry_transpose)op, 1, spec);
@@ -117,7 +117,7 @@ static void test_singular(void **state)
             spry_operator *M = NULL;
             char spec[48];
             snprintf(spec, sizeof spec, "direct:kind=%s", kinds[k]);
-            if (is_there(kinds[k])) {
+            if (is_present(kinds[k])) {
                 assert_status(ctx, SPRY_STATUS_BAD_INPUT, spry_precon_new(A, NULL, spec, &M));
                 support_message_has(ctx, "singular");
                 support_message_has(ctx, "try direct:");
@@ -141,7 +141,7 @@ static void test_scaled(void **state)
             }
         char spec[48];
         snprintf(spec, sizeof spec, "direct:kind=%s", kinds[k]);
-        if (is_there(kinds[k]))
+        if (is_present(kinds[k]))
             assert_ok(ctx, spry_precon_new(A, NULL, spec, &M));
         spry_operator_free(M);
         spry_matrix_free(A);
@@ -205,7 +205,7 @@ static void test_values(void **state)
 {
     spry_context *ctx = *state;
     for (int t = 0; t < 4; t++)
-        for (int k = 0; k < KINDS && is_there(kinds[k]); k++) {
+        for (int k = 0; k < KINDS && is_present(kinds[k]); k++) {
             spry_matrix *A = exact_matrix(ctx, support_types[t], true, 12);
             spry_operator *M = NULL;
             char spec[48];

@@ -343,7 +343,7 @@ static void test_threads(void **state)
     }
 }
 
-/* The same row is told, too, also where the first one of the sets is not the first one of A. */
+/* The same row is reported, too, also where the first one of the sets is not the first one of A. */
 static void test_threads_fail(void **state)
 {
     (void)state;

@@ -257,7 +257,7 @@ static void test_zero_rows(void **state)
     spry_context_set_log(ctx, NULL, NULL);
 }
 
-/* Nine tenths of what is beside the diagonal is negative, but for rounding, so that the order of
+/* Nine tenths of what is off the diagonal is negative, but for rounding, so that the order of
  * the sums decides which side of the limit the share is on. */
 static spry_matrix *on_the_limit(spry_context *ctx, double seed)
 {

@@ -15,7 +15,7 @@
 static const spry_scalar one = {1, 0}, zero = {0, 0};
 
 /* Diagonally dominant with rows shuffled and scaled by powers of two from 2^-powers to 2^powers:
- * hardly a diagonal entry is there, and those that are mean nothing. */
+ * hardly a diagonal entry exists, and those that are mean nothing. */
 static spry_matrix *hidden(spry_context *ctx, spry_type type, int64_t n, int powers)
 {
     double *dense = calloc((size_t)(n * n), sizeof *dense);
@@ -221,7 +221,7 @@ static void hear(void *data, spry_log_level level, const char *message)
         *(bool *)data = true;
 }
 
-static void what_is_wrong_is_told(void **state)
+static void what_is_wrong_is_reported(void **state)
 {
     spry_context *ctx = *state;
     spry_matrix *A =
@@ -244,7 +244,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(exact_ones_stay_exact), TEST(finds_the_diagonal), TEST(hermitian_stays_hermitian),
-        TEST(pairs_come_together),   TEST(new_values),         TEST(what_is_wrong_is_told),
+        TEST(pairs_come_together),   TEST(new_values),         TEST(what_is_wrong_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

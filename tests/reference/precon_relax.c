@@ -59,7 +59,7 @@ static spry_operator *make(spry_context *ctx, const spry_matrix *A, const recipe
 {
     spry_operator *M = NULL;
     char name[32];
-    assert_ok(ctx, precon_make_beside(ctx, A, NULL, r->spec, &M, name));
+    assert_ok(ctx, precon_make_from_text(ctx, A, NULL, r->spec, &M, name));
     assert_string_equal(name, r->name);
     assert_string_equal(spry_operator_name(M), r->name);
     return M;
@@ -525,15 +525,15 @@ static void test_bad(void **state)
     char name[32];
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         assert_status(ctx, cases[k].status,
-                      precon_make_beside(ctx, A, NULL, cases[k].spec, &M, name));
+                      precon_make_from_text(ctx, A, NULL, cases[k].spec, &M, name));
         assert_null(M);
         support_message_has(ctx, cases[k].message);
     }
     assert_status(ctx, SPRY_STATUS_BAD_USAGE,
-                  precon_make_beside(ctx, wide_one, NULL, "gs", &M, name));
+                  precon_make_from_text(ctx, wide_one, NULL, "gs", &M, name));
     support_message_has(ctx, "gs needs a square matrix, not 1 x 2");
     assert_status(ctx, SPRY_STATUS_BAD_USAGE,
-                  precon_make_beside(ctx, NULL, NULL, "sor:omega=1.2", &M, name));
+                  precon_make_from_text(ctx, NULL, NULL, "sor:omega=1.2", &M, name));
     support_message_has(ctx, "precon=sor needs a matrix");
     assert_int_equal(precon_options("ssor").count, 3);
     assert_int_equal(precon_options("gs").count, 2);
@@ -549,7 +549,7 @@ static spry_status use(spry_context *ctx, void *data)
     spry_operator *M = NULL;
     spry_vector *x = NULL, *y = NULL;
     char name[32];
-    spry_status status = precon_make_beside(ctx, A, NULL, "ssor:omega=1.5", &M, name);
+    spry_status status = precon_make_from_text(ctx, A, NULL, "ssor:omega=1.5", &M, name);
     if (status != SPRY_STATUS_OK)
         assert_null(M);
     if (status == SPRY_STATUS_OK)

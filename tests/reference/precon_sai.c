@@ -575,17 +575,17 @@ static void test_update(void **state)
         for (int64_t e = 0; e < A->a.nnz; e++)
             support_put(A, e, support_number(A->a.type, 5, (uint64_t)e));
         assert_ok(ctx, spry_operator_update(op, A));
-        spry_matrix *updated = matrix_of(op), *anew = inverse_of(A, spec);
-        support_same_arrays(updated, anew);
+        spry_matrix *updated = matrix_of(op), *fresh = inverse_of(A, spec);
+        support_same_arrays(updated, fresh);
         assert_int_equal(strncmp(spry_operator_name(op), spec, 3), 0);
         spry_matrix_free(updated);
-        spry_matrix_free(anew);
+        spry_matrix_free(fresh);
         spry_operator_free(op);
         spry_matrix_free(A);
     }
 }
 
-/* A solver that is told of new values, also with M in single precision. */
+/* A solver that is notified of new values, also with M in single precision. */
 static void test_solver_update(void **state)
 {
     spry_context *ctx = *state;
@@ -619,7 +619,7 @@ static void test_solver_update(void **state)
     }
 }
 
-/* Threads and what else is solved beside a problem change no bits. */
+/* Threads and what else is solved in parallel with a problem change no bits. */
 static void test_threads(void **state)
 {
     (void)state;

@@ -12,7 +12,7 @@
 enum { N = 40 }; /* below 64, from where on the true residual is looked at on the way, too */
 
 typedef struct counted {
-    double above; /* the entries beside the diagonal on one side; -1: symmetric */
+    double above; /* the entries off the diagonal on one side; -1: symmetric */
     int products;
 } counted;
 
@@ -58,7 +58,7 @@ static void products_are_counted(void **state)
     static const struct {
         const char *options;
         double above, guess;
-        int beside; /* the steps and the true residual at the end */
+        int besides; /* the steps and the true residual at the end */
     } cases[] = {
         {"method=cg precon=none", -1, 0, 0},
         {"method=cg precon=none", -1, 0.5, 1},
@@ -71,7 +71,7 @@ static void products_are_counted(void **state)
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         counted c = {.above = cases[k].above};
         spry_result result = solve(*state, &c, cases[k].options, cases[k].guess);
-        if (!result.converged || c.products != result.iterations + 1 + cases[k].beside)
+        if (!result.converged || c.products != result.iterations + 1 + cases[k].besides)
             fail_msg("%s from %g: %s, %d products in %d iterations", cases[k].options,
                      cases[k].guess, spry_reason_name(result.reason), c.products,
                      (int)result.iterations);

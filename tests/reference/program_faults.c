@@ -197,7 +197,7 @@ static void sums_have_at_most_64_vectors(void **state)
     course_close(&system);
 }
 
-/* Loops that tell nothing end, one way or the other; finish is done to the end. */
+/* Loops that report nothing end, one way or the other; finish is done to the end. */
 static void loops_end(void **state)
 {
     static const char *const texts[] = {
@@ -233,11 +233,11 @@ static void loops_end(void **state)
     course_close(&system);
 }
 
-static void breakdowns_tell_their_numbers(void **state)
+static void breakdowns_report_their_numbers(void **state)
 {
     static const struct {
         spry_type type;
-        const char *text, *told;
+        const char *text, *expected;
     } cases[] = {
         {SPRY_TYPE_D, "s = 1.5; breakdown if s > 1 \"s = {s}, m = {m}, {\"", NULL},
         {SPRY_TYPE_D, "s = 1.5; breakdown if s > 1 \"s = {s}!\"", "s = 1.5!"},
@@ -252,10 +252,10 @@ static void breakdowns_tell_their_numbers(void **state)
         course_open(*state, cases[k].type, N, N, COURSE_ROWS, COURSE_NONE, 1, &system);
         snprintf(text, sizeof text, HEAD "start: r = b\nloop: %s\nresidual |r|\n", cases[k].text);
         const spry_status status = run_text(&system, text, "", true, &t);
-        assert_int_equal(status, cases[k].told ? SPRY_STATUS_OK : SPRY_STATUS_BAD_INPUT);
-        if (cases[k].told)
-            assert_string_equal(t.text, cases[k].told);
-        assert_int_equal(t.breakdowns, cases[k].told != NULL);
+        assert_int_equal(status, cases[k].expected ? SPRY_STATUS_OK : SPRY_STATUS_BAD_INPUT);
+        if (cases[k].expected)
+            assert_string_equal(t.text, cases[k].expected);
+        assert_int_equal(t.breakdowns, cases[k].expected != NULL);
         course_close(&system);
     }
 }
@@ -326,7 +326,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(sums_have_at_most_64_vectors, support_setup,
                                         support_teardown),
         cmocka_unit_test_setup_teardown(loops_end, support_setup, support_teardown),
-        cmocka_unit_test_setup_teardown(breakdowns_tell_their_numbers, support_setup,
+        cmocka_unit_test_setup_teardown(breakdowns_report_their_numbers, support_setup,
                                         support_teardown),
         cmocka_unit_test_setup_teardown(long_breakdowns_are_cut, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(preconditioners_belong_to_x, support_setup,

@@ -1,8 +1,8 @@
 /*
  * Programs at random run as their texts read, as unfused plans and as fused ones, one right-hand
- * side and several side by side, looked at in every report, in some and in none: all must tell the
- * same residuals and have the same x, bit by bit. Where they do not, the program is made shorter
- * line by line and shown.
+ * side and several side by side, looked at in every report, in some and in none: all must report
+ * the same residuals and have the same x, bit by bit. Where they do not, the program is made
+ * shorter line by line and shown.
  *
  * SPRY_TEST_SEED and SPRY_TEST_COUNT: the first seed, and how many programs.
  */
@@ -15,7 +15,7 @@
 
 enum { LANES = 3 };
 
-/* What a seed means beside its program. */
+/* What a seed means with its program. */
 typedef struct fused_case {
     uint64_t seed;
     spry_type type;

@@ -133,7 +133,7 @@ static void what_is_lost_has_no_error_bound(void **state)
     }
 }
 
-/* At the lower end x loses digits: what is left of it has the residual that is told. */
+/* At the lower end x loses digits: what is left of it has the residual that is reported. */
 static void solutions_that_lose_digits(void **state)
 {
     const double a = 0x1.8p600, b = 0x1p-460; /* x = 2^-1060 / 1.5, of 14 bits */
@@ -174,7 +174,7 @@ static double worst_column(const given *s, int rows, int cols, const double *ent
 }
 
 /* Columns or rows of very different size do not hide that x is far from the least-squares solution.
- * Rows are weights: the heavy equation has no solution beside the others. */
+ * Rows are weights: the heavy equation has no solution with the others. */
 static void least_squares_of_any_scaling(void **state)
 {
     enum { ROWS = 24, COLS = 8 };
@@ -449,7 +449,7 @@ static void nearly_exact_preconditioners(void **state)
     given_free(&s);
 }
 
-/* Who gave a NaN is told, and in which row. */
+/* Who gave a NaN is reported, and in which row. */
 static void a_callers_nan_is_called_one(void **state)
 {
     spry_context *ctx = *state;
@@ -539,8 +539,8 @@ static double long_residual(const given *s, int n, const double *entries, const 
 }
 
 /* An arrow that is singular but for its last digits: x is so large that residuals which are
- * computed in double precision are all rounding. What is told of a failure is true, and the same
- * twice. */
+ * computed in double precision are all rounding. What is reported of a failure is true, and the
+ * same twice. */
 static void residuals_of_failures_are_true(void **state)
 {
     enum { N = 27 };
@@ -556,18 +556,19 @@ static void residuals_of_failures_are_true(void **state)
     given_make(*state, SPRY_TYPE_D, N, N, entries, b, &s);
     for (size_t k = 0; k < sizeof options / sizeof *options; k++) {
         given_solve(&s, options[k]);
-        const double truth = long_residual(&s, N, entries, b), told = s.result.true_residual;
-        if (!(fabs(told - truth) <= 0.02 * truth)) /* the measure is wide where 1% is at stake */
-            fail_msg("%s: %g is told, %g is true", options[k], told, truth);
+        const double truth = long_residual(&s, N, entries, b), reported = s.result.true_residual;
+        if (!(fabs(reported - truth) <=
+              0.02 * truth)) /* the measure is wide where 1% is at stake */
+            fail_msg("%s: %g is reported, %g is true", options[k], reported, truth);
         const char *text = strstr(s.result.detail, "stays at ");
-        if (text && !(fabs(strtod(text + 9, NULL) - told) <= 0.06 * told)) /* two digits */
-            fail_msg("%s: %g is told, and %s", options[k], told, s.result.detail);
+        if (text && !(fabs(strtod(text + 9, NULL) - reported) <= 0.06 * reported)) /* two digits */
+            fail_msg("%s: %g is reported, and %s", options[k], reported, s.result.detail);
     }
     given_free(&s);
 }
 
 /* A tolerance below the digits of b, and factors that are not exact, are called so. */
-static void tolerances_are_told_to_be_out_of_reach(void **state)
+static void tolerances_are_reported_out_of_reach(void **state)
 {
     enum { N = 12 };
     double entries[N * N], b[N];
@@ -659,9 +660,9 @@ static void graded_and_singular(void **state)
         for (int i = 0; i < N; i++) {
             b[i] = 1;
             for (int j = 0; j < N; j++) {
-                const bool there = i == j || base_uniform(9, at++) < 0.4;
+                const bool stored = i == j || base_uniform(9, at++) < 0.4;
                 const double value = (base_uniform(9, at++) - 0.5) * sizes[i] * sizes[N + j];
-                entries[i * N + j] = there && isfinite(value) ? value : 0;
+                entries[i * N + j] = stored && isfinite(value) ? value : 0;
             }
         }
         given_make(*state, SPRY_TYPE_D, N, N, entries, b, &s);
@@ -711,7 +712,7 @@ int main(void)
         TEST(stagnation_has_a_cause),
         TEST(every_allocation_may_fail),
         TEST(residuals_of_failures_are_true),
-        TEST(tolerances_are_told_to_be_out_of_reach),
+        TEST(tolerances_are_reported_out_of_reach),
         TEST(tolerances_follow_the_precision),
         TEST(graded_and_singular),
         TEST(large_and_small_right_hand_sides),

@@ -1,4 +1,5 @@
-/* Orders: permutations all of them, with the properties each is for; vectors there and back. */
+/* Orders: permutations all of them, with the properties each is for; vectors to the new order and
+ * back. */
 #include "support/support.h"
 
 #include "matrix/matrix.h"
@@ -301,7 +302,7 @@ static void rows_by_length_and_by_colour(void **state)
     spry_matrix_free(A);
 }
 
-static void vectors_there_and_back(void **state)
+static void vectors_round_trip(void **state)
 {
     enum { N = 20000 };
     int32_t *perm = shuffled(N, 4);
@@ -328,7 +329,7 @@ static void vectors_there_and_back(void **state)
     free(perm);
 }
 
-static void what_is_wrong_is_told(void **state)
+static void what_is_wrong_is_reported(void **state)
 {
     spry_context *ctx = *state;
     spry_matrix *A = support_from_rows(ctx, SPRY_TYPE_D, 2, 3, (double[]){1, 2, 3, 4, 5, 6});
@@ -429,7 +430,7 @@ int main(void)
         TEST(rcm_of_unsymmetric_bands),     TEST(orders_for_fill_keep_the_factor_sparse),
         TEST(amd_puts_dense_rows_last),     TEST(amd_of_graphs_without_fill),
         TEST(rows_by_length_and_by_colour), TEST(hubs_come_first),
-        TEST(vectors_there_and_back),       TEST(what_is_wrong_is_told),
+        TEST(vectors_round_trip),           TEST(what_is_wrong_is_reported),
         TEST(deep_and_scattered_graphs),    TEST(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -308,7 +308,7 @@ static void bits_do_not_depend_on_threads(void **state)
     }
 }
 
-static void what_is_wrong_is_told(void **state)
+static void what_is_wrong_is_reported(void **state)
 {
     spry_context *ctx = *state;
     spry_matrix *A = support_from_rows(ctx, SPRY_TYPE_D, 2, 3, (double[]){1, 2, 3, 4, 5, 6});
@@ -382,7 +382,7 @@ int main(void)
         TEST(extreme_numbers),
         TEST(empty_matrices),
         TEST(bits_do_not_depend_on_threads),
-        TEST(what_is_wrong_is_told),
+        TEST(what_is_wrong_is_reported),
         TEST(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

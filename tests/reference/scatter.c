@@ -1,6 +1,6 @@
 /*
- * A plane wave on a sphere and on a smooth lens, by differences and by the Born series, beside the
- * series in spherical waves; and that series beside printed coefficients.
+ * A plane wave on a sphere and on a smooth lens, by differences and by the Born series, against the
+ * series in spherical waves; and that series against printed coefficients.
  */
 #include "support/scatter.h"
 #include "support/mie.h"

@@ -133,7 +133,7 @@ static void *run(void *data)
 }
 
 /* The work by one thread alone, then by all at once: the same bits. A itself stays as it is, but
- * for what is known of it, which is found out anew in every round. */
+ * for what is known of it, which is found out again in every round. */
 static void at_once(spry_context *ctx, spry_matrix *A, work run_it, const char *what)
 {
     static job alone, jobs[THREADS];

@@ -98,7 +98,7 @@ static void check_method(const system_ *s, const char *options, bool block)
     if (block)
         remember(s, options, 0, SYSTEMS);
     solve(s, solver, 0, SYSTEMS);
-    check(s, options, "beside others", 0, SYSTEMS);
+    check(s, options, "with others", 0, SYSTEMS);
     if (block) {
         remember(s, options, 2, 2);
         remember(s, options, 1, 1);

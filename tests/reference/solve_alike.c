@@ -1,6 +1,6 @@
 /*
  * What must not show in a solve, to the bit: x, history, reason, what the monitor is shown. Several
- * right-hand sides at once must each come to what they come to alone, whatever stands beside them,
+ * right-hand sides at once must each come to what they come to alone, whatever is solved with them,
  * ends before them or is zero; a fused method to what it comes to statement by statement.
  */
 #include "support/support.h"
@@ -66,9 +66,10 @@ static spry_matrix *tridiagonal(spry_context *ctx, spry_type type, int64_t n)
     a.offsets[0] = 0;
     for (int64_t i = 0; i < n; i++) {
         for (int64_t j = i > 0 ? i - 1 : 0; j <= i + 1 && j < n; j++) {
-            const spry_scalar beside = {-1, spry_type_is_complex(type) ? (double)(j - i) / 2 : 0};
+            const spry_scalar off_diagonal = {-1,
+                                              spry_type_is_complex(type) ? (double)(j - i) / 2 : 0};
             const spry_scalar middle = {2.6 + (double)(i % 7) / 8, 0};
-            value_set(type, a.values, a.nnz, i == j ? middle : beside);
+            value_set(type, a.values, a.nnz, i == j ? middle : off_diagonal);
             a.col_index[a.nnz++] = (int32_t)j;
         }
         a.offsets[i + 1] = a.nnz;

@@ -144,7 +144,7 @@ static void same_bits(const spry_vector *v, const double *expected)
 }
 
 /* "csr, then sell:C=8,sigma=1 from iteration 193"; 0: from any. */
-static void told(const fixture *f, const char *other, int64_t from)
+static void check_reported(const fixture *f, const char *other, int64_t from)
 {
     char begin[64], end[64] = " from iteration ";
     const char *format = f->result.format;
@@ -173,7 +173,7 @@ static void format_changes_once(void **state)
     memcpy(history, f.result.history, (TAKE + 1) * sizeof *history);
     solve(&f, cg, "tol=1e-6 format=auto:products=10");
     assert_true(f.result.converged);
-    told(&f, "", TAKE + 1);
+    check_reported(&f, "", TAKE + 1);
     assert_memory_equal(f.result.history, history, (TAKE + 1) * sizeof *history);
     assert_ok(f.ctx, spry_vector_norm(f.b, &b));
     for (int64_t i = 0; i < f.x->n; i++) {
@@ -200,7 +200,7 @@ static void format_changes_once(void **state)
     close_fixture(&f);
 }
 
-/* One x for all: any number of threads, made beside the iteration or within it. */
+/* One x for all: any number of threads, made in parallel with the iteration or within it. */
 static void bits_do_not_depend_on_who_makes_it(void **state)
 {
     (void)state;
@@ -215,7 +215,7 @@ static void bits_do_not_depend_on_who_makes_it(void **state)
         else
             open_refusing(&f, &r, LARGE);
         solve(&f, cg_ends, "format=auto:products=10");
-        told(&f, "", TAKE + 1);
+        check_reported(&f, "", TAKE + 1);
         if (k == 0) {
             expected = copy_of(f.x);
             snprintf(format, sizeof format, "%s", f.result.format);
@@ -257,11 +257,12 @@ static void format_stays(void **state)
     solve(&f, cg_ends, "method=bicg"); /* whose products with A^H would need another one */
     assert_string_equal(f.result.format, "csr");
     solve(&f, cg_ends, "");
-    told(&f, "", TAKE + 1);
+    check_reported(&f, "", TAKE + 1);
     close_fixture(&f);
 }
 
-/* Where there is no room for another format, beside the iteration, the solve is that in CSR. */
+/* Where there is no room for another format, in parallel with the iteration, the solve is that in
+ * CSR. */
 static void memory_may_be_short(void **state)
 {
     (void)state;
@@ -340,7 +341,7 @@ static void allocations_may_fail(void **state)
             solve(&f, cg, "format=auto:products=10 max-iter=200");
             assert_int_equal(f.result.iterations, 200);
             if (n == 0 || strcmp(f.result.format, "csr") != 0)
-                told(&f, "", TAKE + 1); /* some can be done without */
+                check_reported(&f, "", TAKE + 1); /* some can be done without */
             else
                 stayed++;
             all = n == 0 ? r.seen : all;
@@ -378,7 +379,7 @@ static void methods_change(void **state)
         set_raced(&f, how, "sell:C=8,sigma=1");
         snprintf(more, sizeof more, "max-iter=%d", (int)methods[m].from + 9);
         solve(&f, how, more);
-        told(&f, "sell:C=8,sigma=1", methods[m].from);
+        check_reported(&f, "sell:C=8,sigma=1", methods[m].from);
         assert_ok(f.ctx, spry_vector_copy(f.b, r));
         assert_ok(f.ctx, spry_operator_multiply(csr, SPRY_TRANSPOSE_NO, (spry_scalar){-1, 0}, f.x,
                                                 (spry_scalar){1, 0}, r));
@@ -441,19 +442,19 @@ static void repeated_runs_change_as_before(void **state)
     open_fixture(&f, "threads=1", SMALL);
     set_raced(&f, how, other);
     solve(&f, how, "keep=last max-iter=600");
-    told(&f, other, TAKE + 1);
+    check_reported(&f, other, TAKE + 1);
     const int64_t end = find_bad_end(f.result.history, f.result.history_size, &best);
     if (end == 0)
         fail_msg("no residual of cgs rises after iteration %d: take another system", TAKE);
     set_raced(&f, how, other);
     snprintf(options, sizeof options, "keep=last max-iter=%d", (int)best);
     solve(&f, how, options);
-    told(&f, other, TAKE + 1);
+    check_reported(&f, other, TAKE + 1);
     double *x = copy_of(f.x);
     set_raced(&f, how, other);
     snprintf(options, sizeof options, "keep=best max-iter=%d", (int)end);
     solve(&f, how, options);
-    told(&f, other, TAKE + 1);
+    check_reported(&f, other, TAKE + 1);
     same_bits(f.x, x);
     free(x);
     close_fixture(&f);

@@ -1,5 +1,5 @@
 /*
- * Solves in another order of rows (reorder=rcm) beside solves of P A P^T that was made by hand:
+ * Solves in another order of rows (reorder=rcm) against solves of P A P^T that was made by hand:
  * what comes out is the same to the bit, in the caller's order wherever vectors cross the border.
  * And which orders are taken without being asked for.
  */
@@ -330,7 +330,7 @@ static void keeps_nodes_of_elasticity(void **state)
     close_fixture(&f);
 }
 
-static void tells_errors_and_spaces(void **state)
+static void reports_errors_and_spaces(void **state)
 {
     enum { KEEP = 3 };
     spry_context *ctx = *state;
@@ -426,7 +426,7 @@ static void says_where_it_cannot(void **state)
     spry_operator_free(M);
 }
 
-/* What is taken for so many products without being asked for. */
+/* What is taken for many products without being asked for. */
 static void check_taken(spry_context *ctx, const char *expected, const char *kind,
                         const char *options, bool shuffled, const order_forecast *f)
 {
@@ -511,7 +511,7 @@ int main(void)
         cmocka_unit_test(takes_new_values),
         cmocka_unit_test(has_the_callers_null_space),
         cmocka_unit_test(keeps_nodes_of_elasticity),
-        cmocka_unit_test(tells_errors_and_spaces),
+        cmocka_unit_test(reports_errors_and_spaces),
         cmocka_unit_test(names_the_callers_rows),
         cmocka_unit_test(says_where_it_cannot),
         cmocka_unit_test(takes_what_pays),

@@ -1,5 +1,5 @@
 /*
- * Allocations that fail, each in turn, in what a solver does beside its iteration: attempts one
+ * Allocations that fail, each in turn, in what a solver does besides its iteration: attempts one
  * after the other, what is looked for in singular matrices, the doctor. Some of that is done
  * without where there is no memory, so that a call may go well all the same: then what it says must
  * be true.
@@ -107,7 +107,7 @@ static void attempts_one_after_the_other(void **state)
 static spry_status plan_and_solve(spry_context *ctx, void *data)
 {
     const tortured *t = data;
-    spry_plan told = SPRY_PLAN_INIT;
+    spry_plan planned = SPRY_PLAN_INIT;
     spry_result result = SPRY_RESULT_INIT;
     spry_solver *solver = NULL;
     memset(t->x->data, 0, (size_t)t->x->n * sizeof(double));
@@ -117,13 +117,13 @@ static spry_status plan_and_solve(spry_context *ctx, void *data)
     if (status == SPRY_STATUS_OK)
         status = spry_solver_set_matrix(solver, t->A);
     if (status == SPRY_STATUS_OK)
-        status = spry_solver_plan(solver, 1, &told);
+        status = spry_solver_plan(solver, 1, &planned);
     if (status == SPRY_STATUS_OK)
         status = spry_solve(solver, t->b, t->x, &result);
     if (status == SPRY_STATUS_OK)
         assert_true(fabs(residual(t) - result.true_residual) <= 1e-12);
     spry_result_clear(ctx, &result);
-    spry_plan_clear(ctx, &told);
+    spry_plan_clear(ctx, &planned);
     spry_solver_free(solver);
     return status;
 }

@@ -347,7 +347,7 @@ static void requests_between_solves_are_taken_back(void **state)
 }
 
 /* A request that comes while factors and hierarchies are made ends the solve as one that comes
- * while it iterates: there is a result, x is the guess, and the truth is told of it. */
+ * while it iterates: there is a result, x is the guess, and the truth is reported of it. */
 static void requests_end_set_ups(void **state)
 {
     static const char *const precons[] = {

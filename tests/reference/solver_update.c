@@ -1,4 +1,4 @@
-/* New values in an old pattern: a solver that was told of them gives what a new solver gives. */
+/* New values in an old pattern: a solver notified of them gives what a new solver gives. */
 #include "support/renewed.h"
 
 #include "krylov/solver.h"
@@ -62,7 +62,7 @@ static void test_update(void **state)
     static const char *const options[] = {
         "method=cg precon=jacobi tol=1e-5",
         "method=cg precon=none format=sell tol=1e-5",
-        "method=bicg precon=jacobi format=csr tol=1e-5", /* the transpose is made anew, too */
+        "method=bicg precon=jacobi format=csr tol=1e-5", /* the transpose is made again, too */
         "method=cg precon=ssor tol=1e-5",
         "method=bicgstab precon=jacobi:precision=single tol=1e-5",
     };
@@ -224,7 +224,7 @@ static void expect_warning(spry_context *ctx, spry_solver *solver, const spry_ve
     spry_result_clear(ctx, &result);
 }
 
-/* A method that was asked for stays, and what is wrong with it is told for the values of now. */
+/* A method that was asked for stays; what is wrong with it is reported for the current values. */
 static void test_warnings(void **state)
 {
     spry_context *ctx = *state;
@@ -260,7 +260,7 @@ static void test_warnings(void **state)
     }
 }
 
-/* What can take new values is kept, though something after it cannot or is not there. */
+/* What can take new values is kept, though something after it cannot or is missing. */
 static void test_kept(void **state)
 {
     spry_context *ctx = *state;
@@ -287,7 +287,7 @@ static void test_kept(void **state)
         assert_ok(ctx, spry_vector_fill(fresh, (spry_scalar){0, 0}));
         assert_ok(ctx, spry_solve(solver, b, x, NULL));
         assert_ptr_equal(solver->setup.own_operator, kept);
-        assert_true(solver->setup.updated_seconds == 0); /* told, and not once more */
+        assert_true(solver->setup.updated_seconds == 0); /* reported, and not once more */
         assert_ok(ctx, spry_quick_solve(ctx, A, b, fresh, all[k], NULL));
         assert_memory_equal(x->data, fresh->data, (size_t)x->n * sizeof(double));
     }

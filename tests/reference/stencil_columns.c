@@ -2,7 +2,7 @@
  * Stencils with several columns at once: those with fields, without, of waves, of all types, with
  * periodic faces and points of their own at others; the transposed ones, too.
  */
-#include "support/beside.h"
+#include "support/columns.h"
 
 #include "support/support.h"
 
@@ -31,9 +31,9 @@ static void check(spry_context *ctx, const char *size, const char *text, const c
     assert_ok(ctx,
               spry_operator_stencil(grid, text, options, 1, names, (const spry_vector *[]){k}, &A));
     for (int c = 0; c < 6; c++)
-        beside_check(A, SPRY_TRANSPOSE_NO, columns[c]);
-    beside_check(A, SPRY_TRANSPOSE_YES, 3);
-    beside_check(A, SPRY_TRANSPOSE_CONJUGATE, 9);
+        columns_check(A, SPRY_TRANSPOSE_NO, columns[c]);
+    columns_check(A, SPRY_TRANSPOSE_YES, 3);
+    columns_check(A, SPRY_TRANSPOSE_CONJUGATE, 9);
     spry_operator_free(A);
     spry_vector_free(k);
     spry_grid_free(grid);
@@ -62,7 +62,7 @@ static void test_waves(void **state)
         spry_operator *A;
         snprintf(options, sizeof options, "scheme=%s", schemes[i]);
         assert_ok(ctx, spry_operator_helmholtz(grid, k2, options, &A, NULL));
-        beside_check(A, SPRY_TRANSPOSE_NO, 5);
+        columns_check(A, SPRY_TRANSPOSE_NO, 5);
         spry_operator_free(A);
     }
     spry_vector_free(k2);

@@ -3,7 +3,7 @@
  * is exact for polynomials of degrees up to p + q - 1: what is left of a smooth function is then
  * h^p times a derivative of it. So monomials around a point of each neighbourhood go through the
  * operator and through spry_stencil_rhs(), and every row there has to give their derivative but for
- * roundings; and the next degree must not be exact somewhere, or the bound would tell nothing.
+ * roundings; and the next degree must not be exact somewhere, or the bound would show nothing.
  *
  * Spacings are 1/2, so that places and powers of distances are exact.
  */
@@ -417,7 +417,7 @@ static void more_dimensions(void **state)
 
 /* (k u')' with k and u powers of the distance. */
 typedef struct flux_trial {
-    trial u; /* first, as it is what boundary_of() is told of */
+    trial u; /* first, as boundary_of() takes it */
     int degree;
 } flux_trial;
 
@@ -447,10 +447,10 @@ typedef struct row_nodes {
 } row_nodes;
 
 /* Centred ones from `first` on, or those nearest to the face that these would reach past. */
-static row_nodes nodes_of(const trial *t, int first, int last_there, int near_count)
+static row_nodes nodes_of(const trial *t, int first, int last_on_device, int near_count)
 {
     row_nodes s = {first, t->order, -1};
-    const bool low = first<0, high = first + t->order - 1> last_there;
+    const bool low = first<0, high = first + t->order - 1> last_on_device;
     if (is_periodic(t, 0) || (!low && !high))
         return s;
     s.count = near_count;
@@ -458,7 +458,7 @@ static row_nodes nodes_of(const trial *t, int first, int last_there, int near_co
         s.extra = high;
         s.count--;
     }
-    s.first = low ? 0 : last_there + 1 - s.count;
+    s.first = low ? 0 : last_on_device + 1 - s.count;
     return s;
 }
 

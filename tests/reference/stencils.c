@@ -475,7 +475,7 @@ static void point_precons(void **state)
         r = random_field(grid, type, false, 8);
         assert_ok(ctx, spry_vector_like(r, r->n, &z));
         assert_ok(ctx, spry_operator_diagonal(A, &d));
-        assert_ok(ctx, precon_make_beside(ctx, NULL, A, "jacobi", &M, name));
+        assert_ok(ctx, precon_make_from_text(ctx, NULL, A, "jacobi", &M, name));
         assert_string_equal(name, "jacobi");
         assert_ok(ctx, spry_operator_apply(M, r, z));
         for (int64_t i = 0; i < z->n; i++) {
@@ -485,14 +485,14 @@ static void point_precons(void **state)
             const double im = c.re * a.im + c.im * a.re - b.im;
             assert_true(hypot(re, im) <= 16 * unit * hypot(b.re, b.im));
         }
-        assert_status(
-            ctx, SPRY_STATUS_UNSUPPORTED,
-            precon_make_beside(ctx, NULL, A, "jacobi:precision=half", &(spry_operator *){0}, name));
+        assert_status(ctx, SPRY_STATUS_UNSUPPORTED,
+                      precon_make_from_text(ctx, NULL, A, "jacobi:precision=half",
+                                            &(spry_operator *){0}, name));
         assert_status(ctx, SPRY_STATUS_BAD_USAGE,
-                      precon_make_beside(ctx, NULL, A, "ilu", &(spry_operator *){0}, name));
+                      precon_make_from_text(ctx, NULL, A, "ilu", &(spry_operator *){0}, name));
         support_message_has(ctx, "spry_operator_to_matrix() makes one");
         assert_status(ctx, SPRY_STATUS_BAD_USAGE,
-                      precon_make_beside(ctx, NULL, M, "jacobi", &(spry_operator *){0}, name));
+                      precon_make_from_text(ctx, NULL, M, "jacobi", &(spry_operator *){0}, name));
         support_message_has(ctx, "an operator that knows its diagonal");
         spry_operator_free(M);
         spry_operator_free(A);

@@ -78,7 +78,7 @@ static double defect(const waves *w, const char *spec, int axis, int strips, int
             value_set(x->type, x->data, i,
                       (spry_scalar){sin(12.9 * (double)i) + 0.3, cos(78.2 * (double)i)});
     }
-    assert_ok(ctx, spry_precon_beside(w->A, NULL, spec, &M));
+    assert_ok(ctx, spry_precon_for_operator(w->A, NULL, spec, &M));
     assert_ok(ctx, spry_operator_apply(w->A, x, r));
     assert_ok(ctx, spry_operator_apply(M, r, z));
     for (int64_t i = 0; i < x->n; i++) {
@@ -193,7 +193,7 @@ static void counts(void **state)
 static void refuse(const waves *w, const char *spec, spry_status expected, const char *says)
 {
     spry_operator *M = NULL;
-    const spry_status status = spry_precon_beside(w->A, NULL, spec, &M);
+    const spry_status status = spry_precon_for_operator(w->A, NULL, spec, &M);
     assert_int_equal(status, expected);
     assert_null(M);
     if (!strstr(spry_message(w->A->ctx), says))
@@ -245,7 +245,7 @@ static spry_status life(spry_context *ctx, void *data)
     SPRY_GO(ctx, spry_grid_new(ctx, "9x14 boundary=absorb layer=3", &grid));
     SPRY_GO(ctx, spry_field_new(grid, SPRY_TYPE_D, true, medium, &wavelength, &k2));
     SPRY_GO(ctx, spry_operator_helmholtz(grid, k2, "scheme=second", &A, NULL));
-    SPRY_GO(ctx, spry_precon_beside(A, NULL, data, &M));
+    SPRY_GO(ctx, spry_precon_for_operator(A, NULL, data, &M));
     SPRY_GO(ctx, spry_field_wave(grid, SPRY_TYPE_Z, false, "kind=point at=0.4:0.3", &b));
     SPRY_GO(ctx, spry_field_new(grid, SPRY_TYPE_Z, false, NULL, NULL, &x));
     SPRY_GO(ctx, spry_operator_apply(M, b, x));

@@ -317,8 +317,8 @@ static void solvers_are_kept(void **state)
     free_plate(&p);
 }
 
-/* Ritz values of a symmetric operator are within its spectrum: the limit is never told too small,
- * and power iteration is let stop where it is near. */
+/* Ritz values of a symmetric operator are within its spectrum: the limit is never reported too
+ * small, and power iteration is let stop where it is near. */
 static void largest_step(void **state)
 {
     spry_context *ctx = *state;
@@ -334,15 +334,15 @@ static void largest_step(void **state)
     assert_status(ctx, SPRY_STATUS_BAD_INPUT, spry_stepper_run(s, 0, 1, p.u, &stats));
     support_message_has(ctx, "the largest stable one is about");
     assert_int_equal(stats.steps, 0);
-    /* the number that is told is that of the run, to its three digits */
-    const char *told = strstr(spry_message(ctx), "is about ");
-    assert_non_null(told);
-    assert_true(fabs(strtod(told + 9, NULL) / stats.limit - 1) <= 5e-3);
+    /* the number that is reported is that of the run, to its three digits */
+    const char *reported = strstr(spry_message(ctx), "is about ");
+    assert_non_null(reported);
+    assert_true(fabs(strtod(reported + 9, NULL) / stats.limit - 1) <= 5e-3);
     assert_true(stats.limit >= limit && stats.limit < 1.2 * exact);
     /* a few steps do no harm; so it is not refused */
     assert_ok(ctx, spry_stepper_run(s, 0, 2 * exact, p.u, &stats));
     assert_int_equal(stats.steps, 2);
-    /* without the check u runs away, which is told with the step */
+    /* without the check u runs away, which is reported with the step */
     assert_ok(ctx, spry_stepper_set(s, "check=no"));
     assert_ok(ctx, spry_stepper_set_real(s, "dt", 100 * exact));
     assert_status(ctx, SPRY_STATUS_BAD_INPUT, spry_stepper_run(s, 0, 1e5 * exact, p.u, &stats));

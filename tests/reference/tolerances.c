@@ -1,4 +1,4 @@
-/* The tolerance: absolute beside relative, and reached with any preconditioner on any side. */
+/* The tolerance: absolute with relative, and reached with any preconditioner on any side. */
 #include "support/support.h"
 
 #include <spry/spry.h>

@@ -34,7 +34,7 @@ static void solvers(void **state)
     static const char *const options[] = {
         "method=cg precon=jacobi tol=1e-5",
         "method=cg precon=none format=sell tol=1e-5",
-        "method=bicg precon=jacobi tol=1e-5", /* the transpose is made anew, too */
+        "method=bicg precon=jacobi tol=1e-5", /* the transpose is made again, too */
         "method=bicg precon=none format=ell tol=1e-5",
         "method=cg precon=amg tol=1e-5",
         "method=cg precon=poly tol=1e-5",
@@ -103,7 +103,7 @@ static void given(void **state)
     spry_matrix_free(A);
 }
 
-/* A pattern that changes under a solver: all is made anew. */
+/* A pattern that changes under a solver: all is made again. */
 static void patterns(void **state)
 {
     spry_context *ctx = *state;

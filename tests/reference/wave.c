@@ -177,7 +177,7 @@ static void equation(void **state)
         assert_ok(ctx, spry_vector_norm(f, &size));
         /* Rounding of laplace u, which is at most 2 pi^2 |u|, is far below that. */
         if (!(fabs(off / size - result.true_residual) <= 1e-11))
-            fail_msg("method %s: residual %g, told %g", methods[m], off / size,
+            fail_msg("method %s: residual %g, reported %g", methods[m], off / size,
                      result.true_residual);
         spry_result_clear(ctx, &result);
         spry_wave_free(wave);

@@ -1,5 +1,5 @@
 /*
- * Waves by the Born series beside those by differences: what a smooth scatterer makes of a plane
+ * Waves by the Born series against those by differences: what a smooth scatterer makes of a plane
  * wave, on the same points. The first has a laplace that is exact on the grid, so that the
  * difference falls with the order of the second, down to what the layers of both send back.
  */

@@ -1,6 +1,6 @@
 /*
  * Programs run as they read in long double, by loops of their own: nothing of the library but the
- * parser takes part. Beside each number stands a bound of what a run in the type's precision can be
+ * parser takes part. With each number goes a bound of what a run in the type's precision can be
  * away from it, by the rounding errors of each operation and those of its operands.
  */
 #ifndef SPRY_TESTS_BOUNDED_H

@@ -233,7 +233,7 @@ static void wrong(const chain *c, int failing, const char *what)
              c->result.tried ? c->result.tried : "nothing");
 }
 
-/* Each of those that failed is told by its name, with the reason. */
+/* Each of those that failed is reported by its name, with the reason. */
 static void check_tried(const chain *c, int failing)
 {
     char line[256], begin[300];
@@ -251,10 +251,10 @@ static void check_tried(const chain *c, int failing)
             wrong(c, failing, begin);
         if (c->ways[k] == CHAIN_NOT_MADE && !strstr(line, "memory"))
             wrong(c, failing, "no reason");
-        const char *told = strstr(line, ", residual ");
+        const char *reported = strstr(line, ", residual ");
         if (c->ways[k] == CHAIN_STAYS &&
-            (!told || sscanf(told, ", residual %lf", &residual) != 1 ||
-             !(residual <= 1.05 * chain_first))) /* told with two digits */
+            (!reported || sscanf(reported, ", residual %lf", &residual) != 1 ||
+             !(residual <= 1.05 * chain_first))) /* reported with two digits */
             wrong(c, failing, "the best x is lost");
     }
 }
@@ -306,7 +306,7 @@ static void check_survivor(const chain *c, int failing)
         wrong(c, failing, "it is not the next one that takes over");
 }
 
-/* None is left: told as it is, with the best x. */
+/* None is left: reported as it is, with the best x. */
 static void check_end(chain *c, chain_way way)
 {
     const int count = c->all.count;
@@ -319,9 +319,9 @@ static void check_end(chain *c, chain_way way)
     assert_ok(c->p->ctx, status);
     check_truth(c, count);
     if (c->result.converged || c->result.reason != SPRY_REASON_STAGNATED || !c->result.detail[0])
-        wrong(c, count, "it is not told that nothing arrived");
+        wrong(c, count, "it is not reported that nothing arrived");
     const bool made = c->ways[count - 1] == CHAIN_STAYS;
-    check_tried(c, made ? count - 1 : count); /* of the last the result tells, where it ran */
+    check_tried(c, made ? count - 1 : count); /* the result reports the last, where it ran */
     check_begins(c, count);
 }
 

@@ -1,7 +1,7 @@
 /*
  * The chain of what a solver tries, with members made to fail: so that they cannot be made, as each
  * allocation of theirs fails, or so that they do not arrive, as their method does not move x. What
- * the list has stays as it is, and is told so.
+ * the list has stays as it is, and is marked so.
  */
 #ifndef SPRY_TESTS_CHAIN_H
 #define SPRY_TESTS_CHAIN_H
@@ -20,7 +20,7 @@ typedef struct chain {
     attempts all; /* as listed */
     chain_way ways[ATTEMPTS + 1];
     int at;                      /* the member at hand */
-    double begins[ATTEMPTS + 1]; /* first residual that each has told; NAN: none */
+    double begins[ATTEMPTS + 1]; /* first residual that each has reported; NAN: none */
 } chain;
 
 /* Shares of the answer that x begins with are this much too small, and so is b - A x. */
@@ -34,7 +34,8 @@ void chain_close(chain *c);
 void chain_begin(chain *c, int failing, chain_way way);
 spry_status chain_run(chain *c);
 /* For each number of members that fail the next takes over from the best x and arrives (the last
- * resorts need not, but are honest); what was tried is told, of all; also when all of them fail. */
+ * resorts need not, but are honest); what was tried is reported, of all; also when all of them
+ * fail. */
 void chain_walk(problem *p, const char *options);
 
 /* The kinds of systems that chains are walked for. */

@@ -22,15 +22,17 @@ static spry_scalar number(spry_type type, uint64_t seed, int64_t index)
     return spry_type_is_complex(type) ? a : (spry_scalar){a.re, 0};
 }
 
-/* Ones where row and column meet on the (stretched) diagonal, up to four small entries beside. */
+/* Ones where row and column meet on the (stretched) diagonal, up to four small entries off it. */
 static spry_matrix *matrix(spry_context *ctx, spry_type type, int64_t rows, int64_t cols,
                            uint64_t seed)
 {
-    enum { BESIDE = 4 };
+    enum { OFF_DIAGONAL = 4 };
     matrix_arrays a = {.type = type, .format = SPRY_FORMAT_CSR, .rows = rows, .cols = cols};
     a.offsets = must(spry_alloc(ctx, (size_t)(rows + 1) * sizeof *a.offsets));
-    a.col_index = must(spry_alloc(ctx, (size_t)(rows + 1) * (BESIDE + 1) * sizeof *a.col_index));
-    a.values = must(spry_alloc(ctx, (size_t)(rows + 1) * (BESIDE + 1) * spry_type_size(type)));
+    a.col_index =
+        must(spry_alloc(ctx, (size_t)(rows + 1) * (OFF_DIAGONAL + 1) * sizeof *a.col_index));
+    a.values =
+        must(spry_alloc(ctx, (size_t)(rows + 1) * (OFF_DIAGONAL + 1) * spry_type_size(type)));
     a.offsets[0] = 0;
     for (int64_t i = 0; i < rows; i++) {
         const int64_t middle = rows == cols ? i : i * cols / rows;
@@ -38,7 +40,7 @@ static spry_matrix *matrix(spry_context *ctx, spry_type type, int64_t rows, int6
             const spry_scalar v = number(type, seed, 8 * i + j - middle + 2);
             if (j != middle && v.re > 0.5)
                 continue;
-            const double scale = 1.0 / (2 * BESIDE);
+            const double scale = 1.0 / (2 * OFF_DIAGONAL);
             value_set(type, a.values, a.nnz,
                       j == middle ? (spry_scalar){1, 0}
                                   : (spry_scalar){v.re * scale, v.im * scale});
@@ -67,7 +69,7 @@ static spry_operator *make(course_system *s, const spry_matrix *from, course_ope
     else if (kind == COURSE_DIAGONAL)
         assert_ok(ctx, spry_precon_new(from, NULL, "jacobi", &op));
     else if (kind == COURSE_SWEEPS)
-        assert_ok(ctx, precon_make_beside(ctx, from, NULL, "ssor:omega=0.9", &op, name));
+        assert_ok(ctx, precon_make_from_text(ctx, from, NULL, "ssor:omega=0.9", &op, name));
     else if (kind == COURSE_FUNCTION) {
         assert_null(s->inner);
         assert_ok(ctx, spry_operator_from_matrix(from, NULL, NULL, &s->inner));

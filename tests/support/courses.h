@@ -1,6 +1,6 @@
 /*
- * Courses of runs: what a program told and which x it had while it ran, to compare runs of the same
- * text bit by bit: as it reads (oracle.h), as an unfused plan, as a fused one.
+ * Courses of runs: what a program reported and which x it had while it ran, to compare runs of the
+ * same text bit by bit: as it reads (oracle.h), as an unfused plan, as a fused one.
  */
 #ifndef SPRY_TESTS_COURSES_H
 #define SPRY_TESTS_COURSES_H

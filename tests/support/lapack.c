@@ -31,7 +31,7 @@ static void *zeros(int64_t count, size_t size)
     return block;
 }
 
-bool lapack_is_there(void)
+bool lapack_is_present(void)
 {
     static const char *const files[] = {"liblapack.so.3", "libopenblas.so.0"};
     const char *named = getenv("SPRY_LAPACK_LIBRARY");

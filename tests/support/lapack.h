@@ -1,4 +1,4 @@
-/* LAPACK's solves of dense systems, to compare with; loaded where it is there. */
+/* LAPACK's solves of dense systems, to compare with; loaded where it exists. */
 #ifndef SPRY_TESTS_LAPACK_H
 #define SPRY_TESTS_LAPACK_H
 
@@ -21,7 +21,7 @@ typedef struct lapack_signs {
 } lapack_signs;
 
 /* SPRY_LAPACK_LIBRARY, else liblapack.so.3 or libopenblas.so.0. */
-bool lapack_is_there(void);
+bool lapack_is_present(void);
 /* x is b, and then the solution; a by columns. In the arithmetic of a type; false: a pivot is 0, or
  * it is not definite. */
 bool lapack_solve(spry_type type, lapack_kind kind, int64_t n, const double complex *a,

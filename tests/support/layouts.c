@@ -97,7 +97,7 @@ static void check_sizes(spry_context *ctx, const spry_matrix *A, const char *spe
     if (f.stored != L->stored || f.bytes != layout_read_bytes(L))
         fail_msg("%s: forecast %" PRId64 " places, %" PRId64 " bytes; built %" PRId64 ", %" PRId64,
                  spec, f.stored, f.bytes, L->stored, layout_read_bytes(L));
-    assert_true(L->array[0].count >= L->stored); /* more where x is kept beside the values */
+    assert_true(L->array[0].count >= L->stored); /* more where x is kept with the values */
     assert_true(L->units >= 0 && (L->unit_rows == 0 || L->rows <= L->units * L->unit_rows));
     /* The options as they came out give the same layout. */
     char again[160];

@@ -124,7 +124,7 @@ static long double norm(const wide *v, int64_t n)
 }
 
 void neumann_check(const spry_matrix *A, const neumann_grid *g, int count, const spry_vector *b,
-                   const spry_vector *x, double tol, double told)
+                   const spry_vector *x, double tol, double reported)
 {
     const int64_t n = size_of(g);
     const long double eps = type_is_single(x->type) ? FLT_EPSILON : DBL_EPSILON;
@@ -151,8 +151,9 @@ void neumann_check(const spry_matrix *A, const neumann_grid *g, int count, const
      * and in pairs, for which 32 eps is ample */
     const long double slack = (sqrtl(rounding) + 32 * eps * whole) / rest;
     const long double residual = norm(r, n) / rest;
-    if (!(residual <= tol + slack) || !(fabsl(residual - told) <= slack))
-        fail_msg("residual %Lg, told %g, asked for %g, rounding %Lg", residual, told, tol, slack);
+    if (!(residual <= tol + slack) || !(fabsl(residual - reported) <= slack))
+        fail_msg("residual %Lg, reported %g, asked for %g, rounding %Lg", residual, reported, tol,
+                 slack);
     const long double size = norm(v, n), part = sqrtl(remove_null(g, count, v));
     if (!(part <= (long double)n * eps * size))
         fail_msg("x has %Lg of its norm in the null space", part / size);

@@ -22,10 +22,10 @@ spry_vector *neumann_rhs(spry_context *ctx, spry_type type, const neumann_grid *
 
 /*
  * What x must be, in long double: |P b - A x| <= tol |P b| up to rounding, where P removes the null
- * vectors (count of them, orthogonal) of A^H from b; the true residual told is that; and x has no
- * part in those of A, up to n eps |x|.
+ * vectors (count of them, orthogonal) of A^H from b; the true residual reported is that; and x has
+ * no part in those of A, up to n eps |x|.
  */
 void neumann_check(const spry_matrix *A, const neumann_grid *g, int count, const spry_vector *b,
-                   const spry_vector *x, double tol, double told);
+                   const spry_vector *x, double tol, double reported);
 
 #endif

@@ -39,7 +39,7 @@ typedef struct fake_engine {
     const char *kind;         /* "cuda" */
     const char *library;      /* its path */
     const char *variables[2]; /* that name the library */
-    const char *weather;      /* the variable that tells it what goes wrong */
+    const char *weather;      /* the variable that says what goes wrong */
     cache_place place;
 } fake_engine;
 #define FAKE_CUDA_ENGINE                                                                 \

@@ -117,7 +117,7 @@ spry_status oracle_follow(const program *p, const oracle_arithmetic *does, void 
             const int64_t before = f.reports;
             run_list(&f, p->section[SECTION_LOOP]);
             if (f.reports == before && f.state == GOES_ON && f.status == SPRY_STATUS_OK)
-                f.status = SPRY_STATUS_BAD_INPUT; /* a turn told nothing */
+                f.status = SPRY_STATUS_BAD_INPUT; /* a turn reported nothing */
         }
     } while (f.state == RESTARTS && f.status == SPRY_STATUS_OK);
     return f.status;

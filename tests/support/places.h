@@ -1,4 +1,4 @@
-/* Vectors of the host and of a device beside each other: for tests/device/places.c and its kin. */
+/* Vectors of the host and of a device together: for tests/device/places.c and its kin. */
 #ifndef SUPPORT_PLACES_H
 #define SUPPORT_PLACES_H
 
@@ -25,7 +25,7 @@ static inline spry_vector *numbers(spry_context *ctx, spry_type type, int64_t n,
 }
 
 /* A copy of it on the device. */
-static inline spry_vector *there(spry_device *d, const spry_vector *x)
+static inline spry_vector *copy_on_device(spry_device *d, const spry_vector *x)
 {
     spry_vector *v = NULL;
     assert_ok(d->ctx, spry_vector_on(d, spry_vector_type(x), spry_vector_size(x), NULL, &v));

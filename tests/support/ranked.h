@@ -14,7 +14,7 @@
 
 /* What a rank does; NULL, or what went wrong, by CHECK. */
 typedef const char *ranked_work(spry_context *ctx, void *data);
-/* Runs it on so many ranks, with one thread each; nothing may be left allocated. */
+/* Runs it on `ranks` ranks, with one thread each; nothing may be left allocated. */
 void ranked_run(int ranks, ranked_work *work, void *data);
 /* The same with options of the context. */
 void ranked_run_with(const char *options, int ranks, ranked_work *work, void *data);

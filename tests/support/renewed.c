@@ -109,7 +109,7 @@ void renewed_operator(spry_context *ctx, spry_device *d, spry_type type, const c
 {
     for (int own = SPRY_OWN_BORROW; own <= SPRY_OWN_TAKE; own++) {
         renewal r = begin(ctx, grid(ctx, type));
-        spry_operator *op = NULL, *anew = NULL;
+        spry_operator *op = NULL, *rebuilt = NULL;
         if (spry_operator_from_matrix(r.A, d, format, &op) !=
             SPRY_STATUS_OK) { /* not for such a matrix */
             end(&r);
@@ -123,14 +123,14 @@ void renewed_operator(spry_context *ctx, spry_device *d, spry_type type, const c
         const bool follows = !d && strcmp(format, "csr") == 0;
         assert_int_equal(spry_operator_is_current(op), follows);
         compare(op, product(ctx, op, SPRY_TRANSPOSE_NO), before, !follows);
-        const spry_status made = spry_operator_from_matrix(r.A, d, format, &anew);
+        const spry_status made = spry_operator_from_matrix(r.A, d, format, &rebuilt);
         assert_int_equal(spry_operator_update(op, r.A), made);
         assert_int_equal(spry_operator_is_current(op), made == SPRY_STATUS_OK);
         if (made == SPRY_STATUS_OK) {
-            assert_string_equal(spry_operator_name(op), spry_operator_name(anew));
-            same_operator(ctx, op, anew);
+            assert_string_equal(spry_operator_name(op), spry_operator_name(rebuilt));
+            same_operator(ctx, op, rebuilt);
         }
-        spry_operator_free(anew);
+        spry_operator_free(rebuilt);
         spry_operator_free(op);
         end(&r);
     }
@@ -139,21 +139,21 @@ void renewed_operator(spry_context *ctx, spry_device *d, spry_type type, const c
 void renewed_precon(spry_context *ctx, spry_device *d, spry_type type, const precons_case *c)
 {
     renewal r = begin(ctx, precons_matrix(ctx, type, c->definite, 10));
-    spry_operator *M = NULL, *anew = NULL;
+    spry_operator *M = NULL, *rebuilt = NULL;
     assert_ok(ctx, spry_precon_new(r.A, d, precons_spec(c), &M));
     if (M) {
         assert_true(spry_operator_is_current(M));
         renew(ctx, &r, SPRY_OWN_BORROW);
         assert_false(spry_operator_is_current(M));
         free(product(ctx, M, SPRY_TRANSPOSE_NO)); /* of whatever it has */
-        assert_ok(ctx, spry_precon_new(r.A, d, precons_spec(c), &anew));
+        assert_ok(ctx, spry_precon_new(r.A, d, precons_spec(c), &rebuilt));
         assert_ok(ctx, spry_operator_update(M, r.A));
         assert_true(spry_operator_is_current(M));
         if (!c->keeps)
-            same_operator(ctx, M, anew);
+            same_operator(ctx, M, rebuilt);
     }
     spry_operator_free(M);
-    spry_operator_free(anew);
+    spry_operator_free(rebuilt);
     end(&r);
 }
 
@@ -170,11 +170,11 @@ void renewed_solver(spry_context *ctx, spry_type type, const char *options)
     for (int own = SPRY_OWN_BORROW; own <= SPRY_OWN_TAKE; own++) {
         renewal r = begin(ctx, grid(ctx, type));
         spry_result first = SPRY_RESULT_INIT, second = SPRY_RESULT_INIT, third = SPRY_RESULT_INIT;
-        spry_vector *b = NULL, *x = NULL, *anew = NULL;
+        spry_vector *b = NULL, *x = NULL, *rebuilt = NULL;
         spry_solver *solver = NULL;
         assert_ok(ctx, spry_vector_ones(ctx, r.A, &b));
         assert_ok(ctx, spry_vector_zeros(ctx, r.A, &x));
-        assert_ok(ctx, spry_vector_zeros(ctx, r.A, &anew));
+        assert_ok(ctx, spry_vector_zeros(ctx, r.A, &rebuilt));
         assert_ok(ctx, spry_solver_new(ctx, &solver));
         assert_ok(ctx, spry_solver_set(solver, options));
         assert_ok(ctx, spry_solver_set_matrix(solver, r.A));
@@ -184,11 +184,11 @@ void renewed_solver(spry_context *ctx, spry_type type, const char *options)
             for (int k = 0; k < 2; k++)
                 assert_ok(ctx, spry_solver_update(solver));
         solve(ctx, solver, b, x, &second);
-        assert_ok(ctx, spry_quick_solve(ctx, r.A, b, anew, options, &third));
+        assert_ok(ctx, spry_quick_solve(ctx, r.A, b, rebuilt, options, &third));
         assert_int_equal(second.iterations, third.iterations);
         assert_string_equal(second.format, third.format);
         assert_string_equal(second.device, third.device);
-        assert_memory_equal(x->data, anew->data, (size_t)x->n * spry_type_size(type));
+        assert_memory_equal(x->data, rebuilt->data, (size_t)x->n * spry_type_size(type));
         assert_true(second.iterations != first.iterations || second.residual != first.residual);
         spry_result_clear(ctx, &first);
         spry_result_clear(ctx, &second);
@@ -196,7 +196,7 @@ void renewed_solver(spry_context *ctx, spry_type type, const char *options)
         spry_solver_free(solver);
         spry_vector_free(b);
         spry_vector_free(x);
-        spry_vector_free(anew);
+        spry_vector_free(rebuilt);
         end(&r);
     }
 }

@@ -10,7 +10,7 @@ static const double PI = 3.14159265358979323846;
 /* --- the medium ----------------------------------------------------------------------------------
  */
 
-/* The share of the cell around a point that is in the sphere; the wavelength's points tell how
+/* The share of the cell around a point that is in the sphere; the wavelength's points determine how
  * large cells are. */
 static double share_inside(const scatter *s, const double *place)
 {

@@ -1,5 +1,5 @@
 /*
- * What a sphere, or a smooth lens, makes of a plane wave, by differences, beside its series
+ * What a sphere, or a smooth lens, makes of a plane wave, by differences, against its series
  * (mie.h): the error of the field on a sphere around it. Lengths are wavelengths outside.
  */
 #ifndef SPRY_TESTS_SCATTER_H

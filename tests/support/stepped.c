@@ -23,16 +23,16 @@ void stepped_free(int count, spry_vector **v)
 void stepped_same(const spry_vector *found, const spry_vector *expected, const char *tried, ...)
 {
     const spry_vector *const of[2] = {found, expected};
-    spry_vector *here[2];
+    spry_vector *on_host[2];
     char text[256];
     va_list more;
     for (int k = 0; k < 2; k++) {
-        here[k] = numeric_random(found->ctx, NULL, found->type, found->n, 0);
-        assert_ok(found->ctx, spry_vector_copy(of[k], here[k]));
+        on_host[k] = numeric_random(found->ctx, NULL, found->type, found->n, 0);
+        assert_ok(found->ctx, spry_vector_copy(of[k], on_host[k]));
     }
     const size_t bytes = (size_t)found->n * spry_type_size(found->type);
-    const bool same = memcmp(here[0]->data, here[1]->data, bytes) == 0;
-    stepped_free(2, here);
+    const bool same = memcmp(on_host[0]->data, on_host[1]->data, bytes) == 0;
+    stepped_free(2, on_host);
     va_start(more, tried);
     vsnprintf(text, sizeof text, tried, more);
     va_end(more);

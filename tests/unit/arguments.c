@@ -274,7 +274,7 @@ LOOK(spry_fingerprint, 1, spry_fingerprint(P(0, csr_values), sizeof csr_values, 
 LOOK(spry_nearest, 3, spry_nearest(P(0, "a"), P(1, "a b"), P(2, t->word), sizeof t->word))           \
 LOOK(spry_options_of, 1, spry_options_of(P(0, "solver"))) \
 CALL(spry_precon_new, 4, "1", spry_precon_new(P(0, t->A), P(1, t->device), P(2, "jacobi"), P(3, &t->made_operator))) \
-CALL(spry_precon_beside, 4, "1", spry_precon_beside(P(0, t->op), P(1, t->A), P(2, "jacobi"), P(3, &t->made_operator))) \
+CALL(spry_precon_for_operator, 4, "1", spry_precon_for_operator(P(0, t->op), P(1, t->A), P(2, "jacobi"), P(3, &t->made_operator))) \
 CALL(spry_reorder, 3, "", spry_reorder(P(0, t->A), P(1, "rcm"), P(2, &t->order)))                    \
 CALL(spry_matrix_match, 3, "2", spry_matrix_match(P(0, t->A), P(1, &t->order), P(2, &t->count))) \
 CALL(spry_vector_permute, 3, "", spry_vector_permute(P(0, t->x), P(1, t->perm), false, P(2, t->y)))         \
@@ -567,7 +567,7 @@ static void test_null_in_each_place(void **state)
                 fail_msg("%s with NULL in place %d, where it may be: %s", rows[k].name, null,
                          spry_message(t.ctx));
         }
-        if (rows[k].whole) { /* or the status above would tell nothing */
+        if (rows[k].whole) { /* or the status above would show nothing */
             const spry_status status = rows[k].call(&t, -1);
             drop(&t);
             if (status == SPRY_STATUS_BAD_USAGE)
@@ -578,7 +578,7 @@ static void test_null_in_each_place(void **state)
     unmake(&t);
 }
 
-/* Counts below 0 are told, not taken for 0. */
+/* Counts below 0 are reported, not taken for 0. */
 static void test_counts_below_zero(void **state)
 {
     things t;
@@ -627,7 +627,7 @@ static void test_counts_below_zero(void **state)
     unmake(&t);
 }
 
-/* The message says which argument of which function, where there is a context to tell. */
+/* The message says which argument of which function, where there is a context to hold it. */
 static void test_messages(void **state)
 {
     spry_context *ctx = *state;
@@ -664,7 +664,7 @@ static int look_up(const char *path)
     return listed;
 }
 
-static void test_every_function_is_here(void **state)
+static void test_every_function_is_listed(void **state)
 {
     (void)state;
     const int listed = look_up(SYMBOLS) + look_up(SYMBOLS_GRID) + look_up(SYMBOLS_PRIVATE);
@@ -679,7 +679,7 @@ int main(void)
         TEST(test_null_in_each_place),
         TEST(test_counts_below_zero),
         TEST(test_messages),
-        TEST(test_every_function_is_here),
+        TEST(test_every_function_is_listed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -218,7 +218,7 @@ static void options_of_every_kind(void **state)
     assert_true(t.real == 2 && !t.flag);
     assert_string_equal(t.text, "a:b=1.5,c=d");
     assert_int_equal(t.colour, 1);
-    /* all that stands in quotes does; one that is not closed is refused, and where it is is told */
+    /* all that stands in quotes does; one that is not closed is refused with its place */
     assert_int_equal(spry_options_parse(ctx, things, &t, "text=\"a b, c:d\",real=3"),
                      SPRY_STATUS_OK);
     assert_string_equal(t.text, "a b, c:d");

@@ -1,4 +1,4 @@
-/* The CUDA engine in bad weather, on a driver that fails as it is told (tests/fakes/cuda.c). */
+/* The CUDA engine in bad weather, on a driver that fails on command (tests/fakes/cuda.c). */
 #include "support/opened.h"
 
 #include "device/engine/cuda.h"
@@ -111,7 +111,7 @@ static void test_no_memory(void **state)
     opened_close(&s);
 }
 
-/* Every call fails with the same message from then on; a device that is opened anew works. */
+/* Every call fails with the same message from then on; a device that is opened again works. */
 static void check_lost(opened *s, device_memory *m, device_program *p)
 {
     char first[1024], byte = 0;

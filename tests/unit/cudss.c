@@ -1,5 +1,5 @@
 /*
- * Factors by cuDSS in bad weather, with a library that fails as it is told (tests/fakes/cudss.c) on
+ * Factors by cuDSS in bad weather, with a library that fails on command (tests/fakes/cudss.c) on
  * a driver whose memory is the host's. Kernels do nothing there, so that no product is asked for
  * that conjugates vectors: tests/device/cudss.c has those.
  */

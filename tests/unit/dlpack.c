@@ -60,7 +60,7 @@ static void test_layout(void **state)
     assert_int_equal(offsetof(dlpack_versioned, dl_tensor), 32);
 }
 
-static void test_there_and_back(void **state)
+static void test_round_trip(void **state)
 {
     spry_context *ctx = *state;
     for (int t = 0; t < 4; t++) {
@@ -265,7 +265,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_fingerprint),
         cmocka_unit_test(test_layout),
-        cmocka_unit_test_setup_teardown(test_there_and_back, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_round_trip, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_shared, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_copied, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_shapes, support_setup, support_teardown),

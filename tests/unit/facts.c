@@ -18,7 +18,7 @@ static spry_truth found(const spry_matrix *A, spry_fact fact)
 }
 
 /* A copy of which nothing is known. */
-static spry_matrix *anew(const spry_matrix *A)
+static spry_matrix *copy_of(const spry_matrix *A)
 {
     spry_matrix *B;
     assert_ok(A->ctx, spry_matrix_convert(A, A->a.format, &B));
@@ -29,7 +29,7 @@ static spry_matrix *anew(const spry_matrix *A)
 /* What is known of A must be what a fresh look finds. */
 static void assert_true_facts(const spry_matrix *A)
 {
-    spry_matrix *B = anew(A);
+    spry_matrix *B = copy_of(A);
     for (int f = 0; f < SPRY_FACT_COUNT; f++) {
         const spry_truth known = spry_matrix_fact(A, (spry_fact)f);
         if (known != SPRY_TRUTH_UNKNOWN && f != SPRY_FACT_DEFINITE)
@@ -156,7 +156,7 @@ static void what_is_the_same_up_to_rounding(void **state)
             }
 }
 
-static void triangles_and_patterns_are_told_apart(void **state)
+static void triangles_and_patterns_are_distinguished(void **state)
 {
     const double upper[] = {1, 1, 0, 1}, lower[] = {1, 0, 1, 1}, tiny[] = {1, 0, 1e-17, 1};
     spry_matrix *A = support_from_rows(*state, SPRY_TYPE_D, 2, 2, upper);
@@ -322,7 +322,7 @@ static void no_fact_is_looked_for_twice_in_a_solve(void **state)
             spry_vector *b, *x;
             spry_result result = {0};
             assert_ok(ctx, spry_generate(ctx, "anisotropic", "size=40", &A));
-            B = known ? A : anew(A);
+            B = known ? A : copy_of(A);
             assert_ok(ctx, spry_vector_ones(ctx, B, &b));
             assert_ok(ctx, spry_vector_zeros(ctx, B, &x));
             t.nnz = B->a.nnz;
@@ -393,7 +393,7 @@ static void one_measure_of_symmetry(void **state)
 {
     const struct {
         double units;
-        bool yes, sure; /* sure: products tell, too, with whatever random numbers */
+        bool yes, sure; /* sure: products show it, too, with whatever random numbers */
     } cases[] = {{0, true, true},
                  {1, true, true},
                  {1000, true, true},
@@ -442,7 +442,7 @@ int main(void)
                                         support_teardown),
         cmocka_unit_test_setup_teardown(what_is_the_same_up_to_rounding, support_setup,
                                         support_teardown),
-        cmocka_unit_test_setup_teardown(triangles_and_patterns_are_told_apart, support_setup,
+        cmocka_unit_test_setup_teardown(triangles_and_patterns_are_distinguished, support_setup,
                                         support_teardown),
         cmocka_unit_test_setup_teardown(what_is_carried_along_is_true, support_setup,
                                         support_teardown),

@@ -102,7 +102,7 @@ static void hear(void *data, spry_log_level level, const char *text)
         h->taken = level == SPRY_LOG_INFO;
 }
 
-/* Solves, although a fake device computes nothing, and tells what was heard of the choice. */
+/* Solves, although a fake device computes nothing, and reports what was heard of the choice. */
 static heard choose(const char *precon)
 {
     spry_context *ctx = support_context("log=debug");
@@ -137,7 +137,8 @@ static void test_choice(void **state)
         assert_int_equal(system(command), 0);
     }
     assert_true(choose("none").taken);
-    const heard host_only = choose("schwarz"); /* which does not go there: nobody asks */
+    const heard host_only =
+        choose("schwarz"); /* which does not go to the device: it is not asked */
     assert_false(host_only.taken || host_only.left);
 }
 

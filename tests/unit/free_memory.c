@@ -17,7 +17,7 @@ static void write_file(char *path, const char *text)
     close(file);
 }
 
-static int64_t told(const char *text)
+static int64_t parsed(const char *text)
 {
     char path[] = "/tmp/spry-meminfo-XXXXXX";
     write_file(path, text);
@@ -26,15 +26,15 @@ static int64_t told(const char *text)
     return bytes;
 }
 
-static void what_the_system_tells(void **state)
+static void what_the_system_reports(void **state)
 {
     (void)state;
-    assert_int_equal(told("MemTotal:  9 kB\nMemFree: 5 kB\nMemAvailable:    7 kB\nX: 1\n"), 7168);
-    assert_int_equal(told("MemAvailable:\n"), 0);
-    assert_int_equal(told("MemAvailable: -3 kB\n"), 0);
-    assert_int_equal(told("MemAvailable: 9223372036854775807 kB\n"), 0);
-    assert_int_equal(told("MemTotal: 3 kB\n"), 0);
-    assert_int_equal(told(""), 0);
+    assert_int_equal(parsed("MemTotal:  9 kB\nMemFree: 5 kB\nMemAvailable:    7 kB\nX: 1\n"), 7168);
+    assert_int_equal(parsed("MemAvailable:\n"), 0);
+    assert_int_equal(parsed("MemAvailable: -3 kB\n"), 0);
+    assert_int_equal(parsed("MemAvailable: 9223372036854775807 kB\n"), 0);
+    assert_int_equal(parsed("MemTotal: 3 kB\n"), 0);
+    assert_int_equal(parsed(""), 0);
     assert_int_equal(base_free_memory("/not/here"), 0);
 }
 
@@ -85,7 +85,7 @@ static void explicit_limits(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {CASE(what_the_system_tells), CASE(rows_without_entries),
+    const struct CMUnitTest tests[] = {CASE(what_the_system_reports), CASE(rows_without_entries),
                                        CASE(explicit_limits)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -224,7 +224,7 @@ static void standard_input_and_output(void **state)
     io_close(ctx, &bytes);
 }
 
-static void gzip_is_told_by_content(void **state)
+static void gzip_is_recognised_by_content(void **state)
 {
     spry_context *ctx = *state;
     enum { SIZE = 200000 };
@@ -273,7 +273,7 @@ static void gzip_is_told_by_content(void **state)
     free(text);
 }
 
-/* As bgzip packs: members of at most `each` bytes that tell their length, the last one empty. */
+/* As bgzip packs: members of at most `each` bytes that state their length, the last one empty. */
 static char *packed_in_blocks(const char *text, size_t size, size_t each, size_t *packed_size)
 {
     enum { HEADER = 18, TRAILER = 8, ROOM = 1 << 16 };
@@ -318,7 +318,7 @@ static spry_status open_and_close(spry_context *ctx, void *path)
     return status;
 }
 
-/* All threads unpack what bgzip has packed; damage is told as of any other file. */
+/* All threads unpack what bgzip has packed; damage is reported as of any other file. */
 static void blocks_are_unpacked_by_all(void **state)
 {
     enum { SIZE = 300001, EACH = 9999 };
@@ -727,7 +727,7 @@ int main(void)
         TEST(plain_files_are_mapped),
         TEST(pipes_are_read_to_their_end),
         TEST(standard_input_and_output),
-        TEST(gzip_is_told_by_content),
+        TEST(gzip_is_recognised_by_content),
         TEST(empty_gzip),
         TEST(blocks_are_unpacked_by_all),
         cmocka_unit_test(bombs_stay_within_the_limit),

@@ -38,22 +38,22 @@ static void count(void *data, spry_log_level level, const char *text)
     ++*(int *)data;
 }
 
-/* Without its context a solver solves, fails with a status, and tells nobody. */
+/* Without its context a solver solves, fails with a status, and logs nothing. */
 static void test_works_on(void **state)
 {
     (void)state;
     support_counts counts = {0};
-    int told = 0;
+    int calls = 0;
     kept k = make(&counts);
     spry_result result = SPRY_RESULT_INIT;
-    spry_context_set_log(k.ctx, count, &told);
+    spry_context_set_log(k.ctx, count, &calls);
     spry_context_free(k.ctx);
     assert_int_equal(spry_vector_fill(k.x, (spry_scalar){0, 0}), SPRY_STATUS_OK);
     assert_int_equal(spry_solve(k.solver, k.b, k.x, &result), SPRY_STATUS_OK);
     assert_true(result.converged);
     spry_result_clear(k.ctx, &result); /* as long as there are objects */
     assert_int_equal(spry_solver_set(k.solver, "tol=nonsense"), SPRY_STATUS_BAD_USAGE);
-    assert_int_equal(told, 0);
+    assert_int_equal(calls, 0);
     for (int i = 1; i < KEPT_COUNT; i++)
         kept_drop(&k, i);
     assert_int_equal(counts.blocks, 0);
@@ -107,13 +107,13 @@ static spry_status nothing(void *data, spry_transpose op, const void *x, void *y
 }
 
 /* Whoever lends something hears once that it is no longer used, and not before. */
-static void test_those_who_lend_are_told(void **state)
+static void test_lenders_are_notified(void **state)
 {
     (void)state;
     static int64_t offsets[] = {0, 1, 2, 3};
     static int32_t columns[] = {0, 1, 2};
     static double values[] = {1, 2, 3}, numbers[3];
-    int told[4] = {0};
+    int calls[4] = {0};
     spry_context *ctx;
     spry_matrix *A;
     spry_vector *v, *w;
@@ -129,23 +129,24 @@ static void test_those_who_lend_are_told(void **state)
     assert_ok(ctx, spry_matrix_new(ctx, &arrays, SPRY_OWN_BORROW, &A));
     assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, 3, numbers, SPRY_OWN_BORROW, &v));
     assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, 3, numbers, SPRY_OWN_BORROW, &w));
-    assert_ok(ctx, spry_operator_from_function(ctx, SPRY_TYPE_D, 3, 3, false, nothing, &told, &op));
-    assert_ok(ctx, spry_matrix_set_release(A, note, &told[0]));
-    assert_ok(ctx, spry_vector_set_release(v, note, &told[1]));
-    assert_ok(ctx, spry_operator_set_release(op, note, &told[2]));
-    assert_ok(ctx, spry_vector_set_release(w, note, &told[3]));
+    assert_ok(ctx,
+              spry_operator_from_function(ctx, SPRY_TYPE_D, 3, 3, false, nothing, &calls, &op));
+    assert_ok(ctx, spry_matrix_set_release(A, note, &calls[0]));
+    assert_ok(ctx, spry_vector_set_release(v, note, &calls[1]));
+    assert_ok(ctx, spry_operator_set_release(op, note, &calls[2]));
+    assert_ok(ctx, spry_vector_set_release(w, note, &calls[3]));
     assert_ok(ctx, spry_vector_set_release(w, NULL, NULL)); /* taken back */
     spry_context_free(ctx);                                 /* which they keep */
     for (int k = 0; k < 4; k++)
-        assert_int_equal(told[k], 0);
+        assert_int_equal(calls[k], 0);
     spry_vector_free(v);
-    assert_int_equal(told[1], 1);
+    assert_int_equal(calls[1], 1);
     spry_operator_free(op);
-    assert_int_equal(told[2], 1);
+    assert_int_equal(calls[2], 1);
     spry_vector_free(w);
     spry_matrix_free(A);
-    assert_int_equal(told[0], 1);
-    assert_true(told[1] == 1 && told[2] == 1 && told[3] == 0);
+    assert_int_equal(calls[0], 1);
+    assert_true(calls[1] == 1 && calls[2] == 1 && calls[3] == 0);
 }
 
 /* --- finalizers in other threads -----------------------------------------------------------------
@@ -213,7 +214,7 @@ int main(void)
         cmocka_unit_test(test_any_order),
         cmocka_unit_test(test_works_on),
         cmocka_unit_test(test_failures_hold_nothing),
-        cmocka_unit_test(test_those_who_lend_are_told),
+        cmocka_unit_test(test_lenders_are_notified),
         cmocka_unit_test(test_other_threads_may_free),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

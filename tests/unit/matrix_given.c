@@ -153,7 +153,7 @@ static void widths_and_bases_are_checked(void **state)
     refused(*state, &a, SPRY_STATUS_BAD_USAGE, "base is 2, expected 0 or 1");
 }
 
-static void offsets_are_told_as_given(void **state)
+static void offsets_are_reported_as_given(void **state)
 {
     spry_arrays a = fortran_23();
     a.offsets = (int32_t[]){0, 2, 3};
@@ -171,7 +171,7 @@ static void offsets_are_told_as_given(void **state)
     refused(*state, &a, SPRY_STATUS_BAD_INPUT, "offsets[0] is -9223372036854775808, expected 1");
 }
 
-static void indices_are_told_as_given(void **state)
+static void indices_are_reported_as_given(void **state)
 {
     spry_arrays a = fortran_23();
     a.col_index = (int64_t[]){1, 3, 4};
@@ -305,8 +305,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(all_ways_give_the_same_matrix),
         TEST(widths_and_bases_are_checked),
-        TEST(offsets_are_told_as_given),
-        TEST(indices_are_told_as_given),
+        TEST(offsets_are_reported_as_given),
+        TEST(indices_are_reported_as_given),
         TEST(csr_of_32_bits),
         TEST(each_allocation_may_fail),
         TEST(threads_do_not_show),

@@ -1,4 +1,4 @@
-/* Native files: mapped or copied, there and back, and wrong ones. */
+/* Native files: mapped or copied, written and read, and wrong ones. */
 #include "support/files.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* NumPy's .npy files: types, byte orders, shapes, there and back, and wrong ones. */
+/* NumPy's .npy files: types, byte orders, shapes, written and read, and wrong ones. */
 #include "support/files.h"
 #include "support/numpy.h"
 

@@ -1,5 +1,4 @@
-/* The OpenCL engine in bad weather, on a library that fails as it is told (tests/fakes/opencl.c).
- */
+/* The OpenCL engine in bad weather, on a library that fails on command (tests/fakes/opencl.c). */
 #include "support/opened.h"
 
 #include "device/engine/device.h"
@@ -174,7 +173,7 @@ static void test_own_lines(void **state)
     }
 }
 
-/* What is on disk but not to the driver's liking is compiled anew. */
+/* What is on disk but not to the driver's liking is compiled again. */
 static void test_binary(void **state)
 {
     (void)state;
@@ -194,7 +193,7 @@ static void test_binary(void **state)
     opened_close(&s);
 }
 
-/* Dimensions that have one work-item are not told. */
+/* Dimensions that have one work-item are not reported. */
 static void test_shapes(void **state)
 {
     const device_range solid = {{3, 2, 1}, {8, 4, 2}, 0}, flat = {{3, 2, 1}, {8, 4, 1}, 0},
@@ -366,12 +365,12 @@ static void bandwidth_file(char path[256])
     assert_int_equal(count, 1);
 }
 
-static double bandwidth_of(const char *weather, bool anew, spry_status expected)
+static double bandwidth_of(const char *weather, bool again, spry_status expected)
 {
     spry_bandwidth found = {.read = -1};
     set_variable("FAKE_OPENCL", weather);
     spry_context *ctx = support_context(NULL);
-    assert_status(ctx, expected, spry_device_bandwidth(ctx, "opencl", anew, &found));
+    assert_status(ctx, expected, spry_device_bandwidth(ctx, "opencl", again, &found));
     support_context_free(ctx); /* nothing stays open */
     return found.read;
 }

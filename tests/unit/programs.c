@@ -101,7 +101,7 @@ static void store(const char *path, const char *bytes, size_t size)
     assert_int_equal(fclose(file), 0);
 }
 
-/* What is at the path is told, passed over and replaced. */
+/* What is at the path is reported, passed over and replaced. */
 static void replaced(const char *path, const char *bytes, size_t size)
 {
     opened s;
@@ -174,7 +174,7 @@ static void test_refused(void **state)
 /* --- folders -------------------------------------------------------------------------------------
  */
 
-/* Nothing can be kept: that is told once, and does no harm. */
+/* Nothing can be kept: that is reported once, and does no harm. */
 static void unkept(const char *cache, int infos, int warnings, const char *reason)
 {
     opened s;
@@ -378,7 +378,7 @@ static void test_processes(void **state)
 /* --- memory --------------------------------------------------------------------------------------
  */
 
-static spry_status build_anew(spry_context *ctx, void *data)
+static spry_status build_again(spry_context *ctx, void *data)
 {
     spry_device *d = NULL;
     device_program *p = NULL;
@@ -398,11 +398,11 @@ static void test_torture(void **state)
     spry_context *ctx = support_context(NULL);
     char compiled[] = "-DA", kept[] = "";
     build_quietly(kept, false);
-    support_torture(ctx, build_anew, kept);
+    support_torture(ctx, build_again, kept);
     char command[256];
     snprintf(command, sizeof command, "rm -r '%s/programs'", fake.place.folder);
     assert_int_equal(system(command), 0);
-    support_torture(ctx, build_anew, compiled);
+    support_torture(ctx, build_again, compiled);
     support_context_free(ctx);
 }
 

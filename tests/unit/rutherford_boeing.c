@@ -1,4 +1,4 @@
-/* Rutherford-Boeing and Harwell-Boeing files: by hand, there and back, and wrong ones. */
+/* Rutherford-Boeing and Harwell-Boeing files: by hand, written and read, and wrong ones. */
 #include "support/files.h"
 
 #include "io/fortran.h"

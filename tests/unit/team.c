@@ -58,7 +58,7 @@ static bool sums_are_right(spry_context *ctx)
     return fine;
 }
 
-/* A sum by the crew, which has threads of its own. */
+/* A sum by the thread pool, which has threads of its own. */
 static bool thread_pool_works(spry_context *ctx)
 {
     enum { N = 1 << 18 };
@@ -72,8 +72,8 @@ static bool thread_pool_works(spry_context *ctx)
     return fine && norm == 512; /* the root of N */
 }
 
-/* In a child: a context that wants 8 threads where `more` beside the first can be made. 0: it has
- * `expected`, and says so once. */
+/* In a child: a context that wants 8 threads where `more` in addition to the first can be made. 0:
+ * it has `expected`, and says so once. */
 static int with_threads(int more, int expected)
 {
     spry_context *ctx = NULL;
@@ -84,7 +84,7 @@ static int with_threads(int more, int expected)
     spry_context_set_log(ctx, count_warnings, NULL);
     if (spry_context_threads(ctx) != expected)
         found = 2;
-    allowed = 2 * (expected - 1); /* OpenMP and the crew get no more than that */
+    allowed = 2 * (expected - 1); /* OpenMP and the thread pool get no more than that */
     base_use_all_threads(true);
     if (found == 0 && (!thread_pool_works(ctx) || !sums_are_right(ctx) || !thread_pool_works(ctx) ||
                        spry_context_threads(ctx) != expected))
@@ -112,7 +112,7 @@ static void refused_threads_are_not_used(void **state)
     (void)state;
     check_case(0, 1);
     check_case(1, 1);
-    check_case(4, 2); /* half of those to be had, for OpenMP and for the crew */
+    check_case(4, 2); /* half of those to be had, for OpenMP and for the thread pool */
     check_case(8, 3);
     check_case(13, 4);
     check_case(14, 8);

@@ -327,8 +327,8 @@ static void test_lossy(void **state)
     place_close(&p);
 }
 
-/* Also where the format is only told: what does not hold A is not. */
-static void test_told(void **state)
+/* Also where the format is only reported: what does not hold A is not. */
+static void test_reports(void **state)
 {
     (void)state;
     place p;
@@ -404,7 +404,7 @@ static void test_not_kept(void **state)
     assert_string_equal(file, "");
     spry_context_memory(p.ctx, &now, NULL);
     p.ctx->options.memory_limit = now + (3 << 20);
-    /* enough time to come to one that does not fit, also where other programs run beside */
+    /* enough time to come to one that does not fit, also where other programs run, too */
     tune(&p, A, "always=yes budget=300", false, file);
     assert_string_equal(file, "");
     p.ctx->options.memory_limit = 0;
@@ -525,7 +525,7 @@ static void test_no_folder(void **state)
         p.infos = 0;
         tune(&p, A, quick, false, file);
         assert_string_equal(file, "");
-        assert_int_equal(p.infos, 2); /* the other tells the format */
+        assert_int_equal(p.infos, 2); /* the other names the format */
     }
     assert_int_equal(unsetenv("SPRY_CACHE"), 0);
     assert_int_equal(setenv("XDG_CACHE_HOME", "not/absolute", 1), 0);
@@ -578,7 +578,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_fingerprint, support_setup, support_teardown),
         cmocka_unit_test(test_spoilt),
         cmocka_unit_test(test_lossy),
-        cmocka_unit_test(test_told),
+        cmocka_unit_test(test_reports),
         cmocka_unit_test(test_products),
         cmocka_unit_test(test_not_kept),
         cmocka_unit_test(test_forget),

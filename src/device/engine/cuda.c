@@ -268,7 +268,7 @@ static spry_status stream_wait(spry_device *d, engine_stream s, engine_stream ot
     CUDA_GO(d, cuStreamWaitEvent, s, event, 0);
 done:
     if (event)
-        cuda_of(d)->driver.cuEventDestroy(event); /* which comes to pass when it has happened */
+        cuda_of(d)->driver.cuEventDestroy(event); /* it is destroyed once it has happened */
     cuda_leave(d, entered);
     return status;
 }

@@ -110,7 +110,7 @@ static spry_status build(spry_kernel *k, const char *text, const kernel_options 
                  " -DSP_DIMENSIONS=%d -DSP_GROUP_0=%d -DSP_GROUP_1=%d -DSP_GROUP_2=%d",
                  k->dimensions, group[0], group[1], group[2]);
     status = put_constants(ctx, o->define, &t);
-    base_text_put(&t, "#line 1 \"%s\"\n%s\n", k->name, text); /* complaints tell its own lines */
+    base_text_put(&t, "#line 1 \"%s\"\n%s\n", k->name, text); /* messages name its own lines */
     const spry_status taken = base_text_take(&t, &all);
     SPRY_GO(ctx, status);
     SPRY_GO(ctx, taken);

@@ -33,7 +33,7 @@ int64_t opencl_device_number(const opencl_api *cl, cl_device_id device, uint32_t
 /* Whether the device can be used; the reason otherwise. */
 bool opencl_usable(const opencl_api *cl, const opencl_place *place, char *why, size_t size);
 
-/* The status that an error of OpenCL comes to, with a message that names the call. */
+/* The status of an error of OpenCL, with a message that names the call. */
 spry_status opencl_check(spry_device *d, int32_t error, const char *call);
 const char *opencl_error_name(int32_t error);
 

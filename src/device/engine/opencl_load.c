@@ -16,7 +16,7 @@ static bool load(opencl_api *cl, char *why, size_t size)
     if (!*name) {
         snprintf(why, size,
                  "SPRY_OPENCL_LIBRARY is empty, which asks for no OpenCL: unset it, or name the "
-                 "library's file there");
+                 "library's file in it");
         return false;
     }
     void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);

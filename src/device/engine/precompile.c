@@ -1,7 +1,7 @@
 /* See precompile.h. One lock and one condition serve all: jobs take tenths of a second. */
 #include "device/engine/precompile.h"
 
-#include "base/beside.h"
+#include "base/background.h"
 #include "device/engine/engine.h"
 
 #include <pthread.h>

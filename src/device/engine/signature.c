@@ -1,7 +1,7 @@
 /*
  * Reads the arguments of a kernel from its text: SP_KERNEL name(const offset n, SP_GLOBAL const
  * scalar *SP_RESTRICT x, ...). No more of C than that is understood, and what is not is refused
- * with its line: drivers do not tell the types of arguments, and a wrong one is read as garbage.
+ * with its line: drivers do not report the types of arguments, and a wrong one is read as garbage.
  */
 #include "device/engine/signature.h"
 

@@ -103,7 +103,7 @@ done:
 static const int64_t large_piece = 8 << 20;
 
 /* Sides with room for a piece each way; NULL where the array is small, or there is no pinned memory
- * for them: it goes without. */
+ * for them: work goes on without it. */
 static spry_status open_large(spry_device *d, int64_t bytes, bool put, device_staging **sides)
 {
     const int64_t pieces = 4; /* below that nothing is gained */

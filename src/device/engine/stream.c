@@ -75,7 +75,7 @@ spry_status device_get(const device_memory *from, int64_t at, void *to, int64_t 
     if (bytes > 0 && bytes <= BOUNCE && !d->bounces && d->facts.has_pointers && !d->lost) {
         d->bounces = true;
         if (d->engine->pin(d, BOUNCE, &d->bounce) != SPRY_STATUS_OK)
-            d->bounce = NULL; /* it goes without */
+            d->bounce = NULL; /* the stream works without it */
     }
     const bool bounce = d->bounce && bytes <= BOUNCE;
     const spry_status status = get_by(d->stream, from, at, bounce ? d->bounce : to, bytes, true);

@@ -27,7 +27,7 @@ static device_arg factor_arg(spry_type type, const spry_scalar *factor)
                         spry_type_is_complex(type) ? sizeof *factor : sizeof factor->re};
 }
 
-/* Memory that may be missing; kernels are told so. */
+/* Memory that may be missing; kernels get a flag that says so. */
 static device_arg maybe_memory(const device_memory *m, const device_memory *instead)
 {
     return device_arg_memory(m ? m : instead);

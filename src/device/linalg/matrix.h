@@ -42,7 +42,7 @@ void device_matrix_free(device_matrix *A);
 
 /*
  * C = A B, with a place for every i, j where some k has both A[i, k] and B[k, j]. Sums go through k
- * as it rises, by pieces where a row of A has many thousand entries. Beside C the work takes 8
+ * as it rises, by pieces where a row of A has many thousand entries. The work takes, besides C, 8
  * bytes per row of A, and for rows of C beyond some thousand entries a quarter of a byte per column
  * for each of a few rows at a time; rows in pieces take as much as C once more.
  */

@@ -1,8 +1,8 @@
 /*
  * Orders found on a device: see order.h and kernels/order.knl.
  *
- * Reverse Cuthill-McKee by levels: as src/matrix/algebra/rcm.c, but for neighbours that one row
- * meets, which stand by their numbers and not by their degrees, and for the start, which is the
+ * Reverse Cuthill-McKee by levels: as src/matrix/algebra/rcm.c, but for neighbours of one
+ * row, which are ordered by their numbers and not by their degrees, and for the start, which is the
  * first row of the last level of one search (K. I. Karantasis, A. Lenharth, D. Nguyen, M. J.
  * Garzaran, K. Pingali, Parallelization of reordering algorithms for bandwidth and wavefront
  * reduction, SC 2014, for levels whose rows are placed all at once).

@@ -121,8 +121,4 @@ spry_status device_smooth_prolongator(const device_matrix *A, const device_memor
  * (Frobenius) of that block. For aggregates of blocks. */
 spry_status device_matrix_condense(const device_matrix *A, int block, device_matrix *out);
 
-/* All that smoothed aggregation with such blocks and vectors is made by, as device_build() with no
- * place for a program does it. */
-/* The same of classical multigrid. */
-
 #endif

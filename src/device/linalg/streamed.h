@@ -13,12 +13,12 @@ typedef struct device_streamed device_streamed;
 
 /*
  * Bytes that each block of A, general CSR with sorted rows, may have on d in the format that `spec`
- * names; 0: A fits as a whole. *whole: so it may also where the result is not 0, and trying will
- * tell.
+ * names; 0: A fits as a whole. *whole: so it may also where the result is not 0, which only trying
+ * shows.
  */
 int64_t device_streamed_needed(spry_device *d, const spry_matrix *A, const char *spec, bool *whole);
-/* Blocks of about so many bytes, in csr where the format does not do for them. A is not needed any
- * more afterwards. */
+/* Blocks of about `block_bytes` bytes, in csr where the format does not do for them. A is not
+ * needed any more afterwards. */
 spry_status device_streamed_new(spry_device *d, const spry_matrix *A, const char *spec,
                                 int64_t block_bytes, device_streamed **out);
 void device_streamed_free(device_streamed *S);
@@ -31,7 +31,7 @@ spry_status device_streamed_multiply(device_streamed *S, const device_product *p
  */
 spry_status device_streamed_powers(device_streamed *S, int count, const power_step *steps,
                                    const spry_vector *x, spry_vector *const *v, bool *made);
-/* Steps that one pass would be for, of so many; 1: they do not go together. */
+/* Steps that one pass would be for, of `count`; 1: they do not go together. */
 int device_streamed_depth(const device_streamed *S, int count);
 /* The layout of the first block: format and kind are those of all. */
 const layout *device_streamed_host(const device_streamed *S);

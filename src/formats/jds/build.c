@@ -3,7 +3,7 @@
  * 10, 1989): rows sorted by length, longest first, and the k-th entries of all that have one stored
  * one after the other. With pad > 1 it is pJDS (Kreutzer et al., "Sparse matrix-vector
  * multiplication on GPGPU clusters: a new storage format and a scalable implementation", IPDPS
- * workshops 2012): blocks of so many rows are filled up to their longest.
+ * workshops 2012): blocks of a few rows are filled up to their longest.
  */
 #include "formats/shared/columnwise.h"
 #include "matrix/entries.h"

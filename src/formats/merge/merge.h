@@ -19,7 +19,7 @@ enum { MERGE_VALUES, MERGE_COLUMNS, MERGE_STARTS, MERGE_ENDS };
 /* Numbers. */
 enum { MERGE_ITEMS };
 
-/* Units of a given number of items: their number, their arrays at `starts` and `ends`, and what
+/* Units of `items` items: their number, their arrays at `starts` and `ends`, and what
  * they carry. For other formats that are cut so, too. */
 int64_t merge_units(const matrix_arrays *A, int64_t items);
 int64_t merge_entries_before(const matrix_arrays *A, int64_t items, int64_t unit);

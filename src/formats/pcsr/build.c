@@ -24,7 +24,7 @@ static int64_t unit_size(const pcsr_options *o)
     return PCSR_UNIT / o->block * o->block;
 }
 
-/* Units of a given number of places; one for rows that are all empty. */
+/* Units for `places` places; one for rows that are all empty. */
 static int64_t unit_count(int64_t rows, const pcsr_options *o, int64_t places)
 {
     const int64_t size = unit_size(o), units = (places + size - 1) / size;

@@ -23,7 +23,7 @@ enum { PCSR_BLOCK, PCSR_PAD, PCSR_BLOCKS };
 /* Places of a unit, about, and the largest block. */
 enum { PCSR_UNIT = 4096, PCSR_MOST = 1024 };
 
-/* Numbers, places, units and parameters of a layout whose padded rows have a given number of
+/* Numbers, places, units and parameters of a layout whose padded rows have `places`
  * places. */
 spry_status pcsr_describe(layout *L, const void *options, int64_t places);
 

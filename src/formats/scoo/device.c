@@ -19,9 +19,9 @@ static bool has_bins(const layout *L)
 /* Bytes of local memory left for the sums of a slice. */
 static int64_t sum_bytes(const spry_device *d, const layout *L)
 {
-    enum { MOST = 48 << 10, BESIDE = 256 };
+    enum { MOST = 48 << 10, RESERVED = 256 };
     const int64_t local = d->facts.local_bytes < MOST ? d->facts.local_bytes : MOST;
-    return local - BESIDE - CHUNK * (int64_t)(spry_type_size(L->type) + sizeof(uint16_t));
+    return local - RESERVED - CHUNK * (int64_t)(spry_type_size(L->type) + sizeof(uint16_t));
 }
 
 /* --- entries in the order that devices want ------------------------------------------------------

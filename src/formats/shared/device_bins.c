@@ -10,11 +10,11 @@ enum { CHUNK = DEVICE_BINS_CHUNK, GROUP = DEVICE_BINS_GROUP, TEAM = 32 };
 
 int64_t device_bins_height(const spry_device *d, const layout *L)
 {
-    enum { MOST = 48 << 10, BESIDE = 768 };
+    enum { MOST = 48 << 10, RESERVED = 768 };
     const int64_t size = (int64_t)spry_type_size(L->type);
     const int64_t local = d->facts.local_bytes < MOST ? d->facts.local_bytes : MOST;
     const int64_t lanes = GROUP * size; /* where lanes are added up in local memory */
-    return (local - BESIDE - lanes - CHUNK * (size + (int64_t)sizeof(uint16_t))) / size;
+    return (local - RESERVED - lanes - CHUNK * (size + (int64_t)sizeof(uint16_t))) / size;
 }
 
 spry_status device_bins_open(const spry_device *d, const layout *L, int columns, int64_t height,

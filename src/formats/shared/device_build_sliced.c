@@ -36,7 +36,7 @@ static int64_t padded_window(const make_slices *s)
     return padded;
 }
 
-static bool sorts_here(const device_maker *m, const make_slices *s)
+static bool sorts_on_device(const device_maker *m, const make_slices *s)
 {
     return padded_window(s) * (int64_t)sizeof(int64_t) <= m->d->facts.local_bytes;
 }
@@ -55,7 +55,7 @@ static spry_status sort_rows(device_maker *m, make_slices *s)
     const int64_t lanes = s->count * s->C, windows = (m->A->rows + s->sigma - 1) / s->sigma;
     device_program *p = NULL;
     spry_status status = SPRY_STATUS_OK;
-    m->elsewhere = !sorts_here(m, s);
+    m->elsewhere = !sorts_on_device(m, s);
     if (m->elsewhere)
         return SPRY_STATUS_OK;
     SPRY_GO(m->d->ctx, build_sorting(m, s, &p));

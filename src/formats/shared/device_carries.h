@@ -16,7 +16,7 @@ typedef struct device_carries {
 
 /* Nothing where L's units carry nothing. */
 spry_status device_carries_copy(spry_device *d, const layout *L, device_carries *c);
-/* Room for the sums of a given number of columns. */
+/* Room for the sums of `columns` columns. */
 spry_status device_carries_room(spry_device *d, spry_type type, device_carries *c, int columns);
 void device_carries_free(device_carries *c);
 

@@ -7,7 +7,7 @@
 #include "formats/shared/device_make.h"
 #include "matrix/entries.h"
 
-/* How products with a given number of columns are done. */
+/* How products are done for one number of columns. */
 typedef struct instance {
     device_program *program; /* NULL until needed */
     device_form form;
@@ -27,7 +27,7 @@ struct device_layout {
     instance *instances[2][2][DEVICE_MOST_COLUMNS + 1];
 };
 
-/* Frees the piece that holds the host's arrays; those of the layout that lie there with it. */
+/* Frees the piece that holds the host's arrays, and those of the layout that lie in it. */
 static void free_away(device_layout *D)
 {
     for (int k = 0; D->away && k < D->arrays.count; k++)
@@ -255,7 +255,7 @@ static bool is_packed(const device_layout *D, const device_product *p)
             (!D->d->facts.has_pointers || (uintptr_t)device_address(p->x) % VECTOR == 0));
 }
 
-/* The instance for a given number of columns; its program may be still to make. */
+/* The instance for `columns` columns; its program may be still to make. */
 static spry_status find_instance(device_layout *D, bool conjugate, bool packed, int columns,
                                  instance **found)
 {

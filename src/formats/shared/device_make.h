@@ -31,7 +31,7 @@ struct device_maker {
  */
 
 enum { MAKE_GROUP = 256 };
-/* Groups of MAKE_GROUP work-items for so many. */
+/* Groups of MAKE_GROUP work-items for `items` items. */
 static inline int64_t make_groups(int64_t items)
 {
     return (items + MAKE_GROUP - 1) / MAKE_GROUP;
@@ -55,10 +55,10 @@ spry_status make_build(const device_maker *m, const char *name, const char *opti
 /* Launches a kernel with a work-item for each of `items`; args end with one that is all zeros. */
 spry_status make_launch(device_program *p, const char *kernel, int64_t items,
                         const device_arg *args);
-/* The same with `groups` groups whose SP_ROOM() has a given number of bytes. */
+/* The same with `groups` groups whose SP_ROOM() has `local` bytes. */
 spry_status make_launch_local(device_program *p, const char *kernel, int64_t groups, int64_t local,
                               const device_arg *args);
-/* Memory of a given number of elements that is cleared. */
+/* Memory of `count` elements, cleared. */
 spry_status make_cleared(spry_device *d, int64_t count, size_t size, device_memory **memory);
 /* The number of 64 bits, or of 32, at a place of such numbers. */
 spry_status make_look(const device_memory *numbers, int64_t at, int64_t *number);
@@ -87,7 +87,7 @@ typedef struct make_merge {
     int starts, ends, carry_at;
 } make_merge;
 
-/* Cuts L->units of a given number of items: adds `starts`, `ends` and `carry_at`, and lists the
+/* Cuts L->units of `items` items: adds `starts`, `ends` and `carry_at`, and lists the
  * carries. */
 spry_status make_merge_cut(device_maker *m, int64_t items, const make_merge *at,
                            device_memory **starts);

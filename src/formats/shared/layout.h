@@ -81,8 +81,8 @@ typedef struct layout_cost {
     /* Time over what bytes say, where CSR waits for the ends of rows, and where it waits for x. */
     double row_ends, scattered;
     /* On devices: time per byte, the same where some rows are much longer than others, and products
-     * that building it there takes. What takes long to build or to compile for each matrix, or is
-     * built on the host, has none of the last: it is for many products. */
+     * that building it on the device takes. What takes long to build or to compile for each matrix,
+     * or is built on the host, has none of the last: it is for many products. */
     double device_byte, device_uneven, device_making;
 } layout_cost;
 

@@ -14,8 +14,8 @@ ALWAYS_INLINE void rows(const host_csr *A, int64_t begin, int64_t end, const hos
     const bool crosses = tile_crosses(p, vectors);
     cursor at = {A->columns + A->offsets[begin], values + A->offsets[begin]};
     for (int64_t i = begin; i < end; i++) {
-        const tile sum = tile_entries_ahead(&at, values + A->offsets[i + 1], p->x, stride, vectors,
-                                            near_end, crosses);
+        const tile sum = tile_entries_prefetched(&at, values + A->offsets[i + 1], p->x, stride,
+                                                 vectors, near_end, crosses);
         tile_put(&sum, vectors, p, f, i);
     }
 }

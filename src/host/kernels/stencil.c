@@ -197,7 +197,7 @@ ALWAYS_INLINE void add_numbers(int lines, const rows *r, const host_stencil_grou
             sum[l] = fused(c[k * PARTS], u[offset[k] * PARTS + l * line], sum[l]);
 }
 
-/* Number i of a given number of lines, which do not wait for each other; `lines` is a constant. */
+/* Number i of each of `lines` lines, which do not wait for each other; `lines` is a constant. */
 ALWAYS_INLINE void one_number(int lines, const rows *r, int64_t i)
 {
     const int64_t line = r->s->columns * PARTS;
@@ -232,7 +232,7 @@ ALWAYS_INLINE void one_number(int lines, const rows *r, int64_t i)
     }
 }
 
-/* A row at an end of a given number of lines. */
+/* A row at an end of each of `lines` lines. */
 static void end_rows(const rows *all, int64_t lines)
 {
     rows r = *all;
@@ -308,7 +308,7 @@ static int64_t (*strips_for(const rows *r))(const rows *, int64_t)
     }
 }
 
-/* n numbers of each of a given number of lines. */
+/* n numbers of each of `lines` lines. */
 static void add_lines(const rows *all, int64_t n, int64_t lines)
 {
     int64_t (*const run)(const rows *, int64_t) = strips_for(all);
@@ -385,7 +385,7 @@ static void add_tiles(const rows *r, bool conjugated, int64_t n)
 /* --- lines ---------------------------------------------------------------------------------------
  */
 
-/* n rows of one class of a given number of lines. */
+/* n rows of one class of each of `lines` lines. */
 static void add_rows(const rows *all, bool conjugated, int64_t n, int64_t lines)
 {
     rows r = *all;

@@ -246,7 +246,7 @@ ALWAYS_INLINE void add_quad(sums *s, cursor at, int k, const scalar *x)
 /* Entries ahead of those at hand that are asked for. */
 enum { SUMS_AHEAD = AHEAD_BYTES / sizeof(scalar) };
 
-ALWAYS_INLINE void look_ahead(cursor at)
+ALWAYS_INLINE void prefetch_entries(cursor at)
 {
     AHEAD(at.value, SUMS_AHEAD * sizeof(stored));
     AHEAD(at.column, SUMS_AHEAD * sizeof(int32_t));
@@ -258,7 +258,7 @@ ALWAYS_INLINE scalar sum_entries(cursor *from, const stored *end, bool conjugate
     sums s = {0};
     cursor at = *from;
     while (end - at.value >= 8) {
-        look_ahead(at);
+        prefetch_entries(at);
         add_quad(&s, at, 0, x);
         add_quad(&s, at, 4, x);
         at.column += 8;
@@ -266,7 +266,7 @@ ALWAYS_INLINE scalar sum_entries(cursor *from, const stored *end, bool conjugate
     }
     const int64_t rest = end - at.value;
     if (rest > 0)
-        look_ahead(at);
+        prefetch_entries(at);
     if (rest & 4) {
         add_quad(&s, at, 0, x);
         at.column += 4;
@@ -299,14 +299,14 @@ ALWAYS_INLINE tile tile_total(const tile s[4], int vectors)
 #endif
 }
 
-ALWAYS_INLINE tile tile_entries_ahead(cursor *from, const stored *end, const real *x,
-                                      int64_t stride, int vectors, const int32_t *near_end,
-                                      bool crosses)
+ALWAYS_INLINE tile tile_entries_prefetched(cursor *from, const stored *end, const real *x,
+                                           int64_t stride, int vectors, const int32_t *near_end,
+                                           bool crosses)
 {
     tile s[4] = {0};
     cursor at = *from;
     for (; end - at.value >= 4; at.value += 4, at.column += 4) {
-        look_ahead(at);
+        prefetch_entries(at);
         if (at.column < near_end)
 #pragma GCC unroll 4
             for (int k = 0; k < 4; k++)
@@ -336,7 +336,7 @@ ALWAYS_INLINE tile tile_entries_ahead(cursor *from, const stored *end, const rea
 ALWAYS_INLINE tile tile_entries(cursor *from, const stored *end, const real *x, int64_t stride,
                                 int vectors)
 {
-    return tile_entries_ahead(from, end, x, stride, vectors, NULL, false);
+    return tile_entries_prefetched(from, end, x, stride, vectors, NULL, false);
 }
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * Sums for several columns at once: number c of all of them side by side, so that an entry of A
- * meets its numbers in one line of the cache. A tile is one pack or two (HOST_PACK real numbers
- * each), kept in registers: `vectors` is a constant wherever these are used.
+ * Sums for several columns at once: number c of all of them side by side, so that the numbers
+ * that an entry of A takes are in one line of the cache. A tile is one pack or two (HOST_PACK real
+ * numbers each), kept in registers: `vectors` is a constant wherever these are used.
  */
 #ifndef SPRY_TILE_H
 #define SPRY_TILE_H

@@ -91,12 +91,12 @@ spry_status algebra_expansion(spry_context *ctx, const matrix_arrays *a, double 
 /* How many entries each column has; to be freed by base_free(). */
 spry_status algebra_count_columns(spry_context *ctx, const matrix_arrays *a, int32_t **counts);
 /* The part of all entries whose element of x is in the lines that are needed most, as many as a
- * cache of a given number of bytes holds: with columns as they stand, and with column from[j] at
+ * cache of `cache` bytes holds: with columns as they stand, and with column from[j] at
  * place j. */
 spry_status algebra_hot_share(spry_context *ctx, const matrix_arrays *a, const int32_t *from,
                               double cache, double *as_is, double *in_order);
 /* An ordering that a function finds, which may leave *perm NULL where there is none, of the blocks
- * of general CSR: a given number of rows each stay together. */
+ * of general CSR: `block` rows each stay together. */
 typedef spry_status algebra_finder(const spry_matrix *A, const void *how, int32_t **perm);
 spry_status algebra_order_blocks(const spry_matrix *A, int block, algebra_finder *find,
                                  const void *how, int32_t **perm);

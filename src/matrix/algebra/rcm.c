@@ -20,7 +20,7 @@ typedef struct search {
 
 /* What a search will look at soon: in a matrix without a good ordering each of these is a line of
  * memory by itself. */
-static void look_ahead(const search *s, const int32_t *queue, int32_t head, int32_t tail)
+static void prefetch_lists(const search *s, const int32_t *queue, int32_t head, int32_t tail)
 {
     enum { NEAR = 4, FAR = 2 * NEAR, FARTHEST = 2 * FAR };
     const int64_t *offsets = s->g->offsets;
@@ -53,7 +53,7 @@ static int32_t find_levels(search *s, int32_t start, int32_t *queue, int32_t *de
             level_end = tail;
         }
         const int32_t v = queue[head];
-        look_ahead(s, queue, head, tail);
+        prefetch_lists(s, queue, head, tail);
         for (int64_t k = s->g->offsets[v]; k < s->g->offsets[v + 1]; k++) {
             const int32_t w = s->sorted[k];
             if (s->seen[w] == s->round || s->seen[w] < 0)

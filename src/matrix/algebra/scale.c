@@ -28,7 +28,7 @@ static spry_status check(const spry_matrix *A, const char *name, const char *sid
 static spry_status look_at(const spry_vector *v, const spry_vector **on_host, spry_vector **copy)
 {
     *on_host = NULL;
-    return v ? vector_here(v, on_host, copy) : SPRY_STATUS_OK;
+    return v ? vector_on_host(v, on_host, copy) : SPRY_STATUS_OK;
 }
 
 /* Whether diag(left) A diag(right) is of A's symmetric kind. */

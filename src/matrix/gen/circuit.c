@@ -20,7 +20,7 @@ static const gen_shift ahead[SIDE_SHIFTS] = {{1, 0, 0}, {2, 0, 0}, {-2, 1, 0}, {
 spry_status gen_prepare_circuit(spry_context *ctx, gen_problem *p)
 {
     (void)ctx;
-    /* Narrower than this, two of the shifts would meet. */
+    /* Narrower than this, two of the shifts would coincide. */
     p->nx = (int64_t)sqrt((double)p->rows);
     p->nx = p->nx < NARROWEST ? NARROWEST : p->nx;
     p->points = 2 * SIDE_SHIFTS + 1;
@@ -62,7 +62,7 @@ static bool is_net(const gen_problem *p, int64_t i)
 }
 
 /* Whether an element is present, and its value: between 1/64 and 128, from different bits. */
-static bool is_there(uint64_t random, double chance)
+static bool is_present(uint64_t random, double chance)
 {
     return (double)(random >> 40) * 0x1p-24 < chance;
 }
@@ -83,7 +83,7 @@ static uint64_t wire_random(const gen_problem *p, int64_t i, int64_t j)
 }
 static bool has_wire(const gen_problem *p, int64_t i, int64_t j, uint64_t random)
 {
-    return (i - j == 1) | (j - i == 1) | is_there(random, p->table[0]);
+    return (i - j == 1) | (j - i == 1) | is_present(random, p->table[0]);
 }
 
 /* A row while it is written. */
@@ -115,7 +115,7 @@ static void couple(node *n, int64_t j, bool near, bool net)
     if (net != n->net) {
         uint64_t random =
             base_random(p->streams[GEN_STREAM_NET], net ? gen_key(j, i) : gen_key(i, j));
-        if (is_there(random, p->options.net_share))
+        if (is_present(random, p->options.net_share))
             add_element(p, random, &sum);
     }
     if (j == n->controller) /* a current into i that follows the voltage from j to i: no mirror */
@@ -169,7 +169,7 @@ void gen_circuit_row(const void *data, int64_t i, gen_row *row)
     node n = {.p = p, .i = i, .net = is_net(p, i), .row = row, .sum = {ground, 0}};
     n.source = base_random(p->streams[GEN_STREAM_SOURCE], (uint64_t)i);
     int to = (int)((n.source & 0xffff) % (2 * SIDE_SHIFTS));
-    n.controller = is_there(n.source, p->options.transistors)
+    n.controller = is_present(n.source, p->options.transistors)
                        ? i + distance(p, to < SIDE_SHIFTS ? to : to + 1)
                        : -1;
     if (n.net)

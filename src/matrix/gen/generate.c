@@ -66,7 +66,7 @@ static const gen_kind kinds[] = {
      gen_dense_row, NULL, "random numbers everywhere: nonsymmetric, diagonally dominant", 0},
     {"random", SPRY_OPTION_LIST(random_options), 1, 1, 100000, 16, SPRY_TYPE_D, gen_prepare_random,
      gen_random_row, NULL,
-     "so many entries per row at random places: nonsymmetric, diagonally dominant", 0},
+     "random columns, `per-row` entries in each row: nonsymmetric, diagonally dominant", 0},
     {"rmat", SPRY_OPTION_LIST(rmat_options), 1, 1, 65536, 16, SPRY_TYPE_D, gen_prepare_rmat, NULL,
      gen_make_rmat, "R-MAT graph, row lengths by a power law: nonsymmetric, diagonally dominant",
      0},

@@ -66,8 +66,8 @@ spry_status gen_prepare_random(spry_context *ctx, gen_problem *p)
 }
 
 /*
- * per_row - 1 columns apart from the diagonal. They are drawn with repetition from so many fewer
- * columns and then distributed by their rank, which makes them distinct without a search.
+ * per_row - 1 columns apart from the diagonal. They are drawn with repetition from per_row - 2
+ * fewer columns and then distributed by their rank, which makes them distinct without a search.
  */
 void gen_random_row(const void *data, int64_t i, gen_row *row)
 {

@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-/* Levels that one 64-bit random number decides, with so many bits each; words for 31 levels. */
+/* Levels that one 64-bit random number decides, bits for each, and words for 31 levels. */
 enum { LEVELS = 3, BITS = 21, RANGE = 1 << BITS, WORDS = 16 };
 
 spry_status gen_prepare_rmat(spry_context *ctx, gen_problem *p)

@@ -2,12 +2,13 @@
 #include "precon/amg/amg.h"
 
 /* y = conj(x), by way of room on the host. */
-static spry_status conjugate(const amg *h, const spry_vector *x, spry_vector *here, spry_vector *y)
+static spry_status conjugate(const amg *h, const spry_vector *x, spry_vector *on_host,
+                             spry_vector *y)
 {
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(h->ctx, spry_vector_copy(x, here));
-    precon_kernels_for(h->ctx, h->type)->amg_conjugate(here->n, here->data, here->data);
-    SPRY_GO(h->ctx, spry_vector_copy(here, y));
+    SPRY_GO(h->ctx, spry_vector_copy(x, on_host));
+    precon_kernels_for(h->ctx, h->type)->amg_conjugate(on_host->n, on_host->data, on_host->data);
+    SPRY_GO(h->ctx, spry_vector_copy(on_host, y));
 done:
     return status;
 }
@@ -17,7 +18,7 @@ static spry_status apply(const spry_operator *op, spry_transpose transpose, cons
                          spry_vector *z)
 {
     const amg *h = op->state;
-    spry_vector *turned = NULL, *here = NULL;
+    spry_vector *turned = NULL, *on_host = NULL;
     spry_status status = SPRY_STATUS_OK;
     if (transpose != SPRY_TRANSPOSE_YES)
         return amg_cycle(h, 0, transpose, r, z);
@@ -25,14 +26,14 @@ static spry_status apply(const spry_operator *op, spry_transpose transpose, cons
         return amg_cycle(h, 0, SPRY_TRANSPOSE_CONJUGATE, r, z);
     status = spry_vector_like(r, r->n, &turned);
     if (status == SPRY_STATUS_OK)
-        status = spry_vector_new(h->ctx, h->type, r->n, NULL, SPRY_OWN_COPY, &here);
+        status = spry_vector_new(h->ctx, h->type, r->n, NULL, SPRY_OWN_COPY, &on_host);
     SPRY_GO(h->ctx, op->rows_part.is ? team_agree(h->ctx, status) : status);
-    SPRY_GO(h->ctx, conjugate(h, r, here, turned));
+    SPRY_GO(h->ctx, conjugate(h, r, on_host, turned));
     SPRY_GO(h->ctx, amg_cycle(h, 0, SPRY_TRANSPOSE_CONJUGATE, turned, z));
-    SPRY_GO(h->ctx, conjugate(h, z, here, z));
+    SPRY_GO(h->ctx, conjugate(h, z, on_host, z));
 done:
     spry_vector_free(turned);
-    spry_vector_free(here);
+    spry_vector_free(on_host);
     return status;
 }
 

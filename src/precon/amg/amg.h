@@ -163,8 +163,8 @@ void amg_mend(const spry_matrix *A);
 /* smooth.c */
 /* Takes the smoother's name into h, also where that is left to us. */
 spry_status amg_smoother_choose(amg *h, const precon_job *job);
-/* `on_device`: the level's matrix where a device set it up, or NULL. It is copied to the host, and
- * stays there as level->A, where the smoother's set-up needs it. */
+/* `on_device`: the level's matrix where a device set it up, or NULL. Where the
+ * smoother's set-up needs it, it is copied to the host and stays as level->A. */
 spry_status amg_smoother_make(const amg *h, const precon_job *job, amg_level *level,
                               const device_matrix *on_device);
 void amg_smoother_clear(spry_context *ctx, amg_smoother *s);

@@ -20,11 +20,11 @@ static spry_status solve_bottom(const amg *h, int l, spry_transpose transpose, c
     const int last = (int)(plain ? h->common.post : h->common.pre);
     const bool moves = amg_smoother_moves(&level->smoother, last, false) % 2 != 0;
     const bool odd = amg_smoother_moves(&level->smoother, first, true) % 2 != 0;
-    spry_vector *here = moves ? level->t : x, *other = moves ? x : level->t;
+    spry_vector *current = moves ? level->t : x, *other = moves ? x : level->t;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(h->ctx, amg_smooth(level, transpose, false, first, true, b, odd ? other : here,
-                               odd ? here : other));
-    SPRY_GO(h->ctx, amg_smooth(level, transpose, true, last, false, b, here, other));
+    SPRY_GO(h->ctx, amg_smooth(level, transpose, false, first, true, b, odd ? other : current,
+                               odd ? current : other));
+    SPRY_GO(h->ctx, amg_smooth(level, transpose, true, last, false, b, current, other));
 done:
     return status;
 }
@@ -136,19 +136,19 @@ spry_status amg_cycle(const amg *h, int l, spry_transpose transpose, const spry_
     const int first = (int)(plain ? h->common.pre : h->common.post);
     const int last = (int)(plain ? h->common.post : h->common.pre);
     const bool moves = amg_smoother_moves(&level->smoother, last, false) % 2 != 0;
-    spry_vector *here = moves ? level->t : x, *other = moves ? x : level->t;
+    spry_vector *current = moves ? level->t : x, *other = moves ? x : level->t;
     const bool odd = amg_smoother_moves(&level->smoother, first, true) % 2 != 0;
     const operator_step *step;
     SPRY_GO(ctx, amg_step(level, transpose, &step));
-    SPRY_GO(ctx, amg_smooth(level, transpose, false, first, true, b, odd ? other : here,
-                            odd ? here : other));
+    SPRY_GO(ctx, amg_smooth(level, transpose, false, first, true, b, odd ? other : current,
+                            odd ? current : other));
     SPRY_GO(ctx, level->smoother.sweeps && first == 1
-                     ? amg_sweep_rest(level, transpose, b, here, other)
-                     : step_run(step, residual, NULL, b, here, other));
+                     ? amg_sweep_rest(level, transpose, b, current, other)
+                     : step_run(step, residual, NULL, b, current, other));
     SPRY_GO(ctx, spry_operator_multiply(level->R, SPRY_TRANSPOSE_NO, one, other, zero, next->b));
     SPRY_GO(ctx, descend(h, l + 1, transpose, next->b, next->x));
-    SPRY_GO(ctx, spry_operator_multiply(level->P, SPRY_TRANSPOSE_NO, one, next->x, one, here));
-    SPRY_GO(ctx, amg_smooth(level, transpose, true, last, false, b, here, other));
+    SPRY_GO(ctx, spry_operator_multiply(level->P, SPRY_TRANSPOSE_NO, one, next->x, one, current));
+    SPRY_GO(ctx, amg_smooth(level, transpose, true, last, false, b, current, other));
 done:
     return status;
 }

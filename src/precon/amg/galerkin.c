@@ -186,10 +186,10 @@ spry_status amg_galerkin(const spry_matrix *R, const spry_matrix *A, const spry_
     for (int k = 0; k < p.parts; k++) {
         if (spry_context_interrupted(ctx, false))
             continue;
-        const spry_status here = run_part(&p, &p.part[k], &p.jobs[omp_get_thread_num()]);
-        if (here != SPRY_STATUS_OK) {
+        const spry_status result = run_part(&p, &p.part[k], &p.jobs[omp_get_thread_num()]);
+        if (result != SPRY_STATUS_OK) {
 #pragma omp critical(amg_galerkin_memory)
-            status = here;
+            status = result;
         }
     }
     if (status == SPRY_STATUS_OK)

@@ -129,7 +129,7 @@ spry_status amg_gathered(const spry_matrix *A, spry_matrix *whole, spry_operator
         op->varies = g->M->varies;
         op->single = g->M->single;
         op->own_bytes = op->bytes = g->M->own_bytes;
-        op->rows_part = op->cols_part = dist_rows_here(A);
+        op->rows_part = op->cols_part = dist_own_rows(A);
         status = allocate(A, g);
     }
     SPRY_GO(ctx, team_agree(ctx, status));

@@ -10,14 +10,14 @@
 /* Rows of zeros get a 1, by way of the host: they are rare. */
 static spry_status mend(spry_device *d, device_matrix *A)
 {
-    spry_matrix *here = NULL;
+    spry_matrix *on_host = NULL;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(d->ctx, device_matrix_get(A, &here));
-    amg_mend(here);
+    SPRY_GO(d->ctx, device_matrix_get(A, &on_host));
+    amg_mend(on_host);
     device_matrix_free(A);
-    SPRY_GO(d->ctx, device_matrix_put_csr(d, &here->a, A));
+    SPRY_GO(d->ctx, device_matrix_put_csr(d, &on_host->a, A));
 done:
-    spry_matrix_free(here);
+    spry_matrix_free(on_host);
     return status;
 }
 

@@ -64,7 +64,7 @@ typedef struct amg_classical_job {
     void *values;
 } amg_classical_job;
 
-/* Rows of R A P, one after the other at columns and values, which have room for so many entries. */
+/* Rows of R A P, one after the other at columns and values, which have room for `room` entries. */
 typedef struct amg_galerkin_job {
     host_csr R, A, P;
     amg_places fine, coarse;

@@ -100,7 +100,7 @@ spry_status amg_make_bottom(amg *h, const precon_job *job, const amg_level *leve
                                          : precon_make_inner(job, level->A, spec, &h->bottom);
 }
 
-static void tell(const amg *h)
+static void log_levels(const amg *h)
 {
     char text[512] = "";
     size_t length = 0;
@@ -149,16 +149,16 @@ static void set_visits(amg *h, const spry_device *d)
     const amg *rest = h->bottom ? amg_gathered_levels(h->bottom) : NULL;
     const bool goes_on = rest && rest->count > 1;
     for (int l = 1; l + (goes_on ? 0 : 1) < h->count; l++) {
-        const double above = (double)h->levels[l - 1].nnz, here = (double)h->levels[l].nnz,
+        const double above = (double)h->levels[l - 1].nnz, own = (double)h->levels[l].nnz,
                      below = (double)(l + 1 < h->count ? h->levels[l + 1] : rest->levels[1]).nnz;
         h->levels[l].twice =
-            h->common.cycle == AMG_W || (h->common.cycle == AMG_AUTO && here <= 0.7 * above &&
-                                         below <= 0.25 * here && here >= least);
+            h->common.cycle == AMG_W || (h->common.cycle == AMG_AUTO && own <= 0.7 * above &&
+                                         below <= 0.25 * own && own >= least);
     }
 }
 
 void amg_finish_levels(amg *h, const precon_job *job)
 {
     set_visits(h, job->device);
-    tell(h);
+    log_levels(h);
 }

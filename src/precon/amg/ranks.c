@@ -195,7 +195,7 @@ done:
 
 static int64_t all_rows(const amg_level *level)
 {
-    return dist_rows_here(level->A).all;
+    return dist_own_rows(level->A).all;
 }
 
 /* The next level's matrix; none where this one is the last. */

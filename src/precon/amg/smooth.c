@@ -62,8 +62,8 @@ static spry_status make_factors(const amg *h, const spry_matrix *A, bool l1, voi
                                 : first)
     for (int64_t part = 0; part < parts; part++) {
         const int64_t end = (part + 1) * ROWS < n ? (part + 1) * ROWS : n;
-        const int64_t here = kernels->amg_factors(&csr, l1, part * ROWS, end, f, &most);
-        first = here < end && here < first ? here : first;
+        const int64_t fault = kernels->amg_factors(&csr, l1, part * ROWS, end, f, &most);
+        first = fault < end && fault < first ? fault : first;
     }
     *largest = most;
     *bad = first;
@@ -265,7 +265,7 @@ done:
 }
 
 /* The same on the host. */
-static spry_status factors_here(const amg *h, const precon_job *job, amg_level *level, bool l1)
+static spry_status factors_on_host(const amg *h, const precon_job *job, amg_level *level, bool l1)
 {
     spry_context *ctx = h->ctx;
     amg_smoother *s = &level->smoother;
@@ -305,7 +305,7 @@ static spry_status make_diagonal(const amg *h, const precon_job *job, amg_level 
         SPRY_GO(h->ctx, device_factors(h, level, on_device));
     } else {
         SPRY_GO(h->ctx, bring(h, job, level, on_device));
-        SPRY_GO(h->ctx, together(level, factors_here(h, job, level, l1)));
+        SPRY_GO(h->ctx, together(level, factors_on_host(h, job, level, l1)));
     }
     if (level->reach) {
         double least;

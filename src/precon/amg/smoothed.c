@@ -59,15 +59,15 @@ static spry_status finish_whole(amg *h, const precon_job *job, int l, spry_matri
                                 spry_operator **M)
 {
     smoothed_options options = *(const smoothed_options *)h->options;
-    precon_job here = *job;
+    precon_job changed = *job;
     if (l > 0) { /* the first level is looked at as without ranks */
         options.theta = ldexp(h->theta, -l);
         options.block = h->near.count;
     }
     options.levels = options.levels > l ? options.levels - l : 1;
-    here.A = here.near = whole;
-    here.options = &options;
-    return make(&here, M);
+    changed.A = changed.near = whole;
+    changed.options = &options;
+    return make(&changed, M);
 }
 
 static const amg_kind kind_smoothed = {.name = "amg",

@@ -42,9 +42,9 @@ spry_status amg_make_prolongation(const amg *h, const amg_level *level, const am
                                   const amg_prolong_from *from, spry_matrix **P);
 /* The first level's nodes and near-null vectors, which go to h->near. */
 spry_status amg_smoothed_begin(amg *h, const precon_job *job, amg_level *level);
-/* The near-null vectors alone, for nodes of so many unknowns. */
+/* The near-null vectors alone, for nodes of `block` unknowns. */
 spry_status amg_first_vectors(amg *h, const precon_job *job, int block);
-/* theta of the first level, whose nodes have so many unknowns. */
+/* theta of the first level, whose nodes have `block` unknowns. */
 double amg_smoothed_theta(const amg *h, const spry_matrix *A, int block);
 /* smoothed_device.c: the kind's on a device. */
 spry_status amg_smoothed_begin_on_device(amg_on_device *w);

@@ -11,12 +11,12 @@
  */
 
 /* A number that all ranks with rows have, or `other`. */
-static spry_status same_of_all(spry_context *ctx, bool here, int mine, int other, int *found)
+static spry_status same_of_all(spry_context *ctx, bool owns, int mine, int other, int *found)
 {
     double least, most, unused;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, team_bounds(ctx, here ? mine : INT32_MAX, &least, &unused));
-    SPRY_GO(ctx, team_bounds(ctx, here ? mine : 0, &unused, &most));
+    SPRY_GO(ctx, team_bounds(ctx, owns ? mine : INT32_MAX, &least, &unused));
+    SPRY_GO(ctx, team_bounds(ctx, owns ? mine : 0, &unused, &most));
     *found = least == most ? (int)least : other;
 done:
     return status;
@@ -49,15 +49,15 @@ spry_status amg_smoothed_begin_ranks(amg *h, const precon_job *job)
     spry_context *ctx = h->ctx;
     const spry_matrix *own = job->A->distributed->own;
     amg_level *level = &h->levels[0];
-    precon_job here = *job;
+    precon_job changed = *job;
     int block = 1;
     spry_status status = SPRY_STATUS_OK;
-    here.A = own;
+    changed.A = own;
     level->rows = own->a.rows;
     level->block = 1;
     SPRY_GO(ctx, check_vectors(ctx, job->near));
     if (own->a.rows > 0)
-        status = amg_smoothed_begin(h, &here, level);
+        status = amg_smoothed_begin(h, &changed, level);
     SPRY_GO(ctx, team_agree(ctx, status));
     SPRY_GO(ctx, same_of_all(ctx, own->a.rows > 0, level->block, 1, &block));
     if (!starts_fit(job->A, block))
@@ -67,7 +67,7 @@ spry_status amg_smoothed_begin_ranks(amg *h, const precon_job *job)
         base_free(ctx, h->near.values);
         h->near.values = NULL;
         level->block = block;
-        status = amg_first_vectors(h, &here, block);
+        status = amg_first_vectors(h, &changed, block);
     }
     SPRY_GO(ctx, team_agree(ctx, status));
 done:

@@ -43,8 +43,8 @@ done:
 }
 
 /* By way of w where rows are not at their places: r is gathered, z scattered. */
-static void apply_here(spry_context *ctx, const triangle_chain *c, bool conjugate, const void *r,
-                       void *z)
+static void apply_on_host(spry_context *ctx, const triangle_chain *c, bool conjugate, const void *r,
+                          void *z)
 {
     const int32_t *rows = c->sets->rows;
     void *w = rows ? c->w : z;
@@ -66,7 +66,7 @@ spry_status triangle_chain_apply(spry_context *ctx, const triangle_chain *c, boo
 {
     if (c->device)
         return triangle_device_apply(c, conjugate, r, z);
-    apply_here(ctx, c, conjugate, r->data, z->data);
+    apply_on_host(ctx, c, conjugate, r->data, z->data);
     return SPRY_STATUS_OK;
 }
 

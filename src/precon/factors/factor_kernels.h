@@ -44,8 +44,8 @@ typedef struct ilu_room {
     double inverse;   /* hermitian: the largest of D^-1 */
     bool dominant;    /* every diagonal entry is at least the rest of its row */
 } ilu_room;
-/* Where the pattern is A's, rows of so many entries are merged, and up to so many sorted as they
- * come. */
+/* Where the pattern is A's: entries of a row from which on it is merged, and up to which it is
+ * sorted as it comes. */
 enum { ILU_MERGED = 8, ILU_SHORT = 32 };
 /* Where columns outside a row's pattern point: places before it, several so that sums are
  * independent. */

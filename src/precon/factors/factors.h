@@ -17,7 +17,7 @@ enum { FACTORS_EXACT, FACTORS_BY_SWEEPS };
 /* Options of all kinds that are made of factors. */
 #define FACTORS_COMMON(item)                                                                       \
     item(REAL, shift, "0", 0, 1e6, NULL,                                                           \
-         "the diagonal grows by so much times the sum of magnitudes of its row")                   \
+         "the diagonal grows by `shift` times the sum of magnitudes of its row")                   \
     item(INT, tries, "12", 0, 64, NULL,                                                            \
          "how often to try again with a larger shift where there is no pivot")                     \
     item(WORD, order, "none", 0, 0, "none rcm amd nd multicolour", "of the rows, for the factors") \

@@ -76,7 +76,7 @@ static parilu_job job_for(const sweeper *s, int side)
 }
 
 /* Sweeps on the host, from side 0; gives the side they ended on. */
-static int sweep_here(const sweeper *s, int sweeps)
+static int sweep_on_host(const sweeper *s, int sweeps)
 {
     enum { CHUNK = 512 };
     const precon_kernels *kernels = precon_kernels_for(s->ctx, s->l->type);
@@ -166,7 +166,7 @@ static spry_status sweep_shifted(spry_device *d, const factors_wanted *wanted, c
     if (d)
         SPRY_GO(s->ctx, sweep_on_device(d, s, wanted->rounds));
     else
-        *side = sweep_here(s, wanted->rounds);
+        *side = sweep_on_host(s, wanted->rounds);
     const parilu_job last = job_for(s, *side);
     *bad = kernels->parilu_finish(&last, s->n, wanted->hermitian);
 done:

@@ -151,8 +151,7 @@ spry_status triangle_device_place(spry_context *ctx, triangle_chain *c);
 spry_status triangle_device_apply(const triangle_chain *c, bool conjugate, const spry_vector *r,
                                   spry_vector *z);
 void triangle_device_free(spry_context *ctx, struct triangle_device *on_device);
-/* Precompiles the programs that the triangles of a matrix take on the device, if both are alike. */
-/* What it reads of its own. */
+/* Bytes of its own that it reads. */
 int64_t triangle_chain_bytes(const triangle_chain *c);
 /* A copy by places of numbers by rows. */
 spry_status triangle_by_places(spry_context *ctx, const triangle_sets *sets, spry_type type,

@@ -14,7 +14,7 @@
 
 enum { TRIANGLE_TEAM = 256 }; /* work-items of a chunk */
 
-/* Chunks begin..begin+count-1, with so many groups at once. */
+/* Chunks begin..begin+count-1, and groups that run at once. */
 typedef struct triangle_stretch {
     triangle_way way;
     int32_t begin, count;

@@ -37,7 +37,7 @@ static void run_stages(void *argument, int own, int team)
             !s->work(s->data, own, begin + share.begin, begin + share.end))
             atomic_store(&s->failed, t);
         if (team > 1)
-            base_meet();
+            base_barrier();
     }
 }
 

@@ -131,8 +131,8 @@ static spry_status judge(spry_context *ctx, const inverse *state, spry_type type
 }
 
 /* The arrays of M, as far as they came when it fails; takes A^T. */
-static spry_status compute_here(const inverse *state, const spry_matrix *A, spry_matrix *transposed,
-                                matrix_arrays *M)
+static spry_status compute_on_host(const inverse *state, const spry_matrix *A,
+                                   spry_matrix *transposed, matrix_arrays *M)
 {
     spry_context *ctx = A->ctx;
     matrix_arrays X = {0};
@@ -168,7 +168,7 @@ static spry_status compute_and_store(const inverse *state, const spry_matrix *A,
     spry_matrix *M = NULL;
     spry_status status = SPRY_STATUS_OK;
     job.A = A;
-    SPRY_GO(ctx, matrix_finish(ctx, compute_here(state, A, T, &made), &made, &M));
+    SPRY_GO(ctx, matrix_finish(ctx, compute_on_host(state, A, T, &made), &made, &M));
     SPRY_GO(ctx, precon_store(&job, M, op));
 done:
     return status;

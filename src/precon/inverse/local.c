@@ -81,9 +81,9 @@ static void find_moved(const local_problems *p, int threads, uint8_t *moved)
     for (int64_t i = 0; i < p->n; i++) {
         const int64_t begin = p->at[i], length = p->at[i + 1] - begin;
         int32_t differ = i == 0 || p->at[i] - p->at[i - 1] != length;
-        const int32_t *here = p->columns + begin, *before = here - (differ ? 0 : length);
+        const int32_t *these = p->columns + begin, *before = these - (differ ? 0 : length);
         for (int64_t k = 0; k < length && differ == 0; k++)
-            differ |= here[k] - before[k] - 1;
+            differ |= these[k] - before[k] - 1;
         moved[i] = differ == 0;
     }
 }

@@ -193,7 +193,7 @@ static void problems_clear(problems *p)
     device_free(p->found);
 }
 
-/* The team that a device has for rooms of so many bytes, in groups that local memory is enough for;
+/* The team that a device has for rooms of `bytes` bytes, in groups that local memory is enough for;
  * false: it is not. */
 static bool team_for(const spry_device *d, int64_t bytes, device_team *team)
 {

@@ -39,14 +39,14 @@ void X(amg_depends)(const host_csr *A, double theta, double dominance, int64_t b
                 d = values[k];
         }
         for (int64_t k = A->offsets[i]; k < A->offsets[i + 1]; k++) {
-            const double here = A->columns[k] == i ? 0 : pull(values[k], d);
-            most = here > most ? here : most;
+            const double strength = A->columns[k] == i ? 0 : pull(values[k], d);
+            most = strength > most ? strength : most;
         }
         const bool alone = most == 0 || size(sum) > dominance * size(d);
         for (int64_t k = A->offsets[i]; k < A->offsets[i + 1] && !alone; k++) {
-            const double here = A->columns[k] == i ? 0 : pull(values[k], d);
+            const double strength = A->columns[k] == i ? 0 : pull(values[k], d);
             out[count] = A->columns[k];
-            count += here > 0 && here >= theta * most;
+            count += strength > 0 && strength >= theta * most;
         }
         lengths[i] = count;
     }
@@ -144,12 +144,12 @@ static void weigh(const amg_classical_job *job, int64_t i)
 ALWAYS_INLINE int32_t sort_in(int32_t k, int32_t have, int32_t most, double *sizes, int32_t *list,
                               scalar *weights)
 {
-    const double here = size(weights[k]);
+    const double own = size(weights[k]);
     const scalar weight = weights[k];
     const int32_t column = list[k];
     int32_t at = have < most ? have : most;
     for (; at > 0; at--) {
-        if (sizes[at - 1] > here || (sizes[at - 1] == here && list[at - 1] < column))
+        if (sizes[at - 1] > own || (sizes[at - 1] == own && list[at - 1] < column))
             break;
         if (at == most)
             continue;
@@ -159,7 +159,7 @@ ALWAYS_INLINE int32_t sort_in(int32_t k, int32_t have, int32_t most, double *siz
     }
     if (at == most)
         return have;
-    sizes[at] = here;
+    sizes[at] = own;
     weights[at] = weight;
     list[at] = column;
     return have < most ? have + 1 : have;

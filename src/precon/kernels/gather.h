@@ -197,7 +197,7 @@ static inline void order_vectors(int64_t cols, shape *s, const ordering *o)
             for (int32_t u = o->starts[row]; u < o->starts[row + 1]; u++)
                 o->fresh[o->users[u]]--;
         }
-        o->fresh[j] = INT32_MAX; /* it is no more to be had, however many go */
+        o->fresh[j] = INT32_MAX; /* no longer available, however many go */
         s->reach[at] = count;
     }
     for (int32_t e = 0; e < o->first[cols]; e++)

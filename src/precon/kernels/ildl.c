@@ -99,7 +99,7 @@ static void clean(column *c)
 }
 
 /* The largest entry of a column besides the pivot's two. */
-static real largest_beside(const column *c, int64_t i, int64_t j)
+static real largest_other(const column *c, int64_t i, int64_t j)
 {
     real most = 0;
     for (int64_t k = 0; k < c->count; k++) {
@@ -118,7 +118,7 @@ static bool pair_does(const ildl_job *p, const column c[2])
     const scalar b = c[0].w[c[1].j];
     const real s = c[0].own, t = c[1].own, v = size_of(b),
                det = size_of(sub(mul(c[0].w[c[0].j], c[1].w[c[1].j]), mul(b, other(p, b)))),
-               x = largest_beside(&c[0], c[0].j, c[1].j), y = largest_beside(&c[1], c[0].j, c[1].j);
+               x = largest_other(&c[0], c[0].j, c[1].j), y = largest_other(&c[1], c[0].j, c[1].j);
     return det > 0 && u * (t * x + v * y) <= det && u * (v * x + s * y) <= det;
 }
 

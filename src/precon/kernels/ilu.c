@@ -361,7 +361,7 @@ static void note_row(const row *r, ilu_room *room)
 }
 
 /* Rows that are not in A's order come from all over it: they are asked for some rows before. */
-ALWAYS_INLINE void ask_ahead(const ilu_job *p, int64_t i, int64_t end)
+ALWAYS_INLINE void prefetch_rows(const ilu_job *p, int64_t i, int64_t end)
 {
     enum { FAR = 64, NEAR = 24 };
     if (i + FAR < end)
@@ -403,7 +403,7 @@ ALWAYS_INLINE int64_t do_rows(const ilu_job *p, int64_t begin, int64_t end, bool
                  .v = (scalar *)room->values + ILU_LOST};
         bool fine;
         if (p->rows && !p->in_turn)
-            ask_ahead(p, i, end);
+            prefetch_rows(p, i, end);
         r.nl = p->l_offsets[i + 1] - r.lower;
         r.n = r.nl + 1 + p->u_offsets[i + 1] - r.upper;
         if (p->own && r.n <= ILU_SHORT) {

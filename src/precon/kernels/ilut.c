@@ -1,9 +1,9 @@
 /*
  * Rows of incomplete factors whose pattern follows from the sizes of numbers: what is smaller than
  * tau times the mean magnitude of A's row is dropped, and of the rest each row of a triangle keeps
- * the largest, so many more than A's (Y. Saad, ILUT: a dual threshold incomplete LU factorization,
- * Numer. Linear Algebra Appl. 1 (1994), 387-402). For hermitian matrices rows of L alone are made,
- * from columns of L that are linked lists.
+ * the largest, a given number more than A's (Y. Saad, ILUT: a dual threshold incomplete LU
+ * factorization, Numer. Linear Algebra Appl. 1 (1994), 387-402). For hermitian matrices rows of L
+ * alone are made, from columns of L that are linked lists.
  */
 #include "precon/kernels/sparse_row.h"
 

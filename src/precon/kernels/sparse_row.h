@@ -76,7 +76,7 @@ static inline scalar grown(scalar sum)
 }
 
 /*
- * Entries that a row of a factor may have, where A's has `own` and so many on the average: `fill`
+ * Entries that a row of a factor may have, where A's has `own` and the average is known: `fill`
  * times that, for two triangles, and a part of what rows before did without. With orders that
  * spare fill, the last rows need most of it.
  */

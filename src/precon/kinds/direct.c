@@ -79,15 +79,15 @@ done:
     return status;
 }
 
-/* Whether so many entries are no zeros that dense factors waste nothing. */
+/* Whether A is so full that dense factors waste nothing. */
 static bool mostly_full(const spry_matrix *A)
 {
     const double n = (double)A->a.rows;
     return A->a.rows <= MOST_DENSE && (double)A->a.nnz > n * n / 8;
 }
 
-/* Whether it goes to the device: what is applied in every step of another one, which is there, or
- * dense anyway. By itself it is applied a few times, and sparse factors of the host are made in a
+/* Whether it goes to the device: what is applied in every step of one on the device, or is dense
+ * anyway. By itself it is applied a few times, and sparse factors of the host are made in a
  * small part of the time that an inverse takes. */
 static bool goes_on_device(const precon_job *job)
 {
@@ -98,13 +98,12 @@ static bool goes_on_device(const precon_job *job)
            (o->kind == KIND_DENSE || (o->kind == KIND_AUTO && (job->depth > 0 || dense)));
 }
 
-/* What takes the place of cuDSS where nothing is on a device, which is also where a solve there
- * ends in twice the precision. */
+/* What takes the place of cuDSS where nothing is on a device, which is also where a solve on a
+ * device ends in twice the precision. */
 static const factor_class *on_host(const spry_matrix *A)
 {
-    base_log(
-        A->ctx, SPRY_LOG_INFO,
-        "precon direct: kind=cudss is for CUDA devices; here on the host the factors are ours");
+    base_log(A->ctx, SPRY_LOG_INFO,
+             "precon direct: kind=cudss is for CUDA devices; on the host the factors are ours");
     return &factor_sparse;
 }
 
@@ -381,7 +380,7 @@ static spry_status make_cudss(const precon_job *job, spry_operator **M)
     return make_as(job, &factor_sparse, M);
 }
 
-/* As far as goes without eliminating a number, on the host. */
+/* All that needs no elimination of numbers, on the host. */
 static spry_status begin(const precon_job *job, precon_forecast *forecast, spry_operator **begun)
 {
     spry_context *ctx = job->A->ctx;

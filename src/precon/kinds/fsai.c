@@ -138,7 +138,7 @@ done:
 }
 
 /* G and G^H as operators, from G of the host. */
-static spry_status store_here(const fsai *state, const spry_matrix *A, spry_operator *pair[2])
+static spry_status keep_on_host(const fsai *state, const spry_matrix *A, spry_operator *pair[2])
 {
     spry_context *ctx = A->ctx;
     spry_matrix *G = NULL, *other = NULL, *taken;
@@ -161,7 +161,7 @@ done:
 }
 
 /* The same with values made on the device. */
-static spry_status store_there(const fsai *state, const spry_matrix *A, spry_operator *pair[2])
+static spry_status keep_on_device(const fsai *state, const spry_matrix *A, spry_operator *pair[2])
 {
     spry_context *ctx = A->ctx;
     spry_device *d = state->job.device;
@@ -201,12 +201,12 @@ static spry_status fill(spry_operator *op, const spry_matrix *A)
     spry_status status = SPRY_STATUS_NO_MEMORY;
     memcpy(before, op->ctx->message, sizeof before);
     if (!A->distributed && local_is_on_device(&state->job, op->type))
-        status = store_there(state, A, pair);
+        status = keep_on_device(state, A, pair);
     if (status == SPRY_STATUS_NO_MEMORY) {
         spry_operator_free(pair[0]);
         pair[0] = NULL;
         memcpy(op->ctx->message, before, sizeof before); /* nothing failed for the caller */
-        status = store_here(state, A, pair);
+        status = keep_on_host(state, A, pair);
     }
     if (status != SPRY_STATUS_OK || !pair[0] || !pair[1]) {
         spry_operator_free(pair[0]);
@@ -284,7 +284,7 @@ static spry_status new_operator(const precon_job *job, spry_operator **op)
     state->job = precon_kept(job);
     state->shift = options->shift;
     SPRY_GO(ctx, precon_vector(job, A->a.rows, NULL, &state->between));
-    state->between->part = dist_rows_here(A);
+    state->between->part = dist_own_rows(A);
 done:
     return status;
 }

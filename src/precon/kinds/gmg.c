@@ -1,4 +1,4 @@
-/* Geometric multigrid: what is here is its name and its options. Operators on grids make it. */
+/* Geometric multigrid: this file has its name and its options. Operators on grids make it. */
 #include "precon/kinds/gmg.h"
 
 #define OPTION_OWNER gmg_options

@@ -9,14 +9,14 @@
 #include "device/linalg/vector.h"
 #include "precon/factors/factors.h"
 
-#define ILU_OPTIONS(item)                                                                        \
-    item(INT, level, "0", 0, 1e6, NULL, "of fill: 0 keeps the pattern of A")                     \
-    item(REAL, modified, "0", 0, 1, NULL,                                                        \
-         "how much of what is left out goes to the diagonal: 1 keeps the row sums")              \
-    FACTORS_COMMON(item)                                                                         \
-    item(WORD, construct, "exact", 0, 0, "exact sweeps",                                         \
-         "how the numbers are made: row by row on the host, or all at once by sweeps, there or " \
-         "on the device")                                                                        \
+#define ILU_OPTIONS(item)                                                                      \
+    item(INT, level, "0", 0, 1e6, NULL, "of fill: 0 keeps the pattern of A")                   \
+    item(REAL, modified, "0", 0, 1, NULL,                                                      \
+         "how much of what is left out goes to the diagonal: 1 keeps the row sums")            \
+    FACTORS_COMMON(item)                                                                       \
+    item(WORD, construct, "exact", 0, 0, "exact sweeps",                                       \
+         "how the numbers are made: row by row on the host, or all at once by sweeps, on the " \
+         "host or the device")                                                                 \
     item(INT, rounds, "6", 1, 1000, NULL, "how many sweeps, of construct=sweeps")
 
 typedef struct ilu_options {

@@ -5,7 +5,7 @@
 
 #define ILUT_OPTIONS(item)                                                                       \
     item(REAL, tau, "1e-3", 0, 1, NULL,                                                          \
-         "numbers below so much times the mean magnitude of A's row are dropped")                \
+         "numbers below tau times the mean magnitude of A's row are dropped")                    \
     item(INT, fill, "10", 0, 1e9, NULL, "entries that a row of a factor may have more than A's") \
     FACTORS_COMMON(item)
 
@@ -35,7 +35,7 @@ static factors_wanted plan_for(const precon_job *job, bool hermitian)
 /*
  * What factors take: a row of each has half of A's entries and, of the `fill` that it may have
  * more, as many as the threshold leaves, which is a rule of thumb from grids in two and three
- * dimensions and from circuits. While they are made the rows are there twice, once with room to
+ * dimensions and from circuits. While they are made the rows are kept twice, once with room to
  * grow.
  */
 static spry_status begin(const precon_job *job, precon_forecast *forecast, spry_operator **begun)
@@ -44,9 +44,9 @@ static spry_status begin(const precon_job *job, precon_forecast *forecast, spry_
     const double rows = (double)job->A->a.rows, size = (double)spry_type_size(job->A->a.type);
     const double left = fmin(0.8 / sqrt(o->tau), rows / 2), fill = fmin((double)o->fill, left);
     const double entries = (double)job->A->a.nnz - rows + 2 * fill * rows;
-    const double kept = entries * (size + sizeof(int32_t)) + rows * (size + 32), beside = 1.3;
+    const double kept = entries * (size + sizeof(int32_t)) + rows * (size + 32), overhead = 1.3;
     forecast->bytes = forecast->reads = (int64_t)fmax(kept, 0);
-    forecast->work = (int64_t)fmax(beside * kept, 0);
+    forecast->work = (int64_t)fmax(overhead * kept, 0);
     *begun = NULL;
     return SPRY_STATUS_OK;
 }

@@ -5,7 +5,7 @@
 #define ILUTP_OPTIONS(item)                                                                     \
     STACK_DROPPED(item)                                                                         \
     item(REAL, pivot, "0.1", 0, 1, NULL,                                                        \
-         "the diagonal entry is the pivot unless it is smaller than so much times the largest") \
+         "the diagonal entry is the pivot unless it is smaller than `pivot` times the largest") \
     STACK_TRIES(item)
 
 typedef struct ilutp_options {

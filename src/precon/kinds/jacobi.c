@@ -224,27 +224,27 @@ typedef struct jacobi_options {
 static const spry_option table[] = {PRECON_COMMON(SPRY_OPTION_ROW)};
 #undef OPTION_OWNER
 
-/* `here`, which it takes, where the job wants it. */
-static spry_status move(const precon_job *job, spry_operator *here,
-                        spry_status (*here_by)(const spry_matrix *A, spry_operator **op),
+/* Moves `on_host`, which it takes, to where the job wants it. */
+static spry_status move(const precon_job *job, spry_operator *on_host,
+                        spry_status (*make_on_host)(const spry_matrix *A, spry_operator **op),
                         spry_operator **M)
 {
     if (!job->device) {
-        *M = here;
+        *M = on_host;
         return SPRY_STATUS_OK;
     }
-    const spry_status status = device_diagonal_operator(job->device, here, here_by, M);
-    spry_operator_free(here);
+    const spry_status status = device_diagonal_operator(job->device, on_host, make_on_host, M);
+    spry_operator_free(on_host);
     return status;
 }
 
 static spry_status make_by(const precon_job *job,
-                           spry_status (*here_by)(const spry_matrix *A, spry_operator **op),
+                           spry_status (*make_on_host)(const spry_matrix *A, spry_operator **op),
                            spry_operator **M)
 {
-    spry_operator *here = NULL;
-    const spry_status status = here_by(job->A, &here);
-    return status == SPRY_STATUS_OK ? move(job, here, here_by, M) : status;
+    spry_operator *on_host = NULL;
+    const spry_status status = make_on_host(job->A, &on_host);
+    return status == SPRY_STATUS_OK ? move(job, on_host, make_on_host, M) : status;
 }
 
 static spry_status make(const precon_job *job, spry_operator **M)
@@ -258,7 +258,7 @@ static spry_status make_of(const precon_job *job, spry_operator **M)
     spry_context *ctx = job->op->ctx;
     const jacobi_options *o = job->options;
     spry_vector *diagonal = NULL, *inverse = NULL;
-    spry_operator *here = NULL;
+    spry_operator *on_host = NULL;
     spry_status status = SPRY_STATUS_OK;
     *M = NULL;
     if (!job->op->class->stored.diagonal || !job->op->square)
@@ -269,8 +269,8 @@ static spry_status make_of(const precon_job *job, spry_operator **M)
                          "precon jacobi of an operator has its precision; expected precision=same");
     SPRY_GO(ctx, spry_operator_diagonal(job->op, &diagonal));
     SPRY_GO(ctx, invert_all(ctx, diagonal, "Jacobi's preconditioner", &inverse));
-    SPRY_GO(ctx, wrap_inverse(inverse, NULL, invert_diagonal, &here));
-    SPRY_GO(ctx, move(job, here, jacobi_operator, M));
+    SPRY_GO(ctx, wrap_inverse(inverse, NULL, invert_diagonal, &on_host));
+    SPRY_GO(ctx, move(job, on_host, jacobi_operator, M));
 done:
     return status;
 }

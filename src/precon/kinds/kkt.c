@@ -5,10 +5,10 @@
  *
  * with G about H^-1 and N = C + E D^-1 B for the diagonal D of H, which is solved with by another
  * preconditioner. With G = D^-1 and N^-1 exact, M is the inverse of A with D in the place of H: a
- * constraint preconditioner, all of whose eigenvalues but those of H beside D are 1 (C. Keller, N.
- * I. M. Gould, A. J. Wathen, Constraint preconditioning for indefinite linear systems, SIAM J.
- * Matrix Anal. Appl. 21 (2000), 1300-1317). definite=yes takes |D|, and the two blocks alone: a
- * positive definite M for minres (M. F. Murphy, G. H. Golub, A. J. Wathen, A note on
+ * constraint preconditioner, all of whose eigenvalues but those of H relative to D are 1 (C.
+ * Keller, N. I. M. Gould, A. J. Wathen, Constraint preconditioning for indefinite linear systems,
+ * SIAM J. Matrix Anal. Appl. 21 (2000), 1300-1317). definite=yes takes |D|, and the two blocks
+ * alone: a positive definite M for minres (M. F. Murphy, G. H. Golub, A. J. Wathen, A note on
  * preconditioning for indefinite linear systems, SIAM J. Sci. Comput. 21 (2000), 1969-1972).
  *
  * The second block's rows are those whose diagonal entry is missing, zero or tiny.
@@ -25,9 +25,9 @@ enum { FIRST, SECOND };
     item(BOOL, definite, "no", 0, 0, NULL,                                                         \
          "H and N alone, with |D| for D: a positive definite M, as minres needs it")               \
     item(INT, rows, "0", 0, 1e9, NULL,                                                             \
-         "so many rows at the end are constraints; 0: those without a diagonal entry")             \
+         "rows at the end that are constraints; 0: those without a diagonal entry")                \
     item(REAL, tiny, "1e-8", 0, 1, NULL,                                                           \
-         "what is none: at most so much times the largest of the row")
+         "a diagonal entry of at most `tiny` times the largest of its row is none")
 
 typedef struct kkt_options {
     PRECON_COMMON(SPRY_OPTION_FIELD)
@@ -137,7 +137,7 @@ typedef struct saddle {
 static void look_at_first(const matrix_arrays *a, int64_t i, saddle *s)
 {
     const double balanced = 0.999;
-    double own = 0, beside = 0;
+    double own = 0, others = 0;
     int32_t coupled = 0;
     for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++) {
         const int32_t j = a->col_index[k];
@@ -148,11 +148,11 @@ static void look_at_first(const matrix_arrays *a, int64_t i, saddle *s)
         } else if (s->coupled[j] < 0) {
             coupled++;
         } else {
-            beside += size_at(a, k);
+            others += size_at(a, k);
         }
     }
     s->coupled[i] = coupled;
-    s->dominated += own >= balanced * beside;
+    s->dominated += own >= balanced * others;
 }
 
 /* Constraints: products of their row of E D^-1 B. */

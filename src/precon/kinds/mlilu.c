@@ -21,15 +21,15 @@
 
 #define MLILU_OPTIONS(item)                                                                      \
     item(REAL, tau, "1e-3", 0, 1, NULL,                                                          \
-         "numbers of a Schur complement are dropped below so much over the growth of the "       \
+         "numbers of a Schur complement are dropped below tau over the growth of the "           \
          "inverse factors, rows and columns being equilibrated")                                 \
     item(REAL, fill, "4", 1, 1e6, NULL,                                                          \
-         "a Schur complement may have so many times the entries of A; tau grows where it would " \
+         "entries of a Schur complement over those of A, at most; tau grows where it would "     \
          "have more")                                                                            \
     item(INT, levels, "16", 1, 64, NULL, "at most")                                              \
     item(INT, size, "200", 0, 1e9, NULL, "rows that the last level may have")                    \
     item(REAL, pivot, "0.1", 0, 1, NULL,                                                         \
-         "rows are eliminated whose diagonal entry is at least so much times the largest")       \
+         "rows are eliminated whose diagonal entry is at least `pivot` times the largest")       \
     item(TEXT, last, "auto", 0, 0, NULL,                                                         \
          "what solves with the last level: any preconditioner; auto: direct, or ilutp where it " \
          "is large")
@@ -85,7 +85,7 @@ static void scatter(const spry_vector *from, int64_t n, const int32_t *places, s
         element_move(size, to->data, places[k], from->data, k);
 }
 
-/* The rows of level k as they stand there, and those that the next one has. */
+/* The rows of level k in its ordering, and those that the next one has. */
 static spry_vector *right_of(const mlilu *s, int k)
 {
     return k < s->count ? s->levels[k].r : s->r;
@@ -217,7 +217,7 @@ static void choose_rows(const matrix_arrays *a, double pivot, int8_t *state)
                 !may_go(a, i, pivot, state))
                 continue;
             for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++)
-                state[a->col_index[k]] = 2; /* no longer to be had */
+                state[a->col_index[k]] = 2; /* no longer available */
             state[i] = 1;
         }
 }

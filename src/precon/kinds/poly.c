@@ -169,7 +169,7 @@ static double set_factors(poly *state, int kind, double high, double low)
             c = (8 * i - 4) / ((2 * i + 1) * high);
             b = (2 * i - 3) / (2 * i + 1);
         }
-        /* What was before the first one is 0, and not there. */
+        /* What was before the first one is 0, and not stored. */
         state->factors[k] = (host_step){-c / first, c / first, 1 + b, k == 0 ? 0 : -b};
     }
     return first;

@@ -8,7 +8,7 @@
  * is one for A: the iteration around it stays in the caller's own scale and order.
  *
  * For symmetric (hermitian) A both sides are treated alike, so that M is what S is: L = R, and rows
- * are not exchanged; pairs of rows whose entry beside the diagonal was matched come next to each
+ * are not exchanged; pairs of rows whose entry off the diagonal was matched come next to each
  * other instead, which is where pivots of two rows are looked for.
  */
 #include "precon/precon.h"
@@ -318,7 +318,7 @@ done:
 }
 
 /* What the other one could not do is reported with rows of B: which one of A is meant. */
-static spry_status tell_row(spry_context *ctx, const prepare *p, int64_t n, spry_status status)
+static spry_status restate_row(spry_context *ctx, const prepare *p, int64_t n, spry_status status)
 {
     const char *text = strstr(spry_message(ctx), "row ");
     char *end = NULL;
@@ -334,13 +334,13 @@ static spry_status make_sub(const precon_job *job, prepare *p)
 {
     const char *sub = ((const prepare_options *)job->options)->sub;
     spry_context *ctx = job->A->ctx;
-    precon_job here = *job;
-    here.device = NULL;
-    spry_status status = precon_make_inner(&here, p->B, sub, &p->S);
+    precon_job changed = *job;
+    changed.device = NULL;
+    spry_status status = precon_make_inner(&changed, p->B, sub, &p->S);
     if (status == SPRY_STATUS_OK && !p->S)
         status = SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
                            "sub=%s solves nothing; take sub=ilut, or direct", sub);
-    return status == SPRY_STATUS_OK ? status : tell_row(ctx, p, job->A->a.rows, status);
+    return status == SPRY_STATUS_OK ? status : restate_row(ctx, p, job->A->a.rows, status);
 }
 
 /* Orders, factors, B and S. */

@@ -35,7 +35,7 @@ typedef struct schwarz {
     int64_t *offsets; /* of each row's places */
     int64_t *places;
     void *r, *z;    /* of all parts */
-    bool warmed[3]; /* products that were done once: what they need is there */
+    bool warmed[3]; /* products that were done once: what they need exists */
 } schwarz;
 
 /* --- the operator --------------------------------------------------------------------------------
@@ -201,11 +201,11 @@ static spry_status make_solve(const precon_job *job, const schwarz *state, int64
     const char *sub = ((const schwarz_options *)job->options)->sub;
     spry_context *ctx = job->A->ctx;
     part_solve *s = &state->solves[k];
-    precon_job here = *job;
+    precon_job changed = *job;
     spry_status status = SPRY_STATUS_OK;
-    here.device = NULL;
+    changed.device = NULL;
     SPRY_GO(ctx, parts_matrix(job->A, &state->p, k, local, &s->A));
-    status = precon_make_inner(&here, s->A, sub, &s->M);
+    status = precon_make_inner(&changed, s->A, sub, &s->M);
     if (status == SPRY_STATUS_OK && !s->M)
         status = SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
                            "sub=%s solves nothing; take sub=direct, or ilu", sub);

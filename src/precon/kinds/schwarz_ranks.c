@@ -14,7 +14,7 @@ typedef struct schwarz_ranks {
     ranks_halo halo;
     spry_operator *M;
     spry_vector *r, *z; /* with the overlap */
-    bool warmed[3];     /* products that all ranks have done once: what they need is there */
+    bool warmed[3];     /* products that all ranks have done once: what they need exists */
 } schwarz_ranks;
 
 static void destroy(spry_operator *op)
@@ -82,14 +82,14 @@ static spry_status make_solve(const precon_job *job, const schwarz_options *o, s
 {
     spry_context *ctx = job->A->ctx;
     const int64_t n = s->part.own + s->part.count;
-    precon_job here = *job;
+    precon_job changed = *job;
     spry_status status = SPRY_STATUS_OK;
-    here.device = NULL;
-    here.near = NULL;
-    here.op = NULL;
+    changed.device = NULL;
+    changed.near = NULL;
+    changed.op = NULL;
     SPRY_GO(ctx, spry_vector_new(ctx, s->part.A->a.type, n, NULL, SPRY_OWN_COPY, &s->r));
     SPRY_GO(ctx, spry_vector_new(ctx, s->part.A->a.type, n, NULL, SPRY_OWN_COPY, &s->z));
-    SPRY_GO(ctx, precon_make_inner(&here, s->part.A, o->sub, &s->M));
+    SPRY_GO(ctx, precon_make_inner(&changed, s->part.A, o->sub, &s->M));
     if (!s->M)
         status =
             SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
@@ -122,7 +122,7 @@ spry_status schwarz_make_ranks(const precon_job *job, spry_operator **M)
     SPRY_GO(ctx, team_agree(ctx, status));
     s->restricted = o->kind == SCHWARZ_RAS;
     SPRY_GO(ctx, ranks_reach_make(job->A, o->overlap, 1, &s->part));
-    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): all have agreed that it is there */
+    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): all have agreed that it exists */
     SPRY_GO(ctx, ranks_halo_make(ctx, op->type, job->A->distributed->row_starts, s->part.count,
                                  s->part.others, &s->halo));
     SPRY_GO(ctx, team_agree(ctx, make_solve(job, o, s)));

@@ -1,4 +1,4 @@
-/* Strips with absorbing layers: what is here is their name and their options. Operators of waves on
+/* Strips with absorbing layers: this file has their name and their options. Operators of waves on
  * grids make them. */
 #include "precon/kinds/strips.h"
 

@@ -105,15 +105,15 @@ static spry_team *team_over(MPI_Comm comm, bool ours)
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &ranks);
     void *room = calloc((size_t)ranks, TEAM_ROOM);
-    int here = 1, place = 0;
+    int on_machine = 1, place = 0;
     MPI_Comm machine;
     if (MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &machine) ==
         MPI_SUCCESS) {
-        MPI_Comm_size(machine, &here);
+        MPI_Comm_size(machine, &on_machine);
         MPI_Comm_rank(machine, &place);
         MPI_Comm_free(&machine);
     }
-    /* A rank that has none ends all, before anybody waits for it. */
+    /* A rank that has none ends all, before any other waits for it. */
     int mine = t && m && room, all = 0;
     const int error = MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, comm);
     if (error || !all || !t || !m) {
@@ -127,7 +127,7 @@ static spry_team *team_over(MPI_Comm comm, bool ours)
     *t = (team){.class = &class_mpi,
                 .rank = rank,
                 .ranks = ranks,
-                .here = here,
+                .on_machine = on_machine,
                 .place = place,
                 .room = room,
                 .state = m};

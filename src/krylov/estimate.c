@@ -1,7 +1,7 @@
 /*
  * What a solve will do and take, before it is done. Deciding is the solver's own work
- * (solver_look_ahead()); this file forecasts: memory from what is in use and what is still to be
- * allocated, seconds from a product that is timed and the iterations that are expected.
+ * (solver_estimate_attempt()); this file forecasts: memory from what is in use and what is still to
+ * be allocated, seconds from a product that is timed and the iterations that are expected.
  */
 #include "base/bytes.h"
 #include "base/machine.h"
@@ -27,7 +27,7 @@ void spry_plan_clear(spry_context *ctx, spry_plan *p)
  */
 
 /* On ranks factors are those of blocks. */
-static bool is_exact(const spry_solver *solver, const solver_outlook *o)
+static bool is_exact(const spry_solver *solver, const solver_estimate *o)
 {
     return o->precon.kind && o->precon.kind->cost.exact && !solver_ranked(solver);
 }
@@ -40,7 +40,7 @@ static int64_t clip(double iterations, const spry_solver *solver)
 
 /* A trial shows how fast residuals fall at first, which later ones do more slowly, or, where
  * eigenvalues lie in groups, faster; rules of thumb are for grids, and others are far from them. */
-static void guess_iterations(const spry_solver *solver, const solver_outlook *o, spry_plan *p)
+static void guess_iterations(const spry_solver *solver, const solver_estimate *o, spry_plan *p)
 {
     const double trial = 2, rule = 5, steps = 4;
     const spry_matrix *A = solver->asked.matrix;
@@ -92,7 +92,7 @@ static int64_t format_bytes(const spry_solver *solver)
 }
 
 /* Whether the preconditioner will be on the device; factors are on CUDA's alone. */
-static bool precon_on_device(const spry_solver *solver, const solver_outlook *o)
+static bool precon_on_device(const spry_solver *solver, const solver_estimate *o)
 {
     return solver->setup.device && precon_on_devices(precon_spec_name(&o->precon)) &&
            (o->precon.kind != &precon_kind_direct ||
@@ -110,7 +110,7 @@ static int64_t columns_of(const spry_operator *A)
 }
 
 /* Bytes of a right-hand side's vectors while it is solved, but for the caller's. */
-static int64_t vector_bytes(const spry_solver *solver, const solver_outlook *o)
+static int64_t vector_bytes(const spry_solver *solver, const solver_estimate *o)
 {
     const spry_operator *A = solver_operator(solver);
     const int each =
@@ -130,7 +130,7 @@ static int standing_vectors(const spry_solver *solver)
 
 /* What is on the device, and what is to come, which is returned: of `vectors` bytes `standing`
  * are on it already. What a set-up had on it for a while may have been the most. */
-static int64_t count_device_bytes(const spry_solver *solver, const solver_outlook *o,
+static int64_t count_device_bytes(const spry_solver *solver, const solver_estimate *o,
                                   int64_t vectors, int64_t standing, spry_plan *p)
 {
     if (!solver->setup.device)
@@ -153,7 +153,7 @@ static int64_t count_device_bytes(const spry_solver *solver, const solver_outloo
 
 /* In use at most: what is in use now, and what is to come, or what was in use before. Given back is
  * what is in use at most from now on on the host, and what is still to come on the device. */
-static solver_bytes count_bytes(const spry_solver *solver, const solver_outlook *o, int systems,
+static solver_bytes count_bytes(const spry_solver *solver, const solver_estimate *o, int systems,
                                 spry_plan *p)
 {
     /* Of a method's text and what runs it, and of a device's kernels, by seven small systems. */
@@ -242,7 +242,7 @@ static spry_status check_machine(const spry_solver *solver, const spry_plan *p, 
         base_machine_memory() / 5 * 4; /* limits of a process are for one rank */
     int64_t sum = 0;
     spry_status status = SPRY_STATUS_OK;
-    if (!solver_ranked(solver) || ctx->team->here < team_ranks(ctx))
+    if (!solver_ranked(solver) || ctx->team->on_machine < team_ranks(ctx))
         return SPRY_STATUS_OK;
     SPRY_GO(ctx, team_any(ctx, known, &known));
     SPRY_GO(ctx, team_sum(ctx, ahead, &sum));
@@ -279,7 +279,7 @@ static spry_status time_sum(const spry_solver *solver, double *seconds)
 /* Of an iteration, by the pace of a product with A, which on ranks has its messages in it, and by
  * the sums of all ranks. It is as long as that of the slowest. What a device makes has that pace,
  * too. */
-static spry_status find_step(const spry_solver *solver, const solver_outlook *o, double *made,
+static spry_status find_step(const spry_solver *solver, const solver_estimate *o, double *made,
                              double *step)
 {
     const double launches = 0.05; /* seconds, of what is made on a device, however small it is */
@@ -293,11 +293,11 @@ static spry_status find_step(const spry_solver *solver, const solver_outlook *o,
     spry_status status = solver_time_product(solver->setup.device, A, TIMED, &product);
     SPRY_GO(ctx, solver_agree(solver, status));
     *step = product * (o->products + ((double)o->forecast.reads + vectors) / bytes);
-    if (precon_on_device(solver, o) && o->forecast.there > 0)
-        *made = launches + o->forecast.there * product;
+    if (precon_on_device(solver, o) && o->forecast.device_products > 0)
+        *made = launches + o->forecast.device_products * product;
     if (solver_ranked(solver)) {
         SPRY_GO(ctx, time_sum(solver, &sum));
-        SPRY_GO(ctx, team_bounds(ctx, *step + o->sums * sum, &least, step));
+        SPRY_GO(ctx, team_bounds(ctx, *step + o->reductions * sum, &least, step));
     }
 done:
     return status;
@@ -311,7 +311,7 @@ static spry_status take_longest(const spry_solver *solver, double *seconds)
                                  : SPRY_STATUS_OK;
 }
 
-static spry_status count_seconds(const spry_solver *solver, const solver_outlook *o, int systems,
+static spry_status count_seconds(const spry_solver *solver, const solver_estimate *o, int systems,
                                  double spent, spry_plan *p)
 {
     const double solves = 3;   /* with exact factors, which are read */
@@ -346,7 +346,7 @@ done:
 /* --- the plan ------------------------------------------------------------------------------------
  */
 
-static void describe(const spry_solver *solver, const solver_outlook *o, spry_plan *p)
+static void describe(const spry_solver *solver, const solver_estimate *o, spry_plan *p)
 {
     const spry_operator *A = solver_operator(solver);
     const spry_matrix *given = solver->asked.matrix;
@@ -386,10 +386,10 @@ static spry_status list_next(const spry_solver *solver, spry_plan *p)
 static spry_status fill_plan(spry_solver *solver, int systems, spry_plan *p)
 {
     spry_context *ctx = solver->ctx;
-    solver_outlook o;
+    solver_estimate o;
     const double begin = base_seconds();
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, solver_look_ahead(solver, &o));
+    SPRY_GO(ctx, solver_estimate_attempt(solver, &o));
     if (solver->asked.matrix) /* which the first product of the solve would find */
         SPRY_GO(ctx, dist_check_values(solver->asked.matrix));
     const double spent = base_seconds() - begin;

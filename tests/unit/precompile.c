@@ -107,8 +107,7 @@ static void test_closed(void **state)
     }
 }
 
-/* A failure is reported to who asks, as if nothing was precompiled; the message before it stands.
- */
+/* A failure is reported to who asks, as if nothing was precompiled; the last message stays. */
 static void test_failure(void **state)
 {
     opened s;

@@ -1,7 +1,7 @@
 /* Work in parallel with the thread that uses a context: by a thread of the library's own, with a
  * context of its own, whose memory comes over at the end. */
-#ifndef SPRY_BESIDE_H
-#define SPRY_BESIDE_H
+#ifndef SPRY_BACKGROUND_H
+#define SPRY_BACKGROUND_H
 
 #include "base/base.h"
 

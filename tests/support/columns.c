@@ -1,4 +1,4 @@
-#include "support/beside.h"
+#include "support/columns.h"
 
 #include "operator/operator.h"
 #include "support/numeric.h"
@@ -21,9 +21,9 @@ static int64_t place(const spry_dense *M, int64_t i, int c)
 /* The numbers of a block, on the host. */
 static spry_vector *numbers_of(const spry_operator *A, spry_vector *v)
 {
-    spry_vector *here = numeric_random(A->ctx, NULL, A->type, v->n, 0);
-    assert_ok(A->ctx, spry_vector_copy(v, here));
-    return here;
+    spry_vector *on_host = numeric_random(A->ctx, NULL, A->type, v->n, 0);
+    assert_ok(A->ctx, spry_vector_copy(v, on_host));
+    return on_host;
 }
 
 static void check_layout(const spry_operator *A, spry_transpose transpose, int columns,
@@ -38,8 +38,8 @@ static void check_layout(const spry_operator *A, spry_transpose transpose, int c
     spry_vector *x = numeric_random(ctx, NULL, A->type, n, 0),
                 *y = numeric_random(ctx, NULL, A->type, n, 0);
     spry_vector *from = numbers_of(A, b), *before = numbers_of(A, c),
-                *there_x = numeric_random(ctx, A->device, A->type, n, 0),
-                *there_y = numeric_random(ctx, A->device, A->type, n, 0);
+                *device_x = numeric_random(ctx, A->device, A->type, n, 0),
+                *device_y = numeric_random(ctx, A->device, A->type, n, 0);
     const spry_dense B = block(A, columns, by_rows, b), C = block(A, columns, by_rows, c);
     assert_ok(ctx, spry_operator_multiply_dense(A, transpose, alpha, &B, beta, &C));
     spry_vector *after = numbers_of(A, c);
@@ -48,10 +48,10 @@ static void check_layout(const spry_operator *A, spry_transpose transpose, int c
             value_set(A->type, x->data, i, value_get(A->type, from->data, place(&B, i, k)));
             value_set(A->type, y->data, i, value_get(A->type, before->data, place(&C, i, k)));
         }
-        assert_ok(ctx, spry_vector_copy(x, there_x));
-        assert_ok(ctx, spry_vector_copy(y, there_y));
-        assert_ok(ctx, spry_operator_multiply(A, transpose, alpha, there_x, beta, there_y));
-        assert_ok(ctx, spry_vector_copy(there_y, y));
+        assert_ok(ctx, spry_vector_copy(x, device_x));
+        assert_ok(ctx, spry_vector_copy(y, device_y));
+        assert_ok(ctx, spry_operator_multiply(A, transpose, alpha, device_x, beta, device_y));
+        assert_ok(ctx, spry_vector_copy(device_y, y));
         for (int64_t i = 0; i < n; i++) {
             char *is = (char *)after->data + place(&C, i, k) * size;
             assert_memory_equal(is, (char *)y->data + i * size, (size_t)size);
@@ -59,12 +59,12 @@ static void check_layout(const spry_operator *A, spry_transpose transpose, int c
         }
     }
     assert_memory_equal(after->data, before->data, (size_t)(all * size)); /* all else */
-    spry_vector *const vectors[] = {b, c, x, y, from, before, there_x, there_y, after};
+    spry_vector *const vectors[] = {b, c, x, y, from, before, device_x, device_y, after};
     for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++)
         spry_vector_free(vectors[k]);
 }
 
-void beside_check(const spry_operator *A, spry_transpose transpose, int columns)
+void columns_check(const spry_operator *A, spry_transpose transpose, int columns)
 {
     check_layout(A, transpose, columns, false, (spry_scalar){0, 0});
     check_layout(A, transpose, columns, false, (spry_scalar){-0.5, 0});

@@ -1,6 +1,6 @@
 /*
- * The threads of iterations: each share is run once, whoever runs it; teams that meet see what the
- * others wrote before; work within work, and of several callers at once; a fork's child.
+ * The threads of iterations: each share is run once, whoever runs it; teams that synchronise see
+ * what the others wrote before; work within work, and of several callers at once; a fork's child.
  */
 #include "support/support.h"
 
@@ -87,15 +87,15 @@ static void pass_on(void *argument, int me, int team)
     r->teams[me] = team;
     for (int64_t round = 1; round <= ROUNDS; round++) {
         r->seen[me] = round;
-        base_meet();
+        base_barrier();
         for (int i = 0; i < team; i++)
             if (r->seen[i] != round)
                 r->wrong = true;
-        base_meet();
+        base_barrier();
     }
 }
 
-static void test_teams_meet(void **state)
+static void test_teams_synchronise(void **state)
 {
     (void)state;
     spry_context *ctx = support_context("threads=4");
@@ -206,7 +206,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_shares_run_once),
         cmocka_unit_test(test_waiting_threads_sleep_and_wake),
-        cmocka_unit_test(test_teams_meet),
+        cmocka_unit_test(test_teams_synchronise),
         cmocka_unit_test(test_work_within_work),
         cmocka_unit_test(test_several_callers),
         cmocka_unit_test(test_child_of_a_fork), /* the last: few run-times live on in a child */

@@ -1,4 +1,4 @@
-/* What monitors and watches are told, and what they may say. */
+/* What monitors and watches receive, and what they may answer. */
 #include "support/support.h"
 
 #include <spry/spry.h>
@@ -186,7 +186,7 @@ static void accepted_within_the_tolerance(void **state)
 }
 
 /* The first guess is iteration 0 where that is asked for, and may be accepted or refused. */
-static void the_first_guess_is_told(void **state)
+static void the_first_guess_is_reported(void **state)
 {
     (void)state;
     fixture f;
@@ -358,7 +358,7 @@ int main(void)
         cmocka_unit_test(accepted_x_is_that_of_the_iteration),
         cmocka_unit_test(one_of_several_is_accepted),
         cmocka_unit_test(accepted_within_the_tolerance),
-        cmocka_unit_test(the_first_guess_is_told),
+        cmocka_unit_test(the_first_guess_is_reported),
         cmocka_unit_test(monitors_see_the_x_of_the_moment),
         cmocka_unit_test(looks_may_fail),
     };
