@@ -330,15 +330,15 @@ static void one_triangle_is_enough(void **state)
 }
 
 /*
- * The least eigenvalue of 12 x 12 points, 4 - 4 cos(pi / 13), but for 1.4e-8: |x| is about 7e7 |b|,
- * and each rounding of A x makes up to 8 * 7e7 * 1e-16, above the tolerance. An iteration ends
+ * The least eigenvalue of 12 x 12 points, 4 - 4 cos(pi / 13), but for 1.4e-9: |x| is about 7e8 |b|,
+ * and each rounding of A x makes up to 8 * 7e8 * 1e-16, above the tolerance. An iteration ends
  * there, and factors come after it, whose x is refined; what rounding allows is reported.
  */
 static void factors_come_after_the_rounding_level(void **state)
 {
     fixture f = {.ctx = *state};
     const double least = 4 - 4 * cos(acos(-1) / 13);
-    f.A = shifted(f.ctx, SPRY_TYPE_D, least - 1.4e-8);
+    f.A = shifted(f.ctx, SPRY_TYPE_D, least - 1.4e-9);
     open_solver(&f, "tol=1e-8");
     assert_ok(f.ctx, solver_set_up(f.solver, NULL));
     attempts *all = &f.solver->setup.attempts;
