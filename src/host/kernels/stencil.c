@@ -193,8 +193,10 @@ ALWAYS_INLINE void add_numbers(int lines, const rows *r, const host_stencil_grou
     }
     for (int64_t k = 1; k < g->count; k++)
 #pragma GCC unroll 8
-        for (int l = 0; l < lines; l++)
-            sum[l] = fused(c[k * PARTS], u[offset[k] * PARTS + l * line], sum[l]);
+        for (int l = 0; l < lines; l++) {
+            sum[l] += c[k * PARTS] * u[offset[k] * PARTS + l * line];
+            ROUND(sum[l]);
+        }
 }
 
 /* Number i of each of `lines` lines, which do not wait for each other; `lines` is a constant. */
@@ -218,7 +220,7 @@ ALWAYS_INLINE void one_number(int lines, const rows *r, int64_t i)
             else if (fields == 0)
                 sum[l] += part[l];
             else
-                sum[l] = fused(part[l], field[last][at], sum[l]);
+                sum[l] += part[l] * field[last][at];
         }
     }
     const real alpha = real_part(r->f.alpha), beta = real_part(r->f.beta);
@@ -226,7 +228,7 @@ ALWAYS_INLINE void one_number(int lines, const rows *r, int64_t i)
         if (!r->f.plain) {
             sum[l] *= alpha;
             ROUND(sum[l]);
-            sum[l] = r->f.reads ? fused(beta, r->z[i + l * line], sum[l]) : sum[l];
+            sum[l] = r->f.reads ? sum[l] + beta * r->z[i + l * line] : sum[l];
         }
         r->y[i + l * line] = sum[l];
     }
