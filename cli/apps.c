@@ -102,3 +102,19 @@ void apps_names(char words[CLI_WORDS])
 {
     visit_folders(add_names, words);
 }
+
+int apps_unknown(const char *name)
+{
+    char names[CLI_WORDS] = "", nearest[CLI_NAME];
+    const cli_command *command;
+    for (int i = 0; (command = cli_command_at(i)); i++)
+        if (!command->hidden)
+            cli_add_word(names, command->name);
+    apps_names(names);
+    if (strcmp(name, "serve") == 0)
+        return cli_fail(EXIT_INPUT,
+                        "spry-serve is not installed; it is built where libmicrohttpd-dev is");
+    if (spry_nearest(name, names, nearest, sizeof nearest))
+        return cli_fail(EXIT_INPUT, "unknown command %s; did you mean %s?", name, nearest);
+    return cli_fail(EXIT_INPUT, "unknown command %s; the commands are: %s", name, names);
+}

@@ -78,9 +78,10 @@ struct cli_command {
 extern const cli_command command_solve, command_plan, command_info, command_doctor, command_gen,
     command_convert, command_bench, command_devices, command_tune, command_plot, command_report,
     command_explain, command_help, command_version, command_completion, command_manual;
-/* The commands of the program in the order of the overview; NULL past the last. */
+/* The commands of the program in the order of the overview, until a NULL, are handed over before
+ * anything else; then by index, NULL past the last, and by name, or NULL. */
+void cli_use_commands(const cli_command *const *all);
 const cli_command *cli_command_at(int index);
-/* By name; NULL after a message that suggests the nearest. */
 const cli_command *cli_command_find(const char *name);
 
 /* A whole program: prepares streams, signals and the stack, and calls body, whose exit status it
@@ -92,10 +93,12 @@ int cli_run(const cli_command *command, int argc, char **argv);
 /*
  * Applications (apps.c): programs spry-NAME next to this one, in libexec/spry, or in PATH.
  * apps_start becomes the one of a name, with the arguments that follow it, or with --help; it comes
- * back where there is none. apps_names adds the names of all.
+ * back where there is none. apps_names adds the names of all; apps_unknown says that neither a
+ * command nor an application has a name, suggests the nearest, and gives the exit status.
  */
 void apps_start(const char *name, bool asks, char **argv);
 void apps_names(char words[CLI_WORDS]);
+int apps_unknown(const char *name);
 
 /* Own options that several commands have. */
 #define CLI_JSON(item, what) \

@@ -185,7 +185,7 @@ static int run_manual(spry_context *ctx, const cli_arguments *arguments)
     (void)ctx;
     const cli_command *command = NULL;
     if (arguments->count > 0 && !(command = cli_command_find(arguments->operands[0])))
-        return EXIT_INPUT;
+        return cli_fail(EXIT_INPUT, "unknown command %s", arguments->operands[0]);
     cli_manual(stdout, command);
     return EXIT_DONE;
 }

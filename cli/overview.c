@@ -31,7 +31,7 @@ static int run_help(spry_context *ctx, const cli_arguments *arguments)
     (void)ctx;
     const cli_command *command = NULL;
     if (arguments->count > 0 && !(command = cli_command_find(arguments->operands[0])))
-        return EXIT_INPUT;
+        return apps_unknown(arguments->operands[0]);
     if (command)
         cli_help(stdout, command);
     else

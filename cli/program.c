@@ -11,6 +11,26 @@ const char *const cli_exit_texts[EXIT_COUNT] = {
     "success; a solve converged", "a solve did not converge, the best x is still written",
     "bad usage or input", "out of memory or disk space"};
 
+static const cli_command *const *commands;
+
+void cli_use_commands(const cli_command *const *all)
+{
+    commands = all;
+}
+
+const cli_command *cli_command_at(int index)
+{
+    return commands[index];
+}
+
+const cli_command *cli_command_find(const char *name)
+{
+    for (int i = 0; commands[i]; i++)
+        if (strcmp(commands[i]->name, name) == 0)
+            return commands[i];
+    return NULL;
+}
+
 /* Runs a command with a context of the options given; SPRY_FAIL_ALLOC=n lets tests see the nth
  * allocation fail, SPRY_CHECK_MEMORY=1 that all memory was freed. */
 static int run(const cli_arguments *arguments)

@@ -3,19 +3,6 @@
 
 #include <string.h>
 
-const cli_command *cli_command_at(int index)
-{
-    return index == 0 ? &app_command : NULL;
-}
-
-const cli_command *cli_command_find(const char *name)
-{
-    if (strcmp(name, app_command.name) == 0)
-        return &app_command;
-    cli_fail(EXIT_INPUT, "unknown command %s", name);
-    return NULL;
-}
-
 static int body(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "--manual") == 0) {
@@ -27,5 +14,7 @@ static int body(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    static const cli_command *const commands[] = {&app_command, NULL};
+    cli_use_commands(commands);
     return cli_start(body, argc, argv);
 }

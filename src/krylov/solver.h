@@ -41,7 +41,7 @@ typedef struct solver_bytes {
 
 /* One of the things that a solver tries where it chooses. */
 typedef struct attempt {
-    char method[64]; /* "": what suits A and M */
+    char method[SPRY_OPTION_TEXT_SIZE]; /* "": what suits A and M */
     precon_spec precon;
     double forecast;   /* of the seconds that set-up and solve take; NAN: not known */
     double seconds;    /* the same as this machine has taught */
