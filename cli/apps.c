@@ -116,5 +116,5 @@ int apps_unknown(const char *name)
                         "spry-serve is not installed; it is built where libmicrohttpd-dev is");
     if (spry_nearest(name, names, nearest, sizeof nearest))
         return cli_fail(EXIT_INPUT, "unknown command %s; did you mean %s?", name, nearest);
-    return cli_fail(EXIT_INPUT, "unknown command %s; the commands are: %s", name, names);
+    return cli_fail(EXIT_INPUT, "unknown command %s; there are: %s", name, names);
 }

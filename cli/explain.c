@@ -54,7 +54,7 @@ static spry_status get_list(spry_context *ctx, method_list *list)
 static void print_method(FILE *out, const method_row *m, bool references)
 {
     char text[1024];
-    int column = fprintf(out, "%-14s%8.3g%6.3g%7.3g%6d  ", m->info.name, m->cost.products,
+    int column = fprintf(out, "%-14s%8.3g%11.3g%6.3g%5d  ", m->info.name, m->cost.products,
                          m->cost.reductions, m->cost.vectors, m->cost.memory);
     snprintf(text, sizeof text, "%s\nfor %s%s%s", m->info.summary, m->info.purpose,
              references ? "\n" : "", references ? m->info.reference : "");
@@ -64,8 +64,8 @@ static void print_method(FILE *out, const method_row *m, bool references)
 static void print_list(FILE *out, const method_list *list, bool all, bool references)
 {
     int left = 0;
-    fprintf(out, "%-14s%8s%6s%7s%6s  what it is and which matrices it is for\n", "method",
-            "products", "sums", "moved", "kept");
+    fprintf(out, "%-14s%8s%11s%6s%5s  what it is and which matrices it is for\n", "method",
+            "products", "reductions", "moved", "kept");
     for (int i = 0; i < list->count; i++)
         if (all || list->methods[i].info.common)
             print_method(out, &list->methods[i], references);
@@ -73,10 +73,10 @@ static void print_list(FILE *out, const method_list *list, bool all, bool refere
             left++;
     if (left > 0)
         fprintf(out, "\n%d more: spry explain --all\n", left);
-    fputs("\nproducts  with A or A^H per iteration, without a preconditioner\n"
-          "sums      points of an iteration where inner products are gathered\n"
-          "moved     vectors per iteration reads or writes besides A, fused\n"
-          "kept      vectors in memory besides x and b\n\npreconditioner\n",
+    fputs("\nproducts    with A or A^H per iteration, without a preconditioner\n"
+          "reductions  per iteration, each of all inner products that are needed at one point\n"
+          "moved       vectors that an iteration reads or writes besides A, fused\n"
+          "kept        vectors in memory besides x and b\n\npreconditioner\n",
           out);
     precons_list(out);
     fputs("\n`spry explain METHOD [A]` shows one with its options, `spry solve A --method METHOD` "
@@ -276,7 +276,7 @@ const cli_command command_explain = {
         "A method of your own is shown by --method-file; docs/notation.md describes the language.",
     .groups = (const cli_group[]){{"Options", own_options, NULL},
                                   {"Solver", cli_solver_options,
-                                   "tol atol max_iter stall divergence keep"},
+                                   "tol atol max_iter stall divergence keep report_start"},
                                   {"Reading", cli_read_options, "expand"},
                                   {"Machine", cli_context_options, NULL},
                                   {0}},

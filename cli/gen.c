@@ -185,7 +185,7 @@ const cli_command command_gen = {
             {"spry gen poisson3d --size 64 --points 27 --type s -o p.spry",
              "With 27 entries per row in single precision, as a binary file."},
             {"spry gen elasticity --size 20 -o k.mtx.gz --rhs b.mtx",
-             "Three unknowns per node, packed, with a b whose solution is all ones."},
+             "Three unknowns per node, compressed, with a b whose solution is all ones."},
             {"spry gen tiled --base A.mtx --size 1M -o big.spry",
              "Copies of a matrix of yours until there are a million rows."},
             {0}},

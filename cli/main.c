@@ -3,12 +3,23 @@
 
 #include <string.h>
 
-static const cli_command *const commands[] = {
-    &command_solve, &command_plan,    &command_info,       &command_doctor,
-    &command_gen,   &command_convert, &command_bench,      &command_devices,
-    &command_tune,  &command_explain, &command_plot,       &command_report,
-    &command_help,  &command_version, &command_completion, &command_manual,
-    NULL};
+static const cli_command *const commands[] = {&command_solve,
+                                              &command_plan,
+                                              &command_info,
+                                              &command_doctor,
+                                              &command_gen,
+                                              &command_convert,
+                                              &command_bench,
+                                              &command_devices,
+                                              &command_tune,
+                                              &command_explain,
+                                              &command_plot,
+                                              &command_report,
+                                              &command_help,
+                                              &command_version,
+                                              &command_completion,
+                                              &command_manual,
+                                              NULL};
 
 static int find_and_run(int argc, char **argv)
 {

@@ -1,6 +1,13 @@
 /* spry plan: what solve would do, and what memory and time that takes. */
 #include "solve.h"
 
+SPRY_OPTION_TABLE(rows, solve_options, SOLVE_OPTIONS_OF(SPRY_OPTION_ROW, "print the plan"))
+
+static spry_option_list own_options(void)
+{
+    return CLI_LIST(rows);
+}
+
 static int run(spry_context *ctx, const cli_arguments *arguments)
 {
     return solve_run(ctx, arguments, true);
@@ -22,9 +29,9 @@ const cli_command command_plan = {
         "to fit into the memory that is allowed.",
     .groups =
         (const cli_group[]){
-            {"Options", solve_own_options,
+            {"Options", own_options,
              "output resume checkpoint checkpoint_every report plan out_of_core split quiet"},
-            {"Solver", cli_solver_options, "format memory"},
+            {"Solver", cli_solver_options, "format memory report_start"},
             {"Reading", cli_read_options, "expand"},
             {"Machine", cli_context_options, NULL},
             {0}},

@@ -293,7 +293,8 @@ const cli_command command_report = {
         "makes the same of what these have found.\n"
         "Without B the right-hand side is all ones; of several the first is taken.",
     .groups = (const cli_group[]){{"Options", own_options, NULL},
-                                  {"Solver", cli_solver_options, "method method_file precon"},
+                                  {"Solver", cli_solver_options,
+                                   "method method_file precon report_start"},
                                   {"Reading", cli_read_options, "duplicates nonfinite expand"},
                                   {"Machine", cli_context_options, NULL},
                                   {0}},

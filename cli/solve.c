@@ -9,7 +9,7 @@
 
 SPRY_OPTION_TABLE(rows, solve_options, SOLVE_OPTIONS(SPRY_OPTION_ROW))
 
-spry_option_list solve_own_options(void)
+static spry_option_list own_options(void)
 {
     return CLI_LIST(rows);
 }
@@ -223,14 +223,28 @@ static bool is_reported(const solve_job *job)
     return !job->options->quiet || job->options->json;
 }
 
+/* Of the solver's options a splitting has the tolerance and the limit of iterations. */
+static int check_split(const cli_arguments *arguments)
+{
+    const cli_given *given = NULL;
+    char name[CLI_NAME];
+    while ((given = cli_next_given(arguments, cli_solver_options, given)))
+        if (strcmp(given->option->name, "tol") != 0 && strcmp(given->option->name, "max_iter") != 0)
+            return cli_fail(EXIT_INPUT, "--split goes with --tol and --max-iter; leave --%s out",
+                            cli_option_name(given->option, name));
+    return EXIT_DONE;
+}
+
 /* By splitting, one system after the other. */
 static spry_status solve_split(solve_job *job, spry_vector *const *b, spry_vector *const *x)
 {
     const double *tol = cli_field(job->arguments, cli_solver_options, "tol");
-    char options[SPRY_OPTION_TEXT_SIZE + 32];
+    const int64_t *most = cli_field(job->arguments, cli_solver_options, "max_iter");
+    char options[SPRY_OPTION_TEXT_SIZE + 2 * CLI_NAME];
     spry_status status = SPRY_STATUS_OK;
     job->split = (spry_split_stats)SPRY_SPLIT_STATS_INIT;
-    snprintf(options, sizeof options, "tol=%.17g %s", tol ? *tol : 1e-6, job->options->split);
+    snprintf(options, sizeof options, "tol=%.17g max-iter=%lld %s", *tol, (long long)*most,
+             job->options->split);
     for (int k = 0; k < job->count && status == SPRY_STATUS_OK; k++)
         status = spry_solve_split(job->A, b[k], x[k], options, &job->results[k], &job->split);
     return status;
@@ -416,6 +430,8 @@ static int begin(solve_job *job)
     int exit_status = check_outputs(job);
     if (exit_status == EXIT_DONE)
         exit_status = solve_file_check(job);
+    if (exit_status == EXIT_DONE && job->options->split[0])
+        exit_status = check_split(job->arguments);
     if (exit_status == EXIT_DONE)
         exit_status = make_solver(job);
     exit_status = ranks_agree(job->ctx, exit_status);
@@ -559,21 +575,22 @@ const cli_command command_solve = {
         "side. Where A is not square, or the system has no solution, lsmr, lsqr and cgls find the "
         "x with the least residual.\n"
         "With neither --method nor --precon it tries what suits A in turn, by forecasts: direct "
-        "solves, multigrid, incomplete factors. One that does not arrive makes room for the next, "
-        "which goes on from the best x; lines `tried` report it. What then solved the matrix is "
+        "solves, multigrid, incomplete factors. An attempt that fails is followed by the next, "
+        "which starts from the best x; lines `tried` report it. What then solved the matrix is "
         "remembered, unless --no-memory is given. --method or --precon narrow the choice, both "
         "pin it (docs/choosing.md). After a solve that did not converge the worst findings of "
         "`spry doctor` are printed, with the next command to try.\n"
         "`spry explain` lists the methods and preconditioners, `spry explain METHOD` and `spry "
         "explain precon NAME` show the options that can follow a colon.\n"
         "Ctrl-C stops it wherever it is, and still writes the best x so far to -o; a second Ctrl-C "
-        "ends at once. Files are written aside and renamed, so that one with the name is always "
-        "whole.\n"
+        "ends at once. Files are written under a temporary name and renamed, so they are complete "
+        "or "
+        "absent.\n"
         "Exit status: 0 converged, or accepted by a rule of the method, 1 not converged, or "
         "singular (the best x is still written), 2 "
         "bad usage or input, 3 out of memory or disk space.",
-    .groups = (const cli_group[]){{"Options", solve_own_options, NULL},
-                                  {"Solver", cli_solver_options, "format memory"},
+    .groups = (const cli_group[]){{"Options", own_options, NULL},
+                                  {"Solver", cli_solver_options, "format memory report_start"},
                                   {"Reading", cli_read_options, "expand"},
                                   {"Machine", cli_context_options, NULL},
                                   {0}},
@@ -587,7 +604,7 @@ const cli_command command_solve = {
             {"spry solve A.mtx --method direct",
              "By sparse factors with pivots and iterative refinement."},
             {"spry solve A.mtx.gz b.npy --method cg --precon jacobi --threads 4",
-             "With everything specified; files may be packed and of different formats."},
+             "With everything specified; files may be compressed and of different formats."},
             {"spry solve A.mtx --method gmres:restart=50,side=left --precon ssor:omega=1.2",
              "Options of the method and of the preconditioner follow a colon."},
             {"spry solve A.mtx --precon 'schwarz:overlap=2,sub=[ilu:level=1]'",
@@ -595,7 +612,7 @@ const cli_command command_solve = {
             {"spry solve A.mtx --method-file my.krylov",
              "A method of your own; docs/notation.md describes the language."},
             {"spry solve A.mtx --checkpoint x.spry --checkpoint-every 600",
-             "Keeps x in a file every ten minutes; --guess x.spry goes on from there."},
+             "Keeps x in a file every ten minutes; --guess x.spry continues from it."},
             {"spry solve A.mtx --report A.html",
              "Leaves a page: pictures of A, how the residual fell, what it cost."},
             {"spry solve A.mtx --json result.json", "Leaves the result for a program to read."},

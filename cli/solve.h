@@ -4,42 +4,43 @@
 
 #include "page.h"
 
-#define SOLVE_OPTIONS(item)                                                                      \
-    item(PATH, output, NULL, 0, 0, NULL, "file for x")                                           \
-    item(PATH, guess, NULL, 0, 0, NULL, "file with a first guess of x; zeros otherwise")         \
-    item(PATH, resume, NULL, 0, 0, NULL,                                                         \
-         "file of a checkpoint (.mtx) to go on from; one of another system is refused")          \
-    item(PATH, near_null, NULL, 0, 0, NULL,                                                      \
-         "file with vectors, one per column, that A makes nearly 0, for multigrid: rigid body "  \
-         "modes of elasticity")                                                                  \
-    item(PATH, checkpoint, NULL, 0, 0, NULL,                                                     \
-         "file that gets x now and then, and at the end; "                                       \
-         "a .mtx can be gone on from by --resume")                                               \
-    item(REAL, checkpoint_every, "60", 0.01, 1e9, NULL, "seconds between two checkpoints")       \
-    CLI_JSON(item, "print the result record")                                                    \
-    CLI_REPORT(item)                                                                             \
-    item(BOOL, plan, "no", 0, 0, NULL,                                                           \
-         "print the plan before the work, as `spry plan` does; what does not fit "               \
-         "is not begun")                                                                         \
-    item(TEXT, format, "auto", 0, 0, NULL,                                                       \
-         "storage format of A, with its options after a colon: sell:C=8,sigma=256; auto lets "   \
-         "the tuner choose, see `spry help tune`")                                               \
-    item(BOOL, memory, "yes", 0, 0, NULL,                                                        \
-         "remember in the tuner's folder what solved a matrix where something else did not, "    \
-         "and begin with it")                                                                    \
-    item(INT, out_of_core, "0", 0, 9e18, NULL,                                                   \
-         "A stays in its file (.spry), which is read again for every product: this many bytes, " \
-         "512M or 4G, are for the rows that are in memory; 0: A is read into memory")            \
-    item(BOOL, mpi, "no", 0, 0, NULL,                                                            \
-         "solve on the ranks of MPI; by itself where mpirun has started several")                \
-    item(TEXT, shares, "auto", 0, 0, NULL,                                                       \
-         "what each rank has of the work: equal, numbers (14,1,1), or auto, measured where "     \
-         "some work on devices")                                                                 \
-    item(TEXT, split, "", 0, 0, NULL,                                                            \
-         "solve by splitting A at the limits of ranks, which go on without waiting for each "    \
-         "other: mode=async,inner=ilu (docs/clusters.md)")                                       \
-    CLI_PROGRESS(item)                                                                           \
+/* json_prints: of --json, which differs between `solve` and `plan`. */
+#define SOLVE_OPTIONS_OF(item, json_prints)                                                       \
+    item(PATH, output, NULL, 0, 0, NULL, "file for x")                                            \
+    item(PATH, guess, NULL, 0, 0, NULL, "file with a first guess of x; zeros otherwise")          \
+    item(PATH, resume, NULL, 0, 0, NULL,                                                          \
+         "file of a checkpoint (.mtx) to continue from; one of another system is refused")        \
+    item(PATH, near_null, NULL, 0, 0, NULL,                                                       \
+         "file with vectors, one per column, that A makes nearly 0, for multigrid: rigid body "   \
+         "modes of elasticity")                                                                   \
+    item(PATH, checkpoint, NULL, 0, 0, NULL,                                                      \
+         "save x to FILE during the solve and at its end; --resume continues from a .mtx")        \
+    item(REAL, checkpoint_every, "60", 0.01, 1e9, NULL, "seconds between two checkpoints")        \
+    CLI_JSON(item, json_prints)                                                                   \
+    CLI_REPORT(item)                                                                              \
+    item(BOOL, plan, "no", 0, 0, NULL,                                                            \
+         "print the plan before the work, as `spry plan` does; what does not fit "                \
+         "is not begun")                                                                          \
+    item(TEXT, format, "auto", 0, 0, NULL,                                                        \
+         "storage format of A, with its options after a colon: sell:C=8,sigma=256; auto lets "    \
+         "the tuner choose, see `spry help tune`")                                                \
+    item(BOOL, memory, "yes", 0, 0, NULL,                                                         \
+         "remember in the tuner's folder what solved a matrix where something else did not, "     \
+         "and begin with it")                                                                     \
+    item(INT, out_of_core, "0", 0, 9e18, NULL,                                                    \
+         "A stays in its file (.spry), which is read again for every product: this many bytes, "  \
+         "512M or 4G, are for the rows that are in memory; 0: A is read into memory")             \
+    item(BOOL, mpi, "no", 0, 0, NULL,                                                             \
+         "solve on the ranks of MPI; automatic under mpirun with several ranks")                  \
+    item(TEXT, shares, "auto", 0, 0, NULL,                                                        \
+         "what each rank has of the work: equal, numbers (14,1,1), or auto, measured where "      \
+         "some work on devices")                                                                  \
+    item(TEXT, split, "", 0, 0, NULL,                                                             \
+         "solve by splitting A at the boundaries of ranks, which go on without waiting for each " \
+         "other: mode=async,inner=ilu (docs/clusters.md)")                                        \
+    CLI_PROGRESS(item)                                                                            \
     item(BOOL, quiet, "no", 0, 0, NULL, "print nothing but errors and what --json asks for")
+#define SOLVE_OPTIONS(item) SOLVE_OPTIONS_OF(item, "print the result record")
 
 typedef struct solve_options {
     SOLVE_OPTIONS(SPRY_OPTION_FIELD)
@@ -82,9 +83,7 @@ typedef struct solve_job {
     int found_in;         /* the system they are about: the first that failed */
 } solve_job;
 
-/* Own options, which `plan` has some of; the course of both, which ends with the plan or without.
- */
-spry_option_list solve_own_options(void);
+/* The course of `solve` and of `plan`, which ends with the plan. */
 int solve_run(spry_context *ctx, const cli_arguments *arguments, bool plan_only);
 /* plan.c: makes job->plan of what was read; prints it; as an object, and that alone (for
  * file_write_text). */

@@ -229,7 +229,7 @@ void solve_report_ranks(const solve_job *job, FILE *out)
             100 * imbalance(job));
     table *t = table_new(
         ">rank|on|halos|>share|>rows|>entries|>halo|>neighbours|>messages|>sent|>waited|>for "
-        "sums|>solving");
+        "reductions|>solving");
     for (int r = 0; r < spry_context_ranks(job->ctx); r++) {
         if (spry_solver_rank(job->solver, r, &p) != SPRY_STATUS_OK)
             continue;

@@ -84,7 +84,10 @@ static void report_choice(const solve_job *job, FILE *out, const char *option, c
 static void report_method(const solve_job *job, FILE *out)
 {
     const char *file = cli_field(job->arguments, cli_solver_options, "method_file");
-    if (!file || !*file)
+    if (job->split.size > 0)
+        fprintf(out, "method     %s with inner=%s on each rank's own rows, as asked\n",
+                job->results[0].method, job->results[0].precon);
+    else if (!file || !*file)
         report_choice(job, out, "method", job->results[0].method, SPRY_LIST_METHODS);
     else
         fprintf(out, "method     %s, from %s%s\n", job->results[0].method, text_name(file),
@@ -116,7 +119,7 @@ static void report_bandwidth(const solve_job *job, const totals *t, FILE *out)
         if (seconds > 0)
             fraction += r->bandwidth_fraction * r->solve_seconds / seconds;
     }
-    if (t->sum == 0)
+    if (t->sum == 0 || bytes == 0)
         return;
     fprintf(out, "traffic    %s per iteration%s", text_bytes(bytes / (double)t->sum),
             job->count > 1 ? " of one" : "");
@@ -207,7 +210,8 @@ void solve_report(const solve_job *job, FILE *out)
     fputc('\n', out);
     if (*r->method) { /* a set-up that was stopped came to none */
         report_method(job, out);
-        report_choice(job, out, "precon", r->precon, SPRY_LIST_PRECONS);
+        if (job->split.size == 0)
+            report_choice(job, out, "precon", r->precon, SPRY_LIST_PRECONS);
         report_tried(r->tried, out);
         report_place(job, out);
     }

@@ -12,7 +12,7 @@ endif()
 
 add_library(spry_flags_sanitized INTERFACE)
 target_link_libraries(spry_flags_sanitized INTERFACE spry_flags)
-target_compile_options(spry_flags_sanitized INTERFACE -O1 -g1 -fsanitize=${SPRY_TEST_SANITIZE} -fno-omit-frame-pointer
+target_compile_options(spry_flags_sanitized INTERFACE -Og -g1 -fsanitize=${SPRY_TEST_SANITIZE} -fno-omit-frame-pointer
     -fno-sanitize-recover=all -Wno-maybe-uninitialized) # what sanitizers add misleads that warning; the plain build has it
 target_link_options(spry_flags_sanitized INTERFACE -fsanitize=${SPRY_TEST_SANITIZE})
 

@@ -69,7 +69,7 @@ static spry_status check_vector(const spry_halo *h, const spry_vector *v, const 
     return SPRY_STATUS_OK;
 }
 
-spry_status spry_halo_bring(const spry_halo *halo, const spry_vector *field, spry_vector *wide)
+spry_status spry_halo_exchange(const spry_halo *halo, const spry_vector *field, spry_vector *wide)
 {
     SPRY_NEED(CTX_OF(halo), halo, field, wide);
     const bool cut = halo->halo.halo.ctx != NULL;

@@ -1,7 +1,7 @@
 /*
  * Stencils on devices. A form (grid.h) is copied to the device: the numbers of all rows at the ends
  * by their classes, those of all rows between as constants of a program, which has the pattern of
- * the stencil written out (device/kernels/stencil.knl).
+ * the stencil written out (grid/kernels/stencil.knl).
  */
 #ifndef SPRY_GRID_STENCIL_DEVICE_H
 #define SPRY_GRID_STENCIL_DEVICE_H

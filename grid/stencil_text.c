@@ -1,4 +1,4 @@
-/* The texts of a stencil's programs: the words that device/kernels/stencil.knl is promised. */
+/* The texts of a stencil's programs: the words that grid/kernels/stencil.knl is promised. */
 #include "grid/stencil_device.h"
 #include "grid/text.h"
 

@@ -1,6 +1,6 @@
 /*
  * Steps by relaxations on ranks, each with a slab of planes across z: the rows of a slab as a
- * matrix, whose splitting at the limits of ranks the library solves, with and without waiting.
+ * matrix, whose splitting at the boundaries of ranks the library solves, with and without waiting.
  * Points of a slab are numbered red ones first (i + j + k even), so that relaxing rows one after
  * the other is Gauss-Seidel by colours.
  */

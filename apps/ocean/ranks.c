@@ -83,7 +83,7 @@ spry_status ocean_flow_widen(ocean_flow *f, bool volume, const spry_vector *v,
 {
     spry_vector *to = volume ? f->wide_phi : f->wide_u;
     *wide = ocean_is_cut(f) ? to : v;
-    return ocean_is_cut(f) ? spry_halo_bring(volume ? f->around_volume : f->around_pair, v, to)
+    return ocean_is_cut(f) ? spry_halo_exchange(volume ? f->around_volume : f->around_pair, v, to)
                            : SPRY_STATUS_OK;
 }
 

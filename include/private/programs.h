@@ -10,7 +10,8 @@
 
 SPRY_BEGIN
 
-/** Writes any text by the rules of spry_matrix_write(); packed by gzip where the name ends in .gz.
+/** Writes any text by the rules of spry_matrix_write(); compressed by gzip where the name ends in
+ * .gz.
  */
 SPRY_API spry_status spry_text_write(spry_context *ctx, const char *text, size_t size,
                                      const char *path);
@@ -144,11 +145,11 @@ typedef struct spry_split_stats {
 #define SPRY_SPLIT_STATS_INIT SPRY_SIZED(spry_split_stats)
 
 /**
- * Solves A x = b by splitting A at the limits of ranks: each rank improves its elements of x with
- * its own rows, while those of the others stay as it last heard of them. Synchronously all exchange
- * elements after each iteration, which is block Jacobi; asynchronously each goes on with what it
- * has. That converges where the spectral radius of |M^-1 N| is below 1, as for M-matrices (Chazan
- * and Miranker, 1969; Frommer and Szyld, 2000). Collective.
+ * Solves A x = b by splitting A at the boundaries of ranks: each rank improves its elements of x
+ * with its own rows, while those of the others stay as it last heard of them. Synchronously all
+ * exchange elements after each iteration, which is block Jacobi; asynchronously each goes on with
+ * what it has. That converges where the spectral radius of |M^-1 N| is below 1, as for M-matrices
+ * (Chazan and Miranker, 1969; Frommer and Szyld, 2000). Collective.
  *
  * The end is agreed upon: when every rank has said twice in turn that its own residual is small,
  * all stop, exchange elements and compute |b - A x|; where that is above the tolerance they go on.

@@ -1,6 +1,6 @@
 /* What a solve will do and take, reported before it runs. */
-#ifndef SPRY_SOLVER_PLAN_H
-#define SPRY_SOLVER_PLAN_H
+#ifndef SPRY_PLAN_H
+#define SPRY_PLAN_H
 
 #include <spry/solver.h>
 

@@ -25,10 +25,10 @@ typedef struct spry_powers_info {
     int steps;         /**< k */
     int depth;         /**< steps per reading of A */
     int64_t parts; /**< parts of the rows, computed independently; skewed: one for each thread */
-    int64_t ghost_rows[16];    /**< rows computed more than once, by step */
-    int64_t ghost_entries[16]; /**< entries of these rows, likewise */
-    int64_t part_bytes;        /**< fast memory of a part, or of a thread's window */
-    int64_t memory;            /**< bytes kept in addition to A itself */
+    int64_t ghost_rows[SPRY_POWERS_MOST];    /**< rows computed more than once, by step */
+    int64_t ghost_entries[SPRY_POWERS_MOST]; /**< entries of these rows, likewise */
+    int64_t part_bytes;                      /**< fast memory of a part, or of a thread's window */
+    int64_t memory;                          /**< bytes kept in addition to A itself */
     int64_t plain_bytes; /**< the least that k products move through memory, or read from a file */
     int64_t bytes;       /**< the least that this moves */
     double gain;         /**< forecast speed relative to k products; 1: plain */

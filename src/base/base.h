@@ -23,8 +23,8 @@ enum { MESSAGE_SIZE = 1024, ALIGNMENT = 64, MOST_LISTS = 16 };
         "bytes the library may allocate; 0 takes four fifths of the memory this process may use, " \
         "and no block that is larger than what is free")                                           \
     item(WORD, repeat, "ranks", 0, 0, "ranks strict",                                              \
-         "what gives the same bits again: as many ranks; strict: any number of them, which begin " \
-         "at multiples of 4,096 rows then, with format=csr")                                       \
+         "reproducible bits: for the same number of ranks, or (strict) for any number, which "     \
+         "then begin at multiples of 4,096 rows, with format=csr")                                 \
     item(TEXT, delays, "", 0, 0, NULL,                                                             \
          "what messages between ranks take at least, in seconds, to see what a slow network "      \
          "does: halo=0.01,gather=0.001")                                                           \

@@ -132,8 +132,8 @@ bool team_takes_devices(const spry_context *ctx, const char *engine);
 /* Fails where the team has no library for it. */
 spry_status team_partition(spry_context *ctx, const team_graph *g, int32_t *part);
 
-/* Puts a slower team around the context's (delay.c), by options "halo=0.01,gather=0.001": before
- * anything was made of it. */
+/* Puts a slower team around the context's (team_delay.c), by options "halo=0.01,gather=0.001":
+ * before anything was made of it. */
 spry_status team_delay(spry_context *ctx, const char *options);
 
 /*

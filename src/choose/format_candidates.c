@@ -98,15 +98,14 @@ static stored_kind kind_in(const char *format)
 bool tune_holds(const spry_matrix *A, const char *format)
 {
     const stored_kind kind = kind_in(format);
-    char before[MESSAGE_SIZE];
     layout_forecast f;
     if (strcmp(format, "csr") == 0)
         return true;
     if (kind != STORED_OWN && !(exact_kinds(A, false) >> kind & 1))
         return false;
-    memcpy(before, A->ctx->message, sizeof before);
+    const base_kept before = base_try(A->ctx);
     const bool holds_all = layout_estimate(A, format, &f) == SPRY_STATUS_OK;
-    memcpy(A->ctx->message, before, sizeof before); /* nothing failed for the caller */
+    base_forgive(A->ctx, &before); /* nothing failed for the caller */
     return holds_all;
 }
 
@@ -234,10 +233,9 @@ bool tune_neighbours(const tune_candidate *a, const tune_candidate *b)
 static void estimate_one(spry_context *ctx, const matrix_arrays *a, tune_candidate *c)
 {
     _Alignas(16) char options[LAYOUT_OPTIONS_SIZE];
-    char before[MESSAGE_SIZE];
     const layout_class *class;
     layout_forecast f = {0, 0};
-    memcpy(before, ctx->message, sizeof before);
+    const base_kept before = base_try(ctx);
     spry_status status = layout_parse(ctx, c->row.format, &class, options);
     if (status == SPRY_STATUS_OK)
         status = class->forecast(ctx, a, options, &f);
@@ -245,7 +243,7 @@ static void estimate_one(spry_context *ctx, const matrix_arrays *a, tune_candida
     c->row.note[0] = '\0';
     if (status != SPRY_STATUS_OK)
         snprintf(c->row.note, sizeof c->row.note, "%.95s", ctx->message);
-    memcpy(ctx->message, before, sizeof before); /* nothing failed for the caller */
+    base_forgive(ctx, &before); /* nothing failed for the caller */
     c->row.bytes = c->possible ? (f.bytes > 0 ? f.bytes : 1) : 0;
     c->stored = c->possible ? f.stored : 0;
 }

@@ -49,12 +49,11 @@ static bool is_scattered(const spry_matrix *A, double csr_seconds, const tune_li
     const double worth_measuring = 1e-3;
     spry_context *ctx = A->ctx;
     spry_bandwidth bandwidth = SPRY_BANDWIDTH_INIT;
-    char before[MESSAGE_SIZE];
     if (csr_seconds < worth_measuring)
         return false;
-    memcpy(before, ctx->message, sizeof before);
+    const base_kept before = base_try(ctx);
     const spry_status status = host_bandwidth(ctx, false, &bandwidth);
-    memcpy(ctx->message, before, sizeof before); /* a failure is harmless */
+    base_forgive(ctx, &before); /* a failure is harmless */
     return status == SPRY_STATUS_OK &&
            traffic(A, &list->all[0]) / csr_seconds < 0.5 * bandwidth.read;
 }

@@ -246,9 +246,8 @@ done:
 /* A on the device, and CSR of it. Where there is no room for both, the first is left out. */
 static spry_status bring(race *r)
 {
-    char before[MESSAGE_SIZE];
     const double begin = base_seconds();
-    memcpy(before, r->ctx->message, sizeof before);
+    const base_kept before = base_try(r->ctx);
     spry_status status = device_matrix_put_csr(r->d, &r->A->a, &r->copy);
     if (status == SPRY_STATUS_OK) {
         r->bringing = base_seconds() - begin;
@@ -256,7 +255,7 @@ static spry_status bring(race *r)
     }
     if (status != SPRY_STATUS_NO_MEMORY)
         return status;
-    memcpy(r->ctx->message, before, sizeof before);
+    base_forgive(r->ctx, &before);
     device_matrix_free(&r->copy);
     spry_operator_free(r->csr->op);
     r->csr->op = NULL;

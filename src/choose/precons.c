@@ -309,16 +309,15 @@ static bool is_settled(const traits *t)
 static spry_status try_diagonal(const spry_matrix *given, const spry_matrix *A, traits *t)
 {
     precon_trial_result found;
-    char before[MESSAGE_SIZE];
     t->iterations = INFINITY;
     t->indefinite = t->hermitian && matrix_known(given, SPRY_FACT_DEFINITE) == SPRY_TRUTH_NO;
     if (t->indefinite || is_settled(t) || A->a.nnz < WORTH_A_TRIAL ||
         !(t->hermitian ? t->positive : t->full))
         return SPRY_STATUS_OK;
-    memcpy(before, A->ctx->message, sizeof before);
+    const base_kept before = base_try(A->ctx);
     const spry_status status = precon_trial(A, t->hermitian, &found);
     if (status == SPRY_STATUS_NO_MEMORY) /* the rows have to say enough */
-        memcpy(A->ctx->message, before, sizeof before);
+        base_forgive(A->ctx, &before);
     if (status != SPRY_STATUS_OK)
         return status == SPRY_STATUS_NO_MEMORY ? SPRY_STATUS_OK : status;
     t->iterations = found.iterations;
@@ -434,6 +433,46 @@ bool precon_choice_stands(int systems, int before)
            (systems < MANY_SYSTEMS) == (before < MANY_SYSTEMS);
 }
 
+static spry_status find_traits(spry_context *ctx, const spry_matrix *given, const spry_matrix *A,
+                               int systems, traits *t)
+{
+    /* What a further right-hand side costs relative to the first: they share readings of A alone.
+     * So factors pay for many of them, even where something else is known to do. */
+    const double further = 0.9;
+    spry_status status = SPRY_STATUS_OK;
+    matrix_note(given, SPRY_FACT_POSITIVE_DIAGONAL, t->positive);
+    SPRY_GO(ctx, matrix_find_out(ctx, given, SPRY_FACT_HERMITIAN, &t->hermitian));
+    t->skew = t->hermitian ? 0 : skew_share(A);
+    SPRY_GO(ctx, try_diagonal(given, A, t));
+    t->systems = systems > 1 ? 1 + further * (systems - 1) : 1;
+    if (!t->full && A->a.nnz >= WORTH_A_TRIAL)
+        SPRY_GO(ctx, precon_kkt_suits(A, &t->saddle));
+done:
+    return status;
+}
+
+/* Large systems like diffusion, of few right-hand sides, for which multigrid is known to do. */
+static bool is_for_multigrid(const spry_matrix *A, const traits *t, int systems)
+{
+    const bool deep = is_deep(A), diffusion = t->positive && t->negative >= like_diffusion;
+    const bool known = t->hermitian ? !t->indefinite
+                                    : t->dominance >= balanced &&
+                                          (t->skew <= slight || deep || A->a.rows >= 2 * GREAT);
+    return diffusion && t->longest <= even && known &&
+           systems < (deep ? MANY_SYSTEMS : FEW_SYSTEMS) && A->a.rows >= (deep ? SOME : GREAT);
+}
+
+/* Factors are analysed first, which takes as long as some hundred products, unless something else
+ * is known to do. */
+static bool begins_with_factors(const spry_matrix *A, const traits *t, int systems,
+                                const precon_choice *others)
+{
+    const bool simple = others->count > 0 && strcmp(others->list[0].spec, "jacobi") == 0;
+    const bool dominated = t->full && !t->hermitian && t->lesser <= one_sided;
+    const bool saddle = t->saddle && A->a.rows >= LARGE;
+    return !simple && !dominated && !saddle && !is_for_multigrid(A, t, systems);
+}
+
 spry_status precon_choose(spry_context *ctx, const spry_matrix *given, int systems, bool on_device,
                           precon_choice *choice)
 {
@@ -442,35 +481,15 @@ spry_status precon_choose(spry_context *ctx, const spry_matrix *given, int syste
     /* Seconds for factors: no less than this is worth looking for something else, and no more
      * before those with pivots are tried. */
     const double worth = 5e-3, patience = 20;
-    /* What a further right-hand side costs relative to the first: they share readings of A alone.
-     * So factors pay for many of them, even where something else is known to do. */
-    const double further = 0.9;
+    precon_choice others = {0};
     spry_status status = SPRY_STATUS_OK;
     *choice = (precon_choice){0};
     SPRY_GO(ctx, matrix_as_sorted_csr(given, &A, &owned));
     traits t = look(A);
     t.on_device = on_device;
-    matrix_note(given, SPRY_FACT_POSITIVE_DIAGONAL, t.positive);
-    SPRY_GO(ctx, matrix_find_out(ctx, given, SPRY_FACT_HERMITIAN, &t.hermitian));
-    t.skew = t.hermitian ? 0 : skew_share(A);
-    SPRY_GO(ctx, try_diagonal(given, A, &t));
-    t.systems = systems > 1 ? 1 + further * (systems - 1) : 1;
-    if (!t.full && A->a.nnz >= WORTH_A_TRIAL)
-        SPRY_GO(ctx, precon_kkt_suits(A, &t.saddle));
-    precon_choice others = {0};
+    SPRY_GO(ctx, find_traits(ctx, given, A, systems, &t));
     const double least = fmax(fmin(add_known(A, &t, &others), patience), worth);
-    /* Their analysis takes as long as some hundred products: not where something else is known to
-     * do. */
-    const bool diffusion = t.positive && t.negative >= like_diffusion && t.longest <= even;
-    const bool known = t.hermitian ? !t.indefinite
-                                   : t.dominance >= balanced &&
-                                         (t.skew <= slight || is_deep(A) || A->a.rows >= 2 * GREAT);
-    const bool first =
-        !(others.count > 0 && strcmp(others.list[0].spec, "jacobi") == 0) &&
-        !(t.full && !t.hermitian && t.lesser <= one_sided) && !(t.saddle && A->a.rows >= LARGE) &&
-        !(diffusion && known && systems < (is_deep(A) ? MANY_SYSTEMS : FEW_SYSTEMS) &&
-          A->a.rows >= (is_deep(A) ? SOME : GREAT));
-    if (first)
+    if (begins_with_factors(A, &t, systems, &others))
         add_limited(choice, least, least);
     for (int k = 0; k < others.count; k++) {
         add(choice, others.list[k].seconds, others.list[k].spec);

@@ -235,15 +235,14 @@ static bool build_remembered(spry_device *d, const spry_matrix *A, const char *f
 {
     spry_context *ctx = A->ctx;
     spry_storage storage = SPRY_STORAGE_INIT;
-    char before[MESSAGE_SIZE];
-    memcpy(before, ctx->message, sizeof before);
+    const base_kept before = base_try(ctx);
     spry_status status = tune_build(d, A, format, op);
     if (status == SPRY_STATUS_OK)
         status = spry_operator_storage(*op, &storage);
     if (status == SPRY_STATUS_OK && storage.exact)
         return true;
     warn_unsuited(ctx, format);
-    memcpy(ctx->message, before, sizeof before);
+    base_forgive(ctx, &before);
     spry_operator_free(*op);
     *op = NULL;
     return false;

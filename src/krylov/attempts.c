@@ -268,16 +268,15 @@ static double step_seconds(const spry_solver *solver)
 {
     spry_context *ctx = solver->ctx;
     const spry_operator *A = solver_operator(solver), *M = solver_precon(solver);
-    char before[MESSAGE_SIZE];
     double with_A = 0, with_M = 0;
     if (!solver->setup.device)
         return (bytes_of(solver, A) + (M ? (double)M->bytes : 0)) / MACHINE_CORE_RATE;
-    memcpy(before, ctx->message, sizeof before);
+    const base_kept before = base_try(ctx);
     spry_status status = solver_time_product(solver->setup.device, A, 2, &with_A);
     /* What is fused into the sweeps of a method would be compiled by itself for nothing. */
     if (status == SPRY_STATUS_OK && M && solver->setup.plan->setup.use[OPERATOR_M] == USE_CALL)
         status = solver_time_product(solver->setup.device, M, device_of(M) ? 2 : 1, &with_M);
-    memcpy(ctx->message, before, sizeof before); /* a failure is harmless */
+    base_forgive(ctx, &before); /* a failure is harmless */
     return status == SPRY_STATUS_OK ? with_A + with_M : 0;
 }
 

@@ -211,7 +211,7 @@ static bool pays_as_block(const spry_solver *solver)
         solver->setup.attempts.count == 0)
         return false;
     return (double)A->a.nnz >= long_rows * (double)A->a.rows &&
-           solver_guess("cg", &solver_attempt(solver)->precon, A->a.rows,
+           solver_guess(solver_attempt(solver)->precon.kind, A->a.rows,
                         solver->asked.options.max_iter) >= many;
 }
 

@@ -128,14 +128,14 @@ static spry_status judge_precon(doctor *d, const char *precon, const spry_entry 
     const double unstable = 1e3; /* far worse than no preconditioner at all */
     spry_context *ctx = d->ctx;
     spry_operator *M = NULL;
-    char name[32], before[MESSAGE_SIZE], text[512] = "";
+    char name[32], text[512] = "";
     double size = 0;
-    memcpy(before, ctx->message, sizeof before);
+    const base_kept before = base_try(ctx);
     spry_status status = precon_make_from_text(ctx, d->A, NULL, precon, &M, name);
     if (status == SPRY_STATUS_BAD_INPUT || status == SPRY_STATUS_UNSUPPORTED) {
         snprintf(text, sizeof text, "the preconditioner cannot be made: %.300s", spry_message(ctx));
         report_unsuited(d, method_for(d), text);
-        memcpy(ctx->message, before, sizeof before);
+        base_forgive(ctx, &before);
         return SPRY_STATUS_OK;
     }
     if (status != SPRY_STATUS_OK || !M)

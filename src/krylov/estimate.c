@@ -57,9 +57,8 @@ static void guess_iterations(const spry_solver *solver, const solver_estimate *o
         return;
     }
     const bool tried = found > 0 && o->precon.kind == &precon_kind_jacobi;
-    const double products = solver_guess(o->method, &o->precon, p->rows, INT64_MAX);
-    const double each = o->products > 1.5 ? 2 : 1; /* as solver_guess() counts them */
-    const double guess = tol * (tried ? found : products) / each;
+    const double guess = tol * (tried ? found / fmax(o->products, 1)
+                                      : solver_guess(o->precon.kind, p->rows, INT64_MAX));
     const double times = tried ? trial : rule;
     p->iterations = clip(guess, solver);
     p->least_iterations = clip(guess / times, solver);

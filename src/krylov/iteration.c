@@ -324,7 +324,7 @@ spry_status iteration_report_start(iteration *it)
 {
     bool go_on = true;
     spry_status status = SPRY_STATUS_OK;
-    if (it->ended || !it->options->tell_start)
+    if (it->ended || !it->options->report_start)
         return SPRY_STATUS_OK;
     SPRY_GO(it->ctx, ask_monitor(it, true, true, &go_on));
     ask_watch(it, &go_on);

@@ -47,7 +47,7 @@
     item(WORD, keep, "best", 0, 0, "best last",                                                    \
          "the x of a solve that has not converged: the one with the smallest true residual, or "   \
          "the last")                                                                               \
-    item(BOOL, tell_start, "no", 0, 0, NULL,                                                       \
+    item(BOOL, report_start, "no", 0, 0, NULL,                                                     \
          "monitors and watches hear of the first guess, too, as iteration 0")                      \
     item(WORD, nullspace, "none", 0, 0, "none constant",                                           \
          "of a matrix that is singular on purpose: constant vectors, as with pure Neumann "        \

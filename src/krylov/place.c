@@ -100,7 +100,6 @@ static bool pays(const spry_solver *solver)
 static spry_status open_auto(spry_solver *solver, spry_device *near)
 {
     const char *named = getenv("SPRY_DEVICE");
-    char before[MESSAGE_SIZE];
     solver->setup.device = near;
     if (near)
         return SPRY_STATUS_OK;
@@ -113,10 +112,10 @@ static spry_status open_auto(spry_solver *solver, spry_device *near)
         return open_named(solver, named);
     if (!precon_on_device(solver) || !pays(solver))
         return SPRY_STATUS_OK;
-    memcpy(before, solver->ctx->message, sizeof before);
+    const base_kept before = base_try(solver->ctx);
     if (device_open(solver->ctx, "cuda", &solver->setup.device) != SPRY_STATUS_OK) {
         base_log(solver->ctx, SPRY_LOG_INFO, "solved on the cpu: %s", spry_message(solver->ctx));
-        memcpy(solver->ctx->message, before, sizeof before); /* nothing failed for the caller */
+        base_forgive(solver->ctx, &before); /* nothing failed for the caller */
         solver->setup.device = NULL;
     }
     return SPRY_STATUS_OK;

@@ -21,9 +21,9 @@ static bool saves(const spry_solver *solver, int count, int depth)
 static spry_status make_ranked(spry_solver *solver, int count, int *depth)
 {
     spry_context *ctx = solver->ctx;
-    char options[16], before[MESSAGE_SIZE];
+    char options[16];
     spry_powers_info info = SPRY_POWERS_INFO_INIT;
-    memcpy(before, ctx->message, sizeof before);
+    const base_kept before = base_try(ctx);
     snprintf(options, sizeof options, "k=%d", count);
     spry_status status =
         solver_agree(solver, spry_powers_new(solver->setup.matrix, options, &solver->setup.powers));
@@ -40,7 +40,7 @@ static spry_status make_ranked(spry_solver *solver, int count, int *depth)
         solver_drop_powers(solver);
     if (status != SPRY_STATUS_NO_MEMORY)
         return status;
-    memcpy(ctx->message, before, sizeof before); /* nothing failed for the caller */
+    base_forgive(ctx, &before); /* nothing failed for the caller */
     return SPRY_STATUS_OK;
 }
 

@@ -180,14 +180,14 @@ done:
 /* The device of a rank; one that cannot be opened is none, as in a solve. */
 static spry_device *open_device(spry_context *ctx, const char *device)
 {
-    char name[DEVICE_NAME], before[MESSAGE_SIZE];
+    char name[DEVICE_NAME];
     spry_device *d = NULL;
     device_for_rank(ctx, device, name);
     if (strcmp(name, "cpu") == 0)
         return NULL;
-    memcpy(before, ctx->message, sizeof before);
+    const base_kept before = base_try(ctx);
     if (device_open(ctx, name, &d) != SPRY_STATUS_OK) {
-        memcpy(ctx->message, before, sizeof before); /* nothing failed for the caller */
+        base_forgive(ctx, &before); /* nothing failed for the caller */
         return NULL;
     }
     return d;

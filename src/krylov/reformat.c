@@ -218,11 +218,10 @@ static void go_on(reformat *c)
 static void quietly(reformat *c, void (*step)(reformat *c))
 {
     spry_context *ctx = c->solver->ctx;
-    char before[MESSAGE_SIZE];
-    memcpy(before, ctx->message, sizeof before);
+    const base_kept before = base_try(ctx);
     ctx->message[0] = '\0';
     step(c);
-    memcpy(ctx->message, before, sizeof before);
+    base_forgive(ctx, &before);
 }
 
 static void hear_turn(void *data)

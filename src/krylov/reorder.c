@@ -172,19 +172,18 @@ spry_status solver_reorder(spry_solver *solver)
 {
     const char *asked = solver->asked.within ? NULL : solver_asked_order(solver);
     const char *needs = obstacle(solver);
-    char before[MESSAGE_SIZE];
     if (needs && asked)
         return SPRY_FAIL(solver->ctx, SPRY_STATUS_BAD_USAGE, "reorder=%s needs %s", asked, needs);
     if (needs || solver->asked.options.reorder == REORDER_NONE || solver->asked.within ||
         (!asked && (is_near(solver) || is_cramped(solver->asked.matrix))))
         return SPRY_STATUS_OK;
-    memcpy(before, solver->ctx->message, sizeof before);
+    const base_kept before = base_try(solver->ctx);
     const spry_status status = find_and_take(solver, asked);
     if (status != SPRY_STATUS_OK)
         solver_drop_order(solver);
     if (asked || status != SPRY_STATUS_NO_MEMORY)
         return status;
-    memcpy(solver->ctx->message, before, sizeof before); /* it can be done without */
+    base_forgive(solver->ctx, &before); /* it can be done without */
     return SPRY_STATUS_OK;
 }
 

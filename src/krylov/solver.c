@@ -212,13 +212,43 @@ static spry_status make_attempt(spry_solver *solver)
 
 spry_status solver_make_attempt(spry_solver *solver)
 {
-    char before[MESSAGE_SIZE];
-    memcpy(before, solver->ctx->message, sizeof before);
+    const base_kept before = base_try(solver->ctx);
     spry_status status = make_attempt(solver);
     while (solver_skip_attempt(solver, status)) {
-        memcpy(solver->ctx->message, before, sizeof before); /* nothing failed for the caller */
+        base_forgive(solver->ctx, &before); /* nothing failed for the caller */
         status = make_attempt(solver);
     }
+    return status;
+}
+
+/* The format of the operator depends on how often the method of the first attempt multiplies. */
+static spry_status look_at_first(spry_solver *solver)
+{
+    attempts *all = &solver->setup.attempts;
+    const plan_setup setup = {
+        .fuse = true, .square = true, .use = {[OPERATOR_A] = USE_ROWS, [OPERATOR_M] = USE_CALL}};
+    const char *spec = solver_chooses_method(solver) ? solver_attempt(solver)->method
+                                                     : solver->asked.options.method;
+    program *p = NULL;
+    plan *made = NULL;
+    plan_cost cost;
+    precon_spec own;
+    spry_status status = SPRY_STATUS_OK;
+    if (all->each > 0 || !*spec) /* "": what A asks for */
+        return SPRY_STATUS_OK;
+    SPRY_GO(solver->ctx, parse(solver, spec, &p));
+    if (!solver->setup.spec.kind && p->precon[0]) {
+        SPRY_GO(solver->ctx, own_precon(p, &own));
+        all->brings = own.kind;
+    }
+    program *const handed = p;
+    p = NULL;
+    SPRY_GO(solver->ctx, plan_make(handed, &setup, &made));
+    SPRY_GO(solver->ctx, plan_count(made, &cost));
+    all->each = fmax(cost.products, 1);
+done:
+    program_free(p);
+    plan_free(made);
     return status;
 }
 
@@ -231,6 +261,7 @@ static spry_status make_operator(spry_solver *solver, spry_device *near)
         solver_note_version(solver);
         SPRY_GO(ctx, solver_choose_device(solver, near));
         SPRY_GO(ctx, solver_list_attempts(solver)); /* which say what the operator is for */
+        SPRY_GO(ctx, look_at_first(solver));
         SPRY_GO(ctx, solver_reorder(solver));
         if (solver->setup.device && solver->setup.matrix)
             device_prefetch(solver->setup.device);
@@ -433,14 +464,13 @@ done:
 spry_status solver_estimate_attempt(spry_solver *solver, solver_estimate *estimate)
 {
     spry_context *ctx = solver->ctx;
-    char before[MESSAGE_SIZE];
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, get_ready(solver, NULL));
-    memcpy(before, ctx->message, sizeof before);
+    const base_kept before = base_try(ctx);
     SPRY_GO(ctx, solver_agree(solver, make_operator(solver, NULL)));
     status = begin_attempt(solver, estimate);
     while (solver_skip_attempt(solver, status)) {
-        memcpy(ctx->message, before, sizeof before); /* nothing failed for the caller */
+        base_forgive(ctx, &before); /* nothing failed for the caller */
         status = begin_attempt(solver, estimate);
     }
     SPRY_GO(ctx, status);

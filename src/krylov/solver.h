@@ -55,6 +55,8 @@ typedef struct attempts {
     bool indefinite; /* A, as a method that needs a definite one found out */
     char tried[TRIED_SIZE];      /* what did not do in this solve, one per line */
     char method[32], precon[32]; /* names of what was used last */
+    double each;                 /* products with A in an iteration of the first; 0: not known */
+    const precon_kind *brings;   /* the preconditioner that its method brings; NULL: none */
     double setup_seconds;        /* of the one at hand */
     double step_seconds;         /* of its products with A and M; NAN: not asked for yet */
 } attempts;
@@ -248,9 +250,9 @@ static inline bool solver_may_reorder(const spry_solver *solver)
 {
     return solver->setup.order.matrix || solver_asked_order(solver);
 }
-/* Products with A that a method is likely to take with a preconditioner, `most` iterations at most;
- * and those of the attempt at hand, for all right-hand sides of the solve (guess.c). */
-double solver_guess(const char *method, const precon_spec *precon, int64_t rows, int64_t most);
+/* Iterations that a method is likely to take with a preconditioner, at most `most`; and products
+ * with A of the attempt at hand, for all right-hand sides of the solve (guess.c). */
+double solver_guess(const precon_kind *precon, int64_t rows, int64_t most);
 double solver_guess_products(const spry_solver *solver);
 /* One that was made for a few products makes room for one in the format that suits, where the
  * attempt at hand has many. */

@@ -281,10 +281,10 @@ typedef struct given {
     spry_vector *b_copy, *x_copy, *lower_copy;
 } given;
 
-static spry_status take_arguments(split *p, const spry_vector *b, const spry_vector *lower,
-                                  const spry_vector *x, const char *options, given *g)
+static spry_status take_arguments(split *p, const char *options, given *g)
 {
     spry_context *ctx = p->ctx;
+    const spry_vector *b = g->b, *x = g->x, *lower = g->lower;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, spry_options_default(ctx, split_option_list(), &p->o));
     if (lower) /* unless another is asked for */
@@ -298,10 +298,46 @@ done:
     return status;
 }
 
+/* Where the answers go; each may be NULL. */
+typedef struct answers {
+    spry_vector *x;
+    spry_result *result;
+    spry_split_stats *stats;
+} answers;
+
+/* What every rank can find fault with in its own arguments. */
+static spry_status check_given(split *p, const spry_matrix *A, const given *g, const answers *to)
+{
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(p->ctx, check_arguments(p->ctx, A, g->b, to->x));
+    if (g->lower)
+        SPRY_GO(p->ctx, check_bounds(g->b, g->lower));
+    if (to->result)
+        SPRY_GO(p->ctx, base_blank(p->ctx, to->result, &krylov_result_sized));
+    if (to->stats)
+        SPRY_GO(p->ctx, base_blank(p->ctx, to->stats, &stats_sized));
+done:
+    return status;
+}
+
+static void hand_over(split *p, spry_result *found, const answers *to)
+{
+    int64_t now, most, alone = 0;
+    spry_context_memory(p->ctx, &now, &most);
+    if (p->alone)
+        spry_context_memory(p->alone, &now, &alone);
+    found->memory_bytes = most + alone;
+    p->stats.was_asynchronous = p->mode == SPLIT_ASYNC;
+    p->stats.size = sizeof p->stats;
+    if (to->result)
+        base_give(to->result, found, &krylov_result_sized);
+    if (to->stats)
+        base_give(to->stats, &p->stats, &stats_sized);
+}
+
 /* lower: NULL where there are no bounds */
 static spry_status solve(const spry_matrix *A, const spry_vector *b, const spry_vector *lower,
-                         spry_vector *x, const char *options, spry_result *result,
-                         spry_split_stats *stats)
+                         const char *options, const answers *to)
 {
     spry_context *ctx = A->ctx;
     split p = {.ctx = ctx,
@@ -313,17 +349,11 @@ static spry_status solve(const spry_matrix *A, const spry_vector *b, const spry_
     spry_result found = SPRY_RESULT_INIT;
     spry_reason end = SPRY_REASON_FAILED;
     standing *all = NULL;
-    given g = {0};
+    given g = {.b = b, .x = to->x, .lower = lower};
     const double begin = base_seconds();
-    spry_status status = check_arguments(ctx, A, b, x);
-    if (lower && status == SPRY_STATUS_OK)
-        status = check_bounds(b, lower);
-    if (result && status == SPRY_STATUS_OK)
-        status = base_blank(ctx, result, &krylov_result_sized);
-    if (stats && status == SPRY_STATUS_OK)
-        status = base_blank(ctx, stats, &stats_sized);
+    spry_status status = check_given(&p, A, &g, to);
     if (status == SPRY_STATUS_OK)
-        status = take_arguments(&p, b, lower, x, options, &g);
+        status = take_arguments(&p, options, &g);
     if (status == SPRY_STATUS_OK)
         status = base_calloc(ctx, team_ranks(ctx), sizeof *all, &all);
     SPRY_GO(ctx, team_agree(ctx, status));
@@ -331,21 +361,16 @@ static spry_status solve(const spry_matrix *A, const spry_vector *b, const spry_
                                     "the options of a splitting", 0));
     p.mode = p.o.mode == SPLIT_ASYNC ? SPLIT_ASYNC : SPLIT_SYNC;
     p.stats.seconds = begin;
-    SPRY_GO(ctx, open_all(&p, A, g.b, g.lower, g.x_copy ? g.x_copy : x, all));
+    SPRY_GO(ctx, open_all(&p, A, g.b, g.lower, g.x_copy ? g.x_copy : to->x, all));
     const double ready = base_seconds();
     SPRY_GO(ctx, run(&p, all, &found.true_residual, &found.initial_residual, &end));
     if (g.x_copy)
-        SPRY_GO(ctx, spry_vector_copy(g.x_copy, x));
-    p.stats.was_asynchronous = p.mode == SPLIT_ASYNC;
-    p.stats.seconds = base_seconds() - begin;
+        SPRY_GO(ctx, spry_vector_copy(g.x_copy, to->x));
     fill_result(&p, A, all, end, &found);
     found.setup_seconds = ready - begin;
     found.solve_seconds = base_seconds() - ready;
-    if (result)
-        base_give(result, &found, &krylov_result_sized);
-    p.stats.size = sizeof p.stats;
-    if (stats)
-        base_give(stats, &p.stats, &stats_sized);
+    p.stats.seconds = base_seconds() - begin;
+    hand_over(&p, &found, to);
     if (end == SPRY_REASON_STOPPED)
         base_stopped(ctx);
 done:
@@ -362,7 +387,7 @@ spry_status spry_solve_split(const spry_matrix *A, const spry_vector *b, spry_ve
                              const char *options, spry_result *result, spry_split_stats *stats)
 {
     SPRY_NEED(CTX_OF(A), A, b, x);
-    return solve(A, b, NULL, x, options, result, stats);
+    return solve(A, b, NULL, options, &(answers){x, result, stats});
 }
 
 spry_status spry_solve_split_above(const spry_matrix *A, const spry_vector *b,
@@ -370,5 +395,5 @@ spry_status spry_solve_split_above(const spry_matrix *A, const spry_vector *b,
                                    spry_result *result, spry_split_stats *stats)
 {
     SPRY_NEED(CTX_OF(A), A, b, lower, x);
-    return solve(A, b, lower, x, options, result, stats);
+    return solve(A, b, lower, options, &(answers){x, result, stats});
 }

@@ -1,7 +1,7 @@
 /*
- * Splittings of a matrix at the limits of ranks (<spry/split.h>). split_local.c has what a rank
- * does by itself, split_above.c that with lower bounds, split_talk.c what ranks say to each other
- * without waiting, split.c the course of a solve.
+ * Splittings of a matrix at the boundaries of ranks (<private/programs.h>). split_local.c has what
+ * a rank does by itself, split_above.c that with lower bounds, split_messages.c what ranks say to
+ * each other without waiting, split.c the course of a solve.
  */
 #ifndef SPRY_KRYLOV_SPLIT_H
 #define SPRY_KRYLOV_SPLIT_H
@@ -21,7 +21,7 @@ typedef enum split_mode { SPLIT_ASYNC, SPLIT_SYNC, SPLIT_AUTO } split_mode;
     item(INT, switch_every, "0", 0, 1e15, NULL,                                             \
          "iterations of the first rank after which the mode changes; 0: never")             \
     item(REAL, tol, "1e-6", 0, 1, NULL, "relative residual |b - A x| / |b| to reach")       \
-    item(INT, max_iter, "10000", 0, 1e15, NULL, "iterations of a rank at most")
+    item(INT, max_iter, "10000", 0, 9e18, NULL, "iterations of a rank at most")
 typedef struct split_options {
     SPLIT_OPTIONS(SPRY_OPTION_FIELD)
 } split_options;

@@ -89,12 +89,11 @@ done:
 /* An order that was not asked for goes where there is no room for it. */
 static spry_status renew_order(spry_solver *solver)
 {
-    char before[MESSAGE_SIZE];
-    memcpy(before, solver->ctx->message, sizeof before);
+    const base_kept before = base_try(solver->ctx);
     const spry_status status = solver_renew_order(solver);
     if (status != SPRY_STATUS_NO_MEMORY || solver_asked_order(solver))
         return status;
-    memcpy(solver->ctx->message, before, sizeof before);
+    base_forgive(solver->ctx, &before);
     solver_forget(solver);
     return SPRY_STATUS_OK;
 }

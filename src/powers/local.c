@@ -3,7 +3,7 @@
 
 #include "device/linalg/vector.h"
 
-/* As in kernels/powers.knl. */
+/* As in device/kernels/powers.knl. */
 enum { ADDS = 1, READS = 2, SCALES = 4, REMEMBERS = 8, FLAGS = 4 };
 enum { ROWS_AT, ENDS_AT, COLUMNS_AT, WORDS, HEAD };
 

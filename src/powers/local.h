@@ -4,7 +4,8 @@
  * in A, ends of rows and columns within the part, the latter two in 16 bits, as a group has them in
  * its local memory. Next to the image are two vectors: v_(j+1) is written over v_(j-1), of which a
  * row needs its own number alone. A launch makes all steps of all parts, one group each, and two
- * groups of a unit at once: one waits for its image while the other computes (kernels/powers.knl).
+ * groups of a unit at once: one waits for its image while the other computes
+ * (device/kernels/powers.knl).
  */
 #ifndef SPRY_POWERS_LOCAL_H
 #define SPRY_POWERS_LOCAL_H

@@ -117,8 +117,7 @@ static spry_status make_auto(const precon_job *job, const precon_list *list, spr
     spry_context *ctx = job->A->ctx;
     precon_choice choice;
     precon_spec spec;
-    char before[MESSAGE_SIZE];
-    memcpy(before, ctx->message, sizeof before);
+    const base_kept before = base_try(ctx);
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, list->choose(ctx, job->A, 1, job->device != NULL, &choice));
     for (int k = 0; k < choice.count; k++) {
@@ -126,7 +125,7 @@ static spry_status make_auto(const precon_job *job, const precon_list *list, spr
         status = make_named(job, &spec, M, name);
         if (status == SPRY_STATUS_OK || !goes_on(ctx, status))
             break;
-        memcpy(ctx->message, before, sizeof before); /* nothing failed for the caller */
+        base_forgive(ctx, &before); /* nothing failed for the caller */
     }
 done:
     return status;

@@ -11,12 +11,12 @@
 static spry_status store_block(spry_device *d, const spry_matrix *A, const char *options,
                                spry_operator **op)
 {
-    char before[MESSAGE_SIZE], format[64];
-    memcpy(before, A->ctx->message, sizeof before);
+    char format[64];
+    const base_kept before = base_try(A->ctx);
     snprintf(format, sizeof format, "sell%s", options);
     spry_status status = device_operator(d, A, format, op);
     if (status == SPRY_STATUS_UNSUPPORTED) { /* rows that are too different for slices */
-        memcpy(A->ctx->message, before, sizeof before);
+        base_forgive(A->ctx, &before);
         snprintf(format, sizeof format, "csr%s", options);
         status = device_operator(d, A, format, op);
     }

@@ -1,5 +1,5 @@
-/* Scalar expressions and statements become C of the kernel dialect; eval.c and run.c say what they
- * mean. */
+/* Scalar expressions and statements become C of the kernel dialect; eval.c and host_run.c say what
+ * they mean. */
 #include "program/emit.h"
 
 #include <ctype.h>
@@ -397,7 +397,7 @@ bool emit_may_fault(const emitter *m, int e)
 /* --- statements ----------------------------------------------------------------------------------
  */
 
-/* The value is that of an expression, or a text; it comes before the place, as in run.c. */
+/* The value is that of an expression, or a text; it comes before the place, as in host_run.c. */
 static void put_set(emitter *m, int target, int value, const char *text)
 {
     const bool careful = text || emit_may_fault(m, target) || emit_may_fault(m, value);

@@ -9,8 +9,8 @@
  * dead work removed), schedule.c (phases), storage.c (which vectors share memory or need none), and
  * runner.h.
  */
-#ifndef SPRY_PLAN_H
-#define SPRY_PLAN_H
+#ifndef SPRY_PROGRAM_PLAN_H
+#define SPRY_PROGRAM_PLAN_H
 
 #include "operator/operator.h"
 #include "program/program.h"

@@ -290,11 +290,10 @@ done:
 
 spry_status resident_powers(resident *s, const plan_op *o, sweep_powers *c)
 {
-    char before[MESSAGE_SIZE];
-    memcpy(before, s->r->ctx->message, sizeof before);
+    const base_kept before = base_try(s->r->ctx);
     const spry_status status = powers_together(s, o, c);
     if (status != SPRY_STATUS_NO_MEMORY)
         return status;
-    memcpy(s->r->ctx->message, before, sizeof before); /* nothing failed for the caller */
+    base_forgive(s->r->ctx, &before); /* nothing failed for the caller */
     return powers_one_by_one(s, o, c);
 }

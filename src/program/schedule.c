@@ -5,7 +5,8 @@
  * phases move as few vectors as possible.
  *
  * An update of x may run after an exit that comes later in the text, which saves reading its
- * operands twice: where the exit needs x, the update is made at once and skipped later (run.c).
+ * operands twice: where the exit needs x, the update is made at once and skipped later
+ * (host_run.c).
  */
 #include "program/plan.h"
 

@@ -1,4 +1,4 @@
-/* Messages from one device's memory to another's: see halo.h. */
+/* Messages from one device's memory to another's: see halo_device.h. */
 #include "ranks/halo_device.h"
 
 #include "device/engine/engine.h"

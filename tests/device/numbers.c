@@ -201,7 +201,7 @@ static char *kernel_text(spry_context *ctx, const subject *t, bool real)
 /* --- the host ------------------------------------------------------------------------------------
  */
 
-/* As run.c does it. */
+/* As src/program/host_run.c does it. */
 static void host_run(scalars *s, int first, bool single, int *turns)
 {
     const program *g = s->program;

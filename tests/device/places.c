@@ -668,9 +668,9 @@ static void fields(spry_context *ctx, spry_device *d)
     assert_memory_equal(spry_vector_data(y), spry_vector_data(z), 42 * sizeof(double));
     refused(d, spry_stencil_rhs(A, NULL, NULL, NULL, k));
     assert_ok(ctx, spry_halo_new(grid, SPRY_TYPE_D, (const int64_t[]){1, 1, 0}, &halo));
-    assert_ok(ctx, spry_halo_bring(halo, x, y));
+    assert_ok(ctx, spry_halo_exchange(halo, x, y));
     assert_memory_equal(spry_vector_data(x), spry_vector_data(y), 42 * sizeof(double));
-    refused(d, spry_halo_bring(halo, k, y));
+    refused(d, spry_halo_exchange(halo, k, y));
     spry_halo_free(halo);
     /* k2 may be on the device, waves are made on the host */
     spry_operator *C, *D;

@@ -176,15 +176,24 @@ static void options_drop_what_they_touch(void **state)
         const char *name, *value;
         bool keeps_operator, keeps_precon, keeps_plan;
     } cases[] = {
-        {"tol", "1e-10", true, true, true},       {"max-iter", "77", true, true, true},
-        {"stall", "50", true, true, true},        {"divergence", "1e9", true, true, true},
-        {"keep", "last", true, true, true},       {"atol", "1e-3", true, true, true},
-        {"tell-start", "yes", true, true, true},  {"fuse", "no", true, true, false},
-        {"restart", "5", true, true, false},      {"method", "bicgstab", true, true, false},
-        {"method", "gs", true, false, false},     {"method", "lsqr", true, false, false},
-        {"precon", "jacobi", true, false, false}, {"precon", "ic:shift=1", true, false, false},
-        {"format", "sell", false, false, false},  {"device", "cpu", false, false, false},
-        {"reorder", "rcm", false, false, false},  {"precon", "amg:rank-rows=9", true, false, false},
+        {"tol", "1e-10", true, true, true},
+        {"max-iter", "77", true, true, true},
+        {"stall", "50", true, true, true},
+        {"divergence", "1e9", true, true, true},
+        {"keep", "last", true, true, true},
+        {"atol", "1e-3", true, true, true},
+        {"report-start", "yes", true, true, true},
+        {"fuse", "no", true, true, false},
+        {"restart", "5", true, true, false},
+        {"method", "bicgstab", true, true, false},
+        {"method", "gs", true, false, false},
+        {"method", "lsqr", true, false, false},
+        {"precon", "jacobi", true, false, false},
+        {"precon", "ic:shift=1", true, false, false},
+        {"format", "sell", false, false, false},
+        {"device", "cpu", false, false, false},
+        {"reorder", "rcm", false, false, false},
+        {"precon", "amg:rank-rows=9", true, false, false},
         {"reformat", "no", true, true, true},
     };
     fixture f;

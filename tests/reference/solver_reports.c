@@ -196,7 +196,7 @@ static void the_first_guess_is_reported(void **state)
         spry_solver_set_monitor(f.solver, watched ? NULL : see, &f);
         spry_solver_set_watch(f.solver, watched ? hear : NULL, &f);
         f.accept_at = -1;
-        assert_ok(f.ctx, spry_solver_set(f.solver, "tell-start=yes"));
+        assert_ok(f.ctx, spry_solver_set(f.solver, "report-start=yes"));
         solve(&f, SYSTEMS);
         for (int k = 0; k < SYSTEMS; k++) {
             assert_true(f.results[k].converged && f.first[k] == 1);
@@ -210,7 +210,7 @@ static void the_first_guess_is_reported(void **state)
                              k == 4 ? SPRY_REASON_ACCEPTED : SPRY_REASON_CONVERGED);
         assert_true(f.results[4].iterations == 0 && f.results[4].true_residual == 1);
         assert_true(true_residual(&f, 4) == 1);
-        assert_ok(f.ctx, spry_solver_set(f.solver, "tell-start=no"));
+        assert_ok(f.ctx, spry_solver_set(f.solver, "report-start=no"));
         solve(&f, 1);
         assert_true(f.first[0] < 1 && f.calls[0] == f.results->iterations);
         f.accept_in = -1;

@@ -319,7 +319,7 @@ CALL(spry_grid_set_points, 2, "", spry_grid_set_points(P(0, t->grid), 0, 6, P(1,
 CALL(spry_halo_new, 3, "", spry_halo_new(P(0, t->grid), SPRY_TYPE_D, P(1, t->widths), P(2, &t->made_halo))) \
 LOOK(spry_halo_free, 1, spry_halo_free(P(0, NULL))) \
 CALL(spry_halo_box, 3, "", spry_halo_box(P(0, t->halo), P(1, t->widths), P(2, t->widths + 3))) \
-CALL(spry_halo_bring, 3, "", spry_halo_bring(P(0, t->halo), P(1, t->field), P(2, t->wide))) \
+CALL(spry_halo_exchange, 3, "", spry_halo_exchange(P(0, t->halo), P(1, t->field), P(2, t->wide))) \
 CALL(spry_field_new, 4, "12", spry_field_new(P(0, t->grid), SPRY_TYPE_D, false, P(1, NULL), P(2, NULL), P(3, &t->made_vector))) \
 CALL(spry_field_absorb, 3, "1", spry_field_absorb(P(0, t->grid), SPRY_TYPE_D, P(1, "axis=x"), P(2, &t->made_vector))) \
 CALL(spry_field_write, 4, "3", spry_field_write(P(0, t->grid), P(1, t->field), P(2, "/tmp/spry-arguments.npy"), P(3, "at=0.5"))) \

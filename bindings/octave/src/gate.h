@@ -147,7 +147,7 @@ mxArray *result_struct(const spry_result *results, int64_t count);
 /* solve.c */
 bool command_solve(gate_call *call);
 
-/* tell.c */
+/* lists.c */
 bool command_info(gate_call *call);
 bool command_tune(gate_call *call);
 bool command_list(gate_call *call);

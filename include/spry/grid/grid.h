@@ -121,8 +121,8 @@ SPRY_API spry_status spry_halo_box(const spry_halo *halo, int64_t *begin, int64_
  * @param field  of unknowns, this rank's, on the host
  * @param wide   out: a vector of the host with the numbers of the box, x fastest
  */
-SPRY_API spry_status spry_halo_bring(const spry_halo *halo, const spry_vector *field,
-                                     spry_vector *wide);
+SPRY_API spry_status spry_halo_exchange(const spry_halo *halo, const spry_vector *field,
+                                        spry_vector *wide);
 
 /**
  * The coefficient of operators that absorbs in layers before faces with the condition absorb: 0

@@ -159,11 +159,11 @@ SP_INLINE sp_u64 sp_peek64(const sp_u64 *p)
     asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(now) : "l"(p) : "memory");
     return now;
 }
-SP_INLINE void sp_tell32(sp_u32 *p, sp_u32 value)
+SP_INLINE void sp_store32(sp_u32 *p, sp_u32 value)
 {
     asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(p), "r"(value) : "memory");
 }
-SP_INLINE void sp_tell64(sp_u64 *p, sp_u64 value)
+SP_INLINE void sp_store64(sp_u64 *p, sp_u64 value)
 {
     asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(p), "l"(value) : "memory");
 }
@@ -236,8 +236,8 @@ typedef uchar sp_u8;
 #define sp_double_bits(value) as_ulong((double)(value))
 #define sp_peek32(p) (*(volatile __global const uint *)(p))
 #define sp_peek64(p) (*(volatile __global const ulong *)(p))
-#define sp_tell32(p, value) (*(volatile __global uint *)(p) = (value))
-#define sp_tell64(p, value) (*(volatile __global ulong *)(p) = (value))
+#define sp_store32(p, value) (*(volatile __global uint *)(p) = (value))
+#define sp_store64(p, value) (*(volatile __global ulong *)(p) = (value))
 SP_INLINE float sp_half_float(sp_u16 bits)
 {
     return vload_half(0, (const half *)&bits);

@@ -281,11 +281,11 @@ done:
  * to who asks for the program. */
 void device_precompile(spry_device *d, const char *text, const char *options)
 {
-    char *whole = NULL, before[MESSAGE_SIZE];
+    char *whole = NULL;
     cache_key key;
     if (!d->facts.has_compilers || d->lost)
         return;
-    memcpy(before, d->ctx->message, sizeof before);
+    const base_kept before = base_try(d->ctx);
     if (open_cache(d) == SPRY_STATUS_OK &&
         complete(d, text, options, &whole, &key) == SPRY_STATUS_OK && !find_program(d, key) &&
         !cache_has(d, key)) {
@@ -293,7 +293,7 @@ void device_precompile(spry_device *d, const char *text, const char *options)
         whole = NULL;
     }
     base_free(d->ctx, whole);
-    memcpy(d->ctx->message, before, sizeof before);
+    base_forgive(d->ctx, &before);
 }
 
 spry_status device_build(spry_device *d, const char *text, const char *options,
@@ -341,15 +341,14 @@ static void precompile_listed(spry_device *d, const char *names, const char *tex
 
 void device_prefetch(spry_device *d)
 {
-    char before[MESSAGE_SIZE];
     if (!d->facts.has_compilers || d->lost)
         return;
-    memcpy(before, d->ctx->message, sizeof before);
+    const base_kept before = base_try(d->ctx);
     if (open_cache(d) == SPRY_STATUS_OK && !d->cache->prefetched) {
         d->cache->prefetched = true;
         program_list_read(d, stamp_of(d), precompile_listed);
     }
-    memcpy(d->ctx->message, before, sizeof before); /* nothing failed for the caller */
+    base_forgive(d->ctx, &before); /* nothing failed for the caller */
 }
 
 /* What was asked for before is found by its name: no text is put together and hashed again. */

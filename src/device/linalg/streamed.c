@@ -582,14 +582,13 @@ spry_status device_streamed_powers(device_streamed *S, int count, const power_st
                                    const spry_vector *x, spry_vector *const *v, bool *made)
 {
     spry_context *ctx = S->d->ctx;
-    char before[MESSAGE_SIZE];
-    memcpy(before, ctx->message, sizeof before);
+    const base_kept before = base_try(ctx);
     for (int depth = device_streamed_depth(S, count); depth > 1; depth--) {
         const spry_status status = run_powers(S, depth, count, steps, x, v);
         *made = status == SPRY_STATUS_OK;
         if (status != SPRY_STATUS_NO_MEMORY)
             return status;
-        memcpy(ctx->message, before, sizeof before); /* nothing failed for the caller */
+        base_forgive(ctx, &before); /* nothing failed for the caller */
     }
     return SPRY_STATUS_OK;
 }

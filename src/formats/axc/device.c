@@ -1,4 +1,4 @@
-/* AXC on devices: see kernels/formats/axc.knl. */
+/* AXC on devices: see axc.knl. */
 #include "formats/axc/axc.h"
 
 #include "formats/shared/device_formats.h"

@@ -1,4 +1,4 @@
-/* AXT on devices: see kernels/formats/segments.knl. A piece is a strand of TH or THW entries that
+/* AXT on devices: see formats/shared/segments.knl. A piece is a strand of TH or THW entries that
  * one row has, or, in the compacted variants, an entry. Where rows end in a unit takes the place of
  * the layout's row numbers, one a strand or one per entry. */
 #include "formats/axt/axt.h"

@@ -1,4 +1,4 @@
-/* Dense blocks on devices: see kernels/formats/bsr.knl. */
+/* Dense blocks on devices: see bsr.knl. */
 #include "formats/bsr/bsr.h"
 
 #include "formats/shared/device_lanes_format.h"

@@ -1,4 +1,4 @@
-/* Constant diagonals on devices: see kernels/formats/crf.knl. */
+/* Constant diagonals on devices: see crf.knl. */
 #include "formats/crf/device.h"
 
 #include "matrix/entries.h"

@@ -1,4 +1,4 @@
-/* Constant diagonals on devices: what their files share. See kernels/formats/crf.knl. */
+/* Constant diagonals on devices: what their files share. See crf.knl. */
 #ifndef SPRY_DEVICE_CRF_H
 #define SPRY_DEVICE_CRF_H
 

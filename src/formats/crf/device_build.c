@@ -1,5 +1,5 @@
 /*
- * Constant diagonals made on a device: see make.h and kernels/make_crf.knl. What is searched, equal
+ * Constant diagonals made on a device: see device_make.h and make_crf.knl. What is searched, equal
  * terms and equal shapes, is searched on the host, among rows that stand for all that follow them:
  * three for each line of a grid.
  */

@@ -1,6 +1,6 @@
 /*
  * Products with CSR in groups of rows. An entry takes 4 bytes and its value's, a row 4 and those of
- * y. As in kernels/csr.c, two and a half loads per entry keep three load units
+ * y. As in host/kernels/csr.c, two and a half loads per entry keep three load units
  * busy for five sixths of a cycle, so that the loop around them must be nearly free.
  */
 #include "formats/csr/csr.h"

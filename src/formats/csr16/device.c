@@ -1,7 +1,7 @@
 /*
  * CSR with columns of 16 bits on devices. The host's codes are a chain, four by four, which lanes
  * cannot follow side by side; so codes on devices are counted from a row's first column, and groups
- * of rows where that is not enough have columns of 32 bits. See kernels/formats/csr16.knl.
+ * of rows where that is not enough have columns of 32 bits. See csr16.knl.
  */
 #include "formats/csr16/csr16.h"
 

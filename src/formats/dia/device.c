@@ -1,4 +1,4 @@
-/* Diagonals on devices: see kernels/formats/dia.knl. */
+/* Diagonals on devices: see dia.knl. */
 #include "formats/dia/dia.h"
 
 #include "formats/shared/device_make.h"

@@ -1,4 +1,4 @@
-/* ELLR-T on devices: see kernels/formats/columnwise.knl. T work-items share a row, and BS of them
+/* ELLR-T on devices: see formats/shared/columnwise.knl. T work-items share a row, and BS of them
  * are a group: what F. Vazquez et al. search to tune it. */
 #include "formats/shared/device_columnwise_format.h"
 

@@ -1,4 +1,4 @@
-/* HYB on devices: see kernels/formats/columnwise.knl. */
+/* HYB on devices: see formats/shared/columnwise.knl. */
 #include "formats/shared/device_columnwise_format.h"
 
 const device_format device_format_hyb = {

@@ -1,4 +1,4 @@
-/* Jagged diagonals on devices: see kernels/formats/columnwise.knl. Lengths of lines, which the host
+/* Jagged diagonals on devices: see formats/shared/columnwise.knl. Lengths of lines, which the host
  * has aside, spare a look at where columns end for each entry. */
 #include "formats/shared/device_columnwise_format.h"
 

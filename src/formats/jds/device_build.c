@@ -1,4 +1,4 @@
-/* Jagged diagonals made on a device: see make.h and kernels/make_jds.knl. */
+/* Jagged diagonals made on a device: see device_make.h and make_jds.knl. */
 #include "formats/shared/device_columnwise_format.h"
 
 #include "formats/shared/columnwise.h"

@@ -1,4 +1,4 @@
-/* Merge-path CSR on devices: a group per unit; see kernels/formats/merge.knl. */
+/* Merge-path CSR on devices: a group per unit; see merge.knl. */
 #include "formats/merge/merge.h"
 
 #include "formats/shared/device_make.h"

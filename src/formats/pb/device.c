@@ -1,4 +1,4 @@
-/* Propagation blocking on devices: see kernels/formats/pb.knl. */
+/* Propagation blocking on devices: see pb.knl. */
 #include "formats/pb/pb.h"
 
 #include "formats/shared/device_make.h"

@@ -1,4 +1,4 @@
-/* PCSR on devices: see kernels/formats/segments.knl. A piece is a group of `pad` entries. */
+/* PCSR on devices: see formats/shared/segments.knl. A piece is a group of `pad` entries. */
 #include "formats/pcsr/pcsr.h"
 
 #include "formats/shared/device_make.h"

@@ -1,4 +1,4 @@
-/* Sliced COO on devices: see kernels/formats/scoo.knl, and in the order of rows bins.knl. */
+/* Sliced COO on devices: see scoo.knl, and in the order of rows formats/shared/bins.knl. */
 #include "formats/scoo/scoo.h"
 
 #include "formats/shared/device_bins.h"

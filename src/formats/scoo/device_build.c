@@ -1,4 +1,4 @@
-/* Sliced COO made on a device: see make.h and kernels/make_scoo.knl. */
+/* Sliced COO made on a device: see device_make.h and make_scoo.knl. */
 #include "formats/shared/device_bins.h"
 
 #include "formats/scoo/scoo.h"

@@ -20,8 +20,8 @@
 
 #include "formats/shared/layout.h"
 
-/* Arrays; SCOO_SLICES: first rows. The last three are those of devices (src/formats/scoo/device.c,
- * format_bins.c). */
+/* Arrays; SCOO_SLICES: first rows. The last three are those of devices (device.c,
+ * formats/shared/device_bins.c). */
 enum {
     SCOO_VALUES,
     SCOO_COLUMNS,

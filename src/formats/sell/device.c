@@ -1,4 +1,4 @@
-/* SELL on devices: a work-item per row; see kernels/formats/sell.knl. */
+/* SELL on devices: a work-item per row; see sell.knl. */
 #include "formats/sell/sell.h"
 
 #include "formats/shared/device_make.h"

@@ -2,7 +2,7 @@
  * SELL with columns of 16 bits on devices. What the columns of a group are to the right of the
  * least is a pattern, which many groups share in matrices with some order: all of a grid's inner
  * points have those of a few. Patterns are kept once, as far as a small table remembers them, so
- * that they come from the cache. See kernels/formats/sell16.knl.
+ * that they come from the cache. See sell16.knl.
  */
 #include "formats/sell16/sell16.h"
 

@@ -1,4 +1,4 @@
-/* Building ELLPACK and its kin: see formats/columnwise.h. */
+/* Building ELLPACK and its kin: see columnwise.h. */
 #include "formats/shared/columnwise.h"
 
 static int64_t length_of(const matrix_arrays *A, int64_t row)

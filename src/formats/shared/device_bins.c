@@ -1,4 +1,4 @@
-/* Sliced COO in the order of rows on devices: see format_bins.h. */
+/* Sliced COO in the order of rows on devices: see device_bins.h. */
 #include "formats/shared/device_bins.h"
 
 #include "formats/scoo/scoo.h"

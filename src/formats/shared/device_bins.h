@@ -1,6 +1,6 @@
 /*
  * Sliced COO in the order of rows on devices (formats/scoo/scoo.h): products by propagation
- * blocking, in two kernels. See kernels/formats/bins.knl.
+ * blocking, in two kernels. See bins.knl.
  */
 #ifndef SPRY_DEVICE_FORMAT_BINS_H
 #define SPRY_DEVICE_FORMAT_BINS_H

@@ -1,4 +1,4 @@
-/* ELLPACK and its kin made on a device: see make.h and formats/shared/columnwise.h. */
+/* ELLPACK and its kin made on a device: see device_make.h and formats/shared/columnwise.h. */
 #include "formats/shared/device_columnwise_format.h"
 
 #include "formats/shared/columnwise.h"

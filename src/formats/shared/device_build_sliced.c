@@ -1,4 +1,4 @@
-/* Slices of rows made on a device: see make.h and formats/shared/slices.h. */
+/* Slices of rows made on a device: see device_make.h and formats/shared/slices.h. */
 #include "formats/shared/device_make.h"
 
 #include "formats/shared/slices.h"

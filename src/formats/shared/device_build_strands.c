@@ -1,4 +1,4 @@
-/* Strands of rows made on a device: see make.h and kernels/make_strands.knl. */
+/* Strands of rows made on a device: see device_make.h and make_strands.knl. */
 #include "formats/shared/device_make.h"
 
 static spry_status build(const device_maker *m, const make_strands *s, device_program **p)

@@ -1,4 +1,4 @@
-/* ELLPACK and its kin on devices: see kernels/formats/columnwise.knl. */
+/* ELLPACK and its kin on devices: see columnwise.knl. */
 #include "formats/shared/device_columnwise_format.h"
 
 #include "formats/shared/columnwise.h"

@@ -1,4 +1,4 @@
-/* Layouts in a device's memory made of matrices, and back: see convert.h. */
+/* Layouts in a device's memory made of matrices, and back: see device_convert.h. */
 #include "formats/shared/device_convert.h"
 
 #include "formats/csr/csr.h"

@@ -1,4 +1,5 @@
-/* Layouts in a device's memory made of matrices, and back: make.h has what they are made with. */
+/* Layouts in a device's memory made of matrices, and back: device_make.h has what they are made
+ * with. */
 #ifndef SPRY_DEVICE_CONVERT_H
 #define SPRY_DEVICE_CONVERT_H
 

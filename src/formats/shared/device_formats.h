@@ -1,7 +1,8 @@
 /*
  * Storage formats on devices. The arrays of a layout are copied as they are; a format's kernels are
- * a text in kernels/formats, and a file in src/device/formats says how it is used. Everything else
- * (transposes, several columns, carries, fused sweeps, choosing) is done once for all formats.
+ * a text, src/formats/NAME/NAME.knl or one of src/formats/shared, and src/formats/NAME/device.c
+ * says how it is used. Everything else (transposes, several columns, carries, fused sweeps,
+ * choosing) is done once for all formats.
  *
  * Row formats: a text defines two functions, whose names it writes SP_F(...), as every name of its
  * own, so that two matrices can be in one program:

@@ -1,4 +1,4 @@
-/* See format_lanes.h. */
+/* See device_lanes.h. */
 #include "formats/shared/device_lanes.h"
 
 int device_choose_lanes(const layout *L, int columns, device_form *form)

@@ -1,6 +1,6 @@
 /* How many work-items share a row. */
-#ifndef SPRY_DEVICE_LANES_H
-#define SPRY_DEVICE_LANES_H
+#ifndef SPRY_DEVICE_LANES_FORMAT_H
+#define SPRY_DEVICE_LANES_FORMAT_H
 
 #include <stdint.h>
 

@@ -25,7 +25,7 @@ typedef struct device_product {
 
 /* Copies L's arrays to the device. The result owns L, also when it fails. */
 spry_status device_layout_new(spry_device *d, layout *L, device_layout **out);
-/* What a maker (make.h) has made; its layout, arrays and carries are the result's then. */
+/* What a maker (device_make.h) has made; its layout, arrays and carries are the result's then. */
 spry_status device_layout_made(device_maker *m, device_layout **out);
 /*
  * A layout that is on the device only while it is needed: its arrays stay on the host, in pinned

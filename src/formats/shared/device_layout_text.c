@@ -1,4 +1,4 @@
-/* From a layout to the text of a program: what formats.h promises a format's text. */
+/* From a layout to the text of a program: what device_formats.h promises a format's text. */
 #include "formats/shared/device_layout.h"
 
 #include "formats/shared/device_layout_text.h"

@@ -1,4 +1,4 @@
-/* Pieces of texts, shared by layout_text.c and layout.c. */
+/* Pieces of texts, shared by device_layout_text.c and device_layout.c. */
 #ifndef SPRY_DEVICE_LAYOUT_TEXT_H
 #define SPRY_DEVICE_LAYOUT_TEXT_H
 

@@ -1,4 +1,4 @@
-/* Layouts made in a device's memory: see make.h. */
+/* Layouts made in a device's memory: see device_make.h. */
 #include "formats/shared/device_make.h"
 
 #include "formats/sell/sell.h"

@@ -1,8 +1,9 @@
 /*
  * Set-up of layouts in a device's memory from CSR in it, array by array and bit by bit what
  * the host's layout_build() and the format's arrays() give of the same matrix. A format's `make`
- * (formats.h) says how: it describes the layout, adds its arrays, and fills them by kernels of
- * src/device/kernels/make_*.knl. Values are moved as words, whatever numbers they hold.
+ * (device_formats.h) says how: it describes the layout, adds its arrays, and fills them by kernels
+ * of make_*.knl, in this folder and in the format's. Values are moved as words, whatever numbers
+ * they hold.
  */
 #ifndef SPRY_DEVICE_MAKE_H
 #define SPRY_DEVICE_MAKE_H
@@ -79,7 +80,7 @@ typedef struct make_carried {
 spry_status make_list_carries(device_maker *m, const make_carried *to, device_memory *carries,
                               device_memory *firsts);
 
-/* --- what formats of merge's units share (formats/merge.c) --------------------------------------
+/* --- what formats of merge's units share (formats/merge/device.c) -------------------------------
  */
 
 /* Places of arrays in the layout. */
@@ -92,10 +93,10 @@ typedef struct make_merge {
 spry_status make_merge_cut(device_maker *m, int64_t items, const make_merge *at,
                            device_memory **starts);
 
-/* --- what formats of strands share (make_strands.c) ----------------------------------------------
+/* --- what formats of strands share (device_build_strands.c) --------------------------------------
  */
 
-/* See kernels/make_strands.knl; count: strands, or entries where they are compact. */
+/* See make_strands.knl; count: strands, or entries where they are compact. */
 typedef struct make_strands {
     int64_t height, TH, THW;
     bool compact, bare; /* bare: columns behind the last strand are 0 */
@@ -123,7 +124,7 @@ spry_status make_strands_cut_ends(const device_maker *m, const make_strands *s,
                                   device_memory *firsts, device_memory *ends);
 void make_strands_free(make_strands *s);
 
-/* --- what sliced formats share (make_sliced.c) ---------------------------------------------------
+/* --- what sliced formats share (device_build_sliced.c) -------------------------------------------
  */
 
 typedef struct make_slices {

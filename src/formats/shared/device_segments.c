@@ -1,4 +1,4 @@
-/* Unit formats whose rows are segments: see formats/segments.h. */
+/* Unit formats whose rows are segments: see device_segments_format.h. */
 #include "formats/shared/device_segments_format.h"
 
 /* Pieces whose sums are in local memory at a time: enough to give each work-item several, few

@@ -1,4 +1,4 @@
-/* Unit formats whose rows are segments of a sequence of pieces (kernels/formats/segments.knl): what
+/* Unit formats whose rows are segments of a sequence of pieces (segments.knl): what
  * pcsr and axt share (src/formats/shared/device_segments.c). */
 #ifndef SPRY_DEVICE_SEGMENTS_H
 #define SPRY_DEVICE_SEGMENTS_H

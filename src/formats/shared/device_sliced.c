@@ -1,4 +1,4 @@
-/* See format_sliced.h. */
+/* See device_sliced.h. */
 #include "formats/shared/device_sliced.h"
 
 #include "formats/sell/sell.h"

@@ -35,19 +35,19 @@ done:
 spry_status device_stored_make(spry_device *d, const spry_matrix *A, device_matrix *on_device,
                                const char *spec, device_stored *to)
 {
-    char room[LAYOUT_PARAMS_SIZE], before[MESSAGE_SIZE];
+    char room[LAYOUT_PARAMS_SIZE];
     const spry_matrix *csr = NULL;
     spry_matrix *owned = NULL;
     bool whole;
     spry_status status = SPRY_STATUS_OK;
-    memcpy(before, d->ctx->message, sizeof before);
+    const base_kept before = base_try(d->ctx);
     spec = with_defaults(spec, room, sizeof room);
     SPRY_GO(d->ctx, matrix_as_sorted_csr(A, &csr, &owned));
     const int64_t block_bytes = device_streamed_needed(d, csr, spec, &whole);
     if (whole)
         status = make_whole(d, csr, on_device, spec, &to->whole);
     if (!whole || (status == SPRY_STATUS_NO_MEMORY && block_bytes > 0)) {
-        memcpy(d->ctx->message, before, sizeof before); /* nothing failed for the caller */
+        base_forgive(d->ctx, &before); /* nothing failed for the caller */
         status = device_streamed_new(d, csr, spec, block_bytes, &to->streamed);
     }
     SPRY_GO(d->ctx, status);

@@ -1,8 +1,9 @@
 /*
- * A matrix in a storage format made for products. A format is a file in src/matrix/formats: how
- * arrays are built from CSR, which entries they hold, what they will take. Its products are in
- * src/host/kernels/formats. Everything else (conversion back, the diagonal, descriptions, threads,
- * transposes, several columns, choosing) is done once for all formats from this interface.
+ * A matrix in a storage format made for products. A format is a folder in src/formats: build.c has
+ * how arrays are built from CSR, which entries they hold, what they will take; host_WALK.c has its
+ * products on the host, device.c those on devices. What formats share is in src/formats/shared.
+ * Everything else (conversion back, the diagonal, descriptions, threads, transposes, several
+ * columns, choosing) is done once for all formats from this interface.
  */
 #ifndef SPRY_LAYOUT_H
 #define SPRY_LAYOUT_H
@@ -19,8 +20,9 @@ typedef enum layout_walk { LAYOUT_WALKS(LAYOUT_WALK_NAME) LAYOUT_WALK_COUNT } la
 typedef enum stored_kind { STORED_OWN, STORED_F32, STORED_F16, STORED_BF16 } stored_kind;
 enum { STORED_KINDS = 4 };
 
-/* The option for it, for formats whose walks are compiled for all kinds (those in
- * src/formats/reduced). */
+/* The option for it, for formats whose walks are compiled for all kinds (files
+ * host_reduced_WALK.c). Where it is there, layout_build() sets L->kind, and layout_add_values(),
+ * layout_store() and layout_copy_values() follow it. */
 #define LAYOUT_VALUES_OPTION(item)                      \
     item(WORD, values, "own", 0, 0, "own f32 f16 bf16", \
          "how values are stored: as they are, or shorter; products are computed in the own type")
@@ -59,6 +61,9 @@ typedef struct layout {
      * kept at carry[carry_at[u] .. carry_at[u + 1] - 1] and added in the order of units afterwards.
      * Both arrays are owned by the layout and NULL in formats that need none. carry_at has units
      * + 1.
+     * Where unit_rows divides OPERATOR_GRAIN (1,024), solvers fuse products with their vectors, and
+     * several right-hand sides go through the walk's columns. It should add each row's products in
+     * the order of its multiply: then a right-hand side has the same bits alone and with others.
      */
     int64_t units, unit_rows;
     int64_t *carry_row, *carry_at;
@@ -97,17 +102,21 @@ struct layout_class {
     /* Whether a sample of rows does not represent all of them: forecasts then look at the
      * whole matrix. */
     bool whole;
-    /* Fills the layout (type, sizes, class, kind and params are set; array 0 holds the values) from
-     * general CSR whose columns rise in each row. What was allocated is freed by the caller when it
-     * fails. */
+    /* Fills the layout (type, sizes, class and kind are set; array 0 holds the values) from general
+     * CSR whose columns rise in each row: stored, arrays, numbers, units, and in params the options
+     * as they came out. What was allocated is freed by the caller when it fails. Where the format
+     * cannot hold A, it fails with SPRY_STATUS_UNSUPPORTED and a message: the tuner then leaves it
+     * out, and A^T is kept in csr. */
     spry_status (*build)(layout *L, const matrix_arrays *A, const void *options);
-    /* The same sizes without building; fails as build would where the format cannot hold A. */
+    /* The sizes without building, exactly: L->stored and layout_read_bytes(L). Fails as build would
+     * where the format cannot hold A. */
     spry_status (*forecast)(spry_context *ctx, const matrix_arrays *A, const void *options,
                             layout_forecast *f);
     /* Lists every entry of units begin..end-1, fill excluded, in any order; all of A by all units.
      */
     void (*entries)(const layout *L, int64_t begin, int64_t end, layout_hear hear, void *data);
-    /* Work before unit 0..units, for distributing units to threads; NULL: all take the same. */
+    /* Work before a unit of 0..units (units: all of it), for distributing units to threads; NULL:
+     * all take the same. */
     int64_t (*work)(const layout *L, int64_t unit);
 };
 

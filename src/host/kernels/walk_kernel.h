@@ -1,7 +1,8 @@
 /*
  * The words walks are written in, besides those of kernel.h and tile.h: W(name) and stored values.
  * A walk NAME is a file with W(NAME_multiply) and W(NAME_columns), compiled once a scalar type,
- * kind of values (in formats/reduced) and ISA level.
+ * kind of values (those in host_reduced_NAME.c) and ISA level. Rows of entries are summed by
+ * sums.h, several columns by tile.h.
  */
 #ifndef SPRY_WALK_KERNEL_H
 #define SPRY_WALK_KERNEL_H

@@ -103,18 +103,17 @@ done:
 spry_status amg_build_on_device(amg *h, const precon_job *job, bool *made)
 {
     amg_on_device w = {.h = h, .job = job, .d = job->device};
-    char before[MESSAGE_SIZE];
     *made = h->common.setup != AMG_SETUP_HOST && strcmp(job->values, "own") == 0 &&
             job->A->a.rows > h->common.coarse_size && device_has_room(job->device, job->A);
     if (!*made)
         return SPRY_STATUS_OK;
-    memcpy(before, h->ctx->message, sizeof before);
+    const base_kept before = base_try(h->ctx);
     const spry_status status = build(&w);
     device_matrix_free(&w.A);
     device_free(w.near);
     if (status != SPRY_STATUS_NO_MEMORY)
         return status;
-    memcpy(h->ctx->message, before, sizeof before); /* the host has more */
+    base_forgive(h->ctx, &before); /* the host has more */
     amg_clear(h);
     *made = false;
     return SPRY_STATUS_OK;

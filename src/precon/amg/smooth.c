@@ -322,15 +322,14 @@ static spry_status make_inside(const amg *h, const precon_job *job, amg_level *l
                                const char *name, const device_matrix *on_device)
 {
     spry_operator **inside = &level->smoother.inside;
-    char before[MESSAGE_SIZE];
     bool made = false;
     spry_status status = SPRY_STATUS_OK;
-    memcpy(before, h->ctx->message, sizeof before);
+    const base_kept before = base_try(h->ctx);
     if (on_device)
         status = precon_make_on_device(job, on_device, name, &made, inside);
     if (made || (status != SPRY_STATUS_OK && status != SPRY_STATUS_NO_MEMORY))
         return status;
-    memcpy(h->ctx->message, before, sizeof before); /* the host has more memory */
+    base_forgive(h->ctx, &before); /* the host has more memory */
     SPRY_GO(h->ctx, bring(h, job, level, on_device));
     if (level->reach) {
         status = precon_make_inner(job, level->A->distributed->own, name, inside);

@@ -3,7 +3,7 @@
  *
  * Sets are cut into chunks, and chunks are done in stretches, each by one launch: one group that
  * does its chunks in turn, with a barrier after each, where sets are small; all groups where they
- * are large, each row waiting for those that it needs (kernels/triangle_alone.knl and
+ * are large, each row waiting for those that it needs (device/kernels/triangle_alone.knl and
  * triangle_shared.knl). Where groups cannot wait for each other a large set is a stretch.
  */
 #ifndef SPRY_PRECON_TRIANGLE_DEVICE_H

@@ -253,14 +253,13 @@ done:
 static spry_status compute(const inverse *state, const spry_matrix *A, spry_matrix *T,
                            spry_operator **op)
 {
-    char before[MESSAGE_SIZE];
     spry_status status = SPRY_STATUS_NO_MEMORY;
-    memcpy(before, A->ctx->message, sizeof before);
+    const base_kept before = base_try(A->ctx);
     *op = NULL;
     if (local_is_on_device(&state->job, A->a.type))
         status = bring_and_compute(state, A, op);
     if (status == SPRY_STATUS_NO_MEMORY && state->pattern) {
-        memcpy(A->ctx->message, before, sizeof before); /* nothing failed for the caller */
+        base_forgive(A->ctx, &before); /* nothing failed for the caller */
         status = compute_and_store(state, A, T, op);
         T = NULL;
     }
@@ -383,11 +382,10 @@ spry_status local_inverse_from(const precon_job *job, const char *name, local_ki
     spry_context *ctx = job->A->ctx;
     spry_matrix *P = NULL, *T = NULL, *taken;
     device_matrix on_device = {0};
-    char before[MESSAGE_SIZE];
     bool made = false;
     spry_status status = SPRY_STATUS_OK;
     *M = NULL;
-    memcpy(before, ctx->message, sizeof before);
+    const base_kept before = base_try(ctx);
     if (local_is_on_device(job, job->A->a.type)) {
         status = precon_device_matrix(job, &on_device);
         if (status == SPRY_STATUS_OK)
@@ -397,7 +395,7 @@ spry_status local_inverse_from(const precon_job *job, const char *name, local_ki
         return status;
     if (status != SPRY_STATUS_NO_MEMORY)
         SPRY_GO(ctx, status);
-    memcpy(ctx->message, before, sizeof before); /* the host has more */
+    base_forgive(ctx, &before); /* the host has more */
     if (how->transposed)
         SPRY_GO(ctx, spry_matrix_transpose(job->A, false, &T));
     SPRY_GO(ctx, local_pattern_make(job->A, T, how, &P));

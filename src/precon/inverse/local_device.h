@@ -1,4 +1,4 @@
-/* Sparse approximate inverses made in a device's memory (kernels/sai.knl). */
+/* Sparse approximate inverses made in a device's memory (device/kernels/sai.knl). */
 #ifndef SPRY_PRECON_LOCAL_DEVICE_H
 #define SPRY_PRECON_LOCAL_DEVICE_H
 

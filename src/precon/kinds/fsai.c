@@ -197,15 +197,14 @@ static spry_status fill(spry_operator *op, const spry_matrix *A)
 {
     fsai *state = op->state;
     spry_operator *pair[2] = {NULL, NULL};
-    char before[MESSAGE_SIZE];
     spry_status status = SPRY_STATUS_NO_MEMORY;
-    memcpy(before, op->ctx->message, sizeof before);
+    const base_kept before = base_try(op->ctx);
     if (!A->distributed && local_is_on_device(&state->job, op->type))
         status = keep_on_device(state, A, pair);
     if (status == SPRY_STATUS_NO_MEMORY) {
         spry_operator_free(pair[0]);
         pair[0] = NULL;
-        memcpy(op->ctx->message, before, sizeof before); /* nothing failed for the caller */
+        base_forgive(op->ctx, &before); /* nothing failed for the caller */
         status = keep_on_host(state, A, pair);
     }
     if (status != SPRY_STATUS_OK || !pair[0] || !pair[1]) {
