@@ -231,7 +231,7 @@ static void errors(spry_context *ctx, int dimensions, int most)
                 solve_directly(ctx, &p);
             else
                 iterate(ctx, &p, "method=bicg precon=none tol=1e-6 max-iter=20000", NULL);
-            printf(" | %.2g, %.2g", p.info.number_error, green_error(ctx, &p));
+            printf(" | %.2g, %.2g", p.info.wave_number_error, green_error(ctx, &p));
             fflush(stdout);
             problem_free(&p);
         }

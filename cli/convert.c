@@ -142,7 +142,7 @@ static spry_status reorder(spry_context *ctx, const convert_options *o, spry_mat
     spry_entry order = SPRY_ENTRY_INIT;
     int32_t *perm = NULL, *matched = NULL;
     spry_matrix *B = NULL;
-    spry_list_at(SPRY_LIST_ORDERS, o->reorder, &order);
+    spry_list_at(SPRY_LIST_ORDERINGS, o->reorder, &order);
     spry_status status = match(ctx, o, A, &matched);
     const int64_t n = spry_matrix_rows(*A);
     const bool square = n == spry_matrix_cols(*A);

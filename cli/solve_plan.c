@@ -181,7 +181,7 @@ void solve_plan_print(const solve_job *job, FILE *out)
             text_count(p->rows), text_count(p->cols), text_count(p->nnz), text_type(p->type));
     fprintf(out, "method     %s\nprecon     %s\n", p->method, p->precon);
     fprintf(out, "on         %s, format %s, rows and columns %s%s\n", p->device, p->format,
-            strcmp(p->order, "as given") == 0 ? "" : "in the order ", p->order);
+            strcmp(p->ordering, "as given") == 0 ? "" : "with the ordering ", p->ordering);
     print_memory(job, out);
     print_seconds(job, out);
     print_lines("refused", p->refused, out);
@@ -227,7 +227,7 @@ void solve_plan_json(json *j, const char *key, const solve_job *job)
     json_text(j, "method", p->method);
     json_text(j, "precon", p->precon);
     json_text(j, "format", p->format);
-    json_text(j, "order", p->order);
+    json_text(j, "ordering", p->ordering);
     solve_json_system(j, p->device, p->type, p->rows, p->cols, p->nnz);
     json_int(j, "systems", job->count);
     for (int k = 0; k < PARTS; k++)

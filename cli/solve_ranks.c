@@ -244,7 +244,7 @@ void solve_report_ranks(const solve_job *job, FILE *out)
         table_cell(t, "%s", text_count(p.messages));
         table_cell(t, "%s", text_bytes((double)p.bytes));
         table_cell(t, "%s", text_seconds(p.message_seconds));
-        table_cell(t, "%s", text_seconds(p.gather_seconds));
+        table_cell(t, "%s", text_seconds(p.reduction_seconds));
         table_cell(t, "%s", text_seconds(p.solve_seconds));
     }
     table_print(t, out);
@@ -271,13 +271,13 @@ void solve_json_ranks(json *j, const solve_job *job)
         json_int(j, "neighbours", p.neighbours);
         json_int(j, "messages", p.messages);
         json_int(j, "bytes", p.bytes);
-        json_int(j, "gathers", p.gathers);
+        json_int(j, "reductions", p.reductions);
         json_int(j, "threads", p.threads);
         json_int(j, "memory_bytes", p.memory_bytes);
         json_real(j, "setup_seconds", p.setup_seconds);
         json_real(j, "solve_seconds", p.solve_seconds);
         json_real(j, "message_seconds", p.message_seconds);
-        json_real(j, "gather_seconds", p.gather_seconds);
+        json_real(j, "reduction_seconds", p.reduction_seconds);
         json_close(j, '}');
     }
     json_close(j, ']');

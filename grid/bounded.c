@@ -237,12 +237,12 @@ done:
 typedef struct standing {
     double scale, residual, best;
     bool interrupted;
-    double mark;        /* the best residual some looks ago */
-    int64_t looks;      /* since then */
-    int64_t careful;    /* cycles still to be made without truncation */
-    int64_t penalty;    /* how many there will be the next time */
-    int64_t most;       /* iterations */
-    spry_reason reason; /* COUNT: go on */
+    double mark;         /* the best residual some looks ago */
+    int64_t looks;       /* since then */
+    int64_t untruncated; /* cycles still to be made without truncation */
+    int64_t penalty;     /* how many there will be the next time */
+    int64_t most;        /* iterations */
+    spry_reason reason;  /* COUNT: go on */
 } standing;
 
 /* What a solve hands back. */
@@ -258,9 +258,9 @@ static spry_status advance(spry_bounded *s, standing *now, outcome *out)
     const int64_t sweeps = left < s->o.look_every ? left : s->o.look_every;
     spry_status status = SPRY_STATUS_OK;
     if (s->o.method == BOUNDED_MULTIGRID) {
-        s->m.truncates = now->careful == 0;
-        out->stats.careful += now->careful > 0;
-        now->careful -= now->careful > 0;
+        s->m.truncates = now->untruncated == 0;
+        out->stats.untruncated += now->untruncated > 0;
+        now->untruncated -= now->untruncated > 0;
         out->result.iterations++;
         return cycle(s, 0, GMG_GIVEN);
     }
@@ -278,8 +278,8 @@ static void judge(const spry_bounded *s, standing *now, const spry_result *resul
     enum { PATIENCE = 50 };
     const bool failed =
         s->m.truncates && result->iterations > 0 && !(now->residual < 0.7 * now->best);
-    if (failed && now->careful == 0) {
-        now->careful = now->penalty;
+    if (failed && now->untruncated == 0) {
+        now->untruncated = now->penalty;
         now->penalty *= 2;
     }
     now->best = now->residual < now->best ? now->residual : now->best;

@@ -190,7 +190,7 @@ static spry_status report(const wave_maker *m, spry_helmholtz_info *info)
         double relative, phase;
         scheme_errors(&m->w.scheme, m->w.shape, m->least + (m->most - m->least) * i / BETWEEN,
                       &relative, &phase);
-        info->number_error = fmax(info->number_error, relative);
+        info->wave_number_error = fmax(info->wave_number_error, relative);
         info->phase_error = fmax(info->phase_error, phase);
     }
     if (info->phase_error > 1)

@@ -71,12 +71,12 @@ SPRY_API spry_status spry_device_bandwidth(spry_context *ctx, const char *name, 
  * @param methods   by their names, likewise; NULL: those that `auto` chooses
  * @param progress  called with the number of solves done, and of all; may be NULL
  * @param data      handed to it
- * @param made      out: number of programs compiled; others were on disk already. May be NULL
+ * @param compiled  out: number of programs compiled; others were on disk already. May be NULL
  */
 SPRY_API spry_status spry_device_prepare(spry_device *device, const char *types,
                                          const char *methods,
                                          void (*progress)(void *data, int done, int all),
-                                         void *data, int *made);
+                                         void *data, int *compiled);
 
 /** Marks this point in the work of a device. */
 SPRY_API spry_status spry_device_mark(spry_device *device);

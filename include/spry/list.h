@@ -19,8 +19,8 @@ SPRY_BEGIN
     item(PRECONS, "precons", "preconditioners: option precon, and auto")                       \
     item(FORMATS, "formats", "storage formats of operators: option format, and auto")          \
     item(FILES, "files", "file formats, by the endings of names")                              \
-    item(GENERATORS, "generators", "kinds of matrices that are made to order")                 \
-    item(ORDERS, "orders", "orders of rows and columns")                                       \
+    item(GENERATORS, "generators", "generated test matrices")                                  \
+    item(ORDERINGS, "orderings", "orderings of rows and columns")                              \
     item(SCALINGS, "scalings", "scalings of rows and columns")                                 \
     item(OBJECTS, "objects", "what takes options by text: contexts, solvers, reading, tuning") \
     item(FINDINGS, "findings", "what the doctor can find, see docs/doctor.md")

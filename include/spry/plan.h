@@ -15,7 +15,7 @@ typedef struct spry_plan {
      * preconditioner, once set up, does not suit it. */
     char method[32];
     char precon[256];                    /**< with its options */
-    char format[136], order[16];         /**< of A; "as given" or "rcm" */
+    char format[136], ordering[16];      /**< of A; "as given" or "rcm" */
     char device[32];                     /**< "cpu", "cuda:0" */
     spry_type type;                      /**< of the numbers */
     int64_t rows, cols, nnz;             /**< of A */

@@ -143,20 +143,20 @@ SPRY_API spry_status spry_matrix_ranked(const spry_matrix *A, spry_ranked *found
 
 /** What one of the ranks did in a solve. */
 typedef struct spry_rank_report {
-    size_t size;             /**< SPRY_RANK_REPORT_INIT */
-    int64_t rows, nnz;       /**< of this rank */
-    int64_t received;        /**< elements of other ranks that a product needs */
-    int64_t neighbours;      /**< ranks that these come from */
-    int64_t messages, bytes; /**< sent to neighbours */
-    int64_t gathers;         /**< reductions over all ranks */
-    double setup_seconds;    /**< set-up */
-    double solve_seconds;    /**< the solve */
-    double message_seconds;  /**< waiting for neighbours in the solve */
-    double gather_seconds;   /**< waiting for reductions */
-    int64_t memory_bytes;    /**< at most so far */
-    int64_t threads;         /**< in use */
-    double share;            /**< of the work, as assigned: a part of 1 */
-    char device[32];         /**< where it worked: "cpu", "cuda:0" */
+    size_t size;              /**< SPRY_RANK_REPORT_INIT */
+    int64_t rows, nnz;        /**< of this rank */
+    int64_t received;         /**< elements of other ranks that a product needs */
+    int64_t neighbours;       /**< ranks that these come from */
+    int64_t messages, bytes;  /**< sent to neighbours */
+    int64_t reductions;       /**< reductions over all ranks */
+    double setup_seconds;     /**< set-up */
+    double solve_seconds;     /**< the solve */
+    double message_seconds;   /**< waiting for neighbours in the solve */
+    double reduction_seconds; /**< waiting for reductions */
+    int64_t memory_bytes;     /**< at most so far */
+    int64_t threads;          /**< in use */
+    double share;             /**< of the work, as assigned: a part of 1 */
+    char device[32];          /**< where it worked: "cpu", "cuda:0" */
     char transport[32]; /**< how halos travelled: "memory", "staged" through pinned memory of the
                            host, "direct" from the device's */
 } spry_rank_report;

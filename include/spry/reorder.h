@@ -12,7 +12,7 @@ SPRY_BEGIN
  * pattern alone, that of A and A^T together (for hubs, A's own; for btf, A's own entries that are
  * not 0); the same A gives the same ordering.
  *
- * @param order  one of SPRY_LIST_ORDERS; none: as it is;
+ * @param order  one of SPRY_LIST_ORDERINGS; none: as it is;
  *               rcm: reverse Cuthill-McKee, a narrow band;
  *               amd: approximate minimum degree, little fill in a factorization;
  *               nd: nested dissection, little fill and independent parts (with METIS);

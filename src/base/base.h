@@ -27,7 +27,7 @@ enum { MESSAGE_SIZE = 1024, ALIGNMENT = 64, MOST_LISTS = 16 };
          "then begin at multiples of 4,096 rows, with format=csr")                                 \
     item(TEXT, delays, "", 0, 0, NULL,                                                             \
          "what messages between ranks take at least, in seconds, to see what a slow network "      \
-         "does: halo=0.01,gather=0.001")                                                           \
+         "does: halo=0.01,reduction=0.001")                                                        \
     item(                                                                                          \
         WORD, partition, "rows", 0, 0, "rows graph ptscotch",                                      \
         "how rows are distributed to ranks: in their order, or so that ranks have little to send " \

@@ -43,8 +43,8 @@ spry_status team_gather(spry_context *ctx, const void *mine, int64_t bytes, void
     }
     const double begun = base_seconds();
     const spry_status status = t->class->gather(t, mine, bytes, all);
-    t->counts.gathers++;
-    t->counts.gather_seconds += base_seconds() - begun;
+    t->counts.reductions++;
+    t->counts.reduction_seconds += base_seconds() - begun;
     return reported(ctx, status);
 }
 
@@ -72,9 +72,9 @@ spry_status team_gather_end(spry_context *ctx, team_request *request)
     const double begun = base_seconds();
     const spry_status status = t->class->gather_end(t, request);
     t->under_way = t->under_way && !request;
-    t->counts.gathers++;
+    t->counts.reductions++;
     t->counts.begun++;
-    t->counts.gather_seconds += base_seconds() - begun;
+    t->counts.reduction_seconds += base_seconds() - begun;
     return reported(ctx, status);
 }
 

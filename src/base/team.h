@@ -80,10 +80,10 @@ typedef struct team_class {
 
 /* What went over the wires, as this rank sees it. */
 typedef struct team_counts {
-    int64_t gathers;                     /* with a result that is waited for */
-    int64_t begun;                       /* of these, early: something was done meanwhile */
-    int64_t halo_messages, halo_bytes;   /* sent */
-    double gather_seconds, halo_seconds; /* waited for them */
+    int64_t reductions;                     /* with a result that is waited for */
+    int64_t begun;                          /* of these, early: something was done meanwhile */
+    int64_t halo_messages, halo_bytes;      /* sent */
+    double reduction_seconds, halo_seconds; /* waited for them */
 } team_counts;
 
 enum { TEAM_ROOM = 16 };
@@ -132,7 +132,7 @@ bool team_takes_devices(const spry_context *ctx, const char *engine);
 /* Fails where the team has no library for it. */
 spry_status team_partition(spry_context *ctx, const team_graph *g, int32_t *part);
 
-/* Puts a slower team around the context's (team_delay.c), by options "halo=0.01,gather=0.001":
+/* Puts a slower team around the context's (team_delay.c), by options "halo=0.01,reduction=0.001":
  * before anything was made of it. */
 spry_status team_delay(spry_context *ctx, const char *options);
 

@@ -12,7 +12,7 @@
 
 #define DELAY_OPTIONS(item)                                                                 \
     item(REAL, halo, "0", 0, 10, NULL, "seconds that messages between neighbours take")     \
-    item(REAL, gather, "0", 0, 10, NULL, "seconds that reductions over all ranks take")     \
+    item(REAL, reduction, "0", 0, 10, NULL, "seconds that reductions over all ranks take")  \
     item(REAL, post, "0", 0, 10, NULL, "seconds that messages take that no rank waits for") \
     item(REAL, drop, "0", 0, 1, NULL, "share of these that is lost and sent again")         \
     item(INT, seed, "1", 0, 9e18, NULL, "of which are lost")
@@ -109,7 +109,7 @@ static spry_status gather(team *t, const void *mine, int64_t bytes, void *all)
     spry_status status = hand_over(t);
     if (status != SPRY_STATUS_OK)
         return status;
-    const double due = base_seconds() + d->options.gather;
+    const double due = base_seconds() + d->options.reduction;
     status = d->inner->class->gather(d->inner, mine, bytes, all);
     wait_until(due);
     return reported(t, status);
@@ -122,7 +122,7 @@ static spry_status gather_begin(team *t, const void *mine, int64_t bytes, void *
     const spry_status status = hand_over(t);
     if (status != SPRY_STATUS_OK)
         return status;
-    d->due = base_seconds() + d->options.gather;
+    d->due = base_seconds() + d->options.reduction;
     return reported(t, d->inner->class->gather_begin(d->inner, mine, bytes, all, out));
 }
 

@@ -357,7 +357,8 @@ static void describe(const spry_solver *solver, const solver_estimate *o, spry_p
     snprintf(p->precon, sizeof p->precon, "%s",
              o->ranked_name[0] ? o->ranked_name : o->precon.text);
     reformat_name(A, p->format, sizeof p->format);
-    snprintf(p->order, sizeof p->order, "%s", solver->setup.order.matrix ? "rcm" : "as given");
+    snprintf(p->ordering, sizeof p->ordering, "%s",
+             solver->setup.order.matrix ? "rcm" : "as given");
     snprintf(p->device, sizeof p->device, "%s",
              solver->setup.device ? spry_device_name(solver->setup.device) : "cpu");
 }

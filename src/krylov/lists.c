@@ -81,7 +81,7 @@ typedef bool (*entry_at)(int index, spry_entry *entry);
 static const entry_at lists[] = {
     [SPRY_LIST_METHODS] = method_at,           [SPRY_LIST_PRECONS] = precon_entry_at,
     [SPRY_LIST_FORMATS] = format_at,           [SPRY_LIST_FILES] = io_entry_at,
-    [SPRY_LIST_GENERATORS] = gen_entry_at,     [SPRY_LIST_ORDERS] = algebra_order_at,
+    [SPRY_LIST_GENERATORS] = gen_entry_at,     [SPRY_LIST_ORDERINGS] = algebra_order_at,
     [SPRY_LIST_SCALINGS] = algebra_scaling_at, [SPRY_LIST_OBJECTS] = object_at,
     [SPRY_LIST_FINDINGS] = doctor_kind_at,
 };

@@ -34,11 +34,12 @@ spry_status solver_report_ranks(spry_solver *solver, const team_counts *before, 
                              .rows = solver_operator(solver) ? solver_operator(solver)->rows : 0,
                              .messages = now->halo_messages - before->halo_messages,
                              .bytes = now->halo_bytes - before->halo_bytes,
-                             .gathers = now->gathers - before->gathers,
+                             .reductions = now->reductions - before->reductions,
                              .setup_seconds = solver->setup.seconds,
                              .solve_seconds = seconds - solver->setup.seconds,
                              .message_seconds = now->halo_seconds - before->halo_seconds,
-                             .gather_seconds = now->gather_seconds - before->gather_seconds,
+                             .reduction_seconds =
+                                 now->reduction_seconds - before->reduction_seconds,
                              .threads = spry_context_threads(ctx),
                              .share = ranks_share(ctx)};
     snprintf(mine.device, sizeof mine.device, "%s", place_name(solver->setup.device));

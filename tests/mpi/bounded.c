@@ -150,7 +150,7 @@ static void bits(void **state)
             const outcome s = solve(&p, options[k]), t = solve(&w, options[k]);
             if (s.r.residual != t.r.residual || s.r.initial_residual != t.r.initial_residual ||
                 s.b.contacts != t.b.contacts || s.b.levels != t.b.levels ||
-                s.b.careful != t.b.careful || s.r.iterations != t.r.iterations ||
+                s.b.untruncated != t.b.untruncated || s.r.iterations != t.r.iterations ||
                 s.r.tolerance != t.r.tolerance || s.b.contacts == 0)
                 fail_msg("%s, %s: residual %.17g, %d contacts, %d levels; without ranks %.17g, "
                          "%d, %d",

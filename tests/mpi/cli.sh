@@ -127,7 +127,7 @@ grep -q '^spry: d.mtx: the checkpoint is damaged' complaint
 "$run" "$flag" 3 "$spry" solve A.mtx bz.mtx --precon jacobi --method cg --resume cz.mtx -o x.mtx -q
 awk 'BEGIN { print "%%MatrixMarket matrix coordinate real general\n60 30 120"
     for (i = 0; i < 60; i++) print i + 1, i % 30 + 1, 1 + i % 7 "\n" i + 1, (i + 7 + i % 11) % 30 + 1, 1 }' >least.mtx
-"$run" "$flag" 2 "$spry" solve least.mtx --method lsqr --precon none --tol 0 --max-iter 40 --delays gather=0.005 --checkpoint c.spry \
+"$run" "$flag" 2 "$spry" solve least.mtx --method lsqr --precon none --tol 0 --max-iter 40 --delays reduction=0.005 --checkpoint c.spry \
     --checkpoint-every 0.01 -o x.spry 2>complaint || true
 cmp c.spry x.spry
 grep -q warning complaint && exit 1
@@ -136,7 +136,7 @@ grep -q warning complaint && exit 1
 # checkpoint, which another number of ranks goes on from. Sums are slow, so that it comes in time: after the first checkpoint.
 cat >rank.sh <<'end'
 echo $$ >pid
-exec "$@" --delays gather=0.01 --checkpoint t.mtx --checkpoint-every 0.05
+exec "$@" --delays reduction=0.01 --checkpoint t.mtx --checkpoint-every 0.05
 end
 "$run" "$flag" 3 sh rank.sh "$spry" solve A.mtx b.mtx --precon jacobi --method cg >said 2>complaint &
 term_after t.mtx $!

@@ -27,9 +27,9 @@ static void count_gathers(const system_t *s, const spry_operator *M)
     spry_vector *z;
     assert_ok(s->ctx, team_sum(s->ctx, last->rows > 0, &with_rows));
     assert_ok(s->ctx, spry_vector_zeros(s->ctx, s->A, &z));
-    const int64_t before = s->ctx->team->counts.gathers;
+    const int64_t before = s->ctx->team->counts.reductions;
     assert_ok(s->ctx, spry_operator_apply(M, s->b, z));
-    const int64_t after = s->ctx->team->counts.gathers;
+    const int64_t after = s->ctx->team->counts.reductions;
     assert_true((after > before) == (4 * with_rows > spry_context_ranks(s->ctx)));
     spry_vector_free(z);
 }

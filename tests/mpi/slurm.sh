@@ -34,7 +34,7 @@ MORE='' sh "$examples/hybrid.sh" A.mtx b.mtx >said
 grep -q '^converged' said
 
 # Slow sums: the signal comes after the first checkpoint and before the end.
-MORE="--delays gather=0.01 --checkpoint-every 0.05"
+MORE="--delays reduction=0.01 --checkpoint-every 0.05"
 export MORE
 sh "$examples/checkpoint.sh" A.mtx b.mtx >said 2>complaint &
 term_after state.mtx $!

@@ -225,7 +225,7 @@ static void sums_under_way(void **state)
                  {"bicgstab", 3, 0},
                  {"pipebicgstab", 2, 2}};
     system_t s;
-    system_open(&s, "repeat=strict delays=[gather=0.001]", "poisson2d", "size=130", RANKS_EVEN,
+    system_open(&s, "repeat=strict delays=[reduction=0.001]", "poisson2d", "size=130", RANKS_EVEN,
                 GRAIN);
     const int several = spry_context_ranks(s.ctx) > 1; /* one alone sends nothing */
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
@@ -237,10 +237,10 @@ static void sums_under_way(void **state)
                      "method=%s precon=jacobi max-iter=%d tol=1e-12 keep=last", cases[k].method,
                      5 + 10 * i);
             same_bits(&s, options);
-            used[i].gathers = s.ctx->team->counts.gathers - before.gathers;
+            used[i].reductions = s.ctx->team->counts.reductions - before.reductions;
             used[i].begun = s.ctx->team->counts.begun - before.begun;
         }
-        assert_int_equal(used[2].gathers - used[1].gathers, several * 10 * cases[k].sent);
+        assert_int_equal(used[2].reductions - used[1].reductions, several * 10 * cases[k].sent);
         assert_int_equal(used[2].begun - used[1].begun, several * 10 * cases[k].begun);
     }
     system_close(&s);

@@ -275,7 +275,7 @@ static void test_bounds(void **state)
 /* Over a slow network, where the word that it is over comes late, too. */
 static void test_delays(void **state)
 {
-    spry_context *ctx = ranks_context("delays=[halo=0.001 gather=0.001 post=0.002]");
+    spry_context *ctx = ranks_context("delays=[halo=0.001 reduction=0.001 post=0.002]");
     (void)state;
     check(ctx, "poisson2d", "size=8", RANKS_EVEN, "mode=async inner=ilu");
     check(ctx, "poisson2d", "size=8", RANKS_EVEN, "mode=sync inner=ilu switch-every=3");

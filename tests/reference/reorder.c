@@ -358,10 +358,10 @@ static void what_is_wrong_is_reported(void **state)
     support_message_has(ctx, "types d and s");
     spry_entry order = SPRY_ENTRY_INIT;
     for (int k = 0; k < ORDERS; k++) {
-        assert_true(spry_list_at(SPRY_LIST_ORDERS, k, &order));
+        assert_true(spry_list_at(SPRY_LIST_ORDERINGS, k, &order));
         assert_string_equal(order.name, orders[k]);
     }
-    assert_false(spry_list_at(SPRY_LIST_ORDERS, ORDERS, &order));
+    assert_false(spry_list_at(SPRY_LIST_ORDERINGS, ORDERS, &order));
     spry_vector_free(x);
     spry_vector_free(y);
     spry_vector_free(z);

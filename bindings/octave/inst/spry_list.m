@@ -1,7 +1,7 @@
 function entries = spry_list(name)
 %SPRY_LIST  What there is to choose from.
 %   spry_list(name) prints a list: 'methods', 'precons', 'formats', 'files',
-%   'generators', 'orders', 'scalings', 'findings', or 'devices'.
+%   'generators', 'orderings', 'scalings', 'findings', or 'devices'.
 %   entries = spry_list(name) gives it as structs.
 %
 %   See also spry_solve, spry_matrix, spry_info.

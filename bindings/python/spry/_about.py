@@ -25,7 +25,7 @@ def _entries(which: str) -> dict[str, str]:
 
 
 def choices(which: str = "methods") -> dict[str, str]:
-    """Names and summaries of a list: methods, precons, formats, files, generators, orders, ...
+    """Names and summaries of a list: methods, precons, formats, files, generators, orderings, ...
 
     >>> import spry
     >>> spry.choices("methods")["cg"]

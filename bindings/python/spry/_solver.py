@@ -262,7 +262,7 @@ class Solver:
             try:
                 found = {name: getattr(record, name) for name, _ in ffi.typeof("spry_plan").fields}
                 found.pop("size")
-                for name in ("method", "precon", "format", "order", "device"):
+                for name in ("method", "precon", "format", "ordering", "device"):
                     found[name] = string(found[name])
                 for name in ("next", "refused"):
                     found[name] = string(found[name]).splitlines()

@@ -193,9 +193,10 @@ typedef struct spry_helmholtz_info {
     double points_per_wavelength; /**< of the shortest wave, along the axis with the longest
                                      intervals */
     double wavelengths;           /**< of that wave along the longest axis */
-    double number_error; /**< the largest relative error of the wave number, of all directions */
-    double phase_error;  /**< the largest error of the phase, in radians, of a wave that has crossed
-                            the box between the layers */
+    double
+        wave_number_error; /**< the largest relative error of the wave number, of all directions */
+    double phase_error; /**< the largest error of the phase, in radians, of a wave that has crossed
+                           the box between the layers */
 } spry_helmholtz_info;
 #define SPRY_HELMHOLTZ_INFO_INIT SPRY_SIZED(spry_helmholtz_info)
 
@@ -237,10 +238,10 @@ typedef struct spry_bounded spry_bounded;
 
 /** What a solve with bounds has in addition to its spry_result. */
 typedef struct spry_bounded_stats {
-    size_t size;      /**< SPRY_BOUNDED_STATS_INIT */
-    int64_t careful;  /**< cycles without truncation: see docs/obstacle.md */
-    int64_t contacts; /**< points at their bounds */
-    int levels;       /**< grids of multigrid */
+    size_t size;         /**< SPRY_BOUNDED_STATS_INIT */
+    int64_t untruncated; /**< cycles without truncation: see docs/obstacle.md */
+    int64_t contacts;    /**< points at their bounds */
+    int levels;          /**< grids of multigrid */
 } spry_bounded_stats;
 #define SPRY_BOUNDED_STATS_INIT SPRY_SIZED(spry_bounded_stats)
 

@@ -18,7 +18,7 @@ spry_status algebra_multiply(const spry_matrix *A, const spry_matrix *B, bool co
 /* Multiplications that takes, as a double; for comparing. */
 double algebra_multiply_work(const spry_matrix *A, const spry_matrix *B);
 
-/* For SPRY_LIST_ORDERS and _SCALINGS: fill a cleared entry; false past the last. */
+/* For SPRY_LIST_ORDERINGS and _SCALINGS: fill a cleared entry; false past the last. */
 bool algebra_order_at(int index, spry_entry *entry);
 bool algebra_scaling_at(int index, spry_entry *entry);
 
