@@ -243,7 +243,7 @@ static spry_status look_at_first(spry_solver *solver)
     }
     program *const handed = p;
     p = NULL;
-    SPRY_GO(solver->ctx, plan_make(handed, &setup, &made));
+    SPRY_GO(solver->ctx, plan_read(handed, &setup, &made));
     SPRY_GO(solver->ctx, plan_count(made, &cost));
     all->each = fmax(cost.products, 1);
 done:

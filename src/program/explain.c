@@ -256,16 +256,26 @@ typedef struct counting {
     int64_t left; /* operations to look at before it is enough */
 } counting;
 
+static void count_op(counting *c, const plan_op *o)
+{
+    const plan *p = c->p;
+    if (o->kind == OP_APPLY || o->kind == OP_DIAGONAL)
+        *(o->op == OPERATOR_A ? &c->cost->products : &c->cost->precons) +=
+            plan_makes_powers(o) ? o->count : 1;
+    c->cost->dots += o->kind == OP_DOT;
+    if (o->kind == OP_RESIDUAL || o->kind == OP_ESTIMATE)
+        c->cost->reports += p->estimates ? o->kind == OP_ESTIMATE : 1;
+    if (o->kind == OP_SCALAR && p->program->names[p->program->exprs[o->target].name].counter) {
+        const spry_scalar value = program_eval(&c->s, o->expr);
+        spry_scalar *to = program_scalar_at(&c->s, o->target);
+        if (to)
+            *to = value;
+    }
+}
+
 static void count_phase(counting *c, const phase *f)
 {
     const plan *p = c->p;
-    for (int i = f->first; i < f->first + f->sweep_count; i++) {
-        const plan_op *o = &p->ops[i];
-        if (o->kind == OP_APPLY || o->kind == OP_DIAGONAL)
-            *(o->op == OPERATOR_A ? &c->cost->products : &c->cost->precons) +=
-                plan_makes_powers(o) ? o->count : 1;
-        c->cost->dots += o->kind == OP_DOT;
-    }
     c->cost->sweeps += f->sweep_count > 0;
     for (int i = f->traffic; i < f->traffic + f->traffic_count; i++) {
         const traffic *t = &p->traffics[i];
@@ -276,17 +286,8 @@ static void count_phase(counting *c, const phase *f)
         if (count > 0)
             c->cost->vectors[p->vars[t->v.var].space] += (double)(count * (t->read + t->written));
     }
-    for (int i = f->first + f->sweep_count; i < f->first + f->count; i++) {
-        const plan_op *o = &p->ops[i];
-        if (o->kind == OP_RESIDUAL || o->kind == OP_ESTIMATE)
-            c->cost->reports += p->estimates ? o->kind == OP_ESTIMATE : 1;
-        if (o->kind == OP_SCALAR && p->program->names[p->program->exprs[o->target].name].counter) {
-            const spry_scalar value = program_eval(&c->s, o->expr);
-            spry_scalar *to = program_scalar_at(&c->s, o->target);
-            if (to)
-                *to = value;
-        }
-    }
+    for (int i = f->first; i < f->first + f->count; i++)
+        count_op(c, &p->ops[i]);
 }
 
 /* The phase of a block at whose end an inner product must be complete. */
@@ -326,6 +327,8 @@ static void count_block(counting *c, int index)
     const node *n = &p->nodes[index];
     for (int f = 0; f < n->phases; f++)
         count_phase(c, &p->phases[n->phase + f]);
+    for (int i = n->first; !p->phases && i < n->first + n->count; i++)
+        count_op(c, &p->ops[i]);
     if (c->points[index] == NONE)
         c->points[index] = count_points(p, n);
     c->cost->reductions += c->points[index];
@@ -356,7 +359,7 @@ static void count_nodes(counting *c, int first)
 spry_status plan_count(const plan *p, plan_cost *cost)
 {
     spry_context *ctx = p->ctx;
-    const int turns_counted = 60; /* bases that grow from turn to turn are full by then */
+    const int turns_counted = p->phases ? 60 : 2; /* bases that grow with turns are full by then */
     const int64_t enough = 2000000;
     counting c = {.p = p, .cost = cost, .left = enough};
     spry_status status = SPRY_STATUS_OK;

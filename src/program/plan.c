@@ -78,7 +78,7 @@ static void bind_sides(plan *p)
     p->setup.use[OPERATOR_R] = left ? USE_NOTHING : p->setup.use[OPERATOR_M];
 }
 
-spry_status plan_make(program *g, const plan_setup *setup, plan **out)
+spry_status plan_read(program *g, const plan_setup *setup, plan **out)
 {
     spry_context *ctx = g->ctx;
     spry_status status = SPRY_STATUS_OK;
@@ -102,6 +102,20 @@ spry_status plan_make(program *g, const plan_setup *setup, plan **out)
     for (int i = 0; i < p->op_count; i++)
         p->estimates = p->estimates || p->ops[i].kind == OP_ESTIMATE;
     SPRY_GO(ctx, plan_find_spaces(p));
+    *out = p;
+    p = NULL;
+done:
+    plan_free(p);
+    return status;
+}
+
+spry_status plan_make(program *g, const plan_setup *setup, plan **out)
+{
+    spry_context *ctx = g->ctx;
+    plan *p = NULL;
+    spry_status status = plan_read(g, setup, &p);
+    *out = NULL;
+    SPRY_GO(ctx, status);
     SPRY_GO(ctx, plan_simplify(p));
     SPRY_GO(ctx, plan_schedule(p));
     SPRY_GO(ctx, plan_store(p));

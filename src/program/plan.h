@@ -164,7 +164,9 @@ typedef struct plan {
     unsigned char *exit_live; /* by variable: needed when the solve ends or starts again */
 } plan;
 
-/* Makes a plan; the program is owned by the plan from then on, also when it fails. */
+/* Makes a plan; the program is owned by the plan from then on, also when it fails. plan_read()
+ * stops at the operations in the order of the text: enough to count products, and no schedule. */
+spry_status plan_read(program *p, const plan_setup *setup, plan **out);
 spry_status plan_make(program *p, const plan_setup *setup, plan **out);
 void plan_free(plan *p);
 
