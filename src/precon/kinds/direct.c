@@ -26,9 +26,7 @@ enum { KIND_AUTO, KIND_DENSE, KIND_BAND, KIND_SPARSE, KIND_SUITESPARSE, KIND_CUD
 typedef struct direct_options {
     DIRECT_OPTIONS(SPRY_OPTION_FIELD)
 } direct_options;
-#define OPTION_OWNER direct_options
-static const spry_option table[] = {DIRECT_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(table, direct_options, DIRECT_OPTIONS(SPRY_OPTION_ROW))
 
 enum {
     SMALL = 200,       /* rows that are always dense */

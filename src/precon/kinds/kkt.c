@@ -33,9 +33,7 @@ typedef struct kkt_options {
     PRECON_COMMON(SPRY_OPTION_FIELD)
     KKT_OPTIONS(SPRY_OPTION_FIELD)
 } kkt_options;
-#define OPTION_OWNER kkt_options
-static const spry_option table[] = {PRECON_COMMON(SPRY_OPTION_ROW) KKT_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(table, kkt_options, PRECON_COMMON(SPRY_OPTION_ROW) KKT_OPTIONS(SPRY_OPTION_ROW))
 
 typedef struct kkt {
     kkt_options options;

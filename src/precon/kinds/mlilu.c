@@ -40,9 +40,8 @@ typedef struct mlilu_options {
     PRECON_COMMON(SPRY_OPTION_FIELD)
     MLILU_OPTIONS(SPRY_OPTION_FIELD)
 } mlilu_options;
-#define OPTION_OWNER mlilu_options
-static const spry_option table[] = {PRECON_COMMON(SPRY_OPTION_ROW) MLILU_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(table, mlilu_options,
+                  PRECON_COMMON(SPRY_OPTION_ROW) MLILU_OPTIONS(SPRY_OPTION_ROW))
 
 enum { FIRST, REST };
 
