@@ -232,7 +232,7 @@ double tune_total(const spry_tune_row *row, int64_t products);
 void tune_time(tune_candidate *c, double seconds);
 /* The reason why a candidate could not be built or run is its note; nothing failed for the caller,
  * whose message before that is `before`. */
-void tune_excuse(tune_list *list, tune_candidate *c, spry_status status, const char *before);
+void tune_excuse(tune_list *list, tune_candidate *c, spry_status status, const base_kept *before);
 /* Totals of all that were timed; all operators but the winner's are freed. */
 void tune_finish(tune_list *list, int64_t products, int winner);
 /* A candidate leaves its race, and its memory with it; the note, where there is one, says why. */
