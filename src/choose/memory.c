@@ -58,12 +58,6 @@ void tune_keep(spry_context *ctx, const tune_memory *m, tune_entry *entry)
     base_free(ctx, text);
 }
 
-void tune_forget(const tune_memory *m)
-{
-    if (m->usable)
-        unlink(m->path);
-}
-
 void tune_recall_machine(spry_context *ctx, const tune_memory *m, tune_machine *machine)
 {
     char *text;

@@ -94,10 +94,9 @@ typedef struct tune_memory {
 
 void tune_memory_open(const spry_device *d, const spry_matrix *A, int64_t class, bool remember,
                       tune_memory *m);
-/* False when there is nothing to recall. Keeping fills in whom it is of; forgetting removes it. */
+/* False when there is nothing to recall. Keeping fills in whom it is of. */
 bool tune_recall(spry_context *ctx, const tune_memory *m, tune_entry *entry);
 void tune_keep(spry_context *ctx, const tune_memory *m, tune_entry *entry);
-void tune_forget(const tune_memory *m);
 void tune_recall_machine(spry_context *ctx, const tune_memory *m, tune_machine *machine);
 void tune_keep_machine(spry_context *ctx, const tune_memory *m, const tune_machine *machine);
 

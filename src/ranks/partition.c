@@ -78,23 +78,6 @@ void partition_settle(int64_t rows, const partition_limits *limits, int ranks, i
     }
 }
 
-spry_status partition_contiguous(spry_context *ctx, int64_t rows, const int64_t *offsets, int ranks,
-                                 const double *shares, const partition_limits *limits,
-                                 int64_t *first)
-{
-    const spry_status status = partition_check_shares(ctx, ranks, shares);
-    if (status != SPRY_STATUS_OK)
-        return status;
-    const partition_piece all = {.count = rows,
-                                 .offsets = offsets,
-                                 .all = (double)(offsets[rows] - offsets[0]) + (double)rows};
-    for (int r = 0; r <= ranks; r++)
-        first[r] = rows; /* of cuts behind all work */
-    partition_cut_piece(&all, ranks, shares, first);
-    partition_settle(rows, limits, ranks, first);
-    return SPRY_STATUS_OK;
-}
-
 void partition_number(int64_t rows, const int32_t *owner, int ranks, int64_t *first,
                       int64_t *number)
 {
