@@ -205,10 +205,8 @@ void tune_expect(const tune_list *list, tune_candidate *c);
  * of formats that were near the best. 0: there is none. */
 int tune_next_class(const tune_list *list);
 int tune_next_option(const tune_list *list);
-/* The least total of making and `products` products of all that were timed and not dropped; the
- * place of the winner: the first of those that are a tie with it; whether one is within a factor.
- */
-double tune_least(const tune_list *list, int64_t products);
+/* The winner of those that were timed and not dropped: the place of the first whose total of making
+ * and `products` products is a tie with the least; whether one is within a factor of it. */
 int tune_pick(const tune_list *list, int64_t products);
 bool tune_is_near(const tune_list *list, const tune_candidate *c, int64_t products, double factor);
 /* Those that are near the best take turns, for about `most` products. run() times one once more:

@@ -383,9 +383,6 @@ spry_status solver_time_product(spry_device *d, const spry_operator *op, int cou
                                 double *seconds);
 /* Adds a line to warnings and to the log. */
 void solver_warn(spry_context *ctx, char warnings[WARNINGS_SIZE], const char *text);
-/* Whether A is hermitian, or symmetric: what is known of the matrix, or what it or products with
- * the operator show. */
-spry_status solver_symmetry(spry_solver *solver, precon_symmetry *found);
 /* The name of the method that suits A, and why. */
 spry_status solver_choose_method(spry_solver *solver, const char **name);
 /* Whether `systems` right-hand sides are enough to look whether they should share one space. */

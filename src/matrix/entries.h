@@ -118,8 +118,6 @@ static inline double matrix_mirror_size(const double *root, int64_t i, int64_t j
 }
 spry_status matrix_diagonal_roots(spry_context *ctx, const matrix_arrays *a, double **root);
 
-/* Frees A, which has no holds. */
-void matrix_destroy(spry_matrix *A);
 /* Gives A arrays of its own in place of those it had, which are freed or unmapped if its. */
 void matrix_replace(spry_matrix *A, const matrix_arrays *own);
 /* A new matrix with the sizes and symmetry of `like` in its own format or another, arrays unset. */

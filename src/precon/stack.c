@@ -4,7 +4,8 @@
 #include <spry/reorder.h>
 #include <spry/scale.h>
 
-void stack_clear(stack *s)
+/* Takes the factors out. */
+static void clear(stack *s)
 {
     for (int k = 0; k < s->count; k++) {
         spry_operator_free(s->f[k].product);
@@ -21,7 +22,7 @@ static void stack_destroy(spry_operator *op)
     stack *s = op->state;
     if (!s)
         return;
-    stack_clear(s);
+    clear(s);
     for (int k = 0; k < 2; k++)
         spry_vector_free(s->w[k]);
     base_free(s->ctx, s->order);
@@ -80,7 +81,7 @@ static spry_status stack_update(spry_operator *op, const spry_matrix *A)
 {
     stack *s = op->state;
     spry_status status = SPRY_STATUS_OK;
-    stack_clear(s);
+    clear(s);
     SPRY_GO(op->ctx, s->fill(op, A));
     count_bytes(op);
 done:
@@ -207,7 +208,7 @@ static spry_status try_once(spry_operator *op, stack_try *t,
     spry_matrix *scaled = NULL;
     spry_vector *left = NULL, *right = NULL;
     spry_status status = SPRY_STATUS_OK;
-    stack_clear(op->state);
+    clear(op->state);
     SPRY_GO(op->ctx, stack_equilibrate(t->A, &scaled, &left, &right));
     t->scaled = scaled;
     t->left = left;

@@ -36,8 +36,6 @@ typedef struct stack {
 spry_status stack_operator(const precon_job *job, const char *name, size_t options,
                            spry_status (*fill)(spry_operator *op, const spry_matrix *A),
                            spry_operator **M);
-/* Takes the factors out. */
-void stack_clear(stack *s);
 /* The order of the rows that an option names, found once: see STACK_ORDERS. */
 #define STACK_ORDERS "auto none rcm amd nd"
 spry_status stack_order(stack *s, const spry_matrix *A, int word);
