@@ -17,6 +17,8 @@
 
 #include "host/apply.h"
 
+#include <stdlib.h>
+
 /* --- cycles --------------------------------------------------------------------------------------
  */
 
@@ -125,7 +127,7 @@ static spry_status agree(const gmg *m, spry_status status)
     return m->ranked ? team_agree(m->ctx, status) : status;
 }
 
-bool gmg_two_colours(const stencil *s)
+bool gmg_distances_fit(const stencil *s, int axis, int64_t round)
 {
     for (int p = 0; p < s->parts_count; p++) {
         int axes = 0;
@@ -133,8 +135,9 @@ bool gmg_two_colours(const stencil *s)
             const axis_table *t = &s->parts[p].table[a];
             axes += s->parts[p].has[a];
             for (int64_t k = 0; s->parts[p].has[a] && k < t->start[t->low + t->high + 1]; k++) {
-                const int64_t col = t->entries[k].col;
-                if (t->entries[k].kind == KNOWN_NOT && col != 0 && col % 2 == 0)
+                const int64_t col = llabs(t->entries[k].col);
+                if (t->entries[k].kind == KNOWN_NOT && col != 0 &&
+                    (a == axis ? col != 1 && col != round : col % 2 == 0))
                     return false;
             }
         }
@@ -142,6 +145,11 @@ bool gmg_two_colours(const stencil *s)
             return false;
     }
     return true;
+}
+
+bool gmg_two_colours(const stencil *s)
+{
+    return gmg_distances_fit(s, -1, 0);
 }
 
 /* Adds the level of an operator; `cut` is its shape as ranks have it. */

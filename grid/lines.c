@@ -15,8 +15,6 @@
  */
 #include "grid/gmg.h"
 
-#include <stdlib.h>
-
 enum { WIDTH = 64 };
 
 typedef struct line_job {
@@ -182,24 +180,8 @@ bool gmg_has_lines(const stencil *s, int axis)
 {
     const grid_axis *along = &s->shape.axis[axis];
     const bool round = meets(along);
-    if (along->intervals == 0 || along->unknowns < (round ? 4 : 2) || along->ranks > 1)
-        return false;
-    for (int p = 0; p < s->parts_count; p++) {
-        int axes = 0;
-        for (int a = 0; a < GRID_AXES; a++) {
-            const axis_table *t = &s->parts[p].table[a];
-            axes += s->parts[p].has[a];
-            for (int64_t k = 0; s->parts[p].has[a] && k < t->start[t->low + t->high + 1]; k++) {
-                const int64_t col = llabs(t->entries[k].col);
-                if (t->entries[k].kind == KNOWN_NOT && col != 0 &&
-                    (a == axis ? col != 1 && !(round && col == along->unknowns - 1) : col % 2 == 0))
-                    return false;
-            }
-        }
-        if (axes > 1)
-            return false;
-    }
-    return true;
+    return along->intervals > 0 && along->unknowns >= (round ? 4 : 2) && along->ranks <= 1 &&
+           gmg_distances_fit(s, axis, round ? along->unknowns - 1 : 1);
 }
 
 /* A row's numbers for its line: of the point before, its own and the point behind. */
