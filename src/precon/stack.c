@@ -115,9 +115,7 @@ spry_status stack_operator(const precon_job *job, const char *name, size_t optio
     memcpy(s->options, job->options, options);
     for (int k = 0; k < 2; k++)
         SPRY_GO(ctx, vector_new_at(ctx, job->device, s->type, s->n, &s->w[k]));
-    SPRY_GO(ctx, stack_update(op, A));
-    *M = op;
-    op = NULL;
+    return precon_fill(op, A, M);
 done:
     spry_operator_free(op);
     return status;
