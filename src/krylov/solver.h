@@ -8,6 +8,7 @@
 #include "krylov/reorder.h"
 #include "ranks/distributed.h"
 
+#include <private/programs.h>
 #include <spry/powers.h>
 
 /* Systems that share one reading of the matrix; and those that a block method has at most. */

@@ -179,7 +179,7 @@ ALWAYS_INLINE int64_t matrix_find(const matrix_arrays *a, int64_t i, int64_t j)
 
 /* Sorts the columns of a row, which is a few sorted pieces, as a rule. */
 void matrix_sort_columns(int32_t *columns, int64_t n);
-/* The place of the diagonal entry, or -1, which is in the middle of most rows. */
+/* The place of the diagonal entry, in the middle of most rows; -1: it is not stored. */
 ALWAYS_INLINE int64_t matrix_find_diagonal(const matrix_arrays *a, int64_t i)
 {
     const int64_t begin = a->offsets[i], end = a->offsets[i + 1],
