@@ -281,12 +281,9 @@ spry_status solver_renew_copy(spry_solver *solver);
 /* What may go wrong with the method, A and M; the same for values that are others now. */
 spry_status solver_warn_of_plan(spry_solver *solver);
 spry_status solver_renew_warnings(spry_solver *solver);
-/* The null space where the solver works, checked, and the preconditioner without it; what was made;
- * what was given. */
+/* The null space where the solver works, checked, and the preconditioner without it. */
 spry_status solver_make_null_space(spry_solver *solver);
 spry_status solver_project_precon(spry_solver *solver, const spry_operator *M);
-void solver_drop_null_space(spry_solver *solver);
-void solver_forget_null_space(spry_solver *solver);
 static inline bool solver_has_null_space(const spry_solver *solver)
 {
     return solver->asked.options.nullspace == NULLSPACE_CONSTANT ||
@@ -323,9 +320,8 @@ void result_stopped(const spry_solver *solver, const spry_vector *b, const spry_
  * solve before where they fit. */
 spry_status solver_runner(spry_solver *solver, int count, runner **r);
 spry_status solver_vector(const spry_solver *solver, int64_t n, spry_vector **kept);
-/* To be called before the plan or an operator goes; vectors go with the place where it works. */
+/* To be called before the plan or an operator goes. */
 void solver_drop_runner(spry_solver *solver);
-void solver_drop_vectors(spry_solver *solver);
 /* Bytes in use on the device at most so far; those in use now, and what of them has come since. */
 int64_t solver_device_bytes(const spry_solver *solver);
 solver_bytes solver_bytes_now(const spry_solver *solver);

@@ -182,7 +182,8 @@ double stack_share(const stack *s, const spry_matrix *A)
 /* --- beforehand ----------------------------------------------------------------------------------
  */
 
-spry_status stack_order(stack *s, const spry_matrix *A, int word)
+/* The order of the rows that a word of STACK_ORDERS names, found once. */
+static spry_status find_order(stack *s, const spry_matrix *A, int word)
 {
     static const char *const orders[] = {"amd", "none", "rcm", "amd", "nd"};
     return s->order || word == 1 ? SPRY_STATUS_OK : spry_reorder(A, orders[word], &s->order);
@@ -226,7 +227,7 @@ spry_status stack_drop(spry_operator *op, const spry_matrix *A, double tau, doub
     stack_try t = {.A = A, .tau = tau, .fill = fill};
     bool fine = false;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(op->ctx, stack_order(op->state, A, order));
+    SPRY_GO(op->ctx, find_order(op->state, A, order));
     for (int64_t turn = 0; !fine; turn++, t.tau /= 10, t.fill *= 2) {
         t.last = turn == tries;
         SPRY_GO(op->ctx, try_once(op, &t, make, &fine));

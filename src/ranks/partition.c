@@ -30,7 +30,8 @@ double partition_target(double all, int ranks, const double *shares, int rank)
     return all * (before / sum);
 }
 
-int64_t partition_limit(int64_t rows, const partition_limits *limits, int64_t row)
+/* The limit nearest to a row. */
+static int64_t nearest_limit(int64_t rows, const partition_limits *limits, int64_t row)
 {
     if (!limits || limits->parts <= 0 || row <= 0 || row >= rows)
         return row < 0 ? 0 : row > rows ? rows : row;
@@ -72,7 +73,7 @@ void partition_settle(int64_t rows, const partition_limits *limits, int ranks, i
     first[0] = 0;
     first[ranks] = rows;
     for (int r = 1; r < ranks; r++) {
-        first[r] = partition_limit(rows, limits, first[r]);
+        first[r] = nearest_limit(rows, limits, first[r]);
         if (first[r] < first[r - 1])
             first[r] = first[r - 1];
     }

@@ -21,9 +21,6 @@ typedef struct partition_limits {
     int64_t grain;
 } partition_limits;
 
-/* The limit nearest to a row. */
-int64_t partition_limit(int64_t rows, const partition_limits *limits, int64_t row);
-
 /*
  * The cuts that lie in a piece of all rows: rows begin..begin+count-1, with the work of the piece's
  * rows before each (work[0] = 0, count + 1 numbers), `before` being the work of the rows before
