@@ -2,8 +2,6 @@
  * are kept in files. Memory that is short is not worth a failure. */
 #include "choose/tune.h"
 
-#include <unistd.h>
-
 void tune_memory_open(const spry_device *d, const spry_matrix *A, int64_t class, bool remember,
                       tune_memory *m)
 {
