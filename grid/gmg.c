@@ -17,8 +17,6 @@
 
 #include "host/apply.h"
 
-#include <stdlib.h>
-
 /* --- cycles --------------------------------------------------------------------------------------
  */
 
@@ -125,31 +123,6 @@ static const operator_class gmg_class = {.name = "gmg",
 static spry_status agree(const gmg *m, spry_status status)
 {
     return m->ranked ? team_agree(m->ctx, status) : status;
-}
-
-bool gmg_distances_fit(const stencil *s, int axis, int64_t round)
-{
-    for (int p = 0; p < s->parts_count; p++) {
-        int axes = 0;
-        for (int a = 0; a < GRID_AXES; a++) {
-            const axis_table *t = &s->parts[p].table[a];
-            axes += s->parts[p].has[a];
-            for (int64_t k = 0; s->parts[p].has[a] && k < t->start[t->low + t->high + 1]; k++) {
-                const int64_t col = llabs(t->entries[k].col);
-                if (t->entries[k].kind == KNOWN_NOT && col != 0 &&
-                    (a == axis ? col != 1 && col != round : col % 2 == 0))
-                    return false;
-            }
-        }
-        if (axes > 1)
-            return false;
-    }
-    return true;
-}
-
-bool gmg_two_colours(const stencil *s)
-{
-    return gmg_distances_fit(s, -1, 0);
 }
 
 /* Adds the level of an operator; `cut` is its shape as ranks have it. */

@@ -145,9 +145,6 @@ void gmg_bounds_down(const gmg *m, int level);
 /* Whether neighbours have the other colour: they lie along one axis, next to the row, and periodic
  * axes have an even number of points. */
 bool gmg_two_colours(const stencil *s);
-/* Whether each row's unknowns lie along one axis, at odd distances; along `axis` (-1: none) at 1,
- * or at `round` where its ends meet. */
-bool gmg_distances_fit(const stencil *s, int axis, int64_t round);
 /* What is free to be chosen for a level: axes that are halved, all or those with strong couplings;
  * lines, none, some where points do not do, or those along one axis (line is its number) or along
  * what is strongest (-1). */
